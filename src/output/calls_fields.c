@@ -2,9 +2,6 @@
 /* Every key of a window of counted calls but its lists. */
 #include "beamtop/output/calls_fields.h"
 
-#define LIST(list_name, object, array)                                                             \
-    const struct field_list list_name = {object, array, ARRAY_LEN(array)}
-
 #define AT(member) offsetof(struct calls_window, member)
 static const struct field window[] = {
     {"window", "", FIELD_INT, COLUMN_COUNT, AT(number), "from 1"},
@@ -27,7 +24,7 @@ static const struct field window[] = {
      "of the window for times and heap words; null: there was none"},
     {"processes", "", FIELD_INT, COLUMN_COUNT, AT(processes), "whose calls were timed"},
 };
-LIST(calls_window_fields, "window", window);
+FIELD_LIST(calls_window_fields, "window", window);
 
 static const struct field cost[] = {
     {"target_us", "", FIELD_INT, COLUMN_COUNT, AT(target_us),
@@ -38,7 +35,7 @@ static const struct field cost[] = {
     {"read_us", "", FIELD_INT, COLUMN_COUNT, AT(read_us), "reading, ranking and adding up"},
     {"disarmed_us", "", FIELD_INT, COLUMN_COUNT, AT(disarmed_us), "disarming"},
 };
-LIST(calls_cost_fields, "cost", cost);
+FIELD_LIST(calls_cost_fields, "cost", cost);
 #undef AT
 
 #define AT(member) offsetof(struct calls_function, member)
@@ -67,7 +64,7 @@ static const struct field function[] = {
      "`words` over `timed_calls`"},
     {"lost", "", FIELD_BOOL, COLUMN_BOOL, AT(lost), "whether it was loaded again in that window"},
 };
-LIST(calls_function_fields, "functions", function);
+FIELD_LIST(calls_function_fields, "functions", function);
 #undef AT
 
 #define AT(member) offsetof(struct calls_sum, member)
@@ -81,10 +78,10 @@ static const struct field module[] = {
     {"module", "", FIELD_SLICE, COLUMN_TEXT, AT(module), "the module"},
     {"application", "", FIELD_SLICE, COLUMN_TEXT, AT(application), "its application"},
     SUMS};
-LIST(calls_module_fields, "modules", module);
+FIELD_LIST(calls_module_fields, "modules", module);
 
 static const struct field application[] = {
     {"application", "", FIELD_SLICE, COLUMN_TEXT, AT(application), "null: modules of none"}, SUMS};
-LIST(calls_application_fields, "applications", application);
+FIELD_LIST(calls_application_fields, "applications", application);
 #undef SUMS
 #undef AT

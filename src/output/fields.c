@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Every key of the output but those of process rows, which are model/column.c's. */
+/* Every key of the output but those of process rows, which are model/column.c's, and those of heaps
+ * and threads (fields_usage.c). */
 #include "beamtop/output/fields.h"
 
 #include <math.h>
-
-#define LIST(list_name, object, array)                                                             \
-    const struct field_list list_name = {object, array, ARRAY_LEN(array)}
 
 #define AT(member) offsetof(struct tick_cost, member)
 static const struct field cost[] = {
@@ -17,7 +15,7 @@ static const struct field cost[] = {
     {"share", "SHARE", FIELD_REAL, COLUMN_SHARE, AT(share),
      "`target_us` over the interval: the share of one scheduler, 0 to 1"},
 };
-LIST(cost_fields, "cost", cost);
+FIELD_LIST(cost_fields, "cost", cost);
 #undef AT
 
 /* clang-format off */
@@ -83,7 +81,7 @@ static const struct field system_table[] = {
     {"late_scheduler", "late scheduler", FIELD_INT, COLUMN_COUNT, AT(late_scheduler),
      "a scheduler that did not answer, where a call is late and it is known which"},
 };
-LIST(system_fields, "system", system_table);
+FIELD_LIST(system_fields, "system", system_table);
 #undef AT
 
 #define AT(member) offsetof(struct node_info, member)
@@ -121,7 +119,7 @@ static const struct field info[] = {
     {"net_tick_s", "net tick", FIELD_INT, COLUMN_COUNT, AT(net_tick_s),
      "seconds after which a silent connection counts as lost"},
 };
-static LIST(info_fields, "info", info);
+static FIELD_LIST(info_fields, "info", info);
 #undef AT
 
 #define AT(member) offsetof(struct proc_scan, member)
@@ -140,7 +138,7 @@ static const struct field scan[] = {
     {"sorted_among", "sorted among", FIELD_INT, COLUMN_COUNT, AT(sorted_among),
      "ranked by beamtop among this many of the busiest; null: by the node, among all"},
 };
-static LIST(scan_fields, "scan", scan);
+static FIELD_LIST(scan_fields, "scan", scan);
 #undef AT
 
 #define AT(member) offsetof(struct alloc_detail, member)
@@ -169,7 +167,7 @@ static const struct field alloc[] = {
     {"untouched_bytes", "untouched", FIELD_INT, COLUMN_BYTES, AT(untouched_bytes),
      "`carrier_bytes` beyond `rss_bytes`: pages of carriers that are not resident"},
 };
-static LIST(alloc_fields, "allocation", alloc);
+static FIELD_LIST(alloc_fields, "allocation", alloc);
 #undef AT
 
 #define AT(member) offsetof(struct allocator_row, member)
@@ -209,7 +207,7 @@ static const struct field allocator[] = {
     {"worst_utilisation", "ITS USE", FIELD_REAL, COLUMN_SHARE, AT(worst_utilisation),
      "bytes in use over bytes taken in it"},
 };
-static LIST(allocator_fields, "rows", allocator);
+static FIELD_LIST(allocator_fields, "rows", allocator);
 #undef AT
 
 #define AT(member) offsetof(struct scheduler, member)
@@ -222,7 +220,7 @@ static const struct field scheduler[] = {
     {"queue_len", "QUEUE", FIELD_INT, COLUMN_COUNT, AT(queue_len),
      "its run queue; dirty schedulers share one"},
 };
-static LIST(scheduler_fields, "rows", scheduler);
+static FIELD_LIST(scheduler_fields, "rows", scheduler);
 #undef AT
 
 #define AT(member) offsetof(struct apps_detail, member)
@@ -230,7 +228,7 @@ static const struct field apps[] = {
     {"partial", "partial", FIELD_BOOL, COLUMN_BOOL, AT(partial),
      "whether the deadline cut the count short"},
 };
-static LIST(apps_fields, "applications", apps);
+static FIELD_LIST(apps_fields, "applications", apps);
 #undef AT
 
 #define AT(member) offsetof(struct app_row, member)
@@ -253,116 +251,7 @@ static const struct field app[] = {
     {"description", "DESCRIPTION", FIELD_SLICE, COLUMN_TEXT, AT(description),
      "what it says of itself"},
 };
-static LIST(app_fields, "rows", app);
-#undef AT
-
-#define AT(member) offsetof(struct heaps_detail, member)
-static const struct field heaps[] = {
-    {"processes", "processes", FIELD_INT, COLUMN_COUNT, AT(total), "how many there are"},
-    {"looked_at", "looked at", FIELD_INT, COLUMN_COUNT, AT(looked_at),
-     "processes whose memory was read: all, or with `--running` those that ran or were ready to"},
-    {"looked_at_bytes", "their memory", FIELD_REAL, COLUMN_BYTES, AT(looked_at_bytes),
-     "memory of those"},
-    {"rows_bytes", "memory of these rows", FIELD_REAL, COLUMN_BYTES, AT(rows_bytes),
-     "memory of the processes in `rows`"},
-    {"rows_share", "share of all processes", FIELD_REAL, COLUMN_SHARE, AT(share),
-     "`rows_bytes` over what is allocated for processes (`memory_processes_bytes`)"},
-    {"over_s", "growth over", FIELD_REAL, COLUMN_SECONDS, AT(over_s),
-     "seconds since the first look, which growth is counted from; null: this is the first"},
-    {"partial", "partial", FIELD_BOOL, COLUMN_BOOL, AT(partial),
-     "whether the deadline cut the sweep short"},
-};
-static LIST(heaps_fields, "heaps", heaps);
-#undef AT
-
-#define AT(member) offsetof(struct heap_row, member)
-#define HEAP_PID                                                                                   \
-    {                                                                                              \
-        "pid", "PID", FIELD_SLICE, COLUMN_TEXT, AT(pid_text), "its pid"                            \
-    }
-#define HEAP_NAME                                                                                  \
-    {                                                                                              \
-        "name", "NAME", FIELD_SLICE, COLUMN_TEXT, AT(who),                                         \
-            "registered name, else label, else initial call"                                       \
-    }
-#define HEAP_SIZES                                                                                 \
-    {"memory_bytes",                                                                               \
-     "MEMORY",                                                                                     \
-     FIELD_INT,                                                                                    \
-     COLUMN_BYTES,                                                                                 \
-     AT(row.memory_bytes),                                                                         \
-     "its memory: heaps, stack, message queue, internal structures"},                              \
-        {"young_bytes", "YOUNG",         FIELD_INT,                                                \
-         COLUMN_BYTES,  AT(young_bytes), "used in the young heap"},                                \
-        {"young_block_bytes",                                                                      \
-         "BLOCK",                                                                                  \
-         FIELD_INT,                                                                                \
-         COLUMN_BYTES,                                                                             \
-         AT(young_block_bytes),                                                                    \
-         "the young heap's block, with the stack and what is free"},                               \
-        {"old_bytes", "OLD", FIELD_INT, COLUMN_BYTES, AT(old_bytes), "used in the old heap"},      \
-        {"stack_bytes", "STACK", FIELD_INT, COLUMN_BYTES, AT(stack_bytes), "used by the stack"},   \
-        {"fragment_bytes",                                                                         \
-         "FRAGMENTS",                                                                              \
-         FIELD_INT,                                                                                \
-         COLUMN_BYTES,                                                                             \
-         AT(fragment_bytes),                                                                       \
-         "heap fragments: what messages and BIFs brought and no collection has taken in yet"},     \
-        {"binary_bytes",                                                                           \
-         "BINARIES",                                                                               \
-         FIELD_INT,                                                                                \
-         COLUMN_BYTES,                                                                             \
-         AT(binary_bytes),                                                                         \
-         "refc binaries it refers to; without `binaries` as the collector counts them"},           \
-    {                                                                                              \
-        "message_queue_len", "MSGQ", FIELD_INT, COLUMN_COUNT, AT(row.message_queue_len),           \
-            "messages in its queue"                                                                \
-    }
-#define HEAP_GROWTH                                                                                \
-    {                                                                                              \
-        "growth_bytes", "GROWTH", FIELD_REAL, COLUMN_BYTES, AT(growth_bytes),                      \
-            "memory since the first look; null: it was not among the 1,000 largest then"           \
-    }
-static const struct field heap_row[] = {
-    HEAP_PID,
-    HEAP_NAME,
-    {"registered_name", "REGISTERED", FIELD_SLICE, COLUMN_TEXT, AT(row.name), "registered name"},
-    {"label", "LABEL", FIELD_SLICE, COLUMN_TEXT, AT(row.label), "label (OTP 27 and later)"},
-    {"initial_call", "INITIAL CALL", FIELD_SLICE, COLUMN_TEXT, AT(row.initial_call),
-     "function it began with, behind proc_lib"},
-    {"application", "APPLICATION", FIELD_SLICE, COLUMN_TEXT, AT(row.application),
-     "application of its group leader"},
-    {"status", "STATUS", FIELD_SLICE, COLUMN_TEXT, AT(row.status), "status when its row was read"},
-    HEAP_SIZES,
-    {"old_block_bytes", "OLD BLOCK", FIELD_INT, COLUMN_BYTES, AT(old_block_bytes),
-     "the old heap's block"},
-    {"binaries", "REFC", FIELD_INT, COLUMN_COUNT, AT(binaries),
-     "how many refc binaries; null: not listed, it is not among the 20 that hold most, or larger "
-     "than 16 MiB"},
-    {"total_bytes", "TOTAL", FIELD_INT, COLUMN_BYTES, AT(total_bytes),
-     "`memory_bytes` and `binary_bytes`; binaries that several processes refer to count for each"},
-    {"before_bytes", "BEFORE", FIELD_INT, COLUMN_BYTES, AT(before_bytes),
-     "memory at the first look"},
-    HEAP_GROWTH,
-};
-static LIST(heap_row_fields, "rows", heap_row);
-static const struct field heap_text[] = {HEAP_PID, HEAP_SIZES, HEAP_GROWTH, HEAP_NAME};
-static LIST(heap_text_fields, "rows", heap_text);
-#undef AT
-
-#define AT(member) offsetof(struct heap_owner, member)
-static const struct field heap_owner[] = {
-    {"owner", "OWNER", FIELD_SLICE, COLUMN_TEXT, AT(name), "the owner; null: those without one"},
-    {"processes", "PROCESSES", FIELD_INT, COLUMN_COUNT, AT(processes), "its processes in the rows"},
-    {"memory_bytes", "MEMORY", FIELD_REAL, COLUMN_BYTES, AT(memory_bytes), "their memory"},
-    {"binary_bytes", "BINARIES", FIELD_REAL, COLUMN_BYTES, AT(binary_bytes),
-     "refc binaries they refer to; shared ones count for each"},
-    {"message_queue_len", "MSGQ", FIELD_INT, COLUMN_COUNT, AT(message_queue_len),
-     "messages in their queues"},
-    {"growth_bytes", "GROWTH", FIELD_REAL, COLUMN_BYTES, AT(growth_bytes),
-     "memory since the first look, of those that were among the 1,000 largest then"},
-};
-const struct field_list heap_owner_fields = {"rows", heap_owner, ARRAY_LEN(heap_owner)};
+static FIELD_LIST(app_fields, "rows", app);
 #undef AT
 
 #define AT(member) offsetof(struct armed_detail, member)
@@ -383,16 +272,22 @@ static const struct field armed[] = {
      "`system_monitor` and `system_profile`, where they are set"},
     {"control_word", "control word", FIELD_INT, COLUMN_COUNT, AT(control_word),
      "the VM's trace control word; zero when it is not used"},
+    {"system_tracer", "system tracer", FIELD_SLICE, COLUMN_TEXT, AT(system_tracer),
+     "of `seq_trace`: pid and name of the process, or the port; null: none"},
+    {"tokens", "tokens", FIELD_INT, COLUMN_COUNT, AT(tokens),
+     "processes with a sequential trace token"},
 };
-static LIST(armed_fields, "armed", armed);
+static FIELD_LIST(armed_fields, "armed", armed);
 #undef AT
 
 #define AT(member) offsetof(struct armed_row, member)
 static const struct field armed_row[] = {
     {"what", "WHAT", FIELD_SLICE, COLUMN_TEXT, AT(what),
-     "\"session\", \"control_word\", \"monitor\", \"breakpoint\" or \"flags\""},
+     "\"session\", \"control_word\", \"system_tracer\", \"tokens\", \"monitor\", \"breakpoint\" or "
+     "\"flags\""},
     {"where", "WHERE", FIELD_SLICE, COLUMN_TEXT, AT(where),
-     "name of the session or monitor; function, \"send\", \"receive\", \"on_load\"; process by "
+     "name of the session or monitor; \"seq_trace\"; function, \"send\", \"receive\", \"on_load\"; "
+     "process by "
      "name or pid, \"new_processes\", \"new_ports\""},
     {"pid", "PID", FIELD_SLICE, COLUMN_TEXT, AT(pid_text), "of `flags`: the process"},
     {"session", "SESSION", FIELD_SLICE, COLUMN_TEXT, AT(session),
@@ -413,9 +308,10 @@ static const struct field armed_row[] = {
     {"breakpoints", "BREAKPOINTS", FIELD_INT, COLUMN_COUNT, AT(breakpoints),
      "of a session; null when not all were looked through"},
     {"processes", "PROCESSES", FIELD_INT, COLUMN_COUNT, AT(processes),
-     "of a session: those that it follows; null when not all were looked through"},
+     "of a session: those that it follows; null when not all were looked through. Of `tokens`: "
+     "those that have one"},
 };
-static LIST(armed_row_fields, "rows", armed_row);
+static FIELD_LIST(armed_row_fields, "rows", armed_row);
 
 static const struct field armed_text[] = {
     {"what", "WHAT", FIELD_SLICE, COLUMN_TEXT, AT(what), "what it is"},
@@ -426,74 +322,7 @@ static const struct field armed_text[] = {
     {"beamtop", "BEAMTOP", FIELD_BOOL, COLUMN_BOOL, AT(beamtop), "whether a beamtop set it"},
     {"details", "DETAILS", FIELD_SLICE, COLUMN_TEXT, AT(details), "specification, flags, counters"},
 };
-static LIST(armed_text_fields, "rows", armed_text);
-#undef AT
-
-#define AT(member) offsetof(struct threads_detail, member)
-static const struct field threads[] = {
-    {"allowed_cpus", "allowed CPUs", FIELD_INT, COLUMN_COUNT, AT(allowed_cpus),
-     "CPUs that the VM may use; null: not Linux"},
-    {"bind_type", "bind type", FIELD_SLICE, COLUMN_TEXT, AT(bind_type),
-     "`erlang:system_info(scheduler_bind_type)`"},
-    {"steal", "steal", FIELD_REAL, COLUMN_SHARE, AT(steal),
-     "share of the time of the host's CPUs that the hypervisor took, 0 to 1"},
-    {"quota_cpus", "quota", FIELD_REAL, COLUMN_RATE, AT(quota_cpus),
-     "CPUs that the cgroup may use; null: no quota, or not known"},
-    {"throttled", "throttled", FIELD_REAL, COLUMN_SHARE, AT(throttled),
-     "share of the quota's periods in which it was used up, 0 to 1"},
-    {"throttled_s_per_s", "held back/s", FIELD_REAL, COLUMN_RATE, AT(throttled_per_s),
-     "seconds a second that threads were held back by the quota, added over the CPUs"},
-};
-static LIST(threads_fields, "cpus", threads);
-#undef AT
-
-#define AT(member) offsetof(struct scheduler_thread, member)
-static const struct field thread[] = {
-    {"id", "ID", FIELD_INT, COLUMN_COUNT, AT(id), "the VM's number of the scheduler"},
-    {"kind", "KIND", FIELD_SCHEDULER_KIND, COLUMN_TEXT, AT(kind),
-     "\"normal\", \"dirty_cpu\" or \"dirty_io\""},
-    {"tid", "TID", FIELD_INT, COLUMN_TEXT, AT(tid), "its thread"},
-    {"utilisation", "USE", FIELD_REAL, COLUMN_SHARE, AT(use),
-     "share of the interval that it was busy by the VM's count, 0 to 1"},
-    {"run", "RUN", FIELD_REAL, COLUMN_SHARE, AT(run), "share that it ran on a CPU, 0 to 1"},
-    {"wait", "WAIT CPU", FIELD_REAL, COLUMN_SHARE, AT(wait),
-     "share that it was ready to run, but without a CPU, 0 to 1"},
-    {"involuntary_per_s", "FORCED/s", FIELD_REAL, COLUMN_RATE, AT(involuntary_per_s),
-     "involuntary context switches per second: another thread took its CPU"},
-    {"voluntary_per_s", "YIELD/s", FIELD_REAL, COLUMN_RATE, AT(voluntary_per_s),
-     "voluntary context switches per second: it waited"},
-    {"cpu", "CPU", FIELD_INT, COLUMN_TEXT, AT(cpu), "the CPU it ran on last"},
-    {"migrations", "MOVES", FIELD_INT, COLUMN_COUNT, AT(migrations),
-     "changes of `cpu` seen from tick to tick, since the first"},
-    {"bound", "BOUND", FIELD_INT, COLUMN_TEXT, AT(bound), "the CPU it is bound to (`+sbt`)"},
-};
-static LIST(thread_fields, "rows", thread);
-#undef AT
-
-#define AT(member) offsetof(struct msacc_detail, member)
-static const struct field msacc[] = {
-    {"on_before", "on before beamtop", FIELD_BOOL, COLUMN_BOOL, AT(on_before),
-     "whether another tool had switched it on; it stays on then"},
-    {"switched_off", "switched off", FIELD_BOOL, COLUMN_BOOL, AT(switched_off),
-     "whether somebody switched it off within the interval; shares are of the time before that"},
-};
-static LIST(msacc_fields, "msacc", msacc);
-#undef AT
-
-#define AT(member) offsetof(struct msacc_row, member)
-#define STATE(id, name, help)                                                                      \
-    {#name, #name, FIELD_REAL, COLUMN_SHARE, AT(share) + MSACC_##id * sizeof(double), help},
-static const struct field msacc_row[] = {
-    {"type", "TYPE", FIELD_SLICE, COLUMN_TEXT, AT(type), "type of the thread, as the VM names it"},
-    {"id", "ID", FIELD_INT, COLUMN_TEXT, AT(id), "the VM's number of it; null: all of the type"},
-    {"threads", "THREADS", FIELD_INT, COLUMN_COUNT, AT(threads), "how many threads"},
-    MSACC_STATES(STATE){"counted", "counted", FIELD_REAL, COLUMN_SHARE, AT(counted),
-                        "share of the interval that was counted, 0 to 1"},
-};
-static LIST(msacc_row_fields, "rows", msacc_row);
-/* The states that every VM has. */
-static const struct field_list msacc_text_fields = {"rows", msacc_row, 3 + MSACC_ALLOC};
-#undef STATE
+static FIELD_LIST(armed_text_fields, "rows", armed_text);
 #undef AT
 
 #define AT(member) offsetof(struct sink_node, member)
@@ -511,7 +340,7 @@ static const struct field node[] = {
      "where a cookie was found: \"argument\", \"owner_home\"; never the cookie"},
     {"command", "COMMAND", FIELD_SLICE, COLUMN_TEXT, AT(command), "what was started"},
 };
-static LIST(node_fields, "rows", node);
+static FIELD_LIST(node_fields, "rows", node);
 #undef AT
 
 /* ---- what the commands show of them */

@@ -224,14 +224,19 @@ static void put_escaped(struct buf *out, const char *s, size_t len)
     }
 }
 
-void json_put_line(struct buf *out, json_t *root)
+void json_put_value(struct buf *out, json_t *v)
 {
-    char *text = json_dumps(root, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
+    char *text = json_dumps(v, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
     assert(text != NULL);
     put_escaped(out, text, strlen(text));
-    buf_put_u8(out, '\n');
     free(text);
-    json_decref(root);
+    json_decref(v);
+}
+
+void json_put_line(struct buf *out, json_t *root)
+{
+    json_put_value(out, root);
+    buf_put_u8(out, '\n');
 }
 
 static json_t *json_lacks(const struct sink_tick *r)

@@ -2,9 +2,6 @@
 /* Every key of the lines of a trace but its lists. */
 #include "beamtop/output/trace_line.h"
 
-#define LIST(list_name, object, array)                                                             \
-    const struct field_list list_name = {object, array, ARRAY_LEN(array)}
-
 #define AT(member) offsetof(struct trace_line, member)
 static const struct field line[] = {
     {"id", "", FIELD_INT, COLUMN_COUNT, AT(id), "of the event, from 1; a result has its call's"},
@@ -18,7 +15,7 @@ static const struct field line[] = {
     {"name", "", FIELD_SLICE, COLUMN_TEXT, AT(name),
      "its registered name, label or initial call, as far as it is known by then"},
 };
-LIST(trace_line_fields, "line", line);
+FIELD_LIST(trace_line_fields, "line", line);
 
 #define CUT                                                                                        \
     {"truncated", "", FIELD_BOOL, COLUMN_BOOL, AT(cut), "whether the term was truncated"},         \
@@ -35,7 +32,7 @@ static const struct field call[] = {
      "whether `args` are the values of `show`"},
     CUT,
 };
-LIST(trace_call_fields, "call", call);
+FIELD_LIST(trace_call_fields, "call", call);
 
 static const struct field result[] = {
     {"mfa", "", FIELD_SLICE, COLUMN_TEXT, AT(mfa), "the function"},
@@ -45,7 +42,7 @@ static const struct field result[] = {
     {"latency_us", "", FIELD_REAL, COLUMN_RATE, AT(latency_us), "from the call to here"},
     CUT,
 };
-LIST(trace_result_fields, "return", result);
+FIELD_LIST(trace_result_fields, "return", result);
 
 static const struct field send[] = {
     {"to", "", FIELD_SLICE, COLUMN_TEXT, AT(to), "who it is for: a pid, a name, a name and a node"},
@@ -53,13 +50,13 @@ static const struct field send[] = {
     {"no_receiver", "", FIELD_BOOL, COLUMN_BOOL, AT(no_receiver), "whether there is no receiver"},
     CUT,
 };
-LIST(trace_send_fields, "send", send);
+FIELD_LIST(trace_send_fields, "send", send);
 
 static const struct field receive[] = {
     {"message", "", FIELD_SLICE, COLUMN_TEXT, AT(message), "the message"},
     CUT,
 };
-LIST(trace_receive_fields, "receive", receive);
+FIELD_LIST(trace_receive_fields, "receive", receive);
 #undef CUT
 
 static const struct field lost[] = {
@@ -70,7 +67,7 @@ static const struct field lost[] = {
      "\"rate\", \"window\", \"bytes\", \"credit\", \"paused\""},
     {"duration_us", "", FIELD_INT, COLUMN_COUNT, AT(duration_us), "how long it lasted"},
 };
-LIST(trace_lost_fields, "lost", lost);
+FIELD_LIST(trace_lost_fields, "lost", lost);
 #undef AT
 
 #define AT(member) offsetof(struct trace_tally, member)
@@ -94,7 +91,7 @@ static const struct field tally[] = {
     {"not_returned", "not returned", FIELD_INT, COLUMN_COUNT, AT(open), "calls not returned yet"},
     {"time_us", "", FIELD_INT, COLUMN_COUNT, AT(time_us), "spent in them, by the action `time`"},
 };
-LIST(trace_tally_fields, "counters", tally);
+FIELD_LIST(trace_tally_fields, "counters", tally);
 
 static const struct field pattern[] = {
     {"pattern", "", FIELD_SLICE, COLUMN_TEXT, AT(pattern), "as typed; then the keys of `counters`"},
@@ -103,7 +100,7 @@ static const struct field pattern[] = {
     {"p99_us", "", FIELD_REAL, COLUMN_RATE, AT(p99_us), "99 in a hundred"},
     {"max_us", "", FIELD_REAL, COLUMN_RATE, AT(max_us), "the slowest"},
 };
-LIST(trace_pattern_fields, "patterns", pattern);
+FIELD_LIST(trace_pattern_fields, "patterns", pattern);
 #undef AT
 
 #define AT(member) offsetof(struct trace_counter, member)
@@ -113,7 +110,7 @@ static const struct field function[] = {
     {"calls", "", FIELD_INT, COLUMN_COUNT, AT(calls), "its calls, by anyone"},
     {"time_us", "", FIELD_INT, COLUMN_COUNT, AT(time_us), "spent in it, by the action `time`"},
 };
-LIST(trace_function_fields, "functions", function);
+FIELD_LIST(trace_function_fields, "functions", function);
 #undef AT
 
 #define AT(member) offsetof(struct trace_preflight, member)
@@ -128,7 +125,7 @@ static const struct field preflight[] = {
      "share of one scheduler that the guard costs at that rate"},
     {"expensive", "", FIELD_BOOL, COLUMN_BOOL, AT(expensive), "whether a confirmation is needed"},
 };
-LIST(trace_preflight_fields, "preflight", preflight);
+FIELD_LIST(trace_preflight_fields, "preflight", preflight);
 #undef AT
 
 #define AT(member) offsetof(struct session_check, member)
@@ -143,6 +140,8 @@ static const struct field check[] = {
     {"processes", "", FIELD_INT, COLUMN_COUNT, AT(processes), "our processes that hold a trace"},
     {"sessions", "", FIELD_INT, COLUMN_COUNT, AT(sessions), "trace sessions of ours"},
     {"control_word", "", FIELD_INT, COLUMN_COUNT, AT(control_word), "the VM's trace control word"},
+    {"system_tracer", "", FIELD_BOOL, COLUMN_BOOL, AT(system_tracer),
+     "whether a system tracer of ours is still there"},
 };
-LIST(trace_check_fields, "verification", check);
+FIELD_LIST(trace_check_fields, "verification", check);
 #undef AT

@@ -254,9 +254,9 @@ static void put_check(struct buf *out, const struct session_check *check, bool a
     } else if (check->done) {
         buf_printf(out,
                    "LEFT ON THE NODE: %" PRIu64 " breakpoints, %" PRIu64 " flags, %" PRIu64
-                   " processes, %" PRIu64 " sessions, control word %" PRIu64,
+                   " processes, %" PRIu64 " sessions, control word %" PRIu64 "%s",
                    check->breakpoints, check->flags, check->processes, check->sessions,
-                   check->control_word);
+                   check->control_word, check->system_tracer ? ", the system tracer" : "");
     } else {
         buf_puts(out, "not verified: ");
     }

@@ -25,3 +25,20 @@ int sink_output_put(struct sink_output *o, const char *bytes, size_t len, struct
         return error_set_errno(err, o->write_errno, "write error");
     return 0;
 }
+
+void sink_pieces_flush(struct sink_pieces *out, size_t from_bytes)
+{
+    if (out->rc != 0)
+        buf_reset(&out->buf);
+    if (out->buf.len == 0 || out->buf.len < from_bytes)
+        return;
+    out->rc = sink_output_put(out->output, (const char *)out->buf.data, out->buf.len, out->err);
+    buf_reset(&out->buf);
+}
+
+int sink_pieces_end(struct sink_pieces *out)
+{
+    sink_pieces_flush(out, 0);
+    buf_clear(&out->buf);
+    return out->rc;
+}

@@ -94,7 +94,12 @@ bool sink_fill_top(struct sink_tick *r, const void *answer, const struct sink_op
 bool sink_fill_heaps(struct sink_tick *r, const void *answer, const struct sink_options *o);
 bool sink_fill_process(struct sink_tick *r, const void *answer, const struct sink_options *o);
 
-extern const struct field_list cost_fields, system_fields, heap_owner_fields;
+#define FIELD_LIST(list_name, object, array)                                                       \
+    const struct field_list list_name = {object, array, ARRAY_LEN(array)}
+extern const struct field_list cost_fields, system_fields;
+extern const struct field_list heaps_fields, heap_row_fields, heap_text_fields, heap_owner_fields;
+extern const struct field_list threads_fields, thread_fields;
+extern const struct field_list msacc_fields, msacc_row_fields, msacc_text_fields;
 
 /* The key that recordings of 0.1.0 have for it; NULL: the same. */
 const char *field_old_key(const char *key);

@@ -18,5 +18,6 @@ void json_read_fields(const struct field_list *list, void *base, struct arena *a
 struct slice json_read_slice(struct arena *arena, const json_t *text); /* empty when it is none */
 /* One line of the output; frees root. */
 void json_put_line(struct buf *out, json_t *root);
+void json_put_value(struct buf *out, json_t *v); /* the same without the end of the line */
 
 #endif

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "beamtop/base/buf.h"
 #include "beamtop/base/error.h"
 
 /* 0 or an errno. Called once for each line (JSON, CSV) or each table (text). */
@@ -25,5 +26,16 @@ struct sink_output {
 
 /* ERR_SYSTEM when the bytes could not be written, now or earlier. */
 int sink_output_put(struct sink_output *o, const char *bytes, size_t len, struct error *err);
+
+/* Long output on its way out, written in pieces. Start with buf_init(). */
+struct sink_pieces {
+    struct buf buf;
+    struct sink_output *output;
+    struct error *err;
+    int rc; /* of the writes until now */
+};
+#define SINK_PIECE_BYTES (64u * 1024)
+void sink_pieces_flush(struct sink_pieces *out, size_t from_bytes); /* once so many wait */
+int sink_pieces_end(struct sink_pieces *out); /* writes the rest, frees; returns rc */
 
 #endif

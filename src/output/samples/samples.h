@@ -5,15 +5,7 @@
 
 #include "beamtop/output/samples_fields.h"
 #include "beamtop/output/samples_sink.h"
-
-/* Bytes on their way out, written in pieces. */
-struct samples_out {
-    struct buf buf;
-    struct sink_output *output;
-    struct error *err;
-    int rc; /* of the writes until now */
-};
-void samples_flush(struct samples_out *out, size_t from_bytes); /* once so many wait */
+#include "beamtop/output/writer.h"
 
 #define SAMPLES_PID_BYTES 48
 /* "<0.123.0>" to `to`, which it returns; empty: of no process. */
@@ -21,11 +13,11 @@ char *samples_pid(const struct sample *sample, char *to);
 /* " at lists.erl:1243", " from beam.smp", or nothing. */
 void samples_place(struct buf *out, const struct sample_frame *f, bool ascii);
 
-void samples_text_put(struct samples_out *out, const struct samples_summary *run,
+void samples_text_put(struct sink_pieces *out, const struct samples_summary *run,
                       const struct samples_options *options);
-void samples_json_put(struct samples_out *out, const struct samples_summary *run);
-void samples_folded_put(struct samples_out *out, const struct samples_summary *run, bool parts);
-void samples_speedscope_put(struct samples_out *out, const struct samples_summary *run);
-void samples_html_put(struct samples_out *out, const struct samples_summary *run);
+void samples_json_put(struct sink_pieces *out, const struct samples_summary *run);
+void samples_folded_put(struct sink_pieces *out, const struct samples_summary *run, bool parts);
+void samples_speedscope_put(struct sink_pieces *out, const struct samples_summary *run);
+void samples_html_put(struct sink_pieces *out, const struct samples_summary *run);
 
 #endif

@@ -13,7 +13,7 @@
 #include "beamtop/output/json.h"
 #include "samples.h"
 
-enum { WRITTEN_AT_ONCE = 64 * 1024, MOST_NODES = 20000 };
+enum { MOST_NODES = 20000 };
 #define LEAST_SHARE 0.0001 /* of all samples: a fifth of a pixel of a wide screen */
 
 extern const struct embedded flame_page[]; /* flame.css, flame.js */
@@ -29,12 +29,6 @@ static void put_time(struct buf *out, double seconds)
 {
     char text[32];
     put_text(out, slice_of(isnan(seconds) ? "–" : text_duration(text, sizeof text, seconds)));
-}
-
-/* Of the weights of stacks. */
-static const char *unit_of(const struct samples_summary *run)
-{
-    return run->at_yields ? "reductions" : "samples";
 }
 
 static void put_count(struct buf *out, const char *before, int64_t n)
@@ -73,7 +67,7 @@ static void put_numbers(struct buf *out, const struct samples_summary *run, doub
         buf_printf(out,
                    "<p class=\"aside\">%.1f%% of the %s end in “…”: functions too small "
                    "to be seen.</p>\n",
-                   100 * samples_share(left_out, stacks_total(run->stacks)), unit_of(run));
+                   100 * samples_share(left_out, stacks_total(run->stacks)), samples_unit(run));
 }
 
 static void put_classes(struct buf *out, const struct samples_summary *run)
@@ -90,8 +84,7 @@ static void put_classes(struct buf *out, const struct samples_summary *run)
         if (run->classes[i] < 0 || isnan(share))
             buf_puts(out, "–");
         else
-            buf_printf(out, "%.1f%% ±%.1f", 100 * share,
-                       100 * sample_error(share, (double)run->samples));
+            buf_printf(out, "%.1f%% ±%.1f", 100 * share, 100 * samples_error(run, share));
     }
     buf_puts(out, ".</p>\n");
 }
@@ -163,7 +156,7 @@ static void put_string(struct buf *out, struct slice text)
     buf_clear(&line);
 }
 
-static void put_frames(struct samples_out *out, const struct stacks *s)
+static void put_frames(struct sink_pieces *out, const struct stacks *s)
 {
     struct buf place;
     buf_init(&place, 0);
@@ -176,13 +169,13 @@ static void put_frames(struct samples_out *out, const struct stacks *s)
         buf_put_u8(&out->buf, ',');
         put_string(&out->buf, (struct slice){(const char *)place.data, place.len});
         buf_put_u8(&out->buf, ']');
-        samples_flush(out, WRITTEN_AT_ONCE);
+        sink_pieces_flush(out, SINK_PIECE_BYTES);
     }
     buf_clear(&place);
 }
 
 /* {"kinds":[…],"frames":[[kind, name, place]…],"root":self,"nodes":[parent, frame, self, …]} */
-static void put_data(struct samples_out *out, const struct stacks *s, const char *unit)
+static void put_data(struct sink_pieces *out, const struct stacks *s, const char *unit)
 {
     buf_printf(&out->buf,
                "<script id=\"data\" type=\"application/json\">{\"unit\":\"%s\",\"kinds\":[", unit);
@@ -195,19 +188,19 @@ static void put_data(struct samples_out *out, const struct stacks *s, const char
         const struct stacks_node *node = stacks_node(s, i);
         buf_printf(&out->buf, "%s%" PRIu32 ",%" PRIu32 ",%.15g", i > 1 ? "," : "", node->parent,
                    node->frame, node->self);
-        samples_flush(out, WRITTEN_AT_ONCE);
+        sink_pieces_flush(out, SINK_PIECE_BYTES);
     }
     buf_puts(&out->buf, "]}</script>\n");
 }
 
-void samples_html_put(struct samples_out *out, const struct samples_summary *run)
+void samples_html_put(struct sink_pieces *out, const struct samples_summary *run)
 {
     double left_out;
     struct stacks *s =
         stacks_pruned(run->stacks, MOST_NODES, LEAST_SHARE * stacks_total(run->stacks), &left_out);
     put_head(&out->buf, run, left_out);
     put_tools(&out->buf, run);
-    put_data(out, s, unit_of(run));
+    put_data(out, s, samples_unit(run));
     buf_printf(&out->buf, "<script>\n%s</script>\n</body>\n</html>\n", flame_page[1].text);
     stacks_free(s);
 }

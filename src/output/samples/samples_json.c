@@ -8,9 +8,6 @@
 #include "beamtop/output/json.h"
 #include "samples.h"
 
-#define LIST(list_name, object, array)                                                             \
-    const struct field_list list_name = {object, array, ARRAY_LEN(array)}
-
 #define AT(member) offsetof(struct samples_summary, member)
 static const struct field run_table[] = {
     {"node", "", FIELD_SLICE, COLUMN_TEXT, AT(label), "the node, or \"OS process N\""},
@@ -35,7 +32,7 @@ static const struct field run_table[] = {
     {"sampler_cpu_s", "", FIELD_REAL, COLUMN_SECONDS, AT(sampler_cpu_s), "CPU time of the sampler"},
     {"target_cpu_s", "", FIELD_REAL, COLUMN_SECONDS, AT(target_cpu_s), "CPU time of the VM"},
 };
-LIST(samples_run_fields, "run", run_table);
+FIELD_LIST(samples_run_fields, "run", run_table);
 #undef AT
 
 /* A row of what samples are summed by. */
@@ -52,19 +49,19 @@ static const struct field class_table[] = {
     {"class", "", FIELD_SLICE, COLUMN_TEXT, AT(name),
      "`erlang`, `bif`, `gc`, `runtime`, `nif`, `scheduler` (no process) or `other`"},
     SUM};
-LIST(samples_class_fields, "classes", class_table);
+FIELD_LIST(samples_class_fields, "classes", class_table);
 
 static const struct field process_table[] = {
     {"pid", "", FIELD_SLICE, COLUMN_TEXT, AT(name), "the Erlang process"},
     {"name", "", FIELD_SLICE, COLUMN_TEXT, AT(more), "its registered name or label"},
     SUM};
-LIST(samples_process_fields, "processes", process_table);
+FIELD_LIST(samples_process_fields, "processes", process_table);
 
 static const struct field thread_table[] = {
     {"thread", "", FIELD_SLICE, COLUMN_TEXT, AT(name), "a thread of the VM"},
     {"kind", "", FIELD_SLICE, COLUMN_TEXT, AT(more), "its kind"},
     SUM};
-LIST(samples_thread_fields, "threads", thread_table);
+FIELD_LIST(samples_thread_fields, "threads", thread_table);
 #undef SUM
 #undef AT
 
@@ -93,9 +90,9 @@ static const struct field function_table[] = {
      "half of the 95% interval of `self_share`"},
     {"total_share", "", FIELD_REAL, COLUMN_SHARE, AT(total_share), "`total` over all samples"},
 };
-LIST(samples_function_fields, "functions", function_table);
+FIELD_LIST(samples_function_fields, "functions", function_table);
 static const struct field frame_table[] = {FRAME};
-LIST(stack_frame_fields, "frames", frame_table);
+FIELD_LIST(stack_frame_fields, "frames", frame_table);
 #undef FRAME
 #undef AT
 
@@ -111,7 +108,7 @@ static const struct field tree_table[] = {
     {"self", "", FIELD_INT, COLUMN_COUNT, AT(self), "samples of which the stack ends here"},
     {"total", "", FIELD_INT, COLUMN_COUNT, AT(total), "with all below"},
 };
-LIST(samples_tree_fields, "tree", tree_table);
+FIELD_LIST(samples_tree_fields, "tree", tree_table);
 #undef AT
 
 static void add(json_t *array, const struct field_list *list, const void *row)
@@ -167,7 +164,7 @@ static json_t *functions_of(const struct samples_summary *run, int64_t *index_of
         row.self = llround(sums[i].self);
         row.total = llround(sums[i].total);
         row.self_share = samples_share(sums[i].self, whole);
-        row.self_error = run->at_yields ? NAN : sample_error(row.self_share, (double)run->samples);
+        row.self_error = samples_error(run, row.self_share);
         row.total_share = samples_share(sums[i].total, whole);
         add(array, &samples_function_fields, &row);
         index_of[sums[i].frame] = (int64_t)i;
@@ -189,7 +186,7 @@ static json_t *tree_of(const struct stacks *s, const int64_t *index_of)
     return array;
 }
 
-void samples_json_put(struct samples_out *out, const struct samples_summary *run)
+void samples_json_put(struct sink_pieces *out, const struct samples_summary *run)
 {
     json_t *root = json_object();
     const struct section fields = {&samples_run_fields, "run", run};
@@ -246,7 +243,7 @@ static const struct field stack_table[] = {
     {"unresolved", "", FIELD_BOOL, COLUMN_BOOL, AT(unresolved),
      "whether its native frames could not be followed to Erlang code"},
 };
-LIST(stack_thread_fields, "threads", stack_table);
+FIELD_LIST(stack_thread_fields, "threads", stack_table);
 #undef AT
 
 static json_t *thread_of(const struct thread_stack *t, const struct sample_frames *frames)

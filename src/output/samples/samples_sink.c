@@ -1,20 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "samples.h"
 
-void samples_flush(struct samples_out *out, size_t from_bytes)
-{
-    if (out->rc != 0)
-        buf_reset(&out->buf);
-    if (out->buf.len == 0 || out->buf.len < from_bytes)
-        return;
-    out->rc = sink_output_put(out->output, (const char *)out->buf.data, out->buf.len, out->err);
-    buf_reset(&out->buf);
-}
-
 int samples_put(struct sink_output *output, const struct samples_summary *run,
                 const struct samples_options *options, struct error *err)
 {
-    struct samples_out out = {.output = output, .err = err};
+    struct sink_pieces out = {.output = output, .err = err};
     buf_init(&out.buf, 0);
     switch (options->format) {
     case SAMPLES_TEXT:
@@ -33,7 +23,5 @@ int samples_put(struct sink_output *output, const struct samples_summary *run,
         samples_html_put(&out, run);
         break;
     }
-    samples_flush(&out, 0);
-    buf_clear(&out.buf);
-    return out.rc;
+    return sink_pieces_end(&out);
 }

@@ -8,11 +8,11 @@
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/text.h"
+#include "output/table.h"
 #include "samples.h"
 
 #define ROWS_SHOWN 20
 #define DEPTH_SHOWN 64
-#define CELLS 5
 
 struct report {
     struct buf *out;
@@ -21,60 +21,6 @@ struct report {
     const struct samples_options *options;
     size_t rows, depth;
 };
-
-/* Rows of safe texts; the last column is as long as it likes. */
-struct table {
-    const char *titles[CELLS];
-    unsigned left; /* a bit for each column that is set to the left */
-    size_t n_columns, n_rows;
-    const char *(*cells)[CELLS];
-};
-
-static size_t width_of(const char *text)
-{
-    return text_width(text, strlen(text));
-}
-
-static void pad(struct buf *out, size_t from, size_t to)
-{
-    for (; from < to; from++)
-        buf_put_u8(out, ' ');
-}
-
-static void put_row(struct buf *out, const struct table *t, const char *const *cells,
-                    const size_t *widths)
-{
-    for (size_t c = 0; c < t->n_columns; c++) {
-        bool last = c + 1 == t->n_columns;
-        size_t width = width_of(cells[c]);
-        if (!(t->left & 1u << c))
-            pad(out, width, widths[c]);
-        buf_puts(out, cells[c]);
-        if (!last && t->left & 1u << c)
-            pad(out, width, widths[c]);
-        buf_puts(out, last ? "" : "  ");
-    }
-    while (out->data[out->len - 1] == ' ')
-        out->len--;
-    buf_put_u8(out, '\n');
-}
-
-static void put_table(struct buf *out, const struct table *t)
-{
-    size_t widths[CELLS] = {0};
-    if (t->n_rows == 0)
-        return;
-    for (size_t c = 0; c < t->n_columns; c++) {
-        widths[c] = width_of(t->titles[c]);
-        for (size_t i = 0; i < t->n_rows; i++)
-            if (width_of(t->cells[i][c]) > widths[c])
-                widths[c] = width_of(t->cells[i][c]);
-    }
-    buf_put_u8(out, '\n');
-    put_row(out, t, t->titles, widths);
-    for (size_t i = 0; i < t->n_rows; i++)
-        put_row(out, t, t->cells[i], widths);
-}
 
 /* ---- texts, which live as long as the report */
 
@@ -107,7 +53,7 @@ static const char *frame_name(struct report *r, const struct sample_frame *f, si
 {
     struct buf out;
     buf_init(&out, 0);
-    pad(&out, 0, indent);
+    text_pad(&out, 0, indent);
     text_put_safe(&out, f->name.s, f->name.len, r->options->ascii);
     samples_place(&out, f, r->options->ascii);
     return kept(r, &out);
@@ -202,10 +148,10 @@ static void put_head(struct report *r)
 
 static const char *interval(struct report *r, double share)
 {
-    if (r->run->at_yields) /* weights are not counts */
+    double error = samples_error(r->run, share);
+    if (isnan(error))
         return percent(r, NAN);
-    return arena_printf(&r->arena, "%s%.1f", r->options->ascii ? "+-" : "±",
-                        sample_error(share, (double)r->run->samples) * 100);
+    return arena_printf(&r->arena, "%s%.1f", r->options->ascii ? "+-" : "±", error * 100);
 }
 
 static const char *more(struct report *r, size_t n)
@@ -219,7 +165,7 @@ static void put_functions(struct report *r)
     struct stacks_sum *sums = stacks_sums(r->run->stacks, &n);
     size_t shown = n < r->rows ? n : r->rows;
     double whole = stacks_total(r->run->stacks), rest = 0;
-    struct table t = {
+    struct text_table t = {
         .titles = {"self", r->options->ascii ? "+-95%" : "±95%", "total", "kind", "function"},
         .left = 1u << 3 | 1u << 4,
         .n_columns = 5};
@@ -243,7 +189,7 @@ static void put_functions(struct report *r)
         cells[1] = cells[2] = cells[3] = "";
         cells[4] = more(r, n - shown);
     }
-    put_table(r->out, &t);
+    text_table_put(r->out, &t);
     free(sums);
 }
 
@@ -254,7 +200,7 @@ static void put_prologues(struct report *r)
     const struct samples_summary *run = r->run;
     size_t n;
     struct stacks_sum *sums = stacks_sums(run->prologues, &n);
-    struct table t = {
+    struct text_table t = {
         .titles = {"samples", "share", "in the prologue of"}, .left = 1u << 2, .n_columns = 3};
     buf_printf(r->out,
                "\n%s of the samples stood in a breakpoint prologue, and count for its function\n",
@@ -266,7 +212,7 @@ static void put_prologues(struct report *r)
         cells[1] = percent(r, samples_share(sums[i].self, (double)run->samples));
         cells[2] = frame_name(r, sums[i].at, 0);
     }
-    put_table(r->out, &t);
+    text_table_put(r->out, &t);
     free(sums);
 }
 
@@ -275,13 +221,13 @@ static void put_prologues(struct report *r)
 struct tree_rows {
     struct report *r;
     const struct stacks *s;
-    struct table table;
+    struct text_table table;
     size_t room;
 };
 
 static void add_tree_row(struct tree_rows *t, double total, double self, const char *name)
 {
-    struct table *table = &t->table;
+    struct text_table *table = &t->table;
     double whole = stacks_total(t->s);
     if (table->n_rows == t->room) {
         t->room = t->room > 0 ? 2 * t->room : 64;
@@ -313,13 +259,13 @@ static void put_tree(struct report *r)
 {
     struct stacks *inverted = r->options->callers ? stacks_inverted(r->run->stacks) : NULL;
     struct tree_rows t = {.r = r, .s = inverted != NULL ? inverted : r->run->stacks};
-    t.table = (struct table){
+    t.table = (struct text_table){
         .titles = {"total", "self", "function, and below it what it calls"},
         .left = 1u << 2,
         .n_columns = 3,
     };
     if (inverted != NULL)
-        t.table = (struct table){
+        t.table = (struct text_table){
             .titles = {"share", "function, and below it its callers"},
             .left = 1u << 1,
             .n_columns = 2,
@@ -328,7 +274,7 @@ static void put_tree(struct report *r)
     stacks_walk(t.s, SAMPLES_TREE_SHARE * stacks_total(t.s), r->depth, add_branch, &t);
     if (none > 0)
         add_tree_row(&t, none, none, SAMPLES_NO_STACK);
-    put_table(r->out, &t.table);
+    text_table_put(r->out, &t.table);
     free(t.table.cells);
     stacks_free(inverted);
 }
@@ -340,7 +286,7 @@ static void put_sources(struct report *r, const char *first, const char *second,
 {
     size_t shown = n < r->rows ? n : r->rows;
     int64_t rest = 0;
-    struct table t = {
+    struct text_table t = {
         .titles = {"samples", "share", first, second}, .left = 1u << 2 | 1u << 3, .n_columns = 4};
     t.cells = arena_alloc(&r->arena, (shown + 1) * sizeof *t.cells);
     for (size_t i = 0; i < n; i++) {
@@ -355,10 +301,10 @@ static void put_sources(struct report *r, const char *first, const char *second,
         cells[3] = own ? known(r, sources[i].about) : "";
         rest = 0;
     }
-    put_table(r->out, &t);
+    text_table_put(r->out, &t);
 }
 
-void samples_text_put(struct samples_out *out, const struct samples_summary *run,
+void samples_text_put(struct sink_pieces *out, const struct samples_summary *run,
                       const struct samples_options *options)
 {
     struct report r = {.out = &out->buf,

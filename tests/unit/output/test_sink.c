@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "../model/answers.h"
+#include "../model/given.h"
 #include "beamtop/base/attr.h"
 #include "beamtop/base/buf.h"
 #include "beamtop/output/fields.h"
@@ -28,13 +28,6 @@ static int keep(void *ctx, const char *bytes, size_t len)
     k->calls++;
     buf_put(&k->bytes, bytes, len);
     return 0;
-}
-
-static void must(struct model *m, enum answer_kind kind, const char *text)
-{
-    struct error err = {0};
-    if (give(m, kind, text, &err) < 0)
-        fail_msg("%s: %s", text, err.text);
 }
 
 static struct model *full_model(void)
@@ -205,7 +198,7 @@ static void test_armed(void **state)
     struct buf text = output(SINK_TEXT, sink_kind_find("armed"), m);
     assert_non_null(strstr(buf_cstr(&text), "local, 12 calls, 345 µs, 6 words\n"));
     buf_clear(&text);
-    must(m, ANSWER_ARMED, "{armed, 5, 0, [], {0, []}, {0, []}, [], 0}");
+    must(m, ANSWER_ARMED, "{armed, 5, 0, [], {0, []}, {0, []}, [], 0, <<>>, 0}");
     text = output(SINK_TEXT, sink_kind_find("armed"), m);
     assert_non_null(strstr(buf_cstr(&text), "\nNothing is armed on this node.\n"));
     buf_clear(&text);

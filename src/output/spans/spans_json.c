@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A run as one object, written span by span: spans are nested, LIMIT_SPAN_DEPTH at most. */
+#include <math.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "beamtop/output/json.h"
+#include "beamtop/output/trace_line.h"
+#include "spans.h"
+
+#define LIST(list_name, object, array)                                                             \
+    const struct field_list list_name = {object, array, ARRAY_LEN(array)}
+
+struct run_row {
+    struct slice node, otp, patterns, ended_by, others;
+    int64_t wall_us, roots_asked, every, events_asked, functions, roots, open, events, skipped,
+        bytes, roots_written, slow_roots;
+    double for_s, seconds, calls_per_s, load, arm_us, disarm_us, target_us, median_us, p99_us,
+        slower_us;
+    bool full, expensive;
+};
+#define AT(member) offsetof(struct run_row, member)
+static const struct field run_table[] = {
+    {"node", "", FIELD_SLICE, COLUMN_TEXT, AT(node), "the captured node"},
+    {"otp", "", FIELD_SLICE, COLUMN_TEXT, AT(otp), "its OTP release"},
+    {"wall_us", "", FIELD_INT, COLUMN_COUNT, AT(wall_us),
+     "the node's clock when it was armed, µs since the epoch"},
+    {"patterns", "", FIELD_SLICE, COLUMN_TEXT, AT(patterns), "root functions, as typed"},
+    {"full", "", FIELD_BOOL, COLUMN_BOOL, AT(full),
+     "full mode: running, exits and arrivals are known"},
+    {"roots_asked", "", FIELD_INT, COLUMN_COUNT, AT(roots_asked), "so many roots …"},
+    {"every", "", FIELD_INT, COLUMN_COUNT, AT(every), "… one of so many calls"},
+    {"for_s", "", FIELD_REAL, COLUMN_SECONDS, AT(for_s), "for so long at most"},
+    {"events_asked", "", FIELD_INT, COLUMN_COUNT, AT(events_asked), "the cap of events"},
+    {"functions", "", FIELD_INT, COLUMN_COUNT, AT(functions), "functions that the patterns match"},
+    {"calls_per_s", "", FIELD_REAL, COLUMN_RATE, AT(calls_per_s), "estimated calls of them"},
+    {"load", "", FIELD_REAL, COLUMN_SHARE, AT(load),
+     "estimated share of one core that checking them costs"},
+    {"expensive", "", FIELD_BOOL, COLUMN_BOOL, AT(expensive), "whether a confirmation was needed"},
+    {"others", "", FIELD_SLICE, COLUMN_TEXT, AT(others), "other tools that trace"},
+    {"ended_by", "", FIELD_SLICE, COLUMN_TEXT, AT(ended_by),
+     "`roots`, `time`, `events`, `queue`, `stopped`, `killed`, `traced` or `connection`; null: it "
+     "runs"},
+    {"seconds", "", FIELD_REAL, COLUMN_SECONDS, AT(seconds), "how long it captured"},
+    {"roots_taken", "", FIELD_INT, COLUMN_COUNT, AT(roots), "calls that began a trace"},
+    {"roots_open", "", FIELD_INT, COLUMN_COUNT, AT(open), "of them, not returned yet"},
+    {"events", "", FIELD_INT, COLUMN_COUNT, AT(events), "events kept"},
+    {"skipped", "", FIELD_INT, COLUMN_COUNT, AT(skipped), "events beyond a cap"},
+    {"arm_us", "", FIELD_REAL, COLUMN_RATE, AT(arm_us), "work of the node to arm it"},
+    {"disarm_us", "", FIELD_REAL, COLUMN_RATE, AT(disarm_us), "and to disarm it"},
+    {"target_us", "", FIELD_REAL, COLUMN_RATE, AT(target_us), "all work of the node for it"},
+    {"bytes", "", FIELD_INT, COLUMN_COUNT, AT(bytes), "of the node's answers"},
+    {"slower_us", "", FIELD_REAL, COLUMN_RATE, AT(slower_us),
+     "only roots that took so long, or are open, are written; null: all"},
+    {"roots_written", "", FIELD_INT, COLUMN_COUNT, AT(roots_written), "how many in `roots`"},
+    {"median_us", "", FIELD_REAL, COLUMN_RATE, AT(median_us),
+     "half of them were as quick; an open one counts as long as it was seen"},
+    {"p99_us", "", FIELD_REAL, COLUMN_RATE, AT(p99_us), "99 in a hundred of them"},
+    {"slow_roots", "", FIELD_INT, COLUMN_COUNT, AT(slow_roots),
+     "the slowest 1% of them, one at least: `slow_us` of `parts`"},
+};
+LIST(spans_run_fields, "run", run_table);
+#undef AT
+
+struct dropped_row {
+    int64_t invalid, beyond, duplicate, leaked, deep;
+};
+#define AT(member) offsetof(struct dropped_row, member)
+static const struct field dropped_table[] = {
+    {"invalid", "", FIELD_INT, COLUMN_COUNT, AT(invalid), "times or values out of range"},
+    {"beyond", "", FIELD_INT, COLUMN_COUNT, AT(beyond), "above a limit of events, processes, text"},
+    {"duplicate", "", FIELD_INT, COLUMN_COUNT, AT(duplicate), "the same event again"},
+    {"leaked", "", FIELD_INT, COLUMN_COUNT, AT(leaked), "of a token without a span behind it"},
+    {"deep", "", FIELD_INT, COLUMN_COUNT, AT(deep), "too deep in a tree, or of too many roots"},
+};
+LIST(spans_dropped_fields, "dropped", dropped_table);
+#undef AT
+
+struct span_row {
+    struct slice trace_id, span_id, parent_span_id, node, pid, name, kind, operation, started_at,
+        ended_at, waiting_on_pid, waiting_on_name, outcome, reason;
+    int64_t words;
+    double offset_us, duration_us, queued_us, self_us, wait_us, unattributed_us, off_cpu_us;
+    bool ended_at_least, leaf;
+};
+#define AT(member) offsetof(struct span_row, member)
+static const struct field span_table[] = {
+    {"trace_id", "", FIELD_SLICE, COLUMN_TEXT, AT(trace_id), "of the whole tree, 32 hex digits"},
+    {"span_id", "", FIELD_SLICE, COLUMN_TEXT, AT(span_id), "16 hex digits"},
+    {"parent_span_id", "", FIELD_SLICE, COLUMN_TEXT, AT(parent_span_id), "null: a root"},
+    {"node", "", FIELD_SLICE, COLUMN_TEXT, AT(node), "the node of its process"},
+    {"pid", "", FIELD_SLICE, COLUMN_TEXT, AT(pid), "its process"},
+    {"name", "", FIELD_SLICE, COLUMN_TEXT, AT(name), "registered name, label or initial call"},
+    {"kind", "", FIELD_SLICE, COLUMN_TEXT, AT(kind),
+     "`root`, `call`, `cast`, `spawn`, `task` or `message`"},
+    {"operation", "", FIELD_SLICE, COLUMN_TEXT, AT(operation),
+     "function of a root or spawn, first atom of a message"},
+    {"started_at", "", FIELD_SLICE, COLUMN_TEXT, AT(started_at),
+     "by the node's own clock, as 2026-01-31T22:13:20.123456Z"},
+    {"ended_at", "", FIELD_SLICE, COLUMN_TEXT, AT(ended_at), "likewise"},
+    {"offset_us", "", FIELD_REAL, COLUMN_RATE, AT(offset_us), "its start, from the root's on"},
+    {"duration_us", "", FIELD_REAL, COLUMN_RATE, AT(duration_us), "from its start to its end"},
+    {"ended_at_least", "", FIELD_BOOL, COLUMN_BOOL, AT(ended_at_least),
+     "it ended then or later: light mode does not see the end"},
+    {"leaf", "", FIELD_BOOL, COLUMN_BOOL, AT(leaf),
+     "not captured itself: only known from its caller's side"},
+    {"words", "", FIELD_INT, COLUMN_COUNT, AT(words), "of the message that started it"},
+    {"queued_us", "", FIELD_REAL, COLUMN_RATE, AT(queued_us), "that message in the queue"},
+    {"self_us", "", FIELD_REAL, COLUMN_RATE, AT(self_us),
+     "it ran; in light mode an upper limit, with the two after `wait_us`; null with "
+     "`ended_at_least` "
+     "there"},
+    {"wait_us", "", FIELD_REAL, COLUMN_RATE, AT(wait_us), "it waited for known processes"},
+    {"unattributed_us", "", FIELD_REAL, COLUMN_RATE, AT(unattributed_us),
+     "it waited, and no event says for what"},
+    {"off_cpu_us", "", FIELD_REAL, COLUMN_RATE, AT(off_cpu_us), "it was ready and did not run"},
+    {"waiting_on_pid", "", FIELD_SLICE, COLUMN_TEXT, AT(waiting_on_pid),
+     "of its longest wait for a process"},
+    {"waiting_on_name", "", FIELD_SLICE, COLUMN_TEXT, AT(waiting_on_name), "that process's name"},
+    {"outcome", "", FIELD_SLICE, COLUMN_TEXT, AT(outcome),
+     "`ok`, `exception`, `exit`, `timeout`, `noproc`, `elsewhere`, `late`, `open` or `unknown`"},
+    {"reason", "", FIELD_SLICE, COLUMN_TEXT, AT(reason), "of the outcome"},
+};
+LIST(spans_span_fields, "span", span_table);
+#undef AT
+
+struct wait_row {
+    struct slice kind, node, pid, name, on, outcome, at;
+    double offset_us, duration_us, net_us;
+    bool at_most;
+};
+#define AT(member) offsetof(struct wait_row, member)
+static const struct field wait_table[] = {
+    {"kind", "", FIELD_SLICE, COLUMN_TEXT, AT(kind),
+     "`call`, `message`, `nested`, `WAITING` (nobody knows for what) or `OFF_CPU`"},
+    {"offset_us", "", FIELD_REAL, COLUMN_RATE, AT(offset_us), "its start, from the root's on"},
+    {"duration_us", "", FIELD_REAL, COLUMN_RATE, AT(duration_us), "from its start to its end"},
+    {"net_us", "", FIELD_REAL, COLUMN_RATE, AT(net_us), "the part that no other wait covers"},
+    {"at_most", "", FIELD_BOOL, COLUMN_BOOL, AT(at_most),
+     "it began then or later: light mode does not see the start"},
+    {"node", "", FIELD_SLICE, COLUMN_TEXT, AT(node), "of the process that it waited for"},
+    {"pid", "", FIELD_SLICE, COLUMN_TEXT, AT(pid), "that process"},
+    {"name", "", FIELD_SLICE, COLUMN_TEXT, AT(name), "its name"},
+    {"on_span_id", "", FIELD_SLICE, COLUMN_TEXT, AT(on),
+     "the span that ended it; null: not captured"},
+    {"outcome", "", FIELD_SLICE, COLUMN_TEXT, AT(outcome), "as of a span"},
+    {"at", "", FIELD_SLICE, COLUMN_TEXT, AT(at), "the function that waits; of an exit the reason"},
+};
+LIST(spans_wait_fields, "waits", wait_table);
+#undef AT
+
+struct step_row {
+    struct slice span_id, part, at;
+    double offset_us, duration_us, share;
+};
+#define AT(member) offsetof(struct step_row, member)
+static const struct field step_table[] = {
+    {"span_id", "", FIELD_SLICE, COLUMN_TEXT, AT(span_id), "the span"},
+    {"part", "", FIELD_SLICE, COLUMN_TEXT, AT(part), "`self`, `queued`, `wait` or `OFF_CPU`"},
+    {"at", "", FIELD_SLICE, COLUMN_TEXT, AT(at),
+     "of a wait: the function, or the name of the process"},
+    {"offset_us", "", FIELD_REAL, COLUMN_RATE, AT(offset_us), "its start, from the root's on"},
+    {"duration_us", "", FIELD_REAL, COLUMN_RATE, AT(duration_us), "how long"},
+    {"share", "", FIELD_REAL, COLUMN_SHARE, AT(share), "of the root's duration"},
+};
+LIST(spans_step_fields, "critical_path", step_table);
+#undef AT
+
+struct part_row {
+    struct slice operation, name, part, at;
+    double us, share, slow_us, slow_share;
+};
+#define AT(member) offsetof(struct part_row, member)
+static const struct field part_table[] = {
+    {"operation", "", FIELD_SLICE, COLUMN_TEXT, AT(operation), "of the span"},
+    {"name", "", FIELD_SLICE, COLUMN_TEXT, AT(name), "of its process; null: it has none"},
+    {"part", "", FIELD_SLICE, COLUMN_TEXT, AT(part), "as in `critical_path`"},
+    {"at", "", FIELD_SLICE, COLUMN_TEXT, AT(at),
+     "of a wait: the function, or the name of the process"},
+    {"us", "", FIELD_REAL, COLUMN_RATE, AT(us), "time on the critical paths of all roots"},
+    {"share", "", FIELD_REAL, COLUMN_SHARE, AT(share), "of the time of all roots"},
+    {"slow_us", "", FIELD_REAL, COLUMN_RATE, AT(slow_us), "in the slowest 1% of the roots"},
+    {"slow_share", "", FIELD_REAL, COLUMN_SHARE, AT(slow_share), "of the time of those"},
+};
+LIST(spans_part_fields, "parts", part_table);
+#undef AT
+
+/* ---- pieces of JSON text */
+
+static void put_row(struct buf *out, const struct field_list *list, const void *row)
+{
+    const struct section section = {list, list->name, row};
+    json_put_value(out, json_section(&section));
+}
+
+/* The keys of an object that goes on. */
+static void put_open(struct buf *out, const struct field_list *list, const void *row)
+{
+    put_row(out, list, row);
+    out->len--;
+}
+
+static double share_of(int64_t part, int64_t whole)
+{
+    return whole > 0 ? (double)part / (double)whole : (double)NAN;
+}
+
+static struct slice wall_text(struct spans_form *f, int64_t mono_ns)
+{
+    int64_t wall = spans_wall(f, mono_ns);
+    struct tm tm;
+    char text[40];
+    time_t seconds = (time_t)(wall / 1000000000);
+    if (wall < 0 || gmtime_r(&seconds, &tm) == NULL ||
+        strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &tm) == 0)
+        return (struct slice){0};
+    return slice_of(arena_printf(&f->arena, "%s.%06dZ", text, (int)(wall % 1000000000 / 1000)));
+}
+
+/* ---- a root */
+
+static void put_span(struct spans_form *f, const struct span *span)
+{
+    int64_t start = spans_at(f->s, span->root)->started_ns;
+    const struct span_row row = {
+        .trace_id = spans_trace(f, span),
+        .span_id = spans_hex(f, span->span_id),
+        .parent_span_id = spans_hex(f, span->parent_span_id),
+        .node = spans_node(f, &span->process),
+        .pid = spans_pid(f, &span->process),
+        .name = span->process.name,
+        .kind = slice_of(span_kind_key(span->kind)),
+        .operation = span->operation,
+        .started_at = wall_text(f, span->started_ns),
+        .ended_at = wall_text(f, span->ended_ns),
+        .waiting_on_pid = spans_pid(f, &span->waiting_on),
+        .waiting_on_name = span->waiting_on.name,
+        .outcome = slice_of(span_outcome_key(span->outcome)),
+        .reason = span->reason,
+        .words = span->words,
+        .offset_us = (double)(span->started_ns - start) / 1e3,
+        .duration_us = spans_us(span_duration(span)),
+        .queued_us = spans_us(span->queued_ns),
+        .self_us = spans_us(span_self_ns(span)),
+        .wait_us = spans_us(span->wait_ns),
+        .unattributed_us = spans_us(span->unattributed_ns),
+        .off_cpu_us = spans_us(span->off_cpu_ns),
+        .ended_at_least = span->ended_at_least,
+        .leaf = span->leaf,
+    };
+    put_open(&f->out->buf, &spans_span_fields, &row);
+}
+
+static void put_wait(struct spans_form *f, const struct span *span, const struct span_wait *wait)
+{
+    bool known = wait->kind != SPAN_WAIT_OTHER && wait->kind != SPAN_WAIT_OFF_CPU;
+    const struct wait_row row = {
+        .kind = slice_of(span_wait_key(wait->kind)),
+        .node = known ? spans_node(f, &wait->process) : (struct slice){0},
+        .pid = spans_pid(f, &wait->process),
+        .name = wait->process.name,
+        .on = wait->on != SPAN_NONE ? spans_hex(f, spans_at(f->s, wait->on)->span_id)
+                                    : (struct slice){0},
+        .outcome = known ? slice_of(span_outcome_key(wait->outcome)) : (struct slice){0},
+        .at = wait->at,
+        .offset_us = (double)(wait->from_ns - spans_at(f->s, span->root)->started_ns) / 1e3,
+        .duration_us = spans_us(wait->to_ns - wait->from_ns),
+        .net_us = spans_us(wait->net_ns),
+        .at_most = wait->at_most,
+    };
+    put_row(&f->out->buf, &spans_wait_fields, &row);
+}
+
+static void put_waits(struct spans_form *f, const struct span *span)
+{
+    buf_puts(&f->out->buf, ",\"waits\":[");
+    for (uint32_t i = 0; i < span->n_waits; i++) {
+        buf_puts(&f->out->buf, i > 0 ? "," : "");
+        put_wait(f, span, spans_wait(f->s, span->wait + i));
+        sink_pieces_flush(f->out, SINK_PIECE_BYTES);
+    }
+    buf_puts(&f->out->buf, "]");
+}
+
+static void put_path(struct spans_form *f, uint32_t root)
+{
+    const struct span *span = spans_at(f->s, root);
+    size_t n;
+    struct span_step *steps = spans_critical(f->s, root, &n);
+    buf_puts(&f->out->buf, ",\"critical_path\":[");
+    for (size_t i = 0; i < n; i++) {
+        const struct step_row row = {
+            .span_id = spans_hex(f, spans_at(f->s, steps[i].span)->span_id),
+            .part = slice_of(span_step_key(steps[i].kind)),
+            .at = steps[i].at,
+            .offset_us = (double)(steps[i].from_ns - span->started_ns) / 1e3,
+            .duration_us = spans_us(steps[i].to_ns - steps[i].from_ns),
+            .share = share_of(steps[i].to_ns - steps[i].from_ns, span_duration(span)),
+        };
+        buf_puts(&f->out->buf, i > 0 ? "," : "");
+        put_row(&f->out->buf, &spans_step_fields, &row);
+        sink_pieces_flush(f->out, SINK_PIECE_BYTES);
+    }
+    buf_puts(&f->out->buf, "]");
+    free(steps);
+}
+
+/* Each span before its children, which stand in it. */
+static void put_tree(struct spans_form *f, uint32_t root)
+{
+    uint32_t next;
+    for (uint32_t at = root; at != SPAN_NONE; at = next) {
+        const struct span *span = spans_at(f->s, at);
+        put_span(f, span);
+        put_waits(f, span);
+        if (at == root)
+            put_path(f, root);
+        buf_puts(&f->out->buf, ",\"children\":[");
+        next = span_after(f->s, at);
+        size_t depth = next != SPAN_NONE ? spans_at(f->s, next)->depth : 0;
+        for (size_t i = depth; i <= span->depth; i++)
+            buf_puts(&f->out->buf, "]}");
+        if (depth > 0 && depth <= span->depth)
+            buf_puts(&f->out->buf, ",");
+    }
+    arena_reset(&f->arena);
+}
+
+/* ---- the run */
+
+static void put_parts(struct spans_form *f, const struct spans_sum *sum)
+{
+    buf_puts(&f->out->buf, ",\"parts\":[");
+    for (size_t i = 0; i < sum->n_parts; i++) {
+        const struct spans_part *p = &sum->parts[i];
+        const struct part_row row = {
+            .operation = p->operation,
+            .name = p->process,
+            .part = slice_of(span_step_key(p->kind)),
+            .at = p->at,
+            .us = spans_us(p->ns),
+            .share = share_of(p->ns, sum->ns),
+            .slow_us = spans_us(p->slow_ns),
+            .slow_share = share_of(p->slow_ns, sum->slow_ns),
+        };
+        buf_puts(&f->out->buf, i > 0 ? "," : "");
+        put_row(&f->out->buf, &spans_part_fields, &row);
+        sink_pieces_flush(f->out, SINK_PIECE_BYTES);
+    }
+    buf_puts(&f->out->buf, "]");
+}
+
+static void put_check(struct buf *out, const struct session_check *check)
+{
+    const struct section fields = {&trace_check_fields, "verification", check};
+    json_t *object = json_section(&fields);
+    json_object_set_new(object, "text", json_slice(slice_of(check->text)));
+    json_put_value(out, object);
+}
+
+static void put_run(struct spans_form *f, const struct spans_sum *sum)
+{
+    const struct spans_run *run = f->run;
+    const struct spans_dropped d = spans_dropped(f->s);
+    const struct dropped_row dropped = {(int64_t)d.invalid, (int64_t)d.beyond, (int64_t)d.duplicate,
+                                        (int64_t)d.leaked, (int64_t)d.deep};
+    const struct run_row row = {
+        .node = slice_of(run->node),
+        .otp = slice_of(run->otp),
+        .patterns = slice_of(run->patterns),
+        .ended_by =
+            run->end != SPANS_END_NONE ? slice_of(spans_end_key(run->end)) : (struct slice){0},
+        .others = slice_of(run->others),
+        .wall_us = run->wall_us > 0 ? run->wall_us : -1,
+        .roots_asked = run->roots_asked,
+        .every = run->every,
+        .events_asked = (int64_t)run->events_asked,
+        .functions = (int64_t)run->functions,
+        .roots = run->roots,
+        .open = run->open,
+        .events = (int64_t)run->events,
+        .skipped = (int64_t)run->skipped,
+        .bytes = (int64_t)run->bytes,
+        .roots_written = (int64_t)f->n_roots,
+        .slow_roots = (int64_t)sum->n_slow,
+        .for_s = run->for_s,
+        .seconds = run->seconds,
+        .calls_per_s = run->calls_per_s,
+        .load = run->load,
+        .arm_us = run->arm_us,
+        .disarm_us = run->disarm_us,
+        .target_us = run->target_us,
+        .median_us = spans_us(sum->median_ns),
+        .p99_us = spans_us(sum->p99_ns),
+        .slower_us = f->options->slower_ns > 0 ? spans_us(f->options->slower_ns) : (double)NAN,
+        .full = run->full,
+        .expensive = run->expensive,
+    };
+    const struct section fields = {&spans_run_fields, "run", &row};
+    json_t *root = json_object();
+    json_object_set_new(root, "schema", json_string("beamtop.spans/1"));
+    json_add_section(root, &fields);
+    json_put_value(&f->out->buf, root);
+    f->out->buf.len--;
+    buf_puts(&f->out->buf, ",\"dropped\":");
+    put_row(&f->out->buf, &spans_dropped_fields, &dropped);
+    buf_puts(&f->out->buf, ",\"verification\":");
+    put_check(&f->out->buf, &run->status.check);
+}
+
+void spans_json_put(struct spans_form *f)
+{
+    struct spans_sum sum;
+    spans_sum(&sum, f);
+    put_run(f, &sum);
+    put_parts(f, &sum);
+    spans_sum_free(&sum);
+    buf_puts(&f->out->buf, ",\"roots\":[");
+    for (size_t i = 0; i < f->n_roots; i++) {
+        buf_puts(&f->out->buf, i > 0 ? "," : "");
+        put_tree(f, f->roots[i]);
+    }
+    buf_puts(&f->out->buf, "]}\n");
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * OTLP as JSON lines: a TracesData for each root (opentelemetry-proto, trace/v1, by protobuf's
+ * rules for JSON). 64-bit integers are decimal texts, enumerations numbers, ids hex digits. */
+#include <config.h>
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "beamtop/output/json.h"
+#include "spans.h"
+
+enum { KIND_INTERNAL = 1, KIND_SERVER = 2, KIND_CONSUMER = 5, STATUS_ERROR = 2 };
+enum { MOST_EVENTS = 128 }; /* of a span, as SDKs have it by default */
+
+static json_t *attribute(const char *key, const char *type, json_t *value)
+{
+    return json_pack("{s:s,s:{s:o}}", "key", key, "value", type, value);
+}
+
+static void add_text(json_t *to, const char *key, struct slice text)
+{
+    if (text.len > 0)
+        json_array_append_new(to, attribute(key, "stringValue", json_slice(text)));
+}
+
+static void add_bool(json_t *to, const char *key, bool value)
+{
+    if (value)
+        json_array_append_new(to, attribute(key, "boolValue", json_true()));
+}
+
+static void add_us(json_t *to, const char *key, int64_t ns)
+{
+    if (ns >= 0)
+        json_array_append_new(
+            to, attribute(key, "intValue",
+                          json_sprintf("%" PRId64, (int64_t)llround((double)ns / 1e3))));
+}
+
+/* Without a wall clock, times are those since the first root. */
+static json_t *time_of(const struct spans_form *f, int64_t mono_ns)
+{
+    int64_t wall = f->run->wall_us > 0 ? spans_wall(f, mono_ns)
+                                       : mono_ns - spans_at(f->s, f->roots[0])->started_ns;
+    return json_sprintf("%" PRId64, wall > 0 ? wall : 0);
+}
+
+static int kind_of(enum span_kind kind)
+{
+    switch (kind) {
+    case SPAN_CALL:
+        return KIND_SERVER;
+    case SPAN_CAST:
+    case SPAN_MESSAGE:
+        return KIND_CONSUMER;
+    default:
+        return KIND_INTERNAL;
+    }
+}
+
+static bool is_error(enum span_outcome outcome)
+{
+    return outcome == SPAN_EXCEPTION || outcome == SPAN_EXIT || outcome == SPAN_TIMEOUT ||
+           outcome == SPAN_NOPROC;
+}
+
+static json_t *attributes_of(struct spans_form *f, const struct span *span)
+{
+    json_t *a = json_array();
+    add_text(a, "beam.kind", slice_of(span_kind_key(span->kind)));
+    add_text(a, "beam.operation", span->operation);
+    add_text(a, "beam.node", spans_node(f, &span->process));
+    add_text(a, "beam.pid", spans_pid(f, &span->process));
+    add_text(a, "beam.name", span->process.name);
+    add_us(a, "beam.queued_us", span->queued_ns);
+    add_us(a, "beam.self_us", span_self_ns(span));
+    add_us(a, "beam.wait_us", span->wait_ns);
+    add_us(a, "beam.unattributed_us", span->unattributed_ns);
+    add_us(a, "beam.off_cpu_us", span->off_cpu_ns);
+    add_text(a, "beam.waiting_on", spans_pid(f, &span->waiting_on));
+    add_text(a, "beam.outcome", slice_of(span_outcome_key(span->outcome)));
+    add_text(a, "beam.reason", span->reason);
+    add_bool(a, "beam.ended_at_least", span->ended_at_least);
+    add_bool(a, "beam.leaf", span->leaf);
+    return a;
+}
+
+static json_t *event_of(struct spans_form *f, const struct span_wait *wait)
+{
+    json_t *a = json_array();
+    add_text(a, "beam.wait", slice_of(span_wait_key(wait->kind)));
+    add_us(a, "beam.duration_us", wait->to_ns - wait->from_ns);
+    if (wait->kind != SPAN_WAIT_OTHER && wait->kind != SPAN_WAIT_OFF_CPU) {
+        add_text(a, "beam.pid", spans_pid(f, &wait->process));
+        add_text(a, "beam.name", wait->process.name);
+        add_text(a, "beam.outcome", slice_of(span_outcome_key(wait->outcome)));
+    }
+    add_text(a, "beam.at", wait->at);
+    add_bool(a, "beam.at_most", wait->at_most);
+    return json_pack("{s:o,s:o,s:o}", "timeUnixNano", time_of(f, wait->from_ns), "name",
+                     json_slice(spans_wait_name(f, wait)), "attributes", a);
+}
+
+static json_t *status_of(const struct span *span)
+{
+    struct buf text;
+    buf_init(&text, 0);
+    buf_puts(&text, span_outcome_key(span->outcome));
+    if (span->reason.len > 0) {
+        buf_puts(&text, ": ");
+        buf_put(&text, span->reason.s, span->reason.len);
+    }
+    json_t *status = json_pack("{s:o,s:i}", "message",
+                               json_slice((struct slice){(const char *)text.data, text.len}),
+                               "code", STATUS_ERROR);
+    buf_clear(&text);
+    return status;
+}
+
+static json_t *name_of(const struct span *span)
+{
+    struct buf name;
+    buf_init(&name, 0);
+    span_put_name(&name, span);
+    json_t *json = json_slice((struct slice){(const char *)name.data, name.len});
+    buf_clear(&name);
+    return json;
+}
+
+static void put_span(struct spans_form *f, const struct span *span)
+{
+    json_t *o = json_object(), *events = json_array();
+    json_object_set_new(o, "traceId", json_slice(spans_trace(f, span)));
+    json_object_set_new(o, "spanId", json_slice(spans_hex(f, span->span_id)));
+    if (span->parent_span_id != 0)
+        json_object_set_new(o, "parentSpanId", json_slice(spans_hex(f, span->parent_span_id)));
+    json_object_set_new(o, "name", name_of(span));
+    json_object_set_new(o, "kind", json_integer(kind_of(span->kind)));
+    json_object_set_new(o, "startTimeUnixNano", time_of(f, span->started_ns));
+    json_object_set_new(o, "endTimeUnixNano", time_of(f, span->ended_ns));
+    json_object_set_new(o, "attributes", attributes_of(f, span));
+    for (uint32_t i = 0; i < span->n_waits && i < MOST_EVENTS; i++)
+        json_array_append_new(events, event_of(f, spans_wait(f->s, span->wait + i)));
+    json_object_set_new(o, "events", events);
+    if (span->n_waits > MOST_EVENTS)
+        json_object_set_new(o, "droppedEventsCount", json_integer(span->n_waits - MOST_EVENTS));
+    if (is_error(span->outcome))
+        json_object_set_new(o, "status", status_of(span));
+    json_put_value(&f->out->buf, o);
+    sink_pieces_flush(f->out, SINK_PIECE_BYTES);
+}
+
+static void put_resource(struct spans_form *f)
+{
+    const struct slice node = slice_of(f->run->node[0] != '\0' ? f->run->node : "unknown_service");
+    json_t *a = json_array();
+    add_text(a, "service.name", node);
+    add_text(a, "service.instance.id", node);
+    add_text(a, "process.runtime.name", slice_of("BEAM"));
+    add_text(a, "process.runtime.version", slice_of(f->run->otp));
+    buf_puts(&f->out->buf, "{\"resourceSpans\":[{\"resource\":");
+    json_put_value(&f->out->buf, json_pack("{s:o}", "attributes", a));
+    buf_puts(&f->out->buf, ",\"scopeSpans\":[{\"scope\":{\"name\":\"beamtop\",\"version\":"
+                           "\"" PACKAGE_VERSION "\"},\"spans\":[");
+}
+
+void spans_otlp_put(struct spans_form *f)
+{
+    for (size_t i = 0; i < f->n_roots; i++) {
+        put_resource(f);
+        for (uint32_t at = f->roots[i]; at != SPAN_NONE; at = span_after(f->s, at)) {
+            buf_puts(&f->out->buf, at != f->roots[i] ? "," : "");
+            put_span(f, spans_at(f->s, at));
+            arena_reset(&f->arena);
+        }
+        buf_puts(&f->out->buf, "]}]}]}\n");
+    }
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The Trace Event Format, for Perfetto's page and chrome://tracing: a process for each node, a
+ * thread for each Erlang process, an arrow from the send of a message to its receive. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "beamtop/output/json.h"
+#include "spans.h"
+
+static json_t *event_of(const char *ph, struct slice name, const struct spans_tracks *t,
+                        uint32_t track)
+{
+    json_t *event = json_object();
+    json_object_set_new(event, "name", name.len > 0 ? json_slice(name) : json_string("-"));
+    json_object_set_new(event, "ph", json_string(ph));
+    json_object_set_new(event, "pid", json_integer(t->tracks[track].node + 1));
+    json_object_set_new(event, "tid", json_integer((json_int_t)track + 1));
+    return event;
+}
+
+static void put_event(struct spans_form *f, json_t *event)
+{
+    struct buf *out = &f->out->buf;
+    if (out->len == 0 || out->data[out->len - 1] != '[')
+        buf_puts(out, ",\n");
+    json_put_value(out, event);
+    sink_pieces_flush(f->out, SINK_PIECE_BYTES);
+}
+
+static void put_name(struct spans_form *f, const struct spans_tracks *t, uint32_t track,
+                     const char *what, struct slice name)
+{
+    json_t *event = event_of("M", slice_of(what), t, track), *args = json_object();
+    json_object_set_new(args, "name", name.len > 0 ? json_slice(name) : json_string("-"));
+    json_object_set_new(event, "args", args);
+    put_event(f, event);
+}
+
+static void put_names(struct spans_form *f, const struct spans_tracks *t)
+{
+    for (uint32_t i = 0; i < t->n_tracks; i++) {
+        const struct spans_track *track = &t->tracks[i];
+        if (i == 0 || track->node != t->tracks[i - 1].node)
+            put_name(f, t, i, "process_name", spans_node(f, track->process));
+        put_name(f, t, i, "thread_name", spans_track_name(f, track));
+    }
+    arena_reset(&f->arena);
+}
+
+static void set_time(json_t *event, const char *key, int64_t ns)
+{
+    json_object_set_new(event, key, json_real(round((double)ns) / 1e3));
+}
+
+static void set_text(json_t *args, const char *key, struct slice text)
+{
+    if (text.len > 0)
+        json_object_set_new(args, key, json_slice(text));
+}
+
+static void set_us(json_t *args, const char *key, int64_t ns)
+{
+    if (ns >= 0)
+        set_time(args, key, ns);
+}
+
+static json_t *span_args(struct spans_form *f, const struct span *span)
+{
+    json_t *args = json_object();
+    set_text(args, "operation", span->operation);
+    set_text(args, "outcome", slice_of(span_outcome_key(span->outcome)));
+    set_text(args, "reason", span->reason);
+    set_us(args, "queued_us", span->queued_ns);
+    set_us(args, "self_us", span_self_ns(span));
+    set_us(args, "wait_us", span->wait_ns);
+    set_us(args, "unattributed_us", span->unattributed_ns);
+    set_us(args, "off_cpu_us", span->off_cpu_ns);
+    json_object_set_new(args, "ended_at_least", json_boolean(span->ended_at_least));
+    json_object_set_new(args, "leaf", json_boolean(span->leaf));
+    set_text(args, "trace_id", spans_trace(f, span));
+    set_text(args, "span_id", spans_hex(f, span->span_id));
+    set_text(args, "parent_span_id", spans_hex(f, span->parent_span_id));
+    return args;
+}
+
+static json_t *wait_args(const struct span_wait *wait)
+{
+    json_t *args = json_object();
+    if (wait->kind != SPAN_WAIT_OTHER && wait->kind != SPAN_WAIT_OFF_CPU)
+        set_text(args, "outcome", slice_of(span_outcome_key(wait->outcome)));
+    set_text(args, "at", wait->at);
+    json_object_set_new(args, "at_most", json_boolean(wait->at_most));
+    return args;
+}
+
+static void put_item(struct spans_form *f, const struct spans_tracks *t,
+                     const struct spans_item *item)
+{
+    const struct span *span = spans_at(f->s, item->span);
+    const struct span_wait *wait = item->wait != SPAN_NONE ? spans_wait(f->s, item->wait) : NULL;
+    json_t *event = event_of("X", spans_item_name(f, item), t, item->track);
+    json_object_set_new(event, "cat",
+                        json_string(wait != NULL ? "wait" : span_kind_key(span->kind)));
+    set_time(event, "ts", item->from_ns - t->from_ns);
+    set_time(event, "dur", item->to_ns - item->from_ns);
+    json_object_set_new(event, "args", wait != NULL ? wait_args(wait) : span_args(f, span));
+    put_event(f, event);
+}
+
+/* One end of an arrow; both have the id of the span that the message began. */
+static void put_end(struct spans_form *f, const struct spans_tracks *t, const struct span *span,
+                    const char *ph, uint32_t track, int64_t at_ns)
+{
+    json_t *event = event_of(ph, slice_of(span_kind_key(span->kind)), t, track);
+    json_object_set_new(event, "cat", json_string("message"));
+    json_object_set_new(event, "id", json_slice(spans_hex(f, span->span_id)));
+    set_time(event, "ts", at_ns - t->from_ns);
+    if (ph[0] == 'f')
+        json_object_set_new(event, "bp", json_string("e"));
+    put_event(f, event);
+}
+
+static void put_arrow(struct spans_form *f, const struct spans_tracks *t, uint32_t index)
+{
+    const struct span *span = spans_at(f->s, index);
+    if (span->parent == SPAN_NONE || span->queued_ns < 0)
+        return;
+    put_end(f, t, span, "s", t->of[span->parent], span->started_ns - span->queued_ns);
+    put_end(f, t, span, "f", t->of[index], span->started_ns);
+}
+
+void spans_trace_event_put(struct spans_form *f)
+{
+    struct spans_tracks t;
+    spans_tracks_make(&t, f);
+    int64_t wall = spans_wall(f, t.from_ns);
+    buf_puts(&f->out->buf, "{\"displayTimeUnit\":\"ms\",\"otherData\":");
+    json_put_value(
+        &f->out->buf,
+        json_pack("{s:s,s:o,s:o}", "exporter", "beamtop", "node",
+                  f->run->node[0] != '\0' ? json_slice(slice_of(f->run->node)) : json_string("-"),
+                  "wall_us", json_known(wall < 0 ? -1 : wall / 1000)));
+    buf_puts(&f->out->buf, ",\"traceEvents\":[");
+    put_names(f, &t);
+    for (size_t i = 0; i < t.n_items; i++) {
+        put_item(f, &t, &t.items[i]);
+        if (t.items[i].wait == SPAN_NONE)
+            put_arrow(f, &t, t.items[i].span);
+        arena_reset(&f->arena);
+    }
+    buf_puts(&f->out->buf, "]}\n");
+    spans_tracks_free(&t);
+}

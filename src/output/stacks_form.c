@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <config.h>
+
+#include "stacks_form.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "beamtop/base/limits.h"
+#include "beamtop/base/text.h"
+#include "beamtop/model/samples.h"
+#include "beamtop/output/json.h"
+
+/* ---- folded */
+
+/* Safe, without the sign between frames. Readers take the last space of a line for the one before
+ * the number, so spaces may stay. */
+static void put_frame(struct buf *out, struct slice name)
+{
+    size_t from = out->len;
+    text_put_safe(out, name.s, name.len, false);
+    for (size_t i = from; i < out->len; i++)
+        if (out->data[i] == ';')
+            out->data[i] = ',';
+}
+
+void stacks_put_folded(struct sink_pieces *out, const struct stacks *s, struct slice first)
+{
+    uint32_t frames[LIMIT_STACK_DEPTH];
+    for (uint32_t i = 0; i < stacks_nodes(s); i++) {
+        double weight = round(stacks_node(s, i)->self);
+        if (weight < 1)
+            continue;
+        size_t n = stacks_path(s, i, frames);
+        if (first.len > 0) {
+            put_frame(&out->buf, first);
+            buf_put_u8(&out->buf, ';');
+        }
+        if (n == 0)
+            buf_puts(&out->buf, SAMPLES_NO_STACK);
+        for (size_t k = 0; k < n; k++) {
+            if (k > 0)
+                buf_put_u8(&out->buf, ';');
+            put_frame(&out->buf, stacks_frame_at(s, frames[k])->name);
+        }
+        buf_printf(&out->buf, " %.0f\n", weight);
+        sink_pieces_flush(out, SINK_PIECE_BYTES);
+    }
+}
+
+/* ---- speedscope: samples are lists of numbers, so only texts need a library */
+
+void speedscope_put_text(struct buf *out, struct slice text)
+{
+    json_put_value(out, text.len > 0 ? json_slice(text) : json_string(""));
+}
+
+void speedscope_put_head(struct sink_pieces *out, struct slice name)
+{
+    buf_puts(&out->buf, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
+                        "\"exporter\":\"beamtop@" PACKAGE_VERSION "\",\"name\":");
+    speedscope_put_text(&out->buf, name);
+    buf_puts(&out->buf, ",\"activeProfileIndex\":0,\"profiles\":[");
+}
+
+static void put_stacks(struct sink_pieces *out, const struct stacks *s, struct stacks *shared)
+{
+    uint32_t frames[LIMIT_STACK_DEPTH];
+    const char *between = "";
+    for (uint32_t i = 0; i < stacks_nodes(s); i++) {
+        if (stacks_node(s, i)->self <= 0)
+            continue;
+        size_t n = stacks_path(s, i, frames);
+        buf_printf(&out->buf, "%s[", between);
+        for (size_t k = 0; k < n; k++)
+            buf_printf(&out->buf, k > 0 ? ",%" PRIu32 : "%" PRIu32,
+                       stacks_frame(shared, stacks_frame_at(s, frames[k])));
+        buf_put_u8(&out->buf, ']');
+        between = ",";
+        sink_pieces_flush(out, SINK_PIECE_BYTES);
+    }
+}
+
+/* Each of the stacks has separate ids; the file has those of `shared`, which grows. */
+void speedscope_put_profile(struct sink_pieces *out, struct slice name, const char *unit,
+                            const struct stacks *s, struct stacks *shared)
+{
+    const char *between = "";
+    buf_puts(&out->buf, "{\"type\":\"sampled\",\"name\":");
+    speedscope_put_text(&out->buf, name);
+    buf_printf(&out->buf, ",\"unit\":\"%s\",\"startValue\":0,\"endValue\":%.15g,\"samples\":[",
+               unit, stacks_total(s));
+    put_stacks(out, s, shared);
+    buf_puts(&out->buf, "],\"weights\":[");
+    for (uint32_t i = 0; i < stacks_nodes(s); i++) {
+        if (stacks_node(s, i)->self <= 0)
+            continue;
+        buf_printf(&out->buf, "%s%.15g", between, stacks_node(s, i)->self);
+        between = ",";
+    }
+    buf_puts(&out->buf, "]}");
+}
+
+/* They come last: the profiles find out which there are. An object has no order. */
+void speedscope_put_end(struct sink_pieces *out, const struct stacks *shared)
+{
+    buf_puts(&out->buf, "],\"shared\":{\"frames\":[");
+    for (uint32_t id = 0; id < stacks_frames(shared); id++) {
+        const struct sample_frame *f = stacks_frame_at(shared, id);
+        json_t *frame = json_object();
+        json_object_set_new(frame, "name", json_slice(f->name));
+        if (f->file.len > 0 || f->object.len > 0)
+            json_object_set_new(frame, "file", json_slice(f->file.len > 0 ? f->file : f->object));
+        if (f->line > 0)
+            json_object_set_new(frame, "line", json_integer(f->line));
+        if (id > 0)
+            buf_put_u8(&out->buf, ',');
+        json_put_value(&out->buf, frame);
+        sink_pieces_flush(out, SINK_PIECE_BYTES);
+    }
+    buf_puts(&out->buf, "]}}\n");
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Small tables for people: all cells are there before the first row is written. */
+#ifndef BEAMTOP_OUTPUT_TABLE_H
+#define BEAMTOP_OUTPUT_TABLE_H
+
+#include <stddef.h>
+
+#include "beamtop/base/buf.h"
+
+#define TABLE_CELLS 7
+
+/* Rows of safe texts; the last column is as long as it likes. */
+struct text_table {
+    const char *titles[TABLE_CELLS];
+    unsigned left; /* a bit for each column that is set to the left */
+    size_t n_columns, n_rows;
+    const char *(*cells)[TABLE_CELLS];
+};
+
+/* An empty line, titles, rows; nothing where there are no rows. */
+void text_table_put(struct buf *out, const struct text_table *t);
+void text_pad(struct buf *out, size_t from, size_t to); /* so many spaces */
+
+#endif

@@ -1,0 +1,526 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Causal spans in each form: captured ones, hostile ones, large ones. Text is compared with the
+ * files in tests/unit/output/spans; BEAMTOP_GOLDEN=update writes them. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "beamtop/base/attr.h"
+#include "beamtop/base/limits.h"
+#include "beamtop/base/text.h"
+#include "beamtop/output/spans_sink.h"
+#include "spans_runs.h"
+
+struct kept {
+    struct buf bytes;
+    int error, writes;
+    size_t largest;
+};
+
+static int keep(void *ctx, const char *bytes, size_t len)
+{
+    struct kept *k = ctx;
+    k->writes++;
+    k->largest = len > k->largest ? len : k->largest;
+    if (k->error == 0)
+        buf_put(&k->bytes, bytes, len);
+    return k->error;
+}
+
+static void put(struct kept *k, const struct spans_run *run,
+                const struct spans_sink_options *options)
+{
+    struct sink_output output = {.writer = {keep, k}};
+    struct error err = {0};
+    *k = (struct kept){.error = 0};
+    buf_init(&k->bytes, 0);
+    if (spans_put(&output, run, options, &err) != 0)
+        fail_msg("%s", err.text);
+}
+
+/* ---- text */
+
+static void compare(const char *name, struct kept *k)
+{
+    const char *top = getenv("BEAMTOP_SRCDIR"), *update = getenv("BEAMTOP_GOLDEN");
+    bool write = update != NULL && strcmp(update, "update") == 0;
+    char path[4096], *golden = alloc_zero(1, 1 << 18);
+    snprintf(path, sizeof path, "%s/tests/unit/output/spans/%s.txt", top != NULL ? top : ".", name);
+    FILE *file = fopen(path, write ? "w" : "r");
+    if (file == NULL)
+        fail_msg("%s: %s", path, strerror(errno));
+    if (write)
+        assert_int_equal(fwrite(k->bytes.data, 1, k->bytes.len, file), k->bytes.len);
+    else if (fread(golden, 1, (1 << 18) - 1, file) == 0 || strcmp(golden, buf_cstr(&k->bytes)) != 0)
+        fail_msg("%s differs from:\n%s", path, buf_cstr(&k->bytes));
+    fclose(file);
+    free(golden);
+}
+
+/* No line is wider, and nothing steers a terminal. */
+static void check_lines(struct kept *k, size_t columns, bool ascii)
+{
+    const char *text = buf_cstr(&k->bytes);
+    assert_int_equal(strlen(text), k->bytes.len);
+    assert_true(text_is_utf8(text, k->bytes.len));
+    while (*text != '\0') {
+        size_t len = strcspn(text, "\n");
+        if (text_width(text, len) > columns)
+            fail_msg("%zu columns: %.*s", text_width(text, len), (int)len, text);
+        for (size_t i = 0; i < len; i++)
+            assert_true((unsigned char)text[i] >= 0x20 && text[i] != 0x7f &&
+                        (!ascii || (unsigned char)text[i] < 0x80));
+        text += len + 1;
+    }
+    assert_null(strstr(buf_cstr(&k->bytes), "\xe2\x80\xae"));
+}
+
+static void test_text(void **state)
+{
+    static const struct {
+        const char *name, *file, *of;
+    } rows[] = {
+        {"full-chain", "otp27", "full chain"},     {"light-chain", "otp27", "light chain"},
+        {"full-task", "otp25", "full task"},       {"full-crash", "otp29", "full crash"},
+        {"light-pool", "otp27", "light pool"},     {"full-pool", "otp27", "full pool"},
+        {"full-raise", "otp23", "full raise"},     {"light-remote", "otp27", "light remote"},
+        {"full-stream", "elixir", "full exstream"}};
+    static const size_t widths[] = {80, 120};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        for (size_t w = 0; w < ARRAY_LEN(widths); w++) {
+            bool full = strncmp(rows[i].of, "full", 4) == 0;
+            struct spans_run *run = run_read(rows[i].file, rows[i].of, full);
+            const struct spans_sink_options options = {.columns = widths[w]};
+            struct kept k;
+            char name[64];
+            put(&k, run, &options);
+            check_lines(&k, widths[w], false);
+            snprintf(name, sizeof name, "%s-%zu", rows[i].name, widths[w]);
+            compare(name, &k);
+            buf_clear(&k.bytes);
+            spans_run_free(run);
+        }
+}
+
+/* All captures, narrow and in ASCII. */
+static void test_text_ascii(void **state)
+{
+    static const char *const of[] = {"full chain", "light cast", "full event", "light remote"};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(of); i++) {
+        struct spans_run *run = run_read("otp29", of[i], of[i][0] == 'f');
+        struct kept k;
+        for (size_t columns = 60; columns < 200; columns += 7) {
+            put(&k, run, &(struct spans_sink_options){.columns = columns, .ascii = true});
+            check_lines(&k, columns, true);
+            buf_clear(&k.bytes);
+        }
+        spans_run_free(run);
+    }
+}
+
+static void expect_in(struct kept *k, const char *text)
+{
+    if (strstr(buf_cstr(&k->bytes), text) == NULL)
+        fail_msg("no '%s' in:\n%s", text, buf_cstr(&k->bytes));
+}
+
+static void test_text_of_little_and_much(void **state)
+{
+    struct kept k;
+    (void)state;
+    struct spans_run *run = run_new(false);
+    put(&k, run, &(struct spans_sink_options){0});
+    expect_in(&k, "no roots: no call of the patterns was captured\n");
+    buf_clear(&k.bytes);
+    spans_run_free(run);
+    run = run_large(60, 3);
+    run->skipped = 1234;
+    put(&k, run, &(struct spans_sink_options){.slower_ns = INT64_C(3000000000)});
+    expect_in(&k, "no root took 3.0 s or more\n");
+    buf_clear(&k.bytes);
+    put(&k, run, &(struct spans_sink_options){.rows = 3});
+    check_lines(&k, 100, false);
+    expect_in(&k, "1,234 skipped");
+    expect_in(&k, "\n10 more\n");
+    expect_in(&k, "\n3. m:f/1, ");
+    assert_null(strstr(buf_cstr(&k.bytes), "\n4. m:f/1"));
+    expect_in(&k, "critical paths of 60 roots: median 305 µs, p99 305 µs\n");
+    buf_clear(&k.bytes);
+    spans_run_free(run);
+    run = run_large(1, 400);
+    put(&k, run, &(struct spans_sink_options){0});
+    expect_in(&k, "\n201 more spans\n");
+    buf_clear(&k.bytes);
+    spans_run_free(run);
+}
+
+/* ---- forms for programs */
+
+static json_t *parsed(const char *text)
+{
+    json_error_t error;
+    json_t *root = json_loads(text, 0, &error);
+    if (root == NULL)
+        fail_msg("%s", error.text);
+    return root;
+}
+
+static void check_bytes(struct kept *k)
+{
+    assert_true(text_is_utf8((const char *)k->bytes.data, k->bytes.len));
+    for (size_t i = 0; i < k->bytes.len; i++)
+        assert_true(k->bytes.data[i] >= 0x20 || k->bytes.data[i] == '\n');
+    assert_null(strstr(buf_cstr(&k->bytes), "\xe2\x80\xae"));
+}
+
+static void expect_key(const json_t *object, const char *key, const char *value)
+{
+    char *found = json_dumps(json_object_get(object, key), JSON_COMPACT | JSON_ENCODE_ANY);
+    if (found == NULL || strcmp(found, value) != 0)
+        fail_msg("%s: %s", key, found != NULL ? found : "none");
+    free(found);
+}
+
+static double number(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    if (!json_is_number(value))
+        fail_msg("%s is not a number", key);
+    return json_number_value(value);
+}
+
+/* The parts of each span add up to its duration; children begin in the tree of their root. */
+static size_t check_span(const json_t *span, const json_t *parent, bool full)
+{
+    const json_t *children = json_object_get(span, "children");
+    size_t i, n = 1;
+    json_t *child;
+    assert_int_equal(json_string_length(json_object_get(span, "trace_id")), 32);
+    assert_int_equal(json_string_length(json_object_get(span, "span_id")), 16);
+    if (parent == NULL)
+        expect_key(span, "parent_span_id", "null");
+    else
+        assert_true(json_equal(json_object_get(span, "parent_span_id"),
+                               json_object_get(parent, "span_id")));
+    assert_int_equal(json_string_length(json_object_get(span, "started_at")), 27);
+    if (json_is_true(json_object_get(span, "leaf"))) {
+        expect_key(span, "self_us", "null");
+    } else {
+        double sum = number(span, "self_us") + number(span, "wait_us");
+        if (full)
+            sum += number(span, "unattributed_us") + number(span, "off_cpu_us");
+        else
+            expect_key(span, "unattributed_us", "null");
+        assert_true(sum - number(span, "duration_us") < 0.01 &&
+                    number(span, "duration_us") - sum < 0.01);
+    }
+    json_array_foreach (children, i, child)
+        n += check_span(child, span, full);
+    return n;
+}
+
+static void test_json(void **state)
+{
+    (void)state;
+    for (unsigned full = 0; full < 2; full++) {
+        struct spans_run *run = run_read("otp27", full ? "full chain" : "light chain", full);
+        struct kept k;
+        put(&k, run, &(struct spans_sink_options){.format = SPANS_JSON});
+        check_bytes(&k);
+        json_t *root = parsed(buf_cstr(&k.bytes));
+        const json_t *first = json_array_get(json_object_get(root, "roots"), 0), *step;
+        expect_key(root, "schema", "\"beamtop.spans/1\"");
+        expect_key(root, "node", "\"shop@host\"");
+        expect_key(root, "full", full ? "true" : "false");
+        expect_key(root, "ended_by", "\"time\"");
+        expect_key(root, "calls_per_s", "null");
+        expect_key(first, "kind", "\"root\"");
+        expect_key(first, "operation", "\"wl:root/1\"");
+        expect_key(first, "waiting_on_name", "\"b\"");
+        expect_key(first, "started_at", "\"2023-11-14T22:13:20.123456Z\"");
+        assert_int_equal(check_span(first, NULL, full), 3);
+        double sum = 0;
+        size_t i;
+        json_array_foreach (json_object_get(first, "critical_path"), i, step) {
+            assert_true(number(step, "offset_us") > sum - 0.01);
+            sum += number(step, "duration_us");
+        }
+        assert_true(sum - number(first, "duration_us") < 0.1 &&
+                    number(first, "duration_us") - sum < 0.1);
+        assert_true(number(root, "p99_us") == number(first, "duration_us"));
+        json_decref(root);
+        buf_clear(&k.bytes);
+        spans_run_free(run);
+    }
+}
+
+static void test_slower(void **state)
+{
+    (void)state;
+    struct spans_run *run = run_large(3, 2);
+    struct kept k;
+    run_root(run->spans, 200, INT64_C(90000000), 5, slice_of("m:slow/0"));
+    run_build(run);
+    const struct spans_sink_options options = {.format = SPANS_JSON, .slower_ns = 400000};
+    put(&k, run, &options);
+    json_t *root = parsed(buf_cstr(&k.bytes));
+    expect_key(root, "slower_us", "400.0");
+    expect_key(root, "roots_written", "1");
+    expect_key(json_array_get(json_object_get(root, "roots"), 0), "operation", "\"m:slow/0\"");
+    assert_int_equal(json_array_size(json_object_get(root, "roots")), 1);
+    json_decref(root);
+    buf_clear(&k.bytes);
+    put(&k, run, &(struct spans_sink_options){.slower_ns = 400000});
+    expect_in(&k, "1 shown: open, or 400 µs and more\n");
+    expect_in(&k, "critical paths of 1 root: ");
+    buf_clear(&k.bytes);
+    put(&k, run, &(struct spans_sink_options){.format = SPANS_FOLDED, .slower_ns = 400000});
+    expect_in(&k, "m:slow/0;call <0.10.0> ");
+    assert_null(strstr(buf_cstr(&k.bytes), "m:f/1"));
+    buf_clear(&k.bytes);
+    spans_run_free(run);
+}
+
+static void test_folded(void **state)
+{
+    (void)state;
+    struct spans_run *run = run_read("otp27", "full chain", true);
+    struct kept k;
+    put(&k, run, &(struct spans_sink_options){.format = SPANS_FOLDED});
+    expect_in(&k, "wl:root/1;call b;call c;WAITING(timer:sleep/1) 15");
+    buf_clear(&k.bytes);
+    spans_run_free(run);
+}
+
+/* Events in time order, each close that of the last open. */
+static void check_evented(const json_t *profile, size_t n_frames)
+{
+    const json_t *events = json_object_get(profile, "events"), *event;
+    size_t i, depth = 0;
+    double last = 0;
+    json_int_t open[LIMIT_SPAN_DEPTH * 4];
+    expect_key(profile, "unit", "\"microseconds\"");
+    json_array_foreach (events, i, event) {
+        json_int_t frame = json_integer_value(json_object_get(event, "frame"));
+        const char *type = json_string_value(json_object_get(event, "type"));
+        assert_true(frame >= 0 && (size_t)frame < n_frames);
+        assert_true(number(event, "at") >= last);
+        last = number(event, "at");
+        if (strcmp(type, "O") == 0) {
+            assert_true(depth < ARRAY_LEN(open));
+            open[depth++] = frame;
+        } else {
+            assert_true(depth > 0 && open[--depth] == frame);
+        }
+    }
+    assert_int_equal(depth, 0);
+    assert_true(number(profile, "endValue") >= last);
+}
+
+static void test_speedscope(void **state)
+{
+    static const char *const of[] = {"full chain", "full task", "light remote", "full event"};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(of); i++) {
+        struct spans_run *run = run_read("otp27", of[i], of[i][0] == 'f');
+        struct kept k;
+        put(&k, run, &(struct spans_sink_options){.format = SPANS_SPEEDSCOPE});
+        check_bytes(&k);
+        json_t *root = parsed(buf_cstr(&k.bytes));
+        const json_t *profiles = json_object_get(root, "profiles"), *profile;
+        size_t n = json_array_size(json_object_get(json_object_get(root, "shared"), "frames")), p;
+        json_array_foreach (profiles, p, profile)
+            if (p + 1 < json_array_size(profiles))
+                check_evented(profile, n);
+            else
+                expect_key(profile, "type", "\"sampled\"");
+        if (i == 0)
+            assert_int_equal(json_array_size(profiles), 4);
+        json_decref(root);
+        buf_clear(&k.bytes);
+        spans_run_free(run);
+    }
+}
+
+static size_t events_of(const json_t *root, const char *ph)
+{
+    const json_t *events = json_object_get(root, "traceEvents"), *event;
+    size_t i, n = 0;
+    json_array_foreach (events, i, event)
+        n += strcmp(json_string_value(json_object_get(event, "ph")), ph) == 0;
+    return n;
+}
+
+static void test_trace_event(void **state)
+{
+    (void)state;
+    struct spans_run *run = run_read("otp27", "full chain", true);
+    struct kept k;
+    put(&k, run, &(struct spans_sink_options){.format = SPANS_TRACE_EVENT});
+    check_bytes(&k);
+    json_t *root = parsed(buf_cstr(&k.bytes));
+    assert_int_equal(events_of(root, "M"), 4); /* a node, three processes */
+    assert_int_equal(events_of(root, "s"), 2);
+    assert_int_equal(events_of(root, "f"), 2);
+    assert_true(events_of(root, "X") >= 6); /* spans, waits for b, c, sleep */
+    expect_in(&k, "\"name\":\"call c\"");
+    expect_in(&k, "\"name\":\"WAITING(timer:sleep/1)\"");
+    expect_in(&k, "\"name\":\"waiting for b\"");
+    json_decref(root);
+    buf_clear(&k.bytes);
+    spans_run_free(run);
+}
+
+static const json_t *otlp_spans(const json_t *line)
+{
+    const json_t *resource = json_array_get(json_object_get(line, "resourceSpans"), 0);
+    const json_t *scope = json_array_get(json_object_get(resource, "scopeSpans"), 0);
+    return json_object_get(scope, "spans");
+}
+
+static void test_otlp(void **state)
+{
+    (void)state;
+    struct spans_run *run = run_read("otp27", "full crash", true);
+    struct kept k;
+    put(&k, run, &(struct spans_sink_options){.format = SPANS_OTLP});
+    check_bytes(&k);
+    json_t *line = parsed(buf_cstr(&k.bytes));
+    const json_t *spans = otlp_spans(line), *root = json_array_get(spans, 0);
+    const json_t *crash = json_array_get(spans, 2);
+    assert_int_equal(json_array_size(spans), 3);
+    assert_null(json_object_get(root, "parentSpanId"));
+    assert_null(json_object_get(root, "status"));
+    expect_key(root, "name", "\"wl:root/1\"");
+    expect_key(root, "kind", "1");
+    expect_key(root, "startTimeUnixNano", "\"1700000000123456000\"");
+    expect_key(crash, "kind", "2");
+    expect_key(crash, "status", "{\"message\":\"exit: boom\",\"code\":2}");
+    assert_true(
+        json_equal(json_object_get(crash, "parentSpanId"), json_object_get(root, "spanId")));
+    json_decref(line);
+    buf_clear(&k.bytes);
+    /* no wall clock: times are from the first root on */
+    run->wall_us = 0;
+    put(&k, run, &(struct spans_sink_options){.format = SPANS_OTLP});
+    expect_in(&k, "\"startTimeUnixNano\":\"0\"");
+    buf_clear(&k.bytes);
+    spans_run_free(run);
+}
+
+/* ---- hostile names, large runs, failing writes */
+
+static void test_hostile(void **state)
+{
+    (void)state;
+    struct spans_run *run = run_hostile();
+    for (enum spans_format format = SPANS_TEXT; format <= SPANS_OTLP; format++) {
+        struct kept k;
+        put(&k, run, &(struct spans_sink_options){.format = format, .columns = 80});
+        check_bytes(&k);
+        if (format == SPANS_TEXT) {
+            check_lines(&k, 80, false);
+        } else if (format == SPANS_FOLDED) {
+            expect_in(&k, "<script>a,b\"\\");
+        } else {
+            char *rest, *text = buf_take(&k.bytes);
+            if (format == SPANS_TRACE_EVENT)
+                json_decref(parsed(text));
+            else
+                for (char *at = strtok_r(text, "\n", &rest); at; at = strtok_r(NULL, "\n", &rest))
+                    json_decref(parsed(at));
+            free(text);
+        }
+        buf_clear(&k.bytes);
+    }
+    spans_run_free(run);
+}
+
+/* Never more than some pieces at once, however large the whole is. */
+static void test_pieces(void **state)
+{
+    (void)state;
+    struct spans_run *run = run_large(250, 39);
+    assert_int_equal(spans_count(run->spans), 250 * 40);
+    for (enum spans_format format = SPANS_JSON; format <= SPANS_OTLP; format++) {
+        struct kept k;
+        put(&k, run, &(struct spans_sink_options){.format = format});
+        assert_true(k.largest < 3 * SINK_PIECE_BYTES);
+        assert_true(format == SPANS_FOLDED || k.writes > 10);
+        buf_clear(&k.bytes);
+    }
+    spans_run_free(run);
+}
+
+/* Roots as long as times can be: sums stay in their range. */
+static void test_extreme(void **state)
+{
+    static const int64_t starts[] = {-(INT64_C(1) << 61), -(INT64_C(1) << 61) + 1, 0};
+    (void)state;
+    struct spans_run *run = run_new(false);
+    for (unsigned i = 0; i < ARRAY_LEN(starts); i++) {
+        struct span_event e = {.kind = SPAN_EVENT_ROOT,
+                               .at_ns = starts[i],
+                               .process.pid = run_pid(100 + i),
+                               .label = run_pid(100 + i),
+                               .text = slice_of("m:f/1")};
+        assert_true(spans_feed(run->spans, &e));
+        e.kind = SPAN_EVENT_RETURN;
+        e.at_ns = INT64_C(1) << 61;
+        e.order = 9;
+        assert_true(spans_feed(run->spans, &e));
+    }
+    run_build(run);
+    assert_int_equal(run->roots, ARRAY_LEN(starts));
+    run->mono_ns = -(INT64_C(1) << 61);
+    for (enum spans_format format = SPANS_TEXT; format <= SPANS_OTLP; format++) {
+        struct kept k;
+        put(&k, run, &(struct spans_sink_options){.format = format});
+        check_bytes(&k);
+        buf_clear(&k.bytes);
+    }
+    spans_run_free(run);
+}
+
+static void test_closed(void **state)
+{
+    (void)state;
+    struct spans_run *run = run_large(20, 39);
+    for (enum spans_format format = SPANS_TEXT; format <= SPANS_OTLP; format++) {
+        struct kept k = {.error = EPIPE};
+        struct sink_output output = {.writer = {keep, &k}};
+        struct error err = {0};
+        const struct spans_sink_options options = {.format = format};
+        assert_int_equal(spans_put(&output, run, &options, &err), ERR_SYSTEM);
+        assert_int_equal(output.write_errno, EPIPE);
+        assert_int_equal(k.writes, 1);
+    }
+    spans_run_free(run);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_text_ascii),
+        cmocka_unit_test(test_text_of_little_and_much),
+        cmocka_unit_test(test_json),
+        cmocka_unit_test(test_slower),
+        cmocka_unit_test(test_folded),
+        cmocka_unit_test(test_speedscope),
+        cmocka_unit_test(test_trace_event),
+        cmocka_unit_test(test_otlp),
+        cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_extreme),
+        cmocka_unit_test(test_closed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
