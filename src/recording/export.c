@@ -38,6 +38,23 @@ static const struct {
      " FROM sample_run r JOIN sample_node d ON d.run = r.id LEFT JOIN sample_frame f"
      " ON f.id = d.frame LEFT JOIN text n ON n.id = f.name LEFT JOIN text o ON o.id = f.object"
      " LEFT JOIN text s ON s.id = f.file ORDER BY r.id, d.node"},
+    {"span_events",
+     "SELECT r.wall_us + e.ns / 1000 AS wall_us, e.run, e.ns, e.kind, '<0.' || p.number || '.' || "
+     "p.serial || '>' AS process,"
+     " coalesce(pg.text, pn.text) AS name, pd.text AS process_node, '<0.' || q.number || '.' || "
+     "q.serial "
+     "|| '>' AS peer,"
+     " coalesce(qg.text, qn.text) AS peer_name, qd.text AS peer_node, '<0.' || l.number || '.' || "
+     "l.serial || '>' AS root, e.serial,"
+     " e.tag, e.class, e.words, t.text FROM span_event e JOIN span_run r ON r.id = e.run"
+     " LEFT JOIN span_process p ON p.run = e.run AND p.process = e.process"
+     " LEFT JOIN text pn ON pn.id = p.name LEFT JOIN text pg ON pg.id = p.given"
+     " LEFT JOIN text pd ON pd.id = p.node"
+     " LEFT JOIN span_process q ON q.run = e.run AND q.process = e.peer"
+     " LEFT JOIN text qn ON qn.id = q.name LEFT JOIN text qg ON qg.id = q.given"
+     " LEFT JOIN text qd ON qd.id = q.node"
+     " LEFT JOIN span_process l ON l.run = e.run AND l.process = e.label"
+     " LEFT JOIN text t ON t.id = e.text ORDER BY e.run, e.event"},
     {"events",
      "SELECT e.wall_us, e.trace, e.kind, e.number, p.text AS pattern, e.pid, n.text AS name,"
      " m.text AS mfa, c.text AS caller, e.latency_us, e.class, e.args, e.result, e.receiver, "
@@ -249,7 +266,9 @@ static int find_table(const char *name, size_t *out, struct error *err)
     }
     return error_set(
         err, ERR_USAGE,
-        "there is no table “%s”: system, processes, owners, calls, samples, events, marks", name);
+        "there is no table “%s”: system, processes, owners, calls, samples, span_events, events, "
+        "marks",
+        name);
 }
 
 int recording_export(struct recording *r, enum export_format format, const char *table, FILE *out,
@@ -271,6 +290,9 @@ int recording_export(struct recording *r, enum export_format format, const char 
     if (format != EXPORT_OPENMETRICS && strcmp(tables[which].name, "samples") == 0 &&
         !recording_has_column(r, "sample_run", "at_yields"))
         return error_set(err, ERR_FORMAT, "the file has no samples: no run was recorded");
+    if (format != EXPORT_OPENMETRICS && strcmp(tables[which].name, "span_events") == 0 &&
+        !recording_has_column(r, "span_event", "ns"))
+        return error_set(err, ERR_FORMAT, "the file has no spans: none were captured");
     buf_init(&w.buf, 0);
     if (format != EXPORT_OPENMETRICS)
         (void)put_csv(&w, tables[which].sql, err);

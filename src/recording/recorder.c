@@ -46,6 +46,14 @@ static const char *const texts_of_statements[STATEMENTS] = {
                       " AND file = ? AND line = ?",
     [STMT_NODE] = "INSERT INTO sample_node VALUES(?,?,?,?,?)",
     [STMT_SOURCE] = "INSERT INTO sample_source VALUES(?,?,?,?,?,?)",
+    [STMT_SPANS] =
+        "INSERT INTO span_run(tick, wall_us, mono_ns, node, capture, full, patterns, procs,"
+        " roots_asked, every, for_s, events_asked, functions, calls_per_s, load, expensive, others,"
+        " roots, open, events, skipped, reason, seconds, arm_us, disarm_us, target_us, bytes,"
+        " invalid, beyond, duplicate, clean, not_clean)"
+        " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    [STMT_SPAN_PROCESS] = "INSERT INTO span_process VALUES(?,?,?,?,?,?,?,?)",
+    [STMT_SPAN_EVENT] = "INSERT INTO span_event VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [STMT_META] = "INSERT OR REPLACE INTO meta VALUES(?,?)",
 };
 

@@ -12,7 +12,7 @@ enum statement {
     STMT_TICK, STMT_SYSTEM, STMT_TEXT, STMT_TEXT_ID, STMT_PROCESS, STMT_OWNER, STMT_ANSWER,
     STMT_FACT, STMT_TRACE, STMT_EVENT, STMT_TRACE_END, STMT_TRACE_PATTERN, STMT_MARK, STMT_GAP,
     STMT_WINDOW, STMT_CALL, STMT_SAMPLES, STMT_FRAME, STMT_FRAME_ID, STMT_NODE, STMT_SOURCE,
-    STMT_META, STATEMENTS,
+    STMT_SPANS, STMT_SPAN_PROCESS, STMT_SPAN_EVENT, STMT_META, STATEMENTS,
 };
 /* clang-format on */
 
@@ -24,6 +24,7 @@ struct pending {
     struct recorded_window window;
     const struct recorder_trace_part *trace; /* of the three statements of traces */
     const struct recorder_run *run;          /* of a run of the sampler */
+    const struct recorder_spans *spans;
     struct pending *next;
 };
 
@@ -62,6 +63,7 @@ struct pending *recorder_add(struct recorder *r, enum statement what);
 int recorder_put(struct recorder *r, const struct pending *p, struct error *err);
 int recorder_put_trace(struct recorder *r, const struct pending *p, struct error *err);
 int recorder_put_samples(struct recorder *r, const struct pending *p, struct error *err);
+int recorder_put_spans(struct recorder *r, const struct pending *p, struct error *err);
 /* For INSERT INTO event and trace_pattern. */
 int recorder_prepare_trace(struct recorder *r, struct error *err);
 
@@ -73,6 +75,8 @@ int recorder_put_processes(struct recorder *r, const struct model *m, struct err
 int recorder_put_owners(struct recorder *r, const struct model *m, struct error *err);
 /* Facts that the model knows: what the node is, and its allocators where they were asked for. */
 void recorder_note(struct recorder *r, const struct model *m);
+/* Rows of runs and captures that are gone. */
+void recorder_drop_orphans(struct recorder *r, struct error *err);
 /* Gives up old ticks; false: there is nothing left to give up. */
 bool recorder_thin(struct recorder *r, struct error *err);
 

@@ -202,6 +202,8 @@ int recorder_put(struct recorder *r, const struct pending *p, struct error *err)
         return recorder_put_trace(r, p, err);
     case STMT_SAMPLES:
         return recorder_put_samples(r, p, err);
+    case STMT_SPANS:
+        return recorder_put_spans(r, p, err);
     case STMT_MARK:
         sqlite3_bind_int64(s, 1, p->here_us);
         db_bind_int(s, 2, p->wall_us);
@@ -223,6 +225,8 @@ int recorder_put(struct recorder *r, const struct pending *p, struct error *err)
     case STMT_FRAME_ID:
     case STMT_NODE:
     case STMT_SOURCE:
+    case STMT_SPAN_PROCESS:
+    case STMT_SPAN_EVENT:
     case STMT_TRACE_PATTERN:
     case STMT_META:
     case STATEMENTS:

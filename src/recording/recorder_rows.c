@@ -232,13 +232,14 @@ static const char thin_ticks[] =
 /* Traces stay, with their counters. */
 static const char thin_events[] = "DELETE FROM event WHERE tick <= ?";
 
-/* Windows of counted calls and runs of the sampler go with their ticks: with many functions they
- * are most of a file. */
+/* Windows of counted calls, runs of the sampler and captured spans go with their ticks: with many
+ * functions they are most of a file. */
 static const char *const thin_windows[] = {
     ("DELETE FROM call WHERE window IN (SELECT id FROM call_window WHERE tick <= ?"
      " AND tick NOT IN (SELECT id FROM tick))"),
     "DELETE FROM call_window WHERE tick <= ? AND tick NOT IN (SELECT id FROM tick)",
     "DELETE FROM sample_run WHERE tick <= ? AND tick NOT IN (SELECT id FROM tick)",
+    "DELETE FROM span_run WHERE tick <= ? AND tick NOT IN (SELECT id FROM tick)",
 };
 
 /* What belonged to runs that went. */
@@ -246,9 +247,11 @@ static const char *const orphans[] = {
     "DELETE FROM sample_node WHERE run NOT IN (SELECT id FROM sample_run)",
     "DELETE FROM sample_source WHERE run NOT IN (SELECT id FROM sample_run)",
     "DELETE FROM sample_frame WHERE id NOT IN (SELECT frame FROM sample_node)",
+    "DELETE FROM span_process WHERE run NOT IN (SELECT id FROM span_run)",
+    "DELETE FROM span_event WHERE run NOT IN (SELECT id FROM span_run)",
 };
 
-static void drop_orphans(struct recorder *r, struct error *err)
+void recorder_drop_orphans(struct recorder *r, struct error *err)
 {
     for (size_t i = 0; i < ARRAY_LEN(orphans) && err->code == ERR_NONE; i++)
         (void)drop(r, orphans[i], 0, err);
@@ -280,7 +283,7 @@ bool recorder_thin(struct recorder *r, struct error *err)
     for (size_t i = 0; some && i < ARRAY_LEN(thin_windows) && err->code == ERR_NONE; i++)
         (void)drop(r, thin_windows[i], middle, err);
     if (some && err->code == ERR_NONE)
-        drop_orphans(r, err);
+        recorder_drop_orphans(r, err);
     if (some)
         sqlite3_exec(r->db,
                      "INSERT OR REPLACE INTO meta SELECT 'thinned', wall_us FROM tick"
@@ -321,7 +324,11 @@ int recorder_keep(struct recorder *r, int64_t ticks, struct error *err)
         snprintf(sql, sizeof sql, "DELETE FROM %s WHERE tick <= ?", schema_tick_tables[i]);
         (void)drop(r, sql, upto, err);
     }
-    if (err->code == ERR_NONE && drop(r, "DELETE FROM sample_run WHERE tick <= ?", upto, err))
-        drop_orphans(r, err);
+    bool some =
+        err->code == ERR_NONE && drop(r, "DELETE FROM sample_run WHERE tick <= ?", upto, err);
+    some = (err->code == ERR_NONE && drop(r, "DELETE FROM span_run WHERE tick <= ?", upto, err)) ||
+           some;
+    if (some && err->code == ERR_NONE)
+        recorder_drop_orphans(r, err);
     return (int)err->code;
 }

@@ -136,6 +136,7 @@ static void take_info(struct recording *r)
         recording_int(r, "SELECT 1 FROM call_window WHERE line NOT NULL LIMIT 1", 0, 0) == 1;
     i->has_traces = recording_int(r, "SELECT 1 FROM trace LIMIT 1", 0, 0) == 1;
     i->has_samples = recording_int(r, "SELECT 1 FROM sample_run LIMIT 1", 0, 0) == 1;
+    i->has_spans = recording_int(r, "SELECT 1 FROM span_run LIMIT 1", 0, 0) == 1;
     i->values = recording_int(r, "SELECT value FROM meta WHERE key = 'values'", 0, 0) == 1;
     i->redacted = recording_int(r, "SELECT value FROM meta WHERE key = 'redacted'", 0, 0) == 1;
     i->thinned = recording_int(r, "SELECT value FROM meta WHERE key = 'thinned'", 0, -1) >= 0;
@@ -344,6 +345,14 @@ static double of_span(struct recording *r, const char *sql, int64_t from, int64_
 double recording_span_s(struct recording *r, int64_t from, int64_t to)
 {
     return of_span(r, span_sql, from, to, (double)NAN);
+}
+
+bool recording_restarted(struct recording *r, int64_t from, int64_t to)
+{
+    return of_span(r,
+                   "SELECT count(*) FROM (SELECT mono_ns, lag(mono_ns) OVER (ORDER BY id) AS mono0"
+                   " FROM tick WHERE id BETWEEN ? AND ?) WHERE mono_ns < mono0",
+                   from, to, 0) > 0;
 }
 
 struct slice recording_keep(struct recording *r, struct slice text)

@@ -119,7 +119,7 @@ static struct slice text_of(struct recording *r, sqlite3_stmt *s, int64_t id)
 }
 
 /* The line through (tick, messages). Means are over the ticks at which it was seen. */
-static void fit(struct span_process *p, const struct known *k)
+static void fit(struct period_process *p, const struct known *k)
 {
     double n = (double)k->ticks;
     double xx = k->at_at - k->at * k->at / n, yy = k->queue_queue - k->queue * k->queue / n;
@@ -130,7 +130,7 @@ static void fit(struct span_process *p, const struct known *k)
 }
 
 static void tell(struct recording *r, sqlite3_stmt *texts, const struct known *k, double ticks,
-                 struct span_process *p)
+                 struct period_process *p)
 {
     double n = (double)k->ticks;
     size_t kind = strlen(k->kind);
@@ -168,7 +168,7 @@ static const char rows_sql[] =
     " WHERE tick BETWEEN ? AND ? ORDER BY tick";
 
 static void gather(struct recording *r, int64_t from, int64_t to, struct known **all,
-                   struct arena *arena, struct span_turnover *turnover)
+                   struct arena *arena, struct period_turnover *turnover)
 {
     sqlite3_stmt *s = NULL;
     int64_t last = -1, last_shares = -1;
@@ -191,20 +191,20 @@ static void gather(struct recording *r, int64_t from, int64_t to, struct known *
 }
 
 size_t recording_processes(struct recording *r, int64_t from, int64_t to,
-                           const struct span_process **out, struct span_turnover *turnover)
+                           const struct period_process **out, struct period_turnover *turnover)
 {
     struct known *all = NULL, *k, *next;
     struct arena arena;
     sqlite3_stmt *texts = NULL;
     size_t n = 0;
-    *turnover = (struct span_turnover){0, 0, 0, 0, 0};
+    *turnover = (struct period_turnover){0, 0, 0, 0, 0};
     arena_init(&arena);
     arena_reset(&r->result);
     gather(r, from, to, &all, &arena, turnover);
     turnover->pids = HASH_COUNT(all);
     HASH_SORT(all, by_share);
     size_t most = (size_t)turnover->pids < MOST ? (size_t)turnover->pids : MOST;
-    struct span_process *p = arena_alloc(&r->result, (most + 1) * sizeof *p);
+    struct period_process *p = arena_alloc(&r->result, (most + 1) * sizeof *p);
     *out = p;
     if (!recording_ask(r, &texts, "SELECT text FROM text WHERE id = ?"))
         most = 0;

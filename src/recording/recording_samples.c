@@ -96,7 +96,7 @@ static void add_run(struct recording *r, sqlite3_stmt *s, struct recorded_sample
         add_count(r, &run->classes[i], v);
         classes += (double)v;
     }
-    if (classes > samples)
+    if (!(samples >= 0) || classes > samples)
         refuse(r);
     out->runs++;
 }
@@ -167,15 +167,33 @@ static void read_frames(struct recording *r, const struct asked *a, struct stack
 /* The tree of one run, while its rows come: where each of its nodes is in the sum. */
 struct tree {
     int64_t run;
+    uint32_t rest; /* in the sum, for what finds no room: "…" below the root; 0: not needed yet */
     size_t n, cap;
     struct place {
         uint32_t index, depth;
     } * places;
 };
 
+/* The last node there is room for stands for all that have none. What a run itself left out is
+ * counted with the run. */
+static uint32_t add_child(struct tree *t, struct recorded_samples *out, uint32_t parent,
+                          uint32_t frame, double weight)
+{
+    const uint32_t rest = stacks_frame_of_rest(out->stacks);
+    if (t->rest == 0 && stacks_nodes(out->stacks) + 1 == LIMIT_STACK_NODES)
+        t->rest = stacks_step(out->stacks, 0, rest);
+    uint32_t child = stacks_step(out->stacks, parent, frame);
+    if (child == parent) {
+        child = t->rest;
+        out->left_out += frame != rest ? weight : 0;
+    }
+    stacks_weigh(out->stacks, child, weight);
+    return child;
+}
+
 /* A node comes behind its parent, and numbers go up by one: so there is no circle, and no gap. */
 static bool add_node(struct tree *t, sqlite3_stmt *s, const struct frame_ids *frames,
-                     struct stacks *to)
+                     struct recorded_samples *out)
 {
     const int64_t node = sqlite3_column_int64(s, 1), parent = sqlite3_column_int64(s, 2);
     const struct frame_id key = {.id = sqlite3_column_int64(s, 3)};
@@ -185,7 +203,7 @@ static bool add_node(struct tree *t, sqlite3_stmt *s, const struct frame_ids *fr
     if (!(weight >= 0 && weight <= MOST) || node < 0 || (node != 0 && node != (int64_t)t->n))
         return false;
     if (node == 0) {
-        stacks_weigh(to, 0, weight);
+        stacks_weigh(out->stacks, 0, weight);
         return t->n == 1;
     }
     if (!f || parent < 0 || parent >= node || t->n >= LIMIT_STACK_NODES ||
@@ -196,9 +214,8 @@ static bool add_node(struct tree *t, sqlite3_stmt *s, const struct frame_ids *fr
         t->places = alloc_resize(t->places, t->cap, sizeof *t->places);
     }
     const struct place *up = &t->places[parent];
-    t->places[t->n++] =
-        (struct place){stacks_step(to, up->index, f->frame), t->places[parent].depth + 1};
-    stacks_weigh(to, t->places[node].index, weight);
+    const struct place own = {add_child(t, out, up->index, f->frame, weight), up->depth + 1};
+    t->places[t->n++] = own;
     return true;
 }
 
@@ -206,20 +223,20 @@ static const char nodes_sql[] =
     "SELECT d.run, d.node, d.parent, d.frame, d.samples FROM sample_run r JOIN sample_node d"
     " ON d.run = r.id WHERE" OF_RUNS " ORDER BY d.run, d.node";
 
-static void read_stacks(struct recording *r, const struct asked *a, struct stacks *to)
+static void read_stacks(struct recording *r, const struct asked *a, struct recorded_samples *out)
 {
     sqlite3_stmt *s = NULL;
     struct frame_ids frames = {.list = NULL};
     struct tree t = {.run = -1, .cap = 256};
     t.places = alloc_zero(t.cap, sizeof *t.places);
-    read_frames(r, a, to, &frames);
+    read_frames(r, a, out->stacks, &frames);
     if (ask(r, &s, nodes_sql, a)) {
         while (recording_row(r, s)) {
             if (sqlite3_column_int64(s, 0) != t.run) {
                 t.run = sqlite3_column_int64(s, 0);
                 t.n = 1; /* the root, which has no row where nothing ends there */
             }
-            if (!add_node(&t, s, &frames, to))
+            if (!add_node(&t, s, &frames, out))
                 refuse(r);
         }
         sqlite3_finalize(s);
@@ -277,7 +294,7 @@ static int read_all(struct recording *r, const struct asked *a, struct recorded_
     read_runs(r, a, out);
     if (out->runs > 0) {
         struct samples_summary *run = &out->run;
-        read_stacks(r, a, out->stacks);
+        read_stacks(r, a, out);
         run->n_processes = read_sources(r, a, "process", &out->arena, &run->processes);
         run->n_threads = read_sources(r, a, "thread", &out->arena, &run->threads);
     }

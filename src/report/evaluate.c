@@ -10,6 +10,7 @@
 
 #include "beamtop/base/buf.h"
 #include "beamtop/base/text.h"
+#include "requests.h"
 #include "rules_internal.h"
 
 #define FINDINGS_MOST 200
@@ -158,12 +159,12 @@ static void take_owners(struct judge *j, int64_t from_tick, struct owner_list ou
     }
 }
 
-static const struct span_process *take_processes(struct judge *j, int64_t from_tick, size_t *len,
-                                                 struct span_turnover *turnover)
+static const struct period_process *take_processes(struct judge *j, int64_t from_tick, size_t *len,
+                                                   struct period_turnover *turnover)
 {
-    const struct span_process *from;
+    const struct period_process *from;
     size_t n = *len = recording_processes(j->recording, from_tick, j->to, &from, turnover);
-    struct span_process *to = arena_alloc(&j->out->arena, (n + 1) * sizeof *to);
+    struct period_process *to = arena_alloc(&j->out->arena, (n + 1) * sizeof *to);
     for (size_t i = 0; i < n; i++) {
         to[i] = from[i];
         struct slice *texts[] = {
@@ -178,7 +179,7 @@ static const struct span_process *take_processes(struct judge *j, int64_t from_t
 /* Who did what, over the whole span and over its second half. */
 static void take_work(struct judge *j)
 {
-    struct span_turnover ignored;
+    struct period_turnover ignored;
     int64_t half = j->from + (j->to - j->from + 1) / 2;
     take_owners(j, j->from, j->owners);
     take_owners(j, half, j->late_owners);
@@ -243,6 +244,8 @@ static const char *lacks(const struct judge *j, unsigned needs)
         return recording_info(j->recording)->has_samples
                    ? "no samples of CPU time were recorded; those at yields are of reductions"
                    : "no samples were recorded";
+    if ((needs & NEEDS_SPANS) && j->requests->captures == 0)
+        return "no spans were captured";
     return NULL;
 }
 
@@ -331,8 +334,14 @@ int findings_evaluate(struct findings *out, struct recording *r, int64_t from, i
 int findings_evaluate_after(struct findings *out, const struct findings *before, double trend_s,
                             struct recording *r, int64_t from, int64_t to, struct error *err)
 {
-    struct judge j = {
-        .recording = r, .from = from, .to = to, .out = out, .before = before, .trend_s = trend_s};
+    struct requests requests;
+    struct judge j = {.recording = r,
+                      .from = from,
+                      .to = to,
+                      .out = out,
+                      .before = before,
+                      .requests = &requests,
+                      .trend_s = trend_s};
     memset(out, 0, sizeof *out);
     arena_init(&out->arena);
     if (from > to)
@@ -343,7 +352,9 @@ int findings_evaluate_after(struct findings *out, const struct findings *before,
     take_work(&j);
     take_calls(&j);
     (void)recording_samples(r, from, to, false, &j.samples, err);
+    (void)requests_take(&requests, r, from, to, err);
     ask_rules(&j);
+    requests_clear(&requests);
     recorded_samples_clear(&j.samples);
     json_decref(j.node);
     json_decref(j.kin);

@@ -86,7 +86,7 @@ static const char *name_text(struct judge *j, const struct process_names *names)
     return out;
 }
 
-const char *judge_process(struct judge *j, const struct span_process *p)
+const char *judge_process(struct judge *j, const struct period_process *p)
 {
     const struct process_names names = {.name = p->name,
                                         .label = p->label,
@@ -137,7 +137,7 @@ static double share_of_kind(struct owner_list list, const char *kind, double *sp
     return sum;
 }
 
-static double share_of_processes(const struct span_process *p, size_t n, const char *kind)
+static double share_of_processes(const struct period_process *p, size_t n, const char *kind)
 {
     double sum = 0;
     for (size_t i = 0; i < n; i++)
@@ -166,10 +166,10 @@ double judge_cores(const struct judge *j, double share)
     return share * judge_stats(j, "scheduler_utilisation").mean * j->schedulers;
 }
 
-const struct span_process *judge_late(const struct judge *j, const struct span_process *p)
+const struct period_process *judge_late(const struct judge *j, const struct period_process *p)
 {
     for (size_t i = 0; i < j->n_late_processes; i++) {
-        const struct span_process *q = &j->late_processes[i];
+        const struct period_process *q = &j->late_processes[i];
         if (slice_equal(q->pid, p->pid))
             return q;
     }

@@ -83,8 +83,10 @@ void judge_starved(struct judge *j)
     double limit = judge_limit(j, STARVED);
     if (!json_is_object(now))
         judge_unknown(j, "CPU time of the schedulers was not recorded");
+    else if (recording_restarted(j->recording, j->from, j->to))
+        judge_unknown(j, "the node restarted, so its CPU time cannot be compared");
     else if (!(l.seconds >= LEAST_S))
-        judge_unknown(j, "CPU time of the schedulers was recorded for less than a minute");
+        judge_unknown(j, "CPU time of the schedulers was recorded for less than %.0f s", LEAST_S);
     else if (l.wait >= limit || l.steal >= limit || l.throttled >= limit)
         find(j, &l, limit);
     json_decref(now);

@@ -20,6 +20,7 @@ enum rule_needs {
     NEEDS_CALLS = 1 << 3,
     NEEDS_NODE = 1 << 4,    /* the fact `node` */
     NEEDS_SAMPLES = 1 << 5, /* of CPU time: not at yields */
+    NEEDS_SPANS = 1 << 6,   /* captured requests */
 };
 
 struct owner_list {
@@ -33,18 +34,19 @@ struct judge {
     struct findings *out;
     const struct rule *rule;
     struct owner_list owners[OWNER_SORTS];
-    const struct span_process *processes;
+    const struct period_process *processes;
     size_t n_processes;
-    struct span_turnover turnover;
+    struct period_turnover turnover;
     /* The same of the second half: what holds in both halves is neither a burst nor a start-up. */
     struct owner_list late_owners[OWNER_SORTS];
-    const struct span_process *late_processes;
+    const struct period_process *late_processes;
     size_t n_late_processes;
     const struct findings *before; /* of the judgement before this one, or NULL */
     const struct recorded_call *calls;
     size_t n_calls;
     struct recorded_window sums;
     struct recorded_samples samples; /* of CPU time */
+    const struct requests *requests; /* of captured spans */
     double left_out;                 /* calls of functions that are not among `calls` */
     json_t *node;                    /* NULL: not recorded */
     json_t *kin;                     /* what anonymous processes are near to; NULL: not recorded */
@@ -88,7 +90,7 @@ struct span_stats judge_stats(const struct judge *j, const char *system_key);
 json_t *judge_fact(struct judge *j, const char *key);
 double judge_node(const struct judge *j, const char *key); /* of the fact `node`; NaN unknown */
 /* A process by the name that all texts use (model/process_name.h); of a fact's row the same. */
-const char *judge_process(struct judge *j, const struct span_process *p);
+const char *judge_process(struct judge *j, const struct period_process *p);
 const char *judge_process_of(struct judge *j, const json_t *row);
 /* What has the largest share of the reductions, an application or a module; NULL: none has much. */
 const struct span_owner *judge_leader(const struct judge *j);
@@ -122,7 +124,7 @@ struct trend {
 };
 struct trend judge_trend(const struct judge *j, const char *system_key);
 /* A process in the second half of the span; NULL: it was not recorded there. */
-const struct span_process *judge_late(const struct judge *j, const struct span_process *p);
+const struct period_process *judge_late(const struct judge *j, const struct period_process *p);
 /* The share of all that was recognised as that kind; in the second half as well. */
 double judge_kind(const struct judge *j, const char *kind, double *spread, double *late);
 
@@ -266,7 +268,11 @@ double judge_kind(const struct judge *j, const char *kind, double *spread, doubl
     X(nif_cpu, NEEDS_SAMPLES,                                                                     \
       "nif_cpu", "A NIF library takes much CPU time",                                             \
       "20% of the VM's CPU time or more goes to one NIF library.",                                \
-      "samples")
+      "samples")                                                                                  \
+    X(request_wait, NEEDS_SPANS,                                                                  \
+      "request_wait", "Requests mostly wait for one process",                                     \
+      "Half of the time of captured requests or more is on one process, or in one wait.",         \
+      "spans")
 /* clang-format on */
 
 #define RULE_JUDGE(name, ...) void judge_##name(struct judge *j);

@@ -26,7 +26,7 @@ static bool is_elixirs(const json_t *handler)
 
 /* A handler that is asynchronous only up to a few messages is not, under a load that fills it. */
 static enum log_mode mode_of(const json_t *fact, const json_t *handler,
-                             const struct span_process *p)
+                             const struct period_process *p)
 {
     const json_t *elixir = json_object_get(fact, "elixir");
     const char *mode = fact_text(handler, "mode");
@@ -119,7 +119,7 @@ static const char *setting_of(struct judge *j, const json_t *fact, const json_t 
 }
 
 /* Whose process leads; where that is none's, the one that makes its callers wait most. */
-static const json_t *worst_handler(const json_t *fact, const struct span_process *p,
+static const json_t *worst_handler(const json_t *fact, const struct period_process *p,
                                    enum log_mode *mode)
 {
     const json_t *worst = NULL, *h;
@@ -186,14 +186,14 @@ static const char *const log_states[] = {
     [LOG_IN_CALLERS] = "works in its callers",
 };
 
-static const char *logger_name(struct judge *j, const struct span_process *p, const json_t *h)
+static const char *logger_name(struct judge *j, const struct period_process *p, const json_t *h)
 {
     if (p)
         return judge_process(j, p);
     return h && *fact_text(h, "id") ? judge_text(j, "handler %s", fact_text(h, "id")) : "default";
 }
 
-static void tell_logger(struct judge *j, struct finding *f, const struct span_process *p,
+static void tell_logger(struct judge *j, struct finding *f, const struct period_process *p,
                         struct waits w)
 {
     if (p)
@@ -210,7 +210,7 @@ static void tell_logger(struct judge *j, struct finding *f, const struct span_pr
 
 static void find_logger(struct judge *j, double share, double spread, struct waits w, bool waits)
 {
-    const struct span_process *p = NULL;
+    const struct period_process *p = NULL;
     enum log_mode mode;
     json_t *fact = NULL, *each;
     const char *text = recording_fact(j->recording, "logger", j->to);

@@ -3,8 +3,10 @@
  * and garbage. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "beamtop/base/alloc.h"
 #include "rules_internal.h"
 
 #define MIB (1024.0 * 1024)
@@ -164,27 +166,38 @@ static const char *action_of(struct judge *j, char letter)
 
 #define FRAGMENTED_LEAST (256 * MIB)
 #define FRAGMENTED_OF_RSS 0.5
+#define UNUSED_ROWS 5
 
-/* Of the allocators, or of their instances, those that hold most of it. */
+static double unused_of(const json_t *row)
+{
+    return fact_number(row, "carriers_bytes") - fact_number(row, "blocks_bytes");
+}
+
+static int by_unused(const void *a, const void *b)
+{
+    const double x = unused_of(*(const json_t *const *)a), y = unused_of(*(const json_t *const *)b);
+    return (x < y) - (x > y);
+}
+
+/* Of the allocators, or of their instances, those that hold most of it, the largest first. */
 static void put_unused(struct judge *j, struct finding *f, const json_t *list, const char *key)
 {
-    const json_t *row;
-    size_t i, said = 0;
-    json_array_foreach (list, i, row) {
-        double blocks = fact_number(row, "blocks_bytes"),
-               carriers = fact_number(row, "carriers_bytes"),
-               instance = fact_number(row, "instance");
+    const json_t *row, **rows = alloc_zero(json_array_size(list) + 1, sizeof *rows);
+    size_t i, n = 0;
+    json_array_foreach (list, i, row)
+        if (unused_of(row) >= judge_limit(j, FRAGMENTED_LEAST) / 8)
+            rows[n++] = row;
+    qsort(rows, n, sizeof *rows, by_unused);
+    for (i = 0; i < n && i < UNUSED_ROWS; i++) {
+        const double instance = fact_number(rows[i], "instance");
         const char *number =
             isnan(instance) ? "" : judge_text(j, " instance %s", judge_number(j, instance));
-        if (said == 5)
-            break;
-        if (!(carriers - blocks >= judge_limit(j, FRAGMENTED_LEAST) / 8))
-            continue;
-        said++;
-        judge_evidence(j, f, key, carriers - blocks, "bytes",
-                       "%s%s: %s of %s in carriers is unused", fact_text(row, "name"), number,
-                       judge_bytes(j, carriers - blocks), judge_bytes(j, carriers));
+        judge_evidence(j, f, key, unused_of(rows[i]), "bytes",
+                       "%s%s: %s of %s in carriers is unused", fact_text(rows[i], "name"), number,
+                       judge_bytes(j, unused_of(rows[i])),
+                       judge_bytes(j, fact_number(rows[i], "carriers_bytes")));
     }
+    free(rows);
 }
 
 /* The allocator with most unused bytes; unused and carriers of all. */

@@ -16,22 +16,22 @@
 #define ASLEEP_REDUCTIONS 50.0  /* per second, at most: what questions of process_info cost it */
 #define SPINNING_REDUCTIONS 1e5 /* per second, at least */
 
-static bool sleeps_on(const struct span_process *p)
+static bool sleeps_on(const struct period_process *p)
 {
     return p->asleep >= ASLEEP_TICKS && p->asleep_reductions_per_s < ASLEEP_REDUCTIONS;
 }
 
 /* One that is emptied now and then has a low point in the second half. */
-static bool mailbox_grows(const struct judge *j, const struct span_process *p)
+static bool mailbox_grows(const struct judge *j, const struct period_process *p)
 {
-    const struct span_process *late = judge_late(j, p);
+    const struct period_process *late = judge_late(j, p);
     double grown = p->queue_last - p->queue_first;
     return late && !sleeps_on(p) && p->ticks * 10 >= j->turnover.ticks * 6 &&
            p->ticks >= LEAST_TICKS && p->queue_fit >= judge_limit(j, 0.8) &&
            grown >= judge_limit(j, MAILBOX_GROWTH) && late->queue_min >= p->queue_first + grown / 4;
 }
 
-static void tell_process(struct judge *j, struct finding *f, const struct span_process *p,
+static void tell_process(struct judge *j, struct finding *f, const struct period_process *p,
                          enum cause_rank rank)
 {
     f->impact = p->share;
@@ -51,7 +51,7 @@ void judge_mailbox(struct judge *j)
 {
     size_t said = 0;
     for (size_t i = 0; i < j->n_processes && said < 5; i++) {
-        const struct span_process *p = &j->processes[i];
+        const struct period_process *p = &j->processes[i];
         double grown = p->queue_last - p->queue_first;
         double seen_s = j->duration_s * (double)p->ticks / (double)j->turnover.ticks;
         if (!mailbox_grows(j, p) || !judge_holds(j, seen_s, true))
@@ -84,12 +84,12 @@ void judge_mailbox(struct judge *j)
 
 /* The mean that is certain: what lies on the limit is not found in one recording and lost in the
  * next. */
-static double least_mean(const struct span_process *p)
+static double least_mean(const struct period_process *p)
 {
     return p->queue_mean - CERTAIN * p->queue_stddev / sqrt((double)p->ticks);
 }
 
-static bool serialises(const struct judge *j, const struct span_process *p)
+static bool serialises(const struct judge *j, const struct period_process *p)
 {
     return p->ticks >= LEAST_TICKS && p->ticks * 10 >= j->turnover.ticks * 8 &&
            (double)p->queued >= judge_limit(j, ALWAYS) * (double)p->ticks &&
@@ -101,7 +101,7 @@ void judge_serialised(struct judge *j)
 {
     size_t said = 0;
     for (size_t i = 0; i < j->n_processes && said < 5; i++) {
-        const struct span_process *p = &j->processes[i];
+        const struct period_process *p = &j->processes[i];
         double cores = judge_cores(j, p->share);
         if (!serialises(j, p))
             continue;
@@ -130,7 +130,7 @@ void judge_serialised(struct judge *j)
 
 /* ---- asleep with messages */
 
-static const char *waiting_text(struct judge *j, const struct span_process *p)
+static const char *waiting_text(struct judge *j, const struct period_process *p)
 {
     bool one = p->queue_last < 2;
     return judge_text(j, "%s message%s", judge_number(j, p->queue_last), one ? "" : "s");
@@ -165,7 +165,7 @@ static bool loses_wakeups(const char *erts)
     return false;
 }
 
-static void find_sleeping(struct judge *j, const struct span_process *p)
+static void find_sleeping(struct judge *j, const struct period_process *p)
 {
     const char *erts = fact_text(j->node, "erts");
     bool known = loses_wakeups(erts);
@@ -199,7 +199,7 @@ static void find_sleeping(struct judge *j, const struct span_process *p)
     tell_process(j, f, p, CAUSE_KNOWN);
 }
 
-static void find_spinning(struct judge *j, const struct span_process *p)
+static void find_spinning(struct judge *j, const struct period_process *p)
 {
     struct finding *f =
         judge_find(j, FINDING_LOOK, judge_sure(j, p->asleep_reductions_per_s, SPINNING_REDUCTIONS));
@@ -227,7 +227,7 @@ void judge_asleep(struct judge *j)
 {
     size_t said = 0;
     for (size_t i = 0; i < j->n_processes && said < 5; i++) {
-        const struct span_process *p = &j->processes[i];
+        const struct period_process *p = &j->processes[i];
         bool spins = p->asleep >= ASLEEP_TICKS && p->asleep_reductions_per_s >= SPINNING_REDUCTIONS;
         said += spins || sleeps_on(p);
         if (spins)
@@ -254,7 +254,7 @@ static struct slice most_of_the_brief(const struct judge *j)
     struct slice most = {"", 0};
     int64_t votes = 0;
     for (size_t i = 0; i < j->n_processes; i++) {
-        const struct span_process *p = &j->processes[i];
+        const struct period_process *p = &j->processes[i];
         if (p->ticks > 1 || p->initial_call.len == 0)
             continue;
         bool same = slice_equal(p->initial_call, most);
@@ -267,7 +267,7 @@ static struct slice most_of_the_brief(const struct judge *j)
 /* A process for each request is how systems are built: worth knowing, nothing to change. */
 void judge_churn(struct judge *j)
 {
-    const struct span_turnover *t = &j->turnover;
+    const struct period_turnover *t = &j->turnover;
     if (t->ticks < 5) {
         judge_unknown(j, "processes were recorded at fewer than 5 ticks");
         return;

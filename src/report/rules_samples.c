@@ -24,12 +24,12 @@ static bool are_enough(struct judge *j)
 }
 
 /* The Erlang functions that are next above: the heaviest, each with its share. */
-static void name_callers(struct judge *j, struct finding *f, const char *group)
+static void name_callers(struct judge *j, struct finding *f, frame_test *test, const void *of)
 {
     const struct stacks *s = j->samples.stacks;
     const size_t n = stacks_frames(s);
     double *callers = alloc_zero(n + 1, sizeof *callers);
-    (void)frame_group_weight(frame_group_find(group), s, callers);
+    (void)frames_weight(s, test, of, callers, NULL);
     for (int k = 0; k < CALLERS; k++) {
         uint32_t most = 0;
         for (uint32_t i = 1; i < n; i++)
@@ -67,35 +67,46 @@ void judge_gc_cpu(struct judge *j)
 {
     if (!are_enough(j))
         return;
-    struct finding *f = find_share(j, (double)j->samples.run.classes[SAMPLE_GC], GC_SHARE,
-                                   "in garbage collection", "Garbage collection is expensive");
+    const int64_t gc = j->samples.run.classes[SAMPLE_GC];
+    if (gc < 0) {
+        judge_unknown(j, "the class of the samples was not recorded");
+        return;
+    }
+    struct finding *f = find_share(j, (double)gc, GC_SHARE, "in garbage collection",
+                                   "Garbage collection is expensive");
     if (!f)
         return;
     f->action = "Build fewer and smaller terms in the top callers (beamtop blame NODE gc). Then "
                 "give processes that allocate much a larger min_heap_size";
     f->refute =
         "The share is below 25% in a later run (beamtop sample NODE): a burst or a start-up";
-    name_callers(j, f, "gc");
+    name_callers(j, f, frame_group_has, frame_group_find("gc"));
 }
 
-/* "[beam.smp]" stands for all of a file without a symbol table. */
-static bool has_named(const struct stacks *s, enum frame_kind kind)
+/* "[beam.smp]" stands for all functions of a file without a symbol table. A few have names there
+ * too, which the dynamic linker needs: they say nothing of the others. */
+static bool are_named(const struct stacks *s)
 {
-    for (uint32_t id = 0; id < stacks_frames(s); id++)
-        if (stacks_frame_at(s, id)->kind == kind && stacks_frame_at(s, id)->name.s[0] != '[')
-            return true;
-    return false;
+    double named = 0, nameless = 0;
+    for (uint32_t i = 1; i < stacks_nodes(s); i++) {
+        const struct stacks_node *node = stacks_node(s, i);
+        const struct sample_frame *f = stacks_frame_at(s, node->frame);
+        if (f->kind == FRAME_RUNTIME)
+            *(f->name.s[0] == '[' ? &nameless : &named) += node->self;
+    }
+    return named > nameless;
 }
 
 void judge_copy_cpu(struct judge *j)
 {
     if (!are_enough(j))
         return;
-    if (!has_named(j->samples.stacks, FRAME_RUNTIME)) {
+    if (!are_named(j->samples.stacks)) {
         judge_unknown(j, "the VM's own functions have no names in the samples");
         return;
     }
-    const double weight = frame_group_weight(frame_group_find("copies"), j->samples.stacks, NULL);
+    const struct frame_group *copies = frame_group_find("copies");
+    const double weight = frames_weight(j->samples.stacks, frame_group_has, copies, NULL, NULL);
     struct finding *f = find_share(j, weight, COPY_SHARE, "in copies of messages and terms",
                                    "Copying of messages and terms is expensive");
     if (!f)
@@ -105,33 +116,41 @@ void judge_copy_cpu(struct judge *j)
     f->refute =
         "The callers copy on purpose: a snapshot or an export that ends (beamtop blame NODE "
         "copies)";
-    name_callers(j, f, "copies");
+    name_callers(j, f, frame_group_has, copies);
 }
 
-/* The library with the largest weight of stacks in which it is the last one; of the findings. */
+/* The library with the largest weight of stacks in which it is the first one below Erlang code:
+ * that is what was called, whatever other libraries it calls; of the findings. */
 static const char *leading_library(struct judge *j, double *weight)
 {
     const struct stacks *s = j->samples.stacks;
     struct stacks *libraries = stacks_new(); /* for its frames: an id for each library */
     double *sums = alloc_zero(stacks_frames(s) + 1, sizeof *sums);
-    uint32_t *last = alloc_zero(stacks_nodes(s), sizeof *last); /* id + 1; 0: none until there */
+    uint32_t *below = alloc_zero(stacks_nodes(s), sizeof *below); /* id + 1; 0: none until there */
     uint32_t most = 0;
     for (uint32_t i = 1; i < stacks_nodes(s); i++) {
         const struct stacks_node *node = stacks_node(s, i);
         const struct sample_frame *f = stacks_frame_at(s, node->frame);
         const struct sample_frame library = {.kind = FRAME_NIF, .name = f->object};
-        last[i] = f->kind == FRAME_NIF ? stacks_frame(libraries, &library) + 1 : last[node->parent];
-        if (last[i] > 0)
-            sums[last[i] - 1] += node->self;
+        below[i] = f->kind == FRAME_ERLANG ? 0 : below[node->parent];
+        if (f->kind == FRAME_NIF && below[i] == 0)
+            below[i] = stacks_frame(libraries, &library) + 1;
+        if (below[i] > 0)
+            sums[below[i] - 1] += node->self;
     }
     for (uint32_t id = 1; id < stacks_frames(libraries); id++)
         most = sums[id] > sums[most] ? id : most;
     *weight = sums[most];
     const char *name = *weight > 0 ? judge_slice(j, stacks_frame_at(libraries, most)->name) : "";
-    free(last);
+    free(below);
     free(sums);
     stacks_free(libraries);
     return name;
+}
+
+static bool is_of_library(const void *name, const struct sample_frame *f)
+{
+    return f->kind == FRAME_NIF && slice_is(f->object, name);
 }
 
 void judge_nif_cpu(struct judge *j)
@@ -150,5 +169,5 @@ void judge_nif_cpu(struct judge *j)
                            "%s names the callers). Calls above 1 ms belong on dirty schedulers",
                            name);
     f->refute = "This work is what the node is for, and its calls are short";
-    name_callers(j, f, "nifs");
+    name_callers(j, f, is_of_library, name);
 }

@@ -104,9 +104,9 @@ void judge_headroom(struct judge *j)
  * Whose work keeps that one busy is not recorded: most likely the busiest process. Without one that
  * stands out the host may just have given the other schedulers no time: nothing to
  * change then. */
-static const struct span_process *busiest(const struct judge *j)
+static const struct period_process *busiest(const struct judge *j)
 {
-    const struct span_process *p = j->processes;
+    const struct period_process *p = j->processes;
     if (j->n_processes == 0 || judge_cores(j, p->share) < 0.3 ||
         (j->n_processes > 1 && p->share < STANDS_OUT * p[1].share))
         return NULL;
@@ -117,7 +117,7 @@ void judge_one_scheduler(struct judge *j)
 {
     struct span_stats queue = judge_stats(j, "run_queue");
     struct span_stats one = judge_stats(j, "run_queue_highest");
-    const struct span_process *p = busiest(j);
+    const struct period_process *p = busiest(j);
     if (isnan(one.mean)) {
         judge_unknown(j, "the longest run queue was not recorded");
         return;
@@ -185,19 +185,19 @@ struct grower {
     bool process;      /* the subject is a pid */
 };
 
-static double grown_of(const struct span_process *p)
+static double grown_of(const struct period_process *p)
 {
     return p->memory_last - p->memory_first;
 }
 
 static size_t growing_processes(struct judge *j, struct grower out[OWNERS_LISTED])
 {
-    const struct span_process *listed[OWNERS_LISTED];
+    const struct period_process *listed[OWNERS_LISTED];
     size_t n = 0;
     for (; n < OWNERS_LISTED; n++) {
-        const struct span_process *most = NULL;
+        const struct period_process *most = NULL;
         for (size_t i = 0; i < j->n_processes; i++) {
-            const struct span_process *p = &j->processes[i];
+            const struct period_process *p = &j->processes[i];
             bool is_listed = false;
             for (size_t k = 0; k < n; k++)
                 is_listed = is_listed || listed[k] == p;

@@ -126,6 +126,8 @@ int summary_take(struct summary *s, const struct summary *before, const struct s
     take_patterns(s, r);
     for (enum sample_kind k = 0; k < SAMPLE_KINDS; k++)
         samples_take(&s->samples[k], r, k, input->from, input->to, err);
+    if (err->code == ERR_NONE)
+        (void)requests_take(&s->requests, r, input->from, input->to, err);
     if (err->code != ERR_NONE)
         return (int)err->code;
     take_marks(s, r);
@@ -140,6 +142,7 @@ void summary_clear(struct summary *s)
     findings_clear(&s->findings);
     for (enum sample_kind k = 0; k < SAMPLE_KINDS; k++)
         samples_clear(&s->samples[k]);
+    requests_clear(&s->requests);
     arena_clear(&s->arena);
 }
 

@@ -9,6 +9,7 @@
 #include "beamtop/report/evaluate.h"
 #include "beamtop/report/summary.h"
 #include "paper.h"
+#include "requests.h"
 
 #define SESSIONS_MOST 14 /* columns of a comparison */
 #define OWNER_KINDS 5    /* application, supervisor, module, name, label */
@@ -48,6 +49,7 @@ struct summary {
     size_t n_calls;
     struct recorded_window sums;
     struct summary_samples samples[SAMPLE_KINDS];
+    struct requests requests;            /* of captured spans */
     const struct span_pattern *patterns; /* of traces */
     size_t n_patterns;
     const struct recording_mark *marks;
@@ -108,6 +110,11 @@ extern const char *const samples_change_keys[SAMPLE_KINDS][SHARE_WAYS];
 const char *samples_share_name(struct arena *a, const struct sample_share *of);
 void samples_one(struct paper *p, const struct summary *s, size_t rows);
 json_t *samples_json(const struct summary *s, enum sample_kind kind, size_t rows);
+
+/* ---- captured spans: summary_requests.c */
+
+void requests_one(struct paper *p, const struct summary *s, size_t rows);
+json_t *requests_json(const struct summary *s, size_t rows);
 
 void summary_one(struct paper *p, const struct summary *s, const struct summary_options *o);
 void summary_many(struct paper *p, const struct summary *s, size_t n,

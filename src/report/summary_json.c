@@ -191,6 +191,7 @@ static void add_recording(json_t *o, const struct summary *s, const struct summa
     set(o, "samples", samples_json(s, OF_CPU, options->functions ? options->functions : 10));
     set(o, "samples_at_yields",
         samples_json(s, AT_YIELDS, options->functions ? options->functions : 10));
+    set(o, "spans", requests_json(s, options->functions ? options->functions : 10));
     set(o, "traces", traces_of(s));
     add_findings(o, s);
 }

@@ -260,6 +260,7 @@ void summary_one(struct paper *p, const struct summary *s, const struct summary_
     put_owners(p, s, o);
     put_calls(p, s, o);
     samples_one(p, s, at_most(SIZE_MAX, o->functions));
+    requests_one(p, s, at_most(SIZE_MAX, o->functions));
     put_traces(p, s);
     put_charts(p, s);
     put_findings(p, s);

@@ -200,9 +200,12 @@ static void put_head(struct paper *p, const struct summary_samples *s, enum samp
         part_text(a, run->moved_on, run->samples), part_text(a, run->truncated, run->samples),
         part_text(a, run->unresolved, run->samples), part_text(a, run->complete, run->samples));
     if (!isnan(run->sampler_cpu_s))
-        paper_put(p, "Sampling took %s of CPU time, %s of one CPU.",
+        paper_put(p, "Sampling took %s of CPU time%s.",
                   number_text(a, COLUMN_SECONDS, run->sampler_cpu_s),
-                  number_text(a, COLUMN_SHARE, run->sampler_cpu_s / run->seconds));
+                  run->seconds > 0 ? arena_printf(a, ", %s of one CPU",
+                                                  number_text(a, COLUMN_SHARE,
+                                                              run->sampler_cpu_s / run->seconds))
+                                   : "");
     if (whole_of(s) > 0 && s->all.left_out >= 0.01 * whole_of(s))
         paper_put(p,
                   "%s of the samples ended in functions that were not recorded, with small "

@@ -18,6 +18,7 @@
 #include "beamtop/etf/term.h"
 #include "beamtop/model/model.h"
 #include "beamtop/model/samples.h"
+#include "beamtop/trace/spans_run.h"
 #include "beamtop/model/snapshot.h"
 #include "beamtop/model/want.h"
 
@@ -90,9 +91,13 @@ struct recorded_window {
 };
 void recorder_window(struct recorder *r, const struct recorded_window *w);
 /*
- * A finished run of the sampler, of which at most LIMIT_RECORDED_NODES nodes of the tree, and
- * LIMIT_RECORDED_SOURCES processes and threads, are kept. What ended in other nodes ends in "…". */
+ * A finished run of the sampler, of which the heaviest are kept: LIMIT_RECORDED_NODES nodes of the
+ * tree below its root, LIMIT_RECORDED_SOURCES processes and as many threads. What ended in other
+ * nodes ends in "…", a node more below each that is kept. */
 void recorder_samples(struct recorder *r, const struct samples_summary *run);
+/* A finished capture of causal spans, with its events. The newest LIMIT_RECORDED_SPAN_RUNS are
+ * kept. */
+void recorder_spans(struct recorder *r, const struct spans_run *run);
 
 /*
  * Writes all that was gathered, with the model's system, rows and owners, in one transaction.
@@ -145,8 +150,8 @@ struct recording_info {
     const char *node, *otp, *label, *end; /* "" unknown; end "": it was cut off */
     int64_t ticks, first_us, last_us;     /* wall clock of the node */
     double interval_s;
-    bool has_answers, has_processes, has_calls, has_windows, has_traces, has_samples, redacted,
-        values, thinned;
+    bool has_answers, has_processes, has_calls, has_windows, has_traces, has_samples, has_spans,
+        redacted, values, thinned;
 };
 const struct recording_info *recording_info(const struct recording *r);
 
@@ -173,6 +178,8 @@ int recording_answers(struct recording *r, int64_t tick, recording_answer_fn *fn
 /* Seconds from a tick to another, by the node's monotonic clock (of a restart by the recorder's):
    its wall clock may be set in between. 0: fewer than two. */
 double recording_span_s(struct recording *r, int64_t from, int64_t to);
+/* Whether the node restarted in between: its monotonic clock went back. */
+bool recording_restarted(struct recording *r, int64_t from, int64_t to);
 bool recording_gap_before(struct recording *r, int64_t tick);
 int64_t recording_gaps(struct recording *r, int64_t from,
                        int64_t to); /* how many times without the node */
@@ -215,7 +222,7 @@ struct span_owner {
 size_t recording_owners(struct recording *r, const char *by, int64_t from, int64_t to,
                         const struct span_owner **out);
 /* A process over a span: what is known at the ticks at which it was among the recorded ones. */
-struct span_process {
+struct period_process {
     struct slice pid, name, application, initial_call, label, kind;
     struct slice current_function;  /* where it was most of the time; empty: nowhere mostly */
     int64_t ticks;                  /* at which it was recorded */
@@ -230,13 +237,13 @@ struct span_process {
     double asleep_reductions_per_s; /* at these; NaN: at none */
 };
 /* How many processes came by in a span: many that were seen once mean churn. */
-struct span_turnover {
+struct period_turnover {
     int64_t ticks, shares; /* ticks with processes; of them, with shares: not the first one */
     int64_t rows, pids, pids_seen_once;
 };
 /* At most 1000, largest share first. */
 size_t recording_processes(struct recording *r, int64_t from, int64_t to,
-                           const struct span_process **out, struct span_turnover *turnover);
+                           const struct period_process **out, struct period_turnover *turnover);
 /* Calls of all windows of the span, summed by function. */
 size_t recording_calls(struct recording *r, int64_t from, int64_t to,
                        const struct recorded_call **out, struct recorded_window *sums);
@@ -258,7 +265,7 @@ struct recorded_samples {
     struct samples_summary run; /* hz: NaN where that of runs differs */
     int64_t runs;               /* 0: there is none, and all else is empty */
     int64_t id, tick;           /* of the last one */
-    double left_out;            /* weight in "…": in nodes that were not kept */
+    double left_out;            /* weight in "…": in nodes that were not kept, or had no room */
     struct stacks *stacks;
     struct arena arena;
 };
@@ -270,6 +277,15 @@ int64_t recording_samples_id(struct recording *r, int64_t tick); /* 0: none */
 int recording_samples_of(struct recording *r, int64_t id, struct recorded_samples *out,
                          struct error *err);
 void recorded_samples_clear(struct recorded_samples *s);
+
+/* ---- captures of causal spans */
+
+/* Those of the ticks, in their order; until the next question. */
+size_t recording_spans(struct recording *r, int64_t from, int64_t to, const int64_t **ids);
+int64_t recording_spans_id(struct recording *r, int64_t tick); /* the last one until it; 0: none */
+/* With its spans built again of its events; `version` is the id. The caller's to free.
+ * ERR_FORMAT: it is damaged, *out is NULL. */
+int recording_spans_of(struct recording *r, int64_t id, struct spans_run **out, struct error *err);
 
 /* The last value of a fact at or before a tick, as JSON; NULL: not recorded. */
 const char *recording_fact(struct recording *r, const char *key, int64_t tick);

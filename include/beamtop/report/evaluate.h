@@ -17,7 +17,7 @@
 /* What a rule is, for documents and help. */
 struct rule_info {
     const char *key, *title, *help;
-    /* What must have been recorded: "system", "owners", "calls", "facts", "samples". */
+    /* What must have been recorded: "system", "owners", "calls", "facts", "samples", "spans". */
     const char *needs;
 };
 extern const struct rule_info *const rule_list[]; /* NULL ends */

@@ -12,6 +12,7 @@
 #include "beamtop/base/buf.h"
 #include "beamtop/recording/recording.h"
 #include "made_samples.h"
+#include "made_spans.h"
 
 #define MADE_PROCESSES 24
 #define MADE_CALLS 16
@@ -37,7 +38,7 @@ struct made_call {
 /* A run of the sampler; all samples in Erlang code unless there are classes. */
 struct made_samples {
     int tick; /* 0: the second */
-    bool at_yields;
+    bool at_yields, took_no_time;
     struct made_stack stacks[MADE_STACKS];
     int64_t classes[SAMPLE_CLASSES];
 };
@@ -47,6 +48,7 @@ struct made {
     const char *label;
     const char *otp, *erts; /* NULL: 25, 13.1.5 */
     int ticks;
+    int restarts_at; /* the tick at which the node's clocks begin again; 0: none */
     double run_queue, longest, use,
         noise;     /* noise: added at every second tick, to shares and use */
     unsigned seed; /* of what differs between two recordings of one load */
@@ -75,6 +77,7 @@ struct made {
     int n_facts;
     struct made_samples runs[MADE_RUNS];
     int n_runs;
+    struct made_requests requests; /* captured at tick 2 */
 };
 
 static const char *made_node_mode = "embedded";
@@ -115,9 +118,10 @@ static double made_sum(const struct made *w, int tick, double per_s, unsigned pl
     return sum;
 }
 
-static long long made_mono(int tick)
+static long long made_mono(const struct made *w, int tick)
 {
-    return -576460000000000000LL + tick * 1000000000LL;
+    bool again = w->restarts_at > 0 && tick >= w->restarts_at;
+    return -576460000000000000LL + (again ? tick - w->restarts_at : tick) * 1000000000LL;
 }
 
 static void made_system(struct recorder *r, struct model *m, const struct made *w, int tick)
@@ -134,7 +138,7 @@ static void made_system(struct recorder *r, struct model *m, const struct made *
                         1e6);
     buf_init(&b, 0);
     buf_printf(&b, "{system, %lld, %lld, %d, {%.0f, %.0f, 500, 400, 50, 40, %.0f, %.0f, %.0f}, ",
-               made_mono(tick), 1700000000000000LL + tick * 1000000LL, tick * 1000,
+               made_mono(w, tick), 1700000000000000LL + tick * 1000000LL, tick * 1000,
                w->total + t * w->total_step, w->of_processes + t * w->of_processes_step,
                w->binary + t * w->binary_step, 20 + t * w->code_step, w->ets + t * w->ets_step);
     buf_printf(&b, "{%.0f, %.0f, %.0f, %.0f}, {%d, [%d,%d,0,0]}, {%.0f, 10, %.0f, %.0f, 40, 50",
@@ -179,7 +183,7 @@ static void made_scan(struct recorder *r, struct model *m, const struct made *w,
         "", "undefined", "shop_task,init,1", "shop", "gen_server,loop,7", 0.01, 0, 0, 1000, 0};
     struct buf b;
     buf_init(&b, 0);
-    buf_printf(&b, "{scan, %lld, 1000000000, 1234, 50, 50, 2, [", made_mono(tick));
+    buf_printf(&b, "{scan, %lld, 1000000000, 1234, 50, 50, 2, [", made_mono(w, tick));
     for (int i = 0; i < w->n_busy; i++)
         made_row(&b, w, &w->busy[i], tick, w->busy[i].pid, i == 0);
     for (int i = 0; w->churn && i < 10; i++) {
@@ -228,12 +232,21 @@ static void made_samples(struct recorder *r, const struct made_samples *of)
     struct stacks *s = made_stacks(of->stacks, n);
     struct samples_summary run = made_run(s);
     run.at_yields = of->at_yields;
+    run.seconds = of->took_no_time ? 0 : run.seconds;
     for (int i = 0; i < SAMPLE_CLASSES; i++)
         classes += of->classes[i];
     if (classes > 0)
         memcpy(run.classes, of->classes, sizeof run.classes);
     recorder_samples(r, &run);
     stacks_free(s);
+}
+
+static void made_requests(struct recorder *r, const struct made_requests *of)
+{
+    struct spans_run *run = made_requests_run(of);
+    if (of->n > 0)
+        recorder_spans(r, run);
+    spans_run_free(run);
 }
 
 static void made_tick(struct recorder *r, struct model *m, const struct made *w, int tick)
@@ -253,6 +266,8 @@ static void made_tick(struct recorder *r, struct model *m, const struct made *w,
     for (int i = 0; i < w->n_runs; i++)
         if (tick == (w->runs[i].tick ? w->runs[i].tick : 2))
             made_samples(r, &w->runs[i]);
+    if (tick == 2)
+        made_requests(r, &w->requests);
     if (w->sockets_step > 0) {
         char growth[80];
         snprintf(growth, sizeof growth, "{\"sockets\":{\"count\":%d}}",
@@ -369,6 +384,7 @@ static const struct made made_healthy = {
                      [SAMPLE_NIF] = 60, [SAMPLE_SCHEDULER] = 40}},
     },
     .n_runs = 1,
+    .requests = {.n = 12, .own = 11, .served = 9},
 };
 /* clang-format on */
 

@@ -68,4 +68,18 @@ static inline json_t *parse(struct opened *o)
     return root;
 }
 
+/* Of a comparison, the change of `what`, by this measure (NULL: any); NULL: there is none. */
+static inline const json_t *change_in(const json_t *root, const char *what, const char *by)
+{
+    size_t i;
+    json_t *c;
+    json_array_foreach (json_object_get(root, "changes"), i, c) {
+        const char *of = json_string_value(json_object_get(c, "by"));
+        if ((!by || (of && strcmp(of, by) == 0)) &&
+            strcmp(json_string_value(json_object_get(c, "what")), what) == 0)
+            return c;
+    }
+    return NULL;
+}
+
 #endif

@@ -168,10 +168,10 @@ static void test_growth(void **state)
     place_clear(&p);
 }
 
-static size_t find_process(struct recording *r, const char *pid, struct span_process *out)
+static size_t find_process(struct recording *r, const char *pid, struct period_process *out)
 {
-    const struct span_process *all;
-    struct span_turnover turnover;
+    const struct period_process *all;
+    struct period_turnover turnover;
     size_t n = recording_processes(r, 1, 3, &all, &turnover);
     for (size_t i = 0; i < n; i++)
         if (all[i].pid.len == strlen(pid) && memcmp(all[i].pid.s, pid, all[i].pid.len) == 0)
@@ -184,7 +184,7 @@ static void test_watched(void **state)
 {
     (void)state;
     struct error err = {.code = ERR_NONE};
-    struct span_process found = {.ticks = 0};
+    struct period_process found = {.ticks = 0};
     struct place p;
     place_make(&p);
     struct recorder *r = begin(p.path, 0, false);

@@ -197,6 +197,55 @@ static void test_bounded(void **state)
     place_clear(&p);
 }
 
+/* A function of the tick, and others that it called once. */
+static void record_wide(struct recorder *r, int i, uint32_t n)
+{
+    struct stacks *s = stacks_new();
+    struct sample_frame f = made_frame('l');
+    f.line = (uint32_t)i;
+    uint32_t path[2] = {stacks_frame(s, &f)};
+    f = made_frame('m');
+    for (f.line = 1; f.line <= n; f.line++) {
+        path[1] = stacks_frame(s, &f);
+        stacks_add(s, path, 2, 1);
+    }
+    const struct samples_summary run = made_run(s);
+    recorder_samples(r, &run);
+    stacks_free(s);
+}
+
+/* Runs that have no room for all their nodes together: what is left out is counted, and is no
+ * caller's. */
+static void test_sum_is_bounded(void **state)
+{
+    (void)state;
+    enum { EACH = LIMIT_RECORDED_NODES - 1, ROOM = LIMIT_STACK_NODES - 2 /* the root, and … */ };
+    enum { FULL = ROOM / (EACH + 1), RUNS = FULL + 3, KEPT = ROOM - FULL - 1 };
+    struct error err = {.code = ERR_NONE};
+    struct recorded_samples out;
+    struct place p;
+    place_make(&p);
+    struct recorder *r = begin(p.path, 0, false);
+    struct model *m = model_new();
+    for (int i = 1; i <= RUNS; i++) {
+        record_wide(r, i, EACH);
+        assert_int_equal(tick(r, m, i, &err), 0);
+    }
+    model_free(m);
+    assert_int_equal(recorder_close(r, "stopped", &err), 0);
+    struct recording *f = reopen(p.path);
+    assert_int_equal(recording_samples(f, 1, RUNS, false, &out, &err), 0);
+    assert_int_equal(stacks_nodes(out.stacks), LIMIT_STACK_NODES);
+    assert_true(stacks_total(out.stacks) == (double)out.run.samples);
+    assert_true(out.left_out == (double)(RUNS * EACH - KEPT));
+    for (uint32_t i = 0; i < stacks_nodes(out.stacks); i++)
+        assert_true(stacks_node(out.stacks, i)->child == 0 ||
+                    stacks_node(out.stacks, i)->self == 0);
+    recorded_samples_clear(&out);
+    recording_close(f);
+    place_clear(&p);
+}
+
 /* Runs go with their ticks, and what belonged to them with them. */
 static void test_thinned(void **state)
 {
@@ -398,13 +447,10 @@ static void test_other_versions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_written_and_read),
-        cmocka_unit_test(test_the_last_run),
-        cmocka_unit_test(test_bounded),
-        cmocka_unit_test(test_thinned),
-        cmocka_unit_test(test_in_a_ring),
-        cmocka_unit_test(test_damaged),
-        cmocka_unit_test(test_deep),
+        cmocka_unit_test(test_written_and_read), cmocka_unit_test(test_the_last_run),
+        cmocka_unit_test(test_bounded),          cmocka_unit_test(test_sum_is_bounded),
+        cmocka_unit_test(test_thinned),          cmocka_unit_test(test_in_a_ring),
+        cmocka_unit_test(test_damaged),          cmocka_unit_test(test_deep),
         cmocka_unit_test(test_other_versions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -536,6 +536,26 @@ static void gc_on_the_limit(struct made *w)
 {
     set_run(w, SAMPLE_GC, 739, "plg", 260);
 }
+static void waits_for_one(struct made *w)
+{
+    w->requests = (struct made_requests){.n = 20, .own = 4, .queued = 1, .served = 15};
+}
+static void waits_little(struct made *w)
+{
+    w->requests = (struct made_requests){.n = 20, .own = 11, .served = 9};
+}
+static void waits_in_a_queue(struct made *w)
+{
+    w->requests = (struct made_requests){.n = 60, .own = 4, .queued = 30, .served = 2};
+}
+static void waits_asleep(struct made *w)
+{
+    w->requests = (struct made_requests){.n = 20, .own = 4, .served = 1, .slept = 40};
+}
+static void waits_of_few(struct made *w)
+{
+    w->requests = (struct made_requests){.n = 12, .served = 40, .open = 3};
+}
 static void copies_much(struct made *w)
 {
     set_run(w, SAMPLE_BIF, 799, "plsct", 200);
@@ -834,6 +854,14 @@ static const struct {
     {"nif_cpu", nif_much, FINDING_LOOK, "NIF library jose_nif.so is busy: 30% of the CPU time",
      nif_some},
     {"nif_cpu", nif_much, FINDING_LOOK, "beamtop blame NODE jose_nif.so names", same},
+    {"request_wait", waits_for_one, FINDING_LOOK,
+     "Requests of shop_web:handle/2 mostly wait for shop_db: 80% of their time", waits_little},
+    {"request_wait", waits_for_one, FINDING_LOOK,
+     "80% of 20 ms, the mean of 20 requests (critical path; median 20 ms, p99 20 ms)", same},
+    {"request_wait", waits_for_one, FINDING_LOOK, "get, self: 75%, 15 ms a request", waits_of_few},
+    {"request_wait", waits_for_one, FINDING_LOOK, "get, queued: 5.0%, 1.0 ms a request", same},
+    {"request_wait", waits_in_a_queue, FINDING_LOOK, "stand in the message queue of shop_db", same},
+    {"request_wait", waits_asleep, FINDING_LOOK, "mostly wait in timer:sleep/1: 89%", same},
     {"code_server", code_hot, FINDING_LOOK, "code_server is busy: 8.0% of reductions", code_some},
 };
 

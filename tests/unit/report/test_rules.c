@@ -171,7 +171,8 @@ static void test_few_functions(void **state)
     findings_clear(&f);
 }
 
-/* Few samples, those of reductions, none, and none of the VM's own functions. */
+/* Few samples, those of reductions, none, and none of the VM's own functions, or few of them; no
+ * classes. */
 static void test_samples_not_judged(void **state)
 {
     static const struct {
@@ -184,6 +185,10 @@ static void test_samples_not_judged(void **state)
          "copy_cpu: no samples of CPU time were recorded; those at yields are of reductions"},
         {{.stacks = {{"pl", 9000}}},
          "copy_cpu: the VM's own functions have no names in the samples"},
+        {{.stacks = {{"pl", 6000}, {"plsc", 1000}, {"plsv", 1001}}},
+         "copy_cpu: the VM's own functions have no names in the samples"},
+        {{.stacks = {{"plg", 9000}}, .classes = {[SAMPLE_ERLANG] = 9000, [SAMPLE_GC] = -1}},
+         "gc_cpu: the class of the samples was not recorded"},
         {{.tick = 99}, "nif_cpu: no samples were recorded"},
     };
     (void)state;
@@ -230,6 +235,85 @@ static void test_not_recorded(void **state)
         rules++;
     assert_int_equal(f.len, 0);
     assert_int_equal(f.n_not_evaluated, rules);
+    findings_clear(&f);
+}
+
+/* Of two VMs, counters have no difference; of a moment, they say little. */
+static void test_cpus_not_compared(void **state)
+{
+    static const struct {
+        void (*load)(struct made *);
+        int restarts_at;
+        const char *unknown;
+    } loads[] = {
+        {starved_by_others, 8, "starved: the node restarted"},
+        {starved_for_a_moment, 0,
+         "starved: CPU time of the schedulers was recorded for less than 50 s"},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(loads); i++) {
+        struct made w = made_healthy;
+        struct findings f;
+        loads[i].load(&w);
+        w.restarts_at = loads[i].restarts_at;
+        judge(&f, &w);
+        if (!is_unknown(&f, loads[i].unknown) || of_rule(&f, "starved")) {
+            dump(&f);
+            fail_msg("not said: %s", loads[i].unknown);
+        }
+        findings_clear(&f);
+    }
+}
+
+/* The library that Erlang code calls is meant, and who calls that one. */
+static void test_library_that_is_called(void **state)
+{
+    (void)state;
+    struct made w = made_healthy;
+    struct findings f;
+    w.runs[0] =
+        (struct made_samples){.stacks = {{"pm", 600}, {"pln", 50}, {"plno", 300}, {"pmo", 50}},
+                              .classes = {[SAMPLE_ERLANG] = 600, [SAMPLE_NIF] = 400}};
+    judge(&f, &w);
+    const struct finding *x = of_rule(&f, "nif_cpu");
+    if (!x || !says(x, "jose_nif.so is busy: 35%") || !says(x, "called by shop:loop/1: 35%") ||
+        says(x, "lists:map/2")) {
+        dump(&f);
+        fail_msg("not of the library that is called");
+    }
+    findings_clear(&f);
+}
+
+/* Of more rows than are said, the largest. */
+static void test_most_unused_first(void **state)
+{
+    static const char *const said[] = {"c_alloc: 400", "f_alloc: 300", "b_alloc: 200",
+                                       "e_alloc: 195", "d_alloc: 190"};
+    (void)state;
+    struct made w = made_healthy;
+    struct findings f;
+    size_t n = 0;
+    w.rss = 1200 * MIB;
+    set_fact(&w, "allocators",
+             "{\"allocators\":["
+             "{\"name\":\"a_alloc\",\"blocks_bytes\":0,\"carriers_bytes\":41943040},"
+             "{\"name\":\"b_alloc\",\"blocks_bytes\":0,\"carriers_bytes\":209715200},"
+             "{\"name\":\"c_alloc\",\"blocks_bytes\":0,\"carriers_bytes\":419430400},"
+             "{\"name\":\"d_alloc\",\"blocks_bytes\":0,\"carriers_bytes\":199229440},"
+             "{\"name\":\"e_alloc\",\"blocks_bytes\":0,\"carriers_bytes\":204472320},"
+             "{\"name\":\"f_alloc\",\"blocks_bytes\":0,\"carriers_bytes\":314572800}],"
+             "\"rss_bytes\":1258291200}");
+    judge(&f, &w);
+    const struct finding *x = of_rule(&f, "carriers");
+    for (size_t i = 0; x && i < x->n_evidence; i++) {
+        const struct evidence *e = &x->evidence[i];
+        bool is_row = strcmp(e->key, "allocator") == 0;
+        if (is_row && n < ARRAY_LEN(said) && strncmp(e->text, said[n], strlen(said[n])) == 0)
+            n++;
+        else if (is_row)
+            fail_msg("“%s” in place of “%s”", e->text, n < ARRAY_LEN(said) ? said[n] : "nothing");
+    }
+    assert_int_equal(n, ARRAY_LEN(said));
     findings_clear(&f);
 }
 
@@ -609,6 +693,9 @@ int main(void)
         cmocka_unit_test(test_ratio_of_the_rest),
         cmocka_unit_test(test_not_recorded),
         cmocka_unit_test(test_samples_not_judged),
+        cmocka_unit_test(test_cpus_not_compared),
+        cmocka_unit_test(test_library_that_is_called),
+        cmocka_unit_test(test_most_unused_first),
         cmocka_unit_test(test_mode_not_recorded),
         cmocka_unit_test(test_damaged_facts),
         cmocka_unit_test(test_same_load),

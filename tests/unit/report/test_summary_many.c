@@ -8,21 +8,17 @@
 
 #include "../recording/opened.h"
 
-static const json_t *change(const json_t *root, const char *what)
+static const json_t *change(const json_t *root, const char *what, const char *by)
 {
-    size_t i;
-    json_t *c;
-    json_array_foreach (json_object_get(root, "changes"), i, c) {
-        if (strcmp(json_string_value(json_object_get(c, "what")), what) == 0)
-            return c;
-    }
-    fail_msg("no change of %s", what);
-    return NULL;
+    const json_t *c = change_in(root, what, by);
+    if (!c)
+        fail_msg("no change of %s by %s", what, by ? by : "any measure");
+    return c;
 }
 
 static bool real(const json_t *root, const char *what)
 {
-    return json_is_true(json_object_get(change(root, what), "significant"));
+    return json_is_true(json_object_get(change(root, what, NULL), "significant"));
 }
 
 static struct made sync_logger(void)
@@ -143,20 +139,6 @@ static void test_compared(void **state)
     done(&o);
 }
 
-static const json_t *call_change(const json_t *root, const char *what, const char *by)
-{
-    size_t i;
-    json_t *c;
-    json_array_foreach (json_object_get(root, "changes"), i, c) {
-        const char *of = json_string_value(json_object_get(c, "by"));
-        if (of && strcmp(of, by) == 0 &&
-            strcmp(json_string_value(json_object_get(c, "what")), what) == 0)
-            return c;
-    }
-    fail_msg("no change of %s of %s", by, what);
-    return NULL;
-}
-
 static const struct {
     const char *label;
     double noise; /* of both sessions */
@@ -209,16 +191,16 @@ static void test_calls_compared(void **state)
         add(&o, &after);
         json_t *root = parse(&o);
         const char *label = call_rows[i].label;
-        const json_t *get = call_change(root, "gateway_registry:get/1", "calls_per_s");
+        const json_t *get = change(root, "gateway_registry:get/1", "calls_per_s");
         expect_judged(label, get, call_rows[i].get);
         assert_true(
             fabs(json_number_value(json_object_get(get, "after")) - (double)call_rows[i].gets) < 1);
         if (i == 0) /* 870 ± 87 and 1740 ± 174, six windows each */
             assert_true(fabs(json_number_value(json_object_get(get, "noise")) -
                              3 * sqrt((87 * 87 + 174 * 174) / 11.0)) < 0.01);
-        expect_judged(label, call_change(root, "gateway_registry:get/1", "call_share"),
+        expect_judged(label, change(root, "gateway_registry:get/1", "call_share"),
                       call_rows[i].get_share);
-        expect_judged(label, call_change(root, "Elixir.Gateway.Repo:all/2", "calls_per_s"),
+        expect_judged(label, change(root, "Elixir.Gateway.Repo:all/2", "calls_per_s"),
                       call_rows[i].repo);
         json_decref(root);
         for (size_t f = 0; f < ARRAY_LEN(formats); f++) {

@@ -52,6 +52,11 @@ static void test_one(void **state)
     assert_says(report(&o, SUMMARY_HTML, false), "<td>lists:map/2</td>");
     assert_says(report(&o, SUMMARY_MARKDOWN, false), "## Where the CPU goes");
     done(&o);
+    w = sampled();
+    w.runs[0].took_no_time = true;
+    add(&o, &w);
+    assert_says(report(&o, SUMMARY_TEXT, false), "Sampling took 20 ms of CPU time.");
+    done(&o);
     w = not_sampled();
     add(&o, &w);
     assert_not(report(&o, SUMMARY_TEXT, false), "CPU goes");
@@ -84,19 +89,6 @@ static void test_at_yields(void **state)
     assert_true(fabs(json_real_value(json_object_get(f, "self_error")) - 0.1342) < 0.0001);
     json_decref(root);
     done(&o);
-}
-
-static const json_t *change_in(const json_t *root, const char *what, const char *by)
-{
-    size_t i;
-    json_t *row;
-    json_array_foreach (json_object_get(root, "changes"), i, row) {
-        const char *name = json_string_value(json_object_get(row, "by"));
-        if (name && strcmp(name, by) == 0 &&
-            strcmp(json_string_value(json_object_get(row, "what")), what) == 0)
-            return row;
-    }
-    return NULL;
 }
 
 /* A share changed when the difference is above three standard errors of two proportions. */

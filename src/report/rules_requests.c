@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Rules over captured causal spans: what the critical paths of requests go through. */
+#include <math.h>
+#include <string.h>
+
+#include "beamtop/base/text.h"
+#include "requests.h"
+#include "rules_internal.h"
+
+#define LEAST_ROOTS 10 /* of a function, that have returned */
+#define WAIT_SHARE 0.5
+#define QUEUED_MUCH 0.5 /* of the time for that process */
+#define FUNCTIONS_JUDGED 5
+#define OPERATIONS_NAMED 3
+
+/* One that requests wait for: a process, or what a request itself waits for at a function. */
+struct culprit {
+    struct slice name;
+    bool is_function;
+    double ns, queued_ns;
+};
+
+/* Empty: the request's own work, or nobody with a name. */
+static struct slice culprit_of(const struct request_part *part)
+{
+    if (part->own)
+        return part->kind == SPAN_STEP_WAIT ? part->at : (struct slice){0};
+    return slice_is(part->process, "unnamed") ? part->operation : part->process;
+}
+
+/* The first parts are the largest, so what leads is among them: others are smaller together than
+   one of half of the whole. */
+static struct culprit find_culprit(const struct requests_of *of)
+{
+    struct culprit most = {.ns = 0};
+    for (size_t i = 0; i < of->n_parts && i < 100; i++) {
+        struct culprit c = {.name = culprit_of(&of->parts[i]), .is_function = of->parts[i].own};
+        if (c.name.len == 0)
+            continue;
+        for (size_t k = 0; k < of->n_parts; k++) {
+            const struct request_part *part = &of->parts[k];
+            if (part->own != c.is_function || !slice_equal(culprit_of(part), c.name))
+                continue;
+            c.ns += part->ns;
+            c.queued_ns += part->kind == SPAN_STEP_QUEUED ? part->ns : 0;
+        }
+        most = c.ns > most.ns ? c : most;
+    }
+    return most;
+}
+
+static const char *time_of(struct judge *j, double ns)
+{
+    char out[32];
+    return judge_text(j, "%s", text_duration(out, sizeof out, ns / 1e9));
+}
+
+static void name_operations(struct judge *j, struct finding *f, const struct requests_of *of,
+                            const struct culprit *c)
+{
+    size_t named = 0;
+    for (size_t i = 0; i < of->n_parts && named < OPERATIONS_NAMED; i++) {
+        const struct request_part *part = &of->parts[i];
+        const double share = part->ns / of->ns;
+        if (share < 0.05 || part->own || !slice_equal(culprit_of(part), c->name))
+            continue;
+        named++;
+        const char *operation = judge_slice(j, part->operation), *at = judge_slice(j, part->at);
+        judge_evidence(j, f, span_step_key(part->kind), share, "share",
+                       "%s%s%s%s%s: %s, %s a request", operation, *operation ? ", " : "",
+                       span_step_key(part->kind), *at ? " " : "", at, judge_percent(j, share),
+                       time_of(j, part->ns / (double)of->n_durations));
+    }
+}
+
+static const char *action_of(struct judge *j, const struct culprit *c, const char *name)
+{
+    if (c->is_function)
+        return judge_text(j,
+                          "Find what is behind %s: a timer, a socket or a port (beamtop trace NODE "
+                          "%s). Make it shorter, or start it earlier",
+                          name, name);
+    if (c->queued_ns >= QUEUED_MUCH * c->ns)
+        return judge_text(j,
+                          "Requests stand in the message queue of %s: split its work across "
+                          "processes, or let callers read from ETS",
+                          name);
+    return judge_text(j,
+                      "Shorten what %s does for these operations, or call it less often per "
+                      "request. What it waits for itself is in the same critical path",
+                      name);
+}
+
+/* How sure: by how far it is above the limit, and by how many requests there are. */
+static double sure_of(double share, double roots)
+{
+    return (0.55 + 0.4 * fmin((share - WAIT_SHARE) / WAIT_SHARE, 1)) *
+           (0.6 + 0.4 * fmin(roots / 50, 1));
+}
+
+static void judge_function_of(struct judge *j, const struct requests_of *of)
+{
+    const struct culprit c = find_culprit(of);
+    const double n = (double)of->n_durations, share = c.ns / of->ns;
+    if (!(share >= judge_limit(j, WAIT_SHARE)))
+        return;
+    const char *name = judge_slice(j, c.name), *request = judge_slice(j, of->operation);
+    for (size_t i = 0; i < j->out->len; i++) /* another function waits for it more */
+        if (j->out->items[i].rule == j->rule->info.key &&
+            strcmp(j->out->items[i].subject, name) == 0)
+            return;
+    struct finding *f = judge_find(j, FINDING_LOOK, sure_of(share, n));
+    f->effort = EFFORT_SMALL;
+    f->subject = name;
+    f->title = judge_text(j, "Requests of %s mostly wait %s %s: %s of their time", request,
+                          c.is_function ? "in" : "for", name, judge_percent(j, share));
+    judge_evidence(j, f, "share", share, "share",
+                   "%s of %s, the mean of %s requests (critical path; median %s, p99 %s)",
+                   judge_percent(j, share), time_of(j, of->ns / n), judge_number(j, n),
+                   time_of(j, requests_quantile(of, 0.5)), time_of(j, requests_quantile(of, 0.99)));
+    name_operations(j, f, of, &c);
+    f->action = action_of(j, &c, name);
+    f->refute = judge_text(j,
+                           "A later capture of %s, with more requests, has a share below 50%%: "
+                           "these were not typical",
+                           request);
+}
+
+void judge_request_wait(struct judge *j)
+{
+    const struct requests *q = j->requests;
+    int64_t most = 0;
+    for (size_t i = 0; i < q->n; i++)
+        most = (int64_t)q->list[i].n_durations > most ? (int64_t)q->list[i].n_durations : most;
+    if (most < LEAST_ROOTS) {
+        judge_unknown(j, "only %lld requests of one function have returned, %d are needed",
+                      (long long)most, LEAST_ROOTS);
+        return;
+    }
+    for (size_t i = 0, judged = 0; i < q->n && judged < FUNCTIONS_JUDGED; i++)
+        if (q->list[i].n_durations >= LEAST_ROOTS) {
+            judged++;
+            judge_function_of(j, &q->list[i]);
+        }
+}
