@@ -32,6 +32,7 @@ include src/ui/config/local.mk
 include src/ui/files/local.mk
 include src/ui/prompt/local.mk
 include src/ui/screen/local.mk
+include src/ui/spans/local.mk
 include src/ui/terminal/local.mk
 include src/ui/views/local.mk
 include src/ui/widgets/local.mk
@@ -72,11 +73,13 @@ src_liboutput_a_SOURCES =
 nodist_src_liboutput_a_SOURCES = src/output/samples/flame_page.c
 include src/output/local.mk
 include src/output/samples/local.mk
+include src/output/spans/local.mk
 src_liboutput_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 
 noinst_LIBRARIES += src/librecording.a
 src_librecording_a_SOURCES =
 include src/recording/local.mk
+include src/recording/spans/local.mk
 src_librecording_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(SQLITE_CFLAGS) $(ZLIB_CFLAGS)
 
 noinst_LIBRARIES += src/libreport.a
@@ -94,6 +97,7 @@ noinst_LIBRARIES += src/libtrace.a
 src_libtrace_a_SOURCES =
 include src/trace/assist/local.mk
 include src/trace/calls/local.mk
+include src/trace/spans/local.mk
 include src/trace/language/local.mk
 include src/trace/log/local.mk
 include src/trace/matchspec/local.mk

@@ -515,12 +515,13 @@ static void test_armed_rows_open_processes(void **state)
         enum link_kind kind;
         uint32_t pid;
     } rows[] = {{0, TARGET_NONE, 0},      /* a session */
-                {3, TARGET_PROCESS, 60},  /* whom system_monitor tells */
-                {4, TARGET_NONE, 0},      /* a breakpoint that does not say whom it tells */
-                {7, TARGET_PROCESS, 412}, /* a meta tracer */
-                {11, TARGET_PROCESS, 91}, /* what follows new processes */
-                {13, TARGET_PROCESS, 77}, /* a traced one, not its tracer */
-                {14, TARGET_PROCESS, 512}};
+                {3, TARGET_PROCESS, 61},  /* the system tracer */
+                {5, TARGET_PROCESS, 60},  /* whom system_monitor tells */
+                {6, TARGET_NONE, 0},      /* a breakpoint that does not say whom it tells */
+                {9, TARGET_PROCESS, 412}, /* a meta tracer */
+                {13, TARGET_PROCESS, 91}, /* what follows new processes */
+                {15, TARGET_PROCESS, 77}, /* a traced one, not its tracer */
+                {16, TARGET_PROCESS, 512}};
     struct fixture f = start("top");
     (void)state;
     act(&f, ACTION_ARMED, "");
@@ -825,6 +826,22 @@ static void test_a_tree_of_samples_grows_in_place(void **state)
     end_sampled(&s);
 }
 
+static void test_a_child_comes_where_it_belongs(void **state)
+{
+    (void)state;
+    struct fixture f = start("tree");
+    for (int i = 0; i < 5; i++)
+        act(&f, ACTION_DOWN, "");
+    assert_string_equal(screen_link(f.s).name, "注文処理プロセス");
+    f.tick = WORLD_LATE;
+    answer(&f);
+    assert_string_equal(screen_link(f.s).name, "注文処理プロセス");
+    act(&f, ACTION_UP, "");
+    act(&f, ACTION_UP, "");
+    assert_int_equal(screen_link(f.s).pid.id, 600);
+    end(&f);
+}
+
 static void test_a_flame_graph_zooms(void **state)
 {
     struct sampled s;
@@ -921,6 +938,7 @@ int main(void)
         cmocka_unit_test(test_clicks),
         cmocka_unit_test(test_samples_ask_nothing_and_open_what_they_name),
         cmocka_unit_test(test_a_tree_of_samples_grows_in_place),
+        cmocka_unit_test(test_a_child_comes_where_it_belongs),
         cmocka_unit_test(test_a_flame_graph_zooms),
         cmocka_unit_test(test_clicks_in_a_flame_graph),
         cmocka_unit_test(test_any_size),

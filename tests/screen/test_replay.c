@@ -18,6 +18,7 @@
 #include "app/source/replay.h"
 #include "../unit/recording/made.h"
 #include "../unit/recording/made_samples.h"
+#include "../unit/recording/made_spans.h"
 #include "../unit/recording/made_trace.h"
 #include "beamtop/base/attr.h"
 #include "beamtop/report/evaluate.h"
@@ -428,6 +429,7 @@ static void test_samples(void **state)
     struct error err = {.code = ERR_NONE};
     struct model *m = model_new();
     struct replay *r = NULL;
+    sqlite3 *db = NULL;
     snprintf(path, sizeof path, "%s.samples", (const char *)*state);
     write_samples(path);
     assert_int_equal(replay_open(&r, path, m, &err), 0);
@@ -444,6 +446,19 @@ static void test_samples(void **state)
     }
     replay_close(r);
     assert_null(model_samples(m));
+    made_unlink(path);
+    /* A run without nodes has no share of what was left out. */
+    write_samples(path);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "DELETE FROM sample_node; UPDATE sample_run SET left_out = 5",
+                                  NULL, NULL, NULL),
+                     SQLITE_OK);
+    sqlite3_close(db);
+    assert_int_equal(replay_open(&r, path, m, &err), 0);
+    go(r, "#3");
+    assert_non_null(model_samples(m));
+    assert_string_equal(model_samples(m)->note, "");
+    replay_close(r);
     model_free(m);
     made_unlink(path);
 }
@@ -486,12 +501,67 @@ static int end(void **state)
     return rmdir(path);
 }
 
+static void write_spans(const char *path)
+{
+    struct made w = made_healthy;
+    struct error err = {.code = ERR_NONE};
+    struct recorder *r = NULL;
+    struct model *m = model_new();
+    const struct recorder_options options = {.node = "mq1@host", .label = "", .interval_s = 1};
+    w.requests.n = 0;
+    assert_int_equal(recorder_open(&r, path, &options, &err), 0);
+    for (int i = 1; i <= 6; i++) {
+        if (i == 3 || i == 5) {
+            struct spans_run *run = made_spans("otp27.txt", i == 3 ? "full chain" : "light task");
+            recorder_spans(r, run);
+            spans_run_free(run);
+        }
+        made_tick(r, m, &w, i);
+    }
+    assert_int_equal(recorder_close(r, "stopped", &err), 0);
+    model_free(m);
+}
+
+/* At a tick the last capture until then is shown, as one that has ended. */
+static void test_spans(void **state)
+{
+    static const struct {
+        const char *when;
+        uint64_t version; /* 0: none until then */
+        size_t spans;
+    } rows[] = {{"#2", 0, 0}, {"#3", 1, 3}, {"#4", 1, 3}, {"#6", 2, 4},
+                {"#5", 2, 4}, {"#3", 1, 3}, {"#1", 0, 0}};
+    char path[96];
+    struct error err = {.code = ERR_NONE};
+    struct model *m = model_new();
+    struct replay *r = NULL;
+    snprintf(path, sizeof path, "%s.spans", (const char *)*state);
+    write_spans(path);
+    assert_int_equal(replay_open(&r, path, m, &err), 0);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        go(r, rows[i].when);
+        const struct spans_run *run = model_spans(m);
+        assert_true((run != NULL) == (rows[i].version > 0));
+        if (run == NULL)
+            continue;
+        assert_int_equal(run->version, rows[i].version);
+        assert_int_equal(run->status.phase, SESSION_ENDED);
+        assert_int_equal(spans_count(run->spans), rows[i].spans);
+        assert_string_equal(run->patterns, "wl:root(_)");
+    }
+    replay_close(r);
+    assert_null(model_spans(m));
+    model_free(m);
+    made_unlink(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_golden_screens), cmocka_unit_test(test_words),
         cmocka_unit_test(test_restart),        cmocka_unit_test(test_given_up),
         cmocka_unit_test(test_no_recording),   cmocka_unit_test(test_samples),
+        cmocka_unit_test(test_spans),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -19,6 +19,7 @@
 #include "beamtop/ui/screen.h"
 #include "golden.h"
 #include "world.h"
+#include "world_spans.h"
 #include "world_trace.h"
 #include "world_views.h"
 
@@ -34,6 +35,7 @@ struct scene {
     enum calls_world calls;
     enum found_world found;
     enum sampled_world sampled;
+    enum spanned_world spanned;
     const char *view;
     int rows, columns;
     bool ascii;
@@ -76,6 +78,15 @@ struct scene {
                              .ascii = true                                                         \
     }
 
+#define SPAN_SIZES(name, ...)                                                                      \
+    {name "-80x24", .view = "spans", __VA_ARGS__, .rows = 24, .columns = 80},                      \
+        {name "-60x16", .view = "spans", __VA_ARGS__, .rows = 16, .columns = 60},                  \
+        {name "-160x40", .view = "spans", __VA_ARGS__, .rows = 40, .columns = 160},                \
+    {                                                                                              \
+        name "-80x24-ascii", .view = "spans", __VA_ARGS__, .rows = 24, .columns = 80,              \
+                             .ascii = true                                                         \
+    }
+
 #define TRACE_SIZES(name, ...)                                                                     \
     {name "-120x30", .view = "trace", __VA_ARGS__, .rows = 30, .columns = 120},                    \
         {name "-80x24", .view = "trace", __VA_ARGS__, .rows = 24, .columns = 80},                  \
@@ -107,6 +118,29 @@ static const struct scene scenes[] = {
     ALL_SIZES("calls", .view = "calls", .calls = COUNTED_CALLS),
     ALL_SIZES("owners", .view = "owners", .steps = {{ACTION_BY, "module"}, {STEP_TICK, ""}}),
     ALL_SIZES("findings", .view = "findings", .found = FOUND_SOME, .steps = {{ACTION_FOLD, ""}}),
+    SPAN_SIZES("spans", .spanned = SPANNED_MANY),
+    SPAN_SIZES("spans-tree", .spanned = SPANNED_CHAIN, .steps = {{ACTION_ENTER, ""}}),
+    SPAN_SIZES("spans-tree-light", .spanned = SPANNED_LIGHT, .steps = {{ACTION_BY, "tree"}}),
+    SPAN_SIZES("spans-path", .spanned = SPANNED_CHAIN, .steps = {{ACTION_BY, "path"}}),
+    SPAN_SIZES("spans-parts", .spanned = SPANNED_MANY, .steps = {{ACTION_BY, "parts"}}),
+    SPAN_SIZES("spans-hostile", .spanned = SPANNED_HOSTILE, .steps = {{ACTION_BY, "tree"}}),
+    {.name = "spans-hostile-roots", .view = "spans", .rows = 16, .columns = 160,
+     .spanned = SPANNED_HOSTILE},
+    {.name = "spans-hostile-parts", .view = "spans", .rows = 16, .columns = 160,
+     .spanned = SPANNED_HOSTILE, .steps = {{ACTION_BY, "parts"}}},
+    {.name = "spans-crash", .view = "spans", .rows = 20, .columns = 120,
+     .spanned = SPANNED_CRASH, .steps = {{ACTION_BY, "tree"}}},
+    {.name = "spans-flame", .view = "spans", .rows = 20, .columns = 120, .spanned = SPANNED_CHAIN,
+     .steps = {{ACTION_VIEW, "spans flame"}}},
+    {.name = "spans-filter", .view = "spans", .rows = 16, .columns = 100,
+     .spanned = SPANNED_MANY, .filter = "timeout|exit", .filter_error_at = -1},
+    {.name = "spans-not", .view = "spans", .rows = 16, .columns = 80},
+    {.name = "spans-asks", .view = "spans", .rows = 16, .columns = 80, .spanned = SPANNED_ASKS},
+    {.name = "spans-waits", .view = "spans", .rows = 16, .columns = 80, .spanned = SPANNED_WAITS},
+    {.name = "spans-none", .view = "spans", .rows = 16, .columns = 80, .spanned = SPANNED_NONE,
+     .steps = {{ACTION_BY, "parts"}}},
+    {.name = "spans-failed", .view = "spans", .rows = 16, .columns = 60,
+     .spanned = SPANNED_FAILED},
     SAMPLE_SIZES("samples", .sampled = SAMPLED_RUNS),
     SAMPLE_SIZES("samples-tree", .sampled = SAMPLED_ENDED,
                  .steps = {{ACTION_BY, "tree"}, {ACTION_DOWN, ""}, {ACTION_DOWN, ""}}),
@@ -556,6 +590,8 @@ static void play(const struct scene *scene, struct buf *out)
         world_calls(&calls, scene->calls);
         model_set_calls(m, &calls);
     }
+    struct spans_run *spans = world_spans(scene->spanned);
+    model_set_spans(m, spans);
     struct stacks *stacks = world_samples(&samples, scene->sampled);
     if (scene->sampled != SAMPLED_NOT)
         model_set_samples(m, &samples);
@@ -603,6 +639,7 @@ static void play(const struct scene *scene, struct buf *out)
         world_trace_clear(&traced);
     calls_log_clear(&calls);
     stacks_free(stacks);
+    spans_run_free(spans);
 }
 
 /* ---- comparing */

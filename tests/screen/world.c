@@ -396,21 +396,24 @@ static void give_apps(struct model *m, int tick)
     give(m, QUESTION_APPS, &t);
 }
 
-static void give_tree(struct model *m)
+/* From WORLD_LATE on, a cart more. */
+static void give_tree(struct model *m, int tick)
 {
     struct buf t;
     buf_init(&t, 0);
-    buf_puts(
+    buf_printf(
         &t,
         "{tree,shop,[{0,<0.30.0>,<<\"shop\">>,root,{undefined,{application_master,init,4},0,2688}},"
         "{1,<0.31.0>,<<\"shop_sup\">>,supervisor,{shop_sup,{shop_sup,init,1},0,21000}},"
         "{2,<0.77.0>,<<\"cart_sup\">>,supervisor,{'Elixir.Shop.Cart.Supervisor',{supervisor,x,1},2,"
         "68304}},"
-        "{3,<0.512.0>,<<\"{cart,1}\">>,worker,{undefined,{shop_cart,init,1},0,8784}},"
+        "{3,<0.512.0>,<<\"{cart,1}\">>,worker,{undefined,{shop_cart,init,1},0,8784}},%s"
         "{3,undefined,<<\"{cart,2}\">>,worker,undefined},"
         "{3,<0.79.1>,<<\"注文処理\"/utf8>>,worker,{'注文処理プロセス',{shop,init,0},1,21000}},"
         "{2,<0.81.0>,<<\"mailbox\">>,worker,{shop_mailbox,{shop_mailbox,init,1},120044,88000000}},"
-        "{2,<0.33.0>,<<\"db\">>,busy,{undefined,undefined,undefined,undefined}}],true}");
+        "{2,<0.33.0>,<<\"db\">>,busy,{undefined,undefined,undefined,undefined}}],true}",
+        tick < WORLD_LATE ? ""
+                          : "{3,<0.600.0>,<<\"{cart,9}\">>,worker,{undefined,undefined,0,8784}},");
     give(m, QUESTION_TREE, &t);
 }
 
@@ -473,7 +476,7 @@ static void give_armed(struct model *m, int tick)
         "beamtop:trace/0\">>},"
         "{<<\"profiler \\e[31m\\n会話\"/utf8>>,<0.512.0>,<<>>,[running,garbage_collection],<<>>}]},"
         "[<<\"system_monitor <0.60.0> rabbit_alarm "
-        "[{long_gc,500},{large_heap,1000000},busy_port]\">>],1}",
+        "[{long_gc,500},{large_heap,1000000},busy_port]\">>],1,<<\"<0.61.0> sequencer\">>,2140}",
         (1000 + tick) * SECOND, 48211 + 7 * tick, 9120044 + 1000 * tick, 41 + tick);
     give(m, QUESTION_ARMED, &t);
 }
@@ -486,7 +489,7 @@ static void give_anothers_armed(struct model *m)
     buf_puts(&t, "{armed,5,3,[],{1,[{<<>>,shop_cart,add,2,[{local,<<\"[{'_',[{'>',{get_tcw},0}],"
                  "[{set_tcw,{'-',{get_tcw},1}}]}]\">>},{call_count,41}]}]},"
                  "{1,[{<<>>,<0.77.0>,<<\"Elixir.Shop.Cart.Supervisor\">>,[call,arity],"
-                 "<<\"<0.9120.4> beamtop:trace/0\">>}]},[],0}");
+                 "<<\"<0.9120.4> beamtop:trace/0\">>}]},[],0,<<>>,0}");
     give(m, QUESTION_ARMED, &t);
 }
 
@@ -494,7 +497,7 @@ static void give_nothing_armed(struct model *m)
 {
     struct buf t;
     buf_init(&t, 0);
-    buf_puts(&t, "{armed,5,0,[],{0,[]},{0,[]},[],0}");
+    buf_puts(&t, "{armed,5,0,[],{0,[]},{0,[]},[],0,<<>>,0}");
     give(m, QUESTION_ARMED, &t);
 }
 
@@ -542,7 +545,7 @@ void world_answer(struct model *m, enum world world, const struct want *want, in
     if (want->needs & NEED_HEAPS)
         give_heaps(m, tick);
     if (want->needs & NEED_TREE)
-        give_tree(m);
+        give_tree(m, tick);
     if (want->needs & NEED_MSACC)
         give_msacc(m, tick);
     if (want->needs & NEED_THREADS)

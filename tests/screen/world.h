@@ -18,6 +18,7 @@ enum world {
 struct model *world_new(enum world world);
 /* The answer to what is wanted, as that node gives it; `tick` counts up from 1. */
 void world_answer(struct model *m, enum world world, const struct want *want, int tick);
+#define WORLD_LATE 1000 /* the tick from which on the tree has a child more */
 /* So many seconds after the scan: the header, and the rows of the scan again, the second one gone.
  */
 void world_between(struct model *m, enum world world, const struct want *want, int seconds);

@@ -43,6 +43,8 @@ enum action {
     ACTION_CALLS, ACTION_CALLS_STOP, ACTION_CALLS_TIME,
     /* sampling */
     ACTION_SAMPLE, ACTION_SAMPLE_STOP,
+    /* causal spans */
+    ACTION_SPANS, ACTION_SPANS_STOP,
     /* recording */
     ACTION_RECORD, ACTION_RECORD_STOP, ACTION_RECORD_MARK,
     /* captures */
@@ -72,7 +74,7 @@ enum where {
 /* clang-format off */
 enum action_group {
     GROUP_MOVE, GROUP_VIEWS, GROUP_LISTS, GROUP_TIME, GROUP_PROCESS, GROUP_TRACE, GROUP_CALLS,
-    GROUP_SAMPLES, GROUP_RECORD,
+    GROUP_SAMPLES, GROUP_SPANS, GROUP_RECORD,
     GROUP_CAPTURE, GROUP_SETTINGS, GROUP_PROGRAM, GROUP_PROMPT, ACTION_GROUPS,
 };
 /* clang-format on */
@@ -87,6 +89,7 @@ enum action_owner {
     OWNER_TRACE,   /* app/tui_trace_act.c */
     OWNER_CALLS,   /* app/tui_calls.c */
     OWNER_SAMPLE,  /* app/tui_sample.c */
+    OWNER_SPANS,   /* app/tui_spans.c */
     OWNER_RECORD,  /* app/tui_record.c */
     ACTION_OWNERS,
 };

@@ -13,6 +13,9 @@
  * them. `syntax` is that of patterns where the line does not show it. */
 bool complete_trace(struct completion *out, struct assist *a, enum syntax syntax, const char *line,
                     size_t point);
+/* Likewise of calls that begin a request, and its options. */
+bool complete_spans(struct completion *out, struct assist *a, enum syntax syntax, const char *line,
+                    size_t point);
 /* Likewise of functions to count: names of modules, functions and applications, arities. */
 bool complete_calls(struct completion *out, struct assist *a, enum syntax syntax, const char *line,
                     size_t point);

@@ -26,6 +26,7 @@ enum prompt_kind {
     PROMPT_ASK,     /* one key answers: y, n; no history */
     PROMPT_TRACE,   /* what to trace, and options */
     PROMPT_CALLS,   /* which functions to count */
+    PROMPT_SPANS,   /* which calls begin a request, and options */
     PROMPT_KINDS,
 };
 

@@ -20,7 +20,7 @@
 #include "beamtop/ui/word.h"
 
 /* A piece of text in one style. Text is borrowed from the page's arena or is static. */
-struct span {
+struct text_span {
     const char *s;
     size_t len;
     enum style style;
@@ -32,13 +32,15 @@ enum link_kind {
     TARGET_NONE, TARGET_PROCESS, TARGET_NAME, TARGET_APP, TARGET_VIEW, TARGET_EVENT,
     TARGET_FUNCTION, /* a pattern of the trace language: name */
     TARGET_FINDING,  /* that names nothing else: opens and closes */
+    TARGET_REQUEST,  /* a root of causal spans: trace_id[0]; the rest as of a span */
+    TARGET_SPAN,     /* a causal span: id; its process in pid, its function in name, or empty */
 };
 /* clang-format on */
 struct view_link {
     enum link_kind kind;
     struct etf_pid pid; /* of the process; of an event, its process */
     char name[256];
-    uint64_t id;   /* of an event: trace_log_find(); of a finding: findings_find(); else 0 */
+    uint64_t id;   /* of an event: trace_log_find(); of a finding: findings_find(); of a span */
     unsigned part; /* of an event: 0 its first line, else a line of what is unfolded */
     uint64_t fold; /* of such a line: the term that begins there, for trace_fold_term(); 0: none */
 };
@@ -54,17 +56,32 @@ struct view_column {
     const char *help;
 };
 
+/* A part of a row's time, drawn in the page's column of bars; later ones stand over earlier. */
+enum view_bar_mark {
+    BAR_QUEUED,
+    BAR_RAN,
+    BAR_WAITED, /* over what ran: whole cells of it */
+    BAR_LOST,   /* waited, and nobody knows for what */
+    BAR_ON,     /* it ended there or later */
+};
+struct view_bar {
+    double from, to; /* of the width, 0 to 1 */
+    enum view_bar_mark mark;
+};
+
 struct view_row {
-    struct span *cells; /* one for each column */
+    struct text_span *cells; /* one for each column */
     struct view_link link;
     uint64_t id; /* stable identity: the cursor stays on it */
     double key;  /* what the view sorts by; NaN: the text of the sorted cell counts */
     bool marked, dim;
-    int indent; /* trees: columns of the first cell */
+    int indent;                  /* trees: columns of the first cell */
+    const struct view_bar *bars; /* the page's arena's */
+    size_t n_bars;
 };
 
 struct view_line {
-    struct span *spans;
+    struct text_span *spans;
     size_t n_spans, cap_spans;
     int width;             /* columns of its text */
     struct view_link link; /* TARGET_NONE: the cursor passes over it */
@@ -92,7 +109,8 @@ struct view_page {
     size_t n_rows, cap_rows;
     int sort_column; /* index, -1 none */
     bool sort_descending;
-    bool in_place; /* a tree: its rows keep no places, each belongs where it stands */
+    bool in_place;  /* a tree: its rows keep no places, each belongs where it stands */
+    int bar_column; /* index of the column for bars, which takes the room that is left; -1: none */
     /* flame graph, in place of the table: borrowed until the page is made; NULL: none */
     const struct stacks *flame;
     const char *flame_unit; /* of weights, plural; static */
@@ -108,6 +126,7 @@ struct view_page {
     /* both: text beside the title ("20 of 1,731 matching, 48,211 scanned"), and why it is empty */
     char order[64]; /* key it is ordered by, for the title; empty: none worth telling */
     char summary[256];
+    char note[320]; /* a line above all of it; empty: none */
     char empty[512];
 };
 

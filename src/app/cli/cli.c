@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "beamtop/trace/spans.h"
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/text.h"
 #include "beamtop/local/sampler.h"
@@ -58,7 +59,7 @@ const struct cli_option cli_option_table[] = {
      "text, json or csv (trace: text, json; calls: also folded; capture: text, ansi, "
      "html, svg; report, diff: text, markdown, html, json; export: csv, openmetrics; sample: text, "
      "json, folded, speedscope, html, perf-script; blame: text, json, folded; pstack: text, "
-     "json)"},
+     "json; spans: text, json, folded, speedscope, trace-event, otlp)"},
     {"spreadsheet", 0, FOR_FORMAT, TYPE_FLAG, AT(spreadsheet), 0, 0, 0, NULL,
      "csv: put ' before texts that start with = + - or @"},
     {"view", 'v', FOR_SCREEN | FOR_CAPTURE, TYPE_TEXT, AT(view), 0, 0, 0, "VIEW",
@@ -84,7 +85,19 @@ const struct cli_option cli_option_table[] = {
      "capture when it becomes true, such as 'run_queue > 8'"},
     {"syntax", 0, FOR_PATTERN, TYPE_SYNTAX, AT(syntax), AT(syntax_given), 0, 0, "SYNTAX",
      "syntax of patterns: auto, erlang or elixir (auto)"},
-    {"procs", 0, FOR_TRACE | FOR_RECORD | FOR_CALLS, TYPE_TEXT, AT(procs), 0, 0, 0, "WHO",
+    {"roots", 0, FOR_SPANS, TYPE_INTEGER, AT(roots), 0, 1, LIMIT_SPAN_ROOTS, "N",
+     "calls of the root functions to follow, 1 to 1000 (20)"},
+    {"every", 0, FOR_SPANS, TYPE_INTEGER, AT(every), 0, 1, SPANS_MOST_EVERY, "K",
+     "follow one of so many calls, 1 to 100000 (1)"},
+    {"time", 0, FOR_SPANS, TYPE_SECONDS, AT(for_s), AT(for_given), 0.1, SPANS_MOST_MS / 1000.0,
+     "TIME", "stop after this time, 0.1s to 10min (10s)"},
+    {"events", 0, FOR_SPANS, TYPE_INTEGER, AT(events), 0, 1, SPANS_MOST_EVENTS, "N",
+     "stop after so many events, 1 to 20000 (20000)"},
+    {"full", 0, FOR_SPANS, TYPE_FLAG, AT(full), 0, 0, 0, NULL,
+     "also when each process runs, waits and ends; costs twice as much, and a sender may wait for "
+     "a receiver that is in a long BIF or NIF"},
+    {"procs", 0, FOR_TRACE | FOR_RECORD | FOR_CALLS | FOR_SPANS, TYPE_TEXT, AT(procs), 0, 0, 0,
+     "WHO",
      "processes: all, new, running, <0.1.2>, NAME, app:NAME, label:/RE/, call:/RE/, 1/N, and "
      "+children (all)"},
     {"time", 0, FOR_TRACE, TYPE_CAP, AT(caps), 0, 0, 0, "TIME", "duration"},
@@ -108,12 +121,16 @@ const struct cli_option cli_option_table[] = {
      "functions that the patterns may match"},
     {"processes", 0, FOR_TRACE, TYPE_CAP, AT(caps), 0, 0, 0, "N",
      "processes that may be chosen individually"},
+    {"slower", 0, FOR_SPANS, TYPE_SECONDS, AT(slower_s), 0, 0, 600, "TIME",
+     "show only roots that took at least this long"},
+    {"top", 0, FOR_SPANS, TYPE_INTEGER, AT(top), AT(top_given), 1, LIMIT_SPAN_ROOTS, "N",
+     "roots whose tree is printed, the slowest first (10)"},
     {"slower", 0, FOR_TRACE | FOR_RECORD, TYPE_SECONDS, AT(slower_s), 0, 0, 600, "TIME",
      "only calls that took at least this long"},
-    {"dry-run", 0, FOR_TRACE | FOR_CALLS, TYPE_FLAG, AT(dry_run), 0, 0, 0, NULL,
+    {"dry-run", 0, FOR_TRACE | FOR_CALLS | FOR_SPANS, TYPE_FLAG, AT(dry_run), 0, 0, 0, NULL,
      "show what would be traced, and set nothing"},
-    {"force", 0, FOR_TRACE | FOR_CALLS | FOR_RECORD, TYPE_FLAG, AT(force), 0, 0, 0, NULL,
-     "go on where the cost is refused; the caps stay"},
+    {"force", 0, FOR_TRACE | FOR_CALLS | FOR_RECORD | FOR_SPANS, TYPE_FLAG, AT(force), 0, 0, 0,
+     NULL, "go on where the cost is refused; the caps stay"},
     {"for", 0, FOR_RECORD, TYPE_SECONDS, AT(for_s), AT(for_given), 0.01, 31536000, "TIME",
      "duration (until interrupted)"},
     {"label", 0, FOR_RECORD, TYPE_TEXT, AT(label), 0, 0, 0, "TEXT",
@@ -149,12 +166,16 @@ const struct cli_option cli_option_table[] = {
      "finding:act; repeatable"},
     {"for", 0, FOR_SAMPLE | FOR_BLAME, TYPE_SECONDS, AT(for_s), AT(for_given), 0.1, 86400, "TIME",
      "duration (10s)"},
-    {"for", 0, FOR_SPAN, TYPE_SECONDS, AT(interval_s), AT(interval_given), 0.25, 3600, "TIME",
+    {"for", 0, FOR_INTERVAL, TYPE_SECONDS, AT(interval_s), AT(interval_given), 0.25, 3600, "TIME",
      "span that is measured, 0.25 s to 1h (1s)"},
     {"sample", 0, FOR_RECORD, TYPE_SECONDS, AT(sample_s), 0, 1, 3600, "TIME",
      "sample where the CPU time goes, from outside or by the node: runs of this length, 1s to 1h"},
     {"sample-every", 0, FOR_RECORD, TYPE_SECONDS, AT(sample_every_s), 0, 1, 86400, "TIME",
      "from the start of such a run to the next (60s)"},
+    {"spans", 0, FOR_RECORD, TYPE_TEXT, AT(spans), 0, 0, 0, "PATTERN",
+     "follow calls of these functions across processes: 20 in up to 10 s, again and again"},
+    {"spans-every", 0, FOR_RECORD, TYPE_SECONDS, AT(spans_every_s), 0, 1, 86400, "TIME",
+     "from the start of such a capture to the next (60s)"},
     {"hz", 0, FOR_SAMPLE | FOR_BLAME | FOR_RECORD, TYPE_INTEGER, AT(hz), 0, 1, SAMPLER_HZ_MAX, "N",
      "samples for each second of a thread's CPU time, 1 to 999 (99)"},
     {"pid", 0, FOR_SAMPLE | FOR_BLAME, TYPE_TEXT, AT(pid), 0, 0, 0, "ERLPID",
@@ -225,9 +246,9 @@ const struct cli_command cli_commands[] = {
     {"heapsample", "NODE", "heaps, stack, binaries and message queue of the largest processes",
      FOR_BATCH | FOR_HEAPS, 1, 1, false, command_heapsample},
     {"cpus", "NODE", "CPU time of each scheduler thread, and its waits for a CPU",
-     FOR_BATCH | FOR_SPAN, 1, 1, false, command_answer},
+     FOR_BATCH | FOR_INTERVAL, 1, 1, false, command_answer},
     {"msacc", "NODE", "microstate accounting: what each thread of the VM does",
-     FOR_BATCH | FOR_SPAN, 1, 1, false, command_msacc},
+     FOR_BATCH | FOR_INTERVAL, 1, 1, false, command_msacc},
     {"armed", "NODE", "active tracing of all tools: sessions, breakpoints, flags, monitors",
      FOR_BATCH, 1, 1, false,
      command_answer},
@@ -247,13 +268,16 @@ const struct cli_command cli_commands[] = {
     {"calls", "NODE [PATTERN…]", "call counts of functions, and their time and memory, window "
                                  "by window", FOR_BATCH | FOR_PATTERN | FOR_CALLS,
      1, 1 + LIMIT_TRACE_PATTERNS, false, command_calls},
+    {"spans", "NODE PATTERN…", "spans of processes for calls of a function: who waits for which "
+                               "process, how long, and why", FOR_BATCH | FOR_PATTERN | FOR_SPANS,
+     2, 1 + LIMIT_TRACE_PATTERNS, false, command_spans},
     {"report", "FILE…", "numbers, load, functions, findings and actions of recordings; several "
                         "are compared", FOR_ALL | FOR_FORMAT | FOR_REPORT, 1, 14, false,
                         command_report},
     {"diff", "A B", "significant changes from one recording to another",
      FOR_ALL | FOR_FORMAT | FOR_REPORT | FOR_DIFF, 2, 2, false, command_diff},
     {"export", "FILE [TABLE]", "a recording for other tools, as csv (system, processes, "
-                               "owners, calls, samples, events, marks) or openmetrics",
+                               "owners, calls, samples, span_events, events, marks) or openmetrics",
                                FOR_ALL | FOR_FORMAT | FOR_REPORT, 1, 2, false, command_export},
     {"replay", "FILE", "the screen over a recording: play, pause, step, seek",
      FOR_ALL | FOR_SCREEN, 1, 1, false, command_replay},
@@ -282,7 +306,8 @@ static const char *const formats[] = {
     [FORMAT_ANSI] = "ansi", [FORMAT_HTML] = "html", [FORMAT_SVG] = "svg",
     [FORMAT_FOLDED] = "folded", [FORMAT_MARKDOWN] = "markdown",
     [FORMAT_OPENMETRICS] = "openmetrics", [FORMAT_PERF_SCRIPT] = "perf-script",
-    [FORMAT_SPEEDSCOPE] = "speedscope",
+    [FORMAT_SPEEDSCOPE] = "speedscope", [FORMAT_TRACE_EVENT] = "trace-event",
+    [FORMAT_OTLP] = "otlp",
 };
 /* clang-format on */
 
@@ -487,6 +512,9 @@ static void set_defaults(struct cli_options *o)
         .windows = 1,
         .top = 50,
         .hz = SAMPLER_HZ,
+        .roots = 20,
+        .every = 1,
+        .events = SPANS_MOST_EVENTS,
     };
     caps_init(&o->caps);
 }

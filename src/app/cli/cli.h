@@ -27,7 +27,8 @@ struct app_env {
 /* clang-format off */
 enum cli_format {
     FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_ANSI, FORMAT_HTML, FORMAT_SVG, FORMAT_FOLDED,
-    FORMAT_MARKDOWN, FORMAT_OPENMETRICS, FORMAT_PERF_SCRIPT, FORMAT_SPEEDSCOPE,
+    FORMAT_MARKDOWN, FORMAT_OPENMETRICS, FORMAT_PERF_SCRIPT, FORMAT_SPEEDSCOPE, FORMAT_TRACE_EVENT,
+    FORMAT_OTLP,
 };
 /* clang-format on */
 
@@ -83,6 +84,10 @@ struct cli_options {
     int64_t top;
     bool top_given;
     bool time, memory;
+    int64_t roots, every, events; /* of captured spans */
+    bool full;
+    const char *spans; /* of a recording: root functions */
+    double spans_every_s;
     double sample_s, sample_every_s; /* runs of the sampler in a recording; 0: none, a minute */
     int64_t hz, scheduler;           /* of samples; 0: all schedulers */
     const char *pid, *thread;

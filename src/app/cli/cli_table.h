@@ -26,7 +26,8 @@ enum {
     FOR_PSTACK = 1 << 16,
     FOR_PERF_MAP = 1 << 17,
     FOR_HEAPS = 1 << 18,
-    FOR_SPAN = 1 << 19, /* one span of a node */
+    FOR_INTERVAL = 1 << 19, /* one interval of a node */
+    FOR_SPANS = 1 << 20,    /* causal spans */
 };
 
 /* clang-format off */

@@ -8,9 +8,9 @@
 
 int command_screen(const struct cli_options *o, const struct app_env *env);
 int command_top(const struct cli_options *o, const struct app_env *env);
-/* The answer to one question: the sink kind of the command's name. */
 int collect_run(const struct cli_options *o, const struct app_env *env); /* heapsample --gc */
 int command_heapsample(const struct cli_options *o, const struct app_env *env);
+/* The answer to one question: the sink kind of the command's name. */
 int command_answer(const struct cli_options *o, const struct app_env *env);
 int command_msacc(const struct cli_options *o, const struct app_env *env);
 int command_process(const struct cli_options *o, const struct app_env *env);
@@ -25,6 +25,7 @@ int command_report(const struct cli_options *o, const struct app_env *env);
 int command_diff(const struct cli_options *o, const struct app_env *env);
 int command_export(const struct cli_options *o, const struct app_env *env);
 int command_perf_map(const struct cli_options *o, const struct app_env *env);
+int command_spans(const struct cli_options *o, const struct app_env *env);
 int command_sample(const struct cli_options *o, const struct app_env *env);
 int command_pstack(const struct cli_options *o, const struct app_env *env);
 int command_blame(const struct cli_options *o, const struct app_env *env);

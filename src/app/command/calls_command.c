@@ -141,6 +141,8 @@ static enum calls_format format_of(enum cli_format format)
     case FORMAT_HTML:
     case FORMAT_SVG:
     case FORMAT_MARKDOWN:
+    case FORMAT_TRACE_EVENT:
+    case FORMAT_OTLP:
     case FORMAT_OPENMETRICS:
     case FORMAT_PERF_SCRIPT:
     case FORMAT_SPEEDSCOPE:

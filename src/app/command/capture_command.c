@@ -56,6 +56,8 @@ static int choose_format(const struct cli_options *o, enum capture_format *out, 
     case FORMAT_CSV:
     case FORMAT_FOLDED:
     case FORMAT_MARKDOWN:
+    case FORMAT_TRACE_EVENT:
+    case FORMAT_OTLP:
     case FORMAT_OPENMETRICS:
     case FORMAT_PERF_SCRIPT:
     case FORMAT_SPEEDSCOPE:

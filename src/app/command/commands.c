@@ -55,6 +55,8 @@ static int sink_format(enum cli_format format, enum sink_format *out, struct err
     case FORMAT_SVG:
     case FORMAT_FOLDED:
     case FORMAT_MARKDOWN:
+    case FORMAT_TRACE_EVENT:
+    case FORMAT_OTLP:
     case FORMAT_OPENMETRICS:
     case FORMAT_PERF_SCRIPT:
     case FORMAT_SPEEDSCOPE:
@@ -170,11 +172,8 @@ int command_heapsample(const struct cli_options *o, const struct app_env *env)
     struct cli_options apart = *o;
     enum owner_by by = OWNER_APPLICATION;
     struct error err = {.code = ERR_NONE};
-    if (o->by && (!owner_by_find(o->by, &by) || by == OWNER_SUPERVISOR)) {
-        (void)error_set(&err, ERR_USAGE,
-                        "--by: “%s” is not application, module, name, label or "
-                        "kind",
-                        o->by);
+    if (o->by && !owner_by_heap(o->by, &by)) {
+        (void)error_set(&err, ERR_USAGE, "--by: “%s” is not " OWNER_HEAP_SORTS, o->by);
         return usage_error(&err);
     }
     if (o->for_given)

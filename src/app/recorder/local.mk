@@ -12,4 +12,4 @@ src_libapp_a_SOURCES += \
 	src/app/recorder/record_run_source.c src/app/recorder/record_starter.c \
 	src/app/recorder/record_starter.h src/app/recorder/record_status.c \
 	src/app/recorder/record_status.h src/app/recorder/record_trace.c \
-	src/app/recorder/record_series.h
+	src/app/recorder/record_series.h src/app/recorder/record_spans.c

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What stands on the node during a recording, counted calls and traces, and runs of the sampler:
-   begun, turned and ended. */
+/* What stands on the node during a recording, counted calls, traces and captures of spans, and runs
+   of the sampler: begun, turned and ended. */
 #include "record_run_internal.h"
 
 #define TURN_MS 100u /* of the sessions */
 /* Windows of calls follow each other after this time, and what was refused is tried again, unless
    --every says otherwise. */
 #define EVERY_S 10.0
+#define SPANS_EVERY_S 60.0
+#define SPANS_MS 10000u
+#define SPANS_ROOTS 20u
 
 static void tell(void *arg, const char *text)
 {
@@ -15,7 +18,7 @@ static void tell(void *arg, const char *text)
 
 static void leave_when_proven(struct recording_run *t)
 {
-    if (!t->asking_to_end && !t->calls_wait && !t->trace_wait && !t->samples_wait)
+    if (!t->asking_to_end && !t->calls_wait && !t->trace_wait && !t->spans_wait && !t->samples_wait)
         uv_stop(&t->rt.loop);
 }
 
@@ -30,6 +33,13 @@ static void on_trace_ended(void *arg)
 {
     struct recording_run *t = arg;
     t->trace_wait = false;
+    leave_when_proven(t);
+}
+
+static void on_spans_ended(void *arg)
+{
+    struct recording_run *t = arg;
+    t->spans_wait = false;
     leave_when_proven(t);
 }
 
@@ -50,6 +60,7 @@ static void on_turn(uv_timer_t *timer)
     struct recording_run *t = timer->data;
     record_samples_tick(t->samples);
     record_series_tick(t->trace);
+    record_series_tick(t->spans);
     if (!record_trace_holds_calls(t->trace))
         record_series_tick(t->calls);
 }
@@ -89,10 +100,36 @@ static struct trace_options trace_options_of(const struct record_setup *setup)
                                   .force = o->force};
 }
 
+/* A capture ends before the next one. */
+static struct spans_capture spans_of(const struct record_setup *setup, double every_s)
+{
+    const struct cli_options *o = setup->options;
+    const unsigned every_ms = (unsigned)(every_s * 1000);
+    return (struct spans_capture){.patterns = &o->spans,
+                                  .n_patterns = o->spans ? 1 : 0,
+                                  .syntax = o->syntax,
+                                  .procs = o->procs,
+                                  .for_ms = every_ms < SPANS_MS ? every_ms : SPANS_MS,
+                                  .roots = SPANS_ROOTS,
+                                  .every = 1,
+                                  .events = SPANS_MOST_EVENTS,
+                                  .force = o->force};
+}
+
+static int check_spans(const struct cli_options *o, struct error *err)
+{
+    struct pattern **patterns = NULL;
+    size_t n = 0;
+    int rc = o->spans ? spans_patterns_parse(&patterns, &n, o->spans, o->syntax, NULL, err) : 0;
+    patterns_free(patterns, n);
+    return rc;
+}
+
 int record_run_armed_check(const struct record_setup *setup, struct error *err)
 {
     const struct calls_options calls = calls_options_of(setup);
-    return setup->calls ? record_calls_check(&calls, err) : 0;
+    int rc = setup->calls ? record_calls_check(&calls, err) : 0;
+    return rc == 0 ? check_spans(setup->options, err) : rc;
 }
 
 void record_run_armed_start(struct recording_run *t)
@@ -112,6 +149,10 @@ void record_run_armed_start(struct recording_run *t)
     t->calls = t->setup->calls ? record_calls_new(&setup) : NULL;
     setup.on_ended = on_trace_ended;
     t->trace = t->setup->n_traced > 0 ? record_trace_new(&setup) : NULL;
+    setup.every_s = t->options->spans_every_s > 0 ? t->options->spans_every_s : SPANS_EVERY_S;
+    setup.spans = spans_of(t->setup, setup.every_s);
+    setup.on_ended = on_spans_ended;
+    t->spans = t->options->spans ? record_spans_new(&setup) : NULL;
     const struct record_samples_setup samples = {.loop = &t->rt.loop,
                                                  .live = t->live,
                                                  .model = t->model,
@@ -122,7 +163,7 @@ void record_run_armed_start(struct recording_run *t)
                                                  .on_ended = on_samples_ended,
                                                  .arg = t};
     t->samples = t->options->sample_s > 0 ? record_samples_new(&samples) : NULL;
-    if (t->calls || t->trace || t->samples)
+    if (t->calls || t->trace || t->spans || t->samples)
         uv_timer_start(&t->turn, on_turn, TURN_MS, TURN_MS);
 }
 
@@ -130,6 +171,7 @@ void record_run_armed_link_lost(struct recording_run *t)
 {
     record_series_link_lost(t->calls);
     record_series_link_lost(t->trace);
+    record_series_link_lost(t->spans);
     record_samples_link_lost(t->samples);
 }
 
@@ -138,16 +180,18 @@ bool record_run_armed_stop(struct recording_run *t)
     t->asking_to_end = true;
     t->trace_wait = record_series_stop(t->trace);
     t->calls_wait = record_series_stop(t->calls);
+    t->spans_wait = record_series_stop(t->spans);
     t->samples_wait = record_samples_stop(t->samples);
     t->asking_to_end = false;
-    return t->trace_wait || t->calls_wait || t->samples_wait;
+    return t->trace_wait || t->calls_wait || t->spans_wait || t->samples_wait;
 }
 
 void record_run_armed_close(struct recording_run *t)
 {
     record_series_free(t->calls);
     record_series_free(t->trace);
+    record_series_free(t->spans);
     record_samples_free(t->samples);
-    t->calls = t->trace = NULL;
+    t->calls = t->trace = t->spans = NULL;
     t->samples = NULL;
 }

@@ -44,10 +44,11 @@ struct recording_run {
     double wall_less_here_us; /* the node's clock against ours */
 
     /* record_run_armed.c */
-    struct record_series *calls, *trace; /* NULL: none */
+    struct record_series *calls, *trace, *spans; /* NULL: none */
     struct record_samples *samples;
     uv_timer_t turn;
-    bool calls_wait, trace_wait, samples_wait; /* at the end, for the proofs and the last run */
+    /* At the end, for the proofs and the last run. */
+    bool calls_wait, trace_wait, spans_wait, samples_wait;
     bool asking_to_end;
 
     /* record_run_requests.c */

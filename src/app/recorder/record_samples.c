@@ -4,11 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "app/sample/local_target.h"
 #include "app/sample/sample_log.h"
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/clock.h"
-#include "beamtop/model/detail.h"
 #include "record_retry.h"
 
 #define EVERY_S 60.0
@@ -19,8 +17,7 @@ struct record_samples {
     bool waits;             /* it has ended, and its processes have no names yet */
     bool over;              /* it is kept, or failed, and is freed at the next tick */
     bool stopping;
-    bool outside;     /* the VM is looked at; else it looks at itself */
-    bool told_yields; /* and that was reported */
+    bool told_yields; /* that the node samples itself */
     uint64_t next_ns; /* when the next one may begin */
     struct record_retry retry;
 };
@@ -48,11 +45,6 @@ static void over(struct record_samples *r)
         r->setup.on_ended(r->setup.arg);
 }
 
-static void ended(void *arg, const struct error *why);
-static void keep(void *arg);
-static const struct sample_log_handlers handlers_of_run = {.ended = ended, .named = keep};
-static int begin_yields(struct record_samples *r, const char *why, struct error *err);
-
 static void keep(void *arg)
 {
     struct record_samples *r = arg;
@@ -63,14 +55,6 @@ static void keep(void *arg)
 static void ended(void *arg, const struct error *why)
 {
     struct record_samples *r = arg;
-    struct session_port port;
-    struct error ignored = {.code = ERR_NONE};
-    struct sample_log *before = r->log;
-    if (why && r->outside && !r->stopping && sample_log_count(before) == 0 &&
-        live_peer_node(r->setup.live) && begin_yields(r, why->text, &ignored) == 0) {
-        sample_log_free(before);
-        return;
-    }
     if (why) {
         refused(r, why);
         over(r);
@@ -78,62 +62,36 @@ static void ended(void *arg, const struct error *why)
     }
     if (record_retry_works(&r->retry))
         r->setup.tell(r->setup.arg, "sampled now");
-    r->waits =
-        live_port(r->setup.live, &port, &ignored) == 0 && sample_log_ask_names(r->log, &port);
+    r->waits = sample_log_ask_names(r->log, NULL);
     if (!r->waits)
         keep(r);
 }
 
-static struct sample_log_options options_of(const struct record_samples *r, char *otp, size_t size)
+static void begun(void *arg, pid_t pid, const char *why)
 {
-    const struct cli_options *o = r->setup.options;
-    const struct node_info *node = model_node(r->setup.model);
-    snprintf(otp, size, "%.*s", (int)node->otp.len, node->otp.s);
-    return (struct sample_log_options){
-        .sampler = {.hz = (unsigned)(o->hz > 0 ? o->hz : SAMPLER_HZ), .for_s = o->sample_s},
-        .label = live_peer_node(r->setup.live),
-        .otp = otp,
-    };
-}
-
-static int begin_outside(struct record_samples *r, struct error *err)
-{
-    char otp[32];
-    struct sample_log_options options = options_of(r, otp, sizeof otp);
-    int rc =
-        local_target_find(&options.sampler.pid, options.label, r->setup.options, r->setup.env, err);
-    if (rc == 0)
-        rc = sample_log_start(&r->log, r->setup.loop, &options, &handlers_of_run, r, err);
-    r->outside = rc == 0;
-    return rc;
-}
-
-static int begin_yields(struct record_samples *r, const char *why, struct error *err)
-{
-    char otp[32], text[RECORD_RETRY_BYTES + 80];
-    struct session_port port;
-    int rc = live_port(r->setup.live, &port, err);
-    if (rc != 0)
-        return rc;
-    const struct sample_log_options options = options_of(r, otp, sizeof otp);
-    const struct yields_options yields = {.for_s = r->setup.options->sample_s,
-                                          .budget = r->setup.options->budget};
+    struct record_samples *r = arg;
+    char text[RECORD_RETRY_BYTES + 80];
     snprintf(text, sizeof text, "the node samples itself, at yield points: %s", why);
-    if (!r->told_yields)
+    if (pid == 0 && !r->told_yields)
         r->setup.tell(r->setup.arg, text);
-    r->told_yields = true;
-    r->outside = false;
-    r->log = sample_log_start_yields(&port, &yields, &options, why, &handlers_of_run, r);
-    return 0;
+    r->told_yields = r->told_yields || pid == 0;
 }
 
-/* From outside where that is possible, else by the node. */
 static int begin(struct record_samples *r, struct error *err)
 {
-    if (begin_outside(r, err) == 0)
-        return 0;
-    const struct error outside = *err;
-    return begin_yields(r, outside.text, err);
+    static const struct sample_log_handlers handlers = {
+        .ended = ended, .named = keep, .begun = begun};
+    const struct record_samples_setup *setup = &r->setup;
+    const struct cli_options *o = setup->options;
+    const struct sample_node node = {.loop = setup->loop,
+                                     .live = setup->live,
+                                     .model = setup->model,
+                                     .cli = o,
+                                     .env = setup->env,
+                                     .hz = (unsigned)(o->hz > 0 ? o->hz : SAMPLER_HZ),
+                                     .for_s = o->sample_s,
+                                     .budget = o->budget};
+    return sample_log_start_node(&r->log, &node, &handlers, r, err);
 }
 
 struct record_samples *record_samples_new(const struct record_samples_setup *setup)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A series of sessions in a recording: traces (record_trace.c), or windows of counted
- * calls (record_calls.c). Their ends are kept and do not end the recording. What keeps one from
- * being set is reported and kept, and tried again later, less and
+ * A series of sessions in a recording: traces (record_trace.c), windows of counted calls
+ * (record_calls.c), or captures of spans (record_spans.c). Their ends are kept and do not end the
+ * recording. What keeps one from being set is reported and kept, and tried again later, less and
  * less often. */
 #ifndef BEAMTOP_APP_RECORDER_RECORD_SERIES_H
 #define BEAMTOP_APP_RECORDER_RECORD_SERIES_H
@@ -12,6 +12,7 @@
 #include "beamtop/model/model.h"
 #include "beamtop/recording/recording.h"
 #include "beamtop/trace/calls.h"
+#include "beamtop/trace/spans.h"
 #include "beamtop/trace/trace.h"
 #include "app/command/trace_print.h"
 #include "app/source/live.h"
@@ -21,11 +22,12 @@ struct record_series_setup {
     struct live *live;
     const struct model *model;
     struct recorder *recorder;
-    struct trace_options trace; /* of the one, or … */
-    struct calls_options calls; /* … the other; texts are borrowed */
-    double every_s;             /* traces: from start to start; 0: one */
-    double again_s;             /* the first pause behind a refusal */
-    bool counts; /* traces: calls are counted too; before OTP 27 they wait for the trace */
+    struct trace_options trace; /* of one of them; texts are borrowed */
+    struct calls_options calls;
+    struct spans_capture spans;
+    double every_s; /* traces and spans: from start to start; 0: one trace */
+    double again_s; /* the first pause behind a refusal */
+    bool counts;    /* traces: calls are counted too; before OTP 27 they wait for the trace */
     int64_t (*wall_us)(void *arg);             /* the node's clock; -1: not known */
     void (*tell)(void *arg, const char *text); /* a refusal; that it works after all */
     void (*on_ended)(void *arg); /* after record_series_stop(): nothing is left on the node */
@@ -52,7 +54,7 @@ struct record_series {
     struct session_port port;
     struct session *session; /* NULL: none now */
     struct record_retry retry;
-    unsigned number; /* of traces that were armed; of windows */
+    unsigned number; /* of traces that were armed; of windows; of captures */
     bool done;       /* the session has ended, and is freed at the next tick */
     bool over;       /* no more sessions */
     bool stopping;
@@ -70,6 +72,7 @@ struct record_series {
 
 struct record_series *record_trace_new(const struct record_series_setup *setup);
 struct record_series *record_calls_new(const struct record_series_setup *setup);
+struct record_series *record_spans_new(const struct record_series_setup *setup);
 
 /* ---- NULL is fine for all of these */
 

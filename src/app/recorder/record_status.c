@@ -48,12 +48,9 @@ bool record_status_parse(struct record_status *s, const char *json)
 struct record_life record_life_of(uint32_t creation, const struct node_info *info)
 {
     struct record_life life = {.creation = creation};
-    char digits[24];
     if (!info)
         return life;
-    snprintf(digits, sizeof digits, "%.*s", (int)(info->os_pid.len < 20 ? info->os_pid.len : 0),
-             info->os_pid.len ? info->os_pid.s : "");
-    life.os_pid = strtoll(digits, NULL, 10);
+    life.os_pid = node_os_pid(info);
     life.start_us = info->start_wall_us;
     return life;
 }

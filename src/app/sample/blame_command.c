@@ -19,8 +19,6 @@
 #include "beamtop/output/samples_sink.h"
 #include "sample_run.h"
 
-#define NO_FRAME UINT32_MAX
-
 struct blame {
     const char *function;            /* as it was asked for */
     const struct frame_group *group; /* of that name; NULL: none */
@@ -30,36 +28,13 @@ struct blame {
     struct stacks *behind; /* those stacks */
 };
 
-static bool is_meant(const struct blame *b, const struct sample_frame *f)
+static bool is_meant(const void *arg, const struct sample_frame *f)
 {
+    const struct blame *b = arg;
     if (b->group)
         return frame_group_has(b->group, f);
     return frame_text_matches(f->name, b->function) || frame_text_matches(f->object, b->function) ||
            frame_text_matches(slice_without(f->name, "global::"), b->function);
-}
-
-/* One stack, from its leaf. */
-static void blame_stack(struct blame *b, uint32_t leaf)
-{
-    const size_t frames = stacks_frames(b->stacks);
-    const double weight = stacks_node(b->stacks, leaf)->self;
-    uint32_t caller = NO_FRAME, at = leaf;
-    uint32_t path[LIMIT_SAMPLE_FRAMES];
-    size_t n = 0;
-    bool found = false;
-    for (; at != 0 && n < LIMIT_SAMPLE_FRAMES; at = stacks_node(b->stacks, at)->parent) {
-        const uint32_t id = stacks_node(b->stacks, at)->frame;
-        const struct sample_frame *f = stacks_frame_at(b->stacks, id);
-        if (found && caller == NO_FRAME && f->kind == FRAME_ERLANG)
-            caller = id;
-        found = found || is_meant(b, f);
-        path[LIMIT_SAMPLE_FRAMES - 1 - n++] = stacks_frame(b->behind, f);
-    }
-    if (!found)
-        return;
-    b->found += weight;
-    b->callers[caller == NO_FRAME ? frames : caller] += weight;
-    stacks_add(b->behind, path + LIMIT_SAMPLE_FRAMES - n, n, weight);
 }
 
 /* ---- what is printed */
@@ -171,9 +146,7 @@ static int put_blame(struct sample_run *t)
                       .stacks = run->stacks,
                       .callers = alloc_zero(stacks_frames(run->stacks) + 1, sizeof *b.callers),
                       .behind = stacks_new()};
-    for (uint32_t i = 1; i < stacks_nodes(b.stacks); i++)
-        if (stacks_node(b.stacks, i)->self > 0)
-            blame_stack(&b, i);
+    b.found = frames_weight(b.stacks, is_meant, &b, b.callers, b.behind);
     buf_init(&text, 0);
     int code = EXIT_DONE;
     if (t->options->stacks || t->options->format == FORMAT_FOLDED)

@@ -54,8 +54,18 @@ static int several(const struct discover_list *list, const char *name, struct er
     return ERR_USAGE;
 }
 
-static int find_node(pid_t *pid, const char *name, const struct cli_options *o,
-                     const struct app_env *env, struct error *err)
+/* Of several, the one with that OS pid; NULL: none has it. */
+static const struct discover_vm *with_pid(const struct discover_list *list, const char *name,
+                                          int64_t os_pid)
+{
+    for (size_t i = 0; i < list->count && os_pid > 0; i++)
+        if (list->vms[i].pid == os_pid && target_is_meant(&list->vms[i], name))
+            return &list->vms[i];
+    return NULL;
+}
+
+int local_target_of_node(pid_t *pid, const char *name, int64_t os_pid, const struct cli_options *o,
+                         const struct app_env *env, struct error *err)
 {
     const struct discover_vm *vm = NULL;
     struct discover_list list = {.count = 0};
@@ -63,6 +73,10 @@ static int find_node(pid_t *pid, const char *name, const struct cli_options *o,
     if (rc != 0)
         return rc;
     size_t count = target_look_for(&list, &vm, name, o, env);
+    if (count > 1 && with_pid(&list, name, os_pid)) {
+        vm = with_pid(&list, name, os_pid);
+        count = 1;
+    }
     if (count == 0)
         rc = missing(name, err);
     else if (count > 1)
@@ -83,5 +97,5 @@ int local_target_find(pid_t *pid, const char *argument, const struct cli_options
 {
     if (*argument && argument[strspn(argument, "0123456789")] == '\0')
         return find_process(pid, argument, err);
-    return find_node(pid, argument, o, env, err);
+    return local_target_of_node(pid, argument, 0, o, env, err);
 }

@@ -13,5 +13,9 @@
  * VMs have the name. */
 int local_target_find(pid_t *pid, const char *argument, const struct cli_options *o,
                       const struct app_env *env, struct error *err);
+/* The same of a node that is connected. os_pid (0: unknown): of several VMs of that name, this one
+ * is meant. */
+int local_target_of_node(pid_t *pid, const char *name, int64_t os_pid, const struct cli_options *o,
+                         const struct app_env *env, struct error *err);
 
 #endif

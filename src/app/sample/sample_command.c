@@ -102,6 +102,8 @@ static int check_words(const struct cli_options *o, struct error *err)
     case FORMAT_ANSI:
     case FORMAT_SVG:
     case FORMAT_MARKDOWN:
+    case FORMAT_TRACE_EVENT:
+    case FORMAT_OTLP:
     case FORMAT_OPENMETRICS:
         break;
     }

@@ -8,6 +8,10 @@
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/arena.h"
 #include "beamtop/base/clock.h"
+#include "beamtop/model/detail.h"
+#include "local_target.h"
+
+#define YIELDS_S 3600.0 /* what the node does for a run without an end, ends then */
 
 struct sample_log {
     struct samples_log shown;
@@ -16,7 +20,8 @@ struct sample_log {
     struct sampling *sampling; /* NULL: it has ended, or is the node's */
     struct yields *yields;     /* of a run of the node */
     struct session_port port;  /* while names are asked for */
-    bool asks;
+    bool asks, stopping;
+    struct sample_node node; /* live: NULL: it is not of a node */
     struct record_begin begin;
     uint64_t began_ns;
     const struct sample_log_handlers *handlers;
@@ -49,11 +54,23 @@ static void on_record(void *arg, const struct record *r)
         l->handlers->sample(l->arg, &r->u.sample);
 }
 
+static int begin_by_node(struct sample_log *l, const char *why, struct error *err);
+
+/* What the kernel refused from outside the node can still do; one that is gone cannot. */
+static bool goes_on_by_node(struct sample_log *l, const struct error *why)
+{
+    struct error ignored = {.code = ERR_NONE};
+    return l->node.live && !l->stopping && why->code != ERR_USAGE &&
+           sampled_count(l->sampled) == 0 && begin_by_node(l, why->text, &ignored) == 0;
+}
+
 static void on_ended(void *arg, const struct record_end *end, const struct error *err)
 {
     struct sample_log *l = arg;
     struct samples_summary *run = &l->shown.run;
     l->sampling = NULL;
+    if (!end && goes_on_by_node(l, err))
+        return;
     if (end) {
         run->seconds = (double)end->wall_us / 1e6;
         run->lost = (int64_t)end->lost;
@@ -66,7 +83,7 @@ static void on_ended(void *arg, const struct record_end *end, const struct error
 static void on_yields_ended(void *arg, const struct error *err)
 {
     struct sample_log *l = arg;
-    l->shown.run.seconds = (double)(clock_mono_ns() - l->began_ns) / 1e9;
+    l->shown.run.seconds = sample_log_seconds(l);
     l->shown.run.sampler_cpu_s = yields_cost_s(l->yields);
     if (yields_cut(l->yields)) {
         snprintf(l->shown.note, sizeof l->shown.note, "ended early: %.200s", yields_cut(l->yields));
@@ -80,12 +97,12 @@ static struct sample_log *log_new(const struct sample_log_options *o,
                                   const struct sample_log_handlers *handlers, void *arg)
 {
     struct sample_log *l = alloc_zero(1, sizeof *l);
+    l->began_ns = clock_mono_ns();
     snprintf(l->label, sizeof l->label, "%s", o->label);
     snprintf(l->otp, sizeof l->otp, "%s", o->otp ? o->otp : "");
     l->handlers = handlers;
     l->arg = arg;
     l->sampled = sampled_new(&o->sums);
-    l->began_ns = clock_mono_ns();
     l->shown = (struct samples_log){
         .for_s = o->sampler.for_s,
         .run = {.label = slice_of(l->label),
@@ -100,12 +117,13 @@ static struct sample_log *log_new(const struct sample_log_options *o,
     return l;
 }
 
+static const struct sampling_handlers sampling_handlers = {.record = on_record, .ended = on_ended};
+
 int sample_log_start(struct sample_log **out, uv_loop_t *loop, const struct sample_log_options *o,
                      const struct sample_log_handlers *handlers, void *arg, struct error *err)
 {
-    static const struct sampling_handlers sampling = {.record = on_record, .ended = on_ended};
     struct sample_log *l = log_new(o, handlers, arg);
-    int rc = sampling_start(&l->sampling, loop, &o->sampler, &sampling, l, err);
+    int rc = sampling_start(&l->sampling, loop, &o->sampler, &sampling_handlers, l, err);
     if (rc == 0)
         *out = l;
     else
@@ -113,20 +131,81 @@ int sample_log_start(struct sample_log **out, uv_loop_t *loop, const struct samp
     return rc;
 }
 
+/* ---- by the node */
+
+static void start_yields(struct sample_log *l, const struct session_port *port,
+                         const struct yields_options *yields, const char *why)
+{
+    struct samples_log *shown = &l->shown;
+    sampled_at_yields(l->sampled);
+    l->began_ns = clock_mono_ns();
+    snprintf(shown->why, sizeof shown->why, "%s", why);
+    shown->note[0] = '\0';
+    shown->phase = SAMPLING_RUNS;
+    shown->for_s = yields->for_s;
+    shown->run.wall_us = clock_wall_us();
+    shown->run.hz = NAN;
+    l->yields = yields_start(port, yields, l->sampled, on_yields_ended, l);
+}
+
 struct sample_log *sample_log_start_yields(const struct session_port *port,
                                            const struct yields_options *yields,
                                            const struct sample_log_options *o, const char *why,
                                            const struct sample_log_handlers *handlers, void *arg)
 {
-    struct sample_log_options of_node = *o;
-    of_node.sums.at_yields = true;
-    struct sample_log *l = log_new(&of_node, handlers, arg);
-    snprintf(l->shown.why, sizeof l->shown.why, "%s", why);
-    l->shown.for_s = yields->for_s;
-    l->shown.phase = SAMPLING_RUNS;
-    l->shown.run.hz = NAN;
-    l->yields = yields_start(port, yields, l->sampled, on_yields_ended, l);
+    struct sample_log *l = log_new(o, handlers, arg);
+    start_yields(l, port, yields, why);
     return l;
+}
+
+/* ---- of a node */
+
+static int begin_by_node(struct sample_log *l, const char *why, struct error *err)
+{
+    struct session_port port;
+    const struct yields_options yields = {
+        .for_s = l->node.for_s > 0 ? l->node.for_s : YIELDS_S,
+        .budget = l->node.budget,
+    };
+    int rc = live_port(l->node.live, &port, err);
+    if (rc != 0)
+        return rc;
+    start_yields(l, &port, &yields, why);
+    l->handlers->begun(l->arg, 0, why);
+    return 0;
+}
+
+static int begin_outside(struct sample_log *l, struct sampler_options *o, struct error *err)
+{
+    const int64_t os_pid = node_os_pid(model_node(l->node.model));
+    int rc = local_target_of_node(&o->pid, l->label, os_pid, l->node.cli, l->node.env, err);
+    if (rc == 0)
+        rc = sampling_start(&l->sampling, l->node.loop, o, &sampling_handlers, l, err);
+    if (rc == 0)
+        l->handlers->begun(l->arg, o->pid, "");
+    return rc;
+}
+
+int sample_log_start_node(struct sample_log **out, const struct sample_node *of,
+                          const struct sample_log_handlers *handlers, void *arg, struct error *err)
+{
+    const struct node_info *node = model_node(of->model);
+    struct error outside = {.code = ERR_NONE};
+    char otp[32];
+    struct sample_log_options o = {.sampler = {.hz = of->hz, .for_s = of->for_s},
+                                   .label = live_peer_node(of->live),
+                                   .otp = otp};
+    snprintf(otp, sizeof otp, "%.*s", node ? (int)node->otp.len : 0, node ? node->otp.s : "");
+    struct sample_log *l = log_new(&o, handlers, arg);
+    l->node = *of;
+    int rc = begin_outside(l, &o.sampler, &outside);
+    if (rc != 0)
+        rc = begin_by_node(l, outside.text, err);
+    if (rc == 0)
+        *out = l;
+    else
+        sample_log_free(l);
+    return rc;
 }
 
 void sample_log_turn(struct sample_log *l)
@@ -169,6 +248,10 @@ bool sample_log_ask_names(struct sample_log *l, const struct session_port *port)
 {
     struct etf_pid pids[NAMED];
     struct error ignored = {.code = ERR_NONE};
+    struct session_port of_node;
+    if (!port && live_port(l->node.live, &of_node, &ignored) != 0)
+        return false;
+    port = port ? port : &of_node;
     struct builder *b = builder_new();
     const size_t n = sampled_pids(l->sampled, pids, NAMED);
     if (n > 0)
@@ -191,6 +274,7 @@ bool sample_log_runs(const struct sample_log *l)
 
 void sample_log_stop(struct sample_log *l)
 {
+    l->stopping = true;
     if (l->yields)
         yields_stop(l->yields);
     sampling_stop(l->sampling);
@@ -208,13 +292,18 @@ void sample_log_free(struct sample_log *l)
     free(l);
 }
 
+double sample_log_seconds(const struct sample_log *l)
+{
+    return l->shown.phase == SAMPLING_RUNS ? (double)(clock_mono_ns() - l->began_ns) / 1e9
+                                           : l->shown.run.seconds;
+}
+
 const struct samples_log *sample_log_now(struct sample_log *l)
 {
     struct samples_log *shown = &l->shown;
     if (shown->phase == SAMPLING_RUNS && l->yields)
         shown->run.sampler_cpu_s = yields_cost_s(l->yields);
-    if (shown->phase == SAMPLING_RUNS)
-        shown->run.seconds = (double)(clock_mono_ns() - l->began_ns) / 1e9;
+    shown->run.seconds = sample_log_seconds(l);
     sampled_summary(l->sampled, &shown->run);
     return shown;
 }

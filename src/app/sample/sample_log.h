@@ -5,6 +5,8 @@
 #ifndef BEAMTOP_APP_SAMPLE_SAMPLE_LOG_H
 #define BEAMTOP_APP_SAMPLE_SAMPLE_LOG_H
 
+#include "app/cli/cli.h"
+#include "app/source/live.h"
 #include "beamtop/model/samples.h"
 #include "sampled.h"
 #include "sampling.h"
@@ -19,13 +21,15 @@ struct sample_log_options {
     const char *otp;
 };
 
-/* Any but ended may be NULL; named is needed for sample_log_ask_names(). */
+/* Any but ended may be NULL; named is needed for sample_log_ask_names(), begun for a node. */
 struct sample_log_handlers {
     void (*note)(void *arg, const char *text);
     void (*sample)(void *arg, const struct sample *sample); /* that counted */
     /* Once, the last call: SAMPLING_ENDED, or SAMPLING_FAILED with why. */
     void (*ended)(void *arg, const struct error *why);
     void (*named)(void *arg); /* the busiest processes have names, or the node does not say them */
+    /* Of a node: its VM is sampled from outside; or (0) it samples itself, and why. */
+    void (*begun)(void *arg, pid_t pid, const char *why);
 };
 
 int sample_log_start(struct sample_log **out, uv_loop_t *loop, const struct sample_log_options *o,
@@ -37,8 +41,23 @@ struct sample_log *sample_log_start_yields(const struct session_port *port,
                                            const struct yields_options *yields,
                                            const struct sample_log_options *o, const char *why,
                                            const struct sample_log_handlers *handlers, void *arg);
+/* A node that is connected. All is borrowed, for the life of the log. */
+struct sample_node {
+    uv_loop_t *loop;
+    struct live *live;
+    const struct model *model;     /* which knows the node */
+    const struct cli_options *cli; /* how its VM is looked for */
+    const struct app_env *env;
+    unsigned hz;
+    double for_s;  /* 0: until it is stopped; by the node for an hour at most */
+    double budget; /* the cost limit, where the node samples itself */
+};
+/* From outside where that is possible, else by the node; also when the kernel refuses it later. */
+int sample_log_start_node(struct sample_log **out, const struct sample_node *of,
+                          const struct sample_log_handlers *handlers, void *arg, struct error *err);
 /* Of a run that has ended: asks the node who its busiest processes are. named follows, once, unless
- * it is freed first, or the connection is lost: the port may not be used then. False: not asked. */
+ * it is freed first, or the connection is lost: the port may not be used then. NULL: that of the
+ * node. False: not asked. */
 bool sample_log_ask_names(struct sample_log *l, const struct session_port *port);
 void sample_log_turn(struct sample_log *l); /* ten times a second; NULL is fine */
 /* The connection is lost: ends a run of the node's. NULL is fine. */
@@ -50,7 +69,8 @@ void sample_log_free(struct sample_log *l);       /* NULL is fine; ends a run un
 /* What there is, with the sums of this moment; lives as long as the log. */
 const struct samples_log *sample_log_now(struct sample_log *l);
 const struct sampled *sample_log_sampled(const struct sample_log *l);
-int64_t sample_log_count(const struct sample_log *l);
+int64_t sample_log_count(const struct sample_log *l); /* what these two cost does not grow */
+double sample_log_seconds(const struct sample_log *l);
 const struct record_begin *sample_log_begin(const struct sample_log *l);
 
 #endif

@@ -7,9 +7,8 @@
 #include "app/cli/output.h"
 #include "app/cli/tell.h"
 #include "app/command/batch.h"
-#include "beamtop/model/detail.h"
 #include "beamtop/base/attr.h"
-#include "beamtop/base/clock.h"
+#include "beamtop/model/detail.h"
 #include "local_target.h"
 
 #define PROGRESS_MS 500u
@@ -45,9 +44,9 @@ static void on_ended(void *arg, const struct error *err)
 
 static void show_progress(struct sample_run *t)
 {
-    const struct samples_summary *run = &sample_log_now(t->log)->run;
-    tell_progress("sampling: %.0f of %.0f s, %lld samples (C-c ends it early)", run->seconds,
-                  t->sampler.for_s, (long long)run->samples);
+    tell_progress("sampling: %.0f of %.0f s, %lld samples (C-c ends it early)",
+                  sample_log_seconds(t->log), t->sampler.for_s,
+                  (long long)sample_log_count(t->log));
     t->told = true;
 }
 
@@ -128,7 +127,7 @@ static int open_yields(void *arg, struct batch *b, const struct session_port *po
 static void turn(void *arg)
 {
     struct sample_run *t = arg;
-    if (t->env->err_tty)
+    if (t->env->err_tty && ++t->turns % (PROGRESS_MS / TURN_MS) == 0)
         show_progress(t);
     sample_log_turn(t->log);
 }

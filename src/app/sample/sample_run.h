@@ -32,6 +32,7 @@ struct sample_run {
     struct sample_log *log;
     struct batch *batch; /* with --remote … */
     struct session_port port;
+    unsigned turns;
     bool is_lost;
     bool told, ended; /* a line of progress stands; the sampler reached its end */
 };
@@ -39,4 +40,5 @@ struct sample_run {
 /* Finds the VM, samples it and calls print(); the exit code of the command. With --remote the node
  * does it, at yield points. */
 int sample_run(struct sample_run *t, int (*print)(struct sample_run *t));
+
 #endif

@@ -38,6 +38,7 @@ struct sampled {
     struct process *processes;
     int64_t samples, classes[SAMPLE_CLASSES], moved_on, truncated, unresolved, complete;
     int64_t in_prologue;
+    bool at_yields;
     struct samples_source *process_rows, *thread_rows; /* of the summary */
     struct samples_part *parts;
 };
@@ -105,23 +106,25 @@ static void take_frame(struct sampled *s, const struct sample_frame *f)
     s->frames[s->n_frames++] = stacks_frame(s->stacks, f);
 }
 
-static bool is_erlang(enum frame_kind kind)
+/* NULL: none. */
+static struct process *process_of(const struct sampled *s, uint64_t number, uint64_t serial)
 {
-    return kind == FRAME_ERLANG || kind == FRAME_BIF;
+    struct process *p = NULL, key = {.key = {number, serial}};
+    HASH_FIND(hh, s->processes, &key.key, sizeof key.key, p);
+    return p;
 }
 
 static void count_process(struct sampled *s, uint64_t number, uint64_t serial, int64_t samples,
                           double weight)
 {
-    struct process *p = NULL, key = {.key = {number, serial}};
-    HASH_FIND(hh, s->processes, &key.key, sizeof key.key, p);
+    struct process *p = process_of(s, number, serial);
     if (!p) {
         if (HASH_COUNT(s->processes) >= LIMIT_SAMPLED_PROCESSES)
             return;
         p = alloc_zero(1, sizeof *p);
-        p->key = key.key;
-        snprintf(p->pid, sizeof p->pid, "<0.%" PRIu64 ".%" PRIu64 ">", key.key.number,
-                 key.key.serial);
+        p->key.number = number;
+        p->key.serial = serial;
+        snprintf(p->pid, sizeof p->pid, "<0.%" PRIu64 ".%" PRIu64 ">", number, serial);
         HASH_ADD(hh, s->processes, key, sizeof p->key, p);
     }
     p->samples += samples;
@@ -134,7 +137,7 @@ size_t sampled_frames(const struct sampled *s, const struct sample *sample, uint
     size_t n = 0;
     for (size_t i = 0; i < sample->n_frames; i++) {
         uint32_t id = s->frames[sample->frames[i]];
-        if (s->o.only_erlang && !is_erlang(stacks_frame_at(s->stacks, id)->kind))
+        if (s->o.only_erlang && !frame_is_function(stacks_frame_at(s->stacks, id)->kind))
             continue;
         if (addresses)
             addresses[n] = sample->addresses ? sample->addresses[i] : 0;
@@ -178,6 +181,11 @@ static bool take_sample(struct sampled *s, const struct sample *sample)
     if (sample->pid_number > 0)
         count_process(s, sample->pid_number, sample->pid_serial, 1, 1);
     return true;
+}
+
+void sampled_at_yields(struct sampled *s)
+{
+    s->at_yields = true;
 }
 
 void sampled_add(struct sampled *s, const struct sample_frame *frames, size_t n,
@@ -249,16 +257,14 @@ size_t sampled_pids(struct sampled *s, struct etf_pid *pids, size_t most)
 
 void sampled_name(struct sampled *s, const struct etf_pid *pid, struct slice name)
 {
-    struct process *p = NULL, key = {.key = {pid->id, pid->serial}};
-    HASH_FIND(hh, s->processes, &key.key, sizeof key.key, p);
+    struct process *p = process_of(s, pid->id, pid->serial);
     if (p)
         snprintf(p->name, sizeof p->name, "%.*s", (int)name.len, name.s);
 }
 
 struct slice sampled_name_of(const struct sampled *s, const struct sample *sample)
 {
-    struct process *p = NULL, key = {.key = {sample->pid_number, sample->pid_serial}};
-    HASH_FIND(hh, s->processes, &key.key, sizeof key.key, p);
+    const struct process *p = process_of(s, sample->pid_number, sample->pid_serial);
     return slice_of(p ? p->name : "");
 }
 
@@ -276,8 +282,7 @@ static int by_samples(const void *a, const void *b)
 static int64_t samples_of(const struct sampled *s, const struct process *p)
 {
     const double whole = stacks_total(s->stacks);
-    return s->o.at_yields && whole > 0 ? llround(p->weight / whole * (double)s->samples)
-                                       : p->samples;
+    return s->at_yields && whole > 0 ? llround(p->weight / whole * (double)s->samples) : p->samples;
 }
 
 static void put_rows(struct sampled *s, struct samples_summary *out)
@@ -324,8 +329,8 @@ void sampled_summary(struct sampled *s, struct samples_summary *out)
     out->prologues = s->prologues;
     memcpy(out->classes, s->classes, sizeof out->classes);
     out->stacks = s->stacks;
-    if (s->o.at_yields)
+    if (s->at_yields)
         out->moved_on = out->truncated = out->unresolved = out->complete = -1;
-    out->at_yields = s->o.at_yields;
+    out->at_yields = s->at_yields;
     put_rows(s, out);
 }

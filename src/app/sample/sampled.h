@@ -14,7 +14,6 @@ struct sampled_options {
     bool only_erlang; /* Erlang functions and BIFs; native time belongs to what called it */
     bool prologues;   /* keeps the functions in whose prologue a sample was */
     bool by_thread;   /* keeps the stacks of each thread too */
-    bool at_yields;   /* they come from the node (sampled_add()) */
     bool one_process; /* only samples of the process below */
     uint64_t pid_number, pid_serial;
 };
@@ -26,6 +25,8 @@ void sampled_free(struct sampled *s); /* NULL is fine */
 /* RECORD_THREAD, RECORD_FRAME, RECORD_SAMPLE; others are not for it. True: a sample counted. */
 bool sampled_take(struct sampled *s, const struct record *r);
 
+/* From here on they come from the node (sampled_add()); there are none yet. */
+void sampled_at_yields(struct sampled *s);
 /* A stack that a process had at so many looks, the root first. */
 void sampled_add(struct sampled *s, const struct sample_frame *frames, size_t n,
                  const struct etf_pid *pid, int64_t samples, double weight);

@@ -73,9 +73,8 @@ static void on_answer(void *arg, const struct answer *answer)
     y->due_ns += (uint64_t)(paid * 1e9);
     arena_init(&arena);
     if (answer->value &&
-        yield_stacks_decode(&stacks, &arena, answer->value, answer->len, &err) == 0) {
+        yield_stacks_decode(&stacks, &arena, answer->value, answer->len, &err) == 0)
         add(y, &stacks);
-    }
     arena_clear(&arena);
     y->failed = err.code == ERR_NONE ? 0 : y->failed + 1;
     if (y->failed == FAILURES)

@@ -32,6 +32,7 @@ struct replay {
     struct recorded_position place;
     struct replay_calls *calls;
     struct replay_samples *samples;
+    struct spans_run *spans;    /* the last capture until the tick; NULL: none */
     struct recorded_log *trace; /* NULL: not shown */
     bool is_shown;
 };
@@ -94,10 +95,12 @@ void replay_close(struct replay *r)
         return;
     model_set_calls(r->model, NULL);
     model_set_samples(r->model, NULL);
+    model_set_spans(r->model, NULL);
     model_set_trace(r->model, NULL);
     model_set_recorded(r->model, NULL);
     replay_calls_free(r->calls);
     replay_samples_free(r->samples);
+    spans_run_free(r->spans);
     recorded_log_free(r->trace);
     recording_close(r->recording);
     free(r);
@@ -266,6 +269,22 @@ void replay_set_speed(struct replay *r, double speed)
     model_set_recorded(r->model, &r->place);
 }
 
+/* One that is damaged is a failure of the recording. */
+static void show_spans(struct replay *r)
+{
+    struct error ignored = {.code = ERR_NONE}; /* the recording keeps it */
+    const int64_t id =
+        recording_info(r->recording)->has_spans ? recording_spans_id(r->recording, r->tick) : 0;
+    model_set_spans(r->model, NULL);
+    if (r->spans == NULL || r->spans->version != (uint64_t)id) {
+        spans_run_free(r->spans);
+        r->spans = NULL;
+        if (id > 0)
+            (void)recording_spans_of(r->recording, id, &r->spans, &ignored);
+    }
+    model_set_spans(r->model, r->spans);
+}
+
 static int show_all(struct replay *r, int64_t tick, struct error *err)
 {
     int64_t before = recording_tick_before(r->recording, tick);
@@ -278,6 +297,7 @@ static int show_all(struct replay *r, int64_t tick, struct error *err)
         rc = show(r, tick, err);
     replay_calls_show(r->calls, r->recording, r->tick, r->model);
     replay_samples_show(r->samples, r->recording, r->tick, r->model);
+    show_spans(r);
     if (rc == 0 && r->trace)
         rc = recorded_log_to(r->trace, r->recording, r->tick, err);
     model_set_trace(r->model, r->trace ? recorded_log_trace(r->trace) : NULL);

@@ -33,11 +33,12 @@ static void take_run(struct replay_samples *s, struct recording *r, int64_t id)
     s->id = recording_samples_of(r, id, &s->kept, &ignored) == 0 ? id : 0;
     s->log = (struct samples_log){
         .phase = SAMPLING_ENDED, .run = s->kept.run, .for_s = s->kept.run.seconds};
-    if (s->kept.left_out > 0 && s->kept.run.samples > 0)
+    const double whole = stacks_total(s->kept.run.stacks);
+    if (s->kept.left_out > 0 && whole > 0)
         snprintf(s->log.note, sizeof s->log.note,
                  "%.1f%% of the samples end in \"…\": recorded are "
                  "the heaviest stacks",
-                 s->kept.left_out / stacks_total(s->kept.run.stacks) * 100);
+                 s->kept.left_out / whole * 100);
 }
 
 void replay_samples_show(struct replay_samples *s, struct recording *r, int64_t tick,

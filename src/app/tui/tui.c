@@ -448,6 +448,7 @@ static void clear(struct tui *t)
     tui_trace_free(t->trace);
     tui_calls_free(t->calls);
     tui_sample_free(t->sample);
+    tui_spans_free(t->spans);
     tui_record_free(t->record);
     tui_findings_free(t->findings);
     screen_free(t->screen);
@@ -474,6 +475,7 @@ int command_screen(const struct cli_options *o, const struct app_env *env)
     t->trace = tui_trace_new(t);
     t->calls = tui_calls_new(t);
     t->sample = tui_sample_new(t);
+    t->spans = tui_spans_new(t);
     t->findings = tui_findings_new(t);
     t->record = tui_record_new(t);
     int rc = settings_init(&t->settings, o, env, &err);

@@ -445,6 +445,7 @@ const struct tui_owner tui_owners[ACTION_OWNERS] = {
     [OWNER_TRACE] = {tui_trace_has, tui_trace_act},
     [OWNER_CALLS] = {tui_calls_has, tui_calls_act},
     [OWNER_SAMPLE] = {tui_sample_has, tui_sample_act},
+    [OWNER_SPANS] = {tui_spans_has, tui_spans_act},
     [OWNER_RECORD] = {tui_record_has, tui_record_act},
 };
 

@@ -249,6 +249,12 @@ static void begin(void *arg, const char *words)
         session_stop(c->s.session);
         return;
     }
+    if (tui_spans_alone(c->tui->spans)) {
+        tui_message(c->tui, STYLE_ERROR,
+                    "requests are captured, and before OTP 27 both cannot "
+                    "run on one node: stop that first (spans-stop)");
+        return;
+    }
     if (start(c, words, &offset, &err) == 0)
         return;
     if (err.code != ERR_USAGE) {

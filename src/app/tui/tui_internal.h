@@ -22,6 +22,7 @@
 #include "tui_calls.h"
 #include "tui_findings.h"
 #include "tui_sample.h"
+#include "tui_spans.h"
 #include "tui_trace.h"
 
 struct tui {
@@ -59,7 +60,8 @@ struct tui {
     struct tui_trace *trace;
     struct tui_calls *calls;
     struct tui_sample *sample;
-    struct tui_session *sessions[2]; /* of trace and calls, which own them */
+    struct tui_spans *spans;
+    struct tui_session *sessions[3]; /* of trace, calls and spans, which own them */
     size_t n_sessions;
     struct tui_record *record;
     struct tui_findings *findings;

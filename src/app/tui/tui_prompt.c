@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "beamtop/base/text.h"
-#include "trace_history.h"
+#include "app/command/trace_history.h"
 #include "tui_internal.h"
 
 /* ---- words that only the program knows */
@@ -130,6 +130,7 @@ static const struct {
     {PROMPT_COMMAND, "commands"},
     {PROMPT_FILTER, "filters"},
     {PROMPT_CALLS, "calls"},
+    {PROMPT_SPANS, "spans"},
 };
 
 /* "" without a home. */
@@ -177,7 +178,7 @@ void tui_write_history(struct tui *t, enum prompt_kind kind, const char *file)
     make_dirs(path);
     snprintf(path, sizeof path, "%s/%s", dir, file);
     bool (*leave_out)(const char *line) = NULL;
-    if (kind == PROMPT_TRACE || kind == PROMPT_CALLS)
+    if (kind == PROMPT_TRACE || kind == PROMPT_CALLS || kind == PROMPT_SPANS)
         leave_out = trace_history_has_values;
     else if (kind == PROMPT_COMMAND)
         leave_out = trace_history_command_has_values;

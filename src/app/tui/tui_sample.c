@@ -1,30 +1,24 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tui_sample.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/clock.h"
 #include "beamtop/base/text.h"
-#include "beamtop/model/detail.h"
-#include "app/sample/local_target.h"
 #include "app/sample/sample_log.h"
 #include "tui_internal.h"
 
 #define SAMPLES_VIEW "samples"
 #define TURN_MS 100u
 #define DRAW_TURNS 5
-#define YIELDS_S 3600.0 /* what the node does for it ends then */
 
 struct tui_sample {
     struct tui *tui;
     struct sample_log *log; /* of the run that is shown; NULL: none */
     uv_timer_t timer;       /* while it runs */
     unsigned turns;
-    double for_s; /* as asked for */
-    bool outside; /* the VM is looked at; else it looks at itself */
 };
 
 /* ---- what is shown */
@@ -62,81 +56,17 @@ static void on_timer(uv_timer_t *timer)
 
 /* ---- a run */
 
-static void ended(void *arg, const struct error *why);
-static void named(void *arg);
-static const struct sample_log_handlers handlers_of_run = {.ended = ended, .named = named};
-
-static void run(struct tui_sample *s, struct sample_log *log)
+static void begun(void *arg, pid_t pid, const char *why)
 {
-    replace(s, log);
-    uv_timer_start(&s->timer, on_timer, TURN_MS, TURN_MS);
-}
-
-static struct sample_log_options options_of(struct tui_sample *s, char *otp, size_t size)
-{
+    struct tui_sample *s = arg;
     struct tui *t = s->tui;
-    const struct node_info *node = model_node(t->model);
-    snprintf(otp, size, "%.*s", node ? (int)node->otp.len : 0, node ? node->otp.s : "");
-    return (struct sample_log_options){
-        .sampler = {.hz = (unsigned)option_int(&t->settings.options, OPTION_SAMPLE_HZ),
-                    .for_s = s->for_s},
-        .label = live_peer_node(t->live),
-        .otp = otp,
-    };
-}
-
-static int begin_outside(struct tui_sample *s, struct error *err)
-{
-    struct tui *t = s->tui;
-    struct sample_log *log = NULL;
-    char otp[32];
-    struct sample_log_options options = options_of(s, otp, sizeof otp);
-    int rc = local_target_find(&options.sampler.pid, options.label, t->cli, t->env, err);
-    if (rc == 0)
-        rc = sample_log_start(&log, &t->rt.loop, &options, &handlers_of_run, s, err);
-    if (rc != 0)
-        return rc;
-    s->outside = true;
-    run(s, log);
-    model_journal(t->model, clock_wall_us(), false,
-                  "OS process %d is sampled from outside, %u times a second of CPU time",
-                  (int)options.sampler.pid, options.sampler.hz);
-    return 0;
-}
-
-static int begin_yields(struct tui_sample *s, const char *why, struct error *err)
-{
-    struct tui *t = s->tui;
-    struct session_port port;
-    char otp[32];
-    int rc = live_port(t->live, &port, err);
-    if (rc != 0)
-        return rc;
-    const struct sample_log_options options = options_of(s, otp, sizeof otp);
-    const struct yields_options yields = {
-        .for_s = s->for_s > 0 ? s->for_s : YIELDS_S,
-        .budget = option_double(&t->settings.options, OPTION_BUDGET) / 100,
-    };
-    s->outside = false;
-    run(s, sample_log_start_yields(&port, &yields, &options, why, &handlers_of_run, s));
-    model_journal(t->model, clock_wall_us(), false,
-                  "the node looks at its busiest processes where they yield: %.300s", why);
-    return 0;
-}
-
-/* From outside where that is possible, else the node itself. */
-static int begin(struct tui_sample *s, double for_s, struct error *err)
-{
-    struct tui *t = s->tui;
-    s->for_s = for_s;
-    if (!t->live)
-        return error_set(err, ERR_USAGE, "a recording cannot be sampled");
-    if (!live_peer_node(t->live))
-        return error_set(err, ERR_LOST, "there is no connection to a node yet");
-    if (begin_outside(s, err) == 0)
-        return 0;
-    const struct error outside = *err;
-    return begin_yields(s, outside.text, err);
+    if (pid != 0)
+        model_journal(t->model, clock_wall_us(), false,
+                      "OS process %d is sampled from outside, %d times a second of CPU time",
+                      (int)pid, option_int(&t->settings.options, OPTION_SAMPLE_HZ));
+    else
+        model_journal(t->model, clock_wall_us(), false,
+                      "the node looks at its busiest processes where they yield: %.300s", why);
 }
 
 static void tell_end(struct tui_sample *s, const struct error *why)
@@ -152,25 +82,44 @@ static void tell_end(struct tui_sample *s, const struct error *why)
     show(s);
 }
 
-/* What the kernel refused from outside the node can still do; one that is gone cannot. */
 static void ended(void *arg, const struct error *why)
 {
     struct tui_sample *s = arg;
-    struct tui *t = s->tui;
-    struct error err = {.code = ERR_NONE};
-    const bool refused =
-        why && why->code != ERR_USAGE && s->outside && sample_log_count(s->log) == 0;
-    if (refused && t->live && begin_yields(s, why->text, &err) == 0)
-        return;
-    struct session_port port;
     tell_end(s, why);
-    if (t->live && live_port(t->live, &port, &err) == 0)
-        (void)sample_log_ask_names(s->log, &port);
+    if (s->tui->live)
+        (void)sample_log_ask_names(s->log, NULL);
 }
 
 static void named(void *arg)
 {
     show(arg);
+}
+
+static int begin(struct tui_sample *s, double for_s, struct error *err)
+{
+    static const struct sample_log_handlers handlers = {
+        .ended = ended, .named = named, .begun = begun};
+    struct tui *t = s->tui;
+    const struct options *o = &t->settings.options;
+    const struct sample_node node = {.loop = &t->rt.loop,
+                                     .live = t->live,
+                                     .model = t->model,
+                                     .cli = t->cli,
+                                     .env = t->env,
+                                     .hz = (unsigned)option_int(o, OPTION_SAMPLE_HZ),
+                                     .for_s = for_s,
+                                     .budget = option_double(o, OPTION_BUDGET) / 100};
+    struct sample_log *log = NULL;
+    if (!t->live)
+        return error_set(err, ERR_USAGE, "a recording cannot be sampled");
+    if (!live_peer_node(t->live))
+        return error_set(err, ERR_LOST, "there is no connection to a node yet");
+    int rc = sample_log_start_node(&log, &node, &handlers, s, err);
+    if (rc != 0)
+        return rc;
+    replace(s, log);
+    uv_timer_start(&s->timer, on_timer, TURN_MS, TURN_MS);
+    return 0;
 }
 
 /* ---- what a person does */

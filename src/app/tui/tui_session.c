@@ -182,6 +182,7 @@ void tui_sessions_close(struct tui *t)
 {
     model_set_trace(t->model, NULL);
     model_set_calls(t->model, NULL);
+    model_set_spans(t->model, NULL);
     for (size_t i = 0; i < t->n_sessions; i++) {
         struct tui_session *s = t->sessions[i];
         session_free(s->session);

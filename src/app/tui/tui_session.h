@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The screen's side of a session, the trace or the counted calls: its timer, the question whether
- * to go on when it is expensive, words that wait for its end, and its end before the program is
- * left. Functions named tui_sessions_ concern both. */
+ * The screen's side of a session, the trace, counted calls or spans: its timer, the question
+ * whether to go on when it is expensive, words that wait for its end, and its end before the
+ * program is left. Functions named tui_sessions_ concern all. */
 #ifndef BEAMTOP_APP_TUI_TUI_SESSION_H
 #define BEAMTOP_APP_TUI_TUI_SESSION_H
 

@@ -19,7 +19,8 @@ struct tui_trace;
 struct tui_trace *tui_trace_new(struct tui *t);
 void tui_trace_free(struct tui_trace *tr); /* when the live source is gone */
 
-bool tui_trace_has(enum action action); /* OWNER_TRACE has a handler for it */
+bool tui_trace_runs(const struct tui_trace *tr); /* it has not ended */
+bool tui_trace_has(enum action action);          /* OWNER_TRACE has a handler for it */
 void tui_trace_act(struct tui *t, enum action action, const char *arg);
 
 /* The row of the picker that was opened for ACTION_TRACE_LIBRARY: its text is in the prompt. */
@@ -27,12 +28,13 @@ void tui_trace_chosen(struct tui_trace *tr, const char *text);
 
 void tui_trace_assist_lost(struct tui_trace *tr); /* the connection to the node is lost */
 
-/* ---- for the prompt of counted calls, which knows as much of the target as that of traces */
+/* ---- for the prompts of counted calls and of spans, which know as much of the target */
 void tui_trace_names_begin(struct tui_trace *tr); /* it is about to open */
 /* Names that are still to come complete the line again once they have. */
 void tui_trace_names_complete(struct tui_trace *tr, const char *line, size_t point,
                               struct completion *out);
-/* The line is another: they do not any more. What it matches goes to tui_calls_known(). */
+/* The line is another: they do not any more. What it matches goes to tui_calls_known(),
+   tui_spans_known(). */
 void tui_trace_names_typed(struct tui_trace *tr);
 
 /* ---- news of the program */

@@ -77,10 +77,11 @@ static void act_armed_stop(struct tui_trace *tr, const char *arg)
 {
     const struct armed_detail *a = model_armed(tr->tui->model);
     const struct armed_row *row = a == NULL ? NULL : holder(a);
-    bool counted = tui_calls_stop(tr->tui->calls);
+    bool others = tui_calls_stop(tr->tui->calls);
+    others |= tui_spans_stop(tr->tui->spans);
     if (tui_trace_runs(tr))
         act_stop(tr, arg);
-    if (counted || tui_trace_runs(tr))
+    if (others || tui_trace_runs(tr))
         return;
     if (row == NULL) {
         tui_message(tr->tui, STYLE_MESSAGE, "nothing of ours is armed");

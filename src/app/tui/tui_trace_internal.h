@@ -34,7 +34,6 @@ struct tui_trace {
 /* ---- tui_trace.c */
 
 const struct trace_state *tui_trace_state(const struct tui_trace *tr); /* NULL: no trace yet */
-bool tui_trace_runs(const struct tui_trace *tr);                       /* it has not ended */
 /* What options that a line does not give are. */
 void tui_trace_defaults(const struct tui_trace *tr, struct trace_request *out);
 /* Takes a line apart and starts it. *offset is the byte of the line that is wrong. */

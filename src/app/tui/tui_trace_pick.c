@@ -107,8 +107,9 @@ static void put_process(const struct tui_trace *tr, struct buf *out, const struc
 void tui_trace_row(struct tui_trace *tr)
 {
     const struct view_link link = screen_link(tr->tui->screen);
+    bool of_span = link.kind == TARGET_REQUEST || link.kind == TARGET_SPAN;
     const struct finding *found =
-        link.id ? findings_find(model_findings(tr->tui->model), link.id) : NULL;
+        link.id && !of_span ? findings_find(model_findings(tr->tui->model), link.id) : NULL;
     const struct trace_event *e = NULL;
     struct buf text;
     buf_init(&text, 0);
@@ -118,10 +119,10 @@ void tui_trace_row(struct tui_trace *tr)
         put_event(tr, &text, e);
     else if (found && *found->trace)
         put_pattern(&text, found->trace);
-    else if (link.kind == TARGET_PROCESS)
-        put_process(tr, &text, &link.pid);
-    else if (link.kind == TARGET_FUNCTION)
+    else if (link.kind == TARGET_FUNCTION || (of_span && *link.name))
         put_pattern(&text, link.name);
+    else if (link.kind == TARGET_PROCESS || (of_span && (link.pid.id || link.pid.serial)))
+        put_process(tr, &text, &link.pid);
     else
         tui_message(tr->tui, STYLE_MESSAGE,
                     found ? "this finding names no process or function"

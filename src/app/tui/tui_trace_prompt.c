@@ -104,6 +104,11 @@ static bool counts_open(const struct tui_trace *tr)
     return prompt_is_open(tr->tui->prompt) && prompt_kind(tr->tui->prompt) == PROMPT_CALLS;
 }
 
+static bool spans_open(const struct tui_trace *tr)
+{
+    return prompt_is_open(tr->tui->prompt) && prompt_kind(tr->tui->prompt) == PROMPT_SPANS;
+}
+
 /* Of the prompt that is open. */
 static void show(struct tui_trace *tr)
 {
@@ -111,7 +116,18 @@ static void show(struct tui_trace *tr)
         show_line(tr);
     else if (counts_open(tr))
         tui_calls_known(tr->tui->calls, assist_line(tr->assist), tr->settled);
+    else if (spans_open(tr))
+        tui_spans_known(tr->tui->spans, assist_line(tr->assist), tr->settled);
     tui_touch(tr->tui);
+}
+
+/* Without the options, which are not those of a trace. */
+static void look_at_pattern(struct tui_trace *tr, const struct trace_request *defaults,
+                            const char *line)
+{
+    char *pattern = alloc_strndup(line, trace_request_pattern_end(line));
+    assist_look(tr->assist, defaults, pattern);
+    free(pattern);
 }
 
 static void look(struct tui_trace *tr, const char *line)
@@ -122,6 +138,8 @@ static void look(struct tui_trace *tr, const char *line)
     tr->unanswered = 0;
     if (counts_open(tr))
         assist_count(tr->assist, defaults.syntax, line);
+    else if (spans_open(tr))
+        look_at_pattern(tr, &defaults, line);
     else
         assist_look(tr->assist, &defaults, line);
     show(tr);
@@ -143,14 +161,14 @@ static void on_pause(uv_timer_t *timer)
         return;
     }
     uv_timer_start(&tr->pause, on_settled, SETTLE_MS, 0);
-    if (is_open(tr) || counts_open(tr))
+    if (is_open(tr) || counts_open(tr) || spans_open(tr))
         look(tr, prompt_line(tr->tui->prompt, &point));
 }
 
 void tui_trace_assist_known(void *arg)
 {
     struct tui_trace *tr = arg;
-    if (!is_open(tr) && !counts_open(tr))
+    if (!is_open(tr) && !counts_open(tr) && !spans_open(tr))
         return;
     if (tr->looked)
         show(tr);
@@ -238,7 +256,9 @@ void tui_trace_names_complete(struct tui_trace *tr, const char *line, size_t poi
 {
     struct trace_request defaults;
     tui_trace_defaults(tr, &defaults);
-    tr->completing = !complete_calls(out, tr->assist, defaults.syntax, line, point);
+    tr->completing = spans_open(tr)
+                         ? !complete_spans(out, tr->assist, defaults.syntax, line, point)
+                         : !complete_calls(out, tr->assist, defaults.syntax, line, point);
 }
 
 void tui_trace_prompt(struct tui_trace *tr, const char *initial)
@@ -307,6 +327,12 @@ void tui_trace_submit(void *arg, const char *line)
         tui_session_then(&tr->s, line);
         (void)tui_calls_stop(tr->tui->calls);
         tui_message(tr->tui, STYLE_MESSAGE, "the counting ends, then the trace begins");
+        return;
+    }
+    if (tui_spans_run(tr->tui->spans)) {
+        tui_session_then(&tr->s, line);
+        (void)tui_spans_stop(tr->tui->spans);
+        tui_message(tr->tui, STYLE_MESSAGE, "the capture of requests ends, then the trace begins");
         return;
     }
     if (tui_trace_start(tr, line, &offset, &err) == 0)

@@ -7,7 +7,7 @@
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/clock.h"
 #include "beamtop/output/trace_sink.h"
-#include "trace_history.h"
+#include "app/command/trace_history.h"
 #include "tui_trace_internal.h"
 
 /* ---- events */

@@ -202,6 +202,16 @@ const struct action_row action_table[ACTIONS] = {
                             .name = "sample-stop", .args = "", .live = true,
                             .help = "stop sampling; what was sampled stays"},
 
+    [ACTION_SPANS] = {.group = GROUP_SPANS, .where = WHERE_LIST, .owner = OWNER_SPANS,
+                      .name = "spans", .args = "[PATTERN [OPTIONS]]", .arg = WORD_TEXT,
+                      .rest_of_line = true,
+                      .help = "capture requests across processes, from the calls of a function; "
+                              "without a pattern, show them or ask for it"},
+    [ACTION_SPANS_STOP] = {.group = GROUP_SPANS, .where = WHERE_PAGE, .owner = OWNER_SPANS,
+                           .name = "spans-stop", .args = "", .live = true,
+                           .help = "stop the capture of requests, and verify that nothing is "
+                                   "left on the node"},
+
     [ACTION_RECORD] = {RECORD, .name = "record", .args = "[FILE|stop|status]", .arg = WORD_FILE,
                        .rest_of_line = true,
                        .help = "start recording this node to a new file, or stop the recording"},
@@ -261,12 +271,19 @@ const struct action_row action_table[ACTIONS] = {
 /* clang-format on */
 
 static const char *const group_titles[ACTION_GROUPS] = {
-    [GROUP_MOVE] = "Moving",          [GROUP_VIEWS] = "Views and panes",
-    [GROUP_LISTS] = "Lists",          [GROUP_TIME] = "Time",
-    [GROUP_PROCESS] = "One process",  [GROUP_TRACE] = "Tracing",
-    [GROUP_CALLS] = "Counting calls", [GROUP_SAMPLES] = "Sampling",
-    [GROUP_RECORD] = "Recording",     [GROUP_CAPTURE] = "Captures",
-    [GROUP_SETTINGS] = "Settings",    [GROUP_PROGRAM] = "The program",
+    [GROUP_MOVE] = "Moving",
+    [GROUP_VIEWS] = "Views and panes",
+    [GROUP_LISTS] = "Lists",
+    [GROUP_TIME] = "Time",
+    [GROUP_PROCESS] = "One process",
+    [GROUP_TRACE] = "Tracing",
+    [GROUP_CALLS] = "Counting calls",
+    [GROUP_SAMPLES] = "Sampling",
+    [GROUP_SPANS] = "Requests across processes",
+    [GROUP_RECORD] = "Recording",
+    [GROUP_CAPTURE] = "Captures",
+    [GROUP_SETTINGS] = "Settings",
+    [GROUP_PROGRAM] = "The program",
     [GROUP_PROMPT] = "The prompt",
 };
 

@@ -8,6 +8,7 @@
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/attr.h"
 #include "beamtop/etf/print.h"
+#include "beamtop/trace/spans_request.h"
 
 /* What is completed: words that begin with what is typed from `from` on. */
 struct completing {
@@ -17,6 +18,7 @@ struct completing {
     const char *typed;  /* what is there of the word, NUL-terminated */
     size_t len;
     struct expectation at;
+    bool (*option)(size_t index, struct pattern_word *out);
     const char *behind; /* put behind a word that is the only one; "" */
     struct buf word;
 };
@@ -187,7 +189,7 @@ static const struct {
 static void offer_options(struct completing *c)
 {
     struct pattern_word option;
-    for (size_t i = 0; trace_request_option(i, &option); i++) {
+    for (size_t i = 0; c->option(i, &option); i++) {
         buf_reset(&c->word);
         buf_printf(&c->word, "--%s", option.word);
         offer(c, buf_cstr(&c->word), option.help);
@@ -292,10 +294,8 @@ static bool finish(struct completing *c, size_t point, bool known)
     return known;
 }
 
-bool complete_trace(struct completion *out, struct assist *a, enum syntax syntax, const char *line,
-                    size_t point)
+static bool complete_line(struct completing c, const char *line, size_t point)
 {
-    struct completing c = {.out = out, .assist = a, .syntax = syntax, .behind = ""};
     char *typed = alloc_strndup(line, point);
     const char *option = NULL;
     size_t option_len = 0, from = option_word(typed, point, &option, &option_len);
@@ -316,6 +316,22 @@ bool complete_trace(struct completion *out, struct assist *a, enum syntax syntax
     known = finish(&c, point, known);
     free(typed);
     return known;
+}
+
+bool complete_trace(struct completion *out, struct assist *a, enum syntax syntax, const char *line,
+                    size_t point)
+{
+    const struct completing c = {
+        .out = out, .assist = a, .syntax = syntax, .option = trace_request_option, .behind = ""};
+    return complete_line(c, line, point);
+}
+
+bool complete_spans(struct completion *out, struct assist *a, enum syntax syntax, const char *line,
+                    size_t point)
+{
+    const struct completing c = {
+        .out = out, .assist = a, .syntax = syntax, .option = spans_request_option, .behind = ""};
+    return complete_line(c, line, point);
 }
 
 /* ---- a line of functions to count */

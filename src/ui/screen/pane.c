@@ -368,6 +368,20 @@ static void draw_stale(struct canvas *c, struct rect body)
         }
 }
 
+/* The page's note, in a line of the body where there is room for more. */
+static void draw_note(struct canvas *c, struct rect *body, const char *note)
+{
+    if (!*note || body->rows < 4)
+        return;
+    size_t columns, room = (size_t)(body->columns > 2 ? body->columns - 2 : 0);
+    size_t bytes = text_prefix(note, strlen(note), room, &columns);
+    canvas_put(c, *body, 0, 1, STYLE_DIM, note, bytes);
+    if (note[bytes])
+        canvas_puts(c, *body, 0, 1 + (int)columns, STYLE_DIM, c->ascii ? "~" : "…");
+    body->row++;
+    body->rows--;
+}
+
 void pane_draw(struct pane *pane, struct canvas *c, struct rect r, bool focused,
                const struct pane_look *look)
 {
@@ -375,6 +389,7 @@ void pane_draw(struct pane *pane, struct canvas *c, struct rect r, bool focused,
     pane->rect = r;
     pane->body = (struct rect){r.row + 1, r.column, r.rows > 1 ? r.rows - 1 : 0, r.columns};
     make_page(e, pane->body, c->ascii, look);
+    draw_note(c, &pane->body, pane_page(pane)->note);
     struct table_look how = {focused, look->match};
     if (pane_kind(e) == VIEW_FLAME)
         flame_draw(&e->flame, c, pane->body, &how);

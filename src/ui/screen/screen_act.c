@@ -51,6 +51,11 @@ static int act_move(struct act *a, int where)
     return 1;
 }
 
+static bool has_pid(const struct view_link *link)
+{
+    return link->pid.id != 0 || link->pid.serial != 0;
+}
+
 static int show(struct act *a, const struct view_ops *ops, const struct view_link *link)
 {
     const struct view_ops *from = a->e->ops;
@@ -85,6 +90,17 @@ static int act_of_view(struct act *a, int action)
     return rc < 0 ? rc : 1;
 }
 
+/* Its process, else its function. */
+static int show_span(struct act *a, const struct view_link *span)
+{
+    struct view_link link = {.kind = TARGET_PROCESS, .pid = span->pid};
+    if (has_pid(span))
+        return show(a, view_opening(TARGET_PROCESS), &link);
+    if (*span->name)
+        screen_ask_action(a->s, ACTION_TRACE_ROW);
+    return 1;
+}
+
 static int follow_link(struct act *a, const struct view_link *link)
 {
     switch (link->kind) {
@@ -99,6 +115,10 @@ static int follow_link(struct act *a, const struct view_link *link)
     case TARGET_EVENT:
     case TARGET_FINDING:
         return act_of_view(a, ACTION_FOLD);
+    case TARGET_REQUEST:
+        return show(a, view_opening(TARGET_REQUEST), link);
+    case TARGET_SPAN:
+        return show_span(a, link);
     case TARGET_FUNCTION:
         screen_ask_action(a->s, ACTION_TRACE_ROW);
         return 1;
@@ -182,8 +202,10 @@ static bool process_meant(const struct act *a, struct view_link *link)
 {
     bool here = view_opens(a->e->ops, TARGET_PROCESS);
     *link = here ? a->e->link : pane_link(a->pane);
-    if (link->kind == TARGET_EVENT && (link->pid.id || link->pid.serial))
+    if (link->kind == TARGET_EVENT && has_pid(link))
         link->kind = TARGET_PROCESS;
+    if ((link->kind == TARGET_REQUEST || link->kind == TARGET_SPAN) && has_pid(link))
+        *link = (struct view_link){.kind = TARGET_PROCESS, .pid = link->pid};
     const struct process_detail *p = model_process(a->m);
     if (here && link->kind == TARGET_NAME && p && !p->gone) {
         link->kind = TARGET_PROCESS;

@@ -12,8 +12,9 @@
 enum { WHAT, WHERE, WHOSE, SESSION, TRACER, DETAILS };
 
 static const struct view_column armed_columns[] = {
-    [WHAT] = {"what", "WHAT", 12, false, false, true,
-              "a session, the control word, a monitor, a breakpoint, flags"},
+    [WHAT] = {"what", "WHAT", 13, false, false, true,
+              "a session, the control word, the system tracer of seq_trace, processes with its "
+              "tokens, a monitor, a breakpoint, flags"},
     [WHERE] = {"where", "WHERE", 24, false, true, true,
                "function, message pattern, process, or the name of it"},
     [WHOSE] = {"whose", "OWNER", 7, false, false, true,
@@ -62,6 +63,8 @@ static enum style place_style(const struct armed_row *r)
         return STYLE_NAME;
     case ARMED_MONITOR:
     case ARMED_CONTROL_WORD:
+    case ARMED_SYSTEM_TRACER:
+    case ARMED_TOKENS:
         break;
     }
     return STYLE_NORMAL;
@@ -99,8 +102,11 @@ static void add_row(struct view_page *page, const struct armed_row *r, bool own,
     struct view_row *row = page_row(page);
     if (page->sort_column == DETAILS && r->call_count >= 0)
         row->key = (double)r->call_count;
-    struct slice what =
-        r->kind == ARMED_CONTROL_WORD ? (struct slice){"control word", 12} : r->what;
+    struct slice what = r->what;
+    if (r->kind == ARMED_CONTROL_WORD)
+        what = (struct slice){"control word", 12};
+    else if (r->kind == ARMED_SYSTEM_TRACER)
+        what = (struct slice){"system tracer", 13};
     row->id = identity_of(r);
     link_row(&row->link, r);
     page_cell(page, row, WHAT, r->beamtop && own ? STYLE_MARK : STYLE_NORMAL, what.s, what.len);
@@ -178,7 +184,7 @@ const struct view_ops view_armed = {
     .name = "armed",
     .title = "Armed",
     .key = '9',
-    .help = "Active tracing of all tools: sessions, breakpoints, flags, monitors.",
+    .help = "Active tracing of all tools: sessions, breakpoints, flags, tokens, monitors.",
     .kind = VIEW_TABLE,
     .stop = ACTION_ARMED_STOP,
     .shown_by = ACTION_ARMED,

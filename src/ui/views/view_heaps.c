@@ -209,9 +209,8 @@ static int heaps_by(void *state, const struct view_link *at, const char *arg, st
     enum owner_by by = OWNER_APPLICATION;
     size_t next = 0;
     (void)at;
-    if (*arg && strcmp(arg, "process") != 0 && (!owner_by_find(arg, &by) || by == OWNER_SUPERVISOR))
-        return error_set(err, ERR_USAGE,
-                         "“%s” is not process, application, module, name, label or kind", arg);
+    if (*arg && strcmp(arg, "process") != 0 && !owner_by_heap(arg, &by))
+        return error_set(err, ERR_USAGE, "“%s” is not process, " OWNER_HEAP_SORTS, arg);
     for (size_t i = 0; i < ARRAY_LEN(order); i++)
         next = order[i] == s->by ? (i + 1) % ARRAY_LEN(order) : next;
     s->by = !*arg ? order[next] : strcmp(arg, "process") == 0 ? -1 : (int)by;

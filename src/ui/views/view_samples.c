@@ -176,14 +176,9 @@ static void put_number(struct view_page *page, struct view_row *row, size_t at, 
 static void put_place(struct view_page *page, struct view_row *row, size_t at,
                       const struct sample_frame *f)
 {
-    if (f == NULL)
-        return;
-    if (f->file.len > 0 && f->line > 0)
-        page_cell_printf(page, row, at, STYLE_DIM, "%.*s:%u", (int)f->file.len, f->file.s, f->line);
-    else if (f->file.len > 0)
-        page_cell(page, row, at, STYLE_DIM, f->file.s, f->file.len);
-    else
-        page_cell(page, row, at, STYLE_DIM, f->object.s, f->object.len);
+    char place[FRAME_PLACE_BYTES];
+    if (f)
+        page_cell_printf(page, row, at, STYLE_DIM, "%s", frame_place(place, sizeof place, f));
 }
 
 /* f: of a frame, else NULL. */
@@ -210,14 +205,8 @@ static struct view_row *add_line(struct view_page *page, const struct samples_vi
 
 static void link_frame(struct view_row *row, const struct sample_frame *f)
 {
-    if (f->kind == FRAME_ERLANG || f->kind == FRAME_BIF)
+    if (frame_is_function(f->kind))
         link_name(&row->link, TARGET_FUNCTION, f->name);
-}
-
-/* Of samples that the node took, the number of reductions has no interval. */
-static double error_of(const struct samples_summary *run, double share)
-{
-    return run->at_yields ? (double)NAN : sample_error(share, (double)run->samples);
 }
 
 static void add_functions(struct view_page *page, const struct samples_view *s,
@@ -232,7 +221,7 @@ static void add_functions(struct view_page *page, const struct samples_view *s,
         const struct line l = {.name = f->name,
                                .about = slice_of(frame_kind_key(f->kind)),
                                .self = self,
-                               .error = error_of(run, self),
+                               .error = samples_error(run, self),
                                .total = samples_share(sums[i].total, whole),
                                .id = stacks_frame_identity(run->stacks, sums[i].frame)};
         link_frame(add_line(page, s, &l, f), f);
@@ -326,7 +315,7 @@ static void add_sources(struct view_page *page, const struct samples_view *s,
                                .about = sources[i].about,
                                .samples = (double)sources[i].samples,
                                .total = share,
-                               .error = error_of(run, share),
+                               .error = samples_error(run, share),
                                .id = text_identity(sources[i].name.s, sources[i].name.len)};
         struct view_row *row = add_line(page, s, &l, NULL);
         struct etf_pid pid;
@@ -471,7 +460,7 @@ static void add_rows(struct view_page *page, struct samples_view *s, const struc
         break;
     case BY_FLAME:
         page->flame = run->stacks;
-        page->flame_unit = run->at_yields ? "reductions" : "samples";
+        page->flame_unit = samples_unit(run);
         break;
     case BY_PROCESS:
         add_sources(page, s, run, run->processes, run->n_processes);

@@ -385,7 +385,7 @@ static void put_nothing(struct view_page *page, const struct trace_view *v, int 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         size_t line = page->n_lines;
         trace_text(page, STYLE_NORMAL, rows[i].words, widest + 4, columns);
-        struct span *first = &page->lines[line].spans[0]; /* the blanks before the words */
+        struct text_span *first = &page->lines[line].spans[0]; /* the blanks before the words */
         first->s = arena_printf(&page->arena, "  %-*s", widest + 2, keys[i]);
         first->style = STYLE_KEY;
     }

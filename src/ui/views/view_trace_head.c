@@ -103,8 +103,9 @@ static void left_text(const struct session_check *check, char *out, size_t size)
 {
     int n = snprintf(out, size,
                      "LEFT ON THE NODE: %" PRIu64 " breakpoints, %" PRIu64 " flags, %" PRIu64
-                     " processes, %" PRIu64 " sessions",
-                     check->breakpoints, check->flags, check->processes, check->sessions);
+                     " processes, %" PRIu64 " sessions%s",
+                     check->breakpoints, check->flags, check->processes, check->sessions,
+                     check->system_tracer ? ", the system tracer" : "");
     if (check->control_word && n > 0 && (size_t)n < size)
         snprintf(out + n, size - (size_t)n, ", control word %" PRIu64, check->control_word);
 }

@@ -80,6 +80,7 @@ static void tree_page(void *state, const struct model *m, int rows, int columns,
     (void)rows;
     (void)columns;
     page_columns(page, tree_columns, ARRAY_LEN(tree_columns));
+    page->in_place = true;
     if (!d) {
         view_missing(page, m, "supervision trees");
         return;

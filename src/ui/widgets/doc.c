@@ -232,7 +232,7 @@ static void draw_line(const struct view_line *line, struct canvas *c, struct rec
 {
     int at = 1 - left;
     for (size_t i = 0; i < line->n_spans; i++) {
-        struct span s = line->spans[i];
+        struct text_span s = line->spans[i];
         int width = (int)text_width(s.s, s.len);
         canvas_put(c, r, row, at, s.style, s.s, s.len);
         size_t from, to;

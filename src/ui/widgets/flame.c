@@ -358,11 +358,17 @@ bool flame_zoom_out(struct flame *f)
     return true;
 }
 
+/* "call shop_cart": a span of a process. */
+static bool is_span(struct slice name)
+{
+    return memchr(name.s, ' ', name.len) && !memchr(name.s, ':', name.len);
+}
+
 struct view_link flame_link(const struct flame *f)
 {
     struct view_link link = {.kind = TARGET_NONE};
     const struct flame_frame *text = f->n_boxes > 0 ? f->boxes[f->cursor].text : NULL;
-    if (text && (text->frame.kind == FRAME_ERLANG || text->frame.kind == FRAME_BIF))
+    if (text && frame_is_function(text->frame.kind) && !is_span(text->frame.name))
         link_name(&link, TARGET_FUNCTION, text->frame.name);
     return link;
 }
@@ -482,14 +488,10 @@ static void draw_about(const struct flame *f, struct canvas *c, struct rect r)
 {
     const struct flame_box *b = &f->boxes[f->cursor];
     int row = graph_rows(r.rows), rows = about_rows(r.rows);
-    char weights[160], place[LIMIT_STACK_NAME_BYTES + 16] = "", text[32];
+    char weights[160], place[FRAME_PLACE_BYTES] = "", text[32];
     put_weights(f, weights, sizeof weights);
-    const struct sample_frame *frame = b->text ? &b->text->frame : NULL;
-    if (frame && frame->file.len > 0)
-        snprintf(place, sizeof place, frame->line > 0 ? "%.*s:%u" : "%.*s", (int)frame->file.len,
-                 frame->file.s, frame->line);
-    else if (frame)
-        snprintf(place, sizeof place, "%.*s", (int)frame->object.len, frame->object.s);
+    if (b->text)
+        frame_place(place, sizeof place, &b->text->frame);
     int right = rows == 1 ? (int)strlen(weights) + 2 : (int)text_width(place, strlen(place)) + 2;
     int used = put_cut(c, r, row, 1, r.columns - 2 - (right < r.columns / 2 ? right : 0),
                        STYLE_NAME, box_name(b, text, sizeof text));

@@ -18,7 +18,7 @@ void page_init(struct view_page *p)
 {
     memset(p, 0, sizeof *p);
     arena_init(&p->arena);
-    p->sort_column = -1;
+    p->sort_column = p->bar_column = -1;
 }
 
 void page_reset(struct view_page *p)
@@ -29,7 +29,7 @@ void page_reset(struct view_page *p)
     memset(p, 0, sizeof *p);
     p->arena = arena;
     p->ascii = ascii;
-    p->sort_column = -1;
+    p->sort_column = p->bar_column = -1;
 }
 
 void page_clear(struct view_page *p)
@@ -85,7 +85,7 @@ void page_cell(struct view_page *p, struct view_row *row, size_t column, enum st
 {
     assert(column < p->n_columns);
     row->cells[column] =
-        (struct span){arena_strndup(&p->arena, s ? s : "", s ? len : 0), s ? len : 0, style};
+        (struct text_span){arena_strndup(&p->arena, s ? s : "", s ? len : 0), s ? len : 0, style};
 }
 
 void page_cell_printf(struct view_page *p, struct view_row *row, size_t column, enum style style,
@@ -97,7 +97,7 @@ void page_cell_printf(struct view_page *p, struct view_row *row, size_t column, 
     size_t len;
     const char *s = format(p, &len, fmt, ap);
     va_end(ap);
-    row->cells[column] = (struct span){s, len, style};
+    row->cells[column] = (struct text_span){s, len, style};
 }
 
 struct sorting {
@@ -106,7 +106,7 @@ struct sorting {
     const struct view_page *page;
 };
 
-static int compare_text(struct span a, struct span b)
+static int compare_text(struct text_span a, struct text_span b)
 {
     size_t n = a.len < b.len ? a.len : b.len;
     int order = n ? memcmp(a.s, b.s, n) : 0;
@@ -161,7 +161,7 @@ static void add_span(struct view_page *p, enum style style, const char *s, size_
     if (line->n_spans == line->cap_spans)
         line->spans =
             grown(&p->arena, line->spans, line->n_spans, &line->cap_spans, sizeof *line->spans);
-    line->spans[line->n_spans++] = (struct span){s, len, style};
+    line->spans[line->n_spans++] = (struct text_span){s, len, style};
     line->width += (int)text_width(s, len);
 }
 

@@ -76,11 +76,12 @@ static struct view_row row_left(struct view_page *page, const struct view_row *o
 {
     struct view_row row = *old;
     row.dim = true;
+    row.n_bars = 0;
     row.cells = arena_alloc(&page->arena, page->n_columns * sizeof *row.cells);
     for (size_t i = 0; i < page->n_columns; i++) {
-        struct span cell = old->cells[i];
-        row.cells[i] =
-            (struct span){arena_strndup(&page->arena, cell.s, cell.len), cell.len, STYLE_STALE};
+        struct text_span cell = old->cells[i];
+        row.cells[i] = (struct text_span){arena_strndup(&page->arena, cell.s, cell.len), cell.len,
+                                          STYLE_STALE};
     }
     return row;
 }

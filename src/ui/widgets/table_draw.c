@@ -2,6 +2,7 @@
 /* The drawing of a table, and what is under the mouse. */
 #include "table.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "beamtop/base/text.h"
@@ -33,7 +34,7 @@ static int at_of(const struct fitted *f, int column)
     return column < f->pinned ? f->at[column] : f->at[column] - f->pinned_columns - f->scrolled;
 }
 
-static int text_columns(struct span s)
+static int text_columns(struct text_span s)
 {
     return (int)text_width(s.s, s.len);
 }
@@ -113,6 +114,8 @@ static void fit(const struct table *t, const struct view_page *page, int columns
     for (int i = f->n - 1; i >= 0 && room < 0; i--)
         if (page->columns[i].grows)
             room += narrow(f, i, NARROWEST, -room);
+    if (page->bar_column >= 0 && page->bar_column < f->n && room > 0)
+        f->width[page->bar_column] += room;
     f->total = total_width(f);
     for (int i = 0, at = 0; i < f->n; i++) {
         f->at[i] = at;
@@ -175,7 +178,7 @@ static void draw_titles(const struct view_page *page, const struct fitted *f, st
 
 /* The matching part of a cell in the style for matches. */
 static void draw_match(struct canvas *c, struct rect r, int row, int at, int width,
-                       struct span cell, struct regex *re)
+                       struct text_span cell, struct regex *re)
 {
     size_t from, to;
     if (!re || !regex_find(re, cell.s, cell.len, &from, &to) || to <= from)
@@ -188,7 +191,7 @@ static void draw_match(struct canvas *c, struct rect r, int row, int at, int wid
 }
 
 static void draw_cell(struct canvas *c, struct rect body, int row, int at, int width, bool right,
-                      struct span cell)
+                      struct text_span cell)
 {
     int columns = text_columns(cell);
     if (columns <= width) {
@@ -202,6 +205,33 @@ static void draw_cell(struct canvas *c, struct rect body, int row, int at, int w
     canvas_puts(c, body, row, at + (int)used_columns, STYLE_DIM, c->ascii ? "~" : "…");
 }
 
+/* Each has a cell at least, but a wait within what ran. */
+static void draw_bars(struct canvas *c, struct rect body, int row, int at, int width,
+                      const struct view_row *line)
+{
+    static const struct {
+        const char *utf8, *ascii;
+        enum style style;
+    } marks[] = {
+        [BAR_QUEUED] = {"·", ".", STYLE_DIM}, [BAR_RAN] = {"█", "#", STYLE_GRAPH},
+        [BAR_WAITED] = {"─", "-", STYLE_DIM}, [BAR_LOST] = {"▒", "=", STYLE_GRAPH_HIGH},
+        [BAR_ON] = {">", ">", STYLE_DIM},
+    };
+    for (size_t i = 0; i < line->n_bars; i++) {
+        const struct view_bar *bar = &line->bars[i];
+        bool within = bar->mark == BAR_WAITED;
+        double from = bar->from * width, to = bar->to * width;
+        int first = (int)(within ? ceil(from) : floor(from));
+        int end = (int)(within ? floor(to) : ceil(to));
+        first = first < 0 ? 0 : first < width || within ? first : width - 1;
+        end = end > width ? width : !within && end <= first ? first + 1 : end;
+        const char *mark = c->ascii ? marks[bar->mark].ascii : marks[bar->mark].utf8;
+        for (int k = first; k < end; k++)
+            canvas_puts(c, body, row, at + k, line->dim ? STYLE_STALE : marks[bar->mark].style,
+                        mark);
+    }
+}
+
 static void draw_row(struct table *t, const struct view_page *page, const struct fitted *f,
                      struct canvas *c, struct rect r, int row, size_t index,
                      const struct table_look *look)
@@ -210,7 +240,7 @@ static void draw_row(struct table *t, const struct view_page *page, const struct
     bool cursor = index == t->cursor;
     for (int i = 0; i < f->n; i++) {
         int at = at_of(f, i), indent = i == 0 ? line->indent : 0;
-        struct span cell = line->cells[i];
+        struct text_span cell = line->cells[i];
         if (line->dim)
             cell.style = STYLE_STALE;
         else if (line->marked && cell.style != STYLE_ALARM && cell.style != STYLE_WARN)
@@ -218,6 +248,9 @@ static void draw_row(struct table *t, const struct view_page *page, const struct
         draw_cell(c, part_of(f, r, i), row, at + indent, f->width[i] - indent,
                   page->columns[i].right, cell);
     }
+    if (page->bar_column >= 0 && page->bar_column < f->n)
+        draw_bars(c, part_of(f, r, page->bar_column), row, at_of(f, page->bar_column),
+                  f->width[page->bar_column], line);
     if (cursor)
         canvas_restyle(c, r, row, 0, r.columns, look->focused ? STYLE_CURSOR : STYLE_CURSOR_IDLE);
     for (int i = 0; i < f->n && look->match; i++)

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "app/tui/trace_history.h"
+#include "app/command/trace_history.h"
 #include "beamtop/base/attr.h"
 
 static void test_names(void **state)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Where what was typed at the trace prompt of a node is kept, below the state directory. Pure. */
-#ifndef BEAMTOP_APP_TUI_TRACE_HISTORY_H
-#define BEAMTOP_APP_TUI_TRACE_HISTORY_H
+#ifndef BEAMTOP_APP_COMMAND_TRACE_HISTORY_H
+#define BEAMTOP_APP_COMMAND_TRACE_HISTORY_H
 
 #include <stdbool.h>
 
@@ -17,7 +17,8 @@ void trace_history_file(char out[TRACE_HISTORY_FILE_BYTES], const char *node);
  * number of five digits or more. Such lines are not kept beyond
  * the program. */
 bool trace_history_has_values(const char *line);
-/* The same of a line of the command prompt, where a pattern is behind `trace` or `calls`. */
+/* The same of a line of the command prompt, where a pattern is behind `trace`, `calls` or
+   `spans`. */
 bool trace_history_command_has_values(const char *line);
 
 #endif

@@ -59,7 +59,7 @@ bool trace_history_has_values(const char *line)
 
 bool trace_history_command_has_values(const char *line)
 {
-    static const char *const words[] = {"trace", "calls"};
+    static const char *const words[] = {"trace", "calls", "spans"};
     line += strspn(line, " :");
     size_t len = strcspn(line, " ");
     for (size_t i = 0; i < ARRAY_LEN(words); i++)

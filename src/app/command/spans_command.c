@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* `beamtop spans`: a capture of causal spans without a screen, until it is verified that nothing is
+ * left. */
+#include <signal.h>
+#include <stdio.h>
+
+#include "app/cli/commands.h"
+#include "app/cli/mistake.h"
+#include "app/cli/output.h"
+#include "app/cli/tell.h"
+#include "app/source/replay.h"
+#include "batch.h"
+#include "beamtop/base/text.h"
+#include "beamtop/output/spans_sink.h"
+#include "beamtop/trace/procs.h"
+#include "beamtop/trace/spans.h"
+
+#define TICK_MS 50u
+
+struct capturing {
+    const struct cli_options *options;
+    const struct app_env *env;
+    struct batch *run; /* from open_session on */
+    bool reported;
+    uint64_t version; /* that progress was shown of */
+};
+
+/* ---- events of the session */
+
+static void tell_estimate(struct capturing *t, const struct spans_run *run)
+{
+    if (t->reported || run->status.phase < SESSION_ASKING)
+        return;
+    t->reported = true;
+    if (run->calls_per_s >= 0)
+        tell_line(
+            "%llu root function%s, about %.0f calls/s: checking them costs %s%.2g%% of a core%s%s",
+            (unsigned long long)run->functions, run->functions == 1 ? "" : "s", run->calls_per_s,
+            run->load < 0.001 ? "below " : "about ", run->load < 0.001 ? 0.1 : run->load * 100,
+            run->others[0] ? "; also there: " : "", run->others);
+    if (run->full)
+        tell_line("full mode: a sender waits for a receiver that runs a long BIF or NIF when it "
+                  "first takes part");
+}
+
+static void tell_how_far(struct capturing *t, const struct spans_run *run)
+{
+    if (!t->env->err_tty || run->status.phase != SESSION_RUNNING || t->version == run->version)
+        return;
+    t->version = run->version;
+    t->run->shown_progress = true;
+    tell_progress("%u of %u roots, %u open, %llu events, %.0f of %.0f s (Ctrl-C ends it)",
+                  run->roots, run->roots_asked, run->open, (unsigned long long)run->events,
+                  run->seconds, run->for_s);
+}
+
+static void asking(struct capturing *t, const struct spans_run *run)
+{
+    if (!t->options->dry_run)
+        error_set(&t->run->rt.err, ERR_REFUSED,
+                  "nothing captured: about %.0f calls/s of the root functions would cost %.0f%% of "
+                  "a core. Narrow the pattern or --procs, or add --force",
+                  run->calls_per_s, run->load * 100);
+    session_stop(t->run->session);
+}
+
+static enum spans_format format_of(enum cli_format format)
+{
+    return format == FORMAT_JSON          ? SPANS_JSON
+           : format == FORMAT_FOLDED      ? SPANS_FOLDED
+           : format == FORMAT_SPEEDSCOPE  ? SPANS_SPEEDSCOPE
+           : format == FORMAT_TRACE_EVENT ? SPANS_TRACE_EVENT
+           : format == FORMAT_OTLP        ? SPANS_OTLP
+                                          : SPANS_TEXT;
+}
+
+static void put(const struct capturing *t, const struct spans_run *run)
+{
+    const struct cli_options *o = t->options;
+    struct sink_output output = {.writer = sink_writer_of(stdout)};
+    struct error err = {.code = ERR_NONE};
+    const struct spans_sink_options options = {
+        .format = format_of(o->format),
+        .ascii = o->ascii || !t->env->utf8,
+        .slower_ns = (int64_t)(o->slower_s * 1e9),
+        .rows = o->top_given ? (size_t)o->top : 0,
+    };
+    spans_put(&output, run, &options, &err); /* a write that failed is found by output_check() */
+}
+
+static void ended(struct capturing *t, const struct spans_run *run)
+{
+    const struct session_check *check = &run->status.check;
+    struct error err = t->run->rt.err;
+    if (err.code == ERR_NONE)
+        err = run->status.error;
+    if (err.code == ERR_NONE && (run->end == SPANS_END_KILLED || run->end == SPANS_END_LOST))
+        error_set(&err, run->end == SPANS_END_LOST ? ERR_LOST : ERR_TARGET,
+                  "the capture broke off: %s",
+                  run->end == SPANS_END_LOST ? "the connection was lost"
+                                             : "a helper process on the node ended");
+    if (t->run->shown_progress)
+        tell_progress("%s", "");
+    if (!check->unarmed)
+        put(t, run);
+    if (!check->clean) {
+        error_set(&err, ERR_TARGET, "%s", check->text);
+        runtime_end(&t->run->rt, EXIT_FAILED, &err);
+        return;
+    }
+    if (t->options->format == FORMAT_TEXT && check->done)
+        tell_line("verified after %.0f ms: nothing left on the node",
+                  (double)check->after_us / 1000);
+    const int code = err.code != ERR_NONE        ? exit_code_of_error(err.code)
+                     : t->run->signal == SIGTERM ? 128 + SIGTERM
+                                                 : EXIT_DONE;
+    runtime_end(&t->run->rt, code, err.code != ERR_NONE ? &err : NULL);
+}
+
+static void on_change(void *arg)
+{
+    struct capturing *t = arg;
+    const struct spans_run *run = spans_session_run(t->run->session);
+    if (t->run->rt.ended)
+        return;
+    tell_estimate(t, run);
+    tell_how_far(t, run);
+    if (run->status.phase == SESSION_ASKING)
+        asking(t, run);
+    else if (run->status.phase == SESSION_ENDED)
+        ended(t, run);
+    else if (run->status.phase == SESSION_FAILED)
+        runtime_end(&t->run->rt, exit_code_of_error(run->status.error.code), &run->status.error);
+}
+
+/* ---- the session */
+
+static int open_session(void *arg, struct batch *run, const struct session_port *port,
+                        struct error *err)
+{
+    static const struct session_handlers handlers = {.on_change = on_change};
+    struct capturing *t = arg;
+    const struct cli_options *o = t->options;
+    t->run = run;
+    const struct spans_capture what = {
+        .patterns = o->rest,
+        .n_patterns = o->n_rest,
+        .syntax = o->syntax,
+        .procs = o->procs,
+        .for_ms = o->for_given ? (unsigned)(o->for_s * 1000 + 0.5) : 10000,
+        .roots = (unsigned)o->roots,
+        .every = (unsigned)o->every,
+        .events = (unsigned)o->events,
+        .full = o->full,
+        .force = o->force,
+        .dry_run = o->dry_run,
+    };
+    return spans_open(&run->session, &what, port, &handlers, t, NULL, NULL, err);
+}
+
+/* ---- the words */
+
+static int check_format(enum cli_format format)
+{
+    switch (format) {
+    case FORMAT_TEXT:
+    case FORMAT_JSON:
+    case FORMAT_FOLDED:
+    case FORMAT_SPEEDSCOPE:
+    case FORMAT_TRACE_EVENT:
+    case FORMAT_OTLP:
+        return EXIT_DONE;
+    case FORMAT_CSV:
+    case FORMAT_ANSI:
+    case FORMAT_HTML:
+    case FORMAT_SVG:
+    case FORMAT_MARKDOWN:
+    case FORMAT_OPENMETRICS:
+    case FORMAT_PERF_SCRIPT:
+        break;
+    }
+    tell_line("spans are printed as text, json, folded, speedscope, trace-event or otlp");
+    return EXIT_USAGE;
+}
+
+/* Errors come before any connection. */
+static int check_words(const struct cli_options *o)
+{
+    struct error err = {.code = ERR_NONE};
+    struct procs procs;
+    size_t offset = 0;
+    for (size_t i = 0; i < o->n_rest; i++) {
+        struct pattern **patterns = NULL;
+        size_t n = 0;
+        if (spans_patterns_parse(&patterns, &n, o->rest[i], o->syntax, &offset, &err) != 0) {
+            mistake_print(o->rest[i], offset, &err);
+            return EXIT_USAGE;
+        }
+        patterns_free(patterns, n);
+    }
+    if (o->procs != NULL && procs_parse(&procs, o->procs, &offset, &err) != 0) {
+        mistake_print(o->procs, offset, &err);
+        return EXIT_USAGE;
+    }
+    return check_format(o->format);
+}
+
+int command_spans(const struct cli_options *o, const struct app_env *env)
+{
+    struct capturing t = {.options = o, .env = env};
+    const int code = check_words(o);
+    if (code != EXIT_DONE)
+        return code;
+    if (replay_is_file(o->target)) {
+        tell_line("%s is a recording: spans follows calls of a live node", o->target);
+        return EXIT_USAGE;
+    }
+    const struct batch_job job = {
+        .options = o, .env = env, .open = open_session, .turn_ms = TICK_MS, .arg = &t};
+    return output_check(batch_run(&job));
+}

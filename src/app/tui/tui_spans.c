@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tui_spans.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/text.h"
+#include "beamtop/trace/spans.h"
+#include "beamtop/trace/spans_request.h"
+#include "tui_session.h"
+
+/* clang-format off */
+#define SPANS_VIEW "spans"
+#define MARK "spans> "
+/* clang-format on */
+#define SYNTAX_HINT                                                                                \
+    "module:function(Arguments) when Guard --roots 20 --every 1 --time 10s --full: calls that "    \
+    "begin a request"
+#define KEYS_HINT "Tab completes, Up recalls, Enter starts; the cost is measured first"
+/* Its end must be visible at 80 columns. */
+#define FULL_QUESTION                                                                              \
+    "Full mode: senders wait while a receiver is in a long BIF or NIF. Go on? (y/n) "
+
+struct tui_spans {
+    struct tui *tui;
+    struct tui_session s;
+    char words[640]; /* the line of the capture that is shown, or was asked for */
+    bool alone;      /* before OTP 27 */
+    bool agreed;     /* to the cost of full mode, of this line */
+};
+
+bool tui_spans_run(const struct tui_spans *s)
+{
+    return session_runs(s->s.session);
+}
+
+bool tui_spans_alone(const struct tui_spans *s)
+{
+    return tui_spans_run(s) && s->alone;
+}
+
+/* ---- events of the session */
+
+static void estimate_text(char *out, size_t size, const struct spans_run *run)
+{
+    char functions[32], rate[32], cost[48] = "cost unknown";
+    if (!isnan(run->load))
+        snprintf(cost, sizeof cost, "about %.2g%% of one scheduler", run->load * 100);
+    snprintf(out, size, "%s function%s, %s calls/s: %s",
+             text_integer(functions, sizeof functions, (int64_t)run->functions),
+             run->functions == 1 ? "" : "s", text_count(rate, sizeof rate, run->calls_per_s), cost);
+}
+
+static void begun(void *arg)
+{
+    struct tui_spans *s = arg;
+    const struct spans_run *run = spans_session_run(s->s.session);
+    char estimate[200], text[320];
+    estimate_text(estimate, sizeof estimate, run);
+    snprintf(text, sizeof text, "requests captured (%s): %.60s: %s", run->full ? "full" : "light",
+             run->patterns, estimate);
+    tui_session_journal(&s->s, false, text);
+    tui_message(s->tui, STYLE_MESSAGE, "%s%s%s", estimate, *run->others ? "; also there: " : "",
+                run->others);
+}
+
+static void ended(void *arg)
+{
+    struct tui_spans *s = arg;
+    const struct spans_run *run = spans_session_run(s->s.session);
+    const struct session_status *status = &run->status;
+    bool trouble =
+        status->phase == SESSION_FAILED || !status->check.clean || status->error.code != ERR_NONE;
+    char *text = s->s.proof;
+    const size_t size = sizeof s->s.proof;
+    if (status->phase == SESSION_FAILED)
+        snprintf(text, size, "nothing was captured: %.200s", status->error.text);
+    else if (status->check.done && status->check.clean)
+        snprintf(text, size,
+                 "%u request%s captured; target clean: nothing of the capture is left, checked "
+                 "%.0f ms after%s%.80s",
+                 run->roots, run->roots == 1 ? "" : "s", (double)status->check.after_us / 1000,
+                 status->error.code != ERR_NONE ? "; " : "", status->error.text);
+    else
+        snprintf(text, size, "capture ended: %.100s%s%.100s", status->error.text,
+                 *status->error.text ? "; " : "",
+                 *status->check.text  ? status->check.text
+                 : status->check.done ? ""
+                                      : "not verified");
+    tui_session_journal(&s->s, trouble, text);
+    if (!s->s.next && s->s.quit_by_ms == 0)
+        tui_message(s->tui, trouble ? STYLE_ERROR : STYLE_MESSAGE, "%s", text);
+}
+
+static void question(void *arg, char *text, size_t size)
+{
+    struct tui_spans *s = arg;
+    char estimate[200];
+    estimate_text(estimate, sizeof estimate, spans_session_run(s->s.session));
+    snprintf(text, size, "%s. Go on? (y/n) ", estimate);
+}
+
+/* ---- beginning */
+
+static int open_session(struct tui_spans *s, struct session **out, const struct spans_request *r,
+                        size_t *offset, struct error *err)
+{
+    static const struct session_handlers handlers = {.on_change = tui_session_changed};
+    const char *patterns[] = {r->pattern};
+    struct settings_trace traces;
+    struct session_port port;
+    size_t at = 0;
+    settings_trace_caps(&s->tui->settings, false, &traces);
+    const struct spans_capture what = {
+        .patterns = patterns,
+        .n_patterns = 1,
+        .syntax = traces.syntax,
+        .procs = *r->procs ? r->procs : NULL,
+        .for_ms = r->for_ms,
+        .roots = r->roots,
+        .every = r->every,
+        .events = r->events,
+        .full = r->full,
+        .force = r->force,
+    };
+    int rc = live_port(s->tui->live, &port, err);
+    if (rc == 0)
+        rc = spans_open(out, &what, &port, &handlers, &s->s, NULL, &at, err);
+    if (rc == 0)
+        s->alone = session_port_is_shared(&port);
+    *offset = r->pattern_at + at;
+    return rc;
+}
+
+static void begin(void *arg, const char *words);
+
+static void full_answered(void *arg, bool yes)
+{
+    struct tui_spans *s = arg;
+    s->agreed = yes;
+    if (yes)
+        begin(s, s->words);
+}
+
+/* What is in the way is ended first, or named. True: the words wait for it. */
+static bool waits(struct tui_spans *s, const char *words)
+{
+    struct tui *t = s->tui;
+    bool counts = tui_calls_in_the_way(t->calls);
+    if (tui_trace_runs(t->trace)) {
+        tui_message(t, STYLE_ERROR,
+                    "a trace is running, and its flags would be in the way: stop "
+                    "it first, in its view (8)");
+        return true;
+    }
+    if (!counts && !tui_spans_run(s))
+        return false;
+    tui_session_then(&s->s, words);
+    if (counts)
+        (void)tui_calls_stop(t->calls);
+    else
+        session_stop(s->s.session);
+    tui_message(t, STYLE_MESSAGE, "%s ends, then the requests are captured",
+                counts ? "counting" : "the capture before");
+    return true;
+}
+
+static int start(struct tui_spans *s, const char *words, size_t *offset, struct error *err)
+{
+    struct session *session = NULL;
+    struct spans_request request;
+    int rc = spans_request_parse(&request, words, offset, err);
+    if (rc != 0)
+        return rc;
+    if (request.full && !request.force && !s->agreed) {
+        tui_ask(s->tui, FULL_QUESTION, full_answered, s);
+        return 0;
+    }
+    s->agreed = false;
+    rc = open_session(s, &session, &request, offset, err);
+    if (rc != 0)
+        return rc;
+    model_set_spans(s->tui->model, spans_session_run(session));
+    tui_session_start(&s->s, session);
+    return 0;
+}
+
+/* ---- the prompt */
+
+static void put_hint(struct tui_spans *s, enum style style, const char *known)
+{
+    char text[1200];
+    snprintf(text, sizeof text, "%s\n%s", SYNTAX_HINT, known);
+    prompt_set_hint(s->tui->prompt, style, text);
+}
+
+/* An unfinished line is not wrong yet, another one only when typing has stopped. */
+void tui_spans_known(struct tui_spans *s, const struct assist_line *line, bool settled)
+{
+    bool wrong = line->wrong && !line->unfinished && settled;
+    if (*line->text)
+        put_hint(s, wrong ? STYLE_ERROR : STYLE_MESSAGE, line->text);
+    else if (line->known)
+        put_hint(s, STYLE_DIM, KEYS_HINT);
+    if (wrong)
+        prompt_mark_error(s->tui->prompt, line->offset, "");
+}
+
+static void changed(void *ctx, const char *line)
+{
+    struct tui_spans *s = ctx;
+    (void)line;
+    tui_trace_names_typed(s->tui->trace);
+}
+
+static void complete(void *ctx, const char *line, size_t point, struct completion *out)
+{
+    struct tui_spans *s = ctx;
+    tui_trace_names_complete(s->tui->trace, line, point, out);
+}
+
+static void open_prompt(struct tui_spans *s, const char *initial)
+{
+    const struct prompt_calls calls = {
+        .changed = changed, .accepted = begin, .complete = complete, .ctx = s};
+    tui_trace_names_begin(s->tui->trace);
+    prompt_open(s->tui->prompt, PROMPT_SPANS, MARK, initial, &calls);
+    put_hint(s, STYLE_DIM, KEYS_HINT);
+    tui_trace_names_typed(s->tui->trace);
+    tui_touch(s->tui);
+}
+
+/* At once, or when what is in the way has ended. */
+static void begin(void *arg, const char *words)
+{
+    struct tui_spans *s = arg;
+    struct error err = {.code = ERR_NONE};
+    char line[sizeof s->words];
+    size_t offset = 0;
+    if (words[strspn(words, " ")] == '\0')
+        return;
+    if (strlen(words) >= sizeof line) {
+        tui_message(s->tui, STYLE_ERROR, "at most %zu characters", sizeof line - 1);
+        return;
+    }
+    snprintf(line, sizeof line, "%s", words); /* they may be ours */
+    snprintf(s->words, sizeof s->words, "%s", line);
+    if (waits(s, line) || start(s, line, &offset, &err) == 0)
+        return;
+    if (err.code != ERR_USAGE) {
+        tui_message(s->tui, STYLE_ERROR, "%s", err.text);
+        return;
+    }
+    open_prompt(s, line);
+    prompt_mark_error(s->tui->prompt, offset, err.text);
+}
+
+/* ---- what a person does */
+
+static void act_spans(struct tui_spans *s, const char *arg)
+{
+    struct tui *t = s->tui;
+    struct error err = {.code = ERR_NONE};
+    bool here = strcmp(screen_view(t->screen), SPANS_VIEW) == 0;
+    s->agreed = false;
+    if (t->live && *arg)
+        begin(s, arg);
+    else if (t->live && (here || !model_spans(t->model)))
+        open_prompt(s, s->words);
+    else if (*arg)
+        tui_message(t, STYLE_ERROR, "a recording has no calls to capture: connect to a node");
+    else if (screen_act(t->screen, t->model, ACTION_VIEW, SPANS_VIEW, &err) < 0)
+        tui_message(t, STYLE_ERROR, "%s", err.text);
+}
+
+bool tui_spans_stop(struct tui_spans *s)
+{
+    if (!tui_spans_run(s))
+        return false;
+    tui_session_then(&s->s, NULL);
+    session_stop(s->s.session);
+    return true;
+}
+
+static void act_stop(struct tui_spans *s, const char *arg)
+{
+    (void)arg;
+    if (!tui_spans_stop(s))
+        tui_message(s->tui, STYLE_MESSAGE, "no capture of requests is running");
+}
+
+static void (*const handlers[ACTIONS])(struct tui_spans *s, const char *arg) = {
+    [ACTION_SPANS] = act_spans,
+    [ACTION_SPANS_STOP] = act_stop,
+};
+
+bool tui_spans_has(enum action action)
+{
+    return handlers[action] != NULL;
+}
+
+void tui_spans_act(struct tui *t, enum action action, const char *arg)
+{
+    handlers[action](t->spans, arg);
+}
+
+/* ---- life */
+
+struct tui_spans *tui_spans_new(struct tui *t)
+{
+    static const struct tui_session_kind kind = {.view = SPANS_VIEW,
+                                                 .ending = "ending the capture…",
+                                                 .over = "",
+                                                 .question = question,
+                                                 .begun = begun,
+                                                 .ended = ended,
+                                                 .begin = begin};
+    struct tui_spans *s = alloc_zero(1, sizeof *s);
+    s->tui = t;
+    tui_session_init(&s->s, t, &kind, s);
+    return s;
+}
+
+void tui_spans_free(struct tui_spans *s)
+{
+    free(s);
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Where the time of all requests goes: their critical paths, summed. */
+#include "spans_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/base/alloc.h"
+
+static int compare_parts(const void *left, const void *right)
+{
+    const struct spans_part *a = left, *b = right;
+    int order = slice_order(a->operation, b->operation);
+    if (order == 0)
+        order = slice_order(a->process, b->process);
+    return order != 0 ? order : (a->span > b->span) - (a->span < b->span);
+}
+
+static bool is_used(const struct spans_part *part)
+{
+    for (int kind = 0; kind < SPAN_STEPS; kind++)
+        if (part->ns[kind] > 0)
+            return true;
+    return false;
+}
+
+/* Those that have time, sorted, the same operation of the same name in one. */
+static void merge(struct spans_parts *parts, const struct spans *spans, size_t n)
+{
+    size_t used = 0, last = 0;
+    for (size_t i = 0; i < n; i++)
+        if (is_used(&parts->rows[i]))
+            parts->rows[used++] = parts->rows[i];
+    if (used == 0)
+        return;
+    qsort(parts->rows, used, sizeof *parts->rows, compare_parts);
+    for (size_t i = 1; i < used; i++) {
+        struct spans_part *into = &parts->rows[last], *from = &parts->rows[i];
+        if (!slice_equal(into->operation, from->operation) ||
+            !slice_equal(into->process, from->process)) {
+            parts->rows[++last] = *from;
+            continue;
+        }
+        for (int kind = 0; kind < SPAN_STEPS; kind++)
+            into->ns[kind] += from->ns[kind];
+        into->slow += from->slow;
+        const struct span *a = spans_at(spans, into->span), *b = spans_at(spans, from->span);
+        into->several |= from->several || !pid_same(&a->process.pid, &b->process.pid) ||
+                         !slice_equal(a->process.node, b->process.node);
+    }
+    parts->n = last + 1;
+}
+
+static void add_root(struct spans_parts *parts, const struct spans *spans, uint32_t root, bool slow)
+{
+    size_t n;
+    struct span_step *steps = spans_critical(spans, root, &n);
+    for (size_t i = 0; i < n; i++) {
+        struct spans_part *part = &parts->rows[steps[i].span];
+        int64_t ns = steps[i].to_ns - steps[i].from_ns;
+        part->ns[steps[i].kind] += ns;
+        part->slow += slow ? ns : 0;
+        parts->ns += ns;
+        parts->slow_ns += slow ? ns : 0;
+    }
+    free(steps);
+}
+
+struct root {
+    uint32_t index;
+    int64_t ns;
+};
+
+static int slowest_first(const void *left, const void *right)
+{
+    const struct root *a = left, *b = right;
+    if (a->ns != b->ns)
+        return a->ns < b->ns ? 1 : -1;
+    return (a->index > b->index) - (a->index < b->index);
+}
+
+void spans_parts_make(struct spans_parts *parts, const struct spans *spans)
+{
+    size_t n = spans_count(spans);
+    struct root *roots = alloc_zero(n + 1, sizeof *roots);
+    spans_parts_clear(parts);
+    parts->rows = alloc_zero(n + 1, sizeof *parts->rows);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct span *span = spans_at(spans, i);
+        parts->rows[i] = (struct spans_part){
+            .operation = span->operation, .process = span->process.name, .span = i};
+        if (span->parent == SPAN_NONE)
+            roots[parts->roots++] = (struct root){i, span->ended_ns - span->started_ns};
+    }
+    qsort(roots, parts->roots, sizeof *roots, slowest_first);
+    parts->slow = (parts->roots + 99) / 100;
+    for (size_t i = 0; i < parts->roots; i++) {
+        add_root(parts, spans, roots[i].index, i < parts->slow);
+        parts->slow_from_ns = i < parts->slow ? roots[i].ns : parts->slow_from_ns;
+    }
+    free(roots);
+    merge(parts, spans, n);
+}
+
+void spans_parts_clear(struct spans_parts *parts)
+{
+    free(parts->rows);
+    *parts = (struct spans_parts){0};
+}
