@@ -101,7 +101,7 @@ UNIT_MODEL += tests/unit/model/test_yields
 tests_unit_model_test_yields_SOURCES = tests/unit/model/answers.h tests/unit/model/test_yields.c
 tests_unit_model_test_yields_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
 UNIT_MODEL += tests/unit/model/test_threads
-tests_unit_model_test_threads_SOURCES = tests/unit/model/answers.h tests/unit/model/test_threads.c
+tests_unit_model_test_threads_SOURCES = tests/unit/model/answers.h tests/unit/model/given.h tests/unit/model/test_threads.c
 tests_unit_model_test_threads_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
 tests_unit_model_test_armed_SOURCES = tests/unit/model/answers.h tests/unit/model/test_armed.c
 tests_unit_model_test_armed_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
@@ -120,7 +120,7 @@ tests_unit_model_test_owners_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
 UNIT_MODEL += tests/unit/model/test_recorded
 tests_unit_model_test_recorded_SOURCES = tests/unit/model/answers.h tests/unit/model/test_recorded.c
 tests_unit_model_test_recorded_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
-tests_unit_model_test_rate_SOURCES = tests/unit/model/answers.h tests/unit/model/test_rate.c
+tests_unit_model_test_rate_SOURCES = tests/unit/model/answers.h tests/unit/model/given.h tests/unit/model/test_rate.c
 UNIT_MODEL += tests/unit/model/spans/test_spans
 tests_unit_model_spans_test_spans_SOURCES = tests/unit/model/spans/events.h tests/unit/model/spans/expected.h tests/unit/model/spans/test_spans.c
 tests_unit_model_spans_test_spans_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
@@ -130,7 +130,7 @@ tests_unit_model_test_stacks_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
 tests_unit_model_test_rate_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
 # ---- output, recording, report
 UNIT_REPORT = tests/unit/output/test_sink
-tests_unit_output_test_sink_SOURCES = tests/unit/model/answers.h tests/unit/output/test_sink.c
+tests_unit_output_test_sink_SOURCES = tests/unit/model/answers.h tests/unit/model/given.h tests/unit/output/test_sink.c
 tests_unit_output_test_sink_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 tests_unit_output_test_sink_LDADD = $(OUTPUT_LIBS) $(CMOCKA_LIBS)
 UNIT_REPORT += tests/unit/output/test_calls_sink
@@ -141,6 +141,15 @@ UNIT_REPORT += tests/unit/output/test_samples_sink
 tests_unit_output_test_samples_sink_SOURCES = tests/unit/output/test_samples_sink.c
 tests_unit_output_test_samples_sink_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 tests_unit_output_test_samples_sink_LDADD = $(OUTPUT_LIBS) $(CMOCKA_LIBS)
+UNIT_REPORT += tests/unit/output/test_spans_sink
+tests_unit_output_test_spans_sink_SOURCES = tests/unit/model/spans/events.h tests/unit/output/spans_runs.h tests/unit/output/test_spans_sink.c
+tests_unit_output_test_spans_sink_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+tests_unit_output_test_spans_sink_LDADD = $(OUTPUT_LIBS) $(CMOCKA_LIBS)
+check_PROGRAMS += tests/unit/output/spans_files
+tests_unit_output_spans_files_SOURCES = tests/unit/model/spans/events.h tests/unit/output/spans_files.c tests/unit/output/spans_runs.h
+tests_unit_output_spans_files_LDADD = $(OUTPUT_LIBS)
+EXTRA_DIST += tests/unit/output/spans tests/schema/check.py tests/schema/otlp.schema.json \
+	tests/schema/spans.sh tests/schema/speedscope.schema.json tests/schema/trace-event.schema.json
 UNIT_REPORT += tests/unit/output/test_trace_sink
 tests_unit_output_test_trace_sink_SOURCES = tests/unit/output/test_trace_sink.c
 tests_unit_output_test_trace_sink_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
@@ -168,10 +177,17 @@ tests_unit_recording_test_recording_limits_LDADD = $(RECORDING_LIBS) $(CMOCKA_LI
 UNIT_REPORT += tests/unit/recording/test_recording_samples
 tests_unit_recording_test_recording_samples_SOURCES = tests/unit/model/answers.h tests/unit/recording/made_samples.h tests/unit/recording/test_recording_samples.c tests/unit/recording/ticks.h
 tests_unit_recording_test_recording_samples_LDADD = $(RECORDING_LIBS) $(CMOCKA_LIBS)
+UNIT_REPORT += tests/unit/recording/test_recording_spans
+tests_unit_recording_test_recording_spans_SOURCES = tests/unit/model/answers.h tests/unit/model/spans/events.h tests/unit/recording/made_spans.h tests/unit/recording/test_recording_spans.c tests/unit/recording/ticks.h
+tests_unit_recording_test_recording_spans_LDADD = $(RECORDING_LIBS) $(CMOCKA_LIBS)
 UNIT_REPORT += tests/unit/report/test_summary_samples
 tests_unit_report_test_summary_samples_SOURCES = tests/unit/recording/made.h tests/unit/recording/made_samples.h tests/unit/recording/opened.h tests/unit/report/test_summary_samples.c
 tests_unit_report_test_summary_samples_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 tests_unit_report_test_summary_samples_LDADD = $(REPORT_LIBS) $(CMOCKA_LIBS)
+UNIT_REPORT += tests/unit/report/test_summary_requests
+tests_unit_report_test_summary_requests_SOURCES = tests/unit/recording/made.h tests/unit/recording/made_spans.h tests/unit/recording/opened.h tests/unit/report/test_summary_requests.c
+tests_unit_report_test_summary_requests_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+tests_unit_report_test_summary_requests_LDADD = $(REPORT_LIBS) $(CMOCKA_LIBS)
 UNIT_REPORT += tests/unit/recording/test_recording_trace
 tests_unit_recording_test_recording_trace_SOURCES = tests/unit/model/answers.h tests/unit/recording/made.h tests/unit/recording/made_samples.h tests/unit/recording/made_trace.h tests/unit/recording/test_recording_trace.c
 tests_unit_recording_test_recording_trace_LDADD = $(REPORT_LIBS) $(CMOCKA_LIBS)
@@ -208,9 +224,15 @@ tests_screen_test_acts_LDADD = $(UI_LIBS) $(CMOCKA_LIBS)
 UNIT_UI += tests/screen/test_screen
 tests_screen_test_screen_SOURCES = tests/screen/test_screen.c tests/screen/golden.c tests/screen/golden.h \
 	tests/screen/world.c \
-	tests/screen/world.h tests/screen/world_trace.c tests/screen/world_trace.h \
-	tests/screen/world_views.c tests/screen/world_views.h
+	tests/screen/world.h tests/screen/world_spans.c tests/screen/world_spans.h \
+	tests/screen/world_trace.c tests/screen/world_trace.h \
+	tests/screen/world_views.c tests/screen/world_views.h tests/unit/model/spans/events.h
 tests_screen_test_screen_LDADD = $(UI_LIBS) $(CMOCKA_LIBS)
+UNIT_UI += tests/screen/test_spans
+tests_screen_test_spans_SOURCES = tests/screen/test_spans.c tests/screen/world.c \
+	tests/screen/world.h tests/screen/world_spans.c tests/screen/world_spans.h \
+	tests/unit/model/spans/events.h
+tests_screen_test_spans_LDADD = $(UI_LIBS) $(CMOCKA_LIBS)
 UNIT_UI += tests/screen/test_trace
 tests_screen_test_trace_SOURCES = tests/screen/test_trace.c tests/screen/world.c \
 	tests/screen/world.h tests/screen/world_trace.c tests/screen/world_trace.h
@@ -296,7 +318,7 @@ endif
 
 SCRIPT_TESTS = tests/format.sh tests/layers.sh tests/names.sh tests/never.sh tests/spdx.sh \
   tests/words.sh $(FUZZ_REPLAY)
-SCRIPT_TESTS += tests/archive.sh
+SCRIPT_TESTS += tests/archive.sh tests/schema/spans.sh
 TESTS += $(SCRIPT_TESTS)
 EXTRA_DIST += tests/format.sh tests/layers.sh tests/names.sh tests/never.sh tests/spdx.sh tests/words.sh tests/fuzz/replay.sh tests/fuzz/run.sh tests/fuzz/corpus
 
@@ -341,23 +363,26 @@ tests_unit_app_test_record_retry_LDADD = $(BASE_LIBS) $(CMOCKA_LIBS)
 UNIT_APP += tests/unit/app/test_record_status
 tests_unit_app_test_record_status_SOURCES = tests/unit/app/test_record_status.c src/app/recorder/record_status.c
 tests_unit_app_test_record_status_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
-tests_unit_app_test_record_status_LDADD = $(JANSSON_LIBS) $(BASE_LIBS) $(CMOCKA_LIBS)
+tests_unit_app_test_record_status_LDADD = $(JANSSON_LIBS) $(MODEL_LIBS) $(CMOCKA_LIBS)
 UNIT_APP += tests/unit/app/test_report
 tests_unit_app_test_report_SOURCES = tests/unit/app/test_report.c tests/unit/model/answers.h tests/unit/recording/made.h tests/unit/recording/made_samples.h src/app/command/report_command.c
 tests_unit_app_test_report_LDADD = $(REPORT_LIBS) $(CMOCKA_LIBS)
 UNIT_APP += tests/unit/app/test_trace_history
-tests_unit_app_test_trace_history_SOURCES = tests/unit/app/test_trace_history.c src/app/tui/trace_history.c
+tests_unit_app_test_trace_history_SOURCES = tests/unit/app/test_trace_history.c src/app/command/trace_history.c
 tests_unit_app_test_trace_history_LDADD = $(BASE_LIBS) $(CMOCKA_LIBS)
 UNIT_APP += tests/unit/app/test_trigger
 tests_unit_app_test_trigger_SOURCES = tests/unit/app/test_trigger.c src/app/command/condition.c src/app/command/trigger.c
 tests_unit_app_test_trigger_LDADD = $(REPORT_LIBS) $(CMOCKA_LIBS)
 
 UNIT_TRACE = tests/unit/trace/test_caps tests/unit/trace/test_histogram \
-	tests/unit/trace/test_library tests/unit/trace/test_request
+	tests/unit/trace/test_library tests/unit/trace/test_request \
+	tests/unit/trace/test_spans_request
 tests_unit_trace_test_caps_SOURCES = tests/unit/trace/test_caps.c
 tests_unit_trace_test_caps_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
 tests_unit_trace_test_histogram_SOURCES = tests/unit/trace/test_histogram.c
 tests_unit_trace_test_histogram_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
+tests_unit_trace_test_spans_request_SOURCES = tests/unit/trace/test_spans_request.c
+tests_unit_trace_test_spans_request_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
 tests_unit_trace_test_library_SOURCES = tests/unit/trace/test_library.c
 tests_unit_trace_test_library_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
 tests_unit_trace_test_request_SOURCES = tests/unit/trace/test_request.c
@@ -382,9 +407,15 @@ tests_unit_trace_test_session_counts_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
 tests_unit_trace_test_log_SOURCES = tests/unit/trace/test_log.c
 tests_unit_trace_test_log_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
 UNIT_TRACE += tests/unit/trace/test_calls
-tests_unit_trace_test_calls_SOURCES = tests/unit/trace/test_calls.c
+tests_unit_trace_test_calls_SOURCES = tests/unit/trace/test_calls.c \
+	tests/unit/trace/played.c tests/unit/trace/played.h
 tests_unit_trace_test_calls_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
 tests_unit_trace_test_calls_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
+UNIT_TRACE += tests/unit/trace/test_spans_session
+tests_unit_trace_test_spans_session_SOURCES = tests/unit/trace/test_spans_session.c \
+	tests/unit/trace/played.c tests/unit/trace/played.h
+tests_unit_trace_test_spans_session_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
+tests_unit_trace_test_spans_session_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
 UNIT_TRACE += tests/unit/trace/test_matchspec
 tests_unit_trace_test_matchspec_SOURCES = tests/unit/trace/test_matchspec.c
 tests_unit_trace_test_matchspec_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
@@ -445,7 +476,7 @@ tests_live_select_SOURCES = tests/live/select.c
 tests_live_select_LDADD = $(TRACE_LIBS)
 EXTRA_DIST += tests/live/select_cases.erl
 LIVE_TESTS = $(LIVE_BINARIES) tests/live/test_demo.sh tests/live/test_preflights.sh tests/live/test_select.sh \
-	tests/live/test_queries.sh tests/live/test_trace_kills.sh tests/live/test_calls.sh tests/live/test_traces.sh
+	tests/live/test_queries.sh tests/live/test_trace_kills.sh tests/live/test_spans_kills.sh tests/live/test_calls.sh tests/live/test_traces.sh
 LIVE_TESTS += tests/live/test_examples.sh tests/live/test_trace_batch.sh
 LIVE_TESTS += tests/live/test_lateness.sh
 LIVE_TESTS += tests/live/test_cpus.sh
@@ -464,7 +495,8 @@ LIVE_TESTS += tests/live/test_closed.sh
 LIVE_TESTS += tests/live/test_perf_map.sh
 LIVE_TESTS += tests/live/test_sample.sh tests/live/test_sample_remote.sh
 LIVE_TESTS += tests/live/test_heaps.sh
-EXTRA_DIST += tests/live/heap_load.erl
+LIVE_TESTS += tests/live/test_spans.sh
+EXTRA_DIST += tests/live/heap_load.erl tests/live/spans_load.erl
 EXTRA_DIST += tests/live/sample_load.erl tests/live/sample_nif.c
 LIVE_TESTS += tests/live/test_completion.sh
 EXTRA_DIST += tests/live/names_load.erl
@@ -482,7 +514,7 @@ EXTRA_DIST += tests/live/calls_live.erl tests/live/preflights.erl tests/live/tra
 LIVE_TESTS += tests/live/test_trace_caps.sh tests/live/test_trace_slow.sh
 EXTRA_DIST += tests/live/proxy.erl tests/live/trace_caps.erl tests/live/trace_slow.erl
 TMUX_TESTS = tests/tmux/test_act.sh tests/tmux/test_replay.sh tests/tmux/test_life.sh tests/tmux/test_link.sh tests/tmux/test_look.sh tests/tmux/test_trace.sh
-TMUX_TESTS += tests/tmux/test_findings.sh tests/tmux/test_record.sh tests/tmux/test_views.sh
+TMUX_TESTS += tests/tmux/test_findings.sh tests/tmux/test_record.sh tests/tmux/test_spans.sh tests/tmux/test_views.sh
 TESTS += tests/scripts.sh $(LIVE_TESTS) $(TMUX_TESTS)
 
 # ---- bench: figures beside their goals, never part of `make check`. BENCH: calls, cheap,
@@ -491,7 +523,7 @@ EXTRA_PROGRAMS = tests/bench/pty
 tests_bench_pty_SOURCES = tests/bench/pty.c
 tests_bench_pty_LDADD = -lutil
 CLEANFILES += tests/bench/pty$(EXEEXT)
-EXTRA_DIST += tests/bench/bench.sh tests/bench/cheap.erl
+EXTRA_DIST += tests/bench/bench.sh tests/bench/cheap.erl tests/bench/following.erl
 EXTRA_PROGRAMS += tests/bench/names
 tests_bench_names_SOURCES = tests/bench/names.c
 tests_bench_names_LDADD = $(TRACE_LIBS)

@@ -15,4 +15,18 @@ for word in '\bbacktrace\b' 'process_info([^,()]*, *dictionary)' 'translate_init
         echo "not ok $n - no expression has: $word"
     fi
 done
+
+# A label that is not an immediate kills the VM.
+n=$((n + 1))
+found=$(grep -nE "set_seq_token, *label|Seed\(" src/query/q/*.erl src/query/q/part/*.erl |
+    grep -vE "Seed\(\{self\}\)|Seed\(\{map_get, \{self\}, \{const, Labels\}\}\)" |
+    grep -vE "\[\{set_seq_token, label, Label\}, \{set_seq_token, send, true\}")
+roots=$(grep -cE "Labels = maps:from_list\(\[\{P, P\} \|\| P <- maps:keys\(Opens\)\]\)" \
+    src/query/q/part/spans_collect.erl)
+if [ -z "$found" ] && [ "$roots" = 1 ]; then
+    echo "ok $n - labels of trace tokens are pids of the node"
+else
+    echo "$found" | sed 's/^/# /'
+    echo "not ok $n - labels of trace tokens are pids of the node"
+fi
 echo "1..$n"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # What the program costs a target and its own machine, as tables of figures and goals; asserts
 # nothing. See docs/performance.md.
-# usage: bench.sh [calls|cheap|opening|budget|cost|findings|light|recording|trace]…      all of them without an argument
+# usage: bench.sh [calls|cheap|opening|budget|cost|findings|light|recording|spans|trace]…      all of them without an argument
 #   BEAMTOP        the program (default: the one of the build)
 #   BENCH_RELEASES releases beside the machine's own (default: 23 27 29; those that are there)
 #   BENCH_PROCESSES, BENCH_MANY   processes of the targets (100000, 1000000)
@@ -30,7 +30,8 @@ trap cleanup EXIT
 trap 'exit 130' INT TERM
 erlc -o "$work" "$src/tests/live/queries.erl" "$src/tests/bench/scan.erl" \
     "$src/tests/bench/cheap.erl" "$src/tests/bench/tracing.erl" \
-    "$src/tests/bench/counting.erl" "$src/tests/bench/findings.erl" || exit 1
+    "$src/tests/bench/counting.erl" "$src/tests/bench/findings.erl" \
+    "$src/tests/bench/following.erl" || exit 1
 
 erlang() {
     timeout "$1" erl -noinput -hidden -pa "$work" -name "bench$$_$2@127.0.0.1" \
@@ -49,6 +50,7 @@ each_root() {
         calls) erlang 240 calls "counting:main([\"$program\", \"$root\"])" ;;
         findings) erlang 600 findings "findings:main([\"$root\",
             {processes, $some}, {processes, $many}, {tables, 50000}, {atoms, 1000000}])" ;;
+        spans) erlang 240 spans "following:main([\"$program\", \"$root\"])" ;;
         trace) erlang 240 trace "tracing:main([\"$program\", \"$root\"])" ;;
         opening) erlang 120 opening "cheap:main([\"$program\", \"$root\", {opening, $some}])" ;;
         *) erlang 240 cheap "cheap:main([\"$program\", \"$root\", $1])" ;;
@@ -155,7 +157,7 @@ for what; do
     cost) each_root "{cost, 0}, {cost, $some}" ;;
     budget) erlang 480 budget "cheap:main([\"$program\", \"\", {budget, $many}])" ;;
     light) light_figures 0; light_figures "$some" ;;
-    calls | findings | opening) each_root "$what" ;;
+    calls | findings | opening | spans) each_root "$what" ;;
     recording) recording_figures ;;
     trace) each_root trace; names_figures; prompt_figures ;;
     *) echo "bench.sh: no bench $what" >&2; exit 2 ;;

@@ -21,7 +21,8 @@ left(Baseline) ->
     Sessions = try length(trace:session_info(all)) - 1 catch error:_ -> 0 end,
     [X || {_, L} = X <- [{points, Points}, {messages, Messages}, {flags, Flags}, {processes, Others},
                          {sessions, Sessions}, {word, erlang:system_info(trace_control_word)},
-                         {name, whereis(beamtop_calls)}],
+                         {name, whereis(beamtop_calls)}, {trace_name, whereis(beamtop_trace)},
+                         {system_tracer, case seq_trace:get_system_tracer() of false -> []; T -> T end}],
           L =/= [], L =/= 0, L =/= undefined].
 
 %% A connection's processes end with it, by and by; only those that evaluate are beamtop's.

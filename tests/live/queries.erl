@@ -162,6 +162,7 @@ tests() ->
      {"300,000 tables are counted", fun tables_test/2},
      {"leaders are the node's longest mailboxes, largest and busiest processes", fun leaders_test/2},
      {"mistakes, deadlines and heap limits are answered", fun failure_test/2},
+     {"microstate accounting that was switched off is on again", fun msacc_is_set_again_test/2},
      {"a query that is a process: told, shielded, given time to end", fun process_form_test/2},
      {"nothing stays after any death", fun residue_test/2}].
 
@@ -904,6 +905,31 @@ failure_test(_, K) ->
     {scan, _, 0, _, _, _, _, _, _} = scan(K, #{}),
     K ! nonsense,
     {ok, _, _} = ask(K, system, {in, system, []}, ?LONG_MS).
+
+%% Switched off by anyone, as by the late end of one that missed its deadline: it is on again soon,
+%% and off in the end.
+msacc_is_set_again_test({T, _}, K) ->
+    Ask = fun() ->
+        {ok, _, {msacc, _, Before, _, _}} = ask(K, msacc, {in, msacc, []}, ?LONG_MS),
+        timer:sleep(100),
+        Before
+    end,
+    Sum = fun() ->
+        lists:sum([lists:sum(maps:values(C))
+                   || #{type := scheduler, counters := C}
+                          <- rpc:call(T, erlang, statistics, [microstate_accounting])])
+    end,
+    IsOn = fun() ->
+        Old = Sum(),
+        timer:sleep(100),
+        2 * (Sum() - Old) > rpc:call(T, erlang, convert_time_unit, [100, millisecond, perf_counter])
+    end,
+    false = Ask(),
+    true = rpc:call(T, erlang, system_flag, [microstate_accounting, false]),
+    wait(fun() -> not IsOn() end, ?LONG_MS),
+    wait(fun() -> Ask() =:= false andalso IsOn() end, ?LONG_MS),
+    K ! {drop, msacc},
+    wait(fun() -> not IsOn() end, ?LONG_MS).
 
 %% Answers asks in turn; `ended` goes to the client only when it is given time at the end. Its
 %% shield tells the client what passes through it; the keeper forgets it with the process.

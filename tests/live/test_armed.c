@@ -129,8 +129,8 @@ static void await_nothing(const struct target *t)
 
 static void expect_nothing(const struct target *t)
 {
-    static const char *const sums[] = {"sessions", "breakpoints", "processes",
-                                       "flags",    "monitors",    "control_word"};
+    static const char *const sums[] = {"sessions", "breakpoints",  "processes", "flags",
+                                       "monitors", "control_word", "tokens"};
     json_t *line = ask(t);
     for (size_t i = 0; i < ARRAY_LEN(sums); i++)
         expect_sum(line, sums[i], 0);
@@ -233,6 +233,37 @@ static void test_single_space(struct target *t)
     expect_nothing(t);
 }
 
+/* A system tracer and a token, each set and cleared: the sum and a row say so. */
+static void test_sequential(struct target *t)
+{
+    char holder[64];
+    node_expect(&t->node,
+                "Q = spawn(fun() -> receive stop -> ok end end), register(sequencer, Q), "
+                "seq_trace:set_system_tracer(Q), "
+                "P = spawn(fun() -> seq_trace:set_token(label, 17), "
+                "receive stop -> ok end end), register(tokened, P), "
+                "W = fun W() -> case process_info(P, sequential_trace_token) of "
+                "{_, []} -> erlang:yield(), W(); _ -> ok end end, W().",
+                "ok");
+    node_eval(&t->node, "whereis(sequencer).", holder, sizeof holder);
+    json_t *line = ask(t);
+    expect_sum(line, "tokens", 1);
+    assert_non_null(strstr(text_at(line, "armed.system_tracer"), holder));
+    json_t *row = need(line, "system_tracer", "seq_trace", "", false);
+    assert_non_null(strstr(text_at(row, "tracer"), " sequencer"));
+    row = need(line, "tokens", "seq_trace", "", false);
+    assert_int_equal(number_at(row, "processes"), 1);
+    json_decref(line);
+    node_expect(&t->node, "seq_trace:set_system_tracer(false), ok.", "ok");
+    line = ask(t);
+    assert_null(text_at(line, "armed.system_tracer"));
+    expect_sum(line, "tokens", 1); /* a token outlives its tracer */
+    assert_null(row_of(line, "system_tracer", "seq_trace", ""));
+    json_decref(line);
+    node_expect(&t->node, "sequencer ! stop, seq_trace:reset_trace(), tokened ! stop, ok.", "ok");
+    expect_nothing(t);
+}
+
 static void test_session(struct target *t)
 {
     if (!t->has_sessions)
@@ -311,6 +342,7 @@ static void test_release(const char *release)
         skip();
     test_nothing(&t);
     test_single_space(&t);
+    test_sequential(&t);
     test_session(&t);
     test_own(&t);
     end(&t);

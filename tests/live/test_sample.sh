@@ -204,6 +204,24 @@ records_runs() {
         is_clean
 }
 
+is_one_of_several() {
+    "$beamtop" sample "$node" --for 0.1s >/dev/null 2>"$work/err"
+    told 'several VMs of this host are called'
+}
+
+# Of two VMs of that name, the one with the node's OS pid is looked at from outside.
+knows_a_node_from_its_namesake() {
+    has_jit || return 0
+    erl -noinput -name "$node" -dist_listen false -eval 'timer:sleep(300000), halt().' >/dev/null 2>&1 &
+    namesake=$!
+    wait_until 60 is_one_of_several >"$work/text" && records_runs
+    rc=$?
+    [ $rc = 0 ] || cat "$work/text"
+    kill "$namesake"
+    wait "$namesake" 2>/dev/null
+    return $rc
+}
+
 # Of the samples of a short function some stand before its first instruction.
 shows_prologues() {
     has_jit || return 0
@@ -284,5 +302,5 @@ survives_the_end_of_the_vm() {
 try_host
 run_on_releases finds_known_shares blames_copies blames_collections names_a_bif blames_a_library \
     knows_late_pids marks_deep_stacks survives_code_loading shows_stacks names_processes \
-    records_runs shows_prologues refuses_strangers \
+    records_runs knows_a_node_from_its_namesake shows_prologues refuses_strangers \
     tells_a_killed_sampler ends_early survives_the_end_of_the_vm

@@ -1,12 +1,12 @@
 %% SPDX-License-Identifier: GPL-3.0-or-later
-%%% Ends of `beamtop trace` that nobody planned: kill -9, SIGTERM, SIGSTOP, a link that is cut, and
+%%% Ends of `beamtop trace`, or of `beamtop spans`, that nobody planned: kill -9, SIGTERM, SIGSTOP, a link that is cut, and
 %%% one that loses everything without being closed (the target cannot tell it from a slow one), at
 %%% random moments of a trace's life, on a function that is called as fast as the VM can. After
 %%% each, the node itself is asked what is left: breakpoints, flags, sessions, the control word,
 %%% processes, modules. Where there are sessions, another tool's session and its legacy trace stand
 %%% meanwhile and must miss nothing. Prints TAP; queries.erl has the tools.
 -module(trace_kills).
--export([main/2, left/3, clean/5, port_of/1]).
+-export([main/2, main/3, left/3, clean/5, port_of/1]).
 
 %% Each: {Text, how it ends, how long the target may need to be clean, in ms}. A target that nobody
 %% tells anything ends the trace by its own time. From the moment that the program is dead, or that
@@ -18,9 +18,13 @@ ends() ->
      {"the link is cut by the node", cut, 1000},
      {"the network is gone, then the trace's own time", partition, 4000}].
 
-tests() -> length(ends()) + 3.
+tests() -> length(ends()) + 4.
 
-main(Targets, Times) ->
+main(Targets, Times) -> main(Targets, Times, trace).
+
+%% Command: trace | spans.
+main(Targets, Times, Command) ->
+    put(command, Command),
     io:format("1..~w~n", [length(Targets) * tests()]),
     lists:foldl(fun(Target, First) -> run_root(Target, Times, First) end, 1, Targets).
 
@@ -41,7 +45,8 @@ run_root({Otp, Root}, Times, First) ->
          fun() -> whole(Node, Others) end),
     test(First + Kinds + 1, Otp, "another tool's trace works after all that",
          fun() -> foreign(Node) end),
-    test(First + Kinds + 2, Otp, "the node has logged nothing", fun() -> silent(Node, Port) end),
+    test(First + Kinds + 2, Otp, "no token of a trace emits anything", fun() -> quiet(Node) end),
+    test(First + Kinds + 3, Otp, "the node has logged nothing", fun() -> silent(Node, Port) end),
     queries:stop_target(Target),
     First + tests().
 
@@ -123,6 +128,7 @@ left_at(Node, Until, Stays, Hot, Base) ->
 disarmed(Node, Ms) ->
     queries:evaluate(Node,
         "Off = fun() -> whereis(beamtop_trace) =:= undefined"
+        "   andalso seq_trace:get_system_tracer() =:= false"
         "   andalso erlang:system_info(trace_control_word) =:= 0"
         "   andalso erlang:trace_info({lists, last, 1}, all) =:= {all, false}"
         "   andalso not (erlang:function_exported(trace, session_info, 1)"
@@ -166,17 +172,24 @@ hidden(Node, Tries) ->
 
 beamtop(Node, Proxy) ->
     Way = case Proxy of none -> []; {_, P} -> ["--port", integer_to_list(P)] end,
+    Common = ["--cookie-file", os:getenv("COOKIE_FILE"), "--time", "2s", "--force",
+              "--format", "json" | Way],
     open_port({spawn_executable, os:getenv("BEAMTOP")},
-              [{args, ["trace", atom_to_list(Node), "lists:last(_) -> return",
-                       "--cookie-file", os:getenv("COOKIE_FILE"), "--time", "2s",
-                       "--events", "10000", "--rate", "5000", "--bytes", "8MiB", "--force",
-                       "--format", "json" | Way]},
+              [{args, arguments(get(command), atom_to_list(Node)) ++ Common},
                binary, exit_status, stderr_to_stdout, hide]).
+
+arguments(trace, Node) ->
+    ["trace", Node, "lists:last(_) -> return", "--events", "10000", "--rate", "5000",
+     "--bytes", "8MiB"];
+arguments(spans, Node) ->
+    Full = ["--full" || rand:uniform(2) =:= 1],
+    ["spans", Node, "lists:last(_)", "--roots", "1000", "--every", "100", "--events", "20000" | Full].
 
 %% One that is told to end does that as such (1: before it was armed), not when its time is over. The
 %% calls may have ended it before: by another of its caps.
 as_told({Code, Output}) ->
-    Capped = re:run(Output, "\"reason\":\"(events|rate|bytes|heap)\"") =/= nomatch,
+    Capped = get(command) =:= spans
+        orelse re:run(Output, "\"reason\":\"(events|rate|bytes|heap)\"") =/= nomatch,
     Code =:= 128 + 15 orelse Code =:= 1 orelse Code =:= 0 andalso Capped
         orelse begin io:format("# ended with ~w: ~0P~n", [Code, Output, 200]), false end.
 
@@ -219,7 +232,8 @@ left(Node, Hot, Base) ->
         " Processes = [P || P <- processes() -- Hot, {dictionary, D} <-"
         "   [process_info(P, dictionary)], {_, beamtop} <- D],"
         " Known = length(processes() -- Hot),"
-        " Left = [{point, P} || P <- Points] ++ [{flags, F} || F <- Flags]"
+        " Tracers = [T || T <- [seq_trace:get_system_tracer()], T =/= false],"
+        " Left = [{system_tracer, T} || T <- Tracers] ++ [{point, P} || P <- Points] ++ [{flags, F} || F <- Flags]"
         " ++ [{messages, M} || M <- Messages] ++ [{session, S} || S <- Sessions]"
         " ++ [{control_word, W} || W <- [erlang:system_info(trace_control_word)], W =/= 0]"
         " ++ [{processes, Ps} || Ps <- [Processes], Ps =/= []]"
@@ -228,6 +242,15 @@ left(Node, Hot, Base) ->
         "   [{count, Before} | Was] -> (Left -- Was)"
         "     ++ [{processes, Known} || Known > Before + 2] end.",
         [{'Hot', Hot}, {'Base', Base}]).
+
+%% Tokens that are left are seen by whoever sets a system tracer next.
+quiet(Node) ->
+    [] = queries:evaluate(Node,
+        "T = spawn(fun() -> (fun L(Seen) -> receive {what, P} -> P ! {seen, lists:sublist(Seen, 5)};"
+        "   X -> L([X | Seen]) end end)([]) end),"
+        " seq_trace:set_system_tracer(T), receive after 300 -> ok end,"
+        " seq_trace:set_system_tracer(false), T ! {what, self()}, receive {seen, S} -> S end.", []),
+    ok.
 
 silent(Node, Port) ->
     [] = output(Port, 0),

@@ -1,0 +1,231 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
+%% Load of test_spans.sh: requests with known answers. Files in the directory are how the script
+%% asks; each is deleted when it is done:
+%%   audit          `left` is written, by audit.erl
+%%   loop_CASE      root(CASE) is called again and again, each time by a fresh process
+%%   stop           … no more
+%%   emits          `said` is written: how many events tokens of before give a new system tracer
+%%   system_tracer, no_system_tracer   another tool's
+%%   kill_armed     two of beamtop's four processes there are killed, once it captures
+%%   kill_arming    … one or two, as soon as it begins to set anything
+%%   token, no_token   this process has a token of its application, or none
+-module(spans_load).
+
+-export([start/2, root/1, hot/0]).
+-export([init/1, handle_call/3, handle_cast/2, handle_info/2, terminate/2]).
+-export([callback_mode/0, handle_event/4, terminate/3]).
+
+-define(MOST_MS, 1200000).
+
+start(Dir, _Code) ->
+    spawn(fun() -> begin_load(Dir) end),
+    ok.
+
+begin_load(Dir) ->
+    logger:set_primary_config(level, none),
+    [{ok, _} = gen_server:start({local, N}, ?MODULE, N, []) || N <- [b, c, w]],
+    {ok, _} = gen_statem:start({local, machine}, ?MODULE, machine, []),
+    register(pool, spawn(fun pool/0)),
+    register(replier, spawn(fun replier/0)),
+    %% The first calls load code and make atoms.
+    [one(C) || C <- cases()],
+    ok = file:write_file(filename:join(Dir, "pid.new"), os:getpid()),
+    ok = file:rename(filename:join(Dir, "pid.new"), filename:join(Dir, "pid")),
+    serve(Dir, processes(), none, erlang:monotonic_time(millisecond) + ?MOST_MS).
+
+cases() -> [chain, task, crash, timeout, pool, cast, defer, noproc, statem, raise].
+
+serve(Dir, Baseline, Looper, Until) ->
+    asked(Dir, "audit", fun() -> audit:write(Dir, Baseline) end),
+    asked(Dir, "emits", fun() -> say(Dir, integer_to_list(emits())) end),
+    asked(Dir, "system_tracer", fun() -> seq_trace:set_system_tracer(whereis(replier)) end),
+    asked(Dir, "no_system_tracer", fun() -> seq_trace:set_system_tracer(false) end),
+    asked(Dir, "kill_armed", fun() ->
+        wait_for(fun() -> is_pid(seq_trace:get_system_tracer()) end),
+        timer:sleep(rand:uniform(150)),
+        kill(2)
+    end),
+    asked(Dir, "kill_arming", fun() ->
+        wait_for(fun() -> is_pid(whereis(beamtop_trace)) end),
+        spin(rand:uniform(3000)),
+        kill(rand:uniform(2))
+    end),
+    asked(Dir, "token", fun() -> seq_trace:set_token(label, 17) end),
+    asked(Dir, "no_token", fun() -> seq_trace:set_token([]) end),
+    Next = lists:foldl(
+        fun(Case, Now) ->
+            File = filename:join(Dir, "loop_" ++ atom_to_list(Case)),
+            case filelib:is_file(File) of
+                true ->
+                    stop(Now),
+                    Pid = spawn(fun() -> loop(Case, Until) end),
+                    file:delete(File),
+                    Pid;
+                false -> Now
+            end
+        end, Looper, [hot | cases()]),
+    Stopped = filelib:is_file(filename:join(Dir, "stop")),
+    asked(Dir, "stop", fun() -> stop(Next) end),
+    receive after 20 -> ok end,
+    erlang:monotonic_time(millisecond) < Until
+        andalso serve(Dir, Baseline, case Stopped of true -> none; false -> Next end, Until).
+
+asked(Dir, Name, Do) ->
+    File = filename:join(Dir, Name),
+    filelib:is_file(File) andalso begin Do(), file:delete(File) end.
+
+wait_for(True) ->
+    True() orelse wait_for(True).
+
+spin(0) -> ok;
+spin(N) -> spin(N - 1).
+
+%% The processes of a capture: the holder, and those that it has started.
+kill(N) ->
+    Ours = [P || P <- processes(), {dictionary, D} <- [process_info(P, dictionary)],
+                 lists:member(proplists:get_value('$initial_call', D),
+                              [{beamtop, spans, 0}, {beamtop, trace, 0}])],
+    Mixed = [P || {_, P} <- lists:sort([{rand:uniform(), P} || P <- Ours])],
+    [exit(P, kill) || P <- lists:sublist(Mixed, N)].
+
+say(Dir, Text) ->
+    ok = file:write_file(filename:join(Dir, "said.new"), Text),
+    ok = file:rename(filename:join(Dir, "said.new"), filename:join(Dir, "said")).
+
+stop(none) -> ok;
+stop(Pid) ->
+    Ref = monitor(process, Pid),
+    Pid ! stop,
+    receive {'DOWN', Ref, _, _, _} -> ok end.
+
+loop(hot, Until) ->
+    Workers = [spawn_link(fun() -> hot_loop(Until) end) || _ <- [1, 2, 3, 4]],
+    receive stop -> ok end,
+    [begin unlink(W), exit(W, kill) end || W <- Workers];
+loop(Case, Until) ->
+    one(Case),
+    %% What goes on behind a timeout is over by then.
+    receive stop -> ok
+    after case Case of timeout -> 100; raise -> 100; _ -> 10 end ->
+        erlang:monotonic_time(millisecond) < Until andalso loop(Case, Until)
+    end.
+
+hot_loop(Until) ->
+    hot(),
+    erlang:monotonic_time(millisecond) < Until andalso hot_loop(Until).
+
+hot() -> X = gen_server:call(b, {busy, 0}, infinity), X.
+
+one(Case) ->
+    {P, R} = spawn_monitor(fun() -> catch ?MODULE:root(Case) end),
+    receive {'DOWN', R, _, P, _} -> ok end.
+
+%% What a stale token would still give to whoever sets a system tracer next.
+emits() ->
+    Count = fun Count(N) ->
+        receive
+            {how_many, From} -> From ! {self(), N};
+            T when element(1, T) =:= seq_trace -> Count(N + 1)
+        end
+    end,
+    Tracer = spawn(fun() -> Count(0) end),
+    seq_trace:set_system_tracer(Tracer),
+    timer:sleep(100),
+    seq_trace:set_system_tracer(false),
+    Tracer ! {how_many, self()},
+    receive {Tracer, N} -> N end.
+
+%% ---- requests
+
+root(chain) -> busy(5), gen_server:call(b, {chain, c}), busy(3);
+root(task) ->
+    Tasks = [task(Ms) || Ms <- [10, 20, 30]],
+    [await(T) || T <- Tasks],
+    busy(2);
+root(crash) ->
+    {ok, D} = gen_server:start(?MODULE, d, []),
+    busy(2),
+    catch gen_server:call(D, crash),
+    busy(2);
+root(timeout) -> catch gen_server:call(b, {sleep, 50}, 20), busy(4);
+root(pool) ->
+    W = gen_server:call(pool, checkout),
+    gen_server:call(W, {busy, 10}),
+    gen_server:cast(pool, {checkin, W}),
+    busy(2);
+root(cast) -> gen_server:cast(c, {busy, 6}), busy(3), gen_server:call(b, {busy, 2});
+root(defer) -> gen_server:call(b, {defer, 8}), busy(1);
+root(noproc) ->
+    busy(2),
+    catch gen_server:call(no_such_name, x),
+    catch gen_server:call(dead(), x),
+    busy(2);
+root(statem) -> gen_statem:call(machine, sleep);
+root(raise) -> gen_server:call(b, {sleep, 50}, 10).
+
+dead() ->
+    {P, R} = spawn_monitor(fun() -> ok end),
+    receive {'DOWN', R, _, _, _} -> P end.
+
+task(Ms) ->
+    Me = self(),
+    {P, R} = spawn_monitor(fun() -> receive {Me, go, T} -> busy(2), timer:sleep(Ms), Me ! {T, done} end end),
+    P ! {Me, go, R},
+    {P, R}.
+await({_, R}) ->
+    receive
+        {R, X} -> demonitor(R, [flush]), X;
+        {'DOWN', R, _, _, Why} -> {down, Why}
+    end.
+
+%% ---- servers
+
+init(machine) -> {ok, idle, []};
+init(Name) -> {ok, Name}.
+
+handle_call({chain, Next}, _, S) ->
+    busy(10),
+    R = gen_server:call(Next, leaf),
+    busy(5),
+    {reply, R, S};
+handle_call(leaf, _, S) -> busy(20), timer:sleep(15), {reply, leaf, S};
+handle_call({defer, Ms}, From, S) -> replier ! {reply_for, From, Ms}, {noreply, S};
+handle_call({busy, Ms}, _, S) -> busy(Ms), {reply, ok, S};
+handle_call({sleep, Ms}, _, S) -> timer:sleep(Ms), {reply, ok, S};
+handle_call(crash, _, _) -> busy(5), exit(boom).
+handle_cast({busy, Ms}, S) -> busy(Ms), {noreply, S}.
+handle_info(_, S) -> {noreply, S}.
+terminate(_, _) -> ok.
+
+callback_mode() -> handle_event_function.
+handle_event({call, From}, sleep, _, _) ->
+    timer:sleep(10),
+    {keep_state_and_data, [{reply, From, ok}]};
+handle_event(_, _, _, _) -> keep_state_and_data.
+terminate(_, _, _) -> ok.
+
+%% Speaks the protocol of gen_server by hand; somebody without a token keeps the worker for 20 ms.
+pool() ->
+    receive
+        {'$gen_call', From, checkout} ->
+            Me = self(),
+            spawn(fun() -> seq_trace:set_token([]), timer:sleep(20), Me ! {back, From} end);
+        {back, From} -> gen_server:reply(From, w);
+        _ -> ok
+    end,
+    pool().
+replier() ->
+    receive
+        {reply_for, From, Ms} -> busy(Ms), gen_server:reply(From, done);
+        _ -> ok
+    end,
+    replier().
+
+busy(Ms) -> until(erlang:monotonic_time(microsecond) + Ms * 1000).
+until(T) ->
+    case erlang:monotonic_time(microsecond) of
+        N when N >= T -> ok;
+        _ -> burn(50), until(T)
+    end.
+burn(0) -> ok;
+burn(N) -> burn(N - 1).
