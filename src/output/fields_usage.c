@@ -135,7 +135,7 @@ static const struct field thread[] = {
     {"kind", "KIND", FIELD_SCHEDULER_KIND, COLUMN_TEXT, AT(kind),
      "\"normal\", \"dirty_cpu\" or \"dirty_io\""},
     {"tid", "TID", FIELD_INT, COLUMN_TEXT, AT(tid), "its thread"},
-    {"utilisation", "USE", FIELD_REAL, COLUMN_SHARE, AT(use),
+    {"utilisation", "UTIL", FIELD_REAL, COLUMN_SHARE, AT(use),
      "share of the interval that it was busy by the VM's count, 0 to 1"},
     {"run", "RUN", FIELD_REAL, COLUMN_SHARE, AT(run), "share that it ran on a CPU, 0 to 1"},
     {"wait", "WAIT CPU", FIELD_REAL, COLUMN_SHARE, AT(wait),

@@ -160,7 +160,7 @@ tests() ->
      {"a helper that died is started again, one that dies again later", fun waiters_test/2},
      {"what is answered too late is dropped by the next question", fun too_late_test/2},
      {"300,000 tables are counted", fun tables_test/2},
-     {"leaders are the node's longest mailboxes, largest and busiest processes", fun leaders_test/2},
+     {"leaders are the node's longest message queues, largest and busiest processes", fun leaders_test/2},
      {"mistakes, deadlines and heap limits are answered", fun failure_test/2},
      {"microstate accounting that was switched off is on again", fun msacc_is_set_again_test/2},
      {"a query that is a process: told, shielded, given time to end", fun process_form_test/2},

@@ -44,7 +44,7 @@ knows_what_leads() {
 }
 
 # What leads is asked for at the first tick, and watched from then on: for most of the ticks.
-# On a machine without a free core mailboxes grow by fits and starts: a trend takes longer to be one.
+# On a machine without a free core message queues grow by fits and starts: a trend takes longer to be one.
 queues_grow() {
     sleep 1
     "$beamtop" report "$file" --format json 2>/dev/null |

@@ -59,7 +59,7 @@ finds_behind_a_filter() {
 finds_without_a_list() {
     open_view --view schedulers && finds_the_mailbox || return 1
     tm_type 7
-    tm_wait 'looked for the longest mailboxes' && bt_quit
+    tm_wait 'looked for the longest message queues' && bt_quit
 }
 
 cursor_is_elsewhere() { [ "$(tm_text | grep '^▌')" != "$1" ]; }

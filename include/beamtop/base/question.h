@@ -66,7 +66,7 @@ struct question_row {
       .what = "allocators", .log = "allocator statistics")                                         \
     X(APPS, apps, struct apps_detail, .pace = PACE_TICK, .kept = KEPT_TICK,                        \
       .what = "applications",                                                                      \
-      .log = "memory, reductions and mailboxes of all processes, added up by application")         \
+      .log = "memory, reductions and queue lengths of all processes, added up by application")     \
     X(HEAPS, heaps, struct heaps_detail, .pace = PACE_TICK, .what = "heaps",                       \
       .log = "memory of all processes; heaps, stack and binaries of the largest")                  \
     X(COLLECT, collect, struct collect_detail,                                                     \
@@ -97,7 +97,8 @@ struct question_row {
     X(FACTS, facts, void, .pace = PACE_BESIDE, .kept = KEPT_FACTS, .every_s = 60)                  \
     X(LEADERS, leaders, void, .pace = PACE_BESIDE, .kept = KEPT_FACTS, .every_s = 10,              \
       .kept_every_s = 60, .holder = true,                                                          \
-      .log = "looked for the longest mailboxes, the largest and busiest processes and those that " \
+      .log = "looked for the longest message queues, the largest and busiest processes and those " \
+             "that "                                                                               \
              "hold binaries, which findings watch")                                                \
     X(GROWTH, growth, void, .pace = PACE_BESIDE, .kept = KEPT_FACTS, .every_s = 10,                \
       .kept_every_s = 30, .holder = true,                                                          \

@@ -113,17 +113,29 @@ static const struct proc_row *longest_queue(const struct model *m)
     return longest;
 }
 
+/* Whether a process that is neither shown nor watched may have a longer one: those with the longest
+ * queues are watched as soon as the node has been asked for them. */
+static bool may_be_longer(const struct proc_scan *scan)
+{
+    if (!scan || scan->n_watched > 0 || scan->total <= (int64_t)scan->n_rows)
+        return false;
+    return scan->filtered || scan->by_delta || !scan->sort_key ||
+           strcmp(scan->sort_key, "message_queue_len") != 0;
+}
+
 static void queue_cell(struct line *l, const struct model *m, bool wide)
 {
     struct cell *c = cell(l, "longest msgq", STYLE_VALUE);
     const struct proc_row *row = longest_queue(m);
+    const bool least = may_be_longer(model_scan(m));
     const struct system_sample *now = model_system(m);
     const struct proc_scan *scan = model_scan(m);
     char n[32], pid[48], age[40] = "";
     double age_s = row && now ? (double)(int64_t)(now->mono_ns - scan->mono_ns) / 1e9 : 0;
     c->wide = wide;
-    text_count(n, sizeof n, row ? (double)row->message_queue_len : NAN);
-    snprintf(c->value, sizeof c->value, "%s", n);
+    const bool known = row && (row->message_queue_len > 0 || !least);
+    text_count(n, sizeof n, known ? (double)row->message_queue_len : NAN);
+    snprintf(c->value, sizeof c->value, "%s%s", known && least ? "≥" : "", n);
     if (!row || row->message_queue_len == 0)
         return;
     if (row->message_queue_per_s > 0)
@@ -140,8 +152,8 @@ static void queue_cell(struct line *l, const struct model *m, bool wide)
         .initial_call = row->initial_call,
         .pid = slice_of(pid_text(pid, sizeof pid, &row->pid)),
     });
-    snprintf(c->value, sizeof c->value, "%s%s %.*s", n, age, (int)(name.len < 90 ? name.len : 90),
-             name.s);
+    snprintf(c->value, sizeof c->value, "%s%s%s %.*s", least ? "≥" : "", n, age,
+             (int)(name.len < 90 ? name.len : 90), name.s);
 }
 
 /* ---- the lines, the more important cells first */
@@ -208,7 +220,7 @@ static struct line short_line(const struct model *m, const struct system_sample 
     bytes_cell(&l, "mem", s->memory_bytes[MEMORY_TOTAL]);
     integer_cell(&l, "queue", s->run_queue);
     queue_cell(&l, m, false);
-    percent_cell(&l, "use", s->use_normal);
+    percent_cell(&l, "util", s->use_normal);
     limit_cell(&l, "procs", s->processes, node ? node->process_limit : -1);
     rate_cell(&l, "red", s->reductions_per_s, false);
     limit_cell(&l, "atoms", s->atoms, node ? node->atom_limit : -1);

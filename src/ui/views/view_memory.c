@@ -18,8 +18,8 @@ static const struct {
     enum history_line history;
     const char *help;
 } types[] = {
-    {"processes", MEMORY_PROCESSES, HISTORY_MEMORY_PROCESSES, "heaps, stacks, mailboxes"},
-    {"binary", MEMORY_BINARY, HISTORY_MEMORY_BINARY, "shared binaries above 64 bytes"},
+    {"processes", MEMORY_PROCESSES, HISTORY_MEMORY_PROCESSES, "heaps, stacks, message queues"},
+    {"binary", MEMORY_BINARY, HISTORY_MEMORY_BINARY, "refc binaries, above 64 bytes"},
     {"ets", MEMORY_ETS, HISTORY_MEMORY_ETS, "tables"},
     {"code", MEMORY_CODE, HISTORY_MEMORY_CODE, "loaded modules"},
     {"atom", MEMORY_ATOM, HISTORY_MEMORY_ATOM, "names; never freed"},

@@ -66,18 +66,18 @@ static void heading(struct view_page *page, const struct spread *a, enum schedul
     if (online >= 0 && (size_t)online != a->n)
         page_printf(page, STYLE_WARN, ", %lld online", (long long)online);
     if (a->known > 0) {
-        page_printf(page, STYLE_VALUE, ", use %s",
+        page_printf(page, STYLE_VALUE, ", utilisation %s",
                     text_percent(text, sizeof text, a->sum / (double)a->known));
         if (a->known > 1) {
-            page_printf(page, STYLE_NORMAL, " from %s", text_percent(text, sizeof text, a->low));
-            page_printf(page, STYLE_NORMAL, " to %s", text_percent(text, sizeof text, a->high));
+            page_printf(page, STYLE_NORMAL, " (%s", text_percent(text, sizeof text, a->low));
+            page_printf(page, STYLE_NORMAL, " to %s)", text_percent(text, sizeof text, a->high));
             page_printf(page, STYLE_NORMAL, ", %zu idle", a->idle);
         }
     }
     if (kind == SCHEDULER_NORMAL)
         page_printf(page, STYLE_NORMAL, ", %s queued", text_integer(text, sizeof text, a->queued));
     else if (a->longest >= 0)
-        page_printf(page, STYLE_NORMAL, ", %s in the one queue",
+        page_printf(page, STYLE_NORMAL, ", shared run queue %s",
                     text_integer(text, sizeof text, a->longest));
 }
 

@@ -70,7 +70,7 @@ static const char seven_at_80[] =
     "  ticks                     13      13      13      13      13      13      13\n"
     "  memory                191MiB  191MiB  191MiB  191MiB  191MiB  191MiB  191MiB\n"
     "  of processes         57.2MiB 57.2MiB 57.2MiB 57.2MiB 57.2MiB 57.2MiB 57.2MiB\n"
-    "  of shared binaries   38.1MiB 38.1MiB 38.1MiB 38.1MiB 38.1MiB 38.1MiB 38.1MiB\n";
+    "  of refc binaries     38.1MiB 38.1MiB 38.1MiB 38.1MiB 38.1MiB 38.1MiB 38.1MiB\n";
 
 /* Seven sessions do not fit into 80 columns by their names. */
 static void test_seven_at_80_columns(void **state)
