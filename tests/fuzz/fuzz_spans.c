@@ -76,7 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         for (uint32_t i = 0; i < spans_count(s); i++)
             check_span(s, i);
     }
-    stacks_free(spans_stacks(s, SPAN_NONE));
+    stacks_free(spans_stacks(s, SPAN_NONE, true));
     spans_free(s);
     return 0;
 }

@@ -73,6 +73,13 @@ a_chain_in_full_mode() {
         | any(.at == "timer:sleep/1" and .duration_us >= 14000))'
 }
 
+waits_as_frames() {
+    capture chain 2 --full --raw-waits --format folded || return 1
+    says '^spans_load:root/1;WAITING\(gen:do_call/4\) for b [0-9]{5,}$' &&
+        says '^spans_load:root/1;call b;WAITING\(gen:do_call/4\) for c [0-9]{5,}$' &&
+        says '^spans_load:root/1;call b;call c;WAITING\(timer:sleep/1\) [0-9]{5,}$'
+}
+
 tasks() {
     capture task 2 --full || return 1
     shows "$ended_by_roots"' and every_root(took(34) and .outcome == "ok"
@@ -213,7 +220,7 @@ not_there() {
     ends_with 1 $? && told 'no root function' && is_clean
 }
 
-run_on_releases a_chain_in_light_mode a_chain_in_full_mode tasks a_callee_that_crashes a_timeout \
+run_on_releases a_chain_in_light_mode a_chain_in_full_mode waits_as_frames tasks a_callee_that_crashes a_timeout \
     a_pool_with_an_untraced_holder a_cast_runs_beside another_process_replies calls_to_nobody \
     a_state_machine a_root_that_raises roots_are_counted guards_choose \
     another_system_tracer_is_left_alone nothing_is_left_after_deaths \

@@ -136,6 +136,26 @@ static void test_a_flame_graph_names_functions(void **state)
     end(&f);
 }
 
+/* From the list of requests, the key opens the tree of one. */
+static void test_raw_waits(void **state)
+{
+    static const char *const wait = "WAITING(gen:do_call/4)", *const explained = " for b";
+    struct fixture f = start(SPANNED_CHAIN);
+    (void)state;
+    act(&f, ACTION_RAW_WAITS, "");
+    assert_true(shows(&f, wait));
+    down(&f, 1);
+    assert_string_equal(screen_link(f.s).name, "gen:do_call/4");
+    act(&f, ACTION_RAW_WAITS, "");
+    assert_false(shows(&f, wait));
+    assert_true(shows(&f, "WAITING(timer:sleep/1)"));
+    act(&f, ACTION_BY, "flame");
+    assert_false(shows(&f, explained));
+    act(&f, ACTION_RAW_WAITS, "");
+    assert_true(shows(&f, explained));
+    end(&f);
+}
+
 /* Requests that come later may stand before it in the run: indexes are others then. */
 static void test_a_tree_stays_while_requests_come(void **state)
 {
@@ -243,6 +263,7 @@ int main(void)
         cmocka_unit_test(test_a_request_opens_its_tree),
         cmocka_unit_test(test_a_span_opens_its_process),
         cmocka_unit_test(test_a_flame_graph_names_functions),
+        cmocka_unit_test(test_raw_waits),
         cmocka_unit_test(test_a_tree_stays_while_requests_come),
         cmocka_unit_test(test_what_is_made_of_a_run_is_made_again),
         cmocka_unit_test(test_another_run),

@@ -188,6 +188,7 @@ struct span_wait {
     struct span_process process; /* the one that was waited for */
     enum span_outcome outcome;
     struct slice at; /* M:F/A; of an exit: the reason */
+    struct slice in; /* of a wait for a process: M:F/A that waited; empty: unknown */
     bool at_most;    /* it began then or later: light mode does not see when */
 };
 
@@ -213,14 +214,18 @@ struct spans_dropped spans_dropped(const struct spans *s);
 /* ---- derived */
 
 /* Frames are spans from the root, with WAITING(M:F/A), OFF_CPU and QUEUED below them; weights are
-   self time in µs. Of one root, or of all: SPAN_NONE. Owned by the caller. */
-struct stacks *spans_stacks(const struct spans *s, uint32_t root);
+   self time in µs. raw_waits: waits that a span explains are frames too, beside that span. Of one
+   root, or of all: SPAN_NONE. Owned by the caller. */
+struct stacks *spans_stacks(const struct spans *s, uint32_t root, bool raw_waits);
 /* Its frame there: "wl:root/1", "call shop_cart", "cast <0.88.0> b@host". */
 void span_put_name(struct buf *out, const struct span *span);
 /* A process: its name, its pid or "-"; then its node, where it is another one. */
 void span_put_process(struct buf *out, const struct span_process *process);
 /* "timer:sleep/1" as "WAITING(timer:sleep/1)", of nothing "WAITING". */
 void span_put_at(struct buf *out, const char *what, struct slice at);
+/* "WAITING(timer:sleep/1)", "OFF_CPU", "waiting for shop_cart"; raw: "WAITING(gen:do_call/4) for
+   shop_cart". */
+void span_put_wait(struct buf *out, const struct span_wait *wait, bool raw);
 
 #define SPAN_STEP_LIST(X)                                                                          \
     X(SPAN_STEP_SELF, "self")                                                                      \

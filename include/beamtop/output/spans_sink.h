@@ -28,8 +28,10 @@ struct spans_sink_options {
     enum spans_format format;
     bool ascii;        /* text: nothing beyond ASCII */
     int64_t slower_ns; /* only roots that took so long, or are open; 0: all */
-    size_t rows;       /* text: trees of so many roots; 0: 10 */
-    size_t columns;    /* text: of a line; 0: 100 */
+    /* Waits that a span explains have their own frame, but in JSON, which has them all. */
+    bool raw_waits;
+    size_t rows;    /* text: trees of so many roots; 0: 10 */
+    size_t columns; /* text: of a line; 0: 100 */
 };
 
 /* Writes the run, large ones in pieces. ERR_SYSTEM when the bytes could not be written; the errno

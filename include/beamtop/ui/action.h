@@ -44,7 +44,7 @@ enum action {
     /* sampling */
     ACTION_SAMPLE, ACTION_SAMPLE_STOP,
     /* causal spans */
-    ACTION_SPANS, ACTION_SPANS_STOP,
+    ACTION_SPANS, ACTION_SPANS_STOP, ACTION_RAW_WAITS,
     /* recording */
     ACTION_RECORD, ACTION_RECORD_STOP, ACTION_RECORD_MARK,
     /* captures */

@@ -85,7 +85,7 @@ struct cli_options {
     bool top_given;
     bool time, memory;
     int64_t roots, every, events; /* of captured spans */
-    bool full;
+    bool full, raw_waits;
     const char *spans; /* of a recording: root functions */
     double spans_every_s;
     double sample_s, sample_every_s; /* runs of the sampler in a recording; 0: none, a minute */

@@ -83,6 +83,7 @@ static void put(const struct capturing *t, const struct spans_run *run)
         .format = format_of(o->format),
         .ascii = o->ascii || !t->env->utf8,
         .slower_ns = (int64_t)(o->slower_s * 1e9),
+        .raw_waits = o->raw_waits,
         .rows = o->top_given ? (size_t)o->top : 0,
     };
     spans_put(&output, run, &options, &err); /* a write that failed is found by output_check() */

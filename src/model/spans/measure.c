@@ -282,6 +282,18 @@ void span_put_at(struct buf *out, const char *what, struct slice at)
     }
 }
 
+void span_put_wait(struct buf *out, const struct span_wait *wait, bool raw)
+{
+    bool other = wait->kind >= SPAN_WAIT_OTHER;
+    if (other || raw)
+        span_put_at(out, span_wait_key(other ? wait->kind : SPAN_WAIT_OTHER),
+                    wait->kind == SPAN_WAIT_OTHER ? wait->at : wait->in);
+    if (other)
+        return;
+    buf_puts(out, raw ? " for " : "waiting for ");
+    span_put_process(out, &wait->process);
+}
+
 static uint32_t frame_of_span(struct stacks *stacks, const struct span *span)
 {
     struct buf name;
@@ -290,15 +302,20 @@ static uint32_t frame_of_span(struct stacks *stacks, const struct span *span)
     return frame_of(stacks, FRAME_ERLANG, &name);
 }
 
-static uint32_t frame_of_text(struct stacks *stacks, const char *what, struct slice at)
+/* NULL: a message in its queue. */
+static uint32_t frame_of_wait(struct stacks *stacks, const struct span_wait *wait)
 {
     struct buf name;
     buf_init(&name, 0);
-    span_put_at(&name, what, at);
+    if (wait != NULL)
+        span_put_wait(&name, wait, true);
+    else
+        buf_puts(&name, "QUEUED");
     return frame_of(stacks, FRAME_RUNTIME, &name);
 }
 
-static void add_stacks(const struct spans *s, struct stacks *stacks, const struct span *span)
+static void add_stacks(const struct spans *s, struct stacks *stacks, const struct span *span,
+                       bool raw_waits)
 {
     uint32_t frames[LIMIT_SPAN_DEPTH + 1];
     size_t n = span->depth + 1, at = n;
@@ -310,25 +327,24 @@ static void add_stacks(const struct spans *s, struct stacks *stacks, const struc
     int64_t self = span->leaf ? span->ended_ns - span->started_ns : span->self_ns;
     stacks_add(stacks, frames, n, (double)self / 1e3);
     if (span->queued_ns > 0 && span->kind == SPAN_CALL) {
-        frames[n] = frame_of_text(stacks, "QUEUED", (struct slice){0});
+        frames[n] = frame_of_wait(stacks, NULL);
         stacks_add(stacks, frames, n + 1, (double)span->queued_ns / 1e3);
     }
     for (uint32_t i = 0; i < span->n_waits; i++) {
         const struct span_wait *wait = &s->waits[span->wait + i];
-        bool other = wait->kind == SPAN_WAIT_OTHER;
-        if ((!other && wait->kind != SPAN_WAIT_OFF_CPU) || wait->net_ns <= 0)
+        bool raw = raw_waits && wait->kind != SPAN_WAIT_NESTED;
+        if ((!raw && wait->kind < SPAN_WAIT_OTHER) || wait->net_ns <= 0)
             continue;
-        frames[n] =
-            frame_of_text(stacks, span_wait_key(wait->kind), other ? wait->at : (struct slice){0});
+        frames[n] = frame_of_wait(stacks, wait);
         stacks_add(stacks, frames, n + 1, (double)wait->net_ns / 1e3);
     }
 }
 
-struct stacks *spans_stacks(const struct spans *s, uint32_t root)
+struct stacks *spans_stacks(const struct spans *s, uint32_t root, bool raw_waits)
 {
     struct stacks *stacks = stacks_new();
     for (uint32_t i = 0; i < s->n_spans; i++)
         if (root == SPAN_NONE || s->spans[i].root == root)
-            add_stacks(s, stacks, &s->spans[i]);
+            add_stacks(s, stacks, &s->spans[i], raw_waits);
     return stacks;
 }

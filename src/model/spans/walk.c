@@ -154,6 +154,11 @@ static int64_t waits_since(const struct process *p, const struct call *c, int64_
     return p->active > c->sent ? p->active : c->sent;
 }
 
+static struct slice waited_in(const struct walk *w, const struct process *p)
+{
+    return p->gap.open ? spans_text(w->s, p->gap.at) : (struct slice){0};
+}
+
 static struct span_wait *end_call(struct walk *w, const struct process *p, struct call *c,
                                   int64_t now, enum span_outcome outcome)
 {
@@ -163,6 +168,7 @@ static struct span_wait *end_call(struct walk *w, const struct process *p, struc
     wait->process = spans_process(w->s, c->to);
     wait->outcome = outcome;
     wait->at_most = !p->scheduled && since != c->sent;
+    wait->in = waited_in(w, p);
     c->ended = true;
     c->gave_up = outcome == SPAN_TIMEOUT;
     c->replied = c->replied || outcome == SPAN_ELSEWHERE;
@@ -473,6 +479,7 @@ static void take_inside(struct walk *w, const struct event *e, uint32_t from)
     wait->on = from;
     wait->process = spans_process(w->s, e->peer);
     wait->at_most = !p->gap.open;
+    wait->in = waited_in(w, p);
     p->gap.open = false;
 }
 

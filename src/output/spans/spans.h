@@ -33,7 +33,7 @@ struct slice spans_pid(struct spans_form *f, const struct span_process *p); /* e
 struct slice spans_node(const struct spans_form *f, const struct span_process *p);
 struct slice spans_hex(struct spans_form *f, uint64_t id); /* empty of 0 */
 struct slice spans_trace(struct spans_form *f, const struct span *span);
-/* "WAITING(timer:sleep/1)", "OFF_CPU", "waiting for shop_cart" */
+/* As span_put_wait() has it, raw where that is asked for. */
 struct slice spans_wait_name(struct spans_form *f, const struct span_wait *wait);
 
 /* How much of the critical paths of the roots one part is. Owned by who adds them up. */

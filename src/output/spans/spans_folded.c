@@ -23,10 +23,10 @@ static void add_stacks(struct stacks *to, const struct stacks *from)
 struct stacks *spans_form_stacks(const struct spans_form *f)
 {
     if (f->options->slower_ns <= 0)
-        return spans_stacks(f->s, SPAN_NONE);
+        return spans_stacks(f->s, SPAN_NONE, f->options->raw_waits);
     struct stacks *all = stacks_new();
     for (size_t i = 0; i < f->n_roots; i++) {
-        struct stacks *one = spans_stacks(f->s, f->roots[i]);
+        struct stacks *one = spans_stacks(f->s, f->roots[i], f->options->raw_waits);
         add_stacks(all, one);
         stacks_free(one);
     }

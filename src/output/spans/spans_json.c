@@ -125,7 +125,7 @@ LIST(spans_span_fields, "span", span_table);
 #undef AT
 
 struct wait_row {
-    struct slice kind, node, pid, name, on, outcome, at;
+    struct slice kind, node, pid, name, on, outcome, at, in;
     double offset_us, duration_us, net_us;
     bool at_most;
 };
@@ -145,6 +145,8 @@ static const struct field wait_table[] = {
      "the span that ended it; null: not captured"},
     {"outcome", "", FIELD_SLICE, COLUMN_TEXT, AT(outcome), "as of a span"},
     {"at", "", FIELD_SLICE, COLUMN_TEXT, AT(at), "the function that waits; of an exit the reason"},
+    {"in", "", FIELD_SLICE, COLUMN_TEXT, AT(in),
+     "of `call` and `message`: the function that waits; null in light mode"},
 };
 LIST(spans_wait_fields, "waits", wait_table);
 #undef AT
@@ -263,6 +265,7 @@ static void put_wait(struct spans_form *f, const struct span *span, const struct
                                     : (struct slice){0},
         .outcome = known ? slice_of(span_outcome_key(wait->outcome)) : (struct slice){0},
         .at = wait->at,
+        .in = wait->in,
         .offset_us = (double)(wait->from_ns - spans_at(f->s, span->root)->started_ns) / 1e3,
         .duration_us = spans_us(wait->to_ns - wait->from_ns),
         .net_us = spans_us(wait->net_ns),

@@ -75,13 +75,7 @@ struct slice spans_wait_name(struct spans_form *f, const struct span_wait *wait)
 {
     struct buf name;
     buf_init(&name, 0);
-    if (wait->kind == SPAN_WAIT_OTHER || wait->kind == SPAN_WAIT_OFF_CPU) {
-        span_put_at(&name, span_wait_key(wait->kind),
-                    wait->kind == SPAN_WAIT_OTHER ? wait->at : (struct slice){0});
-    } else {
-        buf_puts(&name, "waiting for ");
-        span_put_process(&name, &wait->process);
-    }
+    span_put_wait(&name, wait, f->options->raw_waits);
     return kept(f, &name);
 }
 

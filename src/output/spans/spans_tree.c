@@ -172,11 +172,12 @@ static void put_times(struct tree *t, const struct span *span)
 
 /* ---- waits that no span below explains: those for the same are one line */
 
-static bool is_shown(const struct span_wait *wait)
+static bool is_shown(const struct tree *t, const struct span_wait *wait)
 {
     if (wait->net_ns <= 0 || wait->kind == SPAN_WAIT_NESTED)
         return false;
-    return wait->kind >= SPAN_WAIT_OTHER || wait->on == SPAN_NONE || wait->outcome != SPAN_OK;
+    return t->p->f->options->raw_waits || wait->kind >= SPAN_WAIT_OTHER || wait->on == SPAN_NONE ||
+           wait->outcome != SPAN_OK;
 }
 
 static bool is_same(const struct span_wait *a, const struct span_wait *b)
@@ -185,7 +186,8 @@ static bool is_same(const struct span_wait *a, const struct span_wait *b)
         return a->kind == b->kind;
     if (a->kind == SPAN_WAIT_OTHER)
         return slice_equal(a->at, b->at);
-    return a->outcome == b->outcome && a->process.pid.id == b->process.pid.id &&
+    return a->outcome == b->outcome && slice_equal(a->in, b->in) &&
+           a->process.pid.id == b->process.pid.id &&
            a->process.pid.serial == b->process.pid.serial &&
            slice_equal(a->process.name, b->process.name) &&
            slice_equal(a->process.node, b->process.node);
@@ -211,7 +213,7 @@ static void put_wait(struct tree *t, const struct span *span, uint32_t first)
     bool at_most = false;
     for (uint32_t i = first; i < span->n_waits; i++) {
         const struct span_wait *other = spans_wait(s, span->wait + i);
-        if (!is_shown(other) || !is_same(wait, other))
+        if (!is_shown(t, other) || !is_same(wait, other))
             continue;
         n++;
         ns += other->net_ns;
@@ -229,7 +231,7 @@ static void put_waits(struct tree *t, const struct span *span)
     size_t n = 0, left = 0;
     for (uint32_t i = 0; i < span->n_waits; i++) {
         const struct span_wait *wait = spans_wait(s, span->wait + i);
-        bool seen = !is_shown(wait);
+        bool seen = !is_shown(t, wait);
         for (size_t k = 0; k < n && !seen; k++)
             seen = is_same(spans_wait(s, span->wait + firsts[k]), wait);
         if (seen)

@@ -211,6 +211,10 @@ const struct action_row action_table[ACTIONS] = {
                            .name = "spans-stop", .args = "", .live = true,
                            .help = "stop the capture of requests, and verify that nothing is "
                                    "left on the node"},
+    [ACTION_RAW_WAITS] = {.group = GROUP_SPANS, .where = WHERE_TABLE, .owner = OWNER_VIEW,
+                          .name = "raw-waits", .args = "",
+                          .help = "show also the waits that the span of a callee explains, or "
+                                  "hide them"},
 
     [ACTION_RECORD] = {RECORD, .name = "record", .args = "[FILE|stop|status]", .arg = WORD_FILE,
                        .rest_of_line = true,

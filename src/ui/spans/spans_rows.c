@@ -97,14 +97,16 @@ static struct slice operation_text(const struct span *span)
 }
 
 /* What a wait is called in the tree. */
-static struct slice wait_text(struct view_page *page, const struct span_wait *w)
+static struct slice wait_text(struct view_page *page, const struct span_wait *w, bool raw)
 {
-    struct slice key = slice_of(span_wait_key(w->kind));
-    if (w->kind == SPAN_WAIT_OTHER && w->at.len > 0)
-        return joined(page, joined(page, key, "(", w->at), ")", slice_of(""));
-    if (w->kind == SPAN_WAIT_CALL || w->kind == SPAN_WAIT_MESSAGE)
+    bool other = w->kind >= SPAN_WAIT_OTHER;
+    struct slice key = slice_of(span_wait_key(other ? w->kind : SPAN_WAIT_OTHER));
+    struct slice at = other ? w->at : w->in;
+    if (!other && !raw)
         return slice_of("wait");
-    return key;
+    if (w->kind == SPAN_WAIT_OFF_CPU || at.len == 0)
+        return key;
+    return joined(page, joined(page, key, "(", at), ")", slice_of(""));
 }
 
 /* ---- links */
@@ -195,7 +197,7 @@ static void add_root(const struct spans_rows *r, const struct span *root, uint32
         .spans = spans,
     };
     if (w && w->kind == SPAN_WAIT_OTHER)
-        l.on = wait_text(page, w);
+        l.on = wait_text(page, w, false);
     else if (w)
         l.on = process_text(page, &w->process);
     struct view_row *row = r->add(page, r->view, &l);
@@ -269,12 +271,12 @@ static void add_span(const struct spans_rows *r, const struct span *root, const 
     set_bars(row, &b);
 }
 
-/* No span of the tree explains it. */
-static bool stands_alone(const struct span_wait *w)
+/* No span of the tree explains it, or all are asked for. */
+static bool stands_alone(const struct span_wait *w, bool raw)
 {
     bool unknown = w->kind == SPAN_WAIT_OTHER || w->kind == SPAN_WAIT_OFF_CPU;
     bool untraced = w->kind == SPAN_WAIT_CALL || w->kind == SPAN_WAIT_MESSAGE;
-    return w->net_ns > 0 && (unknown || (untraced && w->on == SPAN_NONE));
+    return w->net_ns > 0 && (unknown || (untraced && (raw || w->on == SPAN_NONE)));
 }
 
 /* In one row: preemptions, and waits in one function. */
@@ -305,11 +307,13 @@ static struct waits *waits_of(struct waits *all, size_t *n, const struct span_wa
     return &all[i];
 }
 
-static struct slice waits_text(struct view_page *page, const struct waits *waits, bool mixed)
+static struct slice waits_text(const struct spans_rows *r, const struct waits *waits, bool mixed)
 {
+    struct view_page *page = r->page;
     char times[40];
     snprintf(times, sizeof times, "%zu", waits->n);
-    struct slice text = mixed ? slice_of("more waits") : wait_text(page, waits->first);
+    struct slice text =
+        mixed ? slice_of("more waits") : wait_text(page, waits->first, r->raw_waits);
     return waits->n > 1 ? joined(page, text, page->ascii ? " x" : " ×", slice_of(times)) : text;
 }
 
@@ -320,7 +324,7 @@ static void add_wait(const struct spans_rows *r, const struct span *root, const 
     const struct span_wait *w = waits->first;
     bool other = mixed || w->kind >= SPAN_WAIT_OTHER;
     const struct spans_line l = {
-        .name = waits_text(page, waits, mixed),
+        .name = waits_text(r, waits, mixed),
         .name_style = STYLE_DIM,
         .process = other ? (struct slice){0} : process_text(page, &w->process),
         .kind = slice_of("wait"),
@@ -336,7 +340,8 @@ static void add_wait(const struct spans_rows *r, const struct span *root, const 
     const uint64_t id[3] = {span->span_id, w->kind, (uint64_t)w->from_ns};
     row->id = text_identity((const char *)id, sizeof id);
     row->indent = 2 * (int)(span->depth + 1 < DEEPEST ? span->depth + 1 : DEEPEST);
-    link_span(row, TARGET_SPAN, span->span_id, other ? &span->process : &w->process, w->at);
+    link_span(row, TARGET_SPAN, span->span_id, other ? &span->process : &w->process,
+              w->in.len > 0 ? w->in : w->at);
     set_bars(row, &waits->bars);
 }
 
@@ -348,7 +353,7 @@ static void add_waits(const struct spans_rows *r, const struct span *root, const
     bool mixed = false;
     for (uint32_t i = 0; i < span->n_waits; i++) {
         const struct span_wait *w = spans_wait(spans, span->wait + i);
-        if (!stands_alone(w))
+        if (!stands_alone(w, r->raw_waits))
             continue;
         struct waits *waits = waits_of(all, &n, w);
         if (waits->n == 0)

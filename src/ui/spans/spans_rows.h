@@ -39,6 +39,7 @@ struct spans_rows {
     struct view_page *page;
     const struct spans_run *run;
     uint32_t root; /* of a tree or a path */
+    bool raw_waits;
     /* Adds a row, with what the line says in each column that is shown. */
     struct view_row *(*add)(struct view_page *page, const void *view, const struct spans_line *l);
     const void *view;

@@ -92,8 +92,9 @@ struct made {
 
 struct spans_view {
     enum spans_by by;
-    uint64_t root; /* trace_id[0] of the tree's and the path's; 0: the slowest */
-    char sort[24]; /* key */
+    bool raw_waits, stacks_raw; /* stacks_raw: as of the stacks */
+    uint64_t root;              /* trace_id[0] of the tree's and the path's; 0: the slowest */
+    char sort[24];              /* key */
     bool ascending;
     struct view_column columns[ARRAY_LEN(all)]; /* those shown, and which they are */
     size_t index[ARRAY_LEN(all)], n_columns;
@@ -281,10 +282,11 @@ static bool is_made(struct made *made, const struct spans_run *run)
 
 static const struct stacks *stacks_of(struct spans_view *s, const struct spans_run *run)
 {
-    if (is_made(&s->stacks_of, run) && s->stacks)
+    if (is_made(&s->stacks_of, run) && s->stacks && s->stacks_raw == s->raw_waits)
         return s->stacks;
+    s->stacks_raw = s->raw_waits;
     stacks_free(s->stacks);
-    s->stacks = spans_stacks(run->spans, SPAN_NONE);
+    s->stacks = spans_stacks(run->spans, SPAN_NONE, s->raw_waits);
     return s->stacks;
 }
 
@@ -462,8 +464,12 @@ static void explain_empty(struct view_page *page, const struct spans_view *s, co
 
 static void add_rows(struct view_page *page, struct spans_view *s, const struct spans_run *run)
 {
-    const struct spans_rows rows = {
-        .page = page, .run = run, .root = find_root(s, run->spans), .add = add_line, .view = s};
+    const struct spans_rows rows = {.page = page,
+                                    .run = run,
+                                    .root = find_root(s, run->spans),
+                                    .raw_waits = s->raw_waits,
+                                    .add = add_line,
+                                    .view = s};
     if (rows.root == SPAN_NONE)
         return;
     switch (s->by) {
@@ -558,11 +564,24 @@ static int spans_open_on(void *state, const struct view_link *link, struct error
     return set_by(s, link->kind == TARGET_REQUEST ? "tree" : link->name, err);
 }
 
-static const struct view_act spans_acts[] = {{ACTION_BY, .run = spans_by_word}, {.run = NULL}};
+/* Where they are seen: from other rows, the tree. */
+static int spans_raw_waits(void *state, const struct view_link *at, const char *arg,
+                           struct error *err)
+{
+    struct spans_view *s = state;
+    (void)arg;
+    s->raw_waits = !s->raw_waits;
+    if (s->by == BY_TREE || s->by == BY_FLAME || !s->raw_waits)
+        return 0;
+    return spans_by_word(s, at, by_words[BY_TREE], err);
+}
+
+static const struct view_act spans_acts[] = {
+    {ACTION_BY, .run = spans_by_word}, {ACTION_RAW_WAITS, .run = spans_raw_waits}, {.run = NULL}};
 
 static const struct view_hint spans_hints[] = {
-    {ACTION_STOP, "stop"}, {ACTION_ENTER, "open or zoom"}, {ACTION_BY, "by"}, {ACTION_BACK, "back"},
-    {.does = NULL},
+    {ACTION_STOP, "stop"},           {ACTION_ENTER, "open or zoom"}, {ACTION_BY, "by"},
+    {ACTION_RAW_WAITS, "raw waits"}, {ACTION_BACK, "back"},          {.does = NULL},
 };
 
 const struct view_ops view_spans = {

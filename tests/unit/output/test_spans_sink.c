@@ -324,6 +324,30 @@ static void check_evented(const json_t *profile, size_t n_frames)
     assert_true(number(profile, "endValue") >= last);
 }
 
+/* Also waits that a span explains, with the function where full mode knows it. */
+static void test_raw_waits(void **state)
+{
+    static const char *const waits[] = {"WAITING for b", "WAITING(gen:do_call/4) for b"};
+    static const enum spans_format forms[] = {SPANS_TEXT, SPANS_FOLDED, SPANS_SPEEDSCOPE,
+                                              SPANS_TRACE_EVENT, SPANS_OTLP};
+    (void)state;
+    for (unsigned full = 0; full < 2; full++) {
+        struct spans_run *run = run_read("otp27", full ? "full chain" : "light chain", full);
+        for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
+            struct spans_sink_options options = {.format = forms[i]};
+            struct kept k;
+            put(&k, run, &options);
+            assert_null(strstr(buf_cstr(&k.bytes), waits[full]));
+            buf_clear(&k.bytes);
+            options.raw_waits = true;
+            put(&k, run, &options);
+            expect_in(&k, waits[full]);
+            buf_clear(&k.bytes);
+        }
+        spans_run_free(run);
+    }
+}
+
 static void test_speedscope(void **state)
 {
     static const char *const of[] = {"full chain", "full task", "light remote", "full event"};
@@ -514,6 +538,7 @@ int main(void)
         cmocka_unit_test(test_json),
         cmocka_unit_test(test_slower),
         cmocka_unit_test(test_folded),
+        cmocka_unit_test(test_raw_waits),
         cmocka_unit_test(test_speedscope),
         cmocka_unit_test(test_trace_event),
         cmocka_unit_test(test_otlp),

@@ -155,7 +155,7 @@ static void check_all(const struct spans *s, bool full)
             assert_true(w->net_ns >= 0 && w->net_ns <= w->to_ns - w->from_ns);
         }
     }
-    stacks_free(spans_stacks(s, SPAN_NONE));
+    stacks_free(spans_stacks(s, SPAN_NONE, false));
 }
 
 static struct spans *new_spans(bool full)
@@ -703,7 +703,7 @@ static void test_stacks(void **state)
     struct fixture *f = alloc_zero(1, sizeof *f);
     read_fixture(f, "otp25");
     struct spans *s = build_case(f, "full chain");
-    struct stacks *stacks = spans_stacks(s, 0);
+    struct stacks *stacks = spans_stacks(s, 0, false);
     size_t n;
     struct stacks_sum *sums = stacks_sums(stacks, &n);
     for (size_t i = 0; i < ARRAY_LEN(wanted); i++)
@@ -713,7 +713,18 @@ static void test_stacks(void **state)
     assert_true(stacks_total(stacks) <= whole && stacks_total(stacks) > whole - 1000);
     free(sums);
     stacks_free(stacks);
-    stacks = spans_stacks(s, 1); /* no root */
+    stacks = spans_stacks(s, 0, true); /* also what the spans of b and c explain */
+    sums = stacks_sums(stacks, &n);
+    double raw = 0;
+    for (size_t i = 0; i < n; i++)
+        if (slice_is(sums[i].at->name, "WAITING(gen:do_call/4) for b") ||
+            slice_is(sums[i].at->name, "WAITING(gen:do_call/4) for c"))
+            raw += sums[i].total;
+    int64_t waits = spans_at(s, 0)->wait_ns + spans_at(s, 1)->wait_ns;
+    assert_true(raw > (double)waits / 1e3 - 1 && raw < (double)waits / 1e3 + 1);
+    free(sums);
+    stacks_free(stacks);
+    stacks = spans_stacks(s, 1, false); /* no root */
     assert_true(stacks_total(stacks) == 0);
     stacks_free(stacks);
     spans_free(s);
