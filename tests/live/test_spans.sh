@@ -179,6 +179,51 @@ another_system_tracer_is_left_alone() {
     ends_with 5 "$code" && told 'another tool is tracing sequentially' && is_clean
 }
 
+traces() {
+    "$beamtop" trace "$node" "$@" --timeout 60 --cookie-file "$work/cookie" --format json \
+        >"$work/traced" 2>"$work/traced.err" </dev/null
+}
+captures_now() { order audit && grep -q system_tracer "$dir/left"; }
+has_events() { [ "$(grep -c spans_load "$work/traced")" -ge "$1" ]; }
+beside() { grep -q 'another beamtop traces this node' "$1" || { cat "$1"; return 1; }; }
+
+# One control word, one owner: the trace is refused, the capture goes on to its end.
+a_capture_beside_which_a_trace_is_refused() {
+    order loop_cast || return 1
+    spans 'spans_load:root(_)' --roots 1000 --time 120s --force &
+    capturing=$!
+    wait_until 60 captures_now || { cat "$work/err"; kill "$capturing"; return 1; }
+    traces 'spans_load:root/1' --events 1 --time 20s
+    code=$?
+    kept=$(order audit && cat "$dir/left")
+    kill "$(pgrep -P "$capturing")"
+    wait "$capturing"
+    order stop || return 1
+    beside "$work/traced.err" || return 1
+    [ "$code" = 5 ] || { echo "exit code $code of the trace"; return 1; }
+    case $kept in *system_tracer*) ;; *) echo "armed after it: $kept"; return 1 ;; esac
+    is_clean && shows '.ended_by == "stopped" and (.roots | length) > 0
+        and any(.roots[].children[]; .name == "b" and .outcome == "ok")'
+}
+
+a_trace_beside_which_a_capture_is_refused() {
+    order loop_cast || return 1
+    traces 'spans_load:root/1 -> return' --events 10000 --time 120s &
+    tracing=$!
+    wait_until 60 has_events 4 || { cat "$work/traced.err"; kill "$tracing"; return 1; }
+    spans 'spans_load:root(_)' --time 1s --force
+    code=$?
+    events=$(grep -c spans_load "$work/traced")
+    wait_until 60 has_events "$((events + 4))"
+    goes_on=$?
+    kill "$(pgrep -P "$tracing")"
+    wait "$tracing"
+    order stop || return 1
+    ends_with 5 "$code" && beside "$work/err" || return 1
+    [ "$goes_on" = 0 ] || { echo "no event after $events"; cat "$work/traced.err"; return 1; }
+    is_clean
+}
+
 # Any one or two of beamtop's processes on the node may end, also while it sets what it needs.
 nothing_is_left_after_deaths() {
     order loop_chain || return 1
@@ -220,8 +265,9 @@ not_there() {
     ends_with 1 $? && told 'no root function' && is_clean
 }
 
-run_on_releases a_chain_in_light_mode a_chain_in_full_mode waits_as_frames tasks a_callee_that_crashes a_timeout \
-    a_pool_with_an_untraced_holder a_cast_runs_beside another_process_replies calls_to_nobody \
+run_on_releases a_chain_in_light_mode a_chain_in_full_mode waits_as_frames tasks \
+    a_callee_that_crashes a_timeout a_pool_with_an_untraced_holder a_cast_runs_beside another_process_replies calls_to_nobody \
     a_state_machine a_root_that_raises roots_are_counted guards_choose \
-    another_system_tracer_is_left_alone nothing_is_left_after_deaths \
+    another_system_tracer_is_left_alone a_capture_beside_which_a_trace_is_refused \
+    a_trace_beside_which_a_capture_is_refused nothing_is_left_after_deaths \
     a_token_of_an_application_is_left_alone a_recording_keeps_captures not_there no_token_emits

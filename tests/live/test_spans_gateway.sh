@@ -1,0 +1,89 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Causal spans of the gateway demo, on every release: a request of a worker makes three lookups at one
+# connection of the repository, then logs a line, for which it waits in the scenario `sync`.
+# shellcheck disable=SC1091,SC2154,SC2317
+set -u
+. "$(dirname "$0")/../tap.sh"
+command -v jq >/dev/null || skip_all "no jq here"
+
+demo=$BEAMTOP_SRCDIR/demo/run.sh
+otp_sh=$BEAMTOP_SRCDIR/tests/live/otp.sh
+BEAMTOP_DEMO_APP=gateway
+export BEAMTOP_DEMO_APP
+
+# The pids of registered names, as {"name": "<0.88.0>"}.
+names_of() {
+    "$otp_sh" "$1" erl -noinput -hidden -name "asker@127.0.0.1" -start_epmd false \
+        -setcookie "$(cat "$BEAMTOP_DEMO_COOKIE_FILE")" -eval "
+            Node = '$BEAMTOP_DEMO_NODE',
+            Ask = fun(F, A) -> rpc:call(Node, erlang, F, A, 60000) end,
+            Pids = [{N, Ask(pid_to_list, [P])} || N <- Ask(registered, []), P <- [Ask(whereis, [N])], is_pid(P)],
+            io:format(\"{~s}~n\", [lists:join(\",\", [io_lib:format(\"\\\"~s\\\":\\\"~s\\\"\", [N, P]) || {N, P} <- Pids])]),
+            halt()."
+}
+
+# what SCENARIO FILTER [OPTION…]: of all requests that are captured.
+captured() {
+    "$beamtop" spans "$BEAMTOP_DEMO_NODE" 'gateway_http:handle/1' --roots 10 --time 60s --force \
+        --timeout 60 --cookie-file "$BEAMTOP_DEMO_COOKIE_FILE" --format json "$@" \
+        >"$work/out" 2>"$work/err" </dev/null || { cat "$work/err"; return 1; }
+}
+
+holds() {
+    jq -e --slurpfile names "$work/names" "$1" "$work/out" >/dev/null || {
+        echo "does not hold: $1"
+        jq -c '.ended_by, (.roots[] | [.outcome, [.children[] | [.kind, .name, .pid, .operation, .outcome]]])' \
+            "$work/out"
+        return 1
+    }
+}
+
+# Each connection is asked by the workers that have it, so all three lookups go to one.
+# shellcheck disable=SC2016
+lookups='.ended_by == "roots" and (.roots | length) == 10 and all(.roots[];
+    .operation == "gateway_http:handle/1" and .outcome == "ok"
+    and ([.children[] | select(.operation == "query")] as $q
+        | ($q | length) == 3 and ([$q[].pid] | unique | length) == 1
+        and all($q[]; .kind == "call" and .outcome == "ok" and .children == []
+            and (.name | test("^gateway_db_[0-9]+$")) and .pid == $names[0][.name]))'
+# shellcheck disable=SC2016
+waits=' and ([.waits[] | select(.kind == "call")] | length) == 4
+    and (.children | length) == 4 and (.children[3] | .kind == "call" and .operation == "line"
+        and .name == "Elixir.Logger" and .pid == $names[0][.name] and .outcome == "ok")
+    and ([.children[].pid] == [.waits[] | select(.kind == "call") | .pid]))'
+# shellcheck disable=SC2016
+casts=' and ([.waits[] | select(.kind == "call")] | length) == 3
+    and (.children | length) == 4 and (.children[3] | .kind == "cast" and .name == "Elixir.Logger"))'
+
+follows_requests_on_OTP() {
+    "$demo" start -gateway scenario "$2" >"$work/env" || return 1
+    . "$work/env"
+    case $2 in sync) says=$lookups$waits ;; *) says=$lookups$casts ;; esac
+    names_of "$1" >"$work/names" &&
+        captured && holds "$says" && captured --full && holds "$says"
+    found=$?
+    "$demo" stop || return 1
+    return "$found"
+}
+
+trap '"$demo" stop; rm -rf "$work"' EXIT
+trap 'exit 130' HUP INT TERM PIPE
+BEAMTOP_DEMO_DIR=$work/none
+export BEAMTOP_DEMO_DIR
+for otp in ${BEAMTOP_RELEASES-23 25 27 29}; do
+    scenarios=sync
+    [ "$otp" != 25 ] || scenarios='sync async'
+    for scenario in $scenarios; do
+        if reason=$("$otp_sh" --root "$otp" 2>&1); then
+            BEAMTOP_DEMO_OTP=$otp
+            BEAMTOP_DEMO_DIR=$work/otp-$otp
+            export BEAMTOP_DEMO_OTP BEAMTOP_DEMO_DIR
+            run follows_requests_on_OTP "$otp" "$scenario"
+            [ -z "$reason" ] || rm -rf "${reason:?}$work"
+        else
+            skip "follows_requests_on_OTP_$otp" "$reason"
+        fi
+    done
+done
+finish
