@@ -124,7 +124,7 @@ const struct cli_option cli_option_table[] = {
     {"slower", 0, FOR_SPANS, TYPE_SECONDS, AT(slower_s), 0, 0, 600, "TIME",
      "show only roots that took at least this long"},
     {"raw-waits", 0, FOR_SPANS, TYPE_FLAG, AT(raw_waits), 0, 0, 0, NULL,
-     "show also the waits that the span of a callee explains"},
+     "show also waits that the span of another process explains"},
     {"top", 0, FOR_SPANS, TYPE_INTEGER, AT(top), AT(top_given), 1, LIMIT_SPAN_ROOTS, "N",
      "roots whose tree is printed, the slowest first (10)"},
     {"slower", 0, FOR_TRACE | FOR_RECORD, TYPE_SECONDS, AT(slower_s), 0, 0, 600, "TIME",

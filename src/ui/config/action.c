@@ -213,8 +213,7 @@ const struct action_row action_table[ACTIONS] = {
                                    "left on the node"},
     [ACTION_RAW_WAITS] = {.group = GROUP_SPANS, .where = WHERE_TABLE, .owner = OWNER_VIEW,
                           .name = "raw-waits", .args = "",
-                          .help = "show also the waits that the span of a callee explains, or "
-                                  "hide them"},
+                          .help = "show or hide waits that another span explains"},
 
     [ACTION_RECORD] = {RECORD, .name = "record", .args = "[FILE|stop|status]", .arg = WORD_FILE,
                        .rest_of_line = true,

@@ -76,8 +76,8 @@ static const struct {
     {{"self", "SELF", 8, true, false, false, "it ran, or nobody knows what else"}, TIME, TREE,
      AT(self)},
     {{"self", "SELF", 8, true, false, true, "ran"}, TIME, PARTS, AT(self)},
-    {{"queued", "QUEUED", 8, true, false, true, "messages in queues"}, TIME, PARTS, AT(queued)},
     {{"waited", "WAIT", 8, true, false, true, "for what is not captured"}, TIME, PARTS, AT(wait)},
+    {{"queued", "QUEUED", 8, true, false, true, "messages in queues"}, TIME, PARTS, AT(queued)},
     {{"off_cpu", "OFF CPU", 8, true, false, true, "ready to run"}, TIME, PARTS, AT(off_cpu)},
     {{"spans", "SPANS", 6, true, false, true, "in its tree"}, COUNT, ROOTS, AT(spans)},
 };
@@ -399,8 +399,8 @@ static void summarise(struct view_page *page, const struct spans_run *run,
 static void put_note(struct view_page *page, const struct spans_run *run)
 {
     snprintf(page->note, sizeof page->note, "%s; calls of %.200s",
-             run->full ? "full: CPU, preemption and waits of those that take part are known"
-                       : "light: CPU, preemption and uncaptured waits are not known",
+             run->full ? "full: CPU, preemption and waits are known"
+                       : "light: CPU, preemption, uncaptured waits unknown",
              run->patterns);
 }
 
