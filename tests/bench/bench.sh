@@ -50,7 +50,7 @@ each_root() {
         calls) erlang 240 calls "counting:main([\"$program\", \"$root\"])" ;;
         findings) erlang 600 findings "findings:main([\"$root\",
             {processes, $some}, {processes, $many}, {tables, 50000}, {atoms, 1000000}])" ;;
-        spans) erlang 240 spans "following:main([\"$program\", \"$root\"])" ;;
+        spans) erlang 900 spans "following:main([\"$program\", \"$root\"])" ;;
         trace) erlang 240 trace "tracing:main([\"$program\", \"$root\"])" ;;
         opening) erlang 120 opening "cheap:main([\"$program\", \"$root\", {opening, $some}])" ;;
         *) erlang 240 cheap "cheap:main([\"$program\", \"$root\", $1])" ;;
@@ -149,7 +149,7 @@ recording_figures() {
     word "beamtop report of seven of them, ms" "$(value sessions_ms)" 14000
 }
 
-[ $# -gt 0 ] || set -- cheap opening cost budget light trace calls findings recording
+[ $# -gt 0 ] || set -- cheap opening cost budget light trace calls findings recording spans
 for what; do
     echo "== $what"
     case $what in

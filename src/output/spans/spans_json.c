@@ -146,7 +146,7 @@ static const struct field wait_table[] = {
     {"outcome", "", FIELD_SLICE, COLUMN_TEXT, AT(outcome), "as of a span"},
     {"at", "", FIELD_SLICE, COLUMN_TEXT, AT(at), "the function that waits; of an exit the reason"},
     {"in", "", FIELD_SLICE, COLUMN_TEXT, AT(in),
-     "of `call` and `message`: the function that waits; null in light mode"},
+     "of `call` and `message`: the function in which it slept; null in light mode"},
 };
 LIST(spans_wait_fields, "waits", wait_table);
 #undef AT
