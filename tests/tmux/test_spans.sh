@@ -61,7 +61,9 @@ captures() {
     tm_wait_gone 'trace>' || return 1
     tm_type ':by parts'
     tm_keys Enter
-    tm_wait SLOWEST && target_is_clean && bt_quit
+    tm_wait SLOWEST || return 1
+    tm_type w # raw waits, in the tree
+    tm_wait_line '^.shop_web:serve/1 .* root ' && target_is_clean && bt_quit
 }
 
 asks_before_full_mode() {
