@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "beamtop/base/text.h"
+#include "beamtop/etf/cursor.h"
 #include "beamtop/etf/print.h"
 #include "beamtop/trace/values.h"
 #include "shape.h"
@@ -41,9 +42,15 @@ static struct slice term_text(const struct speller *s, struct slice term)
 {
     const struct print_limits limits = {
         .bytes = TERM_TEXT_BYTES, .syntax = s->syntax, .cuts = s->cuts};
+    struct slice text = {0};
+    struct cursor c;
     struct buf b;
     if (term.s == NULL)
-        return (struct slice){0};
+        return text;
+    if (s->values == VALUES_TEXTS) {
+        cursor_init(&c, (const uint8_t *)term.s, term.len);
+        return cursor_binary(&c, &text) ? slice_keep(s->arena, text) : text;
+    }
     buf_init(&b, 0);
     print_term(&b, (const uint8_t *)term.s, term.len, &limits);
     return keep(s->arena, &b);
@@ -53,7 +60,7 @@ static struct slice term_text(const struct speller *s, struct slice term)
 static struct slice value_text(const struct speller *s, struct slice term)
 {
     struct buf b;
-    if (s->values == VALUES_WHOLE || term.s == NULL)
+    if (s->values == VALUES_WHOLE || s->values == VALUES_TEXTS || term.s == NULL)
         return term_text(s, term);
     if (s->values == VALUES_NONE)
         return (struct slice){0};
@@ -178,7 +185,7 @@ void trace_line_make(struct trace_line *out, const struct trace_layout *layout,
     out->id = (int64_t)event->id;
     out->wall_us = event->wall_us;
     out->mono_ns = event->mono_ns;
-    if (event->pattern < trace_log_patterns(log))
+    if (log && event->pattern < trace_log_patterns(log))
         pattern = trace_log_pattern(log, event->pattern)->pattern;
     if (pattern != NULL) {
         out->pattern_text = pattern->source;

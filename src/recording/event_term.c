@@ -30,8 +30,10 @@ static void put_raw(struct builder *b, struct slice term)
 
 static void put_text(struct builder *b, struct slice text)
 {
-    static const char none[] = "(not recorded)";
-    build_binary(b, text.s ? text.s : none, text.s ? text.len : sizeof none - 1);
+    if (text.s)
+        build_binary(b, text.s, text.len);
+    else
+        build_nil(b);
 }
 
 static void put_value(struct builder *b, const struct kept_term *value, struct slice shown,
@@ -136,6 +138,14 @@ struct slice event_term_make(struct arena *arena, const char *node, const struct
     struct slice kept = slice_keep(arena, (struct slice){bytes + 1, len - 1});
     builder_free(b);
     return kept;
+}
+
+void event_term_without_values(struct trace_event *e)
+{
+    static const char none[] = "m\0\0\0\16(not recorded)"; /* BINARY_EXT, its length, 14 bytes */
+    static const struct slice text = {none, sizeof none - 1};
+    e->args.bytes = (struct slice){NULL, 0};
+    e->result.bytes = e->message.bytes = text;
 }
 
 /* Beyond this sums of times overflow: no node says such a time. */

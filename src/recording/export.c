@@ -8,62 +8,10 @@
 #include "beamtop/base/text.h"
 #include "beamtop/output/fields.h"
 #include "recording_internal.h"
+#include "recording_views.h"
+#include "trace_columns.h"
 
 #define PIECE 65536u /* written at once */
-
-static const struct {
-    const char *name, *sql;
-} tables[] = {
-    {"system", NULL}, /* its columns are the keys that the file has */
-    {"processes",
-     "SELECT t.wall_us, p.pid, n.text AS name, a.text AS application, i.text AS initial_call,"
-     " l.text AS label, c.text AS current_function, p.kind, p.reductions_per_s, p.share,"
-     " p.memory_bytes, p.message_queue_len, p.message_queue_per_s FROM process p"
-     " JOIN tick t ON t.id = p.tick LEFT JOIN text n ON n.id = p.name"
-     " LEFT JOIN text a ON a.id = p.application LEFT JOIN text i ON i.id = p.initial_call"
-     " LEFT JOIN text l ON l.id = p.label LEFT JOIN text c ON c.id = p.current_function"
-     " ORDER BY p.tick, p.share DESC"},
-    {"owners",
-     "SELECT t.wall_us, o.by, n.text AS owner, o.kind, o.processes, o.reductions_per_s, o.share,"
-     " o.memory_bytes, o.message_queue_len FROM owner o JOIN tick t ON t.id = o.tick"
-     " LEFT JOIN text n ON n.id = o.owner ORDER BY o.tick, o.by, o.share DESC"},
-    {"calls", "SELECT w.wall_us, w.id AS window, w.ns, m.text AS module, f.text AS function, "
-              "c.arity, c.calls,"
-              " c.share, c.own_us, c.words FROM call c JOIN call_window w ON w.id = c.window"
-              " JOIN text m ON m.id = c.module JOIN text f ON f.id = c.function ORDER BY w.id, "
-              "c.calls DESC"},
-    {"samples",
-     "SELECT r.wall_us, r.id AS run, r.at_yields, d.node AS id, d.parent, n.text AS function,"
-     " f.kind, o.text AS object, s.text AS file, nullif(f.line, 0) AS line, d.samples"
-     " FROM sample_run r JOIN sample_node d ON d.run = r.id LEFT JOIN sample_frame f"
-     " ON f.id = d.frame LEFT JOIN text n ON n.id = f.name LEFT JOIN text o ON o.id = f.object"
-     " LEFT JOIN text s ON s.id = f.file ORDER BY r.id, d.node"},
-    {"span_events",
-     "SELECT r.wall_us + e.ns / 1000 AS wall_us, e.run, e.ns, e.kind, '<0.' || p.number || '.' || "
-     "p.serial || '>' AS process,"
-     " coalesce(pg.text, pn.text) AS name, pd.text AS process_node, '<0.' || q.number || '.' || "
-     "q.serial "
-     "|| '>' AS peer,"
-     " coalesce(qg.text, qn.text) AS peer_name, qd.text AS peer_node, '<0.' || l.number || '.' || "
-     "l.serial || '>' AS root, e.serial,"
-     " e.tag, e.class, e.words, t.text FROM span_event e JOIN span_run r ON r.id = e.run"
-     " LEFT JOIN span_process p ON p.run = e.run AND p.process = e.process"
-     " LEFT JOIN text pn ON pn.id = p.name LEFT JOIN text pg ON pg.id = p.given"
-     " LEFT JOIN text pd ON pd.id = p.node"
-     " LEFT JOIN span_process q ON q.run = e.run AND q.process = e.peer"
-     " LEFT JOIN text qn ON qn.id = q.name LEFT JOIN text qg ON qg.id = q.given"
-     " LEFT JOIN text qd ON qd.id = q.node"
-     " LEFT JOIN span_process l ON l.run = e.run AND l.process = e.label"
-     " LEFT JOIN text t ON t.id = e.text ORDER BY e.run, e.event"},
-    {"events",
-     "SELECT e.wall_us, e.trace, e.kind, e.number, p.text AS pattern, e.pid, n.text AS name,"
-     " m.text AS mfa, c.text AS caller, e.latency_us, e.class, e.args, e.result, e.receiver, "
-     "e.message,"
-     " e.full_bytes, e.lost, e.why, e.duration_us FROM event e LEFT JOIN text p ON p.id = e.pattern"
-     " LEFT JOIN text n ON n.id = e.name LEFT JOIN text m ON m.id = e.mfa"
-     " LEFT JOIN text c ON c.id = e.caller ORDER BY e.id"},
-    {"marks", "SELECT coalesce(wall_us, here_us) AS wall_us, text FROM mark ORDER BY 1"},
-};
 
 struct writer {
     FILE *out;
@@ -158,6 +106,90 @@ static int put_csv(struct writer *w, const char *sql, struct error *err)
     sqlite3_finalize(s);
     buf_clear(&made);
     return (int)err->code;
+}
+
+/* ---- events of traces, with what their terms print as */
+
+struct event_row {
+    int64_t trace;
+    struct slice kind, args; /* args: as JSON */
+    struct trace_line line;
+};
+
+#define AT(member) offsetof(struct event_row, member)
+static const struct field event_list[] = {
+    {"trace", "", FIELD_INT, COLUMN_COUNT, AT(trace), ""},
+    {"kind", "", FIELD_SLICE, COLUMN_TEXT, AT(kind), ""},
+    {"number", "", FIELD_INT, COLUMN_COUNT, AT(line.id), ""},
+    {"pattern", "", FIELD_SLICE, COLUMN_TEXT, AT(line.pattern_text), ""},
+    {"pid", "", FIELD_SLICE, COLUMN_TEXT, AT(line.pid), ""},
+    {"name", "", FIELD_SLICE, COLUMN_TEXT, AT(line.name), ""},
+    {"mfa", "", FIELD_SLICE, COLUMN_TEXT, AT(line.mfa), ""},
+    {"caller", "", FIELD_SLICE, COLUMN_TEXT, AT(line.caller), ""},
+    {"latency_us", "", FIELD_REAL, COLUMN_RATE, AT(line.latency_us), ""},
+    {"class", "", FIELD_SLICE, COLUMN_TEXT, AT(line.class), ""},
+    {"args", "", FIELD_SLICE, COLUMN_TEXT, AT(args), ""},
+    {"result", "", FIELD_SLICE, COLUMN_TEXT, AT(line.result), ""},
+    {"receiver", "", FIELD_SLICE, COLUMN_TEXT, AT(line.to), ""},
+    {"message", "", FIELD_SLICE, COLUMN_TEXT, AT(line.message), ""},
+    {"full_bytes", "", FIELD_INT, COLUMN_BYTES, AT(line.full_bytes), ""},
+    {"lost", "", FIELD_INT, COLUMN_COUNT, AT(line.lost), ""},
+    {"why", "", FIELD_SLICE, COLUMN_TEXT, AT(line.why), ""},
+    {"duration_us", "", FIELD_INT, COLUMN_COUNT, AT(line.duration_us), ""},
+};
+#undef AT
+
+/* Where the events of a trace go. */
+struct event_writer {
+    struct writer *w;
+    struct arena arena;
+    int64_t trace;
+};
+
+static int put_event(void *arg, const struct trace_line *line, struct error *err)
+{
+    struct event_writer *e = arg;
+    struct buf *out = &e->w->buf;
+    struct value node = text_value((struct slice){e->w->node, strlen(e->w->node)});
+    const char *kind = trace_line_kind_name(line->kind);
+    struct event_row row = {.trace = e->trace, .kind = {kind, strlen(kind)}, .line = *line};
+    (void)err;
+    arena_reset(&e->arena);
+    if (line->has_args)
+        row.args = trace_texts_json(&e->arena, line->args, line->n_args);
+    if (line->wall_us >= 0)
+        buf_printf(out, "%" PRId64, line->wall_us);
+    buf_put_u8(out, ',');
+    csv_put_value(out, &node, e->w->spreadsheet);
+    for (size_t i = 0; i < ARRAY_LEN(event_list); i++) {
+        struct value v = field_value(&event_list[i], &row);
+        buf_put_u8(out, ',');
+        if (v.kind == VALUE_NUMBER && !v.is_integer)
+            put_number(out, v.number);
+        else
+            csv_put_value(out, &v, e->w->spreadsheet);
+    }
+    buf_put_u8(out, '\n');
+    flush(e->w, PIECE);
+    return 0;
+}
+
+static int put_events(struct writer *w, struct error *err)
+{
+    const struct recorded_trace *traces;
+    struct event_writer e = {.w = w};
+    size_t n = recording_traces(w->r, &traces);
+    buf_puts(&w->buf, "wall_us,node");
+    for (size_t i = 0; i < ARRAY_LEN(event_list); i++)
+        buf_printf(&w->buf, ",%s", event_list[i].key);
+    buf_puts(&w->buf, "\n");
+    arena_init(&e.arena);
+    for (size_t i = 0; i < n && err->code == ERR_NONE; i++) {
+        e.trace = traces[i].id;
+        (void)recording_trace_lines(w->r, e.trace, put_event, &e, err);
+    }
+    arena_clear(&e.arena);
+    return recording_failed(w->r, err);
 }
 
 /* ---- OpenMetrics: families one after the other, in each a label set after the other, in time */
@@ -256,12 +288,12 @@ static int put_openmetrics(struct writer *w, struct error *err)
 
 /* ---- the whole */
 
-static int find_table(const char *name, size_t *out, struct error *err)
+static int find_table(const char *name, const struct recording_view **out, struct error *err)
 {
-    for (size_t i = 0; i < ARRAY_LEN(tables); i++) {
-        if (name && strcmp(tables[i].name, name) != 0)
+    for (const struct recording_view *v = recording_views; v->name; v++) {
+        if (name && strcmp(v->name, name) != 0)
             continue;
-        *out = i;
+        *out = v;
         return 0;
     }
     return error_set(
@@ -271,33 +303,38 @@ static int find_table(const char *name, size_t *out, struct error *err)
         name);
 }
 
+/* Tables that earlier recordings lack. */
+static const struct {
+    const char *view, *table, *column, *why;
+} later[] = {
+    {"events", "event", "trace", "the file has no events: a recording of version 1 keeps none"},
+    {"samples", "sample_run", "at_yields", "the file has no samples: no run was recorded"},
+    {"span_events", "span_event", "ns", "the file has no spans: none were captured"},
+};
+
 int recording_export(struct recording *r, enum export_format format, const char *table, FILE *out,
                      struct error *err)
 {
     struct writer w = {
         .out = out, .r = r, .node = r->info.node, .spreadsheet = format == EXPORT_SPREADSHEET};
-    size_t which = 0;
+    const struct recording_view *view = NULL;
     recording_begin(r);
     if (format == EXPORT_OPENMETRICS && table)
         return error_set(err, ERR_USAGE, "openmetrics has all tables in one: leave “%s” out",
                          table);
-    if (find_table(table, &which, err) != 0)
+    if (find_table(table, &view, err) != 0)
         return (int)err->code;
-    if (format != EXPORT_OPENMETRICS && strcmp(tables[which].name, "events") == 0 &&
-        !recording_has_column(r, "event", "trace"))
-        return error_set(err, ERR_FORMAT,
-                         "the file has no events: a recording of version 1 keeps none");
-    if (format != EXPORT_OPENMETRICS && strcmp(tables[which].name, "samples") == 0 &&
-        !recording_has_column(r, "sample_run", "at_yields"))
-        return error_set(err, ERR_FORMAT, "the file has no samples: no run was recorded");
-    if (format != EXPORT_OPENMETRICS && strcmp(tables[which].name, "span_events") == 0 &&
-        !recording_has_column(r, "span_event", "ns"))
-        return error_set(err, ERR_FORMAT, "the file has no spans: none were captured");
+    for (size_t i = 0; format != EXPORT_OPENMETRICS && i < ARRAY_LEN(later); i++)
+        if (strcmp(view->name, later[i].view) == 0 &&
+            !recording_has_column(r, later[i].table, later[i].column))
+            return error_set(err, ERR_FORMAT, "%s", later[i].why);
     buf_init(&w.buf, 0);
-    if (format != EXPORT_OPENMETRICS)
-        (void)put_csv(&w, tables[which].sql, err);
-    else
+    if (format == EXPORT_OPENMETRICS)
         (void)put_openmetrics(&w, err);
+    else if (strcmp(view->name, "events") == 0)
+        (void)put_events(&w, err);
+    else
+        (void)put_csv(&w, view->sql, err);
     flush(&w, 0);
     buf_clear(&w.buf);
     return (int)err->code;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 src_librecording_a_SOURCES += \
-	src/recording/event_term.c src/recording/export.c src/recording/recorded_log.c src/recording/recorded_log_events.c \
-	src/recording/recorded_log_internal.h src/recording/recorder.c \
+	src/recording/event_term.c src/recording/export.c src/recording/recorded_log.c \
+	src/recording/recorder.c \
 	src/recording/recorder_facts.c src/recording/recorder_internal.h \
 	src/recording/recorder_pending.c src/recording/recorder_rows.c \
 	src/recording/recorder_samples.c src/recording/recorder_trace.c src/recording/recording.c src/recording/recording_file.c \
@@ -9,5 +9,6 @@ src_librecording_a_SOURCES += \
 	src/recording/recording_owners.c src/recording/recording_processes.c \
 	src/recording/recording_samples.c src/recording/recording_schema.c src/recording/recording_schema.h \
 	src/recording/recording_sums.c src/recording/recording_traces.c \
+	src/recording/recording_views.c src/recording/recording_views.h \
 	src/recording/recording_windows.c src/recording/sqlite.c src/recording/sqlite.h \
 	src/recording/trace_columns.c src/recording/trace_columns.h

@@ -8,8 +8,24 @@
 #include <string.h>
 
 #include "beamtop/base/alloc.h"
+#include "beamtop/base/limits.h"
 #include "beamtop/output/json.h"
-#include "recorded_log_internal.h"
+#include "beamtop/output/trace_line.h"
+#include "event_term.h"
+#include "recording_internal.h"
+
+struct recorded_log {
+    struct trace_log *log; /* NULL: none */
+    struct pattern *patterns[LIMIT_TRACE_PATTERNS];
+    size_t n_patterns;
+    enum syntax syntax;
+    int64_t trace;      /* that it is of */
+    bool has_values;    /* or their shapes */
+    bool has_terms;     /* its events are terms: not before format 3 */
+    int64_t tick;       /* up to which its events are in it; INT64_MAX: all */
+    struct arena row;   /* of the row of `trace` that is read … */
+    struct arena arena; /* … and of events and its end, until they are in the log */
+};
 
 /* A row of `trace`; texts are in the log's arena `row`. */
 struct found {
@@ -53,7 +69,8 @@ const struct trace_log *recorded_log_trace(const struct recorded_log *l)
 
 /* ---- its patterns */
 
-unsigned recorded_log_pattern(const struct recorded_log *l, struct slice text)
+/* n_patterns: none. */
+static unsigned find_pattern(const struct recorded_log *l, struct slice text)
 {
     unsigned at = 0;
     while (at < l->n_patterns && !slice_equal(l->patterns[at]->source, text))
@@ -100,6 +117,74 @@ static void add_patterns(struct recorded_log *l, struct slice json)
     json_decref(array);
 }
 
+/* ---- its events, by the decoder of a live trace */
+
+/* As the trace spelled it. What cannot be read is a function's name without a module. */
+static struct mfa read_mfa(struct recorded_log *l, struct slice text)
+{
+    struct pattern *p = NULL;
+    struct error ignored = {.code = ERR_NONE};
+    struct mfa mfa = {.function = text};
+    if (text.len == 0 || pattern_parse(&p, text.s, text.len, l->syntax, NULL, &ignored) != 0)
+        return mfa;
+    struct slice module = p->module.text, function = p->function.text;
+    if (p->kind == PATTERN_CALL && p->module.kind == NAME_EXACT && p->function.kind == NAME_EXACT &&
+        p->arity >= 0)
+        mfa = (struct mfa){.module = slice_keep(&l->arena, module),
+                           .function = slice_keep(&l->arena, function),
+                           .arity = p->arity};
+    pattern_free(p);
+    return mfa;
+}
+
+static void add_begun(struct recorded_log *l, struct trace_event *e)
+{
+    const struct pattern *p = e->pattern < l->n_patterns ? l->patterns[e->pattern] : NULL;
+    e->outcome =
+        e->kind == EVENT_CALL && p && p->actions & TRACE_RETURN ? OUTCOME_OPEN : OUTCOME_NONE;
+    trace_log_add(l->log, e);
+}
+
+static void add_event(struct recorded_log *l, sqlite3_stmt *s)
+{
+    struct slice term = {sqlite3_column_blob(s, 0), (size_t)sqlite3_column_bytes(s, 0)};
+    struct pushed_event pushed;
+    struct trace_event *e = &pushed.event;
+    if (!event_term_read(term, &pushed))
+        return; /* of a later program, or damaged */
+    e->wall_us = db_column_int(s, 1);
+    e->name = db_column_text(s, 2);
+    e->lost = (uint64_t)db_column_count(s, 3);
+    e->at_most = sqlite3_column_int(s, 4) != 0;
+    e->shown_only = sqlite3_column_int(s, 5) != 0;
+    if (!l->has_values)
+        event_term_without_values(e);
+    if (pushed.kind == PUSHED_RETURN || pushed.kind == PUSHED_EXCEPTION)
+        trace_log_finish(l->log, e->id, e->outcome, e->class, &e->result, e->mono_ns);
+    else
+        add_begun(l, e);
+}
+
+static const char events_sql[] =
+    "SELECT term, wall_us, (SELECT text FROM text WHERE id = event.name), lost, at_most,"
+    " shown_only FROM event WHERE trace = ? AND tick > ? AND tick <= ? ORDER BY id";
+
+static int add_events(struct recorded_log *l, struct recording *r, int64_t until, struct error *err)
+{
+    sqlite3_stmt *s = NULL;
+    l->has_values = r->info.values || r->info.redacted;
+    l->has_terms = recording_ask(r, &s, events_sql);
+    if (!l->has_terms)
+        return recording_failed(r, err);
+    sqlite3_bind_int64(s, 1, l->trace);
+    sqlite3_bind_int64(s, 2, l->tick);
+    sqlite3_bind_int64(s, 3, until);
+    while (recording_row(r, s))
+        add_event(l, s);
+    sqlite3_finalize(s);
+    return recording_failed(r, err);
+}
+
 /* ---- its state */
 
 static uint64_t known(int64_t v)
@@ -135,11 +220,10 @@ static void set_functions(struct recorded_log *l, const struct trace_ending *e)
 {
     struct trace_function *all = arena_alloc(&l->arena, (e->n_functions + 1) * sizeof *all);
     for (size_t i = 0; i < e->n_functions; i++)
-        all[i] =
-            (struct trace_function){.mfa = recorded_log_mfa(l, e->functions[i].mfa),
-                                    .pattern = recorded_log_pattern(l, e->functions[i].pattern),
-                                    .calls = known(e->functions[i].calls),
-                                    .time_us = known(e->functions[i].time_us)};
+        all[i] = (struct trace_function){.mfa = read_mfa(l, e->functions[i].mfa),
+                                         .pattern = find_pattern(l, e->functions[i].pattern),
+                                         .calls = known(e->functions[i].calls),
+                                         .time_us = known(e->functions[i].time_us)};
     trace_log_set_functions(l->log, all, e->n_functions);
 }
 
@@ -160,7 +244,7 @@ static void set_setup(struct recorded_log *l, const struct trace_ending *e)
     s->preflight = e->preflight;
     put_slice(s->note, sizeof s->note, e->note);
     for (size_t i = 0; i < e->n_patterns; i++) {
-        unsigned at = recorded_log_pattern(l, e->patterns[i].pattern);
+        unsigned at = find_pattern(l, e->patterns[i].pattern);
         if (at < l->n_patterns)
             trace_log_pattern_edit(l->log, at)->functions = known(e->patterns[i].functions);
     }
@@ -181,7 +265,7 @@ static void set_ending(struct recorded_log *l, const struct trace_ending *e)
     read_counts(&s->total, &e->total);
     s->used[CAP_EVENTS] = s->total.shown;
     for (size_t i = 0; i < e->n_patterns; i++) {
-        unsigned at = recorded_log_pattern(l, e->patterns[i].pattern);
+        unsigned at = find_pattern(l, e->patterns[i].pattern);
         if (at < l->n_patterns)
             read_counts(&trace_log_pattern_edit(l->log, at)->counts, &e->patterns[i]);
     }
@@ -273,7 +357,7 @@ int recorded_log_to(struct recorded_log *l, struct recording *r, int64_t tick, s
         return 0;
     if (!goes_on)
         begin(l, &f, r->info.values && !r->info.redacted);
-    rc = recorded_log_events(l, r, until, err);
+    rc = add_events(l, r, until, err);
     if (rc != 0)
         return rc;
     l->tick = until;

@@ -114,10 +114,15 @@ int recorder_prepare_trace(struct recorder *r, struct error *err)
     struct buf sql;
     buf_init(&sql, 0);
     buf_puts(&sql, "INSERT INTO event(trace, tick, kind");
-    for (size_t i = 0; i < TRACE_COLUMNS; i++)
+    size_t values = 4;
+    for (size_t i = 0; i < TRACE_COLUMNS; i++) {
+        if (trace_columns[i].printed)
+            continue;
         buf_printf(&sql, ", %s", trace_columns[i].name);
+        values++;
+    }
     buf_puts(&sql, ", term");
-    int rc = prepare(r, STMT_EVENT, &sql, 4 + TRACE_COLUMNS, err);
+    int rc = prepare(r, STMT_EVENT, &sql, values, err);
     buf_puts(&sql, "INSERT INTO trace_pattern(trace, number, pattern");
     for (size_t i = 0; i < trace_tally_fields.n; i++)
         buf_printf(&sql, ", %s", trace_tally_fields.fields[i].key);
@@ -138,9 +143,6 @@ static int bind_column(struct recorder *r, sqlite3_stmt *s, int at, const struct
     case TRACE_COLUMN_INT:
         db_bind_int(s, at, *(const int64_t *)v);
         break;
-    case TRACE_COLUMN_SIGNED:
-        sqlite3_bind_int64(s, at, *(const int64_t *)v);
-        break;
     case TRACE_COLUMN_REAL:
         db_bind_real(s, at, *(const double *)v);
         break;
@@ -152,13 +154,9 @@ static int bind_column(struct recorder *r, sqlite3_stmt *s, int at, const struct
         break;
     case TRACE_COLUMN_TEXT:
         return recorder_bind_text(r, s, at, *(const struct slice *)v, err);
+    case TRACE_COLUMN_SIGNED:
     case TRACE_COLUMN_ARGS:
-        if (line->has_args)
-            db_bind_text(s, at, trace_texts_json(&r->arena, line->args, line->n_args));
-        break;
-    case TRACE_COLUMN_STACK:
-        if (line->n_stack > 0)
-            db_bind_text(s, at, trace_texts_json(&r->arena, line->stack, line->n_stack));
+    case TRACE_COLUMN_STACK: /* of printed columns only */
         break;
     }
     return 0;
@@ -171,10 +169,12 @@ static int put_event(struct recorder *r, const struct recorder_trace_part *part,
     sqlite3_bind_int64(s, 1, part->trace);
     sqlite3_bind_int64(s, 2, tick);
     sqlite3_bind_text(s, 3, trace_line_kind_name(part->line->kind), -1, SQLITE_STATIC);
+    int at = 4;
     for (size_t i = 0; i < TRACE_COLUMNS; i++)
-        if (bind_column(r, s, (int)i + 4, &trace_columns[i], part->line, err) != 0)
+        if (!trace_columns[i].printed &&
+            bind_column(r, s, at++, &trace_columns[i], part->line, err) != 0)
             return (int)err->code;
-    sqlite3_bind_blob(s, 4 + TRACE_COLUMNS, part->term.s, (int)part->term.len, SQLITE_STATIC);
+    sqlite3_bind_blob(s, at, part->term.s, (int)part->term.len, SQLITE_STATIC);
     return db_run(r->db, s, err);
 }
 

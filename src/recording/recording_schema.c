@@ -8,6 +8,7 @@
 #include "beamtop/base/buf.h"
 #include "beamtop/output/fields.h"
 #include "recording_file.h"
+#include "recording_views.h"
 #include "trace_columns.h"
 
 /* Rows of kilobytes in a table WITHOUT ROWID would fill a page of overflow each: `answer`
@@ -80,6 +81,17 @@ static void put_keys(struct buf *sql, const struct field_list *list, size_t firs
                    list->fields[i].form == FIELD_REAL ? "REAL" : "INTEGER");
 }
 
+/* With the time in front, as people read it. */
+static void put_views(struct buf *sql)
+{
+    for (const struct recording_view *v = recording_views; v->name; v++)
+        if (v->sql)
+            buf_printf(sql,
+                       " CREATE VIEW %s AS SELECT strftime('%%Y-%%m-%%d %%H:%%M:%%f', wall_us / "
+                       "1e6, 'unixepoch') AS time, * FROM (%s);",
+                       v->name, v->sql);
+}
+
 int schema_create(sqlite3 *db, struct error *err)
 {
     struct buf sql;
@@ -97,7 +109,9 @@ int schema_create(sqlite3 *db, struct error *err)
                    " pattern TEXT");
     put_keys(&sql, &trace_tally_fields, 0);
     put_keys(&sql, &trace_pattern_fields, 1);
-    buf_puts(&sql, ", PRIMARY KEY(trace, number)) WITHOUT ROWID; COMMIT;");
+    buf_puts(&sql, ", PRIMARY KEY(trace, number)) WITHOUT ROWID;");
+    put_views(&sql);
+    buf_puts(&sql, " COMMIT;");
     int rc = db_exec(db, buf_cstr(&sql), err);
     buf_clear(&sql);
     return rc;

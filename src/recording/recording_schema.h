@@ -6,9 +6,9 @@
 #include "sqlite.h"
 
 #define RECORDING_APPLICATION_ID 0x6265616d /* "beam" */
-#define RECORDING_VERSION 3
+#define RECORDING_VERSION 4
 #define RECORDING_OLDEST 1 /* without traces; 1 and 2 have items of scans as bits, not as names */
-#define RECORDING_FORMAT "beamtop.recording/3"
+#define RECORDING_FORMAT "beamtop.recording/4"
 
 int schema_create(sqlite3 *db, struct error *err);
 /* ERR_FORMAT unless it is a recording of a version that is known. */

@@ -101,50 +101,80 @@ static bool shows_caller(struct caller_pattern *last, struct slice pattern)
     return last->tells;
 }
 
-static int put_events(struct recording *r, int64_t trace, struct trace_sink *sink,
-                      struct arena *arena, struct error *err)
+/* How the rows of a trace are read; false: there is no such trace. */
+static bool find_reader(struct recording *r, int64_t trace, struct trace_columns_reader *out)
+{
+    sqlite3_stmt *s = NULL;
+    if (!recording_ask(r, &s, "SELECT syntax FROM trace WHERE id = ?"))
+        return false;
+    sqlite3_bind_int64(s, 1, trace);
+    bool found = recording_row(r, s);
+    bool elixir = found && slice_is(db_column_text(s, 0), "elixir");
+    sqlite3_finalize(s);
+    out->printed = recording_has_column(r, "event", "args");
+    out->has_values = r->info.values || r->info.redacted;
+    out->layout.syntax = elixir ? PRINT_ELIXIR : PRINT_ERLANG;
+    out->layout.values = r->info.values && !r->info.redacted ? VALUES_WHOLE : VALUES_TEXTS;
+    return found;
+}
+
+int recording_trace_lines(struct recording *r, int64_t trace, trace_line_fn *put, void *arg,
+                          struct error *err)
 {
     struct caller_pattern last = {.len = 0};
+    struct arena arena;
+    struct trace_columns_reader how = {.layout.arena = &arena};
     sqlite3_stmt *s = NULL;
     struct buf sql;
+    if (!find_reader(r, trace, &how))
+        return recording_failed(r, err);
     buf_init(&sql, 0);
     buf_puts(&sql, "SELECT ");
-    trace_columns_select(&sql);
+    trace_columns_select(&sql, how.printed);
     buf_puts(&sql, " FROM event WHERE trace = ? ORDER BY id");
     int rc = db_prepare(r->db, &s, buf_cstr(&sql), err);
     buf_clear(&sql);
     if (rc != 0)
         return rc;
+    arena_init(&arena);
     sqlite3_bind_int64(s, 1, trace);
     while (rc == 0 && recording_row(r, s)) {
         struct trace_line line;
-        arena_reset(arena);
-        if (!trace_columns_read(s, &line, arena))
-            continue; /* of a later program */
+        arena_reset(&arena);
+        if (!trace_columns_read(s, &how, &line))
+            continue; /* of a later program, or damaged */
         line.shows_caller = shows_caller(&last, line.pattern_text);
-        rc = trace_sink_put_line(sink, &line, err);
+        rc = put(arg, &line, err);
     }
     sqlite3_finalize(s);
+    arena_clear(&arena);
     return rc == 0 ? recording_failed(r, err) : rc;
 }
 
+static int put_line(void *arg, const struct trace_line *line, struct error *err)
+{
+    return trace_sink_put_line(arg, line, err);
+}
+
 static int put_ending(struct recording *r, int64_t trace, struct trace_sink *sink,
-                      struct arena *arena, struct error *err)
+                      struct error *err)
 {
     sqlite3_stmt *s = NULL;
+    struct arena arena;
     struct trace_ending e;
     int rc =
         db_prepare(r->db, &s, "SELECT ending FROM trace WHERE id = ? AND ending NOT NULL", err);
     if (rc != 0)
         return rc;
     sqlite3_bind_int64(s, 1, trace);
-    arena_reset(arena);
+    arena_init(&arena);
     if (recording_row(r, s)) {
         struct slice json = db_column_text(s, 0);
-        rc = trace_ending_read(&e, arena, json.s, json.len, err);
+        rc = trace_ending_read(&e, &arena, json.s, json.len, err);
         if (rc == 0)
             rc = trace_sink_put_end(sink, &e, err);
     }
+    arena_clear(&arena);
     sqlite3_finalize(s);
     return rc == 0 ? recording_failed(r, err) : rc;
 }
@@ -152,11 +182,6 @@ static int put_ending(struct recording *r, int64_t trace, struct trace_sink *sin
 int recording_trace_put(struct recording *r, int64_t trace, struct trace_sink *sink,
                         struct error *err)
 {
-    struct arena arena;
-    arena_init(&arena);
-    int rc = put_events(r, trace, sink, &arena, err);
-    if (rc == 0)
-        rc = put_ending(r, trace, sink, &arena, err);
-    arena_clear(&arena);
-    return rc;
+    int rc = recording_trace_lines(r, trace, put_line, sink, err);
+    return rc == 0 ? put_ending(r, trace, sink, err) : rc;
 }

@@ -19,6 +19,7 @@ enum trace_values_kept {
     VALUES_WHOLE,
     VALUES_SHAPES, /* their types and sizes */
     VALUES_NONE,
+    VALUES_TEXTS, /* of a recording: each is a binary, the text that stands for it */
 };
 
 /* Numbers below zero are unknown, but for mono_ns. Texts are in the arena, or the log's. */
@@ -80,6 +81,7 @@ struct trace_layout {
     enum trace_values_kept values;
 };
 
+/* log: with the event's pattern; NULL: the line has none. */
 void trace_line_make(struct trace_line *out, const struct trace_layout *layout,
                      const struct trace_log *log, const struct trace_event *event, bool finished);
 void trace_ending_make(struct trace_ending *out, const struct trace_layout *layout,

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "made_version.h"
 #include "ticks.h"
 
 static void add_extras(struct recorder *r)
@@ -100,16 +101,6 @@ static void test_written_and_read(void **state)
     place_clear(&p);
 }
 
-static void run_sql(const char *path, const char *sql)
-{
-    sqlite3 *db = NULL;
-    char *message = NULL;
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    if (sqlite3_exec(db, sql, NULL, NULL, &message) != SQLITE_OK)
-        fail_msg("%s", message);
-    sqlite3_close(db);
-}
-
 static int replay_answer(void *arg, const char *question, const uint8_t *term, size_t len,
                          const struct want_scan *asked, struct error *err)
 {
@@ -132,9 +123,10 @@ static void test_replayed(void **state)
     for (int i = 1; i <= 4; i++)
         if (recording_answers(f, i, replay_answer, again, &err) != 0)
             fail_msg("%s", err.text);
-    run_sql(p.path,
-            "CREATE TEMP TABLE t(ok CHECK(ok)); INSERT INTO t SELECT count(*) = 4 FROM answer WHERE"
-            " asked LIKE '%\"items\":[\"id\",\"reductions\",\"message_queue_len\",\"memory\",%'");
+    made_sql(
+        p.path,
+        "CREATE TEMP TABLE t(ok CHECK(ok)); INSERT INTO t SELECT count(*) = 4 FROM answer WHERE"
+        " asked LIKE '%\"items\":[\"id\",\"reductions\",\"message_queue_len\",\"memory\",%'");
     const struct system_sample *a = model_system(live), *b = model_system(again);
     assert_true(a->reductions_per_s == b->reductions_per_s && a->use_normal == b->use_normal);
     assert_true(a->reductions_per_s == 1000);
@@ -151,20 +143,6 @@ static void test_replayed(void **state)
     place_clear(&p);
 }
 
-static void make_version_2(const char *path)
-{
-    char name[4096], sql[16384];
-    const char *dir = getenv("BEAMTOP_SRCDIR");
-    snprintf(name, sizeof name, "%s/tests/unit/recording/version_2.sql", dir ? dir : ".");
-    FILE *file = fopen(name, "r");
-    assert_non_null(file);
-    size_t len = fread(sql, 1, sizeof sql - 1, file);
-    assert_true(len < sizeof sql - 1);
-    sql[len] = '\0';
-    fclose(file);
-    run_sql(path, sql);
-}
-
 /* Its scans have bits of items, which stay those of the program that wrote them; it has columns
  * under names that were changed since. */
 static void test_a_file_of_an_earlier_version(void **state)
@@ -173,7 +151,7 @@ static void test_a_file_of_an_earlier_version(void **state)
     struct error err = {.code = ERR_NONE};
     struct place p;
     place_make(&p);
-    make_version_2(p.path);
+    made_version(p.path, 2);
     struct recording *f = reopen(p.path);
     struct model *m = model_new();
     for (int i = 1; i <= 2; i++)
@@ -214,12 +192,12 @@ static void test_items_by_name(void **state)
         struct error err = {.code = ERR_NONE};
         struct place p;
         place_make(&p);
-        make_version_2(p.path);
+        made_version(p.path, 2);
         snprintf(sql, sizeof sql,
                  "PRAGMA user_version = 3; UPDATE meta SET value = '9.9' WHERE key = 'beamtop';"
                  "UPDATE answer SET asked = replace(asked, '527', '%s')",
                  rows[i].items);
-        run_sql(p.path, sql);
+        made_sql(p.path, sql);
         struct recording *f = reopen(p.path);
         struct model *m = model_new();
         int rc = recording_answers(f, 1, replay_answer, m, &err);

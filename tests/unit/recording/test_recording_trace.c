@@ -13,6 +13,7 @@
 
 #include "made.h"
 #include "made_trace.h"
+#include "made_version.h"
 #include "beamtop/output/calls_sink.h"
 #include "beamtop/recording/export.h"
 #include "beamtop/report/summary.h"
@@ -158,6 +159,116 @@ static void test_same_as_live(void **state)
     place_clear(&p);
 }
 
+/* In format 3 what the terms print as stood beside them. */
+static void test_a_trace_of_format_3(void **state)
+{
+    (void)state;
+    struct place p;
+    place_make(&p);
+    made_version(p.path, 3);
+    struct recording *r = reopen(p.path);
+    for (enum sink_format f = SINK_TEXT; f <= SINK_JSON; f++) {
+        struct buf was, is;
+        live(&was, f);
+        replayed(&is, r, f);
+        assert_string_equal(buf_cstr(&is), buf_cstr(&was));
+        buf_clear(&was);
+        buf_clear(&is);
+    }
+    recording_close(r);
+    place_clear(&p);
+}
+
+static size_t lines_of(const struct buf *text)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < text->len; i++)
+        n += text->data[i] == '\n';
+    return n;
+}
+
+/* A term that does not fit its row is left out, and the rest is printed. */
+static void test_damaged_terms(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *sql;
+        size_t lines; /* events and the end */
+        int rc;
+    } rows[] = {
+        {"UPDATE event SET number = NULL, pid = 7, mfa = NULL, latency_us = 9e300", 8, 0},
+        {"UPDATE event SET term = NULL WHERE kind = 'call'", 6, 0},
+        {"UPDATE event SET term = x'680464'", 1, 0},
+        {"UPDATE event SET kind = 'receive'", 2, 0},
+        {"UPDATE event SET kind = 'of_tomorrow'", 1, 0},
+        {"UPDATE event SET term = (SELECT term FROM event WHERE kind = 'lost')", 2, 0},
+        {"UPDATE trace SET syntax = NULL, patterns = ''", 8, 0},
+        {"UPDATE meta SET value = 0 WHERE key = 'values'", 8, 0},
+        {"ALTER TABLE event DROP COLUMN term", 0, ERR_SYSTEM},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct place p;
+        struct buf out;
+        struct error err = {.code = ERR_NONE};
+        place_make(&p);
+        write_recording(p.path, false, true, true);
+        made_sql(p.path, rows[i].sql);
+        struct recording *r = reopen(p.path);
+        struct trace_sink *s = sink_on(&out, SINK_JSON);
+        int rc = recording_trace_put(r, 1, s, &err);
+        trace_sink_close(s);
+        if (rc != rows[i].rc || lines_of(&out) != rows[i].lines)
+            fail_msg("%s: %d %s, %zu lines", rows[i].sql, rc, err.text, lines_of(&out));
+        buf_clear(&out);
+        recording_close(r);
+        place_clear(&p);
+    }
+}
+
+static int count_row(void *arg, int n, char **values, char **names)
+{
+    (void)n;
+    (void)values;
+    (void)names;
+    ++*(int *)arg;
+    return 0;
+}
+
+/* Each view can be read by any program with SQLite. */
+static void test_views(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *sql;
+        int rows;
+    } rows[] = {
+        {"SELECT * FROM processes WHERE time = '2023-11-14 22:13:21.000' AND name NOT NULL", -1},
+        {"SELECT * FROM owners", -1},
+        {"SELECT * FROM calls", -1},
+        {"SELECT * FROM samples", -1},
+        {"SELECT * FROM span_events", -1},
+        {"SELECT * FROM marks", -1},
+        {"SELECT * FROM events", 7},
+        {"SELECT * FROM events WHERE kind = 'return' AND mfa = 'shop_cart:login/2' AND name = "
+         "'cart' AND latency_us > 0 AND pattern LIKE 'shop_cart:login/2 -> %'",
+         1},
+    };
+    struct place p;
+    place_make(&p);
+    write_recording(p.path, false, false, true);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        sqlite3 *db = NULL;
+        int n = 0;
+        assert_int_equal(sqlite3_open(p.path, &db), SQLITE_OK);
+        if (sqlite3_exec(db, rows[i].sql, count_row, &n, NULL) != SQLITE_OK)
+            fail_msg("%s: %s", rows[i].sql, sqlite3_errmsg(db));
+        if (rows[i].rows >= 0 && n != rows[i].rows)
+            fail_msg("%s: %d rows", rows[i].sql, n);
+        sqlite3_close(db);
+    }
+    place_clear(&p);
+}
+
 /* Every byte of the file, as it is on the disk. */
 static bool has_bytes(const char *path, const char *bytes)
 {
@@ -284,14 +395,6 @@ static void test_no_end(void **state)
     place_clear(&p);
 }
 
-static void run_sql(const char *path, const char *sql)
-{
-    sqlite3 *db = NULL;
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
-    sqlite3_close(db);
-}
-
 static void test_a_file_from_before_traces(void **state)
 {
     (void)state;
@@ -299,11 +402,11 @@ static void test_a_file_from_before_traces(void **state)
     const struct recorded_trace *traces;
     place_make(&p);
     write_recording(p.path, false, false, true);
-    run_sql(p.path,
-            "DROP TABLE trace; DROP TABLE trace_pattern; DROP TABLE event;"
-            "CREATE TABLE event(id INTEGER PRIMARY KEY, tick INTEGER NOT NULL, wall_us INTEGER,"
-            " line TEXT NOT NULL); INSERT INTO event VALUES(1, 1, 1, '{}');"
-            "PRAGMA user_version = 1");
+    made_sql(p.path,
+             "DROP TABLE trace; DROP TABLE trace_pattern; DROP TABLE event;"
+             "CREATE TABLE event(id INTEGER PRIMARY KEY, tick INTEGER NOT NULL, wall_us INTEGER,"
+             " line TEXT NOT NULL); INSERT INTO event VALUES(1, 1, 1, '{}');"
+             "PRAGMA user_version = 1");
     struct recording *r = reopen(p.path);
     assert_int_equal(recording_info(r)->ticks, 2);
     assert_false(recording_info(r)->has_traces);
@@ -313,9 +416,9 @@ static void test_a_file_from_before_traces(void **state)
     assert_string_equal(err.text, "the file has no events: a recording of version 1 keeps none");
     err.code = ERR_NONE;
     recording_close(r);
-    run_sql(p.path, "PRAGMA user_version = 4");
+    made_sql(p.path, "PRAGMA user_version = 5");
     assert_int_equal(recording_open(&r, p.path, &err), ERR_FORMAT);
-    assert_non_null(strstr(err.text, "version 4, this program reads 1 to 3"));
+    assert_non_null(strstr(err.text, "version 5, this program reads 1 to 4"));
     place_clear(&p);
 }
 
@@ -503,6 +606,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_same_as_live),
+        cmocka_unit_test(test_a_trace_of_format_3),
+        cmocka_unit_test(test_damaged_terms),
+        cmocka_unit_test(test_views),
         cmocka_unit_test(test_values_are_kept_when_asked_for),
         cmocka_unit_test(test_values_that_are_not_there_are_said_to_be),
         cmocka_unit_test(test_report_and_export),
