@@ -10,11 +10,12 @@
 #include <unistd.h>
 
 #include "../unit/model/answers.h"
+#include "../unit/recording/made_trace.h"
 #include "beamtop/base/clock.h"
 #include "beamtop/recording/recording.h"
 #include "beamtop/report/summary.h"
 
-enum { TICKS = 7200, ROWS = 60, SEEKS = 200, INTERVAL_S = 5, SESSIONS = 7 };
+enum { TICKS = 7200, ROWS = 60, SEEKS = 200, INTERVAL_S = 5, SESSIONS = 7, EVENTS = 10000 };
 
 #define START_US 1700000000000000LL
 
@@ -204,11 +205,73 @@ static int read_back(const char *path)
     return 0;
 }
 
+/* Calls of one function, and what they return. */
+static void record_calls(struct recorder *r, const struct trace_log *log, int tick)
+{
+    for (int i = tick * 100; i < tick * 100 + 100; i++) {
+        struct trace_event e = *trace_log_at(log, 0);
+        e.id = (uint64_t)i + 1;
+        e.pid.id += (uint32_t)some(i, 5, 1000);
+        e.mono_ns += 1000000LL * i;
+        e.wall_us += 1000LL * i;
+        e.latency_ns += (uint64_t)some(i, 6, 1000000);
+        recorder_trace_event(r, log, &e, false);
+        recorder_trace_event(r, log, &e, true);
+    }
+}
+
+/* The bytes of a file with ticks and a trace, with events or without. */
+static double trace_bytes(const char *path, const struct recorder_options *options, bool events)
+{
+    struct error err = {0};
+    struct recorder *r = NULL;
+    struct made_trace t;
+    struct stat st = {0};
+    unlink(path);
+    if (recorder_open(&r, path, options, &err) == 0) {
+        struct model *m = model_new();
+        made_trace_new(&t);
+        recorder_trace_begin(r, t.log, PRINT_ERLANG, MADE_TRACE_WALL_US);
+        for (int i = 0; i < EVENTS / 200; i++) {
+            if (events)
+                record_calls(r, t.log, i);
+            record_tick(r, m, 1 + i);
+        }
+        made_trace_free(&t);
+        model_free(m);
+        (void)recorder_close(r, "stopped", &err);
+    }
+    if (err.code != ERR_NONE || stat(path, &st) != 0)
+        fprintf(stderr, "recording: %s\n", err.text);
+    return (double)st.st_size;
+}
+
+static void record_events(const char *path)
+{
+    static const struct {
+        const char *figure;
+        bool redact, values;
+    } forms[] = {{"event_bytes", false, false},
+                 {"event_redacted_bytes", true, false},
+                 {"event_values_bytes", false, true}};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        const struct recorder_options options = {.node = "bench@host",
+                                                 .interval_s = INTERVAL_S,
+                                                 .redact = forms[i].redact,
+                                                 .values = forms[i].values};
+        double with = trace_bytes(path, &options, true);
+        printf("%s %.1f\n", forms[i].figure, (with - trace_bytes(path, &options, false)) / EVENTS);
+    }
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2) {
         fprintf(stderr, "usage: recording FILE\n");
         return 2;
     }
-    return record(argv[1]) != 0 || read_back(argv[1]) != 0;
+    if (record(argv[1]) != 0 || read_back(argv[1]) != 0)
+        return 1;
+    record_events(argv[1]);
+    return 0;
 }
