@@ -34,7 +34,7 @@ const char *judge_text(struct judge *j, const char *fmt, ...)
     return out;
 }
 
-struct finding *judge_find(struct judge *j, enum finding_severity severity, double sure)
+struct finding *judge_find(struct judge *j, enum finding_severity severity, double confidence)
 {
     struct findings *out = j->out;
     j->said = true;
@@ -42,11 +42,11 @@ struct finding *judge_find(struct judge *j, enum finding_severity severity, doub
     struct finding *f = &out->items[out->len++];
     *f = (struct finding){.rule = j->rule->info.key,
                           .severity = severity,
-                          .sure = sure,
+                          .confidence = confidence,
                           .impact = NAN,
                           .title = j->rule->info.title,
                           .action = "",
-                          .refute = "",
+                          .ruled_out_if = "",
                           .subject = "",
                           .process = "",
                           .application = "",
@@ -270,7 +270,7 @@ static void add_evidence(struct finding *f, struct evidence e)
 static void take_over(struct finding *f, const struct finding *other)
 {
     f->severity = other->severity > f->severity ? other->severity : f->severity;
-    f->sure = fmax(f->sure, other->sure);
+    f->confidence = fmax(f->confidence, other->confidence);
     f->impact = fmax(f->impact, other->impact); /* NaN where neither has one */
     f->process = *f->process ? f->process : other->process;
     f->trace = *f->trace ? f->trace : other->trace;

@@ -271,7 +271,7 @@ static void find_lookup(struct judge *j, const struct module_calls *m,
                    "Serve %s:%s from an ETS table with read_concurrency (or persistent_term), "
                    "filled at start and written at each change. The database stays the source",
                    of, judge_slice(j, front ? front->hottest : m->hottest));
-    f->refute =
+    f->ruled_out_if =
         judge_text(j,
                    "A trace of %s shows no query (a cache is in front of the repository), or the "
                    "data changes between reads",
@@ -350,7 +350,7 @@ static void tell_ratio(struct judge *j, const char *what, double read, double wr
     f->action = share >= 0.8
                     ? "Prefer caching and read_concurrency: reads lead"
                     : "Prefer write_concurrency and batching: writes matter, and caches need care";
-    f->refute = "The load differs outside the counting windows";
+    f->ruled_out_if = "The load differs outside the counting windows";
     f->subject = what;
     judge_evidence(j, f, "read_share", share, "share",
                    "%s reads, %s writes in the counting windows%s", judge_number(j, read),
@@ -442,8 +442,8 @@ static void find_overhead(struct judge *j, const struct modules *m,
                        "them there"
                      : "Leave it: the stages are the structure of the program, and cost less "
                        "than the data";
-    f->refute = "The own time of the stages (beamtop calls --time) is a large share of the "
-                "operation's";
+    f->ruled_out_if = "The own time of the stages (beamtop calls --time) is a large share of the "
+                      "operation's";
     judge_evidence(
         j, f, "calls_per_operation", ratio, "", "%s stage calls (call/2), %s operations (%s)",
         judge_number(j, stages), judge_number(j, done),
@@ -508,7 +508,7 @@ static void find_hot(struct judge *j, const struct module_calls *m, double asks)
                   "into persistent_term if it changes less than once a minute"
                 : "If a read does more than look up a table in memory, keep the answer in ETS or "
                   "persistent_term";
-    f->refute =
+    f->ruled_out_if =
         "Answers differ from call to call, or the caller holds the data and other modules make the "
         "gen_server calls";
     f->subject = judge_slice(j, m->name);
@@ -574,7 +574,7 @@ void judge_dynamic_repo(struct judge *j)
     f->action = "Switch once per process or request (put_dynamic_repo/1 at its start), or use one "
                 "module per "
                 "database. A wrapper switches twice per query";
-    f->refute = "Each request does one operation, for a different tenant";
+    f->ruled_out_if = "Each request does one operation, for a different tenant";
     f->subject = judge_slice(j, most->name);
     f->trace = judge_function(j, most->name, slice_of("put_dynamic_repo"));
     judge_evidence(j, f, "switches", per_s(j, switches), "per_s",

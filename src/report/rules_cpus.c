@@ -68,9 +68,10 @@ static void find(struct judge *j, const struct lost *l, double limit)
                         : "Look for other programs on the host (top), and compare the CPUs that "
                           "the VM may use with its schedulers (view K): fewer schedulers (+S) or "
                           "more CPUs";
-    f->refute = quota   ? "cpu.stat of the cgroup shows no growth of nr_throttled under load"
-                : steal ? "top on the host shows no steal (st) while the node is busy"
-                        : "The view `cpus` (K) shows WAIT CPU below 10% while the node is busy";
+    f->ruled_out_if = quota ? "cpu.stat of the cgroup shows no growth of nr_throttled under load"
+                      : steal
+                          ? "top on the host shows no steal (st) while the node is busy"
+                          : "The view `cpus` (K) shows WAIT CPU below 10% while the node is busy";
     evidence(j, f, "wait_for_cpu", l->wait, "schedulers ready to run without a CPU");
     evidence(j, f, "steal", l->steal, "time of the host's CPUs that the hypervisor took");
     evidence(j, f, "throttled", l->throttled, "periods of the cgroup in which the quota was used");

@@ -164,7 +164,7 @@ void judge_process_growth(struct judge *j)
     f->action =
         "Find what these processes wait for (beamtop process NODE PID), and end them: a timeout, "
         "a link or monitor to their client, or a supervisor";
-    f->refute = "The number of processes levels off with the load (header, 10 min)";
+    f->ruled_out_if = "The number of processes levels off with the load (header, 10 min)";
     f->subject = "processes";
     judge_cause(f, "processes", CAUSE_KNOWN);
     tell_trend(j, f, "processes", "processes", &t);
@@ -198,8 +198,9 @@ void judge_short_lived(struct judge *j)
         f->action =
             "Do small steps in the caller, or keep workers for them: a process for each request is "
             "right, one for each step of it is expensive";
-        f->refute = "Each of these processes does a whole request (beamtop calls NODE, reductions "
-                    "a process)";
+        f->ruled_out_if =
+            "Each of these processes does a whole request (beamtop calls NODE, reductions "
+            "a process)";
         f->subject = "processes";
         judge_cause(f, "spawns", CAUSE_KNOWN);
         judge_evidence(j, f, "spawned_per_s", rate, "per_s",
@@ -246,7 +247,7 @@ void judge_atom_growth(struct judge *j)
     f->action =
         "Find who makes them (beamtop calls NODE 'erlang:binary_to_atom/2' "
         "'erlang:list_to_atom/1') and use the _existing_ form. The VM ends when the table is full";
-    f->refute = "The number of atoms stops growing: code was being loaded (header, 10 min)";
+    f->ruled_out_if = "The number of atoms stops growing: code was being loaded (header, 10 min)";
     f->subject = "atoms";
     f->trace = "erlang:binary_to_atom/2 -> caller & erlang:list_to_atom/1 -> caller";
     judge_cause(f, "atoms", CAUSE_KNOWN);
@@ -315,7 +316,7 @@ static void find_table(struct judge *j, const struct rise *t, double limit)
     f->action =
         "Delete what is no longer used: a time to live, a limit of entries, or a table for each "
         "period";
-    f->refute = "The table stops growing: a cache that fills (fact ets, 10 min)";
+    f->ruled_out_if = "The table stops growing: a cache that fills (fact ets, 10 min)";
     f->subject = table ? table_name(j, table) : "ets";
     f->process = judge_text(j, "%s", fact_text(json_object_get(table, "owner"), "pid"));
     f->trace = table ? writes_to(j, table) : "";
@@ -343,7 +344,7 @@ static void find_many_tables(struct judge *j, const struct rise *t, double limit
                       : judge_text(j, "ETS tables are accumulating: +%s in %s",
                                    judge_number(j, t->grown), judge_period(j));
     f->action = "Delete each table when its work is done, or keep the work in one table with a key";
-    f->refute = "The number of tables levels off with the load (header, 10 min)";
+    f->ruled_out_if = "The number of tables levels off with the load (header, 10 min)";
     f->subject = "ets_tables";
     f->process = judge_text(j, "%s", fact_text(json_object_get(made, "owner"), "pid"));
     judge_cause(f, "ets_tables", CAUSE_KNOWN);
@@ -388,7 +389,7 @@ void judge_port_growth(struct judge *j)
         f->title = judge_text(j, "Ports%s%s are accumulating: +%s in %s", *name ? " " : "", name,
                               judge_number(j, t.grown), judge_period(j));
     f->action = "Close sockets and files when their work is done; set idle timeouts";
-    f->refute = "The number of ports levels off with the clients (header, 10 min)";
+    f->ruled_out_if = "The number of ports levels off with the clients (header, 10 min)";
     f->subject = "ports";
     f->process =
         *owner ? judge_text(j, "%s", fact_text(json_object_get(ports, "owner"), "pid")) : "";
@@ -432,7 +433,7 @@ void judge_socket_growth(struct judge *j)
                           judge_number(j, grown), judge_period(j));
     f->action = "Close sockets when their work is done; set idle timeouts. List them: "
                 "socket:which_sockets()";
-    f->refute = "The number of sockets levels off with the clients (10 min)";
+    f->ruled_out_if = "The number of sockets levels off with the clients (10 min)";
     f->subject = "sockets";
     judge_evidence(j, f, "sockets", last, "", "sockets: %s, %s, %s (after 1/3, 2/3 and at the end)",
                    judge_number(j, first), judge_number(j, half), judge_number(j, last));
@@ -454,7 +455,7 @@ void judge_code_growth(struct judge *j)
     f->title = judge_text(j, "Code is growing: +%s in %s%s%s", judge_bytes(j, t.grown),
                           judge_period(j), newest ? ", newest module " : "", newest ? newest : "");
     f->action = "Find what compiles or loads modules while the node runs, and load each once";
-    f->refute = "The memory of code stops growing: a start or an upgrade (header, 10 min)";
+    f->ruled_out_if = "The memory of code stops growing: a start or an upgrade (header, 10 min)";
     f->subject = newest ? judge_text(j, "%s", newest) : "code";
     judge_cause(f, "code", CAUSE_KNOWN);
     judge_evidence(j, f, "memory_code_bytes", t.last, "bytes", "code: %s to %s in %s",

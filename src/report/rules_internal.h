@@ -63,8 +63,8 @@ struct rule {
     void (*judge)(struct judge *j);
 };
 
-/* The finding is the judge's to fill in; titles and texts by judge_text. sure: 0..1. */
-struct finding *judge_find(struct judge *j, enum finding_severity severity, double sure);
+/* The finding is the judge's to fill in; titles and texts by judge_text. confidence: 0..1. */
+struct finding *judge_find(struct judge *j, enum finding_severity severity, double confidence);
 /* Which of the findings of one cause gives the title: what is known exactly, then a message queue,
    what is held, what grows, and load. */
 enum cause_rank { CAUSE_KNOWN, CAUSE_QUEUE, CAUSE_HELD, CAUSE_GROWTH, CAUSE_LOAD };
@@ -83,7 +83,7 @@ void judge_unknown(struct judge *j, const char *fmt, ...) ATTR_PRINTF(2, 3);
 const char *judge_text(struct judge *j, const char *fmt, ...) ATTR_PRINTF(2, 3);
 void judge_evidence(struct judge *j, struct finding *f, const char *key, double value,
                     const char *unit, const char *fmt, ...) ATTR_PRINTF(6, 7);
-/* How sure: by how far value is above limit (both > 0), and by how many ticks there are. */
+/* The confidence: by how far value is above limit (both > 0), and by how many ticks there are. */
 double judge_sure(const struct judge *j, double value, double limit);
 struct span_stats judge_stats(const struct judge *j, const char *system_key);
 /* A fact as JSON, the caller's to decref; NULL (and said to be not known) when it is not there. */

@@ -48,7 +48,7 @@ void judge_late_scheduler(struct judge *j)
         "Find the NIF or BIF that does not yield: a comparison, hash or copy of a very large "
         "term, or native code that should run on a dirty scheduler. `+S` does not help: "
         "whatever waits for all schedulers waits for this one";
-    f->refute =
+    f->ruled_out_if =
         "The host was overloaded or suspended at that time: then the interval between ticks "
         "is longer too";
     judge_evidence(j, f, "late_ms_max", late.max, "ms", "longest wait for a scheduler: %s",

@@ -237,7 +237,7 @@ static void find_logger(struct judge *j, double share, double spread, struct wai
     f->action = mode > LOG_ASYNC && h
                     ? setting_of(j, fact, h, mode)
                     : "Log less in the hot path: lazy messages (funs), levels per module, sampling";
-    f->refute = "The share falls in the next period: a burst of errors that is over";
+    f->ruled_out_if = "The share falls in the next period: a burst of errors that is over";
     f->subject = p ? judge_slice(j, p->pid) : "logger";
     judge_about(f, p ? f->subject : "", CAUSE_KNOWN);
     judge_evidence(j, f, "share", share, "share",

@@ -66,7 +66,7 @@ static void find_near_limit(struct judge *j, size_t i, struct span_stats s, doub
               : judge_text(j, "%s is %s", tables[i].name, used);
     f->action =
         judge_text(j, "%s (start with %s %.0f)", tables[i].action, tables[i].flag, larger(limit));
-    f->refute = "The number stays: what was made at start is kept";
+    f->ruled_out_if = "The number stays: what was made at start is kept";
     f->subject = tables[i].key;
     judge_cause(f, f->subject, CAUSE_LOAD);
     judge_evidence(j, f, tables[i].key, s.max, "", "%s: %s of %s (max)", tables[i].name,
@@ -138,7 +138,7 @@ static void resident_beyond(struct judge *j)
     f->action = "Find the allocator with unused carriers (beamtop memory), and the burst that "
                 "needed them. For "
                 "binaries try +MBas ageffcbf, for heaps +MHas ageffcbf";
-    f->refute = "NIFs and ports hold the memory: the VM does not count theirs";
+    f->ruled_out_if = "NIFs and ports hold the memory: the VM does not count theirs";
     f->subject = "rss";
     judge_evidence(j, f, "rss_bytes", rss.mean, "bytes", "resident memory: %s (mean), %s (max)",
                    judge_bytes(j, rss.mean), judge_bytes(j, rss.max));
@@ -254,8 +254,9 @@ static bool judge_fragmentation(struct judge *j, const json_t *fact)
         "restart of the node gives them back now. If it comes again, start with +M%cas ageffcbf "
         "(fills old carriers first) or +M%clmbcs 512 (smaller carriers)",
         letter ? letter : 'H', letter ? letter : 'H');
-    f->refute = "The carriers fill again at the next peak of the load (view memory, used over "
-                "time): the memory is needed";
+    f->ruled_out_if =
+        "The carriers fill again at the next peak of the load (view memory, used over "
+        "time): the memory is needed";
     f->subject = "rss";
     judge_evidence(j, f, "fragmented_bytes", unused, "bytes", "unused in carriers: %s (%s of RSS)",
                    judge_bytes(j, unused), judge_percent(j, unused / rss));
@@ -295,7 +296,8 @@ void judge_carriers(struct judge *j)
         f->title = judge_text(j, "%s is fragmented: %s of %s in carriers is used", name,
                               judge_percent(j, blocks / carriers), judge_bytes(j, carriers));
         f->action = letter ? action_of(j, letter) : "Find the burst that needed the memory";
-        f->refute = "The carriers fill again at the next peak of the load: the memory is needed";
+        f->ruled_out_if =
+            "The carriers fill again at the next peak of the load: the memory is needed";
         f->subject = judge_text(j, "%s", name);
         judge_evidence(j, f, "blocks_bytes", blocks, "bytes", "used: %s", judge_bytes(j, blocks));
         judge_evidence(j, f, "carriers_bytes", carriers, "bytes", "in carriers: %s",
@@ -325,7 +327,7 @@ static void find_holders(struct judge *j, const json_t *holders, size_t n, doubl
     f->action =
         "Copy what is kept of large binaries (binary:copy/1). Let processes that pass binaries on "
         "hibernate after a burst, or collect more often (fullsweep_after)";
-    f->refute = "The holders are meant to keep them: a cache of whole binaries";
+    f->ruled_out_if = "The holders are meant to keep them: a cache of whole binaries";
     f->subject = judge_text(j, "%s", fact_text(first, "pid"));
     judge_about(f, f->subject, CAUSE_HELD);
     for (size_t i = 0; i < n; i++) {
@@ -392,7 +394,7 @@ void judge_busy_distribution(struct judge *j)
             "Send less to it, or in smaller pieces. Start with +zdbbl %.0f (KiB) so that "
             "senders are suspended later",
             limit * 4 / 1024);
-        f->refute = "The queue is empty a minute later: a single large message";
+        f->ruled_out_if = "The queue is empty a minute later: a single large message";
         f->subject = judge_text(j, "%s", fact_text(row, "node"));
         judge_evidence(j, f, "queue_bytes", queue, "bytes", "queued: %s", judge_bytes(j, queue));
         judge_evidence(j, f, "busy_limit_bytes", limit, "bytes", "busy limit: %s",
@@ -443,15 +445,15 @@ static const char *gc_subjects(struct judge *j, struct finding *f)
     return first;
 }
 
-static void find_gc(struct judge *j, double sure, double gcs, double reductions, double bytes)
+static void find_gc(struct judge *j, double confidence, double gcs, double reductions, double bytes)
 {
     const struct span_owner *leader = judge_leader(j);
-    struct finding *f = judge_find(j, FINDING_LOOK, sure);
+    struct finding *f = judge_find(j, FINDING_LOOK, confidence);
     f->effort = EFFORT_SMALL;
     f->action =
         "Start the processes that collect most with a larger heap (min_heap_size), and make less "
         "garbage in the functions that allocate most heap words";
-    f->refute = "The processes are short-lived: their heap is freed as a whole";
+    f->ruled_out_if = "The processes are short-lived: their heap is freed as a whole";
     judge_evidence(j, f, "gcs_per_s", gcs, "per_s", "GCs: %s per second", judge_number(j, gcs));
     judge_evidence(j, f, "reclaimed", bytes, "bytes",
                    "reclaimed: %s per second, %.1f bytes per reduction", judge_bytes(j, bytes),

@@ -66,7 +66,7 @@ void judge_mailbox(struct judge *j)
         f->action = "Add back-pressure (call instead of cast), shed load upstream, or split the "
                     "work across "
                     "processes. The evidence has the function it is mostly in";
-        f->refute = "The queue drops to 0 between batches";
+        f->ruled_out_if = "The queue drops to 0 between batches";
         judge_evidence(j, f, "message_queue_len", p->queue_last, "",
                        "message queue: from %s to %s, %+.1f "
                        "per tick (linear trend, r = %.2f)",
@@ -116,7 +116,7 @@ void judge_serialised(struct judge *j)
         f->action = "Let callers read without it (ETS with read_concurrency, persistent_term), or "
                     "split its "
                     "work by key across processes (partitions, a pool)";
-        f->refute = "Nobody waits for these messages: they are a backlog of casts";
+        f->ruled_out_if = "Nobody waits for these messages: they are a backlog of casts";
         judge_evidence(j, f, "message_queue_len", p->queue_mean, "",
                        "message queue: mean %.1f, min %.0f, "
                        "max %.0f",
@@ -182,7 +182,7 @@ static void find_sleeping(struct judge *j, const struct period_process *p)
                   "wake-ups (OTP 27 before 27.3.4.8, 28 before 28.3.2)"
                 : "Send it any message to wake it. The release was not recorded: OTP 27 before "
                   "27.3.4.8 and 28 before 28.3.2 are known to lose wake-ups";
-    f->refute =
+    f->ruled_out_if =
         "At the next tick its queue is shorter or it has reductions: it is waking, or has low "
         "priority and waits for a scheduler. Its status is `suspended`: "
         "erlang:suspend_process/1 holds it";
@@ -211,7 +211,7 @@ static void find_spinning(struct judge *j, const struct period_process *p)
         "queued "
         "message then wakes it for nothing. Otherwise let it hibernate only when it is idle "
         "(hibernate_after)";
-    f->refute = "It handles its messages one by one and hibernates in between on purpose";
+    f->ruled_out_if = "It handles its messages one by one and hibernates in between on purpose";
     judge_evidence(j, f, "message_queue_len", p->queue_last, "",
                    "message queue: %s, 1 at least at its last "
                    "%lld ticks",
@@ -286,7 +286,8 @@ void judge_churn(struct judge *j)
                           call.len > 0 ? judge_slice(j, call) : "Most", judge_percent(j, once));
     f->action = "Keep a process for each request. Move small steps into the caller, or keep "
                 "workers for them";
-    f->refute = "All shares are small: on an idle node the order of the top processes is chance";
+    f->ruled_out_if =
+        "All shares are small: on an idle node the order of the top processes is chance";
     judge_evidence(j, f, "seen_once", once, "share",
                    "seen at one tick only: %lld of %lld processes", (long long)t->pids_seen_once,
                    (long long)t->pids);
@@ -318,7 +319,7 @@ void judge_code_server(struct judge *j)
     f->action =
         "Find the missing module (trace error_handler:undefined_function/3), then load it or "
         "stop calling it. Start releases with -mode embedded";
-    f->refute = "The node has just started, or is being upgraded";
+    f->ruled_out_if = "The node has just started, or is being upgraded";
     f->subject = "code_server";
     f->trace = "error_handler:undefined_function/3";
     for (size_t i = 0; i < j->n_processes; i++)

@@ -91,7 +91,7 @@ static const char *action_of(struct judge *j, const struct culprit *c, const cha
                       name);
 }
 
-/* How sure: by how far it is above the limit, and by how many requests there are. */
+/* The confidence: by how far it is above the limit, and by how many requests there are. */
 static double sure_of(double share, double roots)
 {
     return (0.55 + 0.4 * fmin((share - WAIT_SHARE) / WAIT_SHARE, 1)) *
@@ -120,10 +120,11 @@ static void judge_function_of(struct judge *j, const struct requests_of *of)
                    time_of(j, requests_quantile(of, 0.5)), time_of(j, requests_quantile(of, 0.99)));
     name_operations(j, f, of, &c);
     f->action = action_of(j, &c, name);
-    f->refute = judge_text(j,
-                           "A later capture of %s, with more requests, has a share below 50%%: "
-                           "these were not typical",
-                           request);
+    f->ruled_out_if =
+        judge_text(j,
+                   "A later capture of %s, with more requests, has a share below 50%%: "
+                   "these were not typical",
+                   request);
 }
 
 void judge_request_wait(struct judge *j)

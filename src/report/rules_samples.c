@@ -78,7 +78,7 @@ void judge_gc_cpu(struct judge *j)
         return;
     f->action = "Build fewer and smaller terms in the top callers (beamtop blame NODE gc). Then "
                 "give processes that allocate much a larger min_heap_size";
-    f->refute =
+    f->ruled_out_if =
         "The share is below 25% in a later run (beamtop sample NODE): a burst or a start-up";
     name_callers(j, f, frame_group_has, frame_group_find("gc"));
 }
@@ -113,7 +113,7 @@ void judge_copy_cpu(struct judge *j)
         return;
     f->action = "Send and store less: keys, references or refc binaries instead of large terms "
                 "(beamtop blame NODE copies names the callers)";
-    f->refute =
+    f->ruled_out_if =
         "The callers copy on purpose: a snapshot or an export that ends (beamtop blame NODE "
         "copies)";
     name_callers(j, f, frame_group_has, copies);
@@ -168,6 +168,6 @@ void judge_nif_cpu(struct judge *j)
                            "Call it less: batch calls, or keep its results (beamtop blame NODE "
                            "%s names the callers). Calls above 1 ms belong on dirty schedulers",
                            name);
-    f->refute = "This work is what the node is for, and its calls are short";
+    f->ruled_out_if = "This work is what the node is for, and its calls are short";
     name_callers(j, f, is_of_library, name);
 }

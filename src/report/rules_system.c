@@ -56,7 +56,7 @@ void judge_contention(struct judge *j)
             : judge_text(j, "Schedulers are overloaded: mean run queue %.1f with %.0f schedulers",
                          queue.mean, j->schedulers);
     f->action = "Reduce the load of the top applications (W), or give the VM more cores (+S)";
-    f->refute = "Other OS processes on the host take the cores";
+    f->ruled_out_if = "Other OS processes on the host take the cores";
     judge_evidence(j, f, "run_queue_mean", queue.mean, "",
                    "run queue: %.1f (mean), %.0f (p95), %.0f (max)", queue.mean, queue.p95,
                    queue.max);
@@ -84,7 +84,7 @@ void judge_headroom(struct judge *j)
     f->action = "When the service is slow, look outside the VM (database, network, disk, load "
                 "generator), or "
                 "for one bottleneck process";
-    f->refute =
+    f->ruled_out_if =
         "Dirty schedulers or programs behind ports do the work: normal schedulers do not show it";
     judge_evidence(j, f, "scheduler_utilisation", use.mean, "share",
                    "scheduler utilisation: %s (mean), %s (max)", judge_percent(j, use.mean),
@@ -140,7 +140,7 @@ void judge_one_scheduler(struct judge *j)
     f->action = "Find the busy scheduler in the view of schedulers. Look for a process bound to "
                 "it, priority "
                 "high or max, or a long NIF; start without +sbt and with +S of the available cores";
-    f->refute = "Run queues are even at the next ticks: the VM moves work between them";
+    f->ruled_out_if = "Run queues are even at the next ticks: the VM moves work between them";
     judge_evidence(j, f, "run_queue_highest_mean", one.mean, "",
                    "longest run queue: %.1f (mean), %.0f (max)", one.mean, one.max);
     judge_evidence(j, f, "run_queue_mean", queue.mean, "", "all run queues: %.1f (mean)",
@@ -339,7 +339,7 @@ static void find_growth(struct judge *j, size_t type, struct trend t, struct tre
     if (memory_types[type].cause)
         judge_cause(f, memory_types[type].cause, CAUSE_GROWTH);
     f->action = memory_types[type].action;
-    f->refute = "It falls again in a longer recording: a cache that fills, or a rising load";
+    f->ruled_out_if = "It falls again in a longer recording: a cache that fills, or a rising load";
     judge_evidence(j, f, memory_types[type].key, t.last, "bytes",
                    "%s: from %s to %s (linear trend, r = "
                    "%.2f)",

@@ -131,11 +131,11 @@ static json_t *finding_json(const struct finding *f)
     set(o, "rule", text(f->rule));
     set(o, "severity", text(finding_severity_value(f->severity)));
     set(o, "effort", text(effort_word(f->effort)));
-    set(o, "confidence", number(f->sure));
+    set(o, "confidence", number(f->confidence));
     set(o, "impact", number(f->impact));
     set(o, "title", text(f->title));
     set(o, "action", text(f->action));
-    set(o, "ruled_out_if", text(f->refute));
+    set(o, "ruled_out_if", text(f->ruled_out_if));
     set(o, "subject", text(f->subject));
     set(o, "evidence", evidence);
     return o;

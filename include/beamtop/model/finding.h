@@ -37,14 +37,14 @@ struct finding {
     const char *rule; /* key of its row: "sync_logger" */
     enum finding_severity severity;
     enum finding_effort effort;
-    double sure;   /* 0..1, from how far the numbers are from the rule's limits and how many ticks
-                      there are */
-    double impact; /* share of the node's work that it is about, 0..1; NaN: not of that kind */
+    double confidence; /* 0..1, from how far the numbers are from the rule's limits and how many
+                    ticks there are */
+    double impact;     /* share of the node's work that it is about, 0..1; NaN: not of that kind */
     const char
         *title; /* "Logger default blocks its callers: 31% of their time": the culprit first */
-    const char *action;  /* what to change, as exactly as is known: the setting, its value */
-    const char *refute;  /* what one would see if this were wrong */
-    const char *subject; /* pid, module, table; "" none */
+    const char *action;       /* what to change, as exactly as is known: the setting, its value */
+    const char *ruled_out_if; /* what one would see if this were wrong */
+    const char *subject;      /* pid, module, table; "" none */
     /* What it names, "" none: the pid of a process, an application, and a pattern of the trace
        language that shows the cause at work. */
     const char *process, *application, *trace;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Findings: what a span of a recording says should be done. Each rule is a row of rules.c: a
- * condition over the span, the evidence with its numbers, what to do, how sure, and what would
- * refute it. A live screen records into memory (path ":memory:") and asks the same rules. One
- * thread. */
+ * condition over the span, the evidence with its numbers, what to do, its confidence, and what
+ * would rule it out. A live screen records into memory (path ":memory:") and asks the same rules.
+ * One thread. */
 #ifndef BEAMTOP_REPORT_EVALUATE_H
 #define BEAMTOP_REPORT_EVALUATE_H
 

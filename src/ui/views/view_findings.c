@@ -121,9 +121,9 @@ static void put_opened(struct view_page *page, const struct finding *f, int colu
     char text[80];
     for (size_t i = 0; i < f->n_evidence; i++)
         put_said(page, i ? "" : "evidence", STYLE_VALUE, columns, f->evidence[i].text);
-    snprintf(text, sizeof text, "%.0f%%; effort: %s", f->sure * 100, efforts[f->effort]);
+    snprintf(text, sizeof text, "%.0f%%; effort: %s", f->confidence * 100, efforts[f->effort]);
     put_said(page, "confidence", STYLE_NORMAL, columns, text);
-    put_said(page, "ruled out if", STYLE_NORMAL, columns, f->refute);
+    put_said(page, "ruled out if", STYLE_NORMAL, columns, f->ruled_out_if);
     page_line(page);
 }
 

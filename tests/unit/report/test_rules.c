@@ -30,7 +30,7 @@ static void dump(const struct findings *f)
 {
     for (size_t i = 0; i < f->len; i++) {
         const struct finding *x = &f->items[i];
-        print_message("%s %d %.2f %s | %s\n", x->rule, (int)x->severity, x->sure, x->title,
+        print_message("%s %d %.2f %s | %s\n", x->rule, (int)x->severity, x->confidence, x->title,
                       x->action);
         for (size_t k = 0; k < x->n_evidence; k++)
             print_message("    %s\n", x->evidence[k].text);
@@ -50,10 +50,10 @@ static void judge(struct findings *out, const struct made *w)
 
 static void check_complete(const struct finding *f)
 {
-    if (!*f->title || !*f->action || !*f->refute || f->n_evidence == 0)
-        fail_msg("%s lacks its title, action, evidence or what would refute it", f->rule);
-    if (!(f->sure > 0 && f->sure <= 1))
-        fail_msg("%s is %f sure", f->rule, f->sure);
+    if (!*f->title || !*f->action || !*f->ruled_out_if || f->n_evidence == 0)
+        fail_msg("%s lacks its title, action, evidence or what would rule it out", f->rule);
+    if (!(f->confidence > 0 && f->confidence <= 1))
+        fail_msg("%s is %f sure", f->rule, f->confidence);
 }
 
 static void test_rows(void **state)
