@@ -226,6 +226,8 @@ static void make_page(struct pane_entry *e, struct rect body, bool ascii,
     }
     if (look->match && !e->ops->filters_on_target)
         filter_rows(page, look->match);
+    else if (page->in_place)
+        table_hide_folded(&e->table, page);
     table_take(&e->table, page, before);
 }
 

@@ -42,6 +42,8 @@ static int act_move(struct act *a, int where)
     bool was_held = a->e->table.held;
     if (pane_kind(a->e) == VIEW_FLAME)
         flame_move(&a->e->flame, (enum move)where, body_rows(a->pane));
+    else if (table && table_fold(&a->e->table, pane_page(a->pane), (enum move)where))
+        a->e->dirty = true;
     else if (table)
         table_move(&a->e->table, pane_page(a->pane), (enum move)where, body_rows(a->pane));
     else

@@ -17,6 +17,7 @@
 #include "beamtop/ui/view.h"
 
 #define TABLE_COLUMNS 64 /* of one page */
+#define TABLE_FOLDED 256 /* rows of one list */
 
 /* clang-format off */
 enum move {
@@ -36,6 +37,8 @@ struct table {
     struct etf_pid marked_pids[WANT_PIDS];
     uint64_t marked[WANT_PIDS];
     int n_marked;
+    uint64_t folded[TABLE_FOLDED]; /* rows whose descendants are hidden */
+    size_t n_folded;
     int grown[TABLE_COLUMNS]; /* the widest text seen of each column: widths do not shrink again */
     const struct view_column *grown_columns;
 };
@@ -54,6 +57,12 @@ void table_clear(struct table *t);
  * page shown until now (rows that left are copied from it),
  * or NULL. */
 void table_take(struct table *t, struct view_page *page, const struct view_page *before);
+/* Before that, of a tree (page->in_place): leaves out what is below a folded row, whose first cell
+ * says how many rows that are. */
+void table_hide_folded(const struct table *t, struct view_page *page);
+/* In a tree MOVE_LEFT folds the row of the cursor, or goes to its parent; MOVE_RIGHT unfolds it.
+ * False: it means something else there. The page has to be made again. */
+bool table_fold(struct table *t, const struct view_page *page, enum move move);
 void table_ask_order(struct table *t); /* the next orders are taken as they come */
 void table_forget_widths(struct table *t);
 

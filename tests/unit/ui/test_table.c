@@ -215,6 +215,82 @@ static void test_doc_cursor_follows_links(void **state)
     page_clear(&page);
 }
 
+/* A tree: a digit is the depth of a row. */
+static void fill_tree(struct view_page *page, const char *depths, struct table *t)
+{
+    char letters[32];
+    size_t n = strlen(depths);
+    for (size_t i = 0; i <= n; i++)
+        letters[i] = (char)(i < n ? 'a' + (char)i : '\0');
+    fill(page, letters);
+    page->in_place = true;
+    for (size_t i = 0; i < n; i++)
+        page->rows[i].indent = 2 * (depths[i] - '0');
+    table_hide_folded(t, page);
+    table_take(t, page, NULL);
+}
+
+static void test_trees_fold(void **state)
+{
+    static const struct {
+        const char *name, *moves; /* l left, r right, d down */
+        const char *order, *first;
+        size_t cursor;
+    } rows[] = {
+        {"nothing folded", "", "abcdef", "a", 0},
+        {"the root", "l", "af", "a  +4", 0},
+        {"and back", "lr", "abcdef", "a", 0},
+        {"an inner row", "dl", "abef", "a", 1},
+        {"a leaf goes to its parent, which folds", "ddll", "abef", "a", 1},
+        {"a folded one goes to its parent", "dll", "abef", "a", 0},
+        {"one within another", "dlll", "af", "a  +4", 0},
+        {"which is folded still", "dlllr", "abef", "a", 0},
+        {"a root without children stays", "ldl", "af", "a  +4", 1},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct table t;
+        struct view_page page;
+        char order[32];
+        table_init(&t);
+        page_init(&page);
+        fill_tree(&page, "012210", &t); /* a has b (with c, d) and e; f is alone */
+        for (const char *m = rows[i].moves; *m; m++) {
+            const enum move move = *m == 'l' ? MOVE_LEFT : *m == 'r' ? MOVE_RIGHT : MOVE_DOWN;
+            if (!table_fold(&t, &page, move))
+                table_move(&t, &page, move, 20);
+            fill_tree(&page, "012210", &t);
+        }
+        const struct text_span *first = &page.rows[0].cells[0];
+        if (strcmp(order_of(&page, order), rows[i].order) != 0 || t.cursor != rows[i].cursor ||
+            first->len != strlen(rows[i].first) || memcmp(first->s, rows[i].first, first->len) != 0)
+            fail_msg("%s: %s, cursor at %zu, %.*s", rows[i].name, order, t.cursor, (int)first->len,
+                     first->s);
+        table_clear(&t);
+        page_clear(&page);
+    }
+}
+
+/* Where rows are no tree, left and right mean what they did. */
+static void test_lists_do_not_fold(void **state)
+{
+    struct table t;
+    struct view_page page;
+    (void)state;
+    table_init(&t);
+    page_init(&page);
+    fill(&page, "abc");
+    page.rows[1].indent = 2;
+    table_take(&t, &page, NULL);
+    assert_false(table_fold(&t, &page, MOVE_LEFT));
+    page.in_place = true;
+    t.left = 1; /* scrolled: back first */
+    assert_false(table_fold(&t, &page, MOVE_LEFT));
+    assert_false(table_fold(&t, &page, MOVE_RIGHT));
+    table_clear(&t);
+    page_clear(&page);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -222,6 +298,8 @@ int main(void)
         cmocka_unit_test(test_moves_stay_inside),
         cmocka_unit_test(test_hits),
         cmocka_unit_test(test_find_goes_round),
+        cmocka_unit_test(test_trees_fold),
+        cmocka_unit_test(test_lists_do_not_fold),
         cmocka_unit_test(test_doc_cursor_follows_links),
     };
     return cmocka_run_group_tests_name("table", tests, NULL, NULL);
