@@ -65,7 +65,8 @@ struct sample {
     enum sample_class in;
     unsigned flags;                  /* SAMPLE_… */
     uint64_t pid_number, pid_serial; /* of the Erlang process; number 0: none */
-    const uint32_t *frames;          /* ids, the root first; borrowed */
+    uint64_t call; /* of native code on a scheduler: the same while one call lasts; 0: unknown */
+    const uint32_t *frames; /* ids, the root first; borrowed */
     size_t n_frames;
     const uint64_t *addresses; /* as many; NULL: not sent */
 };

@@ -26,6 +26,7 @@ enum {
     REGISTER_RBP = 6,
     REGISTER_RSP = 7,
     REGISTER_R13 = 13,
+    REGISTER_R14 = 14,
     REGISTER_R15 = 15,
     REGISTER_RIP = 16,
     REGISTERS

@@ -29,6 +29,8 @@ const struct memory *vm_memory(const struct vm *v);
  * is returned for jit_free(). Reading takes 2 ms, exchanging nothing. */
 bool vm_read_again(struct vm *v, struct jit **out);
 struct jit *vm_exchange(struct vm *v, struct jit *now);
+/* The same of its files: the others are returned for images_free(). */
+struct images *vm_exchange_images(struct vm *v, struct images *now);
 
 /* "<0.number.serial>" of the process whose first word that is. */
 void vm_erl_pid(const struct vm *v, uint64_t first_word, uint64_t *number, uint64_t *serial);

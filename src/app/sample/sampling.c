@@ -19,7 +19,7 @@ struct sampling {
     const struct sampling_handlers *handlers; /* NULL: not wanted any more */
     void *arg;
     int open_handles;
-    bool has_end, read_all, exited, stopped;
+    bool has_end, read_all, exited, stopped, killed;
     struct record_end end;
     struct error err;
     char bytes[65536];
@@ -109,7 +109,9 @@ static void on_exit_code(uv_process_t *process, int64_t status, int signal)
 {
     struct sampling *s = process->data;
     (void)status;
-    if (signal != 0)
+    if (s->killed)
+        error_set(&s->err, ERR_CANCELLED, "stopped twice: the sampler was ended at once");
+    else if (signal != 0)
         error_set(&s->err, ERR_SYSTEM, "the sampler was ended by signal %d (%s)", signal,
                   strsignal(signal));
     s->exited = true;
@@ -200,12 +202,18 @@ int sampling_start(struct sampling **out, uv_loop_t *loop, const struct sampler_
     return 0;
 }
 
+static void stop(struct sampling *s)
+{
+    close_handle((uv_handle_t *)&s->to);
+    s->stopped = true;
+}
+
 void sampling_stop(struct sampling *s)
 {
-    if (s && !s->stopped)
-        close_handle((uv_handle_t *)&s->to);
-    if (s)
-        s->stopped = true;
+    if (s && s->stopped)
+        s->killed = uv_process_kill(&s->process, SIGKILL) == 0;
+    else if (s)
+        stop(s);
 }
 
 void sampling_leave(struct sampling *s)
@@ -213,5 +221,6 @@ void sampling_leave(struct sampling *s)
     if (!s)
         return;
     s->handlers = NULL;
-    sampling_stop(s);
+    if (!s->stopped)
+        stop(s);
 }

@@ -23,7 +23,8 @@ struct sampling_handlers {
 
 int sampling_start(struct sampling **out, uv_loop_t *loop, const struct sampler_options *o,
                    const struct sampling_handlers *handlers, void *arg, struct error *err);
-void sampling_stop(struct sampling *s); /* it ends soon, with what it has; again is fine */
+/* It ends soon, with what it has; again: at once, with nothing, which may still be parsing. */
+void sampling_stop(struct sampling *s);
 /* No handler is called any more; it is ended, and frees itself. NULL is fine. */
 void sampling_leave(struct sampling *s);
 

@@ -335,7 +335,8 @@ static bool run(struct program *p, const uint8_t *from, const uint8_t *end)
 /* The ABI's: what a function keeps for its caller, and where its caller's stack pointer is. */
 static void abi_row(struct cfi_row *row)
 {
-    static const uint8_t kept[] = {REGISTER_RBX, REGISTER_RBP, 12, REGISTER_R13, 14, REGISTER_R15};
+    static const uint8_t kept[] = {REGISTER_RBX, REGISTER_RBP, 12,
+                                   REGISTER_R13, REGISTER_R14, REGISTER_R15};
     for (size_t i = 0; i < sizeof kept; i++)
         row->rule[kept[i]].how = CFI_SAME;
     row->rule[REGISTER_RSP].how = CFI_VALUE_OFFSET;

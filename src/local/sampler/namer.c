@@ -22,8 +22,17 @@ struct known {
     UT_hash_handle hh;
 };
 
+/* Announced once: code that is loaded again has other addresses, but the same names. */
+struct named {
+    uint64_t identity;
+    uint32_t id;
+    UT_hash_handle hh;
+};
+
 struct namer {
     struct known *known;
+    struct named *named;
+    bool met_unknown;
     uint32_t announced;
     bool lines, addresses;
     uint32_t ids[LIMIT_SAMPLE_FRAMES];
@@ -49,16 +58,49 @@ void namer_forget(struct namer *n)
 
 void namer_free(struct namer *n)
 {
-    if (n)
-        namer_forget(n);
+    struct named *k, *next;
+    if (!n)
+        return;
+    namer_forget(n);
+    HASH_ITER (hh, n->named, k, next) {
+        HASH_DEL(n->named, k);
+        free(k);
+    }
     free(n);
+}
+
+bool namer_met_unknown(struct namer *n)
+{
+    const bool met = n->met_unknown;
+    n->met_unknown = false;
+    return met;
+}
+
+static uint64_t identity_of(const struct sample_frame *f)
+{
+    const uint64_t parts[] = {
+        (uint64_t)f->kind << 32 | f->line,
+        text_identity(f->name.s, f->name.len),
+        text_identity(f->object.s, f->object.len),
+        text_identity(f->file.s, f->file.len),
+    };
+    return text_identity((const char *)parts, sizeof parts);
 }
 
 /* What is behind the last one that may be announced has the name of all others. */
 static uint32_t announce(struct namer *n, const struct sample_frame *f, struct buf *out)
 {
+    struct named *named = NULL;
+    const uint64_t identity = identity_of(f);
+    HASH_FIND(hh, n->named, &identity, sizeof identity, named);
+    if (named)
+        return named->id;
     if (n->announced >= LIMIT_SAMPLER_FRAMES)
         return LIMIT_SAMPLER_FRAMES - 1;
+    named = alloc_zero(1, sizeof *named);
+    named->identity = identity;
+    named->id = n->announced;
+    HASH_ADD(hh, n->named, identity, sizeof named->identity, named);
     struct sample_frame kept = *f;
     if (n->announced == LIMIT_SAMPLER_FRAMES - 1)
         kept = (struct sample_frame){.kind = FRAME_UNKNOWN, .name = slice_of("…")};
@@ -111,6 +153,7 @@ static uint32_t native_id(struct namer *n, struct images *images, const struct s
     char name[NAME_BYTES];
     const uint64_t at = frame->leaf ? frame->address : frame->address - 1;
     const bool is_there = images_symbol(images, at, &symbol);
+    n->met_unknown |= !is_there;
     struct sample_frame named = {.kind = symbol.kind, .name = symbol.name, .object = symbol.object};
     if (!is_there || named.name.len == 0) {
         int len = snprintf(name, sizeof name, "[%.*s]", (int)(is_there ? symbol.object.len : 7),
@@ -133,6 +176,7 @@ void namer_sample(struct namer *n, const struct vm *v, const struct stack *stack
     }
     sample->in = stack->in;
     sample->flags = stack->flags;
+    sample->call = stack->call;
     if (stack->n > 0 && is_in_prologue(stack->frames, vm_jit(v)))
         sample->flags |= SAMPLE_IN_PROLOGUE;
     if (stack->process)

@@ -19,6 +19,8 @@ void namer_free(struct namer *n); /* NULL is fine */
 /* Compiled code may be elsewhere now; what was announced stays valid. */
 void namer_forget(struct namer *n);
 
+/* Whether an address of no file was met since the last call. */
+bool namer_met_unknown(struct namer *n);
 /* Fills what the stack says into *sample, and appends its record, after those of new frames. */
 void namer_sample(struct namer *n, const struct vm *v, const struct stack *stack,
                   struct sample *sample, struct buf *out);

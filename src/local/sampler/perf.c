@@ -154,10 +154,12 @@ void perf_ring_start(struct perf_ring *r)
         ioctl(r->events[i], PERF_EVENT_IOC_ENABLE, 0);
 }
 
-bool perf_ring_wait(const struct perf_ring *r, int ms)
+bool perf_ring_wait(const struct perf_ring *r, int end_fd)
 {
-    struct pollfd p = {.fd = r->first, .events = POLLIN};
-    return poll(&p, 1, ms) > 0;
+    struct pollfd p[] = {{.fd = r->first, .events = POLLIN}, {.fd = end_fd, .events = POLLIN}};
+    while (poll(p, ARRAY_LEN(p), -1) < 0 && errno == EINTR)
+        continue;
+    return p[1].revents == 0;
 }
 
 /* Takes a field off a record; false: it is shorter. */

@@ -48,8 +48,8 @@ void perf_ring_close(struct perf_ring *r);
 int perf_ring_add(struct perf_ring *r, pid_t tid, unsigned hz, struct error *err);
 void perf_ring_drop(struct perf_ring *r); /* the thread that was added last */
 void perf_ring_start(struct perf_ring *r);
-/* Waits up to that long; true: something came. */
-bool perf_ring_wait(const struct perf_ring *r, int ms);
+/* Waits for samples, or until end_fd can be read: false. */
+bool perf_ring_wait(const struct perf_ring *r, int end_fd);
 /* The next sample; false: none for now. */
 bool perf_next(struct perf_ring *r, struct perf_sample *out);
 

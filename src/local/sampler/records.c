@@ -91,6 +91,7 @@ void record_put_sample(struct buf *out, const struct sample *s)
     buf_put_u8(&body, (uint8_t)s->flags);
     put_u64(&body, s->pid_number);
     put_u64(&body, s->pid_serial);
+    put_u64(&body, s->call);
     buf_put_u8(&body, s->addresses != NULL);
     buf_put_u16be(&body, (uint16_t)s->n_frames);
     for (size_t i = 0; i < s->n_frames; i++)
@@ -260,6 +261,7 @@ static void get_sample(struct records *r, struct body *b, struct sample *out)
     out->flags = (unsigned)get(b, 1);
     out->pid_number = get(b, 8);
     out->pid_serial = get(b, 8);
+    out->call = get(b, 8);
     bool addresses = get(b, 1) != 0;
     out->n_frames = (size_t)get(b, 2);
     if (out->n_frames > LIMIT_SAMPLE_FRAMES || out->thread >= r->threads) {

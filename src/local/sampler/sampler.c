@@ -8,11 +8,12 @@
 #include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -29,8 +30,10 @@
 #include "beamtop/local/vm.h"
 
 enum {
-    WAIT_MS = 100,  /* between looks at the end, and writes of what was sampled */
-    LOOK_MS = 1000, /* between looks for new threads and code */
+    WAIT_MS = 100,   /* between looks at the end, and writes of what was sampled */
+    LOOK_MS = 1000,  /* between looks for new threads and code */
+    LIST_LOOKS = 10, /* looks after which threads are listed though there are as many as before */
+    LIBRARIES_READ = 20, /* times that libraries are read again, 20 ms each */
     CPUS_MAX = 1024,
 };
 
@@ -60,8 +63,10 @@ struct sampler {
     pthread_mutex_t lock; /* of all below, and of the VM's tables */
     struct namer *namer;
     struct buf out;
-    sem_t pinned; /* one for each reader that runs */
-    atomic_bool ends;
+    sem_t pinned;   /* one for each reader that runs */
+    int ends;       /* an eventfd for the readers */
+    nlink_t listed; /* links of /proc/PID/task when threads were listed */
+    unsigned looks, libraries_read;
     bool noted_refused, noted_libraries;
     int fd, pidfd; /* output; of the VM, -1: none */
 };
@@ -114,12 +119,9 @@ static void *read_ring(void *arg)
 {
     struct reader *r = arg;
     struct perf_sample sample;
-    while (!atomic_load(&r->sampler->ends)) {
-        if (!perf_ring_wait(&r->ring, WAIT_MS))
-            continue;
+    while (perf_ring_wait(&r->ring, r->sampler->ends))
         while (perf_next(&r->ring, &sample))
             take_sample(r, &sample);
-    }
     return NULL;
 }
 
@@ -159,6 +161,18 @@ static int add_thread(struct sampler *s, const struct thread *t, struct error *e
     thread_times_read(&added->began, s->o->pid, t->tid); /* zero where it cannot be read */
     record_put_thread(&s->out, t);
     return 0;
+}
+
+/* A directory has a link for each thread, so that counting them is one call. */
+static bool threads_changed(struct sampler *s)
+{
+    char path[48];
+    struct stat st;
+    snprintf(path, sizeof path, "/proc/%d/task", (int)s->o->pid);
+    if (stat(path, &st) != 0 || (st.st_nlink == s->listed && s->looks++ % LIST_LOOKS != 0))
+        return false;
+    s->listed = st.st_nlink;
+    return true;
 }
 
 /* Adds the threads that are not known yet. Those that a limit refuses are noted once. */
@@ -247,32 +261,62 @@ static void refresh(struct sampler *s)
     jit_free(before);
 }
 
+/* After a sample in code of a file that is not known: reads the files that are mapped now, outside
+ * the lock. Only the user of the VM may open them by now. */
+static void read_libraries(struct sampler *s)
+{
+    struct images *now = NULL;
+    struct error err = {.code = ERR_NONE};
+    if (s->noted_libraries || !images_changed(vm_images(s->vm)))
+        return;
+    if (s->libraries_read++ < LIBRARIES_READ && images_open(&now, s->o->pid, &err) == 0) {
+        images_parse(now, vm_memory(s->vm));
+        pthread_mutex_lock(&s->lock);
+        now = vm_exchange_images(s->vm, now);
+        namer_forget(s->namer);
+        pthread_mutex_unlock(&s->lock);
+    } else {
+        s->noted_libraries = true;
+        pthread_mutex_lock(&s->lock);
+        record_put_note(&s->out, "libraries were loaded since the start: sample again to see "
+                                 "names in them");
+        pthread_mutex_unlock(&s->lock);
+    }
+    images_free(now);
+}
+
+/* Once a second: threads, libraries and code that are new. */
+static void look(struct sampler *s)
+{
+    struct error err = {.code = ERR_NONE};
+    pthread_mutex_lock(&s->lock);
+    if (threads_changed(s))
+        add_threads(s, &err);
+    const bool unknown = namer_met_unknown(s->namer);
+    pthread_mutex_unlock(&s->lock);
+    if (unknown)
+        read_libraries(s);
+    refresh(s);
+}
+
 static void run(struct sampler *s)
 {
     const uint64_t began = clock_mono_ns();
     uint64_t looked = began;
-    struct error err = {.code = ERR_NONE};
     while (!is_over(s, WAIT_MS)) {
         const uint64_t now = clock_mono_ns();
         if (s->o->for_s > 0 && (double)(now - began) / 1e9 >= s->o->for_s)
             break;
         if (now - looked >= LOOK_MS * UINT64_C(1000000)) {
             looked = now;
-            pthread_mutex_lock(&s->lock);
-            error_clear(&err);
-            add_threads(s, &err);
-            if (!s->noted_libraries && images_changed(vm_images(s->vm))) {
-                s->noted_libraries = true;
-                record_put_note(&s->out, "libraries were loaded since the start: sample again to "
-                                         "see names in them");
-            }
-            pthread_mutex_unlock(&s->lock);
-            refresh(s);
+            look(s);
         }
         if (!write_out(s))
             break;
     }
-    atomic_store(&s->ends, true);
+    const uint64_t one = 1;
+    if (write(s->ends, &one, sizeof one) < 0)
+        return; /* not of an eventfd whose count is 0 */
     for (int i = 0; i < s->n_readers; i++)
         if (s->readers[i].runs)
             pthread_join(s->readers[i].thread, NULL);
@@ -359,11 +403,14 @@ int sampler_run(const struct sampler_options *o, int out_fd)
     signal(SIGINT, SIG_IGN); /* of the terminal: who started us ends us, by our input */
     signal(SIGHUP, SIG_IGN);
     s.pidfd = (int)syscall(SYS_pidfd_open, o->pid, 0);
+    s.ends = eventfd(0, EFD_CLOEXEC);
     s.namer = namer_new(o->lines, o->addresses);
     buf_init(&s.out, 0);
     sem_init(&s.pinned, 0, 0);
     pthread_mutex_lock(&s.lock);
-    const bool begun = begin(&s, &err) == 0;
+    if (s.ends < 0)
+        error_set_errno(&err, errno, "no descriptor to end the readers by");
+    const bool begun = s.ends >= 0 && begin(&s, &err) == 0;
     pthread_mutex_unlock(&s.lock);
     if (begun) {
         run(&s);
@@ -381,5 +428,7 @@ int sampler_run(const struct sampler_options *o, int out_fd)
     vm_close(s.vm);
     if (s.pidfd >= 0)
         close(s.pidfd);
+    if (s.ends >= 0)
+        close(s.ends);
     return begun ? 0 : 1;
 }

@@ -4,15 +4,17 @@
 #include <string.h>
 
 #include "beamtop/base/attr.h"
+#include "beamtop/base/text.h"
 
 enum {
     WORD = 8,
     PAGE = 4096,
-    CODE_BYTES = 48,          /* behind a call, within which the Erlang stack is taken up again */
-    NATIVE_FRAMES = 128,      /* of one stack */
-    DIRTY_WALKS = 8,          /* stacks of what looks like a process there */
-    DIRTY_BYTES = 4096,       /* of a dirty scheduler's stack, searched for its process */
-    CHECKED_BYTES = 2 * WORD, /* below the boundary: read again once the Erlang stack is read */
+    CODE_BYTES = 48,           /* behind a call, within which the Erlang stack is taken up again */
+    NATIVE_FRAMES = 128,       /* of one stack */
+    DIRTY_WALKS = 8,           /* stacks of what looks like a process there */
+    DIRTY_BYTES = 4096,        /* of a dirty scheduler's stack, searched for its process */
+    CHECKED_BYTES = 2 * WORD,  /* below the boundary: read again once the Erlang stack is read */
+    COUNTED_BYTES = 32 * WORD, /* of a process behind its stack pointer: what its turns change */
 };
 #define ADDRESSES (UINT64_C(1) << 47) /* of user space on x86-64 */
 
@@ -194,6 +196,27 @@ static void take_bif(struct stack *out, const struct stack_world *w, const struc
         add(out, IS_BIF, stub, true);
 }
 
+/*
+ * One call of native code, while it lasts: where it was made from, and what of the process changes
+ * when it makes another one or has another turn. Each call costs a reduction (register r14), and
+ * each turn counts those that were used (fcalls, reds and heap of struct process, erl_process.h).
+ * A call that changes these itself ends too early here, never too late. */
+static uint64_t call_of(const struct stack *out, const struct stack_world *w,
+                        const struct registers *r, uint64_t at)
+{
+    struct {
+        uint64_t process, back, at, reductions;
+        uint8_t counted[COUNTED_BYTES];
+    } call = {out->first_word, r->value[REGISTER_RIP], at, 0, {0}};
+    const uint32_t stop = stop_offset(w);
+    if (r->known & (1u << REGISTER_R14))
+        call.reductions = r->value[REGISTER_R14];
+    if (stop == 0 ||
+        !memory_read(w->memory, out->process + stop + WORD, call.counted, sizeof call.counted))
+        return 0;
+    return text_identity((const char *)&call, sizeof call);
+}
+
 static void take_boundary(struct stack *out, const struct stack_world *w, const struct registers *r,
                           const struct memory *copy)
 {
@@ -219,6 +242,8 @@ static void take_boundary(struct stack *out, const struct stack_world *w, const 
     if (!stands(copy->arg, cfa - CHECKED_BYTES)) {
         out->n = native;
         out->flags = (out->flags & ~(unsigned)SAMPLE_COMPLETE) | SAMPLE_MOVED_ON;
+    } else {
+        out->call = call_of(out, w, r, at);
     }
 }
 
@@ -320,7 +345,7 @@ void stack_of(struct stack *out, const struct stack_world *w, const struct perf_
     out->n = 0;
     out->in = SAMPLE_OTHER;
     out->flags = 0;
-    out->process = out->first_word = 0;
+    out->process = out->first_word = out->call = 0;
     const uint32_t needed = 1u << REGISTER_RIP | 1u << REGISTER_RSP;
     if ((s->registers.known & needed) != needed) {
         out->flags = SAMPLE_UNRESOLVED;

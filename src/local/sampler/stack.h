@@ -42,6 +42,7 @@ struct stack {
     unsigned flags;      /* SAMPLE_… */
     uint64_t process;    /* its address in the VM; 0: none */
     uint64_t first_word; /* of the process: its id and tag */
+    uint64_t call;       /* as in struct sample */
 };
 
 /* dirty: the thread is a dirty scheduler, on which no compiled code runs. The CPU of the thread

@@ -175,6 +175,13 @@ struct jit *vm_exchange(struct vm *v, struct jit *now)
     return before;
 }
 
+struct images *vm_exchange_images(struct vm *v, struct images *now)
+{
+    struct images *before = v->images;
+    v->images = now;
+    return before;
+}
+
 void vm_erl_pid(const struct vm *v, uint64_t first_word, uint64_t *number, uint64_t *serial)
 {
     struct erl_pid pid = {.number = 0};

@@ -24,6 +24,7 @@ static const struct sample a_sample = {
     .flags = SAMPLE_COMPLETE | SAMPLE_UNRESOLVED,
     .pid_number = 80,
     .pid_serial = 2,
+    .call = UINT64_MAX - 7,
     .frames = frames,
     .n_frames = ARRAY_LEN(frames),
     .addresses = addresses,
@@ -69,7 +70,7 @@ static void check_record(const struct record *r, int n)
         assert_memory_equal(r->u.sample.frames, frames, sizeof frames);
         assert_memory_equal(r->u.sample.addresses, addresses, sizeof addresses);
         assert_true(r->u.sample.in == SAMPLE_NIF && r->u.sample.pid_serial == 2 &&
-                    r->u.sample.mono_ns == UINT64_C(1) << 60);
+                    r->u.sample.call == UINT64_MAX - 7 && r->u.sample.mono_ns == UINT64_C(1) << 60);
     }
     if (n == 6)
         assert_true(r->u.end.lost == 1 && r->u.end.kernel_us == 5);
