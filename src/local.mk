@@ -32,6 +32,7 @@ include src/ui/config/local.mk
 include src/ui/files/local.mk
 include src/ui/prompt/local.mk
 include src/ui/screen/local.mk
+include src/ui/samples/local.mk
 include src/ui/spans/local.mk
 include src/ui/terminal/local.mk
 include src/ui/views/local.mk

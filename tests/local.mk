@@ -326,6 +326,9 @@ EXTRA_DIST += tests/format.sh tests/layers.sh tests/names.sh tests/never.sh test
 UNIT_APP += tests/unit/app/test_actions
 tests_unit_app_test_actions_SOURCES = tests/unit/app/test_actions.c
 tests_unit_app_test_actions_LDADD = $(APP_LIBS) $(CMOCKA_LIBS)
+UNIT_APP += tests/unit/app/test_held
+tests_unit_app_test_held_SOURCES = tests/unit/app/test_held.c src/app/sample/held.c src/app/sample/spread.c
+tests_unit_app_test_held_LDADD = $(BASE_LIBS) $(CMOCKA_LIBS)
 UNIT_APP += tests/unit/app/test_cli
 tests_unit_app_test_cli_SOURCES = tests/unit/app/test_cli.c src/app/cli/cli.c src/app/cli/cli_text.c
 tests_unit_app_test_cli_LDADD = $(UI_LIBS) $(CMOCKA_LIBS)
@@ -532,7 +535,7 @@ EXTRA_PROGRAMS += tests/bench/recording
 tests_bench_recording_SOURCES = tests/bench/recording.c tests/unit/recording/made_trace.h
 tests_bench_recording_LDADD = $(REPORT_LIBS)
 CLEANFILES += tests/bench/recording$(EXEEXT)
-EXTRA_DIST += tests/bench/counting.erl tests/bench/findings.erl tests/bench/tracing.erl
+EXTRA_DIST += tests/bench/counting.erl tests/bench/findings.erl tests/bench/tracing.erl tests/bench/sampling.sh
 BENCH =
 bench: all tests/bench/pty$(EXEEXT) tests/bench/names$(EXEEXT) tests/bench/recording$(EXEEXT)
 	BEAMTOP_SRCDIR='$(abs_top_srcdir)' BEAMTOP_BUILDDIR='$(abs_top_builddir)' \

@@ -81,6 +81,8 @@ void sink_describe(struct buf *markdown)
     put_list(markdown, "`classes` of `sample`", &samples_class_fields);
     put_list(markdown, "`processes` of `sample`", &samples_process_fields);
     put_list(markdown, "`threads` of `sample`", &samples_thread_fields);
+    put_list(markdown, "`places` of `processes` and `threads`", &samples_place_fields);
+    put_list(markdown, "`held` of `sample`", &samples_held_fields);
     put_list(markdown, "`functions` of `sample`", &samples_function_fields);
     put_list(markdown, "`tree` of `sample`", &samples_tree_fields);
     put_list(markdown, "`threads` of `pstack`", &stack_thread_fields);

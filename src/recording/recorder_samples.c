@@ -20,15 +20,28 @@ struct recorder_run {
     size_t n_nodes;
 };
 
+static void keep_places(struct arena *a, struct samples_source *of)
+{
+    struct samples_place *to = arena_alloc(a, (of->n_places + 1) * sizeof *to);
+    if (of->n_places > LIMIT_RECORDED_PLACES)
+        of->n_places = LIMIT_RECORDED_PLACES;
+    for (size_t i = 0; i < of->n_places; i++)
+        to[i] = (struct samples_place){slice_keep(a, of->places[i].name), of->places[i].samples};
+    of->places = to;
+}
+
 /* Those with most samples come first. */
 static void keep_sources(struct arena *a, const struct samples_source **list, size_t *n)
 {
     const struct samples_source *from = *list;
     *n = *n < LIMIT_RECORDED_SOURCES ? *n : LIMIT_RECORDED_SOURCES;
     struct samples_source *to = arena_alloc(a, (*n + 1) * sizeof *to);
-    for (size_t i = 0; i < *n; i++)
-        to[i] = (struct samples_source){slice_keep(a, from[i].name), slice_keep(a, from[i].about),
-                                        from[i].samples};
+    for (size_t i = 0; i < *n; i++) {
+        to[i] = from[i];
+        to[i].name = slice_keep(a, from[i].name);
+        to[i].about = slice_keep(a, from[i].about);
+        keep_places(a, &to[i]);
+    }
     *list = to;
 }
 
@@ -142,20 +155,37 @@ static int put_nodes(struct recorder *r, const struct recorder_run *run, int64_t
     return rc;
 }
 
-static int put_sources(struct recorder *r, int64_t id, const char *kind,
-                       const struct samples_source *list, size_t n, struct error *err)
+static int put_source(struct recorder *r, int64_t id, const char *kind, size_t rank,
+                      const struct samples_source *of, struct error *err)
 {
     sqlite3_stmt *s = r->stmts[STMT_SOURCE];
+    sqlite3_bind_int64(s, 1, id);
+    sqlite3_bind_text(s, 2, kind, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(s, 3, (int64_t)rank);
+    db_bind_text(s, 4, of->name);
+    if (recorder_bind_text(r, s, 5, of->about, err) != 0)
+        return (int)err->code;
+    db_bind_int(s, 6, of->samples);
+    return db_run(r->db, s, err);
+}
+
+/* Rows of two kinds: the sources, and where these were. */
+static int put_sources(struct recorder *r, int64_t id, const char *kind, const char *place_kind,
+                       const struct samples_source *list, size_t n, struct error *err)
+{
+    size_t rank = 0;
     int rc = 0;
     for (size_t i = 0; i < n && rc == 0; i++) {
-        sqlite3_bind_int64(s, 1, id);
-        sqlite3_bind_text(s, 2, kind, -1, SQLITE_STATIC);
-        sqlite3_bind_int64(s, 3, (int64_t)i);
-        db_bind_text(s, 4, list[i].name);
-        if (recorder_bind_text(r, s, 5, list[i].about, err) != 0)
-            return (int)err->code;
-        db_bind_int(s, 6, list[i].samples);
-        rc = db_run(r->db, s, err);
+        const struct samples_source moves = {.name = list[i].name, .samples = list[i].moves};
+        rc = put_source(r, id, kind, i, &list[i], err);
+        if (list[i].n_places > 0 && rc == 0)
+            rc = put_source(r, id, place_kind, rank++, &moves, err);
+        for (size_t k = 0; k < list[i].n_places && rc == 0; k++) {
+            const struct samples_place *place = &list[i].places[k];
+            const struct samples_source there = {list[i].name, place->name, place->samples,
+                                                 NULL,         0,           0};
+            rc = put_source(r, id, place_kind, rank++, &there, err);
+        }
     }
     return rc;
 }
@@ -167,7 +197,8 @@ int recorder_put_samples(struct recorder *r, const struct pending *p, struct err
         return (int)err->code;
     const int64_t id = sqlite3_last_insert_rowid(r->db);
     if (put_nodes(r, run, id, err) != 0 ||
-        put_sources(r, id, "process", run->of.processes, run->of.n_processes, err) != 0)
+        put_sources(r, id, "process", "process_on", run->of.processes, run->of.n_processes, err) !=
+            0)
         return (int)err->code;
-    return put_sources(r, id, "thread", run->of.threads, run->of.n_threads, err);
+    return put_sources(r, id, "thread", "thread_on", run->of.threads, run->of.n_threads, err);
 }

@@ -252,8 +252,47 @@ static const char sources_sql[] =
     " JOIN sample_source s ON s.run = r.id LEFT JOIN text t ON t.id = s.about"
     " WHERE" OF_RUNS " AND s.kind = ?5 GROUP BY s.name ORDER BY 3 DESC, 1 LIMIT ?6";
 
+/* Where they were; the row without a place has their moves. Runs that are older have none. */
+static const char places_sql[] =
+    "SELECT s.name, t.text, total(s.samples), min(s.samples) FROM sample_run r"
+    " JOIN sample_source s ON s.run = r.id LEFT JOIN text t ON t.id = s.about"
+    " WHERE" OF_RUNS " AND s.kind = ?5 GROUP BY s.name, t.text ORDER BY 1, 3 DESC, 2";
+
+static void add_place(struct arena *arena, struct samples_source *of, struct slice name,
+                      int64_t samples)
+{
+    struct samples_place *places = arena_alloc(arena, (of->n_places + 1) * sizeof *places);
+    if (of->n_places > 0)
+        memcpy(places, of->places, of->n_places * sizeof *places);
+    places[of->n_places++] = (struct samples_place){slice_keep(arena, name), samples};
+    of->places = places;
+}
+
+static void read_places(struct recording *r, const struct asked *a, const char *kind,
+                        struct arena *arena, struct samples_source *sources, size_t n)
+{
+    sqlite3_stmt *s = NULL;
+    if (!ask(r, &s, places_sql, a))
+        return;
+    sqlite3_bind_text(s, 5, kind, -1, SQLITE_STATIC);
+    while (recording_row(r, s)) {
+        const struct slice name = db_column_text(s, 0), place = db_column_text(s, 1);
+        size_t i = 0;
+        if (sqlite3_column_double(s, 3) < 0)
+            refuse(r);
+        while (i < n && !slice_equal(sources[i].name, name))
+            i++;
+        if (i < n && sqlite3_column_type(s, 1) == SQLITE_NULL)
+            sources[i].moves = count_at(r, s, 2);
+        else if (i < n && sources[i].n_places < LIMIT_RECORDED_PLACES)
+            add_place(arena, &sources[i], place, count_at(r, s, 2));
+    }
+    sqlite3_finalize(s);
+}
+
 static size_t read_sources(struct recording *r, const struct asked *a, const char *kind,
-                           struct arena *arena, const struct samples_source **out)
+                           const char *place_kind, struct arena *arena,
+                           const struct samples_source **out)
 {
     sqlite3_stmt *s = NULL;
     size_t n = 0;
@@ -266,11 +305,12 @@ static size_t read_sources(struct recording *r, const struct asked *a, const cha
     while (n < LIMIT_RECORDED_SOURCES && recording_row(r, s)) {
         if (sqlite3_column_double(s, 3) < 0)
             refuse(r);
-        to[n++] =
-            (struct samples_source){slice_keep(arena, db_column_text(s, 0)),
-                                    slice_keep(arena, db_column_text(s, 1)), count_at(r, s, 2)};
+        to[n++] = (struct samples_source){.name = slice_keep(arena, db_column_text(s, 0)),
+                                          .about = slice_keep(arena, db_column_text(s, 1)),
+                                          .samples = count_at(r, s, 2)};
     }
     sqlite3_finalize(s);
+    read_places(r, a, place_kind, arena, to, n);
     return n;
 }
 
@@ -295,8 +335,9 @@ static int read_all(struct recording *r, const struct asked *a, struct recorded_
     if (out->runs > 0) {
         struct samples_summary *run = &out->run;
         read_stacks(r, a, out);
-        run->n_processes = read_sources(r, a, "process", &out->arena, &run->processes);
-        run->n_threads = read_sources(r, a, "thread", &out->arena, &run->threads);
+        run->n_processes =
+            read_sources(r, a, "process", "process_on", &out->arena, &run->processes);
+        run->n_threads = read_sources(r, a, "thread", "thread_on", &out->arena, &run->threads);
     }
     if (recording_failed(r, err) == 0)
         return 0;

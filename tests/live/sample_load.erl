@@ -8,6 +8,7 @@
 %%   nat    nat/1 is erlang:phash2(binary:copy(…)), called by a chain of body calls
 %%   nif    user/1 calls a NIF that spins; duser/1 the same on a dirty scheduler
 %%   dirty  duser/1
+%%   held   luser/1 calls a NIF that spins long, beside user/1
 %%   deep   body recursion of 5,000
 %%   many   100,000 processes are started and end
 %%   loads  a module is compiled and loaded again and again, beside what runs
@@ -16,7 +17,7 @@
 -module(sample_load).
 -export([start/2, watch/2, chain_main/0, f1/1, f2/1, f3/1, leaf_a/2, leaf_b/2, copy_loop/2,
          copier/2, gc_work/1, nat_loop/1, nat/1, user_loop/0, user/1, duser_loop/0, duser/1,
-         deep_loop/0, deep/1, spin/1, dirty_spin/1]).
+         deep_loop/0, deep/1, spin/1, dirty_spin/1, luser_loop/0, luser/1, long_spin/1]).
 
 start(Dir, _) ->
     spawn(fun() -> put(baseline, processes()), ?MODULE:watch(Dir, []) end),
@@ -43,6 +44,11 @@ orders() ->
      {"nat", runs(fun() -> nat_loop(0) end)},
      {"nif", fun(Dir, R) -> loaded(Dir), (runs(fun() -> user_loop() end))(Dir, R) end},
      {"dirty", fun(Dir, R) -> loaded(Dir), (runs(fun() -> duser_loop() end))(Dir, R) end},
+     {"held", fun(Dir, R) ->
+                  loaded(Dir),
+                  Short = spawn(fun() -> user_loop() end),
+                  (runs(fun() -> luser_loop() end))(Dir, [Short | R])
+              end},
      {"deep", runs(fun() -> deep_loop() end)},
      {"many", fun(_, R) -> many(100000), R end},
      {"loads", runs(fun() -> loads() end)},
@@ -91,6 +97,9 @@ duser_loop() -> duser(1), duser_loop().
 duser(N) -> A = dirty_spin(N), A + 1.
 spin(_) -> erlang:nif_error(not_loaded).
 dirty_spin(_) -> erlang:nif_error(not_loaded).
+luser_loop() -> luser(1), luser_loop().
+luser(N) -> A = long_spin(N), A + 1.
+long_spin(_) -> erlang:nif_error(not_loaded).
 
 deep_loop() -> deep(5000), deep_loop().
 deep(0) -> leaf_a(30000, 0);

@@ -148,6 +148,23 @@ blames_a_library() {
     order still && [ $rc = 0 ]
 }
 
+# A call that is longer than the time between samples is seen as one; those of a few ms, which are made
+# again and again in the same place, are not taken for one. All samples are on some CPU.
+finds_calls_that_hold_a_scheduler() {
+    has_jit || return 0
+    builds_nif || return 0
+    works held || return 1
+    sample --for 4s --hz 199
+    rc=$?
+    order still
+    [ $rc = 0 ] || return 1
+    holds "[.[0].held[] | select(.caller == \"sample_load:luser/1\" and .object == \"sample_nif.so\" and
+               .pid == \"$(cat "$dir/worker")\" and .samples >= 3 and .seconds > 0.01)] | length >= 1" &&
+        holds '[.[0].held[] | select(.caller == "sample_load:user/1" and .samples > 4)] | length == 0' &&
+        holds 'all(.[0].threads[]; ([.places[].samples] | add) == .samples and .moves < .samples)' &&
+        holds "[.[0].processes[] | select(.pid == \"$(cat "$dir/worker")\") | .places[] | select(.place | test(\"^scheduler [0-9]+\$\"))] | length >= 1"
+}
+
 # Also where the process table has been used 100,000 times.
 knows_late_pids() {
     has_jit || return 0
@@ -285,6 +302,37 @@ ends_early() {
     holds '.[0].samples > 0' && wait_until 60 test ! -d "/proc/$child"
 }
 
+# A sampler that does not end, as one that parses (here it is stopped): a second C-c ends it.
+ends_at_once() {
+    "$beamtop" sample "$(os_pid)" --for 60s --format json >"$work/out" 2>"$work/err" &
+    run_pid=$!
+    wait_until 60 has_begun "$run_pid" || { cat "$work/err"; return 1; }
+    kill -STOP "$child"
+    kill -INT "$run_pid"
+    sleep 1
+    kill -0 "$run_pid" || { echo "it did not wait for the sampler"; return 1; }
+    kill -INT "$run_pid"
+    wait "$run_pid"
+    [ $? != 0 ] && told 'stopped twice' && wait_until 60 test ! -d "/proc/$child"
+}
+
+# Its names are those of the library, though it was loaded after the sampler had begun.
+names_libraries_loaded_later() {
+    has_jit || return 0
+    builds_nif || return 0
+    "$beamtop" sample "$(os_pid)" --for 60s --hz 199 --format json >"$work/out" 2>"$work/err" &
+    run_pid=$!
+    wait_until 60 has_begun "$run_pid" || { cat "$work/err"; return 1; }
+    works nif
+    sleep 5
+    kill -INT "$run_pid"
+    wait "$run_pid"
+    rc=$?
+    order still
+    [ $rc = 0 ] || { cat "$work/err"; return 1; }
+    holds '[.[0].functions[] | select(.object == "sample_nif.so" and .self > 0)] | length >= 1'
+}
+
 # The VM ends while it is sampled: the last test of a release.
 survives_the_end_of_the_vm() {
     works chain || return 1
@@ -300,7 +348,8 @@ survives_the_end_of_the_vm() {
 }
 
 try_host
-run_on_releases finds_known_shares blames_copies blames_collections names_a_bif blames_a_library \
+run_on_releases finds_known_shares blames_copies blames_collections names_a_bif names_libraries_loaded_later blames_a_library \
+    finds_calls_that_hold_a_scheduler \
     knows_late_pids marks_deep_stacks survives_code_loading shows_stacks names_processes \
     records_runs knows_a_node_from_its_namesake shows_prologues refuses_strangers \
-    tells_a_killed_sampler ends_early survives_the_end_of_the_vm
+    tells_a_killed_sampler ends_early ends_at_once survives_the_end_of_the_vm

@@ -230,13 +230,27 @@ static const struct {
     {3, 3, {INIT, LOOP, ODD}},               {2, 0, {0}},
 };
 
+static const struct samples_place ran_on[] = {
+    {TEXT("scheduler 1"), 401}, {TEXT("scheduler 2"), 240},
+};
+static const struct samples_place on_cpus[] = {
+    {TEXT("CPU 1"), 400}, {TEXT("CPU 0"), 140}, {TEXT("CPU 12"), 11},
+};
 static const struct samples_source sampled_processes[] = {
-    {TEXT("<0.412.0>"), TEXT("shop_cart"), 641}, {TEXT("<0.77.0>"), TEXT("cart worker\x1b"), 177},
-    {TEXT("<0.9120.3>"), {NULL, 0}, 3},
+    {TEXT("<0.412.0>"), TEXT("shop_cart"), 641, ran_on, ARRAY_LEN(ran_on), 17},
+    {TEXT("<0.77.0>"), TEXT("cart worker\x1b"), 177, NULL, 0, 0},
+    {TEXT("<0.9120.3>"), {NULL, 0}, 3, NULL, 0, 0},
 };
 static const struct samples_source sampled_threads[] = {
-    {TEXT("scheduler 1"), TEXT("scheduler"), 551}, {TEXT("scheduler 2"), TEXT("scheduler"), 432},
-    {TEXT("dirty CPU scheduler 1"), TEXT("dirty CPU scheduler"), 16},
+    {TEXT("scheduler 1"), TEXT("scheduler"), 551, on_cpus, ARRAY_LEN(on_cpus), 33},
+    {TEXT("scheduler 2"), TEXT("scheduler"), 432, on_cpus, 1, 0},
+    {TEXT("dirty CPU scheduler 1"), TEXT("dirty CPU scheduler"), 16, NULL, 0, 0},
+};
+static const struct samples_held sampled_held[] = {
+    {TEXT("erlang:phash2/1"), {NULL, 0}, TEXT("shop:price/2"), TEXT("<0.412.0>"), TEXT("shop_cart"),
+     TEXT("scheduler 1"), 0.182, 19},
+    {TEXT("jose_sign"), TEXT("jose_nif.so"), TEXT("shop:loop/1"), TEXT("<0.77.0>"),
+     TEXT("cart worker\x1b"), TEXT("scheduler 2"), 0.0103, 2},
 };
 /* clang-format on */
 
@@ -278,6 +292,8 @@ struct stacks *world_samples(struct samples_log *log, enum sampled_world world)
     run->n_processes = ARRAY_LEN(sampled_processes);
     run->threads = sampled_threads;
     run->n_threads = ARRAY_LEN(sampled_threads);
+    run->held = sampled_held;
+    run->n_held = ARRAY_LEN(sampled_held);
     memcpy(run->classes, classes, sizeof classes);
     if (world == SAMPLED_RUNS) {
         log->phase = SAMPLING_RUNS;
@@ -290,6 +306,7 @@ struct stacks *world_samples(struct samples_log *log, enum sampled_world world)
     if (world == SAMPLED_YIELDS) {
         run->at_yields = true;
         run->n_threads = 0;
+        run->held = NULL;
         run->hz = run->sampler_cpu_s = run->target_cpu_s = NAN;
     }
     return stacks;

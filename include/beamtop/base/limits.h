@@ -98,6 +98,7 @@
 #define LIMIT_RECORDING_STEPS_PER_BYTE UINT64_C(100) /* … and for each byte of it */
 #define LIMIT_RECORDED_NODES 2000u /* of the tree of a run of the sampler */
 #define LIMIT_RECORDED_SOURCES 100u /* of its processes, and of its threads */
+#define LIMIT_RECORDED_PLACES 8u    /* where each of them was sampled: most samples first */
 #define LIMIT_RECORDED_SPAN_RUNS 100 /* captures of spans in a recording: the newest */
 #define LIMIT_RECORD_REQUEST_BYTES 1024 /* a line to a recorder that runs: a mark is the longest */
 #define LIMIT_RECORD_LOG_BYTES (1024u * 1024) /* a recorder's log; then only its end */
@@ -136,6 +137,8 @@
 #define LIMIT_SAMPLE_FRAMES 512u                  /* of one stack */
 #define LIMIT_SAMPLE_STACK_BYTES (256u * 1024) /* of an Erlang stack that are read */
 #define LIMIT_SAMPLED_PROCESSES 100000u           /* counted by one run */
+#define LIMIT_SAMPLED_PLACES 64u                  /* CPUs of a thread, threads of a process */
+#define LIMIT_SAMPLED_HELD 100u                   /* calls that held a scheduler, of one run */
 #define LIMIT_SAMPLER_FRAMES 200000u              /* distinct frames that a sampler names */
 #define LIMIT_SAMPLER_QUEUE_BYTES (8u * 1024 * 1024) /* samples that wait to be taken */
 #define LIMIT_SAMPLER_RECORD_BYTES (64u * 1024) /* one of its records */

@@ -14,10 +14,28 @@
 #include "beamtop/etf/term.h"
 #include "beamtop/model/stacks.h"
 
+/* Where samples of a source were taken. */
+struct samples_place {
+    struct slice name; /* of a thread: "CPU 3", of a process: the thread, "scheduler 1" */
+    int64_t samples;
+};
 /* An Erlang process or a thread of the VM, with its samples. */
 struct samples_source {
     struct slice name;  /* "<0.123.0>", "scheduler 1" */
     struct slice about; /* a process: registered name or label, a thread: kind; empty: unknown */
+    int64_t samples;
+    /* Where, most samples first; none: unknown. Beyond LIMIT_SAMPLED_PLACES they are not kept. */
+    const struct samples_place *places;
+    size_t n_places;
+    int64_t moves; /* samples that were elsewhere than the one before: at least so many moves */
+};
+/* A native call that was sampled twice or more while it held a normal scheduler. */
+struct samples_held {
+    struct slice call; /* the BIF, the function of the NIF library, or "global::garbage_collect" */
+    struct slice object; /* of a NIF: its library */
+    struct slice caller; /* the Erlang function; empty: unknown */
+    struct slice process, name, thread;
+    double seconds; /* from the first of its samples to the last: it lasted longer */
     int64_t samples;
 };
 /* Stacks of a part of the samples: of one thread. */
@@ -46,6 +64,8 @@ struct samples_summary {
     size_t n_processes;
     const struct samples_source *threads;
     size_t n_threads;
+    const struct samples_held *held; /* the longest first; NULL: not known */
+    size_t n_held;
     const struct stacks *stacks;      /* of all samples; a weight of 1 is one sample */
     const struct samples_part *parts; /* the same samples by thread; none: not kept */
     size_t n_parts;

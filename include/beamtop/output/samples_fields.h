@@ -6,7 +6,7 @@
 #include "beamtop/output/fields.h"
 
 extern const struct field_list samples_run_fields, samples_class_fields, samples_function_fields,
-    samples_process_fields, samples_thread_fields, samples_tree_fields, stack_thread_fields,
-    stack_frame_fields;
+    samples_held_fields, samples_place_fields, samples_process_fields, samples_thread_fields,
+    samples_tree_fields, stack_thread_fields, stack_frame_fields;
 
 #endif

@@ -9,7 +9,10 @@
 #include <uthash.h>
 
 #include "beamtop/base/alloc.h"
+#include "beamtop/base/arena.h"
 #include "beamtop/base/attr.h"
+#include "held.h"
+#include "spread.h"
 
 struct process {
     struct {
@@ -18,6 +21,7 @@ struct process {
     int64_t samples;
     double weight; /* at yield points: reductions */
     char pid[48], name[128];
+    struct spread threads;
     UT_hash_handle hh;
 };
 
@@ -26,6 +30,8 @@ struct of_thread {
     struct stacks *stacks; /* NULL: not kept */
     int64_t samples;
     char name[48];
+    struct spread cpus;
+    struct held_call call; /* of its last sample */
 };
 
 struct sampled {
@@ -39,8 +45,10 @@ struct sampled {
     int64_t samples, classes[SAMPLE_CLASSES], moved_on, truncated, unresolved, complete;
     int64_t in_prologue;
     bool at_yields;
-    struct samples_source *process_rows, *thread_rows; /* of the summary */
+    struct held held;
+    struct samples_source *process_rows, *thread_rows; /* of the summary … */
     struct samples_part *parts;
+    struct arena texts; /* … and what they refer to */
 };
 
 struct sampled *sampled_new(const struct sampled_options *o)
@@ -49,6 +57,7 @@ struct sampled *sampled_new(const struct sampled_options *o)
     s->o = *o;
     s->stacks = stacks_new();
     s->prologues = o->prologues ? stacks_new() : NULL;
+    arena_init(&s->texts);
     return s;
 }
 
@@ -59,10 +68,13 @@ void sampled_free(struct sampled *s)
         return;
     HASH_ITER (hh, s->processes, p, next) {
         HASH_DEL(s->processes, p);
+        spread_clear(&p->threads);
         free(p);
     }
-    for (size_t i = 0; i < s->n_threads; i++)
+    for (size_t i = 0; i < s->n_threads; i++) {
         stacks_free(s->threads[i].stacks);
+        spread_clear(&s->threads[i].cpus);
+    }
     stacks_free(s->stacks);
     stacks_free(s->prologues);
     free(s->threads);
@@ -70,6 +82,7 @@ void sampled_free(struct sampled *s)
     free(s->process_rows);
     free(s->thread_rows);
     free(s->parts);
+    arena_clear(&s->texts);
     free(s);
 }
 
@@ -114,13 +127,14 @@ static struct process *process_of(const struct sampled *s, uint64_t number, uint
     return p;
 }
 
-static void count_process(struct sampled *s, uint64_t number, uint64_t serial, int64_t samples,
-                          double weight)
+/* NULL: there are too many. */
+static struct process *count_process(struct sampled *s, uint64_t number, uint64_t serial,
+                                     int64_t samples, double weight)
 {
     struct process *p = process_of(s, number, serial);
     if (!p) {
         if (HASH_COUNT(s->processes) >= LIMIT_SAMPLED_PROCESSES)
-            return;
+            return NULL;
         p = alloc_zero(1, sizeof *p);
         p->key.number = number;
         p->key.serial = serial;
@@ -129,6 +143,7 @@ static void count_process(struct sampled *s, uint64_t number, uint64_t serial, i
     }
     p->samples += samples;
     p->weight += weight;
+    return p;
 }
 
 size_t sampled_frames(const struct sampled *s, const struct sample *sample, uint32_t *ids,
@@ -155,10 +170,42 @@ static void take_prologue(struct sampled *s, uint32_t leaf)
     stacks_add(s->prologues, &leaf, 1, 1);
 }
 
+/* The frames of a call: the BIF, else what the library is entered by, else what stands behind the
+ * Erlang function that called it. */
+static void name_call(const struct sampled *s, const struct sample *sample, struct held_call *call)
+{
+    enum frame_kind named = FRAME_UNKNOWN;
+    for (size_t i = sample->n_frames; i-- > 0;) {
+        const uint32_t id = s->frames[sample->frames[i]];
+        const enum frame_kind kind = stacks_frame_at(s->stacks, id)->kind;
+        if (kind == FRAME_ERLANG) {
+            call->caller = id;
+            return;
+        }
+        if (kind == FRAME_BIF || (named != FRAME_BIF && kind == FRAME_NIF) ||
+            (named != FRAME_BIF && named != FRAME_NIF)) {
+            call->frame = id;
+            named = kind;
+        }
+    }
+}
+
+static void take_places(struct sampled *s, const struct sample *sample, struct process *p)
+{
+    struct of_thread *of = s->threads + sample->thread;
+    if (sample->cpu >= 0)
+        spread_add(&of->cpus, (uint32_t)sample->cpu);
+    if (p)
+        spread_add(&p->threads, sample->thread);
+    if (of->thread.kind == THREAD_SCHEDULER && held_take(&s->held, &of->call, sample))
+        name_call(s, sample, &of->call);
+}
+
 static bool take_sample(struct sampled *s, const struct sample *sample)
 {
     uint32_t ids[LIMIT_SAMPLE_FRAMES];
     struct of_thread *of = s->threads + sample->thread;
+    struct process *p = NULL;
     if (s->o.one_process &&
         (sample->pid_number != s->o.pid_number || sample->pid_serial != s->o.pid_serial))
         return false;
@@ -179,7 +226,8 @@ static bool take_sample(struct sampled *s, const struct sample *sample)
         stacks_add(of->stacks, ids, n, 1);
     }
     if (sample->pid_number > 0)
-        count_process(s, sample->pid_number, sample->pid_serial, 1, 1);
+        p = count_process(s, sample->pid_number, sample->pid_serial, 1, 1);
+    take_places(s, sample, p);
     return true;
 }
 
@@ -285,26 +333,79 @@ static int64_t samples_of(const struct sampled *s, const struct process *p)
     return s->at_yields && whole > 0 ? llround(p->weight / whole * (double)s->samples) : p->samples;
 }
 
+static struct slice cpu_name(struct sampled *s, uint32_t cpu)
+{
+    return slice_of(arena_printf(&s->texts, "CPU %" PRIu32, cpu));
+}
+
+static struct slice thread_name(struct sampled *s, uint32_t thread)
+{
+    return slice_of(s->threads[thread].name);
+}
+
+static void put_places(struct sampled *s, struct samples_source *row, struct spread *spread,
+                       struct slice (*name)(struct sampled *s, uint32_t place))
+{
+    struct samples_place *places = arena_alloc(&s->texts, (spread->n + 1) * sizeof *places);
+    spread_sort(spread);
+    for (size_t i = 0; i < spread->n; i++)
+        places[i] = (struct samples_place){name(s, spread->list[i].place), spread->list[i].samples};
+    row->places = places;
+    row->n_places = spread->n;
+    row->moves = spread->moves;
+}
+
+static void put_held(struct sampled *s, struct samples_summary *out)
+{
+    struct held held = s->held; /* with the calls that last */
+    struct samples_held *rows = arena_alloc(&s->texts, LIMIT_SAMPLED_HELD * sizeof *rows);
+    for (size_t i = 0; i < s->n_threads; i++)
+        held_keep(&held, &s->threads[i].call);
+    for (size_t i = 0; i < held.n; i++) {
+        const struct held_call *c = &held.list[i];
+        const struct process *p = process_of(s, c->pid_number, c->pid_serial);
+        const struct sample_frame *f = stacks_frame_at(s->stacks, c->frame);
+        const struct sample_frame *caller = stacks_frame_at(s->stacks, c->caller);
+        rows[i] = (struct samples_held){
+            .call = f ? f->name : slice_of("[unknown]"),
+            .object = f && f->kind == FRAME_NIF ? f->object : (struct slice){0},
+            .caller = caller ? caller->name : (struct slice){0},
+            .process = slice_of(p ? p->pid : ""),
+            .name = slice_of(p ? p->name : ""),
+            .thread = slice_of(s->threads[c->thread].name),
+            .seconds = (double)(c->last_ns - c->first_ns) / 1e9,
+            .samples = c->samples,
+        };
+    }
+    out->held = rows;
+    out->n_held = held.n;
+}
+
 static void put_rows(struct sampled *s, struct samples_summary *out)
 {
     struct process *p, *next;
     size_t n = 0, parts = 0;
     s->process_rows =
         alloc_resize(s->process_rows, HASH_COUNT(s->processes) + 1, sizeof *s->process_rows);
-    HASH_ITER (hh, s->processes, p, next)
-        s->process_rows[n++] = (struct samples_source){
+    HASH_ITER (hh, s->processes, p, next) {
+        struct samples_source *row = &s->process_rows[n++];
+        *row = (struct samples_source){
             .name = slice_of(p->pid), .about = slice_of(p->name), .samples = samples_of(s, p)};
+        if (!s->at_yields)
+            put_places(s, row, &p->threads, thread_name);
+    }
     s->thread_rows = alloc_resize(s->thread_rows, s->n_threads + 1, sizeof *s->thread_rows);
     s->parts = alloc_resize(s->parts, s->n_threads + 1, sizeof *s->parts);
     out->n_threads = 0;
     for (size_t i = 0; i < s->n_threads; i++) {
-        const struct of_thread *of = s->threads + i;
+        struct of_thread *of = s->threads + i;
         if (of->samples == 0)
             continue;
-        s->thread_rows[out->n_threads++] =
-            (struct samples_source){.name = slice_of(of->name),
-                                    .about = slice_of(thread_kind_key(of->thread.kind)),
-                                    .samples = of->samples};
+        struct samples_source *row = &s->thread_rows[out->n_threads++];
+        *row = (struct samples_source){.name = slice_of(of->name),
+                                       .about = slice_of(thread_kind_key(of->thread.kind)),
+                                       .samples = of->samples};
+        put_places(s, row, &of->cpus, cpu_name);
         if (of->stacks)
             s->parts[parts++] =
                 (struct samples_part){.name = slice_of(of->name), .stacks = of->stacks};
@@ -332,5 +433,9 @@ void sampled_summary(struct sampled *s, struct samples_summary *out)
     if (s->at_yields)
         out->moved_on = out->truncated = out->unresolved = out->complete = -1;
     out->at_yields = s->at_yields;
+    arena_reset(&s->texts);
     put_rows(s, out);
+    out->held = NULL;
+    if (!s->at_yields)
+        put_held(s, out);
 }

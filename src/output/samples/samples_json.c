@@ -40,11 +40,15 @@ struct sum {
     struct slice name, more;
     int64_t samples;
     double share;
+    int64_t moves; /* -1: not known */
 };
 #define AT(member) offsetof(struct sum, member)
 #define SUM                                                                                        \
     {"samples", "", FIELD_INT, COLUMN_COUNT, AT(samples), "its samples"},                          \
         {"share", "", FIELD_REAL, COLUMN_SHARE, AT(share), "of all samples"},
+#define MOVES(place)                                                                               \
+    {"moves",      "",        FIELD_INT,                                                           \
+     COLUMN_COUNT, AT(moves), "samples that were on another " place " than the one before"},
 static const struct field class_table[] = {
     {"class", "", FIELD_SLICE, COLUMN_TEXT, AT(name),
      "`erlang`, `bif`, `gc`, `runtime`, `nif`, `scheduler` (no process) or `other`"},
@@ -54,15 +58,40 @@ FIELD_LIST(samples_class_fields, "classes", class_table);
 static const struct field process_table[] = {
     {"pid", "", FIELD_SLICE, COLUMN_TEXT, AT(name), "the Erlang process"},
     {"name", "", FIELD_SLICE, COLUMN_TEXT, AT(more), "its registered name or label"},
-    SUM};
+    SUM MOVES("thread")};
 FIELD_LIST(samples_process_fields, "processes", process_table);
 
 static const struct field thread_table[] = {
     {"thread", "", FIELD_SLICE, COLUMN_TEXT, AT(name), "a thread of the VM"},
     {"kind", "", FIELD_SLICE, COLUMN_TEXT, AT(more), "its kind"},
-    SUM};
+    SUM MOVES("CPU")};
 FIELD_LIST(samples_thread_fields, "threads", thread_table);
+
+static const struct field place_table[] = {
+    {"place", "", FIELD_SLICE, COLUMN_TEXT, AT(name),
+     "of a thread: `CPU 0`; of a process: the thread, `scheduler 1`"},
+    {"samples", "", FIELD_INT, COLUMN_COUNT, AT(samples), "its samples there"},
+    {"share", "", FIELD_REAL, COLUMN_SHARE, AT(share), "of its samples"},
+};
+FIELD_LIST(samples_place_fields, "places", place_table);
+#undef MOVES
 #undef SUM
+#undef AT
+
+#define AT(member) offsetof(struct samples_held, member)
+static const struct field held_table[] = {
+    {"call", "", FIELD_SLICE, COLUMN_TEXT, AT(call),
+     "the BIF, the function of the NIF library, or `global::garbage_collect`"},
+    {"object", "", FIELD_SLICE, COLUMN_TEXT, AT(object), "of a NIF: its library"},
+    {"caller", "", FIELD_SLICE, COLUMN_TEXT, AT(caller), "the Erlang function that called it"},
+    {"pid", "", FIELD_SLICE, COLUMN_TEXT, AT(process), "the Erlang process"},
+    {"name", "", FIELD_SLICE, COLUMN_TEXT, AT(name), "its registered name or label"},
+    {"thread", "", FIELD_SLICE, COLUMN_TEXT, AT(thread), "the normal scheduler that it held"},
+    {"seconds", "", FIELD_REAL, COLUMN_SECONDS, AT(seconds),
+     "from its first sample to its last: it lasted longer"},
+    {"samples", "", FIELD_INT, COLUMN_COUNT, AT(samples), "of that one call, 2 or more"},
+};
+FIELD_LIST(samples_held_fields, "held", held_table);
 #undef AT
 
 struct function {
@@ -125,8 +154,22 @@ static json_t *classes_of(const struct samples_summary *run)
             .name = slice_of(sample_class_key((enum sample_class)i)),
             .samples = run->classes[i],
             .share = samples_share((double)run->classes[i], (double)run->samples),
+            .moves = -1,
         };
         add(array, &samples_class_fields, &row);
+    }
+    return array;
+}
+
+static json_t *places_of(const struct samples_source *of)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < of->n_places; i++) {
+        const struct sum row = {
+            .name = of->places[i].name,
+            .samples = of->places[i].samples,
+            .share = samples_share((double)of->places[i].samples, (double)of->samples)};
+        add(array, &samples_place_fields, &row);
     }
     return array;
 }
@@ -136,10 +179,25 @@ static json_t *sources_of(const struct field_list *list, const struct samples_so
 {
     json_t *array = json_array();
     for (size_t i = 0; i < n; i++) {
-        const struct sum row = {sources[i].name, sources[i].about, sources[i].samples,
-                                samples_share((double)sources[i].samples, (double)all)};
-        add(array, list, &row);
+        const struct samples_source *of = &sources[i];
+        const struct sum row = {of->name, of->about, of->samples,
+                                samples_share((double)of->samples, (double)all),
+                                of->n_places > 0 ? of->moves : -1};
+        const struct section section = {list, list->name, &row};
+        json_t *object = json_section(&section);
+        json_object_set_new(object, "places", places_of(of));
+        json_array_append_new(array, object);
     }
+    return array;
+}
+
+static json_t *held_of(const struct samples_summary *run)
+{
+    if (run->held == NULL)
+        return json_null();
+    json_t *array = json_array();
+    for (size_t i = 0; i < run->n_held; i++)
+        add(array, &samples_held_fields, &run->held[i]);
     return array;
 }
 
@@ -201,6 +259,7 @@ void samples_json_put(struct sink_pieces *out, const struct samples_summary *run
     json_object_set_new(
         root, "threads",
         sources_of(&samples_thread_fields, run->threads, run->n_threads, run->samples));
+    json_object_set_new(root, "held", held_of(run));
     json_object_set_new(root, "functions", functions_of(run, index_of));
     json_object_set_new(root, "tree", tree_of(run->stacks, index_of));
     free(index_of);

@@ -304,6 +304,142 @@ static void put_sources(struct report *r, const char *first, const char *second,
     text_table_put(r->out, &t);
 }
 
+/* ---- where they ran: sources × places, the places with most samples */
+
+#define PLACES_SHOWN (TABLE_CELLS - 2)
+
+struct place_grid {
+    struct slice names[PLACES_SHOWN]; /* in the order of the columns */
+    size_t n;
+    bool others; /* there are more: the last column */
+};
+
+static int by_most(const void *a, const void *b)
+{
+    const struct samples_place *x = a, *y = b;
+    return (x->samples < y->samples) - (x->samples > y->samples);
+}
+
+/* "CPU 2" before "CPU 10". */
+static int by_number(const void *a, const void *b)
+{
+    const struct slice *x = a, *y = b;
+    return x->len != y->len ? (x->len > y->len) - (x->len < y->len) : slice_order(*x, *y);
+}
+
+static void add_place(struct samples_place *sums, size_t *n, const struct samples_place *place)
+{
+    size_t i = 0;
+    while (i < *n && !slice_equal(sums[i].name, place->name))
+        i++;
+    if (i == *n)
+        sums[(*n)++] = (struct samples_place){.name = place->name};
+    sums[i].samples += place->samples;
+}
+
+static struct place_grid grid_of(struct report *r, const struct samples_source *sources, size_t n)
+{
+    struct place_grid grid = {.n = 0};
+    size_t all = 0, distinct = 0;
+    for (size_t i = 0; i < n; i++)
+        all += sources[i].n_places;
+    struct samples_place *sums = arena_alloc(&r->arena, (all + 1) * sizeof *sums);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < sources[i].n_places; k++)
+            add_place(sums, &distinct, &sources[i].places[k]);
+    if (distinct > 1)
+        qsort(sums, distinct, sizeof *sums, by_most);
+    grid.others = distinct > PLACES_SHOWN;
+    grid.n = grid.others ? PLACES_SHOWN - 1 : distinct;
+    for (size_t i = 0; i < grid.n; i++)
+        grid.names[i] = sums[i].name;
+    if (grid.n > 1)
+        qsort(grid.names, grid.n, sizeof *grid.names, by_number);
+    return grid;
+}
+
+static void put_grid_row(struct report *r, const struct place_grid *grid,
+                         const struct samples_source *of, const char **cells)
+{
+    const double whole = (double)of->samples;
+    int64_t rest = of->samples;
+    size_t at = 0;
+    for (; at < grid->n; at++) {
+        int64_t samples = 0;
+        for (size_t k = 0; k < of->n_places; k++)
+            if (slice_equal(of->places[k].name, grid->names[at]))
+                samples = of->places[k].samples;
+        rest -= samples;
+        cells[at] = samples > 0 ? percent(r, samples_share((double)samples, whole)) : "";
+    }
+    if (grid->others)
+        cells[at++] = rest > 0 ? percent(r, samples_share((double)rest, whole)) : "";
+    cells[at++] = integer(r, of->n_places > 0 ? of->moves : -1);
+    cells[at] = of->about.len > 0
+                    ? arena_printf(&r->arena, "%s  %s", known(r, of->name), safe(r, of->about))
+                    : known(r, of->name);
+}
+
+static void put_grid(struct report *r, const char *what, const struct samples_source *sources,
+                     size_t n)
+{
+    const size_t shown = n < r->rows ? n : r->rows;
+    const struct place_grid grid = grid_of(r, sources, shown);
+    struct text_table t = {.n_rows = shown};
+    if (grid.n == 0)
+        return;
+    for (; t.n_columns < grid.n; t.n_columns++)
+        t.titles[t.n_columns] = safe(r, grid.names[t.n_columns]);
+    if (grid.others)
+        t.titles[t.n_columns++] = "others";
+    t.titles[t.n_columns++] = "moves";
+    t.left = 1u << t.n_columns;
+    t.titles[t.n_columns++] = what;
+    t.cells = arena_alloc(&r->arena, (shown + 1) * sizeof *t.cells);
+    for (size_t i = 0; i < shown; i++)
+        put_grid_row(r, &grid, &sources[i], t.cells[i]);
+    text_table_put(r->out, &t);
+}
+
+/* ---- native calls that held a scheduler */
+
+static const char *who(struct report *r, const struct samples_held *h)
+{
+    return h->name.len > 0 ? arena_printf(&r->arena, "%s %s", safe(r, h->process), safe(r, h->name))
+                           : known(r, h->process);
+}
+
+static void put_held(struct report *r)
+{
+    const struct samples_summary *run = r->run;
+    const size_t shown = run->n_held < r->rows ? run->n_held : r->rows;
+    struct text_table t = {
+        .titles = {"held for", "samples", "thread", "process", "native call", "called by"},
+        .left = 1u << 2 | 1u << 3 | 1u << 4 | 1u << 5,
+        .n_columns = 6};
+    if (run->held == NULL)
+        return;
+    if (run->n_held == 0) {
+        buf_printf(r->out, "\nno native call held a normal scheduler for two samples (%s)\n",
+                   duration(r, 1 / run->hz));
+        return;
+    }
+    t.cells = arena_alloc(&r->arena, (shown + 1) * sizeof *t.cells);
+    for (size_t i = 0; i < shown; i++) {
+        const struct samples_held *h = &run->held[i];
+        const char **cells = t.cells[t.n_rows++];
+        cells[0] = arena_printf(&r->arena, ">%s", duration(r, h->seconds));
+        cells[1] = integer(r, h->samples);
+        cells[2] = known(r, h->thread);
+        cells[3] = who(r, h);
+        cells[4] = h->object.len > 0
+                       ? arena_printf(&r->arena, "%s from %s", safe(r, h->call), safe(r, h->object))
+                       : safe(r, h->call);
+        cells[5] = known(r, h->caller);
+    }
+    text_table_put(r->out, &t);
+}
+
 void samples_text_put(struct sink_pieces *out, const struct samples_summary *run,
                       const struct samples_options *options)
 {
@@ -323,6 +459,9 @@ void samples_text_put(struct sink_pieces *out, const struct samples_summary *run
         put_tree(&r);
         put_sources(&r, "process", "name", run->processes, run->n_processes);
         put_sources(&r, "thread", "kind", run->threads, run->n_threads);
+        put_grid(&r, "thread, and its samples by CPU", run->threads, run->n_threads);
+        put_grid(&r, "process, and its samples by thread", run->processes, run->n_processes);
+        put_held(&r);
     } else {
         buf_puts(r.out, run->at_yields ? "no samples: no process did anything\n"
                                        : "no samples: no thread of the VM was seen on a CPU\n");

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Samples of the VM: functions, trees both ways, a flame graph, and who was sampled. */
 #include <math.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 #include "beamtop/base/text.h"
 #include "beamtop/etf/parse.h"
 #include "beamtop/model/samples.h"
+#include "ui/samples/samples_title.h"
 #include "views.h"
 
 enum samples_by {
@@ -22,19 +22,23 @@ enum samples_by {
     BY_PROCESS,
     BY_THREAD,
     BY_CLASS,
+    BY_LONGEST,
     SAMPLES_SORTS
 };
 static const char *const by_words[SAMPLES_SORTS] = {"function", "tree",   "callers", "flame",
-                                                    "process",  "thread", "class"};
+                                                    "process",  "thread", "class",   "longest"};
 
 /* A row of any of them; unknown is NaN. */
 struct line {
     struct slice name, about;
     double samples, self, total, error; /* shares, but for samples */
+    double moves, seconds;
     uint64_t id;
+    const struct samples_source *source; /* NULL: none */
+    const struct samples_held *held;     /* NULL: none */
 };
 
-enum form { NAME, ABOUT, PLACE, COUNT, SHARE, ERROR };
+enum form { NAME, ABOUT, PLACE, COUNT, SHARE, ERROR, TIME, PLACES, THREAD, PROCESS, CALLER };
 enum {
     FUNCTIONS = 1 << BY_FUNCTION,
     TREE = 1 << BY_TREE,
@@ -42,6 +46,7 @@ enum {
     PROCESSES = 1 << BY_PROCESS,
     THREADS = 1 << BY_THREAD,
     CLASSES = 1 << BY_CLASS,
+    LONGEST = 1 << BY_LONGEST,
     FRAMES = FUNCTIONS | TREE | CALLERS,
     SOURCES = PROCESSES | THREADS | CLASSES,
 };
@@ -63,8 +68,12 @@ static const struct {
     {{"process", "PROCESS", 16, false, false, true, "pid"}, NAME, PROCESSES, 0, NULL},
     {{"thread", "THREAD", 24, false, false, true, "thread of the VM"}, NAME, THREADS, 0, NULL},
     {{"class", "CLASS", 12, false, false, true, "where the CPU time goes"}, NAME, CLASSES, 0, NULL},
-    {{"samples", "SAMPLES", 8, true, false, true, "samples of it"}, COUNT, SOURCES, AT(samples),
-     NULL},
+    {{"call", "NATIVE CALL", 24, false, true, true, "BIF, or function of a NIF library"}, NAME,
+     LONGEST, 0, NULL},
+    {{"held", "HELD", 9, true, false, true, "at least so long: from its first sample to its last"},
+     TIME, LONGEST, AT(seconds), NULL},
+    {{"samples", "SAMPLES", 8, true, false, true, "samples of it"}, COUNT, SOURCES | LONGEST,
+     AT(samples), NULL},
     {{"self", "SELF", 7, true, false, true, "share of samples in it"}, SHARE, FUNCTIONS | TREE,
      AT(self), "SELF RED"},
     {{"error", "95% +-", 6, true, false, false, "half of the 95% interval of the share"}, ERROR,
@@ -78,7 +87,17 @@ static const struct {
      FRAMES, 0, NULL},
     {{"name", "NAME", 30, false, true, true, "registered name or label"}, ABOUT, PROCESSES, 0,
      NULL},
-    {{"kind", "KIND", 20, false, true, true, "kind of thread"}, ABOUT, THREADS, 0, NULL},
+    {{"kind", "KIND", 20, false, false, true, "kind of thread"}, ABOUT, THREADS, 0, NULL},
+    {{"moves", "MOVES", 6, true, false, true, "samples elsewhere than the one before"}, COUNT,
+     PROCESSES | THREADS, AT(moves), NULL},
+    {{"places", "ON SCHEDULER", 24, false, true, false, "where it ran, the most first"}, PLACES,
+     PROCESSES, 0, NULL},
+    {{"places", "ON CPU", 24, false, true, false, "where it ran, the most first"}, PLACES, THREADS,
+     0, NULL},
+    {{"scheduler", "HELD SCHEDULER", 14, false, false, true, "the normal scheduler"}, THREAD,
+     LONGEST, 0, NULL},
+    {{"process", "PROCESS", 16, false, false, true, "name or pid"}, PROCESS, LONGEST, 0, NULL},
+    {{"caller", "CALLED BY", 20, false, true, true, "Erlang function"}, CALLER, LONGEST, 0, NULL},
     {{"about", "SAMPLED", 30, false, true, false, "what was running"}, ABOUT, CLASSES, 0, NULL},
 };
 /* clang-format on */
@@ -147,7 +166,10 @@ static int column_of(const struct samples_view *s, const char *key)
 static int sorted_column(const struct samples_view *s)
 {
     int at = column_of(s, s->sort);
-    return at >= 0 ? at : column_of(s, s->by == BY_FUNCTION ? "self" : "samples");
+    return at >= 0 ? at
+                   : column_of(s, s->by == BY_FUNCTION  ? "self"
+                                  : s->by == BY_LONGEST ? "held"
+                                                        : "samples");
 }
 
 /* ---- rows */
@@ -166,6 +188,9 @@ static void put_number(struct view_page *page, struct view_row *row, size_t at, 
         page_cell_printf(page, row, at, STYLE_DIM, "%s", page->ascii ? "-" : "–");
     else if (all[column].form == ERROR)
         page_cell_printf(page, row, at, STYLE_DIM, "%s%.1f", page->ascii ? "+-" : "±", v * 100);
+    else if (all[column].form == TIME)
+        page_cell_printf(page, row, at, STYLE_NORMAL, ">%s",
+                         (page->ascii ? text_ascii_duration : text_duration)(text, sizeof text, v));
     else if (all[column].form == COUNT)
         page_cell_printf(page, row, at, STYLE_NORMAL, "%s",
                          text_integer(text, sizeof text, (int64_t)v));
@@ -179,6 +204,34 @@ static void put_place(struct view_page *page, struct view_row *row, size_t at,
     char place[FRAME_PLACE_BYTES];
     if (f)
         page_cell_printf(page, row, at, STYLE_DIM, "%s", frame_place(place, sizeof place, f));
+}
+
+/* "scheduler 1 60.0%, scheduler 2 40.0%" */
+static void put_places(struct view_page *page, struct view_row *row, size_t at,
+                       const struct samples_source *source)
+{
+    struct buf out;
+    char share[32];
+    buf_init(&out, 0);
+    for (size_t i = 0; i < source->n_places; i++) {
+        const struct samples_place *place = &source->places[i];
+        const double part = samples_share((double)place->samples, (double)source->samples);
+        buf_printf(&out, "%s%.*s %s", i > 0 ? ", " : "", (int)place->name.len, place->name.s,
+                   text_percent(share, sizeof share, part));
+    }
+    page_cell(page, row, at, STYLE_NORMAL,
+              arena_strndup(&page->arena, (const char *)out.data, out.len), out.len);
+    buf_clear(&out);
+}
+
+static void put_held(struct view_page *page, struct view_row *row, size_t at, enum form form,
+                     const struct samples_held *held)
+{
+    const struct slice process = held->name.len > 0 ? held->name : held->process;
+    const struct slice text = form == THREAD    ? held->thread
+                              : form == PROCESS ? process
+                                                : held->caller;
+    page_cell(page, row, at, form == CALLER ? STYLE_FUNCTION : STYLE_NORMAL, text.s, text.len);
 }
 
 /* f: of a frame, else NULL. */
@@ -195,6 +248,10 @@ static struct view_row *add_line(struct view_page *page, const struct samples_vi
             page_cell(page, row, i, STYLE_DIM, l->about.s, l->about.len);
         else if (all[column].form == PLACE)
             put_place(page, row, i, f);
+        else if (all[column].form == PLACES)
+            put_places(page, row, i, l->source);
+        else if (l->held && all[column].form >= THREAD)
+            put_held(page, row, i, all[column].form, l->held);
         else
             put_number(page, row, i, column, value(l, column));
     }
@@ -316,12 +373,36 @@ static void add_sources(struct view_page *page, const struct samples_view *s,
                                .samples = (double)sources[i].samples,
                                .total = share,
                                .error = samples_error(run, share),
+                               .source = &sources[i],
+                               .moves =
+                                   sources[i].n_places > 0 ? (double)sources[i].moves : (double)NAN,
                                .id = text_identity(sources[i].name.s, sources[i].name.len)};
         struct view_row *row = add_line(page, s, &l, NULL);
         struct etf_pid pid;
         if (s->by == BY_PROCESS &&
             etf_parse_pid(arena_strndup(&page->arena, l.name.s, l.name.len), &pid) == 0)
             link_process(&row->link, &pid, l.about);
+    }
+}
+
+/* Native calls that held a normal scheduler. */
+static void add_longest(struct view_page *page, const struct samples_view *s,
+                        const struct samples_summary *run)
+{
+    for (size_t i = 0; i < run->n_held; i++) {
+        const struct samples_held *held = &run->held[i];
+        const uint64_t key[] = {text_identity(held->process.s, held->process.len),
+                                text_identity(held->call.s, held->call.len), (uint64_t)i};
+        const struct line l = {.name = held->call,
+                               .samples = (double)held->samples,
+                               .seconds = held->seconds,
+                               .held = held,
+                               .id = text_identity((const char *)key, sizeof key)};
+        struct view_row *row = add_line(page, s, &l, NULL);
+        struct etf_pid pid;
+        if (etf_parse_pid(arena_strndup(&page->arena, held->process.s, held->process.len), &pid) ==
+            0)
+            link_process(&row->link, &pid, held->name);
     }
 }
 
@@ -339,110 +420,12 @@ static void add_classes(struct view_page *page, const struct samples_view *s,
     };
     struct samples_source classes[SAMPLE_CLASSES];
     for (int i = 0; i < SAMPLE_CLASSES; i++)
-        classes[i] = (struct samples_source){slice_of(sample_class_name((enum sample_class)i)),
-                                             slice_of(meanings[i]), run->classes[i]};
+        classes[i] = (struct samples_source){
+            .name = slice_of(sample_class_name((enum sample_class)i)),
+            .about = slice_of(meanings[i]),
+            .samples = run->classes[i],
+        };
     add_sources(page, s, run, classes, SAMPLE_CLASSES);
-}
-
-/* ---- the title */
-
-/* Appends to the summary what there is room for beside the title. */
-static void piece(struct view_page *page, int columns, const char *fmt, ...) ATTR_PRINTF(3, 4);
-static void piece(struct view_page *page, int columns, const char *fmt, ...)
-{
-    char text[256];
-    size_t used = strlen(page->summary);
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
-    va_end(ap);
-    size_t width = text_width(page->summary, used) + text_width(text, strlen(text));
-    if (*text && (int)width + 36 <= columns && used + strlen(text) + 3 < sizeof page->summary)
-        snprintf(page->summary + used, sizeof page->summary - used, "%s%s", used ? ", " : "", text);
-}
-
-static void time_piece(struct view_page *page, const struct samples_log *log, bool recorded,
-                       int columns)
-{
-    static const char *const phases[] = {
-        [SAMPLING_STARTS] = "starting",
-        [SAMPLING_RUNS] = "running",
-        [SAMPLING_ENDED] = "ended",
-        [SAMPLING_FAILED] = "failed",
-    };
-    const struct samples_summary *run = &log->run;
-    char took[48], all_s[48];
-    (page->ascii ? text_ascii_duration : text_duration)(took, sizeof took, run->seconds);
-    (page->ascii ? text_ascii_duration : text_duration)(all_s, sizeof all_s, log->for_s);
-    const char *phase = recorded ? "recorded" : phases[log->phase];
-    if (!(run->seconds > 0))
-        piece(page, columns, "%s", phase);
-    else if (log->phase == SAMPLING_RUNS && log->for_s > 0)
-        piece(page, columns, "%s, %s of %s", phase, took, all_s);
-    else
-        piece(page, columns, "%s, %s", phase, took);
-}
-
-static void summarise(struct view_page *page, const struct samples_log *log, bool recorded,
-                      int columns)
-{
-    const struct samples_summary *run = &log->run;
-    const struct {
-        const char *what;
-        int64_t n;
-    } flaws[] = {
-        {"lost", run->lost},
-        {"moved on", run->moved_on},
-        {"truncated", run->truncated},
-        {"unresolved", run->unresolved},
-    };
-    char text[48];
-    time_piece(page, log, recorded, columns);
-    if (run->at_yields)
-        piece(page, columns, "at yield points, by reductions");
-    piece(page, columns, "%s samples", text_integer(text, sizeof text, run->samples));
-    for (size_t i = 0; i < ARRAY_LEN(flaws); i++)
-        if (flaws[i].n > 0)
-            piece(page, columns, "%s %s", text_integer(text, sizeof text, flaws[i].n),
-                  flaws[i].what);
-    if (run->hz > 0)
-        piece(page, columns, "%g Hz", run->hz);
-    if (run->seconds > 0 && run->target_cpu_s >= 0)
-        piece(page, columns, "VM %s CPU",
-              text_percent(text, sizeof text, run->target_cpu_s / run->seconds));
-    if (run->seconds > 0 && run->sampler_cpu_s >= 0)
-        piece(page, columns, "sampler %s",
-              text_percent(text, sizeof text, run->sampler_cpu_s / run->seconds));
-    if (stacks_shortened(run->stacks) > 0)
-        piece(
-            page, columns, "%s shortened",
-            text_percent(text, sizeof text,
-                         samples_share(stacks_shortened(run->stacks), stacks_total(run->stacks))));
-    piece(page, columns, "%s", log->why);
-    piece(page, columns, "%s", log->note);
-}
-
-static void explain_empty(struct view_page *page, const struct model *m,
-                          const struct samples_log *log, enum samples_by by)
-{
-    char *out = page->empty;
-    size_t size = sizeof page->empty;
-    if (log == NULL && model_recorded(m))
-        view_missing(page, m, "samples");
-    else if (log == NULL)
-        snprintf(out, size, "Nothing was sampled yet: the action `sample` starts it.");
-    else if (log->phase == SAMPLING_FAILED)
-        snprintf(out, size, "Not sampled: %s", log->why);
-    else if (log->phase == SAMPLING_STARTS)
-        snprintf(out, size, "The sampler starts.");
-    else if (log->run.at_yields && (by == BY_THREAD || by == BY_CLASS))
-        snprintf(out, size,
-                 "Not known: the node took these samples itself, at yield points. "
-                 "Threads and classes need samples taken from outside.");
-    else if (log->phase == SAMPLING_RUNS)
-        snprintf(out, size, "No samples yet: no thread of the VM was seen on a CPU.");
-    else
-        snprintf(out, size, "No samples: no thread of the VM was seen on a CPU.");
 }
 
 static void add_rows(struct view_page *page, struct samples_view *s, const struct samples_log *log)
@@ -472,6 +455,9 @@ static void add_rows(struct view_page *page, struct samples_view *s, const struc
         if (!run->at_yields)
             add_classes(page, s, run);
         break;
+    case BY_LONGEST:
+        add_longest(page, s, run);
+        break;
     case SAMPLES_SORTS:
         break;
     }
@@ -488,10 +474,17 @@ static void samples_page(void *state, const struct model *m, int rows, int colum
     page->in_place = is_tree(s);
     page->sort_column = sorted_column(s);
     page->sort_descending = !s->ascending;
-    explain_empty(page, m, log, s->by);
+    if (log == NULL && model_recorded(m))
+        view_missing(page, m, "samples");
+    else
+        samples_empty(page, log, s->by == BY_THREAD || s->by == BY_CLASS || s->by == BY_LONGEST);
     if (!log)
         return;
-    summarise(page, log, model_recorded(m) != NULL, columns);
+    if (s->by == BY_LONGEST && log->run.samples > 0 && !log->run.at_yields)
+        snprintf(page->empty, sizeof page->empty, "%s",
+                 log->run.held ? "No native call held a normal scheduler for two samples."
+                               : "Not recorded: the calls that held a scheduler.");
+    samples_title(page, log, model_recorded(m) != NULL, columns);
     if (page->sort_column >= 0)
         snprintf(page->order, sizeof page->order, "%s", s->columns[page->sort_column].key);
     if (stacks_total(log->run.stacks) > 0)
@@ -520,7 +513,7 @@ static int set_by(struct samples_view *s, const char *word, struct error *err)
     if (by == SAMPLES_SORTS)
         return error_set(err, ERR_USAGE,
                          "samples are shown by function, tree, callers, flame, process, "
-                         "thread or class, not \"%s\"",
+                         "thread, class or longest, not \"%s\"",
                          word);
     s->by = (enum samples_by)by;
     s->ascending = false;

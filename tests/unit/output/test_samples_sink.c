@@ -86,15 +86,27 @@ static struct stacks *hostile_stacks(void)
     return s;
 }
 
+static const struct samples_place on_schedulers[] = {{S("scheduler 1"), 600},
+                                                     {S("scheduler 2"), 300}};
+static const struct samples_place on_cpus[] = {
+    {S("CPU 10"), 500}, {S("CPU 2"), 400}, {S("CPU 3"), 50},
+    {S("CPU 4"), 20},   {S("CPU 5"), 10},  {S("CPU 6"), 5},
+};
+static const struct samples_place on_cpu[] = {{S("CPU 10"), 10}};
 static const struct samples_source processes[] = {
-    {S("<0.123.0>"), S("shop_cart"), 900},
-    {S("<0.7.1>"), S(""), 50},
-    {S("<0.8.0>"), S(HOSTILE), 20},
-    {S("<0.9.0>"), S(""), 10},
+    {S("<0.123.0>"), S("shop_cart"), 900, on_schedulers, ARRAY_LEN(on_schedulers), 12},
+    {S("<0.7.1>"), S(""), 50, on_schedulers, 0, 0},
+    {S("<0.8.0>"), S(HOSTILE), 20, NULL, 0, 0},
+    {S("<0.9.0>"), S(""), 10, NULL, 0, 0},
 };
 static const struct samples_source threads[] = {
-    {S("scheduler 1"), S("normal"), 990},
-    {S("dirty CPU scheduler 1"), S("dirty CPU"), 10},
+    {S("scheduler 1"), S("normal"), 990, on_cpus, ARRAY_LEN(on_cpus), 40},
+    {S("dirty CPU scheduler 1"), S("dirty CPU"), 10, on_cpu, ARRAY_LEN(on_cpu), 0},
+};
+static const struct samples_held held[] = {
+    {S("erlang:phash2/1"), S(""), S("shop:loop/1"), S("<0.123.0>"), S("shop_cart"),
+     S("scheduler 1"), 0.181, 19},
+    {S("spin"), S("a(b)\033.so"), S(""), S("<0.7.1>"), S(""), S("scheduler 2"), 0.0101, 2},
 };
 
 static struct samples_summary a_run(const struct stacks *s)
@@ -122,6 +134,8 @@ static struct samples_summary a_run(const struct stacks *s)
         .n_processes = ARRAY_LEN(processes),
         .threads = threads,
         .n_threads = ARRAY_LEN(threads),
+        .held = held,
+        .n_held = ARRAY_LEN(held),
         .stacks = s,
     };
 }
@@ -149,6 +163,18 @@ static void expect(struct kept *k, const char *wanted)
     "CPU time: VM 10 s (99.0% of one CPU), sampler 21 ms (0.2%)\n"
 #define CLASSES                                                                                    \
     "Erlang 70.0%, BIF 28.0%, GC 1.0%, runtime 0.0%, NIF 0.0%, scheduler 0.6%, other 0.4%\n"
+
+#define PLACES_OF(dash)                                                                            \
+    "\n"                                                                                           \
+    "CPU 2  CPU 3  CPU 4  CPU 10  others  moves  thread, and its samples by CPU\n"                 \
+    "40.4%   5.1%   2.0%   50.5%    2.0%     40  scheduler 1  normal\n"                            \
+    "                       100%              0  dirty CPU scheduler 1  dirty CPU\n"               \
+    "\n"                                                                                           \
+    "scheduler 1  scheduler 2  moves  process, and its samples by thread\n"                        \
+    "      66.7%        33.3%     12  <0.123.0>  shop_cart\n"                                      \
+    "                              " dash "  <0.7.1>\n"
+#define PLACES PLACES_OF("–")
+#define PLACES_ASCII PLACES_OF("-")
 
 static void test_text(void **state)
 {
@@ -187,7 +213,17 @@ static void test_text(void **state)
                         "\n"
                         "samples  share  thread                 kind\n"
                         "    990  99.0%  scheduler 1            normal\n"
-                        "     10   1.0%  dirty CPU scheduler 1  dirty CPU\n");
+                        "     10   1.0%  dirty CPU scheduler 1  dirty CPU\n" PLACES
+                        "                              –  <0.8.0>  bad;na me\uFFFD\uFFFD[1m"
+                        "\uFFFD\"(x) 7\n"
+                        "                              –  <0.9.0>\n"
+                        "\n"
+                        "held for  samples  thread       process              native call         "
+                        "called by\n"
+                        " >181 ms       19  scheduler 1  <0.123.0> shop_cart  erlang:phash2/1     "
+                        "shop:loop/1\n"
+                        "  >10 ms        2  scheduler 2  <0.7.1>              spin from "
+                        "a(b)\uFFFD.so  –\n");
     stacks_free(s);
 }
 
@@ -202,32 +238,39 @@ static void test_text_of_callers(void **state)
     put(&k, &options, &run);
     for (size_t i = 0; i < k.bytes.len; i++)
         assert_true(k.bytes.data[i] < 0x80);
-    expect(&k, HEAD CLASSES "\n"
-                            " self  +-95%  total  kind     function\n"
-                            "60.0%  +-3.0  60.0%  erlang   lists:map/2\n"
-                            "30.0%  +-2.8  30.0%  runtime  copy_struct_x from beam.smp\n"
-                            " 9.6%                         ...  5 more\n"
-                            "\n"
-                            "share  function, and below it its callers\n"
-                            "60.0%  lists:map/2\n"
-                            "60.0%    shop:loop/1 at shop.erl:42\n"
-                            "60.0%      ...  deeper\n"
-                            "30.0%  copy_struct_x from beam.smp\n"
-                            "30.0%    erlang:phash2/1\n"
-                            "30.0%      ...  deeper\n"
-                            " 8.5%  shop:loop/1 at shop.erl:42\n"
-                            " 8.5%    proc_lib:init_p_do_apply/3\n"
-                            " 1.1%  ...  below 1% each\n"
-                            " 0.4%  [no stack]\n"
-                            "\n"
-                            "samples  share  process      name\n"
-                            "    900  90.0%  <0.123.0>    shop_cart\n"
-                            "     50   5.0%  <0.7.1>      -\n"
-                            "     30   3.0%  ...  2 more\n"
-                            "\n"
-                            "samples  share  thread                 kind\n"
-                            "    990  99.0%  scheduler 1            normal\n"
-                            "     10   1.0%  dirty CPU scheduler 1  dirty CPU\n");
+    expect(&k,
+           HEAD CLASSES "\n"
+                        " self  +-95%  total  kind     function\n"
+                        "60.0%  +-3.0  60.0%  erlang   lists:map/2\n"
+                        "30.0%  +-2.8  30.0%  runtime  copy_struct_x from beam.smp\n"
+                        " 9.6%                         ...  5 more\n"
+                        "\n"
+                        "share  function, and below it its callers\n"
+                        "60.0%  lists:map/2\n"
+                        "60.0%    shop:loop/1 at shop.erl:42\n"
+                        "60.0%      ...  deeper\n"
+                        "30.0%  copy_struct_x from beam.smp\n"
+                        "30.0%    erlang:phash2/1\n"
+                        "30.0%      ...  deeper\n"
+                        " 8.5%  shop:loop/1 at shop.erl:42\n"
+                        " 8.5%    proc_lib:init_p_do_apply/3\n"
+                        " 1.1%  ...  below 1% each\n"
+                        " 0.4%  [no stack]\n"
+                        "\n"
+                        "samples  share  process      name\n"
+                        "    900  90.0%  <0.123.0>    shop_cart\n"
+                        "     50   5.0%  <0.7.1>      -\n"
+                        "     30   3.0%  ...  2 more\n"
+                        "\n"
+                        "samples  share  thread                 kind\n"
+                        "    990  99.0%  scheduler 1            normal\n"
+                        "     10   1.0%  dirty CPU scheduler 1  dirty CPU\n" PLACES_ASCII "\n"
+                        "held for  samples  thread       process              native call       "
+                        "  called by\n"
+                        " >181 ms       19  scheduler 1  <0.123.0> shop_cart  erlang:phash2/1   "
+                        "  shop:loop/1\n"
+                        "  >10 ms        2  scheduler 2  <0.7.1>              spin from "
+                        "a(b)?.so  -\n");
     stacks_free(s);
 }
 
@@ -302,8 +345,16 @@ static void test_json(void **state)
         {"complete", "981"},
         {"shortened", "0"},
         {"threads", "[{\"thread\":\"scheduler 1\",\"kind\":\"normal\",\"samples\":990,"
-                    "\"share\":0.98999999999999999},{\"thread\":\"dirty CPU scheduler 1\","
-                    "\"kind\":\"dirty CPU\",\"samples\":10,\"share\":0.01}]"},
+                    "\"share\":0.98999999999999999,\"moves\":40,\"places\":["
+                    "{\"place\":\"CPU 10\",\"samples\":500,\"share\":0.50505100000000003},"
+                    "{\"place\":\"CPU 2\",\"samples\":400,\"share\":0.40404000000000001},"
+                    "{\"place\":\"CPU 3\",\"samples\":50,\"share\":0.050505000000000001},"
+                    "{\"place\":\"CPU 4\",\"samples\":20,\"share\":0.020202000000000001},"
+                    "{\"place\":\"CPU 5\",\"samples\":10,\"share\":0.010101000000000001},"
+                    "{\"place\":\"CPU 6\",\"samples\":5,\"share\":0.0050509999999999999}]},"
+                    "{\"thread\":\"dirty CPU scheduler 1\",\"kind\":\"dirty CPU\","
+                    "\"samples\":10,\"share\":0.01,\"moves\":0,\"places\":["
+                    "{\"place\":\"CPU 10\",\"samples\":10,\"share\":1.0}]}]"},
         {"tree", "[{\"parent\":null,\"function\":null,\"self\":4,\"total\":1000},"
                  "{\"parent\":0,\"function\":5,\"self\":0,\"total\":990},"
                  "{\"parent\":1,\"function\":2,\"self\":85,\"total\":985},"
@@ -329,6 +380,15 @@ static void test_json(void **state)
     assert_int_equal(json_array_size(list), 4);
     expect_key(json_array_get(list, 1), "name", "null");
     expect_key(json_array_get(list, 2), "name", "\"" BAD "\"");
+    expect_key(json_array_get(list, 0), "moves", "12");
+    expect_key(json_array_get(list, 1), "moves", "null");
+    expect_key(json_array_get(list, 1), "places", "[]");
+    list = json_object_get(root, "held");
+    assert_int_equal(json_array_size(list), 2);
+    expect_key(json_array_get(list, 0), "seconds", "0.18099999999999999");
+    expect_key(json_array_get(list, 0), "call", "\"erlang:phash2/1\"");
+    expect_key(json_array_get(list, 0), "object", "null");
+    expect_key(json_array_get(list, 1), "caller", "null");
     list = json_object_get(root, "functions");
     assert_int_equal(json_array_size(list), 7);
     const json_t *loop = json_array_get(list, 2), *bad = json_array_get(list, 3);

@@ -60,9 +60,14 @@ static inline struct stacks *made_stacks(const struct made_stack *list, size_t n
 /* 10 s of a run, all samples in Erlang code. */
 static inline struct samples_summary made_run(const struct stacks *s)
 {
-    static const struct samples_source processes[] = {{{"<0.123.0>", 9}, {"shop_cart", 9}, 90},
-                                                      {{"<0.7.1>", 7}, {0}, 5}};
-    static const struct samples_source threads[] = {{{"scheduler 1", 11}, {"normal", 6}, 99}};
+    static const struct samples_place cart[] = {{{"scheduler 1", 11}, 88},
+                                                {{"scheduler 2", 11}, 2}};
+    static const struct samples_place cpus[] = {{{"CPU 0", 5}, 60}, {{"CPU 1", 5}, 39}};
+    static const struct samples_source processes[] = {
+        {{"<0.123.0>", 9}, {"shop_cart", 9}, 90, cart, ARRAY_LEN(cart), 3},
+        {{"<0.7.1>", 7}, {0}, 5, NULL, 0, 0}};
+    static const struct samples_source threads[] = {
+        {{"scheduler 1", 11}, {"normal", 6}, 99, cpus, ARRAY_LEN(cpus), 7}};
     const int64_t samples = (int64_t)stacks_total(s);
     return (struct samples_summary){.label = slice_of("mq1@host"),
                                     .otp = slice_of("27"),

@@ -29,6 +29,18 @@ static void put_sums(struct buf *out, const struct stacks *s)
     free(sums);
 }
 
+static void expect_places(const struct samples_source *of, const char *wanted)
+{
+    struct buf out;
+    buf_init(&out, 0);
+    for (size_t i = 0; i < of->n_places; i++)
+        buf_printf(&out, "%.*s %d, ", (int)of->places[i].name.len, of->places[i].name.s,
+                   (int)of->places[i].samples);
+    buf_printf(&out, "%d moves", (int)of->moves);
+    assert_string_equal(buf_cstr(&out), wanted);
+    buf_clear(&out);
+}
+
 static void expect_sums(const struct stacks *s, const char *wanted)
 {
     struct buf out;
@@ -111,6 +123,9 @@ static void test_written_and_read(void **state)
     assert_int_equal(s.run.processes[0].samples, 180);
     assert_int_equal(s.run.n_threads, 1);
     assert_int_equal(s.run.threads[0].samples, 198);
+    expect_places(&s.run.threads[0], "CPU 0 120, CPU 1 78, 14 moves");
+    expect_places(&s.run.processes[0], "scheduler 1 176, scheduler 2 4, 6 moves");
+    expect_places(&s.run.processes[1], "0 moves");
     recorded_samples_clear(&s);
     /* Of reductions: separate, and without classes. */
     assert_int_equal(recording_samples(f, 1, 5, true, &s, &err), 0);
@@ -172,7 +187,7 @@ static void test_bounded(void **state)
     }
     for (size_t i = 0; i < ARRAY_LEN(many); i++) {
         snprintf(names[i], sizeof names[i], "<0.%zu.0>", i);
-        many[i] = (struct samples_source){slice_of(names[i]), {0}, 1000 - (int64_t)i};
+        many[i] = (struct samples_source){.name = slice_of(names[i]), .samples = 1000 - (int64_t)i};
     }
     struct samples_summary run = made_run(s);
     run.processes = many;

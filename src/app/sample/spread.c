@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "spread.h"
+
+#include <stdlib.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/limits.h"
+
+void spread_add(struct spread *s, uint32_t place)
+{
+    size_t i = 0;
+    s->moves += s->samples > 0 && place != s->last;
+    s->samples++;
+    s->last = place;
+    while (i < s->n && s->list[i].place != place)
+        i++;
+    if (i == LIMIT_SAMPLED_PLACES)
+        return;
+    if (i == s->n) {
+        if (s->n == s->room)
+            s->list = alloc_resize(s->list, s->room = s->room ? 2 * s->room : 2, sizeof *s->list);
+        s->list[s->n++] = (struct spread_place){.place = place};
+    }
+    s->list[i].samples++;
+}
+
+void spread_clear(struct spread *s)
+{
+    free(s->list);
+    *s = (struct spread){.list = NULL};
+}
+
+static int by_most(const void *a, const void *b)
+{
+    const struct spread_place *x = a, *y = b;
+    if (x->samples != y->samples)
+        return x->samples > y->samples ? -1 : 1;
+    return (x->place > y->place) - (x->place < y->place);
+}
+
+void spread_sort(struct spread *s)
+{
+    if (s->n > 1)
+        qsort(s->list, s->n, sizeof *s->list, by_most);
+}
