@@ -30,10 +30,11 @@ begin_load(Dir) ->
 
 serve_requests() ->
     logger:set_primary_config(level, none),
-    [{ok, _} = gen_server:start({local, N}, ?MODULE, N, []) || N <- [b, c, w]],
+    [{ok, _} = gen_server:start({local, N}, ?MODULE, N, []) || N <- [b, c, w, front]],
     {ok, _} = gen_statem:start({local, machine}, ?MODULE, machine, []),
     register(pool, spawn(fun pool/0)),
     register(replier, spawn(fun replier/0)),
+    register(pump, spawn(fun pump/0)),
     %% The first calls load code and make atoms.
     [one(C) || C <- cases()].
 
@@ -42,7 +43,7 @@ warm() ->
     spawn(fun() -> serve_requests(), Me ! {self(), warm}, receive stop -> ok end end),
     receive {_, warm} -> true end.
 
-cases() -> [chain, task, crash, timeout, pool, cast, defer, noproc, statem, raise].
+cases() -> [chain, task, crash, timeout, pool, cast, defer, noproc, statem, raise, front, pump].
 
 serve(Dir, Baseline, Looper, Until) ->
     asked(Dir, "audit", fun() -> audit:write(Dir, Baseline) end),
@@ -170,6 +171,8 @@ root(noproc) ->
     catch gen_server:call(dead(), x),
     busy(2);
 root(statem) -> gen_statem:call(machine, sleep);
+root(front) -> gen_server:call(front, work);
+root(pump) -> pump ! tick;
 root(raise) -> gen_server:call(b, {sleep, 50}, 10).
 
 dead() ->
@@ -199,6 +202,11 @@ handle_call({chain, Next}, _, S) ->
     {reply, R, S};
 handle_call(leaf, _, S) -> busy(20), timer:sleep(15), {reply, leaf, S};
 handle_call({defer, Ms}, From, S) -> replier ! {reply_for, From, Ms}, {noreply, S};
+handle_call(work, _, S) ->
+    R = gen_server:call(b, {busy, 5}),
+    gen_server:cast(c, {busy, 1}),
+    gen_server:call(b, {busy, 2}),
+    {reply, R, S};
 handle_call({busy, Ms}, _, S) -> busy(Ms), {reply, ok, S};
 handle_call({sleep, Ms}, _, S) -> timer:sleep(Ms), {reply, ok, S};
 handle_call(crash, _, _) -> busy(5), exit(boom).
@@ -229,6 +237,11 @@ replier() ->
         _ -> ok
     end,
     replier().
+
+%% Takes messages without an answer.
+pump() ->
+    receive tick -> gen_server:call(b, {busy, 3}) end,
+    pump().
 
 busy(Ms) -> until(erlang:monotonic_time(microsecond) + Ms * 1000).
 until(T) ->

@@ -21,10 +21,9 @@ def wait($kind): [.waits[] | select(.kind == $kind)];
 def every_root(f): (.roots | length) > 0 and all(.roots[]; sums and f);
 '
 
+# A pattern, or `--process` with its value, comes first.
 spans() {
-    pattern=$1
-    shift
-    "$beamtop" spans "$node" "$pattern" --timeout 60 --cookie-file "$work/cookie" --format json \
+    "$beamtop" spans "$node" --timeout 60 --cookie-file "$work/cookie" --format json \
         "$@" >"$work/out" 2>"$work/err" </dev/null
 }
 
@@ -138,6 +137,57 @@ a_state_machine() {
 a_root_that_raises() {
     capture raise 2 || return 1
     shows "$ended_by_roots"' and every_root(took(10) and .outcome == "timeout" and .reason == "timeout")'
+}
+
+# of_process CASE WHO N [OPTION…]: what it does is captured of this process.
+of_process() {
+    case=$1
+    who=$2
+    n=$3
+    shift 3
+    order "loop_$case" || return 1
+    spans --process "$who" --roots "$n" --time 60s "$@"
+    code=$?
+    order stop || return 1
+    ends_with 0 "$code" && is_clean
+}
+
+works='every_root(took(7) and .name == "front" and .operation == null and .outcome == "ok"
+    and (.ended_at_least | not)
+    and ([child("call")[] | [.name, .operation, .outcome]] == [["b", "busy", "ok"], ["b", "busy", "ok"]])
+    and (child("cast") | length == 1 and .[0].name == "c")
+    and ([wait("call")[] | .duration_us] | length == 2 and add >= 5000))'
+
+a_process_as_root() {
+    of_process front front 3 || return 1
+    shows "$ended_by_roots and .roots_taken == 3 and .events <= 3 * 14 and $works"
+}
+
+a_process_as_root_in_full_mode() {
+    of_process front front 2 --full || return 1
+    shows "$ended_by_roots and .roots_taken == 2 and $works"
+}
+
+one_request_of_three() {
+    of_process front front 2 --every 3 || return 1
+    shows "$ended_by_roots and .roots_taken == 2 and $works"
+}
+
+# The end of its work is not seen: the next request shows that it was before.
+a_process_that_does_not_reply() {
+    of_process pump pump 3 || return 1
+    shows '.ended_by == "roots" and .roots_taken == 3 and every_root(took(3) and .name == "pump"
+        and .outcome == "unknown" and .ended_at_least
+        and (child("call") | length == 1 and .[0].name == "b" and .[0].outcome == "ok"))'
+}
+
+no_such_process() {
+    spans --process no_such_name --time 1s
+    ends_with 1 $? && told 'no process is registered as no_such_name' && is_clean || return 1
+    spans 'spans_load:root(_)' --process b
+    ends_with 2 $? && told 'PATTERN' || return 1
+    spans --process app:kernel --time 1s
+    ends_with 2 $? && told 'processes fit' && is_clean
 }
 
 # Counted and sampled by the VM: callers that race may make it one more or less.
@@ -266,8 +316,10 @@ not_there() {
 }
 
 run_on_releases a_chain_in_light_mode a_chain_in_full_mode waits_as_frames tasks \
-    a_callee_that_crashes a_timeout a_pool_with_an_untraced_holder a_cast_runs_beside another_process_replies calls_to_nobody \
-    a_state_machine a_root_that_raises roots_are_counted guards_choose \
-    another_system_tracer_is_left_alone a_capture_beside_which_a_trace_is_refused \
-    a_trace_beside_which_a_capture_is_refused nothing_is_left_after_deaths \
+    a_callee_that_crashes a_timeout a_pool_with_an_untraced_holder a_cast_runs_beside \
+    another_process_replies calls_to_nobody a_state_machine a_root_that_raises roots_are_counted \
+    guards_choose another_system_tracer_is_left_alone a_capture_beside_which_a_trace_is_refused \
+    a_trace_beside_which_a_capture_is_refused nothing_is_left_after_deaths a_process_as_root \
+    a_process_as_root_in_full_mode one_request_of_three a_process_that_does_not_reply \
+    no_such_process \
     a_token_of_an_application_is_left_alone a_recording_keeps_captures not_there no_token_emits

@@ -19,10 +19,12 @@
 #define SPANS_MOST_EVERY 100000u
 
 struct spans_capture {
-    const char *const *patterns; /* calls of root functions, with guards; at least one */
+    /* Calls of root functions, with guards, or one process: each request that it makes is a root. */
+    const char *const *patterns;
     size_t n_patterns;
+    const char *process;   /* as of `procs`, a single one; NULL: the patterns */
     enum syntax syntax;
-    const char *procs;     /* which processes may begin a root; NULL: all */
+    const char *procs;     /* which processes may begin a root of the patterns; NULL: all */
     unsigned for_ms;       /* up to SPANS_MOST_MS */
     unsigned roots, every; /* up to LIMIT_SPAN_ROOTS roots, of every K-th call */
     unsigned events;       /* up to SPANS_MOST_EVENTS */

@@ -12,8 +12,9 @@
 #include "beamtop/trace/pattern.h"
 
 struct spans_request {
-    char pattern[400]; /* begins at byte `pattern_at` of the line */
+    char pattern[400]; /* begins at byte `pattern_at` of the line; empty: `process` is the root */
     size_t pattern_at;
+    char process[240];
     char procs[240]; /* which processes may begin a root; empty: all */
     unsigned for_ms, roots, every, events;
     bool full, force;

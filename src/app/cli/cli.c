@@ -93,6 +93,9 @@ const struct cli_option cli_option_table[] = {
      "TIME", "stop after this time, 0.1s to 10min (10s)"},
     {"events", 0, FOR_SPANS, TYPE_INTEGER, AT(events), 0, 1, SPANS_MOST_EVENTS, "N",
      "stop after so many events, 1 to 20000 (20000)"},
+    {"process", 0, FOR_SPANS, TYPE_TEXT, AT(process), 0, 0, 0, "WHO",
+     "requests that this process makes, such as '<0.123.0>' or a registered name, in place of "
+     "PATTERN"},
     {"full", 0, FOR_SPANS, TYPE_FLAG, AT(full), 0, 0, 0, NULL,
      "also when each process runs, waits and ends; costs twice as much, and a sender may wait for "
      "a receiver that is in a long BIF or NIF"},
@@ -270,9 +273,9 @@ const struct cli_command cli_commands[] = {
     {"calls", "NODE [PATTERN…]", "call counts of functions, and their time and memory, window "
                                  "by window", FOR_BATCH | FOR_PATTERN | FOR_CALLS,
      1, 1 + LIMIT_TRACE_PATTERNS, false, command_calls},
-    {"spans", "NODE PATTERN…", "spans of processes for calls of a function: who waits for which "
-                               "process, how long, and why", FOR_BATCH | FOR_PATTERN | FOR_SPANS,
-     2, 1 + LIMIT_TRACE_PATTERNS, false, command_spans},
+    {"spans", "NODE [PATTERN…]", "spans of processes for calls of a function, or for requests of a "
+                                 "process: who waits for which process, how long, and why",
+     FOR_BATCH | FOR_PATTERN | FOR_SPANS, 1, 1 + LIMIT_TRACE_PATTERNS, false, command_spans},
     {"report", "FILE…", "numbers, load, functions, findings and actions of recordings; several "
                         "are compared", FOR_ALL | FOR_FORMAT | FOR_REPORT, 1, 14, false,
                         command_report},
@@ -568,6 +571,8 @@ static int parse_options(int argc, char **argv, const struct cli_command *comman
         }
         if (opt->offset == AT(procs) && *optarg == '\0') /* of a script, an unset variable */
             return error_set(err, ERR_USAGE, "--procs is empty: `all` is every process");
+        if (opt->offset == AT(process) && *optarg == '\0')
+            return error_set(err, ERR_USAGE, "--process is empty: it takes one process");
         int rc = set_value(opt, o, optarg, err);
         if (rc != 0)
             return rc;

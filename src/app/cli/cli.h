@@ -65,7 +65,7 @@ struct cli_options {
     bool syntax_given;
     struct caps caps; /* of a trace, those that were given: the others are the configuration's */
     bool cap_given[CAPS];
-    const char *procs;
+    const char *procs, *process;
     double slower_s;
     bool on_rate_shed, on_rate_given, dry_run, force;
     const char *label; /* of a recording */

@@ -147,6 +147,7 @@ static int open_session(void *arg, struct batch *run, const struct session_port 
         .patterns = o->rest,
         .n_patterns = o->n_rest,
         .syntax = o->syntax,
+        .process = o->process,
         .procs = o->procs,
         .for_ms = o->for_given ? (unsigned)(o->for_s * 1000 + 0.5) : 10000,
         .roots = (unsigned)o->roots,
@@ -198,6 +199,14 @@ static int check_words(const struct cli_options *o)
             return EXIT_USAGE;
         }
         patterns_free(patterns, n);
+    }
+    if ((o->n_rest == 0) == (o->process == NULL)) {
+        tell_line("spans needs a PATTERN, calls that begin a request, or --process WHO");
+        return EXIT_USAGE;
+    }
+    if (o->process != NULL && procs_parse(&procs, o->process, &offset, &err) != 0) {
+        mistake_print(o->process, offset, &err);
+        return EXIT_USAGE;
     }
     if (o->procs != NULL && procs_parse(&procs, o->procs, &offset, &err) != 0) {
         mistake_print(o->procs, offset, &err);

@@ -116,7 +116,8 @@ static int open_session(struct tui_spans *s, struct session **out, const struct 
     settings_trace_caps(&s->tui->settings, false, &traces);
     const struct spans_capture what = {
         .patterns = patterns,
-        .n_patterns = 1,
+        .n_patterns = *r->pattern ? 1 : 0,
+        .process = *r->process ? r->process : NULL,
         .syntax = traces.syntax,
         .procs = *r->procs ? r->procs : NULL,
         .for_ms = r->for_ms,

@@ -58,6 +58,7 @@ struct extra {
     uint32_t process;
     int64_t last;      /* last event that it caused */
     bool ended, waits; /* waits: it did when the capture ended */
+    bool of_process;   /* a root that no function call began: its end is a reply, or not seen */
 };
 
 struct walk {
@@ -277,7 +278,8 @@ static void close_top(struct walk *w, struct process *p, int64_t at, bool at_lea
 /* A process is back in its loop, or takes its next request: what it was asked before is done. */
 static void close_idle(struct walk *w, struct process *p, int64_t at)
 {
-    while (p->top != SPAN_NONE && w->s->spans[p->top].kind != SPAN_ROOT) {
+    while (p->top != SPAN_NONE &&
+           (w->s->spans[p->top].kind != SPAN_ROOT || w->extra[p->top].of_process)) {
         bool known = is_known(w, p->top), call = w->s->spans[p->top].kind == SPAN_CALL;
         close_top(w, p, known ? at : w->extra[p->top].last, !known,
                   known && !call ? SPAN_OK : SPAN_UNKNOWN, (struct slice){0});
@@ -325,9 +327,23 @@ static struct message_key key_of(const struct event *e, uint32_t sender)
     return key;
 }
 
+/* A request of a process as root: it ends the one before, whose end was not seen. */
+static void take_request(struct walk *w, struct process *p, const struct event *e)
+{
+    while (p->top != SPAN_NONE)
+        close_top(w, p, w->extra[p->top].last, true, SPAN_UNKNOWN, (struct slice){0});
+    uint32_t index = open_span(w, SPAN_ROOT, SPAN_NONE, e);
+    if (index != SPAN_NONE)
+        w->extra[index].of_process = true;
+}
+
 static void take_root(struct walk *w, const struct event *e)
 {
     struct process *p = &w->processes[e->process];
+    if (e->tag == SPAN_TAG_CALL || e->tag == SPAN_TAG_CAST) {
+        take_request(w, p, e);
+        return;
+    }
     bool nested = root_on_stack(w, p) != SPAN_NONE;
     p->call = 0;
     if (nested && p->refused > 0)
@@ -697,7 +713,8 @@ static void end_all(struct walk *w)
         struct process *p = &w->processes[w->extra[i].process];
         if (w->extra[i].ended || p->top != i)
             continue;
-        bool open = is_known(w, i) || s->spans[i].kind == SPAN_ROOT || w->extra[i].waits;
+        bool open = w->extra[i].waits || (!w->extra[i].of_process &&
+                                          (is_known(w, i) || s->spans[i].kind == SPAN_ROOT));
         close_top(w, p, open ? w->end : w->extra[i].last, !open, open ? SPAN_OPEN : SPAN_UNKNOWN,
                   (struct slice){0});
     }

@@ -85,6 +85,12 @@ Arm = fun(#{keeper := Keeper, otp := Otp, untraced := Untraced}, Asked) ->
          {error, Errors} -> throw({bad_spec, Text("~p", [Errors])});
          _ -> ok
      end || {_, Spec} <- Specs],
+    %% Without a pattern: a process is the root.
+    Process = case {Patterns, Chosen} of
+        {[], {pids, [Root_]}} when node(Root_) =:= node() -> {Root_, Within(Every, MostEvery)};
+        {[], _} -> throw({bad_spec, <<"one process">>});
+        _ -> none
+    end,
     Stops = Chosen =:= all orelse Chosen =:= running,
     is_pid(whereis(beamtop_trace)) andalso throw({session, beamtop}),
     case SystemTracer() of none -> ok; Tracer -> throw({system_tracer, Tracer}) end,
@@ -102,7 +108,8 @@ Arm = fun(#{keeper := Keeper, otp := Otp, untraced := Untraced}, Asked) ->
         true -> {session, trace:session_create(beamtop, C, [])};
         false -> {legacy, C}
     end,
-    Flags = [call, arity | RootFlags(Full)],
+    Flags = case Process of none -> [call, arity]; _ -> [] end ++ RootFlags(Full),
+    First = case Process of none -> [call, arity, strict_monotonic_timestamp]; _ -> Flags end,
     Plan = #{place => At, flags => Flags, local => Mfas, messages => [send, 'receive'],
              counters => [], collector => C,
              who => case {Full, Chosen} of {false, _} -> Chosen; _ -> children end},
@@ -118,7 +125,7 @@ Arm = fun(#{keeper := Keeper, otp := Otp, untraced := Untraced}, Asked) ->
     Capture = #{collector => C, sentinel => Z, watcher => W, plan => Plan},
     Free = case Chosen of {pids, Pids} -> {pids, Pids -- Untraced()}; _ -> Chosen end,
     Set = fun(Who) ->
-        case catch SetFlags(At, Who, true, [call, arity, strict_monotonic_timestamp]) of
+        case catch SetFlags(At, Who, true, First) of
             N when is_integer(N) -> N;
             _ -> 0
         end
@@ -127,9 +134,11 @@ Arm = fun(#{keeper := Keeper, otp := Otp, untraced := Untraced}, Asked) ->
     try
         Began = erlang:monotonic_time(),
         Functions = SetAll(At, Specs, [local]),
-        C ! {Self, go, #{place => At, full => Full, left => Within(Events, MostEvents),
+        Apart = Denied() -- [P || {P, _} <- [Process]],
+        C ! {Self, go, #{place => At, full => Full, process => Process,
+                         left => Within(Events, MostEvents),
                          participants => Within(Participants, MostParticipants),
-                         denied => maps:from_list([{P, []} || P <- Denied() ++ Untraced()])}},
+                         denied => maps:from_list([{P, []} || P <- Apart ++ Untraced()])}},
         receive {C, ready} -> ok after GraceMs -> ok end,
         Processes = case Free of
             {pids, Some} -> lists:sum(lists:map(Set, Some));
@@ -139,7 +148,7 @@ Arm = fun(#{keeper := Keeper, otp := Otp, untraced := Untraced}, Asked) ->
         end,
         lists:foreach(fun(Pid) -> catch Unflagged(Pid) end, Untraced()),
         case {Functions, Processes, SystemTracer()} of
-            {0, _, _} -> {no_functions, Capture};
+            {0, _, _} when Process =:= none -> {no_functions, Capture};
             {_, 0, _} -> {no_processes, Capture};
             {_, _, none} ->
                 seq_trace:set_system_tracer(C),

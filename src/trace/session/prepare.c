@@ -141,7 +141,8 @@ struct builder *prepare_preflight_arg(struct pattern *const *patterns,
     build_atom(b, "near");
     build_bool(b, near);
     build_atom(b, "patterns");
-    build_list(b, n);
+    if (n > 0)
+        build_list(b, n);
     for (size_t i = 0; i < n; i++) {
         const struct pattern *p = patterns[i];
         build_tuple(b, 5);

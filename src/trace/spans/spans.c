@@ -294,6 +294,19 @@ static const struct session_kind spans_kind = {.question = QUESTION_SPANS,
 
 /* ---- Opening */
 
+static int check_process(const struct spans_capture *o, const struct procs *procs,
+                         struct error *err)
+{
+    if (o->n_patterns > 0 || o->procs != NULL)
+        return error_set(err, ERR_USAGE,
+                         "requests begin at calls of a pattern or at a process: leave out one, "
+                         "and --procs with --process");
+    for (size_t i = 0; i < procs->n; i++)
+        if (procs->items[i].kind <= PROCS_RUNNING)
+            return error_set(err, ERR_USAGE, "--process takes one process: <0.123.0>, a name …");
+    return 0;
+}
+
 static int check(const struct spans_capture *o, const struct procs *procs, struct error *err)
 {
     if (o->for_ms < 1 || o->for_ms > SPANS_MOST_MS)
@@ -307,12 +320,14 @@ static int check(const struct spans_capture *o, const struct procs *procs, struc
     if (procs->children)
         return error_set(err, ERR_USAGE,
                          "+children is not for spans: what a root spawns takes part anyway");
-    return 0;
+    return o->process != NULL ? check_process(o, procs, err) : 0;
 }
 
 static void keep_patterns(struct spans_run *run, const struct spans_capture *o)
 {
     size_t len = 0;
+    if (o->process != NULL)
+        snprintf(run->patterns, sizeof run->patterns, "process %s", o->process);
     for (size_t i = 0; i < o->n_patterns && len < sizeof run->patterns; i++)
         len += (size_t)snprintf(run->patterns + len, sizeof run->patterns - len, "%s%s",
                                 i > 0 ? "; " : "", o->patterns[i]);
@@ -341,12 +356,13 @@ static int open_all(struct spans_session *t, size_t *pattern, size_t *offset, st
     const struct spans_capture *o = &t->what;
     int rc = session_parse(&t->s, o->patterns, o->n_patterns, o->syntax, spans_patterns_parse,
                            pattern, offset, err);
-    if (rc == 0 && t->s.n_patterns == 0)
-        rc = error_set(err, ERR_USAGE, "a root function is needed: shop_orders:create(_)");
+    if (rc == 0 && t->s.n_patterns == 0 && o->process == NULL)
+        rc = error_set(err, ERR_USAGE,
+                       "a root function is needed, such as shop_orders:create(_), or --process");
     if (rc)
         return rc;
     *pattern = *offset = 0;
-    rc = session_parse_procs(&t->s, o->procs, err);
+    rc = session_parse_procs(&t->s, o->process != NULL ? o->process : o->procs, err);
     if (rc == 0)
         rc = check(o, &t->s.procs, err);
     return rc ? rc : spans_prepare(t, pattern, offset, err);
@@ -361,6 +377,7 @@ int spans_open(struct session **out, const struct spans_capture *what,
     t->run = new_run(port, what);
     session_init(&t->s, &spans_kind, port, handlers, arg, &t->run->status);
     t->what = *what;
+    t->root_process = what->process != NULL;
     t->s.force = what->force;
     t->s.dry_run = what->dry_run;
     record_store_init(&t->records);
@@ -369,6 +386,7 @@ int spans_open(struct session **out, const struct spans_capture *what,
     t->s.quiet = false;
     t->what.patterns = NULL;
     t->what.procs = NULL;
+    t->what.process = NULL;
     if (rc) {
         session_free(&t->s);
         return rc;

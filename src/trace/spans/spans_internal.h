@@ -19,6 +19,7 @@ struct spans_session {
     struct session s;
     struct spans_capture what; /* its texts are not kept */
     struct spans_run *run;
+    bool root_process; /* the root is a process, and there are no patterns */
     struct matchspec specs[LIMIT_TRACE_PATTERNS];
     struct record_store records;
     struct caps caps;         /* of the preflight */

@@ -111,6 +111,10 @@ static struct builder *count_arg(const struct spans_session *t)
 static void estimate(struct spans_session *t)
 {
     const struct preflight *p = &t->preflight;
+    if (t->root_process) { /* it has no breakpoints */
+        estimated(t);
+        return;
+    }
     if (session_port_is_shared(&t->s.port) && (p->breakpoints > 0 || p->flags > 0)) {
         estimated(t);
         return;
@@ -161,6 +165,9 @@ static int check_rest(struct spans_session *t, struct error *err)
         return error_set(err, ERR_LIMIT,
                          "%llu processes fit, and %llu are taken one by one: narrow them",
                          (unsigned long long)p->n_procs, (unsigned long long)most);
+    if (t->root_process && (p->procs != PREFLIGHT_PIDS || p->n_procs != 1))
+        return error_set(err, ERR_USAGE, "%llu processes fit, and one is the root of a capture",
+                         (unsigned long long)p->n_procs);
     return t->s.dry_run && preflight_refuses(p, t->s.port.otp, err) ? ERR_REFUSED : 0;
 }
 
@@ -239,7 +246,8 @@ struct builder *spans_arm_arg(const struct spans_session *t)
     build_atom(b, "arm");
     build_map(b, 9);
     build_atom(b, "patterns");
-    build_list(b, t->s.n_patterns);
+    if (t->s.n_patterns > 0)
+        build_list(b, t->s.n_patterns);
     for (size_t i = 0; i < t->s.n_patterns; i++) {
         const struct slice mfas = t->preflight.patterns[i].mfas;
         build_tuple(b, 2);

@@ -50,12 +50,22 @@ static int set_time(struct spans_request *r, const char *value, struct error *er
     return 0;
 }
 
+static int set_text(char *out, size_t size, const char *name, const char *value, struct error *err)
+{
+    if (strlen(value) >= size)
+        return error_set(err, ERR_USAGE, "%s: at most %zu bytes", name, size - 1);
+    snprintf(out, size, "%s", value);
+    return 0;
+}
+
 static int set_procs(struct spans_request *r, const char *value, struct error *err)
 {
-    if (strlen(value) >= sizeof r->procs)
-        return error_set(err, ERR_USAGE, "procs: at most %zu bytes", sizeof r->procs - 1);
-    snprintf(r->procs, sizeof r->procs, "%s", value);
-    return 0;
+    return set_text(r->procs, sizeof r->procs, "procs", value, err);
+}
+
+static int set_process(struct spans_request *r, const char *value, struct error *err)
+{
+    return set_text(r->process, sizeof r->process, "process", value, err);
 }
 
 static int set_full(struct spans_request *r, const char *value, struct error *err)
@@ -85,6 +95,7 @@ static const struct {
     {"time", true, set_time, "stop after this time (10s)"},
     {"events", true, set_events, "stop after so many events (20000)"},
     {"procs", true, set_procs, "who may begin a request: all, new, a pid, a name, app:NAME …"},
+    {"process", true, set_process, "requests of this process, in place of calls: a pid, a name"},
     {"full", false, set_full, "also CPU, preemption and all waits of those that take part"},
     {"force", false, set_force, "do not ask first"},
 };
@@ -120,8 +131,8 @@ static int read_option(struct spans_request *r, const char *line, size_t *at, st
         i++;
     if (i == ARRAY_LEN(options))
         return error_set(err, ERR_USAGE,
-                         "no option %s: use --roots, --every, --time, --events, --procs, --full "
-                         "or --force",
+                         "no option %s: use --roots, --every, --time, --events, --procs, "
+                         "--process, --full or --force",
                          name);
     *at = next;
     if (options[i].takes_value && !take_word(line, &next, value, sizeof value))
@@ -141,10 +152,8 @@ int spans_request_parse(struct spans_request *out, const char *line, size_t *off
                                   .every = 1,
                                   .events = SPANS_MOST_EVENTS};
     *offset = 0;
-    if (end <= out->pattern_at)
-        return error_set(err, ERR_USAGE,
-                         "a call that begins a request is needed, such as shop_api:checkout(_)");
-    size_t len = end - out->pattern_at;
+    size_t len = end > out->pattern_at ? end - out->pattern_at : 0;
+    at = len > 0 ? at : out->pattern_at;
     if (len >= sizeof out->pattern)
         return error_set(err, ERR_USAGE, "at most %zu bytes of patterns", sizeof out->pattern - 1);
     memcpy(out->pattern, line + out->pattern_at, len);
@@ -153,6 +162,12 @@ int spans_request_parse(struct spans_request *out, const char *line, size_t *off
         *offset = at;
         if (rc != 0)
             return rc;
+    }
+    if ((len == 0) == (*out->process == '\0')) {
+        *offset = 0;
+        return error_set(err, ERR_USAGE,
+                         "a call that begins a request is needed, such as shop_api:checkout(_), or "
+                         "--process with the process that makes it");
     }
     return 0;
 }

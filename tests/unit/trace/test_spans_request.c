@@ -13,16 +13,18 @@
 static void test_good_lines(void **state)
 {
     static const struct {
-        const char *line, *pattern, *procs;
+        const char *line, *pattern, *procs, *process;
         unsigned roots, every, for_ms, events;
         bool full, force;
     } rows[] = {
-        {"shop:pay/1", "shop:pay/1", "", 20, 1, 10000, SPANS_MOST_EVENTS, false, false},
-        {" a:b(X) when X > 3  --roots 5 --every 100", "a:b(X) when X > 3", "", 5, 100, 10000,
+        {"shop:pay/1", "shop:pay/1", "", "", 20, 1, 10000, SPANS_MOST_EVENTS, false, false},
+        {" a:b(X) when X > 3  --roots 5 --every 100", "a:b(X) when X > 3", "", "", 5, 100, 10000,
          SPANS_MOST_EVENTS, false, false},
-        {"a:b --full --time 250ms --force", "a:b", "", 20, 1, 250, SPANS_MOST_EVENTS, true, true},
-        {"a:b(' --full') --events 50  --procs app:shop ", "a:b(' --full')", "app:shop", 20, 1,
+        {"a:b --full --time 250ms --force", "a:b", "", "", 20, 1, 250, SPANS_MOST_EVENTS, true, true},
+        {"a:b(' --full') --events 50  --procs app:shop ", "a:b(' --full')", "app:shop", "", 20, 1,
          10000, 50, false, false},
+        {" --process <0.12.0> --roots 5", "", "", "<0.12.0>", 5, 1, 10000, SPANS_MOST_EVENTS, false,
+         false},
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -33,6 +35,7 @@ static void test_good_lines(void **state)
             fail_msg("%s: %s", rows[i].line, err.text);
         assert_string_equal(r.pattern, rows[i].pattern);
         assert_string_equal(r.procs, rows[i].procs);
+        assert_string_equal(r.process, rows[i].process);
         assert_int_equal(r.roots, rows[i].roots);
         assert_int_equal(r.every, rows[i].every);
         assert_int_equal(r.for_ms, rows[i].for_ms);
@@ -50,6 +53,8 @@ static void test_mistakes_are_placed(void **state)
     } rows[] = {
         {"", 0},
         {"--roots 5", 0},
+        {"a:b --process shop_cart", 0},
+        {"--process", 9},
         {"a:b --nothing 5", 4},
         {"a:b --roots", 11},
         {"a:b --roots many", 12},
@@ -99,7 +104,7 @@ static void test_options_are_listed(void **state)
         assert_true(word.word[0] && word.help[0]);
         n++;
     }
-    assert_int_equal(n, 7);
+    assert_int_equal(n, 8);
 }
 
 int main(void)

@@ -96,9 +96,9 @@ Tally = fun(#{roots := Roots, opens := Opens, events := Events, skipped := Skipp
 end,
 
 %% Sets the pattern again after a change of the open roots or of the known processes.
-Reseed = fun(#{place := At, opens := Opens, known := Known, full := Full}) ->
+Reseed = fun(#{place := At, opens := Opens, known := Known, full := Full, process := Root}) ->
     Labels = maps:from_list([{P, P} || P <- maps:keys(Opens)]),
-    catch SetPattern(At, send, SendSpec(Labels, Known, Full), [])
+    catch SetPattern(At, send, SendSpec(Labels, Known, Full, Root), [])
 end,
 
 Keep = fun(Event, #{left := Left, kept := Kept, events := Events, skipped := Skipped} = S) ->
@@ -151,9 +151,12 @@ OnSpan = fun(Event, S) ->
     case element(2, Event) of
         _ when is_map_key(P, Denied_) -> S;
         root ->
-            Next = Keep(Event, S#{roots := Roots + 1,
-                                  opens := Opens#{P => maps:get(P, Opens, 0) + 1}}),
+            %% A process as root has one at a time.
+            Open = case element(7, Event) of none -> maps:get(P, Opens, 0) + 1; _ -> 1 end,
+            Next = Keep(Event, S#{roots := Roots + 1, opens := Opens#{P => Open}}),
             (Flagged(P, Next))#{stale := true};
+        over ->
+            Linger(S#{opens := maps:remove(P, Opens), stale := true});
         return ->
             Left = case Opens of
                 #{P := N} when N > 1 -> Opens#{P := N - 1};
@@ -181,7 +184,7 @@ end,
 %% others: a process that computes makes 100,000 a second.
 Waiting = #{gen => [], gen_server => [], gen_statem => [], gen_event => [], timer => [],
             prim_inet => [], proc_lib => []},
-Ran = fun(P, Mfa, {Mono, _} = Ts, S) ->
+Scheduled = fun(P, Mfa, {Mono, _} = Ts, S) ->
     In = {Ts, in, P, none, none, 0, none, none, 0, MfaOf(Mfa)},
     case erase(P) of
         {{Since, _}, {M, _, _} = Mfa}
@@ -190,6 +193,13 @@ Ran = fun(P, Mfa, {Mono, _} = Ts, S) ->
             Out = {Since, out, P, none, none, 0, none, none, 0, MfaOf(Where)},
             Keep(In, Keep(Out, S));
         undefined -> Keep(In, S)
+    end
+end,
+%% A process as root runs for other requests too.
+Ran = fun(P, Mfa, Ts, S) ->
+    case S of
+        #{process := {P, _}, opens := Opens} when not is_map_key(P, Opens) -> erase(P), S;
+        _ -> Scheduled(P, Mfa, Ts, S)
     end
 end,
 Stopped = fun(S) ->

@@ -10,20 +10,56 @@ end,
 LightFlags = [send, strict_monotonic_timestamp],
 FullFlags = [running, procs, send, 'receive', strict_monotonic_timestamp],
 
+%% Of a process as root, P: a call or cast that it sends without a live token is a root, one of
+%% Every; its reply to a request is the end. It has no token after a message that had none, and a
+%% dead one, without its bits, from the reply on: that reply carries it to the requester, and it may
+%% come back. Open: it has an open root, which is over when it sends without a token and all roots
+%% are taken. What an action asks of the token is what those before it have left.
+ProcessSpec = fun(P, Every, Open, Push) ->
+    Is = {'=:=', {self}, {const, P}},
+    Lost = {'not', {is_seq_trace}},
+    Sampled = {'=:=', {'rem', {get_tcw}, Every}, 0},
+    Bit = fun(N) -> {'band', {element, 1, {get_seq_token}}, N} end,
+    Live = {'=/=', Bit(1), 0},
+    Dead = {'=:=', Bit(1), 0},
+    Root = {const, #{true => {root}, false => false}},
+    One = {const, #{true => 1, false => 0}},
+    Revive = [{message, {map_get, {'andalso', Dead, Sampled}, Root}},
+              {set_seq_token, send, {'orelse', Live, Sampled}},
+              {set_tcw, {'-', {get_tcw}, {map_get, {'=:=', Bit(2), 0}, One}}},
+              {set_seq_token, 'receive', Live}],
+    Answer = [{message, Live}, {set_seq_token, send, false}, {set_seq_token, 'receive', false}],
+    Replies = [{{['alias' | '_'], '_'}, []}, {{[['alias' | '_'] | '_'], '_'}, []},
+               {{'$2', '_'}, [{is_reference, '$2'}]}, {{{'$2', '_'}, '_'}, [{is_reference, '$2'}]}],
+    Begins = [{Request, G, A} || Request <- [{'$gen_call', '_', '_'}, {'$gen_cast', '_'}],
+        {G, A} <- [{[Lost, Budget, Sampled], [Take | Seed({self})] ++ [{message, {{root}}} | Push]},
+                   {[Lost, Budget], [Take, {message, false}]},
+                   {[{is_seq_trace}, Budget], Revive ++ Push}]
+                  ++ [{[Lost], [{message, {{over}}}]} || Open]],
+    [{['$1', Sent], [Is | G], A} || {Sent, G, A} <- Begins]
+    ++ [{['_', Reply], [Is, {is_seq_trace} | G], Answer} || {Reply, G} <- Replies]
+end,
+
 %% Acts in processes with the flag `send`, and keeps that flag silent. Labels: root => root, of the
 %% open ones, which lose their token with a reply that has none; one that returned a moment ago has
-%% it still. Known: who needs no flags in full mode: those that have them, and the denied.
-SendSpec = fun(Labels, Known, Full) ->
+%% it still. Known: who needs no flags in full mode: those that have them, and the denied. Root: a
+%% process as root, {Pid, Every}, or none.
+SendSpec = fun(Labels, Known, Full, Root) ->
     Again = Seed({map_get, {self}, {const, Labels}}),
     Quiet = [{message, false}],
-    Push = Quiet ++ [{trace, '$1', [], FullFlags} || Full],
+    Flag = [{trace, '$1', [], FullFlags} || Full],
+    Push = Quiet ++ Flag,
     Mine = {is_map_key, {self}, {const, Labels}},
     Kn = {is_map_key, '$1', {const, Known}},
     Call = {'$gen_call', '_', '_'},
     Cast = {'$gen_cast', '_'},
     Lost = {'not', {is_seq_trace}},
     Whom = {'orelse', {is_pid, '$1'}, {is_atom, '$1'}},
-    [{['$1', M], G, A} || {M, G, A} <-
+    case Root of
+        none -> [];
+        {P, Every} -> ProcessSpec(P, Every, is_map_key(P, Labels), Flag)
+    end
+    ++ [{['$1', M], G, A} || {M, G, A} <-
         [{Call, [Lost, Mine, Kn], Again ++ Quiet}, {Call, [Lost, Mine], Again ++ Push},
          {Cast, [Lost, Mine, Kn], Again ++ Quiet}, {Cast, [Lost, Mine], Again ++ Push},
          {'_', [Kn], Quiet}]
@@ -123,6 +159,14 @@ Strip = fun(Message) ->
             end;
         {trace_ts, P, call, Mfa, {root, _}, Ts} ->
             {Ts, root, P, none, P, 0, none, none, 0, MfaOf(Mfa)};
+        %% Of a process as root, which sends: a request that begins a root, or after one; a reply.
+        {trace_ts, P, _, Sent, _, {root}, Ts} ->
+            {Tag, _, _} = TagOf(Sent),
+            {Ts, root, P, none, P, 0, Tag, none, 0, none};
+        {trace_ts, P, _, _, _, {over}, Ts} ->
+            {Ts, over, P, none, P, 0, none, none, 0, none};
+        {trace_ts, P, send, _, _, Ts} ->
+            {Ts, return, P, none, none, 0, none, none, 0, none};
         {trace_ts, P, return_from, _, _, Ts} ->
             {Ts, return, P, none, none, 0, none, none, 0, none};
         {trace_ts, P, exception_from, _, {Class, Reason}, Ts} ->

@@ -320,6 +320,7 @@ static void expect_tree(const struct spans *s, const char *wanted)
 
 /* A root, "P calls Q, who replies" and what is between. Times in ms stand before "000000". */
 #define ROOT(at, p) at "000000 0 root <0." p ".0> - <0." p ".0> 0 0 - - 0 m:f/0"
+#define REQUEST(at, p) at "000000 0 root <0." p ".0> - <0." p ".0> 0 0 call - 0 -"
 #define RETURN(at, p) at "000000 9 return <0." p ".0> - - 0 0 - - 0 -"
 #define SEND(at, p, q, l, n, tag, ref, text)                                                       \
     at "000000 4 send <0." p ".0> <0." q ".0> <0." l ".0> 0 " n " " tag " " ref " 5 " text
@@ -412,6 +413,30 @@ static void test_made(void **state)
           IN("45", "1", "my:recv/0"), RETURN("50", "1")},
          "root m:f/0 ok ~50 {message pid ok ~18} {WAITING my:recv/0 ~20} (message pid x unknown "
          "~18+)"},
+        /* a process as root: until its reply to whoever asked it */
+        {false,
+         {REQUEST("0", "1"), SEND("0", "1", "2", "1", "1", "call", R1, "x"),
+          RECEIVE("1", "2", "1", "1", "1", "call", R1, "x"),
+          SEND("20", "2", "1", "1", "2", "reply", R1, "-"),
+          RECEIVE("21", "1", "2", "1", "2", "reply", R1, "-"), RETURN("25", "1"),
+          SEND("40", "1", "2", "1", "3", "cast", "-", "y")},
+         "root - ok ~25 {call pid ok ~21} (call pid x ok ~19)"},
+        /* … or until its last event before the next request, or the capture's end */
+        {false,
+         {REQUEST("0", "1"), SEND("0", "1", "2", "1", "1", "call", R1, "x"),
+          RECEIVE("1", "2", "1", "1", "1", "call", R1, "x"),
+          SEND("20", "2", "1", "1", "2", "reply", R1, "-"),
+          RECEIVE("21", "1", "2", "1", "2", "reply", R1, "-"), REQUEST("60", "1"),
+          SEND("60", "1", "2", "1", "3", "cast", "-", "y"),
+          RECEIVE("90", "2", "1", "1", "3", "cast", "-", "y")},
+         "root - unknown ~21+ {call pid ok ~21} (call pid x ok ~19); "
+         "root - unknown ~0+ (cast pid y unknown ~0+)"},
+        /* … or until it is idle */
+        {true,
+         {REQUEST("0", "1"), SEND("0", "1", "2", "1", "1", "cast", "-", "x"),
+          OUT("30", "1", "gen_server:loop/7"), IN("60", "1", "gen_server:loop/7"),
+          REQUEST("60", "1"), SEND("61", "1", "2", "1", "2", "cast", "-", "x"), RETURN("70", "1")},
+         "root - ok ~30; root - ok ~10"},
         /* a process that ends in the midst */
         {true,
          {ROOT("0", "1"), "20000000 5 exit <0.1.0> - - 0 0 - - 0 killed"},
