@@ -18,7 +18,9 @@ done
 
 # A label that is not an immediate kills the VM.
 n=$((n + 1))
-found=$(grep -nE "set_seq_token, *label|Seed\(" src/query/q/*.erl src/query/q/part/*.erl |
+found=$(grep -nE "set_seq_token, *(label|[A-Z])|Seed\(" src/query/q/*.erl src/query/q/part/*.erl |
+    grep -vE "\{set_seq_token, label, \{self\}\}" |
+    grep -vE "fun\(Flag, Value\) when Flag =/= label -> \{set_seq_token, Flag, Value\}" |
     grep -vE "Seed\(\{self\}\)|Seed\(\{map_get, \{self\}, \{const, Labels\}\}\)" |
     grep -vE "\[\{set_seq_token, label, Label\}, \{set_seq_token, send, true\}")
 roots=$(grep -cE "Labels = maps:from_list\(\[\{P, P\} \|\| P <- maps:keys\(Opens\)\]\)" \

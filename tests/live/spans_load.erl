@@ -43,7 +43,7 @@ warm() ->
     spawn(fun() -> serve_requests(), Me ! {self(), warm}, receive stop -> ok end end),
     receive {_, warm} -> true end.
 
-cases() -> [chain, task, crash, timeout, pool, cast, defer, noproc, statem, raise, front, pump].
+cases() -> [chain, task, crash, timeout, pool, cast, defer, noproc, statem, raise, front, pump, fan, deep, many, stale].
 
 serve(Dir, Baseline, Looper, Until) ->
     asked(Dir, "audit", fun() -> audit:write(Dir, Baseline) end),
@@ -127,8 +127,13 @@ hot_loop(Until) ->
 hot() -> X = gen_server:call(b, {busy, 0}, infinity), X.
 
 one(Case) ->
-    {P, R} = spawn_monitor(fun() -> catch ?MODULE:root(Case) end),
+    {P, R} = spawn_monitor(fun() -> catch ?MODULE:root(Case), after_root(Case) end),
     receive {'DOWN', R, _, P, _} -> ok end.
+
+%% It has the token of its root still.
+after_root(stale) ->
+    [begin gen_server:call(b, {busy, 0}), receive after 3 -> ok end end || _ <- lists:seq(1, 200)];
+after_root(_) -> ok.
 
 %% What a stale token would still give to whoever sets a system tracer next.
 emits() ->
@@ -171,9 +176,19 @@ root(noproc) ->
     catch gen_server:call(dead(), x),
     busy(2);
 root(statem) -> gen_statem:call(machine, sleep);
+root(fan) -> [spawn(fun() -> busy(1) end) || _ <- lists:seq(1, 30)], busy(2);
+root(deep) -> deep(20), busy(20);
+root(many) ->
+    [spawn(fun() -> [spawn(fun() -> busy(1) end) || _ <- lists:seq(1, 5)] end)
+     || _ <- lists:seq(1, 15)],
+    busy(100);
+root(stale) -> gen_server:call(b, {busy, 1});
 root(front) -> gen_server:call(front, work);
 root(pump) -> pump ! tick;
 root(raise) -> gen_server:call(b, {sleep, 50}, 10).
+
+deep(0) -> busy(1);
+deep(N) -> spawn(fun() -> deep(N - 1), busy(1) end).
 
 dead() ->
     {P, R} = spawn_monitor(fun() -> ok end),

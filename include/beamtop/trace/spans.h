@@ -19,10 +19,11 @@
 #define SPANS_MOST_EVERY 100000u
 
 struct spans_capture {
-    /* Calls of root functions, with guards, or one process: each request that it makes is a root. */
+    /* Calls of root functions, with guards, or one process: each request that it makes is a root.
+     */
     const char *const *patterns;
     size_t n_patterns;
-    const char *process;   /* as of `procs`, a single one; NULL: the patterns */
+    const char *process; /* as of `procs`, a single one; NULL: the patterns */
     enum syntax syntax;
     const char *procs;     /* which processes may begin a root of the patterns; NULL: all */
     unsigned for_ms;       /* up to SPANS_MOST_MS */

@@ -28,6 +28,13 @@ enum spans_end { SPANS_END_LIST(SPANS_ENUM) SPANS_ENDS };
 #undef SPANS_ENUM
 const char *spans_end_key(enum spans_end end);
 
+/* Events that were counted only, and why; the node keeps to these caps. */
+struct spans_skipped {
+    uint64_t participants, fanout, depth; /* of processes beyond these caps of a root */
+    uint64_t stale;                       /* of tokens whose request is over */
+    uint64_t clearings; /* so often there were too many of them, and all tokens were cleared */
+};
+
 /* Unknown: NaN, -1. */
 struct spans_run {
     struct session_status status;
@@ -48,7 +55,8 @@ struct spans_run {
     char others[240]; /* other tools that trace; empty: none */
     /* What came. */
     unsigned roots, open;     /* roots taken, and of them not returned yet */
-    uint64_t events, skipped; /* kept; beyond a cap */
+    uint64_t events, skipped; /* kept; beyond a cap, without stale ones */
+    struct spans_skipped by;  /* not in recordings */
     enum spans_end end;
     int64_t mono_ns, wall_us; /* one moment by the node's monotonic clock, and its wall clock */
     double seconds;           /* how long it captured, by the node's clock */

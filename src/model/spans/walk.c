@@ -713,8 +713,8 @@ static void end_all(struct walk *w)
         struct process *p = &w->processes[w->extra[i].process];
         if (w->extra[i].ended || p->top != i)
             continue;
-        bool open = w->extra[i].waits || (!w->extra[i].of_process &&
-                                          (is_known(w, i) || s->spans[i].kind == SPAN_ROOT));
+        bool open = w->extra[i].waits ||
+                    (!w->extra[i].of_process && (is_known(w, i) || s->spans[i].kind == SPAN_ROOT));
         close_top(w, p, open ? w->end : w->extra[i].last, !open, open ? SPAN_OPEN : SPAN_UNKNOWN,
                   (struct slice){0});
     }

@@ -14,7 +14,8 @@
 struct run_row {
     struct slice node, otp, patterns, ended_by, others;
     int64_t wall_us, roots_asked, every, events_asked, functions, roots, open, events, skipped,
-        bytes, roots_written, slow_roots;
+        skipped_participants, skipped_fanout, skipped_depth, stale, clearings, bytes, roots_written,
+        slow_roots;
     double for_s, seconds, calls_per_s, load, arm_us, disarm_us, target_us, median_us, p99_us,
         slower_us;
     bool full, expensive;
@@ -25,7 +26,8 @@ static const struct field run_table[] = {
     {"otp", "", FIELD_SLICE, COLUMN_TEXT, AT(otp), "its OTP release"},
     {"wall_us", "", FIELD_INT, COLUMN_COUNT, AT(wall_us),
      "the node's clock when it was armed, µs since the epoch"},
-    {"patterns", "", FIELD_SLICE, COLUMN_TEXT, AT(patterns), "root functions, as typed"},
+    {"patterns", "", FIELD_SLICE, COLUMN_TEXT, AT(patterns),
+     "root functions, as typed; or `process` and the one whose requests are roots"},
     {"full", "", FIELD_BOOL, COLUMN_BOOL, AT(full),
      "full mode: running, exits and arrivals are known"},
     {"roots_asked", "", FIELD_INT, COLUMN_COUNT, AT(roots_asked), "so many roots …"},
@@ -46,6 +48,16 @@ static const struct field run_table[] = {
     {"roots_open", "", FIELD_INT, COLUMN_COUNT, AT(open), "of them, not returned yet"},
     {"events", "", FIELD_INT, COLUMN_COUNT, AT(events), "events kept"},
     {"skipped", "", FIELD_INT, COLUMN_COUNT, AT(skipped), "events beyond a cap"},
+    {"skipped_participants", "", FIELD_INT, COLUMN_COUNT, AT(skipped_participants),
+     "of them, of processes above 50 of a root"},
+    {"skipped_fanout", "", FIELD_INT, COLUMN_COUNT, AT(skipped_fanout),
+     "of messages to more than 20 processes for one request"},
+    {"skipped_depth", "", FIELD_INT, COLUMN_COUNT, AT(skipped_depth),
+     "of messages more than 16 processes away from the root"},
+    {"stale", "", FIELD_INT, COLUMN_COUNT, AT(stale),
+     "events of tokens whose request was over: not kept"},
+    {"clearings", "", FIELD_INT, COLUMN_COUNT, AT(clearings),
+     "how often 200 of them came per second, and all tokens were cleared"},
     {"arm_us", "", FIELD_REAL, COLUMN_RATE, AT(arm_us), "work of the node to arm it"},
     {"disarm_us", "", FIELD_REAL, COLUMN_RATE, AT(disarm_us), "and to disarm it"},
     {"target_us", "", FIELD_REAL, COLUMN_RATE, AT(target_us), "all work of the node for it"},
@@ -94,7 +106,7 @@ static const struct field span_table[] = {
     {"kind", "", FIELD_SLICE, COLUMN_TEXT, AT(kind),
      "`root`, `call`, `cast`, `spawn`, `task` or `message`"},
     {"operation", "", FIELD_SLICE, COLUMN_TEXT, AT(operation),
-     "function of a root or spawn, first atom of a message"},
+     "function of a root or spawn, first atom of a message; null: the root is a process"},
     {"started_at", "", FIELD_SLICE, COLUMN_TEXT, AT(started_at),
      "by the node's own clock, as 2026-01-31T22:13:20.123456Z"},
     {"ended_at", "", FIELD_SLICE, COLUMN_TEXT, AT(ended_at), "likewise"},
@@ -383,6 +395,11 @@ static void put_run(struct spans_form *f, const struct spans_sum *sum)
         .open = run->open,
         .events = (int64_t)run->events,
         .skipped = (int64_t)run->skipped,
+        .skipped_participants = (int64_t)run->by.participants,
+        .skipped_fanout = (int64_t)run->by.fanout,
+        .skipped_depth = (int64_t)run->by.depth,
+        .stale = (int64_t)run->by.stale,
+        .clearings = (int64_t)run->by.clearings,
         .bytes = (int64_t)run->bytes,
         .roots_written = (int64_t)f->n_roots,
         .slow_roots = (int64_t)sum->n_slow,

@@ -180,6 +180,12 @@ static void put_events(struct spans_line *line)
                    arena_printf(&line->p->f->arena, "%s events", integer(line->p, run->events)));
     spans_put_item(line,
                    arena_printf(&line->p->f->arena, "%s skipped", integer(line->p, run->skipped)));
+    const struct spans_skipped *by = &run->by;
+    put_count(line, by->participants, "of too many processes");
+    put_count(line, by->fanout, "of too many receivers");
+    put_count(line, by->depth, "too deep");
+    put_count(line, by->stale, "of requests that are over");
+    put_count(line, by->clearings, "times tokens cleared for that");
     put_count(line, d.leaked, "of a token without a span");
     put_count(line, d.deep, "of roots or depths beyond a limit");
     put_count(line, d.beyond, "beyond a limit");

@@ -11,6 +11,7 @@
 -include("part/in_use.erl").
 -include("part/trace_refuse.erl").
 -include("part/spans_events.erl").
+-include("part/spans_caps.erl").
 -include("part/spans_collect.erl").
 -include("part/carriers.erl").
 
@@ -185,6 +186,7 @@ Over = fun(Keeper, Capture, Why, Counts, Kept) ->
 end,
 
 Nothing = none,
+Zeroes = {0, 0, 0, 0, 0, 0, 0, 0, 0},
 
 %% {Value, Next}
 Taken = fun(State) ->
@@ -231,7 +233,7 @@ Loop = fun Loop(#{keeper := Keeper} = Here, State) ->
         #{collector := C_, sentinel := Z_, watcher := W_} -> {C_, Z_, W_};
         _ -> {none, none, none}
     end,
-    Killed = fun() -> Loop(Here, Over(Keeper, State, killed, {0, 0, 0, 0}, [])) end,
+    Killed = fun() -> Loop(Here, Over(Keeper, State, killed, Zeroes, [])) end,
     receive
         {ask, AskId, {arm, Asked}} when C =:= none ->
             Start = erlang:monotonic_time(),
@@ -250,7 +252,7 @@ Loop = fun Loop(#{keeper := Keeper} = Here, State) ->
             C ! {finish, stopped},
             Loop(Here, State);
         {tell, forget} when C =/= none ->
-            Over(Keeper, State, stopped, {0, 0, 0, 0}, []),
+            Over(Keeper, State, stopped, Zeroes, []),
             Loop(Here, Nothing);
         {tell, forget} ->
             Loop(Here, Nothing);

@@ -132,6 +132,7 @@ static void note_part(struct spans_session *t, const struct spans_part *part)
         run->open = (unsigned)part->open;
         run->events = part->events;
         run->skipped = part->skipped;
+        run->by = part->by;
     }
     run->seconds = (double)(to_ns(t, part->mono) - run->mono_ns) / 1e9;
     if (part->end == SPANS_END_NONE)

@@ -129,8 +129,14 @@ static bool read_counts(struct cursor *c, struct spans_part *out)
     if (cursor_kind(c) == ETF_KIND_ATOM)
         return cursor_atom_is(c, "none");
     out->counted = true;
-    return cursor_tuple_of(c, 4) && cursor_uint64(c, &out->roots) && cursor_uint64(c, &out->open) &&
-           cursor_uint64(c, &out->events) && cursor_uint64(c, &out->skipped);
+    struct spans_skipped *by = &out->by;
+    bool ok = cursor_tuple_of(c, 9) && cursor_uint64(c, &out->roots) &&
+              cursor_uint64(c, &out->open) && cursor_uint64(c, &out->events) &&
+              cursor_uint64(c, &out->skipped) && cursor_uint64(c, &by->participants) &&
+              cursor_uint64(c, &by->fanout) && cursor_uint64(c, &by->depth) &&
+              cursor_uint64(c, &by->stale) && cursor_uint64(c, &by->clearings);
+    out->skipped += by->participants + by->fanout + by->depth;
+    return ok;
 }
 
 int decode_spans(struct spans_part *out, const char *node, spans_event_fn *fn, void *arg,

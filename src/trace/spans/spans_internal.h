@@ -46,8 +46,9 @@ struct builder *spans_arm_arg(const struct spans_session *t);
 /* A part of what was captured. */
 struct spans_part {
     enum spans_end end; /* SPANS_END_NONE: it goes on */
-    bool counted;       /* the next four are known */
+    bool counted;       /* the next five are known */
     uint64_t roots, open, events, skipped;
+    struct spans_skipped by;
     int64_t mono; /* native */
     double disarm_us;
     size_t n; /* events */

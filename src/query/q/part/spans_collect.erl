@@ -89,53 +89,28 @@ Watcher = fun(C, MostQueued, Ms) ->
 end,
 
 %% S: holder, place, full, left, kept (newest first), counts, opens (root process => open roots),
-%% known, seen ({Label, Process} => [], and Label => how many), skipped. In the process dictionary:
-%% processes that do not run, since when and where.
-Tally = fun(#{roots := Roots, opens := Opens, events := Events, skipped := Skipped}) ->
-    {Roots, lists:sum(maps:values(Opens)), Events, Skipped}
+%% closed (root process => when its last root ended), known, and what part/spans_caps.erl keeps. In
+%% the process dictionary: processes that do not run, since when and where.
+Tally = fun(#{roots := Roots, opens := Opens, events := Events, skips := Skips,
+              resets := Resets}) ->
+    Why = [map_get(W, Skips) || W <- [cap, participants, fanout, depth, stale]],
+    list_to_tuple([Roots, lists:sum(maps:values(Opens)), Events | Why] ++ [Resets])
 end,
 
 %% Sets the pattern again after a change of the open roots or of the known processes.
-Reseed = fun(#{place := At, opens := Opens, known := Known, full := Full, process := Root}) ->
+Reseed = fun(#{place := At, opens := Opens, known := Known, beyond := Beyond, full := Full,
+               process := Root}) ->
     Labels = maps:from_list([{P, P} || P <- maps:keys(Opens)]),
-    catch SetPattern(At, send, SendSpec(Labels, Known, Full, Root), [])
-end,
-
-Keep = fun(Event, #{left := Left, kept := Kept, events := Events, skipped := Skipped} = S) ->
-    case Left of
-        0 -> S#{skipped := Skipped + 1};
-        _ ->
-            Left =:= 1 andalso (self() ! {finish, events}),
-            S#{left := Left - 1, kept := [Event | Kept], events := Events + 1}
-    end
-end,
-
-%% An event of a process that takes part; too many of one root do not.
-Member = fun(P, Label, #{seen := Seen, participants := Most} = S) ->
-    Key = {Label, P},
-    case Seen of
-        #{Key := _} -> S;
-        #{Label := N} when N >= Most -> full;
-        _ -> S#{seen := Seen#{Key => [], Label => maps:get(Label, Seen, 0) + 1}}
-    end
-end,
-
-Flagged = fun(P, #{full := Full, known := Known} = S) ->
-    case Known of
-        _ when not Full -> S;
-        #{P := _} -> S;
-        _ ->
-            S#{known := Known#{P => []}, stale := true}
-    end
+    catch SetPattern(At, send, SendSpec(Labels, Known, Beyond, Full, Root), [])
 end,
 
 %% The root processes that live: one that died does not return.
 Living = fun(#{opens := Opens} = S) ->
     S#{opens := maps:filter(fun(P, _) -> is_process_alive(P) end, Opens)}
 end,
-Linger = fun(#{opens := Opens, until := Until} = S) ->
-    case map_size(Opens) =:= 0 andalso erlang:system_info(trace_control_word) =:= 0 of
-        true when Until =:= infinity ->
+Linger = fun(S) ->
+    case map_size(map_get(opens, S)) =:= 0 andalso erlang:system_info(trace_control_word) =:= 0 of
+        true when map_get(until, S) =:= infinity ->
             erlang:send_after(LingerMs, self(), linger),
             S#{until := erlang:monotonic_time()
                    + erlang:convert_time_unit(LingerMs, millisecond, native)};
@@ -144,30 +119,26 @@ Linger = fun(#{opens := Opens, until := Until} = S) ->
     end
 end,
 
-OnSpan = fun(Event, S) ->
-    #{opens := Opens, roots := Roots, denied := Denied_} = S,
-    P = element(3, Event),
-    Label = element(5, Event),
-    case element(2, Event) of
-        _ when is_map_key(P, Denied_) -> S;
+OnSpan = fun({Ts, Kind, P, _, Label, _, Tag, _, _, _} = Event, S) ->
+    Opens = map_get(opens, S),
+    case Kind of
+        _ when is_map_key(P, map_get(denied, S)) -> S;
+        send when is_pid(Label) -> OnSend(Event, S);
+        'receive' when is_pid(Label) -> OnReceive(Event, S);
         root ->
             %% A process as root has one at a time.
-            Open = case element(7, Event) of none -> maps:get(P, Opens, 0) + 1; _ -> 1 end,
-            Next = Keep(Event, S#{roots := Roots + 1, opens := Opens#{P => Open}}),
-            (Flagged(P, Next))#{stale := true};
+            Open = case Tag of none -> maps:get(P, Opens, 0) + 1; _ -> 1 end,
+            Next = Begun(P, S#{roots := map_get(roots, S) + 1, opens := Opens#{P => Open}}),
+            (Flagged(P, Keep(Event, Next)))#{stale := true};
         over ->
             Linger(S#{opens := maps:remove(P, Opens), stale := true});
         return ->
-            Left = case Opens of
-                #{P := N} when N > 1 -> Opens#{P := N - 1};
-                _ -> maps:remove(P, Opens)
+            Left = case maps:get(P, Opens, 1) of
+                1 -> maps:remove(P, Opens);
+                N -> Opens#{P => N - 1}
             end,
-            Linger(Keep(Event, S#{opens := Left, stale := true}));
-        _ when is_pid(Label) ->
-            case Member(P, Label, S) of
-                full -> S#{skipped := maps:get(skipped, S) + 1};
-                Next -> Keep(Event, Flagged(P, Next))
-            end;
+            Closed = maps:put(P, Ts, map_get(closed, S)),
+            Linger(Keep(Event, S#{opens := Left, closed := Closed, stale := true}));
         _ -> Keep(Event, S)
     end
 end,
@@ -184,22 +155,22 @@ end,
 %% others: a process that computes makes 100,000 a second.
 Waiting = #{gen => [], gen_server => [], gen_statem => [], gen_event => [], timer => [],
             prim_inet => [], proc_lib => []},
-Scheduled = fun(P, Mfa, {Mono, _} = Ts, S) ->
+KeepRun = fun(P, Events, S) ->
+    case map_get(process, S) of
+        %% A process as root runs for other requests too.
+        {P, _} when not is_map_key(P, map_get(opens, S)) -> S;
+        _ -> lists:foldl(Keep, S, Events)
+    end
+end,
+Ran = fun(P, Mfa, {Mono, _} = Ts, S) ->
     In = {Ts, in, P, none, none, 0, none, none, 0, MfaOf(Mfa)},
     case erase(P) of
         {{Since, _}, {M, _, _} = Mfa}
           when Mono - Since < Fold, not is_map_key(M, Waiting) -> S;
         {Since, Where} ->
             Out = {Since, out, P, none, none, 0, none, none, 0, MfaOf(Where)},
-            Keep(In, Keep(Out, S));
-        undefined -> Keep(In, S)
-    end
-end,
-%% A process as root runs for other requests too.
-Ran = fun(P, Mfa, Ts, S) ->
-    case S of
-        #{process := {P, _}, opens := Opens} when not is_map_key(P, Opens) -> erase(P), S;
-        _ -> Scheduled(P, Mfa, Ts, S)
+            KeepRun(P, [Out, In], S);
+        undefined -> KeepRun(P, [In], S)
     end
 end,
 Stopped = fun(S) ->
@@ -237,11 +208,12 @@ end,
 
 %% Setting the pattern takes 0.3 to 8 ms: while there is more in the queue, not each time.
 FreshMs = 20,
-Fresh = fun(#{stale := Stale, seeded := At} = S) ->
-    case Stale andalso erlang:monotonic_time() of
+Fresh = fun(S) ->
+    case map_get(stale, S) andalso erlang:monotonic_time() of
         false -> S;
         Now_ ->
-            Late = erlang:convert_time_unit(Now_ - At, native, millisecond) >= FreshMs,
+            Late = erlang:convert_time_unit(Now_ - map_get(seeded, S), native, millisecond)
+                >= FreshMs,
             case Late orelse process_info(self(), message_queue_len) =:= {message_queue_len, 0} of
                 true -> Reseed(S), S#{stale := false, seeded := erlang:monotonic_time()};
                 false -> S
@@ -249,7 +221,8 @@ Fresh = fun(#{stale := Stale, seeded := At} = S) ->
     end
 end,
 
-SpansCollect = fun Collect(#{holder := H} = S) ->
+SpansCollect = fun Collect(S) ->
+    H = map_get(holder, S),
     receive
         {trace_ts, _, _, _, {Mono, _}} when Mono > map_get(until, S) ->
             SpansFinish(roots, S);
@@ -284,8 +257,10 @@ SpansCollector = fun(H, CountWork) ->
     Plan =/= none andalso receive
         {H, go, #{place := At, full := Full, denied := Known} = Told_} ->
             S = Told_#{holder => H, plan => Plan, count_work => CountWork, kept => [],
-                       events => 0, roots => 0, opens => #{}, known => Known, seen => #{},
-                       skipped => 0, until => infinity, stale => false,
+                       events => 0, roots => 0, opens => #{}, closed => #{}, known => Known,
+                       seen => #{}, beyond => #{}, dead => #{}, window => {0, 0}, resets => 0,
+                       skips => #{cap => 0, participants => 0, fanout => 0, depth => 0, stale => 0},
+                       until => infinity, stale => false,
                        seeded => erlang:monotonic_time()},
             Reseed(S),
             Full andalso SetPattern(At, 'receive', ReceiveSpec, []),

@@ -10,47 +10,52 @@ end,
 LightFlags = [send, strict_monotonic_timestamp],
 FullFlags = [running, procs, send, 'receive', strict_monotonic_timestamp],
 
-%% Of a process as root, P: a call or cast that it sends without a live token is a root, one of
-%% Every; its reply to a request is the end. It has no token after a message that had none, and a
-%% dead one, without its bits, from the reply on: that reply carries it to the requester, and it may
-%% come back. Open: it has an open root, which is over when it sends without a token and all roots
-%% are taken. What an action asks of the token is what those before it have left.
+%% Of a process as root, P: the first call or cast that it sends for a request is a root, one of
+%% Every; its reply to whoever asked is the end. In between its token has the bit `print`, also that
+%% of a request that is not captured; after it the token is dead, without bits: the reply carries it
+%% to the requester, and it may come back. A message without a token takes it away. Open: it has an
+%% open root, which is over when it sends without a token and all roots are taken. What an action
+%% asks of the token is what those before it have left.
 ProcessSpec = fun(P, Every, Open, Push) ->
     Is = {'=:=', {self}, {const, P}},
     Lost = {'not', {is_seq_trace}},
     Sampled = {'=:=', {'rem', {get_tcw}, Every}, 0},
-    Bit = fun(N) -> {'band', {element, 1, {get_seq_token}}, N} end,
-    Live = {'=/=', Bit(1), 0},
-    Dead = {'=:=', Bit(1), 0},
+    Off = fun(Bits) -> {'=:=', {'band', {element, 1, {get_seq_token}}, Bits}, 0} end,
+    [Send, Receive, Print, Fresh] = [Off(1), Off(2), Off(4), Off(5)],
     Root = {const, #{true => {root}, false => false}},
     One = {const, #{true => 1, false => 0}},
-    Revive = [{message, {map_get, {'andalso', Dead, Sampled}, Root}},
-              {set_seq_token, send, {'orelse', Live, Sampled}},
-              {set_tcw, {'-', {get_tcw}, {map_get, {'=:=', Bit(2), 0}, One}}},
-              {set_seq_token, 'receive', Live}],
-    Answer = [{message, Live}, {set_seq_token, send, false}, {set_seq_token, 'receive', false}],
+    Set = fun(Flag, Value) when Flag =/= label -> {set_seq_token, Flag, Value} end,
+    Begin = {'andalso', Fresh, Sampled},
+    Again = [{message, {map_get, Begin, Root}},
+             Set('receive', {'orelse', {'not', Receive}, Begin}),
+             {set_tcw, {'-', {get_tcw}, {map_get, Fresh, One}}},
+             Set(print, {'orelse', {'not', Print}, Fresh}), Set(send, {'not', Receive})],
+    Quiet = [{message, false}, {set_seq_token, label, {self}}, Set(print, true),
+             Set(strict_monotonic_timestamp, true)],
+    Answer = [{message, {'not', Send}} | [Set(Flag, false) || Flag <- [send, 'receive', print]]],
     Replies = [{{['alias' | '_'], '_'}, []}, {{[['alias' | '_'] | '_'], '_'}, []},
                {{'$2', '_'}, [{is_reference, '$2'}]}, {{{'$2', '_'}, '_'}, [{is_reference, '$2'}]}],
-    Begins = [{Request, G, A} || Request <- [{'$gen_call', '_', '_'}, {'$gen_cast', '_'}],
-        {G, A} <- [{[Lost, Budget, Sampled], [Take | Seed({self})] ++ [{message, {{root}}} | Push]},
-                   {[Lost, Budget], [Take, {message, false}]},
-                   {[{is_seq_trace}, Budget], Revive ++ Push}]
+    Requests = [{Request, G, A} || Request <- [{'$gen_call', '_', '_'}, {'$gen_cast', '_'}],
+        {G, A} <- [{[Lost, Budget, Sampled],
+                    [Take | Seed({self})] ++ [Set(print, true), {message, {{root}}} | Push]},
+                   {[Lost, Budget], [Take | Quiet]},
+                   {[{is_seq_trace}, Budget], Again ++ Push}]
                   ++ [{[Lost], [{message, {{over}}}]} || Open]],
-    [{['$1', Sent], [Is | G], A} || {Sent, G, A} <- Begins]
+    [{['$1', Sent], [Is | G], A} || {Sent, G, A} <- Requests]
     ++ [{['_', Reply], [Is, {is_seq_trace} | G], Answer} || {Reply, G} <- Replies]
 end,
 
 %% Acts in processes with the flag `send`, and keeps that flag silent. Labels: root => root, of the
 %% open ones, which lose their token with a reply that has none; one that returned a moment ago has
 %% it still. Known: who needs no flags in full mode: those that have them, and the denied. Root: a
-%% process as root, {Pid, Every}, or none.
-SendSpec = fun(Labels, Known, Full, Root) ->
+%% process as root, {Pid, Every}, or none. Beyond: whose receivers get none.
+SendSpec = fun(Labels, Known, Beyond, Full, Root) ->
     Again = Seed({map_get, {self}, {const, Labels}}),
     Quiet = [{message, false}],
     Flag = [{trace, '$1', [], FullFlags} || Full],
     Push = Quiet ++ Flag,
     Mine = {is_map_key, {self}, {const, Labels}},
-    Kn = {is_map_key, '$1', {const, Known}},
+    Kn = {'orelse', {is_map_key, '$1', {const, Known}}, {is_map_key, {self}, {const, Beyond}}},
     Call = {'$gen_call', '_', '_'},
     Cast = {'$gen_cast', '_'},
     Lost = {'not', {is_seq_trace}},

@@ -1,0 +1,142 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
+%% ---- Who takes part in a root, and what is beyond its caps: such events are counted only.
+%%
+%% seen: label => {How many, #{Pid => {Depth, Receivers}}}, in place of the pair the cap that the
+%% process is beyond, or `stale`: it has the token of a root that is over, and works for no span.
+%% Receivers are those of its last request. beyond: the processes at a cap, whose receivers get no
+%% flags in full mode. dead: messages that were sent with a stale token, by sender and serial.
+
+%% No patterns of maps in what handles an event: erl_eval compiles an expression for each of their
+%% keys.
+
+%% Why an event is not kept: beyond a cap of the capture or of a root, or `stale`.
+Skip = fun(Why, S) ->
+    Skips = map_get(skips, S),
+    S#{skips := Skips#{Why := map_get(Why, Skips) + 1}}
+end,
+Keep = fun(Event, S) ->
+    case map_get(left, S) of
+        0 -> Skip(cap, S);
+        Left ->
+            Left =:= 1 andalso (self() ! {finish, events}),
+            S#{left := Left - 1, kept := [Event | map_get(kept, S)],
+               events := map_get(events, S) + 1}
+    end
+end,
+
+Flagged = fun(P, S) ->
+    case map_get(full, S) andalso not is_map_key(P, map_get(known, S)) of
+        false -> S;
+        true -> S#{known := maps:put(P, [], map_get(known, S)), stale := true}
+    end
+end,
+
+%% Distinct receivers of what a process does for one request; calls between a root and a callee.
+MostFanout = 20,
+MostDepth = 16,
+%% So many events a second without an open span: the tokens are cleared, all of them.
+MostStale = 200,
+MostDead = 1000,
+Second = erlang:convert_time_unit(1, second, native),
+Asks = #{call => [], cast => [], spawn => [], message => []},
+Begins = #{call => [], cast => [], spawn => []},
+
+Skipped = fun(Why, P, S) ->
+    case map_get(full, S) andalso not is_map_key(P, map_get(beyond, S)) of
+        true -> Skip(Why, S#{beyond := maps:put(P, [], map_get(beyond, S)), stale := true});
+        false -> Skip(Why, S)
+    end
+end,
+
+DropStale = fun({{Mono, _}, _, _, _, _, _, _, _, _, _}, S) ->
+    {Since, N} = map_get(window, S),
+    Next = Skip(stale, S),
+    case Mono - Since > Second of
+        true -> Next#{window := {Mono, 1}};
+        false when N + 1 < MostStale -> Next#{window := {Since, N + 1}};
+        false ->
+            seq_trace:reset_trace(),
+            Next#{window := {Mono, 0}, resets := map_get(resets, S) + 1}
+    end
+end,
+%% The message that it sends must not make a participant.
+StaleSend = fun({_, _, F, _, _, Serial, _, _, _, _} = Event, S) ->
+    Dead = map_get(dead, S),
+    Room = case map_size(Dead) < MostDead of true -> Dead; false -> #{} end,
+    DropStale(Event, S#{dead := Room#{{F, Serial} => []}})
+end,
+
+%% What followed an earlier root of this process takes part still, and is not counted again.
+Begun = fun(P, S) ->
+    Seen = map_get(seen, S),
+    {_, Of} = maps:get(P, Seen, {0, #{}}),
+    Few = case map_size(Of) > MostDead of true -> #{}; false -> Of end,
+    S#{seen := Seen#{P => {1, Few#{P => {0, #{}}}}}}
+end,
+
+%% Of the root's process. Events of the token may come later than the return that they precede.
+IsOver = fun(Label, Label, Ts, S) ->
+    not is_map_key(Label, map_get(opens, S)) andalso Ts > maps:get(Label, map_get(closed, S), Ts);
+   (_, _, _, _) -> false
+end,
+
+%% {How many take part, who}, the state of a process there.
+SeenOf = fun(Label, S) -> maps:get(Label, map_get(seen, S), none) end,
+StateOf = fun(_, none) -> stale; (P, {_, Of}) -> maps:get(P, Of, unknown) end,
+SetState = fun(Label, P, State, {N, Of}, S) ->
+    More = case is_map_key(P, Of) of true -> N; false -> N + 1 end,
+    S#{seen := maps:put(Label, {More, Of#{P => State}}, map_get(seen, S))}
+end,
+
+OnSend = fun({Ts, _, F, To, Label, _, Tag, _, _, _} = Event, S) ->
+    Seen = SeenOf(Label, S),
+    case IsOver(F, Label, Ts, S) orelse StateOf(F, Seen) of
+        true -> StaleSend(Event, S);
+        stale -> StaleSend(Event, S);
+        unknown -> Keep(Event, S);
+        {Depth, Out} ->
+            R = case To of _ when is_atom(To) -> whereis(To); _ -> To end,
+            case is_pid(R) andalso is_map_key(Tag, Asks) andalso not is_map_key(R, Out) of
+                false -> Keep(Event, S);
+                true when map_size(Out) >= MostFanout -> Skipped(fanout, F, S);
+                true when Depth >= MostDepth -> Skipped(depth, F, S);
+                true -> Keep(Event, SetState(Label, F, {Depth, Out#{R => []}}, Seen, S))
+            end;
+        Why -> Skipped(Why, F, S)
+    end
+end,
+
+%% How its receiver is after a message: as before, and the message is kept; or the new state.
+After = fun(P, Tag, {Depth, Out}, Now_, N, Most) ->
+    case Now_ of
+        {_, _} when not is_map_key(Tag, Begins) -> keep;
+        unknown when N >= Most -> participants;
+        _ when Depth >= MostDepth -> depth;
+        _ when map_size(Out) >= MostFanout, not is_map_key(P, Out), is_map_key(Tag, Asks) -> fanout;
+        {0, _} -> keep;
+        _ -> {Depth + 1, #{}}
+    end;
+   (_, _, Why, _, _, _) -> Why
+end,
+
+OnReceive = fun({Ts, _, P, F, Label, Serial, Tag, _, _, _} = Event, S) ->
+    case SeenOf(Label, S) of
+        none -> DropStale(Event, S);
+        {N, _} = Seen ->
+            Dead = is_map_key({F, Serial}, map_get(dead, S)) orelse IsOver(P, Label, Ts, S),
+            By = case Dead orelse StateOf(F, Seen) of
+                true -> stale;
+                unknown -> {0, #{}}; %% of another node, or denied
+                Sender -> Sender
+            end,
+            Mine = StateOf(P, Seen),
+            case After(P, Tag, By, Mine, N, map_get(participants, S)) of
+                keep -> Keep(Event, S);
+                {_, _} = Next -> Keep(Event, Flagged(P, SetState(Label, P, Next, Seen, S)));
+                stale when P =:= Label -> DropStale(Event, S);
+                stale -> DropStale(Event, SetState(Label, P, stale, Seen, S));
+                Why when is_tuple(Mine) -> Skip(Why, S);
+                Why -> Skipped(Why, P, SetState(Label, P, Why, Seen, S))
+            end
+    end
+end,
