@@ -228,9 +228,9 @@ SpansCollect = fun Collect(S) ->
             SpansFinish(roots, S);
         {trace_ts, P, out, Mfa, Ts} ->
             put(P, {Ts, Mfa}),
-            Collect(S);
+            Collect(Fresh(S));
         {trace_ts, P, in, Mfa, Ts} ->
-            Collect(Ran(P, Mfa, Ts, S));
+            Collect(Fresh(Ran(P, Mfa, Ts, S)));
         {take, H} ->
             #{kept := Kept} = Next = Linger(Living(Fresh(S))),
             {Some, Rest} = lists:split(min(BatchEvents, length(Kept)), Kept),
