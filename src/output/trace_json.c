@@ -110,7 +110,7 @@ void trace_json_end(struct buf *out, const struct trace_ending *e, struct slice 
     json_object_set_new(root, "note", json_slice(e->note));
     json_object_set_new(root, "elapsed_ms", json_known(e->elapsed_ms));
     json_object_set_new(root, "bytes", json_known(e->bytes));
-    json_object_set_new(root, "session", json_boolean(e->session));
+    json_object_set_new(root, "session", json_boolean(e->isolated));
     json_object_set_new(root, "procs", json_slice(e->procs));
     json_object_set_new(root, "caps", json_caps(&e->caps));
     json_object_set_new(root, "counters", counters);

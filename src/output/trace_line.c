@@ -188,7 +188,7 @@ void trace_line_make(struct trace_line *out, const struct trace_layout *layout,
     if (log && event->pattern < trace_log_patterns(log))
         pattern = trace_log_pattern(log, event->pattern)->pattern;
     if (pattern != NULL) {
-        out->pattern_text = pattern->source;
+        out->pattern_text = pattern->typed;
         out->shows_caller = (pattern->actions & TRACE_CALLER) != 0;
     }
     if (event->kind == EVENT_LOST) {
@@ -246,7 +246,7 @@ static void make_tally(struct trace_tally *out, const struct trace_pattern_info 
     const struct histogram *h = &info->latency;
     *out = (struct trace_tally){.functions = (int64_t)info->functions};
     if (info->pattern != NULL)
-        out->pattern = info->pattern->source;
+        out->pattern = info->pattern->typed;
     put_counts(out, &info->counts);
     out->p50_us = percentile_us(h, 0.5);
     out->p90_us = percentile_us(h, 0.9);
@@ -267,7 +267,7 @@ static void make_counter(struct trace_counter *out, const struct speller *s,
     const struct pattern *pattern =
         f->pattern < trace_log_patterns(log) ? trace_log_pattern(log, f->pattern)->pattern : NULL;
     if (pattern != NULL) {
-        out->pattern = pattern->source;
+        out->pattern = pattern->typed;
         out->actions = pattern->actions;
     }
 }
@@ -298,7 +298,7 @@ void trace_ending_make(struct trace_ending *out, const struct trace_layout *layo
                                  .procs = text_of(state->status.procs),
                                  .elapsed_ms = (int64_t)state->used[CAP_TIME_MS],
                                  .bytes = (int64_t)state->used[CAP_BYTES],
-                                 .session = state->session,
+                                 .isolated = state->isolated,
                                  .caps = state->caps,
                                  .preflight = state->preflight,
                                  .check = state->status.check,

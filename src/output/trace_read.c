@@ -71,7 +71,7 @@ int trace_ending_read(struct trace_ending *out, struct arena *arena, const char 
     out->procs = json_read_slice(arena, json_object_get(root, "procs"));
     out->elapsed_ms = json_integer_value(json_object_get(root, "elapsed_ms"));
     out->bytes = json_integer_value(json_object_get(root, "bytes"));
-    out->session = json_is_true(json_object_get(root, "session"));
+    out->isolated = json_is_true(json_object_get(root, "session"));
     read_caps(&out->caps, json_object_get(root, "caps"));
     json_read_fields(&trace_tally_fields, &out->total, arena, json_object_get(root, "counters"));
     read_patterns(out, arena, json_object_get(root, "patterns"));

@@ -73,7 +73,7 @@ const struct trace_log *recorded_log_trace(const struct recorded_log *l)
 static unsigned find_pattern(const struct recorded_log *l, struct slice text)
 {
     unsigned at = 0;
-    while (at < l->n_patterns && !slice_equal(l->patterns[at]->source, text))
+    while (at < l->n_patterns && !slice_equal(l->patterns[at]->typed, text))
         at++;
     return at;
 }
@@ -86,7 +86,7 @@ static struct pattern *unread_pattern(struct slice text)
     struct error ignored = {.code = ERR_NONE};
     if (pattern_parse(&p, stand_in, sizeof stand_in - 1, SYNTAX_ERLANG, NULL, &ignored) != 0)
         return NULL;
-    p->source = slice_keep(&p->arena, text);
+    p->typed = slice_keep(&p->arena, text);
     p->kind = slice_begins(text, "send(")      ? PATTERN_SEND
               : slice_begins(text, "receive(") ? PATTERN_RECEIVE
                                                : PATTERN_CALL;
@@ -240,7 +240,7 @@ static void set_setup(struct recorded_log *l, const struct trace_ending *e)
 {
     struct trace_state *s = trace_log_state_edit(l->log);
     s->caps = e->caps;
-    s->session = e->session;
+    s->isolated = e->isolated;
     s->preflight = e->preflight;
     put_slice(s->note, sizeof s->note, e->note);
     for (size_t i = 0; i < e->n_patterns; i++) {

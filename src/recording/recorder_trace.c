@@ -51,7 +51,7 @@ void recorder_trace_begin(struct recorder *r, const struct trace_log *log, enum 
     size_t n = trace_log_patterns(log);
     struct slice *texts = arena_alloc(&r->arena, (n + 1) * sizeof *texts);
     for (size_t i = 0; i < n; i++)
-        texts[i] = trace_log_pattern(log, i)->pattern->source;
+        texts[i] = trace_log_pattern(log, i)->pattern->typed;
     const char *procs = trace_log_state(log)->status.procs;
     part->syntax = syntax;
     part->patterns = trace_texts_json(&r->arena, texts, n);

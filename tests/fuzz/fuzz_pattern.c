@@ -26,12 +26,12 @@ static void check_pattern(const struct pattern *p, size_t len)
         check_node(p->args[i], len);
     if (p->guard != NULL)
         check_node(p->guard, len);
-    FUZZ_REQUIRE(p->at + p->source.len <= len);
+    FUZZ_REQUIRE(p->at + p->typed.len <= len);
     pattern_describe(&tree, p);
     FUZZ_REQUIRE(text_is_utf8((const char *)tree.data, tree.len));
     buf_reset(&tree);
     pattern_print_tree(&tree, p);
-    FUZZ_REQUIRE(pattern_parse(&second, p->source.s, p->source.len, p->syntax, NULL, &err) == 0);
+    FUZZ_REQUIRE(pattern_parse(&second, p->typed.s, p->typed.len, p->syntax, NULL, &err) == 0);
     pattern_print_tree(&again, second);
     FUZZ_REQUIRE(tree.len == again.len && memcmp(tree.data, again.data, tree.len) == 0);
     struct record_name names[2];

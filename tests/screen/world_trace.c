@@ -167,7 +167,7 @@ static void run(struct traced *t)
                 add(t->log, &shop[i], i);
     set_counts(t);
     s->status.phase = SESSION_RUNNING;
-    s->session = true;
+    s->isolated = true;
     s->shut = true;
     snprintf(s->shut_why, sizeof s->shut_why, "rate");
     s->preflight.functions = 1;

@@ -64,7 +64,7 @@ struct trace_ending {
         reason; /* "events", "stopped", …; "failed" and "not_started" when nothing was set */
     struct slice reason_text, note, procs;
     int64_t elapsed_ms, bytes;
-    bool session;
+    bool isolated;
     struct caps caps;
     struct trace_tally total, *patterns;
     size_t n_patterns;

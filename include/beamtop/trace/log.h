@@ -150,7 +150,7 @@ struct trace_state {
     bool on_rate_stop;
     bool recorded; /* of a recording: a cap of 0 is unknown */
     bool texts;    /* of a recording without values: texts stand for them */
-    bool session;  /* an own session (OTP 27+); else the node's single space */
+    bool isolated; /* in a trace session of ours (OTP 27+); else in the single space */
     bool children;
     char note[200]; /* for the user: narrowed, a module reloaded; or "" */
     struct trace_preflight preflight;

@@ -88,9 +88,9 @@ enum action_bit {
 
 struct pattern {
     struct arena arena;
-    struct slice source; /* the text it was made of; a copy */
-    size_t at;           /* where that began in the text that was parsed */
-    enum syntax syntax;  /* ERLANG or ELIXIR: what was recognised */
+    struct slice typed; /* the text it was made of; a copy */
+    size_t at;          /* where that began in the text that was parsed */
+    enum syntax syntax; /* ERLANG or ELIXIR: what was recognised */
     enum pattern_kind kind;
     struct pattern_name module, function; /* of calls */
     int arity;                            /* -1: any */

@@ -13,11 +13,11 @@
 struct buf;
 
 struct diag {
-    char *file;    /* owned */
-    size_t line;   /* from 1 */
-    size_t column; /* from 1, in bytes */
-    char *source;  /* owned: the line as it stands, without its end */
-    char *text;    /* owned: what is wrong and what would be right */
+    char *file;      /* owned */
+    size_t line;     /* from 1 */
+    size_t column;   /* from 1, in bytes */
+    char *line_text; /* owned: the line as it stands, without its end */
+    char *text;      /* owned: what is wrong and what would be right */
 };
 
 struct diags {
@@ -28,8 +28,8 @@ struct diags {
 
 void diags_init(struct diags *d);
 void diags_clear(struct diags *d);
-void diags_add(struct diags *d, const char *file, size_t line, size_t column, const char *source,
-               size_t source_len, const char *fmt, ...) ATTR_PRINTF(7, 8);
+void diags_add(struct diags *d, const char *file, size_t line, size_t column, const char *line_text,
+               size_t line_len, const char *fmt, ...) ATTR_PRINTF(7, 8);
 /* For a terminal or a log: every byte is safe, the caret stands under the column. */
 void diags_print(const struct diags *d, struct buf *out);
 

@@ -62,7 +62,7 @@ static void begun(void *arg)
     char estimate[240], text[320];
     estimate_text(estimate, sizeof estimate, s);
     snprintf(text, sizeof text, "calls counted: %.60s: %s",
-             *c->log.words ? c->log.words : "every function", estimate);
+             *c->log.patterns ? c->log.patterns : "every function", estimate);
     tui_session_journal(&c->s, false, text);
     tui_message(c->tui, STYLE_MESSAGE, "%s%s%s", estimate, *s->others ? "; also there: " : "",
                 s->others);
@@ -162,7 +162,7 @@ static int open_session(struct tui_calls *c, struct session **out, const char *w
 static int start(struct tui_calls *c, const char *words, size_t *offset, struct error *err)
 {
     struct session *session = NULL;
-    char copy[sizeof c->log.words];
+    char copy[sizeof c->log.patterns];
     words += strspn(words, " ");
     if (strlen(words) >= sizeof copy)
         return error_set(err, ERR_USAGE, "at most %zu characters", sizeof copy - 1);
@@ -232,7 +232,7 @@ static void open_prompt(struct tui_calls *c, const char *initial)
 
 static void ask_words(struct tui_calls *c)
 {
-    open_prompt(c, c->log.words);
+    open_prompt(c, c->log.patterns);
     tui_trace_names_typed(c->tui->trace);
 }
 
@@ -294,7 +294,7 @@ static void act_time(struct tui_calls *c, const char *arg)
                     ? "own time of the top functions is measured in a second window"
                     : "only calls are counted");
     if (runs(c))
-        begin(c, c->log.words);
+        begin(c, c->log.patterns);
 }
 
 bool tui_calls_stop(struct tui_calls *c)

@@ -174,7 +174,7 @@ static void act_only_pattern(struct tui_trace *tr, const char *arg)
         return;
     const struct trace_pattern_info *info =
         trace_log_pattern(trace_session_log(tr->s.session), e->pattern);
-    const struct slice source = info->pattern->source;
+    const struct slice source = info->pattern->typed;
     trace_narrow_pattern(tr->s.session, e->pattern);
     tui_message(tr->tui, STYLE_MESSAGE, "from now on only %.*s",
                 (int)(source.len < 200 ? source.len : 200), source.s);

@@ -227,7 +227,7 @@ static void put_procs(struct buf *out, const struct typed_line *t, const struct 
 static void tell_none(struct assist *a, const struct names *names)
 {
     const struct pattern *p = a->typed.none;
-    const struct slice source = p->source;
+    const struct slice source = p->typed;
     char why[400];
     prepare_why_none(why, sizeof why, p, &a->typed.found, names);
     snprintf(a->line.text, sizeof a->line.text, "nothing to %s: %.*s: %s",

@@ -18,7 +18,7 @@ void calls_log_clear(struct calls_log *log)
     calls_log_init(log);
 }
 
-void calls_log_begin(struct calls_log *log, const char *words)
+void calls_log_begin(struct calls_log *log, const char *patterns)
 {
     arena_reset(&log->arena);
     memset(&log->window, 0, sizeof log->window);
@@ -26,7 +26,7 @@ void calls_log_begin(struct calls_log *log, const char *words)
     memset(&log->state, 0, sizeof log->state);
     log->state.status.phase = SESSION_PREPARING;
     log->state.calls_per_s = log->state.load = NAN;
-    snprintf(log->words, sizeof log->words, "%s", words);
+    snprintf(log->patterns, sizeof log->patterns, "%s", patterns);
 }
 
 void calls_log_state(struct calls_log *log, const struct calls_state *state)

@@ -21,7 +21,7 @@ static void explain_none(const struct calls_session *s, const struct calls_sampl
 {
     struct slice source = {"every function", 14};
     if (sample->none < s->s.n_patterns)
-        source = s->s.patterns[sample->none]->source;
+        source = s->s.patterns[sample->none]->typed;
     error_set(err, ERR_NOT_FOUND, "nothing to count: %.*s: %s",
               (int)(source.len < 100 ? source.len : 100), source.s, sample->why);
 }

@@ -79,7 +79,7 @@ static int parse_at(struct pattern **out, const char *text, size_t len, size_t a
         pattern_free(made);
         return ERR_USAGE;
     }
-    made->source = (struct slice){copy + made->at, p.last - made->at};
+    made->typed = (struct slice){copy + made->at, p.last - made->at};
     *end = p.token.from;
     *out = made;
     return 0;

@@ -171,13 +171,13 @@ void pattern_print_tree(struct buf *out, const struct pattern *p)
 
 static void put_text(struct buf *out, const struct pattern *p, const struct node *n)
 {
-    text_put_safe(out, p->source.s + n->from - p->at, n->to - n->from, false);
+    text_put_safe(out, p->typed.s + n->from - p->at, n->to - n->from, false);
 }
 
 /* As written: with its quotes, slashes or dots. */
 static void put_written(struct buf *out, const struct pattern *p, const struct pattern_name *name)
 {
-    text_put_safe(out, p->source.s + name->from - p->at, name->to - name->from, false);
+    text_put_safe(out, p->typed.s + name->from - p->at, name->to - name->from, false);
 }
 
 static void describe_calls(struct buf *out, const struct pattern *p)

@@ -125,7 +125,7 @@ struct armed_answer {
     int64_t mono;
     int64_t wall_us;
     uint64_t per_second; /* never 0 */
-    bool session;
+    bool isolated;
     double arm_us; /* of spans; else 0 */
     char refused[400];
     enum err code; /* of a refusal */

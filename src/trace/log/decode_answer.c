@@ -518,7 +518,7 @@ static bool read_clock(struct cursor *c, struct armed_answer *out)
         else if (ok && strcmp(name, "per_second") == 0)
             ok = cursor_uint64(c, &out->per_second);
         else if (ok && strcmp(name, "session") == 0)
-            ok = cursor_bool(c, &out->session);
+            ok = cursor_bool(c, &out->isolated);
         else if (ok && strcmp(name, "arm_us") == 0)
             ok = cursor_number(c, &out->arm_us);
         else if (ok)

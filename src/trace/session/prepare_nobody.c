@@ -49,8 +49,8 @@ size_t prepare_unknown(const struct matchspec *specs, size_t n, const struct pre
 
 size_t prepare_place(const struct pattern *p, struct slice name)
 {
-    for (size_t i = 0; i + name.len <= p->source.len; i++)
-        if (name.len > 0 && memcmp(p->source.s + i, name.s, name.len) == 0)
+    for (size_t i = 0; i + name.len <= p->typed.len; i++)
+        if (name.len > 0 && memcmp(p->typed.s + i, name.s, name.len) == 0)
             return p->at + i;
     return p->at;
 }

@@ -153,7 +153,7 @@ static void on_armed(void *arg, const struct answer *answer)
     t->mono_start = armed.mono;
     t->wall_start_us = armed.wall_us;
     t->per_second = armed.per_second;
-    t->state->session = armed.session;
+    t->state->isolated = armed.isolated;
     note_taken(t);
     t->armed_ns = t->heard_ns = t->rate_ns = t->credit.round_ns = session_now(&t->s);
     session_enter(&t->s, SESSION_RUNNING);

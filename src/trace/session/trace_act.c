@@ -86,7 +86,7 @@ void trace_narrow_pattern(struct session *s, unsigned pattern)
     struct trace_session *t = (struct trace_session *)s;
     if (!trace_is_running(t) || pattern >= t->s.n_patterns)
         return;
-    narrowed(t, t->s.patterns[pattern]->source);
+    narrowed(t, t->s.patterns[pattern]->typed);
     struct builder *b = trace_term(t, "narrow", 3);
     build_tuple(b, 2);
     build_atom(b, "pattern");

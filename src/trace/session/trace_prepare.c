@@ -20,7 +20,7 @@
 static void explain_none(struct trace_session *t, size_t i, const struct names *names)
 {
     const struct preflight_pattern *found = &t->preflight.patterns[i];
-    const struct slice source = t->s.patterns[i]->source;
+    const struct slice source = t->s.patterns[i]->typed;
     char *out = t->state->preflight.why_none;
     size_t size = sizeof t->state->preflight.why_none;
     size_t len = strlen(out);
@@ -69,7 +69,7 @@ static int check_atoms(struct trace_session *t, struct error *err)
     if (t->s.n_patterns == 1)
         return error_set(err, ERR_NOT_FOUND, "%s", why);
     return error_set(err, ERR_NOT_FOUND, "%.*s: %s",
-                     (int)(of->source.len < 100 ? of->source.len : 100), of->source.s, why);
+                     (int)(of->typed.len < 100 ? of->typed.len : 100), of->typed.s, why);
 }
 
 static int check_procs(struct trace_session *t, const struct names *names, struct error *err)

@@ -130,7 +130,7 @@ static int check_functions(struct spans_session *t, struct error *err)
     char why[200];
     for (size_t i = 0; i < t->s.n_patterns; i++) {
         const struct preflight_pattern *found = &t->preflight.patterns[i];
-        const struct slice source = t->s.patterns[i]->source;
+        const struct slice source = t->s.patterns[i]->typed;
         if (strcmp(found->why, "too_many") == 0)
             return error_set(err, ERR_LIMIT,
                              "%llu functions match, and a capture takes %llu roots' "

@@ -96,7 +96,8 @@ static void state_line(struct trace_flow *f, const struct trace_log *log)
     if (state->status.phase < SESSION_ENDING && state->status.phase > SESSION_ASKING &&
         !state->recorded && f->columns >= TRACE_NARROW_COLUMNS)
         trace_flow_cell(f, STYLE_DIM, "",
-                        state->session ? "a trace session" : "legacy tracing, shared by all tools");
+                        state->isolated ? "a trace session"
+                                        : "legacy tracing, shared by all tools");
 }
 
 static void left_text(const struct session_check *check, char *out, size_t size)

@@ -193,7 +193,7 @@ static void put_rest(struct open *o)
         o->label = "of";
         o->label_style = STYLE_LABEL;
         begin(o);
-        page_slice(o->l->page, STYLE_DIM, p->source);
+        page_slice(o->l->page, STYLE_DIM, p->typed);
     }
 }
 

@@ -121,7 +121,7 @@ void trace_pattern_lines(struct trace_flow *f, const struct trace_log *log, size
                  text_integer(number, sizeof number, (int64_t)info->functions),
                  info->functions == 1 ? "" : "s");
     if (info->pattern) {
-        struct slice s = info->pattern->source;
+        struct slice s = info->pattern->typed;
         int at = f->page->lines[f->page->n_lines - 1].width;
         int room = end - at - (*text ? trace_wide(text) + 2 : 0);
         size_t width, part = text_prefix(s.s, s.len, room > 0 ? (size_t)room : 1, &width);

@@ -54,7 +54,7 @@ static struct kept_term term(struct builder **b, const char *text)
 static struct pattern *new_pattern(const char *source, unsigned actions)
 {
     struct pattern *p = calloc(1, sizeof *p);
-    p->source = slice(source);
+    p->typed = slice(source);
     p->actions = actions;
     return p;
 }
