@@ -50,8 +50,8 @@ static int put_process(struct recorder *r, const struct proc_row *row, struct er
     return db_run(r->db, s, err);
 }
 
-/* Of the rest, those with the longest message queues and the most memory are kept too: they may not work
-   at all. */
+/* Of the rest, those with the longest message queues and the most memory are kept too: they may not
+   work at all. */
 #define NOTED_ROWS 4
 #define NOTED_MESSAGES 10
 

@@ -5,213 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "internal.h"
-
-/* A message that was sent, by token, sender and serial. */
-struct message_key {
-    uint64_t serial;
-    uint32_t process, label[3];
-};
-struct message {
-    struct message_key key;
-    uint32_t span; /* that its sender was in; SPAN_NONE: none */
-    int64_t at;
-    UT_hash_handle hh;
-};
-
-/* A request with a reference: the caller's last one, by reference. */
-struct call {
-    uint32_t span; /* that it was sent from; SPAN_NONE: there was no such call */
-    uint32_t process, to;
-    uint32_t callee; /* span that handles it; SPAN_NONE: none is known */
-    int64_t sent;
-    bool gen;     /* the caller waits for the reply and does nothing else */
-    bool ended;   /* the caller got its reply or gave up */
-    int64_t next; /* when the caller did something else; 0: not yet */
-    bool gave_up; /* it gave up */
-    bool replied; /* a reply was sent, by anyone */
-};
-
-struct gap { /* a process does not run */
-    bool open, resumed;
-    int64_t since, until;
-    uint32_t at; /* text: function */
-};
-
-struct process {
-    uint32_t top;     /* open span; SPAN_NONE */
-    uint32_t refused; /* roots within its roots, too deep: their returns come first */
-    uint32_t call;    /* reference of the last request that it sent; 0: none */
-    int64_t active;
-    struct gap gap;
-    bool scheduled;               /* events of running are there */
-    uint32_t idle;                /* text: where it waits between requests; 0: not seen */
-    uint32_t came_in;             /* text: its last event was in, there; 0: was another */
-    uint32_t arrived, arrived_of; /* reply in the queue since it last ran: reference, process */
-    uint32_t down, down_for;      /* monitor that went down since: reference, text */
-};
-
-/* What only the walk needs of a span. */
-struct extra {
-    uint32_t below; /* the open span under it on its process */
-    uint32_t call;  /* reference of the request that opened it; 0 */
-    uint32_t process;
-    int64_t last;      /* last event that it caused */
-    bool ended, waits; /* waits: it did when the capture ended */
-    bool of_process;   /* a root that no function call began: its end is a reply, or not seen */
-};
-
-struct walk {
-    struct spans *s;
-    struct process *processes;
-    struct call *calls; /* by reference */
-    struct extra *extra;
-    struct message *by_key, *messages;
-    bool *receives; /* by text: a function that was seen to wait for messages */
-    uint32_t n_messages;
-    int64_t end; /* of all events */
-};
-
-static bool in_function(const struct spans *s, uint32_t text, const char *function)
-{
-    return slice_begins(spans_text(s, text), function);
-}
-
-/* Where OTP's behaviours wait for their next message. */
-static bool is_idle(const struct walk *w, const struct process *p, uint32_t at)
-{
-    static const char *const loops[] = {"gen_server:loop/", "gen_statem:loop_receive/",
-                                        "gen_statem:loop/", "gen_event:fetch_msg/",
-                                        "erlang:hibernate/"};
-    if (at != 0 && at == p->idle)
-        return true;
-    for (size_t i = 0; i < sizeof loops / sizeof *loops; i++)
-        if (in_function(w->s, at, loops[i]))
-            return true;
-    return false;
-}
-
-static bool in_gen(const struct walk *w, uint32_t at)
-{
-    return in_function(w->s, at, "gen:");
-}
-
-static bool waits_at(const struct walk *w, const struct process *p, uint32_t at)
-{
-    static const char *const functions[] = {"timer:sleep/",
-                                            "prim_inet:",
-                                            "proc_lib:sync_start",
-                                            "Elixir.Process:sleep/",
-                                            "Elixir.Task:await",
-                                            "Elixir.Task:yield",
-                                            "Elixir.Task:shutdown",
-                                            "Elixir.Task.Supervised:",
-                                            "Elixir.DBConnection.Holder:"};
-    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
-        if (in_function(w->s, at, functions[i]))
-            return true;
-    return w->receives[at] || is_idle(w, p, at) || in_gen(w, at);
-}
-
-/* Events say when this span's process runs and waits. */
-static bool is_known(const struct walk *w, uint32_t span)
-{
-    const struct spans *s = w->s;
-    return s->options.full &&
-           (s->spans[span].kind == SPAN_ROOT || w->processes[w->extra[span].process].scheduled);
-}
-
-/* ---- waits */
-
-static struct span_wait *add_wait(struct walk *w, uint32_t span, enum span_wait_kind kind,
-                                  int64_t from, int64_t to)
-{
-    struct spans *s = w->s;
-    SPANS_GROW(s->waits, s->n_waits);
-    struct span_wait *wait = &s->waits[s->n_waits++];
-    *wait = (struct span_wait){.span = span, .kind = kind, .from_ns = from, .to_ns = to};
-    wait->on = SPAN_NONE;
-    wait->outcome = SPAN_OK;
-    return wait;
-}
-
-static struct call *call_of(struct walk *w, uint32_t ref)
-{
-    return ref != 0 && w->calls[ref].span != SPAN_NONE ? &w->calls[ref] : NULL;
-}
-
-/* The request that this process sent last, from this span, and still waits for. */
-static struct call *open_call(struct walk *w, const struct process *p, uint32_t span)
-{
-    struct call *c = call_of(w, p->call);
-    return c != NULL && !c->ended && c->span == span ? c : NULL;
-}
-
-/* Since when the sender of a request waits for its reply. */
-static int64_t waits_since(const struct process *p, const struct call *c, int64_t now)
-{
-    if (p->scheduled)
-        return p->gap.open ? p->gap.since : now;
-    return p->active > c->sent ? p->active : c->sent;
-}
-
-static struct slice waited_in(const struct walk *w, const struct process *p)
-{
-    return p->gap.open ? spans_text(w->s, p->gap.at) : (struct slice){0};
-}
-
-static struct span_wait *end_call(struct walk *w, const struct process *p, struct call *c,
-                                  int64_t now, enum span_outcome outcome)
-{
-    int64_t since = waits_since(p, c, now);
-    struct span_wait *wait = add_wait(w, c->span, SPAN_WAIT_CALL, since, now);
-    wait->on = c->callee;
-    wait->process = spans_process(w->s, c->to);
-    wait->outcome = outcome;
-    wait->at_most = !p->scheduled && since != c->sent;
-    wait->in = waited_in(w, p);
-    c->ended = true;
-    c->gave_up = outcome == SPAN_TIMEOUT;
-    c->replied = c->replied || outcome == SPAN_ELSEWHERE;
-    return wait;
-}
-
-/* How a request ended of which no reply with a token was dequeued; UNKNOWN: it still goes on. Only
-   gen waits for that one reply; other code may take it later. */
-static enum span_outcome ended_as(struct walk *w, const struct process *p, const struct call *c)
-{
-    bool gen = in_gen(w, p->gap.at);
-    if (c == NULL)
-        return SPAN_UNKNOWN;
-    if (p->down == p->call && (gen || !c->replied))
-        return slice_is(spans_text(w->s, p->down_for), "noproc") ? SPAN_NOPROC : SPAN_EXIT;
-    return !gen ? SPAN_UNKNOWN : p->arrived == p->call ? SPAN_ELSEWHERE : SPAN_TIMEOUT;
-}
-
-/* The gap of a process ended (`now`: at the latest) without a message that explains it. */
-static void settle(struct walk *w, struct process *p, int64_t now)
-{
-    const struct gap gap = p->gap;
-    int64_t until = gap.resumed ? gap.until : now;
-    if (!gap.open)
-        return;
-    struct call *c = p->top != SPAN_NONE ? open_call(w, p, p->top) : NULL;
-    enum span_outcome outcome = ended_as(w, p, c);
-    if (outcome != SPAN_UNKNOWN) {
-        struct span_wait *wait = end_call(w, p, c, until, outcome);
-        if (outcome == SPAN_ELSEWHERE)
-            wait->process = spans_process(w->s, p->arrived_of);
-        else if (outcome != SPAN_TIMEOUT)
-            wait->at = spans_text(w->s, p->down_for);
-    } else if (p->top != SPAN_NONE) {
-        bool waited = p->arrived != 0 || p->down != 0 || waits_at(w, p, gap.at);
-        enum span_wait_kind kind = waited ? SPAN_WAIT_OTHER : SPAN_WAIT_OFF_CPU;
-        struct span_wait *wait = add_wait(w, p->top, kind, gap.since, until);
-        wait->at = spans_text(w->s, gap.at);
-        wait->outcome = SPAN_UNKNOWN;
-    }
-    p->gap.open = false;
-}
+#include "walk.h"
 
 /* ---- spans */
 
@@ -253,9 +47,8 @@ static uint32_t open_span(struct walk *w, enum span_kind kind, uint32_t parent,
     return index;
 }
 
-/* Ends the upper span of a process. */
-static void close_top(struct walk *w, struct process *p, int64_t at, bool at_least,
-                      enum span_outcome outcome, struct slice reason)
+void walk_close_top(struct walk *w, struct process *p, int64_t at, bool at_least,
+                    enum span_outcome outcome, struct slice reason)
 {
     uint32_t index = p->top;
     struct extra *x = &w->extra[index];
@@ -269,7 +62,7 @@ static void close_top(struct walk *w, struct process *p, int64_t at, bool at_lea
     if (x->below == SPAN_NONE)
         return;
     struct span_wait *wait =
-        add_wait(w, x->below, SPAN_WAIT_NESTED, span->started_ns, span->ended_ns);
+        walk_add_wait(w, x->below, SPAN_WAIT_NESTED, span->started_ns, span->ended_ns);
     wait->on = index;
     wait->process = span->process;
     wait->outcome = outcome;
@@ -280,9 +73,9 @@ static void close_idle(struct walk *w, struct process *p, int64_t at)
 {
     while (p->top != SPAN_NONE &&
            (w->s->spans[p->top].kind != SPAN_ROOT || w->extra[p->top].of_process)) {
-        bool known = is_known(w, p->top), call = w->s->spans[p->top].kind == SPAN_CALL;
-        close_top(w, p, known ? at : w->extra[p->top].last, !known,
-                  known && !call ? SPAN_OK : SPAN_UNKNOWN, (struct slice){0});
+        bool known = walk_is_known(w, p->top), call = w->s->spans[p->top].kind == SPAN_CALL;
+        walk_close_top(w, p, known ? at : w->extra[p->top].last, !known,
+                       known && !call ? SPAN_OK : SPAN_UNKNOWN, (struct slice){0});
     }
 }
 
@@ -292,13 +85,13 @@ static void close_all(struct walk *w, struct process *p, int64_t at, uint32_t wh
     struct slice reason = spans_text(w->s, why);
     bool normal = slice_is(reason, "normal") || slice_is(reason, "shutdown");
     while (p->top != SPAN_NONE) {
-        struct call *c = call_of(w, w->extra[p->top].call);
+        struct call *c = walk_call_of(w, w->extra[p->top].call);
         struct process *caller = c != NULL ? &w->processes[c->process] : NULL;
-        close_top(w, p, at, false, normal ? SPAN_OK : SPAN_EXIT,
-                  normal ? (struct slice){0} : reason);
+        walk_close_top(w, p, at, false, normal ? SPAN_OK : SPAN_EXIT,
+                       normal ? (struct slice){0} : reason);
         if (c != NULL && !c->ended && !c->replied && !caller->scheduled &&
             caller->active <= c->sent)
-            end_call(w, caller, c, at, SPAN_EXIT)->at = reason;
+            walk_end_call(w, caller, c, at, SPAN_EXIT)->at = reason;
     }
 }
 
@@ -331,7 +124,7 @@ static struct message_key key_of(const struct event *e, uint32_t sender)
 static void take_request(struct walk *w, struct process *p, const struct event *e)
 {
     while (p->top != SPAN_NONE)
-        close_top(w, p, w->extra[p->top].last, true, SPAN_UNKNOWN, (struct slice){0});
+        walk_close_top(w, p, w->extra[p->top].last, true, SPAN_UNKNOWN, (struct slice){0});
     uint32_t index = open_span(w, SPAN_ROOT, SPAN_NONE, e);
     if (index != SPAN_NONE)
         w->extra[index].of_process = true;
@@ -370,19 +163,19 @@ static void take_return(struct walk *w, const struct event *e)
         outcome = SPAN_TIMEOUT;
     if (e->class == SPAN_CLASS_EXIT && slice_is(reason, "noproc"))
         outcome = SPAN_NOPROC;
-    struct call *c = open_call(w, p, root);
+    struct call *c = walk_open_call(w, p, root);
     if (outcome == SPAN_TIMEOUT && c != NULL && p->active <= c->sent)
-        end_call(w, p, c, e->at, SPAN_TIMEOUT);
+        walk_end_call(w, p, c, e->at, SPAN_TIMEOUT);
     while (p->top != root)
-        close_top(w, p, e->at, false, SPAN_UNKNOWN, (struct slice){0});
-    close_top(w, p, e->at, false, outcome, outcome == SPAN_OK ? (struct slice){0} : reason);
+        walk_close_top(w, p, e->at, false, SPAN_UNKNOWN, (struct slice){0});
+    walk_close_top(w, p, e->at, false, outcome, outcome == SPAN_OK ? (struct slice){0} : reason);
     p->call = 0;
 }
 
 /* The process that replies ends its span of that call, or shows itself to be a task. */
 static void send_reply(struct walk *w, struct process *p, const struct event *e)
 {
-    struct call *c = call_of(w, e->ref);
+    struct call *c = walk_call_of(w, e->ref);
     if (p->top != SPAN_NONE && w->s->spans[p->top].kind == SPAN_SPAWN)
         w->s->spans[p->top].kind = SPAN_TASK;
     if (c == NULL)
@@ -392,8 +185,8 @@ static void send_reply(struct walk *w, struct process *p, const struct event *e)
     if (callee == SPAN_NONE)
         return;
     while (p->top != callee)
-        close_top(w, p, e->at, false, SPAN_UNKNOWN, (struct slice){0});
-    close_top(w, p, e->at, false, c->gave_up ? SPAN_LATE : SPAN_OK, (struct slice){0});
+        walk_close_top(w, p, e->at, false, SPAN_UNKNOWN, (struct slice){0});
+    walk_close_top(w, p, e->at, false, c->gave_up ? SPAN_LATE : SPAN_OK, (struct slice){0});
 }
 
 static void take_send(struct walk *w, const struct event *e)
@@ -415,7 +208,7 @@ static void take_send(struct walk *w, const struct event *e)
     else if (e->tag == SPAN_TAG_EXIT)
         close_all(w, p, e->at, e->text);
     else if (e->ref != 0 && p->top != SPAN_NONE &&
-             (call_of(w, e->ref) == NULL || w->calls[e->ref].ended)) {
+             (walk_call_of(w, e->ref) == NULL || w->calls[e->ref].ended)) {
         w->calls[e->ref] = (struct call){.span = p->top,
                                          .process = e->process,
                                          .to = e->peer,
@@ -466,7 +259,7 @@ static void take_reply(struct walk *w, struct call *c, uint32_t answered, const 
     c->replied = true;
     if (c->callee == SPAN_NONE && answered == SPAN_NONE)
         c->callee = add_leaf(w, c, e);
-    struct span_wait *wait = end_call(w, p, c, e->at, SPAN_OK);
+    struct span_wait *wait = walk_end_call(w, p, c, e->at, SPAN_OK);
     if (answered != SPAN_NONE)
         wait->on = answered;
     wait->process = callee_of(w, c, e);
@@ -486,16 +279,16 @@ static void take_inside(struct walk *w, const struct event *e, uint32_t from)
     struct process *p = &w->processes[e->process];
     bool awaited = e->tag == SPAN_TAG_REPLY || slice_is(spans_text(w->s, e->text), "ack");
     int64_t since = p->gap.open ? p->gap.since : p->active;
-    struct call *request = call_of(w, e->ref);
+    struct call *request = walk_call_of(w, e->ref);
     if (request != NULL && request->callee == SPAN_NONE)
         request->callee = p->top;
     if (!p->gap.open && (p->scheduled || !awaited || !is_below(w->s, from, p->top)))
         return;
-    struct span_wait *wait = add_wait(w, p->top, SPAN_WAIT_MESSAGE, since, e->at);
+    struct span_wait *wait = walk_add_wait(w, p->top, SPAN_WAIT_MESSAGE, since, e->at);
     wait->on = from;
     wait->process = spans_process(w->s, e->peer);
     wait->at_most = !p->gap.open;
-    wait->in = waited_in(w, p);
+    wait->in = walk_waited_in(w, p);
     p->gap.open = false;
 }
 
@@ -505,8 +298,8 @@ static bool belongs_inside(struct walk *w, const struct process *p)
     if (p->top == SPAN_NONE)
         return false;
     const struct span *top = &w->s->spans[p->top];
-    const struct call *c = call_of(w, w->extra[p->top].call);
-    return is_known(w, p->top) || top->kind == SPAN_ROOT || top->kind == SPAN_SPAWN ||
+    const struct call *c = walk_call_of(w, w->extra[p->top].call);
+    return walk_is_known(w, p->top) || top->kind == SPAN_ROOT || top->kind == SPAN_SPAWN ||
            top->kind == SPAN_TASK || (top->kind == SPAN_CALL && c != NULL && !c->replied);
 }
 
@@ -534,8 +327,8 @@ static void open_request(struct walk *w, const struct event *e, const struct mes
     close_idle(w, p, p->gap.open ? p->gap.since : e->at);
     if (p->top == SPAN_NONE)
         p->gap.open = false; /* it was idle */
-    settle(w, p, e->at);
-    struct call *c = call_of(w, e->ref);
+    walk_settle(w, p, e->at);
+    struct call *c = walk_call_of(w, e->ref);
     bool handed_on = e->tag == SPAN_TAG_CALL && c != NULL && c->process != e->peer;
     uint32_t index = open_span(w, handed_on ? SPAN_MESSAGE : kinds[e->tag], m->span, e);
     if (index == SPAN_NONE)
@@ -553,7 +346,7 @@ static void take_receive(struct walk *w, const struct event *e)
     const struct message_key key = key_of(e, e->peer);
     struct message *m;
     HASH_FIND(hh, w->by_key, &key, sizeof key, m);
-    struct call *c = e->tag == SPAN_TAG_REPLY ? call_of(w, e->ref) : NULL;
+    struct call *c = e->tag == SPAN_TAG_REPLY ? walk_call_of(w, e->ref) : NULL;
     if (m != NULL)
         learn(w, p, e, m->at);
     if (c != NULL && !c->ended && c->process == e->process)
@@ -567,7 +360,7 @@ static void take_receive(struct walk *w, const struct event *e)
         take_inside(w, e, m->span);
     else if (e->tag != SPAN_TAG_EXIT)
         open_request(w, e, m);
-    settle(w, p, e->at);
+    walk_settle(w, p, e->at);
     p->active = e->at;
     if (p->top != SPAN_NONE)
         w->extra[p->top].last = e->at;
@@ -576,13 +369,13 @@ static void take_receive(struct walk *w, const struct event *e)
 /* A process woke up for a message that it does not take now, and waits on. */
 static bool waits_on(struct walk *w, const struct process *p, uint32_t at)
 {
-    struct call *c = p->top != SPAN_NONE ? open_call(w, p, p->top) : NULL;
-    enum span_outcome outcome = ended_as(w, p, c);
+    struct call *c = p->top != SPAN_NONE ? walk_open_call(w, p, p->top) : NULL;
+    enum span_outcome outcome = walk_ended_as(w, p, c);
     if (!p->gap.open || !p->gap.resumed || p->gap.at != at ||
         (outcome != SPAN_UNKNOWN && outcome != SPAN_TIMEOUT))
         return false;
     w->receives[at] = w->receives[at] || p->arrived != 0 || p->down != 0;
-    return waits_at(w, p, at);
+    return walk_waits_at(w, p, at);
 }
 
 static void take_out(struct walk *w, const struct event *e)
@@ -592,10 +385,10 @@ static void take_out(struct walk *w, const struct event *e)
         p->gap.resumed = false;
         return;
     }
-    settle(w, p, e->at);
+    walk_settle(w, p, e->at);
     p->gap = (struct gap){.open = true, .since = e->at, .at = e->text};
     p->arrived = p->down = 0;
-    if (is_idle(w, p, e->text))
+    if (walk_is_idle(w, p, e->text))
         close_idle(w, p, e->at);
 }
 
@@ -609,7 +402,7 @@ static void take_in(struct process *p, const struct event *e)
 /* A caller that does something else does not wait any more. */
 static void note_next(struct walk *w, const struct process *p, int64_t now)
 {
-    struct call *c = call_of(w, p->call);
+    struct call *c = walk_call_of(w, p->call);
     if (c != NULL && c->next == 0 && now > c->sent)
         c->next = now;
 }
@@ -626,7 +419,7 @@ static void take(struct walk *w, const struct event *e)
     if (!arrives && !runs)
         note_next(w, p, e->at);
     if (!arrives && !runs && kind != SPAN_EVENT_RECEIVE)
-        settle(w, p, e->at);
+        walk_settle(w, p, e->at);
     switch (kind) {
     case SPAN_EVENT_ROOT:
         take_root(w, e);
@@ -668,74 +461,6 @@ static void take(struct walk *w, const struct event *e)
         p->came_in = 0;
 }
 
-/* ---- the end of the capture */
-
-/* What a process still waits for: a request without an answer, while its root is open. */
-static void end_waiting(struct walk *w, struct process *p)
-{
-    struct call *c = open_call(w, p, p->top);
-    bool resumed = !p->gap.open || p->gap.resumed;
-    uint32_t root = w->s->spans[p->top].root;
-    if (c != NULL && !w->extra[root].ended &&
-        (p->scheduled ? !resumed : c->gen && p->active <= c->sent)) {
-        end_call(w, p, c, w->end, SPAN_OPEN);
-        w->extra[p->top].waits = true;
-        p->gap.open = false;
-    }
-    settle(w, p, w->end);
-}
-
-/* Light mode sees no end of a call without a reply: it was there when the caller went on. */
-static void end_unanswered(struct walk *w)
-{
-    for (uint32_t i = 0; i < w->s->refs.n; i++) {
-        const struct call *c = call_of(w, i);
-        if (c == NULL || !c->gen || c->ended || c->next == 0 || w->processes[c->process].scheduled)
-            continue;
-        struct span_wait *wait = add_wait(w, c->span, SPAN_WAIT_CALL, c->sent, c->next);
-        wait->process = spans_process(w->s, c->to);
-        wait->on = c->callee;
-        wait->outcome = SPAN_UNKNOWN;
-        wait->at_most = true;
-    }
-}
-
-static void end_all(struct walk *w)
-{
-    struct spans *s = w->s;
-    end_unanswered(w);
-    for (uint32_t i = 0; i < s->processes.n; i++) {
-        struct process *p = &w->processes[i];
-        if (p->top != SPAN_NONE)
-            end_waiting(w, p);
-    }
-    for (uint32_t i = s->n_spans; i-- > 0;) { /* the upper ones of each process come first */
-        struct process *p = &w->processes[w->extra[i].process];
-        if (w->extra[i].ended || p->top != i)
-            continue;
-        bool open = w->extra[i].waits ||
-                    (!w->extra[i].of_process && (is_known(w, i) || s->spans[i].kind == SPAN_ROOT));
-        close_top(w, p, open ? w->end : w->extra[i].last, !open, open ? SPAN_OPEN : SPAN_UNKNOWN,
-                  (struct slice){0});
-    }
-    for (uint32_t i = 0; i < s->n_spans; i++) {
-        const struct call *c = call_of(w, w->extra[i].call);
-        if (c == NULL || s->spans[i].outcome != SPAN_UNKNOWN)
-            continue;
-        if (c->gave_up)
-            s->spans[i].outcome = SPAN_LATE;
-        else if (c->replied)
-            s->spans[i].outcome = SPAN_ELSEWHERE;
-    }
-}
-
-static void mark_unknown(struct walk *w)
-{
-    for (uint32_t i = 0; i < w->s->n_spans; i++)
-        if (w->s->spans[i].leaf || !is_known(w, i))
-            w->s->spans[i].unattributed_ns = w->s->spans[i].off_cpu_ns = -1;
-}
-
 void spans_walk(struct spans *s)
 {
     struct walk w = {.s = s};
@@ -751,8 +476,8 @@ void spans_walk(struct spans *s)
         w.end = s->events[i].at;
         take(&w, &s->events[i]);
     }
-    end_all(&w);
-    mark_unknown(&w);
+    walk_end_all(&w);
+    walk_mark_unknown(&w);
     HASH_CLEAR(hh, w.by_key);
     free(w.processes);
     free(w.calls);

@@ -20,7 +20,7 @@ static const char *const kind_names[] = {
 static const struct {
     const char *title;
     int width;
-} titles[] = {{"UTIL", 7},     {"RUN", 7}, {"WAIT CPU", 9}, {"FORCED/s", 9},
+} titles[] = {{"UTIL", 7},    {"RUN", 7}, {"WAIT CPU", 9}, {"FORCED/s", 9},
               {"YIELD/s", 8}, {"CPU", 5}, {"MOVES", 6},    {"BOUND", 6}};
 
 /* Microstate accounting has a price, which is said before it is switched on. */

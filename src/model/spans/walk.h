@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the steps of spans_walk() share: processes, their requests and open spans, as events go by.
+ */
+#ifndef BEAMTOP_MODEL_SPANS_WALK_H
+#define BEAMTOP_MODEL_SPANS_WALK_H
+
+#include "internal.h"
+
+/* A message that was sent, by token, sender and serial. */
+struct message_key {
+    uint64_t serial;
+    uint32_t process, label[3];
+};
+struct message {
+    struct message_key key;
+    uint32_t span; /* that its sender was in; SPAN_NONE: none */
+    int64_t at;
+    UT_hash_handle hh;
+};
+
+/* A request with a reference: the caller's last one, by reference. */
+struct call {
+    uint32_t span; /* that it was sent from; SPAN_NONE: there was no such call */
+    uint32_t process, to;
+    uint32_t callee; /* span that handles it; SPAN_NONE: none is known */
+    int64_t sent;
+    bool gen;     /* the caller waits for the reply and does nothing else */
+    bool ended;   /* the caller got its reply or gave up */
+    int64_t next; /* when the caller did something else; 0: not yet */
+    bool gave_up; /* it gave up */
+    bool replied; /* a reply was sent, by anyone */
+};
+
+struct gap { /* a process does not run */
+    bool open, resumed;
+    int64_t since, until;
+    uint32_t at; /* text: function */
+};
+
+struct process {
+    uint32_t top;     /* open span; SPAN_NONE */
+    uint32_t refused; /* roots within its roots, too deep: their returns come first */
+    uint32_t call;    /* reference of the last request that it sent; 0: none */
+    int64_t active;
+    struct gap gap;
+    bool scheduled;               /* events of running are there */
+    uint32_t idle;                /* text: where it waits between requests; 0: not seen */
+    uint32_t came_in;             /* text: its last event was in, there; 0: was another */
+    uint32_t arrived, arrived_of; /* reply in the queue since it last ran: reference, process */
+    uint32_t down, down_for;      /* monitor that went down since: reference, text */
+};
+
+/* What only the walk needs of a span. */
+struct extra {
+    uint32_t below; /* the open span under it on its process */
+    uint32_t call;  /* reference of the request that opened it; 0 */
+    uint32_t process;
+    int64_t last;      /* last event that it caused */
+    bool ended, waits; /* waits: it did when the capture ended */
+    bool of_process;   /* a root that no function call began: its end is a reply, or not seen */
+};
+
+struct walk {
+    struct spans *s;
+    struct process *processes;
+    struct call *calls; /* by reference */
+    struct extra *extra;
+    struct message *by_key, *messages;
+    bool *receives; /* by text: a function that was seen to wait for messages */
+    uint32_t n_messages;
+    int64_t end; /* of all events */
+};
+
+/* ---- waits (walk_waits.c) */
+
+/* Whether a process at this function (a text) waits for its next request; for any message. */
+bool walk_is_idle(const struct walk *w, const struct process *p, uint32_t at);
+bool walk_waits_at(const struct walk *w, const struct process *p, uint32_t at);
+/* Events say when this span's process runs and waits. */
+bool walk_is_known(const struct walk *w, uint32_t span);
+/* Valid until the next one is added. */
+struct span_wait *walk_add_wait(struct walk *w, uint32_t span, enum span_wait_kind kind,
+                                int64_t from, int64_t to);
+struct call *walk_call_of(struct walk *w, uint32_t ref); /* NULL: none */
+/* The request that this process sent last, from this span, and still waits for; NULL: none. */
+struct call *walk_open_call(struct walk *w, const struct process *p, uint32_t span);
+struct slice walk_waited_in(const struct walk *w, const struct process *p); /* empty: it runs */
+struct span_wait *walk_end_call(struct walk *w, const struct process *p, struct call *c,
+                                int64_t now, enum span_outcome outcome);
+/* How a request ended of which no reply with a token was dequeued; UNKNOWN: it still goes on. */
+enum span_outcome walk_ended_as(struct walk *w, const struct process *p, const struct call *c);
+/* The gap of a process ended (`now`: at the latest) without a message that explains it. */
+void walk_settle(struct walk *w, struct process *p, int64_t now);
+
+/* ---- spans (walk.c) */
+
+/* Ends the upper span of a process. */
+void walk_close_top(struct walk *w, struct process *p, int64_t at, bool at_least,
+                    enum span_outcome outcome, struct slice reason);
+
+/* ---- the end of the capture (walk_end.c) */
+
+void walk_end_all(struct walk *w);
+void walk_mark_unknown(struct walk *w); /* times that light mode does not know */
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What is open when the capture ends. */
+#include "walk.h"
+
+/* What a process still waits for: a request without an answer, while its root is open. */
+static void end_waiting(struct walk *w, struct process *p)
+{
+    struct call *c = walk_open_call(w, p, p->top);
+    bool resumed = !p->gap.open || p->gap.resumed;
+    uint32_t root = w->s->spans[p->top].root;
+    if (c != NULL && !w->extra[root].ended &&
+        (p->scheduled ? !resumed : c->gen && p->active <= c->sent)) {
+        walk_end_call(w, p, c, w->end, SPAN_OPEN);
+        w->extra[p->top].waits = true;
+        p->gap.open = false;
+    }
+    walk_settle(w, p, w->end);
+}
+
+/* Light mode sees no end of a call without a reply: it was there when the caller went on. */
+static void end_unanswered(struct walk *w)
+{
+    for (uint32_t i = 0; i < w->s->refs.n; i++) {
+        const struct call *c = walk_call_of(w, i);
+        if (c == NULL || !c->gen || c->ended || c->next == 0 || w->processes[c->process].scheduled)
+            continue;
+        struct span_wait *wait = walk_add_wait(w, c->span, SPAN_WAIT_CALL, c->sent, c->next);
+        wait->process = spans_process(w->s, c->to);
+        wait->on = c->callee;
+        wait->outcome = SPAN_UNKNOWN;
+        wait->at_most = true;
+    }
+}
+
+void walk_end_all(struct walk *w)
+{
+    struct spans *s = w->s;
+    end_unanswered(w);
+    for (uint32_t i = 0; i < s->processes.n; i++) {
+        struct process *p = &w->processes[i];
+        if (p->top != SPAN_NONE)
+            end_waiting(w, p);
+    }
+    for (uint32_t i = s->n_spans; i-- > 0;) { /* the upper ones of each process come first */
+        struct process *p = &w->processes[w->extra[i].process];
+        if (w->extra[i].ended || p->top != i)
+            continue;
+        bool open = w->extra[i].waits || (!w->extra[i].of_process &&
+                                          (walk_is_known(w, i) || s->spans[i].kind == SPAN_ROOT));
+        walk_close_top(w, p, open ? w->end : w->extra[i].last, !open,
+                       open ? SPAN_OPEN : SPAN_UNKNOWN, (struct slice){0});
+    }
+    for (uint32_t i = 0; i < s->n_spans; i++) {
+        const struct call *c = walk_call_of(w, w->extra[i].call);
+        if (c == NULL || s->spans[i].outcome != SPAN_UNKNOWN)
+            continue;
+        if (c->gave_up)
+            s->spans[i].outcome = SPAN_LATE;
+        else if (c->replied)
+            s->spans[i].outcome = SPAN_ELSEWHERE;
+    }
+}
+
+void walk_mark_unknown(struct walk *w)
+{
+    for (uint32_t i = 0; i < w->s->n_spans; i++)
+        if (w->s->spans[i].leaf || !walk_is_known(w, i))
+            w->s->spans[i].unattributed_ns = w->s->spans[i].off_cpu_ns = -1;
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* When a process waits, for whom, and how that ended. */
+#include "walk.h"
+
+static bool in_function(const struct spans *s, uint32_t text, const char *function)
+{
+    return slice_begins(spans_text(s, text), function);
+}
+
+/* Where OTP's behaviours wait for their next message, or where this one was seen to. */
+bool walk_is_idle(const struct walk *w, const struct process *p, uint32_t at)
+{
+    static const char *const loops[] = {"gen_server:loop/", "gen_statem:loop_receive/",
+                                        "gen_statem:loop/", "gen_event:fetch_msg/",
+                                        "erlang:hibernate/"};
+    if (at != 0 && at == p->idle)
+        return true;
+    for (size_t i = 0; i < sizeof loops / sizeof *loops; i++)
+        if (in_function(w->s, at, loops[i]))
+            return true;
+    return false;
+}
+
+static bool in_gen(const struct walk *w, uint32_t at)
+{
+    return in_function(w->s, at, "gen:");
+}
+
+bool walk_waits_at(const struct walk *w, const struct process *p, uint32_t at)
+{
+    static const char *const functions[] = {"timer:sleep/",
+                                            "prim_inet:",
+                                            "proc_lib:sync_start",
+                                            "Elixir.Process:sleep/",
+                                            "Elixir.Task:await",
+                                            "Elixir.Task:yield",
+                                            "Elixir.Task:shutdown",
+                                            "Elixir.Task.Supervised:",
+                                            "Elixir.DBConnection.Holder:"};
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+        if (in_function(w->s, at, functions[i]))
+            return true;
+    return w->receives[at] || walk_is_idle(w, p, at) || in_gen(w, at);
+}
+
+bool walk_is_known(const struct walk *w, uint32_t span)
+{
+    const struct spans *s = w->s;
+    return s->options.full &&
+           (s->spans[span].kind == SPAN_ROOT || w->processes[w->extra[span].process].scheduled);
+}
+
+struct span_wait *walk_add_wait(struct walk *w, uint32_t span, enum span_wait_kind kind,
+                                int64_t from, int64_t to)
+{
+    struct spans *s = w->s;
+    SPANS_GROW(s->waits, s->n_waits);
+    struct span_wait *wait = &s->waits[s->n_waits++];
+    *wait = (struct span_wait){.span = span, .kind = kind, .from_ns = from, .to_ns = to};
+    wait->on = SPAN_NONE;
+    wait->outcome = SPAN_OK;
+    return wait;
+}
+
+struct call *walk_call_of(struct walk *w, uint32_t ref)
+{
+    return ref != 0 && w->calls[ref].span != SPAN_NONE ? &w->calls[ref] : NULL;
+}
+
+struct call *walk_open_call(struct walk *w, const struct process *p, uint32_t span)
+{
+    struct call *c = walk_call_of(w, p->call);
+    return c != NULL && !c->ended && c->span == span ? c : NULL;
+}
+
+/* Since when the sender of a request waits for its reply. */
+static int64_t waits_since(const struct process *p, const struct call *c, int64_t now)
+{
+    if (p->scheduled)
+        return p->gap.open ? p->gap.since : now;
+    return p->active > c->sent ? p->active : c->sent;
+}
+
+struct slice walk_waited_in(const struct walk *w, const struct process *p)
+{
+    return p->gap.open ? spans_text(w->s, p->gap.at) : (struct slice){0};
+}
+
+struct span_wait *walk_end_call(struct walk *w, const struct process *p, struct call *c,
+                                int64_t now, enum span_outcome outcome)
+{
+    int64_t since = waits_since(p, c, now);
+    struct span_wait *wait = walk_add_wait(w, c->span, SPAN_WAIT_CALL, since, now);
+    wait->on = c->callee;
+    wait->process = spans_process(w->s, c->to);
+    wait->outcome = outcome;
+    wait->at_most = !p->scheduled && since != c->sent;
+    wait->in = walk_waited_in(w, p);
+    c->ended = true;
+    c->gave_up = outcome == SPAN_TIMEOUT;
+    c->replied = c->replied || outcome == SPAN_ELSEWHERE;
+    return wait;
+}
+
+/* How a request ended of which no reply with a token was dequeued; UNKNOWN: it still goes on. Only
+   gen waits for that one reply; other code may take it later. */
+enum span_outcome walk_ended_as(struct walk *w, const struct process *p, const struct call *c)
+{
+    bool gen = in_gen(w, p->gap.at);
+    if (c == NULL)
+        return SPAN_UNKNOWN;
+    if (p->down == p->call && (gen || !c->replied))
+        return slice_is(spans_text(w->s, p->down_for), "noproc") ? SPAN_NOPROC : SPAN_EXIT;
+    return !gen ? SPAN_UNKNOWN : p->arrived == p->call ? SPAN_ELSEWHERE : SPAN_TIMEOUT;
+}
+
+void walk_settle(struct walk *w, struct process *p, int64_t now)
+{
+    const struct gap gap = p->gap;
+    int64_t until = gap.resumed ? gap.until : now;
+    if (!gap.open)
+        return;
+    struct call *c = p->top != SPAN_NONE ? walk_open_call(w, p, p->top) : NULL;
+    enum span_outcome outcome = walk_ended_as(w, p, c);
+    if (outcome != SPAN_UNKNOWN) {
+        struct span_wait *wait = walk_end_call(w, p, c, until, outcome);
+        if (outcome == SPAN_ELSEWHERE)
+            wait->process = spans_process(w->s, p->arrived_of);
+        else if (outcome != SPAN_TIMEOUT)
+            wait->at = spans_text(w->s, p->down_for);
+    } else if (p->top != SPAN_NONE) {
+        bool waited = p->arrived != 0 || p->down != 0 || walk_waits_at(w, p, gap.at);
+        enum span_wait_kind kind = waited ? SPAN_WAIT_OTHER : SPAN_WAIT_OFF_CPU;
+        struct span_wait *wait = walk_add_wait(w, p->top, kind, gap.since, until);
+        wait->at = spans_text(w->s, gap.at);
+        wait->outcome = SPAN_UNKNOWN;
+    }
+    p->gap.open = false;
+}
