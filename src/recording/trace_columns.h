@@ -20,7 +20,7 @@ enum trace_column_form {
 struct trace_column {
     const char *name;
     enum trace_column_form form;
-    bool printed;  /* read from the event's term; a column of its own before version 4 */
+    bool printed;  /* read from the event's term; before version 4 from a column */
     size_t offset; /* in struct trace_line */
 };
 

@@ -65,12 +65,12 @@ static const char seven_at_80[] =
     "  F  async-calls  22:13:21\n"
     "  G  healthy      22:13:21\n"
     "\n"
-    "                             A       B       C       D       E       F       G\n"
-    "  duration                 12s     12s     12s     12s     12s     12s     12s\n"
-    "  ticks                     13      13      13      13      13      13      13\n"
-    "  memory                191MiB  191MiB  191MiB  191MiB  191MiB  191MiB  191MiB\n"
-    "  of processes         57.2MiB 57.2MiB 57.2MiB 57.2MiB 57.2MiB 57.2MiB 57.2MiB\n"
-    "  of refc binaries     38.1MiB 38.1MiB 38.1MiB 38.1MiB 38.1MiB 38.1MiB 38.1MiB\n";
+    "                              A       B       C       D       E       F       G\n"
+    "  duration                  12s     12s     12s     12s     12s     12s     12s\n"
+    "  ticks                      13      13      13      13      13      13      13\n"
+    "  memory                 191MiB  191MiB  191MiB  191MiB  191MiB  191MiB  191MiB\n"
+    "  of processes          57.2MiB 57.2MiB 57.2MiB 57.2MiB 57.2MiB 57.2MiB 57.2MiB\n"
+    "  of refc binaries      38.1MiB 38.1MiB 38.1MiB 38.1MiB 38.1MiB 38.1MiB 38.1MiB\n";
 
 /* Seven sessions do not fit into 80 columns by their names. */
 static void test_seven_at_80_columns(void **state)
