@@ -40,14 +40,21 @@ figures() {
     echo "$(($(cpu_ns) - from)) $us"
 }
 
+# has_events PID: it, or a process that it started, has opened an event.
+has_events() {
+    for p in "$1" $(pgrep -P "$1"); do
+        find "/proc/$p/fd" -maxdepth 1 -lname '*perf_event*' 2>/dev/null
+    done | grep -q .
+}
+
 # beside COMMAND…: the same once that has its events.
 beside() {
     "$@" >/dev/null 2>"$work/err" &
     by=$!
     n=0
-    until find $(for p in $by $(pgrep -P "$by"); do echo "/proc/$p/fd"; done) -maxdepth 1 -lname '*perf_event*' 2>/dev/null | grep -q .; do
+    until has_events "$by"; do
         n=$((n + 1))
-        [ $n -lt 100 ] && kill -0 $by 2>/dev/null || break
+        if [ $n -ge 100 ] || ! kill -0 $by 2>/dev/null; then break; fi
         sleep 0.1
     done
     figures
