@@ -382,7 +382,7 @@ stop_test({Node, _}, K) ->
 %% ---- Others
 
 armed(K) ->
-    {ok, _, {armed, _, _, Sessions, {Points, _}, {Flags, _}, _, Ours}} =
+    {ok, _, {armed, _, _, Sessions, {Points, _}, {Flags, _}, _, Ours, _, _}} =
         queries:ask(K, armed, #{most => 10}, ?LONG_MS),
     {[S || {S, _} <- Sessions], Points, Flags, Ours}.
 

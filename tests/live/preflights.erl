@@ -251,7 +251,7 @@ others_test({Node, _}, K) ->
 
 clean_test(_, K) ->
     Times = [begin
-                 {armed, Mono, 0, [], {0, []}, {0, []}, [], 0} = ask(K, armed, #{most => 100}),
+                 {armed, Mono, 0, [], {0, []}, {0, []}, [], 0, <<>>, 0} = ask(K, armed, #{most => 100}),
                  true = is_integer(Mono),
                  get(us)
              end || _ <- lists:seq(1, 5)],
@@ -267,7 +267,7 @@ armed_test({Node, _}, K) ->
     clean_test(Node, K).
 
 all_armed(Node, K, P) ->
-    {armed, _, 17, [], {5, Points}, {2, Flags}, [Monitor], 0} = ask(K, armed, #{most => 100}),
+    {armed, _, 17, [], {5, Points}, {2, Flags}, [Monitor], 0, <<>>, 0} = ask(K, armed, #{most => 100}),
     [{<<>>, send, 0, 0, [{global, <<"[{['_',{foo,'_'}],[],[]}]">>}]} | Functions] = Points,
     [{<<>>, lists, prefix, 2, [{call_time, _}]}, {<<>>, lists, seq, 2, [{local, Spec}]},
      {<<>>, lists, seq, 3, [{call_count, Calls}]},
@@ -280,13 +280,13 @@ all_armed(Node, K, P) ->
     [{<<>>, new_processes, <<>>, [procs], Tracer},
      {<<>>, Sup, <<"kernel_sup">>, [call], Tracer}] = lists:sort(Flags),
     <<"system_monitor ", _/binary>> = Monitor,
-    {armed, _, _, _, {5, [_]}, {2, [_]}, _, _} = ask(K, armed, #{most => 1}).
+    {armed, _, _, _, {5, [_]}, {2, [_]}, _, _, <<>>, 0} = ask(K, armed, #{most => 1}).
 
 %% As a tool that counts all calls does it: more than anybody tells, and none of it is too much.
 every_test({Node, _}, K) ->
     P = hold(Node, "erlang:trace_pattern({'_', '_', '_'}, true, [call_count]),"
                    " erlang:trace_pattern({'_', '_', '_'}, true, [call_time])"),
-    {armed, _, 0, [], {N, Points}, {0, []}, [], 0} = ask(K, armed, #{most => 1000}),
+    {armed, _, 0, [], {N, Points}, {0, []}, [], 0, <<>>, 0} = ask(K, armed, #{most => 1000}),
     true = N > 5000 andalso length(Points) =:= 1000,
     [] = [X || {_, _, _, _, Items} = X <- Points, not lists:keymember(call_count, 1, Items)],
     {{N, 0, [_, _, _, _, _, More]}, [], 0} = others(K),
@@ -304,7 +304,7 @@ every_in_session(Node, K) ->
     %% With half the memory that it has: of a node with more functions it needs more.
     Small = queries:connect(Node, #{worker_heap_bytes => 30 * 1048576}),
     queries:load(Small, armed),
-    {armed, _, 0, [_], {N, Points}, {0, []}, [], 0} = ask(Small, armed, #{most => 1000}),
+    {armed, _, 0, [_], {N, Points}, {0, []}, [], 0, <<>>, 0} = ask(Small, armed, #{most => 1000}),
     true = N > 5000 andalso length(Points) =:= 1000,
     queries:stop_keeper(Small),
     session_ends(Node, K, P).
@@ -324,7 +324,7 @@ sessions_test({Node, _}, K) ->
                            " trace:recv(S, [{['_', '_', {a, '_'}], [], []}], []),"
                            " trace:process(S, whereis(kernel_sup), true, [call]), S"),
             {{0, 0, []}, [<<"theirs">>], 0} = others(K),
-            {armed, _, 0, [{<<"theirs">>, false}], {2, Points}, {1, [Flag]}, [], 0} =
+            {armed, _, 0, [{<<"theirs">>, false}], {2, Points}, {1, [Flag]}, [], 0, <<>>, 0} =
                 ask(K, armed, #{most => 100}),
             [{<<"theirs">>, lists, seq, 2, Items}] = [X || {_, lists, _, _, _} = X <- Points],
             [{call_count, _}, {local, _}] = lists:sort(Items),
