@@ -192,6 +192,7 @@ struct span_wait {
     bool at_most;    /* it began then or later: light mode does not see when */
 };
 
+int64_t spans_plus(int64_t a, int64_t b); /* of times of 0 and more: INT64_MAX at most */
 /* Its self_ns; -1 where light mode saw no end: it is neither an upper nor a lower limit there. */
 int64_t span_self_ns(const struct span *span);
 

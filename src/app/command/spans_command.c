@@ -109,7 +109,10 @@ static void ended(struct capturing *t, const struct spans_run *run)
         runtime_end(&t->run->rt, EXIT_FAILED, &err);
         return;
     }
-    if (t->options->format == FORMAT_TEXT && check->done)
+    if (run->end == SPANS_END_TRACED)
+        tell_line("trace tokens stay in processes while another tool has the system tracer; "
+                  "seq_trace:reset_trace() clears them");
+    else if (t->options->format == FORMAT_TEXT && check->done)
         tell_line("verified after %.0f ms: nothing left on the node",
                   (double)check->after_us / 1000);
     const int code = err.code != ERR_NONE        ? exit_code_of_error(err.code)

@@ -78,6 +78,11 @@ static void ended(void *arg)
     const size_t size = sizeof s->s.proof;
     if (status->phase == SESSION_FAILED)
         snprintf(text, size, "nothing was captured: %.200s", status->error.text);
+    else if (run->end == SPANS_END_TRACED)
+        snprintf(text, size,
+                 "%u request%s captured; trace tokens stay while another tool has the system "
+                 "tracer: seq_trace:reset_trace() clears them",
+                 run->roots, run->roots == 1 ? "" : "s");
     else if (status->check.done && status->check.clean)
         snprintf(text, size,
                  "%u request%s captured; target clean: nothing of the capture is left, checked "

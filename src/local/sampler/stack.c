@@ -209,8 +209,9 @@ static uint64_t call_of(const struct stack *out, const struct stack_world *w,
         uint8_t counted[COUNTED_BYTES];
     } call = {out->first_word, r->value[REGISTER_RIP], at, 0, {0}};
     const uint32_t stop = stop_offset(w);
-    if (r->known & (1u << REGISTER_R14))
-        call.reductions = r->value[REGISTER_R14];
+    if (!(r->known & (1u << REGISTER_R14)))
+        return 0;
+    call.reductions = r->value[REGISTER_R14];
     if (stop == 0 ||
         !memory_read(w->memory, out->process + stop + WORD, call.counted, sizeof call.counted))
         return 0;

@@ -22,7 +22,6 @@ struct spans_form {
 int64_t span_duration(const struct span *span);
 /* The next span of a tree after `at`, each before its children; SPAN_NONE after the last one. */
 uint32_t span_after(const struct spans *s, uint32_t at);
-int64_t spans_plus(int64_t a, int64_t b); /* of times of 0 and more: INT64_MAX at most */
 /* ns as µs; NaN below zero. */
 double spans_us(int64_t ns);
 /* Wall clock of an instant in ns; -1: not known. */

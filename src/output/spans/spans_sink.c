@@ -11,11 +11,6 @@ int64_t span_duration(const struct span *span)
     return span->ended_ns - span->started_ns;
 }
 
-int64_t spans_plus(int64_t a, int64_t b)
-{
-    return a < INT64_MAX - b ? a + b : INT64_MAX;
-}
-
 uint32_t span_after(const struct spans *s, uint32_t at)
 {
     const struct span *span = spans_at(s, at);

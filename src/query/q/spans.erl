@@ -55,7 +55,7 @@ end,
 
 %% All clauses of a root function. Label: an immediate, as any other kills the VM.
 RootSpec = fun(Clauses, Every, Full) ->
-    Sampled = {'=:=', {'rem', {get_tcw}, Every}, 0},
+    Sampled = {'=:=', {'rem', {'-', {get_tcw}, 1}, Every}, 0},
     Other = {'=/=', {element, 2, {get_seq_token}}, {self}},
     Clear = [{set_seq_token, send, Other}, {set_seq_token, 'receive', Other}, {message, false}],
     Root = [Take | Seed({self})]
@@ -95,6 +95,8 @@ Arm = fun(#{keeper := Keeper, otp := Otp, untraced := Untraced}, Asked) ->
     Stops = Chosen =:= all orelse Chosen =:= running,
     is_pid(whereis(beamtop_trace)) andalso throw({session, beamtop}),
     case SystemTracer() of none -> ok; Tracer -> throw({system_tracer, Tracer}) end,
+    %% Looking for tokens waits for each process that runs, as flags do.
+    case MayStop(true) of ok -> ok; Stuck -> throw(Stuck) end,
     case Force =:= true orelse Tokens() of
         Theirs when is_integer(Theirs), Theirs > 0 -> throw({tokens, Theirs});
         _ -> ok
@@ -119,7 +121,7 @@ Arm = fun(#{keeper := Keeper, otp := Otp, untraced := Untraced}, Asked) ->
                   SpawnOptions(SentinelBytes)),
     C ! {Self, plan, Plan},
     Queue = case Full of true -> MostFullQueue; false -> MostQueue end,
-    W = spawn_opt(erlang, apply, [Watcher, [C, Queue, Ms]], SpawnOptions(SentinelBytes)),
+    W = spawn_opt(erlang, apply, [Watcher, [Self, C, Queue, Ms]], SpawnOptions(SentinelBytes)),
     Unflagged = Unflagging(At, Flags),
     Keeper ! {shield, Self, Unflagged},
     receive {shielded, Keeper} -> ok after GraceMs -> ok end,
@@ -153,7 +155,7 @@ Arm = fun(#{keeper := Keeper, otp := Otp, untraced := Untraced}, Asked) ->
             {_, 0, _} -> {no_processes, Capture};
             {_, _, none} ->
                 seq_trace:set_system_tracer(C),
-                Word(Within(Roots, MostRoots) * Within(Every, MostEvery)),
+                Word((Within(Roots, MostRoots) - 1) * Within(Every, MostEvery) + 1),
                 {armed, Capture#{arm_us => Us(Began)}};
             {_, _, Foreign} -> {{system_tracer, Foreign}, Capture}
         end
@@ -233,7 +235,13 @@ Loop = fun Loop(#{keeper := Keeper} = Here, State) ->
         #{collector := C_, sentinel := Z_, watcher := W_} -> {C_, Z_, W_};
         _ -> {none, none, none}
     end,
-    Killed = fun() -> Loop(Here, Over(Keeper, State, killed, Zeroes, [])) end,
+    Killed = fun() ->
+        {Why, Left} = case State of
+            #{ends := Ended} -> {Ended, maps:get(late, State, [])};
+            _ -> {killed, []}
+        end,
+        Loop(Here, Over(Keeper, State, Why, none, Left))
+    end,
     receive
         {ask, AskId, {arm, Asked}} when C =:= none ->
             Start = erlang:monotonic_time(),
@@ -259,6 +267,8 @@ Loop = fun Loop(#{keeper := Keeper} = Here, State) ->
         %% Later than was waited for: it has left the collector, and is taken next.
         {C, took, _, Some} ->
             Loop(Here, State#{late => Some ++ maps:get(late, State, [])});
+        {ends, C, Why} ->
+            Loop(Here, State#{ends => Why});
         {C, over, Why, Counts, Kept} ->
             Loop(Here, Over(Keeper, State, Why, Counts, maps:get(late, State, []) ++ Kept));
         {'EXIT', Pid, Reason} when Pid =:= Keeper; Reason =:= shutdown ->

@@ -157,6 +157,13 @@ static void on_events(void *arg, const struct answer *answer)
     }
     t->run->target_us += answer->target_us;
     t->run->bytes += answer->len;
+    t->received += part.n;
+    if (t->received > SPANS_MOST_EVENTS) {
+        error_set(&err, ERR_TARGET, "the node sends more events than it may keep");
+        broke(t, &err);
+        session_changed(&t->s);
+        return;
+    }
     note_part(t, &part);
     if (part.n > 0) {
         spans_build(t->run->spans);

@@ -29,6 +29,7 @@ struct spans_session {
     bool asked;                  /* a question about events is under way */
     uint64_t asked_ns, armed_ns; /* when; 0: not yet */
     bool drained;                /* the node has no more events */
+    size_t received;             /* events */
     bool names_asked;
     size_t n_names; /* waiting */
     struct etf_pid names[SPANS_NAMES_AT_ONCE];

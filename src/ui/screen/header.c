@@ -119,8 +119,10 @@ static bool may_be_longer(const struct proc_scan *scan)
 {
     if (!scan || scan->n_watched > 0 || scan->total <= (int64_t)scan->n_rows)
         return false;
-    return scan->filtered || scan->by_delta || !scan->sort_key ||
-           strcmp(scan->sort_key, "message_queue_len") != 0;
+    /* Ranked by it, the longest first, among all. */
+    return scan->filtered || scan->by_delta || scan->sorted_among >= 0 || scan->n_rows == 0 ||
+           !scan->sort_key || strcmp(scan->sort_key, "message_queue_len") != 0 ||
+           scan->rows[0].message_queue_len <= scan->rows[scan->n_rows - 1].message_queue_len;
 }
 
 static void queue_cell(struct line *l, const struct model *m, bool wide)

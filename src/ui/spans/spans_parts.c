@@ -42,8 +42,8 @@ static void merge(struct spans_parts *parts, const struct spans *spans, size_t n
             continue;
         }
         for (int kind = 0; kind < SPAN_STEPS; kind++)
-            into->ns[kind] += from->ns[kind];
-        into->slow += from->slow;
+            into->ns[kind] = spans_plus(into->ns[kind], from->ns[kind]);
+        into->slow = spans_plus(into->slow, from->slow);
         const struct span *a = spans_at(spans, into->span), *b = spans_at(spans, from->span);
         into->several |= from->several || !pid_same(&a->process.pid, &b->process.pid) ||
                          !slice_equal(a->process.node, b->process.node);
@@ -58,10 +58,10 @@ static void add_root(struct spans_parts *parts, const struct spans *spans, uint3
     for (size_t i = 0; i < n; i++) {
         struct spans_part *part = &parts->rows[steps[i].span];
         int64_t ns = steps[i].to_ns - steps[i].from_ns;
-        part->ns[steps[i].kind] += ns;
-        part->slow += slow ? ns : 0;
-        parts->ns += ns;
-        parts->slow_ns += slow ? ns : 0;
+        part->ns[steps[i].kind] = spans_plus(part->ns[steps[i].kind], ns);
+        part->slow = spans_plus(part->slow, slow ? ns : 0);
+        parts->ns = spans_plus(parts->ns, ns);
+        parts->slow_ns = spans_plus(parts->slow_ns, slow ? ns : 0);
     }
     free(steps);
 }

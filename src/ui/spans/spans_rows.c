@@ -464,7 +464,7 @@ void spans_add_parts(const struct spans_rows *r, const struct spans_parts *parts
         const int64_t *ns = part->ns;
         int64_t all = 0;
         for (int kind = 0; kind < SPAN_STEPS; kind++)
-            all += ns[kind];
+            all = spans_plus(all, ns[kind]);
         struct spans_line l = {
             .name = operation_text(span),
             .name_style = is_function(span->operation) ? STYLE_FUNCTION : STYLE_NORMAL,

@@ -48,15 +48,29 @@ Skipped = fun(Why, P, S) ->
     end
 end,
 
+%% Sets the pattern again after a change of the open roots or of the known processes.
+Reseed = fun(#{place := At, opens := Opens, known := Known, beyond := Beyond, full := Full,
+               process := Root}) ->
+    Labels = maps:from_list([{P, P} || P <- maps:keys(Opens)]),
+    catch SetPattern(At, send, SendSpec(Labels, Known, Beyond, Full, Root), [])
+end,
+
+%% Setting the pattern waits for all schedulers while the node runs; clearing the tokens stops it
+%% until each has answered. A root that returned would be seeded again by the pattern as it was.
+%% Tokens of messages sent before count no more.
 DropStale = fun({{Mono, _}, _, _, _, _, _, _, _, _, _}, S) ->
     {Since, N} = map_get(window, S),
     Next = Skip(stale, S),
-    case Mono - Since > Second of
-        true -> Next#{window := {Mono, 1}};
-        false when N + 1 < MostStale -> Next#{window := {Since, N + 1}};
-        false ->
+    case Mono - Since of
+        Earlier when Earlier < 0 -> Next;
+        Later when Later > Second -> Next#{window := {Mono, 1}};
+        _ when N + 1 < MostStale -> Next#{window := {Since, N + 1}};
+        _ ->
+            Reseed(Next),
             seq_trace:reset_trace(),
-            Next#{window := {Mono, 0}, resets := map_get(resets, S) + 1}
+            Now_ = erlang:monotonic_time(),
+            Next#{window := {Now_, 0}, stale := false, seeded := Now_,
+                  resets := map_get(resets, S) + 1}
     end
 end,
 %% The message that it sends must not make a participant.

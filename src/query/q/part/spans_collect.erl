@@ -62,14 +62,28 @@ end,
 
 %% A system tracer with a long queue is memory of the node, and nothing in the VM bounds it. The
 %% collector may be far behind: what ends the capture is seen here. Set: the system tracer was ours.
-Watcher = fun(C, MostQueued, Ms) ->
+Watcher = fun(H, C, MostQueued, Ms) ->
     Sign(),
     process_flag(trap_exit, false),
     Until = erlang:monotonic_time(millisecond) + Ms,
+    %% Flags of full mode stay until the collector has come to the end of its queue: processes that
+    %% compute fill it meanwhile. One that does not get there is killed, which ends all events.
+    Last = fun Last(Killed) ->
+        case process_info(C, message_queue_len) of
+            undefined -> ok;
+            {_, Length} ->
+                case Length > 2 * MostQueued orelse erlang:monotonic_time(millisecond) > Killed of
+                    true -> exit(C, kill);
+                    false -> receive after WatchMs -> Last(Killed) end
+                end
+        end
+    end,
     End = fun(Why) ->
         Word(0),
         TracerOff(C),
-        C ! {finish, Why}
+        H ! {ends, C, Why},
+        C ! {finish, Why},
+        Last(erlang:monotonic_time(millisecond) + 4 * GraceMs)
     end,
     Watch = fun Watch(Set) ->
         Tracer = seq_trace:get_system_tracer(),
@@ -95,13 +109,6 @@ Tally = fun(#{roots := Roots, opens := Opens, events := Events, skips := Skips,
               resets := Resets}) ->
     Why = [map_get(W, Skips) || W <- [cap, participants, fanout, depth, stale]],
     list_to_tuple([Roots, lists:sum(maps:values(Opens)), Events | Why] ++ [Resets])
-end,
-
-%% Sets the pattern again after a change of the open roots or of the known processes.
-Reseed = fun(#{place := At, opens := Opens, known := Known, beyond := Beyond, full := Full,
-               process := Root}) ->
-    Labels = maps:from_list([{P, P} || P <- maps:keys(Opens)]),
-    catch SetPattern(At, send, SendSpec(Labels, Known, Beyond, Full, Root), [])
 end,
 
 %% The root processes that live: one that died does not return.
@@ -258,7 +265,8 @@ SpansCollector = fun(H, CountWork) ->
         {H, go, #{place := At, full := Full, denied := Known} = Told_} ->
             S = Told_#{holder => H, plan => Plan, count_work => CountWork, kept => [],
                        events => 0, roots => 0, opens => #{}, closed => #{}, known => Known,
-                       seen => #{}, beyond => #{}, dead => #{}, window => {0, 0}, resets => 0,
+                       seen => #{}, beyond => #{}, dead => #{}, resets => 0,
+                       window => {erlang:monotonic_time(), 0},
                        skips => #{cap => 0, participants => 0, fanout => 0, depth => 0, stale => 0},
                        until => infinity, stale => false,
                        seeded => erlang:monotonic_time()},

@@ -19,7 +19,7 @@ FullFlags = [running, procs, send, 'receive', strict_monotonic_timestamp],
 ProcessSpec = fun(P, Every, Open, Push) ->
     Is = {'=:=', {self}, {const, P}},
     Lost = {'not', {is_seq_trace}},
-    Sampled = {'=:=', {'rem', {get_tcw}, Every}, 0},
+    Sampled = {'=:=', {'rem', {'-', {get_tcw}, 1}, Every}, 0},
     Off = fun(Bits) -> {'=:=', {'band', {element, 1, {get_seq_token}}, Bits}, 0} end,
     [Send, Receive, Print, Fresh] = [Off(1), Off(2), Off(4), Off(5)],
     Root = {const, #{true => {root}, false => false}},

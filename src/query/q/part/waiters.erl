@@ -5,7 +5,7 @@
 %% when it is back: no more than one call of a kind ever waits, whatever is asked of us. One that
 %% died the keeper starts again, when it is asked for.
 
-WaitKinds = [header, alloc, tables, sockets, binary, probe],
+WaitKinds = [memory, gc, io, wall, alloc, tables, sockets, binary, probe],
 
 %% Slots of a kind: when it was asked (0: it is back), and the longest that was not reported.
 Slots = atomics:new(2 * length(WaitKinds), []),
@@ -13,47 +13,15 @@ Slots = atomics:new(2 * length(WaitKinds), []),
 %% At high priority: its own place in a run queue does not count as late.
 WaiterOptions = [{priority, high}, {fullsweep_after, 0} | SpawnOptions(64 * MiB)],
 LargeWords = 100000,
-%% In milliseconds it shows from here on.
-ShownWait = erlang:convert_time_unit(1, millisecond, native),
-Make = fun({_, Call, Args}) -> try {ok, apply(Call, Args)} catch _:_ -> failed end end,
-NoteWait = fun(Slot, Took) ->
-    Took > ShownWait andalso atomics:put(Slots, Slot, max(Took, atomics:get(Slots, Slot)))
-end,
-%% One call after the other, each with its own wait: none begins when nobody waits for it any more.
-Each = fun Each(Calls, Slot, Until, Start) ->
-    case Calls of
-        [First | Rest] when Start < Until ->
-            Answer = Make(First),
-            Now = erlang:monotonic_time(),
-            NoteWait(Slot, Now - Start),
-            [Answer | Each(Rest, Slot, Until, Now)];
-        _ ->
-            lists:duplicate(length(Calls), late)
-    end
-end,
-%% When the first one has shown that all schedulers answer at once, the others are made natively.
-MakeAll = fun([First | Rest], Slot, Until) ->
-    Start = erlang:monotonic_time(),
-    Answer = Make(First),
-    Now = erlang:monotonic_time(),
-    Others = try
-        true = Now - Start < ShownWait,
-        {_, Functions, Args} = lists:unzip3(Rest),
-        Values = lists:zipwith(fun erlang:apply/2, Functions, Args),
-        NoteWait(Slot, erlang:monotonic_time() - Now),
-        lists:zip(lists:duplicate(length(Rest), ok), Values)
-    catch
-        _:_ -> NoteWait(Slot, Now - Start), Each(Rest, Slot, Until, Now)
-    end,
-    [Answer | Others]
-end,
 Waiter = fun Waiter(Index) ->
     receive
-        {From, Ref, Calls, Until} ->
-            Answers = MakeAll(Calls, Index + 1, Until),
+        {From, Ref, Call, Args} ->
+            Answer = try {ok, apply(Call, Args)} catch _:_ -> failed end,
+            Took = erlang:monotonic_time() - atomics:get(Slots, Index),
+            atomics:put(Slots, Index + 1, max(Took, atomics:get(Slots, Index + 1))),
             atomics:put(Slots, Index, 0),
             CountWork(),
-            From ! {Ref, Answers}
+            From ! {Ref, Answer}
     end,
     {_, Words} = process_info(self(), total_heap_size),
     Words > LargeWords andalso erlang:garbage_collect(),
@@ -75,56 +43,50 @@ Renew = fun(Keeper, Kind, Dead, LeftMs) ->
 end,
 
 %% Asks one: {asked, Ref, Waiter, Since}, or {out, Since}.
-AskWaiter = fun({Pid, Index, _} = Waiter_, Calls, Until) ->
+AskWaiter = fun({Pid, Index, _} = Waiter_, {_, Call, Args}) ->
     %% Never 0, which is one that is back.
     Now = erlang:monotonic_time() bor 1,
     case atomics:compare_exchange(Slots, Index, 0, Now) of
         ok ->
             Ref = monitor(process, Pid),
-            Pid ! {self(), Ref, Calls, Until},
+            Pid ! {self(), Ref, Call, Args},
             {asked, Ref, Waiter_, Now};
         Since ->
             {out, Since}
     end
 end,
-MsUntil = fun(Until) ->
-    max(0, erlang:convert_time_unit(Until - erlang:monotonic_time(), native, millisecond))
-end,
 %% Another question may have asked just now: its turn is waited for. Of what is out for as long as
 %% anybody waits nothing is expected.
 AgainMs = 5,
-TakeWaiter = fun TakeWaiter(Keeper, Waiters, Kind, Calls, Asked, Ms, Until) ->
+TakeWaiter = fun TakeWaiter(Keeper, Waiters, {Kind, _, _} = Call, Asked, Start, Until) ->
+    Left = max(0, erlang:convert_time_unit(Until - erlang:monotonic_time(), native, millisecond)),
     Next = case Asked of
         {asked, Ref, {Pid, Index, _}, Since} ->
             Answer = receive
                 {Ref, Is} -> Is;
                 {'DOWN', Ref, _, _, _} -> atomics:compare_exchange(Slots, Index, Since, 0), down
-            after MsUntil(Until) -> late
+            after Left -> late
             end,
             demonitor(Ref, [flush]),
-            case Answer =:= down andalso Renew(Keeper, Kind, Pid, MsUntil(Until)) of
+            case Answer =:= down andalso Renew(Keeper, Kind, Pid, Left) of
                 false -> Answer;
                 none -> failed;
                 Newer -> {again, Newer}
             end;
-        {out, Since} ->
-            Left = MsUntil(Until),
-            Waited = erlang:convert_time_unit(Until - Since, native, millisecond),
-            case Left =:= 0 orelse Waited > 2 * Ms of
-                true -> late;
-                false -> receive after AgainMs -> {again, WaiterOf(Waiters, Kind)} end
-            end
+        {out, Since} when Left =:= 0; Since < Start + Start - Until ->
+            late;
+        {out, _} ->
+            receive after AgainMs -> ok end,
+            {again, WaiterOf(Waiters, Kind)}
     end,
     case Next of
         {again, Waiter_} ->
-            Again = AskWaiter(Waiter_, Calls, Until),
-            TakeWaiter(Keeper, Waiters, Kind, Calls, Again, Ms, Until);
+            TakeWaiter(Keeper, Waiters, Call, AskWaiter(Waiter_, Call), Start, Until);
         _ ->
             Next
     end
 end,
-%% How long it waited at most since this was last asked, in native time: what still waits since the
-%% first of its calls.
+%% How long it waited at most since this was last asked, in native time.
 WaitOf = fun({_, Index, _}) ->
     Longest = atomics:exchange(Slots, Index + 1, 0),
     case atomics:get(Slots, Index) of
@@ -137,28 +99,28 @@ DropLate = fun DropLate() ->
     receive {Ref, _} when is_reference(Ref) -> DropLate() after 0 -> ok end
 end,
 
-%% Does all of [{Kind, Function, Arguments}], which are of one kind, and waits for Ms at most.
-%% Value: {[{ok, Value} | failed | late], the longest that one of them waited since the last time}.
-AllInTime = fun(Keeper, Waiters, [{Kind, _, _} | _] = Calls, Ms) ->
+%% Does all of [{Kind, Function, Arguments}] side by side and waits for Ms at most. Value:
+%% {[{ok, Value} | failed | late], the longest that one of them waited since the last time in ms}.
+AllInTime = fun(Keeper, Waiters, Calls, Ms) ->
     DropLate(),
-    Until = erlang:monotonic_time() + Ms * ShownWait,
-    Waiter_ = WaiterOf(Waiters, Kind),
-    Asked = AskWaiter(Waiter_, Calls, Until),
-    Answers = case TakeWaiter(Keeper, Waiters, Kind, Calls, Asked, Ms, Until) of
-        [_ | _] = Found -> Found;
-        Why -> lists:duplicate(length(Calls), Why)
-    end,
-    {Answers, WaitOf(WaiterOf(Waiters, Kind)) div ShownWait}
+    Start = erlang:monotonic_time(),
+    Until = Start + erlang:convert_time_unit(Ms, millisecond, native),
+    Asked = [{Call, AskWaiter(WaiterOf(Waiters, Kind), Call)} || {Kind, _, _} = Call <- Calls],
+    Answers = [TakeWaiter(Keeper, Waiters, Call, A, Start, Until) || {Call, A} <- Asked],
+    Longest = lists:max([WaitOf(WaiterOf(Waiters, Kind)) || {Kind, _, _} <- Calls]),
+    {Answers, erlang:convert_time_unit(Longest, native, millisecond)}
 end,
 %% Waiting for schedulers is not the work of a question: of each call no more is counted than it
 %% takes without.
-CallCost = 200 * erlang:convert_time_unit(1, microsecond, native),
+CountedUs = 200,
 InTime = fun(Keeper, Waiters, Calls, Ms) ->
     Start = erlang:monotonic_time(),
     Answers = AllInTime(Keeper, Waiters, Calls, Ms),
     Waited = erlang:monotonic_time() - Start,
     put(waited, get(waited) + Waited),
-    put(helped, get(helped) + min(Waited, CallCost * length(Calls))),
+    put(helped, get(helped)
+                + min(Waited, erlang:convert_time_unit(CountedUs * length(Calls), microsecond,
+                    native))),
     Answers
 end,
 
