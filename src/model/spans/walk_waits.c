@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* When a process waits, for whom, and how that ended. */
+/* Waits of processes: since when, for which process, with which outcome. */
 #include "walk.h"
 
 static bool in_function(const struct spans *s, uint32_t text, const char *function)

@@ -67,7 +67,7 @@ Watcher = fun(H, C, MostQueued, Ms) ->
     process_flag(trap_exit, false),
     Until = erlang:monotonic_time(millisecond) + Ms,
     %% Flags of full mode stay until the collector has come to the end of its queue: processes that
-    %% compute fill it meanwhile. One that does not get there is killed, which ends all events.
+    %% compute go on filling it. A collector that does not get there is killed: no more events.
     Last = fun Last(Killed) ->
         case process_info(C, message_queue_len) of
             undefined -> ok;
