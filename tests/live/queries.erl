@@ -140,9 +140,6 @@ tests() ->
      {"top 20 by each attribute", fun top_test/2},
      {"rows of a scan between two scans", fun rows_test/2},
      {"delta and births", fun delta_test/2},
-     {"top 20 by each attribute, swept in parts", fun top_test/2},
-     {"ascending order, own and followed processes, of a small node", fresh(fun own_test/2)},
-     {"the nearest supervisor, of a small node", fresh(fun supervisor_test/2)},
      {"births where the VM lists its processes in no order", fun unordered_test/2},
      {"ascending order, own and followed processes", fun own_test/2},
      {"reductions of ours are told", fun own_work_test/2},
@@ -168,16 +165,6 @@ tests() ->
      {"microstate accounting that was switched off is on again", fun msacc_is_set_again_test/2},
      {"a query that is a process: told, shielded, given time to end", fun process_form_test/2},
      {"nothing stays after any death", fun residue_test/2}].
-
-%% With a keeper of its own: a scan of one that has been filtered, or had many processes, is swept in
-%% parts from then on.
-fresh(Test) ->
-    fun({Node, _} = Target, _) ->
-        K = connect(Node),
-        load_all(K),
-        Test(Target, K),
-        stop_keeper(K)
-    end.
 
 node_test({Node, _}, K) ->
     {ok, _, Answer} = ask(K, node, [], ?LONG_MS),
@@ -351,10 +338,10 @@ delta_test({Node, _}, K) ->
 
 %% A table of processes that is used a second time.
 unordered_test(_, _) ->
-    {Node, _} = Target = start_target(get(root), ["+P", "2048"]),
+    {Node, _} = Target = start_target(get(root), ["+P", "1024"]),
     evaluate(Node, "lists:foreach(fun(_) -> {_, Ref} = spawn_monitor(fun() -> ok end),"
-                   " receive {'DOWN', Ref, _, _, _} -> ok end end, lists:seq(1, 6000)),"
-                   "[spawn(timer, sleep, [infinity]) || _ <- lists:seq(1, 1100)].", []),
+                   " receive {'DOWN', Ref, _, _, _} -> ok end end, lists:seq(1, 3000)),"
+                   "[spawn(timer, sleep, [infinity]) || _ <- lists:seq(1, 300)].", []),
     Alive = fun() -> evaluate(Node, "processes().", []) end,
     true = Alive() =/= lists:sort(Alive()),
     K = connect(Node),
@@ -365,7 +352,7 @@ unordered_test(_, _) ->
          Pids = [Pid || {Pid, _, _, _} <- Rows],
          [] = Born -- Pids,
          [] = Pids -- lists:usort(Pids),
-         true = Total > 1100,
+         true = Total > 300,
          evaluate(Node, "lists:foreach(fun(P) -> exit(P, kill) end, Ps).", [{'Ps', Born}])
      end || N <- [3, 0, 1, 50, 2, 20, 1, 0, 7]],
     stop_keeper(K),
@@ -859,7 +846,7 @@ waiters_test({Node, _}, _) ->
     stop_keeper(K).
 
 too_late_test({Node, _}, K) ->
-    K ! {load, too_late, <<"{holder, [in_time], fun({Calls, Ms}, #{in_time := InTime}) ->"
+    K ! {load, too_late, <<"{[in_time], fun({Calls, Ms}, #{in_time := InTime}) ->"
                            " {Answers, _} = InTime(Calls, Ms),"
                            " {{self(), Answers, process_info(self(), message_queue_len)}, none} end}.">>},
     Ask = fun(Call, Ms) ->

@@ -44,21 +44,16 @@ end,
 %% Rate: native time for 1,000 reductions, a mean that follows what is lower by a quarter and what
 %% is higher, where others may have been in the way, by a 16th; undefined before the first. Value:
 %% {native time, next rate}.
-%% Natively, by a match specification: as many evaluated steps would be a tenth of an answer's.
-Charging = ets:match_spec_compile(
-    [begin
-         Next = {'+', '$3', Change},
-         {{'$1', '$2', '$3'}, [{is_integer, '$3'}, {'>', '$2', 0} | Guard],
-          [{{{'div', {'*', '$2', Next}, 1000}, Next}}]}
-     end || Seen <- [{'div', {'*', '$1', 1000}, '$2'}],
-            {Guard, Change} <- [{[{'>', Seen, {'*', 2, '$3'}}], {'+', {'div', '$3', 16}, 1}},
-                                {[{'>', Seen, '$3'}], {'+', {'div', {'-', Seen, '$3'}, 16}, 1}},
-                                {[], {'-', 0, {'div', {'-', '$3', Seen}, 4}}}]]
-    ++ [{{'$1', '$2', undefined}, [{'>', '$2', 0}],
-         [{{'$1', {'div', {'*', '$1', 1000}, '$2'}}}]},
-        {{'$1', '_', undefined}, [], [{{'$1', 0}}]},
-        {{'$1', '_', '$3'}, [], [{{'$1', '$3'}}]}]),
-Charge = fun(Wall, Count, Rate) -> hd(ets:match_spec_run([{Wall, Count, Rate}], Charging)) end,
+Charge = fun(Wall, Count, Rate) ->
+    Seen = Wall * 1000 div max(1, Count),
+    Next =
+        case Rate of
+            undefined -> Seen;
+            _ when Seen > Rate -> Rate + min(Seen - Rate, Rate) div 16 + 1;
+            _ -> Rate - (Rate - Seen) div 4
+        end,
+    {Count * Next div 1000, Next}
+end,
 
 %% ---- What this VM can do
 
@@ -218,9 +213,9 @@ Id = fun(Pid, Apps) ->
 end,
 
 %% Group leader => application, read from where application:get_application/1 looks.
-RunningApps = [{{{application_master, '$1'}, '$2'}, [], [{{'$2', '$1'}}]}],
 Apps = fun() ->
-    try maps:from_list(ets:select(ac_tab, RunningApps))
+    try ets:match(ac_tab, {{application_master, '$1'}, '$2'}) of
+        Running -> maps:from_list([{Leader, App} || [App, Leader] <- Running])
     catch
         error:_ -> #{}
     end
@@ -232,10 +227,10 @@ end,
 LinkLists = ets:match_spec_compile([{{links, '$1'}, [], ['$1']}, {undefined, [], [[]]}]),
 LocalPids = ets:match_spec_compile(
     [{'$1', [{is_pid, '$1'}, {'=:=', {node, '$1'}, {node}}], ['$1']}]),
-InfoOf = fun erlang:process_info/2,
 LinksOf = fun(Pids) ->
-    Infos = lists:zipwith(InfoOf, Pids, lists:duplicate(length(Pids), links)),
-    ets:match_spec_run(lists:append(ets:match_spec_run(Infos, LinkLists)), LocalPids)
+    Infos = lists:zipwith(fun erlang:process_info/2, Pids, lists:duplicate(length(Pids), links)),
+    Links = lists:append(ets:match_spec_run(Infos, LinkLists)),
+    ets:match_spec_run(Links, LocalPids)
 end,
 Own = fun(Keeper) ->
     Children = LinksOf([Keeper]),
@@ -283,7 +278,7 @@ Evaluate = fun(Texts, Everything) ->
         {Value, _} = lists:foldl(EvaluateNext, {none, NoBindings}, Texts),
         {Kind, Query, Ctx} =
             case Value of
-                {Form, Keys, F} -> {Form, F, maps:with(Keys, Everything)};
+                {process, Keys, F} -> {process, F, maps:with(Keys, Everything)};
                 {Keys, F} -> {ok, F, maps:with(Keys, Everything)};
                 F -> {ok, F, Everything}
             end,
@@ -294,39 +289,36 @@ Evaluate = fun(Texts, Everything) ->
     end
 end,
 
-%% The process of a query reads its text: a copy of its funs would be larger.
+%% A query that is a process reads its text itself: what is read is kept there, and nowhere else.
 Read = fun(Source, Everything) ->
     Texts = re:split(Source, ",\\n+(?=[A-Z{])|\\.\\n*\\z", [trim]),
     case lists:last(Texts) of
         <<"{process,", _/binary>> -> {process, Texts, Everything};
-        <<"{holder,", _/binary>> -> {holder, Texts, Everything};
         _ -> Evaluate(Texts, Everything)
     end
 end,
+
+Us = fun(Time) -> erlang:convert_time_unit(Time, native, microsecond) end,
 
 %% Calls a query. The wall time in between is without the time that the query says it waited for
 %% others; its helpers say what their work cost: two counters in native time that it keeps in the
 %% process dictionary. Value: {ok | error, Value, Wall, Helped, Waited}.
 Measured = fun(Query, Arg, Ctx) ->
     Start = erlang:monotonic_time(),
+    put(waited, 0),
+    put(helped, 0),
     {Kind, Value} =
         try {ok, Query(Arg, Ctx)}
         catch Class:Reason -> {error, {Class, Cut(Reason, 1000)}}
         end,
     Took = erlang:monotonic_time() - Start,
-    Waited = put(waited, 0),
-    {Kind, Value, Took - Waited, put(helped, 0), Waited}
-end,
-Ready = fun(Keeper) ->
-    Sign(),
-    put(keeper, Keeper),
-    put(waited, 0),
-    put(helped, 0)
+    {Kind, Value, Took - get(waited), get(helped), get(waited)}
 end,
 
 %% One answer, then the end.
 Worker = fun(Keeper, AskId, Query, Arg, Ctx) ->
-    Ready(Keeper),
+    Sign(),
+    put(keeper, Keeper),
     {Kind, Value, Wall, Helped, Waited} = Measured(Query, Arg, Ctx),
     Keeper ! {done, AskId, Kind, {Wall, CountWork(), Helped, Waited}, Value}
 end,
@@ -359,37 +351,33 @@ Holder = fun Holder(Keeper, Query, Ctx, State, Counted, Pending) ->
             end
     end
 end,
-%% The process that runs a query reads it. Value: {Start, Query, Ctx}. A mistake is answered, and
-%% ends the process.
-ReadHere = fun(Keeper, Texts, Everything) ->
-    Start = erlang:monotonic_time(),
-    Ready(Keeper),
-    case Evaluate(Texts, Everything) of
-        {error, Why} ->
-            receive {ask, AskId, _} -> Keeper ! {done, AskId, error, {0, 0}, Why} end,
-            exit(shutdown);
-        {_, Query, Ctx} ->
-            {Start, Query, Ctx}
-    end
+BeginHolder = fun(Keeper, Query, Ctx) ->
+    Sign(),
+    put(keeper, Keeper),
+    Holder(Keeper, Query, Ctx, new, 0, none)
 end,
-%% Begins with what was read, and nothing else, in its heap. The small collection after the other
-%% gives that an area of its size, else the next one would set aside three times as much for it.
-Begin = fun(Keeper, Entry, Args, Start) ->
-    erlang:garbage_collect(),
-    erlang:garbage_collect(self(), [{type, minor}]),
-    Count = CountWork(),
-    Keeper ! {spent, erlang:monotonic_time() - Start, Count},
-    apply(Entry, [Keeper | Args])
-end,
-BeginHolder = fun(Keeper, Texts, Everything) ->
-    {Start, Query, Ctx} = ReadHere(Keeper, Texts, Everything),
-    {_, Counted} = process_info(self(), reductions),
-    Begin(Keeper, Holder, [Query, Ctx, new, Counted, none], Start)
-end,
+
 %% A query that is a process: it answers, and ends, by itself.
+Begin = fun(Keeper, Query, Ctx, Start) ->
+    erlang:garbage_collect(),
+    CountWork(),
+    Keeper ! {spent, erlang:monotonic_time() - Start},
+    Query(Keeper, Ctx)
+end,
 Process = fun(Keeper, Texts, Everything) ->
-    {Start, Query, Ctx} = ReadHere(Keeper, Texts, Everything),
-    Begin(Keeper, Query, [Ctx], Start)
+    Start = erlang:monotonic_time(),
+    Sign(),
+    case Evaluate(Texts, Everything) of
+        {process, Query, Ctx} ->
+            Begin(Keeper, Query, Ctx, Start);
+        {error, Why} ->
+            receive
+                {ask, AskId, _} ->
+                    Spent = erlang:monotonic_time() - Start,
+                    Keeper ! {done, AskId, error, {Spent, 0}, Why}
+            end,
+            exit(shutdown)
+    end
 end,
 
 %% Takes the flags of the standing trace off a process of ours that sleeps, and wakes it: it
@@ -435,25 +423,21 @@ end,
 
 %% What no process of ours sees of an answer: its way to the link, schedulers that wake for it.
 AnswerUs = 600,
-%% Never waits for a client that does not read, nor connects to one that is gone.
-Politely = [nosuspend, noconnect],
-PerUs = erlang:convert_time_unit(1, microsecond, native),
 Answer = fun(AskId, Name, Kind, Cost, What, State) ->
     {Worked, Waited, Next} = Priced(Name, Cost, State),
     #{client := Client, counted := Counted, price := Price, owed := Owed} = Next,
     Now = CountWork(),
-    WorkedUs = (Worked + Owed + (Now - Counted) * Price div 1000) div PerUs + AnswerUs,
-    Cost_ = {WorkedUs, Waited div PerUs},
-    erlang:send(Client, {a, AskId, Kind, Cost_, What}, Politely),
+    WorkedUs = Us(Worked + Owed + (Now - Counted) * Price div 1000) + AnswerUs,
+    erlang:send(Client, {a, AskId, Kind, {WorkedUs, Us(Waited)}, What}, [nosuspend, noconnect]),
     Next#{counted := Now, owed := 0}
 end,
 
 Done = fun(AskId, Kind, Cost, What, #{asked := Asked} = State) ->
-    case maps:take(AskId, Asked) of
-        {{_, Timer, _, _, Name}, Left} ->
+    case Asked of
+        #{AskId := {_, Timer, _, _, Name}} ->
             erlang:cancel_timer(Timer),
-            Answer(AskId, Name, Kind, Cost, What, State#{asked := Left});
-        error ->
+            Answer(AskId, Name, Kind, Cost, What, State#{asked := maps:remove(AskId, Asked)});
+        #{} ->
             State
     end
 end,
@@ -481,7 +465,7 @@ StartHolder = fun(Kind, Name, Query, Ctx, State) ->
         process ->
             Pid = Spawn(Process, [self(), Query, Ctx], WorkerOptions, ShieldOf(State)),
             {Pid, State#{holders := Holders#{Name => Pid}, gentle := Gentle#{Pid => []}}};
-        holder ->
+        ok ->
             Pid = Spawn(BeginHolder, [self(), Query, Ctx], HolderOptions(), ShieldOf(State)),
             {Pid, State#{holders := Holders#{Name => Pid}}}
     end
@@ -524,11 +508,10 @@ Await = fun(AskId, Pid, DeadlineMs, Name, #{asked := Asked} = State) ->
     State#{asked := Asked#{AskId => {Pid, Timer, Since, DeadlineMs, Name}}}
 end,
 AskNew = fun(AskId, Name, Arg, DeadlineMs, #{queries := Queries} = State) ->
-    IsIn = case Arg of {in, _, _} -> true; _ -> false end,
     case maps:get(Name, Queries, {error, {error, not_loaded}}) of
         {error, Why} ->
             Answer(AskId, Name, error, {0, 0}, Why, State);
-        {Form, _, _} when (Form =:= ok) =:= IsIn ->
+        {process, _, _} when not is_tuple(Arg); element(1, Arg) =/= in ->
             Answer(AskId, Name, error, {0, 0}, {error, {in, Name}}, State);
         {Form, Query, Ctx} ->
             {Pid, Next} = case Arg of
@@ -544,17 +527,19 @@ AskNew = fun(AskId, Name, Arg, DeadlineMs, #{queries := Queries} = State) ->
     end
 end,
 Ask = fun(AskId, Name, Arg, DeadlineMs, #{holders := Holders} = State) ->
-    case Arg of
-        {in, Holder_, HolderArg} when is_map_key(Holder_, Holders) ->
-            Pid = maps:get(Holder_, Holders),
-            Pid ! {ask, AskId, HolderArg},
-            Await(AskId, Pid, DeadlineMs, Name, State);
+    Pid = case Arg of {in, Holder_, _} -> maps:get(Holder_, Holders, none); _ -> none end,
+    case Pid of
+        none ->
+            AskNew(AskId, Name, Arg, DeadlineMs, State);
         _ ->
-            AskNew(AskId, Name, Arg, DeadlineMs, State)
+            Pid ! {ask, AskId, element(3, Arg)},
+            Await(AskId, Pid, DeadlineMs, Name, State)
     end
 end,
 
-%% What is read takes many reductions of another kind, and leaves a heap.
+%% What is read takes many reductions of another kind, and leaves a heap: the small collection
+%% after the other gives what was read an area of its size, else the next one would set aside three
+%% times as much for it.
 Load = fun(Name, Source, #{queries := Queries, ctx := Ctx, rates := Rates, owed := Owed} = State) ->
     Start = erlang:monotonic_time(),
     Before = CountWork(),
@@ -580,10 +565,8 @@ HandleOther = fun(Message, State) ->
             Fail(AskId, timeout, State#{holders := Left});
         {load, Name, Source} when is_atom(Name), is_binary(Source) ->
             Load(Name, Source, State);
-        {spent, Wall, Count} when is_integer(Wall), is_integer(Count) ->
-            #{rates := Rates, owed := Owed} = State,
-            {Cost, Rate} = Charge(Wall, Count, maps:get(load, Rates, undefined)),
-            State#{rates := Rates#{load => Rate}, owed := Owed + Cost};
+        {spent, Time} when is_integer(Time) ->
+            State#{owed := maps:get(owed, State) + Time};
         {drop, Name} when is_map_key(Name, Holders) ->
             {Pid, Left} = maps:take(Name, Holders),
             End(Pid, State),
@@ -653,7 +636,7 @@ Finish = fun(#{client := Client}) ->
     end,
     EndAll(Children, shutdown),
     EndAll(lists:filter(fun erlang:is_process_alive/1, Children), kill),
-    erlang:send(Client, {bye, self()}, Politely)
+    erlang:send(Client, {bye, self()}, [nosuspend, noconnect])
 end,
 
 Loop = fun Loop(State) ->

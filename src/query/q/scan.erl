@@ -5,8 +5,6 @@
 %% The pids and their last values are kept by *parts*, small processes with about PartSize pids
 %% each. They work one after the other, so that no more than one has a large heap at a time, and
 %% each gets how good a process must be to get among the best so far, so that answers are short.
-%% On a small node the coordinator sweeps by itself (`Few`): what costs there is each evaluated step
-%% and each message. Terms that do not change are evaluated once, outside of all funs.
 %% Whatever is done for every process is one call of a native function over a list: lists:zipwith/3
 %% with an external fun, ets:match_spec_run/2. Pids and values are lists of *slices*: of one whose
 %% values are those of the tick before nothing is made but the values to compare.
@@ -15,17 +13,14 @@ PartSize = 8000,
 %% The first part is small: it ranks all that it has, to find what the others must exceed.
 FirstSize = 500,
 SliceSize = 100,
-%% A key that every other one exceeds.
-Lowest = -(1 bsl 58),
 LabelsAtATime = 5000,
 LabelsMax = 200000,
-%% A node with no more processes than this is swept by the coordinator itself.
-FewMost = 1000,
 
 %% ---- Sweeping: [Pid] -> [{Attr, Number} | undefined], undefined for a process that is gone
 
-InfoOf = fun erlang:process_info/2,
-Ask = fun(Pids, Item) -> lists:zipwith(InfoOf, Pids, lists:duplicate(length(Pids), Item)) end,
+Ask = fun(Pids, Item) ->
+    lists:zipwith(fun erlang:process_info/2, Pids, lists:duplicate(length(Pids), Item))
+end,
 
 Run = fun(List, Spec) ->
     ets:match_spec_run(List, ets:match_spec_compile(Spec))
@@ -86,9 +81,8 @@ Alike = fun(Slices, Element) ->
     Lists = maps:from_list([{N, lists:duplicate(N, Element)} || N <- lists:usort(Lengths)]),
     lists:zipwith(fun maps:get/2, Lengths, lists:duplicate(length(Slices), Lists))
 end,
-Listing = [links, monitors, binary, garbage_collection],
 Sweep = fun(Slices, Attr) ->
-    case lists:member(Attr, Listing) of
+    case lists:member(Attr, [links, monitors, binary, garbage_collection]) of
         true ->
             [SweepSlice(Slice, Attr) || Slice <- Slices];
         false ->
@@ -123,13 +117,13 @@ BestOf = fun(Entries, N) ->
 end,
 
 %% Floor: a number that the key must exceed.
-RankSpec = fun(#{first := First, mode := Mode, order := Order}, Floor) ->
+Rank = fun(Triples, #{first := First, mode := Mode, order := Order, floor := Floor, rows := N}) ->
     Key = KeyOf(Mode =:= delta andalso not First, Order),
     Change = case First of true -> undefined; false -> Delta end,
-    [{{'$1', {'_', '$2'}, {'_', '$3'}}, [{'>', Key, Floor}], [{{Key, '$3', Change, '$1'}}]}]
-end,
-Rank = fun(Triples, #{floor := Floor, rows := N} = Job) ->
-    BestOf(Run(Triples, RankSpec(Job, Floor)), N)
+    Found = Run(Triples, [{{'$1', {'_', '$2'}, {'_', '$3'}},
+                           [{'>', Key, Floor}],
+                           [{{Key, '$3', Change, '$1'}}]}]),
+    BestOf(Found, N)
 end,
 
 %% ---- Filtering: who the processes of a part are, kept beside the pids as
@@ -413,9 +407,7 @@ NewIn = fun(Listed, {Compiled, Count, Recent}, Unsorted) ->
      case Unsorted < UnsortedMost of true -> Sorted; false -> StrangersTo(Listed) end}
 end,
 %% The next of the new ones, not all of a large node at once. Own: our pids.
-CensusWork = fun({known, Pids}, _) ->
-    {ok, {Pids, [], 0}, rest};
-   (Job, {Known0, Unsaid, Unsorted0}) ->
+CensusWork = fun(Job, {Known0, Unsaid, Unsorted0}) ->
     {Known, Births, Everybody, Unsorted} = case Job of
         {look, Own} ->
             Listed = erlang:processes(),
@@ -449,10 +441,10 @@ end,
 
 %% How an item's value is matched and what is made of it: {Item, Variable} -> {Pattern, Body}.
 %% Sizes of binaries are summed elsewhere, and stand in '$2'; supervisors in '$8'.
-Column = fun({Item, V}, Id) ->
+Column = fun({Item, V}) ->
     Counted = lists:member(Item, [links, monitors, monitored_by, suspending]),
     case Item of
-        id -> {'_', Id};
+        id -> {'_', '$1'};
         binary -> {'_', '$2'};
         dictionary -> {'_', undefined};
         supervisor -> {'_', '$8'};
@@ -475,18 +467,51 @@ BinariesOf = fun(Infos, Items, Tail) ->
     end
 end,
 
+%% The item `id` of each process: what Identity of the keeper makes of one, for many. Calls: Pid =>
+%% initial call. A label is made text where there is one.
+IdsOf = fun(Pids, Infos, Skip, Calls, Apps, #{id_keys := IdKeys, label_text := LabelText}) ->
+    {Label, Labels} =
+        case IdKeys of
+            [_, _, _, _] -> {'$5', [{'_', '$5'}]};
+            _ -> {undefined, []}
+        end,
+    Rest = [{'_', '$3'}, {'_', '$4'} | Labels],
+    Unnamed = {'$1', Skip ++ [{'_', []} | Rest]},
+    Named = {'$1', Skip ++ [{'_', '$2'} | Rest]},
+    Call = {map_get, '$1', {const, Calls}},
+    Known = {is_map_key, '$4', {const, Apps}},
+    App = {map_get, '$4', {const, Apps}},
+    Ids = Run(lists:zip(Pids, Infos),
+              [{Unnamed, [Known], [{{undefined, Call, Label, App, '$3'}}]},
+               {Unnamed, [], [{{undefined, Call, Label, undefined, '$3'}}]},
+               {Named, [Known], [{{'$2', Call, Label, App, '$3'}}]},
+               {Named, [], [{{'$2', Call, Label, undefined, '$3'}}]},
+               {'_', [], [gone]}]),
+    Labelled = Run(Ids, [{{'_', '_', '$1', '_', '_'}, [{'=/=', '$1', undefined}], ['$1']}]),
+    case lists:usort(Labelled) of
+        [] ->
+            Ids;
+        Terms ->
+            Texts = {const, maps:from_list([{Term, LabelText(Term)} || Term <- Terms])},
+            Run(Ids, [{{'$1', '$2', '$3', '$4', '$5'}, [{is_map_key, '$3', Texts}],
+                       [{{'$1', '$2', {map_get, '$3', Texts}, '$4', '$5'}}]},
+                      {'_', [], ['$_']}])
+    end
+end,
+
 %% Initial calls never change: those of rows seen before are known. Where a stack showed only what
 %% calls the callbacks, it may tell the callbacks' module later.
 Engines = {const, #{proc_lib => [], gen => [], gen_server => [], gen_statem => [],
                     gen_event => [], gen_fsm => [], sys => []}},
-Settled = ets:match_spec_compile(
-    [{{'_', {'$1', '$2', '_'}},
-      [{'orelse', {'=:=', '$2', init}, {'not', {is_map_key, '$1', Engines}}}], ['$_']}]),
-%% Those that are in the function where they were when they were looked at show no more.
-MovedOf = fun(Pids) ->
-    Now = lists:zip(Pids, Ask(Pids, current_function)),
-    Before = case put(looked, Now) of undefined -> []; Pairs -> Pairs end,
-    element(1, lists:unzip(Now -- Before))
+Settled = [{{'_', {'$1', '$2', '_'}},
+            [{'orelse', {'=:=', '$2', init}, {'not', {is_map_key, '$1', Engines}}}], ['$_']}],
+%% Those that are in the function that was reported, or hibernate, show no more.
+StillOf = fun(Calls) ->
+    Unsettled = maps:to_list(Calls) -- Run(maps:to_list(Calls), Settled),
+    {Pids, Known} = lists:unzip(Unsettled),
+    Run(lists:zip3(Pids, Ask(Pids, current_function), Known),
+        [{{'$1', {current_function, '$2'}, '$2'}, [], ['$1']},
+         {{'$1', {current_function, {erlang, hibernate, 3}}, '_'}, [], ['$1']}])
 end,
 BehindOf = fun(Pids, CallsBehind) ->
     [case Both of
@@ -497,17 +522,13 @@ BehindOf = fun(Pids, CallsBehind) ->
 end,
 CallsOf = fun(Pids, Calls, #{caps := #{dict_key := HasKey}, initial_call := InitialCall,
                              calls_behind := CallsBehind}) ->
-    Strangers = Pids -- maps:keys(Calls),
     New = case HasKey of
         true ->
-            Strangers;
+            Pids -- maps:keys(Calls);
         false ->
-            Known = maps:to_list(Calls),
-            case Known -- ets:match_spec_run(Known, Settled) of
-                [] -> Strangers;
-                Unsettled ->
-                    Strangers ++ MovedOf(maps:keys(maps:with(Pids, maps:from_list(Unsettled))))
-            end
+            Kept = maps:with(Pids, Calls),
+            {Known, _} = lists:unzip(Run(maps:to_list(Kept), Settled)),
+            (Pids -- Known) -- StillOf(Kept)
     end,
     Found = case HasKey of
         _ when New =:= [] ->
@@ -518,15 +539,11 @@ CallsOf = fun(Pids, Calls, #{caps := #{dict_key := HasKey}, initial_call := Init
         false ->
             BehindOf(New, CallsBehind)
     end,
-    case Found =:= [] andalso map_size(Calls) < 2 * length(Pids) of
-        true -> Calls;
-        false -> maps:with(Pids, maps:merge(Calls, maps:from_list(lists:zip(New, Found))))
-    end
+    maps:with(Pids, maps:merge(Calls, maps:from_list(lists:zip(New, Found))))
 end,
 
-%% What is asked of each row, and the compiled specifications that make a row of the answer: made
+%% What is asked of each row, and the compiled specification that makes a row of the answer: made
 %% once for the same items. `dictionary`: how many keys there are is not known without a copy.
-%% A row: its name has one of two forms. Who: its group leader and label.
 PlanOf = fun(Items, IdKeys) ->
     case get(row_plan) of
         {Items, Plan} ->
@@ -535,65 +552,41 @@ PlanOf = fun(Items, IdKeys) ->
             Elsewhere = [id, dictionary, supervisor],
             Keys = [case lists:member(I, Elsewhere) of true -> registered_name; false -> I end
                     || I <- Items] ++ IdKeys,
-            Skip = lists:duplicate(length(Items), '_'),
-            Row = fun(NamePattern, Name) ->
-                Id = {{Name, '$102', '$103', '$104', '$105'}},
-                Columns = lists:zip(Items, Variables(10, Items)),
-                {Patterns, Values} = lists:unzip([Column(C, Id) || C <- Columns]),
-                Tail = lists:sublist([{'_', NamePattern}, {'_', '$105'}, '_', '_'], length(IdKeys)),
-                {{{'_', '$5', '$6', '$7'}, [{'_', P} || P <- Patterns] ++ Tail,
-                  {{'$102', '$104', '$103'}, {'$2', '$8'}}},
-                 [], [{{'$7', '$5', '$6', {list_to_tuple(Values)}}}]}
-            end,
-            Leader = [{Skip ++ ['_', '_', {'_', '$1'}], [], [{{'$1', undefined}}]},
-                      {Skip ++ ['_', '_', {'_', '$1'}, {'_', '$2'}], [], [{{'$1', '$2'}}]},
-                      {'_', [], [{{undefined, undefined}}]}],
-            Plan = {Keys, lists:duplicate(length(IdKeys), '_'),
-                    ets:match_spec_compile([Row([], undefined), Row('$101', '$101')]),
-                    ets:match_spec_compile(Leader)},
+            {Patterns, Values} =
+                lists:unzip(lists:map(Column, lists:zip(Items, Variables(10, Items)))),
+            Tail = lists:duplicate(length(IdKeys), '_'),
+            Head = [{'_', Pattern} || Pattern <- Patterns] ++ Tail,
+            Spec = ets:match_spec_compile(
+                [{{{'_', '$5', '$6', '$7'}, Head, {'$1', '$2', '$8'}}, [],
+                  [{{'$7', '$5', '$6', {list_to_tuple(Values)}}}]}]),
+            Plan = {Keys, Tail, Spec},
             put(row_plan, {Items, Plan}),
             Plan
     end
 end,
 
-%% {Initial call, application, label} of each row. A label is made text where there is one.
-WhoOf = fun(Pids, Infos, Who, Calls, Apps, LabelText) ->
-    N = length(Pids),
-    None = lists:duplicate(N, undefined),
-    {Leaders, Labels} = lists:unzip(ets:match_spec_run(Infos, Who)),
-    Texts = case Labels of
-        None -> None;
-        _ -> [case Label of undefined -> undefined; _ -> LabelText(Label) end || Label <- Labels]
-    end,
-    lists:zip3(lists:zipwith3(fun maps:get/3, Pids, lists:duplicate(N, Calls), None),
-               lists:zipwith3(fun maps:get/3, Leaders, lists:duplicate(N, Apps), None),
-               Texts)
-end,
-
 %% Rows of entries, initial calls and supervisors. Entries: [{Key, Value, Delta, Pid}].
-PidOfEntry = ets:match_spec_compile([{{'_', '_', '_', '$1'}, [], ['$1']}]),
-ReadRows = fun(Entries, Items, {Calls0, Supervisors0}, Apps, #{label_text := LabelText} = Ctx) ->
-    Pids = ets:match_spec_run(Entries, PidOfEntry),
+ReadRows = fun(Entries, Items, {Calls0, Supervisors0}, Apps, Ctx) ->
+    Pids = Run(Entries, [{{'_', '_', '_', '$1'}, [], ['$1']}]),
     HasId = lists:member(id, Items),
     IdKeys = case HasId of true -> maps:get(id_keys, Ctx); false -> [] end,
-    {Keys, Tail, Spec, Who} = PlanOf(Items, IdKeys),
+    {Keys, Tail, Spec} = PlanOf(Items, IdKeys),
     Infos = Ask(Pids, Keys),
-    {Calls, Ids} = case HasId of
-        true ->
-            Known = CallsOf(Pids, Calls0, Ctx),
-            {Known, WhoOf(Pids, Infos, Who, Known, Apps, LabelText)};
-        false ->
-            {#{}, lists:duplicate(length(Pids), {none, none, none})}
+    Calls = case HasId of true -> CallsOf(Pids, Calls0, Ctx); false -> #{} end,
+    Ids = case HasId of
+        true -> IdsOf(Pids, Infos, lists:duplicate(length(Items), '_'), Calls, Apps, Ctx);
+        false -> lists:duplicate(length(Pids), none)
     end,
-    {Supervisors, Above} = case lists:member(supervisor, Items) of
-        true ->
-            Found = SupervisorsOf(Pids, Supervisors0, Ctx),
-            {Found, lists:zipwith(fun maps:get/2, Pids, lists:duplicate(length(Pids), Found))};
-        false ->
-            {#{}, Pids}
+    Supervisors = case lists:member(supervisor, Items) of
+        true -> SupervisorsOf(Pids, Supervisors0, Ctx);
+        false -> #{}
     end,
-    Beside = lists:zip(BinariesOf(Infos, Items, Tail), Above),
-    {ets:match_spec_run(lists:zip3(Entries, Infos, lists:zip(Ids, Beside)), Spec),
+    Above = case Supervisors =:= #{} of
+        true -> lists:duplicate(length(Pids), undefined);
+        false -> lists:zipwith(fun maps:get/2, Pids, lists:duplicate(length(Pids), Supervisors))
+    end,
+    Shown = lists:zip3(Entries, Infos, lists:zip3(Ids, BinariesOf(Infos, Items, Tail), Above)),
+    {ets:match_spec_run(Shown, Spec),
      {Calls, Supervisors}}
 end,
 
@@ -611,13 +604,12 @@ Extra = fun(Pids, Lasts, Job) ->
 end,
 
 %% ---- The coordinator
-%% State: few (Pid => what it was, on a small node), or census (its pid) and parts ([{Pid, Count}]),
-%% turn (whose turn it is to drop its dead), attr
+%% State: census (its pid), parts ([{Pid, Count}]), turn (whose turn it is to drop its dead), attr
 %% and at (of the last sweep), lasts (values of the rows, for those that are followed), calls
 %% (initial calls and supervisors of the rows), labels (Label => Id), untold (labels found but not
 %% sent), fields (those whose labels have all been found).
 
-Fresh = #{few => #{}, census => none, parts => [], turn => 0, attr => none, at => 0,
+Fresh = #{census => none, parts => [], turn => 0, attr => none, at => 0,
           lasts => #{}, calls => {#{}, #{}}, labels => #{}, untold => [], fields => []},
 
 %% Gives pids to the last part, or to a new one when that is full: its parts after that.
@@ -639,7 +631,7 @@ AskParts = fun AskParts(Parts, Job, Index, Sofar) ->
             Sofar;
         [{Pid, _} | Rest] ->
             #{rows := N, turn := Turn} = Job,
-            Floor = case length(Best) of N -> element(1, lists:last(Best)); _ -> Lowest end,
+            Floor = case length(Best) of N -> element(1, lists:last(Best)); _ -> -(1 bsl 58) end,
             {More, Passed, Count, NewLabels} =
                 AskHelper(Pid, Job#{floor => Floor, purge => Index =:= Turn}),
             Merged = case More of
@@ -679,61 +671,20 @@ end,
 %% erl_eval looks at every variable in sight for each argument of each call: what runs at every tick
 %% is cut into funs with few of them.
 
-JobKeys = [attr, mode, order, rows, filter, first, turn, fields],
-%% What the parts get; a small node's own sweep needs no more than the first lines.
-JobOf = fun(#{filter := Filtering, attr := Attr} = Arg, State, Listed, Apps, Ctx) ->
+%% What the parts get.
+JobOf = fun(#{filter := Filtering, attr := Attr} = Arg, State, Apps, Ctx) ->
     #{attr := OldAttr, turn := Turn, fields := OldFields} = State,
-    Base = Arg#{first => Attr =/= OldAttr, turn => Turn, fields => OldFields},
+    Given = maps:with([attr, mode, order, rows, filter], Arg),
+    Base = Given#{first => Attr =/= OldAttr, turn => Turn},
     case Filtering of
-        none when Listed =/= none ->
-            Base;
         none ->
             %% A fun is copied with all that it needs: only to who needs it.
-            (maps:with(JobKeys, Base))#{all_labels => false, apps => #{}, ctx => none};
+            Base#{fields => OldFields, all_labels => false, apps => #{}, ctx => none};
         {_, Asked, _} ->
             Fields = lists:usort(Asked),
-            (maps:with(JobKeys, Base))#{fields => Fields, all_labels => Fields =/= OldFields,
-                apps => Apps, ctx => maps:with([caps, label_text, calls_behind], Ctx)}
+            Base#{fields => Fields, all_labels => Fields =/= OldFields, apps => Apps,
+                  ctx => maps:with([caps, label_text, calls_behind], Ctx)}
     end
-end,
-
-%% A small node, swept here. Listed: its processes, read before it was looked which are ours.
-FewSpec = fun(#{first := First, mode := Mode, order := Order} = Job) ->
-    case get(few_spec) of
-        {First, Mode, Order, Spec} ->
-            Spec;
-        _ ->
-            Spec = ets:match_spec_compile(RankSpec(Job, Lowest)),
-            put(few_spec, {First, Mode, Order, Spec}),
-            Spec
-    end
-end,
-SweepFew = fun(Listed, Own, #{attr := Attr, rows := Rows} = Job, Few) ->
-    Pids = Listed -- Own,
-    N = length(Pids),
-    Infos = case lists:member(Attr, Listing) of
-        true -> InSlices(fun(Slice) -> SweepSlice(Slice, Attr) end, Pids, SliceSize);
-        false -> Ask(Pids, Attr)
-    end,
-    Olds = lists:zipwith3(fun maps:get/3, Pids, lists:duplicate(N, Few),
-                          lists:duplicate(N, {Attr, 0})),
-    Found = ets:match_spec_run(lists:zip3(Pids, Olds, Infos), FewSpec(Job)),
-    {length(Found), BestOf(Found, Rows), maps:from_list(lists:zip(Pids, Infos))}
-end,
-%% It has grown, or is filtered: what is known of it goes to the census and to the first part.
-Grown = fun(#{few := Few} = State) ->
-    Census = StartCensus(),
-    {Pids, Olds} = lists:unzip(lists:sort(maps:to_list(Few))),
-    Parts = case Pids of
-        [] ->
-            [];
-        _ ->
-            ok = AskHelper(Census, {known, Pids}),
-            Part = StartPart(),
-            ok = AskHelper(Part, {take, Cut(Pids), Cut(Olds)}),
-            [{Part, length(Pids)}]
-    end,
-    State#{few := none, census := Census, parts := Parts}
 end,
 
 %% Everybody but ours counted, births given to the parts, all parts asked. Who answers another
@@ -765,7 +716,7 @@ EntriesOf = fun(Best0, #{own := ShowOwn, rows := N, pids := Followed}, Own, Last
         [] -> Best0;
         _ -> Highest(Ours ++ Best0, N)
     end,
-    case Followed -- ets:match_spec_run(Best, PidOfEntry) of
+    case Followed -- Run(Best, [{{'_', '_', '_', '$1'}, [], ['$1']}]) of
         [] -> {Best, Ours};
         Pids -> {Best ++ Extra(Pids, Lasts, Job), Ours}
     end
@@ -775,7 +726,7 @@ end,
 Watched = fun(Ranked, Arg, Lasts, Job) ->
     case maps:get(watch, Arg, []) of
         [] -> [];
-        Pids -> Extra(Pids -- ets:match_spec_run(Ranked, PidOfEntry), Lasts, Job)
+        Pids -> Extra(Pids -- Run(Ranked, [{{'_', '_', '_', '$1'}, [], ['$1']}]), Lasts, Job)
     end
 end,
 %% Part of the answer: with a watch, its rows, which are the last ones, stand by themselves.
@@ -791,76 +742,56 @@ Answered = fun(Rows, Ranked, Arg) ->
     end
 end,
 
-PidValue = ets:match_spec_compile([{{'_', '$1', '_', '$2'}, [], [{{'$2', '$1'}}]}]),
-%% {Swept, State}: how many there are, {the best, how many passed, counts of the parts, labels}.
-SweepOf = fun(Listed, Own, Job, #{few := Few} = State, Ctx) ->
-    case Listed of
-        none ->
-            {SweepAll(State, Job, Own, Ctx), State};
-        _ ->
-            {Everybody, Best, Next} = SweepFew(Listed, Own, Job, Few),
-            {{Everybody, {Best, 0, [], []}}, State#{few := Next}}
-    end
-end,
-Tick = fun(#{attr := Attr, items := Items} = Arg, State, #{apps := AppsOf} = Ctx, Listed, Own) ->
+PidValue = [{{'_', '$1', '_', '$2'}, [], [{{'$2', '$1'}}]}],
+
+Tick = fun(#{attr := Attr} = Arg, State, Ctx, Own) ->
     #{lasts := Lasts, calls := OldCalls, at := At} = State,
-    Apps = AppsOf(),
-    #{first := First, fields := Fields} = Job = JobOf(Arg, State, Listed, Apps, Ctx),
+    Apps = (maps:get(apps, Ctx))(),
+    #{first := First} = Job = JobOf(Arg, State, Apps, Ctx),
     SweptNs = erlang:monotonic_time(nanosecond),
-    {{Everybody, {Best, Passed, Counts, Found}}, Swept} = SweepOf(Listed, Own, Job, State, Ctx),
+    {Everybody, {Best, Passed, Counts, Found}} = SweepAll(State, Job, Own, Ctx),
     SweepUs = (erlang:monotonic_time(nanosecond) - SweptNs) div 1000,
     {Ranked, Ours} = EntriesOf(Best, Arg, Own, Lasts, Job),
     Entries = Ranked ++ Watched(Ranked, Arg, Lasts, Job),
-    {Rows, Calls} = ReadRows(Entries, Items, OldCalls, Apps, Ctx),
+    {Rows, Calls} = ReadRows(Entries, maps:get(items, Arg), OldCalls, Apps, Ctx),
     Interval = case First of true -> 0; false -> SweptNs - At end,
-    {{SweptNs, Interval, SweepUs, Everybody, Passed, Answered(Rows, Ranked, Arg)}, Found,
-     lists:reverse(Counts),
-     Swept#{attr := Attr, at := SweptNs, calls := Calls, fields := Fields,
-            lasts := maps:from_list(ets:match_spec_run(Entries ++ Ours, PidValue))}}
+    Answer = Answered(Rows, Ranked, Arg),
+    {{SweptNs, Interval, SweepUs, Everybody, Passed, Answer}, Found, lists:reverse(Counts),
+     State#{attr := Attr, at := SweptNs, calls := Calls, fields := maps:get(fields, Job),
+            lasts := maps:from_list(Run(Entries ++ Ours, PidValue))}}
 end,
 
 %% The state after the tick: labels numbered, small parts retired, another part's turn.
 After = fun(#{labels := Labels, untold := Untold, turn := Turn} = State, Found, Counts) ->
-    case Counts of
-        [] when Found =:= [], Untold =:= [] ->
-            {[], State};
-        _ ->
-            {Told, AllLabels, StillUntold} = NumberNew(Found, Labels, Untold),
-            Kept = Retire(Counts),
-            {Told, State#{parts := Kept,
-                          turn := case Turn + 1 < length(Kept) of true -> Turn + 1; false -> 0 end,
-                          labels := AllLabels, untold := StillUntold}}
+    {Told, AllLabels, StillUntold} =
+        case Found =:= [] andalso Untold =:= [] of
+            true -> {[], Labels, []};
+            false -> NumberNew(Found, Labels, Untold)
+        end,
+    Kept = Retire(Counts),
+    {Told, State#{parts := Kept,
+                  turn := case Turn + 1 < length(Kept) of true -> Turn + 1; false -> 0 end,
+                  labels := AllLabels, untold := StillUntold}}
+end,
+
+Begin = fun(Given, Reset) ->
+    State = case Given of new -> Fresh#{census := StartCensus()}; _ -> Given end,
+    case Reset of
+        true -> State#{labels := #{}, untold := [], fields := []};
+        false -> State
     end
 end,
 
-%% {State, its processes if they are to be swept here, else `none`}.
-Begin = fun(Given, Reset, Filtering) ->
-    State = case Given of
-        new -> Fresh;
-        _ when Reset -> Given#{labels := #{}, untold := [], fields := []};
-        _ -> Given
-    end,
-    case State of
-        #{few := none} ->
-            {State, none};
-        _ ->
-            case Filtering =:= none andalso erlang:system_info(process_count) =< FewMost of
-                true -> {State, erlang:processes()};
-                false -> {Grown(State), none}
-            end
-    end
-end,
-
-{holder, [k, own, apps, caps, label_text, id_keys, initial_call, calls_behind, spawn, count_work,
+{[k, own, apps, caps, label_text, id_keys, initial_call, calls_behind, spawn, count_work,
   charge],
 fun(#{reset := Reset, filter := Filtering} = Arg, Ctx) ->
     #{state := Given, k := Keeper, own := OwnOf, spawn := SpawnOwn, count_work := CountWork,
       charge := Charge} = Ctx,
-    Given =:= new andalso put(spawn, SpawnOwn),
-    Given =:= new andalso put(counting, {CountWork, Charge}),
-    {State, Listed} = Begin(Given, Reset, Filtering),
+    put(spawn, SpawnOwn),
+    put(counting, {CountWork, Charge}),
+    State = Begin(Given, Reset),
     Own = OwnOf(Keeper),
-    {Numbers, Found, Counts, Ticked} = Tick(Arg, State, Ctx, Listed, Own),
+    {Numbers, Found, Counts, Ticked} = Tick(Arg, State, Ctx, Own),
     {SweptNs, Interval, SweepUs, Everybody, Passed, {Rows, Watches}} = Numbers,
     {Told, Next} = After(Ticked, Found, Counts),
     Candidates = case Filtering of none -> Everybody; _ -> Passed end,

@@ -50,7 +50,7 @@ Which = fun(LateSchedulers) ->
     case Found of {ok, Ids} -> Ids; _ -> [] end
 end,
 
-{holder, [own_reductions, in_time, late_schedulers],
+{[own_reductions, in_time, late_schedulers],
 fun([], #{state := State, own_reductions := OwnReductions, in_time := InTime,
           late_schedulers := LateSchedulers}) ->
     File = case State of new -> Open(); _ -> State end,
