@@ -206,17 +206,22 @@ shows_the_chain() {
 }
 
 # Runs in a recording: the report has them all, also the last one, which the end of the recording cuts.
+# As long as it takes: where the node's ticks are far apart, few runs fit into a short recording.
 records_runs() {
     has_jit || return 0
     works chain || return 1
-    rm -f "$work/runs.btr"
-    XDG_STATE_HOME=$work "$beamtop" record "$node" --cookie-file "$work/cookie" --timeout 30 -i 1 --for 5s \
-        --sample 1s --sample-every 2s --hz 199 -o "$work/runs.btr" >"$work/text" 2>"$work/err"
-    rc=$?
+    for seconds in 5 20 80; do
+        rm -f "$work/runs.btr"
+        XDG_STATE_HOME=$work "$beamtop" record "$node" --cookie-file "$work/cookie" --timeout 30 \
+            -i 1 --for "${seconds}s" --sample 1s --sample-every 2s --hz 199 -o "$work/runs.btr" \
+            >"$work/text" 2>"$work/err" || break
+        "$beamtop" report "$work/runs.btr" --format json >"$work/out" 2>"$work/err" || break
+        enough='.[0].samples.runs >= 1 and .[0].samples.samples >= 20'
+        if jq -es "$enough" "$work/out" >/dev/null; then break; fi
+    done
     order still
-    [ $rc = 0 ] || { cat "$work/err"; return 1; }
-    "$beamtop" report "$work/runs.btr" --format json >"$work/out" 2>"$work/err" || { cat "$work/err"; return 1; }
-    holds '.[0].samples.runs >= 1 and .[0].samples.samples >= 20' &&
+    [ ! -s "$work/err" ] || cat "$work/err"
+    holds "$enough" &&
         holds '[.[0].samples.functions[] | select(.function == "sample_load:leaf_a/2") | .self_share] | length == 1 and .[0] > 0.4' &&
         is_clean
 }
