@@ -133,6 +133,7 @@ one(Case) ->
 %% It has the token of its root still.
 after_root(stale) ->
     [begin gen_server:call(b, {busy, 0}), receive after 3 -> ok end end || _ <- lists:seq(1, 200)];
+after_root(raise) -> has_gone();
 after_root(_) -> ok.
 
 %% What a stale token would still give to whoever sets a system tracer next.
@@ -162,7 +163,10 @@ root(crash) ->
     busy(2),
     catch gen_server:call(D, crash),
     busy(2);
-root(timeout) -> catch gen_server:call(b, {sleep, 50}, 20), busy(4);
+root(timeout) ->
+    catch gen_server:call(b, {sleep, 50, gone()}, 20),
+    has_gone(),
+    busy(4);
 root(pool) ->
     W = gen_server:call(pool, checkout),
     gen_server:call(W, {busy, 10}),
@@ -185,7 +189,12 @@ root(many) ->
 root(stale) -> gen_server:call(b, {busy, 1});
 root(front) -> gen_server:call(front, work);
 root(pump) -> pump ! tick;
-root(raise) -> gen_server:call(b, {sleep, 50}, 10).
+root(raise) -> gen_server:call(b, {sleep, 50, gone()}, 10).
+
+%% Who answers waits until the caller has gone on, however late that may be.
+gone() -> Gone = atomics:new(1, []), put(gone, Gone), Gone.
+has_gone() -> atomics:put(get(gone), 1, 1).
+until_gone(Gone) -> atomics:get(Gone, 1) =:= 1 orelse begin timer:sleep(1), until_gone(Gone) end.
 
 deep(0) -> busy(1);
 deep(N) -> spawn(fun() -> deep(N - 1), busy(1) end).
@@ -223,7 +232,7 @@ handle_call(work, _, S) ->
     gen_server:call(b, {busy, 2}),
     {reply, R, S};
 handle_call({busy, Ms}, _, S) -> busy(Ms), {reply, ok, S};
-handle_call({sleep, Ms}, _, S) -> timer:sleep(Ms), {reply, ok, S};
+handle_call({sleep, Ms, Gone}, _, S) -> timer:sleep(Ms), until_gone(Gone), {reply, ok, S};
 handle_call(crash, _, _) -> busy(5), exit(boom).
 handle_cast({busy, Ms}, S) -> busy(Ms), {noreply, S}.
 handle_info(_, S) -> {noreply, S}.
