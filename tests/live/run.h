@@ -41,6 +41,8 @@ void run_program(struct run *r, const char *const *env, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 void run_clear(struct run *r);
 
+/* Nothing on stderr but that a query runs less often: on a busy machine it costs more. */
+bool run_is_quiet(const struct run *r);
 /* Asserts, and shows the command's output when it does not hold. */
 void run_expect(const struct run *r, int exit_code);
 /* Data on stdout only, or words on stderr only, with these in them. */

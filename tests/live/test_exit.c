@@ -315,7 +315,7 @@ static void expect_opened(const struct run *r, const char *asked, const char *na
     bool same = strcmp(asked, name) == 0 || !strchr(asked, '@');
     if (r->exit_code != 0)
         fail_msg("%s: exit code %d: %.2000s", asked, r->exit_code, r->err);
-    if (same != (r->err_len == 0) || (!same && !strstr(r->err, "calls itself")))
+    if (same != run_is_quiet(r) || (!same && !strstr(r->err, "calls itself")))
         fail_msg("%s, which is %s: %.2000s", asked, name, r->err);
 }
 
