@@ -75,6 +75,7 @@ nodist_src_liboutput_a_SOURCES = src/output/samples/flame_page.c
 include src/output/local.mk
 include src/output/samples/local.mk
 include src/output/spans/local.mk
+include src/output/timeline/local.mk
 src_liboutput_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 
 noinst_LIBRARIES += src/librecording.a

@@ -5,6 +5,7 @@
 #include "beamtop/output/calls_fields.h"
 #include "beamtop/output/samples_fields.h"
 #include "beamtop/output/spans_fields.h"
+#include "beamtop/output/timeline_fields.h"
 #include "beamtop/output/trace_line.h"
 
 static const char *type_word(enum field_form form, enum column_type type)
@@ -93,6 +94,9 @@ void sink_describe(struct buf *markdown)
     put_list(markdown, "`waits` of a span", &spans_wait_fields);
     put_list(markdown, "`critical_path` of a root", &spans_step_fields);
     put_list(markdown, "`parts` of `spans`", &spans_part_fields);
+    put_list(markdown, "A run of `stacks`", &timeline_run_fields);
+    put_list(markdown, "`functions` of `stacks`", &timeline_function_fields);
+    put_list(markdown, "`timeline` of `stacks`", &timeline_row_fields);
     put_list(markdown, "Every event of `trace`", &trace_line_fields);
     put_list(markdown, "`call` of `trace`", &trace_call_fields);
     put_list(markdown, "`return` and `exception` of `trace`", &trace_result_fields);

@@ -229,7 +229,7 @@ static void set_functions(struct recorded_log *l, const struct trace_ending *e)
 
 static enum trace_end read_reason(struct slice reason)
 {
-    for (enum trace_end end = END_TIME; end <= END_KILLED; end++)
+    for (enum trace_end end = END_TIME; end <= END_GONE; end++)
         if (slice_is(reason, trace_end_name(end)))
             return end;
     return END_NONE;

@@ -104,10 +104,10 @@ struct trace_pattern_info {
 /* clang-format off */
 enum trace_end {
     END_NONE, END_TIME, END_EVENTS, END_RATE, END_BYTES, END_HEAP, END_STOPPED, END_LINK,
-    END_KILLED,
+    END_KILLED, END_GONE,
 };
 /* clang-format on */
-const char *trace_end_name(enum trace_end end); /* "time", "events", … "link": JSON and text */
+const char *trace_end_name(enum trace_end end); /* "time", "events", … "gone": JSON and text */
 
 /* The preflight's findings. */
 struct trace_preflight {
@@ -138,8 +138,10 @@ uint64_t trace_log_generation(const struct trace_log *l); /* grows with every ch
 struct trace_state {
     struct session_status status;
     enum trace_end end;
-    char end_text[160]; /* "events: 100 of 100" */
-    bool wrong;         /* what failed it stands in the text of patterns number wrong_text … */
+    int64_t armed_mono_ns, ended_mono_ns; /* by the node's monotonic clock; 0: not yet … */
+    int64_t wall_us;                      /* … and its wall clock when it was armed */
+    char end_text[160];                   /* "events: 100 of 100" */
+    bool wrong; /* what failed it stands in the text of patterns number wrong_text … */
     size_t wrong_text, wrong_offset; /* … at that byte */
     struct caps caps;
     uint64_t used[CAPS]; /* beside caps.value: elapsed ms, events shown, rate now, window now,
@@ -178,10 +180,19 @@ void trace_log_finish(struct trace_log *l, uint64_t id, enum event_outcome outco
 void trace_log_name(struct trace_log *l, const struct etf_pid *pid, struct slice name);
 void trace_log_touch(struct trace_log *l);
 
+/* A time in which the one process did not run, or several short ones at the same function. */
+struct off_cpu {
+    int64_t from_ns, until_ns; /* of the first, of the last; the node's monotonic time */
+    uint64_t times, total_ns;
+    struct mfa mfa; /* where it stopped; empty module: unknown */
+    char why[16];   /* "waiting", "runnable", or "unknown": too short to be looked at */
+};
+
 /* An event as the node sends it, and as a recording keeps it. */
 /* clang-format off */
 enum pushed_kind {
     PUSHED_CALL, PUSHED_RETURN, PUSHED_EXCEPTION, PUSHED_SEND, PUSHED_RECEIVE, PUSHED_LOST,
+    PUSHED_OFF_CPU, PUSHED_FOLLOW,
 };
 /* clang-format on */
 
@@ -189,6 +200,8 @@ struct pushed_event {
     enum pushed_kind kind;
     struct trace_event event; /* mono_ns and until_ns in the target's native unit */
     struct mfa stack[LIMIT_TRACE_STACK];
+    struct off_cpu off; /* of PUSHED_OFF_CPU, likewise; of PUSHED_FOLLOW from_ns … */
+    bool follow;        /* … and whether it begins */
 };
 
 /* One event by itself: a checked term. False: it is none. */

@@ -99,6 +99,7 @@ struct pattern {
     size_t n_args;
     struct node *guard; /* NULL: none */
     unsigned actions;   /* bits */
+    bool own;           /* not typed: all functions of the modules of the one process chosen */
     struct node **show; /* of TRACE_SHOW */
     size_t n_show;
     uint64_t slower_us; /* of TRACE_SLOWER */

@@ -17,6 +17,7 @@
 
 struct session;
 struct trace_event;  /* beamtop/trace/log.h */
+struct off_cpu;      /* beamtop/trace/log.h */
 struct calls_window; /* beamtop/trace/calls_state.h */
 
 /* The way to the node. A session uses it until its connection is lost or it is freed. */
@@ -49,6 +50,10 @@ struct session_handlers {
     void (*on_change)(void *arg);
     /* Of a trace: an event was added (call, send, receive, lost) or finished (a call's result). */
     void (*on_event)(void *arg, const struct trace_event *event, bool finished);
+    /* Of a trace of one process: a time in which it did not run. */
+    void (*on_off_cpu)(void *arg, const struct off_cpu *off);
+    /* … when it runs is known from this time on, or until it. */
+    void (*on_follow)(void *arg, int64_t mono_ns, bool on);
     /* Of counted calls: a window is complete; borrowed for the call. */
     void (*on_window)(void *arg, const struct calls_window *window);
 };

@@ -86,7 +86,8 @@ struct cli_options {
     bool time, memory;
     int64_t roots, every, events; /* of captured spans */
     bool full, raw_waits;
-    const char *spans; /* of a recording: root functions */
+    int64_t stack_events, stack_rate; /* of one process in time: calls */
+    const char *spans;                /* of a recording: root functions */
     double spans_every_s;
     double sample_s, sample_every_s; /* runs of the sampler in a recording; 0: none, a minute */
     int64_t hz, scheduler;           /* of samples; 0: all schedulers */

@@ -28,6 +28,7 @@ enum {
     FOR_HEAPS = 1 << 18,
     FOR_INTERVAL = 1 << 19, /* one interval of a node */
     FOR_SPANS = 1 << 20,    /* causal spans */
+    FOR_STACKS = 1 << 21,   /* one process in time */
 };
 
 /* clang-format off */

@@ -26,6 +26,7 @@ int command_diff(const struct cli_options *o, const struct app_env *env);
 int command_export(const struct cli_options *o, const struct app_env *env);
 int command_perf_map(const struct cli_options *o, const struct app_env *env);
 int command_spans(const struct cli_options *o, const struct app_env *env);
+int command_stacks(const struct cli_options *o, const struct app_env *env);
 int command_sample(const struct cli_options *o, const struct app_env *env);
 int command_pstack(const struct cli_options *o, const struct app_env *env);
 int command_blame(const struct cli_options *o, const struct app_env *env);

@@ -98,8 +98,13 @@ WhyNone = fun(Modules, Fun, Kind) ->
     case Arities of [] -> no_function; _ -> {arities, Arities} end
 end,
 
-%% {[Mfa], Why}
-Expand = fun(Mod, Fun, Arity) ->
+%% {[Mfa], Why}. Own: the modules of the one process that is chosen, for the name `own`. What the
+%% compiler made of list comprehensions and funs is left out there.
+Expand = fun(own, _, _, Own) ->
+    Functions = [{M, F, A} || M <- Own, {F, A} <- FunctionsOf(M, functions), F =/= module_info,
+                              hd(atom_to_list(F)) =/= $-],
+    {Functions, case Functions of [] -> no_function; _ -> ok end};
+    (Mod, Fun, Arity, _) ->
     Modules = case Selector(Mod) of
         any -> Loaded();
         {is, M} ->
@@ -132,10 +137,10 @@ Expand = fun(Mod, Fun, Arity) ->
 end,
 
 %% {[{Index, [Mfa], Total, Why}], Left}: the cap is over all patterns.
-ExpandAll = fun(Patterns, Most) ->
+ExpandAll = fun(Patterns, Most, Own) ->
     {Answers, _} = lists:mapfoldl(
         fun({Index, call, Mod, Fun, Arity}, Left) ->
-                {List, Why} = Expand(Mod, Fun, Arity),
+                {List, Why} = Expand(Mod, Fun, Arity, Own),
                 case length(List) of
                     Total when Total > Left ->
                         {{Index, lists:sublist(List, Left), Total, too_many}, 0};
@@ -177,13 +182,31 @@ Calls = fun(Pids, #{caps := #{dict_key := false}, calls_behind := CallsBehind}) 
         {These, Rest} = lists:split(min(50, length(Left)), Left),
         case Rest of [] -> CallsBehind(These); _ -> CallsBehind(These) ++ Behind(Rest) end
     end,
-    [{CallText(case Call of {_, Found} -> Found; false -> Mfa end), Pid}
+    [{case Call of {_, Found} -> Found; false -> Mfa end, Pid}
      || {Pid, {_, Mfa}, Call} <- lists:zip3(Pids, Sweep(Pids, initial_call), Behind(Pids))];
    (Pids, #{initial_call := InitialCall}) ->
     Known = Run(lists:zip(Pids, Sweep(Pids, initial_call)),
                 [{{'$1', {initial_call, '$2'}}, [], [{{'$1', '$2'}}]}]),
-    [{CallText(case Mfa of {proc_lib, _, _} -> InitialCall(Pid, Mfa); _ -> Mfa end), Pid}
+    [{case Mfa of {proc_lib, _, _} -> InitialCall(Pid, Mfa); _ -> Mfa end, Pid}
      || {Pid, Mfa} <- Known]
+end,
+CallTexts = fun(Pids, Ctx) -> [{CallText(Mfa), Pid} || {Mfa, Pid} <- Calls(Pids, Ctx)] end,
+
+%% The modules of its initial call and of its stack, without those in which every process is.
+Everywhere = [erlang, init, erts_internal, proc_lib, gen, gen_server, gen_statem, gen_event,
+              supervisor, timer, lists, maps, application_master, prim_inet, 'Elixir.GenServer',
+              'Elixir.Process', 'Elixir.Task', 'Elixir.Task.Supervised', 'Elixir.Enum'],
+ModulesOf = fun({pids, [Pid], 1}, Ctx) ->
+        Called = [M || {{M, _, _}, _} <- Calls([Pid], Ctx)],
+        Stack = case process_info(Pid, current_stacktrace) of
+                    {_, Frames} -> [M || {M, _, _, _} <- Frames];
+                    undefined -> []
+                end,
+        case lists:usort(Called ++ Stack) -- Everywhere of
+            [] -> lists:usort(Called);
+            Own -> Own
+        end;
+    (_, _) -> []
 end,
 
 %% `nobody` comes with up to three names that a regular expression could have meant.
@@ -253,7 +276,7 @@ Resolve = fun(Item, Looked, Ctx) ->
             end;
         {call, Text} ->
             ByExpression(<<"call">>, Text, <<"initial call">>,
-                         fun() -> Calls(Looked, Ctx) end)
+                         fun() -> CallTexts(Looked, Ctx) end)
     end
 end,
 
@@ -363,7 +386,9 @@ end,
     Another = is_pid(Holder) andalso not lists:member(Holder, OwnOf(Keeper)),
     Names = [S || Otp >= 27, S <- Sessions(), S =/= <<"beamtop">>]
         ++ [<<"beamtop">> || Another],
-    {preflight, ExpandAll(Patterns, MostFunctions), Processes(Procs, MostProcesses, Ctx),
+    Who = Processes(Procs, MostProcesses, Ctx),
+    Own = case [own || {_, call, own, _, _} <- Patterns] of [] -> []; _ -> ModulesOf(Who, Ctx) end,
+    {preflight, ExpandAll(Patterns, MostFunctions, Own), Who,
      {Others(OwnOf(Keeper)), Names, Word},
      UnknownAtoms(maps:get(atoms, Asked1, []), maps:get(near, Asked1, false))}
 end}.

@@ -15,6 +15,7 @@
 -include("part/in_use.erl").
 -include("part/trace_secret.erl").
 -include("part/trace_refuse.erl").
+-include("part/trace_one.erl").
 -include("part/trace_events.erl").
 -include("part/trace_ship.erl").
 -include("part/trace_turns.erl").
@@ -169,9 +170,17 @@ Arm = fun(Here, TraceId, Asked) ->
     Emitting = [P || {_, _, _, [_ | _], _, _} = P <- Patterns],
     Kinds = lists:usort([K || {_, K, _, _, _, _} <- Emitting]),
     Timed = [call || {_, _, _, _, [_, call_time], _} <- Patterns],
+    Free = case Chosen of {pids, Pids} -> {pids, Pids -- Untraced()}; _ -> Chosen end,
+    One = case {maps:get(one, Asked, false), Free} of
+              {false, _} -> none;
+              {true, {pids, [Pid_]}} -> Pid_;
+              {true, {pids, _}} -> throw(no_processes);
+              {true, _} -> first
+          end,
     Flags = case lists:usort(Kinds ++ Timed) of
                 [] -> [];
                 Some -> Some ++ [arity, monotonic_timestamp] ++ [set_on_spawn || Children]
+                            ++ [running || One =/= none]
             end,
     Local = lists:usort(lists:append([Ts || {_, call, Ts, _, _, _} <- Emitting])),
     Counting = [{Index, Ts, Items} || {Index, call, Ts, _, [_ | _] = Items, _} <- Patterns],
@@ -202,7 +211,7 @@ Arm = fun(Here, TraceId, Asked) ->
           tokens => max(1.0, maps:get(rate, Caps) / 4), flight => 0, paused => false,
           outbox => [], loss => none, spent_at => none, on_rate => OnRate, over_rate => false,
           full => false, stopped => false, turn => TurnMs,
-          granted => 0,
+          granted => 0, one => One,
           filters => lists:any(fun({_, _, _, _, _, {_, Held, _}}) -> Held end, Patterns),
           counting => Counting,
           counted => {At, lists:usort(lists:append([Ts || {_, Ts, _} <- Counting]))}},
@@ -213,12 +222,13 @@ Arm = fun(Here, TraceId, Asked) ->
     Trace = #{id => TraceId, collector => C, sentinel => Z, plan => Plan, state => S, place => At,
               patterns => Patterns, counting => Counting,
               tick => erlang:monotonic_time(millisecond), until => EndMs - 3 * GraceMs},
-    Free = case Chosen of {pids, Pids} -> {pids, Pids -- Untraced()}; _ -> Chosen end,
     Taken = lists:sum([SetAll(At, EachWith(Mfas, true), [Item]) || {Item, Mfas} <- Counters]),
     Functions = SetSpecs(At, Emitting),
     %% What was set so far may have waited for a scheduler: asked again right before.
     Stop = MayStop(Stops),
-    Processes = case Stop of ok -> SetProcesses(At, Free, Flags); _ -> 0 end,
+    %% Who is the first is not known yet: the collector sets `running` on it.
+    First = case One of first -> Flags -- [running]; _ -> Flags end,
+    Processes = case Stop of ok -> SetProcesses(At, Free, First); _ -> 0 end,
     %% Asked after, so that what was spawned in between is among them.
     lists:foreach(fun(Pid) -> catch Unflagged(Pid) end, Untraced()),
     %% It lives from now on, however long arming took.
@@ -281,6 +291,14 @@ Narrow = fun(Trace, What) ->
                                                    K =/= call, not lists:member(T, Targets)],
             SetSpecs(At, Kept)
     end
+end,
+
+%% From now on only calls of this process pass, and take of the budget.
+Only = fun(#{place := At, patterns := Patterns}, Pid) ->
+    Mine = {'=:=', {self}, {const, Pid}},
+    SetSpecs(At, [setelement(4, P, [{Head, [Budget, Mine | Guards -- [Budget]], Body}
+                                    || {Head, Guards, Body} <- Clauses])
+                  || {_, _, _, [_ | _] = Clauses, _, _} = P <- Patterns])
 end,
 
 %% What a tell means for a trace that stands.
@@ -358,6 +376,9 @@ Loop = fun Loop(#{keeper := Keeper, otp := Otp} = Here, Trace) ->
             Loop(Here, Tell(Here, Trace, What));
         {C, done, Why, Status_} ->
             Over_(Why, Status_);
+        {C, first, Pid} when Trace =/= none ->
+            Only(Trace, Pid),
+            Loop(Here, Trace);
         %% The VM kills above the heap limit, and reports that as any kill.
         {'EXIT', C, killed} ->
             Over_(heap, none);

@@ -167,6 +167,20 @@ static bool read_lost(struct cursor *c, struct pushed_event *out)
            read_word(c, e->why, sizeof e->why);
 }
 
+static bool read_off_cpu(struct cursor *c, struct pushed_event *out)
+{
+    struct off_cpu *o = &out->off;
+    return cursor_int64(c, &o->from_ns) && cursor_int64(c, &o->until_ns) &&
+           (cursor_kind(c) == ETF_KIND_TUPLE ? read_mfa(c, &o->mfa) : cursor_skip(c)) &&
+           read_word(c, o->why, sizeof o->why) && cursor_uint64(c, &o->times) &&
+           cursor_uint64(c, &o->total_ns);
+}
+
+static bool read_follow(struct cursor *c, struct pushed_event *out)
+{
+    return cursor_int64(c, &out->off.from_ns) && cursor_bool(c, &out->follow);
+}
+
 static const struct {
     const char *tag;
     size_t arity;
@@ -176,11 +190,13 @@ static const struct {
     {"c", 11, PUSHED_CALL, read_call},          {"r", 5, PUSHED_RETURN, read_return},
     {"x", 6, PUSHED_EXCEPTION, read_exception}, {"s", 9, PUSHED_SEND, read_send},
     {"v", 7, PUSHED_RECEIVE, read_receive},     {"l", 4, PUSHED_LOST, read_lost},
+    {"o", 7, PUSHED_OFF_CPU, read_off_cpu},     {"q", 3, PUSHED_FOLLOW, read_follow},
 };
 
 static bool read_event(struct cursor *c, struct pushed_event *out)
 {
     out->event = (struct trace_event){0};
+    out->off = (struct off_cpu){0};
     size_t arity = 0;
     char tag[8];
     if (!cursor_tuple(c, &arity) || !read_word(c, tag, sizeof tag))
@@ -263,8 +279,8 @@ static const struct {
     const char *word;
     enum trace_end end;
 } ends[] = {
-    {"time", END_TIME},   {"events", END_EVENTS}, {"rate", END_RATE},
-    {"bytes", END_BYTES}, {"heap", END_HEAP},     {"stopped", END_STOPPED},
+    {"time", END_TIME}, {"events", END_EVENTS},   {"rate", END_RATE}, {"bytes", END_BYTES},
+    {"heap", END_HEAP}, {"stopped", END_STOPPED}, {"gone", END_GONE},
 };
 
 static bool read_ended(struct cursor *c, struct push *out)

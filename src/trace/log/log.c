@@ -46,6 +46,7 @@ static const char *const end_names[] = {
     [END_NONE] = "none", [END_TIME] = "time",       [END_EVENTS] = "events",
     [END_RATE] = "rate", [END_BYTES] = "bytes",     [END_HEAP] = "heap",
     [END_LINK] = "link", [END_STOPPED] = "stopped", [END_KILLED] = "killed",
+    [END_GONE] = "gone",
 };
 
 const char *trace_end_name(enum trace_end end)

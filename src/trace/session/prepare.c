@@ -148,7 +148,10 @@ struct builder *prepare_preflight_arg(struct pattern *const *patterns,
         build_tuple(b, 5);
         build_int(b, (int64_t)i);
         build_atom(b, kind_atoms[p->kind]);
-        build_name(b, &p->module);
+        if (p->own)
+            build_atom(b, "own");
+        else
+            build_name(b, &p->module);
         build_name(b, &p->function);
         if (p->arity < 0)
             build_atom(b, "any");

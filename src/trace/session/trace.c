@@ -154,6 +154,8 @@ static void on_armed(void *arg, const struct answer *answer)
     t->wall_start_us = armed.wall_us;
     t->per_second = armed.per_second;
     t->state->isolated = armed.isolated;
+    t->state->armed_mono_ns = trace_ns(t, armed.mono);
+    t->state->wall_us = armed.wall_us;
     note_taken(t);
     t->armed_ns = t->heard_ns = t->rate_ns = t->credit.round_ns = session_now(&t->s);
     session_enter(&t->s, SESSION_RUNNING);
@@ -196,6 +198,21 @@ static void set_slower(struct pattern *p, uint64_t slower_us)
     p->slower_us = slower_us;
 }
 
+/* Those of a trace of one process: the calls with their ends, without any values. */
+static int one_patterns(struct trace_session *t, bool own, size_t *pattern, struct error *err)
+{
+    for (size_t i = 0; i < t->s.n_patterns; i++) {
+        struct pattern *p = t->s.patterns[i];
+        *pattern = trace_text_of(t, i);
+        if (p->kind != PATTERN_CALL || (p->actions & ~(unsigned)TRACE_RETURN) != 0)
+            return error_set(err, ERR_USAGE,
+                             "only calls of functions are followed here, without actions");
+        p->actions = TRACE_RETURN | TRACE_SHOW;
+        p->own = own;
+    }
+    return 0;
+}
+
 size_t trace_text_of(const struct trace_session *t, size_t pattern)
 {
     size_t g = 0;
@@ -207,15 +224,19 @@ size_t trace_text_of(const struct trace_session *t, size_t pattern)
 static int open_all(struct trace_session *t, const struct trace_options *o, size_t *pattern,
                     size_t *offset, struct error *err)
 {
+    static const char *const any = "_:_";
     size_t index = 0;
-    int rc =
-        session_parse(&t->s, o->patterns, o->n_patterns, o->syntax, parse, pattern, offset, err);
+    int rc = session_parse(&t->s, o->own ? &any : o->patterns, o->own ? 1 : o->n_patterns,
+                           o->own ? SYNTAX_ERLANG : o->syntax, parse, pattern, offset, err);
     if (rc == 0 && t->s.n_patterns == 0)
         rc = error_set(err, ERR_USAGE, "a pattern is needed: lists:seq(_, _)");
     if (rc)
         return rc;
     *pattern = 0;
     *offset = 0;
+    t->one = o->one;
+    if (o->one && one_patterns(t, o->own, pattern, err) != 0)
+        return err->code;
     rc = session_parse_procs(&t->s, o->procs, err);
     if (rc) {
         error_context(err, "processes");

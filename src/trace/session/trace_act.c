@@ -141,3 +141,23 @@ void trace_tick(struct session *s)
         session_changed(s);
     }
 }
+
+/* ---- The node's clock, and when the one process runs */
+
+int64_t trace_ns(const struct trace_session *t, int64_t native)
+{
+    uint64_t per_second = t->per_second;
+    if (per_second == 1000000000)
+        return native;
+    return (int64_t)((double)native * (1e9 / (double)per_second));
+}
+
+void trace_report_running(struct trace_session *t, struct pushed_event *e)
+{
+    e->off.from_ns = trace_ns(t, e->off.from_ns);
+    e->off.until_ns = trace_ns(t, e->off.until_ns);
+    if (e->kind == PUSHED_FOLLOW && t->s.handlers.on_follow != NULL)
+        t->s.handlers.on_follow(t->s.arg, e->off.from_ns, e->follow);
+    if (e->kind == PUSHED_OFF_CPU && t->s.handlers.on_off_cpu != NULL)
+        t->s.handlers.on_off_cpu(t->s.arg, &e->off);
+}

@@ -152,7 +152,9 @@ struct builder *trace_arm_arg(const struct trace_session *t)
     build_tuple(b, 3);
     build_atom(b, "arm");
     build_int(b, (int64_t)t->id);
-    build_map(b, 6);
+    build_map(b, 7);
+    build_key(b, "one");
+    build_bool(b, t->one);
     build_key(b, "patterns");
     build_list(b, t->s.n_patterns);
     for (size_t i = 0; i < t->s.n_patterns; i++)

@@ -63,6 +63,7 @@ struct trace_session {
     bool dry_last; /* and between them and those before */
     struct unseen unseen[LIMIT_TRACE_PATTERNS];
     bool fewer[LIMIT_TRACE_PATTERNS]; /* calls were counted than seen, by the last counts */
+    bool one;                         /* of one process, with its off-CPU time */
     bool narrowed; /* by a person, in mid-trace: what is not seen is not all missed */
     uint64_t lost_reported[LIMIT_TRACE_PATTERNS]; /* missed calls that an event has reported */
     struct name_queue names;
@@ -91,6 +92,8 @@ struct builder *trace_term(const struct trace_session *t, const char *tag, size_
 void trace_stop(struct session *s);
 void trace_lost(struct session *s, const struct error *why);
 void trace_tick(struct session *s);
+int64_t trace_ns(const struct trace_session *t, int64_t native); /* of the node's clock */
+void trace_report_running(struct trace_session *t, struct pushed_event *e);
 
 /* ---- trace_prepare.c */
 

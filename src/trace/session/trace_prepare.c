@@ -81,6 +81,10 @@ static int check_procs(struct trace_session *t, const struct names *names, struc
         prepare_why_nobody(why, sizeof why, &t->s.procs, t->preflight.procs_why, names);
         return error_set(err, ERR_NOT_FOUND, "%s", why);
     }
+    if (t->one && t->preflight.procs == PREFLIGHT_PIDS && t->preflight.n_procs > 1)
+        return error_set(err, ERR_USAGE,
+                         "%llu processes fit: choose one by its pid or registered name",
+                         (unsigned long long)t->preflight.n_procs);
     if (t->preflight.procs == PREFLIGHT_PIDS && t->preflight.n_procs > most)
         return error_set(err, ERR_LIMIT,
                          "%llu processes fit, and a trace takes %llu one by one: narrow them, or "
@@ -193,7 +197,9 @@ static int take_preflight(struct trace_session *t, const struct answer *answer, 
 static void decide(struct trace_session *t, const struct names *names)
 {
     struct error err = {0};
-    if (check_functions(t, names, &err) || check_atoms(t, &err) || check_procs(t, names, &err) ||
+    /* Of one process the functions may follow from it. */
+    if ((t->one && check_procs(t, names, &err)) || check_functions(t, names, &err) ||
+        check_atoms(t, &err) || check_procs(t, names, &err) ||
         (t->s.dry_run && preflight_refuses(&t->preflight, t->s.port.otp, &err)))
         session_fail(&t->s, &err);
     else

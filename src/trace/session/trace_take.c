@@ -10,14 +10,6 @@
 
 /* ---- Clocks */
 
-static int64_t native_to_ns(const struct trace_session *t, int64_t native)
-{
-    uint64_t per_second = t->per_second;
-    if (per_second == 1000000000)
-        return native;
-    return (int64_t)((double)native * (1e9 / (double)per_second));
-}
-
 static int64_t wall_us(const struct trace_session *t, int64_t native)
 {
     double since = (double)(native - t->mono_start) * 1e6 / (double)t->per_second;
@@ -336,8 +328,8 @@ static void tell_shut(struct trace_session *t)
         return;
     struct trace_event e = {
         .kind = EVENT_LOST,
-        .mono_ns = native_to_ns(t, t->shut.from),
-        .until_ns = native_to_ns(t, t->shut.until),
+        .mono_ns = trace_ns(t, t->shut.from),
+        .until_ns = trace_ns(t, t->shut.until),
         .wall_us = wall_us(t, t->shut.from),
     };
     memcpy(e.why, t->shut.why, sizeof e.why);
@@ -398,7 +390,7 @@ static bool complete_event(struct trace_session *t, struct trace_event *e)
         e->outcome = p->actions & TRACE_RETURN ? OUTCOME_OPEN : OUTCOME_NONE;
     }
     e->wall_us = wall_us(t, e->mono_ns);
-    e->mono_ns = native_to_ns(t, e->mono_ns);
+    e->mono_ns = trace_ns(t, e->mono_ns);
     note_size(t, &e->args);
     note_size(t, &e->message);
     return true;
@@ -406,10 +398,11 @@ static bool complete_event(struct trace_session *t, struct trace_event *e)
 
 /* Credit is given back as it was taken there: an event is a call or a message, its result comes
    with it; bytes are those that the status counts. */
-static void take_event(struct trace_session *t, struct trace_event *e, enum pushed_kind kind)
+static void take_event(struct trace_session *t, struct pushed_event *pushed)
 {
+    struct trace_event *e = &pushed->event;
     const struct trace_event *kept;
-    switch (kind) {
+    switch (pushed->kind) {
     case PUSHED_CALL:
     case PUSHED_SEND:
     case PUSHED_RECEIVE:
@@ -423,12 +416,15 @@ static void take_event(struct trace_session *t, struct trace_event *e, enum push
     case PUSHED_RETURN:
     case PUSHED_EXCEPTION:
         note_size(t, &e->result);
-        trace_log_finish(t->log, e->id, e->outcome, e->class, &e->result,
-                         native_to_ns(t, e->mono_ns));
+        trace_log_finish(t->log, e->id, e->outcome, e->class, &e->result, trace_ns(t, e->mono_ns));
         report_event(t, trace_log_find(t->log, e->id), true);
         break;
     case PUSHED_LOST:
         note_shut(t, e);
+        break;
+    case PUSHED_OFF_CPU:
+    case PUSHED_FOLLOW:
+        trace_report_running(t, pushed);
         break;
     }
 }
@@ -490,6 +486,9 @@ static void end_text(struct trace_session *t, const struct push *p)
     case END_KILLED:
         snprintf(out, size, "killed: %s", p->end_text);
         break;
+    case END_GONE:
+        snprintf(out, size, "the process ended");
+        break;
     default:
         snprintf(out, size, "stopped");
         break;
@@ -511,6 +510,7 @@ static void note_own(struct trace_session *t, size_t i)
 static void take_end(struct trace_session *t, const struct push *p)
 {
     take_status(t, &p->status);
+    t->state->ended_mono_ns = trace_ns(t, p->status.mono);
     t->state->used[CAP_TIME_MS] = since_armed_ms(t, p->status.mono);
     t->state->shut = true;
     if (t->state->end == END_NONE) {
@@ -563,7 +563,7 @@ void trace_take(void *arg, const uint8_t *term, size_t len)
     case PUSH_BATCH:
         for (size_t i = 0; i < p.n_events; i++) {
             decode_event(&p, &event);
-            take_event(t, &event.event, event.kind);
+            take_event(t, &event);
         }
         end_batch(t, &p);
         break;

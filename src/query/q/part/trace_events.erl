@@ -4,8 +4,6 @@
 %% come, `received` since the last turn and `raw`, their words; {open, Pid}: the calls of a process
 %% with results to come, the last one first: [{Mfa, Index, `{told, Id}` | {over} | Event, Mono}].
 
-Add = fun(Key, N) -> put(Key, get(Key) + N) end,
-
 NextId = fun() -> Add(id, 1), get(id) end,
 
 %% A result's filter: compiled for ets; `any`; or `none`.
@@ -130,10 +128,23 @@ OnEvent = fun(Message, {Counters, _, Bytes} = Conf) ->
     case Message of
         {trace_ts, Pid, call, Mfa, What, Mono} ->
             Add(received, 1),
-            OnCall(Pid, Mfa, What, Mono, Conf);
+            case IsOne(Pid) of
+                {true, Before} -> OnCall(Pid, Mfa, What, Mono, Conf) ++ Before;
+                {false, _} -> []
+            end;
         {trace_ts, Pid, Kind, Mfa, Value, Mono} when Kind =:= return_from;
                                                      Kind =:= exception_from ->
-            OnResult(Kind, Pid, Mfa, Value, Mono, Conf);
+            case get(one) of
+                none -> OnResult(Kind, Pid, Mfa, Value, Mono, Conf);
+                _ ->
+                    Before = FlushShort(),
+                    case Mono > get(shut) of
+                        true -> Before;
+                        false -> OnResult(Kind, Pid, Mfa, Value, Mono, Conf) ++ Before
+                    end
+            end;
+        {trace_ts, Pid, Kind, Mfa, Mono} when Kind =:= in; Kind =:= out ->
+            OnRunning(Pid, Kind, Mfa, Mono);
         {trace_ts, Pid, 'receive', Payload, {Index}, Mono} ->
             Told(Index, fun(I, Short, Full) -> {v, I, Index, Pid, Mono, Short, Full} end, Payload);
         {trace_ts, Pid, Kind, Payload, To, {Index}, Mono} ->

@@ -37,10 +37,12 @@ Verdict = fun(S) ->
     {_, Words} = process_info(self(), total_heap_size),
     HeapBytes = Words * erlang:system_info(wordsize),
     Spent = SpentAt =/= none,
+    Gone = get(gone),
     case S of
         _ when Stopped -> stopped;
         _ when Full -> bytes;
         _ when At >= Until -> time;
+        _ when Gone, Outbox =:= [] -> gone;
         _ when Spent, Outbox =:= [] ->
             case get(waiting) =< 0 orelse At - SpentAt > GraceMs * 1000000 of
                 true -> events;
@@ -115,8 +117,13 @@ end,
 %% One turn: take what came, send, set the budget for the next window. It stays open in that time,
 %% since a call that comes then would be missed; shut first only when this turn is the last.
 Turn = fun(#{conf := Conf, until := Until, stopped := Stopped} = S, Out) ->
-    Unused = case Stopped orelse Now() >= Until of true -> Word(0); false -> none end,
-    All = Drain(Conf, Out, 2000),
+    Began = Now(),
+    Unused = case Stopped orelse Began >= Until of
+                 true -> put(shut, Began), Word(0);
+                 false -> none
+             end,
+    Drained = Drain(Conf, Out, MostDrained()),
+    All = OneTurn() ++ Drained,
     Rest = case Unused of none -> erlang:system_info(trace_control_word); _ -> Unused end,
     At = Now(),
     Left = get(left),
@@ -185,8 +192,9 @@ PushCounts = fun(#{loss := Loss, outbox := Outbox} = S, Body) ->
 end,
 
 Collect = fun Collect(TraceKeeper, Plan, #{conf := Conf, last := At} = S, Out) ->
+    Due = IsDue(At),
     receive
-        Message when element(1, Message) =:= trace_ts ->
+        Message when not Due, element(1, Message) =:= trace_ts ->
             Next_ = OnEvent(Message, Conf) ++ Out,
             Collect(TraceKeeper, Plan, Soon(S), Next_);
         {credit, Events, Bytes} ->
@@ -202,7 +210,10 @@ Collect = fun Collect(TraceKeeper, Plan, #{conf := Conf, last := At} = S, Out) -
             Collect(TraceKeeper, Plan, S#{stopped := true}, Out);
         {'EXIT', TraceKeeper, _} ->
             Disarm(Plan);
-        _ ->
+        {'DOWN', _, process, _, _} ->
+            put(gone, true),
+            Collect(TraceKeeper, Plan, S, Out);
+        _ when not Due ->
             Collect(TraceKeeper, Plan, S, Out)
     after max(0, maps:get(turn, S) - (Now() - At) div 1000000) ->
         case Turn(S, Out) of
@@ -220,15 +231,21 @@ end,
 Collector = fun(TraceKeeper, Otp, CountWork) ->
     Sign(),
     put(count_work, CountWork),
-    [put(Key, 0) || Key <- [id, waiting, open, received, raw]],
-    [put(Key, none) || Key <- [pushed, before]],
+    [put(Key, 0) || Key <- [id, waiting, open, received, raw, ran, over]],
+    [put(Key, none) || Key <- [pushed, before, off, short, shut]],
+    put(gone, false),
     put(secret, Secret()),
     receive
-        {TraceKeeper, Plan, S} ->
+        {TraceKeeper, #{place := Place} = Plan, #{one := One} = S} ->
+            put(one, One),
+            is_pid(One) andalso monitor(process, One),
+            put(at, Place),
+            put(trace_keeper, TraceKeeper),
             receive
                 {TraceKeeper, go} ->
                     #{caps := #{events := Events, time := TimeMs}} = S,
                     put(left, Events),
+                    put(offs, Events),
                     At = Now(),
                     Held0 = Otp < 25 andalso erlang:memory(processes),
                     Begun = S#{last => At, began => At, held => Held0,

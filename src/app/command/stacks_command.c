@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* `beamtop stacks`: what one process calls, and when it does not run, until it is verified that
+ * nothing is left. A trace of calls and returns, with the flag `running` on that process. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/cli/commands.h"
+#include "app/cli/mistake.h"
+#include "app/cli/output.h"
+#include "app/cli/tell.h"
+#include "app/source/replay.h"
+#include "batch.h"
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/text.h"
+#include "beamtop/etf/print.h"
+#include "beamtop/output/timeline_sink.h"
+#include "beamtop/trace/procs.h"
+#include "beamtop/trace/trace.h"
+
+#define TICK_MS 50u
+#define REASON_BYTES 200u
+#define TERM_BYTES 256u /* of a result, which is not shown, or of the reason of an exception */
+#define SENT_BYTES (8u * 1024 * 1024)
+
+struct stacking {
+    const struct cli_options *options;
+    const struct app_env *env;
+    const char *procs; /* as typed; NULL: the first that calls */
+    const char *const *patterns;
+    size_t n_patterns;
+    struct batch *run; /* from open_session on */
+    struct timeline *timeline;
+    struct etf_pid pid;
+    struct slice name; /* borrowed from the log */
+    int64_t first_ns;  /* of the first call */
+    bool called, reported;
+};
+
+static const struct trace_state *state_of(const struct stacking *t)
+{
+    return trace_log_state(trace_session_log(t->run->session));
+}
+
+/* ---- events of the session */
+
+static void feed_call(struct stacking *t, const struct trace_event *e, bool finished)
+{
+    struct buf text;
+    buf_init(&text, 0);
+    if (!finished) {
+        print_mfa(&text, e->mfa.module, e->mfa.function, e->mfa.arity);
+        timeline_call(t->timeline, e->id, e->mono_ns, (struct slice){(char *)text.data, text.len});
+    } else if (e->outcome == OUTCOME_RETURN || e->outcome == OUTCOME_EXCEPTION) {
+        const bool raised = e->outcome == OUTCOME_EXCEPTION;
+        const int64_t end =
+            e->latency_ns < INT64_MAX / 4 ? e->mono_ns + (int64_t)e->latency_ns : INT64_MAX;
+        const struct print_limits limits = {.bytes = REASON_BYTES, .cuts = true};
+        if (raised) {
+            buf_put(&text, e->class.s, e->class.len);
+            buf_puts(&text, ": ");
+            print_term(&text, (const uint8_t *)e->result.bytes.s, e->result.bytes.len, &limits);
+        }
+        timeline_end(t->timeline, e->id, end, raised, (struct slice){(char *)text.data, text.len});
+    }
+    buf_clear(&text);
+}
+
+static void on_event(void *arg, const struct trace_event *e, bool finished)
+{
+    struct stacking *t = arg;
+    if (e->kind == EVENT_LOST)
+        timeline_gap(t->timeline, e->mono_ns, e->until_ns, e->lost, e->at_most, slice_of(e->why));
+    if (e->kind != EVENT_CALL)
+        return;
+    if (!t->called) {
+        t->called = true;
+        t->pid = e->pid;
+        t->first_ns = e->mono_ns;
+    }
+    feed_call(t, e, finished);
+}
+
+static void on_off_cpu(void *arg, const struct off_cpu *off)
+{
+    struct stacking *t = arg;
+    const enum timeline_why why = strcmp(off->why, "waiting") == 0    ? TIMELINE_WAITS
+                                  : strcmp(off->why, "runnable") == 0 ? TIMELINE_READY
+                                                                      : TIMELINE_UNKNOWN;
+    const int64_t total = off->total_ns < INT64_MAX ? (int64_t)off->total_ns : INT64_MAX;
+    struct buf text;
+    buf_init(&text, 0);
+    if (off->mfa.module.len > 0)
+        print_mfa(&text, off->mfa.module, off->mfa.function, off->mfa.arity);
+    timeline_off(t->timeline, off->from_ns, off->until_ns, total, off->times,
+                 (struct slice){(char *)text.data, text.len}, why);
+    buf_clear(&text);
+}
+
+static void on_follow(void *arg, int64_t mono_ns, bool on)
+{
+    timeline_follow(((struct stacking *)arg)->timeline, mono_ns, on);
+}
+
+static void tell_estimate(struct stacking *t, const struct trace_state *state)
+{
+    const struct trace_preflight *p = &state->preflight;
+    if (t->reported)
+        return;
+    t->reported = true;
+    tell_line("%llu function%s, %s: calls and times off CPU of one process%s%s",
+              (unsigned long long)p->functions, p->functions == 1 ? "" : "s",
+              t->procs != NULL ? state->status.procs : "the first process that calls",
+              p->others[0] ? "; also there: " : "", p->others);
+}
+
+static void asking(struct stacking *t, const struct trace_state *state)
+{
+    char calls[32];
+    if (!t->options->dry_run)
+        error_set(&t->run->rt.err, ERR_REFUSED,
+                  "nothing traced: the functions are called about %s times/s, which could cost "
+                  "%.0f%% of a scheduler or more. Name fewer functions, or add --force (the caps "
+                  "still hold)",
+                  text_integer(calls, sizeof calls, (int64_t)state->preflight.calls_per_s),
+                  state->preflight.load * 100);
+    session_stop(t->run->session);
+}
+
+static enum timeline_format format_of(enum cli_format format)
+{
+    return format == FORMAT_JSON         ? TIMELINE_JSON
+           : format == FORMAT_FOLDED     ? TIMELINE_FOLDED
+           : format == FORMAT_SPEEDSCOPE ? TIMELINE_SPEEDSCOPE
+                                         : TIMELINE_TEXT;
+}
+
+static char *typed_patterns(const struct stacking *t)
+{
+    struct buf text;
+    buf_init(&text, 0);
+    for (size_t i = 0; i < t->n_patterns; i++)
+        buf_printf(&text, "%s%s", i > 0 ? " & " : "", t->patterns[i]);
+    return buf_take(&text);
+}
+
+/* What it does is shown from the start of the trace on, or from the call that chose it. */
+static void put(struct stacking *t, const struct trace_state *state)
+{
+    const struct trace_log *log = trace_session_log(t->run->session);
+    const struct session_port *port = session_port(t->run->session);
+    struct sink_output output = {.writer = sink_writer_of(stdout)};
+    struct error err = {.code = ERR_NONE};
+    const bool first = t->procs == NULL;
+    const int64_t from = first && t->called ? t->first_ns : state->armed_mono_ns;
+    const int64_t until = state->ended_mono_ns > from ? state->ended_mono_ns : from;
+    char *patterns = typed_patterns(t);
+    for (size_t i = 0; i < trace_log_len(log) && t->name.len == 0; i++)
+        t->name = trace_log_at(log, i)->name;
+    if (t->name.len == 0 && !first)
+        t->name = slice_of(state->status.procs);
+    if (!first)
+        timeline_follow(t->timeline, from, true);
+    timeline_build(t->timeline, from, until);
+    const struct timeline_run run = {
+        .timeline = t->timeline,
+        .state = state,
+        .node = slice_of(port->node),
+        .patterns = slice_of(patterns),
+        .otp = port->otp,
+        .pid = t->pid,
+        .name = t->name,
+        .first = first,
+    };
+    const struct timeline_sink_options options = {
+        .format = format_of(t->options->format),
+        .ascii = t->options->ascii || !t->env->utf8,
+        .rows = t->options->top_given ? (size_t)t->options->top : 0,
+    };
+    timeline_put(&output, &run, &options,
+                 &err); /* a write that failed is found by output_check() */
+    free(patterns);
+}
+
+static void ended(struct stacking *t, const struct trace_state *state)
+{
+    const struct session_check *check = &state->status.check;
+    struct error err = t->run->rt.err;
+    if (err.code == ERR_NONE && (state->end == END_KILLED || state->end == END_LINK))
+        error_set(&err, state->end == END_LINK ? ERR_LOST : ERR_TARGET, "the trace broke off: %s",
+                  state->end_text);
+    if (!check->unarmed)
+        put(t, state);
+    if (!check->unarmed && !(check->done && check->clean) && state->end != END_LINK)
+        error_set(&err, ERR_TARGET, "%s", check->text);
+    if (t->options->format == FORMAT_TEXT && check->done && check->clean)
+        tell_line("verified after %.0f ms: nothing left on the node",
+                  (double)check->after_us / 1000);
+    const int code = err.code != ERR_NONE        ? exit_code_of_error(err.code)
+                     : t->run->signal == SIGTERM ? 128 + SIGTERM
+                                                 : EXIT_DONE;
+    runtime_end(&t->run->rt, code, err.code != ERR_NONE ? &err : NULL);
+}
+
+static void failed(struct stacking *t, const struct trace_state *state)
+{
+    const bool marked = state->wrong && state->wrong_text < t->n_patterns;
+    if (marked)
+        mistake_print(t->patterns[state->wrong_text], state->wrong_offset, &state->status.error);
+    runtime_end(&t->run->rt, exit_code_of_error(state->status.error.code),
+                marked ? NULL : &state->status.error);
+}
+
+static void on_change(void *arg)
+{
+    struct stacking *t = arg;
+    const struct trace_state *state = state_of(t);
+    if (t->run->rt.ended)
+        return;
+    if (state->status.phase == SESSION_ASKING || state->status.phase == SESSION_RUNNING)
+        tell_estimate(t, state);
+    if (state->status.phase == SESSION_ASKING)
+        asking(t, state);
+    else if (state->status.phase == SESSION_ENDED)
+        ended(t, state);
+    else if (state->status.phase == SESSION_FAILED)
+        failed(t, state);
+}
+
+/* ---- the session */
+
+static struct caps caps_of(const struct cli_options *o)
+{
+    struct caps caps = o->caps;
+    caps.value[CAP_TIME_MS] = o->for_given ? (uint64_t)(o->for_s * 1000 + 0.5) : 10000;
+    caps.value[CAP_EVENTS] = (uint64_t)o->stack_events;
+    caps.value[CAP_RATE_PER_S] = (uint64_t)o->stack_rate;
+    caps.value[CAP_TERM_BYTES] = TERM_BYTES;
+    caps.value[CAP_BYTES] = SENT_BYTES;
+    return caps;
+}
+
+static int open_session(void *arg, struct batch *run, const struct session_port *port,
+                        struct error *err)
+{
+    static const struct session_handlers handlers = {.on_change = on_change,
+                                                     .on_event = on_event,
+                                                     .on_off_cpu = on_off_cpu,
+                                                     .on_follow = on_follow};
+    struct stacking *t = arg;
+    const struct cli_options *o = t->options;
+    t->run = run;
+    const struct trace_options options = {
+        .patterns = t->patterns,
+        .n_patterns = t->n_patterns,
+        .procs = t->procs,
+        .syntax = o->syntax,
+        .caps = caps_of(o),
+        .one = true,
+        .own = t->n_patterns == 0,
+        .force = o->force,
+        .dry_run = o->dry_run,
+    };
+    size_t word = 0, offset = 0;
+    int rc = trace_open(&run->session, &options, port, &handlers, t, &word, &offset, err);
+    if (rc == ERR_USAGE && word < t->n_patterns) {
+        mistake_print(t->patterns[word], offset, err);
+        runtime_end(&run->rt, EXIT_USAGE, NULL);
+    }
+    return rc;
+}
+
+/* ---- the words */
+
+static int check_format(enum cli_format format)
+{
+    switch (format) {
+    case FORMAT_TEXT:
+    case FORMAT_JSON:
+    case FORMAT_FOLDED:
+    case FORMAT_SPEEDSCOPE:
+        return EXIT_DONE;
+    case FORMAT_CSV:
+    case FORMAT_ANSI:
+    case FORMAT_HTML:
+    case FORMAT_SVG:
+    case FORMAT_MARKDOWN:
+    case FORMAT_OPENMETRICS:
+    case FORMAT_PERF_SCRIPT:
+    case FORMAT_TRACE_EVENT:
+    case FORMAT_OTLP:
+        break;
+    }
+    tell_line("stacks are printed as text, json, folded or speedscope");
+    return EXIT_USAGE;
+}
+
+/* A pid, label:/RE/, call:/RE/, or a word that names no function: shop_cart, Shop.Cart. */
+static bool looks_like_process(const char *word)
+{
+    const char *dot = strrchr(word, '.');
+    if (*word == '<' || strncmp(word, "label:/", 7) == 0 || strncmp(word, "call:/", 6) == 0)
+        return true;
+    return strpbrk(word, ":(/ ") == NULL && (dot == NULL || text_is_upper((unsigned char)dot[1]));
+}
+
+/* Whether it chooses one process, as far as the words show. */
+static int check_process(const char *word, size_t *offset, struct error *err)
+{
+    struct procs procs;
+    int rc = procs_parse(&procs, word, offset, err);
+    if (rc != 0)
+        return rc;
+    const enum procs_kind kind = procs.n == 1 ? procs.items[0].kind : PROCS_ALL;
+    if (procs.one_in <= 1 && !procs.children &&
+        (kind == PROCS_PID || kind == PROCS_NAME || kind == PROCS_LABEL || kind == PROCS_CALL))
+        return 0;
+    *offset = 0;
+    return error_set(err, ERR_USAGE,
+                     "expected one process: a pid, a registered name, label:/RE/ or call:/RE/");
+}
+
+static int check_pattern(const char *word, enum syntax syntax, size_t *offset, struct error *err)
+{
+    struct pattern **patterns = NULL;
+    size_t n = 0;
+    int rc = patterns_parse(&patterns, &n, word, strlen(word), syntax, offset, err);
+    patterns_free(patterns, n);
+    return rc;
+}
+
+static int take_words(struct stacking *t, const struct cli_options *o)
+{
+    struct error err = {.code = ERR_NONE};
+    size_t offset = 0;
+    t->patterns = o->rest;
+    t->n_patterns = o->n_rest;
+    if (looks_like_process(o->rest[0])) {
+        t->procs = o->rest[0];
+        t->patterns++;
+        t->n_patterns--;
+        if (check_process(t->procs, &offset, &err) != 0) {
+            mistake_print(t->procs, offset, &err);
+            return EXIT_USAGE;
+        }
+    }
+    for (size_t i = 0; i < t->n_patterns; i++)
+        if (check_pattern(t->patterns[i], o->syntax, &offset, &err) != 0) {
+            mistake_print(t->patterns[i], offset, &err);
+            return EXIT_USAGE;
+        }
+    return check_format(o->format);
+}
+
+int command_stacks(const struct cli_options *o, const struct app_env *env)
+{
+    struct stacking t = {.options = o, .env = env};
+    int code = take_words(&t, o);
+    if (code == EXIT_DONE && replay_is_file(o->target)) {
+        tell_line("%s is a recording: stacks follows a process of a live node", o->target);
+        code = EXIT_USAGE;
+    }
+    if (code != EXIT_DONE)
+        return code;
+    t.timeline = timeline_new();
+    const struct batch_job job = {
+        .options = o, .env = env, .open = open_session, .turn_ms = TICK_MS, .arg = &t};
+    code = output_check(batch_run(&job));
+    timeline_free(t.timeline);
+    return code;
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A run for people: what was traced, the calls in order, then the functions. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/attr.h"
+#include "beamtop/base/text.h"
+#include "output/table.h"
+#include "timeline_form.h"
+
+enum { COLUMNS = 100, COLUMNS_LEAST = 60, COLUMNS_MOST = 1000 };
+enum { START_WIDTH = 10, TIME_WIDTH = 9, INDENT = 2, INDENTED = 16, FUNCTION_ROWS = 50 };
+
+static const char *safe(struct timeline_form *f, struct slice text)
+{
+    struct buf out;
+    buf_init(&out, 0);
+    text_put_safe(&out, text.s, text.len, f->options->ascii);
+    const char *kept = arena_strndup(&f->arena, (const char *)out.data, out.len);
+    buf_clear(&out);
+    return kept;
+}
+
+static const char *duration(struct timeline_form *f, int64_t ns)
+{
+    char text[48];
+    double s = (double)ns / 1e9;
+    return arena_strdup(&f->arena, f->options->ascii ? text_ascii_duration(text, sizeof text, s)
+                                                     : text_duration(text, sizeof text, s));
+}
+
+static const char *integer(struct timeline_form *f, uint64_t n)
+{
+    char text[32];
+    return arena_strdup(&f->arena, text_integer(text, sizeof text, (int64_t)(n & INT64_MAX)));
+}
+
+static const char *counted(struct timeline_form *f, uint64_t n, const char *what)
+{
+    return arena_printf(&f->arena, "%s %s%s", integer(f, n), what, n == 1 ? "" : "s");
+}
+
+static void put_right(struct timeline_form *f, const char *text, size_t width)
+{
+    text_pad(&f->out->buf, text_width(text, strlen(text)), width);
+    buf_puts(&f->out->buf, text);
+}
+
+/* ---- the head */
+
+static void put_process(struct timeline_form *f)
+{
+    struct buf *out = &f->out->buf;
+    const struct slice pid = timeline_pid(f), name = f->run->name;
+    if (pid.len == 0 && name.len == 0)
+        buf_puts(out, "No process has called");
+    else
+        buf_printf(out, "%s%s%s", safe(f, name), name.len > 0 && pid.len > 0 ? " " : "",
+                   safe(f, pid));
+    buf_printf(out, " on %s, OTP %d: %s\n", safe(f, f->run->node), f->run->otp,
+               f->run->first && pid.len > 0 ? "the first process that called" : "one process");
+}
+
+static void put_sums(struct timeline_form *f)
+{
+    const struct timeline_sums *s = &f->sums;
+    struct buf *out = &f->out->buf;
+    const int64_t took = s->until_ns - s->from_ns;
+    buf_printf(out, "%s in %s", counted(f, s->calls, "call"), duration(f, took));
+    if (s->raised > 0)
+        buf_printf(out, ", %s", counted(f, s->raised, "exception"));
+    if (s->open > 0)
+        buf_printf(out, ", %s not returned yet", integer(f, s->open));
+    if (s->lost > 0)
+        buf_printf(out, ", %s without a known end", integer(f, s->lost));
+    buf_printf(out, "; functions traced: %s (%s)\n", integer(f, f->run->state->preflight.functions),
+               f->run->patterns.len > 0 ? safe(f, f->run->patterns)
+                                        : "of the modules that the process is in");
+    if (s->followed_until_ns > s->followed_from_ns) {
+        buf_printf(out, "waited %s, off CPU %s", duration(f, s->waiting_ns),
+                   duration(f, s->off_cpu_ns));
+        if (s->followed_from_ns > s->from_ns)
+            buf_printf(out, ", known from +%s on", duration(f, s->followed_from_ns - s->from_ns));
+        if (s->followed_until_ns < s->until_ns)
+            buf_printf(out, ", known until +%s", duration(f, s->followed_until_ns - s->from_ns));
+        buf_puts(out, "\n");
+    }
+    if (s->gaps > 0)
+        buf_printf(out, "%s in the calls: at most %s missing\n", counted(f, s->gaps, "gap"),
+                   integer(f, s->missing));
+    if (s->dropped > 0)
+        buf_printf(out, "%s dropped: invalid or too many\n", counted(f, s->dropped, "event"));
+    buf_printf(out, "ended: %s\n", safe(f, slice_of(f->run->state->end_text)));
+}
+
+/* ---- the timeline */
+
+static const char *own_time(struct timeline_form *f, const struct timeline_row *r)
+{
+    if (r->kind != TIMELINE_CALL)
+        return "";
+    return r->off_known ? duration(f, r->own_ns)
+                        : arena_printf(&f->arena, "%s%s", f->options->ascii ? "<=" : "≤",
+                                       duration(f, r->own_ns));
+}
+
+static const char *described(struct timeline_form *f, const struct timeline_row *r)
+{
+    const char *function = safe(f, r->function);
+    switch (r->kind) {
+    case TIMELINE_CALL:
+        switch (r->outcome) {
+        case TIMELINE_RETURNED:
+            return function;
+        case TIMELINE_RAISED:
+            return arena_printf(&f->arena, "%s raised %s", function, safe(f, r->reason));
+        case TIMELINE_OPEN:
+            return arena_printf(&f->arena, "%s not returned yet", function);
+        case TIMELINE_LOST:
+        case TIMELINE_OUTCOMES:
+            break;
+        }
+        return arena_printf(&f->arena, "%s its end is unknown", function);
+    case TIMELINE_GAP:
+        return arena_printf(&f->arena, "gap: %s%s calls missing (%s)", r->at_most ? "at most " : "",
+                            r->calls > 0 ? integer(f, r->calls) : "unknown", function);
+    case TIMELINE_WAITING:
+    case TIMELINE_OFF_CPU:
+    case TIMELINE_KINDS:
+        break;
+    }
+    return r->times > 1 ? arena_printf(&f->arena, "%s %s, %s times", timeline_kind_key(r->kind),
+                                       function, integer(f, r->times))
+                        : arena_printf(&f->arena, "%s %s", timeline_kind_key(r->kind), function);
+}
+
+static void put_row(struct timeline_form *f, const struct timeline_row *r, size_t columns)
+{
+    struct buf *out = &f->out->buf;
+    const bool off = r->kind == TIMELINE_WAITING || r->kind == TIMELINE_OFF_CPU;
+    const char *omission = f->options->ascii ? "..." : "…";
+    const size_t deep = r->depth < INDENTED ? r->depth : INDENTED;
+    const char *text = described(f, r);
+    if (r->depth > INDENTED)
+        text = arena_printf(&f->arena, "(%" PRIu32 ") %s", r->depth, text);
+    put_right(f, arena_printf(&f->arena, "+%s", duration(f, r->from_ns - f->sums.from_ns)),
+              START_WIDTH);
+    buf_puts(out, " ");
+    put_right(f, duration(f, off ? r->total_ns : r->until_ns - r->from_ns), TIME_WIDTH);
+    buf_puts(out, " ");
+    put_right(f, own_time(f, r), TIME_WIDTH);
+    text_pad(out, 0, 2 + INDENT * deep);
+    const size_t before = START_WIDTH + 2 * TIME_WIDTH + 4 + INDENT * deep;
+    const size_t room = columns > before + 20 ? columns - before : 20, len = strlen(text);
+    size_t shown = text_width(text, len);
+    if (shown > room)
+        buf_put(out, text,
+                text_prefix(text, len, room - text_width(omission, strlen(omission)), &shown));
+    buf_puts(out, text_width(text, len) > room ? omission : text);
+    buf_puts(out, "\n");
+    sink_pieces_flush(f->out, SINK_PIECE_BYTES);
+    arena_reset(&f->arena);
+}
+
+static void put_rows(struct timeline_form *f)
+{
+    const size_t n = timeline_rows(f->run->timeline), asked = f->options->rows;
+    const size_t shown = asked > 0 && asked < n ? asked : n;
+    size_t columns = f->options->columns > 0 ? f->options->columns : COLUMNS;
+    columns = columns < COLUMNS_LEAST  ? COLUMNS_LEAST
+              : columns > COLUMNS_MOST ? COLUMNS_MOST
+                                       : columns;
+    if (n == 0)
+        return;
+    buf_puts(&f->out->buf, "\n");
+    put_right(f, "START", START_WIDTH);
+    buf_puts(&f->out->buf, " ");
+    put_right(f, "TIME", TIME_WIDTH);
+    buf_puts(&f->out->buf, " ");
+    put_right(f, "OWN", TIME_WIDTH);
+    buf_puts(&f->out->buf, "  CALL\n");
+    for (size_t i = 0; i < shown; i++)
+        put_row(f, timeline_row(f->run->timeline, i), columns);
+    if (shown < n)
+        buf_printf(&f->out->buf, "%s more rows: --top\n", integer(f, n - shown));
+}
+
+/* ---- the functions */
+
+static const char *function_text(struct timeline_form *f, const struct timeline_function *fun)
+{
+    const char *text = safe(f, fun->name);
+    if (fun->raised > 0)
+        text = arena_printf(&f->arena, "%s, %s", text, counted(f, fun->raised, "exception"));
+    if (fun->open > 0)
+        text = arena_printf(&f->arena, "%s, %s not returned yet", text, integer(f, fun->open));
+    return text;
+}
+
+static void put_functions(struct timeline_form *f)
+{
+    const struct timeline *t = f->run->timeline;
+    const size_t n = timeline_functions(t), shown = n < FUNCTION_ROWS ? n : FUNCTION_ROWS;
+    struct text_table table = {
+        .titles = {"CALLS", "OWN", "TOTAL", "LONGEST", "WAITED", "OFF CPU", "FUNCTION"},
+        .left = 1u << 6,
+        .n_columns = 7,
+        .n_rows = shown,
+        .cells = alloc_zero(shown + 1, sizeof *table.cells),
+    };
+    for (size_t i = 0; i < shown; i++) {
+        const struct timeline_function *fun = timeline_function(t, i);
+        const char *cells[] = {integer(f, fun->calls),       duration(f, fun->own_ns),
+                               duration(f, fun->total_ns),   duration(f, fun->max_ns),
+                               duration(f, fun->waiting_ns), duration(f, fun->off_cpu_ns),
+                               function_text(f, fun)};
+        for (size_t k = 0; k < ARRAY_LEN(cells); k++)
+            table.cells[i][k] = cells[k];
+    }
+    text_table_put(&f->out->buf, &table);
+    if (shown < n)
+        buf_printf(&f->out->buf, "%s more functions\n", integer(f, n - shown));
+    free(table.cells);
+}
+
+void timeline_text_put(struct timeline_form *f)
+{
+    put_process(f);
+    put_sums(f);
+    put_rows(f);
+    put_functions(f);
+}

@@ -1,0 +1,145 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
+%% Load of test_stacks.sh: one process with known answers, asked again and again until it is told
+%% to stop. Files in the directory are how the script asks; each is deleted when it is done:
+%%   audit      `left` is written, by audit.erl
+%%   loop_CASE  the process `subject` does CASE, waits 20 ms, and so on
+%%   once_CASE  a fresh process does CASE and ends, once something is traced
+%%   stop       `subject` does nothing any more
+-module(stacks_load).
+
+-export([start/2]).
+-export([nested/0, outer/1, inner/1, leaf/0, sleeps/0, asks/0, raises/0, caught/1, tail/1, tail_end/0,
+         recurses/0, down/1, computes/0, burn/1, hot/0, tiny/1]).
+-export([init/1, handle_call/3, handle_cast/2]).
+
+-define(MOST_MS, 1200000).
+
+start(Dir, _Code) ->
+    spawn(fun() -> begin_load(Dir) end),
+    ok.
+
+begin_load(Dir) ->
+    logger:set_primary_config(level, none),
+    register(echo, spawn(fun echo/0)),
+    register(subject, spawn(fun() -> subject(none) end)),
+    {ok, _} = gen_server:start({local, server}, ?MODULE, [], []),
+    [run(C) || C <- cases(), C =/= computes, C =/= hot],
+    ok = file:write_file(filename:join(Dir, "pid.new"), os:getpid()),
+    ok = file:rename(filename:join(Dir, "pid.new"), filename:join(Dir, "pid")),
+    serve(Dir, processes(), erlang:monotonic_time(millisecond) + ?MOST_MS).
+
+cases() -> [nested, sleeps, asks, raises, tail, recurses, computes, hot].
+
+serve(Dir, Baseline, Until) ->
+    asked(Dir, "audit", fun() -> audit:write(Dir, Baseline) end),
+    [asked(Dir, "loop_" ++ atom_to_list(C), fun() -> subject ! {do, C} end) || C <- cases()],
+    [asked(Dir, "once_" ++ atom_to_list(C), fun() -> spawn(fun() -> later(C) end) end)
+     || C <- cases()],
+    asked(Dir, "stop", fun() -> subject ! {do, none} end),
+    receive after 20 -> ok end,
+    erlang:monotonic_time(millisecond) < Until andalso serve(Dir, Baseline, Until).
+
+asked(Dir, Name, Do) ->
+    File = filename:join(Dir, Name),
+    filelib:is_file(File) andalso begin Do(), file:delete(File) end.
+
+%% Once a trace is set; it is armed soon after its name is there.
+later(Case) ->
+    case whereis(beamtop_trace) of
+        undefined -> receive after 20 -> later(Case) end;
+        _ -> receive after 3000 -> run(Case) end
+    end.
+
+subject(Case) ->
+    receive {do, Next} -> subject(Next)
+    after case Case of none -> infinity; _ -> 20 end -> run(Case), subject(Case)
+    end.
+
+run(nested) -> nested();
+run(sleeps) -> sleeps();
+run(asks) -> asks();
+run(raises) -> raises();
+run(tail) -> tail(3);
+run(recurses) -> recurses();
+run(computes) -> computes();
+run(hot) -> hot();
+run(none) -> ok.
+
+%% outer: 30 ms of its own, twice inner (10 ms and a leaf of 5).
+nested() ->
+    R = outer(2),
+    {done, R}.
+
+outer(N) ->
+    busy(30),
+    [inner(I) || I <- lists:seq(1, N)].
+
+inner(I) ->
+    busy(10),
+    {I, leaf()}.
+
+leaf() ->
+    busy(5),
+    leaf.
+
+sleeps() ->
+    timer:sleep(60),
+    busy(5),
+    slept.
+
+%% The answer comes after 40 ms.
+asks() ->
+    echo ! {self(), 40},
+    receive answer -> ok end,
+    server = gen_server:call(server, {sleep, 30}),
+    asked.
+
+raises() ->
+    R = (catch caught(boom)),
+    {raised, R}.
+
+caught(Why) ->
+    busy(2),
+    error(Why).
+
+%% Each calls the next as its last act.
+tail(0) -> tail_end();
+tail(N) -> tail(N - 1).
+
+tail_end() ->
+    busy(3),
+    ended.
+
+recurses() -> {depth, down(5)}.
+
+down(0) -> 0;
+down(N) -> 1 + down(N - 1).
+
+%% Never waits: preempted again and again.
+computes() ->
+    N = burn(300),
+    {burnt, N}.
+
+burn(Ms) -> busy(Ms).
+
+hot() -> hot(20000).
+hot(0) -> cool;
+hot(N) -> tiny(N), hot(N - 1).
+
+tiny(N) -> N + 1.
+
+busy(Ms) -> until(erlang:monotonic_time(microsecond) + Ms * 1000, 0).
+
+until(T, N) ->
+    case erlang:monotonic_time(microsecond) of
+        Now when Now >= T -> N;
+        _ -> until(T, N + 1)
+    end.
+
+echo() ->
+    receive {From, Ms} -> receive after Ms -> ok end, From ! answer end,
+    echo().
+
+init([]) -> {ok, none}.
+handle_call({sleep, Ms}, _, S) -> receive after Ms -> ok end, {reply, server, S}.
+handle_cast(_, S) -> {noreply, S}.

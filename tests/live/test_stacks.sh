@@ -1,0 +1,178 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# One process in time on real nodes of every release: known calls (stacks_load.erl), waits, their
+# nesting; and that nothing is left. Of times only the least is held: on a busy machine everything
+# may take longer; where calls were skipped, what holds of all holds of one.
+# shellcheck disable=SC1091,SC2154,SC2317
+set -u
+. "$(dirname "$0")/../tap.sh"
+
+load=stacks_load
+. "$(dirname "$0")/releases.sh"
+
+# Keys are as in docs/json.md; µs.
+# shellcheck disable=SC2016
+prelude='
+def took($ms): .duration_us >= ($ms - 1) * 1000;
+def rows: . as $all
+    | (reduce .timeline[] as $r ({}; .[($r.parent // "none") | tostring] += [$r])) as $in
+    | [.timeline | to_entries[] | (.value + {inside: ($in[.key | tostring] // [])})
+        | .around = if .parent == null then null else $all.timeline[.parent] end];
+def named($f): select(.kind == "call" and .function == "stacks_load:" + $f);
+def done($f): [rows[] | named($f) | select(.outcome != "open" and .outcome != "lost")];
+def each($f; p): (.gaps == 0) as $whole | done($f)
+    | length > 0 and (if $whole then all(.[]; p) else any(.[]; p) end);
+def below($f): [.inside[] | named($f)];
+def waits: [.inside[] | select(.kind == "WAITING")];
+def function($f): .functions[] | select(.function == "stacks_load:" + $f);
+'
+
+# stacks ARGUMENT…
+stacks() {
+    "$beamtop" stacks "$node" "$@" --timeout 60 --cookie-file "$work/cookie" >"$work/out" \
+        2>"$work/err" </dev/null
+}
+
+shows() {
+    jq -e "$prelude $1" "$work/out" >/dev/null || {
+        echo "does not hold: $1"
+        cat "$work/err"
+        jq -c 'del(.timeline, .functions)' "$work/out"
+        jq -c '.functions[], .timeline[] | del(.[] | nulls)' "$work/out" | head -n 30 | cut -c1-300
+        return 1
+    }
+}
+
+# watch CASE ARGUMENT…: `subject` does CASE meanwhile.
+watch() {
+    case=$1
+    shift
+    order "loop_$case" || return 1
+    stacks "$@" --format json --force
+    code=$?
+    order stop || return 1
+    ends_with 0 "$code" && is_clean
+}
+
+nested_calls() {
+    watch nested subject 'stacks_load:/^(outer|inner|leaf)$/' --for 4s || return 1
+    shows '.ended_by == "time" and .name == "subject" and .first == false
+        and each("outer/1"; .outcome == "returned" and took(60)
+            and (below("inner/1") | length) == 2 and .own_us < .duration_us - 29000
+            and all(below("inner/1")[]; took(15)))
+        and each("inner/1"; below("leaf/0") | length == 1 and (.[0] | took(5)))
+        and (function("outer/1") | .total_us >= 59000)'
+}
+
+# 60 ms in timer:sleep/1, and nothing of them in its own time.
+a_sleep_is_waiting() {
+    watch sleeps subject 'stacks_load:sleeps()' --for 4s || return 1
+    shows 'each("sleeps/0"; took(65) and .waiting_us >= 59000 and .off_known
+        and any(waits[]; .function == "timer:sleep/1" and .total_us >= 59000 and .times == 1))
+        and (function("sleeps/0") | .waiting_us >= 59000)'
+}
+
+a_message_is_waited_for() {
+    watch asks subject 'stacks_load:asks/0' --for 4s || return 1
+    shows 'each("asks/0"; took(70) and .waiting_us >= 68000
+        and any(waits[]; .function == "stacks_load:asks/0" and .total_us >= 39000)
+        and any(waits[]; (.function | startswith("gen:")) and .total_us >= 29000))'
+}
+
+exceptions_are_shown() {
+    watch raises subject 'stacks_load:/^(raises|caught)$/' --for 4s || return 1
+    shows 'each("caught/1"; .outcome == "exception" and (.reason | startswith("error: boom"))
+            and took(2))
+        and each("raises/0"; .outcome == "returned" and (below("caught/1") | length) == 1)
+        and (function("caught/1") | .exceptions == .calls - .open)'
+}
+
+# A tail call stands in its caller: both end at the same time.
+tail_calls_are_nested() {
+    watch tail subject 'stacks_load:tail/1' 'stacks_load:tail_end/0' --for 4s || return 1
+    shows 'each("tail_end/0"; .depth >= 4 and .around.function == "stacks_load:tail/1"
+            and (.around.offset_us + .around.duration_us - .offset_us - .duration_us | fabs) < 5000)'
+}
+
+recursion_is_nested_and_counted_once() {
+    watch recurses subject 'stacks_load:down/1' --for 4s || return 1
+    shows '([done("down/1")[] | .depth] | max) == 5
+        and ([rows[] | named("down/1") | select(.depth == 0) | .duration_us] | add) as $outermost
+        | (function("down/1") | .calls >= 6 and .own_us <= .total_us + 1
+            and (.total_us - $outermost | fabs) < 1)'
+}
+
+# It never waits; whatever it loses to others is no wait.
+a_busy_process_does_not_wait() {
+    watch computes subject 'stacks_load:computes/0' 'stacks_load:burn/1' --for 4s || return 1
+    shows 'each("burn/1"; took(300) and .waiting_us == 0)
+        and each("computes/0"; .own_us < 50000)'
+}
+
+# Without a pattern: the functions of the modules that it is in.
+a_process_alone() {
+    watch recurses subject --for 4s || return 1
+    shows '.patterns == null and (done("down/1") | length) > 0
+        and all(.functions[]; .function | startswith("stacks_load:"))'
+}
+
+# A process that ends ends the trace, and all of its call is there.
+a_pattern_alone_takes_the_first() {
+    order once_sleeps || return 1
+    stacks 'stacks_load:sleeps()' --format json --force --for 60s
+    ends_with 0 $? && is_clean || return 1
+    shows '.first and .ended_by == "gone" and (.pid | startswith("<0.")) and .calls == 1
+        and each("sleeps/0"; took(65) and .waiting_us >= 40000)'
+}
+
+# More calls than the cap and the rate: gaps are said, the cap holds.
+a_hot_function_is_capped() {
+    watch hot subject 'stacks_load:hot/0' 'stacks_load:tiny/1' --for 60s --events 100 --rate 50 ||
+        return 1
+    shows '.ended_by == "events" and .calls == 100 and .gaps > 0 and .dropped == 0'
+}
+
+nobody_calls() {
+    stacks 'stacks_load:recurses/0' --for 1s --format json
+    ends_with 0 $? && is_clean && shows '.pid == null and .calls == 0 and .ended_by == "time"'
+}
+
+text_and_folded() {
+    order loop_sleeps || return 1
+    stacks subject 'stacks_load:sleeps/0' --for 3s --force
+    code=$?
+    ends_with 0 "$code" && says '^ *\+.* stacks_load:sleeps/0' && says 'WAITING timer:sleep/1' &&
+        says 'CALLS +OWN +TOTAL' && told 'nothing left on the node' || return 1
+    stacks subject 'stacks_load:sleeps/0' --for 3s --force --format folded
+    code=$?
+    order stop || return 1
+    ends_with 0 "$code" && says '^stacks_load:sleeps/0;WAITING\(timer:sleep/1\) [0-9]+$' && is_clean
+}
+
+mistakes_are_refused() {
+    stacks nobody_is_registered --for 1s
+    ends_with 1 $? && told 'no process is registered' || return 1
+    stacks 'stacks_load:nothing_such(_)' --for 1s
+    ends_with 1 $? && told 'nothing to trace' || return 1
+    stacks 'stacks_load:_ -> count' --for 1s
+    ends_with 2 $? || return 1
+    is_clean
+}
+
+# Ctrl-C, and the end of beamtop itself: the node clears it.
+nothing_is_left_after_a_kill() {
+    order loop_nested || return 1
+    "$beamtop" stacks "$node" subject --for 60s --force --timeout 60 --cookie-file "$work/cookie" \
+        >"$work/out" 2>"$work/err" </dev/null &
+    pid=$!
+    wait_until 60 grep -q 'of one process' "$work/err" || { cat "$work/err"; return 1; }
+    kill -9 "$pid"
+    wait "$pid" 2>/dev/null
+    order stop || return 1
+    is_clean
+}
+
+run_on_releases nested_calls a_sleep_is_waiting a_message_is_waited_for exceptions_are_shown \
+    tail_calls_are_nested recursion_is_nested_and_counted_once a_busy_process_does_not_wait \
+    a_process_alone a_pattern_alone_takes_the_first a_hot_function_is_capped nobody_calls \
+    text_and_folded mistakes_are_refused nothing_is_left_after_a_kill
