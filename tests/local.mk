@@ -333,7 +333,8 @@ UNIT_APP += tests/unit/app/test_held
 tests_unit_app_test_held_SOURCES = tests/unit/app/test_held.c src/app/sample/held.c src/app/sample/spread.c
 tests_unit_app_test_held_LDADD = $(BASE_LIBS) $(CMOCKA_LIBS)
 UNIT_APP += tests/unit/app/test_cli
-tests_unit_app_test_cli_SOURCES = tests/unit/app/test_cli.c src/app/cli/cli.c src/app/cli/cli_text.c
+tests_unit_app_test_cli_SOURCES = tests/unit/app/test_cli.c src/app/cli/cli.c src/app/cli/cli_table.c \
+	src/app/cli/cli_text.c
 tests_unit_app_test_cli_LDADD = $(UI_LIBS) $(CMOCKA_LIBS)
 UNIT_APP += tests/unit/app/test_condition
 tests_unit_app_test_condition_SOURCES = tests/unit/app/test_condition.c src/app/command/condition.c

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The option table, shared by the parser (cli.c) and the texts made from it (cli_text.c). */
+/* The options (cli_table.c), for the parser (cli.c) and the texts made from them (cli_text.c). */
 #ifndef BEAMTOP_APP_CLI_CLI_TABLE_H
 #define BEAMTOP_APP_CLI_CLI_TABLE_H
 
@@ -53,7 +53,8 @@ struct cli_option {
     const char *help;
 };
 
-extern const struct cli_option cli_option_table[];
+#define CLI_OPTIONS_MAX 200
+extern const struct cli_option cli_option_table[]; /* up to CLI_OPTIONS_MAX */
 extern const size_t cli_option_table_len;
 
 #endif
