@@ -316,13 +316,17 @@ end,
 
 WordsPerUs = 100,
 
+%% Of the plain rate (Charge): values of processes are all over memory.
+PartTimes = 15,
+
 %% Sends the answer when what the work left is collected.
 Tell = fun({Ref, Answer, Start, Before, Rest}, Words, {CountWork, Charge}, Coordinator) ->
     process_flag(min_heap_size, 233),
     Rest =:= pack orelse erlang:garbage_collect(self(), [{type, minor}]),
     Memory = erlang:convert_time_unit(Words div WordsPerUs, microsecond, native),
     {_, Reductions} = process_info(self(), reductions),
-    {Cost, Rate} = Charge(erlang:monotonic_time() - Start, Reductions - Before, get(rate)),
+    {Cost, Rate} = Charge(erlang:monotonic_time() - Start, Reductions - Before, get(rate),
+                          PartTimes),
     put(rate, Rate),
     CountWork(),
     Coordinator ! {Ref, Answer, Cost + Memory}
