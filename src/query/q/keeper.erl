@@ -446,7 +446,7 @@ Priced = fun(Name, Cost, State) ->
 end,
 
 %% What no process of ours sees of an answer: its way to the link, schedulers that wake for it.
-AnswerUs = 600,
+AnswerUs = 800,
 Answer = fun(AskId, Name, Kind, Cost, What, State) ->
     {Worked, Waited, Next} = Priced(Name, Cost, State),
     #{client := Client, counted := Counted, price := Price, owed := Owed} = Next,

@@ -314,7 +314,7 @@ end,
 %% of just its size, by hibernation. Their clock sees neither that nor the pages which a large heap
 %% takes and gives back: an estimate from its size is added to what they worked.
 
-WordsPerUs = 100,
+WordsPerUs = 70,
 
 %% Of the plain rate (Charge): values of processes are all over memory.
 PartTimes = 15,
