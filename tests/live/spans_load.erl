@@ -170,7 +170,8 @@ root(timeout) ->
 root(pool) ->
     W = gen_server:call(pool, checkout),
     gen_server:call(W, {busy, 10}),
-    gen_server:cast(pool, {checkin, W}),
+    gen_server:cast(pool, {checkin, W, gone()}),
+    until_gone(get(gone)),
     busy(2);
 root(cast) -> gen_server:cast(c, {busy, 6}), busy(3), gen_server:call(b, {busy, 2});
 root(defer) -> gen_server:call(b, {defer, 8}), busy(1);
@@ -191,7 +192,8 @@ root(front) -> gen_server:call(front, work);
 root(pump) -> pump ! tick;
 root(raise) -> gen_server:call(b, {sleep, 50, gone()}, 10).
 
-%% Who answers waits until the caller has gone on, however late that may be.
+%% Who answers waits until the caller has gone on, or who casts until that is taken, however late that
+%% may be.
 gone() -> Gone = atomics:new(1, []), put(gone, Gone), Gone.
 has_gone() -> atomics:put(get(gone), 1, 1).
 until_gone(Gone) -> atomics:get(Gone, 1) =:= 1 orelse begin timer:sleep(1), until_gone(Gone) end.
@@ -252,6 +254,7 @@ pool() ->
             Me = self(),
             spawn(fun() -> seq_trace:set_token([]), timer:sleep(20), Me ! {back, From} end);
         {back, From} -> gen_server:reply(From, w);
+        {'$gen_cast', {checkin, w, Taken}} -> atomics:put(Taken, 1, 1);
         _ -> ok
     end,
     pool().

@@ -129,8 +129,9 @@ counts_calls_too() {
     starts --trace 'record_load:served/2' --events 40 --trace-time 2m --calls record_load --window 500ms --every 2s &&
         order work || return 1
     wait_until 60 status_holds '.windows >= 1' && stops && prints --format json || return 1
-    holds "[.[] | select(.kind == \"end\")][0] | .verification.clean and (.counters | $all_of_them == 40)" &&
-        "$beamtop" calls "$file" --format json >"$work/out" && holds '.[0].schema == "beamtop.calls/2"'
+    holds "[.[] | select(.kind == \"end\")][0] | .verification.clean and (.counters | $all_of_them == 40)" ||
+        { grep '"kind":"end"' "$work/out"; cat "$file.log"; return 1; }
+    "$beamtop" calls "$file" --format json >"$work/out" && holds '.[0].schema == "beamtop.calls/2"'
 }
 
 # Screens look for recorders by the name that the node gives itself.

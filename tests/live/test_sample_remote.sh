@@ -64,16 +64,18 @@ is_recorded_for_strangers() {
     chmod 711 "$work"
     rm -rf "$work/stranger"
     mkdir -m 777 "$work/stranger"
-    HOME=$work/stranger XDG_STATE_HOME=$work/stranger XDG_RUNTIME_DIR=$work/stranger $stranger "$beamtop" record "$node" \
-        --cookie "$(cat "$work/cookie")" --timeout 30 --budget 50 -i 1 --for 6s --sample 1s --sample-every 2s \
-        -o "$work/stranger/runs.btr" >"$work/out" 2>"$work/err"
-    rc=$?
+    leaf='[.[0].samples_at_yields.functions[]? | select(.function == "sample_load:leaf_a/2")] | length == 1'
+    for seconds in 6 24 96; do
+        rm -f "$work/stranger/runs.btr"
+        HOME=$work/stranger XDG_STATE_HOME=$work/stranger XDG_RUNTIME_DIR=$work/stranger $stranger "$beamtop" record "$node" \
+            --cookie "$(cat "$work/cookie")" --timeout 30 --budget 50 -i 1 --for "${seconds}s" --sample 1s --sample-every 2s \
+            -o "$work/stranger/runs.btr" >"$work/text" 2>"$work/err" || break
+        "$beamtop" report "$work/stranger/runs.btr" --format json >"$work/out" 2>"$work/report" || break
+        if jq -es "$leaf" "$work/out" >/dev/null; then break; fi
+    done
     order still
-    [ $rc = 0 ] || { cat "$work/err"; return 1; }
-    told 'at yield points' || return 1
-    "$beamtop" report "$work/stranger/runs.btr" --format json >"$work/out" 2>"$work/err" || { cat "$work/err"; return 1; }
-    holds '.[0].samples == null and .[0].samples_at_yields.runs >= 1' &&
-        holds '[.[0].samples_at_yields.functions[] | select(.function == "sample_load:leaf_a/2")] | length == 1' && is_clean
+    [ ! -s "$work/report" ] || cat "$work/report"
+    told 'at yield points' && holds '.[0].samples == null and .[0].samples_at_yields.runs >= 1' && holds "$leaf" && is_clean
 }
 
 # asks PID: the program has stacks, so that its end is an early one: the node knows its connection.

@@ -43,7 +43,7 @@ shows() {
     }
 }
 
-# watch CASE ARGUMENT…: `subject` does CASE meanwhile.
+# watch CASE ARGUMENT…: while `subject` does CASE.
 watch() {
     case=$1
     shift
@@ -94,6 +94,7 @@ tail_calls_are_nested() {
             and (.around.offset_us + .around.duration_us - .offset_us - .duration_us | fabs) < 5000)'
 }
 
+# shellcheck disable=SC2016
 recursion_is_nested_and_counted_once() {
     watch recurses subject 'stacks_load:down/1' --for 4s || return 1
     shows '([done("down/1")[] | .depth] | max) == 5
@@ -102,7 +103,7 @@ recursion_is_nested_and_counted_once() {
             and (.total_us - $outermost | fabs) < 1)'
 }
 
-# It never waits; whatever it loses to others is no wait.
+# It never waits, also while others run.
 a_busy_process_does_not_wait() {
     watch computes subject 'stacks_load:computes/0' 'stacks_load:burn/1' --for 4s || return 1
     shows 'each("burn/1"; took(300) and .waiting_us == 0)

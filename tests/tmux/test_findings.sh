@@ -101,7 +101,8 @@ closes_prompt() {
 goes_from_a_finding_to_its_cause() {
     idle='Message queue of findings_idle is growing'
     open_view --view findings && finds "$idle" && finds 'ETS table findings_carts is growing' || return 1
-    tm_has_line 'Enter> open.*Space> evidence.*T trace.*m mailbox' || {
+    # A message stands in place of the hints for a while.
+    wait_until 60 tm_has_line 'Enter> open.*Space> evidence.*T trace.*m mailbox' || {
         tm_text
         return 1
     }

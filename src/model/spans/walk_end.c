@@ -52,11 +52,12 @@ void walk_end_all(struct walk *w)
     }
     for (uint32_t i = 0; i < s->n_spans; i++) {
         const struct call *c = walk_call_of(w, w->extra[i].call);
-        if (c == NULL || s->spans[i].outcome != SPAN_UNKNOWN)
+        const enum span_outcome outcome = s->spans[i].outcome;
+        if (c == NULL || (outcome != SPAN_UNKNOWN && outcome != SPAN_OK))
             continue;
-        if (c->gave_up)
+        if (c->gave_up) /* which may have shown only after the reply */
             s->spans[i].outcome = SPAN_LATE;
-        else if (c->replied)
+        else if (c->replied && outcome == SPAN_UNKNOWN)
             s->spans[i].outcome = SPAN_ELSEWHERE;
     }
 }

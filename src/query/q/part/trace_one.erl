@@ -6,9 +6,10 @@
 %% In the collector's process dictionary: `one`, the process, `first` that calls, or none; `off`,
 %% since when it does not run: {Mono, Mfa, Why, AskedAt}; `short`, short times at one place, which
 %% are sent as one event; `ran`, events of this turn; `offs`, events that may still be sent, 0 once
-%% the flag is off; `over`, events that came after that; `gone`, whether it has ended: its last event
-%% comes before that; `shut`, when the budget was shut for good: a result after that would hide that
-%% calls before it are missing.
+%% the flag is off; `over`, events that came after that; `gone`, that it has ended, its last event
+%% before; `shut`, when the budget was shut for good: a result after that would hide that calls
+%% before it are missing.
+
 
 Add = fun(Key, N) -> put(Key, get(Key) + N) end,
 
