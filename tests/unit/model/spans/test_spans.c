@@ -437,6 +437,13 @@ static void test_made(void **state)
           OUT("30", "1", "gen_server:loop/7"), IN("60", "1", "gen_server:loop/7"),
           REQUEST("60", "1"), SEND("61", "1", "2", "1", "2", "cast", "-", "x"), RETURN("70", "1")},
          "root - ok ~30; root - ok ~10"},
+        /* the reply comes before it shows that the caller gave up */
+        {true,
+         {ROOT("0", "1"), SEND("0", "1", "2", "1", "1", "call", R1, "x"),
+          OUT("0", "1", "gen:do_call/4"), RECEIVE("1", "2", "1", "1", "1", "call", R1, "x"),
+          IN("20", "1", "gen:do_call/4"), SEND("21", "2", "1", "1", "2", "reply", R1, "-"),
+          RETURN("25", "1")},
+         "root m:f/0 ok ~25 {call pid timeout ~20} (call pid x late ~20)"},
         /* a process that ends in the midst */
         {true,
          {ROOT("0", "1"), "20000000 5 exit <0.1.0> - - 0 0 - - 0 killed"},
