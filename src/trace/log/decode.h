@@ -137,6 +137,9 @@ int decode_arm(struct armed_answer *out, uint64_t trace_id, const uint8_t *term,
  * it too. */
 bool decode_late(struct cursor *c, char *out, size_t size);
 
+/* The start of a list of terms, of an answer that may have a string in its place. */
+bool decode_terms(struct cursor *c, struct cursor_list *list);
+
 typedef void names_fn(void *arg, const struct etf_pid *pid, struct slice name);
 int decode_names(names_fn *fn, void *arg, const uint8_t *term, size_t len, struct error *err);
 

@@ -40,7 +40,7 @@ static bool read_mfa(struct cursor *c, struct mfa *out)
            cursor_atom(c, &out->function) && cursor_int64(c, &out->arity);
 }
 
-static bool read_terms(struct cursor *c, struct cursor_list *list)
+bool decode_terms(struct cursor *c, struct cursor_list *list)
 {
     return cursor_list(c, list) && (!list->string || answer_fail(c, "a list of terms"));
 }
@@ -83,7 +83,7 @@ static bool read_functions(struct cursor *c, struct preflight *out, struct prefl
     if (!cursor_raw(&start, &p->mfas))
         return false;
     struct cursor_list list;
-    if (!read_terms(c, &list))
+    if (!decode_terms(c, &list))
         return false;
     if (list.count > 100000)
         return answer_fail(c, "a shorter list");
@@ -104,7 +104,7 @@ static bool read_functions(struct cursor *c, struct preflight *out, struct prefl
 static bool read_patterns(struct cursor *c, struct preflight *out, size_t n_patterns)
 {
     struct cursor_list list;
-    if (!read_terms(c, &list))
+    if (!decode_terms(c, &list))
         return false;
     if (list.count != n_patterns)
         return answer_fail(c, "an entry for each pattern");
@@ -170,7 +170,7 @@ static bool read_words(struct cursor *c, const char *prefix, char *out, size_t s
     struct cursor_list list;
     struct slice word;
     uint64_t left = 0;
-    if (!read_terms(c, &list))
+    if (!decode_terms(c, &list))
         return false;
     for (size_t i = 0; i < list.count; i++) {
         if (!cursor_binary(c, &word))
@@ -197,7 +197,7 @@ static bool has_beamtop(struct cursor c)
     struct cursor_list list;
     struct slice name;
     bool found = false;
-    if (!read_terms(&c, &list))
+    if (!decode_terms(&c, &list))
         return false;
     for (size_t i = 0; i < list.count && cursor_binary(&c, &name); i++)
         found = found || is_beamtop(name);
@@ -235,10 +235,10 @@ static bool read_unknown(struct cursor *c, struct preflight *out)
 {
     struct cursor_list list, near;
     struct slice word;
-    if (!read_terms(c, &list) || (list.count > 1 && !answer_fail(c, "one name")))
+    if (!decode_terms(c, &list) || (list.count > 1 && !answer_fail(c, "one name")))
         return false;
     if (list.count == 1) {
-        if (!cursor_tuple_of(c, 2) || !cursor_binary(c, &out->unknown) || !read_terms(c, &near))
+        if (!cursor_tuple_of(c, 2) || !cursor_binary(c, &out->unknown) || !decode_terms(c, &near))
             return false;
         for (size_t i = 0; i < near.count; i++) {
             if (!cursor_binary(c, &word))
@@ -295,7 +295,7 @@ static bool is_ours(const struct our_sessions *ours, struct slice session)
 static bool read_sessions(struct cursor *c, struct our_sessions *ours)
 {
     struct cursor_list list;
-    if (!read_terms(c, &list))
+    if (!decode_terms(c, &list))
         return false;
     for (size_t i = 0; i < list.count; i++) {
         struct slice name;
@@ -314,7 +314,7 @@ static bool read_entries(struct cursor *c, size_t arity, const struct our_sessio
 {
     uint64_t total = 0;
     struct cursor_list list;
-    if (!cursor_tuple_of(c, 2) || !cursor_uint64(c, &total) || !read_terms(c, &list))
+    if (!cursor_tuple_of(c, 2) || !cursor_uint64(c, &total) || !decode_terms(c, &list))
         return false;
     uint64_t others = 0;
     for (size_t i = 0; i < list.count; i++) {
@@ -545,59 +545,4 @@ int decode_arm(struct armed_answer *out, uint64_t trace_id, const uint8_t *term,
          cursor_uint64(&c, &id) && (id == trace_id || answer_fail(&c, "this trace's number")) &&
          read_clock(&c, out);
     return answer_end(&c, ok, "arm", err);
-}
-
-/* ---- names, records */
-
-int decode_names(names_fn *fn, void *arg, const uint8_t *term, size_t len, struct error *err)
-{
-    struct cursor c;
-    struct cursor_list list;
-    cursor_init(&c, term, len);
-    bool ok = cursor_tuple_of(&c, 2) && cursor_atom_is(&c, "names") && read_terms(&c, &list);
-    for (size_t i = 0; ok && i < list.count; i++) {
-        struct etf_pid pid;
-        struct slice name;
-        ok = cursor_tuple_of(&c, 2) && cursor_pid(&c, &pid, NULL) && cursor_binary(&c, &name);
-        if (ok)
-            fn(arg, &pid, name);
-    }
-    return answer_end(&c, ok && cursor_list_end(&c, &list), "names", err);
-}
-
-static bool read_record(struct cursor *c, records_fn *fn, void *arg)
-{
-    struct slice module, name, missing = {NULL, 0}, fields[LIMIT_TRACE_FIELDS];
-    if (!cursor_tuple_of(c, 3) || !cursor_binary(c, &module) || !cursor_binary(c, &name))
-        return false;
-    if (cursor_kind(c) == ETF_KIND_TUPLE) {
-        bool ok =
-            cursor_tuple_of(c, 2) && cursor_atom_is(c, "missing") && cursor_binary(c, &missing);
-        if (ok)
-            fn(arg, module, name, NULL, 0, missing);
-        return ok;
-    }
-    struct cursor_list list;
-    if (!read_terms(c, &list))
-        return false;
-    if (list.count > LIMIT_TRACE_FIELDS)
-        return answer_fail(c, "fewer fields");
-    for (size_t i = 0; i < list.count; i++)
-        if (!cursor_binary(c, &fields[i]))
-            return false;
-    if (!cursor_list_end(c, &list))
-        return false;
-    fn(arg, module, name, fields, list.count, missing);
-    return true;
-}
-
-int decode_records(records_fn *fn, void *arg, const uint8_t *term, size_t len, struct error *err)
-{
-    struct cursor c;
-    struct cursor_list list;
-    cursor_init(&c, term, len);
-    bool ok = cursor_tuple_of(&c, 2) && cursor_atom_is(&c, "records") && read_terms(&c, &list);
-    for (size_t i = 0; ok && i < list.count; i++)
-        ok = read_record(&c, fn, arg);
-    return answer_end(&c, ok && cursor_list_end(&c, &list), "records", err);
 }
