@@ -55,7 +55,7 @@ PlainRate = lists:min([Burst() || _ <- lists:seq(1, 8)]),
 %% costs, and the reductions say how much work it was.
 %% Rate: native time for 1,000 reductions, a mean that follows what is lower by a quarter and what
 %% is higher, where others may have been in the way, by a 16th; undefined before the first. It is at
-%% most Times the plain rate: twice what was measured for that kind of work, since on a busy host
+%% most Times the plain rate: three times what was measured for that work, since on a busy host
 %% the first price, and each that follows, may be any number of times too high. Value: {native
 %% time, next rate}.
 Charge = fun(Wall, Count, Rate, Times) ->
@@ -71,12 +71,12 @@ Charge = fun(Wall, Count, Rate, Times) ->
 end,
 TimesOf = fun(Name) ->
     case Name of
-        system -> 3;
-        scan -> 6;
-        _ -> 20
+        system -> 4;
+        scan -> 8;
+        _ -> 25
     end
 end,
-LoadTimes = 8,
+LoadTimes = 10,
 
 %% ---- What this VM can do
 

@@ -317,7 +317,7 @@ end,
 WordsPerUs = 70,
 
 %% Of the plain rate (Charge): values of processes are all over memory.
-PartTimes = 15,
+PartTimes = 20,
 
 %% Sends the answer when what the work left is collected.
 Tell = fun({Ref, Answer, Start, Before, Rest}, Words, {CountWork, Charge}, Coordinator) ->
