@@ -15,6 +15,7 @@
 #define REASON_BYTES 256u /* of an exception */
 #define TIME_MOST (INT64_C(1) << 61)
 #define OUTSIDE "[outside these calls]"
+#define OUTSIDE_UNKNOWN "[outside these calls, off CPU unknown]"
 
 struct entry {
     enum timeline_kind kind;
@@ -474,6 +475,13 @@ static uint32_t off_frame(struct stacks *s, const struct timeline_row *r)
     return stacks_frame(s, &named);
 }
 
+static void weigh_outside(struct stacks *s, const char *name, int64_t ns)
+{
+    const struct sample_frame frame = {.kind = FRAME_RUNTIME, .name = slice_of(name)};
+    if (ns > 0)
+        stacks_weigh(s, stacks_step(s, 0, stacks_frame(s, &frame)), (double)ns / 1e3);
+}
+
 struct stacks *timeline_stacks(const struct timeline *t)
 {
     struct stacks *s = stacks_new();
@@ -495,10 +503,12 @@ struct stacks *timeline_stacks(const struct timeline *t)
         if (r->kind != TIMELINE_CALL && r->parent == TIMELINE_NONE)
             grow(&inside, r->total_ns);
     }
-    const struct sample_frame outside = {.kind = FRAME_RUNTIME, .name = slice_of(OUTSIDE)};
-    const int64_t rest = t->sums.until_ns - t->sums.from_ns - inside;
-    if (rest > 0)
-        stacks_weigh(s, stacks_step(s, 0, stacks_frame(s, &outside)), (double)rest / 1e3);
+    const int64_t all = t->sums.until_ns - t->sums.from_ns;
+    const int64_t unfollowed = all - (t->sums.followed_until_ns - t->sums.followed_from_ns);
+    const int64_t rest = all - inside;
+    const int64_t unknown = unfollowed < rest ? unfollowed : rest;
+    weigh_outside(s, OUTSIDE, rest - unknown);
+    weigh_outside(s, OUTSIDE_UNKNOWN, unknown);
     free(nodes);
     return s;
 }

@@ -2,7 +2,7 @@
 %% A node of which one scheduler does not yield, for test_lateness.sh. Files in the directory are how the
 %% script asks, since it may stand outside of the node's root; each is deleted when it is done:
 %%   stuck   from now on scheduler 2 compares two equal terms, which does not yield, again and again;
-%%           with a quarter of a second in between; `stuck_always`: with hardly any; `free`
+%%           with a quarter of a second in between; `stuck_always`: with 1 to 15 ms; `free`
 %%           ends it, and four minutes do
 %%   audit   `left` is written, by audit.erl
 %% What asks stands on scheduler 1, so that it runs meanwhile. Processes that wake up every millisecond
@@ -52,7 +52,7 @@ loop(Dir, Depth, Baseline) ->
                exit(get(stuck), kill),
                Until = erlang:monotonic_time(millisecond) + ?MOST_MS,
                put(stuck, spawn_opt(fun() -> stick(Depth, PauseMs, Until) end, [{scheduler, 2}]))
-           end) || {Name, PauseMs} <- [{"stuck", 250}, {"stuck_always", 1}]],
+           end) || {Name, PauseMs} <- [{"stuck", 250}, {"stuck_always", often}]],
     asked(Dir, "free", fun() ->
               Pid = get(stuck),
               Gone = monitor(process, Pid),
@@ -66,7 +66,7 @@ loop(Dir, Depth, Baseline) ->
 %% A comparison takes no reductions: without a pause the next one would follow at once.
 stick(Depth, PauseMs, Until) ->
     compare(Depth),
-    receive after PauseMs -> ok end,
+    receive after case PauseMs of often -> rand:uniform(15); _ -> PauseMs end -> ok end,
     erlang:monotonic_time(millisecond) > Until orelse stick(Depth, PauseMs, Until).
 
 asked(Dir, Name, Do) ->

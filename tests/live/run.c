@@ -208,8 +208,9 @@ bool run_is_quiet(const struct run *r)
 {
     for (const char *line = r->err; line && *line;) {
         const char *end = strchr(line, '\n');
-        const char *price = strstr(line, "costs the target");
-        if (!price || (end && price > end))
+        const char *often = strstr(line, " every ");
+        const char *price = strstr(line, ": costs the target ");
+        if (!often || !price || often > price || (end && price > end))
             return false;
         line = end ? end + 1 : NULL;
     }

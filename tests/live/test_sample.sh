@@ -290,7 +290,7 @@ has_begun() { has_child "$1" && find "/proc/$child/fd" -lname '*perf_event*' 2>/
 tells_a_killed_sampler() {
     "$beamtop" sample "$(os_pid)" --for 60s >"$work/out" 2>"$work/err" &
     run_pid=$!
-    wait_until 60 has_child "$run_pid" || { cat "$work/err"; return 1; }
+    wait_until 60 has_begun "$run_pid" || { cat "$work/err"; return 1; }
     kill -9 "$child"
     ! wait "$run_pid" && told 'sampler was ended by signal 9' && order still
 }

@@ -160,7 +160,7 @@ mistakes_are_refused() {
     is_clean
 }
 
-# Ctrl-C, and the end of beamtop itself: the node clears it.
+# The end of beamtop itself: the node clears it.
 nothing_is_left_after_a_kill() {
     order loop_nested || return 1
     "$beamtop" stacks "$node" subject --for 60s --force --timeout 60 --cookie-file "$work/cookie" \

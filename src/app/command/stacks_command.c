@@ -35,6 +35,7 @@ struct stacking {
     struct etf_pid pid;
     struct slice name; /* borrowed from the log */
     int64_t first_ns;  /* of the first call */
+    int64_t last_ns;   /* of the last event, for a trace whose end did not come */
     bool called, reported;
 };
 
@@ -44,6 +45,12 @@ static const struct trace_state *state_of(const struct stacking *t)
 }
 
 /* ---- events of the session */
+
+static void note_time(struct stacking *t, int64_t at_ns)
+{
+    if (at_ns > t->last_ns)
+        t->last_ns = at_ns;
+}
 
 static void feed_call(struct stacking *t, const struct trace_event *e, bool finished)
 {
@@ -62,6 +69,7 @@ static void feed_call(struct stacking *t, const struct trace_event *e, bool fini
             buf_puts(&text, ": ");
             print_term(&text, (const uint8_t *)e->result.bytes.s, e->result.bytes.len, &limits);
         }
+        note_time(t, end < INT64_MAX ? end : e->mono_ns);
         timeline_end(t->timeline, e->id, end, raised, (struct slice){(char *)text.data, text.len});
     }
     buf_clear(&text);
@@ -79,6 +87,7 @@ static void on_event(void *arg, const struct trace_event *e, bool finished)
         t->pid = e->pid;
         t->first_ns = e->mono_ns;
     }
+    note_time(t, e->mono_ns);
     feed_call(t, e, finished);
 }
 
@@ -93,6 +102,7 @@ static void on_off_cpu(void *arg, const struct off_cpu *off)
     buf_init(&text, 0);
     if (off->mfa.module.len > 0)
         print_mfa(&text, off->mfa.module, off->mfa.function, off->mfa.arity);
+    note_time(t, off->until_ns);
     timeline_off(t->timeline, off->from_ns, off->until_ns, total, off->times,
                  (struct slice){(char *)text.data, text.len}, why);
     buf_clear(&text);
@@ -154,7 +164,8 @@ static void put(struct stacking *t, const struct trace_state *state)
     struct error err = {.code = ERR_NONE};
     const bool first = t->procs == NULL;
     const int64_t from = first && t->called ? t->first_ns : state->armed_mono_ns;
-    const int64_t until = state->ended_mono_ns > from ? state->ended_mono_ns : from;
+    const int64_t last = state->ended_mono_ns > 0 ? state->ended_mono_ns : t->last_ns;
+    const int64_t until = last > from ? last : from;
     char *patterns = typed_patterns(t);
     for (size_t i = 0; i < trace_log_len(log) && t->name.len == 0; i++)
         t->name = trace_log_at(log, i)->name;

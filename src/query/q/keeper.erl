@@ -46,28 +46,28 @@ Burst = fun() ->
     lists:sort([X * 7919 rem 1009 || X <- lists:seq(1, 100)]),
     Took = erlang:monotonic_time() - Start,
     {_, After} = process_info(self(), reductions),
-    max(1, Took * 1000 div (After - Before))
+    Took * 1000 div (After - Before)
 end,
-PlainRate = lists:min([Burst() || _ <- lists:seq(1, 8)]),
+%% Where the clock is too coarse for a burst there is no bound.
+PlainRate =
+    case lists:min([Burst() || _ <- lists:seq(1, 8)]) of 0 -> 1 bsl 40; Plain -> Plain end,
 
 %% What work cost. The CPU time of a process is not known in the VM, and wall time counts also the
 %% time without a core or a scheduler. So wall time shows what a reduction of that kind of work
 %% costs, and the reductions say how much work it was.
 %% Rate: native time for 1,000 reductions, a mean that follows what is lower by a quarter and what
-%% is higher, where others may have been in the way, by a 16th; undefined before the first. It is at
-%% most Times the plain rate: three times what was measured for that work, since on a busy host
-%% the first price, and each that follows, may be any number of times too high. Value: {native
-%% time, next rate}.
+%% is higher, where others may have been in the way, by a 16th; undefined before the first. The first
+%% is at most Times the plain rate, three times what was measured for that work: on a busy host it
+%% may be any number of times too high. Value: {native time, next rate}.
 Charge = fun(Wall, Count, Rate, Times) ->
     Seen = Wall * 1000 div max(1, Count),
     Next =
         case Rate of
-            undefined -> Seen;
+            undefined -> min(Seen, Times * PlainRate);
             _ when Seen > Rate -> Rate + min(Seen - Rate, Rate) div 16 + 1;
             _ -> Rate - (Rate - Seen) div 4
         end,
-    Capped = min(Next, Times * PlainRate),
-    {Count * Capped div 1000, Capped}
+    {Count * Next div 1000, Next}
 end,
 TimesOf = fun(Name) ->
     case Name of

@@ -297,8 +297,8 @@ static void count_missed(struct trace_session *t, size_t i)
         return;
     const struct procs *procs = &t->s.procs;
     bool everybody = procs->n == 1 && procs->items[0].kind == PROCS_ALL && procs->one_in <= 1;
-    bool exact = everybody && !t->specs[i].narrow && !t->narrowed && !shares_functions(t, i) &&
-                 trace_own_function(t, i) == NULL;
+    bool exact = everybody && !t->one && !t->specs[i].narrow && !t->narrowed &&
+                 !shares_functions(t, i) && trace_own_function(t, i) == NULL;
     c->missed = exact ? u->settled : u->shut;
     /* Behind the last event calls are counted too, until the counters are off. */
     bool behind = t->state->end == END_EVENTS && t->dry_last;

@@ -1,7 +1,7 @@
 %% SPDX-License-Identifier: GPL-3.0-or-later
 %% ---- Of one process: when it runs. The flag `running` has no budget in the VM. It stands on this
 %% process only, and goes off when the collector has too many messages in its queue, which it looks
-%% at every 64 of them.
+%% at every 64 of them, or gets too many per second (`second`: {Since, N}).
 %%
 %% In the collector's process dictionary: `one`, the process, `first` that calls, or none; `off`,
 %% since when it does not run: {Mono, Mfa, Why, AskedAt}; `short`, short times at one place, which
@@ -14,6 +14,8 @@
 Add = fun(Key, N) -> put(Key, get(Key) + N) end,
 
 MostQueued = 1000,
+%% Messages of `running` per second: where the collector runs after each of them, its queue is short.
+MostRan = 5000,
 DueNs = 100000000,
 ShortNs = 200000,
 
@@ -59,6 +61,13 @@ OffBegins = fun(Mono, Mfa) ->
     end
 end,
 
+TooMany = fun(Mono) ->
+    {Since, N} = get(second),
+    Passed = Mono - Since > 1000000000,
+    put(second, case Passed of true -> {Mono, 1}; false -> {Since, N + 1} end),
+    not Passed andalso N >= MostRan
+end,
+
 %% Each takes tens of us here, and a process that computes brings 40,000 of them a second: what came
 %% before the flag went off is passed over. More than the queue can have held: the flag is still on.
 OnRunning = fun(Pid, Kind, Mfa, Mono) ->
@@ -75,8 +84,8 @@ OnRunning = fun(Pid, Kind, Mfa, Mono) ->
             put(off, none), OffEnds(Mono, Off);
         _ -> []
     end,
-    Many = get(ran) rem 64 =:= 0 andalso get(offs) > 0
-        andalso element(2, process_info(self(), message_queue_len)) > MostQueued,
+    Many = get(offs) > 0 andalso (TooMany(Mono) orelse (get(ran) rem 64 =:= 0
+        andalso element(2, process_info(self(), message_queue_len)) > MostQueued)),
     case Many of true -> FollowEnds(Mono) ++ Events; false -> Events end
 end,
 

@@ -122,7 +122,8 @@ Turn = fun(#{conf := Conf, until := Until, stopped := Stopped} = S, Out) ->
                  true -> put(shut, Began), Word(0);
                  false -> none
              end,
-    Drained = Drain(Conf, Out, MostDrained()),
+    LastTurn = Unused =/= none orelse get(gone),
+    Drained = Drain(Conf, Out, case LastTurn of true -> 2000; false -> MostDrained() end),
     All = OneTurn() ++ Drained,
     Rest = case Unused of none -> erlang:system_info(trace_control_word); _ -> Unused end,
     At = Now(),
@@ -210,7 +211,7 @@ Collect = fun Collect(TraceKeeper, Plan, #{conf := Conf, last := At} = S, Out) -
             Collect(TraceKeeper, Plan, S#{stopped := true}, Out);
         {'EXIT', TraceKeeper, _} ->
             Disarm(Plan);
-        {'DOWN', _, process, _, _} ->
+        {'DOWN', _, process, _, _} when not Due ->
             put(gone, true),
             Collect(TraceKeeper, Plan, S, Out);
         _ when not Due ->
@@ -233,6 +234,7 @@ Collector = fun(TraceKeeper, Otp, CountWork) ->
     put(count_work, CountWork),
     [put(Key, 0) || Key <- [id, waiting, open, received, raw, ran, over]],
     [put(Key, none) || Key <- [pushed, before, off, short, shut]],
+    put(second, {Now(), 0}),
     put(gone, false),
     put(secret, Secret()),
     receive
