@@ -247,12 +247,13 @@ handle_event({call, From}, sleep, _, _) ->
 handle_event(_, _, _, _) -> keep_state_and_data.
 terminate(_, _, _) -> ok.
 
-%% Speaks the protocol of gen_server by hand; somebody without a token keeps the worker for 20 ms.
+%% Speaks the protocol of gen_server by hand; somebody without a token keeps the worker
+%% long enough for the collector to see that, also on a busy machine.
 pool() ->
     receive
         {'$gen_call', From, checkout} ->
             Me = self(),
-            spawn(fun() -> seq_trace:set_token([]), timer:sleep(20), Me ! {back, From} end);
+            spawn(fun() -> seq_trace:set_token([]), timer:sleep(500), Me ! {back, From} end);
         {back, From} -> gen_server:reply(From, w);
         {'$gen_cast', {checkin, w, Taken}} -> atomics:put(Taken, 1, 1);
         _ -> ok

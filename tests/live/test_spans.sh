@@ -43,6 +43,8 @@ shows() {
     jq -e "$prelude $1" "$work/out" >/dev/null || {
         echo "does not hold: $1"
         jq -c 'del(.roots, .parts), .roots[0]' "$work/out" | cut -c1-3000
+        jq -c '.roots[] | [.outcome, .duration_us, (.children[] | [.kind, .operation, .name, .outcome, .duration_us])]' \
+            "$work/out"
         return 1
     }
 }

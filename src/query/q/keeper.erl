@@ -56,9 +56,9 @@ PlainRate =
 %% time without a core or a scheduler. So wall time shows what a reduction of that kind of work
 %% costs, and the reductions say how much work it was.
 %% Rate: native time for 1,000 reductions, a mean that follows what is lower by a quarter and what
-%% is higher, where others may have been in the way, by a 16th; undefined before the first. The first
-%% is at most Times the plain rate, three times what was measured for that work: on a busy host it
-%% may be any number of times too high. Value: {native time, next rate}.
+%% is higher, where others may have been in the way, by a 16th; undefined before the first. The
+%% first is at most Times the plain rate, three times what was measured for that work: on a busy
+%% host it may be any number of times too high. Value: {native time, next rate}.
 Charge = fun(Wall, Count, Rate, Times) ->
     Seen = Wall * 1000 div max(1, Count),
     Next =

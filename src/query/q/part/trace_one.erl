@@ -14,7 +14,7 @@
 Add = fun(Key, N) -> put(Key, get(Key) + N) end,
 
 MostQueued = 1000,
-%% Messages of `running` per second: where the collector runs after each of them, its queue is short.
+%% Messages of `running` per second: where the collector runs after each, its queue stays short.
 MostRan = 5000,
 DueNs = 100000000,
 ShortNs = 200000,
