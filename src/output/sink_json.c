@@ -233,6 +233,12 @@ void json_put_value(struct buf *out, json_t *v)
     json_decref(v);
 }
 
+void json_put_row(struct buf *out, const struct field_list *list, const void *row)
+{
+    const struct section section = {list, list->name, row};
+    json_put_value(out, json_section(&section));
+}
+
 void json_put_line(struct buf *out, json_t *root)
 {
     json_put_value(out, root);

@@ -5,7 +5,9 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 
+#include "beamtop/base/alloc.h"
 #include "beamtop/base/limits.h"
 #include "beamtop/base/text.h"
 #include "beamtop/model/samples.h"
@@ -50,7 +52,7 @@ void stacks_put_folded(struct sink_pieces *out, const struct stacks *s, struct s
 
 /* ---- speedscope: samples are lists of numbers, so only texts need a library */
 
-void speedscope_put_text(struct buf *out, struct slice text)
+static void put_text(struct buf *out, struct slice text)
 {
     json_put_value(out, text.len > 0 ? json_slice(text) : json_string(""));
 }
@@ -59,7 +61,7 @@ void speedscope_put_head(struct sink_pieces *out, struct slice name)
 {
     buf_puts(&out->buf, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
                         "\"exporter\":\"beamtop@" PACKAGE_VERSION "\",\"name\":");
-    speedscope_put_text(&out->buf, name);
+    put_text(&out->buf, name);
     buf_puts(&out->buf, ",\"activeProfileIndex\":0,\"profiles\":[");
 }
 
@@ -87,7 +89,7 @@ void speedscope_put_profile(struct sink_pieces *out, struct slice name, const ch
 {
     const char *between = "";
     buf_puts(&out->buf, "{\"type\":\"sampled\",\"name\":");
-    speedscope_put_text(&out->buf, name);
+    put_text(&out->buf, name);
     buf_printf(&out->buf, ",\"unit\":\"%s\",\"startValue\":0,\"endValue\":%.15g,\"samples\":[",
                unit, stacks_total(s));
     put_stacks(out, s, shared);
@@ -99,6 +101,58 @@ void speedscope_put_profile(struct sink_pieces *out, struct slice name, const ch
         between = ",";
     }
     buf_puts(&out->buf, "]}");
+}
+
+struct speedscope_open {
+    uint32_t frame;
+    int64_t until_ns;
+};
+
+void speedscope_begin_events(struct speedscope_events *e, struct sink_pieces *out,
+                             struct slice name, int64_t from_ns, int64_t until_ns, size_t most)
+{
+    *e = (struct speedscope_events){.out = out,
+                                    .open = alloc_zero(most + 1, sizeof *e->open),
+                                    .from_ns = from_ns,
+                                    .at_ns = from_ns,
+                                    .between = ""};
+    buf_puts(&out->buf, "{\"type\":\"evented\",\"name\":");
+    put_text(&out->buf, name);
+    buf_printf(&out->buf,
+               ",\"unit\":\"microseconds\",\"startValue\":0,\"endValue\":%.3f,\"events\":[",
+               (double)(until_ns - from_ns) / 1e3);
+}
+
+static void put_event(struct speedscope_events *e, char type, uint32_t frame, int64_t at_ns)
+{
+    e->at_ns = at_ns > e->at_ns ? at_ns : e->at_ns;
+    buf_printf(&e->out->buf, "%s{\"type\":\"%c\",\"frame\":%" PRIu32 ",\"at\":%.3f}", e->between,
+               type, frame, (double)(e->at_ns - e->from_ns) / 1e3);
+    e->between = ",";
+    sink_pieces_flush(e->out, SINK_PIECE_BYTES);
+}
+
+static void close_to(struct speedscope_events *e, size_t depth)
+{
+    for (; e->depth > depth; e->depth--)
+        put_event(e, 'C', e->open[e->depth - 1].frame, e->open[e->depth - 1].until_ns);
+}
+
+void speedscope_put_event(struct speedscope_events *e, size_t depth, uint32_t frame,
+                          int64_t from_ns, int64_t until_ns)
+{
+    close_to(e, depth);
+    if (e->depth > 0 && e->open[e->depth - 1].until_ns < until_ns)
+        until_ns = e->open[e->depth - 1].until_ns;
+    e->open[e->depth++] = (struct speedscope_open){frame, until_ns};
+    put_event(e, 'O', frame, from_ns);
+}
+
+void speedscope_end_events(struct speedscope_events *e)
+{
+    close_to(e, 0);
+    buf_puts(&e->out->buf, "]}");
+    free(e->open);
 }
 
 /* They come last: the profiles find out which there are. An object has no order. */

@@ -14,8 +14,21 @@ void stacks_put_folded(struct sink_pieces *out, const struct stacks *s, struct s
 void speedscope_put_head(struct sink_pieces *out, struct slice name);
 void speedscope_put_profile(struct sink_pieces *out, struct slice name, const char *unit,
                             const struct stacks *s, struct stacks *shared);
+/* A profile of kind "evented": frames in time, one within the other. Times are ns of one clock.
+ * They never go back, and a frame ends with the one around it at the latest. */
+struct speedscope_events {
+    struct sink_pieces *out;
+    struct speedscope_open *open;
+    size_t depth;
+    int64_t from_ns, at_ns;
+    const char *between;
+};
+/* For at most so many frames. */
+void speedscope_begin_events(struct speedscope_events *e, struct sink_pieces *out,
+                             struct slice name, int64_t from_ns, int64_t until_ns, size_t most);
+/* By start; so many frames are around it. */
+void speedscope_put_event(struct speedscope_events *e, size_t depth, uint32_t frame,
+                          int64_t from_ns, int64_t until_ns);
+void speedscope_end_events(struct speedscope_events *e);
 void speedscope_put_end(struct sink_pieces *out, const struct stacks *shared);
-/* A text as JSON: of nothing it is "", since null is not allowed there. */
-void speedscope_put_text(struct buf *out, struct slice text);
-
 #endif

@@ -93,7 +93,7 @@ static json_t *json_preflight(const struct trace_preflight *preflight)
     return object;
 }
 
-static json_t *json_check(const struct session_check *check)
+json_t *json_check(const struct session_check *check)
 {
     json_t *object = json_object();
     add(object, &trace_check_fields, check);

@@ -7,6 +7,8 @@
 
 #include "beamtop/output/fields.h"
 
+struct session_check; /* beamtop/trace/status.h */
+
 json_t *json_slice(struct slice text); /* null when empty */
 json_t *json_known(int64_t v);         /* null below zero */
 json_t *json_section(const struct section *s);
@@ -19,5 +21,8 @@ struct slice json_read_slice(struct arena *arena, const json_t *text); /* empty 
 /* One line of the output; frees root. */
 void json_put_line(struct buf *out, json_t *root);
 void json_put_value(struct buf *out, json_t *v); /* the same without the end of the line */
+void json_put_row(struct buf *out, const struct field_list *list, const void *row);
+/* Whether anything of a session is left, and in which words. */
+json_t *json_check(const struct session_check *check);
 
 #endif

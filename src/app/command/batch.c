@@ -215,3 +215,23 @@ int batch_run(const struct batch_job *job)
     model_free(b.model);
     return b.rt.exit_code;
 }
+
+int batch_exit_code(const struct batch *b)
+{
+    return b->signal == SIGTERM ? 128 + SIGTERM : EXIT_DONE;
+}
+
+void batch_tell_verified(const struct batch *b, const struct session_check *check)
+{
+    if (b->job->options->format == FORMAT_TEXT && check->done && check->clean)
+        tell_line("verified after %.0f ms: nothing left on the node",
+                  (double)check->after_us / 1000);
+}
+
+void batch_end(struct batch *b, const struct error *err)
+{
+    if (err->code != ERR_NONE)
+        runtime_end(&b->rt, exit_code_of_error(err->code), err);
+    else
+        runtime_end(&b->rt, batch_exit_code(b), NULL);
+}

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `beamtop calls`: windows of counted calls without a screen, to the proof that nothing is left. */
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 
 #include "beamtop/base/attr.h"
@@ -60,7 +59,7 @@ static int exit_code_of_end(const struct counting *t, const struct calls_state *
         return exit_code_of_error(t->run->rt.err.code);
     if (state->status.error.code != ERR_NONE)
         return exit_code_of_error(state->status.error.code);
-    return t->run->signal == SIGTERM ? 128 + SIGTERM : EXIT_DONE;
+    return batch_exit_code(t->run);
 }
 
 static void ended(struct counting *t, const struct calls_state *state)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `beamtop spans`: a capture of causal spans without a screen, until it is verified that nothing is
  * left. */
-#include <signal.h>
 #include <stdio.h>
 
 #include "app/cli/commands.h"
@@ -112,13 +111,9 @@ static void ended(struct capturing *t, const struct spans_run *run)
     if (run->end == SPANS_END_TRACED)
         tell_line("trace tokens stay in processes while another tool has the system tracer; "
                   "seq_trace:reset_trace() clears them");
-    else if (t->options->format == FORMAT_TEXT && check->done)
-        tell_line("verified after %.0f ms: nothing left on the node",
-                  (double)check->after_us / 1000);
-    const int code = err.code != ERR_NONE        ? exit_code_of_error(err.code)
-                     : t->run->signal == SIGTERM ? 128 + SIGTERM
-                                                 : EXIT_DONE;
-    runtime_end(&t->run->rt, code, err.code != ERR_NONE ? &err : NULL);
+    else
+        batch_tell_verified(t->run, check);
+    batch_end(t->run, &err);
 }
 
 static void on_change(void *arg)

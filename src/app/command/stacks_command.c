@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `beamtop stacks`: what one process calls, and when it does not run, until it is verified that
  * nothing is left. A trace of calls and returns, with the flag `running` on that process. */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -205,13 +204,8 @@ static void ended(struct stacking *t, const struct trace_state *state)
         put(t, state);
     if (!check->unarmed && !(check->done && check->clean) && state->end != END_LINK)
         error_set(&err, ERR_TARGET, "%s", check->text);
-    if (t->options->format == FORMAT_TEXT && check->done && check->clean)
-        tell_line("verified after %.0f ms: nothing left on the node",
-                  (double)check->after_us / 1000);
-    const int code = err.code != ERR_NONE        ? exit_code_of_error(err.code)
-                     : t->run->signal == SIGTERM ? 128 + SIGTERM
-                                                 : EXIT_DONE;
-    runtime_end(&t->run->rt, code, err.code != ERR_NONE ? &err : NULL);
+    batch_tell_verified(t->run, check);
+    batch_end(t->run, &err);
 }
 
 static void failed(struct stacking *t, const struct trace_state *state)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `beamtop trace`: one trace without a screen, from its words to the proof that nothing is left. */
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -42,7 +41,7 @@ static int exit_code_of_end(const struct tracing *t, const struct trace_state *s
         state->status.check.unarmed || (state->status.check.done && state->status.check.clean);
     if (!verified || state->end == END_KILLED)
         return EXIT_FAILED;
-    return t->run->signal == SIGTERM ? 128 + SIGTERM : EXIT_DONE;
+    return batch_exit_code(t->run);
 }
 
 /* The output is gone: the trace is ended first, then we. */

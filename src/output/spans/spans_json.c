@@ -201,16 +201,10 @@ LIST(spans_part_fields, "parts", part_table);
 
 /* ---- pieces of JSON text */
 
-static void put_row(struct buf *out, const struct field_list *list, const void *row)
-{
-    const struct section section = {list, list->name, row};
-    json_put_value(out, json_section(&section));
-}
-
 /* The keys of an object that goes on. */
 static void put_open(struct buf *out, const struct field_list *list, const void *row)
 {
-    put_row(out, list, row);
+    json_put_row(out, list, row);
     out->len--;
 }
 
@@ -283,7 +277,7 @@ static void put_wait(struct spans_form *f, const struct span *span, const struct
         .net_us = spans_us(wait->net_ns),
         .at_most = wait->at_most,
     };
-    put_row(&f->out->buf, &spans_wait_fields, &row);
+    json_put_row(&f->out->buf, &spans_wait_fields, &row);
 }
 
 static void put_waits(struct spans_form *f, const struct span *span)
@@ -313,7 +307,7 @@ static void put_path(struct spans_form *f, uint32_t root)
             .share = share_of(steps[i].to_ns - steps[i].from_ns, span_duration(span)),
         };
         buf_puts(&f->out->buf, i > 0 ? "," : "");
-        put_row(&f->out->buf, &spans_step_fields, &row);
+        json_put_row(&f->out->buf, &spans_step_fields, &row);
         sink_pieces_flush(f->out, SINK_PIECE_BYTES);
     }
     buf_puts(&f->out->buf, "]");
@@ -359,18 +353,10 @@ static void put_parts(struct spans_form *f, const struct spans_sum *sum)
             .slow_share = share_of(p->slow_ns, sum->slow_ns),
         };
         buf_puts(&f->out->buf, i > 0 ? "," : "");
-        put_row(&f->out->buf, &spans_part_fields, &row);
+        json_put_row(&f->out->buf, &spans_part_fields, &row);
         sink_pieces_flush(f->out, SINK_PIECE_BYTES);
     }
     buf_puts(&f->out->buf, "]");
-}
-
-static void put_check(struct buf *out, const struct session_check *check)
-{
-    const struct section fields = {&trace_check_fields, "verification", check};
-    json_t *object = json_section(&fields);
-    json_object_set_new(object, "text", json_slice(slice_of(check->text)));
-    json_put_value(out, object);
 }
 
 static void put_run(struct spans_form *f, const struct spans_sum *sum)
@@ -423,9 +409,9 @@ static void put_run(struct spans_form *f, const struct spans_sum *sum)
     json_put_value(&f->out->buf, root);
     f->out->buf.len--;
     buf_puts(&f->out->buf, ",\"dropped\":");
-    put_row(&f->out->buf, &spans_dropped_fields, &dropped);
+    json_put_row(&f->out->buf, &spans_dropped_fields, &dropped);
     buf_puts(&f->out->buf, ",\"verification\":");
-    put_check(&f->out->buf, &run->status.check);
+    json_put_value(&f->out->buf, json_check(&run->status.check));
 }
 
 void spans_json_put(struct spans_form *f)

@@ -4,7 +4,6 @@
 
 #include "beamtop/output/json.h"
 #include "beamtop/output/timeline_fields.h"
-#include "beamtop/output/trace_line.h"
 #include "timeline_form.h"
 
 struct run_row {
@@ -126,14 +125,6 @@ static double us(int64_t ns)
     return (double)ns / 1e3;
 }
 
-static void put_fields(struct buf *out, const struct field_list *list, const void *row)
-{
-    const struct section fields = {list, list->name, row};
-    json_t *object = json_object();
-    json_add_section(object, &fields);
-    json_put_value(out, object);
-}
-
 static void put_row(struct timeline_form *f, const struct timeline_row *r)
 {
     const bool call = r->kind == TIMELINE_CALL, gap = r->kind == TIMELINE_GAP;
@@ -156,7 +147,7 @@ static void put_row(struct timeline_form *f, const struct timeline_row *r)
         .calls = gap && r->calls > 0 ? (int64_t)(r->calls & INT64_MAX) : -1,
         .at_most = r->at_most,
     };
-    put_fields(&f->out->buf, &timeline_row_fields, &row);
+    json_put_row(&f->out->buf, &timeline_row_fields, &row);
 }
 
 static void put_function(struct timeline_form *f, const struct timeline_function *fun)
@@ -173,7 +164,7 @@ static void put_function(struct timeline_form *f, const struct timeline_function
         .waiting_us = us(fun->waiting_ns),
         .off_cpu_us = us(fun->off_cpu_ns),
     };
-    put_fields(&f->out->buf, &timeline_function_fields, &row);
+    json_put_row(&f->out->buf, &timeline_function_fields, &row);
 }
 
 static void put_run(struct timeline_form *f)
@@ -213,12 +204,10 @@ static void put_run(struct timeline_form *f)
         .expensive = p->expensive,
     };
     const struct section fields = {&timeline_run_fields, "run", &row};
-    const struct section checked = {&trace_check_fields, "verification", &state->status.check};
-    json_t *root = json_object(), *check = json_section(&checked);
+    json_t *root = json_object();
     json_object_set_new(root, "schema", json_string("beamtop.stacks/1"));
     json_add_section(root, &fields);
-    json_object_set_new(check, "text", json_slice(slice_of(state->status.check.text)));
-    json_object_set_new(root, "verification", check);
+    json_object_set_new(root, "verification", json_check(&state->status.check));
     json_put_value(&f->out->buf, root);
     f->out->buf.len--;
 }
