@@ -128,9 +128,10 @@ OnEvent = fun(Message, {Counters, _, Bytes} = Conf) ->
     case Message of
         {trace_ts, Pid, call, Mfa, What, Mono} ->
             Add(received, 1),
-            case IsOne(Pid) of
+            case get(one) =:= none orelse IsOne(Pid) of
+                true -> OnCall(Pid, Mfa, What, Mono, Conf);
                 {true, Before} -> OnCall(Pid, Mfa, What, Mono, Conf) ++ Before;
-                {false, _} -> []
+                false -> []
             end;
         {trace_ts, Pid, Kind, Mfa, Value, Mono} when Kind =:= return_from;
                                                      Kind =:= exception_from ->

@@ -10,7 +10,6 @@
 %% before; `shut`, when the budget was shut for good: a result after that would hide that calls
 %% before it are missing.
 
-
 Add = fun(Key, N) -> put(Key, get(Key) + N) end,
 
 MostQueued = 1000,
@@ -89,10 +88,10 @@ OnRunning = fun(Pid, Kind, Mfa, Mono) ->
     case Many of true -> FollowEnds(Mono) ++ Events; false -> Events end
 end,
 
-%% Calls of others do not count once it is known who is first. Value: {IsIt, Events}.
+%% Of a call: {true, Events before it}, or false: calls of others do not count once it is known who
+%% is first.
 IsOne = fun(Pid) ->
     case get(one) of
-        none -> {true, []};
         Pid -> {true, FlushShort()};
         first ->
             put(one, Pid),
@@ -107,7 +106,7 @@ IsOne = fun(Pid) ->
                 _ -> ok
             end,
             {true, [{q, At, true}]};
-        _ -> {false, []}
+        _ -> false
     end
 end,
 
