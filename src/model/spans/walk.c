@@ -381,6 +381,7 @@ static bool waits_on(struct walk *w, const struct process *p, uint32_t at)
 static void take_out(struct walk *w, const struct event *e)
 {
     struct process *p = &w->processes[e->process];
+    p->loops = p->loops || walk_is_loop(w, e->text);
     if (waits_on(w, p, e->text)) {
         p->gap.resumed = false;
         return;

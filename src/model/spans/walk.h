@@ -44,6 +44,7 @@ struct process {
     int64_t active;
     struct gap gap;
     bool scheduled;               /* events of running are there */
+    bool loops;                   /* it waits in a loop of OTP's behaviours */
     uint32_t idle;                /* text: where it waits between requests; 0: not seen */
     uint32_t came_in;             /* text: its last event was in, there; 0: was another */
     uint32_t arrived, arrived_of; /* reply in the queue since it last ran: reference, process */
@@ -73,7 +74,9 @@ struct walk {
 
 /* ---- waits (walk_waits.c) */
 
-/* Whether a process at this function (a text) waits for its next request; for any message. */
+/* Whether OTP's behaviours wait for their next message at this function (a text). */
+bool walk_is_loop(const struct walk *w, uint32_t at);
+/* Whether a process there waits for its next request; for any message. */
 bool walk_is_idle(const struct walk *w, const struct process *p, uint32_t at);
 bool walk_waits_at(const struct walk *w, const struct process *p, uint32_t at);
 /* Events say when this span's process runs and waits. */

@@ -7,18 +7,22 @@ static bool in_function(const struct spans *s, uint32_t text, const char *functi
     return slice_begins(spans_text(s, text), function);
 }
 
-/* Where OTP's behaviours wait for their next message, or where this one was seen to. */
-bool walk_is_idle(const struct walk *w, const struct process *p, uint32_t at)
+bool walk_is_loop(const struct walk *w, uint32_t at)
 {
     static const char *const loops[] = {"gen_server:loop/", "gen_statem:loop_receive/",
                                         "gen_statem:loop/", "gen_event:fetch_msg/",
                                         "erlang:hibernate/"};
-    if (at != 0 && at == p->idle)
-        return true;
     for (size_t i = 0; i < sizeof loops / sizeof *loops; i++)
         if (in_function(w->s, at, loops[i]))
             return true;
     return false;
+}
+
+/* Where one was seen to take a request counts only in a process that has no such loop: a server
+   whose NIF ends as the next request comes has not waited there. */
+bool walk_is_idle(const struct walk *w, const struct process *p, uint32_t at)
+{
+    return walk_is_loop(w, at) || (at != 0 && at == p->idle && !p->loops);
 }
 
 static bool in_gen(const struct walk *w, uint32_t at)

@@ -140,6 +140,7 @@ Arm = fun(#{keeper := Keeper, otp := Otp, untraced := Untraced}, Asked) ->
         Apart = Denied() -- [P || {P, _} <- [Process]],
         C ! {Self, go, #{place => At, full => Full, process => Process,
                          left => Within(Events, MostEvents),
+                         most_roots => Within(Roots, MostRoots),
                          participants => Within(Participants, MostParticipants),
                          denied => maps:from_list([{P, []} || P <- Apart ++ Untraced()])}},
         receive {C, ready} -> ok after GraceMs -> ok end,

@@ -96,15 +96,33 @@ end,
 
 %% {How many take part, who}, the state of a process there.
 SeenOf = fun(Label, S) -> maps:get(Label, map_get(seen, S), none) end,
-StateOf = fun(_, none) -> stale; (P, {_, Of}) -> maps:get(P, Of, unknown) end,
+StateOf = fun(P, {_, Of}) -> maps:get(P, Of, unknown) end,
 SetState = fun(Label, P, State, {N, Of}, S) ->
     More = case is_map_key(P, Of) of true -> N; false -> N + 1 end,
     S#{seen := maps:put(Label, {More, Of#{P => State}}, map_get(seen, S))}
 end,
 
+%% A process that cannot put an event into the collector's queue at once does so when it is
+%% scheduled out. Events of others, which its message has caused, come before then: without the call
+%% that began their root they would be stale. early: those of a label without a root, newest first.
+MostEarly = 200,
+TooEarly = fun(Event, S) ->
+    case element(2, Event) of send -> StaleSend(Event, S); _ -> DropStale(Event, S) end
+end,
+Early = fun(Event, S) ->
+    Held_ = map_get(early, S),
+    case length(Held_) < MostEarly of
+        true -> S#{early := [Event | Held_]};
+        false ->
+            {New, Old} = lists:split(MostEarly div 2, Held_),
+            lists:foldr(TooEarly, S#{early := [Event | New]}, Old)
+    end
+end,
+
 OnSend = fun({Ts, _, F, To, Label, _, Tag, _, _, _} = Event, S) ->
     Seen = SeenOf(Label, S),
-    case IsOver(F, Label, Ts, S) orelse StateOf(F, Seen) of
+    case Seen =:= none orelse IsOver(F, Label, Ts, S) orelse StateOf(F, Seen) of
+        true when Seen =:= none -> Early(Event, S);
         true -> StaleSend(Event, S);
         stale -> StaleSend(Event, S);
         unknown -> Keep(Event, S);
@@ -135,7 +153,7 @@ end,
 
 OnReceive = fun({Ts, _, P, F, Label, Serial, Tag, _, _, _} = Event, S) ->
     case SeenOf(Label, S) of
-        none -> DropStale(Event, S);
+        none -> Early(Event, S);
         {N, _} = Seen ->
             Dead = is_map_key({F, Serial}, map_get(dead, S)) orelse IsOver(P, Label, Ts, S),
             By = case Dead orelse StateOf(F, Seen) of
@@ -152,5 +170,18 @@ OnReceive = fun({Ts, _, P, F, Label, Serial, Tag, _, _, _} = Event, S) ->
                 Why when is_tuple(Mine) -> Skip(Why, S);
                 Why -> Skipped(Why, P, SetState(Label, P, Why, Seen, S))
             end
+    end
+end,
+
+%% The root of process P, which began at Ts, has come.
+Claim = fun(P, Ts, S) ->
+    case map_get(early, S) of
+        [] -> S;
+        Held_ ->
+            {Mine, Others} = lists:partition(
+                fun(E) -> element(5, E) =:= P andalso element(1, E) > Ts end, Held_),
+            lists:foldr(fun(E, Next) ->
+                case element(2, E) of send -> OnSend(E, Next); _ -> OnReceive(E, Next) end
+            end, S#{early := Others}, Mine)
     end
 end,

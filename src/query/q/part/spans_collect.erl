@@ -118,9 +118,10 @@ end,
 Linger = fun(S) ->
     case map_size(map_get(opens, S)) =:= 0 andalso erlang:system_info(trace_control_word) =:= 0 of
         true when map_get(until, S) =:= infinity ->
+            Until = erlang:monotonic_time()
+                + erlang:convert_time_unit(LingerMs, millisecond, native),
             erlang:send_after(LingerMs, self(), linger),
-            S#{until := erlang:monotonic_time()
-                   + erlang:convert_time_unit(LingerMs, millisecond, native)};
+            S#{until := Until};
         true -> S;
         false -> S#{until := infinity}
     end
@@ -133,10 +134,18 @@ OnSpan = fun({Ts, Kind, P, _, Label, _, Tag, _, _, _} = Event, S) ->
         send when is_pid(Label) -> OnSend(Event, S);
         'receive' when is_pid(Label) -> OnReceive(Event, S);
         root ->
-            %% A process as root has one at a time.
-            Open = case Tag of none -> maps:get(P, Opens, 0) + 1; _ -> 1 end,
-            Next = Begun(P, S#{roots := map_get(roots, S) + 1, opens := Opens#{P => Open}}),
-            (Flagged(P, Keep(Event, Next)))#{stale := true};
+            Before = maps:get(P, Opens, 0),
+            case Tag =:= none andalso Before =:= 0
+                andalso map_get(roots, S) >= map_get(most_roots, S) of
+                %% Of callers that race more than one may take the last root.
+                true -> S;
+                false ->
+                    %% A process as root has one at a time.
+                    Open = case Tag of none -> Before + 1; _ -> 1 end,
+                    Next = Begun(P, S#{roots := map_get(roots, S) + 1, opens := Opens#{P => Open},
+                                       until := infinity, stale := true}),
+                    Claim(P, Ts, Flagged(P, Keep(Event, Next)))
+            end;
         over ->
             Linger(S#{opens := maps:remove(P, Opens), stale := true});
         return ->
@@ -207,7 +216,8 @@ SpansFinish = fun(Why, #{holder := H, plan := Plan} = S) ->
         end
     end,
     Last = Drain(case lists:member(Why, [time, stopped]) of true -> Queued; false -> 0 end, S),
-    #{kept := Kept, left := Left} = All = Stopped(Last),
+    #{kept := Kept, left := Left} = All = lists:foldl(fun(_, Next) -> Skip(stale, Next) end,
+                                                      Stopped(Last), map_get(early, Last)),
     process_flag(trap_exit, false),
     H ! {self(), over, case Left of 0 -> events; _ -> Why end, Tally(All), Kept},
     receive after 5 * GraceMs -> DisarmAlone(Plan) end
@@ -247,9 +257,10 @@ SpansCollect = fun Collect(S) ->
         {finish, Why} ->
             SpansFinish(Why, S);
         linger ->
-            case Linger(S#{until := infinity}) of
-                #{until := infinity} = Next -> Collect(Next);
-                _ -> SpansFinish(roots, S)
+            #{until := Until} = Next = Linger(S),
+            case erlang:monotonic_time() < Until of
+                true -> Collect(Next);
+                false -> SpansFinish(roots, S)
             end;
         {'EXIT', H, _} ->
             DisarmAlone(maps:get(plan, S));
@@ -268,7 +279,7 @@ SpansCollector = fun(H, CountWork) ->
                        seen => #{}, beyond => #{}, dead => #{}, resets => 0,
                        window => {erlang:monotonic_time(), 0},
                        skips => #{cap => 0, participants => 0, fanout => 0, depth => 0, stale => 0},
-                       until => infinity, stale => false,
+                       until => infinity, stale => false, early => [],
                        seeded => erlang:monotonic_time()},
             Reseed(S),
             Full andalso SetPattern(At, 'receive', ReceiveSpec, []),

@@ -404,6 +404,16 @@ static void test_made(void **state)
           RECEIVE("6", "2", "1", "1", "1", "cast", "-", "x"), OUT("30", "2", "my:loop/1"),
           IN("90", "2", "my:loop/1")},
          "root m:f/0 ok ~6 (cast pid x ok ~24)"},
+        /* … but not a server of OTP, whose write is done as the next request comes */
+        {true,
+         {ROOT("0", "1"), OUT("0", "2", "gen_server:loop/7"), IN("1", "2", "gen_server:loop/7"),
+          OUT("2", "2", "prim_file:write_nif/2"), SEND("5", "1", "2", "1", "1", "call", R1, "x"),
+          IN("6", "2", "prim_file:write_nif/2"), RECEIVE("6", "2", "1", "1", "1", "call", R1, "x"),
+          OUT("8", "2", "prim_file:write_nif/2"), IN("20", "2", "prim_file:write_nif/2"),
+          SEND("31", "2", "1", "1", "2", "reply", R1, "-"),
+          RECEIVE("32", "1", "2", "1", "2", "reply", R1, "-"), RETURN("60", "1")},
+         "root m:f/0 ok ~60 {call pid ok ~27} (call pid x ok ~25 {WAITING prim_file:write_nif/2 "
+         "~12})"},
         /* a function that was seen to wait for a message waits the next time too */
         {true,
          {ROOT("0", "1"), SEND("1", "1", "2", "1", "1", "message", "-", "x"),
