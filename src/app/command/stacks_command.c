@@ -163,7 +163,7 @@ static void put(struct stacking *t, const struct trace_state *state)
     struct error err = {.code = ERR_NONE};
     const bool first = t->procs == NULL;
     const int64_t from = first && t->called ? t->first_ns : state->armed_mono_ns;
-    const int64_t last = state->ended_mono_ns > 0 ? state->ended_mono_ns : t->last_ns;
+    const int64_t last = state->ended_mono_ns != 0 ? state->ended_mono_ns : t->last_ns;
     const int64_t until = last > from ? last : from;
     char *patterns = typed_patterns(t);
     for (size_t i = 0; i < trace_log_len(log) && t->name.len == 0; i++)
@@ -360,7 +360,7 @@ static int take_words(struct stacking *t, const struct cli_options *o)
 
 int command_stacks(const struct cli_options *o, const struct app_env *env)
 {
-    struct stacking t = {.options = o, .env = env};
+    struct stacking t = {.options = o, .env = env, .last_ns = INT64_MIN};
     int code = take_words(&t, o);
     if (code == EXIT_DONE && replay_is_file(o->target)) {
         tell_line("%s is a recording: stacks follows a process of a live node", o->target);
