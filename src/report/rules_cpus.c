@@ -11,6 +11,7 @@
 struct lost {
     double seconds, schedulers;
     double wait, steal, throttled; /* shares; NaN: unknown */
+    double without;                /* wait, as a share of the time when they were ready to run */
 };
 
 static double grown(const json_t *before, const json_t *now, const char *key)
@@ -36,11 +37,21 @@ static struct lost lost_of(const struct judge *j, const json_t *now)
         before = fact_at(j, j->from + (j->to - j->from) / 2);
     double us = grown(before, now, "mono_us");
     struct lost l = {.seconds = us / 1e6, .schedulers = fact_number(now, "schedulers")};
-    l.wait = share(grown(before, now, "wait_us"), us * l.schedulers);
+    double wait = grown(before, now, "wait_us");
+    l.wait = share(wait, us * l.schedulers);
+    l.without = share(wait, wait + grown(before, now, "run_us"));
     l.steal = share(grown(before, now, "steal_ticks"), grown(before, now, "host_ticks"));
     l.throttled = share(grown(before, now, "throttled_periods"), grown(before, now, "periods"));
     json_decref(before);
     return l;
+}
+
+double judge_without_cpu(const struct judge *j)
+{
+    json_t *now = fact_at(j, j->to);
+    struct lost l = lost_of(j, now);
+    json_decref(now);
+    return recording_restarted(j->recording, j->from, j->to) ? NAN : l.without;
 }
 
 static void evidence(struct judge *j, struct finding *f, const char *key, double value,

@@ -14,8 +14,14 @@
 #define OFTEN 100.0
 #define VERY_OFTEN 250.0
 
-static enum finding_severity severity_of(const struct span_stats *late)
+/* Of the time in which the schedulers were ready to run, the share without a CPU: from there on
+   the host may be what kept one from answering. */
+#define STARVED 0.5
+
+static enum finding_severity severity_of(const struct span_stats *late, bool starved)
 {
+    if (starved)
+        return late->max >= VERY_LONG ? FINDING_LOOK : FINDING_NOTE;
     if (late->max >= VERY_LONG || late->mean >= VERY_OFTEN)
         return FINDING_ACT;
     return late->max >= LONG || late->mean >= OFTEN ? FINDING_LOOK : FINDING_NOTE;
@@ -39,7 +45,9 @@ void judge_late_scheduler(struct judge *j)
     }
     if (late.max < NOTED)
         return;
-    struct finding *f = judge_find(j, severity_of(&late), judge_sure(j, late.max, NOTED));
+    double without = judge_without_cpu(j);
+    bool starved = without >= STARVED; /* not when it is NaN */
+    struct finding *f = judge_find(j, severity_of(&late, starved), judge_sure(j, late.max, NOTED));
     f->effort = EFFORT_SMALL;
     text_duration(longest, sizeof longest, late.max / 1000);
     text_duration(p95, sizeof p95, late.p95 / 1000);
@@ -58,4 +66,9 @@ void judge_late_scheduler(struct judge *j)
     if (id.n > 0)
         judge_evidence(j, f, "late_scheduler", id.max, "",
                        "schedulers that did not answer: %.0f to %.0f", id.min, id.max);
+    if (starved)
+        judge_evidence(
+            j, f, "without_cpu", without, "share",
+            "schedulers were without a CPU in %s of the time when they were ready to run",
+            judge_percent(j, without));
 }

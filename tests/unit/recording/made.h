@@ -18,7 +18,7 @@
 #define MADE_CALLS 16
 #define MADE_FACTS 14
 #define MADE_CPUS(mono_us, wait_us, steal, throttled)                                              \
-    "{\"mono_us\":" mono_us ",\"schedulers\":2,\"run_us\":1000,\"wait_us\":" wait_us               \
+    "{\"mono_us\":" mono_us ",\"schedulers\":2,\"run_us\":" mono_us ",\"wait_us\":" wait_us        \
     ",\"host_ticks\":" mono_us ",\"steal_ticks\":" steal ",\"periods\":" mono_us                   \
     ",\"throttled_periods\":" throttled "}"
 #define MADE_STACKS 8

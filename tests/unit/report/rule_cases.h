@@ -163,6 +163,17 @@ static void late_half(struct made *w)
     w->late_ms = 600;
     w->late_every = w->ticks;
 }
+static void late_on_a_full_host(struct made *w)
+{
+    late_often(w);
+    starve(w, MADE_CPUS("100000000", "150000000", "0", "0"));
+}
+static void late_for_long_on_a_full_host(struct made *w)
+{
+    w->late_ms = 6000;
+    w->late_every = w->ticks;
+    starve(w, MADE_CPUS("100000000", "150000000", "0", "0"));
+}
 static void late_little(struct made *w)
 {
     w->late_ms = 400;
@@ -750,6 +761,10 @@ static const struct {
     {"late_scheduler", late_often, FINDING_ACT, "Scheduler 2 did not yield for 1.2 s", late_little},
     {"late_scheduler", late_once, FINDING_LOOK, "Scheduler 2 did not yield for 2.0 s", late_little},
     {"late_scheduler", late_half, FINDING_NOTE, "600 ms", late_little},
+    {"late_scheduler", late_on_a_full_host, FINDING_NOTE, "Scheduler 2 did not yield for 1.2 s",
+     late_little},
+    {"late_scheduler", late_for_long_on_a_full_host, FINDING_LOOK,
+     "Scheduler 2 did not yield for 6.0 s", late_little},
     {"one_scheduler", one_queue_of_equals, FINDING_NOTE,
      "One scheduler is overloaded: 8.0 of 8.0 queued", even_queues},
     {"mailbox_growth", mailbox_grows, FINDING_LOOK,
