@@ -41,7 +41,8 @@ static void feed(struct spans *s, const uint8_t *b, int64_t *at)
 static void check_span(const struct spans *s, uint32_t index)
 {
     const struct span *span = spans_at(s, index);
-    int64_t duration = span->ended_ns - span->started_ns, sum = span->self_ns + span->wait_ns;
+    int64_t duration = span->ended_ns - span->started_ns,
+            sum = span->self_ns + span->nested_ns + span->wait_ns;
     if (span->unattributed_ns >= 0)
         sum += span->unattributed_ns + span->off_cpu_ns;
     FUZZ_REQUIRE(duration >= 0);

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Causal spans of the gateway demo, on every release: a request of a worker makes three lookups at one
-# connection of the repository, then logs a line, for which it waits in the scenario `sync`.
+# connection of the repository, then logs a line, for which it waits in the scenario `sync`. With
+# --calls the functions that it goes through are spans too, in its own and in the other processes.
 # shellcheck disable=SC1091,SC2154,SC2317
 set -u
 . "$(dirname "$0")/../tap.sh"
@@ -56,6 +57,40 @@ waits=' and ([.waits[] | select(.kind == "call")] | length) == 4
 casts=' and ([.waits[] | select(.kind == "call")] | length) == 3
     and (.children | length) == 4 and (.children[3] | .kind == "cast" and .name == "Elixir.Logger"))'
 
+# A lookup goes through the registry and the repository to the connection, whose server answers by
+# another function.
+# shellcheck disable=SC2016
+within='.ended_by == "roots" and .called > 10 and (.roots | length) == 10 and all(.roots[];
+    . as $root | .outcome == "ok" and (.children | length) == 4
+    and ([.children[:3][] | select(.kind == "function" and .pid == $root.pid and .outcome == "ok"
+        and (.operation | test("^gateway_schemas:(fetch/3|register/4)$"))
+        and all(.. | objects | select(.operation? == "gateway_db:query/2");
+            .pid == $root.pid and (.children | length) == 1 and .children[0].kind == "call"
+            and .waiting_on_name == .children[0].name and .outcome == "ok"))] | length) == 3
+    and ([.. | objects | select(.kind? == "call" and .operation == "query")] as $calls
+        | ($calls | length) == 3 and all($calls[]; .outcome == "ok" and (.pid != $root.pid)
+            and (.children | length) == 1
+            and (.children[0] | .kind == "function" and .operation == "gateway_db:handle_call/3"
+                and (.children | length) == 1
+                and (.children[0] | .operation == "gateway_db:answer/1" and .children == []))))
+    and ([.. | objects | select(.parent_span_id? != null and .kind == "function")
+        | select(.offset_us < 0 or .duration_us < 0 or .offset_us + .duration_us > $root.duration_us
+            and .pid == $root.pid)] | length) == 0
+    and ([.. | objects | select(.kind? == "call" and .operation == "line")] as $lines
+        | ($lines | length) == 1 and all($lines[]; .name == "Elixir.Logger")))'
+
+shows_calls_within_on_OTP() {
+    "$demo" start -gateway scenario sync >"$work/env" || return 1
+    . "$work/env"
+    calls="gateway_schemas:_ & 'Elixir.Gateway.Repo':_ & gateway_db:_"
+    names_of "$1" >"$work/names" &&
+        captured --calls "$calls" && holds "$within" &&
+        captured --full --calls "$calls" && holds "$within"
+    found=$?
+    "$demo" stop || return 1
+    return "$found"
+}
+
 follows_requests_on_OTP() {
     "$demo" start -gateway scenario "$2" >"$work/env" || return 1
     . "$work/env"
@@ -80,9 +115,11 @@ for otp in ${BEAMTOP_RELEASES-23 25 27 29}; do
             BEAMTOP_DEMO_DIR=$work/otp-$otp
             export BEAMTOP_DEMO_OTP BEAMTOP_DEMO_DIR
             run follows_requests_on_OTP "$otp" "$scenario"
+            [ "$scenario" != sync ] || run shows_calls_within_on_OTP "$otp"
             [ -z "$reason" ] || rm -rf "${reason:?}$work"
         else
             skip "follows_requests_on_OTP_$otp" "$reason"
+            skip "shows_calls_within_on_OTP_$otp" "$reason"
         fi
     done
 done

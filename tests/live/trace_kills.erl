@@ -183,7 +183,9 @@ arguments(trace, Node) ->
      "--bytes", "8MiB"];
 arguments(spans, Node) ->
     Full = ["--full" || rand:uniform(2) =:= 1],
-    ["spans", Node, "lists:last(_)", "--roots", "1000", "--every", "100", "--events", "20000" | Full].
+    Calls = case rand:uniform(2) of 1 -> ["--calls", "lists:_"]; 2 -> [] end,
+    ["spans", Node, "lists:last(_)", "--roots", "1000", "--every", "100", "--events", "20000"]
+        ++ Calls ++ Full.
 
 %% One that is told to end does that as such (1: before it was armed), not when its time is over. The
 %% calls may have ended it before: by another of its caps.

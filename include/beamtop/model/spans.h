@@ -33,9 +33,11 @@ struct stacks;
     X(SPAN_EVENT_IN, "in")   /* full mode: the process runs, at the function in text … */        \
     X(SPAN_EVENT_OUT, "out") /* … and stops running */                                           \
     X(SPAN_EVENT_ARRIVAL,                                                                          \
-      "arrival")               /* full mode: a reply of peer reaches the queue, by its ref */      \
-    X(SPAN_EVENT_DOWN, "down") /* full mode: a monitor ref went down, peer for text */             \
-    X(SPAN_EVENT_EXIT, "exit") /* full mode: the process ends for the reason in text */
+      "arrival")                 /* full mode: a reply of peer reaches the queue, by its ref */    \
+    X(SPAN_EVENT_DOWN, "down")   /* full mode: a monitor ref went down, peer for text */           \
+    X(SPAN_EVENT_EXIT, "exit")   /* full mode: the process ends for the reason in text */          \
+    X(SPAN_EVENT_ENTER, "enter") /* a function that was asked for is called; text: its MFA */      \
+    X(SPAN_EVENT_LEAVE, "leave") /* … and returns, or throws: class; text: its MFA */
 
 /* What a message is. Text: the request's first atom; of a spawn the MFA, of an exit the reason. */
 #define SPAN_TAG_LIST(X)                                                                           \
@@ -126,11 +128,12 @@ void spans_add_dropped(struct spans *s, const struct spans_dropped *more);
     X(SPAN_CAST, "cast")                                                                           \
     X(SPAN_SPAWN, "spawn")                                                                         \
     X(SPAN_TASK, "task") /* a spawned process that replied with a reference of its parent */       \
-    X(SPAN_MESSAGE, "message")
+    X(SPAN_MESSAGE, "message")                                                                     \
+    X(SPAN_FUNCTION, "function") /* a call within a span, on the same process */
 
 #define SPAN_OUTCOME_LIST(X)                                                                       \
     X(SPAN_OK, "ok")                                                                               \
-    X(SPAN_EXCEPTION, "exception") /* of the root function; reason */                              \
+    X(SPAN_EXCEPTION, "exception") /* of the function; of a root's, reason */                      \
     X(SPAN_EXIT, "exit")           /* the process, or the callee waited for, ended; reason */      \
     X(SPAN_TIMEOUT, "timeout")                                                                     \
     X(SPAN_NOPROC, "noproc")                                                                       \
@@ -152,8 +155,9 @@ struct span {
     enum span_kind kind;
     enum span_outcome outcome;
     struct span_process process;
-    struct slice operation; /* MFA of a root or spawn, first atom of a message; may be empty */
-    struct slice reason;    /* of the outcome; may be empty */
+    /* MFA of a root, function or spawn, first atom of a message; may be empty */
+    struct slice operation;
+    struct slice reason; /* of the outcome; may be empty */
     int64_t started_ns, ended_ns;
     bool ended_at_least; /* it ended then or later: light mode does not see the end */
     /* A callee on another node, or one without events: only start, end and outcome are known,
@@ -161,12 +165,13 @@ struct span {
     bool leaf;
     int64_t words;     /* of the message that started it */
     int64_t queued_ns; /* that message in the queue */
-    /* These four add up to the duration. In light mode the last two are unknown and self_ns has
+    /* These five add up to the duration. In light mode the last two are unknown and self_ns has
        them: it is at most that. */
     int64_t self_ns;
-    int64_t wait_ns; /* for known processes */
+    int64_t nested_ns; /* in spans within it on its own process */
+    int64_t wait_ns;   /* for known processes */
     int64_t unattributed_ns, off_cpu_ns;
-    struct span_process waiting_on; /* of its longest wait for a process */
+    struct span_process waiting_on; /* of its longest wait for a process, or that of a function */
     uint32_t wait, n_waits;         /* its waits, by start: spans_wait(wait) … */
 };
 
@@ -192,9 +197,19 @@ struct span_wait {
     bool at_most;    /* it began then or later: light mode does not see when */
 };
 
+/* It is a call of a function, named by that; else it is named by its process. */
+static inline bool span_is_function(const struct span *span)
+{
+    return (span->kind == SPAN_ROOT || span->kind == SPAN_FUNCTION) && span->operation.len > 0;
+}
+
 int64_t spans_plus(int64_t a, int64_t b); /* of times of 0 and more: INT64_MAX at most */
 /* Its self_ns; -1 where light mode saw no end: it is neither an upper nor a lower limit there. */
 int64_t span_self_ns(const struct span *span);
+
+/* The longest wait of a span and of the functions within it, by net_ns: for a process, or for
+   nobody that is known. NULL: none. */
+const struct span_wait *spans_largest_wait(const struct spans *s, const struct span *span);
 
 /* Builds spans of all that was fed; may be called again after more. */
 void spans_build(struct spans *s);

@@ -23,6 +23,7 @@ struct spans_capture {
      */
     const char *const *patterns;
     size_t n_patterns;
+    const char *calls;   /* functions whose calls are spans within those of a root; NULL: none */
     const char *process; /* as of `procs`, a single one; NULL: the patterns */
     enum syntax syntax;
     const char *procs;     /* which processes may begin a root of the patterns; NULL: all */
@@ -44,7 +45,8 @@ const struct spans_run *spans_session_run(const struct session *s);
 /* The same after the end, to keep: the session can only be freed then. */
 struct spans_run *spans_session_take(struct session *s);
 
-/* Parses what a root may be: calls, without actions. ERR_USAGE with *offset. */
+/* Parses what a root, or a call within one, may be: calls, without actions. ERR_USAGE with *offset.
+ */
 int spans_patterns_parse(struct pattern ***out, size_t *n, const char *text, enum syntax syntax,
                          size_t *offset, struct error *err);
 

@@ -14,6 +14,7 @@
 struct spans_request {
     char pattern[400]; /* begins at byte `pattern_at` of the line; empty: `process` is the root */
     size_t pattern_at;
+    char calls[240]; /* functions whose calls within a root are shown; empty: none */
     char process[240];
     char procs[240]; /* which processes may begin a root; empty: all */
     unsigned for_ms, roots, every, events;

@@ -49,8 +49,9 @@ struct spans_run {
     double for_s;
     uint64_t events_asked; /* the event cap */
     /* The estimate. */
-    uint64_t functions;
-    double calls_per_s, load; /* of the root functions; their share of one core when checked */
+    uint64_t functions;       /* of roots */
+    uint64_t called;          /* whose calls within a root are shown; not in recordings */
+    double calls_per_s, load; /* of all these; their share of one core when checked */
     bool expensive;
     char others[240]; /* other tools that trace; empty: none */
     /* What came. */

@@ -86,6 +86,8 @@ const struct cli_option cli_option_table[] = {
      "TIME", "stop after this time, 0.1s to 10min (10s)"},
     {"events", 0, FOR_SPANS, TYPE_INTEGER, AT(events), 0, 1, SPANS_MOST_EVENTS, "N",
      "stop after so many events, 1 to 20000 (20000)"},
+    {"calls", 0, FOR_SPANS, TYPE_TEXT, AT(within), 0, 0, 0, "PATTERN",
+     "also calls of these functions that are made for a root, as spans within its spans"},
     {"process", 0, FOR_SPANS, TYPE_TEXT, AT(process), 0, 0, 0, "WHO",
      "requests that this process makes, such as '<0.123.0>' or a registered name, in place of "
      "PATTERN"},

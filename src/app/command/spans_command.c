@@ -28,15 +28,19 @@ struct capturing {
 
 static void tell_estimate(struct capturing *t, const struct spans_run *run)
 {
+    char called[40] = "";
     if (t->reported || run->status.phase < SESSION_ASKING)
         return;
     t->reported = true;
+    if (run->called > 0)
+        snprintf(called, sizeof called, " and %llu within", (unsigned long long)run->called);
     if (run->calls_per_s >= 0)
-        tell_line(
-            "%llu root function%s, about %.0f calls/s: checking them costs %s%.2g%% of a core%s%s",
-            (unsigned long long)run->functions, run->functions == 1 ? "" : "s", run->calls_per_s,
-            run->load < 0.001 ? "below " : "about ", run->load < 0.001 ? 0.1 : run->load * 100,
-            run->others[0] ? "; also there: " : "", run->others);
+        tell_line("%llu root function%s%s, about %.0f calls/s: checking them costs %s%.2g%% of a "
+                  "core%s%s",
+                  (unsigned long long)run->functions, run->functions == 1 ? "" : "s", called,
+                  run->calls_per_s, run->load < 0.001 ? "below " : "about ",
+                  run->load < 0.001 ? 0.1 : run->load * 100, run->others[0] ? "; also there: " : "",
+                  run->others);
     if (run->full)
         tell_line("full mode: a sender waits for a receiver that runs a long BIF or NIF when it "
                   "first takes part");
@@ -145,6 +149,7 @@ static int open_session(void *arg, struct batch *run, const struct session_port 
         .patterns = o->rest,
         .n_patterns = o->n_rest,
         .syntax = o->syntax,
+        .calls = o->within,
         .process = o->process,
         .procs = o->procs,
         .for_ms = o->for_given ? (unsigned)(o->for_s * 1000 + 0.5) : 10000,
@@ -194,6 +199,15 @@ static int check_words(const struct cli_options *o)
         size_t n = 0;
         if (spans_patterns_parse(&patterns, &n, o->rest[i], o->syntax, &offset, &err) != 0) {
             mistake_print(o->rest[i], offset, &err);
+            return EXIT_USAGE;
+        }
+        patterns_free(patterns, n);
+    }
+    if (o->within != NULL) {
+        struct pattern **patterns = NULL;
+        size_t n = 0;
+        if (spans_patterns_parse(&patterns, &n, o->within, o->syntax, &offset, &err) != 0) {
+            mistake_print(o->within, offset, &err);
             return EXIT_USAGE;
         }
         patterns_free(patterns, n);

@@ -122,6 +122,7 @@ static int open_session(struct tui_spans *s, struct session **out, const struct 
     const struct spans_capture what = {
         .patterns = patterns,
         .n_patterns = *r->pattern ? 1 : 0,
+        .calls = *r->calls ? r->calls : NULL,
         .process = *r->process ? r->process : NULL,
         .syntax = traces.syntax,
         .procs = *r->procs ? r->procs : NULL,

@@ -90,27 +90,43 @@ static int64_t measure_rank(struct span_wait *waits, size_t n, int rank, struct 
     return sum;
 }
 
-static void measure_span(struct span *span, struct span_wait *waits, struct run *room)
+/* Value: how long it waited for one process at a time, -1: never. */
+static int64_t measure_span(struct span *span, struct span_wait *waits, struct run *room)
 {
     struct cover cover = {room, 0};
-    int64_t sums[3], longest = -1, duration = span->ended_ns - span->started_ns;
+    int64_t sums[3], longest = -1, nested = 0, duration = span->ended_ns - span->started_ns;
     for (int rank = 0; rank < 3; rank++)
         sums[rank] = measure_rank(waits, span->n_waits, rank, &cover);
     for (size_t i = 0; i < span->n_waits; i++)
-        if (rank_of(waits[i].kind) == 0 && waits[i].kind != SPAN_WAIT_NESTED &&
-            waits[i].to_ns - waits[i].from_ns > longest) {
+        if (waits[i].kind == SPAN_WAIT_NESTED) {
+            nested += waits[i].net_ns;
+        } else if (rank_of(waits[i].kind) == 0 && waits[i].to_ns - waits[i].from_ns > longest) {
             longest = waits[i].to_ns - waits[i].from_ns;
             span->waiting_on = waits[i].process;
         }
     if (span->leaf) {
-        span->self_ns = span->wait_ns = -1;
-        return;
+        span->self_ns = span->wait_ns = span->nested_ns = -1;
+        return longest;
     }
-    span->wait_ns = sums[0];
+    span->nested_ns = nested;
+    span->wait_ns = sums[0] - nested;
     span->self_ns = duration - sums[0] - sums[1] - sums[2];
     if (span->unattributed_ns >= 0) {
         span->unattributed_ns = sums[1];
         span->off_cpu_ns = sums[2];
+    }
+    return longest;
+}
+
+/* What a function waited for, the span that it is in has waited for. */
+static void lift_waits(struct spans *s, int64_t *longest)
+{
+    for (uint32_t i = s->n_spans; i-- > 0;) {
+        uint32_t parent = s->spans[i].parent;
+        if (s->spans[i].kind != SPAN_FUNCTION || longest[i] <= longest[parent])
+            continue;
+        longest[parent] = longest[i];
+        s->spans[parent].waiting_on = s->spans[i].waiting_on;
     }
 }
 
@@ -134,9 +150,29 @@ static void cut_waits(struct spans *s)
         qsort(s->waits, kept, sizeof *s->waits, by_start);
 }
 
+const struct span_wait *spans_largest_wait(const struct spans *s, const struct span *span)
+{
+    const struct span_wait *largest = NULL;
+    for (uint32_t i = 0; i < span->n_waits; i++) {
+        const struct span_wait *wait = &s->waits[span->wait + i];
+        if (wait->kind != SPAN_WAIT_NESTED && wait->kind != SPAN_WAIT_OFF_CPU &&
+            wait->net_ns > (largest != NULL ? largest->net_ns : 0))
+            largest = wait;
+    }
+    /* As deep as LIMIT_SPAN_DEPTH. */
+    for (uint32_t i = span->child; i != SPAN_NONE; i = s->spans[i].next) {
+        const struct span_wait *within =
+            s->spans[i].kind == SPAN_FUNCTION ? spans_largest_wait(s, &s->spans[i]) : NULL;
+        if (within != NULL && (largest == NULL || within->net_ns > largest->net_ns))
+            largest = within;
+    }
+    return largest;
+}
+
 static void measure_all(struct spans *s)
 {
     struct run *room = alloc_zero((size_t)s->n_waits + 1, sizeof *room);
+    int64_t *longest = alloc_zero((size_t)s->n_spans + 1, sizeof *longest);
     uint32_t at = 0;
     for (uint32_t i = 0; i < s->n_spans; i++) {
         struct span *span = &s->spans[i];
@@ -144,8 +180,10 @@ static void measure_all(struct spans *s)
         while (at < s->n_waits && s->waits[at].span == i)
             at++;
         span->n_waits = at - span->wait;
-        measure_span(span, span->n_waits > 0 ? s->waits + span->wait : NULL, room);
+        longest[i] = measure_span(span, span->n_waits > 0 ? s->waits + span->wait : NULL, room);
     }
+    lift_waits(s, longest);
+    free(longest);
     free(room);
 }
 
@@ -269,7 +307,7 @@ void span_put_process(struct buf *out, const struct span_process *process)
 
 void span_put_name(struct buf *out, const struct span *span)
 {
-    if (span->kind == SPAN_ROOT && span->operation.len > 0) {
+    if (span_is_function(span)) {
         put_slice(out, span->operation);
         return;
     }

@@ -35,7 +35,8 @@ static uint32_t open_span(struct walk *w, enum span_kind kind, uint32_t parent,
     }
     s->n_spans++;
     s->spans[index] = (struct span){.kind = kind, .parent = parent, .started_ns = e->at};
-    w->extra[index] = (struct extra){.below = p->top, .process = e->process, .last = e->at};
+    w->extra[index] =
+        (struct extra){.below = p->top, .process = e->process, .text = e->text, .last = e->at};
     struct span *span = &s->spans[index];
     set_place(s, span, index);
     span->process = spans_process(s, e->process);
@@ -43,8 +44,17 @@ static uint32_t open_span(struct walk *w, enum span_kind kind, uint32_t parent,
     span->words = e->words;
     span->queued_ns = -1;
     span->outcome = SPAN_UNKNOWN;
+    if (p->top == SPAN_NONE) /* one that never returns, such as a loop */
+        p->deep = 0;
     p->top = index;
     return index;
+}
+
+uint32_t walk_base(const struct walk *w, uint32_t span)
+{
+    while (span != SPAN_NONE && w->s->spans[span].kind == SPAN_FUNCTION)
+        span = w->extra[span].below;
+    return span;
 }
 
 void walk_close_top(struct walk *w, struct process *p, int64_t at, bool at_least,
@@ -71,8 +81,8 @@ void walk_close_top(struct walk *w, struct process *p, int64_t at, bool at_least
 /* A process is back in its loop, or takes its next request: what it was asked before is done. */
 static void close_idle(struct walk *w, struct process *p, int64_t at)
 {
-    while (p->top != SPAN_NONE &&
-           (w->s->spans[p->top].kind != SPAN_ROOT || w->extra[p->top].of_process)) {
+    for (uint32_t base; (base = walk_base(w, p->top)) != SPAN_NONE &&
+                        (w->s->spans[base].kind != SPAN_ROOT || w->extra[base].of_process);) {
         bool known = walk_is_known(w, p->top), call = w->s->spans[p->top].kind == SPAN_CALL;
         walk_close_top(w, p, known ? at : w->extra[p->top].last, !known,
                        known && !call ? SPAN_OK : SPAN_UNKNOWN, (struct slice){0});
@@ -172,12 +182,54 @@ static void take_return(struct walk *w, const struct event *e)
     p->call = 0;
 }
 
+/* ---- functions within a span */
+
+static void take_enter(struct walk *w, const struct event *e)
+{
+    struct process *p = &w->processes[e->process];
+    p->active = e->at;
+    if (p->top == SPAN_NONE) {
+        w->s->built.leaked++;
+        return;
+    }
+    w->extra[p->top].last = e->at;
+    if (p->deep > 0 || open_span(w, SPAN_FUNCTION, p->top, e) == SPAN_NONE)
+        p->deep++;
+}
+
+/* Of what was called in it nothing goes on. A function that has no span is not on the stack: it was
+   called in none, or its span ended with that of a request. */
+static void take_leave(struct walk *w, const struct event *e)
+{
+    struct process *p = &w->processes[e->process];
+    uint32_t at = p->top;
+    p->active = e->at;
+    if (p->deep > 0) {
+        p->deep--;
+        return;
+    }
+    while (at != SPAN_NONE &&
+           (w->s->spans[at].kind != SPAN_FUNCTION || w->extra[at].text != e->text))
+        at = w->extra[at].below;
+    if (at == SPAN_NONE)
+        return;
+    while (p->top != at)
+        walk_close_top(w, p, e->at, false, SPAN_UNKNOWN, (struct slice){0});
+    walk_close_top(w, p, e->at, false, e->class == SPAN_CLASS_NONE ? SPAN_OK : SPAN_EXCEPTION,
+                   (struct slice){0});
+    if (p->top != SPAN_NONE)
+        w->extra[p->top].last = e->at;
+}
+
+/* ---- messages */
+
 /* The process that replies ends its span of that call, or shows itself to be a task. */
 static void send_reply(struct walk *w, struct process *p, const struct event *e)
 {
     struct call *c = walk_call_of(w, e->ref);
-    if (p->top != SPAN_NONE && w->s->spans[p->top].kind == SPAN_SPAWN)
-        w->s->spans[p->top].kind = SPAN_TASK;
+    uint32_t base = walk_base(w, p->top);
+    if (base != SPAN_NONE && w->s->spans[base].kind == SPAN_SPAWN)
+        w->s->spans[base].kind = SPAN_TASK;
     if (c == NULL)
         return;
     c->replied = true;
@@ -282,7 +334,7 @@ static void take_inside(struct walk *w, const struct event *e, uint32_t from)
     struct call *request = walk_call_of(w, e->ref);
     if (request != NULL && request->callee == SPAN_NONE)
         request->callee = p->top;
-    if (!p->gap.open && (p->scheduled || !awaited || !is_below(w->s, from, p->top)))
+    if (!p->gap.open && (p->scheduled || !awaited || !is_below(w->s, from, walk_base(w, p->top))))
         return;
     struct span_wait *wait = walk_add_wait(w, p->top, SPAN_WAIT_MESSAGE, since, e->at);
     wait->on = from;
@@ -295,11 +347,12 @@ static void take_inside(struct walk *w, const struct event *e, uint32_t from)
 /* Whether a message belongs to the span that its receiver is in, and is not its next work. */
 static bool belongs_inside(struct walk *w, const struct process *p)
 {
-    if (p->top == SPAN_NONE)
+    uint32_t base = walk_base(w, p->top);
+    if (base == SPAN_NONE)
         return false;
-    const struct span *top = &w->s->spans[p->top];
-    const struct call *c = walk_call_of(w, w->extra[p->top].call);
-    return walk_is_known(w, p->top) || top->kind == SPAN_ROOT || top->kind == SPAN_SPAWN ||
+    const struct span *top = &w->s->spans[base];
+    const struct call *c = walk_call_of(w, w->extra[base].call);
+    return walk_is_known(w, base) || top->kind == SPAN_ROOT || top->kind == SPAN_SPAWN ||
            top->kind == SPAN_TASK || (top->kind == SPAN_CALL && c != NULL && !c->replied);
 }
 
@@ -450,6 +503,12 @@ static void take(struct walk *w, const struct event *e)
         break;
     case SPAN_EVENT_EXIT:
         close_all(w, p, e->at, e->text);
+        break;
+    case SPAN_EVENT_ENTER:
+        take_enter(w, e);
+        break;
+    case SPAN_EVENT_LEAVE:
+        take_leave(w, e);
         break;
     case SPAN_EVENT_PRINT:
         if (p->top != SPAN_NONE)

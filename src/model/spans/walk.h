@@ -40,6 +40,7 @@ struct gap { /* a process does not run */
 struct process {
     uint32_t top;     /* open span; SPAN_NONE */
     uint32_t refused; /* roots within its roots, too deep: their returns come first */
+    uint32_t deep;    /* functions that it is in, too deep: they return first */
     uint32_t call;    /* reference of the last request that it sent; 0: none */
     int64_t active;
     struct gap gap;
@@ -56,6 +57,7 @@ struct extra {
     uint32_t below; /* the open span under it on its process */
     uint32_t call;  /* reference of the request that opened it; 0 */
     uint32_t process;
+    uint32_t text;     /* of its operation */
     int64_t last;      /* last event that it caused */
     bool ended, waits; /* waits: it did when the capture ended */
     bool of_process;   /* a root that no function call began: its end is a reply, or not seen */
@@ -97,6 +99,8 @@ void walk_settle(struct walk *w, struct process *p, int64_t now);
 
 /* ---- spans (walk.c) */
 
+/* The span below functions that its process is in; SPAN_NONE: there is none. */
+uint32_t walk_base(const struct walk *w, uint32_t span);
 /* Ends the upper span of a process. */
 void walk_close_top(struct walk *w, struct process *p, int64_t at, bool at_least,
                     enum span_outcome outcome, struct slice reason);

@@ -11,7 +11,11 @@ static void end_waiting(struct walk *w, struct process *p)
     if (c != NULL && !w->extra[root].ended &&
         (p->scheduled ? !resumed : c->gen && p->active <= c->sent)) {
         walk_end_call(w, p, c, w->end, SPAN_OPEN);
-        w->extra[p->top].waits = true;
+        for (uint32_t i = p->top; i != SPAN_NONE; i = w->extra[i].below) {
+            w->extra[i].waits = true;
+            if (w->s->spans[i].kind != SPAN_FUNCTION)
+                break;
+        }
         p->gap.open = false;
     }
     walk_settle(w, p, w->end);
@@ -45,8 +49,9 @@ void walk_end_all(struct walk *w)
         struct process *p = &w->processes[w->extra[i].process];
         if (w->extra[i].ended || p->top != i)
             continue;
-        bool open = w->extra[i].waits || (!w->extra[i].of_process &&
-                                          (walk_is_known(w, i) || s->spans[i].kind == SPAN_ROOT));
+        uint32_t base = walk_base(w, i);
+        bool root = base != SPAN_NONE && s->spans[base].kind == SPAN_ROOT;
+        bool open = w->extra[i].waits || (!w->extra[i].of_process && (walk_is_known(w, i) || root));
         walk_close_top(w, p, open ? w->end : w->extra[i].last, !open,
                        open ? SPAN_OPEN : SPAN_UNKNOWN, (struct slice){0});
     }

@@ -50,8 +50,9 @@ bool walk_waits_at(const struct walk *w, const struct process *p, uint32_t at)
 bool walk_is_known(const struct walk *w, uint32_t span)
 {
     const struct spans *s = w->s;
-    return s->options.full &&
-           (s->spans[span].kind == SPAN_ROOT || w->processes[w->extra[span].process].scheduled);
+    uint32_t base = walk_base(w, span);
+    return s->options.full && ((base != SPAN_NONE && s->spans[base].kind == SPAN_ROOT) ||
+                               w->processes[w->extra[span].process].scheduled);
 }
 
 struct span_wait *walk_add_wait(struct walk *w, uint32_t span, enum span_wait_kind kind,
@@ -74,7 +75,7 @@ struct call *walk_call_of(struct walk *w, uint32_t ref)
 struct call *walk_open_call(struct walk *w, const struct process *p, uint32_t span)
 {
     struct call *c = walk_call_of(w, p->call);
-    return c != NULL && !c->ended && c->span == span ? c : NULL;
+    return c != NULL && !c->ended && walk_base(w, c->span) == walk_base(w, span) ? c : NULL;
 }
 
 /* Since when the sender of a request waits for its reply. */
@@ -94,7 +95,9 @@ struct span_wait *walk_end_call(struct walk *w, const struct process *p, struct 
                                 int64_t now, enum span_outcome outcome)
 {
     int64_t since = waits_since(p, c, now);
-    struct span_wait *wait = walk_add_wait(w, c->span, SPAN_WAIT_CALL, since, now);
+    /* In the function where it is, not in the one that sent the request. */
+    bool there = p->top != SPAN_NONE && walk_base(w, p->top) == walk_base(w, c->span);
+    struct span_wait *wait = walk_add_wait(w, there ? p->top : c->span, SPAN_WAIT_CALL, since, now);
     wait->on = c->callee;
     wait->process = spans_process(w->s, c->to);
     wait->outcome = outcome;

@@ -13,9 +13,9 @@
 
 struct run_row {
     struct slice node, otp, patterns, ended_by, others;
-    int64_t wall_us, roots_asked, every, events_asked, functions, roots, open, events, skipped,
-        skipped_participants, skipped_fanout, skipped_depth, stale, clearings, bytes, roots_written,
-        slow_roots;
+    int64_t wall_us, roots_asked, every, events_asked, functions, called, roots, open, events,
+        skipped, skipped_participants, skipped_fanout, skipped_depth, stale, clearings, bytes,
+        roots_written, slow_roots;
     double for_s, seconds, calls_per_s, load, arm_us, disarm_us, target_us, median_us, p99_us,
         slower_us;
     bool full, expensive;
@@ -35,7 +35,9 @@ static const struct field run_table[] = {
     {"for_s", "", FIELD_REAL, COLUMN_SECONDS, AT(for_s), "for so long at most"},
     {"events_asked", "", FIELD_INT, COLUMN_COUNT, AT(events_asked), "the cap of events"},
     {"functions", "", FIELD_INT, COLUMN_COUNT, AT(functions), "functions that the patterns match"},
-    {"calls_per_s", "", FIELD_REAL, COLUMN_RATE, AT(calls_per_s), "estimated calls of them"},
+    {"called", "", FIELD_INT, COLUMN_COUNT, AT(called),
+     "functions whose calls within a root are shown"},
+    {"calls_per_s", "", FIELD_REAL, COLUMN_RATE, AT(calls_per_s), "estimated calls of all these"},
     {"load", "", FIELD_REAL, COLUMN_SHARE, AT(load),
      "estimated share of one core that checking them costs"},
     {"expensive", "", FIELD_BOOL, COLUMN_BOOL, AT(expensive), "whether a confirmation was needed"},
@@ -92,7 +94,8 @@ struct span_row {
     struct slice trace_id, span_id, parent_span_id, node, pid, name, kind, operation, started_at,
         ended_at, waiting_on_pid, waiting_on_name, outcome, reason;
     int64_t words;
-    double offset_us, duration_us, queued_us, self_us, wait_us, unattributed_us, off_cpu_us;
+    double offset_us, duration_us, queued_us, self_us, nested_us, wait_us, unattributed_us,
+        off_cpu_us;
     bool ended_at_least, leaf;
 };
 #define AT(member) offsetof(struct span_row, member)
@@ -104,9 +107,9 @@ static const struct field span_table[] = {
     {"pid", "", FIELD_SLICE, COLUMN_TEXT, AT(pid), "its process"},
     {"name", "", FIELD_SLICE, COLUMN_TEXT, AT(name), "registered name, label or initial call"},
     {"kind", "", FIELD_SLICE, COLUMN_TEXT, AT(kind),
-     "`root`, `call`, `cast`, `spawn`, `task` or `message`"},
+     "`root`, `call`, `cast`, `spawn`, `task`, `message` or `function`"},
     {"operation", "", FIELD_SLICE, COLUMN_TEXT, AT(operation),
-     "function of a root or spawn, first atom of a message; null: the root is a process"},
+     "function of a root, function or spawn, first atom of a message; null: the root is a process"},
     {"started_at", "", FIELD_SLICE, COLUMN_TEXT, AT(started_at),
      "by the node's own clock, as 2026-01-31T22:13:20.123456Z"},
     {"ended_at", "", FIELD_SLICE, COLUMN_TEXT, AT(ended_at), "likewise"},
@@ -122,12 +125,14 @@ static const struct field span_table[] = {
      "it ran; in light mode an upper limit, with the two after `wait_us`; null with "
      "`ended_at_least` "
      "there"},
+    {"nested_us", "", FIELD_REAL, COLUMN_RATE, AT(nested_us),
+     "it was in spans within it, on the same process"},
     {"wait_us", "", FIELD_REAL, COLUMN_RATE, AT(wait_us), "it waited for known processes"},
     {"unattributed_us", "", FIELD_REAL, COLUMN_RATE, AT(unattributed_us),
      "it waited, and no event says for what"},
     {"off_cpu_us", "", FIELD_REAL, COLUMN_RATE, AT(off_cpu_us), "it was ready and did not run"},
     {"waiting_on_pid", "", FIELD_SLICE, COLUMN_TEXT, AT(waiting_on_pid),
-     "of its longest wait for a process"},
+     "of its longest wait for a process, also in a function within it"},
     {"waiting_on_name", "", FIELD_SLICE, COLUMN_TEXT, AT(waiting_on_name), "that process's name"},
     {"outcome", "", FIELD_SLICE, COLUMN_TEXT, AT(outcome),
      "`ok`, `exception`, `exit`, `timeout`, `noproc`, `elsewhere`, `late`, `open` or `unknown`"},
@@ -250,6 +255,7 @@ static void put_span(struct spans_form *f, const struct span *span)
         .duration_us = spans_us(span_duration(span)),
         .queued_us = spans_us(span->queued_ns),
         .self_us = spans_us(span_self_ns(span)),
+        .nested_us = spans_us(span->nested_ns),
         .wait_us = spans_us(span->wait_ns),
         .unattributed_us = spans_us(span->unattributed_ns),
         .off_cpu_us = spans_us(span->off_cpu_ns),
@@ -377,6 +383,7 @@ static void put_run(struct spans_form *f, const struct spans_sum *sum)
         .every = run->every,
         .events_asked = (int64_t)run->events_asked,
         .functions = (int64_t)run->functions,
+        .called = (int64_t)run->called,
         .roots = run->roots,
         .open = run->open,
         .events = (int64_t)run->events,

@@ -75,6 +75,7 @@ static json_t *attributes_of(struct spans_form *f, const struct span *span)
     add_text(a, "beam.name", span->process.name);
     add_us(a, "beam.queued_us", span->queued_ns);
     add_us(a, "beam.self_us", span_self_ns(span));
+    add_us(a, "beam.nested_us", span->nested_ns);
     add_us(a, "beam.wait_us", span->wait_ns);
     add_us(a, "beam.unattributed_us", span->unattributed_ns);
     add_us(a, "beam.off_cpu_us", span->off_cpu_ns);

@@ -234,19 +234,6 @@ static void put_head(const struct spans_page *p)
 
 /* ---- roots */
 
-/* The largest wait that is not the span itself; NULL: none. */
-static const struct span_wait *largest_wait(const struct spans_page *p, const struct span *span)
-{
-    const struct span_wait *largest = NULL;
-    for (uint32_t i = 0; i < span->n_waits; i++) {
-        const struct span_wait *wait = spans_wait(p->f->s, span->wait + i);
-        if (wait->kind != SPAN_WAIT_NESTED && wait->kind != SPAN_WAIT_OFF_CPU &&
-            wait->net_ns > (largest != NULL ? largest->net_ns : 0))
-            largest = wait;
-    }
-    return largest;
-}
-
 static const char *wait_on(const struct spans_page *p, const struct span_wait *wait)
 {
     if (wait == NULL)
@@ -288,7 +275,7 @@ static void put_roots(const struct spans_page *p, const uint32_t *roots)
     t.cells = arena_alloc(&p->f->arena, (t.n_rows + 1) * sizeof *t.cells);
     for (size_t i = 0; i < t.n_rows; i++) {
         const struct span *span = spans_at(p->f->s, roots[i]);
-        const struct span_wait *wait = largest_wait(p, span);
+        const struct span_wait *wait = spans_largest_wait(p->f->s, span);
         t.cells[i][0] = span->outcome == SPAN_OPEN ? spans_at_least(p, span_duration(span))
                                                    : spans_time(p, span_duration(span));
         t.cells[i][1] = fitted(p, spans_outcome(p, span), outcome);
@@ -331,7 +318,7 @@ static const char *step_text(const struct spans_page *p, const struct span_step 
                 step->kind == SPAN_STEP_WAIT ? step->at : (struct slice){0});
     buf_puts(&text, step->kind == SPAN_STEP_QUEUED ? " for " : " in ");
     span_put_name(&text, span);
-    if (span->kind != SPAN_ROOT && span->operation.len > 0) {
+    if (!span_is_function(span) && span->operation.len > 0) {
         buf_puts(&text, " ");
         buf_put(&text, span->operation.s, span->operation.len);
     }

@@ -73,6 +73,7 @@ static json_t *span_args(struct spans_form *f, const struct span *span)
     set_text(args, "reason", span->reason);
     set_us(args, "queued_us", span->queued_ns);
     set_us(args, "self_us", span_self_ns(span));
+    set_us(args, "nested_us", span->nested_ns);
     set_us(args, "wait_us", span->wait_ns);
     set_us(args, "unattributed_us", span->unattributed_ns);
     set_us(args, "off_cpu_us", span->off_cpu_ns);

@@ -93,7 +93,7 @@ static const char *span_name(const struct tree *t, const struct span *span)
     struct buf name;
     buf_init(&name, 0);
     span_put_name(&name, span);
-    if (span->kind != SPAN_ROOT && span->operation.len > 0) {
+    if (!span_is_function(span) && span->operation.len > 0) {
         buf_puts(&name, " ");
         buf_put(&name, span->operation.s, span->operation.len);
     }
@@ -142,13 +142,16 @@ static void put_waited(struct spans_line *line, const struct span *span)
 {
     const struct spans_page *p = line->p;
     const struct span_process *on = &span->waiting_on;
-    if (span->wait_ns <= 0)
+    if (span->wait_ns <= 0 && span->nested_ns <= 0)
         return;
     if (on->pid.id == 0 && on->pid.serial == 0 && on->name.len == 0)
         put_time(line, "wait", span->wait_ns);
-    else
+    else if (span->wait_ns > 0)
         spans_put_item(line, arena_printf(&p->f->arena, "wait %s (most for %s)",
                                           spans_time(p, span->wait_ns), spans_named(p, on)));
+    else
+        spans_put_item(line,
+                       arena_printf(&p->f->arena, "waits within, most for %s", spans_named(p, on)));
 }
 
 static void put_times(struct tree *t, const struct span *span)
@@ -160,10 +163,13 @@ static void put_times(struct tree *t, const struct span *span)
     spans_put_item(&line, spans_outcome(t->p, span));
     if (span->leaf)
         spans_put_item(&line, "not captured: as its caller saw it");
-    if (pid.len > 0 && (span->kind == SPAN_ROOT || span->process.name.len > 0))
+    if (pid.len > 0 && span->kind != SPAN_FUNCTION &&
+        (span->kind == SPAN_ROOT || span->process.name.len > 0))
         spans_put_item(&line, pid.s);
     put_time(&line, "queued", span->queued_ns);
     put_self(&line, span);
+    if (span->nested_ns > 0)
+        put_time(&line, "nested", span->nested_ns);
     put_waited(&line, span);
     put_time(&line, "unattributed", span->unattributed_ns);
     put_time(&line, "off-cpu", span->off_cpu_ns);

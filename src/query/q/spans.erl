@@ -21,6 +21,7 @@ MostRoots = 1000,
 MostEvery = 100000,
 MostParticipants = 1000,
 MostRootFunctions = 100,
+MostCalledFunctions = 1000,
 CollectorBytes = 33554432,
 Within = fun(N, Most) when is_integer(N) -> max(1, min(N, Most)) end,
 
@@ -67,25 +68,43 @@ RootSpec = fun(Clauses, Every, Full) ->
     ++ [{Head, [Budget | Guards], [Take, {message, false}]} || {Head, Guards} <- Plain]
 end,
 
+%% A function whose calls are shown where they are made for a root: by a process whose token emits.
+%% The first clause matches nothing; by it whoever clears up knows the function for one of ours.
+CallSpec = fun(Clauses) ->
+    %% An application's token may have any label: it is not sent.
+    Live = {'andalso', {is_pid, {element, 2, {get_seq_token}}},
+            {'=/=', {'band', {element, 1, {get_seq_token}}, 1}, 0}},
+    Shown = [{message, {'andalso', Live, {{call, {element, 2, {get_seq_token}}}}}},
+             {'andalso', Live, {exception_trace}}],
+    [{'_', [Budget, false], [Take]}
+     | [{Head, [{is_seq_trace} | Guards -- [Budget]], Shown} || {Head, Guards, _} <- Clauses]]
+end,
+
 %% [{Mfa, Spec}]; a function of several patterns has the clauses of all.
-RootSpecs = fun(Patterns, Every, Full) ->
+Specs = fun(Patterns, SpecOf) ->
     Each = lists:append([[{Mfa, Term(Told)} || Mfa <- Mfas] || {Mfas, Told} <- Patterns]),
-    [{Mfa, RootSpec(lists:append([C || {M, C} <- Each, M =:= Mfa]), Every, Full)}
+    [{Mfa, SpecOf(lists:append([C || {M, C} <- Each, M =:= Mfa]))}
      || Mfa <- lists:usort([M || {M, _} <- Each])]
 end,
 
 %% {armed, Capture}, or {Why, Capture} to be cleared again. Throws a refusal before anything is on.
 Arm = fun(#{keeper := Keeper, otp := Otp, untraced := Untraced}, Asked) ->
-    #{patterns := Patterns, procs := Chosen, roots := Roots, every := Every, time := Time,
-      events := Events, participants := Participants, full := Full, force := Force} = Asked,
+    #{patterns := Patterns, calls := Nested, procs := Chosen, roots := Roots, every := Every,
+      time := Time, events := Events, participants := Participants, full := Full,
+      force := Force} = Asked,
     true = is_boolean(Full),
-    Specs = RootSpecs(Patterns, Within(Every, MostEvery), Full),
-    Mfas = [Mfa || {Mfa, _} <- Specs],
-    length(Mfas) =< MostRootFunctions orelse throw(too_many),
+    RootSpecs = Specs(Patterns, fun(Clauses) ->
+        RootSpec(Clauses, Within(Every, MostEvery), Full)
+    end),
+    Mfas = [Mfa || {Mfa, _} <- RootSpecs],
+    %% Of a root function the call begins a root.
+    Called = [Call || {Mfa, _} = Call <- Specs(Nested, CallSpec), not lists:member(Mfa, Mfas)],
+    length(Mfas) =< MostRootFunctions andalso length(Called) =< MostCalledFunctions
+        orelse throw(too_many),
     [case erlang:match_spec_test([], Spec, trace) of
          {error, Errors} -> throw({bad_spec, Text("~p", [Errors])});
          _ -> ok
-     end || {_, Spec} <- Specs],
+     end || {_, Spec} <- RootSpecs ++ Called],
     %% Without a pattern: a process is the root.
     Process = case {Patterns, Chosen} of
         {[], {pids, [Root_]}} when node(Root_) =:= node() -> {Root_, Within(Every, MostEvery)};
@@ -113,7 +132,8 @@ Arm = fun(#{keeper := Keeper, otp := Otp, untraced := Untraced}, Asked) ->
     end,
     Flags = case Process of none -> [call, arity]; _ -> [] end ++ RootFlags(Full),
     First = case Process of none -> [call, arity, strict_monotonic_timestamp]; _ -> Flags end,
-    Plan = #{place => At, flags => Flags, local => Mfas, messages => [send, 'receive'],
+    Plan = #{place => At, flags => Flags, local => Mfas ++ [Mfa || {Mfa, _} <- Called],
+             messages => [send, 'receive'],
              counters => [], collector => C,
              who => case {Full, Chosen} of {false, _} -> Chosen; _ -> children end},
     Ms = Within(Time, MostMs),
@@ -121,7 +141,8 @@ Arm = fun(#{keeper := Keeper, otp := Otp, untraced := Untraced}, Asked) ->
                   SpawnOptions(SentinelBytes)),
     C ! {Self, plan, Plan},
     Queue = case Full of true -> MostFullQueue; false -> MostQueue end,
-    W = spawn_opt(erlang, apply, [Watcher, [Self, C, Queue, Ms]], SpawnOptions(SentinelBytes)),
+    W = spawn_opt(erlang, apply, [Watcher, [Self, C, Queue, Called =/= [], Ms]],
+                  SpawnOptions(SentinelBytes)),
     Unflagged = Unflagging(At, Flags),
     Keeper ! {shield, Self, Unflagged},
     receive {shielded, Keeper} -> ok after GraceMs -> ok end,
@@ -136,11 +157,13 @@ Arm = fun(#{keeper := Keeper, otp := Otp, untraced := Untraced}, Asked) ->
     %% From here on something may be set: whatever happens, it is cleared.
     try
         Began = erlang:monotonic_time(),
-        Functions = SetAll(At, Specs, [local]),
+        Functions = SetAll(At, RootSpecs, [local]),
+        SetAll(At, Called, [local]),
         Apart = Denied() -- [P || {P, _} <- [Process]],
         C ! {Self, go, #{place => At, full => Full, process => Process,
                          left => Within(Events, MostEvents),
                          most_roots => Within(Roots, MostRoots),
+                         called => maps:from_list([{Mfa, []} || {Mfa, _} <- Called]),
                          participants => Within(Participants, MostParticipants),
                          denied => maps:from_list([{P, []} || P <- Apart ++ Untraced()])}},
         receive {C, ready} -> ok after GraceMs -> ok end,

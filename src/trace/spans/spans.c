@@ -359,6 +359,19 @@ static struct spans_run *new_run(const struct session_port *port, const struct s
     return run;
 }
 
+/* The text of the roots is what *offset points into. */
+static int parse_calls(struct spans_session *t, size_t *pattern, size_t *offset, struct error *err)
+{
+    if (t->root_process)
+        return error_set(err, ERR_USAGE,
+                         "--calls needs a pattern: the calls of --process are not traced");
+    int rc = session_parse(&t->s, &t->what.calls, 1, t->what.syntax, spans_patterns_parse, pattern,
+                           offset, err);
+    const struct error found = *err;
+    *pattern = *offset = 0;
+    return rc ? error_set(err, found.code, "--calls: %s", found.text) : 0;
+}
+
 static int open_all(struct spans_session *t, size_t *pattern, size_t *offset, struct error *err)
 {
     const struct spans_capture *o = &t->what;
@@ -370,6 +383,11 @@ static int open_all(struct spans_session *t, size_t *pattern, size_t *offset, st
     if (rc)
         return rc;
     *pattern = *offset = 0;
+    t->n_roots = t->s.n_patterns;
+    if (o->calls != NULL)
+        rc = parse_calls(t, pattern, offset, err);
+    if (rc)
+        return rc;
     rc = session_parse_procs(&t->s, o->process != NULL ? o->process : o->procs, err);
     if (rc == 0)
         rc = check(o, &t->s.procs, err);
@@ -393,6 +411,7 @@ int spans_open(struct session **out, const struct spans_capture *what,
                       offset != NULL ? offset : &unused_offset, err);
     t->s.quiet = false;
     t->what.patterns = NULL;
+    t->what.calls = NULL;
     t->what.procs = NULL;
     t->what.process = NULL;
     if (rc) {

@@ -60,7 +60,7 @@ static bool read_tag(struct cursor *c, struct span_event *e)
     struct cursor again = *c;
     if (!read_key(c, tags, SPAN_TAGS, &tag) || !read_key(&again, classes, SPAN_CLASSES, &class))
         return false;
-    if (e->kind == SPAN_EVENT_RETURN)
+    if (e->kind == SPAN_EVENT_RETURN || e->kind == SPAN_EVENT_LEAVE)
         e->class = class < SPAN_CLASSES ? (enum span_class) class : SPAN_CLASS_NONE;
     else if (tag < SPAN_TAGS)
         e->tag = (enum span_tag)tag;

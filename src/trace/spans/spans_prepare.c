@@ -10,7 +10,7 @@
 
 #define COUNT_MS 500
 #define FORCED_COUNT_MS 20
-#define GUARD_S 0.5e-6 /* a call of a root function that begins no root: four clauses */
+#define GUARD_S 0.5e-6 /* a call that begins no root: four clauses; one within a root has two */
 #define EXPENSIVE_LOAD 0.03
 
 /* ---- Patterns */
@@ -21,7 +21,7 @@ static int check_pattern(const struct pattern *p, const char *text, size_t *offs
     const char *arrow = strstr(text, "->");
     if (p->kind != PATTERN_CALL) {
         *offset = p->at;
-        return error_set(err, ERR_USAGE, "a root is a call of a function, not a message");
+        return error_set(err, ERR_USAGE, "spans follows calls of functions, not messages");
     }
     if (p->actions == 0)
         return 0;
@@ -125,26 +125,33 @@ static void estimate(struct spans_session *t)
 
 /* ---- Preflight */
 
+static int too_many(uint64_t n, bool root, struct error *err)
+{
+    return error_set(err, ERR_LIMIT, "%llu functions match, and a capture takes %d%s: narrow %s",
+                     (unsigned long long)n, root ? SPANS_MOST_FUNCTIONS : SPANS_MOST_CALLED,
+                     root ? " roots' functions" : " for --calls", root ? "the pattern" : "it");
+}
+
 static int check_functions(struct spans_session *t, struct error *err)
 {
     char why[200];
     for (size_t i = 0; i < t->s.n_patterns; i++) {
         const struct preflight_pattern *found = &t->preflight.patterns[i];
         const struct slice source = t->s.patterns[i]->typed;
+        const bool root = i < t->n_roots;
         if (strcmp(found->why, "too_many") == 0)
-            return error_set(err, ERR_LIMIT,
-                             "%llu functions match, and a capture takes %llu roots' "
-                             "functions: narrow the pattern",
-                             (unsigned long long)found->total,
-                             (unsigned long long)t->caps.value[CAP_FUNCTIONS]);
+            return too_many(found->total, root, err);
         if (found->n == 0) {
             prepare_why_none(why, sizeof why, t->s.patterns[i], found, NULL);
-            return error_set(err, ERR_NOT_FOUND, "no root function: %.*s: %s",
+            return error_set(err, ERR_NOT_FOUND, "no %s: %.*s: %s",
+                             root ? "root function" : "function for --calls",
                              (int)(source.len < 100 ? source.len : 100), source.s, why);
         }
-        t->run->functions += found->n;
+        *(root ? &t->run->functions : &t->run->called) += found->n;
     }
-    return 0;
+    if (t->run->functions > SPANS_MOST_FUNCTIONS)
+        return too_many(t->run->functions, true, err);
+    return t->run->called > SPANS_MOST_CALLED ? too_many(t->run->called, false, err) : 0;
 }
 
 static int check_rest(struct spans_session *t, struct error *err)
@@ -223,7 +230,8 @@ int spans_prepare(struct spans_session *t, size_t *pattern, size_t *offset, stru
     struct record_name names[PREPARE_RECORDS];
     const size_t n = prepare_records(t->s.patterns, t->s.n_patterns, names, PREPARE_RECORDS);
     caps_init(&t->caps);
-    t->caps.value[CAP_FUNCTIONS] = SPANS_MOST_FUNCTIONS;
+    t->caps.value[CAP_FUNCTIONS] =
+        SPANS_MOST_FUNCTIONS + (t->s.n_patterns > t->n_roots ? SPANS_MOST_CALLED : 0);
     if (n > 0)
         return session_ask(&t->s, QUESTION_RECORDS, prepare_records_arg(names, n), SPANS_ASK_MS,
                            on_records, err);
@@ -239,22 +247,30 @@ static void build_key_int(struct builder *b, const char *key, int64_t value)
     build_int(b, value);
 }
 
-struct builder *spans_arm_arg(const struct spans_session *t)
+/* [{[Mfa], {Atoms, Bytes}}] */
+static void build_patterns(struct builder *b, const struct spans_session *t, size_t from, size_t to)
 {
-    struct builder *b = builder_new();
-    build_tuple(b, 2);
-    build_atom(b, "arm");
-    build_map(b, 9);
-    build_atom(b, "patterns");
-    if (t->s.n_patterns > 0)
-        build_list(b, t->s.n_patterns);
-    for (size_t i = 0; i < t->s.n_patterns; i++) {
+    if (to > from)
+        build_list(b, to - from);
+    for (size_t i = from; i < to; i++) {
         const struct slice mfas = t->preflight.patterns[i].mfas;
         build_tuple(b, 2);
         build_raw(b, (const uint8_t *)mfas.s, mfas.len);
         prepare_spec(b, &t->specs[i], t->specs[i].clauses);
     }
     build_nil(b);
+}
+
+struct builder *spans_arm_arg(const struct spans_session *t)
+{
+    struct builder *b = builder_new();
+    build_tuple(b, 2);
+    build_atom(b, "arm");
+    build_map(b, 10);
+    build_atom(b, "patterns");
+    build_patterns(b, t, 0, t->n_roots);
+    build_atom(b, "calls");
+    build_patterns(b, t, t->n_roots, t->s.n_patterns);
     build_atom(b, "procs");
     session_build_procs(b, &t->preflight);
     build_key_int(b, "roots", t->what.roots);

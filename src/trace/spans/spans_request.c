@@ -63,6 +63,11 @@ static int set_procs(struct spans_request *r, const char *value, struct error *e
     return set_text(r->procs, sizeof r->procs, "procs", value, err);
 }
 
+static int set_calls(struct spans_request *r, const char *value, struct error *err)
+{
+    return set_text(r->calls, sizeof r->calls, "calls", value, err);
+}
+
 static int set_process(struct spans_request *r, const char *value, struct error *err)
 {
     return set_text(r->process, sizeof r->process, "process", value, err);
@@ -95,6 +100,7 @@ static const struct {
     {"time", true, set_time, "stop after this time (10s)"},
     {"events", true, set_events, "stop after so many events (20000)"},
     {"procs", true, set_procs, "who may begin a request: all, new, a pid, a name, app:NAME …"},
+    {"calls", true, set_calls, "also calls of these functions within a request: shop_db:_"},
     {"process", true, set_process, "requests of this process, in place of calls: a pid, a name"},
     {"full", false, set_full, "also CPU, preemption and all waits of those that take part"},
     {"force", false, set_force, "do not ask first"},
@@ -132,7 +138,7 @@ static int read_option(struct spans_request *r, const char *line, size_t *at, st
     if (i == ARRAY_LEN(options))
         return error_set(err, ERR_USAGE,
                          "no option %s: use --roots, --every, --time, --events, --procs, "
-                         "--process, --full or --force",
+                         "--calls, --process, --full or --force",
                          name);
     *at = next;
     if (options[i].takes_value && !take_word(line, &next, value, sizeof value))

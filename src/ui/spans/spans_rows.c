@@ -164,24 +164,10 @@ static void set_bars(struct view_row *row, const struct bars *b)
 
 /* ---- requests */
 
-/* For a process, or for nobody that is known. */
-static const struct span_wait *largest_wait(const struct spans *spans, const struct span *span)
-{
-    const struct span_wait *largest = NULL;
-    for (uint32_t i = 0; i < span->n_waits; i++) {
-        const struct span_wait *w = spans_wait(spans, span->wait + i);
-        bool counts =
-            w->kind == SPAN_WAIT_CALL || w->kind == SPAN_WAIT_MESSAGE || w->kind == SPAN_WAIT_OTHER;
-        if (counts && w->net_ns > 0 && (largest == NULL || w->net_ns > largest->net_ns))
-            largest = w;
-    }
-    return largest;
-}
-
 static void add_root(const struct spans_rows *r, const struct span *root, uint32_t spans)
 {
     struct view_page *page = r->page;
-    const struct span_wait *w = largest_wait(r->run->spans, root);
+    const struct span_wait *w = spans_largest_wait(r->run->spans, root);
     bool known = r->run->wall_us > 0;
     struct spans_line l = {
         .name = operation_text(root),

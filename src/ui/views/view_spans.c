@@ -68,7 +68,7 @@ static const struct {
      AT(process)},
     {{"process", "PROCESS", 14, false, true, false, "name of the process, or pid"}, TEXT,
      TREE | PATH, AT(process)},
-    {{"kind", "KIND", 7, false, false, false, "what began it"}, TEXT, TREE, AT(kind)},
+    {{"kind", "KIND", 8, false, false, false, "what began it"}, TEXT, TREE, AT(kind)},
     {{"offset", "START", 8, true, false, false, "after the start of the request"}, OFFSET,
      TREE | PATH, AT(offset)},
     {{"queued", "QUEUED", 8, true, false, false, "its message in the queue"}, TIME, TREE,

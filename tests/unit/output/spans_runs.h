@@ -133,6 +133,33 @@ static struct spans_run *run_hostile(void)
     return run;
 }
 
+static void run_function(struct spans *s, int64_t from, int64_t to, unsigned pid, unsigned root,
+                         enum span_class class, const char *text)
+{
+    struct span_event e = {.kind = SPAN_EVENT_ENTER,
+                           .at_ns = from,
+                           .process.pid = run_pid(pid),
+                           .label = run_pid(root),
+                           .text = slice_of(text)};
+    spans_feed(s, &e);
+    e.kind = SPAN_EVENT_LEAVE;
+    e.at_ns = to;
+    e.class = class;
+    spans_feed(s, &e);
+}
+
+/* A root whose two calls are made in a function, which another one is in; and one of the server. */
+static struct spans_run *run_functions(void)
+{
+    struct spans_run *run = run_new(false);
+    run_root(run->spans, 100, 1000000, 2, slice_of("m:f/1"));
+    run_function(run->spans, 1002000, 1202000, 100, 100, SPAN_CLASS_NONE, "m:outer/1");
+    run_function(run->spans, 1004000, 1200600, 100, 100, SPAN_CLASS_THROW, "m:inner/2");
+    run_function(run->spans, 1020000, 1090000, 10, 100, SPAN_CLASS_NONE, "server:answer/1");
+    run_build(run);
+    return run;
+}
+
 /* So many roots, each with so many calls below it. */
 static struct spans_run *run_large(unsigned roots, unsigned calls)
 {

@@ -439,6 +439,23 @@ static void test_otlp(void **state)
     spans_run_free(run);
 }
 
+/* ---- functions within a span */
+
+static void test_functions(void **state)
+{
+    (void)state;
+    struct spans_run *run = run_functions();
+    struct kept k;
+    put(&k, run, &(struct spans_sink_options){.format = SPANS_TEXT, .columns = 80});
+    compare("functions", &k);
+    buf_clear(&k.bytes);
+    put(&k, run, &(struct spans_sink_options){.format = SPANS_FOLDED});
+    expect_in(&k, "m:f/1;m:outer/1;m:inner/2;call");
+    expect_in(&k, ";server:answer/1 70");
+    buf_clear(&k.bytes);
+    spans_run_free(run);
+}
+
 /* ---- hostile names, large runs, failing writes */
 
 static void test_hostile(void **state)
@@ -542,6 +559,7 @@ int main(void)
         cmocka_unit_test(test_speedscope),
         cmocka_unit_test(test_trace_event),
         cmocka_unit_test(test_otlp),
+        cmocka_unit_test(test_functions),
         cmocka_unit_test(test_hostile),
         cmocka_unit_test(test_pieces),
         cmocka_unit_test(test_extreme),

@@ -46,6 +46,19 @@ static void test_good_lines(void **state)
     }
 }
 
+static void test_calls_within(void **state)
+{
+    (void)state;
+    struct spans_request r;
+    struct error err = {.code = ERR_NONE};
+    size_t offset;
+    assert_int_equal(spans_request_parse(&r, "a:b --calls a:_ --full", &offset, &err), 0);
+    assert_string_equal(r.pattern, "a:b");
+    assert_string_equal(r.calls, "a:_");
+    assert_int_equal(spans_request_parse(&r, "a:b --full", &offset, &err), 0);
+    assert_string_equal(r.calls, "");
+}
+
 static void test_mistakes_are_placed(void **state)
 {
     static const struct {
@@ -105,16 +118,15 @@ static void test_options_are_listed(void **state)
         assert_true(word.word[0] && word.help[0]);
         n++;
     }
-    assert_int_equal(n, 8);
+    assert_int_equal(n, 9);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_good_lines),
-        cmocka_unit_test(test_mistakes_are_placed),
-        cmocka_unit_test(test_long_lines),
-        cmocka_unit_test(test_options_are_listed),
+        cmocka_unit_test(test_good_lines),   cmocka_unit_test(test_mistakes_are_placed),
+        cmocka_unit_test(test_long_lines),   cmocka_unit_test(test_options_are_listed),
+        cmocka_unit_test(test_calls_within),
     };
     return cmocka_run_group_tests_name("spans request", tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -140,6 +141,85 @@ static void test_capture(void **state)
     free_world(w);
     assert_int_equal(kept->events, 4);
     spans_run_free(kept);
+}
+
+#define PREFLIGHT_CALLS                                                                            \
+    "{preflight,[{0,[{shop,order,1}],1,ok},{1,[{cart,add,2},{cart,sum,1}],2,ok}],{all,40},"        \
+    "{{0,0,[]},[],0},[]}"
+#define ENTERED                                                                                    \
+    "{{2100,2},enter,<0.9.0>,none,<0.9.0>,0,none,none,0,{cart,add,2}},"                            \
+    "{{2900,3},leave,<0.9.0>,none,none,0,error,none,0,{cart,add,2}}"
+
+/* Calls within a root are armed apart from roots, and counted with them. */
+static void test_calls_within(void **state)
+{
+    (void)state;
+    struct spans_capture what = basic;
+    what.calls = "cart:_";
+    struct world *w = new_world(&what);
+    played_answer(&w->p, QUESTION_PREFLIGHT, PREFLIGHT_CALLS);
+    assert_non_null(strstr(played_last(&w->p, QUESTION_TRACE)->text, "{cart,sum,1}"));
+    played_answer(&w->p, QUESTION_TRACE, COUNTED);
+    played_answer(&w->p, QUESTION_ARMED, NOTHING);
+    const char *arm = played_last(&w->p, QUESTION_SPANS)->text;
+    const char *roots = strstr(arm, "patterns => [{[{shop,order,1}],");
+    const char *calls = strstr(arm, "calls => [{[{cart,add,2},{cart,sum,1}],");
+    assert_true(roots != NULL && calls != NULL && strstr(calls, "shop,order") == NULL);
+    assert_int_equal(run_of(w)->functions, 1);
+    assert_int_equal(run_of(w)->called, 2);
+    played_answer(&w->p, QUESTION_SPANS, ARMED);
+    played_answer(&w->p, QUESTION_SPANS, TOOK("running", "1,1,3,0", ROOT "," ENTERED));
+    const struct spans *s = run_of(w)->spans;
+    assert_int_equal(spans_count(s), 2);
+    const struct span *within = spans_at(s, 1);
+    assert_int_equal(within->kind, SPAN_FUNCTION);
+    assert_int_equal(within->outcome, SPAN_EXCEPTION);
+    assert_int_equal(within->ended_ns - within->started_ns, 800);
+    assert_true(slice_is(within->operation, "cart:add/2"));
+    free_world(w);
+}
+
+static void test_too_many(void **state)
+{
+    static const struct {
+        const char *preflight, *why;
+    } rows[] = {
+        {"{preflight,[{0,[{shop,order,1}],1,ok},{1,[],2000,too_many}],{all,40},{{0,0,[]},[],0},[]}",
+         "2000 functions match, and a capture takes 1000 for --calls"},
+        {"{preflight,[{0,[],2000,too_many},{1,[{cart,sum,1}],1,ok}],{all,40},{{0,0,[]},[],0},[]}",
+         "2000 functions match, and a capture takes 100 roots' functions"},
+        {"{preflight,[{0,[{shop,order,1}],1,ok},{1,[],0,no_module}],{all,40},{{0,0,[]},[],0},[]}",
+         "no function for --calls: cart:_"},
+    };
+    (void)state;
+    struct spans_capture what = basic;
+    what.calls = "cart:_";
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct world *w = new_world(&what);
+        played_answer(&w->p, QUESTION_PREFLIGHT, rows[i].preflight);
+        assert_int_equal(phase(w), SESSION_FAILED);
+        if (strstr(run_of(w)->status.error.text, rows[i].why) == NULL)
+            fail_msg("%s", run_of(w)->status.error.text);
+        free_world(w);
+    }
+}
+
+/* The node looks for as many as both may be together. */
+static void test_too_many_roots(void **state)
+{
+    (void)state;
+    char text[4096] = "{preflight,[{0,[{shop,order,0}";
+    struct spans_capture what = basic;
+    what.calls = "cart:_";
+    for (unsigned i = 1; i <= 100; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), ",{shop,order,%u}", i);
+    snprintf(text + strlen(text), sizeof text - strlen(text), "%s",
+             "],101,ok},{1,[{cart,sum,1}],1,ok}],{all,40},{{0,0,[]},[],0},[]}");
+    struct world *w = new_world(&what);
+    played_answer(&w->p, QUESTION_PREFLIGHT, text);
+    assert_int_equal(phase(w), SESSION_FAILED);
+    assert_non_null(strstr(run_of(w)->status.error.text, "takes 100 roots' functions"));
+    free_world(w);
 }
 
 /* Names are waited for before what is left is looked at. */
@@ -297,7 +377,7 @@ static void test_wrong_words(void **state)
         const char *text, *why;
         size_t offset;
     } rows[] = {
-        {"send", "not a message", 0},
+        {"send", "not messages", 0},
         {"shop:order(_) -> return", "no actions", 14},
         {"shop:", "expected", 5},
     };
@@ -317,7 +397,7 @@ static void test_wrong_words(void **state)
 static void test_options(void **state)
 {
     (void)state;
-    struct spans_capture rows[7];
+    struct spans_capture rows[10];
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         rows[i] = basic;
     rows[0].for_ms = 0;
@@ -327,6 +407,11 @@ static void test_options(void **state)
     rows[4].procs = "all+children";
     rows[5].n_patterns = 0;
     rows[6].procs = "<0.1";
+    rows[7].calls = "shop:";
+    rows[8].calls = "send";
+    rows[9].calls = "shop:_";
+    rows[9].process = "cart";
+    rows[9].n_patterns = 0;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct played p = {0};
         const struct session_port port = played_port(&p, 25);
@@ -341,11 +426,13 @@ static void test_options(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_capture),     cmocka_unit_test(test_late_names),
-        cmocka_unit_test(test_refusals),    cmocka_unit_test(test_not_found),
-        cmocka_unit_test(test_expensive),   cmocka_unit_test(test_stop_and_loss),
-        cmocka_unit_test(test_broken_part), cmocka_unit_test(test_hostile_answers),
-        cmocka_unit_test(test_wrong_words), cmocka_unit_test(test_options),
+        cmocka_unit_test(test_calls_within),    cmocka_unit_test(test_too_many),
+        cmocka_unit_test(test_too_many_roots),  cmocka_unit_test(test_capture),
+        cmocka_unit_test(test_late_names),      cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_not_found),       cmocka_unit_test(test_expensive),
+        cmocka_unit_test(test_stop_and_loss),   cmocka_unit_test(test_broken_part),
+        cmocka_unit_test(test_hostile_answers), cmocka_unit_test(test_wrong_words),
+        cmocka_unit_test(test_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -185,3 +185,33 @@ Claim = fun(P, Ts, S) ->
             end, S#{early := Others}, Mine)
     end
 end,
+
+%% Calls of functions within a span. inside: process => whether the calls that have not returned
+%% were kept, the last one first: the VM returns from them in that order.
+OnEnter = fun({Ts, _, P, _, Label, _, _, _, _, _} = Event, S) ->
+    Seen = SeenOf(Label, S),
+    Calls = maps:get(P, map_get(inside, S), []),
+    Next = case Seen =:= none orelse IsOver(P, Label, Ts, S) orelse StateOf(P, Seen) of
+        true -> stale;
+        unknown -> kept;
+        {_, _} -> kept;
+        Why -> Why
+    end,
+    Inside = maps:put(P, [Next =:= kept | Calls], map_get(inside, S)),
+    case Next of
+        kept -> Keep(Event, S#{inside := Inside});
+        stale -> DropStale(Event, S#{inside := Inside});
+        _ -> Skip(Next, S#{inside := Inside})
+    end
+end,
+OnLeave = fun({_, _, P, _, _, _, _, _, _, _} = Event, S) ->
+    case maps:get(P, map_get(inside, S), []) of
+        [] -> S; %% it began before
+        [WasKept | Calls] ->
+            Next = S#{inside := case Calls of
+                [] -> maps:remove(P, map_get(inside, S));
+                _ -> maps:put(P, Calls, map_get(inside, S))
+            end},
+            case WasKept of true -> Keep(Event, Next); false -> Next end
+    end
+end,

@@ -41,6 +41,11 @@ DisarmAlone = fun(Plan) ->
     SpansDisarm(Plan#{collector := none})
 end,
 
+%% Functions within a root are shown where its token emits: without tokens their calls are not.
+EndCalls = fun() ->
+    seq_trace:get_system_tracer() =:= false andalso seq_trace:reset_trace()
+end,
+
 SpansSentinel = fun(H, C, Plan, Ms) ->
     Sign(),
     A = monitor(process, H),
@@ -62,17 +67,19 @@ end,
 
 %% A system tracer with a long queue is memory of the node, and nothing in the VM bounds it. The
 %% collector may be far behind: what ends the capture is seen here. Set: the system tracer was ours.
-Watcher = fun(H, C, MostQueued, Ms) ->
+Watcher = fun(H, C, MostQueued, Calls, Ms) ->
     Sign(),
     process_flag(trap_exit, false),
     Until = erlang:monotonic_time(millisecond) + Ms,
     %% Flags of full mode stay until the collector has come to the end of its queue: processes that
-    %% compute go on filling it. A collector that does not get there is killed: no more events.
+    %% compute go on filling it. A collector that does not get there is killed: no more events. A
+    %% function in a root may be called 10,000 times between two looks.
+    MostLast = case Calls of true -> 4 * MostQueued; false -> 2 * MostQueued end,
     Last = fun Last(Killed) ->
         case process_info(C, message_queue_len) of
             undefined -> ok;
             {_, Length} ->
-                case Length > 2 * MostQueued orelse erlang:monotonic_time(millisecond) > Killed of
+                case Length > MostLast orelse erlang:monotonic_time(millisecond) > Killed of
                     true -> exit(C, kill);
                     false -> receive after WatchMs -> Last(Killed) end
                 end
@@ -81,6 +88,7 @@ Watcher = fun(H, C, MostQueued, Ms) ->
     End = fun(Why) ->
         Word(0),
         TracerOff(C),
+        Calls andalso EndCalls(),
         H ! {ends, C, Why},
         C ! {finish, Why},
         Last(erlang:monotonic_time(millisecond) + 4 * GraceMs)
@@ -111,9 +119,10 @@ Tally = fun(#{roots := Roots, opens := Opens, events := Events, skips := Skips,
     list_to_tuple([Roots, lists:sum(maps:values(Opens)), Events | Why] ++ [Resets])
 end,
 
-%% The root processes that live: one that died does not return.
-Living = fun(#{opens := Opens} = S) ->
-    S#{opens := maps:filter(fun(P, _) -> is_process_alive(P) end, Opens)}
+%% Without the processes that died: they do not return.
+Living = fun(#{opens := Opens, inside := Inside} = S) ->
+    Lives = fun(P, _) -> is_process_alive(P) end,
+    S#{opens := maps:filter(Lives, Opens), inside := maps:filter(Lives, Inside)}
 end,
 Linger = fun(S) ->
     case map_size(map_get(opens, S)) =:= 0 andalso erlang:system_info(trace_control_word) =:= 0 of
@@ -133,6 +142,7 @@ OnSpan = fun({Ts, Kind, P, _, Label, _, Tag, _, _, _} = Event, S) ->
         _ when is_map_key(P, map_get(denied, S)) -> S;
         send when is_pid(Label) -> OnSend(Event, S);
         'receive' when is_pid(Label) -> OnReceive(Event, S);
+        enter -> OnEnter(Event, S);
         root ->
             Before = maps:get(P, Opens, 0),
             case Tag =:= none andalso Before =:= 0
@@ -159,11 +169,17 @@ OnSpan = fun({Ts, Kind, P, _, Label, _, Tag, _, _, _} = Event, S) ->
     end
 end,
 
-OnMessage = fun(Message, S) ->
-    case Strip(Message) of
-        skip -> S;
-        Event -> OnSpan(Event, S)
-    end
+OnMessage = fun
+    ({trace_ts, P, Way, Mfa, Value, Ts}, S)
+      when is_map_key(Mfa, map_get(called, S)), Way =:= return_from;
+           is_map_key(Mfa, map_get(called, S)), Way =:= exception_from ->
+        Class = case {Way, Value} of {exception_from, {C, _}} -> C; _ -> none end,
+        OnLeave({Ts, leave, P, none, none, 0, Class, none, 0, MfaOf(Mfa)}, S);
+    (Message, S) ->
+        case Strip(Message) of
+            skip -> S;
+            Event -> OnSpan(Event, S)
+        end
 end,
 
 %% The event of a process that stops running waits, in the process dictionary, for the next one:
@@ -202,6 +218,7 @@ end,
 SpansFinish = fun(Why, #{holder := H, plan := Plan} = S) ->
     TracerOff(self()),
     Word(0),
+    map_size(map_get(called, S)) > 0 andalso EndCalls(),
     {_, Queued} = process_info(self(), message_queue_len),
     Drain = fun Drain(N, Next) ->
         case N of
@@ -279,7 +296,7 @@ SpansCollector = fun(H, CountWork) ->
                        seen => #{}, beyond => #{}, dead => #{}, resets => 0,
                        window => {erlang:monotonic_time(), 0},
                        skips => #{cap => 0, participants => 0, fanout => 0, depth => 0, stale => 0},
-                       until => infinity, stale => false, early => [],
+                       until => infinity, stale => false, early => [], inside => #{},
                        seeded => erlang:monotonic_time()},
             Reseed(S),
             Full andalso SetPattern(At, 'receive', ReceiveSpec, []),

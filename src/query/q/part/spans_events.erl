@@ -164,6 +164,8 @@ Strip = fun(Message) ->
             end;
         {trace_ts, P, call, Mfa, {root, _}, Ts} ->
             {Ts, root, P, none, P, 0, none, none, 0, MfaOf(Mfa)};
+        {trace_ts, P, call, Mfa, {call, Label}, Ts} when is_pid(Label) ->
+            {Ts, enter, P, none, Label, 0, none, none, 0, MfaOf(Mfa)};
         %% Of a process as root, which sends: a request that begins a root, or after one; a reply.
         {trace_ts, P, _, Sent, _, {root}, Ts} ->
             {Tag, _, _} = TagOf(Sent),

@@ -84,7 +84,7 @@ static void event_feed(struct spans *s, const char *text)
     e.label = event_process(words[5]).pid;
     e.serial = strtoull(words[7], NULL, 10);
     e.tag = tag > 0 ? (enum span_tag)tag : SPAN_TAG_MESSAGE;
-    if (e.kind == SPAN_EVENT_RETURN)
+    if (e.kind == SPAN_EVENT_RETURN || e.kind == SPAN_EVENT_LEAVE)
         e.class = class > 0 ? (enum span_class) class : SPAN_CLASS_NONE;
     e.ref = event_ref(words[9]);
     e.words = strtoll(words[10], NULL, 10);

@@ -131,7 +131,7 @@ static void check_all(const struct spans *s, bool full)
 {
     for (uint32_t i = 0; i < spans_count(s); i++) {
         const struct span *span = spans_at(s, i);
-        int64_t sum = span->self_ns + span->wait_ns;
+        int64_t sum = span->self_ns + span->nested_ns + span->wait_ns;
         if (span->unattributed_ns >= 0)
             sum += span->unattributed_ns + span->off_cpu_ns;
         assert_true(span->ended_ns >= span->started_ns);
@@ -328,6 +328,8 @@ static void expect_tree(const struct spans *s, const char *wanted)
     at "000000 3 receive <0." p ".0> <0." q ".0> <0." l ".0> 0 " n " " tag " " ref " 5 " text
 #define IN(at, p, f) at "000000 2 in <0." p ".0> - - 0 0 - - 0 " f
 #define OUT(at, p, f) at "000000 5 out <0." p ".0> - - 0 0 - - 0 " f
+#define ENTER(at, p, f) at "000000 1 enter <0." p ".0> - <0." p ".0> 0 0 - - 0 " f
+#define LEAVE(at, p, class, f) at "000000 8 leave <0." p ".0> - - 0 0 " class " - 0 " f
 #define R1 "#Ref<0.0.0.1>"
 #define R2 "#Ref<0.0.0.2>"
 
@@ -454,6 +456,58 @@ static void test_made(void **state)
           IN("20", "1", "gen:do_call/4"), SEND("21", "2", "1", "1", "2", "reply", R1, "-"),
           RETURN("25", "1")},
          "root m:f/0 ok ~25 {call pid timeout ~20} (call pid x late ~20)"},
+        /* functions within: what they send is below them, and so is the wait for its answer */
+        {false,
+         {ROOT("0", "1"), ENTER("1", "1", "m:g/1"), ENTER("2", "1", "m:h/1"),
+          SEND("5", "1", "2", "1", "1", "call", R1, "x"),
+          RECEIVE("6", "2", "1", "1", "1", "call", R1, "x"), ENTER("7", "2", "s:answer/1"),
+          LEAVE("9", "2", "-", "s:answer/1"), SEND("20", "2", "1", "1", "2", "reply", R1, "-"),
+          RECEIVE("21", "1", "2", "1", "2", "reply", R1, "-"), LEAVE("25", "1", "error", "m:h/1"),
+          LEAVE("30", "1", "-", "m:g/1"), RETURN("40", "1")},
+         "root m:f/0 ok ~40 {nested pid ok ~29} (function pid m:g/1 ok ~29 {nested pid exception "
+         "~23} (function pid m:h/1 exception ~23 {call pid ok ~16} (call pid x ok ~14 {nested pid "
+         "ok ~2} (function pid s:answer/1 ok ~2))))"},
+        /* a request that one function sends and another waits for; a reply from within one, which
+           has not returned then; a return of a call that was not seen; one in no span */
+        {false,
+         {ROOT("0", "1"), LEAVE("0", "1", "-", "m:e/0"), ENTER("1", "1", "m:g/1"),
+          SEND("2", "1", "2", "1", "1", "call", R1, "x"),
+          RECEIVE("3", "2", "1", "1", "1", "call", R1, "x"), LEAVE("4", "1", "-", "m:g/1"),
+          ENTER("5", "2", "s:h/1"), ENTER("6", "1", "m:w/1"),
+          SEND("20", "2", "1", "1", "2", "reply", R1, "-"), LEAVE("22", "2", "-", "s:h/1"),
+          RECEIVE("24", "1", "2", "1", "2", "reply", R1, "-"), LEAVE("30", "1", "-", "m:w/1"),
+          RETURN("40", "1"), ENTER("41", "1", "m:g/1"), LEAVE("42", "1", "-", "m:g/1")},
+         "root m:f/0 ok ~40 {nested pid ok ~3} {nested pid ok ~24} (function pid m:g/1 ok ~3 (call "
+         "pid x ok ~17 {nested pid unknown ~15} (function pid s:h/1 unknown ~15))) (function pid "
+         "m:w/1 ok ~24 {call pid ok ~18 at-most})"},
+        /* a server's loop does not return, and hides nothing of the next request */
+        {false,
+         {ROOT("0", "1"), SEND("1", "1", "2", "1", "1", "cast", "-", "x"),
+          RECEIVE("2", "2", "1", "1", "1", "cast", "-", "x"), ENTER("3", "2", "s:loop/1"),
+          SEND("10", "1", "2", "1", "2", "cast", "-", "y"),
+          RECEIVE("11", "2", "1", "1", "2", "cast", "-", "y"), ENTER("12", "2", "s:work/1"),
+          LEAVE("14", "2", "-", "s:work/1"), ENTER("15", "2", "s:loop/1"), RETURN("20", "1")},
+         "root m:f/0 ok ~20 (cast pid x unknown ~1+ (function pid s:loop/1 unknown ~0+)) (cast pid "
+         "y "
+         "unknown ~4+ {nested pid ok ~2} (function pid s:work/1 ok ~2) (function pid s:loop/1 "
+         "unknown ~0+))"},
+        /* the capture ends in a function that waits, and so does its span */
+        {false,
+         {ROOT("0", "1"), SEND("1", "1", "2", "1", "1", "call", R1, "x"),
+          RECEIVE("2", "2", "1", "1", "1", "call", R1, "x"), ENTER("3", "2", "s:hangs/0"),
+          SEND("4", "2", "3", "1", "2", "call", R2, "y"),
+          RECEIVE("30", "3", "2", "1", "2", "call", R2, "y")},
+         "root m:f/0 open ~30 {call pid open ~29} (call pid x open ~28 {nested pid open ~27} "
+         "(function pid s:hangs/0 open ~27 {call pid open ~26} (call pid y unknown ~0+)))"},
+        /* a message that is taken in a function ends with it */
+        {true,
+         {ROOT("0", "1"), ENTER("1", "1", "m:g/0"), SEND("2", "1", "2", "1", "1", "cast", "-", "x"),
+          RECEIVE("3", "2", "1", "1", "1", "cast", "-", "x"),
+          SEND("4", "2", "1", "1", "2", "cast", "-", "y"),
+          RECEIVE("5", "1", "2", "1", "2", "cast", "-", "y"), LEAVE("9", "1", "-", "m:g/0"),
+          RETURN("20", "1")},
+         "root m:f/0 ok ~20 {nested pid ok ~8} (function pid m:g/0 ok ~8 {nested pid unknown ~4} "
+         "(cast pid x unknown ~1+ (cast pid y unknown ~4)))"},
         /* a process that ends in the midst */
         {true,
          {ROOT("0", "1"), "20000000 5 exit <0.1.0> - - 0 0 - - 0 killed"},
