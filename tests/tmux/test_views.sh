@@ -94,16 +94,23 @@ traces_a_function() {
     agreeing_until tm_has 'target clean: 0 breakpoints' && bt_quit && target_is_clean
 }
 
+# Tab does nothing while the names have not come from the node.
+completes_to() {
+    for _ in $(seq 20); do
+        tm_keys Tab
+        wait_until 2 tm_has "$1" && return 0
+    done
+    tm_wait "$1"
+}
+
 completes_names_of_the_target() {
     open_quick || return 1
     tm_type C
     tm_wait 'calls>' || return 1
     tm_type shop_pric
-    tm_keys Tab
-    tm_wait 'calls> shop_pricing:' || return 1
+    completes_to 'calls> shop_pricing:' || return 1
     tm_type sta
-    tm_keys Tab
-    tm_wait 'calls> shop_pricing:start_link' || return 1
+    completes_to 'calls> shop_pricing:start_link' || return 1
     tm_keys Tab
     tm_wait 'calls> shop_pricing:start_link/0' || return 1
     tm_type ', app:ker'
