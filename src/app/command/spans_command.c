@@ -188,30 +188,31 @@ static int check_format(enum cli_format format)
     return EXIT_USAGE;
 }
 
+/* What is wrong with it is shown. */
+static bool is_pattern(const char *text, enum syntax syntax)
+{
+    struct error err = {.code = ERR_NONE};
+    struct pattern **patterns = NULL;
+    size_t n = 0, offset = 0;
+    if (spans_patterns_parse(&patterns, &n, text, syntax, &offset, &err) != 0) {
+        mistake_print(text, offset, &err);
+        return false;
+    }
+    patterns_free(patterns, n);
+    return true;
+}
+
 /* Errors come before any connection. */
 static int check_words(const struct cli_options *o)
 {
     struct error err = {.code = ERR_NONE};
     struct procs procs;
     size_t offset = 0;
-    for (size_t i = 0; i < o->n_rest; i++) {
-        struct pattern **patterns = NULL;
-        size_t n = 0;
-        if (spans_patterns_parse(&patterns, &n, o->rest[i], o->syntax, &offset, &err) != 0) {
-            mistake_print(o->rest[i], offset, &err);
+    for (size_t i = 0; i < o->n_rest; i++)
+        if (!is_pattern(o->rest[i], o->syntax))
             return EXIT_USAGE;
-        }
-        patterns_free(patterns, n);
-    }
-    if (o->within != NULL) {
-        struct pattern **patterns = NULL;
-        size_t n = 0;
-        if (spans_patterns_parse(&patterns, &n, o->within, o->syntax, &offset, &err) != 0) {
-            mistake_print(o->within, offset, &err);
-            return EXIT_USAGE;
-        }
-        patterns_free(patterns, n);
-    }
+    if (o->within != NULL && !is_pattern(o->within, o->syntax))
+        return EXIT_USAGE;
     if ((o->n_rest == 0) == (o->process == NULL)) {
         tell_line("spans needs a PATTERN, calls that begin a request, or --process WHO");
         return EXIT_USAGE;

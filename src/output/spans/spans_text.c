@@ -307,6 +307,15 @@ static void put_tree(const struct spans_page *p, size_t number, uint32_t root)
     spans_put_tree(p, root);
 }
 
+void spans_put_label(struct buf *out, const struct span *span)
+{
+    span_put_name(out, span);
+    if (!span_is_function(span) && span->operation.len > 0) {
+        buf_puts(out, " ");
+        buf_put(out, span->operation.s, span->operation.len);
+    }
+}
+
 /* ---- the critical path */
 
 static const char *step_text(const struct spans_page *p, const struct span_step *step)
@@ -317,11 +326,7 @@ static const char *step_text(const struct spans_page *p, const struct span_step 
     span_put_at(&text, span_step_key(step->kind),
                 step->kind == SPAN_STEP_WAIT ? step->at : (struct slice){0});
     buf_puts(&text, step->kind == SPAN_STEP_QUEUED ? " for " : " in ");
-    span_put_name(&text, span);
-    if (!span_is_function(span) && span->operation.len > 0) {
-        buf_puts(&text, " ");
-        buf_put(&text, span->operation.s, span->operation.len);
-    }
+    spans_put_label(&text, span);
     const char *safe = spans_safe(p, (struct slice){(const char *)text.data, text.len});
     buf_clear(&text);
     return safe;

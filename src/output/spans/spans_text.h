@@ -20,6 +20,8 @@ const char *spans_time(const struct spans_page *p, int64_t ns); /* a dash below 
 const char *spans_at_least(const struct spans_page *p, int64_t ns);
 const char *spans_at_most(const struct spans_page *p, int64_t ns);
 const char *spans_dash(const struct spans_page *p);
+/* "wl:root/1", "call shop_cart add": as it stands, not safe yet. */
+void spans_put_label(struct buf *out, const struct span *span);
 /* "ok", "exit: boom" */
 const char *spans_outcome(const struct spans_page *p, const struct span *span);
 /* The text in so many columns: cut, or filled up with spaces where `fill`. */

@@ -92,11 +92,7 @@ static const char *span_name(const struct tree *t, const struct span *span)
 {
     struct buf name;
     buf_init(&name, 0);
-    span_put_name(&name, span);
-    if (!span_is_function(span) && span->operation.len > 0) {
-        buf_puts(&name, " ");
-        buf_put(&name, span->operation.s, span->operation.len);
-    }
+    spans_put_label(&name, span);
     const char *text = spans_safe(t->p, (struct slice){(const char *)name.data, name.len});
     buf_clear(&name);
     return text;
@@ -168,8 +164,7 @@ static void put_times(struct tree *t, const struct span *span)
         spans_put_item(&line, pid.s);
     put_time(&line, "queued", span->queued_ns);
     put_self(&line, span);
-    if (span->nested_ns > 0)
-        put_time(&line, "nested", span->nested_ns);
+    put_time(&line, "nested", span->nested_ns);
     put_waited(&line, span);
     put_time(&line, "unattributed", span->unattributed_ns);
     put_time(&line, "off-cpu", span->off_cpu_ns);

@@ -18,6 +18,11 @@ TracerOff = fun(C) ->
     seq_trace:get_system_tracer() =:= C andalso seq_trace:set_system_tracer(false)
 end,
 
+%% Without tokens nothing emits any more, and no call of a function within a root is shown.
+ClearTokens = fun() ->
+    seq_trace:get_system_tracer() =:= false andalso seq_trace:reset_trace()
+end,
+
 %% May run twice, and by any of ours. Tokens of ours are dead without a system tracer; whoever sets
 %% one next would see them, so they are cleared where nobody else can have any.
 SpansDisarm = fun(#{collector := C} = Plan) ->
@@ -31,7 +36,7 @@ SpansDisarm = fun(#{collector := C} = Plan) ->
             receive {'DOWN', Gone, _, _, _} -> ok after GraceMs -> ok end
     end,
     Disarm(Plan),
-    seq_trace:get_system_tracer() =:= false andalso seq_trace:reset_trace(),
+    ClearTokens(),
     Word(0)
 end,
 
@@ -39,11 +44,6 @@ end,
 DisarmAlone = fun(Plan) ->
     TracerOff(self()),
     SpansDisarm(Plan#{collector := none})
-end,
-
-%% Functions within a root are shown where its token emits: without tokens their calls are not.
-EndCalls = fun() ->
-    seq_trace:get_system_tracer() =:= false andalso seq_trace:reset_trace()
 end,
 
 SpansSentinel = fun(H, C, Plan, Ms) ->
@@ -88,7 +88,7 @@ Watcher = fun(H, C, MostQueued, Calls, Ms) ->
     End = fun(Why) ->
         Word(0),
         TracerOff(C),
-        Calls andalso EndCalls(),
+        Calls andalso ClearTokens(),
         H ! {ends, C, Why},
         C ! {finish, Why},
         Last(erlang:monotonic_time(millisecond) + 4 * GraceMs)
@@ -218,7 +218,7 @@ end,
 SpansFinish = fun(Why, #{holder := H, plan := Plan} = S) ->
     TracerOff(self()),
     Word(0),
-    map_size(map_get(called, S)) > 0 andalso EndCalls(),
+    map_size(map_get(called, S)) > 0 andalso ClearTokens(),
     {_, Queued} = process_info(self(), message_queue_len),
     Drain = fun Drain(N, Next) ->
         case N of
