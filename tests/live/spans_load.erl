@@ -43,7 +43,7 @@ warm() ->
     spawn(fun() -> serve_requests(), Me ! {self(), warm}, receive stop -> ok end end),
     receive {_, warm} -> true end.
 
-cases() -> [chain, task, crash, timeout, pool, cast, defer, noproc, statem, raise, front, pump, fan, deep, many, stale].
+cases() -> [chain, task, crash, timeout, pool, cast, defer, noproc, statem, raise, front, pump, fan, deep, many, twice, stale].
 
 serve(Dir, Baseline, Looper, Until) ->
     asked(Dir, "audit", fun() -> audit:write(Dir, Baseline) end),
@@ -187,6 +187,10 @@ root(many) ->
     [spawn(fun() -> [spawn(fun() -> busy(1) end) || _ <- lists:seq(1, 5)] end)
      || _ <- lists:seq(1, 15)],
     busy(100);
+root(twice) ->
+    [spawn(fun() -> [spawn(fun told/0) ! {'$gen_cast', again} || _ <- lists:seq(1, 5)] end)
+     || _ <- lists:seq(1, 15)],
+    busy(100);
 root(stale) -> gen_server:call(b, {busy, 1});
 root(front) -> gen_server:call(front, work);
 root(pump) -> pump ! tick;
@@ -197,6 +201,8 @@ root(raise) -> gen_server:call(b, {sleep, 50, gone()}, 10).
 gone() -> Gone = atomics:new(1, []), put(gone, Gone), Gone.
 has_gone() -> atomics:put(get(gone), 1, 1).
 until_gone(Gone) -> atomics:get(Gone, 1) =:= 1 orelse begin timer:sleep(1), until_gone(Gone) end.
+
+told() -> receive {'$gen_cast', again} -> busy(1) end.
 
 deep(0) -> busy(1);
 deep(N) -> spawn(fun() -> deep(N - 1), busy(1) end).

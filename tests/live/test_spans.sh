@@ -213,6 +213,13 @@ many_processes() {
         and every_root(spans == 50)'
 }
 
+# Who was refused is not let in by what it gets next.
+many_processes_twice() {
+    capture twice 2 || return 1
+    shows '.skipped_participants >= 80 and .skipped == .skipped_participants
+        and every_root([recurse(.children[]).pid] | unique | length == 50)'
+}
+
 # A process goes on with the token of a root that is over.
 tokens_of_requests_that_are_over() {
     order loop_stale || return 1
@@ -358,6 +365,6 @@ run_on_releases a_chain_in_light_mode a_chain_in_full_mode waits_as_frames tasks
     guards_choose another_system_tracer_is_left_alone a_capture_beside_which_a_trace_is_refused \
     a_trace_beside_which_a_capture_is_refused nothing_is_left_after_deaths a_process_as_root \
     a_process_as_root_in_full_mode one_request_of_three a_process_that_does_not_reply \
-    no_such_process one_of_many_receivers many_levels many_processes \
+    no_such_process one_of_many_receivers many_levels many_processes many_processes_twice \
     tokens_of_requests_that_are_over \
     a_token_of_an_application_is_left_alone a_recording_keeps_captures not_there no_token_emits

@@ -80,11 +80,15 @@ StaleSend = fun({_, _, F, _, _, Serial, _, _, _, _} = Event, S) ->
     DropStale(Event, S#{dead := Room#{{F, Serial} => []}})
 end,
 
-%% What followed an earlier root of this process takes part still, and is not counted again.
+%% What followed an earlier root of this process takes part still, and is not counted again; what
+%% was beyond a cap of that one may take part in this.
 Begun = fun(P, S) ->
     Seen = map_get(seen, S),
     {_, Of} = maps:get(P, Seen, {0, #{}}),
-    Few = case map_size(Of) > MostDead of true -> #{}; false -> Of end,
+    Few = case map_size(Of) > MostDead of
+        true -> #{};
+        false -> maps:filter(fun(_, State) -> is_tuple(State) orelse State =:= stale end, Of)
+    end,
     S#{seen := Seen#{P => {1, Few#{P => {0, #{}}}}}}
 end,
 
@@ -139,10 +143,12 @@ OnSend = fun({Ts, _, F, To, Label, _, Tag, _, _, _} = Event, S) ->
 end,
 
 %% How its receiver is after a message: as before, and the message is kept; or the new state.
-After = fun(P, Tag, {Depth, Out}, Now_, N, Most) ->
+After = fun(_, _, {_, _}, participants, _, _) -> participants;
+   (P, Tag, {Depth, Out}, Now_, N, Most) ->
     case Now_ of
         {_, _} when not is_map_key(Tag, Begins) -> keep;
         unknown when N >= Most -> participants;
+        stale when N > Most -> participants;
         _ when Depth >= MostDepth -> depth;
         _ when map_size(Out) >= MostFanout, not is_map_key(P, Out), is_map_key(Tag, Asks) -> fanout;
         {0, _} -> keep;
@@ -151,11 +157,22 @@ After = fun(P, Tag, {Depth, Out}, Now_, N, Most) ->
    (_, _, Why, _, _, _) -> Why
 end,
 
-OnReceive = fun({Ts, _, P, F, Label, Serial, Tag, _, _, _} = Event, S) ->
-    case SeenOf(Label, S) of
-        none -> Early(Event, S);
-        {N, _} = Seen ->
-            Dead = is_map_key({F, Serial}, map_get(dead, S)) orelse IsOver(P, Label, Ts, S),
+%% A sender that is not known takes part when it is of this node: it has a place, and what it got
+%% comes later.
+WithSender = fun(F, Label, {N, _} = Seen, S) ->
+    Comes = N < map_get(participants, S) andalso StateOf(F, Seen) =:= unknown
+        andalso is_pid(F) andalso node(F) =:= node() andalso not is_map_key(F, map_get(denied, S)),
+    case Comes of true -> SetState(Label, F, {1, #{}}, Seen, S); false -> S end
+end,
+
+OnReceive = fun({Ts, _, P, F, Label, Serial, Tag, _, _, _} = Event, Before) ->
+    case SeenOf(Label, Before) of
+        none -> Early(Event, Before);
+        Seen_ ->
+            Dead = is_map_key({F, Serial}, map_get(dead, Before))
+                orelse IsOver(P, Label, Ts, Before),
+            S = case Dead of true -> Before; false -> WithSender(F, Label, Seen_, Before) end,
+            {N, _} = Seen = SeenOf(Label, S),
             By = case Dead orelse StateOf(F, Seen) of
                 true -> stale;
                 unknown -> {0, #{}}; %% of another node, or denied
