@@ -130,6 +130,7 @@ noinst_LIBRARIES += src/libapp.a
 src_libapp_a_SOURCES =
 include src/app/cli/local.mk
 include src/app/command/local.mk
+include src/app/job/local.mk
 include src/app/recorder/local.mk
 include src/app/sample/local.mk
 include src/app/source/local.mk

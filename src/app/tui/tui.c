@@ -13,8 +13,8 @@
 #include "beamtop/base/clock.h"
 #include "beamtop/base/text.h"
 #include "app/cli/commands.h"
-#include "crash.h"
-#include "suspend.h"
+#include "app/job/crash.h"
+#include "app/job/suspend.h"
 #include "tui_internal.h"
 
 #define DRAW_GAP_MS (1000u / LIMIT_FRAMES_PER_S)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Restores the terminal when the program crashes. */
-#ifndef BEAMTOP_APP_TUI_CRASH_H
-#define BEAMTOP_APP_TUI_CRASH_H
+#ifndef BEAMTOP_APP_JOB_CRASH_H
+#define BEAMTOP_APP_JOB_CRASH_H
 
 #include "beamtop/ui/tty.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Stopping the program as a shell's job. One thread. */
-#ifndef BEAMTOP_APP_TUI_SUSPEND_H
-#define BEAMTOP_APP_TUI_SUSPEND_H
+#ifndef BEAMTOP_APP_JOB_SUSPEND_H
+#define BEAMTOP_APP_JOB_SUSPEND_H
 
 #include <stdbool.h>
 

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tui_record_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "beamtop/recording/recording.h"
+
+/* Recorders that others have started are looked for every so many turns. */
+#define SCAN_TURNS 5
+#define STRANGER_ANSWERS 3
+#define LOG_TAIL_BYTES 2048
+
+static void cancel(struct record_client **c)
+{
+    record_client_cancel(*c);
+    *c = NULL;
+}
+
+void tui_record_cancel(struct tui_record *r)
+{
+    cancel(&r->asking);
+    cancel(&r->marking);
+    cancel(&r->scanning);
+}
+
+/* ---- the end of a recording */
+
+static void read_tail(const char *file, char out[LOG_TAIL_BYTES])
+{
+    char path[RECORD_FILE_BYTES + 8];
+    snprintf(path, sizeof path, "%s.log", file);
+    FILE *f = fopen(path, "re");
+    if (f && fseek(f, -(LOG_TAIL_BYTES - 1), SEEK_END) != 0)
+        rewind(f); /* it is shorter */
+    size_t n = f ? fread(out, 1, LOG_TAIL_BYTES - 1, f) : 0;
+    out[n] = '\0';
+    if (f)
+        fclose(f);
+}
+
+static void tell_end(struct tui_record *r)
+{
+    char tail[LOG_TAIL_BYTES] = "", end[64] = "";
+    struct error err = {.code = ERR_NONE};
+    struct recording *recording = NULL;
+    struct buf text;
+    bool readable = recording_open(&recording, r->now.file, &err) == 0;
+    if (readable) {
+        const struct recording_info *info = recording_info(recording);
+        snprintf(end, sizeof end, "%s", info->end);
+        r->now.ticks = info->ticks;
+    }
+    recording_close(recording);
+    if (r->now.detached)
+        read_tail(r->now.file, tail);
+    buf_init(&text, 0);
+    record_end_text(&text, &r->now, readable ? end : NULL, tail);
+    tui_message(r->tui, readable && record_end_is_good(end) ? STYLE_MESSAGE : STYLE_ERROR, "%s",
+                buf_cstr(&text));
+    buf_clear(&text);
+}
+
+void tui_record_forget(struct tui_record *r)
+{
+    tui_record_cancel(r);
+    r->socket[0] = r->problem[0] = r->silent[0] = '\0';
+    memset(&r->now, 0, sizeof r->now);
+    r->strangers = 0;
+    r->turns_to_scan = 0;
+    r->begun = false;
+    tui_record_set_state(r, RECORDING_NONE);
+}
+
+/* ---- how it goes */
+
+/*
+ * It was found only by the node's name while the node was away: the node is another one now. Of
+ * a node that was restarted one side knows a moment before
+ * the other. */
+static bool has_another_node(struct tui_record *r)
+{
+    bool known = r->tui->live && live_is_up(r->tui->live);
+    bool stranger = known && !record_life_may_be(&r->now.life, &r->life);
+    r->strangers = stranger ? r->strangers + 1 : 0;
+    return r->strangers >= STRANGER_ANSWERS;
+}
+
+static void tell_stranger(struct tui_record *r)
+{
+    tui_message(r->tui, STYLE_MESSAGE,
+                "%s is of another node of this name: this one is not being "
+                "recorded",
+                r->now.file);
+}
+
+static void on_status(void *arg, const char *reply, const struct error *err)
+{
+    struct tui_record *r = arg;
+    struct record_status now;
+    r->asking = NULL;
+    r->problem[0] = '\0';
+    if (err && err->code != ERR_NOT_FOUND) {
+        snprintf(r->problem, sizeof r->problem, "%.159s", err->text);
+    } else if (err) {
+        tell_end(r);
+        tui_record_forget(r);
+        return;
+    } else if (record_status_parse(&now, reply)) {
+        r->now = now;
+        if (has_another_node(r)) {
+            tell_stranger(r);
+            tui_record_forget(r);
+            return;
+        }
+    }
+    tui_record_show(r);
+}
+
+static void on_stopped(void *arg, const char *reply, const struct error *err)
+{
+    struct tui_record *r = arg;
+    (void)reply;
+    r->asking = NULL;
+    if (err && err->code == ERR_TIMEOUT) {
+        tui_message(r->tui, STYLE_ERROR, "%s has not ended yet: %s", r->now.file, err->text);
+        tui_record_set_state(r, RECORDING_RUNS);
+        return;
+    }
+    tell_end(r);
+    tui_record_forget(r);
+}
+
+void tui_record_stop(struct tui_record *r)
+{
+    cancel(&r->asking);
+    r->asking = record_client_ask(&r->tui->rt.loop, r->socket, "stop", on_stopped, r);
+    tui_record_set_state(r, RECORDING_STOPS);
+}
+
+static void follow(struct tui_record *r, const char *socket, const struct record_status *status)
+{
+    snprintf(r->socket, sizeof r->socket, "%s", socket);
+    r->now = *status;
+    r->begun = r->begun && !tui_record_is_own(r);
+    tui_record_set_state(r, RECORDING_RUNS);
+    if (r->stop_when_started && tui_record_is_own(r)) {
+        r->stop_when_started = false;
+        tui_record_stop(r);
+    } else if (!tui_record_is_own(r)) {
+        tui_message(r->tui, STYLE_MESSAGE,
+                    "this node is being recorded to %s by process %lld: B marks, R stops it",
+                    status->file, (long long)status->pid);
+    }
+}
+
+/* ---- looking for recorders of this node */
+
+static void scan_next(struct tui_record *r);
+
+static void tell_silent(struct tui_record *r, const char *text)
+{
+    bool is_news = *r->silent == '\0' && r->state == RECORDING_NONE;
+    r->saw_silent = true;
+    snprintf(r->silent, sizeof r->silent, "%.199s", text);
+    if (is_news)
+        tui_message(r->tui, STYLE_WARN, "%s", r->silent);
+}
+
+static void on_scanned(void *arg, const char *reply, const struct error *err)
+{
+    struct tui_record *r = arg;
+    struct record_status s;
+    r->scanning = NULL;
+    bool ours =
+        !err && record_status_parse(&s, reply) && record_status_is_of(&s, r->node, &r->life);
+    /* One that this screen has started goes before those of others. */
+    if (ours && (*r->socket == '\0' || strcmp(s.file, r->file) == 0))
+        follow(r, r->sockets[r->scanned - 1], &s);
+    if (err && err->code == ERR_TIMEOUT)
+        tell_silent(r, err->text);
+    scan_next(r);
+}
+
+/* It has said that it has begun, and no socket is its. */
+static void tell_out_of_reach(struct tui_record *r)
+{
+    r->begun = false;
+    tui_message(r->tui, STYLE_ERROR,
+                "the recording has begun, but its recorder cannot be reached: see "
+                "%s.log",
+                r->file);
+    tui_record_set_state(r, RECORDING_NONE);
+}
+
+static void scan_next(struct tui_record *r)
+{
+    if (r->scanned < r->n_sockets && !tui_record_is_own(r)) {
+        const char *socket = r->sockets[r->scanned++];
+        r->scanning = record_client_ask(&r->tui->rt.loop, socket, "status", on_scanned, r);
+    }
+    if (!r->scanning && r->begun && !tui_record_is_own(r))
+        tell_out_of_reach(r);
+    if (!r->scanning && !r->saw_silent)
+        r->silent[0] = '\0';
+}
+
+void tui_record_scan(struct tui_record *r)
+{
+    struct error ignored = {.code = ERR_NONE}; /* reported when one is to be started */
+    if (r->scanning)
+        return;
+    r->turns_to_scan = SCAN_TURNS;
+    r->scanned = 0;
+    r->saw_silent = false;
+    (void)record_sockets_list(r->sockets, &r->n_sockets, r->tui->env, &ignored);
+    scan_next(r);
+}
+
+void tui_record_ask_status(struct tui_record *r)
+{
+    r->asking = record_client_ask(&r->tui->rt.loop, r->socket, "status", on_status, r);
+}
