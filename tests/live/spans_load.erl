@@ -43,7 +43,7 @@ warm() ->
     spawn(fun() -> serve_requests(), Me ! {self(), warm}, receive stop -> ok end end),
     receive {_, warm} -> true end.
 
-cases() -> [chain, task, crash, timeout, pool, cast, defer, noproc, statem, raise, front, pump, fan, deep, many, twice, stale].
+cases() -> [chain, task, crash, timeout, pool, cast, defer, noproc, statem, raise, front, pump, fan, deep, many, twice, called, stale].
 
 serve(Dir, Baseline, Looper, Until) ->
     asked(Dir, "audit", fun() -> audit:write(Dir, Baseline) end),
@@ -127,8 +127,21 @@ hot_loop(Until) ->
 hot() -> X = gen_server:call(b, {busy, 0}, infinity), X.
 
 one(Case) ->
-    {P, R} = spawn_monitor(fun() -> catch ?MODULE:root(Case), after_root(Case) end),
+    Me = self(),
+    {P, R} = spawn_monitor(fun() ->
+        before_root(Case, Me),
+        catch ?MODULE:root(Case),
+        after_root(Case)
+    end),
     receive {'DOWN', R, _, P, _} -> ok end.
+
+%% As Task of Elixir and opentelemetry_api keep them.
+before_root(called, Me) ->
+    put('$callers', [Me, whereis(b), whereis(c), whereis(replier)]),
+    Span = {span_ctx, 16#4bf92f3577b34da6a3ce929d0e0e4736, 16#f067aa0ba902b7, 1, [], true, false,
+            true, undefined},
+    put('$__current_otel_ctx', #{{otel_tracer, span_ctx} => Span, baggage => #{}});
+before_root(_, _) -> ok.
 
 %% It has the token of its root still.
 after_root(stale) ->
@@ -191,6 +204,7 @@ root(twice) ->
     [spawn(fun() -> [spawn(fun told/0) ! {'$gen_cast', again} || _ <- lists:seq(1, 5)] end)
      || _ <- lists:seq(1, 15)],
     busy(100);
+root(called) -> gen_server:call(b, {busy, 20});
 root(stale) -> gen_server:call(b, {busy, 1});
 root(front) -> gen_server:call(front, work);
 root(pump) -> pump ! tick;

@@ -220,6 +220,28 @@ many_processes_twice() {
         and every_root([recurse(.children[]).pid] | unique | length == 50)'
 }
 
+# Of the root's process, whose dictionary is read by key: not before OTP 26.2.
+for_whom_a_root_works() {
+    case $1 in
+    23 | 25)
+        spans 'spans_load:root(called)' --roots 1 --time 1s --force --context
+        ends_with 5 $? && told 'needs OTP 26.2' && is_clean
+        ;;
+    *)
+        capture called 3 --context || return 1
+        shows "$ended_by_roots"' and every_root(
+            (.callers | length == 3 and .[1].name == "b" and .[2].name == "c")
+            and .opentelemetry == {trace_id: "4bf92f3577b34da6a3ce929d0e0e4736",
+                                   span_id: "00f067aa0ba902b7"}
+            and (.children | length) == 1)' || return 1
+        capture called 1 || return 1
+        shows 'every_root(.callers == [] and .opentelemetry == null)' || return 1
+        capture chain 1 --context --full || return 1
+        shows 'every_root(.callers == [] and .opentelemetry == null)'
+        ;;
+    esac
+}
+
 # A process goes on with the token of a root that is over.
 tokens_of_requests_that_are_over() {
     order loop_stale || return 1
@@ -365,6 +387,6 @@ run_on_releases a_chain_in_light_mode a_chain_in_full_mode waits_as_frames tasks
     guards_choose another_system_tracer_is_left_alone a_capture_beside_which_a_trace_is_refused \
     a_trace_beside_which_a_capture_is_refused nothing_is_left_after_deaths a_process_as_root \
     a_process_as_root_in_full_mode one_request_of_three a_process_that_does_not_reply \
-    no_such_process one_of_many_receivers many_levels many_processes many_processes_twice \
+    no_such_process one_of_many_receivers many_levels many_processes many_processes_twice for_whom_a_root_works \
     tokens_of_requests_that_are_over \
     a_token_of_an_application_is_left_alone a_recording_keeps_captures not_there no_token_emits

@@ -184,8 +184,12 @@ arguments(trace, Node) ->
 arguments(spans, Node) ->
     Full = ["--full" || rand:uniform(2) =:= 1],
     Calls = case rand:uniform(2) of 1 -> ["--calls", "lists:_"]; 2 -> [] end,
+    %% Refused before OTP 26.2.
+    Context = ["--context"
+               || rand:uniform(2) =:= 1,
+                  rpc:call(list_to_atom(Node), erlang, system_info, [otp_release]) >= "27"],
     ["spans", Node, "lists:last(_)", "--roots", "1000", "--every", "100", "--events", "20000"]
-        ++ Calls ++ Full.
+        ++ Calls ++ Context ++ Full.
 
 %% One that is told to end does that as such (1: before it was armed), not when its time is over. The
 %% calls may have ended it before: by another of its caps.

@@ -123,6 +123,24 @@ static void test_a_span_opens_its_process(void **state)
     end(&f);
 }
 
+static void test_callers_stand_below_their_request(void **state)
+{
+    struct fixture f = start(SPANNED_CALLED);
+    (void)state;
+    act(&f, ACTION_ENTER, "");
+    assert_true(shows(&f, "OpenTelemetry 4bf92f3577b34da6a3ce929d0e0e4736 00f067aa0ba902b7"));
+    down(&f, 1);
+    assert_true(shows(&f, "Shop.Page"));
+    assert_int_equal(screen_link(f.s).pid.id, 91);
+    act(&f, ACTION_ENTER, ""); /* it can be looked at */
+    assert_string_equal(screen_view(f.s), "process");
+    assert_int_equal(wanted(&f).process.id, 91);
+    act(&f, ACTION_BACK, "");
+    down(&f, 1);
+    assert_int_equal(screen_link(f.s).pid.id, 92);
+    end(&f);
+}
+
 static void test_a_flame_graph_names_functions(void **state)
 {
     struct fixture f = start(SPANNED_CHAIN);
@@ -262,6 +280,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_request_opens_its_tree),
         cmocka_unit_test(test_a_span_opens_its_process),
+        cmocka_unit_test(test_callers_stand_below_their_request),
         cmocka_unit_test(test_a_flame_graph_names_functions),
         cmocka_unit_test(test_raw_waits),
         cmocka_unit_test(test_a_tree_stays_while_requests_come),

@@ -64,6 +64,22 @@ static void feed_hostile(struct spans *s)
     spans_name(s, &pids[2], (struct slice){"nul\0inside", 10});
 }
 
+/* A request that <0.91.0> made for <0.92.0>. */
+static void feed_called(struct spans *s)
+{
+    static const char *const events[] = {
+        "0 1 root <0.90.0> - <0.90.0> 0 0 - - 0 m:f/1",
+        "0 1 caller <0.90.0> <0.91.0> <0.90.0> 0 1 - - 0 -",
+        "0 1 caller <0.90.0> <0.92.0> <0.90.0> 0 2 - - 0 -",
+        "0 1 context <0.90.0> - <0.90.0> 0 0 - - 0 "
+        "4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7",
+        "9100000 8 return <0.90.0> - <0.90.0> 0 0 - - 0 -",
+        "name <0.91.0> Shop.Page",
+    };
+    for (size_t i = 0; i < ARRAY_LEN(events); i++)
+        event_feed(s, events[i]);
+}
+
 static void set_ended(struct spans_run *run, enum spans_end end)
 {
     run->status.phase = SESSION_ENDED;
@@ -87,6 +103,8 @@ static void fill(struct spans_run *run, enum spanned_world world)
         feed_cases(run->spans, crash, 1);
     else if (world == SPANNED_MANY)
         feed_cases(run->spans, many, ARRAY_LEN(many));
+    else if (world == SPANNED_CALLED)
+        feed_called(run->spans);
     else if (world == SPANNED_HOSTILE)
         feed_hostile(run->spans);
     spans_build(run->spans);

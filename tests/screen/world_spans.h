@@ -11,6 +11,7 @@ enum spanned_world {
     SPANNED_LIGHT,   /* the same in light mode, still running */
     SPANNED_CRASH,   /* the callee crashes */
     SPANNED_MANY,    /* requests of ten kinds, some without an answer */
+    SPANNED_CALLED,  /* light mode: who called, and a span of OpenTelemetry */
     SPANNED_HOSTILE, /* names with control bytes, quotes, and very long ones */
     SPANNED_ASKS,
     SPANNED_WAITS, /* armed; no request yet */

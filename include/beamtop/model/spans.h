@@ -33,11 +33,13 @@ struct stacks;
     X(SPAN_EVENT_IN, "in")   /* full mode: the process runs, at the function in text … */        \
     X(SPAN_EVENT_OUT, "out") /* … and stops running */                                           \
     X(SPAN_EVENT_ARRIVAL,                                                                          \
-      "arrival")                 /* full mode: a reply of peer reaches the queue, by its ref */    \
-    X(SPAN_EVENT_DOWN, "down")   /* full mode: a monitor ref went down, peer for text */           \
-    X(SPAN_EVENT_EXIT, "exit")   /* full mode: the process ends for the reason in text */          \
-    X(SPAN_EVENT_ENTER, "enter") /* a function that was asked for is called; text: its MFA */      \
-    X(SPAN_EVENT_LEAVE, "leave") /* … and returns, or throws: class; text: its MFA */
+      "arrival")                   /* full mode: a reply of peer reaches the queue, by its ref */  \
+    X(SPAN_EVENT_DOWN, "down")     /* full mode: a monitor ref went down, peer for text */         \
+    X(SPAN_EVENT_EXIT, "exit")     /* full mode: the process ends for the reason in text */        \
+    X(SPAN_EVENT_ENTER, "enter")   /* a function that was asked for is called; text: its MFA */    \
+    X(SPAN_EVENT_LEAVE, "leave")   /* … and returns, or throws: class; text: its MFA */          \
+    X(SPAN_EVENT_CALLER, "caller") /* of a root, at its time: peer is in its $callers */           \
+    X(SPAN_EVENT_CONTEXT, "context") /* … text: its OpenTelemetry ids, "trace-span" in hex */
 
 /* What a message is. Text: the request's first atom; of a spawn the MFA, of an exit the reason. */
 #define SPAN_TAG_LIST(X)                                                                           \
@@ -146,6 +148,7 @@ enum span_kind { SPAN_KIND_LIST(SPAN_ENUM) SPAN_KINDS };
 enum span_outcome { SPAN_OUTCOME_LIST(SPAN_ENUM) SPAN_OUTCOMES };
 
 #define SPAN_NONE UINT32_MAX
+#define SPAN_CALLERS 3
 
 struct span {
     uint64_t trace_id[2], span_id, parent_span_id; /* parent 0: a root */
@@ -173,6 +176,10 @@ struct span {
     int64_t unattributed_ns, off_cpu_ns;
     struct span_process waiting_on; /* of its longest wait for a process, or that of a function */
     uint32_t wait, n_waits;         /* its waits, by start: spans_wait(wait) … */
+    /* Of a root whose process was read (spans_capture.context), else empty. */
+    uint32_t n_callers;                 /* spans_caller() */
+    uint32_t caller_ids[SPAN_CALLERS];  /* internal */
+    struct slice otel_trace, otel_span; /* 32 and 16 hex digits */
 };
 
 #define SPAN_WAIT_LIST(X)                                                                          \
@@ -216,6 +223,8 @@ void spans_build(struct spans *s);
 size_t spans_count(const struct spans *s);
 const struct span *spans_at(const struct spans *s, uint32_t index);
 const struct span_wait *spans_wait(const struct spans *s, uint32_t index);
+/* The i-th of $callers, i < n_callers: the process that called, then the one that called that. */
+struct span_process spans_caller(const struct spans *s, const struct span *span, size_t i);
 
 /* Events that made nothing, by reason. */
 struct spans_dropped {

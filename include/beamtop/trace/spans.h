@@ -31,6 +31,7 @@ struct spans_capture {
     unsigned roots, every; /* up to LIMIT_SPAN_ROOTS roots, of every K-th call */
     unsigned events;       /* up to SPANS_MOST_EVENTS */
     bool full;             /* also running, exits and arrivals of those that take part */
+    bool context;          /* reads who called the process of a root: struct span */
     bool force;            /* do not stop when it is expensive */
     bool dry_run;          /* end after the estimate, in SESSION_ASKING */
 };

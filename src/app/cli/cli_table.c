@@ -119,6 +119,8 @@ const struct cli_option cli_option_table[] = {
      "functions that the patterns may match"},
     {"processes", 0, FOR_TRACE, TYPE_CAP, AT(caps), 0, 0, 0, "N",
      "processes that may be chosen individually"},
+    {"context", 0, FOR_SPANS, TYPE_FLAG, AT(context), 0, 0, 0, NULL,
+     "also read of each root's process who called it ($callers) and its OpenTelemetry span"},
     {"slower", 0, FOR_SPANS, TYPE_SECONDS, AT(slower_s), 0, 0, 600, "TIME",
      "show only roots that took at least this long"},
     {"raw-waits", 0, FOR_SPANS, TYPE_FLAG, AT(raw_waits), 0, 0, 0, NULL,

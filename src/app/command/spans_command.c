@@ -157,6 +157,7 @@ static int open_session(void *arg, struct batch *run, const struct session_port 
         .every = (unsigned)o->every,
         .events = (unsigned)o->events,
         .full = o->full,
+        .context = o->context,
         .force = o->force,
         .dry_run = o->dry_run,
     };

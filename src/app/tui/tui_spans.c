@@ -131,6 +131,7 @@ static int open_session(struct tui_spans *s, struct session **out, const struct 
         .every = r->every,
         .events = r->events,
         .full = r->full,
+        .context = r->context,
         .force = r->force,
     };
     int rc = live_port(s->tui->live, &port, err);

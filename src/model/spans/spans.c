@@ -285,6 +285,12 @@ const struct span_wait *spans_wait(const struct spans *s, uint32_t index)
     return &s->waits[index];
 }
 
+struct span_process spans_caller(const struct spans *s, const struct span *span, size_t i)
+{
+    assert(i < span->n_callers);
+    return spans_process(s, span->caller_ids[i]);
+}
+
 struct spans_dropped spans_dropped(const struct spans *s)
 {
     struct spans_dropped d = s->fed;

@@ -182,6 +182,35 @@ static void take_return(struct walk *w, const struct event *e)
     p->call = 0;
 }
 
+static bool is_hex(struct slice text)
+{
+    size_t n = 0;
+    while (n < text.len && strchr("0123456789abcdef", text.s[n]) != NULL && text.s[n] != '\0')
+        n++;
+    return n == text.len;
+}
+
+/* Of the root that began at this time: what came of its process's dictionary. */
+static void take_context(struct walk *w, const struct event *e)
+{
+    enum { TRACE_DIGITS = 32, SPAN_DIGITS = 16 };
+    uint32_t root = root_on_stack(w, &w->processes[e->process]);
+    const struct slice ids = spans_text(w->s, e->text);
+    if (root == SPAN_NONE || w->s->spans[root].started_ns != e->at)
+        return;
+    struct span *span = &w->s->spans[root];
+    if (e->kind == SPAN_EVENT_CALLER && e->peer != 0 && span->n_callers < SPAN_CALLERS)
+        span->caller_ids[span->n_callers++] = e->peer;
+    if (e->kind != SPAN_EVENT_CONTEXT || ids.len != TRACE_DIGITS + 1 + SPAN_DIGITS ||
+        ids.s[TRACE_DIGITS] != '-')
+        return;
+    const struct slice trace = {ids.s, TRACE_DIGITS}, at = {ids.s + TRACE_DIGITS + 1, SPAN_DIGITS};
+    if (is_hex(trace) && is_hex(at)) {
+        span->otel_trace = trace;
+        span->otel_span = at;
+    }
+}
+
 /* ---- functions within a span */
 
 static void take_enter(struct walk *w, const struct event *e)
@@ -465,6 +494,10 @@ static void take(struct walk *w, const struct event *e)
 {
     struct process *p = &w->processes[e->process];
     enum span_event_kind kind = (enum span_event_kind)e->kind;
+    if (kind == SPAN_EVENT_CALLER || kind == SPAN_EVENT_CONTEXT) {
+        take_context(w, e);
+        return;
+    }
     bool arrives = kind == SPAN_EVENT_ARRIVAL || kind == SPAN_EVENT_DOWN;
     bool runs = kind == SPAN_EVENT_IN || kind == SPAN_EVENT_OUT;
     if (!w->s->options.full && (arrives || runs))
@@ -514,6 +547,8 @@ static void take(struct walk *w, const struct event *e)
         if (p->top != SPAN_NONE)
             w->extra[p->top].last = e->at;
         break;
+    case SPAN_EVENT_CALLER:
+    case SPAN_EVENT_CONTEXT:
     case SPAN_EVENTS:
         break;
     }

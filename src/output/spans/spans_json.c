@@ -185,6 +185,29 @@ static const struct field step_table[] = {
 LIST(spans_step_fields, "critical_path", step_table);
 #undef AT
 
+struct caller_row {
+    struct slice node, pid, name;
+};
+#define AT(member) offsetof(struct caller_row, member)
+static const struct field caller_table[] = {
+    {"node", "", FIELD_SLICE, COLUMN_TEXT, AT(node), "its node"},
+    {"pid", "", FIELD_SLICE, COLUMN_TEXT, AT(pid), "the process, the nearest one first"},
+    {"name", "", FIELD_SLICE, COLUMN_TEXT, AT(name), "its name"},
+};
+LIST(spans_caller_fields, "callers", caller_table);
+#undef AT
+
+struct context_row {
+    struct slice trace_id, span_id;
+};
+#define AT(member) offsetof(struct context_row, member)
+static const struct field context_table[] = {
+    {"trace_id", "", FIELD_SLICE, COLUMN_TEXT, AT(trace_id), "32 hex digits"},
+    {"span_id", "", FIELD_SLICE, COLUMN_TEXT, AT(span_id), "16 hex digits"},
+};
+LIST(spans_context_fields, "opentelemetry", context_table);
+#undef AT
+
 struct part_row {
     struct slice operation, name, part, at;
     double us, share, slow_us, slow_share;
@@ -320,6 +343,25 @@ static void put_path(struct spans_form *f, uint32_t root)
     free(steps);
 }
 
+/* What --context has read. */
+static void put_context(struct spans_form *f, const struct span *root)
+{
+    buf_puts(&f->out->buf, ",\"callers\":[");
+    for (uint32_t i = 0; i < root->n_callers; i++) {
+        const struct span_process caller = spans_caller(f->s, root, i);
+        const struct caller_row row = {spans_node(f, &caller), spans_pid(f, &caller), caller.name};
+        buf_puts(&f->out->buf, i > 0 ? "," : "");
+        json_put_row(&f->out->buf, &spans_caller_fields, &row);
+    }
+    buf_puts(&f->out->buf, "],\"opentelemetry\":");
+    if (root->otel_trace.len > 0) {
+        const struct context_row row = {root->otel_trace, root->otel_span};
+        json_put_row(&f->out->buf, &spans_context_fields, &row);
+    } else {
+        buf_puts(&f->out->buf, "null");
+    }
+}
+
 /* Each span before its children, which stand in it. */
 static void put_tree(struct spans_form *f, uint32_t root)
 {
@@ -328,8 +370,10 @@ static void put_tree(struct spans_form *f, uint32_t root)
         const struct span *span = spans_at(f->s, at);
         put_span(f, span);
         put_waits(f, span);
-        if (at == root)
+        if (at == root) {
+            put_context(f, span);
             put_path(f, root);
+        }
         buf_puts(&f->out->buf, ",\"children\":[");
         next = span_after(f->s, at);
         size_t depth = next != SPAN_NONE ? spans_at(f->s, next)->depth : 0;

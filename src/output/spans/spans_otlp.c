@@ -65,6 +65,17 @@ static bool is_error(enum span_outcome outcome)
            outcome == SPAN_NOPROC;
 }
 
+static json_t *callers_of(struct spans_form *f, const struct span *root)
+{
+    json_t *pids = json_array();
+    for (uint32_t i = 0; i < root->n_callers; i++) {
+        const struct span_process caller = spans_caller(f->s, root, i);
+        json_array_append_new(pids,
+                              json_pack("{s:o}", "stringValue", json_slice(spans_pid(f, &caller))));
+    }
+    return attribute("beam.callers", "arrayValue", json_pack("{s:o}", "values", pids));
+}
+
 static json_t *attributes_of(struct spans_form *f, const struct span *span)
 {
     json_t *a = json_array();
@@ -84,7 +95,16 @@ static json_t *attributes_of(struct spans_form *f, const struct span *span)
     add_text(a, "beam.reason", span->reason);
     add_bool(a, "beam.ended_at_least", span->ended_at_least);
     add_bool(a, "beam.leaf", span->leaf);
+    if (span->n_callers > 0)
+        json_array_append_new(a, callers_of(f, span));
     return a;
+}
+
+/* The span of the application that the root is a part of. */
+static json_t *link_of(const struct span *root)
+{
+    return json_pack("[{s:o,s:o}]", "traceId", json_slice(root->otel_trace), "spanId",
+                     json_slice(root->otel_span));
 }
 
 static json_t *event_of(struct spans_form *f, const struct span_wait *wait)
@@ -146,6 +166,8 @@ static void put_span(struct spans_form *f, const struct span *span)
     json_object_set_new(o, "events", events);
     if (span->n_waits > MOST_EVENTS)
         json_object_set_new(o, "droppedEventsCount", json_integer(span->n_waits - MOST_EVENTS));
+    if (span->otel_trace.len > 0)
+        json_object_set_new(o, "links", link_of(span));
     if (is_error(span->outcome))
         json_object_set_new(o, "status", status_of(span));
     json_put_value(&f->out->buf, o);

@@ -171,6 +171,27 @@ static void put_times(struct tree *t, const struct span *span)
     buf_puts(t->p->out, "\n");
 }
 
+/* Who called the root's process, as --context has read it. */
+static void put_context(struct tree *t, const struct span *root)
+{
+    const struct spans_page *p = t->p;
+    struct spans_line line = {p, 4, 4, 0};
+    for (uint32_t i = 0; i < root->n_callers; i++) {
+        const struct span_process caller = spans_caller(p->f->s, root, i);
+        spans_put_item(&line, arena_printf(&p->f->arena, "%s%s", i == 0 ? "called by " : "",
+                                           spans_named(p, &caller)));
+    }
+    if (line.at > 0)
+        buf_puts(p->out, "\n");
+    line.at = 0;
+    if (root->otel_trace.len > 0)
+        spans_put_item(&line, arena_printf(&p->f->arena, "OpenTelemetry trace %s span %s",
+                                           spans_safe(p, root->otel_trace),
+                                           spans_safe(p, root->otel_span)));
+    if (line.at > 0)
+        buf_puts(p->out, "\n");
+}
+
 /* ---- waits that no span below explains: those for the same are one line */
 
 static bool is_shown(const struct tree *t, const struct span_wait *wait)
@@ -267,6 +288,7 @@ void spans_put_tree(const struct spans_page *p, uint32_t root)
             continue;
         put_span(&t, spans_at(s, at));
         put_times(&t, spans_at(s, at));
+        put_context(&t, spans_at(s, at));
         put_waits(&t, spans_at(s, at));
     }
     if (n > TREE_SPANS)

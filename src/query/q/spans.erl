@@ -12,6 +12,7 @@
 -include("part/trace_refuse.erl").
 -include("part/spans_events.erl").
 -include("part/spans_caps.erl").
+-include("part/spans_context.erl").
 -include("part/spans_collect.erl").
 -include("part/carriers.erl").
 
@@ -91,8 +92,9 @@ end,
 Arm = fun(#{keeper := Keeper, otp := Otp, untraced := Untraced}, Asked) ->
     #{patterns := Patterns, calls := Nested, procs := Chosen, roots := Roots, every := Every,
       time := Time, events := Events, participants := Participants, full := Full,
-      force := Force} = Asked,
+      force := Force, context := Context} = Asked,
     true = is_boolean(Full),
+    Context andalso (HasDictionaryKeys() orelse throw(no_keys)),
     RootSpecs = Specs(Patterns, fun(Clauses) ->
         RootSpec(Clauses, Within(Every, MostEvery), Full)
     end),
@@ -143,10 +145,14 @@ Arm = fun(#{keeper := Keeper, otp := Otp, untraced := Untraced}, Asked) ->
     Queue = case Full of true -> MostFullQueue; false -> MostQueue end,
     W = spawn_opt(erlang, apply, [Watcher, [Self, C, Queue, Called =/= [], Ms]],
                   SpawnOptions(SentinelBytes)),
+    R = case Context of
+        true -> spawn_opt(erlang, apply, [ContextReader, [C]], SpawnOptions(SentinelBytes));
+        false -> none
+    end,
     Unflagged = Unflagging(At, Flags),
     Keeper ! {shield, Self, Unflagged},
     receive {shielded, Keeper} -> ok after GraceMs -> ok end,
-    Capture = #{collector => C, sentinel => Z, watcher => W, plan => Plan},
+    Capture = #{collector => C, sentinel => Z, watcher => W, reader => R, plan => Plan},
     Free = case Chosen of {pids, Pids} -> {pids, Pids -- Untraced()}; _ -> Chosen end,
     Set = fun(Who) ->
         case catch SetFlags(At, Who, true, First) of
@@ -160,7 +166,7 @@ Arm = fun(#{keeper := Keeper, otp := Otp, untraced := Untraced}, Asked) ->
         Functions = SetAll(At, RootSpecs, [local]),
         SetAll(At, Called, [local]),
         Apart = Denied() -- [P || {P, _} <- [Process]],
-        C ! {Self, go, #{place => At, full => Full, process => Process,
+        C ! {Self, go, #{place => At, full => Full, process => Process, reader => R,
                          left => Within(Events, MostEvents),
                          most_roots => Within(Roots, MostRoots),
                          called => maps:from_list([{Mfa, []} || {Mfa, _} <- Called]),
@@ -189,13 +195,14 @@ Arm = fun(#{keeper := Keeper, otp := Otp, untraced := Untraced}, Asked) ->
 end,
 
 %% Everything off. Value: how long it took.
-TakeOff = fun(Keeper, #{sentinel := Z, watcher := W, plan := Plan}) ->
+TakeOff = fun(Keeper, #{sentinel := Z, watcher := W, reader := R, plan := Plan}) ->
     Began = erlang:monotonic_time(),
     SpansDisarm(Plan),
     Took = Us(Began),
-    exit(W, kill),
+    Killed = [W | [R || is_pid(R)]],
+    [exit(P, kill) || P <- Killed],
     Z ! {self(), bye},
-    [receive {'EXIT', P, _} -> ok after GraceMs -> exit(P, kill) end || P <- [W, Z]],
+    [receive {'EXIT', P, _} -> ok after GraceMs -> exit(P, kill) end || P <- Killed ++ [Z]],
     Keeper ! {unshield, self()},
     catch unregister(beamtop_trace),
     process_flag(priority, normal),

@@ -80,7 +80,7 @@ static bool read_ref(struct cursor *c, struct span_ref *out)
     return true;
 }
 
-/* An atom, {M, F, A}, or `none`. */
+/* An atom, {M, F, A}, a binary, or `none`. */
 static bool read_text(struct cursor *c, char *out, size_t size, struct slice *text)
 {
     struct slice module, function;
@@ -94,6 +94,8 @@ static bool read_text(struct cursor *c, char *out, size_t size, struct slice *te
         *text = slice_of(out);
         return true;
     }
+    if (cursor_kind(c) == ETF_KIND_BINARY)
+        return cursor_binary(c, text);
     if (!cursor_atom(c, text))
         return false;
     if (slice_is(*text, "none"))

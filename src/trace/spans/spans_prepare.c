@@ -266,7 +266,7 @@ struct builder *spans_arm_arg(const struct spans_session *t)
     struct builder *b = builder_new();
     build_tuple(b, 2);
     build_atom(b, "arm");
-    build_map(b, 10);
+    build_map(b, 11);
     build_atom(b, "patterns");
     build_patterns(b, t, 0, t->n_roots);
     build_atom(b, "calls");
@@ -282,5 +282,7 @@ struct builder *spans_arm_arg(const struct spans_session *t)
     build_bool(b, t->what.full);
     build_atom(b, "force");
     build_bool(b, t->what.force);
+    build_atom(b, "context");
+    build_bool(b, t->what.context);
     return b;
 }

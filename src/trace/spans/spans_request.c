@@ -81,6 +81,14 @@ static int set_full(struct spans_request *r, const char *value, struct error *er
     return 0;
 }
 
+static int set_context(struct spans_request *r, const char *value, struct error *err)
+{
+    (void)value;
+    (void)err;
+    r->context = true;
+    return 0;
+}
+
 static int set_force(struct spans_request *r, const char *value, struct error *err)
 {
     (void)value;
@@ -103,6 +111,7 @@ static const struct {
     {"calls", true, set_calls, "also calls of these functions within a request: shop_db:_"},
     {"process", true, set_process, "requests of this process, in place of calls: a pid, a name"},
     {"full", false, set_full, "also CPU, preemption and all waits of those that take part"},
+    {"context", false, set_context, "also who called, and the OpenTelemetry span of a request"},
     {"force", false, set_force, "do not ask first"},
 };
 
@@ -138,7 +147,7 @@ static int read_option(struct spans_request *r, const char *line, size_t *at, st
     if (i == ARRAY_LEN(options))
         return error_set(err, ERR_USAGE,
                          "no option %s: use --roots, --every, --time, --events, --procs, "
-                         "--calls, --process, --full or --force",
+                         "--calls, --process, --full, --context or --force",
                          name);
     *at = next;
     if (options[i].takes_value && !take_word(line, &next, value, sizeof value))

@@ -257,6 +257,38 @@ static void add_span(const struct spans_rows *r, const struct span *root, const 
     set_bars(row, &b);
 }
 
+/* What --context has read of the root's process. */
+static struct view_row *add_fact(const struct spans_rows *r, struct slice name,
+                                 struct slice process, uint32_t i)
+{
+    const struct spans_line l = {.name = name,
+                                 .name_style = STYLE_DIM,
+                                 .process = process,
+                                 .offset = NAN,
+                                 .duration = NAN,
+                                 .queued = NAN,
+                                 .self = NAN};
+    struct view_row *row = r->add(r->page, r->view, &l);
+    row->id = 2 + i;
+    row->indent = 2;
+    return row;
+}
+
+static void add_context(const struct spans_rows *r, const struct span *root)
+{
+    for (uint32_t i = 0; i < root->n_callers; i++) {
+        const struct span_process caller = spans_caller(r->run->spans, root, i);
+        struct view_row *row =
+            add_fact(r, slice_of("called by"), process_text(r->page, &caller), i);
+        link_span(row, TARGET_SPAN, root->span_id, &caller, (struct slice){0});
+    }
+    if (root->otel_trace.len > 0)
+        add_fact(r,
+                 joined(r->page, joined(r->page, slice_of("OpenTelemetry "), "", root->otel_trace),
+                        " ", root->otel_span),
+                 (struct slice){0}, SPAN_CALLERS);
+}
+
 /* No span of the tree explains it, or all are asked for. */
 static bool stands_alone(const struct span_wait *w, bool raw)
 {
@@ -374,6 +406,8 @@ void spans_add_tree(const struct spans_rows *r)
             continue;
         }
         add_span(r, root, spans_at(spans, at));
+        if (at == r->root)
+            add_context(r, root);
         add_waits(r, root, spans_at(spans, at));
     }
     if (left_out > 0)

@@ -160,6 +160,35 @@ static struct spans_run *run_functions(void)
     return run;
 }
 
+/* Of the root of run_root(). */
+static void run_context(struct spans *s, int64_t at, unsigned root, unsigned caller, uint64_t n,
+                        const char *ids)
+{
+    const struct span_event e = {.kind = ids ? SPAN_EVENT_CONTEXT : SPAN_EVENT_CALLER,
+                                 .at_ns = at,
+                                 .process.pid = run_pid(root),
+                                 .peer.pid = run_pid(caller),
+                                 .label = run_pid(root),
+                                 .serial = n,
+                                 .text = slice_of(ids ? ids : "")};
+    spans_feed(s, &e);
+}
+
+/* A root that two others called, within a span of an application. */
+static struct spans_run *run_called(void)
+{
+    struct spans_run *run = run_new(false);
+    const struct etf_pid page = run_pid(51);
+    run_root(run->spans, 100, 1000000, 1, slice_of("m:f/1"));
+    run_context(run->spans, 1000000, 100, 51, 1, NULL);
+    run_context(run->spans, 1000000, 100, 52, 2, NULL);
+    run_context(run->spans, 1000000, 100, 0, 0,
+                "4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7");
+    spans_name(run->spans, &page, slice_of("Shop.Page"));
+    run_build(run);
+    return run;
+}
+
 /* So many roots, each with so many calls below it. */
 static struct spans_run *run_large(unsigned roots, unsigned calls)
 {

@@ -456,6 +456,39 @@ static void test_functions(void **state)
     spans_run_free(run);
 }
 
+/* ---- for whom a root works */
+
+static void test_called(void **state)
+{
+    (void)state;
+    struct spans_run *run = run_called();
+    struct kept k;
+    put(&k, run, &(struct spans_sink_options){.format = SPANS_TEXT, .columns = 80});
+    compare("called", &k);
+    buf_clear(&k.bytes);
+    put(&k, run, &(struct spans_sink_options){.format = SPANS_JSON});
+    json_t *line = parsed(buf_cstr(&k.bytes));
+    const json_t *root = json_array_get(json_object_get(line, "roots"), 0);
+    expect_key(root, "callers",
+               "[{\"node\":\"shop@host\",\"pid\":\"<0.51.0>\",\"name\":\"Shop.Page\"},"
+               "{\"node\":\"shop@host\",\"pid\":\"<0.52.0>\",\"name\":null}]");
+    expect_key(root, "opentelemetry",
+               "{\"trace_id\":\"4bf92f3577b34da6a3ce929d0e0e4736\","
+               "\"span_id\":\"00f067aa0ba902b7\"}");
+    json_decref(line);
+    buf_clear(&k.bytes);
+    put(&k, run, &(struct spans_sink_options){.format = SPANS_OTLP});
+    line = parsed(buf_cstr(&k.bytes));
+    expect_key(json_array_get(otlp_spans(line), 0), "links",
+               "[{\"traceId\":\"4bf92f3577b34da6a3ce929d0e0e4736\","
+               "\"spanId\":\"00f067aa0ba902b7\"}]");
+    expect_in(&k, "{\"key\":\"beam.callers\",\"value\":{\"arrayValue\":{\"values\":["
+                  "{\"stringValue\":\"<0.51.0>\"},{\"stringValue\":\"<0.52.0>\"}]}}}");
+    json_decref(line);
+    buf_clear(&k.bytes);
+    spans_run_free(run);
+}
+
 /* ---- hostile names, large runs, failing writes */
 
 static void test_hostile(void **state)
@@ -560,6 +593,7 @@ int main(void)
         cmocka_unit_test(test_trace_event),
         cmocka_unit_test(test_otlp),
         cmocka_unit_test(test_functions),
+        cmocka_unit_test(test_called),
         cmocka_unit_test(test_hostile),
         cmocka_unit_test(test_pieces),
         cmocka_unit_test(test_extreme),

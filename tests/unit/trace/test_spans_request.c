@@ -55,6 +55,9 @@ static void test_calls_within(void **state)
     assert_int_equal(spans_request_parse(&r, "a:b --calls a:_ --full", &offset, &err), 0);
     assert_string_equal(r.pattern, "a:b");
     assert_string_equal(r.calls, "a:_");
+    assert_false(r.context);
+    assert_int_equal(spans_request_parse(&r, "a:b --context --full", &offset, &err), 0);
+    assert_true(r.context);
     assert_int_equal(spans_request_parse(&r, "a:b --full", &offset, &err), 0);
     assert_string_equal(r.calls, "");
 }
@@ -118,7 +121,7 @@ static void test_options_are_listed(void **state)
         assert_true(word.word[0] && word.help[0]);
         n++;
     }
-    assert_int_equal(n, 9);
+    assert_int_equal(n, 10);
 }
 
 int main(void)

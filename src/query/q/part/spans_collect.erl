@@ -110,9 +110,10 @@ Watcher = fun(H, C, MostQueued, Calls, Ms) ->
     receive after infinity -> ok end
 end,
 
-%% S: holder, place, full, left, kept (newest first), counts, opens (root process => open roots),
-%% closed (root process => when its last root ended), known, and what part/spans_caps.erl keeps. In
-%% the process dictionary: processes that do not run, since when and where.
+%% S: holder, place, full, reader (or none), left, kept (newest first), counts, opens (root process
+%% => open roots), closed (root process => when its last root ended), known, and what
+%% part/spans_caps.erl keeps. In the process dictionary: processes that do not run, since when and
+%% where.
 Tally = fun(#{roots := Roots, opens := Opens, events := Events, skips := Skips,
               resets := Resets}) ->
     Why = [map_get(W, Skips) || W <- [cap, participants, fanout, depth, stale]],
@@ -154,6 +155,8 @@ OnSpan = fun({Ts, Kind, P, _, Label, _, Tag, _, _, _} = Event, S) ->
                     Open = case Tag of none -> Before + 1; _ -> 1 end,
                     Next = Begun(P, S#{roots := map_get(roots, S) + 1, opens := Opens#{P => Open},
                                        until := infinity, stale := true}),
+                    Reader = map_get(reader, S),
+                    is_pid(Reader) andalso (Reader ! {root, P, Ts}),
                     Claim(P, Ts, Flagged(P, Keep(Event, Next)))
             end;
         over ->
@@ -175,6 +178,8 @@ OnMessage = fun
            is_map_key(Mfa, map_get(called, S)), Way =:= exception_from ->
         Class = case {Way, Value} of {exception_from, {C, _}} -> C; _ -> none end,
         OnLeave({Ts, leave, P, none, none, 0, Class, none, 0, MfaOf(Mfa)}, S);
+    ({context, Reader, Events}, S) when Reader =:= map_get(reader, S) ->
+        lists:foldl(Keep, S, Events);
     (Message, S) ->
         case Strip(Message) of
             skip -> S;

@@ -828,6 +828,56 @@ static void test_stacks(void **state)
     free(f);
 }
 
+/* Of the root's time only, and of ids of the right form. */
+static void test_context(void **state)
+{
+    static const char ids[] = "4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7";
+    static const char *const bad[] = {"",
+                                      "-",
+                                      "4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b",
+                                      "4bf92f3577b34da6a3ce929d0e0e4736_00f067aa0ba902b7",
+                                      "4BF92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7",
+                                      "4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b\xe2"};
+    (void)state;
+    struct spans *s = new_spans(false);
+    const struct span_process root = {.pid.id = 1};
+    struct span_event e = {.process = root, .label = root.pid, .words = -1};
+    for (unsigned i = 0; i < 6; i++) { /* the last two come late, and at another time */
+        e.kind = SPAN_EVENT_CALLER;
+        e.at_ns = i < 5 ? 1000 : 2000;
+        e.serial = i;
+        e.peer.pid.id = 10 + i;
+        assert_true(spans_feed(s, &e));
+    }
+    e.peer.pid.id = 0;
+    e.kind = SPAN_EVENT_CONTEXT;
+    e.at_ns = 1000;
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        e.serial = i;
+        e.text = slice_of(bad[i]);
+        assert_true(spans_feed(s, &e));
+    }
+    e.kind = SPAN_EVENT_ROOT;
+    e.text = slice_of("m:f/0");
+    assert_true(spans_feed(s, &e));
+    spans_build(s);
+    assert_int_equal(spans_count(s), 1);
+    assert_int_equal(spans_at(s, 0)->n_callers, SPAN_CALLERS);
+    assert_int_equal(spans_caller(s, spans_at(s, 0), 0).pid.id, 10);
+    assert_int_equal(spans_caller(s, spans_at(s, 0), 2).pid.id, 12);
+    assert_int_equal(spans_at(s, 0)->otel_trace.len, 0);
+    e.kind = SPAN_EVENT_CONTEXT;
+    e.serial = 99;
+    e.text = slice_of(ids);
+    assert_true(spans_feed(s, &e));
+    spans_build(s);
+    assert_int_equal(spans_count(s), 1);
+    assert_memory_equal(spans_at(s, 0)->otel_trace.s, ids, 32);
+    assert_int_equal(spans_at(s, 0)->otel_span.len, 16);
+    assert_true(slice_is(spans_at(s, 0)->otel_span, "00f067aa0ba902b7"));
+    spans_free(s);
+}
+
 /* The same capture has the same ids; another one, or another node, has others. */
 static void test_ids(void **state)
 {
@@ -866,7 +916,7 @@ int main(void)
         cmocka_unit_test(test_lost_and_twice), cmocka_unit_test(test_limits),
         cmocka_unit_test(test_hostile),        cmocka_unit_test(test_path),
         cmocka_unit_test(test_stacks),         cmocka_unit_test(test_ids),
-        cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_parts),          cmocka_unit_test(test_context),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
