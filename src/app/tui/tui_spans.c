@@ -49,9 +49,10 @@ static void estimate_text(char *out, size_t size, const struct spans_run *run)
     char functions[32], rate[32], cost[48] = "cost unknown";
     if (!isnan(run->load))
         snprintf(cost, sizeof cost, "about %.2g%% of one scheduler", run->load * 100);
+    const uint64_t n = run->functions + run->called;
     snprintf(out, size, "%s function%s, %s calls/s: %s",
-             text_integer(functions, sizeof functions, (int64_t)run->functions),
-             run->functions == 1 ? "" : "s", text_count(rate, sizeof rate, run->calls_per_s), cost);
+             text_integer(functions, sizeof functions, (int64_t)n), n == 1 ? "" : "s",
+             text_count(rate, sizeof rate, run->calls_per_s), cost);
 }
 
 static void begun(void *arg)

@@ -414,6 +414,7 @@ static const char *key_of(const struct spans_view *s, char *out, size_t size)
 static void explain_none(char *out, size_t size, const struct spans_run *run)
 {
     char n[32], rate[32], time[48];
+    const uint64_t functions = run->functions + run->called;
     switch (run->status.phase) {
     case SESSION_PREPARING:
         snprintf(out, size, "The node is asked for the functions, and for other tools.");
@@ -421,7 +422,7 @@ static void explain_none(char *out, size_t size, const struct spans_run *run)
     case SESSION_ASKING:
         snprintf(out, size,
                  "Waits for y or n: %s function%s, about %s calls/s, %.2g%% of one scheduler.",
-                 text_integer(n, sizeof n, (int64_t)run->functions), run->functions == 1 ? "" : "s",
+                 text_integer(n, sizeof n, (int64_t)functions), functions == 1 ? "" : "s",
                  text_count(rate, sizeof rate, run->calls_per_s), run->load * 100);
         break;
     case SESSION_FAILED:
