@@ -166,6 +166,24 @@ text_and_folded() {
     ends_with 0 "$code" && says '^stacks_load:sleeps/0;WAITING\(timer:sleep/1\) [0-9]+$' && is_clean
 }
 
+# Of nested calls and of waits, by the schema and the rules that it cannot say.
+speedscope_files_are_valid() {
+    python3 -c 'import jsonschema' 2>/dev/null || {
+        echo '# not checked against the schema: no python3-jsonschema here' >"$work/remark"
+        return 0
+    }
+    for case in nested sleeps; do
+        order "loop_$case" || return 1
+        stacks subject 'stacks_load:_' --for 3s --force --format speedscope
+        code=$?
+        order stop || return 1
+        ends_with 0 "$code" && is_clean || return 1
+        jq -e '.profiles[0].events | length >= 2' "$work/out" >/dev/null &&
+            PYTHONDONTWRITEBYTECODE=1 python3 -W ignore "$BEAMTOP_SRCDIR/tests/schema/check.py" \
+                "$BEAMTOP_SRCDIR/tests/schema" speedscope "$work/out" || return 1
+    done
+}
+
 mistakes_are_refused() {
     stacks nobody_is_registered --for 1s
     ends_with 1 $? && told 'no process is registered' || return 1
@@ -192,4 +210,4 @@ nothing_is_left_after_a_kill() {
 run_on_releases nested_calls a_sleep_is_waiting a_message_is_waited_for exceptions_are_shown \
     tail_calls_are_nested recursion_is_nested_and_counted_once a_busy_process_does_not_wait \
     a_process_alone a_pattern_alone_takes_the_first a_hot_function_is_capped nobody_calls \
-    text_and_folded mistakes_are_refused nothing_is_left_after_a_kill
+    text_and_folded speedscope_files_are_valid mistakes_are_refused nothing_is_left_after_a_kill
