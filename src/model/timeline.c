@@ -241,6 +241,7 @@ static struct timeline_function *function_of(struct build *b, uint32_t frame)
     struct timeline *t = b->t;
     if (b->function[frame] == 0) {
         t->functions[t->n_functions].name = stacks_frame_at(t->names, frame)->name;
+        t->functions[t->n_functions].off_known = true;
         b->function[frame] = (uint32_t)++t->n_functions;
     }
     return &t->functions[b->function[frame] - 1];
@@ -271,6 +272,7 @@ static void close_call(struct build *b)
     f->raised += r->outcome == TIMELINE_RAISED;
     f->lost += r->outcome == TIMELINE_LOST;
     grow(&f->own_ns, r->own_ns);
+    f->off_known = f->off_known && r->off_known;
     f->max_ns = took > f->max_ns ? took : f->max_ns;
     if (--b->inside[frame] == 0)
         grow(&f->total_ns, took);

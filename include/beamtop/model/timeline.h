@@ -91,6 +91,7 @@ struct timeline_function {
     uint64_t calls, open, raised, lost;
     int64_t total_ns; /* outermost calls only: recursion counts once */
     int64_t own_ns, max_ns;
+    bool off_known;                 /* of all its calls: as of a row */
     int64_t waiting_ns, off_cpu_ns; /* directly in it */
 };
 size_t timeline_functions(const struct timeline *t);

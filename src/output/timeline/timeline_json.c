@@ -102,6 +102,7 @@ struct function_row {
     struct slice function;
     int64_t calls, open, raised, lost;
     double total_us, own_us, max_us, waiting_us, off_cpu_us;
+    bool off_known;
 };
 #define AT(member) offsetof(struct function_row, member)
 static const struct field function_table[] = {
@@ -113,6 +114,7 @@ static const struct field function_table[] = {
     {"total_us", "", FIELD_REAL, COLUMN_RATE, AT(total_us),
      "in outermost calls: recursion counts once"},
     {"own_us", "", FIELD_REAL, COLUMN_RATE, AT(own_us), "as in `timeline`"},
+    {"off_known", "", FIELD_BOOL, COLUMN_BOOL, AT(off_known), "of all its calls, as in `timeline`"},
     {"max_us", "", FIELD_REAL, COLUMN_RATE, AT(max_us), "the longest call"},
     {"waiting_us", "", FIELD_REAL, COLUMN_RATE, AT(waiting_us), "directly in it, not in its calls"},
     {"off_cpu_us", "", FIELD_REAL, COLUMN_RATE, AT(off_cpu_us), "likewise"},
@@ -160,6 +162,7 @@ static void put_function(struct timeline_form *f, const struct timeline_function
         .lost = (int64_t)fun->lost,
         .total_us = us(fun->total_ns),
         .own_us = us(fun->own_ns),
+        .off_known = fun->off_known,
         .max_us = us(fun->max_ns),
         .waiting_us = us(fun->waiting_ns),
         .off_cpu_us = us(fun->off_cpu_ns),

@@ -97,13 +97,11 @@ static void put_sums(struct timeline_form *f)
 
 /* ---- the timeline */
 
-static const char *own_time(struct timeline_form *f, const struct timeline_row *r)
+static const char *own_time(struct timeline_form *f, int64_t own_ns, bool off_known)
 {
-    if (r->kind != TIMELINE_CALL)
-        return "";
-    return r->off_known ? duration(f, r->own_ns)
-                        : arena_printf(&f->arena, "%s%s", f->options->ascii ? "<=" : "≤",
-                                       duration(f, r->own_ns));
+    return off_known ? duration(f, own_ns)
+                     : arena_printf(&f->arena, "%s%s", f->options->ascii ? "<=" : "≤",
+                                    duration(f, own_ns));
 }
 
 static const char *described(struct timeline_form *f, const struct timeline_row *r)
@@ -150,7 +148,7 @@ static void put_row(struct timeline_form *f, const struct timeline_row *r, size_
     buf_puts(out, " ");
     put_right(f, duration(f, off ? r->total_ns : r->until_ns - r->from_ns), TIME_WIDTH);
     buf_puts(out, " ");
-    put_right(f, own_time(f, r), TIME_WIDTH);
+    put_right(f, r->kind == TIMELINE_CALL ? own_time(f, r->own_ns, r->off_known) : "", TIME_WIDTH);
     text_pad(out, 0, 2 + INDENT * deep);
     const size_t before = START_WIDTH + 2 * TIME_WIDTH + 4 + INDENT * deep;
     const size_t room = columns > before + 20 ? columns - before : 20, len = strlen(text);
@@ -212,10 +210,11 @@ static void put_functions(struct timeline_form *f)
     };
     for (size_t i = 0; i < shown; i++) {
         const struct timeline_function *fun = timeline_function(t, i);
-        const char *cells[] = {integer(f, fun->calls),       duration(f, fun->own_ns),
-                               duration(f, fun->total_ns),   duration(f, fun->max_ns),
-                               duration(f, fun->waiting_ns), duration(f, fun->off_cpu_ns),
-                               function_text(f, fun)};
+        const char *cells[] = {
+            integer(f, fun->calls),       own_time(f, fun->own_ns, fun->off_known),
+            duration(f, fun->total_ns),   duration(f, fun->max_ns),
+            duration(f, fun->waiting_ns), duration(f, fun->off_cpu_ns),
+            function_text(f, fun)};
         for (size_t k = 0; k < ARRAY_LEN(cells); k++)
             table.cells[i][k] = cells[k];
     }

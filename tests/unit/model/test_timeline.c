@@ -84,6 +84,7 @@ static void nests_calls_and_waits(void **state)
     assert_int_equal(b->parent, 0);
     assert_int_equal(wait->parent, 1);
     const struct timeline_function *f = function(t, "m:b/1");
+    assert_true(f->off_known);
     assert_int_equal(f->calls, 2);
     assert_int_equal(f->total_ns, 40 * MS);
     assert_int_equal(f->own_ns, 25 * MS);
@@ -194,6 +195,7 @@ static void says_when_off_cpu_is_known(void **state)
     assert_false(timeline_row(t, 0)->off_known);
     assert_true(timeline_row(t, 1)->off_known);
     assert_false(timeline_row(t, 2)->off_known);
+    assert_false(timeline_function(t, 0)->off_known); /* not of all its calls */
     timeline_free(t);
 }
 
