@@ -46,6 +46,7 @@ static const char *const texts_of_statements[STATEMENTS] = {
                       " AND file = ? AND line = ?",
     [STMT_NODE] = "INSERT INTO sample_node VALUES(?,?,?,?,?)",
     [STMT_SOURCE] = "INSERT INTO sample_source VALUES(?,?,?,?,?,?)",
+    [STMT_HELD] = "INSERT INTO sample_held VALUES(?,?,?,?,?,?,?,?,?,?)",
     [STMT_SPANS] =
         "INSERT INTO span_run(tick, wall_us, mono_ns, node, capture, full, patterns, procs,"
         " roots_asked, every, for_s, events_asked, functions, calls_per_s, load, expensive, others,"

@@ -225,6 +225,7 @@ int recorder_put(struct recorder *r, const struct pending *p, struct error *err)
     case STMT_FRAME_ID:
     case STMT_NODE:
     case STMT_SOURCE:
+    case STMT_HELD:
     case STMT_SPAN_PROCESS:
     case STMT_SPAN_EVENT:
     case STMT_TRACE_PATTERN:

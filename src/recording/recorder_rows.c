@@ -246,6 +246,7 @@ static const char *const thin_windows[] = {
 static const char *const orphans[] = {
     "DELETE FROM sample_node WHERE run NOT IN (SELECT id FROM sample_run)",
     "DELETE FROM sample_source WHERE run NOT IN (SELECT id FROM sample_run)",
+    "DELETE FROM sample_held WHERE run NOT IN (SELECT id FROM sample_run)",
     "DELETE FROM sample_frame WHERE id NOT IN (SELECT frame FROM sample_node)",
     "DELETE FROM span_process WHERE run NOT IN (SELECT id FROM span_run)",
     "DELETE FROM span_event WHERE run NOT IN (SELECT id FROM span_run)",

@@ -45,6 +45,21 @@ static void keep_sources(struct arena *a, const struct samples_source **list, si
     *list = to;
 }
 
+/* The longest come first. */
+static void keep_held(struct arena *a, struct samples_summary *of)
+{
+    of->n_held = of->n_held < LIMIT_SAMPLED_HELD ? of->n_held : LIMIT_SAMPLED_HELD;
+    struct samples_held *to = arena_alloc(a, (of->n_held + 1) * sizeof *to);
+    for (size_t i = 0; i < of->n_held; i++) {
+        to[i] = of->held[i];
+        struct slice *const texts[] = {&to[i].call,    &to[i].object, &to[i].caller,
+                                       &to[i].process, &to[i].name,   &to[i].thread};
+        for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
+            *texts[k] = slice_keep(a, *texts[k]);
+    }
+    of->held = to;
+}
+
 static void keep_tree(struct arena *a, struct recorder_run *run, const struct stacks *s)
 {
     run->n_frames = stacks_frames(s);
@@ -73,6 +88,7 @@ void recorder_samples(struct recorder *r, const struct samples_summary *run)
     kept->of = *run;
     keep_sources(&r->arena, &kept->of.processes, &kept->of.n_processes);
     keep_sources(&r->arena, &kept->of.threads, &kept->of.n_threads);
+    keep_held(&r->arena, &kept->of);
     keep_tree(&r->arena, kept, pruned);
     stacks_free(pruned);
     recorder_add(r, STMT_SAMPLES)->run = kept;
@@ -190,13 +206,36 @@ static int put_sources(struct recorder *r, int64_t id, const char *kind, const c
     return rc;
 }
 
+static int put_held(struct recorder *r, int64_t id, const struct samples_summary *of,
+                    struct error *err)
+{
+    sqlite3_stmt *s = r->stmts[STMT_HELD];
+    int rc = 0;
+    for (size_t i = 0; i < of->n_held && rc == 0; i++) {
+        const struct samples_held *held = &of->held[i];
+        sqlite3_bind_int64(s, 1, id);
+        sqlite3_bind_int64(s, 2, (int64_t)i);
+        db_bind_text(s, 6, held->process);
+        db_bind_text(s, 8, held->thread);
+        sqlite3_bind_int64(s, 9, held->seconds > 0 ? llround(held->seconds * 1e9) : 0);
+        sqlite3_bind_int64(s, 10, held->samples);
+        if (recorder_bind_text(r, s, 3, held->call, err) != 0 ||
+            recorder_bind_text(r, s, 4, held->object, err) != 0 ||
+            recorder_bind_text(r, s, 5, held->caller, err) != 0 ||
+            recorder_bind_text(r, s, 7, held->name, err) != 0)
+            return (int)err->code;
+        rc = db_run(r->db, s, err);
+    }
+    return rc;
+}
+
 int recorder_put_samples(struct recorder *r, const struct pending *p, struct error *err)
 {
     const struct recorder_run *run = p->run;
     if (put_run(r, run, err) != 0)
         return (int)err->code;
     const int64_t id = sqlite3_last_insert_rowid(r->db);
-    if (put_nodes(r, run, id, err) != 0 ||
+    if (put_nodes(r, run, id, err) != 0 || put_held(r, id, &run->of, err) != 0 ||
         put_sources(r, id, "process", "process_on", run->of.processes, run->of.n_processes, err) !=
             0)
         return (int)err->code;

@@ -314,6 +314,36 @@ static size_t read_sources(struct recording *r, const struct asked *a, const cha
     return n;
 }
 
+/* ---- native calls that held a scheduler */
+
+static const char held_sql[] =
+    "SELECT c.text, o.text, b.text, h.process, n.text, h.thread, h.ns, h.samples FROM sample_run r"
+    " JOIN sample_held h ON h.run = r.id LEFT JOIN text c ON c.id = h.call"
+    " LEFT JOIN text o ON o.id = h.object LEFT JOIN text b ON b.id = h.caller"
+    " LEFT JOIN text n ON n.id = h.name WHERE" OF_RUNS " ORDER BY h.ns DESC, 1, h.run LIMIT ?5";
+
+/* Files that are older have no such table: not known. */
+static void read_held(struct recording *r, const struct asked *a, struct arena *arena,
+                      struct samples_summary *run)
+{
+    sqlite3_stmt *s = NULL;
+    if (a->at_yields || !ask(r, &s, held_sql, a))
+        return;
+    struct samples_held *to = arena_alloc(arena, LIMIT_SAMPLED_HELD * sizeof *to);
+    run->held = to;
+    sqlite3_bind_int64(s, 5, LIMIT_SAMPLED_HELD);
+    while (run->n_held < LIMIT_SAMPLED_HELD && recording_row(r, s)) {
+        struct samples_held *held = &to[run->n_held++];
+        *held = (struct samples_held){.seconds = number_at(r, s, 6) / 1e9};
+        held->samples = count_at(r, s, 7);
+        struct slice *const texts[] = {&held->call,    &held->object, &held->caller,
+                                       &held->process, &held->name,   &held->thread};
+        for (size_t k = 0; k < ARRAY_LEN(texts); k++)
+            *texts[k] = slice_keep(arena, db_column_text(s, (int)k));
+    }
+    sqlite3_finalize(s);
+}
+
 /* ---- the whole */
 
 static void begin(struct recorded_samples *out, const struct recording_info *info, bool at_yields)
@@ -338,6 +368,7 @@ static int read_all(struct recording *r, const struct asked *a, struct recorded_
         run->n_processes =
             read_sources(r, a, "process", "process_on", &out->arena, &run->processes);
         run->n_threads = read_sources(r, a, "thread", "thread_on", &out->arena, &run->threads);
+        read_held(r, a, &out->arena, run);
     }
     if (recording_failed(r, err) == 0)
         return 0;

@@ -39,6 +39,13 @@ static const char tables[] =
     "TEXT,"
     " patterns TEXT NOT NULL, procs TEXT, ended_us INTEGER, reason TEXT, events INTEGER,"
     " clean INTEGER, ending TEXT);"
+    "CREATE TABLE mark(id INTEGER PRIMARY KEY, here_us INTEGER NOT NULL, wall_us INTEGER,"
+    " text TEXT NOT NULL);"
+    "CREATE TABLE answer(tick INTEGER NOT NULL, question TEXT NOT NULL, asked TEXT,"
+    " bytes INTEGER NOT NULL, term BLOB NOT NULL, PRIMARY KEY(tick, question));";
+
+/* Of runs of the sampler, and of captures of spans. */
+static const char tables_of_runs[] =
     "CREATE TABLE sample_run(id INTEGER PRIMARY KEY, tick INTEGER NOT NULL, wall_us INTEGER,"
     " ns INTEGER NOT NULL, hz REAL, at_yields INTEGER NOT NULL, samples INTEGER NOT NULL,"
     " lost INTEGER, moved_on INTEGER, truncated INTEGER, unresolved INTEGER, complete INTEGER,"
@@ -52,6 +59,9 @@ static const char tables[] =
     " PRIMARY KEY(run, node)) WITHOUT ROWID;"
     "CREATE TABLE sample_source(run INTEGER NOT NULL, kind TEXT NOT NULL, rank INTEGER NOT NULL,"
     " name TEXT, about INTEGER, samples INTEGER, PRIMARY KEY(run, kind, rank)) WITHOUT ROWID;"
+    "CREATE TABLE sample_held(run INTEGER NOT NULL, rank INTEGER NOT NULL, call INTEGER,"
+    " object INTEGER, caller INTEGER, process TEXT, name INTEGER, thread TEXT,"
+    " ns INTEGER NOT NULL, samples INTEGER NOT NULL, PRIMARY KEY(run, rank)) WITHOUT ROWID;"
     "CREATE TABLE span_run(id INTEGER PRIMARY KEY, tick INTEGER NOT NULL, wall_us INTEGER,"
     " mono_ns INTEGER NOT NULL, node TEXT, capture INTEGER NOT NULL, full INTEGER NOT NULL,"
     " patterns TEXT, procs TEXT, roots_asked INTEGER, every INTEGER, for_s REAL,"
@@ -65,11 +75,7 @@ static const char tables[] =
     "CREATE TABLE span_event(run INTEGER NOT NULL, event INTEGER NOT NULL, ns INTEGER NOT NULL,"
     " sort INTEGER NOT NULL, kind TEXT NOT NULL, process INTEGER NOT NULL, peer INTEGER,"
     " label INTEGER, serial INTEGER, tag TEXT, class TEXT, ref BLOB, words INTEGER, text INTEGER,"
-    " PRIMARY KEY(run, event)) WITHOUT ROWID;"
-    "CREATE TABLE mark(id INTEGER PRIMARY KEY, here_us INTEGER NOT NULL, wall_us INTEGER,"
-    " text TEXT NOT NULL);"
-    "CREATE TABLE answer(tick INTEGER NOT NULL, question TEXT NOT NULL, asked TEXT,"
-    " bytes INTEGER NOT NULL, term BLOB NOT NULL, PRIMARY KEY(tick, question));";
+    " PRIMARY KEY(run, event)) WITHOUT ROWID;";
 
 const char *const schema_tick_tables[] = {"system", "process", "owner", "answer", NULL};
 
@@ -96,8 +102,8 @@ int schema_create(sqlite3 *db, struct error *err)
 {
     struct buf sql;
     buf_init(&sql, 0);
-    buf_printf(&sql, "BEGIN; PRAGMA application_id = %d; PRAGMA user_version = %d; %s",
-               RECORDING_APPLICATION_ID, RECORDING_VERSION, tables);
+    buf_printf(&sql, "BEGIN; PRAGMA application_id = %d; PRAGMA user_version = %d; %s%s",
+               RECORDING_APPLICATION_ID, RECORDING_VERSION, tables, tables_of_runs);
     buf_puts(&sql, "CREATE TABLE system(tick INTEGER PRIMARY KEY");
     for (size_t i = 0; i < system_fields.n; i++)
         buf_printf(&sql, ", %s REAL", system_fields.fields[i].key);

@@ -68,6 +68,19 @@ static inline struct samples_summary made_run(const struct stacks *s)
         {{"<0.7.1>", 7}, {0}, 5, NULL, 0, 0}};
     static const struct samples_source threads[] = {
         {{"scheduler 1", 11}, {"normal", 6}, 99, cpus, ARRAY_LEN(cpus), 7}};
+    static const struct samples_held held[] = {{.call = {"jose_sign", 9},
+                                                .object = {"jose_nif.so", 11},
+                                                .caller = {"shop:sign/1", 11},
+                                                .process = {"<0.123.0>", 9},
+                                                .name = {"shop_cart", 9},
+                                                .thread = {"scheduler 1", 11},
+                                                .seconds = 0.25,
+                                                .samples = 26},
+                                               {.call = {"erlang:phash2/1", 15},
+                                                .process = {"<0.7.1>", 7},
+                                                .thread = {"scheduler 2", 11},
+                                                .seconds = 0.02,
+                                                .samples = 2}};
     const int64_t samples = (int64_t)stacks_total(s);
     return (struct samples_summary){.label = slice_of("mq1@host"),
                                     .otp = slice_of("27"),
@@ -76,6 +89,8 @@ static inline struct samples_summary made_run(const struct stacks *s)
                                     .hz = 99,
                                     .samples = samples,
                                     .lost = 2,
+                                    .held = held,
+                                    .n_held = ARRAY_LEN(held),
                                     .moved_on = 3,
                                     .truncated = 1,
                                     .unresolved = 0,

@@ -126,11 +126,19 @@ static void test_written_and_read(void **state)
     expect_places(&s.run.threads[0], "CPU 0 120, CPU 1 78, 14 moves");
     expect_places(&s.run.processes[0], "scheduler 1 176, scheduler 2 4, 6 moves");
     expect_places(&s.run.processes[1], "0 moves");
+    assert_int_equal(s.run.n_held, 4); /* of both runs, the longest first */
+    assert_true(slice_is(s.run.held[1].call, "jose_sign") && s.run.held[1].seconds == 0.25);
+    assert_true(slice_is(s.run.held[1].object, "jose_nif.so"));
+    assert_true(slice_is(s.run.held[1].caller, "shop:sign/1"));
+    assert_true(slice_is(s.run.held[1].process, "<0.123.0>"));
+    assert_true(slice_is(s.run.held[1].name, "shop_cart") && s.run.held[1].samples == 26);
+    assert_true(slice_is(s.run.held[2].call, "erlang:phash2/1"));
+    assert_true(slice_is(s.run.held[2].thread, "scheduler 2") && s.run.held[2].caller.len == 0);
     recorded_samples_clear(&s);
     /* Of reductions: separate, and without classes. */
     assert_int_equal(recording_samples(f, 1, 5, true, &s, &err), 0);
     assert_int_equal(s.runs, 1);
-    assert_true(s.run.at_yields && s.run.classes[SAMPLE_ERLANG] == -1);
+    assert_true(s.run.at_yields && s.run.classes[SAMPLE_ERLANG] == -1 && !s.run.held);
     expect_sums(s.stacks, "shop:loop/1 50/50, proc_lib:init_p_do_apply/3 0/50");
     recorded_samples_clear(&s);
     expect_none(f, 5, 5, false);
@@ -304,7 +312,9 @@ static void test_thinned(void **state)
         sqlite3_prepare_v2(db,
                            "SELECT (SELECT count(*) FROM sample_node WHERE run NOT IN (SELECT id"
                            " FROM sample_run)) + (SELECT count(*) FROM sample_source WHERE run NOT"
-                           " IN (SELECT id FROM sample_run)) + (SELECT count(*) FROM sample_frame"
+                           " IN (SELECT id FROM sample_run)) + (SELECT count(*) FROM sample_held"
+                           " WHERE run NOT IN (SELECT id FROM sample_run))"
+                           " + (SELECT count(*) FROM sample_frame"
                            " WHERE id NOT IN (SELECT frame FROM sample_node))",
                            -1, &q, NULL),
         SQLITE_OK);
@@ -387,6 +397,9 @@ static void test_damaged(void **state)
         "UPDATE sample_run SET left_out = 1e16",
         "UPDATE sample_source SET samples = -1",
         "UPDATE sample_source SET samples = 9223372036854775807",
+        "UPDATE sample_held SET samples = -1",
+        "UPDATE sample_held SET ns = -1",
+        "UPDATE sample_held SET ns = 9223372036854775807",
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(damages); i++) {
@@ -447,6 +460,12 @@ static void test_other_versions(void **state)
     struct recording *f = reopen(p.path);
     assert_int_equal(recording_samples(f, 1, 5, false, &s, &err), 0);
     assert_int_equal(stacks_frame_at(s.stacks, 1)->kind, FRAME_UNKNOWN);
+    recorded_samples_clear(&s);
+    recording_close(f);
+    run_sql(p.path, "DROP TABLE sample_held");
+    f = reopen(p.path);
+    assert_int_equal(recording_samples(f, 1, 5, false, &s, &err), 0);
+    assert_true(s.runs == 2 && s.run.held == NULL && s.run.n_held == 0);
     recorded_samples_clear(&s);
     recording_close(f);
     run_sql(p.path, "DROP TABLE sample_run; DROP TABLE sample_node; DROP TABLE sample_frame;"
