@@ -43,7 +43,7 @@ warm() ->
     spawn(fun() -> serve_requests(), Me ! {self(), warm}, receive stop -> ok end end),
     receive {_, warm} -> true end.
 
-cases() -> [chain, task, crash, timeout, pool, cast, defer, noproc, statem, raise, front, pump, fan, deep, many, twice, called, stale].
+cases() -> [chain, task, crash, timeout, pool, cast, defer, noproc, statem, raise, front, pump, fan, deep, many, twice, called, heavy, crowd, stale].
 
 serve(Dir, Baseline, Looper, Until) ->
     asked(Dir, "audit", fun() -> audit:write(Dir, Baseline) end),
@@ -138,14 +138,23 @@ one(Case) ->
 %% As Task of Elixir and opentelemetry_api keep them.
 before_root(called, Me) ->
     put('$callers', [Me, whereis(b), whereis(c), whereis(replier)]),
-    Span = {span_ctx, 16#4bf92f3577b34da6a3ce929d0e0e4736, 16#f067aa0ba902b7, 1, [], true, false,
-            true, undefined},
-    put('$__current_otel_ctx', #{{otel_tracer, span_ctx} => Span, baggage => #{}});
+    in_otel(16#4bf92f3577b34da6a3ce929d0e0e4736);
+before_root(heavy, Me) -> put('$callers', lists:duplicate(3000000, Me));
 before_root(_, _) -> ok.
+
+in_otel(Trace) ->
+    Span = {span_ctx, Trace, 16#f067aa0ba902b7, 1, [], true, false, true, undefined},
+    put('$__current_otel_ctx', #{{otel_tracer, span_ctx} => Span, baggage => #{}}).
 
 %% It has the token of its root still.
 after_root(stale) ->
     [begin gen_server:call(b, {busy, 0}), receive after 3 -> ok end end || _ <- lists:seq(1, 200)];
+after_root(called) ->
+    in_otel(1),
+    ?MODULE:root(other),
+    in_otel(2);
+after_root(heavy) -> before_root(called, self()), ?MODULE:root(called);
+after_root(crowd) -> ?MODULE:root(calm);
 after_root(raise) -> has_gone();
 after_root(_) -> ok.
 
@@ -204,7 +213,13 @@ root(twice) ->
     [spawn(fun() -> [spawn(fun told/0) ! {'$gen_cast', again} || _ <- lists:seq(1, 5)] end)
      || _ <- lists:seq(1, 15)],
     busy(100);
-root(called) -> gen_server:call(b, {busy, 20});
+root(Case) when Case =:= called; Case =:= heavy -> gen_server:call(b, {busy, 20});
+root(other) -> gen_server:call(b, {defer, 0});
+root(crowd) ->
+    [spawn(fun() -> [spawn(fun late/0) || _ <- lists:seq(1, 5)], late() end)
+     || _ <- lists:seq(1, 15)],
+    busy(20);
+root(calm) -> [spawn(fun() -> busy(1) end) || _ <- lists:seq(1, 10)], busy(100);
 root(stale) -> gen_server:call(b, {busy, 1});
 root(front) -> gen_server:call(front, work);
 root(pump) -> pump ! tick;
@@ -216,6 +231,7 @@ gone() -> Gone = atomics:new(1, []), put(gone, Gone), Gone.
 has_gone() -> atomics:put(get(gone), 1, 1).
 until_gone(Gone) -> atomics:get(Gone, 1) =:= 1 orelse begin timer:sleep(1), until_gone(Gone) end.
 
+late() -> timer:sleep(50), gen_server:cast(c, {busy, 0}).
 told() -> receive {'$gen_cast', again} -> busy(1) end.
 
 deep(0) -> busy(1);

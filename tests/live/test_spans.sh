@@ -27,16 +27,24 @@ spans() {
         "$@" >"$work/out" 2>"$work/err" </dev/null
 }
 
-# capture CASE N [OPTION…]: the case is called while spans of it are captured.
-capture() {
-    case=$1
-    n=$2
-    shift 2
+# capture_of PATTERN CASE N [OPTION…]: calls of the pattern, while the case is called.
+capture_of() {
+    pattern=$1
+    case=$2
+    n=$3
+    shift 3
     order "loop_$case" || return 1
-    spans "spans_load:root($case)" --roots "$n" --time 60s --force "$@"
+    spans "$pattern" --roots "$n" --time 60s --force "$@"
     code=$?
     order stop || return 1
     ends_with 0 "$code" && is_clean
+}
+
+# capture CASE N [OPTION…]: calls of root/1 with the case.
+capture() {
+    of=$1
+    shift
+    capture_of "spans_load:root($of)" "$of" "$@"
 }
 
 shows() {
@@ -220,6 +228,15 @@ many_processes_twice() {
         and every_root([recurse(.children[]).pid] | unique | length == 50)'
 }
 
+# One process: those of its first root go on while the second one runs, and take no places of it. It
+# has spawned so many that the VM gives its messages the same serial. Of those that go on one may be
+# asked (c) when the second root has begun.
+roots_of_one_process() {
+    capture_of 'spans_load:root(crowd) & spans_load:root(calm)' crowd 6 || return 1
+    shows 'every_root([recurse(.children[]).pid] | unique | length <= 51)
+        and ([.roots[] | child("spawn") | length] | sort) == [10, 10, 10, 15, 15, 15]'
+}
+
 # Of the root's process, whose dictionary is read by key: not before OTP 26.2.
 for_whom_a_root_works() {
     case $1 in
@@ -235,9 +252,19 @@ for_whom_a_root_works() {
                                    span_id: "00f067aa0ba902b7"}
             and (.children | length) == 1)' || return 1
         capture called 1 || return 1
-        shows 'every_root(.callers == [] and .opentelemetry == null)' || return 1
+        shows 'every_root(.callers == null and .opentelemetry == null)' || return 1
         capture chain 1 --context --full || return 1
-        shows 'every_root(.callers == [] and .opentelemetry == null)'
+        shows 'every_root(.callers == [] and .opentelemetry == null)' || return 1
+        # Of one that is over soon it is its own, or not read.
+        capture_of 'spans_load:root(called) & spans_load:root(other)' called 20 --context || return 1
+        shows 'every_root(if child("call")[0].operation == "busy"
+            then .opentelemetry.trace_id[0:4] == "4bf9"
+            else .callers == null or .opentelemetry.trace_id == "00000000000000000000000000000001"
+            end)' || return 1
+        # What is too large ends the helper that reads, and not the capture.
+        capture_of 'spans_load:root(heavy) & spans_load:root(called)' heavy 10 --context || return 1
+        shows '(.roots | length) == 10 and any(.roots[]; .callers == null)
+            and any(.roots[]; .callers | length == 3)'
         ;;
     esac
 }
@@ -387,6 +414,6 @@ run_on_releases a_chain_in_light_mode a_chain_in_full_mode waits_as_frames tasks
     guards_choose another_system_tracer_is_left_alone a_capture_beside_which_a_trace_is_refused \
     a_trace_beside_which_a_capture_is_refused nothing_is_left_after_deaths a_process_as_root \
     a_process_as_root_in_full_mode one_request_of_three a_process_that_does_not_reply \
-    no_such_process one_of_many_receivers many_levels many_processes many_processes_twice for_whom_a_root_works \
+    no_such_process one_of_many_receivers many_levels many_processes many_processes_twice roots_of_one_process for_whom_a_root_works \
     tokens_of_requests_that_are_over \
     a_token_of_an_application_is_left_alone a_recording_keeps_captures not_there no_token_emits

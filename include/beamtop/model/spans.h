@@ -33,13 +33,14 @@ struct stacks;
     X(SPAN_EVENT_IN, "in")   /* full mode: the process runs, at the function in text … */        \
     X(SPAN_EVENT_OUT, "out") /* … and stops running */                                           \
     X(SPAN_EVENT_ARRIVAL,                                                                          \
-      "arrival")                   /* full mode: a reply of peer reaches the queue, by its ref */  \
-    X(SPAN_EVENT_DOWN, "down")     /* full mode: a monitor ref went down, peer for text */         \
-    X(SPAN_EVENT_EXIT, "exit")     /* full mode: the process ends for the reason in text */        \
-    X(SPAN_EVENT_ENTER, "enter")   /* a function that was asked for is called; text: its MFA */    \
-    X(SPAN_EVENT_LEAVE, "leave")   /* … and returns, or throws: class; text: its MFA */          \
-    X(SPAN_EVENT_CALLER, "caller") /* of a root, at its time: peer is in its $callers */           \
-    X(SPAN_EVENT_CONTEXT, "context") /* … text: its OpenTelemetry ids, "trace-span" in hex */
+      "arrival")                 /* full mode: a reply of peer reaches the queue, by its ref */    \
+    X(SPAN_EVENT_DOWN, "down")   /* full mode: a monitor ref went down, peer for text */           \
+    X(SPAN_EVENT_EXIT, "exit")   /* full mode: the process ends for the reason in text */          \
+    X(SPAN_EVENT_ENTER, "enter") /* a function that was asked for is called; text: its MFA */      \
+    X(SPAN_EVENT_LEAVE, "leave") /* … and returns, or throws: class; text: its MFA */            \
+    /* Of a root, at its time; words: how many ns later it had been read. */                       \
+    X(SPAN_EVENT_CALLER, "caller")   /* peer is in its $callers */                                 \
+    X(SPAN_EVENT_CONTEXT, "context") /* text: its OpenTelemetry ids, "trace-span" in hex */
 
 /* What a message is. Text: the request's first atom; of a spawn the MFA, of an exit the reason. */
 #define SPAN_TAG_LIST(X)                                                                           \
@@ -176,7 +177,8 @@ struct span {
     int64_t unattributed_ns, off_cpu_ns;
     struct span_process waiting_on; /* of its longest wait for a process, or that of a function */
     uint32_t wait, n_waits;         /* its waits, by start: spans_wait(wait) … */
-    /* Of a root whose process was read (spans_capture.context), else empty. */
+    /* Of a root whose process was read while it ran (spans_capture.context), else empty. */
+    bool context_read;
     uint32_t n_callers;                 /* spans_caller() */
     uint32_t caller_ids[SPAN_CALLERS];  /* internal */
     struct slice otel_trace, otel_span; /* 32 and 16 hex digits */

@@ -123,11 +123,22 @@ static uint32_t root_on_stack(const struct walk *w, const struct process *p)
 
 /* ---- events */
 
-static struct message_key key_of(const struct event *e, uint32_t sender)
+static struct message_key key_of(const struct event *e, uint32_t sender, uint32_t receiver)
 {
-    struct message_key key = {.serial = e->serial, .process = sender};
+    struct message_key key = {.serial = e->serial, .sender = sender, .receiver = receiver};
     memcpy(key.label, e->label, sizeof key.label);
     return key;
+}
+
+/* The message that a process dequeues; NULL: it was not seen to be sent. */
+static struct message *message_of(struct walk *w, const struct event *e)
+{
+    struct message *m = NULL;
+    for (unsigned to_name = 0; m == NULL && to_name < 2; to_name++) {
+        const struct message_key key = key_of(e, e->peer, to_name ? 0 : e->process);
+        HASH_FIND(hh, w->by_key, &key, sizeof key, m);
+    }
+    return m;
 }
 
 /* A request of a process as root: it ends the one before, whose end was not seen. */
@@ -190,15 +201,17 @@ static bool is_hex(struct slice text)
     return n == text.len;
 }
 
-/* Of the root that began at this time: what came of its process's dictionary. */
+/* Of the root that began at this time, what its process's dictionary had. */
 static void take_context(struct walk *w, const struct event *e)
 {
     enum { TRACE_DIGITS = 32, SPAN_DIGITS = 16 };
     uint32_t root = root_on_stack(w, &w->processes[e->process]);
     const struct slice ids = spans_text(w->s, e->text);
-    if (root == SPAN_NONE || w->s->spans[root].started_ns != e->at)
+    if (root == SPAN_NONE || w->s->spans[root].started_ns != e->at || e->words < 0)
         return;
     struct span *span = &w->s->spans[root];
+    span->context_read = true;
+    w->extra[root].read = e->at > INT64_MAX - e->words ? INT64_MAX : e->at + e->words;
     if (e->kind == SPAN_EVENT_CALLER && e->peer != 0 && span->n_callers < SPAN_CALLERS)
         span->caller_ids[span->n_callers++] = e->peer;
     if (e->kind != SPAN_EVENT_CONTEXT || ids.len != TRACE_DIGITS + 1 + SPAN_DIGITS ||
@@ -273,14 +286,17 @@ static void send_reply(struct walk *w, struct process *p, const struct event *e)
 static void take_send(struct walk *w, const struct event *e)
 {
     struct process *p = &w->processes[e->process];
-    const struct message_key key = key_of(e, e->process);
+    const bool to_pid = spans_process(w->s, e->peer).pid.id != 0;
+    const struct message_key key = key_of(e, e->process, to_pid ? e->peer : 0);
     struct message *m;
     HASH_FIND(hh, w->by_key, &key, sizeof key, m);
     if (m == NULL) {
         m = &w->messages[w->n_messages++];
-        *m = (struct message){.key = key, .span = p->top, .at = e->at};
+        m->key = key;
         HASH_ADD(hh, w->by_key, key, sizeof key, m);
     }
+    m->span = p->top;
+    m->at = e->at;
     if (p->top != SPAN_NONE)
         w->extra[p->top].last = e->at;
     p->active = e->at;
@@ -394,7 +410,7 @@ static void learn(struct walk *w, struct process *p, const struct event *e, int6
     if (p->came_in == 0 || before || e->at - p->gap.until > AT_ONCE_NS)
         return;
     w->receives[p->came_in] = true;
-    if (p->top == SPAN_NONE)
+    if (p->top == SPAN_NONE && !walk_is_sleep(w, p->came_in))
         p->idle = p->came_in;
 }
 
@@ -425,9 +441,7 @@ static void open_request(struct walk *w, const struct event *e, const struct mes
 static void take_receive(struct walk *w, const struct event *e)
 {
     struct process *p = &w->processes[e->process];
-    const struct message_key key = key_of(e, e->peer);
-    struct message *m;
-    HASH_FIND(hh, w->by_key, &key, sizeof key, m);
+    const struct message *m = message_of(w, e);
     struct call *c = e->tag == SPAN_TAG_REPLY ? walk_call_of(w, e->ref) : NULL;
     if (m != NULL)
         learn(w, p, e, m->at);
@@ -463,7 +477,6 @@ static bool waits_on(struct walk *w, const struct process *p, uint32_t at)
 static void take_out(struct walk *w, const struct event *e)
 {
     struct process *p = &w->processes[e->process];
-    p->loops = p->loops || walk_is_loop(w, e->text);
     if (waits_on(w, p, e->text)) {
         p->gap.resumed = false;
         return;
@@ -567,11 +580,15 @@ void spans_walk(struct spans *s)
         w.processes[i].top = SPAN_NONE;
     for (uint32_t i = 0; i < s->refs.n; i++)
         w.calls[i].span = SPAN_NONE;
+    for (size_t i = 0; i < s->n_events; i++)
+        if (s->events[i].kind == SPAN_EVENT_OUT && walk_is_loop(&w, s->events[i].text))
+            w.processes[s->events[i].process].loops = true;
     for (size_t i = 0; i < s->n_events; i++) {
         w.end = s->events[i].at;
         take(&w, &s->events[i]);
     }
     walk_end_all(&w);
+    walk_check_context(&w);
     walk_mark_unknown(&w);
     HASH_CLEAR(hh, w.by_key);
     free(w.processes);

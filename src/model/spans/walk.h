@@ -6,10 +6,12 @@
 
 #include "internal.h"
 
-/* A message that was sent, by token, sender and serial. */
+/* A message that was sent: by token, sender, serial, and receiver, 0 where it is sent to a name.
+   The VM gives a sender the same serial again once it has spawned some 16 processes with its token.
+ */
 struct message_key {
     uint64_t serial;
-    uint32_t process, label[3];
+    uint32_t sender, receiver, label[3], unused;
 };
 struct message {
     struct message_key key;
@@ -45,7 +47,7 @@ struct process {
     int64_t active;
     struct gap gap;
     bool scheduled;               /* events of running are there */
-    bool loops;                   /* it waits in a loop of OTP's behaviours */
+    bool loops;                   /* at some time it waits in a loop of OTP's behaviours */
     uint32_t idle;                /* text: where it waits between requests; 0: not seen */
     uint32_t came_in;             /* text: its last event was in, there; 0: was another */
     uint32_t arrived, arrived_of; /* reply in the queue since it last ran: reference, process */
@@ -59,6 +61,7 @@ struct extra {
     uint32_t process;
     uint32_t text;     /* of its operation */
     int64_t last;      /* last event that it caused */
+    int64_t read;      /* of a root: when its context had been read; 0: it was not */
     bool ended, waits; /* waits: it did when the capture ended */
     bool of_process;   /* a root that no function call began: its end is a reply, or not seen */
 };
@@ -78,6 +81,7 @@ struct walk {
 
 /* Whether OTP's behaviours wait for their next message at this function (a text). */
 bool walk_is_loop(const struct walk *w, uint32_t at);
+bool walk_is_sleep(const struct walk *w, uint32_t at); /* what comes is not taken there */
 /* Whether a process there waits for its next request; for any message. */
 bool walk_is_idle(const struct walk *w, const struct process *p, uint32_t at);
 bool walk_waits_at(const struct walk *w, const struct process *p, uint32_t at);
@@ -108,6 +112,8 @@ void walk_close_top(struct walk *w, struct process *p, int64_t at, bool at_least
 /* ---- the end of the capture (walk_end.c) */
 
 void walk_end_all(struct walk *w);
+/* Takes from roots what was read when they were over. */
+void walk_check_context(struct walk *w);
 void walk_mark_unknown(struct walk *w); /* times that light mode does not know */
 
 #endif

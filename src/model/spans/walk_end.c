@@ -67,6 +67,18 @@ void walk_end_all(struct walk *w)
     }
 }
 
+void walk_check_context(struct walk *w)
+{
+    for (uint32_t i = 0; i < w->s->n_spans; i++) {
+        struct span *span = &w->s->spans[i];
+        if (!span->context_read || w->extra[i].read <= span->ended_ns)
+            continue;
+        span->context_read = false;
+        span->n_callers = 0;
+        span->otel_trace = span->otel_span = (struct slice){0};
+    }
+}
+
 void walk_mark_unknown(struct walk *w)
 {
     for (uint32_t i = 0; i < w->s->n_spans; i++)

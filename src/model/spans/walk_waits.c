@@ -18,6 +18,11 @@ bool walk_is_loop(const struct walk *w, uint32_t at)
     return false;
 }
 
+bool walk_is_sleep(const struct walk *w, uint32_t at)
+{
+    return in_function(w->s, at, "timer:sleep/") || in_function(w->s, at, "Elixir.Process:sleep/");
+}
+
 /* Where one was seen to take a request counts only in a process that has no such loop: a server
    whose NIF ends as the next request comes has not waited there. */
 bool walk_is_idle(const struct walk *w, const struct process *p, uint32_t at)
@@ -32,10 +37,8 @@ static bool in_gen(const struct walk *w, uint32_t at)
 
 bool walk_waits_at(const struct walk *w, const struct process *p, uint32_t at)
 {
-    static const char *const functions[] = {"timer:sleep/",
-                                            "prim_inet:",
+    static const char *const functions[] = {"prim_inet:",
                                             "proc_lib:sync_start",
-                                            "Elixir.Process:sleep/",
                                             "Elixir.Task:await",
                                             "Elixir.Task:yield",
                                             "Elixir.Task:shutdown",
@@ -44,7 +47,7 @@ bool walk_waits_at(const struct walk *w, const struct process *p, uint32_t at)
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
         if (in_function(w->s, at, functions[i]))
             return true;
-    return w->receives[at] || walk_is_idle(w, p, at) || in_gen(w, at);
+    return w->receives[at] || walk_is_sleep(w, at) || walk_is_idle(w, p, at) || in_gen(w, at);
 }
 
 bool walk_is_known(const struct walk *w, uint32_t span)

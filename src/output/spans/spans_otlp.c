@@ -68,10 +68,15 @@ static bool is_error(enum span_outcome outcome)
 static json_t *callers_of(struct spans_form *f, const struct span *root)
 {
     json_t *pids = json_array();
+    const struct slice own = spans_node(f, &root->process);
     for (uint32_t i = 0; i < root->n_callers; i++) {
         const struct span_process caller = spans_caller(f->s, root, i);
-        json_array_append_new(pids,
-                              json_pack("{s:o}", "stringValue", json_slice(spans_pid(f, &caller))));
+        const struct slice node = spans_node(f, &caller), pid = spans_pid(f, &caller);
+        const char *text = slice_equal(node, own)
+                               ? arena_printf(&f->arena, "%.*s", (int)pid.len, pid.s)
+                               : arena_printf(&f->arena, "%.*s on %.*s", (int)pid.len, pid.s,
+                                              (int)node.len, node.s);
+        json_array_append_new(pids, json_pack("{s:o}", "stringValue", json_slice(slice_of(text))));
     }
     return attribute("beam.callers", "arrayValue", json_pack("{s:o}", "values", pids));
 }

@@ -181,6 +181,8 @@ static void put_context(struct tree *t, const struct span *root)
         spans_put_item(&line, arena_printf(&p->f->arena, "%s%s", i == 0 ? "called by " : "",
                                            spans_named(p, &caller)));
     }
+    if (p->f->run->context && root->parent == SPAN_NONE && !root->context_read)
+        spans_put_item(&line, "callers and OpenTelemetry: not read while it ran");
     if (line.at > 0)
         buf_puts(p->out, "\n");
     line.at = 0;

@@ -145,14 +145,13 @@ Arm = fun(#{keeper := Keeper, otp := Otp, untraced := Untraced}, Asked) ->
     Queue = case Full of true -> MostFullQueue; false -> MostQueue end,
     W = spawn_opt(erlang, apply, [Watcher, [Self, C, Queue, Called =/= [], Ms]],
                   SpawnOptions(SentinelBytes)),
-    R = case Context of
-        true -> spawn_opt(erlang, apply, [ContextReader, [C]], SpawnOptions(SentinelBytes));
-        false -> none
-    end,
+    Key = make_ref(),
+    R = case Context of true -> StartReader(C, Key); false -> none end,
     Unflagged = Unflagging(At, Flags),
     Keeper ! {shield, Self, Unflagged},
     receive {shielded, Keeper} -> ok after GraceMs -> ok end,
-    Capture = #{collector => C, sentinel => Z, watcher => W, reader => R, plan => Plan},
+    Capture = #{collector => C, sentinel => Z, watcher => W, reader => R, key => Key,
+                plan => Plan},
     Free = case Chosen of {pids, Pids} -> {pids, Pids -- Untraced()}; _ -> Chosen end,
     Set = fun(Who) ->
         case catch SetFlags(At, Who, true, First) of
@@ -166,7 +165,8 @@ Arm = fun(#{keeper := Keeper, otp := Otp, untraced := Untraced}, Asked) ->
         Functions = SetAll(At, RootSpecs, [local]),
         SetAll(At, Called, [local]),
         Apart = Denied() -- [P || {P, _} <- [Process]],
-        C ! {Self, go, #{place => At, full => Full, process => Process, reader => R,
+        C ! {Self, go, #{place => At, full => Full, process => Process,
+                         reader => R, key => Key,
                          left => Within(Events, MostEvents),
                          most_roots => Within(Roots, MostRoots),
                          called => maps:from_list([{Mfa, []} || {Mfa, _} <- Called]),
@@ -306,6 +306,12 @@ Loop = fun Loop(#{keeper := Keeper} = Here, State) ->
             C =:= none orelse TakeOff(Keeper, State);
         {'EXIT', Pid, _} when Pid =:= C; Pid =:= Z; Pid =:= W ->
             Killed();
+        %% A value was larger than its heap.
+        {'EXIT', Pid, _} when C =/= none, Pid =:= map_get(reader, State) ->
+            #{key := Key} = State,
+            R = StartReader(C, Key),
+            C ! {reader, Key, R},
+            Loop(Here, State#{reader := R});
         _ ->
             Loop(Here, State)
     end

@@ -79,6 +79,8 @@ struct preflight_function {
 
 enum preflight_procs { PREFLIGHT_WHOLE, PREFLIGHT_PIDS, PREFLIGHT_NONE };
 
+/* Why spans --context is refused. */
+#define NO_DICTIONARY_KEYS "--context reads dictionaries by key: the node needs OTP 26.2 or later"
 #define PREFLIGHT_NEAR 3
 
 struct preflight {

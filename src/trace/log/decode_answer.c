@@ -396,7 +396,7 @@ static const struct {
     {"no_processes", "none of the chosen processes is alive any more"},
     {"no_functions", "none of the functions is there any more"},
     {"too_many", "too many functions match for roots of spans: narrow the pattern"},
-    {"no_keys", "--context reads dictionaries by key: the node needs OTP 26.2 or later"},
+    {"no_keys", NO_DICTIONARY_KEYS},
     {"killed", "a helper process on the node ended while it was armed: try again"},
     {"session", BEAMTOP_THERE},
 };

@@ -88,6 +88,8 @@ static void take_event(void *arg, struct span_event *e)
 {
     struct spans_session *t = arg;
     e->at_ns = to_ns(t, e->at_ns);
+    if (e->kind == SPAN_EVENT_CALLER || e->kind == SPAN_EVENT_CONTEXT)
+        e->words = to_ns(t, e->words);
     spans_feed(t->run->spans, e);
     want_name(t, &e->process);
     want_name(t, &e->peer);
@@ -351,6 +353,7 @@ static struct spans_run *new_run(const struct session_port *port, const struct s
     struct spans_run *run = spans_run_new(&options);
     snprintf(run->node, sizeof run->node, "%s", port->node ? port->node : "");
     snprintf(run->otp, sizeof run->otp, "%d", port->otp);
+    run->context = o->context;
     run->roots_asked = o->roots;
     run->every = o->every;
     run->for_s = o->for_ms / 1000.0;
@@ -380,6 +383,8 @@ static int open_all(struct spans_session *t, size_t *pattern, size_t *offset, st
     if (rc == 0 && t->s.n_patterns == 0 && o->process == NULL)
         rc = error_set(err, ERR_USAGE,
                        "a root function is needed, such as shop_orders:create(_), or --process");
+    if (rc == 0 && o->context && t->s.port.otp > 0 && t->s.port.otp < 26)
+        rc = error_set(err, ERR_REFUSED, NO_DICTIONARY_KEYS);
     if (rc)
         return rc;
     *pattern = *offset = 0;

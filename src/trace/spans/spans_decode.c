@@ -80,8 +80,8 @@ static bool read_ref(struct cursor *c, struct span_ref *out)
     return true;
 }
 
-/* An atom, {M, F, A}, a binary, or `none`. */
-static bool read_text(struct cursor *c, char *out, size_t size, struct slice *text)
+/* An atom, {M, F, A}, where there may be ids a binary, or `none`. */
+static bool read_text(struct cursor *c, bool ids, char *out, size_t size, struct slice *text)
 {
     struct slice module, function;
     uint64_t arity;
@@ -94,7 +94,7 @@ static bool read_text(struct cursor *c, char *out, size_t size, struct slice *te
         *text = slice_of(out);
         return true;
     }
-    if (cursor_kind(c) == ETF_KIND_BINARY)
+    if (ids && cursor_kind(c) == ETF_KIND_BINARY)
         return cursor_binary(c, text);
     if (!cursor_atom(c, text))
         return false;
@@ -119,7 +119,8 @@ static bool read_event(struct cursor *c, const char *node, spans_event_fn *fn, v
     e.order = (uint64_t)order - (uint64_t)INT64_MIN;
     ok = read_process(c, node, &e.process) && read_process(c, node, &e.peer) &&
          read_label(c, &e.label) && cursor_uint64(c, &e.serial) && read_tag(c, &e) &&
-         read_ref(c, &e.ref) && cursor_int64(c, &words) && read_text(c, text, sizeof text, &e.text);
+         read_ref(c, &e.ref) && cursor_int64(c, &words) &&
+         read_text(c, e.kind == SPAN_EVENT_CONTEXT, text, sizeof text, &e.text);
     e.words = words;
     if (ok)
         fn(arg, &e);

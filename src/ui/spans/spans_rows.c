@@ -282,6 +282,9 @@ static void add_context(const struct spans_rows *r, const struct span *root)
             add_fact(r, slice_of("called by"), process_text(r->page, &caller), i);
         link_span(row, TARGET_SPAN, root->span_id, &caller, (struct slice){0});
     }
+    if (r->run->context && !root->context_read)
+        add_fact(r, slice_of("callers and OpenTelemetry: not read while it ran"), (struct slice){0},
+                 SPAN_CALLERS);
     if (root->otel_trace.len > 0)
         add_fact(r,
                  joined(r->page, joined(r->page, slice_of("OpenTelemetry "), "", root->otel_trace),

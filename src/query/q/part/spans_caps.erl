@@ -1,10 +1,13 @@
 %% SPDX-License-Identifier: GPL-3.0-or-later
 %% ---- Who takes part in a root, and what is beyond its caps: such events are counted only.
 %%
-%% seen: label => {How many, #{Pid => {Depth, Receivers}}}, in place of the pair the cap that the
-%% process is beyond, or `stale`: it has the token of a root that is over, and works for no span.
+%% seen: label => {How many, #{Pid => {Depth, Receivers}}}; {Depth, Receivers, before} of one that
+%% took part in an earlier root of the process, and is not counted until it takes part in this one.
+%% In place of that the cap that the process is beyond, `earlier` where it was beyond one of an
+%% earlier root, or `stale`: it has the token of a root that is over, and works for no span.
 %% Receivers are those of its last request. beyond: the processes at a cap, whose receivers get no
-%% flags in full mode. dead: messages that were sent with a stale token, by sender and serial.
+%% flags in full mode. dead: messages that were sent with a stale token, by sender, receiver (or
+%% `none`: a name) and serial: the VM gives a sender the same serial again after some 16 spawns.
 
 %% No patterns of maps in what handles an event: erl_eval compiles an expression for each of their
 %% keys.
@@ -74,22 +77,37 @@ DropStale = fun({{Mono, _}, _, _, _, _, _, _, _, _, _}, S) ->
     end
 end,
 %% The message that it sends must not make a participant.
-StaleSend = fun({_, _, F, _, _, Serial, _, _, _, _} = Event, S) ->
+MessageOf = fun(F, To, Serial) -> {F, case is_pid(To) of true -> To; false -> none end, Serial} end,
+StaleSend = fun({_, _, F, To, _, Serial, _, _, _, _} = Event, S) ->
     Dead = map_get(dead, S),
     Room = case map_size(Dead) < MostDead of true -> Dead; false -> #{} end,
-    DropStale(Event, S#{dead := Room#{{F, Serial} => []}})
+    DropStale(Event, S#{dead := maps:put(MessageOf(F, To, Serial), [], Room)})
+end,
+IsDead = fun(F, P, Serial, S) ->
+    Dead = map_get(dead, S),
+    map_size(Dead) > 0 andalso (is_map_key({F, P, Serial}, Dead)
+                                orelse is_map_key({F, none, Serial}, Dead))
+end,
+%% The same serial again, of a message that counts.
+Alive = fun({_, _, F, To, _, Serial, _, _, _, _}, S) ->
+    Dead = map_get(dead, S),
+    case map_size(Dead) of
+        0 -> S;
+        _ -> S#{dead := maps:remove(MessageOf(F, To, Serial), Dead)}
+    end
 end,
 
-%% What followed an earlier root of this process takes part still, and is not counted again; what
-%% was beyond a cap of that one may take part in this.
+%% What followed an earlier root of this process goes on.
 Begun = fun(P, S) ->
     Seen = map_get(seen, S),
     {_, Of} = maps:get(P, Seen, {0, #{}}),
-    Few = case map_size(Of) > MostDead of
-        true -> #{};
-        false -> maps:filter(fun(_, State) -> is_tuple(State) orelse State =:= stale end, Of)
-    end,
-    S#{seen := Seen#{P => {1, Few#{P => {0, #{}}}}}}
+    Few = case map_size(Of) > MostDead of true -> #{}; false -> Of end,
+    Before = maps:map(fun(_, {Depth, Out}) -> {Depth, Out, before};
+                         (_, {_, _, before} = State) -> State;
+                         (_, stale) -> stale;
+                         (_, _) -> earlier
+                      end, Few),
+    S#{seen := Seen#{P => {1, Before#{P => {0, #{}}}}}}
 end,
 
 %% Of the root's process. Events of the token may come later than the return that they precede.
@@ -101,8 +119,18 @@ end,
 %% {How many take part, who}, the state of a process there.
 SeenOf = fun(Label, S) -> maps:get(Label, map_get(seen, S), none) end,
 StateOf = fun(P, {_, Of}) -> maps:get(P, Of, unknown) end,
+%% Whether a process has a place in the root; `unknown`: no.
+IsCounted = fun(State) ->
+    case State of
+        unknown -> false;
+        earlier -> false;
+        {_, _, before} -> false;
+        _ -> true
+    end
+end,
 SetState = fun(Label, P, State, {N, Of}, S) ->
-    More = case is_map_key(P, Of) of true -> N; false -> N + 1 end,
+    Was = IsCounted(maps:get(P, Of, unknown)),
+    More = case not Was andalso IsCounted(State) of true -> N + 1; false -> N end,
     S#{seen := maps:put(Label, {More, Of#{P => State}}, map_get(seen, S))}
 end,
 
@@ -130,25 +158,31 @@ OnSend = fun({Ts, _, F, To, Label, _, Tag, _, _, _} = Event, S) ->
         true -> StaleSend(Event, S);
         stale -> StaleSend(Event, S);
         unknown -> Keep(Event, S);
-        {Depth, Out} ->
+        earlier -> Skip(participants, S);
+        State when is_tuple(State) ->
+            {Depth, Out} = {element(1, State), element(2, State)},
             R = case To of _ when is_atom(To) -> whereis(To); _ -> To end,
             case is_pid(R) andalso is_map_key(Tag, Asks) andalso not is_map_key(R, Out) of
-                false -> Keep(Event, S);
+                false -> Keep(Event, Alive(Event, S));
                 true when map_size(Out) >= MostFanout -> Skipped(fanout, F, S);
                 true when Depth >= MostDepth -> Skipped(depth, F, S);
-                true -> Keep(Event, SetState(Label, F, {Depth, Out#{R => []}}, Seen, S))
+                true ->
+                    Next = SetState(Label, F, setelement(2, State, Out#{R => []}), Seen, S),
+                    Keep(Event, Alive(Event, Next))
             end;
         Why -> Skipped(Why, F, S)
     end
 end,
 
 %% How its receiver is after a message: as before, and the message is kept; or the new state.
-After = fun(_, _, {_, _}, participants, _, _) -> participants;
-   (P, Tag, {Depth, Out}, Now_, N, Most) ->
+After = fun(P, Tag, By, Now_, N, Most) when is_tuple(By) ->
+    {Depth, Out} = {element(1, By), element(2, By)},
+    HasPlace = IsCounted(Now_),
     case Now_ of
-        {_, _} when not is_map_key(Tag, Begins) -> keep;
-        unknown when N >= Most -> participants;
+        _ when is_tuple(Now_), not is_map_key(Tag, Begins) -> keep;
+        participants -> participants;
         stale when N > Most -> participants;
+        _ when N >= Most, not HasPlace -> participants;
         _ when Depth >= MostDepth -> depth;
         _ when map_size(Out) >= MostFanout, not is_map_key(P, Out), is_map_key(Tag, Asks) -> fanout;
         {0, _} -> keep;
@@ -162,15 +196,17 @@ end,
 WithSender = fun(F, Label, {N, _} = Seen, S) ->
     Comes = N < map_get(participants, S) andalso StateOf(F, Seen) =:= unknown
         andalso is_pid(F) andalso node(F) =:= node() andalso not is_map_key(F, map_get(denied, S)),
-    case Comes of true -> SetState(Label, F, {1, #{}}, Seen, S); false -> S end
+    case Comes of
+        true -> Flagged(F, SetState(Label, F, {1, #{}}, Seen, S));
+        false -> S
+    end
 end,
 
 OnReceive = fun({Ts, _, P, F, Label, Serial, Tag, _, _, _} = Event, Before) ->
     case SeenOf(Label, Before) of
         none -> Early(Event, Before);
         Seen_ ->
-            Dead = is_map_key({F, Serial}, map_get(dead, Before))
-                orelse IsOver(P, Label, Ts, Before),
+            Dead = IsDead(F, P, Serial, Before) orelse IsOver(P, Label, Ts, Before),
             S = case Dead of true -> Before; false -> WithSender(F, Label, Seen_, Before) end,
             {N, _} = Seen = SeenOf(Label, S),
             By = case Dead orelse StateOf(F, Seen) of
@@ -184,7 +220,11 @@ OnReceive = fun({Ts, _, P, F, Label, Serial, Tag, _, _, _} = Event, Before) ->
                 {_, _} = Next -> Keep(Event, Flagged(P, SetState(Label, P, Next, Seen, S)));
                 stale when P =:= Label -> DropStale(Event, S);
                 stale -> DropStale(Event, SetState(Label, P, stale, Seen, S));
-                Why when is_tuple(Mine) -> Skip(Why, S);
+                %% It is asked by who was refused: no place is lost by that.
+                earlier when Mine =:= unknown ->
+                    Skip(participants, SetState(Label, P, earlier, Seen, S));
+                earlier -> Skip(participants, S);
+                Why when is_tuple(Mine), tuple_size(Mine) =:= 2 -> Skip(Why, S);
                 Why -> Skipped(Why, P, SetState(Label, P, Why, Seen, S))
             end
     end
@@ -211,7 +251,8 @@ OnEnter = fun({Ts, _, P, _, Label, _, _, _, _, _} = Event, S) ->
     Next = case Seen =:= none orelse IsOver(P, Label, Ts, S) orelse StateOf(P, Seen) of
         true -> stale;
         unknown -> kept;
-        {_, _} -> kept;
+        State when is_tuple(State) -> kept;
+        earlier -> participants;
         Why -> Why
     end,
     Inside = maps:put(P, [Next =:= kept | Calls], map_get(inside, S)),

@@ -68,8 +68,7 @@ end,
 %% A system tracer with a long queue is memory of the node, and nothing in the VM bounds it. The
 %% collector may be far behind: what ends the capture is seen here. Set: the system tracer was ours.
 Watcher = fun(H, C, MostQueued, Calls, Ms) ->
-    Sign(),
-    process_flag(trap_exit, false),
+    SignAs(false),
     Until = erlang:monotonic_time(millisecond) + Ms,
     %% Flags of full mode stay until the collector has come to the end of its queue: processes that
     %% compute go on filling it. A collector that does not get there is killed: no more events. A
@@ -110,10 +109,10 @@ Watcher = fun(H, C, MostQueued, Calls, Ms) ->
     receive after infinity -> ok end
 end,
 
-%% S: holder, place, full, reader (or none), left, kept (newest first), counts, opens (root process
-%% => open roots), closed (root process => when its last root ended), known, and what
-%% part/spans_caps.erl keeps. In the process dictionary: processes that do not run, since when and
-%% where.
+%% S: holder, place, full, reader (or none), key (of its messages), left, kept (newest first),
+%% counts, opens (root process => open roots), closed (root process => when its last root ended),
+%% known, and what part/spans_caps.erl keeps. In the process dictionary: processes that do not run,
+%% since when and where.
 Tally = fun(#{roots := Roots, opens := Opens, events := Events, skips := Skips,
               resets := Resets}) ->
     Why = [map_get(W, Skips) || W <- [cap, participants, fanout, depth, stale]],
@@ -156,7 +155,8 @@ OnSpan = fun({Ts, Kind, P, _, Label, _, Tag, _, _, _} = Event, S) ->
                     Next = Begun(P, S#{roots := map_get(roots, S) + 1, opens := Opens#{P => Open},
                                        until := infinity, stale := true}),
                     Reader = map_get(reader, S),
-                    is_pid(Reader) andalso (Reader ! {root, P, Ts}),
+                    is_pid(Reader) andalso (Tag =/= none orelse Before =:= 0)
+                        andalso (Reader ! {root, map_get(key, S), P, Ts}),
                     Claim(P, Ts, Flagged(P, Keep(Event, Next)))
             end;
         over ->
@@ -178,8 +178,10 @@ OnMessage = fun
            is_map_key(Mfa, map_get(called, S)), Way =:= exception_from ->
         Class = case {Way, Value} of {exception_from, {C, _}} -> C; _ -> none end,
         OnLeave({Ts, leave, P, none, none, 0, Class, none, 0, MfaOf(Mfa)}, S);
-    ({context, Reader, Events}, S) when Reader =:= map_get(reader, S) ->
-        lists:foldl(Keep, S, Events);
+    ({context, Key, P, Ts, After_, Callers, Ids}, S) when Key =:= map_get(key, S) ->
+        lists:foldl(Keep, S, ContextEvents(P, Ts, After_, Callers, Ids));
+    ({reader, Key, Reader}, S) when Key =:= map_get(key, S) ->
+        S#{reader := Reader};
     (Message, S) ->
         case Strip(Message) of
             skip -> S;

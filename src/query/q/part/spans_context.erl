@@ -27,32 +27,39 @@ OtelOf = fun(Context) ->
             case {element(2, Span), element(3, Span)} of
                 {T, S} when is_integer(T), is_integer(S), T > 0, S > 0,
                             T < 1 bsl 128, S < 1 bsl 64 ->
-                    [Text("~32.16.0b-~16.16.0b", [T, S])];
-                _ -> []
+                    Text("~32.16.0b-~16.16.0b", [T, S]);
+                _ -> none
             end;
-        _ -> []
+        _ -> none
     end
 end,
 
-%% They stand at the time of their root's call, right after it.
-ContextReader = fun(C) ->
-    Sign(),
-    process_flag(trap_exit, false),
+%% They stand at the time of their root's call, right after it. After: how much later they had been
+%% read, in place of the size of a message.
+ContextEvents = fun(P, Ts, After_, Callers, Ids) ->
+    [{Ts, caller, P, Caller, P, N, none, none, After_, none} || {N, Caller} <- Callers]
+    ++ [{Ts, context, P, none, P, 0, none, none, After_, Ids}]
+end,
+
+%% Key: the collector takes its messages from nobody else, nor it the collector's.
+ContextReader = fun(C, Key) ->
+    SignAs(false),
     Read = fun Read() ->
         receive
-            {root, P, Ts} ->
-                case process_info(P, [{dictionary, Key} || Key <- ContextKeys]) of
+            {root, Key, P, {Mono, _} = Ts} ->
+                case process_info(P, [{dictionary, K} || K <- ContextKeys]) of
                     [{_, Callers}, {_, Otel}] ->
-                        C ! {context, self(),
-                             [{Ts, caller, P, Caller, P, N, none, none, 0, none}
-                              || {N, Caller} <- CallersOf(Callers, 1)]
-                             ++ [{Ts, context, P, none, P, 0, none, none, 0, Ids}
-                                 || Ids <- OtelOf(Otel)]};
+                        C ! {context, Key, P, Ts, erlang:monotonic_time() - Mono,
+                             CallersOf(Callers, 1), OtelOf(Otel)};
                     undefined -> ok
                 end,
                 Read();
+            {'EXIT', _, _} -> ok;
             _ -> Read()
         end
     end,
     Read()
+end,
+StartReader = fun(C, Key) ->
+    spawn_opt(erlang, apply, [ContextReader, [C, Key]], SpawnOptions(SentinelBytes))
 end,

@@ -13,11 +13,12 @@ SpawnOptions = fun(HeapBytes) ->
 end,
 
 %% Who looks at the node with any tool finds our name.
-Sign = fun() ->
+SignAs = fun(Traps) ->
     put('$process_label', beamtop),
     put('$initial_call', {beamtop, trace, 0}),
-    process_flag(trap_exit, true)
+    Traps andalso process_flag(trap_exit, true)
 end,
+Sign = fun() -> SignAs(true) end,
 
 Now = fun() -> erlang:monotonic_time(nanosecond) end,
 Text = fun(Format, Values) -> unicode:characters_to_binary(io_lib:format(Format, Values)) end,

@@ -416,6 +416,22 @@ static void test_made(void **state)
           RECEIVE("32", "1", "2", "1", "2", "reply", R1, "-"), RETURN("60", "1")},
          "root m:f/0 ok ~60 {call pid ok ~27} (call pid x ok ~25 {WAITING prim_file:write_nif/2 "
          "~12})"},
+        /* … whose loop is seen only later, */
+        {true,
+         {ROOT("0", "1"), SEND("5", "1", "2", "1", "1", "call", R1, "x"), IN("6", "2", "my:nif/2"),
+          RECEIVE("6", "2", "1", "1", "1", "call", R1, "x"), OUT("8", "2", "my:nif/2"),
+          IN("20", "2", "my:nif/2"), SEND("31", "2", "1", "1", "2", "reply", R1, "-"),
+          OUT("32", "2", "gen_server:loop/7"), RECEIVE("32", "1", "2", "1", "2", "reply", R1, "-"),
+          RETURN("60", "1")},
+         "root m:f/0 ok ~60 {call pid ok ~27} (call pid x ok ~25 {WAITING my:nif/2 ~12})"},
+        /* … and nobody who sleeps */
+        {true,
+         {ROOT("0", "1"), SEND("5", "1", "2", "1", "1", "call", R1, "x"),
+          IN("6", "2", "timer:sleep/1"), RECEIVE("6", "2", "1", "1", "1", "call", R1, "x"),
+          OUT("8", "2", "timer:sleep/1"), IN("20", "2", "timer:sleep/1"),
+          SEND("31", "2", "1", "1", "2", "reply", R1, "-"),
+          RECEIVE("32", "1", "2", "1", "2", "reply", R1, "-"), RETURN("60", "1")},
+         "root m:f/0 ok ~60 {call pid ok ~27} (call pid x ok ~25 {WAITING timer:sleep/1 ~12})"},
         /* a function that was seen to wait for a message waits the next time too */
         {true,
          {ROOT("0", "1"), SEND("1", "1", "2", "1", "1", "message", "-", "x"),
@@ -841,7 +857,7 @@ static void test_context(void **state)
     (void)state;
     struct spans *s = new_spans(false);
     const struct span_process root = {.pid.id = 1};
-    struct span_event e = {.process = root, .label = root.pid, .words = -1};
+    struct span_event e = {.process = root, .label = root.pid, .words = 500};
     for (unsigned i = 0; i < 6; i++) { /* the last two come late, and at another time */
         e.kind = SPAN_EVENT_CALLER;
         e.at_ns = i < 5 ? 1000 : 2000;
@@ -875,6 +891,49 @@ static void test_context(void **state)
     assert_memory_equal(spans_at(s, 0)->otel_trace.s, ids, 32);
     assert_int_equal(spans_at(s, 0)->otel_span.len, 16);
     assert_true(slice_is(spans_at(s, 0)->otel_span, "00f067aa0ba902b7"));
+    assert_true(spans_at(s, 0)->context_read);
+    /* what was read at its end or before is its own; later it is not */
+    e.kind = SPAN_EVENT_RETURN;
+    e.at_ns = 1500;
+    e.text = (struct slice){0};
+    assert_true(spans_feed(s, &e));
+    spans_build(s);
+    assert_true(spans_at(s, 0)->context_read && spans_at(s, 0)->n_callers == SPAN_CALLERS);
+    e.kind = SPAN_EVENT_CONTEXT;
+    e.at_ns = 1000;
+    e.serial = 100;
+    e.words = INT64_MAX;
+    assert_true(spans_feed(s, &e));
+    spans_build(s);
+    assert_false(spans_at(s, 0)->context_read);
+    assert_int_equal(spans_at(s, 0)->n_callers, 0);
+    assert_int_equal(spans_at(s, 0)->otel_trace.len, 0);
+    spans_free(s);
+}
+
+/* The VM uses a serial again: the receiver tells the messages apart, then their order. */
+static void test_serials_that_come_again(void **state)
+{
+    static const char *const lines[] = {ROOT("0", "1"),
+                                        SEND("1", "1", "2", "1", "7", "spawn", "-", "m:f/0"),
+                                        RECEIVE("2", "2", "1", "1", "7", "spawn", "-", "m:f/0"),
+                                        RETURN("10", "1"),
+                                        ROOT("20", "1"),
+                                        SEND("21", "1", "3", "1", "7", "spawn", "-", "m:f/0"),
+                                        SEND("22", "1", "2", "1", "7", "cast", "-", "x"),
+                                        RECEIVE("24", "2", "1", "1", "7", "cast", "-", "x"),
+                                        RECEIVE("25", "3", "1", "1", "7", "spawn", "-", "m:f/0"),
+                                        RETURN("30", "1"),
+                                        NULL};
+    (void)state;
+    struct spans *s = new_spans(false);
+    feed_all(s, lines);
+    spans_build(s);
+    assert_int_equal(spans_count(s), 5);
+    for (uint32_t i = 2; i < 5; i++)
+        assert_int_equal(spans_at(s, i)->root, 2);
+    assert_int_equal(spans_at(s, 3)->queued_ns, 2000000);
+    assert_int_equal(spans_at(s, 4)->queued_ns, 4000000);
     spans_free(s);
 }
 
@@ -911,12 +970,19 @@ static void test_ids(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_real),           cmocka_unit_test(test_given_back),
-        cmocka_unit_test(test_made),           cmocka_unit_test(test_many),
-        cmocka_unit_test(test_lost_and_twice), cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_hostile),        cmocka_unit_test(test_path),
-        cmocka_unit_test(test_stacks),         cmocka_unit_test(test_ids),
-        cmocka_unit_test(test_parts),          cmocka_unit_test(test_context),
+        cmocka_unit_test(test_real),
+        cmocka_unit_test(test_given_back),
+        cmocka_unit_test(test_made),
+        cmocka_unit_test(test_many),
+        cmocka_unit_test(test_lost_and_twice),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_path),
+        cmocka_unit_test(test_stacks),
+        cmocka_unit_test(test_ids),
+        cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_context),
+        cmocka_unit_test(test_serials_that_come_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
