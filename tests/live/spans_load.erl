@@ -213,7 +213,7 @@ root(twice) ->
     [spawn(fun() -> [spawn(fun told/0) ! {'$gen_cast', again} || _ <- lists:seq(1, 5)] end)
      || _ <- lists:seq(1, 15)],
     busy(100);
-root(Case) when Case =:= called; Case =:= heavy -> gen_server:call(b, {busy, 20});
+root(Case) when Case =:= called; Case =:= heavy -> gen_server:call(b, {busy, 100});
 root(other) -> gen_server:call(b, {defer, 0});
 root(crowd) ->
     [spawn(fun() -> [spawn(fun late/0) || _ <- lists:seq(1, 5)], late() end)

@@ -234,37 +234,37 @@ many_processes_twice() {
 roots_of_one_process() {
     capture_of 'spans_load:root(crowd) & spans_load:root(calm)' crowd 6 || return 1
     shows 'every_root([recurse(.children[]).pid] | unique | length <= 51)
-        and ([.roots[] | child("spawn") | length] | sort) == [10, 10, 10, 15, 15, 15]'
+        and ([.roots[] | select(child("spawn") | length == 10 and all(.[]; .children == []))]
+             | length) == 3'
 }
 
-# Of the root's process, whose dictionary is read by key: not before OTP 26.2.
-for_whom_a_root_works() {
+# Of the root's process, whose dictionary is read by key: not before OTP 26.2. On a busy machine the
+# reader may get no turn while a root runs, which is said.
+mine='(.callers | length == 3 and .[1].name == "b" and .[2].name == "c")
+    and .opentelemetry == {trace_id: "4bf92f3577b34da6a3ce929d0e0e4736", span_id: "00f067aa0ba902b7"}'
+who_called_a_root() {
     case $1 in
     23 | 25)
         spans 'spans_load:root(called)' --roots 1 --time 1s --force --context
         ends_with 5 $? && told 'needs OTP 26.2' && is_clean
         ;;
     *)
-        capture called 3 --context || return 1
-        shows "$ended_by_roots"' and every_root(
-            (.callers | length == 3 and .[1].name == "b" and .[2].name == "c")
-            and .opentelemetry == {trace_id: "4bf92f3577b34da6a3ce929d0e0e4736",
-                                   span_id: "00f067aa0ba902b7"}
-            and (.children | length) == 1)' || return 1
+        capture called 5 --context || return 1
+        shows "$ended_by_roots and any(.roots[]; $mine) and every_root((.children | length) == 1
+            and ((.callers == null and .opentelemetry == null) or ($mine)))" || return 1
         capture called 1 || return 1
         shows 'every_root(.callers == null and .opentelemetry == null)' || return 1
-        capture chain 1 --context --full || return 1
-        shows 'every_root(.callers == [] and .opentelemetry == null)' || return 1
+        capture chain 5 --context --full || return 1
+        shows 'any(.roots[]; .callers == [])
+            and every_root((.callers == null or .callers == []) and .opentelemetry == null)' || return 1
         # Of one that is over soon it is its own, or not read.
         capture_of 'spans_load:root(called) & spans_load:root(other)' called 20 --context || return 1
-        shows 'every_root(if child("call")[0].operation == "busy"
-            then .opentelemetry.trace_id[0:4] == "4bf9"
-            else .callers == null or .opentelemetry.trace_id == "00000000000000000000000000000001"
-            end)' || return 1
+        shows "any(.roots[]; $mine) and "'every_root(.callers == null or .opentelemetry.trace_id ==
+            (if child("call")[0].operation == "busy" then "4bf92f3577b34da6a3ce929d0e0e4736"
+             else "00000000000000000000000000000001" end))' || return 1
         # What is too large ends the helper that reads, and not the capture.
         capture_of 'spans_load:root(heavy) & spans_load:root(called)' heavy 10 --context || return 1
-        shows '(.roots | length) == 10 and any(.roots[]; .callers == null)
-            and any(.roots[]; .callers | length == 3)'
+        shows "(.roots | length) == 10 and any(.roots[]; .callers == null) and any(.roots[]; $mine)"
         ;;
     esac
 }
@@ -414,6 +414,7 @@ run_on_releases a_chain_in_light_mode a_chain_in_full_mode waits_as_frames tasks
     guards_choose another_system_tracer_is_left_alone a_capture_beside_which_a_trace_is_refused \
     a_trace_beside_which_a_capture_is_refused nothing_is_left_after_deaths a_process_as_root \
     a_process_as_root_in_full_mode one_request_of_three a_process_that_does_not_reply \
-    no_such_process one_of_many_receivers many_levels many_processes many_processes_twice roots_of_one_process for_whom_a_root_works \
+    no_such_process one_of_many_receivers many_levels many_processes many_processes_twice \
+    roots_of_one_process who_called_a_root \
     tokens_of_requests_that_are_over \
     a_token_of_an_application_is_left_alone a_recording_keeps_captures not_there no_token_emits
