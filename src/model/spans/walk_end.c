@@ -71,7 +71,7 @@ void walk_check_context(struct walk *w)
 {
     for (uint32_t i = 0; i < w->s->n_spans; i++) {
         struct span *span = &w->s->spans[i];
-        if (!span->context_read || w->extra[i].read <= span->ended_ns)
+        if (!span->context_read || span->outcome == SPAN_OPEN || w->extra[i].read <= span->ended_ns)
             continue;
         span->context_read = false;
         span->n_callers = 0;

@@ -143,6 +143,53 @@ static void test_capture(void **state)
     spans_run_free(kept);
 }
 
+#define CONTEXT                                                                                    \
+    "{{2000,1},caller,<0.9.0>,<0.12.0>,<0.9.0>,1,none,none,500,none},"                             \
+    "{{2000,1},context,<0.9.0>,none,<0.9.0>,0,none,none,500,"                                      \
+    "<<\"4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7\">>}"
+
+/* Who called is asked for, and in no event but that one is a binary a text. */
+static void test_context(void **state)
+{
+    (void)state;
+    struct spans_capture what = basic;
+    struct world *w = running_world();
+    assert_non_null(strstr(played_last(&w->p, QUESTION_SPANS)->text, "take"));
+    free_world(w);
+    what.context = true;
+    w = new_world(&what);
+    to_arming(w);
+    assert_non_null(strstr(played_last(&w->p, QUESTION_SPANS)->text, "context => true"));
+    assert_true(run_of(w)->context);
+    played_answer(&w->p, QUESTION_SPANS, ARMED);
+    played_answer(&w->p, QUESTION_SPANS, TOOK("running", "1,1,3,0", ROOT "," CONTEXT));
+    const struct span *root = spans_at(run_of(w)->spans, 0);
+    assert_true(root->context_read && root->n_callers == 1);
+    assert_int_equal(spans_caller(run_of(w)->spans, root, 0).pid.id, 12);
+    assert_true(slice_is(root->otel_span, "00f067aa0ba902b7"));
+    assert_string_equal(played_last(&w->p, QUESTION_NAMES)->text, "[<0.9.0>,<0.12.0>]");
+    free_world(w);
+    w = running_world();
+    played_answer(&w->p, QUESTION_SPANS,
+                  TOOK("running", "1,1,3,0",
+                       "{{2000,1},root,<0.9.0>,none,<0.9.0>,0,none,none,0,<<\"shop\">>}"));
+    assert_int_equal(run_of(w)->status.error.code, ERR_FORMAT);
+    free_world(w);
+    w = new_world(&what);
+    to_arming(w);
+    played_answer(&w->p, QUESTION_SPANS, "{refused,no_keys}");
+    assert_int_equal(phase(w), SESSION_FAILED);
+    assert_non_null(strstr(run_of(w)->status.error.text, "OTP 26.2"));
+    free_world(w);
+    struct played p = {0};
+    struct session *s = NULL;
+    struct error err = {0};
+    const struct session_port port = played_port(&p, 25);
+    assert_int_equal(spans_open(&s, &what, &port, &handlers, NULL, NULL, NULL, &err), ERR_REFUSED);
+    assert_non_null(strstr(err.text, "OTP 26.2"));
+    played_clear(&p);
+}
+
 #define PREFLIGHT_CALLS                                                                            \
     "{preflight,[{0,[{shop,order,1}],1,ok},{1,[{cart,add,2},{cart,sum,1}],2,ok}],{all,40},"        \
     "{{0,0,[]},[],0},[]}"
@@ -355,8 +402,8 @@ static void test_broken_part(void **state)
 static void test_hostile_answers(void **state)
 {
     (void)state;
-    static const char *const answers[] = {ARMED,
-                                          TOOK("running", "1,0,4,0", ROOT "," CALLED "," RETURNED)};
+    static const char *const answers[] = {
+        ARMED, TOOK("running", "1,0,4,0", ROOT "," CONTEXT "," CALLED "," RETURNED)};
     static const uint8_t bytes[] = {0, 88, 97, 104, 106, 108, 119, 255};
     for (size_t n = 0; n < ARRAY_LEN(answers); n++)
         for (size_t at = 0; at < 900; at++)
@@ -426,13 +473,13 @@ static void test_options(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_calls_within),    cmocka_unit_test(test_too_many),
-        cmocka_unit_test(test_too_many_roots),  cmocka_unit_test(test_capture),
-        cmocka_unit_test(test_late_names),      cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_not_found),       cmocka_unit_test(test_expensive),
-        cmocka_unit_test(test_stop_and_loss),   cmocka_unit_test(test_broken_part),
-        cmocka_unit_test(test_hostile_answers), cmocka_unit_test(test_wrong_words),
-        cmocka_unit_test(test_options),
+        cmocka_unit_test(test_context),     cmocka_unit_test(test_calls_within),
+        cmocka_unit_test(test_too_many),    cmocka_unit_test(test_too_many_roots),
+        cmocka_unit_test(test_capture),     cmocka_unit_test(test_late_names),
+        cmocka_unit_test(test_refusals),    cmocka_unit_test(test_not_found),
+        cmocka_unit_test(test_expensive),   cmocka_unit_test(test_stop_and_loss),
+        cmocka_unit_test(test_broken_part), cmocka_unit_test(test_hostile_answers),
+        cmocka_unit_test(test_wrong_words), cmocka_unit_test(test_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
