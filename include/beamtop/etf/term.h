@@ -6,6 +6,7 @@
 #ifndef BEAMTOP_ETF_TERM_H
 #define BEAMTOP_ETF_TERM_H
 
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -49,12 +50,15 @@ enum etf_tag {
     ETF_V4_PORT = 120,
 };
 
-/* A process identifier without its node's name. Prints as <0.id.serial>: the target's own view. */
+/* A process identifier without its node's name. */
 struct etf_pid {
     uint32_t id;
     uint32_t serial;
     uint32_t creation;
 };
+/* As its own node prints it, for printf: a format and its arguments. */
+#define PID_FORMAT "<0.%" PRIu32 ".%" PRIu32 ">"
+#define PID_NUMBERS(pid) (pid)->id, (pid)->serial
 
 /* A reference without its node's name. */
 struct etf_ref {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "encode.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -134,7 +133,7 @@ static void build_asked_pid(struct builder *b, const char *node, const struct et
         return;
     }
     char text[40];
-    int len = snprintf(text, sizeof text, "<0.%" PRIu32 ".%" PRIu32 ">", pid->id, pid->serial);
+    int len = snprintf(text, sizeof text, PID_FORMAT, PID_NUMBERS(pid));
     build_binary(b, text, (size_t)len);
 }
 

@@ -545,8 +545,8 @@ int live_ask_mailbox(struct live *l, const struct etf_pid *pid, int first, int b
         return error_set(err, ERR_LOST, "not connected");
     if (agreed)
         model_journal(l->model, clock_wall_us(), false,
-                      "peeked at the mailbox of <0.%u.%u>: the first %d messages", pid->id,
-                      pid->serial, first);
+                      "peeked at the mailbox of " PID_FORMAT ": the first %d messages",
+                      PID_NUMBERS(pid), first);
     return ask_once(l, QUESTION_MAILBOX,
                     encode_mailbox(pid, conn_peer_node(l->conn), first, bytes_each, agreed), err);
 }
@@ -556,8 +556,8 @@ int live_ask_collect(struct live *l, const struct etf_pid *pid, bool agreed, str
     if (l->phase != PHASE_RUNNING)
         return error_set(err, ERR_LOST, "not connected");
     if (agreed)
-        model_journal(l->model, clock_wall_us(), false, "asked <0.%u.%u> to collect its garbage",
-                      pid->id, pid->serial);
+        model_journal(l->model, clock_wall_us(), false,
+                      "asked " PID_FORMAT " to collect its garbage", PID_NUMBERS(pid));
     return ask_once(l, QUESTION_COLLECT, encode_collect(pid, conn_peer_node(l->conn), agreed), err);
 }
 
@@ -568,7 +568,7 @@ int live_ask_state(struct live *l, const struct etf_pid *pid, int timeout_ms, in
         return error_set(err, ERR_LOST, "not connected");
     if (agreed)
         model_journal(l->model, clock_wall_us(), false,
-                      "asked <0.%u.%u> for its state (sys:get_state)", pid->id, pid->serial);
+                      "asked " PID_FORMAT " for its state (sys:get_state)", PID_NUMBERS(pid));
     return ask_once(l, QUESTION_STATE,
                     encode_state(pid, conn_peer_node(l->conn), timeout_ms, bytes, agreed), err);
 }

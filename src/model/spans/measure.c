@@ -296,7 +296,7 @@ void span_put_process(struct buf *out, const struct span_process *process)
     if (process->name.len > 0)
         put_slice(out, process->name);
     else if (process->pid.id != 0 || process->pid.serial != 0)
-        buf_printf(out, "<0.%u.%u>", process->pid.id, process->pid.serial);
+        buf_printf(out, PID_FORMAT, PID_NUMBERS(&process->pid));
     else
         buf_puts(out, "-");
     if (process->node.len > 0) {

@@ -44,8 +44,7 @@ struct slice spans_pid(struct spans_form *f, const struct span_process *p)
 {
     if (p->pid.id == 0 && p->pid.serial == 0)
         return (struct slice){0};
-    return slice_of(
-        arena_printf(&f->arena, "<0.%" PRIu32 ".%" PRIu32 ">", p->pid.id, p->pid.serial));
+    return slice_of(arena_printf(&f->arena, PID_FORMAT, PID_NUMBERS(&p->pid)));
 }
 
 struct slice spans_node(const struct spans_form *f, const struct span_process *p)

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <inttypes.h>
 
 #include "beamtop/model/stacks.h"
 #include "output/stacks_form.h"
@@ -10,7 +9,7 @@ struct slice timeline_pid(struct timeline_form *f)
     const struct etf_pid *p = &f->run->pid;
     if (p->id == 0 && p->serial == 0)
         return (struct slice){0};
-    return slice_of(arena_printf(&f->arena, "<0.%" PRIu32 ".%" PRIu32 ">", p->id, p->serial));
+    return slice_of(arena_printf(&f->arena, PID_FORMAT, PID_NUMBERS(p)));
 }
 
 struct slice timeline_row_name(struct timeline_form *f, const struct timeline_row *r)

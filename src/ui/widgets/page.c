@@ -263,6 +263,6 @@ uint64_t pid_identity(const struct etf_pid *pid)
 
 char *pid_text(char *out, size_t size, const struct etf_pid *pid)
 {
-    snprintf(out, size, "<0.%" PRIu32 ".%" PRIu32 ">", pid->id, pid->serial);
+    snprintf(out, size, PID_FORMAT, PID_NUMBERS(pid));
     return out;
 }
