@@ -124,6 +124,7 @@ IsCounted = fun(State) ->
     case State of
         unknown -> false;
         earlier -> false;
+        stale -> false;
         {_, _, before} -> false;
         _ -> true
     end
@@ -181,7 +182,6 @@ After = fun(P, Tag, By, Now_, N, Most) when is_tuple(By) ->
     case Now_ of
         _ when is_tuple(Now_), not is_map_key(Tag, Begins) -> keep;
         participants -> participants;
-        stale when N > Most -> participants;
         _ when N >= Most, not HasPlace -> participants;
         _ when Depth >= MostDepth -> depth;
         _ when map_size(Out) >= MostFanout, not is_map_key(P, Out), is_map_key(Tag, Asks) -> fanout;
