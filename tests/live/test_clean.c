@@ -97,12 +97,25 @@ static pid_t start_beamtop(const struct target *t, const char *ticks)
     _exit(127);
 }
 
+/* What a program does that does not end. */
+static void tell_state(pid_t pid)
+{
+    char command[400];
+    snprintf(command, sizeof command,
+             "exec >&2; grep -E '^(State|Sig|Shd)' /proc/%ld/status; for t in /proc/%ld/task/*; do "
+             "cat \"$t/comm\" \"$t/wchan\"; echo; cat \"$t/syscall\"; done; ls -l /proc/%ld/fd",
+             (long)pid, (long)pid, (long)pid);
+    if (system(command) != 0)
+        print_message("nothing can be said of process %ld\n", (long)pid);
+}
+
 static int wait_for(pid_t pid)
 {
     int status = 0;
     uint64_t limit = clock_mono_ns() + ENDS_WITHIN_MS * UINT64_C(1000000);
     while (waitpid(pid, &status, WNOHANG) == 0) {
         if (clock_mono_ns() > limit) {
+            tell_state(pid);
             kill(pid, SIGKILL);
             fail_msg("a program that was told to end did not within %d ms", ENDS_WITHIN_MS);
         }
