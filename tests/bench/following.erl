@@ -14,6 +14,7 @@ main([Program, Root]) ->
     io:format("following requests, OTP ~s~n", [rpc:call(Node, erlang, system_info, [otp_release])]),
     load(Node),
     calls(Node, Program),
+    within(Node, Program),
     [busy(Node, Program, Every) || Every <- [1, 10, 1000]],
     numbers(Node, Program),
     known(Node, Program),
@@ -35,6 +36,8 @@ load(Node) ->
         " never() -> ok. request(N) -> loop(N), ok."
         " loop(0) -> ok; loop(N) -> gen_server:call(bench_srv, N), loop(N - 1)."
         " one() -> gen_server:call(bench_srv, x), ok."
+        " tiny(X) -> X. tinies(0) -> ok; tinies(N) -> tiny(N), tinies(N - 1)."
+        " nested(N) -> tinies(N), ok."
         " us(F, N) -> {P, M} = spawn_monitor(fun() -> exit({took, element(1, timer:tc(fun() ->"
         "   bench_srv:F(N) end)) / N}) end), receive {'DOWN', M, _, P, {took, Us}} -> Us end."
         " spaced(F, N, R) -> lists:min([begin receive after 30 -> ok end, us(F, N) end || _ <- lists:seq(1, R)])."
@@ -136,18 +139,36 @@ calls(Node, Program) ->
     end, [{"light", []}, {"full", ["--full"]}]),
     told("µs a gen_server call, after all that", least(Node, loop, ?CALLS, 80)).
 
+%% Calls of a function of --calls: for no root, and for one.
+within(Node, Program) ->
+    Calls = ["--calls", "bench_srv:tiny(_)"],
+    Others = [bystander(Node, Program, tinies, Calls) || _ <- [1, 2, 3]],
+    [Before, During] = [lists:min([element(N, B) || B <- Others]) || N <- [1, 2]],
+    told("µs a call of a function, nothing armed", Before),
+    told("µs more with --calls, for no root", During - Before),
+    Followed = [begin
+        P = start(Program, Node, ["bench_srv:nested(_)", "--roots", "12", "--time", "30s" | Calls]),
+        wait_armed(Node),
+        Took = rpc:call(Node, bench_srv, spaced, [nested, 100, 12], 60000),
+        wait(P),
+        Took
+    end || _ <- lists:seq(1, 4)],
+    told("µs a call with --calls, for a root", lists:min(Followed)).
+
+bystander(Node, Program, Full) -> bystander(Node, Program, loop, Full).
+
 %% Only where the capture was there to the end.
-bystander(Node, Program, Full) ->
-    Before = least(Node, loop, ?CALLS, 80),
-    Port = start(Program, Node, ["bench_srv:never()", "--time", "4s" | Full]),
+bystander(Node, Program, F, Options) ->
+    Before = least(Node, F, ?CALLS, 80),
+    Port = start(Program, Node, ["bench_srv:never()", "--time", "4s" | Options]),
     wait_armed(Node),
-    During = least(Node, loop, ?CALLS, 80),
+    During = least(Node, F, ?CALLS, 80),
     Valid = armed(Node),
     wait(Port),
-    After = least(Node, loop, ?CALLS, 80),
+    After = least(Node, F, ?CALLS, 80),
     case Valid of
         true -> {min(Before, After), During};
-        false -> bystander(Node, Program, Full)
+        false -> bystander(Node, Program, F, Options)
     end.
 
 %% Four callers that never pause: one of so many calls is followed. The best of two runs.
