@@ -358,7 +358,7 @@ tests_unit_app_test_mistake_SOURCES = tests/unit/app/test_mistake.c src/app/cli/
 tests_unit_app_test_mistake_LDADD = $(BASE_LIBS) $(CMOCKA_LIBS)
 UNIT_APP += tests/unit/app/test_record_client
 tests_unit_app_test_record_client_SOURCES = tests/unit/app/test_record_client.c src/app/recorder/record_client.c \
-	src/app/recorder/record_control.c
+	src/app/job/process_stat.c src/app/recorder/record_control.c
 tests_unit_app_test_record_client_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
 tests_unit_app_test_record_client_LDADD = $(UV_LIBS) $(BASE_LIBS) $(CMOCKA_LIBS)
 UNIT_APP += tests/unit/app/test_record_detach

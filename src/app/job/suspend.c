@@ -3,26 +3,20 @@
 
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/types.h>
 #include <unistd.h>
+
+#include "process_stat.h"
 
 #define ANCESTORS_MOST 64 /* programs of one job that start one another */
 
 /* 0: not known. */
 static pid_t parent_of(pid_t pid)
 {
-    char path[32], line[512];
+    char line[512];
     int parent = 0;
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    FILE *f = fopen(path, "re");
-    size_t n = f ? fread(line, 1, sizeof line - 1, f) : 0;
-    if (f)
-        fclose(f);
-    line[n] = '\0';
-    /* The program's name stands in parentheses and may have any character. */
-    const char *end = strrchr(line, ')');
-    return end && sscanf(end + 1, " %*c %d", &parent) == 1 ? parent : 0;
+    const char *stat = process_stat(pid, line, sizeof line);
+    return stat && sscanf(stat, " %*c %d", &parent) == 1 ? parent : 0;
 }
 
 /* The first ancestor outside this job is a shell's, or of another session: then no shell waits. */

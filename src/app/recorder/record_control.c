@@ -17,6 +17,7 @@
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/limits.h"
+#include "app/job/process_stat.h"
 #include "record_client.h"
 
 #define PREFIX "record-"
@@ -259,18 +260,11 @@ long record_socket_pid(const char *path)
     return ours ? strtol(name + sizeof PREFIX - 1, NULL, 10) : 0;
 }
 
-/* Its state is a letter behind the name, which stands in parentheses. */
 bool record_is_stopped(const char *socket)
 {
-    char path[32], line[512];
-    snprintf(path, sizeof path, "/proc/%ld/stat", record_socket_pid(socket));
-    FILE *f = fopen(path, "re");
-    size_t n = f ? fread(line, 1, sizeof line - 1, f) : 0;
-    if (f)
-        fclose(f);
-    line[n] = '\0';
-    const char *end = strrchr(line, ')');
-    return end && strncmp(end, ") T", 3) == 0;
+    char line[512];
+    const char *stat = process_stat(record_socket_pid(socket), line, sizeof line);
+    return stat && strncmp(stat, " T", 2) == 0;
 }
 
 int record_silent_error(struct error *err, const char *path)

@@ -11,7 +11,7 @@
 #define STRANGER_ANSWERS 3
 #define LOG_TAIL_BYTES 2048
 
-static void cancel(struct record_client **c)
+void tui_record_drop(struct record_client **c)
 {
     record_client_cancel(*c);
     *c = NULL;
@@ -19,9 +19,9 @@ static void cancel(struct record_client **c)
 
 void tui_record_cancel(struct tui_record *r)
 {
-    cancel(&r->asking);
-    cancel(&r->marking);
-    cancel(&r->scanning);
+    tui_record_drop(&r->asking);
+    tui_record_drop(&r->marking);
+    tui_record_drop(&r->scanning);
 }
 
 /* ---- the end of a recording */
@@ -133,7 +133,7 @@ static void on_stopped(void *arg, const char *reply, const struct error *err)
 
 void tui_record_stop(struct tui_record *r)
 {
-    cancel(&r->asking);
+    tui_record_drop(&r->asking);
     r->asking = record_client_ask(&r->tui->rt.loop, r->socket, "stop", on_stopped, r);
     tui_record_set_state(r, RECORDING_STOPS);
 }

@@ -57,7 +57,8 @@ void tui_record_scan(struct tui_record *r); /* looks for recorders of this node 
 void tui_record_ask_status(struct tui_record *r);
 void tui_record_stop(struct tui_record *r);
 void tui_record_forget(struct tui_record *r); /* nothing is followed any more */
-/* Drops what was asked of recorders. */
+/* Drops what one recorder was asked; all of it. */
+void tui_record_drop(struct record_client **c);
 void tui_record_cancel(struct tui_record *r);
 
 #endif

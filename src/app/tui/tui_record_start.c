@@ -30,8 +30,7 @@ static void on_started(void *arg, const struct error *err)
     if (r->elsewhere)
         return; /* it is found again when one comes back to that node */
     r->begun = true;
-    record_client_cancel(r->scanning);
-    r->scanning = NULL;
+    tui_record_drop(&r->scanning);
     tui_record_scan(r);
 }
 

@@ -346,14 +346,18 @@ static void put_path(struct spans_form *f, uint32_t root)
 /* What --context has read. */
 static void put_context(struct spans_form *f, const struct span *root)
 {
-    buf_puts(&f->out->buf, root->context_read ? ",\"callers\":[" : ",\"callers\":null");
+    if (!root->context_read) {
+        buf_puts(&f->out->buf, ",\"callers\":null,\"opentelemetry\":null");
+        return;
+    }
+    buf_puts(&f->out->buf, ",\"callers\":[");
     for (uint32_t i = 0; i < root->n_callers; i++) {
         const struct span_process caller = spans_caller(f->s, root, i);
         const struct caller_row row = {spans_node(f, &caller), spans_pid(f, &caller), caller.name};
         buf_puts(&f->out->buf, i > 0 ? "," : "");
         json_put_row(&f->out->buf, &spans_caller_fields, &row);
     }
-    buf_puts(&f->out->buf, root->context_read ? "],\"opentelemetry\":" : ",\"opentelemetry\":");
+    buf_puts(&f->out->buf, "],\"opentelemetry\":");
     if (root->otel_trace.len > 0) {
         const struct context_row row = {root->otel_trace, root->otel_span};
         json_put_row(&f->out->buf, &spans_context_fields, &row);

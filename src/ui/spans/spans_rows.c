@@ -206,19 +206,29 @@ void spans_add_roots(const struct spans_rows *r)
 
 /* ---- the tree of one */
 
-static void put_left_out(const struct spans_rows *r, const char *what, size_t n)
+/* A row without times. */
+static struct view_row *add_words(const struct spans_rows *r, struct slice name,
+                                  struct slice process, uint64_t id)
 {
-    char number[32], text[80];
-    snprintf(text, sizeof text, "%s %s more %s", r->page->ascii ? "..." : "…",
-             text_integer(number, sizeof number, (int64_t)n), what);
-    const struct spans_line l = {.name = text_of(r->page, text),
+    const struct spans_line l = {.name = name,
                                  .name_style = STYLE_DIM,
+                                 .process = process,
                                  .offset = NAN,
                                  .duration = NAN,
                                  .queued = NAN,
                                  .self = NAN,
                                  .share = NAN};
-    r->add(r->page, r->view, &l)->id = 1;
+    struct view_row *row = r->add(r->page, r->view, &l);
+    row->id = id;
+    return row;
+}
+
+static void put_left_out(const struct spans_rows *r, const char *what, size_t n)
+{
+    char number[32], text[80];
+    snprintf(text, sizeof text, "%s %s more %s", r->page->ascii ? "..." : "…",
+             text_integer(number, sizeof number, (int64_t)n), what);
+    add_words(r, text_of(r->page, text), (struct slice){0}, 1);
 }
 
 static void add_span(const struct spans_rows *r, const struct span *root, const struct span *span)
@@ -258,38 +268,25 @@ static void add_span(const struct spans_rows *r, const struct span *root, const 
 }
 
 /* What --context has read of the root's process. */
-static struct view_row *add_fact(const struct spans_rows *r, struct slice name,
-                                 struct slice process, uint32_t i)
-{
-    const struct spans_line l = {.name = name,
-                                 .name_style = STYLE_DIM,
-                                 .process = process,
-                                 .offset = NAN,
-                                 .duration = NAN,
-                                 .queued = NAN,
-                                 .self = NAN};
-    struct view_row *row = r->add(r->page, r->view, &l);
-    row->id = 2 + i;
-    row->indent = 2;
-    return row;
-}
-
 static void add_context(const struct spans_rows *r, const struct span *root)
 {
     for (uint32_t i = 0; i < root->n_callers; i++) {
         const struct span_process caller = spans_caller(r->run->spans, root, i);
         struct view_row *row =
-            add_fact(r, slice_of("called by"), process_text(r->page, &caller), i);
+            add_words(r, slice_of("called by"), process_text(r->page, &caller), 2 + i);
+        row->indent = 2;
         link_span(row, TARGET_SPAN, root->span_id, &caller, (struct slice){0});
     }
     if (r->run->context && !root->context_read)
-        add_fact(r, slice_of("callers and OpenTelemetry: not read while it ran"), (struct slice){0},
-                 SPAN_CALLERS);
+        add_words(r, slice_of("callers and OpenTelemetry: not read while it ran"),
+                  (struct slice){0}, 2 + SPAN_CALLERS)
+            ->indent = 2;
     if (root->otel_trace.len > 0)
-        add_fact(r,
-                 joined(r->page, joined(r->page, slice_of("OpenTelemetry "), "", root->otel_trace),
-                        " ", root->otel_span),
-                 (struct slice){0}, SPAN_CALLERS);
+        add_words(r,
+                  joined(r->page, joined(r->page, slice_of("OpenTelemetry"), " ", root->otel_trace),
+                         " ", root->otel_span),
+                  (struct slice){0}, 2 + SPAN_CALLERS)
+            ->indent = 2;
 }
 
 /* No span of the tree explains it, or all are asked for. */
