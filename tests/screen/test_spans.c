@@ -224,6 +224,11 @@ static void test_another_run(void **state)
     screen_update(f.s);
     draw(&f);
     assert_true(shows(&f, "No call of wl:root(_) yet."));
+    f.run->status.phase = SESSION_ARMING; /* a call is not counted as missing before it is set */
+    f.run->version++;
+    screen_update(f.s);
+    draw(&f);
+    assert_true(shows(&f, "The capture is being set on the node."));
     spans_run_free(f.run);
     f.run = NULL;
     model_set_spans(f.m, NULL);

@@ -113,8 +113,23 @@ stops_when_it_leaves() {
     bt_is_left 'nothing of the capture is left' 'the node clears what is left with the connection'
 }
 
+# Whatever had been set by then: it says what it left, and that nothing was set when nothing was.
+stops_before_it_is_set() {
+    for pause in 0 0.02 0.05 0.1; do
+        bt_open 120 40 || return 1
+        tm_type ':spans shop_pricing:start_link/0 --time 300s --force'
+        tm_keys Enter
+        sleep "$pause"
+        tm_keys Q
+        tm_wait 'code 0' && tm_has_not 'capture ended' && wait_until 30 target_is_clean || {
+            tm_text
+            return 1
+        }
+    done
+}
+
 for test in captures asks_before_full_mode makes_room_for_a_trace says_what_is_wrong \
-    stops_when_it_leaves; do
+    stops_when_it_leaves stops_before_it_is_set; do
     run "$test"
 done
 finish

@@ -78,6 +78,8 @@ static void ended(void *arg)
     const size_t size = sizeof c->s.proof;
     if (s->status.phase == SESSION_FAILED)
         snprintf(text, size, "nothing was counted: %.200s", s->status.error.text);
+    else if (s->status.check.unarmed)
+        snprintf(text, size, "nothing was counted: it was stopped before it was set");
     else if (s->status.check.done && s->status.check.clean)
         snprintf(text, size,
                  "counting ended after %u window%s; target clean: nothing of "
@@ -86,10 +88,7 @@ static void ended(void *arg)
                  s->status.error.code != ERR_NONE ? "; " : "", s->status.error.text);
     else
         snprintf(text, size, "counting ended: %.100s%s%.100s", s->status.error.text,
-                 *s->status.check.text ? "; " : "",
-                 *s->status.check.text  ? s->status.check.text
-                 : s->status.check.done ? ""
-                                        : " not verified");
+                 *s->status.error.text && *s->status.check.text ? "; " : "", s->status.check.text);
     tui_session_journal(&c->s, trouble, text);
     if (!c->s.next && c->s.quit_by_ms == 0)
         tui_message(c->tui, trouble ? STYLE_ERROR : STYLE_MESSAGE, "%s", text);

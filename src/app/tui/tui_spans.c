@@ -79,6 +79,8 @@ static void ended(void *arg)
     const size_t size = sizeof s->s.proof;
     if (status->phase == SESSION_FAILED)
         snprintf(text, size, "nothing was captured: %.200s", status->error.text);
+    else if (status->check.unarmed)
+        snprintf(text, size, "nothing was captured: it was stopped before it was set");
     else if (run->end == SPANS_END_TRACED)
         snprintf(text, size,
                  "%u request%s captured; trace tokens stay while another tool has the system "
@@ -92,10 +94,7 @@ static void ended(void *arg)
                  status->error.code != ERR_NONE ? "; " : "", status->error.text);
     else
         snprintf(text, size, "capture ended: %.100s%s%.100s", status->error.text,
-                 *status->error.text ? "; " : "",
-                 *status->check.text  ? status->check.text
-                 : status->check.done ? ""
-                                      : "not verified");
+                 *status->error.text ? "; " : "", status->check.text);
     tui_session_journal(&s->s, trouble, text);
     if (!s->s.next && s->s.quit_by_ms == 0)
         tui_message(s->tui, trouble ? STYLE_ERROR : STYLE_MESSAGE, "%s", text);

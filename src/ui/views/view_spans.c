@@ -436,6 +436,8 @@ static void explain_none(char *out, size_t size, const struct spans_run *run)
                      text_ascii_duration(time, sizeof time, run->seconds));
         break;
     case SESSION_ARMING:
+        snprintf(out, size, "The capture is being set on the node.");
+        break;
     case SESSION_RUNNING:
     case SESSION_PAUSED:
     case SESSION_TIMING:
