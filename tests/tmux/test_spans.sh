@@ -121,10 +121,10 @@ stops_before_it_is_set() {
         tm_keys Enter
         sleep "$pause"
         tm_keys Q
-        tm_wait 'code 0' && tm_has_not 'capture ended' && wait_until 30 target_is_clean || {
-            tm_text
-            return 1
-        }
+        tm_wait 'code 0' && wait_until 30 target_is_clean || return 1
+        tm_has 'capture ended' || continue
+        tm_text
+        return 1
     done
 }
 
