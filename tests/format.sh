@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# C is formatted by .clang-format, and C and the node's Erlang are 100 columns wide. TAP.
+# C is formatted by .clang-format, C and the node's Erlang are 100 columns wide, and pointers are tested
+# in one manner. TAP.
 # shellcheck disable=SC2317
 set -u
 # shellcheck source=tests/tap.sh
@@ -40,6 +41,13 @@ lines_are_100_columns_wide() {
     no_line '^.{101,}$' $(sources)
 }
 
+# A pointer in a condition is tested as p or !p; `p != NULL` is the value of the test, and nothing else.
+null_tests_have_one_manner() {
+    # shellcheck disable=SC2046
+    no_line '== NULL|(if|while|assert) \([^()]*!= NULL|!= NULL (&&|\|\||\?)|(&&|\|\|) [^&|(]*!= NULL' \
+        $(sources | grep '\.[ch]$')
+}
+
 case $(clang-format --version 2>/dev/null) in
 *" version $version."*)
     run c_is_formatted
@@ -50,4 +58,5 @@ case $(clang-format --version 2>/dev/null) in
     ;;
 esac
 run lines_are_100_columns_wide
+run null_tests_have_one_manner
 finish

@@ -268,7 +268,7 @@ static void on_dialed(void *arg, const struct dial_result *r)
     c->state = STATE_UP;
     c->stats.last_in_mono_ns = clock_mono_ns();
     uv_timer_start(&c->tick, on_tick, TICK_MS, TICK_MS);
-    if (c->handlers.on_up != NULL)
+    if (c->handlers.on_up)
         c->handlers.on_up(c, c->arg);
 }
 
@@ -308,7 +308,7 @@ static void on_handle_closed(uv_handle_t *h)
     claim_drop(&c->claim);
     free(c->read_buf);
     free(c);
-    if (closed != NULL)
+    if (closed)
         closed(arg);
 }
 

@@ -15,7 +15,7 @@ static void take_message(struct conn *c, const struct control *m, struct slice p
         c->stats.ignored++;
         return;
     }
-    if (c->handlers.on_message != NULL) {
+    if (c->handlers.on_message) {
         struct conn_message message = {
             .to = m->to,
             .to_name = m->name,
@@ -28,7 +28,7 @@ static void take_message(struct conn *c, const struct control *m, struct slice p
 
 static void take_exit(struct conn *c, const struct control *m, struct slice reason)
 {
-    if (is_self(c, &m->to) && c->handlers.on_link_exit != NULL)
+    if (is_self(c, &m->to) && c->handlers.on_link_exit)
         c->handlers.on_link_exit(c, c->receiver, &m->from, reason);
 }
 
@@ -108,7 +108,7 @@ static void take_frame(struct conn *c, const struct frame *f)
 static void take_skipped(struct conn *c, uint64_t bytes)
 {
     c->stats.skipped++;
-    if (c->handlers.on_skipped != NULL)
+    if (c->handlers.on_skipped)
         c->handlers.on_skipped(c, c->arg, bytes);
 }
 

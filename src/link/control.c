@@ -106,7 +106,7 @@ int control_decode(struct control *out, const uint8_t *bytes, size_t len, struct
         return error_set(err, ERR_FORMAT,
                          "a control message is not a tuple with a number in front");
     const struct shape *shape = find_shape(out->number);
-    if (shape == NULL)
+    if (!shape)
         return 0;
     if (arity != 1 + strlen(shape->elements)) {
         return error_set(err, ERR_FORMAT, "control message %d has %zu elements in place of %zu",

@@ -50,7 +50,7 @@ int cookie_set(struct cookie *out, const char *text, size_t len, enum cookie_ori
         return error_set(err, ERR_USAGE, "the cookie of %s is longer than %u bytes",
                          cookie_origin_text(origin), LIMIT_COOKIE_BYTES);
     }
-    if (memchr(text, '\0', len) != NULL) {
+    if (memchr(text, '\0', len)) {
         return error_set(err, ERR_USAGE, "the cookie of %s has a NUL byte in it",
                          cookie_origin_text(origin));
     }
@@ -69,7 +69,7 @@ static bool is_space(char ch)
 static const char *first_line(const char *s, size_t *len)
 {
     const char *nl = memchr(s, '\n', *len);
-    size_t n = nl != NULL ? (size_t)(nl - s) : *len;
+    size_t n = nl ? (size_t)(nl - s) : *len;
     while (n > 0 && is_space(s[n - 1]))
         n--;
     while (n > 0 && is_space(*s)) {
@@ -124,7 +124,7 @@ static int read_home(struct cookie *out, const struct cookie_places *s, struct e
     int rc = cookie_read_file(out, path, &first);
     if (rc == ERR_NOT_FOUND) {
         struct error second = {0};
-        if (s->xdg_config_home != NULL && s->xdg_config_home[0] != '\0')
+        if (s->xdg_config_home && s->xdg_config_home[0] != '\0')
             snprintf(path, sizeof path, "%.4000s/erlang/.erlang.cookie", s->xdg_config_home);
         else
             snprintf(path, sizeof path, "%.4000s/.config/erlang/.erlang.cookie", s->home);
@@ -150,15 +150,15 @@ int cookie_find(struct cookie *out, const struct cookie_places *s, struct error 
         {s->discovered, COOKIE_DISCOVERED},
     };
 
-    if (s->file != NULL)
+    if (s->file)
         return cookie_read_file(out, s->file, err);
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
-        if (values[i].value != NULL) {
+        if (values[i].value) {
             out->uid = s->discovered_uid;
             return cookie_set(out, values[i].value, strlen(values[i].value), values[i].origin, err);
         }
     }
-    int rc = s->home != NULL && s->home[0] != '\0' ? read_home(out, s, err) : ERR_NOT_FOUND;
+    int rc = s->home && s->home[0] != '\0' ? read_home(out, s, err) : ERR_NOT_FOUND;
     if (rc == ERR_NOT_FOUND) {
         return error_set(err, ERR_NOT_FOUND,
                          "no cookie: give --cookie-file FILE or BEAMTOP_COOKIE, or put the "

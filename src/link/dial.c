@@ -267,16 +267,16 @@ static int prepare(struct dial *d, const struct conn_options *o, struct error *e
 {
     struct handshake *hs = &d->hs;
     size_t size = sizeof hs->this_host;
-    if (o->this_host != NULL)
+    if (o->this_host)
         snprintf(hs->this_host, size, "%s", o->this_host);
     else if (uv_os_gethostname(hs->this_host, &size) != 0)
         snprintf(hs->this_host, sizeof hs->this_host, "localhost");
     int rc = name_parse(&hs->target, o->target, hs->this_host, err);
-    if (rc == 0 && o->cookie == NULL && o->no_cookie == NULL)
+    if (rc == 0 && !o->cookie && !o->no_cookie)
         rc = error_set(err, ERR_USAGE, "no cookie was given");
-    if (o->cookie == NULL && o->no_cookie != NULL)
+    if (!o->cookie && o->no_cookie)
         error_set(&d->no_cookie, ERR_NOT_FOUND, "%s", o->no_cookie);
-    if (rc == 0 && o->cookie != NULL) {
+    if (rc == 0 && o->cookie) {
         bool given = o->cookie_origin != COOKIE_NONE;
         rc = cookie_set(&hs->cookie, o->cookie, strlen(o->cookie),
                         given ? o->cookie_origin : COOKIE_OPTION, err);
@@ -285,7 +285,7 @@ static int prepare(struct dial *d, const struct conn_options *o, struct error *e
     if (rc != 0)
         return rc;
     snprintf(d->dial_host, sizeof d->dial_host, "%s",
-             o->dial_host != NULL ? o->dial_host : hs->target.host);
+             o->dial_host ? o->dial_host : hs->target.host);
     d->is_this_host = same_host(d->dial_host, hs->this_host);
     d->epmd_port = o->epmd_port != 0 ? o->epmd_port : EPMD_PORT;
     hs->port = o->port;
@@ -323,7 +323,7 @@ int dial_start(struct dial **out, uv_loop_t *loop, const struct conn_options *op
 
 void dial_cancel(struct dial *d)
 {
-    if (d == NULL)
+    if (!d)
         return;
     d->cancelled = true;
     lookup_cancel(d->lookup);

@@ -52,7 +52,7 @@ static struct discover_vm *find_alive(struct discover_list *list, const char *al
     *claims = 0;
     for (size_t i = 0; i < list->count; i++) {
         if (is_alive(&list->vms[i], alive)) {
-            found = found != NULL ? found : &list->vms[i];
+            found = found ? found : &list->vms[i];
             ++*claims;
         }
     }
@@ -89,9 +89,9 @@ static struct discover_vm *find_named(struct discover_list *list, const struct e
     if (claims == 1)
         return vm;
     struct discover_vm *owner = find_owner(list, tree, name->port);
-    if (owner != NULL && is_alive(owner, name->alive))
+    if (owner && is_alive(owner, name->alive))
         return owner;
-    if (owner != NULL && claims == 0 && owner->node[0] == '\0' &&
+    if (owner && claims == 0 && owner->node[0] == '\0' &&
         name_parse(&parsed, name->alive, this_host, &ignored) == 0) {
         owner->form = DISCOVER_UNKNOWN;
         memcpy(owner->node, parsed.full, sizeof owner->node);
@@ -134,14 +134,14 @@ static int compare(const void *a, const void *b)
 void discover_join(struct discover_list *list, const struct epmd_name *names, size_t count,
                    const struct discover_options *o)
 {
-    const char *tree = o->proc_root != NULL ? o->proc_root : "/proc";
-    if (list->vms == NULL)
+    const char *tree = o->proc_root ? o->proc_root : "/proc";
+    if (!list->vms)
         list->vms = alloc_zero(LIMIT_DISCOVER_VMS, sizeof *list->vms);
     for (size_t i = 0; i < count; i++) {
         struct discover_vm *vm = find_named(list, &names[i], tree, o->this_host);
-        if (vm == NULL)
+        if (!vm)
             vm = add_unknown(list, names[i].alive, o->this_host);
-        if (vm != NULL) {
+        if (vm) {
             vm->in_epmd = true;
             vm->port = names[i].port;
         }
@@ -210,9 +210,8 @@ int discover_start(struct discover **out, uv_loop_t *loop, const struct discover
     d->arg = arg;
     d->epmd_port = o->epmd_port != 0 ? o->epmd_port : EPMD_PORT;
     d->timeout_ms = o->timeout_ms != 0 ? o->timeout_ms : EPMD_TIMEOUT_MS;
-    snprintf(d->proc_root, sizeof d->proc_root, "%s",
-             o->proc_root != NULL ? o->proc_root : "/proc");
-    if (o->this_host != NULL)
+    snprintf(d->proc_root, sizeof d->proc_root, "%s", o->proc_root ? o->proc_root : "/proc");
+    if (o->this_host)
         snprintf(d->this_host, sizeof d->this_host, "%s", o->this_host);
     else if (gethostname(d->this_host, sizeof d->this_host - 1) != 0)
         snprintf(d->this_host, sizeof d->this_host, "localhost");
@@ -229,7 +228,7 @@ int discover_start(struct discover **out, uv_loop_t *loop, const struct discover
 
 void discover_cancel(struct discover *d)
 {
-    if (d == NULL)
+    if (!d)
         return;
     d->cancelled = true;
     epmd_cancel(d->query);

@@ -41,7 +41,7 @@ struct scan {
 static const char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
+    return slash ? slash + 1 : path;
 }
 
 static bool is_emulator(const char *argv0)
@@ -63,30 +63,30 @@ static void take_flag(struct beam_args *a, const char *flag, const char *value, 
         {"-progname", &a->progname},
     };
     for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
-        if (strcmp(flag, flags[i].flag) == 0 && *flags[i].where == NULL)
+        if (strcmp(flag, flags[i].flag) == 0 && !*flags[i].where)
             *flags[i].where = value;
     /* With two values the cookie is one for another node. */
-    if (strcmp(flag, "-setcookie") == 0 && a->cookie == NULL && second == NULL)
+    if (strcmp(flag, "-setcookie") == 0 && !a->cookie && !second)
         a->cookie = value;
 }
 
 /* The value at `at`, or NULL when that is the next flag. */
 static const char *as_value(const char *at)
 {
-    return at != NULL && at[0] != '-' ? at : NULL;
+    return at && at[0] != '-' ? at : NULL;
 }
 
 static void parse_args(const struct proc_strings *cmdline, struct beam_args *a)
 {
     const char *at = proc_strings_next(cmdline, NULL);
     memset(a, 0, sizeof *a);
-    while ((at = proc_strings_next(cmdline, at)) != NULL) {
+    while ((at = proc_strings_next(cmdline, at))) {
         const char *value = as_value(proc_strings_next(cmdline, at));
         if (strcmp(at, "-extra") == 0) {
             a->extra = value;
             return;
         }
-        if (at[0] == '-' && value != NULL)
+        if (at[0] == '-' && value)
             take_flag(a, at, value, as_value(proc_strings_next(cmdline, value)));
     }
 }
@@ -110,28 +110,28 @@ static void set_node(const struct scan *s, const struct proc *p, struct discover
                      const struct beam_args *a)
 {
     char host[LIMIT_NODE_NAME_BYTES + 1];
-    const char *text = a->name != NULL ? a->name : a->sname;
+    const char *text = a->name ? a->name : a->sname;
     struct name name;
     struct error ignored = {0};
     snprintf(vm->dist_protocol, sizeof vm->dist_protocol, "%s",
-             a->proto_dist != NULL ? a->proto_dist : "inet_tcp");
-    if (text == NULL)
+             a->proto_dist ? a->proto_dist : "inet_tcp");
+    if (!text)
         return;
     vm_host(s, p, host, sizeof host);
-    if (a->name == NULL)
+    if (!a->name)
         host[strcspn(host, ".")] = '\0';
     if (name_parse(&name, text, host, &ignored) == 0) {
-        vm->form = a->name != NULL ? DISCOVER_LONG : DISCOVER_SHORT;
+        vm->form = a->name ? DISCOVER_LONG : DISCOVER_SHORT;
         memcpy(vm->node, name.full, sizeof vm->node);
     }
 }
 
 static void set_command(struct discover_vm *vm, const struct beam_args *a)
 {
-    const char *text = a->progname != NULL ? a->progname : "beam";
-    if (a->extra != NULL)
+    const char *text = a->progname ? a->progname : "beam";
+    if (a->extra)
         text = a->extra;
-    else if (a->boot != NULL && strncmp(base_name(a->boot), "start", 5) != 0 &&
+    else if (a->boot && strncmp(base_name(a->boot), "start", 5) != 0 &&
              strcmp(base_name(a->boot), "no_dot_erlang") != 0)
         text = a->boot;
     snprintf(vm->command, sizeof vm->command, "%s", base_name(text));
@@ -142,8 +142,8 @@ static void set_command(struct discover_vm *vm, const struct beam_args *a)
 /* "…/erts-13.1.5/bin" -> 25; 0 unknown. */
 static int release_of_path(const char *path)
 {
-    const char *at = path != NULL ? strstr(path, "erts-") : NULL;
-    int major = at != NULL ? atoi(at + strlen("erts-")) : 0;
+    const char *at = path ? strstr(path, "erts-") : NULL;
+    int major = at ? atoi(at + strlen("erts-")) : 0;
     return major > 0 && major < 1000 ? major + ERTS_TO_OTP : 0;
 }
 
@@ -158,8 +158,7 @@ static void set_otp(const struct proc *p, struct discover_vm *vm, const struct b
     if (otp == 0)
         return;
     snprintf(vm->otp, sizeof vm->otp, "%d", otp);
-    snprintf(path, sizeof path, "%.4000s/releases/%d/OTP_VERSION", a->root != NULL ? a->root : "",
-             otp);
+    snprintf(path, sizeof path, "%.4000s/releases/%d/OTP_VERSION", a->root ? a->root : "", otp);
     proc_read_public(p, path, text, sizeof text);
     text[strspn(text, "0123456789.")] = '\0';
     if (atoi(text) == otp)
@@ -173,7 +172,7 @@ static void set_user(struct discover_vm *vm)
     struct passwd entry;
     struct passwd *found = NULL;
     char text[4096];
-    if (getpwuid_r(vm->uid, &entry, text, sizeof text, &found) == 0 && found != NULL)
+    if (getpwuid_r(vm->uid, &entry, text, sizeof text, &found) == 0 && found)
         snprintf(vm->user, sizeof vm->user, "%s", found->pw_name);
 }
 
@@ -181,7 +180,7 @@ static void set_user(struct discover_vm *vm)
 static const char *find_variable(const struct proc_strings *variables, const char *name)
 {
     size_t len = strlen(name);
-    for (const char *at = proc_strings_next(variables, NULL); at != NULL;
+    for (const char *at = proc_strings_next(variables, NULL); at;
          at = proc_strings_next(variables, at))
         if (strncmp(at, name, len) == 0 && at[len] == '=')
             return at + len + 1;
@@ -197,11 +196,11 @@ static bool owner_home(const struct proc *p, const struct discover_vm *vm, char 
     bool have = false;
     if (proc_read_strings(p, "environ", &variables)) {
         const char *home = find_variable(&variables, "HOME");
-        have = home != NULL && home[0] == '/';
+        have = home && home[0] == '/';
         snprintf(out, size, "%s", have ? home : "");
         proc_strings_clear(&variables);
     }
-    if (!have && getpwuid_r(vm->uid, &entry, text, sizeof text, &found) == 0 && found != NULL) {
+    if (!have && getpwuid_r(vm->uid, &entry, text, sizeof text, &found) == 0 && found) {
         snprintf(out, size, "%s", found->pw_dir);
         have = true;
     }
@@ -232,7 +231,7 @@ static void set_cookie(const struct proc *p, struct discover_vm *vm, const struc
     struct error ignored = {0};
     if (!vm->one_user)
         return;
-    if (a->cookie != NULL) {
+    if (a->cookie) {
         if (cookie_set(&vm->cookie, a->cookie, strlen(a->cookie), COOKIE_DISCOVERED, &ignored) == 0)
             vm->cookie_from = DISCOVER_COOKIE_ARGUMENT;
         return;
@@ -261,7 +260,7 @@ static void set_numbers(const struct scan *s, const struct proc *p, struct disco
     vm->uptime_s = -1;
     if (proc_read(p->dir, "status", text, sizeof text) > 0) {
         const char *at = strstr(text, "\nUid:");
-        if (at != NULL && sscanf(at, "\nUid: %lu %lu %lu", &real, &uid, &saved) == 3) {
+        if (at && sscanf(at, "\nUid: %lu %lu %lu", &real, &uid, &saved) == 3) {
             vm->uid = (uid_t)uid;
             vm->one_user = real == uid && saved == uid;
         }
@@ -271,10 +270,10 @@ static void set_numbers(const struct scan *s, const struct proc *p, struct disco
     /* Field 22 of stat; the second is a name in brackets, which may hold anything. */
     if (s->uptime_s >= 0 && proc_read(p->dir, "stat", text, sizeof text) > 0) {
         const char *at = strrchr(text, ')');
-        if (at != NULL && sscanf(at,
-                                 ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d "
-                                 "%*d %*d %*d %*d %*d %llu",
-                                 &value) == 1) {
+        if (at && sscanf(at,
+                         ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d "
+                         "%*d %*d %*d %*d %*d %llu",
+                         &value) == 1) {
             double age_s = s->uptime_s - (double)value / (double)sysconf(_SC_CLK_TCK);
             vm->uptime_s = age_s > 0 ? age_s : 0;
         }
@@ -313,7 +312,7 @@ static bool look_at(struct scan *s, const char *pid)
     if (proc_open(&p, s->tree, pid) != 0)
         return false;
     bool is_vm = proc_read_strings(&p, "cmdline", &cmdline) && is_emulator(cmdline.bytes);
-    if (is_vm && s->list != NULL)
+    if (is_vm && s->list)
         add_vm(s, &p, &cmdline, pid);
     proc_strings_clear(&cmdline);
     proc_close(&p);
@@ -339,22 +338,21 @@ static double read_uptime(DIR *tree)
 int discover_scan(struct discover_list *out, const struct discover_options *o, struct error *err)
 {
     char host[LIMIT_NODE_NAME_BYTES + 1] = "localhost";
-    struct scan s = {.tree = o->proc_root != NULL ? o->proc_root : "/proc",
-                     .this_host = o->this_host,
-                     .list = out};
+    struct scan s = {
+        .tree = o->proc_root ? o->proc_root : "/proc", .this_host = o->this_host, .list = out};
     memset(out, 0, sizeof *out);
-    if (s.this_host == NULL) {
+    if (!s.this_host) {
         gethostname(host, sizeof host - 1);
         s.this_host = host;
     }
     DIR *tree = opendir(s.tree);
-    if (tree == NULL) {
+    if (!tree) {
         return error_set_errno(err, errno, "%.300s cannot be read, so no VM can be found there",
                                s.tree);
     }
     out->vms = alloc_zero(LIMIT_DISCOVER_VMS, sizeof *out->vms);
     s.uptime_s = read_uptime(tree);
-    for (const struct dirent *e = readdir(tree); e != NULL; e = readdir(tree))
+    for (const struct dirent *e = readdir(tree); e; e = readdir(tree))
         if (isdigit((unsigned char)e->d_name[0]))
             (void)look_at(&s, e->d_name);
     closedir(tree);

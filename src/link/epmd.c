@@ -61,7 +61,7 @@ static int parse_name_line(const char *line, size_t len, struct epmd_name *out)
     line += sizeof before - 1;
     len -= sizeof before - 1;
     const char *at = memmem(line, len, between, sizeof between - 1);
-    if (at == NULL || at == line || (size_t)(at - line) >= sizeof out->alive)
+    if (!at || at == line || (size_t)(at - line) >= sizeof out->alive)
         return -1;
     const char *digits = at + sizeof between - 1;
     unsigned long port = 0;
@@ -89,7 +89,7 @@ int epmd_parse_names(const uint8_t *bytes, size_t len, struct epmd_name *names, 
     while (at < end) {
         const char *nl = memchr(at, '\n', (size_t)(end - at));
         struct epmd_name name;
-        if (nl == NULL || parse_name_line(at, (size_t)(nl - at), &name) != 0)
+        if (!nl || parse_name_line(at, (size_t)(nl - at), &name) != 0)
             return -1;
         if (*count < max)
             names[(*count)++] = name;
@@ -252,7 +252,7 @@ static void put_request(struct epmd_query *q, const char *alive)
 {
     buf_init(&q->request, 0);
     buf_init(&q->in, LIMIT_EPMD_ANSWER_BYTES);
-    if (alive == NULL) {
+    if (!alive) {
         buf_put_u16be(&q->request, 1);
         buf_put_u8(&q->request, NAMES_REQUEST);
     } else {
@@ -278,7 +278,7 @@ int epmd_ask(struct epmd_query **out, uv_loop_t *loop, const struct sockaddr *ad
     q->loop = loop;
     q->tcp.data = q->timer.data = q->connect.data = q;
     q->open_handles = 2;
-    q->for_names = alive == NULL;
+    q->for_names = !alive;
     q->done = done;
     q->arg = arg;
     put_request(q, alive);
@@ -296,6 +296,6 @@ int epmd_ask(struct epmd_query **out, uv_loop_t *loop, const struct sockaddr *ad
 
 void epmd_cancel(struct epmd_query *q)
 {
-    if (q != NULL && !q->finished)
+    if (q && !q->finished)
         close_all(q);
 }

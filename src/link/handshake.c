@@ -121,7 +121,7 @@ static void user_text(uid_t uid, char *out, size_t size)
     struct passwd entry;
     struct passwd *found = NULL;
     char text[4096];
-    if (getpwuid_r(uid, &entry, text, sizeof text, &found) == 0 && found != NULL)
+    if (getpwuid_r(uid, &entry, text, sizeof text, &found) == 0 && found)
         snprintf(out, size, "%s", found->pw_name);
     else
         snprintf(out, size, "%lu", (unsigned long)uid);

@@ -125,9 +125,9 @@ static bool read_table(struct look *l, const char *tree, const char *name, bool 
     struct row row;
     snprintf(path, sizeof path, "%.4096s/net/%s", tree, name);
     FILE *f = fopen(path, "re");
-    if (f == NULL)
+    if (!f)
         return false;
-    while (fgets(line, sizeof line, f) != NULL)
+    while (fgets(line, sizeof line, f))
         if (parse_row(line, six, &row))
             take_row(l, &row);
     fclose(f);
@@ -139,7 +139,7 @@ bool listener_look(struct listener *out, const char *tree, const struct sockaddr
 {
     struct look l = {.out = out, .to = end_of(to), .has_from = from != NULL};
     memset(out, 0, sizeof *out);
-    if (from != NULL)
+    if (from)
         l.from = end_of(from);
     bool four = read_table(&l, tree, "tcp", false);
     return read_table(&l, tree, "tcp6", true) || four;

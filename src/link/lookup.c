@@ -54,16 +54,16 @@ static void *run(void *arg)
 
     pthread_mutex_lock(&s->lock);
     s->rc = rc;
-    for (const struct addrinfo *a = found; rc == 0 && a != NULL; a = a->ai_next) {
+    for (const struct addrinfo *a = found; rc == 0 && a; a = a->ai_next) {
         if (s->count < DIAL_ADDRESSES && a->ai_addrlen <= sizeof s->addresses[0].sa) {
             memcpy(&s->addresses[s->count].sa, a->ai_addr, a->ai_addrlen);
             s->addresses[s->count++].len = a->ai_addrlen;
         }
     }
-    if (s->owner != NULL)
+    if (s->owner)
         uv_async_send(&s->owner->async);
     pthread_mutex_unlock(&s->lock);
-    if (found != NULL)
+    if (found)
         freeaddrinfo(found);
     shared_release(s);
     return NULL;
@@ -172,6 +172,6 @@ int lookup_start(struct lookup **out, uv_loop_t *loop, const char *host, unsigne
 
 void lookup_cancel(struct lookup *l)
 {
-    if (l != NULL && !l->finished)
+    if (l && !l->finished)
         end(l);
 }

@@ -33,8 +33,8 @@ static void copy(char *out, const char *s, size_t len)
 int name_parse(struct name *out, const char *text, const char *this_host, struct error *err)
 {
     const char *at = strchr(text, '@');
-    size_t alive_len = at != NULL ? (size_t)(at - text) : strlen(text);
-    const char *host = at != NULL ? at + 1 : this_host;
+    size_t alive_len = at ? (size_t)(at - text) : strlen(text);
+    const char *host = at ? at + 1 : this_host;
 
     memset(out, 0, sizeof *out);
     if (!text_is_utf8(text, strlen(text)) || !text_is_utf8(host, strlen(host))) {
@@ -127,8 +127,8 @@ static bool is_own_address(const char *host)
     bool own = false;
     if (getifaddrs(&all) != 0)
         return false;
-    for (const struct ifaddrs *a = all; a != NULL && !own; a = a->ifa_next)
-        own = a->ifa_addr != NULL && is_address(a->ifa_addr, host);
+    for (const struct ifaddrs *a = all; a && !own; a = a->ifa_next)
+        own = a->ifa_addr && is_address(a->ifa_addr, host);
     freeifaddrs(all);
     return own;
 }

@@ -72,7 +72,7 @@ bool proc_read_strings(const struct proc *p, const char *file, struct proc_strin
 
 void proc_strings_clear(struct proc_strings *s)
 {
-    if (s->bytes != NULL) {
+    if (s->bytes) {
         explicit_bzero(s->bytes, s->len);
         free(s->bytes);
     }
@@ -82,8 +82,8 @@ void proc_strings_clear(struct proc_strings *s)
 
 const char *proc_strings_next(const struct proc_strings *s, const char *at)
 {
-    const char *next = at == NULL ? s->bytes : at + strlen(at) + 1;
-    return next != NULL && next < s->bytes + s->len ? next : NULL;
+    const char *next = at ? at + strlen(at) + 1 : s->bytes;
+    return next && next < s->bytes + s->len ? next : NULL;
 }
 
 int proc_open_inside(const struct proc *p, const char *path)
@@ -149,9 +149,9 @@ bool proc_has_socket(const char *tree, pid_t pid, uint64_t inode)
     snprintf(path, sizeof path, "%.4000s/%ld/fd", tree, (long)pid);
     snprintf(wanted, sizeof wanted, "socket:[%" PRIu64 "]", inode);
     DIR *dir = opendir(path);
-    if (dir == NULL)
+    if (!dir)
         return false;
-    for (const struct dirent *e = readdir(dir); e != NULL && !found; e = readdir(dir))
+    for (const struct dirent *e = readdir(dir); e && !found; e = readdir(dir))
         found = read_link(dirfd(dir), e->d_name, text, sizeof text) && strcmp(text, wanted) == 0;
     closedir(dir);
     return found;

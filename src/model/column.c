@@ -307,7 +307,7 @@ int proc_columns_parse(const char *list, const struct proc_column *out[COLUMNS_M
         while (word > 0 && at[word - 1] == ' ')
             word--;
         const struct proc_column *column = find_n(at, word);
-        if (column == NULL)
+        if (!column)
             return unknown_column(at, word, err);
         if (*n >= COLUMNS_MAX)
             return error_set(err, ERR_USAGE, "at most %d columns can be shown", COLUMNS_MAX);
@@ -321,7 +321,7 @@ int proc_columns_parse(const char *list, const struct proc_column *out[COLUMNS_M
 uint32_t proc_columns_items(const struct proc_column *const *columns, int n,
                             const struct proc_column *sort)
 {
-    uint32_t items = sort == NULL ? 0 : sort->items;
+    uint32_t items = sort ? sort->items : 0;
     for (int i = 0; i < n; i++)
         items |= columns[i]->items;
     return items;

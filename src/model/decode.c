@@ -122,7 +122,7 @@ static void decode_work(struct decoder *d, struct system_sample *s)
 static void list_schedulers(struct decoder *d, struct system_sample *s,
                             const struct node_info *node)
 {
-    int64_t n = node == NULL ? 0 : node->schedulers + node->dirty_cpu + node->dirty_io;
+    int64_t n = node ? node->schedulers + node->dirty_cpu + node->dirty_io : 0;
     if (n <= 0 || n > LIMIT_SCHEDULERS)
         return;
     s->n_schedulers = (size_t)n;
@@ -154,8 +154,8 @@ static void decode_wall_time(struct decoder *d, struct system_sample *s,
 static void name_schedulers(struct system_sample *s, const struct queues *q,
                             const struct node_info *node)
 {
-    int64_t normal = node != NULL ? node->schedulers : (q->n >= 3 ? (int64_t)q->n - 2 : 0);
-    int64_t dirty_cpu = node != NULL ? node->dirty_cpu : normal;
+    int64_t normal = node ? node->schedulers : (q->n >= 3 ? (int64_t)q->n - 2 : 0);
+    int64_t dirty_cpu = node ? node->dirty_cpu : normal;
     for (size_t i = 0; i < s->n_schedulers; i++) {
         struct scheduler *t = &s->schedulers[i];
         t->use = NAN;

@@ -224,7 +224,7 @@ static void split_monitor(struct armed_row *row, struct slice all)
     const char *end = all.s + all.len;
     const char *who = memchr(all.s, ' ', all.len);
     row->where = all;
-    if (who == NULL)
+    if (!who)
         return;
     row->where.len = (size_t)(who++ - all.s);
     const char *events = who;
@@ -256,7 +256,7 @@ bool armed_is_beamtop(struct slice tracer)
 {
     const size_t len = sizeof signature - 1;
     const char *name = tracer.len > 0 ? memchr(tracer.s, ' ', tracer.len) : NULL;
-    return name != NULL && (size_t)(tracer.s + tracer.len - name) > len &&
+    return name && (size_t)(tracer.s + tracer.len - name) > len &&
            memcmp(name, signature, len) == 0;
 }
 

@@ -157,13 +157,13 @@ static void rate_row(struct msacc_row *row, const struct msacc_row *before, doub
 
 void rate_msacc(struct msacc_detail *now, const struct msacc_detail *before)
 {
-    if (before == NULL)
+    if (!before)
         return;
     now->interval_s = rate_interval(before->mono_ns, now->mono_ns);
     for (size_t i = 0; i < now->n_rows; i++) {
         struct msacc_row *row = &now->rows[i];
         const struct msacc_row *old = row_before(before, row, i);
-        if (old != NULL && old->threads == row->threads)
+        if (old && old->threads == row->threads)
             rate_row(row, old, now->units_per_s * now->interval_s);
         if (i < now->n_types && slice_is(row->type, "scheduler") && row->counted < COUNTED)
             now->switched_off = true;

@@ -52,7 +52,7 @@ static int64_t number_of(struct slice text, const char *key)
             return take_number(&rest, &n) ? n : -1;
         }
         const char *end = memchr(text.s, '\n', text.len);
-        size_t line = end == NULL ? text.len : (size_t)(end + 1 - text.s);
+        size_t line = end ? (size_t)(end + 1 - text.s) : text.len;
         text = (struct slice){text.s + line, text.len - line};
     }
     return -1;
@@ -144,10 +144,10 @@ static void decode_thread(struct decoder *d, struct scheduler_thread *row)
 static void number_rows(struct threads_detail *out, const struct node_info *node)
 {
     int64_t before[3] = {0, 0, 0};
-    for (size_t i = 0; node == NULL && i < out->n_rows; i++)
+    for (size_t i = 0; !node && i < out->n_rows; i++)
         for (int kind = (int)out->rows[i].kind + 1; kind <= SCHEDULER_DIRTY_IO; kind++)
             before[kind]++;
-    if (node != NULL && node->schedulers > 0 && node->dirty_cpu >= 0) {
+    if (node && node->schedulers > 0 && node->dirty_cpu >= 0) {
         before[SCHEDULER_DIRTY_CPU] = node->schedulers;
         before[SCHEDULER_DIRTY_IO] = node->schedulers + node->dirty_cpu;
     }
@@ -275,16 +275,16 @@ static double share_of_growth(int64_t before, int64_t now, int64_t all_before, i
 void rate_threads(struct threads_detail *now, const struct threads_detail *before,
                   const struct system_sample *system)
 {
-    for (size_t i = 0; system != NULL && i < now->n_rows; i++)
+    for (size_t i = 0; system && i < now->n_rows; i++)
         for (size_t k = 0; k < system->n_schedulers; k++)
             if (system->schedulers[k].id == now->rows[i].id)
                 now->rows[i].use = system->schedulers[k].use;
-    if (before == NULL)
+    if (!before)
         return;
     now->interval_s = rate_interval(before->mono_ns, now->mono_ns);
     for (size_t i = 0; i < now->n_rows; i++) {
         const struct scheduler_thread *old = row_before(before, now->rows[i].tid, i);
-        if (old != NULL)
+        if (old)
             rate_row(&now->rows[i], old, now->interval_s);
     }
     now->steal =

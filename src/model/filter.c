@@ -83,7 +83,7 @@ void filter_forget(struct filter *f)
 
 void filter_free(struct filter *f)
 {
-    if (f == NULL)
+    if (!f)
         return;
     filter_forget(f);
     regex_free(f->regex);
@@ -93,7 +93,7 @@ void filter_free(struct filter *f)
 
 void filter_pass(struct filter *f)
 {
-    if (f->regex != NULL)
+    if (f->regex)
         regex_allow(f->regex, LIMIT_REGEX_PASS_STEPS);
 }
 
@@ -106,8 +106,8 @@ static bool matches(struct filter *f, const char *text, size_t len)
 
 static void judge(struct filter *f, struct label *l)
 {
-    l->matches = f->regex != NULL && (f->maps.fields & BIT(l->field)) != 0 &&
-                 matches(f, l->text, l->text_len);
+    l->matches =
+        f->regex && (f->maps.fields & BIT(l->field)) != 0 && matches(f, l->text, l->text_len);
 }
 
 /* Fills the sets again with what matches now. */
@@ -143,8 +143,7 @@ static void judge_all(struct filter *f)
 /* "0.41", "<0.8812.3>", "^<0\.4": nothing but what a pid is written with. */
 static bool looks_like_pid(const char *pattern)
 {
-    return pattern[strspn(pattern, "<>0123456789.\\^$")] == '\0' &&
-           strpbrk(pattern, "0123456789") != NULL;
+    return pattern[strspn(pattern, "<>0123456789.\\^$")] == '\0' && strpbrk(pattern, "0123456789");
 }
 
 static uint32_t fields_of(const struct filter *f, const char *expression, size_t *prefix_len)
@@ -185,12 +184,12 @@ int filter_set(struct filter *f, const char *expression, size_t *error_offset, s
         *error_offset += prefix;
         const char *why = strstr(mistake.text, ": ");
         return error_set(err, mistake.code, "bad expression at column %zu%s",
-                         text_width(expression, *error_offset) + 1, why != NULL ? why : "");
+                         text_width(expression, *error_offset) + 1, why ? why : "");
     }
     struct regex *before = f->regex;
     uint32_t fields_before = f->maps.fields;
     change(f, regex, fields);
-    if (regex != NULL && regex_is_spent(regex)) {
+    if (regex && regex_is_spent(regex)) {
         change(f, before, fields_before);
         regex_free(regex);
         return error_set(err, ERR_LIMIT,
@@ -201,8 +200,7 @@ int filter_set(struct filter *f, const char *expression, size_t *error_offset, s
     free(f->expression);
     f->expression = alloc_strdup(expression);
     f->maps.seq++;
-    f->maps.pid_pattern =
-        regex != NULL && (fields & BIT(FILTER_PID)) != 0 ? f->expression + prefix : NULL;
+    f->maps.pid_pattern = regex && (fields & BIT(FILTER_PID)) != 0 ? f->expression + prefix : NULL;
     return 0;
 }
 
@@ -250,7 +248,7 @@ static void add_label(struct filter *f, enum filter_field field, struct slice te
     l->text = l->key + l->key_len;
     l->text_len = text.len;
     HASH_FIND(hh, f->labels, l->key, l->key_len, old);
-    if (old != NULL) {
+    if (old) {
         free(l);
         return;
     }
@@ -337,7 +335,7 @@ int filter_take(struct filter *f, const uint8_t *scan, size_t len, struct error 
 
 const struct filter_maps *filter_maps(const struct filter *f)
 {
-    return f->regex != NULL ? &f->maps : NULL;
+    return f->regex ? &f->maps : NULL;
 }
 
 size_t filter_labels(const struct filter *f)
@@ -357,7 +355,7 @@ bool filter_gave_up(const struct filter *f)
 
 const char *filter_trouble(struct filter *f)
 {
-    bool spent = f->regex != NULL && regex_is_spent(f->regex);
+    bool spent = f->regex && regex_is_spent(f->regex);
     if (f->reported || (!f->gave_up && !spent))
         return NULL;
     f->reported = true;
@@ -367,7 +365,7 @@ const char *filter_trouble(struct filter *f)
 
 uint64_t filter_steps(const struct filter *f)
 {
-    return f->regex != NULL ? regex_steps(f->regex) : 0;
+    return f->regex ? regex_steps(f->regex) : 0;
 }
 
 static bool match_pid(struct filter *f, const struct etf_pid *pid)
@@ -389,7 +387,7 @@ bool filter_match_row(struct filter *f, const struct proc_row *row)
         [FILTER_APPLICATION] = row->application,
         [FILTER_CURRENT_FUNCTION] = row->current_function,
     };
-    if (f->regex == NULL)
+    if (!f->regex)
         return true;
     for (int i = 0; i < FILTER_PID; i++)
         if ((f->maps.fields & BIT(i)) && texts[i].len > 0 && matches(f, texts[i].s, texts[i].len))

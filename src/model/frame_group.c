@@ -94,9 +94,9 @@ double frames_weight(const struct stacks *s, frame_test *test, const void *arg, 
         if (!way->inside || !(node->self > 0))
             continue;
         sum += node->self;
-        if (by_caller != NULL)
+        if (by_caller)
             by_caller[way->caller] += node->self;
-        if (behind != NULL)
+        if (behind)
             add_behind(behind, s, i);
     }
     free(has);

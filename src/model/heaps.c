@@ -225,5 +225,5 @@ void take_collect(struct model *m, void *next, const struct taking *t)
 {
     const struct collect_detail *before = model_collect(m);
     (void)t;
-    ((struct collect_detail *)next)->round = (before == NULL ? 0 : before->round) + 1;
+    ((struct collect_detail *)next)->round = (before ? before->round : 0) + 1;
 }

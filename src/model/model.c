@@ -30,7 +30,7 @@ static void take_node(struct model *m, void *next, const struct taking *t)
 {
     const struct node_info *node = next, *before = model_node(m);
     (void)t;
-    if (before != NULL && node->start_wall_us != before->start_wall_us)
+    if (before && node->start_wall_us != before->start_wall_us)
         forget_vm(m);
     m->gap_since_node = false;
 }
@@ -78,14 +78,14 @@ static void take_mailbox(struct model *m, void *next, const struct taking *t)
 {
     const struct mailbox_detail *before = model_mailbox(m);
     (void)t;
-    ((struct mailbox_detail *)next)->round = (before == NULL ? 0 : before->round) + 1;
+    ((struct mailbox_detail *)next)->round = (before ? before->round : 0) + 1;
 }
 
 static void take_state(struct model *m, void *next, const struct taking *t)
 {
     const struct state_detail *before = model_state(m);
     (void)t;
-    ((struct state_detail *)next)->round = (before == NULL ? 0 : before->round) + 1;
+    ((struct state_detail *)next)->round = (before ? before->round : 0) + 1;
 }
 
 static void take_apps(struct model *m, void *next, const struct taking *t)
@@ -93,8 +93,7 @@ static void take_apps(struct model *m, void *next, const struct taking *t)
     struct apps_detail *apps = next;
     const struct system_sample *system = model_system(m);
     (void)t;
-    rate_apps(apps, m->apps_gap ? NULL : model_apps(m),
-              system == NULL ? NAN : system->reductions_per_s);
+    rate_apps(apps, m->apps_gap ? NULL : model_apps(m), system ? system->reductions_per_s : NAN);
     apps->own_share = own_share_of(m);
     m->apps_gap = false;
 }
@@ -138,9 +137,9 @@ int model_take(struct model *m, enum question question, const uint8_t *term, siz
     struct slot *slot = &m->slots[question];
     struct arena *arena = &slot->arenas[!slot->current];
     void *next = slot->values[!slot->current];
-    struct decoder d = {.node = model_node(m), .items = asked == NULL ? 0 : asked->items};
+    struct decoder d = {.node = model_node(m), .items = asked ? asked->items : 0};
     const struct taking t = {&d, asked, now_ns};
-    if (next == NULL)
+    if (!next)
         return 0;
     decoder_init(&d, arena, term, len);
     answers[question].decode(&d, next);
@@ -149,7 +148,7 @@ int model_take(struct model *m, enum question question, const uint8_t *term, siz
         arena_reset(arena);
         return rc;
     }
-    if (follow[question] != NULL)
+    if (follow[question])
         follow[question](m, next, &t);
     arena_reset(&slot->arenas[slot->current]);
     slot->current = !slot->current;
@@ -189,7 +188,7 @@ struct model *model_new(void)
 
 void model_free(struct model *m)
 {
-    if (m == NULL)
+    if (!m)
         return;
     for (int q = 0; q < QUESTIONS; q++)
         for (int i = 0; i < 2 && answers[q].bytes > 0; i++) {
@@ -231,7 +230,7 @@ void model_set_link(struct model *m, enum link_state state, const char *text)
     if (state == LINK_LOST && m->link != LINK_LOST)
         model_gap(m);
     m->link = state;
-    snprintf(m->link_text, sizeof m->link_text, "%s", text == NULL ? "" : text);
+    snprintf(m->link_text, sizeof m->link_text, "%s", text ? text : "");
 }
 
 void model_set_cost(struct model *m, const struct tick_cost *cost)
@@ -245,7 +244,7 @@ void model_set_interval(struct model *m, double asked_s, double real_s, double b
     m->asked_s = asked_s;
     m->real_s = real_s;
     m->budget = budget;
-    snprintf(m->why, sizeof m->why, "%s", why_stretched == NULL ? "" : why_stretched);
+    snprintf(m->why, sizeof m->why, "%s", why_stretched ? why_stretched : "");
 }
 
 void model_journal(struct model *m, int64_t wall_us, bool trouble, const char *fmt, ...)
@@ -262,7 +261,7 @@ void model_journal(struct model *m, int64_t wall_us, bool trouble, const char *f
 void model_set_recorded(struct model *m, const struct recorded_position *place)
 {
     m->is_recorded = place != NULL;
-    if (place != NULL)
+    if (place)
         m->place = *place;
 }
 
@@ -290,7 +289,7 @@ const struct ring *model_history(const struct model *m, enum history_line line)
 
 enum link_state model_link(const struct model *m, const char **text)
 {
-    if (text != NULL)
+    if (text)
         *text = m->link_text;
     return m->link;
 }

@@ -13,16 +13,16 @@ static bool is_ours(const struct proc_row *row)
 double own_share_of(const struct model *m)
 {
     const struct system_sample *s = model_system(m);
-    return s == NULL ? (double)NAN : rate_share(s->own_reductions_per_s, s->reductions_per_s);
+    return s ? rate_share(s->own_reductions_per_s, s->reductions_per_s) : (double)NAN;
 }
 
 void finish_row(const struct model *m, struct proc_row *row)
 {
     const struct node_info *node = model_node(m);
     const struct system_sample *system = model_system(m);
-    row->word_bytes = node == NULL ? -1 : node->word_bytes;
+    row->word_bytes = node ? node->word_bytes : -1;
     row->own = is_ours(row);
-    if (system != NULL)
+    if (system)
         row->reductions_share = rate_share(row->reductions_per_s, system->reductions_per_s);
 }
 
@@ -45,7 +45,7 @@ static void take_value(struct proc_row *row, const char *attr, const struct scan
         {"binary", &row->binary_bytes},
         {"garbage_collection", &row->minor_gcs},
     };
-    for (size_t i = 0; i < ARRAY_LEN(fields) && v->has_value && attr != NULL; i++)
+    for (size_t i = 0; i < ARRAY_LEN(fields) && v->has_value && attr; i++)
         if (strcmp(fields[i].attr, attr) == 0 && *fields[i].to < 0)
             *fields[i].to = v->value;
 }
@@ -81,11 +81,10 @@ void take_scan(struct model *m, void *next, const struct taking *t)
 {
     struct proc_scan *scan = next;
     const struct want_scan *asked = t->asked;
-    const struct proc_column *sort =
-        asked->sort_key == NULL ? NULL : proc_column_find(asked->sort_key);
-    const char *attr = sort == NULL || sort->sweep == NULL ? "reductions" : sort->sweep;
+    const struct proc_column *sort = asked->sort_key ? proc_column_find(asked->sort_key) : NULL;
+    const char *attr = !sort || !sort->sweep ? "reductions" : sort->sweep;
     scan->own_share = own_share_of(m);
-    scan->sort_key = sort == NULL ? "" : sort->key;
+    scan->sort_key = sort ? sort->key : "";
     scan->by_delta = asked->by_delta && !isnan(scan->interval_s);
     scan->filtered = asked->filtered || scan->matching < scan->total;
     take_rows(m, scan, attr, t->now_ns, scan->rows, scan->n_rows, t->d->values.rows);
@@ -94,7 +93,7 @@ void take_scan(struct model *m, void *next, const struct taking *t)
     scan->recorded_items = 0;
     m->taken.rows = NULL;
     m->slots[QUESTION_ROWS].known = false;
-    if (sort != NULL && sort->sweep == NULL)
+    if (sort && !sort->sweep)
         order_rows(scan, sort, asked);
     cut_rows(scan, asked);
     seen_scan_end(m->seen, !scan->filtered && (int64_t)scan->n_rows >= scan->total);
@@ -104,7 +103,7 @@ void take_scan(struct model *m, void *next, const struct taking *t)
 
 static bool is_of_scan(const struct proc_rows *rows, const struct proc_scan *scan)
 {
-    if (scan == NULL || rows->n_rows != scan->n_rows || rows->mono_ns < scan->mono_ns)
+    if (!scan || rows->n_rows != scan->n_rows || rows->mono_ns < scan->mono_ns)
         return false;
     for (size_t i = 0; i < rows->n_rows; i++)
         if (memcmp(&rows->rows[i].pid, &scan->rows[i].pid, sizeof rows->rows[i].pid) != 0)
@@ -159,7 +158,7 @@ void take_rows_again(struct model *m, void *next, const struct taking *t)
         rows->n_rows = 0;
         return;
     }
-    bool again = last != NULL && last->n_rows == rows->n_rows;
+    bool again = last && last->n_rows == rows->n_rows;
     /* A scan reads its rows when the sweep is over. */
     uint64_t scan_ns = scan->mono_ns + (uint64_t)(scan->sweep_us > 0 ? scan->sweep_us * 1000 : 0);
     double interval_s = rate_interval(again ? last->mono_ns : scan_ns, rows->mono_ns);
@@ -184,8 +183,8 @@ void take_rows_again(struct model *m, void *next, const struct taking *t)
 static bool is_as_taken(const struct model *m, const struct want_scan *shown)
 {
     const struct want_scan *as = &m->taken_as;
-    return shown->sort_key == NULL ||
-           (as->sort_key != NULL && strcmp(as->sort_key, shown->sort_key) == 0 &&
+    return !shown->sort_key ||
+           (as->sort_key && strcmp(as->sort_key, shown->sort_key) == 0 &&
             as->by_delta == shown->by_delta && as->ascending == shown->ascending);
 }
 
@@ -223,20 +222,20 @@ void model_show_recorded(struct model *m, const struct want_scan *shown, model_r
 {
     struct proc_scan *scan = scan_of(m);
     struct proc_row *rows = scan->rows;
-    if (m->taken.rows == NULL)
+    if (!m->taken.rows)
         return;
     *scan = m->taken;
     scan->rows = rows;
     scan->n_rows = 0;
     for (size_t i = 0; i < m->taken.n_rows; i++)
-        if (match == NULL || match(arg, &m->taken.rows[i]))
+        if (!match || match(arg, &m->taken.rows[i]))
             rows[scan->n_rows++] = m->taken.rows[i];
-    if (match != NULL) {
+    if (match) {
         scan->filtered = true;
         scan->matching = (int64_t)scan->n_rows;
     }
     const struct proc_column *sort = proc_column_find(shown->sort_key ? shown->sort_key : "");
-    if (sort != NULL && !is_as_taken(m, shown)) {
+    if (sort && !is_as_taken(m, shown)) {
         const struct proc_column *ranked = proc_column_ranked(sort, shown->by_delta);
         order_rows(scan, ranked ? ranked : sort, shown);
         scan->sort_key = sort->key;

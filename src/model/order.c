@@ -27,7 +27,7 @@ static void take_key(struct ordered *o, const struct proc_column *column)
     if (column->type == COLUMN_PID) {
         const struct etf_pid *pid = column->pid ? column->pid(&o->row) : &o->row.pid;
         o->number = pid ? pid_number(pid) : (double)NAN;
-        o->unknown = pid == NULL;
+        o->unknown = !pid;
     } else if (column->type == COLUMN_TEXT) {
         o->text = column->display ? column->display(&o->row) : column->text(&o->row);
         o->unknown = o->text.len == 0;

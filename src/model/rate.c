@@ -41,7 +41,7 @@ static const struct scheduler *scheduler_find(const struct system_sample *s, int
 /* erlang:statistics(scheduler_wall_time_all): use = change of active over change of total. */
 static double scheduler_use(const struct scheduler *now, const struct scheduler *before)
 {
-    if (before == NULL || now->total < 0 || before->total < 0 || now->active < before->active ||
+    if (!before || now->total < 0 || before->total < 0 || now->active < before->active ||
         now->total <= before->total)
         return NAN;
     double use = ((double)now->active - (double)before->active) /
@@ -52,7 +52,7 @@ static double scheduler_use(const struct scheduler *now, const struct scheduler 
 /* Offline threads are listed, but do not count in the mean. */
 static bool scheduler_online(const struct scheduler *t, const struct node_info *node)
 {
-    if (node == NULL)
+    if (!node)
         return true;
     switch (t->kind) {
     case SCHEDULER_NORMAL:
@@ -91,7 +91,7 @@ static void counter_rates(struct system_sample *now, const struct system_sample 
         .out_bytes = -1,
         .own_reductions = -1,
     };
-    const struct system_sample *b = before == NULL ? &none : before;
+    const struct system_sample *b = before ? before : &none;
     double s = now->interval_s;
     now->reductions_per_s = rate_counter(b->reductions, now->reductions, s);
     now->context_switches_per_s = rate_counter(b->context_switches, now->context_switches, s);
@@ -105,13 +105,13 @@ static void counter_rates(struct system_sample *now, const struct system_sample 
 void rate_system(struct system_sample *now, const struct system_sample *before,
                  const struct node_info *node)
 {
-    if (before != NULL && now->uptime_ms < before->uptime_ms)
+    if (before && now->uptime_ms < before->uptime_ms)
         before = NULL; /* another VM answers under the same name */
-    now->interval_s = before == NULL ? NAN : rate_interval(before->mono_ns, now->mono_ns);
+    now->interval_s = before ? rate_interval(before->mono_ns, now->mono_ns) : NAN;
     counter_rates(now, before);
     for (size_t i = 0; i < now->n_schedulers; i++) {
         struct scheduler *t = &now->schedulers[i];
-        t->use = scheduler_use(t, before == NULL ? NULL : scheduler_find(before, t->id, i));
+        t->use = scheduler_use(t, before ? scheduler_find(before, t->id, i) : NULL);
     }
     now->use_normal = mean_use(now, SCHEDULER_NORMAL, node);
     now->use_dirty_cpu = mean_use(now, SCHEDULER_DIRTY_CPU, node);
@@ -132,13 +132,13 @@ static const struct app_row *app_find(const struct apps_detail *apps, struct sli
 void rate_apps(struct apps_detail *now, const struct apps_detail *before,
                double node_reductions_per_s)
 {
-    if (before == NULL)
+    if (!before)
         return;
     now->interval_s = rate_interval(before->mono_ns, now->mono_ns);
     for (size_t i = 0; i < now->n_rows; i++) {
         struct app_row *row = &now->rows[i];
         const struct app_row *old = app_find(before, row->name, i);
-        if (old == NULL || now->partial || before->partial)
+        if (!old || now->partial || before->partial)
             continue;
         row->reductions_per_s = rate_counter(old->reductions, row->reductions, now->interval_s);
         row->memory_per_s = rate_gauge(old->memory_bytes, row->memory_bytes, now->interval_s);

@@ -69,7 +69,7 @@ void seen_forget(struct seen *s)
 
 void seen_free(struct seen *s)
 {
-    if (s == NULL)
+    if (!s)
         return;
     seen_forget(s);
     free(s);
@@ -105,7 +105,7 @@ static struct seen_process *process_of(struct seen *s, const struct proc_row *ro
 {
     struct seen_process *p;
     HASH_FIND(hh, s->processes, &row->pid, sizeof row->pid, p);
-    if (p != NULL) {
+    if (p) {
         HASH_DEL(s->processes, p);
     } else {
         if (HASH_COUNT(s->processes) >= s->max_pids) {
@@ -135,8 +135,8 @@ static bool name_moved(struct seen *s, const struct proc_row *row)
     if (row->name.len == 0 || row->name.len >= sizeof n->name)
         return false;
     HASH_FIND(hh, s->names, row->name.s, row->name.len, n);
-    bool moved = n != NULL && !same_pid(&n->pid, &row->pid);
-    if (n != NULL) {
+    bool moved = n && !same_pid(&n->pid, &row->pid);
+    if (n) {
         HASH_DEL(s->names, n);
     } else {
         if (HASH_COUNT(s->names) >= LIMIT_SEEN_NAMES) {
@@ -183,7 +183,7 @@ static double rate_of(const struct sight *before, int64_t now, uint64_t mono_ns,
                       const struct sweep_delta *sweep, const char *attr,
                       double (*rate)(int64_t before, int64_t now, double interval_s))
 {
-    if (sweep->known && sweep->attr != NULL && strcmp(sweep->attr, attr) == 0) {
+    if (sweep->known && sweep->attr && strcmp(sweep->attr, attr) == 0) {
         bool back = rate == rate_counter && sweep->delta < 0;
         return back || !(sweep->interval_s > 0) ? NAN : (double)sweep->delta / sweep->interval_s;
     }

@@ -73,7 +73,7 @@ struct stacks *stacks_new(void)
 
 void stacks_free(struct stacks *s)
 {
-    if (s == NULL)
+    if (!s)
         return;
     HASH_CLEAR(hh, s->by_key);
     HASH_CLEAR(hh, s->by_step);
@@ -136,7 +136,7 @@ static uint32_t intern(struct stacks *s, const struct sample_frame *frame, bool 
     head.file = put_text(key, &len, frame->file);
     memcpy(key, &head, sizeof head);
     HASH_FIND(hh, s->by_key, key, len, e);
-    if (e != NULL)
+    if (e)
         return e->id;
     return full ? STACKS_NO_FRAME : keep_frame(s, key, len);
 }
@@ -177,7 +177,7 @@ static uint32_t child_of(struct stacks *s, uint32_t parent, uint32_t frame)
     const struct step step = {parent, frame};
     struct node_entry *e;
     HASH_FIND(hh, s->by_step, &step, sizeof step, e);
-    if (e != NULL)
+    if (e)
         return e->index;
     return s->n_nodes < LIMIT_STACK_NODES ? add_node(s, step) : 0;
 }

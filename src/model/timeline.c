@@ -69,7 +69,7 @@ struct timeline *timeline_new(void)
 
 void timeline_free(struct timeline *t)
 {
-    if (t == NULL)
+    if (!t)
         return;
     HASH_CLEAR(hh, t->calls);
     stacks_free(t->names);
@@ -126,9 +126,9 @@ static struct entry *find_call(const struct timeline *t, uint64_t id)
 
 bool timeline_call(struct timeline *t, uint64_t id, int64_t at_ns, struct slice function)
 {
-    struct entry *e = find_call(t, id) == NULL ? add(t, TIMELINE_CALL, at_ns, at_ns) : NULL;
-    if (e == NULL)
-        return find_call(t, id) != NULL ? drop(t) : false;
+    struct entry *e = find_call(t, id) ? NULL : add(t, TIMELINE_CALL, at_ns, at_ns);
+    if (!e)
+        return find_call(t, id) ? drop(t) : false;
     e->id = id;
     e->frame = name_of(t, function);
     e->outcome = TIMELINE_OPEN;
@@ -146,7 +146,7 @@ static struct slice kept(struct timeline *t, struct slice text)
 bool timeline_end(struct timeline *t, uint64_t id, int64_t at_ns, bool raised, struct slice reason)
 {
     struct entry *e = find_call(t, id);
-    if (e == NULL || e->ended || !is_time(e->from_ns, at_ns))
+    if (!e || e->ended || !is_time(e->from_ns, at_ns))
         return drop(t);
     e->ended = true;
     e->until_ns = at_ns;
@@ -160,7 +160,7 @@ bool timeline_off(struct timeline *t, int64_t from_ns, int64_t until_ns, int64_t
                   uint64_t times, struct slice function, enum timeline_why why)
 {
     struct entry *e = add(t, TIMELINE_OFF_CPU, from_ns, until_ns);
-    if (e == NULL)
+    if (!e)
         return false;
     const int64_t most = until_ns - from_ns;
     e->ended = true;
@@ -175,7 +175,7 @@ bool timeline_gap(struct timeline *t, int64_t from_ns, int64_t until_ns, uint64_
                   bool at_most, struct slice why)
 {
     struct entry *e = add(t, TIMELINE_GAP, from_ns, until_ns);
-    if (e == NULL)
+    if (!e)
         return false;
     e->ended = true;
     e->n = calls;
@@ -322,7 +322,7 @@ static void put_call(struct build *b, const struct entry *e)
     r->reason = e->text;
     if (!e->ended)
         r->until_ns = t->sums.until_ns > e->from_ns ? t->sums.until_ns : e->from_ns;
-    if (around != NULL && around->outcome != TIMELINE_OPEN && r->until_ns > around->until_ns) {
+    if (around && around->outcome != TIMELINE_OPEN && r->until_ns > around->until_ns) {
         r->until_ns = around->until_ns;
         r->outcome = TIMELINE_LOST;
     }

@@ -16,7 +16,7 @@ bool want_add_pid(struct want_scan *scan, const struct etf_pid *pid)
 
 static void merge_scan(struct want_scan *into, const struct want_scan *other)
 {
-    if (into->sort_key == NULL) {
+    if (!into->sort_key) {
         into->sort_key = other->sort_key;
         into->by_delta = other->by_delta;
         into->ascending = other->ascending;

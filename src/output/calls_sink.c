@@ -43,7 +43,7 @@ int calls_sink_write_errno(const struct calls_sink *s)
 
 static struct slice node_of(const struct calls_sink *s)
 {
-    const char *node = s->options.node != NULL ? s->options.node : "";
+    const char *node = s->options.node ? s->options.node : "";
     return (struct slice){node, strlen(node)};
 }
 

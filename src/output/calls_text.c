@@ -250,7 +250,7 @@ static const char *wall_text(int64_t wall_us, char *to, size_t size)
 {
     struct tm tm;
     time_t seconds = (time_t)(wall_us / 1000000);
-    if (wall_us < 0 || gmtime_r(&seconds, &tm) == NULL || strftime(to, size, "%H:%M:%SZ", &tm) == 0)
+    if (wall_us < 0 || !gmtime_r(&seconds, &tm) || strftime(to, size, "%H:%M:%SZ", &tm) == 0)
         snprintf(to, size, "-");
     return to;
 }

@@ -47,7 +47,7 @@ static void put_list(struct buf *out, const char *title, const struct field_list
 static void put_list_of(struct buf *out, const struct field_list *list, const char *command)
 {
     char title[80];
-    if (list == NULL)
+    if (!list)
         return;
     snprintf(title, sizeof title, "`%s` of `%s`", list->name, command);
     put_list(out, title, list);

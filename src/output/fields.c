@@ -390,7 +390,7 @@ struct value text_value(struct slice text)
 
 struct value pid_value(const struct etf_pid *pid)
 {
-    if (pid == NULL)
+    if (!pid)
         return (struct value){.kind = VALUE_NONE};
     return (struct value){.kind = VALUE_PID, .type = COLUMN_PID, .pid = *pid};
 }
@@ -463,9 +463,9 @@ struct value field_value(const struct field *f, const void *base)
 struct value column_value(const struct proc_column *column, const struct proc_row *row)
 {
     struct value v;
-    if (column->pid != NULL) {
+    if (column->pid) {
         v = pid_value(column->pid(row));
-    } else if (column->text != NULL) {
+    } else if (column->text) {
         v = text_value(column->text(row));
     } else {
         v = number_value(column->number(row), column->type);

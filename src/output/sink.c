@@ -34,7 +34,7 @@ struct sink *sink_open(const struct sink_writer *writer, const struct sink_optio
     struct sink *s = alloc_zero(1, sizeof *s);
     s->output.writer = *writer;
     s->options = *options;
-    if (options->columns == NULL) {
+    if (!options->columns) {
         s->options.n_columns = proc_columns_default(s->columns);
     } else {
         assert(options->n_columns <= COLUMNS_MAX);
@@ -69,7 +69,7 @@ static int write_out(struct sink *s, const struct buf *out, struct error *err)
         const char *line = s->options.format == SINK_TEXT || at == end
                                ? NULL
                                : memchr(at, '\n', (size_t)(end - at));
-        size_t len = line == NULL ? (size_t)(end - at) : (size_t)(line - at) + 1;
+        size_t len = line ? (size_t)(line - at) + 1 : (size_t)(end - at);
         rc = sink_output_put(&s->output, at, len, err);
         at += len;
     } while (at < end && rc == 0);

@@ -18,7 +18,7 @@ static void put_text(struct buf *out, const char *s, size_t len, bool spreadshee
     const char *at = (const char *)safe.data;
     bool quoted = false;
     for (size_t i = 0; i < safe.len; i++)
-        quoted = quoted || strchr(",\"\r\n", at[i]) != NULL;
+        quoted = quoted || strchr(",\"\r\n", at[i]);
     if (quoted)
         buf_put_u8(out, '"');
     for (size_t i = 0; i < safe.len; i++) {

@@ -14,7 +14,7 @@
 static json_t *json_text(struct slice text)
 {
     json_t *j = json_stringn(text.s, text.len);
-    if (j != NULL)
+    if (j)
         return j;
     struct buf safe;
     buf_init(&safe, 0);
@@ -227,7 +227,7 @@ static void put_escaped(struct buf *out, const char *s, size_t len)
 void json_put_value(struct buf *out, json_t *v)
 {
     char *text = json_dumps(v, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
-    assert(text != NULL);
+    assert(text);
     put_escaped(out, text, strlen(text));
     free(text);
     json_decref(v);
@@ -273,15 +273,15 @@ void json_put(struct buf *out, const struct sink_tick *r)
         json_object_set_new(root, "interval_us", json_known(r->interval_us));
     const struct section cost = {&cost_fields, "cost", r->cost};
     const struct section system = {&system_fields, "system", r->system};
-    if (r->cost != NULL)
+    if (r->cost)
         json_object_set_new(root, "cost", json_section(&cost));
-    if (r->system != NULL)
+    if (r->system)
         json_object_set_new(root, "system", json_section(&system));
     for (size_t i = 0; i < r->n_sections; i++)
         json_object_set_new(root, r->sections[i].name, json_section(&r->sections[i]));
-    if (r->recorded != NULL)
+    if (r->recorded)
         json_object_set_new(root, "recording", json_recorded(r));
-    if (r->process != NULL)
+    if (r->process)
         add_process(root, r->process);
     if (r->grid.present)
         json_object_set_new(root, "rows", json_grid(&r->grid));

@@ -27,7 +27,7 @@ static const char *wall_text(int64_t wall_us, char *to, size_t size)
 {
     struct tm tm;
     time_t seconds = (time_t)(wall_us / 1000000);
-    if (wall_us < 0 || gmtime_r(&seconds, &tm) == NULL ||
+    if (wall_us < 0 || !gmtime_r(&seconds, &tm) ||
         strftime(to, size, "%Y-%m-%d %H:%M:%SZ", &tm) == 0)
         to[0] = '\0';
     return to;
@@ -114,7 +114,7 @@ static void put_cell(struct text_out *t, struct slice s, size_t width, bool righ
 /* What people read in place of the datum, where a column has it. */
 static struct value shown_value(const struct grid *g, size_t row, size_t column)
 {
-    if (g->list == NULL && g->columns[column]->display != NULL) {
+    if (!g->list && g->columns[column]->display) {
         const struct proc_row *rows = g->rows;
         return text_value(g->columns[column]->display(&rows[row]));
     }
@@ -220,7 +220,7 @@ static void put_title(struct text_out *t, const struct sink_tick *r)
     buf_put(t->out, name.s, name.len);
     if (*wall_text(r->wall_us, text, sizeof text) != '\0')
         buf_printf(t->out, "  %s", text);
-    if (r->system != NULL) {
+    if (r->system) {
         const struct system_sample *s = r->system;
         put_amount(t, "memory", text_bytes(text, sizeof text, s->memory_bytes[MEMORY_TOTAL]));
         put_amount(t, "processes", text_integer(text, sizeof text, s->processes));
@@ -228,7 +228,7 @@ static void put_title(struct text_out *t, const struct sink_tick *r)
         if (!isnan(s->use_normal))
             put_amount(t, "schedulers", text_percent(text, sizeof text, s->use_normal));
     }
-    if (r->cost != NULL && !isnan(r->cost->target_us)) {
+    if (r->cost && !isnan(r->cost->target_us)) {
         put_amount(t, "cost", duration_text(t, r->cost->target_us / 1e6, text, sizeof text));
         if (!isnan(r->cost->share))
             buf_printf(t->out, " %s", text_percent(text, sizeof text, r->cost->share));
@@ -274,13 +274,13 @@ void text_put(struct buf *out, const struct sink_tick *r, bool ascii)
     if (sink_tick_of_node(r))
         put_title(&t, r);
     const struct section system = {&system_fields, "system", r->system};
-    if (r->kind->system && r->system != NULL)
+    if (r->kind->system && r->system)
         put_section(&t, &system);
     if (r->kind->question == QUESTION_SCAN)
         put_scan(&t, r);
     for (size_t i = 0; i < r->n_sections && r->kind->question != QUESTION_SCAN; i++)
         put_section(&t, &r->sections[i]);
-    if (r->process != NULL)
+    if (r->process)
         put_process(&t, r->process);
     if (r->kind->text_empty && r->grid.n_rows == 0)
         buf_puts(out, r->kind->text_empty);

@@ -28,45 +28,45 @@ const char *field_old_key(const char *key)
 
 size_t section_len(const struct section *s)
 {
-    return s->list != NULL ? s->list->n : (size_t)proc_columns_len;
+    return s->list ? s->list->n : (size_t)proc_columns_len;
 }
 
 const char *section_key(const struct section *s, size_t i)
 {
-    return s->list != NULL ? s->list->fields[i].key : proc_columns[i].key;
+    return s->list ? s->list->fields[i].key : proc_columns[i].key;
 }
 
 const char *section_title(const struct section *s, size_t i)
 {
-    return s->list != NULL ? s->list->fields[i].title : proc_columns[i].key;
+    return s->list ? s->list->fields[i].title : proc_columns[i].key;
 }
 
 struct value section_value(const struct section *s, size_t i)
 {
-    return s->list != NULL ? field_value(&s->list->fields[i], s->base)
-                           : column_value(&proc_columns[i], s->base);
+    return s->list ? field_value(&s->list->fields[i], s->base)
+                   : column_value(&proc_columns[i], s->base);
 }
 
 const char *grid_key(const struct grid *g, size_t column)
 {
-    return g->list != NULL ? g->list->fields[column].key : g->columns[column]->key;
+    return g->list ? g->list->fields[column].key : g->columns[column]->key;
 }
 
 const char *grid_title(const struct grid *g, size_t column)
 {
-    return g->list != NULL ? g->list->fields[column].title : g->columns[column]->title;
+    return g->list ? g->list->fields[column].title : g->columns[column]->title;
 }
 
 enum column_type grid_type(const struct grid *g, size_t column)
 {
-    return g->list != NULL ? g->list->fields[column].type : g->columns[column]->type;
+    return g->list ? g->list->fields[column].type : g->columns[column]->type;
 }
 
 struct value grid_value(const struct grid *g, size_t row, size_t column)
 {
     const void *base = (const char *)g->rows + row * g->row_bytes;
-    return g->list != NULL ? field_value(&g->list->fields[column], base)
-                           : column_value(g->columns[column], base);
+    return g->list ? field_value(&g->list->fields[column], base)
+                   : column_value(g->columns[column], base);
 }
 
 static void add_section(struct sink_tick *r, const char *name, const struct field_list *list,
@@ -106,7 +106,7 @@ static int64_t interval_us(double interval_s)
 
 static int missing(const struct sink_kind *kind, const struct model *m, struct error *err)
 {
-    if (kind->question == QUESTION_PROCESS && model_process(m) != NULL)
+    if (kind->question == QUESTION_PROCESS && model_process(m))
         return error_set(err, ERR_NOT_FOUND, "there is no such process on the node");
     return error_set(err, ERR_NOT_FOUND, "the node has not answered what `%s` shows", kind->name);
 }
@@ -148,24 +148,24 @@ static bool fill(struct sink_tick *r, const void *answer, const struct sink_opti
 {
     const struct sink_kind *kind = r->kind;
     const char *base = answer;
-    if (base == NULL)
+    if (!base)
         return false;
-    if (kind->section != NULL)
+    if (kind->section)
         add_section(r, kind->section->name, kind->section, base);
     if (kind->interval_at > 0) {
         double interval_s;
         memcpy(&interval_s, base + kind->interval_at, sizeof interval_s);
         r->interval_us = interval_us(interval_s);
     }
-    if (kind->grid != NULL) {
-        bool people = o->format == SINK_TEXT && kind->text_grid != NULL;
+    if (kind->grid) {
+        bool people = o->format == SINK_TEXT && kind->text_grid;
         const void *rows;
         size_t n;
         memcpy(&rows, base + kind->rows_at, sizeof rows);
         memcpy(&n, base + kind->n_rows_at, sizeof n);
         set_grid(r, people ? kind->text_grid : kind->grid, rows, n, kind->row_bytes);
     }
-    return kind->fill == NULL || kind->fill(r, answer, o);
+    return !kind->fill || kind->fill(r, answer, o);
 }
 
 int sink_tick_make(struct sink_tick *out, const struct sink_kind *kind, const struct model *m,
@@ -174,14 +174,14 @@ int sink_tick_make(struct sink_tick *out, const struct sink_kind *kind, const st
     const struct node_info *node = model_node(m);
     *out = (struct sink_tick){
         .kind = kind,
-        .node = node == NULL ? (struct slice){"", 0} : node->name,
+        .node = node ? node->name : (struct slice){"", 0},
         .wall_us = -1,
         .interval_us = -1,
         .cost = model_cost(m),
         .system = model_system(m),
         .recorded = model_recorded(m),
     };
-    if (out->system != NULL) {
+    if (out->system) {
         out->wall_us = out->system->wall_us;
         out->interval_us = interval_us(out->system->interval_s);
     }

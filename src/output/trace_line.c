@@ -45,7 +45,7 @@ static struct slice term_text(const struct speller *s, struct slice term)
     struct slice text = {0};
     struct cursor c;
     struct buf b;
-    if (term.s == NULL)
+    if (!term.s)
         return text;
     if (s->values == VALUES_TEXTS) {
         cursor_init(&c, (const uint8_t *)term.s, term.len);
@@ -60,7 +60,7 @@ static struct slice term_text(const struct speller *s, struct slice term)
 static struct slice value_text(const struct speller *s, struct slice term)
 {
     struct buf b;
-    if (s->values == VALUES_WHOLE || s->values == VALUES_TEXTS || term.s == NULL)
+    if (s->values == VALUES_WHOLE || s->values == VALUES_TEXTS || !term.s)
         return term_text(s, term);
     if (s->values == VALUES_NONE)
         return (struct slice){0};
@@ -103,7 +103,7 @@ static bool take_args(struct trace_line *out, const struct speller *s, struct sl
 static void add_args(struct trace_line *out, const struct speller *s,
                      const struct trace_event *event)
 {
-    if (event->args.bytes.s == NULL || s->values == VALUES_NONE)
+    if (!event->args.bytes.s || s->values == VALUES_NONE)
         return;
     if (!take_args(out, s, event->args.bytes)) {
         struct slice *whole = arena_alloc(s->arena, sizeof *whole);
@@ -187,7 +187,7 @@ void trace_line_make(struct trace_line *out, const struct trace_layout *layout,
     out->mono_ns = event->mono_ns;
     if (log && event->pattern < trace_log_patterns(log))
         pattern = trace_log_pattern(log, event->pattern)->pattern;
-    if (pattern != NULL) {
+    if (pattern) {
         out->pattern_text = pattern->typed;
         out->shows_caller = (pattern->actions & TRACE_CALLER) != 0;
     }
@@ -245,7 +245,7 @@ static void make_tally(struct trace_tally *out, const struct trace_pattern_info 
 {
     const struct histogram *h = &info->latency;
     *out = (struct trace_tally){.functions = (int64_t)info->functions};
-    if (info->pattern != NULL)
+    if (info->pattern)
         out->pattern = info->pattern->typed;
     put_counts(out, &info->counts);
     out->p50_us = percentile_us(h, 0.5);
@@ -266,7 +266,7 @@ static void make_counter(struct trace_counter *out, const struct speller *s,
         .mfa = mfa_text(s, &f->mfa), .calls = (int64_t)f->calls, .time_us = (int64_t)f->time_us};
     const struct pattern *pattern =
         f->pattern < trace_log_patterns(log) ? trace_log_pattern(log, f->pattern)->pattern : NULL;
-    if (pattern != NULL) {
+    if (pattern) {
         out->pattern = pattern->typed;
         out->actions = pattern->actions;
     }

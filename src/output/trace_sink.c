@@ -46,7 +46,7 @@ static int write_out(struct trace_sink *s, struct buf *out, struct error *err)
 
 static struct slice node_of(const struct trace_sink *s)
 {
-    const char *node = s->options.node != NULL ? s->options.node : "";
+    const char *node = s->options.node ? s->options.node : "";
     return (struct slice){node, strlen(node)};
 }
 

@@ -26,7 +26,7 @@ static void put_time(struct buf *out, int64_t wall_us)
     struct tm tm;
     char text[16];
     time_t seconds = (time_t)(wall_us / 1000000);
-    if (wall_us < 0 || gmtime_r(&seconds, &tm) == NULL ||
+    if (wall_us < 0 || !gmtime_r(&seconds, &tm) ||
         strftime(text, sizeof text, "%H:%M:%S", &tm) == 0)
         buf_puts(out, "--:--:--");
     else

@@ -85,9 +85,9 @@ static void finish(struct query *q, struct call *call, struct answer *answer)
     call->used = false;
     arm_timer(q);
     answer->question = done.question;
-    if (q->handlers.on_work != NULL && done.fn_arg != q->arg)
+    if (q->handlers.on_work && done.fn_arg != q->arg)
         q->handlers.on_work(q->arg, answer->target_us);
-    if (done.fn != NULL)
+    if (done.fn)
         done.fn(done.fn_arg, answer);
 }
 
@@ -254,7 +254,7 @@ int query_end(struct query *q, enum question question, struct error *err)
 void query_listen(struct query *q, uint64_t id, event_fn *fn, void *fn_arg)
 {
     for (size_t i = 0; i < LIMIT_CALLS_IN_FLIGHT; i++)
-        if (q->listeners[i].fn == NULL) {
+        if (!q->listeners[i].fn) {
             q->listeners[i] = (struct listener){id, fn, fn_arg};
             return;
         }
@@ -369,7 +369,7 @@ static const struct listener *listener_of(const struct query *q, struct cursor *
     if (!cursor_atom_is(c, "t") || !cursor_uint64(c, &id))
         return NULL;
     for (size_t i = 0; i < LIMIT_CALLS_IN_FLIGHT; i++)
-        if (q->listeners[i].fn != NULL && q->listeners[i].id == id)
+        if (q->listeners[i].fn && q->listeners[i].id == id)
             return &q->listeners[i];
     return NULL;
 }
@@ -393,7 +393,7 @@ static void query_message(struct conn *conn, void *arg, const struct conn_messag
             take_start(q, &c);
     } else if (arity == 5 && q->ready) {
         take_answer(q, &c);
-    } else if (arity == 4 && q->ready && (l = listener_of(q, &c)) != NULL) {
+    } else if (arity == 4 && q->ready && (l = listener_of(q, &c))) {
         cursor_init(&c, m->term, m->len);
         if (cursor_raw(&c, &term))
             l->fn(l->arg, (const uint8_t *)term.s, term.len); /* which may close the query */

@@ -54,7 +54,7 @@ static void forget(struct recorded_log *l)
 
 void recorded_log_free(struct recorded_log *l)
 {
-    if (l == NULL)
+    if (!l)
         return;
     forget(l);
     arena_clear(&l->row);
@@ -109,7 +109,7 @@ static void add_patterns(struct recorded_log *l, struct slice json)
     for (size_t i = 0; i < json_array_size(array) && l->n_patterns < LIMIT_TRACE_PATTERNS; i++) {
         struct slice text = json_read_slice(&l->arena, json_array_get(array, i));
         struct pattern *p = text.len > 0 ? read_pattern(l, text) : NULL;
-        if (p == NULL)
+        if (!p)
             continue;
         l->patterns[l->n_patterns++] = p;
         trace_log_add_pattern(l->log, p);

@@ -32,7 +32,7 @@ static struct sum *sum_of(struct sums *s, struct sum **in, size_t most)
 {
     struct sum *sum;
     HASH_FIND(hh, *in, s->key.data, s->key.len, sum);
-    if (sum != NULL || HASH_COUNT(*in) >= most)
+    if (sum || HASH_COUNT(*in) >= most)
         return sum;
     sum = arena_alloc(&s->out->arena, sizeof *sum);
     sum->key = arena_strndup(&s->out->arena, (const char *)s->key.data, s->key.len);
@@ -48,7 +48,7 @@ static struct requests_of *group_of(struct sums *s, struct slice operation)
     buf_reset(&s->key);
     put_text(&s->key, operation);
     struct sum *sum = sum_of(s, &s->groups, REQUEST_KINDS_MOST);
-    if (sum == NULL)
+    if (!sum)
         return NULL;
     if (sum->group == SIZE_MAX) {
         sum->group = out->n;
@@ -85,7 +85,7 @@ static void add_step(struct sums *s, struct requests_of *of, const struct spans 
     buf_put_u8(&s->key, own);
     buf_put_u8(&s->key, (uint8_t)step->kind);
     struct sum *sum = sum_of(s, &s->parts, REQUEST_PARTS_MOST);
-    if (sum == NULL) {
+    if (!sum) {
         of->left_out_ns += ns;
         return;
     }
@@ -117,7 +117,7 @@ static void add_root(struct sums *s, const struct spans *spans, uint32_t root)
     const struct span *span = spans_at(spans, root);
     struct requests_of *of = group_of(s, span->operation);
     s->out->roots++;
-    if (of == NULL) {
+    if (!of) {
         s->out->left_out++;
         return;
     }
@@ -179,7 +179,7 @@ static void sort_all(struct sums *s)
         if (of->n_durations > 1)
             qsort(of->durations, of->n_durations, sizeof *of->durations, by_size);
     }
-    for (struct sum *sum = s->parts; sum != NULL; sum = sum->hh.next) {
+    for (struct sum *sum = s->parts; sum; sum = sum->hh.next) {
         struct requests_of *of = &out->list[sum->group];
         of->parts[of->n_parts++] = sum->part;
     }

@@ -27,13 +27,13 @@ static double share(double part, double whole)
 static json_t *fact_at(const struct judge *j, int64_t tick)
 {
     const char *text = recording_fact(j->recording, "cpus", tick);
-    return text != NULL ? json_loads(text, 0, NULL) : NULL;
+    return text ? json_loads(text, 0, NULL) : NULL;
 }
 
 static struct lost lost_of(const struct judge *j, const json_t *now)
 {
     json_t *before = fact_at(j, j->from);
-    if (before == NULL)
+    if (!before)
         before = fact_at(j, j->from + (j->to - j->from) / 2);
     double us = grown(before, now, "mono_us");
     struct lost l = {.seconds = us / 1e6, .schedulers = fact_number(now, "schedulers")};

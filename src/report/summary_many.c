@@ -372,7 +372,7 @@ static void put_findings(struct comparison *c)
         bool any = false;
         for (size_t i = 0; i < c->n; i++) {
             cells[i + 1] = judged(c, &c->recordings[i], rule_list[r]->key);
-            any = any || finding_in(&c->recordings[i], rule_list[r]->key) != NULL;
+            any = any || finding_in(&c->recordings[i], rule_list[r]->key);
         }
         if (any)
             paper_row(c->paper, t, cells);

@@ -42,7 +42,7 @@ void samples_take(struct summary_samples *s, struct recording *r, enum sample_ki
 
 void samples_clear(struct summary_samples *s)
 {
-    if (s->functions == NULL)
+    if (!s->functions)
         return;
     free(s->sums);
     stacks_free(s->functions);
@@ -91,7 +91,7 @@ double samples_share_of(const struct summary *s, const struct sample_share *of)
         return n < 0 ? (double)NAN : (double)n / whole;
     }
     const struct stacks_sum *sum = sum_in(x, of->frame);
-    return sum == NULL ? 0 : (of->by == BY_SELF ? sum->self : sum->total) / whole;
+    return !sum ? 0 : (of->by == BY_SELF ? sum->self : sum->total) / whole;
 }
 
 struct change change_of_samples(const struct summary *before, const struct summary *after,

@@ -109,12 +109,12 @@ static void step(struct play *p, char what, const char *text, size_t len)
 
 static void check_window(const struct calls_window *w, const struct calls_options *o)
 {
-    FUZZ_REQUIRE(w->n_rows == 0 || w->rows != NULL);
+    FUZZ_REQUIRE(w->n_rows == 0 || w->rows);
     FUZZ_REQUIRE(memchr(w->timed_why, '\0', sizeof w->timed_why) != NULL);
     FUZZ_REQUIRE(w->timed || (!w->has_time && !w->has_memory));
     FUZZ_REQUIRE((!w->has_time || o->time) && (!w->has_memory || o->memory));
     for (size_t i = 0; i < w->n_rows; i++)
-        FUZZ_REQUIRE(w->rows[i].module.len > 0 && w->rows[i].function.s != NULL);
+        FUZZ_REQUIRE(w->rows[i].module.len > 0 && w->rows[i].function.s);
 }
 
 static void on_window(void *arg, const struct calls_window *window)
@@ -164,13 +164,13 @@ static bool open_play(struct play *p, size_t *sums, const char *line, size_t len
                               .patterns = &one,
                               .n_patterns = patterns != NULL};
     struct error err = {0};
-    if (patterns != NULL)
+    if (patterns)
         *patterns = '\0';
     o.time = strchr(text, 'T') != NULL;
     o.memory = strchr(text, 'M') != NULL;
     o.force = strchr(text, 'F') != NULL;
-    o.syntax = strchr(text, 'E') != NULL ? SYNTAX_ELIXIR : SYNTAX_ERLANG;
-    if (patterns != NULL)
+    o.syntax = strchr(text, 'E') ? SYNTAX_ELIXIR : SYNTAX_ERLANG;
+    if (patterns)
         one = patterns + 1;
     p->now = 5000000000u;
     bool fine = calls_open(&p->s, &o, &port, &handlers, p, NULL, NULL, &err) == 0;
@@ -188,12 +188,12 @@ static void play(const char *text, size_t size)
     struct play p = {0};
     size_t sums[FORMATS] = {0};
     const char *nl = memchr(text, '\n', size);
-    if (!open_play(&p, sums, text, nl != NULL ? (size_t)(nl - text) : size))
+    if (!open_play(&p, sums, text, nl ? (size_t)(nl - text) : size))
         return;
-    for (size_t i = 0; nl != NULL && i < STEPS_MOST; i++) {
+    for (size_t i = 0; nl && i < STEPS_MOST; i++) {
         const char *line = nl + 1, *end = text + size;
         nl = memchr(line, '\n', (size_t)(end - line));
-        size_t len = (size_t)((nl != NULL ? nl : end) - line);
+        size_t len = (size_t)((nl ? nl : end) - line);
         if (len > 0)
             step(&p, line[0], line + 1, len - 1);
         check(&p);
@@ -213,10 +213,10 @@ static void decode_window(const uint8_t *term, size_t len, const char *counted)
     struct error err = {0};
     size_t n = len;
     arena_init(&kept.arena);
-    struct builder *b = counted != NULL ? term_of(counted, strlen(counted)) : NULL;
-    const uint8_t *first = b != NULL ? builder_bytes(b, &n) + 1 : term;
-    if (decode_calls_counted(&kept, refused, first, b != NULL ? n - 1 : len, &err) == 0 &&
-        refused[0] == '\0' && b != NULL)
+    struct builder *b = counted ? term_of(counted, strlen(counted)) : NULL;
+    const uint8_t *first = b ? builder_bytes(b, &n) + 1 : term;
+    if (decode_calls_counted(&kept, refused, first, b ? n - 1 : len, &err) == 0 &&
+        refused[0] == '\0' && b)
         decode_calls_timed(&kept, refused, term, len, &err);
     builder_free(b);
     arena_clear(&kept.arena);

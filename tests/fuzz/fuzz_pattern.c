@@ -11,7 +11,7 @@ static void check_node(const struct node *n, size_t len)
     FUZZ_REQUIRE(n->from <= n->to && n->to <= len);
     for (size_t i = 0; i < n->n_items; i++)
         check_node(n->items[i], len);
-    if (n->tail != NULL)
+    if (n->tail)
         check_node(n->tail, len);
 }
 
@@ -24,7 +24,7 @@ static void check_pattern(const struct pattern *p, size_t len)
     buf_init(&again, 0);
     for (size_t i = 0; i < p->n_args; i++)
         check_node(p->args[i], len);
-    if (p->guard != NULL)
+    if (p->guard)
         check_node(p->guard, len);
     FUZZ_REQUIRE(p->at + p->typed.len <= len);
     pattern_describe(&tree, p);

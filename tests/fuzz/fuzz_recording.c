@@ -65,7 +65,7 @@ static void make_base(void)
     unlink(base.path); /* of one that was killed */
     whole_write(base.path);
     FILE *f = fopen(base.path, "rb");
-    FUZZ_REQUIRE(f != NULL && fseek(f, 0, SEEK_END) == 0);
+    FUZZ_REQUIRE(f && fseek(f, 0, SEEK_END) == 0);
     base.len = (size_t)ftell(f);
     rewind(f);
     base.bytes = malloc(base.len);
@@ -155,7 +155,7 @@ static void damage_values(struct image *image, const uint8_t *data, size_t size)
         i += HEAD + len_of;
     }
     unsigned char *out = sqlite3_serialize(db, "main", &len, 0);
-    FUZZ_REQUIRE(out != NULL && len > 0);
+    FUZZ_REQUIRE(out && len > 0);
     image->len = (size_t)len;
     image->bytes = malloc(image->len);
     memcpy(image->bytes, out, image->len);
@@ -191,7 +191,7 @@ static void damage(struct image *image, const uint8_t *data, size_t size)
 static void write_image(const struct image *image)
 {
     FILE *f = fopen(base.path, "wb");
-    FUZZ_REQUIRE(f != NULL && fwrite(image->bytes, 1, image->len, f) == image->len);
+    FUZZ_REQUIRE(f && fwrite(image->bytes, 1, image->len, f) == image->len);
     FUZZ_REQUIRE(fclose(f) == 0);
 }
 
@@ -200,7 +200,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct image image;
     struct recording *r = NULL;
     struct error err = {0};
-    if (base.bytes == NULL)
+    if (!base.bytes)
         make_base();
     damage(&image, data, size);
     write_image(&image);

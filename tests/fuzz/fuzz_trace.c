@@ -104,7 +104,7 @@ static void on_event(void *arg, const struct trace_event *event, bool finished)
 static void push(struct play *p, const char *text, size_t len)
 {
     struct builder *body = term_of(text, len);
-    if (body == NULL)
+    if (!body)
         return;
     size_t n_body;
     const uint8_t *inner = builder_bytes(body, &n_body);
@@ -116,7 +116,7 @@ static void push(struct play *p, const char *text, size_t len)
     build_raw(b, inner + 1, n_body - 1);
     size_t n;
     uint8_t *exact = exact_copy(b, &n);
-    if (p->listener != NULL)
+    if (p->listener)
         p->listener(p->t, exact, n);
     free(exact);
     builder_free(b);
@@ -284,12 +284,12 @@ static void play(const char *text, size_t size)
 {
     struct play p = {0};
     const char *nl = memchr(text, '\n', size);
-    char *pattern = strndup(text, nl != NULL ? (size_t)(nl - text) : size);
+    char *pattern = strndup(text, nl ? (size_t)(nl - text) : size);
     if (open_play(&p, pattern)) {
-        for (size_t i = 0; nl != NULL && i < STEPS_MOST; i++) {
+        for (size_t i = 0; nl && i < STEPS_MOST; i++) {
             const char *line = nl + 1, *end = text + size;
             nl = memchr(line, '\n', (size_t)(end - line));
-            size_t len = (size_t)((nl != NULL ? nl : end) - line);
+            size_t len = (size_t)((nl ? nl : end) - line);
             if (len > 0)
                 step(&p, line[0], line + 1, len - 1);
             check(&p);

@@ -71,7 +71,7 @@ static inline struct builder *term_of(const char *text, size_t len)
     const uint8_t *bytes = NULL;
     if (etf_parse(b, text, len, NODE, &err) == 0)
         bytes = builder_bytes(b, &n);
-    if (bytes != NULL && etf_check(bytes, n, &used, &err) == 0 && used == n)
+    if (bytes && etf_check(bytes, n, &used, &err) == 0 && used == n)
         return b;
     builder_free(b);
     return NULL;
@@ -94,7 +94,7 @@ static inline void questions_answer_text(struct questions *q, size_t which, cons
                                          size_t len)
 {
     struct builder *b = term_of(text, len);
-    if (b == NULL)
+    if (!b)
         return;
     struct answer a = {0};
     uint8_t *exact = exact_copy(b, &a.len);

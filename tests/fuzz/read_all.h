@@ -23,7 +23,7 @@ static int take_answer(void *arg, const char *question, const uint8_t *term, siz
     struct error ignored = {0};
     (void)err;
     if (q != QUESTIONS)
-        model_take(arg, q, term, len, asked != NULL ? asked : &scan_want, 1, &ignored);
+        model_take(arg, q, term, len, asked ? asked : &scan_want, 1, &ignored);
     return 0;
 }
 
@@ -72,7 +72,7 @@ static void read_spans(struct recording *r, int64_t from, int64_t to)
         struct error err = {0};
         struct spans_run *run;
         const int rc = recording_spans_of(r, id, &run, &err);
-        FUZZ_REQUIRE(rc == 0 ? run != NULL : run == NULL && err.text[0] != '\0');
+        FUZZ_REQUIRE(rc == 0 ? run != NULL : !run && err.text[0] != '\0');
         for (uint32_t i = 0; rc == 0 && i < spans_count(run->spans); i++)
             (void)spans_run_wall_ns(run, spans_at(run->spans, i)->ended_ns);
         spans_run_free(run);
@@ -103,7 +103,7 @@ static void read_sums(struct recording *r, int64_t from, int64_t to)
     for (size_t i = 0, n = recording_calls(r, from, to, &calls, &sums); i < n; i++)
         sum += text_bytes(calls[i].module) + text_bytes(calls[i].function);
     const char *fact = recording_fact(r, "logger", to);
-    FUZZ_REQUIRE(fact == NULL || strlen(fact) + sum < SIZE_MAX);
+    FUZZ_REQUIRE(!fact || strlen(fact) + sum < SIZE_MAX);
 }
 
 static void read_report(struct recording *r, int64_t to, size_t n, enum summary_format format)

@@ -42,11 +42,11 @@ bool node_available(const char *root)
 {
     static const char *const paths[] = {"/usr/bin/erl", "/usr/local/bin/erl"};
     char path[4096];
-    if (root != NULL && geteuid() != 0) {
+    if (root && geteuid() != 0) {
         return false;
     }
     for (size_t i = 0; i < 2; i++) {
-        snprintf(path, sizeof path, "%s%s", root != NULL ? root : "", paths[i]);
+        snprintf(path, sizeof path, "%s%s", root ? root : "", paths[i]);
         if (access(path, F_OK) == 0) {
             return true;
         }
@@ -148,17 +148,17 @@ static void run_erl(const struct node_options *o)
                           o->long_name ? "-name" : "-sname",
                           o->name,
                           "-setcookie",
-                          o->cookie != NULL ? o->cookie : "secret"};
+                          o->cookie ? o->cookie : "secret"};
     snprintf(port, sizeof port, "%u", o->epmd_port);
     setenv("ERL_EPMD_PORT", port, 1);
     setenv("HOME", "/root", 0);
-    if (o->root != NULL && (chroot(o->root) != 0 || chdir("/") != 0)) {
+    if (o->root && (chroot(o->root) != 0 || chdir("/") != 0)) {
         _exit(126);
     }
     for (size_t i = 0; i < sizeof head / sizeof head[0]; i++) {
         args[n++] = (char *)(uintptr_t)head[i];
     }
-    for (size_t i = 0; i < 16 && o->flags[i] != NULL; i++) {
+    for (size_t i = 0; i < 16 && o->flags[i]; i++) {
         args[n++] = (char *)(uintptr_t)o->flags[i];
     }
     args[n++] = (char *)(uintptr_t) "-eval";
@@ -172,7 +172,7 @@ static void run_erl(const struct node_options *o)
 static bool take_line(struct node *n, char *out, size_t size)
 {
     char *nl = memchr(n->pending, '\n', n->pending_len);
-    if (nl == NULL) {
+    if (!nl) {
         return false;
     }
     size_t len = (size_t)(nl - n->pending);

@@ -148,7 +148,7 @@ void expect_down(const struct probe *p, const char *word, const char *part)
         fail_msg("expected %s, got %s: %s", word, p->down ? conn_failure_word(p->why) : "no end",
                  p->err.text);
     }
-    if (strstr(p->err.text, part) == NULL) {
+    if (!strstr(p->err.text, part)) {
         fail_msg("'%s' is not in: %s", part, p->err.text);
     }
     print_message("# %-14s %5u ms  %s\n", word, p->elapsed_ms, p->err.text);

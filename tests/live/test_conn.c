@@ -287,7 +287,7 @@ static void test_name_forms(void **state)
         probe_open(&p, &o);
         print_message("# node %s asked for as %s\n", name, target);
         expect_up(&p);
-        if (k->own != NULL) {
+        if (k->own) {
             assert_string_equal(conn_own_node(p.conn), k->own);
         }
         assert_string_equal(conn_peer_node(p.conn), name);

@@ -340,7 +340,7 @@ static void test_peers_with_odd_names(void **state)
         pid_t pid = fake_named_start(&o.port, cases[i].name, serve_silence);
         probe_open(&p, &o);
         print_message("# %zu\n", i);
-        if (cases[i].word != NULL) {
+        if (cases[i].word) {
             expect_down(&p, cases[i].word, "calls itself");
         } else {
             expect_up(&p);

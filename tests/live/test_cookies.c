@@ -88,7 +88,7 @@ static int act_as_vm(char **argv)
     struct in_addr here = {.s_addr = htonl(INADDR_LOOPBACK)};
     char host[] = "127.0.0.1";
     /* Its command line may lie, or say nothing of what epmd is told. */
-    const char *alive = getenv("AS") != NULL ? getenv("AS") : argv[2];
+    const char *alive = getenv("AS") ? getenv("AS") : argv[2];
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     signal(SIGPIPE, SIG_IGN);
     ei_init();
@@ -122,7 +122,7 @@ struct vm {
 static const char *vm_says(struct vm *vm, char line[64])
 {
     struct pollfd p = {.fd = fileno(vm->out), .events = POLLIN};
-    if (poll(&p, 1, 30000) != 1 || fgets(line, 64, vm->out) == NULL) {
+    if (poll(&p, 1, 30000) != 1 || !fgets(line, 64, vm->out)) {
         return "";
     }
     line[strcspn(line, "\n")] = '\0';

@@ -429,7 +429,7 @@ static double whole_of(json_t *system, json_t *rows)
     json_t *row;
     json_array_foreach (rows, i, row) {
         const char *call = json_string_value(json_object_get(row, "initial_call"));
-        bool dirty = call && strstr(call, "erts_dirty_process_signal_handler") != NULL;
+        bool dirty = call && strstr(call, "erts_dirty_process_signal_handler");
         *(dirty ? &aside : &sum) += json_number_value(json_object_get(row, "reductions_share"));
     }
     return fmax(fmax(1 - aside, 0.1), sum);

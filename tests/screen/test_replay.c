@@ -437,7 +437,7 @@ static void test_samples(void **state)
         go(r, rows[i].when);
         const struct samples_log *log = model_samples(m);
         assert_true((log != NULL) == (rows[i].samples > 0));
-        if (log == NULL)
+        if (!log)
             continue;
         assert_int_equal(log->phase, SAMPLING_ENDED);
         assert_int_equal(log->run.samples, rows[i].samples);
@@ -542,7 +542,7 @@ static void test_spans(void **state)
         go(r, rows[i].when);
         const struct spans_run *run = model_spans(m);
         assert_true((run != NULL) == (rows[i].version > 0));
-        if (run == NULL)
+        if (!run)
             continue;
         assert_int_equal(run->version, rows[i].version);
         assert_int_equal(run->status.phase, SESSION_ENDED);

@@ -17,7 +17,7 @@ static void feed_cases(struct spans *s, const char *const *cases, size_t n)
     for (size_t i = 0; i < n; i++) {
         FILE *file = fopen(path, "r");
         bool inside = false;
-        if (file == NULL)
+        if (!file)
             abort();
         snprintf(head, sizeof head, "case %s\n", cases[i]);
         while (fgets(line, sizeof line, file)) {
@@ -29,7 +29,7 @@ static void feed_cases(struct spans *s, const char *const *cases, size_t n)
             if (!inside)
                 continue;
             char *rest = strchr(line, ' ');
-            if (strncmp(line, "name ", 5) == 0 || rest == NULL)
+            if (strncmp(line, "name ", 5) == 0 || !rest)
                 snprintf(moved, sizeof moved, "%s", line);
             else
                 snprintf(moved, sizeof moved, "%lld%s",

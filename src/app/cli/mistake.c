@@ -14,7 +14,7 @@ void mistake_put(struct buf *out, const char *text, size_t offset, const struct 
 {
     size_t len = strlen(text), from = 0, width;
     buf_printf(out, "beamtop: %s\n", err->text);
-    if (strchr(text, '\n') != NULL || len == 0)
+    if (strchr(text, '\n') || len == 0)
         return;
     size_t at = offset < len ? offset : len, to = len;
     size_t columns = text_width(text, at);

@@ -50,9 +50,9 @@ static void on_change(void *arg, bool facts)
     struct error err = {.code = ERR_NONE};
     struct session_port port;
     (void)facts;
-    struct live *live = b->source != NULL ? source_live(b->source) : NULL;
-    if (b->job->open == NULL || b->opened || b->rt.ended || live == NULL || !live_is_up(live) ||
-        model_node(b->model) == NULL)
+    struct live *live = b->source ? source_live(b->source) : NULL;
+    if (!b->job->open || b->opened || b->rt.ended || !live || !live_is_up(live) ||
+        !model_node(b->model))
         return;
     b->opened = true;
     live_pause(live, true); /* no tick is needed after that */
@@ -66,20 +66,20 @@ static void on_change(void *arg, bool facts)
 static void on_turn(uv_timer_t *timer)
 {
     struct batch *b = timer->data;
-    if (b->session != NULL && !b->rt.ended)
+    if (b->session && !b->rt.ended)
         session_tick(b->session);
-    if (b->job->turn != NULL && b->opened && !b->rt.ended)
+    if (b->job->turn && b->opened && !b->rt.ended)
         b->job->turn(b->job->arg);
 }
 
 /* Ctrl-C ends the session, which takes a moment; once more ends us, and the node cleans up. */
 static void interrupt_session(struct batch *b, int number)
 {
-    const bool stands = b->session != NULL || (b->job->interrupt != NULL && b->opened);
+    const bool stands = b->session || (b->job->interrupt && b->opened);
     if (!stands || b->signal != 0)
         runtime_end(&b->rt, 128 + number, NULL);
     b->signal = number;
-    if (b->session != NULL && !b->rt.ended)
+    if (b->session && !b->rt.ended)
         session_stop(b->session);
     else if (!b->rt.ended)
         b->job->interrupt(b->job->arg);
@@ -91,7 +91,7 @@ static void on_tick(void *arg)
 {
     struct batch *b = arg;
     struct error err = {.code = ERR_NONE};
-    if (b->rt.ended || b->job->open != NULL)
+    if (b->rt.ended || b->job->open)
         return;
     if (b->failed) {
         runtime_end(&b->rt, exit_code_of_error(b->rt.err.code), NULL);
@@ -112,9 +112,9 @@ static void on_trouble(void *arg, const struct error *err)
 {
     struct batch *b = arg;
     b->failed = true;
-    if (b->job->open != NULL && !b->opened)
+    if (b->job->open && !b->opened)
         runtime_end(&b->rt, exit_code_of_error(err->code), err);
-    else if (b->job->open == NULL && b->rt.err.code == ERR_NONE)
+    else if (!b->job->open && b->rt.err.code == ERR_NONE)
         b->rt.err = *err;
 }
 
@@ -128,14 +128,14 @@ static void on_notice(void *arg, bool trouble, const char *text)
 static void on_end(void *arg, bool had_tick, const struct error *err)
 {
     struct batch *b = arg;
-    if (b->session != NULL && !b->rt.ended) {
+    if (b->session && !b->rt.ended) {
         if (b->rt.err.code == ERR_NONE)
             b->rt.err = *err;
         session_link_lost(b->session, err);
     }
-    if (b->job->lost != NULL && b->opened && !b->rt.ended)
+    if (b->job->lost && b->opened && !b->rt.ended)
         b->job->lost(b->job->arg, err);
-    if (b->job->open != NULL)
+    if (b->job->open)
         runtime_end(&b->rt, b->opened ? EXIT_LOST : EXIT_CONNECT, err);
     runtime_end(&b->rt, !err ? EXIT_DONE : had_tick ? EXIT_LOST : EXIT_CONNECT, err);
 }
@@ -143,7 +143,7 @@ static void on_end(void *arg, bool had_tick, const struct error *err)
 static void on_interrupt(uv_signal_t *handle, int number)
 {
     struct batch *b = handle->data;
-    if (b->job->open != NULL)
+    if (b->job->open)
         interrupt_session(b, number);
     else /* Ctrl-C is the way to end a run without -n. */
         runtime_end(&b->rt, number == SIGINT && b->job->ticks == 0 ? EXIT_DONE : 128 + number,
@@ -167,7 +167,7 @@ static int start(struct batch *b, struct error *err)
         .model = b->model,
         .interval_s = o->interval_s,
         .budget = o->budget,
-        .batch = b->job->open == NULL,
+        .batch = !b->job->open,
         .rates = b->job->rates,
         .most_s = b->job->ticks > 0 ? LIMIT_BATCH_APART_S : 0,
         .handlers = &handlers,
@@ -197,7 +197,7 @@ int batch_run(const struct batch_job *job)
     if (start(&b, &err) != 0) {
         (void)runtime_ends(&b.rt, exit_code_of_error(err.code), &err);
     } else {
-        if (job->open != NULL)
+        if (job->open)
             uv_timer_start(&b.timer, on_turn, job->turn_ms, job->turn_ms);
         else if (job->env->err_tty)
             uv_timer_start(&b.timer, on_progress, PROGRESS_MS, PROGRESS_MS);
@@ -205,7 +205,7 @@ int batch_run(const struct batch_job *job)
         uv_run(&b.rt.loop, UV_RUN_DEFAULT);
     }
     clear_progress(&b);
-    if (job->lost != NULL && b.opened)
+    if (job->lost && b.opened)
         job->lost(job->arg, &b.rt.err);
     session_free(b.session); /* before the source that it asks */
     source_close(b.source, NULL, NULL);

@@ -195,11 +195,11 @@ static int check_words(const struct cli_options *o)
         }
         patterns_free(patterns, n);
     }
-    if (o->procs != NULL && procs_parse(&procs, o->procs, &offset, &err) != 0) {
+    if (o->procs && procs_parse(&procs, o->procs, &offset, &err) != 0) {
         mistake_print(o->procs, offset, &err);
         return EXIT_USAGE;
     }
-    if (o->procs != NULL && !o->time && !o->memory) {
+    if (o->procs && !o->time && !o->memory) {
         fputs("beamtop: --procs is for --time and --memory: calls are counted in all processes\n",
               stderr);
         return EXIT_USAGE;

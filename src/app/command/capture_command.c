@@ -158,7 +158,7 @@ static int prepare(struct capturing *c, const struct app_env *env, struct want *
     if (rc == 0)
         rc = choose_format(o, &c->format, err);
     /* Several without an interval: each tick. */
-    bool each_tick = o->ticks_given && o->when == NULL && !(o->every_s > 0);
+    bool each_tick = o->ticks_given && !o->when && !(o->every_s > 0);
     double every_s = each_tick ? option_double(&c->settings.options, OPTION_INTERVAL) : o->every_s;
     if (rc == 0)
         rc = trigger_init(&c->trigger, o->when, every_s, err);

@@ -67,7 +67,7 @@ int command_explain(const struct cli_options *o, const struct app_env *env)
     int code = output_put(&out);
     if (rc != 0)
         mistake_print(o->target, offset, &err);
-    if (patterns != NULL)
+    if (patterns)
         patterns_free(patterns, n);
     buf_clear(&out);
     return rc == 0 ? code : EXIT_USAGE;

@@ -98,7 +98,7 @@ static void mdoc_caps(struct buf *out)
 
 static void mdoc_words(struct buf *out, const struct pattern_word *words)
 {
-    for (; words->word != NULL; words++) {
+    for (; words->word; words++) {
         buf_printf(out, ".It Ic %s\n", words->word);
         for (const char *s = words->help; *s; s++)
             buf_printf(out, "%s%c", *s == '(' && s[1] == ')' ? "\\&" : "", *s);

@@ -212,17 +212,17 @@ static int check_words(const struct cli_options *o)
     for (size_t i = 0; i < o->n_rest; i++)
         if (!is_pattern(o->rest[i], o->syntax))
             return EXIT_USAGE;
-    if (o->within != NULL && !is_pattern(o->within, o->syntax))
+    if (o->within && !is_pattern(o->within, o->syntax))
         return EXIT_USAGE;
-    if ((o->n_rest == 0) == (o->process == NULL)) {
+    if ((o->n_rest == 0) == !o->process) {
         tell_line("spans needs a PATTERN, calls that begin a request, or --process WHO");
         return EXIT_USAGE;
     }
-    if (o->process != NULL && procs_parse(&procs, o->process, &offset, &err) != 0) {
+    if (o->process && procs_parse(&procs, o->process, &offset, &err) != 0) {
         mistake_print(o->process, offset, &err);
         return EXIT_USAGE;
     }
-    if (o->procs != NULL && procs_parse(&procs, o->procs, &offset, &err) != 0) {
+    if (o->procs && procs_parse(&procs, o->procs, &offset, &err) != 0) {
         mistake_print(o->procs, offset, &err);
         return EXIT_USAGE;
     }

@@ -120,7 +120,7 @@ static void tell_estimate(struct stacking *t, const struct trace_state *state)
     t->reported = true;
     tell_line("%llu function%s, %s: calls and times off CPU of one process%s%s",
               (unsigned long long)p->functions, p->functions == 1 ? "" : "s",
-              t->procs != NULL ? state->status.procs : "the first process that calls",
+              t->procs ? state->status.procs : "the first process that calls",
               p->others[0] ? "; also there: " : "", p->others);
 }
 
@@ -161,7 +161,7 @@ static void put(struct stacking *t, const struct trace_state *state)
     const struct session_port *port = session_port(t->run->session);
     struct sink_output output = {.writer = sink_writer_of(stdout)};
     struct error err = {.code = ERR_NONE};
-    const bool first = t->procs == NULL;
+    const bool first = !t->procs;
     const int64_t from = first && t->called ? t->first_ns : state->armed_mono_ns;
     const int64_t last = state->ended_mono_ns != 0 ? state->ended_mono_ns : t->last_ns;
     const int64_t until = last > from ? last : from;
@@ -307,7 +307,7 @@ static bool looks_like_process(const char *word)
     const char *dot = strrchr(word, '.');
     if (*word == '<' || strncmp(word, "label:/", 7) == 0 || strncmp(word, "call:/", 6) == 0)
         return true;
-    return strpbrk(word, ":(/ ") == NULL && (dot == NULL || text_is_upper((unsigned char)dot[1]));
+    return !strpbrk(word, ":(/ ") && (!dot || text_is_upper((unsigned char)dot[1]));
 }
 
 /* Whether it chooses one process, as far as the words show. */

@@ -53,7 +53,7 @@ int trace_arguments_check(const char *const *texts, size_t n_texts, const char *
                 settings->on_rate_stop = false;
         patterns_free(patterns, n);
     }
-    if (who == NULL || procs_parse(&procs, who, &offset, &err) == 0)
+    if (!who || procs_parse(&procs, who, &offset, &err) == 0)
         return EXIT_DONE;
     mistake_print(who, offset, &err);
     return EXIT_USAGE;

@@ -56,7 +56,7 @@ static void output_failed(struct tracing *t, const struct error *err)
 static void print_due(struct tracing *t, bool all)
 {
     struct error err = {.code = ERR_NONE};
-    if (t->print == NULL || trace_sink_write_errno(t->sink) != 0)
+    if (!t->print || trace_sink_write_errno(t->sink) != 0)
         return;
     if (trace_print_due(t->print, trace_session_log(t->run->session), uv_now(&t->run->rt.loop), all,
                         &err) != 0)

@@ -14,7 +14,7 @@
 static bool is_plain(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           strchr("@_-", c) != NULL;
+           strchr("@_-", c);
 }
 
 /* FNV-1a */

@@ -43,7 +43,7 @@ static const struct trace_event *first_event(const struct trace_print *p,
 
 static bool is_due(const struct trace_print *p, const struct trace_event *event, uint64_t now_ms)
 {
-    return event == NULL || event->kind == EVENT_LOST || event->name.len > 0 ||
+    return !event || event->kind == EVENT_LOST || event->name.len > 0 ||
            now_ms - p->held[p->first].since_ms >= HOLD_MS;
 }
 
@@ -53,7 +53,7 @@ static int print_first(struct trace_print *p, const struct trace_log *log,
     bool finished = p->held[p->first].finished;
     p->first = (p->first + 1) % HELD_MOST;
     p->n--;
-    return event == NULL ? 0 : p->put(p->arg, log, event, finished, err);
+    return event ? p->put(p->arg, log, event, finished, err) : 0;
 }
 
 int trace_print_due(struct trace_print *p, const struct trace_log *log, uint64_t now_ms, bool all,

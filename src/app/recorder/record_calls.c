@@ -162,7 +162,7 @@ static void lost(struct record_series *r, const struct error *why)
     (void)why;
     r->over = r->stopping;
     live_hold(r->setup.live, false);
-    if (r->session != NULL && !r->done)
+    if (r->session && !r->done)
         record_series_done(r);
 }
 

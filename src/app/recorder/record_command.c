@@ -238,7 +238,7 @@ static int send_to(const struct record_peer *peer, const char *line)
     struct buf reply;
     buf_init(&reply, 0);
     int rc = record_peer_ask(peer->path, line, &reply, &err);
-    bool ok = rc == 0 && strstr(buf_cstr(&reply), "true") != NULL;
+    bool ok = rc == 0 && strstr(buf_cstr(&reply), "true");
     buf_clear(&reply);
     if (!ok)
         return complain(EXIT_FAILED, rc != 0 ? err.text : "the recorder does not know that");

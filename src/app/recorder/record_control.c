@@ -299,7 +299,7 @@ int record_sockets_list(char out[LIMIT_RECORD_PEERS][RECORD_SOCKET_BYTES], size_
     DIR *d = rc == 0 ? opendir(dir) : NULL;
     if (d)
         rc = check_dir(dir, err);
-    while (d && rc == 0 && *n < LIMIT_RECORD_PEERS && (entry = readdir(d)) != NULL) {
+    while (d && rc == 0 && *n < LIMIT_RECORD_PEERS && (entry = readdir(d))) {
         const char *name = entry->d_name;
         if (strncmp(name, PREFIX, sizeof PREFIX - 1) == 0 && strlen(name) < SOCKET_NAME_BYTES)
             put_path(out[(*n)++], dir, name);

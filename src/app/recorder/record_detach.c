@@ -36,10 +36,10 @@ int record_log_open(struct record_log *log, const char *path, struct error *err)
 static bool close_others(int kept)
 {
     DIR *open_ones = opendir("/proc/self/fd");
-    if (open_ones == NULL)
+    if (!open_ones)
         return false;
     const struct dirent *entry;
-    while ((entry = readdir(open_ones)) != NULL) {
+    while ((entry = readdir(open_ones))) {
         int fd = atoi(entry->d_name); /* 0 of "." and ".." */
         if (fd > 2 && fd != kept && fd != dirfd(open_ones))
             close(fd);

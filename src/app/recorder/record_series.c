@@ -69,7 +69,7 @@ static void free_session(struct record_series *r)
 
 void record_series_free(struct record_series *r)
 {
-    if (r == NULL)
+    if (!r)
         return;
     r->done = true; /* reports of the session are ignored from here on */
     free_session(r);
@@ -78,25 +78,25 @@ void record_series_free(struct record_series *r)
 
 void record_series_tick(struct record_series *r)
 {
-    if (r == NULL)
+    if (!r)
         return;
-    if (r->session != NULL && r->done)
+    if (r->session && r->done)
         free_session(r);
-    if (r->session != NULL)
+    if (r->session)
         r->kind->tick(r);
-    else if (!r->over && !r->stopping && live_is_up(r->setup.live) &&
-             model_node(r->setup.model) != NULL && r->kind->may_begin(r))
+    else if (!r->over && !r->stopping && live_is_up(r->setup.live) && model_node(r->setup.model) &&
+             r->kind->may_begin(r))
         begin(r);
 }
 
 void record_series_link_lost(struct record_series *r)
 {
     struct error err = {.code = ERR_NONE};
-    if (r == NULL)
+    if (!r)
         return;
     error_set(&err, ERR_LOST, "the link was lost");
     r->kind->lost(r, &err);
-    if (r->session != NULL)
+    if (r->session)
         session_link_lost(r->session, &err);
     if (r->retry.wait_s > 0)
         r->next_ns = 0;
@@ -105,10 +105,10 @@ void record_series_link_lost(struct record_series *r)
 
 bool record_series_stop(struct record_series *r)
 {
-    if (r == NULL)
+    if (!r)
         return false;
     r->stopping = r->over = true;
-    if (r->session == NULL || r->done)
+    if (!r->session || r->done)
         return false;
     session_stop(r->session);
     return !r->done;
@@ -116,10 +116,10 @@ bool record_series_stop(struct record_series *r)
 
 unsigned record_series_number(const struct record_series *r)
 {
-    return r != NULL ? r->number : 0;
+    return r ? r->number : 0;
 }
 
 const char *record_series_refusal(const struct record_series *r)
 {
-    return r != NULL ? r->retry.why : "";
+    return r ? r->retry.why : "";
 }

@@ -80,7 +80,7 @@ bool record_status_is_of(const struct record_status *s, const char *node,
 static bool is_plain(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           (c && strchr("-_.@", c) != NULL);
+           (c && strchr("-_.@", c));
 }
 
 void record_default_name(struct buf *out, const char *dir, const char *node, int64_t wall_us)

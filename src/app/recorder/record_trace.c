@@ -249,12 +249,12 @@ struct record_series *record_trace_new(const struct record_series_setup *setup)
 
 bool record_trace_holds_calls(const struct record_series *r)
 {
-    return r != NULL && has_one_space(r) && (r->session != NULL || (!r->over && r->number == 0));
+    return r && has_one_space(r) && (r->session || (!r->over && r->number == 0));
 }
 
 int record_trace_exit_code(const struct record_series *r)
 {
-    if (r == NULL)
+    if (!r)
         return EXIT_DONE;
     return r->exit_code != EXIT_DONE ? r->exit_code : r->refused_code;
 }

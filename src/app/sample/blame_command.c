@@ -49,7 +49,7 @@ static int by_weight(const void *a, const void *b)
     const struct caller *x = a, *y = b;
     if (x->weight < y->weight || x->weight > y->weight)
         return x->weight > y->weight ? -1 : 1;
-    return !x->frame || !y->frame ? (x->frame == NULL) - (y->frame == NULL)
+    return !x->frame || !y->frame ? !x->frame - !y->frame
                                   : slice_order(x->frame->name, y->frame->name);
 }
 

@@ -135,7 +135,7 @@ static int check_remote(const struct cli_options *o, struct error *err)
 /* What can still be known where this was refused, the most first. */
 static void put_what_is_left(const char *target)
 {
-    if (strchr(target, '@') == NULL)
+    if (!strchr(target, '@'))
         target = "NODE";
     printf(
         "from outside    refused: see the message\n"

@@ -38,7 +38,7 @@ static void on_ended(void *arg, const struct error *err)
 {
     struct sample_run *t = arg;
     clear_progress(t);
-    t->ended = err == NULL;
+    t->ended = !err;
     runtime_end(&t->rt, err ? exit_code_of_error(err->code) : EXIT_DONE, err);
 }
 
@@ -96,7 +96,7 @@ static void on_yields_ended(void *arg, const struct error *err)
     struct sample_run *t = arg;
     if (t->batch->rt.ended)
         return;
-    t->ended = err == NULL;
+    t->ended = !err;
     if (err)
         runtime_end(&t->batch->rt, exit_code_of_error(err->code), err);
     else if (t->is_lost || !sample_log_ask_names(t->log, &t->port))

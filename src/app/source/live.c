@@ -260,7 +260,7 @@ void live_hold(struct live *l, bool held)
 
 bool live_is_asking(const struct live *l)
 {
-    for (int q = 0; l->query != NULL && q < QUESTIONS; q++)
+    for (int q = 0; l->query && q < QUESTIONS; q++)
         if (query_pending(l->query, (enum question)q))
             return true;
     return false;
@@ -323,7 +323,7 @@ static void port_listen(void *ctx, uint64_t id, event_fn *fn, void *fn_arg)
 static void port_drop(void *ctx, const void *fn_arg)
 {
     struct live *l = ctx;
-    if (l->query != NULL)
+    if (l->query)
         query_drop(l->query, fn_arg);
 }
 
@@ -343,10 +343,9 @@ static int release(struct slice otp)
 
 int live_port(struct live *l, struct session_port *out, struct error *err)
 {
-    const struct node_info *node = l != NULL ? model_node(l->model) : NULL;
-    if (node == NULL || live_peer_node(l) == NULL)
-        return error_set(err, ERR_LOST,
-                         l == NULL ? "no node is connected" : "not connected to the node");
+    const struct node_info *node = l ? model_node(l->model) : NULL;
+    if (!node || !live_peer_node(l))
+        return error_set(err, ERR_LOST, l ? "not connected to the node" : "no node is connected");
     *out = (struct session_port){.ask = port_ask,
                                  .tell = port_tell,
                                  .listen = port_listen,

@@ -276,7 +276,7 @@ static void show_spans(struct replay *r)
     const int64_t id =
         recording_info(r->recording)->has_spans ? recording_spans_id(r->recording, r->tick) : 0;
     model_set_spans(r->model, NULL);
-    if (r->spans == NULL || r->spans->version != (uint64_t)id) {
+    if (!r->spans || r->spans->version != (uint64_t)id) {
         spans_run_free(r->spans);
         r->spans = NULL;
         if (id > 0)

@@ -23,7 +23,7 @@ struct replay_calls *replay_calls_new(void)
 
 void replay_calls_free(struct replay_calls *c)
 {
-    if (c == NULL)
+    if (!c)
         return;
     calls_log_clear(&c->log);
     arena_clear(&c->arena);

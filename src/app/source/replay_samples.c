@@ -20,7 +20,7 @@ struct replay_samples *replay_samples_new(void)
 
 void replay_samples_free(struct replay_samples *s)
 {
-    if (s == NULL)
+    if (!s)
         return;
     recorded_samples_clear(&s->kept);
     free(s);

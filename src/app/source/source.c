@@ -15,7 +15,7 @@ int source_open(struct source **out, const char *target, const struct source_set
 
 bool source_can(const struct source *s, enum source_ability ability)
 {
-    return s != NULL && (s->ops->abilities >> ability & 1) != 0;
+    return s && (s->ops->abilities >> ability & 1) != 0;
 }
 
 int source_set_want(struct source *s, const struct want *want, struct error *err)
@@ -56,9 +56,9 @@ int64_t source_wall_us(const struct source *s)
 
 void source_close(struct source *s, void (*closed)(void *arg), void *arg)
 {
-    if (s != NULL)
+    if (s)
         s->ops->close(s, closed, arg);
-    else if (closed != NULL)
+    else if (closed)
         closed(arg);
 }
 

@@ -159,7 +159,7 @@ static void on_link(void *arg, bool up)
 /* What was asked of the source stays without an answer. */
 static void close_source(struct tui *t)
 {
-    if (t->source == NULL)
+    if (!t->source)
         return;
     tui_sessions_lost(t, true);
     tui_sample_leave(t->sample);

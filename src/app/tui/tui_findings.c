@@ -139,13 +139,13 @@ void tui_findings_tick(struct tui_findings *f)
     uint64_t now = uv_now(&f->tui->rt.loop);
     int64_t tick = 0;
     struct recording *recorded = source_recording(f->tui->source, &tick);
-    if (recorded != NULL) {
+    if (recorded) {
         judge_recorded(f, recorded, tick);
         return;
     }
-    if (f->feed.recorder == NULL)
+    if (!f->feed.recorder)
         open_recorder(f);
-    if (f->feed.recorder == NULL)
+    if (!f->feed.recorder)
         return;
     model_set_findings(f->tui->model, &f->shown);
     if (feed_tick(&f->feed, &err) != 0) {
@@ -174,7 +174,7 @@ void tui_findings_window(struct tui_findings *f, const struct calls_window *w)
     struct recorded_call top[LIMIT_CALLS_ROWS];
     size_t n = w->n_rows < LIMIT_CALLS_ROWS ? w->n_rows : LIMIT_CALLS_ROWS;
     /* Rules would miss the functions that are called most. */
-    if (f->feed.recorder == NULL || w->n_excluded > 0)
+    if (!f->feed.recorder || w->n_excluded > 0)
         return;
     for (size_t i = 0; i < n; i++) {
         const struct calls_function *c = &w->rows[i];
@@ -200,7 +200,7 @@ void tui_findings_window(struct tui_findings *f, const struct calls_window *w)
 
 void tui_findings_samples(struct tui_findings *f, const struct samples_summary *run)
 {
-    if (f->feed.recorder == NULL)
+    if (!f->feed.recorder)
         return;
     recorder_samples(f->feed.recorder, run);
     f->judged_ms = 0;
@@ -237,7 +237,7 @@ struct tui_findings *tui_findings_new(struct tui *t)
 
 void tui_findings_free(struct tui_findings *f)
 {
-    if (f == NULL)
+    if (!f)
         return;
     tui_findings_left(f);
     free(f);

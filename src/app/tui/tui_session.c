@@ -46,7 +46,7 @@ static void ask(struct tui_session *s)
 void tui_session_changed(void *arg)
 {
     struct tui_session *s = arg;
-    if (s->session == NULL)
+    if (!s->session)
         return;
     enum session_phase phase = session_status(s->session)->phase;
     bool begun = phase == SESSION_RUNNING && s->reported < SESSION_RUNNING;

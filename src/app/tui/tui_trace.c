@@ -131,7 +131,7 @@ static int open_session(struct tui_trace *tr, struct session **out, const struct
     struct procs procs;
     size_t at = 0;
     int rc = 0;
-    if (r->procs != NULL && procs_parse(&procs, r->procs, &at, err) != 0) {
+    if (r->procs && procs_parse(&procs, r->procs, &at, err) != 0) {
         *offset = r->procs_at + at;
         return err->code;
     }
@@ -175,7 +175,7 @@ void tui_trace_paused(struct tui_trace *tr)
 void tui_trace_suspend(struct tui_trace *tr, bool stands)
 {
     const struct trace_state *s = tui_trace_state(tr);
-    if (s == NULL)
+    if (!s)
         return;
     if (stands && s->status.phase == SESSION_RUNNING) {
         tr->paused_by_us = true;

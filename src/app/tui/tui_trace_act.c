@@ -66,7 +66,7 @@ static const struct armed_row *holder(const struct armed_detail *a)
     for (size_t i = 0; i < a->n_rows; i++) {
         const struct armed_row *row = &a->rows[i];
         bool named = row->tracer.len > 0 || row->session.len > 0;
-        if (named && (found == NULL || (row->beamtop && !found->beamtop)))
+        if (named && (!found || (row->beamtop && !found->beamtop)))
             found = row;
     }
     return found;
@@ -76,14 +76,14 @@ static const struct armed_row *holder(const struct armed_detail *a)
 static void act_armed_stop(struct tui_trace *tr, const char *arg)
 {
     const struct armed_detail *a = model_armed(tr->tui->model);
-    const struct armed_row *row = a == NULL ? NULL : holder(a);
+    const struct armed_row *row = a ? holder(a) : NULL;
     bool others = tui_calls_stop(tr->tui->calls);
     others |= tui_spans_stop(tr->tui->spans);
     if (tui_trace_runs(tr))
         act_stop(tr, arg);
     if (others || tui_trace_runs(tr))
         return;
-    if (row == NULL) {
+    if (!row) {
         tui_message(tr->tui, STYLE_MESSAGE, "nothing of ours is armed");
         return;
     }
@@ -147,7 +147,7 @@ static const struct trace_event *event_here(struct tui_trace *tr)
     const struct trace_event *e = NULL;
     if (link.kind == TARGET_EVENT)
         e = trace_log_find(trace_session_log(tr->s.session), link.id);
-    if (e == NULL)
+    if (!e)
         tui_message(tr->tui, STYLE_MESSAGE, "put the cursor on an event");
     return e;
 }
@@ -156,7 +156,7 @@ static void act_only_process(struct tui_trace *tr, const char *arg)
 {
     const struct trace_event *e = event_here(tr);
     (void)arg;
-    if (e == NULL)
+    if (!e)
         return;
     struct buf pid;
     buf_init(&pid, 0);
@@ -170,7 +170,7 @@ static void act_only_pattern(struct tui_trace *tr, const char *arg)
 {
     const struct trace_event *e = event_here(tr);
     (void)arg;
-    if (e == NULL)
+    if (!e)
         return;
     const struct trace_pattern_info *info =
         trace_log_pattern(trace_session_log(tr->s.session), e->pattern);

@@ -41,7 +41,7 @@ void tui_trace_library(struct tui_trace *tr)
     size_t n = 0;
     for (size_t age = 0; n < RECENT; age++) {
         line = prompt_history_line(tr->tui->prompt, PROMPT_TRACE, age);
-        if (line == NULL)
+        if (!line)
             break;
         if (is_new(choices, n, line))
             choices[n++] = (struct screen_choice){.title = "typed before", .text = line};

@@ -72,8 +72,8 @@ static struct slice at_of(const struct span_wait *wait)
 static bool follow(struct path *p, const struct span_wait *wait)
 {
     const struct span *on = wait->on != SPAN_NONE ? &p->s->spans[wait->on] : NULL;
-    if (on == NULL || on->root != p->root || on->started_ns >= p->at ||
-        on->ended_ns < wait->from_ns || p->hops >= LIMIT_SPAN_DEPTH)
+    if (!on || on->root != p->root || on->started_ns >= p->at || on->ended_ns < wait->from_ns ||
+        p->hops >= LIMIT_SPAN_DEPTH)
         return false;
     step_to(p, SPAN_STEP_WAIT, on->ended_ns, at_of(wait)); /* the reply on its way */
     p->span = wait->on;
@@ -107,7 +107,7 @@ static void walk(struct path *p)
 {
     for (bool more = true; more && p->n < LIMIT_SPAN_STEPS;) {
         const struct span_wait *wait = wait_before(p);
-        if (wait != NULL)
+        if (wait)
             walk_wait(p, wait);
         else
             more = walk_start(p);

@@ -156,14 +156,14 @@ const struct span_wait *spans_largest_wait(const struct spans *s, const struct s
     for (uint32_t i = 0; i < span->n_waits; i++) {
         const struct span_wait *wait = &s->waits[span->wait + i];
         if (wait->kind != SPAN_WAIT_NESTED && wait->kind != SPAN_WAIT_OFF_CPU &&
-            wait->net_ns > (largest != NULL ? largest->net_ns : 0))
+            wait->net_ns > (largest ? largest->net_ns : 0))
             largest = wait;
     }
     /* As deep as LIMIT_SPAN_DEPTH. */
     for (uint32_t i = span->child; i != SPAN_NONE; i = s->spans[i].next) {
         const struct span_wait *within =
             s->spans[i].kind == SPAN_FUNCTION ? spans_largest_wait(s, &s->spans[i]) : NULL;
-        if (within != NULL && (largest == NULL || within->net_ns > largest->net_ns))
+        if (within && (!largest || within->net_ns > largest->net_ns))
             largest = within;
     }
     return largest;
@@ -350,7 +350,7 @@ static uint32_t frame_of_wait(struct stacks *stacks, const struct span_wait *wai
 {
     struct buf name;
     buf_init(&name, 0);
-    if (wait != NULL)
+    if (wait)
         span_put_wait(&name, wait, true);
     else
         buf_puts(&name, "QUEUED");

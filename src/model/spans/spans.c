@@ -12,7 +12,7 @@ static uint32_t intern(struct spans *s, struct interned *in, const void *key, si
 {
     struct intern *e;
     HASH_FIND(hh, in->by_key, key, len, e);
-    if (e != NULL)
+    if (e)
         return e->id;
     if (!room)
         return UINT32_MAX;
@@ -79,7 +79,7 @@ static void interned_free(struct interned *in)
 
 void spans_free(struct spans *s)
 {
-    if (s == NULL)
+    if (!s)
         return;
     interned_free(&s->texts);
     interned_free(&s->processes);

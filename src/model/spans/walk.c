@@ -96,11 +96,10 @@ static void close_all(struct walk *w, struct process *p, int64_t at, uint32_t wh
     bool normal = slice_is(reason, "normal") || slice_is(reason, "shutdown");
     while (p->top != SPAN_NONE) {
         struct call *c = walk_call_of(w, w->extra[p->top].call);
-        struct process *caller = c != NULL ? &w->processes[c->process] : NULL;
+        struct process *caller = c ? &w->processes[c->process] : NULL;
         walk_close_top(w, p, at, false, normal ? SPAN_OK : SPAN_EXIT,
                        normal ? (struct slice){0} : reason);
-        if (c != NULL && !c->ended && !c->replied && !caller->scheduled &&
-            caller->active <= c->sent)
+        if (c && !c->ended && !c->replied && !caller->scheduled && caller->active <= c->sent)
             walk_end_call(w, caller, c, at, SPAN_EXIT)->at = reason;
     }
 }
@@ -134,7 +133,7 @@ static struct message_key key_of(const struct event *e, uint32_t sender, uint32_
 static struct message *message_of(struct walk *w, const struct event *e)
 {
     struct message *m = NULL;
-    for (unsigned to_name = 0; m == NULL && to_name < 2; to_name++) {
+    for (unsigned to_name = 0; !m && to_name < 2; to_name++) {
         const struct message_key key = key_of(e, e->peer, to_name ? 0 : e->process);
         HASH_FIND(hh, w->by_key, &key, sizeof key, m);
     }
@@ -185,7 +184,7 @@ static void take_return(struct walk *w, const struct event *e)
     if (e->class == SPAN_CLASS_EXIT && slice_is(reason, "noproc"))
         outcome = SPAN_NOPROC;
     struct call *c = walk_open_call(w, p, root);
-    if (outcome == SPAN_TIMEOUT && c != NULL && p->active <= c->sent)
+    if (outcome == SPAN_TIMEOUT && c && p->active <= c->sent)
         walk_end_call(w, p, c, e->at, SPAN_TIMEOUT);
     while (p->top != root)
         walk_close_top(w, p, e->at, false, SPAN_UNKNOWN, (struct slice){0});
@@ -196,7 +195,7 @@ static void take_return(struct walk *w, const struct event *e)
 static bool is_hex(struct slice text)
 {
     size_t n = 0;
-    while (n < text.len && strchr("0123456789abcdef", text.s[n]) != NULL && text.s[n] != '\0')
+    while (n < text.len && strchr("0123456789abcdef", text.s[n]) && text.s[n] != '\0')
         n++;
     return n == text.len;
 }
@@ -272,7 +271,7 @@ static void send_reply(struct walk *w, struct process *p, const struct event *e)
     uint32_t base = walk_base(w, p->top);
     if (base != SPAN_NONE && w->s->spans[base].kind == SPAN_SPAWN)
         w->s->spans[base].kind = SPAN_TASK;
-    if (c == NULL)
+    if (!c)
         return;
     c->replied = true;
     uint32_t callee = find_on_stack(w, p, e->ref);
@@ -290,7 +289,7 @@ static void take_send(struct walk *w, const struct event *e)
     const struct message_key key = key_of(e, e->process, to_pid ? e->peer : 0);
     struct message *m;
     HASH_FIND(hh, w->by_key, &key, sizeof key, m);
-    if (m == NULL) {
+    if (!m) {
         m = &w->messages[w->n_messages++];
         m->key = key;
         HASH_ADD(hh, w->by_key, key, sizeof key, m);
@@ -305,7 +304,7 @@ static void take_send(struct walk *w, const struct event *e)
     else if (e->tag == SPAN_TAG_EXIT)
         close_all(w, p, e->at, e->text);
     else if (e->ref != 0 && p->top != SPAN_NONE &&
-             (walk_call_of(w, e->ref) == NULL || w->calls[e->ref].ended)) {
+             (!walk_call_of(w, e->ref) || w->calls[e->ref].ended)) {
         w->calls[e->ref] = (struct call){.span = p->top,
                                          .process = e->process,
                                          .to = e->peer,
@@ -377,7 +376,7 @@ static void take_inside(struct walk *w, const struct event *e, uint32_t from)
     bool awaited = e->tag == SPAN_TAG_REPLY || slice_is(spans_text(w->s, e->text), "ack");
     int64_t since = p->gap.open ? p->gap.since : p->active;
     struct call *request = walk_call_of(w, e->ref);
-    if (request != NULL && request->callee == SPAN_NONE)
+    if (request && request->callee == SPAN_NONE)
         request->callee = p->top;
     if (!p->gap.open && (p->scheduled || !awaited || !is_below(w->s, from, walk_base(w, p->top))))
         return;
@@ -398,7 +397,7 @@ static bool belongs_inside(struct walk *w, const struct process *p)
     const struct span *top = &w->s->spans[base];
     const struct call *c = walk_call_of(w, w->extra[base].call);
     return walk_is_known(w, base) || top->kind == SPAN_ROOT || top->kind == SPAN_SPAWN ||
-           top->kind == SPAN_TASK || (top->kind == SPAN_CALL && c != NULL && !c->replied);
+           top->kind == SPAN_TASK || (top->kind == SPAN_CALL && c && !c->replied);
 }
 
 /* The function in which a message was awaited is one that waits, and the loop of a process that
@@ -427,12 +426,12 @@ static void open_request(struct walk *w, const struct event *e, const struct mes
         p->gap.open = false; /* it was idle */
     walk_settle(w, p, e->at);
     struct call *c = walk_call_of(w, e->ref);
-    bool handed_on = e->tag == SPAN_TAG_CALL && c != NULL && c->process != e->peer;
+    bool handed_on = e->tag == SPAN_TAG_CALL && c && c->process != e->peer;
     uint32_t index = open_span(w, handed_on ? SPAN_MESSAGE : kinds[e->tag], m->span, e);
     if (index == SPAN_NONE)
         return;
     w->s->spans[index].queued_ns = e->at - m->at;
-    if (c != NULL && e->tag != SPAN_TAG_REPLY && c->callee == SPAN_NONE) {
+    if (c && e->tag != SPAN_TAG_REPLY && c->callee == SPAN_NONE) {
         c->callee = index;
         w->extra[index].call = e->ref;
     }
@@ -443,11 +442,11 @@ static void take_receive(struct walk *w, const struct event *e)
     struct process *p = &w->processes[e->process];
     const struct message *m = message_of(w, e);
     struct call *c = e->tag == SPAN_TAG_REPLY ? walk_call_of(w, e->ref) : NULL;
-    if (m != NULL)
+    if (m)
         learn(w, p, e, m->at);
-    if (c != NULL && !c->ended && c->process == e->process)
-        take_reply(w, c, m != NULL ? m->span : SPAN_NONE, e);
-    else if (m == NULL || m->span == SPAN_NONE)
+    if (c && !c->ended && c->process == e->process)
+        take_reply(w, c, m ? m->span : SPAN_NONE, e);
+    else if (!m || m->span == SPAN_NONE)
         w->s->built.leaked++;
     else if (e->tag == SPAN_TAG_SPAWNED)
         ;
@@ -499,7 +498,7 @@ static void take_in(struct process *p, const struct event *e)
 static void note_next(struct walk *w, const struct process *p, int64_t now)
 {
     struct call *c = walk_call_of(w, p->call);
-    if (c != NULL && c->next == 0 && now > c->sent)
+    if (c && c->next == 0 && now > c->sent)
         c->next = now;
 }
 

@@ -8,8 +8,7 @@ static void end_waiting(struct walk *w, struct process *p)
     struct call *c = walk_open_call(w, p, p->top);
     bool resumed = !p->gap.open || p->gap.resumed;
     uint32_t root = w->s->spans[p->top].root;
-    if (c != NULL && !w->extra[root].ended &&
-        (p->scheduled ? !resumed : c->gen && p->active <= c->sent)) {
+    if (c && !w->extra[root].ended && (p->scheduled ? !resumed : c->gen && p->active <= c->sent)) {
         walk_end_call(w, p, c, w->end, SPAN_OPEN);
         for (uint32_t i = p->top; i != SPAN_NONE; i = w->extra[i].below) {
             w->extra[i].waits = true;
@@ -26,7 +25,7 @@ static void end_unanswered(struct walk *w)
 {
     for (uint32_t i = 0; i < w->s->refs.n; i++) {
         const struct call *c = walk_call_of(w, i);
-        if (c == NULL || !c->gen || c->ended || c->next == 0 || w->processes[c->process].scheduled)
+        if (!c || !c->gen || c->ended || c->next == 0 || w->processes[c->process].scheduled)
             continue;
         struct span_wait *wait = walk_add_wait(w, c->span, SPAN_WAIT_CALL, c->sent, c->next);
         wait->process = spans_process(w->s, c->to);
@@ -58,7 +57,7 @@ void walk_end_all(struct walk *w)
     for (uint32_t i = 0; i < s->n_spans; i++) {
         const struct call *c = walk_call_of(w, w->extra[i].call);
         const enum span_outcome outcome = s->spans[i].outcome;
-        if (c == NULL || (outcome != SPAN_UNKNOWN && outcome != SPAN_OK))
+        if (!c || (outcome != SPAN_UNKNOWN && outcome != SPAN_OK))
             continue;
         if (c->gave_up) /* which may have shown only after the reply */
             s->spans[i].outcome = SPAN_LATE;

@@ -78,7 +78,7 @@ struct call *walk_call_of(struct walk *w, uint32_t ref)
 struct call *walk_open_call(struct walk *w, const struct process *p, uint32_t span)
 {
     struct call *c = walk_call_of(w, p->call);
-    return c != NULL && !c->ended && walk_base(w, c->span) == walk_base(w, span) ? c : NULL;
+    return c && !c->ended && walk_base(w, c->span) == walk_base(w, span) ? c : NULL;
 }
 
 /* Since when the sender of a request waits for its reply. */
@@ -117,7 +117,7 @@ struct span_wait *walk_end_call(struct walk *w, const struct process *p, struct 
 enum span_outcome walk_ended_as(struct walk *w, const struct process *p, const struct call *c)
 {
     bool gen = in_gen(w, p->gap.at);
-    if (c == NULL)
+    if (!c)
         return SPAN_UNKNOWN;
     if (p->down == p->call && (gen || !c->replied))
         return slice_is(spans_text(w->s, p->down_for), "noproc") ? SPAN_NOPROC : SPAN_EXIT;

@@ -147,7 +147,7 @@ static void put_string(struct buf *out, struct slice text)
     json_put_line(&line, safe.len > 0 ? json_slice((struct slice){(char *)safe.data, safe.len})
                                       : json_string(""));
     for (size_t i = 0; i + 1 < line.len; i++) {
-        if (strchr("<>&", line.data[i]) != NULL)
+        if (strchr("<>&", line.data[i]))
             buf_printf(out, "\\u%04x", line.data[i]);
         else
             buf_put_u8(out, line.data[i]);

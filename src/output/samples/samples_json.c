@@ -193,7 +193,7 @@ static json_t *sources_of(const struct field_list *list, const struct samples_so
 
 static json_t *held_of(const struct samples_summary *run)
 {
-    if (run->held == NULL)
+    if (!run->held)
         return json_null();
     json_t *array = json_array();
     for (size_t i = 0; i < run->n_held; i++)
@@ -274,7 +274,7 @@ static json_t *frames_of(const struct sample *sample, const struct sample_frames
     for (size_t i = sample->n_frames; i-- > 0;) {
         const struct sample_frame *f = frames->at(frames->ctx, sample->frames[i]);
         const struct sample_frame none = {.kind = FRAME_UNKNOWN, .name = slice_of("[unknown]")};
-        const struct function row = function_of(f != NULL ? f : &none);
+        const struct function row = function_of(f ? f : &none);
         add(array, &stack_frame_fields, &row);
     }
     return array;
@@ -309,12 +309,12 @@ static json_t *thread_of(const struct thread_stack *t, const struct sample_frame
 {
     static const struct sample none = {0};
     char pid[SAMPLES_PID_BYTES];
-    const struct sample *sample = t->sample != NULL ? t->sample : &none;
+    const struct sample *sample = t->sample ? t->sample : &none;
     const struct thread_row row = {
         .thread = t->thread,
         .pid = slice_of(samples_pid(sample, pid)),
         .name = t->name,
-        .in = t->sample != NULL ? slice_of(sample_class_key(sample->in)) : (struct slice){0},
+        .in = t->sample ? slice_of(sample_class_key(sample->in)) : (struct slice){0},
         .why = t->why,
         .tid = t->tid,
         .complete = sample->flags & SAMPLE_COMPLETE,

@@ -21,7 +21,7 @@ static const struct sample_frame *frame_at(const struct sample_frames *frames, u
 {
     static const struct sample_frame none = {.kind = FRAME_UNKNOWN, .name = {"[unknown]", 9}};
     const struct sample_frame *f = frames->at(frames->ctx, id);
-    return f != NULL ? f : &none;
+    return f ? f : &none;
 }
 
 char *samples_pid(const struct sample *sample, char *to)
@@ -41,7 +41,7 @@ static void put_without(struct buf *out, struct slice text, const char *signs, c
     size_t from = out->len;
     text_put_safe(out, text.s, text.len, false);
     for (size_t i = from; i < out->len; i++)
-        if (strchr(signs, out->data[i]) != NULL)
+        if (strchr(signs, out->data[i]))
             out->data[i] = (uint8_t)by;
 }
 
@@ -69,7 +69,7 @@ void samples_perf_script(struct buf *out, const char *thread_name, int pid,
                sample->mono_ns % 1000000000 / 1000);
     for (size_t i = sample->n_frames; i-- > 0;) {
         const struct sample_frame *f = frame_at(frames, sample->frames[i]);
-        buf_printf(out, "\t%16" PRIx64 " ", sample->addresses != NULL ? sample->addresses[i] : 0);
+        buf_printf(out, "\t%16" PRIx64 " ", sample->addresses ? sample->addresses[i] : 0);
         /* a line whose function begins with a parenthesis is passed over, and after a semicolon
            there would be another frame */
         if (f->name.len > 0 && f->name.s[0] == '(')
@@ -124,7 +124,7 @@ void stack_text(struct buf *out, const struct thread_stack *stack,
     if (out->len > 0)
         buf_put_u8(out, '\n');
     put_safe(out, stack->thread, ascii);
-    if (stack->sample != NULL && stack->sample->pid_number > 0)
+    if (stack->sample && stack->sample->pid_number > 0)
         buf_printf(out, "  %s", samples_pid(stack->sample, pid));
     if (stack->name.len > 0) {
         buf_puts(out, "  ");
@@ -136,7 +136,7 @@ void stack_text(struct buf *out, const struct thread_stack *stack,
         put_safe(out, stack->why, ascii);
         buf_put_u8(out, '\n');
     }
-    if (stack->sample == NULL)
+    if (!stack->sample)
         return;
     for (size_t i = 0; i < stack->sample->n_frames; i++) {
         const struct sample_frame *f =

@@ -90,7 +90,7 @@ static const char *wall_text(struct report *r, int64_t wall_us)
     struct tm tm;
     char text[32];
     time_t seconds = (time_t)(wall_us / 1000000);
-    if (wall_us < 0 || gmtime_r(&seconds, &tm) == NULL ||
+    if (wall_us < 0 || !gmtime_r(&seconds, &tm) ||
         strftime(text, sizeof text, "%H:%M:%SZ", &tm) == 0)
         return "-";
     return arena_strdup(&r->arena, text);
@@ -258,13 +258,13 @@ static void add_branch(void *arg, const struct stacks_branch *b)
 static void put_tree(struct report *r)
 {
     struct stacks *inverted = r->options->callers ? stacks_inverted(r->run->stacks) : NULL;
-    struct tree_rows t = {.r = r, .s = inverted != NULL ? inverted : r->run->stacks};
+    struct tree_rows t = {.r = r, .s = inverted ? inverted : r->run->stacks};
     t.table = (struct text_table){
         .titles = {"total", "self", "function, and below it what it calls"},
         .left = 1u << 2,
         .n_columns = 3,
     };
-    if (inverted != NULL)
+    if (inverted)
         t.table = (struct text_table){
             .titles = {"share", "function, and below it its callers"},
             .left = 1u << 1,
@@ -417,7 +417,7 @@ static void put_held(struct report *r)
         .titles = {"held for", "samples", "thread", "process", "native call", "called by"},
         .left = 1u << 2 | 1u << 3 | 1u << 4 | 1u << 5,
         .n_columns = 6};
-    if (run->held == NULL)
+    if (!run->held)
         return;
     if (run->n_held == 0) {
         buf_printf(r->out, "\nno native call held a normal scheduler for two samples (%s)\n",

@@ -247,7 +247,7 @@ static struct slice wall_text(struct spans_form *f, int64_t mono_ns)
     struct tm tm;
     char text[40];
     time_t seconds = (time_t)(wall / 1000000000);
-    if (wall < 0 || gmtime_r(&seconds, &tm) == NULL ||
+    if (wall < 0 || !gmtime_r(&seconds, &tm) ||
         strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &tm) == 0)
         return (struct slice){0};
     return slice_of(arena_printf(&f->arena, "%s.%06dZ", text, (int)(wall % 1000000000 / 1000)));

@@ -72,7 +72,7 @@ static void add_step(struct spans_sum *sum, struct entry **by_key, struct buf *k
         part.at = (struct slice){0};
     put_key(key, &part);
     HASH_FIND(hh, *by_key, key->data, key->len, e);
-    if (e == NULL) {
+    if (!e) {
         e = arena_alloc(&sum->arena, sizeof *e);
         e->part = part;
         const struct slice kept =

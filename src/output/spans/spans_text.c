@@ -115,7 +115,7 @@ static const char *wall_text(const struct spans_page *p, int64_t wall_ns)
     struct tm tm;
     char text[32];
     time_t seconds = (time_t)(wall_ns / 1000000000);
-    if (wall_ns < 0 || gmtime_r(&seconds, &tm) == NULL ||
+    if (wall_ns < 0 || !gmtime_r(&seconds, &tm) ||
         strftime(text, sizeof text, "%H:%M:%S", &tm) == 0)
         return spans_dash(p);
     return arena_printf(&p->f->arena, "%s.%03dZ", text, (int)(wall_ns % 1000000000 / 1000000));
@@ -236,7 +236,7 @@ static void put_head(const struct spans_page *p)
 
 static const char *wait_on(const struct spans_page *p, const struct span_wait *wait)
 {
-    if (wait == NULL)
+    if (!wait)
         return spans_dash(p);
     if (wait->kind == SPAN_WAIT_OTHER)
         return spans_safe(p, spans_wait_name(p->f, wait));
@@ -279,7 +279,7 @@ static void put_roots(const struct spans_page *p, const uint32_t *roots)
         t.cells[i][0] = span->outcome == SPAN_OPEN ? spans_at_least(p, span_duration(span))
                                                    : spans_time(p, span_duration(span));
         t.cells[i][1] = fitted(p, spans_outcome(p, span), outcome);
-        t.cells[i][2] = wait == NULL    ? spans_dash(p)
+        t.cells[i][2] = !wait           ? spans_dash(p)
                         : wait->at_most ? spans_at_most(p, wait->net_ns)
                                         : spans_time(p, wait->net_ns);
         t.cells[i][3] = fitted(p, wait_on(p, wait), rest);
@@ -338,7 +338,7 @@ static size_t join_steps(struct span_step *steps, size_t n)
     size_t kept_steps = 0;
     for (size_t i = 0; i < n; i++) {
         struct span_step *last = kept_steps > 0 ? &steps[kept_steps - 1] : NULL;
-        if (last != NULL && last->span == steps[i].span && last->kind == steps[i].kind &&
+        if (last && last->span == steps[i].span && last->kind == steps[i].kind &&
             (last->kind != SPAN_STEP_WAIT || slice_equal(last->at, steps[i].at)))
             last->to_ns = steps[i].to_ns;
         else

@@ -101,11 +101,10 @@ static void put_item(struct spans_form *f, const struct spans_tracks *t,
     const struct span *span = spans_at(f->s, item->span);
     const struct span_wait *wait = item->wait != SPAN_NONE ? spans_wait(f->s, item->wait) : NULL;
     json_t *event = event_of("X", spans_item_name(f, item), t, item->track);
-    json_object_set_new(event, "cat",
-                        json_string(wait != NULL ? "wait" : span_kind_key(span->kind)));
+    json_object_set_new(event, "cat", json_string(wait ? "wait" : span_kind_key(span->kind)));
     set_time(event, "ts", item->from_ns - t->from_ns);
     set_time(event, "dur", item->to_ns - item->from_ns);
-    json_object_set_new(event, "args", wait != NULL ? wait_args(wait) : span_args(f, span));
+    json_object_set_new(event, "args", wait ? wait_args(wait) : span_args(f, span));
     put_event(f, event);
 }
 

@@ -133,7 +133,7 @@ static void add_process(struct spans_tracks *t, const struct spans_form *f, stru
 {
     const struct span_process *process = &pieces[0].span->process;
     const struct spans_track *last = t->n_tracks > 0 ? &t->tracks[t->n_tracks - 1] : NULL;
-    uint32_t node = last == NULL                                      ? 0
+    uint32_t node = !last                                             ? 0
                     : slice_equal(last->process->node, process->node) ? last->node
                                                                       : last->node + 1;
     size_t left = n;

@@ -57,7 +57,7 @@ static uint32_t label_of(struct recorder_spans *kept, const struct etf_pid *pid)
 {
     struct kept_process *p;
     HASH_FIND(hh, kept->by_pid, pid, sizeof *pid, p);
-    if (p == NULL) {
+    if (!p) {
         p = &kept->processes[kept->n_processes];
         p->as.pid = *pid;
         keep_pid(kept, p, kept->n_processes++);

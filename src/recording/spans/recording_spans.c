@@ -292,7 +292,7 @@ int recording_spans_of(struct recording *r, int64_t id, struct spans_run **out, 
             run = new_run(r, s);
         sqlite3_finalize(s);
     }
-    if (run != NULL) {
+    if (run) {
         read_events(r, id, run);
         run->version = (uint64_t)id;
     }
@@ -300,7 +300,7 @@ int recording_spans_of(struct recording *r, int64_t id, struct spans_run **out, 
         spans_run_free(run);
         return (int)err->code;
     }
-    if (run == NULL)
+    if (!run)
         return error_set(err, ERR_NOT_FOUND, "there is no such capture of spans in the recording");
     spans_build(run->spans);
     *out = run;

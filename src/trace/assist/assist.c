@@ -102,7 +102,7 @@ static void ask_record(struct assist *a)
 {
     const struct record_name name = {slice_of(a->record_module), slice_of(a->record), 0};
     a->want_record = false;
-    if (record_store_find(&a->records, name.module, name.name) == NULL)
+    if (!record_store_find(&a->records, name.module, name.name))
         ask(a, ASSIST_RECORDS, QUESTION_RECORDS, prepare_records_arg(&name, 1));
 }
 
@@ -164,7 +164,7 @@ struct assist *assist_new(void (*on_change)(void *arg), void *arg)
 
 void assist_free(struct assist *a)
 {
-    if (a == NULL)
+    if (!a)
         return;
     typed_clear(&a->typed);
     names_free(a->names);
@@ -180,7 +180,7 @@ void assist_set_port(struct assist *a, const struct session_port *port)
     a->want_modules = a->want_who = a->want_functions = a->want_record = false;
     forget_names(a);
     a->has_port = port != NULL;
-    if (port != NULL)
+    if (port)
         a->port = *port;
 }
 
@@ -244,7 +244,7 @@ bool assist_fields(struct assist *a, const char *module, const char *record,
     const struct record_def *def =
         record_store_find(&a->records, slice_of(module), slice_of(record));
     *n = 0;
-    if (def != NULL) {
+    if (def) {
         *fields = def->fields;
         *n = def->n_fields;
         return true;

@@ -18,7 +18,7 @@ void typed_clear(struct typed_line *t)
 {
     for (size_t i = 0; i < t->n_specs; i++)
         matchspec_clear(&t->specs[i]);
-    if (t->patterns != NULL)
+    if (t->patterns)
         patterns_free(t->patterns, t->n);
     trace_request_clear(&t->request);
     *t = (struct typed_line){.patterns = NULL};
@@ -136,7 +136,7 @@ size_t typed_records(const struct assist *a, struct record_name *out, size_t mos
 {
     size_t n = prepare_records(a->typed.patterns, a->typed.n, out, most), missing = 0;
     for (size_t i = 0; i < n; i++)
-        if (record_store_find(&a->records, out[i].module, out[i].name) == NULL)
+        if (!record_store_find(&a->records, out[i].module, out[i].name))
             out[missing++] = out[i];
     return missing;
 }
@@ -244,7 +244,7 @@ static void tell_nobody(struct assist *a, const struct names *names)
 static bool find_none(struct typed_line *t, const struct preflight *p)
 {
     char why[400];
-    for (size_t i = 0; i < p->n_patterns && t->none == NULL; i++) {
+    for (size_t i = 0; i < p->n_patterns && !t->none; i++) {
         if (p->patterns[i].total > 0)
             continue;
         prepare_why_none(why, sizeof why, t->patterns[i], &p->patterns[i], NULL);
@@ -265,13 +265,13 @@ static void tell_count(struct assist *a, const struct preflight *p)
     bool more = t->n_asked < t->n;
     uint64_t total = 0;
     struct buf out;
-    for (size_t i = 0; p != NULL && i < p->n_patterns; i++) {
+    for (size_t i = 0; p && i < p->n_patterns; i++) {
         total += p->patterns[i].total;
         more |=
             t->patterns[i]->module.kind == NAME_ANY && t->patterns[i]->function.kind == NAME_ANY;
     }
     a->line.known = true;
-    if (p == NULL)
+    if (!p)
         return;
     buf_init(&out, 0);
     buf_puts(&out, more ? "at least " : p->n_patterns > 1 ? "at most " : "");
@@ -418,9 +418,9 @@ static bool has_who(struct assist *a)
 void typed_near(struct assist *a)
 {
     struct typed_line *t = &a->typed;
-    if ((t->none == NULL && !*t->nobody) || a->line.known)
+    if ((!t->none && !*t->nobody) || a->line.known)
         return;
-    if (t->none == NULL) {
+    if (!t->none) {
         a->line.known = ++t->near_looks > NEAR_LOOKS || has_who(a);
         return;
     }

@@ -17,7 +17,7 @@ static void close_windows(struct calls_session *s, const struct error *why)
 {
     struct error err = {0};
     struct builder *b = builder_new();
-    if (why != NULL)
+    if (why)
         s->state.status.error = *why;
     session_enter(&s->s, SESSION_ENDING);
     build_atom(b, "close");

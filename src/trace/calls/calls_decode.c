@@ -292,7 +292,7 @@ static bool read_timed(struct cursor *c, struct calls_kept *out)
         !read_optional(c, &f.own_us) || !read_optional(c, &f.words))
         return false;
     struct calls_function *row = row_of(out, &f);
-    if (row != NULL) {
+    if (row) {
         row->timed_calls = f.timed_calls;
         row->own_us = f.own_us;
         row->words = f.words;

@@ -15,7 +15,7 @@ bool calls_pattern_is_application(const struct pattern *p)
 static size_t arrow(const char *text, size_t at)
 {
     const char *found = strstr(text + at, "->");
-    return found != NULL ? (size_t)(found - text) : at;
+    return found ? (size_t)(found - text) : at;
 }
 
 static size_t min_size(size_t a, size_t b)
@@ -34,26 +34,26 @@ static int check_pattern(const struct pattern *p, const char *text, size_t *offs
     }
     if (p->has_args)
         *offset = p->n_args > 0 ? p->args[0]->from : end;
-    else if (p->guard != NULL)
+    else if (p->guard)
         *offset = p->guard->from;
     else if (p->actions != 0)
         *offset = arrow(text, end);
     else
         return 0;
     return error_set(err, ERR_USAGE, "calls counts whole functions, whatever %s; use trace",
-                     p->has_args || p->guard != NULL ? "their arguments" : "they do");
+                     p->has_args || p->guard ? "their arguments" : "they do");
 }
 
 int calls_patterns_parse(struct pattern ***out, size_t *n, const char *text, enum syntax syntax,
                          size_t *offset, struct error *err)
 {
     size_t unused = 0;
-    if (offset == NULL)
+    if (!offset)
         offset = &unused;
     int rc = patterns_parse(out, n, text, strlen(text), syntax, offset, err);
     for (size_t i = 0; rc == 0 && i < *n; i++)
         rc = check_pattern((*out)[i], text, offset, err);
-    if (rc != 0 && *out != NULL) {
+    if (rc != 0 && *out) {
         patterns_free(*out, *n);
         *out = NULL;
         *n = 0;

@@ -199,8 +199,8 @@ int calls_open(struct session **out, const struct calls_options *options,
     for (size_t i = 0; i < 2; i++)
         arena_init(&s->kept[i].arena);
     arena_init(&s->hot.arena);
-    int rc = open_all(s, pattern != NULL ? pattern : &unused_pattern,
-                      offset != NULL ? offset : &unused_offset, err);
+    int rc =
+        open_all(s, pattern ? pattern : &unused_pattern, offset ? offset : &unused_offset, err);
     s->s.quiet = false;
     if (rc) {
         session_free(&s->s);

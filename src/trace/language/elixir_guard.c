@@ -7,9 +7,9 @@
 struct node *elixir_bif(struct parser *p, const char *name, struct node *a, struct node *b,
                         size_t from)
 {
-    struct node *n = a == NULL ? NULL : parser_node(p, NODE_CALL, from);
+    struct node *n = a ? parser_node(p, NODE_CALL, from) : NULL;
     struct node_list items = {0};
-    if (n == NULL || !parser_push(p, &items, a) || (b != NULL && !parser_push(p, &items, b)))
+    if (!n || !parser_push(p, &items, a) || (b && !parser_push(p, &items, b)))
         return NULL;
     n->text = (struct slice){name, strlen(name)};
     parser_items(n, &items);
@@ -18,7 +18,7 @@ struct node *elixir_bif(struct parser *p, const char *name, struct node *a, stru
 
 static struct node *op(struct parser *p, const char *name, struct node *a, struct node *b)
 {
-    return a == NULL || b == NULL ? NULL : parser_op(p, name, a, b);
+    return !a || !b ? NULL : parser_op(p, name, a, b);
 }
 
 /* Elixir counts a tuple's elements from 0. */
@@ -29,7 +29,7 @@ static struct node *element(struct parser *p, struct node **args, size_t from)
         at->number++;
     } else {
         struct node *one = parser_node(p, NODE_INTEGER, at->from);
-        if (one == NULL)
+        if (!one)
             return NULL;
         one->number = 1;
         at = parser_op(p, "+", at, one);
@@ -48,8 +48,7 @@ static struct node *is_struct(struct parser *p, struct node *value, struct node 
     static const char key[] = "__struct__";
     struct node *has = elixir_bif(p, "is_map_key", parser_atom(p, key, from), value, from);
     struct node *got = elixir_bif(p, "map_get", parser_atom(p, key, from), value, from);
-    struct node *fits =
-        name != NULL ? op(p, "=:=", got, name) : elixir_bif(p, "is_atom", got, NULL, from);
+    struct node *fits = name ? op(p, "=:=", got, name) : elixir_bif(p, "is_atom", got, NULL, from);
     struct node *map = elixir_bif(p, "is_map", value, NULL, from);
     return op(p, "andalso", op(p, "andalso", map, has), fits);
 }
@@ -92,9 +91,9 @@ static const char *const not_elixir[] = {"is_record", "float", NULL};
 static struct node *call_other(struct parser *p, const struct other *o, struct node **args,
                                size_t from)
 {
-    struct node *n = o->op != NULL ? parser_op(p, o->op, args[0], o->n_args > 1 ? args[1] : NULL)
-                                   : o->make(p, args, from);
-    if (n != NULL) {
+    struct node *n = o->op ? parser_op(p, o->op, args[0], o->n_args > 1 ? args[1] : NULL)
+                           : o->make(p, args, from);
+    if (n) {
         n->from = from;
         n->to = p->last;
     }
@@ -106,26 +105,26 @@ struct node *elixir_call(struct parser *p, const struct token *name,
 {
     size_t takes = SIZE_MAX;
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-        if (!slice_is(name->text, others[i].name) || (erlang && others[i].op == NULL))
+        if (!slice_is(name->text, others[i].name) || (erlang && !others[i].op))
             continue;
         takes = others[i].n_args;
         if (arguments->n == takes)
             return call_other(p, &others[i], arguments->items, name->from);
     }
     const struct guard_bif *bif = takes == SIZE_MAX ? guard_bif_find(name->text) : NULL;
-    if (bif == NULL && takes == SIZE_MAX)
+    if (!bif && takes == SIZE_MAX)
         return parser_no_bif(p, name);
-    for (size_t i = 0; !erlang && not_elixir[i] != NULL; i++)
+    for (size_t i = 0; !erlang && not_elixir[i]; i++)
         if (slice_is(name->text, not_elixir[i]))
             return parser_fail(p, name->from, "%s is Erlang's: write :erlang.%s", not_elixir[i],
                                not_elixir[i]);
-    if (bif == NULL || arguments->n < bif->least || arguments->n > bif->most) {
-        size_t want = bif == NULL ? takes : arguments->n < bif->least ? bif->least : bif->most;
+    if (!bif || arguments->n < bif->least || arguments->n > bif->most) {
+        size_t want = !bif ? takes : arguments->n < bif->least ? bif->least : bif->most;
         return parser_fail(p, name->from, "%.*s takes %zu argument%s, not %zu", (int)name->text.len,
                            name->text.s, want, want == 1 ? "" : "s", arguments->n);
     }
     struct node *n = parser_node(p, NODE_CALL, name->from);
-    if (n == NULL)
+    if (!n)
         return NULL;
     n->text = name->text;
     parser_items(n, arguments);
@@ -137,11 +136,11 @@ static struct node *in_list(struct parser *p, struct node *value, struct node *l
     struct node *any = NULL;
     for (size_t i = 0; i < list->n_items; i++) {
         struct node *same = op(p, "=:=", value, list->items[i]);
-        any = any == NULL ? same : op(p, "orelse", any, same);
-        if (any == NULL)
+        any = any ? op(p, "orelse", any, same) : same;
+        if (!any)
             return NULL;
     }
-    return any != NULL ? any : parser_atom(p, "false", value->from);
+    return any ? any : parser_atom(p, "false", value->from);
 }
 
 static struct node *in_range(struct parser *p, struct node *value, struct node **ends)
@@ -159,7 +158,7 @@ struct node *elixir_in(struct parser *p, struct node *value, struct node *range,
     struct node *n;
     if (bare_not)
         value = value->items[0];
-    if (range->kind == NODE_LIST && range->tail == NULL)
+    if (range->kind == NODE_LIST && !range->tail)
         n = in_list(p, value, range);
     else if (range->kind == NODE_OP && slice_is(range->text, ".."))
         n = in_range(p, value, range->items);
@@ -167,5 +166,5 @@ struct node *elixir_in(struct parser *p, struct node *value, struct node *range,
         return parser_fail(p, range->from, "expected a list or a range behind `in`");
     if (bare_not)
         negated = !negated;
-    return negated && n != NULL ? parser_op(p, "not", n, NULL) : n;
+    return negated && n ? parser_op(p, "not", n, NULL) : n;
 }

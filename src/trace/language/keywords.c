@@ -109,7 +109,7 @@ const char *words_nearest(const struct pattern_word *words, struct slice word)
 {
     const char *found = NULL;
     unsigned least = word.len < 5 ? 2 : 3;
-    for (; words->word != NULL; words++) {
+    for (; words->word; words++) {
         unsigned d = distance(word, words->word);
         if (d < least) {
             least = d;

@@ -158,7 +158,7 @@ static const char *const elixir_marks[] = {
 
 static void take_mark(struct lex *l, struct token *out)
 {
-    for (const char *const *m = l->elixir ? elixir_marks : erlang_marks; *m != NULL; m++) {
+    for (const char *const *m = l->elixir ? elixir_marks : erlang_marks; *m; m++) {
         size_t n = strlen(*m);
         if (l->len - l->at < n || memcmp(l->text + l->at, *m, n) != 0)
             continue;

@@ -190,7 +190,7 @@ static bool take_escape(struct lex *l, int32_t *codepoint)
         return true;
     }
     const char *found = c != 0 && (c != 'a' || l->elixir) ? strchr(letters, c) : NULL;
-    if (found != NULL) {
+    if (found) {
         *codepoint = (unsigned char)values[found - letters];
         l->at++;
         return true;

@@ -21,7 +21,7 @@ static struct node *parse_guard(struct parser *p)
 
 static bool is_action(const struct token *t)
 {
-    for (const struct pattern_word *w = pattern_actions; w->word != NULL; w++)
+    for (const struct pattern_word *w = pattern_actions; w->word; w++)
         if (token_is_word(t, w->word))
             return true;
     return false;
@@ -227,15 +227,15 @@ static bool parse_show(struct parser *p, struct pattern *out)
     p->values = true;
     bool ok = parse_arguments(p, &out->show, &out->n_show);
     p->values = false;
-    return ok && (out->n_show > 0 ||
-                  parser_fail(p, p->last, "show what? show(X) with a variable X") != NULL);
+    return ok &&
+           (out->n_show > 0 || parser_fail(p, p->last, "show what? show(X) with a variable X"));
 }
 
 /* A term with an optional guard, of `returns` and `raises`. */
 static bool parse_value(struct parser *p, struct node **value, struct node **guard)
 {
     *value = parse_term(p);
-    if (*value != NULL && parser_take_word(p, "when"))
+    if (*value && parser_take_word(p, "when"))
         *guard = parse_guard(p);
     return !p->failed;
 }
@@ -273,7 +273,7 @@ static bool parse_action(struct parser *p, struct pattern *out)
         if (token_is_word(&t, actions[i].word))
             bits = actions[i].bits;
     const char *near = t.kind == TOKEN_WORD ? words_nearest(pattern_actions, t.text) : NULL;
-    if (bits == 0 && near != NULL)
+    if (bits == 0 && near)
         return parser_fail(p, t.from, "there is no action %.*s; did you mean %s?", (int)t.text.len,
                            t.text.s, near) != NULL;
     if (bits == 0)
@@ -312,7 +312,7 @@ static bool parse_actions(struct parser *p, struct pattern *out)
 /* How far it is to the deepest leaf: chains of operators nest without the parser recursing. */
 static size_t depth(const struct node *n)
 {
-    size_t deepest = n->tail != NULL ? depth(n->tail) : 0;
+    size_t deepest = n->tail ? depth(n->tail) : 0;
     for (size_t i = 0; i < n->n_items; i++) {
         size_t d = depth(n->items[i]);
         deepest = d > deepest ? d : deepest;
@@ -323,7 +323,7 @@ static size_t depth(const struct node *n)
 static bool is_shallow(struct parser *p, struct node *const *nodes, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (nodes[i] != NULL && depth(nodes[i]) > LIMIT_PATTERN_DEPTH)
+        if (nodes[i] && depth(nodes[i]) > LIMIT_PATTERN_DEPTH)
             return parser_fail(p, nodes[i]->from, "a pattern nested deeper than %d",
                                LIMIT_PATTERN_DEPTH) != NULL;
     return true;
@@ -334,7 +334,7 @@ static bool mentions(const struct node *n, struct slice name)
     bool found = n->kind == NODE_VAR && slice_equal(n->text, name);
     for (size_t i = 0; i < n->n_items && !found; i++)
         found = mentions(n->items[i], name);
-    return found || (n->tail != NULL && mentions(n->tail, name));
+    return found || (n->tail && mentions(n->tail, name));
 }
 
 /* `_`, or a name that nothing else has: it takes any value. */
@@ -356,9 +356,9 @@ static bool check_counters(struct parser *p, const struct pattern *out)
     const struct node *narrows = out->guard;
     for (size_t i = out->n_args; i-- > 0;)
         narrows = takes_all(out, i) ? narrows : out->args[i];
-    return narrows == NULL ||
+    return !narrows ||
            parser_fail(p, narrows->from, "%s takes all calls of the function: expected %s here",
-                       word, narrows == out->guard ? "`->`, without a guard," : "`_`") != NULL;
+                       word, narrows == out->guard ? "`->`, without a guard," : "`_`");
 }
 
 static bool check(struct parser *p, struct pattern *out)
@@ -380,7 +380,7 @@ static const char *what_next(const struct parser *p, const struct pattern *out)
 {
     if (out->actions != 0)
         return "`,` and another action, or the end";
-    if (out->guard != NULL)
+    if (out->guard)
         return out->kind == PATTERN_CALL ? "an operator or `->`" : "an operator, or the end";
     if (out->kind != PATTERN_CALL)
         return out->has_args ? "`when`, or the end" : "`(`, `when`, or the end";
@@ -402,7 +402,7 @@ bool parse_pattern(struct parser *p, struct pattern *out)
     } else if (!parse_call(p, out)) {
         return false;
     }
-    if (parser_take_word(p, "when") && (out->guard = parse_guard(p)) == NULL)
+    if (parser_take_word(p, "when") && !(out->guard = parse_guard(p)))
         return false;
     bool colons = token_is(&p->token, "::"); /* rexbug takes it without actions, too */
     if ((parser_take(p, "->") || parser_take(p, "::")) && !(colons && at_end(p)) &&
@@ -412,7 +412,7 @@ bool parse_pattern(struct parser *p, struct pattern *out)
         return parser_expected(p, what_next(p, out)) != NULL;
     /* A whole pattern in such quotes was taken out of them: here it would be read again. */
     bool quoted = !p->lex.elixir && first.kind == TOKEN_ATOM && p->last == first.to;
-    if (quoted && memchr(first.text.s, ':', first.text.len) != NULL)
+    if (quoted && memchr(first.text.s, ':', first.text.len))
         return parser_fail(p, first.from, "write this pattern without quotes") != NULL;
     return check(p, out);
 }

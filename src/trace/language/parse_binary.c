@@ -151,7 +151,7 @@ static bool parse_rest(struct parser *p, struct node *binary, const struct bits 
         return parser_fail(p, t.from, "_ has no value; give it a name to use it here") != NULL;
     struct node *n = parser_node(p, any ? NODE_ANY : NODE_VAR, t.from);
     struct segment s = {0};
-    if (n == NULL || !parse_types(p, &s))
+    if (!n || !parse_types(p, &s))
         return false;
     if (!any)
         n->text = t.text;
@@ -197,7 +197,7 @@ struct node *parse_binary(struct parser *p, size_t from)
 {
     struct bits b = {.bytes = arena_alloc(p->arena, MOST_BITS / 8 + 1)};
     struct node *n = parser_node(p, NODE_BINARY, from);
-    if (n == NULL)
+    if (!n)
         return NULL;
     if (!parser_take(p, ">>")) {
         do {

@@ -11,7 +11,7 @@
 static struct node *parse_bytes(struct parser *p)
 {
     struct node *n = parser_leaf(p, NODE_BINARY);
-    if (n != NULL)
+    if (n)
         n->bits = n->text.len * 8;
     return n;
 }
@@ -20,17 +20,17 @@ static struct node *parse_bytes(struct parser *p)
 static struct node *parse_pair(struct parser *p, struct node_list *flat)
 {
     struct node *key = parser_leaf(p, NODE_ATOM);
-    if (key == NULL)
+    if (!key)
         return NULL;
     key->to -= 1; /* the colon */
     struct node *value = parse_elixir_term(p);
-    if (value == NULL)
+    if (!value)
         return NULL;
-    if (flat != NULL)
+    if (flat)
         return parser_push(p, flat, key) && parser_push(p, flat, value) ? value : NULL;
     struct node *pair = parser_node(p, NODE_TUPLE, key->from);
     struct node_list items = {0};
-    if (pair == NULL || !parser_push(p, &items, key) || !parser_push(p, &items, value))
+    if (!pair || !parser_push(p, &items, key) || !parser_push(p, &items, value))
         return NULL;
     parser_items(pair, &items);
     return pair;
@@ -41,7 +41,7 @@ static struct node *parse_keywords(struct parser *p)
 {
     struct node *n = parser_node(p, NODE_LIST, p->token.from);
     struct node_list items = {0};
-    if (n == NULL)
+    if (!n)
         return NULL;
     do {
         if (p->token.kind != TOKEN_KEY)
@@ -66,7 +66,7 @@ static struct node *parse_items(struct parser *p, enum node_kind kind, const cha
     parser_next(p);
     struct node *n = parser_node(p, kind, from);
     struct node_list items = {0};
-    if (n == NULL)
+    if (!n)
         return NULL;
     if (!parser_take(p, close)) {
         do {
@@ -74,7 +74,7 @@ static struct node *parse_items(struct parser *p, enum node_kind kind, const cha
             if (!parser_push(p, &items, pair ? parse_pair(p, NULL) : parse_elixir_argument(p)))
                 return NULL;
         } while (parser_take(p, ","));
-        if (kind == NODE_LIST && parser_take(p, "|") && (n->tail = parse_elixir_term(p)) == NULL)
+        if (kind == NODE_LIST && parser_take(p, "|") && !(n->tail = parse_elixir_term(p)))
             return NULL;
         if (!parser_need(p, close, what))
             return NULL;
@@ -90,7 +90,7 @@ static bool parse_map_items(struct parser *p, struct node *n, struct node_list i
     if (!parser_take(p, "}")) {
         do {
             if (p->token.kind == TOKEN_KEY) {
-                if (parse_pair(p, &items) == NULL)
+                if (!parse_pair(p, &items))
                     return false;
                 continue;
             }
@@ -121,8 +121,8 @@ static struct node *parse_map(struct parser *p)
         parser_next(p);
     struct node *n = parser_node(p, named ? NODE_STRUCT : NODE_MAP, from);
     struct node_list items = {0};
-    if (n == NULL || (any && (!parser_push(p, &items, parser_atom(p, "__struct__", from)) ||
-                              !parser_push(p, &items, parser_node(p, NODE_ANY, from)))))
+    if (!n || (any && (!parser_push(p, &items, parser_atom(p, "__struct__", from)) ||
+                       !parser_push(p, &items, parser_node(p, NODE_ANY, from)))))
         return NULL;
     if (named)
         n->text = name.text;
@@ -146,7 +146,7 @@ static struct node *parse_pid(struct parser *p, size_t from)
     if (!parser_need(p, ")", "`)`"))
         return NULL;
     struct node *n = parser_node(p, NODE_PID, from);
-    if (n != NULL) {
+    if (n) {
         n->number = numbers[1];
         n->serial = (uint32_t)numbers[2];
     }
@@ -175,7 +175,7 @@ static struct node *parse_call(struct parser *p, const struct token *name, bool 
 /* map.field, as Elixir's guards read it. */
 static struct node *parse_fields(struct parser *p, struct node *n)
 {
-    while (n != NULL && p->values && parser_take(p, ".")) {
+    while (n && p->values && parser_take(p, ".")) {
         if (p->token.kind != TOKEN_WORD)
             return parser_expected(p, "a field's name");
         struct node *key = parser_leaf(p, NODE_ATOM);
@@ -202,7 +202,7 @@ static struct node *parse_word(struct parser *p)
     if (any && p->values)
         return parser_fail(p, t.from, "_ has no value; give it a name to use it here");
     struct node *n = parser_node(p, any ? NODE_ANY : NODE_VAR, t.from);
-    if (n != NULL && !any)
+    if (n && !any)
         n->text = t.text;
     return any ? n : parse_fields(p, n);
 }
@@ -214,9 +214,9 @@ static struct node *parse_atom(struct parser *p)
     bool kernel =
         slice_is(p->token.text, "Elixir.Kernel") || slice_is(p->token.text, "Elixir.Bitwise");
     struct node *n = parser_leaf(p, all ? NODE_ALL : NODE_ATOM);
-    if (n != NULL && all)
+    if (n && all)
         n->text = (struct slice){"", 0};
-    if (n == NULL || !p->values || !(erlang || kernel) || !parser_take(p, "."))
+    if (!n || !p->values || !(erlang || kernel) || !parser_take(p, "."))
         return n;
     struct token name = p->token;
     if (name.kind != TOKEN_WORD)
@@ -226,7 +226,7 @@ static struct node *parse_atom(struct parser *p)
         return parser_expected(p, "`(`");
     size_t from = n->from;
     n = parse_call(p, &name, erlang);
-    if (n != NULL)
+    if (n)
         n->from = from;
     return n;
 }
@@ -236,7 +236,7 @@ static struct node *parse_parens(struct parser *p)
     size_t from = p->token.from;
     parser_next(p);
     struct node *n = parse_elixir_term(p);
-    if (n == NULL || !parser_need(p, ")", "`)`"))
+    if (!n || !parser_need(p, ")", "`)`"))
         return NULL;
     n->from = from;
     n->to = p->last;
@@ -317,13 +317,13 @@ static const struct operator* operator_here(const struct parser *p)
 /* "ab" <> rest: a binary with what follows it. */
 static struct node *join(struct parser *p, struct node *left, struct node *right)
 {
-    if (left->kind != NODE_BINARY || left->tail != NULL || left->gap > 0 || left->bits % 8 != 0)
+    if (left->kind != NODE_BINARY || left->tail || left->gap > 0 || left->bits % 8 != 0)
         return parser_fail(p, left->from, "only a string that is written out may stand before <>");
     bool rest = right->kind == NODE_VAR || right->kind == NODE_ANY;
     if (!rest && right->kind != NODE_BINARY)
         return parser_fail(p, right->from, "expected a string or a variable after <>");
     struct node *n = parser_node(p, NODE_BINARY, left->from);
-    if (n == NULL)
+    if (!n)
         return NULL;
     n->text = left->text;
     n->bits = left->bits;
@@ -361,7 +361,7 @@ static struct node *parse_operators(struct parser *p, int level)
         return parser_unary(p, prefixes, parse_primary);
     struct node *left = parse_operators(p, level - 1);
     const struct operator* o;
-    while (left != NULL && (o = operator_here(p)) != NULL && (int)o->level == level) {
+    while (left && (o = operator_here(p)) && (int)o->level == level) {
         if (!parser_enter(p))
             return NULL;
         parser_next(p);
@@ -369,7 +369,7 @@ static struct node *parse_operators(struct parser *p, int level)
             return parser_expected(p, "`in`");
         struct node *right = parse_operators(p, level == LEVEL_APPEND ? level : level - 1);
         parser_leave(p);
-        left = right == NULL ? NULL : combine(p, o, left, right);
+        left = right ? combine(p, o, left, right) : NULL;
     }
     return left;
 }
@@ -379,11 +379,11 @@ struct node *parse_elixir_term(struct parser *p)
     if (!parser_enter(p))
         return NULL;
     struct node *n = parse_operators(p, p->values ? LEVEL_OR : LEVEL_APPEND);
-    if (n != NULL && !p->values && parser_take(p, "="))
+    if (n && !p->values && parser_take(p, "="))
         n = parser_alias(p, n, parse_elixir_term(p));
-    if (n != NULL && p->values && token_is(&p->token, "="))
+    if (n && p->values && token_is(&p->token, "="))
         n = parser_fail(p, p->token.from, "compare with == or ===, not =");
-    if (n != NULL && n->kind == NODE_OP && slice_is(n->text, ".."))
+    if (n && n->kind == NODE_OP && slice_is(n->text, ".."))
         n = parser_fail(p, n->from, "a range can only stand behind `in`");
     parser_leave(p);
     return n;
@@ -395,9 +395,9 @@ struct node *parse_elixir_guard(struct parser *p)
     bool values = p->values;
     p->values = true;
     struct node *left = parse_elixir_term(p);
-    while (left != NULL && parser_take_word(p, "when")) {
+    while (left && parser_take_word(p, "when")) {
         struct node *right = parse_elixir_term(p);
-        left = right == NULL ? NULL : parser_op(p, ";", left, right);
+        left = right ? parser_op(p, ";", left, right) : NULL;
     }
     p->values = values;
     return left;

@@ -9,7 +9,7 @@ static struct node *parse_field(struct parser *p)
 {
     if (p->token.kind == TOKEN_UPPER && slice_is(p->token.text, "_")) {
         struct node *any = parser_leaf(p, NODE_ANY);
-        if (any != NULL)
+        if (any)
             any->text = (struct slice){"", 0};
         return any;
     }
@@ -30,7 +30,7 @@ struct node *parse_erlang_record(struct parser *p, size_t from, struct slice mod
     parser_next(p);
     struct node *n = parser_node(p, NODE_RECORD, from);
     struct node_list items = {0};
-    if (n == NULL)
+    if (!n)
         return NULL;
     n->text = name;
     n->module = module;
@@ -55,7 +55,7 @@ struct node *parse_erlang_is_record(struct parser *p, size_t from)
     struct node_list items = {0};
     struct token first = p->token;
     struct lex back = p->lex;
-    if (n == NULL)
+    if (!n)
         return NULL;
     if (token_is_atom(&first)) {
         parser_next(p);
@@ -70,7 +70,7 @@ struct node *parse_erlang_is_record(struct parser *p, size_t from)
     }
     if (p->failed)
         return NULL;
-    bool turned = record == NULL;
+    bool turned = !record;
     if (!turned && !parser_need(p, ",", "`,` and the value to test"))
         return NULL;
     if (!parser_push(p, &items, parse_erlang_term(p)))
@@ -80,7 +80,7 @@ struct node *parse_erlang_is_record(struct parser *p, size_t from)
             return NULL;
         if (!token_is_atom(&p->token))
             return parser_expected(p, "a record's name");
-        if ((record = parser_leaf(p, NODE_ATOM)) == NULL)
+        if (!(record = parser_leaf(p, NODE_ATOM)))
             return NULL;
     }
     if (turned && parser_take(p, ",")) {

@@ -11,7 +11,7 @@ static struct node *parse_items(struct parser *p, struct node *n, const char *cl
                                 const char *what)
 {
     struct node_list items = {0};
-    if (n == NULL)
+    if (!n)
         return NULL;
     if (!parser_take(p, close)) {
         do {
@@ -38,14 +38,14 @@ static struct node *parse_list(struct parser *p)
     struct node *n = parser_node(p, NODE_LIST, p->token.from);
     struct node_list items = {0};
     parser_next(p);
-    if (n == NULL)
+    if (!n)
         return NULL;
     if (!parser_take(p, "]")) {
         do {
             if (!parser_push(p, &items, parse_erlang_term(p)))
                 return NULL;
         } while (parser_take(p, ","));
-        if (parser_take(p, "|") && (n->tail = parse_erlang_term(p)) == NULL)
+        if (parser_take(p, "|") && !(n->tail = parse_erlang_term(p)))
             return NULL;
         if (!parser_need(p, "]", n->tail ? "`]` of the list" : "`,`, `|` or `]` of the list"))
             return NULL;
@@ -59,7 +59,7 @@ static struct node *parse_map(struct parser *p, size_t from)
 {
     struct node *n = parser_node(p, NODE_MAP, from);
     struct node_list items = {0};
-    if (n == NULL || parser_take(p, "}"))
+    if (!n || parser_take(p, "}"))
         return n;
     do {
         if (!parser_push(p, &items, parse_erlang_term(p)))
@@ -80,12 +80,12 @@ static struct node *parse_map(struct parser *p, size_t from)
 static struct node *parse_call(struct parser *p, const struct token *name)
 {
     const struct guard_bif *bif = guard_bif_find(name->text);
-    if (bif == NULL)
+    if (!bif)
         return parser_no_bif(p, name);
     if (slice_is(name->text, "is_record"))
         return parse_erlang_is_record(p, name->from);
     struct node *n = parse_items(p, parser_node(p, NODE_CALL, name->from), ")", "`,` or `)`");
-    if (n == NULL)
+    if (!n)
         return NULL;
     n->text = name->text;
     if (n->n_items < bif->least || n->n_items > bif->most)
@@ -132,13 +132,13 @@ static struct node *parse_atom(struct parser *p)
             return parser_fail(p, t.from, "a call cannot stand in a pattern; put it behind `when`");
         parser_next(p);
         struct node *call = parse_call(p, &t);
-        if (call != NULL)
+        if (call)
             call->from = from;
         return call;
     }
     bool all = p->values && slice_is(t.text, "$_");
     struct node *n = parser_node(p, all ? NODE_ALL : NODE_ATOM, t.from);
-    if (n != NULL && !all)
+    if (n && !all)
         n->text = t.text;
     return n;
 }
@@ -150,7 +150,7 @@ static struct node *parse_variable(struct parser *p)
     if (p->values)
         return parser_fail(p, p->token.from, "_ has no value; give it a name to use it here");
     struct node *n = parser_leaf(p, NODE_ANY);
-    if (n != NULL)
+    if (n)
         n->text = (struct slice){"", 0};
     return n;
 }
@@ -158,7 +158,7 @@ static struct node *parse_variable(struct parser *p)
 static struct node *parse_string(struct parser *p)
 {
     struct node *n = parser_leaf(p, NODE_STRING);
-    while (n != NULL && p->token.kind == TOKEN_STRING) {
+    while (n && p->token.kind == TOKEN_STRING) {
         struct slice more = p->token.text;
         char *s = arena_alloc(p->arena, n->text.len + more.len + 1);
         memcpy(s, n->text.s, n->text.len);
@@ -176,7 +176,7 @@ static struct node *parse_parens(struct parser *p)
     size_t from = p->token.from;
     parser_next(p);
     struct node *n = p->values ? parse_alternatives(p, "orelse") : parse_erlang_term(p);
-    if (n == NULL || !parser_need(p, ")", "`)`"))
+    if (!n || !parser_need(p, ")", "`)`"))
         return NULL;
     n->from = from;
     n->to = p->last;
@@ -260,19 +260,18 @@ static struct node *parse_operators(struct parser *p, int level)
         return parser_unary(p, prefixes, parse_primary);
     struct node *left = parse_operators(p, level - 1);
     const struct operator* o;
-    while (left != NULL && (o = operator_here(p)) != NULL && o->level == level) {
+    while (left && (o = operator_here(p)) && o->level == level) {
         if (!parser_enter(p))
             return NULL;
         parser_next(p);
         bool right_first = level >= LEVEL_ANDALSO || level == LEVEL_APPEND;
         struct node *right = parse_operators(p, right_first ? level : level - 1);
         parser_leave(p);
-        if (right == NULL)
+        if (!right)
             return NULL;
         left = level == LEVEL_APPEND ? parser_append(p, left, right)
                                      : parser_op(p, o->name, left, right);
-        if (left != NULL && level == LEVEL_COMPARE && (o = operator_here(p)) != NULL &&
-            o->level == level)
+        if (left && level == LEVEL_COMPARE && (o = operator_here(p)) && o->level == level)
             return parser_fail(p, p->token.from, "comparisons do not chain: write andalso between");
     }
     return left;
@@ -301,9 +300,9 @@ struct node *parse_erlang_term(struct parser *p)
     if (!parser_enter(p))
         return NULL;
     struct node *n = parse_operators(p, p->values ? LEVEL_ORELSE : LEVEL_APPEND);
-    if (n != NULL && !p->values && parser_take(p, "="))
+    if (n && !p->values && parser_take(p, "="))
         n = parser_alias(p, n, parse_erlang_term(p));
-    if (n != NULL && p->values && is_foreign(p))
+    if (n && p->values && is_foreign(p))
         n = NULL;
     parser_leave(p);
     return n;
@@ -312,10 +311,10 @@ struct node *parse_erlang_term(struct parser *p)
 static struct node *parse_conjunction(struct parser *p)
 {
     struct node *left = parse_erlang_term(p);
-    while (left != NULL && token_is(&p->token, ",") && !parser_at_action(p)) {
+    while (left && token_is(&p->token, ",") && !parser_at_action(p)) {
         parser_next(p);
         struct node *right = parse_erlang_term(p);
-        left = right == NULL ? NULL : parser_op(p, "andalso", left, right);
+        left = right ? parser_op(p, "andalso", left, right) : NULL;
     }
     return left;
 }
@@ -323,10 +322,10 @@ static struct node *parse_conjunction(struct parser *p)
 static struct node *parse_alternatives(struct parser *p, const char *op)
 {
     struct node *left = parse_conjunction(p);
-    while (left != NULL && token_is(&p->token, ";") && !parser_at_action(p)) {
+    while (left && token_is(&p->token, ";") && !parser_at_action(p)) {
         parser_next(p);
         struct node *right = parse_conjunction(p);
-        left = right == NULL ? NULL : parser_op(p, op, left, right);
+        left = right ? parser_op(p, op, left, right) : NULL;
     }
     return left;
 }

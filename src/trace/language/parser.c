@@ -101,7 +101,7 @@ struct node *parser_node(struct parser *p, enum node_kind kind, size_t from)
 struct node *parser_atom(struct parser *p, const char *name, size_t from)
 {
     struct node *n = parser_node(p, NODE_ATOM, from);
-    if (n != NULL)
+    if (n)
         n->text = (struct slice){name, strlen(name)};
     return n;
 }
@@ -111,7 +111,7 @@ struct node *parser_leaf(struct parser *p, enum node_kind kind)
     struct token t = p->token;
     parser_next(p);
     struct node *n = parser_node(p, kind, t.from);
-    if (n == NULL)
+    if (!n)
         return NULL;
     n->text = t.text;
     n->number = t.number;
@@ -140,16 +140,16 @@ bool parser_constant(struct parser *p, struct node **out)
 
 struct node *parser_op(struct parser *p, const char *op, struct node *a, struct node *b)
 {
-    if (a == NULL)
+    if (!a)
         return NULL;
     struct node *n = parser_node(p, NODE_OP, a->from);
-    if (n == NULL)
+    if (!n)
         return NULL;
     n->text = (struct slice){op, strlen(op)};
     n->items = arena_alloc(p->arena, 2 * sizeof(*n->items));
     n->items[0] = a;
     n->items[1] = b;
-    n->n_items = b == NULL ? 1 : 2;
+    n->n_items = b ? 2 : 1;
     return n;
 }
 
@@ -170,7 +170,7 @@ void parser_leave(struct parser *p)
 
 bool parser_push(struct parser *p, struct node_list *list, struct node *n)
 {
-    if (n == NULL)
+    if (!n)
         return false;
     if (list->n == list->cap) {
         list->cap = list->cap == 0 ? 4 : list->cap * 2;
@@ -192,7 +192,7 @@ void parser_items(struct node *n, const struct node_list *list)
 void parser_flatten(struct parser *p, struct node *list, struct node_list *items)
 {
     struct node *tail = list->tail;
-    if (tail != NULL && tail->kind == NODE_LIST) {
+    if (tail && tail->kind == NODE_LIST) {
         for (size_t i = 0; i < tail->n_items; i++)
             parser_push(p, items, tail->items[i]);
         list->tail = tail->tail;
@@ -217,14 +217,14 @@ bool parser_code_points(struct parser *p, struct node_list *list, const struct n
 
 struct node *parser_append(struct parser *p, struct node *left, struct node *right)
 {
-    if (left == NULL || right == NULL)
+    if (!left || !right)
         return NULL;
-    bool list = left->kind == NODE_LIST && left->tail == NULL;
+    bool list = left->kind == NODE_LIST && !left->tail;
     if (!list && left->kind != NODE_STRING)
         return parser_fail(p, left->from, "only a list that is written out may stand before ++");
     struct node *n = parser_node(p, NODE_LIST, left->from);
     struct node_list items = {0};
-    if (n == NULL || (!list && !parser_code_points(p, &items, left)))
+    if (!n || (!list && !parser_code_points(p, &items, left)))
         return NULL;
     for (size_t i = 0; list && i < left->n_items; i++)
         parser_push(p, &items, left->items[i]);
@@ -242,7 +242,7 @@ struct node *parser_append(struct parser *p, struct node *left, struct node *rig
 
 struct node *parser_alias(struct parser *p, struct node *left, struct node *right)
 {
-    if (left == NULL || right == NULL)
+    if (!left || !right)
         return NULL;
     bool swap = left->kind == NODE_VAR && right->kind != NODE_VAR;
     struct node *pattern = swap ? right : left, *variable = swap ? left : right;
@@ -250,7 +250,7 @@ struct node *parser_alias(struct parser *p, struct node *left, struct node *righ
         return parser_fail(p, left->from, "one side of = has to be a variable");
     struct node *n = parser_node(p, NODE_ALIAS, left->from);
     struct node_list items = {0};
-    if (n == NULL || !parser_push(p, &items, pattern) || !parser_push(p, &items, variable))
+    if (!n || !parser_push(p, &items, pattern) || !parser_push(p, &items, variable))
         return NULL;
     parser_items(n, &items);
     return n;
@@ -260,7 +260,7 @@ struct node *parser_alias(struct parser *p, struct node *left, struct node *righ
 struct node *parser_negate(struct parser *p, struct node *n, size_t from)
 {
     static const char beyond[] = "9223372036854775808"; /* INT64_MAX + 1 */
-    if (n == NULL)
+    if (!n)
         return NULL;
     if (n->kind == NODE_FLOAT) {
         n->real = -n->real;
@@ -282,7 +282,7 @@ struct node *parser_negate(struct parser *p, struct node *n, size_t from)
     } else {
         return parser_fail(p, from, "only a number may have a sign here");
     }
-    if (n != NULL)
+    if (n)
         n->from = from;
     return n;
 }
@@ -290,7 +290,7 @@ struct node *parser_negate(struct parser *p, struct node *n, size_t from)
 const struct operator*
     parser_operator(const struct parser *p, const struct operator* table, int in_patterns)
 {
-    for (const struct operator* o = table; o->name != NULL; o++) {
+    for (const struct operator* o = table; o->name; o++) {
         if (!p->values && o->level != in_patterns)
             continue;
         if (o->word ? parser_is_word(p, o->name) : token_is(&p->token, o->name))
@@ -307,7 +307,7 @@ struct node *parser_unary(struct parser *p, const struct operator* prefixes,
     if (!parser_enter(p))
         return NULL;
     struct node *n = NULL;
-    if (o == NULL) {
+    if (!o) {
         n = primary(p);
     } else {
         parser_next(p);
@@ -316,7 +316,7 @@ struct node *parser_unary(struct parser *p, const struct operator* prefixes,
             n = parser_negate(p, n, from);
         else if (o->erlang[0] != '+')
             n = parser_op(p, o->erlang, n, NULL);
-        if (n != NULL)
+        if (n)
             n->from = from;
     }
     parser_leave(p);

@@ -29,7 +29,7 @@ const char *syntax_name(enum syntax s)
 
 static void set_offset(size_t *offset, size_t at)
 {
-    if (offset != NULL)
+    if (offset)
         *offset = at;
 }
 
@@ -103,7 +103,7 @@ int pattern_parse(struct pattern **out, const char *text, size_t len, enum synta
 {
     size_t end = 0;
     char *plain = unwrapped(text, len, offset, err);
-    if (plain == NULL)
+    if (!plain)
         return ERR_USAGE;
     int rc = parse_at(out, plain, len, 0, syntax, &end, offset, err);
     free(plain);
@@ -120,7 +120,7 @@ int patterns_parse(struct pattern ***out, size_t *n, const char *text, size_t le
 {
     int rc = 0;
     char *plain = unwrapped(text, len, offset, err);
-    if (plain == NULL)
+    if (!plain)
         return ERR_USAGE;
     struct pattern **made = alloc_zero(LIMIT_TRACE_PATTERNS, sizeof(struct pattern *));
     size_t count = 0, at = 0, end = 0;
@@ -146,7 +146,7 @@ int patterns_parse(struct pattern ***out, size_t *n, const char *text, size_t le
 
 void pattern_free(struct pattern *p)
 {
-    if (p == NULL)
+    if (!p)
         return;
     struct arena arena = p->arena;
     free(p);
@@ -167,7 +167,7 @@ struct collected {
 
 static void collect(struct collected *c, const struct node *n)
 {
-    if (n == NULL)
+    if (!n)
         return;
     bool record = n->kind == NODE_RECORD || n->kind == NODE_TEST_RECORD;
     if (record || n->kind == NODE_STRUCT) {

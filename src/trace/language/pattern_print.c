@@ -95,7 +95,7 @@ static void put_node(struct buf *out, const struct node *n, unsigned indent)
     buf_puts(out, "\n");
     for (size_t i = 0; i < n->n_items; i++)
         put_node(out, n->items[i], indent + 1);
-    if (n->tail == NULL)
+    if (!n->tail)
         return;
     put_line(out, indent + 1, n->unit == 1 ? "tail of bits" : "tail");
     put_node(out, n->tail, indent + 2);
@@ -110,7 +110,7 @@ static void put_nodes(struct buf *out, const char *word, struct node *const *nod
 
 static void put_part(struct buf *out, const char *word, struct node *n)
 {
-    if (n != NULL)
+    if (n)
         put_nodes(out, word, &n, 1);
 }
 
@@ -142,7 +142,7 @@ static void put_actions(struct buf *out, const struct pattern *p)
         put_nodes(out, "show", p->show, p->n_show);
     if ((p->actions & TRACE_SLOWER) != 0)
         buf_printf(out, "  slower %" PRIu64 " us\n", p->slower_us);
-    if ((p->actions & TRACE_RAISES) != 0 && p->raises == NULL)
+    if ((p->actions & TRACE_RAISES) != 0 && !p->raises)
         put_line(out, 1, "raises");
     put_part(out, "returns", p->returns);
     put_part(out, "returns when", p->returns_guard);
@@ -207,11 +207,11 @@ static void describe_condition(struct buf *out, const struct pattern *p, const c
                                const struct node *value, const struct node *guard)
 {
     buf_puts(out, word);
-    if (value != NULL) {
+    if (value) {
         buf_puts(out, " ");
         put_text(out, p, value);
     }
-    if (guard != NULL) {
+    if (guard) {
         buf_puts(out, " when ");
         put_text(out, p, guard);
     }
@@ -270,7 +270,7 @@ void pattern_describe(struct buf *out, const struct pattern *p)
     }
     if (p->n_args > 0)
         buf_puts(out, ")");
-    if (p->guard != NULL) {
+    if (p->guard) {
         buf_puts(out, " when ");
         put_text(out, p, p->guard);
     }

@@ -250,8 +250,8 @@ static int settle(struct reader *r, struct procs *p)
 int procs_parse(struct procs *out, const char *text, size_t *offset, struct error *err)
 {
     size_t unused;
-    struct reader r = {.offset = offset != NULL ? offset : &unused, .err = err};
-    r.text = r.at = text != NULL ? text : "";
+    struct reader r = {.offset = offset ? offset : &unused, .err = err};
+    r.text = r.at = text ? text : "";
     *out = (struct procs){0};
     int rc = read_all(&r, out);
     return rc ? rc : settle(&r, out);

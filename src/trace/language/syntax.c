@@ -37,7 +37,7 @@ static bool has_signs(const char *s)
             return false; /* the next pattern */
         if (*s != ':')
             continue;
-        bool atom = strchr(" ({[,|=", before) != NULL && (is_name(s[1]) || s[1] == '"') &&
+        bool atom = strchr(" ({[,|=", before) && (is_name(s[1]) || s[1] == '"') &&
                     !(s[1] >= '0' && s[1] <= '9');
         if (atom || (is_name(before) && s[1] == ' '))
             return true;

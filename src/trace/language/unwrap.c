@@ -18,14 +18,14 @@ struct unwrap {
 
 static int wrong(struct unwrap *u, size_t at, const char *why)
 {
-    if (u->offset != NULL)
+    if (u->offset)
         *u->offset = at;
     return error_set(u->err, ERR_USAGE, "%s", why);
 }
 
 static size_t after_blanks(const struct unwrap *u, size_t at)
 {
-    while (at < u->len && strchr(" \t\r\n", u->s[at]) != NULL)
+    while (at < u->len && strchr(" \t\r\n", u->s[at]))
         at++;
     return at;
 }
@@ -63,7 +63,7 @@ static bool is_quoted_pattern(const struct unwrap *u, size_t at)
     if (at >= u->len || u->s[at] != '\'')
         return false;
     size_t end = closing(u, at);
-    return memchr(u->s + at, ':', end - at) != NULL && ends_item(u, end + 1);
+    return memchr(u->s + at, ':', end - at) && ends_item(u, end + 1);
 }
 
 /* \" is a quote of the pattern's own; its blank goes to the outside of what it encloses. */
@@ -100,9 +100,9 @@ static bool is_name(char c)
 static bool opens_expression(const struct unwrap *u, size_t from)
 {
     size_t at = u->at;
-    while (at > from && strchr(" \t\r\n", u->s[at - 1]) != NULL)
+    while (at > from && strchr(" \t\r\n", u->s[at - 1]))
         at--;
-    return u->s[u->at] == '/' && (at == from || strchr("&,:.", u->s[at - 1]) != NULL);
+    return u->s[u->at] == '/' && (at == from || strchr("&,:.", u->s[at - 1]));
 }
 
 /* Up to the list's end, or to what separates it from a pattern in quotes. */
@@ -117,9 +117,9 @@ static void take_plain(struct unwrap *u)
             u->at = closing(u, u->at);
         else if (character)
             u->at++;
-        else if (strchr("([{", c) != NULL)
+        else if (strchr("([{", c))
             depth++;
-        else if (depth > 0 && strchr(")]}", c) != NULL)
+        else if (depth > 0 && strchr(")]}", c))
             depth--;
         else if (depth == 0 && c == ']' && u->list)
             return;

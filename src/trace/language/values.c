@@ -4,7 +4,7 @@
 bool trace_values_init(struct trace_values *v, struct slice list)
 {
     cursor_init(&v->c, (const uint8_t *)list.s, list.len);
-    if (list.s == NULL || !cursor_list(&v->c, &v->list))
+    if (!list.s || !cursor_list(&v->c, &v->list))
         return false;
     v->left = v->list.nil ? 0 : v->list.count + (v->list.string ? 0 : 1);
     return true;

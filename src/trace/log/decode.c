@@ -251,7 +251,7 @@ static bool read_numbers(struct cursor *c, bool is_time, counts_fn *fn, void *ar
             int64_t n = 0;
             if (!cursor_list_int64(c, &numbers, &n))
                 return false;
-            if (fn != NULL)
+            if (fn)
                 fn(arg, index, nth, is_time, n < 0 ? COUNT_GONE : (uint64_t)n);
         }
         if (!cursor_list_end(c, &numbers))

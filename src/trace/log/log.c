@@ -75,7 +75,7 @@ static void entry_free(struct entry *e)
 void trace_log_free(struct trace_log *l)
 {
     struct named *n, *next;
-    if (l == NULL)
+    if (!l)
         return;
     HASH_CLEAR(hh, l->by_id);
     for (size_t i = 0; i < l->len; i++)
@@ -113,7 +113,7 @@ static struct entry *find_entry(const struct trace_log *l, uint64_t id)
 const struct trace_event *trace_log_find(const struct trace_log *l, uint64_t id)
 {
     const struct entry *e = find_entry(l, id);
-    return e == NULL ? NULL : &e->event;
+    return e ? &e->event : NULL;
 }
 
 uint64_t trace_log_dropped(const struct trace_log *l)
@@ -155,7 +155,7 @@ static void shed(struct trace_log *l, size_t keep)
 /* Puts the bytes at *at and moves it on; NULL stays NULL. */
 static struct slice put(char **at, struct slice s)
 {
-    if (s.s == NULL)
+    if (!s.s)
         return s;
     if (s.len > 0)
         memcpy(*at, s.s, s.len);
@@ -215,7 +215,7 @@ static struct slice known_name(const struct trace_log *l, const struct etf_pid *
 {
     struct named *n;
     HASH_FIND(hh, l->named, pid, PID_BYTES, n);
-    return n != NULL ? n->name : (struct slice){0};
+    return n ? n->name : (struct slice){0};
 }
 
 void trace_log_name(struct trace_log *l, const struct etf_pid *pid, struct slice name)
@@ -251,7 +251,7 @@ static void count_open(struct trace_log *l, unsigned pattern, int by)
     struct trace_counts *of_pattern = pattern < l->n_patterns ? &l->patterns[pattern].counts : NULL;
     if (by > 0 || l->state.total.open > 0)
         l->state.total.open += (uint64_t)(int64_t)by;
-    if (of_pattern != NULL && (by > 0 || of_pattern->open > 0))
+    if (of_pattern && (by > 0 || of_pattern->open > 0))
         of_pattern->open += (uint64_t)(int64_t)by;
 }
 
@@ -294,7 +294,7 @@ void trace_log_finish(struct trace_log *l, uint64_t id, enum event_outcome outco
                       struct slice class, const struct kept_term *result, int64_t mono_ns)
 {
     struct entry *entry = find_entry(l, id);
-    if (entry == NULL || entry->result != NULL)
+    if (!entry || entry->result)
         return;
     struct trace_event *e = &entry->event;
     size_t bytes = class.len + result->bytes.len;

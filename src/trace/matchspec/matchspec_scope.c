@@ -136,7 +136,7 @@ struct spec *spec_call(struct scope *s, const char *name, ...)
     size_t n = 1;
     va_list args;
     va_start(args, name);
-    for (struct spec *arg; (arg = va_arg(args, struct spec *)) != NULL; n++) {
+    for (struct spec *arg; (arg = va_arg(args, struct spec *)); n++) {
         assert(n < sizeof(items) / sizeof(items[0]));
         items[n] = arg;
     }

@@ -40,7 +40,7 @@ static void put_atom(struct buf *out, enum syntax syntax, struct slice name)
 
 size_t prepare_unknown(const struct matchspec *specs, size_t n, const struct preflight *found)
 {
-    for (size_t i = 0; i < n && found->unknown.s != NULL; i++)
+    for (size_t i = 0; i < n && found->unknown.s; i++)
         for (size_t k = 0; k < specs[i].n_atoms; k++)
             if (slice_equal(specs[i].atoms[k], found->unknown))
                 return i;
@@ -139,7 +139,7 @@ void prepare_why_nobody(char *out, size_t size, const struct procs *procs, const
     struct buf text;
     buf_init(&text, 0);
     buf_printf(&text, "no process to trace: %s", why);
-    if (item != NULL && names != NULL)
+    if (item && names)
         put_near(&text, item, names);
     snprintf(out, size, "%s", buf_cstr(&text));
     buf_clear(&text);

@@ -111,7 +111,7 @@ static void put_no_module(struct buf *out, const struct pattern *p, const struct
     }
     buf_puts(out, "the node has no module ");
     put_module(out, p, p->module.text);
-    if (names != NULL)
+    if (names)
         put_near_modules(out, p, names);
 }
 
@@ -146,7 +146,7 @@ static void put_no_function(struct buf *out, const struct pattern *p, const stru
         put_function(out, p, (struct slice){"erlang", 6}, p->function.text);
         return;
     }
-    if (names == NULL)
+    if (!names)
         return;
     size_t before = out->len;
     put_near_functions(out, p, names);

@@ -45,7 +45,7 @@ const struct session_port *session_port(const struct session *s)
 
 bool session_runs(const struct session *s)
 {
-    return s != NULL && session_status_runs(s->status);
+    return s && session_status_runs(s->status);
 }
 
 uint64_t session_now(const struct session *s)
@@ -55,9 +55,9 @@ uint64_t session_now(const struct session *s)
 
 void session_changed(struct session *s)
 {
-    if (s->kind->touch != NULL)
+    if (s->kind->touch)
         s->kind->touch(s);
-    if (!s->quiet && s->handlers.on_change != NULL)
+    if (!s->quiet && s->handlers.on_change)
         s->handlers.on_change(s->arg);
 }
 
@@ -289,7 +289,7 @@ void session_init(struct session *s, const struct session_kind *kind,
 {
     s->kind = kind;
     s->port = *port;
-    if (port->node != NULL) {
+    if (port->node) {
         snprintf(s->node, sizeof s->node, "%s", port->node);
         s->port.node = s->node;
     }
@@ -337,7 +337,7 @@ int session_parse_procs(struct session *s, const char *procs, struct error *err)
 
 void session_free(struct session *s)
 {
-    if (s == NULL)
+    if (!s)
         return;
     s->quiet = true;
     s->kind->free(s);

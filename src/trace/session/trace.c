@@ -298,8 +298,8 @@ int trace_open(struct session **out, const struct trace_options *options,
     t->s.dry_run = options->dry_run;
     record_store_init(&t->records);
     buf_init(&t->held, LIMIT_TRACE_HELD_BYTES);
-    int rc = open_all(t, options, pattern != NULL ? pattern : &unused_pattern,
-                      offset != NULL ? offset : &unused_offset, err);
+    int rc = open_all(t, options, pattern ? pattern : &unused_pattern,
+                      offset ? offset : &unused_offset, err);
     t->s.quiet = false;
     if (rc) {
         session_free(&t->s);

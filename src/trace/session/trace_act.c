@@ -38,7 +38,7 @@ int trace_set_cap(struct session *s, enum cap cap, uint64_t value, struct error 
 {
     struct trace_session *t = (struct trace_session *)s;
     const char *atom = trace_cap_atom(cap);
-    if (s->touched && s->status->phase >= SESSION_ARMING && atom == NULL)
+    if (s->touched && s->status->phase >= SESSION_ARMING && !atom)
         return error_set(err, ERR_USAGE, "%s is decided before a trace is armed",
                          cap_table[cap].key);
     int rc = caps_set(&t->state->caps, cap, value, err);
@@ -156,8 +156,8 @@ void trace_report_running(struct trace_session *t, struct pushed_event *e)
 {
     e->off.from_ns = trace_ns(t, e->off.from_ns);
     e->off.until_ns = trace_ns(t, e->off.until_ns);
-    if (e->kind == PUSHED_FOLLOW && t->s.handlers.on_follow != NULL)
+    if (e->kind == PUSHED_FOLLOW && t->s.handlers.on_follow)
         t->s.handlers.on_follow(t->s.arg, e->off.from_ns, e->follow);
-    if (e->kind == PUSHED_OFF_CPU && t->s.handlers.on_off_cpu != NULL)
+    if (e->kind == PUSHED_OFF_CPU && t->s.handlers.on_off_cpu)
         t->s.handlers.on_off_cpu(t->s.arg, &e->off);
 }

@@ -83,7 +83,7 @@ struct builder *trace_count_arg(const struct trace_session *t, unsigned ms)
 static void build_optional_spec(struct builder *b, const struct matchspec *m,
                                 const struct builder *term)
 {
-    if (term == NULL)
+    if (!term)
         build_atom(b, "none");
     else
         prepare_spec(b, m, term);
@@ -133,7 +133,7 @@ static void build_pattern(struct builder *b, const struct trace_session *t, size
     build_key(b, "results");
     build_optional_spec(b, m, m->results);
     build_key(b, "raises");
-    if (p->actions & TRACE_RAISES && m->raises == NULL)
+    if (p->actions & TRACE_RAISES && !m->raises)
         build_atom(b, "any");
     else
         build_optional_spec(b, m, m->raises);

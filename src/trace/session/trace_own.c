@@ -48,7 +48,7 @@ static bool is_own(const struct mfa *mfa)
 {
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         if (slice_is(mfa->module, own[i].module))
-            return own[i].functions == NULL || slice_is(mfa->function, "_") ||
+            return !own[i].functions || slice_is(mfa->function, "_") ||
                    has(own[i].functions, mfa->function);
     return false;
 }
@@ -56,7 +56,7 @@ static bool is_own(const struct mfa *mfa)
 const struct mfa *trace_own_function(const struct trace_session *t, size_t i)
 {
     const struct preflight_pattern *found = &t->preflight.patterns[i];
-    for (size_t k = 0; t->functions != NULL && k < found->n; k++)
+    for (size_t k = 0; t->functions && k < found->n; k++)
         if (is_own(&t->functions[found->first + k].mfa))
             return &t->functions[found->first + k].mfa;
     return NULL;

@@ -222,12 +222,12 @@ static bool ask_near(struct trace_session *t)
 {
     struct builder *b = NULL;
     struct error ignored = {0};
-    for (size_t i = 0; i < t->s.n_patterns && b == NULL; i++)
+    for (size_t i = 0; i < t->s.n_patterns && !b; i++)
         b = prepare_near_arg(t->s.patterns[i], &t->preflight.patterns[i]);
-    if (b == NULL && t->preflight.procs == PREFLIGHT_NONE &&
+    if (!b && t->preflight.procs == PREFLIGHT_NONE &&
         prepare_nobody_named(&t->s.procs, t->preflight.procs_why))
         b = prepare_who_arg();
-    if (b == NULL)
+    if (!b)
         return false;
     return session_ask(&t->s, QUESTION_FUNCTIONS, b, NEAR_MS, on_near, &ignored) == 0;
 }

@@ -298,7 +298,7 @@ static void count_missed(struct trace_session *t, size_t i)
     const struct procs *procs = &t->s.procs;
     bool everybody = procs->n == 1 && procs->items[0].kind == PROCS_ALL && procs->one_in <= 1;
     bool exact = everybody && !t->one && !t->specs[i].narrow && !t->narrowed &&
-                 !shares_functions(t, i) && trace_own_function(t, i) == NULL;
+                 !shares_functions(t, i) && !trace_own_function(t, i);
     c->missed = exact ? u->settled : u->shut;
     /* Behind the last event calls are counted too, until the counters are off. */
     bool behind = t->state->end == END_EVENTS && t->dry_last;
@@ -309,7 +309,7 @@ static void count_missed(struct trace_session *t, size_t i)
 
 static void report_event(struct trace_session *t, const struct trace_event *e, bool finished)
 {
-    if (e != NULL && t->s.handlers.on_event != NULL)
+    if (e && t->s.handlers.on_event)
         t->s.handlers.on_event(t->s.arg, e, finished);
 }
 
@@ -500,7 +500,7 @@ static void note_own(struct trace_session *t, size_t i)
 {
     const struct trace_counts *c = &trace_log_pattern(t->log, i)->counts;
     const struct mfa *own = trace_own_function(t, i);
-    if (own == NULL || !c->calls_known || c->calls <= c->seen || *t->state->note)
+    if (!own || !c->calls_known || c->calls <= c->seen || *t->state->note)
         return;
     snprintf(t->state->note, sizeof t->state->note,
              "calls that beamtop itself makes on the node, such as of %.*s, are counted too",

@@ -307,7 +307,7 @@ static const struct session_kind spans_kind = {.question = QUESTION_SPANS,
 static int check_process(const struct spans_capture *o, const struct procs *procs,
                          struct error *err)
 {
-    if (o->n_patterns > 0 || o->procs != NULL)
+    if (o->n_patterns > 0 || o->procs)
         return error_set(err, ERR_USAGE,
                          "requests begin at calls of a pattern or at a process: leave out one, "
                          "and --procs with --process");
@@ -330,13 +330,13 @@ static int check(const struct spans_capture *o, const struct procs *procs, struc
     if (procs->children)
         return error_set(err, ERR_USAGE,
                          "+children is not for spans: what a root spawns takes part anyway");
-    return o->process != NULL ? check_process(o, procs, err) : 0;
+    return o->process ? check_process(o, procs, err) : 0;
 }
 
 static void keep_patterns(struct spans_run *run, const struct spans_capture *o)
 {
     size_t len = 0;
-    if (o->process != NULL)
+    if (o->process)
         snprintf(run->patterns, sizeof run->patterns, "process %s", o->process);
     for (size_t i = 0; i < o->n_patterns && len < sizeof run->patterns; i++)
         len += (size_t)snprintf(run->patterns + len, sizeof run->patterns - len, "%s%s",
@@ -380,7 +380,7 @@ static int open_all(struct spans_session *t, size_t *pattern, size_t *offset, st
     const struct spans_capture *o = &t->what;
     int rc = session_parse(&t->s, o->patterns, o->n_patterns, o->syntax, spans_patterns_parse,
                            pattern, offset, err);
-    if (rc == 0 && t->s.n_patterns == 0 && o->process == NULL)
+    if (rc == 0 && t->s.n_patterns == 0 && !o->process)
         rc = error_set(err, ERR_USAGE,
                        "a root function is needed, such as shop_orders:create(_), or --process");
     if (rc == 0 && o->context && t->s.port.otp > 0 && t->s.port.otp < 26)
@@ -389,11 +389,11 @@ static int open_all(struct spans_session *t, size_t *pattern, size_t *offset, st
         return rc;
     *pattern = *offset = 0;
     t->n_roots = t->s.n_patterns;
-    if (o->calls != NULL)
+    if (o->calls)
         rc = parse_calls(t, pattern, offset, err);
     if (rc)
         return rc;
-    rc = session_parse_procs(&t->s, o->process != NULL ? o->process : o->procs, err);
+    rc = session_parse_procs(&t->s, o->process ? o->process : o->procs, err);
     if (rc == 0)
         rc = check(o, &t->s.procs, err);
     return rc ? rc : spans_prepare(t, pattern, offset, err);
@@ -412,8 +412,8 @@ int spans_open(struct session **out, const struct spans_capture *what,
     t->s.force = what->force;
     t->s.dry_run = what->dry_run;
     record_store_init(&t->records);
-    int rc = open_all(t, pattern != NULL ? pattern : &unused_pattern,
-                      offset != NULL ? offset : &unused_offset, err);
+    int rc =
+        open_all(t, pattern ? pattern : &unused_pattern, offset ? offset : &unused_offset, err);
     t->s.quiet = false;
     t->what.patterns = NULL;
     t->what.calls = NULL;

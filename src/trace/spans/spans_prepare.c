@@ -25,7 +25,7 @@ static int check_pattern(const struct pattern *p, const char *text, size_t *offs
     }
     if (p->actions == 0)
         return 0;
-    *offset = arrow != NULL ? (size_t)(arrow - text) : p->at;
+    *offset = arrow ? (size_t)(arrow - text) : p->at;
     return error_set(err, ERR_USAGE,
                      "spans takes no actions: a root has its return value's class and time anyway");
 }
@@ -34,12 +34,12 @@ int spans_patterns_parse(struct pattern ***out, size_t *n, const char *text, enu
                          size_t *offset, struct error *err)
 {
     size_t unused = 0;
-    if (offset == NULL)
+    if (!offset)
         offset = &unused;
     int rc = patterns_parse(out, n, text, strlen(text), syntax, offset, err);
     for (size_t i = 0; rc == 0 && i < *n; i++)
         rc = check_pattern((*out)[i], text, offset, err);
-    if (rc != 0 && *out != NULL) {
+    if (rc != 0 && *out) {
         patterns_free(*out, *n);
         *out = NULL;
         *n = 0;

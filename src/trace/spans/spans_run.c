@@ -30,7 +30,7 @@ struct spans_run *spans_run_new(const struct spans_options *options)
 
 void spans_run_free(struct spans_run *run)
 {
-    if (run == NULL)
+    if (!run)
         return;
     spans_free(run->spans);
     free(run);

@@ -18,7 +18,7 @@ int capture_write(const char *path, const struct buf *content, bool replace, boo
 static bool is_plain(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           strchr("-_.@", c) != NULL;
+           strchr("-_.@", c);
 }
 
 void capture_name(struct buf *out, const char *dir, const char *what, int64_t wall_us,

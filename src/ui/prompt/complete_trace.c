@@ -31,7 +31,7 @@ static void offer(struct completing *c, const char *word, const char *help)
 
 static void offer_words(struct completing *c, const struct pattern_word *words)
 {
-    for (; words->word != NULL; words++)
+    for (; words->word; words++)
         offer(c, words->word, words->help);
 }
 

@@ -29,7 +29,7 @@ static struct layout lay_out(const struct completion *list, int columns)
 static int hint_rows(const struct prompt *p)
 {
     int rows = p->hint ? 1 : 0;
-    for (const char *s = p->hint; s && (s = strchr(s, '\n')) != NULL; s++)
+    for (const char *s = p->hint; s && (s = strchr(s, '\n')); s++)
         rows++;
     return rows;
 }

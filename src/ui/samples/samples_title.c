@@ -89,7 +89,7 @@ void samples_empty(struct view_page *page, const struct samples_log *log, bool f
 {
     char *out = page->empty;
     size_t size = sizeof page->empty;
-    if (log == NULL)
+    if (!log)
         snprintf(out, size, "Nothing was sampled yet: the action `sample` starts it.");
     else if (log->phase == SAMPLING_FAILED)
         snprintf(out, size, "Not sampled: %s", log->why);

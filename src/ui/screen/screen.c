@@ -146,7 +146,7 @@ void screen_want(const struct screen *s, struct want *want)
         if (pane != focus && panes_is_visible(s->panes, pane))
             pane_want(pane, want);
     }
-    want->scan.filtered = s->match != NULL && s->filter[0] != '\0';
+    want->scan.filtered = s->match && s->filter[0] != '\0';
 }
 
 void screen_ask(struct screen *s, enum screen_request_kind kind, const struct etf_pid *pid,

@@ -209,7 +209,7 @@ int picker_open(struct screen *s, enum picker_kind kind, struct error *err)
 {
     if (kind == PICKER_COLUMNS && !focused(s)->ops->chooser)
         return error_set(err, ERR_USAGE, "the columns of this view are fixed");
-    if (kind == PICKER_SORT && focused(s)->ops->sort == NULL)
+    if (kind == PICKER_SORT && !focused(s)->ops->sort)
         return error_set(err, ERR_USAGE, "this view has one order");
     picker_close(s);
     s->picker.kind = kind;

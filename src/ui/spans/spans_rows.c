@@ -116,7 +116,7 @@ static bool is_function(struct slice text)
 {
     const char *colon = text.len > 0 ? memchr(text.s, ':', text.len) : NULL;
     const char *slash = text.len > 0 ? memchr(text.s, '/', text.len) : NULL;
-    return colon != NULL && slash != NULL && colon < slash && text.s[text.len - 1] != '/';
+    return colon && slash && colon < slash && text.s[text.len - 1] != '/';
 }
 
 static void link_span(struct view_row *row, enum link_kind kind, uint64_t id,

@@ -437,7 +437,7 @@ static void set_modes(struct tty_curses *t, const struct tty_setup *setup)
     nodelay(stdscr, TRUE);
     set_escdelay(ESC_DELAY_MS);
     mouseinterval(0); /* a press is reported at once, not held back for a double click */
-    t->modern = tigetstr("kmous") != NULL && tigetstr("kmous") != (char *)-1;
+    t->modern = tigetstr("kmous") && tigetstr("kmous") != (char *)-1;
     if (t->modern) {
         define_key("\x1b[200~", PASTE_BEGIN);
         define_key("\x1b[201~", PASTE_END);

@@ -81,7 +81,7 @@ static void link_row(struct view_link *link, const struct armed_row *r)
         link_process(link, &r->pid, r->where);
         return;
     }
-    if (end == NULL)
+    if (!end)
         return;
     snprintf(text, sizeof text, "%.*s", (int)(end + 1 - r->tracer.s), r->tracer.s);
     if (etf_parse_pid(text, &pid) == 0)

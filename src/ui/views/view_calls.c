@@ -362,11 +362,11 @@ static void tell_empty(struct view_page *page, const struct model *m, const stru
 {
     char *out = page->empty;
     size_t size = sizeof page->empty;
-    if (model_recorded(m) && log == NULL)
+    if (model_recorded(m) && !log)
         view_missing(page, m, "counted calls");
     else if (model_recorded(m) && by == BY_APPLICATION)
         view_missing(page, m, "the applications of functions");
-    else if (log == NULL)
+    else if (!log)
         snprintf(out, size, "Nothing was counted yet: the action `calls` asks what to count.");
     else if (log->state.status.phase == SESSION_FAILED)
         snprintf(out, size, "Nothing was counted: %.400s", log->state.status.error.text);

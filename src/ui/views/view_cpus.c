@@ -69,7 +69,7 @@ static void heading(struct view_page *page, const struct threads_detail *t,
 {
     char text[32];
     page_heading(page, "CPUs");
-    if (node != NULL)
+    if (node)
         put_label(page, "of the host", STYLE_VALUE, text_integer(text, sizeof text, node->cpus));
     put_label(page, "allowed", STYLE_VALUE, text_integer(text, sizeof text, t->allowed_cpus));
     page_printf(page, STYLE_DIM, " (%.*s)", (int)t->allowed.len, t->allowed.s);
@@ -167,9 +167,9 @@ static void accounting(struct view_page *page, const struct cpus *s, const struc
     const struct msacc_detail *a = model_msacc(m);
     page_heading(page, "Microstates");
     page_tab(page, ACCOUNT_LABEL);
-    if (model_recorded(m) && a == NULL)
+    if (model_recorded(m) && !a)
         page_puts(page, STYLE_DIM, "not recorded");
-    else if (s->accounting == ON && a != NULL)
+    else if (s->accounting == ON && a)
         accounted(page, a);
     else if (s->accounting == ON)
         page_puts(page, STYLE_DIM, "waiting for the node's answer");
@@ -187,7 +187,7 @@ static void cpus_page(void *state, const struct model *m, int rows, int columns,
     size_t idle = 0;
     (void)rows;
     (void)columns;
-    if (t == NULL) {
+    if (!t) {
         view_missing(page, m, "CPU time of the schedulers");
         return;
     }

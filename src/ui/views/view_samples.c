@@ -474,7 +474,7 @@ static void samples_page(void *state, const struct model *m, int rows, int colum
     page->in_place = is_tree(s);
     page->sort_column = sorted_column(s);
     page->sort_descending = !s->ascending;
-    if (log == NULL && model_recorded(m))
+    if (!log && model_recorded(m))
         view_missing(page, m, "samples");
     else
         samples_empty(page, log, s->by == BY_THREAD || s->by == BY_CLASS || s->by == BY_LONGEST);

@@ -453,9 +453,9 @@ static void explain_empty(struct view_page *page, const struct spans_view *s, co
                           const struct spans_run *run)
 {
     char key[64];
-    if (run == NULL && model_recorded(m))
+    if (!run && model_recorded(m))
         view_missing(page, m, "causal spans");
-    else if (run == NULL)
+    else if (!run)
         snprintf(page->empty, sizeof page->empty,
                  "No requests were captured yet. Press %s to choose the calls that begin them.",
                  key_of(s, key, sizeof key));
@@ -511,7 +511,7 @@ static void spans_page(void *state, const struct model *m, int rows, int columns
     page->sort_column = sorted_column(s);
     page->sort_descending = !s->ascending;
     explain_empty(page, s, m, run);
-    if (run == NULL)
+    if (!run)
         return;
     const struct spans_parts *parts = s->by == BY_PART ? parts_of(s, run) : NULL;
     summarise(page, run, parts, model_recorded(m) != NULL, columns);

@@ -59,7 +59,7 @@ static void open_event(struct trace_view *v, uint64_t id, unsigned levels)
 static void fold_event(struct trace_view *v, uint64_t id, int levels)
 {
     struct opened *o = find_opened(v, id);
-    if (o == NULL) {
+    if (!o) {
         if (levels >= 0)
             open_event(v, id, levels > 0 ? 1 : TRACE_ALL_LEVELS);
         return;
@@ -78,7 +78,7 @@ static void fold_term(struct trace_view *v, uint64_t id, uint64_t fold)
 {
     struct opened *o = find_opened(v, id);
     size_t at = 0;
-    if (o == NULL)
+    if (!o)
         return;
     while (at < o->n_turned && o->turned[at] != fold)
         at++;
@@ -259,7 +259,7 @@ static const char *why_empty(const struct trace_state *state)
         [SESSION_ENDED] = "Nothing was called that the patterns let pass.",
     };
     const char *text = texts[state->status.phase];
-    return text != NULL ? text : "";
+    return text ? text : "";
 }
 
 /* Counters of the VM, of patterns that only count: the functions that were called most. */

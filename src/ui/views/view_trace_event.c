@@ -189,7 +189,7 @@ void event_put(const struct event_look *l, const struct trace_event *e, struct o
         put_at_right(l, STYLE_VALUE, p.took);
     if (opened)
         p.args.len = 0; /* they stand below */
-    put_parts(l, e, &p, opened == NULL);
+    put_parts(l, e, &p, !opened);
     if (opened && l->wide)
         put_at_right(l, STYLE_VALUE, p.took);
     event_parts_clear(&p);

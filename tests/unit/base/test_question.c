@@ -17,7 +17,7 @@ static void test_rows_are_complete(void **state)
         bool of_views = row->pace == PACE_TICK || row->pace == PACE_SELDOM;
         if (question_find(row->name) != (enum question)q)
             fail_msg("%s is not found by its name", row->name);
-        if (of_views && (row->what == NULL || row->log == NULL))
+        if (of_views && (!row->what || !row->log))
             fail_msg("%s: a view needs it, without words for what is not recorded or the log",
                      row->name);
         if ((row->pace == PACE_BESIDE || (row->kept == KEPT_LAST && row->pace != PACE_ONCE)) &&

@@ -66,7 +66,7 @@ static void test_decode(void **state)
         assert_int_equal(m.from.id, cases[i].from);
         assert_int_equal(m.to.id, cases[i].to);
         assert_int_equal(m.name.len, strlen(cases[i].name));
-        assert_memory_equal(m.name.s != NULL ? m.name.s : "", cases[i].name, m.name.len);
+        assert_memory_equal(m.name.s ? m.name.s : "", cases[i].name, m.name.len);
         assert_int_equal(m.takes_payload, cases[i].takes_payload);
         if (m.op == CONTROL_UNLINK_ID) {
             assert_int_equal(m.unlink_id, 77);

@@ -148,7 +148,7 @@ static void test_precedence(void **state)
         print_message("# %s\n", cases[i].name);
         int rc = cookie_find(&c, &s, &err);
         assert_int_equal(c.origin, cases[i].origin);
-        if (cases[i].text != NULL) {
+        if (cases[i].text) {
             assert_int_equal(rc, 0);
             assert_string_equal(c.text, cases[i].text);
         } else {

@@ -111,7 +111,7 @@ static void make_process(const struct fake *f)
     }
     snprintf(path, sizeof path, "%s/cmdline", f->pid);
     make_file(path, text, len);
-    if (f->home != NULL) {
+    if (f->home) {
         snprintf(path, sizeof path, "%s/environ", f->pid);
         snprintf(text, sizeof text, "A=1%cHOME=%s%cB=2", '\0', f->home, '\0');
         make_file(path, text, 4 + 5 + strlen(f->home) + 1 + 4);
@@ -254,7 +254,7 @@ static void test_scan(void **state)
         const struct discover_vm *vm = find(&list, fakes[i].pid);
         char text[2048];
         print_message("# %s\n", fakes[i].pid);
-        if (fakes[i].expected == NULL) {
+        if (!fakes[i].expected) {
             assert_null(vm);
             continue;
         }

@@ -28,7 +28,7 @@ static void test_the_table_is_whole(void **state)
         assert_true((c->type == COLUMN_TEXT) == (c->text != NULL));
         assert_true((c->type == COLUMN_PID) == (c->pid != NULL));
         assert_true(strspn(c->key, "abcdefghijklmnopqrstuvwxyz_") == strlen(c->key));
-        assert_true(c->sweep != NULL || (!c->sweep_by_delta && !c->expensive));
+        assert_true(c->sweep || (!c->sweep_by_delta && !c->expensive));
         assert_ptr_equal(proc_column_find(c->key), c);
         items |= c->items;
     }
@@ -59,9 +59,9 @@ static void test_unknown_values_are_unknown(void **state)
     for (int i = 0; i < proc_columns_len; i++) {
         const struct proc_column *c = &proc_columns[i];
         print_message("%s\n", c->key);
-        if (c->text != NULL)
+        if (c->text)
             assert_int_equal(c->text(&row).len, 0);
-        if (c->number != NULL && strcmp(c->key, "stuck") != 0 && strcmp(c->key, "restarted") != 0)
+        if (c->number && strcmp(c->key, "stuck") != 0 && strcmp(c->key, "restarted") != 0)
             assert_true(isnan(c->number(&row)));
     }
     assert_null(proc_column_find("group_leader")->pid(&row));
@@ -85,7 +85,7 @@ static void test_short_names(void **state)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         const struct proc_column *c = proc_column_find(rows[i].word);
         print_message("%s\n", rows[i].word);
-        if (rows[i].key == NULL)
+        if (!rows[i].key)
             assert_null(c);
         else
             assert_string_equal(c->key, rows[i].key);

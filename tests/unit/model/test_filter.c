@@ -39,7 +39,7 @@ static const char *matching(const struct filter *f, char *out, size_t size)
     struct buf b;
     const struct filter_maps *maps = filter_maps(f);
     buf_init(&b, 0);
-    for (int i = 0; maps != NULL && i < FILTER_FIELDS; i++) {
+    for (int i = 0; maps && i < FILTER_FIELDS; i++) {
         if (maps->sets[i].n == 0)
             continue;
         buf_printf(&b, "%s:", filter_field_name((enum filter_field)i));

@@ -124,7 +124,7 @@ static void test_trees(void **state)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct stacks *s = stacks_new();
         double total = 0;
-        for (size_t k = 0; k < 4 && rows[i].stacks[k] != NULL; k++) {
+        for (size_t k = 0; k < 4 && rows[i].stacks[k]; k++) {
             add(s, rows[i].stacks[k], rows[i].weights[k]);
             if (rows[i].weights[k] > 0 && isfinite(rows[i].weights[k]))
                 total += rows[i].weights[k];
@@ -134,7 +134,7 @@ static void test_trees(void **state)
         assert_true(stacks_total(s) == total);
         assert_true(stacks_shortened(s) == 0);
         struct stacks *inverted = stacks_inverted(s);
-        if (rows[i].inverted != NULL)
+        if (rows[i].inverted)
             expect(put_all, inverted, rows[i].inverted);
         assert_true(stacks_total(inverted) == total);
         assert_int_equal(stacks_frames(inverted), stacks_frames(s));

@@ -24,7 +24,7 @@ static int put(const char *directory, unsigned n, const struct spans_run *run)
         const struct spans_sink_options options = {.format = forms[i].format};
         snprintf(path, sizeof path, "%s/%u.%s", directory, n, forms[i].name);
         FILE *file = fopen(path, "w");
-        if (file == NULL)
+        if (!file)
             return 1;
         struct sink_output output = {.writer = sink_writer_of(file)};
         int rc = spans_put(&output, run, &options, &err);

@@ -43,11 +43,11 @@ static struct spans_run *run_read(const char *file, const char *name, bool full)
     struct spans_run *run = run_new(full);
     char path[4096], line[512];
     bool taken = false;
-    snprintf(path, sizeof path, "%s/tests/unit/model/spans/%s.txt", top != NULL ? top : ".", file);
+    snprintf(path, sizeof path, "%s/tests/unit/model/spans/%s.txt", top ? top : ".", file);
     FILE *in = fopen(path, "r");
-    if (in == NULL)
+    if (!in)
         abort();
-    while (fgets(line, sizeof line, in) != NULL) {
+    while (fgets(line, sizeof line, in)) {
         if (strncmp(line, "case ", 5) == 0) {
             line[strcspn(line, "\n")] = '\0';
             taken = strcmp(line + 5, name) == 0;

@@ -165,7 +165,7 @@ static void test_text_with_times(void **state)
         "  800      400  40.0%     x12      lost    lost      -  :lists.map/2     stdlib\n",
     };
     for (size_t i = 0; i < ARRAY_LEN(parts); i++)
-        if (strstr(text, parts[i]) == NULL)
+        if (!strstr(text, parts[i]))
             fail_msg("no “%s” in:\n%s", parts[i], text);
     buf_clear(&k.bytes);
 }
@@ -243,7 +243,7 @@ static void test_json(void **state)
     put(&k, CALLS_JSON, false, &w, 1);
     json_error_t error;
     json_t *root = json_loads(buf_cstr(&k.bytes), 0, &error);
-    if (root == NULL)
+    if (!root)
         fail_msg("%s: %s", error.text, buf_cstr(&k.bytes));
     assert_int_equal(k.bytes.data[k.bytes.len - 1], '\n');
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {

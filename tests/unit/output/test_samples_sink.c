@@ -308,7 +308,7 @@ static json_t *parsed(struct kept *k)
 {
     json_error_t error;
     json_t *root = json_loads(buf_cstr(&k->bytes), 0, &error);
-    if (root == NULL)
+    if (!root)
         fail_msg("%s: %s", error.text, buf_cstr(&k->bytes));
     assert_int_equal(k->bytes.data[k->bytes.len - 1], '\n');
     assert_ptr_equal(memchr(k->bytes.data, '\n', k->bytes.len), k->bytes.data + k->bytes.len - 1);
@@ -321,8 +321,8 @@ static json_t *parsed(struct kept *k)
 static void expect_key(const json_t *object, const char *key, const char *value)
 {
     char *found = json_dumps(json_object_get(object, key), JSON_COMPACT | JSON_ENCODE_ANY);
-    if (found == NULL || strcmp(found, value) != 0)
-        fail_msg("%s: %s", key, found != NULL ? found : "none");
+    if (!found || strcmp(found, value) != 0)
+        fail_msg("%s: %s", key, found ? found : "none");
     free(found);
 }
 
@@ -572,7 +572,7 @@ static void test_speedscope(void **state)
 static size_t count_of(const char *text, const char *what)
 {
     size_t n = 0;
-    for (const char *at = strstr(text, what); at != NULL; at = strstr(at + 1, what))
+    for (const char *at = strstr(text, what); at; at = strstr(at + 1, what))
         n++;
     return n;
 }
@@ -593,7 +593,7 @@ static json_t *parsed_page(struct kept *k, const char *label)
         if (count_of(page, once[i]) != 1)
             fail_msg("%s: %zu times", once[i], count_of(page, once[i]));
     for (size_t i = 0; i < ARRAY_LEN(none); i++)
-        if (strstr(page, none[i]) != NULL)
+        if (strstr(page, none[i]))
             fail_msg("%s", none[i]);
     assert_int_equal(count_of(page, "<script"), 2);
     assert_int_equal(count_of(page, "</script"), 2);
@@ -605,7 +605,7 @@ static json_t *parsed_page(struct kept *k, const char *label)
     assert_null(memchr(data, '<', (size_t)(end - data)));
     assert_null(memchr(data, '&', (size_t)(end - data)));
     json_t *root = json_loadb(data, (size_t)(end - data), 0, &error);
-    if (root == NULL)
+    if (!root)
         fail_msg("%s", error.text);
     return root;
 }

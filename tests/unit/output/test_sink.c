@@ -69,7 +69,7 @@ static json_t *parsed(struct buf *b)
     const char *text = buf_cstr(b);
     assert_ptr_equal(strchr(text, '\n'), text + b->len - 1); /* one line */
     json_t *j = json_loads(text, JSON_REJECT_DUPLICATES, &error);
-    if (j == NULL)
+    if (!j)
         fail_msg("%s: %s", error.text, text);
     return j;
 }
@@ -262,7 +262,7 @@ static void test_hostile_text(void **state)
             assert_int_equal(sink_put_nodes(s, &node, 1, 5, &err), 0);
             const char *out = buf_cstr(&k.bytes);
             if (format != SINK_TEXT &&
-                strstr(out, format == SINK_JSON ? rows[i].json : rows[i].csv) == NULL)
+                !strstr(out, format == SINK_JSON ? rows[i].json : rows[i].csv))
                 fail_msg("%s: %s", rows[i].name, out);
             for (size_t at = 0; at < k.bytes.len; at++)
                 assert_true((uint8_t)out[at] >= 0x20 || out[at] == '\n');
@@ -379,7 +379,7 @@ static void test_failed_writes(void **state)
     sink_close(s);
     buf_clear(&k.bytes);
     FILE *full = fopen("/dev/full", "w");
-    if (full != NULL) {
+    if (full) {
         s = sink_open_file(full, &options);
         error_clear(&err);
         assert_int_equal(sink_put(s, sink_kind_find("info"), m, &err), ERR_SYSTEM);
@@ -417,15 +417,15 @@ static void test_the_document_is_true(void **state)
     buf_init(&wanted, 0);
     buf_init(&found, 0);
     sink_describe(&wanted);
-    snprintf(path, sizeof path, "%s/docs/json.md", dir == NULL ? "." : dir);
+    snprintf(path, sizeof path, "%s/docs/json.md", dir ? dir : ".");
     FILE *file = fopen(path, "r");
-    if (file == NULL)
+    if (!file)
         fail_msg("%s cannot be read", path);
     char chunk[4096];
     for (size_t n; (n = fread(chunk, 1, sizeof chunk, file)) > 0;)
         buf_put(&found, chunk, n);
     fclose(file);
-    if (strstr(buf_cstr(&found), buf_cstr(&wanted)) == NULL)
+    if (!strstr(buf_cstr(&found), buf_cstr(&wanted)))
         fail_msg("docs/json.md should have these tables:\n%s", buf_cstr(&wanted));
     buf_clear(&wanted);
     buf_clear(&found);

@@ -48,11 +48,11 @@ static void put(struct kept *k, const struct spans_run *run,
 static void compare(const char *name, struct kept *k)
 {
     const char *top = getenv("BEAMTOP_SRCDIR"), *update = getenv("BEAMTOP_GOLDEN");
-    bool write = update != NULL && strcmp(update, "update") == 0;
+    bool write = update && strcmp(update, "update") == 0;
     char path[4096], *golden = alloc_zero(1, 1 << 18);
-    snprintf(path, sizeof path, "%s/tests/unit/output/spans/%s.txt", top != NULL ? top : ".", name);
+    snprintf(path, sizeof path, "%s/tests/unit/output/spans/%s.txt", top ? top : ".", name);
     FILE *file = fopen(path, write ? "w" : "r");
-    if (file == NULL)
+    if (!file)
         fail_msg("%s: %s", path, strerror(errno));
     if (write)
         assert_int_equal(fwrite(k->bytes.data, 1, k->bytes.len, file), k->bytes.len);
@@ -127,7 +127,7 @@ static void test_text_ascii(void **state)
 
 static void expect_in(struct kept *k, const char *text)
 {
-    if (strstr(buf_cstr(&k->bytes), text) == NULL)
+    if (!strstr(buf_cstr(&k->bytes), text))
         fail_msg("no '%s' in:\n%s", text, buf_cstr(&k->bytes));
 }
 
@@ -167,7 +167,7 @@ static json_t *parsed(const char *text)
 {
     json_error_t error;
     json_t *root = json_loads(text, 0, &error);
-    if (root == NULL)
+    if (!root)
         fail_msg("%s", error.text);
     return root;
 }
@@ -183,8 +183,8 @@ static void check_bytes(struct kept *k)
 static void expect_key(const json_t *object, const char *key, const char *value)
 {
     char *found = json_dumps(json_object_get(object, key), JSON_COMPACT | JSON_ENCODE_ANY);
-    if (found == NULL || strcmp(found, value) != 0)
-        fail_msg("%s: %s", key, found != NULL ? found : "none");
+    if (!found || strcmp(found, value) != 0)
+        fail_msg("%s: %s", key, found ? found : "none");
     free(found);
 }
 
@@ -204,7 +204,7 @@ static size_t check_span(const json_t *span, const json_t *parent, bool full)
     json_t *child;
     assert_int_equal(json_string_length(json_object_get(span, "trace_id")), 32);
     assert_int_equal(json_string_length(json_object_get(span, "span_id")), 16);
-    if (parent == NULL)
+    if (!parent)
         expect_key(span, "parent_span_id", "null");
     else
         assert_true(json_equal(json_object_get(span, "parent_span_id"),

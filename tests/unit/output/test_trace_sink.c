@@ -143,11 +143,11 @@ static void fill(struct trace_event *e, const struct row *row, struct builder *b
                                         {{"ets", 3}, {"lookup", 6}, 2}};
     *e = an_event(row->kind);
     e->mfa = lookup;
-    if (row->args != NULL)
+    if (row->args)
         e->args = term(&b[0], row->args);
-    if (row->message != NULL)
+    if (row->message)
         e->message = term(&b[1], row->message);
-    if (row->to != NULL)
+    if (row->to)
         e->to = term(&b[2], row->to);
     e->args.full_bytes = row->full_bytes;
     e->shown_only = row->shown_only;
@@ -159,7 +159,7 @@ static void fill(struct trace_event *e, const struct row *row, struct builder *b
         e->stack = stack;
         e->n_stack = ARRAY_LEN(stack);
     }
-    if (row->result != NULL)
+    if (row->result)
         e->outcome = OUTCOME_OPEN;
 }
 
@@ -173,10 +173,10 @@ static struct trace_log *log_of(const struct row *row, const struct pattern *p)
     fill(&e, row, b);
     e.id = 1;
     trace_log_add(log, &e);
-    if (row->result != NULL) {
+    if (row->result) {
         struct kept_term result = term(&b[3], row->result);
-        trace_log_finish(log, 1, row->class != NULL ? OUTCOME_EXCEPTION : OUTCOME_RETURN,
-                         slice(row->class != NULL ? row->class : ""), &result,
+        trace_log_finish(log, 1, row->class ? OUTCOME_EXCEPTION : OUTCOME_RETURN,
+                         slice(row->class ? row->class : ""), &result,
                          e.mono_ns + (int64_t)row->latency_ns);
     }
     for (size_t i = 0; i < ARRAY_LEN(b); i++)
@@ -212,7 +212,7 @@ static void test_events_as_text(void **state)
         struct trace_log *log = log_of(&rows[i], p);
         written(&k, SINK_TEXT, log, &rows[i]);
         const char *text = buf_cstr(&k.bytes), *at = strstr(text, rows[i].text);
-        if (strncmp(text, "\n% 22:13:20.", 12) != 0 || at == NULL || strcmp(at, rows[i].text) != 0)
+        if (strncmp(text, "\n% 22:13:20.", 12) != 0 || !at || strcmp(at, rows[i].text) != 0)
             fail_msg("%s: “%s” where “%s” should end it", rows[i].name, text, rows[i].text);
         buf_clear(&k.bytes);
         trace_log_free(log);
@@ -225,7 +225,7 @@ static json_t *parsed(struct buf *b, const char *name)
     json_error_t error;
     const char *text = buf_cstr(b);
     json_t *j = json_loads(text, JSON_REJECT_DUPLICATES, &error);
-    if (j == NULL || strchr(text, '\n') != text + b->len - 1)
+    if (!j || strchr(text, '\n') != text + b->len - 1)
         fail_msg("%s: %s: %s", name, error.text, text);
     return j;
 }
@@ -240,7 +240,7 @@ static void test_events_as_json(void **state)
         written(&k, SINK_JSON, log, &rows[i]);
         json_t *j = parsed(&k.bytes, rows[i].name), *value = json_object_get(j, rows[i].key);
         char *found = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
-        if (found == NULL || strcmp(found, rows[i].value) != 0)
+        if (!found || strcmp(found, rows[i].value) != 0)
             fail_msg("%s: %s is %s, not %s", rows[i].name, rows[i].key, found, rows[i].value);
         free(found);
         assert_string_equal(json_string_value(json_object_get(j, "schema")), "beamtop.trace/2");
@@ -330,7 +330,7 @@ static void test_a_whole_trace_as_text(void **state)
 static const char *word_at(json_t *object, const char *key)
 {
     const char *word = json_string_value(json_object_get(object, key));
-    return word != NULL ? word : "";
+    return word ? word : "";
 }
 
 static void test_the_end_as_json(void **state)

@@ -95,12 +95,12 @@ static inline struct spans_run *made_spans(const char *file, const char *name)
     char path[4096], line[512], head[64];
     bool in = false;
     struct spans_run *run = made_spans_new(strncmp(name, "full", 4) == 0, 7);
-    snprintf(path, sizeof path, "%s/tests/unit/model/spans/%s", top != NULL ? top : ".", file);
+    snprintf(path, sizeof path, "%s/tests/unit/model/spans/%s", top ? top : ".", file);
     snprintf(head, sizeof head, "case %s\n", name);
     FILE *f = fopen(path, "r");
-    if (f == NULL)
+    if (!f)
         abort();
-    while (fgets(line, sizeof line, f) != NULL)
+    while (fgets(line, sizeof line, f))
         if (strncmp(line, "case ", 5) == 0)
             in = strcmp(line, head) == 0;
         else if (in)

@@ -465,7 +465,7 @@ static void test_other_versions(void **state)
     run_sql(p.path, "DROP TABLE sample_held");
     f = reopen(p.path);
     assert_int_equal(recording_samples(f, 1, 5, false, &s, &err), 0);
-    assert_true(s.runs == 2 && s.run.held == NULL && s.run.n_held == 0);
+    assert_true(s.runs == 2 && !s.run.held && s.run.n_held == 0);
     recorded_samples_clear(&s);
     recording_close(f);
     run_sql(p.path, "DROP TABLE sample_run; DROP TABLE sample_node; DROP TABLE sample_frame;"

@@ -350,7 +350,7 @@ static void test_damaged(void **state)
         assert_true(sqlite3_changes(db) > 0);
         sqlite3_close(db);
         struct recording *f = reopen(p.path);
-        if (recording_spans_of(f, 1, &run, &err) != ERR_FORMAT || run != NULL)
+        if (recording_spans_of(f, 1, &run, &err) != ERR_FORMAT || run)
             fail_msg("%s: %s", damages[i], err.text);
         recording_close(f);
         place_clear(&p);

@@ -277,7 +277,7 @@ static void assert_balanced(const char *html)
     char stack[64][16];
     size_t depth = 0;
     const char *s = strstr(html, "<html");
-    for (s = s ? s : html; (s = strchr(s, '<')) != NULL; s++) {
+    for (s = s ? s : html; (s = strchr(s, '<')); s++) {
         bool closes = s[1] == '/';
         const char *name = s + 1 + closes, *end = strchr(s, '>');
         size_t len = strcspn(name, " />");
@@ -313,7 +313,7 @@ static void test_hostile(void **state)
         assert_balanced(html);
         const char *markdown = report(&o, SUMMARY_MARKDOWN, false);
         assert_not(markdown, "[a](javascript");
-        for (const char *at = markdown; (at = strchr(at, '<')) != NULL; at++)
+        for (const char *at = markdown; (at = strchr(at, '<')); at++)
             assert_true(at > markdown && at[-1] == '\\');
         json_t *root = parse(&o);
         json_decref(root);

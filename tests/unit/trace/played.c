@@ -84,7 +84,7 @@ void played_clear(struct played *p)
 struct played_question *played_last(struct played *p, enum question question)
 {
     struct played_question *q = p->n_asked > 0 ? &p->asked[p->n_asked - 1] : NULL;
-    if (q == NULL || q->answered || q->question != question)
+    if (!q || q->answered || q->question != question)
         fail_msg("%s is not what was asked last", question_name(question));
     return q;
 }

@@ -156,7 +156,7 @@ void push(struct world *w, const char *body)
     struct builder *b = term_of("{t,%llu,1,%s}", armed_id(w), body);
     size_t len;
     const uint8_t *bytes = builder_bytes(b, &len);
-    if (w->listener != NULL)
+    if (w->listener)
         w->listener(w->listener_arg, bytes + 1, len - 1);
     builder_free(b);
 }
@@ -168,7 +168,7 @@ const char *last_told(const struct world *w)
 
 void assert_has(const char *text, const char *part)
 {
-    if (strstr(text, part) == NULL)
+    if (!strstr(text, part))
         fail_msg("“%s” is not in “%s”", part, text);
 }
 

@@ -362,7 +362,7 @@ static void test_refusals(void **state)
         close_clean(w);
         assert_int_equal(w->windows, 0);
         assert_int_equal(calls_session_state(w->s)->status.error.code, rows[i].code);
-        if (strstr(calls_session_state(w->s)->status.error.text, rows[i].text) == NULL)
+        if (!strstr(calls_session_state(w->s)->status.error.text, rows[i].text))
             fail_msg("%s", calls_session_state(w->s)->status.error.text);
         free_world(w);
     }
@@ -499,7 +499,7 @@ static void test_wrong_words(void **state)
         print_message("%s\n", rows[i].text);
         int rc = calls_patterns_parse(&patterns, &n, rows[i].text, SYNTAX_AUTO, &offset, &err);
         assert_int_equal(rc, ERR_USAGE);
-        if (strstr(err.text, rows[i].why) == NULL)
+        if (!strstr(err.text, rows[i].why))
             fail_msg("%s", err.text);
         assert_int_equal(offset, rows[i].offset);
     }

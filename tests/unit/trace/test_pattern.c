@@ -69,7 +69,7 @@ static void check_good(const struct good *row, size_t n)
         struct error err = {0};
         size_t offset = 0;
         char *tree = parse_flat(row->text, SYNTAX_AUTO, &offset, &err);
-        if (tree == NULL)
+        if (!tree)
             fail_msg("%s: refused at %zu: %s", row->text, offset, err.text);
         if (strcmp(tree, row->tree) != 0)
             fail_msg("%s:\n%s\nnot\n%s", row->text, tree, row->tree);
@@ -83,7 +83,7 @@ static void check_wrong(const struct wrong *row, size_t n)
         struct error err = {0};
         size_t offset = SIZE_MAX;
         char *tree = parse_flat(row->text, SYNTAX_AUTO, &offset, &err);
-        if (tree != NULL)
+        if (tree)
             fail_msg("%s: taken as %s", row->text, tree);
         if (err.code != ERR_USAGE || offset != row->offset || strcmp(err.text, row->message) != 0)
             fail_msg("%s: at %zu \"%s\", not at %zu \"%s\"", row->text, offset, err.text,
@@ -103,7 +103,7 @@ static void check_prefixes(const struct good *row, size_t n)
                 struct error err = {0};
                 size_t offset = SIZE_MAX;
                 char *tree = parse_flat(part, (enum syntax)syntax, &offset, &err);
-                if (tree == NULL && (offset > len || err.text[0] == '\0'))
+                if (!tree && (offset > len || err.text[0] == '\0'))
                     fail_msg("%s: refused at %zu: %s", part, offset, err.text);
                 free(tree);
             }
@@ -142,7 +142,7 @@ static void test_elixir_wrong(void **state)
 static void test_library(void **state)
 {
     (void)state;
-    for (const struct library_row *row = library_table; row->title != NULL; row++) {
+    for (const struct library_row *row = library_table; row->title; row++) {
         for (int syntax = SYNTAX_ERLANG; syntax <= SYNTAX_ELIXIR; syntax++) {
             const char *text = library_text(row, (enum syntax)syntax);
             struct pattern **p;
@@ -181,7 +181,7 @@ static void check_limit(char *text, const char *message)
     size_t offset;
     char *tree = parse_flat(text, SYNTAX_AUTO, &offset, &err);
     assert_null(tree);
-    if (strstr(err.text, message) == NULL)
+    if (!strstr(err.text, message))
         fail_msg("\"%s\", not \"%s\"", err.text, message);
     free(text);
 }

@@ -100,7 +100,7 @@ static void test_bad(void **state)
         size_t offset = 999;
         if (procs_parse(&p, bad[i].text, &offset, &err) != ERR_USAGE)
             fail_msg("%s: taken", bad[i].text);
-        if (strstr(err.text, bad[i].part) == NULL)
+        if (!strstr(err.text, bad[i].part))
             fail_msg("%s: %s", bad[i].text, err.text);
         if (bad[i].part[0] != '\0' && offset != bad[i].offset)
             fail_msg("%s: offset %zu", bad[i].text, offset);

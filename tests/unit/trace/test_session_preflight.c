@@ -192,10 +192,10 @@ static void test_near_misses(void **unused)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct world *w = new_world(rows[i].pattern, &plain);
         answer(w, QUESTION_PREFLIGHT, rows[i].preflight);
-        if (rows[i].asked != NULL) {
+        if (rows[i].asked) {
             assert_string_equal(phase(w), "preparing");
             assert_string_equal(open_question(w, QUESTION_FUNCTIONS)->text, rows[i].asked);
-            if (rows[i].answer != NULL)
+            if (rows[i].answer)
                 answer(w, QUESTION_FUNCTIONS, rows[i].answer);
             else
                 answer_error(w, QUESTION_FUNCTIONS, ERR_TIMEOUT);
@@ -239,7 +239,7 @@ static void test_nobody(void **unused)
         answer(w, QUESTION_PREFLIGHT, rows[i].why);
         if (strncmp(rows[i].procs, "call:", 5) != 0) {
             assert_string_equal(open_question(w, QUESTION_FUNCTIONS)->text, "{who,200000}");
-            if (rows[i].answer != NULL)
+            if (rows[i].answer)
                 answer(w, QUESTION_FUNCTIONS, rows[i].answer);
             else
                 answer_error(w, QUESTION_FUNCTIONS, ERR_TIMEOUT);
@@ -288,7 +288,7 @@ static void test_unknown_atoms(void **unused)
             answer(w, QUESTION_PREFLIGHT, text);
             assert_string_equal(phase(w), "failed");
             assert_has(state(w)->status.error.text, rows[i].want);
-            bool said = strstr(rows[i].want, "not understood") == NULL;
+            bool said = !strstr(rows[i].want, "not understood");
             assert_int_equal(state(w)->wrong, said);
             assert_int_equal(state(w)->wrong_text, 0);
             if (said)

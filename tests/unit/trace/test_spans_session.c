@@ -211,7 +211,7 @@ static void test_calls_within(void **state)
     const char *arm = played_last(&w->p, QUESTION_SPANS)->text;
     const char *roots = strstr(arm, "patterns => [{[{shop,order,1}],");
     const char *calls = strstr(arm, "calls => [{[{cart,add,2},{cart,sum,1}],");
-    assert_true(roots != NULL && calls != NULL && strstr(calls, "shop,order") == NULL);
+    assert_true(roots && calls && !strstr(calls, "shop,order"));
     assert_int_equal(run_of(w)->functions, 1);
     assert_int_equal(run_of(w)->called, 2);
     played_answer(&w->p, QUESTION_SPANS, ARMED);
@@ -245,7 +245,7 @@ static void test_too_many(void **state)
         struct world *w = new_world(&what);
         played_answer(&w->p, QUESTION_PREFLIGHT, rows[i].preflight);
         assert_int_equal(phase(w), SESSION_FAILED);
-        if (strstr(run_of(w)->status.error.text, rows[i].why) == NULL)
+        if (!strstr(run_of(w)->status.error.text, rows[i].why))
             fail_msg("%s", run_of(w)->status.error.text);
         free_world(w);
     }
@@ -309,7 +309,7 @@ static void test_refusals(void **state)
         played_answer(&w->p, QUESTION_SPANS, rows[i].answer);
         assert_int_equal(phase(w), SESSION_FAILED);
         assert_int_equal(run_of(w)->status.error.code, rows[i].code);
-        if (strstr(run_of(w)->status.error.text, rows[i].text) == NULL)
+        if (!strstr(run_of(w)->status.error.text, rows[i].text))
             fail_msg("%s", run_of(w)->status.error.text);
         assert_int_equal(w->p.n_told, 0);
         free_world(w);
@@ -435,7 +435,7 @@ static void test_wrong_words(void **state)
         assert_int_equal(
             spans_patterns_parse(&patterns, &n, rows[i].text, SYNTAX_AUTO, &offset, &err),
             ERR_USAGE);
-        if (strstr(err.text, rows[i].why) == NULL)
+        if (!strstr(err.text, rows[i].why))
             fail_msg("%s", err.text);
         assert_int_equal(offset, rows[i].offset);
     }

@@ -24,7 +24,7 @@ static const char *const event_classes[] = {SPAN_CLASS_LIST(EVENT_KEY) NULL};
 
 static int event_find(const char *const *keys, const char *word)
 {
-    for (int i = 0; keys[i] != NULL; i++)
+    for (int i = 0; keys[i]; i++)
         if (strcmp(keys[i], word) == 0)
             return i;
     return -1;
@@ -34,14 +34,14 @@ static struct span_process event_process(const char *word)
 {
     struct span_process p = {0};
     const char *at = strchr(word, '<');
-    if (at != NULL) {
+    if (at) {
         p.node = (struct slice){word, (size_t)(at - word)};
         if (sscanf(at, "<%*u.%" SCNu32 ".%" SCNu32 ">", &p.pid.id, &p.pid.serial) != 2)
             abort();
     } else if (strcmp(word, "-") != 0) {
         at = strchr(word, '/');
-        p.name = slice_of(at != NULL ? at + 1 : word);
-        if (at != NULL)
+        p.name = slice_of(at ? at + 1 : word);
+        if (at)
             p.node = (struct slice){word, (size_t)(at - word)};
     }
     return p;
@@ -51,7 +51,7 @@ static struct span_ref event_ref(const char *word)
 {
     struct span_ref ref = {0};
     const char *at = strncmp(word, "#Ref<", 5) == 0 ? word + 5 : NULL;
-    for (; at != NULL && ref.n < 5; at = strchr(at, '.')) {
+    for (; at && ref.n < 5; at = strchr(at, '.')) {
         at += *at == '.';
         ref.words[ref.n++] = (uint32_t)strtoul(at, NULL, 10);
     }
@@ -64,7 +64,7 @@ static void event_feed(struct spans *s, const char *text)
     char line[512], *words[EVENT_WORDS] = {0}, *rest = line;
     size_t n = 0;
     snprintf(line, sizeof line, "%s", text);
-    for (char *word; n < EVENT_WORDS && (word = strtok_r(rest, " \n", &rest)) != NULL;)
+    for (char *word; n < EVENT_WORDS && (word = strtok_r(rest, " \n", &rest));)
         words[n++] = word;
     if (n == 3 && strcmp(words[0], "name") == 0) {
         const struct span_process p = event_process(words[1]);

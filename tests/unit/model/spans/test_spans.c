@@ -175,7 +175,7 @@ static void read_fixture(struct fixture *f, const char *name)
 {
     const char *top = getenv("BEAMTOP_SRCDIR");
     char path[4096];
-    snprintf(path, sizeof path, "%s/tests/unit/model/spans/%s.txt", top != NULL ? top : ".", name);
+    snprintf(path, sizeof path, "%s/tests/unit/model/spans/%s.txt", top ? top : ".", name);
     FILE *file = fopen(path, "r");
     assert_non_null(file);
     f->text = alloc_zero(1, 1 << 20);
@@ -184,7 +184,7 @@ static void read_fixture(struct fixture *f, const char *name)
     assert_true(len > 0 && len < (1 << 20) - 1);
     f->n = 0;
     char *rest = f->text;
-    for (char *line; (line = strtok_r(rest, "\n", &rest)) != NULL;) {
+    for (char *line; (line = strtok_r(rest, "\n", &rest));) {
         assert_true(f->n < ARRAY_LEN(f->lines));
         f->lines[f->n++] = line;
     }
@@ -304,7 +304,7 @@ static void test_given_back(void **state)
 
 static void feed_all(struct spans *s, const char *const *lines)
 {
-    for (size_t i = 0; lines[i] != NULL; i++)
+    for (size_t i = 0; lines[i]; i++)
         event_feed(s, lines[i]);
 }
 
