@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# C is formatted by .clang-format, C and the node's Erlang are 100 columns wide, and pointers are tested
-# in one manner. TAP.
+# C is formatted by .clang-format, C and the node's Erlang are 100 columns wide, and tests of pointers and
+# zero have one manner. TAP.
 # shellcheck disable=SC2317
 set -u
 # shellcheck source=tests/tap.sh
@@ -48,6 +48,13 @@ null_tests_have_one_manner() {
         $(sources | grep '\.[ch]$')
 }
 
+# What is all zero is {0}.
+zero_has_one_manner() {
+    # shellcheck disable=SC2046
+    no_line '[=)] ?\{(NULL|\.[a-z_]+ = (0|NULL|false|ERR_NONE))\};|memset\(&?[a-z]+, 0, sizeof \*[a-z]+\)' \
+        $(sources | grep '\.[ch]$')
+}
+
 case $(clang-format --version 2>/dev/null) in
 *" version $version."*)
     run c_is_formatted
@@ -59,4 +66,5 @@ case $(clang-format --version 2>/dev/null) in
 esac
 run lines_are_100_columns_wide
 run null_tests_have_one_manner
+run zero_has_one_manner
 finish

@@ -47,7 +47,7 @@ static int print_usage(const struct cli_command *command)
 static int run(const struct cli_command *command, const struct cli_options *options,
                const struct app_env *env)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     if (options->help)
         return print_usage(command);
     if (options->version) {
@@ -78,7 +78,7 @@ int main(int argc, char **argv)
     const struct cli_command *command = NULL;
     struct cli_options options;
     struct app_env env;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
 
     open_standard_files();
     setlocale(LC_ALL, "");

@@ -100,7 +100,7 @@ int control_decode(struct control *out, const uint8_t *bytes, size_t len, struct
     struct cursor c;
     size_t arity = 0;
 
-    memset(out, 0, sizeof *out);
+    *out = (struct control){0};
     cursor_init(&c, bytes, len);
     if (!cursor_tuple(&c, &arity) || arity == 0 || !cursor_int64(&c, &out->number))
         return error_set(err, ERR_FORMAT,

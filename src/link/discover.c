@@ -34,7 +34,7 @@ void discover_clear(struct discover_list *list)
     for (size_t i = 0; i < list->count; i++)
         cookie_wipe(&list->vms[i].cookie);
     free(list->vms);
-    memset(list, 0, sizeof *list);
+    *list = (struct discover_list){0};
 }
 
 /* ---- the two lists joined */
@@ -112,7 +112,7 @@ static struct discover_vm *add_unknown(struct discover_list *list, const char *a
         return NULL;
     }
     struct discover_vm *vm = &list->vms[list->count++];
-    memset(vm, 0, sizeof *vm);
+    *vm = (struct discover_vm){0};
     vm->form = DISCOVER_UNKNOWN;
     vm->uptime_s = -1;
     memcpy(vm->node, name.full, sizeof vm->node);
@@ -167,7 +167,7 @@ static void on_names(void *arg, const struct epmd_answer *a)
     const struct discover_options o = {.proc_root = d->proc_root, .this_host = d->this_host};
     discover_join(&d->list, a->names, a->count, &o);
     list = d->list;
-    memset(&d->list, 0, sizeof d->list);
+    d->list = (struct discover_list){0};
     d->done(d->arg, &list);
     discover_free(d);
 }

@@ -79,7 +79,7 @@ static const char *as_value(const char *at)
 static void parse_args(const struct proc_strings *cmdline, struct beam_args *a)
 {
     const char *at = proc_strings_next(cmdline, NULL);
-    memset(a, 0, sizeof *a);
+    *a = (struct beam_args){0};
     while ((at = proc_strings_next(cmdline, at))) {
         const char *value = as_value(proc_strings_next(cmdline, at));
         if (strcmp(at, "-extra") == 0) {
@@ -340,7 +340,7 @@ int discover_scan(struct discover_list *out, const struct discover_options *o, s
     char host[LIMIT_NODE_NAME_BYTES + 1] = "localhost";
     struct scan s = {
         .tree = o->proc_root ? o->proc_root : "/proc", .this_host = o->this_host, .list = out};
-    memset(out, 0, sizeof *out);
+    *out = (struct discover_list){0};
     if (!s.this_host) {
         gethostname(host, sizeof host - 1);
         s.this_host = host;

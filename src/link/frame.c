@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "frame.h"
 
-#include <string.h>
-
 #include "beamtop/base/limits.h"
 #include "beamtop/etf/check.h"
 
@@ -12,7 +10,7 @@
 
 void frame_reader_init(struct frame_reader *r, size_t max_bytes)
 {
-    memset(r, 0, sizeof *r);
+    *r = (struct frame_reader){0};
     buf_init(&r->in, 0);
     r->max_bytes = max_bytes;
 }
@@ -107,7 +105,7 @@ static enum frame_event start_skip(struct frame_reader *r, uint32_t bytes)
 
 enum frame_event frame_next(struct frame_reader *r, struct frame *out)
 {
-    memset(out, 0, sizeof *out);
+    *out = (struct frame){0};
     if (r->err.code != ERR_NONE)
         return FRAME_BROKEN;
     if (r->skip_bytes > 0) {

@@ -32,14 +32,14 @@ struct look {
 
 static void map_four(struct in6_addr *out, const void *four)
 {
-    memset(out, 0, sizeof *out);
+    *out = (struct in6_addr){0};
     out->s6_addr[10] = out->s6_addr[11] = 0xff;
     memcpy(out->s6_addr + 12, four, 4);
 }
 
 static struct end end_of(const struct sockaddr_storage *sa)
 {
-    struct end end = {.port = 0};
+    struct end end = {0};
     if (sa->ss_family == AF_INET6) {
         const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)sa;
         end.address = six->sin6_addr;
@@ -80,7 +80,7 @@ static bool parse_row(const char *line, bool six, struct row *out)
     struct in6_addr none_mapped;
     char own[64], far[64];
     unsigned long uid = 0;
-    memset(out, 0, sizeof *out);
+    *out = (struct row){0};
     if (sscanf(line, " %*u: %63s %63s %2x %*s %*s %*s %lu %*s %" SCNu64, own, far, &out->state,
                &uid, &out->inode) != 5 ||
         !parse_end(own, six, &out->own) || !parse_end(far, six, &out->far))
@@ -138,7 +138,7 @@ bool listener_look(struct listener *out, const char *tree, const struct sockaddr
                    const struct sockaddr_storage *from)
 {
     struct look l = {.out = out, .to = end_of(to), .has_from = from != NULL};
-    memset(out, 0, sizeof *out);
+    *out = (struct listener){0};
     if (from)
         l.from = end_of(from);
     bool four = read_table(&l, tree, "tcp", false);

@@ -36,7 +36,7 @@ int name_parse(struct name *out, const char *text, const char *this_host, struct
     size_t alive_len = at ? (size_t)(at - text) : strlen(text);
     const char *host = at ? at + 1 : this_host;
 
-    memset(out, 0, sizeof *out);
+    *out = (struct name){0};
     if (!text_is_utf8(text, strlen(text)) || !text_is_utf8(host, strlen(host))) {
         return error_set(err, ERR_USAGE,
                          "the node's name '%.256s' is not valid UTF-8. Check the terminal's "

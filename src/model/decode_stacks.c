@@ -42,7 +42,7 @@ int yield_stacks_decode(struct yield_stacks *out, struct arena *arena, const uin
     uint64_t mono = 0;
     int64_t ns = 0;
     decoder_init(&d, arena, term, len);
-    *out = (struct yield_stacks){.n = 0};
+    *out = (struct yield_stacks){0};
     if (cursor_tuple_of(&d.c, 6) && cursor_atom_is(&d.c, "stacks") && decode_mono(&d, &mono) &&
         cursor_int64(&d.c, &ns) && cursor_int64(&d.c, &out->looks) &&
         cursor_int64(&d.c, &out->processes) && (ns >= 0 || decoder_fail(&d, "a span of time")) &&

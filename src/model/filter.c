@@ -173,7 +173,7 @@ static void change(struct filter *f, struct regex *regex, uint32_t fields)
 int filter_set(struct filter *f, const char *expression, size_t *error_offset, struct error *err)
 {
     struct regex *regex = NULL;
-    struct error mistake = {.code = ERR_NONE};
+    struct error mistake = {0};
     size_t prefix;
     uint32_t fields = fields_of(f, expression, &prefix);
     *error_offset = 0;

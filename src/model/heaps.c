@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/limits.h"
@@ -152,7 +151,7 @@ static void remember(struct heaps_base *base, const struct heaps_detail *now)
 void heaps_base_clear(struct heaps_base *base)
 {
     free(base->sizes);
-    *base = (struct heaps_base){.known = false};
+    *base = (struct heaps_base){0};
 }
 
 static int by_memory(const void *a, const void *b)

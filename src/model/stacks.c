@@ -274,7 +274,7 @@ struct stacks_child *stacks_heavy_children(const struct stacks *s, uint32_t inde
 {
     const struct stacks_node *node;
     *n = 0;
-    *rest = (struct stacks_rest){.n = 0};
+    *rest = (struct stacks_rest){0};
     for (uint32_t at = stacks_node(s, index)->child; at != 0; at = node->next) {
         node = stacks_node(s, at);
         if (node->total >= least) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A window of counted calls, read back from the JSON that calls_sink.c writes. */
 #include <stdio.h>
-#include <string.h>
 
 #include "beamtop/output/calls_fields.h"
 #include "beamtop/output/json.h"
@@ -31,7 +30,7 @@ int calls_window_read(struct calls_window *out, struct arena *arena, const char 
 {
     json_t *root = json_loadb(json, len, 0, NULL);
     const char *why = json_string_value(json_object_get(root, "timed_why"));
-    memset(out, 0, sizeof *out);
+    *out = (struct calls_window){0};
     json_read_fields(&calls_window_fields, out, arena, root);
     json_read_fields(&calls_cost_fields, out, arena, json_object_get(root, "cost"));
     snprintf(out->timed_why, sizeof out->timed_why, "%s", why ? why : "");

@@ -62,7 +62,7 @@ static void put_tuple(const struct shaper *s, struct cursor *c, unsigned depth)
 static void put_sized(const struct shaper *s, struct cursor *c, enum etf_kind kind)
 {
     struct cursor inside = *c;
-    struct cursor_list list = {.count = 0};
+    struct cursor_list list = {0};
     struct slice bytes = {0};
     size_t pairs = 0;
     if (kind == ETF_KIND_MAP) {

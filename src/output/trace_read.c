@@ -24,7 +24,7 @@ static void read_caps(struct caps *caps, const json_t *object)
 unsigned trace_pattern_actions(struct slice text)
 {
     struct pattern *p = NULL;
-    struct error ignored = {.code = ERR_NONE};
+    struct error ignored = {0};
     if (text.len == 0 || pattern_parse(&p, text.s, text.len, SYNTAX_AUTO, NULL, &ignored) != 0)
         return 0;
     unsigned actions = p->actions;
@@ -62,7 +62,7 @@ int trace_ending_read(struct trace_ending *out, struct arena *arena, const char 
     json_t *root = json_loadb(json, len, 0, NULL);
     const json_t *preflight = json_object_get(root, "preflight");
     const json_t *check = json_object_get(root, "verification");
-    memset(out, 0, sizeof *out);
+    *out = (struct trace_ending){0};
     out->reason = json_read_slice(arena, json_object_get(root, "reason"));
     if (slice_is(out->reason, "not_armed")) /* of 0.1.0 */
         out->reason = (struct slice){"not_started", strlen("not_started")};

@@ -100,14 +100,14 @@ static void on_timer(uv_timer_t *timer)
         struct call *call = &q->calls[i];
         if (!call->used || call->due_ms > now)
             continue;
-        struct answer answer = {.value = NULL};
+        struct answer answer = {0};
         error_set(&answer.err, ERR_TIMEOUT, "the target did not answer “%s” in time",
                   question_name(call->question));
         finish(q, call, &answer);
         return; /* the callback may have closed the query; finish() has armed the timer */
     }
     if (!q->ready && !q->failed && q->open_due_ms <= now) {
-        struct error err = {.code = ERR_NONE};
+        struct error err = {0};
         error_set(&err, ERR_TIMEOUT,
                   "connected, but the target did not evaluate anything in time: is its `rex` "
                   "process busy, or the node overloaded? (--timeout gives it longer)");
@@ -136,7 +136,7 @@ void query_close(struct query *q)
     if (!q)
         return;
     if (q->ready && !q->failed) {
-        struct error ignored = {.code = ERR_NONE};
+        struct error ignored = {0};
         struct builder *b = builder_new();
         build_atom(b, "stop");
         (void)send_keeper(q, b, &ignored);
@@ -307,7 +307,7 @@ static void take_start(struct query *q, struct cursor *c)
         q->handlers.on_ready(q->arg);
         return;
     }
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct buf text;
     buf_init(&text, 4096);
     print_raw(&text, value);
@@ -346,7 +346,7 @@ static void take_answer(struct query *q, struct cursor *c)
 {
     int64_t id = 0, waits = 0;
     struct slice status = {0}, value = {0};
-    struct answer answer = {.value = NULL};
+    struct answer answer = {0};
     bool ok = cursor_atom_is(c, "a") && cursor_int64(c, &id) && cursor_atom(c, &status) &&
               cursor_tuple_of(c, 2) && cursor_number(c, &answer.target_us) &&
               cursor_int64(c, &waits) && cursor_raw(c, &value);
@@ -408,7 +408,7 @@ static void query_link_exit(struct conn *conn, void *arg, const struct etf_pid *
     (void)reason;
     if (q->failed || !q->ready || from->id != q->keeper.id || from->serial != q->keeper.serial)
         return;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     error_set(&err, ERR_LOST, "our keeper on the target was ended by someone else");
     fail(q, &err);
 }

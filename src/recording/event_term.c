@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "event_term.h"
 
-#include <string.h>
-
 #include "beamtop/base/limits.h"
 #include "beamtop/etf/build.h"
 #include "beamtop/etf/check.h"
@@ -156,7 +154,7 @@ static bool is_time(int64_t ns)
 
 bool event_term_read(struct slice term, struct pushed_event *out)
 {
-    struct error ignored = {.code = ERR_NONE};
+    struct error ignored = {0};
     size_t used = 0;
     const uint8_t *bytes = (const uint8_t *)term.s;
     return term.len > 0 && term.len <= LIMIT_FRAME_BYTES &&

@@ -83,7 +83,7 @@ static struct pattern *unread_pattern(struct slice text)
 {
     static const char stand_in[] = "any:any";
     struct pattern *p = NULL;
-    struct error ignored = {.code = ERR_NONE};
+    struct error ignored = {0};
     if (pattern_parse(&p, stand_in, sizeof stand_in - 1, SYNTAX_ERLANG, NULL, &ignored) != 0)
         return NULL;
     p->typed = slice_keep(&p->arena, text);
@@ -96,7 +96,7 @@ static struct pattern *unread_pattern(struct slice text)
 static struct pattern *read_pattern(const struct recorded_log *l, struct slice text)
 {
     struct pattern *p = NULL;
-    struct error ignored = {.code = ERR_NONE};
+    struct error ignored = {0};
     if (pattern_parse(&p, text.s, text.len, l->syntax, NULL, &ignored) == 0 ||
         pattern_parse(&p, text.s, text.len, SYNTAX_AUTO, NULL, &ignored) == 0)
         return p;
@@ -123,7 +123,7 @@ static void add_patterns(struct recorded_log *l, struct slice json)
 static struct mfa read_mfa(struct recorded_log *l, struct slice text)
 {
     struct pattern *p = NULL;
-    struct error ignored = {.code = ERR_NONE};
+    struct error ignored = {0};
     struct mfa mfa = {.function = text};
     if (text.len == 0 || pattern_parse(&p, text.s, text.len, l->syntax, NULL, &ignored) != 0)
         return mfa;
@@ -290,7 +290,7 @@ static int find(struct recorded_log *l, struct recording *r, int64_t tick, struc
                 struct error *err)
 {
     sqlite3_stmt *s = NULL;
-    *out = (struct found){.id = 0};
+    *out = (struct found){0};
     if (!r->info.has_traces)
         return 0;
     int rc = db_prepare(r->db, &s,

@@ -206,7 +206,7 @@ int recorder_open(struct recorder **out, const char *path, const struct recorder
         *out = r;
         return 0;
     }
-    struct error ignored = {.code = ERR_NONE};
+    struct error ignored = {0};
     recorder_close(r, NULL, &ignored);
     if (!in_memory)
         unlink(path);
@@ -260,7 +260,7 @@ static int close_file(struct recorder *r, bool moves, struct error *err)
 int recorder_close(struct recorder *r, const char *why, struct error *err)
 {
     int rc = 0;
-    struct error second = {.code = ERR_NONE};
+    struct error second = {0};
     if (!r)
         return 0;
     if (why && r->stmts[STMT_META]) {
@@ -378,7 +378,7 @@ int recorder_tick(struct recorder *r, const struct model *m, int64_t here_us, st
     recorder_note(r, m);
     int rc = write_tick(r, m, here_us, err);
     while (rc == ERR_LIMIT && r->options.thin) {
-        struct error thinning = {.code = ERR_NONE};
+        struct error thinning = {0};
         if (!recorder_thin(r, &thinning))
             break;
         error_clear(err);

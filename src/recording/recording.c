@@ -39,7 +39,7 @@ void recording_refuse(struct recording *r, const char *why)
 
 static void fail_of_db(struct recording *r)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     if (r->file.overran)
         fail(r, ERR_FORMAT,
              "it cannot be read with the work that a recording of its size takes: it is "
@@ -146,7 +146,7 @@ static void mark_cache_clear(struct mark_cache *c)
 {
     free(c->marks);
     arena_clear(&c->arena);
-    *c = (struct mark_cache){.is_known = false};
+    *c = (struct mark_cache){0};
     arena_init(&c->arena);
 }
 
@@ -494,7 +494,7 @@ static int read_asked(struct recording *r, struct slice text, struct want_scan *
 static int inflate_term(struct recording *r, sqlite3_stmt *s, struct error *err)
 {
     size_t used = 0;
-    struct error bad = {.code = ERR_NONE};
+    struct error bad = {0};
     int rc = db_column_inflate(s, 3, db_column_int(s, 2), &r->term);
     if (rc == ERR_LIMIT)
         return error_set(err, ERR_FORMAT, "an answer of the recording has a size it cannot have");

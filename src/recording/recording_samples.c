@@ -226,7 +226,7 @@ static const char nodes_sql[] =
 static void read_stacks(struct recording *r, const struct asked *a, struct recorded_samples *out)
 {
     sqlite3_stmt *s = NULL;
-    struct frame_ids frames = {.list = NULL};
+    struct frame_ids frames = {0};
     struct tree t = {.run = -1, .cap = 256};
     t.places = alloc_zero(t.cap, sizeof *t.places);
     read_frames(r, a, out->stacks, &frames);
@@ -399,5 +399,5 @@ void recorded_samples_clear(struct recorded_samples *s)
 {
     stacks_free(s->stacks);
     arena_clear(&s->arena);
-    *s = (struct recorded_samples){.runs = 0};
+    *s = (struct recorded_samples){0};
 }

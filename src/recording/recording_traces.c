@@ -121,7 +121,7 @@ static bool find_reader(struct recording *r, int64_t trace, struct trace_columns
 int recording_trace_lines(struct recording *r, int64_t trace, trace_line_fn *put, void *arg,
                           struct error *err)
 {
-    struct caller_pattern last = {.len = 0};
+    struct caller_pattern last = {0};
     struct arena arena;
     struct trace_columns_reader how = {.layout.arena = &arena};
     sqlite3_stmt *s = NULL;

@@ -93,7 +93,7 @@ double judge_sure(const struct judge *j, double value, double limit)
 struct span_stats judge_stats(const struct judge *j, const char *system_key)
 {
     struct span_stats s;
-    struct error ignored = {.code = ERR_NONE};
+    struct error ignored = {0};
     (void)recording_stats(j->recording, system_key, j->from, j->to, &s, &ignored);
     assert(ignored.code == ERR_NONE);
     return s;
@@ -342,7 +342,7 @@ int findings_evaluate_after(struct findings *out, const struct findings *before,
                       .before = before,
                       .requests = &requests,
                       .trend_s = trend_s};
-    memset(out, 0, sizeof *out);
+    *out = (struct findings){0};
     arena_init(&out->arena);
     if (from > to)
         return error_set(err, ERR_USAGE, "a span of ticks ends before it begins");
@@ -367,6 +367,6 @@ int findings_evaluate_after(struct findings *out, const struct findings *before,
 void findings_clear(struct findings *f)
 {
     arena_clear(&f->arena);
-    *f = (struct findings){.items = NULL};
+    *f = (struct findings){0};
     arena_init(&f->arena);
 }

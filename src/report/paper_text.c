@@ -235,7 +235,7 @@ static void put_legend(const struct page *p, struct arena *a, const struct block
     for (size_t i = 1; i < b->columns; i++) {
         struct paper_row *row = arena_alloc(a, sizeof *row);
         size_t n = 0;
-        *row = (struct paper_row){.next = NULL};
+        *row = (struct paper_row){0};
         row->cells[n++] = letter(a, i - 1);
         row->cells[n++] = b->titles[i];
         for (const struct paper_row *r = b->rows; r; r = r->next)

@@ -195,7 +195,7 @@ int requests_take(struct requests *out, struct recording *r, int64_t from, int64
 {
     struct sums s = {.out = out};
     const int64_t *kept;
-    *out = (struct requests){.captures = 0};
+    *out = (struct requests){0};
     arena_init(&out->arena);
     if (!recording_info(r)->has_spans)
         return 0;
@@ -224,7 +224,7 @@ void requests_clear(struct requests *q)
         free(q->list[i].durations);
     free(q->list);
     arena_clear(&q->arena);
-    *q = (struct requests){.captures = 0};
+    *q = (struct requests){0};
 }
 
 double requests_quantile(const struct requests_of *of, double part)

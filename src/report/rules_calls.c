@@ -316,7 +316,7 @@ void judge_repository(struct judge *j)
  * no others. */
 static struct module_calls operations(const struct modules *m)
 {
-    struct module_calls all = {.reads = 0}, true_ones = {.reads = 0};
+    struct module_calls all = {0}, true_ones = {0};
     for (size_t i = 0; i < m->n; i++) {
         const struct module_calls *c = &m->items[i];
         if (!is_repository(c))

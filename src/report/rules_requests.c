@@ -32,7 +32,7 @@ static struct slice culprit_of(const struct request_part *part)
    one of half of the whole. */
 static struct culprit find_culprit(const struct requests_of *of)
 {
-    struct culprit most = {.ns = 0};
+    struct culprit most = {0};
     for (size_t i = 0; i < of->n_parts && i < 100; i++) {
         struct culprit c = {.name = culprit_of(&of->parts[i]), .is_function = of->parts[i].own};
         if (c.name.len == 0)

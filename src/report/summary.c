@@ -103,7 +103,7 @@ int summary_take(struct summary *s, const struct summary *before, const struct s
                  struct error *err)
 {
     struct recording *r = input->recording;
-    memset(s, 0, sizeof *s);
+    *s = (struct summary){0};
     arena_init(&s->arena);
     arena_init(&s->findings.arena);
     s->input = input;

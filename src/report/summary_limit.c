@@ -149,7 +149,7 @@ struct measured {
 static struct measured number_of(const struct summary_limit *l, const struct summary_input *s)
 {
     struct span_stats v;
-    struct error ignored = {.code = ERR_NONE};
+    struct error ignored = {0};
     if (recording_stats(s->recording, l->key, s->from, s->to, &v, &ignored) != 0)
         return (struct measured){NAN, NAN, NAN, 0};
     double values[STATS] = {v.mean, v.p95, v.max};
@@ -180,7 +180,7 @@ static struct measured share_of(const struct summary_limit *l, const struct summ
     const struct span_owner *owners;
     struct measured none = {NAN, NAN, NAN, 0};
     struct span_stats ticks;
-    struct error ignored = {.code = ERR_NONE};
+    struct error ignored = {0};
     (void)recording_stats(s->recording, "run_queue", s->from, s->to, &ticks, &ignored);
     size_t n = recording_owners(s->recording, l->by, s->from, s->to, &owners);
     const struct span_owner *found = find_owner(l, owners, n);
@@ -198,7 +198,7 @@ static bool finding_fails(const struct summary_limit *l, const struct summary_in
                           struct buf *why)
 {
     struct findings f;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     bool fails = findings_evaluate(&f, b->recording, b->from, b->to, &err) != 0;
     if (fails)
         buf_printf(why, "%s: %s", l->text, err.text);

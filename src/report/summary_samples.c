@@ -32,7 +32,7 @@ static struct stacks *functions_of(const struct stacks *s)
 void samples_take(struct summary_samples *s, struct recording *r, enum sample_kind kind,
                   int64_t from, int64_t to, struct error *err)
 {
-    struct error own = {.code = ERR_NONE};
+    struct error own = {0};
     if (recording_samples(r, from, to, kind == AT_YIELDS, &s->all, &own) != 0 &&
         err->code == ERR_NONE)
         *err = own;

@@ -160,7 +160,7 @@ static double seek_ms(struct recording *r, int nth)
 static void report_of(const char *path, size_t n, enum summary_format format, const char *figure)
 {
     struct error err = {0};
-    struct recording *files[SESSIONS] = {NULL};
+    struct recording *files[SESSIONS] = {0};
     struct summary_input sources[SESSIONS];
     struct summary_options o = {.format = format, .columns = 100};
     struct buf out;

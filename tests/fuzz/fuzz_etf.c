@@ -76,7 +76,7 @@ static void read_one(struct cursor *c, struct walk *w)
 
 static void walk(const uint8_t *data, size_t used)
 {
-    struct walk w = {.depth = 0};
+    struct walk w = {0};
     struct cursor c;
     cursor_init(&c, data, used);
     enter(&w, 1);

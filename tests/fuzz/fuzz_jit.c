@@ -48,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct bytes bytes = {data, size};
     const struct memory m = {read_bytes, &bytes};
     const struct jit_range all = {BASE, BASE + size};
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct jit *j = NULL;
     uint64_t found = jit_scan(&m, &all, 1);
     FUZZ_REQUIRE(found == 0 || (found >= BASE && found + 24 <= BASE + size));

@@ -57,7 +57,7 @@ static inline void questions_answer(struct questions *q, size_t which, const str
 
 static inline void questions_fail_oldest(struct questions *q)
 {
-    struct answer a = {.value = NULL};
+    struct answer a = {0};
     error_set(&a.err, ERR_TIMEOUT, "no answer");
     questions_answer(q, 0, &a);
 }

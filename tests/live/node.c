@@ -217,7 +217,7 @@ int node_start(struct node *n, const struct node_options *o)
     int to[2];
     int from[2];
     pid_t parent = getpid();
-    memset(n, 0, sizeof *n);
+    *n = (struct node){0};
     if (pipe(to) != 0 || pipe(from) != 0) {
         return -1;
     }

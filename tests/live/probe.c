@@ -114,7 +114,7 @@ bool probe_run(struct probe *p, unsigned ms)
 void probe_open(struct probe *p, const struct conn_options *o)
 {
     struct error err = {0};
-    memset(p, 0, sizeof *p);
+    *p = (struct probe){0};
     uv_loop_init(&p->loop);
     p->started_ns = clock_mono_ns();
     assert_int_equal(conn_open(&p->conn, &p->loop, o, &probe_handlers, p, &err), 0);

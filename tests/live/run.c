@@ -76,9 +76,9 @@ static void child(const struct words *w, const char *const *env, int out, int er
 __attribute__((format(printf, 3, 0))) static void start(struct run *r, const char *const *env,
                                                         const char *fmt, va_list args)
 {
-    struct words w = {.n = 0};
+    struct words w = {0};
     int out[2], err[2];
-    memset(r, 0, sizeof *r);
+    *r = (struct run){0};
     assert_true(vsnprintf(w.text, sizeof w.text, fmt, args) < (int)sizeof w.text);
     split(&w);
     assert_int_equal(pipe2(out, O_CLOEXEC), 0);
@@ -201,7 +201,7 @@ void run_clear(struct run *r)
         close(r->err_fd);
     free(r->out);
     free(r->err);
-    memset(r, 0, sizeof *r);
+    *r = (struct run){0};
 }
 
 bool run_is_quiet(const struct run *r)

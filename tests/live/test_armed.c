@@ -35,7 +35,7 @@ static int begin(struct target *t, const char *release)
     char root[512], name[64], otp[16];
     const char *cache = getenv("BEAMTOP_CACHE");
     bool own = strcmp(release, "25") == 0;
-    memset(t, 0, sizeof *t);
+    *t = (struct target){0};
     snprintf(root, sizeof root, "%s/otp-%s", cache ? cache : "/var/cache/beamtop", release);
     if (!node_available(own ? NULL : root)) {
         print_message("OTP %s is not here: skipped\n", release);

@@ -149,7 +149,7 @@ static int begin(struct target *t, const char *release, const char *root_name)
     static char root[512];
     const char *cache = getenv("BEAMTOP_CACHE");
     char handler[512], ticktime[16];
-    memset(t, 0, sizeof *t);
+    *t = (struct target){0};
     t->beamtop = getenv("BEAMTOP");
     snprintf(root, sizeof root, "%s/%s", cache ? cache : "/var/cache/beamtop",
              root_name ? root_name : "");

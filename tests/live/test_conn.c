@@ -455,7 +455,7 @@ static void discover_now(struct discover_list *list)
     struct discover_options o = {.epmd_port = epmd_port};
     uv_loop_t loop;
     uv_loop_init(&loop);
-    memset(list, 0, sizeof *list);
+    *list = (struct discover_list){0};
     assert_int_equal(discover_start(&d, &loop, &o, take_list, list, &err), 0);
     uv_run(&loop, UV_RUN_DEFAULT);
     assert_int_equal(uv_loop_close(&loop), 0);

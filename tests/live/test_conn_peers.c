@@ -567,7 +567,7 @@ static void test_close_on_the_way(void **state)
         struct probe p;
         struct error err = {0};
         pid_t pid = fake_tcp_start(&o.port, serve_silence);
-        memset(&p, 0, sizeof p);
+        p = (struct probe){0};
         uv_loop_init(&p.loop);
         assert_int_equal(conn_open(&p.conn, &p.loop, &o, &probe_handlers, &p, &err), 0);
         if (waits_ms[i] > 0) {

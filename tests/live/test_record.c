@@ -123,7 +123,7 @@ static void wait_for(const char *path, const char *sql, int64_t at_least)
 /* Whole: every tick has all that belongs to it, and none is missing. */
 static void expect_whole(const char *path, int64_t at_least)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct recording *r = NULL;
     expect_number(path, "SELECT integrity_check = 'ok' FROM pragma_integrity_check", 1);
     if (at_least > 0 && recording_open(&r, path, &err) != 0)

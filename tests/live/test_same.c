@@ -146,7 +146,7 @@ static void on_limit(uv_timer_t *timer)
 static void open_sinks(struct same *t)
 {
     const struct proc_column *columns[COLUMNS_MAX];
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     int n = 0;
     assert_int_equal(proc_columns_parse(COLUMNS, columns, &n, &err), 0);
     for (size_t i = 0; i < PRINTS; i++) {
@@ -161,7 +161,7 @@ static void open_sinks(struct same *t)
 static struct want want_all(void)
 {
     const struct proc_column *columns[COLUMNS_MAX];
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     int n = 0;
     assert_int_equal(proc_columns_parse(COLUMNS, columns, &n, &err), 0);
     const struct proc_column *sort = proc_column_find("reductions_per_s");
@@ -322,7 +322,7 @@ static void replayed_is_live(void **state)
     const struct same *t = recorded(state);
     for (size_t i = 0; i < PRINTS; i++) {
         const struct buf *live = &t->printed[i];
-        struct run r = {.pid = 0};
+        struct run r = {0};
         char command[600];
         snprintf(command, sizeof command, "%s %s %s", prints[i].command, t->file,
                  prints[i].options);
@@ -383,7 +383,7 @@ static void expect_system(const struct same *t, json_t *report)
     json_t *stats;
     int compared = 0;
     json_object_foreach (at(report, "system"), key, stats) {
-        struct sums sums = {.n = 0};
+        struct sums sums = {0};
         size_t line = 0;
         bool over_interval = strstr(key, "_per_s") || strstr(key, "_use");
         for (int i = 0; i < TICKS; i++) {
@@ -476,7 +476,7 @@ static void expect_owners(const struct same *t, json_t *report)
 static void report_is_live(void **state)
 {
     const struct same *t = recorded(state);
-    struct run r = {.pid = 0};
+    struct run r = {0};
     run_program(&r, NULL, "report %s -F json", t->file);
     run_expect(&r, 0);
     json_t *report = run_json(&r, 0);
@@ -502,7 +502,7 @@ static void ranks_and_filters_what_it_has(void **state)
     };
     const struct same *t = recorded(state);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct run r = {.pid = 0};
+        struct run r = {0};
         run_program(&r, NULL, "top %s -F json %s", t->file, rows[i].options);
         run_expect(&r, 0);
         json_t *o = run_json(&r, 0);
@@ -517,7 +517,7 @@ static void ranks_and_filters_what_it_has(void **state)
 static void largest_first(void **state)
 {
     const struct same *t = recorded(state);
-    struct run r = {.pid = 0};
+    struct run r = {0};
     double before = INFINITY;
     size_t i;
     json_t *row;
@@ -550,7 +550,7 @@ static void says_what_was_not_recorded(void **state)
     };
     const struct same *t = recorded(state);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct run r = {.pid = 0};
+        struct run r = {0};
         run_program(&r, NULL, "%s %s %s", rows[i].command, t->file, rows[i].options);
         run_expect_error(&r, rows[i].exit_code, rows[i].words);
         run_clear(&r);

@@ -30,7 +30,7 @@ static void draw(struct fixture *f)
 static struct want wanted(const struct fixture *f)
 {
     struct want want;
-    memset(&want, 0, sizeof want);
+    want = (struct want){0};
     screen_want(f->s, &want);
     return want;
 }
@@ -45,7 +45,7 @@ static void answer(struct fixture *f)
 
 static struct fixture start(const char *view)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct fixture f = {.m = world_new(WORLD_BUSY), .s = screen_new(view, &err), .tick = 0};
     assert_non_null(f.s);
     canvas_init(&f.c, 24, 80, false);
@@ -64,7 +64,7 @@ static void end(struct fixture *f)
 
 static void act(struct fixture *f, enum action action, const char *arg)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     if (screen_act(f->s, f->m, action, arg, &err) != 1)
         fail_msg("%s %s: %s", action_table[action].name, arg, err.text);
     draw(f);
@@ -72,7 +72,7 @@ static void act(struct fixture *f, enum action action, const char *arg)
 
 static int refused(struct fixture *f, enum action action, const char *arg)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     int status = screen_act(f->s, f->m, action, arg, &err);
     assert_true(status >= 0 || err.text[0]);
     return status;
@@ -233,7 +233,7 @@ static void test_order_is_reversed_before_anything_is_drawn(void **state)
     static const char *const columns[] = {"reductions_per_s", "name", "heap"};
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(columns); i++) {
-        struct error err = {.code = ERR_NONE};
+        struct error err = {0};
         struct fixture f = {.m = world_new(WORLD_BUSY), .s = screen_new("top", &err), .tick = 0};
         assert_int_equal(screen_act(f.s, f.m, ACTION_SORT, columns[i], &err), 1);
         bool before = wanted(&f).scan.ascending;
@@ -389,7 +389,7 @@ static void test_a_window_is_copied(void **state)
     assert_true(calls_log_runs(&log));
     calls_log_window(&log, &w);
     memset(module, 'x', 4);
-    memset(&row, 0, sizeof row);
+    row = (struct calls_function){0};
     assert_int_equal(log.window.rows[0].calls, 3);
     assert_memory_equal(log.window.rows[0].module.s, "shop", 4);
     calls_log_begin(&log, "");
@@ -641,7 +641,7 @@ static void test_help_begins_with_the_view(void **state)
     struct fixture f = start("top");
     (void)state;
     struct keymap km;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct key key;
     keymap_init(&km);
     assert_true(key_parse("M", 1, &key));

@@ -121,7 +121,7 @@ static void put_trace(struct recorder *r, struct made_trace *t, int tick, int64_
 static void write_recording(const char *path)
 {
     struct made w = made_healthy;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct recorder *r = NULL;
     struct model *m = model_new();
     struct made_trace trace;
@@ -158,7 +158,7 @@ static void write_recording(const char *path)
 static void go(struct replay *r, const char *when)
 {
     char words[64], *rest = NULL;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     snprintf(words, sizeof words, "%s", when);
     for (char *w = strtok_r(words, " ", &rest); w; w = strtok_r(NULL, " ", &rest)) {
         int64_t tick = 0;
@@ -169,7 +169,7 @@ static void go(struct replay *r, const char *when)
 
 static void judge(struct replay *r, struct findings_shown *shown, struct model *m)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     *shown = (struct findings_shown){.ticks = replay_tick(r), .span_s = (double)replay_tick(r) - 1};
     assert_int_equal(findings_evaluate(&shown->found, replay_recording(r), 1, replay_tick(r), &err),
                      0);
@@ -189,8 +189,8 @@ static void put_clock(struct screen *s, const struct model *m)
 static void show_rows(const struct scene *scene, struct screen *s, struct replay *r,
                       struct filter *filter)
 {
-    struct want want = {.needs = 0};
-    struct error err = {.code = ERR_NONE};
+    struct want want = {0};
+    struct error err = {0};
     size_t offset = 0;
     filter_set_calls(filter, true);
     assert_int_equal(filter_set(filter, scene->filter ? scene->filter : "", &offset, &err), 0);
@@ -201,7 +201,7 @@ static void show_rows(const struct scene *scene, struct screen *s, struct replay
 
 static void play(const struct scene *scene, const char *path, struct buf *out)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct model *m = model_new();
     struct screen *s = screen_new(scene->view, &err);
     struct filter *filter = filter_new();
@@ -289,7 +289,7 @@ static void test_words(void **state)
         {"#6", "21:00 ?", 0},
         {"#6", "", 0},
     };
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct model *m = model_new();
     struct replay *r = NULL;
     assert_int_equal(replay_open(&r, *state, m, &err), 0);
@@ -320,7 +320,7 @@ static int64_t start_at(struct replay *r, struct model *m, const char *when)
 
 static void write_restart(const char *path)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct recorder *r = NULL;
     struct model *m = model_new();
     const struct recorder_options options = {.node = "mq1@host", .label = "", .interval_s = 1};
@@ -344,7 +344,7 @@ static void write_restart(const char *path)
 static void test_restart(void **state)
 {
     char path[96];
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct model *m = model_new();
     struct replay *r = NULL;
     snprintf(path, sizeof path, "%s.restart", (const char *)*state);
@@ -364,7 +364,7 @@ static void test_given_up(void **state)
 {
     char path[96], sql[80];
     int64_t tick = 0;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct model *m = model_new();
     struct replay *r = NULL;
     sqlite3 *db = NULL;
@@ -399,7 +399,7 @@ static void write_samples(const char *path)
 {
     static const struct made_stack lists[2][1] = {{{"plm", 60}}, {{"pg", 30}}};
     struct made w = made_healthy;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct recorder *r = NULL;
     struct model *m = model_new();
     const struct recorder_options options = {.node = "mq1@host", .label = "", .interval_s = 1};
@@ -426,7 +426,7 @@ static void test_samples(void **state)
         int64_t samples; /* 0: none until then */
     } rows[] = {{"#2", 0}, {"#3", 60}, {"#4", 60}, {"#6", 30}, {"#5", 30}, {"#3", 60}, {"#1", 0}};
     char path[96];
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct model *m = model_new();
     struct replay *r = NULL;
     sqlite3 *db = NULL;
@@ -467,7 +467,7 @@ static void test_samples(void **state)
 static void test_no_recording(void **state)
 {
     char path[96];
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct model *m = model_new();
     struct replay *r = NULL;
     snprintf(path, sizeof path, "%s.none", (const char *)*state);
@@ -504,7 +504,7 @@ static int end(void **state)
 static void write_spans(const char *path)
 {
     struct made w = made_healthy;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct recorder *r = NULL;
     struct model *m = model_new();
     const struct recorder_options options = {.node = "mq1@host", .label = "", .interval_s = 1};
@@ -532,7 +532,7 @@ static void test_spans(void **state)
     } rows[] = {{"#2", 0, 0}, {"#3", 1, 3}, {"#4", 1, 3}, {"#6", 2, 4},
                 {"#5", 2, 4}, {"#3", 1, 3}, {"#1", 0, 0}};
     char path[96];
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct model *m = model_new();
     struct replay *r = NULL;
     snprintf(path, sizeof path, "%s.spans", (const char *)*state);

@@ -464,7 +464,7 @@ static const char keys[] = "bind global ? help\n"
 static void take_tick(struct screen *s, struct model *m, enum world world, int tick)
 {
     struct want want;
-    memset(&want, 0, sizeof want);
+    want = (struct want){0};
     screen_want(s, &want);
     if (world != WORLD_NOTHING)
         world_answer(m, world, &want, tick);
@@ -490,7 +490,7 @@ static const struct header_recording recordings[] = {
 
 static void between(struct screen *s, struct model *m, enum world world)
 {
-    struct want want = {.needs = 0};
+    struct want want = {0};
     screen_want(s, &want);
     assert_true(want.needs & NEED_ROWS);
     model_set_interval(m, 1.0, 16.0, 0.02, "scan every 16 s");
@@ -501,7 +501,7 @@ static void between(struct screen *s, struct model *m, enum world world)
 static void do_step(struct screen *s, struct model *m, const struct scene *scene, int step,
                     int *tick, struct canvas *c)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct tty_cursor cursor;
     const char *arg = scene->steps[step].arg;
     switch ((int)scene->steps[step].action) {
@@ -556,7 +556,7 @@ static void do_step(struct screen *s, struct model *m, const struct scene *scene
 /* What is typed at the trace prompt, and what is known of it. */
 static struct prompt *open_prompt(const struct scene *scene, struct screen *s)
 {
-    static const struct prompt_calls calls = {.accepted = NULL};
+    static const struct prompt_calls calls = {0};
     if (!scene->line)
         return NULL;
     struct prompt *p = prompt_new(NULL);
@@ -571,11 +571,11 @@ static struct prompt *open_prompt(const struct scene *scene, struct screen *s)
 
 static void play(const struct scene *scene, struct buf *out)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct model *m = world_new(scene->world);
     struct screen *s = screen_new(scene->view, &err);
     struct regex *re = NULL;
-    struct traced traced = {.log = NULL};
+    struct traced traced = {0};
     struct calls_log calls;
     struct findings_shown found;
     struct samples_log samples;

@@ -28,7 +28,7 @@ static void draw(struct fixture *f)
 
 static void act(struct fixture *f, enum action action, const char *arg)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     if (screen_act(f->s, f->m, action, arg, &err) != 1)
         fail_msg("%s %s: %s", action_table[action].name, arg, err.text);
     draw(f);
@@ -36,14 +36,14 @@ static void act(struct fixture *f, enum action action, const char *arg)
 
 static int refused(struct fixture *f, enum action action, const char *arg)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     return screen_act(f->s, f->m, action, arg, &err);
 }
 
 static struct want wanted(const struct fixture *f)
 {
     struct want want;
-    memset(&want, 0, sizeof want);
+    want = (struct want){0};
     screen_want(f->s, &want);
     return want;
 }
@@ -58,7 +58,7 @@ static bool shows(const struct fixture *f, const char *text)
 
 static struct fixture start(enum spanned_world world)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct fixture f = {.m = world_new(WORLD_BUSY), .s = screen_new("top", &err)};
     canvas_init(&f.c, 24, 160, false);
     f.run = world_spans(world);

@@ -29,7 +29,7 @@ static void draw(struct fixture *f)
 
 static struct fixture start(enum trace_world world, int rows, int columns)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct fixture f = {.m = world_new(WORLD_BUSY), .s = screen_new("trace", &err)};
     assert_non_null(f.s);
     world_trace(&f.t, world);
@@ -49,7 +49,7 @@ static void end(struct fixture *f)
 
 static void act(struct fixture *f, enum action action, const char *arg)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     if (screen_act(f->s, f->m, action, arg, &err) != 1)
         fail_msg("%s %s: %s", action_table[action].name, arg, err.text);
     draw(f);
@@ -265,7 +265,7 @@ static void test_to_the_process_and_back(void **state)
 
 static void test_orders(void **state)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct fixture f = start(TRACED_TRIPPED, 30, 120);
     (void)state;
     act(&f, ACTION_FIRST, "");
@@ -283,7 +283,7 @@ static void test_orders(void **state)
 static void test_the_filter(void **state)
 {
     struct fixture f = start(TRACED_TRIPPED, 30, 120);
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct regex *re = NULL;
     size_t offset;
     (void)state;
@@ -346,7 +346,7 @@ static void test_without_an_event(void **state)
     struct fixture f = start(TRACED_FAILED, 30, 120);
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(actions); i++) {
-        struct error err = {.code = ERR_NONE};
+        struct error err = {0};
         assert_true(screen_act(f.s, f.m, actions[i], "", &err) < 0);
         assert_true(err.text[0] != '\0');
     }
@@ -361,7 +361,7 @@ static void test_any_size(void **state)
     (void)state;
     for (enum trace_world world = TRACED_NOT; world <= TRACED_COUNTED; world++) {
         struct fixture f = start(world, 30, 120);
-        struct error err = {.code = ERR_NONE};
+        struct error err = {0};
         for (int i = 0; i < 8; i++) {
             screen_act(f.s, f.m, ACTION_FOLD, "", &err);
             draw(&f);

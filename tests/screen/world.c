@@ -15,7 +15,7 @@
 
 static void parse(struct builder *b, struct buf *text)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     if (etf_parse(b, buf_cstr(text), text->len, "mq1@host", &err) < 0) {
         fprintf(stderr, "%s\n%s\n", buf_cstr(text), err.text);
         abort();
@@ -34,7 +34,7 @@ static void done(struct builder *b, struct buf *text, int status, const struct e
 
 static void give(struct model *m, enum question q, struct buf *text)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct builder *b = builder_new();
     size_t len;
     parse(b, text);
@@ -184,7 +184,7 @@ static void row(struct buf *t, const struct proc *p, uint32_t items, int tick, b
 
 static void give_scan(struct model *m, enum world world, const struct want_scan *want, int tick)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct builder *b = builder_new();
     struct buf t;
     size_t len;
@@ -312,7 +312,7 @@ struct model *world_new(enum world world)
 static void give_process(struct model *m, int tick)
 {
     struct buf t;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct builder *b = builder_new();
     size_t len;
     buf_init(&t, 0);
@@ -569,7 +569,7 @@ const char *world_row(const struct canvas *c, int row)
 
 void world_between(struct model *m, enum world world, const struct want *want, int seconds)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct builder *b = builder_new();
     struct buf t;
     size_t len;

@@ -18,7 +18,7 @@
 /* The term's bytes; freed by the caller. */
 static struct kept_term term(const char *text, uint64_t full_bytes)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct builder *b = builder_new();
     size_t len;
     if (etf_parse(b, text, strlen(text), "mq1@host", &err) < 0) {
@@ -116,7 +116,7 @@ static void add(struct trace_log *log, const struct told *t, size_t nth)
 
 static void parse(struct traced *t, const char *text)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     size_t at;
     if (patterns_parse(&t->patterns, &t->n_patterns, text, strlen(text), SYNTAX_AUTO, &at, &err) <
         0) {
@@ -299,5 +299,5 @@ void world_trace_clear(struct traced *t)
 {
     trace_log_free(t->log);
     patterns_free(t->patterns, t->n_patterns);
-    *t = (struct traced){.log = NULL};
+    *t = (struct traced){0};
 }

@@ -184,7 +184,7 @@ static const char *const not_evaluated[] = {
 
 void world_findings(struct findings_shown *shown, enum found_world world)
 {
-    memset(shown, 0, sizeof *shown);
+    *shown = (struct findings_shown){0};
     arena_init(&shown->found.arena);
     if (world == FOUND_NOT_JUDGED)
         return;

@@ -96,7 +96,7 @@ static int set_syntax(const struct cli_option *opt, enum syntax *syntax, const c
 static int set_cap(const struct cli_option *opt, struct cli_options *o, const char *text,
                    struct error *err)
 {
-    struct error own = {.code = ERR_NONE};
+    struct error own = {0};
     enum cap cap = CAP_TIME_MS;
     /* Where a command has another option of the cap's name, this one is "trace-…". */
     const char *name = strncmp(opt->name, "trace-", 6) == 0 ? opt->name + 6 : opt->name;

@@ -47,7 +47,7 @@ static void on_progress(uv_timer_t *timer)
 static void on_change(void *arg, bool facts)
 {
     struct batch *b = arg;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct session_port port;
     (void)facts;
     struct live *live = b->source ? source_live(b->source) : NULL;
@@ -90,7 +90,7 @@ static void interrupt_session(struct batch *b, int number)
 static void on_tick(void *arg)
 {
     struct batch *b = arg;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     if (b->rt.ended || b->job->open)
         return;
     if (b->failed) {
@@ -186,7 +186,7 @@ int batch_run(const struct batch_job *job)
 {
     static const int signals[] = {SIGINT, SIGTERM};
     struct batch b = {.job = job};
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     runtime_init(&b.rt);
     runtime_timer(&b.rt, &b.timer, &b);
     /* Of a recording nothing is left to undo, and a question to it is not interrupted by the loop.

@@ -65,7 +65,7 @@ static int exit_code_of_end(const struct counting *t, const struct calls_state *
 static void ended(struct counting *t, const struct calls_state *state)
 {
     int code = exit_code_of_end(t, state);
-    struct error left = {.code = ERR_NONE};
+    struct error left = {0};
     if (!state->status.check.clean) {
         error_set(&left, ERR_TARGET, "%s", state->status.check.text);
         runtime_end(&t->run->rt, EXIT_FAILED, &left);
@@ -97,7 +97,7 @@ static void on_change(void *arg)
 static void on_window(void *arg, const struct calls_window *window)
 {
     struct counting *t = arg;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     if (calls_sink_window(t->sink, window, &err) == 0)
         return;
     if (calls_sink_write_errno(t->sink) != EPIPE && t->run->rt.err.code == ERR_NONE)
@@ -183,7 +183,7 @@ static int open_session(void *arg, struct batch *run, const struct session_port 
 /* Errors come before any connection. */
 static int check_words(const struct cli_options *o)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct procs procs;
     size_t offset = 0;
     for (size_t i = 0; i < o->n_rest; i++) {

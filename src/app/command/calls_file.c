@@ -39,7 +39,7 @@ static int put(struct replay *r, const struct cli_options *o, struct calls_sink 
 
 int calls_file_print(const struct cli_options *o, struct calls_sink_options options)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct replay *r = NULL;
     struct model *m = model_new();
     if (o->n_rest > 0) {

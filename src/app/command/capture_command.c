@@ -181,8 +181,8 @@ static int prepare(struct capturing *c, const struct app_env *env, struct want *
 int command_capture(const struct cli_options *o, const struct app_env *env)
 {
     struct capturing c = {.options = o};
-    struct want want = {.needs = 0};
-    struct error err = {.code = ERR_NONE};
+    struct want want = {0};
+    struct error err = {0};
     int code = EXIT_USAGE;
     if (prepare(&c, env, &want, &err) == 0) {
         /* The configuration may set them; the command line has the last word there. */

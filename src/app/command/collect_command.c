@@ -6,7 +6,6 @@
 #include "app/cli/commands.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "app/cli/tell.h"
 #include "app/source/encode.h"
@@ -71,14 +70,14 @@ static void print_done(const struct collecting *c)
 
 static void fail(struct collecting *c, enum err code, const char *text)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     (void)error_set(&err, code, "%s", text);
     runtime_end(&c->batch->rt, exit_code_of_error(code), &err);
 }
 
 static void priced(struct collecting *c)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     print_price(c);
     if (c->options->yes) {
         c->agreed = true;

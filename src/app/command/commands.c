@@ -79,7 +79,7 @@ static int print_tick(void *arg, const struct model *m, struct error *err)
 static int run_by(const struct cli_options *o, const struct app_env *env, const struct want *want,
                   const struct columns *columns, bool rates, int by)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct sink_options options = {
         .by = by, .ascii = o->ascii || !env->utf8, .spreadsheet = o->spreadsheet};
     if (sink_format(o->format, &options.format, &err) != 0)
@@ -136,9 +136,9 @@ static int choose_columns(const struct cli_options *o, struct columns *c, struct
 
 int command_top(const struct cli_options *o, const struct app_env *env)
 {
-    struct columns columns = {.n = 0};
+    struct columns columns = {0};
     struct want want = {.needs = NEED_SCAN};
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     if (choose_columns(o, &columns, &want.scan, &err) != 0)
         return usage_error(&err);
     return run(o, env, &want, &columns, true);
@@ -171,7 +171,7 @@ int command_heapsample(const struct cli_options *o, const struct app_env *env)
                               .heaps_running = o->running};
     struct cli_options apart = *o;
     enum owner_by by = OWNER_APPLICATION;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     if (o->by && !owner_by_heap(o->by, &by)) {
         (void)error_set(&err, ERR_USAGE, "--by: “%s” is not " OWNER_HEAP_SORTS, o->by);
         return usage_error(&err);
@@ -234,7 +234,7 @@ static struct sink_node sink_node_of(const struct discover_vm *vm)
 
 int command_nodes(const struct cli_options *o, const struct app_env *env)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct discover_list list;
     struct sink_options options = {.ascii = o->ascii || !env->utf8, .spreadsheet = o->spreadsheet};
     if (sink_format(o->format, &options.format, &err) != 0)
@@ -275,7 +275,7 @@ static int generate_nodes(struct buf *out, const struct cli_options *o, const st
 int command_generate(const struct cli_options *o, const struct app_env *env)
 {
     struct buf out;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     buf_init(&out, 0);
     int rc = strcmp(o->target, "words-nodes") == 0 ? generate_nodes(&out, o, env, &err)
                                                    : generate_put(&out, o->target, &err);

@@ -53,7 +53,7 @@ static int put_pattern(struct buf *out, const struct pattern *p, unsigned index,
 
 int command_explain(const struct cli_options *o, const struct app_env *env)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct pattern **patterns = NULL;
     size_t n = 0, offset = 0;
     struct buf out;

@@ -141,7 +141,7 @@ static int write_summary(const struct files *f, const struct cli_options *o,
 
 int command_report(const struct cli_options *o, const struct app_env *env)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct files files;
     if (open_files(&files, o, &err) == 0)
         (void)write_summary(&files, o, env, &err);
@@ -184,8 +184,8 @@ static int check_limits(const struct files *f, const struct cli_options *o, stru
 
 int command_diff(const struct cli_options *o, const struct app_env *env)
 {
-    struct error err = {.code = ERR_NONE};
-    struct files files = {.n = 0};
+    struct error err = {0};
+    struct files files = {0};
     int failed = check_limits(NULL, o, &err); /* mistakes first, before anything is printed */
     if (failed == 0 && open_files(&files, o, &err) == 0 && write_summary(&files, o, env, &err) == 0)
         failed = check_limits(&files, o, &err);
@@ -199,8 +199,8 @@ int command_diff(const struct cli_options *o, const struct app_env *env)
 
 int command_export(const struct cli_options *o, const struct app_env *env)
 {
-    struct error err = {.code = ERR_NONE};
-    struct files files = {.n = 0};
+    struct error err = {0};
+    struct files files = {0};
     enum export_format format = o->format == FORMAT_OPENMETRICS ? EXPORT_OPENMETRICS
                                 : o->spreadsheet                ? EXPORT_SPREADSHEET
                                                                 : EXPORT_CSV;

@@ -75,7 +75,7 @@ int settings_init(struct settings *s, const struct cli_options *o, const struct 
                   struct error *err)
 {
     char dir[480];
-    memset(s, 0, sizeof *s);
+    *s = (struct settings){0};
     options_init(&s->options);
     keymap_init(&s->keymap);
     theme_init(&s->theme);

@@ -81,7 +81,7 @@ static void put(const struct capturing *t, const struct spans_run *run)
 {
     const struct cli_options *o = t->options;
     struct sink_output output = {.writer = sink_writer_of(stdout)};
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     const struct spans_sink_options options = {
         .format = format_of(o->format),
         .ascii = o->ascii || !t->env->utf8,
@@ -192,7 +192,7 @@ static int check_format(enum cli_format format)
 /* What is wrong with it is shown. */
 static bool is_pattern(const char *text, enum syntax syntax)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct pattern **patterns = NULL;
     size_t n = 0, offset = 0;
     if (spans_patterns_parse(&patterns, &n, text, syntax, &offset, &err) != 0) {
@@ -206,7 +206,7 @@ static bool is_pattern(const char *text, enum syntax syntax)
 /* Errors come before any connection. */
 static int check_words(const struct cli_options *o)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct procs procs;
     size_t offset = 0;
     for (size_t i = 0; i < o->n_rest; i++)

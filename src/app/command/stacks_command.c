@@ -160,7 +160,7 @@ static void put(struct stacking *t, const struct trace_state *state)
     const struct trace_log *log = trace_session_log(t->run->session);
     const struct session_port *port = session_port(t->run->session);
     struct sink_output output = {.writer = sink_writer_of(stdout)};
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     const bool first = !t->procs;
     const int64_t from = first && t->called ? t->first_ns : state->armed_mono_ns;
     const int64_t last = state->ended_mono_ns != 0 ? state->ended_mono_ns : t->last_ns;
@@ -337,7 +337,7 @@ static int check_pattern(const char *word, enum syntax syntax, size_t *offset, s
 
 static int take_words(struct stacking *t, const struct cli_options *o)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     size_t offset = 0;
     t->patterns = o->rest;
     t->n_patterns = o->n_rest;

@@ -12,7 +12,7 @@ int trace_arguments_settings(struct settings_trace *out, const struct cli_option
                              const struct app_env *env)
 {
     struct settings settings;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     int rc = settings_init(&settings, o, env, &err);
     settings_print_mistakes(&settings);
     settings_trace_caps(&settings, true, out);
@@ -37,7 +37,7 @@ int trace_arguments_check(const char *const *texts, size_t n_texts, const char *
                           struct settings_trace *settings)
 {
     const unsigned waiting = TRACE_SLOWER | TRACE_RETURNS | TRACE_RAISES;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct procs procs;
     size_t offset = 0;
     for (size_t i = 0; i < n_texts; i++) {

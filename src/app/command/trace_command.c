@@ -55,7 +55,7 @@ static void output_failed(struct tracing *t, const struct error *err)
 /* Lines that waited for a name; at the end all that are left. */
 static void print_due(struct tracing *t, bool all)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     if (!t->print || trace_sink_write_errno(t->sink) != 0)
         return;
     if (trace_print_due(t->print, trace_session_log(t->run->session), uv_now(&t->run->rt.loop), all,
@@ -96,7 +96,7 @@ static void tell_preflight(struct tracing *t, const struct trace_state *state)
 /* A dry run ends as the trace would have, had it come here. */
 static void asking(struct tracing *t, const struct trace_state *state)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     char calls[32];
     tell_preflight(t, state);
     bool refused = state->preflight.expensive && !t->options->force;
@@ -119,7 +119,7 @@ static void asking(struct tracing *t, const struct trace_state *state)
 
 static void ended(struct tracing *t, const struct trace_state *state)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     print_due(t, true);
     int rc = trace_sink_end(t->sink, trace_session_log(t->run->session), &err);
     bool failed = rc != 0 && trace_sink_write_errno(t->sink) != EPIPE;
@@ -177,7 +177,7 @@ static void on_change(void *arg)
 static void on_event(void *arg, const struct trace_event *event, bool finished)
 {
     struct tracing *t = arg;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     tell_preflight(t, trace_log_state(trace_session_log(t->run->session)));
     if (trace_print_event(t->print, trace_session_log(t->run->session), event, finished,
                           uv_now(&t->run->rt.loop), &err) != 0)
@@ -254,7 +254,7 @@ static int check_format(const struct cli_options *o)
 int command_trace(const struct cli_options *o, const struct app_env *env)
 {
     struct tracing t = {.options = o, .env = env};
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     int code = check_format(o);
     if (code == EXIT_DONE && replay_is_file(o->target))
         return trace_file_print(o, env);

@@ -53,7 +53,7 @@ static int put_traces(struct recording *r, const struct cli_options *o, const st
 
 int trace_file_print(const struct cli_options *o, const struct app_env *env)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct recording *r = NULL;
     if (o->n_rest > 0)
         error_set(&err, ERR_USAGE,

@@ -3,7 +3,6 @@
 
 #include <signal.h>
 #include <stdatomic.h>
-#include <string.h>
 
 #include "beamtop/base/attr.h"
 
@@ -24,7 +23,7 @@ static void on_fatal(int number)
 void crash_protect(const struct tty_rescue *rescue)
 {
     struct sigaction action;
-    memset(&action, 0, sizeof action);
+    action = (struct sigaction){0};
     action.sa_handler = on_fatal;
     action.sa_flags = (int)SA_RESETHAND;
     atomic_store(&protected_rescue, rescue);

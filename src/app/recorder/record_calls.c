@@ -63,7 +63,7 @@ static void refused(struct record_series *r, const struct error *why)
 
 static void refuse(struct record_series *r, const struct calls_state *state)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     error_set(&err, ERR_REFUSED,
               "about %.0f calls/s would cost %.0f%% of scheduler time: narrow the pattern, "
               "or add --force",
@@ -75,7 +75,7 @@ static void refuse(struct record_series *r, const struct calls_state *state)
 /* Another window would not be verified either. */
 static void tell_left(struct record_series *r, const char *what)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     error_set(&err, ERR_TARGET, "something of counted calls is left on the node: %s", what);
     record_series_gives_up(r, &err);
 }

@@ -55,7 +55,7 @@ static void end(struct record_client *c, const struct error *err)
 
 static void fail(struct record_client *c, int status)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     bool absent = status == UV_ECONNREFUSED || status == UV_ENOENT;
     if (status == UV_EAGAIN) /* as many wait for it as may */
         record_silent_error(&err, c->path);
@@ -66,7 +66,7 @@ static void fail(struct record_client *c, int status)
 static void on_late(uv_timer_t *timer)
 {
     struct record_client *c = timer->data;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     record_silent_error(&err, c->path);
     end(c, &err);
 }

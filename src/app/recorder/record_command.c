@@ -119,7 +119,7 @@ static int tell_start(const char *path, const char *log_path)
 static int record_start(struct record_setup *setup)
 {
     char path[PATH_MAX], log_path[PATH_MAX + 8], cookie[PATH_MAX], said[700];
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct cli_options options = *setup->options;
     struct record_log log;
     if (record_whole_path(path, setup->file, &err) != 0)
@@ -192,7 +192,7 @@ static bool is_json(const struct cli_options *o)
 
 static void print_silent(const struct cli_options *o, const struct record_peer *peer)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     record_silent_error(&err, peer->path);
     if (is_json(o))
         printf("{\"pid\":%ld,\"answers\":false}\n", record_socket_pid(peer->path));
@@ -215,7 +215,7 @@ static const struct record_peer *choose(const struct cli_options *o,
                                         const struct record_peer *peers, size_t n)
 {
     char path[PATH_MAX];
-    struct error ignored = {.code = ERR_NONE};
+    struct error ignored = {0};
     if (!o->output)
         return n == 1 ? peers : NULL;
     if (record_whole_path(path, o->output, &ignored) != 0)
@@ -234,7 +234,7 @@ static const struct record_peer *choose(const struct cli_options *o,
 
 static int send_to(const struct record_peer *peer, const char *line)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct buf reply;
     buf_init(&reply, 0);
     int rc = record_peer_ask(peer->path, line, &reply, &err);
@@ -264,7 +264,7 @@ static int print_all(const struct cli_options *o, const struct record_peer *peer
 /* The one that does not answer may be the one that is meant. */
 static int complain_silent(const struct record_peer *peers, size_t n)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     for (size_t i = 0; i < n && err.code == ERR_NONE; i++)
         if (!peers[i].status)
             record_silent_error(&err, peers[i].path);
@@ -284,7 +284,7 @@ static int complain_choice(const struct cli_options *o, const struct record_peer
 /* line: NULL asks for the status of all. */
 static int record_ask(const struct cli_options *o, const struct app_env *env, const char *line)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct record_peer *peers = NULL;
     size_t n = 0;
     int code = EXIT_DONE;

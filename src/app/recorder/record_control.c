@@ -313,7 +313,7 @@ int record_sockets_list(char out[LIMIT_RECORD_PEERS][RECORD_SOCKET_BYTES], size_
 /* False: there is none. */
 static bool ask_status(struct record_peer *p, const char *path)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct buf status;
     buf_init(&status, 0);
     int rc = record_peer_ask(path, "status", &status, &err);

@@ -100,7 +100,7 @@ void record_run_finish(struct recording_run *t, const char *why, int exit_code,
 static void on_until(uv_timer_t *timer)
 {
     struct recording_run *t = timer->data;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     if (recorder_ticks(t->recorder) > 0) {
         record_run_finish(t, "time", EXIT_DONE, NULL);
     } else if (!t->is_over) {
@@ -166,7 +166,7 @@ static int start(struct recording_run *t, struct error *err)
 
 static void stop(struct recording_run *t)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     int64_t ticks = t->recorder ? recorder_ticks(t->recorder) : 0;
     bool made = t->recorder != NULL;
     clear_progress(t);

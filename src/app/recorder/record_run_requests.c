@@ -49,7 +49,7 @@ static void put_status(void *arg, struct buf *out)
     struct recording_run *t = arg;
     const char *link = NULL;
     char path[PATH_MAX]; /* who asks may be in another directory */
-    struct error ignored = {.code = ERR_NONE};
+    struct error ignored = {0};
     bool live = model_link(t->model, &link) == LINK_LIVE;
     bool known = record_whole_path(path, t->setup->file, &ignored) == 0;
     json_t *o = json_pack(
@@ -92,7 +92,7 @@ void record_run_requests_open(struct recording_run *t)
 {
     static const struct record_control_handlers handlers = {
         .status = put_status, .mark = on_mark, .stop = on_stop};
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     if (record_control_open(&t->control, &t->rt.loop, t->setup->env, &handlers, t, &err) != 0)
         record_run_tell(t, "%s", err.text);
 }

@@ -27,7 +27,7 @@ static void on_answer(void *arg, enum question question, const uint8_t *term, si
 /* The cap, a full disk, a limit of the system: what was written is kept. */
 static void finish_full(struct recording_run *t, const struct error *cause)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     char most[32];
     uint64_t cap =
         t->options->max_size > 0 ? (uint64_t)t->options->max_size : LIMIT_RECORDING_BYTES;
@@ -56,7 +56,7 @@ static void note_locked(struct recording_run *t)
 static void on_tick(void *arg)
 {
     struct recording_run *t = arg;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     if (t->rt.ended)
         return;
     const struct system_sample *sample = model_system(t->model);
@@ -101,7 +101,7 @@ static struct want want_of_recording(const struct recording_run *t)
 {
     const struct proc_column *columns[COLUMNS_MAX];
     int n = 0;
-    struct error ignored = {.code = ERR_NONE};
+    struct error ignored = {0};
     (void)proc_columns_parse("pid,name,label,initial_call,application,supervisor,reductions_per_s,"
                              "memory_bytes,message_queue_len,current_function",
                              columns, &n, &ignored);

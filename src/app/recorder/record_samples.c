@@ -103,7 +103,7 @@ struct record_samples *record_samples_new(const struct record_samples_setup *set
 
 void record_samples_tick(struct record_samples *r)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     const uint64_t now = clock_mono_ns();
     if (r && !r->over)
         sample_log_turn(r->log);
@@ -122,7 +122,7 @@ void record_samples_tick(struct record_samples *r)
 
 void record_samples_link_lost(struct record_samples *r)
 {
-    struct error why = {.code = ERR_NONE};
+    struct error why = {0};
     if (!r || !r->log)
         return;
     error_set(&why, ERR_LOST, "the connection is lost");

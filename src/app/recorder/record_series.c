@@ -51,7 +51,7 @@ void record_series_done(struct record_series *r)
 
 static void begin(struct record_series *r)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     r->done = false;
     int rc = live_port(r->setup.live, &r->port, &err);
     if (rc == 0)
@@ -91,7 +91,7 @@ void record_series_tick(struct record_series *r)
 
 void record_series_link_lost(struct record_series *r)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     if (!r)
         return;
     error_set(&err, ERR_LOST, "the link was lost");

@@ -16,7 +16,7 @@ static void refused(struct record_series *r, const struct error *why)
 
 static void refuse(struct record_series *r, const struct spans_run *run)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     error_set(&err, ERR_REFUSED,
               "about %.0f calls/s of the root functions would cost %.0f%% of a core: narrow the "
               "pattern, or add --force",
@@ -28,7 +28,7 @@ static void refuse(struct record_series *r, const struct spans_run *run)
 /* Another capture would not be verified either. */
 static void give_up(struct record_series *r, const struct spans_run *run)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     error_set(&err, ERR_TARGET, "something of a capture of spans is left on the node: %s",
               run->status.check.text);
     record_series_gives_up(r, &err);

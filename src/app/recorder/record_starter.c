@@ -63,7 +63,7 @@ static void put_arguments(struct arguments *a, const struct record_start *start)
     const struct options *o = start->options;
     const struct cli_options *cli = start->cli;
     const char *calls = option_text(o, OPTION_RECORD_CALLS);
-    *a = (struct arguments){.n = 0};
+    *a = (struct arguments){0};
     add(a, "beamtop");
     add(a, "record");
     add(a, "start");
@@ -142,7 +142,7 @@ static void end(struct record_starter *s, const struct error *err)
 /* When it is gone, and all that it has said is here. */
 static void end_if_over(struct record_starter *s)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct buf complaint;
     if (s->ended || s->exit_code < 0 || !s->silent)
         return;

@@ -28,7 +28,7 @@ static int64_t number_of(const json_t *o, const char *key)
 bool record_status_parse(struct record_status *s, const char *json)
 {
     json_t *o = json_loads(json, 0, NULL);
-    memset(s, 0, sizeof *s);
+    *s = (struct record_status){0};
     take_text(s->node, sizeof s->node, o, "node");
     take_text(s->file, sizeof s->file, o, "file");
     take_text(s->link, sizeof s->link, o, "link");

@@ -35,7 +35,7 @@ static int put_event(void *arg, const struct trace_log *log, const struct trace_
 
 static void put_due(struct record_series *r, bool all)
 {
-    struct error ignored = {.code = ERR_NONE}; /* put_event has none */
+    struct error ignored = {0}; /* put_event has none */
     (void)trace_print_due(r->print, trace_session_log(r->session), clock_mono_ns() / 1000000, all,
                           &ignored);
 }
@@ -60,7 +60,7 @@ static bool has_one_space(const struct record_series *r)
 /* Calls are counted from now on, and leave no room for another. */
 static void tell_once(struct record_series *r)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     error_set(&err, ERR_REFUSED,
               "traced once: before OTP %d a node has one space for traces and counted "
               "calls, and these come now",
@@ -109,7 +109,7 @@ static void refused(struct record_series *r, const struct trace_state *state,
 
 static void refuse(struct record_series *r, const struct trace_state *state)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     error_set(
         &err, ERR_REFUSED,
         "about %.0f calls/s would cost the node %.0f%% of one scheduler or "
@@ -120,7 +120,7 @@ static void refuse(struct record_series *r, const struct trace_state *state)
 
 static void ended(struct record_series *r, const struct trace_state *state)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     const struct session_check *check = &state->status.check;
     if (check->unarmed) { /* the recording ends while this one was prepared: there is nothing to
                              record */
@@ -184,7 +184,7 @@ static void on_change(void *arg)
 static void on_event(void *arg, const struct trace_event *event, bool finished)
 {
     struct record_series *r = arg;
-    struct error ignored = {.code = ERR_NONE};
+    struct error ignored = {0};
     if (r->done)
         return;
     is_armed(r);

@@ -128,7 +128,7 @@ static void put_json(const struct blame *b, const struct samples_summary *run, s
 
 static int put_folded(const struct blame *b, const struct samples_summary *run)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct sink_output output = {.writer = sink_writer_of(stdout)};
     struct samples_summary behind = *run;
     const struct samples_options options = {.format = SAMPLES_FOLDED};
@@ -171,7 +171,7 @@ static int put_blame(struct sample_run *t)
 int command_blame(const struct cli_options *o, const struct app_env *env)
 {
     struct sample_run t = {.options = o, .env = env};
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     if (o->format != FORMAT_TEXT && o->format != FORMAT_JSON && o->format != FORMAT_FOLDED)
         error_set(&err, ERR_USAGE, "callers are printed as text, json or folded");
     if (err.code != ERR_NONE || sample_options_of(&t.sampler, &t.sums, o, &err) != 0) {

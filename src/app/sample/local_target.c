@@ -68,7 +68,7 @@ int local_target_of_node(pid_t *pid, const char *name, int64_t os_pid, const str
                          const struct app_env *env, struct error *err)
 {
     const struct discover_vm *vm = NULL;
-    struct discover_list list = {.count = 0};
+    struct discover_list list = {0};
     int rc = target_check_name(name, err);
     if (rc != 0)
         return rc;

@@ -64,7 +64,7 @@ static void parse_map(struct buf *out, pid_t pid, struct error *err)
 /* In a process that has become the user of the VM: the map, or the error and its text. */
 static void run_child(int fd, pid_t pid)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct buf text;
     buf_init(&text, 0);
     parse_map(&text, pid, &err);
@@ -202,7 +202,7 @@ static int write_file(const struct buf *text, const char *path, struct error *er
 
 int command_perf_map(const struct cli_options *o, const struct app_env *env)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct buf text;
     size_t functions = 0;
     pid_t pid = 0;

@@ -15,7 +15,7 @@ static bool put_event(struct sample_run *t, const struct sample *sample)
 {
     uint32_t ids[LIMIT_SAMPLE_FRAMES];
     uint64_t addresses[LIMIT_SAMPLE_FRAMES];
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct sample event = *sample;
     struct buf text;
     const struct sample_frames frames = sample_frames_of(sampled_stacks(t->sampled));
@@ -41,7 +41,7 @@ static enum samples_format format_of(enum cli_format format)
 
 static int put_run(struct sample_run *t)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     const struct samples_options options = {
         .format = format_of(t->options->format),
         .ascii = t->options->ascii || !t->env->utf8,
@@ -149,7 +149,7 @@ int command_sample(const struct cli_options *o, const struct app_env *env)
 {
     struct sink_output output = {.writer = sink_writer_of(stdout)};
     struct sample_run t = {.options = o, .env = env, .arg = &output};
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     if (check_words(o, &err) != 0 || check_remote(o, &err) != 0 ||
         sample_options_of(&t.sampler, &t.sums, o, &err) != 0) {
         tell_line("%s", err.text);

@@ -59,7 +59,7 @@ static int begin_by_node(struct sample_log *l, const char *why, struct error *er
 /* What the kernel refused from outside the node can still do; one that is gone cannot. */
 static bool goes_on_by_node(struct sample_log *l, const struct error *why)
 {
-    struct error ignored = {.code = ERR_NONE};
+    struct error ignored = {0};
     return l->node.live && !l->stopping && why->code != ERR_USAGE &&
            sampled_count(l->sampled) == 0 && begin_by_node(l, why->text, &ignored) == 0;
 }
@@ -190,7 +190,7 @@ int sample_log_start_node(struct sample_log **out, const struct sample_node *of,
                           const struct sample_log_handlers *handlers, void *arg, struct error *err)
 {
     const struct node_info *node = model_node(of->model);
-    struct error outside = {.code = ERR_NONE};
+    struct error outside = {0};
     char otp[32];
     struct sample_log_options o = {.sampler = {.hz = of->hz, .for_s = of->for_s},
                                    .label = live_peer_node(of->live),
@@ -232,7 +232,7 @@ static void on_names(void *arg, const struct answer *answer)
     struct sample_log *l = arg;
     struct arena arena;
     const struct process_who *who = NULL;
-    struct error ignored = {.code = ERR_NONE}; /* pids stand without names */
+    struct error ignored = {0}; /* pids stand without names */
     size_t n = 0;
     l->asks = false;
     arena_init(&arena);
@@ -247,7 +247,7 @@ static void on_names(void *arg, const struct answer *answer)
 bool sample_log_ask_names(struct sample_log *l, const struct session_port *port)
 {
     struct etf_pid pids[NAMED];
-    struct error ignored = {.code = ERR_NONE};
+    struct error ignored = {0};
     struct session_port of_node;
     if (!port && live_port(l->node.live, &of_node, &ignored) != 0)
         return false;

@@ -75,7 +75,7 @@ static void collect(struct sample_run *t)
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     const struct sample_log_options options = {
         .sampler = t->sampler, .sums = t->sums, .label = t->options->target};
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     runtime_init(&t->rt);
     runtime_timer(&t->rt, &t->progress, t);
     if (sample_log_start(&t->log, &t->rt.loop, &options, &handlers, t, &err) != 0) {
@@ -199,7 +199,7 @@ static int print_run(struct sample_run *t, int (*print)(struct sample_run *t), i
 
 int sample_run(struct sample_run *t, int (*print)(struct sample_run *t))
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     int code = EXIT_DONE;
     if (t->options->remote) {
         code = print_run(t, print, collect_yields(t));

@@ -10,7 +10,7 @@
 int command_sampler(const struct cli_options *o, const struct app_env *env)
 {
     struct sampler_options sampler;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     const char *words[SAMPLER_WORDS] = {o->target};
     (void)env;
     for (size_t i = 0; i < o->n_rest && i + 1 < SAMPLER_WORDS; i++)

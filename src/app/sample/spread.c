@@ -27,7 +27,7 @@ void spread_add(struct spread *s, uint32_t place)
 void spread_clear(struct spread *s)
 {
     free(s->list);
-    *s = (struct spread){.list = NULL};
+    *s = (struct spread){0};
 }
 
 static int by_most(const void *a, const void *b)

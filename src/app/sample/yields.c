@@ -85,7 +85,7 @@ static void on_answer(void *arg, const struct answer *answer)
 
 static void ask(struct yields *y)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct builder *b = builder_new();
     double looks = LOOKS;
     if (y->o.for_s > 0 && (y->o.for_s - ran_s(y)) * 1000 < LOOKS * APART_MS)

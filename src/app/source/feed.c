@@ -167,7 +167,7 @@ static bool may_ask(struct feed *f, enum question q, uint64_t now_ms)
 void feed_ask(struct feed *f, struct live *live, uint64_t now_ms)
 {
     for (unsigned q = 0; q < QUESTIONS; q++) {
-        struct error ignored = {.code = ERR_NONE}; /* asked again when it is due */
+        struct error ignored = {0}; /* asked again when it is due */
         if (!(f->questions & QUESTION_BIT(q)) || question_rows[q].every_s == 0 || f->asked[q].waits)
             continue;
         if (!may_ask(f, (enum question)q, now_ms))

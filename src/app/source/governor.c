@@ -36,7 +36,7 @@
 
 void governor_init(struct governor *g, double interval_s, double budget)
 {
-    memset(g, 0, sizeof *g);
+    *g = (struct governor){0};
     g->interval_s = interval_s;
     g->budget = budget;
 }

@@ -123,7 +123,7 @@ static void on_up(struct conn *c, void *arg)
     struct live *l = arg;
     static const struct query_handlers handlers = {
         .on_ready = on_keeper_ready, .on_failed = on_keeper_failed, .on_work = on_work};
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
 
     l->phase = PHASE_STARTING;
     model_journal(l->model, clock_wall_us(), false, "connected to %s as hidden node %s",
@@ -167,7 +167,7 @@ static int dial(struct live *l, struct error *err)
 
 static void connect_again(struct live *l)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     if (dial(l, &err) != 0)
         lose(l, CONN_FAILED_SYSTEM, &err);
 }

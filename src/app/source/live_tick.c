@@ -154,7 +154,7 @@ static unsigned deadline_ms(const struct live *l, enum question question)
 
 static void ask(struct live *l, enum question question)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     if (question == QUESTION_SCAN) {
         filter_set_calls(l->filter, is_small(l));
         l->asked_scan = l->want.scan;
@@ -178,7 +178,7 @@ static void on_rows(void *arg, const struct answer *answer);
 static void ask_rows(struct live *l)
 {
     const struct proc_scan *scan = model_scan(l->model);
-    struct error ignored = {.code = ERR_NONE}; /* asked again when they are due */
+    struct error ignored = {0}; /* asked again when they are due */
     if (l->paused || l->held || !scan || scan->n_rows == 0 ||
         query_pending(l->query, QUESTION_ROWS))
         return;
@@ -199,7 +199,7 @@ static void plan_rows(struct live *l)
 /* What holds something on the node for nobody any more ends, when its answer is here. */
 static void end_unwanted(struct live *l)
 {
-    struct error ignored = {.code = ERR_NONE}; /* of a lost connection: then it ends by itself */
+    struct error ignored = {0}; /* of a lost connection: then it ends by itself */
     for (unsigned q = 0; q < QUESTIONS; q++) {
         if (!(l->holding & BIT(q) & ~l->want.needs & ~l->pending) || l->phase != PHASE_RUNNING)
             continue;

@@ -25,7 +25,7 @@ int nodes_find(struct discover_list *out, const struct cli_options *o, const str
     struct discover *d = NULL;
     struct discover_options options = {.timeout_ms = 1000};
     struct finding f = {.out = out};
-    memset(out, 0, sizeof *out);
+    *out = (struct discover_list){0};
     int rc = target_epmd_port(o, env, &options.epmd_port, err);
     if (rc != 0)
         return rc;

@@ -272,7 +272,7 @@ void replay_set_speed(struct replay *r, double speed)
 /* One that is damaged is a failure of the recording. */
 static void show_spans(struct replay *r)
 {
-    struct error ignored = {.code = ERR_NONE}; /* the recording keeps it */
+    struct error ignored = {0}; /* the recording keeps it */
     const int64_t id =
         recording_info(r->recording)->has_spans ? recording_spans_id(r->recording, r->tick) : 0;
     model_set_spans(r->model, NULL);

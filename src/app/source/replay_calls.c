@@ -104,7 +104,7 @@ static void make_window(struct replay_calls *c, struct recording *r, int64_t tic
 {
     struct calls_function *rows, *before;
     struct calls_sum *modules;
-    struct recorded_window sums = {.ns = 0}, sums_before = {.ns = 0};
+    struct recorded_window sums = {0}, sums_before = {0};
     arena_reset(&c->arena);
     size_t n_before =
         take_rows(&c->arena, r, recording_window_tick(r, tick - 1), &before, &sums_before);

@@ -28,7 +28,7 @@ void replay_samples_free(struct replay_samples *s)
 
 static void take_run(struct replay_samples *s, struct recording *r, int64_t id)
 {
-    struct error ignored = {.code = ERR_NONE}; /* the recording keeps it */
+    struct error ignored = {0}; /* the recording keeps it */
     recorded_samples_clear(&s->kept);
     s->id = recording_samples_of(r, id, &s->kept, &ignored) == 0 ? id : 0;
     s->log = (struct samples_log){

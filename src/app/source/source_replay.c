@@ -50,7 +50,7 @@ static void tell_filter(const struct source_replay *s)
 
 static void show(struct source_replay *s, int64_t tick)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     s->at_end = false;
     if (replay_to(s->replay, tick, &err) != 0)
         s->handlers.on_trouble(s->arg, &err);
@@ -100,7 +100,7 @@ static void tell_thinned(const struct source_replay *s)
 
 static void go_on(struct source_replay *s)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     int64_t next = s->started ? replay_next(s->replay) : s->first;
     if (!s->started && !s->batch)
         greet(s);

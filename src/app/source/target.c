@@ -60,8 +60,8 @@ static const struct discover_vm *find_vm(const struct discover_list *vms, const 
 size_t target_look_for(struct discover_list *list, const struct discover_vm **vm, const char *name,
                        const struct cli_options *o, const struct app_env *env)
 {
-    const struct discover_options options = {.epmd_port = 0};
-    struct error ignored = {.code = ERR_NONE}; /* without /proc the other sources serve */
+    const struct discover_options options = {0};
+    struct error ignored = {0}; /* without /proc the other sources serve */
     size_t count = 0;
     (void)discover_scan(list, &options, &ignored);
     *vm = find_vm(list, name, &count);
@@ -114,9 +114,9 @@ int target_check_name(const char *name, struct error *err)
 int target_init(struct target *t, const char *name, const struct cli_options *o,
                 const struct app_env *env, const struct discover_list *vms, struct error *err)
 {
-    struct discover_list own = {.count = 0};
+    struct discover_list own = {0};
     uint16_t epmd_port = 0;
-    memset(t, 0, sizeof *t);
+    *t = (struct target){0};
     int rc = target_check_name(name, err);
     if (rc == 0)
         rc = target_epmd_port(o, env, &epmd_port, err);

@@ -84,8 +84,8 @@ void tui_message(struct tui *t, enum style style, const char *fmt, ...)
 
 void tui_want(struct tui *t)
 {
-    struct want want = {.needs = 0};
-    struct error err = {.code = ERR_NONE};
+    struct want want = {0};
+    struct error err = {0};
     if (!t->source)
         return;
     screen_want(t->screen, &want);
@@ -464,7 +464,7 @@ int command_screen(const struct cli_options *o, const struct app_env *env)
 {
     static const int signals[] = {SIGWINCH, SIGTSTP, SIGCONT, SIGTERM, SIGHUP, SIGINT};
     struct tui *t = alloc_zero(1, sizeof *t);
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     t->cli = o;
     t->env = env;
     t->model = model_new();

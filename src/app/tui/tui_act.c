@@ -14,7 +14,7 @@
 
 static void apply_theme(struct tui *t)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     const char *name = option_text(&t->settings.options, OPTION_THEME);
     if (strcmp(name, t->settings.theme.name) != 0 &&
         config_theme(&t->settings.config, name, &err) != 0)
@@ -32,7 +32,7 @@ static void apply_ascii(struct tui *t)
 static void apply_option(struct tui *t, enum option option)
 {
     const struct options *o = &t->settings.options;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     switch (option) {
     case OPTION_INTERVAL:
         if (t->source)
@@ -101,7 +101,7 @@ void tui_apply_options(struct tui *t)
 int tui_start_options(struct tui *t, struct error *err)
 {
     const struct options *o = &t->settings.options;
-    struct error ignored = {.code = ERR_NONE};
+    struct error ignored = {0};
     t->options_seen = o->generation;
     memcpy(t->changes_seen, o->changes, sizeof t->changes_seen);
     tui_set_trigger(t);
@@ -132,7 +132,7 @@ int tui_set_filter(struct tui *t, const char *expression, size_t *offset, struct
 void tui_capture(struct tui *t, bool whole_screen, const char *path)
 {
     const struct options *o = &t->settings.options;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     int format = option_int(o, OPTION_CAPTURE_FORMAT);
     const struct node_info *node = model_node(t->model);
     char what[300];
@@ -173,7 +173,7 @@ void tui_capture(struct tui *t, bool whole_screen, const char *path)
 
 void tui_set_trigger(struct tui *t)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     const char *when = option_text(&t->settings.options, OPTION_CAPTURE_WHEN);
     double every_s = option_double(&t->settings.options, OPTION_CAPTURE_EVERY);
     t->has_trigger = *when || every_s > 0;
@@ -221,7 +221,7 @@ static int copy(struct tui *t, const struct screen_request *r, struct error *err
 static void copy_answered(void *arg, bool yes)
 {
     struct tui *t = arg;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct screen_request r = t->copy;
     r.force = true;
     if (yes && copy(t, &r, &err) != 0)
@@ -263,7 +263,7 @@ void tui_take_requests(struct tui *t)
 {
     struct screen_request r;
     while (screen_take_request(t->screen, &r)) {
-        struct error err = {.code = ERR_NONE};
+        struct error err = {0};
         int rc = 0;
         switch (r.kind) {
         case REQUEST_REFRESH:
@@ -298,7 +298,7 @@ void tui_take_requests(struct tui *t)
 /* `set`, `bind`, `color`, `source`: the configuration's own reader takes the line. */
 static void configure(struct tui *t, enum action action, const char *arg)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     char line[1200];
     size_t offset = 0;
     snprintf(line, sizeof line, "%s %s", action_table[action].name, arg);
@@ -308,7 +308,7 @@ static void configure(struct tui *t, enum action action, const char *arg)
 
 static void toggle(struct tui *t, enum action action, const char *name)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct buf value;
     (void)action;
     int option = option_find(name, strlen(name));
@@ -328,7 +328,7 @@ static void toggle(struct tui *t, enum action action, const char *name)
 
 static void use_theme(struct tui *t, enum action action, const char *name)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     (void)action;
     if (config_theme(&t->settings.config, name, &err) != 0)
         tui_message(t, STYLE_ERROR, "%s", err.text);
@@ -338,7 +338,7 @@ static void use_theme(struct tui *t, enum action action, const char *name)
 
 static void act_filter(struct tui *t, enum action action, const char *arg)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     (void)action;
     if (!*arg)
         tui_prompt_filter(t);
@@ -423,7 +423,7 @@ static void program_act(struct tui *t, enum action action, const char *arg)
 
 static void on_screen(struct tui *t, enum action action, const char *arg)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     if (screen_act(t->screen, t->model, action, arg, &err) < 0)
         tui_message(t, STYLE_ERROR, "%s", err.text);
 }

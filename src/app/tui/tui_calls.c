@@ -239,7 +239,7 @@ static void ask_words(struct tui_calls *c)
 static void begin(void *arg, const char *words)
 {
     struct tui_calls *c = arg;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     size_t offset = 0;
     if (strcmp(words, "all") == 0) /* a module of that name is all:_ */
         words = "";
@@ -268,7 +268,7 @@ static void begin(void *arg, const char *words)
 
 static void act_calls(struct tui_calls *c, const char *arg)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     bool here = strcmp(screen_view(c->tui->screen), CALLS_VIEW) == 0;
     if (*arg)
         begin(c, arg);
@@ -281,7 +281,7 @@ static void act_calls(struct tui_calls *c, const char *arg)
 /* Measuring starts with the next window, in a new session. */
 static void act_time(struct tui_calls *c, const char *arg)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct options *o = &c->tui->settings.options;
     (void)arg;
     if (option_toggle(o, OPTION_CALLS_TIME, &err) != 0) {

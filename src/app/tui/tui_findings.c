@@ -34,7 +34,7 @@ struct tui_findings {
 
 static void open_recorder(struct tui_findings *f)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     const char *node = live_peer_node(f->tui->live);
     const struct recorder_options options = {
         .node = node ? node : "",
@@ -48,7 +48,7 @@ static void open_recorder(struct tui_findings *f)
 
 static void close_recorder(struct tui_findings *f)
 {
-    struct error ignored = {.code = ERR_NONE}; /* nothing of it is kept */
+    struct error ignored = {0}; /* nothing of it is kept */
     (void)recorder_close(f->feed.recorder, NULL, &ignored);
     f->feed.recorder = NULL;
 }
@@ -83,7 +83,7 @@ void tui_findings_want(const struct tui_findings *f, struct want *want)
 
 static void take(struct tui_findings *f, struct recording *r, int64_t first, int64_t last)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct findings found;
     if (findings_evaluate_after(&found, &f->shown.found, TREND_S, r, first, last, &err) == 0) {
         findings_clear(&f->shown.found);
@@ -101,7 +101,7 @@ static void take(struct tui_findings *f, struct recording *r, int64_t first, int
 
 static void judge(struct tui_findings *f)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct recording *r = NULL;
     int64_t last = recorder_ticks(f->feed.recorder), first = 1;
     if (recording_of_recorder(&r, f->feed.recorder, &err) == 0) {
@@ -135,7 +135,7 @@ static void judge_recorded(struct tui_findings *f, struct recording *r, int64_t 
 
 void tui_findings_tick(struct tui_findings *f)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     uint64_t now = uv_now(&f->tui->rt.loop);
     int64_t tick = 0;
     struct recording *recorded = source_recording(f->tui->source, &tick);

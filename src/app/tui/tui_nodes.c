@@ -41,7 +41,7 @@ static int look(struct tui *t, struct error *err)
 
 void tui_pick(struct tui *t)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     if (look(t, &err) != 0)
         tui_message(t, STYLE_ERROR, "%s", err.text);
     else

@@ -32,7 +32,7 @@ static void run_command(void *ctx, const char *line)
 {
     struct tui *t = ctx;
     struct action_call call;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     size_t offset = 0;
     if (line[strspn(line, " ")] == '\0')
         return;
@@ -54,7 +54,7 @@ void tui_prompt_command(struct tui *t, const char *initial)
 static void filter_changed(void *ctx, const char *line)
 {
     struct tui *t = ctx;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     char before[sizeof t->filter_text];
     size_t offset = 0;
     memcpy(before, t->filter_text, sizeof before);
@@ -66,7 +66,7 @@ static void filter_changed(void *ctx, const char *line)
 static void filter_accepted(void *ctx, const char *line)
 {
     struct tui *t = ctx;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     char last_good[sizeof t->filter_text];
     memcpy(last_good, t->filter_text, sizeof last_good);
     if (tui_set_filter(t, line, NULL, &err) == 0)
@@ -78,7 +78,7 @@ static void filter_accepted(void *ctx, const char *line)
 static void filter_cancelled(void *ctx)
 {
     struct tui *t = ctx;
-    struct error ignored = {.code = ERR_NONE};
+    struct error ignored = {0};
     char before[sizeof t->filter_text];
     memcpy(before, t->filter_text, sizeof before);
     (void)tui_set_filter(t, before, NULL, &ignored);
@@ -158,7 +158,7 @@ static void make_dirs(char *path)
 void tui_read_history(struct tui *t, enum prompt_kind kind, const char *file)
 {
     char dir[512], path[800];
-    struct error ignored = {.code = ERR_NONE}; /* a history that cannot be read is an empty one */
+    struct error ignored = {0}; /* a history that cannot be read is an empty one */
     state_dir(t, dir, sizeof dir);
     snprintf(path, sizeof path, "%s/%s", dir, file);
     if (*dir)
@@ -168,7 +168,7 @@ void tui_read_history(struct tui *t, enum prompt_kind kind, const char *file)
 void tui_write_history(struct tui *t, enum prompt_kind kind, const char *file)
 {
     char dir[512], path[800];
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     int most = option_int(&t->settings.options, OPTION_PROMPT_HISTORY);
     state_dir(t, dir, sizeof dir);
     if (!*dir || most == 0 || !t->prompt)

@@ -42,7 +42,7 @@ static void read_tail(const char *file, char out[LOG_TAIL_BYTES])
 static void tell_end(struct tui_record *r)
 {
     char tail[LOG_TAIL_BYTES] = "", end[64] = "";
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct recording *recording = NULL;
     struct buf text;
     bool readable = recording_open(&recording, r->now.file, &err) == 0;
@@ -65,7 +65,7 @@ void tui_record_forget(struct tui_record *r)
 {
     tui_record_cancel(r);
     r->socket[0] = r->problem[0] = r->silent[0] = '\0';
-    memset(&r->now, 0, sizeof r->now);
+    r->now = (struct record_status){0};
     r->strangers = 0;
     r->turns_to_scan = 0;
     r->begun = false;
@@ -207,7 +207,7 @@ static void scan_next(struct tui_record *r)
 
 void tui_record_scan(struct tui_record *r)
 {
-    struct error ignored = {.code = ERR_NONE}; /* reported when one is to be started */
+    struct error ignored = {0}; /* reported when one is to be started */
     if (r->scanning)
         return;
     r->turns_to_scan = SCAN_TURNS;

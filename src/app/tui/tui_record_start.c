@@ -53,7 +53,7 @@ static int choose_file(struct tui_record *r, const char *file, struct error *err
 
 static void start(struct tui_record *r, const char *file)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     const struct tui *t = r->tui;
     const struct record_start setup = {.cli = t->cli,
                                        .env = t->env,
@@ -87,7 +87,7 @@ static void ask_size(struct tui_record *r, const char *initial);
 static void size_given(void *arg, const char *line)
 {
     struct tui_record *r = arg;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     if (option_set(&r->tui->settings.options, OPTION_RECORD_MAX_SIZE, line, &err) != 0) {
         ask_size(r, line);
         prompt_mark_error(r->tui->prompt, 0, err.text);

@@ -127,7 +127,7 @@ static int begin(struct tui_sample *s, double for_s, struct error *err)
 static void act_sample(struct tui_sample *s, const char *arg)
 {
     struct tui *t = s->tui;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     double for_s = option_double(&t->settings.options, OPTION_SAMPLE_TIME);
     const bool here = strcmp(screen_view(t->screen), SAMPLES_VIEW) == 0;
     if (*arg && (text_parse_duration(arg, &for_s) != 0 || for_s < 0.1 || for_s > 86400)) {
@@ -185,7 +185,7 @@ void tui_sample_leave(struct tui_sample *s)
 
 void tui_sample_lost(struct tui_sample *s)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     error_set(&err, ERR_LOST, "the connection is lost");
     if (s->log)
         sample_log_lost(s->log, &err);

@@ -98,7 +98,7 @@ void tui_session_then(struct tui_session *s, const char *words)
 
 void tui_session_start(struct tui_session *s, struct session *session)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     session_free(s->session);
     s->session = session;
     s->reported = SESSION_PREPARING;
@@ -114,7 +114,7 @@ void tui_session_start(struct tui_session *s, struct session *session)
 
 void tui_sessions_lost(struct tui *t, bool leaves)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     error_set(&err, ERR_LOST, leaves ? "another node was chosen" : "the connection is lost");
     for (size_t i = 0; i < t->n_sessions; i++) {
         struct tui_session *s = t->sessions[i];

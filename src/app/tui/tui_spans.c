@@ -245,7 +245,7 @@ static void open_prompt(struct tui_spans *s, const char *initial)
 static void begin(void *arg, const char *words)
 {
     struct tui_spans *s = arg;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     char line[sizeof s->words];
     size_t offset = 0;
     if (words[strspn(words, " ")] == '\0')
@@ -271,7 +271,7 @@ static void begin(void *arg, const char *words)
 static void act_spans(struct tui_spans *s, const char *arg)
 {
     struct tui *t = s->tui;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     bool here = strcmp(screen_view(t->screen), SPANS_VIEW) == 0;
     s->agreed = false;
     if (t->live && *arg)

@@ -50,7 +50,7 @@ static bool can_seek(struct tui *t)
 
 static void act_seek(struct tui *t, const char *when)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     if (can_seek(t) && source_seek(t->source, when, &err) != 0)
         tui_message(t, STYLE_ERROR, "%s", err.text);
 }
@@ -64,7 +64,7 @@ static void act_step_back(struct tui *t, const char *arg)
 /* Seeks to a mark by its key, and shows which one it is. */
 static void seek_mark(struct tui *t, const char *when)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     if (!can_seek(t))
         return;
     if (source_seek(t->source, when, &err) != 0)
@@ -117,7 +117,7 @@ static void change_interval(struct tui *t, int direction)
     static const double steps[] = {0.25, 0.5, 1, 2, 3, 5, 10, 15, 30, 60};
     double now = option_double(&t->settings.options, OPTION_INTERVAL), next = now;
     char text[32];
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     if (source_can(t->source, SOURCE_SEEKS)) {
         change_speed(t, -direction);
         return;

@@ -106,7 +106,7 @@ static uint64_t more(const struct tui_trace *tr, enum cap cap)
 static void act_extend(struct tui_trace *tr, const char *arg)
 {
     static const enum cap caps[] = {CAP_TIME_MS, CAP_EVENTS};
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     char time[32], events[32];
     (void)arg;
     for (size_t i = 0; i < ARRAY_LEN(caps) && err.code == ERR_NONE; i++)
@@ -123,7 +123,7 @@ static void act_extend(struct tui_trace *tr, const char *arg)
 static void act_set(struct tui_trace *tr, const char *arg)
 {
     struct caps caps = tui_trace_state(tr)->caps;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     char key[32];
     enum cap cap;
     size_t len = strcspn(arg, " ");

@@ -186,7 +186,7 @@ void tui_trace_assist_known(void *arg)
 static void link_up(struct tui_trace *tr)
 {
     struct session_port port;
-    struct error ignored = {.code = ERR_NONE}; /* without a node there is nothing to ask */
+    struct error ignored = {0}; /* without a node there is nothing to ask */
     if (tr->assisted || live_port(tr->tui->live, &port, &ignored) != 0)
         return;
     tr->assisted = true;
@@ -280,7 +280,7 @@ void tui_trace_prompt(struct tui_trace *tr, const char *initial)
 
 void tui_trace_mistake(struct tui_trace *tr, const char *line, const char *why)
 {
-    struct error ignored = {.code = ERR_NONE};
+    struct error ignored = {0};
     struct trace_request request;
     size_t offset = 0;
     tui_trace_defaults(tr, &request);
@@ -311,7 +311,7 @@ static void replace_answered(void *arg, bool yes)
 void tui_trace_submit(void *arg, const char *line)
 {
     struct tui_trace *tr = arg;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     size_t offset = 0;
     if (line[strspn(line, " ")] == '\0')
         return;

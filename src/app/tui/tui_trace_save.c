@@ -58,7 +58,7 @@ static int write_log(struct tui_trace *tr, const char *path, bool replace, struc
 
 static void write_and_tell(struct tui_trace *tr, const char *path, bool replace)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     if (write_log(tr, path, replace, &err) == 0)
         tui_message(tr->tui, STYLE_MESSAGE, "the trace is in %s", path);
     else
@@ -74,7 +74,7 @@ static void replace_answered(void *arg, bool yes)
 
 void tui_trace_save(struct tui_trace *tr, const char *path)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     char what[320], node[300], question[700];
     struct buf name;
     if (!tr->s.session) {

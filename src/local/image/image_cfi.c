@@ -362,7 +362,7 @@ bool cfi_row(const struct cfi *c, uint64_t pc, struct cfi_row *out)
     if (!f)
         return false;
     struct program p;
-    memset(&p.row, 0, sizeof p.row);
+    p.row = (struct cfi_row){0};
     p.cie = &c->cies[f->cie];
     p.at = f->start;
     p.pc = pc;
@@ -436,7 +436,7 @@ static enum step one_register(const struct cfi_row *row, unsigned number, uint64
 
 enum step cfi_step(const struct cfi_row *row, struct registers *r, const struct memory *stack)
 {
-    struct registers caller = {.known = 0};
+    struct registers caller = {0};
     uint64_t cfa = 0;
     enum step s = canonical_address(row, r, stack, &cfa);
     for (unsigned i = 0; i < REGISTERS && s == STEP_CALLER; i++)

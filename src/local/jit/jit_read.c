@@ -280,7 +280,7 @@ static int walk(struct walk *w, uint64_t descriptor)
 
 int jit_read(struct jit **out, const struct memory *m, uint64_t descriptor, struct error *err)
 {
-    struct error own = {.code = ERR_NONE};
+    struct error own = {0};
     struct walk w = {.m = m, .err = &own};
     int rc = ERR_FORMAT;
     *out = NULL;

@@ -25,7 +25,7 @@ bool jit_size_fits(uint64_t symfile_size)
 bool jit_head_read(const struct memory *m, uint64_t at, struct jit_descriptor *d,
                    struct jit_entry *newest)
 {
-    memset(newest, 0, sizeof *newest);
+    *newest = (struct jit_entry){0};
     return memory_read(m, at, d, sizeof *d) && d->version == 1 && d->action <= 2 &&
            (d->first == 0 ||
             (jit_plausible(d->first) && memory_read(m, d->first, newest, sizeof *newest)));

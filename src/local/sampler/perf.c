@@ -230,7 +230,7 @@ bool perf_next(struct perf_ring *r, struct perf_sample *out)
         uint64_t lost[2];
         if (header.type == PERF_RECORD_LOST && take(&at, &left, lost, sizeof lost))
             r->lost += lost[1];
-        *out = (struct perf_sample){.tid = 0};
+        *out = (struct perf_sample){0};
         if (header.type != PERF_RECORD_SAMPLE || !read_sample(at, left, out))
             continue;
         out->lost = r->lost;

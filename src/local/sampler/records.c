@@ -331,7 +331,7 @@ int records_next(struct records *r, struct record *out, struct error *err)
             return 0;
         if (!r->bad) {
             struct body body = {.at = head.at, .left = len};
-            memset(out, 0, sizeof *out);
+            *out = (struct record){0};
             out->type = (enum record_type)type;
             get_record(r, &body, out);
             r->used = HEAD_BYTES + len;

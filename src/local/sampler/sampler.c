@@ -10,7 +10,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -180,11 +179,11 @@ static int add_threads(struct sampler *s, struct error *err)
 {
     struct thread *all = NULL;
     size_t n = 0, refused = 0;
-    struct error first = {.code = ERR_NONE};
+    struct error first = {0};
     if (threads_list(&all, &n, s->o->pid, err) != 0)
         return err->code;
     for (size_t i = 0; i < n && s->n_threads < LIMIT_THREADS; i++) {
-        struct error why = {.code = ERR_NONE};
+        struct error why = {0};
         if (!is_wanted(s->o, all + i) || thread_of(s, all[i].tid) != UINT32_MAX)
             continue;
         if (add_thread(s, all + i, &why) != 0 && why.code != ERR_NOT_FOUND && refused++ == 0)
@@ -266,7 +265,7 @@ static void refresh(struct sampler *s)
 static void read_libraries(struct sampler *s)
 {
     struct images *now = NULL;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     if (s->noted_libraries || !images_changed(vm_images(s->vm)))
         return;
     if (s->libraries_read++ < LIBRARIES_READ && images_open(&now, s->o->pid, &err) == 0) {
@@ -288,7 +287,7 @@ static void read_libraries(struct sampler *s)
 /* Once a second: threads, libraries and code that are new. */
 static void look(struct sampler *s)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     pthread_mutex_lock(&s->lock);
     if (threads_changed(s))
         add_threads(s, &err);
@@ -385,7 +384,7 @@ static int begin(struct sampler *s, struct error *err)
         while (s->readers[i].runs && sem_wait(&s->pinned) != 0)
             continue;
     vm_parse(s->vm);
-    struct record_begin b = {.functions = 0};
+    struct record_begin b = {0};
     begin_record(s, began, &b);
     record_put_begin(&s->out, &b);
     buf_put(&s->out, threads.data, threads.len);
@@ -398,7 +397,7 @@ static int begin(struct sampler *s, struct error *err)
 int sampler_run(const struct sampler_options *o, int out_fd)
 {
     struct sampler s = {.o = o, .fd = out_fd, .lock = PTHREAD_MUTEX_INITIALIZER};
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     signal(SIGPIPE, SIG_IGN);
     signal(SIGINT, SIG_IGN); /* of the terminal: who started us ends us, by our input */
     signal(SIGHUP, SIG_IGN);

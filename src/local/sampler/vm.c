@@ -59,7 +59,7 @@ static void read_layout(struct vm *v)
 {
     char words[8192];
     struct thread *threads = NULL;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     size_t n = 0;
     const size_t len = read_command_line(v->pid, words, sizeof words);
     const char *at = memmem(words, len, "/erts-", 6);
@@ -163,7 +163,7 @@ const struct memory *vm_memory(const struct vm *v)
 
 bool vm_read_again(struct vm *v, struct jit **out)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     return v->jit && jit_changed(v->jit, &v->memory) &&
            jit_read(out, &v->memory, v->descriptor, &err) == 0;
 }
@@ -184,7 +184,7 @@ struct images *vm_exchange_images(struct vm *v, struct images *now)
 
 void vm_erl_pid(const struct vm *v, uint64_t first_word, uint64_t *number, uint64_t *serial)
 {
-    struct erl_pid pid = {.number = 0};
+    struct erl_pid pid = {0};
     erl_pid_of_word(&pid, first_word, v->release, v->pid_bits);
     *number = pid.number;
     *serial = pid.serial;

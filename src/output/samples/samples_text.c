@@ -339,7 +339,7 @@ static void add_place(struct samples_place *sums, size_t *n, const struct sample
 
 static struct place_grid grid_of(struct report *r, const struct samples_source *sources, size_t n)
 {
-    struct place_grid grid = {.n = 0};
+    struct place_grid grid = {0};
     size_t all = 0, distinct = 0;
     for (size_t i = 0; i < n; i++)
         all += sources[i].n_places;

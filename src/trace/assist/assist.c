@@ -23,7 +23,7 @@ static void changed(struct assist *a)
 
 static void take_functions(struct assist *a, const struct answer *answer)
 {
-    struct error ignored = {.code = ERR_NONE}; /* what is not known is not completed */
+    struct error ignored = {0}; /* what is not known is not completed */
     if (answer->err.code == ERR_NONE)
         (void)names_take(a->names, answer->value, answer->len, &ignored);
 }
@@ -61,7 +61,7 @@ static void on_answer(void *arg, const struct answer *answer)
 static void ask(struct assist *a, enum assist_question which, enum question question,
                 struct builder *arg)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     if (a->port.ask(a->port.ctx, question, arg, ASK_MS, on_answer, a, &err) == 0)
         a->asked = which;
     builder_free(arg);

@@ -21,7 +21,7 @@ void typed_clear(struct typed_line *t)
     if (t->patterns)
         patterns_free(t->patterns, t->n);
     trace_request_clear(&t->request);
-    *t = (struct typed_line){.patterns = NULL};
+    *t = (struct typed_line){0};
 }
 
 /* ---- mistakes */
@@ -80,7 +80,7 @@ static void describe(struct assist *a)
 static int take_apart(struct assist *a, const struct trace_request *defaults, const char *line)
 {
     struct typed_line *t = &a->typed;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     size_t offset = 0, end = trace_request_pattern_end(line);
     t->request = *defaults;
     if (trace_request_parse(&t->request, line, &offset, &err) != 0) {
@@ -144,7 +144,7 @@ size_t typed_records(const struct assist *a, struct record_name *out, size_t mos
 void typed_compile(struct assist *a)
 {
     struct typed_line *t = &a->typed;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct buf text;
     size_t offset = 0;
     for (size_t i = t->n_specs; i < t->n; i++) {
@@ -352,7 +352,7 @@ static size_t put_applications_last(struct pattern **patterns, size_t n)
 void assist_count(struct assist *a, enum syntax syntax, const char *line)
 {
     struct typed_line *t = &a->typed;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     size_t offset = 0;
     if (!begin_line(a, line))
         return;

@@ -3,11 +3,10 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 void calls_log_init(struct calls_log *log)
 {
-    memset(log, 0, sizeof *log);
+    *log = (struct calls_log){0};
     arena_init(&log->arena);
     log->state.status.phase = SESSION_ENDED;
 }
@@ -21,9 +20,9 @@ void calls_log_clear(struct calls_log *log)
 void calls_log_begin(struct calls_log *log, const char *patterns)
 {
     arena_reset(&log->arena);
-    memset(&log->window, 0, sizeof log->window);
+    log->window = (struct calls_window){0};
     log->has_window = false;
-    memset(&log->state, 0, sizeof log->state);
+    log->state = (struct calls_state){0};
     log->state.status.phase = SESSION_PREPARING;
     log->state.calls_per_s = log->state.load = NAN;
     snprintf(log->patterns, sizeof log->patterns, "%s", patterns);

@@ -133,7 +133,7 @@ static int read_names(struct name_list *out, struct cursor *c, struct error *err
 /* These take the term over when they succeed. */
 static int take_modules(struct names *n, uint8_t *term, struct cursor *c, struct error *err)
 {
-    struct name_list modules = {.at = NULL};
+    struct name_list modules = {0};
     int rc = read_names(&modules, c, err);
     if (rc == 0 && (!cursor_skip(c) || !cursor_at_end(c)))
         rc = off(c, err);
@@ -149,7 +149,7 @@ static int take_modules(struct names *n, uint8_t *term, struct cursor *c, struct
 
 static int take_who(struct names *n, uint8_t *term, struct cursor *c, struct error *err)
 {
-    struct name_list registered = {.at = NULL}, apps = {.at = NULL};
+    struct name_list registered = {0}, apps = {0};
     int rc = read_names(&registered, c, err);
     if (rc == 0)
         rc = read_names(&apps, c, err);

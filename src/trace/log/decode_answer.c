@@ -335,7 +335,7 @@ int armed_decode(struct armed *out, const uint8_t *term, size_t len, struct erro
 {
     *out = (struct armed){0};
     struct cursor c;
-    struct our_sessions ours = {.n = 0};
+    struct our_sessions ours = {0};
     struct slice tracer = {"", 0};
     uint64_t tokens;
     int64_t mono;

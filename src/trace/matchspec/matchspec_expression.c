@@ -175,7 +175,7 @@ static struct spec *call(struct scope *s, const struct node *n)
     const struct function *f = function_find(name, n->n_items);
     if (!f)
         return scope_fail(s, n, "the VM knows no %s/%zu while it traces", name, n->n_items);
-    struct spec *args[MOST_ARGUMENTS + 1] = {NULL};
+    struct spec *args[MOST_ARGUMENTS + 1] = {0};
     for (size_t i = 0; i < n->n_items; i++) {
         args[i] = spec_expression(s, n->items[i]);
         if (!args[i])

@@ -4,7 +4,7 @@
 #include "beamtop/etf/print.h"
 #include "beamtop/trace/matchspec.h"
 
-static const struct print_limits whole = {.depth = 0};
+static const struct print_limits whole = {0};
 
 /* The term at the cursor, which moves past it. */
 static void print_next(struct buf *out, struct cursor *c)

@@ -9,7 +9,7 @@
 
 void record_store_init(struct record_store *s)
 {
-    *s = (struct record_store){.defs = NULL};
+    *s = (struct record_store){0};
     arena_init(&s->arena);
 }
 

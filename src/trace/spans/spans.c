@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "beamtop/base/alloc.h"
 #include "spans_internal.h"
@@ -267,7 +266,7 @@ static void tick(struct session *s)
 {
     struct spans_session *t = of(s);
     const uint64_t now = session_now(s);
-    struct error late = {.code = ERR_NONE};
+    struct error late = {0};
     if (s->status->phase != SESSION_RUNNING || t->asked)
         return;
     if (now - t->armed_ns > t->what.for_ms * UINT64_C(1000000) + SLACK_NS) {

@@ -248,7 +248,7 @@ struct grid {
 
 static void measure(const struct line *lines, int n_lines, bool roomy, struct grid *g)
 {
-    memset(g, 0, sizeof *g);
+    *g = (struct grid){0};
     for (int line = 0; line < n_lines; line++)
         for (int i = 0, at = 0; i < lines[line].n; i++, at++) {
             const struct cell *cell = &lines[line].cells[i];
@@ -519,7 +519,7 @@ static void drop_highest(struct items *l)
 static void draw_first(const struct model *m, const struct header_state *state, struct canvas *c,
                        struct rect r)
 {
-    struct items l = {.n = 0};
+    struct items l = {0};
     bool live = header_is_live(m);
     add_node(&l, m);
     if (model_recorded(m))

@@ -329,7 +329,7 @@ static void draw_views(struct canvas *c, struct rect r, int at, int end,
 static void draw_rule(struct canvas *c, struct rect r, const struct pane_entry *e,
                       const struct pane_look *look, bool focused)
 {
-    struct pieces p = {.n = 0};
+    struct pieces p = {0};
     collect(e, look, focused, &p);
     for (;;) {
         int total = 3;

@@ -160,7 +160,7 @@ void screen_ask(struct screen *s, enum screen_request_kind kind, const struct et
         memmove(&s->requests[0], &s->requests[1], sizeof s->requests[0] * (SCREEN_REQUESTS - 1));
     }
     struct screen_request *r = &s->requests[s->n_requests++];
-    memset(r, 0, sizeof *r);
+    *r = (struct screen_request){0};
     r->kind = kind;
     r->force = force;
     if (pid)

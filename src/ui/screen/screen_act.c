@@ -570,7 +570,7 @@ void screen_click(struct screen *s, const struct model *m, int row, int column)
     if (!pane)
         return;
     panes_focus(s->panes, pane);
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct act a = {s, m, pane, pane_top(pane), "", &err};
     if (pane_kind(a.e) == VIEW_FLAME) {
         click_flame(&a, row, column);

@@ -146,7 +146,7 @@ static void copy(char *out, size_t size, const char *text)
 
 void screen_choose_node(struct screen *s, const struct screen_node *nodes, size_t n)
 {
-    struct error ignored = {.code = ERR_NONE}; /* it always opens */
+    struct error ignored = {0}; /* it always opens */
     picker_close(s);
     free(s->nodes);
     s->nodes = n ? alloc_zero(n, sizeof *s->nodes) : NULL;
@@ -179,7 +179,7 @@ void picker_clear_texts(struct screen *s)
 void screen_choose(struct screen *s, const char *heading, const struct screen_choice *choices,
                    size_t n)
 {
-    struct error ignored = {.code = ERR_NONE}; /* it always opens */
+    struct error ignored = {0}; /* it always opens */
     picker_close(s);
     picker_clear_texts(s);
     s->texts_heading = heading;

@@ -6,7 +6,7 @@
 
 void paste_init(struct paste *p)
 {
-    *p = (struct paste){.open = false};
+    *p = (struct paste){0};
     buf_init(&p->kept, LIMIT_PASTE_BYTES);
 }
 

@@ -11,7 +11,7 @@
 
 void doc_init(struct doc *d)
 {
-    memset(d, 0, sizeof *d);
+    *d = (struct doc){0};
     d->cursor = -1;
 }
 

@@ -16,7 +16,7 @@
 
 void page_init(struct view_page *p)
 {
-    memset(p, 0, sizeof *p);
+    *p = (struct view_page){0};
     arena_init(&p->arena);
     p->sort_column = p->bar_column = -1;
 }
@@ -26,7 +26,7 @@ void page_reset(struct view_page *p)
     struct arena arena = p->arena;
     bool ascii = p->ascii;
     arena_reset(&arena);
-    memset(p, 0, sizeof *p);
+    *p = (struct view_page){0};
     p->arena = arena;
     p->ascii = ascii;
     p->sort_column = p->bar_column = -1;
@@ -35,7 +35,7 @@ void page_reset(struct view_page *p)
 void page_clear(struct view_page *p)
 {
     arena_clear(&p->arena);
-    memset(p, 0, sizeof *p);
+    *p = (struct view_page){0};
 }
 
 /* An array in the arena that doubles; the old one stays there until the reset. */
@@ -72,7 +72,7 @@ struct view_row *page_row(struct view_page *p)
     if (p->n_rows == p->cap_rows)
         p->rows = grown(&p->arena, p->rows, p->n_rows, &p->cap_rows, sizeof *p->rows);
     struct view_row *row = &p->rows[p->n_rows++];
-    memset(row, 0, sizeof *row);
+    *row = (struct view_row){0};
     row->key = NAN;
     row->cells = arena_alloc(&p->arena, p->n_columns * sizeof *row->cells);
     for (size_t i = 0; i < p->n_columns; i++)
@@ -151,7 +151,7 @@ struct view_line *page_line(struct view_page *p)
     if (p->n_lines == p->cap_lines)
         p->lines = grown(&p->arena, p->lines, p->n_lines, &p->cap_lines, sizeof *p->lines);
     struct view_line *line = &p->lines[p->n_lines++];
-    memset(line, 0, sizeof *line);
+    *line = (struct view_line){0};
     return line;
 }
 

@@ -2,7 +2,6 @@
 #include "table.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "beamtop/base/alloc.h"
 #include "page.h"
@@ -11,13 +10,13 @@
 
 void table_init(struct table *t)
 {
-    memset(t, 0, sizeof *t);
+    *t = (struct table){0};
 }
 
 void table_clear(struct table *t)
 {
     free(t->order);
-    memset(t, 0, sizeof *t);
+    *t = (struct table){0};
 }
 
 void table_ask_order(struct table *t)

@@ -271,7 +271,7 @@ static void draw_row(struct table *t, const struct view_page *page, const struct
 void table_draw(struct table *t, const struct view_page *page, struct canvas *c, struct rect r,
                 const struct table_look *look)
 {
-    struct fitted f = {.n = 0};
+    struct fitted f = {0};
     if (r.rows <= 0 || r.columns <= EDGE)
         return;
     int n = page->n_columns < TABLE_COLUMNS ? (int)page->n_columns : TABLE_COLUMNS;
@@ -304,7 +304,7 @@ int table_hit_row(const struct table *t, const struct view_page *page, struct re
 int table_hit_title(const struct table *t, const struct view_page *page, struct rect r, int row,
                     int column)
 {
-    struct fitted f = {.n = 0};
+    struct fitted f = {0};
     if (row != r.row)
         return -1;
     fit(t, page, r.columns, &f);

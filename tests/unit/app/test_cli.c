@@ -122,7 +122,7 @@ static void test_good(void **state)
         struct line l;
         struct cli_options o;
         const struct cli_command *c = NULL;
-        struct error err = {.code = ERR_NONE};
+        struct error err = {0};
         split(&l, good[i].text);
         if (cli_parse(l.argc, l.argv, &c, &o, &err) != 0)
             fail_msg("%s: %s", good[i].text, err.text);
@@ -141,7 +141,7 @@ static void test_bad(void **state)
         struct line l;
         struct cli_options o;
         const struct cli_command *c = NULL;
-        struct error err = {.code = ERR_NONE};
+        struct error err = {0};
         split(&l, bad[i].text);
         if (cli_parse(l.argc, l.argv, &c, &o, &err) != ERR_USAGE)
             fail_msg("%s is taken", bad[i].text);
@@ -156,7 +156,7 @@ static void test_values(void **state)
     struct line l;
     struct cli_options o;
     const struct cli_command *c = NULL;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     split(&l, "beamtop top shop -n 7 -i 250ms --budget 5 -r --rows 3 --filter ^ssl");
     assert_int_equal(cli_parse(l.argc, l.argv, &c, &o, &err), 0);
     assert_int_equal(o.ticks, 7);
@@ -173,7 +173,7 @@ static void test_a_trace(void **state)
     struct line l;
     struct cli_options o;
     const struct cli_command *c = NULL;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     split(&l, "beamtop trace shop a:b c:d --time 5s --term-size 4KiB --slower 5ms --on-rate shed");
     assert_int_equal(cli_parse(l.argc, l.argv, &c, &o, &err), 0);
     assert_string_equal(o.target, "shop");
@@ -195,7 +195,7 @@ static void test_every_cap_is_an_option(void **state)
         struct line l;
         struct cli_options o;
         const struct cli_command *c = NULL;
-        struct error err = {.code = ERR_NONE};
+        struct error err = {0};
         const struct cap_row *row = &cap_table[i];
         char text[100];
         snprintf(text, sizeof text, "beamtop trace shop a:b --%s %llu%s", row->key,
@@ -218,7 +218,7 @@ static void test_calls(void **state)
     struct line l;
     struct cli_options o;
     const struct cli_command *c = NULL;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     split(&l, "beamtop calls shop --time lists --for 500ms --every 10s --windows 3 --memory");
     assert_int_equal(cli_parse(l.argc, l.argv, &c, &o, &err), 0);
     assert_true(o.time && o.memory && o.windows_given && o.windows == 3 && o.top == 50);
@@ -235,7 +235,7 @@ static void test_a_recording(void **state)
     struct line l;
     struct cli_options o;
     const struct cli_command *c = NULL;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     split(&l, "beamtop record shop -o f --max-size 2MiB --for 10m --thin");
     assert_int_equal(cli_parse(l.argc, l.argv, &c, &o, &err), 0);
     assert_int_equal(o.max_size, 2097152);
@@ -254,7 +254,7 @@ static void test_cookie_is_wiped(void **state)
         struct line l;
         struct cli_options o;
         const struct cli_command *c = NULL;
-        struct error err = {.code = ERR_NONE};
+        struct error err = {0};
         split(&l, lines[i]);
         assert_int_equal(cli_parse(l.argc, l.argv, &c, &o, &err), 0);
         assert_string_equal(o.cookie, "verysecret");

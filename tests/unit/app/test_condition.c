@@ -54,7 +54,7 @@ static void test_good(void **state)
     s.rss_bytes = (double)NAN;
     for (size_t i = 0; i < ARRAY_LEN(good); i++) {
         struct condition c;
-        struct error err = {.code = ERR_NONE};
+        struct error err = {0};
         if (condition_parse(&c, good[i].text, &err) != 0)
             fail_msg("%s: %s", good[i].text, err.text);
         if (condition_holds(&c, &s) != good[i].holds)
@@ -67,7 +67,7 @@ static void test_bad(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         struct condition c;
-        struct error err = {.code = ERR_NONE};
+        struct error err = {0};
         assert_int_equal(condition_parse(&c, bad[i].text, &err), ERR_USAGE);
         if (!strstr(err.text, bad[i].says))
             fail_msg("“%s” says: %s", bad[i].text, err.text);

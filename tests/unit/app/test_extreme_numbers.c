@@ -78,7 +78,7 @@ static bool find_number(const char *text, size_t n, size_t *from, size_t *to)
 
 static void take(struct recorder *r, struct model *m, size_t which, const char *text)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct term t = term_of(text);
     if (give_bytes(m, kept[which].kind, t.bytes, t.len, &scan_want, 0, &err) >= 0)
         recorder_answer(r, kept[which].question, t.bytes + 1, t.len - 1,
@@ -113,7 +113,7 @@ static void take_all(struct recorder *r, struct model *m, int tick, size_t which
 static void record(const char *path, size_t which, size_t place, const char *const pair[2])
 {
     const struct recorder_options options = {.node = "mq1@host", .interval_s = 1};
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct recorder *r = NULL;
     struct model *m = model_new();
     if (recorder_open(&r, path, &options, &err) != 0)
@@ -128,7 +128,7 @@ static void record(const char *path, size_t which, size_t place, const char *con
 
 static void read_all(const char *path, size_t format)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct recording *r = NULL;
     struct replay *replay = NULL;
     struct model *m = model_new();
@@ -138,7 +138,7 @@ static void read_all(const char *path, size_t format)
     recording_close(r);
     assert_int_equal(replay_open(&replay, path, m, &err), 0);
     for (int64_t tick = 1; tick > 0; tick = replay_next(replay)) {
-        struct error why = {.code = ERR_NONE};
+        struct error why = {0};
         (void)replay_to(replay, tick, &why);
     }
     replay_close(replay);

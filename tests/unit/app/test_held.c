@@ -27,7 +27,7 @@ static void test_spread(void **state)
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct spread s = {.list = NULL};
+        struct spread s = {0};
         char sorted[16] = "";
         for (const char *at = rows[i].places; *at; at++)
             spread_add(&s, (uint32_t)(*at - 'a'));
@@ -44,7 +44,7 @@ static void test_spread(void **state)
 /* What finds no room still counts, as samples and as moves. */
 static void test_spread_is_bounded(void **state)
 {
-    struct spread s = {.list = NULL};
+    struct spread s = {0};
     (void)state;
     for (uint32_t place = 0; place < 2 * LIMIT_SAMPLED_PLACES; place++)
         spread_add(&s, place);
@@ -72,8 +72,8 @@ static void test_held(void **state)
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct held h = {.n = 0};
-        struct held_call now = {.call = 0};
+        struct held h = {0};
+        struct held_call now = {0};
         for (size_t k = 0; rows[i].calls[k]; k++) {
             const char c = rows[i].calls[k];
             const struct sample s = {.mono_ns = UINT64_C(10000000) * (k + 1),
@@ -92,7 +92,7 @@ static void test_held(void **state)
 /* The longest are kept, whatever came first. */
 static void test_held_is_bounded(void **state)
 {
-    struct held h = {.n = 0};
+    struct held h = {0};
     (void)state;
     for (uint64_t i = 1; i <= 3 * LIMIT_SAMPLED_HELD; i++) {
         const uint64_t ns = i * 7919 % (3 * LIMIT_SAMPLED_HELD + 1);

@@ -81,7 +81,7 @@ static void change(const struct place *p, const char *sql)
 
 static void assert_refused(const struct place *p, const char *says, const char *what)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct recording *r = NULL;
     if (recording_open(&r, p->path, &err) != ERR_FORMAT || !strstr(err.text, says))
         fail_msg("%s: %s", what, err.code == ERR_NONE ? "opened" : err.text);
@@ -168,7 +168,7 @@ static void test_only_files_lie_beside_it(void **state)
 static void test_what_a_killed_recorder_left_stays(void **state)
 {
     (void)state;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct recording *r = NULL;
     struct stat file, wal, after;
     struct place p;
@@ -264,7 +264,7 @@ static void test_other_tables_are_refused(void **state)
 static void test_columns_of_other_programs_are_read(void **state)
 {
     (void)state;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct recording *r = NULL;
     struct place p;
     place_make(&p);
@@ -336,7 +336,7 @@ static void test_pages_that_repeat(void **state)
 /* In every way, as a report and as a screen reads it. */
 static void read_file(const struct place *p, size_t which)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct recording *r = NULL;
     struct replay *replay = NULL;
     struct model *m = model_new();
@@ -349,7 +349,7 @@ static void read_file(const struct place *p, size_t which)
                                              "-mark", "+#5", "-#5", "deploy"};
         replay_show_traces(replay);
         for (int64_t tick = replay_first(replay), n = 0; tick > 0 && n < 8; n++) {
-            struct error why = {.code = ERR_NONE};
+            struct error why = {0};
             (void)replay_to(replay, tick, &why);
             for (size_t i = 0; i < ARRAY_LEN(places); i++) {
                 int64_t found;
@@ -613,7 +613,7 @@ static void test_reports_and_exports_say_what_is_damaged(void **state)
     FILE *nowhere = fopen("/dev/null", "w");
     for (size_t i = 0; i < ARRAY_LEN(read_by_reports); i++) {
         const char *table = read_by_reports[i].table, *export = read_by_reports[i].export;
-        struct error err = {.code = ERR_NONE};
+        struct error err = {0};
         struct recording *r = NULL;
         struct place p;
         place_make(&p);
@@ -683,7 +683,7 @@ static void test_commands_say_what_is_damaged(void **state)
 static void test_a_replay_says_what_is_damaged(void **state)
 {
     (void)state;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct replay *replay = NULL;
     struct model *m = model_new();
     struct place p;
@@ -711,7 +711,7 @@ static void test_work_has_an_end_in_each_use(void **state)
 {
     (void)state;
     enum { MOST = 20000 };
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct recording *r = NULL;
     struct place p;
     int asked = 0;

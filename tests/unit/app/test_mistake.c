@@ -37,7 +37,7 @@ static void test_mistakes(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct error err = {.code = ERR_NONE};
+        struct error err = {0};
         struct buf out;
         error_set(&err, ERR_USAGE, "no");
         buf_init(&out, 0);

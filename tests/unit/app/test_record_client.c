@@ -65,7 +65,7 @@ static int set_up(void **state)
 {
     static const struct record_control_handlers handlers = {put_status, on_mark, on_stop};
     struct world *w = calloc(1, sizeof *w);
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     uv_loop_init(&w->loop);
     assert_true(temporary_dir(w->dir, sizeof w->dir, "client"));
     w->env.xdg_state_home = w->dir;
@@ -215,7 +215,7 @@ static void test_silent_and_full(void **state)
 {
     struct world *w = *state;
     struct sockaddr_un address;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct buf reply;
     int waiting[8], n = 0;
     int fd = listen_silently(w, 0);
@@ -242,7 +242,7 @@ static void test_silent_and_full(void **state)
 static void test_open_directory(void **state)
 {
     struct world *w = *state;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     char path[128];
     snprintf(path, sizeof path, "%s/beamtop/run", w->dir);
     assert_int_equal(chmod(path, 0777), 0);

@@ -45,7 +45,7 @@ static void put(const char *path, const char *text)
 
 static void assert_refused(const char *path, const char *says)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct record_log log;
     assert_int_equal(record_log_open(&log, path, &err), ERR_USAGE);
     if (!strstr(err.text, says))
@@ -55,7 +55,7 @@ static void assert_refused(const char *path, const char *says)
 static void test_a_log_is_a_file_of_its_own(void **state)
 {
     (void)state;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct record_log log;
     struct stat st;
     struct place p;
@@ -106,7 +106,7 @@ static int open_descriptors(void)
 static int detached(const struct place *p, const int pipes[2])
 {
     char where[128];
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct record_log log;
     if (record_log_open(&log, p->log, &err) != 0 || !record_detach(log.fd, pipes[1]))
         return 1;

@@ -60,10 +60,10 @@ static void test_whose(void **state)
         {"mq@db10", "mq@db1", false}, {"m", "mq@db1", false},  {"mq2", "mq@db1", false},
         {"", "mq@db1", false},        {"mq@db1", "mq", false}, {"mq@db1", "mq@db1@x", false},
     };
-    const struct record_life unknown = {.creation = 0};
+    const struct record_life unknown = {0};
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct record_status s = {.ticks = 0};
+        struct record_status s = {0};
         strcpy(s.node, rows[i].theirs);
         if (record_status_is_of(&s, rows[i].node, &unknown) != rows[i].same)
             fail_msg("%s of %s", rows[i].theirs, rows[i].node);
@@ -103,7 +103,7 @@ static void test_same_name(void **state)
         {"\"link\":\"of an older beamtop\"", true},
     };
     const struct record_life life = {.creation = 5, .os_pid = 77, .start_us = 1000000900};
-    const struct record_life unknown = {.creation = 0};
+    const struct record_life unknown = {0};
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct record_status s;

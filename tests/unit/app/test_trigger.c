@@ -31,7 +31,7 @@ static void test_rows(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct trigger t;
-        struct error err = {.code = ERR_NONE};
+        struct error err = {0};
         char fired[16] = "";
         assert_int_equal(trigger_init(&t, rows[i].when, rows[i].every_s, &err), 0);
         for (size_t k = 0; rows[i].queue[k]; k++) {
@@ -47,7 +47,7 @@ static void test_bad_condition(void **state)
 {
     (void)state;
     struct trigger t;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     assert_int_equal(trigger_init(&t, "nonsense", 0, &err), ERR_USAGE);
 }
 

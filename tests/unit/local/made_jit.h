@@ -71,7 +71,7 @@ static inline struct memory made_memory(struct made *made)
 
 static inline void made_begin(struct made *made)
 {
-    memset(made, 0, sizeof *made);
+    *made = (struct made){0};
     buf_init(&made->bytes, 0);
     made_u64(&made->bytes, 0);
     made_u32(&made->bytes, 1);

@@ -114,7 +114,7 @@ static void test_expression_limits(void **state)
 {
     (void)state;
     uint64_t out, cfa = 5;
-    struct registers r = {.known = 0};
+    struct registers r = {0};
     uint8_t bytes[LIMIT_EXPRESSION_BYTES + 1];
     memset(bytes, 0x31, sizeof bytes); /* lit1 */
     assert_int_equal(cfi_expression(bytes, LIMIT_EXPRESSION_STACK, &r, NULL, NULL, &out),

@@ -23,7 +23,7 @@ static uint64_t scan(struct made *made)
 static void expect(struct made *made, int expected)
 {
     struct jit *j = NULL;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     const struct memory m = made_memory(made);
     assert_int_equal(jit_read(&j, &m, HEAD, &err), expected);
     assert_int_equal(err.code, expected);
@@ -35,7 +35,7 @@ static void expect(struct made *made, int expected)
 static struct jit *read_good(struct made *made)
 {
     struct jit *j = NULL;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     const struct memory m = made_memory(made);
     assert_int_equal(jit_read(&j, &m, HEAD, &err), 0);
     return j;
@@ -216,7 +216,7 @@ static void test_no_list(void **state)
     (void)state;
     struct made made;
     struct jit *j = NULL;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     made_begin(&made);
     const struct memory m = made_memory(&made);
     assert_int_equal(scan(&made), 0);
@@ -305,7 +305,7 @@ static void test_truncated(void **state)
     struct made made;
     made_good(&made, 0);
     for (size_t len = made.bytes.len - 1; len > 0; len--) {
-        struct made cut = {.last = 0};
+        struct made cut = {0};
         buf_init(&cut.bytes, 0);
         buf_put(&cut.bytes, made.bytes.data, len);
         expect(&cut, ERR_FORMAT);

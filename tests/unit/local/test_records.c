@@ -80,7 +80,7 @@ static void check_record(const struct record *r, int n)
 static int read_all(const uint8_t *bytes, size_t len, size_t piece, bool check)
 {
     struct records *r = records_new();
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct record record;
     int n = 0, rc = 0;
     for (size_t at = 0; at < len && rc >= 0; at += piece) {
@@ -131,7 +131,7 @@ static void test_refused(void **state)
     (void)state;
     struct buf out;
     struct sample sample = a_sample;
-    const struct record_end end = {.lost = 0};
+    const struct record_end end = {0};
     const struct record_begin begin = {.functions = 1};
     buf_init(&out, 0);
     record_put_sample(&out, &sample); /* before anything else */
@@ -156,7 +156,7 @@ static void test_failure(void **state)
 {
     (void)state;
     struct buf out;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct record record;
     struct records *r = records_new();
     error_set(&err, ERR_REFUSED, "not allowed");

@@ -53,7 +53,7 @@ static bool matches(void *arg, const struct proc_row *row)
 static void test_rows(void **state)
 {
     struct term t = term_of(SCAN);
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct model *m = model_new();
     struct filter *f = filter_new();
     size_t len = 0, offset = 0;
@@ -87,7 +87,7 @@ static void test_rows(void **state)
 static void test_live(void **state)
 {
     struct term t = term_of(SCAN);
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct model *m = model_new();
     size_t len = 0;
     const uint8_t *bytes = builder_bytes(t.builder, &len);

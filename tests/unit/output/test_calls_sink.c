@@ -128,7 +128,7 @@ static void expect(struct kept *k, const char *wanted)
 static void test_text(void **state)
 {
     (void)state;
-    struct kept k = {.error = 0};
+    struct kept k = {0};
     struct calls_window w = a_window();
     put(&k, CALLS_TEXT, false, &w, 1);
     expect(&k, "window 1, 22:13:20Z: 2.0 s, 2,000 calls (1.00k/s) of 2 of 15,021 functions; "
@@ -150,7 +150,7 @@ static void test_text(void **state)
 static void test_text_with_times(void **state)
 {
     (void)state;
-    struct kept k = {.error = 0};
+    struct kept k = {0};
     struct calls_window w = a_timed_window();
     w.n_modules = w.n_applications = 0;
     put(&k, CALLS_TEXT, true, &w, 1);
@@ -175,7 +175,7 @@ static void test_no_change(void **state)
     static const double rows[] = {0, -0.0, 0.0049, -0.0049};
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct kept k = {.error = 0};
+        struct kept k = {0};
         struct calls_window w = a_timed_window();
         struct calls_function f = timed[0];
         f.change = rows[i];
@@ -192,7 +192,7 @@ static void test_no_change(void **state)
 static void test_csv(void **state)
 {
     (void)state;
-    struct kept k = {.error = 0};
+    struct kept k = {0};
     struct calls_window w[] = {a_window(), a_timed_window()};
     w[0].n_rows = 1;
     w[1].n_rows = 1;
@@ -209,7 +209,7 @@ static void test_csv(void **state)
 static void test_folded(void **state)
 {
     (void)state;
-    struct kept k = {.error = 0};
+    struct kept k = {0};
     struct calls_window w = a_window();
     put(&k, CALLS_FOLDED, false, &w, 1);
     expect(&k, "shop;Elixir.Shop.Cart;add/2 1200\n(no application);lists;odd,name\uFFFD/1 800\n");
@@ -238,7 +238,7 @@ static void test_json(void **state)
         {"cost", "{\"target_us\":10,\"bytes\":300,\"listed_us\":1,\"armed_us\":2,\"read_us\":3,"
                  "\"disarmed_us\":4}"},
     };
-    struct kept k = {.error = 0};
+    struct kept k = {0};
     struct calls_window w = a_timed_window();
     put(&k, CALLS_JSON, false, &w, 1);
     json_error_t error;

@@ -145,7 +145,7 @@ static void put(struct kept *k, const struct samples_options *options,
 {
     struct sink_output output = {.writer = {keep, k}};
     struct error err = {0};
-    *k = (struct kept){.error = 0};
+    *k = (struct kept){0};
     buf_init(&k->bytes, 0);
     if (samples_put(&output, run, options, &err) != 0)
         fail_msg("%s", err.text);
@@ -801,7 +801,7 @@ static void test_stack_text(void **state)
 static void test_stack_json(void **state)
 {
     (void)state;
-    struct kept k = {.error = 0};
+    struct kept k = {0};
     buf_init(&k.bytes, 0);
     stack_json(&k.bytes, slice_of("shop@host"), 1700000000123456, stacks_now, 3, &lookup);
     json_t *root = parsed(&k);

@@ -37,7 +37,7 @@ static void put(struct kept *k, const struct spans_run *run,
 {
     struct sink_output output = {.writer = {keep, k}};
     struct error err = {0};
-    *k = (struct kept){.error = 0};
+    *k = (struct kept){0};
     buf_init(&k->bytes, 0);
     if (spans_put(&output, run, options, &err) != 0)
         fail_msg("%s", err.text);

@@ -85,7 +85,7 @@ static const char *made_node_mode = "embedded";
 static void made_take(struct recorder *r, struct model *m, enum answer_kind kind,
                       const char *question, const char *text)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct term t = term_of(text);
     size_t len = 0;
     const uint8_t *bytes = builder_bytes(t.builder, &len);
@@ -251,7 +251,7 @@ static void made_requests(struct recorder *r, const struct made_requests *of)
 
 static void made_tick(struct recorder *r, struct model *m, const struct made *w, int tick)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     char node[512];
     snprintf(node, sizeof node,
              "{node, 'mq1@host', <<\"%s\">>, <<\"%s\">>, <<\"jit\">>, 8, 2, 2, 2, 1, 2, "
@@ -288,7 +288,7 @@ static void made_tick(struct recorder *r, struct model *m, const struct made *w,
 
 static inline void made_write(const char *path, const struct made *w)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct recorder *r = NULL;
     struct model *m = model_new();
     const struct recorder_options options = {
@@ -316,7 +316,7 @@ static void made_unlink(const char *path)
 /* A file that is gone from its directory when the test has it open. */
 static inline struct recording *made_open(const struct made *w)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     char dir[64], path[80];
     struct recording *out = NULL;
     if (!temporary_dir(dir, sizeof dir, "made"))

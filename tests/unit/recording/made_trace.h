@@ -25,7 +25,7 @@ struct made_trace {
 
 static struct kept_term made_term(struct made_trace *t, const char *text)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct builder *b = t->builders[t->n_builders++] = builder_new();
     size_t len = 0;
     if (etf_parse(b, text, strlen(text), "a@b", &err) < 0)
@@ -94,10 +94,10 @@ static inline void made_trace_end(struct made_trace *t)
 
 static inline void made_trace_new(struct made_trace *t)
 {
-    struct error ignored = {.code = ERR_NONE};
+    struct error ignored = {0};
     static const char text[] =
         "shop_cart:login/2 -> return; stack; caller & shop_cart:add/2 -> time";
-    memset(t, 0, sizeof *t);
+    *t = (struct made_trace){0};
     if (patterns_parse(&t->patterns, &t->n_patterns, text, sizeof text - 1, SYNTAX_AUTO, NULL,
                        &ignored) != 0)
         abort();

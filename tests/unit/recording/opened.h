@@ -28,7 +28,7 @@ static inline const char *report_at(struct opened *o, enum summary_format format
                                     int columns)
 {
     const struct summary_options options = {.format = format, .columns = columns, .ascii = ascii};
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     buf_reset(&o->text);
     if (summary_write(&o->text, o->sources, o->n, &options, &err) != 0)
         fail_msg("%s", err.text);

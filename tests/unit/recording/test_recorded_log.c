@@ -50,7 +50,7 @@ static void write_recording(struct place *p, bool redact, bool values, bool ende
 {
     const struct recorder_options options = {
         .node = "mq1@host", .label = "traces", .interval_s = 1, .redact = redact, .values = values};
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct recorder *r = NULL;
     struct model *m = model_new();
     struct made_trace t;
@@ -73,7 +73,7 @@ static void write_recording(struct place *p, bool redact, bool values, bool ende
 
 static struct recording *reopen(const struct place *p)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct recording *r = NULL;
     if (recording_open(&r, p->path, &err) != 0)
         fail_msg("%s", err.text);
@@ -88,7 +88,7 @@ static void place_clear(const struct place *p)
 
 static const struct trace_log *log_at(struct recorded_log *l, struct recording *r, int64_t tick)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     if (recorded_log_to(l, r, tick, &err) != 0)
         fail_msg("tick %lld: %s", (long long)tick, err.text);
     return recorded_log_trace(l);
@@ -325,7 +325,7 @@ static void test_damaged(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct place p;
-        struct error err = {.code = ERR_NONE};
+        struct error err = {0};
         sqlite3 *db = NULL;
         write_recording(&p, false, true, true);
         assert_int_equal(sqlite3_open(p.path, &db), SQLITE_OK);

@@ -37,7 +37,7 @@ static void add_extras(struct recorder *r)
 static void test_written_and_read(void **state)
 {
     (void)state;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct place p;
     place_make(&p);
     struct recorder *r = begin(p.path, 0, false);
@@ -111,7 +111,7 @@ static int replay_answer(void *arg, const char *question, const uint8_t *term, s
 static void test_replayed(void **state)
 {
     (void)state;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct place p;
     struct model *live = model_new(), *again = model_new();
     place_make(&p);
@@ -148,7 +148,7 @@ static void test_replayed(void **state)
 static void test_a_file_of_an_earlier_version(void **state)
 {
     (void)state;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct place p;
     place_make(&p);
     made_version(p.path, 2);
@@ -189,7 +189,7 @@ static void test_items_by_name(void **state)
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char sql[400];
-        struct error err = {.code = ERR_NONE};
+        struct error err = {0};
         struct place p;
         place_make(&p);
         made_version(p.path, 2);
@@ -225,7 +225,7 @@ static void test_killed(void **state)
         pid_t pid = fork();
         assert_true(pid >= 0);
         if (pid == 0) {
-            struct error err = {.code = ERR_NONE};
+            struct error err = {0};
             struct recorder *r = begin(p.path, 0, false);
             struct model *m = model_new();
             for (int i = 1; i < 100; i++) {
@@ -269,7 +269,7 @@ static void test_short_interval(void **state)
         "UPDATE tick SET interval_us = CASE id WHEN 2 THEN 300000 ELSE 1000000 END;"
         "UPDATE system SET reductions_per_s = CASE tick WHEN 2 THEN 2e7 ELSE 1e6 END, run_queue = "
         "tick;";
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct span_stats s;
     struct place p;
     place_make(&p);
@@ -300,7 +300,7 @@ static void test_owners_over_time(void **state)
         "UPDATE owner SET share = CASE WHEN (owner = 0) = (tick = 2) THEN 0.9 ELSE 0.1 END;"
         "DELETE FROM owner WHERE owner NOT IN (0, (SELECT max(owner) FROM owner WHERE by = "
         "'module'));";
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     const struct span_owner *owners;
     struct place p;
     place_make(&p);
@@ -332,7 +332,7 @@ static void test_span(void **state)
         "DELETE FROM tick WHERE id = 5",
         "UPDATE tick SET mono_ns = NULL",
     };
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct place p;
     sqlite3 *db = NULL;
     place_make(&p);
@@ -355,7 +355,7 @@ static void test_span(void **state)
 static void test_a_ring_in_memory_is_read_while_it_is_written(void **state)
 {
     (void)state;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct recorder *w = begin(":memory:", 0, false);
     struct recording *r = NULL;
     struct model *m = model_new();
@@ -396,7 +396,7 @@ static void test_a_ring_in_memory_is_read_while_it_is_written(void **state)
 static void test_marks_are_read_once(void **state)
 {
     (void)state;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     const struct recording_mark *first, *again;
     struct place p;
     sqlite3 *db = NULL;

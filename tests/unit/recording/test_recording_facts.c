@@ -32,7 +32,7 @@ static void test_how_calls_vary(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(spread_rows); i++) {
-        struct error err = {.code = ERR_NONE};
+        struct error err = {0};
         const struct recorded_call *found;
         struct recorded_window sums;
         struct place p;
@@ -85,7 +85,7 @@ static void expect_malformed(enum question q, struct recorder *r, const char *co
                              size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        struct error err = {.code = ERR_NONE};
+        struct error err = {0};
         if (give_with(q, r, texts[i], &err) != ERR_FORMAT)
             fail_msg("taken: %s", texts[i]);
     }
@@ -101,7 +101,7 @@ static void test_leaders(void **state)
     static const struct {
         int second, binaries;
     } rows[] = {{1, 3}, {30, 4}, {62, 5}, {89, 6}, {122, 7}};
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct place p;
     place_make(&p);
     struct recorder *r = begin(p.path, 0, false);
@@ -140,7 +140,7 @@ static void test_growth(void **state)
         int second, count;
     } rows[] = {{10, 3}, {20, 4}, {75, 5}, {85, 6}, {106, 7}};
     static const int kept[] = {3, 4, 5, 5, 7};
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct place p;
     place_make(&p);
     struct recorder *r = begin(p.path, 0, false);
@@ -183,8 +183,8 @@ static size_t find_process(struct recording *r, const char *pid, struct period_p
 static void test_watched(void **state)
 {
     (void)state;
-    struct error err = {.code = ERR_NONE};
-    struct period_process found = {.ticks = 0};
+    struct error err = {0};
+    struct period_process found = {0};
     struct place p;
     place_make(&p);
     struct recorder *r = begin(p.path, 0, false);
@@ -233,7 +233,7 @@ static void test_facts(void **state)
         "{facts, -5, #{logger => #{primary_level => notice, mode => undefined, n => [], on => true,"
         " handlers => [#{id => <<\"a\\\"b\">>, sync_mode_qlen => 10}]}, code => undefined,"
         " bytes => [1,2,3]}}";
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct place p;
     place_make(&p);
     struct recorder *r = begin(p.path, 0, false);

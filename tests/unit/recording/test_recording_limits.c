@@ -15,7 +15,7 @@
 static void test_full(void **state)
 {
     (void)state;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct place p;
     place_make(&p);
     struct recorder *r = begin(p.path, 400 * 1024, false);
@@ -52,7 +52,7 @@ static void test_locked(void **state)
     (void)state;
     struct place p;
     place_make(&p);
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct recorder *r = begin(p.path, 0, false);
     struct model *m = model_new();
     assert_int_equal(tick(r, m, 1, &err), 0);
@@ -85,7 +85,7 @@ static void test_locked(void **state)
 static void test_thinned_windows(void **state)
 {
     (void)state;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct recorded_call calls[50];
     const struct recorded_call *found;
     struct recorded_window sums;
@@ -124,7 +124,7 @@ static void test_thinned_windows(void **state)
 static void test_thinned(void **state)
 {
     (void)state;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct place p;
     place_make(&p);
     struct recorder *r = begin(p.path, 400 * 1024, true);
@@ -150,7 +150,7 @@ static void test_views_are_refused(void **state)
     static const char views[] = "DROP TABLE mark; CREATE VIEW Mark AS WITH RECURSIVE n(i) AS "
                                 "(SELECT 1 UNION ALL SELECT i + 1 FROM n)"
                                 " SELECT i AS id, i AS here_us, i AS wall_us, 'x' AS text FROM n;";
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct recording *f = NULL;
     struct place p;
     sqlite3 *db = NULL;
@@ -170,7 +170,7 @@ static void test_views_are_refused(void **state)
 static void test_copied_without_its_wal(void **state)
 {
     (void)state;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct recording *f = NULL;
     struct place p, copy;
     static char bytes[8192];
@@ -196,7 +196,7 @@ static void test_only_its_owner_reads_it(void **state)
 {
     (void)state;
     const struct recorder_options options = {.node = "a@b", .interval_s = 1};
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct recorder *r = NULL;
     struct stat how;
     struct place p;
@@ -216,7 +216,7 @@ static void test_only_its_owner_reads_it(void **state)
 static void test_refused(void **state)
 {
     (void)state;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct recording *f = NULL;
     struct recorder *r = NULL;
     struct place p;

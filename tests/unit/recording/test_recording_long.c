@@ -114,7 +114,7 @@ static void put_apps(struct node *n)
 static void take(struct recorder *r, struct model *m, struct node *n, enum answer_kind kind,
                  const char *question)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct term t = term_of(buf_cstr(&n->text));
     size_t len = 0;
     const uint8_t *bytes = builder_bytes(t.builder, &len);
@@ -129,7 +129,7 @@ static void record(const char *path, int ticks)
 {
     const struct recorder_options options = {
         .node = "long@host", .label = "ten hours", .interval_s = TICK_S};
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct recorder *r = NULL;
     struct model *m = model_new();
     struct node n = {.seed = 7};
@@ -177,7 +177,7 @@ static double ms_since(uint64_t ns)
 /* The machine may come in between: the quickest of several counts. */
 static double opened_ms(struct recording **f, const char *path)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     double least_ms = INFINITY;
     for (int i = 0; i < TRIES && least_ms >= MOST_OPEN_MS; i++) {
         recording_close(*f);
@@ -190,7 +190,7 @@ static double opened_ms(struct recording **f, const char *path)
 
 static double sought_ms(struct recording *f, int64_t wall_us)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     double least_ms = INFINITY;
     for (int i = 0; i < TRIES && least_ms >= MOST_OPEN_MS; i++) {
         int taken = 0;
@@ -207,7 +207,7 @@ static void test_ten_hours(void **state)
 {
     (void)state;
     char dir[64], path[80];
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct recording *f = NULL;
     struct stat st;
     const char *given = getenv("BEAMTOP_LONG_TICKS");

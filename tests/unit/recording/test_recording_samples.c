@@ -62,7 +62,7 @@ static void record(struct recorder *r, const struct made_stack *list, size_t n, 
 /* Runs at the ticks 2, 3 (at yields), 4 of five. */
 static void write_runs(const char *path)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct recorder *r = begin(path, 0, false);
     struct model *m = model_new();
     for (int i = 1; i <= 5; i++) {
@@ -80,7 +80,7 @@ static void write_runs(const char *path)
 
 static void expect_none(struct recording *f, int64_t from, int64_t to, bool at_yields)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct recorded_samples s;
     assert_int_equal(recording_samples(f, from, to, at_yields, &s, &err), 0);
     assert_int_equal(s.runs, 0);
@@ -91,7 +91,7 @@ static void expect_none(struct recording *f, int64_t from, int64_t to, bool at_y
 static void test_written_and_read(void **state)
 {
     (void)state;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct recorded_samples s;
     struct place p;
     place_make(&p);
@@ -153,7 +153,7 @@ static void test_the_last_run(void **state)
         int64_t tick, id, samples;
     } rows[] = {{2, 1, 100}, {3, 2, 50}, {4, 3, 15}, {5, 3, 15}};
     (void)state;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct place p;
     place_make(&p);
     write_runs(p.path);
@@ -178,7 +178,7 @@ static void test_the_last_run(void **state)
 static void test_bounded(void **state)
 {
     (void)state;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct recorded_samples out;
     struct samples_source many[3 * LIMIT_RECORDED_SOURCES];
     char names[ARRAY_LEN(many)][16];
@@ -244,7 +244,7 @@ static void test_sum_is_bounded(void **state)
     (void)state;
     enum { EACH = LIMIT_RECORDED_NODES - 1, ROOM = LIMIT_STACK_NODES - 2 /* the root, and … */ };
     enum { FULL = ROOM / (EACH + 1), RUNS = FULL + 3, KEPT = ROOM - FULL - 1 };
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct recorded_samples out;
     struct place p;
     place_make(&p);
@@ -273,7 +273,7 @@ static void test_sum_is_bounded(void **state)
 static void test_thinned(void **state)
 {
     (void)state;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct recorded_samples out;
     struct place p;
     sqlite3 *db = NULL;
@@ -329,7 +329,7 @@ static void test_thinned(void **state)
 static void test_in_a_ring(void **state)
 {
     (void)state;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct recording *f = NULL;
     struct recorder *r = begin(":memory:", 0, false);
     struct model *m = model_new();
@@ -403,7 +403,7 @@ static void test_damaged(void **state)
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(damages); i++) {
-        struct error err = {.code = ERR_NONE};
+        struct error err = {0};
         struct recorded_samples s;
         struct place p;
         place_make(&p);
@@ -426,7 +426,7 @@ static void test_deep(void **state)
 {
     (void)state;
     for (int more = 0; more <= 1; more++) {
-        struct error err = {.code = ERR_NONE};
+        struct error err = {0};
         struct recorded_samples s;
         struct place p;
         char sql[400];
@@ -451,7 +451,7 @@ static void test_deep(void **state)
 static void test_other_versions(void **state)
 {
     (void)state;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct recorded_samples s;
     struct place p;
     place_make(&p);

@@ -111,7 +111,7 @@ static const struct {
 /* One a tick, from the second on. */
 static void write_cases(const char *path)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct recorder *r = begin(path, 0, false);
     struct model *m = model_new();
     assert_int_equal(tick(r, m, 1, &err), 0);
@@ -128,7 +128,7 @@ static void write_cases(const char *path)
 static void test_read_back_equal(void **state)
 {
     (void)state;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     const int64_t *ids;
     struct place p;
     place_make(&p);
@@ -163,7 +163,7 @@ static void test_read_back_equal(void **state)
 static void test_unknown(void **state)
 {
     (void)state;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct place p;
     place_make(&p);
     struct recorder *r = begin(p.path, 0, false);
@@ -235,7 +235,7 @@ static const char orphans[] =
 static void test_many(void **state)
 {
     (void)state;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     const int64_t *ids;
     struct place p;
     place_make(&p);
@@ -261,7 +261,7 @@ static void test_many(void **state)
 static void test_thinned(void **state)
 {
     (void)state;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     const int64_t *ids;
     struct place p;
     place_make(&p);
@@ -290,7 +290,7 @@ static void test_thinned(void **state)
 static void test_in_a_ring(void **state)
 {
     (void)state;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct recording *f = NULL;
     const int64_t *ids;
     struct recorder *r = begin(":memory:", 0, false);
@@ -339,7 +339,7 @@ static void test_damaged(void **state)
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(damages); i++) {
-        struct error err = {.code = ERR_NONE};
+        struct error err = {0};
         struct spans_run *run;
         struct place p;
         sqlite3 *db = NULL;
@@ -361,7 +361,7 @@ static void test_damaged(void **state)
 static void test_none(void **state)
 {
     (void)state;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     const int64_t *ids;
     struct place p;
     sqlite3 *db = NULL;

@@ -40,7 +40,7 @@ static struct recorder *begin(const char *path, bool redact, bool values)
 {
     const struct recorder_options options = {
         .node = "mq1@host", .label = "traces", .interval_s = 1, .redact = redact, .values = values};
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct recorder *r = NULL;
     if (recorder_open(&r, path, &options, &err) != 0)
         fail_msg("%s", err.text);
@@ -65,7 +65,7 @@ static void put_events(struct recorder *r, const struct trace_log *log)
 /* Two ticks with a trace between them. The trace's log is gone before it is written. */
 static void write_recording(const char *path, bool redact, bool values, bool ended)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct recorder *r = begin(path, redact, values);
     struct model *m = model_new();
     struct made_trace t;
@@ -84,7 +84,7 @@ static void write_recording(const char *path, bool redact, bool values, bool end
 
 static struct recording *reopen(const char *path)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct recording *r = NULL;
     if (recording_open(&r, path, &err) != 0)
         fail_msg("%s", err.text);
@@ -108,7 +108,7 @@ static struct trace_sink *sink_on(struct buf *out, enum sink_format format)
 /* What a recording's first trace prints. */
 static void replayed(struct buf *out, struct recording *r, enum sink_format format)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct trace_sink *s = sink_on(out, format);
     if (recording_trace_put(r, 1, s, &err) != 0)
         fail_msg("%s", err.text);
@@ -117,7 +117,7 @@ static void replayed(struct buf *out, struct recording *r, enum sink_format form
 
 static void live(struct buf *out, enum sink_format format)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct made_trace t;
     struct trace_sink *s = sink_on(out, format);
     made_trace_new(&t);
@@ -209,7 +209,7 @@ static void test_damaged_terms(void **state)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct place p;
         struct buf out;
-        struct error err = {.code = ERR_NONE};
+        struct error err = {0};
         place_make(&p);
         write_recording(p.path, false, true, true);
         made_sql(p.path, rows[i].sql);
@@ -344,7 +344,7 @@ static void test_report_and_export(void **state)
     (void)state;
     struct place p;
     struct buf text, json;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     char csv[8192] = "";
     place_make(&p);
     write_recording(p.path, false, false, true);
@@ -411,7 +411,7 @@ static void test_a_file_from_before_traces(void **state)
     assert_int_equal(recording_info(r)->ticks, 2);
     assert_false(recording_info(r)->has_traces);
     assert_int_equal(recording_traces(r, &traces), 0);
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     assert_int_equal(recording_export(r, EXPORT_CSV, "events", stdout, &err), ERR_FORMAT);
     assert_string_equal(err.text, "the file has no events: a recording of version 1 keeps none");
     err.code = ERR_NONE;
@@ -427,7 +427,7 @@ static void test_thinned(void **state)
 {
     (void)state;
     struct place p;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     const struct recorder_options options = {
         .node = "mq1@host", .interval_s = 1, .thin = true, .max_bytes = 250 * 1024};
     struct recorder *r = NULL;
@@ -459,7 +459,7 @@ static void test_thinned(void **state)
 
 static size_t windows_put(struct buf *out, struct recording *r, int64_t tick, int64_t most)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     const struct sink_writer writer = {append, out};
     const struct calls_sink_options options = {.format = CALLS_CSV, .node = "mq1@host"};
     struct calls_sink *s = calls_sink_open(&writer, &options);
@@ -493,7 +493,7 @@ static void test_windows(void **state)
         {3, INT64_MAX, 1, ",3,2000000,", ",2,2000000,"},
     };
     struct place p;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     place_make(&p);
     struct recorder *r = begin(p.path, false, false);
     struct model *m = model_new();
@@ -530,7 +530,7 @@ static void test_full(void **state)
 {
     (void)state;
     struct place p;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     const struct recorder_options options = {
         .node = "mq1@host", .interval_s = 1, .values = true, .max_bytes = 256 * 1024};
     struct recorder *r = NULL;
@@ -592,7 +592,7 @@ static void test_shapes(void **state)
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct buf out;
-        struct made_trace t = {.n_builders = 0};
+        struct made_trace t = {0};
         buf_init(&out, 0);
         shape_put(&out, made_term(&t, rows[i].term).bytes, rows[i].cuts);
         if (strcmp(buf_cstr(&out), rows[i].shape) != 0)

@@ -36,7 +36,7 @@ static inline void scan_text(char *out, size_t size, int second)
 static inline void take(struct recorder *r, struct model *m, enum answer_kind kind,
                         const char *question, const char *text)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct term t = term_of(text);
     size_t len = 0;
     const uint8_t *bytes = builder_bytes(t.builder, &len);
@@ -86,7 +86,7 @@ static inline struct recorder *begin(const char *path, uint64_t max_bytes, bool 
                                              .interval_s = 1,
                                              .max_bytes = max_bytes,
                                              .thin = thin};
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct recorder *r = NULL;
     if (recorder_open(&r, path, &options, &err) != 0)
         fail_msg("%s", err.text);
@@ -95,7 +95,7 @@ static inline struct recorder *begin(const char *path, uint64_t max_bytes, bool 
 
 static inline struct recording *reopen(const char *path)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct recording *r = NULL;
     if (recording_open(&r, path, &err) != 0)
         fail_msg("%s", err.text);
@@ -104,7 +104,7 @@ static inline struct recording *reopen(const char *path)
 
 static inline void write_ticks(struct recorder *r, int n)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct model *m = model_new();
     for (int i = 1; i <= n; i++)
         if (tick(r, m, i, &err) != 0)

@@ -41,7 +41,7 @@ static void dump(const struct findings *f)
 
 static void judge(struct findings *out, const struct made *w)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct recording *r = made_open(w);
     if (findings_evaluate(out, r, 1, recording_info(r)->ticks, &err) != 0)
         fail_msg("%s", err.text);
@@ -430,7 +430,7 @@ static void test_same_load(void **state)
 static void judge_in_turn(const struct made *first, const struct made *then,
                           struct findings *before, struct findings *after, struct findings *alone)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct recording *r = made_open(first);
     assert_int_equal(findings_evaluate(before, r, 1, 13, &err), 0);
     recording_close(r);
@@ -638,7 +638,7 @@ static void test_evidence_stays(void **state)
 
 static bool is_trend(const struct made *w, int ticks, const char *rule)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct made load = *w;
     struct findings f;
     load.ticks = ticks;

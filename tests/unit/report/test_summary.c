@@ -15,7 +15,7 @@
 static void test_text(void **state)
 {
     (void)state;
-    struct opened o = {.n = 0};
+    struct opened o = {0};
     add(&o, &made_healthy);
     const char *text = report(&o, SUMMARY_TEXT, false);
     static const char *const lines[] = {"mq1@host, OTP 25",
@@ -48,7 +48,7 @@ static void test_text(void **state)
 static void test_own_calls(void **state)
 {
     (void)state;
-    struct opened o = {.n = 0};
+    struct opened o = {0};
     struct made w = made_healthy;
     for (int i = 0; i < 2; i++) {
         add(&o, &w);
@@ -83,7 +83,7 @@ static struct made half_of_the_work(void)
 static void test_own_work(void **state)
 {
     (void)state;
-    struct opened o = {.n = 0};
+    struct opened o = {0};
     struct made w = half_of_the_work();
     w.own_per_s = w.reductions_per_s / 2;
     add(&o, &w);
@@ -100,7 +100,7 @@ static void test_own_work(void **state)
 static void test_dirty_signals(void **state)
 {
     (void)state;
-    struct opened o = {.n = 0};
+    struct opened o = {0};
     struct made w = half_of_the_work();
     w.busy[w.n_busy++] = (struct made_process){"<0.2.0>",
                                                "undefined",
@@ -143,7 +143,7 @@ static void test_dirty_signals(void **state)
 static void test_refused_calls(void **state)
 {
     (void)state;
-    struct opened o = {.n = 0};
+    struct opened o = {0};
     struct made w = made_healthy;
     w.facts[w.n_facts].key = "calls_refused";
     w.facts[w.n_facts++].json = "{\"why\":\"another tool is tracing this node\"}";
@@ -176,9 +176,9 @@ static double number_at(const json_t *o, const char *a, const char *b)
 static void test_json(void **state)
 {
     (void)state;
-    struct opened o = {.n = 0};
+    struct opened o = {0};
     struct span_stats s;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     const struct span_owner *owners;
     add(&o, &made_healthy);
     json_t *root = parse(&o), *system = json_object_get(root, "system"), *owner, *row;
@@ -216,7 +216,7 @@ static void test_marks(void **state)
                  {2, 2, false, true, false},
                  {3, 3, false, false, true}};
     const struct recorder_options options = {.node = "mq1@host", .label = "marks", .interval_s = 1};
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct recorder *r = NULL;
     struct recording *f = NULL;
     struct model *m = model_new();
@@ -299,7 +299,7 @@ static void test_hostile(void **state)
     (void)state;
     static const enum summary_format formats[] = {SUMMARY_TEXT, SUMMARY_MARKDOWN, SUMMARY_HTML,
                                                   SUMMARY_JSON};
-    struct opened o = {.n = 0};
+    struct opened o = {0};
     add(&o, hostile());
     for (int round = 0; round < 2; round++) {
         for (size_t i = 0; i < ARRAY_LEN(formats); i++)
@@ -326,7 +326,7 @@ static void test_hostile(void **state)
 
 static char *export(struct recording *r, enum export_format format, const char *table)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     char *text = NULL;
     size_t len = 0;
     FILE *out = open_memstream(&text, &len);
@@ -359,8 +359,8 @@ static void test_export(void **state)
         {"events", 1, "wall_us,node,trace,kind,number,pattern"},
         {"marks", 1, "wall_us,node,text"},
     };
-    struct opened o = {.n = 0};
-    struct error err = {.code = ERR_NONE};
+    struct opened o = {0};
+    struct error err = {0};
     add(&o, &made_healthy);
     for (size_t i = 0; i < ARRAY_LEN(tables); i++) {
         char *text = export(o.sources[0].recording, EXPORT_CSV, tables[i].table);
@@ -388,7 +388,7 @@ static void test_export_for_spreadsheets(void **state)
                                  "(2, 2, '+x'), (3, 3, '-2'), (4, 4, '@A1'),"
                                  " (5, 5, '=\"a\",b'), (6, 6, 'a=b'); UPDATE process SET "
                                  "message_queue_per_s = -2.5, memory_bytes = -7";
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct recording *r = NULL;
     sqlite3 *db = NULL;
     char dir[64], path[80];

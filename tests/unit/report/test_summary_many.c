@@ -36,7 +36,7 @@ static struct made sync_logger(void)
 static void test_found_in_several(void **state)
 {
     (void)state;
-    struct opened o = {.n = 0};
+    struct opened o = {0};
     struct made sync = sync_logger(), loud = sync_logger();
     loud.label =
         "a-label.that_is/much:too-long-for-a-column-of-this-table-of-numbers-and-words-and-more";
@@ -78,7 +78,7 @@ static void test_seven_at_80_columns(void **state)
     (void)state;
     static const char *const labels[] = {"sync-1",  "sync-2",      "debug",  "async-1",
                                          "async-2", "async-calls", "healthy"};
-    struct opened o = {.n = 0};
+    struct opened o = {0};
     struct made w = sync_logger();
     for (size_t i = 0; i < ARRAY_LEN(labels); i++) {
         w = i < 3 ? w : made_healthy;
@@ -107,7 +107,7 @@ static void test_seven_at_80_columns(void **state)
 static void test_compared(void **state)
 {
     (void)state;
-    struct opened o = {.n = 0};
+    struct opened o = {0};
     struct made sync = sync_logger(), other = made_healthy;
     other.label = "again";
     other.use = 0.605;   /* less than it varies */
@@ -178,7 +178,7 @@ static void test_calls_compared(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(call_rows); i++) {
         static const enum summary_format formats[] = {SUMMARY_TEXT, SUMMARY_MARKDOWN, SUMMARY_HTML};
-        struct opened o = {.n = 0};
+        struct opened o = {0};
         struct made before = made_healthy, after = made_healthy;
         before.calls_noise = after.calls_noise = call_rows[i].noise;
         after.label = "after";
@@ -220,7 +220,7 @@ static void test_calls_compared(void **state)
 static void test_what_drifts_is_less_certain(void **state)
 {
     (void)state;
-    struct opened o = {.n = 0};
+    struct opened o = {0};
     struct made one = made_healthy, other = made_healthy;
     one.total_step = other.total_step = 1e6;
     other.label = "again";
@@ -237,7 +237,7 @@ static void test_what_drifts_is_less_certain(void **state)
 static void test_counted_beside_not(void **state)
 {
     (void)state;
-    struct opened o = {.n = 0};
+    struct opened o = {0};
     struct made plain = made_healthy;
     plain.n_calls = 0;
     add(&o, &made_healthy);
@@ -305,14 +305,14 @@ static const struct {
 static void test_limits(void **state)
 {
     (void)state;
-    struct opened o = {.n = 0};
+    struct opened o = {0};
     struct made sync = sync_logger();
     sync.busy[1].name = "'Elixir.Shop.Cart'";
     add(&o, &made_healthy);
     add(&o, &sync);
     for (size_t i = 0; i < ARRAY_LEN(limits); i++) {
         struct summary_limit *l = NULL;
-        struct error err = {.code = ERR_NONE};
+        struct error err = {0};
         struct buf why;
         int rc = summary_limit_parse(&l, limits[i].text, &err);
         if ((rc != 0) != (limits[i].fails < 0))

@@ -35,7 +35,7 @@ static void test_one(void **state)
         "shop_db             get                queued              10.0%     2.0 ms",
     };
     (void)state;
-    struct opened o = {.n = 0};
+    struct opened o = {0};
     struct made w = captured(&some);
     add(&o, &w);
     const char *text = report(&o, SUMMARY_TEXT, false);
@@ -45,7 +45,7 @@ static void test_one(void **state)
     assert_says(report(&o, SUMMARY_HTML, false), "<td>shop_db</td>");
     assert_says(report(&o, SUMMARY_MARKDOWN, false), "## Where requests wait");
     done(&o);
-    w = captured(&(struct made_requests){.n = 0});
+    w = captured(&(struct made_requests){0});
     add(&o, &w);
     assert_not(report(&o, SUMMARY_TEXT, false), "requests wait");
     done(&o);
@@ -55,7 +55,7 @@ static void test_one(void **state)
 static void test_light(void **state)
 {
     (void)state;
-    struct opened o = {.n = 0};
+    struct opened o = {0};
     struct made w = captured(&(struct made_requests){.n = 1, .own = 4, .served = 6, .light = true});
     add(&o, &w);
     const char *text = report(&o, SUMMARY_TEXT, false);
@@ -68,7 +68,7 @@ static void test_light(void **state)
 static void test_json(void **state)
 {
     (void)state;
-    struct opened o = {.n = 0};
+    struct opened o = {0};
     struct made w = captured(&some);
     add(&o, &w);
     json_t *root = parse(&o);
@@ -95,7 +95,7 @@ static void test_json(void **state)
     assert_true(fabs(sum - 1) < 1e-9);
     json_decref(root);
     done(&o);
-    w = captured(&(struct made_requests){.n = 0});
+    w = captured(&(struct made_requests){0});
     add(&o, &w);
     root = parse(&o);
     assert_true(json_is_null(json_object_get(root, "spans")));
@@ -112,8 +112,8 @@ static void test_export(void **state)
         ",send,<0.102.0>,,,<0.7.0>,shop_db,,<0.102.0>,1,call,,5,get\n",
     };
     (void)state;
-    struct opened o = {.n = 0};
-    struct error err = {.code = ERR_NONE};
+    struct opened o = {0};
+    struct error err = {0};
     struct made w = captured(&some);
     char *text = NULL;
     size_t len = 0;

@@ -42,7 +42,7 @@ static void test_one(void **state)
         "<0.123.0>  shop_cart       90   9.0%",
     };
     (void)state;
-    struct opened o = {.n = 0};
+    struct opened o = {0};
     struct made w = sampled();
     add(&o, &w);
     const char *text = report(&o, SUMMARY_TEXT, false);
@@ -67,7 +67,7 @@ static void test_one(void **state)
 static void test_at_yields(void **state)
 {
     (void)state;
-    struct opened o = {.n = 0};
+    struct opened o = {0};
     struct made w = sampled();
     w.runs[w.n_runs++] = at_yields;
     add(&o, &w);
@@ -104,7 +104,7 @@ static void test_compared(void **state)
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct opened o = {.n = 0};
+        struct opened o = {0};
         struct made before = sampled(), after = sampled();
         after.label = "after";
         after.runs[0].stacks[0].samples = rows[i].maps;
@@ -141,7 +141,7 @@ static void test_not_compared(void **state)
 {
     (void)state;
     for (int way = 0; way < 2; way++) {
-        struct opened o = {.n = 0};
+        struct opened o = {0};
         struct made before = sampled(), after = not_sampled();
         after.label = "after";
         if (way == 1)
@@ -166,8 +166,8 @@ static void test_export(void **state)
         "wall_us,node,run,at_yields,id,parent,function,kind,object,file,line,"
         "samples\n"
         "1700000001500000,mq1@host,1,0,0,0,,,,,,10\n";
-    struct opened o = {.n = 0};
-    struct error err = {.code = ERR_NONE};
+    struct opened o = {0};
+    struct error err = {0};
     struct made w = sampled();
     char *text = NULL;
     size_t len = 0;

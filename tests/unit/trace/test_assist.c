@@ -144,7 +144,7 @@ static const struct assist_line *look(struct target *t, const char *line)
 
 static void expect_sentence(const struct assist_line *l, const char *pattern)
 {
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct pattern *p;
     struct buf text;
     assert_int_equal(pattern_parse(&p, pattern, strlen(pattern), SYNTAX_AUTO, &(size_t){0}, &err),

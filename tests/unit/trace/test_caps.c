@@ -64,7 +64,7 @@ static void test_words(void **state)
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct caps caps;
-        struct error err = {.code = ERR_NONE};
+        struct error err = {0};
         caps_init(&caps);
         print_message("# %s %s\n", cap_table[rows[i].cap].key, rows[i].text);
         int rc = caps_parse(&caps, rows[i].cap, rows[i].text, &err);

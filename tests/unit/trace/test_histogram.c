@@ -37,7 +37,7 @@ static void test_percentiles(void **state)
     enum { N = 5000 };
     static uint64_t values[N];
     struct histogram h;
-    memset(&h, 0, sizeof h);
+    h = (struct histogram){0};
     uint64_t seed = 42;
     for (size_t i = 0; i < N; i++) {
         seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
@@ -62,7 +62,7 @@ static void test_empty(void **state)
 {
     (void)state;
     struct histogram h;
-    memset(&h, 0, sizeof h);
+    h = (struct histogram){0};
     assert_int_equal(histogram_at(&h, 0.5), 0);
     histogram_add(&h, 0);
     assert_int_equal(histogram_at(&h, 0.5), 0);

@@ -172,7 +172,7 @@ static void test_names(void **state)
     trace_log_add(l, &lost);
     trace_log_name(l, &(struct etf_pid){.id = 1}, text("first"));
     trace_log_name(l, &(struct etf_pid){.id = 2}, text(""));
-    trace_log_name(l, &(struct etf_pid){.id = 0}, text("zero"));
+    trace_log_name(l, &(struct etf_pid){0}, text("zero"));
     assert_true(same(trace_log_at(l, 0)->name, "first"));
     assert_int_equal(trace_log_at(l, 1)->name.len, 0); /* nobody's event */
     for (uint32_t i = 10; i < 500; i++) {

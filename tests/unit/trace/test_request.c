@@ -10,7 +10,7 @@
 
 static struct trace_request defaults(void)
 {
-    struct trace_request r = {.pattern = NULL};
+    struct trace_request r = {0};
     caps_init(&r.caps);
     return r;
 }
@@ -32,7 +32,7 @@ static void test_good_lines(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct trace_request r = defaults();
-        struct error err = {.code = ERR_NONE};
+        struct error err = {0};
         size_t offset;
         if (trace_request_parse(&r, rows[i].line, &offset, &err) != 0)
             fail_msg("%s: %s", rows[i].line, err.text);
@@ -66,7 +66,7 @@ static void test_mistakes_are_placed(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct trace_request r = defaults();
-        struct error err = {.code = ERR_NONE};
+        struct error err = {0};
         size_t offset = 99;
         if (trace_request_parse(&r, rows[i].line, &offset, &err) != ERR_USAGE ||
             offset != rows[i].at)
@@ -79,7 +79,7 @@ static void test_mistakes_are_placed(void **state)
 static void test_words(void **state)
 {
     struct trace_request r = defaults();
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     size_t offset;
     (void)state;
     assert_int_equal(trace_request_parse(&r,

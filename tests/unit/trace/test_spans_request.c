@@ -30,7 +30,7 @@ static void test_good_lines(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct spans_request r;
-        struct error err = {.code = ERR_NONE};
+        struct error err = {0};
         size_t offset;
         if (spans_request_parse(&r, rows[i].line, &offset, &err) != 0)
             fail_msg("%s: %s", rows[i].line, err.text);
@@ -50,7 +50,7 @@ static void test_calls_within(void **state)
 {
     (void)state;
     struct spans_request r;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     size_t offset;
     assert_int_equal(spans_request_parse(&r, "a:b --calls a:_ --full", &offset, &err), 0);
     assert_string_equal(r.pattern, "a:b");
@@ -87,7 +87,7 @@ static void test_mistakes_are_placed(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct spans_request r;
-        struct error err = {.code = ERR_NONE};
+        struct error err = {0};
         size_t offset = 99;
         if (spans_request_parse(&r, rows[i].line, &offset, &err) != ERR_USAGE)
             fail_msg("%s is taken", rows[i].line);
@@ -101,7 +101,7 @@ static void test_long_lines(void **state)
 {
     char line[2000] = "a:b(";
     struct spans_request r;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     size_t offset;
     (void)state;
     memset(line + 4, 'x', sizeof line - 5);

@@ -376,7 +376,7 @@ static void test_matches(void **state)
         struct flame f;
         struct regex *re;
         size_t at;
-        struct error err = {.code = ERR_NONE};
+        struct error err = {0};
         assert_int_equal(regex_new(&re, rows[i].pattern, &at, &err), 0);
         flame_init(&f);
         flame_take(&f, s, "samples", 100, re);

@@ -363,7 +363,7 @@ static void on_spec(void *ctx)
 static void test_match_specification(void **state)
 {
     (void)state;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     struct prompt_calls calls = {.spec = on_spec};
     struct keymap keymap;
     struct key key;

@@ -149,7 +149,7 @@ static void test_find_goes_round(void **state)
     struct table t;
     struct view_page page;
     struct regex *re;
-    struct error err = {.code = ERR_NONE};
+    struct error err = {0};
     size_t offset;
     (void)state;
     table_init(&t);
