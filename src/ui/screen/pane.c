@@ -54,6 +54,11 @@ struct view_page *pane_page(const struct pane *pane)
     return &e->pages[e->current];
 }
 
+int pane_rows(const struct pane *pane)
+{
+    return pane->body.rows > 0 ? pane->body.rows : 20;
+}
+
 static void push(struct pane *pane, struct pane_entry *e)
 {
     if (pane->depth == PANE_DEPTH) {

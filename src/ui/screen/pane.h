@@ -74,6 +74,7 @@ void panes_draw(struct panes *p, struct canvas *c, struct rect r, const struct p
 enum view_kind pane_kind(const struct pane_entry *e);
 struct pane_entry *pane_top(const struct pane *pane);
 struct view_page *pane_page(const struct pane *pane); /* the page shown last */
+int pane_rows(const struct pane *pane);               /* of its body; a guess before it was drawn */
 /* Shows a view: one that is on the stack comes to the top as it was, unless a link is given. */
 int pane_show(struct pane *pane, const struct view_ops *ops, const struct view_link *link,
               struct error *err);

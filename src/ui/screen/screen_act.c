@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What actions and the mouse do to the screen. */
-#include "screen_internal.h"
+/* What actions do to the screen. */
+#include "screen_act.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -10,25 +10,10 @@
 #include "beamtop/model/detail.h"
 #include "ui/widgets/page.h"
 
-/* What a handler works on. */
-struct act {
-    struct screen *s;
-    const struct model *m;
-    struct pane *pane;
-    struct pane_entry *e;
-    const char *arg; /* "" when none */
-    struct error *err;
-};
-
 static void refresh(struct act *a)
 {
     pane_top(panes_focused(a->s->panes))->dirty = true;
     screen_ask(a->s, REQUEST_REFRESH, NULL, false, "");
-}
-
-static int body_rows(const struct pane *pane)
-{
-    return pane->body.rows > 0 ? pane->body.rows : 20;
 }
 
 static int act_move(struct act *a, int where)
@@ -41,13 +26,13 @@ static int act_move(struct act *a, int where)
     bool table = pane_kind(a->e) == VIEW_TABLE;
     bool was_held = a->e->table.held;
     if (pane_kind(a->e) == VIEW_FLAME)
-        flame_move(&a->e->flame, (enum move)where, body_rows(a->pane));
+        flame_move(&a->e->flame, (enum move)where, pane_rows(a->pane));
     else if (table && table_fold(&a->e->table, pane_page(a->pane), (enum move)where))
         a->e->dirty = true;
     else if (table)
-        table_move(&a->e->table, pane_page(a->pane), (enum move)where, body_rows(a->pane));
+        table_move(&a->e->table, pane_page(a->pane), (enum move)where, pane_rows(a->pane));
     else
-        doc_move(&a->e->doc, pane_page(a->pane), (enum move)where, body_rows(a->pane));
+        doc_move(&a->e->doc, pane_page(a->pane), (enum move)where, pane_rows(a->pane));
     if (table && was_held && a->e->table.cursor == 0)
         a->e->dirty = true; /* back at the top: the order is the node's again */
     return 1;
@@ -130,7 +115,7 @@ static int follow_link(struct act *a, const struct view_link *link)
 
 /* ---- views and panes */
 
-static int act_enter(struct act *a, int n)
+int act_enter(struct act *a, int n)
 {
     (void)n;
     if (a->s->picker.kind != PICKER_NONE)
@@ -304,7 +289,7 @@ static int act_zoom(struct act *a, int n)
 
 /* ---- lists */
 
-static int sort_by(struct act *a, const char *key, int direction)
+int act_sort_by(struct act *a, const char *key, int direction)
 {
     if (!a->e->ops->sort)
         return error_set(a->err, ERR_USAGE, "this view has one order");
@@ -322,7 +307,7 @@ static int act_sort_beside(struct act *a, int direction)
     for (int i = 0; i < n; i++) {
         at = at < 0 ? (direction > 0 ? 0 : n - 1) : (at + direction + n) % n;
         if (page->columns[at].sortable)
-            return sort_by(a, page->columns[at].key, 1);
+            return act_sort_by(a, page->columns[at].key, 1);
     }
     return 1;
 }
@@ -341,7 +326,7 @@ static int act_sort(struct act *a, int n)
     }
     for (size_t i = 0; i < page->n_columns; i++)
         if (page->columns[i].sortable && strcmp(page->columns[i].key, a->arg) == 0)
-            return sort_by(a, a->arg, 0);
+            return act_sort_by(a, a->arg, 0);
     return error_set(a->err, ERR_USAGE, "this view cannot be sorted by \"%s\"", a->arg);
 }
 
@@ -361,7 +346,7 @@ static int act_reverse(struct act *a, int n)
     }
     if (page->sort_column < 0)
         return error_set(a->err, ERR_USAGE, "the sorted column is not among those shown");
-    return sort_by(a, page->columns[page->sort_column].key, page->sort_descending ? -1 : 1);
+    return act_sort_by(a, page->columns[page->sort_column].key, page->sort_descending ? -1 : 1);
 }
 
 static int act_pick(struct act *a, int kind)
@@ -395,7 +380,7 @@ static int act_mark(struct act *a, int n)
         return error_set(a->err, ERR_USAGE, "only rows of a list can be marked");
     if (!table_mark(&a->e->table, pane_page(a->pane)))
         return error_set(a->err, ERR_LIMIT, "at most %d rows can be marked", WANT_PIDS);
-    table_move(&a->e->table, pane_page(a->pane), MOVE_DOWN, body_rows(a->pane));
+    table_move(&a->e->table, pane_page(a->pane), MOVE_DOWN, pane_rows(a->pane));
     return 1;
 }
 
@@ -516,94 +501,4 @@ int screen_act(struct screen *s, const struct model *m, enum action action, cons
         picker_close(s);
     return owner == OWNER_VIEW ? act_of_view(&a, (int)action)
                                : handlers[action].run(&a, handlers[action].n);
-}
-
-/* ---- the mouse */
-
-static void click_picker(struct screen *s, int row)
-{
-    struct picker *p = &s->picker;
-    int at = table_hit_row(&p->table, &p->page, p->rect, row);
-    if (at < 0)
-        return;
-    bool again = (size_t)at == p->table.cursor;
-    table_goto(&p->table, &p->page, (size_t)at);
-    if (again)
-        picker_choose(s, p->kind != PICKER_COLUMNS, NULL);
-}
-
-static void click_table(struct act *a, int row, int column)
-{
-    struct pane_entry *e = a->e;
-    const struct view_page *page = pane_page(a->pane);
-    int title = table_hit_title(&e->table, page, a->pane->body, row, column);
-    if (title >= 0 && page->columns[title].sortable)
-        sort_by(a, page->columns[title].key, 0);
-    int at = table_hit_row(&e->table, page, a->pane->body, row);
-    if (at < 0)
-        return;
-    bool again = (size_t)at == e->table.cursor;
-    table_goto(&e->table, page, (size_t)at);
-    if (again)
-        act_enter(a, 0);
-}
-
-static void click_flame(struct act *a, int row, int column)
-{
-    struct flame *f = &a->e->flame;
-    long box = flame_hit(f, a->pane->body, row, column);
-    if (box < 0)
-        return;
-    bool again = (size_t)box == f->cursor;
-    flame_goto(f, (size_t)box);
-    if (again)
-        act_enter(a, 0);
-}
-
-void screen_click(struct screen *s, const struct model *m, int row, int column)
-{
-    if (s->picker.kind != PICKER_NONE) {
-        click_picker(s, row);
-        return;
-    }
-    struct pane *pane = panes_find(s->panes, row, column);
-    if (!pane)
-        return;
-    panes_focus(s->panes, pane);
-    struct error err = {0};
-    struct act a = {s, m, pane, pane_top(pane), "", &err};
-    if (pane_kind(a.e) == VIEW_FLAME) {
-        click_flame(&a, row, column);
-        return;
-    }
-    if (a.e->ops->kind == VIEW_TABLE) {
-        click_table(&a, row, column);
-        return;
-    }
-    long line = doc_hit(&a.e->doc, pane_page(pane), pane->body, row);
-    bool again = line >= 0 && line == a.e->doc.cursor;
-    doc_goto(&a.e->doc, pane_page(pane), line);
-    if (again)
-        act_enter(&a, 0);
-}
-
-void screen_wheel(struct screen *s, const struct model *m, int row, int column, int lines)
-{
-    struct picker *p = &s->picker;
-    (void)m;
-    if (p->kind != PICKER_NONE) {
-        table_scroll(&p->table, &p->page, lines, p->rect.rows);
-        return;
-    }
-    struct pane *pane = panes_find(s->panes, row, column);
-    if (!pane)
-        return;
-    struct pane_entry *e = pane_top(pane);
-    if (pane_kind(e) == VIEW_FLAME)
-        flame_move(&e->flame, lines < 0 ? MOVE_UP : MOVE_DOWN, body_rows(pane));
-    else if (e->ops->kind == VIEW_TABLE)
-        table_scroll(&e->table, pane_page(pane), lines, body_rows(pane));
-    else
-        doc_scroll(&e->doc, pane_page(pane), lines, body_rows(pane));
-    e->dirty = e->dirty || (e->ops->kind == VIEW_TABLE && e->table.cursor == 0);
 }

@@ -150,7 +150,7 @@ static void put_number(struct view_page *page, struct view_row *row, size_t at, 
             snprintf(text, sizeof text, "%+.0f%%", v * 100);
         break;
     case SECONDS:
-        (page->ascii ? text_ascii_duration : text_duration)(text, sizeof text, v);
+        page_duration(page, text, sizeof text, v);
         break;
     case NAME:
     case APPLICATION:

@@ -190,7 +190,7 @@ static void put_number(struct view_page *page, struct view_row *row, size_t at, 
         page_cell_printf(page, row, at, STYLE_DIM, "%s%.1f", page->ascii ? "+-" : "±", v * 100);
     else if (all[column].form == TIME)
         page_cell_printf(page, row, at, STYLE_NORMAL, ">%s",
-                         (page->ascii ? text_ascii_duration : text_duration)(text, sizeof text, v));
+                         page_duration(page, text, sizeof text, v));
     else if (all[column].form == COUNT)
         page_cell_printf(page, row, at, STYLE_NORMAL, "%s",
                          text_integer(text, sizeof text, (int64_t)v));

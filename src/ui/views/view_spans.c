@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Causal spans: requests, the tree and the critical path of one, where the time of all goes. */
 #include <math.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "beamtop/base/attr.h"
 #include "beamtop/base/text.h"
 #include "ui/spans/spans_rows.h"
+#include "ui/spans/spans_title.h"
 #include "views.h"
 
 enum spans_by { BY_ROOT, BY_TREE, BY_PATH, BY_PART, BY_FLAME, SPANS_SORTS };
@@ -178,11 +178,6 @@ static int sorted_column(const struct spans_view *s)
 
 /* ---- rows */
 
-static const char *duration(const struct view_page *page, char *out, size_t size, double seconds)
-{
-    return (page->ascii ? text_ascii_duration : text_duration)(out, size, seconds);
-}
-
 static struct slice text_at(const struct spans_line *l, size_t column)
 {
     return *(const struct slice *)((const char *)l + all[column].offset);
@@ -239,7 +234,7 @@ static void put_number(struct view_page *page, struct view_row *row, size_t at, 
     else
         page_cell_printf(page, row, at, v > 0 ? STYLE_NORMAL : STYLE_DIM, "%s%s%s",
                          bound_of(page, l, column, v), all[column].form == OFFSET ? "+" : "",
-                         duration(page, text, sizeof text, v));
+                         page_duration(page, text, sizeof text, v));
 }
 
 static void put_text(struct view_page *page, struct view_row *row, size_t at, size_t column,
@@ -316,153 +311,6 @@ static uint32_t find_root(const struct spans_view *s, const struct spans *spans)
     return found;
 }
 
-/* ---- the title */
-
-/* Appends to the summary what there is room for beside the title. */
-static void piece(struct view_page *page, int columns, const char *fmt, ...) ATTR_PRINTF(3, 4);
-static void piece(struct view_page *page, int columns, const char *fmt, ...)
-{
-    char text[256];
-    size_t used = strlen(page->summary);
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
-    va_end(ap);
-    size_t width = text_width(page->summary, used) + text_width(text, strlen(text));
-    if (*text && (int)width + 30 <= columns && used + strlen(text) + 3 < sizeof page->summary)
-        snprintf(page->summary + used, sizeof page->summary - used, "%s%s", used ? ", " : "", text);
-}
-
-static const char *phase_text(const struct spans_run *run, bool recorded)
-{
-    static const char *const ends[SPANS_ENDS] = {
-        [SPANS_END_NONE] = "ended",
-        [SPANS_END_ROOTS] = "all returned",
-        [SPANS_END_TIME] = "ended: time",
-        [SPANS_END_EVENTS] = "ended: event cap",
-        [SPANS_END_QUEUE] = "ended: too many events at once",
-        [SPANS_END_STOPPED] = "stopped",
-        [SPANS_END_KILLED] = "ended: a helper process was killed",
-        [SPANS_END_TRACED] = "ended: another tool set the system tracer",
-        [SPANS_END_LOST] = "ended: connection lost",
-    };
-    static const char *const phases[] = {
-        [SESSION_PREPARING] = "preparing", [SESSION_ASKING] = "waits for y or n",
-        [SESSION_ARMING] = "starting",     [SESSION_RUNNING] = "running",
-        [SESSION_PAUSED] = "running",      [SESSION_TIMING] = "running",
-        [SESSION_WAITING] = "running",     [SESSION_ENDING] = "ending",
-        [SESSION_VERIFYING] = "verifying", [SESSION_ENDED] = "ended",
-        [SESSION_FAILED] = "failed",
-    };
-    bool over = recorded || run->status.phase == SESSION_ENDED;
-    if (over && run->end != SPANS_END_NONE && run->end < SPANS_ENDS)
-        return ends[run->end];
-    return recorded ? "recorded" : phases[run->status.phase];
-}
-
-/* parts: where they are shown, else NULL. */
-static void summarise(struct view_page *page, const struct spans_run *run,
-                      const struct spans_parts *parts, bool recorded, int columns)
-{
-    const struct spans_dropped dropped = spans_dropped(run->spans);
-    const struct {
-        const char *what;
-        uint64_t n;
-    } flaws[] = {
-        {"open", run->open},
-        {"skipped", run->skipped + dropped.beyond},
-        {"too deep", dropped.deep},
-        {"invalid", dropped.invalid},
-        {"of no request", dropped.leaked},
-    };
-    char text[48];
-    piece(page, columns, "%s", phase_text(run, recorded));
-    piece(page, columns, "%u of %u requests", run->roots, run->roots_asked);
-    if (parts && parts->roots > 0)
-        piece(page, columns, "slowest 1%%: %zu, from %s", parts->slow,
-              duration(page, text, sizeof text, spans_seconds(parts->slow_from_ns)));
-    for (size_t i = 0; i < ARRAY_LEN(flaws); i++)
-        if (flaws[i].n > 0)
-            piece(page, columns, "%s %s", text_integer(text, sizeof text, (int64_t)flaws[i].n),
-                  flaws[i].what);
-    if (run->every > 1)
-        piece(page, columns, "1 of %u calls", run->every);
-    if (run->seconds > 0)
-        piece(page, columns, "%s", duration(page, text, sizeof text, run->seconds));
-    piece(page, columns, "%s events", text_integer(text, sizeof text, (int64_t)run->events));
-    if (run->status.phase == SESSION_ENDED && run->status.check.done)
-        piece(page, columns, "%s",
-              run->status.check.clean ? "nothing left on the node" : run->status.check.text);
-}
-
-/* What the numbers cannot say comes first: patterns may be long. */
-static void put_note(struct view_page *page, const struct spans_run *run)
-{
-    snprintf(page->note, sizeof page->note, "%s; calls of %.200s",
-             run->full ? "full: CPU, preemption and waits are known"
-                       : "light: CPU, preemption, uncaptured waits unknown",
-             run->patterns);
-}
-
-static const char *key_of(const struct spans_view *s, char *out, size_t size)
-{
-    if (!s->keymap || !keymap_first_key_of(s->keymap, CONTEXT_TABLE, ACTION_SPANS, NULL, out, size))
-        snprintf(out, size, ":spans");
-    return out;
-}
-
-static void explain_none(char *out, size_t size, const struct spans_run *run)
-{
-    char n[32], rate[32], time[48];
-    const uint64_t functions = run->functions + run->called;
-    switch (run->status.phase) {
-    case SESSION_PREPARING:
-        snprintf(out, size, "The node is asked for the functions, and for other tools.");
-        break;
-    case SESSION_ASKING:
-        snprintf(out, size,
-                 "Waits for y or n: %s function%s, about %s calls/s, %.2g%% of one scheduler.",
-                 text_integer(n, sizeof n, (int64_t)functions), functions == 1 ? "" : "s",
-                 text_count(rate, sizeof rate, run->calls_per_s), run->load * 100);
-        break;
-    case SESSION_FAILED:
-        snprintf(out, size, "Nothing was captured: %.400s", run->status.error.text);
-        break;
-    case SESSION_ENDED:
-        if (run->status.check.unarmed)
-            snprintf(out, size, "Nothing was captured: it was stopped before it began.");
-        else
-            snprintf(out, size, "No call of %.200s in %s: no request was captured.", run->patterns,
-                     text_ascii_duration(time, sizeof time, run->seconds));
-        break;
-    case SESSION_ARMING:
-        snprintf(out, size, "The capture is being set on the node.");
-        break;
-    case SESSION_RUNNING:
-    case SESSION_PAUSED:
-    case SESSION_TIMING:
-    case SESSION_WAITING:
-    case SESSION_ENDING:
-    case SESSION_VERIFYING:
-        snprintf(out, size, "No call of %.200s yet.", run->patterns);
-        break;
-    }
-}
-
-static void explain_empty(struct view_page *page, const struct spans_view *s, const struct model *m,
-                          const struct spans_run *run)
-{
-    char key[64];
-    if (!run && model_recorded(m))
-        view_missing(page, m, "causal spans");
-    else if (!run)
-        snprintf(page->empty, sizeof page->empty,
-                 "No requests were captured yet. Press %s to choose the calls that begin them.",
-                 key_of(s, key, sizeof key));
-    else
-        explain_none(page->empty, sizeof page->empty, run);
-}
-
 /* ---- the page */
 
 static void add_rows(struct view_page *page, struct spans_view *s, const struct spans_run *run)
@@ -510,12 +358,14 @@ static void spans_page(void *state, const struct model *m, int rows, int columns
     page->in_place = is_tree(s);
     page->sort_column = sorted_column(s);
     page->sort_descending = !s->ascending;
-    explain_empty(page, s, m, run);
+    if (!run && model_recorded(m))
+        view_missing(page, m, "causal spans");
+    else
+        spans_empty(page, run, s->keymap);
     if (!run)
         return;
     const struct spans_parts *parts = s->by == BY_PART ? parts_of(s, run) : NULL;
-    summarise(page, run, parts, model_recorded(m) != NULL, columns);
-    put_note(page, run);
+    spans_title(page, run, parts, model_recorded(m) != NULL, columns);
     if (page->sort_column >= 0)
         snprintf(page->order, sizeof page->order, "%s", s->columns[page->sort_column].key);
     add_rows(page, s, run);

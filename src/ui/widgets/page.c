@@ -238,6 +238,26 @@ void page_bar(struct view_page *p, int columns, double fraction)
     page_puts(p, STYLE_DIM, graph_bar(out, sizeof out, columns - filled, false, p->ascii));
 }
 
+/* ---- what stands beside the title */
+
+void page_summary(struct view_page *p, int columns, int title, const char *fmt, ...)
+{
+    char text[256];
+    size_t used = strlen(p->summary);
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    size_t width = text_width(p->summary, used) + text_width(text, strlen(text));
+    if (*text && (int)width + title <= columns && used + strlen(text) + 3 < sizeof p->summary)
+        snprintf(p->summary + used, sizeof p->summary - used, "%s%s", used ? ", " : "", text);
+}
+
+const char *page_duration(const struct view_page *p, char *out, size_t size, double seconds)
+{
+    return (p->ascii ? text_ascii_duration : text_duration)(out, size, seconds);
+}
+
 /* ---- links */
 
 void link_name(struct view_link *link, enum link_kind kind, struct slice name)

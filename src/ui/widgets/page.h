@@ -40,6 +40,13 @@ void page_spark(struct view_page *p, const struct ring *ring, int columns, size_
                 double max);
 void page_bar(struct view_page *p, int columns, double fraction);
 
+/* ---- what stands beside the title */
+/* Appends to the summary, after a comma, when that leaves `title` columns of the `columns`. */
+void page_summary(struct view_page *p, int columns, int title, const char *fmt, ...)
+    ATTR_PRINTF(4, 5);
+/* A duration in the characters of the page. */
+const char *page_duration(const struct view_page *p, char *out, size_t size, double seconds);
+
 /* ---- links */
 void link_process(struct view_link *link, const struct etf_pid *pid, struct slice name);
 void link_name(struct view_link *link, enum link_kind kind, struct slice name);

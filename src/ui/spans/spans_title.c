@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What stands beside the title of the view of causal spans, and why it is empty. */
+#include "spans_title.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "beamtop/base/attr.h"
+#include "beamtop/base/text.h"
+
+#define TITLE 30 /* columns of the title */
+
+static const char *phase_text(const struct spans_run *run, bool recorded)
+{
+    static const char *const ends[SPANS_ENDS] = {
+        [SPANS_END_NONE] = "ended",
+        [SPANS_END_ROOTS] = "all returned",
+        [SPANS_END_TIME] = "ended: time",
+        [SPANS_END_EVENTS] = "ended: event cap",
+        [SPANS_END_QUEUE] = "ended: too many events at once",
+        [SPANS_END_STOPPED] = "stopped",
+        [SPANS_END_KILLED] = "ended: a helper process was killed",
+        [SPANS_END_TRACED] = "ended: another tool set the system tracer",
+        [SPANS_END_LOST] = "ended: connection lost",
+    };
+    static const char *const phases[] = {
+        [SESSION_PREPARING] = "preparing", [SESSION_ASKING] = "waits for y or n",
+        [SESSION_ARMING] = "starting",     [SESSION_RUNNING] = "running",
+        [SESSION_PAUSED] = "running",      [SESSION_TIMING] = "running",
+        [SESSION_WAITING] = "running",     [SESSION_ENDING] = "ending",
+        [SESSION_VERIFYING] = "verifying", [SESSION_ENDED] = "ended",
+        [SESSION_FAILED] = "failed",
+    };
+    bool over = recorded || run->status.phase == SESSION_ENDED;
+    if (over && run->end != SPANS_END_NONE && run->end < SPANS_ENDS)
+        return ends[run->end];
+    return recorded ? "recorded" : phases[run->status.phase];
+}
+
+static void summarise(struct view_page *page, const struct spans_run *run,
+                      const struct spans_parts *parts, bool recorded, int columns)
+{
+    const struct spans_dropped dropped = spans_dropped(run->spans);
+    const struct {
+        const char *what;
+        uint64_t n;
+    } flaws[] = {
+        {"open", run->open},
+        {"skipped", run->skipped + dropped.beyond},
+        {"too deep", dropped.deep},
+        {"invalid", dropped.invalid},
+        {"of no request", dropped.leaked},
+    };
+    char text[48];
+    page_summary(page, columns, TITLE, "%s", phase_text(run, recorded));
+    page_summary(page, columns, TITLE, "%u of %u requests", run->roots, run->roots_asked);
+    if (parts && parts->roots > 0)
+        page_summary(page, columns, TITLE, "slowest 1%%: %zu, from %s", parts->slow,
+                     page_duration(page, text, sizeof text, spans_seconds(parts->slow_from_ns)));
+    for (size_t i = 0; i < ARRAY_LEN(flaws); i++)
+        if (flaws[i].n > 0)
+            page_summary(page, columns, TITLE, "%s %s",
+                         text_integer(text, sizeof text, (int64_t)flaws[i].n), flaws[i].what);
+    if (run->every > 1)
+        page_summary(page, columns, TITLE, "1 of %u calls", run->every);
+    if (run->seconds > 0)
+        page_summary(page, columns, TITLE, "%s",
+                     page_duration(page, text, sizeof text, run->seconds));
+    page_summary(page, columns, TITLE, "%s events",
+                 text_integer(text, sizeof text, (int64_t)run->events));
+    if (run->status.phase == SESSION_ENDED && run->status.check.done)
+        page_summary(page, columns, TITLE, "%s",
+                     run->status.check.clean ? "nothing left on the node" : run->status.check.text);
+}
+
+/* What the numbers cannot say comes first: patterns may be long. */
+static void put_note(struct view_page *page, const struct spans_run *run)
+{
+    snprintf(page->note, sizeof page->note, "%s; calls of %.200s",
+             run->full ? "full: CPU, preemption and waits are known"
+                       : "light: CPU, preemption, uncaptured waits unknown",
+             run->patterns);
+}
+
+void spans_title(struct view_page *page, const struct spans_run *run,
+                 const struct spans_parts *parts, bool recorded, int columns)
+{
+    summarise(page, run, parts, recorded, columns);
+    put_note(page, run);
+}
+
+static const char *key_of(const struct keymap *keymap, char *out, size_t size)
+{
+    if (!keymap || !keymap_first_key_of(keymap, CONTEXT_TABLE, ACTION_SPANS, NULL, out, size))
+        snprintf(out, size, ":spans");
+    return out;
+}
+
+static void explain_none(char *out, size_t size, const struct spans_run *run)
+{
+    char n[32], rate[32], time[48];
+    const uint64_t functions = run->functions + run->called;
+    switch (run->status.phase) {
+    case SESSION_PREPARING:
+        snprintf(out, size, "The node is asked for the functions, and for other tools.");
+        break;
+    case SESSION_ASKING:
+        snprintf(out, size,
+                 "Waits for y or n: %s function%s, about %s calls/s, %.2g%% of one scheduler.",
+                 text_integer(n, sizeof n, (int64_t)functions), functions == 1 ? "" : "s",
+                 text_count(rate, sizeof rate, run->calls_per_s), run->load * 100);
+        break;
+    case SESSION_FAILED:
+        snprintf(out, size, "Nothing was captured: %.400s", run->status.error.text);
+        break;
+    case SESSION_ENDED:
+        if (run->status.check.unarmed)
+            snprintf(out, size, "Nothing was captured: it was stopped before it began.");
+        else
+            snprintf(out, size, "No call of %.200s in %s: no request was captured.", run->patterns,
+                     text_ascii_duration(time, sizeof time, run->seconds));
+        break;
+    case SESSION_ARMING:
+        snprintf(out, size, "The capture is being set on the node.");
+        break;
+    case SESSION_RUNNING:
+    case SESSION_PAUSED:
+    case SESSION_TIMING:
+    case SESSION_WAITING:
+    case SESSION_ENDING:
+    case SESSION_VERIFYING:
+        snprintf(out, size, "No call of %.200s yet.", run->patterns);
+        break;
+    }
+}
+
+void spans_empty(struct view_page *page, const struct spans_run *run, const struct keymap *keymap)
+{
+    char key[64];
+    if (run)
+        explain_none(page->empty, sizeof page->empty, run);
+    else
+        snprintf(page->empty, sizeof page->empty,
+                 "No requests were captured yet. Press %s to choose the calls that begin them.",
+                 key_of(keymap, key, sizeof key));
+}
