@@ -3,7 +3,7 @@
 # Text files as a C table: embed.sh SYMBOL FILE... > out.c
 # Makes `const struct embedded SYMBOL[]` (base/embed.h), ended by a NULL name. A file's name in the
 # table is its last path component. A line of a file that is `-include("NAME").` becomes the text of
-# NAME, found beside that file. Lines of an Erlang file that are a comment alone stay behind.
+# NAME, a path from that file; NAME includes nothing itself. Lines of an Erlang file that are a comment alone stay behind.
 set -eu
 symbol=$1
 shift
@@ -20,9 +20,14 @@ for file; do
         {
             split($0, part, "\"")
             name = dir "/" part[2]
-            while ((got = (getline line <name)) > 0)
+            while ((got = (getline line <name)) > 0) {
+                if (line ~ /^-include/) {
+                    print name ": includes another file" >"/dev/stderr"
+                    exit 1
+                }
                 if (line !~ /^ *%/)
                     print line
+            }
             if (got < 0) {
                 print FILENAME ": no " name >"/dev/stderr"
                 exit 1

@@ -108,7 +108,7 @@ src_libtrace_a_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
 
 # Every expression of the folder, with the parts that they include; the archive has all of src.
 CLEANFILES += src/query/sources.c
-src/query/sources.c: $(wildcard $(srcdir)/src/query/q/*.erl $(srcdir)/src/query/q/part/*.erl) \
+src/query/sources.c: $(wildcard $(srcdir)/src/query/q/*.erl $(srcdir)/src/query/q/*/*.erl) \
 		src/embed.sh src/local.mk
 	$(AM_V_GEN)$(MKDIR_P) src/query && (cd $(srcdir) && $(SHELL) src/embed.sh query_sources \
 		src/query/q/*.erl) >$@.tmp && mv $@.tmp $@

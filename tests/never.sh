@@ -7,7 +7,7 @@ n=0
 for word in '\bbacktrace\b' 'process_info([^,()]*, *dictionary)' 'translate_initial_call' 'proc_lib:initial_call' \
     'get_status' 'system_monitor\([^)]' 'match_object'; do
     n=$((n + 1))
-    found=$(grep -nE -e "$word" src/query/q/*.erl src/query/q/part/*.erl | grep -vE '^[^:]*:[0-9]+: *%')
+    found=$(grep -nE -e "$word" src/query/q/*.erl src/query/q/*/*.erl | grep -vE '^[^:]*:[0-9]+: *%')
     if [ -z "$found" ]; then
         echo "ok $n - no expression has: $word"
     else
@@ -18,7 +18,7 @@ done
 
 # A label that is not an immediate kills the VM.
 n=$((n + 1))
-found=$(grep -nE "set_seq_token, *(label|[A-Z])|Seed\(" src/query/q/*.erl src/query/q/part/*.erl |
+found=$(grep -nE "set_seq_token, *(label|[A-Z])|Seed\(" src/query/q/*.erl src/query/q/*/*.erl |
     grep -vE "\{set_seq_token, label, \{self\}\}" |
     grep -vE "fun\(Flag, Value\) when Flag =/= label -> \{set_seq_token, Flag, Value\}" |
     grep -vE "Seed\(\{self\}\)|Seed\(\{map_get, \{self\}, \{const, Labels\}\}\)" |

@@ -183,9 +183,9 @@ shows_several_patterns_with_counters_of_their_own() {
 counts_without_showing_calls() {
     traced_json 0 'batch_load -> count' --time 3s || return 1
     holds "$ended" && holds 'length == 1' && holds '.[-1].reason == "time"' &&
-        holds '.[-1].functions | map(select(.mfa == "batch_load:fact/1"))[0].calls > 20' &&
+        holds '.[-1].functions | map(select(.mfa == "batch_load:fact/1"))[0].calls > 0' &&
         traced_json 0 'batch_load:slow -> time' --time 3s &&
-        holds '.[-1].functions[0] | .calls > 5 and .mfa == "batch_load:slow/1"' &&
+        holds '.[-1].functions[0] | .calls > 0 and .mfa == "batch_load:slow/1"' &&
         traced 0 'batch_load -> time' --time 3s && says '^% +[0-9,]+ : +[0-9.]+ : +[0-9.]+ : batch_load:fact/1$'
 }
 

@@ -1,0 +1,112 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
+%% Part of scan.erl: one attribute over all processes, and the best of them.
+
+%% ---- Sweeping: [Pid] -> [{Attr, Number} | undefined], undefined for a process that is gone
+
+Ask = fun(Pids, Item) ->
+    lists:zipwith(fun erlang:process_info/2, Pids, lists:duplicate(length(Pids), Item))
+end,
+
+Run = fun(List, Spec) ->
+    ets:match_spec_run(List, ets:match_spec_compile(Spec))
+end,
+
+%% {minor_gcs, N} stands at one place of a list whose length differs between releases.
+MinorGcs =
+    [case Key of minor_gcs -> {minor_gcs, '$1'}; _ -> '_' end
+     || {Key, _} <- element(2, process_info(self(), garbage_collection))],
+
+%% Sum of the sizes in [{Id, Size, RefCount}], for a list of such lists.
+BinaryBytes = fun(Lists) ->
+    Unzipped = lists:map(fun lists:unzip3/1, Lists),
+    Sizes = lists:zipwith(fun erlang:element/2, lists:duplicate(length(Lists), 2), Unzipped),
+    lists:map(fun lists:sum/1, Sizes)
+end,
+
+SweepSlice = fun(Pids, Attr) ->
+    Infos = Ask(Pids, Attr),
+    case Attr of
+        _ when Attr =:= links; Attr =:= monitors ->
+            Run(Infos, [{{Attr, '$1'}, [], [{{Attr, {length, '$1'}}}]},
+                        {undefined, [], [undefined]}]);
+        garbage_collection ->
+            Run(Infos, [{{Attr, MinorGcs}, [], [{{Attr, '$1'}}]},
+                        {'_', [], [undefined]}]);
+        binary ->
+            Lists = Run(Infos, [{{binary, '$1'}, [], ['$1']}, {undefined, [], [[]]}]),
+            Run(lists:zip(Infos, BinaryBytes(Lists)),
+                [{{undefined, '_'}, [], [undefined]}, {{'_', '$1'}, [], [{{binary, '$1'}}]}]);
+        _ ->
+            Infos
+    end
+end,
+
+%% Calls a fun on slices of a list and puts the results together: lists of lists (links, binaries,
+%% stacks) are copied to us, and not all of them at once.
+InSlices = fun InSlices(Work, List, Size) ->
+    case length(List) > Size of
+        true ->
+            {Slice, Rest} = lists:split(Size, List),
+            Work(Slice) ++ InSlices(Work, Rest, Size);
+        false ->
+            Work(List)
+    end
+end,
+
+CutFew = fun(List) ->
+    Starts = lists:seq(1, length(List), SliceSize),
+    Same = fun(Term) -> lists:duplicate(length(Starts), Term) end,
+    lists:zipwith3(fun lists:sublist/3, Same(List), Starts, Same(SliceSize))
+end,
+%% Each slice is looked for from the beginning of its list: of short ones.
+Cut = fun(List) -> InSlices(CutFew, List, 10 * SliceSize) end,
+%% A list with that element for each slice, as long as the slice.
+Alike = fun(Slices, Element) ->
+    Lengths = lists:map(fun erlang:length/1, Slices),
+    Lists = maps:from_list([{N, lists:duplicate(N, Element)} || N <- lists:usort(Lengths)]),
+    lists:zipwith(fun maps:get/2, Lengths, lists:duplicate(length(Slices), Lists))
+end,
+Sweep = fun(Slices, Attr) ->
+    case lists:member(Attr, [links, monitors, binary, garbage_collection]) of
+        true ->
+            [SweepSlice(Slice, Attr) || Slice <- Slices];
+        false ->
+            Asks = lists:duplicate(length(Slices), fun erlang:process_info/2),
+            lists:zipwith3(fun lists:zipwith/3, Asks, Slices, Alike(Slices, Attr))
+    end
+end,
+
+%% ---- Ranking: the best of [{Pid, Old, New}] as [{Key, Value, Delta, Pid}], best first
+
+Delta = {'-', '$3', '$2'},
+
+%% The key in a match spec: the larger, the better.
+KeyOf = fun(ByDelta, Order) ->
+    Number = case ByDelta of true -> Delta; false -> '$3' end,
+    case Order of desc -> Number; asc -> {'-', 0, Number} end
+end,
+
+%% The best N, best first.
+Highest = fun(Entries, N) -> lists:sublist(lists:reverse(lists:sort(Entries)), N) end,
+%% The same of many: the best of the first few are known before all are sorted.
+BestOf = fun(Entries, N) ->
+    {Few, Rest} = try lists:split(20 * N, Entries) catch error:_ -> {Entries, []} end,
+    Sofar = Highest(Few, N),
+    case Rest of
+        [] ->
+            Sofar;
+        _ ->
+            Better = Run(Rest, [{'$1', [{'>', '$1', {const, lists:last(Sofar)}}], ['$1']}]),
+            Highest(Better ++ Sofar, N)
+    end
+end,
+
+%% Floor: a number that the key must exceed.
+Rank = fun(Triples, #{first := First, mode := Mode, order := Order, floor := Floor, rows := N}) ->
+    Key = KeyOf(Mode =:= delta andalso not First, Order),
+    Change = case First of true -> undefined; false -> Delta end,
+    Found = Run(Triples, [{{'$1', {'_', '$2'}, {'_', '$3'}},
+                           [{'>', Key, Floor}],
+                           [{{Key, '$3', Change, '$1'}}]}]),
+    BestOf(Found, N)
+end,
