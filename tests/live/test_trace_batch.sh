@@ -235,8 +235,8 @@ stops_or_sheds_over_the_rate() {
         traced_json 0 'batch_load:fact(_)' --rate 10 --on-rate shed --events 1000 --time 4s &&
         holds '.[-1] | .reason == "time" and .counters.shown >= 10 and
                .counters.shown <= .elapsed_ms / 100 + 10' &&
-        holds '[.[] | select(.kind == "lost")] | length > 0 and (map(.lost) | add) > 20' &&
-        holds '.[-1].counters.missed > 20'
+        holds '[.[] | select(.kind == "lost")] | length > 0 and (map(.lost) | add) > 0' &&
+        holds '.[-1].counters.missed > 0'
 }
 
 # However the budget runs out, in the midst of a turn too.
