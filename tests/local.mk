@@ -125,8 +125,12 @@ UNIT_MODEL += tests/unit/model/test_timeline
 tests_unit_model_test_timeline_SOURCES = tests/unit/model/test_timeline.c
 tests_unit_model_test_timeline_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
 UNIT_MODEL += tests/unit/model/spans/test_spans
-tests_unit_model_spans_test_spans_SOURCES = tests/unit/model/spans/events.h tests/unit/model/spans/expected.h tests/unit/model/spans/test_spans.c
+tests_unit_model_spans_test_spans_SOURCES = tests/unit/model/spans/events.h tests/unit/model/spans/expected.h tests/unit/model/spans/test_spans.c tests/unit/model/spans/tree.h
 tests_unit_model_spans_test_spans_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
+
+UNIT_MODEL += tests/unit/model/spans/test_join
+tests_unit_model_spans_test_join_SOURCES = tests/unit/model/spans/events.h tests/unit/model/spans/test_join.c tests/unit/model/spans/tree.h
+tests_unit_model_spans_test_join_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
 UNIT_MODEL += tests/unit/model/test_stacks
 tests_unit_model_test_stacks_SOURCES = tests/unit/model/test_stacks.c
 tests_unit_model_test_stacks_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)

@@ -59,9 +59,9 @@ static void feed_hostile(struct spans *s)
         event_feed(s, events[i]);
     memset(name, 'n', sizeof name);
     memcpy(name + 20, "\x1b]0;title\x07", 10);
-    spans_name(s, &pids[0], slice_of("<img src=x>\n\t"));
-    spans_name(s, &pids[1], (struct slice){name, sizeof name});
-    spans_name(s, &pids[2], (struct slice){"nul\0inside", 10});
+    spans_name(s, &(struct span_process){.pid = pids[0]}, slice_of("<img src=x>\n\t"));
+    spans_name(s, &(struct span_process){.pid = pids[1]}, (struct slice){name, sizeof name});
+    spans_name(s, &(struct span_process){.pid = pids[2]}, (struct slice){"nul\0inside", 10});
 }
 
 /* A request that <0.91.0> made for <0.92.0>. */

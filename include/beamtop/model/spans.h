@@ -102,8 +102,8 @@ void spans_free(struct spans *s); /* NULL is fine */
 
 /* Takes one event, in any order. False: dropped and counted, invalid or beyond a limit. */
 bool spans_feed(struct spans *s, const struct span_event *event);
-/* A name for a process of the captured node: registered name, label, or initial call. */
-void spans_name(struct spans *s, const struct etf_pid *pid, struct slice name);
+/* A name for a process, by its node and pid: registered name, label, or initial call. */
+void spans_name(struct spans *s, const struct span_process *process, struct slice name);
 
 /* ---- what was fed, for who keeps it: the same events, names and drops make the same spans */
 
@@ -122,6 +122,22 @@ struct span_process spans_process_at(const struct spans *s, uint32_t id, struct 
 /* Adds events that were dropped before these were kept: invalid, beyond and duplicate ones. */
 struct spans_dropped;
 void spans_add_dropped(struct spans *s, const struct spans_dropped *more);
+
+/* ---- the same requests on another node */
+
+/* How its clock stands to this one's. */
+struct spans_clock {
+    int64_t ahead_ns;  /* its monotonic time, less that of this node at the same moment */
+    int64_t within_ns; /* that, at most so much more or less; -1: not known */
+    uint64_t messages; /* between the two that say so; with none of one way it is only a bound */
+};
+/*
+ * Feeds s what another capture has of its requests; both are of light mode, in each the other's
+ * processes have its node's name. clock->ahead_ns goes in as wall clocks have it, for where
+ * messages do not tell better. With the offset of NTP (RFC 5905, section 8), of the fastest message
+ * each way: half of what they took together is the error. Call it once, with all that was captured,
+ * then spans_build(). */
+void spans_join(struct spans *s, const struct spans *other, struct spans_clock *clock);
 
 /* ---- spans */
 

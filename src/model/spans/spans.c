@@ -129,9 +129,9 @@ bool spans_is_remote(const struct spans *s, uint32_t id)
     return process_key(s, id).node != 0;
 }
 
-void spans_name(struct spans *s, const struct etf_pid *pid, struct slice name)
+void spans_name(struct spans *s, const struct span_process *process, struct slice name)
 {
-    const struct span_process p = {.pid = *pid};
+    const struct span_process p = {.node = process->node, .pid = process->pid};
     uint32_t id = intern_process(s, &p), text = intern_text(s, name);
     if (id != UINT32_MAX && id != 0 && text != UINT32_MAX)
         s->names[id] = spans_text(s, text);

@@ -277,7 +277,7 @@ static void read_events(struct recording *r, int64_t id, struct spans_run *run)
     }
     for (size_t i = 1; i < processes.n; i++)
         if (processes.list[i].given.len > 0)
-            spans_name(run->spans, &processes.list[i].as.pid, processes.list[i].given);
+            spans_name(run->spans, &processes.list[i].as, processes.list[i].given);
     free(processes.list);
     arena_clear(&processes.arena);
 }

@@ -43,7 +43,7 @@ static void take_name(void *arg, const struct etf_pid *pid, struct slice name)
 {
     struct spans_session *t = arg;
     if (name.len > 0)
-        spans_name(t->run->spans, pid, name);
+        spans_name(t->run->spans, &(struct span_process){.pid = *pid}, name);
 }
 
 static void on_names(void *arg, const struct answer *answer)

@@ -125,7 +125,7 @@ static struct spans_run *run_hostile(void)
     const struct etf_pid server = run_pid(10);
     run_root(run->spans, 100, 1000000, 2, bad);
     run_root(run->spans, 101, 2000000, 1, long_one);
-    spans_name(run->spans, &server, bad);
+    spans_name(run->spans, &(struct span_process){.pid = server}, bad);
     snprintf(run->patterns, sizeof run->patterns, "%s", HOSTILE_NAME);
     snprintf(run->node, sizeof run->node, "%s", HOSTILE_NAME);
     snprintf(run->otp, sizeof run->otp, "%s", "<script>\033");
@@ -184,7 +184,7 @@ static struct spans_run *run_called(void)
     run_context(run->spans, 1000000, 100, 52, 2, NULL);
     run_context(run->spans, 1000000, 100, 0, 0,
                 "4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7");
-    spans_name(run->spans, &page, slice_of("Shop.Page"));
+    spans_name(run->spans, &(struct span_process){.pid = page}, slice_of("Shop.Page"));
     run_build(run);
     return run;
 }

@@ -83,7 +83,7 @@ static inline struct spans_run *made_requests_run(const struct made_requests *of
     struct spans_run *run = made_spans_new(!of->light, 1);
     for (int i = 0; i < of->n; i++)
         made_request(run->spans, of, i);
-    spans_name(run->spans, &(struct etf_pid){.id = 7}, slice_of("shop_db"));
+    spans_name(run->spans, &(struct span_process){.pid = {.id = 7}}, slice_of("shop_db"));
     made_spans_end(run);
     return run;
 }

@@ -175,7 +175,7 @@ static void test_unknown(void **state)
     event_feed(run->spans, "9 2 send <0.4.1> b@host<0.7.0> <0.98.0> 0 18446744073709551615 call "
                            "#Ref<1.2.3.4.4294967295> 5 get");
     event_feed(run->spans, "9 2 send - - - 0 0 - - 0 -"); /* invalid */
-    spans_name(run->spans, &(struct etf_pid){.id = 77}, slice_of("nobody\nhere"));
+    spans_name(run->spans, &(struct span_process){.pid = {.id = 77}}, slice_of("nobody\nhere"));
     run->mono_ns = -(INT64_C(1) << 60);
     run->wall_us = -1;
     run->end = SPANS_END_KILLED;

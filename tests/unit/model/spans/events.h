@@ -68,7 +68,7 @@ static void event_feed(struct spans *s, const char *text)
         words[n++] = word;
     if (n == 3 && strcmp(words[0], "name") == 0) {
         const struct span_process p = event_process(words[1]);
-        spans_name(s, &p.pid, slice_of(words[2]));
+        spans_name(s, &p, slice_of(words[2]));
         return;
     }
     if (n != EVENT_WORDS || event_find(event_keys, words[2]) < 0) {

@@ -14,83 +14,7 @@
 #include "beamtop/model/spans.h"
 #include "beamtop/model/stacks.h"
 #include "events.h"
-
-/* ---- a tree as text: "root wl:root/1 ok ~58.1 {wait b ~50.2 ok} (call b chain ok ~50.1 …)" */
-
-static void put(struct buf *out, struct slice text)
-{
-    buf_put(out, text.s, text.len);
-}
-
-static void put_process(struct buf *out, const struct span_process *p)
-{
-    if (p->name.len > 0)
-        put(out, p->name);
-    else
-        buf_puts(out, p->pid.id != 0 ? "pid" : "-");
-    if (p->node.len > 0) {
-        buf_puts(out, "@");
-        put(out, p->node);
-    }
-}
-
-static double ms(int64_t ns)
-{
-    return (double)ns / 1e6;
-}
-
-/* Waits of less than half a millisecond and preemptions depend on the machine. */
-static void put_wait(struct buf *out, const struct span_wait *w)
-{
-    if (w->kind == SPAN_WAIT_OFF_CPU || w->net_ns < 500000)
-        return;
-    buf_printf(out, " {%s ", span_wait_key(w->kind));
-    if (w->kind != SPAN_WAIT_OTHER)
-        put_process(out, &w->process);
-    if (w->at.len > 0) {
-        buf_puts(out, w->kind == SPAN_WAIT_OTHER ? "" : " ");
-        put(out, w->at);
-    }
-    if (w->kind != SPAN_WAIT_OTHER)
-        buf_printf(out, " %s", span_outcome_key(w->outcome));
-    buf_printf(out, " ~%.3f%s}", ms(w->to_ns - w->from_ns), w->at_most ? " at-most" : "");
-}
-
-static void put_span(struct buf *out, const struct spans *s, uint32_t index)
-{
-    const struct span *span = spans_at(s, index);
-    buf_printf(out, "%s ", span_kind_key(span->kind));
-    if (span->kind != SPAN_ROOT) {
-        put_process(out, &span->process);
-        buf_puts(out, " ");
-    }
-    put(out, span->operation.len > 0 ? span->operation : slice_of("-"));
-    buf_printf(out, " %s", span_outcome_key(span->outcome));
-    if (span->reason.len > 0) {
-        buf_puts(out, " ");
-        put(out, span->reason);
-    }
-    buf_printf(out, " ~%.3f%s%s", ms(span->ended_ns - span->started_ns),
-               span->ended_at_least ? "+" : "", span->leaf ? " leaf" : "");
-    for (uint32_t i = 0; i < span->n_waits; i++)
-        put_wait(out, spans_wait(s, span->wait + i));
-    for (int casts = 0; casts < 2; casts++) /* last: they run beside */
-        for (uint32_t at = span->child; at != SPAN_NONE; at = spans_at(s, at)->next)
-            if ((spans_at(s, at)->kind == SPAN_CAST) == (casts == 1)) {
-                buf_puts(out, " (");
-                put_span(out, s, at);
-                buf_puts(out, ")");
-            }
-}
-
-static void put_roots(struct buf *out, const struct spans *s)
-{
-    for (uint32_t i = 0; i < spans_count(s); i++)
-        if (spans_at(s, i)->parent == SPAN_NONE) {
-            buf_puts(out, out->len > 0 ? "; " : "");
-            put_span(out, s, i);
-        }
-}
+#include "tree.h"
 
 /* The same words; "~N" stands for a time from N - 1 to N + 15 ms. */
 static bool same(const char *wanted, const char *got)
@@ -233,7 +157,7 @@ static void test_real(void **state)
             struct spans *s = build_case(f, expected[i].name);
             struct buf out;
             buf_init(&out, 0);
-            put_roots(&out, s);
+            tree_put_roots(&out, s);
             if (!same(expected[i].tree, buf_cstr(&out))) {
                 print_message("%s %s: %s\n     wanted: %s\n", files[r], expected[i].name,
                               buf_cstr(&out), expected[i].tree);
@@ -262,15 +186,15 @@ static void expect_given_back(const struct spans *s)
         struct slice given;
         const struct span_process p = spans_process_at(s, id, &given);
         if (given.len > 0)
-            spans_name(again, &p.pid, given);
+            spans_name(again, &p, given);
     }
     const struct spans_dropped dropped = spans_dropped(s);
     spans_add_dropped(again, &dropped);
     spans_build(again);
     buf_init(&a, 0);
     buf_init(&b, 0);
-    put_roots(&a, s);
-    put_roots(&b, again);
+    tree_put_roots(&a, s);
+    tree_put_roots(&b, again);
     assert_string_equal(buf_cstr(&a), buf_cstr(&b));
     assert_int_equal(spans_count(s), spans_count(again));
     for (uint32_t i = 0; i < spans_count(s); i++)
@@ -312,7 +236,7 @@ static void expect_tree(const struct spans *s, const char *wanted)
 {
     struct buf out;
     buf_init(&out, 0);
-    put_roots(&out, s);
+    tree_put_roots(&out, s);
     if (!same(wanted, buf_cstr(&out)))
         assert_string_equal(buf_cstr(&out), wanted);
     buf_clear(&out);
@@ -789,8 +713,8 @@ static void test_path(void **state)
             if (span == 0)
                 buf_puts(&out, "root");
             else
-                put_process(&out, &spans_at(s, span)->process);
-            buf_printf(&out, " ~%.3f", ms(sum));
+                tree_put_process(&out, &spans_at(s, span)->process);
+            buf_printf(&out, " ~%.3f", tree_ms(sum));
         }
         if (!same(rows[i].path, buf_cstr(&out)))
             assert_string_equal(buf_cstr(&out), rows[i].path);
