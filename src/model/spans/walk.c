@@ -112,7 +112,7 @@ static uint32_t find_on_stack(const struct walk *w, const struct process *p, uin
     return at;
 }
 
-static uint32_t root_on_stack(const struct walk *w, const struct process *p)
+uint32_t walk_root(const struct walk *w, const struct process *p)
 {
     uint32_t at = p->top;
     while (at != SPAN_NONE && w->s->spans[at].kind != SPAN_ROOT)
@@ -157,7 +157,7 @@ static void take_root(struct walk *w, const struct event *e)
         take_request(w, p, e);
         return;
     }
-    bool nested = root_on_stack(w, p) != SPAN_NONE;
+    bool nested = walk_root(w, p) != SPAN_NONE;
     p->call = 0;
     if (nested && p->refused > 0)
         p->refused++;
@@ -170,7 +170,7 @@ static void take_return(struct walk *w, const struct event *e)
     struct process *p = &w->processes[e->process];
     struct slice reason = spans_text(w->s, e->text);
     enum span_outcome outcome = e->class == SPAN_CLASS_NONE ? SPAN_OK : SPAN_EXCEPTION;
-    uint32_t root = root_on_stack(w, p);
+    uint32_t root = walk_root(w, p);
     if (root == SPAN_NONE) {
         p->refused = 0;
         return;
@@ -190,37 +190,6 @@ static void take_return(struct walk *w, const struct event *e)
         walk_close_top(w, p, e->at, false, SPAN_UNKNOWN, (struct slice){0});
     walk_close_top(w, p, e->at, false, outcome, outcome == SPAN_OK ? (struct slice){0} : reason);
     p->call = 0;
-}
-
-static bool is_hex(struct slice text)
-{
-    size_t n = 0;
-    while (n < text.len && strchr("0123456789abcdef", text.s[n]) && text.s[n] != '\0')
-        n++;
-    return n == text.len;
-}
-
-/* Of the root that began at this time, what its process's dictionary had. */
-static void take_context(struct walk *w, const struct event *e)
-{
-    enum { TRACE_DIGITS = 32, SPAN_DIGITS = 16 };
-    uint32_t root = root_on_stack(w, &w->processes[e->process]);
-    const struct slice ids = spans_text(w->s, e->text);
-    if (root == SPAN_NONE || w->s->spans[root].started_ns != e->at || e->words < 0)
-        return;
-    struct span *span = &w->s->spans[root];
-    span->context_read = true;
-    w->extra[root].read = e->at > INT64_MAX - e->words ? INT64_MAX : e->at + e->words;
-    if (e->kind == SPAN_EVENT_CALLER && e->peer != 0 && span->n_callers < SPAN_CALLERS)
-        span->caller_ids[span->n_callers++] = e->peer;
-    if (e->kind != SPAN_EVENT_CONTEXT || ids.len != TRACE_DIGITS + 1 + SPAN_DIGITS ||
-        ids.s[TRACE_DIGITS] != '-')
-        return;
-    const struct slice trace = {ids.s, TRACE_DIGITS}, at = {ids.s + TRACE_DIGITS + 1, SPAN_DIGITS};
-    if (is_hex(trace) && is_hex(at)) {
-        span->otel_trace = trace;
-        span->otel_span = at;
-    }
 }
 
 /* ---- functions within a span */
@@ -421,6 +390,12 @@ static void open_request(struct walk *w, const struct event *e, const struct mes
                                                     [SPAN_TAG_REPLY] = SPAN_MESSAGE,
                                                     [SPAN_TAG_SPAWN] = SPAN_SPAWN};
     struct process *p = &w->processes[e->process];
+    /* It may come to its next request without having waited for it: that it slept, or waited within
+       the one before, is part of that. */
+    bool worked =
+        p->gap.open && (p->loops ? !walk_is_loop(w, p->gap.at) : walk_is_sleep(w, p->gap.at));
+    if (worked)
+        walk_settle(w, p, e->at);
     close_idle(w, p, p->gap.open ? p->gap.since : e->at);
     if (p->top == SPAN_NONE)
         p->gap.open = false; /* it was idle */
@@ -507,7 +482,7 @@ static void take(struct walk *w, const struct event *e)
     struct process *p = &w->processes[e->process];
     enum span_event_kind kind = (enum span_event_kind)e->kind;
     if (kind == SPAN_EVENT_CALLER || kind == SPAN_EVENT_CONTEXT) {
-        take_context(w, e);
+        walk_take_context(w, e);
         return;
     }
     bool arrives = kind == SPAN_EVENT_ARRIVAL || kind == SPAN_EVENT_DOWN;

@@ -105,6 +105,8 @@ void walk_settle(struct walk *w, struct process *p, int64_t now);
 
 /* The span below functions that its process is in; SPAN_NONE: there is none. */
 uint32_t walk_base(const struct walk *w, uint32_t span);
+uint32_t walk_root(const struct walk *w,
+                   const struct process *p); /* the root that it is in, the same */
 /* Ends the upper span of a process. */
 void walk_close_top(struct walk *w, struct process *p, int64_t at, bool at_least,
                     enum span_outcome outcome, struct slice reason);
@@ -112,6 +114,8 @@ void walk_close_top(struct walk *w, struct process *p, int64_t at, bool at_least
 /* ---- the end of the capture (walk_end.c) */
 
 void walk_end_all(struct walk *w);
+/* Of the root that began at this time, what its process's dictionary had. */
+void walk_take_context(struct walk *w, const struct event *e);
 /* Takes from roots what was read when they were over. */
 void walk_check_context(struct walk *w);
 void walk_mark_unknown(struct walk *w); /* times that light mode does not know */

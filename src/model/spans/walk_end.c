@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is open when the capture ends. */
+/* What is open when the capture ends, and what was read of roots beside their events. */
+#include <string.h>
+
 #include "walk.h"
 
 /* What a process still waits for: a request without an answer, while its root is open. */
@@ -63,6 +65,36 @@ void walk_end_all(struct walk *w)
             s->spans[i].outcome = SPAN_LATE;
         else if (c->replied && outcome == SPAN_UNKNOWN)
             s->spans[i].outcome = SPAN_ELSEWHERE;
+    }
+}
+
+static bool is_hex(struct slice text)
+{
+    size_t n = 0;
+    while (n < text.len && strchr("0123456789abcdef", text.s[n]) && text.s[n] != '\0')
+        n++;
+    return n == text.len;
+}
+
+void walk_take_context(struct walk *w, const struct event *e)
+{
+    enum { TRACE_DIGITS = 32, SPAN_DIGITS = 16 };
+    uint32_t root = walk_root(w, &w->processes[e->process]);
+    const struct slice ids = spans_text(w->s, e->text);
+    if (root == SPAN_NONE || w->s->spans[root].started_ns != e->at || e->words < 0)
+        return;
+    struct span *span = &w->s->spans[root];
+    span->context_read = true;
+    w->extra[root].read = e->at > INT64_MAX - e->words ? INT64_MAX : e->at + e->words;
+    if (e->kind == SPAN_EVENT_CALLER && e->peer != 0 && span->n_callers < SPAN_CALLERS)
+        span->caller_ids[span->n_callers++] = e->peer;
+    if (e->kind != SPAN_EVENT_CONTEXT || ids.len != TRACE_DIGITS + 1 + SPAN_DIGITS ||
+        ids.s[TRACE_DIGITS] != '-')
+        return;
+    const struct slice trace = {ids.s, TRACE_DIGITS}, at = {ids.s + TRACE_DIGITS + 1, SPAN_DIGITS};
+    if (is_hex(trace) && is_hex(at)) {
+        span->otel_trace = trace;
+        span->otel_span = at;
     }
 }
 

@@ -356,6 +356,15 @@ static void test_made(void **state)
           SEND("31", "2", "1", "1", "2", "reply", R1, "-"),
           RECEIVE("32", "1", "2", "1", "2", "reply", R1, "-"), RETURN("60", "1")},
          "root m:f/0 ok ~60 {call pid ok ~27} (call pid x ok ~25 {WAITING timer:sleep/1 ~12})"},
+        /* a sleep belongs to its request also where the next one is taken at once after it */
+        {true,
+         {ROOT("0", "1"), OUT("0", "2", "gen_server:loop/7"),
+          SEND("5", "1", "2", "1", "1", "cast", "-", "x"), IN("6", "2", "gen_server:loop/7"),
+          RECEIVE("6", "2", "1", "1", "1", "cast", "-", "x"), OUT("8", "2", "timer:sleep/1"),
+          SEND("9", "1", "2", "1", "2", "cast", "-", "y"), IN("28", "2", "timer:sleep/1"),
+          RECEIVE("29", "2", "1", "1", "2", "cast", "-", "y"), OUT("49", "2", "gen_server:loop/7"),
+          RETURN("60", "1")},
+         "root m:f/0 ok ~60 (cast pid x ok ~23 {WAITING timer:sleep/1 ~20}) (cast pid y ok ~20)"},
         /* a function that was seen to wait for a message waits the next time too */
         {true,
          {ROOT("0", "1"), SEND("1", "1", "2", "1", "1", "message", "-", "x"),
