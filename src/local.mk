@@ -133,6 +133,7 @@ include src/app/command/local.mk
 include src/app/job/local.mk
 include src/app/recorder/local.mk
 include src/app/sample/local.mk
+include src/app/spans/local.mk
 include src/app/source/local.mk
 include src/app/tui/local.mk
 src_libapp_a_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS) $(JANSSON_CFLAGS)

@@ -95,6 +95,7 @@ void sink_describe(struct buf *markdown)
     put_list(markdown, "`critical_path` of a root", &spans_step_fields);
     put_list(markdown, "`callers` of a root", &spans_caller_fields);
     put_list(markdown, "`opentelemetry` of a root", &spans_context_fields);
+    put_list(markdown, "`side` of `spans`", &spans_side_fields);
     put_list(markdown, "`parts` of `spans`", &spans_part_fields);
     put_list(markdown, "A run of `stacks`", &timeline_run_fields);
     put_list(markdown, "`functions` of `stacks`", &timeline_function_fields);

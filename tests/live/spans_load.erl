@@ -9,6 +9,7 @@
 %%   kill_armed     two of beamtop's four processes there are killed, once it captures
 %%   kill_arming    … one or two, as soon as it begins to set anything
 %%   token, no_token   this process has a token of its application, or none
+%%   meet           the node whose name the file `other` has is the one that root(far) asks
 -module(spans_load).
 
 -export([start/2, root/1, hot/0]).
@@ -62,6 +63,12 @@ serve(Dir, Baseline, Looper, Until) ->
     end),
     asked(Dir, "token", fun() -> seq_trace:set_token(label, 17) end),
     asked(Dir, "no_token", fun() -> seq_trace:set_token([]) end),
+    asked(Dir, "meet", fun() ->
+        {ok, Name} = file:read_file(filename:join(Dir, "other")),
+        Other = binary_to_atom(Name, utf8),
+        true = net_kernel:connect_node(Other),
+        persistent_term:put(other, Other)
+    end),
     Next = lists:foldl(
         fun(Case, Now) ->
             File = filename:join(Dir, "loop_" ++ atom_to_list(Case)),
@@ -73,7 +80,7 @@ serve(Dir, Baseline, Looper, Until) ->
                     Pid;
                 false -> Now
             end
-        end, Looper, [hot | cases()]),
+        end, Looper, [hot, far | cases()]),
     Stopped = filelib:is_file(filename:join(Dir, "stop")),
     asked(Dir, "stop", fun() -> stop(Next) end),
     receive after 20 -> ok end,
@@ -221,6 +228,12 @@ root(crowd) ->
     busy(20);
 root(calm) -> [spawn(fun() -> busy(1) end) || _ <- lists:seq(1, 10)], busy(100);
 root(stale) -> gen_server:call(b, {busy, 1});
+root(far) ->
+    Other = persistent_term:get(other),
+    busy(2),
+    gen_server:call({b, Other}, {chain, c}),
+    gen_server:cast({c, Other}, {busy, 1}),
+    busy(2);
 root(front) -> gen_server:call(front, work);
 root(pump) -> pump ! tick;
 root(raise) -> gen_server:call(b, {sleep, 50, gone()}, 10).

@@ -7,6 +7,6 @@
 
 extern const struct field_list spans_run_fields, spans_dropped_fields, spans_span_fields,
     spans_wait_fields, spans_step_fields, spans_caller_fields, spans_context_fields,
-    spans_part_fields;
+    spans_side_fields, spans_part_fields;
 
 #endif

@@ -34,6 +34,11 @@ struct spans_capture {
     bool context;          /* reads who called the process of a root: struct span */
     bool force;            /* do not stop when it is expensive */
     bool dry_run;          /* end after the estimate, in SESSION_ASKING */
+    bool hold;             /* wait there for session_confirm(), cheap or not */
+    /* A side of another node's capture, that node's name: what its tokens do here. Nothing is
+     * seeded: no patterns, no process, light mode; `roots` and participants are those processes.
+     * Stop it after the other one, spans_run_join() puts it there. NULL: none. */
+    const char *origin;
 };
 
 /* An invalid pattern is ERR_USAGE; *pattern and *offset (may be NULL) say where. The handlers'

@@ -35,6 +35,15 @@ struct spans_skipped {
     uint64_t clearings; /* so often there were too many of them, and all tokens were cleared */
 };
 
+/* What another node had of the same requests. */
+struct spans_side {
+    char node[LIMIT_NODE_NAME_BYTES + 1]; /* "": there is none */
+    char otp[32];
+    uint64_t events, skipped;
+    enum spans_end end;
+    struct spans_clock clock;
+};
+
 /* Unknown: NaN, -1. */
 struct spans_run {
     struct session_status status;
@@ -64,9 +73,12 @@ struct spans_run {
     double seconds;           /* how long it captured, by the node's clock */
     double arm_us, disarm_us, target_us; /* work of the node for it; target_us: all */
     uint64_t bytes;                      /* of the answers */
+    struct spans_side side;              /* not in recordings */
 };
 struct spans_run *spans_run_new(const struct spans_options *options);
 void spans_run_free(struct spans_run *run); /* and its spans; NULL is fine */
+/* Puts a side that has ended into the capture that it belongs to, and builds that. Once. */
+void spans_run_join(struct spans_run *run, const struct spans_run *side);
 /* Wall clock time of an instant of the run, in ns since the epoch. */
 int64_t spans_run_wall_ns(const struct spans_run *run, int64_t mono_ns);
 

@@ -77,6 +77,7 @@ struct cli_options {
     const char *at;                   /* a moment of a recording */
     const char *calls;                /* the first pattern of those to count */
     const char *within;               /* calls within the spans of a root */
+    const char *with;                 /* another node on which they go on */
     const char *fail_on[CLI_FAIL_ON]; /* limits of a comparison, as they were typed */
     size_t n_fail_on;
     double window_s; /* of counted calls */

@@ -91,6 +91,8 @@ const struct cli_option cli_option_table[] = {
     {"process", 0, FOR_SPANS, TYPE_TEXT, AT(process), 0, 0, 0, "WHO",
      "requests that this process makes, such as '<0.123.0>' or a registered name, in place of "
      "PATTERN"},
+    {"with", 0, FOR_SPANS, TYPE_TEXT, AT(with), 0, 0, 0, "NODE",
+     "also what the requests do on this node, with the same cookie; not with --full"},
     {"full", 0, FOR_SPANS, TYPE_FLAG, AT(full), 0, 0, 0, NULL,
      "also when each process runs, waits and ends; costs twice as much, and a sender may wait for "
      "a receiver that is in a long BIF or NIF"},

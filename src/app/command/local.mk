@@ -6,7 +6,7 @@ src_libapp_a_SOURCES += \
 	src/app/command/condition.c \
 	src/app/command/condition.h src/app/command/explain_command.c src/app/command/generate.c \
 	src/app/command/generate.h src/app/command/report_command.c src/app/command/settings.c \
-	src/app/command/settings.h src/app/command/spans_command.c \
+	src/app/command/settings.h \
 	src/app/command/stacks_command.c \
 	src/app/command/trace_command.c src/app/command/trace_file.c \
 	src/app/command/trace_file.h src/app/command/trace_print.c src/app/command/trace_print.h \

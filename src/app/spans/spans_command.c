@@ -7,22 +7,32 @@
 #include "app/cli/mistake.h"
 #include "app/cli/output.h"
 #include "app/cli/tell.h"
+#include "app/command/batch.h"
 #include "app/source/replay.h"
-#include "batch.h"
 #include "beamtop/base/text.h"
 #include "beamtop/output/spans_sink.h"
 #include "beamtop/trace/procs.h"
 #include "beamtop/trace/spans.h"
+#include "side.h"
 
 #define TICK_MS 50u
+#define SIDE_MS 30000u /* longer than the capture, which waits for it, and stops it */
 
 struct capturing {
     const struct cli_options *options;
     const struct app_env *env;
-    struct batch *run; /* from open_session on */
+    struct batch *run;        /* from open_session on */
+    struct side *side;        /* NULL: none */
+    struct spans_run *joined; /* what both nodes have; NULL: not yet, or one has */
     bool reported;
+    bool told;        /* that the other side has ended */
     uint64_t version; /* that progress was shown of */
 };
+
+static const struct spans_run *run_of(const struct capturing *t)
+{
+    return t->joined ? t->joined : spans_session_run(t->run->session);
+}
 
 /* ---- events of the session */
 
@@ -92,9 +102,19 @@ static void put(const struct capturing *t, const struct spans_run *run)
     spans_put(&output, run, &options, &err); /* a write that failed is found by output_check() */
 }
 
-static void ended(struct capturing *t, const struct spans_run *run)
+/* What the other node has goes where it belongs. */
+static void join(struct capturing *t)
 {
-    const struct session_check *check = &run->status.check;
+    const struct spans_run *side = side_run(t->side);
+    if (!side || side->status.check.unarmed || side->status.phase == SESSION_FAILED)
+        return;
+    t->joined = spans_session_take(t->run->session);
+    spans_run_join(t->joined, side);
+}
+
+/* The first thing that went wrong, here or there. */
+static struct error error_of(const struct capturing *t, const struct spans_run *run)
+{
     struct error err = t->run->rt.err;
     if (err.code == ERR_NONE)
         err = run->status.error;
@@ -103,9 +123,34 @@ static void ended(struct capturing *t, const struct spans_run *run)
                   "the capture broke off: %s",
                   run->end == SPANS_END_LOST ? "the connection was lost"
                                              : "a helper process on the node ended");
+    if (err.code == ERR_NONE && t->side)
+        err = *side_error(t->side);
+    return err;
+}
+
+static void tell_verified(const struct capturing *t, const struct session_check *check)
+{
+    const struct spans_run *side = t->side ? side_run(t->side) : NULL;
+    batch_tell_verified(t->run, check);
+    if (t->options->format == FORMAT_TEXT && side && side->status.check.done &&
+        side->status.check.clean)
+        tell_line("verified after %.0f ms: nothing left on %s",
+                  (double)side->status.check.after_us / 1000, side->node);
+}
+
+static void ended(struct capturing *t)
+{
+    if (t->run->rt.ended) /* by what the other side said to its end */
+        return;
+    const bool armed = !spans_session_run(t->run->session)->status.check.unarmed;
+    if (t->side && armed)
+        join(t);
+    const struct spans_run *run = run_of(t);
+    const struct session_check *check = &run->status.check;
+    struct error err = error_of(t, run);
     if (t->run->shown_progress)
         tell_progress("%s", "");
-    if (!check->unarmed)
+    if (armed)
         put(t, run);
     if (!check->clean) {
         error_set(&err, ERR_TARGET, "%s", check->text);
@@ -116,24 +161,84 @@ static void ended(struct capturing *t, const struct spans_run *run)
         tell_line("trace tokens stay in processes while another tool has the system tracer; "
                   "seq_trace:reset_trace() clears them");
     else
-        batch_tell_verified(t->run, check);
+        tell_verified(t, check);
     batch_end(t->run, &err);
+}
+
+/* Whether both are at their end; the other side is told to come to it. Of a capture whose
+ * connection was lost nothing waits. */
+static bool is_over(struct capturing *t, const struct spans_run *run)
+{
+    if (!t->side || run->end == SPANS_END_LOST)
+        return true;
+    side_stop(t->side);
+    return side_is_over(t->side);
 }
 
 static void on_change(void *arg)
 {
     struct capturing *t = arg;
-    const struct spans_run *run = spans_session_run(t->run->session);
-    if (t->run->rt.ended)
+    if (t->run->rt.ended || !t->run->session || t->joined)
         return;
+    const struct spans_run *run = spans_session_run(t->run->session);
     tell_estimate(t, run);
     tell_how_far(t, run);
-    if (run->status.phase == SESSION_ASKING)
+    if (run->status.phase == SESSION_ASKING &&
+        (t->options->dry_run || (run->expensive && !t->options->force)))
         asking(t, run);
-    else if (run->status.phase == SESSION_ENDED)
-        ended(t, run);
-    else if (run->status.phase == SESSION_FAILED)
+    else if (run->status.phase == SESSION_ASKING && t->side && side_captures(t->side))
+        session_confirm(t->run->session);
+    else if (run->status.phase == SESSION_ENDED && is_over(t, run))
+        ended(t);
+    else if (run->status.phase == SESSION_FAILED && is_over(t, run))
         runtime_end(&t->run->rt, exit_code_of_error(run->status.error.code), &run->status.error);
+}
+
+/* Without the other side nothing begins; what has begun goes on. */
+static void on_side(void *arg)
+{
+    struct capturing *t = arg;
+    if (t->run->rt.ended || !t->run->session)
+        return;
+    const enum session_phase phase = session_status(t->run->session)->phase;
+    if (side_is_over(t->side) && phase < SESSION_ARMING)
+        session_stop(t->run->session);
+    else if (side_is_over(t->side) && phase < SESSION_ENDING &&
+             side_error(t->side)->code != ERR_NONE && !t->told)
+        tell_line("%s; the other node's goes on", side_error(t->side)->text);
+    t->told = side_is_over(t->side);
+    on_change(t);
+}
+
+static int open_side(struct capturing *t, const struct session_port *port, unsigned for_ms,
+                     struct error *err)
+{
+    const struct side_setup setup = {
+        .options = t->options,
+        .env = t->env,
+        .loop = &t->run->rt.loop,
+        .node = t->options->with,
+        .origin = port->node,
+        .for_ms = for_ms < SPANS_MOST_MS - SIDE_MS ? for_ms + SIDE_MS : SPANS_MOST_MS,
+        .events = (unsigned)t->options->events,
+        .on_change = on_side,
+        .arg = t,
+    };
+    return side_open(&t->side, &setup, err);
+}
+
+static void turn(void *arg)
+{
+    struct capturing *t = arg;
+    if (t->side)
+        side_turn(t->side);
+}
+
+static void close_side(void *arg, const struct error *why)
+{
+    struct capturing *t = arg;
+    (void)why;
+    side_close(t->side);
 }
 
 /* ---- the session */
@@ -160,8 +265,10 @@ static int open_session(void *arg, struct batch *run, const struct session_port 
         .context = o->context,
         .force = o->force,
         .dry_run = o->dry_run,
+        .hold = o->with,
     };
-    return spans_open(&run->session, &what, port, &handlers, t, NULL, NULL, err);
+    int rc = spans_open(&run->session, &what, port, &handlers, t, NULL, NULL, err);
+    return rc == 0 && o->with && !o->dry_run ? open_side(t, port, what.for_ms, err) : rc;
 }
 
 /* ---- the words */
@@ -226,6 +333,14 @@ static int check_words(const struct cli_options *o)
         mistake_print(o->procs, offset, &err);
         return EXIT_USAGE;
     }
+    if (o->with && o->full) {
+        tell_line("--with follows requests in light mode: leave out --full");
+        return EXIT_USAGE;
+    }
+    if (o->with && replay_is_file(o->with)) {
+        tell_line("%s is a recording: --with takes a live node", o->with);
+        return EXIT_USAGE;
+    }
     return check_format(o->format);
 }
 
@@ -239,7 +354,15 @@ int command_spans(const struct cli_options *o, const struct app_env *env)
         tell_line("%s is a recording: spans follows calls of a live node", o->target);
         return EXIT_USAGE;
     }
-    const struct batch_job job = {
-        .options = o, .env = env, .open = open_session, .turn_ms = TICK_MS, .arg = &t};
-    return output_check(batch_run(&job));
+    const struct batch_job job = {.options = o,
+                                  .env = env,
+                                  .open = open_session,
+                                  .turn_ms = TICK_MS,
+                                  .turn = turn,
+                                  .lost = close_side,
+                                  .arg = &t};
+    const int ended_with = batch_run(&job);
+    side_free(t.side);
+    spans_run_free(t.joined);
+    return output_check(ended_with);
 }

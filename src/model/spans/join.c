@@ -90,6 +90,13 @@ static bool counts(const struct crossing *c)
     return c->is_taken && !c->twice;
 }
 
+/* Whatever the nodes say, sums of two stay within the type. */
+static int64_t within_range(int64_t ns)
+{
+    const int64_t most = INT64_C(1) << 61;
+    return ns < -most ? -most : ns > most ? most : ns;
+}
+
 /* Of all of them the least time on the way: what the clocks differ by is in it. How many there
  * were.
  */
@@ -97,7 +104,7 @@ static uint64_t least_way(const struct crossings *c, int64_t *least)
 {
     uint64_t n = 0;
     for (size_t i = 0; i < c->n; i++) {
-        const int64_t way = c->list[i].taken - c->list[i].sent;
+        const int64_t way = within_range(c->list[i].taken - c->list[i].sent);
         if (!counts(&c->list[i]))
             continue;
         *least = n == 0 || way < *least ? way : *least;
@@ -114,6 +121,7 @@ static void align(struct spans_clock *clock, const struct crossings *there,
     int64_t most = 0, least = 0;
     const uint64_t ways = least_way(there, &most), returns = least_way(back, &least);
     least = -least;
+    clock->ahead_ns = within_range(clock->ahead_ns);
     clock->messages = ways + returns;
     clock->within_ns = -1;
     if (ways > 0 && returns > 0) {

@@ -90,6 +90,29 @@ static const struct field dropped_table[] = {
 LIST(spans_dropped_fields, "dropped", dropped_table);
 #undef AT
 
+struct side_row {
+    struct slice node, otp, ended_by;
+    int64_t events, skipped, messages;
+    double ahead_us, within_us;
+};
+#define AT(member) offsetof(struct side_row, member)
+static const struct field side_table[] = {
+    {"node", "", FIELD_SLICE, COLUMN_TEXT, AT(node), "the node of `--with`"},
+    {"otp", "", FIELD_SLICE, COLUMN_TEXT, AT(otp), "its OTP release"},
+    {"ended_by", "", FIELD_SLICE, COLUMN_TEXT, AT(ended_by),
+     "as of the run: `stopped` with the other one"},
+    {"events", "", FIELD_INT, COLUMN_COUNT, AT(events), "events kept there"},
+    {"skipped", "", FIELD_INT, COLUMN_COUNT, AT(skipped), "events beyond a cap"},
+    {"clock_ahead_us", "", FIELD_REAL, COLUMN_RATE, AT(ahead_us),
+     "its monotonic clock less that of the captured node"},
+    {"clock_within_us", "", FIELD_REAL, COLUMN_RATE, AT(within_us),
+     "so much more or less at most; null: not known"},
+    {"clock_messages", "", FIELD_INT, COLUMN_COUNT, AT(messages),
+     "messages that say so; 0: the wall clocks"},
+};
+LIST(spans_side_fields, "side", side_table);
+#undef AT
+
 struct span_row {
     struct slice trace_id, span_id, parent_span_id, node, pid, name, kind, operation, started_at,
         ended_at, waiting_on_pid, waiting_on_name, outcome, reason;
@@ -413,6 +436,27 @@ static void put_parts(struct spans_form *f, const struct spans_sum *sum)
     buf_puts(&f->out->buf, "]");
 }
 
+static void put_side(struct spans_form *f)
+{
+    const struct spans_side *side = &f->run->side;
+    const struct spans_clock *clock = &side->clock;
+    const struct side_row row = {
+        .node = slice_of(side->node),
+        .otp = slice_of(side->otp),
+        .ended_by =
+            side->end != SPANS_END_NONE ? slice_of(spans_end_key(side->end)) : (struct slice){0},
+        .events = (int64_t)side->events,
+        .skipped = (int64_t)side->skipped,
+        .messages = (int64_t)clock->messages,
+        .ahead_us = (double)clock->ahead_ns / 1000,
+        .within_us = spans_us(clock->within_ns),
+    };
+    if (side->node[0] == '\0')
+        buf_puts(&f->out->buf, "null");
+    else
+        json_put_row(&f->out->buf, &spans_side_fields, &row);
+}
+
 static void put_run(struct spans_form *f, const struct spans_sum *sum)
 {
     const struct spans_run *run = f->run;
@@ -465,6 +509,8 @@ static void put_run(struct spans_form *f, const struct spans_sum *sum)
     f->out->buf.len--;
     buf_puts(&f->out->buf, ",\"dropped\":");
     json_put_row(&f->out->buf, &spans_dropped_fields, &dropped);
+    buf_puts(&f->out->buf, ",\"side\":");
+    put_side(f);
     buf_puts(&f->out->buf, ",\"verification\":");
     json_put_value(&f->out->buf, json_check(&run->status.check));
 }

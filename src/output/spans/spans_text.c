@@ -202,6 +202,30 @@ static const char *node_text(const struct spans_page *p)
                         spans_safe(p, slice_of(run->otp)));
 }
 
+/* What another node had, and how well its times fit. */
+static void put_side(const struct spans_page *p)
+{
+    const struct spans_side *side = &p->f->run->side;
+    struct spans_line line = {p, 0, 2, 0};
+    if (side->node[0] == '\0')
+        return;
+    spans_put_item(&line, arena_printf(&p->f->arena, "with %s, OTP %s",
+                                       spans_safe(p, slice_of(side->node)),
+                                       spans_safe(p, slice_of(side->otp))));
+    spans_put_item(&line, arena_printf(&p->f->arena, "%s events", integer(p, side->events)));
+    spans_put_item(&line, arena_printf(&p->f->arena, "%s skipped", integer(p, side->skipped)));
+    if (side->end != SPANS_END_STOPPED)
+        spans_put_item(&line, end_text(side->end));
+    if (side->clock.within_ns >= 0)
+        spans_put_item(&line, arena_printf(&p->f->arena, "its times are within %s",
+                                           spans_time(p, side->clock.within_ns)));
+    else
+        spans_put_item(&line, side->clock.messages > 0
+                                  ? "its times are by the wall clocks and messages of one way"
+                                  : "its times are by the wall clocks");
+    buf_puts(p->out, "\n");
+}
+
 static void put_head(const struct spans_page *p)
 {
     const struct spans_run *run = p->f->run;
@@ -223,6 +247,7 @@ static void put_head(const struct spans_page *p)
                                            integer(p, p->f->n_roots),
                                            spans_time(p, p->f->options->slower_ns)));
     buf_puts(p->out, "\n");
+    put_side(p);
     if (run->full)
         return;
     line.at = 0;

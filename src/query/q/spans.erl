@@ -31,6 +31,9 @@ Answer = fun(Keeper, AskId, Start, Value) ->
     Keeper ! {done, AskId, ok, {erlang:monotonic_time() - Start, 0}, Value}
 end,
 
+%% Of the flags of a token.
+StrictMonotonic = 16,
+
 %% What the system tracer is, for a refusal; `none`.
 SystemTracer = fun() ->
     case seq_trace:get_system_tracer() of
@@ -42,9 +45,19 @@ end,
 RootFlags = fun(true) -> [set_on_spawn | FullFlags]; (false) -> LightFlags end,
 
 %% How many processes have a token: of an application, or of another tool. Clearing ours would clear
-%% them too.
-Tokens = fun() ->
-    Have = ets:match_spec_compile([{{sequential_trace_token, '$1'}, [{'=/=', '$1', []}], [true]}]),
+%% them too. Not those of an earlier capture of this node, which another node has sent back since, nor
+%% those of a capture of the node Origin, whose side this is: they have a pid of it for a label.
+Tokens = fun(Origin) ->
+    Label = {element, 2, '$1'},
+    Here = [{'andalso', {'=:=', {node, Label}, {node}},
+             {'=/=', {'band', {element, 1, '$1'}, StrictMonotonic}, 0}}],
+    There = case catch binary_to_existing_atom(Origin, utf8) of
+        Node when is_atom(Node) -> [{'=:=', {node, Label}, {const, Node}}];
+        _ -> []
+    end,
+    Ours = {'andalso', {is_pid, Label}, list_to_tuple(['orelse', false | Here ++ There])},
+    Have = ets:match_spec_compile(
+        [{{sequential_trace_token, '$1'}, [{'=/=', '$1', []}, {'not', Ours}], [true]}]),
     Count = fun Count(Left, N) ->
         {Some, Rest} = lists:split(min(200, length(Left)), Left),
         Infos = lists:zipwith(fun erlang:process_info/2, Some,
@@ -92,8 +105,10 @@ end,
 Arm = fun(#{keeper := Keeper, otp := Otp, untraced := Untraced}, Asked) ->
     #{patterns := Patterns, calls := Nested, procs := Chosen, roots := Roots, every := Every,
       time := Time, events := Events, participants := Participants, full := Full,
-      force := Force, context := Context} = Asked,
+      force := Force, context := Context, origin := Origin} = Asked,
     true = is_boolean(Full),
+    %% Of a capture of another node: its tokens come here, and nothing is seeded.
+    Guest = is_binary(Origin),
     Context andalso (HasDictionaryKeys() orelse throw(no_keys)),
     RootSpecs = Specs(Patterns, fun(Clauses) ->
         RootSpec(Clauses, Within(Every, MostEvery), Full)
@@ -110,7 +125,7 @@ Arm = fun(#{keeper := Keeper, otp := Otp, untraced := Untraced}, Asked) ->
     %% Without a pattern: a process is the root.
     Process = case {Patterns, Chosen} of
         {[], {pids, [Root_]}} when node(Root_) =:= node() -> {Root_, Within(Every, MostEvery)};
-        {[], _} -> throw({bad_spec, <<"one process">>});
+        {[], _} when not Guest -> throw({bad_spec, <<"one process">>});
         _ -> none
     end,
     Stops = Chosen =:= all orelse Chosen =:= running,
@@ -118,7 +133,7 @@ Arm = fun(#{keeper := Keeper, otp := Otp, untraced := Untraced}, Asked) ->
     case SystemTracer() of none -> ok; Tracer -> throw({system_tracer, Tracer}) end,
     %% Looking for tokens waits for each process that runs, as flags do.
     case MayStop(true) of ok -> ok; Stuck -> throw(Stuck) end,
-    case Force =:= true orelse Tokens() of
+    case Force =:= true orelse Tokens(Origin) of
         Theirs when is_integer(Theirs), Theirs > 0 -> throw({tokens, Theirs});
         _ -> ok
     end,
@@ -132,12 +147,16 @@ Arm = fun(#{keeper := Keeper, otp := Otp, untraced := Untraced}, Asked) ->
         true -> {session, trace:session_create(beamtop, C, [])};
         false -> {legacy, C}
     end,
-    Flags = case Process of none -> [call, arity]; _ -> [] end ++ RootFlags(Full),
+    Flags = case Process of
+        _ when Guest -> [];
+        none -> [call, arity | RootFlags(Full)];
+        _ -> RootFlags(Full)
+    end,
     First = case Process of none -> [call, arity, strict_monotonic_timestamp]; _ -> Flags end,
     Plan = #{place => At, flags => Flags, local => Mfas ++ [Mfa || {Mfa, _} <- Called],
-             messages => [send, 'receive'],
+             messages => case Guest of true -> []; false -> [send, 'receive'] end,
              counters => [], collector => C,
-             who => case {Full, Chosen} of {false, _} -> Chosen; _ -> children end},
+             who => case Full of _ when Guest -> {pids, []}; false -> Chosen; _ -> children end},
     Ms = Within(Time, MostMs),
     Z = spawn_opt(erlang, apply, [SpansSentinel, [Self, C, Plan, Ms + 5 * GraceMs]],
                   SpawnOptions(SentinelBytes)),
@@ -165,7 +184,7 @@ Arm = fun(#{keeper := Keeper, otp := Otp, untraced := Untraced}, Asked) ->
         Functions = SetAll(At, RootSpecs, [local]),
         SetAll(At, Called, [local]),
         Apart = Denied() -- [P || {P, _} <- [Process]],
-        C ! {Self, go, #{place => At, full => Full, process => Process,
+        C ! {Self, go, #{place => At, full => Full, process => Process, origin => Origin,
                          reader => R, key => Key,
                          left => Within(Events, MostEvents),
                          most_roots => Within(Roots, MostRoots),
@@ -174,6 +193,7 @@ Arm = fun(#{keeper := Keeper, otp := Otp, untraced := Untraced}, Asked) ->
                          denied => maps:from_list([{P, []} || P <- Apart ++ Untraced()])}},
         receive {C, ready} -> ok after GraceMs -> ok end,
         Processes = case Free of
+            _ when Guest -> 1;
             {pids, Some} -> lists:sum(lists:map(Set, Some));
             all -> Set(processes);
             running -> Set(existing_processes);
@@ -181,11 +201,11 @@ Arm = fun(#{keeper := Keeper, otp := Otp, untraced := Untraced}, Asked) ->
         end,
         lists:foreach(fun(Pid) -> catch Unflagged(Pid) end, Untraced()),
         case {Functions, Processes, SystemTracer()} of
-            {0, _, _} when Process =:= none -> {no_functions, Capture};
+            {0, _, _} when Process =:= none, not Guest -> {no_functions, Capture};
             {_, 0, _} -> {no_processes, Capture};
             {_, _, none} ->
                 seq_trace:set_system_tracer(C),
-                Word((Within(Roots, MostRoots) - 1) * Within(Every, MostEvery) + 1),
+                Guest orelse Word((Within(Roots, MostRoots) - 1) * Within(Every, MostEvery) + 1),
                 {armed, Capture#{arm_us => Us(Began)}};
             {_, _, Foreign} -> {{system_tracer, Foreign}, Capture}
         end

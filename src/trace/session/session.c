@@ -148,7 +148,7 @@ void session_estimated(struct session *s, bool expensive)
 {
     if (s->stopping) {
         s->kind->close(s);
-    } else if (s->dry_run || (expensive && !s->force)) {
+    } else if (s->dry_run || s->hold || (expensive && !s->force)) {
         session_enter(s, SESSION_ASKING);
         session_changed(s);
     } else {

@@ -39,6 +39,7 @@ struct session {
     struct pattern *patterns[LIMIT_TRACE_PATTERNS]; /* of all texts */
     size_t n_patterns;
     bool force, dry_run;
+    bool hold;     /* waits for consent whatever it costs */
     bool quiet;    /* opening, or its end: on_change is not called */
     bool touched;  /* counters, breakpoints or flags of ours may be set on the node */
     bool stopping; /* stop was asked for while something had to be waited for */

@@ -374,9 +374,26 @@ static int parse_calls(struct spans_session *t, size_t *pattern, size_t *offset,
     return rc ? error_set(err, found.code, "--calls: %s", found.text) : 0;
 }
 
+/* Of another node's capture nothing is to be found or counted before. */
+static int open_side(struct spans_session *t, struct error *err)
+{
+    const struct spans_capture *o = &t->what;
+    if (o->n_patterns > 0 || o->calls || o->process || o->procs || o->full || o->context)
+        return error_set(err, ERR_USAGE, "a side of another capture has no roots, in light mode");
+    int rc = check(o, &t->s.procs, err);
+    if (rc)
+        return rc;
+    session_baseline(&t->s, SESSION_ARMING, arm);
+    return session_runs(&t->s)
+               ? 0
+               : error_set(err, t->run->status.error.code, "%s", t->run->status.error.text);
+}
+
 static int open_all(struct spans_session *t, size_t *pattern, size_t *offset, struct error *err)
 {
     const struct spans_capture *o = &t->what;
+    if (t->origin[0] != '\0')
+        return open_side(t, err);
     int rc = session_parse(&t->s, o->patterns, o->n_patterns, o->syntax, spans_patterns_parse,
                            pattern, offset, err);
     if (rc == 0 && t->s.n_patterns == 0 && !o->process)
@@ -410,6 +427,9 @@ int spans_open(struct session **out, const struct spans_capture *what,
     t->root_process = what->process != NULL;
     t->s.force = what->force;
     t->s.dry_run = what->dry_run;
+    t->s.hold = what->hold;
+    if (what->origin)
+        snprintf(t->origin, sizeof t->origin, "%s", what->origin);
     record_store_init(&t->records);
     int rc =
         open_all(t, pattern ? pattern : &unused_pattern, offset ? offset : &unused_offset, err);
@@ -418,6 +438,7 @@ int spans_open(struct session **out, const struct spans_capture *what,
     t->what.calls = NULL;
     t->what.procs = NULL;
     t->what.process = NULL;
+    t->what.origin = NULL;
     if (rc) {
         session_free(&t->s);
         return rc;

@@ -10,9 +10,10 @@
 #include "trace/session/session_base.h"
 
 #define SPANS_ASK_MS 15000u
-#define SPANS_MOST_FUNCTIONS 100 /* of roots */
-#define SPANS_MOST_CALLED 1000   /* of calls within them */
-#define SPANS_PARTICIPANTS 50    /* processes of one root */
+#define SPANS_MOST_FUNCTIONS 100     /* of roots */
+#define SPANS_MOST_CALLED 1000       /* of calls within them */
+#define SPANS_PARTICIPANTS 50        /* processes of one root */
+#define SPANS_SIDE_PARTICIPANTS 1000 /* of all roots of one process of another node */
 #define SPANS_NAMES_AT_ONCE 64
 #define SPANS_NAMES_ASKED 4096 /* pids remembered as asked for; a power of two */
 
@@ -20,8 +21,9 @@ struct spans_session {
     struct session s;
     struct spans_capture what; /* its texts are not kept */
     struct spans_run *run;
-    bool root_process; /* the root is a process, and there are no patterns */
-    size_t n_roots;    /* the first patterns; the others are of calls within */
+    bool root_process;                      /* the root is a process, and there are no patterns */
+    char origin[LIMIT_NODE_NAME_BYTES + 1]; /* of a side of another node's capture; or "" */
+    size_t n_roots;                         /* the first patterns; the others are of calls within */
     struct matchspec specs[LIMIT_TRACE_PATTERNS];
     struct record_store records;
     struct caps caps;         /* of the preflight */

@@ -264,20 +264,29 @@ static void build_patterns(struct builder *b, const struct spans_session *t, siz
 struct builder *spans_arm_arg(const struct spans_session *t)
 {
     struct builder *b = builder_new();
+    const bool side = t->origin[0] != '\0';
     build_tuple(b, 2);
     build_atom(b, "arm");
-    build_map(b, 11);
+    build_map(b, 12);
     build_atom(b, "patterns");
     build_patterns(b, t, 0, t->n_roots);
     build_atom(b, "calls");
     build_patterns(b, t, t->n_roots, t->s.n_patterns);
     build_atom(b, "procs");
-    session_build_procs(b, &t->preflight);
+    if (side)
+        build_atom(b, "new");
+    else
+        session_build_procs(b, &t->preflight);
+    build_atom(b, "origin");
+    if (side)
+        build_binary(b, t->origin, strlen(t->origin));
+    else
+        build_atom(b, "none");
     build_key_int(b, "roots", t->what.roots);
     build_key_int(b, "every", t->what.every);
     build_key_int(b, "time", t->what.for_ms);
     build_key_int(b, "events", t->what.events);
-    build_key_int(b, "participants", SPANS_PARTICIPANTS);
+    build_key_int(b, "participants", side ? SPANS_SIDE_PARTICIPANTS : SPANS_PARTICIPANTS);
     build_atom(b, "full");
     build_bool(b, t->what.full);
     build_atom(b, "force");

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "beamtop/base/alloc.h"
@@ -34,6 +35,26 @@ void spans_run_free(struct spans_run *run)
         return;
     spans_free(run->spans);
     free(run);
+}
+
+/* Monotonic time less wall clock time. */
+static int64_t ahead_of_wall(const struct spans_run *run)
+{
+    return run->mono_ns - run->wall_us * 1000;
+}
+
+void spans_run_join(struct spans_run *run, const struct spans_run *side)
+{
+    struct spans_side *is = &run->side;
+    snprintf(is->node, sizeof is->node, "%s", side->node);
+    snprintf(is->otp, sizeof is->otp, "%s", side->otp);
+    is->events = side->events;
+    is->skipped = side->skipped;
+    is->end = side->end;
+    is->clock = (struct spans_clock){.ahead_ns = ahead_of_wall(side) - ahead_of_wall(run)};
+    spans_join(run->spans, side->spans, &is->clock);
+    spans_build(run->spans);
+    run->version++;
 }
 
 int64_t spans_run_wall_ns(const struct spans_run *run, int64_t mono_ns)

@@ -51,11 +51,13 @@ Skipped = fun(Why, P, S) ->
     end
 end,
 
-%% Sets the pattern again after a change of the open roots or of the known processes.
-Reseed = fun(#{place := At, opens := Opens, known := Known, beyond := Beyond, full := Full,
-               process := Root}) ->
-    Labels = maps:from_list([{P, P} || P <- maps:keys(Opens)]),
-    catch SetPattern(At, send, SendSpec(Labels, Known, Beyond, Full, Root), [])
+%% Sets the pattern again after a change of the open roots or of the known processes. Of another
+%% node's capture nothing is seeded.
+Reseed = fun(#{origin := none, place := At, opens := Opens, known := Known, beyond := Beyond,
+               full := Full, process := Root}) ->
+        Labels = maps:from_list([{P, P} || P <- maps:keys(Opens)]),
+        catch SetPattern(At, send, SendSpec(Labels, Known, Beyond, Full, Root), []);
+    (_) -> ok
 end,
 
 %% Setting the pattern waits for all schedulers while the node runs; clearing the tokens stops it
@@ -227,6 +229,19 @@ OnReceive = fun({Ts, _, P, F, Label, Serial, Tag, _, _, _} = Event, Before) ->
                 Why when is_tuple(Mine), tuple_size(Mine) =:= 2 -> Skip(Why, S);
                 Why -> Skipped(Why, P, SetState(Label, P, Why, Seen, S))
             end
+    end
+end,
+
+%% Another node's capture begins here with its first message; whether its roots are over is not
+%% known. So many roots of it as are asked for.
+Introduced = fun(Label, S) ->
+    Origin = map_get(origin, S),
+    Seen = map_get(seen, S),
+    case Origin =:= none orelse is_map_key(Label, Seen)
+        orelse map_get(roots, S) >= map_get(most_roots, S)
+        orelse atom_to_binary(node(Label), utf8) =/= Origin of
+        true -> S;
+        false -> S#{seen := Seen#{Label => {0, #{}}}, roots := map_get(roots, S) + 1}
     end
 end,
 

@@ -109,7 +109,8 @@ Watcher = fun(H, C, MostQueued, Calls, Ms) ->
     receive after infinity -> ok end
 end,
 
-%% S: holder, place, full, reader (or none), key (of its messages), left, kept (newest first),
+%% S: holder, place, full, origin (the node whose capture this is a side of, or none), reader (or
+%% none), key (of its messages), left, kept (newest first),
 %% counts, opens (root process => open roots), closed (root process => when its last root ended),
 %% known, and what part/spans_caps.erl keeps. In the process dictionary: processes that do not run,
 %% since when and where.
@@ -125,7 +126,8 @@ Living = fun(#{opens := Opens, inside := Inside} = S) ->
     S#{opens := maps:filter(Lives, Opens), inside := maps:filter(Lives, Inside)}
 end,
 Linger = fun(S) ->
-    case map_size(map_get(opens, S)) =:= 0 andalso erlang:system_info(trace_control_word) =:= 0 of
+    case map_size(map_get(opens, S)) =:= 0 andalso map_get(origin, S) =:= none
+        andalso erlang:system_info(trace_control_word) =:= 0 of
         true when map_get(until, S) =:= infinity ->
             Until = erlang:monotonic_time()
                 + erlang:convert_time_unit(LingerMs, millisecond, native),
@@ -141,7 +143,7 @@ OnSpan = fun({Ts, Kind, P, _, Label, _, Tag, _, _, _} = Event, S) ->
     case Kind of
         _ when is_map_key(P, map_get(denied, S)) -> S;
         send when is_pid(Label) -> OnSend(Event, S);
-        'receive' when is_pid(Label) -> OnReceive(Event, S);
+        'receive' when is_pid(Label) -> OnReceive(Event, Introduced(Label, S));
         enter -> OnEnter(Event, S);
         root ->
             Before = maps:get(P, Opens, 0),

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+src_libapp_a_SOURCES += src/app/spans/side.c src/app/spans/side.h src/app/spans/spans_command.c

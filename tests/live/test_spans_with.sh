@@ -1,0 +1,184 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Requests that go on on another node (spans --with): both sides of them as one tree, on nodes of one
+# release and of two; refusals; and that nothing is left on either.
+# shellcheck disable=SC1091,SC2154,SC2317
+set -u
+. "$(dirname "$0")/../tap.sh"
+
+load=spans_load
+. "$(dirname "$0")/releases.sh"
+
+# µs, as in docs/json.md.
+# shellcheck disable=SC2016
+prelude='
+def took($ms): .duration_us >= ($ms - 1) * 1000;
+def child($kind): [.children[] | select(.kind == $kind)];
+def inside($span): .offset_us >= $span.offset_us
+    and .offset_us + .duration_us <= $span.offset_us + $span.duration_us;
+'
+
+# Which release the other node has.
+other_release() {
+    case $1 in
+    25) echo 27 ;;
+    27) echo 29 ;;
+    *) echo "$1" ;;
+    esac
+}
+
+# Another node beside the one of the release; it stays until the last test of the release.
+the_other_node_starts() {
+    other_otp=$(other_release "$1")
+    other_root=$("$otp_sh" --root "$other_otp" 2>/dev/null) || other_otp=$1
+    other_root=$("$otp_sh" --root "$other_otp") || return 1
+    inside=$work/other-$1
+    other_dir=$other_root$inside
+    other=other$1x$$@127.0.0.1
+    mkdir -p "$other_dir"
+    cp "$BEAMTOP_SRCDIR/tests/live/spans_load.erl" "$BEAMTOP_SRCDIR/tests/live/audit.erl" "$other_dir"
+    "$otp_sh" "$other_otp" erl -noinput -name "$other" -setcookie releases -start_epmd false -eval "
+        [begin {ok, M, Code} = compile:file(\"$inside/\" ++ atom_to_list(M), [binary]),
+               {module, M} = code:load_binary(M, atom_to_list(M), Code) end || M <- [audit, spans_load]],
+        spans_load:start(\"$inside\", []), timer:sleep(1200000), halt()." >"$work/other" 2>&1 &
+    other_pid=$!
+    wait_until 60 test -s "$other_dir/pid" || { cat "$work/other"; return 1; }
+    printf '%s' "$other" >"$dir/other"
+    order meet
+}
+
+# there COMMAND…: of the other node's directory.
+there() {
+    here=$dir
+    dir=$other_dir
+    "$@"
+    at_other=$?
+    dir=$here
+    return "$at_other"
+}
+
+spans() {
+    "$beamtop" spans "$node" --timeout 60 --cookie-file "$work/cookie" --format json \
+        "$@" >"$work/out" 2>"$work/err" </dev/null
+}
+
+both_are_clean() { is_clean && there is_clean; }
+
+# far N [OPTION…]
+far() {
+    n=$1
+    shift
+    order loop_far || return 1
+    spans 'spans_load:root(far)' --roots "$n" --time 60s --force "$@"
+    code=$?
+    order stop || return 1
+    ends_with 0 "$code" && both_are_clean
+}
+
+shows() {
+    jq -e "$prelude $1" "$work/out" >/dev/null || {
+        echo "does not hold: $1"
+        jq -c 'del(.roots, .parts)' "$work/out"
+        jq -c '.roots[] | [recurse(.children[]) | [.kind, .node, .name, .operation, .offset_us, .duration_us, .leaf]]' \
+            "$work/out"
+        return 1
+    }
+}
+
+of_both="all(.roots[]; . as \$root | .outcome == \"ok\" and (.children | length) == 2
+    and (child(\"call\")[0] | .node == \$other and .name == \"b\" and .operation == \"chain\" and (.leaf | not)
+         and .queued_us >= 0 and took(50) and inside(\$root) and (.children | length) == 1)
+    and (child(\"call\")[0] | . as \$chain | .children[0]
+         | .node == \$other and .name == \"c\" and .operation == \"leaf\" and took(35) and inside(\$chain))
+    and (child(\"cast\")[0] | .node == \$other and .name == \"c\" and .operation == \"busy\"))"
+
+of_one="all(.roots[]; (.children | length) == 1
+    and (.children[0] | .node == \$other and .leaf and .kind == \"call\" and .children == []))"
+
+both_sides_are_one_tree() {
+    far 3 --with "$other" || return 1
+    shows "\"$other\" as \$other | .ended_by == \"roots\" and .roots_taken == 3 and .dropped.leaked == 0
+        and (.side | .node == \$other and .otp == \"$other_otp\" and .ended_by == \"stopped\"
+             and .skipped == 0 and .events >= 3 * 7 and .clock_messages >= 3 * 3
+             and .clock_within_us != null)
+        and $of_both"
+}
+
+# What it leaves in processes of the other node does not keep a side from being captured.
+without_it_the_other_node_is_a_leaf() {
+    far 2 || return 1
+    shows "\"$other\" as \$other | .side == null and $of_one" || return 1
+    far 2 --with "$other" || return 1
+    shows "\"$other\" as \$other | $of_both"
+}
+
+text_says_how_well_the_times_fit() {
+    far 2 --with "$other" --format text || return 1
+    says "^with $other, OTP $other_otp, [0-9,]+ events, 0 skipped, " && says 'its times are within [0-9.]+ ' &&
+        says "call b $other chain" && told "nothing left on $other"
+}
+
+nothing_begins_without_the_other_side() {
+    there order system_tracer || return 1
+    spans 'spans_load:root(far)' --time 1s --force --with "$other"
+    code=$?
+    there order no_system_tracer || return 1
+    ends_with 5 "$code" && told "$other: .*another tool is tracing sequentially" && both_are_clean || return 1
+    spans 'spans_load:root(far)' --time 1s --force --with nobody@127.0.0.1
+    ends_with 3 $? && told 'no node nobody@127.0.0.1' && both_are_clean || return 1
+    spans 'spans_load:root(far)' --time 1s --force --with "$node"
+    ends_with 2 $? && told 'another node' && both_are_clean || return 1
+    spans 'spans_load:root(far)' --with "$other" --full
+    ends_with 2 $? && told 'light mode'
+}
+
+captures_there() { there order audit && grep -q system_tracer "$other_dir/left"; }
+captures_here() { order audit && grep -q system_tracer "$dir/left"; }
+captures_on_both() { captures_here && captures_there; }
+
+# Capturing goes on in the background; its process is $capturing.
+begins() {
+    order loop_far || return 1
+    "$beamtop" spans "$node" 'spans_load:root(far)' --timeout 60 --cookie-file "$work/cookie" --format json \
+        --roots 1000 --time 120s --force --with "$other" >"$work/out" 2>"$work/err" </dev/null &
+    capturing=$!
+    wait_until 60 captures_on_both || { cat "$work/err"; return 1; }
+}
+
+# The other side ends last.
+it_ends_on_both_when_interrupted() {
+    begins || return 1
+    kill -INT "$capturing"
+    wait "$capturing"
+    code=$?
+    order stop || return 1
+    ends_with 0 "$code" && both_are_clean && shows '.ended_by == "stopped" and .side.ended_by == "stopped"'
+}
+
+nothing_is_left_when_it_is_killed() {
+    begins || return 1
+    kill -9 "$capturing"
+    wait "$capturing"
+    order stop && both_are_clean
+}
+
+# What this side has is shown.
+it_goes_on_when_the_other_node_is_gone() {
+    begins || return 1
+    kill -9 "$other_pid"
+    wait "$other_pid" 2>/dev/null
+    wait_until 60 told "$other: the capture broke off: the connection was lost" >/dev/null &&
+        captures_here || { cat "$work/err"; return 1; }
+    kill -INT "$capturing"
+    wait "$capturing"
+    code=$?
+    order stop || return 1
+    rm -rf "${other_dir:?}"
+    ends_with 4 "$code" && is_clean &&
+        shows '.ended_by == "stopped" and .side.ended_by == "connection"'
+}
+
+run_on_releases the_other_node_starts both_sides_are_one_tree without_it_the_other_node_is_a_leaf \
+    text_says_how_well_the_times_fit nothing_begins_without_the_other_side \
+    it_ends_on_both_when_interrupted nothing_is_left_when_it_is_killed \
+    it_goes_on_when_the_other_node_is_gone
