@@ -162,13 +162,15 @@ nothing_is_left_when_it_is_killed() {
     order stop && both_are_clean
 }
 
+broke_off() { told "$other: the capture broke off: the connection was lost" >/dev/null; }
+
 # What this side has is shown.
 it_goes_on_when_the_other_node_is_gone() {
     begins || return 1
     kill -9 "$other_pid"
     wait "$other_pid" 2>/dev/null
-    wait_until 60 told "$other: the capture broke off: the connection was lost" >/dev/null &&
-        captures_here || { cat "$work/err"; return 1; }
+    wait_until 60 broke_off || { cat "$work/err"; return 1; }
+    captures_here || { echo "it has ended"; return 1; }
     kill -INT "$capturing"
     wait "$capturing"
     code=$?

@@ -45,8 +45,8 @@ end,
 RootFlags = fun(true) -> [set_on_spawn | FullFlags]; (false) -> LightFlags end,
 
 %% How many processes have a token: of an application, or of another tool. Clearing ours would clear
-%% them too. Not those of an earlier capture of this node, which another node has sent back since, nor
-%% those of a capture of the node Origin, whose side this is: they have a pid of it for a label.
+%% them too. Not those of an earlier capture of this node, which another node has sent back since,
+%% nor those of a capture of the node Origin, whose side this is: they have a pid of it for a label.
 Tokens = fun(Origin) ->
     Label = {element, 2, '$1'},
     Here = [{'andalso', {'=:=', {node, Label}, {node}},
