@@ -19,7 +19,7 @@ struct side_setup {
     uv_loop_t *loop;
     const char *node;
     const char *origin;           /* the node whose capture it is; copied */
-    unsigned for_ms, events;      /* caps of its own */
+    unsigned for_ms, events;      /* caps, as of the other one */
     void (*on_change)(void *arg); /* never from within side_open() */
     void *arg;
 };
@@ -28,7 +28,7 @@ struct side_setup {
 int side_open(struct side **out, const struct side_setup *setup, struct error *err);
 /* It takes tokens: the capture may begin. */
 bool side_captures(const struct side *s);
-/* It has ended, or never began: side_error() says why, ERR_NONE: as it was told. */
+/* It has ended, or never began: side_error() says why, ERR_NONE: as it was asked to. */
 bool side_is_over(const struct side *s);
 const struct error *side_error(const struct side *s);
 const struct spans_run *side_run(const struct side *s); /* NULL: it never began */

@@ -165,7 +165,7 @@ static void ended(struct capturing *t)
     batch_end(t->run, &err);
 }
 
-/* Whether both are at their end; the other side is told to come to it. Of a capture whose
+/* Whether both are at their end; the other side is asked to come to it. Of a capture whose
  * connection was lost nothing waits. */
 static bool is_over(struct capturing *t, const struct spans_run *run)
 {
