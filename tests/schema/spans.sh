@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Runs of causal spans in the forms that other programs read: captured ones of four releases, one
-# with hostile names, one with functions, a large one, an empty one. Each is checked against the schema of its form,
+# with hostile names, one with functions, one of two nodes, a large one, an empty one. Each is checked against the schema of its form,
 # and by rules that a schema cannot say. TAP.
 # shellcheck disable=SC2317
 set -u

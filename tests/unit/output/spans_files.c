@@ -61,8 +61,8 @@ int main(int argc, char **argv)
             rc |= put(argv[1], n++, run);
             spans_run_free(run);
         }
-    struct spans_run *made[] = {run_hostile(), run_functions(), run_called(), run_large(20, 10),
-                                run_new(true)};
+    struct spans_run *made[] = {run_hostile(),  run_functions(),   run_called(), run_far(true),
+                                run_far(false), run_large(20, 10), run_new(true)};
     for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
         rc |= put(argv[1], n++, made[i]);
         spans_run_free(made[i]);

@@ -190,6 +190,38 @@ static struct spans_run *run_called(void)
 }
 
 /* So many roots, each with so many calls below it. */
+/* A request that goes on on another node, whose clock is 5 s ahead; `side`: that is captured too.
+ */
+static struct spans_run *run_far(bool side)
+{
+    static const char *const here[] = {
+        "1000000 1 root <0.90.0> - <0.90.0> 0 0 - - 0 m:f/1",
+        "2000000 2 send <0.90.0> stock@host/srv <0.90.0> 0 1 call #Ref<1.2.3> 10 work",
+        "9000000 3 receive <0.90.0> stock@host<0.55.0> <0.90.0> 4 5 reply #Ref<1.2.3> 4 -",
+        "9500000 4 return <0.90.0> - <0.90.0> 0 0 - - 0 -",
+    };
+    static const char *const there[] = {
+        "5002100000 1 receive <0.55.0> shop@host<0.90.0> <0.90.0> 0 1 call #Ref<1.2.3> 10 work",
+        "5008900000 6 send <0.55.0> - <0.90.0> 3 5 reply #Ref<1.2.3> 4 -",
+        "name <0.55.0> srv",
+    };
+    struct spans_run *run = run_new(false), *other = run_new(false);
+    spans_free(other->spans);
+    other->spans = spans_new(&(struct spans_options){.node = slice_of("stock@host")});
+    snprintf(other->node, sizeof other->node, "stock@host");
+    other->events = 2;
+    other->end = SPANS_END_STOPPED;
+    for (size_t i = 0; i < sizeof here / sizeof *here; i++)
+        event_feed(run->spans, here[i]);
+    for (size_t i = 0; i < sizeof there / sizeof *there; i++)
+        event_feed(other->spans, there[i]);
+    run_build(run);
+    if (side)
+        spans_run_join(run, other);
+    spans_run_free(other);
+    return run;
+}
+
 static struct spans_run *run_large(unsigned roots, unsigned calls)
 {
     struct spans_run *run = run_new(false);

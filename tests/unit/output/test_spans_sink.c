@@ -456,7 +456,7 @@ static void test_functions(void **state)
     spans_run_free(run);
 }
 
-/* ---- for whom a root works */
+/* ---- who called a root */
 
 static void test_called(void **state)
 {
@@ -484,6 +484,39 @@ static void test_called(void **state)
                "\"spanId\":\"00f067aa0ba902b7\"}]");
     expect_in(&k, "{\"key\":\"beam.callers\",\"value\":{\"arrayValue\":{\"values\":["
                   "{\"stringValue\":\"<0.51.0>\"},{\"stringValue\":\"<0.52.0>\"}]}}}");
+    json_decref(line);
+    buf_clear(&k.bytes);
+    spans_run_free(run);
+}
+
+/* ---- two nodes */
+
+static void test_far(void **state)
+{
+    (void)state;
+    struct spans_run *run = run_far(true);
+    struct kept k;
+    put(&k, run, &(struct spans_sink_options){.format = SPANS_TEXT, .columns = 80});
+    compare("far", &k);
+    buf_clear(&k.bytes);
+    put(&k, run, &(struct spans_sink_options){.format = SPANS_JSON});
+    json_t *line = parsed(buf_cstr(&k.bytes));
+    expect_key(line, "side",
+               "{\"node\":\"stock@host\",\"otp\":\"27.3.4\",\"ended_by\":\"stopped\",\"events\":2,"
+               "\"skipped\":0,\"clock_ahead_us\":5000000.0,\"clock_within_us\":100.0,"
+               "\"clock_messages\":2}");
+    const json_t *child = json_array_get(
+        json_object_get(json_array_get(json_object_get(line, "roots"), 0), "children"), 0);
+    expect_key(child, "node", "\"stock@host\"");
+    expect_key(child, "leaf", "false");
+    expect_key(child, "queued_us", "100.0");
+    json_decref(line);
+    buf_clear(&k.bytes);
+    spans_run_free(run);
+    run = run_far(false);
+    put(&k, run, &(struct spans_sink_options){.format = SPANS_JSON});
+    line = parsed(buf_cstr(&k.bytes));
+    expect_key(line, "side", "null");
     json_decref(line);
     buf_clear(&k.bytes);
     spans_run_free(run);
@@ -594,6 +627,7 @@ int main(void)
         cmocka_unit_test(test_otlp),
         cmocka_unit_test(test_functions),
         cmocka_unit_test(test_called),
+        cmocka_unit_test(test_far),
         cmocka_unit_test(test_hostile),
         cmocka_unit_test(test_pieces),
         cmocka_unit_test(test_extreme),

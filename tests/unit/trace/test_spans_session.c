@@ -470,16 +470,101 @@ static void test_options(void **state)
     }
 }
 
+/* It waits although it is cheap: whoever opened it prepares something. */
+static void test_it_is_held(void **state)
+{
+    struct spans_capture what = basic;
+    what.hold = true;
+    (void)state;
+    for (int stops = 0; stops < 2; stops++) {
+        struct world *w = new_world(&what);
+        played_answer(&w->p, QUESTION_PREFLIGHT, PREFLIGHT);
+        played_answer(&w->p, QUESTION_TRACE, COUNTED);
+        assert_int_equal(phase(w), SESSION_ASKING);
+        assert_false(run_of(w)->expensive);
+        if (stops)
+            session_stop(w->s);
+        else
+            session_confirm(w->s);
+        assert_int_equal(phase(w), stops ? SESSION_ENDED : SESSION_ARMING);
+        assert_true(run_of(w)->status.check.unarmed == (stops == 1));
+        free_world(w);
+    }
+}
+
+/* ---- a side of another node's capture */
+
+static const struct spans_capture of_side = {
+    .for_ms = 10000, .roots = 1000, .every = 1, .events = 100, .origin = "first@host"};
+
+/* Nothing is looked for on the node, and nothing but the system tracer is set there. */
+static void test_a_side(void **state)
+{
+    struct world *w = new_world(&of_side);
+    (void)state;
+    played_answer(&w->p, QUESTION_ARMED, NOTHING);
+    const char *arm = played_last(&w->p, QUESTION_SPANS)->text;
+    assert_non_null(strstr(arm, "patterns => [],calls => [],procs => new"));
+    assert_non_null(strstr(arm, "origin => <<\"first@host\">>"));
+    assert_non_null(strstr(arm, "participants => 1000"));
+    played_answer(&w->p, QUESTION_SPANS, ARMED);
+    assert_int_equal(phase(w), SESSION_RUNNING);
+    played_answer(&w->p, QUESTION_SPANS, TOOK("running", "0,0,1,0", CALLED));
+    played_answer(&w->p, QUESTION_NAMES, NAMES);
+    w->p.now += 250000000;
+    session_tick(w->s);
+    played_answer(&w->p, QUESTION_SPANS, TOOK("stopped", "0,0,1,0", ""));
+    played_answer(&w->p, QUESTION_ARMED, NOTHING);
+    assert_int_equal(phase(w), SESSION_ENDED);
+    assert_true(run_of(w)->status.check.clean);
+    assert_int_equal(spans_events(run_of(w)->spans), 2);
+    free_world(w);
+}
+
+static void test_what_a_side_does_not_take(void **state)
+{
+    struct spans_capture wrong[5];
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(wrong); i++)
+        wrong[i] = of_side;
+    wrong[0].patterns = &pattern;
+    wrong[0].n_patterns = 1;
+    wrong[1].full = true;
+    wrong[2].context = true;
+    wrong[3].process = "shop";
+    wrong[4].for_ms = SPANS_MOST_MS + 1;
+    for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
+        struct session *s = NULL;
+        struct error err = {0};
+        struct played p = {0};
+        const struct session_port with = played_port(&p, 27);
+        assert_int_equal(spans_open(&s, &wrong[i], &with, &handlers, NULL, NULL, NULL, &err),
+                         ERR_USAGE);
+        assert_null(s);
+        played_clear(&p);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_context),     cmocka_unit_test(test_calls_within),
-        cmocka_unit_test(test_too_many),    cmocka_unit_test(test_too_many_roots),
-        cmocka_unit_test(test_capture),     cmocka_unit_test(test_late_names),
-        cmocka_unit_test(test_refusals),    cmocka_unit_test(test_not_found),
-        cmocka_unit_test(test_expensive),   cmocka_unit_test(test_stop_and_loss),
-        cmocka_unit_test(test_broken_part), cmocka_unit_test(test_hostile_answers),
-        cmocka_unit_test(test_wrong_words), cmocka_unit_test(test_options),
+        cmocka_unit_test(test_context),
+        cmocka_unit_test(test_calls_within),
+        cmocka_unit_test(test_too_many),
+        cmocka_unit_test(test_too_many_roots),
+        cmocka_unit_test(test_capture),
+        cmocka_unit_test(test_late_names),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_not_found),
+        cmocka_unit_test(test_expensive),
+        cmocka_unit_test(test_stop_and_loss),
+        cmocka_unit_test(test_broken_part),
+        cmocka_unit_test(test_hostile_answers),
+        cmocka_unit_test(test_wrong_words),
+        cmocka_unit_test(test_options),
+        cmocka_unit_test(test_it_is_held),
+        cmocka_unit_test(test_a_side),
+        cmocka_unit_test(test_what_a_side_does_not_take),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
