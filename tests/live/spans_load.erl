@@ -8,7 +8,8 @@
 %%   system_tracer, no_system_tracer   another tool's
 %%   kill_armed     two of beamtop's four processes there are killed, once it captures
 %%   kill_arming    … one or two, as soon as it begins to set anything
-%%   token, no_token   this process has a token of its application, or none
+%%   token, own_token, no_token   this process has a token of its application, one that looks like
+%%                  one of beamtop's, or none
 %%   meet           the node whose name the file `other` has is the one that root(far) asks
 -module(spans_load).
 
@@ -62,6 +63,10 @@ serve(Dir, Baseline, Looper, Until) ->
         kill(rand:uniform(2))
     end),
     asked(Dir, "token", fun() -> seq_trace:set_token(label, 17) end),
+    asked(Dir, "own_token", fun() ->
+        [seq_trace:set_token(K, V)
+         || {K, V} <- [{label, self()}, {send, true}, {strict_monotonic_timestamp, true}]]
+    end),
     asked(Dir, "no_token", fun() -> seq_trace:set_token([]) end),
     asked(Dir, "meet", fun() ->
         {ok, Name} = file:read_file(filename:join(Dir, "other")),
@@ -80,7 +85,7 @@ serve(Dir, Baseline, Looper, Until) ->
                     Pid;
                 false -> Now
             end
-        end, Looper, [hot, far | cases()]),
+        end, Looper, [hot, far, erpc | cases()]),
     Stopped = filelib:is_file(filename:join(Dir, "stop")),
     asked(Dir, "stop", fun() -> stop(Next) end),
     receive after 20 -> ok end,
@@ -228,6 +233,7 @@ root(crowd) ->
     busy(20);
 root(calm) -> [spawn(fun() -> busy(1) end) || _ <- lists:seq(1, 10)], busy(100);
 root(stale) -> gen_server:call(b, {busy, 1});
+root(erpc) -> erpc:call(persistent_term:get(other), erlang, node, []);
 root(far) ->
     Other = persistent_term:get(other),
     busy(2),

@@ -64,12 +64,13 @@ spans() {
 
 both_are_clean() { is_clean && there is_clean; }
 
-# far N [OPTION…]
+# far N [OPTION…]: of the case $far_case.
+far_case=far
 far() {
     n=$1
     shift
-    order loop_far || return 1
-    spans 'spans_load:root(far)' --roots "$n" --time 60s --force "$@"
+    order "loop_$far_case" || return 1
+    spans "spans_load:root($far_case)" --roots "$n" --time 60s --force "$@"
     code=$?
     order stop || return 1
     ends_with 0 "$code" && both_are_clean
@@ -99,9 +100,21 @@ both_sides_are_one_tree() {
     far 3 --with "$other" || return 1
     shows "\"$other\" as \$other | .ended_by == \"roots\" and .roots_taken == 3 and .dropped.leaked == 0
         and (.side | .node == \$other and .otp == \"$other_otp\" and .ended_by == \"stopped\"
-             and .skipped == 0 and .events >= 3 * 7 and .clock_messages >= 3 * 3
-             and .clock_within_us != null)
+             and .skipped == 0 and .events >= 3 * 7 and .clock_messages_there >= 3 and .clock_messages_back >= 3
+             and .clock_within_us > 0 and .verification.clean and .bytes > 0)
         and $of_both"
+}
+
+# A spawn on another node, and its end: no message comes back that has the token.
+a_remote_call_is_a_spawn() {
+    far_case=erpc
+    far 2 --with "$other"
+    captured=$?
+    far_case=far
+    [ "$captured" -eq 0 ] || return 1
+    shows "\"$other\" as \$other | .side.clock_messages_back == 0 and .side.clock_within_us > 0
+        and all(.roots[]; child(\"spawn\") | length == 1 and .[0].node == \$other
+            and (.[0].operation | startswith(\"er\")))"
 }
 
 # What it leaves in processes of the other node does not keep a side from being captured.
@@ -130,6 +143,27 @@ nothing_begins_without_the_other_side() {
     ends_with 2 $? && told 'another node' && both_are_clean || return 1
     spans 'spans_load:root(far)' --with "$other" --full
     ends_with 2 $? && told 'light mode'
+}
+
+# Who is refused on the first node has set nothing on the other one, whose tokens are of somebody else.
+another_capture_is_left_alone() {
+    order loop_far || return 1
+    "$beamtop" spans "$node" 'spans_load:root(far)' --timeout 60 --cookie-file "$work/cookie" --format json \
+        --roots 1000 --time 120s --force >"$work/first" 2>"$work/first.err" </dev/null &
+    capturing=$!
+    wait_until 60 captures_here || { cat "$work/first.err"; return 1; }
+    for try in 1 2 3; do
+        spans 'spans_load:root(far)' --time 1s --with "$other"
+        code=$?
+        ends_with 5 "$code" && told 'another beamtop' || return 1
+    done
+    kill -INT "$capturing"
+    wait "$capturing"
+    code=$?
+    order stop || return 1
+    ends_with 0 "$code" && both_are_clean || return 1
+    jq -e '[.roots[] | select(.outcome == "ok")] | length > 0 and all(.[]; any(.children[]; .outcome == "ok"))' \
+        "$work/first" >/dev/null || { jq -c '.roots[] | [.outcome, [.children[].outcome]]' "$work/first"; return 1; }
 }
 
 captures_there() { there order audit && grep -q system_tracer "$other_dir/left"; }
@@ -162,6 +196,19 @@ nothing_is_left_when_it_is_killed() {
     order stop && both_are_clean
 }
 
+# A node that does not answer any more is not waited for.
+it_ends_without_the_other_side() {
+    begins || return 1
+    kill -STOP "$other_pid"
+    kill -INT "$capturing"
+    wait "$capturing"
+    code=$?
+    kill -CONT "$other_pid"
+    order stop || return 1
+    [ "$code" -ne 0 ] && told "$other does not end its side in time" && both_are_clean &&
+        shows '.ended_by == "stopped" and .side.ended_by == null'
+}
+
 broke_off() { told "$other: the capture broke off: the connection was lost" >/dev/null; }
 
 # What this side has is shown.
@@ -181,6 +228,7 @@ it_goes_on_when_the_other_node_is_gone() {
 }
 
 run_on_releases the_other_node_starts both_sides_are_one_tree without_it_the_other_node_is_a_leaf \
-    text_says_how_well_the_times_fit nothing_begins_without_the_other_side \
-    it_ends_on_both_when_interrupted nothing_is_left_when_it_is_killed \
+    a_remote_call_is_a_spawn text_says_how_well_the_times_fit nothing_begins_without_the_other_side \
+    another_capture_is_left_alone it_ends_on_both_when_interrupted nothing_is_left_when_it_is_killed \
+    it_ends_without_the_other_side \
     it_goes_on_when_the_other_node_is_gone

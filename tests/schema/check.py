@@ -25,22 +25,23 @@ def unique(attributes):
 
 
 def rules_otlp(line):
+    spans = []
     for resource in line["resourceSpans"]:
         unique(resource["resource"]["attributes"])
         for scope in resource["scopeSpans"]:
-            spans = scope["spans"]
-            ids = {span["spanId"] for span in spans}
-            assert len(ids) == len(spans), "a span id stands twice"
-            assert len({span["traceId"] for span in spans}) == 1, "several traces in a line"
-            assert sum("parentSpanId" not in span for span in spans) == 1, "not one root"
-            for span in spans:
-                start, end = int(span["startTimeUnixNano"]), int(span["endTimeUnixNano"])
-                assert start <= end < 2**64, "it ends before it starts"
-                assert span.get("parentSpanId", span["spanId"]) in ids, "no such parent"
-                unique(span["attributes"])
-                for event in span["events"]:
-                    assert start <= int(event["timeUnixNano"]) <= end, "an event out of its span"
-                    unique(event["attributes"])
+            spans += scope["spans"]
+    ids = {span["spanId"] for span in spans}
+    assert len(ids) == len(spans), "a span id stands twice"
+    assert len({span["traceId"] for span in spans}) == 1, "several traces in a line"
+    assert sum("parentSpanId" not in span for span in spans) == 1, "not one root"
+    for span in spans:
+        start, end = int(span["startTimeUnixNano"]), int(span["endTimeUnixNano"])
+        assert start <= end < 2**64, "it ends before it starts"
+        assert span.get("parentSpanId", span["spanId"]) in ids, "no such parent"
+        unique(span["attributes"])
+        for event in span["events"]:
+            assert start <= int(event["timeUnixNano"]) <= end, "an event out of its span"
+            unique(event["attributes"])
 
 
 def rules_speedscope(root):

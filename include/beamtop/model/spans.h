@@ -125,18 +125,20 @@ void spans_add_dropped(struct spans *s, const struct spans_dropped *more);
 
 /* ---- the same requests on another node */
 
-/* How its clock stands to this one's. */
+/* How its clock stands to this one's: its monotonic time less that of this node at the same moment,
+   in ns. Messages between the two bound it: none is taken before it is sent. */
 struct spans_clock {
-    int64_t ahead_ns;  /* its monotonic time, less that of this node at the same moment */
-    int64_t within_ns; /* that, at most so much more or less; -1: not known */
-    uint64_t messages; /* between the two that say so; with none of one way it is only a bound */
+    int64_t least_ns, most_ns; /* in: bounds known otherwise, for a direction without messages */
+    int64_t ahead_ns;          /* when its first event was … */
+    double drift_ppm;          /* … and by so much more each second, in millionths */
+    int64_t within_ns;         /* half of what lies between the bounds; -1: they contradict */
+    uint64_t there, back;      /* messages that bound it, from this node, from the other */
 };
 /*
  * Feeds s what another capture has of its requests; both are of light mode, in each the other's
- * processes have its node's name. clock->ahead_ns goes in as wall clocks have it, for where
- * messages do not tell better. With the offset of NTP (RFC 5905, section 8), of the fastest message
- * each way: half of what they took together is the error. Call it once, with all that was captured,
- * then spans_build(). */
+ * processes have its node's name. The clock's offset is a line between both bounds at the largest
+ * distance from either, level unless a slope doubles that distance. Call it once, with all that was
+ * captured, then spans_build(). */
 void spans_join(struct spans *s, const struct spans *other, struct spans_clock *clock);
 
 /* ---- spans */

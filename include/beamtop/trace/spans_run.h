@@ -41,7 +41,17 @@ struct spans_side {
     char otp[32];
     uint64_t events, skipped;
     enum spans_end end;
+    double arm_us, disarm_us, target_us; /* work of that node, as of the run */
+    uint64_t bytes;
+    struct spans_skipped by;
+    struct session_check check;
     struct spans_clock clock;
+};
+
+/* The node's monotonic time less ours, in ns: what questions and their answers bound. */
+struct spans_here {
+    bool known;
+    int64_t least_ns, most_ns;
 };
 
 /* Unknown: NaN, -1. */
@@ -74,10 +84,11 @@ struct spans_run {
     double arm_us, disarm_us, target_us; /* work of the node for it; target_us: all */
     uint64_t bytes;                      /* of the answers */
     struct spans_side side;              /* not in recordings */
+    struct spans_here here;              /* not in recordings */
 };
 struct spans_run *spans_run_new(const struct spans_options *options);
 void spans_run_free(struct spans_run *run); /* and its spans; NULL is fine */
-/* Puts a side that has ended into the capture that it belongs to, and builds that. Once. */
+/* Puts what a side has had into the capture that it belongs to, and builds that. Once. */
 void spans_run_join(struct spans_run *run, const struct spans_run *side);
 /* Wall clock time of an instant of the run, in ns since the epoch. */
 int64_t spans_run_wall_ns(const struct spans_run *run, int64_t mono_ns);

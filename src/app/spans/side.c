@@ -14,7 +14,7 @@
 struct side {
     struct side_setup setup;
     struct cli_options options;
-    char origin[LIMIT_NODE_NAME_BYTES + 1];
+    char node[LIMIT_NODE_NAME_BYTES + 1], origin[LIMIT_NODE_NAME_BYTES + 1];
     struct model *model;
     struct source *source;
     struct session *session; /* NULL: not yet */
@@ -34,7 +34,7 @@ static void end(struct side *s, const struct error *why)
         return;
     s->over = true;
     if (why && why->code != ERR_NONE)
-        error_set(&s->err, why->code, "%.100s: %.300s", s->setup.node, why->text);
+        error_set(&s->err, why->code, "%.100s: %.300s", s->node, why->text);
     changed(s);
 }
 
@@ -133,6 +133,7 @@ int side_open(struct side **out, const struct side_setup *setup, struct error *e
     s->options.host = NULL;
     s->options.port = 0;
     s->opening = true;
+    snprintf(s->node, sizeof s->node, "%s", setup->node);
     snprintf(s->origin, sizeof s->origin, "%s", setup->origin);
     s->model = model_new();
     const struct source_setup of = {
@@ -148,7 +149,7 @@ int side_open(struct side **out, const struct side_setup *setup, struct error *e
     int rc = source_open(&s->source, setup->node, &of, err);
     s->opening = false;
     if (rc != 0) {
-        side_free(s);
+        side_close(s);
         return rc;
     }
     *out = s;
@@ -196,18 +197,8 @@ void side_close(struct side *s)
     if (!s)
         return;
     s->opening = true; /* nobody listens any more */
-    s->over = true;
     session_free(s->session);
-    s->session = NULL;
     source_close(s->source, NULL, NULL);
-    s->source = NULL;
-}
-
-void side_free(struct side *s)
-{
-    if (!s)
-        return;
-    side_close(s);
     model_free(s->model);
     free(s);
 }

@@ -18,13 +18,13 @@ struct side_setup {
     const struct app_env *env;
     uv_loop_t *loop;
     const char *node;
-    const char *origin;           /* the node whose capture it is; copied */
+    const char *origin;           /* the node whose capture it is */
     unsigned for_ms, events;      /* caps, as of the other one */
     void (*on_change)(void *arg); /* never from within side_open() */
     void *arg;
 };
 
-/* Begins to connect. The texts of the setup but `origin` are borrowed until side_free(). */
+/* Begins to connect. `options` and `env` are borrowed until side_close(), texts are copied. */
 int side_open(struct side **out, const struct side_setup *setup, struct error *err);
 /* It takes tokens: the capture may begin. */
 bool side_captures(const struct side *s);
@@ -34,8 +34,7 @@ const struct error *side_error(const struct side *s);
 const struct spans_run *side_run(const struct side *s); /* NULL: it never began */
 void side_turn(struct side *s);                         /* now and then */
 void side_stop(struct side *s);                         /* it is over soon */
-/* Before the loop is closed, and after it. NULL is fine; closing twice too. */
+/* Frees it, before the loop is closed. NULL is fine. */
 void side_close(struct side *s);
-void side_free(struct side *s);
 
 #endif

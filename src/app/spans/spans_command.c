@@ -16,7 +16,8 @@
 #include "side.h"
 
 #define TICK_MS 50u
-#define SIDE_MS 30000u /* longer than the capture, which waits for it, and stops it */
+#define SIDE_MS 30000u  /* longer than the capture, which waits for it, and stops it */
+#define LINGER_MS 5000u /* so long a capture that has ended waits for its side */
 
 struct capturing {
     const struct cli_options *options;
@@ -25,8 +26,10 @@ struct capturing {
     struct side *side;        /* NULL: none */
     struct spans_run *joined; /* what both nodes have; NULL: not yet, or one has */
     bool reported;
-    bool told;        /* that the other side has ended */
-    uint64_t version; /* that progress was shown of */
+    bool told;         /* that the other side has ended */
+    uint64_t ended_ms; /* since then the side is waited for; 0: not yet */
+    int signal_before; /* one that came before that */
+    uint64_t version;  /* that progress was shown of */
 };
 
 static const struct spans_run *run_of(const struct capturing *t)
@@ -102,6 +105,13 @@ static void put(const struct capturing *t, const struct spans_run *run)
     spans_put(&output, run, &options, &err); /* a write that failed is found by output_check() */
 }
 
+static void prepare_side(struct capturing *t);
+
+static unsigned for_ms_of(const struct cli_options *o)
+{
+    return o->for_given ? (unsigned)(o->for_s * 1000 + 0.5) : 10000;
+}
+
 /* What the other node has goes where it belongs. */
 static void join(struct capturing *t)
 {
@@ -125,17 +135,23 @@ static struct error error_of(const struct capturing *t, const struct spans_run *
                                              : "a helper process on the node ended");
     if (err.code == ERR_NONE && t->side)
         err = *side_error(t->side);
+    if (err.code == ERR_NONE && t->side && !side_is_over(t->side))
+        error_set(&err, ERR_TIMEOUT, "%s does not end its side in time: what it had sent is shown",
+                  t->options->with);
     return err;
 }
 
-static void tell_verified(const struct capturing *t, const struct session_check *check)
+/* What is left on a node, for people. */
+static void tell_left(const struct capturing *t, const struct spans_run *run, const char *node)
 {
-    const struct spans_run *side = t->side ? side_run(t->side) : NULL;
-    batch_tell_verified(t->run, check);
-    if (t->options->format == FORMAT_TEXT && side && side->status.check.done &&
-        side->status.check.clean)
-        tell_line("verified after %.0f ms: nothing left on %s",
-                  (double)side->status.check.after_us / 1000, side->node);
+    const struct session_check *check = &run->status.check;
+    if (run->end == SPANS_END_TRACED)
+        tell_line("trace tokens stay in processes of %s while another tool has the system tracer; "
+                  "seq_trace:reset_trace() clears them",
+                  node);
+    else if (t->options->format == FORMAT_TEXT && check->done && check->clean)
+        tell_line("verified after %.0f ms: nothing left on %s", (double)check->after_us / 1000,
+                  node);
 }
 
 static void ended(struct capturing *t)
@@ -145,7 +161,7 @@ static void ended(struct capturing *t)
     const bool armed = !spans_session_run(t->run->session)->status.check.unarmed;
     if (t->side && armed)
         join(t);
-    const struct spans_run *run = run_of(t);
+    const struct spans_run *run = run_of(t), *side = t->side ? side_run(t->side) : NULL;
     const struct session_check *check = &run->status.check;
     struct error err = error_of(t, run);
     if (t->run->shown_progress)
@@ -157,22 +173,26 @@ static void ended(struct capturing *t)
         runtime_end(&t->run->rt, EXIT_FAILED, &err);
         return;
     }
-    if (run->end == SPANS_END_TRACED)
-        tell_line("trace tokens stay in processes while another tool has the system tracer; "
-                  "seq_trace:reset_trace() clears them");
-    else
-        tell_verified(t, check);
+    tell_left(t, run, "the node");
+    if (side)
+        tell_left(t, side, side->node);
     batch_end(t->run, &err);
 }
 
-/* Whether both are at their end; the other side is asked to come to it. Of a capture whose
- * connection was lost nothing waits. */
+/* Whether both are at their end. The other side is asked to come to it, and waited for a moment, or
+ * until Ctrl-C. */
 static bool is_over(struct capturing *t, const struct spans_run *run)
 {
+    const uint64_t now = uv_now(&t->run->rt.loop);
     if (!t->side || run->end == SPANS_END_LOST)
         return true;
-    side_stop(t->side);
-    return side_is_over(t->side);
+    if (t->ended_ms == 0) {
+        t->ended_ms = now;
+        t->signal_before = t->run->signal;
+        side_stop(t->side);
+    }
+    return side_is_over(t->side) || now - t->ended_ms >= LINGER_MS ||
+           t->run->signal != t->signal_before;
 }
 
 static void on_change(void *arg)
@@ -181,44 +201,52 @@ static void on_change(void *arg)
     if (t->run->rt.ended || !t->run->session || t->joined)
         return;
     const struct spans_run *run = spans_session_run(t->run->session);
+    const bool held = run->status.phase == SESSION_ASKING && !t->options->dry_run &&
+                      (!run->expensive || t->options->force);
     tell_estimate(t, run);
     tell_how_far(t, run);
-    if (run->status.phase == SESSION_ASKING &&
-        (t->options->dry_run || (run->expensive && !t->options->force)))
+    if (held)
+        prepare_side(t);
+    else if (run->status.phase == SESSION_ASKING)
         asking(t, run);
-    else if (run->status.phase == SESSION_ASKING && t->side && side_captures(t->side))
-        session_confirm(t->run->session);
     else if (run->status.phase == SESSION_ENDED && is_over(t, run))
         ended(t);
     else if (run->status.phase == SESSION_FAILED && is_over(t, run))
         runtime_end(&t->run->rt, exit_code_of_error(run->status.error.code), &run->status.error);
 }
 
-/* Without the other side nothing begins; what has begun goes on. */
+/* ---- the other side */
+
+/* Without it nothing begins; what has begun goes on. */
 static void on_side(void *arg)
 {
     struct capturing *t = arg;
-    if (t->run->rt.ended || !t->run->session)
+    if (t->run->rt.ended || !t->run->session || t->joined)
         return;
     const enum session_phase phase = session_status(t->run->session)->phase;
-    if (side_is_over(t->side) && phase < SESSION_ARMING)
+    const struct error *why = side_error(t->side);
+    if (side_is_over(t->side) && phase < SESSION_ARMING) {
+        if (why->code == ERR_NONE)
+            error_set(&t->run->rt.err, ERR_TARGET, "%s: its side ended before the capture began",
+                      t->options->with);
         session_stop(t->run->session);
-    else if (side_is_over(t->side) && phase < SESSION_ENDING &&
-             side_error(t->side)->code != ERR_NONE && !t->told)
-        tell_line("%s; the other node's goes on", side_error(t->side)->text);
+    } else if (side_is_over(t->side) && phase < SESSION_ENDING && why->code != ERR_NONE &&
+               !t->told) {
+        tell_line("%s; the other node's goes on", why->text);
+    }
     t->told = side_is_over(t->side);
     on_change(t);
 }
 
-static int open_side(struct capturing *t, const struct session_port *port, unsigned for_ms,
-                     struct error *err)
+static int open_side(struct capturing *t, struct error *err)
 {
+    const unsigned for_ms = for_ms_of(t->options);
     const struct side_setup setup = {
         .options = t->options,
         .env = t->env,
         .loop = &t->run->rt.loop,
         .node = t->options->with,
-        .origin = port->node,
+        .origin = session_port(t->run->session)->node,
         .for_ms = for_ms < SPANS_MOST_MS - SIDE_MS ? for_ms + SIDE_MS : SPANS_MOST_MS,
         .events = (unsigned)t->options->events,
         .on_change = on_side,
@@ -227,18 +255,35 @@ static int open_side(struct capturing *t, const struct session_port *port, unsig
     return side_open(&t->side, &setup, err);
 }
 
+/* The first node may be captured: now the other one is asked, and then the capture begins. */
+static void prepare_side(struct capturing *t)
+{
+    struct error err = {0};
+    if (!t->side && open_side(t, &err) != 0)
+        runtime_end(&t->run->rt, exit_code_of_error(err.code), &err);
+    else if (side_captures(t->side))
+        session_confirm(t->run->session);
+}
+
 static void turn(void *arg)
 {
     struct capturing *t = arg;
-    if (t->side)
-        side_turn(t->side);
+    if (!t->side)
+        return;
+    side_turn(t->side);
+    if (t->ended_ms > 0)
+        on_change(t); /* it may have waited long enough */
 }
 
+/* What the first node has is shown, whatever becomes of it. */
 static void close_side(void *arg, const struct error *why)
 {
     struct capturing *t = arg;
     (void)why;
+    if (t->ended_ms > 0 && !t->joined && !t->run->rt.ended)
+        ended(t);
     side_close(t->side);
+    t->side = NULL;
 }
 
 /* ---- the session */
@@ -257,7 +302,7 @@ static int open_session(void *arg, struct batch *run, const struct session_port 
         .calls = o->within,
         .process = o->process,
         .procs = o->procs,
-        .for_ms = o->for_given ? (unsigned)(o->for_s * 1000 + 0.5) : 10000,
+        .for_ms = for_ms_of(o),
         .roots = (unsigned)o->roots,
         .every = (unsigned)o->every,
         .events = (unsigned)o->events,
@@ -267,8 +312,9 @@ static int open_session(void *arg, struct batch *run, const struct session_port 
         .dry_run = o->dry_run,
         .hold = o->with,
     };
-    int rc = spans_open(&run->session, &what, port, &handlers, t, NULL, NULL, err);
-    return rc == 0 && o->with && !o->dry_run ? open_side(t, port, what.for_ms, err) : rc;
+    if (o->with && o->dry_run)
+        tell_line("a dry run does not ask %s", o->with);
+    return spans_open(&run->session, &what, port, &handlers, t, NULL, NULL, err);
 }
 
 /* ---- the words */
@@ -362,7 +408,6 @@ int command_spans(const struct cli_options *o, const struct app_env *env)
                                   .lost = close_side,
                                   .arg = &t};
     const int ended_with = batch_run(&job);
-    side_free(t.side);
     spans_run_free(t.joined);
     return output_check(ended_with);
 }

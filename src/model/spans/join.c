@@ -2,6 +2,7 @@
 /* A capture of another node, put into this one: by messages between the two, whose sending and
  * taking each node has by its own clock. */
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "internal.h"
@@ -85,70 +86,118 @@ static void crossings_clear(struct crossings *c)
     free(c->list);
 }
 
-static bool counts(const struct crossing *c)
-{
-    return c->is_taken && !c->twice;
-}
+/* ---- the clocks */
 
-/* Whatever the nodes say, sums of two stay within the type. */
-static int64_t within_range(int64_t ns)
-{
-    const int64_t most = INT64_C(1) << 61;
-    return ns < -most ? -most : ns > most ? most : ns;
-}
-
-/* Of all of them the least time on the way: what the clocks differ by is in it. How many there
- * were.
+/* A bound for how far the other clock is ahead: so many ns, so many seconds after its first event.
  */
-static uint64_t least_way(const struct crossings *c, int64_t *least)
+struct bound {
+    double s, ns;
+};
+struct bounds {
+    struct bound *most, *least;
+    size_t n_most, n_least;
+};
+
+#define MOST_SLOPE 1e6 /* ns a second: drifts of more than a thousandth are not looked for */
+
+static void add_bounds(struct bound *list, size_t *n, const struct crossings *c, bool there,
+                       int64_t since)
 {
-    uint64_t n = 0;
     for (size_t i = 0; i < c->n; i++) {
-        const int64_t way = within_range(c->list[i].taken - c->list[i].sent);
-        if (!counts(&c->list[i]))
-            continue;
-        *least = n == 0 || way < *least ? way : *least;
-        n++;
+        const struct crossing *m = &c->list[i];
+        const int64_t at = there ? m->taken : m->sent, here = there ? m->sent : m->taken;
+        if (m->is_taken && !m->twice)
+            list[(*n)++] = (struct bound){((double)at - (double)since) / 1e9, (double)(at - here)};
     }
-    return n;
 }
 
-/* No message is taken before it is sent: each way has a bound for how far the other clock is ahead,
-   and the truth is between them. */
+/* The distance between the bounds along a line of this slope, and its middle at s = 0. As a
+   function of the slope it is concave. */
+static double room(const struct bounds *b, double slope, double *middle)
+{
+    double most = b->most[0].ns - slope * b->most[0].s;
+    double least = b->least[0].ns - slope * b->least[0].s;
+    for (size_t i = 1; i < b->n_most; i++)
+        most = fmin(most, b->most[i].ns - slope * b->most[i].s);
+    for (size_t i = 1; i < b->n_least; i++)
+        least = fmax(least, b->least[i].ns - slope * b->least[i].s);
+    *middle = least + (most - least) / 2;
+    return most - least;
+}
+
+/* The slope with the most room, by thirds. */
+static double best_slope(const struct bounds *b)
+{
+    double from = -MOST_SLOPE, to = MOST_SLOPE, unused;
+    for (int i = 0; i < 60; i++) {
+        const double third = (to - from) / 3;
+        if (room(b, from + third, &unused) < room(b, to - third, &unused))
+            from += third;
+        else
+            to -= third;
+    }
+    return (from + to) / 2;
+}
+
+/* Whatever the nodes say, sums stay within the type. */
+static int64_t ns_of(double ns)
+{
+    return (int64_t)fmax(-0x1p61, fmin(0x1p61, ns));
+}
+
+static void set_line(struct spans_clock *clock, const struct bounds *b)
+{
+    double level, sloped, most = room(b, 0, &level);
+    clock->drift_ppm = 0;
+    if (clock->there > 0 && clock->back > 0) {
+        const double slope = best_slope(b), more = room(b, slope, &sloped);
+        if (more > 2 * fmax(most, 0)) {
+            most = more;
+            level = sloped;
+            clock->drift_ppm = slope / 1e3;
+        }
+    }
+    clock->ahead_ns = ns_of(level);
+    clock->within_ns = most >= 0 ? ns_of(most / 2) : -1;
+}
+
+/* Where no message bounds it, what is known otherwise does. */
 static void align(struct spans_clock *clock, const struct crossings *there,
-                  const struct crossings *back)
+                  const struct crossings *back, int64_t since)
 {
-    int64_t most = 0, least = 0;
-    const uint64_t ways = least_way(there, &most), returns = least_way(back, &least);
-    least = -least;
-    clock->ahead_ns = within_range(clock->ahead_ns);
-    clock->messages = ways + returns;
-    clock->within_ns = -1;
-    if (ways > 0 && returns > 0) {
-        clock->ahead_ns = least + (most - least) / 2;
-        clock->within_ns = (most > least ? most - least : least - most) / 2;
-    } else if (ways > 0 && clock->ahead_ns > most) {
-        clock->ahead_ns = most;
-    } else if (returns > 0 && clock->ahead_ns < least) {
-        clock->ahead_ns = least;
-    }
+    struct bounds b = {0};
+    b.most = alloc_zero(there->n + 1, sizeof *b.most);
+    b.least = alloc_zero(back->n + 1, sizeof *b.least);
+    add_bounds(b.most, &b.n_most, there, true, since);
+    add_bounds(b.least, &b.n_least, back, false, since);
+    clock->there = b.n_most;
+    clock->back = b.n_least;
+    if (b.n_most == 0)
+        b.most[b.n_most++].ns = (double)clock->most_ns;
+    if (b.n_least == 0)
+        b.least[b.n_least++].ns = (double)clock->least_ns;
+    set_line(clock, &b);
+    free(b.most);
+    free(b.least);
 }
 
-/* The clocks may drift: also then nothing is taken before it is sent. */
-static int64_t moved(const struct span_event *e, int64_t ahead, const struct crossings *there,
-                     const struct crossings *back)
+static int64_t moved(int64_t at, const struct spans_clock *clock, int64_t since)
 {
-    const int64_t at = e->at_ns - ahead;
-    const bool sends = e->kind == SPAN_EVENT_SEND;
-    const struct crossing *c =
-        sends ? find(back, e, &e->process.pid)
-              : (e->kind == SPAN_EVENT_RECEIVE ? find(there, e, &e->peer.pid) : NULL);
-    if (!c || !counts(c))
-        return at;
-    if (sends)
-        return at < c->taken ? at : c->taken - 1;
-    return at > c->sent ? at : c->sent + 1;
+    const double drifted = ((double)at - (double)since) / 1e9 * clock->drift_ppm * 1e3;
+    return at - clock->ahead_ns - ns_of(drifted);
 }
+
+/* When its first event was. */
+static int64_t first_of(const struct spans *s)
+{
+    int64_t first = 0;
+    for (size_t i = 0; i < s->n_events; i++)
+        if (i == 0 || s->events[i].at < first)
+            first = s->events[i].at;
+    return first;
+}
+
+/* ---- the events */
 
 /* As the events of this node name a process of the other's. */
 static void rename_process(struct span_process *p, const struct spans *s, const struct spans *other)
@@ -206,13 +255,16 @@ void spans_join(struct spans *s, const struct spans *other, struct spans_clock *
 {
     struct crossings there, back;
     struct label *list, *labels = labels_of(s, &list);
+    const int64_t since = first_of(other);
     cross(&there, s, other);
     cross(&back, other, s);
-    align(clock, &there, &back);
+    align(clock, &there, &back, since);
+    crossings_clear(&there);
+    crossings_clear(&back);
     for (size_t i = 0; i < spans_events(other); i++) {
         struct span_event e;
         spans_event_at(other, i, &e);
-        e.at_ns = moved(&e, clock->ahead_ns, &there, &back);
+        e.at_ns = moved(e.at_ns, clock, since);
         rename_process(&e.process, s, other);
         rename_process(&e.peer, s, other);
         if (find_label(labels, &e.label))
@@ -222,8 +274,6 @@ void spans_join(struct spans *s, const struct spans *other, struct spans_clock *
     }
     name_processes(s, other);
     spans_add_dropped(s, &other->fed);
-    crossings_clear(&there);
-    crossings_clear(&back);
     HASH_CLEAR(hh, labels);
     free(list);
 }

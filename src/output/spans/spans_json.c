@@ -92,23 +92,32 @@ LIST(spans_dropped_fields, "dropped", dropped_table);
 
 struct side_row {
     struct slice node, otp, ended_by;
-    int64_t events, skipped, messages;
-    double ahead_us, within_us;
+    int64_t events, skipped, stale, bytes, there, back;
+    double ahead_us, drift_ppm, within_us, arm_us, disarm_us, target_us;
 };
 #define AT(member) offsetof(struct side_row, member)
 static const struct field side_table[] = {
     {"node", "", FIELD_SLICE, COLUMN_TEXT, AT(node), "the node of `--with`"},
     {"otp", "", FIELD_SLICE, COLUMN_TEXT, AT(otp), "its OTP release"},
     {"ended_by", "", FIELD_SLICE, COLUMN_TEXT, AT(ended_by),
-     "as of the run: `stopped` with the other one"},
+     "as of the run: `stopped` after the other one; null: it had not ended when this was written"},
     {"events", "", FIELD_INT, COLUMN_COUNT, AT(events), "events kept there"},
     {"skipped", "", FIELD_INT, COLUMN_COUNT, AT(skipped), "events beyond a cap"},
+    {"stale", "", FIELD_INT, COLUMN_COUNT, AT(stale), "events of tokens of other captures"},
     {"clock_ahead_us", "", FIELD_REAL, COLUMN_RATE, AT(ahead_us),
-     "its monotonic clock less that of the captured node"},
+     "its monotonic clock less that of the captured node, at its first event"},
+    {"clock_drift_ppm", "", FIELD_REAL, COLUMN_RATE, AT(drift_ppm),
+     "and by so many millionths more as time goes by"},
     {"clock_within_us", "", FIELD_REAL, COLUMN_RATE, AT(within_us),
-     "so much more or less at most; null: not known"},
-    {"clock_messages", "", FIELD_INT, COLUMN_COUNT, AT(messages),
-     "messages that say so; 0: the wall clocks"},
+     "half of the distance of the bounds for that; null: they contradict"},
+    {"clock_messages_there", "", FIELD_INT, COLUMN_COUNT, AT(there),
+     "messages to it that bound its clock …"},
+    {"clock_messages_back", "", FIELD_INT, COLUMN_COUNT, AT(back),
+     "… and from it; 0: beamtop's own questions do"},
+    {"arm_us", "", FIELD_REAL, COLUMN_RATE, AT(arm_us), "work of that node to arm it"},
+    {"disarm_us", "", FIELD_REAL, COLUMN_RATE, AT(disarm_us), "and to disarm it"},
+    {"target_us", "", FIELD_REAL, COLUMN_RATE, AT(target_us), "all work of that node for it"},
+    {"bytes", "", FIELD_INT, COLUMN_COUNT, AT(bytes), "of that node's answers"},
 };
 LIST(spans_side_fields, "side", side_table);
 #undef AT
@@ -134,7 +143,7 @@ static const struct field span_table[] = {
     {"operation", "", FIELD_SLICE, COLUMN_TEXT, AT(operation),
      "function of a root, function or spawn, first atom of a message; null: the root is a process"},
     {"started_at", "", FIELD_SLICE, COLUMN_TEXT, AT(started_at),
-     "by the node's own clock, as 2026-01-31T22:13:20.123456Z"},
+     "by the captured node's own clock, as 2026-01-31T22:13:20.123456Z"},
     {"ended_at", "", FIELD_SLICE, COLUMN_TEXT, AT(ended_at), "likewise"},
     {"offset_us", "", FIELD_REAL, COLUMN_RATE, AT(offset_us), "its start, from the root's on"},
     {"duration_us", "", FIELD_REAL, COLUMN_RATE, AT(duration_us), "from its start to its end"},
@@ -447,14 +456,25 @@ static void put_side(struct spans_form *f)
             side->end != SPANS_END_NONE ? slice_of(spans_end_key(side->end)) : (struct slice){0},
         .events = (int64_t)side->events,
         .skipped = (int64_t)side->skipped,
-        .messages = (int64_t)clock->messages,
+        .stale = (int64_t)side->by.stale,
         .ahead_us = (double)clock->ahead_ns / 1000,
+        .drift_ppm = clock->drift_ppm,
         .within_us = spans_us(clock->within_ns),
+        .there = (int64_t)clock->there,
+        .back = (int64_t)clock->back,
+        .arm_us = side->arm_us,
+        .disarm_us = side->disarm_us,
+        .target_us = side->target_us,
+        .bytes = (int64_t)side->bytes,
     };
-    if (side->node[0] == '\0')
+    if (side->node[0] == '\0') {
         buf_puts(&f->out->buf, "null");
-    else
-        json_put_row(&f->out->buf, &spans_side_fields, &row);
+        return;
+    }
+    put_open(&f->out->buf, &spans_side_fields, &row);
+    buf_puts(&f->out->buf, ",\"verification\":");
+    json_put_value(&f->out->buf, json_check(&side->check));
+    buf_puts(&f->out->buf, "}");
 }
 
 static void put_run(struct spans_form *f, const struct spans_sum *sum)

@@ -179,29 +179,48 @@ static void put_span(struct spans_form *f, const struct span *span)
     sink_pieces_flush(f->out, SINK_PIECE_BYTES);
 }
 
-static void put_resource(struct spans_form *f)
+/* A node is a resource. */
+static void put_resource(struct spans_form *f, struct slice node, const char *otp)
 {
-    const struct slice node = slice_of(f->run->node[0] != '\0' ? f->run->node : "unknown_service");
     json_t *a = json_array();
     add_text(a, "service.name", node);
     add_text(a, "service.instance.id", node);
     add_text(a, "process.runtime.name", slice_of("BEAM"));
-    add_text(a, "process.runtime.version", slice_of(f->run->otp));
-    buf_puts(&f->out->buf, "{\"resourceSpans\":[{\"resource\":");
+    add_text(a, "process.runtime.version", slice_of(otp));
+    buf_puts(&f->out->buf, "{\"resource\":");
     json_put_value(&f->out->buf, json_pack("{s:o}", "attributes", a));
     buf_puts(&f->out->buf, ",\"scopeSpans\":[{\"scope\":{\"name\":\"beamtop\",\"version\":"
                            "\"" PACKAGE_VERSION "\"},\"spans\":[");
 }
 
+/* Those of the side, which is another resource, or all others. */
+static void put_spans(struct spans_form *f, uint32_t root, bool of_side)
+{
+    const struct slice side = slice_of(f->run->side.node);
+    const char *own = f->run->node[0] != '\0' ? f->run->node : "unknown_service";
+    bool any = false;
+    for (uint32_t at = root; at != SPAN_NONE; at = span_after(f->s, at)) {
+        const struct span *span = spans_at(f->s, at);
+        const struct slice node = span->process.node;
+        if ((node.len > 0 && !span->leaf && slice_equal(node, side)) != of_side)
+            continue;
+        buf_puts(&f->out->buf, any || of_side ? "," : "");
+        if (!any)
+            put_resource(f, of_side ? side : slice_of(own),
+                         of_side ? f->run->side.otp : f->run->otp);
+        put_span(f, span);
+        arena_reset(&f->arena);
+        any = true;
+    }
+    buf_puts(&f->out->buf, any ? "]}]}" : "");
+}
+
 void spans_otlp_put(struct spans_form *f)
 {
     for (size_t i = 0; i < f->n_roots; i++) {
-        put_resource(f);
-        for (uint32_t at = f->roots[i]; at != SPAN_NONE; at = span_after(f->s, at)) {
-            buf_puts(&f->out->buf, at != f->roots[i] ? "," : "");
-            put_span(f, spans_at(f->s, at));
-            arena_reset(&f->arena);
-        }
-        buf_puts(&f->out->buf, "]}]}]}\n");
+        buf_puts(&f->out->buf, "{\"resourceSpans\":[");
+        put_spans(f, f->roots[i], false);
+        put_spans(f, f->roots[i], true);
+        buf_puts(&f->out->buf, "]}\n");
     }
 }

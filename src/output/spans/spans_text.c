@@ -214,15 +214,14 @@ static void put_side(const struct spans_page *p)
                                        spans_safe(p, slice_of(side->otp))));
     spans_put_item(&line, arena_printf(&p->f->arena, "%s events", integer(p, side->events)));
     spans_put_item(&line, arena_printf(&p->f->arena, "%s skipped", integer(p, side->skipped)));
+    put_count(&line, side->by.stale, "of other captures");
     if (side->end != SPANS_END_STOPPED)
         spans_put_item(&line, end_text(side->end));
-    if (side->clock.within_ns >= 0)
+    if (side->clock.within_ns < 0)
+        spans_put_item(&line, "its clock moved: times do not fit");
+    else
         spans_put_item(&line, arena_printf(&p->f->arena, "its times are within %s",
                                            spans_time(p, side->clock.within_ns)));
-    else
-        spans_put_item(&line, side->clock.messages > 0
-                                  ? "its times are by the wall clocks and messages of one way"
-                                  : "its times are by the wall clocks");
     buf_puts(p->out, "\n");
 }
 

@@ -46,16 +46,17 @@ RootFlags = fun(true) -> [set_on_spawn | FullFlags]; (false) -> LightFlags end,
 
 %% How many processes have a token: of an application, or of another tool. Clearing ours would clear
 %% them too. Not those of an earlier capture of this node, which another node has sent back since,
-%% nor those of a capture of the node Origin, whose side this is: they have a pid of it for a label.
+%% nor those of a capture of the node Origin, whose side this is: their label is a pid of that node.
 Tokens = fun(Origin) ->
-    Label = {element, 2, '$1'},
-    Here = [{'andalso', {'=:=', {node, Label}, {node}},
-             {'=/=', {'band', {element, 1, '$1'}, StrictMonotonic}, 0}}],
+    {Label, Sender} = {{element, 2, '$1'}, {element, 4, '$1'}},
+    Here = {'andalso', {'=:=', {node, Label}, {node}},
+            {'andalso', {is_pid, Sender}, {'=/=', {node, Sender}, {node}}}},
     There = case catch binary_to_existing_atom(Origin, utf8) of
-        Node when is_atom(Node) -> [{'=:=', {node, Label}, {const, Node}}];
-        _ -> []
+        Node when is_atom(Node) -> {'=:=', {node, Label}, {const, Node}};
+        _ -> false
     end,
-    Ours = {'andalso', {is_pid, Label}, list_to_tuple(['orelse', false | Here ++ There])},
+    Ours = {'andalso', {'=/=', {'band', {element, 1, '$1'}, StrictMonotonic}, 0},
+            {'andalso', {is_pid, Label}, {'orelse', Here, There}}},
     Have = ets:match_spec_compile(
         [{{sequential_trace_token, '$1'}, [{'=/=', '$1', []}, {'not', Ours}], [true]}]),
     Count = fun Count(Left, N) ->
@@ -153,7 +154,8 @@ Arm = fun(#{keeper := Keeper, otp := Otp, untraced := Untraced}, Asked) ->
         _ -> RootFlags(Full)
     end,
     First = case Process of none -> [call, arity, strict_monotonic_timestamp]; _ -> Flags end,
-    Plan = #{place => At, flags => Flags, local => Mfas ++ [Mfa || {Mfa, _} <- Called],
+    Plan = #{place => At, flags => Flags, word => not Guest,
+             local => Mfas ++ [Mfa || {Mfa, _} <- Called],
              messages => case Guest of true -> []; false -> [send, 'receive'] end,
              counters => [], collector => C,
              who => case Full of _ when Guest -> {pids, []}; false -> Chosen; _ -> children end},
@@ -162,7 +164,8 @@ Arm = fun(#{keeper := Keeper, otp := Otp, untraced := Untraced}, Asked) ->
                   SpawnOptions(SentinelBytes)),
     C ! {Self, plan, Plan},
     Queue = case Full of true -> MostFullQueue; false -> MostQueue end,
-    W = spawn_opt(erlang, apply, [Watcher, [Self, C, Queue, Called =/= [], Ms]],
+    Watching = [Self, C, Queue, Called =/= [], not Guest, Ms],
+    W = spawn_opt(erlang, apply, [Watcher, Watching],
                   SpawnOptions(SentinelBytes)),
     Key = make_ref(),
     R = case Context of true -> StartReader(C, Key); false -> none end,
@@ -205,6 +208,7 @@ Arm = fun(#{keeper := Keeper, otp := Otp, untraced := Untraced}, Asked) ->
             {_, 0, _} -> {no_processes, Capture};
             {_, _, none} ->
                 seq_trace:set_system_tracer(C),
+                W ! {Self, set},
                 Guest orelse Word((Within(Roots, MostRoots) - 1) * Within(Every, MostEvery) + 1),
                 {armed, Capture#{arm_us => Us(Began)}};
             {_, _, Foreign} -> {{system_tracer, Foreign}, Capture}

@@ -99,8 +99,8 @@ static void ask_events(struct spans_session *t);
 /* Nothing more is asked for: what is left is looked at. */
 static void done(struct spans_session *t)
 {
-    struct spans_run *run = t->run;
-    if (!t->drained || t->names_asked || run->status.phase >= SESSION_VERIFYING)
+    struct spans_run *run = t->run; /* NULL: taken, after the end */
+    if (!run || !t->drained || t->names_asked || run->status.phase >= SESSION_VERIFYING)
         return;
     spans_build(run->spans);
     run->version++;
@@ -125,9 +125,22 @@ static void broke(struct spans_session *t, const struct error *why)
     go_on(t);
 }
 
+/* The node looked at its clock after it was asked, and before its answer came. */
+static void note_clock(struct spans_session *t, int64_t mono_ns)
+{
+    struct spans_here *here = &t->run->here;
+    const int64_t most = mono_ns - (int64_t)t->asked_ns;
+    const int64_t least = mono_ns - (int64_t)session_now(&t->s);
+    here->most_ns = !here->known || most < here->most_ns ? most : here->most_ns;
+    here->least_ns = !here->known || least > here->least_ns ? least : here->least_ns;
+    here->known = true;
+}
+
 static void note_part(struct spans_session *t, const struct spans_part *part)
 {
     struct spans_run *run = t->run;
+    if (part->end == SPANS_END_NONE) /* else it is the time of the end */
+        note_clock(t, to_ns(t, part->mono));
     if (part->counted && part->end != SPANS_END_KILLED) {
         run->roots = (unsigned)part->roots;
         run->open = (unsigned)part->open;
@@ -207,6 +220,7 @@ static void on_armed(void *arg, const struct answer *answer)
     }
     t->per_second = armed.per_second;
     t->run->mono_ns = to_ns(t, armed.mono);
+    note_clock(t, t->run->mono_ns);
     t->run->wall_us = armed.wall_us > 0 && armed.wall_us < MOST_WALL_US ? armed.wall_us : 0;
     t->armed_ns = session_now(&t->s);
     t->run->arm_us = armed.arm_us;
@@ -221,6 +235,7 @@ static void on_armed(void *arg, const struct answer *answer)
 static void arm(struct session *s)
 {
     s->touched = true;
+    of(s)->asked_ns = session_now(s);
     session_step(s, SESSION_ARMING, QUESTION_SPANS, spans_arm_arg(of(s)), SPANS_ASK_MS, on_armed);
 }
 

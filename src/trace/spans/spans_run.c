@@ -37,12 +37,6 @@ void spans_run_free(struct spans_run *run)
     free(run);
 }
 
-/* Monotonic time less wall clock time. */
-static int64_t ahead_of_wall(const struct spans_run *run)
-{
-    return run->mono_ns - run->wall_us * 1000;
-}
-
 void spans_run_join(struct spans_run *run, const struct spans_run *side)
 {
     struct spans_side *is = &run->side;
@@ -51,7 +45,14 @@ void spans_run_join(struct spans_run *run, const struct spans_run *side)
     is->events = side->events;
     is->skipped = side->skipped;
     is->end = side->end;
-    is->clock = (struct spans_clock){.ahead_ns = ahead_of_wall(side) - ahead_of_wall(run)};
+    is->arm_us = side->arm_us;
+    is->disarm_us = side->disarm_us;
+    is->target_us = side->target_us;
+    is->bytes = side->bytes;
+    is->by = side->by;
+    is->check = side->status.check;
+    is->clock = (struct spans_clock){.least_ns = side->here.least_ns - run->here.most_ns,
+                                     .most_ns = side->here.most_ns - run->here.least_ns};
     spans_join(run->spans, side->spans, &is->clock);
     spans_build(run->spans);
     run->version++;

@@ -67,6 +67,7 @@ DropStale = fun({{Mono, _}, _, _, _, _, _, _, _, _, _}, S) ->
     {Since, N} = map_get(window, S),
     Next = Skip(stale, S),
     case Mono - Since of
+        _ when map_get(origin, S) =/= none -> Next; %% they may be of other captures
         Earlier when Earlier < 0 -> Next;
         Later when Later > Second -> Next#{window := {Mono, 1}};
         _ when N + 1 < MostStale -> Next#{window := {Since, N + 1}};
@@ -242,6 +243,14 @@ Introduced = fun(Label, S) ->
         orelse atom_to_binary(node(Label), utf8) =/= Origin of
         true -> S;
         false -> S#{seen := Seen#{Label => {0, #{}}}, roots := map_get(roots, S) + 1}
+    end
+end,
+
+%% What has a token of neither is of another capture, and none of our business.
+WhenOurs = fun(On, Event, S) ->
+    case map_get(origin, S) =:= none orelse is_map_key(element(5, Event), map_get(seen, S)) of
+        true -> On(Event, S);
+        false -> Skip(stale, S)
     end
 end,
 

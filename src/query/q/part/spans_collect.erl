@@ -25,8 +25,8 @@ end,
 
 %% May run twice, and by any of ours. Tokens of ours are dead without a system tracer; whoever sets
 %% one next would see them, so they are cleared where nobody else can have any.
-SpansDisarm = fun(#{collector := C} = Plan) ->
-    Word(0),
+SpansDisarm = fun(#{collector := C, word := Counts} = Plan) ->
+    Counts andalso Word(0),
     TracerOff(C),
     case C of
         none -> ok;
@@ -37,7 +37,7 @@ SpansDisarm = fun(#{collector := C} = Plan) ->
     end,
     Disarm(Plan),
     ClearTokens(),
-    Word(0)
+    Counts andalso Word(0)
 end,
 
 %% By the collector, when nobody else is there to do it.
@@ -67,7 +67,8 @@ end,
 
 %% A system tracer with a long queue is memory of the node, and nothing in the VM bounds it. The
 %% collector may be far behind: what ends the capture is seen here. Set: the system tracer was ours.
-Watcher = fun(H, C, MostQueued, Calls, Ms) ->
+%% Counts: roots are counted by the control word.
+Watcher = fun(H, C, MostQueued, Calls, Counts, Ms) ->
     SignAs(false),
     Until = erlang:monotonic_time(millisecond) + Ms,
     %% Flags of full mode stay until the collector has come to the end of its queue: processes that
@@ -85,7 +86,7 @@ Watcher = fun(H, C, MostQueued, Calls, Ms) ->
         end
     end,
     End = fun(Why) ->
-        Word(0),
+        Counts andalso Word(0),
         TracerOff(C),
         Calls andalso ClearTokens(),
         H ! {ends, C, Why},
@@ -100,7 +101,10 @@ Watcher = fun(H, C, MostQueued, Calls, Ms) ->
             {_, _} ->
                 case erlang:monotonic_time(millisecond) > Until of
                     true -> End(time);
-                    false -> receive after WatchMs -> Watch(Set orelse Tracer =:= C) end
+                    false ->
+                        receive {H, set} -> Watch(true)
+                        after WatchMs -> Watch(Set orelse Tracer =:= C)
+                        end
                 end;
             undefined -> ok
         end
@@ -142,8 +146,8 @@ OnSpan = fun({Ts, Kind, P, _, Label, _, Tag, _, _, _} = Event, S) ->
     Opens = map_get(opens, S),
     case Kind of
         _ when is_map_key(P, map_get(denied, S)) -> S;
-        send when is_pid(Label) -> OnSend(Event, S);
-        'receive' when is_pid(Label) -> OnReceive(Event, Introduced(Label, S));
+        send when is_pid(Label) -> WhenOurs(OnSend, Event, S);
+        'receive' when is_pid(Label) -> WhenOurs(OnReceive, Event, Introduced(Label, S));
         enter -> OnEnter(Event, S);
         root ->
             Before = maps:get(P, Opens, 0),
@@ -226,7 +230,7 @@ end,
 %% queue for a message that fits: of a long queue that takes seconds, and memory.
 SpansFinish = fun(Why, #{holder := H, plan := Plan} = S) ->
     TracerOff(self()),
-    Word(0),
+    map_get(word, Plan) andalso Word(0),
     map_size(map_get(called, S)) > 0 andalso ClearTokens(),
     {_, Queued} = process_info(self(), message_queue_len),
     Drain = fun Drain(N, Next) ->

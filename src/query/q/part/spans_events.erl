@@ -120,6 +120,7 @@ TagOf = fun(Message) ->
         {'$gen_cast', Request} -> {cast, none, HeadOf(Request)};
         {'EXIT', P, Reason} when is_pid(P) -> {exit, none, HeadOf(Reason)};
         {spawn_request, _, _, _, Mfa, _, _, _} -> {spawn, none, MfaOf(Mfa)};
+        {spawn_request, _, _, _, Mfa, _} -> {spawn, none, MfaOf(Mfa)}; %% of another node
         {spawn_reply, _, _, _} -> {spawned, none, none};
         {Label, {P, Tag}, Request} when is_pid(P) ->
             case RefOf(Tag) of

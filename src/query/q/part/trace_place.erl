@@ -89,7 +89,8 @@ end,
 
 %% ---- Disarming. May run twice, and by any of the three processes: nothing in it needs another.
 %% Plan: #{place, flags, local => [Mfa], messages => [send | 'receive'], counters => [{Item,
-%% [Mfa]}], who => Which}. What a foreign tool has put in place of ours since is left.
+%% [Mfa]}], who => Which, word => whether the control word is ours (without it: yes)}. What a
+%% foreign tool has put in place of ours since is left.
 
 OursOf = fun(Mfas) ->
     Ours = ets:match_spec_compile(
@@ -124,8 +125,9 @@ UnflagSession = fun(S, Flags, Who) ->
 end,
 
 Disarm = fun(#{place := Place, flags := Flags, local := Local, messages := Messages,
-               counters := Counters, who := Who}) ->
-    Word(0),
+               counters := Counters, who := Who} = Plan) ->
+    Counts = maps:get(word, Plan, true),
+    Counts andalso Word(0),
     case Place of
         {session, S} ->
             UnflagSession(S, Flags, Who),
@@ -139,5 +141,5 @@ Disarm = fun(#{place := Place, flags := Flags, local := Local, messages := Messa
             [SetAll(Place, EachWith(Mfas, false), [Item]) || {Item, Mfas} <- Counters]
     end,
     %% Once more: a caller between reading and writing may have put an old value back.
-    Word(0)
+    Counts andalso Word(0)
 end,
