@@ -251,6 +251,8 @@ tests_screen_test_replay_SOURCES = tests/screen/test_replay.c tests/screen/golde
 tests_screen_test_replay_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
 tests_screen_test_replay_LDADD = src/libui.a $(NCURSES_LIBS) $(READLINE_LIBS) $(REPORT_LIBS) $(CMOCKA_LIBS)
 EXTRA_DIST += tests/screen/golden
+# A folder, which golden.c is not the source of.
+tests/screen/golden: ;
 UNIT_UI += tests/unit/ui/test_flame
 tests_unit_ui_test_flame_SOURCES = tests/unit/ui/test_flame.c
 tests_unit_ui_test_flame_LDADD = src/libui.a src/libmodel.a $(BASE_LIBS) $(CMOCKA_LIBS)

@@ -46,10 +46,11 @@ static struct lost lost_of(const struct judge *j, const json_t *now)
     return l;
 }
 
-double judge_without_cpu(const struct judge *j)
+double judge_without_cpu(const struct judge *j, bool *comes)
 {
     json_t *now = fact_at(j, j->to);
     struct lost l = lost_of(j, now);
+    *comes = json_is_object(now) && !(l.seconds > 0);
     json_decref(now);
     return recording_restarted(j->recording, j->from, j->to) ? NAN : l.without;
 }

@@ -100,8 +100,9 @@ double fact_number(const json_t *object, const char *key);
 const char *fact_text(const json_t *object, const char *key);
 /* "31%", "1.3 GiB", "1.2k", "62,010", "4 min 58 s": of the findings' arena. */
 const char *judge_percent(struct judge *j, double share);
-/* Of the time in which the normal schedulers were ready to run, the share without a CPU; NaN. */
-double judge_without_cpu(const struct judge *j);
+/* Of the time in which the normal schedulers were ready to run, the share without a CPU; NaN:
+   unknown. *comes: their times are counted, and one moment of it is known so far. */
+double judge_without_cpu(const struct judge *j, bool *comes);
 const char *judge_bytes(struct judge *j, double bytes);
 const char *judge_count(struct judge *j, double n);
 const char *judge_number(struct judge *j, double n);

@@ -18,9 +18,10 @@
    the host may be what kept one from answering. */
 #define STARVED 0.5
 
-static enum finding_severity severity_of(const struct span_stats *late, bool starved)
+/* excused: by what the host may have done. */
+static enum finding_severity severity_of(const struct span_stats *late, bool excused)
 {
-    if (starved)
+    if (excused)
         return late->max >= VERY_LONG ? FINDING_LOOK : FINDING_NOTE;
     if (late->max >= VERY_LONG || late->mean >= VERY_OFTEN)
         return FINDING_ACT;
@@ -45,9 +46,11 @@ void judge_late_scheduler(struct judge *j)
     }
     if (late.max < NOTED)
         return;
-    double without = judge_without_cpu(j);
+    bool comes; /* in a minute it is known whether the host lacked CPUs */
+    double without = judge_without_cpu(j, &comes);
     bool starved = without >= STARVED; /* not when it is NaN */
-    struct finding *f = judge_find(j, severity_of(&late, starved), judge_sure(j, late.max, NOTED));
+    struct finding *f =
+        judge_find(j, severity_of(&late, starved || comes), judge_sure(j, late.max, NOTED));
     f->effort = EFFORT_SMALL;
     text_duration(longest, sizeof longest, late.max / 1000);
     text_duration(p95, sizeof p95, late.p95 / 1000);

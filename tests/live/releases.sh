@@ -28,7 +28,7 @@ start_node() {
         Load(audit),
         $load:start(\"$inside\", Load($load)), timer:sleep(1200000), halt()." >"$work/node" 2>&1 &
     node_pid=$!
-    wait_until 60 test -s "$dir/pid" || { cat "$work/node"; return 1; }
+    wait_until 300 test -s "$dir/pid" || { cat "$work/node"; return 1; }
 }
 
 stop_node() {

@@ -42,7 +42,7 @@ the_other_node_starts() {
                {module, M} = code:load_binary(M, atom_to_list(M), Code) end || M <- [audit, spans_load]],
         spans_load:start(\"$inside\", []), timer:sleep(1200000), halt()." >"$work/other" 2>&1 &
     other_pid=$!
-    wait_until 60 test -s "$other_dir/pid" || { cat "$work/other"; return 1; }
+    wait_until 300 test -s "$other_dir/pid" || { cat "$work/other"; return 1; }
     printf '%s' "$other" >"$dir/other"
     order meet
 }
