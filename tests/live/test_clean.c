@@ -109,15 +109,30 @@ static void tell_state(pid_t pid)
         print_message("nothing can be said of process %ld\n", (long)pid);
 }
 
-static int wait_for(pid_t pid)
+/* What the node has of programs that are connected: a question without an answer is seen there. */
+static void tell_node(struct target *t)
+{
+    static const char ours[] =
+        "{nodes(hidden), [{P, process_info(P, [initial_call, current_stacktrace, status, messages,"
+        " links, reductions])} || P <- processes(), {dictionary, D} <- [process_info(P, "
+        "dictionary)],"
+        " element(1, proplists:get_value('$initial_call', D, {none})) =:= beamtop]}.";
+    static char said[65536];
+    if (node_eval(&t->node, ours, said, sizeof said) == 0)
+        print_message("the node has: %s\n", said);
+}
+
+/* Waits for its end, for which there is such a reason. */
+static int wait_for(struct target *t, pid_t pid, const char *why)
 {
     int status = 0;
     uint64_t limit = clock_mono_ns() + ENDS_WITHIN_MS * UINT64_C(1000000);
     while (waitpid(pid, &status, WNOHANG) == 0) {
         if (clock_mono_ns() > limit) {
             tell_state(pid);
+            tell_node(t);
             kill(pid, SIGKILL);
-            fail_msg("a program that was told to end did not within %d ms", ENDS_WITHIN_MS);
+            fail_msg("a program did not end within %d ms: %s", ENDS_WITHIN_MS, why);
         }
         sleep_ms(2);
     }
@@ -194,8 +209,8 @@ static void test_quick_ends(struct target *t)
         pid_t pid = start_beamtop(t, "0");
         sleep_ms(after_ms);
         kill(pid, number);
-        wait_for(pid);
-        snprintf(what, sizeof what, "signal %d", number);
+        snprintf(what, sizeof what, "signal %d after %u ms", number, after_ms);
+        wait_for(t, pid, what);
         expect_clean(t, CLEAN_WITHIN_MS, what, after_ms);
     }
 }
@@ -212,7 +227,7 @@ static void test_frozen_ends(struct target *t)
     expect_clean(t, GIVEN_UP_WITHIN_MS, "SIGSTOP", 0);
     for (int i = 0; i < FROZEN_ENDS; i++) {
         kill(pids[i], SIGKILL);
-        wait_for(pids[i]);
+        wait_for(t, pids[i], "killed while frozen");
     }
 }
 
@@ -228,7 +243,7 @@ static void use_all_names(struct target *t)
     }
     for (size_t i = 0; i < ARRAY_LEN(pool); i++) {
         kill(pool[i], SIGTERM);
-        wait_for(pool[i]);
+        wait_for(t, pool[i], "SIGTERM beside others");
     }
 }
 
@@ -254,7 +269,7 @@ static void test_release(const char *release, const char *root)
         return;
     /* The first connect costs the atoms of our expressions, names and pool; once. */
     for (int i = 0; i < 2; i++) {
-        int status = wait_for(start_beamtop(&t, "2"));
+        int status = wait_for(&t, start_beamtop(&t, "2"), "two ticks");
         assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     }
     use_all_names(&t);
