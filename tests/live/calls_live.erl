@@ -502,9 +502,19 @@ deaths_test({Node, _}, K) ->
          end,
          until_clean(K, {Who, Ask}, 600),
          exit(Client, kill)
-     end || Ask <- [{count, 45000, all, 5}, {time, 45000, [call_time], all}],
+     end || Ask <- [{count, 45000, all, 5} | time_when_killed(Node)],
             Who <- [client, keeper, holder, both, sentinel]],
     queries:wait(fun() -> Processes() =< Before + 3 end, ?LONG_MS).
+
+%% The VM of OTP 23 may die when the tracer of call_time is killed (docs/performance.md).
+time_when_killed(Node) ->
+    case rpc:call(Node, erlang, system_info, [otp_release]) of
+        "23" ->
+            io:format("# ~s: nobody is killed while own time is counted: its VM may die of that~n",
+                      [Node]),
+            [];
+        _ -> [{time, 45000, [call_time], all}]
+    end.
 
 until_clean(K, What, Tries) ->
     timer:sleep(50),
