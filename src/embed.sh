@@ -3,7 +3,8 @@
 # Text files as a C table: embed.sh SYMBOL FILE... > out.c
 # Makes `const struct embedded SYMBOL[]` (base/embed.h), ended by a NULL name. A file's name in the
 # table is its last path component. A line of a file that is `-include("NAME").` becomes the text of
-# NAME, a path from that file; NAME includes nothing itself. Lines of an Erlang file that are a comment alone stay behind.
+# NAME, a path from that file; NAME includes nothing itself. Lines of an Erlang file that are a
+# comment alone stay behind.
 set -eu
 symbol=$1
 shift

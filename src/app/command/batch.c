@@ -221,11 +221,12 @@ int batch_exit_code(const struct batch *b)
     return b->signal == SIGTERM ? 128 + SIGTERM : EXIT_DONE;
 }
 
-void batch_tell_verified(const struct batch *b, const struct session_check *check)
+void batch_tell_verified(const struct batch *b, const struct session_check *check,
+                         const char *where)
 {
     if (b->job->options->format == FORMAT_TEXT && check->done && check->clean)
-        tell_line("verified after %.0f ms: nothing left on the node",
-                  (double)check->after_us / 1000);
+        tell_line("verified after %.0f ms: nothing left on %s", (double)check->after_us / 1000,
+                  where);
 }
 
 void batch_end(struct batch *b, const struct error *err)

@@ -55,8 +55,9 @@ int batch_run(const struct batch_job *job);
 
 /* Of a session that has ended: the exit code where nothing went wrong, also by a signal … */
 int batch_exit_code(const struct batch *b);
-/* … for people, that nothing of it is left, where that is verified … */
-void batch_tell_verified(const struct batch *b, const struct session_check *check);
+/* … for people, that nothing of it is left there ("the node"), where that is verified … */
+void batch_tell_verified(const struct batch *b, const struct session_check *check,
+                         const char *where);
 /* … and the end of the run, with what went wrong (ERR_NONE: nothing). */
 void batch_end(struct batch *b, const struct error *err);
 

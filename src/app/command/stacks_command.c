@@ -204,7 +204,7 @@ static void ended(struct stacking *t, const struct trace_state *state)
         put(t, state);
     if (!check->unarmed && !(check->done && check->clean) && state->end != END_LINK)
         error_set(&err, ERR_TARGET, "%s", check->text);
-    batch_tell_verified(t->run, check);
+    batch_tell_verified(t->run, check, "the node");
     batch_end(t->run, &err);
 }
 

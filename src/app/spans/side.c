@@ -18,15 +18,9 @@ struct side {
     struct model *model;
     struct source *source;
     struct session *session; /* NULL: not yet */
-    bool over, opening;
+    bool over;
     struct error err;
 };
-
-static void changed(struct side *s)
-{
-    if (!s->opening)
-        s->setup.on_change(s->setup.arg);
-}
 
 static void end(struct side *s, const struct error *why)
 {
@@ -35,7 +29,7 @@ static void end(struct side *s, const struct error *why)
     s->over = true;
     if (why && why->code != ERR_NONE)
         error_set(&s->err, why->code, "%.100s: %.300s", s->node, why->text);
-    changed(s);
+    s->setup.on_change(s->setup.arg);
 }
 
 /* ---- its session */
@@ -44,15 +38,11 @@ static void on_session(void *arg)
 {
     struct side *s = arg;
     const struct spans_run *run = spans_session_run(s->session);
-    struct error err = run->status.error;
+    struct error err = spans_run_error(run);
     if (session_runs(s->session)) {
-        changed(s);
+        s->setup.on_change(s->setup.arg);
         return;
     }
-    if (err.code == ERR_NONE && run->end == SPANS_END_KILLED)
-        error_set(&err, ERR_TARGET, "the capture broke off: a helper process on the node ended");
-    if (err.code == ERR_NONE && run->end == SPANS_END_LOST)
-        error_set(&err, ERR_LOST, "the capture broke off: the connection was lost");
     if (err.code == ERR_NONE && !run->status.check.clean)
         error_set(&err, ERR_TARGET, "%s", run->status.check.text);
     end(s, &err);
@@ -132,7 +122,6 @@ int side_open(struct side **out, const struct side_setup *setup, struct error *e
     s->options = *setup->options;
     s->options.host = NULL;
     s->options.port = 0;
-    s->opening = true;
     snprintf(s->node, sizeof s->node, "%s", setup->node);
     snprintf(s->origin, sizeof s->origin, "%s", setup->origin);
     s->model = model_new();
@@ -147,7 +136,6 @@ int side_open(struct side **out, const struct side_setup *setup, struct error *e
         .arg = s,
     };
     int rc = source_open(&s->source, setup->node, &of, err);
-    s->opening = false;
     if (rc != 0) {
         side_close(s);
         return rc;
@@ -196,7 +184,6 @@ void side_close(struct side *s)
 {
     if (!s)
         return;
-    s->opening = true; /* nobody listens any more */
     session_free(s->session);
     source_close(s->source, NULL, NULL);
     model_free(s->model);

@@ -26,7 +26,6 @@ struct capturing {
     struct side *side;        /* NULL: none */
     struct spans_run *joined; /* what both nodes have; NULL: not yet, or one has */
     bool reported;
-    bool told;         /* that the other side has ended */
     uint64_t ended_ms; /* since then the side is waited for; 0: not yet */
     int signal_before; /* one that came before that */
     uint64_t version;  /* that progress was shown of */
@@ -127,12 +126,7 @@ static struct error error_of(const struct capturing *t, const struct spans_run *
 {
     struct error err = t->run->rt.err;
     if (err.code == ERR_NONE)
-        err = run->status.error;
-    if (err.code == ERR_NONE && (run->end == SPANS_END_KILLED || run->end == SPANS_END_LOST))
-        error_set(&err, run->end == SPANS_END_LOST ? ERR_LOST : ERR_TARGET,
-                  "the capture broke off: %s",
-                  run->end == SPANS_END_LOST ? "the connection was lost"
-                                             : "a helper process on the node ended");
+        err = spans_run_error(run);
     if (err.code == ERR_NONE && t->side)
         err = *side_error(t->side);
     if (err.code == ERR_NONE && t->side && !side_is_over(t->side))
@@ -144,14 +138,12 @@ static struct error error_of(const struct capturing *t, const struct spans_run *
 /* What is left on a node, for people. */
 static void tell_left(const struct capturing *t, const struct spans_run *run, const char *node)
 {
-    const struct session_check *check = &run->status.check;
     if (run->end == SPANS_END_TRACED)
         tell_line("trace tokens stay in processes of %s while another tool has the system tracer; "
                   "seq_trace:reset_trace() clears them",
                   node);
-    else if (t->options->format == FORMAT_TEXT && check->done && check->clean)
-        tell_line("verified after %.0f ms: nothing left on %s", (double)check->after_us / 1000,
-                  node);
+    else
+        batch_tell_verified(t->run, &run->status.check, node);
 }
 
 static void ended(struct capturing *t)
@@ -230,11 +222,9 @@ static void on_side(void *arg)
             error_set(&t->run->rt.err, ERR_TARGET, "%s: its side ended before the capture began",
                       t->options->with);
         session_stop(t->run->session);
-    } else if (side_is_over(t->side) && phase < SESSION_ENDING && why->code != ERR_NONE &&
-               !t->told) {
+    } else if (side_is_over(t->side) && phase < SESSION_ENDING && why->code != ERR_NONE) {
         tell_line("%s; the other node's goes on", why->text);
     }
-    t->told = side_is_over(t->side);
     on_change(t);
 }
 

@@ -220,7 +220,8 @@ void spans_otlp_put(struct spans_form *f)
     for (size_t i = 0; i < f->n_roots; i++) {
         buf_puts(&f->out->buf, "{\"resourceSpans\":[");
         put_spans(f, f->roots[i], false);
-        put_spans(f, f->roots[i], true);
+        if (*f->run->side.node)
+            put_spans(f, f->roots[i], true);
         buf_puts(&f->out->buf, "]}\n");
     }
 }
