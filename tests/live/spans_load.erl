@@ -8,8 +8,11 @@
 %%   system_tracer, no_system_tracer   another tool's
 %%   kill_armed     two of beamtop's four processes there are killed, once it captures
 %%   kill_arming    … one or two, as soon as it begins to set anything
+%%   kill_later     two of them, some time after
 %%   token, own_token, no_token   this process has a token of its application, one that looks like
 %%                  one of beamtop's, or none
+%%   has_token      `said` is written: whether it has one
+%%   watch, no_watch   processes ask again and again for the queue of one that runs, as monitors do
 %%   meet           the node whose name the file `other` has is the one that root(far) asks
 -module(spans_load).
 
@@ -62,12 +65,27 @@ serve(Dir, Baseline, Looper, Until) ->
         spin(rand:uniform(3000)),
         kill(rand:uniform(2))
     end),
+    asked(Dir, "kill_later", fun() ->
+        wait_for(fun() -> is_pid(whereis(beamtop_trace)) end),
+        timer:sleep(rand:uniform(400)),
+        kill(2)
+    end),
     asked(Dir, "token", fun() -> seq_trace:set_token(label, 17) end),
     asked(Dir, "own_token", fun() ->
         [seq_trace:set_token(K, V)
          || {K, V} <- [{label, self()}, {send, true}, {strict_monotonic_timestamp, true}]]
     end),
+    asked(Dir, "has_token", fun() -> say(Dir, io_lib:format("~p", [seq_trace:get_token() =/= []])) end),
     asked(Dir, "no_token", fun() -> seq_trace:set_token([]) end),
+    asked(Dir, "watch", fun() ->
+        register(watched, spawn(fun() -> until(infinity) end)),
+        [register(list_to_atom("watcher_" ++ integer_to_list(I)),
+                  spawn(fun Look() -> process_info(whereis(watched), message_queue_len), Look() end))
+         || I <- [1, 2]]
+    end),
+    asked(Dir, "no_watch", fun() ->
+        [exit(whereis(N), kill) || N <- [watcher_1, watcher_2, watched]]
+    end),
     asked(Dir, "meet", fun() ->
         {ok, Name} = file:read_file(filename:join(Dir, "other")),
         Other = binary_to_atom(Name, utf8),
@@ -85,7 +103,7 @@ serve(Dir, Baseline, Looper, Until) ->
                     Pid;
                 false -> Now
             end
-        end, Looper, [hot, far, erpc | cases()]),
+        end, Looper, [hot, far, erpc, big | cases()]),
     Stopped = filelib:is_file(filename:join(Dir, "stop")),
     asked(Dir, "stop", fun() -> stop(Next) end),
     receive after 20 -> ok end,
@@ -225,13 +243,14 @@ root(twice) ->
     [spawn(fun() -> [spawn(fun told/0) ! {'$gen_cast', again} || _ <- lists:seq(1, 5)] end)
      || _ <- lists:seq(1, 15)],
     busy(100);
-root(Case) when Case =:= called; Case =:= heavy -> gen_server:call(b, {busy, 100});
+root(Case) when Case =:= called; Case =:= heavy -> gen_server:call(b, {busy, 300});
 root(other) -> gen_server:call(b, {defer, 0});
 root(crowd) ->
     [spawn(fun() -> [spawn(fun late/0) || _ <- lists:seq(1, 5)], late() end)
      || _ <- lists:seq(1, 15)],
     busy(20);
 root(calm) -> [spawn(fun() -> busy(1) end) || _ <- lists:seq(1, 10)], busy(100);
+root(big) -> gen_server:call(b, {busy, 1, lists:duplicate(4000000, large)});
 root(stale) -> gen_server:call(b, {busy, 1});
 root(erpc) -> erpc:call(persistent_term:get(other), erlang, node, []);
 root(far) ->
@@ -289,6 +308,7 @@ handle_call(work, _, S) ->
     gen_server:call(b, {busy, 2}),
     {reply, R, S};
 handle_call({busy, Ms}, _, S) -> busy(Ms), {reply, ok, S};
+handle_call({busy, Ms, What}, _, S) -> busy(Ms), {reply, What, S};
 handle_call({sleep, Ms, Gone}, _, S) -> timer:sleep(Ms), until_gone(Gone), {reply, ok, S};
 handle_call(crash, _, _) -> busy(5), exit(boom).
 handle_cast({busy, Ms}, S) -> busy(Ms), {noreply, S}.

@@ -277,11 +277,14 @@ tokens_of_requests_that_are_over() {
         code=$?
         order stop || return 1
         ends_with 0 "$code" && is_clean || return 1
-        ! jq -e '.clearings >= 1' "$work/out" >/dev/null || break
+        ! jq -e '.clearings >= 1 or .stale >= 200' "$work/out" >/dev/null || break
     done
-    shows '.stale >= 200 and .clearings >= 1 and .skipped == 0 and .dropped.leaked <= 4 * .clearings
-        and .events <= 7 * .roots_taken
-        and all(.roots[]; (child("call") | length) <= 1)' && no_token_emits
+    case $1 in
+    25) shows '.clearings == 0 and .skipped == 0 and .dropped.leaked == 0' || return 1 ;;
+    *) shows '.stale >= 200 and .clearings >= 1 and .skipped == 0 and .dropped.leaked <= 4 * .clearings' || return 1 ;;
+    esac
+    shows '.events <= 7 * .roots_taken
+        and all(.roots[]; (child("call") | length) <= 1)' && no_token_emits "$1"
 }
 
 # Counted and sampled by the VM: callers that race may make it one more or less.
@@ -304,9 +307,17 @@ guards_choose() {
     ends_with 0 "$code" && is_clean && shows '.ended_by == "time" and .roots == []'
 }
 
+# On OTP 25 tokens are not cleared: they go with the next requests, and requests go on.
 no_token_emits() {
-    order emits || return 1
-    [ "$(cat "$dir/said")" = 0 ] || { echo "events: $(cat "$dir/said")"; return 1; }
+    tries=1
+    [ "$1" != 25 ] || tries=100
+    while [ "$tries" -gt 0 ]; do
+        order emits || return 1
+        [ "$(cat "$dir/said")" != 0 ] || return 0
+        tries=$((tries - 1))
+    done
+    echo "events: $(cat "$dir/said")"
+    return 1
 }
 
 another_system_tracer_is_left_alone() {
@@ -378,9 +389,20 @@ nothing_is_left_after_deaths() {
         wait_until 60 test ! -f "$dir/kill_$how" || { echo "not killed: $how"; return 1; }
         [ "$code" != 2 ] || { cat "$work/err"; return 1; }
         is_clean || { echo "after a death while $how"; return 1; }
-        no_token_emits || { echo "after a death while $how"; return 1; }
+        no_token_emits "$1" || { echo "after a death while $how"; return 1; }
     done
     order stop
+}
+
+# On OTP 25 the VM ends when tokens are cleared while any process waits for a queue's length.
+a_node_whose_queues_are_watched_lives() {
+    order watch || return 1
+    order loop_cast || return 1
+    for _ in 1 2 3 4 5; do
+        spans 'spans_load:root(cast)' --roots 3 --time 20s --force
+        ends_with 0 $? || return 1
+    done
+    order stop && order no_watch && is_clean
 }
 
 a_token_of_an_application_is_left_alone() {
@@ -388,8 +410,15 @@ a_token_of_an_application_is_left_alone() {
         order "$token" || return 1
         spans 'spans_load:root(_)' --time 1s
         code=$?
+        order has_token || return 1
+        [ "$(cat "$dir/said")" = true ] || { echo "its token was cleared: $token"; return 1; }
         order no_token || return 1
-        ends_with 5 "$code" && told 'sequential trace token' && is_clean || return 1
+        is_clean || return 1
+        # Where tokens are not cleared, one that looks like an earlier capture's does not refuse it.
+        case $1:$token in
+        25:own_token) ends_with 0 "$code" || return 1 ;;
+        *) ends_with 5 "$code" && told 'sequential trace token' || return 1 ;;
+        esac
     done
 }
 
@@ -421,5 +450,5 @@ run_on_releases a_chain_in_light_mode a_chain_in_full_mode waits_as_frames tasks
     a_process_as_root_in_full_mode one_request_of_three a_process_that_does_not_reply \
     no_such_process one_of_many_receivers many_levels many_processes many_processes_twice \
     roots_of_one_process who_called_a_root \
-    tokens_of_requests_that_are_over \
+    tokens_of_requests_that_are_over a_node_whose_queues_are_watched_lives \
     a_token_of_an_application_is_left_alone a_recording_keeps_captures not_there no_token_emits

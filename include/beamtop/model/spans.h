@@ -38,6 +38,12 @@ struct stacks;
     X(SPAN_EVENT_EXIT, "exit")   /* full mode: the process ends for the reason in text */          \
     X(SPAN_EVENT_ENTER, "enter") /* a function that was asked for is called; text: its MFA */      \
     X(SPAN_EVENT_LEAVE, "leave") /* … and returns, or throws: class; text: its MFA */            \
+    /* Without payloads, of calls by gen: to peer; its callback in text, from peer; the reply, to  \
+       peer; the caller waits no longer. All but the first by ref. */                              \
+    X(SPAN_EVENT_ASK, "ask")                                                                       \
+    X(SPAN_EVENT_SERVE, "serve")                                                                   \
+    X(SPAN_EVENT_ANSWER, "answer")                                                                 \
+    X(SPAN_EVENT_ANSWERED, "answered")                                                             \
     /* Of a root, at its time; words: how many ns later it had been read. */                       \
     X(SPAN_EVENT_CALLER, "caller")   /* peer is in its $callers */                                 \
     X(SPAN_EVENT_CONTEXT, "context") /* text: its OpenTelemetry ids, "trace-span" in hex */
@@ -56,7 +62,8 @@ struct stacks;
     X(SPAN_CLASS_NONE, "-")                                                                        \
     X(SPAN_CLASS_ERROR, "error")                                                                   \
     X(SPAN_CLASS_EXIT, "exit")                                                                     \
-    X(SPAN_CLASS_THROW, "throw")
+    X(SPAN_CLASS_THROW, "throw")                                                                   \
+    X(SPAN_CLASS_UNKNOWN, "unknown") /* how it returned is not known */
 
 /* A process: of the captured node where `node` is empty. A message to a registered name has only
    `name`; one to an alias has nothing. */

@@ -32,9 +32,12 @@ struct spans_capture {
     unsigned events;       /* up to SPANS_MOST_EVENTS */
     bool full;             /* also running, exits and arrivals of those that take part */
     bool context;          /* reads who called the process of a root: struct span */
-    bool force;            /* do not stop when it is expensive */
-    bool dry_run;          /* end after the estimate, in SESSION_ASKING */
-    bool hold;             /* wait there for session_confirm(), cheap or not */
+    /* No message, value or reason is copied on the node: breakpoints show calls of gen_server and
+       gen_statem in place of the token's events. Light mode, patterns and all processes only. */
+    bool no_payloads;
+    bool force;   /* do not stop when it is expensive */
+    bool dry_run; /* end after the estimate, in SESSION_ASKING */
+    bool hold;    /* wait there for session_confirm(), cheap or not */
     /* A side of another node's capture, that node's name: what its tokens do here. Nothing is
      * seeded: no patterns, no process, light mode; `roots` and participants are those processes.
      * Stop it after the other one, spans_run_join() puts it there. NULL: none. */

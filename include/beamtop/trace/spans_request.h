@@ -18,7 +18,7 @@ struct spans_request {
     char process[240];
     char procs[240]; /* which processes may begin a root; empty: all */
     unsigned for_ms, roots, every, events;
-    bool full, context, force;
+    bool full, context, no_payloads, force;
 };
 
 /* ERR_USAGE with *offset, the byte of the line that is wrong. The pattern is not looked at. */

@@ -64,6 +64,7 @@ struct spans_run {
     char node[LIMIT_NODE_NAME_BYTES + 1];
     char otp[32];
     bool full;
+    bool no_payloads;            /* only calls, by breakpoints; not in recordings */
     bool context;                /* callers and OpenTelemetry were asked for; not in recordings */
     unsigned roots_asked, every; /* so many roots, one of so many calls */
     double for_s;

@@ -38,6 +38,7 @@ struct session_check {
     uint64_t breakpoints, flags, processes, sessions;
     uint64_t control_word;
     bool system_tracer; /* of a beamtop, not there before */
+    uint64_t tokens;    /* processes with a sequential trace token, of anyone: not judged */
     char text[240];     /* why it is not done or not clean; or "" */
 };
 

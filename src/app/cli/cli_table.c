@@ -123,6 +123,8 @@ const struct cli_option cli_option_table[] = {
      "processes that may be chosen individually"},
     {"context", 0, FOR_SPANS, TYPE_FLAG, AT(context), 0, 0, 0, NULL,
      "also read of each root's process who called it ($callers) and its OpenTelemetry span"},
+    {"no-payloads", 0, FOR_SPANS, TYPE_FLAG, AT(no_payloads), 0, 0, 0, NULL,
+     "copy no message, value or reason on the node: only calls, by breakpoints"},
     {"slower", 0, FOR_SPANS, TYPE_SECONDS, AT(slower_s), 0, 0, 600, "TIME",
      "show only roots that took at least this long"},
     {"raw-waits", 0, FOR_SPANS, TYPE_FLAG, AT(raw_waits), 0, 0, 0, NULL,

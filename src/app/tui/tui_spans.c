@@ -61,7 +61,10 @@ static void begun(void *arg)
     const struct spans_run *run = spans_session_run(s->s.session);
     char estimate[200], text[320];
     estimate_text(estimate, sizeof estimate, run);
-    snprintf(text, sizeof text, "requests captured (%s): %.60s: %s", run->full ? "full" : "light",
+    snprintf(text, sizeof text, "requests captured (%s): %.60s: %s",
+             run->full          ? "full"
+             : run->no_payloads ? "no payloads"
+                                : "light",
              run->patterns, estimate);
     tui_session_journal(&s->s, false, text);
     tui_message(s->tui, STYLE_MESSAGE, "%s%s%s", estimate, *run->others ? "; also there: " : "",
@@ -84,7 +87,7 @@ static void ended(void *arg)
     else if (run->end == SPANS_END_TRACED)
         snprintf(text, size,
                  "%u request%s captured; trace tokens stay while another tool has the system "
-                 "tracer: seq_trace:reset_trace() clears them",
+                 "tracer",
                  run->roots, run->roots == 1 ? "" : "s");
     else if (status->check.done && status->check.clean)
         snprintf(text, size,
@@ -132,6 +135,7 @@ static int open_session(struct tui_spans *s, struct session **out, const struct 
         .events = r->events,
         .full = r->full,
         .context = r->context,
+        .no_payloads = r->no_payloads,
         .force = r->force,
     };
     int rc = live_port(s->tui->live, &port, err);

@@ -169,7 +169,9 @@ static void take_return(struct walk *w, const struct event *e)
 {
     struct process *p = &w->processes[e->process];
     struct slice reason = spans_text(w->s, e->text);
-    enum span_outcome outcome = e->class == SPAN_CLASS_NONE ? SPAN_OK : SPAN_EXCEPTION;
+    enum span_outcome outcome = e->class == SPAN_CLASS_NONE      ? SPAN_OK
+                                : e->class == SPAN_CLASS_UNKNOWN ? SPAN_UNKNOWN
+                                                                 : SPAN_EXCEPTION;
     uint32_t root = walk_root(w, p);
     if (root == SPAN_NONE) {
         p->refused = 0;
@@ -233,8 +235,7 @@ static void take_leave(struct walk *w, const struct event *e)
 
 /* ---- messages */
 
-/* The process that replies ends its span of that call, or shows itself to be a task. */
-static void send_reply(struct walk *w, struct process *p, const struct event *e)
+void walk_send_reply(struct walk *w, struct process *p, const struct event *e)
 {
     struct call *c = walk_call_of(w, e->ref);
     uint32_t base = walk_base(w, p->top);
@@ -269,7 +270,7 @@ static void take_send(struct walk *w, const struct event *e)
         w->extra[p->top].last = e->at;
     p->active = e->at;
     if (e->tag == SPAN_TAG_REPLY)
-        send_reply(w, p, e);
+        walk_send_reply(w, p, e);
     else if (e->tag == SPAN_TAG_EXIT)
         close_all(w, p, e->at, e->text);
     else if (e->ref != 0 && p->top != SPAN_NONE &&
@@ -317,8 +318,7 @@ static uint32_t add_leaf(struct walk *w, const struct call *c, const struct even
     return leaf;
 }
 
-/* The reply of an open call is dequeued; `answered`: in that span. */
-static void take_reply(struct walk *w, struct call *c, uint32_t answered, const struct event *e)
+void walk_take_reply(struct walk *w, struct call *c, uint32_t answered, const struct event *e)
 {
     struct process *p = &w->processes[e->process];
     c->replied = true;
@@ -382,7 +382,7 @@ static void learn(struct walk *w, struct process *p, const struct event *e, int6
         p->idle = p->came_in;
 }
 
-static void open_request(struct walk *w, const struct event *e, const struct message *m)
+void walk_open_request(struct walk *w, const struct event *e, const struct message *m)
 {
     static const enum span_kind kinds[SPAN_TAGS] = {[SPAN_TAG_MESSAGE] = SPAN_MESSAGE,
                                                     [SPAN_TAG_CALL] = SPAN_CALL,
@@ -420,7 +420,7 @@ static void take_receive(struct walk *w, const struct event *e)
     if (m)
         learn(w, p, e, m->at);
     if (c && !c->ended && c->process == e->process)
-        take_reply(w, c, m ? m->span : SPAN_NONE, e);
+        walk_take_reply(w, c, m ? m->span : SPAN_NONE, e);
     else if (!m || m->span == SPAN_NONE)
         w->s->built.leaked++;
     else if (e->tag == SPAN_TAG_SPAWNED)
@@ -429,7 +429,7 @@ static void take_receive(struct walk *w, const struct event *e)
              belongs_inside(w, p))
         take_inside(w, e, m->span);
     else if (e->tag != SPAN_TAG_EXIT)
-        open_request(w, e, m);
+        walk_open_request(w, e, m);
     walk_settle(w, p, e->at);
     p->active = e->at;
     if (p->top != SPAN_NONE)
@@ -494,6 +494,8 @@ static void take(struct walk *w, const struct event *e)
         note_next(w, p, e->at);
     if (!arrives && !runs && kind != SPAN_EVENT_RECEIVE)
         walk_settle(w, p, e->at);
+    if (kind != SPAN_EVENT_ANSWERED)
+        walk_end_ask(w, p, e->at, SPAN_UNKNOWN);
     switch (kind) {
     case SPAN_EVENT_ROOT:
         take_root(w, e);
@@ -529,6 +531,12 @@ static void take(struct walk *w, const struct event *e)
         break;
     case SPAN_EVENT_LEAVE:
         take_leave(w, e);
+        break;
+    case SPAN_EVENT_ASK:
+    case SPAN_EVENT_SERVE:
+    case SPAN_EVENT_ANSWER:
+    case SPAN_EVENT_ANSWERED:
+        walk_take_breakpoint(w, e);
         break;
     case SPAN_EVENT_PRINT:
         if (p->top != SPAN_NONE)

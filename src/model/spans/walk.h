@@ -31,6 +31,14 @@ struct call {
     int64_t next; /* when the caller did something else; 0: not yet */
     bool gave_up; /* it gave up */
     bool replied; /* a reply was sent, by anyone */
+    /* Without payloads: who answered, in which span; of no use before `replied`. */
+    uint32_t answered_by, answered_in;
+};
+
+struct ask { /* without payloads: a process calls another one, by no reference yet */
+    bool open;
+    uint32_t span, to;
+    int64_t at;
 };
 
 struct gap { /* a process does not run */
@@ -45,6 +53,7 @@ struct process {
     uint32_t deep;    /* functions that it is in, too deep: they return first */
     uint32_t call;    /* reference of the last request that it sent; 0: none */
     int64_t active;
+    struct ask ask;
     struct gap gap;
     bool scheduled;               /* events of running are there */
     bool loops;                   /* at some time it waits in a loop of OTP's behaviours */
@@ -110,6 +119,19 @@ uint32_t walk_root(const struct walk *w,
 /* Ends the upper span of a process. */
 void walk_close_top(struct walk *w, struct process *p, int64_t at, bool at_least,
                     enum span_outcome outcome, struct slice reason);
+
+/* Opens the span of a request that is dequeued. */
+void walk_open_request(struct walk *w, const struct event *e, const struct message *m);
+/* The process that replies ends its span of that call, or shows itself to be a task. */
+void walk_send_reply(struct walk *w, struct process *p, const struct event *e);
+/* The reply of an open call is dequeued; `answered`: in that span. */
+void walk_take_reply(struct walk *w, struct call *c, uint32_t answered, const struct event *e);
+
+/* ---- breakpoints in place of the token's events (walk_breakpoints.c) */
+
+void walk_take_breakpoint(struct walk *w, const struct event *e);
+/* Who asked does something else, and no callback was seen to serve it. */
+void walk_end_ask(struct walk *w, struct process *p, int64_t at, enum span_outcome outcome);
 
 /* ---- the end of the capture (walk_end.c) */
 

@@ -4,19 +4,29 @@
 
 #include "walk.h"
 
+/* Spans that wait at the end are not over. */
+static void mark_waiting(struct walk *w, const struct process *p)
+{
+    for (uint32_t i = p->top; i != SPAN_NONE; i = w->extra[i].below) {
+        w->extra[i].waits = true;
+        if (w->s->spans[i].kind != SPAN_FUNCTION)
+            break;
+    }
+}
+
 /* What a process still waits for: a request without an answer, while its root is open. */
 static void end_waiting(struct walk *w, struct process *p)
 {
+    if (p->ask.open) {
+        walk_end_ask(w, p, w->end, SPAN_OPEN);
+        mark_waiting(w, p);
+    }
     struct call *c = walk_open_call(w, p, p->top);
     bool resumed = !p->gap.open || p->gap.resumed;
     uint32_t root = w->s->spans[p->top].root;
     if (c && !w->extra[root].ended && (p->scheduled ? !resumed : c->gen && p->active <= c->sent)) {
         walk_end_call(w, p, c, w->end, SPAN_OPEN);
-        for (uint32_t i = p->top; i != SPAN_NONE; i = w->extra[i].below) {
-            w->extra[i].waits = true;
-            if (w->s->spans[i].kind != SPAN_FUNCTION)
-                break;
-        }
+        mark_waiting(w, p);
         p->gap.open = false;
     }
     walk_settle(w, p, w->end);

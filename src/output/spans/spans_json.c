@@ -14,11 +14,11 @@
 struct run_row {
     struct slice node, otp, patterns, ended_by, others;
     int64_t wall_us, roots_asked, every, events_asked, functions, called, roots, open, events,
-        skipped, skipped_participants, skipped_fanout, skipped_depth, stale, clearings, bytes,
-        roots_written, slow_roots;
+        skipped, skipped_participants, skipped_fanout, skipped_depth, stale, clearings, tokens_left,
+        bytes, roots_written, slow_roots;
     double for_s, seconds, calls_per_s, load, arm_us, disarm_us, target_us, median_us, p99_us,
         slower_us;
-    bool full, expensive;
+    bool full, payloads, expensive;
 };
 #define AT(member) offsetof(struct run_row, member)
 static const struct field run_table[] = {
@@ -30,6 +30,8 @@ static const struct field run_table[] = {
      "root functions, as typed; or `process` and the one whose requests are roots"},
     {"full", "", FIELD_BOOL, COLUMN_BOOL, AT(full),
      "full mode: running, exits and arrivals are known"},
+    {"payloads", "", FIELD_BOOL, COLUMN_BOOL, AT(payloads),
+     "false: only calls, by breakpoints, and no message was copied (`--no-payloads`)"},
     {"roots_asked", "", FIELD_INT, COLUMN_COUNT, AT(roots_asked), "so many roots …"},
     {"every", "", FIELD_INT, COLUMN_COUNT, AT(every), "… one of so many calls"},
     {"for_s", "", FIELD_REAL, COLUMN_SECONDS, AT(for_s), "for so long at most"},
@@ -62,6 +64,8 @@ static const struct field run_table[] = {
      "how often 200 of them came per second, and all tokens were cleared"},
     {"arm_us", "", FIELD_REAL, COLUMN_RATE, AT(arm_us), "work of the node to arm it"},
     {"disarm_us", "", FIELD_REAL, COLUMN_RATE, AT(disarm_us), "and to disarm it"},
+    {"tokens_left", "", FIELD_INT, COLUMN_COUNT, AT(tokens_left),
+     "processes that had a trace token when it was verified; null: not verified"},
     {"target_us", "", FIELD_REAL, COLUMN_RATE, AT(target_us), "all work of the node for it"},
     {"bytes", "", FIELD_INT, COLUMN_COUNT, AT(bytes), "of the node's answers"},
     {"slower_us", "", FIELD_REAL, COLUMN_RATE, AT(slower_us),
@@ -505,6 +509,7 @@ static void put_run(struct spans_form *f, const struct spans_sum *sum)
         .skipped_depth = (int64_t)run->by.depth,
         .stale = (int64_t)run->by.stale,
         .clearings = (int64_t)run->by.clearings,
+        .tokens_left = run->status.check.done ? (int64_t)run->status.check.tokens : -1,
         .bytes = (int64_t)run->bytes,
         .roots_written = (int64_t)f->n_roots,
         .slow_roots = (int64_t)sum->n_slow,
@@ -519,6 +524,7 @@ static void put_run(struct spans_form *f, const struct spans_sum *sum)
         .p99_us = spans_us(sum->p99_ns),
         .slower_us = f->options->slower_ns > 0 ? spans_us(f->options->slower_ns) : (double)NAN,
         .full = run->full,
+        .payloads = !run->no_payloads,
         .expensive = run->expensive,
     };
     const struct section fields = {&spans_run_fields, "run", &row};

@@ -235,7 +235,9 @@ static void put_head(const struct spans_page *p)
     spans_put_item(&line, roots_text(p));
     if (run->open > 0)
         spans_put_item(&line, arena_printf(&p->f->arena, "%s open", integer(p, run->open)));
-    spans_put_item(&line, run->full ? "full mode" : "light mode");
+    spans_put_item(&line, run->full          ? "full mode"
+                          : run->no_payloads ? "light mode without payloads"
+                                             : "light mode");
     spans_put_item(&line,
                    arena_printf(&p->f->arena, "%s captured",
                                 spans_time(p, isnan(seconds) ? -1 : (int64_t)(seconds * 1e9))));
@@ -253,6 +255,8 @@ static void put_head(const struct spans_page *p)
     spans_put_item(&line, p->ascii ? "light mode: self <= holds preemption and uncaptured waits"
                                    : "light mode: self ≤ holds preemption and uncaptured waits");
     spans_put_item(&line, p->ascii ? ">= is at least" : "≥ is at least");
+    if (run->no_payloads)
+        spans_put_item(&line, "only calls of gen_server and gen_statem");
     buf_puts(p->out, "\n");
 }
 

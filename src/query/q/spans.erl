@@ -11,6 +11,7 @@
 -include("part/in_use.erl").
 -include("part/trace_refuse.erl").
 -include("part/spans_events.erl").
+-include("part/spans_calls.erl").
 -include("part/spans_caps.erl").
 -include("part/spans_context.erl").
 -include("part/spans_collect.erl").
@@ -31,9 +32,6 @@ Answer = fun(Keeper, AskId, Start, Value) ->
     Keeper ! {done, AskId, ok, {erlang:monotonic_time() - Start, 0}, Value}
 end,
 
-%% Of the flags of a token.
-StrictMonotonic = 16,
-
 %% What the system tracer is, for a refusal; `none`.
 SystemTracer = fun() ->
     case seq_trace:get_system_tracer() of
@@ -44,29 +42,42 @@ end,
 
 RootFlags = fun(true) -> [set_on_spawn | FullFlags]; (false) -> LightFlags end,
 
-%% How many processes have a token: of an application, or of another tool. Clearing ours would clear
-%% them too. Not those of an earlier capture of this node, which another node has sent back since,
-%% nor those of a capture of the node Origin, whose side this is: their label is a pid of that node.
+%% {How many, Old}: processes that have a token of an application, or of another tool, as clearing
+%% ours would clear theirs too; and those that have one of an earlier capture, where they are not
+%% cleared. Not counted: what another node has sent back since; and on a side of a capture of the
+%% node Origin, its tokens, whose label is a pid of that node.
+MostOld = 20000,
 Tokens = fun(Origin) ->
     {Label, Sender} = {{element, 2, '$1'}, {element, 4, '$1'}},
-    Here = {'andalso', {'=:=', {node, Label}, {node}},
-            {'andalso', {is_pid, Sender}, {'=/=', {node, Sender}, {node}}}},
+    Here = {'=:=', {node, Label}, {node}},
+    Back = {'andalso', {is_pid, Sender}, {'=/=', {node, Sender}, {node}}},
     There = case catch binary_to_existing_atom(Origin, utf8) of
         Node when is_atom(Node) -> {'=:=', {node, Label}, {const, Node}};
         _ -> false
     end,
-    Ours = {'andalso', {'=/=', {'band', {element, 1, '$1'}, StrictMonotonic}, 0},
-            {'andalso', {is_pid, Label}, {'orelse', Here, There}}},
-    Have = ets:match_spec_compile(
-        [{{sequential_trace_token, '$1'}, [{'=/=', '$1', []}, {'not', Ours}], [true]}]),
-    Count = fun Count(Left, N) ->
-        {Some, Rest} = lists:split(min(200, length(Left)), Left),
-        Infos = lists:zipwith(fun erlang:process_info/2, Some,
-                              lists:duplicate(length(Some), sequential_trace_token)),
-        Found = N + length(ets:match_spec_run(Infos, Have)),
-        case Rest of [] -> Found; _ -> Count(Rest, Found) end
+    IsStrict = {'=/=', {'band', {element, 1, '$1'}, StrictMonotonic}, 0},
+    Ours = {'andalso', {is_pid, Label},
+            {'orelse', {'andalso', Here, {'orelse', not MayReset, {'andalso', IsStrict, Back}}},
+             {'andalso', There, IsStrict}}},
+    Those = fun(Is, Value) ->
+        ets:match_spec_compile(
+            [{{'$2', {sequential_trace_token, '$1'}}, [{'=/=', '$1', []}, Is], [Value]}])
     end,
-    Count(processes(), 0)
+    Theirs = Those({'not', Ours}, true),
+    Kept = Those({'andalso', not MayReset, {'andalso', {is_pid, Label}, {'orelse', Here, There}}},
+                 '$2'),
+    Count = fun Count(Left, N, Old) ->
+        {Some, Rest} = lists:split(min(200, length(Left)), Left),
+        Infos = lists:zip(Some, lists:zipwith(fun erlang:process_info/2, Some,
+                              lists:duplicate(length(Some), sequential_trace_token))),
+        Found = N + length(ets:match_spec_run(Infos, Theirs)),
+        All = ets:match_spec_run(Infos, Kept) ++ Old,
+        case Rest of
+            [] -> {Found, lists:sublist(All, MostOld)};
+            _ -> Count(Rest, Found, All)
+        end
+    end,
+    Count(processes(), 0, [])
 end,
 
 %% All clauses of a root function. Label: an immediate, as any other kills the VM.
@@ -106,18 +117,26 @@ end,
 Arm = fun(#{keeper := Keeper, otp := Otp, untraced := Untraced}, Asked) ->
     #{patterns := Patterns, calls := Nested, procs := Chosen, roots := Roots, every := Every,
       time := Time, events := Events, participants := Participants, full := Full,
-      force := Force, context := Context, origin := Origin} = Asked,
-    true = is_boolean(Full),
+      force := Force, context := Context, origin := Origin, payloads := Payloads} = Asked,
+    true = is_boolean(Full) andalso is_boolean(Payloads),
+    Bare = not Payloads,
     %% Of a capture of another node: its tokens come here, and nothing is seeded.
     Guest = is_binary(Origin),
     Context andalso (HasDictionaryKeys() orelse throw(no_keys)),
+    Bare andalso (Full orelse Context orelse Guest orelse Nested =/= [] orelse Patterns =:= []
+                  orelse Chosen =/= all)
+        andalso throw({bad_spec, <<"calls of functions by any process, without payloads">>}),
     RootSpecs = Specs(Patterns, fun(Clauses) ->
-        RootSpec(Clauses, Within(Every, MostEvery), Full)
+        case Bare of
+            true -> BareRootSpec(Clauses, Within(Every, MostEvery));
+            false -> RootSpec(Clauses, Within(Every, MostEvery), Full)
+        end
     end),
     Mfas = [Mfa || {Mfa, _} <- RootSpecs],
+    Inner = case Bare of true -> BareSpecs(Otp); false -> Specs(Nested, CallSpec) end,
     %% Of a root function the call begins a root.
-    Called = [Call || {Mfa, _} = Call <- Specs(Nested, CallSpec), not lists:member(Mfa, Mfas)],
-    length(Mfas) =< MostRootFunctions andalso length(Called) =< MostCalledFunctions
+    Called = [Call || {Mfa, _} = Call <- Inner, not lists:member(Mfa, Mfas)],
+    length(Mfas) =< MostRootFunctions andalso (Bare orelse length(Called) =< MostCalledFunctions)
         orelse throw(too_many),
     [case erlang:match_spec_test([], Spec, trace) of
          {error, Errors} -> throw({bad_spec, Text("~p", [Errors])});
@@ -131,12 +150,16 @@ Arm = fun(#{keeper := Keeper, otp := Otp, untraced := Untraced}, Asked) ->
     end,
     Stops = Chosen =:= all orelse Chosen =:= running,
     is_pid(whereis(beamtop_trace)) andalso throw({session, beamtop}),
-    case SystemTracer() of none -> ok; Tracer -> throw({system_tracer, Tracer}) end,
+    case Bare orelse SystemTracer() of
+        Text_ when is_binary(Text_) -> throw({system_tracer, Text_});
+        _ -> ok
+    end,
     %% Looking for tokens waits for each process that runs, as flags do.
     case MayStop(true) of ok -> ok; Stuck -> throw(Stuck) end,
-    case Force =:= true orelse Tokens(Origin) of
-        Theirs when is_integer(Theirs), Theirs > 0 -> throw({tokens, Theirs});
-        _ -> ok
+    Old = case Force =:= true andalso MayReset orelse Tokens(Origin) of
+        {Theirs, _} when Theirs > 0, Force =/= true -> throw({tokens, Theirs});
+        {_, Pids_} -> maps:from_list([{P, []} || P <- Pids_]);
+        true -> #{}
     end,
     case MayStop(Stops) of ok -> ok; Late -> throw(Late) end,
     case MayArm(Otp) of ok -> ok; Why -> throw(Why) end,
@@ -150,6 +173,7 @@ Arm = fun(#{keeper := Keeper, otp := Otp, untraced := Untraced}, Asked) ->
     end,
     Flags = case Process of
         _ when Guest -> [];
+        none when Bare -> [call, arity | BareFlags];
         none -> [call, arity | RootFlags(Full)];
         _ -> RootFlags(Full)
     end,
@@ -187,11 +211,13 @@ Arm = fun(#{keeper := Keeper, otp := Otp, untraced := Untraced}, Asked) ->
         Functions = SetAll(At, RootSpecs, [local]),
         SetAll(At, Called, [local]),
         Apart = Denied() -- [P || {P, _} <- [Process]],
-        C ! {Self, go, #{place => At, full => Full, process => Process, origin => Origin,
+        Shown = case Bare of true -> []; false -> Called end,
+        C ! {Self, go, #{place => At, full => Full, bare => Bare, process => Process,
+                         origin => Origin, old => Old,
                          reader => R, key => Key,
                          left => Within(Events, MostEvents),
                          most_roots => Within(Roots, MostRoots),
-                         called => maps:from_list([{Mfa, []} || {Mfa, _} <- Called]),
+                         called => maps:from_list([{Mfa, []} || {Mfa, _} <- Shown]),
                          participants => Within(Participants, MostParticipants),
                          denied => maps:from_list([{P, []} || P <- Apart ++ Untraced()])}},
         receive {C, ready} -> ok after GraceMs -> ok end,
@@ -206,9 +232,9 @@ Arm = fun(#{keeper := Keeper, otp := Otp, untraced := Untraced}, Asked) ->
         case {Functions, Processes, SystemTracer()} of
             {0, _, _} when Process =:= none, not Guest -> {no_functions, Capture};
             {_, 0, _} -> {no_processes, Capture};
-            {_, _, none} ->
-                seq_trace:set_system_tracer(C),
-                W ! {Self, set},
+            {_, _, Tracer} when Bare; Tracer =:= none ->
+                Bare orelse seq_trace:set_system_tracer(C),
+                Bare orelse (W ! {Self, set}),
                 Guest orelse Word((Within(Roots, MostRoots) - 1) * Within(Every, MostEvery) + 1),
                 {armed, Capture#{arm_us => Us(Began)}};
             {_, _, Foreign} -> {{system_tracer, Foreign}, Capture}

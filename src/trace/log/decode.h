@@ -112,6 +112,7 @@ struct armed {
     uint64_t control_word;
     uint64_t breakpoints, flags, sessions, processes;
     bool system_tracer; /* one that a beamtop has set */
+    uint64_t tokens;    /* processes that have one, of anyone */
 };
 int armed_decode(struct armed *out, const uint8_t *term, size_t len, struct error *err);
 

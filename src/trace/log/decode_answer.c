@@ -337,7 +337,6 @@ int armed_decode(struct armed *out, const uint8_t *term, size_t len, struct erro
     struct cursor c;
     struct our_sessions ours = {0};
     struct slice tracer = {"", 0};
-    uint64_t tokens;
     int64_t mono;
     cursor_init(&c, term, len);
     bool ok = cursor_tuple_of(&c, 10) && cursor_atom_is(&c, "armed") && cursor_int64(&c, &mono) &&
@@ -345,7 +344,7 @@ int armed_decode(struct armed *out, const uint8_t *term, size_t len, struct erro
               read_entries(&c, 5, &ours, &out->breakpoints) &&
               read_entries(&c, 5, &ours, &out->flags) && cursor_skip(&c) &&
               cursor_uint64(&c, &out->processes) && cursor_binary(&c, &tracer) &&
-              cursor_uint64(&c, &tokens);
+              cursor_uint64(&c, &out->tokens);
     out->system_tracer = armed_is_beamtop(tracer);
     out->sessions = ours.n;
     return answer_end(&c, ok, "armed", err);

@@ -183,6 +183,7 @@ static void judge(struct session *s, const struct armed *now)
     check->processes = above(now->processes, s->baseline.processes);
     check->control_word = s->kind->control_word ? now->control_word : 0;
     check->system_tracer = now->system_tracer && !s->baseline.system_tracer;
+    check->tokens = now->tokens;
     check->clean = check->breakpoints == 0 && check->flags == 0 && check->sessions == 0 &&
                    check->processes == 0 && !check->system_tracer &&
                    (check->control_word == 0 || check->control_word == s->baseline.control_word);

@@ -331,6 +331,21 @@ static int check_process(const struct spans_capture *o, const struct procs *proc
     return 0;
 }
 
+static int check_no_payloads(const struct spans_capture *o, struct error *err)
+{
+    const char *other = o->full      ? "--full"
+                        : o->context ? "--context"
+                        : o->calls   ? "--calls"
+                        : o->process ? "--process"
+                        : o->procs   ? "--procs"
+                                     : NULL;
+    return !o->no_payloads || !other
+               ? 0
+               : error_set(err, ERR_USAGE,
+                           "--no-payloads shows calls of a pattern by any process: leave out %s",
+                           other);
+}
+
 static int check(const struct spans_capture *o, const struct procs *procs, struct error *err)
 {
     if (o->for_ms < 1 || o->for_ms > SPANS_MOST_MS)
@@ -368,6 +383,7 @@ static struct spans_run *new_run(const struct session_port *port, const struct s
     snprintf(run->node, sizeof run->node, "%s", port->node ? port->node : "");
     snprintf(run->otp, sizeof run->otp, "%d", port->otp);
     run->context = o->context;
+    run->no_payloads = o->no_payloads;
     run->roots_asked = o->roots;
     run->every = o->every;
     run->for_s = o->for_ms / 1000.0;
@@ -409,7 +425,9 @@ static int open_all(struct spans_session *t, size_t *pattern, size_t *offset, st
     const struct spans_capture *o = &t->what;
     if (t->origin[0] != '\0')
         return open_side(t, err);
-    int rc = session_parse(&t->s, o->patterns, o->n_patterns, o->syntax, spans_patterns_parse,
+    int rc = check_no_payloads(o, err);
+    if (rc == 0)
+        rc = session_parse(&t->s, o->patterns, o->n_patterns, o->syntax, spans_patterns_parse,
                            pattern, offset, err);
     if (rc == 0 && t->s.n_patterns == 0 && !o->process)
         rc = error_set(err, ERR_USAGE,

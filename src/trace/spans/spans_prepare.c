@@ -11,6 +11,8 @@
 #define COUNT_MS 500
 #define FORCED_COUNT_MS 20
 #define GUARD_S 0.5e-6 /* a call that begins no root: four clauses; one within a root has two */
+/* Without payloads: what all breakpoints of a call cost one that belongs to no root. */
+#define BARE_CALL_S 1.1e-6
 #define EXPENSIVE_LOAD 0.03
 
 /* ---- Patterns */
@@ -87,7 +89,7 @@ static void on_counted(void *arg, const struct answer *answer)
     }
     if (counted.refused[0] == '\0' && counted.interval_ns > 0) {
         t->run->calls_per_s = (double)counted.calls * 1e9 / (double)counted.interval_ns;
-        t->run->load = t->run->calls_per_s * GUARD_S;
+        t->run->load = t->run->calls_per_s * (t->what.no_payloads ? BARE_CALL_S : GUARD_S);
     }
     estimated(t);
 }
@@ -98,7 +100,13 @@ static struct builder *count_arg(const struct spans_session *t)
     build_tuple(b, 3);
     build_atom(b, "count");
     build_int(b, t->s.force ? FORCED_COUNT_MS : COUNT_MS);
-    build_list(b, t->preflight.n_functions);
+    build_list(b, t->preflight.n_functions + t->what.no_payloads);
+    if (t->what.no_payloads) {
+        build_tuple(b, 3);
+        build_atom(b, "gen");
+        build_atom(b, "do_call");
+        build_int(b, 4);
+    }
     for (size_t i = 0; i < t->preflight.n_functions; i++) {
         const struct slice raw = t->preflight.functions[i].raw;
         build_raw(b, (const uint8_t *)raw.s, raw.len);
@@ -268,7 +276,7 @@ struct builder *spans_arm_arg(const struct spans_session *t)
     const bool side = t->origin[0] != '\0';
     build_tuple(b, 2);
     build_atom(b, "arm");
-    build_map(b, 12);
+    build_map(b, 13);
     build_atom(b, "patterns");
     build_patterns(b, t, 0, t->n_roots);
     build_atom(b, "calls");
@@ -294,5 +302,7 @@ struct builder *spans_arm_arg(const struct spans_session *t)
     build_bool(b, t->what.force);
     build_atom(b, "context");
     build_bool(b, t->what.context);
+    build_atom(b, "payloads");
+    build_bool(b, !t->what.no_payloads);
     return b;
 }

@@ -89,6 +89,14 @@ static int set_context(struct spans_request *r, const char *value, struct error 
     return 0;
 }
 
+static int set_no_payloads(struct spans_request *r, const char *value, struct error *err)
+{
+    (void)value;
+    (void)err;
+    r->no_payloads = true;
+    return 0;
+}
+
 static int set_force(struct spans_request *r, const char *value, struct error *err)
 {
     (void)value;
@@ -112,6 +120,7 @@ static const struct {
     {"process", true, set_process, "requests of this process, in place of calls: a pid, a name"},
     {"full", false, set_full, "also CPU, preemption and all waits of those that take part"},
     {"context", false, set_context, "also who called, and the OpenTelemetry span of a request"},
+    {"no-payloads", false, set_no_payloads, "copy no message or value: only calls, by breakpoints"},
     {"force", false, set_force, "do not ask first"},
 };
 
@@ -147,7 +156,7 @@ static int read_option(struct spans_request *r, const char *line, size_t *at, st
     if (i == ARRAY_LEN(options))
         return error_set(err, ERR_USAGE,
                          "no option %s: use --roots, --every, --time, --events, --procs, "
-                         "--calls, --process, --full, --context or --force",
+                         "--calls, --process, --full, --context, --no-payloads or --force",
                          name);
     *at = next;
     if (options[i].takes_value && !take_word(line, &next, value, sizeof value))

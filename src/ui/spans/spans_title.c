@@ -77,8 +77,9 @@ static void summarise(struct view_page *page, const struct spans_run *run,
 static void put_note(struct view_page *page, const struct spans_run *run)
 {
     snprintf(page->note, sizeof page->note, "%s; calls of %.200s",
-             run->full ? "full: CPU, preemption and waits are known"
-                       : "light: CPU, preemption, uncaptured waits unknown",
+             run->full          ? "full: CPU, preemption and waits are known"
+             : run->no_payloads ? "without payloads: only calls of gen_server and gen_statem"
+                                : "light: CPU, preemption, uncaptured waits unknown",
              run->patterns);
 }
 

@@ -58,6 +58,9 @@ static void test_calls_within(void **state)
     assert_false(r.context);
     assert_int_equal(spans_request_parse(&r, "a:b --context --full", &offset, &err), 0);
     assert_true(r.context);
+    assert_false(r.no_payloads);
+    assert_int_equal(spans_request_parse(&r, "a:b --no-payloads", &offset, &err), 0);
+    assert_true(r.no_payloads);
     assert_int_equal(spans_request_parse(&r, "a:b --full", &offset, &err), 0);
     assert_string_equal(r.calls, "");
 }
@@ -80,6 +83,7 @@ static void test_mistakes_are_placed(void **state)
         {"a:b --roots 1001", 12},
         {"a:b --roots 99999999999999999999", 12},
         {"a:b --full 5", 11},
+        {"a:b --no-payloads 5", 18},
         {"a:b --every 10 --time 11m", 22},
         {"a:b --time 10ms", 11},
         {"a:b --events 20001", 13},
@@ -121,7 +125,7 @@ static void test_options_are_listed(void **state)
         assert_true(word.word[0] && word.help[0]);
         n++;
     }
-    assert_int_equal(n, 10);
+    assert_int_equal(n, 11);
 }
 
 int main(void)

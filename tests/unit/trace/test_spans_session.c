@@ -116,6 +116,7 @@ static void test_capture(void **state)
     const char *arm = played_last(&w->p, QUESTION_SPANS)->text;
     assert_non_null(strstr(arm, "roots => 2,every => 3,time => 10000,events => 100,"));
     assert_non_null(strstr(arm, "full => false"));
+    assert_non_null(strstr(arm, "payloads => true"));
     assert_true(fabs(run_of(w)->calls_per_s - 20) < 1e-9);
     played_answer(&w->p, QUESTION_SPANS, ARMED);
     assert_string_equal(played_last(&w->p, QUESTION_SPANS)->text, "take");
@@ -350,6 +351,24 @@ static void test_expensive(void **state)
     free_world(w);
 }
 
+/* Calls of gen are counted with those of the roots, at the price of all its breakpoints. */
+static void test_no_payloads(void **state)
+{
+    (void)state;
+    struct spans_capture what = basic;
+    what.no_payloads = true;
+    struct world *w = new_world(&what);
+    played_answer(&w->p, QUESTION_PREFLIGHT, PREFLIGHT);
+    assert_non_null(strstr(played_last(&w->p, QUESTION_TRACE)->text, "{gen,do_call,4}"));
+    played_answer(&w->p, QUESTION_TRACE, "{count,500000000,[10,10000]}");
+    assert_int_equal(phase(w), SESSION_ARMING);
+    assert_true(fabs(run_of(w)->load - 20020 * 1.1e-6) < 1e-9);
+    assert_true(run_of(w)->no_payloads && !run_of(w)->expensive);
+    played_answer(&w->p, QUESTION_ARMED, NOTHING);
+    assert_non_null(strstr(played_last(&w->p, QUESTION_SPANS)->text, "payloads => false"));
+    free_world(w);
+}
+
 static void test_stop_and_loss(void **state)
 {
     (void)state;
@@ -444,7 +463,7 @@ static void test_wrong_words(void **state)
 static void test_options(void **state)
 {
     (void)state;
-    struct spans_capture rows[10];
+    struct spans_capture rows[15];
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         rows[i] = basic;
     rows[0].for_ms = 0;
@@ -459,6 +478,14 @@ static void test_options(void **state)
     rows[9].calls = "shop:_";
     rows[9].process = "cart";
     rows[9].n_patterns = 0;
+    for (size_t i = 10; i < 15; i++)
+        rows[i].no_payloads = true;
+    rows[10].full = true;
+    rows[11].context = true;
+    rows[12].calls = "shop:_";
+    rows[13].procs = "all";
+    rows[14].process = "cart";
+    rows[14].n_patterns = 0;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct played p = {0};
         const struct session_port port = played_port(&p, 25);
@@ -548,23 +575,15 @@ static void test_what_a_side_does_not_take(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_context),
-        cmocka_unit_test(test_calls_within),
-        cmocka_unit_test(test_too_many),
-        cmocka_unit_test(test_too_many_roots),
-        cmocka_unit_test(test_capture),
-        cmocka_unit_test(test_late_names),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_not_found),
-        cmocka_unit_test(test_expensive),
-        cmocka_unit_test(test_stop_and_loss),
-        cmocka_unit_test(test_broken_part),
-        cmocka_unit_test(test_hostile_answers),
-        cmocka_unit_test(test_wrong_words),
-        cmocka_unit_test(test_options),
-        cmocka_unit_test(test_it_is_held),
-        cmocka_unit_test(test_a_side),
-        cmocka_unit_test(test_what_a_side_does_not_take),
+        cmocka_unit_test(test_context),         cmocka_unit_test(test_calls_within),
+        cmocka_unit_test(test_too_many),        cmocka_unit_test(test_too_many_roots),
+        cmocka_unit_test(test_capture),         cmocka_unit_test(test_late_names),
+        cmocka_unit_test(test_refusals),        cmocka_unit_test(test_not_found),
+        cmocka_unit_test(test_expensive),       cmocka_unit_test(test_no_payloads),
+        cmocka_unit_test(test_stop_and_loss),   cmocka_unit_test(test_broken_part),
+        cmocka_unit_test(test_hostile_answers), cmocka_unit_test(test_wrong_words),
+        cmocka_unit_test(test_options),         cmocka_unit_test(test_it_is_held),
+        cmocka_unit_test(test_a_side),          cmocka_unit_test(test_what_a_side_does_not_take),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,10 +54,17 @@ end,
 %% Sets the pattern again after a change of the open roots or of the known processes. Of another
 %% node's capture nothing is seeded.
 Reseed = fun(#{origin := none, place := At, opens := Opens, known := Known, beyond := Beyond,
-               full := Full, process := Root}) ->
+               full := Full, process := Root, bare := Bare}) ->
         Labels = maps:from_list([{P, P} || P <- maps:keys(Opens)]),
-        catch SetPattern(At, send, SendSpec(Labels, Known, Beyond, Full, Root), []);
+        Only = case Bare of true -> Mute; false -> fun(All) -> All end end,
+        catch SetPattern(At, send, SendSpec(Only, Labels, Known, Beyond, Full, Root), []);
     (_) -> ok
+end,
+
+%% Without tokens nothing emits any more, and no call of a function within a root is shown. Those of
+%% another tool, which has a system tracer, are not cleared.
+ClearTokens = fun() ->
+    MayReset andalso seq_trace:get_system_tracer() =:= false andalso seq_trace:reset_trace()
 end,
 
 %% Setting the pattern waits for all schedulers while the node runs; clearing the tokens stops it
@@ -68,12 +75,13 @@ DropStale = fun({{Mono, _}, _, _, _, _, _, _, _, _, _}, S) ->
     Next = Skip(stale, S),
     case Mono - Since of
         _ when map_get(origin, S) =/= none -> Next; %% they may be of other captures
+        _ when not MayReset -> Next;
         Earlier when Earlier < 0 -> Next;
         Later when Later > Second -> Next#{window := {Mono, 1}};
         _ when N + 1 < MostStale -> Next#{window := {Since, N + 1}};
         _ ->
             Reseed(Next),
-            seq_trace:reset_trace(),
+            case map_get(bare, S) of true -> ClearTokens(); false -> seq_trace:reset_trace() end,
             Now_ = erlang:monotonic_time(),
             Next#{window := {Now_, 0}, stale := false, seeded := Now_,
                   resets := map_get(resets, S) + 1}
@@ -161,6 +169,7 @@ OnSend = fun({Ts, _, F, To, Label, _, Tag, _, _, _} = Event, S) ->
         true when Seen =:= none -> Early(Event, S);
         true -> StaleSend(Event, S);
         stale -> StaleSend(Event, S);
+        unknown when is_map_key(F, map_get(old, S)) -> StaleSend(Event, S);
         unknown -> Keep(Event, S);
         earlier -> Skip(participants, S);
         State when is_tuple(State) ->
@@ -198,7 +207,8 @@ end,
 %% comes later.
 WithSender = fun(F, Label, {N, _} = Seen, S) ->
     Comes = N < map_get(participants, S) andalso StateOf(F, Seen) =:= unknown
-        andalso is_pid(F) andalso node(F) =:= node() andalso not is_map_key(F, map_get(denied, S)),
+        andalso is_pid(F) andalso node(F) =:= node() andalso not is_map_key(F, map_get(denied, S))
+        andalso not is_map_key(F, map_get(old, S)),
     case Comes of
         true -> Flagged(F, SetState(Label, F, {1, #{}}, Seen, S));
         false -> S
@@ -214,6 +224,7 @@ OnReceive = fun({Ts, _, P, F, Label, Serial, Tag, _, _, _} = Event, Before) ->
             {N, _} = Seen = SeenOf(Label, S),
             By = case Dead orelse StateOf(F, Seen) of
                 true -> stale;
+                unknown when is_map_key(F, map_get(old, S)) -> stale;
                 unknown -> {0, #{}}; %% of another node, or denied
                 Sender -> Sender
             end,
@@ -229,6 +240,35 @@ OnReceive = fun({Ts, _, P, F, Label, Serial, Tag, _, _, _} = Event, Before) ->
                 earlier -> Skip(participants, S);
                 Why when is_tuple(Mine), tuple_size(Mine) =:= 2 -> Skip(Why, S);
                 Why -> Skipped(Why, P, SetState(Label, P, Why, Seen, S))
+            end
+    end
+end,
+
+%% Where a process stands in the root of its token.
+PlaceOf = fun({Ts, _, P, _, Label, _, _, _, _, _}, S) ->
+    Seen = SeenOf(Label, S),
+    case Seen =:= none orelse IsOver(P, Label, Ts, S) orelse StateOf(P, Seen) of
+        true -> stale;
+        State when is_tuple(State) -> kept;
+        earlier -> participants;
+        Why -> Why
+    end
+end,
+
+%% Without payloads, who has the token by another message than a call has no place; what it answers
+%% counts.
+OnToken = fun(Event, S) ->
+    case element(2, Event) of
+        send -> OnSend(Event, S);
+        Kind when Kind =:= 'receive'; Kind =:= serve -> OnReceive(Event, S);
+        Kind ->
+            case SeenOf(element(5, Event), S) =:= none orelse PlaceOf(Event, S) of
+                true -> Early(Event, S);
+                kept -> Keep(Event, S);
+                stale -> DropStale(Event, S);
+                unknown when Kind =:= answer -> Keep(Event, S);
+                unknown -> Skip(stale, S);
+                Why -> Skip(Why, S)
             end
     end
 end,
@@ -254,31 +294,23 @@ WhenOurs = fun(On, Event, S) ->
     end
 end,
 
-%% The root of process P, which began at Ts, has come.
-Claim = fun(P, Ts, S) ->
+%% The root of process P, which began at Ts, has come. On: OnToken, which is large: each fun that
+%% uses it is sent to the collector with a copy.
+Claim = fun(On, P, Ts, S) ->
     case map_get(early, S) of
         [] -> S;
         Held_ ->
             {Mine, Others} = lists:partition(
                 fun(E) -> element(5, E) =:= P andalso element(1, E) > Ts end, Held_),
-            lists:foldr(fun(E, Next) ->
-                case element(2, E) of send -> OnSend(E, Next); _ -> OnReceive(E, Next) end
-            end, S#{early := Others}, Mine)
+            lists:foldr(On, S#{early := Others}, Mine)
     end
 end,
 
 %% Calls of functions within a span. inside: process => whether the calls that have not returned
 %% were kept, the last one first: the VM returns from them in that order.
-OnEnter = fun({Ts, _, P, _, Label, _, _, _, _, _} = Event, S) ->
-    Seen = SeenOf(Label, S),
+OnEnter = fun({_, _, P, _, _, _, _, _, _, _} = Event, S) ->
     Calls = maps:get(P, map_get(inside, S), []),
-    Next = case Seen =:= none orelse IsOver(P, Label, Ts, S) orelse StateOf(P, Seen) of
-        true -> stale;
-        unknown -> kept;
-        State when is_tuple(State) -> kept;
-        earlier -> participants;
-        Why -> Why
-    end,
+    Next = case PlaceOf(Event, S) of unknown -> kept; Place -> Place end,
     Inside = maps:put(P, [Next =:= kept | Calls], map_get(inside, S)),
     case Next of
         kept -> Keep(Event, S#{inside := Inside});

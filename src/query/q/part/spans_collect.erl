@@ -18,11 +18,6 @@ TracerOff = fun(C) ->
     seq_trace:get_system_tracer() =:= C andalso seq_trace:set_system_tracer(false)
 end,
 
-%% Without tokens nothing emits any more, and no call of a function within a root is shown.
-ClearTokens = fun() ->
-    seq_trace:get_system_tracer() =:= false andalso seq_trace:reset_trace()
-end,
-
 %% May run twice, and by any of ours. Tokens of ours are dead without a system tracer; whoever sets
 %% one next would see them, so they are cleared where nobody else can have any.
 SpansDisarm = fun(#{collector := C, word := Counts} = Plan) ->
@@ -116,7 +111,8 @@ end,
 %% S: holder, place, full, origin (the node whose capture this is a side of, or none), reader (or
 %% none), key (of its messages), left, kept (newest first),
 %% counts, opens (root process => open roots), closed (root process => when its last root ended),
-%% known, and what part/spans_caps.erl keeps. In the process dictionary: processes that do not run,
+%% known, old (who has a token of an earlier capture), frames (part/spans_calls.erl), and what
+%% part/spans_caps.erl keeps. In the process dictionary: processes that do not run,
 %% since when and where.
 Tally = fun(#{roots := Roots, opens := Opens, events := Events, skips := Skips,
               resets := Resets}) ->
@@ -146,8 +142,7 @@ OnSpan = fun({Ts, Kind, P, _, Label, _, Tag, _, _, _} = Event, S) ->
     Opens = map_get(opens, S),
     case Kind of
         _ when is_map_key(P, map_get(denied, S)) -> S;
-        send when is_pid(Label) -> WhenOurs(OnSend, Event, S);
-        'receive' when is_pid(Label) -> WhenOurs(OnReceive, Event, Introduced(Label, S));
+        'receive' when is_pid(Label) -> WhenOurs(OnToken, Event, Introduced(Label, S));
         enter -> OnEnter(Event, S);
         root ->
             Before = maps:get(P, Opens, 0),
@@ -163,7 +158,7 @@ OnSpan = fun({Ts, Kind, P, _, Label, _, Tag, _, _, _} = Event, S) ->
                     Reader = map_get(reader, S),
                     is_pid(Reader) andalso (Tag =/= none orelse Before =:= 0)
                         andalso (Reader ! {root, map_get(key, S), P, Ts}),
-                    Claim(P, Ts, Flagged(P, Keep(Event, Next)))
+                    Claim(OnToken, P, Ts, Flagged(P, Keep(Event, Next)))
             end;
         over ->
             Linger(S#{opens := maps:remove(P, Opens), stale := true});
@@ -174,6 +169,7 @@ OnSpan = fun({Ts, Kind, P, _, Label, _, Tag, _, _, _} = Event, S) ->
             end,
             Closed = maps:put(P, Ts, map_get(closed, S)),
             Linger(Keep(Event, S#{opens := Left, closed := Closed, stale := true}));
+        _ when is_pid(Label) -> WhenOurs(OnToken, Event, S);
         _ -> Keep(Event, S)
     end
 end,
@@ -189,10 +185,11 @@ OnMessage = fun
     ({reader, Key, Reader}, S) when Key =:= map_get(key, S) ->
         S#{reader := Reader};
     (Message, S) ->
-        case Strip(Message) of
-            skip -> S;
-            Event -> OnSpan(Event, S)
-        end
+        {Events, Next} = case Message of
+            {trace_ts, P, return_to, Mfa, Ts} -> Returned(P, Mfa, Ts, S);
+            _ -> {[Event || Event <- [Strip(Message)], Event =/= skip], WentBy(Message, S)}
+        end,
+        lists:foldl(OnSpan, Next, Events)
 end,
 
 %% The event of a process that stops running waits, in the process dictionary, for the next one:
@@ -231,7 +228,7 @@ end,
 SpansFinish = fun(Why, #{holder := H, plan := Plan} = S) ->
     TracerOff(self()),
     map_get(word, Plan) andalso Word(0),
-    map_size(map_get(called, S)) > 0 andalso ClearTokens(),
+    (map_get(bare, S) orelse map_size(map_get(called, S)) > 0) andalso ClearTokens(),
     {_, Queued} = process_info(self(), message_queue_len),
     Drain = fun Drain(N, Next) ->
         case N of
@@ -309,7 +306,7 @@ SpansCollector = fun(H, CountWork) ->
                        seen => #{}, beyond => #{}, dead => #{}, resets => 0,
                        window => {erlang:monotonic_time(), 0},
                        skips => #{cap => 0, participants => 0, fanout => 0, depth => 0, stale => 0},
-                       until => infinity, stale => false, early => [], inside => #{},
+                       until => infinity, stale => false, early => [], inside => #{}, frames => #{},
                        seeded => erlang:monotonic_time()},
             Reseed(S),
             Full andalso SetPattern(At, 'receive', ReceiveSpec, []),

@@ -254,6 +254,14 @@ static void expect_tree(const struct spans *s, const char *wanted)
 #define OUT(at, p, f) at "000000 5 out <0." p ".0> - - 0 0 - - 0 " f
 #define ENTER(at, p, f) at "000000 1 enter <0." p ".0> - <0." p ".0> 0 0 - - 0 " f
 #define LEAVE(at, p, class, f) at "000000 8 leave <0." p ".0> - - 0 0 " class " - 0 " f
+/* Of a capture without payloads. */
+#define ASK(at, p, q) at "000000 1 ask <0." p ".0> <0." q ".0> <0.1.0> 0 0 call - 0 -"
+#define SERVE(at, p, q, ref)                                                                       \
+    at "000000 2 serve <0." p ".0> <0." q ".0> <0.1.0> 0 0 call " ref " -1 m:handle_call/3"
+#define ANSWER(at, p, q, ref)                                                                      \
+    at "000000 3 answer <0." p ".0> <0." q ".0> <0.1.0> 0 0 reply " ref " 0 -"
+#define ANSWERED(at, p, ref) at "000000 4 answered <0." p ".0> - <0.1.0> 0 0 reply " ref " 0 -"
+#define BACK(at, p) at "000000 9 return <0." p ".0> - - 0 0 unknown - 0 -"
 #define R1 "#Ref<0.0.0.1>"
 #define R2 "#Ref<0.0.0.2>"
 
@@ -457,6 +465,36 @@ static void test_made(void **state)
           RETURN("20", "1")},
          "root m:f/0 ok ~20 {nested pid ok ~8} (function pid m:g/0 ok ~8 {nested pid unknown ~4} "
          "(cast pid x unknown ~1+ (cast pid y unknown ~4)))"},
+        /* without payloads: a call, and one within it */
+        {false,
+         {ROOT("0", "1"), ASK("2", "1", "2"), SERVE("3", "2", "1", R1), ASK("4", "2", "3"),
+          SERVE("6", "3", "2", R2), ANSWER("16", "3", "2", R2), ANSWERED("17", "2", R2),
+          ANSWER("20", "2", "1", R1), ANSWERED("21", "1", R1), BACK("30", "1")},
+         "root m:f/0 unknown ~30 {call pid ok ~19} (call pid m:handle_call/3 ok ~17 {call pid ok "
+         "~13} "
+         "(call pid m:handle_call/3 ok ~10))"},
+        /* … whose caller gave up, and one that nobody serves, as it goes on */
+        {false,
+         {ROOT("0", "1"), ASK("2", "1", "2"), SERVE("3", "2", "1", R1), ANSWERED("12", "1", R1),
+          ASK("13", "1", "3"), BACK("15", "1"), ANSWER("20", "2", "1", R1)},
+         "root m:f/0 unknown ~15 {call pid unknown ~10} {call pid unknown ~2 at-most} "
+         "(call pid m:handle_call/3 late ~17)"},
+        /* … that another process answers; one whose caller is not known to have asked */
+        {false,
+         {ROOT("0", "1"), ASK("2", "1", "2"), SERVE("3", "2", "1", R1), ANSWER("9", "4", "1", R1),
+          ANSWERED("10", "1", R1), SERVE("12", "3", "1", R2), ANSWER("14", "3", "1", R2),
+          ANSWERED("15", "1", R2), BACK("20", "1")},
+         "root m:f/0 unknown ~20 {call pid ok ~8} {call pid ok ~3} (call pid m:handle_call/3 "
+         "elsewhere ~0+) "
+         "(call pid m:handle_call/3 ok ~2)"},
+        /* … still waited for, seen to be served or not; of nobody */
+        {false,
+         {ROOT("0", "1"), ASK("2", "1", "2"), SERVE("3", "2", "1", R1), ASK("4", "2", "3"),
+          "9000000 5 ask <0.7.0> <0.8.0> <0.1.0> 0 0 call - 0 -",
+          "9000000 6 serve <0.8.0> - <0.1.0> 0 0 call #Ref<0.0.0.9> -1 m:handle_call/3",
+          ANSWERED("9", "7", "#Ref<0.0.0.8>"), ANSWER("9", "7", "1", "#Ref<0.0.0.8>")},
+         "root m:f/0 open ~9 {call pid open ~7} (call pid m:handle_call/3 open ~6 {call pid "
+         "open ~5})"},
         /* a process that ends in the midst */
         {true,
          {ROOT("0", "1"), "20000000 5 exit <0.1.0> - - 0 0 - - 0 killed"},
