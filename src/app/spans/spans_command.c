@@ -58,7 +58,7 @@ static void tell_estimate(struct capturing *t, const struct spans_run *run)
                   "first takes part");
     if (run->no_payloads)
         tell_line("without payloads: while it captures, each call of a gen_server or gen_statem "
-                  "costs about 1 µs more");
+                  "costs about 2 µs more");
 }
 
 static void tell_how_far(struct capturing *t, const struct spans_run *run)

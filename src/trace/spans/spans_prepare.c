@@ -12,7 +12,7 @@
 #define FORCED_COUNT_MS 20
 #define GUARD_S 0.5e-6 /* a call that begins no root: four clauses; one within a root has two */
 /* Without payloads: what all breakpoints of a call cost one that belongs to no root. */
-#define BARE_CALL_S 1.1e-6
+#define BARE_CALL_S 2.2e-6
 #define EXPENSIVE_LOAD 0.03
 
 /* ---- Patterns */
