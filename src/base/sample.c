@@ -45,5 +45,9 @@ const char *frame_place(char *out, size_t size, const struct sample_frame *f)
 
 double sample_error(double share, double n)
 {
-    return n > 0 ? 1.96 * sqrt(fmax(share * (1 - share), 0) / n) : (double)NAN;
+    if (!(n > 0))
+        return (double)NAN;
+    if (!(share > 0 && share < 1)) /* none, or all: exact, with one side */
+        return 1 - pow(0.05, 1 / n);
+    return 1.96 * sqrt(share * (1 - share) / n);
 }

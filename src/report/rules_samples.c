@@ -63,6 +63,30 @@ static struct finding *find_share(struct judge *j, double weight, double limit, 
     return f;
 }
 
+/* "[beam.smp]" stands for all functions of a file without a symbol table. Those that libraries call
+ * have names there too, since the dynamic linker needs them: they say nothing of the others. */
+static bool are_named(const struct stacks *s)
+{
+    static const char *const for_libraries[] = {"[", "enif_", "erl_", "driver_"};
+    for (uint32_t i = 1; i < stacks_nodes(s); i++) {
+        const struct sample_frame *f = stacks_frame_at(s, stacks_node(s, i)->frame);
+        bool named = f->kind == FRAME_RUNTIME;
+        for (size_t k = 0; named && k < ARRAY_LEN(for_libraries); k++)
+            named = !slice_begins(f->name, for_libraries[k]);
+        if (named)
+            return true;
+    }
+    return false;
+}
+
+/* Dirty schedulers collect for processes with large heaps, and only names show that there. */
+static bool may_hide_gc(const struct judge *j, int64_t gc)
+{
+    const int64_t runtime = j->samples.run.classes[SAMPLE_RUNTIME];
+    return runtime > 0 && !are_named(j->samples.stacks) &&
+           (double)(gc + runtime) / (double)j->samples.run.samples >= judge_limit(j, GC_SHARE);
+}
+
 void judge_gc_cpu(struct judge *j)
 {
     if (!are_enough(j))
@@ -74,6 +98,9 @@ void judge_gc_cpu(struct judge *j)
     }
     struct finding *f = find_share(j, (double)gc, GC_SHARE, "in garbage collection",
                                    "Garbage collection is expensive");
+    if (!f && may_hide_gc(j, gc))
+        judge_unknown(j, "the VM's own functions have no names in the samples, and work of dirty "
+                         "schedulers may be garbage collection");
     if (!f)
         return;
     f->action = "Build fewer and smaller terms in the top callers (beamtop blame NODE gc). Then "
@@ -81,20 +108,6 @@ void judge_gc_cpu(struct judge *j)
     f->ruled_out_if =
         "The share is below 25% in a later run (beamtop sample NODE): a burst or a start-up";
     name_callers(j, f, frame_group_has, frame_group_find("gc"));
-}
-
-/* "[beam.smp]" stands for all functions of a file without a symbol table. A few have names there
- * too, which the dynamic linker needs: they say nothing of the others. */
-static bool are_named(const struct stacks *s)
-{
-    double named = 0, nameless = 0;
-    for (uint32_t i = 1; i < stacks_nodes(s); i++) {
-        const struct stacks_node *node = stacks_node(s, i);
-        const struct sample_frame *f = stacks_frame_at(s, node->frame);
-        if (f->kind == FRAME_RUNTIME)
-            *(f->name.s[0] == '[' ? &nameless : &named) += node->self;
-    }
-    return named > nameless;
 }
 
 void judge_copy_cpu(struct judge *j)

@@ -49,6 +49,7 @@ orders() ->
                   Short = spawn(fun() -> user_loop() end),
                   (runs(fun() -> luser_loop() end))(Dir, [Short | R])
               end},
+     {"files", runs(fun() -> files() end)},
      {"deep", runs(fun() -> deep_loop() end)},
      {"many", fun(_, R) -> many(100000), R end},
      {"loads", runs(fun() -> loads() end)},
@@ -100,6 +101,8 @@ dirty_spin(_) -> erlang:nif_error(not_loaded).
 luser_loop() -> luser(1), luser_loop().
 luser(N) -> A = long_spin(N), A + 1.
 long_spin(_) -> erlang:nif_error(not_loaded).
+
+files() -> prim_file:read_file_info("/tmp"), timer:sleep(1), files().
 
 deep_loop() -> deep(5000), deep_loop().
 deep(0) -> leaf_a(30000, 0);

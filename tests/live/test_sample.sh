@@ -208,8 +208,42 @@ shows_the_chain() {
     "$beamtop" pstack "$(os_pid)" --all >"$work/text" 2>>"$work/err"
     [ $rc = 0 ] || { cat "$work/err"; return 1; }
     holds '[.[0].threads[] | select(any(.frames[]?; .function == "sample_load:f1/1"))] | length >= 1' || return 1
+    # The body of some stands on the line of their head.
+    holds '[.[0].threads[].frames[]? | select(.function | startswith("sample_load:")) | .line > 0] | length > 0 and all' ||
+        return 1
     cat "$work/text"
     grep -q 'scheduler 1' "$work/text" && grep -qE 'idle|sample_load' "$work/text"
+}
+
+# Samples go on while the sampler ends.
+waits_for_each_scheduler() {
+    has_jit || return 0
+    works chain && works chain && works chain || return 1
+    rc=0
+    for _ in 1 2 3 4 5 6 7 8; do
+        [ $rc = 0 ] || break
+        "$beamtop" pstack "$(os_pid)" --wait --format json >"$work/out" 2>"$work/err"
+        rc=$?
+    done
+    order still
+    [ $rc = 0 ] || { cat "$work/err"; return 1; }
+    holds '[.[0].threads[] | select(.frames | length > 0)] | length >= 1'
+}
+
+# A dirty scheduler that looks for work, with the process that ran last on its stack. Where the VM has
+# no symbols that is not known.
+knows_a_scheduler_from_its_process() {
+    has_jit || return 0
+    [ "$otp" -lt 29 ] || { echo "# not tried: this VM has no symbols" >"$work/remark"; return 0; }
+    sample_of files --for 2s --hz 499 --thread dirty_io || return 1
+    holds '.[0] | .samples > 0 and ([.classes[] | select(.class == "scheduler") | .share][0] > 0.8)
+        and ([.functions[] | select(.function == "sample_load:files/0")] == [])'
+}
+
+prints_checks_as_text_only() {
+    "$beamtop" sample "$(os_pid)" --check --format json >"$work/out" 2>"$work/err"
+    ends_with 2 $? && told '.-check is printed as text only' &&
+        { ! "$beamtop" blame "$(os_pid)" '' >"$work/out" 2>"$work/err"; } && told 'blame needs a function'
 }
 
 # Runs in a recording: the report has them all, also the last one, which the end of the recording cuts.
@@ -300,13 +334,18 @@ tells_a_killed_sampler() {
 }
 
 # Interrupted as by C-c, all of its process group, it prints what it has; no process of ours stays.
+# C-c of a terminal, and the end of a service: all processes of the group get it.
 ends_early() {
+    ends_early_by INT && ends_early_by TERM
+}
+
+ends_early_by() {
     works chain || return 1
     setsid "$beamtop" sample "$(os_pid)" --for 60s --format json >"$work/out" 2>"$work/err" &
     run_pid=$!
     wait_until 60 has_begun "$run_pid" || { cat "$work/err"; return 1; }
     sleep 1
-    kill -INT -- "-$run_pid"
+    kill "-$1" -- "-$run_pid"
     wait "$run_pid"
     rc=$?
     order still
@@ -365,12 +404,14 @@ survives_the_end_of_the_vm() {
     wait "$run_pid"
     rc=$?
     [ $rc = 0 ] || { cat "$work/err"; return 1; }
-    told 'the VM has ended' && holds '.[0].schema == "beamtop.sample/1" and .[0].sampler_cpu_s < 1'
+    told 'the VM has ended' && holds '.[0].schema == "beamtop.sample/1" and .[0].sampler_cpu_s < 1
+        and .[0].target_cpu_s == null'
 }
 
 try_host
 run_on_releases finds_known_shares blames_copies blames_collections names_a_bif names_libraries_loaded_later blames_a_library \
     finds_calls_that_hold_a_scheduler \
-    knows_late_pids marks_deep_stacks survives_code_loading shows_stacks names_processes \
+    knows_late_pids marks_deep_stacks survives_code_loading shows_stacks waits_for_each_scheduler \
+    knows_a_scheduler_from_its_process prints_checks_as_text_only names_processes \
     records_runs knows_a_node_from_its_namesake shows_prologues refuses_strangers \
     tells_a_killed_sampler ends_early ends_at_once survives_the_end_of_the_vm

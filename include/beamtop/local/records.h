@@ -39,11 +39,13 @@ struct record_begin {
     uint64_t setup_us; /* how long finding all this took */
 };
 
+#define RECORD_UNKNOWN UINT64_MAX
 struct record_end {
-    uint64_t lost;      /* samples that the kernel or the queue had no room for */
-    uint64_t cpu_us;    /* of the sampler */
-    uint64_t wall_us;   /* from the first event to the last */
-    uint64_t target_us; /* CPU time of the sampled threads in that time, in user mode … */
+    uint64_t lost;    /* samples that the kernel or the queue had no room for */
+    uint64_t cpu_us;  /* of the sampler */
+    uint64_t wall_us; /* from the first event to the last */
+    /* CPU time of the sampled threads in that time, in user mode; RECORD_UNKNOWN: the VM ended … */
+    uint64_t target_us;
     uint64_t kernel_us; /* … and in the kernel, of which there are no samples */
 };
 

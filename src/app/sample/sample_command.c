@@ -51,6 +51,9 @@ static int put_run(struct sample_run *t)
     if (t->options->format == FORMAT_PERF_SCRIPT)
         return EXIT_DONE;
     samples_put(t->arg, &t->summary, &options, &err);
+    if (t->options->pid && t->summary.samples == 0)
+        tell_line("%s was not seen: it did not run in that time, or there is no such process",
+                  t->options->pid);
     return EXIT_DONE; /* a write that failed is found by output_check() */
 }
 
@@ -90,6 +93,9 @@ static int put_check(struct sample_run *t)
 
 static int check_words(const struct cli_options *o, struct error *err)
 {
+    if ((o->check || o->skid) && o->format != FORMAT_TEXT)
+        return error_set(err, ERR_USAGE, "%s is printed as text only: leave out --format",
+                         o->check ? "--check" : "--skid-summary");
     switch (o->format) {
     case FORMAT_TEXT:
     case FORMAT_JSON:

@@ -75,7 +75,9 @@ static void on_ended(void *arg, const struct record_end *end, const struct error
         run->seconds = (double)end->wall_us / 1e6;
         run->lost = (int64_t)end->lost;
         run->sampler_cpu_s = (double)end->cpu_us / 1e6;
-        run->target_cpu_s = (double)(end->target_us + end->kernel_us) / 1e6;
+        run->target_cpu_s = end->target_us == RECORD_UNKNOWN
+                                ? (double)NAN
+                                : (double)(end->target_us + end->kernel_us) / 1e6;
     }
     ended(l, end ? SAMPLING_ENDED : SAMPLING_FAILED, err);
 }

@@ -30,8 +30,10 @@ static void on_note(void *arg, const char *text)
 static void on_sample(void *arg, const struct sample *sample)
 {
     struct sample_run *t = arg;
-    if (t->on_sample && !t->on_sample(t, sample))
-        sample_log_stop(t->log);
+    if (!t->on_sample || t->enough || t->on_sample(t, sample))
+        return;
+    t->enough = true;
+    sample_log_stop(t->log);
 }
 
 static void on_ended(void *arg, const struct error *err)

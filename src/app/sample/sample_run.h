@@ -35,6 +35,7 @@ struct sample_run {
     unsigned turns;
     bool is_lost;
     bool told, ended; /* a line of progress stands; the sampler reached its end */
+    bool enough;      /* it was asked to end by on_sample */
 };
 
 /* Finds the VM, samples it and calls print(); the exit code of the command. With --remote the node

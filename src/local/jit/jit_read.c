@@ -126,7 +126,9 @@ static uint32_t file_index(struct jit *j, struct slice file)
     return (uint32_t)j->n_files++;
 }
 
-/* On OTP 25 a function may end with the record of the next one's head: that is not kept. */
+/* The record of a function's head stands before its code: it holds from the first instruction on,
+ * and where the body is on the same line there is no other. On OTP 25 the function before may end
+ * with it: there it is not kept. */
 static int take_line(struct walk *w, struct symfile *s, struct jit_function *f)
 {
     struct jit *j = w->j;
@@ -138,8 +140,10 @@ static int take_line(struct walk *w, struct symfile *s, struct jit_function *f)
     uint32_t line = u32_at(at + LINE_LINE);
     if (!take_text(s, LINE_FILE_LEN, LINE_FILE, LINE_BYTES, &file))
         return torn(w);
-    if (start < f->start || start >= f->end)
+    if (start >= f->end)
         return 0;
+    if (start < f->start)
+        start = f->start;
     if (j->n_lines == LIMIT_JIT_LINES)
         return too_much(w, "line records", LIMIT_JIT_LINES);
     j->lines = grow(j->lines, j->n_lines, &j->lines_capacity, sizeof *j->lines);

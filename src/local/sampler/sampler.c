@@ -66,7 +66,7 @@ struct sampler {
     int ends;       /* an eventfd for the readers */
     nlink_t listed; /* links of /proc/PID/task when threads were listed */
     unsigned looks, libraries_read;
-    bool noted_refused, noted_libraries;
+    bool noted_refused, noted_libraries, vm_ended;
     int fd, pidfd; /* output; of the VM, -1: none */
 };
 
@@ -192,7 +192,7 @@ static int add_threads(struct sampler *s, struct error *err)
     free(all);
     if (s->n_threads == 0)
         return first.code ? error_set(err, first.code, "%s", first.text)
-                          : error_set(err, ERR_NOT_FOUND, "no thread of the VM is of that kind");
+                          : error_set(err, ERR_NOT_FOUND, "the VM has no such thread");
     if (refused > 0 && !s->noted_refused) {
         s->noted_refused = true;
         char text[sizeof first.text + 64];
@@ -234,6 +234,7 @@ static bool is_over(struct sampler *s, int ms)
     if (p[1].revents != 0) {
         pthread_mutex_lock(&s->lock);
         record_put_note(&s->out, "the VM has ended");
+        s->vm_ended = true;
         pthread_mutex_unlock(&s->lock);
         return true;
     }
@@ -323,7 +324,9 @@ static void run(struct sampler *s)
         s->lost += s->readers[i].ring.lost;
     struct record_end end = {
         .lost = s->lost, .cpu_us = own_cpu_us(), .wall_us = (clock_mono_ns() - began) / 1000};
-    for (size_t i = 0; i < s->n_threads; i++) {
+    if (s->vm_ended) /* its threads took their times along */
+        end.target_us = end.kernel_us = RECORD_UNKNOWN;
+    for (size_t i = 0; !s->vm_ended && i < s->n_threads; i++) {
         const struct thread_times *began_at = &s->threads[i].began;
         struct thread_times t;
         if (thread_times_read(&t, s->o->pid, s->threads[i].thread.tid) != 0 ||
@@ -401,6 +404,7 @@ int sampler_run(const struct sampler_options *o, int out_fd)
     signal(SIGPIPE, SIG_IGN);
     signal(SIGINT, SIG_IGN); /* of the terminal: who started us ends us, by our input */
     signal(SIGHUP, SIG_IGN);
+    signal(SIGTERM, SIG_IGN); /* of the process group, or of a service manager */
     s.pidfd = (int)syscall(SYS_pidfd_open, o->pid, 0);
     s.ends = eventfd(0, EFD_CLOEXEC);
     s.namer = namer_new(o->lines, o->addresses);

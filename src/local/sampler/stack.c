@@ -258,12 +258,16 @@ static void classify(struct stack *out, const struct stack_world *w, uint64_t ad
         return;
     if (symbol.kind == FRAME_NIF)
         out->in = SAMPLE_NIF;
+    else if (symbol.kind == FRAME_RUNTIME && out->in == SAMPLE_OTHER &&
+             slice_is(symbol.name, "erts_schedule"))
+        out->in = SAMPLE_SCHEDULER;
     else if (symbol.kind == FRAME_RUNTIME && out->in != SAMPLE_NIF &&
              slice_begins(symbol.name, "erts_garbage_collect"))
         out->in = SAMPLE_GC;
 }
 
-/* A dirty scheduler has the process somewhere on its native stack, and no compiled code. */
+/* A dirty scheduler has the process somewhere on its native stack, and no compiled code. The one
+ * that ran last may be there too while the scheduler looks for the next. */
 static void find_dirty(struct stack *out, const struct stack_world *w, const struct perf_sample *s)
 {
     const uint32_t stop = stop_offset(w);
@@ -313,7 +317,7 @@ static void native_stack(struct stack *out, const struct stack_world *w,
         out->flags |= SAMPLE_COMPLETE;
     else
         out->flags |= SAMPLE_UNRESOLVED;
-    if (dirty && w->jit)
+    if (dirty && w->jit && out->in != SAMPLE_SCHEDULER)
         find_dirty(out, w, s);
     if (out->process && out->in == SAMPLE_OTHER)
         out->in = SAMPLE_RUNTIME;

@@ -149,7 +149,7 @@ static void add(json_t *array, const struct field_list *list, const void *row)
 static json_t *classes_of(const struct samples_summary *run)
 {
     json_t *array = json_array();
-    for (int i = 0; i < SAMPLE_CLASSES; i++) {
+    for (int i = 0; !run->at_yields && i < SAMPLE_CLASSES; i++) {
         const struct sum row = {
             .name = slice_of(sample_class_key((enum sample_class)i)),
             .samples = run->classes[i],

@@ -30,6 +30,7 @@ static inline struct sample_frame made_frame(char letter)
         {'g', FRAME_RUNTIME, "erts_garbage_collect_nobump", "beam.smp", "", 0},
         {'n', FRAME_NIF, "jose_sign", "jose_nif.so", "", 0},
         {'v', FRAME_RUNTIME, "[beam.smp]", "beam.smp", "", 0},
+        {'e', FRAME_RUNTIME, "enif_make_copy", "beam.smp", "", 0},
         {'o', FRAME_NIF, "sign", "libsign.so", "", 0},
         {'t', FRAME_LIBC, "memcpy", "libc.so.6", "", 0},
     };
