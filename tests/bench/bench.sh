@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # What the program costs a target and its own machine, as tables of figures and goals; asserts
 # nothing. See docs/performance.md.
-# usage: bench.sh [calls|cheap|opening|budget|cost|findings|light|recording|spans|trace]…      all of them without an argument
+# usage: bench.sh [calls|cheap|opening|budget|cost|findings|light|peers|recording|spans|trace]…
+#                 all of them without an argument
 #   BEAMTOP        the program (default: the one of the build)
 #   BENCH_RELEASES releases beside the machine's own (default: 23 27 29; those that are there)
 #   BENCH_PROCESSES, BENCH_MANY   processes of the targets (100000, 1000000)
+#   OBSERVER_CLI, RECON   their source directories (peers: observer_cli has a row where both are given)
+#   BENCH_PEERS    processes of the targets of peers (0 10000 100000)
 set -u
 src=${BEAMTOP_SRCDIR:-$(cd "$(dirname "$0")/../.." && pwd)}
 build=${BEAMTOP_BUILDDIR:-$src}
@@ -111,6 +114,77 @@ light_figures() {
     close_target
 }
 
+# ---- what a target pays for being looked at, by tool: its CPU time while a screen of 120x40 is
+# renewed each second, less that of the same target by itself
+
+PEERS_SETTLE_S=8
+PEERS_S=20
+
+# CPU time of all threads of the target, in ms.
+target_cpu_ms() {
+    cat /proc/"$os_pid"/task/*/schedstat 2>/dev/null | awk '{ sum += $1 } END { printf "%.1f", sum / 1e6 }'
+}
+
+# peer_ms COMMAND…: the program runs in a terminal meanwhile; none: only the target. ms per second.
+peer_ms() {
+    peer=
+    if [ $# -gt 0 ]; then
+        "$build/tests/bench/pty" -t $((PEERS_SETTLE_S + PEERS_S + 10)) "$@" >"$work/peer" 2>&1 &
+        peer=$!
+    fi
+    sleep "$PEERS_SETTLE_S"
+    before=$(target_cpu_ms)
+    sleep "$PEERS_S"
+    after=$(target_cpu_ms)
+    if [ -n "$peer" ] && ! kill -0 "$peer" 2>/dev/null; then
+        echo "-"
+        return
+    fi
+    [ -z "$peer" ] || { kill "$peer"; wait "$peer" 2>/dev/null; }
+    awk -v a="$before" -v b="$after" -v s="$PEERS_S" 'BEGIN { printf "%.2f", (b - a) / s }'
+}
+
+peer_row() {
+    ms=$(peer_ms "$@")
+    awk -v all="$ms" -v alone="$alone" 'BEGIN {
+        if (all == "-") print "no figure"; else printf "%.2f", all - alone }'
+}
+
+build_observer_cli() {
+    mkdir -p "$work/peers"
+    erlc -o "$work/peers" "$RECON"/src/*.erl "$OBSERVER_CLI"/src/*.erl >"$work/peers.log" 2>&1 &&
+        cp "$OBSERVER_CLI/src/observer_cli.app.src" "$work/peers/observer_cli.app"
+}
+
+erl_peer() {
+    peer_row env TERM=xterm erl -noshell -hidden -name "peer$$@127.0.0.1" -setcookie beamtop_test \
+        -pa "$work/peers" -eval "$1"
+}
+
+# peers_figures PROCESSES LOAD
+peers_figures() {
+    echo "CPU time of a target of $1 more processes for a screen each second, ms/s, $2 busy loops"
+    ERL_AFLAGS="-pa $work/peers" open_target "$1"
+    loops=
+    i=0
+    while [ "$i" -lt "$2" ]; do
+        timeout 280 sh -c 'while :; do :; done' &
+        loops="$loops $!"
+        i=$((i + 1))
+    done
+    alone=$(peer_ms)
+    printf '  %-40s %10s\n' "the target alone" "$alone" \
+        "beamtop" "$(peer_row "$program" "$node" --cookie beamtop_test --no-config)" \
+        "beamtop, no cost limit" "$(peer_row "$program" "$node" --cookie beamtop_test --no-config --budget 100)"
+    [ ! -f "$work/peers/observer_cli.beam" ] || printf '  %-40s %10s\n' "observer_cli" \
+        "$(erl_peer "observer_cli:start(list_to_atom(\"$node\"), [{interval, 1000}])")"
+    printf '  %-40s %10s\n' "etop" "$(erl_peer \
+        "etop:start([{node, list_to_atom(\"$node\")}, {output, text}, {interval, 1}, {lines, 40}])")"
+    # shellcheck disable=SC2086
+    [ -z "$loops" ] || kill $loops
+    close_target
+}
+
 names_figures() {
     "$build/tests/bench/names" >"$work/figures" || return
     word "20,000 functions taken from 20 answers, ms" "$(value take_ms)" 50
@@ -149,7 +223,7 @@ recording_figures() {
     word "beamtop report of seven of them, ms" "$(value sessions_ms)" 14000
 }
 
-[ $# -gt 0 ] || set -- cheap opening cost budget light trace calls findings recording spans
+[ $# -gt 0 ] || set -- cheap opening cost budget light peers trace calls findings recording spans
 for what; do
     echo "== $what"
     case $what in
@@ -157,6 +231,13 @@ for what; do
     cost) each_root "{cost, 0}, {cost, $some}" ;;
     budget) erlang 480 budget "cheap:main([\"$program\", \"\", {budget, $many}])" ;;
     light) light_figures 0; light_figures "$some" ;;
+    peers)
+        if [ -n "${OBSERVER_CLI:-}" ] && [ -n "${RECON:-}" ]; then build_observer_cli || cat "$work/peers.log"; fi
+        mkdir -p "$work/peers"
+        for n in ${BENCH_PEERS:-0 10000 100000}; do
+            peers_figures "$n" 0
+            peers_figures "$n" 10
+        done ;;
     calls | findings | opening | spans) each_root "$what" ;;
     recording) recording_figures ;;
     trace) each_root trace; names_figures; prompt_figures ;;

@@ -104,14 +104,20 @@ static void take_sample(struct reader *reader, const struct perf_sample *sample)
 
 /* ---- readers */
 
+/* This thread before all others on its CPU, or as any. */
+static bool run_first(bool yes)
+{
+    const struct sched_param param = {.sched_priority = yes ? 1 : 0};
+    return pthread_setschedparam(pthread_self(), yes ? SCHED_FIFO : SCHED_OTHER, &param) == 0;
+}
+
 static void pin(struct reader *r)
 {
     cpu_set_t set;
     CPU_ZERO(&set);
     CPU_SET((size_t)r->ring.cpu, &set);
     r->pinned = pthread_setaffinity_np(pthread_self(), sizeof set, &set) == 0;
-    const struct sched_param first = {.sched_priority = 1};
-    r->real_time = pthread_setschedparam(pthread_self(), SCHED_FIFO, &first) == 0;
+    r->real_time = run_first(true) || sched_getscheduler(0) == SCHED_FIFO;
 }
 
 static void *read_ring(void *arg)
@@ -363,6 +369,20 @@ static void raise_files(void)
     }
 }
 
+/* Threads take as many files as there are: what is opened after them needs some. */
+#define SPARE_FILES 16
+static int add_threads_with_spare(struct sampler *s, struct error *err)
+{
+    int spare[SPARE_FILES];
+    for (size_t i = 0; i < ARRAY_LEN(spare); i++)
+        spare[i] = dup(STDIN_FILENO);
+    int rc = add_threads(s, err);
+    for (size_t i = 0; i < ARRAY_LEN(spare); i++)
+        if (spare[i] >= 0)
+            close(spare[i]);
+    return rc;
+}
+
 /* A failure comes before any reader runs. */
 static int begin(struct sampler *s, struct error *err)
 {
@@ -375,14 +395,18 @@ static int begin(struct sampler *s, struct error *err)
         s->readers[i].sampler = s;
     }
     raise_files();
-    if (vm_open(&s->vm, s->o->pid, err) != 0 || add_threads(s, err) != 0 ||
-        rights_become_user_of(s->o->pid, err) != 0)
+    if (vm_open(&s->vm, s->o->pid, err) != 0 || add_threads_with_spare(s, err) != 0)
+        return err->code;
+    /* Readers begin as this thread is, whatever the user may who it becomes. */
+    run_first(true);
+    if (rights_become_user_of(s->o->pid, err) != 0)
         return err->code;
     struct buf threads = s->out; /* put behind RECORD_BEGIN */
     buf_init(&s->out, 0);
     for (int i = 0; i < s->n_readers; i++)
         s->readers[i].runs =
             pthread_create(&s->readers[i].thread, NULL, reader_begins, s->readers + i) == 0;
+    run_first(false);
     for (int i = 0; i < s->n_readers; i++)
         while (s->readers[i].runs && sem_wait(&s->pinned) != 0)
             continue;

@@ -329,6 +329,8 @@ static void draw_bottom(const struct screen *s, const struct model *m, struct ca
                                      {ACTION_CHOOSE_COLUMNS, "columns"},
                                      {ACTION_PAUSE, "pause"},
                                      {ACTION_LEAVE, pane->depth > 1 ? "leave" : "quit"},
+                                     {ACTION_SAMPLE, "sample"},
+                                     {ACTION_SPANS, "requests"},
                                      {.does = NULL}};
     const struct view_ops *ops = pane_top(pane)->ops;
     int at = put_findings(s, m, c, r);
