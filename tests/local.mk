@@ -532,7 +532,7 @@ TMUX_TESTS += tests/tmux/test_findings.sh tests/tmux/test_record.sh tests/tmux/t
 TESTS += tests/scripts.sh $(LIVE_TESTS) $(TMUX_TESTS)
 
 # ---- bench: figures beside their goals, never part of `make check`. BENCH: calls, cheap,
-# cost, budget, light, recording, trace
+# cost, budget, light, peers, recording, trace
 EXTRA_PROGRAMS = tests/bench/pty
 tests_bench_pty_SOURCES = tests/bench/pty.c
 tests_bench_pty_LDADD = -lutil

@@ -117,19 +117,19 @@ light_figures() {
 # ---- what a target pays for being looked at, by tool: its CPU time while a screen of 120x40 is
 # renewed each second, less that of the same target by itself
 
-PEERS_SETTLE_S=8
-PEERS_S=20
+PEERS_SETTLE_S=6
+PEERS_S=15
 
 # CPU time of all threads of the target, in ms.
 target_cpu_ms() {
     cat /proc/"$os_pid"/task/*/schedstat 2>/dev/null | awk '{ sum += $1 } END { printf "%.1f", sum / 1e6 }'
 }
 
-# peer_ms COMMAND…: the program runs in a terminal meanwhile; none: only the target. ms per second.
+# peer_ms COMMAND…: while the program runs; none: only the target. ms per second.
 peer_ms() {
     peer=
     if [ $# -gt 0 ]; then
-        "$build/tests/bench/pty" -t $((PEERS_SETTLE_S + PEERS_S + 10)) "$@" >"$work/peer" 2>&1 &
+        timeout $((PEERS_SETTLE_S + PEERS_S + 10)) "$@" >"$work/peer" 2>&1 </dev/null &
         peer=$!
     fi
     sleep "$PEERS_SETTLE_S"
@@ -140,7 +140,7 @@ peer_ms() {
         echo "-"
         return
     fi
-    [ -z "$peer" ] || { kill "$peer"; wait "$peer" 2>/dev/null; }
+    [ -z "$peer" ] || wait "$peer"
     awk -v a="$before" -v b="$after" -v s="$PEERS_S" 'BEGIN { printf "%.2f", (b - a) / s }'
 }
 
@@ -152,19 +152,44 @@ peer_row() {
 
 build_observer_cli() {
     mkdir -p "$work/peers"
-    erlc -o "$work/peers" "$RECON"/src/*.erl "$OBSERVER_CLI"/src/*.erl >"$work/peers.log" 2>&1 &&
+    erlc -I "$OBSERVER_CLI/include" -o "$work/peers" "$RECON"/src/*.erl "$OBSERVER_CLI"/src/*.erl >"$work/peers.log" 2>&1 &&
         cp "$OBSERVER_CLI/src/observer_cli.app.src" "$work/peers/observer_cli.app"
 }
 
+# in_terminal COMMAND…: a row of a program that needs a terminal.
+in_terminal() {
+    peer_row "$build/tests/bench/pty" -t $((PEERS_SETTLE_S + PEERS_S + 2)) "$@"
+}
+
+# erl_peer HOW EXPRESSION
 erl_peer() {
-    peer_row env TERM=xterm erl -noshell -hidden -name "peer$$@127.0.0.1" -setcookie beamtop_test \
-        -pa "$work/peers" -eval "$1"
+    "$1" env TERM=xterm erl -noshell -hidden -name "$1$$@127.0.0.1" -setcookie beamtop_test \
+        -pa "$work/peers" -eval "$2"
+}
+
+# open_peers_target PROCESSES LOAD: a node as a user has it, with the modules that the others need on
+# it: sets node and os_pid.
+open_peers_target() {
+    rm -f "$work/target"
+    node=peers$$x$1x$2@127.0.0.1
+    timeout 290 erl -noinput -hidden -pa "$work/peers" -name "$node" -setcookie beamtop_test -eval "
+        [spawn(fun() -> receive stop -> ok end end) || _ <- lists:seq(1, $1)],
+        file:write_file(\"$work/target.new\", os:getpid()),
+        file:rename(\"$work/target.new\", \"$work/target\")" >/dev/null 2>&1 &
+    feeder=$!
+    tries=300
+    while [ ! -s "$work/target" ]; do
+        tries=$((tries - 1))
+        [ "$tries" -gt 0 ] || { echo "  the target did not start"; return 1; }
+        sleep 0.1
+    done
+    os_pid=$(cat "$work/target")
 }
 
 # peers_figures PROCESSES LOAD
 peers_figures() {
     echo "CPU time of a target of $1 more processes for a screen each second, ms/s, $2 busy loops"
-    ERL_AFLAGS="-pa $work/peers" open_target "$1"
+    open_peers_target "$1" "$2" || return
     loops=
     i=0
     while [ "$i" -lt "$2" ]; do
@@ -174,15 +199,17 @@ peers_figures() {
     done
     alone=$(peer_ms)
     printf '  %-40s %10s\n' "the target alone" "$alone" \
-        "beamtop" "$(peer_row "$program" "$node" --cookie beamtop_test --no-config)" \
-        "beamtop, no cost limit" "$(peer_row "$program" "$node" --cookie beamtop_test --no-config --budget 100)"
+        "beamtop" "$(in_terminal "$program" "$node" --cookie beamtop_test --no-config)" \
+        "beamtop, no cost limit" "$(in_terminal "$program" "$node" --cookie beamtop_test --no-config --budget 100)"
     [ ! -f "$work/peers/observer_cli.beam" ] || printf '  %-40s %10s\n' "observer_cli" \
-        "$(erl_peer "observer_cli:start(list_to_atom(\"$node\"), [{interval, 1000}])")"
-    printf '  %-40s %10s\n' "etop" "$(erl_peer \
+        "$(erl_peer in_terminal "observer_cli:start(list_to_atom(\"$node\"), [{interval, 1000}])")"
+    printf '  %-40s %10s\n' "etop" "$(erl_peer peer_row \
         "etop:start([{node, list_to_atom(\"$node\")}, {output, text}, {interval, 1}, {lines, 40}])")"
     # shellcheck disable=SC2086
     [ -z "$loops" ] || kill $loops
-    close_target
+    kill "$feeder"
+    wait "$feeder" 2>/dev/null
+    feeder=
 }
 
 names_figures() {
