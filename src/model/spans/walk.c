@@ -469,6 +469,17 @@ static void take_in(struct process *p, const struct event *e)
     p->came_in = e->text;
 }
 
+static void take_arrival(struct process *p, const struct event *e)
+{
+    if (e->kind == SPAN_EVENT_ARRIVAL) {
+        p->arrived = e->ref;
+        p->arrived_of = e->peer;
+    } else {
+        p->down = e->ref;
+        p->down_for = e->text;
+    }
+}
+
 /* A caller that does something else does not wait any more. */
 static void note_next(struct walk *w, const struct process *p, int64_t now)
 {
@@ -516,12 +527,8 @@ static void take(struct walk *w, const struct event *e)
         take_out(w, e);
         break;
     case SPAN_EVENT_ARRIVAL:
-        p->arrived = e->ref;
-        p->arrived_of = e->peer;
-        break;
     case SPAN_EVENT_DOWN:
-        p->down = e->ref;
-        p->down_for = e->text;
+        take_arrival(p, e);
         break;
     case SPAN_EVENT_EXIT:
         close_all(w, p, e->at, e->text);

@@ -80,30 +80,38 @@ Tokens = fun(Origin) ->
     Count(processes(), 0, [])
 end,
 
-%% All clauses of a root function. Label: an immediate, as any other kills the VM.
-RootSpec = fun(Clauses, Every, Full) ->
-    Sampled = {'=:=', {'rem', {'-', {get_tcw}, 1}, Every}, 0},
+%% {At a call that begins a root, at one that does not in a process with its own old token}. Label:
+%% an immediate, as any other kills the VM. Without payloads the return comes as `return_to`.
+RootActions = fun(Bare, Full) ->
     Other = {'=/=', {element, 2, {get_seq_token}}, {self}},
-    Clear = [{set_seq_token, send, Other}, {set_seq_token, 'receive', Other}, {message, false}],
-    Root = [Take | Seed({self})]
-        ++ [{trace, [], RootFlags(Full)}, {message, {{root, {caller}}}}, {exception_trace}],
+    Said = {message, {{root, {caller}}}},
+    case Bare of
+        true ->
+            {Mute(Seed({self})) ++ [{trace, [], BareFlags}, Said],
+             [{set_seq_token, strict_monotonic_timestamp, Other}]};
+        false ->
+            {Seed({self}) ++ [{trace, [], RootFlags(Full)}, Said, {exception_trace}],
+             [{set_seq_token, send, Other}, {set_seq_token, 'receive', Other}]}
+    end
+end,
+
+%% All clauses of a root function.
+RootSpec = fun(Clauses, Every, {Begin, Drop}) ->
+    Sampled = {'=:=', {'rem', {'-', {get_tcw}, 1}, Every}, 0},
+    Clear = Drop ++ [{message, false}],
     Plain = [{Head, Guards -- [Budget]} || {Head, Guards, _} <- Clauses],
-    [{Head, [Budget, Sampled | Guards], Root} || {Head, Guards} <- Plain]
+    [{Head, [Budget, Sampled | Guards], [Take | Begin]} || {Head, Guards} <- Plain]
     ++ [{Head, [Budget, {is_seq_trace} | Guards], [Take | Clear]} || {Head, Guards} <- Plain]
     ++ [{Head, [{is_seq_trace} | Guards], Clear} || {Head, Guards} <- Plain]
     ++ [{Head, [Budget | Guards], [Take, {message, false}]} || {Head, Guards} <- Plain]
 end,
 
-%% A function whose calls are shown where they are made for a root: by a process whose token emits.
-%% The first clause matches nothing; by it whoever clears up knows the function for one of ours.
+%% A call that is shown where it is made by a process whose token emits.
 CallSpec = fun(Clauses) ->
-    %% An application's token may have any label: it is not sent.
-    Live = {'andalso', {is_pid, {element, 2, {get_seq_token}}},
-            {'=/=', {'band', {element, 1, {get_seq_token}}, 1}, 0}},
+    Live = IsLive(1),
     Shown = [{message, {'andalso', Live, {{call, {element, 2, {get_seq_token}}}}}},
              {'andalso', Live, {exception_trace}}],
-    [{'_', [Budget, false], [Take]}
-     | [{Head, [{is_seq_trace} | Guards -- [Budget]], Shown} || {Head, Guards, _} <- Clauses]]
+    InRoot([{Head, Guards -- [Budget], Shown} || {Head, Guards, _} <- Clauses])
 end,
 
 %% [{Mfa, Spec}]; a function of several patterns has the clauses of all.
@@ -127,10 +135,7 @@ Arm = fun(#{keeper := Keeper, otp := Otp, untraced := Untraced}, Asked) ->
                   orelse Chosen =/= all)
         andalso throw({bad_spec, <<"calls of functions by any process, without payloads">>}),
     RootSpecs = Specs(Patterns, fun(Clauses) ->
-        case Bare of
-            true -> BareRootSpec(Clauses, Within(Every, MostEvery));
-            false -> RootSpec(Clauses, Within(Every, MostEvery), Full)
-        end
+        RootSpec(Clauses, Within(Every, MostEvery), RootActions(Bare, Full))
     end),
     Mfas = [Mfa || {Mfa, _} <- RootSpecs],
     Inner = case Bare of true -> BareSpecs(Otp); false -> Specs(Nested, CallSpec) end,

@@ -2,6 +2,7 @@
 #include "beamtop/trace/spans_request.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,56 +74,27 @@ static int set_process(struct spans_request *r, const char *value, struct error 
     return set_text(r->process, sizeof r->process, "process", value, err);
 }
 
-static int set_full(struct spans_request *r, const char *value, struct error *err)
-{
-    (void)value;
-    (void)err;
-    r->full = true;
-    return 0;
-}
-
-static int set_context(struct spans_request *r, const char *value, struct error *err)
-{
-    (void)value;
-    (void)err;
-    r->context = true;
-    return 0;
-}
-
-static int set_no_payloads(struct spans_request *r, const char *value, struct error *err)
-{
-    (void)value;
-    (void)err;
-    r->no_payloads = true;
-    return 0;
-}
-
-static int set_force(struct spans_request *r, const char *value, struct error *err)
-{
-    (void)value;
-    (void)err;
-    r->force = true;
-    return 0;
-}
-
+#define FLAG(member) offsetof(struct spans_request, member)
 static const struct {
     const char *name;
-    bool takes_value;
     int (*set)(struct spans_request *r, const char *value, struct error *err);
+    size_t flag; /* without a setter: the member that it sets */
     const char *help;
 } options[] = {
-    {"roots", true, set_roots, "requests to capture (20)"},
-    {"every", true, set_every, "capture one of so many calls (1)"},
-    {"time", true, set_time, "stop after this time (10s)"},
-    {"events", true, set_events, "stop after so many events (20000)"},
-    {"procs", true, set_procs, "who may begin a request: all, new, a pid, a name, app:NAME …"},
-    {"calls", true, set_calls, "also calls of these functions within a request: shop_db:_"},
-    {"process", true, set_process, "requests of this process, in place of calls: a pid, a name"},
-    {"full", false, set_full, "also CPU, preemption and all waits of those that take part"},
-    {"context", false, set_context, "also who called, and the OpenTelemetry span of a request"},
-    {"no-payloads", false, set_no_payloads, "copy no message or value: only calls, by breakpoints"},
-    {"force", false, set_force, "do not ask first"},
+    {"roots", set_roots, 0, "requests to capture (20)"},
+    {"every", set_every, 0, "capture one of so many calls (1)"},
+    {"time", set_time, 0, "stop after this time (10s)"},
+    {"events", set_events, 0, "stop after so many events (20000)"},
+    {"procs", set_procs, 0, "who may begin a request: all, new, a pid, a name, app:NAME …"},
+    {"calls", set_calls, 0, "also calls of these functions within a request: shop_db:_"},
+    {"process", set_process, 0, "requests of this process, in place of calls: a pid, a name"},
+    {"full", NULL, FLAG(full), "also CPU, preemption and all waits of those that take part"},
+    {"context", NULL, FLAG(context), "also who called, and the OpenTelemetry span of a request"},
+    {"no-payloads", NULL, FLAG(no_payloads),
+     "copy no message or value: only calls, by breakpoints"},
+    {"force", NULL, FLAG(force), "do not ask first"},
 };
+#undef FLAG
 
 bool spans_request_option(size_t index, struct pattern_word *out)
 {
@@ -159,7 +131,12 @@ static int read_option(struct spans_request *r, const char *line, size_t *at, st
                          "--calls, --process, --full, --context, --no-payloads or --force",
                          name);
     *at = next;
-    if (options[i].takes_value && !take_word(line, &next, value, sizeof value))
+    if (!options[i].set) {
+        *(bool *)((char *)r + options[i].flag) = true;
+        *at = next;
+        return 0;
+    }
+    if (!take_word(line, &next, value, sizeof value))
         return error_set(err, ERR_USAGE, "%s needs a value", name);
     int rc = options[i].set(r, value, err);
     *at = rc == 0 ? next : *at;

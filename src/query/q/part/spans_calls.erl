@@ -9,30 +9,14 @@ Mute = fun(Actions) ->
 end,
 BareFlags = [return_to | LightFlags],
 
-%% As RootSpec. The return comes without the value, as `return_to`.
-BareRootSpec = fun(Clauses, Every) ->
-    Sampled = {'=:=', {'rem', {'-', {get_tcw}, 1}, Every}, 0},
-    Other = {'=/=', {element, 2, {get_seq_token}}, {self}},
-    Clear = [{set_seq_token, strict_monotonic_timestamp, Other}, {message, false}],
-    Root = [Take | Mute(Seed({self}))] ++ [{trace, [], BareFlags}, {message, {{root, {caller}}}}],
-    Plain = [{Head, Guards -- [Budget]} || {Head, Guards, _} <- Clauses],
-    [{Head, [Budget, Sampled | Guards], Root} || {Head, Guards} <- Plain]
-    ++ [{Head, [Budget, {is_seq_trace} | Guards], [Take | Clear]} || {Head, Guards} <- Plain]
-    ++ [{Head, [{is_seq_trace} | Guards], Clear} || {Head, Guards} <- Plain]
-    ++ [{Head, [Budget | Guards], [Take, {message, false}]} || {Head, Guards} <- Plain]
-end,
-
 MostCallbacks = 2000,
 
-%% [{Mfa, Spec}]. The first clause matches nothing, as that of CallSpec.
+%% [{Mfa, Spec}]
 BareSpecs = fun(Otp) ->
     Label = {element, 2, {get_seq_token}},
-    Live = {'andalso', {is_pid, Label},
-            {'=/=', {'band', {element, 1, {get_seq_token}}, StrictMonotonic}, 0}},
-    Shown = fun(What) -> [{message, {'andalso', Live, {What}}}] end,
+    Shown = fun(What) -> [{message, {'andalso', IsLive(StrictMonotonic), {What}}}] end,
     Spec = fun(Clauses) ->
-        [{'_', [Budget, false], [Take]} | [{Head, [{is_seq_trace} | Guards], Shown(What)}
-                                          || {Head, Guards, What} <- Clauses]]
+        InRoot([{Head, Guards, Shown(What)} || {Head, Guards, What} <- Clauses])
     end,
     %% Who asked, and by which reference. Another tag is the caller's own business.
     From = fun(Head, Kind) ->

@@ -9,6 +9,18 @@ Seed = fun(Label) ->
 end,
 %% Of the flags of a token.
 StrictMonotonic = 16,
+%% Whether the process has a token of ours with this bit. An application's may have any label: it is
+%% not sent.
+IsLive = fun(Bit) ->
+    {'andalso', {is_pid, {element, 2, {get_seq_token}}},
+     {'=/=', {'band', {element, 1, {get_seq_token}}, Bit}, 0}}
+end,
+%% A function whose calls matter where they are made for a root. The first clause matches nothing;
+%% by it whoever clears up knows the function for one of ours.
+InRoot = fun(Clauses) ->
+    [{'_', [Budget, false], [Take]}
+     | [{Head, [{is_seq_trace} | Guards], Actions} || {Head, Guards, Actions} <- Clauses]]
+end,
 %% The VM of OTP 25 ends in `seq_trace:reset_trace()` when any process waits for the length of the
 %% queue of one that runs (docs/performance.md, faults of the VM); 26 was not tried. Tokens stay
 %% there.
