@@ -9,6 +9,7 @@ set -u
 
 load=spans_load
 . "$(dirname "$0")/releases.sh"
+. "$(dirname "$0")/spans.sh"
 
 # Keys are as in docs/json.md; µs. took(MS): it lasted at least so long; ms: one ms is for clocks.
 # shellcheck disable=SC2016
@@ -20,12 +21,6 @@ def child($kind): [.children[] | select(.kind == $kind)];
 def wait($kind): [.waits[] | select(.kind == $kind)];
 def every_root(f): (.roots | length) > 0 and all(.roots[]; sums and f);
 '
-
-# A pattern, or `--process` with its value, comes first.
-spans() {
-    "$beamtop" spans "$node" --timeout 60 --cookie-file "$work/cookie" --format json \
-        "$@" >"$work/out" 2>"$work/err" </dev/null
-}
 
 # capture_of PATTERN CASE N [OPTION…]: calls of the pattern, while the case is called.
 capture_of() {
@@ -309,28 +304,17 @@ guards_choose() {
 
 # On OTP 25 tokens are not cleared: they go with the next requests, and requests go on.
 no_token_emits() {
-    tries=1
-    [ "$1" != 25 ] || tries=100
-    while [ "$tries" -gt 0 ]; do
-        order emits || return 1
-        [ "$(cat "$dir/said")" != 0 ] || return 0
-        tries=$((tries - 1))
-    done
-    echo "events: $(cat "$dir/said")"
-    return 1
+    case $1 in
+    25) emits_nothing 100 ;;
+    *) emits_nothing 1 ;;
+    esac
 }
 
 another_system_tracer_is_left_alone() {
     order system_tracer || return 1
     spans 'spans_load:root(_)' --time 1s
     code=$?
-    order audit || return 1
-    left=$(cat "$dir/left")
-    order no_system_tracer || return 1
-    case $left in
-    '[{system_tracer,<'*'>}]') ;;
-    *) echo "left: $left"; return 1 ;;
-    esac
+    system_tracer_stood || return 1
     ends_with 5 "$code" && told 'another tool is tracing sequentially' && is_clean
 }
 

@@ -9,6 +9,7 @@ set -u
 
 load=spans_load
 . "$(dirname "$0")/releases.sh"
+. "$(dirname "$0")/spans.sh"
 
 # µs, as in docs/json.md.
 # shellcheck disable=SC2016
@@ -18,11 +19,6 @@ def calls: [.children[] | select(.kind == "call")];
 def waits: [.waits[] | select(.kind == "call")];
 def every_root(f): (.roots | length) > 0 and all(.roots[]; .outcome == "unknown" and f);
 '
-
-spans() {
-    "$beamtop" spans "$node" --timeout 60 --cookie-file "$work/cookie" --format json \
-        "$@" >"$work/out" 2>"$work/err" </dev/null
-}
 
 # capture CASE N [OPTION…]: calls of root/1 with the case.
 capture() {
@@ -130,10 +126,7 @@ it_says_what_it_costs() {
 }
 
 # On OTP 25 tokens are not cleared; without payloads none has ever emitted.
-no_token_emits() {
-    order emits || return 1
-    [ "$(cat "$dir/said")" = 0 ] || { echo "events: $(cat "$dir/said")"; return 1; }
-}
+no_token_emits() { emits_nothing 1; }
 
 # It stays, and gets nothing.
 another_system_tracer_stands() {
@@ -142,13 +135,7 @@ another_system_tracer_stands() {
     spans 'spans_load:root(chain)' --roots 2 --time 60s --force --no-payloads
     code=$?
     order stop
-    order audit || return 1
-    left=$(cat "$dir/left")
-    order no_system_tracer || return 1
-    case $left in
-    '[{system_tracer,<'*'>}]') ;;
-    *) echo "left: $left"; return 1 ;;
-    esac
+    system_tracer_stood || return 1
     ends_with 0 "$code" && shows '.ended_by == "roots" and every_root((calls | length) == 1)' &&
         no_token_emits && is_clean
 }

@@ -8,6 +8,7 @@ set -u
 
 load=spans_load
 . "$(dirname "$0")/releases.sh"
+. "$(dirname "$0")/spans.sh"
 
 # µs, as in docs/json.md.
 # shellcheck disable=SC2016
@@ -55,11 +56,6 @@ there() {
     at_other=$?
     dir=$here
     return "$at_other"
-}
-
-spans() {
-    "$beamtop" spans "$node" --timeout 60 --cookie-file "$work/cookie" --format json \
-        "$@" >"$work/out" 2>"$work/err" </dev/null
 }
 
 both_are_clean() { is_clean && there is_clean; }
