@@ -133,6 +133,26 @@ static int64_t positive(int64_t n)
     return n > 0 ? n : 0;
 }
 
+static void decode_instance(struct decoder *d, struct allocator_instance *in)
+{
+    struct cursor *c = &d->c;
+    cursor_tuple_of(c, 6);
+    decode_atom(d, &in->name);
+    cursor_int64(c, &in->instance);
+    cursor_int64(c, &in->blocks);
+    cursor_int64(c, &in->block_bytes);
+    cursor_int64(c, &in->carriers);
+    cursor_int64(c, &in->carrier_bytes);
+    if (cursor_failed(c))
+        return;
+    if (in->block_bytes < 0 || in->carrier_bytes < in->block_bytes) {
+        decoder_fail(d, "blocks within carriers");
+        return;
+    }
+    in->unused_bytes = in->carrier_bytes - in->block_bytes;
+    in->utilisation = share_of(in->block_bytes, in->carrier_bytes);
+}
+
 /* The list is sorted: the first of an allocator is its worst. */
 static void decode_instances(struct decoder *d, struct alloc_detail *out)
 {
@@ -143,20 +163,14 @@ static void decode_instances(struct decoder *d, struct alloc_detail *out)
     out->n_instances = list.count;
     for (size_t i = 0; i < list.count && !cursor_failed(c); i++) {
         struct allocator_instance *in = &out->instances[i];
-        cursor_tuple_of(c, 4);
-        decode_atom(d, &in->name);
-        cursor_int64(c, &in->instance);
-        cursor_int64(c, &in->block_bytes);
-        cursor_int64(c, &in->carrier_bytes);
-        if (!cursor_failed(c) && (in->block_bytes < 0 || in->carrier_bytes < in->block_bytes))
-            decoder_fail(d, "blocks within carriers");
+        decode_instance(d, in);
         for (size_t k = 0; k < out->n_rows && !cursor_failed(c); k++) {
             struct allocator_row *r = &out->rows[k];
             if (!slice_equal(r->name, in->name) || r->worst_instance >= 0)
                 continue;
             r->worst_instance = in->instance;
-            r->worst_unused_bytes = in->carrier_bytes - in->block_bytes;
-            r->worst_utilisation = share_of(in->block_bytes, in->carrier_bytes);
+            r->worst_unused_bytes = in->unused_bytes;
+            r->worst_utilisation = in->utilisation;
         }
     }
     cursor_list_end(c, &list);

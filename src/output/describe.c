@@ -70,6 +70,7 @@ void sink_describe(struct buf *markdown)
         if (kind->question == QUESTION_SCAN)
             put_columns(markdown);
         put_list_of(markdown, kind->grid, kind->name);
+        put_list_of(markdown, kind->more, kind->name);
         if (kind->question == QUESTION_HEAPS)
             put_list(markdown, "`rows` of `heapsample --by`", &heap_owner_fields);
     }

@@ -201,13 +201,31 @@ static const struct field allocator[] = {
      "bytes taken and not in use"},
     {"worst_instance", "WORST", FIELD_INT, COLUMN_COUNT, AT(worst_instance),
      "its instance with most unused bytes (0: of all threads, N: of scheduler N); null: not among "
-     "the 20 of all allocators"},
+     "the 100 of all allocators"},
     {"worst_unused_bytes", "ITS UNUSED", FIELD_INT, COLUMN_BYTES, AT(worst_unused_bytes),
      "unused bytes of that instance"},
     {"worst_utilisation", "ITS USE", FIELD_REAL, COLUMN_SHARE, AT(worst_utilisation),
      "bytes in use over bytes taken in it"},
 };
 static FIELD_LIST(allocator_fields, "rows", allocator);
+#undef AT
+
+#define AT(member) offsetof(struct allocator_instance, member)
+static const struct field instance[] = {
+    {"allocator", "ALLOCATOR", FIELD_SLICE, COLUMN_TEXT, AT(name), "its name"},
+    {"instance", "INSTANCE", FIELD_INT, COLUMN_COUNT, AT(instance),
+     "0: of all threads, N: of scheduler N"},
+    {"blocks", "BLOCKS", FIELD_INT, COLUMN_COUNT, AT(blocks), "blocks in its carriers"},
+    {"block_bytes", "IN USE", FIELD_INT, COLUMN_BYTES, AT(block_bytes), "bytes in use in them"},
+    {"carriers", "CARRIERS", FIELD_INT, COLUMN_COUNT, AT(carriers),
+     "its carriers, those in the pool too"},
+    {"carrier_bytes", "TAKEN", FIELD_INT, COLUMN_BYTES, AT(carrier_bytes), "their bytes"},
+    {"utilisation", "UTIL", FIELD_REAL, COLUMN_SHARE, AT(utilisation),
+     "bytes in use over bytes taken"},
+    {"unused_bytes", "UNUSED", FIELD_INT, COLUMN_BYTES, AT(unused_bytes),
+     "bytes taken and not in use"},
+};
+static FIELD_LIST(instance_fields, "instances", instance);
 #undef AT
 
 #define AT(member) offsetof(struct scheduler, member)
@@ -357,7 +375,10 @@ const struct sink_kind sink_kinds[] = {
      .section = &info_fields},
     {.name = "process", .question = QUESTION_PROCESS, .rates = true, .fill = sink_fill_process},
     {.name = "memory", .question = QUESTION_ALLOC, .system = true, .section = &alloc_fields,
-     .grid = &allocator_fields, ROWS_OF(alloc_detail, rows, n_rows)},
+     .grid = &allocator_fields, ROWS_OF(alloc_detail, rows, n_rows), .more = &instance_fields,
+     .more_at = offsetof(struct alloc_detail, instances),
+     .n_more_at = offsetof(struct alloc_detail, n_instances),
+     .more_bytes = sizeof(struct allocator_instance)},
     {.name = "schedulers", .question = QUESTION_SYSTEM, .rates = true, .grid = &scheduler_fields,
      ROWS_OF(system_sample, schedulers, n_schedulers)},
     {.name = "apps", .question = QUESTION_APPS, .rates = true, .section = &apps_fields,

@@ -285,5 +285,7 @@ void json_put(struct buf *out, const struct sink_tick *r)
         add_process(root, r->process);
     if (r->grid.present)
         json_object_set_new(root, "rows", json_grid(&r->grid));
+    if (r->more.present)
+        json_object_set_new(root, r->more.list->name, json_grid(&r->more));
     json_put_line(out, root);
 }

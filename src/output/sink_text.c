@@ -286,6 +286,8 @@ void text_put(struct buf *out, const struct sink_tick *r, bool ascii)
         buf_puts(out, r->kind->text_empty);
     else if (r->grid.present)
         put_grid(&t, &r->grid);
+    if (r->more.n_rows > 0)
+        put_grid(&t, &r->more);
     if (sink_tick_of_node(r))
         buf_put_u8(out, '\n');
     arena_clear(&t.arena);

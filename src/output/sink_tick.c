@@ -75,15 +75,25 @@ static void add_section(struct sink_tick *r, const char *name, const struct fiel
     r->sections[r->n_sections++] = (struct section){.list = list, .name = name, .base = base};
 }
 
-static void set_grid(struct sink_tick *r, const struct field_list *list, const void *rows, size_t n,
-                     size_t row_bytes)
+static struct grid grid_of(const struct field_list *list, const void *rows, size_t n,
+                           size_t row_bytes)
 {
-    r->grid = (struct grid){.list = list,
-                            .n_columns = list->n,
-                            .rows = rows,
-                            .n_rows = n,
-                            .row_bytes = row_bytes,
-                            .present = true};
+    return (struct grid){.list = list,
+                         .n_columns = list->n,
+                         .rows = rows,
+                         .n_rows = n,
+                         .row_bytes = row_bytes,
+                         .present = true};
+}
+
+static struct grid grid_in(const struct field_list *list, const char *answer, size_t rows_at,
+                           size_t n_at, size_t row_bytes)
+{
+    const void *rows;
+    size_t n;
+    memcpy(&rows, answer + rows_at, sizeof rows);
+    memcpy(&n, answer + n_at, sizeof n);
+    return grid_of(list, rows, n, row_bytes);
 }
 
 bool sink_tick_of_node(const struct sink_tick *r)
@@ -139,8 +149,8 @@ bool sink_fill_heaps(struct sink_tick *r, const void *answer, const struct sink_
 {
     const struct heaps_detail *heaps = answer;
     if (o->by >= 0)
-        set_grid(r, &heap_owner_fields, heaps->by[o->by].items, heaps->by[o->by].n,
-                 sizeof heaps->by[0].items[0]);
+        r->grid = grid_of(&heap_owner_fields, heaps->by[o->by].items, heaps->by[o->by].n,
+                          sizeof heaps->by[0].items[0]);
     return true;
 }
 
@@ -159,12 +169,11 @@ static bool fill(struct sink_tick *r, const void *answer, const struct sink_opti
     }
     if (kind->grid) {
         bool people = o->format == SINK_TEXT && kind->text_grid;
-        const void *rows;
-        size_t n;
-        memcpy(&rows, base + kind->rows_at, sizeof rows);
-        memcpy(&n, base + kind->n_rows_at, sizeof n);
-        set_grid(r, people ? kind->text_grid : kind->grid, rows, n, kind->row_bytes);
+        r->grid = grid_in(people ? kind->text_grid : kind->grid, base, kind->rows_at,
+                          kind->n_rows_at, kind->row_bytes);
     }
+    if (kind->more)
+        r->more = grid_in(kind->more, base, kind->more_at, kind->n_more_at, kind->more_bytes);
     return !kind->fill || kind->fill(r, answer, o);
 }
 
@@ -193,5 +202,5 @@ void sink_tick_nodes(struct sink_tick *out, const struct sink_node *nodes, size_
 {
     *out = (struct sink_tick){
         .kind = sink_kind_find("nodes"), .node = {"", 0}, .wall_us = wall_us, .interval_us = -1};
-    set_grid(out, out->kind->grid, nodes, n, sizeof nodes[0]);
+    out->grid = grid_of(out->kind->grid, nodes, n, sizeof nodes[0]);
 }

@@ -609,7 +609,10 @@ alloc_test({Node, _}, K) ->
 
 allocated(Node, K) ->
     {ok, _, {alloc, _, Rows, Mseg, Worst, Resident}} = ask(K, alloc, [], ?LONG_MS),
-    true = length(Worst) =< 20 andalso lists:all(fun({_, _, B, C}) -> B < C end, Worst),
+    true = length(Worst) =< 100 andalso
+           lists:all(fun({_, _, Blocks, B, Taken, C}) -> B =< C andalso Blocks >= 0 andalso Taken > 0 end,
+                     Worst),
+    true = [] =/= [N || {eheap_alloc, N, Blocks, _, _, _} <- Worst, N > 0, Blocks > 0],
     case Resident of
         {Rss, Anonymous, _, Peak} -> true = Anonymous =< Rss andalso Rss =< Peak;
         undefined -> {error, _} = rpc:call(Node, prim_file, read_file, ["/proc/self/status"])

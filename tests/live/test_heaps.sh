@@ -82,6 +82,8 @@ carriers_are_fragmented() {
         "$work/out" >"$work/remark"
     holds '.[0].allocation | .utilisation < 0.3 and .fragmented_bytes > 50000000
            and .rss_bytes >= .fragmented_bytes and .anonymous_bytes <= .rss_bytes' || return 1
+    holds '[.[0].instances[] | select(.allocator == "eheap_alloc" and .instance > 0)] | length > 0
+        and all(.[]; .blocks > 0 and .carriers > 0 and .carrier_bytes - .block_bytes == .unused_bytes)' || return 1
     holds '.[0].rows[] | select(.allocator == "eheap_alloc")
            | .utilisation < 0.3 and .worst_instance != null and .worst_unused_bytes > 10000000'
 }

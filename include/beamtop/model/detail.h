@@ -98,7 +98,9 @@ struct allocator_row {
 
 struct allocator_instance {
     struct slice name;
-    int64_t instance, block_bytes, carrier_bytes;
+    int64_t instance, blocks, block_bytes, carriers, carrier_bytes;
+    int64_t unused_bytes;
+    double utilisation; /* block bytes over carrier bytes; NaN without carriers */
 };
 
 struct alloc_detail {
@@ -107,7 +109,7 @@ struct alloc_detail {
     int64_t block_bytes, carrier_bytes; /* sums */
     double utilisation;
     int64_t mseg_hits, mseg_calls;        /* -1 unknown */
-    struct allocator_instance *instances; /* most unused first, 20 at most */
+    struct allocator_instance *instances; /* most unused first, 100 at most */
     size_t n_instances;
     uint64_t mono_ns;
     int64_t rss_bytes, anon_bytes, swap_bytes, hwm_bytes; /* by Linux; -1 unknown */

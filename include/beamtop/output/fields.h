@@ -70,8 +70,8 @@ struct sink_tick {
     const struct system_sample *system; /* NULL: none */
     struct section sections[SINK_SECTIONS];
     size_t n_sections;
-    struct grid grid;
-    const struct process_detail *process;     /* its lists, NULL: none */
+    struct grid grid, more;               /* more: a second list, under the name of its fields */
+    const struct process_detail *process; /* its lists, NULL: none */
     const struct recorded_position *recorded; /* NULL: of a live node */
 };
 
@@ -85,6 +85,8 @@ struct sink_kind {
     const struct field_list *text_grid;      /* rows for people, where they differ */
     const char *text_empty;                  /* what they read in place of no rows */
     size_t rows_at, n_rows_at, row_bytes;    /* a pointer and a size_t in the answer */
+    const struct field_list *more;           /* of another list in the answer; NULL: none */
+    size_t more_at, n_more_at, more_bytes;
     size_t interval_at; /* a double in the answer; 0: the tick's own interval */
     /* What the rest does not say; false: there is nothing to show. NULL: it says all. */
     bool (*fill)(struct sink_tick *r, const void *answer, const struct sink_options *o);

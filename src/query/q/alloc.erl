@@ -3,8 +3,9 @@
 %%
 %% Every scheduler answers for its own instances: without one of them nothing is known, no rows.
 AllocMs = 1000,
-%% Instances with most unused memory in carriers: a node of many schedulers has hundreds.
-Worst = 20,
+%% Instances with most unused memory in carriers: a node of many schedulers has hundreds, one of
+%% eight has 99.
+Worst = 100,
 %% Linux: sizes that the kernel keeps as counters, so reading them costs the same however large the
 %% node is. smaps_rollup would walk the page table.
 Status = <<"/proc/self/status">>,
@@ -52,40 +53,32 @@ end,
                 [0, 0, 0, 0]
         end
     end,
-    Pool = fun(Instance) ->
-        case lists:keyfind(mbcs_pool, 1, Instance) of
-            {_, Props} ->
-                {_, Bytes} = Blocks(Props),
-                [Number(carriers, Props), Number(carriers_size, Props), Bytes];
-            false ->
-                [0, 0, 0]
-        end
-    end,
-    Sum = fun(Lists, Zero) ->
+    Sum = fun(Kind, Instances) ->
         list_to_tuple(lists:foldl(
-            fun(A, B) -> lists:zipwith(fun erlang:'+'/2, A, B) end, Zero, Lists))
+            fun(I, Sums) -> lists:zipwith(fun erlang:'+'/2, Carriers(Kind, I), Sums) end,
+            [0, 0, 0, 0], Instances))
     end,
 
     Rows =
         [begin
              Instances = [Props || {instance, _, Props} <- Sizes],
-             {Name, length(Instances),
-              Sum([Carriers(mbcs, I) || I <- Instances], [0, 0, 0, 0]),
-              Sum([Carriers(sbcs, I) || I <- Instances], [0, 0, 0, 0]),
-              Sum([Pool(I) || I <- Instances], [0, 0, 0])}
+             {_, PoolBytes, PoolCarriers, PoolTaken} = Sum(mbcs_pool, Instances),
+             {Name, length(Instances), Sum(mbcs, Instances), Sum(sbcs, Instances),
+              {PoolCarriers, PoolTaken, PoolBytes}}
          end || {Name, Sizes} <- Known, is_list(Sizes)],
 
-    %% {Unused, Allocator, Instance, BlockBytes, CarrierBytes}
+    %% {Unused, Allocator, Instance, Blocks, BlockBytes, Carriers, CarrierBytes}
     Unused =
         [begin
-             [_, B1, _, C1] = Carriers(mbcs, I),
-             [_, B2, _, C2] = Carriers(sbcs, I),
-             [_, C3, B3] = Pool(I),
-             {C1 + C2 + C3 - B1 - B2 - B3, Name, N, B1 + B2 + B3, C1 + C2 + C3}
+             [N1, B1, K1, C1] = Carriers(mbcs, I),
+             [N2, B2, K2, C2] = Carriers(sbcs, I),
+             [N3, B3, K3, C3] = Carriers(mbcs_pool, I),
+             {C1 + C2 + C3 - B1 - B2 - B3, Name, N, N1 + N2 + N3, B1 + B2 + B3, K1 + K2 + K3,
+              C1 + C2 + C3}
          end || {Name, Sizes} <- Known, is_list(Sizes), {instance, N, I} <- Sizes],
-    Instances = [{Name, N, B, C}
-                 || {U, Name, N, B, C} <-
-                        lists:sublist(lists:reverse(lists:sort(Unused)), Worst), U > 0],
+    Largest = [{Name, N, In, B, K, C}
+               || {_, Name, N, In, B, K, C} <-
+                      lists:sublist(lists:reverse(lists:sort(Unused)), Worst), C > 0],
 
     %% Cached segments: found in the cache of how many asked for.
     Mseg =
@@ -105,5 +98,5 @@ end,
             false ->
                 undefined
         end,
-    {alloc, erlang:monotonic_time(nanosecond), Rows, Mseg, Instances, Resident()}
+    {alloc, erlang:monotonic_time(nanosecond), Rows, Mseg, Largest, Resident()}
 end}.

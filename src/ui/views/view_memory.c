@@ -186,6 +186,28 @@ static void allocators(struct view_page *page, const struct alloc_detail *a, int
     }
 }
 
+static void instances(struct view_page *page, const struct alloc_detail *a)
+{
+    char text[32];
+    page_heading(page, "Instances");
+    page_line(page);
+    page_printf(page, STYLE_DIM, "  %-16s%11s%11s%9s%9s%10s", "of all: 0", "blocks", "carriers",
+                "used", "blocks", "carriers");
+    for (size_t i = 0; i < a->n_instances; i++) {
+        const struct allocator_instance *in = &a->instances[i];
+        page_line(page);
+        page_puts(page, STYLE_NORMAL, "  ");
+        page_slice(page, STYLE_NAME, in->name);
+        page_printf(page, STYLE_NORMAL, " %s", text_integer(text, sizeof text, in->instance));
+        page_tab(page, 18);
+        right_bytes(page, STYLE_VALUE, 11, number(in->block_bytes));
+        right_bytes(page, STYLE_VALUE, 11, number(in->carrier_bytes));
+        page_right(page, STYLE_NORMAL, 9, text_percent(text, sizeof text, in->utilisation));
+        page_right(page, STYLE_NORMAL, 9, text_count(text, sizeof text, number(in->blocks)));
+        page_right(page, STYLE_NORMAL, 10, text_count(text, sizeof text, number(in->carriers)));
+    }
+}
+
 static bool fragmented(const struct alloc_detail *a)
 {
     return a->utilisation < 0.5 && a->carrier_bytes - a->block_bytes > 64 * 1024 * 1024;
@@ -221,7 +243,7 @@ static void fragmentation(struct view_page *page, const struct model *m,
         page_slice(page, STYLE_NAME, in->name);
         page_printf(page, STYLE_NORMAL, " %s", text_integer(share, sizeof share, in->instance));
         page_tab(page, 21);
-        right_bytes(page, STYLE_VALUE, 10, (double)(in->carrier_bytes - in->block_bytes));
+        right_bytes(page, STYLE_VALUE, 10, number(in->unused_bytes));
         page_printf(page, STYLE_DIM, "  unused of %s",
                     text_bytes(bytes, sizeof bytes, (double)in->carrier_bytes));
     }
@@ -261,6 +283,8 @@ static void memory_page(void *state, const struct model *m, int rows, int column
     if (model_alloc(m) && model_alloc(m)->n_rows > 0) {
         fragmentation(page, m, model_alloc(m), columns);
         allocators(page, model_alloc(m), columns);
+        if (model_alloc(m)->n_instances > 0)
+            instances(page, model_alloc(m));
     }
 }
 

@@ -118,7 +118,8 @@ static const struct answer_row {
     {"alloc without mseg", ANSWER_ALLOC, "{alloc, 5, [], undefined}"},
     {"alloc with instances", ANSWER_ALLOC,
      "{alloc, 5, [{eheap_alloc, 3, {10, 600, 2, 1000}, {1, 300, 1, 400}, {1, 600, 100}}], {70, "
-     "100}, [{eheap_alloc, 2, 200, 900}, {eheap_alloc, 1, 500, 700}], {1500, 1200, undefined, "
+     "100}, [{eheap_alloc, 2, 4, 200, 2, 900}, {eheap_alloc, 1, 8, 500, 1, 700}], {1500, 1200, "
+     "undefined, "
      "1600}}"},
     {"alloc without /proc", ANSWER_ALLOC, "{alloc, 5, [], undefined, [], undefined}"},
     {"apps", ANSWER_APPS,
