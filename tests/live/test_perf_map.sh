@@ -11,6 +11,8 @@ export ERL_CRASH_DUMP_SECONDS
 otp_sh=$BEAMTOP_SRCDIR/tests/live/otp.sh
 [ "$(uname -m)" = x86_64 ] || skip_all "compiled code is read on x86-64 only"
 vm=
+bin=
+erl=erl
 
 # start_vm OTP [FLAG…]: its pid is $vm, its own map $map.
 start_vm() {
@@ -18,14 +20,44 @@ start_vm() {
     otp=$1
     shift
     : >"$work/vm"
-    "$otp_sh" "$otp" erl "$@" +S 1 -noinput -start_epmd false -name "perf${otp}x$$@127.0.0.1" \
+    # shellcheck disable=SC2086
+    "$otp_sh" "$otp" $erl "$@" +S 1 -noinput -start_epmd false -name "perf${otp}x$$@127.0.0.1" \
         -eval 'io:format("up~n"), timer:sleep(300000), halt().' >"$work/vm" 2>&1 &
     vm=$!
     map=$root/tmp/perf-$vm.map
     wait_until 60 grep -qx up "$work/vm" || { cat "$work/vm"; return 1; }
 }
 
+# The same of a copy of the VM in which no symbol leads to the list of compiled code.
+start_vm_without_symbol() {
+    root=$("$otp_sh" --root "$1") || return 1
+    for its in "$root"/usr/lib/erlang/erts-*/bin; do :; done
+    erts=${its%/bin}
+    erts=${erts##*/}
+    bin=$root/tmp/beamtop-test-$$
+    mkdir -p "$bin/$erts/bin" || return 1
+    for file in "$its"/*; do
+        ln -s "${file#"$root"}" "$bin/$erts/bin/" || return 1
+    done
+    rm -f "$bin/$erts/bin/beam.smp"
+    LC_ALL=C sed 's/__jit_debug_descriptor/__jit_debug_of_a_test_/g' "$its/beam.smp" >"$bin/$erts/bin/beam.smp" &&
+        chmod 755 "$bin/$erts/bin/beam.smp" || return 1
+    at=${bin#"$root"}/$erts/bin
+    erl="env ROOTDIR=/usr/lib/erlang BINDIR=$at EMU=beam PROGNAME=erl $at/erlexec"
+    start_vm "$@"
+    rc=$?
+    erl=erl
+    return $rc
+}
+
+is_found_by_a_scan() {
+    "$beamtop" sample "$vm" --check --for 0.1s >"$work/out" 2>"$work/err"
+    grep -q "list found in the VM's memory" "$work/out" || { cat "$work/out" "$work/err"; return 1; }
+}
+
 stop_vm() {
+    [ -z "$bin" ] || rm -rf "$bin"
+    bin=
     [ -n "$vm" ] || return 0
     kill -9 "$vm" 2>/dev/null
     wait "$vm" 2>/dev/null
@@ -113,6 +145,10 @@ for release in ${BEAMTOP_RELEASES-23 25 27 29}; do
             run equals_its_own "$release"
             run takes_a_node "$release"
             run writes_for_perf "$release"
+            stop_vm
+            run start_vm_without_symbol "$release" +JPperf map
+            run is_found_by_a_scan "$release"
+            run equals_its_own "$release"
         else
             skip "perf_map_of_OTP_$release" "/proc/PID/maps of a VM: $(head -c 1 "/proc/$vm/maps" 2>&1 >/dev/null)"
         fi

@@ -20,6 +20,8 @@ int vm_open(struct vm **out, pid_t pid, struct error *err);
 /* Symbols, and the list of compiled code. Without one: vm_why_no_code(). */
 void vm_parse(struct vm *v);
 void vm_close(struct vm *v); /* NULL is fine */
+/* The error of a process that cannot be read for that errno: why, and what would lift it. */
+int vm_refused(pid_t pid, int why, struct error *err);
 
 const struct jit *vm_jit(const struct vm *v); /* NULL: none */
 const char *vm_why_no_code(const struct vm *v);

@@ -6,7 +6,9 @@
 #include "app/cli/commands.h"
 #include "app/cli/tell.h"
 #include "app/source/replay.h"
+#include "beamtop/base/limits.h"
 #include "beamtop/base/text.h"
+#include "beamtop/local/ladder.h"
 #include "beamtop/output/samples_sink.h"
 #include "sample_run.h"
 
@@ -138,17 +140,29 @@ static int check_remote(const struct cli_options *o, struct error *err)
     return 0;
 }
 
-/* What can still be known where this was refused, the most first. */
-static void put_what_is_left(const char *target)
+static void put_step(const char *name, const struct error *why, const char *yes)
 {
+    printf("%-16s%s%s\n", name, why->code ? "no: " : "yes", why->code ? why->text : yes);
+}
+
+/* The ways to look at it, the one that shows most first. */
+static void put_ladder(const char *target, pid_t pid)
+{
+    struct ladder ladder;
+    char from_proc[LIMIT_NODE_NAME_BYTES + 80];
     if (!strchr(target, '@'))
         target = "NODE";
-    printf(
-        "from outside    refused: see the message\n"
-        "by the node     `beamtop sample %s --remote`: stacks of its busiest processes, at yield "
-        "points\n"
-        "from /proc      `beamtop cpus %s`: CPU time of each scheduler thread\n",
-        target, target);
+    ladder_try(&ladder, pid);
+    snprintf(from_proc, sizeof from_proc, ": `beamtop cpus %s`, CPU time of each scheduler thread",
+             target);
+    if (strcmp(ladder.stacks.text, ladder.addresses.text) == 0 && ladder.addresses.code)
+        snprintf(ladder.addresses.text, sizeof ladder.addresses.text, "for the same reason");
+    put_step("with stacks", &ladder.stacks, "");
+    put_step("by address", &ladder.addresses, ", where there are no stacks");
+    printf("by the node     `beamtop sample %s --remote`: stacks of its busiest processes, at "
+           "yield points\n",
+           target);
+    put_step("from /proc", &ladder.times, from_proc);
 }
 
 int command_sample(const struct cli_options *o, const struct app_env *env)
@@ -167,7 +181,7 @@ int command_sample(const struct cli_options *o, const struct app_env *env)
     t.sampler.addresses = o->format == FORMAT_PERF_SCRIPT;
     t.on_sample = o->format == FORMAT_PERF_SCRIPT ? put_event : NULL;
     int code = sample_run(&t, o->check ? put_check : put_run);
-    if (code == EXIT_FAILED && o->check)
-        put_what_is_left(o->target);
+    if (o->check && t.sampler.pid > 0)
+        put_ladder(o->target, t.sampler.pid);
     return code;
 }

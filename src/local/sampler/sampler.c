@@ -180,6 +180,18 @@ static bool threads_changed(struct sampler *s)
     return true;
 }
 
+static int no_such_thread(const struct sampler_options *o, struct error *err)
+{
+    if (o->tid > 0)
+        return error_set(err, ERR_NOT_FOUND,
+                         "the VM has no thread %d: `beamtop sample %d` lists those that ran, by "
+                         "kind and number",
+                         (int)o->tid, (int)o->pid);
+    if (o->number > 0)
+        return error_set(err, ERR_NOT_FOUND, "the VM has no scheduler %u", o->number);
+    return error_set(err, ERR_NOT_FOUND, "the VM has no thread of that kind");
+}
+
 /* Adds the threads that are not known yet. Those that a limit refuses are noted once. */
 static int add_threads(struct sampler *s, struct error *err)
 {
@@ -198,7 +210,7 @@ static int add_threads(struct sampler *s, struct error *err)
     free(all);
     if (s->n_threads == 0)
         return first.code ? error_set(err, first.code, "%s", first.text)
-                          : error_set(err, ERR_NOT_FOUND, "the VM has no such thread");
+                          : no_such_thread(s->o, err);
     if (refused > 0 && !s->noted_refused) {
         s->noted_refused = true;
         char text[sizeof first.text + 64];

@@ -72,8 +72,7 @@ static void read_layout(struct vm *v)
     v->pid_bits = erl_pid_bits(v->release, process_limit(words, len));
 }
 
-/* Why its memory cannot be read, and what would help. */
-static int refused(pid_t pid, int why, struct error *err)
+int vm_refused(pid_t pid, int why, struct error *err)
 {
     char path[32];
     struct stat st;
@@ -83,7 +82,7 @@ static int refused(pid_t pid, int why, struct error *err)
     if (st.st_uid != geteuid())
         return error_set(err, ERR_SYSTEM,
                          "the memory of process %d cannot be read (%s): it runs as another user, "
-                         "uid %u. Run beamtop as that user or as root",
+                         "uid %u. Run beamtop as that user, as root, or with CAP_SYS_PTRACE",
                          (int)pid, strerror(why), (unsigned)st.st_uid);
     return error_set(
         err, ERR_SYSTEM,
@@ -104,7 +103,7 @@ int vm_open(struct vm **out, pid_t pid, struct error *err)
         if (first.code != ERR_SYSTEM || (why != EACCES && why != EPERM))
             return first.code;
         error_clear(err);
-        return refused(pid, why, err);
+        return vm_refused(pid, why, err);
     }
     return 0;
 }
@@ -125,7 +124,7 @@ void vm_parse(struct vm *v)
     images_parse(v->images, &v->memory);
     const size_t n = images_writable(v->images, ranges, ARRAY_LEN(ranges));
     if (n > 0 && !memory_read(&v->memory, ranges[0].start, &word, sizeof word)) {
-        refused(v->pid, errno, &v->why_no_code);
+        vm_refused(v->pid, errno, &v->why_no_code);
         return;
     }
     v->descriptor = images_find(v->images, "__jit_debug_descriptor");
