@@ -14,6 +14,17 @@ const char *frame_kind_key(enum frame_kind kind)
     return (size_t)kind < ARRAY_LEN(keys) ? keys[kind] : "unknown";
 }
 
+const char *frame_kind_name(enum frame_kind kind)
+{
+    static const char *const names[FRAME_KINDS] = {
+        [FRAME_ERLANG] = "Erlang",   [FRAME_SHARED] = "code shared by the JIT",
+        [FRAME_BIF] = "BIF",         [FRAME_RUNTIME] = "runtime",
+        [FRAME_NIF] = "NIF library", [FRAME_LIBC] = "system library",
+        [FRAME_UNKNOWN] = "no name",
+    };
+    return (size_t)kind < ARRAY_LEN(names) ? names[kind] : "no name";
+}
+
 const char *sample_class_key(enum sample_class in)
 {
     static const char *const keys[] = {SAMPLE_CLASS_LIST(KEY)};

@@ -81,6 +81,8 @@ void sink_describe(struct buf *markdown)
     put_list(markdown, "`applications` of `calls`", &calls_application_fields);
     put_list(markdown, "A run of `sample`", &samples_run_fields);
     put_list(markdown, "`classes` of `sample`", &samples_class_fields);
+    put_list(markdown, "`codes` of `sample`", &samples_code_fields);
+    put_list(markdown, "`thread_kinds` of `sample`", &samples_kind_fields);
     put_list(markdown, "`processes` of `sample`", &samples_process_fields);
     put_list(markdown, "`threads` of `sample`", &samples_thread_fields);
     put_list(markdown, "`places` of `processes` and `threads`", &samples_place_fields);

@@ -72,7 +72,8 @@ struct sample {
 };
 
 const char *frame_kind_key(enum frame_kind kind);
-bool frame_is_function(enum frame_kind kind); /* its name is that of an Erlang function */
+const char *frame_kind_name(enum frame_kind kind); /* for people: "Erlang", "system library" */
+bool frame_is_function(enum frame_kind kind);      /* its name is that of an Erlang function */
 #define FRAME_PLACE_BYTES (LIMIT_STACK_NAME_BYTES + 16)
 /* "file:line" or the object; "": unknown. Returns out. */
 const char *frame_place(char *out, size_t size, const struct sample_frame *f);

@@ -110,15 +110,10 @@ static void put_head(struct buf *out, const struct samples_summary *run, double 
 
 static void put_tools(struct buf *out, const struct samples_summary *run)
 {
-    static const char *const words[FRAME_KINDS] = {
-        [FRAME_ERLANG] = "Erlang",   [FRAME_SHARED] = "code shared by the JIT",
-        [FRAME_BIF] = "BIF",         [FRAME_RUNTIME] = "runtime",
-        [FRAME_NIF] = "NIF library", [FRAME_LIBC] = "system library",
-        [FRAME_UNKNOWN] = "no name"};
     buf_puts(out, "<p class=\"legend\">");
     for (int i = 0; i < FRAME_KINDS; i++)
         buf_printf(out, "<span><i class=\"k-%s\"></i>%s</span>", frame_kind_key((enum frame_kind)i),
-                   words[i]);
+                   frame_kind_name((enum frame_kind)i));
     buf_puts(out, "</p>\n");
     if (run->samples <= 0)
         buf_printf(out, "<p class=\"label\">No samples: %s.</p>\n",

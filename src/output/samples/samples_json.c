@@ -55,6 +55,17 @@ static const struct field class_table[] = {
     SUM};
 FIELD_LIST(samples_class_fields, "classes", class_table);
 
+static const struct field code_table[] = {
+    {"code", "", FIELD_SLICE, COLUMN_TEXT, AT(name),
+     "what the innermost frame is: `erlang`, `jit`, `bif`, `runtime`, `nif`, `libc` or `unknown`"},
+    SUM};
+FIELD_LIST(samples_code_fields, "codes", code_table);
+
+static const struct field kind_table[] = {
+    {"kind", "", FIELD_SLICE, COLUMN_TEXT, AT(name), "of threads: `scheduler`, `dirty_cpu`, …"},
+    SUM};
+FIELD_LIST(samples_kind_fields, "thread_kinds", kind_table);
+
 static const struct field process_table[] = {
     {"pid", "", FIELD_SLICE, COLUMN_TEXT, AT(name), "the Erlang process"},
     {"name", "", FIELD_SLICE, COLUMN_TEXT, AT(more), "its registered name or label"},
@@ -161,6 +172,35 @@ static json_t *classes_of(const struct samples_summary *run)
     return array;
 }
 
+static json_t *codes_of(const struct samples_summary *run)
+{
+    json_t *array = json_array();
+    double codes[FRAME_KINDS];
+    samples_by_code(run, codes);
+    for (int i = 0; !run->at_yields && i < FRAME_KINDS; i++) {
+        const struct sum row = {.name = slice_of(frame_kind_key((enum frame_kind)i)),
+                                .samples = llround(codes[i]),
+                                .share = samples_share(codes[i], stacks_total(run->stacks))};
+        add(array, &samples_code_fields, &row);
+    }
+    return array;
+}
+
+static json_t *thread_kinds_of(const struct samples_summary *run)
+{
+    json_t *array = json_array();
+    struct samples_source kinds[SAMPLES_THREAD_KINDS];
+    const size_t n = samples_by_thread_kind(run, kinds);
+    for (size_t i = 0; i < n; i++) {
+        const struct sum row = {.name = kinds[i].name,
+                                .samples = kinds[i].samples,
+                                .share =
+                                    samples_share((double)kinds[i].samples, (double)run->samples)};
+        add(array, &samples_kind_fields, &row);
+    }
+    return array;
+}
+
 static json_t *places_of(const struct samples_source *of)
 {
     json_t *array = json_array();
@@ -253,6 +293,8 @@ void samples_json_put(struct sink_pieces *out, const struct samples_summary *run
     json_add_section(root, &fields);
     json_object_set_new(root, "shortened", json_integer(llround(stacks_shortened(run->stacks))));
     json_object_set_new(root, "classes", classes_of(run));
+    json_object_set_new(root, "codes", codes_of(run));
+    json_object_set_new(root, "thread_kinds", thread_kinds_of(run));
     json_object_set_new(
         root, "processes",
         sources_of(&samples_process_fields, run->processes, run->n_processes, run->samples));

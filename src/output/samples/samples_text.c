@@ -111,6 +111,29 @@ static void put_classes(struct report *r)
     buf_put_u8(r->out, '\n');
 }
 
+/* The code that ran, whatever it ran for. */
+static void put_codes(struct report *r)
+{
+    double codes[FRAME_KINDS];
+    samples_by_code(r->run, codes);
+    buf_puts(r->out, "code: ");
+    for (int i = 0; i < FRAME_KINDS; i++)
+        buf_printf(r->out, "%s%s %s", i > 0 ? ", " : "", frame_kind_name((enum frame_kind)i),
+                   percent(r, samples_share(codes[i], stacks_total(r->run->stacks))));
+    buf_put_u8(r->out, '\n');
+}
+
+static void put_thread_kinds(struct report *r)
+{
+    struct samples_source kinds[SAMPLES_THREAD_KINDS];
+    const size_t n = samples_by_thread_kind(r->run, kinds);
+    buf_puts(r->out, "threads: ");
+    for (size_t i = 0; i < n; i++)
+        buf_printf(r->out, "%s%s %s", i > 0 ? ", " : "", known(r, kinds[i].name),
+                   percent(r, samples_share((double)kinds[i].samples, (double)r->run->samples)));
+    buf_put_u8(r->out, '\n');
+}
+
 static void put_head(struct report *r)
 {
     const struct samples_summary *run = r->run;
@@ -451,8 +474,11 @@ void samples_text_put(struct sink_pieces *out, const struct samples_summary *run
     arena_init(&r.arena);
     put_head(&r);
     if (run->samples > 0) {
-        if (!run->at_yields)
+        if (!run->at_yields) {
             put_classes(&r);
+            put_codes(&r);
+            put_thread_kinds(&r);
+        }
         put_functions(&r);
         if (run->prologues)
             put_prologues(&r);

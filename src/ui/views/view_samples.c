@@ -21,12 +21,15 @@ enum samples_by {
     BY_FLAME,
     BY_PROCESS,
     BY_THREAD,
+    BY_KIND,
     BY_CLASS,
+    BY_CODE,
     BY_LONGEST,
     SAMPLES_SORTS
 };
 static const char *const by_words[SAMPLES_SORTS] = {"function", "tree",   "callers", "flame",
-                                                    "process",  "thread", "class",   "longest"};
+                                                    "process",  "thread", "kind",    "class",
+                                                    "code",     "longest"};
 
 /* A row of any of them; unknown is NaN. */
 struct line {
@@ -45,10 +48,12 @@ enum {
     CALLERS = 1 << BY_CALLERS,
     PROCESSES = 1 << BY_PROCESS,
     THREADS = 1 << BY_THREAD,
+    KINDS = 1 << BY_KIND,
     CLASSES = 1 << BY_CLASS,
+    CODES = 1 << BY_CODE,
     LONGEST = 1 << BY_LONGEST,
     FRAMES = FUNCTIONS | TREE | CALLERS,
-    SOURCES = PROCESSES | THREADS | CLASSES,
+    SOURCES = PROCESSES | THREADS | KINDS | CLASSES | CODES,
 };
 
 #define AT(member) offsetof(struct line, member)
@@ -67,7 +72,9 @@ static const struct {
      NULL},
     {{"process", "PROCESS", 16, false, false, true, "pid"}, NAME, PROCESSES, 0, NULL},
     {{"thread", "THREAD", 24, false, false, true, "thread of the VM"}, NAME, THREADS, 0, NULL},
+    {{"kind", "KIND OF THREAD", 24, false, false, true, "kind of thread"}, NAME, KINDS, 0, NULL},
     {{"class", "CLASS", 12, false, false, true, "where the CPU time goes"}, NAME, CLASSES, 0, NULL},
+    {{"code", "CODE", 24, false, false, true, "kind of the innermost frame"}, NAME, CODES, 0, NULL},
     {{"call", "NATIVE CALL", 24, false, true, true, "BIF, or function of a NIF library"}, NAME,
      LONGEST, 0, NULL},
     {{"held", "HELD", 9, true, false, true, "at least so long: from its first sample to its last"},
@@ -428,6 +435,25 @@ static void add_classes(struct view_page *page, const struct samples_view *s,
     add_sources(page, s, run, classes, SAMPLE_CLASSES);
 }
 
+static void add_codes(struct view_page *page, const struct samples_view *s,
+                      const struct samples_summary *run)
+{
+    struct samples_source codes[FRAME_KINDS];
+    double samples[FRAME_KINDS];
+    samples_by_code(run, samples);
+    for (int i = 0; i < FRAME_KINDS; i++)
+        codes[i] = (struct samples_source){.name = slice_of(frame_kind_name((enum frame_kind)i)),
+                                           .samples = llround(samples[i])};
+    add_sources(page, s, run, codes, FRAME_KINDS);
+}
+
+static void add_kinds(struct view_page *page, const struct samples_view *s,
+                      const struct samples_summary *run)
+{
+    struct samples_source kinds[SAMPLES_THREAD_KINDS];
+    add_sources(page, s, run, kinds, samples_by_thread_kind(run, kinds));
+}
+
 static void add_rows(struct view_page *page, struct samples_view *s, const struct samples_log *log)
 {
     const struct samples_summary *run = &log->run;
@@ -451,9 +477,16 @@ static void add_rows(struct view_page *page, struct samples_view *s, const struc
     case BY_THREAD:
         add_sources(page, s, run, run->threads, run->n_threads);
         break;
+    case BY_KIND:
+        add_kinds(page, s, run);
+        break;
     case BY_CLASS:
         if (!run->at_yields)
             add_classes(page, s, run);
+        break;
+    case BY_CODE:
+        if (!run->at_yields)
+            add_codes(page, s, run);
         break;
     case BY_LONGEST:
         add_longest(page, s, run);
@@ -477,7 +510,7 @@ static void samples_page(void *state, const struct model *m, int rows, int colum
     if (!log && model_recorded(m))
         view_missing(page, m, "samples");
     else
-        samples_empty(page, log, s->by == BY_THREAD || s->by == BY_CLASS || s->by == BY_LONGEST);
+        samples_empty(page, log, (THREADS | KINDS | CLASSES | CODES | LONGEST) & 1u << s->by);
     if (!log)
         return;
     if (s->by == BY_LONGEST && log->run.samples > 0 && !log->run.at_yields)
@@ -513,7 +546,7 @@ static int set_by(struct samples_view *s, const char *word, struct error *err)
     if (by == SAMPLES_SORTS)
         return error_set(err, ERR_USAGE,
                          "samples are shown by function, tree, callers, flame, process, "
-                         "thread, class or longest, not \"%s\"",
+                         "thread, kind, class, code or longest, not \"%s\"",
                          word);
     s->by = (enum samples_by)by;
     s->ascending = false;

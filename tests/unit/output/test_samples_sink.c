@@ -162,7 +162,10 @@ static void expect(struct kept *k, const char *wanted)
     "lost 2, moved on 3 (0.3%), truncated 12 (1.2%), unresolved 0 (0.0%), complete 981 (98.1%)\n"  \
     "CPU time: VM 10 s (99.0% of one CPU), sampler 21 ms (0.2%)\n"
 #define CLASSES                                                                                    \
-    "Erlang 70.0%, BIF 28.0%, GC 1.0%, runtime 0.0%, NIF 0.0%, scheduler 0.6%, other 0.4%\n"
+    "Erlang 70.0%, BIF 28.0%, GC 1.0%, runtime 0.0%, NIF 0.0%, scheduler 0.6%, other 0.4%\n"       \
+    "code: Erlang 69.0%, code shared by the JIT 0.0%, BIF 0.0%, runtime 30.0%, NIF library 0.6%, " \
+    "system library 0.0%, no name 0.4%\n"                                                          \
+    "threads: normal 99.0%, dirty CPU 1.0%\n"
 
 #define PLACES_OF(dash)                                                                            \
     "\n"                                                                                           \
@@ -376,6 +379,14 @@ static void test_json(void **state)
     assert_int_equal(json_array_size(list), SAMPLE_CLASSES);
     expect_key(json_array_get(list, 2), "class", "\"gc\"");
     expect_key(json_array_get(list, 2), "samples", "10");
+    list = json_object_get(root, "codes");
+    assert_int_equal(json_array_size(list), FRAME_KINDS);
+    expect_key(json_array_get(list, FRAME_RUNTIME), "code", "\"runtime\"");
+    expect_key(json_array_get(list, FRAME_RUNTIME), "samples", "300");
+    list = json_object_get(root, "thread_kinds");
+    assert_int_equal(json_array_size(list), 2);
+    expect_key(json_array_get(list, 0), "kind", "\"normal\"");
+    expect_key(json_array_get(list, 0), "samples", "990");
     list = json_object_get(root, "processes");
     assert_int_equal(json_array_size(list), 4);
     expect_key(json_array_get(list, 1), "name", "null");
