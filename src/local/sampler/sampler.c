@@ -29,7 +29,7 @@
 #include "beamtop/local/vm.h"
 
 enum {
-    WAIT_MS = 100,   /* between looks at the end, and writes of what was sampled */
+    WAIT_MS = 250,   /* between writes of what was sampled */
     LOOK_MS = 1000,  /* between looks for new threads and code */
     LIST_LOOKS = 10, /* looks after which threads are listed though there are as many as before */
     LIBRARIES_READ = 20, /* times that libraries are read again, 20 ms each */
@@ -317,13 +317,21 @@ static void look(struct sampler *s)
     refresh(s);
 }
 
+/* Not beyond the end. */
+static int wait_ms(uint64_t ends)
+{
+    const uint64_t now = clock_mono_ns(), left = now < ends ? (ends - now) / 1000000 + 1 : 0;
+    return left < WAIT_MS ? (int)left : WAIT_MS;
+}
+
 static void run(struct sampler *s)
 {
     const uint64_t began = clock_mono_ns();
+    const uint64_t ends = s->o->for_s > 0 ? began + (uint64_t)(s->o->for_s * 1e9) : UINT64_MAX;
     uint64_t looked = began;
-    while (!is_over(s, WAIT_MS)) {
+    while (!is_over(s, wait_ms(ends))) {
         const uint64_t now = clock_mono_ns();
-        if (s->o->for_s > 0 && (double)(now - began) / 1e9 >= s->o->for_s)
+        if (now >= ends)
             break;
         if (now - looked >= LOOK_MS * UINT64_C(1000000)) {
             looked = now;
