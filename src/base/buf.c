@@ -2,10 +2,12 @@
 #include "beamtop/base/buf.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "beamtop/base/alloc.h"
 
@@ -104,6 +106,17 @@ void buf_drop_front(struct buf *b, size_t len)
         return;
     memmove(b->data, b->data + len, b->len - len);
     b->len -= len;
+}
+
+bool buf_write(const struct buf *b, int fd)
+{
+    for (size_t done = 0; done < b->len;) {
+        const ssize_t n = write(fd, b->data + done, b->len - done);
+        if (n < 0 && errno != EINTR)
+            return false;
+        done += n > 0 ? (size_t)n : 0;
+    }
+    return true;
 }
 
 const char *buf_cstr(struct buf *b)

@@ -349,6 +349,23 @@ knows_nobody() {
         told '<0.99999999.0> was not seen: it did not run in that time'
 }
 
+# The lines of the heads, or of the first call in a function, as the source has them.
+says_where() {
+    has_jit || return 0
+    source=$BEAMTOP_SRCDIR/tests/live/sample_load.erl
+    for function in f1/1 leaf_a/2 many/1; do
+        line=$(grep -n -m 1 "^${function%/*}(" "$source" | cut -d : -f 1)
+        "$beamtop" where "$(os_pid)" "sample_load:$function" >"$work/out" 2>"$work/err"
+        ends_with 0 $? && says "^sample_load:$function  .*sample_load.erl:$line\$" || return 1
+    done
+    "$beamtop" where "$(os_pid)" "'sample_load':leaf_a" >"$work/out" 2>"$work/err"
+    ends_with 0 $? && says '^sample_load:leaf_a/2  .*sample_load.erl:' && [ "$(wc -l <"$work/out")" = 1 ] || return 1
+    "$beamtop" where "$(os_pid)" sample_load >"$work/out" 2>"$work/err"
+    ends_with 0 $? && says '^sample_load:deep/1 ' && [ "$(wc -l <"$work/out")" -gt 20 ] || return 1
+    "$beamtop" where "$(os_pid)" sample_load:nobody/1 >"$work/out" 2>"$work/err"
+    ends_with 1 $? && told 'sample_load:nobody/1 is not loaded, or not a function'
+}
+
 checks_itself() {
     has_jit || return 0
     : >"$work/err"
@@ -455,5 +472,5 @@ run_on_releases finds_known_shares blames_copies blames_collections names_a_bif 
     knows_late_pids marks_deep_stacks survives_code_loading shows_stacks waits_for_each_scheduler \
     knows_a_scheduler_from_its_process prints_checks_as_text_only names_processes \
     records_runs knows_a_node_from_its_namesake shows_prologues refuses_strangers \
-    knows_nobody checks_itself \
+    knows_nobody checks_itself says_where \
     tells_a_killed_sampler ends_early ends_at_once survives_the_end_of_the_vm

@@ -55,6 +55,8 @@ captures() {
     agreeing_until tm_has 'nothing of the capture is left' && tm_wait '3 of 3 requests' || return 1
     tm_keys Enter
     tm_wait 'OUTCOME' && tm_wait_line '^.shop_web:serve/1 .* root ' || return 1
+    tm_type J
+    tm_wait_line 'shop_web:serve/1  .*shop_web.erl:[0-9]+|cannot be read' || return 1
     tm_type T
     tm_wait 'trace> shop_web:serve/1 -> return' || return 1
     tm_keys Escape

@@ -31,6 +31,8 @@ void buf_put_u32be(struct buf *b, uint32_t v);
 void buf_puts(struct buf *b, const char *s);
 void buf_printf(struct buf *b, const char *fmt, ...) ATTR_PRINTF(2, 3);
 void buf_drop_front(struct buf *b, size_t len); /* len <= b->len */
+/* All of it to a blocking descriptor; false: not all, and errno says why. */
+bool buf_write(const struct buf *b, int fd);
 /* Borrowed until the next call; adds a NUL beyond len. */
 const char *buf_cstr(struct buf *b);
 /* Owned by the caller, NUL-terminated; b is empty after. */

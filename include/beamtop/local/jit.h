@@ -49,6 +49,9 @@ const struct jit_function *jit_at(const struct jit *j, uint64_t address); /* NUL
 /* The last line recorded at or before that address of the function; false: none. */
 bool jit_line(const struct jit *j, const struct jit_function *f, uint64_t address,
               struct slice *file, uint32_t *line);
+/* The first line recorded of the function: that of its head, or of the first call within it. */
+bool jit_first_line(const struct jit *j, const struct jit_function *f, struct slice *file,
+                    uint32_t *line);
 
 enum jit_layout jit_layout(const struct jit *j);
 /* Offset of Process.htop from the process, as the code of the JIT has it; 0: not found. */

@@ -42,7 +42,7 @@ enum action {
     /* counting calls */
     ACTION_CALLS, ACTION_CALLS_STOP, ACTION_CALLS_TIME,
     /* sampling */
-    ACTION_SAMPLE, ACTION_SAMPLE_STOP,
+    ACTION_SAMPLE, ACTION_SAMPLE_STOP, ACTION_WHERE,
     /* causal spans */
     ACTION_SPANS, ACTION_SPANS_STOP, ACTION_RAW_WAITS,
     /* recording */

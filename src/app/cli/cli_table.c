@@ -312,6 +312,8 @@ const struct cli_command cli_commands[] = {
     {"blame", "NODE|OSPID FUNCTION", "which Erlang functions are behind a native function, "
                                      "library, BIF, or: copies, gc, nifs",
      FOR_ALL | FOR_FORMAT | FOR_LOCAL | FOR_BLAME, 2, 2, false, command_blame},
+    {"where", "NODE|OSPID FUNCTION", "source file and line of a function, from a VM of this host",
+     FOR_ALL | FOR_LOCAL, 2, 2, false, command_where},
     {"sampler", "", "the process that samples, for sample, pstack and blame", FOR_ALL, 1, 9, true,
      command_sampler},
     {"generate", "WHAT", "tables of the program for its manual", FOR_ALL, 1, 1, true,

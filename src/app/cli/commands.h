@@ -24,6 +24,7 @@ int command_record(const struct cli_options *o, const struct app_env *env);
 int command_report(const struct cli_options *o, const struct app_env *env);
 int command_diff(const struct cli_options *o, const struct app_env *env);
 int command_export(const struct cli_options *o, const struct app_env *env);
+int command_where(const struct cli_options *o, const struct app_env *env);
 int command_perf_map(const struct cli_options *o, const struct app_env *env);
 int command_spans(const struct cli_options *o, const struct app_env *env);
 int command_stacks(const struct cli_options *o, const struct app_env *env);

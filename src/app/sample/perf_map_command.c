@@ -11,95 +11,27 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "app/cli/commands.h"
 #include "app/cli/output.h"
 #include "app/cli/tell.h"
 #include "beamtop/base/text.h"
-#include "beamtop/base/limits.h"
-#include "beamtop/local/rights.h"
-#include "beamtop/local/vm.h"
+#include "local_read.h"
 #include "local_target.h"
 
 enum { NAME_BYTES = 64 };
 
 /* What is printed is safe: names come from the memory of another process. */
-static void put_map(struct buf *out, const struct jit *j)
+static void put_map(struct buf *out, const struct jit *j, const void *arg)
 {
+    (void)arg;
     for (size_t i = 0; i < jit_count(j); i++) {
         const struct jit_function *f = jit_function(j, i);
         buf_printf(out, "0x%" PRIx64 " %" PRIx64 " $", f->start, f->end - f->start);
         text_put_safe(out, f->name.s, f->name.len, false);
         buf_puts(out, f->prologue ? "-CodeInfoPrologue\n" : "\n");
     }
-}
-
-static int write_all(int fd, const struct buf *text)
-{
-    for (size_t done = 0; done < text->len;) {
-        ssize_t n = write(fd, text->data + done, text->len - done);
-        if (n < 0 && errno != EINTR)
-            return -1;
-        done += n > 0 ? (size_t)n : 0;
-    }
-    return 0;
-}
-
-static void parse_map(struct buf *out, pid_t pid, struct error *err)
-{
-    struct vm *v = NULL;
-    if (vm_open(&v, pid, err) == 0 && rights_become_user_of(pid, err) == 0) {
-        vm_parse(v);
-        if (!vm_jit(v)) {
-            error_set(err, ERR_NOT_FOUND, "%s", vm_why_no_code(v));
-        } else {
-            put_map(out, vm_jit(v));
-        }
-    }
-    vm_close(v);
-}
-
-/* In a process that has become the user of the VM: the map, or the error and its text. */
-static void run_child(int fd, pid_t pid)
-{
-    struct error err = {0};
-    struct buf text;
-    buf_init(&text, 0);
-    parse_map(&text, pid, &err);
-    const struct buf failed = {.data = (uint8_t *)&err, .len = sizeof err};
-    write_all(fd, &failed);
-    write_all(fd, &text);
-    _exit(0);
-}
-
-/* What a stranger's VM holds is not parsed with the rights of root. */
-static int read_map(struct buf *out, size_t *functions, pid_t pid, struct error *err)
-{
-    int fds[2], status = 0;
-    uint8_t bytes[65536];
-    ssize_t n = 0;
-    if (pipe2(fds, O_CLOEXEC) != 0)
-        return error_set_errno(err, errno, "no pipe");
-    const pid_t child = fork();
-    if (child == 0)
-        run_child(fds[1], pid);
-    close(fds[1]);
-    while (child > 0 && out->len <= LIMIT_JIT_BYTES &&
-           ((n = read(fds[0], bytes, sizeof bytes)) > 0 || (n < 0 && errno == EINTR)))
-        if (n > 0)
-            buf_put(out, bytes, (size_t)n);
-    close(fds[0]);
-    if (child < 0 || waitpid(child, &status, 0) != child || status != 0 || out->len < sizeof *err)
-        return error_set(err, ERR_SYSTEM, "the process that reads the VM has failed");
-    struct error theirs;
-    memcpy(&theirs, out->data, sizeof theirs);
-    theirs.text[sizeof theirs.text - 1] = '\0';
-    buf_drop_front(out, sizeof theirs);
-    for (size_t i = 0; i < out->len; i++)
-        *functions += out->data[i] == '\n';
-    return theirs.code == ERR_NONE ? 0 : error_set(err, ERR_SYSTEM, "%s", theirs.text);
 }
 
 /* ---- the file */
@@ -112,7 +44,7 @@ static int replace_file(int dir, const char *name, const struct buf *text)
     int fd = openat(dir, made, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
         return -1;
-    int rc = write_all(fd, text) != 0 || fchmod(fd, 0644) != 0 ? -1 : 0;
+    int rc = !buf_write(text, fd) || fchmod(fd, 0644) != 0 ? -1 : 0;
     int why = errno;
     if (close(fd) != 0 && rc == 0) {
         rc = -1;
@@ -193,7 +125,7 @@ static int write_file(const struct buf *text, const char *path, struct error *er
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     if (fd < 0)
         return error_set_errno(err, errno, "%s cannot be written", path);
-    if (write_all(fd, text) != 0)
+    if (!buf_write(text, fd))
         error_set_errno(err, errno, "%s cannot be written", path);
     if (close(fd) != 0)
         error_set_errno(err, errno, "%s cannot be written", path);
@@ -210,7 +142,9 @@ int command_perf_map(const struct cli_options *o, const struct app_env *env)
     buf_init(&text, 0);
     int rc = local_target_find(&pid, o->target, o, env, &err);
     if (rc == 0)
-        rc = read_map(&text, &functions, pid, &err);
+        rc = local_read(&text, pid, put_map, NULL, &err);
+    for (size_t i = 0; i < text.len; i++)
+        functions += text.data[i] == '\n';
     if (rc == 0 && !o->output)
         rc = write_for_perf(&text, functions, pid, &err);
     else if (rc == 0 && strcmp(o->output, "-") == 0)

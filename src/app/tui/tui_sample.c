@@ -7,7 +7,9 @@
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/clock.h"
 #include "beamtop/base/text.h"
+#include "app/sample/local_target.h"
 #include "app/sample/sample_log.h"
+#include "app/sample/where.h"
 #include "tui_internal.h"
 
 #define SAMPLES_VIEW "samples"
@@ -19,6 +21,7 @@ struct tui_sample {
     struct sample_log *log; /* of the run that is shown; NULL: none */
     uv_timer_t timer;       /* while it runs */
     unsigned turns;
+    struct where_run *where; /* NULL: nothing is looked for */
 };
 
 /* ---- what is shown */
@@ -151,9 +154,68 @@ static void act_stop(struct tui_sample *s, const char *arg)
         tui_message(s->tui, STYLE_MESSAGE, "nothing is sampled");
 }
 
+/* ---- source lines */
+
+/* "shop:checkout/1  shop.erl:42": of several lines the first, and how many more. */
+static void on_where(void *arg, bool found, const char *text)
+{
+    struct tui_sample *s = arg;
+    const char *end = strchr(text, '\n'), *prefix = "beamtop: ";
+    size_t more = 0;
+    s->where = NULL;
+    if (!found && strncmp(text, prefix, strlen(prefix)) == 0)
+        text += strlen(prefix);
+    const int len = end ? (int)(end - text) : (int)strlen(text);
+    for (const char *at = end; at && at[1] != '\0'; at = strchr(at + 1, '\n'))
+        more++;
+    if (found && more > 0)
+        tui_message(s->tui, STYLE_MESSAGE, "%.*s, and %zu more: give the arity", len, text, more);
+    else if (*text)
+        tui_message(s->tui, found ? STYLE_MESSAGE : STYLE_ERROR, "%.*s", len, text);
+    else
+        tui_message(s->tui, STYLE_ERROR, "the process that reads the VM has failed");
+}
+
+static int look_for(struct tui_sample *s, const char *function, struct error *err)
+{
+    struct tui *t = s->tui;
+    pid_t pid = 0;
+    if (!t->live)
+        return error_set(err, ERR_USAGE, "a recording has no source lines: the node has them");
+    if (!live_peer_node(t->live))
+        return error_set(err, ERR_LOST, "there is no connection to a node yet");
+    int rc = local_target_of_node(&pid, live_peer_node(t->live), node_os_pid(model_node(t->model)),
+                                  t->cli, t->env, err);
+    if (rc != 0)
+        return rc;
+    where_leave(s->where);
+    s->where = NULL;
+    return where_start(&s->where, &t->rt.loop, pid, function, on_where, s, err);
+}
+
+static void act_where(struct tui_sample *s, const char *arg)
+{
+    struct tui *t = s->tui;
+    struct error err = {0};
+    struct buf function;
+    buf_init(&function, 0);
+    if (*arg)
+        buf_puts(&function, arg);
+    else
+        tui_trace_function(t->trace, &function);
+    if (function.len == 0)
+        tui_message(t, STYLE_MESSAGE,
+                    "put the cursor on a function, a span, an event or a "
+                    "process");
+    else if (look_for(s, buf_cstr(&function), &err) != 0)
+        tui_message(t, STYLE_ERROR, "%s", err.text);
+    buf_clear(&function);
+}
+
 static void (*const handlers[ACTIONS])(struct tui_sample *s, const char *arg) = {
     [ACTION_SAMPLE] = act_sample,
     [ACTION_SAMPLE_STOP] = act_stop,
+    [ACTION_WHERE] = act_where,
 };
 
 bool tui_sample_has(enum action action)
@@ -179,6 +241,8 @@ struct tui_sample *tui_sample_new(struct tui *t)
 void tui_sample_leave(struct tui_sample *s)
 {
     uv_timer_stop(&s->timer);
+    where_leave(s->where);
+    s->where = NULL;
     if (s->log)
         replace(s, NULL);
 }

@@ -13,6 +13,7 @@
 #include "beamtop/ui/action.h"
 #include "beamtop/ui/complete.h"
 
+struct buf;
 struct tui;
 struct tui_trace;
 
@@ -44,5 +45,8 @@ void tui_trace_save_history(struct tui_trace *tr); /* at the end */
 void tui_trace_paused(struct tui_trace *tr);       /* the screen is held still, or goes on */
 /* The program is about to stand still, or goes on: calls are skipped until then. */
 void tui_trace_suspend(struct tui_trace *tr, bool stands);
+
+/* "module:function/arity" of what is under the cursor, as far as it has one. */
+void tui_trace_function(struct tui_trace *tr, struct buf *out);
 
 #endif

@@ -104,17 +104,56 @@ static void put_process(const struct tui_trace *tr, struct buf *out, const struc
     print_pid(out, pid);
 }
 
+static const struct trace_event *event_of(const struct tui_trace *tr, const struct view_link *link)
+{
+    return link->kind == TARGET_EVENT && tr->s.session
+               ? trace_log_find(trace_session_log(tr->s.session), link->id)
+               : NULL;
+}
+
+static bool is_of_span(const struct view_link *link)
+{
+    return link->kind == TARGET_REQUEST || link->kind == TARGET_SPAN;
+}
+
+static const struct finding *finding_of(const struct tui_trace *tr, const struct view_link *link)
+{
+    return link->id && !is_of_span(link) ? findings_find(model_findings(tr->tui->model), link->id)
+                                         : NULL;
+}
+
+/* Of a pattern, its function. */
+static void put_function(struct buf *out, const char *pattern)
+{
+    buf_put(out, pattern, strcspn(pattern, " ("));
+}
+
+void tui_trace_function(struct tui_trace *tr, struct buf *out)
+{
+    const struct view_link link = screen_link(tr->tui->screen);
+    const struct finding *found = finding_of(tr, &link);
+    const struct trace_event *e = event_of(tr, &link);
+    if (e && e->kind == EVENT_CALL) {
+        print_mfa_as(out, PRINT_ERLANG, e->mfa.module, e->mfa.function, e->mfa.arity);
+    } else if (found && *found->trace) {
+        put_function(out, found->trace);
+    } else if (link.kind == TARGET_FUNCTION || (is_of_span(&link) && *link.name)) {
+        put_function(out, link.name);
+    } else if (link.kind == TARGET_PROCESS) {
+        const struct proc_row *row = row_of(tr, &link.pid);
+        if (row)
+            buf_put(out, row->current_function.s, row->current_function.len);
+    }
+}
+
 void tui_trace_row(struct tui_trace *tr)
 {
     const struct view_link link = screen_link(tr->tui->screen);
-    bool of_span = link.kind == TARGET_REQUEST || link.kind == TARGET_SPAN;
-    const struct finding *found =
-        link.id && !of_span ? findings_find(model_findings(tr->tui->model), link.id) : NULL;
-    const struct trace_event *e = NULL;
+    const bool of_span = is_of_span(&link);
+    const struct finding *found = finding_of(tr, &link);
+    const struct trace_event *e = event_of(tr, &link);
     struct buf text;
     buf_init(&text, 0);
-    if (link.kind == TARGET_EVENT && tr->s.session)
-        e = trace_log_find(trace_session_log(tr->s.session), link.id);
     if (e && e->kind != EVENT_LOST)
         put_event(tr, &text, e);
     else if (found && *found->trace)

@@ -100,6 +100,18 @@ bool jit_line(const struct jit *j, const struct jit_function *f, uint64_t addres
     return true;
 }
 
+bool jit_first_line(const struct jit *j, const struct jit_function *f, struct slice *file,
+                    uint32_t *line)
+{
+    const struct jit_line *first = NULL;
+    for (uint32_t i = 0; i < f->lines; i++) {
+        const struct jit_line *l = &j->lines[f->first_line + i];
+        if (!first || l->start < first->start)
+            first = l;
+    }
+    return first && jit_line(j, f, f->start + first->start, file, line);
+}
+
 /* ---- the code */
 
 bool jit_code(const struct jit *j, const struct memory *m, uint64_t address, void *out, size_t len)

@@ -201,6 +201,10 @@ const struct action_row action_table[ACTIONS] = {
     [ACTION_SAMPLE_STOP] = {.group = GROUP_SAMPLES, .where = WHERE_PAGE, .owner = OWNER_SAMPLE,
                             .name = "sample-stop", .args = "", .live = true,
                             .help = "stop sampling; what was sampled stays"},
+    [ACTION_WHERE] = {.group = GROUP_SAMPLES, .where = WHERE_PAGE | WHERE_TRACE,
+                      .owner = OWNER_SAMPLE, .name = "where", .args = "[FUNCTION]",
+                      .arg = WORD_TEXT, .live = true,
+                      .help = "say where the function under the cursor stands: file and line"},
 
     [ACTION_SPANS] = {.group = GROUP_SPANS, .where = WHERE_LIST, .owner = OWNER_SPANS,
                       .name = "spans", .args = "[PATTERN [OPTIONS]]", .arg = WORD_TEXT,

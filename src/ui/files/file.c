@@ -12,13 +12,8 @@
 
 static int write_all(int fd, const struct buf *content)
 {
-    for (size_t done = 0; done < content->len;) {
-        ssize_t n = write(fd, content->data + done, content->len - done);
-        if (n < 0 && errno != EINTR)
-            return errno;
-        if (n > 0)
-            done += (size_t)n;
-    }
+    if (!buf_write(content, fd))
+        return errno;
     return fsync(fd) < 0 && errno != EINVAL && errno != EROFS ? errno : 0;
 }
 

@@ -46,6 +46,7 @@ COMMAND(pstack)
 COMMAND(sample)
 COMMAND(sampler)
 COMMAND(trace)
+COMMAND(where)
 COMMAND(generate)
 
 #define MOST_ARGS 20

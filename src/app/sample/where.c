@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "where.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/buf.h"
+
+/* The program that runs, also when a newer one has taken its name. */
+#define OWN_PROGRAM "/proc/self/exe"
+
+enum { PRINTED_BYTES = 4096 };
+
+struct where_run {
+    uv_process_t process;
+    uv_pipe_t from; /* its standard output and error */
+    where_fn *fn;   /* NULL: not wanted any more */
+    void *arg;
+    int open_handles;
+    bool has_exited, is_silent, found;
+    struct buf printed;
+    char bytes[PRINTED_BYTES];
+};
+
+static void on_close(uv_handle_t *handle)
+{
+    struct where_run *w = handle->data;
+    if (--w->open_handles > 0)
+        return;
+    buf_clear(&w->printed);
+    free(w);
+}
+
+static void close_all(struct where_run *w)
+{
+    uv_close((uv_handle_t *)&w->process, on_close);
+    uv_close((uv_handle_t *)&w->from, on_close);
+}
+
+static void end_if_over(struct where_run *w)
+{
+    if (!w->has_exited || !w->is_silent)
+        return;
+    if (w->fn)
+        w->fn(w->arg, w->found && w->printed.len > 0, buf_cstr(&w->printed));
+    close_all(w);
+}
+
+static void on_exit_code(uv_process_t *process, int64_t status, int signal)
+{
+    struct where_run *w = process->data;
+    w->has_exited = true;
+    w->found = status == 0 && signal == 0;
+    end_if_over(w);
+}
+
+static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
+{
+    struct where_run *w = handle->data;
+    (void)suggested;
+    *buf = uv_buf_init(w->bytes, sizeof w->bytes);
+}
+
+static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
+{
+    struct where_run *w = stream->data;
+    if (n > 0 && w->printed.len + (size_t)n <= PRINTED_BYTES)
+        buf_put(&w->printed, buf->base, (size_t)n);
+    w->is_silent = n < 0;
+    if (n < 0)
+        uv_read_stop(stream);
+    end_if_over(w);
+}
+
+static int spawn(struct where_run *w, uv_loop_t *loop, pid_t pid, const char *function)
+{
+    char name[] = "beamtop", command[] = "where", end[] = "--", digits[24];
+    char *words = alloc_printf("%s", function);
+    char *args[] = {name, command, end, digits, words, NULL};
+    uv_file fds[2];
+    int rc = uv_pipe(fds, UV_NONBLOCK_PIPE, 0);
+    snprintf(digits, sizeof digits, "%ld", (long)pid);
+    if (rc == 0) {
+        uv_stdio_container_t stdio[3] = {
+            {.flags = UV_IGNORE},
+            {.flags = UV_INHERIT_FD, .data.fd = fds[1]},
+            {.flags = UV_INHERIT_FD, .data.fd = fds[1]},
+        };
+        const uv_process_options_t options = {.file = OWN_PROGRAM,
+                                              .args = args,
+                                              .exit_cb = on_exit_code,
+                                              .stdio = stdio,
+                                              .stdio_count = 3};
+        rc = uv_spawn(loop, &w->process, &options);
+        close(fds[1]);
+        if (rc != 0)
+            close(fds[0]);
+        else
+            rc = uv_pipe_open(&w->from, fds[0]);
+    }
+    free(words);
+    return rc;
+}
+
+int where_start(struct where_run **out, uv_loop_t *loop, pid_t pid, const char *function,
+                where_fn *fn, void *arg, struct error *err)
+{
+    struct where_run *w = alloc_zero(1, sizeof *w);
+    w->open_handles = 2;
+    buf_init(&w->printed, 0);
+    uv_pipe_init(loop, &w->from, 0);
+    w->process.data = w->from.data = w;
+    int rc = spawn(w, loop, pid, function);
+    if (rc == 0)
+        rc = uv_read_start((uv_stream_t *)&w->from, on_alloc, on_read);
+    if (rc != 0) {
+        close_all(w);
+        return error_set(err, ERR_SYSTEM, "no process that reads the VM: %s", uv_strerror(rc));
+    }
+    w->fn = fn;
+    w->arg = arg;
+    *out = w;
+    return 0;
+}
+
+void where_leave(struct where_run *w)
+{
+    if (!w)
+        return;
+    w->fn = NULL;
+    (void)uv_process_kill(&w->process, SIGTERM);
+}
