@@ -488,9 +488,13 @@ check_PROGRAMS += tests/live/select
 tests_live_select_SOURCES = tests/live/select.c
 tests_live_select_LDADD = $(TRACE_LIBS)
 EXTRA_DIST += tests/live/select_cases.erl
+# They begin first: the last one that ends decides how long all take.
+LONG_TESTS = tests/live/test_spans.sh tests/live/test_sample.sh tests/live/test_trace_batch.sh \
+	tests/live/test_spans_with.sh tests/live/test_stacks.sh tests/live/test_spans_calls.sh \
+	tests/live/test_sample_remote.sh tests/live/test_faults.sh tests/live/test_calls_batch.sh
 LIVE_TESTS = $(LIVE_BINARIES) tests/live/test_demo.sh tests/live/test_preflights.sh tests/live/test_select.sh \
 	tests/live/test_queries.sh tests/live/test_trace_kills.sh tests/live/test_spans_kills.sh tests/live/test_calls.sh tests/live/test_traces.sh
-LIVE_TESTS += tests/live/test_examples.sh tests/live/test_trace_batch.sh
+LIVE_TESTS += tests/live/test_examples.sh
 LIVE_TESTS += tests/live/test_lateness.sh
 LIVE_TESTS += tests/live/test_cpus.sh
 LIVE_TESTS += tests/live/test_million.sh
@@ -506,19 +510,15 @@ LIVE_TESTS += tests/live/test_names.sh
 LIVE_TESTS += tests/live/test_late.sh
 LIVE_TESTS += tests/live/test_closed.sh
 LIVE_TESTS += tests/live/test_perf_map.sh
-LIVE_TESTS += tests/live/test_sample.sh tests/live/test_sample_remote.sh
 LIVE_TESTS += tests/live/test_heaps.sh
-LIVE_TESTS += tests/live/test_spans.sh tests/live/test_spans_with.sh tests/live/test_spans_calls.sh tests/live/test_spans_elixir.sh tests/live/test_spans_gateway.sh
-LIVE_TESTS += tests/live/test_stacks.sh
+LIVE_TESTS += tests/live/test_spans_elixir.sh tests/live/test_spans_gateway.sh
 EXTRA_DIST += tests/live/heap_load.erl tests/live/spans_load.erl tests/live/spans_load.exs tests/live/stacks_load.erl
 EXTRA_DIST += tests/live/sample_load.erl tests/live/sample_nif.c
 LIVE_TESTS += tests/live/test_completion.sh
 EXTRA_DIST += tests/live/names_load.erl
 LIVE_TESTS += tests/live/test_healthy.sh
-LIVE_TESTS += tests/live/test_faults.sh
 EXTRA_DIST += tests/live/faults.erl
 LIVE_TESTS += tests/live/test_trace_controls.sh
-LIVE_TESTS += tests/live/test_calls_batch.sh
 EXTRA_DIST += tests/live/calls_load.erl tests/live/findings_load.erl
 EXTRA_DIST += tests/live/healthy_load.erl
 EXTRA_DIST += tests/live/shop_cart.erl tests/live/batch_load.erl
