@@ -190,8 +190,9 @@ static void instances(struct view_page *page, const struct alloc_detail *a)
 {
     char text[32];
     page_heading(page, "Instances");
+    page_puts(page, STYLE_DIM, "  0: of all threads, N: of scheduler N");
     page_line(page);
-    page_printf(page, STYLE_DIM, "  %-16s%11s%11s%9s%9s%10s", "of all: 0", "blocks", "carriers",
+    page_printf(page, STYLE_DIM, "  %-16s%11s%11s%9s%9s%10s", "instance", "blocks", "carriers",
                 "used", "blocks", "carriers");
     for (size_t i = 0; i < a->n_instances; i++) {
         const struct allocator_instance *in = &a->instances[i];
