@@ -139,6 +139,7 @@ a_pattern_alone_takes_the_first() {
     stacks 'stacks_load:sleeps()' --format json --force --for 60s
     ends_with 0 $? && is_clean || return 1
     # Waits are known from when it was followed, which is after the call began.
+    # shellcheck disable=SC2016
     shows '.followed_from_us as $late | .first and .ended_by == "gone" and (.pid | startswith("<0."))
         and .calls == 1 and each("sleeps/0"; took(65) and .waiting_us + $late >= 40000)'
 }
