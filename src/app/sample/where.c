@@ -12,7 +12,7 @@
 /* The program that runs, also when a newer one has taken its name. */
 #define OWN_PROGRAM "/proc/self/exe"
 
-enum { PRINTED_BYTES = 4096 };
+enum { LINE_BYTES = 2048, READ_BYTES = 4096 };
 
 struct where_run {
     uv_process_t process;
@@ -21,8 +21,9 @@ struct where_run {
     void *arg;
     int open_handles;
     bool has_exited, is_silent, found;
-    struct buf printed;
-    char bytes[PRINTED_BYTES];
+    struct buf line; /* the first one */
+    size_t lines;    /* that have ended */
+    char bytes[READ_BYTES];
 };
 
 static void on_close(uv_handle_t *handle)
@@ -30,13 +31,15 @@ static void on_close(uv_handle_t *handle)
     struct where_run *w = handle->data;
     if (--w->open_handles > 0)
         return;
-    buf_clear(&w->printed);
+    buf_clear(&w->line);
     free(w);
 }
 
+/* Without a process there is no handle of it. */
 static void close_all(struct where_run *w)
 {
-    uv_close((uv_handle_t *)&w->process, on_close);
+    if (w->open_handles > 1)
+        uv_close((uv_handle_t *)&w->process, on_close);
     uv_close((uv_handle_t *)&w->from, on_close);
 }
 
@@ -45,7 +48,7 @@ static void end_if_over(struct where_run *w)
     if (!w->has_exited || !w->is_silent)
         return;
     if (w->fn)
-        w->fn(w->arg, w->found && w->printed.len > 0, buf_cstr(&w->printed));
+        w->fn(w->arg, w->found && w->lines > 0, buf_cstr(&w->line), w->lines);
     close_all(w);
 }
 
@@ -67,8 +70,12 @@ static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
 static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 {
     struct where_run *w = stream->data;
-    if (n > 0 && w->printed.len + (size_t)n <= PRINTED_BYTES)
-        buf_put(&w->printed, buf->base, (size_t)n);
+    for (ssize_t i = 0; i < n; i++) {
+        if (buf->base[i] == '\n')
+            w->lines++;
+        else if (w->lines == 0 && w->line.len < LINE_BYTES)
+            buf_put_u8(&w->line, (uint8_t)buf->base[i]);
+    }
     w->is_silent = n < 0;
     if (n < 0)
         uv_read_stop(stream);
@@ -94,6 +101,7 @@ static int spawn(struct where_run *w, uv_loop_t *loop, pid_t pid, const char *fu
                                               .exit_cb = on_exit_code,
                                               .stdio = stdio,
                                               .stdio_count = 3};
+        w->open_handles++;
         rc = uv_spawn(loop, &w->process, &options);
         close(fds[1]);
         if (rc != 0)
@@ -109,8 +117,8 @@ int where_start(struct where_run **out, uv_loop_t *loop, pid_t pid, const char *
                 where_fn *fn, void *arg, struct error *err)
 {
     struct where_run *w = alloc_zero(1, sizeof *w);
-    w->open_handles = 2;
-    buf_init(&w->printed, 0);
+    w->open_handles = 1;
+    buf_init(&w->line, 0);
     uv_pipe_init(loop, &w->from, 0);
     w->process.data = w->from.data = w;
     int rc = spawn(w, loop, pid, function);

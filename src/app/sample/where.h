@@ -5,6 +5,7 @@
 #define BEAMTOP_APP_SAMPLE_WHERE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 #include <uv.h>
 
@@ -12,8 +13,9 @@
 
 struct where_run;
 
-/* Once: what it printed, lines and all, or the error. The process is gone afterwards. */
-typedef void where_fn(void *arg, bool found, const char *text);
+/* Once: the first line that it printed, of so many, or the error; "": it said nothing. The process
+ * is gone afterwards. */
+typedef void where_fn(void *arg, bool found, const char *line, size_t lines);
 
 int where_start(struct where_run **out, uv_loop_t *loop, pid_t pid, const char *function,
                 where_fn *fn, void *arg, struct error *err);

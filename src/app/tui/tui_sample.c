@@ -156,22 +156,19 @@ static void act_stop(struct tui_sample *s, const char *arg)
 
 /* ---- source lines */
 
-/* "shop:checkout/1  shop.erl:42": of several lines the first, and how many more. */
-static void on_where(void *arg, bool found, const char *text)
+/* "shop:checkout/1  shop.erl:42" */
+static void on_where(void *arg, bool found, const char *line, size_t lines)
 {
     struct tui_sample *s = arg;
-    const char *end = strchr(text, '\n'), *prefix = "beamtop: ";
-    size_t more = 0;
+    const char *prefix = "beamtop: ";
     s->where = NULL;
-    if (!found && strncmp(text, prefix, strlen(prefix)) == 0)
-        text += strlen(prefix);
-    const int len = end ? (int)(end - text) : (int)strlen(text);
-    for (const char *at = end; at && at[1] != '\0'; at = strchr(at + 1, '\n'))
-        more++;
-    if (found && more > 0)
-        tui_message(s->tui, STYLE_MESSAGE, "%.*s, and %zu more: give the arity", len, text, more);
-    else if (*text)
-        tui_message(s->tui, found ? STYLE_MESSAGE : STYLE_ERROR, "%.*s", len, text);
+    if (!found && strncmp(line, prefix, strlen(prefix)) == 0)
+        line += strlen(prefix);
+    if (found && lines > 1)
+        tui_message(s->tui, STYLE_MESSAGE, "%s, and %zu more: `beamtop where` lists them", line,
+                    lines - 1);
+    else if (*line)
+        tui_message(s->tui, found ? STYLE_MESSAGE : STYLE_ERROR, "%s", line);
     else
         tui_message(s->tui, STYLE_ERROR, "the process that reads the VM has failed");
 }
