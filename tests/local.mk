@@ -128,6 +128,9 @@ UNIT_MODEL += tests/unit/model/spans/test_spans
 tests_unit_model_spans_test_spans_SOURCES = tests/unit/model/spans/events.h tests/unit/model/spans/expected.h tests/unit/model/spans/test_spans.c tests/unit/model/spans/tree.h
 tests_unit_model_spans_test_spans_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
 
+UNIT_MODEL += tests/unit/model/spans/test_sampled
+tests_unit_model_spans_test_sampled_SOURCES = tests/unit/model/spans/events.h tests/unit/model/spans/test_sampled.c
+tests_unit_model_spans_test_sampled_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
 UNIT_MODEL += tests/unit/model/spans/test_join
 tests_unit_model_spans_test_join_SOURCES = tests/unit/model/spans/events.h tests/unit/model/spans/test_join.c tests/unit/model/spans/tree.h
 tests_unit_model_spans_test_join_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)

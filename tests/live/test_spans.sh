@@ -426,7 +426,25 @@ not_there() {
     ends_with 1 $? && told 'no root function' && is_clean
 }
 
-run_on_releases a_chain_in_light_mode a_chain_in_full_mode waits_as_frames tasks \
+# What a request does on a CPU is seen in its spans: the spinning function of a root, and of a callee.
+samples_in_spans() {
+    capture chain 20 --samples --hz 999
+    code=$?
+    if grep -qE 'perf_event_open|cannot be read|without elfutils' "$work/err"; then
+        echo "# not tried: $(head -n 1 "$work/err")" >"$work/remark"
+        return 0
+    fi
+    [ $code = 0 ] || return 1
+    if [ "$otp" -lt 25 ]; then
+        told 'no JIT' && shows 'all(.. | objects | select(has("waits")); .samples == [])'
+        return
+    fi
+    told 'samples of processes are of these spans, within' &&
+        shows '[.roots[], .roots[].children[]] | all(.[]; .samples != null) and
+            ([.[].samples[].stack[] | select(test("^spans_load:(until|burn)/"))] | length > 0)'
+}
+
+run_on_releases samples_in_spans a_chain_in_light_mode a_chain_in_full_mode waits_as_frames tasks \
     a_callee_that_crashes a_timeout a_pool_with_an_untraced_holder a_cast_runs_beside \
     another_process_replies calls_to_nobody a_state_machine a_root_that_raises roots_are_counted \
     guards_choose another_system_tracer_is_left_alone a_capture_beside_which_a_trace_is_refused \

@@ -68,6 +68,7 @@
 #define LIMIT_SPAN_ROOTS 1000u                    /* trees */
 #define LIMIT_SPAN_DEPTH 64u                      /* of one tree */
 #define LIMIT_SPAN_STEPS 100000u                  /* of one critical path */
+#define LIMIT_SPAN_SAMPLES 200000u                /* of the sampler beside a capture; 6 MiB */
 #define LIMIT_TIMELINE_EVENTS 60000u /* of one process: calls, times off CPU, gaps; 10 MiB */
 #define LIMIT_ARMED 1000 /* breakpoints, and flags, asked for, more are counted; and sessions */
 

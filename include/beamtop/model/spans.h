@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "beamtop/base/sample.h"
 #include "beamtop/base/slice.h"
 #include "beamtop/etf/term.h"
 
@@ -252,6 +253,32 @@ const struct span *spans_at(const struct spans *s, uint32_t index);
 const struct span_wait *spans_wait(const struct spans *s, uint32_t index);
 /* The i-th of $callers, i < n_callers: the process that called, then the one that called that. */
 struct span_process spans_caller(const struct spans *s, const struct span *span, size_t i);
+
+/* ---- samples of the same time */
+
+/* A process on a CPU, at a time of this node's clock; stack: the index of a node of the stacks. */
+struct span_sample {
+    uint64_t number, serial;
+    int64_t at_ns;
+    uint32_t stack;
+};
+/*
+ * Each sample counts for the innermost span that its process has at that moment; the others are of
+ * no span. Once, after the last spans_build(). The stacks are the spans' from then on. Returns how
+ * many count. */
+size_t spans_take_samples(struct spans *s, struct stacks *stacks, const struct span_sample *samples,
+                          size_t n);
+struct span_stack {
+    uint32_t span, stack;
+    uint32_t samples;
+};
+bool spans_have_samples(const struct spans *s);
+/* Those of a span, most samples first: *n of them. */
+const struct span_stack *spans_sampled(const struct spans *s, uint32_t span, size_t *n);
+/* Its frames, the root first: those within the span's function, else all. LIMIT_STACK_DEPTH at
+ * most. */
+size_t span_stack_frames(const struct spans *s, const struct span_stack *of,
+                         const struct sample_frame **frames);
 
 /* Events that made nothing, by reason. */
 struct spans_dropped {

@@ -67,7 +67,7 @@ struct cli_options {
     bool cap_given[CAPS];
     const char *procs, *process;
     double slower_s;
-    bool on_rate_shed, on_rate_given, dry_run, force, context, no_payloads;
+    bool on_rate_shed, on_rate_given, dry_run, force, context, no_payloads, samples;
     const char *label; /* of a recording */
     double for_s;
     bool for_given;

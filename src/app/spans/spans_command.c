@@ -13,6 +13,9 @@
 #include "beamtop/output/spans_sink.h"
 #include "beamtop/trace/procs.h"
 #include "beamtop/trace/spans.h"
+#include "app/sample/local_target.h"
+#include "beamtop/model/detail.h"
+#include "beside.h"
 #include "side.h"
 
 #define TICK_MS 50u
@@ -24,6 +27,7 @@ struct capturing {
     const struct app_env *env;
     struct batch *run;        /* from open_session on */
     struct side *side;        /* NULL: none */
+    struct beside *beside;    /* a sampler; NULL: none */
     struct spans_run *joined; /* what both nodes have; NULL: not yet, or one has */
     bool reported;
     uint64_t ended_ms; /* since then the side is waited for; 0: not yet */
@@ -107,7 +111,7 @@ static void put(const struct capturing *t, const struct spans_run *run)
     spans_put(&output, run, &options, &err); /* a write that failed is found by output_check() */
 }
 
-static void prepare_side(struct capturing *t);
+static void prepare(struct capturing *t);
 
 static unsigned for_ms_of(const struct cli_options *o)
 {
@@ -160,6 +164,8 @@ static void ended(struct capturing *t)
     const bool armed = !spans_session_run(t->run->session)->status.check.unarmed;
     if (t->side && armed)
         join(t);
+    if (t->beside && armed)
+        beside_give(t->beside, run_of(t));
     const struct spans_run *run = run_of(t), *side = t->side ? side_run(t->side) : NULL;
     const struct session_check *check = &run->status.check;
     struct error err = error_of(t, run);
@@ -183,15 +189,19 @@ static void ended(struct capturing *t)
 static bool is_over(struct capturing *t, const struct spans_run *run)
 {
     const uint64_t now = uv_now(&t->run->rt.loop);
-    if (!t->side || run->end == SPANS_END_LOST)
+    if ((!t->side && !t->beside) || run->end == SPANS_END_LOST)
         return true;
     if (t->ended_ms == 0) {
         t->ended_ms = now;
         t->signal_before = t->run->signal;
-        side_stop(t->side);
+        if (t->side)
+            side_stop(t->side);
+        if (t->beside)
+            beside_stop(t->beside);
     }
-    return side_is_over(t->side) || now - t->ended_ms >= LINGER_MS ||
-           t->run->signal != t->signal_before;
+    const bool all =
+        (!t->side || side_is_over(t->side)) && (!t->beside || beside_is_over(t->beside));
+    return all || now - t->ended_ms >= LINGER_MS || t->run->signal != t->signal_before;
 }
 
 static void on_change(void *arg)
@@ -205,7 +215,7 @@ static void on_change(void *arg)
     tell_estimate(t, run);
     tell_how_far(t, run);
     if (held)
-        prepare_side(t);
+        prepare(t);
     else if (run->status.phase == SESSION_ASKING)
         asking(t, run);
     else if (run->status.phase == SESSION_ENDED && is_over(t, run))
@@ -252,22 +262,53 @@ static int open_side(struct capturing *t, struct error *err)
     return side_open(&t->side, &setup, err);
 }
 
-/* The first node may be captured: now the other one is asked, and then the capture begins. */
-static void prepare_side(struct capturing *t)
+/* ---- a sampler beside it */
+
+/* Without it nothing begins; what has begun goes on. */
+static void on_beside(void *arg)
+{
+    struct capturing *t = arg;
+    if (t->run->rt.ended || !t->run->session)
+        return;
+    const enum session_phase phase = session_status(t->run->session)->phase;
+    const struct error *why = beside_error(t->beside);
+    if (beside_is_over(t->beside) && why->code != ERR_NONE && phase < SESSION_ARMING) {
+        t->run->rt.err = *why;
+        session_stop(t->run->session);
+    } else if (beside_is_over(t->beside) && why->code != ERR_NONE && phase < SESSION_ENDING) {
+        tell_line("%s; the capture goes on", why->text);
+    }
+    on_change(t);
+}
+
+static int open_beside(struct capturing *t, struct error *err)
+{
+    pid_t pid = 0;
+    const struct cli_options *o = t->options;
+    const char *node = session_port(t->run->session)->node;
+    int rc =
+        local_target_of_node(&pid, node, node_os_pid(model_node(t->run->model)), o, t->env, err);
+    return rc != 0
+               ? rc
+               : beside_open(&t->beside, &t->run->rt.loop, pid, (unsigned)o->hz, on_beside, t, err);
+}
+
+/* The node may be captured: now others are asked, and then the capture begins. */
+static void prepare(struct capturing *t)
 {
     struct error err = {0};
-    if (!t->side && open_side(t, &err) != 0)
+    if ((t->options->with && !t->side && open_side(t, &err) != 0) ||
+        (t->options->samples && !t->beside && open_beside(t, &err) != 0))
         runtime_end(&t->run->rt, exit_code_of_error(err.code), &err);
-    else if (side_captures(t->side))
+    else if ((!t->side || side_captures(t->side)) && (!t->beside || beside_has_begun(t->beside)))
         session_confirm(t->run->session);
 }
 
 static void turn(void *arg)
 {
     struct capturing *t = arg;
-    if (!t->side)
-        return;
-    side_turn(t->side);
+    if (t->side)
+        side_turn(t->side);
     if (t->ended_ms > 0)
         on_change(t); /* it may have waited long enough */
 }
@@ -281,6 +322,8 @@ static void close_side(void *arg, const struct error *why)
         ended(t);
     side_close(t->side);
     t->side = NULL;
+    beside_close(t->beside);
+    t->beside = NULL;
 }
 
 /* ---- the session */
@@ -308,7 +351,7 @@ static int open_session(void *arg, struct batch *run, const struct session_port 
         .no_payloads = o->no_payloads,
         .force = o->force,
         .dry_run = o->dry_run,
-        .hold = o->with,
+        .hold = o->with || o->samples,
     };
     if (o->with && o->dry_run)
         tell_line("a dry run does not ask %s", o->with);

@@ -43,6 +43,10 @@ struct spans {
     struct span *spans;
     struct span_wait *waits, *ends; /* by start; those of a span by end, the last first */
     uint32_t n_spans, n_waits, n_roots;
+
+    struct stacks *stacks;      /* of samples; NULL: none were taken */
+    struct span_stack *sampled; /* by span, then most samples first */
+    size_t n_sampled;
 };
 
 /* Room for one more: doubled whenever the number is a power of two. */

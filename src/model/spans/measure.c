@@ -357,6 +357,28 @@ static uint32_t frame_of_wait(struct stacks *stacks, const struct span_wait *wai
     return frame_of(stacks, FRAME_RUNTIME, &name);
 }
 
+/* Its own time goes where its samples were, where there are any. */
+static void add_self(const struct spans *s, struct stacks *stacks, uint32_t span,
+                     const uint32_t *frames, size_t n, double self_us)
+{
+    size_t n_sampled, all = 0;
+    const struct span_stack *sampled = spans_sampled(s, span, &n_sampled);
+    const struct sample_frame *within[LIMIT_STACK_DEPTH];
+    for (size_t i = 0; i < n_sampled; i++)
+        all += sampled[i].samples;
+    for (size_t i = 0; i < n_sampled; i++) {
+        uint32_t at = 0;
+        for (size_t k = 0; k < n; k++)
+            at = stacks_step(stacks, at, frames[k]);
+        const size_t depth = span_stack_frames(s, &sampled[i], within);
+        for (size_t k = 0; k < depth; k++)
+            at = stacks_step(stacks, at, stacks_frame(stacks, within[k]));
+        stacks_weigh(stacks, at, self_us * sampled[i].samples / (double)all);
+    }
+    if (n_sampled == 0)
+        stacks_add(stacks, frames, n, self_us);
+}
+
 static void add_stacks(const struct spans *s, struct stacks *stacks, const struct span *span,
                        bool raw_waits)
 {
@@ -368,7 +390,7 @@ static void add_stacks(const struct spans *s, struct stacks *stacks, const struc
             break;
     }
     int64_t self = span->leaf ? span->ended_ns - span->started_ns : span->self_ns;
-    stacks_add(stacks, frames, n, (double)self / 1e3);
+    add_self(s, stacks, (uint32_t)(span - s->spans), frames, n, (double)self / 1e3);
     if (span->queued_ns > 0 && span->kind == SPAN_CALL) {
         frames[n] = frame_of_wait(stacks, NULL);
         stacks_add(stacks, frames, n + 1, (double)span->queued_ns / 1e3);

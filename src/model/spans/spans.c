@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "beamtop/model/stacks.h"
 #include "internal.h"
 
 /* The id of a key; UINT32_MAX: it is new, and there is no room. */
@@ -89,6 +90,8 @@ void spans_free(struct spans *s)
     free(s->spans);
     free(s->waits);
     free(s->ends);
+    free(s->sampled);
+    stacks_free(s->stacks);
     arena_clear(&s->arena);
     free(s);
 }

@@ -356,6 +356,31 @@ static void put_waits(struct spans_form *f, const struct span *span)
     buf_puts(&f->out->buf, "]");
 }
 
+/* What --samples has seen of it. */
+static void put_samples(struct spans_form *f, uint32_t at)
+{
+    const struct sample_frame *frames[LIMIT_STACK_DEPTH];
+    size_t n;
+    const struct span_stack *sampled = spans_sampled(f->s, at, &n);
+    if (!spans_have_samples(f->s)) {
+        buf_puts(&f->out->buf, ",\"samples\":null");
+        return;
+    }
+    buf_puts(&f->out->buf, ",\"samples\":[");
+    for (size_t i = 0; i < n; i++) {
+        json_t *row = json_object(), *stack = json_array();
+        const size_t depth = span_stack_frames(f->s, &sampled[i], frames);
+        for (size_t k = 0; k < depth; k++)
+            json_array_append_new(stack, json_slice(frames[k]->name));
+        json_object_set_new(row, "samples", json_integer(sampled[i].samples));
+        json_object_set_new(row, "stack", stack);
+        buf_puts(&f->out->buf, i > 0 ? "," : "");
+        json_put_value(&f->out->buf, row);
+        sink_pieces_flush(f->out, SINK_PIECE_BYTES);
+    }
+    buf_puts(&f->out->buf, "]");
+}
+
 static void put_path(struct spans_form *f, uint32_t root)
 {
     const struct span *span = spans_at(f->s, root);
@@ -410,6 +435,7 @@ static void put_tree(struct spans_form *f, uint32_t root)
         const struct span *span = spans_at(f->s, at);
         put_span(f, span);
         put_waits(f, span);
+        put_samples(f, at);
         if (at == root) {
             put_context(f, span);
             put_path(f, root);

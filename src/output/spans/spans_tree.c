@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The spans of a root: a line with a bar for each, one with its times, and its unexplained waits.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "beamtop/base/text.h"
@@ -171,6 +172,70 @@ static void put_times(struct tree *t, const struct span *span)
     buf_puts(t->p->out, "\n");
 }
 
+enum { SAMPLED_ROWS = 4 };
+
+struct sampled_row {
+    struct slice function;
+    uint32_t samples;
+};
+
+static int by_most(const void *a, const void *b)
+{
+    const struct sampled_row *x = a, *y = b;
+    if (x->samples != y->samples)
+        return x->samples < y->samples ? 1 : -1;
+    return slice_order(x->function, y->function);
+}
+
+/* The functions that its samples were in; of native code, those that called it. */
+static struct sampled_row *sampled_rows(struct arena *arena, const struct spans *s, uint32_t at,
+                                        size_t *n, uint32_t *all)
+{
+    const struct sample_frame *frames[LIMIT_STACK_DEPTH];
+    size_t stacks;
+    const struct span_stack *sampled = spans_sampled(s, at, &stacks);
+    struct sampled_row *rows = arena_alloc(arena, (stacks + 1) * sizeof *rows);
+    *n = *all = 0;
+    for (size_t i = 0; i < stacks; i++) {
+        size_t depth = span_stack_frames(s, &sampled[i], frames), k = 0;
+        while (depth > 0 && !frame_is_function(frames[depth - 1]->kind))
+            depth--;
+        const struct slice function = depth > 0 ? frames[depth - 1]->name : slice_of("in itself");
+        while (k < *n && !slice_equal(rows[k].function, function))
+            k++;
+        if (k == *n)
+            rows[(*n)++] = (struct sampled_row){.function = function};
+        rows[k].samples += sampled[i].samples;
+        *all += sampled[i].samples;
+    }
+    if (*n > 1)
+        qsort(rows, *n, sizeof *rows, by_most);
+    return rows;
+}
+
+/* "on a CPU 12 times: lists:map/2 58%, shop:price/1 25%" */
+static void put_samples(struct tree *t, uint32_t at)
+{
+    const struct spans_page *p = t->p;
+    const size_t indent = 2 * (size_t)spans_at(p->f->s, at)->depth + 4;
+    struct spans_line line = {p, indent < t->name ? indent : t->name,
+                              indent < t->name ? indent : t->name, 0};
+    struct arena *arena = &p->f->arena;
+    size_t n;
+    uint32_t all;
+    const struct sampled_row *rows = sampled_rows(arena, p->f->s, at, &n, &all);
+    for (size_t i = 0; i < n && i < SAMPLED_ROWS; i++) {
+        char share[32];
+        text_percent(share, sizeof share, (double)rows[i].samples / all);
+        const char *first =
+            i > 0 ? "" : arena_printf(arena, "on a CPU %u time%s: ", all, all == 1 ? "" : "s");
+        spans_put_item(
+            &line, arena_printf(arena, "%s%s %s", first, spans_safe(p, rows[i].function), share));
+    }
+    if (n > 0)
+        buf_puts(p->out, "\n");
+}
+
 /* Who called the root's process, as --context has read it. */
 static void put_context(struct tree *t, const struct span *root)
 {
@@ -290,6 +355,7 @@ void spans_put_tree(const struct spans_page *p, uint32_t root)
             continue;
         put_span(&t, spans_at(s, at));
         put_times(&t, spans_at(s, at));
+        put_samples(&t, at);
         put_context(&t, spans_at(s, at));
         put_waits(&t, spans_at(s, at));
     }

@@ -13,6 +13,7 @@
 #include "beamtop/base/attr.h"
 #include "beamtop/base/limits.h"
 #include "beamtop/base/text.h"
+#include "beamtop/model/stacks.h"
 #include "beamtop/output/spans_sink.h"
 #include "spans_runs.h"
 
@@ -456,6 +457,60 @@ static void test_functions(void **state)
     spans_run_free(run);
 }
 
+/* ---- samples of the same time */
+
+static uint32_t sampled_stack(struct stacks *stacks, const char *const *names)
+{
+    uint32_t at = 0;
+    for (; *names; names++) {
+        const bool native = strncmp(*names, "copy", 4) == 0;
+        const struct sample_frame f = {.kind = native ? FRAME_RUNTIME : FRAME_ERLANG,
+                                       .name = slice_of(*names)};
+        at = stacks_step(stacks, at, stacks_frame(stacks, &f));
+    }
+    return at;
+}
+
+static void test_samples(void **state)
+{
+    static const char *const inner[] = {"proc_lib:init/3", "m:inner/2", "l:map/2", NULL};
+    static const char *const native[] = {"m:inner/2", "l:\033[1m/2", "copy_struct", NULL};
+    static const char *const itself[] = {"m:inner/2", NULL};
+    (void)state;
+    struct spans_run *run = run_functions();
+    struct stacks *stacks = stacks_new();
+    const struct span *span = spans_at(run->spans, 2);
+    const uint64_t id = span->process.pid.id, serial = span->process.pid.serial;
+    assert_true(slice_is(span->operation, "m:inner/2"));
+    const struct span_sample samples[] = {
+        {id, serial, span->started_ns, sampled_stack(stacks, inner)},
+        {id, serial, span->started_ns + 1000, sampled_stack(stacks, inner)},
+        {id, serial, span->started_ns + 2000, sampled_stack(stacks, native)},
+        {id, serial, span->started_ns + 3000, sampled_stack(stacks, itself)},
+    };
+    assert_int_equal(spans_take_samples(run->spans, stacks, samples, ARRAY_LEN(samples)), 4);
+    struct kept k;
+    put(&k, run, &(struct spans_sink_options){.format = SPANS_TEXT, .columns = 80});
+    check_lines(&k, 80, false);
+    expect_in(&k, "on a CPU 4 times: l:map/2 50.0%, in itself 25.0%, l:\uFFFD[1m/2 25.0%\n");
+    buf_clear(&k.bytes);
+    put(&k, run, &(struct spans_sink_options){.format = SPANS_FOLDED});
+    expect_in(&k, "m:f/1;m:outer/1;m:inner/2;l:map/2 8\n");
+    buf_clear(&k.bytes);
+    put(&k, run, &(struct spans_sink_options){.format = SPANS_JSON});
+    json_t *line = parsed(buf_cstr(&k.bytes));
+    const json_t *root = json_array_get(json_object_get(line, "roots"), 0);
+    const json_t *outer = json_array_get(json_object_get(root, "children"), 0);
+    expect_key(root, "samples", "[]");
+    expect_key(json_array_get(json_object_get(outer, "children"), 0), "samples",
+               "[{\"samples\":2,\"stack\":[\"l:map/2\"]},"
+               "{\"samples\":1,\"stack\":[]},"
+               "{\"samples\":1,\"stack\":[\"l:\\u001B[1m/2\",\"copy_struct\"]}]");
+    json_decref(line);
+    buf_clear(&k.bytes);
+    spans_run_free(run);
+}
+
 /* ---- who called a root */
 
 static void test_called(void **state)
@@ -636,6 +691,7 @@ int main(void)
         cmocka_unit_test(test_trace_event),
         cmocka_unit_test(test_otlp),
         cmocka_unit_test(test_functions),
+        cmocka_unit_test(test_samples),
         cmocka_unit_test(test_called),
         cmocka_unit_test(test_far),
         cmocka_unit_test(test_hostile),

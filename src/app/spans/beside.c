@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "beside.h"
+
+#include <stdlib.h>
+
+#include "app/cli/tell.h"
+#include "app/sample/sampled.h"
+#include "app/sample/sampling.h"
+#include "beamtop/base/alloc.h"
+#include "beamtop/base/limits.h"
+
+struct beside {
+    struct sampling *sampling; /* NULL: it has ended */
+    struct sampled *sampled;   /* its threads and frames */
+    struct stacks *stacks;
+    struct span_sample *samples; /* of processes, by this host's clock */
+    size_t n_samples;
+    int64_t beyond; /* that there was no room for */
+    void (*on_change)(void *arg);
+    void *arg;
+    bool begun, stopping;
+    struct error err;
+};
+
+static void take_sample(struct beside *b, const struct sample *sample)
+{
+    uint32_t ids[LIMIT_SAMPLE_FRAMES], at = 0;
+    if (sample->pid_number == 0)
+        return;
+    if (b->n_samples == LIMIT_SPAN_SAMPLES) {
+        b->beyond++;
+        return;
+    }
+    const size_t n = sampled_frames(b->sampled, sample, ids, NULL);
+    for (size_t i = n > LIMIT_STACK_DEPTH ? n - LIMIT_STACK_DEPTH : 0; i < n; i++)
+        at = stacks_step(
+            b->stacks, at,
+            stacks_frame(b->stacks, stacks_frame_at(sampled_stacks(b->sampled), ids[i])));
+    if ((b->n_samples & (b->n_samples - 1)) == 0)
+        b->samples =
+            alloc_resize(b->samples, b->n_samples > 0 ? 2 * b->n_samples : 1, sizeof *b->samples);
+    b->samples[b->n_samples++] =
+        (struct span_sample){sample->pid_number, sample->pid_serial, (int64_t)sample->mono_ns, at};
+}
+
+static void on_record(void *arg, const struct record *r)
+{
+    struct beside *b = arg;
+    if (r->type == RECORD_BEGIN)
+        b->begun = true;
+    else if (r->type == RECORD_NOTE)
+        tell_line("%.*s", (int)r->u.note.len, r->u.note.s);
+    else if (sampled_take(b->sampled, r))
+        take_sample(b, &r->u.sample);
+    if (r->type == RECORD_BEGIN)
+        b->on_change(b->arg);
+}
+
+static void on_ended(void *arg, const struct record_end *end, const struct error *err)
+{
+    struct beside *b = arg;
+    b->sampling = NULL;
+    if (!end)
+        b->err = *err;
+    else if (!b->stopping)
+        error_set(&b->err, ERR_SYSTEM, "the sampler has ended before the capture");
+    b->on_change(b->arg);
+}
+
+int beside_open(struct beside **out, uv_loop_t *loop, pid_t pid, unsigned hz,
+                void (*on_change)(void *arg), void *arg, struct error *err)
+{
+    static const struct sampling_handlers handlers = {.record = on_record, .ended = on_ended};
+    const struct sampler_options o = {.pid = pid, .hz = hz};
+    struct beside *b = alloc_zero(1, sizeof *b);
+    b->on_change = on_change;
+    b->arg = arg;
+    b->sampled = sampled_new(&(struct sampled_options){0});
+    b->stacks = stacks_new();
+    *out = b;
+    return sampling_start(&b->sampling, loop, &o, &handlers, b, err);
+}
+
+bool beside_has_begun(const struct beside *b)
+{
+    return b->begun;
+}
+
+bool beside_is_over(const struct beside *b)
+{
+    return !b->sampling;
+}
+
+const struct error *beside_error(const struct beside *b)
+{
+    return &b->err;
+}
+
+void beside_stop(struct beside *b)
+{
+    b->stopping = true;
+    sampling_stop(b->sampling);
+}
+
+/* The node's clock is ahead of ours by what lies between the bounds that its answers give. */
+void beside_give(struct beside *b, const struct spans_run *run)
+{
+    const struct spans_here *here = &run->here;
+    const int64_t ahead_ns = here->least_ns + (here->most_ns - here->least_ns) / 2;
+    size_t n = 0;
+    for (size_t i = 0; i < b->n_samples; i++)
+        b->samples[i].at_ns += ahead_ns;
+    if (here->known)
+        n = spans_take_samples(run->spans, b->stacks, b->samples, b->n_samples);
+    if (here->known)
+        b->stacks = NULL;
+    tell_line("%zu of %zu samples of processes are of these spans, within %.1f ms%s", n,
+              b->n_samples, (double)(here->most_ns - here->least_ns) / 2e6,
+              b->beyond > 0 ? "; later ones had no room" : "");
+}
+
+void beside_close(struct beside *b)
+{
+    if (!b)
+        return;
+    sampling_leave(b->sampling);
+    sampled_free(b->sampled);
+    stacks_free(b->stacks);
+    free(b->samples);
+    free(b);
+}
