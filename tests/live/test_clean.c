@@ -85,8 +85,6 @@ static pid_t start_beamtop(const struct target *t, const char *ticks)
     assert_true(pid >= 0);
     if (pid > 0)
         return pid;
-    /* What runs in the background ignores it, and a program that has just begun would, too. */
-    signal(SIGINT, SIG_DFL);
     int null = open("/dev/null", O_RDWR);
     dup2(null, 0);
     dup2(null, 1);
@@ -301,6 +299,9 @@ RELEASE_TEST(3)
 
 int main(void)
 {
+    /* What runs in the background ignores it, and a program that has just begun would, too: also in
+     * the moment before a child of ours could say otherwise. */
+    signal(SIGINT, SIG_DFL);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_release_0),
         cmocka_unit_test(test_release_1),
