@@ -4,15 +4,16 @@
 #include <stdlib.h>
 
 #include "app/cli/tell.h"
-#include "app/sample/sampled.h"
 #include "app/sample/sampling.h"
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/limits.h"
+#include "beamtop/model/stacks.h"
 
 struct beside {
     struct sampling *sampling; /* NULL: it has ended */
-    struct sampled *sampled;   /* its threads and frames */
     struct stacks *stacks;
+    uint32_t *frames; /* ids in the stacks, by the number that the sampler gave */
+    size_t n_frames;
     struct span_sample *samples; /* of processes, by this host's clock */
     size_t n_samples;
     int64_t beyond; /* that there was no room for */
@@ -22,20 +23,25 @@ struct beside {
     struct error err;
 };
 
+static void take_frame(struct beside *b, const struct sample_frame *f)
+{
+    if ((b->n_frames & (b->n_frames - 1)) == 0)
+        b->frames =
+            alloc_resize(b->frames, b->n_frames > 0 ? 2 * b->n_frames : 1, sizeof *b->frames);
+    b->frames[b->n_frames++] = stacks_frame(b->stacks, f);
+}
+
 static void take_sample(struct beside *b, const struct sample *sample)
 {
-    uint32_t ids[LIMIT_SAMPLE_FRAMES], at = 0;
+    uint32_t at = 0;
     if (sample->pid_number == 0)
         return;
     if (b->n_samples == LIMIT_SPAN_SAMPLES) {
         b->beyond++;
         return;
     }
-    const size_t n = sampled_frames(b->sampled, sample, ids, NULL);
-    for (size_t i = n > LIMIT_STACK_DEPTH ? n - LIMIT_STACK_DEPTH : 0; i < n; i++)
-        at = stacks_step(
-            b->stacks, at,
-            stacks_frame(b->stacks, stacks_frame_at(sampled_stacks(b->sampled), ids[i])));
+    for (size_t i = 0; i < sample->n_frames; i++)
+        at = stacks_step(b->stacks, at, b->frames[sample->frames[i]]);
     if ((b->n_samples & (b->n_samples - 1)) == 0)
         b->samples =
             alloc_resize(b->samples, b->n_samples > 0 ? 2 * b->n_samples : 1, sizeof *b->samples);
@@ -46,14 +52,16 @@ static void take_sample(struct beside *b, const struct sample *sample)
 static void on_record(void *arg, const struct record *r)
 {
     struct beside *b = arg;
-    if (r->type == RECORD_BEGIN)
-        b->begun = true;
-    else if (r->type == RECORD_NOTE)
+    if (r->type == RECORD_NOTE) {
         tell_line("%.*s", (int)r->u.note.len, r->u.note.s);
-    else if (sampled_take(b->sampled, r))
+    } else if (r->type == RECORD_FRAME) {
+        take_frame(b, &r->u.frame);
+    } else if (r->type == RECORD_SAMPLE) {
         take_sample(b, &r->u.sample);
-    if (r->type == RECORD_BEGIN)
+    } else if (r->type == RECORD_BEGIN) {
+        b->begun = true;
         b->on_change(b->arg);
+    }
 }
 
 static void on_ended(void *arg, const struct record_end *end, const struct error *err)
@@ -75,7 +83,6 @@ int beside_open(struct beside **out, uv_loop_t *loop, pid_t pid, unsigned hz,
     struct beside *b = alloc_zero(1, sizeof *b);
     b->on_change = on_change;
     b->arg = arg;
-    b->sampled = sampled_new(&(struct sampled_options){0});
     b->stacks = stacks_new();
     *out = b;
     return sampling_start(&b->sampling, loop, &o, &handlers, b, err);
@@ -110,10 +117,10 @@ void beside_give(struct beside *b, const struct spans_run *run)
     size_t n = 0;
     for (size_t i = 0; i < b->n_samples; i++)
         b->samples[i].at_ns += ahead_ns;
-    if (here->known)
+    if (here->known) {
         n = spans_take_samples(run->spans, b->stacks, b->samples, b->n_samples);
-    if (here->known)
         b->stacks = NULL;
+    }
     tell_line("%zu of %zu samples of processes are of these spans, within %.1f ms%s", n,
               b->n_samples, (double)(here->most_ns - here->least_ns) / 2e6,
               b->beyond > 0 ? "; later ones had no room" : "");
@@ -124,8 +131,8 @@ void beside_close(struct beside *b)
     if (!b)
         return;
     sampling_leave(b->sampling);
-    sampled_free(b->sampled);
     stacks_free(b->stacks);
+    free(b->frames);
     free(b->samples);
     free(b);
 }

@@ -1,41 +1,29 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Samples of processes, and the spans in which they were taken. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/model/stacks.h"
 #include "internal.h"
 
-/* A span of this node, by process and start: inner ones have larger indexes than those around. */
-struct run {
+/* When a process began a span, or was sampled: its index, or that of the stack. Of spans that begin
+ * together the inner ones have larger indexes. */
+struct moment {
     uint64_t number, serial;
-    int64_t from_ns;
-    uint32_t span;
+    int64_t at_ns;
+    uint32_t index;
 };
 
 #define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
 
-static int by_process_and_start(const void *a, const void *b)
-{
-    const struct run *x = a, *y = b;
-    if (x->number != y->number)
-        return ORDER(x->number, y->number);
-    if (x->serial != y->serial)
-        return ORDER(x->serial, y->serial);
-    if (x->from_ns != y->from_ns)
-        return ORDER(x->from_ns, y->from_ns);
-    return ORDER(x->span, y->span);
-}
-
 static int by_process_and_time(const void *a, const void *b)
 {
-    const struct span_sample *x = a, *y = b;
+    const struct moment *x = a, *y = b;
     if (x->number != y->number)
         return ORDER(x->number, y->number);
     if (x->serial != y->serial)
         return ORDER(x->serial, y->serial);
-    return ORDER(x->at_ns, y->at_ns);
+    return x->at_ns != y->at_ns ? ORDER(x->at_ns, y->at_ns) : ORDER(x->index, y->index);
 }
 
 static int by_span_and_stack(const void *a, const void *b)
@@ -52,67 +40,68 @@ static int by_span_and_most(const void *a, const void *b)
     return x->samples != y->samples ? ORDER(y->samples, x->samples) : ORDER(x->stack, y->stack);
 }
 
-static struct run *runs_of(const struct spans *s, size_t *n)
+static struct moment *begins_of(const struct spans *s, size_t *n)
 {
-    struct run *runs = alloc_zero((size_t)s->n_spans + 1, sizeof *runs);
+    struct moment *begins = alloc_zero((size_t)s->n_spans + 1, sizeof *begins);
     *n = 0;
     for (uint32_t i = 0; i < s->n_spans; i++) {
         const struct span *span = &s->spans[i];
         if (span->process.node.len == 0 && span->process.pid.id != 0)
-            runs[(*n)++] =
-                (struct run){span->process.pid.id, span->process.pid.serial, span->started_ns, i};
+            begins[(*n)++] = (struct moment){span->process.pid.id, span->process.pid.serial,
+                                             span->started_ns, i};
     }
     if (*n > 1)
-        qsort(runs, *n, sizeof *runs, by_process_and_start);
-    return runs;
+        qsort(begins, *n, sizeof *begins, by_process_and_time);
+    return begins;
 }
 
 /* The sample's span; SPAN_NONE: it has none. `open`: spans of its process that have begun, the
  * innermost last; *at: the next one to begin. Samples come by process, and by time. */
-static uint32_t span_of(const struct spans *s, const struct run *runs, size_t n, size_t *at,
-                        uint32_t *open, size_t *n_open, const struct span_sample *sample)
+static uint32_t span_of(const struct spans *s, const struct moment *begins, size_t n, size_t *at,
+                        uint32_t *open, size_t *n_open, const struct moment *sample)
 {
-    const struct run now = {sample->number, sample->serial, sample->at_ns, UINT32_MAX};
-    for (; *at < n && by_process_and_start(&runs[*at], &now) <= 0; (*at)++) {
-        if (runs[*at].number != now.number || runs[*at].serial != now.serial)
+    const struct moment now = {sample->number, sample->serial, sample->at_ns, UINT32_MAX};
+    for (; *at < n && by_process_and_time(&begins[*at], &now) <= 0; (*at)++) {
+        if (begins[*at].number != now.number || begins[*at].serial != now.serial)
             continue;
-        open[(*n_open)++] = runs[*at].span;
+        open[(*n_open)++] = begins[*at].index;
     }
     while (*n_open > 0 && s->spans[open[*n_open - 1]].ended_ns <= sample->at_ns)
         (*n_open)--;
     return *n_open > 0 ? open[*n_open - 1] : SPAN_NONE;
 }
 
-static bool is_same_process(const struct span_sample *a, const struct span_sample *b)
+static bool is_same_process(const struct moment *a, const struct moment *b)
 {
     return a->number == b->number && a->serial == b->serial;
 }
 
 /* One for each sample of a span. */
-static size_t find_spans(const struct spans *s, const struct span_sample *samples, size_t n,
+static size_t find_spans(const struct spans *s, const struct moment *samples, size_t n,
                          struct span_stack *out)
 {
-    size_t n_runs, at = 0, n_open = 0, found = 0;
-    struct run *runs = runs_of(s, &n_runs);
-    uint32_t *open = alloc_zero(n_runs + 1, sizeof *open);
+    size_t n_begins, at = 0, n_open = 0, found = 0;
+    struct moment *begins = begins_of(s, &n_begins);
+    uint32_t *open = alloc_zero(n_begins + 1, sizeof *open);
     for (size_t i = 0; i < n; i++) {
         if (i > 0 && !is_same_process(&samples[i - 1], &samples[i]))
             n_open = 0;
-        const uint32_t span = span_of(s, runs, n_runs, &at, open, &n_open, &samples[i]);
+        const uint32_t span = span_of(s, begins, n_begins, &at, open, &n_open, &samples[i]);
         if (span != SPAN_NONE)
-            out[found++] = (struct span_stack){span, samples[i].stack, 1};
+            out[found++] = (struct span_stack){span, samples[i].index, 1};
     }
     free(open);
-    free(runs);
+    free(begins);
     return found;
 }
 
 size_t spans_take_samples(struct spans *s, struct stacks *stacks, const struct span_sample *samples,
                           size_t n)
 {
-    struct span_sample *sorted = alloc_zero(n + 1, sizeof *sorted);
-    if (n > 0)
-        memcpy(sorted, samples, n * sizeof *sorted);
+    struct moment *sorted = alloc_zero(n + 1, sizeof *sorted);
+    for (size_t i = 0; i < n; i++)
+        sorted[i] = (struct moment){samples[i].number, samples[i].serial, samples[i].at_ns,
+                                    samples[i].stack};
     if (n > 1)
         qsort(sorted, n, sizeof *sorted, by_process_and_time);
     stacks_free(s->stacks);

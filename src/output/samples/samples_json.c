@@ -157,18 +157,20 @@ static void add(json_t *array, const struct field_list *list, const void *row)
     json_array_append_new(array, json_section(&section));
 }
 
+static void add_sum(json_t *array, const struct field_list *list, struct slice name, double samples,
+                    double whole)
+{
+    const struct sum row = {
+        .name = name, .samples = llround(samples), .share = samples_share(samples, whole)};
+    add(array, list, &row);
+}
+
 static json_t *classes_of(const struct samples_summary *run)
 {
     json_t *array = json_array();
-    for (int i = 0; !run->at_yields && i < SAMPLE_CLASSES; i++) {
-        const struct sum row = {
-            .name = slice_of(sample_class_key((enum sample_class)i)),
-            .samples = run->classes[i],
-            .share = samples_share((double)run->classes[i], (double)run->samples),
-            .moves = -1,
-        };
-        add(array, &samples_class_fields, &row);
-    }
+    for (int i = 0; !run->at_yields && i < SAMPLE_CLASSES; i++)
+        add_sum(array, &samples_class_fields, slice_of(sample_class_key((enum sample_class)i)),
+                (double)run->classes[i], (double)run->samples);
     return array;
 }
 
@@ -177,12 +179,9 @@ static json_t *codes_of(const struct samples_summary *run)
     json_t *array = json_array();
     double codes[FRAME_KINDS];
     samples_by_code(run, codes);
-    for (int i = 0; !run->at_yields && i < FRAME_KINDS; i++) {
-        const struct sum row = {.name = slice_of(frame_kind_key((enum frame_kind)i)),
-                                .samples = llround(codes[i]),
-                                .share = samples_share(codes[i], stacks_total(run->stacks))};
-        add(array, &samples_code_fields, &row);
-    }
+    for (int i = 0; !run->at_yields && i < FRAME_KINDS; i++)
+        add_sum(array, &samples_code_fields, slice_of(frame_kind_key((enum frame_kind)i)), codes[i],
+                stacks_total(run->stacks));
     return array;
 }
 
@@ -191,13 +190,9 @@ static json_t *thread_kinds_of(const struct samples_summary *run)
     json_t *array = json_array();
     struct samples_source kinds[SAMPLES_THREAD_KINDS];
     const size_t n = samples_by_thread_kind(run, kinds);
-    for (size_t i = 0; i < n; i++) {
-        const struct sum row = {.name = kinds[i].name,
-                                .samples = kinds[i].samples,
-                                .share =
-                                    samples_share((double)kinds[i].samples, (double)run->samples)};
-        add(array, &samples_kind_fields, &row);
-    }
+    for (size_t i = 0; i < n; i++)
+        add_sum(array, &samples_kind_fields, kinds[i].name, (double)kinds[i].samples,
+                (double)run->samples);
     return array;
 }
 

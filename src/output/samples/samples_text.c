@@ -103,11 +103,17 @@ static const char *part(struct report *r, int64_t n)
                         percent(r, samples_share((double)n, (double)r->run->samples)));
 }
 
+/* ", GC 12.0%"; the first without the comma */
+static void put_share(struct report *r, size_t i, const char *name, double part, double whole)
+{
+    buf_printf(r->out, "%s%s %s", i > 0 ? ", " : "", name, percent(r, samples_share(part, whole)));
+}
+
 static void put_classes(struct report *r)
 {
-    for (int i = 0; i < SAMPLE_CLASSES; i++)
-        buf_printf(r->out, "%s%s %s", i > 0 ? ", " : "", sample_class_name((enum sample_class)i),
-                   percent(r, samples_share((double)r->run->classes[i], (double)r->run->samples)));
+    for (size_t i = 0; i < SAMPLE_CLASSES; i++)
+        put_share(r, i, sample_class_name((enum sample_class)i), (double)r->run->classes[i],
+                  (double)r->run->samples);
     buf_put_u8(r->out, '\n');
 }
 
@@ -117,9 +123,9 @@ static void put_codes(struct report *r)
     double codes[FRAME_KINDS];
     samples_by_code(r->run, codes);
     buf_puts(r->out, "code: ");
-    for (int i = 0; i < FRAME_KINDS; i++)
-        buf_printf(r->out, "%s%s %s", i > 0 ? ", " : "", frame_kind_name((enum frame_kind)i),
-                   percent(r, samples_share(codes[i], stacks_total(r->run->stacks))));
+    for (size_t i = 0; i < FRAME_KINDS; i++)
+        put_share(r, i, frame_kind_name((enum frame_kind)i), codes[i],
+                  stacks_total(r->run->stacks));
     buf_put_u8(r->out, '\n');
 }
 
@@ -129,8 +135,7 @@ static void put_thread_kinds(struct report *r)
     const size_t n = samples_by_thread_kind(r->run, kinds);
     buf_puts(r->out, "threads: ");
     for (size_t i = 0; i < n; i++)
-        buf_printf(r->out, "%s%s %s", i > 0 ? ", " : "", known(r, kinds[i].name),
-                   percent(r, samples_share((double)kinds[i].samples, (double)r->run->samples)));
+        put_share(r, i, known(r, kinds[i].name), (double)kinds[i].samples, (double)r->run->samples);
     buf_put_u8(r->out, '\n');
 }
 

@@ -134,6 +134,26 @@ static void resident(struct view_page *page, const struct model *m, const struct
     }
 }
 
+/* What an allocator, or one of its instances, holds and uses. */
+static void usage(struct view_page *page, int64_t block_bytes, int64_t carrier_bytes,
+                  double utilisation, enum style style, int64_t blocks, int64_t carriers)
+{
+    char text[32];
+    page_tab(page, 18);
+    right_bytes(page, STYLE_VALUE, 11, number(block_bytes));
+    right_bytes(page, STYLE_VALUE, 11, number(carrier_bytes));
+    page_right(page, style, 9, text_percent(text, sizeof text, utilisation));
+    page_right(page, STYLE_NORMAL, 9, text_count(text, sizeof text, number(blocks)));
+    page_right(page, STYLE_NORMAL, 10, text_count(text, sizeof text, number(carriers)));
+}
+
+static void usage_titles(struct view_page *page, const char *first)
+{
+    page_line(page);
+    page_printf(page, STYLE_DIM, "  %-16s%11s%11s%9s%9s%10s", first, "blocks", "carriers", "used",
+                "blocks", "carriers");
+}
+
 /* One line of the list; narrow panes leave out what only tuning needs. */
 static void allocator_line(struct view_page *page, const struct allocator_row *r, bool wide)
 {
@@ -143,15 +163,9 @@ static void allocator_line(struct view_page *page, const struct allocator_row *r
     page_line(page);
     page_puts(page, STYLE_NORMAL, "  ");
     page_slice(page, STYLE_NAME, r->name);
-    page_tab(page, 18);
-    right_bytes(page, STYLE_VALUE, 11, number(r->mbcs.block_bytes + r->sbcs.block_bytes));
-    right_bytes(page, STYLE_VALUE, 11, number(carrier_bytes));
-    page_right(page, low ? STYLE_WARN : STYLE_NORMAL, 9,
-               text_percent(text, sizeof text, r->utilisation));
-    page_right(page, STYLE_NORMAL, 9,
-               text_count(text, sizeof text, number(r->mbcs.blocks + r->sbcs.blocks)));
-    page_right(page, STYLE_NORMAL, 10,
-               text_count(text, sizeof text, number(r->mbcs.carriers + r->sbcs.carriers)));
+    usage(page, r->mbcs.block_bytes + r->sbcs.block_bytes, carrier_bytes, r->utilisation,
+          low ? STYLE_WARN : STYLE_NORMAL, r->mbcs.blocks + r->sbcs.blocks,
+          r->mbcs.carriers + r->sbcs.carriers);
     if (!wide)
         return;
     right_bytes(page, STYLE_NORMAL, 12, number(r->sbcs.carrier_bytes));
@@ -164,9 +178,7 @@ static void allocators(struct view_page *page, const struct alloc_detail *a, int
     char text[32];
     bool wide = columns >= 106;
     page_heading(page, "Allocators");
-    page_line(page);
-    page_printf(page, STYLE_DIM, "  %-16s%11s%11s%9s%9s%10s", "allocator", "blocks", "carriers",
-                "used", "blocks", "carriers");
+    usage_titles(page, "allocator");
     if (wide)
         page_printf(page, STYLE_DIM, "%12s%12s%11s", "single", "pool", "instances");
     for (size_t i = 0; i < a->n_rows; i++)
@@ -191,21 +203,15 @@ static void instances(struct view_page *page, const struct alloc_detail *a)
     char text[32];
     page_heading(page, "Instances");
     page_puts(page, STYLE_DIM, "  0: of all threads, N: of scheduler N");
-    page_line(page);
-    page_printf(page, STYLE_DIM, "  %-16s%11s%11s%9s%9s%10s", "instance", "blocks", "carriers",
-                "used", "blocks", "carriers");
+    usage_titles(page, "instance");
     for (size_t i = 0; i < a->n_instances; i++) {
         const struct allocator_instance *in = &a->instances[i];
         page_line(page);
         page_puts(page, STYLE_NORMAL, "  ");
         page_slice(page, STYLE_NAME, in->name);
         page_printf(page, STYLE_NORMAL, " %s", text_integer(text, sizeof text, in->instance));
-        page_tab(page, 18);
-        right_bytes(page, STYLE_VALUE, 11, number(in->block_bytes));
-        right_bytes(page, STYLE_VALUE, 11, number(in->carrier_bytes));
-        page_right(page, STYLE_NORMAL, 9, text_percent(text, sizeof text, in->utilisation));
-        page_right(page, STYLE_NORMAL, 9, text_count(text, sizeof text, number(in->blocks)));
-        page_right(page, STYLE_NORMAL, 10, text_count(text, sizeof text, number(in->carriers)));
+        usage(page, in->block_bytes, in->carrier_bytes, in->utilisation, STYLE_NORMAL, in->blocks,
+              in->carriers);
     }
 }
 
