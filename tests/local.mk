@@ -94,7 +94,9 @@ tests_unit_local_test_images_SOURCES = tests/unit/local/test_images.c
 tests_unit_local_test_images_CFLAGS = $(AM_CFLAGS) $(ELFUTILS_CFLAGS)
 tests_unit_local_test_images_LDADD = $(LOCAL_LIBS) $(CMOCKA_LIBS)
 # ---- query
-UNIT_QUERY =
+UNIT_QUERY = tests/unit/query/test_price
+tests_unit_query_test_price_SOURCES = tests/unit/query/test_price.c
+tests_unit_query_test_price_LDADD = $(QUERY_LIBS) $(CMOCKA_LIBS)
 # ---- model
 UNIT_MODEL = tests/unit/model/test_armed tests/unit/model/test_column tests/unit/model/test_decode tests/unit/model/test_filter tests/unit/model/test_rate
 UNIT_MODEL += tests/unit/model/test_yields

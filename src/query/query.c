@@ -13,12 +13,13 @@
 #include "beamtop/etf/cursor.h"
 #include "beamtop/etf/print.h"
 #include "internal.h"
+#include "price.h"
 
 /* What the program waits beyond the target's own deadline before it gives an answer up. */
 #define GRACE_MS 1000
 
 /* The keeper.erl that this program was built with. */
-#define KEEPER_VERSION 1
+#define KEEPER_VERSION 2
 
 struct call {
     bool used;
@@ -45,6 +46,7 @@ struct query {
     bool failed;
     uint64_t open_due_ms;
     struct etf_pid keeper;
+    struct price price;
     int64_t next_id;
     bool loaded[QUESTIONS];
     struct call calls[LIMIT_CALLS_IN_FLIGHT];
@@ -291,7 +293,7 @@ static void print_raw(struct buf *out, struct slice term)
     print_term(out, (const uint8_t *)term.s, term.len, &limits);
 }
 
-/* {EXPR_TAG, {keeper, Pid, Version}} or {EXPR_TAG, {badrpc, Reason}} */
+/* {EXPR_TAG, {keeper, Pid, Version, {PerSecond, Plain}}} or {EXPR_TAG, {badrpc, Reason}} */
 static void take_start(struct query *q, struct cursor *c)
 {
     struct slice value = {0};
@@ -299,9 +301,12 @@ static void take_start(struct query *q, struct cursor *c)
     cursor_raw(&copy, &value);
 
     int64_t version = 0;
-    bool ok = cursor_tuple_of(c, 3) && cursor_atom_is(c, "keeper") &&
-              cursor_pid(c, &q->keeper, NULL) && cursor_int64(c, &version);
+    double per_second = 0, plain = 0;
+    bool ok = cursor_tuple_of(c, 4) && cursor_atom_is(c, "keeper") &&
+              cursor_pid(c, &q->keeper, NULL) && cursor_int64(c, &version) &&
+              cursor_tuple_of(c, 2) && cursor_number(c, &per_second) && cursor_number(c, &plain);
     if (ok && version == KEEPER_VERSION) {
+        price_init(&q->price, per_second, plain);
         q->ready = true;
         arm_timer(q);
         q->handlers.on_ready(q->arg);
@@ -316,7 +321,7 @@ static void take_start(struct query *q, struct cursor *c)
     fail(q, &err);
 }
 
-/* The rest of {a, Id, error | timeout | killed, Cost, What} as an error. */
+/* The rest of {a, Id, error | timeout | killed, Work, What} as an error. */
 static void describe_failure(struct error *err, enum question question, struct slice status,
                              struct slice what)
 {
@@ -344,15 +349,16 @@ static struct call *find_call(struct query *q, int64_t id)
 
 static void take_answer(struct query *q, struct cursor *c)
 {
-    int64_t id = 0, waits = 0;
+    int64_t id = 0;
     struct slice status = {0}, value = {0};
     struct answer answer = {0};
+    struct work_report work;
     bool ok = cursor_atom_is(c, "a") && cursor_int64(c, &id) && cursor_atom(c, &status) &&
-              cursor_tuple_of(c, 2) && cursor_number(c, &answer.target_us) &&
-              cursor_int64(c, &waits) && cursor_raw(c, &value);
+              price_read(c, &work) && cursor_raw(c, &value);
     struct call *call = ok ? find_call(q, id) : NULL;
     if (!call)
         return; /* late: its deadline has passed here */
+    answer.target_us = price_of(&q->price, call->question, &work);
     if (slice_is(status, "ok")) {
         answer.value = (const uint8_t *)value.s;
         answer.len = value.len;

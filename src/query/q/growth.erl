@@ -307,7 +307,7 @@ Lately = fun(#{sockets := Now}, #{sockets := Old}) when is_integer(Now), is_inte
             (_, _) -> undefined
 end,
 
-{[k, otp, own, apps, id, spawn, count_work, prefix, in_time], fun(#{}, Ctx) ->
+{holder, [k, otp, own, apps, id, spawn, count_work, prefix, in_time], fun(#{}, Ctx) ->
     #{state := Given, otp := Otp, apps := AppsOf} = Ctx,
     Got = Waited(Ctx),
     Now = Mark(Otp, Ctx, Got),

@@ -9,7 +9,7 @@
 %% go through arguments rather than environments (an environment is copied at every spawn, and
 %% sharing is lost), and work on many elements is left to native functions.
 
-Version = 1,
+Version = 2,
 WordBytes = erlang:system_info(wordsize),
 MiB = 1048576,
 
@@ -88,6 +88,7 @@ Evaluate = fun(Texts, Everything) ->
         {Kind, Query, Ctx} =
             case Value of
                 {process, Keys, F} -> {process, F, maps:with(Keys, Everything)};
+                {holder, Keys, F} -> {holder, F, maps:with(Keys, Everything)};
                 {Keys, F} -> {ok, F, maps:with(Keys, Everything)};
                 F -> {ok, F, Everything}
             end,
@@ -98,94 +99,97 @@ Evaluate = fun(Texts, Everything) ->
     end
 end,
 
-%% A query that is a process reads its text itself: what is read is kept there, and nowhere else.
+%% A query that lives on reads its text itself: what is read is kept there, and nowhere else, and a
+%% fun that is copied to another process loses what its parts share, which makes it many times as
+%% large.
 Read = fun(Source, Everything) ->
     Texts = re:split(Source, ",\\n+(?=[A-Z{])|\\.\\n*\\z", [trim]),
     case lists:last(Texts) of
         <<"{process,", _/binary>> -> {process, Texts, Everything};
+        <<"{holder,", _/binary>> -> {holder, Texts, Everything};
         _ -> Evaluate(Texts, Everything)
     end
 end,
 
-Us = fun(Time) -> erlang:convert_time_unit(Time, native, microsecond) end,
-
 %% Calls a query. The wall time in between is without the time that the query says it waited for
-%% others; its helpers say what their work cost: two counters in native time that it keeps in the
-%% process dictionary. Value: {ok | error, Value, Wall, Helped, Waited}.
+%% others; its helpers say what their work cost: native time, and wall time with reductions. The
+%% query keeps all of it in the process dictionary.
+%% Value: {ok | error, Value, {Wall, Reductions (0 here), Helped, Helpers}}.
 Measured = fun(Query, Arg, Ctx) ->
     Start = erlang:monotonic_time(),
-    put(waited, 0),
-    put(helped, 0),
     {Kind, Value} =
         try {ok, Query(Arg, Ctx)}
         catch Class:Reason -> {error, {Class, Cut(Reason, 1000)}}
         end,
     Took = erlang:monotonic_time() - Start,
-    {Kind, Value, Took - get(waited), get(helped), get(waited)}
+    {Kind, Value, Took - put(waited, 0), put(helped, 0), put(helpers, {0, 0})}
+end,
+%% Of a worker or holder that begins.
+Work = fun(Keeper) ->
+    Sign(),
+    put(keeper, Keeper),
+    put(waited, 0),
+    put(helped, 0),
+    put(helpers, {0, 0})
 end,
 
 %% One answer, then the end.
 Worker = fun(Keeper, AskId, Query, Arg, Ctx) ->
-    Sign(),
-    put(keeper, Keeper),
-    {Kind, Value, Wall, Helped, Waited} = Measured(Query, Arg, Ctx),
-    Keeper ! {done, AskId, Kind, {Wall, CountWork(), Helped, Waited}, Value}
+    Work(Keeper),
+    {Kind, Value, Wall, Helped, Helpers} = Measured(Query, Arg, Ctx),
+    Keeper ! {done, AskId, Kind, {Wall, CountWork(), Helped, Helpers}, Value}
 end,
 
 %% Answers again and again; its query takes and gives a state. Calling itself in the last place
 %% drops everything but the new state, so that the collection that comes before the answer leaves
 %% a small heap and is part of what the answer cost. A heap that is small stays as it is.
-%% Counted: reductions up to the answer before.
 HolderWords = 250000,
-Holder = fun Holder(Keeper, Query, Ctx, State, Counted, Pending) ->
-    Start = erlang:monotonic_time(),
-    {_, Words} = process_info(self(), total_heap_size),
-    Words > HolderWords andalso erlang:garbage_collect(),
-    Now = CountWork(),
+Holder = fun Holder(Keeper, Query, Ctx, State, Pending) ->
     case Pending of
-        none -> ok;
-        {AskId, Kind, Value, {Wall, Helped, Waited}} ->
-            Cost = {Wall + erlang:monotonic_time() - Start, Now - Counted, Helped, Waited},
+        none ->
+            CountWork();
+        {AskId, Kind, Value, Wall, Helped, Helpers} ->
+            Start = erlang:monotonic_time(),
+            {_, Words} = process_info(self(), total_heap_size),
+            Words > HolderWords andalso erlang:garbage_collect(),
+            Did = CountWork(),
+            Cost = {Wall + erlang:monotonic_time() - Start, Did, Helped, Helpers},
             Keeper ! {done, AskId, Kind, Cost, Value}
     end,
     receive
         {ask, NextId, Arg} ->
             case Measured(Query, Arg, Ctx#{state => State}) of
-                {ok, {V, Next}, W, H, Wt} ->
-                    Holder(Keeper, Query, Ctx, Next, Now, {NextId, ok, V, {W, H, Wt}});
-                {error, Why, W, H, Wt} ->
+                {ok, {V, Next}, W, H, Hs} ->
+                    Holder(Keeper, Query, Ctx, Next, {NextId, ok, V, W, H, Hs});
+                {error, Why, W, H, Hs} ->
                     %% The state may be half changed: end, and start again at the next ask.
-                    Keeper ! {done, NextId, error, {W, CountWork() - Now, H, Wt}, Why},
+                    Keeper ! {done, NextId, error, {W, CountWork(), H, Hs}, Why},
                     exit(shutdown)
             end
     end
 end,
-BeginHolder = fun(Keeper, Query, Ctx) ->
-    Sign(),
-    put(keeper, Keeper),
-    Holder(Keeper, Query, Ctx, new, 0, none)
-end,
-
-%% A query that is a process: it answers, and ends, by itself.
-Begin = fun(Keeper, Query, Ctx, Start) ->
+%% A query that lives on: a holder, or a process, which answers, and ends, by itself.
+Begin = fun(Kind, Keeper, Query, Ctx, Start) ->
     erlang:garbage_collect(),
-    CountWork(),
-    Keeper ! {spent, erlang:monotonic_time() - Start},
-    Query(Keeper, Ctx)
+    Keeper ! {spent, erlang:monotonic_time() - Start, CountWork()},
+    case Kind of
+        process -> Query(Keeper, Ctx);
+        holder -> Work(Keeper), Holder(Keeper, Query, Ctx, new, none)
+    end
 end,
-Process = fun(Keeper, Texts, Everything) ->
+Resident = fun(Keeper, Texts, Everything) ->
     Start = erlang:monotonic_time(),
     Sign(),
     case Evaluate(Texts, Everything) of
-        {process, Query, Ctx} ->
-            Begin(Keeper, Query, Ctx, Start);
         {error, Why} ->
             receive
                 {ask, AskId, _} ->
                     Spent = erlang:monotonic_time() - Start,
                     Keeper ! {done, AskId, error, {Spent, 0}, Why}
             end,
-            exit(shutdown)
+            exit(shutdown);
+        {Kind, Query, Ctx} ->
+            Begin(Kind, Keeper, Query, Ctx, Start)
     end
 end,
 
@@ -209,44 +213,21 @@ end,
 
 %% ---- The loop
 %% State: client, ctx, queries (name => {ok, Fun, Ctx} | {error, Why}), asked (id => {Pid, Timer,
-%% Start, DeadlineMs, Name}}), holders (name => Pid), gentle (pid => [], of holders that are asked
-%% to end and have GraceMs for it), shield ({Pid, Fun} of a standing trace, or none), rates (name =>
-%% rate of Charge), price (of 1,000 reductions, the last that one of them gave), counted
-%% (reductions of this process that are part of an answer), owed (native time, of the next answer).
+%% Start, DeadlineMs}}), holders (name => Pid), gentle (pid => [], of holders that are asked
+%% to end and have GraceMs for it), shield ({Pid, Fun} of a standing trace, or none), owed ({wall
+%% time, reductions} of reading texts, which the next answer says).
 
-%% What an answer cost, in native time: {Worked, Waited, State}. A query that is a process knows no
-%% reductions of one answer; of those that are asked once there is no price to learn.
-Priced = fun(Name, Cost, State) ->
-    case Cost of
-        {Wall, Count, Helped, Waited} when Name =/= mailbox, Name =/= state ->
-            #{rates := Rates} = State,
-            {Charged, Rate} = Charge(Wall, Count, maps:get(Name, Rates, undefined),
-                                      TimesOf(Name)),
-            {Charged + Helped, Waited,
-             State#{rates := Rates#{Name => Rate}, price := Rate}};
-        {Wall, _, Helped, Waited} ->
-            {Wall + Helped, Waited, State};
-        {Worked, Waited} ->
-            {Worked, Waited, State}
-    end
-end,
-
-%% What no process of ours sees of an answer: its way to the link, schedulers that wake for it.
-AnswerUs = 800,
-Answer = fun(AskId, Name, Kind, Cost, What, State) ->
-    {Worked, Waited, Next} = Priced(Name, Cost, State),
-    #{client := Client, counted := Counted, price := Price, owed := Owed} = Next,
-    Now = CountWork(),
-    WorkedUs = Us(Worked + Owed + (Now - Counted) * Price div 1000) + AnswerUs,
-    erlang:send(Client, {a, AskId, Kind, {WorkedUs, Us(Waited)}, What}, [nosuspend, noconnect]),
-    Next#{counted := Now, owed := 0}
+NothingOwed = {0, 0},
+Answer = fun(AskId, Kind, Cost, What, #{client := Client, owed := Owed} = State) ->
+    erlang:send(Client, {a, AskId, Kind, {Cost, CountWork(), Owed}, What}, [nosuspend, noconnect]),
+    case Owed of NothingOwed -> State; _ -> State#{owed := NothingOwed} end
 end,
 
 Done = fun(AskId, Kind, Cost, What, #{asked := Asked} = State) ->
     case Asked of
-        #{AskId := {_, Timer, _, _, Name}} ->
+        #{AskId := {_, Timer, _, _}} ->
             erlang:cancel_timer(Timer),
-            Answer(AskId, Name, Kind, Cost, What, State#{asked := maps:remove(AskId, Asked)});
+            Answer(AskId, Kind, Cost, What, State#{asked := maps:remove(AskId, Asked)});
         #{} ->
             State
     end
@@ -254,7 +235,7 @@ end,
 
 %% An ask whose worker ended without an answer; the time since is the most that it can have cost.
 Fail = fun(AskId, Kind, #{asked := Asked} = State) ->
-    #{AskId := {_, _, Start, DeadlineMs, _}} = Asked,
+    #{AskId := {_, _, Start, DeadlineMs}} = Asked,
     What = case Kind of timeout -> DeadlineMs; killed -> max_heap end,
     Done(AskId, Kind, {erlang:monotonic_time() - Start, 0}, What, State)
 end,
@@ -269,16 +250,12 @@ ShieldOf = fun(#{shield := Shield}) ->
     case Shield of none -> none; {_, Unflag} -> Unflag end
 end,
 
-StartHolder = fun(Kind, Name, Query, Ctx, State) ->
+StartResident = fun(Kind, Name, Texts, Everything, State) ->
     #{holders := Holders, gentle := Gentle} = State,
-    case Kind of
-        process ->
-            Pid = Spawn(Process, [self(), Query, Ctx], WorkerOptions, ShieldOf(State)),
-            {Pid, State#{holders := Holders#{Name => Pid}, gentle := Gentle#{Pid => []}}};
-        ok ->
-            Pid = Spawn(BeginHolder, [self(), Query, Ctx], HolderOptions(), ShieldOf(State)),
-            {Pid, State#{holders := Holders#{Name => Pid}}}
-    end
+    Options = case Kind of process -> WorkerOptions; holder -> HolderOptions() end,
+    Pid = Spawn(Resident, [self(), Texts, Everything], Options, ShieldOf(State)),
+    {Pid, State#{holders := Holders#{Name => Pid},
+                 gentle := case Kind of process -> Gentle#{Pid => []}; holder -> Gentle end}}
 end,
 
 %% Another waiter for one that died. One that dies again and again is not started at each question.
@@ -288,7 +265,7 @@ Renewed = fun(Kind, Dead, State) ->
     Now = erlang:monotonic_time(millisecond),
     case Waiters of
         #{Kind := {Dead, Index, At}} when At =:= none; Now >= At ->
-            Pid = Spawn(StartWaiter, [self(), Index], WaiterOptions, ShieldOf(State)),
+            Pid = Spawn(StartWaiter, [self(), Kind, Index], WaiterOptions, ShieldOf(State)),
             Waiter_ = {Pid, Index, Now + RestMs},
             {Waiter_, State#{waiters := Waiters#{Kind := Waiter_}}};
         #{Kind := {Dead, _, _}} ->
@@ -312,56 +289,49 @@ end,
 
 %% erl_eval looks at every variable in sight for each argument: what each tick needs stands in funs
 %% with few, apart from the rest.
-Await = fun(AskId, Pid, DeadlineMs, Name, #{asked := Asked} = State) ->
+Await = fun(AskId, Pid, DeadlineMs, #{asked := Asked} = State) ->
     Timer = erlang:start_timer(DeadlineMs, self(), AskId),
-    Since = erlang:monotonic_time(),
-    State#{asked := Asked#{AskId => {Pid, Timer, Since, DeadlineMs, Name}}}
+    State#{asked := Asked#{AskId => {Pid, Timer, erlang:monotonic_time(), DeadlineMs}}}
 end,
 AskNew = fun(AskId, Name, Arg, DeadlineMs, #{queries := Queries} = State) ->
     case maps:get(Name, Queries, {error, {error, not_loaded}}) of
         {error, Why} ->
-            Answer(AskId, Name, error, {0, 0}, Why, State);
-        {process, _, _} when not is_tuple(Arg); element(1, Arg) =/= in ->
-            Answer(AskId, Name, error, {0, 0}, {error, {in, Name}}, State);
-        {Form, Query, Ctx} ->
-            {Pid, Next} = case Arg of
-                {in, HolderName, HolderArg} ->
-                    {Started, _} = Both = StartHolder(Form, HolderName, Query, Ctx, State),
-                    Started ! {ask, AskId, HolderArg},
-                    Both;
-                _ ->
-                    {Spawn(Worker, [self(), AskId, Query, Arg, Ctx], WorkerOptions,
-                           ShieldOf(State)), State}
-            end,
-            Await(AskId, Pid, DeadlineMs, Name, Next)
+            Answer(AskId, error, {0, 0}, Why, State);
+        {ok, Query, Ctx} ->
+            Pid = Spawn(Worker, [self(), AskId, Query, Arg, Ctx], WorkerOptions, ShieldOf(State)),
+            Await(AskId, Pid, DeadlineMs, State);
+        {Kind, Texts, Everything} when is_tuple(Arg), element(1, Arg) =:= in ->
+            {in, HolderName, HolderArg} = Arg,
+            {Pid, Next} = StartResident(Kind, HolderName, Texts, Everything, State),
+            Pid ! {ask, AskId, HolderArg},
+            Await(AskId, Pid, DeadlineMs, Next);
+        _ ->
+            Answer(AskId, error, {0, 0}, {error, {in, Name}}, State)
     end
 end,
 Ask = fun(AskId, Name, Arg, DeadlineMs, #{holders := Holders} = State) ->
-    Pid = case Arg of {in, Holder_, _} -> maps:get(Holder_, Holders, none); _ -> none end,
-    case Pid of
-        none ->
-            AskNew(AskId, Name, Arg, DeadlineMs, State);
+    case Arg of
+        {in, Holder_, HolderArg} when is_map_key(Holder_, Holders) ->
+            #{Holder_ := Pid} = Holders,
+            Pid ! {ask, AskId, HolderArg},
+            Await(AskId, Pid, DeadlineMs, State);
         _ ->
-            Pid ! {ask, AskId, element(3, Arg)},
-            Await(AskId, Pid, DeadlineMs, Name, State)
+            AskNew(AskId, Name, Arg, DeadlineMs, State)
     end
 end,
 
 %% What is read takes many reductions of another kind, and leaves a heap: the small collection
 %% after the other gives what was read an area of its size, else the next one would set aside three
 %% times as much for it.
-Load = fun(Name, Source, #{queries := Queries, ctx := Ctx, rates := Rates, owed := Owed} = State) ->
+Load = fun(Name, Source, #{queries := Queries, ctx := Ctx, owed := Owed} = State) ->
+    {Wall, Count} = Owed,
     Start = erlang:monotonic_time(),
     Before = CountWork(),
     Query = Read(Source, Ctx),
-    Now = CountWork(),
-    Wall = erlang:monotonic_time() - Start,
-    {Cost, Rate} = Charge(Wall, Now - Before, maps:get(load, Rates, undefined),
-                          LoadTimes),
+    Read_ = {Wall + erlang:monotonic_time() - Start, Count + Before + CountWork()},
     erlang:garbage_collect(),
     erlang:garbage_collect(self(), [{type, minor}]),
-    State#{queries := Queries#{Name => Query}, rates := Rates#{load => Rate},
-           price := Rate, counted := Now, owed := Owed + Cost}
+    State#{queries := Queries#{Name => Query}, owed := Read_}
 end,
 
 %% The next state, or `stop`.
@@ -369,15 +339,16 @@ HandleOther = fun(Message, State) ->
     #{client := Client, asked := Asked, holders := Holders, gentle := Gentle} = State,
     case Message of
         {timeout, _, AskId} when is_map_key(AskId, Asked) ->
-            {Pid, _, _, _, _} = maps:get(AskId, Asked),
+            {Pid, _, _, _} = maps:get(AskId, Asked),
             End(Pid, State),
             %% A holder is forgotten at once: its successor must not wait for its end.
             Left = maps:from_list([H || {_, P} = H <- maps:to_list(Holders), P =/= Pid]),
             Fail(AskId, timeout, State#{holders := Left});
         {load, Name, Source} when is_atom(Name), is_binary(Source) ->
             Load(Name, Source, State);
-        {spent, Time} when is_integer(Time) ->
-            State#{owed := maps:get(owed, State) + Time};
+        {spent, Wall, Count} when is_integer(Wall), is_integer(Count) ->
+            #{owed := {Walls, Counts}} = State,
+            State#{owed := {Walls + Wall, Counts + Count}};
         {drop, Name} when is_map_key(Name, Holders) ->
             {Pid, Left} = maps:take(Name, Holders),
             End(Pid, State),
@@ -418,7 +389,7 @@ HandleOther = fun(Message, State) ->
             [atomics:put(Slots, Index, 0) || {P, Index, _} <- maps:values(maps:get(waiters, State)),
                                    P =:= Pid],
             Left = maps:from_list([H || {_, P} = H <- maps:to_list(Holders), P =/= Pid]),
-            Unanswered = [A || {A, {P, _, _, _, _}} <- maps:to_list(Asked), P =:= Pid],
+            Unanswered = [A || {A, {P, _, _, _}} <- maps:to_list(Asked), P =:= Pid],
             Shield = case State of #{shield := {Pid, _}} -> none; #{shield := Other} -> Other end,
             Kept = State#{holders := Left, gentle := maps:remove(Pid, Gentle), shield := Shield},
             lists:foldl(fun(A, S) -> Fail(A, killed, S) end, Kept, Unanswered);
@@ -479,12 +450,11 @@ Start = fun(Client) ->
                 identity => Identity, label_text => LabelText,
                 initial_call => InitialCall, calls_behind => CallsBehind, apps => Apps,
                 pid_of => PidOf, spawn => SpawnOwn,
-                own_reductions => OwnReductions, count_work => CountWork, charge => Charge,
+                own_reductions => OwnReductions, count_work => CountWork,
                 in_time => fun(Calls, Ms) -> InTime(Keeper, Waiters, Calls, Ms) end,
                 late_schedulers => fun(Ms) -> LateSchedulers(Keeper, Waiters, Ms) end},
         Loop(#{client => Client, ctx => Ctx, queries => #{}, asked => #{}, holders => #{},
-               gentle => #{}, waiters => Waiters, shield => none, rates => #{}, price => 0,
-               counted => CountWork(), owed => 0})
+               gentle => #{}, waiters => Waiters, shield => none, owed => NothingOwed})
     catch
         _:_ -> ok
     end
@@ -492,4 +462,4 @@ end,
 
 {keeper,
  spawn_opt(erlang, apply, [Start, [C]], SpawnOptions(128 * MiB) -- [link]),
- Version}.
+ Version, Prices}.

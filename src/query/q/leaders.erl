@@ -191,7 +191,7 @@ GcFact = fun(Pids, Olds, News, Ns, Apps, #{id := Id}) ->
                     || {N, Pid} <- Best(Counts, 10), N > 0]}
 end,
 
-{[k, own, apps, id, spawn, count_work, in_time], fun(#{most := N}, Ctx) ->
+{holder, [k, own, apps, id, spawn, count_work, in_time], fun(#{most := N}, Ctx) ->
     #{state := Given, k := Keeper, own := OwnOf, apps := AppsOf, count_work := CountWork} = Ctx,
     State = case Given of
         new -> #{swept => 0, looked_to => 0, shown => [], looked => 0, memory => [], binary => [],

@@ -8,7 +8,11 @@
 %% Whatever is done for every process is one call of a native function over a list: lists:zipwith/3
 %% with an external fun, ets:match_spec_run/2. Pids and values are lists of *slices*: of one whose
 %% values are those of the tick before nothing is made but the values to compare.
+%%
+%% On a small node all that costs more than it spares: there the coordinator sweeps by itself.
 
+%% Processes of a small node; one with more stays large until it has half as many.
+SmallMost = 1000,
 PartSize = 8000,
 %% The first part is small: it ranks all that it has, to find what the others must exceed.
 FirstSize = 500,
@@ -94,44 +98,34 @@ end,
 
 WordsPerUs = 70,
 
-%% Of the plain rate (Charge): values of processes are all over memory.
-PartTimes = 20,
-
 %% Sends the answer when what the work left is collected.
-Tell = fun({Ref, Answer, Start, Before, Rest}, Words, {CountWork, Charge}, Coordinator) ->
+Tell = fun({Ref, Answer, Start, Rest}, Words, CountWork, Coordinator) ->
     process_flag(min_heap_size, 233),
     Rest =:= pack orelse erlang:garbage_collect(self(), [{type, minor}]),
     Memory = erlang:convert_time_unit(Words div WordsPerUs, microsecond, native),
-    {_, Reductions} = process_info(self(), reductions),
-    {Cost, Rate} = Charge(erlang:monotonic_time() - Start, Reductions - Before, get(rate),
-                          PartTimes),
-    put(rate, Rate),
-    CountWork(),
-    Coordinator ! {Ref, Answer, Cost + Memory}
+    Coordinator ! {Ref, Answer, Memory, erlang:monotonic_time() - Start, CountWork()}
 end,
-%% Waits for one job, works, answers {Ref, Answer, Worked}. Ends with its coordinator. Calling
+%% Waits for one job, works, answers {Ref, Answer, Memory, Wall, Reductions}. Ends with its
+%% coordinator. Calling
 %% itself in the last place drops everything but the new state.
-Serve = fun Serve(Coordinator, Work, Words, Counting, State, Done) ->
-    Done =:= none orelse Tell(Done, Words(State), Counting, Coordinator),
+Serve = fun Serve(Coordinator, Work, Words, CountWork, State, Done) ->
+    Done =:= none orelse Tell(Done, Words(State), CountWork, Coordinator),
     case Done of
-        {_, _, _, _, pack} ->
-            erlang:hibernate(erlang, apply, [Serve, [Coordinator, Work, Words, Counting, State,
+        {_, _, _, pack} ->
+            erlang:hibernate(erlang, apply, [Serve, [Coordinator, Work, Words, CountWork, State,
                 none]]);
         _ ->
             receive
                 {Ref, retire} ->
-                    (element(1, Counting))(),
-                    Coordinator ! {Ref, State, 0};
+                    Coordinator ! {Ref, State, 0, 0, CountWork()};
                 {Ref, Job} ->
                     put('$process_label', beamtop),
                     put('$initial_call', {beamtop, keeper, 0}),
                     Start = erlang:monotonic_time(),
-                    {_, Before} = process_info(self(), reductions),
                     %% One step to the heap that the work needs, not one collection a step.
                     process_flag(min_heap_size, Words(State)),
                     {Answer, Next, Rest} = try Work(Job, State) catch _:_ -> exit(shutdown) end,
-                    Serve(Coordinator, Work, Words, Counting, Next,
-                          {Ref, Answer, Start, Before, Rest})
+                    Serve(Coordinator, Work, Words, CountWork, Next, {Ref, Answer, Start, Rest})
             end
     end
 end,
@@ -139,7 +133,7 @@ StartHelper = fun(Work, Words, State, HeapBytes) ->
     Limit = #{size => HeapBytes div erlang:system_info(wordsize), kill => true,
               error_logger => false},
     SpawnOwn = get(spawn),
-    SpawnOwn(Serve, [self(), Work, Words, get(counting), State, none],
+    SpawnOwn(Serve, [self(), Work, Words, get(count_work), State, none],
              [link, {message_queue_data, off_heap}, {max_heap_size, Limit}])
 end,
 
@@ -149,9 +143,11 @@ AskHelper = fun(Pid, Request) ->
     Start = erlang:monotonic_time(),
     Pid ! {Ref, Request},
     receive
-        {Ref, Answer, Worked} ->
+        {Ref, Answer, Memory, Wall, Reductions} ->
             put(waited, get(waited) + erlang:monotonic_time() - Start),
-            put(helped, get(helped) + Worked),
+            put(helped, get(helped) + Memory),
+            {OtherWalls, OtherReductions} = get(helpers),
+            put(helpers, {OtherWalls + Wall, OtherReductions + Reductions}),
             Answer
     end
 end,
@@ -211,9 +207,9 @@ CensusWords = fun
     ({{_, Count, _}, [], _}) -> 2 * Count + Count div 2;
     ({Known, [], _}) -> 2 * length(Known) + length(Known) div 2
 end,
-StartCensus = fun() ->
+StartCensus = fun(Known) ->
     HeapMiB = 64 + erlang:system_info(process_count) div 2048,
-    StartHelper(CensusWork, CensusWords, {[], [], 0}, HeapMiB * 1048576)
+    StartHelper(CensusWork, CensusWords, {Known, [], 0}, HeapMiB * 1048576)
 end,
 
 
@@ -223,13 +219,15 @@ end,
 -include("scan/rows.erl").
 
 %% ---- The coordinator
-%% State: census (its pid), parts ([{Pid, Count}]), turn (whose turn it is to drop its dead), attr
-%% and at (of the last sweep), lasts (values of the rows, for those that are followed), calls
-%% (initial calls and supervisors of the rows), labels (Label => Id), untold (labels found but not
-%% sent), fields (those whose labels have all been found).
+%% State: small (pid => last value, of a small node; none of a large one, or with a filter), census
+%% (its pid), parts ([{Pid, Count}]), turn (whose turn it is to drop its dead), attr and at (of the
+%% last sweep), lasts (values of the rows, for those that are followed), calls (initial calls and
+%% supervisors of the rows), labels (Label => Id), untold (labels found but not sent), fields (those
+%% whose labels have all been found).
 
-Fresh = #{census => none, parts => [], turn => 0, attr => none, at => 0,
+Fresh = #{small => #{}, census => none, parts => [], turn => 0, attr => none, at => 0,
           lasts => #{}, calls => {#{}, #{}}, labels => #{}, untold => [], fields => []},
+Lowest = -(1 bsl 58),
 
 %% Gives pids to the last part, or to a new one when that is full: its parts after that.
 Settle = fun(Parts, Pids, Attr) ->
@@ -250,7 +248,7 @@ AskParts = fun AskParts(Parts, Job, Index, Sofar) ->
             Sofar;
         [{Pid, _} | Rest] ->
             #{rows := N, turn := Turn} = Job,
-            Floor = case length(Best) of N -> element(1, lists:last(Best)); _ -> -(1 bsl 58) end,
+            Floor = case length(Best) of N -> element(1, lists:last(Best)); _ -> Lowest end,
             {More, Passed, Count, NewLabels} =
                 AskHelper(Pid, Job#{floor => Floor, purge => Index =:= Turn}),
             Merged = case More of
@@ -291,10 +289,9 @@ end,
 %% is cut into funs with few of them.
 
 %% What the parts get.
-JobOf = fun(#{filter := Filtering, attr := Attr} = Arg, State, Apps, Ctx) ->
-    #{attr := OldAttr, turn := Turn, fields := OldFields} = State,
-    Given = maps:with([attr, mode, order, rows, filter], Arg),
-    Base = Given#{first => Attr =/= OldAttr, turn => Turn},
+JobOf = fun(#{filter := Filtering} = Arg, #{turn := Turn, fields := OldFields}, Apps, Ctx) ->
+    Given = maps:with([attr, mode, order, rows, filter, first], Arg),
+    Base = Given#{turn => Turn},
     case Filtering of
         none ->
             %% A fun is copied with all that it needs: only to who needs it.
@@ -320,32 +317,101 @@ SettleAll = fun SettleAll(Parts, Newborn, IsMore, Ours, {Census, Attr, OwnNow} =
             SettleAll(Next, More, IsStill, Ours + length(Newborn) - length(Births), Same)
     end
 end,
-SweepAll = fun(#{census := Census, parts := Old}, #{attr := Attr} = Job, Own,
-               #{k := Keeper, own := OwnOf}) ->
+SweepParts = fun(#{census := Census, parts := Old} = State, Arg, Apps, Own,
+                 #{k := Keeper, own := OwnOf} = Ctx) ->
+    #{attr := Attr, fields := Fields} = Job = JobOf(Arg, State, Apps, Ctx),
     {Counted, Newborn, IsMore} = AskHelper(Census, {look, Own}),
     {Parts, Ours} = SettleAll(Old, Newborn, IsMore, 0,
                               {Census, Attr, fun() -> OwnOf(Keeper) end}),
-    {Counted - Ours, AskParts(Parts, Job, 0, {[], 0, [], []})}
+    {Counted - Ours, AskParts(Parts, Job, 0, {[], 0, [], []}), State#{fields := Fields}}
+end,
+
+%% The same of a small node. Births are deltas from 0, as above.
+SmallSpecOf = fun(#{first := First, mode := Mode, order := Order} = Arg) ->
+    case get(small_spec) of
+        {First, Mode, Order, Known} ->
+            Known;
+        _ ->
+            Spec = ets:match_spec_compile(RankSpec(Arg, Lowest)),
+            put(small_spec, {First, Mode, Order, Spec}),
+            Spec
+    end
+end,
+SweepSmall = fun(Lasts, #{attr := Attr, first := First, rows := N} = Arg, Own, OwnNow) ->
+    Listed = erlang:processes() -- Own,
+    Pids = case Listed -- maps:keys(Lasts) of
+        [] -> Listed;
+        _ -> Listed -- OwnNow()
+    end,
+    News = case lists:member(Attr, Copied) of
+        true -> lists:append(Sweep(Cut(Pids), Attr));
+        false -> Ask(Pids, Attr)
+    end,
+    Count = length(Pids),
+    Olds = case First of
+        true -> News;
+        false -> lists:zipwith3(fun maps:get/3, Pids, lists:duplicate(Count, Lasts),
+                                lists:duplicate(Count, {Attr, 0}))
+    end,
+    Ranked = ets:match_spec_run(lists:zip3(Pids, Olds, News), SmallSpecOf(Arg)),
+    {Count, {Highest(Ranked, N), 0, [], []}, maps:from_list(lists:zip(Pids, News))}
+end,
+%% From one to the other, with the last values.
+Grown = fun(#{small := Lasts} = State) ->
+    {Pids, Values} = lists:unzip(maps:to_list(Lasts)),
+    Parts = case Pids of
+        [] ->
+            [];
+        _ ->
+            Part = StartPart(),
+            ok = AskHelper(Part, {take, Cut(Pids), Cut(Values)}),
+            [{Part, length(Pids)}]
+    end,
+    State#{small := none, census := StartCensus(lists:sort(Pids)), parts := Parts}
+end,
+Shrunk = fun(#{census := Census, parts := Parts} = State) ->
+    {_, _, _} = AskHelper(Census, retire),
+    All = [lists:zip(lists:append(Slices), lists:append(Values))
+           || {Part, _} <- Parts, {Slices, Values, _} <- [AskHelper(Part, retire)]],
+    State#{small := maps:from_list(lists:append(All)), census := none, parts := []}
+end,
+%% {Everybody, {Best, Passed, parts with their counts, labels}, next state}.
+SweepAll = fun SweepAll(#{small := Lasts} = State, #{filter := Filtering} = Arg, Apps, Own, Ctx) ->
+    Few = case Lasts of none -> SmallMost div 2; _ -> SmallMost end,
+    case Filtering =:= none andalso erlang:system_info(process_count) =< Few of
+        true when Lasts =:= none ->
+            SweepAll(Shrunk(State), Arg, Apps, Own, Ctx);
+        true ->
+            #{k := Keeper, own := OwnOf} = Ctx,
+            {Count, Found, Values} = SweepSmall(Lasts, Arg, Own, fun() -> OwnOf(Keeper) end),
+            {Count, Found, State#{small := Values}};
+        false when Lasts =:= none ->
+            SweepParts(State, Arg, Apps, Own, Ctx);
+        false ->
+            SweepParts(Grown(State), Arg, Apps, Own, Ctx)
+    end
 end,
 
 %% {Entries, Ours}: the best, ours among them if wanted, then the followed ones that are not.
-EntriesOf = fun(Best0, #{own := ShowOwn, rows := N, pids := Followed}, Own, Lasts, Job) ->
-    Ours = case ShowOwn of true -> Extra(Own, Lasts, Job); false -> [] end,
+EntriesOf = fun(Best, #{own := false, pids := []}, _, _) ->
+    {Best, []};
+   (Best0, #{own := ShowOwn, rows := N, pids := Followed} = Arg, Own, Lasts) ->
+    Ours = case ShowOwn of true -> Extra(Own, Lasts, Arg); false -> [] end,
     Best = case Ours of
         [] -> Best0;
         _ -> Highest(Ours ++ Best0, N)
     end,
-    case Followed -- Run(Best, [{{'_', '_', '_', '$1'}, [], ['$1']}]) of
+    case Followed -- ets:match_spec_run(Best, PidOfEntry) of
         [] -> {Best, Ours};
-        Pids -> {Best ++ Extra(Pids, Lasts, Job), Ours}
+        Pids -> {Best ++ Extra(Pids, Lasts, Arg), Ours}
     end
 end,
 
 %% Those that are watched have rows of their own, unless they have one already.
-Watched = fun(Ranked, Arg, Lasts, Job) ->
+Watched = fun(Ranked, Arg, Lasts) ->
     case maps:get(watch, Arg, []) of
         [] -> [];
-        Pids -> Extra(Pids -- Run(Ranked, [{{'_', '_', '_', '$1'}, [], ['$1']}]), Lasts, Job)
+        Pids -> Extra(Pids -- ets:match_spec_run(Ranked, PidOfEntry), Lasts, Arg)
     end
 end,
 %% Part of the answer: with a watch, its rows, which are the last ones, stand by themselves.
@@ -361,54 +427,58 @@ Answered = fun(Rows, Ranked, Arg) ->
     end
 end,
 
-PidValue = [{{'_', '$1', '_', '$2'}, [], [{{'$2', '$1'}}]}],
+PidValue = ets:match_spec_compile([{{'_', '$1', '_', '$2'}, [], [{{'$2', '$1'}}]}]),
 
-Tick = fun(#{attr := Attr} = Arg, State, Ctx, Own) ->
-    #{lasts := Lasts, calls := OldCalls, at := At} = State,
+Tick = fun(#{attr := Attr} = Given, State, Ctx, Own) ->
+    #{lasts := Lasts, calls := OldCalls, at := At, attr := OldAttr} = State,
     Apps = (maps:get(apps, Ctx))(),
-    #{first := First} = Job = JobOf(Arg, State, Apps, Ctx),
+    Arg = Given#{first => Attr =/= OldAttr},
     SweptNs = erlang:monotonic_time(nanosecond),
-    {Everybody, {Best, Passed, Counts, Found}} = SweepAll(State, Job, Own, Ctx),
+    {Everybody, {Best, Passed, Counts, Found}, Swept} = SweepAll(State, Arg, Apps, Own, Ctx),
     SweepUs = (erlang:monotonic_time(nanosecond) - SweptNs) div 1000,
-    {Ranked, Ours} = EntriesOf(Best, Arg, Own, Lasts, Job),
-    Entries = Ranked ++ Watched(Ranked, Arg, Lasts, Job),
+    {Ranked, Ours} = EntriesOf(Best, Arg, Own, Lasts),
+    Entries = Ranked ++ Watched(Ranked, Arg, Lasts),
     {Rows, Calls} = ReadRows(Entries, maps:get(items, Arg), OldCalls, Apps, Ctx),
-    Interval = case First of true -> 0; false -> SweptNs - At end,
-    Answer = Answered(Rows, Ranked, Arg),
-    {{SweptNs, Interval, SweepUs, Everybody, Passed, Answer}, Found, lists:reverse(Counts),
-     State#{attr := Attr, at := SweptNs, calls := Calls, fields := maps:get(fields, Job),
-            lasts := maps:from_list(Run(Entries ++ Ours, PidValue))}}
+    Interval = case OldAttr of Attr -> SweptNs - At; _ -> 0 end,
+    {{SweptNs, Interval, SweepUs, Everybody, Passed, Answered(Rows, Ranked, Arg)}, Found, Counts,
+     Swept#{attr := Attr, at := SweptNs, calls := Calls,
+            lasts := maps:from_list(ets:match_spec_run(Entries ++ Ours, PidValue))}}
 end,
 
 %% The state after the tick: labels numbered, small parts retired, another part's turn.
-After = fun(#{labels := Labels, untold := Untold, turn := Turn} = State, Found, Counts) ->
+After = fun(#{untold := []} = State, [], []) ->
+    {[], State};
+   (#{labels := Labels, untold := Untold, turn := Turn} = State, Found, Counts) ->
     {Told, AllLabels, StillUntold} =
         case Found =:= [] andalso Untold =:= [] of
             true -> {[], Labels, []};
             false -> NumberNew(Found, Labels, Untold)
         end,
-    Kept = Retire(Counts),
+    Kept = Retire(lists:reverse(Counts)),
     {Told, State#{parts := Kept,
                   turn := case Turn + 1 < length(Kept) of true -> Turn + 1; false -> 0 end,
                   labels := AllLabels, untold := StillUntold}}
 end,
 
-Begin = fun(Given, Reset) ->
-    State = case Given of new -> Fresh#{census := StartCensus()}; _ -> Given end,
+Begin = fun(Given, Reset, #{spawn := SpawnOwn, count_work := CountWork}) ->
+    State = case Given of
+        new ->
+            put(spawn, SpawnOwn),
+            put(count_work, CountWork),
+            Fresh;
+        _ ->
+            Given
+    end,
     case Reset of
         true -> State#{labels := #{}, untold := [], fields := []};
         false -> State
     end
 end,
 
-{[k, own, apps, caps, label_text, id_keys, initial_call, calls_behind, spawn, count_work,
-  charge],
+{holder, [k, own, apps, caps, label_text, id_keys, initial_call, calls_behind, spawn, count_work],
 fun(#{reset := Reset, filter := Filtering} = Arg, Ctx) ->
-    #{state := Given, k := Keeper, own := OwnOf, spawn := SpawnOwn, count_work := CountWork,
-      charge := Charge} = Ctx,
-    put(spawn, SpawnOwn),
-    put(counting, {CountWork, Charge}),
-    State = Begin(Given, Reset),
+    #{state := Given, k := Keeper, own := OwnOf} = Ctx,
+    State = Begin(Given, Reset, Ctx),
     Own = OwnOf(Keeper),
     {Numbers, Found, Counts, Ticked} = Tick(Arg, State, Ctx, Own),
     {SweptNs, Interval, SweepUs, Everybody, Passed, {Rows, Watches}} = Numbers,

@@ -59,7 +59,8 @@ Rank = fun(N, Known, Own, Place, CountWork) ->
     {PidsOf(Busiest(Pids, Done, N)), Next}
 end,
 
-{[k, own, count_work], fun(#{most := N, looks := Looks, ms := Ms_, rank := IsRanked}, Ctx) ->
+{holder, [k, own, count_work],
+fun(#{most := N, looks := Looks, ms := Ms_, rank := IsRanked}, Ctx) ->
     #{state := Given, k := Keeper, own := OwnOf, count_work := CountWork} = Ctx,
     {Known, Place} = case Given of new -> {[], 0}; _ -> Given end,
     {Pids, Next} = case IsRanked orelse Known =:= [] of

@@ -21,21 +21,51 @@ Waiting = [{memory, fun erlang:memory/1, [Types]},
            {io, fun erlang:statistics/1, [io]},
            {wall, Wall, []}],
 
+%% {Answer, what the header gets of it}: of each kind, then where it is late.
+Answered = ets:match_spec_compile(
+    [{{memory, {ok, [{Type, list_to_atom("$" ++ integer_to_list(N))}
+                     || {Type, N} <- lists:zip(Types, lists:seq(1, length(Types)))]}},
+      [], [{list_to_tuple([list_to_atom("$" ++ integer_to_list(N))
+                           || N <- lists:seq(1, length(Types))])}]},
+     %% Not supported where the allocators are switched off.
+     {{memory, '_'}, [], [undefined]},
+     {{gc, {ok, {'$1', '$2', '_'}}}, [], [{{'$1', '$2'}}]},
+     {{io, {ok, {{'_', '$1'}, {'_', '$2'}}}}, [], [{{'$1', '$2'}}]},
+     {{wall, {ok, '$1'}}, [{is_list, '$1'}], ['$1']},
+     {{wall, '_'}, [], [[]]},
+     {'_', [], [{{undefined, undefined}}]}]),
+{Kinds, _, _} = lists:unzip3(Waiting),
+
+%% What waits for nothing, as modules, functions and arguments for one native call.
+Numbers = [{system_info, [process_count]}, {system_info, [port_count]}, {system_info, [atom_count]},
+           {system_info, [ets_count]}, {statistics, [reductions]}, {statistics, [context_switches]},
+           {statistics, [total_run_queue_lengths]}, {statistics, [run_queue_lengths_all]},
+           {monotonic_time, [nanosecond]}, {system_time, [microsecond]},
+           {monotonic_time, []}, {system_info, [start_time]}],
+{Functions, Arguments} = lists:unzip(Numbers),
+Modules = lists:duplicate(length(Numbers), erlang),
+
+%% The answer, from {Numbers, UptimeMs, Memory, Gc, Io, Swt, Own, Rss, Late}.
+WholeOf = fun(Swt, SwtIs) ->
+    {{['$1', '$2', '$3', '$4', {'$5', '_'}, {'$6', '_'}, '$7', '$8', '$9', '$10', '_', '_'], '$11',
+      '$12', {'$13', '$14'}, {'$15', '$16'}, Swt, '$18', '$19', '$20'}, [],
+     [{{system, '$9', '$10', '$11', '$12', {{'$1', '$2', '$3', '$4'}}, {{'$7', '$8'}},
+        {{'$5', '$6', '$13', '$14', '$15', '$16', '$18'}}, SwtIs, '$19', '$20'}}]}
+end,
+Whole = ets:match_spec_compile([WholeOf([], undefined), WholeOf('$17', '$17')]),
+
 %% Linux: bytes of resident memory and of address space, whatever the size of a page. The file stays
 %% open: opening and closing it each cost as much as reading. prim_file, since file:read_file/1
 %% would go through the node's file server.
+Captured = [{capture, all_but_first, binary}],
 Rss = fun(File) ->
-    case File =/= none andalso prim_file:pread(File, 0, 4096) of
-        {ok, Text} ->
-            case re:run(Text, Fields, [{capture, all_but_first, binary}]) of
-                {match, Kb} ->
-                    [Virtual, Resident] = lists:map(fun erlang:binary_to_integer/1, Kb),
-                    {1024 * Resident, 1024 * Virtual};
-                nomatch ->
-                    undefined
-            end;
-        _ ->
-            undefined
+    try
+        {ok, Text} = prim_file:pread(File, 0, 4096),
+        {match, Kb} = re:run(Text, Fields, Captured),
+        [Virtual, Resident] = lists:map(fun erlang:binary_to_integer/1, Kb),
+        {1024 * Resident, 1024 * Virtual}
+    catch
+        _:_ -> undefined
     end
 end,
 Open = fun() ->
@@ -50,34 +80,21 @@ Which = fun(LateSchedulers) ->
     case Found of {ok, Ids} -> Ids; _ -> [] end
 end,
 
-{[own_reductions, in_time, late_schedulers],
+{holder, [own_reductions, in_time, late_schedulers],
 fun([], #{state := State, own_reductions := OwnReductions, in_time := InTime,
           late_schedulers := LateSchedulers}) ->
     File = case State of new -> Open(); _ -> State end,
-    {[MemoryOf, GcOf, IoOf, WallOf] = Answers, WaitedMs} = InTime(Waiting, LateMs),
-    %% Not supported where the allocators are switched off.
-    Memory = case MemoryOf of
-        {ok, Pairs} -> list_to_tuple(element(2, lists:unzip(Pairs)));
-        _ -> undefined
-    end,
-    Unknown = [undefined, undefined],
-    Gc = case GcOf of {ok, {N, Words, _}} -> [N, Words]; _ -> Unknown end,
-    Io = case IoOf of {ok, {{_, In}, {_, Out}}} -> [In, Out]; _ -> Unknown end,
-    Swt = case WallOf of {ok, [_ | _] = Times} -> lists:sort(Times); _ -> undefined end,
+    {Answers, WaitedMs} = InTime(Waiting, LateMs),
     Ids = case lists:member(late, Answers) andalso WaitedMs < 2 * LateMs of
         true -> Which(LateSchedulers);
         false -> []
     end,
-    Counts = lists:map(fun erlang:system_info/1,
-                       [process_count, port_count, atom_count, ets_count]),
-    [{Reductions, _}, {Switches, _} | Queues] =
-        lists:map(fun erlang:statistics/1, [reductions, context_switches,
-                                            total_run_queue_lengths, run_queue_lengths_all]),
-    MonoNs = erlang:monotonic_time(nanosecond),
-    UptimeMs = erlang:convert_time_unit(
-        erlang:monotonic_time() - erlang:system_info(start_time), native, millisecond),
-    Sums = list_to_tuple([Reductions, Switches] ++ Gc ++ Io ++ [counters:get(OwnReductions, 1)]),
-    {{system, MonoNs, erlang:system_time(microsecond), UptimeMs, Memory, list_to_tuple(Counts),
-      list_to_tuple(Queues), Sums, Swt, Rss(File), {WaitedMs, Ids}},
-     File}
+    [Memory, Gc, Io, Times] = ets:match_spec_run(lists:zip(Kinds, Answers), Answered),
+    [_, _, _, _, _, _, _, _, _, _, Now, Began] = Read =
+        lists:zipwith3(fun erlang:apply/3, Modules, Functions, Arguments),
+    UptimeMs = erlang:convert_time_unit(Now - Began, native, millisecond),
+    [Answer] = ets:match_spec_run(
+        [{Read, UptimeMs, Memory, Gc, Io, lists:sort(Times), counters:get(OwnReductions, 1),
+          Rss(File), {WaitedMs, Ids}}], Whole),
+    {Answer, File}
 end}.

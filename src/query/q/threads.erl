@@ -30,7 +30,7 @@ Open = fun() ->
     case prim_file:open("/proc/stat", [read, binary]) of {ok, File} -> File; _ -> none end
 end,
 
-{[],
+{holder, [],
 fun([], #{state := State}) ->
     {Of, Files, Host, Before} = case State of
         new ->

@@ -32,15 +32,15 @@ CallOfStack = fun(Stack) ->
 end,
 
 %% {call, Mfa} of each, natively but for what differs; `false` of those that proc_lib has not
-%% started.
+%% started. Not by map_get in a match specification, which copies the map for each that matches.
 CallsBehind = fun(Pids) ->
     Run = fun(List, Spec) -> ets:match_spec_run(List, ets:match_spec_compile(Spec)) end,
     Infos = lists:zipwith(fun erlang:process_info/2, Pids,
                           lists:duplicate(length(Pids), [initial_call, current_stacktrace])),
-    Started = fun(Guards, Body) -> {[{'_', {proc_lib, '_', '_'}}, {'_', '$1'}], Guards, [Body]} end,
-    Stacks = lists:usort(Run(Infos, [Started([], '$1')])),
-    Calls = [{Stack, Call} || Stack <- Stacks, Call <- [CallOfStack(Stack)], Call =/= unknown],
-    Known = {const, maps:from_list(Calls)},
-    Run(Infos, [Started([{is_map_key, '$1', Known}], {{call, {map_get, '$1', Known}}}),
-                {'_', [], [false]}])
+    Stacks = Run(Infos, [{[{'_', {proc_lib, '_', '_'}}, {'_', '$1'}], [], ['$1']},
+                         {'_', [], [false]}]),
+    Calls = [{Stack, {call, Call}} || Stack <- lists:usort(Stacks), is_list(Stack),
+                                      Call <- [CallOfStack(Stack)], Call =/= unknown],
+    Each = fun(Term) -> lists:duplicate(length(Stacks), Term) end,
+    lists:zipwith3(fun maps:get/3, Stacks, Each(maps:from_list(Calls)), Each(false))
 end,

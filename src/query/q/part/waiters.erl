@@ -6,26 +6,36 @@
 %% died the keeper starts again, when it is asked for.
 
 WaitKinds = [memory, gc, io, wall, alloc, tables, sockets, binary, probe],
+%% How many calls a waiter makes before it counts its work and gives back its heap. What is asked at
+%% each tick has a small answer.
+CallsOf = fun(Kind) when Kind =:= memory; Kind =:= gc; Kind =:= io; Kind =:= wall -> 4;
+             (_) -> 1
+end,
 
-%% Slots of a kind: when it was asked (0: it is back), and the longest that was not reported.
+%% Slots of a kind: when it was asked (0: it is back), and how long its last call took, 0 when that
+%% has been reported.
 Slots = atomics:new(2 * length(WaitKinds), []),
 
 %% At high priority: its own place in a run queue does not count as late.
 WaiterOptions = [{priority, high}, {fullsweep_after, 0} | SpawnOptions(64 * MiB)],
 LargeWords = 100000,
-Waiter = fun Waiter(Index) ->
+Waiter = fun Waiter(Index, Calls, Left) ->
     receive
-        {From, Ref, Call, Args} ->
+        {{From, Ref, Since}, Call, Args} ->
             Answer = try {ok, apply(Call, Args)} catch _:_ -> failed end,
-            Took = erlang:monotonic_time() - atomics:get(Slots, Index),
-            atomics:put(Slots, Index + 1, max(Took, atomics:get(Slots, Index + 1))),
+            atomics:put(Slots, Index + 1, erlang:monotonic_time() - Since),
             atomics:put(Slots, Index, 0),
-            CountWork(),
-            From ! {Ref, Answer}
+            From ! {Ref, Index, Answer}
     end,
-    {_, Words} = process_info(self(), total_heap_size),
-    Words > LargeWords andalso erlang:garbage_collect(),
-    Waiter(Index)
+    case Left of
+        1 ->
+            CountWork(),
+            {_, Words} = process_info(self(), total_heap_size),
+            Words > LargeWords andalso erlang:garbage_collect(),
+            Waiter(Index, Calls, Calls);
+        _ ->
+            Waiter(Index, Calls, Left - 1)
+    end
 end,
 
 %% The waiter of a kind, {Pid, Index, AgainMs}: the keeper's, or the one that took its place.
@@ -49,7 +59,7 @@ AskWaiter = fun({Pid, Index, _} = Waiter_, {_, Call, Args}) ->
     case atomics:compare_exchange(Slots, Index, 0, Now) of
         ok ->
             Ref = monitor(process, Pid),
-            Pid ! {self(), Ref, Call, Args},
+            Pid ! {{self(), Ref, Now}, Call, Args},
             {asked, Ref, Waiter_, Now};
         Since ->
             {out, Since}
@@ -63,7 +73,7 @@ TakeWaiter = fun TakeWaiter(Keeper, Waiters, {Kind, _, _} = Call, Asked, Start, 
     Next = case Asked of
         {asked, Ref, {Pid, Index, _}, Since} ->
             Answer = receive
-                {Ref, Is} -> Is;
+                {Ref, Index, Is} -> Is;
                 {'DOWN', Ref, _, _, _} -> atomics:compare_exchange(Slots, Index, Since, 0), down
             after Left -> late
             end,
@@ -86,41 +96,85 @@ TakeWaiter = fun TakeWaiter(Keeper, Waiters, {Kind, _, _} = Call, Asked, Start, 
             Next
     end
 end,
-%% How long it waited at most since this was last asked, in native time.
-WaitOf = fun({_, Index, _}) ->
-    Longest = atomics:exchange(Slots, Index + 1, 0),
-    case atomics:get(Slots, Index) of
-        0 -> Longest;
-        Since -> max(Longest, erlang:monotonic_time() - Since)
-    end
-end,
 %% What came too late for the question before: one answer of a kind at most.
 DropLate = fun DropLate() ->
-    receive {Ref, _} when is_reference(Ref) -> DropLate() after 0 -> ok end
+    receive {Ref, _, _} when is_reference(Ref) -> DropLate() after 0 -> ok end
 end,
 
+%% Calls as lists for native functions, which do for all of them what an evaluated loop would take
+%% hundreds of steps for at each tick: made once.
+Exchange = fun atomics:exchange/3,
+WaitsOf = fun(Waiters, Calls) ->
+    case get(waits) of
+        {Calls, Waits} ->
+            Waits;
+        _ ->
+            {Kinds, Functions, Arguments} = lists:unzip3(Calls),
+            {Pids, Indexes, _} = lists:unzip3([WaiterOf(Waiters, Kind) || Kind <- Kinds]),
+            Each = fun(Term) -> lists:duplicate(length(Calls), Term) end,
+            Waits = {Pids, Indexes, [Index + 1 || Index <- Indexes], Functions, Arguments,
+                     Each(Slots), Each(0)},
+            put(waits, {Calls, Waits}),
+            Waits
+    end
+end,
+%% Where all of them are back: asks them natively. Value: as below, in native time.
+AskAtOnce = fun({Pids, Indexes, Lasts, Functions, Arguments, Same, Zeros}, Now, Until) ->
+    Ref = make_ref(),
+    Heads = lists:duplicate(length(Pids), {self(), Ref, Now}),
+    lists:zipwith(fun erlang:send/2, Pids, lists:zip3(Heads, Functions, Arguments)),
+    Answers = [receive {Ref, Index, Answer} -> Answer
+               after max(0, Until - erlang:monotonic_time(millisecond)) -> late
+               end || Index <- Indexes],
+    {Answers,
+     case lists:member(late, Answers) of
+         true -> erlang:monotonic_time() - Now;
+         false -> lists:max(lists:zipwith3(Exchange, Same, Lasts, Zeros))
+     end}
+end,
+%% Where some are not.
+AskEach = fun(Keeper, Waiters, Calls, Start, Ms) ->
+    Until = Start + erlang:convert_time_unit(Ms, millisecond, native),
+    Asked = [{Call, AskWaiter(WaiterOf(Waiters, Kind), Call)} || {Kind, _, _} = Call <- Calls],
+    Answers = [TakeWaiter(Keeper, Waiters, Call, A, Start, Until) || {Call, A} <- Asked],
+    Longest = [case atomics:get(Slots, Index) of
+                   0 -> atomics:exchange(Slots, Index + 1, 0);
+                   Since -> erlang:monotonic_time() - Since
+               end || {Kind, _, _} <- Calls, {_, Index, _} <- [WaiterOf(Waiters, Kind)]],
+    {Answers, lists:max(Longest)}
+end,
 %% Does all of [{Kind, Function, Arguments}] side by side and waits for Ms at most. Value:
 %% {[{ok, Value} | failed | late], the longest that one of them waited since the last time in ms}.
 AllInTime = fun(Keeper, Waiters, Calls, Ms) ->
     DropLate(),
-    Start = erlang:monotonic_time(),
-    Until = Start + erlang:convert_time_unit(Ms, millisecond, native),
-    Asked = [{Call, AskWaiter(WaiterOf(Waiters, Kind), Call)} || {Kind, _, _} = Call <- Calls],
-    Answers = [TakeWaiter(Keeper, Waiters, Call, A, Start, Until) || {Call, A} <- Asked],
-    Longest = lists:max([WaitOf(WaiterOf(Waiters, Kind)) || {Kind, _, _} <- Calls]),
-    {Answers, erlang:convert_time_unit(Longest, native, millisecond)}
+    {Pids, Indexes, Lasts, _, _, Same, Zeros} = Waits = WaitsOf(Waiters, Calls),
+    %% Never 0, which is one that is back.
+    Now = erlang:monotonic_time() bor 1,
+    Reported = lists:max(lists:zipwith3(Exchange, Same, Lasts, Zeros)),
+    Taken = lists:duplicate(length(Zeros), Now),
+    Out = lists:zipwith3(Exchange, Same, Indexes, Taken),
+    {Answers, Longest} =
+        case Out =:= Zeros andalso lists:all(fun erlang:is_process_alive/1, Pids) of
+            true ->
+                AskAtOnce(Waits, Now, Ms + erlang:monotonic_time(millisecond));
+            false ->
+                %% One that came back since then keeps its 0.
+                [atomics:compare_exchange(Slots, Index, Now, Since)
+                 || {Index, Since} <- lists:zip(Indexes, Out)],
+                erase(waits),
+                AskEach(Keeper, Waiters, Calls, Now, Ms)
+        end,
+    {Answers, erlang:convert_time_unit(max(Reported, Longest), native, millisecond)}
 end,
 %% Waiting for schedulers is not the work of a question: of each call no more is counted than it
 %% takes without.
-CountedUs = 200,
+CountedTime = erlang:convert_time_unit(200, microsecond, native),
 InTime = fun(Keeper, Waiters, Calls, Ms) ->
     Start = erlang:monotonic_time(),
     Answers = AllInTime(Keeper, Waiters, Calls, Ms),
     Waited = erlang:monotonic_time() - Start,
     put(waited, get(waited) + Waited),
-    put(helped, get(helped)
-                + min(Waited, erlang:convert_time_unit(CountedUs * length(Calls), microsecond,
-                    native))),
+    put(helped, get(helped) + min(Waited, CountedTime * length(Calls))),
     Answers
 end,
 
@@ -153,14 +207,18 @@ LateSchedulers = fun(Keeper, Waiters, Ms) ->
     Answer
 end,
 
-StartWaiter = fun(Keeper, Index) ->
+StartWaiter = fun(Keeper, Kind, Index) ->
     Sign(),
     put(keeper, Keeper),
-    Waiter(Index)
+    CountWork(),
+    Calls = CallsOf(Kind),
+    Waiter(Index, Calls, Calls)
 end,
 StartWaiters = fun() ->
     Indexes = lists:seq(1, 2 * length(WaitKinds), 2),
-    maps:from_list([{Kind, {spawn_opt(erlang, apply, [StartWaiter, [self(), Index]], WaiterOptions),
-                            Index, none}}
+    Start = fun(Kind, Index) ->
+        spawn_opt(erlang, apply, [StartWaiter, [self(), Kind, Index]], WaiterOptions)
+    end,
+    maps:from_list([{Kind, {Start(Kind, Index), Index, none}}
                     || {Kind, Index} <- lists:zip(WaitKinds, Indexes)])
 end,

@@ -3,8 +3,16 @@
 
 %% ---- Sweeping: [Pid] -> [{Attr, Number} | undefined], undefined for a process that is gone
 
+ProcessInfo = fun erlang:process_info/2,
 Ask = fun(Pids, Item) ->
-    lists:zipwith(fun erlang:process_info/2, Pids, lists:duplicate(length(Pids), Item))
+    lists:zipwith(ProcessInfo, Pids, lists:duplicate(length(Pids), Item))
+end,
+
+%% What a map has of each, or `undefined`. Not by map_get in a match specification, which copies the
+%% map for each that matches.
+Looked = fun(Keys, Map) ->
+    N = length(Keys),
+    lists:zipwith3(fun maps:get/3, Keys, lists:duplicate(N, Map), lists:duplicate(N, undefined))
 end,
 
 Run = fun(List, Spec) ->
@@ -66,8 +74,10 @@ Alike = fun(Slices, Element) ->
     Lists = maps:from_list([{N, lists:duplicate(N, Element)} || N <- lists:usort(Lengths)]),
     lists:zipwith(fun maps:get/2, Lengths, lists:duplicate(length(Slices), Lists))
 end,
+%% Attributes that come as lists.
+Copied = [links, monitors, binary, garbage_collection],
 Sweep = fun(Slices, Attr) ->
-    case lists:member(Attr, [links, monitors, binary, garbage_collection]) of
+    case lists:member(Attr, Copied) of
         true ->
             [SweepSlice(Slice, Attr) || Slice <- Slices];
         false ->
@@ -102,11 +112,11 @@ BestOf = fun(Entries, N) ->
 end,
 
 %% Floor: a number that the key must exceed.
-Rank = fun(Triples, #{first := First, mode := Mode, order := Order, floor := Floor, rows := N}) ->
+RankSpec = fun(#{first := First, mode := Mode, order := Order}, Floor) ->
     Key = KeyOf(Mode =:= delta andalso not First, Order),
     Change = case First of true -> undefined; false -> Delta end,
-    Found = Run(Triples, [{{'$1', {'_', '$2'}, {'_', '$3'}},
-                           [{'>', Key, Floor}],
-                           [{{Key, '$3', Change, '$1'}}]}]),
-    BestOf(Found, N)
+    [{{'$1', {'_', '$2'}, {'_', '$3'}}, [{'>', Key, Floor}], [{{Key, '$3', Change, '$1'}}]}]
+end,
+Rank = fun(Triples, #{floor := Floor, rows := N} = Job) ->
+    BestOf(Run(Triples, RankSpec(Job, Floor)), N)
 end,

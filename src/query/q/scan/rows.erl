@@ -31,51 +31,54 @@ BinariesOf = fun(Infos, Items, Tail) ->
     end
 end,
 
-%% The item `id` of each process: what Identity of the keeper makes of one, for many. Calls: Pid =>
-%% initial call. A label is made text where there is one.
-IdsOf = fun(Pids, Infos, Skip, Calls, Apps, #{id_keys := IdKeys, label_text := LabelText}) ->
-    {Label, Labels} =
+%% The item `id` of each process: what Identity of the keeper makes of one, for many. Skip: patterns
+%% of what stands before the keys of the identity. Value: compiled specifications of a leader, a
+%% label (none before OTP 27), and of {Info, {Call, Application, Label}}.
+IdSpecsOf = fun(Skip, IdKeys) ->
+    {Labels, Labelled} =
         case IdKeys of
-            [_, _, _, _] -> {'$5', [{'_', '$5'}]};
-            _ -> {undefined, []}
+            [_, _, _, _] -> {[{'_', '$2'}], true};
+            _ -> {[], false}
         end,
-    Rest = [{'_', '$3'}, {'_', '$4'} | Labels],
-    Unnamed = {'$1', Skip ++ [{'_', []} | Rest]},
-    Named = {'$1', Skip ++ [{'_', '$2'} | Rest]},
-    Call = {map_get, '$1', {const, Calls}},
-    Known = {is_map_key, '$4', {const, Apps}},
-    App = {map_get, '$4', {const, Apps}},
-    Ids = Run(lists:zip(Pids, Infos),
-              [{Unnamed, [Known], [{{undefined, Call, Label, App, '$3'}}]},
-               {Unnamed, [], [{{undefined, Call, Label, undefined, '$3'}}]},
-               {Named, [Known], [{{'$2', Call, Label, App, '$3'}}]},
-               {Named, [], [{{'$2', Call, Label, undefined, '$3'}}]},
-               {'_', [], [gone]}]),
-    Labelled = Run(Ids, [{{'_', '_', '$1', '_', '_'}, [{'=/=', '$1', undefined}], ['$1']}]),
-    case lists:usort(Labelled) of
-        [] ->
-            Ids;
-        Terms ->
-            Texts = {const, maps:from_list([{Term, LabelText(Term)} || Term <- Terms])},
-            Run(Ids, [{{'$1', '$2', '$3', '$4', '$5'}, [{is_map_key, '$3', Texts}],
-                       [{{'$1', '$2', {map_get, '$3', Texts}, '$4', '$5'}}]},
-                      {'_', [], ['$_']}])
+    Keys = fun(Name) -> Skip ++ [{'_', Name}, {'_', '$3'}, {'_', '$1'} | Labels] end,
+    IdOf = fun(Pattern, Name) ->
+        {{Keys(Pattern), {'$5', '$6', '$7'}}, [], [{{Name, '$5', '$7', '$6', '$3'}}]}
+    end,
+    {ets:match_spec_compile([{Keys('_'), [], ['$1']}, {'_', [], [undefined]}]),
+     Labelled andalso ets:match_spec_compile([{Keys('_'), [], ['$2']}, {'_', [], [undefined]}]),
+     ets:match_spec_compile([IdOf([], undefined), IdOf('$4', '$4'), {'_', [], [gone]}])}
+end,
+%% Any term can be a label: it is made text.
+LabelsOfRows = fun(Infos, Spec, LabelText) ->
+    case Spec =/= false andalso ets:match_spec_run(Infos, Spec) of
+        false ->
+            lists:duplicate(length(Infos), undefined);
+        Labels ->
+            Terms = lists:delete(undefined, lists:usort(Labels)),
+            Looked(Labels, maps:from_list([{Term, LabelText(Term)} || Term <- Terms]))
     end
+end,
+IdsOf = fun(Pids, Infos, {LeaderSpec, LabelSpec, IdSpec}, Calls, Apps, LabelText) ->
+    Applications = Looked(ets:match_spec_run(Infos, LeaderSpec), Apps),
+    Parts = lists:zip3(Looked(Pids, Calls), Applications,
+                       LabelsOfRows(Infos, LabelSpec, LabelText)),
+    ets:match_spec_run(lists:zip(Infos, Parts), IdSpec)
 end,
 
 %% Initial calls never change: those of rows seen before are known. Where a stack showed only what
 %% calls the callbacks, it may tell the callbacks' module later.
 Engines = {const, #{proc_lib => [], gen => [], gen_server => [], gen_statem => [],
                     gen_event => [], gen_fsm => [], sys => []}},
-Settled = [{{'_', {'$1', '$2', '_'}},
-            [{'orelse', {'=:=', '$2', init}, {'not', {is_map_key, '$1', Engines}}}], ['$_']}],
+Settled = ets:match_spec_compile(
+    [{{'$3', {'$1', '$2', '_'}},
+      [{'orelse', {'=:=', '$2', init}, {'not', {is_map_key, '$1', Engines}}}], ['$3']}]),
 %% Those that are in the function that was reported, or hibernate, show no more.
-StillOf = fun(Calls) ->
-    Unsettled = maps:to_list(Calls) -- Run(maps:to_list(Calls), Settled),
-    {Pids, Known} = lists:unzip(Unsettled),
-    Run(lists:zip3(Pids, Ask(Pids, current_function), Known),
-        [{{'$1', {current_function, '$2'}, '$2'}, [], ['$1']},
-         {{'$1', {current_function, {erlang, hibernate, 3}}, '_'}, [], ['$1']}])
+Still = ets:match_spec_compile(
+    [{{'$1', {current_function, '$2'}, '$2'}, [], ['$1']},
+     {{'$1', {current_function, {erlang, hibernate, 3}}, '_'}, [], ['$1']}]),
+StillOf = fun(Pids, Calls) ->
+    Known = lists:zipwith(fun maps:get/2, Pids, lists:duplicate(length(Pids), Calls)),
+    ets:match_spec_run(lists:zip3(Pids, Ask(Pids, current_function), Known), Still)
 end,
 BehindOf = fun(Pids, CallsBehind) ->
     [case Both of
@@ -86,33 +89,39 @@ BehindOf = fun(Pids, CallsBehind) ->
 end,
 CallsOf = fun(Pids, Calls, #{caps := #{dict_key := HasKey}, initial_call := InitialCall,
                              calls_behind := CallsBehind}) ->
-    New = case HasKey of
-        true ->
-            Pids -- maps:keys(Calls);
-        false ->
-            Kept = maps:with(Pids, Calls),
-            {Known, _} = lists:unzip(Run(maps:to_list(Kept), Settled)),
-            (Pids -- Known) -- StillOf(Kept)
+    New = case Pids -- maps:keys(Calls) of
+        Strangers when HasKey ->
+            Strangers;
+        Strangers ->
+            Unsettled = (Pids -- Strangers) -- ets:match_spec_run(maps:to_list(Calls), Settled),
+            Strangers ++ (Unsettled -- StillOf(Unsettled, Calls))
     end,
-    Found = case HasKey of
-        _ when New =:= [] ->
-            [];
-        true ->
-            [case Info of {_, Mfa} -> InitialCall(Pid, Mfa); undefined -> undefined end
-             || {Pid, Info} <- lists:zip(New, Ask(New, initial_call))];
-        false ->
-            BehindOf(New, CallsBehind)
-    end,
-    maps:with(Pids, maps:merge(Calls, maps:from_list(lists:zip(New, Found))))
+    case New of
+        [] when map_size(Calls) =:= length(Pids) ->
+            Calls;
+        [] ->
+            maps:with(Pids, Calls);
+        _ ->
+            Found = case HasKey of
+                true ->
+                    [case Info of {_, Mfa} -> InitialCall(Pid, Mfa); undefined -> undefined end
+                     || {Pid, Info} <- lists:zip(New, Ask(New, initial_call))];
+                false ->
+                    BehindOf(New, CallsBehind)
+            end,
+            maps:with(Pids, maps:merge(Calls, maps:from_list(lists:zip(New, Found))))
+    end
 end,
 
 %% What is asked of each row, and the compiled specification that makes a row of the answer: made
 %% once for the same items. `dictionary`: how many keys there are is not known without a copy.
-PlanOf = fun(Items, IdKeys) ->
+PlanOf = fun(Items, Ctx) ->
     case get(row_plan) of
         {Items, Plan} ->
             Plan;
         _ ->
+            HasId = lists:member(id, Items),
+            IdKeys = case HasId of true -> maps:get(id_keys, Ctx); false -> [] end,
             Elsewhere = [id, dictionary, supervisor],
             Keys = [case lists:member(I, Elsewhere) of true -> registered_name; false -> I end
                     || I <- Items] ++ IdKeys,
@@ -123,35 +132,37 @@ PlanOf = fun(Items, IdKeys) ->
             Spec = ets:match_spec_compile(
                 [{{{'_', '$5', '$6', '$7'}, Head, {'$1', '$2', '$8'}}, [],
                   [{{'$7', '$5', '$6', {list_to_tuple(Values)}}}]}]),
-            Plan = {Keys, Tail, Spec},
+            IdSpecs = HasId andalso IdSpecsOf(lists:duplicate(length(Items), '_'), IdKeys),
+            Plan = {Keys, Tail, Spec, IdSpecs, lists:member(supervisor, Items)},
             put(row_plan, {Items, Plan}),
             Plan
     end
 end,
 
+PidOfEntry = ets:match_spec_compile([{{'_', '_', '_', '$1'}, [], ['$1']}]),
+
 %% Rows of entries, initial calls and supervisors. Entries: [{Key, Value, Delta, Pid}].
 ReadRows = fun(Entries, Items, {Calls0, Supervisors0}, Apps, Ctx) ->
-    Pids = Run(Entries, [{{'_', '_', '_', '$1'}, [], ['$1']}]),
-    HasId = lists:member(id, Items),
-    IdKeys = case HasId of true -> maps:get(id_keys, Ctx); false -> [] end,
-    {Keys, Tail, Spec} = PlanOf(Items, IdKeys),
+    Pids = ets:match_spec_run(Entries, PidOfEntry),
+    {Keys, Tail, Spec, IdSpecs, HasSupervisor} = PlanOf(Items, Ctx),
     Infos = Ask(Pids, Keys),
-    Calls = case HasId of true -> CallsOf(Pids, Calls0, Ctx); false -> #{} end,
-    Ids = case HasId of
-        true -> IdsOf(Pids, Infos, lists:duplicate(length(Items), '_'), Calls, Apps, Ctx);
-        false -> lists:duplicate(length(Pids), none)
+    Nothing = lists:duplicate(length(Pids), undefined),
+    {Calls, Ids} = case IdSpecs of
+        false ->
+            {#{}, Nothing};
+        _ ->
+            Known = CallsOf(Pids, Calls0, Ctx),
+            {Known, IdsOf(Pids, Infos, IdSpecs, Known, Apps, maps:get(label_text, Ctx))}
     end,
-    Supervisors = case lists:member(supervisor, Items) of
-        true -> SupervisorsOf(Pids, Supervisors0, Ctx);
-        false -> #{}
-    end,
-    Above = case Supervisors =:= #{} of
-        true -> lists:duplicate(length(Pids), undefined);
-        false -> lists:zipwith(fun maps:get/2, Pids, lists:duplicate(length(Pids), Supervisors))
+    {Supervisors, Above} = case HasSupervisor of
+        true ->
+            Of = SupervisorsOf(Pids, Supervisors0, Ctx),
+            {Of, lists:zipwith(fun maps:get/2, Pids, lists:duplicate(length(Pids), Of))};
+        false ->
+            {#{}, Nothing}
     end,
     Shown = lists:zip3(Entries, Infos, lists:zip3(Ids, BinariesOf(Infos, Items, Tail), Above)),
-    {ets:match_spec_run(Shown, Spec),
-     {Calls, Supervisors}}
+    {ets:match_spec_run(Shown, Spec), {Calls, Supervisors}}
 end,
 
 %% Processes ranked by the coordinator itself: followed ones and, if wanted, our own.

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "price.h"
+
+#include <math.h>
+
+#include "beamtop/etf/cursor.h"
+
+/* The first price is at most so many times the plain one, three times what was measured for that
+ * work: on a busy host it may be any number of times too high. */
+#define TIMES_SYSTEM 4
+#define TIMES_SCAN 8
+#define TIMES_HELPERS 20 /* values of processes are all over memory */
+#define TIMES_LOAD 10
+#define TIMES_OTHER 25
+
+/* What no process of ours sees of an answer: its way to the link, schedulers that wake for it. */
+#define ANSWER_US 800
+
+/* A mean that follows what is lower by a quarter, and what is higher, where others may have been in
+ * the way, by a 16th. */
+#define LOWER_WEIGHT 0.25
+#define HIGHER_WEIGHT (1.0 / 16)
+
+void price_init(struct price *p, double per_second, double plain)
+{
+    *p = (struct price){.us = per_second > 0 ? 1e6 / per_second : 0,
+                        .plain = plain > 0 ? plain : INFINITY};
+}
+
+static bool read_amount(struct cursor *c, double *out)
+{
+    if (!cursor_number(c, out))
+        return false;
+    if (!(*out > 0))
+        *out = 0;
+    return true;
+}
+
+static bool read_work(struct cursor *c, struct work *out)
+{
+    return cursor_tuple_of(c, 2) && read_amount(c, &out->wall) && read_amount(c, &out->reductions);
+}
+
+/* {Wall, Reductions, Helped, Helpers}, or {Worked, Waited} of a query that is a process. */
+static bool read_cost(struct cursor *c, struct work_report *out)
+{
+    size_t arity = 0;
+    double waited;
+    if (!cursor_tuple(c, &arity) || !read_amount(c, &out->answer.wall))
+        return false;
+    if (arity == 2)
+        return read_amount(c, &waited);
+    return arity == 4 && read_amount(c, &out->answer.reductions) && read_amount(c, &out->known) &&
+           read_work(c, &out->helpers);
+}
+
+bool price_read(struct cursor *c, struct work_report *out)
+{
+    *out = (struct work_report){0};
+    return cursor_tuple_of(c, 3) && read_cost(c, out) && read_amount(c, &out->keeper_reductions) &&
+           read_work(c, &out->loaded);
+}
+
+/* Native time of that work. */
+static double charge(struct price *p, double *rate, const struct work *work, double times)
+{
+    if (!(work->reductions > 0))
+        return work->wall;
+    const double seen = work->wall * 1000 / work->reductions;
+    if (!(*rate > 0))
+        *rate = fmin(seen, times * p->plain);
+    else if (seen > *rate)
+        *rate += fmin(seen - *rate, *rate) * HIGHER_WEIGHT;
+    else
+        *rate -= (*rate - seen) * LOWER_WEIGHT;
+    p->last = *rate;
+    return work->reductions * *rate / 1000;
+}
+
+static double times_of(enum question question)
+{
+    switch (question) {
+    case QUESTION_SYSTEM:
+        return TIMES_SYSTEM;
+    case QUESTION_SCAN:
+        return TIMES_SCAN;
+    default:
+        return TIMES_OTHER;
+    }
+}
+
+double price_of(struct price *p, enum question question, const struct work_report *report)
+{
+    /* Of those that are asked once there is no price to learn. */
+    const bool once = question == QUESTION_MAILBOX || question == QUESTION_STATE;
+    double native = report->known;
+    if (report->loaded.reductions > 0)
+        native += charge(p, &p->load, &report->loaded, TIMES_LOAD);
+    if (report->helpers.reductions > 0)
+        native += charge(p, &p->helpers[question], &report->helpers, TIMES_HELPERS);
+    native += once ? report->answer.wall
+                   : charge(p, &p->answers[question], &report->answer, times_of(question));
+    native += report->keeper_reductions * p->last / 1000;
+    return native * p->us + ANSWER_US;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What an answer cost the node. A process's CPU time is not known in the VM, and wall time counts
+ * also the time without a core or a scheduler. So wall time shows what 1,000 reductions of a kind
+ * of work cost, and the reductions say how much work it was. Worked out here, since evaluated on
+ * the node it would be a tenth of a tick. docs/performance.md has what it was measured against. */
+#ifndef BEAMTOP_QUERY_PRICE_H
+#define BEAMTOP_QUERY_PRICE_H
+
+#include <stdbool.h>
+
+#include "beamtop/base/question.h"
+
+struct cursor;
+
+/* Wall time, native, and the reductions in it. */
+struct work {
+    double wall;
+    double reductions;
+};
+
+/* What the keeper says of an answer: docs/queries.md, `Work`. Times are native. */
+struct work_report {
+    struct work answer; /* of who answered, without waits; reductions 0: of wall time only */
+    struct work helpers;
+    struct work loaded;       /* reading expressions */
+    double known;             /* what has its time worked out there */
+    double keeper_reductions; /* since its last answer */
+};
+
+/* Native time for 1,000 reductions; 0: not known yet. */
+struct price {
+    double us; /* in a unit of native time */
+    double plain;
+    double answers[QUESTIONS];
+    double helpers[QUESTIONS];
+    double load;
+    double last; /* that one of the others had */
+};
+
+/* per_second: native time of a second. plain: of 1,000 reductions of compiled code that neither
+ * waits nor touches much memory; 0 where the node's clock is too coarse, then no price has a bound.
+ */
+void price_init(struct price *p, double per_second, double plain);
+
+/* Reads Work; false where it is something else. */
+bool price_read(struct cursor *c, struct work_report *out);
+
+/* µs of CPU time, at least 0; learns from it. */
+double price_of(struct price *p, enum question question, const struct work_report *report);
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "beamtop/base/attr.h"
+#include "beamtop/etf/cursor.h"
+#include "beamtop/etf/parse.h"
+#include "query/price.h"
+
+/* Native time is in ns; 1,000 plain reductions take 10 us. */
+#define PER_SECOND 1e9
+#define PLAIN 10000
+#define ANSWER 800.0 /* us that each answer has beside its work */
+
+static bool read_text(const char *text, struct work_report *report)
+{
+    struct builder *b = builder_new();
+    struct error err = {0};
+    if (etf_parse(b, text, strlen(text), NULL, &err) != 0)
+        fail_msg("%s: %s", text, err.text);
+    size_t len = 0;
+    const uint8_t *bytes = builder_bytes(b, &len);
+    struct cursor c;
+    cursor_init(&c, bytes, len);
+    const bool ok = price_read(&c, report);
+    builder_free(b);
+    return ok;
+}
+
+/* us of the work, without what each answer has. */
+static double priced(struct price *p, enum question question, const char *text)
+{
+    struct work_report report;
+    if (!read_text(text, &report))
+        fail_msg("not read: %s", text);
+    return price_of(p, question, &report) - ANSWER;
+}
+
+static void near(double is, double wanted)
+{
+    if (!(fabs(is - wanted) < 1e-6))
+        fail_msg("%.9g is not %.9g", is, wanted);
+}
+
+static void test_learns(void **state)
+{
+    (void)state;
+    struct price p;
+    price_init(&p, PER_SECOND, PLAIN);
+    /* 20,000 ns for 1,000: the first price. */
+    near(priced(&p, QUESTION_SYSTEM, "{{20000,1000,0,{0,0}},0,{0,0}}"), 20);
+    /* What is higher pulls by a 16th, of at most the price itself. */
+    near(priced(&p, QUESTION_SYSTEM, "{{36000,1000,0,{0,0}},0,{0,0}}"), 21);
+    near(priced(&p, QUESTION_SYSTEM, "{{900000000,1000,0,{0,0}},0,{0,0}}"), 21 * 17 / 16.0);
+    /* What is lower pulls by a quarter. */
+    near(p.answers[QUESTION_SYSTEM], 22312.5);
+    near(priced(&p, QUESTION_SYSTEM, "{{2312.5,1000,0,{0,0}},0,{0,0}}"), 17.3125);
+    /* Another question has a price of its own, whatever this one is. */
+    near(priced(&p, QUESTION_SCAN, "{{5000,1000,0,{0,0}},0,{0,0}}"), 5);
+}
+
+static void test_first_is_bounded(void **state)
+{
+    (void)state;
+    static const struct {
+        enum question question;
+        double times;
+    } rows[] = {{QUESTION_SYSTEM, 4}, {QUESTION_SCAN, 8}, {QUESTION_ROWS, 25}};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct price p;
+        price_init(&p, PER_SECOND, PLAIN);
+        near(priced(&p, rows[i].question, "{{999000000,1000,0,{0,0}},0,{0,0}}"),
+             rows[i].times * 10);
+    }
+    struct price p;
+    price_init(&p, PER_SECOND, 0); /* a clock too coarse for a plain price */
+    near(priced(&p, QUESTION_SYSTEM, "{{999000000,1000,0,{0,0}},0,{0,0}}"), 999000);
+}
+
+static void test_parts_add_up(void **state)
+{
+    (void)state;
+    struct price p;
+    price_init(&p, PER_SECOND, PLAIN);
+    /* Answer 10 us, known 7, helpers 30, keeper 500 at the answer's price, loading 100. */
+    near(priced(&p, QUESTION_SCAN, "{{10000,1000,7000,{30000,1000}},500,{100000,2000}}"),
+         10 + 7 + 30 + 5 + 100);
+    /* Without a price of any kind the keeper's reductions cost nothing. */
+    price_init(&p, PER_SECOND, PLAIN);
+    near(priced(&p, QUESTION_MAILBOX, "{{10000,1000,0,{0,0}},500,{0,0}}"), 10);
+    near(p.answers[QUESTION_MAILBOX], 0);
+    /* A query that is a process, and an answer that failed. */
+    near(priced(&p, QUESTION_TRACE, "{{123000,9000},0,{0,0}}"), 123);
+    near(priced(&p, QUESTION_SYSTEM, "{{5000000,0},0,{0,0}}"), 5000);
+    /* A clock in us. */
+    price_init(&p, 1e6, 10);
+    near(priced(&p, QUESTION_SYSTEM, "{{20,1000,0,{0,0}},0,{0,0}}"), 20);
+}
+
+static void test_hostile(void **state)
+{
+    (void)state;
+    static const char *const refused[] = {
+        "a",
+        "{}",
+        "{{},0,{0,0}}",
+        "{{1,2,3},0,{0,0}}",
+        "{{1,2,3,{4}},0,{0,0}}",
+        "{{1,2,3,{4,5}},a,{0,0}}",
+        "{{1,2,3,{4,5}},0,0}",
+        "{{1,2,3,{4,5}},0}",
+        "{{1,<<\"2\">>,3,{4,5}},0,{0,0}}",
+        "{{1,a},0,{0,0}}",
+    };
+    struct work_report report;
+    for (size_t i = 0; i < ARRAY_LEN(refused); i++)
+        if (read_text(refused[i], &report))
+            fail_msg("read: %s", refused[i]);
+    /* What cannot be is nothing. */
+    struct price p;
+    price_init(&p, PER_SECOND, PLAIN);
+    near(priced(&p, QUESTION_SYSTEM, "{{-5,-7,-1,{-2,-3}},-9,{-1,-1}}"), 0);
+    price_init(&p, -1, -1);
+    near(priced(&p, QUESTION_SYSTEM, "{{20000,1000,0,{0,0}},0,{0,0}}"), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_learns),
+        cmocka_unit_test(test_first_is_bounded),
+        cmocka_unit_test(test_parts_add_up),
+        cmocka_unit_test(test_hostile),
+    };
+    return cmocka_run_group_tests_name("price", tests, NULL, NULL);
+}
