@@ -32,15 +32,15 @@ Ends = fun(List, Most) ->
 end,
 %% The most frequent of them and how often: what an eighth of them are stands at one of seven places
 %% of the sorted list. {none, 0} of none.
-Frequent = fun(Values) ->
+Frequent = fun([]) ->
+    {none, 0};
+   (Values) ->
     Sorted = lists:sort(Values),
     N = length(Sorted),
-    Places = [lists:nth(max(1, N * I div 8), Sorted) || I <- lists:seq(1, 7), N > 0],
+    Places = [lists:nth(max(1, N * I div 8), Sorted) || I <- lists:seq(1, 7)],
     Counts = [{N - length(Sorted -- lists:duplicate(N, V)), V} || V <- lists:usort(Places)],
-    case lists:sort(Counts) of
-        [] -> {none, 0};
-        Some -> {Count, Value} = lists:last(Some), {Value, Count}
-    end
+    {Count, Value} = lists:max(Counts),
+    {Value, Count}
 end,
 Named = fun(Pid, Apps, Id) when is_pid(Pid), node(Pid) =:= node() ->
            Gone = #{pid => Pid, name => undefined, initial_call => undefined,

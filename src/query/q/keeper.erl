@@ -168,9 +168,15 @@ Holder = fun Holder(Keeper, Query, Ctx, State, Pending) ->
             end
     end
 end,
+%% After reading: the small collection after the other gives what was read an area of its size, else
+%% the next one would set aside three times as much for it.
+Settle = fun() ->
+    erlang:garbage_collect(),
+    erlang:garbage_collect(self(), [{type, minor}])
+end,
 %% A query that lives on: a holder, or a process, which answers, and ends, by itself.
 Begin = fun(Kind, Keeper, Query, Ctx, Start) ->
-    erlang:garbage_collect(),
+    Settle(),
     Keeper ! {spent, erlang:monotonic_time() - Start, CountWork()},
     case Kind of
         process -> Query(Keeper, Ctx);
@@ -320,17 +326,14 @@ Ask = fun(AskId, Name, Arg, DeadlineMs, #{holders := Holders} = State) ->
     end
 end,
 
-%% What is read takes many reductions of another kind, and leaves a heap: the small collection
-%% after the other gives what was read an area of its size, else the next one would set aside three
-%% times as much for it.
+%% What is read takes many reductions of another kind.
 Load = fun(Name, Source, #{queries := Queries, ctx := Ctx, owed := Owed} = State) ->
     {Wall, Count} = Owed,
     Start = erlang:monotonic_time(),
     Before = CountWork(),
     Query = Read(Source, Ctx),
     Read_ = {Wall + erlang:monotonic_time() - Start, Count + Before + CountWork()},
-    erlang:garbage_collect(),
-    erlang:garbage_collect(self(), [{type, minor}]),
+    Settle(),
     State#{queries := Queries#{Name => Query}, owed := Read_}
 end,
 

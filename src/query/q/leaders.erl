@@ -102,26 +102,26 @@ end,
 
 %% Of these processes at one moment: {wait for the logger, wait in another call, run}. A handler is
 %% called by the process that logs, through logger_backend: who waits below that waits for the log.
+Moment = ets:match_spec_compile(
+    [{[{status, Is}, '_'], [], [true]} || Is <- [running, runnable, garbage_collecting]]
+    ++ [{[{status, waiting}, {current_stacktrace, '$1'}], [], ['$1']}]),
+WaitsOf = ets:match_spec_compile([{{true, '_'}, [], [logger]},
+                                  {{false, [{gen, do_call, '_', '_'} | '_']}, [], [call]}]),
 Sample = fun Sample(Pids, Until, {Logger, Calls, Running}) ->
     case Pids =:= [] orelse Ms() > Until of
         true ->
             {Logger, Calls, Running};
         false ->
             {These, Rest} = Split(Pids, 25),
-            Infos = Ask(These, [status, current_stacktrace]),
-            Run_ = Run(Infos, [{[{status, '$1'}, '_'],
-                                [{'orelse', {'=:=', '$1', running}, {'=:=', '$1', runnable},
-                                  {'=:=', '$1', garbage_collecting}}], [true]}]),
-            Stacks = Run(Infos, [{[{status, waiting}, {current_stacktrace, '$1'}], [], ['$1']}]),
+            Seen = ets:match_spec_run(Ask(These, [status, current_stacktrace]), Moment),
+            Stacks = lists:filter(fun erlang:is_list/1, Seen),
             N = length(Stacks),
             InLog = lists:zipwith3(fun lists:keymember/3, lists:duplicate(N, logger_backend),
                                    lists:duplicate(N, 1), Stacks),
-            Waits = Run(lists:zip(InLog, Stacks),
-                        [{{true, '_'}, [], [logger]},
-                         {{false, [{gen, do_call, '_', '_'} | '_']}, [], [call]}]),
-            Logs = length(Run(Waits, [{logger, [], [true]}])),
-            Sample(Rest, Until, {Logger + Logs, Calls + length(Waits) - Logs,
-                                 Running + length(Run_)})
+            Waits = ets:match_spec_run(lists:zip(InLog, Stacks), WaitsOf),
+            InCalls = length(Waits -- lists:duplicate(N, logger)),
+            Sample(Rest, Until, {Logger + length(Waits) - InCalls, Calls + InCalls,
+                                 Running + length(Seen) - N})
     end
 end,
 
@@ -205,7 +205,8 @@ end,
     Led = maps:get(shown, State),
     Pids = Led ++ (Some -- Led),
     Before = Reductions(Pids, []),
-    Wait(WaitMs, CountWork),
+    CountWork(),
+    Wait(WaitMs),
     Done = lists:zipwith(fun erlang:'-'/2, Reductions(Pids, []), Before),
     Busy = Busiest(Pids, Done, Known),
     {Queues, Idle} = Mailboxes(Pids, Done, {[], []}, N),
@@ -223,7 +224,7 @@ end,
         L + Looked) end,
     Rest_ = max(0, WaitMs - (Now() - Busy0Ns) div 1000000),
     Waits = lists:foldl(fun(_, Sofar) ->
-        Wait(Rest_ div Samples, CountWork),
+        Wait(Rest_ div Samples),
         Sample(Callers, Ms() + SampleMs, Sofar)
     end, maps:get(waits, State), lists:seq(1, Samples)),
     {InLogger, InCalls, Running} = Waits,

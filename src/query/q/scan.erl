@@ -343,10 +343,7 @@ SweepSmall = fun(Lasts, #{attr := Attr, first := First, rows := N} = Arg, Own, O
         [] -> Listed;
         _ -> Listed -- OwnNow()
     end,
-    News = case lists:member(Attr, Copied) of
-        true -> lists:append(Sweep(Cut(Pids), Attr));
-        false -> Ask(Pids, Attr)
-    end,
+    News = SweepAllOf(Pids, Attr),
     Count = length(Pids),
     Olds = case First of
         true -> News;
@@ -414,19 +411,6 @@ Watched = fun(Ranked, Arg, Lasts) ->
         Pids -> Extra(Pids -- ets:match_spec_run(Ranked, PidOfEntry), Lasts, Arg)
     end
 end,
-%% Part of the answer: with a watch, its rows, which are the last ones, stand by themselves.
-Answered = fun(Rows, Ranked, Arg) ->
-    case Arg of
-        #{watch := [_ | _]} ->
-            Pairs = Run(Ranked, [{{'_', '_', '_', '$1'}, [], [{{'$1', []}}]}]),
-            Known = {is_map_key, '$1', {const, maps:from_list(Pairs)}},
-            {Run(Rows, [{{'$1', '_', '_', '_'}, [Known], ['$_']}]),
-             Run(Rows, [{{'$1', '_', '_', '_'}, [{'not', Known}], ['$_']}])};
-        #{} ->
-            {Rows, none}
-    end
-end,
-
 PidValue = ets:match_spec_compile([{{'_', '$1', '_', '$2'}, [], [{{'$2', '$1'}}]}]),
 
 Tick = fun(#{attr := Attr} = Given, State, Ctx, Own) ->
@@ -437,12 +421,12 @@ Tick = fun(#{attr := Attr} = Given, State, Ctx, Own) ->
     {Everybody, {Best, Passed, Counts, Found}, Swept} = SweepAll(State, Arg, Apps, Own, Ctx),
     SweepUs = (erlang:monotonic_time(nanosecond) - SweptNs) div 1000,
     {Ranked, Ours} = EntriesOf(Best, Arg, Own, Lasts),
-    Entries = Ranked ++ Watched(Ranked, Arg, Lasts),
-    {Rows, Calls} = ReadRows(Entries, maps:get(items, Arg), OldCalls, Apps, Ctx),
+    Others = Watched(Ranked, Arg, Lasts),
+    {Rows, Calls} = ReadRows(Ranked, Others, maps:get(items, Arg), OldCalls, Apps, Ctx),
     Interval = case OldAttr of Attr -> SweptNs - At; _ -> 0 end,
-    {{SweptNs, Interval, SweepUs, Everybody, Passed, Answered(Rows, Ranked, Arg)}, Found, Counts,
+    {{SweptNs, Interval, SweepUs, Everybody, Passed, Rows}, Found, Counts,
      Swept#{attr := Attr, at := SweptNs, calls := Calls,
-            lasts := maps:from_list(ets:match_spec_run(Entries ++ Ours, PidValue))}}
+            lasts := maps:from_list(ets:match_spec_run(Ranked ++ Others ++ Ours, PidValue))}}
 end,
 
 %% The state after the tick: labels numbered, small parts retired, another part's turn.
@@ -485,5 +469,5 @@ fun(#{reset := Reset, filter := Filtering} = Arg, Ctx) ->
     {Told, Next} = After(Ticked, Found, Counts),
     Candidates = case Filtering of none -> Everybody; _ -> Passed end,
     Scan = {scan, SweptNs, Interval, SweepUs, Everybody, Candidates, length(Own), Rows, Told},
-    {case Watches of none -> Scan; _ -> erlang:append_element(Scan, Watches) end, Next}
+    {case Arg of #{watch := [_ | _]} -> erlang:append_element(Scan, Watches); _ -> Scan end, Next}
 end}.

@@ -42,7 +42,8 @@ Look = fun Look(Pids, Before, Left, Ms_, CountWork, Sofar) ->
         0 ->
             Sofar;
         _ ->
-            Wait(Ms_, CountWork),
+            CountWork(),
+            Wait(Ms_),
             Looked = Read(Pids),
             Look(Pids, Looked, Left - 1, Ms_, CountWork,
                  lists:foldl(Add, Sofar, Worked(Pids, Before, Looked)))
@@ -54,7 +55,8 @@ Rank = fun(N, Known, Own, Place, CountWork) ->
     {Slice_, Next} = Turn(All, length(All), Place, Swept),
     Pids = Known ++ (Slice_ -- Known),
     Before = Reductions(Pids, []),
-    Wait(RankMs, CountWork),
+    CountWork(),
+    Wait(RankMs),
     Done = lists:zipwith(fun erlang:'-'/2, Reductions(Pids, []), Before),
     {PidsOf(Busiest(Pids, Done, N)), Next}
 end,

@@ -25,8 +25,7 @@ Turn = fun(All, Total, Place, Many) ->
     {These, Rest} = Split(lists:nthtail(From, All), Many),
     {These, case Rest of [] -> 0; _ -> From + Many end}
 end,
-Wait = fun(ForMs, CountWork) ->
-    CountWork(),
+Wait = fun(ForMs) ->
     Start = erlang:monotonic_time(),
     receive after max(0, ForMs) -> ok end,
     put(waited, get(waited) + erlang:monotonic_time() - Start)

@@ -86,6 +86,14 @@ Sweep = fun(Slices, Attr) ->
     end
 end,
 
+%% The same of pids in one list.
+SweepAllOf = fun(Pids, Attr) ->
+    case lists:member(Attr, Copied) of
+        true -> lists:append(Sweep(Cut(Pids), Attr));
+        false -> Ask(Pids, Attr)
+    end
+end,
+
 %% ---- Ranking: the best of [{Pid, Old, New}] as [{Key, Value, Delta, Pid}], best first
 
 Delta = {'-', '$3', '$2'},

@@ -141,8 +141,10 @@ end,
 
 PidOfEntry = ets:match_spec_compile([{{'_', '_', '_', '$1'}, [], ['$1']}]),
 
-%% Rows of entries, initial calls and supervisors. Entries: [{Key, Value, Delta, Pid}].
-ReadRows = fun(Entries, Items, {Calls0, Supervisors0}, Apps, Ctx) ->
+%% {Rows of the ranked, rows of the others}, initial calls and supervisors. Both are lists of {Key,
+%% Value, Delta, Pid}.
+ReadRows = fun(Ranked, Others, Items, {Calls0, Supervisors0}, Apps, Ctx) ->
+    Entries = Ranked ++ Others,
     Pids = ets:match_spec_run(Entries, PidOfEntry),
     {Keys, Tail, Spec, IdSpecs, HasSupervisor} = PlanOf(Items, Ctx),
     Infos = Ask(Pids, Keys),
@@ -162,7 +164,8 @@ ReadRows = fun(Entries, Items, {Calls0, Supervisors0}, Apps, Ctx) ->
             {#{}, Nothing}
     end,
     Shown = lists:zip3(Entries, Infos, lists:zip3(Ids, BinariesOf(Infos, Items, Tail), Above)),
-    {ets:match_spec_run(Shown, Spec), {Calls, Supervisors}}
+    {First, Last} = lists:split(length(Ranked), Shown),
+    {{ets:match_spec_run(First, Spec), ets:match_spec_run(Last, Spec)}, {Calls, Supervisors}}
 end,
 
 %% Processes ranked by the coordinator itself: followed ones and, if wanted, our own.
@@ -175,5 +178,5 @@ Extra = fun(Pids, Lasts, Job) ->
          undefined -> {Sign * Value, Value, undefined, Pid};
          _ when Mode =:= delta -> {Sign * (Value - Old), Value, Value - Old, Pid};
          _ -> {Sign * Value, Value, Value - Old, Pid}
-     end || {Pid, Old, {_, Value}} <- lists:zip3(Pids, Olds, lists:append(Sweep(Cut(Pids), Attr)))]
+     end || {Pid, Old, {_, Value}} <- lists:zip3(Pids, Olds, SweepAllOf(Pids, Attr))]
 end,
