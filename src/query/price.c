@@ -21,18 +21,20 @@
 #define LOWER_WEIGHT 0.25
 #define HIGHER_WEIGHT (1.0 / 16)
 
+/* Days of any clock: what is beyond was not measured. */
+#define AMOUNT_MOST 1e15
+
 void price_init(struct price *p, double per_second, double plain)
 {
-    *p = (struct price){.us = per_second > 0 ? 1e6 / per_second : 0,
-                        .plain = plain > 0 ? plain : INFINITY};
+    *p = (struct price){.us = per_second >= 1 ? 1e6 / per_second : 0,
+                        .plain = plain > 0 ? fmin(plain, AMOUNT_MOST) : AMOUNT_MOST};
 }
 
 static bool read_amount(struct cursor *c, double *out)
 {
     if (!cursor_number(c, out))
         return false;
-    if (!(*out > 0))
-        *out = 0;
+    *out = *out > 0 ? fmin(*out, AMOUNT_MOST) : 0;
     return true;
 }
 
@@ -101,5 +103,5 @@ double price_of(struct price *p, enum question question, const struct work_repor
     native += once ? report->answer.wall
                    : charge(p, &p->answers[question], &report->answer, times_of(question));
     native += report->keeper_reductions * p->last / 1000;
-    return native * p->us + ANSWER_US;
+    return fmin(native * p->us, AMOUNT_MOST) + ANSWER_US;
 }

@@ -46,7 +46,7 @@ void price_init(struct price *p, double per_second, double plain);
 /* Reads Work; false where it is something else. */
 bool price_read(struct cursor *c, struct work_report *out);
 
-/* µs of CPU time, at least 0; learns from it. */
+/* µs of CPU time, finite, at least 0; learns from it. */
 double price_of(struct price *p, enum question question, const struct work_report *report);
 
 #endif

@@ -170,6 +170,7 @@ tests() ->
      {"300,000 tables are counted", fun tables_test/2},
      {"leaders are the node's longest message queues, largest and busiest processes", fun leaders_test/2},
      {"mistakes, deadlines and heap limits are answered", fun failure_test/2},
+     {"an answer counts all that it did", fun counted_test/2},
      {"microstate accounting that was switched off is on again", fun msacc_is_set_again_test/2},
      {"a query that is a process: told, shielded, given time to end", fun process_form_test/2},
      {"nothing stays after any death", fun residue_test/2}].
@@ -347,12 +348,13 @@ delta_test({Node, _}, K) ->
 %% With a filter a small node has helpers, as a large one; what changed is known at each change.
 small_test({Node, _}, K) ->
     Sup = idle_supervisor(Node),
-    One = #{filter => {1, [name], #{name => #{kernel_sup => []}}}},
+    One = #{filter => {1, [name], #{name => #{kernel_sup => [], init => [], rex => []}}}},
     Scan = fun(Changes) ->
         {scan, _, _, _, Total, _, Own, Rows, _} = scan(K, Changes#{rows => 1000}),
         {Sup, Value, Delta, _} = lists:keyfind(Sup, 1, Rows),
         true = is_integer(Delta) andalso Delta >= 0 andalso Delta < Value,
         true = Total < 1000,
+        [] = Rows -- lists:ukeysort(1, Rows),
         Own
     end,
     K ! {drop, scan},
@@ -396,13 +398,18 @@ unordered(Most, Ended, Kept) ->
 meanwhile_test({Node, _}, K) ->
     scan(K, #{}),
     Known = evaluate(Node, "processes().", []),
-    Rows = lists:append([element(8, scan_beside_questions(K)) || _ <- lists:seq(1, 25)]),
-    [] = [Row || {Pid, _, _, _} = Row <- Rows, not lists:member(Pid, Known)].
+    %% Alone, and with helpers.
+    All = #{filter => {1, [pid], #{pid => {re, <<".">>, []}}}},
+    Rows = lists:append([element(8, scan_beside_questions(K, Filter))
+                         || Filter <- [#{}, All], _ <- lists:seq(1, 25)]),
+    [] = [Row || {Pid, _, _, _} = Row <- Rows, not lists:member(Pid, Known)],
+    K ! {drop, scan}.
 
-scan_beside_questions(K) ->
+%% Each of the others has a process for its answer.
+scan_beside_questions(K, Changes) ->
     Ids = [Scan | Others] = [erlang:unique_integer() || _ <- lists:seq(1, 12)],
-    K ! {ask, Scan, scan, {in, scan, (default_scan())#{rows := 100000}}, ?LONG_MS},
-    [K ! {ask, Id, system, {in, system, []}, ?LONG_MS} || Id <- Others],
+    K ! {ask, Scan, scan, {in, scan, maps:merge((default_scan())#{rows := 100000}, Changes)}, ?LONG_MS},
+    [K ! {ask, Id, node, [], ?LONG_MS} || Id <- Others],
     hd([receive {a, Id, _, _, Answer} -> Answer after ?LONG_MS -> error(no_answer) end || Id <- Ids]).
 
 own_test(_, K) ->
@@ -935,6 +942,9 @@ failure_test(_, K) ->
                        " (fun G(L) -> G([lists:seq(1, N) | L]) end)([]) end.">>},
     K ! {load, large, <<"fun(N, _) -> lists:seq(1, N) end.">>},
     {error, _, _} = ask(K, wrong, [], ?LONG_MS),
+    K ! {load, wrong_holder, <<"X = surely_not:here(),\n{holder, [], fun(_, _) -> X end}.">>},
+    [{error, _, {error, undef}} = ask(K, wrong_holder, {in, wrong_holder, []}, ?LONG_MS) || _ <- [1, 2]],
+    {error, _, {error, {in, wrong_holder}}} = ask(K, wrong_holder, [], ?LONG_MS),
     {error, _, {error, Cut}} = ask(K, crash, [], ?LONG_MS),
     true = erlang:external_size(Cut) < 2000,
     {error, _, _} = ask(K, nothing, [], ?LONG_MS),
@@ -970,6 +980,19 @@ msacc_is_set_again_test({T, _}, K) ->
     wait(fun() -> Ask() =:= false andalso IsOn() end, ?LONG_MS),
     K ! {drop, msacc},
     wait(fun() -> not IsOn() end, ?LONG_MS).
+
+%% An answer counts all that it did, whatever its query counted in between.
+counted_test(_, K) ->
+    K ! {load, counted, <<"{holder, [count_work], fun(_, #{count_work := Count}) ->"
+                          " Work = fun() -> lists:sort([X rem 7919 || X <- lists:seq(1, 20000)]) end,"
+                          " Before = element(2, process_info(self(), reductions)),"
+                          " [begin Work(), Count() end || _ <- [1, 2, 3, 4, 5]],"
+                          " {element(2, process_info(self(), reductions)) - Before, none} end}.">>},
+    [begin
+         {ok, {_, {{_, Counted, _, _}, _, _}}, Did} = ask(K, counted, {in, counted, []}, ?LONG_MS),
+         true = Did > 10000 andalso Counted >= Did andalso Counted < 2 * Did
+     end || _ <- [1, 2, 3]],
+    K ! {drop, counted}.
 
 %% Answers asks in turn; `ended` goes to the client only when it is given time at the end. Its
 %% shield tells the client what passes through it; the keeper forgets it with the process.
@@ -1075,8 +1098,10 @@ session(Node, Kind, Ms) ->
         K = connect(Node),
         load_all(K),
         ask(K, system, {in, system, []}, ?LONG_MS),
-        scan(K, #{}),
-        K ! {ask, 1, scan, {in, scan, default_scan()}, 5000},
+        %% With helpers.
+        One = #{filter => {1, [name], #{name => #{kernel_sup => []}}}},
+        scan(K, One),
+        K ! {ask, 1, scan, {in, scan, maps:merge(default_scan(), One)}, 5000},
         K ! {ask, 2, state, {K, 1000, 100}, 5000},
         K ! {ask, 3, apps, #{}, 5000},
         timer:sleep(Ms),

@@ -114,7 +114,7 @@ end,
 %% Calls a query. The wall time in between is without the time that the query says it waited for
 %% others; its helpers say what their work cost: native time, and wall time with reductions. The
 %% query keeps all of it in the process dictionary.
-%% Value: {ok | error, Value, {Wall, Reductions (0 here), Helped, Helpers}}.
+%% Value: {ok | error, Value, Wall, Helped, Helpers}.
 Measured = fun(Query, Arg, Ctx) ->
     Start = erlang:monotonic_time(),
     {Kind, Value} =
@@ -137,14 +137,15 @@ end,
 Worker = fun(Keeper, AskId, Query, Arg, Ctx) ->
     Work(Keeper),
     {Kind, Value, Wall, Helped, Helpers} = Measured(Query, Arg, Ctx),
-    Keeper ! {done, AskId, Kind, {Wall, CountWork(), Helped, Helpers}, Value}
+    Keeper ! {done, AskId, Kind, {Wall, CountedSince(0), Helped, Helpers}, Value}
 end,
 
 %% Answers again and again; its query takes and gives a state. Calling itself in the last place
 %% drops everything but the new state, so that the collection that comes before the answer leaves
 %% a small heap and is part of what the answer cost. A heap that is small stays as it is.
+%% Counted: reductions up to the answer before.
 HolderWords = 250000,
-Holder = fun Holder(Keeper, Query, Ctx, State, Pending) ->
+Holder = fun Holder(Keeper, Query, Ctx, State, Counted, Pending) ->
     case Pending of
         none ->
             CountWork();
@@ -152,18 +153,19 @@ Holder = fun Holder(Keeper, Query, Ctx, State, Pending) ->
             Start = erlang:monotonic_time(),
             {_, Words} = process_info(self(), total_heap_size),
             Words > HolderWords andalso erlang:garbage_collect(),
-            Did = CountWork(),
+            Did = CountedSince(Counted),
             Cost = {Wall + erlang:monotonic_time() - Start, Did, Helped, Helpers},
             Keeper ! {done, AskId, Kind, Cost, Value}
     end,
+    Now = get(counted),
     receive
         {ask, NextId, Arg} ->
             case Measured(Query, Arg, Ctx#{state => State}) of
                 {ok, {V, Next}, W, H, Hs} ->
-                    Holder(Keeper, Query, Ctx, Next, {NextId, ok, V, W, H, Hs});
+                    Holder(Keeper, Query, Ctx, Next, Now, {NextId, ok, V, W, H, Hs});
                 {error, Why, W, H, Hs} ->
                     %% The state may be half changed: end, and start again at the next ask.
-                    Keeper ! {done, NextId, error, {W, CountWork(), H, Hs}, Why},
+                    Keeper ! {done, NextId, error, {W, CountedSince(Now), H, Hs}, Why},
                     exit(shutdown)
             end
     end
@@ -180,7 +182,7 @@ Begin = fun(Kind, Keeper, Query, Ctx, Start) ->
     Keeper ! {spent, erlang:monotonic_time() - Start, CountWork()},
     case Kind of
         process -> Query(Keeper, Ctx);
-        holder -> Work(Keeper), Holder(Keeper, Query, Ctx, new, none)
+        holder -> Work(Keeper), Holder(Keeper, Query, Ctx, new, 0, none)
     end
 end,
 Resident = fun(Keeper, Texts, Everything) ->
@@ -190,6 +192,7 @@ Resident = fun(Keeper, Texts, Everything) ->
         {error, Why} ->
             receive
                 {ask, AskId, _} ->
+                    CountWork(),
                     Spent = erlang:monotonic_time() - Start,
                     Keeper ! {done, AskId, error, {Spent, 0}, Why}
             end,
@@ -205,12 +208,17 @@ Wake = fun(Pid, Shield) ->
     try Shield =:= none orelse Shield(Pid) catch _:_ -> ok end,
     Pid ! {wake, beamtop}
 end,
+%% In the last place: what lives on keeps none of its arguments.
+Asleep = fun(Entry, Args) ->
+    receive {wake, beamtop} -> ok end,
+    apply(Entry, Args)
+end,
 Spawn = fun(Entry, Args, Options, Shield) ->
     case Shield of
         none ->
             spawn_opt(erlang, apply, [Entry, Args], Options);
         _ ->
-            Parts = [erlang, apply, [Parked, [Entry, Args]]],
+            Parts = [erlang, apply, [Asleep, [Entry, Args]]],
             Pid = spawn_opt(erlang, hibernate, Parts, Options),
             Wake(Pid, Shield),
             Pid
@@ -367,7 +375,7 @@ HandleOther = fun(Message, State) ->
             State;
         {renew, From, Ref, Kind, Dead} ->
             {Waiter_, Next} = Renewed(Kind, Dead, State),
-            From ! {Ref, Waiter_},
+            From ! {Ref, renewed, Waiter_},
             Next;
         {shade, Pid} ->
             Wake(Pid, ShieldOf(State)),

@@ -126,6 +126,19 @@ static void test_hostile(void **state)
     struct price p;
     price_init(&p, PER_SECOND, PLAIN);
     near(priced(&p, QUESTION_SYSTEM, "{{-5,-7,-1,{-2,-3}},-9,{-1,-1}}"), 0);
+    static const char *const huge[] = {
+        "{{1.0e308,1.0e308,1.0e308,{1.0e308,1.0e-308}},1.0e308,{1.0e308,1.0e-308}}",
+        "{{1.0e308,1.0e-308,0,{0,0}},1.0e308,{0,0}}",
+        "{{1.0e308,1},0,{0,0}}",
+    };
+    for (int coarse = 0; coarse < 2; coarse++) {
+        price_init(&p, coarse ? 1.0e-308 : PER_SECOND, coarse ? 0 : 1.0e308);
+        for (int i = 0; i < 20; i++) {
+            const double us = priced(&p, QUESTION_SYSTEM, huge[i % 3]);
+            if (!(us >= 0 && us <= 1e15))
+                fail_msg("%g of %s", us, huge[i % 3]);
+        }
+    }
     price_init(&p, -1, -1);
     near(priced(&p, QUESTION_SYSTEM, "{{20000,1000,0,{0,0}},0,{0,0}}"), 0);
 }

@@ -24,6 +24,12 @@ CountWork = fun() ->
     Did
 end,
 
+%% Reductions of an answer, whose query may have counted in between: those since so many.
+CountedSince = fun(Before) ->
+    CountWork(),
+    get(counted) - Before
+end,
+
 %% What the client needs to say what an answer cost (src/query/price.h): native time of a second,
 %% and of 1,000 reductions of compiled code that neither waits nor touches much memory: the least of
 %% a few bursts, each so short that a busy host hardly takes the core away in it.

@@ -25,7 +25,9 @@ Waiter = fun Waiter(Index, Calls, Left) ->
             Answer = try {ok, apply(Call, Args)} catch _:_ -> failed end,
             atomics:put(Slots, Index + 1, erlang:monotonic_time() - Since),
             atomics:put(Slots, Index, 0),
-            From ! {Ref, Index, Answer}
+            From ! {Ref, Index, Answer};
+        {free, Since} ->
+            atomics:compare_exchange(Slots, Index, Since, 0)
     end,
     case Left of
         1 ->
@@ -46,12 +48,25 @@ Renew = fun(Keeper, Kind, Dead, LeftMs) ->
     Ref = make_ref(),
     Keeper ! {renew, self(), Ref, Kind, Dead},
     receive
-        {Ref, none} -> none;
-        {Ref, Newer} -> put({waiter, Kind}, Newer), Newer
+        {Ref, renewed, none} -> none;
+        {Ref, renewed, Newer} -> put({waiter, Kind}, Newer), Newer
     after LeftMs -> none
     end
 end,
 
+%% Who takes a slot and is ended before it asks leaves it taken. So one that is out for long is
+%% given back: by its waiter, when that is not busy with it, or in place of one that is dead.
+LongTime = erlang:convert_time_unit(100, millisecond, native),
+GiveBack = fun(Pid, Index, Since) ->
+    case put({given_back, Index}, Since) of
+        Since -> ok;
+        _ -> Pid ! {free, Since}
+    end,
+    Ref = monitor(process, Pid),
+    receive {'DOWN', Ref, _, _, _} -> atomics:compare_exchange(Slots, Index, Since, 0)
+    after 0 -> demonitor(Ref, [flush])
+    end
+end,
 %% Asks one: {asked, Ref, Waiter, Since}, or {out, Since}.
 AskWaiter = fun({Pid, Index, _} = Waiter_, {_, Call, Args}) ->
     %% Never 0, which is one that is back.
@@ -62,6 +77,7 @@ AskWaiter = fun({Pid, Index, _} = Waiter_, {_, Call, Args}) ->
             Pid ! {{self(), Ref, Now}, Call, Args},
             {asked, Ref, Waiter_, Now};
         Since ->
+            Now - Since > LongTime andalso GiveBack(Pid, Index, Since),
             {out, Since}
     end
 end,
@@ -135,35 +151,48 @@ end,
 %% Where some are not.
 AskEach = fun(Keeper, Waiters, Calls, Start, Ms) ->
     Until = Start + erlang:convert_time_unit(Ms, millisecond, native),
+    Indexes = [Index || {Kind, _, _} <- Calls, {_, Index, _} <- [WaiterOf(Waiters, Kind)]],
+    Reported = [atomics:exchange(Slots, Index + 1, 0) || Index <- Indexes],
     Asked = [{Call, AskWaiter(WaiterOf(Waiters, Kind), Call)} || {Kind, _, _} = Call <- Calls],
     Answers = [TakeWaiter(Keeper, Waiters, Call, A, Start, Until) || {Call, A} <- Asked],
     Longest = [case atomics:get(Slots, Index) of
                    0 -> atomics:exchange(Slots, Index + 1, 0);
                    Since -> erlang:monotonic_time() - Since
-               end || {Kind, _, _} <- Calls, {_, Index, _} <- [WaiterOf(Waiters, Kind)]],
-    {Answers, lists:max(Longest)}
+               end || Index <- Indexes],
+    {Answers, lists:max(Reported ++ Longest)}
+end,
+%% Many at once, where all are back and alive: both are seen before a slot is taken, since to ask
+%% whether one lives may wait for it.
+AskMany = fun(Keeper, Waiters, Calls, Ms) ->
+    {Pids, Indexes, Lasts, _, _, Same, Zeros} = Waits = WaitsOf(Waiters, Calls),
+    IsReady = lists:all(fun erlang:is_process_alive/1, Pids)
+        andalso lists:zipwith(fun atomics:get/2, Same, Indexes) =:= Zeros,
+    %% Never 0, which is one that is back.
+    Now = erlang:monotonic_time() bor 1,
+    Reported = lists:max(lists:zipwith3(Exchange, Same, Lasts, Zeros)),
+    Out = case IsReady of
+        true -> lists:zipwith3(Exchange, Same, Indexes, lists:duplicate(length(Zeros), Now));
+        false -> none
+    end,
+    case Out of
+        Zeros ->
+            {Reported, AskAtOnce(Waits, Now, Ms + erlang:monotonic_time(millisecond))};
+        _ ->
+            %% Taken by another question just now. One that came back since then keeps its 0.
+            [atomics:compare_exchange(Slots, Index, Now, Since)
+             || Out =/= none, {Index, Since} <- lists:zip(Indexes, Out)],
+            erase(waits),
+            {Reported, AskEach(Keeper, Waiters, Calls, Now, Ms)}
+    end
 end,
 %% Does all of [{Kind, Function, Arguments}] side by side and waits for Ms at most. Value:
 %% {[{ok, Value} | failed | late], the longest that one of them waited since the last time in ms}.
 AllInTime = fun(Keeper, Waiters, Calls, Ms) ->
     DropLate(),
-    {Pids, Indexes, Lasts, _, _, Same, Zeros} = Waits = WaitsOf(Waiters, Calls),
-    %% Never 0, which is one that is back.
-    Now = erlang:monotonic_time() bor 1,
-    Reported = lists:max(lists:zipwith3(Exchange, Same, Lasts, Zeros)),
-    Taken = lists:duplicate(length(Zeros), Now),
-    Out = lists:zipwith3(Exchange, Same, Indexes, Taken),
-    {Answers, Longest} =
-        case Out =:= Zeros andalso lists:all(fun erlang:is_process_alive/1, Pids) of
-            true ->
-                AskAtOnce(Waits, Now, Ms + erlang:monotonic_time(millisecond));
-            false ->
-                %% One that came back since then keeps its 0.
-                [atomics:compare_exchange(Slots, Index, Now, Since)
-                 || {Index, Since} <- lists:zip(Indexes, Out)],
-                erase(waits),
-                AskEach(Keeper, Waiters, Calls, Now, Ms)
-        end,
+    {Reported, {Answers, Longest}} = case Calls of
+        [_] -> {0, AskEach(Keeper, Waiters, Calls, erlang:monotonic_time(), Ms)};
+        _ -> AskMany(Keeper, Waiters, Calls, Ms)
+    end,
     {Answers, erlang:convert_time_unit(max(Reported, Longest), native, millisecond)}
 end,
 %% Waiting for schedulers is not the work of a question: of each call no more is counted than it
