@@ -167,6 +167,7 @@ tests() ->
      {"facts are the node's own settings", fun facts_test/2},
      {"a helper that died is started again, one that dies again later", fun waiters_test/2},
      {"what is answered too late is dropped by the next question", fun too_late_test/2},
+     {"a call that was taken, and never asked, is asked again", fun taken_test/2},
      {"300,000 tables are counted", fun tables_test/2},
      {"leaders are the node's longest message queues, largest and busiest processes", fun leaders_test/2},
      {"mistakes, deadlines and heap limits are answered", fun failure_test/2},
@@ -903,6 +904,27 @@ too_late_test({Node, _}, K) ->
          {Holder, [{ok, Node}], {message_queue_len, 0}} = Ask({tables, fun erlang:node/0, []}, ?LONG_MS)
      end || _ <- lists:seq(1, 3)],
     K ! {drop, too_late}.
+
+%% A call that was taken by a question which ended before it asked: late once, and asked again.
+taken_test(_, K) ->
+    K ! {load, taken, <<"{[in_time], fun([], #{in_time := InTime}) ->"
+                        " Of = fun(Fun, Name) ->"
+                        "  {env, [Info]} = erlang:fun_info(Fun, env),"
+                        "  [Bindings | _] = [B || B <- tuple_to_list(Info), is_map(B) orelse is_list(B)],"
+                        "  case Bindings of #{} -> maps:get(Name, Bindings);"
+                        "                   _ -> orddict:fetch(Name, Bindings) end end,"
+                        " Slots = Of(Of(Of(Of(InTime, 'InTime'), 'AllInTime'), 'AskEach'), 'Slots'),"
+                        " 0 = atomics:get(Slots, 1),"
+                        " Ago = erlang:convert_time_unit(10, second, native),"
+                        " atomics:put(Slots, 1, erlang:monotonic_time() - Ago) end}.">>},
+    Memory = fun() ->
+        {ok, _, {system, _, _, _, Is, _, _, _, _, _, _}} = ask(K, system, {in, system, []}, ?LONG_MS),
+        Is
+    end,
+    wait(fun() -> Memory() =/= undefined end, ?LONG_MS),
+    wait(fun() -> element(1, ask(K, taken, [], ?LONG_MS)) =:= ok end, ?LONG_MS),
+    undefined = Memory(),
+    wait(fun() -> Memory() =/= undefined end, ?LONG_MS).
 
 %% More than our helper had room for.
 tables_test(_, _) ->
