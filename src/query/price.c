@@ -96,10 +96,8 @@ double price_of(struct price *p, enum question question, const struct work_repor
     /* Of those that are asked once there is no price to learn. */
     const bool once = question == QUESTION_MAILBOX || question == QUESTION_STATE;
     double native = report->known;
-    if (report->loaded.reductions > 0)
-        native += charge(p, &p->load, &report->loaded, TIMES_LOAD);
-    if (report->helpers.reductions > 0)
-        native += charge(p, &p->helpers[question], &report->helpers, TIMES_HELPERS);
+    native += charge(p, &p->load, &report->loaded, TIMES_LOAD);
+    native += charge(p, &p->helpers[question], &report->helpers, TIMES_HELPERS);
     native += once ? report->answer.wall
                    : charge(p, &p->answers[question], &report->answer, times_of(question));
     native += report->keeper_reductions * p->last / 1000;

@@ -3,7 +3,7 @@
 %% it; it lives as long as the connection to the client C and leaves nothing behind.
 %%
 %% Bindings: C, the client's pid; O, options (a map): worker_heap_bytes, the heap limit of a worker.
-%% Value: {keeper, Pid, Version}.
+%% Value: {keeper, Pid, Version, Prices}.
 %%
 %% This text is evaluated by erl_eval, so: funs are made once (each costs 200 us on OTP 23), values
 %% go through arguments rather than environments (an environment is copied at every spawn, and
@@ -148,7 +148,7 @@ HolderWords = 250000,
 Holder = fun Holder(Keeper, Query, Ctx, State, Counted, Pending) ->
     case Pending of
         none ->
-            CountWork();
+            ok;
         {AskId, Kind, Value, Wall, Helped, Helpers} ->
             Start = erlang:monotonic_time(),
             {_, Words} = process_info(self(), total_heap_size),
@@ -207,11 +207,6 @@ end,
 Wake = fun(Pid, Shield) ->
     try Shield =:= none orelse Shield(Pid) catch _:_ -> ok end,
     Pid ! {wake, beamtop}
-end,
-%% In the last place: what lives on keeps none of its arguments.
-Asleep = fun(Entry, Args) ->
-    receive {wake, beamtop} -> ok end,
-    apply(Entry, Args)
 end,
 Spawn = fun(Entry, Args, Options, Shield) ->
     case Shield of

@@ -106,8 +106,7 @@ Tell = fun({Ref, Answer, Start, Rest}, Words, CountWork, Coordinator) ->
     Coordinator ! {Ref, Answer, Memory, erlang:monotonic_time() - Start, CountWork()}
 end,
 %% Waits for one job, works, answers {Ref, Answer, Memory, Wall, Reductions}. Ends with its
-%% coordinator. Calling
-%% itself in the last place drops everything but the new state.
+%% coordinator. Calling itself in the last place drops everything but the new state.
 Serve = fun Serve(Coordinator, Work, Words, CountWork, State, Done) ->
     Done =:= none orelse Tell(Done, Words(State), CountWork, Coordinator),
     case Done of
@@ -344,14 +343,12 @@ SweepSmall = fun(Lasts, #{attr := Attr, first := First, rows := N} = Arg, Own, O
         _ -> Listed -- OwnNow()
     end,
     News = SweepAllOf(Pids, Attr),
-    Count = length(Pids),
     Olds = case First of
         true -> News;
-        false -> lists:zipwith3(fun maps:get/3, Pids, lists:duplicate(Count, Lasts),
-                                lists:duplicate(Count, {Attr, 0}))
+        false -> Looked(Pids, Lasts, {Attr, 0})
     end,
     Ranked = ets:match_spec_run(lists:zip3(Pids, Olds, News), SmallSpecOf(Arg)),
-    {Count, {Highest(Ranked, N), 0, [], []}, maps:from_list(lists:zip(Pids, News))}
+    {length(Pids), {Highest(Ranked, N), 0, [], []}, maps:from_list(lists:zip(Pids, News))}
 end,
 %% From one to the other, with the last values.
 Grown = fun(#{small := Lasts} = State) ->

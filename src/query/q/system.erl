@@ -21,12 +21,12 @@ Waiting = [{memory, fun erlang:memory/1, [Types]},
            {io, fun erlang:statistics/1, [io]},
            {wall, Wall, []}],
 
+-include("part/items.erl").
+
 %% {Answer, what the header gets of it}: of each kind, then where it is late.
 Answered = ets:match_spec_compile(
-    [{{memory, {ok, [{Type, list_to_atom("$" ++ integer_to_list(N))}
-                     || {Type, N} <- lists:zip(Types, lists:seq(1, length(Types)))]}},
-      [], [{list_to_tuple([list_to_atom("$" ++ integer_to_list(N))
-                           || N <- lists:seq(1, length(Types))])}]},
+    [{{memory, {ok, lists:zip(Types, Variables(1, Types))}}, [],
+      [{list_to_tuple(Variables(1, Types))}]},
      %% Not supported where the allocators are switched off.
      {{memory, '_'}, [], [undefined]},
      {{gc, {ok, {'$1', '$2', '_'}}}, [], [{{'$1', '$2'}}]},

@@ -5,12 +5,16 @@
 IdKeys = [registered_name, initial_call, group_leader]
     ++ [{dictionary, '$process_label'} || HasDictionaryKey, Otp >= 27],
 
+%% In the last place: what lives on keeps none of its arguments.
+Asleep = fun(Entry, Args) ->
+    receive {wake, beamtop} -> ok end,
+    apply(Entry, Args)
+end,
 %% For what spawns processes: a trace that follows new processes must not follow those.
 %% They sleep until the keeper has taken that off, which is asked for when a trace of ours stands;
 %% one that begins later finds them by their links.
 Parked = fun(Entry, Args) ->
-    receive {wake, beamtop} -> ok end,
-    apply(Entry, Args),
+    Asleep(Entry, Args),
     CountWork()
 end,
 SpawnOwn = fun(Entry, Args, Options) ->

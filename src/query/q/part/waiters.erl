@@ -134,66 +134,71 @@ WaitsOf = fun(Waiters, Calls) ->
             Waits
     end
 end,
-%% Where all of them are back: asks them natively. Value: as below, in native time.
+%% Where all of them are taken: asks them natively. Value: as below, in native time.
 AskAtOnce = fun({Pids, Indexes, Lasts, Functions, Arguments, Same, Zeros}, Now, Until) ->
+    Reported = lists:zipwith3(Exchange, Same, Lasts, Zeros),
     Ref = make_ref(),
     Heads = lists:duplicate(length(Pids), {self(), Ref, Now}),
     lists:zipwith(fun erlang:send/2, Pids, lists:zip3(Heads, Functions, Arguments)),
     Answers = [receive {Ref, Index, Answer} -> Answer
                after max(0, Until - erlang:monotonic_time(millisecond)) -> late
                end || Index <- Indexes],
-    {Answers,
-     case lists:member(late, Answers) of
-         true -> erlang:monotonic_time() - Now;
-         false -> lists:max(lists:zipwith3(Exchange, Same, Lasts, Zeros))
-     end}
+    Longest = case lists:member(late, Answers) of
+        true -> [erlang:monotonic_time() - Now];
+        false -> lists:zipwith3(Exchange, Same, Lasts, Zeros)
+    end,
+    {Answers, lists:max(Reported ++ Longest)}
 end,
 %% Where some are not.
 AskEach = fun(Keeper, Waiters, Calls, Start, Ms) ->
     Until = Start + erlang:convert_time_unit(Ms, millisecond, native),
-    Indexes = [Index || {Kind, _, _} <- Calls, {_, Index, _} <- [WaiterOf(Waiters, Kind)]],
-    Reported = [atomics:exchange(Slots, Index + 1, 0) || Index <- Indexes],
-    Asked = [{Call, AskWaiter(WaiterOf(Waiters, Kind), Call)} || {Kind, _, _} = Call <- Calls],
+    Those = [WaiterOf(Waiters, Kind) || {Kind, _, _} <- Calls],
+    Reported = [atomics:exchange(Slots, Index + 1, 0) || {_, Index, _} <- Those],
+    Asked = [{Call, AskWaiter(Waiter_, Call)} || {Waiter_, Call} <- lists:zip(Those, Calls)],
     Answers = [TakeWaiter(Keeper, Waiters, Call, A, Start, Until) || {Call, A} <- Asked],
     Longest = [case atomics:get(Slots, Index) of
                    0 -> atomics:exchange(Slots, Index + 1, 0);
                    Since -> erlang:monotonic_time() - Since
-               end || Index <- Indexes],
+               end || {_, Index, _} <- Those],
     {Answers, lists:max(Reported ++ Longest)}
+end,
+%% Takes all slots, or none where another question has taken one just now: it gets back what it had,
+%% and one that came back since then keeps its 0.
+TakeAll = fun({_, Indexes, _, _, _, Same, Zeros}, Now) ->
+    case lists:zipwith3(Exchange, Same, Indexes, lists:duplicate(length(Zeros), Now)) of
+        Zeros ->
+            true;
+        Out ->
+            [atomics:compare_exchange(Slots, Index, Now, Since)
+             || {Index, Since} <- lists:zip(Indexes, Out)],
+            false
+    end
 end,
 %% Many at once, where all are back and alive: both are seen before a slot is taken, since to ask
 %% whether one lives may wait for it.
 AskMany = fun(Keeper, Waiters, Calls, Ms) ->
-    {Pids, Indexes, Lasts, _, _, Same, Zeros} = Waits = WaitsOf(Waiters, Calls),
+    {Pids, Indexes, _, _, _, Same, Zeros} = Waits = WaitsOf(Waiters, Calls),
     IsReady = lists:all(fun erlang:is_process_alive/1, Pids)
         andalso lists:zipwith(fun atomics:get/2, Same, Indexes) =:= Zeros,
     %% Never 0, which is one that is back.
     Now = erlang:monotonic_time() bor 1,
-    Reported = lists:max(lists:zipwith3(Exchange, Same, Lasts, Zeros)),
-    Out = case IsReady of
-        true -> lists:zipwith3(Exchange, Same, Indexes, lists:duplicate(length(Zeros), Now));
-        false -> none
-    end,
-    case Out of
-        Zeros ->
-            {Reported, AskAtOnce(Waits, Now, Ms + erlang:monotonic_time(millisecond))};
-        _ ->
-            %% Taken by another question just now. One that came back since then keeps its 0.
-            [atomics:compare_exchange(Slots, Index, Now, Since)
-             || Out =/= none, {Index, Since} <- lists:zip(Indexes, Out)],
+    case IsReady andalso TakeAll(Waits, Now) of
+        true ->
+            AskAtOnce(Waits, Now, Ms + erlang:monotonic_time(millisecond));
+        false ->
             erase(waits),
-            {Reported, AskEach(Keeper, Waiters, Calls, Now, Ms)}
+            AskEach(Keeper, Waiters, Calls, Now, Ms)
     end
 end,
 %% Does all of [{Kind, Function, Arguments}] side by side and waits for Ms at most. Value:
 %% {[{ok, Value} | failed | late], the longest that one of them waited since the last time in ms}.
 AllInTime = fun(Keeper, Waiters, Calls, Ms) ->
     DropLate(),
-    {Reported, {Answers, Longest}} = case Calls of
-        [_] -> {0, AskEach(Keeper, Waiters, Calls, erlang:monotonic_time(), Ms)};
+    {Answers, Longest} = case Calls of
+        [_] -> AskEach(Keeper, Waiters, Calls, erlang:monotonic_time(), Ms);
         _ -> AskMany(Keeper, Waiters, Calls, Ms)
     end,
-    {Answers, erlang:convert_time_unit(max(Reported, Longest), native, millisecond)}
+    {Answers, erlang:convert_time_unit(Longest, native, millisecond)}
 end,
 %% Waiting for schedulers is not the work of a question: of each call no more is counted than it
 %% takes without.

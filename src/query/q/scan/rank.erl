@@ -8,11 +8,11 @@ Ask = fun(Pids, Item) ->
     lists:zipwith(ProcessInfo, Pids, lists:duplicate(length(Pids), Item))
 end,
 
-%% What a map has of each, or `undefined`. Not by map_get in a match specification, which copies the
+%% What a map has of each, or Default. Not by map_get in a match specification, which copies the
 %% map for each that matches.
-Looked = fun(Keys, Map) ->
+Looked = fun(Keys, Map, Default) ->
     N = length(Keys),
-    lists:zipwith3(fun maps:get/3, Keys, lists:duplicate(N, Map), lists:duplicate(N, undefined))
+    lists:zipwith3(fun maps:get/3, Keys, lists:duplicate(N, Map), lists:duplicate(N, Default))
 end,
 
 Run = fun(List, Spec) ->

@@ -55,12 +55,12 @@ LabelsOfRows = fun(Infos, Spec, LabelText) ->
             lists:duplicate(length(Infos), undefined);
         Labels ->
             Terms = lists:delete(undefined, lists:usort(Labels)),
-            Looked(Labels, maps:from_list([{Term, LabelText(Term)} || Term <- Terms]))
+            Looked(Labels, maps:from_list([{Term, LabelText(Term)} || Term <- Terms]), undefined)
     end
 end,
 IdsOf = fun(Pids, Infos, {LeaderSpec, LabelSpec, IdSpec}, Calls, Apps, LabelText) ->
-    Applications = Looked(ets:match_spec_run(Infos, LeaderSpec), Apps),
-    Parts = lists:zip3(Looked(Pids, Calls), Applications,
+    Applications = Looked(ets:match_spec_run(Infos, LeaderSpec), Apps, undefined),
+    Parts = lists:zip3(Looked(Pids, Calls, undefined), Applications,
                        LabelsOfRows(Infos, LabelSpec, LabelText)),
     ets:match_spec_run(lists:zip(Infos, Parts), IdSpec)
 end,
@@ -77,7 +77,7 @@ Still = ets:match_spec_compile(
     [{{'$1', {current_function, '$2'}, '$2'}, [], ['$1']},
      {{'$1', {current_function, {erlang, hibernate, 3}}, '_'}, [], ['$1']}]),
 StillOf = fun(Pids, Calls) ->
-    Known = lists:zipwith(fun maps:get/2, Pids, lists:duplicate(length(Pids), Calls)),
+    Known = Looked(Pids, Calls, undefined),
     ets:match_spec_run(lists:zip3(Pids, Ask(Pids, current_function), Known), Still)
 end,
 BehindOf = fun(Pids, CallsBehind) ->
@@ -159,7 +159,7 @@ ReadRows = fun(Ranked, Others, Items, {Calls0, Supervisors0}, Apps, Ctx) ->
     {Supervisors, Above} = case HasSupervisor of
         true ->
             Of = SupervisorsOf(Pids, Supervisors0, Ctx),
-            {Of, lists:zipwith(fun maps:get/2, Pids, lists:duplicate(length(Pids), Of))};
+            {Of, Looked(Pids, Of, undefined)};
         false ->
             {#{}, Nothing}
     end,
