@@ -1,8 +1,9 @@
 %% SPDX-License-Identifier: GPL-3.0-or-later
 %% The load that test_sample.sh samples: known work in one process. Files in the directory are how the
 %% script asks; each is deleted when it is done:
-%%   chain  chain_main/0 -> f1/1 -> f2/1 -> f3/1, which calls leaf_a/2 for three quarters of its time
-%%          and leaf_b/2 for one
+%%   chain  chain_main/0 -> f1/1 -> f2/1 -> f3/1, which calls leaf_a/2 for some three quarters of its
+%%          time and leaf_b/2 for one. How fast equal code runs depends on where it is: `shares` has
+%%          what both take here
 %%   copy   copy_loop/2 calls copier/2, which sends a list of 2,000 tuples and waits for the answer
 %%   gc     gc_work/1 builds 5,000 tuples again and again beside a live list of 200,000
 %%   nat    nat/1 is erlang:phash2(binary:copy(…)), called by a chain of body calls
@@ -37,7 +38,7 @@ watch(Dir, Running) ->
 
 orders() ->
     [{"still", fun(_, R) -> [begin unlink(P), exit(P, kill) end || P <- R], [] end},
-     {"chain", runs(fun() -> chain_main() end)},
+     {"chain", fun(Dir, R) -> times(Dir), (runs(fun() -> chain_main() end))(Dir, R) end},
      {"named", runs(fun() -> register(sample_worker, self()), chain_main() end)},
      {"copy", runs(fun() -> copy() end)},
      {"gc", runs(fun() -> gc_work(lists:seq(1, 200000)) end)},
@@ -62,8 +63,26 @@ runs(Work) ->
         [P | R]
     end.
 
+%% The shares of leaf_a/2 and leaf_b/2, by the median time for a turn of each in 10,000 rounds: what
+%% else has the processor is in a few of them.
+times(Dir) ->
+    Round = fun(N) ->
+        Start = erlang:monotonic_time(),
+        leaf_a(3 * N, 0),
+        Between = erlang:monotonic_time(),
+        leaf_b(N, 0),
+        {(Between - Start) / N, (erlang:monotonic_time() - Between) / N}
+    end,
+    {As, Bs} = lists:unzip([Round(length_of_round()) || _ <- lists:seq(1, 10000)]),
+    [A, B] = [lists:nth(5000, lists:sort(Times)) || Times <- [As, Bs]],
+    ok = file:write_file(filename:join(Dir, "shares"), io_lib:format("~.4f ~.4f~n", [A / (A + B), B / (A + B)])).
+
+%% Samples come at equal distances, and would see rounds of equal length at the same places again and
+%% again.
+length_of_round() -> 500 + erlang:system_time() band 1023.
+
 %% Each call has work behind it, so that its frame stays.
-chain_main() -> f1(1000), chain_main().
+chain_main() -> f1(length_of_round()), chain_main().
 f1(N) -> A = f2(N), A + 1.
 f2(N) -> A = f3(N), A + 2.
 f3(N) -> A = leaf_a(3 * N, 0), B = leaf_b(N, 0), A + B.

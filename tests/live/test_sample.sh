@@ -73,7 +73,8 @@ finds_known_shares() {
         return
     fi
     holds '.[0].samples >= 50 and .[0].lost * 100 <= .[0].samples' &&
-        has_share leaf_a/2 0.75 && has_share leaf_b/2 0.25 || return 1
+        read -r share_a share_b <"$dir/shares" && has_share leaf_a/2 "$share_a" && has_share leaf_b/2 "$share_b" ||
+        return 1
     worker=$(cat "$dir/worker")
     holds ".[0].processes[0].pid == \"$worker\" and (.[0].processes[0].share > 0.5)" || return 1
     jq -r '"# \(.samples) samples, \(.complete) complete, \(.moved_on) moved on, \(.unresolved) unresolved"' \
