@@ -524,7 +524,7 @@ EXTRA_DIST += tests/live/names_load.erl
 LIVE_TESTS += tests/live/test_healthy.sh
 EXTRA_DIST += tests/live/faults.erl
 LIVE_TESTS += tests/live/test_trace_controls.sh
-EXTRA_DIST += tests/live/calls_load.erl tests/live/findings_load.erl
+EXTRA_DIST += tests/live/calls_load.erl tests/live/findings_load.erl tests/live/idle_load.erl
 EXTRA_DIST += tests/live/healthy_load.erl
 EXTRA_DIST += tests/live/shop_cart.erl tests/live/batch_load.erl
 EXTRA_DIST += tests/live/late_load.erl tests/live/million_load.erl
@@ -533,7 +533,8 @@ EXTRA_DIST += tests/live/calls_live.erl tests/live/preflights.erl tests/live/tra
 LIVE_TESTS += tests/live/test_trace_caps.sh tests/live/test_trace_slow.sh
 EXTRA_DIST += tests/live/proxy.erl tests/live/trace_caps.erl tests/live/trace_slow.erl
 TMUX_TESTS = tests/tmux/test_act.sh tests/tmux/test_replay.sh tests/tmux/test_life.sh tests/tmux/test_link.sh tests/tmux/test_look.sh tests/tmux/test_trace.sh
-TMUX_TESTS += tests/tmux/test_findings.sh tests/tmux/test_record.sh tests/tmux/test_spans.sh tests/tmux/test_views.sh
+TMUX_TESTS += tests/tmux/test_findings.sh tests/tmux/test_idle.sh tests/tmux/test_record.sh \
+	tests/tmux/test_spans.sh tests/tmux/test_views.sh
 TESTS += tests/scripts.sh $(LIVE_TESTS) $(TMUX_TESTS)
 
 # ---- bench: figures beside their goals, never part of `make check`. BENCH: calls, cheap,

@@ -182,7 +182,8 @@ struct model *model_new(void)
     journal_init(&m->journal);
     m->link = LINK_CONNECTING;
     m->cost = (struct tick_cost){.target_us = NAN, .bytes = NAN, .share = NAN};
-    m->asked_s = m->real_s = m->budget = NAN;
+    m->interval =
+        (struct interval_info){.asked_s = NAN, .real_s = NAN, .budget = NAN, .why = m->why};
     return m;
 }
 
@@ -238,13 +239,11 @@ void model_set_cost(struct model *m, const struct tick_cost *cost)
     m->cost = *cost;
 }
 
-void model_set_interval(struct model *m, double asked_s, double real_s, double budget,
-                        const char *why_stretched)
+void model_set_interval(struct model *m, const struct interval_info *interval)
 {
-    m->asked_s = asked_s;
-    m->real_s = real_s;
-    m->budget = budget;
-    snprintf(m->why, sizeof m->why, "%s", why_stretched ? why_stretched : "");
+    m->interval = *interval;
+    snprintf(m->why, sizeof m->why, "%s", interval->why ? interval->why : "");
+    m->interval.why = m->why;
 }
 
 void model_journal(struct model *m, int64_t wall_us, bool trouble, const char *fmt, ...)
@@ -301,7 +300,7 @@ const struct tick_cost *model_cost(const struct model *m)
 
 struct interval_info model_interval(const struct model *m)
 {
-    return (struct interval_info){m->asked_s, m->real_s, m->budget, m->why};
+    return m->interval;
 }
 
 size_t model_journal_len(const struct model *m)

@@ -53,8 +53,8 @@ struct model {
     enum link_state link;
     char link_text[240];
     struct tick_cost cost;
-    double asked_s, real_s, budget;
-    char why[240];
+    struct interval_info interval;
+    char why[240]; /* of the interval */
 };
 
 /* How an answer was asked for, and when it came. */

@@ -497,7 +497,7 @@ static void between(struct screen *s, struct model *m, enum world world)
     struct want want = {0};
     screen_want(s, &want);
     assert_true(want.needs & NEED_ROWS);
-    model_set_interval(m, 1.0, 16.0, 0.02, "scan every 16 s");
+    model_set_interval(m, &(struct interval_info){1.0, 16.0, 0.02, .why = "scan every 16 s"});
     world_between(m, world, &want, 14);
     screen_update(s);
 }

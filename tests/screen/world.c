@@ -291,9 +291,10 @@ struct model *world_new(enum world world)
     }
     give_node(m, world);
     model_set_link(m, LINK_LIVE, "");
-    model_set_interval(m, 1.0, 1.0, 0.02, "");
+    model_set_interval(m, &(struct interval_info){1.0, 1.0, 0.02, .why = ""});
     if (world == WORLD_SMALL)
-        model_set_interval(m, 1.0, 2.4, 0.02, "memory of every process");
+        model_set_interval(
+            m, &(struct interval_info){1.0, 2.4, 0.02, .why = "memory of every process"});
     model_set_cost(m, &(struct tick_cost){.target_us = 3100, .bytes = 6348, .share = 0.0031});
     for (int tick = 1; tick <= (world == WORLD_SMALL ? 1 : 300); tick++) {
         if (tick == 250)

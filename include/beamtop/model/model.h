@@ -60,10 +60,15 @@ void model_show_recorded(struct model *m, const struct want_scan *shown, model_r
 
 /* The link's state and words for a person; LINK_LOST puts a gap into every history. */
 void model_set_link(struct model *m, enum link_state state, const char *text);
-/* Cost of the tick that just ended; why_stretched is "" when the interval is as asked for. */
-void model_set_cost(struct model *m, const struct tick_cost *cost);
-void model_set_interval(struct model *m, double asked_s, double real_s, double budget,
-                        const char *why_stretched);
+void model_set_cost(struct model *m,
+                    const struct tick_cost *cost); /* of the tick that just ended */
+/* How far apart ticks are, and why no nearer. */
+struct interval_info {
+    double asked_s, real_s, budget;
+    const char *why; /* the cost that stretches it; "" or NULL: none */
+    bool idle;       /* further apart since the node does nothing */
+};
+void model_set_interval(struct model *m, const struct interval_info *interval); /* copied */
 void model_journal(struct model *m, int64_t wall_us, bool trouble, const char *fmt, ...)
     ATTR_PRINTF(4, 5);
 /* Seconds to add to UTC for times that are shown to a person. */
@@ -88,10 +93,6 @@ QUESTION_ANSWERS(MODEL_GETTER)
 const struct ring *model_history(const struct model *m, enum history_line line);
 enum link_state model_link(const struct model *m, const char **text);
 const struct tick_cost *model_cost(const struct model *m);
-struct interval_info {
-    double asked_s, real_s, budget;
-    const char *why;
-};
 struct interval_info model_interval(const struct model *m);
 size_t model_journal_len(const struct model *m);
 const struct journal_entry *model_journal_at(const struct model *m, size_t age); /* 0: newest */

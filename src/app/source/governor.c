@@ -14,6 +14,9 @@
    stands still says nothing of an incident. */
 #define HEADER_MAX_S 2.0
 
+/* Ticks of an idle node, in intervals; no further apart than the header may be. */
+#define IDLE_INTERVALS 2.0
+
 /* Whatever the header costs, the others get this share of the budget. */
 #define OTHERS_MIN_SHARE 0.25
 
@@ -121,6 +124,20 @@ static void plan_together(const struct governor *g, unsigned questions, struct g
         say_capped(wanted_s, plan);
 }
 
+static double header_most_s(const struct governor *g)
+{
+    return g->interval_s > HEADER_MAX_S ? g->interval_s : HEADER_MAX_S;
+}
+
+/* How far apart ticks are that cost nothing. */
+static double nearest_s(const struct governor *g)
+{
+    double idle_s = g->interval_s * IDLE_INTERVALS, most_s = header_most_s(g);
+    if (!g->idle)
+        return g->interval_s;
+    return idle_s < most_s ? idle_s : most_s;
+}
+
 /* What is left for the others where the rows are asked between two scans. */
 static double left_beside_rows(const struct governor *g, double rows_s, double left_us)
 {
@@ -143,10 +160,10 @@ void governor_plan(const struct governor *g, unsigned questions, struct governor
     double others_us = cost_of(g, questions & ~seldom_mask, &plan->costliest);
     double budget_us = g->budget * 1e6; /* per second */
     double header_us = g->cost_us[QUESTION_SYSTEM];
-    double header_most_s = g->interval_s > HEADER_MAX_S ? g->interval_s : HEADER_MAX_S;
-    plan->header_s = interval_of(header_us, budget_us * (1 - OTHERS_MIN_SHARE), g->interval_s);
-    if (plan->header_s > header_most_s)
-        plan->header_s = header_most_s;
+    double interval_s = nearest_s(g), most_s = header_most_s(g);
+    plan->header_s = interval_of(header_us, budget_us * (1 - OTHERS_MIN_SHARE), interval_s);
+    if (plan->header_s > most_s)
+        plan->header_s = most_s;
 
     double left_us = budget_us - header_us / plan->header_s;
     if (left_us < budget_us * OTHERS_MIN_SHARE)
@@ -154,15 +171,16 @@ void governor_plan(const struct governor *g, unsigned questions, struct governor
     plan->seldom_s = interval_of(seldom_us, left_us * SELDOM_SHARE, plan->header_s);
     left_us -= seldom_us / plan->seldom_s;
     plan->others_s = interval_of(others_us, left_us, plan->header_s);
-    if (wants_rows && plan->others_s > header_most_s) {
-        plan->rows_s = header_most_s;
+    if (wants_rows && plan->others_s > most_s) {
+        plan->rows_s = most_s;
         plan->others_s =
             interval_of(others_us, left_beside_rows(g, plan->rows_s, left_us), plan->header_s);
     }
-    if (plan->others_s >= g->interval_s * WORTH_SAYING) {
+    plan->idle = interval_s > g->interval_s && plan->others_s <= interval_s;
+    if (plan->others_s >= interval_s * WORTH_SAYING) {
         plan->second_s = plan->others_s * SECOND_INTERVALS;
         say_why(g, plan->others_s, plan);
-    } else if (plan->seldom_s >= g->interval_s * WORTH_SAYING) {
+    } else if (plan->seldom_s >= interval_s * WORTH_SAYING) {
         plan->costliest = seldom;
         say_why(g, plan->seldom_s, plan);
     }

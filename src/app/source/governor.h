@@ -8,7 +8,9 @@
  * cost more, they are asked less often, all stretched alike. Those whose answers seldom change
  * have a pace of their own, and get out of the others' way. While scans are further apart than
  * the header may be, the rows shown are asked again in between, as often as the header at the
- * most expensive; they may take half of what the others had. */
+ * most expensive; they may take half of what the others had.
+ *
+ * A node that does nothing has nothing to show: it is asked half as often, though every 2 s. */
 #ifndef BEAMTOP_APP_SOURCE_GOVERNOR_H
 #define BEAMTOP_APP_SOURCE_GOVERNOR_H
 
@@ -25,7 +27,8 @@ struct governor {
     double budget;     /* share of one scheduler, 0.02 = 2 % */
     double
         most_s; /* together: never further apart, whatever it costs; 0: as far as the budget says */
-    bool together;             /* the header's question is asked with the others, not more often */
+    bool together; /* the header's question is asked with the others, not more often */
+    bool idle;     /* the node does nothing, by its last answers; not where `together` */
     double cost_us[QUESTIONS]; /* smoothed cost of one answer; 0: not known yet */
     unsigned begun; /* questions that were answered since the beginning: the first answer paid for
                        parsing */
@@ -38,7 +41,8 @@ struct governor_plan {
     double rows_s;           /* how often the rows shown are, between two scans; 0: never */
     enum question costliest; /* of those that are stretched, the one that costs most */
     double second_s;         /* when the others are asked again after the first time */
-    char why[160];           /* "" when nothing is stretched */
+    char why[160];           /* "" when nothing is stretched by its cost */
+    bool idle;               /* all are as far apart as the node is idle, and no further */
 };
 
 void governor_init(struct governor *g, double interval_s, double budget);

@@ -40,6 +40,8 @@ void live_reset_tick(struct live *l)
     l->spent_next = 0;
     l->first_spent_ms = 0;
     l->rows_due_ms = 0;
+    l->idle_answers = 0;
+    l->governor.idle = false;
     memset(l->spent, 0, sizeof l->spent);
 }
 
@@ -126,8 +128,8 @@ static void end_tick(struct live *l)
     }
     l->stretched = *plan.why != '\0';
     model_set_cost(l->model, &l->cost);
-    model_set_interval(l->model, l->governor.interval_s, plan.others_s, l->governor.budget,
-                       plan.why);
+    model_set_interval(l->model, &(struct interval_info){l->governor.interval_s, plan.others_s,
+                                                         l->governor.budget, plan.why, plan.idle});
     if (l->handlers.on_tick)
         l->handlers.on_tick(l->arg);
 }
@@ -380,6 +382,28 @@ static void judge_labels(struct live *l, const struct answer *a, struct error *e
     tell_filter(l);
 }
 
+/* Idle: others use some milliseconds of a scheduler per second. Native code counts few reductions:
+   the use of each scheduler must be small too, where it is known. */
+#define IDLE_REDUCTIONS_PER_S 200000.0
+#define IDLE_USE 0.05
+/* So many answers in a row say so; one that does not ends it. */
+#define IDLE_ANSWERS 5u
+
+static bool is_idle(const struct system_sample *s)
+{
+    for (size_t i = 0; i < s->n_schedulers; i++)
+        if (s->schedulers[i].use > IDLE_USE)
+            return false;
+    return s->reductions_per_s - s->own_reductions_per_s < IDLE_REDUCTIONS_PER_S;
+}
+
+static void look_for_work(struct live *l)
+{
+    const struct system_sample *s = model_system(l->model);
+    l->idle_answers = s && is_idle(s) ? l->idle_answers + 1 : 0;
+    l->governor.idle = l->idle_answers >= IDLE_ANSWERS;
+}
+
 /* What a scan waits for a process that does not yield is none of its work, but looks like it. */
 #define LATE_MS 200
 
@@ -438,8 +462,10 @@ static void on_answer(void *arg, const struct answer *answer)
             }
         }
         model_set_link(l->model, LINK_LIVE, "");
-        if (question == QUESTION_SYSTEM)
+        if (question == QUESTION_SYSTEM) {
+            look_for_work(l);
             space_out(l);
+        }
     } else if (err.code == ERR_TIMEOUT && question == QUESTION_SYSTEM) {
         note_silence(l);
     }

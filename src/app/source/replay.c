@@ -74,8 +74,8 @@ int replay_open(struct replay **out, const char *path, struct model *model, stru
     r->calls = replay_calls_new();
     r->samples = replay_samples_new();
     model_set_link(model, LINK_LIVE, "");
-    model_set_interval(model, recording_info(recording)->interval_s,
-                       recording_info(recording)->interval_s, NAN, "");
+    double interval_s = recording_info(recording)->interval_s;
+    model_set_interval(model, &(struct interval_info){interval_s, interval_s, NAN, .why = ""});
     int64_t last = recording_last_answer(recording, question_name(QUESTION_SCAN), INT64_MAX);
     r->first = recording_first_answers(recording);
     r->first = r->first > 0 ? r->first : 1;

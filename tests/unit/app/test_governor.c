@@ -254,12 +254,51 @@ static void test_together(void **state)
     }
 }
 
+/* Half as often, never further apart than the header may be; costs stretch it as they do else. */
+static const struct {
+    const char *name;
+    double interval_s, scan_us, header_s, others_s;
+    bool idle, says_why;
+} idle_rows[] = {
+    {"twice the interval", 1, 3000, 2, 2, true, false},
+    {"also of a short one", 0.25, 3000, 0.5, 0.5, true, false},
+    {"to 2 s", 1.5, 3000, 2, 2, true, false},
+    {"not of a longer one", 5, 3000, 5, 5, false, false},
+    {"by its cost it is further apart", 1, 95000, 2, 4.871794871794872, false, true},
+};
+
+static void test_idle(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(idle_rows); i++) {
+        struct governor g;
+        struct governor_plan plan;
+        governor_init(&g, idle_rows[i].interval_s, 0.02);
+        note(&g, QUESTION_SYSTEM, 1000);
+        note(&g, QUESTION_SCAN, idle_rows[i].scan_us);
+        g.idle = true;
+        governor_plan(&g, SYSTEM | SCAN, &plan);
+        if (fabs(plan.header_s - idle_rows[i].header_s) > 1e-6 ||
+            fabs(plan.others_s - idle_rows[i].others_s) > 1e-6 || plan.idle != idle_rows[i].idle ||
+            (plan.why[0] != '\0') != idle_rows[i].says_why)
+            fail_msg("%s: header %g s, others %g s, %s", idle_rows[i].name, plan.header_s,
+                     plan.others_s, plan.why);
+        g.together = true;
+        governor_plan(&g, SYSTEM | SCAN, &plan);
+        assert_false(plan.idle);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plan),           cmocka_unit_test(test_opening),
-        cmocka_unit_test(test_seldom),         cmocka_unit_test(test_rows_between),
-        cmocka_unit_test(test_budget_is_kept), cmocka_unit_test(test_costs_are_smoothed),
+        cmocka_unit_test(test_plan),
+        cmocka_unit_test(test_idle),
+        cmocka_unit_test(test_opening),
+        cmocka_unit_test(test_seldom),
+        cmocka_unit_test(test_rows_between),
+        cmocka_unit_test(test_budget_is_kept),
+        cmocka_unit_test(test_costs_are_smoothed),
         cmocka_unit_test(test_together),
     };
     return cmocka_run_group_tests_name("governor", tests, NULL, NULL);
