@@ -23,7 +23,8 @@ start(Dir, _Code) ->
     ok.
 
 begin_load(Dir) ->
-    ok = file:write_file(filename:join(Dir, "pid.new"), integer_to_list(depth(15, ?LEAST_MS))),
+    put(depth, depth(15)),
+    ok = file:write_file(filename:join(Dir, "pid.new"), integer_to_list(get(depth))),
     ok = file:rename(filename:join(Dir, "pid.new"), filename:join(Dir, "pid")),
     receive after 100 -> ok end,
     put(stuck, spawn(fun() -> ok end)),
@@ -37,11 +38,10 @@ compare(Depth) ->
     A = shared(Depth),
     true = A == shared(Depth).
 
-%% So deep that it takes long enough as things are now. Beside other programs the same depth would
-%% take many times as long, and whatever waits for a scheduler would miss its deadline.
-depth(N, LeastMs) ->
+%% So deep that it takes long enough as things are now: where `stick` begins.
+depth(N) ->
     case min(took(N), took(N)) of
-        Ms when Ms < LeastMs -> depth(N + 1, LeastMs);
+        Ms when Ms < ?LEAST_MS -> depth(N + 1);
         _ -> N
     end.
 
@@ -53,9 +53,9 @@ took(N) ->
 loop(Dir, Baseline) ->
     [asked(Dir, Name, fun() ->
                end_stuck(),
-               Depth = depth(15, LeastMs),
+               Depth = get(depth),
                Until = erlang:monotonic_time(millisecond) + ?MOST_MS,
-               put(stuck, spawn_opt(fun() -> stick(Depth, PauseMs, Until) end, [{scheduler, 2}]))
+               put(stuck, spawn_opt(fun() -> stick(Depth, LeastMs, PauseMs, Until) end, [{scheduler, 2}]))
            end) || {Name, PauseMs, LeastMs} <- [{"stuck", 250, ?LEAST_MS},
                                         {"stuck_always", often, ?LEAST_ALWAYS_MS}]],
     asked(Dir, "free", fun end_stuck/0),
@@ -69,11 +69,17 @@ end_stuck() ->
     exit(Pid, kill),
     receive {'DOWN', Gone, process, Pid, _} -> ok end.
 
-%% A comparison takes no reductions: without a pause the next one would follow at once.
-stick(Depth, PauseMs, Until) ->
-    compare(Depth),
+%% A comparison takes no reductions: without a pause the next one would follow at once. Beside other
+%% programs the same depth takes many times as long, and whatever waits for a scheduler would miss its
+%% deadline: each comparison says how deep the next one is.
+stick(Depth, LeastMs, PauseMs, Until) ->
+    Next = case took(Depth) of
+        Ms when Ms < LeastMs -> Depth + 1;
+        Ms when Ms > 3 * LeastMs -> Depth - 1;
+        _ -> Depth
+    end,
     receive after case PauseMs of often -> rand:uniform(15); _ -> PauseMs end -> ok end,
-    erlang:monotonic_time(millisecond) > Until orelse stick(Depth, PauseMs, Until).
+    erlang:monotonic_time(millisecond) > Until orelse stick(Next, LeastMs, PauseMs, Until).
 
 asked(Dir, Name, Do) ->
     File = filename:join(Dir, Name),
