@@ -15,7 +15,10 @@ load(Root, {What, N}) ->
     Keeper = queries:connect(Node),
     [queries:load(Keeper, Name) || Name <- [growth, leaders]],
     io:format("~s, ~w ~s~n", [rpc:call(Node, erlang, system_info, [otp_release]), N, What]),
-    [figures(Node, Keeper, Name, Arg) || {Name, Arg} <- [{growth, #{}}, {leaders, #{most => 10}}]],
+    Rows = lists:sublist(rpc:call(Node, erlang, processes, []), 40),
+    [figures(Node, Keeper, Called, Name, Arg)
+     || {Called, Name, Arg} <- [{"growth", growth, #{}}, {"leaders", leaders, #{most => 10}},
+                                {"leaders with rows of a scan", leaders, #{most => 10, busiest => Rows}}]],
     queries:stop_target(Target).
 
 make(processes) -> "[spawn(erlang, hibernate, [timer, sleep, [infinity]]) || _ <- lists:seq(1, N)], ok.";
@@ -24,7 +27,7 @@ make(tables) -> "spawn(fun() -> [ets:new(bench, []) || _ <- lists:seq(1, N)], ti
 make(atoms) -> "[list_to_atom(integer_to_list(I)) || I <- lists:seq(1, N)], ok.".
 
 %% The largest of some, and the first, which has nothing to compare with.
-figures(Node, Keeper, Name, Arg) ->
+figures(Node, Keeper, Called, Name, Arg) ->
     Watch = watch(Node),
     Costs = [Us || _ <- lists:seq(1, ?ASKS),
                    {ok, {Us, _}, _} <- [queries:ask(Keeper, Name, {in, Name, Arg}, 60000)]],
@@ -32,9 +35,9 @@ figures(Node, Keeper, Name, Arg) ->
     Rest = lists:sum([M || P <- ours(Node, Keeper),
                            {memory, M} <- [rpc:call(Node, erlang, process_info, [P, memory])]]),
     Ms = [Us / 1000 || Us <- Costs],
-    io:format("  ~-8s answers ~w of ~w; ms: first ~.1f, median ~.1f, most ~.1f; MiB: most ~.1f, at rest"
+    io:format("  ~-27s answers ~w of ~w; ms: first ~.1f, median ~.1f, most ~.1f; MiB: most ~.1f, at rest"
               " ~.1f; ms without a yield: ~w~n",
-              [Name, length(Ms), ?ASKS | [case Ms of [] -> 0.0; _ -> F() end ||
+              [Called, length(Ms), ?ASKS | [case Ms of [] -> 0.0; _ -> F() end ||
                F <- [fun() -> hd(Ms) end, fun() -> lists:nth(length(Ms) div 2 + 1, lists:sort(Ms)) end,
                      fun() -> lists:max(Ms) end]]] ++ [Peak / ?MIB, Rest / ?MIB, Long]).
 

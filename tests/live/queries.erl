@@ -827,17 +827,30 @@ leaders_test({Node, _}, Keeper) ->
 %% Of several answers: in the time of one the node may have had no processor to work with, or not
 %% have come to look at all its processes.
 leaders_are(Keeper, {Idle, Large, Holder, Busy, _, Asleep, _}) ->
-    Ask = fun() ->
+    AskOf = fun(Given) ->
         {ok, {Us, _}, {leaders, Mono, Facts, Leaders}} =
-            ask(Keeper, leaders, {in, leaders, #{most => 5}}, ?LONG_MS),
+            ask(Keeper, leaders, {in, leaders, Given#{most => 5}}, ?LONG_MS),
         true = is_integer(Mono) andalso Us < 200000,
         {Facts, Leaders}
     end,
+    Ask = fun() -> AskOf(#{}) end,
+    Queues = fun(#{message_queue_len := [First | _] = Waiting}) ->
+        Idle = First,
+        Asleep = lists:last(Waiting)
+    end,
+    %% Without the busy one among them, which nothing looks for then. Before it is a leader.
+    {_, #{reductions := Slow} = Unswept} = AskOf(#{busiest => [Large, Idle]}),
+    Queues(Unswept),
+    false = lists:member(Busy, Slow),
+    one_of(30, fun() ->
+        {_, #{reductions := Fast} = Swept} = AskOf(#{busiest => [Large, Busy]}),
+        Queues(Swept),
+        true = lists:member(Busy, Fast)
+    end),
     one_of(30, fun() ->
         {#{binaries := Binaries},
-         #{message_queue_len := [Idle | _] = Waiting, memory := Memory, reductions := Workers,
-           binary := [Holder | _]}} = Ask(),
-        Asleep = lists:last(Waiting),
+         #{memory := Memory, reductions := Workers, binary := [Holder | _]} = Leaders} = Ask(),
+        Queues(Leaders),
         true = lists:member(Busy, Workers) andalso lists:member(Large, Memory),
         #{bytes := Bytes, holders := [#{pid := Holder, bytes := Held, binaries := Refs} | _],
           looked_at := Looked, processes := Processes} = Binaries,

@@ -153,16 +153,33 @@ static struct builder *encode_process(const struct want *want, const struct filt
     return b;
 }
 
-struct builder *encode_rows(const struct proc_scan *scan, uint32_t items, const char *node)
+static void build_rows(struct builder *b, const struct proc_scan *scan, const char *node)
 {
-    struct builder *b = builder_new();
-    build_tuple(b, 2);
-    build_items(b, items & PROC_ITEMS_AGAIN);
     if (scan->n_rows > 0)
         build_list(b, scan->n_rows);
     for (size_t i = 0; i < scan->n_rows; i++)
         build_pid(b, node, &scan->rows[i].pid);
     build_nil(b);
+}
+
+struct builder *encode_rows(const struct proc_scan *scan, uint32_t items, const char *node)
+{
+    struct builder *b = builder_new();
+    build_tuple(b, 2);
+    build_items(b, items & PROC_ITEMS_AGAIN);
+    build_rows(b, scan, node);
+    return b;
+}
+
+struct builder *encode_leaders(const struct proc_scan *busiest, const char *node)
+{
+    struct builder *b = builder_new();
+    build_map(b, busiest ? 2 : 1);
+    build_pair_int(b, "most", LEADERS_MOST);
+    if (busiest) {
+        build_atom(b, "busiest");
+        build_rows(b, busiest, node);
+    }
     return b;
 }
 
@@ -242,7 +259,6 @@ static const struct {
     [QUESTION_TREE] = {.make = encode_tree},
     [QUESTION_APPS] = {.is_map = true},
     [QUESTION_ARMED] = {.is_map = true, .key = "most", .value = LIMIT_ARMED},
-    [QUESTION_LEADERS] = {.is_map = true, .key = "most", .value = LEADERS_MOST},
     [QUESTION_GROWTH] = {.is_map = true},
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "feed.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "beamtop/base/attr.h"
@@ -17,6 +18,7 @@
 #define FIRST_SHARE 0.25 /* of it, for what the first answer will cost */
 #define SELDOM_S 60      /* a failure of what is asked so seldom is reported */
 #define ROWS 60          /* of a scan that nothing else asks for */
+#define BUSIEST_LEAST 20 /* rows of a scan: as many as leaders look at */
 
 _Static_assert(3 * LEADERS_MOST <= WANT_WATCHED, "all leaders can be watched");
 
@@ -164,6 +166,26 @@ static bool may_ask(struct feed *f, enum question q, uint64_t now_ms)
     return now_ms >= f->asked[q].due_ms;
 }
 
+/* The scan that has just looked at the reductions of all processes of a large node; NULL: there is
+   none. Its rows must be those with most of them. */
+static const struct proc_scan *busiest(const struct feed *f)
+{
+    const struct proc_scan *scan = model_scan(f->model);
+    if (!scan || !is_large(f->model) || scan->n_rows < BUSIEST_LEAST || scan->filtered ||
+        !scan->by_delta || isnan(scan->interval_s) || scan->sorted_among >= 0 ||
+        strcmp(scan->sort_key, "reductions_per_s") != 0)
+        return NULL;
+    bool falling = scan->rows[0].reductions_per_s >= scan->rows[scan->n_rows - 1].reductions_per_s;
+    return falling ? scan : NULL;
+}
+
+static struct builder *argument(const struct feed *f, enum question q, const struct live *live)
+{
+    if (q == QUESTION_LEADERS)
+        return encode_leaders(busiest(f), live_peer_node(live));
+    return encode_question(q, NULL, NULL, NULL);
+}
+
 void feed_ask(struct feed *f, struct live *live, uint64_t now_ms)
 {
     for (unsigned q = 0; q < QUESTIONS; q++) {
@@ -172,7 +194,7 @@ void feed_ask(struct feed *f, struct live *live, uint64_t now_ms)
             continue;
         if (!may_ask(f, (enum question)q, now_ms))
             continue;
-        struct builder *arg = encode_question((enum question)q, NULL, NULL, NULL);
+        struct builder *arg = argument(f, (enum question)q, live);
         f->asked[q].due_ms = now_ms + (uint64_t)question_rows[q].every_s * 1000;
         f->asked[q].waits =
             live_ask(live, (enum question)q, arg, DEADLINE_MS, on_answer, f, &ignored) == 0;

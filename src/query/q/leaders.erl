@@ -1,9 +1,11 @@
 %% SPDX-License-Identifier: GPL-3.0-or-later
 %% Which processes findings should look at, and what they say of binaries and collections. Runs in a
-%% holder. Arg: a map with `most`, how many of each sort (docs/queries.md).
+%% holder. Arg: a map with `most`, how many of each sort, and, where the scan has just ranked all by
+%% reductions, `busiest`, its pids (docs/queries.md).
 %%
-%% Mailboxes and reductions are read without a signal, but to one that runs: of all processes, or,
-%% of a node with more than Swept, of so many in turn and the leaders known so far. Memory and
+%% Mailboxes are read without a signal, but to one that runs: of all processes, or, of a node with
+%% more than Swept, of so many in turn and the leaders known so far; reductions of the same, or only
+%% of those that the scan found, of the leaders and of who has messages. Memory and
 %% binaries cost a signal each: of the leaders known so far, and of Signals others in turn, for
 %% SweepMs at most.
 
@@ -16,6 +18,7 @@ Known = 20,
 LeastMessages = 10,
 MostAsleep = 2,
 Candidates = 50,
+WaitingMost = 1000,
 IdleReductions = 10,
 LeastBinaryBytes = 65536,
 Sampled = 100,
@@ -30,23 +33,16 @@ BinaryMs = 200,
 
 %% ---- Without signals, all processes
 
-%% The longest, and those that did nothing while messages waited: {[{Messages, Pid}], [{Messages,
-%% Pid}]}.
-Mailboxes = fun Mailboxes(Pids, Done, {Longest, Idle}, N) ->
+%% Those with messages, the longest mailbox first: [{Messages, Pid}].
+Mailboxes = fun Mailboxes(Pids, Sofar) ->
     case Pids of
         [] ->
-            {Longest, Idle};
+            Sofar;
         _ ->
             {These, Rest} = Split(Pids, Slice),
-            {TheirDone, RestDone} = Split(Done, Slice),
-            Sizes = lists:zip3(These, Ask(These, message_queue_len), TheirDone),
-            Long = Run(Sizes, [{{'$1', {'_', '$2'}, '_'}, [{'>=', '$2', LeastMessages}],
-                                [{{'$2', '$1'}}]}]),
-            Waiting = Run(Sizes, [{{'$1', {'_', '$2'}, '$3'},
-                                   [{'>', '$2', 0}, {'<', '$3', IdleReductions}], [{{'$2',
-                                     '$1'}}]}]),
-            Mailboxes(Rest, RestDone, {Best(Long ++ Longest, N), Best(Waiting ++ Idle,
-                Candidates)}, N)
+            Waiting = Run(lists:zip(These, Ask(These, message_queue_len)),
+                          [{{'$1', {'_', '$2'}}, [{'>', '$2', 0}], [{{'$2', '$1'}}]}]),
+            Mailboxes(Rest, Best(Waiting ++ Sofar, WaitingMost))
     end
 end,
 
@@ -191,7 +187,7 @@ GcFact = fun(Pids, Olds, News, Ns, Apps, #{id := Id}) ->
                     || {N, Pid} <- Best(Counts, 10), N > 0]}
 end,
 
-{holder, [k, own, apps, id, spawn, count_work, in_time], fun(#{most := N}, Ctx) ->
+{holder, [k, own, apps, id, spawn, count_work, in_time], fun(#{most := N} = Arg, Ctx) ->
     #{state := Given, k := Keeper, own := OwnOf, apps := AppsOf, count_work := CountWork} = Ctx,
     State = case Given of
         new -> #{swept => 0, looked_to => 0, shown => [], looked => 0, memory => [], binary => [],
@@ -199,21 +195,28 @@ end,
         _ -> Given
     end,
     Apps = AppsOf(),
-    All = erlang:processes() -- OwnOf(Keeper),
+    Own = OwnOf(Keeper),
+    All = erlang:processes() -- Own,
     Total = length(All),
     {Some, SweptTo} = Turn(All, Total, maps:get(swept, State), Swept),
     Led = maps:get(shown, State),
     Pids = Led ++ (Some -- Led),
-    Before = Reductions(Pids, []),
+    Mail = Mailboxes(Pids, []),
+    Queues = [Has || {Messages, _} = Has <- lists:sublist(Mail, N), Messages >= LeastMessages],
+    Waiting = PidsOf(Mail),
+    Workers_ = case Arg of #{busiest := Rows} -> lists:usort((Rows -- Own) ++ Led); _ -> Pids end,
+    Watched = Waiting ++ (Workers_ -- Waiting),
+    Before = Reductions(Watched, []),
     CountWork(),
     Wait(WaitMs),
-    Done = lists:zipwith(fun erlang:'-'/2, Reductions(Pids, []), Before),
-    Busy = Busiest(Pids, Done, Known),
-    {Queues, Idle} = Mailboxes(Pids, Done, {[], []}, N),
-    Sleeping = lists:sublist(Asleep(Idle), MostAsleep),
+    Done = lists:zipwith(fun erlang:'-'/2, Reductions(Watched, []), Before),
+    Busy = Busiest(Watched, Done, Known),
+    Idle = Run(lists:zip(Mail, lists:sublist(Done, length(Mail))),
+               [{{'$1', '$2'}, [{'<', '$2', IdleReductions}], ['$1']}]),
+    Sleeping = lists:sublist(Asleep(lists:sublist(Idle, Candidates)), MostAsleep),
     Busy0Ns = Now(),
     Workers = PidsOf(Busy),
-    Callers = PidsOf(Busiest(Pids, Done, Sampled)),
+    Callers = PidsOf(Busiest(Watched, Done, Sampled)),
     Gcs = Collections(Workers),
     {These, LookedTo} = Turn(All, Total, maps:get(looked_to, State), Signals),
     Again = lists:usort(PidsOf(maps:get(memory, State)) ++ PidsOf(maps:get(binary, State))
