@@ -355,6 +355,10 @@ tests_unit_app_test_extreme_numbers_SOURCES = tests/unit/app/test_extreme_number
 	tests/temporary.h tests/unit/model/answers.h src/app/source/replay.c src/app/source/replay_calls.c src/app/source/replay_samples.c
 tests_unit_app_test_extreme_numbers_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
 tests_unit_app_test_extreme_numbers_LDADD = $(REPORT_LIBS) $(CMOCKA_LIBS)
+UNIT_APP += tests/unit/app/test_feed
+tests_unit_app_test_feed_SOURCES = tests/unit/app/test_feed.c
+tests_unit_app_test_feed_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
+tests_unit_app_test_feed_LDADD = $(APP_LIBS) $(CMOCKA_LIBS)
 UNIT_APP += tests/unit/app/test_governor
 tests_unit_app_test_governor_SOURCES = tests/unit/app/test_governor.c src/app/source/governor.c
 tests_unit_app_test_governor_LDADD = $(QUERY_LIBS) $(CMOCKA_LIBS)

@@ -86,6 +86,7 @@ void take_scan(struct model *m, void *next, const struct taking *t)
     scan->own_share = own_share_of(m);
     scan->sort_key = sort ? sort->key : "";
     scan->by_delta = asked->by_delta && !isnan(scan->interval_s);
+    scan->ascending = asked->ascending;
     scan->filtered = asked->filtered || scan->matching < scan->total;
     take_rows(m, scan, attr, t->now_ns, scan->rows, scan->n_rows, t->d->values.rows);
     take_rows(m, scan, attr, t->now_ns, scan->watched, scan->n_watched, t->d->values.watched);
@@ -240,6 +241,7 @@ void model_show_recorded(struct model *m, const struct want_scan *shown, model_r
         order_rows(scan, ranked ? ranked : sort, shown);
         scan->sort_key = sort->key;
         scan->by_delta = ranked && shown->by_delta && !isnan(scan->interval_s);
+        scan->ascending = shown->ascending;
         scan->sorted_among = scan->recorded < scan->total ? scan->recorded : -1;
     }
     cut_rows(scan, shown);

@@ -199,9 +199,10 @@ peers_figures() {
     done
     alone=$(peer_ms)
     printf '  %-40s %10s\n' "the target alone" "$alone" \
-        "beamtop, every 2 s on an idle node" "$(in_terminal "$program" "$node" --cookie beamtop_test --no-config)" \
-        "beamtop, each second, no cost limit" "$(in_terminal "$program" "$node" --cookie beamtop_test --no-config --budget 100 \
-            --interval 0.5)"
+        "beamtop" "$(in_terminal "$program" "$node" --cookie beamtop_test --no-config)" \
+        "beamtop, no cost limit" "$(in_terminal "$program" "$node" --cookie beamtop_test --no-config --budget 100)" \
+        "beamtop, when it knows that the node is idle" \
+        "$(PEERS_SETTLE_S=30 in_terminal "$program" "$node" --cookie beamtop_test --no-config)"
     [ ! -f "$work/peers/observer_cli.beam" ] || printf '  %-40s %10s\n' "observer_cli" \
         "$(erl_peer in_terminal "observer_cli:start(list_to_atom(\"$node\"), [{interval, 1000}])")"
     printf '  %-40s %10s\n' "etop" "$(erl_peer peer_row \

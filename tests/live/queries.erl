@@ -817,7 +817,8 @@ leaders_test({Node, _}, Keeper) ->
         "Until(fun() -> Is(Asleep, status, waiting) end),"
         "Waker = spawn(fun() -> erlang:suspend_process(Asleep), Asleep ! message, Wait() end),"
         "Until(fun() -> Is(Asleep, message_queue_len, 1) end),"
-        "{Idle, Large, Holder, Busy, Table, Asleep, Waker}.", []),
+        "Late = spawn(fun() -> receive go -> Spin() end end),"
+        "{Idle, Large, Holder, Busy, Table, Asleep, Waker, Late}.", []),
     try leaders_are(Keeper, Made)
     after
         evaluate(Node, "ets:delete(element(5, Made)),"
@@ -826,31 +827,18 @@ leaders_test({Node, _}, Keeper) ->
 
 %% Of several answers: in the time of one the node may have had no processor to work with, or not
 %% have come to look at all its processes.
-leaders_are(Keeper, {Idle, Large, Holder, Busy, _, Asleep, _}) ->
-    AskOf = fun(Given) ->
+leaders_are(Keeper, {Idle, Large, Holder, Busy, _, Asleep, _, Late}) ->
+    Ask = fun() ->
         {ok, {Us, _}, {leaders, Mono, Facts, Leaders}} =
-            ask(Keeper, leaders, {in, leaders, Given#{most => 5}}, ?LONG_MS),
+            ask(Keeper, leaders, {in, leaders, #{most => 5}}, ?LONG_MS),
         true = is_integer(Mono) andalso Us < 200000,
         {Facts, Leaders}
     end,
-    Ask = fun() -> AskOf(#{}) end,
-    Queues = fun(#{message_queue_len := [First | _] = Waiting}) ->
-        Idle = First,
-        Asleep = lists:last(Waiting)
-    end,
-    %% Without the busy one among them, which nothing looks for then. Before it is a leader.
-    {_, #{reductions := Slow} = Unswept} = AskOf(#{busiest => [Large, Idle]}),
-    Queues(Unswept),
-    false = lists:member(Busy, Slow),
-    one_of(30, fun() ->
-        {_, #{reductions := Fast} = Swept} = AskOf(#{busiest => [Large, Busy]}),
-        Queues(Swept),
-        true = lists:member(Busy, Fast)
-    end),
     one_of(30, fun() ->
         {#{binaries := Binaries},
-         #{memory := Memory, reductions := Workers, binary := [Holder | _]} = Leaders} = Ask(),
-        Queues(Leaders),
+         #{message_queue_len := [Idle | _] = Waiting, memory := Memory, reductions := Workers,
+           binary := [Holder | _]}} = Ask(),
+        Asleep = lists:last(Waiting),
         true = lists:member(Busy, Workers) andalso lists:member(Large, Memory),
         #{bytes := Bytes, holders := [#{pid := Holder, bytes := Held, binaries := Refs} | _],
           looked_at := Looked, processes := Processes} = Binaries,
@@ -870,6 +858,15 @@ leaders_are(Keeper, {Idle, Large, Holder, Busy, _, Asleep, _}) ->
          #{message_queue_len := [Idle | _], memory := Again}} = Ask(),
         true = lists:member(Large, Again)
     end),
+    %% Between two looks at the reductions of all, only who is given, or known, is among the busiest.
+    Knows = fun(Rows) ->
+        {ok, _, {leaders, _, _, #{message_queue_len := [Idle | _], reductions := Fast}}} =
+            ask(Keeper, leaders, {in, leaders, #{most => 5, busiest => Rows}}, ?LONG_MS),
+        lists:member(Late, Fast)
+    end,
+    Late ! go,
+    one_of(30, fun() -> false = Knows([Large]) end),
+    one_of(30, fun() -> true = Knows([Large, Late]) end),
     {ok, _, {facts, _, #{ets := #{tables := [Largest | _] = Tables}}}} =
         ask(Keeper, facts, [], ?LONG_MS),
     #{name := queries_table, owner := init, objects := 200000, memory_bytes := TableBytes,

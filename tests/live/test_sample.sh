@@ -93,7 +93,7 @@ blamed() {
             cat "$work/err"
             return 1
         }
-        if jq -e '.matched >= 100' "$work/out" >/dev/null; then break; fi
+        if jq -e '.matched >= 200' "$work/out" >/dev/null; then break; fi
     done
     holds ".[0].matched >= 10" || return 1
     holds "([.[0].callers[] | select(.function == \"$caller\") | .share + .share_error] | add // 0) >= $least"
@@ -408,7 +408,7 @@ ends_early_by() {
     run_pid=$!
     wait_until 60 has_begun "$run_pid" || { cat "$work/err"; return 1; }
     sleep 1
-    kill -s "$1" -- "-$run_pid" || return 1
+    kill -s "$1" -- "-$run_pid" || { order still; kill "$run_pid"; return 1; }
     wait "$run_pid"
     rc=$?
     order still

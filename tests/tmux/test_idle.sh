@@ -13,6 +13,9 @@ load=idle_load
 trap 'tm_close; stop_all' EXIT
 trap 'exit 130' HUP INT TERM PIPE
 
+# Twenty quiet answers in a row: on a busy machine one may not be.
+tm_wait_s=120
+
 start() {
     start_node "$otp" || return 1
     BEAMTOP_DEMO_NODE=$node

@@ -157,6 +157,7 @@ struct proc_scan {
     size_t n_watched;
     const char *sort_key; /* static: the column that ranked it */
     bool by_delta;        /* ranked by change */
+    bool ascending;       /* the least first */
     int64_t sorted_among; /* sorted here, among so many of the busiest; -1: ranked by the target,
                              among all */
     bool filtered;        /* `matching` counts those that do; in a recording only among its rows */

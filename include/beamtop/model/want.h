@@ -45,6 +45,7 @@ struct want {
     char tree_app[256]; /* empty: all applications */
     int heaps;          /* rows of the largest processes */
     bool heaps_running; /* only of those that run or are ready to */
+    bool steady;        /* also an idle node is asked as often as the interval says */
 };
 
 /*

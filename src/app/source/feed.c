@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "feed.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "beamtop/base/attr.h"
@@ -18,7 +17,8 @@
 #define FIRST_SHARE 0.25 /* of it, for what the first answer will cost */
 #define SELDOM_S 60      /* a failure of what is asked so seldom is reported */
 #define ROWS 60          /* of a scan that nothing else asks for */
-#define BUSIEST_LEAST 20 /* rows of a scan: as many as leaders look at */
+#define BUSIEST_LEAST 20 /* rows of a scan: as many busy processes as leaders keep */
+#define BUSIEST_S 10     /* since it: as often as leaders are asked for */
 
 _Static_assert(3 * LEADERS_MOST <= WANT_WATCHED, "all leaders can be watched");
 
@@ -166,23 +166,28 @@ static bool may_ask(struct feed *f, enum question q, uint64_t now_ms)
     return now_ms >= f->asked[q].due_ms;
 }
 
-/* The scan that has just looked at the reductions of all processes of a large node; NULL: there is
-   none. Its rows must be those with most of them. */
-static const struct proc_scan *busiest(const struct feed *f)
+bool feed_has_busiest(const struct proc_scan *scan, uint64_t now_ns, uint32_t creation)
+{
+    return scan->n_rows >= BUSIEST_LEAST && !scan->filtered && scan->by_delta && !scan->ascending &&
+           scan->sorted_among < 0 && strcmp(scan->sort_key, "reductions_per_s") == 0 &&
+           scan->rows[0].pid.creation == creation && now_ns >= scan->mono_ns &&
+           now_ns - scan->mono_ns < BUSIEST_S * UINT64_C(1000000000);
+}
+
+/* NULL: the node looks for them by itself, which costs a small one little. */
+static const struct proc_scan *busiest(const struct feed *f, const struct live *live)
 {
     const struct proc_scan *scan = model_scan(f->model);
-    if (!scan || !is_large(f->model) || scan->n_rows < BUSIEST_LEAST || scan->filtered ||
-        !scan->by_delta || isnan(scan->interval_s) || scan->sorted_among >= 0 ||
-        strcmp(scan->sort_key, "reductions_per_s") != 0)
-        return NULL;
-    bool falling = scan->rows[0].reductions_per_s >= scan->rows[scan->n_rows - 1].reductions_per_s;
-    return falling ? scan : NULL;
+    const struct system_sample *now = model_system(f->model);
+    bool has = scan && now && is_large(f->model) &&
+               feed_has_busiest(scan, now->mono_ns, live_peer_creation(live));
+    return has ? scan : NULL;
 }
 
 static struct builder *argument(const struct feed *f, enum question q, const struct live *live)
 {
     if (q == QUESTION_LEADERS)
-        return encode_leaders(busiest(f), live_peer_node(live));
+        return encode_leaders(busiest(f, live), live_peer_node(live));
     return encode_question(q, NULL, NULL, NULL);
 }
 

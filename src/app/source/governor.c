@@ -129,13 +129,20 @@ static double header_most_s(const struct governor *g)
     return g->interval_s > HEADER_MAX_S ? g->interval_s : HEADER_MAX_S;
 }
 
-/* How far apart ticks are that cost nothing. */
-static double nearest_s(const struct governor *g)
+/* What the costs make further apart than that stays so, and so does what is said of them. */
+static void slow_down(const struct governor *g, struct governor_plan *plan)
 {
     double idle_s = g->interval_s * IDLE_INTERVALS, most_s = header_most_s(g);
-    if (!g->idle)
-        return g->interval_s;
-    return idle_s < most_s ? idle_s : most_s;
+    if (idle_s > most_s)
+        idle_s = most_s;
+    if (plan->others_s < idle_s) {
+        plan->others_s = idle_s;
+        plan->idle = true;
+    }
+    if (plan->header_s < idle_s)
+        plan->header_s = idle_s;
+    if (plan->seldom_s < idle_s)
+        plan->seldom_s = idle_s;
 }
 
 /* What is left for the others where the rows are asked between two scans. */
@@ -160,8 +167,8 @@ void governor_plan(const struct governor *g, unsigned questions, struct governor
     double others_us = cost_of(g, questions & ~seldom_mask, &plan->costliest);
     double budget_us = g->budget * 1e6; /* per second */
     double header_us = g->cost_us[QUESTION_SYSTEM];
-    double interval_s = nearest_s(g), most_s = header_most_s(g);
-    plan->header_s = interval_of(header_us, budget_us * (1 - OTHERS_MIN_SHARE), interval_s);
+    double most_s = header_most_s(g);
+    plan->header_s = interval_of(header_us, budget_us * (1 - OTHERS_MIN_SHARE), g->interval_s);
     if (plan->header_s > most_s)
         plan->header_s = most_s;
 
@@ -176,12 +183,13 @@ void governor_plan(const struct governor *g, unsigned questions, struct governor
         plan->others_s =
             interval_of(others_us, left_beside_rows(g, plan->rows_s, left_us), plan->header_s);
     }
-    plan->idle = interval_s > g->interval_s && plan->others_s <= interval_s;
-    if (plan->others_s >= interval_s * WORTH_SAYING) {
+    if (plan->others_s >= g->interval_s * WORTH_SAYING) {
         plan->second_s = plan->others_s * SECOND_INTERVALS;
         say_why(g, plan->others_s, plan);
-    } else if (plan->seldom_s >= interval_s * WORTH_SAYING) {
+    } else if (plan->seldom_s >= g->interval_s * WORTH_SAYING) {
         plan->costliest = seldom;
         say_why(g, plan->seldom_s, plan);
     }
+    if (g->idle)
+        slow_down(g, plan);
 }

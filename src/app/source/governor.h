@@ -10,7 +10,7 @@
  * the header may be, the rows shown are asked again in between, as often as the header at the
  * most expensive; they may take half of what the others had.
  *
- * A node that does nothing has nothing to show: it is asked half as often, though every 2 s. */
+ * A node that does nothing has nothing to show: it is asked half as often, not beyond 2 s. */
 #ifndef BEAMTOP_APP_SOURCE_GOVERNOR_H
 #define BEAMTOP_APP_SOURCE_GOVERNOR_H
 
@@ -42,7 +42,7 @@ struct governor_plan {
     enum question costliest; /* of those that are stretched, the one that costs most */
     double second_s;         /* when the others are asked again after the first time */
     char why[160];           /* "" when nothing is stretched by its cost */
-    bool idle;               /* all are as far apart as the node is idle, and no further */
+    bool idle;               /* all are as far apart as of an idle node, and no further */
 };
 
 void governor_init(struct governor *g, double interval_s, double budget);

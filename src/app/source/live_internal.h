@@ -55,6 +55,7 @@ struct live {
     unsigned reported;      /* questions whose first answer is logged */
     bool stretched;         /* the plan before was */
     unsigned idle_answers;  /* of the header's question in a row: the node did nothing */
+    double since_header_us; /* our work since the last of them */
     bool tick_full;         /* this tick has more than the header */
     bool had_tick;          /* one is over since the keeper stands */
     bool had_second;        /* and the next one was begun: from then on costs are known */

@@ -15,6 +15,8 @@
 #define EXPENSIVE_DEADLINE_MS 30000u
 /* Rows that a process which does not yield holds up are given up when the next are due. */
 #define ROWS_DEADLINE_MS 1900u
+/* Without an answer to the header's question for so long, what is shown is old. */
+#define SILENT_MS 1000u
 /* A batch run whose ticks are so far apart says why: else it is silent for that long. */
 #define WORTH_WAITING_S 2.0
 /* The shortest time over which the share of a scheduler is worked out. */
@@ -60,6 +62,7 @@ static void spend(struct live *l, double target_us)
         l->first_spent_ms = now;
     l->spent[l->spent_next++ % SPENT_ENTRIES] = (struct spent){now, target_us};
     l->tick_us += target_us;
+    l->since_header_us += target_us;
 }
 
 /* Work of the last seconds over those seconds: what the target really bore. */
@@ -89,6 +92,9 @@ static void arm_next(struct live *l)
     uint64_t due = l->header_due_ms < l->others_due_ms ? l->header_due_ms : l->others_due_ms;
     if (l->rows_due_ms != 0 && l->rows_due_ms < due)
         due = l->rows_due_ms;
+    uint64_t silent_ms = l->asked_at_ms + SILENT_MS;
+    if (l->pending & BIT(QUESTION_SYSTEM) && silent_ms > uv_now(l->loop) && silent_ms < due)
+        due = silent_ms;
     live_arm(l, due);
 }
 
@@ -263,11 +269,10 @@ static void ask_deferred(struct live *l)
         ask_rows(l);
 }
 
-/* No answer to the header's question for a while: what is shown is old, and the screen says so. */
+/* What is shown is old, and the screen says so. */
 static void note_silence(struct live *l)
 {
-    double silent_s = (double)(uv_now(l->loop) - l->asked_at_ms) / 1000.0;
-    if (silent_s < 1.0)
+    if (uv_now(l->loop) < l->asked_at_ms + SILENT_MS)
         return;
     model_set_link(l->model, LINK_STALE, "");
     if (l->handlers.on_change)
@@ -382,28 +387,6 @@ static void judge_labels(struct live *l, const struct answer *a, struct error *e
     tell_filter(l);
 }
 
-/* Idle: others use some milliseconds of a scheduler per second. Native code counts few reductions:
-   the use of each scheduler must be small too, where it is known. */
-#define IDLE_REDUCTIONS_PER_S 200000.0
-#define IDLE_USE 0.05
-/* So many answers in a row say so; one that does not ends it. */
-#define IDLE_ANSWERS 5u
-
-static bool is_idle(const struct system_sample *s)
-{
-    for (size_t i = 0; i < s->n_schedulers; i++)
-        if (s->schedulers[i].use > IDLE_USE)
-            return false;
-    return s->reductions_per_s - s->own_reductions_per_s < IDLE_REDUCTIONS_PER_S;
-}
-
-static void look_for_work(struct live *l)
-{
-    const struct system_sample *s = model_system(l->model);
-    l->idle_answers = s && is_idle(s) ? l->idle_answers + 1 : 0;
-    l->governor.idle = l->idle_answers >= IDLE_ANSWERS;
-}
-
 /* What a scan waits for a process that does not yield is none of its work, but looks like it. */
 #define LATE_MS 200
 
@@ -411,6 +394,31 @@ static bool is_late(const struct live *l)
 {
     const struct system_sample *s = model_system(l->model);
     return s && s->late_ms >= LATE_MS;
+}
+
+/* Idle: others use some milliseconds of a scheduler per second. Native code counts few reductions:
+   each scheduler must be known to be used little, too, by others than us. */
+#define IDLE_REDUCTIONS_PER_S 200000.0
+#define IDLE_USE 0.05
+/* So many answers in a row say so; one that does not ends it. Ticks count alike, however far apart:
+   a pause of a busy node must not. */
+#define IDLE_ANSWERS 20u
+
+static bool is_idle(const struct live *l, const struct system_sample *s)
+{
+    double our_use = l->since_header_us / 1e6 / s->interval_s;
+    for (size_t i = 0; i < s->n_schedulers; i++)
+        if (!(s->schedulers[i].use <= IDLE_USE + our_use))
+            return false;
+    return !is_late(l) && s->reductions_per_s - s->own_reductions_per_s < IDLE_REDUCTIONS_PER_S;
+}
+
+static void look_for_work(struct live *l)
+{
+    const struct system_sample *s = model_system(l->model);
+    l->idle_answers = s && !l->want.steady && is_idle(l, s) ? l->idle_answers + 1 : 0;
+    l->governor.idle = l->idle_answers >= IDLE_ANSWERS;
+    l->since_header_us = 0;
 }
 
 static void on_rows(void *arg, const struct answer *answer)

@@ -89,6 +89,7 @@ void tui_want(struct tui *t)
     if (!t->source)
         return;
     screen_want(t->screen, &want);
+    want.steady = t->has_trigger; /* what it waits for may last a second */
     if (t->live)
         tui_findings_want(t->findings, &want);
     if (source_set_want(t->source, &want, &err) != 0)

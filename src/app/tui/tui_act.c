@@ -177,10 +177,11 @@ void tui_set_trigger(struct tui *t)
     const char *when = option_text(&t->settings.options, OPTION_CAPTURE_WHEN);
     double every_s = option_double(&t->settings.options, OPTION_CAPTURE_EVERY);
     t->has_trigger = *when || every_s > 0;
-    if (trigger_init(&t->trigger, when, every_s, &err) == 0)
-        return;
-    t->has_trigger = false;
-    tui_message(t, STYLE_ERROR, "capture-when: %s", err.text);
+    if (trigger_init(&t->trigger, when, every_s, &err) != 0) {
+        t->has_trigger = false;
+        tui_message(t, STYLE_ERROR, "capture-when: %s", err.text);
+    }
+    tui_want(t);
 }
 
 /* ---- what the screen asks of the target */

@@ -4,10 +4,10 @@
 %% reductions, `busiest`, its pids (docs/queries.md).
 %%
 %% Mailboxes are read without a signal, but to one that runs: of all processes, or, of a node with
-%% more than Swept, of so many in turn and the leaders known so far; reductions of the same, or only
-%% of those that the scan found, of the leaders and of who has messages. Memory and
-%% binaries cost a signal each: of the leaders known so far, and of Signals others in turn, for
-%% SweepMs at most.
+%% more than Swept, of so many in turn and the leaders known so far; reductions of the same, or, in
+%% SavedMost answers between two such looks, only of those that the scan found, of the leaders, of
+%% the busiest of the look before and of who has messages. Memory and binaries cost a signal each:
+%% of the leaders known so far, and of Signals others in turn, for SweepMs at most.
 
 Swept = 100000,
 Signals = 2000,
@@ -18,7 +18,8 @@ Known = 20,
 LeastMessages = 10,
 MostAsleep = 2,
 Candidates = 50,
-WaitingMost = 1000,
+WaitingMost = 10000,
+SavedMost = 2,
 IdleReductions = 10,
 LeastBinaryBytes = 65536,
 Sampled = 100,
@@ -191,7 +192,7 @@ end,
     #{state := Given, k := Keeper, own := OwnOf, apps := AppsOf, count_work := CountWork} = Ctx,
     State = case Given of
         new -> #{swept => 0, looked_to => 0, shown => [], looked => 0, memory => [], binary => [],
-                 waits => {0, 0, 0}, moments => 0};
+                 waits => {0, 0, 0}, moments => 0, busy => [], saved => SavedMost};
         _ -> Given
     end,
     Apps = AppsOf(),
@@ -202,17 +203,28 @@ end,
     Led = maps:get(shown, State),
     Pids = Led ++ (Some -- Led),
     Mail = Mailboxes(Pids, []),
-    Queues = [Has || {Messages, _} = Has <- lists:sublist(Mail, N), Messages >= LeastMessages],
     Waiting = PidsOf(Mail),
-    Workers_ = case Arg of #{busiest := Rows} -> lists:usort((Rows -- Own) ++ Led); _ -> Pids end,
-    Watched = Waiting ++ (Workers_ -- Waiting),
+    #{busy := KnownBusy, saved := Before_} = State,
+    {Others, Saved} = case Arg of
+        #{busiest := Rows} when Before_ < SavedMost ->
+            {lists:usort((Rows -- Own) ++ Led ++ KnownBusy), Before_ + 1};
+        _ ->
+            {Pids, 0}
+    end,
+    Watched = Waiting ++ (Others -- Waiting),
     Before = Reductions(Watched, []),
     CountWork(),
     Wait(WaitMs),
-    Done = lists:zipwith(fun erlang:'-'/2, Reductions(Watched, []), Before),
+    After_ = Reductions(Watched, []),
+    Done = lists:zipwith(fun erlang:'-'/2, After_, Before),
     Busy = Busiest(Watched, Done, Known),
-    Idle = Run(lists:zip(Mail, lists:sublist(Done, length(Mail))),
-               [{{'$1', '$2'}, [{'<', '$2', IdleReductions}], ['$1']}]),
+    %% Who has ended in between does nothing, but is not idle.
+    Had = length(Mail),
+    Still = Run(lists:zip3(Mail, lists:sublist(Done, Had), lists:sublist(After_, Had)),
+                [{{'$1', '$2', '$3'}, [{'>', '$3', 0}], [{{'$1', '$2'}}]}]),
+    Queues = [Has || {{Messages, _} = Has, _} <- lists:sublist(Still, N),
+                     Messages >= LeastMessages],
+    Idle = Run(Still, [{{'$1', '$2'}, [{'<', '$2', IdleReductions}], ['$1']}]),
     Sleeping = lists:sublist(Asleep(lists:sublist(Idle, Candidates)), MostAsleep),
     Busy0Ns = Now(),
     Workers = PidsOf(Busy),
@@ -246,5 +258,6 @@ end,
               kin => #{processes => Kin(Shown, Apps, Ctx)}},
     {{leaders, Now(), Facts, Leaders},
      State#{swept := SweptTo, looked_to := LookedTo, shown := Shown, looked := InRound,
-            memory := Memory, binary := Binary, waits := Waits, moments := Moments}}
+            memory := Memory, binary := Binary, waits := Waits, moments := Moments,
+            busy := case Saved of 0 -> Callers; _ -> KnownBusy end, saved := Saved}}
 end}.

@@ -486,7 +486,9 @@ static void add_cost(struct items *l, const struct model *m)
         text_percent(budget, sizeof budget, interval.budget);
         add(l, 1, true, STYLE_WARN, "every %s (cost limit %s)", text, budget);
     } else if (interval.real_s > 0) {
-        add(l, 3, true, STYLE_VALUE, interval.idle ? "every %s (idle)" : "every %s", text);
+        add(l, 3, true, STYLE_VALUE,
+            interval.idle && model_link(m, NULL) == LINK_LIVE ? "every %s (idle)" : "every %s",
+            text);
     }
     if (!cost || (model_recorded(m) && isnan(cost->target_us)))
         return; /* what is played costs the node nothing */

@@ -264,7 +264,9 @@ static const struct {
     {"also of a short one", 0.25, 3000, 0.5, 0.5, true, false},
     {"to 2 s", 1.5, 3000, 2, 2, true, false},
     {"not of a longer one", 5, 3000, 5, 5, false, false},
-    {"by its cost it is further apart", 1, 95000, 2, 4.871794871794872, false, true},
+    {"by its cost it is further apart", 1, 95000, 2, 5, false, true},
+    {"a little further", 1, 41800, 2, 2.2, false, true},
+    {"by its cost less far apart, which is said as before", 1, 28500, 2, 2, true, true},
 };
 
 static void test_idle(void **state)

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "app/source/feed.h"
+#include "beamtop/base/attr.h"
+#include "beamtop/model/snapshot.h"
+
+#define SECOND UINT64_C(1000000000)
+#define CREATION 7
+
+/* A scan of a second ago, as leaders can take it; each row makes one thing otherwise. */
+static const struct {
+    const char *name;
+    size_t rows;
+    const char *sort_key;
+    bool by_value, ascending, filtered, sorted_here;
+    uint32_t creation;
+    uint64_t age_ns;
+    bool has_busiest;
+} cases[] = {
+    {.name = "as it is", .has_busiest = true},
+    {.name = "few rows", .rows = 19},
+    {.name = "by memory", .sort_key = "memory_bytes"},
+    {.name = "by value, or the first one", .by_value = true},
+    {.name = "the least first", .ascending = true},
+    {.name = "filtered", .filtered = true},
+    {.name = "sorted here", .sorted_here = true},
+    {.name = "of another life of the node", .creation = CREATION + 1},
+    {.name = "of nine seconds ago", .age_ns = 9 * SECOND, .has_busiest = true},
+    {.name = "of ten seconds ago", .age_ns = 10 * SECOND},
+};
+
+static void test_busiest(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct proc_row rows[20] = {
+            {.pid = {.id = 80, .creation = cases[i].creation ? cases[i].creation : CREATION}}};
+        uint64_t now_ns = 100 * SECOND;
+        struct proc_scan scan = {
+            .mono_ns = now_ns - (cases[i].age_ns ? cases[i].age_ns : SECOND),
+            .rows = rows,
+            .n_rows = cases[i].rows ? cases[i].rows : ARRAY_LEN(rows),
+            .sort_key = cases[i].sort_key ? cases[i].sort_key : "reductions_per_s",
+            .by_delta = !cases[i].by_value,
+            .ascending = cases[i].ascending,
+            .filtered = cases[i].filtered,
+            .sorted_among = cases[i].sorted_here ? 50 : -1,
+        };
+        if (feed_has_busiest(&scan, now_ns, CREATION) != cases[i].has_busiest)
+            fail_msg("%s", cases[i].name);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_busiest)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
