@@ -501,7 +501,7 @@ EXTRA_DIST += tests/live/select_cases.erl
 LONG_TESTS = tests/live/test_spans.sh tests/live/test_sample.sh tests/live/test_trace_batch.sh \
 	tests/live/test_spans_with.sh tests/live/test_stacks.sh tests/live/test_spans_calls.sh \
 	tests/live/test_sample_remote.sh tests/live/test_faults.sh tests/live/test_calls_batch.sh \
-	tests/live/test_lateness.sh
+	tests/live/test_lateness.sh tests/live/test_record_trace.sh tests/tmux/test_findings.sh
 LIVE_TESTS = $(LIVE_BINARIES) tests/live/test_demo.sh tests/live/test_preflights.sh tests/live/test_select.sh \
 	tests/live/test_queries.sh tests/live/test_trace_kills.sh tests/live/test_spans_kills.sh tests/live/test_calls.sh tests/live/test_traces.sh
 LIVE_TESTS += tests/live/test_examples.sh
@@ -509,7 +509,6 @@ LIVE_TESTS += tests/live/test_cpus.sh
 LIVE_TESTS += tests/live/test_million.sh
 LIVE_TESTS += tests/live/test_gateway.sh
 LIVE_TESTS += tests/live/test_output.sh
-LIVE_TESTS += tests/live/test_record_trace.sh
 EXTRA_DIST += tests/live/record_load.erl
 LIVE_TESTS += tests/live/test_report.sh
 LIVE_TESTS += tests/live/test_findings.sh
@@ -537,7 +536,7 @@ EXTRA_DIST += tests/live/calls_live.erl tests/live/preflights.erl tests/live/tra
 LIVE_TESTS += tests/live/test_trace_caps.sh tests/live/test_trace_slow.sh
 EXTRA_DIST += tests/live/proxy.erl tests/live/trace_caps.erl tests/live/trace_slow.erl
 TMUX_TESTS = tests/tmux/test_act.sh tests/tmux/test_replay.sh tests/tmux/test_life.sh tests/tmux/test_link.sh tests/tmux/test_look.sh tests/tmux/test_trace.sh
-TMUX_TESTS += tests/tmux/test_findings.sh tests/tmux/test_idle.sh tests/tmux/test_record.sh \
+TMUX_TESTS += tests/tmux/test_idle.sh tests/tmux/test_record.sh \
 	tests/tmux/test_spans.sh tests/tmux/test_views.sh
 TESTS += tests/scripts.sh $(LIVE_TESTS) $(TMUX_TESTS)
 
