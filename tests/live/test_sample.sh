@@ -93,7 +93,7 @@ blamed() {
             cat "$work/err"
             return 1
         }
-        if jq -e '.matched >= 200' "$work/out" >/dev/null; then break; fi
+        if jq -e '.matched >= 300' "$work/out" >/dev/null; then break; fi
     done
     holds ".[0].matched >= 10" || return 1
     holds "([.[0].callers[] | select(.function == \"$caller\") | .share + .share_error] | add // 0) >= $least"

@@ -122,6 +122,22 @@ bt_setup() {
     . "$work/env"
 }
 
+# bt_setup_load LOAD: instead, for a node that runs tests/live/LOAD.erl; bt_start_load starts it.
+bt_setup_load() {
+    command -v tmux >/dev/null 2>&1 || skip_all "no tmux here"
+    load=$1
+    . "$BEAMTOP_SRCDIR/tests/live/releases.sh"
+    trap 'tm_close; stop_all' EXIT
+    trap 'exit 130' HUP INT TERM PIPE
+    start_epmd
+}
+
+bt_start_load() {
+    start_node 25 || return 1
+    BEAMTOP_DEMO_NODE=$node
+    BEAMTOP_DEMO_COOKIE_FILE=$work/cookie
+}
+
 # bt_start COLUMNS ROWS [VARIABLE=VALUE…] [-- ARGUMENT…]: a terminal with the program in it. On a
 # machine without a free core every answer seems expensive: with the usual budget the next tick would come
 # after minutes.

@@ -7,21 +7,7 @@
 set -u
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/lib.sh"
-command -v tmux >/dev/null 2>&1 || skip_all "no tmux here"
-otp=25
-load=findings_load
-live=$BEAMTOP_SRCDIR/tests/live
-
-# releases.sh finds otp.sh and the load beside the live tests.
-. "$live/releases.sh"
-trap 'tm_close; stop_all' EXIT
-trap 'exit 130' HUP INT TERM PIPE
-
-start() {
-    start_node "$otp" || return 1
-    BEAMTOP_DEMO_NODE=$node
-    BEAMTOP_DEMO_COOKIE_FILE=$work/cookie
-}
+bt_setup_load findings_load
 
 # A slow machine does not stretch the ticks.
 open_view() {
@@ -147,8 +133,7 @@ tells_its_span_when_the_interval_changes() {
         sets 0.5 && wait_title "$((seconds + 9))" "$((ticks + 9))" && bt_quit
 }
 
-start_epmd
-run start
+run bt_start_load
 run finds_with_a_list_by_memory
 run finds_behind_a_filter
 run finds_without_a_list

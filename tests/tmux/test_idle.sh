@@ -6,21 +6,10 @@
 set -u
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/lib.sh"
-command -v tmux >/dev/null 2>&1 || skip_all "no tmux here"
-otp=25
-load=idle_load
-. "$BEAMTOP_SRCDIR/tests/live/releases.sh"
-trap 'tm_close; stop_all' EXIT
-trap 'exit 130' HUP INT TERM PIPE
+bt_setup_load idle_load
 
 # Twenty quiet answers in a row: on a busy machine one may not be.
 tm_wait_s=120
-
-start() {
-    start_node "$otp" || return 1
-    BEAMTOP_DEMO_NODE=$node
-    BEAMTOP_DEMO_COOKIE_FILE=$work/cookie
-}
 
 asks_an_idle_node_less() {
     bt_start 160 30 && tm_wait 'every 2.0 s (idle)'
@@ -40,8 +29,7 @@ keeps_a_long_interval() {
     tm_wait 'every 5.0 s' && tm_wait_gone '(idle)' && bt_quit
 }
 
-start_epmd
-run start
+run bt_start_load
 for test in asks_an_idle_node_less asks_a_busy_one_as_often_as_before notices_that_it_rests keeps_a_long_interval; do
     run "$test"
 done

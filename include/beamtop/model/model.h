@@ -60,8 +60,8 @@ void model_show_recorded(struct model *m, const struct want_scan *shown, model_r
 
 /* The link's state and words for a person; LINK_LOST puts a gap into every history. */
 void model_set_link(struct model *m, enum link_state state, const char *text);
-void model_set_cost(struct model *m,
-                    const struct tick_cost *cost); /* of the tick that just ended */
+/* Cost of the tick that just ended. */
+void model_set_cost(struct model *m, const struct tick_cost *cost);
 /* How far apart ticks are, and why no nearer. */
 struct interval_info {
     double asked_s, real_s, budget;

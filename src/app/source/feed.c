@@ -18,7 +18,6 @@
 #define SELDOM_S 60      /* a failure of what is asked so seldom is reported */
 #define ROWS 60          /* of a scan that nothing else asks for */
 #define BUSIEST_LEAST 20 /* rows of a scan: as many busy processes as leaders keep */
-#define BUSIEST_S 10     /* since it: as often as leaders are asked for */
 
 _Static_assert(3 * LEADERS_MOST <= WANT_WATCHED, "all leaders can be watched");
 
@@ -171,7 +170,7 @@ bool feed_has_busiest(const struct proc_scan *scan, uint64_t now_ns, uint32_t cr
     return scan->n_rows >= BUSIEST_LEAST && !scan->filtered && scan->by_delta && !scan->ascending &&
            scan->sorted_among < 0 && strcmp(scan->sort_key, "reductions_per_s") == 0 &&
            scan->rows[0].pid.creation == creation && now_ns >= scan->mono_ns &&
-           now_ns - scan->mono_ns < BUSIEST_S * UINT64_C(1000000000);
+           (double)(now_ns - scan->mono_ns) / 1e9 < question_rows[QUESTION_LEADERS].every_s;
 }
 
 /* NULL: the node looks for them by itself, which costs a small one little. */

@@ -40,8 +40,8 @@ int feed_tick(struct feed *f, struct error *err);
  * until a quarter of the limit pays for it. */
 void feed_ask(struct feed *f, struct live *live, uint64_t now_ms);
 void feed_again(struct feed *f); /* all are due again: another recorder is fed */
-/* Whether its rows are the busiest processes of the node with that creation as they are now: by the
- * target's clock. */
+/* Whether its rows are the busiest processes of the node with that creation as they are now: of
+ * no longer ago than leaders are asked for, by the target's clock. */
 bool feed_has_busiest(const struct proc_scan *scan, uint64_t now_ns, uint32_t creation);
 /* Adds the processes to watch, with the items that rules read of them. */
 void feed_want(const struct feed *f, struct want *want);

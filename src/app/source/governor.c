@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "governor.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -126,23 +127,17 @@ static void plan_together(const struct governor *g, unsigned questions, struct g
 
 static double header_most_s(const struct governor *g)
 {
-    return g->interval_s > HEADER_MAX_S ? g->interval_s : HEADER_MAX_S;
+    return fmax(g->interval_s, HEADER_MAX_S);
 }
 
 /* What the costs make further apart than that stays so, and so does what is said of them. */
 static void slow_down(const struct governor *g, struct governor_plan *plan)
 {
-    double idle_s = g->interval_s * IDLE_INTERVALS, most_s = header_most_s(g);
-    if (idle_s > most_s)
-        idle_s = most_s;
-    if (plan->others_s < idle_s) {
-        plan->others_s = idle_s;
-        plan->idle = true;
-    }
-    if (plan->header_s < idle_s)
-        plan->header_s = idle_s;
-    if (plan->seldom_s < idle_s)
-        plan->seldom_s = idle_s;
+    double idle_s = fmin(g->interval_s * IDLE_INTERVALS, header_most_s(g));
+    plan->idle = plan->others_s < idle_s;
+    plan->others_s = fmax(plan->others_s, idle_s);
+    plan->header_s = fmax(plan->header_s, idle_s);
+    plan->seldom_s = fmax(plan->seldom_s, idle_s);
 }
 
 /* What is left for the others where the rows are asked between two scans. */

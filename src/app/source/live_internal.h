@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Private to live.c (the connection's life) and live_tick.c (asking and taking answers). */
+/* Private to live.c (the connection's life), live_tick.c (asking and taking answers) and
+ * live_cost.c (what that costs, and what else the node does). */
 #ifndef BEAMTOP_APP_SOURCE_LIVE_INTERNAL_H
 #define BEAMTOP_APP_SOURCE_LIVE_INTERNAL_H
 
@@ -55,7 +56,6 @@ struct live {
     unsigned reported;      /* questions whose first answer is logged */
     bool stretched;         /* the plan before was */
     unsigned idle_answers;  /* of the header's question in a row: the node did nothing */
-    double since_header_us; /* our work since the last of them */
     bool tick_full;         /* this tick has more than the header */
     bool had_tick;          /* one is over since the keeper stands */
     bool had_second;        /* and the next one was begun: from then on costs are known */
@@ -64,7 +64,6 @@ struct live {
     double tick_us;
     struct spent spent[SPENT_ENTRIES];
     size_t spent_next;
-    uint64_t first_spent_ms;
 };
 
 /* live_tick.c */
@@ -73,7 +72,13 @@ void live_tick_now(struct live *l);   /* others are due now */
 void live_tick_timer(struct live *l); /* the timer fired while running */
 unsigned live_questions(const struct want *want);
 void live_reset_tick(struct live *l);
-void live_note_cost(struct live *l, double target_us); /* of our work outside ticks */
+
+/* live_cost.c */
+void live_note_cost(struct live *l, double target_us); /* an answer came, or other work of ours */
+/* Work of the last seconds over those seconds: what the target really bore. */
+double live_spent_share(const struct live *l, double others_s);
+bool live_is_late(const struct live *l); /* a scheduler did not answer in time */
+void live_look_for_work(struct live *l); /* the header's answer came: is the node idle? */
 
 /* live.c */
 void live_arm(struct live *l, uint64_t due_ms);

@@ -19,9 +19,6 @@
 #define SILENT_MS 1000u
 /* A batch run whose ticks are so far apart says why: else it is silent for that long. */
 #define WORTH_WAITING_S 2.0
-/* The shortest time over which the share of a scheduler is worked out. */
-#define SHARE_WINDOW_MS 10000u
-
 #define BIT(question) QUESTION_BIT(question)
 
 unsigned live_questions(const struct want *want)
@@ -40,7 +37,6 @@ void live_reset_tick(struct live *l)
     l->had_tick = false;
     l->asked = l->pending = l->deferred = l->again = l->reported = l->holding = 0;
     l->spent_next = 0;
-    l->first_spent_ms = 0;
     l->rows_due_ms = 0;
     l->idle_answers = 0;
     l->governor.idle = false;
@@ -53,38 +49,6 @@ static uint64_t link_bytes(const struct live *l)
 {
     const struct conn_stats *stats = conn_stats(l->conn);
     return stats->bytes_in + stats->bytes_out;
-}
-
-static void spend(struct live *l, double target_us)
-{
-    uint64_t now = uv_now(l->loop);
-    if (l->first_spent_ms == 0)
-        l->first_spent_ms = now;
-    l->spent[l->spent_next++ % SPENT_ENTRIES] = (struct spent){now, target_us};
-    l->tick_us += target_us;
-    l->since_header_us += target_us;
-}
-
-/* Work of the last seconds over those seconds: what the target really bore. */
-static double spent_share(const struct live *l, double others_s)
-{
-    uint64_t now = uv_now(l->loop);
-    uint64_t window_ms = (uint64_t)(others_s * 3000);
-    double sum_us = 0;
-    uint64_t oldest_ms = now;
-    if (window_ms < SHARE_WINDOW_MS)
-        window_ms = SHARE_WINDOW_MS;
-    for (size_t i = 0; i < SPENT_ENTRIES; i++) {
-        const struct spent *s = &l->spent[i];
-        if (s->at_ms == 0 || s->at_ms + window_ms < now)
-            continue;
-        sum_us += s->target_us;
-        if (s->at_ms < oldest_ms)
-            oldest_ms = s->at_ms;
-    }
-    /* The oldest answer paid for the interval that followed it. */
-    double span_s = (double)(now - oldest_ms) / 1000.0 + others_s;
-    return sum_us / 1e6 / span_s;
 }
 
 static void arm_next(struct live *l)
@@ -125,7 +89,7 @@ static void end_tick(struct live *l)
         l->cost.target_us = l->tick_us;
         l->cost.bytes = (double)(link_bytes(l) - l->bytes_before);
     }
-    l->cost.share = spent_share(l, plan.others_s);
+    l->cost.share = live_spent_share(l, plan.others_s);
     plan_again(l, &plan);
     if (*plan.why && !l->stretched) {
         model_journal(l->model, clock_wall_us(), true, "%s", plan.why);
@@ -353,12 +317,6 @@ static void tell_first(struct live *l, enum question question)
     model_journal(l->model, clock_wall_us(), false, "%s", question_rows[question].log);
 }
 
-/* Work of ours outside a tick's questions: a trace's. */
-void live_note_cost(struct live *l, double target_us)
-{
-    spend(l, target_us);
-}
-
 static void trouble(struct live *l, enum question question, const struct error *err)
 {
     model_journal(l->model, clock_wall_us(), true, "%s", err->text);
@@ -387,40 +345,6 @@ static void judge_labels(struct live *l, const struct answer *a, struct error *e
     tell_filter(l);
 }
 
-/* What a scan waits for a process that does not yield is none of its work, but looks like it. */
-#define LATE_MS 200
-
-static bool is_late(const struct live *l)
-{
-    const struct system_sample *s = model_system(l->model);
-    return s && s->late_ms >= LATE_MS;
-}
-
-/* Idle: others use some milliseconds of a scheduler per second. Native code counts few reductions:
-   each scheduler must be known to be used little, too, by others than us. */
-#define IDLE_REDUCTIONS_PER_S 200000.0
-#define IDLE_USE 0.05
-/* So many answers in a row say so; one that does not ends it. Ticks count alike, however far apart:
-   a pause of a busy node must not. */
-#define IDLE_ANSWERS 20u
-
-static bool is_idle(const struct live *l, const struct system_sample *s)
-{
-    double our_use = l->since_header_us / 1e6 / s->interval_s;
-    for (size_t i = 0; i < s->n_schedulers; i++)
-        if (!(s->schedulers[i].use <= IDLE_USE + our_use))
-            return false;
-    return !is_late(l) && s->reductions_per_s - s->own_reductions_per_s < IDLE_REDUCTIONS_PER_S;
-}
-
-static void look_for_work(struct live *l)
-{
-    const struct system_sample *s = model_system(l->model);
-    l->idle_answers = s && !l->want.steady && is_idle(l, s) ? l->idle_answers + 1 : 0;
-    l->governor.idle = l->idle_answers >= IDLE_ANSWERS;
-    l->since_header_us = 0;
-}
-
 static void on_rows(void *arg, const struct answer *answer)
 {
     struct live *l = arg;
@@ -430,9 +354,9 @@ static void on_rows(void *arg, const struct answer *answer)
             trouble(l, QUESTION_ROWS, &err);
         return;
     }
-    spend(l, answer->target_us);
+    live_note_cost(l, answer->target_us);
     tell_first(l, QUESTION_ROWS);
-    if (!is_late(l))
+    if (!live_is_late(l))
         governor_note(&l->governor, QUESTION_ROWS, answer->target_us);
     if (model_take(l->model, QUESTION_ROWS, answer->value, answer->len, &l->asked_rows,
                    clock_mono_ns(), &err) != 0)
@@ -453,9 +377,9 @@ static void on_answer(void *arg, const struct answer *answer)
     if (question == QUESTION_SYSTEM)
         ask_deferred(l);
     if (answer->value) {
-        spend(l, answer->target_us);
+        live_note_cost(l, answer->target_us);
         tell_first(l, question);
-        if (!is_late(l) || l->governor.cost_us[question] <= 0)
+        if (!live_is_late(l) || l->governor.cost_us[question] <= 0)
             governor_note(&l->governor, question, answer->target_us);
         if (model_take(l->model, question, answer->value, answer->len, &l->asked_scan,
                        clock_mono_ns(), &err) == 0) {
@@ -471,7 +395,7 @@ static void on_answer(void *arg, const struct answer *answer)
         }
         model_set_link(l->model, LINK_LIVE, "");
         if (question == QUESTION_SYSTEM) {
-            look_for_work(l);
+            live_look_for_work(l);
             space_out(l);
         }
     } else if (err.code == ERR_TIMEOUT && question == QUESTION_SYSTEM) {

@@ -204,10 +204,10 @@ end,
     Pids = Led ++ (Some -- Led),
     Mail = Mailboxes(Pids, []),
     Waiting = PidsOf(Mail),
-    #{busy := KnownBusy, saved := Before_} = State,
+    #{busy := KnownBusy, saved := SavedBefore} = State,
     {Others, Saved} = case Arg of
-        #{busiest := Rows} when Before_ < SavedMost ->
-            {lists:usort((Rows -- Own) ++ Led ++ KnownBusy), Before_ + 1};
+        #{busiest := Rows} when SavedBefore < SavedMost ->
+            {lists:usort((Rows -- Own) ++ Led ++ KnownBusy), SavedBefore + 1};
         _ ->
             {Pids, 0}
     end,
