@@ -50,9 +50,13 @@ finds_without_a_list() {
 
 cursor_is_elsewhere() { [ "$(tm_text | grep '^▌')" != "$1" ]; }
 
+cursor_is_first() { tm_text | grep -A 1 'Findings ─' | grep -q '^▌'; }
+
 # Moves down from the first line until the cursor is on the finding with that text.
 puts_cursor_on() {
+    # Down before the screen shows the first line would pass it by.
     tm_keys Home
+    wait_until 30 cursor_is_first || true
     for step in 1 2 3 4 5 6 7 8 9 10 11 12; do
         tm_has_line "^▌.*$1" && return 0
         line=$(tm_text | grep '^▌')
