@@ -26,6 +26,7 @@ skip_all() {
 run() {
     tap_count=$((tap_count + 1))
     tap_name=$(echo "$*" | tr _ ' ')
+    tap_began=$(date +%s)
     if "$@" >"$work/tap.out" 2>&1; then
         echo "ok $tap_count - $tap_name"
     else
@@ -33,6 +34,8 @@ run() {
         echo "not ok $tap_count - $tap_name"
         sed 's/^/# /' "$work/tap.out"
     fi
+    tap_took=$(($(date +%s) - tap_began))
+    [ "$tap_took" -lt 60 ] || echo "# took $tap_took s: $tap_name"
 }
 
 skip() {
