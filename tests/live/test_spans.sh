@@ -99,10 +99,15 @@ a_callee_that_crashes() {
         and any(wait("call")[]; .outcome == "exit" and .at == "boom"))'
 }
 
+# On a busy machine the last late answers come after the capture has waited for them.
 a_timeout() {
-    capture timeout 2 --full || return 1
-    shows 'every_root(took(24) and any(wait("call")[]; .outcome == "timeout" and .duration_us >= 19000)
-        and (child("call")[0] | .outcome == "late" and took(50)))'
+    for try in 1 2 3 4 5; do
+        capture timeout 4 --full || return 1
+        shows 'every_root(took(24) and any(wait("call")[]; .outcome == "timeout" and .duration_us >= 19000)
+            and (child("call")[0] | .outcome != "ok" and (.outcome != "late" or took(50))))' || return 1
+        shows 'any(.roots[]; child("call")[0].outcome == "late")' && return 0
+    done
+    return 1
 }
 
 a_pool_with_an_untraced_holder() {

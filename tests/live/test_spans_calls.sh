@@ -59,10 +59,15 @@ another_process_replies() {
         and (calls[0] | .name == "b" and .outcome == "elsewhere"))'
 }
 
+# On a busy machine the last late answers come after the capture has waited for them.
 a_timeout() {
-    capture timeout 2 || return 1
-    shows 'every_root(took(24) and (waits[0] | .outcome == "unknown" and .name == "b" and .duration_us >= 19000)
-        and (calls[0] | .outcome == "late" and took(50)))'
+    for try in 1 2 3 4 5; do
+        capture timeout 4 || return 1
+        shows 'every_root(took(24) and (waits[0] | .outcome == "unknown" and .name == "b" and .duration_us >= 19000)
+            and (calls[0] | .outcome == "unknown" or (.outcome == "late" and took(50))))' || return 1
+        shows 'any(.roots[]; calls[0].outcome == "late")' && return 0
+    done
+    return 1
 }
 
 a_callee_that_crashes() {
