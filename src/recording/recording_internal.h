@@ -69,6 +69,13 @@ bool recording_has_column(struct recording *r, const char *table, const char *na
 /* The column of `system` with that key, under its old name in recordings of 0.1.0; NULL: none. */
 const char *recording_system_column(struct recording *r, const char *key);
 
+/*
+ * A tick counts in means as long as its interval, in seconds: the first one is short, and has what
+ * it cost the node to read our questions; those of an idle node are far apart. The statement is of
+ * recording_seconds_sql. */
+extern const char recording_seconds_sql[];
+double recording_seconds(struct recording *r, sqlite3_stmt *intervals, int64_t tick);
+
 struct span_cache *span_cache_of(struct recording *r, int64_t from, int64_t to);
 void span_cache_clear(struct span_cache *c); /* to one of nothing */
 

@@ -53,22 +53,6 @@ struct span_cache *span_cache_of(struct recording *r, int64_t from, int64_t to)
 
 /* ---- the pass */
 
-/*
- * A tick counts as long as its interval: the first one is a fraction of a second, and has what it
- * cost the node to read
- * our questions. */
-static double seconds_of(struct recording *r, sqlite3_stmt *intervals, int64_t tick)
-{
-    double usual = recording_info(r)->interval_s, seconds = NAN;
-    sqlite3_reset(intervals);
-    sqlite3_bind_int64(intervals, 1, tick);
-    if (recording_row(r, intervals))
-        seconds = db_column_real(intervals, 0) / 1e6;
-    if (seconds > 0)
-        return seconds;
-    return usual > 0 ? usual : 1;
-}
-
 static void add(double *sum, double v)
 {
     if (!isnan(v))
@@ -123,7 +107,7 @@ static void gather(struct recording *r, struct span_cache *c)
     double weight = 1;
     bool counts = false;
     c->owners_known = true;
-    if (!recording_ask(r, &intervals, "SELECT interval_us FROM tick WHERE id = ?"))
+    if (!recording_ask(r, &intervals, recording_seconds_sql))
         return;
     if (!recording_ask(r, &s, rows_sql)) {
         sqlite3_finalize(intervals);
@@ -137,7 +121,7 @@ static void gather(struct recording *r, struct span_cache *c)
         if (at != tick || by != sort)
             counts = false;
         if (at != tick)
-            weight = seconds_of(r, intervals, at);
+            weight = recording_seconds(r, intervals, at);
         tick = at;
         sort = by;
         if (by == SPAN_SORTS || id < 0)

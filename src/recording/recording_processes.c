@@ -17,7 +17,8 @@ struct known {
     char kind[24];
     int64_t votes; /* for text[4], by majority */
     int64_t ticks;
-    double share, reductions, memory, memory_first, memory_last;
+    double share, reductions, memory; /* each value times the seconds of its tick */
+    double seconds, memory_first, memory_last;
     int64_t asleep, queued;
     double asleep_reductions;
     double first, last, min, max, at, queue, at_at, at_queue, queue_queue; /* sums of the line */
@@ -68,19 +69,21 @@ static void add_sleep(struct known *k, bool hibernates, double queue, double red
     k->asleep_reductions = asleep ? k->asleep_reductions + reductions : 0;
 }
 
-static void add_row(struct known *k, sqlite3_stmt *s, int64_t from)
+/* at, seconds: when its tick was, since the first one, and how long. */
+static void add_row(struct known *k, sqlite3_stmt *s, double at, double seconds)
 {
     double memory = db_column_real(s, 9);
     for (int i = 0; i < NAMES - 1; i++)
         k->text[i] = db_column_int(s, 2 + i);
     vote(k, db_column_int(s, 6));
     k->ticks++;
-    k->share += or_zero(db_column_real(s, 7));
-    k->reductions += or_zero(db_column_real(s, 8));
-    k->memory += or_zero(memory);
+    k->seconds += seconds;
+    k->share += seconds * or_zero(db_column_real(s, 7));
+    k->reductions += seconds * or_zero(db_column_real(s, 8));
+    k->memory += seconds * or_zero(memory);
     k->memory_first = k->ticks == 1 ? memory : k->memory_first;
     k->memory_last = memory;
-    add_queue(k, (double)(sqlite3_column_int64(s, 0) - from), or_zero(db_column_real(s, 10)));
+    add_queue(k, at, or_zero(db_column_real(s, 10)));
     add_sleep(k, db_column_int(s, 12) > 0, or_zero(db_column_real(s, 10)), db_column_real(s, 8));
     copy(k->kind, sizeof k->kind, db_column_text(s, 11));
 }
@@ -118,7 +121,7 @@ static struct slice text_of(struct recording *r, sqlite3_stmt *s, int64_t id)
     return out;
 }
 
-/* The line through (tick, messages). Means are over the ticks at which it was seen. */
+/* The line through (seconds, messages). Means are over the ticks at which it was seen. */
 static void fit(struct period_process *p, const struct known *k)
 {
     double n = (double)k->ticks;
@@ -129,7 +132,7 @@ static void fit(struct period_process *p, const struct known *k)
     p->queue_fit = xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : 0;
 }
 
-static void tell(struct recording *r, sqlite3_stmt *texts, const struct known *k, double ticks,
+static void tell(struct recording *r, sqlite3_stmt *texts, const struct known *k, double seconds,
                  struct period_process *p)
 {
     double n = (double)k->ticks;
@@ -141,9 +144,9 @@ static void tell(struct recording *r, sqlite3_stmt *texts, const struct known *k
     p->pid = (struct slice){arena_strdup(&r->result, k->pid), strlen(k->pid)};
     p->kind = (struct slice){arena_strndup(&r->result, k->kind, kind), kind};
     p->ticks = k->ticks;
-    p->share = ticks > 0 ? k->share / ticks : (double)NAN;
-    p->reductions_per_s = ticks > 0 ? k->reductions / ticks : (double)NAN;
-    p->memory_bytes = k->memory / n;
+    p->share = seconds > 0 ? k->share / seconds : (double)NAN;
+    p->reductions_per_s = seconds > 0 ? k->reductions / seconds : (double)NAN;
+    p->memory_bytes = k->memory / k->seconds;
     p->memory_first = k->memory_first;
     p->memory_last = k->memory_last;
     p->queue_mean = k->queue / n;
@@ -167,27 +170,47 @@ static const char rows_sql[] =
     " FROM process"
     " WHERE tick BETWEEN ? AND ? ORDER BY tick";
 
-static void gather(struct recording *r, int64_t from, int64_t to, struct known **all,
-                   struct arena *arena, struct period_turnover *turnover)
+/* Where the pass is: at one tick after the other. */
+struct pass {
+    sqlite3_stmt *rows, *intervals;
+    int64_t tick, tick_of_shares;
+    double at, seconds; /* of this tick, since the first one, and how long it was */
+    double seconds_of_shares;
+};
+
+static void next_tick(struct recording *r, struct pass *p, int64_t tick)
 {
-    sqlite3_stmt *s = NULL;
-    int64_t last = -1, last_shares = -1;
-    if (!recording_ask(r, &s, rows_sql))
-        return;
-    sqlite3_bind_int64(s, 1, from);
-    sqlite3_bind_int64(s, 2, to);
-    while (recording_row(r, s)) {
-        int64_t tick = sqlite3_column_int64(s, 0);
-        turnover->ticks += tick != last;
-        turnover->rows++;
-        last = tick;
-        if (sqlite3_column_type(s, 7) != SQLITE_NULL && tick != last_shares) {
-            turnover->shares++;
-            last_shares = tick;
+    if (p->tick >= 0)
+        p->at += or_zero(recording_span_s(r, p->tick, tick));
+    p->seconds = recording_seconds(r, p->intervals, tick);
+    p->tick = tick;
+}
+
+/* Seconds of the ticks that have shares: not of the first one. */
+static double gather(struct recording *r, int64_t from, int64_t to, struct known **all,
+                     struct arena *arena, struct period_turnover *turnover)
+{
+    struct pass p = {.tick = -1, .tick_of_shares = -1};
+    if (recording_ask(r, &p.intervals, recording_seconds_sql) &&
+        recording_ask(r, &p.rows, rows_sql)) {
+        sqlite3_bind_int64(p.rows, 1, from);
+        sqlite3_bind_int64(p.rows, 2, to);
+        while (recording_row(r, p.rows)) {
+            int64_t tick = sqlite3_column_int64(p.rows, 0);
+            turnover->ticks += tick != p.tick;
+            turnover->rows++;
+            if (tick != p.tick)
+                next_tick(r, &p, tick);
+            if (sqlite3_column_type(p.rows, 7) != SQLITE_NULL && tick != p.tick_of_shares) {
+                p.seconds_of_shares += p.seconds;
+                p.tick_of_shares = tick;
+            }
+            add_row(find(all, arena, db_column_text(p.rows, 1)), p.rows, p.at, p.seconds);
         }
-        add_row(find(all, arena, db_column_text(s, 1)), s, from);
     }
-    sqlite3_finalize(s);
+    sqlite3_finalize(p.rows);
+    sqlite3_finalize(p.intervals);
+    return p.seconds_of_shares;
 }
 
 size_t recording_processes(struct recording *r, int64_t from, int64_t to,
@@ -197,10 +220,10 @@ size_t recording_processes(struct recording *r, int64_t from, int64_t to,
     struct arena arena;
     sqlite3_stmt *texts = NULL;
     size_t n = 0;
-    *turnover = (struct period_turnover){0, 0, 0, 0, 0};
+    *turnover = (struct period_turnover){0, 0, 0, 0};
     arena_init(&arena);
     arena_reset(&r->result);
-    gather(r, from, to, &all, &arena, turnover);
+    double seconds = gather(r, from, to, &all, &arena, turnover);
     turnover->pids = HASH_COUNT(all);
     HASH_SORT(all, by_share);
     size_t most = (size_t)turnover->pids < MOST ? (size_t)turnover->pids : MOST;
@@ -211,7 +234,7 @@ size_t recording_processes(struct recording *r, int64_t from, int64_t to,
     HASH_ITER (hh, all, k, next) {
         turnover->pids_seen_once += k->ticks == 1;
         if (n < most)
-            tell(r, texts, k, (double)turnover->shares, &p[n++]);
+            tell(r, texts, k, seconds, &p[n++]);
     }
     HASH_CLEAR(hh, all);
     sqlite3_finalize(texts);

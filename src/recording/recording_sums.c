@@ -27,24 +27,50 @@ const char *recording_system_column(struct recording *r, const char *key)
                                                            : NULL;
 }
 
+const char recording_seconds_sql[] = "SELECT interval_us FROM tick WHERE id = ?";
+
+/* The usual interval where that of the tick is not known. */
+static double seconds_of(const struct recording_info *info, double interval_us)
+{
+    if (interval_us > 0)
+        return interval_us / 1e6;
+    return info->interval_s > 0 ? info->interval_s : 1;
+}
+
+double recording_seconds(struct recording *r, sqlite3_stmt *intervals, int64_t tick)
+{
+    sqlite3_reset(intervals);
+    sqlite3_bind_int64(intervals, 1, tick);
+    double us = recording_row(r, intervals) ? db_column_real(intervals, 0) : (double)NAN;
+    return seconds_of(recording_info(r), us);
+}
+
+/* ---- the values of a column */
+
+struct series {
+    struct timed {
+        double v, seconds;
+    } * values; /* in the order of ticks */
+    size_t n;
+};
+
 /* Of ticks whose interval is `least_us` or longer, where that is above 0. */
-static size_t values_from(struct recording *r, const char *key, int64_t from, int64_t to,
-                          double least_us, double **out)
+static struct series series_from(struct recording *r, const char *key, int64_t from, int64_t to,
+                                 double least_us)
 {
     char sql[240];
     sqlite3_stmt *s = NULL;
-    size_t n = 0, cap = 0;
-    *out = NULL;
+    struct series out = {NULL, 0};
+    size_t cap = 0;
     const char *column = recording_system_column(r, key);
     if (!column)
-        return 0;
+        return out;
     snprintf(sql, sizeof sql,
-             "SELECT %s FROM system%s WHERE system.tick BETWEEN ?1 AND ?2 AND %s NOT NULL%s "
-             "ORDER BY system.tick",
-             column, least_us > 0 ? " JOIN tick ON tick.id = system.tick" : "", column,
-             least_us > 0 ? " AND interval_us >= ?3" : "");
+             "SELECT %s, interval_us FROM system LEFT JOIN tick ON tick.id = system.tick"
+             " WHERE system.tick BETWEEN ?1 AND ?2 AND %s NOT NULL%s ORDER BY system.tick",
+             column, column, least_us > 0 ? " AND interval_us >= ?3" : "");
     if (!recording_ask(r, &s, sql))
-        return 0;
+        return out;
     sqlite3_bind_int64(s, 1, from);
     sqlite3_bind_int64(s, 2, to);
     if (least_us > 0)
@@ -53,38 +79,38 @@ static size_t values_from(struct recording *r, const char *key, int64_t from, in
         double v = db_column_real(s, 0);
         if (isnan(v))
             continue;
-        if (n == cap) {
+        if (out.n == cap) {
             cap = cap ? cap * 2 : 256;
-            *out = alloc_resize(*out, cap, sizeof **out);
+            out.values = alloc_resize(out.values, cap, sizeof *out.values);
         }
-        (*out)[n++] = v;
+        out.values[out.n++] =
+            (struct timed){v, seconds_of(recording_info(r), db_column_real(s, 1))};
     }
     sqlite3_finalize(s);
-    return n;
+    return out;
 }
 
 #define FEW 3 /* ticks: with fewer, short ones are better than none */
 
 /*
- * The known values of the span in the order of ticks; owned by the caller. What is of an interval
- * counts only where that is half as long as asked for, or longer: the first is short, and most of
- * what happens in it is that our questions
- * are read. */
-static size_t values(struct recording *r, const char *key, int64_t from, int64_t to, double **out)
+ * The known values of the span, owned by the caller. What is of an interval counts only where that
+ * is half as long as asked for, or longer: the first is short, and most of what happens in it is
+ * that our questions are read. */
+static struct series series_of(struct recording *r, const char *key, int64_t from, int64_t to)
 {
     double least_us = recording_info(r)->interval_s * 1e6 / 2;
     if ((text_ends_with(key, "_per_s") || text_ends_with(key, "_utilisation")) && least_us > 0) {
-        size_t n = values_from(r, key, from, to, least_us, out);
-        if (n >= FEW)
-            return n;
-        free(*out);
+        struct series long_ones = series_from(r, key, from, to, least_us);
+        if (long_ones.n >= FEW)
+            return long_ones;
+        free(long_ones.values);
     }
-    return values_from(r, key, from, to, 0, out);
+    return series_from(r, key, from, to, 0);
 }
 
 static int compare(const void *a, const void *b)
 {
-    double x = *(const double *)a, y = *(const double *)b;
+    double x = ((const struct timed *)a)->v, y = ((const struct timed *)b)->v;
     return (x > y) - (x < y);
 }
 
@@ -92,35 +118,51 @@ static int compare(const void *a, const void *b)
  * How many independent values have as certain a mean: n (1 - r) / (1 + r), r the correlation of
  * each with the one before (of an AR(1) series). Memory goes up and stays; three are granted
  * anyhow. */
-static double independent(const double *v, size_t n, double mean, double squares)
+static double independent(const struct series *s, double mean)
 {
-    double products = 0;
-    for (size_t i = 1; i < n; i++)
-        products += (v[i] - mean) * (v[i - 1] - mean);
+    const struct timed *v = s->values;
+    double products = 0, squares = 0;
+    for (size_t i = 0; i < s->n; i++)
+        squares += (v[i].v - mean) * (v[i].v - mean);
+    for (size_t i = 1; i < s->n; i++)
+        products += (v[i].v - mean) * (v[i - 1].v - mean);
     double r = squares > 0 && products > 0 ? products / squares : 0;
-    return fmin((double)n, fmax(3, (double)n * (1 - r) / (1 + r)));
+    return fmin((double)s->n, fmax(3, (double)s->n * (1 - r) / (1 + r)));
+}
+
+/* Of n parts of a whole: from the sum over them of part² / weight, with the weights' sum. */
+static double deviation(double squares, double sum, double weight, int64_t n)
+{
+    double mean = sum / weight, variance = squares / weight - mean * mean;
+    if (n < 2 || !(weight > 0) || isnan(variance))
+        return NAN;
+    return sqrt(fmax(0, variance) * (double)n / (double)(n - 1));
 }
 
 /* Sorts the values. */
-static struct span_stats stats_of(double *v, size_t n)
+static struct span_stats stats_of(struct series *s)
 {
-    struct span_stats stats = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, (int64_t)n, 0}, *out = &stats;
-    double sum = 0, squares = 0;
+    struct span_stats stats = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, (int64_t)s->n, 0}, *out = &stats;
+    struct timed *v = s->values;
+    double sum = 0, squares = 0, seconds = 0;
+    size_t n = s->n;
     if (n == 0)
         return stats;
-    out->first = v[0];
-    out->last = v[n - 1];
+    out->first = v[0].v;
+    out->last = v[n - 1].v;
+    for (size_t i = 0; i < n; i++) {
+        sum += v[i].seconds * v[i].v;
+        seconds += v[i].seconds;
+    }
+    out->mean = sum / seconds;
     for (size_t i = 0; i < n; i++)
-        sum += v[i];
-    out->mean = sum / (double)n;
-    for (size_t i = 0; i < n; i++)
-        squares += (v[i] - out->mean) * (v[i] - out->mean);
-    out->stddev = n > 1 ? sqrt(squares / (double)(n - 1)) : (double)NAN;
-    out->independent = independent(v, n, out->mean, squares);
+        squares += v[i].seconds * (v[i].v - out->mean) * (v[i].v - out->mean);
+    out->stddev = deviation(squares, 0, seconds, (int64_t)n);
+    out->independent = independent(s, out->mean);
     qsort(v, n, sizeof *v, compare);
-    out->min = v[0];
-    out->max = v[n - 1];
-    out->p95 = v[(n * 95 + 99) / 100 - 1]; /* nearest rank */
+    out->min = v[0].v;
+    out->max = v[n - 1].v;
+    out->p95 = v[(n * 95 + 99) / 100 - 1].v; /* nearest rank */
     return stats;
 }
 
@@ -136,11 +178,10 @@ int recording_stats(struct recording *r, const char *system_key, int64_t from, i
     if (!c->stats)
         c->stats = alloc_zero(system_fields.n, sizeof *c->stats);
     if (!c->stats[at].known) {
-        double *v = NULL;
-        size_t n = values(r, system_key, from, to, &v);
-        c->stats[at].value = stats_of(v, n);
+        struct series series = series_of(r, system_key, from, to);
+        c->stats[at].value = stats_of(&series);
         c->stats[at].known = true;
-        free(v);
+        free(series.values);
     }
     *out = c->stats[at].value;
     return 0;
@@ -164,20 +205,40 @@ struct span_cost recording_cost(struct recording *r, int64_t from, int64_t to)
     return cost;
 }
 
+/* The mean from one time to another, in seconds since the first value's begin; from *at on, which
+ * is of the value that began at *began. */
+static double mean_between(const struct series *s, double from, double to, size_t *at,
+                           double *began)
+{
+    double sum = 0, seconds = 0;
+    while (true) {
+        const struct timed *v = &s->values[*at];
+        double end = *began + v->seconds;
+        double within = fmin(end, to) - fmax(*began, from);
+        if (within > 0) {
+            sum += within * v->v;
+            seconds += within;
+        }
+        if (end >= to || *at + 1 == s->n)
+            break;
+        *began = end;
+        ++*at;
+    }
+    return seconds > 0 ? sum / seconds : s->values[*at].v;
+}
+
 size_t recording_series(struct recording *r, const char *system_key, int64_t from, int64_t to,
                         double *out, size_t most)
 {
-    double *v = NULL;
-    size_t n = values(r, system_key, from, to, &v);
-    size_t parts = n < most ? n : most;
-    for (size_t i = 0; i < parts; i++) {
-        size_t begin = i * n / parts, end = (i + 1) * n / parts;
-        double sum = 0;
-        for (size_t j = begin; j < end; j++)
-            sum += v[j];
-        out[i] = sum / (double)(end - begin);
-    }
-    free(v);
+    struct series s = series_of(r, system_key, from, to);
+    size_t parts = s.n < most ? s.n : most, at = 0;
+    double seconds = 0, began = 0;
+    for (size_t i = 0; i < s.n; i++)
+        seconds += s.values[i].seconds;
+    for (size_t i = 0; i < parts; i++)
+        out[i] = mean_between(&s, seconds * (double)i / (double)parts,
+                              seconds * (double)(i + 1) / (double)parts, &at, &began);
+    free(s.values);
     return parts;
 }
 
@@ -223,15 +284,6 @@ static const char calls_sql[] =
     " JOIN call c ON c.window = v.id WHERE v.tick BETWEEN ? AND ? GROUP BY v.id) w"
     " JOIN call ON call.window = w.id JOIN text m ON m.id = module JOIN text f ON f.id = function"
     " GROUP BY module, function, arity ORDER BY 4 DESC, 1, 2, 3 LIMIT 1000";
-
-/* Of n parts of a whole: from the sum over them of part² / weight, with the weights' sum. */
-static double deviation(double squares, double sum, double weight, int64_t n)
-{
-    double mean = sum / weight, variance = squares / weight - mean * mean;
-    if (n < 2 || !(weight > 0) || isnan(variance))
-        return NAN;
-    return sqrt(fmax(0, variance) * (double)n / (double)(n - 1));
-}
 
 /* Where all called functions are listed, a missing one was not called. */
 static struct call_spread spread_of(sqlite3_stmt *s, const struct recorded_window *sums,

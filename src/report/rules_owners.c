@@ -68,8 +68,7 @@ void judge_mailbox(struct judge *j)
                     "processes. The evidence has the function it is mostly in";
         f->ruled_out_if = "The queue drops to 0 between batches";
         judge_evidence(j, f, "message_queue_len", p->queue_last, "",
-                       "message queue: from %s to %s, %+.1f "
-                       "per tick (linear trend, r = %.2f)",
+                       "message queue: from %s to %s, %+.1f/s (linear trend, r = %.2f)",
                        judge_number(j, p->queue_first), judge_number(j, p->queue_last),
                        p->queue_slope, p->queue_fit);
         tell_process(j, f, p, CAUSE_QUEUE);

@@ -136,7 +136,7 @@ static const struct evidence of_logger[] = {
 };
 static const struct evidence of_mailbox[] = {
     {"growth", 190, "per_s",
-     "message queue: from 112 to 57,112, +190.0 per tick (linear trend, r = 0.99)"},
+     "message queue: from 112 to 57,112, +190.0/s (linear trend, r = 0.99)"},
 };
 
 /* clang-format off */

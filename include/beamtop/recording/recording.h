@@ -199,7 +199,9 @@ struct recording_mark {
  * closed. */
 size_t recording_marks(struct recording *r, const struct recording_mark **out);
 
-/* ---- sums over a span of ticks (from and to inclusive), for reports and findings */
+/* ---- sums over a span of ticks (from and to inclusive), for reports and findings
+ * In means a tick counts as long as its interval: those of an idle or throttled node are further
+ * apart. Least, most and 95th percentile are of ticks. */
 
 struct span_stats { /* of one column of `system`; NaN where nothing is known */
     double mean, min, max, p95, first, last, stddev;
@@ -208,7 +210,7 @@ struct span_stats { /* of one column of `system`; NaN where nothing is known */
 };
 int recording_stats(struct recording *r, const char *system_key, int64_t from, int64_t to,
                     struct span_stats *out, struct error *err);
-/* The values themselves, at most `most`, as means of equal parts of the span: for charts. */
+/* Means of at most `most` equal times of the span: for charts and trends. */
 size_t recording_series(struct recording *r, const char *system_key, int64_t from, int64_t to,
                         double *out, size_t most);
 
@@ -231,14 +233,14 @@ struct period_process {
     int64_t queued;      /* at how many of them it had messages waiting */
     double queue_stddev; /* between ticks */
     double queue_mean, queue_min, queue_max, queue_first, queue_last;
-    double queue_slope,
-        queue_fit;  /* messages a tick by the line that fits best, and how well (-1..1) */
-    int64_t asleep; /* at how many of its last ticks it hibernated with messages waiting */
+    double queue_slope, /* messages per second, by the line that fits best */
+        queue_fit;      /* how well it does: -1..1 */
+    int64_t asleep;     /* at how many of its last ticks it hibernated with messages waiting */
     double asleep_reductions_per_s; /* at these; NaN: at none */
 };
 /* How many processes came by in a span: many that were seen once mean churn. */
 struct period_turnover {
-    int64_t ticks, shares; /* ticks with processes; of them, with shares: not the first one */
+    int64_t ticks; /* with processes */
     int64_t rows, pids, pids_seen_once;
 };
 /* At most 1000, largest share first. */

@@ -320,6 +320,45 @@ static void test_owners_over_time(void **state)
     place_clear(&p);
 }
 
+/* Of ticks 1, 10 and 10 seconds long: means of the node and of a process, parts of a chart, and the
+ * line through a message queue are over time, too. */
+static void test_values_over_time(void **state)
+{
+    (void)state;
+    static const int seconds[] = {1, 2, 12, 22};
+    static const char change[] =
+        "UPDATE system SET run_queue = CASE tick WHEN 2 THEN 21 ELSE 0 END;"
+        "UPDATE process SET share = CASE tick WHEN 2 THEN 0.21 ELSE 0 END WHERE tick > 1;"
+        "UPDATE process SET memory_bytes = CASE tick WHEN 2 THEN 2100 ELSE 0 END,"
+        " message_queue_len = CASE tick WHEN 1 THEN 0 WHEN 2 THEN 5 WHEN 3 THEN 55 ELSE 105 END;";
+    struct error err = {0};
+    struct span_stats s;
+    const struct period_process *processes;
+    struct period_turnover turnover;
+    double parts[3];
+    struct place p;
+    place_make(&p);
+    struct recorder *r = begin(p.path, 0, false);
+    struct model *m = model_new();
+    for (size_t i = 0; i < sizeof seconds / sizeof *seconds; i++)
+        assert_int_equal(tick(r, m, seconds[i], &err), 0);
+    recorder_close(r, "stopped", &err);
+    model_free(m);
+    change_file(p.path, change);
+    struct recording *f = reopen(p.path);
+    assert_int_equal(recording_stats(f, "run_queue", 2, 4, &s, &err), 0);
+    assert_true(s.n == 3 && fabs(s.mean - 1) < 0.001 && fabs(s.max - 21) < 0.001);
+    assert_true(fabs(s.stddev - sqrt(20 * 1.5)) < 0.001);
+    assert_int_equal(recording_series(f, "run_queue", 2, 4, parts, 3), 3);
+    assert_true(fabs(parts[0] - 3) < 0.001 && parts[1] == 0 && parts[2] == 0);
+    assert_int_equal(recording_processes(f, 1, 4, &processes, &turnover), 2);
+    assert_true(fabs(processes[0].share - 0.01) < 0.0001);
+    assert_true(fabs(processes[0].memory_bytes - 2100.0 / 22) < 0.1);
+    assert_true(fabs(processes[0].queue_slope - 5) < 0.001 && processes[0].queue_fit > 0.999);
+    recording_close(f);
+    place_clear(&p);
+}
+
 /* How long it is does not change with the node's wall clock, nor for a restart or ticks
  * given up. */
 static void test_span(void **state)
@@ -438,6 +477,7 @@ int main(void)
         cmocka_unit_test(test_a_file_of_an_earlier_version),
         cmocka_unit_test(test_items_by_name),
         cmocka_unit_test(test_owners_over_time),
+        cmocka_unit_test(test_values_over_time),
         cmocka_unit_test(test_span),
         cmocka_unit_test(test_marks_are_read_once),
         cmocka_unit_test(test_a_ring_in_memory_is_read_while_it_is_written),
