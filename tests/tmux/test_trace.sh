@@ -212,12 +212,12 @@ ends_from_what_is_armed() {
 }
 
 tells_whose_trace_it_is() {
-    timeout 320 "$beamtop" trace "$BEAMTOP_DEMO_NODE" "${never%% *}" --time 300s \
+    "$beamtop" trace "$BEAMTOP_DEMO_NODE" "${never%% *}" --time 300s \
         --cookie-file "$BEAMTOP_DEMO_COOKIE_FILE" >"$work/other" 2>&1 &
     other=$!
     sees_another
     rc=$?
-    kill -INT "$other"
+    kill -TERM "$other"
     wait "$other"
     [ "$rc" -eq 0 ] && bt_quit && target_is_clean
 }
