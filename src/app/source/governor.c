@@ -18,6 +18,14 @@
 /* Ticks of an idle node, in intervals; no further apart than the header may be. */
 #define IDLE_INTERVALS 2.0
 
+/* Idle: others use some milliseconds of a scheduler per second. Native code counts few reductions:
+   each scheduler must be known to be used little, too, by others than us. */
+#define IDLE_REDUCTIONS_PER_S 200000.0
+#define IDLE_USE 0.05
+/* So many answers in a row say so; one that does not ends it. Ticks count alike, however far apart:
+   a pause of a busy node must not. */
+#define IDLE_ANSWERS 20u
+
 /* Whatever the header costs, the others get this share of the budget. */
 #define OTHERS_MIN_SHARE 0.25
 
@@ -187,4 +195,23 @@ void governor_plan(const struct governor *g, unsigned questions, struct governor
     }
     if (g->idle)
         slow_down(g, plan);
+}
+
+/* ---- a node that does nothing */
+
+static bool rests(const struct system_sample *s, double own_use)
+{
+    if (!(s->interval_s > 0) || s->late_ms >= GOVERNOR_LATE_MS)
+        return false;
+    for (size_t i = 0; i < s->n_schedulers; i++)
+        if (!(s->schedulers[i].use <= IDLE_USE + own_use))
+            return false;
+    return s->reductions_per_s - s->own_reductions_per_s < IDLE_REDUCTIONS_PER_S;
+}
+
+void governor_look_for_work(struct governor *g, const struct system_sample *sample, double own_use,
+                            bool steady)
+{
+    g->idle_answers = !steady && rests(sample, own_use) ? g->idle_answers + 1 : 0;
+    g->idle = g->idle_answers >= IDLE_ANSWERS;
 }

@@ -17,18 +17,23 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "beamtop/model/snapshot.h"
 #include "beamtop/query/query.h"
 
 #define GOVERNOR_MIN_INTERVAL_S 0.25
 #define GOVERNOR_MAX_INTERVAL_S 3600.0
+
+/* What a scan waits for a process that does not yield is none of its work, but looks like it. */
+#define GOVERNOR_LATE_MS 200
 
 struct governor {
     double interval_s; /* asked for by the person */
     double budget;     /* share of one scheduler, 0.02 = 2 % */
     double
         most_s; /* together: never further apart, whatever it costs; 0: as far as the budget says */
-    bool together; /* the header's question is asked with the others, not more often */
-    bool idle;     /* the node does nothing, by its last answers; not where `together` */
+    bool together;         /* the header's question is asked with the others, not more often */
+    bool idle;             /* the node does nothing, by its last answers; not where `together` */
+    unsigned idle_answers; /* of the header's question, in a row */
     double cost_us[QUESTIONS]; /* smoothed cost of one answer; 0: not known yet */
     unsigned begun; /* questions that were answered since the beginning: the first answer paid for
                        parsing */
@@ -53,6 +58,11 @@ void governor_begin(struct governor *g);
 void governor_expect(struct governor *g, long long processes);
 /* An answer came and cost that much. */
 void governor_note(struct governor *g, enum question q, double target_us);
+/* The header's question was answered: after twenty answers in a row in which others than us do
+ * nothing the node is idle, until the next one in which they do something. `own_use`: what we took
+ * of a scheduler since the answer before, 0..1. `steady`: who asks must see each interval. */
+void governor_look_for_work(struct governor *g, const struct system_sample *sample, double own_use,
+                            bool steady);
 /* The plan for the questions in the mask (1 << enum question). */
 void governor_plan(const struct governor *g, unsigned questions, struct governor_plan *plan);
 

@@ -4,17 +4,6 @@
 
 /* The shortest time over which the share of a scheduler is worked out. */
 #define SHARE_WINDOW_MS 10000u
-/* What a scan waits for a process that does not yield is none of its work, but looks like it. */
-#define LATE_MS 200
-
-/* Idle: others use some milliseconds of a scheduler per second. Native code counts few reductions:
-   each scheduler must be known to be used little, too, by others than us. */
-#define IDLE_REDUCTIONS_PER_S 200000.0
-#define IDLE_USE 0.05
-/* So many answers in a row say so; one that does not ends it. Ticks count alike, however far apart:
-   a pause of a busy node must not. */
-#define IDLE_ANSWERS 20u
-
 void live_note_cost(struct live *l, double target_us)
 {
     l->spent[l->spent_next++ % SPENT_ENTRIES] = (struct spent){uv_now(l->loop), target_us};
@@ -51,25 +40,15 @@ double live_spent_share(const struct live *l, double others_s)
 bool live_is_late(const struct live *l)
 {
     const struct system_sample *s = model_system(l->model);
-    return s && s->late_ms >= LATE_MS;
-}
-
-static bool is_idle(const struct live *l, const struct system_sample *s)
-{
-    uint64_t oldest_ms;
-    if (!(s->interval_s > 0) || live_is_late(l))
-        return false;
-    double our_use =
-        spent_us(l, (uint64_t)(s->interval_s * 1000), &oldest_ms) / 1e6 / s->interval_s;
-    for (size_t i = 0; i < s->n_schedulers; i++)
-        if (!(s->schedulers[i].use <= IDLE_USE + our_use))
-            return false;
-    return s->reductions_per_s - s->own_reductions_per_s < IDLE_REDUCTIONS_PER_S;
+    return s && s->late_ms >= GOVERNOR_LATE_MS;
 }
 
 void live_look_for_work(struct live *l)
 {
     const struct system_sample *s = model_system(l->model);
-    l->idle_answers = s && !l->want.steady && is_idle(l, s) ? l->idle_answers + 1 : 0;
-    l->governor.idle = l->idle_answers >= IDLE_ANSWERS;
+    uint64_t oldest_ms;
+    if (!s)
+        return;
+    double us = spent_us(l, s->interval_s > 0 ? (uint64_t)(s->interval_s * 1000) : 0, &oldest_ms);
+    governor_look_for_work(&l->governor, s, us / 1e6 / s->interval_s, l->want.steady);
 }

@@ -55,7 +55,6 @@ struct live {
     unsigned holding;       /* questions of `sets` whose process there may hold something */
     unsigned reported;      /* questions whose first answer is logged */
     bool stretched;         /* the plan before was */
-    unsigned idle_answers;  /* of the header's question in a row: the node did nothing */
     bool tick_full;         /* this tick has more than the header */
     bool had_tick;          /* one is over since the keeper stands */
     bool had_second;        /* and the next one was begun: from then on costs are known */

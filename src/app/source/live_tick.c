@@ -38,7 +38,7 @@ void live_reset_tick(struct live *l)
     l->asked = l->pending = l->deferred = l->again = l->reported = l->holding = 0;
     l->spent_next = 0;
     l->rows_due_ms = 0;
-    l->idle_answers = 0;
+    l->governor.idle_answers = 0;
     l->governor.idle = false;
     memset(l->spent, 0, sizeof l->spent);
 }

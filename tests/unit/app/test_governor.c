@@ -291,16 +291,65 @@ static void test_idle(void **state)
     }
 }
 
+/* After twenty quiet answers a node is idle; one that is not quiet ends it. */
+static const struct {
+    const char *name;
+    double interval_s;
+    int64_t late_ms;
+    double use, own_use, others_per_s;
+    bool steady, idle;
+} answers[] = {
+    {"quiet", 1, 0, 0.01, 0.004, 20000, false, true},
+    {"what we use does not count", 1, 0, 0.2, 0.18, 20000, false, true},
+    {"a scheduler works: native code", 1, 0, 0.5, 0.01, 20000, false, false},
+    {"how much one works is not known", 1, 0, NAN, 0.01, 20000, false, false},
+    {"others work, a little on each", 1, 0, 0.01, 0.01, 3e6, false, false},
+    {"a scheduler is stuck: nothing counts what it does", 1, 250, 0.01, 0.01, 20000, false, false},
+    {"the first after a gap", NAN, 0, 0.01, NAN, 20000, false, false},
+    {"a trigger waits for what may be short", 1, 0, 0.01, 0.01, 20000, true, false},
+};
+
+static void look_for_work(struct governor *g, size_t row)
+{
+    struct scheduler schedulers[] = {{.use = 0.001}, {.use = answers[row].use}};
+    const struct system_sample sample = {
+        .interval_s = answers[row].interval_s,
+        .late_ms = answers[row].late_ms,
+        .reductions_per_s = answers[row].others_per_s + 5e6,
+        .own_reductions_per_s = 5e6,
+        .schedulers = schedulers,
+        .n_schedulers = ARRAY_LEN(schedulers),
+    };
+    governor_look_for_work(g, &sample, answers[row].own_use, answers[row].steady);
+}
+
+static void test_looks_for_work(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(answers); i++) {
+        struct governor g;
+        governor_init(&g, 1, 0.02);
+        for (int n = 0; n < 20; n++) {
+            assert_false(g.idle);
+            look_for_work(&g, i);
+        }
+        if (g.idle != answers[i].idle)
+            fail_msg("%s: %s", answers[i].name, g.idle ? "idle" : "not idle");
+        for (int n = 0; n < 20; n++)
+            look_for_work(&g, 0);
+        assert_true(g.idle);
+        look_for_work(&g, i);
+        assert_int_equal(g.idle, answers[i].idle);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plan),
-        cmocka_unit_test(test_idle),
-        cmocka_unit_test(test_opening),
-        cmocka_unit_test(test_seldom),
-        cmocka_unit_test(test_rows_between),
-        cmocka_unit_test(test_budget_is_kept),
-        cmocka_unit_test(test_costs_are_smoothed),
+        cmocka_unit_test(test_plan),           cmocka_unit_test(test_idle),
+        cmocka_unit_test(test_looks_for_work), cmocka_unit_test(test_opening),
+        cmocka_unit_test(test_seldom),         cmocka_unit_test(test_rows_between),
+        cmocka_unit_test(test_budget_is_kept), cmocka_unit_test(test_costs_are_smoothed),
         cmocka_unit_test(test_together),
     };
     return cmocka_run_group_tests_name("governor", tests, NULL, NULL);
