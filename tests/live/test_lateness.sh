@@ -77,16 +77,15 @@ a_recording_finds_it() {
     return 1
 }
 
-# What comes before the flags waits for the end of a comparison: the next one begins at once. Between two
-# all schedulers answer for a moment, and with some luck it is that moment, or what comes before waits so
-# often that the trace is over.
+# What comes before the flags waits for the end of a comparison: the next one begins a moment later.
+# Beside other programs one may be over too soon.
 a_trace_of_all_is_refused() {
     tries=60
     while [ "$tries" -gt 0 ]; do
         tries=$((tries - 1))
         # It ends after minutes, which many tries may take.
         order stuck_always || return 1
-        beam trace "$node" 'late_load:tick(_)' --events 1 --time 20s
+        beam trace "$node" 'late_load:tick(_)' --events 1 --time 60s
         code=$?
         # On a busy machine another one may be late, too, and be reported.
         if grep -q 'scheduler [1-3] did not answer for 500 ms' "$work/err"; then
