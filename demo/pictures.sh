@@ -72,8 +72,10 @@ tm_wait 'nothing left'
 
 tm_keys f
 tm_wait_s=120
-tm_wait 'shop_mailer'
-tm_keys Enter
+tm_wait 'Message queue of shop_mailer'
+tm_keys Home
+tm_wait_line '^▌.*Message queue of shop_mailer'
+tm_keys Space
 tm_wait 'ruled out if'
 picture findings
 tm_keys Q
