@@ -261,10 +261,26 @@ static void change_file(const char *path, const char *sql)
     sqlite3_close(db);
 }
 
+/* Reads a recording of ticks at those seconds, after a change. */
+static struct recording *read_changed(const struct place *p, const int *seconds, size_t n,
+                                      const char *change)
+{
+    struct error err = {0};
+    struct recorder *r = begin(p->path, 0, false);
+    struct model *m = model_new();
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(tick(r, m, seconds[i], &err), 0);
+    recorder_close(r, "stopped", &err);
+    model_free(m);
+    change_file(p->path, change);
+    return reopen(p->path);
+}
+
 /* What is of an interval does not count where that is short, as the first one is. */
 static void test_short_interval(void **state)
 {
     (void)state;
+    static const int seconds[] = {1, 2, 3, 4, 5};
     static const char change[] =
         "UPDATE tick SET interval_us = CASE id WHEN 2 THEN 300000 ELSE 1000000 END;"
         "UPDATE system SET reductions_per_s = CASE tick WHEN 2 THEN 2e7 ELSE 1e6 END, run_queue = "
@@ -273,14 +289,7 @@ static void test_short_interval(void **state)
     struct span_stats s;
     struct place p;
     place_make(&p);
-    struct recorder *r = begin(p.path, 0, false);
-    struct model *m = model_new();
-    for (int i = 1; i <= 5; i++)
-        assert_int_equal(tick(r, m, i, &err), 0);
-    recorder_close(r, "stopped", &err);
-    model_free(m);
-    change_file(p.path, change);
-    struct recording *f = reopen(p.path);
+    struct recording *f = read_changed(&p, seconds, ARRAY_LEN(seconds), change);
     assert_int_equal(recording_stats(f, "reductions_per_s", 2, 5, &s, &err), 0);
     assert_true(s.n == 3 && fabs(s.mean - 1e6) < 1 && fabs(s.max - 1e6) < 1);
     assert_int_equal(recording_stats(f, "run_queue", 2, 5, &s, &err), 0);
@@ -300,18 +309,10 @@ static void test_owners_over_time(void **state)
         "UPDATE owner SET share = CASE WHEN (owner = 0) = (tick = 2) THEN 0.9 ELSE 0.1 END;"
         "DELETE FROM owner WHERE owner NOT IN (0, (SELECT max(owner) FROM owner WHERE by = "
         "'module'));";
-    struct error err = {0};
     const struct span_owner *owners;
     struct place p;
     place_make(&p);
-    struct recorder *r = begin(p.path, 0, false);
-    struct model *m = model_new();
-    for (size_t i = 0; i < sizeof seconds / sizeof *seconds; i++)
-        assert_int_equal(tick(r, m, seconds[i], &err), 0);
-    recorder_close(r, "stopped", &err);
-    model_free(m);
-    change_file(p.path, change);
-    struct recording *f = reopen(p.path);
+    struct recording *f = read_changed(&p, seconds, ARRAY_LEN(seconds), change);
     assert_int_equal(recording_owners(f, "module", 1, 4, &owners), 2);
     assert_true(fabs(owners[0].share - (0.1 * 1 + 0.9 * 20) / 21) < 0.001);
     assert_true(fabs(owners[1].share - (0.9 * 1 + 0.1 * 20) / 21) < 0.001);
@@ -338,14 +339,7 @@ static void test_values_over_time(void **state)
     double parts[3];
     struct place p;
     place_make(&p);
-    struct recorder *r = begin(p.path, 0, false);
-    struct model *m = model_new();
-    for (size_t i = 0; i < sizeof seconds / sizeof *seconds; i++)
-        assert_int_equal(tick(r, m, seconds[i], &err), 0);
-    recorder_close(r, "stopped", &err);
-    model_free(m);
-    change_file(p.path, change);
-    struct recording *f = reopen(p.path);
+    struct recording *f = read_changed(&p, seconds, ARRAY_LEN(seconds), change);
     assert_int_equal(recording_stats(f, "run_queue", 2, 4, &s, &err), 0);
     assert_true(s.n == 3 && fabs(s.mean - 1) < 0.001 && fabs(s.max - 21) < 0.001);
     assert_true(fabs(s.stddev - sqrt(20 * 1.5)) < 0.001);
