@@ -318,33 +318,38 @@ int64_t recording_first_answers(struct recording *r)
 }
 
 /* A monotonic clock that went back is another VM's, which began after the tick before. */
-static const char span_sql[] =
+const char recording_span_sql[] =
     "SELECT sum(CASE WHEN mono_ns > mono0 THEN (mono_ns - mono0) / 1e9 ELSE max(here_us - here0, "
     "0) / 1e6 END)"
     " FROM (SELECT mono_ns, here_us, lag(mono_ns) OVER ticks AS mono0, lag(here_us) OVER ticks AS "
     "here0"
     " FROM tick WHERE id BETWEEN ? AND ? WINDOW ticks AS (ORDER BY id)) WHERE here0 NOT NULL";
 
-/* One number of the ticks of a span; `unknown` where it cannot be asked for, 0 where there
- * is none. */
+double recording_of_span(struct recording *r, sqlite3_stmt *s, int64_t from, int64_t to)
+{
+    sqlite3_reset(s);
+    sqlite3_bind_int64(s, 1, from);
+    sqlite3_bind_int64(s, 2, to);
+    if (!recording_row(r, s) || sqlite3_column_type(s, 0) == SQLITE_NULL)
+        return 0;
+    return db_column_real(s, 0);
+}
+
+/* The same, asked once; `unknown` where it cannot be asked for. */
 static double of_span(struct recording *r, const char *sql, int64_t from, int64_t to,
                       double unknown)
 {
     sqlite3_stmt *s = NULL;
-    double v = 0;
     if (!recording_ask(r, &s, sql))
         return unknown;
-    sqlite3_bind_int64(s, 1, from);
-    sqlite3_bind_int64(s, 2, to);
-    if (recording_row(r, s))
-        v = sqlite3_column_type(s, 0) == SQLITE_NULL ? 0 : db_column_real(s, 0);
+    double v = recording_of_span(r, s, from, to);
     sqlite3_finalize(s);
     return v;
 }
 
 double recording_span_s(struct recording *r, int64_t from, int64_t to)
 {
-    return of_span(r, span_sql, from, to, (double)NAN);
+    return of_span(r, recording_span_sql, from, to, (double)NAN);
 }
 
 bool recording_restarted(struct recording *r, int64_t from, int64_t to)

@@ -76,6 +76,11 @@ const char *recording_system_column(struct recording *r, const char *key);
 extern const char recording_seconds_sql[];
 double recording_seconds(struct recording *r, sqlite3_stmt *intervals, int64_t tick);
 
+/* The number that a statement says of the ticks of a span, 0 where there is none. That of
+ * recording_span_sql is recording_span_s(), prepared once for many spans. */
+extern const char recording_span_sql[];
+double recording_of_span(struct recording *r, sqlite3_stmt *s, int64_t from, int64_t to);
+
 struct span_cache *span_cache_of(struct recording *r, int64_t from, int64_t to);
 void span_cache_clear(struct span_cache *c); /* to one of nothing */
 
