@@ -56,6 +56,8 @@ void governor_init(struct governor *g, double interval_s, double budget)
 void governor_begin(struct governor *g)
 {
     g->begun = 0;
+    g->idle_answers = 0;
+    g->idle = false;
 }
 
 void governor_expect(struct governor *g, long long processes)

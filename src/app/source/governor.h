@@ -52,7 +52,7 @@ struct governor_plan {
 
 void governor_init(struct governor *g, double interval_s, double budget);
 /* The target has none of our expressions yet: each question's next answer says nothing of
- * its cost. */
+ * its cost. Nor is it known what the node does. */
 void governor_begin(struct governor *g);
 /* The node has that many processes: what a sweep of them costs, as long as none was made. */
 void governor_expect(struct governor *g, long long processes);

@@ -4,6 +4,7 @@
 
 /* The shortest time over which the share of a scheduler is worked out. */
 #define SHARE_WINDOW_MS 10000u
+
 void live_note_cost(struct live *l, double target_us)
 {
     l->spent[l->spent_next++ % SPENT_ENTRIES] = (struct spent){uv_now(l->loop), target_us};

@@ -19,6 +19,7 @@
 #define SILENT_MS 1000u
 /* A batch run whose ticks are so far apart says why: else it is silent for that long. */
 #define WORTH_WAITING_S 2.0
+
 #define BIT(question) QUESTION_BIT(question)
 
 unsigned live_questions(const struct want *want)
@@ -38,8 +39,7 @@ void live_reset_tick(struct live *l)
     l->asked = l->pending = l->deferred = l->again = l->reported = l->holding = 0;
     l->spent_next = 0;
     l->rows_due_ms = 0;
-    l->governor.idle_answers = 0;
-    l->governor.idle = false;
+    governor_begin(&l->governor);
     memset(l->spent, 0, sizeof l->spent);
 }
 
@@ -288,7 +288,6 @@ void live_tick_start(struct live *l)
     l->header_due_ms = l->others_due_ms = l->seldom_due_ms = uv_now(l->loop) + SECOND_TICK_MS;
     l->others_began_ms = uv_now(l->loop);
     l->had_second = false;
-    governor_begin(&l->governor);
     start_tick(l, BIT(QUESTION_NODE) | live_questions(&l->want));
     arm_next(l);
 }
