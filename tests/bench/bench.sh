@@ -8,7 +8,7 @@
 #   BENCH_RELEASES releases beside the machine's own (default: 23 27 29; those that are there)
 #   BENCH_PROCESSES, BENCH_MANY   processes of the targets (100000, 1000000)
 #   OBSERVER_CLI, RECON   their source directories (peers: observer_cli has a row where both are given)
-#   BENCH_PEERS    processes of the targets of peers (0 10000 100000)
+#   BENCH_PEERS    processes of the targets of peers (0 10000 100000 1000000)
 set -u
 src=${BEAMTOP_SRCDIR:-$(cd "$(dirname "$0")/../.." && pwd)}
 build=${BEAMTOP_BUILDDIR:-$src}
@@ -26,6 +26,7 @@ work=$(mktemp -d) || exit 1
 feeder=
 cleanup() {
     [ -z "$feeder" ] || kill "$feeder" 2>/dev/null
+    stop_loops
     ERL_EPMD_PORT=$ERL_EPMD_PORT epmd -kill >/dev/null 2>&1
     rm -rf "$work"
 }
@@ -167,12 +168,30 @@ erl_peer() {
         -pa "$work/peers" -eval "$2"
 }
 
+# Busy loops beside what is measured, which end by themselves.
+loops=
+start_loops() {
+    i=0
+    while [ "$i" -lt "$1" ]; do
+        timeout 1200 sh -c 'while :; do :; done' &
+        loops="$loops $!"
+        i=$((i + 1))
+    done
+}
+
+stop_loops() {
+    # shellcheck disable=SC2086
+    [ -z "$loops" ] || kill $loops
+    loops=
+}
+
 # open_peers_target PROCESSES LOAD: a node as a user has it, with the modules that the others need on
 # it: sets node and os_pid.
 open_peers_target() {
     rm -f "$work/target"
     node=peers$$x$1x$2@127.0.0.1
-    timeout 290 erl -noinput -hidden -pa "$work/peers" -name "$node" -setcookie beamtop_test -eval "
+    timeout 600 erl +P $((262144 + 2 * $1)) -noinput -hidden -pa "$work/peers" -name "$node" \
+        -setcookie beamtop_test -eval "
         [spawn(fun() -> receive stop -> ok end end) || _ <- lists:seq(1, $1)],
         file:write_file(\"$work/target.new\", os:getpid()),
         file:rename(\"$work/target.new\", \"$work/target\")" >/dev/null 2>&1 &
@@ -190,13 +209,7 @@ open_peers_target() {
 peers_figures() {
     echo "CPU time of a target of $1 more processes for a screen each second, ms/s, $2 busy loops"
     open_peers_target "$1" "$2" || return
-    loops=
-    i=0
-    while [ "$i" -lt "$2" ]; do
-        timeout 280 sh -c 'while :; do :; done' &
-        loops="$loops $!"
-        i=$((i + 1))
-    done
+    start_loops "$2"
     alone=$(peer_ms)
     printf '  %-40s %10s\n' "the target alone" "$alone" \
         "beamtop" "$(in_terminal "$program" "$node" --cookie beamtop_test --no-config)" \
@@ -207,8 +220,7 @@ peers_figures() {
         "$(erl_peer in_terminal "observer_cli:start(list_to_atom(\"$node\"), [{interval, 1000}])")"
     printf '  %-40s %10s\n' "etop" "$(erl_peer peer_row \
         "etop:start([{node, list_to_atom(\"$node\")}, {output, text}, {interval, 1}, {lines, 40}])")"
-    # shellcheck disable=SC2086
-    [ -z "$loops" ] || kill $loops
+    stop_loops
     kill "$feeder"
     wait "$feeder" 2>/dev/null
     feeder=
@@ -257,13 +269,18 @@ for what; do
     echo "== $what"
     case $what in
     cheap) each_root "{load, $some}" ;;
-    cost) each_root "{cost, 0}, {cost, $some}" ;;
+    cost)
+        each_root "{cost, 0}, {cost, $some}"
+        echo "beside ten busy loops"
+        start_loops 10
+        each_root "{cost, 0}, {cost, $some}"
+        stop_loops ;;
     budget) erlang 480 budget "cheap:main([\"$program\", \"\", {budget, $many}])" ;;
     light) light_figures 0; light_figures "$some" ;;
     peers)
         if [ -n "${OBSERVER_CLI:-}" ] && [ -n "${RECON:-}" ]; then build_observer_cli || cat "$work/peers.log"; fi
         mkdir -p "$work/peers"
-        for n in ${BENCH_PEERS:-0 10000 100000}; do
+        for n in ${BENCH_PEERS:-0 10000 100000 1000000}; do
             peers_figures "$n" 0
             peers_figures "$n" 10
         done ;;
