@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Evaluating text on the target: one call of rex, a constant form, the source in a binding. */
+/* Evaluating the keeper on the target: one call of rex, a constant form, the texts in bindings. */
 #include "internal.h"
 
 #include <assert.h>
@@ -8,9 +8,10 @@
 #include "beamtop/etf/parse.h"
 
 /*
- * element(2, erl_eval:exprs(Exprs, B)) where Exprs come from scanning and parsing the binary S:
- * what the shell does with a line. B as a map where erl_eval takes one, from OTP 25 on: looking up
- * variables then costs a third. The forms are those of the "Abstract Format" chapter of ERTS. */
+ * element(2, erl_eval:exprs(Exprs, B, none, none)) where Exprs come from scanning and parsing the
+ * binary S: what the shell does with a line. B as a map where erl_eval takes one, from OTP 25 on:
+ * looking up variables then costs a third. The forms are those of the "Abstract Format" chapter of
+ * ERTS. */
 #define FORM_REMOTE(mod, fun) "{remote,1,{atom,1," mod "},{atom,1," fun "}}"
 #define FORM_CALL(mod, fun, args) "{call,1," FORM_REMOTE(mod, fun) ",[" args "]}"
 #define FORM_SECOND(of) FORM_CALL("erlang", "element", "{integer,1,2}," of)
@@ -25,8 +26,8 @@
     "{'case',1," FORM_HAS_MAPS                                                                     \
     ",[" FORM_CLAUSE("true", FORM_MAP) "," FORM_CLAUSE("false", "{var,1,'B'}") "]}"
 
-static const char eval_form[] =
-    FORM_SECOND(FORM_CALL("erl_eval", "exprs", FORM_EXPRS "," FORM_BINDINGS));
+static const char eval_form[] = FORM_SECOND(
+    FORM_CALL("erl_eval", "exprs", FORM_EXPRS "," FORM_BINDINGS ",{atom,1,none},{atom,1,none}"));
 
 const struct embedded *expr_source(const char *name)
 {
@@ -38,29 +39,36 @@ const struct embedded *expr_source(const char *name)
     return e;
 }
 
-static void build_bindings(struct builder *b, const char *own_node, const struct etf_pid *self,
-                           const struct embedded *source)
+static void build_text(struct builder *b, const char *variable, const char *name)
 {
-    /* [{'B', [{'C', Self}, {'O', #{}}]}, {'S', Source}]: an orddict, which every release takes */
+    const struct embedded *source = expr_source(name);
+    build_tuple(b, 2);
+    build_atom(b, variable);
+    build_binary(b, source->text, source->len);
+}
+
+static void build_bindings(struct builder *b, const char *own_node, const struct etf_pid *self)
+{
+    /* [{'B', [{'C', Self}, {'K', Keeper}, {'O', #{}}]}, {'S', Loader}]: orddicts, which every
+       release takes */
     build_list(b, 2);
     build_tuple(b, 2);
     build_atom(b, "B");
-    build_list(b, 2);
+    build_list(b, 3);
     build_tuple(b, 2);
     build_atom(b, "C");
     build_pid(b, own_node, self);
+    build_text(b, "K", "keeper");
     build_tuple(b, 2);
     build_atom(b, "O");
     build_map(b, 0);
     build_nil(b);
-    build_tuple(b, 2);
-    build_atom(b, "S");
-    build_binary(b, source->text, source->len);
+    build_text(b, "S", "loader");
     build_nil(b);
 }
 
 int expr_build(struct builder *b, const char *own_node, const struct etf_pid *self,
-               const struct embedded *source, struct error *err)
+               struct error *err)
 {
     build_tuple(b, 3);
     build_atom(b, "$gen_call");
@@ -75,7 +83,7 @@ int expr_build(struct builder *b, const char *own_node, const struct etf_pid *se
     int rc = etf_parse(b, eval_form, sizeof eval_form - 1, NULL, err);
     if (rc != 0)
         return rc;
-    build_bindings(b, own_node, self, source);
+    build_bindings(b, own_node, self);
     build_atom(b, "none");
     build_atom(b, "none");
     build_atom(b, "value");

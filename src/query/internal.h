@@ -16,11 +16,11 @@ extern const struct embedded query_sources[];
 const struct embedded *expr_source(const char *name);
 
 /*
- * Builds the message to `rex` that evaluates a source on the target with the bindings 'C' (self)
- * and 'O' (options: an empty map). The answer is {EXPR_TAG, Value} or {EXPR_TAG, {badrpc, Why}}.
- * Returns 0, or an error when the constant form does not parse, which is
+ * Builds the message to `rex` that evaluates the loader on the target with the bindings 'C' (self),
+ * 'K' (the keeper's text) and 'O' (options: an empty map). The answer is {EXPR_TAG, Value} or
+ * {EXPR_TAG, {badrpc, Why}}. Returns 0, or an error when the constant form does not parse, which is
  * a bug. */
 int expr_build(struct builder *b, const char *own_node, const struct etf_pid *self,
-               const struct embedded *source, struct error *err);
+               struct error *err);
 
 #endif

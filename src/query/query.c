@@ -437,7 +437,7 @@ int query_open(struct query **out, uv_loop_t *loop, struct conn *conn,
     q->timer->data = q;
 
     struct builder *b = builder_new();
-    int rc = expr_build(b, conn_own_node(conn), conn_self(conn), expr_source("keeper"), err);
+    int rc = expr_build(b, conn_own_node(conn), conn_self(conn), err);
     if (rc == 0) {
         size_t len = 0;
         const uint8_t *bytes = builder_bytes(b, &len);

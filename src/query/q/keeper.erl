@@ -2,7 +2,8 @@
 %% The keeper: our one anchor on the target. Everything else of ours is spawned by it and linked to
 %% it; it lives as long as the connection to the client C and leaves nothing behind.
 %%
-%% Bindings: C, the client's pid; O, options (a map): worker_heap_bytes, the heap limit of a worker.
+%% Bindings: C, the client's pid; O, options (a map): worker_heap_bytes, the heap limit of a worker;
+%% TextsOf and ReadTexts of loader.erl.
 %% Value: {keeper, Pid, Version, Prices}.
 %%
 %% This text is evaluated by erl_eval, so: funs are made once (each costs 200 us on OTP 23), values
@@ -67,24 +68,11 @@ end,
 
 %% ---- Evaluation and answers
 
-%% Kept in a map where erl_eval can (OTP 25), variables cost a third: it compares those of every
-%% argument with those of the one before.
-NoBindings = case Otp >= 25 of true -> #{}; false -> [] end,
-
-%% Read one expression of the sequence at a time, since text as a list and its tokens take 25 times
-%% its size: a new one begins with a line that is not indented.
-EvaluateNext = fun(Text, {_, Bindings}) ->
-    {ok, Tokens, _} = erl_scan:string(unicode:characters_to_list([Text, $.])),
-    {ok, Forms} = erl_parse:parse_exprs(Tokens),
-    {value, Value, Next} = erl_eval:exprs(Forms, Bindings),
-    {Value, Next}
-end,
-
 %% A query that names the keys of Ctx which it needs gets no others: all of it is 100 kB, copied to
 %% every worker.
 Evaluate = fun(Texts, Everything) ->
     try
-        {Value, _} = lists:foldl(EvaluateNext, {none, NoBindings}, Texts),
+        Value = ReadTexts(Texts, #{}),
         {Kind, Query, Ctx} =
             case Value of
                 {process, Keys, F} -> {process, F, maps:with(Keys, Everything)};
@@ -103,7 +91,7 @@ end,
 %% fun that is copied to another process loses what its parts share, which makes it many times as
 %% large.
 Read = fun(Source, Everything) ->
-    Texts = re:split(Source, ",\\n+(?=[A-Z{])|\\.\\n*\\z", [trim]),
+    Texts = TextsOf(Source),
     case lists:last(Texts) of
         <<"{process,", _/binary>> -> {process, Texts, Everything};
         <<"{holder,", _/binary>> -> {holder, Texts, Everything};
