@@ -6,12 +6,9 @@
 #include "beamtop/etf/cursor.h"
 
 /* The first price is at most so many times the plain one, three times what was measured for that
- * work: on a busy host it may be any number of times too high. */
-#define TIMES_SYSTEM 4
-#define TIMES_SCAN 8
+ * work: on a busy host it may be any number of times too high. Each question has its own. */
 #define TIMES_HELPERS 20 /* values of processes are all over memory */
 #define TIMES_LOAD 10
-#define TIMES_OTHER 25
 
 /* What no process of ours sees of an answer: its way to the link, schedulers that wake for it. */
 #define ANSWER_US 800
@@ -79,27 +76,15 @@ static double charge(struct price *p, double *rate, const struct work *work, dou
     return work->reductions * *rate / 1000;
 }
 
-static double times_of(enum question question)
-{
-    switch (question) {
-    case QUESTION_SYSTEM:
-        return TIMES_SYSTEM;
-    case QUESTION_SCAN:
-        return TIMES_SCAN;
-    default:
-        return TIMES_OTHER;
-    }
-}
-
 double price_of(struct price *p, enum question question, const struct work_report *report)
 {
-    /* Of those that are asked once there is no price to learn. */
-    const bool once = question == QUESTION_MAILBOX || question == QUESTION_STATE;
+    const struct question_row *row = &question_rows[question];
+    const double most = row->price_most ? row->price_most : QUESTION_PRICE_MOST;
     double native = report->known;
     native += charge(p, &p->load, &report->loaded, TIMES_LOAD);
     native += charge(p, &p->helpers[question], &report->helpers, TIMES_HELPERS);
-    native += once ? report->answer.wall
-                   : charge(p, &p->answers[question], &report->answer, times_of(question));
+    native +=
+        row->once ? report->answer.wall : charge(p, &p->answers[question], &report->answer, most);
     native += report->keeper_reductions * p->last / 1000;
     return fmin(native * p->us, AMOUNT_MOST) + ANSWER_US;
 }

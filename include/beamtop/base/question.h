@@ -40,30 +40,37 @@ struct question_row {
     bool sets;   /* and holds something set there: it ends when nothing needs it any more */
     int every_s;
     int kept_every_s; /* KEPT_FACTS, after the first minute; 0: every answer */
+    bool once;        /* asked so seldom that there is no price to learn: wall time is its cost */
+    /* Three times what a reduction of its work was measured to cost, in reductions of plain code:
+     * the most that its first price may be; 0: as most questions. */
+    int price_most;
 };
+
+/* Measured: 1.3 to 4.4. */
+#define QUESTION_PRICE_MOST 13
 
 /* X(ID, name, type of the answer in the model, the rest of the row) */
 #define QUESTION_ANSWERS(X)                                                                        \
     X(NODE, node, struct node_info, .pace = PACE_ONCE, .kept = KEPT_LAST,                          \
       .log = "asked once what the node is")                                                        \
     X(SYSTEM, system, struct system_sample, .pace = PACE_HEADER, .kept = KEPT_TICK,                \
-      .holder = true,                                                                              \
+      .holder = true, .price_most = 4,                                                             \
       .log = "the header's numbers at each tick; scheduler_wall_time is on, counted for our "      \
              "keeper, and goes off with it")                                                       \
     X(SCAN, scan, struct proc_scan, .pace = PACE_TICK, .kept = KEPT_TICK, .holder = true,          \
-      .what = "processes",                                                                         \
+      .price_most = 8, .what = "processes",                                                        \
       .log = "scans of all processes: cheap items of each, the rest of the rows shown; "           \
              "holders of ours keep the pids and last values")                                      \
     X(ROWS, rows, struct proc_rows, .pace = PACE_BETWEEN,                                          \
       .log = "numbers of the rows shown, between scans that the cost limit holds apart")           \
     X(PROCESS, process, struct process_detail, .pace = PACE_TICK, .what = "details of a process",  \
       .log = "process_info of the process shown")                                                  \
-    X(MAILBOX, mailbox, struct mailbox_detail,                                                     \
+    X(MAILBOX, mailbox, struct mailbox_detail, .once = true,                                       \
       .log = "length and memory of a process were looked at before its mailbox is read")           \
-    X(STATE, state, struct state_detail,                                                           \
+    X(STATE, state, struct state_detail, .once = true,                                             \
       .log = "memory and stack of a process were looked at before it is asked for its state")      \
     X(ALLOC, alloc, struct alloc_detail, .pace = PACE_TICK, .kept = KEPT_LAST, .every_s = 60,      \
-      .what = "allocators", .log = "allocator statistics")                                         \
+      .price_most = 6, .what = "allocators", .log = "allocator statistics")                        \
     X(APPS, apps, struct apps_detail, .pace = PACE_TICK, .kept = KEPT_TICK,                        \
       .what = "applications",                                                                      \
       .log = "memory, reductions and queue lengths of all processes, added up by application")     \

@@ -94,6 +94,7 @@ enum page_hold {
     HOLD_TEXT,  /* the text: it scrolls only on a key */
     HOLD_LAST,  /* a log: a cursor on the last line stays on the last, else the cursor's row */
     HOLD_FIRST, /* a ranking: a cursor on the first line stays on the first, else its row */
+    HOLD_LINE,  /* the cursor's line; a page that is not scrolled shows what comes above it */
 };
 
 /* What a view returns. Lives until the next page_reset. */

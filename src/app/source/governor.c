@@ -46,6 +46,9 @@
 /* A stretch below this is kept, but not reported: at the edge of the budget it comes and goes. */
 #define WORTH_SAYING 1.25
 
+/* Of the budget: what the header takes of it is named beside what it slows down. */
+#define HEADER_WORTH_SAYING 0.5
+
 void governor_init(struct governor *g, double interval_s, double budget)
 {
     *g = (struct governor){0};
@@ -96,14 +99,21 @@ static double cost_of(const struct governor *g, unsigned questions, enum questio
     return sum_us;
 }
 
-static void say_why(const struct governor *g, double every_s, struct governor_plan *plan)
+/* What all of them cost each time, under the name of the costliest. */
+static void say_why(const struct governor *g, double every_s, double all_us,
+                    struct governor_plan *plan)
 {
-    char every[32], cost[32], share[32];
+    char every[32], cost[32], header[32], share[32], beside[64] = "";
     enum question q = plan->costliest;
+    double header_us = g->cost_us[QUESTION_SYSTEM];
+    if (!g->together && header_us / plan->header_s > g->budget * 1e6 * HEADER_WORTH_SAYING)
+        snprintf(beside, sizeof beside, "the header %s, ",
+                 text_duration(header, sizeof header, header_us / 1e6));
     snprintf(plan->why, sizeof plan->why,
-             "%s every %s: costs the target %s, budget %s (:set budget)", question_name(q),
+             "%s%s every %s: costs the target %s, %sbudget %s (:set budget)", question_name(q),
+             all_us > g->cost_us[q] * WORTH_SAYING ? " and others" : "",
              text_duration(every, sizeof every, every_s),
-             text_duration(cost, sizeof cost, g->cost_us[q] / 1e6),
+             text_duration(cost, sizeof cost, all_us / 1e6), beside,
              text_percent(share, sizeof share, g->budget));
 }
 
@@ -130,7 +140,7 @@ static void plan_together(const struct governor *g, unsigned questions, struct g
     plan->others_s = g->most_s > 0 && wanted_s > most_s ? most_s : wanted_s;
     plan->header_s = plan->seldom_s = plan->others_s;
     if (plan->others_s >= g->interval_s * WORTH_SAYING)
-        say_why(g, plan->others_s, plan);
+        say_why(g, plan->others_s, all_us, plan);
     if (plan->others_s < wanted_s)
         say_capped(wanted_s, plan);
 }
@@ -190,10 +200,10 @@ void governor_plan(const struct governor *g, unsigned questions, struct governor
     }
     if (plan->others_s >= g->interval_s * WORTH_SAYING) {
         plan->second_s = plan->others_s * SECOND_INTERVALS;
-        say_why(g, plan->others_s, plan);
+        say_why(g, plan->others_s, others_us, plan);
     } else if (plan->seldom_s >= g->interval_s * WORTH_SAYING) {
         plan->costliest = seldom;
-        say_why(g, plan->seldom_s, plan);
+        say_why(g, plan->seldom_s, seldom_us, plan);
     }
     if (g->idle)
         slow_down(g, plan);

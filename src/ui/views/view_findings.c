@@ -204,7 +204,7 @@ static void findings_page(void *state, const struct model *m, int rows, int colu
     const struct findings_view *s = state;
     const struct findings_shown *shown = model_findings(m);
     (void)rows;
-    page->hold = HOLD_FIRST;
+    page->hold = HOLD_LINE;
     if (!shown || shown->ticks == 0 || *shown->why) {
         snprintf(page->empty, sizeof page->empty, "%s",
                  shown && *shown->why ? shown->why

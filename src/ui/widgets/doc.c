@@ -94,6 +94,8 @@ static void hold(struct doc *d, const struct view_page *page, bool on_first, boo
         /* the draw takes back what is beyond the end; the last event's first line stays in sight */
         doc_goto(d, page, last);
         d->top = d->cursor > (long)page->fixed ? (size_t)(d->cursor - (long)page->fixed) : 0;
+    } else if (page->hold == HOLD_LINE && d->top == 0) {
+        return;
     } else if (page->hold != HOLD_TEXT && was >= 0 && d->cursor >= 0) {
         long top = (long)d->top + d->cursor - was;
         d->top = top > 0 ? (size_t)top : 0;

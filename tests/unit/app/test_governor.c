@@ -99,20 +99,24 @@ static void test_seldom(void **state)
         unsigned questions;
         double others_s, seldom_s;
         const char *why;
+        double system_us;
     } cases[] = {
-        {"cheap", 3000, 3000, SYSTEM | SCAN | ARMED, 1, 1, ""},
-        {"expensive beside a cheap list", 3000, 40000, SYSTEM | SCAN | ARMED, 1, 4,
-         "armed every 4"},
-        {"expensive alone", 0, 40000, SYSTEM | ARMED, 1, 4, "armed every 4"},
+        {"cheap", 3000, 3000, SYSTEM | SCAN | ARMED, 1, 1, "", 0},
+        {"expensive beside a cheap list", 3000, 40000, SYSTEM | SCAN | ARMED, 1, 4, "armed every 4",
+         0},
+        {"expensive alone", 0, 40000, SYSTEM | ARMED, 1, 4, "armed every 4", 0},
         {"expensive beside an expensive list", 40000, 40000, SYSTEM | SCAN | ARMED, 4, 4,
-         "scan every 4"},
-        {"not asked, whatever it did cost", 3000, 40000, SYSTEM | SCAN, 1, 1, ""},
+         "scan every 4", 0},
+        {"not asked, whatever it did cost", 3000, 40000, SYSTEM | SCAN, 1, 1, "", 0},
+        {"beside a header that takes the budget", 10000, 0, SYSTEM | SCAN, 2, 1,
+         "scan every 2.0 s: costs the target 10 ms, the header 15 ms, budget 2.0%", 15000},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct governor g;
         struct governor_plan plan;
         governor_init(&g, 1, 0.02);
+        note(&g, QUESTION_SYSTEM, cases[i].system_us);
         note(&g, QUESTION_SCAN, cases[i].scan_us);
         note(&g, QUESTION_ARMED, cases[i].armed_us);
         governor_plan(&g, cases[i].questions, &plan);
@@ -230,7 +234,7 @@ static void test_together(void **state)
         {"one that ends, and costs less", 1000, 99000, 0, 5, "scan every 5", 20},
         {"unknown", 0, 0, 0, 0.25, "", 0},
         {"cheap", 2000, 2900, 0, 0.25, "", 0},
-        {"an expensive header", 4000, 9000, 0, 0.65, "scan every 650 ms", 0},
+        {"an expensive header", 4000, 9000, 0, 0.65, "scan and others every 650 ms", 0},
         {"an expensive list", 1000, 99000, 0, 5, "scan every 5", 0},
         {"what seldom changes is asked with the rest", 1000, 3000, 36000, 2, "armed every 2", 0},
     };

@@ -71,7 +71,7 @@ static void test_first_is_bounded(void **state)
     static const struct {
         enum question question;
         double times;
-    } rows[] = {{QUESTION_SYSTEM, 4}, {QUESTION_SCAN, 8}, {QUESTION_ROWS, 25}};
+    } rows[] = {{QUESTION_SYSTEM, 4}, {QUESTION_SCAN, 8}, {QUESTION_ALLOC, 6}, {QUESTION_ROWS, 13}};
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct price p;
         price_init(&p, PER_SECOND, PLAIN);

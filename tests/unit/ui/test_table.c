@@ -215,6 +215,41 @@ static void test_doc_cursor_follows_links(void **state)
     page_clear(&page);
 }
 
+/* Something comes above the line that the user reads: Enter opens what it would have opened. */
+static void test_doc_keeps_the_line(void **state)
+{
+    static const struct {
+        enum page_hold hold;
+        size_t scrolled;
+        const char *link;
+        long cursor;
+        size_t top;
+    } rows[] = {
+        {HOLD_LINE, 0, "link0", 7, 0},
+        {HOLD_LINE, 1, "link0", 7, 6},
+        {HOLD_FIRST, 0, "link9", 2, 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct doc d;
+        struct view_page page;
+        doc_init(&d);
+        page_init(&page);
+        doc_fill(&page, 30, (int[]){2, 20}, 2);
+        page.hold = rows[i].hold;
+        doc_take(&d, &page);
+        d.top = rows[i].scrolled;
+        doc_fill(&page, 35, (int[]){7, 25}, 2);
+        link_name(&page.lines[2].link, TARGET_NAME, (struct slice){"link9", 5});
+        page.hold = rows[i].hold;
+        doc_take(&d, &page);
+        assert_string_equal(d.link.name, rows[i].link);
+        assert_int_equal(d.cursor, rows[i].cursor);
+        assert_int_equal(d.top, rows[i].top);
+        page_clear(&page);
+    }
+}
+
 /* A tree: a digit is the depth of a row. */
 static void fill_tree(struct view_page *page, const char *depths, struct table *t)
 {
@@ -301,6 +336,7 @@ int main(void)
         cmocka_unit_test(test_trees_fold),
         cmocka_unit_test(test_lists_do_not_fold),
         cmocka_unit_test(test_doc_cursor_follows_links),
+        cmocka_unit_test(test_doc_keeps_the_line),
     };
     return cmocka_run_group_tests_name("table", tests, NULL, NULL);
 }
