@@ -3,8 +3,9 @@
 %% may stand outside of the node's root; each is deleted when it is done:
 %%   go       leaf/1 is called 12345 times, by loop/2
 %%   busy     busy loops, 500 of 0.4 ms; `took` is written: µs by the clock
-%%   counting a window that counts calls of spin/1 stands: mark/1 is called in it
-%%   lasting  the same, a second later too: the sample before the window is not so long
+%%   counting a window that counts calls of spin/1 stands, and is none of the short looks before it:
+%%            mark/1 is called in it
+%%   lasting  the same, a second later too
 %%   timing   the same of a window that times them
 %%   reload   this module is loaded again
 %%   foreign  another tool's breakpoint; `alone` takes it off
@@ -53,8 +54,8 @@ watch(Dir, Code) ->
 orders() ->
     [{"go", fun(_, _) -> loop(fun ?MODULE:leaf/1, 12345) end},
      {"busy", fun(Dir, _) -> write(Dir, "took", lists:sum([busy(400) || _ <- lists:seq(1, 500)])) end},
-     {"counting", fun(_, _) -> stands(call_count), mark(0) end},
-     {"lasting", fun(_, _) -> lasts() end},
+     {"counting", fun(_, _) -> lasts(40), mark(0) end},
+     {"lasting", fun(_, _) -> lasts(200) end},
      {"timing", fun(_, _) -> stands(call_time) end},
      {"reload", fun(_, Code) ->
                         code:purge(?MODULE),
@@ -93,8 +94,16 @@ stands(Item, Until) ->
     is_standing(Item) orelse
         (now_us() < Until andalso begin timer:sleep(5), stands(Item, Until) end).
 
-lasts() ->
-    stands(call_count) andalso begin timer:sleep(1000), is_standing(call_count) orelse lasts() end.
+%% At so many looks of ours in a row, 5 ms apart at least: the looks of others have gaps.
+lasts(Looks) -> lasts(Looks, Looks, now_us() + 30000000).
+
+lasts(_, 0, _) -> true;
+lasts(Looks, Left, Until) ->
+    Stands = is_standing(call_count),
+    now_us() < Until andalso begin
+        timer:sleep(5),
+        lasts(Looks, case Stands of true -> Left - 1; false -> Looks end, Until)
+    end.
 
 %% Where OTP has them: a call of a module that is not there would go through all of the code path.
 sessions() ->

@@ -20,7 +20,7 @@
 #define DRAW_GAP_MS (1000u / LIMIT_FRAMES_PER_S)
 /* Events taken before the screen is drawn: a paste does not starve it. */
 #define EVENTS_AT_ONCE 256
-#define READING_MS 3000u
+#define NOTICE_MS 6000u /* what needs no answer of the user stands so long */
 
 /* ---- drawing */
 
@@ -76,7 +76,7 @@ void tui_message(struct tui *t, enum style style, const char *fmt, ...)
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
     screen_set_message(t->screen, style, text);
-    t->message_ms = uv_now(&t->rt.loop);
+    t->notice_until_ms = style == STYLE_MESSAGE ? uv_now(&t->rt.loop) + NOTICE_MS : 0;
     tui_touch(t);
 }
 
@@ -109,22 +109,9 @@ static void on_change(void *arg, bool facts)
     tui_touch(t);
 }
 
-/* Why a view is slower than asked for stands in the message line until a key is pressed. */
-static void tell_stretch(struct tui *t)
-{
-    const char *why = model_interval(t->model).why;
-    /* The last message may answer a key: leave time to read it. */
-    if (uv_now(&t->rt.loop) - t->message_ms < READING_MS)
-        return;
-    if (*why && !t->stretched)
-        tui_message(t, STYLE_WARN, "%s", why);
-    t->stretched = *why != '\0';
-}
-
 static void on_tick(void *arg)
 {
     struct tui *t = arg;
-    tell_stretch(t);
     tui_findings_tick(t->findings);
     if (t->has_trigger && trigger_fires(&t->trigger, model_system(t->model), clock_mono_ns()))
         tui_capture(t, true, "");
@@ -402,6 +389,10 @@ static void on_signal(uv_signal_t *signal, int number)
 static void on_clock(uv_timer_t *timer)
 {
     struct tui *t = timer->data;
+    if (t->notice_until_ms != 0 && uv_now(&t->rt.loop) >= t->notice_until_ms) {
+        screen_set_message(t->screen, STYLE_MESSAGE, NULL);
+        t->notice_until_ms = 0;
+    }
     tui_touch(t);
 }
 

@@ -48,12 +48,11 @@ struct tui {
     uv_timer_t clock_timer;
 
     uint64_t drawn_ms;
-    uint64_t changed_ms; /* of the model, for "silent for" */
-    uint64_t message_ms; /* when the last one was shown */
+    uint64_t changed_ms;      /* of the model, for "silent for" */
+    uint64_t notice_until_ms; /* when the message goes by itself; 0: a key takes it away */
     bool dirty;
     bool paused;
-    bool picked;    /* the node was chosen from the picker, over the one of the command line */
-    bool stretched; /* the interval is longer than asked for, and that is logged */
+    bool picked; /* the node was chosen from the picker, over the one of the command line */
     struct trigger trigger; /* captures by themselves */
     bool has_trigger;
     char filter_text[1024]; /* the last good one */
