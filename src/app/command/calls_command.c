@@ -36,7 +36,7 @@ static void tell_estimate(struct counting *t, const struct calls_state *state)
     if (t->options->format == FORMAT_JSON || (t->options->format != FORMAT_TEXT && !*limits))
         return;
     fprintf(stderr,
-            "beamtop: %llu functions, about %.0f calls/s: counting costs about %.2g%% of "
+            "beamtop: %llu functions, about %.0f calls/s: counting costs about %.3g%% of "
             "the node%s%s%s\n",
             (unsigned long long)state->functions, state->calls_per_s, state->load * 100, limits,
             *state->others ? "; also there: " : "", state->others);

@@ -49,7 +49,7 @@ static void hold_ticks(struct tui_calls *c)
 static void estimate_text(char *out, size_t size, const struct calls_state *s)
 {
     char functions[32], rate[32], limits[120];
-    snprintf(out, size, "%s functions, about %s calls/s: counting costs about %.2g%% of the node%s",
+    snprintf(out, size, "%s functions, about %s calls/s: counting costs about %.3g%% of the node%s",
              text_integer(functions, sizeof functions, (int64_t)s->functions),
              text_count(rate, sizeof rate, s->calls_per_s), s->load * 100,
              calls_limits_text(limits, sizeof limits, s));
@@ -117,7 +117,7 @@ static void on_window(void *arg, const struct calls_window *window)
     calls_log_window(&c->log, window);
     if (window->number == 1 && !isnan(window->load))
         tui_message(c->tui, STYLE_MESSAGE,
-                    "%s functions, %s calls/s: counting costs %.2g%% of the node",
+                    "%s functions, %s calls/s: counting costs %.3g%% of the node",
                     text_integer(functions, sizeof functions, (int64_t)window->functions),
                     text_count(rate, sizeof rate, window->calls_per_s), window->load * 100);
     tui_findings_window(c->tui->findings, window);

@@ -74,8 +74,6 @@ static void add_look(struct calls_session *s, const struct calls_sample *sample)
         s->first_look_ns = session_now(&s->s);
     s->looked_calls += (double)sample->calls;
     s->looked_ns += (double)sample->interval_ns;
-    s->state.calls_per_s = s->looked_calls * 1e9 / s->looked_ns;
-    s->state.load = load_of(s, s->state.calls_per_s);
 }
 
 static bool looks_again(const struct calls_session *s)
@@ -110,6 +108,8 @@ static void on_sampled(void *arg, const struct answer *answer)
             ask_sample(&s->s);
             return;
         }
+        state->calls_per_s = s->looked_calls * 1e9 / s->looked_ns;
+        state->load = load_of(s, state->calls_per_s);
         state->expensive = state->load > EXPENSIVE_LOAD && !s->s.force && !fit_windows(s, &sample);
     }
     session_estimated(&s->s, state->expensive);

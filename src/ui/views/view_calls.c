@@ -349,7 +349,7 @@ static void tell_why_none(char *out, size_t size, const struct calls_state *s)
     else if (s->expensive)
         snprintf(
             out, size,
-            "Nothing was counted: it would have cost about %.2g%% of the node (%s "
+            "Nothing was counted: it would have cost about %.3g%% of the node (%s "
             "functions, about %s calls/s), which was not agreed to. Fewer functions cost less.",
             s->load * 100, text_integer(functions, sizeof functions, (int64_t)s->functions),
             text_count(rate, sizeof rate, s->calls_per_s));
