@@ -15,7 +15,7 @@
 #define LIMIT_REGEX_DEPTH 2000u                   /* PCRE2's depth limit, without JIT */
 #define LIMIT_REGEX_HEAP_KIB 4096u                /* PCRE2's heap limit, without JIT */
 
-/* dist */
+/* link */
 #define LIMIT_FRAME_BYTES (16u * 1024 * 1024) /* one inbound frame; larger ones are skipped */
 #define LIMIT_OUT_QUEUE_BYTES (4u * 1024 * 1024) /* unsent bytes: above it the link is stalled */
 #define LIMIT_COOKIE_BYTES 511u                   /* what libei's digest takes */
@@ -87,7 +87,7 @@
 #define LIMIT_CALLS_ROWS 1000                     /* functions of a window */
 #define LIMIT_NAMES 200000                        /* functions remembered for completion */
 
-/* store */
+/* recording */
 #define LIMIT_RECORDING_BYTES (UINT64_C(1) << 30) /* a recording, unless set otherwise */
 #define LIMIT_RECORDED_TERM_BYTES LIMIT_FRAME_BYTES /* one answer of a recording */
 #define LIMIT_RECORDING_ROW_BYTES (17u * 1024 * 1024) /* one row of a recording */

@@ -81,16 +81,16 @@ enum action_group {
 
 /* Who carries an action out. */
 enum action_owner {
-    OWNER_SCREEN,  /* ui/screen_act.c */
+    OWNER_SCREEN,  /* ui/screen/screen_act.c */
     OWNER_VIEW,    /* the view with the focus: acts of struct view_ops */
-    OWNER_PROMPT,  /* ui/prompt.c, while it is open */
-    OWNER_PROGRAM, /* app/tui_act.c */
-    OWNER_TIME,    /* app/tui_time.c */
-    OWNER_TRACE,   /* app/tui_trace_act.c */
-    OWNER_CALLS,   /* app/tui_calls.c */
-    OWNER_SAMPLE,  /* app/tui_sample.c */
-    OWNER_SPANS,   /* app/tui_spans.c */
-    OWNER_RECORD,  /* app/tui_record.c */
+    OWNER_PROMPT,  /* ui/prompt/prompt.c, while it is open */
+    OWNER_PROGRAM, /* app/tui/tui_act.c */
+    OWNER_TIME,    /* app/tui/tui_time.c */
+    OWNER_TRACE,   /* app/tui/tui_trace_act.c */
+    OWNER_CALLS,   /* app/tui/tui_calls.c */
+    OWNER_SAMPLE,  /* app/tui/tui_sample.c */
+    OWNER_SPANS,   /* app/tui/tui_spans.c */
+    OWNER_RECORD,  /* app/tui/tui_record.c */
     ACTION_OWNERS,
 };
 

@@ -58,7 +58,6 @@ struct spans {
 
 struct slice spans_text(const struct spans *s, uint32_t id);
 struct span_process spans_process(const struct spans *s, uint32_t id);
-bool spans_is_remote(const struct spans *s, uint32_t id);
 
 /* The steps of spans_build(): spans and waits of the sorted events; then children and durations;
    then waits for the critical paths. */

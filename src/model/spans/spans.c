@@ -127,11 +127,6 @@ struct span_process spans_process(const struct spans *s, uint32_t id)
     return p;
 }
 
-bool spans_is_remote(const struct spans *s, uint32_t id)
-{
-    return process_key(s, id).node != 0;
-}
-
 void spans_name(struct spans *s, const struct span_process *process, struct slice name)
 {
     const struct span_process p = {.node = process->node, .pid = process->pid};
