@@ -100,9 +100,9 @@ light_figures() {
     median=$(echo "$starts" | tr ' ' '\n' | grep . | sort -n | sed -n 3p)
     word "first full screen, ms after start, median of 5" "$median" 150
     run_pty -t 30
-    word "share of a core over 30 s, %" "$(value cpu_percent)" 1
-    word "resident memory after it, MiB" "$(value resident_kib | awk '{ printf "%.1f", $1 / 1024 }')" 16
-    word "highest resident memory, MiB" "$(value peak_kib | awk '{ printf "%.1f", $1 / 1024 }')" 16
+    word "share of a core over 30 s, %" "$(value cpu_percent)" 0.1
+    word "resident memory after it, MiB" "$(value resident_kib | awk '{ printf "%.1f", $1 / 1024 }')" 6
+    word "highest resident memory, MiB" "$(value peak_kib | awk '{ printf "%.1f", $1 / 1024 }')" 6
     run_pty -k 500
     word "key to screen, ms, p99 of 500, target as it is" "$(value key_p99_ms)" 16
     run_pty -k 500 -s "$os_pid"
