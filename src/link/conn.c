@@ -75,7 +75,8 @@ void conn_lost(struct conn *c, int status)
 {
     struct error err = {0};
     if (status == UV_EOF)
-        error_set(&err, ERR_LOST, "%s closed the connection: it stopped, or put us out", c->peer);
+        error_set(&err, ERR_LOST,
+                  "%s closed the connection: the node stopped or disconnected beamtop", c->peer);
     else
         error_set(&err, ERR_LOST, "the connection to %s is lost: %s", c->peer, uv_strerror(status));
     down(c, CONN_LOST, &err);
@@ -84,7 +85,7 @@ void conn_lost(struct conn *c, int status)
 void conn_lost_garbage(struct conn *c, const struct error *cause)
 {
     struct error err = *cause;
-    error_context(&err, "the connection to %s was closed by us", c->peer);
+    error_context(&err, "beamtop closed the connection to %s", c->peer);
     down(c, CONN_LOST_GARBAGE, &err);
 }
 
@@ -94,8 +95,8 @@ static void on_stalled(uv_timer_t *t)
     struct error err = {0};
     if (c->state == STATE_STALLED) {
         error_set(&err, ERR_LOST,
-                  "%s takes nothing more, %u bytes are waiting: is the node frozen, or the network "
-                  "too slow?",
+                  "%s stopped reading, %u bytes are waiting: the node is frozen, or the network is "
+                  "too slow",
                   c->peer, LIMIT_OUT_QUEUE_BYTES);
         down(c, CONN_LOST_STALLED, &err);
     }

@@ -162,7 +162,7 @@ int cookie_find(struct cookie *out, const struct cookie_places *s, struct error 
     if (rc == ERR_NOT_FOUND) {
         return error_set(err, ERR_NOT_FOUND,
                          "no cookie: give --cookie-file FILE or BEAMTOP_COOKIE, or put the "
-                         "target's cookie into ~/.erlang.cookie");
+                         "node's cookie into ~/.erlang.cookie");
     }
     return rc;
 }

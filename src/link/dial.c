@@ -140,8 +140,8 @@ static void on_names(void *arg, const struct epmd_answer *a)
                   d->hs.target.full, d->dial_host, buf_cstr(&names));
     } else {
         error_set(&err, ERR_CONNECT,
-                  "no node %.255s: epmd on host %.255s knows no node%s; was the node started with "
-                  "-name or -sname?",
+                  "no node %.255s: epmd on host %.255s knows no node%s: probably it was started "
+                  "without -name and -sname",
                   d->hs.target.full, d->dial_host,
                   a->failure == EPMD_OK ? " at all" : " of that name");
     }

@@ -131,8 +131,8 @@ static void finish(struct epmd_query *q, enum epmd_failure failure)
 static void finish_unreachable(struct epmd_query *q, int status)
 {
     error_set(&q->answer.err, ERR_CONNECT,
-              "no epmd at %s (%s): is an Erlang node running there? One may also be reached "
-              "without epmd by its port, with --port",
+              "no epmd at %s (%s): probably no Erlang node runs there. A node without epmd is "
+              "reached by its port, with --port",
               q->where, uv_strerror(status));
     finish(q, EPMD_UNREACHABLE);
 }
@@ -140,15 +140,15 @@ static void finish_unreachable(struct epmd_query *q, int status)
 static void finish_silent(struct epmd_query *q)
 {
     error_set(&q->answer.err, ERR_TIMEOUT,
-              "epmd at %s does not answer: is a firewall in between, or epmd frozen?", q->where);
+              "epmd at %s does not answer: a firewall may block the port, or epmd is frozen",
+              q->where);
     finish(q, EPMD_SILENT);
 }
 
 static void finish_not_epmd(struct epmd_query *q)
 {
     error_set(&q->answer.err, ERR_CONNECT,
-              "what listens at %s is not epmd: is ERL_EPMD_PORT the one that the node has?",
-              q->where);
+              "the service at %s is not epmd: set ERL_EPMD_PORT to the node's value", q->where);
     finish(q, EPMD_NOT_EPMD);
 }
 

@@ -56,7 +56,7 @@ static uint32_t read_u32(const uint8_t *p)
 
 static enum frame_event broken(struct frame_reader *r)
 {
-    error_context(&r->err, "the target sent a frame that cannot be read");
+    error_context(&r->err, "the node sent a frame that cannot be read");
     frame_reader_clear(r);
     return FRAME_BROKEN;
 }

@@ -53,12 +53,12 @@ static int explain_connect(struct handshake *h, int errnum)
     }
     if (errnum == ECONNREFUSED) {
         return wire_fail(h, CONN_FAILED_REFUSED, ERR_CONNECT,
-                         "refuses the connection: the node is gone or listens on another address");
+                         "refuses the connection: the node stopped or listens on another address");
     }
     if (errnum == ETIMEDOUT) {
         return wire_fail(
             h, CONN_FAILED_FILTERED, ERR_TIMEOUT,
-            "does not answer to a connection: is a firewall in between? The port is in the "
+            "does not answer to a connection: a firewall may block the port. It is in the "
             "range of kernel's inet_dist_listen_min and inet_dist_listen_max");
     }
     h->why =
@@ -168,8 +168,8 @@ static void explain_silence(struct wire *w)
     struct handshake *h = w->h;
     h->why = CONN_FAILED_SILENT;
     error_set(&h->err, ERR_TIMEOUT,
-              "%s at port %u takes the connection but %s within %.1f s: is the VM frozen or "
-              "overloaded, or does it use TLS distribution?",
+              "%s at port %u accepts the connection but %s within %.1f s: the VM is frozen or "
+              "overloaded, or uses TLS distribution",
               h->target.full, h->port,
               w->stage <= STAGE_STATUS ? "does not answer" : "does not finish the handshake",
               h->timeout_ms / 1000.0);
@@ -185,7 +185,7 @@ static void explain_stage(struct wire *w)
         explain_silence(w);
     } else if (w->stage == STAGE_ACK || w->stage == STAGE_DONE) {
         wire_refuse(w, CONN_FAILED_COOKIE,
-                    "does not take our cookie: give the target's own with --cookie-file FILE or "
+                    "rejected the cookie: give the node's own with --cookie-file FILE or "
                     "BEAMTOP_COOKIE");
     } else if (closed && w->stage <= STAGE_STATUS) {
         w->verdict = VERDICT_SHUT;
@@ -216,7 +216,7 @@ static int shake_hands(struct handshake *h, struct wire *w)
         rc = fd >= 0 && w->stage == STAGE_DONE ? 0 : -1;
     } else {
         wire_refuse(w, CONN_FAILED_SYSTEM,
-                    "cannot be connected to: erl_interface does not take the names");
+                    "cannot be connected to: erl_interface rejects the names");
     }
     explicit_bzero(&ec, sizeof ec);
     if (rc != 0 && w->verdict == VERDICT_NONE)
@@ -278,8 +278,8 @@ static int names_are_out(struct handshake *h, enum verdict verdict)
     }
     h->why = CONN_FAILED_NAME_TAKEN;
     return error_set(&h->err, ERR_CONNECT,
-                     "%s has connections under all our names, up to %s: end another beamtop first",
-                     h->target.full, h->own.full);
+                     "%s already has %d beamtop connections (up to %s): quit one of them",
+                     h->target.full, LIMIT_NAME_POOL, h->own.full);
 }
 
 /*

@@ -114,10 +114,11 @@ static void on_timeout(uv_timer_t *timer)
 {
     struct lookup *l = timer->data;
     struct error err = {0};
-    error_set(&err, ERR_TIMEOUT,
-              "the lookup of host %.255s took longer than %.1f s: is the name server reachable? An "
-              "address in place of the name needs none",
-              l->host, l->timeout_ms / 1000.0);
+    error_set(
+        &err, ERR_TIMEOUT,
+        "the lookup of host %.255s took longer than %.1f s: the name server may be unreachable. "
+        "Give an address instead of the name",
+        l->host, l->timeout_ms / 1000.0);
     end(l);
     l->done(l->arg, NULL, 0, &err);
 }

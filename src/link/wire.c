@@ -101,7 +101,7 @@ static void check_header(struct wire *w, size_t len)
             "speaks TLS: distribution over TLS is not supported; reach the node by another way");
     } else if (len == 0 || len > stage_limit(w->stage)) {
         wire_refuse(w, CONN_FAILED_NOT_ERLANG,
-                    "answers, but not as an Erlang node does: is that the node's port?");
+                    "answers, but not as an Erlang node does: probably not the node's port");
     }
 }
 
@@ -114,7 +114,7 @@ static void check_status(struct wire *w, const uint8_t *body, size_t len)
 {
     if (body[0] != 's') {
         wire_refuse(w, CONN_FAILED_NOT_ERLANG,
-                    "answers, but not as an Erlang node does: is that the node's port?");
+                    "answers, but not as an Erlang node does: probably not the node's port");
     } else if (status_is(body, len, "ok") || status_is(body, len, "ok_simultaneous")) {
         w->stage = STAGE_CHALLENGE;
     } else if (status_is(body, len, "alive") || status_is(body, len, "nok")) {
@@ -122,8 +122,8 @@ static void check_status(struct wire *w, const uint8_t *body, size_t len)
     } else if (status_is(body, len, "not_allowed")) {
         wire_refuse(
             w, CONN_FAILED_NOT_ALLOWED,
-            "does not allow us: net_kernel:allow/1 there names the nodes that may connect, and "
-            "our name has to be among them");
+            "does not allow beamtop: net_kernel:allow/1 on the node lists the nodes that may "
+            "connect. Add the name of beamtop there");
     } else {
         wire_refuse(w, CONN_FAILED_INCOMPATIBLE,
                     "answered the handshake with an unknown status: probably a newer protocol");

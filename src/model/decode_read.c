@@ -20,7 +20,7 @@ int decoder_end(struct decoder *d, const char *what, struct error *err)
     buf_clear(&d->scratch);
     if (!cursor_failed(&d->c))
         return 0;
-    return error_set(err, d->c.err.code, "the target's answer to `%s` is not understood: %s", what,
+    return error_set(err, d->c.err.code, "the node's answer to `%s` is not understood: %s", what,
                      d->c.err.text);
 }
 

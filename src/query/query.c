@@ -45,6 +45,7 @@ struct query {
     bool ready;
     bool failed;
     uint64_t open_due_ms;
+    unsigned open_ms; /* from query_open() */
     struct etf_pid keeper;
     struct price price;
     int64_t next_id;
@@ -103,7 +104,7 @@ static void on_timer(uv_timer_t *timer)
         if (!call->used || call->due_ms > now)
             continue;
         struct answer answer = {0};
-        error_set(&answer.err, ERR_TIMEOUT, "the target did not answer “%s” in time",
+        error_set(&answer.err, ERR_TIMEOUT, "the node did not answer “%s” in time",
                   question_name(call->question));
         finish(q, call, &answer);
         return; /* the callback may have closed the query; finish() has armed the timer */
@@ -111,8 +112,9 @@ static void on_timer(uv_timer_t *timer)
     if (!q->ready && !q->failed && q->open_due_ms <= now) {
         struct error err = {0};
         error_set(&err, ERR_TIMEOUT,
-                  "connected, but the target did not evaluate anything in time: is its `rex` "
-                  "process busy, or the node overloaded? (--timeout gives it longer)");
+                  "connected, but the node did not answer in %.3g s: it is overloaded, or its "
+                  "`rex` process is busy. Try --timeout %.3g",
+                  q->open_ms / 1000.0, 4 * q->open_ms / 1000.0);
         fail(q, &err);
         return;
     }
@@ -200,7 +202,7 @@ int query_ask(struct query *q, enum question question, const struct builder *arg
     assert(q->ready && deadline_ms <= LIMIT_QUERY_MS);
     struct call *call = free_call(q);
     if (!call)
-        return error_set(err, ERR_LIMIT, "%d questions to the target are without an answer",
+        return error_set(err, ERR_LIMIT, "the node has not answered %d questions yet",
                          LIMIT_CALLS_IN_FLIGHT);
     int rc = load(q, question, err);
     if (rc != 0)
@@ -316,7 +318,8 @@ static void take_start(struct query *q, struct cursor *c)
     struct buf text;
     buf_init(&text, 4096);
     print_raw(&text, value);
-    error_set(&err, ERR_TARGET, "the target could not evaluate the keeper: %s", buf_cstr(&text));
+    error_set(&err, ERR_TARGET, "the node could not evaluate the helper process: %s",
+              buf_cstr(&text));
     buf_clear(&text);
     fail(q, &err);
 }
@@ -330,12 +333,12 @@ static void describe_failure(struct error *err, enum question question, struct s
     print_raw(&text, what);
     const char *name = question_name(question);
     if (slice_is(status, "timeout"))
-        error_set(err, ERR_TIMEOUT, "“%s” was stopped on the target at its deadline (%s ms)", name,
+        error_set(err, ERR_TIMEOUT, "“%s” was stopped on the node at its deadline (%s ms)", name,
                   buf_cstr(&text));
     else if (slice_is(status, "killed"))
-        error_set(err, ERR_LIMIT, "“%s” was ended on the target: %s", name, buf_cstr(&text));
+        error_set(err, ERR_LIMIT, "“%s” was stopped on the node: %s", name, buf_cstr(&text));
     else
-        error_set(err, ERR_TARGET, "“%s” failed on the target: %s", name, buf_cstr(&text));
+        error_set(err, ERR_TARGET, "“%s” failed on the node: %s", name, buf_cstr(&text));
     buf_clear(&text);
 }
 
@@ -415,7 +418,7 @@ static void query_link_exit(struct conn *conn, void *arg, const struct etf_pid *
     if (q->failed || !q->ready || from->id != q->keeper.id || from->serial != q->keeper.serial)
         return;
     struct error err = {0};
-    error_set(&err, ERR_LOST, "our keeper on the target was ended by someone else");
+    error_set(&err, ERR_LOST, "another process ended the helper process of beamtop on the node");
     fail(q, &err);
 }
 
@@ -430,6 +433,7 @@ int query_open(struct query **out, uv_loop_t *loop, struct conn *conn,
     q->conn = conn;
     q->handlers = *handlers;
     q->arg = arg;
+    q->open_ms = deadline_ms;
     q->open_due_ms = uv_now(loop) + deadline_ms;
     q->next_id = EXPR_TAG + 1;
     q->timer = alloc_zero(1, sizeof *q->timer);

@@ -129,7 +129,7 @@ static void test_wrong_cookie(void **state)
     struct conn_options o = options_for(name_a);
     (void)state;
     o.cookie = "not-the-one";
-    expect_failure(&o, "wrong-cookie", "does not take our cookie");
+    expect_failure(&o, "wrong-cookie", "rejected the cookie");
     o.cookie = NULL;
     o.no_cookie = "no cookie here";
     expect_failure(&o, "no-cookie", "no cookie here");

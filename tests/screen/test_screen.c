@@ -306,7 +306,7 @@ static const struct scene scenes[] = {
      .rows = 16,
      .columns = 60,
      .steps = {{STEP_MESSAGE,
-     "mq@db1 at port 25672 does not take our cookie: give the target's own "
+     "mq@db1 at port 25672 rejected the cookie: give the node's own "
                               "with --cookie-file FILE or BEAMTOP_COOKIE"}}},
     {.name = "trace-prompt",
      .view = "top",

@@ -161,7 +161,7 @@ bt_open() { bt_start "$@" && bt_wait_list; }
 
 bt_wait_list() {
     tm_wait shop_pricing || return 1
-    tm_has_not 'failed on the target' || {
+    tm_has_not 'failed on the node' || {
         tm_text
         return 1
     }

@@ -95,8 +95,9 @@ static void on_keeper_ready(void *arg)
     l->phase = PHASE_RUNNING;
     l->was_up = true;
     l->retries = 0;
-    model_journal(l->model, clock_wall_us(), false,
-                  "keeper started: an evaluated process, no module is loaded; it ends with us");
+    model_journal(
+        l->model, clock_wall_us(), false,
+        "helper process started: it is evaluated, loads no module and ends with the connection");
     model_set_link(l->model, LINK_LIVE, "");
     changed(l, 0);
     live_tick_start(l);
@@ -142,7 +143,7 @@ static void on_skipped(struct conn *c, void *arg, uint64_t bytes)
     struct live *l = arg;
     (void)c;
     model_journal(l->model, clock_wall_us(), true,
-                  "a message of %llu bytes from the target was skipped: over our limit",
+                  "a message of %llu bytes from the node was skipped: above the size limit",
                   (unsigned long long)bytes);
 }
 

@@ -97,7 +97,7 @@ static size_t find(const struct names *n, struct slice name, bool *there)
 
 static int off(const struct cursor *c, struct error *err)
 {
-    return error_set(err, ERR_FORMAT, "the target's answer to `functions` is not understood: %s",
+    return error_set(err, ERR_FORMAT, "the node's answer to `functions` is not understood: %s",
                      cursor_failed(c) ? c->err.text : "another shape");
 }
 

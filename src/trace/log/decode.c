@@ -19,7 +19,7 @@ int answer_end(struct cursor *c, bool ok, const char *what, struct error *err)
 {
     if (ok && (cursor_at_end(c) || answer_fail(c, "the end")))
         return 0;
-    return error_set(err, ERR_FORMAT, "the target's answer to `%s` is not understood: %s", what,
+    return error_set(err, ERR_FORMAT, "the node's answer to `%s` is not understood: %s", what,
                      c->err.text);
 }
 
