@@ -249,8 +249,9 @@ static void put_check(struct buf *out, const struct session_check *check, bool a
 {
     buf_puts(out, "% ");
     if (check->done && check->clean) {
-        buf_puts(out, "nothing is left armed, verified after ");
+        buf_puts(out, "verified after ");
         put_duration(out, (double)check->after_us / 1e6, ascii);
+        buf_puts(out, ": nothing left on the node");
     } else if (check->done) {
         buf_printf(out,
                    "LEFT ON THE NODE: %" PRIu64 " breakpoints, %" PRIu64 " flags, %" PRIu64
@@ -268,7 +269,7 @@ void trace_text_end(struct buf *out, const struct trace_ending *e, bool ascii)
 {
     struct slice why = e->reason_text;
     if (why.len == 0)
-        why = trace_ending_armed(e) ? e->reason : (struct slice){"nothing was armed", 17};
+        why = trace_ending_armed(e) ? e->reason : (struct slice){"nothing was set", 15};
     buf_puts(out, "\n% done, ");
     put_safe(out, why, ascii);
     buf_put_u8(out, '\n');

@@ -37,7 +37,7 @@ counts_every_call() {
     begin --for 40s || return 1
     order go && end_early && says '^ *12,345 .* calls_load:leaf/1' &&
         says '^ *12,346 .* calls_load:loop/2' && says ' calls_load$' && says ' stdlib$' &&
-        told 'nothing is left armed' && is_clean
+        told 'nothing left on the node' && is_clean
 }
 
 # What a recording and its report have is what was called in its window, where a busy machine comes to call

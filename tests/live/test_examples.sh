@@ -52,7 +52,7 @@ stop_all() {
 # what is shown here.
 asked() { "$beamtop" "$@" --force --timeout 30 --cookie-file "$work/cookie"; }
 
-ended_clean() { grep -q 'nothing is left armed' "$work/out"; }
+ended_clean() { grep -q 'nothing left on the node' "$work/out"; }
 
 matches() {
     [ -z "$wanted" ] || grep -E -q -e "$wanted" "$work/out" || {

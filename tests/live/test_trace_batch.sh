@@ -37,7 +37,7 @@ ended='(.[-1].kind == "end") and .[-1].verification.done and .[-1].verification.
 prints_calls_with_results_and_exactly_as_many_as_asked() {
     traced 0 'batch_load:tick(_) -> return' --events 5 || return 1
     lines '^% batch_load:tick\(' 5 && lines '^% batch_load:tick/1 -> \{ok,' 5 &&
-        says '^% done, events: 5 of 5$' && says '^% 1 function, ' && says '^% nothing is left armed' &&
+        says '^% done, events: 5 of 5$' && says '^% 1 function, ' && says '^% verified after .*: nothing left on the node' &&
         told 'beamtop: 1 function, all processes'
 }
 
@@ -303,7 +303,7 @@ ends_when_interrupted() {
         got=$?
         [ "$signal" = INT ] && wanted=0 || wanted=143
         [ "$got" = "$wanted" ] || { echo "$signal: $got"; cat "$work/err"; return 1; }
-        says '^% done, stopped' && says '^% nothing is left armed' && is_clean || return 1
+        says '^% done, stopped' && says '^% verified after .*: nothing left on the node' && is_clean || return 1
     done
 }
 

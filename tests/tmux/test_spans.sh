@@ -34,9 +34,9 @@ agreeing_until() {
     }
     ! "$@" || return 0
     tm_type y
-    tm_wait_gone 'Go on? (y/n)' && agreeing_until "$@"
+    tm_wait_gone 'Capture anyway? (y/n)' && agreeing_until "$@"
 }
-asked_or() { "$@" || tm_has 'Go on? (y/n)'; }
+asked_or() { "$@" || tm_has 'Capture anyway? (y/n)'; }
 
 captures() {
     bt_open 120 40 || return 1
@@ -52,7 +52,7 @@ captures() {
     tm_keys Tab
     tm_wait 'roots 3 --time' && tm_type '20s' && tm_wait '1 function' || return 1
     tm_keys Enter
-    agreeing_until tm_has 'nothing of the capture is left' && tm_wait '3 of 3 requests' || return 1
+    agreeing_until tm_has 'nothing left on the node' && tm_wait '3 of 3 requests' || return 1
     tm_keys Enter
     tm_wait 'OUTCOME' && tm_wait_line '^.shop_web:serve/1 .* root ' || return 1
     tm_type J
@@ -72,13 +72,13 @@ asks_before_full_mode() {
     bt_open 120 40 || return 1
     tm_type ":spans $request --roots 2 --time 20s --full"
     tm_keys Enter
-    tm_wait 'senders wait while a receiver' || return 1
+    tm_wait 'senders wait for long BIFs' || return 1
     tm_type n
-    tm_wait_gone 'Go on? (y/n)' && tm_has_not 'requests' || return 1
+    tm_wait_gone 'Capture anyway? (y/n)' && tm_has_not 'requests' || return 1
     tm_type ":spans $request --roots 2 --time 20s --full"
     tm_keys Enter
-    tm_wait 'senders wait while a receiver' || return 1
-    agreeing_until tm_has 'nothing of the capture is left' && tm_wait 'full: CPU' &&
+    tm_wait 'senders wait for long BIFs' || return 1
+    agreeing_until tm_has 'nothing left on the node' && tm_wait 'full: CPU' &&
         target_is_clean && bt_quit
 }
 
@@ -112,7 +112,7 @@ stops_when_it_leaves() {
     tm_keys Enter
     agreeing_until tm_has 'No call of shop_pricing:start_link/0 yet' || return 1
     tm_keys Q
-    bt_is_left 'nothing of the capture is left' 'the node clears what is left with the connection'
+    bt_is_left 'nothing left on the node' 'the node clears what is left with the connection'
 }
 
 # Whatever had been set by then: it says what it left, and that nothing was set when nothing was.

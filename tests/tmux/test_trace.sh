@@ -57,8 +57,8 @@ traces() {
         cat "$work/$1.json"
         return 1
     }
-    shows_the_log && tm_wait 'trace armed: 1 function' && tm_wait 'events: 3 of 3' &&
-        tm_wait 'target clean' && target_is_clean && bt_quit
+    shows_the_log && tm_wait 'trace started: 1 function' && tm_wait 'events: 3 of 3' &&
+        tm_wait 'nothing left on the node' && target_is_clean && bt_quit
 }
 
 # An error stands out: its style begins in bold.
@@ -92,7 +92,7 @@ marks_a_mistake_and_stays() {
     tm_wait 'trace> timer:sleep(_) -> retrun' || return 1
     tm_ansi | grep -q 'retrun' && tm_has_not 'trace> timer:sleep(_) -> return' || return 1
     tm_keys Escape
-    tm_wait_gone 'trace>' && shows_the_log && tm_has_not 'trace armed' && bt_quit
+    tm_wait_gone 'trace>' && shows_the_log && tm_has_not 'trace started' && bt_quit
 }
 
 says_why_nothing_matches() {
@@ -153,14 +153,14 @@ completes_names_of_the_target() {
 begins_one_that_stays() {
     bt_open 120 40 && prompt_with "$never" && tm_wait '1 function' || return 1
     tm_keys Enter
-    tm_wait_gone 'trace>' && shows_the_log && tm_wait 'trace armed'
+    tm_wait_gone 'trace>' && shows_the_log && tm_wait 'trace started'
 }
 
 leaves_a_trace() {
     tm_type Q
     tm_wait 'Stop it and quit' || return 1
     tm_type y
-    bt_is_left 'the trace was ended; target clean' 'the node clears what is left with the connection'
+    bt_is_left 'the trace was ended; verified after' 'the node clears what is left with the connection'
 }
 
 asks_before_it_leaves_a_trace() {
@@ -168,7 +168,7 @@ asks_before_it_leaves_a_trace() {
     tm_type Q
     tm_wait 'Stop it and quit' || return 1
     tm_type n
-    tm_wait_gone 'Stop it and quit' && tm_wait 'trace armed' && leaves_a_trace
+    tm_wait_gone 'Stop it and quit' && tm_wait 'trace started' && leaves_a_trace
 }
 
 tells_the_proof_when_it_leaves() { bt_is_told begins_one_that_stays leaves_a_trace; }
@@ -176,7 +176,7 @@ tells_the_proof_when_it_leaves() { bt_is_told begins_one_that_stays leaves_a_tra
 ends_one_for_the_next() {
     begins_one_that_stays && prompt_with 'timer:sleep/1 --events 2' || return 1
     tm_keys Enter
-    tm_wait 'end it and start this one' || return 1
+    tm_wait 'Stop it and start this one' || return 1
     tm_type y
     tm_wait 'timer:sleep(' && shows_the_log && tm_wait 'trace ended: stopped' &&
         tm_wait 'events: 2 of 2' && target_is_clean && bt_quit
@@ -195,7 +195,7 @@ ends_when_told_and_begins_again() {
     tm_type e
     tm_wait_line 'until .* 100 events' || return 1
     tm_type x
-    trace_is ended && shows_the_log && tm_wait 'target clean' && target_is_clean && bt_quit
+    trace_is ended && shows_the_log && tm_wait 'nothing left on the node' && target_is_clean && bt_quit
 }
 
 ends_from_what_is_armed() {
@@ -205,10 +205,10 @@ ends_from_what_is_armed() {
     tm_type a
     tm_wait 'OWNER' && tm_wait ' ours ' && tm_wait 'shop_pricing:start_link/0' || return 1
     tm_type x
-    shows_the_log && tm_wait 'trace ended: stopped' && tm_wait 'target clean' || return 1
+    shows_the_log && tm_wait 'trace ended: stopped' && tm_wait 'nothing left on the node' || return 1
     target_is_clean || return 1
     tm_type ax
-    tm_wait 'nothing of ours is armed' && bt_quit
+    tm_wait 'this beamtop has set nothing' && bt_quit
 }
 
 tells_whose_trace_it_is() {
@@ -259,12 +259,12 @@ does_not_write_over_a_file() {
     echo mine >"$work/kept.txt"
     tm_type ":trace-save $work/kept.txt"
     tm_keys Enter
-    tm_wait 'write over it?' || return 1
+    tm_wait 'Overwrite it?' || return 1
     tm_type n
-    tm_wait_gone 'write over it?' && grep -q mine "$work/kept.txt" || return 1
+    tm_wait_gone 'Overwrite it?' && grep -q mine "$work/kept.txt" || return 1
     tm_type ":trace-save $work/kept.txt"
     tm_keys Enter
-    tm_wait 'write over it?' || return 1
+    tm_wait 'Overwrite it?' || return 1
     tm_type y
     wait_until 30 grep -q timer:sleep "$work/kept.txt" && bt_quit
 }
@@ -337,13 +337,13 @@ asks_before_it_traces_what_burns() {
     tm_keys Enter
     tm_wait 'Trace anyway?' || return 1
     tm_type n
-    tm_wait_gone 'anyway?' && shows_the_log && tm_wait 'stopped before it was armed' || return 1
+    tm_wait_gone 'anyway?' && shows_the_log && tm_wait 'stopped before it was set' || return 1
     tm_type :trace-again
     tm_keys Enter
     tm_wait 'Trace anyway?' || return 1
     tm_type y
     tm_wait_gone 'anyway?' && shows_the_log && tm_wait 'events: 5 of 5' &&
-        tm_wait 'target clean' && target_is_clean && bt_quit
+        tm_wait 'nothing left on the node' && target_is_clean && bt_quit
 }
 
 keeps_its_log_when_the_link_is_lost() {
@@ -360,7 +360,7 @@ keeps_its_log_when_the_link_is_lost() {
     prompt_with 'timer:sleep/1 --events 2' && tm_wait '1 function' || return 1
     tm_keys Enter
     tm_wait 'timer:sleep(' && shows_the_log && tm_wait 'events: 2 of 2' &&
-        tm_wait 'target clean' && bt_quit
+        tm_wait 'nothing left on the node' && bt_quit
 }
 
 run traces 120 40

@@ -77,7 +77,7 @@ measures_time() {
 
 leaves_while_it_counts() {
     tm_keys Q
-    bt_is_left 'nothing of it is left' 'the node clears what is left with the connection'
+    bt_is_left 'nothing left on the node' 'the node clears what is left with the connection'
 }
 
 tells_the_proof_when_it_leaves() { bt_is_told begins_to_count leaves_while_it_counts; }

@@ -39,7 +39,7 @@ static void tell_estimate(struct counting *t, const struct calls_state *state)
             "beamtop: %llu functions, about %.0f calls/s: counting costs about %.3g%% of "
             "the node%s%s%s\n",
             (unsigned long long)state->functions, state->calls_per_s, state->load * 100, limits,
-            *state->others ? "; also there: " : "", state->others);
+            *state->others ? "; set by others: " : "", state->others);
 }
 
 /* The reason why a run has no windows comes when the session has ended. */
@@ -71,8 +71,7 @@ static void ended(struct counting *t, const struct calls_state *state)
         runtime_end(&t->run->rt, EXIT_FAILED, &left);
         return;
     }
-    if (t->options->format == FORMAT_TEXT && state->status.check.done)
-        fputs("beamtop: nothing is left armed\n", stderr);
+    batch_tell_verified(t->run, &state->status.check, "the node");
     runtime_end(&t->run->rt, code,
                 state->status.error.code != ERR_NONE ? &state->status.error : NULL);
 }

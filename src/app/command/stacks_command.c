@@ -121,7 +121,7 @@ static void tell_estimate(struct stacking *t, const struct trace_state *state)
     tell_line("%llu function%s, %s: calls and times off CPU of one process%s%s",
               (unsigned long long)p->functions, p->functions == 1 ? "" : "s",
               t->procs ? state->status.procs : "the first process that calls",
-              p->others[0] ? "; also there: " : "", p->others);
+              p->others[0] ? "; set by others: " : "", p->others);
 }
 
 static void asking(struct stacking *t, const struct trace_state *state)

@@ -89,7 +89,7 @@ static void tell_preflight(struct tracing *t, const struct trace_state *state)
         fprintf(stderr, ", about %s calls/s",
                 text_integer(calls, sizeof calls, (int64_t)p->calls_per_s));
     if (*p->others)
-        tell_to(stderr, "; also there: %s", p->others);
+        tell_to(stderr, "; set by others: %s", p->others);
     fputs("\n", stderr);
 }
 

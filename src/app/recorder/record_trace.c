@@ -130,9 +130,9 @@ static void ended(struct record_series *r, const struct trace_state *state)
     if (state->end != END_LINK && (!check->done || !check->clean || state->end == END_KILLED)) {
         error_set(&err, ERR_TARGET, "the trace has ended (%s), and %s%s",
                   trace_end_name(state->end),
-                  !check->done   ? "it is not verified that nothing of it is left: "
-                  : check->clean ? "nothing of it is left"
-                                 : "something of it is left on the node: ",
+                  !check->done   ? "it is not verified what is left on the node: "
+                  : check->clean ? "nothing is left on the node"
+                                 : "it left something on the node: ",
                   check->text);
         r->exit_code = exit_code_of_error(err.code);
         record_series_gives_up(r, &err);

@@ -55,8 +55,8 @@ static void tell_estimate(struct capturing *t, const struct spans_run *run)
                   "core%s%s",
                   (unsigned long long)run->functions, run->functions == 1 ? "" : "s", called,
                   run->calls_per_s, run->load < 0.001 ? "below " : "about ",
-                  run->load < 0.001 ? 0.1 : run->load * 100, run->others[0] ? "; also there: " : "",
-                  run->others);
+                  run->load < 0.001 ? 0.1 : run->load * 100,
+                  run->others[0] ? "; set by others: " : "", run->others);
     if (run->full)
         tell_line("full mode: a sender waits for a receiver that runs a long BIF or NIF when it "
                   "first takes part");

@@ -64,7 +64,7 @@ static void begun(void *arg)
     snprintf(text, sizeof text, "calls counted: %.60s: %s",
              *c->log.patterns ? c->log.patterns : "every function", estimate);
     tui_session_journal(&c->s, false, text);
-    tui_message(c->tui, STYLE_MESSAGE, "%s%s%s", estimate, *s->others ? "; also there: " : "",
+    tui_message(c->tui, STYLE_MESSAGE, "%s%s%s", estimate, *s->others ? "; set by others: " : "",
                 s->others);
 }
 
@@ -82,8 +82,8 @@ static void ended(void *arg)
         snprintf(text, size, "nothing was counted: it was stopped before it was set");
     else if (s->status.check.done && s->status.check.clean)
         snprintf(text, size,
-                 "counting ended after %u window%s; target clean: nothing of "
-                 "it is left, checked %.0f ms after%s%.80s",
+                 "counting ended after %u window%s; verified after %.0f ms: nothing left on the "
+                 "node%s%.80s",
                  s->windows, s->windows == 1 ? "" : "s", (double)s->status.check.after_us / 1000,
                  s->status.error.code != ERR_NONE ? "; " : "", s->status.error.text);
     else

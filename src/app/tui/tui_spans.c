@@ -21,8 +21,7 @@
     "begin a request"
 #define KEYS_HINT "Tab completes, Up recalls, Enter starts; the cost is measured first"
 /* Its end must be visible at 80 columns. */
-#define FULL_QUESTION                                                                              \
-    "Full mode: senders wait while a receiver is in a long BIF or NIF. Go on? (y/n) "
+#define FULL_QUESTION "Full mode: senders wait for long BIFs and NIFs. Capture anyway? (y/n) "
 
 struct tui_spans {
     struct tui *tui;
@@ -67,7 +66,7 @@ static void begun(void *arg)
                                 : "light",
              run->patterns, estimate);
     tui_session_journal(&s->s, false, text);
-    tui_message(s->tui, STYLE_MESSAGE, "%s%s%s", estimate, *run->others ? "; also there: " : "",
+    tui_message(s->tui, STYLE_MESSAGE, "%s%s%s", estimate, *run->others ? "; set by others: " : "",
                 run->others);
 }
 
@@ -91,8 +90,7 @@ static void ended(void *arg)
                  run->roots, run->roots == 1 ? "" : "s");
     else if (status->check.done && status->check.clean)
         snprintf(text, size,
-                 "%u request%s captured; target clean: nothing of the capture is left, checked "
-                 "%.0f ms after%s%.80s",
+                 "%u request%s captured; verified after %.0f ms: nothing left on the node%s%.80s",
                  run->roots, run->roots == 1 ? "" : "s", (double)status->check.after_us / 1000,
                  status->error.code != ERR_NONE ? "; " : "", status->error.text);
     else
@@ -108,7 +106,7 @@ static void question(void *arg, char *text, size_t size)
     struct tui_spans *s = arg;
     char estimate[200];
     estimate_text(estimate, sizeof estimate, spans_session_run(s->s.session));
-    snprintf(text, size, "%s. Go on? (y/n) ", estimate);
+    snprintf(text, size, "%s. Capture anyway? (y/n) ", estimate);
 }
 
 /* ---- beginning */

@@ -35,7 +35,7 @@ static void begun(void *arg)
     struct tui_trace *tr = arg;
     const struct trace_state *s = state_of(tr);
     char text[240];
-    snprintf(text, sizeof text, "trace armed: %llu function%s, %.60s: %.120s",
+    snprintf(text, sizeof text, "trace started: %llu function%s, %.60s: %.120s",
              (unsigned long long)s->preflight.functions, s->preflight.functions == 1 ? "" : "s",
              *s->status.procs ? s->status.procs : "all processes", tr->line);
     tui_session_journal(&tr->s, false, text);
@@ -67,11 +67,10 @@ static void ended(void *arg)
     snprintf(text, sizeof text, "trace ended: %s", s->end_text);
     tui_session_journal(&tr->s, s->end == END_KILLED || s->end == END_LINK, text);
     if (check->done && check->clean)
-        snprintf(proof, sizeof tr->s.proof,
-                 "target clean: nothing of the trace is left, checked %.0f ms after",
+        snprintf(proof, sizeof tr->s.proof, "verified after %.0f ms: nothing left on the node",
                  (double)check->after_us / 1000);
     else
-        snprintf(proof, sizeof tr->s.proof, "%s", *check->text ? check->text : "never armed");
+        snprintf(proof, sizeof tr->s.proof, "%s", *check->text ? check->text : "nothing was set");
     tui_session_journal(&tr->s, *check->text != '\0', proof);
 }
 

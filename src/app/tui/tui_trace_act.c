@@ -84,11 +84,11 @@ static void act_armed_stop(struct tui_trace *tr, const char *arg)
     if (others || tui_trace_runs(tr))
         return;
     if (!row) {
-        tui_message(tr->tui, STYLE_MESSAGE, "nothing of ours is armed");
+        tui_message(tr->tui, STYLE_MESSAGE, "this beamtop has set nothing");
         return;
     }
     struct slice who = row->tracer.len > 0 ? row->tracer : row->session;
-    tui_message(tr->tui, STYLE_MESSAGE, "nothing of ours is armed: %s%.*s holds it%s",
+    tui_message(tr->tui, STYLE_MESSAGE, "this beamtop has set nothing: the owner is %s%.*s%s",
                 row->tracer.len > 0 ? "" : "session ", (int)(who.len < 100 ? who.len : 100), who.s,
                 row->beamtop ? ", another beamtop: stop the trace there" : "");
 }

@@ -319,7 +319,7 @@ void tui_trace_submit(void *arg, const char *line)
         char *wanted = alloc_strdup(line); /* the line may be ours */
         free(tr->wanted);
         tr->wanted = wanted;
-        tui_ask(tr->tui, "a trace is running: end it and start this one? (y/n) ", replace_answered,
+        tui_ask(tr->tui, "A trace is running. Stop it and start this one? (y/n) ", replace_answered,
                 tr);
         return;
     }

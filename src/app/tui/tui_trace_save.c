@@ -94,8 +94,7 @@ void tui_trace_save(struct tui_trace *tr, const char *path)
     if (rc == 0) {
         tui_message(tr->tui, STYLE_MESSAGE, "the trace is in %s", tr->save_path);
     } else if (rc == ERR_REFUSED) {
-        snprintf(question, sizeof question, "%.500s is there already: write over it? (y/n) ",
-                 tr->save_path);
+        snprintf(question, sizeof question, "%.500s exists. Overwrite it? (y/n) ", tr->save_path);
         tui_ask(tr->tui, question, replace_answered, tr);
     } else {
         tui_message(tr->tui, STYLE_ERROR, "%s", err.text);

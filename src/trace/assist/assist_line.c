@@ -313,7 +313,7 @@ static void tell_match(struct assist *a, const struct preflight *p)
     put_functions(&out, t, p);
     put_procs(&out, t, p);
     if (*p->others)
-        buf_printf(&out, "; also there: %s", p->others);
+        buf_printf(&out, "; set by others: %s", p->others);
     snprintf(a->line.text, sizeof a->line.text, "%s", buf_cstr(&out));
     a->line.known = true;
     buf_clear(&out);

@@ -391,12 +391,12 @@ bool preflight_refuses(const struct preflight *p, int otp, struct error *err)
 static const struct {
     const char *word, *text;
 } refusals[] = {
-    {"busy", "a trace of this connection is armed already"},
+    {"busy", "this connection has a trace already"},
     {"no_processes", "none of the chosen processes is alive any more"},
     {"no_functions", "none of the functions is there any more"},
     {"too_many", "too many functions match for roots of spans: narrow the pattern"},
     {"no_keys", NO_DICTIONARY_KEYS},
-    {"killed", "a helper process on the node ended while it was armed: try again"},
+    {"killed", "a helper process on the node ended before the trace was set: try again"},
     {"session", BEAMTOP_THERE},
 };
 

@@ -193,8 +193,8 @@ static void judge(struct session *s, const struct armed *now)
     if (s->kind->control_word)
         snprintf(word, sizeof word, ", control word %llu", (unsigned long long)check->control_word);
     snprintf(check->text, sizeof check->text,
-             "still there: %llu breakpoints, %llu trace flags, %llu sessions, %llu processes of "
-             "ours%s%s",
+             "left on the node: %llu breakpoints, %llu trace flags, %llu sessions, %llu processes "
+             "of beamtop%s%s",
              (unsigned long long)check->breakpoints, (unsigned long long)check->flags,
              (unsigned long long)check->sessions, (unsigned long long)check->processes, word,
              check->system_tracer ? ", the system tracer" : "");

@@ -63,7 +63,7 @@ static void over_unarmed(struct session *s)
 {
     struct trace_session *t = (struct trace_session *)s;
     s->status->check.unarmed = true;
-    trace_set_end(t, END_STOPPED, "stopped before it was armed");
+    trace_set_end(t, END_STOPPED, "stopped before it was set");
     session_over(s);
 }
 

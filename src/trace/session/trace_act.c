@@ -39,7 +39,7 @@ int trace_set_cap(struct session *s, enum cap cap, uint64_t value, struct error 
     struct trace_session *t = (struct trace_session *)s;
     const char *atom = trace_cap_atom(cap);
     if (s->touched && s->status->phase >= SESSION_ARMING && !atom)
-        return error_set(err, ERR_USAGE, "%s is decided before a trace is armed",
+        return error_set(err, ERR_USAGE, "%s can only be set before a trace starts",
                          cap_table[cap].key);
     int rc = caps_set(&t->state->caps, cap, value, err);
     if (rc)

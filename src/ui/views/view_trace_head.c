@@ -120,10 +120,7 @@ static void end_lines(struct trace_flow *f, const struct trace_state *state)
         return;
     if (check->done && check->clean) {
         double s = (double)check->after_us / 1e6;
-        snprintf(text, sizeof text,
-                 "target clean: %" PRIu64 " breakpoints, %" PRIu64 " flags, %" PRIu64
-                 " processes (checked %s after)",
-                 check->breakpoints, check->flags, check->processes,
+        snprintf(text, sizeof text, "verified after %s: nothing left on the node",
                  f->page->ascii ? text_ascii_duration(after, sizeof after, s)
                                 : text_duration(after, sizeof after, s));
         trace_text(f->page, STYLE_OK, text, 0, f->columns);

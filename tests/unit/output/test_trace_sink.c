@@ -320,7 +320,7 @@ static void test_a_whole_trace_as_text(void **state)
                         "% 1,234 calls, 3 seen, 1 shown, 2 beyond the cap, at most 12 missed\n"
                         "%   p50 2.0 ms, p90 2.0 ms, p99 2.0 ms, max 2.0 ms\n"
                         "%        1,234 :     0.005678 :  0.000005 : ets:lookup/2\n"
-                        "% nothing is left armed, verified after 3.1 ms\n");
+                        "% verified after 3.1 ms: nothing left on the node\n");
     trace_sink_close(s);
     buf_clear(&k.bytes);
     trace_log_free(log);
@@ -378,10 +378,9 @@ static void test_ends_that_are_not_clean(void **state)
     } ends[] = {
         {"refused", "the control word is in use", "", "% done, the control word is in use\n",
          SESSION_FAILED, END_NONE, false, false},
-        {"not armed", "", "", "% done, nothing was armed\n", SESSION_ASKING, END_NONE, false,
-         false},
-        {"stopped before", "", "stopped before it was armed",
-         "% done, stopped before it was armed\n", SESSION_ENDED, END_STOPPED, false, true},
+        {"not armed", "", "", "% done, nothing was set\n", SESSION_ASKING, END_NONE, false, false},
+        {"stopped before", "", "stopped before it was set", "% done, stopped before it was set\n",
+         SESSION_ENDED, END_STOPPED, false, true},
         {"link", "", "link: closed", "% not verified: the node is not there\n", SESSION_ENDED,
          END_LINK, false, false},
         {"left", "", "time: 15 s of 15 s",

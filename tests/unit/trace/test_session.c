@@ -105,7 +105,7 @@ static void test_verify_asks_again(void **unused)
     assert_int_equal(c->flags, 2);
     assert_int_equal(c->sessions, 1);
     assert_int_equal(c->control_word, 5);
-    assert_has(c->text, "still there");
+    assert_has(c->text, "left on the node");
     end_world(w);
 }
 
