@@ -31,7 +31,7 @@ static int bad(struct summary_limit *l, struct error *err, const char *why)
     error_set(err, ERR_USAGE,
               "--fail-on: “%s”: %s; it is a number's key with >VALUE, <VALUE, +PERCENT%% "
               "or -PERCENT%%, module:NAME (application:, supervisor:, name:, "
-              "label:) with the same, finding:act, finding:look, or finding:RULE",
+              "label:) with the same, finding:fix, finding:check, or finding:RULE",
               l->text, why);
     summary_limit_free(l);
     return (int)err->code;

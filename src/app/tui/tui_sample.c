@@ -69,7 +69,7 @@ static void begun(void *arg, pid_t pid, const char *why)
                       (int)pid, option_int(&t->settings.options, OPTION_SAMPLE_HZ));
     else
         model_journal(t->model, clock_wall_us(), false,
-                      "the node looks at its busiest processes where they yield: %.300s", why);
+                      "the node samples its busiest processes where they yield: %.300s", why);
 }
 
 static void tell_end(struct tui_sample *s, const struct error *why)

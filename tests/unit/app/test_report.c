@@ -129,7 +129,8 @@ static void test_limits(void **state)
         int exit_code;
     } rows[] = {
         {NULL, EXIT_DONE},
-        {"finding:act", EXIT_FAILED},
+        {"finding:fix", EXIT_FAILED},
+        {"finding:act", EXIT_FAILED}, /* its JSON value */
         {"name:logger_std_h_default>20%", EXIT_FAILED},
         {"memory_total_bytes+10%", EXIT_DONE},
         {"memory_total_bytes", EXIT_USAGE},
