@@ -14,7 +14,7 @@ static const struct field heaps[] = {
     {"rows_share", "share of all processes", FIELD_REAL, COLUMN_SHARE, AT(share),
      "`rows_bytes` over what is allocated for processes (`memory_processes_bytes`)"},
     {"over_s", "growth over", FIELD_REAL, COLUMN_SECONDS, AT(over_s),
-     "seconds since the first look, which growth is counted from; null: this is the first"},
+     "seconds since the first measurement, which growth is counted from; null: this is the first"},
     {"partial", "partial", FIELD_BOOL, COLUMN_BOOL, AT(partial),
      "whether the deadline cut the sweep short"},
 };
@@ -67,7 +67,7 @@ FIELD_LIST(heaps_fields, "heaps", heaps);
 #define HEAP_GROWTH                                                                                \
     {                                                                                              \
         "growth_bytes", "GROWTH", FIELD_REAL, COLUMN_BYTES, AT(growth_bytes),                      \
-            "memory since the first look; null: it was not among the 1,000 largest then"           \
+            "memory since the first measurement; null: it was not among the 1,000 largest then"    \
     }
 static const struct field heap_row[] = {
     HEAP_PID,
@@ -88,7 +88,7 @@ static const struct field heap_row[] = {
     {"total_bytes", "TOTAL", FIELD_INT, COLUMN_BYTES, AT(total_bytes),
      "`memory_bytes` and `binary_bytes`; binaries that several processes refer to count for each"},
     {"before_bytes", "BEFORE", FIELD_INT, COLUMN_BYTES, AT(before_bytes),
-     "memory at the first look"},
+     "memory at the first measurement"},
     HEAP_GROWTH,
 };
 FIELD_LIST(heap_row_fields, "rows", heap_row);
@@ -106,7 +106,7 @@ static const struct field heap_owner[] = {
     {"message_queue_len", "MSGQ", FIELD_INT, COLUMN_COUNT, AT(message_queue_len),
      "messages in their queues"},
     {"growth_bytes", "GROWTH", FIELD_REAL, COLUMN_BYTES, AT(growth_bytes),
-     "memory since the first look, of those that were among the 1,000 largest then"},
+     "memory since the first measurement, of those that were among the 1,000 largest then"},
 };
 FIELD_LIST(heap_owner_fields, "rows", heap_owner);
 #undef AT

@@ -18,7 +18,7 @@ static const struct view_column heap_columns[] = {
     [PID] = {"pid", "PID", 11, false, false, false, "its pid"},
     [NAME] = {"name", "NAME", 20, false, true, true, "registered name, label or initial call"},
     [MEMORY] = {"memory_bytes", "MEMORY", 9, true, false, true, "heaps, stack, message queue"},
-    [GROWTH] = {"growth_bytes", "GROWTH", 10, true, false, true, "since the first look"},
+    [GROWTH] = {"growth_bytes", "GROWTH", 10, true, false, true, "since the first measurement"},
     [YOUNG] = {"young_bytes", "YOUNG", 9, true, false, true, "used in the young heap"},
     [BLOCK] = {"young_block_bytes", "BLOCK", 9, true, false, true, "the young heap's block"},
     [OLD] = {"old_bytes", "OLD", 9, true, false, true, "used in the old heap"},
@@ -35,7 +35,8 @@ static const struct view_column owner_columns[] = {
     [OWNER] = {"owner", "OWNER", 30, false, true, true, "who: see the order above"},
     [PROCESSES] = {"processes", "PROCS", 8, true, false, true, "of the largest processes"},
     [OWNER_MEMORY] = {"memory_bytes", "MEMORY", 9, true, false, true, "of these"},
-    [OWNER_GROWTH] = {"growth_bytes", "GROWTH", 10, true, false, true, "since the first look"},
+    [OWNER_GROWTH] = {"growth_bytes", "GROWTH", 10, true, false, true,
+                      "since the first measurement"},
     [OWNER_BINARIES] = {"binary_bytes", "BINARIES", 9, true, false, true, "they refer to"},
     [OWNER_QUEUE] = {"message_queue_len", "MSGQ", 8, true, false, true, "messages in their queues"},
 };
