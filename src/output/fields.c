@@ -387,7 +387,7 @@ const struct sink_kind sink_kinds[] = {
     /* People get a table that fits a terminal; programs get all that there is. */
     {.name = "armed", .question = QUESTION_ARMED, .section = &armed_fields,
      .grid = &armed_row_fields, .text_grid = &armed_text_fields,
-     .text_empty = "Nothing is armed on this node.\n", ROWS_OF(armed_detail, rows, n_rows)},
+     .text_empty = "No active tracing on this node.\n", ROWS_OF(armed_detail, rows, n_rows)},
     {.name = "heapsample", .question = QUESTION_HEAPS, .section = &heaps_fields,
      .grid = &heap_row_fields, .text_grid = &heap_text_fields,
      ROWS_OF(heaps_detail, rows, n_rows), .fill = sink_fill_heaps},

@@ -147,7 +147,7 @@ static void test_nothing(struct target *t)
     run_program(&r, NULL, "armed %s --cookie " COOKIE " --epmd-port %u", t->node.name,
                 t->epmd_port);
     run_expect(&r, 0);
-    assert_non_null(strstr(r.out, "Nothing is armed on this node."));
+    assert_non_null(strstr(r.out, "No active tracing on this node."));
     run_clear(&r);
 }
 

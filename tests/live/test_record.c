@@ -224,7 +224,7 @@ static void test_killed(void **state)
         fail_msg("%d of %d miss more than the tick in flight", gaps, kills);
     snprintf(command, sizeof command, "armed %s --cookie " COOKIE " --epmd-port %u", t->node.name,
              t->epmd_port);
-    while (!is_said(t, command, "Nothing is armed on this node.")) {
+    while (!is_said(t, command, "No active tracing on this node.")) {
         assert_true(++looks < 30);
         sleep_ms(500);
     }

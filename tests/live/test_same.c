@@ -556,7 +556,7 @@ static void says_what_was_not_recorded(void **state)
         {"top", "--own", 1, "own processes: not recorded"},
         {"top", "--filter (", 2, "bad expression"},
         {"top", "--at nowhere", 2, "no time, mark or"},
-        {"armed", "", 1, "what is armed: not recorded"},
+        {"armed", "", 1, "active tracing: not recorded"},
         {"process", "init", 1, "details of a process: not recorded"},
     };
     const struct same *t = recorded(state);

@@ -55,20 +55,20 @@ struct question_row {
       .log = "asked once what the node is")                                                        \
     X(SYSTEM, system, struct system_sample, .pace = PACE_HEADER, .kept = KEPT_TICK,                \
       .holder = true, .price_most = 4,                                                             \
-      .log = "the header's numbers at each tick; scheduler_wall_time is on, counted for our "      \
-             "keeper, and goes off with it")                                                       \
+      .log = "the header's numbers at each tick; scheduler_wall_time is on for the helper "        \
+             "process, and goes off with it")                                                      \
     X(SCAN, scan, struct proc_scan, .pace = PACE_TICK, .kept = KEPT_TICK, .holder = true,          \
       .price_most = 8, .what = "processes",                                                        \
       .log = "scans of all processes: cheap items of each, the rest of the rows shown; "           \
-             "holders of ours keep the pids and last values")                                      \
+             "helper processes on the node keep the pids and last values")                         \
     X(ROWS, rows, struct proc_rows, .pace = PACE_BETWEEN,                                          \
       .log = "numbers of the rows shown, between scans that the cost limit holds apart")           \
     X(PROCESS, process, struct process_detail, .pace = PACE_TICK, .what = "details of a process",  \
       .log = "process_info of the process shown")                                                  \
     X(MAILBOX, mailbox, struct mailbox_detail, .once = true,                                       \
-      .log = "length and memory of a process were looked at before its mailbox is read")           \
+      .log = "read length and memory of a process before its message queue")                       \
     X(STATE, state, struct state_detail, .once = true,                                             \
-      .log = "memory and stack of a process were looked at before it is asked for its state")      \
+      .log = "read memory and stack of a process before asking for its state")                     \
     X(ALLOC, alloc, struct alloc_detail, .pace = PACE_TICK, .kept = KEPT_LAST, .every_s = 60,      \
       .price_most = 6, .what = "allocators", .log = "allocator statistics")                        \
     X(APPS, apps, struct apps_detail, .pace = PACE_TICK, .kept = KEPT_TICK,                        \
@@ -77,11 +77,11 @@ struct question_row {
     X(HEAPS, heaps, struct heaps_detail, .pace = PACE_TICK, .what = "heaps",                       \
       .log = "memory of all processes; heaps, stack and binaries of the largest")                  \
     X(COLLECT, collect, struct collect_detail,                                                     \
-      .log = "heaps of a process were looked at before it collects garbage on request")            \
+      .log = "read the heaps of a process before it collects garbage on request")                  \
     X(TREE, tree, struct tree_detail, .pace = PACE_TICK, .what = "supervision trees",              \
       .log = "which_children of supervisors, each within a deadline")                              \
-    X(ARMED, armed, struct armed_detail, .pace = PACE_SELDOM, .what = "what is armed",             \
-      .log = "looked for what is armed on the node: sessions, breakpoints, flags")                 \
+    X(ARMED, armed, struct armed_detail, .pace = PACE_SELDOM, .what = "active tracing",            \
+      .log = "looked for active tracing on the node: sessions, breakpoints, flags")                \
     X(THREADS, threads, struct threads_detail, .pace = PACE_TICK, .what = "threads",               \
       .holder = true,                                                                              \
       .log = "the node reads its own /proc: CPU time and waits of the scheduler threads")          \

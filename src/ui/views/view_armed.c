@@ -139,7 +139,7 @@ static void summarise(struct view_page *page, const struct armed_detail *a)
     size_t size = sizeof page->summary;
     put_count(out, size, a->sessions, "session", "sessions");
     put_count(out, size, a->breakpoints, "breakpoint", "breakpoints");
-    put_count(out, size, a->processes, "process traced", "processes traced");
+    put_count(out, size, a->processes, "process", "processes");
     if (a->breakpoints > a->breakpoints_shown || a->flags > a->flags_shown)
         put_count(out, size, a->breakpoints_shown + a->flags_shown, "shown", "shown");
 }
@@ -154,10 +154,10 @@ static void armed_page(void *state, const struct model *m, int rows, int columns
     page->sort_column = s->sort;
     page->sort_descending = s->descending;
     if (!a) {
-        view_missing(page, m, "what is armed");
+        view_missing(page, m, "active tracing");
         return;
     }
-    snprintf(page->empty, sizeof page->empty, "Nothing is armed on this node.");
+    snprintf(page->empty, sizeof page->empty, "No active tracing on this node.");
     if (s->sort >= 0)
         snprintf(page->order, sizeof page->order, "%s", armed_columns[s->sort].key);
     bool own = has_own_trace(m, a);
@@ -182,7 +182,7 @@ static void armed_sort(void *state, const char *key, int direction)
 
 const struct view_ops view_armed = {
     .name = "armed",
-    .title = "Armed",
+    .title = "Active tracing",
     .key = '9',
     .help = "Active tracing of all tools: sessions, breakpoints, flags, tokens, monitors.",
     .kind = VIEW_TABLE,

@@ -200,7 +200,7 @@ static void test_armed(void **state)
     buf_clear(&text);
     must(m, ANSWER_ARMED, "{armed, 5, 0, [], {0, []}, {0, []}, [], 0, <<>>, 0}");
     text = output(SINK_TEXT, sink_kind_find("armed"), m);
-    assert_non_null(strstr(buf_cstr(&text), "\nNothing is armed on this node.\n"));
+    assert_non_null(strstr(buf_cstr(&text), "\nNo active tracing on this node.\n"));
     buf_clear(&text);
     j = json_of(sink_kind_find("armed"), m);
     assert_int_equal(json_array_size(json_object_get(j, "rows")), 0);
