@@ -50,7 +50,7 @@ tm_wait shop_mailer
 picture top
 
 tm_keys Enter
-wait_until 60 tm_has_line 'messages .*/s .*▃'
+wait_until 60 tm_has_line 'message queue .*/s .*▃'
 picture process
 
 tm_keys 3

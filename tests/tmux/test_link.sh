@@ -30,7 +30,7 @@ or_show() {
 }
 
 wait_live() {
-    tm_wait '● live' && tm_wait_gone 'not live' && tm_wait_gone '× lost' && tm_wait_gone '◌ no answer'
+    tm_wait '● live' && tm_wait_gone stale && tm_wait_gone '× lost' && tm_wait_gone '◌ no answer'
 }
 
 # By a clock that nobody sets.
@@ -92,7 +92,7 @@ says_that_the_target_does_not_answer_and_takes_keys() {
 }
 
 stopped_and_used() {
-    tm_wait '◌ no answer' && tm_wait 'not live' && tm_wait shop_pricing && reacts || return 1
+    tm_wait '◌ no answer' && tm_wait stale && tm_wait shop_pricing && reacts || return 1
     tm_type '/'
     tm_type 'typed_while_silent'
     tm_wait typed_while_silent || return 1
@@ -110,7 +110,7 @@ is_live_again_when_the_target_goes_on() {
 says_that_the_target_is_lost_and_when_it_tries_again() {
     bt_open 120 40 && wait_live || return 1
     kill -KILL "$BEAMTOP_DEMO_PID"
-    tm_wait '× lost' && tm_wait 'next try in' && tm_wait 'not live' &&
+    tm_wait '× lost' && tm_wait 'next try in' && tm_wait stale &&
         tm_wait shop_pricing && or_show tm_has_not '● live' && reacts
 }
 
@@ -122,7 +122,7 @@ is_live_again_when_the_target_is_back() {
 
 tells_loss_and_return_in_the_log() {
     open_log && tm_wait 'next try in' || return 1
-    or_show wait_until 30 is_as_many 'keeper started' 2 && or_show were_at_least 'connected to' 2 && bt_quit
+    or_show wait_until 30 is_as_many 'helper process started' 2 && or_show were_at_least 'connected to' 2 && bt_quit
 }
 
 # ---- net ticks

@@ -59,7 +59,7 @@ counts() {
     tm_type b
     tm_wait stdlib || return 1
     tm_type x
-    tm_wait 'target clean' && target_is_clean && bt_quit
+    tm_wait 'nothing left on the node' && target_is_clean && bt_quit
 }
 
 begins_to_count() {
@@ -91,7 +91,7 @@ traces_a_function() {
     tm_keys Enter
     tm_wait 'trace> timer:sleep/1 -> return' || return 1
     tm_keys Enter
-    agreeing_until tm_has 'target clean: 0 breakpoints' && bt_quit && target_is_clean
+    agreeing_until tm_has 'nothing left on the node' && bt_quit && target_is_clean
 }
 
 # Tab does nothing while the names have not come from the node.
@@ -132,7 +132,7 @@ shows_how_many_match() {
     agreeing_until has_window 1 && tm_type C && tm_wait 'the last window cost' || return 1
     tm_keys Escape
     tm_wait_gone 'calls>' && tm_type x
-    tm_wait 'target clean' && target_is_clean && bt_quit
+    tm_wait 'nothing left on the node' && target_is_clean && bt_quit
 }
 
 tells_why_nothing_was_counted() {
@@ -201,7 +201,7 @@ is_sampled_for_strangers() {
     tm_type H
     tm_wait 'at yield points' && tm_wait_line ':.*/[0-9].* erlang' || return 1
     tm_type 7
-    tm_wait 'looks at its busiest processes' && target_is_clean || return 1
+    tm_wait 'samples its busiest processes' && target_is_clean || return 1
     tm_keys Q
     tm_wait 'code 0'
 }

@@ -32,7 +32,7 @@
     X(OK, "ok", "live, within limits")                                                             \
     X(WARN, "warn", "from 80 % of a limit, stretched intervals")                                   \
     X(ALARM, "alarm", "from 95 % of a limit, lost connection")                                     \
-    X(STALE, "stale", "numbers that are not live")                                                 \
+    X(STALE, "stale", "numbers of a lost connection")                                              \
     X(PROMPT, "prompt", "the prompt's mark")                                                       \
     X(ERROR, "error", "error messages")                                                            \
     X(MESSAGE, "message", "other messages")                                                        \

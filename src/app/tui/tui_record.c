@@ -66,7 +66,7 @@ static void ask_to_stop(struct tui_record *r)
         tui_record_stop(r);
     } else {
         snprintf(question, sizeof question,
-                 "end the recording to %s, of %s by process %lld? (y/n) ", r->now.file,
+                 "Stop the recording to %s, of %s by OS process %lld? (y/n) ", r->now.file,
                  text_duration(since, sizeof since, r->now.running_s), (long long)r->now.pid);
         tui_ask(r->tui, question, stop_answered, r);
     }

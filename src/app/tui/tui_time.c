@@ -33,7 +33,7 @@ static void act_step(struct tui *t, const char *arg)
 {
     (void)arg;
     if (!t->paused) {
-        tui_message(t, STYLE_MESSAGE, "a step is one tick while paused: pause first");
+        tui_message(t, STYLE_MESSAGE, "step works only while paused: pause first");
         return;
     }
     if (t->source)
@@ -44,7 +44,7 @@ static bool can_seek(struct tui *t)
 {
     bool can = source_can(t->source, SOURCE_SEEKS);
     if (!can)
-        tui_message(t, STYLE_ERROR, "a live node cannot be sought in: `beamtop replay FILE` can");
+        tui_message(t, STYLE_ERROR, "seek works only in a recording: beamtop replay FILE");
     return can;
 }
 

@@ -292,7 +292,7 @@ static void collect(const struct pane_entry *e, const struct pane_look *look, bo
     char text[300];
     piece(p, 0, focused ? STYLE_TITLE : STYLE_TITLE_IDLE, e->ops->title);
     if (!look->live && !e->ops->own_facts)
-        piece(p, 1, STYLE_WARN, "not live");
+        piece(p, 1, STYLE_WARN, "stale");
     else if (look->paused)
         piece(p, 1, STYLE_WARN, "paused");
     if (page->order[0]) {

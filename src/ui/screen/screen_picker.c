@@ -14,7 +14,7 @@
 
 static const struct view_column sort_columns[] = {
     {.key = "column", .title = "SORT BY", .width = 24},
-    {.key = "cost", .title = "COST", .width = 9},
+    {.key = "cost", .title = "SCOPE", .width = 15},
     {.key = "help", .title = "WHAT IT IS", .width = 20, .grows = true},
 };
 static const struct view_column column_columns[] = {

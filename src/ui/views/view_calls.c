@@ -266,8 +266,8 @@ static void add_sums(struct view_page *page, const struct calls_view *s,
 /* ---- the title */
 
 static const char *const phases[] = {
-    [SESSION_PREPARING] = "preparing", [SESSION_ASKING] = "waits for a yes or a no",
-    [SESSION_RUNNING] = "counting",    [SESSION_TIMING] = "measuring the leaders",
+    [SESSION_PREPARING] = "preparing", [SESSION_ASKING] = "press y or n",
+    [SESSION_RUNNING] = "counting",    [SESSION_TIMING] = "measuring the top functions",
     [SESSION_WAITING] = "counting",    [SESSION_VERIFYING] = "verifying",
     [SESSION_ENDING] = "verifying",    [SESSION_ENDED] = "ended",
     [SESSION_FAILED] = "failed",
@@ -347,14 +347,13 @@ static void tell_why_none(char *out, size_t size, const struct calls_state *s)
     if (s->status.error.code != ERR_NONE)
         snprintf(out, size, "It ended before its first window: %.400s", s->status.error.text);
     else if (s->expensive)
-        snprintf(
-            out, size,
-            "Nothing was counted: it would have cost about %.3g%% of the node (%s "
-            "functions, about %s calls/s), which was not agreed to. Fewer functions cost less.",
-            s->load * 100, text_integer(functions, sizeof functions, (int64_t)s->functions),
-            text_count(rate, sizeof rate, s->calls_per_s));
+        snprintf(out, size,
+                 "Nothing was counted: it would have cost about %.3g%% of the node (%s "
+                 "functions, about %s calls/s) and was not confirmed. Fewer functions cost less.",
+                 s->load * 100, text_integer(functions, sizeof functions, (int64_t)s->functions),
+                 text_count(rate, sizeof rate, s->calls_per_s));
     else
-        snprintf(out, size, "It was ended before its first window was over.");
+        snprintf(out, size, "It was stopped before its first window was complete.");
 }
 
 static void tell_empty(struct view_page *page, const struct model *m, const struct calls_log *log,
@@ -367,7 +366,7 @@ static void tell_empty(struct view_page *page, const struct model *m, const stru
     else if (model_recorded(m) && by == BY_APPLICATION)
         view_missing(page, m, "the applications of functions");
     else if (!log)
-        snprintf(out, size, "Nothing was counted yet: the action `calls` asks what to count.");
+        snprintf(out, size, "No calls counted yet. Press C to choose functions.");
     else if (log->state.status.phase == SESSION_FAILED)
         snprintf(out, size, "Nothing was counted: %.400s", log->state.status.error.text);
     else if (log->has_window)

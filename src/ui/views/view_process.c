@@ -146,7 +146,7 @@ static void identity(struct view_page *page, const struct process_detail *d)
     page_tab(page, LABEL);
     page_slice(page, STYLE_NAME, proc_row_display_name(row));
     if (row->stuck)
-        page_puts(page, STYLE_ALARM, "   stuck: its mailbox grows and it does not work");
+        page_puts(page, STYLE_ALARM, "   stuck: message queue grows, no reductions");
     label(page, "status");
     page_slice(page, STYLE_STATUS_WAITING, row->status);
     page_puts(page, STYLE_DIM, ", priority ");
@@ -169,7 +169,7 @@ static void identity(struct view_page *page, const struct process_detail *d)
         label(page, "label");
         page_slice(page, STYLE_NAME, row->label);
     }
-    label(page, "seen for");
+    label(page, "observed for");
     text_duration(text, sizeof text, floor(row->age_s));
     page_printf(page, STYLE_NORMAL, "%s%s", row->age_is_minimum ? "at least " : "", text);
 }
@@ -210,7 +210,7 @@ static void numbers(struct view_page *page, const struct process_detail *d, int 
     int spark = columns - LABEL - 34;
     spark = spark > 60 ? 60 : spark < 0 ? 0 : spark;
     char now[48], per_s[48];
-    page_heading(page, "Work");
+    page_heading(page, "Activity");
     text_integer(now, sizeof now, row->reductions);
     per_second(per_s, sizeof per_s, row->reductions_per_s, false);
     change_line(page, &(struct change){"reductions", now, per_s, d->reductions_history, false},
@@ -221,7 +221,7 @@ static void numbers(struct view_page *page, const struct process_detail *d, int 
     text_integer(now, sizeof now, row->message_queue_len);
     per_second(per_s, sizeof per_s, row->message_queue_per_s, false);
     change_line(page,
-                &(struct change){"messages", now, per_s, d->message_queue_history, row->stuck},
+                &(struct change){"message queue", now, per_s, d->message_queue_history, row->stuck},
                 spark);
 }
 
@@ -288,7 +288,7 @@ static void relations(struct view_page *page, const char *title, const struct re
 
 static void family(struct view_page *page, const struct process_detail *d)
 {
-    page_heading(page, "Family");
+    page_heading(page, "Relations");
     if (d->parent.is_pid || d->parent.text.len) {
         related(page, &d->parent);
         page_puts(page, STYLE_DIM, "  parent");

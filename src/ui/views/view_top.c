@@ -342,9 +342,9 @@ static void top_orders(const void *state, struct view_page *page)
         row->marked = column == t->sort;
         page_cell(page, row, 0, STYLE_NAME, column->key, strlen(column->key));
         page_cell_printf(page, row, 1, column->expensive ? STYLE_WARN : STYLE_DIM, "%s",
-                         column->expensive ? "expensive"
-                         : column->sweep   ? "cheap"
-                                           : "busiest");
+                         column->expensive ? "all, expensive"
+                         : column->sweep   ? "all processes"
+                                           : "shown rows only");
     }
 }
 

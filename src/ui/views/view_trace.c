@@ -331,15 +331,15 @@ static void put_findings(struct view_page *page, const struct trace_state *state
         trace_text(page, STYLE_NORMAL, p->why_none, 0, columns);
     if (p->count_ms > 0 && !isnan(p->calls_per_s) && state->status.phase < SESSION_RUNNING) {
         snprintf(text, sizeof text,
-                 "About %s calls/s, counted for %s, which slows them: to look at each costs about "
-                 "%s of a core or more, whatever is shown.",
+                 "At least %s calls/s, counted for %s. Checking them costs %s of one "
+                 "scheduler or more, whatever is shown.",
                  text_count(rate, sizeof rate, p->calls_per_s),
                  text_ascii_duration(took, sizeof took, p->count_ms / 1000),
                  text_percent(share, sizeof share, p->load));
         trace_text(page, p->expensive ? STYLE_WARN : STYLE_NORMAL, text, 0, columns);
     }
     if (*p->others) {
-        snprintf(text, sizeof text, "Armed by others: %s", p->others);
+        snprintf(text, sizeof text, "Set by others: %s", p->others);
         trace_text(page, STYLE_WARN, text, 0, columns);
     }
 }
@@ -366,8 +366,8 @@ static void put_nothing(struct view_page *page, const struct trace_view *v, int 
         {ACTION_TRACE, "asks what to trace"},
         {ACTION_TRACE_LIBRARY, "chooses among recent and useful patterns: slow calls, exceptions, "
                                "ETS writes"},
-        {ACTION_TRACE_ROW, "in another view, begins with what is under the cursor"},
-        {ACTION_ARMED, "shows what is armed on this node, by anyone"},
+        {ACTION_TRACE_ROW, "in another view, starts with what is under the cursor"},
+        {ACTION_ARMED, "shows active tracing of all tools on this node"},
     };
     char keys[sizeof rows / sizeof rows[0]][64];
     int widest = 0;
