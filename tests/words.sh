@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Texts use plain words: none of the phrases below stands in documents, manual pages, help, the tables
-# that the program prints of itself or comments of sources, and documents are 100 columns wide. TAP.
+# that the program prints of itself, strings or comments of sources, and documents are 100 columns
+# wide. Texts that were replaced do not come back into strings or screens. TAP.
 # shellcheck disable=SC2317
 set -u
 # shellcheck source=tests/tap.sh
@@ -24,11 +25,41 @@ cat >"$work/phrases" <<'EOF'
 (?<![Tt]here )\b(is|are) no (?!longer\b)[a-z]@what is no number@is not a
 \bits likes\b@top and its likes@name them
 \bat (first|last)\b@16 at first@first, in the end
-\bin a second\b@calls in a second@per second
+\bin a second\b(?! window)@calls in a second@per second
 \bin the place of\b@in the place of a node@instead of
 \bof its own\b@a session of its own@its own, separate
 \bwithout a word\b@gone without a word@without an answer
 \btaken off\b@flags are taken off@cleared, removed
+EOF
+
+# The same of strings and screens only: texts that have another wording now.
+cat >"$work/replaced" <<'EOF'
+\btarget clean\b@target clean: 0 flags@verified after 3 ms: nothing left on the node
+\bleft armed\b@nothing is left armed@nothing left on the node
+(?<!costs )\bthe target\b@what the target sent@the node
+\bour (cookie|keeper|names?)\b@takes our cookie@the cookie, helper process or name of beamtop
+\bput us out\b@it stopped or put us out@disconnected beamtop
+\bclosed by us\b@it was closed by us@beamtop closed
+\bwhat listens at\b@what listens at a port@the service at
+\bcannot be sought\b@it cannot be sought in@works only in a recording
+\bwas counted yet\b@Nothing was counted yet@No calls counted yet
+\b[Nn]othing is armed\b@Nothing is armed here@No active tracing
+\bwhat is armed\b@shows what is armed@active tracing
+\b(Armed by others|also there):@and also there: a session@set by others:
+\bto look at each\b@to look at each costs@checking them
+\bmoment of the look\b@at the moment of the look@the tick
+\blook twice\b@to look twice@measure twice
+\bseen for\b@seen for 3 s@observed for
+\bmailbox grows\b@its mailbox grows@message queue grows
+\bnot live\b@it is not live@stale
+\b[Gg]o on\?@do you Go on?@… anyway?
+\ball the same\?@trace all the same?@… anyway?
+\bfinding:(act|look)\b@on finding:act it fails@finding:fix, finding:check
+\b(places kept|never given back|in the one queue)\b@it has places kept@order frozen, never freed, shared run queue
+\b([Nn]ot judged|how sure|wrong, if)\b@Not judged here@not evaluated, confidence, ruled out if
+\b(It would be wrong if|Not known, for)\b@It would be wrong if one@ruled out if, not evaluated
+\bserialises its callers\b@it serialises its callers@is a bottleneck
+\buntil it lets go\b@missing until it lets go@until it is released
 EOF
 
 documents() {
@@ -79,7 +110,36 @@ comments() {
     done
 }
 
+# strings FILE…: FILE:LINE: TEXT of each string of C that has blanks, its parts joined.
+strings() {
+    awk 'function out() {
+            if (text ~ / /)
+                print name ":" number ": " text
+            text = ""
+        }
+        FNR == 1 || !/^[ \t]*(PRI[a-zX0-9]+ )?"/ { out() }
+        /^[ \t]*(\/?\*|#include)/ { next }
+        {
+            rest = $0
+            gsub(/\\"/, "'"'"'", rest)
+            while (match(rest, /"[^"]*"/)) {
+                if (substr(rest, 1, RSTART - 1) !~ /^[ \t]*(PRI[a-zX0-9]+ )?$/)
+                    out()
+                if (text == "") {
+                    name = FILENAME
+                    number = FNR
+                }
+                text = text substr(rest, RSTART + 1, RLENGTH - 2)
+                rest = substr(rest, RSTART + RLENGTH)
+            }
+            if (rest !~ /^( PRI[a-zX0-9]+)?[ \t]*\\?$/)
+                out()
+        }
+        END { out() }' "$@"
+}
+
 expression=$(cut -d @ -f 1 "$work/phrases" | paste -s -d '|' -)
+replaced=$(cut -d @ -f 1 "$work/replaced" | paste -s -d '|' -)
 
 each_phrase_is_found() {
     while IFS=@ read -r phrase example _; do
@@ -147,6 +207,38 @@ comments_have_none() {
     return 1
 }
 
+a_string_is_found() {
+    cat "$work/phrases" "$work/replaced" >"$work/both"
+    while IFS=@ read -r phrase example _; do
+        {
+            printf '    f(a, "Here %s stands.", b);\n' "$example"
+            printf '    f("x", "Here %s "\n      "%s stands.");\n' "${example% *}" "${example##* }"
+        } >"$work/planted.c"
+        strings "$work/planted.c" >"$work/strings"
+        [ "$(grep -cP "$expression|$replaced" "$work/strings")" -eq 2 ] || {
+            echo "'$phrase' is not found in: $(cat "$work/planted.c")"
+            return 1
+        }
+    done <"$work/both"
+    printf '/* "it is told" */\nf("dear"); /* told */\nf("the ", target, "target is");\n' >"$work/clear.c"
+    strings "$work/clear.c" >"$work/strings"
+    ! grep -P "$expression|$replaced" "$work/strings"
+}
+
+strings_have_none() {
+    # shellcheck disable=SC2046
+    strings $(find src include -name '*.[ch]' | sort) >"$work/strings"
+    [ "$(wc -l <"$work/strings")" -gt 2000 ] || {
+        echo "only $(wc -l <"$work/strings") strings"
+        return 1
+    }
+    no_line "$expression|$replaced" "$work/strings"
+}
+
+screens_have_none() {
+    no_line "$replaced" tests/screen/golden/*.txt
+}
+
 # Tables, pictures and what is typed as it stands cannot be folded.
 documents_are_100_columns_wide() {
     # shellcheck disable=SC2046
@@ -154,7 +246,7 @@ documents_are_100_columns_wide() {
 }
 
 for test in each_phrase_is_found texts_have_none a_comment_is_found comments_have_none \
-    documents_are_100_columns_wide; do
+    a_string_is_found strings_have_none screens_have_none documents_are_100_columns_wide; do
     run "$test"
 done
 finish

@@ -131,17 +131,19 @@ FIELD_LIST(trace_preflight_fields, "preflight", preflight);
 #define AT(member) offsetof(struct session_check, member)
 static const struct field check[] = {
     {"done", "", FIELD_BOOL, COLUMN_BOOL, AT(done), "whether the node has answered"},
-    {"clean", "", FIELD_BOOL, COLUMN_BOOL, AT(clean), "whether nothing is left armed"},
+    {"clean", "", FIELD_BOOL, COLUMN_BOOL, AT(clean), "whether nothing is left on the node"},
     {"after_us", "", FIELD_INT, COLUMN_COUNT, AT(after_us),
      "from the end of the trace to the "
      "node's answer"},
-    {"breakpoints", "", FIELD_INT, COLUMN_COUNT, AT(breakpoints), "of ours, still there"},
-    {"flags", "", FIELD_INT, COLUMN_COUNT, AT(flags), "processes with a trace flag of ours"},
-    {"processes", "", FIELD_INT, COLUMN_COUNT, AT(processes), "our processes that hold a trace"},
-    {"sessions", "", FIELD_INT, COLUMN_COUNT, AT(sessions), "trace sessions of ours"},
+    {"breakpoints", "", FIELD_INT, COLUMN_COUNT, AT(breakpoints),
+     "breakpoints of beamtop that are left"},
+    {"flags", "", FIELD_INT, COLUMN_COUNT, AT(flags), "processes with a trace flag of beamtop"},
+    {"processes", "", FIELD_INT, COLUMN_COUNT, AT(processes),
+     "processes of beamtop that hold a trace"},
+    {"sessions", "", FIELD_INT, COLUMN_COUNT, AT(sessions), "trace sessions of beamtop"},
     {"control_word", "", FIELD_INT, COLUMN_COUNT, AT(control_word), "the VM's trace control word"},
     {"system_tracer", "", FIELD_BOOL, COLUMN_BOOL, AT(system_tracer),
-     "whether a system tracer of ours is still there"},
+     "whether a system tracer of beamtop is left"},
 };
 FIELD_LIST(trace_check_fields, "verification", check);
 #undef AT
