@@ -75,8 +75,7 @@ void conn_lost(struct conn *c, int status)
 {
     struct error err = {0};
     if (status == UV_EOF)
-        error_set(&err, ERR_LOST,
-                  "%s closed the connection: the node stopped or disconnected beamtop", c->peer);
+        error_set(&err, ERR_LOST, "%s stopped or disconnected beamtop", c->peer);
     else
         error_set(&err, ERR_LOST, "the connection to %s is lost: %s", c->peer, uv_strerror(status));
     down(c, CONN_LOST, &err);
