@@ -79,6 +79,18 @@ enum action_group {
 };
 /* clang-format on */
 
+/* What a view has for an action to mean something there: view_takes(). */
+enum action_on {
+    ON_ALL,     /* nothing of a view; of OWNER_VIEW, its act */
+    ON_ROWS,    /* it is a list */
+    ON_ORDER,   /* an order, of columns or of what the view has */
+    ON_SORTED,  /* columns to sort by */
+    ON_COLUMNS, /* columns to choose */
+    ON_PROCESS, /* processes under the cursor, or one that is shown */
+    ON_OWN,     /* beamtop's own processes to show or hide */
+    ON_RUN,     /* something that it runs, of the action's owner */
+};
+
 /* Who carries an action out. */
 enum action_owner {
     OWNER_SCREEN,  /* ui/screen/screen_act.c */
@@ -103,6 +115,7 @@ struct action_row {
     unsigned where;     /* enum where */
     bool live;          /* acts on a live node: no hint at it in a recording */
     enum action_owner owner;
+    enum action_on on;
     enum action_group group;
     const char *help; /* a phrase in the imperative, without a full stop */
 };

@@ -103,6 +103,8 @@ void screen_want(const struct screen *s, struct want *want);
  * done here. */
 int screen_act(struct screen *s, const struct model *m, enum action action, const char *arg,
                struct error *err);
+/* ERR_USAGE: the action means nothing in the focused view, see view_takes(). */
+int screen_takes(const struct screen *s, enum action action, struct error *err);
 bool screen_has(enum action action); /* OWNER_SCREEN has a handler for it */
 bool screen_take_request(struct screen *s, struct screen_request *out); /* oldest first */
 

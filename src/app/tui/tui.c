@@ -219,6 +219,11 @@ static void on_key(struct tui *t, struct key key)
     }
     screen_set_message(t->screen, STYLE_MESSAGE, NULL);
     const struct binding *b = keymap_lookup(&t->settings.keymap, screen_context(t->screen), key);
+    struct error err = {0};
+    if (b && screen_takes(t->screen, b->action, &err) < 0) {
+        tui_message(t, STYLE_ERROR, "%s", err.text);
+        return;
+    }
     if (b) {
         tui_act(t, b->action, b->arg);
         return;

@@ -12,7 +12,8 @@
 #define LIST .group = GROUP_LISTS, .where = WHERE_TABLE, .owner = OWNER_SCREEN
 #define SHOWN .group = GROUP_LISTS, .where = WHERE_TABLE, .owner = OWNER_VIEW
 #define TIME .group = GROUP_TIME, .where = WHERE_PAGE, .args = "", .owner = OWNER_TIME
-#define PROCESS .group = GROUP_PROCESS, .where = WHERE_PAGE, .args = "", .owner = OWNER_SCREEN
+#define PROCESS                                                                                    \
+    .group = GROUP_PROCESS, .where = WHERE_PAGE, .args = "", .owner = OWNER_SCREEN, .on = ON_PROCESS
 #define TRACE .group = GROUP_TRACE, .where = WHERE_LIST, .owner = OWNER_TRACE
 #define TRACED .group = GROUP_TRACE, .where = WHERE_LIST | WHERE_TRACE, .owner = OWNER_TRACE
 #define EVENT .group = GROUP_TRACE, .where = WHERE_TRACE, .args = "", .owner = OWNER_VIEW
@@ -61,23 +62,24 @@ const struct action_row action_table[ACTIONS] = {
     [ACTION_SORT] = {.group = GROUP_LISTS,
                      .where = WHERE_TABLE | WHERE_TRACE,
                      .owner = OWNER_SCREEN,
+                     .on = ON_ORDER,
                      .name = "sort",
                      .args = "[COLUMN]",
                      .arg = WORD_COLUMN,
                      .help = "sort by a column; a second time reverses the order"},
-    [ACTION_SORT_LEFT] = {LIST, .name = "sort-left", .args = "",
+    [ACTION_SORT_LEFT] = {LIST, .on = ON_SORTED, .name = "sort-left", .args = "",
                           .help = "sort by the next column to the left"},
-    [ACTION_SORT_RIGHT] = {LIST, .name = "sort-right", .args = "",
+    [ACTION_SORT_RIGHT] = {LIST, .on = ON_SORTED, .name = "sort-right", .args = "",
                            .help = "sort by the next column to the right"},
-    [ACTION_SORT_REVERSE] = {LIST, .name = "sort-reverse", .args = "",
+    [ACTION_SORT_REVERSE] = {LIST, .on = ON_SORTED, .name = "sort-reverse", .args = "",
                              .help = "reverse the order, or turn a flame graph upside down"},
     [ACTION_SORT_DELTA] = {SHOWN, .name = "sort-delta", .args = "",
                            .help = "sort by change instead of amount, or back"},
-    [ACTION_CHOOSE_SORT] = {LIST, .name = "choose-sort", .args = "",
+    [ACTION_CHOOSE_SORT] = {LIST, .on = ON_SORTED, .name = "choose-sort", .args = "",
                             .help = "choose the column to sort by"},
     [ACTION_COLUMNS] = {SHOWN, .name = "columns", .args = "[COLUMN,…]", .arg = WORD_COLUMNS,
                         .help = "show these columns; without a list, the default ones"},
-    [ACTION_CHOOSE_COLUMNS] = {LIST, .name = "choose-columns", .args = "",
+    [ACTION_CHOOSE_COLUMNS] = {LIST, .on = ON_COLUMNS, .name = "choose-columns", .args = "",
                                .help = "choose the columns to show"},
     [ACTION_FILTER] = {.group = GROUP_LISTS,
                        .where = WHERE_LIST,
@@ -93,13 +95,14 @@ const struct action_row action_table[ACTIONS] = {
     [ACTION_MARK] = {.group = GROUP_LISTS,
                      .where = WHERE_TABLE | WHERE_PICKER,
                      .owner = OWNER_SCREEN,
+                     .on = ON_ROWS,
                      .name = "mark-row",
                      .args = "",
                      .help = "mark this row, or unmark it"},
-    [ACTION_FOLLOW] = {LIST, .name = "follow", .args = "",
+    [ACTION_FOLLOW] = {LIST, .on = ON_PROCESS, .name = "follow", .args = "",
                        .help = "follow this process, by name where it has one"},
     [ACTION_OWN] = {.group = GROUP_LISTS, .where = WHERE_TABLE, .owner = OWNER_PROGRAM,
-                    .name = "own", .args = "",
+                    .on = ON_OWN, .name = "own", .args = "",
                     .help = "show beamtop's own processes on the node, or hide them"},
     [ACTION_BY] = {SHOWN, .name = "by", .args = "[WORD]", .arg = WORD_TEXT,
                    .help = "group by application, supervisor, module, name …; without an "
@@ -182,7 +185,7 @@ const struct action_row action_table[ACTIONS] = {
     [ACTION_FOLD_SHALLOWER] = {EVENT, .name = "fold-shallower",
                                .help = "fold one level of this event's terms"},
     [ACTION_PROCESS] = {.group = GROUP_TRACE, .where = WHERE_PAGE | WHERE_TRACE,
-                        .owner = OWNER_SCREEN, .name = "process", .args = "",
+                        .owner = OWNER_SCREEN, .on = ON_PROCESS, .name = "process", .args = "",
                         .help = "go to the process of this event or row"},
 
     [ACTION_CALLS] = {.group = GROUP_CALLS, .where = WHERE_LIST, .owner = OWNER_CALLS,
@@ -192,7 +195,7 @@ const struct action_row action_table[ACTIONS] = {
                               "it"},
     [ACTION_CALLS_STOP] = {COUNTED, .name = "calls-stop",
                            .help = "stop counting, and verify that nothing is left on the node"},
-    [ACTION_CALLS_TIME] = {COUNTED, .name = "calls-time",
+    [ACTION_CALLS_TIME] = {COUNTED, .on = ON_RUN, .name = "calls-time",
                            .help = "measure own time of the top functions, or only count"},
 
     [ACTION_SAMPLE] = {.group = GROUP_SAMPLES, .where = WHERE_LIST, .owner = OWNER_SAMPLE,

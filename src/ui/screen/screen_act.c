@@ -58,14 +58,19 @@ static int show(struct act *a, const struct view_ops *ops, const struct view_lin
     return 1;
 }
 
+static int means_nothing(const struct view_ops *ops, enum action action, struct error *err)
+{
+    return error_set(err, ERR_USAGE, "%s means nothing in the view %s", action_table[action].name,
+                     ops->name);
+}
+
 /* What only the view itself knows. */
 static int act_of_view(struct act *a, int action)
 {
     const struct view_act *act = view_act_of(a->e->ops, (enum action)action);
     struct view_link at = pane_link(a->pane);
     if (!act)
-        return error_set(a->err, ERR_USAGE, "%s means nothing in the view %s",
-                         action_table[action].name, a->e->ops->name);
+        return means_nothing(a->e->ops, (enum action)action, a->err);
     int rc = act->run(a->e->state, &at, a->arg, a->err);
     if (act->folds) {
         a->e->dirty = a->e->doc.reveal = true;
@@ -481,6 +486,13 @@ static bool is_for_picker(enum action action)
 {
     return action_table[action].group == GROUP_MOVE || action == ACTION_MARK ||
            action == ACTION_LEAVE;
+}
+
+int screen_takes(const struct screen *s, enum action action, struct error *err)
+{
+    const struct view_ops *ops = pane_top(panes_focused(s->panes))->ops;
+    bool takes = s->picker.kind != PICKER_NONE || view_takes(ops, action);
+    return takes ? 0 : means_nothing(ops, action, err);
 }
 
 bool screen_has(enum action action)

@@ -146,6 +146,7 @@ const struct view_ops view_apps = {
     .key = '5',
     .help = "Processes, reductions, memory and message queues of each application.",
     .kind = VIEW_TABLE,
+    .no_processes = true,
     .state_bytes = sizeof(struct apps),
     .init = apps_init,
     .want = apps_want,

@@ -452,6 +452,7 @@ const struct view_ops view_calls = {
     .key = 'C',
     .help = "Call counts and own times of functions, window by window.",
     .kind = VIEW_TABLE,
+    .no_processes = true,
     .stop = ACTION_CALLS_STOP,
     .state_bytes = sizeof(struct calls_view),
     .init = calls_init,

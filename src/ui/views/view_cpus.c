@@ -217,6 +217,7 @@ const struct view_ops view_cpus = {
     .key = 'K',
     .help = "CPU time of each scheduler thread, its waits for a CPU, steal and cgroup quota.",
     .kind = VIEW_DOC,
+    .no_processes = true,
     .state_bytes = sizeof(struct cpus),
     .acts = cpus_acts,
     .want = cpus_want,

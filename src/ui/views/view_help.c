@@ -89,8 +89,26 @@ static void action_line(struct view_page *page, const struct help *h, enum actio
     put_key(page, keys, row->name, row->args, row->help, columns);
 }
 
+/* It is on the bottom row, or an earlier key does the same. */
+static bool listed(const struct help *h, enum context context, const struct binding *b)
+{
+    const struct keymap *km = h->keymap;
+    for (const struct view_hint *hint = h->from->hints; hint && hint->does; hint++)
+        if (hint->action == b->action)
+            return true;
+    for (enum context at = context; at != CONTEXT_GLOBAL; at = context_kind(at))
+        for (const struct binding *o = km->bindings; o < km->bindings + km->len; o++) {
+            if (o == b)
+                return false;
+            if (o->context == at && o->action == b->action && strcmp(o->arg, b->arg) == 0 &&
+                keymap_lookup(km, context, o->key) == o)
+                return true;
+        }
+    return false;
+}
+
 /* The keys of the view that was left for this page: those on its bottom row, then those that hold
-   there and not everywhere. */
+   there and not everywhere. What the view has no act for is left out. */
 static void keys_here(struct view_page *page, const struct help *h, int columns)
 {
     if (!h->from || !h->keymap)
@@ -100,15 +118,19 @@ static void keys_here(struct view_page *page, const struct help *h, int columns)
     page_heading(page, h->from->title);
     for (const struct view_hint *hint = h->from->hints; hint && hint->does; hint++) {
         const struct action_row *row = &action_table[hint->action];
-        if (keymap_keys_of(h->keymap, context, hint->action, NULL, keys, sizeof keys))
+        if (view_takes(h->from, hint->action) &&
+            keymap_keys_of(h->keymap, context, hint->action, NULL, keys, sizeof keys))
             put_key(page, keys, row->name, row->args, row->help, columns);
     }
     for (enum context at = context; at != CONTEXT_GLOBAL; at = context_kind(at))
         for (size_t i = 0; i < h->keymap->len; i++) {
             const struct binding *b = &h->keymap->bindings[i];
-            if (b->context == at && keymap_lookup(h->keymap, context, b->key) == b)
-                put_key(page, key_format(b->key, keys), action_table[b->action].name, b->arg,
-                        action_table[b->action].help, columns);
+            if (b->context != at || keymap_lookup(h->keymap, context, b->key) != b ||
+                !view_takes(h->from, b->action) || listed(h, context, b))
+                continue;
+            keymap_keys_of(h->keymap, context, b->action, b->arg, keys, sizeof keys);
+            put_key(page, keys, action_table[b->action].name, b->arg, action_table[b->action].help,
+                    columns);
         }
 }
 
@@ -135,6 +157,7 @@ const struct view_ops view_help = {
     .key = '0',
     .help = "Every key and action.",
     .kind = VIEW_DOC,
+    .no_processes = true,
     .shown_by = ACTION_HELP,
     .own_facts = true,
     .state_bytes = sizeof(struct help),

@@ -58,6 +58,7 @@ const struct view_ops view_log = {
     .key = '7',
     .help = "Log of what beamtop did on the node, and of errors.",
     .kind = VIEW_TABLE,
+    .no_processes = true,
     .own_facts = true,
     .want = log_want,
     .page = log_page,

@@ -301,6 +301,7 @@ const struct view_ops view_memory = {
     .key = '3',
     .help = "Memory by type over time, resident memory, allocators.",
     .kind = VIEW_DOC,
+    .no_processes = true,
     .want = memory_want,
     .page = memory_page,
 };

@@ -220,6 +220,7 @@ const struct view_ops view_owners = {
             "kind of "
             "process.",
     .kind = VIEW_TABLE,
+    .no_processes = true,
     .filters_on_target = true,
     .state_bytes = sizeof(struct owners_view),
     .init = owners_init,

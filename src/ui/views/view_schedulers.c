@@ -193,6 +193,7 @@ const struct view_ops view_schedulers = {
     .key = '4',
     .help = "Utilisation of every scheduler, run queues, imbalance.",
     .kind = VIEW_DOC,
+    .no_processes = true,
     .want = schedulers_want,
     .page = schedulers_page,
 };

@@ -51,6 +51,30 @@ bool view_has(enum action action)
     return false;
 }
 
+bool view_takes(const struct view_ops *ops, enum action action)
+{
+    const struct action_row *row = &action_table[action];
+    switch (row->on) {
+    case ON_ALL:
+        return row->owner != OWNER_VIEW || view_act_of(ops, action);
+    case ON_ROWS:
+        return ops->kind == VIEW_TABLE;
+    case ON_ORDER:
+        return ops->sort || ops->sort_word;
+    case ON_SORTED:
+        return ops->sort;
+    case ON_COLUMNS:
+        return ops->chooser;
+    case ON_PROCESS:
+        return !ops->no_processes;
+    case ON_OWN:
+        return ops->own;
+    case ON_RUN:
+        return ops->stop && action_table[ops->stop].owner == row->owner;
+    }
+    return true;
+}
+
 const struct view_ops *view_find(const char *name)
 {
     const struct view_ops *found = NULL;
