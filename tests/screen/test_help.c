@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Help of a view: what it lists means something there, once. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "beamtop/base/attr.h"
+#include "beamtop/ui/config.h"
+#include "beamtop/ui/screen.h"
+#include "ui/widgets/page.h"
+#include "world.h"
+
+/* The program's own keys. */
+struct keys {
+    struct options options;
+    struct keymap keymap;
+    struct theme theme;
+    struct diags diags;
+};
+
+static void keys_open(struct keys *k)
+{
+    options_init(&k->options);
+    keymap_init(&k->keymap);
+    theme_init(&k->theme);
+    diags_init(&k->diags);
+    struct config config = {
+        .diags = &k->diags, .options = &k->options, .keymap = &k->keymap, .theme = &k->theme};
+    config_defaults(&config);
+    assert_true(k->keymap.len > 0);
+}
+
+static void keys_close(struct keys *k)
+{
+    keymap_clear(&k->keymap);
+    options_clear(&k->options);
+    diags_clear(&k->diags);
+}
+
+#define LISTED 100
+
+/* What help says of one view. */
+struct listed {
+    struct {
+        enum action action;
+        char arg[64];
+        char keys[64];
+    } rows[LISTED];
+    size_t n;
+};
+
+static void text_of(const struct view_line *line, char *out, size_t size)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < line->n_spans && used < size; i++)
+        used += (size_t)snprintf(out + used, size - used, "%.*s", (int)line->spans[i].len,
+                                 line->spans[i].s);
+}
+
+/* A line with a name begins an action; another one goes on with its help. */
+static void take_line(struct listed *out, const struct view_line *line)
+{
+    int action = -1;
+    for (size_t i = 0; i < line->n_spans; i++) {
+        const struct text_span *span = &line->spans[i];
+        if (span->style == STYLE_NAME) {
+            assert_true(out->n < LISTED);
+            action = action_find(span->s, span->len);
+            assert_true(action >= 0);
+            out->rows[out->n].action = (enum action)action;
+            out->rows[out->n].arg[0] = '\0';
+            snprintf(out->rows[out->n].keys, sizeof out->rows[0].keys, "%.*s",
+                     (int)line->spans[0].len, line->spans[0].s);
+            out->n++;
+        } else if (span->style == STYLE_DIM && action >= 0) {
+            snprintf(out->rows[out->n - 1].arg, sizeof out->rows[0].arg, "%.*s", (int)span->len,
+                     span->s);
+        }
+    }
+}
+
+static void help_of(const struct view_ops *ops, const struct keys *k, int columns,
+                    struct view_page *page)
+{
+    const struct view_ops *help = view_shown_by(ACTION_HELP);
+    void *state = test_calloc(1, help->state_bytes);
+    help->keys(state, &k->keymap);
+    help->from(state, ops);
+    page_reset(page);
+    help->page(state, NULL, 24, columns, page);
+    test_free(state);
+}
+
+static void list_of(const struct view_ops *ops, const struct keys *k, struct listed *out)
+{
+    struct view_page page;
+    char text[400];
+    page_init(&page);
+    help_of(ops, k, 100, &page);
+    *out = (struct listed){0};
+    assert_true(page.n_lines > 0);
+    text_of(&page.lines[0], text, sizeof text);
+    assert_non_null(strstr(text, ops->title));
+    for (size_t i = 1; i < page.n_lines; i++) {
+        if (page.lines[i].heading)
+            break;
+        take_line(out, &page.lines[i]);
+    }
+    page_clear(&page);
+}
+
+/* The view's own table has an act of the view, the screen carries out its own here. */
+static void check_handled(const struct view_ops *ops, enum action action)
+{
+    const struct action_row *row = &action_table[action];
+    struct error err = {0};
+    if (!view_takes(ops, action))
+        fail_msg("%s: %s means nothing there", ops->name, row->name);
+    if (row->owner == OWNER_VIEW && !view_act_of(ops, action))
+        fail_msg("%s: has no act %s", ops->name, row->name);
+    if (row->owner != OWNER_SCREEN && row->owner != OWNER_VIEW)
+        return;
+    struct model *m = world_new(WORLD_BUSY);
+    struct screen *s = screen_new(ops->name, &err);
+    assert_non_null(s);
+    struct canvas c;
+    struct tty_cursor cursor;
+    canvas_init(&c, 24, 80, false);
+    for (int tick = 1; tick <= 2; tick++) {
+        struct want want = {0};
+        screen_want(s, &want);
+        world_answer(m, WORLD_BUSY, &want, tick);
+        screen_update(s);
+        screen_draw(s, m, &c, &cursor);
+    }
+    int rc = screen_act(s, m, action, "", &err);
+    if (rc < 0 && (strstr(err.text, "means nothing") || strstr(err.text, "this view")))
+        fail_msg("%s: %s: %s", ops->name, row->name, err.text);
+    canvas_clear(&c);
+    screen_free(s);
+    model_free(m);
+}
+
+static void test_what_help_lists_is_handled_once(void **state)
+{
+    (void)state;
+    struct keys k;
+    struct listed listed;
+    keys_open(&k);
+    for (size_t v = 0; view_registry[v]; v++) {
+        const struct view_ops *ops = view_registry[v];
+        list_of(ops, &k, &listed);
+        for (size_t i = 0; i < listed.n; i++) {
+            check_handled(ops, listed.rows[i].action);
+            for (size_t j = 0; j < i; j++)
+                if (listed.rows[i].action == listed.rows[j].action &&
+                    strcmp(listed.rows[i].arg, listed.rows[j].arg) == 0)
+                    fail_msg("%s: %s is listed twice", ops->name,
+                             action_table[listed.rows[i].action].name);
+        }
+    }
+    keys_close(&k);
+}
+
+/* Nothing that a view has an act for is left out, where a key of its context leads to it. */
+static void test_help_lists_what_keys_do(void **state)
+{
+    (void)state;
+    struct keys k;
+    struct listed listed;
+    keys_open(&k);
+    for (size_t v = 0; view_registry[v]; v++) {
+        const struct view_ops *ops = view_registry[v];
+        enum context context = view_context(ops);
+        list_of(ops, &k, &listed);
+        for (size_t i = 0; i < k.keymap.len; i++) {
+            const struct binding *b = &k.keymap.bindings[i];
+            size_t found = 0;
+            if (b->context == CONTEXT_GLOBAL || !view_takes(ops, b->action) ||
+                keymap_lookup(&k.keymap, context, b->key) != b)
+                continue;
+            for (size_t j = 0; j < listed.n; j++)
+                found += listed.rows[j].action == b->action;
+            if (found == 0)
+                fail_msg("%s: %s is not listed", ops->name, action_table[b->action].name);
+        }
+    }
+    keys_close(&k);
+}
+
+/* Keys that once stood in the wrong views. */
+static void test_keys_of_other_views(void **state)
+{
+    static const struct {
+        const char *view;
+        enum action action;
+        bool takes;
+    } rows[] = {
+        {"memory", ACTION_MAILBOX, false},
+        {"memory", ACTION_MSACC, false},
+        {"memory", ACTION_FOLD, false},
+        {"cpus", ACTION_MSACC, true},
+        {"process", ACTION_STATE, true},
+        {"top", ACTION_BY, false},
+        {"top", ACTION_RAW_WAITS, false},
+        {"top", ACTION_CALLS_TIME, false},
+        {"calls", ACTION_CALLS_TIME, true},
+        {"calls", ACTION_CALLS, true},
+        {"memory", ACTION_CALLS, true},
+        {"memory", ACTION_CALLS_STOP, true},
+        {"armed", ACTION_BY, false},
+        {"armed", ACTION_FOLLOW, true},
+        {"armed", ACTION_CHOOSE_COLUMNS, false},
+        {"top", ACTION_OWN, true},
+        {"apps", ACTION_OWN, false},
+        {"apps", ACTION_FOLLOW, false},
+        {"log", ACTION_SORT_LEFT, false},
+        {"spans", ACTION_RAW_WAITS, true},
+        {"trace", ACTION_SORT, true},
+        {"findings", ACTION_MAILBOX, true},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct error err = {0};
+        struct screen *s = screen_new(rows[i].view, &err);
+        int rc = screen_takes(s, rows[i].action, &err);
+        if ((rc == 0) != rows[i].takes)
+            fail_msg("%s: %s", rows[i].view, action_table[rows[i].action].name);
+        assert_int_equal(rc == 0, err.text[0] == '\0');
+        screen_free(s);
+    }
+}
+
+static bool names_process(const struct view_link *link)
+{
+    return link->kind == TARGET_PROCESS || link->kind == TARGET_EVENT ||
+           link->kind == TARGET_REQUEST || link->kind == TARGET_SPAN;
+}
+
+/* What says that it has no processes shows none. */
+static void test_views_without_processes(void **state)
+{
+    (void)state;
+    for (size_t v = 0; view_registry[v]; v++) {
+        const struct view_ops *ops = view_registry[v];
+        struct model *m = world_new(WORLD_BUSY);
+        struct view_page page;
+        void *mine = test_calloc(1, ops->state_bytes + 1);
+        page_init(&page);
+        if (ops->init)
+            ops->init(mine);
+        for (int tick = 1; tick <= 2; tick++) {
+            struct want want = {0};
+            ops->want(mine, 40, &want);
+            world_answer(m, WORLD_BUSY, &want, tick);
+        }
+        ops->page(mine, m, 40, 120, &page);
+        size_t n = 0;
+        for (size_t i = 0; i < page.n_rows; i++)
+            n += names_process(&page.rows[i].link);
+        for (size_t i = 0; i < page.n_lines; i++)
+            n += names_process(&page.lines[i].link);
+        if (ops->no_processes && n > 0)
+            fail_msg("%s: has %zu rows of processes", ops->name, n);
+        if (ops->no_processes && view_opens(ops, TARGET_PROCESS))
+            fail_msg("%s: is opened on a process", ops->name);
+        page_clear(&page);
+        if (ops->clear)
+            ops->clear(mine);
+        test_free(mine);
+        model_free(m);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_help_lists_is_handled_once),
+        cmocka_unit_test(test_help_lists_what_keys_do),
+        cmocka_unit_test(test_keys_of_other_views),
+        cmocka_unit_test(test_views_without_processes),
+    };
+    return cmocka_run_group_tests_name("help", tests, NULL, NULL);
+}
