@@ -236,6 +236,22 @@ static void test_keys_of_other_views(void **state)
     }
 }
 
+/* What can be stopped says when there is something to stop, and each hint means something. */
+static void test_hints_of_views(void **state)
+{
+    (void)state;
+    struct model *m = world_new(WORLD_BUSY);
+    for (size_t v = 0; view_registry[v]; v++) {
+        const struct view_ops *ops = view_registry[v];
+        assert_int_equal(ops->stop != 0, ops->runs != NULL);
+        assert_false(view_runs(ops, m));
+        for (const struct view_hint *hint = ops->hints; hint && hint->does; hint++)
+            if (!view_takes(ops, hint->action) || (hint->action == ACTION_STOP && !ops->stop))
+                fail_msg("%s: hints at %s", ops->name, action_table[hint->action].name);
+    }
+    model_free(m);
+}
+
 static bool names_process(const struct view_link *link)
 {
     return link->kind == TARGET_PROCESS || link->kind == TARGET_EVENT ||
@@ -283,6 +299,7 @@ int main(void)
         cmocka_unit_test(test_what_help_lists_is_handled_once),
         cmocka_unit_test(test_help_lists_what_keys_do),
         cmocka_unit_test(test_keys_of_other_views),
+        cmocka_unit_test(test_hints_of_views),
         cmocka_unit_test(test_views_without_processes),
     };
     return cmocka_run_group_tests_name("help", tests, NULL, NULL);

@@ -165,9 +165,10 @@ struct view_ops {
     enum context context; /* whose keys it has; 0: those of its kind */
     unsigned opens;   /* 1u << enum link_kind: Enter on such a link, anywhere, opens this view */
     enum action stop; /* ends what this view runs; 0: it runs nothing */
-    enum action shown_by; /* goes here too, beside `view`; 0: none does */
-    bool no_processes;    /* neither its rows nor what it is opened on are processes */
-    bool own_facts;       /* about this program, not the node: never stale */
+    bool (*runs)(const struct model *model); /* it has not ended; with `stop` */
+    enum action shown_by;                    /* goes here too, beside `view`; 0: none does */
+    bool no_processes; /* neither its rows nor what it is opened on are processes */
+    bool own_facts;    /* about this program, not the node: never stale */
     bool
         filters_on_target; /* the filter is part of the question; else the table drops rows by it */
     bool filters_page;     /* documents: it leaves out what page->match does not match */
@@ -215,6 +216,8 @@ const struct view_ops *view_shown_by(enum action action);
 const struct view_act *view_act_of(const struct view_ops *ops, enum action action);
 /* The action means something in this view: the view has what it works on. */
 bool view_takes(const struct view_ops *ops, enum action action);
+/* There is something to stop. */
+bool view_runs(const struct view_ops *ops, const struct model *model);
 enum context view_context(const struct view_ops *ops); /* whose keys it has */
 bool view_has(enum action action);                     /* some view carries it out */
 

@@ -298,12 +298,15 @@ static int put_findings(const struct screen *s, const struct model *m, struct ca
 }
 
 /* As many as there is room for, from column `at` on; returns where the next one stands, -1:
-   nowhere. A recording has no node to act on. */
+   nowhere. A recording has no node to act on, and what has ended is not to be stopped. */
 static int put_hints(const struct screen *s, const struct model *m, struct canvas *c, struct rect r,
                      int at, const struct view_hint *hints)
 {
+    const struct view_ops *ops = pane_top(panes_focused(s->panes))->ops;
     for (; at >= 0 && hints->does; hints++) {
         if (model_recorded(m) && action_table[hints->action].live)
+            continue;
+        if (!view_takes(ops, hints->action) || (hints->action == ACTION_STOP && !view_runs(ops, m)))
             continue;
         int used = put_hint(s, c, r, at, hints->action, NULL, hints->does);
         at = used < 0 ? -1 : at + used;

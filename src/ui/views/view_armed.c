@@ -7,7 +7,9 @@
 #include "beamtop/base/attr.h"
 #include "beamtop/base/text.h"
 #include "beamtop/etf/parse.h"
+#include "beamtop/trace/calls_log.h"
 #include "beamtop/trace/log.h"
+#include "beamtop/trace/spans_run.h"
 
 enum { WHAT, WHERE, WHOSE, SESSION, TRACER, DETAILS };
 
@@ -180,6 +182,21 @@ static void armed_sort(void *state, const char *key, int direction)
     }
 }
 
+static bool armed_runs(const struct model *m)
+{
+    const struct trace_log *trace = model_trace(m);
+    const struct calls_log *calls = model_calls(m);
+    const struct spans_run *spans = model_spans(m);
+    return (trace && session_status_runs(&trace_log_state(trace)->status)) ||
+           (calls && calls_log_runs(calls)) || (spans && session_status_runs(&spans->status));
+}
+
+static const struct view_hint armed_hints[] = {{ACTION_STOP, "stop"},
+                                               {ACTION_ENTER, "process"},
+                                               {ACTION_TRACE_ROW, "trace"},
+                                               {ACTION_BACK, "back"},
+                                               {.does = NULL}};
+
 const struct view_ops view_armed = {
     .name = "armed",
     .title = "Active tracing",
@@ -193,4 +210,6 @@ const struct view_ops view_armed = {
     .want = armed_want,
     .page = armed_page,
     .sort = armed_sort,
+    .runs = armed_runs,
+    .hints = armed_hints,
 };

@@ -446,6 +446,12 @@ static const struct view_hint calls_hints[] = {
     {ACTION_CALLS_TIME, "time"}, {ACTION_BACK, "back"},  {.does = NULL},
 };
 
+static bool calls_runs(const struct model *m)
+{
+    const struct calls_log *log = model_calls(m);
+    return log && calls_log_runs(log);
+}
+
 const struct view_ops view_calls = {
     .name = "calls",
     .title = "Calls",
@@ -461,4 +467,5 @@ const struct view_ops view_calls = {
     .sort = calls_sort,
     .hints = calls_hints,
     .acts = calls_acts,
+    .runs = calls_runs,
 };

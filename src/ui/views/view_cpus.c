@@ -211,6 +211,11 @@ static void cpus_page(void *state, const struct model *m, int rows, int columns,
     snprintf(page->summary, sizeof page->summary, "%zu scheduler threads", t->n_rows);
 }
 
+static const struct view_hint cpus_hints[] = {{ACTION_MSACC, "microstates"},
+                                              {ACTION_PAGE_DOWN, "more"},
+                                              {ACTION_BACK, "back"},
+                                              {.does = NULL}};
+
 const struct view_ops view_cpus = {
     .name = "cpus",
     .title = "CPUs",
@@ -222,4 +227,5 @@ const struct view_ops view_cpus = {
     .acts = cpus_acts,
     .want = cpus_want,
     .page = cpus_page,
+    .hints = cpus_hints,
 };

@@ -52,6 +52,9 @@ static void log_page(void *state, const struct model *m, int rows, int columns,
     snprintf(page->empty, sizeof page->empty, "Nothing yet.");
 }
 
+static const struct view_hint log_hints[] = {
+    {ACTION_PAGE_DOWN, "older"}, {ACTION_BACK, "back"}, {.does = NULL}};
+
 const struct view_ops view_log = {
     .name = "log",
     .title = "Log",
@@ -62,4 +65,5 @@ const struct view_ops view_log = {
     .own_facts = true,
     .want = log_want,
     .page = log_page,
+    .hints = log_hints,
 };

@@ -295,6 +295,9 @@ static void memory_page(void *state, const struct model *m, int rows, int column
     }
 }
 
+static const struct view_hint memory_hints[] = {
+    {ACTION_PAGE_DOWN, "more"}, {ACTION_BACK, "back"}, {.does = NULL}};
+
 const struct view_ops view_memory = {
     .name = "memory",
     .title = "Memory",
@@ -304,4 +307,5 @@ const struct view_ops view_memory = {
     .no_processes = true,
     .want = memory_want,
     .page = memory_page,
+    .hints = memory_hints,
 };

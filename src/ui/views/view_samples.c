@@ -575,6 +575,12 @@ static const struct view_hint samples_hints[] = {
     {.does = NULL},
 };
 
+static bool samples_runs(const struct model *m)
+{
+    const struct samples_log *log = model_samples(m);
+    return log && (log->phase == SAMPLING_STARTS || log->phase == SAMPLING_RUNS);
+}
+
 const struct view_ops view_samples = {
     .name = "samples",
     .title = "Samples",
@@ -590,4 +596,5 @@ const struct view_ops view_samples = {
     .open = samples_open,
     .hints = samples_hints,
     .acts = samples_acts,
+    .runs = samples_runs,
 };

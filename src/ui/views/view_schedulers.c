@@ -187,6 +187,9 @@ static void schedulers_page(void *state, const struct model *m, int rows, int co
     }
 }
 
+static const struct view_hint schedulers_hints[] = {
+    {ACTION_PAGE_DOWN, "more"}, {ACTION_BACK, "back"}, {.does = NULL}};
+
 const struct view_ops view_schedulers = {
     .name = "schedulers",
     .title = "Schedulers",
@@ -196,4 +199,5 @@ const struct view_ops view_schedulers = {
     .no_processes = true,
     .want = schedulers_want,
     .page = schedulers_page,
+    .hints = schedulers_hints,
 };

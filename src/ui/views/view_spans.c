@@ -437,6 +437,12 @@ static const struct view_hint spans_hints[] = {
     {ACTION_RAW_WAITS, "raw waits"}, {ACTION_BACK, "back"},          {.does = NULL},
 };
 
+static bool spans_runs(const struct model *m)
+{
+    const struct spans_run *run = model_spans(m);
+    return run && session_status_runs(&run->status);
+}
+
 const struct view_ops view_spans = {
     .name = "spans",
     .title = "Spans",
@@ -454,4 +460,5 @@ const struct view_ops view_spans = {
     .keys = spans_keys,
     .acts = spans_acts,
     .hints = spans_hints,
+    .runs = spans_runs,
 };

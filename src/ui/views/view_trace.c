@@ -447,6 +447,12 @@ static const struct view_hint trace_hints[] = {
     {ACTION_ENTER, "open"}, {ACTION_BACK, "back"},         {.does = NULL},
 };
 
+static bool trace_runs(const struct model *m)
+{
+    const struct trace_log *log = model_trace(m);
+    return log && session_status_runs(&trace_log_state(log)->status);
+}
+
 const struct view_ops view_trace = {
     .name = "trace",
     .title = "Trace",
@@ -467,4 +473,5 @@ const struct view_ops view_trace = {
     .sort_word = trace_sort_word,
     .hints = trace_hints,
     .keys = trace_keys,
+    .runs = trace_runs,
 };

@@ -75,6 +75,11 @@ bool view_takes(const struct view_ops *ops, enum action action)
     return true;
 }
 
+bool view_runs(const struct view_ops *ops, const struct model *model)
+{
+    return ops->stop && ops->runs(model);
+}
+
 const struct view_ops *view_find(const char *name)
 {
     const struct view_ops *found = NULL;
