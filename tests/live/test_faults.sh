@@ -20,7 +20,7 @@ export XDG_STATE_HOME
 ERL_FLAGS='+S 1:1'
 export ERL_FLAGS
 
-limit_s=240
+limit_s=600
 runs=${BEAMTOP_FAULTS_RUNS:-}
 for_s=${runs:+120}
 for_s=${for_s:-$((limit_s + 30))}s
