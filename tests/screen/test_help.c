@@ -13,6 +13,7 @@
 #include "beamtop/ui/screen.h"
 #include "ui/widgets/page.h"
 #include "world.h"
+#include "world_views.h"
 
 /* The program's own keys. */
 struct keys {
@@ -252,6 +253,46 @@ static void test_hints_of_views(void **state)
     model_free(m);
 }
 
+/* Where nothing runs, it says which view has something to stop, by the keys that are bound. */
+static void test_what_is_stopped_elsewhere(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct keys k;
+    struct key key;
+    struct calls_log calls;
+    keys_open(&k);
+    struct model *m = world_new(WORLD_BUSY);
+    struct screen *s = screen_new("memory", &err);
+    screen_set_keymap(s, &k.keymap);
+    assert_true(screen_act(s, m, ACTION_STOP, "", &err) < 0);
+    assert_string_equal(err.text,
+                        "nothing to stop: no trace, call counts, samples or spans are running");
+    err = (struct error){0};
+    calls_log_init(&calls);
+    world_calls(&calls, COUNTED_CALLS);
+    model_set_calls(m, &calls);
+    assert_true(screen_act(s, m, ACTION_STOP, "", &err) < 0);
+    assert_string_equal(err.text,
+                        "this view runs nothing: what runs is stopped in armed (9), calls (C)");
+    assert_true(key_parse("C", 1, &key));
+    assert_true(keymap_unbind(&k.keymap, CONTEXT_GLOBAL, key));
+    assert_true(key_parse("9", 1, &key));
+    assert_true(keymap_unbind(&k.keymap, CONTEXT_GLOBAL, key));
+    assert_true(key_parse("Z", 1, &key));
+    assert_int_equal(keymap_bind(&k.keymap, CONTEXT_GLOBAL, key, ACTION_VIEW, "calls", &err), 0);
+    err = (struct error){0};
+    screen_set_recording(s, &(struct header_recording){.state = RECORDING_RUNS});
+    assert_true(screen_act(s, m, ACTION_STOP, "", &err) < 0);
+    assert_string_equal(err.text,
+                        "this view runs nothing: what runs is stopped in armed (a), calls (Z); the "
+                        "recording is stopped by R");
+    screen_free(s);
+    model_free(m);
+    calls_log_clear(&calls);
+    keys_close(&k);
+}
+
 static bool names_process(const struct view_link *link)
 {
     return link->kind == TARGET_PROCESS || link->kind == TARGET_EVENT ||
@@ -300,6 +341,7 @@ int main(void)
         cmocka_unit_test(test_help_lists_what_keys_do),
         cmocka_unit_test(test_keys_of_other_views),
         cmocka_unit_test(test_hints_of_views),
+        cmocka_unit_test(test_what_is_stopped_elsewhere),
         cmocka_unit_test(test_views_without_processes),
     };
     return cmocka_run_group_tests_name("help", tests, NULL, NULL);

@@ -218,6 +218,9 @@ const struct view_act *view_act_of(const struct view_ops *ops, enum action actio
 bool view_takes(const struct view_ops *ops, enum action action);
 /* There is something to stop. */
 bool view_runs(const struct view_ops *ops, const struct model *model);
+/* The first key that goes to the view. False: none is bound, out is "". */
+bool view_key(const struct view_ops *ops, const struct keymap *keymap, enum context context,
+              char *out, size_t size);
 enum context view_context(const struct view_ops *ops); /* whose keys it has */
 bool view_has(enum action action);                     /* some view carries it out */
 

@@ -337,6 +337,15 @@ static void use_theme(struct tui *t, enum action action, const char *name)
 
 /* ---- dispatch */
 
+const char *tui_key(const struct tui *t, enum action action, const char *arg, char *out,
+                    size_t size)
+{
+    if (!keymap_first_key_of(&t->settings.keymap, screen_context(t->screen), action, arg, out,
+                             size))
+        snprintf(out, size, ":%s%s%s", action_table[action].name, arg ? " " : "", arg ? arg : "");
+    return out;
+}
+
 static void act_filter(struct tui *t, enum action action, const char *arg)
 {
     struct error err = {0};

@@ -87,6 +87,9 @@ int tui_find_node(struct tui *t, struct error *err); /* opens the only one, or t
 
 /* tui_act.c */
 void tui_act(struct tui *t, enum action action, const char *arg); /* by the action's owner */
+/* The key of the action where the focus is; where none is bound, what to type: ":view trace". */
+const char *tui_key(const struct tui *t, enum action action, const char *arg, char *out,
+                    size_t size);
 void tui_apply_options(struct tui *t);
 int tui_start_options(struct tui *t, struct error *err);
 /* The answer to a mailbox or a state came: where the node says first what a copy takes, asks. */

@@ -38,8 +38,12 @@ void tui_record_set_state(struct tui_record *r, enum header_recording_state stat
 /* A recorder that does not answer may record this node. */
 static void tell_none(struct tui_record *r, const char *text)
 {
-    tui_message(r->tui, *r->silent ? STYLE_WARN : STYLE_MESSAGE, "%s",
-                *r->silent ? r->silent : text);
+    char key[64];
+    if (*r->silent)
+        tui_message(r->tui, STYLE_WARN, "%s", r->silent);
+    else
+        tui_message(r->tui, STYLE_MESSAGE, "%s %s starts", text,
+                    tui_key(r->tui, ACTION_RECORD, NULL, key, sizeof key));
 }
 
 /* ---- stopping */
@@ -61,7 +65,7 @@ static void ask_to_stop(struct tui_record *r)
     } else if (r->state == RECORDING_STOPS) {
         tui_message(r->tui, STYLE_MESSAGE, "%s is being ended", r->now.file);
     } else if (r->state == RECORDING_NONE) {
-        tell_none(r, "this node is not being recorded: R starts");
+        tell_none(r, "this node is not being recorded:");
     } else if (tui_record_is_own(r)) {
         tui_record_stop(r);
     } else {
@@ -92,7 +96,7 @@ static void mark(struct tui_record *r, const char *text)
     while (len > 0 && text[len - 1] == ' ')
         len--;
     if (r->state != RECORDING_RUNS) {
-        tell_none(r, "nothing to mark: this node is not being recorded, R starts");
+        tell_none(r, "nothing to mark: this node is not being recorded,");
     } else if (len == 0) {
         tui_prompt_command(r->tui, "mark ");
     } else if (len + sizeof "mark \n" > sizeof line || r->marking) {
@@ -112,11 +116,15 @@ static bool has_node(struct tui_record *r)
 {
     if (*r->node)
         return true;
-    tui_message(r->tui, STYLE_MESSAGE, "%s",
-                source_can(r->tui->source, SOURCE_SEEKS)
-                    ? "this is a recording already: live nodes can be recorded and marked"
-                : r->tui->live ? "the node has not answered yet"
-                               : "no node is chosen: @ lists them");
+    char key[64];
+    if (source_can(r->tui->source, SOURCE_SEEKS))
+        tui_message(r->tui, STYLE_MESSAGE,
+                    "this is a recording already: live nodes can be recorded and marked");
+    else if (r->tui->live)
+        tui_message(r->tui, STYLE_MESSAGE, "the node has not answered yet");
+    else
+        tui_message(r->tui, STYLE_MESSAGE, "no node is chosen: %s lists them",
+                    tui_key(r->tui, ACTION_PICK_NODE, NULL, key, sizeof key));
     return false;
 }
 
@@ -125,7 +133,7 @@ static void tell_status(struct tui_record *r)
     const struct record_status *s = &r->now;
     char since[32], bytes[32];
     if (r->state == RECORDING_NONE)
-        tell_none(r, "this node is not being recorded: R starts");
+        tell_none(r, "this node is not being recorded:");
     else if (r->state == RECORDING_STARTS)
         tui_message(r->tui, STYLE_MESSAGE, "%s begins with its first tick", r->file);
     else

@@ -160,10 +160,12 @@ static bool waits(struct tui_spans *s, const char *words)
 {
     struct tui *t = s->tui;
     bool counts = tui_calls_in_the_way(t->calls);
+    char key[64];
     if (tui_trace_runs(t->trace)) {
         tui_message(t, STYLE_ERROR,
                     "a trace is running, and its flags would be in the way: stop "
-                    "it first, in its view (8)");
+                    "it first, in its view (%s)",
+                    tui_key(t, ACTION_VIEW, "trace", key, sizeof key));
         return true;
     }
     if (!counts && !tui_spans_run(s))

@@ -10,7 +10,16 @@
 
 static void refuse(struct tui_trace *tr)
 {
-    tui_message(tr->tui, STYLE_MESSAGE, "no trace is running: t starts one");
+    char key[64];
+    tui_message(tr->tui, STYLE_MESSAGE, "no trace is running: %s starts one",
+                tui_key(tr->tui, ACTION_TRACE, NULL, key, sizeof key));
+}
+
+void tui_trace_tell_none(const struct tui_trace *tr)
+{
+    char key[64];
+    tui_message(tr->tui, STYLE_MESSAGE, "nothing was traced yet: %s starts a trace",
+                tui_key(tr->tui, ACTION_TRACE, NULL, key, sizeof key));
 }
 
 /* What is played can be paused, by the same key in every view; its traces cannot be acted on. */
@@ -186,7 +195,7 @@ static void act_again(struct tui_trace *tr, const char *arg)
     if (tr->line)
         tui_trace_submit(tr, tr->line);
     else
-        tui_message(tr->tui, STYLE_MESSAGE, "nothing was traced yet: t starts a trace");
+        tui_trace_tell_none(tr);
 }
 
 static void act_save(struct tui_trace *tr, const char *arg)

@@ -44,6 +44,9 @@ int tui_trace_start(struct tui_trace *tr, const char *line, size_t *offset, stru
 void tui_trace_row(struct tui_trace *tr);     /* the prompt, from what is under the cursor */
 void tui_trace_library(struct tui_trace *tr); /* recent and useful patterns, to choose from */
 
+/* ---- tui_trace_act.c */
+void tui_trace_tell_none(const struct tui_trace *tr); /* nothing was traced yet */
+
 /* ---- tui_trace_save.c */
 
 void tui_trace_save(struct tui_trace *tr, const char *path); /* "": choose a name */

@@ -78,7 +78,7 @@ void tui_trace_save(struct tui_trace *tr, const char *path)
     char what[320], node[300], question[700];
     struct buf name;
     if (!tr->s.session) {
-        tui_message(tr->tui, STYLE_MESSAGE, "nothing was traced yet: t starts a trace");
+        tui_trace_tell_none(tr);
         return;
     }
     buf_init(&name, 0);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "beamtop/base/attr.h"
+#include "beamtop/base/buf.h"
 #include "beamtop/etf/parse.h"
 #include "beamtop/model/detail.h"
 #include "ui/widgets/page.h"
@@ -165,14 +166,48 @@ static int act_leave(struct act *a, int n)
     return 1;
 }
 
+/* "trace (8), armed (9)": the views that run something. */
+static void views_that_run(const struct act *a, struct buf *out)
+{
+    char key[64];
+    for (size_t i = 0; view_registry[i]; i++) {
+        const struct view_ops *ops = view_registry[i];
+        if (!view_runs(ops, a->m))
+            continue;
+        buf_printf(out, "%s%s", out->len > 0 ? ", " : "", ops->name);
+        if (view_key(ops, a->s->keymap, screen_context(a->s), key, sizeof key))
+            buf_printf(out, " (%s)", key);
+    }
+}
+
+static int nothing_to_stop(struct act *a)
+{
+    char key[64], recording[120] = "";
+    struct buf where;
+    if (a->s->recording.state == RECORDING_RUNS) {
+        bool bound = keymap_first_key_of(a->s->keymap, screen_context(a->s), ACTION_RECORD, NULL,
+                                         key, sizeof key);
+        snprintf(recording, sizeof recording, "; the recording is stopped by %s",
+                 bound ? key : action_table[ACTION_RECORD_STOP].name);
+    }
+    buf_init(&where, 0);
+    views_that_run(a, &where);
+    if (where.len > 0)
+        error_set(a->err, ERR_USAGE, "this view runs nothing: what runs is stopped in %s%s",
+                  buf_cstr(&where), recording);
+    else
+        error_set(a->err, ERR_USAGE,
+                  "nothing to stop: no trace, call counts, samples or spans are running%s",
+                  recording);
+    buf_clear(&where);
+    return ERR_USAGE;
+}
+
 static int act_stop(struct act *a, int n)
 {
     (void)n;
     if (!a->e->ops->stop)
-        return error_set(
-            a->err, ERR_USAGE,
-            "this view runs nothing: a trace is stopped in its view (8), counted calls "
-            "in theirs (C), a recording by R");
+        return nothing_to_stop(a);
     screen_ask_action(a->s, a->e->ops->stop);
     return 1;
 }

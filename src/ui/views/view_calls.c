@@ -460,6 +460,7 @@ const struct view_ops view_calls = {
     .kind = VIEW_TABLE,
     .no_processes = true,
     .stop = ACTION_CALLS_STOP,
+    .shown_by = ACTION_CALLS,
     .state_bytes = sizeof(struct calls_view),
     .init = calls_init,
     .want = calls_want,

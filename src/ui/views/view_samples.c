@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Samples of the VM: functions, trees both ways, a flame graph, and who was sampled. */
 #include <math.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -588,6 +587,7 @@ const struct view_ops view_samples = {
     .help = "Where CPU time goes: functions, call trees, flame graph, processes.",
     .kind = VIEW_TABLE,
     .stop = ACTION_SAMPLE_STOP,
+    .shown_by = ACTION_SAMPLE,
     .state_bytes = sizeof(struct samples_view),
     .clear = samples_clear,
     .want = samples_want,

@@ -451,6 +451,7 @@ const struct view_ops view_spans = {
     .kind = VIEW_TABLE,
     .opens = 1u << TARGET_REQUEST,
     .stop = ACTION_SPANS_STOP,
+    .shown_by = ACTION_SPANS,
     .state_bytes = sizeof(struct spans_view),
     .clear = spans_clear,
     .want = spans_want,

@@ -80,6 +80,13 @@ bool view_runs(const struct view_ops *ops, const struct model *model)
     return ops->stop && ops->runs(model);
 }
 
+bool view_key(const struct view_ops *ops, const struct keymap *keymap, enum context context,
+              char *out, size_t size)
+{
+    return keymap_first_key_of(keymap, context, ACTION_VIEW, ops->name, out, size) ||
+           (ops->shown_by && keymap_first_key_of(keymap, context, ops->shown_by, NULL, out, size));
+}
+
 const struct view_ops *view_find(const char *name)
 {
     const struct view_ops *found = NULL;
