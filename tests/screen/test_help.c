@@ -194,6 +194,28 @@ static void test_help_lists_what_keys_do(void **state)
     keys_close(&k);
 }
 
+/* No line is cut. */
+static void test_help_fits(void **state)
+{
+    static const int widths[] = {60, 80, 100, 160};
+    (void)state;
+    struct keys k;
+    struct view_page page;
+    keys_open(&k);
+    page_init(&page);
+    for (size_t w = 0; w < ARRAY_LEN(widths); w++) {
+        help_of(view_find("calls"), &k, widths[w], &page);
+        for (size_t i = 0; i < page.n_lines; i++)
+            if (page.lines[i].width >= widths[w]) {
+                char text[400];
+                text_of(&page.lines[i], text, sizeof text);
+                fail_msg("%d columns: %s", widths[w], text);
+            }
+    }
+    page_clear(&page);
+    keys_close(&k);
+}
+
 /* Keys that once stood in the wrong views. */
 static void test_keys_of_other_views(void **state)
 {
@@ -339,6 +361,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_help_lists_is_handled_once),
         cmocka_unit_test(test_help_lists_what_keys_do),
+        cmocka_unit_test(test_help_fits),
         cmocka_unit_test(test_keys_of_other_views),
         cmocka_unit_test(test_hints_of_views),
         cmocka_unit_test(test_what_is_stopped_elsewhere),

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "beamtop/base/text.h"
 #include "beamtop/ui/action.h"
 
 /* Where names and explanations begin, in wide panes and in narrow ones. */
@@ -45,6 +46,38 @@ static void keys_of(const struct keymap *keymap, enum action action, const char 
             return;
 }
 
+#define LEAST_COLUMNS 16 /* of help beside a long name; else it stands below */
+
+static int go_below(struct view_page *page, int at, int columns)
+{
+    page_line(page);
+    page_tab(page, at + 2);
+    return columns - at - 3;
+}
+
+/* Text from a column on; what is longer than the line goes on below, two columns further in. */
+static void put_help(struct view_page *page, const char *text, int at, int columns)
+{
+    size_t left = strlen(text), width;
+    page_tab(page, at);
+    int room = columns - page->lines[page->n_lines - 1].width - 1;
+    if (room < LEAST_COLUMNS)
+        room = go_below(page, at, columns);
+    while (left > 0) {
+        size_t part = text_prefix(text, left, room > 1 ? (size_t)room : 1, &width), next = part;
+        while (next > 0 && next < left && text[next] != ' ')
+            next--;
+        part = next > 0 ? next : part > 0 ? part : left;
+        page_put(page, STYLE_NORMAL, text, part);
+        while (part < left && text[part] == ' ')
+            part++;
+        text += part;
+        left -= part;
+        if (left > 0)
+            room = go_below(page, at, columns);
+    }
+}
+
 static void views(struct view_page *page, const struct help *h, int columns)
 {
     page_heading(page, "Views");
@@ -59,8 +92,7 @@ static void views(struct view_page *page, const struct help *h, int columns)
         page_printf(page, STYLE_KEY, "  %s", keys);
         page_tab(page, KEYS_COLUMNS(columns));
         page_puts(page, STYLE_NAME, ops->name);
-        page_tab(page, NAME_COLUMNS(columns));
-        page_puts(page, STYLE_NORMAL, ops->help);
+        put_help(page, ops->help, NAME_COLUMNS(columns), columns);
     }
 }
 
@@ -73,8 +105,7 @@ static void put_key(struct view_page *page, const char *keys, const char *name, 
     page_puts(page, STYLE_NAME, name);
     if (arg[0])
         page_printf(page, STYLE_DIM, " %s", arg);
-    page_tab(page, NAME_COLUMNS(columns));
-    page_puts(page, STYLE_NORMAL, help);
+    put_help(page, help, NAME_COLUMNS(columns), columns);
 }
 
 static void action_line(struct view_page *page, const struct help *h, enum action action,
