@@ -3,7 +3,7 @@
 %% may stand outside of the node's root; each is deleted when it is done:
 %%   go       leaf/1 is called 12345 times, by loop/2
 %%   busy     busy loops, 500 of 0.4 ms; `took` is written: µs by the clock
-%%   counting a window that counts calls of spin/1 stands, and is none of the short looks before it:
+%%   counting a window that counts calls of spin/1 stands, and is not the sample before it:
 %%            mark/1 is called in it
 %%   lasting  the same, a second later too
 %%   timing   the same of a window that times them

@@ -481,12 +481,6 @@ Do = fun(Keeper, Otp, Own, Ask, Leaders) ->
             {sample, For, Wanted} ->
                 {Value, Waited} = Sample(Keeper, Otp, For, Wanted),
                 {Value, Waited, Leaders};
-            {sample, For, Wanted, After} ->
-                Start = erlang:monotonic_time(),
-                Sleep(Keeper, max(0, min(After, MostSampleMs))),
-                Slept = erlang:monotonic_time() - Start,
-                {Value, Waited} = Sample(Keeper, Otp, For, Wanted),
-                {Value, Slept + Waited, Leaders};
             {count, For, Wanted, Top} ->
                 CountAll(Keeper, Otp, For, Wanted, Top, []);
             {count, For, Wanted, Top, Except} ->

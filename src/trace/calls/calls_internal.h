@@ -43,15 +43,12 @@ struct calls_session {
     struct session s;
     struct calls_options options;
     struct calls_state state;
-    struct builder *who;            /* as the target takes it, once it is known */
-    struct calls_kept kept[2];      /* this window and the one before */
-    unsigned now;                   /* which of them is this one */
-    struct calls_kept hot;          /* of the last look before the first window */
-    double looked_calls, looked_ns; /* of all these looks */
-    unsigned looks;
-    uint64_t first_look_ns;
-    struct slice *excluded; /* names of the first of them, in hot's arena */
-    uint64_t began_ns;      /* of the window; 0: there was none */
+    struct builder *who;       /* as the target takes it, once it is known */
+    struct calls_kept kept[2]; /* this window and the one before */
+    unsigned now;              /* which of them is this one */
+    struct calls_kept hot;     /* of the sample */
+    struct slice *excluded;    /* names of the first of them, in hot's arena */
+    uint64_t began_ns;         /* of the window; 0: there was none */
 };
 
 #define CALLS_ASK_MS 15000u /* for an answer, beside the window itself */

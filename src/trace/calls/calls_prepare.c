@@ -9,11 +9,7 @@
 #include "beamtop/trace/caps.h"
 #include "calls_internal.h"
 
-/* Looks for the estimate, so far apart, within a second or a little more: calls come in bursts. */
 #define SAMPLE_MS 20
-#define MOST_LOOKS 8u
-#define PAUSE_MS 100
-#define LAST_LOOK_NS UINT64_C(1000000000)
 #define EXPENSIVE_LOAD 0.1 /* of all schedulers, over the time of the windows asked for */
 #define LEAST_MS 100u      /* of a window that is shortened for it */
 
@@ -55,31 +51,14 @@ static bool fit_windows(struct calls_session *s, const struct calls_sample *samp
     unsigned asked_ms = s->options.for_ms, least_ms = asked_ms < LEAST_MS ? asked_ms : LEAST_MS;
     double limit_ms = asked_ms * EXPENSIVE_LOAD, load = s->state.load;
     size_t n = 0;
-    /* Shares of the last look, of the load of all looks. */
     for (; load * least_ms > limit_ms && n < s->hot.window.n_rows; n++)
-        load -= s->state.load * (double)s->hot.rows[n].calls / (double)sample->calls;
+        load -= load_of(s, (double)s->hot.rows[n].calls * 1e9 / (double)sample->interval_ns);
     if (load * least_ms > limit_ms || (n > 0 && (s->options.whole || n >= s->state.functions)))
         return false;
     if (load * asked_ms > limit_ms)
         s->state.window_ms = (unsigned)(limit_ms / load);
     exclude(s, n);
     return true;
-}
-
-static void ask_sample(struct session *base);
-
-static void add_look(struct calls_session *s, const struct calls_sample *sample)
-{
-    if (s->looks++ == 0)
-        s->first_look_ns = session_now(&s->s);
-    s->looked_calls += (double)sample->calls;
-    s->looked_ns += (double)sample->interval_ns;
-}
-
-static bool looks_again(const struct calls_session *s)
-{
-    return s->looks < MOST_LOOKS && !s->s.force && !s->s.stopping &&
-           session_now(&s->s) - s->first_look_ns < LAST_LOOK_NS;
 }
 
 static void on_sampled(void *arg, const struct answer *answer)
@@ -97,34 +76,26 @@ static void on_sampled(void *arg, const struct answer *answer)
     state->functions = sample.functions;
     state->schedulers = sample.schedulers;
     state->arms = (double)sample.arms;
-    if (err.code != ERR_NONE) {
-        state->status.error = err;
-        s->s.kind->close(&s->s);
-        return;
-    }
     if (sample.interval_ns > 0 && sample.schedulers > 0) {
-        add_look(s, &sample);
-        if (looks_again(s)) {
-            ask_sample(&s->s);
-            return;
-        }
-        state->calls_per_s = s->looked_calls * 1e9 / s->looked_ns;
+        state->calls_per_s = (double)sample.calls * 1e9 / (double)sample.interval_ns;
         state->load = load_of(s, state->calls_per_s);
         state->expensive = state->load > EXPENSIVE_LOAD && !s->s.force && !fit_windows(s, &sample);
     }
-    session_estimated(&s->s, state->expensive);
+    if (err.code != ERR_NONE) {
+        state->status.error = err;
+        s->s.kind->close(&s->s);
+    } else {
+        session_estimated(&s->s, state->expensive);
+    }
 }
 
 static void ask_sample(struct session *base)
 {
-    const struct calls_session *s = (const struct calls_session *)base;
     struct builder *b = builder_new();
-    build_tuple(b, s->looks > 0 ? 4 : 3);
+    build_tuple(b, 3);
     build_atom(b, "sample");
     build_int(b, SAMPLE_MS);
     calls_build_chosen(b, base->patterns, base->n_patterns);
-    if (s->looks > 0)
-        build_int(b, PAUSE_MS);
     base->touched = true;
     session_step(base, SESSION_PREPARING, QUESTION_CALLS, b, CALLS_ASK_MS, on_sampled);
 }
