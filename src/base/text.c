@@ -160,6 +160,20 @@ size_t text_prefix(const char *s, size_t len, size_t columns, size_t *width)
     return at;
 }
 
+size_t text_break(const char *s, size_t len, size_t columns, size_t *next)
+{
+    size_t width, part = text_prefix(s, len, columns, &width), blank = part;
+    if (part > 0 && part < len) {
+        while (blank > 0 && s[blank] != ' ')
+            blank--;
+        part = blank > 0 ? blank : part;
+    }
+    *next = part;
+    while (*next < len && s[*next] == ' ')
+        (*next)++;
+    return part;
+}
+
 char text_ascii(const char *s, size_t len)
 {
     static const struct {

@@ -202,20 +202,13 @@ int canvas_printf(struct canvas *c, struct rect r, int row, int column, enum sty
 int canvas_put_wrapped(struct canvas *c, struct rect r, int row, int column, enum style style,
                        const char *s)
 {
-    size_t left = strlen(s), room = r.columns > column ? (size_t)(r.columns - column) : 0, width;
+    size_t left = strlen(s), room = r.columns > column ? (size_t)(r.columns - column) : 0, next;
     int first = row;
     while (left > 0 && row < r.rows) {
-        size_t part = text_prefix(s, left, room, &width), next = part;
+        size_t part = text_break(s, left, room, &next);
         if (part == 0)
             break;
-        if (part < left) {
-            while (next > 0 && s[next] != ' ')
-                next--;
-            part = next = next > 0 ? next : part;
-        }
         canvas_put(c, r, row++, column, style, s, part);
-        while (next < left && s[next] == ' ')
-            next++;
         s += next;
         left -= next;
     }

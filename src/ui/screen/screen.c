@@ -243,19 +243,12 @@ static int put_message(const struct screen *s, struct canvas *c, struct rect r)
     size_t left = strlen(at);
     int row = 0;
     for (; left > 0 && row < MESSAGE_ROWS; row++) {
-        size_t width, room = r.columns > 2 ? (size_t)r.columns - 2 : 1;
-        size_t part = text_prefix(at, left, room, &width), next = part;
-        if (part == 0 || row == MESSAGE_ROWS - 1) {
+        size_t next, room = r.columns > 2 ? (size_t)r.columns - 2 : 1;
+        size_t part = text_break(at, left, room, &next);
+        if (part == 0 || row == MESSAGE_ROWS - 1)
             part = next = left;
-        } else if (part < left) {
-            while (next > 0 && at[next] != ' ')
-                next--;
-            part = next = next > 0 ? next : part;
-        }
         if (c)
             canvas_put(c, r, row, 1, s->message_style, at, part);
-        while (next < left && at[next] == ' ')
-            next++;
         at += next;
         left -= next;
     }

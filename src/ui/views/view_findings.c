@@ -83,21 +83,14 @@ static const char *const efforts[] = {
 static void put_wrapped(struct view_page *page, enum style style, int from, int columns,
                         const char *text)
 {
-    size_t left = strlen(text), width;
+    size_t left = strlen(text), next;
     size_t room = columns > from + 10 ? (size_t)(columns - from - 1) : 10;
     while (left > 0) {
-        size_t part = text_prefix(text, left, room, &width), next = part;
+        size_t part = text_break(text, left, room, &next);
         if (part == 0)
             return;
-        if (part < left) {
-            while (next > 0 && text[next] != ' ')
-                next--;
-            part = next = next > 0 ? next : part;
-        }
         page_tab(page, from);
         page_put(page, style, text, part);
-        while (next < left && text[next] == ' ')
-            next++;
         text += next;
         left -= next;
         if (left > 0)

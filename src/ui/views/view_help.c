@@ -58,21 +58,18 @@ static int go_below(struct view_page *page, int at, int columns)
 /* Text from a column on; what is longer than the line goes on below, two columns further in. */
 static void put_help(struct view_page *page, const char *text, int at, int columns)
 {
-    size_t left = strlen(text), width;
+    size_t left = strlen(text), next;
     page_tab(page, at);
     int room = columns - page->lines[page->n_lines - 1].width - 1;
     if (room < LEAST_COLUMNS)
         room = go_below(page, at, columns);
     while (left > 0) {
-        size_t part = text_prefix(text, left, room > 1 ? (size_t)room : 1, &width), next = part;
-        while (next > 0 && next < left && text[next] != ' ')
-            next--;
-        part = next > 0 ? next : part > 0 ? part : left;
+        size_t part = text_break(text, left, room > 1 ? (size_t)room : 1, &next);
+        if (part == 0)
+            part = next = left;
         page_put(page, STYLE_NORMAL, text, part);
-        while (part < left && text[part] == ' ')
-            part++;
-        text += part;
-        left -= part;
+        text += next;
+        left -= next;
         if (left > 0)
             room = go_below(page, at, columns);
     }

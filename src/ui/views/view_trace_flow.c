@@ -41,15 +41,10 @@ void trace_text(struct view_page *page, enum style style, const char *text, int 
 {
     size_t left = strlen(text), room = columns - indent > 12 ? (size_t)(columns - indent) : 12;
     while (left > 0) {
-        size_t width, line = strcspn(text, "\n");
-        size_t part = text_prefix(text, line < left ? line : left, room, &width), next = part;
-        if (part < line && part > 0) {
-            while (next > 0 && text[next] != ' ')
-                next--;
-            part = next = next > 0 ? next : part;
-        } else if (part == 0 && line > 0) {
+        size_t next, line = strcspn(text, "\n");
+        size_t part = text_break(text, line, room, &next);
+        if (part == 0)
             part = next = line;
-        }
         page_line(page);
         page_tab(page, indent);
         page_put(page, style, text, part);

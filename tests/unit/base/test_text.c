@@ -84,6 +84,26 @@ static void test_widths_and_prefixes(void **state)
     }
 }
 
+static void test_breaks_at_blanks(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *s;
+        size_t columns, part, next;
+    } rows[] = {
+        {"", 5, 0, 0},          {"all of it", 9, 9, 9},
+        {"one two", 5, 3, 4},   {"one two", 3, 3, 4}, /* the blank itself does not fit */
+        {"one   two", 4, 4, 6},                       /* as many blanks as fit, none goes on */
+        {"longword", 4, 4, 4},  {" lead", 3, 3, 3},   /* a blank at its begin ends no line */
+        {"wide", 0, 0, 0},      {"\xE6\xBC\xA2", 1, 0, 0},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        size_t next, part = text_break(rows[i].s, strlen(rows[i].s), rows[i].columns, &next);
+        if (part != rows[i].part || next != rows[i].next)
+            fail_msg("row %zu: %zu, %zu", i, part, next);
+    }
+}
+
 static void test_made_safe(void **state)
 {
     (void)state;
@@ -238,9 +258,10 @@ static void test_parsing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_graphemes), cmocka_unit_test(test_widths_and_prefixes),
-        cmocka_unit_test(test_made_safe), cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_integers),  cmocka_unit_test(test_parsing),
+        cmocka_unit_test(test_graphemes),        cmocka_unit_test(test_widths_and_prefixes),
+        cmocka_unit_test(test_breaks_at_blanks), cmocka_unit_test(test_made_safe),
+        cmocka_unit_test(test_numbers),          cmocka_unit_test(test_integers),
+        cmocka_unit_test(test_parsing),
     };
     return cmocka_run_group_tests_name("text", tests, NULL, NULL);
 }
