@@ -113,6 +113,27 @@ room_edges() {
 }
 room_edges >"$work/edges"
 report "no circle of rooms" "$(tsort "$work/edges" 2>&1 >"$work/sorted" | sed 's/^tsort: //')"
+
+# A source and its header are one file here: a line with each circle's files, in alphabetical order.
+app_circles() {
+    find src/app -name '*.[ch]' -exec grep -H '^ *# *include *"' {} + |
+        sed 's/: *# *include *"/ /; s/".*//' | grep -v ' beamtop/' | awk '
+        function stem(path) { sub(/\.[ch]$/, "", path); return path }
+        {
+            to = "src/" $2
+            if ($2 !~ /\//) { to = $1; sub(/[^\/]*$/, "", to); to = to $2 }
+            a = stem($1); b = stem(to)
+            if (a != b) { reach[a, b] = 1; node[a] = node[b] = 1 }
+        }
+        END {
+            for (k in node) for (i in node) if ((i, k) in reach)
+                for (j in node) if ((k, j) in reach) reach[i, j] = 1
+            for (i in node) for (j in node) if ((i, j) in reach && (j, i) in reach)
+                print i, j
+        }' | sort | awk '{ files[$1] = files[$1] " " $2 } END { for (f in files) print files[f] }' |
+        sort -u
+}
+report "no circle in app has more than 3 files" "$(app_circles | awk 'NF > 3')"
 report "no room has more than 30 sources" \
     "$(find src -name '*.[ch]' | sed 's|/[^/]*$||' | sort | uniq -c | awk '$1 > 30')"
 

@@ -15,7 +15,13 @@
 #include "app/cli/commands.h"
 #include "app/job/crash.h"
 #include "app/job/suspend.h"
+#include "tui_calls.h"
+#include "tui_findings.h"
 #include "tui_internal.h"
+#include "tui_record.h"
+#include "tui_sample.h"
+#include "tui_spans.h"
+#include "tui_trace.h"
 
 #define DRAW_GAP_MS (1000u / LIMIT_FRAMES_PER_S)
 /* Events taken before the screen is drawn: a paste does not starve it. */

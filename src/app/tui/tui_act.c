@@ -7,8 +7,13 @@
 #include "beamtop/base/limits.h"
 #include "beamtop/base/text.h"
 #include "beamtop/model/detail.h"
+#include "tui_calls.h"
 #include "tui_internal.h"
 #include "tui_owners.h"
+#include "tui_record.h"
+#include "tui_sample.h"
+#include "tui_spans.h"
+#include "tui_trace.h"
 
 /* ---- settings that something must follow */
 

@@ -10,7 +10,10 @@
 #include "beamtop/base/clock.h"
 #include "beamtop/base/text.h"
 #include "beamtop/trace/calls_log.h"
+#include "tui_findings.h"
 #include "tui_session.h"
+#include "tui_spans.h"
+#include "tui_trace.h"
 
 /* clang-format off */
 #define CALLS_VIEW "calls"

@@ -18,12 +18,6 @@
 #include "app/source/runtime.h"
 #include "app/source/source.h"
 #include "app/command/trigger.h"
-#include "tui_record.h"
-#include "tui_calls.h"
-#include "tui_findings.h"
-#include "tui_sample.h"
-#include "tui_spans.h"
-#include "tui_trace.h"
 
 struct tui {
     const struct cli_options *cli;

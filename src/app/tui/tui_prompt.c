@@ -7,6 +7,7 @@
 #include "beamtop/base/text.h"
 #include "app/command/trace_history.h"
 #include "tui_internal.h"
+#include "tui_trace.h"
 
 /* ---- words that only the program knows */
 

@@ -10,7 +10,9 @@
 #include "app/sample/local_target.h"
 #include "app/sample/sample_log.h"
 #include "app/sample/where.h"
+#include "tui_findings.h"
 #include "tui_internal.h"
+#include "tui_trace.h"
 
 #define SAMPLES_VIEW "samples"
 #define TURN_MS 100u

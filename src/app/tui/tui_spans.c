@@ -10,7 +10,9 @@
 #include "beamtop/base/text.h"
 #include "beamtop/trace/spans.h"
 #include "beamtop/trace/spans_request.h"
+#include "tui_calls.h"
 #include "tui_session.h"
+#include "tui_trace.h"
 
 /* clang-format off */
 #define SPANS_VIEW "spans"

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "tui_internal.h"
+#include "tui_trace.h"
 
 static void pause_screen(struct tui *t, bool paused)
 {

@@ -6,6 +6,9 @@
 #include "beamtop/base/attr.h"
 #include "beamtop/etf/print.h"
 #include "beamtop/model/detail.h"
+#include "tui_calls.h"
+#include "tui_spans.h"
+#include "tui_trace.h"
 #include "tui_trace_internal.h"
 
 static void refuse(struct tui_trace *tr)

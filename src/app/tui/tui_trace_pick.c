@@ -8,6 +8,7 @@
 #include "beamtop/model/detail.h"
 #include "beamtop/model/finding.h"
 #include "beamtop/trace/library.h"
+#include "tui_trace.h"
 #include "tui_trace_internal.h"
 
 #define RECENT 10 /* patterns typed before, above the library's */

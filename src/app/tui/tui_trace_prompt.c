@@ -6,6 +6,9 @@
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/ui/complete_trace.h"
+#include "tui_calls.h"
+#include "tui_spans.h"
+#include "tui_trace.h"
 #include "tui_trace_internal.h"
 
 /* clang-format off */

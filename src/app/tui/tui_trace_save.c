@@ -8,6 +8,7 @@
 #include "beamtop/base/clock.h"
 #include "beamtop/output/trace_sink.h"
 #include "app/command/trace_history.h"
+#include "tui_trace.h"
 #include "tui_trace_internal.h"
 
 /* ---- events */
