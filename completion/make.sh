@@ -3,7 +3,7 @@
 # Makes a shell's completion from the program's own tables: make.sh bash|zsh|fish PROGRAM
 #
 # Of the program: `generate words-commands` (name, help), `words-options` (name, letter, argument, help,
-# commands that take it), `words-columns`, `words-views`, `words-themes` (name, help); tabs between.
+# commands that take it), `words-formats`, `words-columns`, `words-views`, `words-themes` (name, help); tabs between.
 # The completion itself asks for `words-nodes`.
 set -eu
 
@@ -11,7 +11,7 @@ shell=$1
 program=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-for table in commands options columns views themes; do
+for table in commands options formats columns views themes; do
     "$program" generate "words-$table" >"$work/$table"
     [ -s "$work/$table" ] || {
         echo "make.sh: the program has no table 'words-$table'" >&2
@@ -28,7 +28,7 @@ words_of() {
     COLUMN | A,B,*) names columns ;;
     VIEW) names views ;;
     THEME) names themes ;;
-    FORMAT) echo text json csv ansi html svg folded markdown openmetrics ;;
+    FORMAT) names formats ;;
     SYNTAX) echo auto erlang elixir ;;
     WHAT) echo stop shed ;; # over the rate
     WHO) echo all new running ;;

@@ -16,24 +16,10 @@
 #include "cli_table.h"
 #include "commands.h"
 
-/* clang-format off */
-static const char *const formats[] = {
-    [FORMAT_TEXT] = "text", [FORMAT_JSON] = "json", [FORMAT_CSV] = "csv",
-    [FORMAT_ANSI] = "ansi", [FORMAT_HTML] = "html", [FORMAT_SVG] = "svg",
-    [FORMAT_FOLDED] = "folded", [FORMAT_MARKDOWN] = "markdown",
-    [FORMAT_OPENMETRICS] = "openmetrics", [FORMAT_PERF_SCRIPT] = "perf-script",
-    [FORMAT_SPEEDSCOPE] = "speedscope", [FORMAT_TRACE_EVENT] = "trace-event",
-    [FORMAT_OTLP] = "otlp",
-};
-/* clang-format on */
-
 /* ---- values */
 
 static int bad_value(struct error *err, const struct cli_option *opt, const char *text)
 {
-    if (opt->type == TYPE_FORMAT)
-        return error_set(err, ERR_USAGE, "--%s: “%s” is not a format: %s", opt->name, text,
-                         opt->help);
     if (opt->type == TYPE_BYTES) {
         char least[32], most[32];
         return error_set(err, ERR_USAGE, "--%s: “%s” is not between %s and %s", opt->name, text,
@@ -72,16 +58,31 @@ static int set_number(const struct cli_option *opt, void *field, const char *tex
     return 0;
 }
 
-static int set_format(const struct cli_option *opt, enum cli_format *format, const char *text,
+/* The first command that prints the format; NULL: none does, or many do. */
+static const struct cli_command *printer_of(size_t format)
+{
+    for (size_t i = 0; format > FORMAT_CSV && format < FORMATS && i < cli_commands_len; i++)
+        if (cli_commands[i].formats >> format & 1)
+            return &cli_commands[i];
+    return NULL;
+}
+
+static int set_format(const struct cli_command *command, enum cli_format *out, const char *text,
                       struct error *err)
 {
-    for (size_t i = 0; i < ARRAY_LEN(formats); i++) {
-        if (strcmp(formats[i], text) != 0)
-            continue;
-        *format = (enum cli_format)i;
+    char formats[160];
+    size_t format = 0;
+    while (format < FORMATS && strcmp(cli_format_names[format], text) != 0)
+        format++;
+    if (format < FORMATS && command->formats >> format & 1) {
+        *out = (enum cli_format)format;
         return 0;
     }
-    return bad_value(err, opt, text);
+    const struct cli_command *other = printer_of(format);
+    return error_set(err, ERR_USAGE, "--format: “%s” is not a format of `beamtop %s`: %s%s%s%s",
+                     text, command->name, cli_formats(formats, sizeof formats, command->formats),
+                     other ? ". `beamtop " : "", other ? other->name : "",
+                     other ? "` prints it" : "");
 }
 
 static int set_syntax(const struct cli_option *opt, enum syntax *syntax, const char *text,
@@ -126,8 +127,8 @@ static int add_fail_on(struct cli_options *o, const char *text, struct error *er
     return 0;
 }
 
-static int set_value(const struct cli_option *opt, struct cli_options *o, const char *text,
-                     struct error *err)
+static int set_value(const struct cli_option *opt, const struct cli_command *command,
+                     struct cli_options *o, const char *text, struct error *err)
 {
     void *field = (char *)o + opt->offset;
     if (opt->given_offset)
@@ -140,7 +141,7 @@ static int set_value(const struct cli_option *opt, struct cli_options *o, const 
         *(const char **)field = text;
         return 0;
     case TYPE_FORMAT:
-        return set_format(opt, field, text, err);
+        return set_format(command, field, text, err);
     case TYPE_SYNTAX:
         return set_syntax(opt, field, text, err);
     case TYPE_CAP:
@@ -287,7 +288,7 @@ static int parse_options(int argc, char **argv, const struct cli_command *comman
             return error_set(err, ERR_USAGE, "--procs is empty: `all` is every process");
         if (opt->offset == offsetof(struct cli_options, process) && *optarg == '\0')
             return error_set(err, ERR_USAGE, "--process is empty: it takes one process");
-        int rc = set_value(opt, o, optarg, err);
+        int rc = set_value(opt, command, o, optarg, err);
         if (rc != 0)
             return rc;
     }

@@ -28,7 +28,7 @@ struct app_env {
 enum cli_format {
     FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_ANSI, FORMAT_HTML, FORMAT_SVG, FORMAT_FOLDED,
     FORMAT_MARKDOWN, FORMAT_OPENMETRICS, FORMAT_PERF_SCRIPT, FORMAT_SPEEDSCOPE, FORMAT_TRACE_EVENT,
-    FORMAT_OTLP,
+    FORMAT_OTLP, FORMATS,
 };
 /* clang-format on */
 
@@ -105,7 +105,8 @@ struct cli_command {
     const char *name;
     const char *args; /* "NODE [PID|NAME]" */
     const char *help;
-    unsigned options; /* mask of OPT_FOR_* groups it takes */
+    unsigned options; /* mask of FOR_* groups it takes */
+    unsigned formats; /* mask of what --format takes, by 1 << enum cli_format; 0: no --format */
     int min_args, max_args;
     bool hidden;
     int (*run)(const struct cli_options *o, const struct app_env *env);

@@ -3,6 +3,7 @@
 #include "cli_table.h"
 
 #include <assert.h>
+#include <stdio.h>
 
 #include "beamtop/base/text.h"
 #include "beamtop/local/sampler.h"
@@ -48,11 +49,7 @@ const struct cli_option cli_option_table[] = {
     {"own", 0, FOR_TOP | FOR_SCREEN, TYPE_FLAG, AT(own), 0, 0, 0, NULL,
      "show beamtop's own processes on the node too"},
     {"format", 'F', FOR_FORMAT | FOR_CAPTURE, TYPE_FORMAT, AT(format), AT(format_given), 0, 0,
-     "FORMAT",
-     "text, json or csv (trace: text, json; calls: also folded; capture: text, ansi, "
-     "html, svg; report, diff: text, markdown, html, json; export: csv, openmetrics; sample: text, "
-     "json, folded, speedscope, html, perf-script; blame: text, json, folded; pstack: text, "
-     "json; spans: text, json, folded, speedscope, trace-event, otlp)"},
+     "FORMAT", "format of what is printed"},
     {"spreadsheet", 0, FOR_FORMAT, TYPE_FLAG, AT(spreadsheet), 0, 0, 0, NULL,
      "csv: put ' before texts that start with = + - or @"},
     {"view", 'v', FOR_SCREEN | FOR_CAPTURE, TYPE_TEXT, AT(view), 0, 0, 0, "VIEW",
@@ -241,84 +238,118 @@ const struct cli_option cli_option_table[] = {
 static_assert(ARRAY_LEN(cli_option_table) <= CLI_OPTIONS_MAX, "too many options");
 const size_t cli_option_table_len = ARRAY_LEN(cli_option_table);
 
+/* ---- formats */
+
+/* clang-format off */
+const char *const cli_format_names[FORMATS] = {
+    [FORMAT_TEXT] = "text", [FORMAT_JSON] = "json", [FORMAT_CSV] = "csv",
+    [FORMAT_ANSI] = "ansi", [FORMAT_HTML] = "html", [FORMAT_SVG] = "svg",
+    [FORMAT_FOLDED] = "folded", [FORMAT_MARKDOWN] = "markdown",
+    [FORMAT_OPENMETRICS] = "openmetrics", [FORMAT_PERF_SCRIPT] = "perf-script",
+    [FORMAT_SPEEDSCOPE] = "speedscope", [FORMAT_TRACE_EVENT] = "trace-event",
+    [FORMAT_OTLP] = "otlp",
+};
+/* clang-format on */
+
+const char *cli_formats(char *out, size_t size, unsigned formats)
+{
+    size_t len = 0;
+    out[0] = '\0';
+    for (unsigned i = 0; i < FORMATS && len < size; i++)
+        if (formats >> i & 1)
+            len += (size_t)snprintf(out + len, size - len, "%s%s", len > 0 ? ", " : "",
+                                    cli_format_names[i]);
+    return out;
+}
+
 /* ---- commands */
 
 #define FOR_BATCH (FOR_ALL | FOR_CONNECT | FOR_FORMAT)
+#define F(format) (1u << FORMAT_##format)
+#define ROWS (F(TEXT) | F(JSON) | F(CSV))
+#define TEXT_JSON (F(TEXT) | F(JSON))
+#define PAPER (F(TEXT) | F(MARKDOWN) | F(HTML) | F(JSON))
+#define TREES (TEXT_JSON | F(FOLDED) | F(SPEEDSCOPE))
 
 /* clang-format off */
 const struct cli_command cli_commands[] = {
     {"", "[NODE]", "live screen; without NODE: the only node of this host, or a list to choose "
                    "from",
-     FOR_ALL | FOR_CONNECT | FOR_SCREEN, 0, 1, false, command_screen},
+     FOR_ALL | FOR_CONNECT | FOR_SCREEN, 0, 0, 1, false, command_screen},
     {"top", "NODE", "top processes and the numbers of the node, tick by tick",
-     FOR_BATCH | FOR_TICKS | FOR_TOP, 1, 1, false, command_top},
-    {"info", "NODE", "releases, limits, counts and memory of the node", FOR_BATCH, 1, 1,
-     false, command_answer},
+     FOR_BATCH | FOR_TICKS | FOR_TOP, ROWS, 1, 1, false, command_top},
+    {"info", "NODE", "releases, limits, counts and memory of the node",
+     FOR_BATCH, ROWS, 1, 1, false, command_answer},
     {"process", "NODE PID|NAME", "one process in detail, without its dictionary and messages",
-     FOR_BATCH, 2, 2, false, command_process},
-    {"memory", "NODE", "memory by type, allocators and resident size", FOR_BATCH | FOR_TICKS, 1, 1,
-     false, command_answer},
-    {"schedulers", "NODE", "utilisation and run queue of each scheduler", FOR_BATCH | FOR_TICKS,
-     1, 1, false, command_answer},
+     FOR_BATCH, ROWS, 2, 2, false, command_process},
+    {"memory", "NODE", "memory by type, allocators and resident size",
+     FOR_BATCH | FOR_TICKS, ROWS, 1, 1, false, command_answer},
+    {"schedulers", "NODE", "utilisation and run queue of each scheduler",
+     FOR_BATCH | FOR_TICKS, ROWS, 1, 1, false, command_answer},
     {"apps", "NODE", "processes, memory, reductions and queue lengths by application",
-     FOR_BATCH | FOR_TICKS, 1, 1, false, command_answer},
+     FOR_BATCH | FOR_TICKS, ROWS, 1, 1, false, command_answer},
     {"heapsample", "NODE", "heaps, stack, binaries and message queue of the largest processes",
-     FOR_BATCH | FOR_HEAPS, 1, 1, false, command_heapsample},
+     FOR_BATCH | FOR_HEAPS, ROWS, 1, 1, false, command_heapsample},
     {"cpus", "NODE", "CPU time of each scheduler thread, and its waits for a CPU",
-     FOR_BATCH | FOR_INTERVAL, 1, 1, false, command_answer},
+     FOR_BATCH | FOR_INTERVAL, ROWS, 1, 1, false, command_answer},
     {"msacc", "NODE", "microstate accounting: what each thread of the VM does",
-     FOR_BATCH | FOR_INTERVAL, 1, 1, false, command_msacc},
+     FOR_BATCH | FOR_INTERVAL, ROWS, 1, 1, false, command_msacc},
     {"armed", "NODE", "active tracing of all tools: sessions, breakpoints, flags, monitors",
-     FOR_BATCH, 1, 1, false,
-     command_answer},
-    {"nodes", "", "VMs on this host", FOR_ALL | FOR_CONNECT | FOR_FORMAT, 0, 0, false,
+     FOR_BATCH, ROWS, 1, 1, false, command_answer},
+    {"nodes", "", "VMs on this host", FOR_ALL | FOR_CONNECT | FOR_FORMAT, ROWS, 0, 0, false,
      command_nodes},
     {"capture", "NODE", "a view as text, ANSI, HTML or SVG, without a terminal",
-     FOR_ALL | FOR_CONNECT | FOR_TICKS | FOR_TOP | FOR_SCREEN | FOR_CAPTURE, 1, 1, false,
-     command_capture},
+     FOR_ALL | FOR_CONNECT | FOR_TICKS | FOR_TOP | FOR_SCREEN | FOR_CAPTURE,
+     F(TEXT) | F(ANSI) | F(HTML) | F(SVG), 1, 1, false, command_capture},
     {"explain", "PATTERN", "a trace pattern as a sentence, as a tree and as a match "
                            "specification",
-     FOR_ALL | FOR_PATTERN, 1, 1, false, command_explain},
+     FOR_ALL | FOR_PATTERN, 0, 1, 1, false, command_explain},
     {"trace", "NODE PATTERN…", "calls and messages that match patterns, within caps",
-     FOR_BATCH | FOR_PATTERN | FOR_TRACE, 1, 1 + LIMIT_TRACE_PATTERNS, false, command_trace},
+     FOR_BATCH | FOR_PATTERN | FOR_TRACE, TEXT_JSON, 1, 1 + LIMIT_TRACE_PATTERNS, false,
+     command_trace},
     {"record", "NODE | start NODE | status | mark TEXT | stop",
      "record a node in a file, tick by tick; start: in the background",
-     FOR_BATCH | FOR_PATTERN | FOR_RECORD, 1, 2 + LIMIT_TRACE_PATTERNS, false, command_record},
+     FOR_BATCH | FOR_PATTERN | FOR_RECORD, TEXT_JSON, 1, 2 + LIMIT_TRACE_PATTERNS, false,
+     command_record},
     {"calls", "NODE [PATTERN…]", "call counts of functions, and their time and memory, window "
-                                 "by window", FOR_BATCH | FOR_PATTERN | FOR_CALLS,
+                                 "by window", FOR_BATCH | FOR_PATTERN | FOR_CALLS, ROWS | F(FOLDED),
      1, 1 + LIMIT_TRACE_PATTERNS, false, command_calls},
     {"spans", "NODE [PATTERN…]", "spans of processes for calls of a function, or for requests of a "
                                  "process: who waits for which process, how long, and why",
-     FOR_BATCH | FOR_PATTERN | FOR_SPANS, 1, 1 + LIMIT_TRACE_PATTERNS, false, command_spans},
+     FOR_BATCH | FOR_PATTERN | FOR_SPANS, TREES | F(TRACE_EVENT) | F(OTLP),
+     1, 1 + LIMIT_TRACE_PATTERNS, false, command_spans},
     {"stacks", "NODE PROCESS|PATTERN [PATTERN…]",
      "what one process calls in time, and when it waits or does not run; folded stacks",
-     FOR_BATCH | FOR_PATTERN | FOR_STACKS, 2, 2 + LIMIT_TRACE_PATTERNS, false, command_stacks},
+     FOR_BATCH | FOR_PATTERN | FOR_STACKS, TREES, 2, 2 + LIMIT_TRACE_PATTERNS, false,
+     command_stacks},
     {"report", "FILE…", "numbers, load, functions, findings and actions of recordings; several "
-                        "are compared", FOR_ALL | FOR_FORMAT | FOR_REPORT, 1, 14, false,
+                        "are compared", FOR_ALL | FOR_FORMAT | FOR_REPORT, PAPER, 1, 14, false,
                         command_report},
     {"diff", "A B", "significant changes from one recording to another",
-     FOR_ALL | FOR_FORMAT | FOR_REPORT | FOR_DIFF, 2, 2, false, command_diff},
+     FOR_ALL | FOR_FORMAT | FOR_REPORT | FOR_DIFF, PAPER, 2, 2, false, command_diff},
     {"export", "FILE [TABLE]", "a recording for other tools, as csv (system, processes, "
                                "owners, calls, samples, span_events, events, marks) or openmetrics",
-                               FOR_ALL | FOR_FORMAT | FOR_REPORT, 1, 2, false, command_export},
+                               FOR_ALL | FOR_FORMAT | FOR_REPORT,
+                               F(CSV) | F(OPENMETRICS), 1, 2, false, command_export},
     {"replay", "FILE", "the screen over a recording: play, pause, step, seek",
-     FOR_ALL | FOR_SCREEN, 1, 1, false, command_replay},
+     FOR_ALL | FOR_SCREEN, 0, 1, 1, false, command_replay},
     {"perf-map", "OSPID|NODE", "write names and addresses of compiled functions for perf(1), from "
-                               "a VM of this host", FOR_ALL | FOR_LOCAL | FOR_PERF_MAP, 1, 1,
+                               "a VM of this host", FOR_ALL | FOR_LOCAL | FOR_PERF_MAP, 0, 1, 1,
                                false, command_perf_map},
     {"sample", "NODE|OSPID", "where the CPU time of a VM of this host goes: functions, call tree, "
                              "processes, threads, from outside",
-     FOR_BATCH | FOR_SAMPLE, 1, 1, false, command_sample},
+     FOR_BATCH | FOR_SAMPLE, TREES | F(HTML) | F(PERF_SCRIPT), 1, 1, false, command_sample},
     {"pstack", "NODE|OSPID", "the stack of each scheduler of a VM of this host, now",
-     FOR_BATCH | FOR_PSTACK, 1, 1, false, command_pstack},
+     FOR_BATCH | FOR_PSTACK, TEXT_JSON, 1, 1, false, command_pstack},
     {"blame", "NODE|OSPID FUNCTION", "which Erlang functions are behind a native function, "
                                      "library, BIF, or: copies, gc, nifs",
-     FOR_ALL | FOR_FORMAT | FOR_LOCAL | FOR_BLAME, 2, 2, false, command_blame},
+     FOR_ALL | FOR_FORMAT | FOR_LOCAL | FOR_BLAME, TEXT_JSON | F(FOLDED), 2, 2, false,
+     command_blame},
     {"where", "NODE|OSPID FUNCTION", "source file and line of a function, from a VM of this host",
-     FOR_ALL | FOR_LOCAL, 2, 2, false, command_where},
-    {"sampler", "", "the process that samples, for sample, pstack and blame", FOR_ALL, 1, 9, true,
-     command_sampler},
-    {"generate", "WHAT", "tables of the program for its manual", FOR_ALL, 1, 1, true,
+     FOR_ALL | FOR_LOCAL, 0, 2, 2, false, command_where},
+    {"sampler", "", "the process that samples, for sample, pstack and blame", FOR_ALL, 0, 1, 9,
+     true, command_sampler},
+    {"generate", "WHAT", "tables of the program for its manual", FOR_ALL, 0, 1, 1, true,
      command_generate},
 };
 /* clang-format on */

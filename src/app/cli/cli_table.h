@@ -53,6 +53,11 @@ struct cli_option {
     const char *help;
 };
 
+extern const char *const cli_format_names[FORMATS];
+
+/* "text, json, csv": the names of a mask's formats; returns out. */
+const char *cli_formats(char *out, size_t size, unsigned formats);
+
 #define CLI_OPTIONS_MAX 200
 extern const struct cli_option cli_option_table[]; /* up to CLI_OPTIONS_MAX */
 extern const size_t cli_option_table_len;

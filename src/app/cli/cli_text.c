@@ -18,11 +18,15 @@ static void option_name(char *out, size_t size, const struct cli_option *opt)
              opt->arg ? opt->arg : "");
 }
 
-/* Of a cap, with the ceiling and what a trace in batch starts with: "…, up to 600 s (15s)". */
-static const char *option_help(char *out, size_t size, const struct cli_option *opt)
+/* Of a cap, with the ceiling and what a trace in batch starts with: "…, up to 600 s (15s)"; of
+   the format, those of the command: "text, json, csv". */
+static const char *option_help(char *out, size_t size, const struct cli_option *opt,
+                               const struct cli_command *command)
 {
     char setting[64], ceiling[32];
     enum cap cap;
+    if (opt->type == TYPE_FORMAT && command)
+        return cli_formats(out, size, command->formats);
     if (opt->type != TYPE_CAP || cap_find(opt->name, &cap) != 0)
         return opt->help;
     snprintf(setting, sizeof setting, "trace-batch-%s", opt->name);
@@ -44,15 +48,15 @@ static void put_row(struct buf *out, const char *name, const char *help)
     buf_printf(out, "  %s%*s %s\n", name, width < 27 ? (int)(27 - width) : 0, "", help);
 }
 
-static void put_options(struct buf *out, unsigned groups)
+static void put_options(struct buf *out, const struct cli_command *command) /* NULL: of all */
 {
     for (size_t i = 0; i < cli_option_table_len; i++) {
         const struct cli_option *opt = &cli_option_table[i];
         char name[64], help[200];
-        if (!(opt->groups & groups))
+        if (command && !(opt->groups & command->options))
             continue;
         option_name(name, sizeof name, opt);
-        put_row(out, name, option_help(help, sizeof help, opt));
+        put_row(out, name, option_help(help, sizeof help, opt, command));
     }
 }
 
@@ -69,7 +73,7 @@ static void put_all_commands(struct buf *out)
         put_row(out, line, c->help);
     }
     buf_puts(out, "\nOptions (`beamtop COMMAND --help` lists those of a command):\n");
-    put_options(out, ~0u);
+    put_options(out, NULL);
     buf_puts(out,
              "\nKeys of the screen: press ? there. Exit codes: 0 done, 1 failed, 2 usage or bad "
              "input,\n3 could not connect, 4 connection lost, 5 refused for safety.\n");
@@ -83,7 +87,7 @@ void cli_usage(struct buf *out, const struct cli_command *command)
     }
     buf_printf(out, "usage: beamtop %s %s [OPTIONS]\n%s\n\n", command->name, command->args,
                command->help);
-    put_options(out, command->options);
+    put_options(out, command);
 }
 
 /* ---- tables for the manual and completion */
@@ -105,6 +109,26 @@ static void mdoc_commands(struct buf *out)
     }
 }
 
+/* Which commands print what; those alike stand together: "capture: text, ansi, html, svg". */
+static void mdoc_formats(struct buf *out)
+{
+    char formats[160];
+    unsigned command = 0;
+    for (size_t i = 0; i < cli_commands_len; i++) {
+        const unsigned mask = cli_commands[i].formats;
+        size_t before = 0;
+        while (cli_commands[before].formats != mask)
+            before++;
+        if (mask == 0 || before < i)
+            continue;
+        buf_puts(out, command++ ? "; " : ": ");
+        for (size_t k = i; k < cli_commands_len; k++)
+            if (cli_commands[k].formats == mask)
+                buf_printf(out, "%s%s", k > i ? ", " : "", cli_commands[k].name);
+        buf_printf(out, ": %s", cli_formats(formats, sizeof formats, mask));
+    }
+}
+
 static void mdoc_options(struct buf *out)
 {
     for (size_t i = 0; i < cli_option_table_len; i++) {
@@ -118,7 +142,9 @@ static void mdoc_options(struct buf *out)
         if (opt->arg)
             buf_printf(out, " Ar %s", opt->arg);
         buf_puts(out, "\n");
-        describe_put_roff(out, option_help(help, sizeof help, opt));
+        describe_put_roff(out, option_help(help, sizeof help, opt, NULL));
+        if (opt->type == TYPE_FORMAT)
+            mdoc_formats(out);
         buf_puts(out, "\n");
     }
 }
@@ -144,14 +170,19 @@ static void words_options(struct buf *out)
     }
 }
 
+static void words_formats(struct buf *out)
+{
+    for (size_t i = 0; i < FORMATS; i++)
+        buf_printf(out, "%s\n", cli_format_names[i]);
+}
+
 static const struct {
     const char *what;
     void (*put)(struct buf *out);
 } generators[] = {
-    {"mdoc-commands", mdoc_commands},
-    {"mdoc-options", mdoc_options},
-    {"words-commands", words_commands},
-    {"words-options", words_options},
+    {"mdoc-commands", mdoc_commands},   {"mdoc-options", mdoc_options},
+    {"words-commands", words_commands}, {"words-options", words_options},
+    {"words-formats", words_formats},
 };
 
 int cli_generate(struct buf *out, const char *what, struct error *err)

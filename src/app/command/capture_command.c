@@ -33,39 +33,15 @@ static int parse_size(const char *text, int *columns, int *rows, struct error *e
                      text, LIMIT_CANVAS_COLUMNS, LIMIT_CANVAS_ROWS);
 }
 
-static int choose_format(const struct cli_options *o, enum capture_format *out, struct error *err)
+static enum capture_format choose_format(const struct cli_options *o)
 {
     int by_path = o->output ? capture_format_of_path(o->output) : -1;
-    *out = by_path >= 0 ? (enum capture_format)by_path : CAPTURE_TEXT;
     if (!o->format_given)
-        return 0;
-    switch (o->format) {
-    case FORMAT_TEXT:
-        *out = CAPTURE_TEXT;
-        return 0;
-    case FORMAT_ANSI:
-        *out = CAPTURE_ANSI;
-        return 0;
-    case FORMAT_HTML:
-        *out = CAPTURE_HTML;
-        return 0;
-    case FORMAT_SVG:
-        *out = CAPTURE_SVG;
-        return 0;
-    case FORMAT_JSON:
-    case FORMAT_CSV:
-    case FORMAT_FOLDED:
-    case FORMAT_MARKDOWN:
-    case FORMAT_TRACE_EVENT:
-    case FORMAT_OTLP:
-    case FORMAT_OPENMETRICS:
-    case FORMAT_PERF_SCRIPT:
-    case FORMAT_SPEEDSCOPE:
-        break;
-    }
-    return error_set(err, ERR_USAGE,
-                     "a capture is text, ansi, html or svg; json and csv come from "
-                     "`beamtop top` and the other commands");
+        return by_path >= 0 ? (enum capture_format)by_path : CAPTURE_TEXT;
+    return o->format == FORMAT_ANSI   ? CAPTURE_ANSI
+           : o->format == FORMAT_HTML ? CAPTURE_HTML
+           : o->format == FORMAT_SVG  ? CAPTURE_SVG
+                                      : CAPTURE_TEXT;
 }
 
 /* FILE with %t as the time of the capture. */
@@ -151,12 +127,11 @@ static int prepare(struct capturing *c, const struct app_env *env, struct want *
     struct tty_cursor cursor;
     struct model *nothing;
     int columns = 0, rows = 0;
+    c->format = choose_format(o);
     int rc = settings_init(&c->settings, o, env, err);
     settings_print_mistakes(&c->settings);
     if (rc == 0)
         rc = parse_size(o->size, &columns, &rows, err);
-    if (rc == 0)
-        rc = choose_format(o, &c->format, err);
     /* Several without an interval: each tick. */
     bool each_tick = o->ticks_given && !o->when && !(o->every_s > 0);
     double every_s = each_tick ? option_double(&c->settings.options, OPTION_INTERVAL) : o->every_s;

@@ -38,32 +38,15 @@ static int usage_error(const struct error *err)
     return EXIT_USAGE;
 }
 
-static int sink_format(enum cli_format format, enum sink_format *out, struct error *err)
+static struct sink_options sink_options_of(const struct cli_options *o, const struct app_env *env)
 {
-    switch (format) {
-    case FORMAT_TEXT:
-        *out = SINK_TEXT;
-        return 0;
-    case FORMAT_JSON:
-        *out = SINK_JSON;
-        return 0;
-    case FORMAT_CSV:
-        *out = SINK_CSV;
-        return 0;
-    case FORMAT_ANSI:
-    case FORMAT_HTML:
-    case FORMAT_SVG:
-    case FORMAT_FOLDED:
-    case FORMAT_MARKDOWN:
-    case FORMAT_TRACE_EVENT:
-    case FORMAT_OTLP:
-    case FORMAT_OPENMETRICS:
-    case FORMAT_PERF_SCRIPT:
-    case FORMAT_SPEEDSCOPE:
-        break;
-    }
-    return error_set(err, ERR_USAGE,
-                     "this prints text, json or csv; `beamtop capture` makes ansi, html and svg");
+    return (struct sink_options){
+        .format = o->format == FORMAT_JSON  ? SINK_JSON
+                  : o->format == FORMAT_CSV ? SINK_CSV
+                                            : SINK_TEXT,
+        .ascii = o->ascii || !env->utf8,
+        .spreadsheet = o->spreadsheet,
+    };
 }
 
 static int print_tick(void *arg, const struct model *m, struct error *err)
@@ -79,11 +62,8 @@ static int print_tick(void *arg, const struct model *m, struct error *err)
 static int run_by(const struct cli_options *o, const struct app_env *env, const struct want *want,
                   const struct columns *columns, bool rates, int by)
 {
-    struct error err = {0};
-    struct sink_options options = {
-        .by = by, .ascii = o->ascii || !env->utf8, .spreadsheet = o->spreadsheet};
-    if (sink_format(o->format, &options.format, &err) != 0)
-        return usage_error(&err);
+    struct sink_options options = sink_options_of(o, env);
+    options.by = by;
     if (columns) {
         options.columns = columns->columns;
         options.n_columns = columns->n;
@@ -236,9 +216,7 @@ int command_nodes(const struct cli_options *o, const struct app_env *env)
 {
     struct error err = {0};
     struct discover_list list;
-    struct sink_options options = {.ascii = o->ascii || !env->utf8, .spreadsheet = o->spreadsheet};
-    if (sink_format(o->format, &options.format, &err) != 0)
-        return usage_error(&err);
+    const struct sink_options options = sink_options_of(o, env);
     if (nodes_find(&list, o, env, &err) != 0) {
         fprintf(stderr, "beamtop: %s\n", err.text);
         return EXIT_FAILED;

@@ -278,29 +278,6 @@ static int open_session(void *arg, struct batch *run, const struct session_port 
 
 /* ---- the words */
 
-static int check_format(enum cli_format format)
-{
-    switch (format) {
-    case FORMAT_TEXT:
-    case FORMAT_JSON:
-    case FORMAT_FOLDED:
-    case FORMAT_SPEEDSCOPE:
-        return EXIT_DONE;
-    case FORMAT_CSV:
-    case FORMAT_ANSI:
-    case FORMAT_HTML:
-    case FORMAT_SVG:
-    case FORMAT_MARKDOWN:
-    case FORMAT_OPENMETRICS:
-    case FORMAT_PERF_SCRIPT:
-    case FORMAT_TRACE_EVENT:
-    case FORMAT_OTLP:
-        break;
-    }
-    tell_line("stacks are printed as text, json, folded or speedscope");
-    return EXIT_USAGE;
-}
-
 /* A pid, label:/RE/, call:/RE/, or a word that names no function: shop_cart, Shop.Cart. */
 static bool looks_like_process(const char *word)
 {
@@ -355,7 +332,7 @@ static int take_words(struct stacking *t, const struct cli_options *o)
             mistake_print(t->patterns[i], offset, &err);
             return EXIT_USAGE;
         }
-    return check_format(o->format);
+    return EXIT_DONE;
 }
 
 int command_stacks(const struct cli_options *o, const struct app_env *env)

@@ -243,22 +243,14 @@ static int open_session(void *arg, struct batch *run, const struct session_port 
 
 /* ---- the words */
 
-static int check_format(const struct cli_options *o)
-{
-    if (o->format == FORMAT_TEXT || o->format == FORMAT_JSON)
-        return EXIT_DONE;
-    fputs("beamtop: a trace is printed as text or json\n", stderr);
-    return EXIT_USAGE;
-}
-
 int command_trace(const struct cli_options *o, const struct app_env *env)
 {
     struct tracing t = {.options = o, .env = env};
     struct error err = {0};
-    int code = check_format(o);
-    if (code == EXIT_DONE && replay_is_file(o->target))
+    int code = EXIT_DONE;
+    if (replay_is_file(o->target))
         return trace_file_print(o, env);
-    if (code == EXIT_DONE && target_check_name(o->target, &err) != 0) {
+    if (target_check_name(o->target, &err) != 0) {
         fprintf(stderr, "beamtop: %s\n", err.text);
         code = EXIT_USAGE;
     }

@@ -172,9 +172,7 @@ int command_blame(const struct cli_options *o, const struct app_env *env)
 {
     struct sample_run t = {.options = o, .env = env};
     struct error err = {0};
-    if (o->format != FORMAT_TEXT && o->format != FORMAT_JSON && o->format != FORMAT_FOLDED)
-        error_set(&err, ERR_USAGE, "callers are printed as text, json or folded");
-    else if (o->rest[0][0] == '\0')
+    if (o->rest[0][0] == '\0')
         error_set(&err, ERR_USAGE, "blame needs a function, a library, a BIF or a group");
     if (err.code != ERR_NONE || sample_options_of(&t.sampler, &t.sums, o, &err) != 0) {
         tell_line("%s", err.text);

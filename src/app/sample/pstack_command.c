@@ -127,9 +127,7 @@ int command_pstack(const struct cli_options *o, const struct app_env *env)
     struct first_stacks f = {0};
     struct sample_run t = {.options = o, .env = env, .on_sample = keep_first, .arg = &f};
     struct error err = {0};
-    if (o->format != FORMAT_TEXT && o->format != FORMAT_JSON)
-        error_set(&err, ERR_USAGE, "stacks are printed as text or json");
-    if (err.code != ERR_NONE || sample_options_of(&t.sampler, &t.sums, o, &err) != 0) {
+    if (sample_options_of(&t.sampler, &t.sums, o, &err) != 0) {
         tell_line("%s", err.text);
         return EXIT_USAGE;
     }

@@ -360,29 +360,6 @@ static int open_session(void *arg, struct batch *run, const struct session_port 
 
 /* ---- the words */
 
-static int check_format(enum cli_format format)
-{
-    switch (format) {
-    case FORMAT_TEXT:
-    case FORMAT_JSON:
-    case FORMAT_FOLDED:
-    case FORMAT_SPEEDSCOPE:
-    case FORMAT_TRACE_EVENT:
-    case FORMAT_OTLP:
-        return EXIT_DONE;
-    case FORMAT_CSV:
-    case FORMAT_ANSI:
-    case FORMAT_HTML:
-    case FORMAT_SVG:
-    case FORMAT_MARKDOWN:
-    case FORMAT_OPENMETRICS:
-    case FORMAT_PERF_SCRIPT:
-        break;
-    }
-    tell_line("spans are printed as text, json, folded, speedscope, trace-event or otlp");
-    return EXIT_USAGE;
-}
-
 /* What is wrong with it is shown. */
 static bool is_pattern(const char *text, enum syntax syntax)
 {
@@ -429,7 +406,7 @@ static int check_words(const struct cli_options *o)
         tell_line("%s is a recording: --with takes a live node", o->with);
         return EXIT_USAGE;
     }
-    return check_format(o->format);
+    return EXIT_DONE;
 }
 
 int command_spans(const struct cli_options *o, const struct app_env *env)
