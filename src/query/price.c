@@ -10,6 +10,9 @@
 #define TIMES_HELPERS 20 /* values of processes are all over memory */
 #define TIMES_LOAD 10
 
+/* No later price is above twice that: where the node is always busy each has others in it. */
+#define LATER_TIMES 2
+
 /* What no process of ours sees of an answer: its way to the link, schedulers that wake for it. */
 #define ANSWER_US 800
 
@@ -65,9 +68,10 @@ static double charge(struct price *p, double *rate, const struct work *work, dou
 {
     if (!(work->reductions > 0))
         return work->wall;
-    const double seen = work->wall * 1000 / work->reductions;
+    const double first_most = times * p->plain;
+    const double seen = fmin(work->wall * 1000 / work->reductions, first_most * LATER_TIMES);
     if (!(*rate > 0))
-        *rate = fmin(seen, times * p->plain);
+        *rate = fmin(seen, first_most);
     else if (seen > *rate)
         *rate += fmin(seen - *rate, *rate) * HIGHER_WEIGHT;
     else

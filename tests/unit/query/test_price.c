@@ -65,7 +65,7 @@ static void test_learns(void **state)
     near(priced(&p, QUESTION_SCAN, "{{5000,1000,0,{0,0}},0,{0,0}}"), 5);
 }
 
-static void test_first_is_bounded(void **state)
+static void test_is_bounded(void **state)
 {
     (void)state;
     static const struct {
@@ -77,6 +77,11 @@ static void test_first_is_bounded(void **state)
         price_init(&p, PER_SECOND, PLAIN);
         near(priced(&p, rows[i].question, "{{999000000,1000,0,{0,0}},0,{0,0}}"),
              rows[i].times * 10);
+        /* A node that is always busy: later prices rise, to twice that. */
+        for (int k = 0; k < 500; k++)
+            (void)priced(&p, rows[i].question, "{{999000000,1000,0,{0,0}},0,{0,0}}");
+        const double later = priced(&p, rows[i].question, "{{999000000,1000,0,{0,0}},0,{0,0}}");
+        assert_true(later > rows[i].times * 19.9 && later <= rows[i].times * 20);
     }
     struct price p;
     price_init(&p, PER_SECOND, 0); /* a clock too coarse for a plain price */
@@ -147,7 +152,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_learns),
-        cmocka_unit_test(test_first_is_bounded),
+        cmocka_unit_test(test_is_bounded),
         cmocka_unit_test(test_parts_add_up),
         cmocka_unit_test(test_hostile),
     };
