@@ -46,9 +46,11 @@ struct calls_session {
     struct builder *who;       /* as the target takes it, once it is known */
     struct calls_kept kept[2]; /* this window and the one before */
     unsigned now;              /* which of them is this one */
-    struct calls_kept hot;     /* of the sample */
-    struct slice *excluded;    /* names of the first of them, in hot's arena */
-    uint64_t began_ns;         /* of the window; 0: there was none */
+    struct calls_kept hot;     /* of the last look before the first window */
+    unsigned looks;
+    double looked_calls, looked_ns; /* of all looks */
+    struct slice *excluded;         /* names of the first of them, in hot's arena */
+    uint64_t began_ns;              /* of the window; 0: there was none */
 };
 
 #define CALLS_ASK_MS 15000u /* for an answer, beside the window itself */

@@ -9,7 +9,8 @@
 #include "beamtop/trace/caps.h"
 #include "calls_internal.h"
 
-#define SAMPLE_MS 20
+#define FIRST_LOOK_MS 20
+#define LOOKS_MS 500       /* both together: calls come in bursts */
 #define EXPENSIVE_LOAD 0.1 /* of all schedulers, over the time of the windows asked for */
 #define LEAST_MS 100u      /* of a window that is shortened for it */
 
@@ -61,6 +62,32 @@ static bool fit_windows(struct calls_session *s, const struct calls_sample *samp
     return true;
 }
 
+/* A second look takes more bursts in; it may cost what the windows may cost. 0: there is none. */
+static unsigned second_look_ms(const struct calls_session *s)
+{
+    const double most_ms = LOOKS_MS - FIRST_LOOK_MS;
+    const double limit_ms = s->options.for_ms * EXPENSIVE_LOAD;
+    const double ms = s->state.load * most_ms > limit_ms ? limit_ms / s->state.load : most_ms;
+    const bool wanted = s->looks == 1 && !s->s.force && !s->s.stopping;
+    return wanted && ms >= 2 * FIRST_LOOK_MS ? (unsigned)ms : 0;
+}
+
+static void ask_look(struct calls_session *s, unsigned ms);
+
+/* Of all looks. False: another one is asked for. */
+static bool take_look(struct calls_session *s, const struct calls_sample *sample)
+{
+    s->looks++;
+    s->looked_calls += (double)sample->calls;
+    s->looked_ns += (double)sample->interval_ns;
+    s->state.calls_per_s = s->looked_calls * 1e9 / s->looked_ns;
+    s->state.load = load_of(s, s->state.calls_per_s);
+    const unsigned ms = second_look_ms(s);
+    if (ms > 0)
+        ask_look(s, ms);
+    return ms == 0;
+}
+
 static void on_sampled(void *arg, const struct answer *answer)
 {
     struct calls_session *s = arg;
@@ -76,28 +103,33 @@ static void on_sampled(void *arg, const struct answer *answer)
     state->functions = sample.functions;
     state->schedulers = sample.schedulers;
     state->arms = (double)sample.arms;
-    if (sample.interval_ns > 0 && sample.schedulers > 0) {
-        state->calls_per_s = (double)sample.calls * 1e9 / (double)sample.interval_ns;
-        state->load = load_of(s, state->calls_per_s);
-        state->expensive = state->load > EXPENSIVE_LOAD && !s->s.force && !fit_windows(s, &sample);
-    }
     if (err.code != ERR_NONE) {
         state->status.error = err;
         s->s.kind->close(&s->s);
-    } else {
-        session_estimated(&s->s, state->expensive);
+        return;
     }
+    if (sample.interval_ns > 0 && sample.schedulers > 0) {
+        if (!take_look(s, &sample))
+            return;
+        state->expensive = state->load > EXPENSIVE_LOAD && !s->s.force && !fit_windows(s, &sample);
+    }
+    session_estimated(&s->s, state->expensive);
 }
 
-static void ask_sample(struct session *base)
+static void ask_look(struct calls_session *s, unsigned ms)
 {
     struct builder *b = builder_new();
     build_tuple(b, 3);
     build_atom(b, "sample");
-    build_int(b, SAMPLE_MS);
-    calls_build_chosen(b, base->patterns, base->n_patterns);
-    base->touched = true;
-    session_step(base, SESSION_PREPARING, QUESTION_CALLS, b, CALLS_ASK_MS, on_sampled);
+    build_int(b, ms);
+    calls_build_chosen(b, s->s.patterns, s->s.n_patterns);
+    s->s.touched = true;
+    session_step(&s->s, SESSION_PREPARING, QUESTION_CALLS, b, CALLS_ASK_MS, on_sampled);
+}
+
+static void ask_sample(struct session *base)
+{
+    ask_look((struct calls_session *)base, FIRST_LOOK_MS);
 }
 
 /* The processes, with the word that children are followed. */

@@ -98,7 +98,9 @@ static void prepare(struct world *w, const char *sampled)
 {
     played_answer(&w->p, QUESTION_PREFLIGHT, PREFLIGHT);
     played_answer(&w->p, QUESTION_ARMED, NOTHING);
-    played_answer(&w->p, QUESTION_CALLS, sampled);
+    do /* the second look finds what the first one found */
+        played_answer(&w->p, QUESTION_CALLS, sampled);
+    while (phase(w) == SESSION_PREPARING);
 }
 
 static void close_clean(struct world *w)
@@ -118,6 +120,8 @@ static void test_one_window(void **state)
     played_answer(&w->p, QUESTION_PREFLIGHT, PREFLIGHT);
     played_answer(&w->p, QUESTION_ARMED, NOTHING);
     assert_string_equal(played_last(&w->p, QUESTION_CALLS)->text, "{sample,20,all}");
+    played_answer(&w->p, QUESTION_CALLS, SAMPLED);
+    assert_string_equal(played_last(&w->p, QUESTION_CALLS)->text, "{sample,480,all}");
     played_answer(&w->p, QUESTION_CALLS, SAMPLED);
     const struct calls_state *s = calls_session_state(w->s);
     assert_int_equal(s->functions, 3);
@@ -241,6 +245,44 @@ static void test_expensive(void **state)
     close_clean(w);
     assert_int_equal(w->windows, 0);
     free_world(w);
+}
+
+/* Calls come in bursts: the second look is as long as its cost allows, and both count. */
+static void test_looks(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned for_ms;
+        bool force;
+        const char *first, *second, *asked;
+        double calls_per_s;
+    } rows[] = {
+        {2000, false, "{sampled,20000000,2,3,0,[3],1,[]}",
+         "{sampled,480000000,2,3,5000000,[3],1,[]}", "{sample,480,all}", 10e6},
+        /* A burst: half of two schedulers, were it to go on. */
+        {2000, false, "{sampled,20000000,2,3,2000000,[3],1,[]}",
+         "{sampled,400000000,2,3,100000,[3],1,[]}", "{sample,400,all}", 5e6},
+        {100, false, "{sampled,20000000,2,3,2000000,[3],1,[]}", NULL, NULL, 100e6},
+        {2000, true, "{sampled,20000000,2,3,2000,[3],1,[]}", NULL, NULL, 1e5},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct calls_options options = basic;
+        options.for_ms = rows[i].for_ms;
+        options.force = rows[i].force;
+        struct world *w = new_world();
+        open_world(w, &options);
+        played_answer(&w->p, QUESTION_PREFLIGHT, PREFLIGHT);
+        played_answer(&w->p, QUESTION_ARMED, NOTHING);
+        played_answer(&w->p, QUESTION_CALLS, rows[i].first);
+        if (rows[i].second) {
+            assert_string_equal(played_last(&w->p, QUESTION_CALLS)->text, rows[i].asked);
+            played_answer(&w->p, QUESTION_CALLS, rows[i].second);
+        }
+        assert_true(fabs(calls_session_state(w->s)->calls_per_s - rows[i].calls_per_s) < 1);
+        assert_int_equal(phase(w),
+                         calls_session_state(w->s)->expensive ? SESSION_ASKING : SESSION_RUNNING);
+        free_world(w);
+    }
 }
 
 /* What the limit leaves of windows: 5 calls in 20 ms are 1e-6 of the two schedulers. */
@@ -426,15 +468,16 @@ static void hostile(const char *const *answers, size_t n_answers, size_t at, boo
     played_answer(&w->p, QUESTION_ARMED, NOTHING);
     for (size_t i = 0; i + 1 < n_answers; i++)
         played_answer(&w->p, QUESTION_CALLS, answers[i]);
+    const size_t asked = w->p.n_asked;
     if (played_hostile(&w->p, QUESTION_CALLS, answers[n_answers - 1], at, cut, byte))
-        assert_int_not_equal(phase(w), SESSION_PREPARING);
+        assert_true(phase(w) != SESSION_PREPARING || w->p.n_asked > asked);
     free_world(w);
 }
 
 static void test_hostile_answers(void **state)
 {
     (void)state;
-    static const char *const answers[] = {SAMPLED, COUNTED, TIMED};
+    static const char *const answers[] = {SAMPLED, SAMPLED, COUNTED, TIMED};
     static const uint8_t bytes[] = {0, 97, 104, 106, 108, 119, 255};
     struct calls_options options = basic;
     options.time = true;
@@ -533,12 +576,19 @@ static void test_options(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_window),    cmocka_unit_test(test_times),
-        cmocka_unit_test(test_times_refused), cmocka_unit_test(test_windows_and_changes),
-        cmocka_unit_test(test_expensive),     cmocka_unit_test(test_fits),
-        cmocka_unit_test(test_stop),          cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_failures),      cmocka_unit_test(test_hostile_answers),
-        cmocka_unit_test(test_words),         cmocka_unit_test(test_wrong_words),
+        cmocka_unit_test(test_one_window),
+        cmocka_unit_test(test_times),
+        cmocka_unit_test(test_times_refused),
+        cmocka_unit_test(test_windows_and_changes),
+        cmocka_unit_test(test_expensive),
+        cmocka_unit_test(test_looks),
+        cmocka_unit_test(test_fits),
+        cmocka_unit_test(test_stop),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_hostile_answers),
+        cmocka_unit_test(test_words),
+        cmocka_unit_test(test_wrong_words),
         cmocka_unit_test(test_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
