@@ -21,7 +21,8 @@ beside() {
 
 # begin WORDS…: beside us, until the window stands, as the node says; mark/1 was called in it then.
 # Such a window is as long as a slow machine may need, and is ended by us.
-begin() { beside "$@" && order counting; }
+# By --force, since the second look of the estimate would be taken for the window.
+begin() { beside --force "$@" && order counting; }
 
 end_early() { kill -INT "$run_pid" && finish_run 0 && says 'stopped early'; }
 

@@ -63,29 +63,32 @@ static bool fit_windows(struct calls_session *s, const struct calls_sample *samp
 }
 
 /* A second look takes more bursts in; it may cost what the windows may cost. 0: there is none. */
-static unsigned second_look_ms(const struct calls_session *s)
+static unsigned second_look_ms(const struct calls_session *s, double load)
 {
     const double most_ms = LOOKS_MS - FIRST_LOOK_MS;
     const double limit_ms = s->options.for_ms * EXPENSIVE_LOAD;
-    const double ms = s->state.load * most_ms > limit_ms ? limit_ms / s->state.load : most_ms;
+    const double ms = load * most_ms > limit_ms ? limit_ms / load : most_ms;
     const bool wanted = s->looks == 1 && !s->s.force && !s->s.stopping;
     return wanted && ms >= 2 * FIRST_LOOK_MS ? (unsigned)ms : 0;
 }
 
 static void ask_look(struct calls_session *s, unsigned ms);
 
-/* Of all looks. False: another one is asked for. */
+/* The estimate stands once all looks are made. False: another one is asked for. */
 static bool take_look(struct calls_session *s, const struct calls_sample *sample)
 {
     s->looks++;
     s->looked_calls += (double)sample->calls;
     s->looked_ns += (double)sample->interval_ns;
-    s->state.calls_per_s = s->looked_calls * 1e9 / s->looked_ns;
-    s->state.load = load_of(s, s->state.calls_per_s);
-    const unsigned ms = second_look_ms(s);
-    if (ms > 0)
+    const double calls_per_s = s->looked_calls * 1e9 / s->looked_ns;
+    const unsigned ms = second_look_ms(s, load_of(s, calls_per_s));
+    if (ms > 0) {
         ask_look(s, ms);
-    return ms == 0;
+        return false;
+    }
+    s->state.calls_per_s = calls_per_s;
+    s->state.load = load_of(s, calls_per_s);
+    return true;
 }
 
 static void on_sampled(void *arg, const struct answer *answer)

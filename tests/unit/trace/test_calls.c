@@ -276,6 +276,7 @@ static void test_looks(void **state)
         played_answer(&w->p, QUESTION_CALLS, rows[i].first);
         if (rows[i].second) {
             assert_string_equal(played_last(&w->p, QUESTION_CALLS)->text, rows[i].asked);
+            assert_true(isnan(calls_session_state(w->s)->calls_per_s)); /* not half an estimate */
             played_answer(&w->p, QUESTION_CALLS, rows[i].second);
         }
         assert_true(fabs(calls_session_state(w->s)->calls_per_s - rows[i].calls_per_s) < 1);
