@@ -140,8 +140,10 @@ Turn = fun(#{conf := Conf, until := Until, stopped := Stopped} = S, Out) ->
             Rest > 0 andalso CountBefore(Shipped, Rest),
             {N, Why} = Next(Shipped),
             {Given, Late, Shut} = Grant(N, Rest),
-            #{flight := Flight} = Shipped,
+            #{flight := Flight, tokens := Tokens} = Shipped,
+            %% Those that came late are paid for now: as they arrive they are in flight.
             {go, Shipped#{given := Given, granted := N, why := Why, flight := Flight + Late,
+                          tokens := Tokens - Late,
                           loss := RanDry(Shipped, Shut), turn := TurnOf(Rest, Shipped)}};
         Why ->
             Word(0),
