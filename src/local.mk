@@ -47,7 +47,7 @@ THEMES = \
 	themes/mono.theme
 themesdir = $(pkgdatadir)/themes
 dist_themes_DATA = $(THEMES)
-EXTRA_DIST += etc/beamtop.conf src/embed.sh
+EXTRA_DIST += etc/beamtop.conf src/embed.sh src/query/prepare.erl
 CLEANFILES += src/ui/embedded_config.c src/ui/embedded_themes.c
 
 src/ui/embedded_themes.c: $(THEMES) $(top_srcdir)/src/embed.sh
@@ -106,12 +106,15 @@ include src/trace/matchspec/local.mk
 include src/trace/session/local.mk
 src_libtrace_a_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
 
-# Every expression of the folder, with the parts that they include; the archive has all of src.
-CLEANFILES += src/query/sources.c
+# Every query of the folder, with the parts that they include; the archive has all of src.
+CLEANFILES += src/query/sources.c src/query/prepared/*.etf
 src/query/sources.c: $(wildcard $(srcdir)/src/query/q/*.erl $(srcdir)/src/query/q/*/*.erl) \
-		src/embed.sh src/local.mk
-	$(AM_V_GEN)$(MKDIR_P) src/query && (cd $(srcdir) && $(SHELL) src/embed.sh query_sources \
-		src/query/q/*.erl) >$@.tmp && mv $@.tmp $@
+		src/query/prepare.erl src/embed.sh src/local.mk
+	$(AM_V_GEN)rm -rf src/query/prepared && $(MKDIR_P) src/query/prepared && \
+		$(ESCRIPT) $(srcdir)/src/query/prepare.erl src/query/prepared \
+			$(srcdir)/src/query/q/*.erl && \
+		$(SHELL) $(srcdir)/src/embed.sh query_sources src/query/prepared/*.etf >$@.tmp && \
+		mv $@.tmp $@
 
 # What each layer's tests link: its own archive and the ones below.
 BASE_LIBS = src/libbase.a $(PCRE2_LIBS) $(UTF8PROC_LIBS) -lm

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Evaluating the keeper on the target: one call of rex, a constant form, the texts in bindings. */
+/* Evaluating the keeper on the target: one call of rex, a constant form, the rest in bindings. */
 #include "internal.h"
 
 #include <assert.h>
@@ -8,16 +8,13 @@
 #include "beamtop/etf/parse.h"
 
 /*
- * element(2, erl_eval:exprs(Exprs, B, none, none)) where Exprs come from scanning and parsing the
- * binary S: what the shell does with a line. B as a map where erl_eval takes one, from OTP 25 on:
- * looking up variables then costs a third. The forms are those of the "Abstract Format" chapter of
- * ERTS. */
+ * element(2, erl_eval:exprs(binary_to_term(S), B, none, none)): B as a map where erl_eval takes
+ * one, from OTP 25 on: looking up variables then costs a third. The forms are those of the
+ * "Abstract Format" chapter of ERTS. */
 #define FORM_REMOTE(mod, fun) "{remote,1,{atom,1," mod "},{atom,1," fun "}}"
 #define FORM_CALL(mod, fun, args) "{call,1," FORM_REMOTE(mod, fun) ",[" args "]}"
 #define FORM_SECOND(of) FORM_CALL("erlang", "element", "{integer,1,2}," of)
-#define FORM_CHARS FORM_CALL("unicode", "characters_to_list", "{var,1,'S'}")
-#define FORM_TOKENS FORM_SECOND(FORM_CALL("erl_scan", "string", FORM_CHARS))
-#define FORM_EXPRS FORM_SECOND(FORM_CALL("erl_parse", "parse_exprs", FORM_TOKENS))
+#define FORM_EXPRS FORM_CALL("erlang", "binary_to_term", "{var,1,'S'}")
 #define FORM_RELEASE FORM_CALL("erlang", "system_info", "{atom,1,otp_release}")
 #define FORM_HAS_MAPS "{op,1,'>='," FORM_RELEASE ",{string,1,\"25\"}}"
 #define FORM_MAP FORM_CALL("maps", "from_list", "{var,1,'B'}")
@@ -33,13 +30,13 @@ const struct embedded *expr_source(const char *name)
 {
     size_t len = strlen(name);
     const struct embedded *e = query_sources;
-    while (e->name && !(strncmp(e->name, name, len) == 0 && strcmp(e->name + len, ".erl") == 0))
+    while (e->name && !(strncmp(e->name, name, len) == 0 && strcmp(e->name + len, ".etf") == 0))
         e++;
     assert(e->name);
     return e;
 }
 
-static void build_text(struct builder *b, const char *variable, const char *name)
+static void build_source(struct builder *b, const char *variable, const char *name)
 {
     const struct embedded *source = expr_source(name);
     build_tuple(b, 2);
@@ -58,12 +55,12 @@ static void build_bindings(struct builder *b, const char *own_node, const struct
     build_tuple(b, 2);
     build_atom(b, "C");
     build_pid(b, own_node, self);
-    build_text(b, "K", "keeper");
+    build_source(b, "K", "keeper");
     build_tuple(b, 2);
     build_atom(b, "O");
     build_map(b, 0);
     build_nil(b);
-    build_text(b, "S", "loader");
+    build_source(b, "S", "loader");
     build_nil(b);
 }
 

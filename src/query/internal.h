@@ -6,18 +6,18 @@
 #include "beamtop/base/embed.h"
 #include "beamtop/query/query.h"
 
-/* src/query/q/NAME.erl, made by src/embed.sh. */
+/* Of src/query/q/NAME.erl what src/query/prepare.erl makes of it. */
 extern const struct embedded query_sources[];
 
 /* Reply tag of the one call to `rex` in a query's life. */
 #define EXPR_TAG 1
 
-/* The source of q/NAME.erl; there is one for every name of ours. */
+/* That of q/NAME.erl, an external term; there is one for every name of ours. */
 const struct embedded *expr_source(const char *name);
 
 /*
  * Builds the message to `rex` that evaluates the loader on the target with the bindings 'C' (self),
- * 'K' (the keeper's text) and 'O' (options: an empty map). The answer is {EXPR_TAG, Value} or
+ * 'K' (the keeper) and 'O' (options: an empty map). The answer is {EXPR_TAG, Value} or
  * {EXPR_TAG, {badrpc, Why}}. Returns 0, or an error when the constant form does not parse, which is
  * a bug. */
 int expr_build(struct builder *b, const char *own_node, const struct etf_pid *self,

@@ -80,12 +80,19 @@ static double charge(struct price *p, double *rate, const struct work *work, dou
     return work->reductions * *rate / 1000;
 }
 
+/* Of what is done once there is no price to learn: its wall time, within the bound. */
+static double charge_once(const struct price *p, const struct work *work, double times)
+{
+    const double most = work->reductions * times * p->plain / 1000;
+    return work->reductions > 0 ? fmin(work->wall, most) : work->wall;
+}
+
 double price_of(struct price *p, enum question question, const struct work_report *report)
 {
     const struct question_row *row = &question_rows[question];
     const double most = row->price_most ? row->price_most : QUESTION_PRICE_MOST;
     double native = report->known;
-    native += charge(p, &p->load, &report->loaded, TIMES_LOAD);
+    native += charge_once(p, &report->loaded, TIMES_LOAD);
     native += charge(p, &p->helpers[question], &report->helpers, TIMES_HELPERS);
     native +=
         row->once ? report->answer.wall : charge(p, &p->answers[question], &report->answer, most);

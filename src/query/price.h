@@ -23,7 +23,7 @@ struct work {
 struct work_report {
     struct work answer; /* of who answered, without waits; reductions 0: of wall time only */
     struct work helpers;
-    struct work loaded;       /* reading expressions */
+    struct work loaded;       /* evaluating what makes a query */
     double known;             /* what has its time worked out there */
     double keeper_reductions; /* since its last answer */
 };
@@ -34,8 +34,7 @@ struct price {
     double plain;
     double answers[QUESTIONS];
     double helpers[QUESTIONS];
-    double load;
-    double last; /* that one of the others had */
+    double last; /* that one of them had */
 };
 
 /* per_second: native time of a second. plain: of 1,000 reductions of compiled code that neither

@@ -32,7 +32,7 @@ cleanup() {
 }
 trap cleanup EXIT
 trap 'exit 130' INT TERM
-erlc -o "$work" "$src/tests/live/queries.erl" "$src/tests/bench/scan.erl" \
+erlc -o "$work" "$src/tests/live/queries.erl" "$src/src/query/prepare.erl" "$src/tests/bench/scan.erl" \
     "$src/tests/bench/cheap.erl" "$src/tests/bench/tracing.erl" \
     "$src/tests/bench/counting.erl" "$src/tests/bench/findings.erl" \
     "$src/tests/bench/following.erl" || exit 1

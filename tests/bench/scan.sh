@@ -12,7 +12,7 @@ export ERL_EPMD_PORT
 command -v erlc >/dev/null || { echo "no Erlang on this machine"; exit 77; }
 work=$(mktemp -d) || exit 1
 trap 'epmd -kill >/dev/null 2>&1; rm -rf "$work"' EXIT
-erlc -o "$work" "$src/tests/live/queries.erl" "$src/tests/bench/scan.erl" || exit 1
+erlc -o "$work" "$src/tests/live/queries.erl" "$src/src/query/prepare.erl" "$src/tests/bench/scan.erl" || exit 1
 
 list='""'
 for otp in ${BEAMTOP_RELEASES-23 27 29}; do

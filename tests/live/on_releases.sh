@@ -21,7 +21,7 @@ COOKIE_FILE=$work/cookie
 export COOKIE_FILE
 
 module=$1
-erlc -o "$work" "$BEAMTOP_SRCDIR/tests/live/queries.erl" || exit 1
+erlc -o "$work" "$BEAMTOP_SRCDIR/tests/live/queries.erl" "$BEAMTOP_SRCDIR/src/query/prepare.erl" || exit 1
 while [ $# -gt 0 ] && [ "$1" != -- ]; do
     [ "$1" = queries ] || erlc -o "$work" "$BEAMTOP_SRCDIR/tests/live/$1.erl" || exit 1
     shift

@@ -3,7 +3,7 @@
 %%% starts a target, asks `rex` exactly as docs/queries.md says, checks every answer against the
 %%% node's own word, and that nothing stays behind. Prints TAP. Also used by tests/bench/scan.erl.
 -module(queries).
--export([main/1, main/3, stop_keeper/1, start_target/2, stop_target/1, evaluate/3, connect/1, connect/2, load/2, load_all/1, ask/4,
+-export([main/1, main/3, stop_keeper/1, start_target/2, stop_target/1, evaluate/3, connect/1, connect/2, load/2, load/3, load_all/1, ask/4,
          ask/5, sources/0, wait/2, one_of/2, is_in/3]).
 
 -define(COOKIE, beamtop_test).
@@ -74,26 +74,14 @@ sources() ->
      || F <- filelib:wildcard(filename:join(source_dir(), "*.erl")),
         not lists:member(filename:basename(F), ["keeper.erl", "loader.erl"])].
 
-%% With what it includes, as src/embed.sh does it.
-source(Name) ->
-    Lines = binary:split(text(atom_to_list(Name) ++ ".erl"), <<"\n">>, [global]),
-    Whole = iolist_to_binary(lists:join($\n, lists:map(fun include/1, Lines))),
-    re:replace(Whole, "^ *%.*\n", "", [global, multiline, {return, binary}]).
+%% As the build makes it.
+source(Name) -> prepare:prepared(filename:join(source_dir(), atom_to_list(Name) ++ ".erl")).
 
-include(<<"-include(\"", Rest/binary>>) -> [Part | _] = binary:split(Rest, <<"\"">>), text(Part);
-include(Line) -> Line.
-
-text(File) ->
-    {ok, Bytes} = file:read_file(filename:join(source_dir(), File)),
-    Bytes.
-
-%% The constant form: scans, parses and evaluates the text in 'S'.
+%% The constant form: evaluates the expressions in 'S'.
 evaluate_form() ->
-    Text = "begin {ok, T, _} = erl_scan:string(unicode:characters_to_list(S)),"
-           " {ok, F} = erl_parse:parse_exprs(T),"
-           " B = [{'C', C}, {'K', K}, {'O', O}],"
+    Text = "begin B = [{'C', C}, {'K', K}, {'O', O}],"
            " Bs = case erlang:system_info(otp_release) >= \"25\" of true -> maps:from_list(B); false -> B end,"
-           " {value, V, _} = erl_eval:exprs(F, Bs, none, none), V end.",
+           " {value, V, _} = erl_eval:exprs(binary_to_term(S), Bs, none, none), V end.",
     {ok, Tokens, _} = erl_scan:string(Text),
     {ok, [Form]} = erl_parse:parse_exprs(Tokens),
     Form.
@@ -111,6 +99,8 @@ connect(Node, Options) ->
     end.
 
 load(Keeper, Name) -> Keeper ! {load, Name, source(Name)}, ok.
+
+load(Keeper, Name, Text) -> Keeper ! {load, Name, prepare:prepared_text(Text)}, ok.
 
 load_all(Keeper) -> lists:foreach(fun(Name) -> load(Keeper, Name) end, sources()).
 
@@ -908,9 +898,9 @@ waiters_test({Node, _}, _) ->
     stop_keeper(K).
 
 too_late_test({Node, _}, K) ->
-    K ! {load, too_late, <<"{holder, [in_time], fun({Calls, Ms}, #{in_time := InTime}) ->"
+    load(K, too_late, <<"{holder, [in_time], fun({Calls, Ms}, #{in_time := InTime}) ->"
                            " {Answers, _} = InTime(Calls, Ms),"
-                           " {{self(), Answers, process_info(self(), message_queue_len)}, none} end}.">>},
+                           " {{self(), Answers, process_info(self(), message_queue_len)}, none} end}.">>),
     Ask = fun(Call, Ms) ->
         {ok, _, Told} = ask(K, too_late, {in, too_late, {[Call], Ms}}, ?LONG_MS), Told end,
     [begin
@@ -923,7 +913,7 @@ too_late_test({Node, _}, K) ->
 
 %% A call that was taken by a question which ended before it asked: late once, and asked again.
 taken_test(_, K) ->
-    K ! {load, taken, <<"{[in_time], fun([], #{in_time := InTime}) ->"
+    load(K, taken, <<"{[in_time], fun([], #{in_time := InTime}) ->"
                         " Of = fun(Fun, Name) ->"
                         "  {env, [Info]} = erlang:fun_info(Fun, env),"
                         "  [Bindings | _] = [B || B <- tuple_to_list(Info), is_map(B) orelse is_list(B)],"
@@ -932,7 +922,7 @@ taken_test(_, K) ->
                         " Slots = Of(Of(Of(Of(InTime, 'InTime'), 'AllInTime'), 'AskEach'), 'Slots'),"
                         " 0 = atomics:get(Slots, 1),"
                         " Ago = erlang:convert_time_unit(10, second, native),"
-                        " atomics:put(Slots, 1, erlang:monotonic_time() - Ago) end}.">>},
+                        " atomics:put(Slots, 1, erlang:monotonic_time() - Ago) end}.">>),
     Memory = fun() ->
         {ok, _, {system, _, _, _, Is, _, _, _, _, _, _}} = ask(K, system, {in, system, []}, ?LONG_MS),
         Is
@@ -973,14 +963,14 @@ load_module(Node, Module, Exports, Behaviours) ->
     {module, Module} = rpc:call(Node, code, load_binary, [Module, "", Code]).
 
 failure_test(_, K) ->
-    K ! {load, wrong, <<"fun(_, _) -> .">>},
-    K ! {load, crash, <<"fun(_, _) -> error({because, lists:seq(1, 100000)}) end.">>},
-    K ! {load, sleep, <<"fun(_, _) -> timer:sleep(infinity) end.">>},
-    K ! {load, grow, <<"fun(N, _) -> (fun F(L) -> F([L | lists:seq(1, N)]) end)([]),"
-                       " (fun G(L) -> G([lists:seq(1, N) | L]) end)([]) end.">>},
-    K ! {load, large, <<"fun(N, _) -> lists:seq(1, N) end.">>},
+    K ! {load, wrong, term_to_binary({query, [{[], <<"no term">>}]})},
+    load(K, crash, <<"fun(_, _) -> error({because, lists:seq(1, 100000)}) end.">>),
+    load(K, sleep, <<"fun(_, _) -> timer:sleep(infinity) end.">>),
+    load(K, grow, <<"fun(N, _) -> (fun F(L) -> F([L | lists:seq(1, N)]) end)([]),"
+                       " (fun G(L) -> G([lists:seq(1, N) | L]) end)([]) end.">>),
+    load(K, large, <<"fun(N, _) -> lists:seq(1, N) end.">>),
     {error, _, _} = ask(K, wrong, [], ?LONG_MS),
-    K ! {load, wrong_holder, <<"X = surely_not:here(),\n{holder, [], fun(_, _) -> X end}.">>},
+    load(K, wrong_holder, <<"X = surely_not:here(),\n{holder, [], fun(_, _) -> X end}.">>),
     [{error, _, {error, undef}} = ask(K, wrong_holder, {in, wrong_holder, []}, ?LONG_MS) || _ <- [1, 2]],
     {error, _, {error, {in, wrong_holder}}} = ask(K, wrong_holder, [], ?LONG_MS),
     {error, _, {error, Cut}} = ask(K, crash, [], ?LONG_MS),
@@ -1021,11 +1011,11 @@ msacc_is_set_again_test({T, _}, K) ->
 
 %% An answer counts all that it did, whatever its query counted in between.
 counted_test(_, K) ->
-    K ! {load, counted, <<"{holder, [count_work], fun(_, #{count_work := Count}) ->"
+    load(K, counted, <<"{holder, [count_work], fun(_, #{count_work := Count}) ->"
                           " Work = fun() -> lists:sort([X rem 7919 || X <- lists:seq(1, 20000)]) end,"
                           " Before = element(2, process_info(self(), reductions)),"
                           " [begin Work(), Count() end || _ <- [1, 2, 3, 4, 5]],"
-                          " {element(2, process_info(self(), reductions)) - Before, none} end}.">>},
+                          " {element(2, process_info(self(), reductions)) - Before, none} end}.">>),
     [begin
          {ok, {_, {{_, Counted, _, _}, _, _}}, Did} = ask(K, counted, {in, counted, []}, ?LONG_MS),
          true = Did > 10000 andalso Counted >= Did andalso Counted < 2 * Did
@@ -1046,7 +1036,7 @@ process_form_test(_, K) ->
              "   {tell, Term} -> Loop([Term | Told]);"
              "   {'EXIT', _, shutdown} -> timer:sleep(50), C ! ended"
              " end end)([]) end}.">>,
-    K ! {load, part, Text},
+    load(K, part, Text),
     K ! {tell, part, too_early},
     {error, _, {error, {in, part}}} = ask(K, part, told, ?LONG_MS),
     {ok, _, []} = ask(K, part, {in, part, told}, ?LONG_MS),
@@ -1149,7 +1139,7 @@ session(Node, Kind, Ms) ->
             keeper -> Kill(K);
             holder -> lists:foreach(Kill, links(Node, K));
             part -> [Kill(P) || H <- links(Node, K), P <- links(Node, H), P =/= K];
-            worker -> K ! {load, sleep, <<"fun(_, _) -> timer:sleep(infinity) end.">>},
+            worker -> load(K, sleep, <<"fun(_, _) -> timer:sleep(infinity) end.">>),
                       K ! {ask, 4, sleep, [], 60000}, timer:sleep(20);
             stop -> K ! stop, receive {bye, K} -> ok after ?LONG_MS -> error(no_bye) end
         end,

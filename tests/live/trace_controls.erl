@@ -264,7 +264,7 @@ ours({Node, _}, K) ->
      end || Procs <- [all, new]],
     rpc:call(Node, erlang, exit, [Sleeper, kill]),
     %% Nor those that find the schedulers which are late.
-    K ! {load, late, <<"{[late_schedulers], fun(Ms, #{late_schedulers := Late}) -> Late(Ms) end}.">>},
+    queries:load(K, late, <<"{[late_schedulers], fun(Ms, #{late_schedulers := Late}) -> Late(Ms) end}.">>),
     Id = armed(K, (asked([pattern([{erlang, send, 2}], [])], #{time => 60000}))#{procs := new}),
     {ok, _, {ok, []}} = ask(K, late, 20000, 20000),
     status_after(Node, Id),

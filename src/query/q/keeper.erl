@@ -3,10 +3,10 @@
 %% it; it lives as long as the connection to the client C and leaves nothing behind.
 %%
 %% Bindings: C, the client's pid; O, options (a map): worker_heap_bytes, the heap limit of a worker;
-%% TextsOf and ReadTexts of loader.erl.
+%% EvaluateAll of loader.erl.
 %% Value: {keeper, Pid, Version, Prices}.
 %%
-%% This text is evaluated by erl_eval, so: funs are made once (each costs 200 us on OTP 23), values
+%% This is evaluated by erl_eval, so: funs are made once (each costs 200 us on OTP 23), values
 %% go through arguments rather than environments (an environment is copied at every spawn, and
 %% sharing is lost), and work on many elements is left to native functions.
 
@@ -70,9 +70,9 @@ end,
 
 %% A query that names the keys of Ctx which it needs gets no others: all of it is 100 kB, copied to
 %% every worker.
-Evaluate = fun(Texts, Everything) ->
+Evaluate = fun(Parts, Everything) ->
     try
-        Value = ReadTexts(Texts, #{}),
+        Value = EvaluateAll(Parts, #{}),
         {Kind, Query, Ctx} =
             case Value of
                 {process, Keys, F} -> {process, F, maps:with(Keys, Everything)};
@@ -87,15 +87,13 @@ Evaluate = fun(Texts, Everything) ->
     end
 end,
 
-%% A query that lives on reads its text itself: what is read is kept there, and nowhere else, and a
-%% fun that is copied to another process loses what its parts share, which makes it many times as
-%% large.
+%% A query that lives on evaluates its parts itself: what they make is kept there, and nowhere else,
+%% and a fun that is copied to another process loses what its parts share, which makes it many times
+%% as large.
 Read = fun(Source, Everything) ->
-    Texts = TextsOf(Source),
-    case lists:last(Texts) of
-        <<"{process,", _/binary>> -> {process, Texts, Everything};
-        <<"{holder,", _/binary>> -> {holder, Texts, Everything};
-        _ -> Evaluate(Texts, Everything)
+    case binary_to_term(Source) of
+        {query, Parts} -> Evaluate(Parts, Everything);
+        {Kind, Parts} -> {Kind, Parts, Everything}
     end
 end,
 
@@ -173,10 +171,10 @@ Begin = fun(Kind, Keeper, Query, Ctx, Start) ->
         holder -> Work(Keeper), Holder(Keeper, Query, Ctx, new, 0, none)
     end
 end,
-Resident = fun(Keeper, Texts, Everything) ->
+Resident = fun(Keeper, Parts, Everything) ->
     Start = erlang:monotonic_time(),
     Sign(),
-    case Evaluate(Texts, Everything) of
+    case Evaluate(Parts, Everything) of
         {error, Why} ->
             receive
                 {ask, AskId, _} ->
@@ -247,10 +245,10 @@ ShieldOf = fun(#{shield := Shield}) ->
     case Shield of none -> none; {_, Unflag} -> Unflag end
 end,
 
-StartResident = fun(Kind, Name, Texts, Everything, State) ->
+StartResident = fun(Kind, Name, Parts, Everything, State) ->
     #{holders := Holders, gentle := Gentle} = State,
     Options = case Kind of process -> WorkerOptions; holder -> HolderOptions() end,
-    Pid = Spawn(Resident, [self(), Texts, Everything], Options, ShieldOf(State)),
+    Pid = Spawn(Resident, [self(), Parts, Everything], Options, ShieldOf(State)),
     {Pid, State#{holders := Holders#{Name => Pid},
                  gentle := case Kind of process -> Gentle#{Pid => []}; holder -> Gentle end}}
 end,
@@ -297,9 +295,9 @@ AskNew = fun(AskId, Name, Arg, DeadlineMs, #{queries := Queries} = State) ->
         {ok, Query, Ctx} ->
             Pid = Spawn(Worker, [self(), AskId, Query, Arg, Ctx], WorkerOptions, ShieldOf(State)),
             Await(AskId, Pid, DeadlineMs, State);
-        {Kind, Texts, Everything} when is_tuple(Arg), element(1, Arg) =:= in ->
+        {Kind, Parts, Everything} when is_tuple(Arg), element(1, Arg) =:= in ->
             {in, HolderName, HolderArg} = Arg,
-            {Pid, Next} = StartResident(Kind, HolderName, Texts, Everything, State),
+            {Pid, Next} = StartResident(Kind, HolderName, Parts, Everything, State),
             Pid ! {ask, AskId, HolderArg},
             Await(AskId, Pid, DeadlineMs, Next);
         _ ->

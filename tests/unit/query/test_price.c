@@ -96,6 +96,9 @@ static void test_parts_add_up(void **state)
     /* Answer 10 us, known 7, helpers 30, keeper 500 at the answer's price, loading 100. */
     near(priced(&p, QUESTION_SCAN, "{{10000,1000,7000,{30000,1000}},500,{100000,2000}}"),
          10 + 7 + 30 + 5 + 100);
+    /* Loading has no price: its wall time, at most ten plain ones. */
+    near(priced(&p, QUESTION_SCAN, "{{0,0,0,{0,0}},0,{30000,1000}}"), 30);
+    near(priced(&p, QUESTION_SCAN, "{{0,0,0,{0,0}},0,{300000,1000}}"), 100);
     /* Without a price of any kind the keeper's reductions cost nothing. */
     price_init(&p, PER_SECOND, PLAIN);
     near(priced(&p, QUESTION_MAILBOX, "{{10000,1000,0,{0,0}},500,{0,0}}"), 10);

@@ -1,0 +1,80 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
+%% Reads the queries at build time, so that no target has to: escript prepare.erl DIRECTORY FILE...
+%%
+%% Of q/NAME.erl comes DIRECTORY/NAME.etf, an external term: {Kind, [{Names, Exprs}]}. Kind is
+%% `query`, or, where the last expression is a tuple that begins so, `holder` or `process`. There is
+%% a pair for each expression of the sequence: the variables that it names, and it in the abstract
+%% format, as an external term again. Of loader.erl comes the list of all its expressions.
+%%
+%% An expression begins with a line that is not indented. A line `-include("NAME").` becomes the
+%% text of NAME, a path from that file; NAME includes nothing itself.
+-module(prepare).
+-export([main/1, prepared/1, prepared_text/1]).
+
+main([Directory | Files]) ->
+    lists:foreach(fun(File) ->
+        Name = filename:basename(File, ".erl") ++ ".etf",
+        ok = file:write_file(filename:join(Directory, Name), prepared(File))
+    end, Files).
+
+prepared(File) ->
+    case filename:basename(File) of
+        "loader.erl" ->
+            Read = read_all(File, parts(whole(File))),
+            term_to_binary(lists:append([Exprs || {_, Exprs} <- Read]));
+        _ ->
+            prepared(File, whole(File))
+    end.
+
+%% For tests.
+prepared_text(Text) -> prepared("text", Text).
+
+prepared(File, Text) ->
+    Parts = parts(Text),
+    Read = [{Names, term_to_binary(Exprs)} || {Names, Exprs} <- read_all(File, Parts)],
+    term_to_binary({kind(lists:last(Parts)), Read}, [compressed]).
+
+parts(Text) -> re:split(Text, ",\\n+(?=[A-Z{])|\\.\\n*\\z", [trim]).
+
+read_all(File, Parts) -> [read(File, Part) || Part <- Parts].
+
+kind(<<"{holder,", _/binary>>) -> holder;
+kind(<<"{process,", _/binary>>) -> process;
+kind(_) -> query.
+
+%% Without lines: they would be sent, and say nothing of a text of many files.
+read(File, Part) ->
+    Text = unicode:characters_to_list([Part, "."]),
+    case erl_scan:string(Text) of
+        {ok, Tokens, _} ->
+            case erl_parse:parse_exprs(Tokens) of
+                {ok, Exprs} ->
+                    {lists:usort([Name || {var, _, Name} <- Tokens]),
+                     [erl_parse:map_anno(fun(_) -> 1 end, Expr) || Expr <- Exprs]};
+                {error, {Line, _, Why}} ->
+                    wrong(File, Text, Line, erl_parse:format_error(Why))
+            end;
+        {error, {Line, _, Why}, _} ->
+            wrong(File, Text, Line, erl_scan:format_error(Why))
+    end.
+
+wrong(File, Text, Line, Why) ->
+    [First | _] = string:split(Text, "\n"),
+    io:format(standard_error, "~s: ~s, at line ~p of what begins with~n~ts~n",
+              [File, Why, Line, First]),
+    halt(1).
+
+%% The text with what it includes, without lines that are a comment alone.
+whole(File) ->
+    unicode:characters_to_binary(lists:map(fun
+        (<<"-include(\"", Rest/binary>>) ->
+            [Part | _] = binary:split(Rest, <<"\"">>),
+            [[Line, "\n"] || Line <- lines(filename:join(filename:dirname(File), Part))];
+        (Line) ->
+            [Line, "\n"]
+    end, lines(File))).
+
+lines(File) ->
+    {ok, Bytes} = file:read_file(File),
+    [Line || Line <- binary:split(Bytes, <<"\n">>, [global, trim]),
+             re:run(Line, "^ *%", [{capture, none}]) =:= nomatch].
