@@ -8,6 +8,7 @@
 #include "beamtop/base/alloc.h"
 #include "beamtop/trace/caps.h"
 #include "calls_internal.h"
+#include "trace/session/prepare.h"
 
 #define FIRST_LOOK_MS 20
 #define LOOKS_MS 500       /* both together: calls come in bursts */
@@ -150,19 +151,15 @@ static struct builder *build_who(const struct calls_session *s, const struct pre
 static int take_preflight(struct calls_session *s, const struct answer *answer, struct error *err)
 {
     struct preflight p;
-    uint64_t most = cap_table[CAP_PROCESSES].value;
     int rc = decode_preflight(&p, 0, answer->value, answer->len, err);
     if (rc)
         return rc;
     snprintf(s->state.others, sizeof s->state.others, "%s", p.others);
     if (p.procs == PREFLIGHT_NONE)
         rc = error_set(err, ERR_NOT_FOUND, "no process to time: %s", p.procs_why);
-    else if (p.procs == PREFLIGHT_PIDS && p.n_procs > most)
-        rc = error_set(err, ERR_LIMIT,
-                       "%llu processes fit, and %llu are taken one by one: narrow "
-                       "them",
-                       (unsigned long long)p.n_procs, (unsigned long long)most);
     else
+        rc = prepare_procs_fit(&p, cap_table[CAP_PROCESSES].value, err);
+    if (rc == 0)
         s->who = build_who(s, &p);
     preflight_clear(&p);
     return rc;
@@ -180,17 +177,11 @@ static void on_preflight(void *arg, const struct answer *answer)
 
 static int ask_preflight(struct calls_session *s, struct error *err)
 {
-    struct builder *b = builder_new();
-    build_map(b, 4);
-    build_atom(b, "patterns");
-    build_nil(b);
-    build_atom(b, "procs");
-    procs_build(b, &s->s.procs);
-    build_atom(b, "most_functions");
-    build_int(b, 1);
-    build_atom(b, "most_processes");
-    build_int(b, (int64_t)cap_table[CAP_PROCESSES].value);
-    return session_ask(&s->s, QUESTION_PREFLIGHT, b, CALLS_ASK_MS, on_preflight, err);
+    struct caps caps;
+    caps_init(&caps);
+    return session_ask(&s->s, QUESTION_PREFLIGHT,
+                       prepare_preflight_arg(NULL, NULL, 0, &s->s.procs, &caps, false),
+                       CALLS_ASK_MS, on_preflight, err);
 }
 
 /* ---- Opening */

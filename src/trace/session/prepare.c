@@ -167,3 +167,12 @@ struct builder *prepare_preflight_arg(struct pattern *const *patterns,
     build_int(b, (int64_t)caps->value[CAP_PROCESSES]);
     return b;
 }
+
+int prepare_procs_fit(const struct preflight *found, uint64_t most, struct error *err)
+{
+    if (found->procs != PREFLIGHT_PIDS || found->n_procs <= most)
+        return 0;
+    return error_set(err, ERR_LIMIT,
+                     "%llu processes fit, and %llu are taken one by one: narrow them",
+                     (unsigned long long)found->n_procs, (unsigned long long)most);
+}

@@ -42,6 +42,8 @@ struct builder *prepare_preflight_arg(struct pattern *const *patterns,
                                       const struct matchspec *specs, size_t n,
                                       const struct procs *procs, const struct caps *caps,
                                       bool near);
+/* ERR_LIMIT: more processes fit than are taken one by one. */
+int prepare_procs_fit(const struct preflight *found, uint64_t most, struct error *err);
 /* {Atoms, Bytes}: the names that were typed, and the term in a binary. */
 void prepare_spec(struct builder *b, const struct matchspec *m, const struct builder *term);
 /* Why no function matches, as text, with similar names out of `names` (may be NULL);

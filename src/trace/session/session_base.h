@@ -38,6 +38,7 @@ struct session {
     size_t group_sizes[LIMIT_TRACE_PATTERNS], n_groups;
     struct pattern *patterns[LIMIT_TRACE_PATTERNS]; /* of all texts */
     size_t n_patterns;
+    struct preparation *preparation; /* of a kind that has one */
     bool force, dry_run;
     bool hold;     /* waits for consent whatever it costs */
     bool quiet;    /* opening, or its end: on_change is not called */

@@ -11,13 +11,6 @@
 
 #define CREDIT_EVENTS 512
 #define CREDIT_BYTES (32u * 1024)
-#define ASK_MS 10000
-#define ASK_FUNCTION_MS 2 /* more, for each function that is armed or counted */
-
-unsigned trace_ask_ms(const struct trace_session *t)
-{
-    return ASK_MS + ASK_FUNCTION_MS * (unsigned)t->preflight.n_functions;
-}
 
 bool trace_is_running(const struct trace_session *t)
 {
@@ -101,7 +94,7 @@ static void arm_unknown(struct trace_session *t, const struct error *err)
 
 static bool names_function(const struct trace_session *t, size_t i, const struct mfa *mfa)
 {
-    const struct preflight_pattern *p = &t->preflight.patterns[i];
+    const struct preflight_pattern *p = &t->prep.preflight.patterns[i];
     for (size_t k = 0; k < p->n; k++)
         if (trace_mfa_order(&t->functions[p->first + k].mfa, mfa) == 0)
             return true;
@@ -111,10 +104,10 @@ static bool names_function(const struct trace_session *t, size_t i, const struct
 /* Each call of the functions of pattern i goes to pattern k, which is before it. */
 static bool takes_all_of(const struct trace_session *t, size_t k, size_t i)
 {
-    const struct preflight_pattern *p = &t->preflight.patterns[i];
+    const struct preflight_pattern *p = &t->prep.preflight.patterns[i];
     const unsigned counts = TRACE_COUNT | TRACE_TIME;
-    if (t->s.patterns[k]->kind != PATTERN_CALL || t->specs[k].narrow || p->n == 0 || p->n > 100 ||
-        (t->s.patterns[k]->actions & counts) || (t->s.patterns[i]->actions & counts))
+    if (t->s.patterns[k]->kind != PATTERN_CALL || t->prep.specs[k].narrow || p->n == 0 ||
+        p->n > 100 || (t->s.patterns[k]->actions & counts) || (t->s.patterns[i]->actions & counts))
         return false;
     for (size_t at = 0; at < p->n; at++)
         if (!names_function(t, k, &t->functions[p->first + at].mfa))
@@ -173,7 +166,8 @@ static void arm(struct session *s)
     t->credit.bytes = CREDIT_BYTES;
     s->touched = true;
     s->port.listen(s->port.ctx, t->id, trace_take, t);
-    session_step(s, SESSION_ARMING, QUESTION_TRACE, trace_arm_arg(t), trace_ask_ms(t), on_armed);
+    session_step(s, SESSION_ARMING, QUESTION_TRACE, trace_arm_arg(t), preparation_ask_ms(&t->prep),
+                 on_armed);
 }
 
 static void proceed(struct session *s)
@@ -249,7 +243,7 @@ static int open_all(struct trace_session *t, const struct trace_options *o, size
     t->state->caps = o->caps;
     t->state->on_rate_stop = o->on_rate_stop;
     t->state->children = t->s.procs.children;
-    rc = trace_prepare(t, &index, offset, err);
+    rc = preparation_start(&t->s, &index, offset, err);
     *pattern = trace_text_of(t, index);
     return rc;
 }
@@ -259,13 +253,9 @@ static void free_trace(struct session *s)
     struct trace_session *t = (struct trace_session *)s;
     if (trace_is_set(t))
         session_tell(s, trace_term(t, "stop", 2));
-    for (size_t i = 0; i < s->n_patterns; i++)
-        matchspec_clear(&t->specs[i]);
     trace_log_free(t->log);
-    preflight_clear(&t->preflight);
-    free(t->preflight_bytes);
+    preparation_clear(&t->prep);
     free(t->functions);
-    record_store_clear(&t->records);
     buf_clear(&t->held);
 }
 
@@ -296,7 +286,7 @@ int trace_open(struct session **out, const struct trace_options *options,
     session_init(&t->s, &trace_kind, port, handlers, arg, &t->state->status);
     t->s.force = options->force;
     t->s.dry_run = options->dry_run;
-    record_store_init(&t->records);
+    preparation_init(&t->prep, &t->s, &trace_preparation, &t->state->caps);
     buf_init(&t->held, LIMIT_TRACE_HELD_BYTES);
     int rc = open_all(t, options, pattern ? pattern : &unused_pattern,
                       offset ? offset : &unused_offset, err);

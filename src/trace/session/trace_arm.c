@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is sent to have a trace looked at, counted and armed. */
+/* What is sent to arm a trace. */
 #include <stdio.h>
 
 #include "beamtop/base/attr.h"
@@ -27,27 +27,6 @@ const char *trace_cap_atom(enum cap cap)
     return NULL;
 }
 
-int trace_compile(struct trace_session *t, size_t *pattern, size_t *offset, struct error *err)
-{
-    for (size_t i = 0; i < t->s.n_patterns; i++) {
-        struct matchspec_options options = {
-            .index = (unsigned)i,
-            .otp = t->s.port.otp,
-            .node = t->s.port.node,
-            .creation = t->s.port.creation,
-            .records = t->records.defs,
-            .n_records = t->records.n,
-            .stack_depth = PREPARE_STACK_FRAMES,
-        };
-        int rc = matchspec_build(&t->specs[i], t->s.patterns[i], &options, offset, err);
-        if (rc) {
-            *pattern = i;
-            return rc;
-        }
-    }
-    return 0;
-}
-
 static void build_key(struct builder *b, const char *key)
 {
     build_atom(b, key);
@@ -57,27 +36,6 @@ static void build_key_int(struct builder *b, const char *key, uint64_t value)
 {
     build_atom(b, key);
     build_int(b, (int64_t)value);
-}
-
-struct builder *trace_preflight_arg(const struct trace_session *t)
-{
-    return prepare_preflight_arg(t->s.patterns, t->specs, t->s.n_patterns, &t->s.procs,
-                                 &t->state->caps, true);
-}
-
-struct builder *trace_count_arg(const struct trace_session *t, unsigned ms)
-{
-    struct builder *b = builder_new();
-    build_tuple(b, 3);
-    build_atom(b, "count");
-    build_int(b, ms);
-    build_list(b, t->preflight.n_functions);
-    for (size_t i = 0; i < t->preflight.n_functions; i++) {
-        struct slice raw = t->preflight.functions[i].raw;
-        build_raw(b, (const uint8_t *)raw.s, raw.len);
-    }
-    build_nil(b);
-    return b;
 }
 
 static void build_optional_spec(struct builder *b, const struct matchspec *m,
@@ -112,8 +70,8 @@ static const char *counters(const struct pattern *p)
 static void build_pattern(struct builder *b, const struct trace_session *t, size_t i)
 {
     const struct pattern *p = t->s.patterns[i];
-    const struct matchspec *m = &t->specs[i];
-    const struct slice mfas = t->preflight.patterns[i].mfas;
+    const struct matchspec *m = &t->prep.specs[i];
+    const struct slice mfas = t->prep.preflight.patterns[i].mfas;
     build_map(b, 9);
     build_key_int(b, "index", i);
     build_key(b, "kind");
@@ -161,7 +119,7 @@ struct builder *trace_arm_arg(const struct trace_session *t)
         build_pattern(b, t, i);
     build_nil(b);
     build_key(b, "procs");
-    session_build_procs(b, &t->preflight);
+    session_build_procs(b, &t->prep.preflight);
     build_key(b, "children");
     build_bool(b, t->s.procs.children);
     build_key(b, "on_rate");

@@ -5,10 +5,8 @@
 
 #include "beamtop/base/attr.h"
 #include "beamtop/base/buf.h"
-#include "beamtop/trace/matchspec.h"
 #include "beamtop/trace/trace.h"
-#include "prepare.h"
-#include "session_base.h"
+#include "preparation.h"
 
 struct credit {
     uint64_t events, bytes;             /* a full credit now */
@@ -46,11 +44,8 @@ struct trace_session {
     struct session s;
     struct trace_log *log;
     struct trace_state *state; /* the log's */
-    struct matchspec specs[LIMIT_TRACE_PATTERNS];
-    struct record_store records;
-    uint8_t *preflight_bytes; /* what `preflight` points into */
-    struct preflight preflight;
-    struct trace_function *functions; /* with their numbers; names in preflight_bytes */
+    struct preparation prep;
+    struct trace_function *functions; /* with their numbers; names in prep.preflight_bytes */
     uint64_t id;
     int64_t mono_start; /* native, at arming */
     int64_t wall_start_us;
@@ -73,8 +68,6 @@ struct trace_session {
 
 /* ---- trace.c */
 
-/* For a question that is answered with so many functions more. */
-unsigned trace_ask_ms(const struct trace_session *t);
 bool trace_is_set(const struct trace_session *t);     /* asked to be set, and not asked to end */
 bool trace_is_running(const struct trace_session *t); /* or paused */
 size_t trace_text_of(const struct trace_session *t, size_t pattern); /* which it is of */
@@ -97,17 +90,12 @@ void trace_report_running(struct trace_session *t, struct pushed_event *e);
 
 /* ---- trace_prepare.c */
 
-/* Asks for records if there are any, else compiles and asks for the preflight. */
-int trace_prepare(struct trace_session *t, size_t *pattern, size_t *offset, struct error *err);
+extern const struct preparation_kind trace_preparation;
 
 int trace_mfa_order(const struct mfa *m, const struct mfa *n); /* as of memcmp */
 
 /* ---- trace_arm.c */
 
-/* The match specifications: ERR_USAGE with the pattern and the offset. */
-int trace_compile(struct trace_session *t, size_t *pattern, size_t *offset, struct error *err);
-struct builder *trace_preflight_arg(const struct trace_session *t);
-struct builder *trace_count_arg(const struct trace_session *t, unsigned ms);
 struct builder *trace_arm_arg(const struct trace_session *t);
 const char *trace_cap_atom(enum cap cap); /* NULL: none that travels after arming */
 

@@ -55,7 +55,7 @@ static bool is_own(const struct mfa *mfa)
 
 const struct mfa *trace_own_function(const struct trace_session *t, size_t i)
 {
-    const struct preflight_pattern *found = &t->preflight.patterns[i];
+    const struct preflight_pattern *found = &t->prep.preflight.patterns[i];
     for (size_t k = 0; t->functions && k < found->n; k++)
         if (is_own(&t->functions[found->first + k].mfa))
             return &t->functions[found->first + k].mfa;

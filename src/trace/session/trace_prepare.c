@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A trace before it is armed: definitions, functions and processes, what it will cost. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,17 +8,14 @@
 #include "beamtop/base/attr.h"
 #include "trace_internal.h"
 
-#define COUNT_MS 1000       /* bursts are seen; many calls end it sooner */
-#define FORCED_COUNT_MS 20  /* where nothing depends on it */
-#define GUARD_S 0.35e-6     /* what a call of a traced function costs when it does not pass */
-#define EXPENSIVE_LOAD 0.03 /* of a core: above it a person is asked */
-#define NEAR_MS 1000        /* a suggestion is worth no longer wait */
+#define GUARD_S 0.35e-6 /* what a call of a traced function costs when it does not pass */
+#define NEAR_MS 1000    /* a suggestion is worth no longer wait */
 
 /* ---- What was found */
 
 static void explain_none(struct trace_session *t, size_t i, const struct names *names)
 {
-    const struct preflight_pattern *found = &t->preflight.patterns[i];
+    const struct preflight_pattern *found = &t->prep.preflight.patterns[i];
     const struct slice source = t->s.patterns[i]->typed;
     char *out = t->state->preflight.why_none;
     size_t size = sizeof t->state->preflight.why_none;
@@ -36,7 +32,7 @@ static int check_functions(struct trace_session *t, const struct names *names, s
     struct trace_preflight *p = &t->state->preflight;
     uint64_t total = 0;
     for (size_t i = 0; i < t->s.n_patterns; i++) {
-        const struct preflight_pattern *found = &t->preflight.patterns[i];
+        const struct preflight_pattern *found = &t->prep.preflight.patterns[i];
         total += found->total;
         trace_log_pattern_edit(t->log, i)->functions = found->n;
         p->functions += found->n;
@@ -59,8 +55,8 @@ static int check_functions(struct trace_session *t, const struct names *names, s
 static int check_atoms(struct trace_session *t, struct error *err)
 {
     char why[sizeof err->text];
-    const struct preflight *p = &t->preflight;
-    size_t index = prepare_unknown(t->specs, t->s.n_patterns, p);
+    const struct preflight *p = &t->prep.preflight;
+    size_t index = prepare_unknown(t->prep.specs, t->s.n_patterns, p);
     if (index == t->s.n_patterns)
         return 0;
     const struct pattern *of = t->s.patterns[index];
@@ -76,20 +72,20 @@ static int check_procs(struct trace_session *t, const struct names *names, struc
 {
     uint64_t most = t->state->caps.value[CAP_PROCESSES];
     char why[sizeof err->text];
-    t->state->preflight.processes = t->preflight.n_procs;
-    if (t->preflight.procs == PREFLIGHT_NONE) {
-        prepare_why_nobody(why, sizeof why, &t->s.procs, t->preflight.procs_why, names);
+    t->state->preflight.processes = t->prep.preflight.n_procs;
+    if (t->prep.preflight.procs == PREFLIGHT_NONE) {
+        prepare_why_nobody(why, sizeof why, &t->s.procs, t->prep.preflight.procs_why, names);
         return error_set(err, ERR_NOT_FOUND, "%s", why);
     }
-    if (t->one && t->preflight.procs == PREFLIGHT_PIDS && t->preflight.n_procs > 1)
+    if (t->one && t->prep.preflight.procs == PREFLIGHT_PIDS && t->prep.preflight.n_procs > 1)
         return error_set(err, ERR_USAGE,
                          "%llu processes fit: choose one by its pid or registered name",
-                         (unsigned long long)t->preflight.n_procs);
-    if (t->preflight.procs == PREFLIGHT_PIDS && t->preflight.n_procs > most)
+                         (unsigned long long)t->prep.preflight.n_procs);
+    if (t->prep.preflight.procs == PREFLIGHT_PIDS && t->prep.preflight.n_procs > most)
         return error_set(err, ERR_LIMIT,
                          "%llu processes fit, and a trace takes %llu one by one: narrow them, or "
                          "raise `processes`",
-                         (unsigned long long)t->preflight.n_procs, (unsigned long long)most);
+                         (unsigned long long)t->prep.preflight.n_procs, (unsigned long long)most);
     return 0;
 }
 
@@ -120,7 +116,7 @@ static void mark_again(struct trace_function *functions, size_t n)
 
 static void keep_functions(struct trace_session *t)
 {
-    const struct preflight *p = &t->preflight;
+    const struct preflight *p = &t->prep.preflight;
     t->functions = alloc_zero(p->n_functions + 1, sizeof *t->functions);
     for (size_t i = 0; i < p->n_patterns; i++)
         for (size_t k = 0; k < p->patterns[i].n; k++)
@@ -130,80 +126,30 @@ static void keep_functions(struct trace_session *t)
     trace_log_set_functions(t->log, t->functions, p->n_functions);
 }
 
-/* ---- The estimate */
+/* ---- What the preparation leads to */
 
-static void estimated(struct trace_session *t)
+static bool take_counted(struct session *s, double calls_per_s, double count_ms)
 {
-    struct trace_preflight *p = &t->state->preflight;
-    p->expensive = p->load > EXPENSIVE_LOAD; /* not when it is NaN */
-    session_estimated(&t->s, p->expensive);
+    struct trace_preflight *p = &((struct trace_session *)s)->state->preflight;
+    p->count_ms = count_ms;
+    p->calls_per_s = calls_per_s;
+    p->load = calls_per_s * GUARD_S;
+    return p->expensive = p->load > EXPENSIVE_LOAD; /* not when it is NaN */
 }
 
-static void on_counted(void *arg, const struct answer *answer)
+static void take_wrong(struct session *s, size_t pattern, size_t offset)
 {
-    struct trace_session *t = arg;
-    struct error err = answer->err;
-    struct counted counted;
-    t->s.touched = false;
-    if (err.code != ERR_NONE || decode_counted(&counted, answer->value, answer->len, &err)) {
-        session_fail(&t->s, &err);
-        return;
-    }
-    struct trace_preflight *p = &t->state->preflight;
-    if (counted.refused[0] == '\0' && counted.interval_ns > 0) {
-        p->count_ms = (double)counted.interval_ns / 1e6;
-        p->calls_per_s = (double)counted.calls * 1e9 / (double)counted.interval_ns;
-        p->load = p->calls_per_s * GUARD_S;
-    }
-    estimated(t);
-}
-
-/* Without trace sessions counting would change the breakpoints of other tools. */
-static bool may_count(const struct trace_session *t)
-{
-    const struct preflight *p = &t->preflight;
-    return p->n_functions > 0 &&
-           (!session_port_is_shared(&t->s.port) || (p->breakpoints == 0 && p->flags == 0));
-}
-
-static void estimate(struct trace_session *t)
-{
-    struct trace_preflight *p = &t->state->preflight;
-    p->calls_per_s = p->load = (double)NAN;
-    if (!may_count(t)) {
-        estimated(t);
-        return;
-    }
-    t->s.touched = true;
-    session_step(&t->s, SESSION_PREPARING, QUESTION_TRACE,
-                 trace_count_arg(t, t->s.force ? FORCED_COUNT_MS : COUNT_MS), trace_ask_ms(t),
-                 on_counted);
-}
-
-/* ---- Preflight */
-
-static int take_preflight(struct trace_session *t, const struct answer *answer, struct error *err)
-{
-    t->preflight_bytes = alloc_zero(answer->len + 1, 1);
-    memcpy(t->preflight_bytes, answer->value, answer->len);
-    int rc = decode_preflight(&t->preflight, t->s.n_patterns, t->preflight_bytes, answer->len, err);
-    if (rc)
-        return rc;
-    memcpy(t->state->preflight.others, t->preflight.others, sizeof t->preflight.others);
-    keep_functions(t);
-    return 0;
+    trace_wrong((struct trace_session *)s, pattern, offset);
 }
 
 static void decide(struct trace_session *t, const struct names *names)
 {
     struct error err = {0};
     /* Of one process the functions may follow from it. */
-    if ((t->one && check_procs(t, names, &err)) || check_functions(t, names, &err) ||
-        check_atoms(t, &err) || check_procs(t, names, &err) ||
-        (t->s.dry_run && preflight_refuses(&t->preflight, t->s.port.otp, &err)))
-        session_fail(&t->s, &err);
-    else
-        estimate(t);
+    (void)((t->one && check_procs(t, names, &err)) || check_functions(t, names, &err) ||
+           check_atoms(t, &err) || check_procs(t, names, &err) ||
+           (t->s.dry_run && preflight_refuses(&t->prep.preflight, t->s.port.otp, &err)));
+    preparation_checked(&t->s, &err);
 }
 
 static void on_near(void *arg, const struct answer *answer)
@@ -223,59 +169,28 @@ static bool ask_near(struct trace_session *t)
     struct builder *b = NULL;
     struct error ignored = {0};
     for (size_t i = 0; i < t->s.n_patterns && !b; i++)
-        b = prepare_near_arg(t->s.patterns[i], &t->preflight.patterns[i]);
-    if (!b && t->preflight.procs == PREFLIGHT_NONE &&
-        prepare_nobody_named(&t->s.procs, t->preflight.procs_why))
+        b = prepare_near_arg(t->s.patterns[i], &t->prep.preflight.patterns[i]);
+    if (!b && t->prep.preflight.procs == PREFLIGHT_NONE &&
+        prepare_nobody_named(&t->s.procs, t->prep.preflight.procs_why))
         b = prepare_who_arg();
     if (!b)
         return false;
     return session_ask(&t->s, QUESTION_FUNCTIONS, b, NEAR_MS, on_near, &ignored) == 0;
 }
 
-static void on_preflight(void *arg, const struct answer *answer)
+static void take_found(struct session *s)
 {
-    struct trace_session *t = arg;
-    struct error err = answer->err;
-    if (err.code != ERR_NONE || take_preflight(t, answer, &err))
-        session_fail(&t->s, &err);
-    else if (!ask_near(t))
+    struct trace_session *t = (struct trace_session *)s;
+    memcpy(t->state->preflight.others, t->prep.preflight.others, sizeof t->prep.preflight.others);
+    keep_functions(t);
+    if (!ask_near(t))
         decide(t, NULL);
 }
 
-static int ask_preflight(struct trace_session *t, struct error *err)
-{
-    return session_ask(&t->s, QUESTION_PREFLIGHT, trace_preflight_arg(t), trace_ask_ms(t),
-                       on_preflight, err);
-}
-
-/* ---- Definitions of records and structs */
-
-static void on_records(void *arg, const struct answer *answer)
-{
-    struct trace_session *t = arg;
-    struct error err = answer->err;
-    size_t pattern = 0, offset = 0;
-    if (err.code == ERR_NONE &&
-        record_store_take(&t->records, answer->value, answer->len, &err) == 0) {
-        if (trace_compile(t, &pattern, &offset, &err) != 0)
-            trace_wrong(t, pattern, offset);
-        else
-            (void)ask_preflight(t, &err);
-    }
-    if (err.code != ERR_NONE)
-        session_fail(&t->s, &err);
-    else
-        session_changed(&t->s);
-}
-
-int trace_prepare(struct trace_session *t, size_t *pattern, size_t *offset, struct error *err)
-{
-    struct record_name names[PREPARE_RECORDS];
-    size_t n = prepare_records(t->s.patterns, t->s.n_patterns, names, PREPARE_RECORDS);
-    if (n == 0) {
-        int rc = trace_compile(t, pattern, offset, err);
-        return rc ? rc : ask_preflight(t, err);
-    }
-    return session_ask(&t->s, QUESTION_RECORDS, prepare_records_arg(names, n), trace_ask_ms(t),
-                       on_records, err);
-}
+const struct preparation_kind trace_preparation = {.stack_depth = PREPARE_STACK_FRAMES,
+                                                   .count_ms = 1000,
+                                                   .ask_ms = 10000,
+                                                   .ask_function_ms = 2,
+                                                   .wrong = take_wrong,
+                                                   .found = take_found,
+                                                   .counted = take_counted};

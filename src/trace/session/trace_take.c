@@ -103,7 +103,8 @@ void trace_ask_names(struct trace_session *t)
         build_pid(b, t->s.port.node, &q->waiting[i]);
     build_nil(b);
     q->n = 0;
-    q->asked = session_ask(&t->s, QUESTION_NAMES, b, trace_ask_ms(t), on_names, &err) == 0;
+    q->asked =
+        session_ask(&t->s, QUESTION_NAMES, b, preparation_ask_ms(&t->prep), on_names, &err) == 0;
 }
 
 /* ---- Status and counts */
@@ -112,7 +113,7 @@ void trace_ask_names(struct trace_session *t)
 static uint64_t calls_once(const struct trace_session *t)
 {
     uint64_t calls = 0;
-    for (size_t i = 0; t->functions && i < t->preflight.n_functions; i++)
+    for (size_t i = 0; t->functions && i < t->prep.preflight.n_functions; i++)
         calls += t->functions[i].again ? 0 : t->functions[i].calls;
     return calls;
 }
@@ -211,9 +212,9 @@ static void loaded_anew(struct trace_session *t, const struct trace_function *f)
 static void take_count(void *arg, unsigned index, size_t nth, bool is_time, uint64_t n)
 {
     struct trace_session *t = arg;
-    if (index >= t->s.n_patterns || nth >= t->preflight.patterns[index].n)
+    if (index >= t->s.n_patterns || nth >= t->prep.preflight.patterns[index].n)
         return;
-    struct trace_function *f = &t->functions[t->preflight.patterns[index].first + nth];
+    struct trace_function *f = &t->functions[t->prep.preflight.patterns[index].first + nth];
     struct trace_counts *c = &trace_log_pattern_edit(t->log, index)->counts;
     uint64_t before = is_time ? f->time_us : f->calls;
     if (n == COUNT_GONE || (!is_time && n < before)) {
@@ -230,17 +231,17 @@ static void note_fewer(struct trace_session *t, size_t i, bool at_end)
 {
     struct trace_counts *c = &trace_log_pattern_edit(t->log, i)->counts;
     bool fewer = c->calls_known && c->calls < c->seen;
-    size_t first = t->preflight.patterns[i].first;
-    if (fewer && (at_end || t->fewer[i]) && t->preflight.patterns[i].n > 0) {
+    size_t first = t->prep.preflight.patterns[i].first;
+    if (fewer && (at_end || t->fewer[i]) && t->prep.preflight.patterns[i].n > 0) {
         size_t k = 0;
-        while (k + 1 < t->preflight.patterns[i].n && t->functions[first + k].calls > 0)
+        while (k + 1 < t->prep.preflight.patterns[i].n && t->functions[first + k].calls > 0)
             k++;
         if (!*t->state->note)
             loaded_anew(t, &t->functions[first + k]);
         c->calls = c->seen;
-        if (t->preflight.patterns[i].n == 1 && t->functions) {
+        if (t->prep.preflight.patterns[i].n == 1 && t->functions) {
             t->functions[first].calls = c->seen;
-            trace_log_set_functions(t->log, t->functions, t->preflight.n_functions);
+            trace_log_set_functions(t->log, t->functions, t->prep.preflight.n_functions);
         }
     }
     t->fewer[i] = fewer;
@@ -297,7 +298,7 @@ static void count_missed(struct trace_session *t, size_t i)
         return;
     const struct procs *procs = &t->s.procs;
     bool everybody = procs->n == 1 && procs->items[0].kind == PROCS_ALL && procs->one_in <= 1;
-    bool exact = everybody && !t->one && !t->specs[i].narrow && !t->narrowed &&
+    bool exact = everybody && !t->one && !t->prep.specs[i].narrow && !t->narrowed &&
                  !shares_functions(t, i) && !trace_own_function(t, i);
     c->missed = exact ? u->settled : u->shut;
     /* Behind the last event calls are counted too, until the counters are off. */
@@ -358,7 +359,7 @@ static void take_counts(struct trace_session *t, struct push *p)
     t->dry_last = t->dry;
     t->dry = is_shut(t->state->shut_why);
     sum_counts(t);
-    trace_log_set_functions(t->log, t->functions, t->preflight.n_functions);
+    trace_log_set_functions(t->log, t->functions, t->prep.preflight.n_functions);
     tell_shut(t);
 }
 

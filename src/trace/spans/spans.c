@@ -298,11 +298,7 @@ static void free_spans(struct session *s)
     struct spans_session *t = of(s);
     if (s->touched && session_runs(s))
         tell(t, "forget");
-    for (size_t i = 0; i < s->n_patterns; i++)
-        matchspec_clear(&t->specs[i]);
-    preflight_clear(&t->preflight);
-    free(t->preflight_bytes);
-    record_store_clear(&t->records);
+    preparation_clear(&t->prep);
     spans_run_free(t->run);
 }
 
@@ -463,7 +459,7 @@ int spans_open(struct session **out, const struct spans_capture *what,
     t->s.hold = what->hold;
     if (what->origin)
         snprintf(t->origin, sizeof t->origin, "%s", what->origin);
-    record_store_init(&t->records);
+    preparation_init(&t->prep, &t->s, &spans_preparation, &t->caps);
     int rc =
         open_all(t, pattern ? pattern : &unused_pattern, offset ? offset : &unused_offset, err);
     t->s.quiet = false;

@@ -3,11 +3,9 @@
 #ifndef BEAMTOP_TRACE_SPANS_SPANS_INTERNAL_H
 #define BEAMTOP_TRACE_SPANS_SPANS_INTERNAL_H
 
-#include "beamtop/trace/matchspec.h"
 #include "beamtop/trace/spans.h"
 #include "trace/log/decode.h"
-#include "trace/session/prepare.h"
-#include "trace/session/session_base.h"
+#include "trace/session/preparation.h"
 
 #define SPANS_ASK_MS 15000u
 #define SPANS_MOST_FUNCTIONS 100     /* of roots */
@@ -24,11 +22,8 @@ struct spans_session {
     bool root_process;                      /* the root is a process, and there are no patterns */
     char origin[LIMIT_NODE_NAME_BYTES + 1]; /* of a side of another node's capture; or "" */
     size_t n_roots;                         /* the first patterns; the others are of calls within */
-    struct matchspec specs[LIMIT_TRACE_PATTERNS];
-    struct record_store records;
-    struct caps caps;         /* of the preflight */
-    uint8_t *preflight_bytes; /* what `preflight` points into */
-    struct preflight preflight;
+    struct preparation prep;
+    struct caps caps; /* of the preflight */
     uint64_t per_second;
     bool asked;                  /* a question about events is under way */
     uint64_t asked_ns, armed_ns; /* when; 0: not yet */
@@ -42,7 +37,7 @@ struct spans_session {
 
 /* ---- spans_prepare.c */
 
-/* Parses and compiles, asks for records if there are any, then for the preflight. */
+extern const struct preparation_kind spans_preparation;
 int spans_prepare(struct spans_session *t, size_t *pattern, size_t *offset, struct error *err);
 struct builder *spans_arm_arg(const struct spans_session *t);
 

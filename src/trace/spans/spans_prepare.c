@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A capture before it is armed: definitions, functions and processes, what it will cost. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,12 +7,9 @@
 #include "beamtop/trace/caps.h"
 #include "spans_internal.h"
 
-#define COUNT_MS 500
-#define FORCED_COUNT_MS 20
 #define GUARD_S 0.5e-6 /* a call that begins no root: four clauses; one within a root has two */
 /* Without payloads: what all breakpoints of a call cost one that belongs to no root. */
 #define BARE_CALL_S 2.2e-6
-#define EXPENSIVE_LOAD 0.03
 
 /* ---- Patterns */
 
@@ -49,88 +45,6 @@ int spans_patterns_parse(struct pattern ***out, size_t *n, const char *text, enu
     return rc;
 }
 
-static int compile(struct spans_session *t, size_t *pattern, size_t *offset, struct error *err)
-{
-    for (size_t i = 0; i < t->s.n_patterns; i++) {
-        const struct matchspec_options options = {
-            .index = (unsigned)i,
-            .otp = t->s.port.otp,
-            .node = t->s.port.node,
-            .creation = t->s.port.creation,
-            .records = t->records.defs,
-            .n_records = t->records.n,
-        };
-        int rc = matchspec_build(&t->specs[i], t->s.patterns[i], &options, offset, err);
-        if (rc) {
-            *pattern = i;
-            return rc;
-        }
-    }
-    return 0;
-}
-
-/* ---- The estimate */
-
-static void estimated(struct spans_session *t)
-{
-    t->run->expensive = t->run->load > EXPENSIVE_LOAD; /* not when it is NaN */
-    session_estimated(&t->s, t->run->expensive);
-}
-
-static void on_counted(void *arg, const struct answer *answer)
-{
-    struct spans_session *t = arg;
-    struct error err = answer->err;
-    struct counted counted;
-    t->s.touched = false;
-    if (err.code != ERR_NONE || decode_counted(&counted, answer->value, answer->len, &err)) {
-        session_fail(&t->s, &err);
-        return;
-    }
-    if (counted.refused[0] == '\0' && counted.interval_ns > 0) {
-        t->run->calls_per_s = (double)counted.calls * 1e9 / (double)counted.interval_ns;
-        t->run->load = t->run->calls_per_s * (t->what.no_payloads ? BARE_CALL_S : GUARD_S);
-    }
-    estimated(t);
-}
-
-static struct builder *count_arg(const struct spans_session *t)
-{
-    struct builder *b = builder_new();
-    build_tuple(b, 3);
-    build_atom(b, "count");
-    build_int(b, t->s.force ? FORCED_COUNT_MS : COUNT_MS);
-    build_list(b, t->preflight.n_functions + t->what.no_payloads);
-    if (t->what.no_payloads) {
-        build_tuple(b, 3);
-        build_atom(b, "gen");
-        build_atom(b, "do_call");
-        build_int(b, 4);
-    }
-    for (size_t i = 0; i < t->preflight.n_functions; i++) {
-        const struct slice raw = t->preflight.functions[i].raw;
-        build_raw(b, (const uint8_t *)raw.s, raw.len);
-    }
-    build_nil(b);
-    return b;
-}
-
-/* Without trace sessions counting would change the breakpoints of other tools. */
-static void estimate(struct spans_session *t)
-{
-    const struct preflight *p = &t->preflight;
-    if (t->root_process) { /* it has no breakpoints */
-        estimated(t);
-        return;
-    }
-    if (session_port_is_shared(&t->s.port) && (p->breakpoints > 0 || p->flags > 0)) {
-        estimated(t);
-        return;
-    }
-    t->s.touched = true;
-    session_step(&t->s, SESSION_PREPARING, QUESTION_TRACE, count_arg(t), SPANS_ASK_MS, on_counted);
-}
-
 /* ---- Preflight */
 
 static int too_many(uint64_t n, bool root, struct error *err)
@@ -144,7 +58,7 @@ static int check_functions(struct spans_session *t, struct error *err)
 {
     char why[200];
     for (size_t i = 0; i < t->s.n_patterns; i++) {
-        const struct preflight_pattern *found = &t->preflight.patterns[i];
+        const struct preflight_pattern *found = &t->prep.preflight.patterns[i];
         const struct slice source = t->s.patterns[i]->typed;
         const bool root = i < t->n_roots;
         if (strcmp(found->why, "too_many") == 0)
@@ -165,9 +79,8 @@ static int check_functions(struct spans_session *t, struct error *err)
 static int check_rest(struct spans_session *t, struct error *err)
 {
     char why[sizeof err->text];
-    const struct preflight *p = &t->preflight;
-    const uint64_t most = t->caps.value[CAP_PROCESSES];
-    const size_t unknown = prepare_unknown(t->specs, t->s.n_patterns, p);
+    const struct preflight *p = &t->prep.preflight;
+    const size_t unknown = prepare_unknown(t->prep.specs, t->s.n_patterns, p);
     if (unknown < t->s.n_patterns) {
         prepare_why_unknown(why, sizeof why, t->s.patterns[unknown]->syntax, p);
         return error_set(err, ERR_NOT_FOUND, "%s", why);
@@ -176,10 +89,8 @@ static int check_rest(struct spans_session *t, struct error *err)
         prepare_why_nobody(why, sizeof why, &t->s.procs, p->procs_why, NULL);
         return error_set(err, ERR_NOT_FOUND, "%s", why);
     }
-    if (p->procs == PREFLIGHT_PIDS && p->n_procs > most)
-        return error_set(err, ERR_LIMIT,
-                         "%llu processes fit, and %llu are taken one by one: narrow them",
-                         (unsigned long long)p->n_procs, (unsigned long long)most);
+    if (prepare_procs_fit(p, t->caps.value[CAP_PROCESSES], err) != 0)
+        return err->code;
     if (t->root_process && (p->procs != PREFLIGHT_PIDS || p->n_procs != 1))
         return error_set(err, ERR_USAGE, "%llu processes fit, and one is the root of a capture",
                          (unsigned long long)p->n_procs);
@@ -187,65 +98,36 @@ static int check_rest(struct spans_session *t, struct error *err)
                                                                                    : 0;
 }
 
-static int take_preflight(struct spans_session *t, const struct answer *answer, struct error *err)
+static void take_found(struct session *s)
 {
-    t->preflight_bytes = alloc_zero(answer->len + 1, 1);
-    memcpy(t->preflight_bytes, answer->value, answer->len);
-    int rc = decode_preflight(&t->preflight, t->s.n_patterns, t->preflight_bytes, answer->len, err);
-    if (rc)
-        return rc;
-    snprintf(t->run->others, sizeof t->run->others, "%s", t->preflight.others);
-    rc = check_functions(t, err);
-    return rc ? rc : check_rest(t, err);
+    struct spans_session *t = (struct spans_session *)s;
+    struct error err = {0};
+    snprintf(t->run->others, sizeof t->run->others, "%s", t->prep.preflight.others);
+    if (check_functions(t, &err) == 0)
+        check_rest(t, &err);
+    preparation_checked(s, &err);
 }
 
-static void on_preflight(void *arg, const struct answer *answer)
+static bool take_counted(struct session *s, double calls_per_s, double count_ms)
 {
-    struct spans_session *t = arg;
-    struct error err = answer->err;
-    if (err.code != ERR_NONE || take_preflight(t, answer, &err))
-        session_fail(&t->s, &err);
-    else
-        estimate(t);
+    struct spans_session *t = (struct spans_session *)s;
+    (void)count_ms;
+    t->run->calls_per_s = calls_per_s;
+    t->run->load = calls_per_s * (t->what.no_payloads ? BARE_CALL_S : GUARD_S);
+    return t->run->expensive = t->run->load > EXPENSIVE_LOAD; /* not when it is NaN */
 }
 
-static int ask_preflight(struct spans_session *t, struct error *err)
-{
-    return session_ask(&t->s, QUESTION_PREFLIGHT,
-                       prepare_preflight_arg(t->s.patterns, t->specs, t->s.n_patterns, &t->s.procs,
-                                             &t->caps, true),
-                       SPANS_ASK_MS, on_preflight, err);
-}
-
-/* ---- Definitions of records and structs */
-
-static void on_records(void *arg, const struct answer *answer)
-{
-    struct spans_session *t = arg;
-    struct error err = answer->err;
-    size_t pattern = 0, offset = 0;
-    if (err.code == ERR_NONE &&
-        record_store_take(&t->records, answer->value, answer->len, &err) == 0 &&
-        compile(t, &pattern, &offset, &err) == 0)
-        (void)ask_preflight(t, &err);
-    if (err.code != ERR_NONE)
-        session_fail(&t->s, &err);
-    else
-        session_changed(&t->s);
-}
+const struct preparation_kind spans_preparation = {
+    .count_ms = 500, .ask_ms = SPANS_ASK_MS, .found = take_found, .counted = take_counted};
 
 int spans_prepare(struct spans_session *t, size_t *pattern, size_t *offset, struct error *err)
 {
-    struct record_name names[PREPARE_RECORDS];
-    const size_t n = prepare_records(t->s.patterns, t->s.n_patterns, names, PREPARE_RECORDS);
+    static const struct mfa do_call = {{"gen", 3}, {"do_call", 7}, 4};
     caps_init(&t->caps);
     t->caps.value[CAP_FUNCTIONS] =
         SPANS_MOST_FUNCTIONS + (t->s.n_patterns > t->n_roots ? SPANS_MOST_CALLED : 0);
-    if (n > 0)
-        return session_ask(&t->s, QUESTION_RECORDS, prepare_records_arg(names, n), SPANS_ASK_MS,
-                           on_records, err);
-    int rc = compile(t, pattern, offset, err);
-    return rc ? rc : ask_preflight(t, err);
+    t->prep.beside = t->what.no_payloads ? &do_call : NULL;
+    return preparation_start(&t->s, pattern, offset, err);
 }
 
 /* ---- Arming */
@@ -262,10 +144,10 @@ static void build_patterns(struct builder *b, const struct spans_session *t, siz
     if (to > from)
         build_list(b, to - from);
     for (size_t i = from; i < to; i++) {
-        const struct slice mfas = t->preflight.patterns[i].mfas;
+        const struct slice mfas = t->prep.preflight.patterns[i].mfas;
         build_tuple(b, 2);
         build_raw(b, (const uint8_t *)mfas.s, mfas.len);
-        prepare_spec(b, &t->specs[i], t->specs[i].clauses);
+        prepare_spec(b, &t->prep.specs[i], t->prep.specs[i].clauses);
     }
     build_nil(b);
 }
@@ -285,7 +167,7 @@ struct builder *spans_arm_arg(const struct spans_session *t)
     if (side)
         build_atom(b, "new");
     else
-        session_build_procs(b, &t->preflight);
+        session_build_procs(b, &t->prep.preflight);
     build_atom(b, "origin");
     if (side)
         build_binary(b, t->origin, strlen(t->origin));
