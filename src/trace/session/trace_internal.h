@@ -6,6 +6,7 @@
 #include "beamtop/base/attr.h"
 #include "beamtop/base/buf.h"
 #include "beamtop/trace/trace.h"
+#include "name_queue.h"
 #include "preparation.h"
 
 struct credit {
@@ -28,16 +29,6 @@ struct unseen {
     uint64_t counted; /* by the last counts */
     uint64_t shut;    /* of them between counts with a shut budget in between */
     uint64_t settled; /* at the last such counts */
-};
-
-#define NAMES_AT_ONCE 64
-#define NAMES_ASKED 4096 /* pids remembered as asked for; a power of two */
-
-struct name_queue {
-    struct etf_pid waiting[NAMES_AT_ONCE];
-    size_t n;
-    bool asked;                       /* a question is under way */
-    struct etf_pid seen[NAMES_ASKED]; /* by hash; a collision is asked again */
 };
 
 struct trace_session {

@@ -56,23 +56,6 @@ void trace_grant(struct trace_session *t)
 
 /* ---- Names of processes */
 
-static struct etf_pid *name_place(struct trace_session *t, const struct etf_pid *pid)
-{
-    uint32_t mixed = (pid->id ^ (pid->serial << 15)) * 2654435761u;
-    return &t->names.seen[(mixed >> 16) % NAMES_ASKED];
-}
-
-static void want_name(struct trace_session *t, const struct trace_event *e)
-{
-    struct name_queue *q = &t->names;
-    struct etf_pid *seen = name_place(t, &e->pid);
-    if (e->name.len > 0 || q->n == NAMES_AT_ONCE ||
-        (seen->id == e->pid.id && seen->serial == e->pid.serial))
-        return;
-    *seen = e->pid;
-    q->waiting[q->n++] = e->pid;
-}
-
 static void take_name(void *arg, const struct etf_pid *pid, struct slice name)
 {
     struct trace_session *t = arg;
@@ -93,18 +76,8 @@ static void on_names(void *arg, const struct answer *answer)
 
 void trace_ask_names(struct trace_session *t)
 {
-    struct name_queue *q = &t->names;
-    struct error err = {0};
-    if (q->n == 0 || q->asked || !session_runs(&t->s))
-        return;
-    struct builder *b = builder_new();
-    build_list(b, q->n);
-    for (size_t i = 0; i < q->n; i++)
-        build_pid(b, t->s.port.node, &q->waiting[i]);
-    build_nil(b);
-    q->n = 0;
-    q->asked =
-        session_ask(&t->s, QUESTION_NAMES, b, preparation_ask_ms(&t->prep), on_names, &err) == 0;
+    if (session_runs(&t->s))
+        name_queue_ask(&t->names, &t->s, preparation_ask_ms(&t->prep), on_names);
 }
 
 /* ---- Status and counts */
@@ -411,7 +384,8 @@ static void take_event(struct trace_session *t, struct pushed_event *pushed)
         if (!complete_event(t, e))
             return;
         kept = trace_log_add(t->log, e);
-        want_name(t, kept);
+        if (kept->name.len == 0)
+            name_queue_add(&t->names, &kept->pid);
         report_event(t, kept, false);
         break;
     case PUSHED_RETURN:

@@ -28,13 +28,8 @@ static void tell(struct spans_session *t, const char *word)
 static void want_name(struct spans_session *t, const struct span_process *p)
 {
     const struct etf_pid *pid = &p->pid;
-    const uint32_t mixed = (pid->id ^ (pid->serial << 15)) * 2654435761u;
-    struct etf_pid *seen = &t->seen[(mixed >> 16) % SPANS_NAMES_ASKED];
-    if (p->node.len > 0 || (pid->id == 0 && pid->serial == 0) ||
-        t->n_names == SPANS_NAMES_AT_ONCE || (seen->id == pid->id && seen->serial == pid->serial))
-        return;
-    *seen = *pid;
-    t->names[t->n_names++] = *pid;
+    if (p->node.len == 0 && (pid->id != 0 || pid->serial != 0))
+        name_queue_add(&t->names, pid);
 }
 
 static void go_on(struct spans_session *t);
@@ -50,26 +45,12 @@ static void on_names(void *arg, const struct answer *answer)
 {
     struct spans_session *t = arg;
     struct error ignored = {0}; /* a process without a name is shown by its number */
-    t->names_asked = false;
+    t->names.asked = false;
     if (answer->err.code == ERR_NONE &&
         decode_names(take_name, t, answer->value, answer->len, &ignored) == 0)
         t->run->version++;
     go_on(t);
     session_changed(&t->s);
-}
-
-static void ask_names(struct spans_session *t)
-{
-    struct error ignored = {0};
-    if (t->n_names == 0 || t->names_asked)
-        return;
-    struct builder *b = builder_new();
-    build_list(b, t->n_names);
-    for (size_t i = 0; i < t->n_names; i++)
-        build_pid(b, t->s.port.node, &t->names[i]);
-    build_nil(b);
-    t->n_names = 0;
-    t->names_asked = session_ask(&t->s, QUESTION_NAMES, b, SPANS_ASK_MS, on_names, &ignored) == 0;
 }
 
 /* ---- Events */
@@ -100,7 +81,7 @@ static void ask_events(struct spans_session *t);
 static void done(struct spans_session *t)
 {
     struct spans_run *run = t->run; /* NULL: taken, after the end */
-    if (!run || !t->drained || t->names_asked || run->status.phase >= SESSION_VERIFYING)
+    if (!run || !t->drained || t->names.asked || run->status.phase >= SESSION_VERIFYING)
         return;
     spans_build(run->spans);
     run->version++;
@@ -109,7 +90,7 @@ static void done(struct spans_session *t)
 
 static void go_on(struct spans_session *t)
 {
-    ask_names(t);
+    name_queue_ask(&t->names, &t->s, SPANS_ASK_MS, on_names);
     if (t->drained)
         done(t);
 }

@@ -5,6 +5,7 @@
 
 #include "beamtop/trace/spans.h"
 #include "trace/log/decode.h"
+#include "trace/session/name_queue.h"
 #include "trace/session/preparation.h"
 
 #define SPANS_ASK_MS 15000u
@@ -12,8 +13,6 @@
 #define SPANS_MOST_CALLED 1000       /* of calls within them */
 #define SPANS_PARTICIPANTS 50        /* processes of one root */
 #define SPANS_SIDE_PARTICIPANTS 1000 /* of all roots of one process of another node */
-#define SPANS_NAMES_AT_ONCE 64
-#define SPANS_NAMES_ASKED 4096 /* pids remembered as asked for; a power of two */
 
 struct spans_session {
     struct session s;
@@ -29,10 +28,7 @@ struct spans_session {
     uint64_t asked_ns, armed_ns; /* when; 0: not yet */
     bool drained;                /* the node has no more events */
     size_t received;             /* events */
-    bool names_asked;
-    size_t n_names; /* waiting */
-    struct etf_pid names[SPANS_NAMES_AT_ONCE];
-    struct etf_pid seen[SPANS_NAMES_ASKED]; /* by hash; a collision is asked again */
+    struct name_queue names;
 };
 
 /* ---- spans_prepare.c */
