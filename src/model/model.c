@@ -13,6 +13,18 @@
 
 /* ---- answers */
 
+/* The answer that rates of the next one are worked out from. */
+static const void *before(const struct model *m, enum question question)
+{
+    return m->slots[question].gap ? NULL : model_answer(m, question);
+}
+
+static void all_gap(struct model *m)
+{
+    for (int q = 0; q < QUESTIONS; q++)
+        m->slots[q].gap = true;
+}
+
 /*
  * Nothing that was counted on one VM means anything on another. Behind a gap the samples that came
  * before the node's answer are the new
@@ -22,24 +34,22 @@ static void forget_vm(struct model *m)
     seen_forget(m->seen);
     seen_forget(m->seen_process);
     heaps_base_clear(&m->heaps_base);
-    if (!m->gap_since_node)
-        m->system_gap = m->apps_gap = m->threads_gap = m->msacc_gap = true;
+    if (!m->slots[QUESTION_NODE].gap)
+        all_gap(m);
 }
 
 static void take_node(struct model *m, void *next, const struct taking *t)
 {
-    const struct node_info *node = next, *before = model_node(m);
+    const struct node_info *node = next, *last = model_node(m);
     (void)t;
-    if (before && node->start_wall_us != before->start_wall_us)
+    if (last && node->start_wall_us != last->start_wall_us)
         forget_vm(m);
-    m->gap_since_node = false;
 }
 
 static void take_system(struct model *m, void *next, const struct taking *t)
 {
     (void)t;
-    rate_system(next, m->system_gap ? NULL : model_system(m), model_node(m));
-    m->system_gap = false;
+    rate_system(next, before(m, QUESTION_SYSTEM), model_node(m));
     history_push(&m->history, next, model_alloc(m));
 }
 
@@ -76,16 +86,16 @@ static void take_process(struct model *m, void *next, const struct taking *t)
 
 static void take_mailbox(struct model *m, void *next, const struct taking *t)
 {
-    const struct mailbox_detail *before = model_mailbox(m);
+    const struct mailbox_detail *last = model_mailbox(m);
     (void)t;
-    ((struct mailbox_detail *)next)->round = (before ? before->round : 0) + 1;
+    ((struct mailbox_detail *)next)->round = (last ? last->round : 0) + 1;
 }
 
 static void take_state(struct model *m, void *next, const struct taking *t)
 {
-    const struct state_detail *before = model_state(m);
+    const struct state_detail *last = model_state(m);
     (void)t;
-    ((struct state_detail *)next)->round = (before ? before->round : 0) + 1;
+    ((struct state_detail *)next)->round = (last ? last->round : 0) + 1;
 }
 
 static void take_apps(struct model *m, void *next, const struct taking *t)
@@ -93,23 +103,20 @@ static void take_apps(struct model *m, void *next, const struct taking *t)
     struct apps_detail *apps = next;
     const struct system_sample *system = model_system(m);
     (void)t;
-    rate_apps(apps, m->apps_gap ? NULL : model_apps(m), system ? system->reductions_per_s : NAN);
+    rate_apps(apps, before(m, QUESTION_APPS), system ? system->reductions_per_s : NAN);
     apps->own_share = own_share_of(m);
-    m->apps_gap = false;
 }
 
 static void take_threads(struct model *m, void *next, const struct taking *t)
 {
     (void)t;
-    rate_threads(next, m->threads_gap ? NULL : model_threads(m), model_system(m));
-    m->threads_gap = false;
+    rate_threads(next, before(m, QUESTION_THREADS), model_system(m));
 }
 
 static void take_msacc(struct model *m, void *next, const struct taking *t)
 {
     (void)t;
-    rate_msacc(next, m->msacc_gap ? NULL : model_msacc(m));
-    m->msacc_gap = false;
+    rate_msacc(next, before(m, QUESTION_MSACC));
 }
 
 static const struct {
@@ -153,6 +160,7 @@ int model_take(struct model *m, enum question question, const uint8_t *term, siz
     arena_reset(&slot->arenas[slot->current]);
     slot->current = !slot->current;
     slot->known = true;
+    slot->gap = false;
     return 0;
 }
 
@@ -223,7 +231,7 @@ void model_gap(struct model *m)
     ring_push(&m->process_reductions, NAN);
     seen_gap(m->seen);
     seen_gap(m->seen_process);
-    m->system_gap = m->apps_gap = m->threads_gap = m->msacc_gap = m->gap_since_node = true;
+    all_gap(m);
 }
 
 void model_set_link(struct model *m, enum link_state state, const char *text)

@@ -15,6 +15,7 @@ struct slot {
     void *values[2];
     int current;
     bool known;
+    bool gap; /* the node was away since the last answer, or is another VM */
 };
 
 /* The memory of the largest processes at the first look, by pid: growth is since then. */
@@ -39,8 +40,6 @@ struct model {
     const struct spans_run *spans;
     const struct findings_shown *findings;
     long utc_offset_s;
-    bool system_gap, apps_gap, threads_gap, msacc_gap; /* the next sample has none before it */
-    bool gap_since_node;                               /* since the last answer about the node */
 
     struct seen *seen;         /* rows of scans */
     struct seen *seen_process; /* the process of the details: asked at other moments */
