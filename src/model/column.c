@@ -260,20 +260,20 @@ static const struct {
     {"age", "age_s"},
 };
 
-static const struct proc_column *find_n(const char *key, size_t len)
+static const struct proc_column *find(struct slice key)
 {
     for (int i = 0; i < proc_columns_len; i++)
-        if (strlen(proc_columns[i].key) == len && memcmp(proc_columns[i].key, key, len) == 0)
+        if (slice_is(key, proc_columns[i].key))
             return &proc_columns[i];
     for (size_t i = 0; i < ARRAY_LEN(short_names); i++)
-        if (strlen(short_names[i].word) == len && memcmp(short_names[i].word, key, len) == 0)
-            return find_n(short_names[i].key, strlen(short_names[i].key));
+        if (slice_is(key, short_names[i].word))
+            return proc_column_find(short_names[i].key);
     return NULL;
 }
 
 const struct proc_column *proc_column_find(const char *key)
 {
-    return find_n(key, strlen(key));
+    return find(slice_of(key));
 }
 
 int proc_columns_default(const struct proc_column *out[COLUMNS_MAX])
@@ -285,14 +285,14 @@ int proc_columns_default(const struct proc_column *out[COLUMNS_MAX])
     return n;
 }
 
-static int unknown_column(const char *word, size_t len, struct error *err)
+static int unknown_column(struct slice word, struct error *err)
 {
     struct buf known;
     buf_init(&known, 0);
     for (int i = 0; i < proc_columns_len; i++)
         buf_printf(&known, "%s%s", i == 0 ? "" : ", ", proc_columns[i].key);
-    error_set(err, ERR_USAGE, "no column \"%.*s\": choose one of %s", (int)(len > 80 ? 80 : len),
-              word, buf_cstr(&known));
+    error_set(err, ERR_USAGE, "no column \"%.*s\": choose one of %s",
+              (int)(word.len > 80 ? 80 : word.len), word.s, buf_cstr(&known));
     buf_clear(&known);
     return ERR_USAGE;
 }
@@ -303,12 +303,13 @@ int proc_columns_parse(const char *list, const struct proc_column *out[COLUMNS_M
     *n = 0;
     for (const char *at = list;; at++) {
         at += strspn(at, " ");
-        size_t len = strcspn(at, ","), word = len;
-        while (word > 0 && at[word - 1] == ' ')
-            word--;
-        const struct proc_column *column = find_n(at, word);
+        size_t len = strcspn(at, ",");
+        struct slice word = {at, len};
+        while (word.len > 0 && at[word.len - 1] == ' ')
+            word.len--;
+        const struct proc_column *column = find(word);
         if (!column)
-            return unknown_column(at, word, err);
+            return unknown_column(word, err);
         if (*n >= COLUMNS_MAX)
             return error_set(err, ERR_USAGE, "at most %d columns can be shown", COLUMNS_MAX);
         out[(*n)++] = column;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "beamtop/base/attr.h"
+#include "beamtop/base/slice.h"
 
 #define MOST 200 /* bytes of a name before it is cut */
 
@@ -63,7 +64,7 @@ bool trace_history_command_has_values(const char *line)
     line += strspn(line, " :");
     size_t len = strcspn(line, " ");
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
-        if (strlen(words[i]) == len && memcmp(words[i], line, len) == 0)
+        if (slice_is((struct slice){line, len}, words[i]))
             return trace_history_has_values(line + len);
     return false;
 }

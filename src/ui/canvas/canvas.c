@@ -10,6 +10,7 @@
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/limits.h"
+#include "beamtop/base/slice.h"
 #include "beamtop/base/text.h"
 
 #define PRINTF_BYTES 1024 /* what canvas_printf makes at most; more columns than a row has */
@@ -112,9 +113,9 @@ static struct rect on_canvas(const struct canvas *c, struct rect r)
     return (struct rect){row0, column0, row1 - row0, column1 - column0};
 }
 
-static bool is_control_cluster(const char *s, size_t len)
+static bool is_control_cluster(struct slice s)
 {
-    return len > 0 && ((unsigned char)s[0] < 0x20 || s[0] == 0x7f);
+    return s.len > 0 && ((unsigned char)s.s[0] < 0x20 || s.s[0] == 0x7f);
 }
 
 /* Typography that has a likeness in ASCII. */
@@ -126,22 +127,21 @@ static const struct {
     {"◌", "o"}, {"‖", "="}, {"▶", ">"}, {"→", ">"}, {"←", "<"},
 };
 
-static const char *likeness(const char *s, size_t len)
+static const char *likeness(struct slice s)
 {
     for (size_t i = 0; i < sizeof likenesses / sizeof likenesses[0]; i++)
-        if (strlen(likenesses[i].mark) == len && memcmp(likenesses[i].mark, s, len) == 0)
+        if (slice_is(s, likenesses[i].mark))
             return likenesses[i].ascii;
     return "?";
 }
 
 /* What is shown for one cluster: the cluster, or its replacement. */
-static void shown_as(const struct canvas *c, const char **s, size_t *len, int *width, bool safe)
+static void shown_as(const struct canvas *c, struct slice *s, int *width, bool safe)
 {
-    bool plain = *len == 1 && (unsigned char)(*s)[0] < 0x80;
-    if (safe && (plain || (!c->ascii && *len < CANVAS_CELL_BYTES)) && !is_control_cluster(*s, *len))
+    bool plain = s->len == 1 && (unsigned char)s->s[0] < 0x80;
+    if (safe && (plain || (!c->ascii && s->len < CANVAS_CELL_BYTES)) && !is_control_cluster(*s))
         return;
-    *s = !c->ascii ? "\xef\xbf\xbd" : safe ? likeness(*s, *len) : "?";
-    *len = strlen(*s);
+    *s = slice_of(!c->ascii ? "\xef\xbf\xbd" : safe ? likeness(*s) : "?");
     *width = 1;
 }
 
@@ -159,21 +159,19 @@ int canvas_put(struct canvas *c, struct rect r, int row, int column, enum style 
     while (len > 0 && x < right) {
         int width = 1;
         bool safe = true;
-        size_t used = text_grapheme(s, len, &width, &safe);
-        const char *text = s;
-        size_t text_len = used;
-        s += used;
-        len -= used;
-        shown_as(c, &text, &text_len, &width, safe);
+        struct slice text = {s, text_grapheme(s, len, &width, &safe)};
+        s += text.len;
+        len -= text.len;
+        shown_as(c, &text, &width, safe);
         if (width == 0) {
             if (x > left && x > start)
-                join_previous(c, y, x - 1, text, text_len);
+                join_previous(c, y, x - 1, text.s, text.len);
             continue;
         }
         if (width == 2 && (x == left - 1 || x == right - 1))
             put_one(c, y, x == left - 1 ? left : x, " ", 1, 1, style);
         else if (x >= left)
-            put_one(c, y, x, text, text_len, width, style);
+            put_one(c, y, x, text.s, text.len, width, style);
         x += width;
     }
     return (x < right ? x : right) - start;

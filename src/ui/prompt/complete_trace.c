@@ -16,7 +16,6 @@ struct completing {
     struct assist *assist;
     enum syntax syntax; /* of a line that does not show it */
     const char *typed;  /* what is there of the word, NUL-terminated */
-    size_t len;
     struct expectation at;
     bool (*option)(size_t index, struct pattern_word *out);
     const char *behind; /* put behind a word that is the only one; "" */
@@ -25,7 +24,7 @@ struct completing {
 
 static void offer(struct completing *c, const char *word, const char *help)
 {
-    if (strncmp(word, c->typed, c->len) == 0)
+    if (slice_begins(slice_of(word), c->typed))
         completion_add(c->out, word, help);
 }
 
@@ -41,7 +40,7 @@ static void offer_words(struct completing *c, const struct pattern_word *words)
 static enum syntax spelling_of(const struct completing *c, struct slice module)
 {
     bool is_elixir = slice_begins(module, "Elixir.");
-    if (c->len == 0 && c->syntax == SYNTAX_AUTO && is_elixir)
+    if (*c->typed == '\0' && c->syntax == SYNTAX_AUTO && is_elixir)
         return SYNTAX_ELIXIR;
     return c->at.syntax;
 }
@@ -74,7 +73,7 @@ static bool functions_of(struct completing *c, const struct names_function **out
 static bool may_fit(const struct completing *c, struct slice name)
 {
     bool quoted = *c->typed == '\'' || *c->typed == '"';
-    return quoted || (name.len >= c->len && memcmp(name.s, c->typed, c->len) == 0);
+    return quoted || slice_begins(name, c->typed);
 }
 
 /* Names, or with their arities when one is typed in full and none goes on from it. */
@@ -94,7 +93,7 @@ static bool offer_functions(struct completing *c)
                 continue;
             buf_reset(&c->word);
             assist_spell_function(&c->word, c->at.syntax, f[i].name);
-            full = full && (strncmp(buf_cstr(&c->word), c->typed, c->len) != 0 ||
+            full = full && (!slice_begins(slice_of(buf_cstr(&c->word)), c->typed) ||
                             strcmp(buf_cstr(&c->word), c->typed) == 0);
             if (pass == 1)
                 buf_printf(&c->word, "/%d", f[i].arity);
@@ -214,7 +213,7 @@ static bool offer_who(struct completing *c)
 {
     static const char prefix[] = "app:";
     const struct slice *names;
-    bool app = strncmp(c->typed, prefix, strlen(prefix)) == 0;
+    bool app = slice_begins(slice_of(c->typed), prefix);
     if (!assist_who(c->assist))
         return false;
     const struct names *known = assist_names(c->assist);
@@ -224,12 +223,11 @@ static bool offer_who(struct completing *c)
 }
 
 /* A kind that is typed in full is not offered any more. */
-static bool offer_values(struct completing *c, const char *option, size_t len)
+static bool offer_values(struct completing *c, struct slice option)
 {
-    static const char procs[] = "--procs";
-    bool is_procs = len == strlen(procs) && memcmp(option, procs, len) == 0;
+    bool is_procs = slice_is(option, "--procs");
     for (size_t i = 0; i < ARRAY_LEN(values); i++)
-        if (strlen(values[i].option) == len && memcmp(values[i].option, option, len) == 0 &&
+        if (slice_is(option, values[i].option) &&
             !(is_procs && strcmp(values[i].word, c->typed) == 0))
             offer(c, values[i].word, values[i].help);
     return !is_procs || offer_who(c);
@@ -244,12 +242,11 @@ static bool is_blank(char c)
  * Where the word begins that is typed as an option, or as the value of `*option`; SIZE_MAX when
  * the point is in
  * the pattern. */
-static size_t option_word(const char *typed, size_t len, const char **option, size_t *option_len)
+static size_t option_word(const char *typed, size_t len, struct slice *option)
 {
     size_t from = len, before, end = trace_request_pattern_end(typed);
     while (from > 0 && !is_blank(typed[from - 1]))
         from--;
-    *option_len = 0;
     if (from > 0 && strncmp(typed + from, "--", 2) == 0 && (end <= from || !typed[from + 2]))
         return from;
     if (from <= end || end == len)
@@ -261,8 +258,7 @@ static size_t option_word(const char *typed, size_t len, const char **option, si
         begin--;
     if (begin < end || strncmp(typed + begin, "--", 2) != 0)
         return SIZE_MAX;
-    *option = typed + begin;
-    *option_len = before - begin;
+    *option = (struct slice){typed + begin, before - begin};
     for (size_t i = from; i < len; i++)
         if (typed[i] == ',')
             from = i + 1;
@@ -297,8 +293,8 @@ static bool finish(struct completing *c, size_t point, bool known)
 static bool complete_line(struct completing c, const char *line, size_t point)
 {
     char *typed = alloc_strndup(line, point);
-    const char *option = NULL;
-    size_t option_len = 0, from = option_word(typed, point, &option, &option_len);
+    struct slice option = {0};
+    size_t from = option_word(typed, point, &option);
     bool known = true;
     buf_init(&c.word, 0);
     if (from == SIZE_MAX)
@@ -306,11 +302,10 @@ static bool complete_line(struct completing c, const char *line, size_t point)
     else
         c.at.from = from;
     c.typed = typed + c.at.from;
-    c.len = point - c.at.from;
     if (from == SIZE_MAX)
         known = complete_pattern(&c);
-    else if (option_len > 0)
-        known = offer_values(&c, option, option_len);
+    else if (option.len > 0)
+        known = offer_values(&c, option);
     else
         offer_options(&c);
     known = finish(&c, point, known);
@@ -373,7 +368,6 @@ bool complete_calls(struct completion *out, struct assist *a, enum syntax syntax
     buf_init(&c.word, 0);
     pattern_expect(typed, point, &c.at);
     c.typed = typed + c.at.from;
-    c.len = point - c.at.from;
     bool known = finish(&c, point, complete_function(&c));
     free(typed);
     return known;
