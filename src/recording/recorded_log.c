@@ -370,6 +370,5 @@ int recorded_log_to(struct recorded_log *l, struct recording *r, int64_t tick, s
         snprintf(trace_log_state_edit(l->log)->note, sizeof trace_log_state(l->log)->note,
                  "its events are of an older format: beamtop 0.1.0 shows them here, "
                  "`beamtop trace FILE` prints them");
-    trace_log_touch(l->log);
     return rc;
 }

@@ -131,9 +131,8 @@ size_t trace_log_len(const struct trace_log *l);
 const struct trace_event *trace_log_at(const struct trace_log *l,
                                        size_t index); /* 0: the oldest kept */
 const struct trace_event *trace_log_find(const struct trace_log *l,
-                                         uint64_t id);    /* NULL: dropped */
-uint64_t trace_log_dropped(const struct trace_log *l);    /* events that the ring has let go */
-uint64_t trace_log_generation(const struct trace_log *l); /* grows with every change */
+                                         uint64_t id); /* NULL: dropped */
+uint64_t trace_log_dropped(const struct trace_log *l); /* events that the ring has let go */
 
 struct trace_state {
     struct session_status status;
@@ -178,7 +177,6 @@ struct trace_event *trace_log_add(struct trace_log *l, const struct trace_event 
 void trace_log_finish(struct trace_log *l, uint64_t id, enum event_outcome outcome,
                       struct slice class, const struct kept_term *result, int64_t mono_ns);
 void trace_log_name(struct trace_log *l, const struct etf_pid *pid, struct slice name);
-void trace_log_touch(struct trace_log *l);
 
 /* A time in which the one process did not run, or several short ones at the same function. */
 struct off_cpu {

@@ -31,7 +31,7 @@ struct trace_log {
     struct entry **ring;
     size_t most_events, most_bytes;
     size_t first, len, bytes;
-    uint64_t dropped, generation;
+    uint64_t dropped;
     uint64_t calls;      /* since the last EVENT_LOST */
     struct entry *by_id; /* those with an id */
     struct trace_pattern_info patterns[LIMIT_TRACE_PATTERNS];
@@ -119,16 +119,6 @@ const struct trace_event *trace_log_find(const struct trace_log *l, uint64_t id)
 uint64_t trace_log_dropped(const struct trace_log *l)
 {
     return l->dropped;
-}
-
-uint64_t trace_log_generation(const struct trace_log *l)
-{
-    return l->generation;
-}
-
-void trace_log_touch(struct trace_log *l)
-{
-    l->generation++;
 }
 
 static void drop_oldest(struct trace_log *l)
@@ -234,7 +224,6 @@ void trace_log_name(struct trace_log *l, const struct etf_pid *pid, struct slice
             e->kind != EVENT_LOST)
             e->name = n->name;
     }
-    trace_log_touch(l);
 }
 
 /* ---- Adding */
@@ -286,7 +275,6 @@ struct trace_event *trace_log_add(struct trace_log *l, const struct trace_event 
         HASH_ADD(hh, l->by_id, event.id, sizeof entry->event.id, entry);
     count_added(l, e);
     shed(l, 1);
-    trace_log_touch(l);
     return e;
 }
 
@@ -311,7 +299,6 @@ void trace_log_finish(struct trace_log *l, uint64_t id, enum event_outcome outco
     l->bytes += bytes;
     if (l->ring[l->first] != entry) /* what was just finished stays */
         shed(l, 1);
-    trace_log_touch(l);
 }
 
 /* ---- State, patterns, functions */
@@ -363,7 +350,6 @@ struct trace_pattern_info *trace_log_add_pattern(struct trace_log *l, const stru
     assert(l->n_patterns < LIMIT_TRACE_PATTERNS);
     struct trace_pattern_info *info = &l->patterns[l->n_patterns++];
     info->pattern = p;
-    trace_log_touch(l);
     return info;
 }
 
@@ -394,5 +380,4 @@ void trace_log_set_functions(struct trace_log *l, const struct trace_function *f
     l->functions = functions;
     l->function_names = names;
     l->n_functions = n;
-    trace_log_touch(l);
 }

@@ -55,8 +55,6 @@ uint64_t session_now(const struct session *s)
 
 void session_changed(struct session *s)
 {
-    if (s->kind->touch)
-        s->kind->touch(s);
     if (!s->quiet && s->handlers.on_change)
         s->handlers.on_change(s->arg);
 }

@@ -16,7 +16,6 @@
 struct session_kind {
     enum question question;             /* whose process on the node is addressed */
     bool control_word;                  /* it sets the trace control word */
-    void (*touch)(struct session *s);   /* before on_change; may be NULL */
     void (*proceed)(struct session *s); /* cheap, or confirmed */
     void (*close)(struct session *s);   /* asked to stop while nothing runs */
     void (*stop)(struct session *s);    /* something is set, or about to be */

@@ -259,14 +259,8 @@ static void free_trace(struct session *s)
     buf_clear(&t->held);
 }
 
-static void touch(struct session *s)
-{
-    trace_log_touch(((struct trace_session *)s)->log);
-}
-
 static const struct session_kind trace_kind = {.question = QUESTION_TRACE,
                                                .control_word = true,
-                                               .touch = touch,
                                                .proceed = proceed,
                                                .close = over_unarmed,
                                                .stop = trace_stop,
