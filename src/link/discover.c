@@ -17,9 +17,6 @@
 struct discover {
     uv_loop_t *loop;
     uv_work_t work;
-    struct epmd_query *query;
-    bool working;
-    bool cancelled;
     char proc_root[4096];
     char this_host[LIMIT_NODE_NAME_BYTES + 1];
     uint16_t epmd_port;
@@ -161,7 +158,6 @@ static void on_names(void *arg, const struct epmd_answer *a)
 {
     struct discover *d = arg;
     struct discover_list list;
-    d->query = NULL;
     d->list.epmd_asked = true;
     d->list.epmd = a->failure;
     const struct discover_options o = {.proc_root = d->proc_root, .this_host = d->this_host};
@@ -184,27 +180,22 @@ static void after_scan(uv_work_t *work, int status)
 {
     struct discover *d = work->data;
     struct sockaddr_in sa = {.sin_family = AF_INET, .sin_port = htons(d->epmd_port)};
+    struct epmd_query *query;
     struct error err = {0};
     (void)status;
-    d->working = false;
-    if (d->cancelled) {
-        discover_free(d);
-        return;
-    }
     sa.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (epmd_ask(&d->query, d->loop, (const struct sockaddr *)&sa, NULL, d->timeout_ms, on_names, d,
+    if (epmd_ask(&query, d->loop, (const struct sockaddr *)&sa, NULL, d->timeout_ms, on_names, d,
                  &err) != 0) {
         struct epmd_answer none = {.failure = EPMD_UNREACHABLE};
         on_names(d, &none);
     }
 }
 
-int discover_start(struct discover **out, uv_loop_t *loop, const struct discover_options *o,
+int discover_start(uv_loop_t *loop, const struct discover_options *o,
                    void (*done)(void *arg, struct discover_list *list), void *arg,
                    struct error *err)
 {
     struct discover *d = alloc_zero(1, sizeof *d);
-    *out = NULL;
     d->loop = loop;
     d->done = done;
     d->arg = arg;
@@ -216,22 +207,10 @@ int discover_start(struct discover **out, uv_loop_t *loop, const struct discover
     else if (gethostname(d->this_host, sizeof d->this_host - 1) != 0)
         snprintf(d->this_host, sizeof d->this_host, "localhost");
     d->work.data = d;
-    d->working = true;
     int rc = uv_queue_work(loop, &d->work, run_scan, after_scan);
     if (rc != 0) {
         free(d);
         return error_set(err, ERR_SYSTEM, "no worker to look for VMs: %s", uv_strerror(rc));
     }
-    *out = d;
     return 0;
-}
-
-void discover_cancel(struct discover *d)
-{
-    if (!d)
-        return;
-    d->cancelled = true;
-    epmd_cancel(d->query);
-    if (!d->working)
-        discover_free(d);
 }

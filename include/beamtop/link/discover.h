@@ -77,12 +77,9 @@ void discover_join(struct discover_list *list, const struct epmd_name *names, si
                    const struct discover_options *o);
 void discover_clear(struct discover_list *list); /* wipes the cookies */
 
-struct discover;
-
 /* Both parts, from the loop. `done` is called once and owns the list (discover_clear it). */
-int discover_start(struct discover **out, uv_loop_t *loop, const struct discover_options *o,
+int discover_start(uv_loop_t *loop, const struct discover_options *o,
                    void (*done)(void *arg, struct discover_list *list), void *arg,
                    struct error *err);
-void discover_cancel(struct discover *d); /* NULL is fine */
 
 #endif

@@ -22,7 +22,6 @@ int nodes_find(struct discover_list *out, const struct cli_options *o, const str
                struct error *err)
 {
     uv_loop_t loop;
-    struct discover *d = NULL;
     struct discover_options options = {.timeout_ms = 1000};
     struct finding f = {.out = out};
     *out = (struct discover_list){0};
@@ -30,7 +29,7 @@ int nodes_find(struct discover_list *out, const struct cli_options *o, const str
     if (rc != 0)
         return rc;
     uv_loop_init(&loop);
-    rc = discover_start(&d, &loop, &options, on_done, &f, err);
+    rc = discover_start(&loop, &options, on_done, &f, err);
     if (rc == 0)
         uv_run(&loop, UV_RUN_DEFAULT);
     uv_loop_close(&loop);
