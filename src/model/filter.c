@@ -219,11 +219,6 @@ bool filter_is_on(const struct filter *f)
     return f->regex != NULL;
 }
 
-const char *filter_expression(const struct filter *f)
-{
-    return f->expression;
-}
-
 struct regex *filter_regex(const struct filter *f)
 {
     return f->regex;
@@ -346,11 +341,6 @@ size_t filter_labels(const struct filter *f)
 bool filter_is_full(const struct filter *f)
 {
     return f->full;
-}
-
-bool filter_gave_up(const struct filter *f)
-{
-    return f->gave_up;
 }
 
 const char *filter_trouble(struct filter *f)

@@ -296,12 +296,6 @@ struct stacks_child *stacks_heavy_children(const struct stacks *s, uint32_t inde
     return children;
 }
 
-struct stacks_child *stacks_children(const struct stacks *s, uint32_t index, size_t *n)
-{
-    struct stacks_rest rest;
-    return stacks_heavy_children(s, index, 0, n, &rest);
-}
-
 struct walk {
     const struct stacks *s;
     double least;

@@ -19,6 +19,7 @@ struct play {
     size_t windows;
     uint64_t now;
     bool window_asked, close_asked, over;
+    bool time, memory; /* as it was opened */
 };
 
 /* ---- The port: no questions are answered from within, and none come after the end */
@@ -107,12 +108,12 @@ static void step(struct play *p, char what, const char *text, size_t len)
 
 /* ---- What must hold */
 
-static void check_window(const struct calls_window *w, const struct calls_options *o)
+static void check_window(const struct calls_window *w, const struct play *p)
 {
     FUZZ_REQUIRE(w->n_rows == 0 || w->rows);
     FUZZ_REQUIRE(memchr(w->timed_why, '\0', sizeof w->timed_why) != NULL);
     FUZZ_REQUIRE(w->timed || (!w->has_time && !w->has_memory));
-    FUZZ_REQUIRE((!w->has_time || o->time) && (!w->has_memory || o->memory));
+    FUZZ_REQUIRE((!w->has_time || p->time) && (!w->has_memory || p->memory));
     for (size_t i = 0; i < w->n_rows; i++)
         FUZZ_REQUIRE(w->rows[i].module.len > 0 && w->rows[i].function.s);
 }
@@ -121,7 +122,7 @@ static void on_window(void *arg, const struct calls_window *window)
 {
     struct play *p = arg;
     struct error err = {0};
-    check_window(window, calls_session_options(p->s));
+    check_window(window, p);
     FUZZ_REQUIRE(window->number == ++p->windows);
     for (size_t i = 0; i < FORMATS; i++)
         FUZZ_REQUIRE(calls_sink_window(p->sinks[i], window, &err) == 0);
@@ -166,8 +167,8 @@ static bool open_play(struct play *p, size_t *sums, const char *line, size_t len
     struct error err = {0};
     if (patterns)
         *patterns = '\0';
-    o.time = strchr(text, 'T') != NULL;
-    o.memory = strchr(text, 'M') != NULL;
+    p->time = o.time = strchr(text, 'T') != NULL;
+    p->memory = o.memory = strchr(text, 'M') != NULL;
     o.force = strchr(text, 'F') != NULL;
     o.syntax = strchr(text, 'E') ? SYNTAX_ELIXIR : SYNTAX_ERLANG;
     if (patterns)

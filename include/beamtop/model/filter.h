@@ -52,7 +52,6 @@ int filter_set(struct filter *f, const char *expression, size_t *error_offset, s
 /* Whether an expression without a prefix looks at current functions: the node is small enough. */
 void filter_set_calls(struct filter *f, bool yes);
 bool filter_is_on(const struct filter *f);
-const char *filter_expression(const struct filter *f); /* the one in force, as it was given */
 /* To mark what matches, by steps of the caller's (regex_allow); until filter_set(). NULL: off. */
 struct regex *filter_regex(const struct filter *f);
 
@@ -62,8 +61,8 @@ int filter_take(struct filter *f, const uint8_t *scan, size_t len, struct error 
 const struct filter_maps *filter_maps(const struct filter *f); /* NULL while off */
 size_t filter_labels(const struct filter *f);
 bool filter_is_full(const struct filter *f); /* more names than LIMIT_FILTER_LABELS: some unseen */
-bool filter_gave_up(const struct filter *f); /* a match ran into its limits */
-/* The same in words, also of steps of the caller's, once for each expression; else NULL. */
+/* A match ran into its limits, also in steps of the caller's: in words, once for each expression;
+ * else NULL. */
 const char *filter_trouble(struct filter *f);
 uint64_t filter_steps(const struct filter *f); /* taken by the expression in force (regex_steps) */
 

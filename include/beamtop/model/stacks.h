@@ -59,15 +59,13 @@ struct stacks_child {
     uint32_t index;
     const struct stacks_node *node;
 };
-/* Owned by the caller, the heaviest first, then the oldest; *n of them, NULL where there are none.
- */
-struct stacks_child *stacks_children(const struct stacks *s, uint32_t index, size_t *n);
 /* Children that are left out: how many, their weight. */
 struct stacks_rest {
     uint32_t n;
     double total;
 };
-/* Those of a weight of `least` or more. */
+/* Those of a weight of `least` or more, owned by the caller, the heaviest first, then the oldest;
+ * *n of them, NULL where there are none. */
 struct stacks_child *stacks_heavy_children(const struct stacks *s, uint32_t index, double least,
                                            size_t *n, struct stacks_rest *rest);
 

@@ -39,7 +39,6 @@ int calls_open(struct session **out, const struct calls_options *options,
 /* ---- Of a session that calls_open() has opened; session_stop() delivers its open window */
 
 const struct calls_state *calls_session_state(const struct session *s);
-const struct calls_options *calls_session_options(const struct session *s);
 bool calls_session_counts(const struct session *s); /* a window is open */
 /* As much time lies between windows as they take: other questions to the node can wait. */
 bool calls_session_leaves_time(const struct session *s);

@@ -20,7 +20,6 @@
 
 enum syntax { SYNTAX_AUTO, SYNTAX_ERLANG, SYNTAX_ELIXIR };
 int syntax_parse(const char *word, enum syntax *out); /* "auto", "erlang", "elixir"; 0 or -1 */
-const char *syntax_name(enum syntax s);
 
 /* Terms, patterns and guard expressions are one kind of tree. */
 enum node_kind {

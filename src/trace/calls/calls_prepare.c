@@ -254,8 +254,3 @@ const struct calls_state *calls_session_state(const struct session *base)
 {
     return &((const struct calls_session *)base)->state;
 }
-
-const struct calls_options *calls_session_options(const struct session *base)
-{
-    return &((const struct calls_session *)base)->options;
-}

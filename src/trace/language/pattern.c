@@ -22,11 +22,6 @@ int syntax_parse(const char *word, enum syntax *out)
     return -1;
 }
 
-const char *syntax_name(enum syntax s)
-{
-    return syntax_names[s];
-}
-
 static void set_offset(size_t *offset, size_t at)
 {
     if (offset)

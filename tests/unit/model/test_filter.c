@@ -185,7 +185,6 @@ static void test_a_bad_expression_leaves_the_last_one(void **state)
     set(f, "name=shop");
     assert_int_equal(filter_set(f, "name=shop(", &offset, &err), ERR_USAGE);
     assert_int_equal(offset, 10);
-    assert_string_equal(filter_expression(f), "name=shop");
     assert_string_equal(matching(f, text, sizeof text), "name: shop_cart; ");
     assert_int_equal(filter_maps(f)->seq, 1);
     filter_free(f);
@@ -318,8 +317,7 @@ static void test_too_expensive_is_refused(void **state)
         assert_int_equal(filter_set(f, too_expensive[i], &offset, &err), ERR_LIMIT);
         assert_non_null(strstr(err.text, "filter too expensive"));
         assert_int_equal(offset, 0);
-        assert_string_equal(filter_expression(f), "0000017.*zy"); /* the last good one stays */
-        assert_string_equal(matching(f, text, sizeof text), before);
+        assert_string_equal(matching(f, text, sizeof text), before); /* the last good one stays */
         assert_null(filter_trouble(f));
     }
     filter_free(f);
@@ -334,7 +332,6 @@ static void test_too_expensive_later(void **state)
         set(f, too_expensive[i]);
         assert_null(filter_trouble(f));
         take_long_names(f, 2);
-        assert_true(filter_gave_up(f));
         assert_non_null(filter_trouble(f));
         assert_null(filter_trouble(f));
         filter_free(f);
@@ -351,7 +348,7 @@ static void test_usual_is_not_too_expensive(void **state)
     for (size_t i = 0; i < ARRAY_LEN(usual); i++) {
         print_message("%s\n", usual[i]);
         set(f, usual[i]);
-        assert_false(filter_gave_up(f));
+        assert_null(filter_trouble(f));
     }
     filter_free(f);
 }

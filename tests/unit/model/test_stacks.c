@@ -46,7 +46,8 @@ static void add(struct stacks *s, const char *letters, double weight)
 static void put_tree(struct buf *out, const struct stacks *s, uint32_t index)
 {
     size_t n;
-    struct stacks_child *children = stacks_children(s, index, &n);
+    struct stacks_rest rest;
+    struct stacks_child *children = stacks_heavy_children(s, index, 0, &n, &rest);
     for (size_t i = 0; i < n; i++) {
         const struct stacks_node *node = children[i].node;
         assert_int_equal(node->parent, index);
@@ -148,13 +149,14 @@ static void test_no_frames(void **state)
 {
     (void)state;
     struct stacks *s = stacks_new();
+    struct stacks_rest rest;
     size_t n;
     stacks_add(s, NULL, 0, 3);
     assert_int_equal(stacks_nodes(s), 1);
     assert_true(stacks_node(s, 0)->self == 3 && stacks_node(s, 0)->total == 3);
     assert_int_equal(stacks_node(s, 0)->frame, STACKS_NO_FRAME);
     assert_null(stacks_frame_at(s, STACKS_NO_FRAME));
-    assert_null(stacks_children(s, 0, &n));
+    assert_null(stacks_heavy_children(s, 0, 0, &n, &rest));
     assert_int_equal(n, 0);
     struct stacks *inverted = stacks_inverted(s);
     assert_true(stacks_node(inverted, 0)->self == 3);

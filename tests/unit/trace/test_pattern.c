@@ -151,7 +151,7 @@ static void test_library(void **state)
             if (patterns_parse(&p, &n, text, strlen(text), SYNTAX_AUTO, &offset, &err) != 0)
                 fail_msg("%s: refused at %zu: %s", text, offset, err.text);
             if (p[0]->kind == PATTERN_CALL && p[0]->syntax != (enum syntax)syntax)
-                fail_msg("%s: taken for %s", text, syntax_name(p[0]->syntax));
+                fail_msg("%s: taken for syntax %d", text, (int)p[0]->syntax);
             patterns_free(p, n);
         }
     }
