@@ -160,6 +160,7 @@ tests() ->
      {"a call that was taken, and never asked, is asked again", fun taken_test/2},
      {"300,000 tables are counted", fun tables_test/2},
      {"leaders are the node's longest message queues, largest and busiest processes", fun leaders_test/2},
+     {"leaders are looked for among all, however long a signal takes", fun leaders_go_on_test/2},
      {"mistakes, deadlines and heap limits are answered", fun failure_test/2},
      {"an answer counts all that it did", fun counted_test/2},
      {"microstate accounting that was switched off is on again", fun msacc_is_set_again_test/2},
@@ -818,6 +819,25 @@ leaders_test({Node, _}, Keeper) ->
 
 %% Of several answers: in the time of one the node may have had no processor to work with, or not
 %% have come to look at all its processes.
+%% On one scheduler that many want a signal takes its turn: a hundred are more than an answer has time
+%% for. The next one goes on with others.
+leaders_go_on_test({Node, _}, Keeper) ->
+    Pids = evaluate(Node,
+        "erlang:system_flag(schedulers_online, 1),"
+        " [spawn(fun() -> (fun F() -> lists:seq(1, 1000), F() end)() end) || _ <- lists:seq(1, 25)]"
+        " ++ [spawn(fun() -> receive stop -> ok end end) || _ <- lists:seq(1, 300)].", []),
+    try
+        wait(fun() ->
+            {ok, _, {leaders, _, #{binaries := #{looked_at := Looked}}, _}} =
+                ask(Keeper, leaders, {in, leaders, #{most => 5}}, ?LONG_MS),
+            Looked > 250
+        end, 400)
+    after
+        evaluate(Node, "[exit(P, kill) || P <- Pids],"
+                       " erlang:system_flag(schedulers_online, erlang:system_info(schedulers)).",
+                 [{'Pids', Pids}])
+    end.
+
 leaders_are(Keeper, {Idle, Large, Holder, Busy, _, Asleep, _, Lates}) ->
     Ask = fun() ->
         {ok, {Us, _}, {leaders, Mono, Facts, Leaders}} =

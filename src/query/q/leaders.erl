@@ -230,11 +230,18 @@ end,
     Workers = PidsOf(Busy),
     Callers = PidsOf(Busiest(Watched, Done, Sampled)),
     Gcs = Collections(Workers),
-    {These, LookedTo} = Turn(All, Total, maps:get(looked_to, State), Signals),
+    Place = maps:get(looked_to, State),
+    {These, NextPlace} = Turn(All, Total, Place, Signals),
     Again = lists:usort(PidsOf(maps:get(memory, State)) ++ PidsOf(maps:get(binary, State))
                         ++ PidsOf(Queues) ++ Workers),
-    {Memory, Binary, Looked} =
-        Look(Again ++ (These -- Again), Ms() + SweepMs, {[], [], 0}),
+    New = These -- Again,
+    {Memory, Binary, Looked} = Look(Again ++ New, Ms() + SweepMs, {[], [], 0}),
+    %% Where a signal takes long the time is over before: the next answer goes on from there.
+    LookedNew = max(0, Looked - length(Again)),
+    LookedTo = case LookedNew >= length(New) of
+        true -> NextPlace;
+        false -> LookedNew + case Place < Total of true -> Place; false -> 0 end
+    end,
     InRound = case State of #{looked_to := 0} -> Looked; #{looked := L} -> min(Total,
         L + Looked) end,
     Rest_ = max(0, WaitMs - (Now() - Busy0Ns) div 1000000),
