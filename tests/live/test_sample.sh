@@ -245,6 +245,7 @@ knows_a_scheduler_from_its_process() {
         if jq -e '.samples >= 50' "$work/out" >/dev/null; then break; fi
     done
     # What is in the scheduler is its own, and the process has no more than its native function took.
+    # shellcheck disable=SC2016 # a name of jq
     holds '.[0] | ([.functions[] | {(.function): .total_share}] | add) as $share | .samples >= 10
         and $share.erts_schedule > 0.1
         and ([.classes[] | select(.class == "scheduler") | .share][0] >= $share.erts_schedule)

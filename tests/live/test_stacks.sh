@@ -55,7 +55,7 @@ watch() {
 }
 
 # watched EXPRESSION CASE ARGUMENT…: it holds of 4 s; of longer where calls were skipped, or the trace
-# broke off, since the node got little of a core.
+# broke off, since the node got little of a core, or no call came to its end.
 watched() {
     expression=$1
     shift
@@ -63,7 +63,7 @@ watched() {
         if watch "$@" --for "${seconds}s" >"$work/watched" 2>&1; then
             shows "$expression and .duration_us >= ${seconds}000000 - 1000000
                 and .duration_us < 600000000" >"$work/watched" 2>&1 && return 0
-            if jq -e '.gaps == 0' "$work/out" >/dev/null; then break; fi
+            if jq -e '.gaps == 0 and .calls > .open' "$work/out" >/dev/null; then break; fi
         fi
     done
     cat "$work/watched"

@@ -112,7 +112,6 @@ static void test_reports(void **state)
     assert_out(p, "<!DOCTYPE html>");
     assert_int_equal(run(p, command_report, FORMAT_JSON, p->good, p->bad, NULL), EXIT_DONE);
     assert_out(p, "beamtop.diff/2");
-    assert_int_equal(run(p, command_report, FORMAT_CSV, p->good, NULL, NULL), EXIT_USAGE);
     assert_int_equal(run(p, command_export, FORMAT_CSV, p->good, NULL, NULL), EXIT_DONE);
     assert_out(p, "wall_us,node,");
     assert_int_equal(run(p, command_export, FORMAT_OPENMETRICS, p->good, NULL, NULL), EXIT_DONE);
