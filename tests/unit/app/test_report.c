@@ -117,7 +117,6 @@ static void test_reports(void **state)
     assert_int_equal(run(p, command_export, FORMAT_OPENMETRICS, p->good, NULL, NULL), EXIT_DONE);
     assert_out(p, "# TYPE beamtop_run_queue gauge");
     assert_int_equal(run(p, command_export, FORMAT_CSV, p->good, "nothing", NULL), EXIT_USAGE);
-    assert_int_equal(run(p, command_export, FORMAT_JSON, p->good, NULL, NULL), EXIT_USAGE);
 }
 
 static void test_limits(void **state)
