@@ -275,6 +275,51 @@ static void test_hints_of_views(void **state)
     model_free(m);
 }
 
+/* What others have set is not cleared: the key says whose it is and what clears it. */
+static void test_tracing_of_others(void **state)
+{
+    static const struct {
+        enum world world;
+        int row;
+        const char *says; /* NULL: it is this program's */
+    } rows[] = {
+        {WORLD_BUSY, 0, NULL},
+        {WORLD_BUSY, 1,
+         "session: set by session profiler \uFFFD[31m\uFFFD会話, and beamtop clears only its own. "
+         "Stop "
+         "it there: trace:session_destroy/1"},
+        {WORLD_ANOTHERS, 0,
+         "control word: set by another beamtop, and beamtop clears only its own. Stop it there; a "
+         "recorder: beamtop record stop"},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct error err = {0};
+        struct want want = {0};
+        struct screen_request r;
+        struct model *m = world_new(rows[i].world);
+        struct screen *s = screen_new("armed", &err);
+        struct tty_cursor cursor;
+        struct canvas c;
+        canvas_init(&c, 24, 80, false);
+        screen_want(s, &want);
+        world_answer(m, rows[i].world, &want, 1);
+        screen_update(s);
+        screen_draw(s, m, &c, &cursor);
+        for (int down = 0; down < rows[i].row; down++)
+            (void)screen_act(s, m, ACTION_DOWN, "", &err);
+        int status = screen_act(s, m, ACTION_STOP, "", &err);
+        assert_int_equal(status < 0, rows[i].says != NULL);
+        if (rows[i].says)
+            assert_string_equal(err.text, rows[i].says);
+        else
+            assert_true(screen_take_request(s, &r) && r.action == ACTION_ARMED_STOP);
+        screen_free(s);
+        model_free(m);
+        canvas_clear(&c);
+    }
+}
+
 /* Where nothing runs, it says which view has something to stop, by the keys that are bound. */
 static void test_what_is_stopped_elsewhere(void **state)
 {
@@ -365,6 +410,7 @@ int main(void)
         cmocka_unit_test(test_keys_of_other_views),
         cmocka_unit_test(test_hints_of_views),
         cmocka_unit_test(test_what_is_stopped_elsewhere),
+        cmocka_unit_test(test_tracing_of_others),
         cmocka_unit_test(test_views_without_processes),
     };
     return cmocka_run_group_tests_name("help", tests, NULL, NULL);

@@ -227,7 +227,7 @@ sees_another() {
     tm_type a
     tm_wait ' beamtop ' && tm_has_not ' ours ' || return 1
     tm_type x
-    tm_wait 'another beamtop: stop the trace there' && is_running "$other"
+    tm_wait 'beamtop clears only its own' && is_running "$other"
 }
 
 survives_being_suspended() {

@@ -166,9 +166,12 @@ struct view_ops {
     unsigned opens;   /* 1u << enum link_kind: Enter on such a link, anywhere, opens this view */
     enum action stop; /* ends what this view runs; 0: it runs nothing */
     bool (*runs)(const struct model *model); /* it has not ended; with `stop` */
-    enum action shown_by;                    /* goes here too, beside `view`; 0: none does */
-    bool no_processes; /* neither its rows nor what it is opened on are processes */
-    bool own_facts;    /* about this program, not the node: never stale */
+    /* ERR_REFUSED: another program has set what the row of that identity shows; err says whose it
+       is, and what to do. NULL: others set nothing here. */
+    int (*of_others)(const struct model *model, uint64_t row, struct error *err);
+    enum action shown_by; /* goes here too, beside `view`; 0: none does */
+    bool no_processes;    /* neither its rows nor what it is opened on are processes */
+    bool own_facts;       /* about this program, not the node: never stale */
     bool
         filters_on_target; /* the filter is part of the question; else the table drops rows by it */
     bool filters_page;     /* documents: it leaves out what page->match does not match */

@@ -206,9 +206,13 @@ static int nothing_to_stop(struct act *a)
 static int act_stop(struct act *a, int n)
 {
     (void)n;
-    if (!a->e->ops->stop)
+    const struct view_ops *ops = a->e->ops;
+    bool runs = view_runs(ops, a->m);
+    if (!runs && ops->of_others && ops->of_others(a->m, a->e->table.cursor_id, a->err) < 0)
+        return a->err->code;
+    if (!ops->stop)
         return nothing_to_stop(a);
-    screen_ask_action(a->s, a->e->ops->stop);
+    screen_ask_action(a->s, ops->stop);
     return 1;
 }
 

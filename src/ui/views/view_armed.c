@@ -11,6 +11,8 @@
 #include "beamtop/trace/log.h"
 #include "beamtop/trace/spans_run.h"
 
+#define OWNER_COLUMNS 60 /* of its name in a message */
+
 enum { WHAT, WHERE, WHOSE, SESSION, TRACER, DETAILS };
 
 static const struct view_column armed_columns[] = {
@@ -99,16 +101,21 @@ static uint64_t identity_of(const struct armed_row *r)
     return id * 31 + (uint64_t)r->kind + 1;
 }
 
+static struct slice kind_of(const struct armed_row *r)
+{
+    if (r->kind == ARMED_CONTROL_WORD)
+        return (struct slice){"control word", 12};
+    if (r->kind == ARMED_SYSTEM_TRACER)
+        return (struct slice){"system tracer", 13};
+    return r->what;
+}
+
 static void add_row(struct view_page *page, const struct armed_row *r, bool own, bool name_pid)
 {
     struct view_row *row = page_row(page);
     if (page->sort_column == DETAILS && r->call_count >= 0)
         row->key = (double)r->call_count;
-    struct slice what = r->what;
-    if (r->kind == ARMED_CONTROL_WORD)
-        what = (struct slice){"control word", 12};
-    else if (r->kind == ARMED_SYSTEM_TRACER)
-        what = (struct slice){"system tracer", 13};
+    const struct slice what = kind_of(r);
     row->id = identity_of(r);
     link_row(&row->link, r);
     page_cell(page, row, WHAT, r->beamtop && own ? STYLE_MARK : STYLE_NORMAL, what.s, what.len);
@@ -191,6 +198,58 @@ static bool armed_runs(const struct model *m)
            (calls && calls_log_runs(calls)) || (spans && session_status_runs(&spans->status));
 }
 
+/* The owner by name, where one is known. */
+static void put_owner(char *out, size_t size, const struct armed_row *r)
+{
+    const struct slice name = r->tracer.len > 0 ? r->tracer : r->session;
+    if (name.len > 0)
+        snprintf(out, size, "%s%.*s%s", r->tracer.len > 0 ? "" : "session ",
+                 (int)text_prefix(name.s, name.len, OWNER_COLUMNS, &(size_t){0}), name.s,
+                 r->beamtop ? ", another beamtop" : "");
+    else
+        snprintf(out, size, "%s", r->beamtop ? "another beamtop" : "another tool");
+}
+
+static const char *way_to_clear(const struct armed_row *r)
+{
+    if (r->beamtop)
+        return "Stop it there; a recorder: beamtop record stop";
+    switch (r->kind) {
+    case ARMED_MONITOR:
+        return "For all tools: erlang:system_monitor(undefined) in a shell of the node";
+    case ARMED_CONTROL_WORD:
+        return "If no tool uses it: erlang:system_flag(trace_control_word, 0) in a shell of the "
+               "node";
+    case ARMED_SYSTEM_TRACER:
+        return "Stop it there, or seq_trace:set_system_tracer(false) in a shell of the node";
+    case ARMED_TOKENS:
+        return "Stop it there, or seq_trace:reset_trace() in a shell of the node";
+    case ARMED_SESSION:
+    case ARMED_BREAKPOINT:
+    case ARMED_FLAGS:
+        break;
+    }
+    return r->session.len > 0 ? "Stop it there: trace:session_destroy/1"
+                              : "Stop it there, such as by dbg:stop() in a shell of the node";
+}
+
+/* Another tool waits for the events of its tracer: nothing of others is cleared. */
+static int armed_of_others(const struct model *m, uint64_t row, struct error *err)
+{
+    const struct armed_detail *a = model_armed(m);
+    char owner[400];
+    for (size_t i = 0; a && i < a->n_rows; i++) {
+        const struct armed_row *r = &a->rows[i];
+        if (identity_of(r) != row || (r->beamtop && has_own_trace(m, a)))
+            continue;
+        const struct slice what = kind_of(r);
+        put_owner(owner, sizeof owner, r);
+        return error_set(err, ERR_REFUSED, "%.*s: set by %s, and beamtop clears only its own. %s",
+                         (int)what.len, what.s, owner, way_to_clear(r));
+    }
+    return 0;
+}
+
 static const struct view_hint armed_hints[] = {{ACTION_STOP, "stop"},
                                                {ACTION_ENTER, "process"},
                                                {ACTION_TRACE_ROW, "trace"},
@@ -211,5 +270,6 @@ const struct view_ops view_armed = {
     .page = armed_page,
     .sort = armed_sort,
     .runs = armed_runs,
+    .of_others = armed_of_others,
     .hints = armed_hints,
 };
