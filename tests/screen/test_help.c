@@ -275,6 +275,51 @@ static void test_hints_of_views(void **state)
     model_free(m);
 }
 
+/* The bottom row. */
+static const char *hints_of(struct screen *s, struct model *m, struct canvas *c)
+{
+    struct tty_cursor cursor;
+    screen_draw(s, m, c, &cursor);
+    return world_row(c, c->rows - 1);
+}
+
+/* Where no view runs anything, the key stops the recording: the owner is asked, and asks first. */
+static void test_stopping_the_recording(void **state)
+{
+    static const char *const views[] = {"top", "trace", "calls", "memory"};
+    static const struct header_recording runs = {.state = RECORDING_RUNS};
+    struct screen_request r;
+    struct calls_log calls;
+    struct keys k;
+    (void)state;
+    keys_open(&k);
+    for (size_t i = 0; i < ARRAY_LEN(views); i++) {
+        struct error err = {0};
+        struct model *m = world_new(WORLD_BUSY);
+        struct screen *s = screen_new(views[i], &err);
+        struct canvas c;
+        canvas_init(&c, 24, 250, false);
+        screen_set_keymap(s, &k.keymap);
+        assert_null(strstr(hints_of(s, m, &c), "stop"));
+        screen_set_recording(s, &runs);
+        assert_non_null(strstr(hints_of(s, m, &c), "x stop recording"));
+        assert_int_equal(screen_act(s, m, ACTION_STOP, "", &err), 1);
+        assert_true(screen_take_request(s, &r));
+        assert_int_equal(r.kind, REQUEST_STOP_RECORDING);
+        calls_log_init(&calls);
+        world_calls(&calls, COUNTED_CALLS);
+        model_set_calls(m, &calls);
+        assert_null(strstr(hints_of(s, m, &c), "stop recording"));
+        (void)screen_act(s, m, ACTION_STOP, "", &err);
+        assert_false(screen_take_request(s, &r) && r.kind == REQUEST_STOP_RECORDING);
+        screen_free(s);
+        model_free(m);
+        calls_log_clear(&calls);
+        canvas_clear(&c);
+    }
+    keys_close(&k);
+}
+
 /* What others have set is not cleared: the key says whose it is and what clears it. */
 static void test_tracing_of_others(void **state)
 {
@@ -410,6 +455,7 @@ int main(void)
         cmocka_unit_test(test_keys_of_other_views),
         cmocka_unit_test(test_hints_of_views),
         cmocka_unit_test(test_what_is_stopped_elsewhere),
+        cmocka_unit_test(test_stopping_the_recording),
         cmocka_unit_test(test_tracing_of_others),
         cmocka_unit_test(test_views_without_processes),
     };

@@ -192,6 +192,15 @@ answers() { # PROMPT TEXT
     tm_keys Enter
 }
 
+# Where no view runs anything the key of `stop` asks, then stops the recording.
+is_stopped_by_x_after_a_question() {
+    takes_proposals && is_recorded || return 1
+    tm_type 3x
+    tm_wait 'Stop the recording to ' && tm_type n && tm_wait_gone 'Stop the recording to ' && is_recorded || return 1
+    tm_type x
+    tm_wait 'Stop the recording to ' && tm_type y && tm_wait 'is complete' && tm_wait_gone '● rec'
+}
+
 # The recorder has the limit as an argument; the next prompt proposes it.
 asks_for_file_and_size() {
     tm_keys R
@@ -356,7 +365,7 @@ leaves_nothing_on_the_target() { wait_until 60 target_is_clean || bt_target_says
 for test in starts_by_a_key is_on_every_view puts_marks starts_no_second_one is_a_process_of_its_own \
     leaves_no_child_behind goes_on_without_the_screen is_found_again \
     ends_what_it_has_not_begun_after_a_question has_what_was_seen never_writes_over_a_file \
-    says_that_the_folder_is_not_there ends_its_own_without_a_question asks_for_file_and_size keeps_nothing_open tells_that_it_was_killed \
+    says_that_the_folder_is_not_there ends_its_own_without_a_question is_stopped_by_x_after_a_question asks_for_file_and_size keeps_nothing_open tells_that_it_was_killed \
     marks_nothing_when_nothing_is_recorded tells_why_it_cannot_begin hands_the_cookie_on_unseen explains_itself_over_a_recording \
     is_left_while_it_begins is_not_absent_when_it_does_not_answer tells_that_the_file_cannot_grow leaves_nothing_on_the_target is_not_that_of_a_twin is_the_same_when_the_node_is_back tells_that_the_node_is_gone; do
     run "$test"

@@ -34,7 +34,8 @@ enum screen_request_kind {
     REQUEST_NODE,    /* the picker chose node `text` */
     REQUEST_CHOICE,  /* a text of screen_choose() was chosen: screen_chosen() */
     REQUEST_ACT,     /* carry out `action`, another owner's */
-    REQUEST_UNFILTER, /* back, with nowhere to go: take the filter off */
+    REQUEST_STOP_RECORDING, /* the person has not confirmed it yet */
+    REQUEST_UNFILTER,       /* back, with nowhere to go: take the filter off */
 };
 struct screen_request {
     enum screen_request_kind kind;

@@ -290,6 +290,9 @@ void tui_take_requests(struct tui *t)
         case REQUEST_ACT:
             tui_act(t, r.action, "");
             break;
+        case REQUEST_STOP_RECORDING:
+            tui_record_ask_to_stop(t->record);
+            break;
         case REQUEST_UNFILTER:
             rc = tui_set_filter(t, "", NULL, &err);
             break;

@@ -48,32 +48,49 @@ static void tell_none(struct tui_record *r, const char *text)
 
 /* ---- stopping */
 
+static void stop_when_started(struct tui_record *r)
+{
+    r->stop_when_started = true;
+    tui_message(r->tui, STYLE_MESSAGE, "it ends when it has begun");
+}
+
 static void stop_answered(void *arg, bool yes)
 {
     struct tui_record *r = arg;
     if (yes && r->state == RECORDING_RUNS)
         tui_record_stop(r);
+    else if (yes && r->state == RECORDING_STARTS)
+        stop_when_started(r);
+}
+
+void tui_record_ask_to_stop(struct tui_record *r)
+{
+    char question[PATH_MAX + 100], since[32], of[40] = "";
+    if (r->state == RECORDING_RUNS && !tui_record_is_own(r))
+        snprintf(of, sizeof of, " by OS process %lld", (long long)r->now.pid);
+    if (r->state == RECORDING_STARTS)
+        snprintf(question, sizeof question, "Stop the recording to %s once it has started? (y/n) ",
+                 r->file);
+    else
+        snprintf(question, sizeof question, "Stop the recording to %s, of %s%s? (y/n) ",
+                 r->now.file, text_duration(since, sizeof since, r->now.running_s), of);
+    if (r->state == RECORDING_STOPS)
+        tui_message(r->tui, STYLE_MESSAGE, "%s is being ended", r->now.file);
+    else if (r->state != RECORDING_NONE)
+        tui_ask(r->tui, question, stop_answered, r);
 }
 
 /* Asks before it stops another user's. */
-static void ask_to_stop(struct tui_record *r)
+static void stop(struct tui_record *r)
 {
-    char question[RECORD_FILE_BYTES + 100], since[32];
-    if (r->state == RECORDING_STARTS) {
-        r->stop_when_started = true;
-        tui_message(r->tui, STYLE_MESSAGE, "it ends when it has begun");
-    } else if (r->state == RECORDING_STOPS) {
-        tui_message(r->tui, STYLE_MESSAGE, "%s is being ended", r->now.file);
-    } else if (r->state == RECORDING_NONE) {
+    if (r->state == RECORDING_STARTS)
+        stop_when_started(r);
+    else if (r->state == RECORDING_NONE)
         tell_none(r, "this node is not being recorded:");
-    } else if (tui_record_is_own(r)) {
+    else if (r->state == RECORDING_RUNS && tui_record_is_own(r))
         tui_record_stop(r);
-    } else {
-        snprintf(question, sizeof question,
-                 "Stop the recording to %s, of %s by OS process %lld? (y/n) ", r->now.file,
-                 text_duration(since, sizeof since, r->now.running_s), (long long)r->now.pid);
-        tui_ask(r->tui, question, stop_answered, r);
-    }
+    else
+        tui_record_ask_to_stop(r);
 }
 
 /* ---- marks */
@@ -164,7 +181,7 @@ static void record(struct tui_record *r, const char *arg)
     else if (begins_with(arg, "mark", &rest) && *rest)
         mark(r, rest);
     else if (stops || (!*arg && r->state != RECORDING_NONE))
-        ask_to_stop(r);
+        stop(r);
     else if (r->state == RECORDING_NONE)
         tui_record_begin(r, starts ? rest : arg);
     else
@@ -177,7 +194,7 @@ static void look_at_node(struct tui_record *r);
 static void act_stop(struct tui_record *r, const char *arg)
 {
     (void)arg;
-    ask_to_stop(r);
+    stop(r);
 }
 
 static void (*const handlers[ACTIONS])(struct tui_record *r, const char *arg) = {

@@ -110,7 +110,7 @@ const struct action_row action_table[ACTIONS] = {
 
     [ACTION_STOP] = {.group = GROUP_TRACE, .where = WHERE_PAGE | WHERE_TRACE,
                      .owner = OWNER_SCREEN, .name = "stop", .args = "", .live = true,
-                     .help = "stop what this view runs: trace, call counts, samples or spans"},
+                     .help = "stop what this view runs; where nothing runs, the recording"},
 
     [ACTION_PAUSE] = {TIME, .name = "pause", .help = "pause the screen, or resume"},
     [ACTION_STEP] = {TIME, .name = "step", .help = "advance one tick while paused"},

@@ -290,6 +290,26 @@ static int put_findings(const struct screen *s, const struct model *m, struct ca
     return 1 + canvas_puts(c, r, 0, 1, style, text) + 2;
 }
 
+bool screen_stops_recording(const struct screen *s, const struct model *m)
+{
+    for (size_t i = 0; view_registry[i]; i++)
+        if (view_runs(view_registry[i], m))
+            return false;
+    return s->recording.state == RECORDING_STARTS || s->recording.state == RECORDING_RUNS;
+}
+
+/* What `stop` does now, where the view has `does` to stop; NULL: nothing. */
+static const char *what_stops(const struct screen *s, const struct model *m, const char *does)
+{
+    const struct pane_entry *e = pane_top(panes_focused(s->panes));
+    struct error ignored = {0}; /* said when the key is pressed */
+    if (view_runs(e->ops, m))
+        return does;
+    if (e->ops->of_others && e->ops->of_others(m, e->table.cursor_id, &ignored) < 0)
+        return NULL;
+    return screen_stops_recording(s, m) ? "stop recording" : NULL;
+}
+
 /* As many as there is room for, from column `at` on; returns where the next one stands, -1:
    nowhere. A recording has no node to act on, and what has ended is not to be stopped. */
 static int put_hints(const struct screen *s, const struct model *m, struct canvas *c, struct rect r,
@@ -297,11 +317,12 @@ static int put_hints(const struct screen *s, const struct model *m, struct canva
 {
     const struct view_ops *ops = pane_top(panes_focused(s->panes))->ops;
     for (; at >= 0 && hints->does; hints++) {
-        if (model_recorded(m) && action_table[hints->action].live)
+        bool stop = hints->action == ACTION_STOP;
+        const char *does = stop ? what_stops(s, m, hints->does) : hints->does;
+        if (!does || (model_recorded(m) && action_table[hints->action].live) ||
+            !view_takes(ops, hints->action))
             continue;
-        if (!view_takes(ops, hints->action) || (hints->action == ACTION_STOP && !view_runs(ops, m)))
-            continue;
-        int used = put_hint(s, c, r, at, hints->action, NULL, hints->does);
+        int used = put_hint(s, c, r, at, hints->action, NULL, does);
         at = used < 0 ? -1 : at + used;
     }
     return at;
@@ -318,6 +339,7 @@ static void draw_bottom(const struct screen *s, const struct model *m, struct ca
     static const struct view_hint usual[] = {
         {ACTION_ENTER, "open"}, {ACTION_BACK, "back"}, {.does = NULL}};
     const struct pane *pane = panes_focused(s->panes);
+    const struct view_ops *ops = pane_top(pane)->ops;
     const struct view_hint last[] = {{ACTION_FILTER, "filter"},
                                      {ACTION_TRACE, "trace"},
                                      {ACTION_COMMAND, "command"},
@@ -327,8 +349,8 @@ static void draw_bottom(const struct screen *s, const struct model *m, struct ca
                                      {ACTION_LEAVE, pane->depth > 1 ? "leave" : "quit"},
                                      {ACTION_SAMPLE, "sample"},
                                      {ACTION_SPANS, "requests"},
+                                     {ACTION_STOP, ops->stop ? NULL : "stop"},
                                      {.does = NULL}};
-    const struct view_ops *ops = pane_top(pane)->ops;
     int at = put_findings(s, m, c, r);
     int used = put_hint(s, c, r, at, ACTION_HELP, NULL, "keys");
     at = used < 0 ? -1 : at + used;

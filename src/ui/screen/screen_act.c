@@ -197,12 +197,13 @@ static int nothing_to_stop(struct act *a)
                   buf_cstr(&where), recording);
     else
         error_set(a->err, ERR_USAGE,
-                  "nothing to stop: no trace, call counts, samples or spans are running%s",
-                  recording);
+                  "nothing to stop: no trace, call counts, samples or spans are running");
     buf_clear(&where);
     return ERR_USAGE;
 }
 
+/* What the view runs comes first, then what others have set under the cursor, then the
+   recording, which belongs to no view. */
 static int act_stop(struct act *a, int n)
 {
     (void)n;
@@ -210,9 +211,12 @@ static int act_stop(struct act *a, int n)
     bool runs = view_runs(ops, a->m);
     if (!runs && ops->of_others && ops->of_others(a->m, a->e->table.cursor_id, a->err) < 0)
         return a->err->code;
-    if (!ops->stop)
+    if (screen_stops_recording(a->s, a->m))
+        screen_ask(a->s, REQUEST_STOP_RECORDING, NULL, false, "");
+    else if (ops->stop)
+        screen_ask_action(a->s, ops->stop);
+    else
         return nothing_to_stop(a);
-    screen_ask_action(a->s, ops->stop);
     return 1;
 }
 

@@ -56,6 +56,8 @@ struct screen {
     int n_requests;
 };
 
+/* A recording of this node goes on, and no view has something else to stop. */
+bool screen_stops_recording(const struct screen *s, const struct model *m);
 /* Another owner's action, without an argument. */
 void screen_ask_action(struct screen *s, enum action action);
 void screen_ask(struct screen *s, enum screen_request_kind kind, const struct etf_pid *pid,
