@@ -92,6 +92,12 @@ char *text_percent(char *out, size_t size, double fraction)
     return out;
 }
 
+char *text_percent_set(char *out, size_t size, double fraction)
+{
+    snprintf(out, size, "%.6g%%", fraction * 100);
+    return out;
+}
+
 static void clock_form(char *out, size_t size, const char *sign, double seconds)
 {
     if (seconds > 1e15)

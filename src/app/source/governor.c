@@ -114,7 +114,7 @@ static void say_why(const struct governor *g, double every_s, double all_us,
              all_us > g->cost_us[q] * WORTH_SAYING ? " and others" : "",
              text_duration(every, sizeof every, every_s),
              text_duration(cost, sizeof cost, all_us / 1e6), beside,
-             text_percent(share, sizeof share, g->budget));
+             text_percent_set(share, sizeof share, g->budget));
 }
 
 /* What the budget says, where a run that ends is not stretched so far. */

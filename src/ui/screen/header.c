@@ -483,7 +483,7 @@ static void add_cost(struct items *l, const struct model *m)
     /* Else only the pace of rare questions is stretched. */
     if (interval.why && *interval.why && interval.real_s > interval.asked_s) {
         char budget[32];
-        text_percent(budget, sizeof budget, interval.budget);
+        text_percent_set(budget, sizeof budget, interval.budget);
         add(l, 1, true, STYLE_WARN, "every %s (cost limit %s)", text, budget);
     } else if (interval.real_s > 0) {
         add(l, 3, true, STYLE_VALUE,
