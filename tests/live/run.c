@@ -209,7 +209,7 @@ bool run_is_quiet(const struct run *r)
     for (const char *line = r->err; line && *line;) {
         const char *end = strchr(line, '\n');
         const char *often = strstr(line, " every ");
-        const char *price = strstr(line, ": costs the target ");
+        const char *price = strstr(line, ": costs the node ");
         if (!often || !price || often > price || (end && price > end))
             return false;
         line = end ? end + 1 : NULL;

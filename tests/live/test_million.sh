@@ -39,7 +39,7 @@ a_sort_by_memory_ends() {
     tells "a sort by memory"
     holds 'length == 2 and all(.[]; .scan.total >= 1000000 and (.rows | length) == 5)' &&
         holds 'all(.[]; [.rows[].memory_bytes] | . == (sort | reverse))' &&
-        told 'every 20 s: costs the target'
+        told 'every 20 s: costs the node'
 }
 
 run_on_releases applications_add_up_to_all a_sort_by_memory_ends

@@ -110,7 +110,7 @@ static void say_why(const struct governor *g, double every_s, double all_us,
         snprintf(beside, sizeof beside, "the header %s, ",
                  text_duration(header, sizeof header, header_us / 1e6));
     snprintf(plan->why, sizeof plan->why,
-             "%s%s every %s: costs the target %s, %sbudget %s (:set budget)", question_name(q),
+             "%s%s every %s: costs the node %s, %scost limit %s (:set budget)", question_name(q),
              all_us > g->cost_us[q] * WORTH_SAYING ? " and others" : "",
              text_duration(every, sizeof every, every_s),
              text_duration(cost, sizeof cost, all_us / 1e6), beside,

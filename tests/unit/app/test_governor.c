@@ -109,7 +109,7 @@ static void test_seldom(void **state)
          "scan every 4", 0},
         {"not asked, whatever it did cost", 3000, 40000, SYSTEM | SCAN, 1, 1, "", 0},
         {"beside a header that takes the budget", 10000, 0, SYSTEM | SCAN, 2, 1,
-         "scan every 2.0 s: costs the target 10 ms, the header 15 ms, budget 2%", 15000},
+         "scan every 2.0 s: costs the node 10 ms, the header 15 ms, cost limit 2%", 15000},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -228,7 +228,7 @@ static void test_together(void **state)
     } cases[] = {
         {"a run without an end", 1000, 4299000, 0, 215, "scan every 00:03:35", 0},
         {"one that ends", 1000, 4299000, 0, 20,
-         "scan every 20 s: costs the target 4.3 s, budget 2% (:set budget); it would be every "
+         "scan every 20 s: costs the node 4.3 s, cost limit 2% (:set budget); it would be every "
          "00:03:35",
          20},
         {"one that ends, and costs less", 1000, 99000, 0, 5, "scan every 5", 20},
