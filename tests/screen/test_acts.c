@@ -345,6 +345,37 @@ static void test_requests(void **state)
     end(&f);
 }
 
+/* A line of the log is shown whole, in as many rows as it takes, which a filter keeps together. */
+static void test_a_long_line_of_the_log(void **state)
+{
+    static const char text[] =
+        "scan and others every 00:03:35: costs the node 4.3 s, the header 15 ms, cost limit 2% "
+        "(:set budget); it would be every 00:20:00";
+    struct fixture f = start("log");
+    struct error err = {0};
+    struct regex *re = NULL;
+    size_t offset;
+    (void)state;
+    model_journal(f.m, 1700000300000000, true, "%s", text);
+    assert_int_equal(regex_new(&re, "header 15", &offset, &err), 0);
+    for (int filtered = 0; filtered < 2; filtered++) {
+        char shown[400] = "";
+        screen_set_filter(f.s, filtered ? "header 15" : "", filtered ? re : NULL, -1);
+        draw(&f);
+        for (int row = 7; row < 10; row++) {
+            const char *part = world_row(&f.c, row) + 22;
+            size_t len = strlen(part), used = strlen(shown);
+            while (len > 0 && part[len - 1] == ' ')
+                len--;
+            snprintf(shown + used, sizeof shown - used, "%s%.*s", used > 0 ? " " : "", (int)len,
+                     part);
+        }
+        assert_string_equal(shown, text);
+    }
+    regex_free(re);
+    end(&f);
+}
+
 static void test_a_counted_function_asks_for_its_trace(void **state)
 {
     static const struct {
@@ -920,6 +951,7 @@ int main(void)
         cmocka_unit_test(test_follow),
         cmocka_unit_test(test_more_rows_are_wanted_further_down),
         cmocka_unit_test(test_requests),
+        cmocka_unit_test(test_a_long_line_of_the_log),
         cmocka_unit_test(test_a_counted_function_asks_for_its_trace),
         cmocka_unit_test(test_a_window_is_copied),
         cmocka_unit_test(test_findings_open_and_close),

@@ -75,6 +75,7 @@ struct view_row {
     uint64_t id; /* stable identity: the cursor stays on it */
     double key;  /* what the view sorts by; NaN: the text of the sorted cell counts */
     bool marked, dim;
+    bool continued;              /* the text of the row before goes on: the filter takes both */
     int indent;                  /* trees: columns of the first cell */
     const struct view_bar *bars; /* the page's arena's */
     size_t n_bars;

@@ -186,13 +186,27 @@ static bool row_matches(const struct view_page *page, const struct view_row *row
     return false;
 }
 
+/* How many rows stand there for one thing. */
+static size_t rows_of_one(const struct view_page *page, size_t first)
+{
+    size_t n = 1;
+    while (first + n < page->n_rows && page->rows[first + n].continued)
+        n++;
+    return n;
+}
+
 /* The filter of a list that the program has whole: rows without a match are left out. */
 static void filter_rows(struct view_page *page, struct regex *re)
 {
     size_t kept = 0, all = page->n_rows;
-    for (size_t i = 0; i < all; i++)
-        if (row_matches(page, &page->rows[i], re))
-            page->rows[kept++] = page->rows[i];
+    for (size_t i = 0, n; i < all; i += n) {
+        bool matches = false;
+        n = rows_of_one(page, i);
+        for (size_t k = 0; k < n && !matches; k++)
+            matches = row_matches(page, &page->rows[i + k], re);
+        for (size_t k = 0; k < n && matches; k++)
+            page->rows[kept++] = page->rows[i + k];
+    }
     page->n_rows = kept;
     char n[32], total[32];
     snprintf(page->summary, sizeof page->summary, "%s of %s matching",

@@ -21,7 +21,32 @@ static void log_want(const void *state, int rows, struct want *want)
     want->needs |= NEED_SYSTEM;
 }
 
-static void add_entry(struct view_page *page, const struct journal_entry *e, long utc_offset_s)
+#define BESIDE_TEXT 23 /* columns of the other two, and between */
+#define TEXT_LEAST 16
+
+/* The text, in as many rows as it takes. */
+static void put_text(struct view_page *page, struct view_row *row, const struct journal_entry *e,
+                     int columns)
+{
+    const size_t room =
+        (size_t)(columns > BESIDE_TEXT + TEXT_LEAST ? columns - BESIDE_TEXT : TEXT_LEAST);
+    const char *at = e->text;
+    for (size_t left = strlen(at), part, next;; at += next, left -= next) {
+        part = text_break(at, left, room, &next);
+        if (part == 0)
+            part = next = left;
+        page_cell(page, row, 2, e->trouble ? STYLE_ALARM : STYLE_NORMAL, at, part);
+        if (next >= left)
+            return;
+        uint64_t id = row->id + 1;
+        row = page_row(page);
+        row->id = id;
+        row->continued = true;
+    }
+}
+
+static void add_entry(struct view_page *page, const struct journal_entry *e, long utc_offset_s,
+                      int columns)
 {
     struct view_row *row = page_row(page);
     time_t seconds = (time_t)(e->wall_us / 1000000 + utc_offset_s);
@@ -33,7 +58,7 @@ static void add_entry(struct view_page *page, const struct journal_entry *e, lon
     page_cell_printf(page, row, 0, STYLE_DIM, "%s.%03d", text, (int)(e->wall_us / 1000 % 1000));
     page_cell_printf(page, row, 1, e->trouble ? STYLE_ALARM : STYLE_DIM, "%s",
                      e->trouble ? "trouble" : "did");
-    page_cell(page, row, 2, e->trouble ? STYLE_ALARM : STYLE_NORMAL, e->text, strlen(e->text));
+    put_text(page, row, e, columns);
 }
 
 static void log_page(void *state, const struct model *m, int rows, int columns,
@@ -43,10 +68,9 @@ static void log_page(void *state, const struct model *m, int rows, int columns,
     size_t len = model_journal_len(m);
     (void)state;
     (void)rows;
-    (void)columns;
     page_columns(page, log_columns, ARRAY_LEN(log_columns));
     for (size_t age = 0; age < len; age++)
-        add_entry(page, model_journal_at(m, age), model_utc_offset(m));
+        add_entry(page, model_journal_at(m, age), model_utc_offset(m), columns);
     snprintf(page->summary, sizeof page->summary, "newest first, %s lines",
              text_integer(n, sizeof n, (int64_t)len));
     snprintf(page->empty, sizeof page->empty, "Nothing yet.");
