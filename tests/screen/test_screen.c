@@ -315,6 +315,15 @@ static const struct scene scenes[] = {
      .line = "shop:add(_, X) when X > 3 -> return",
      .hint = "calls of shop:add/2 with (_, X) when X > 3, showing the result\n"
              "1 function: shop:add/2; 3,412 processes (all)   C-o: match specification"},
+    {.name = "trace-prompt-spec",
+     .view = "top",
+     .rows = 24,
+     .columns = 80,
+     .line = "shop:add(_, X) when X > 3 -> return",
+     .hint = "calls of shop:add/2 with (_, X) when X > 3, showing the result\n"
+             "[{['_','$1'], [{'>',{get_tcw},0},{'>','$1',3}], [{set_tcw,{'-',{get_tcw},1}}, "
+             "{message,{{0,'$1'}}}, {return_trace}]}]\n"
+             "1 function: shop:add/2; 3,412 processes (all)"},
     {.name = "trace-prompt-wrong",
      .view = "top",
      .rows = 16,

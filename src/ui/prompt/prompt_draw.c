@@ -7,7 +7,8 @@
 
 #include "beamtop/base/text.h"
 
-#define GAP 2 /* columns between the words of a list */
+#define GAP 2       /* columns between the words of a list */
+#define LINE_ROWS 4 /* of one line of the hint, at most */
 
 /* How a list of completions lies: words of one width in as many columns as fit. */
 struct layout {
@@ -26,11 +27,49 @@ static struct layout lay_out(const struct completion *list, int columns)
     return l;
 }
 
-static int hint_rows(const struct prompt *p)
+/* One row of text, with a sign where it is cut. */
+static void put_row(struct canvas *c, struct rect r, enum style style, const char *s, size_t len)
 {
-    int rows = p->hint ? 1 : 0;
-    for (const char *s = p->hint; s && (s = strchr(s, '\n')); s++)
-        rows++;
+    size_t room = r.columns > 0 ? (size_t)r.columns : 0, width = 0;
+    canvas_fill(c, r, STYLE_NORMAL, ' ');
+    if (text_width(s, len) <= room) {
+        canvas_put(c, r, 0, 0, style, s, len);
+        return;
+    }
+    size_t fits = text_prefix(s, len, room > 0 ? room - 1 : 0, &width);
+    canvas_put(c, r, 0, 0, style, s, fits);
+    canvas_puts(c, r, 0, (int)width, style, "…");
+}
+
+/* Draws a line of text in as many rows as it takes, when there is a canvas; the last that there is
+   room for is cut. Returns the rows. */
+static int put_line(struct canvas *c, struct rect r, enum style style, const char *s, size_t len)
+{
+    const int most = c && r.rows < LINE_ROWS ? r.rows : LINE_ROWS;
+    int row = 0;
+    do {
+        size_t next, room = r.columns > 0 ? (size_t)r.columns : 1;
+        size_t part = text_break(s, len, room, &next);
+        if (part == 0 || row == most - 1)
+            part = next = len;
+        if (c)
+            put_row(c, (struct rect){r.row + row, r.column, 1, r.columns}, style, s, part);
+        s += next;
+        len -= next;
+        row++;
+    } while (len > 0 && row < most);
+    return row;
+}
+
+static int hint_rows(const struct prompt *p, int columns)
+{
+    const struct rect r = {0, 0, 0, columns};
+    int rows = 0;
+    for (const char *line = p->hint; line;) {
+        size_t len = strcspn(line, "\n");
+        rows += put_line(NULL, r, STYLE_NORMAL, line, len);
+        line = line[len] ? line + len + 1 : NULL;
+    }
     return rows;
 }
 
@@ -41,7 +80,7 @@ int prompt_rows(const struct prompt *p, int columns, int most)
         return 0;
     if (p->error_text && *p->error_text)
         rows++;
-    rows += hint_rows(p);
+    rows += hint_rows(p, columns);
     if (p->list.len > 0)
         rows += lay_out(&p->list, columns).rows;
     return rows < most ? rows : most;
@@ -63,33 +102,22 @@ static void draw_list(const struct prompt *p, struct canvas *c, struct rect r)
     }
 }
 
-/* One row of text, with a sign where it is cut. */
-static void put_row(struct canvas *c, struct rect r, enum style style, const char *s, size_t len)
-{
-    size_t room = r.columns > 0 ? (size_t)r.columns : 0, width = 0;
-    canvas_fill(c, r, STYLE_NORMAL, ' ');
-    if (text_width(s, len) <= room) {
-        canvas_put(c, r, 0, 0, style, s, len);
-        return;
-    }
-    size_t fits = text_prefix(s, len, room > 0 ? room - 1 : 0, &width);
-    canvas_put(c, r, 0, 0, style, s, fits);
-    canvas_puts(c, r, 0, (int)width, style, "…");
-}
-
 /* The lines of the hint, the last on the row before `end`; returns where they begin. */
 static int draw_hint(const struct prompt *p, struct canvas *c, struct rect r, int end)
 {
-    int rows = hint_rows(p) < end ? hint_rows(p) : end, row = end - rows;
-    const char *line = p->hint;
-    for (int i = 0; i < rows; i++) {
+    int rows = hint_rows(p, r.columns), first = rows < end ? end - rows : 0, row = first;
+    for (const char *line = p->hint; line && row < end;) {
         size_t len = strcspn(line, "\n");
-        struct rect at = {r.row + row + i, r.column, 1, r.columns};
-        bool first = line[len] && p->hint_style != STYLE_DIM;
-        put_row(c, at, p->hint_old ? STYLE_DIM : first ? STYLE_NORMAL : p->hint_style, line, len);
-        line += len + (line[len] ? 1 : 0);
+        struct rect at = {r.row + row, r.column, end - row, r.columns};
+        bool dim = p->hint_old || p->hint_style == STYLE_DIM;
+        row += put_line(c, at,
+                        dim         ? STYLE_DIM
+                        : line[len] ? STYLE_NORMAL
+                                    : p->hint_style,
+                        line, len);
+        line = line[len] ? line + len + 1 : NULL;
     }
-    return row;
+    return first;
 }
 
 static int columns_of(const char *line, size_t bytes)

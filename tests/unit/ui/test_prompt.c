@@ -333,6 +333,36 @@ static void test_hint(void **state)
     prompt_free(p);
 }
 
+/* Lines that are too long are broken at blanks; what is longer still is cut. */
+static void test_a_long_hint(void **state)
+{
+    (void)state;
+    struct told t = {0};
+    struct prompt_calls calls = calls_of(&t);
+    struct tty_cursor cursor;
+    struct canvas c;
+    char shown[300];
+    struct prompt *p = t.prompt = prompt_new(NULL);
+    canvas_init(&c, 8, 12, false);
+    prompt_open(p, PROMPT_TRACE, "> ", "a", &calls);
+    prompt_set_hint(p, STYLE_MESSAGE, "[{[_, '$1'], [{'>', 3}]}]\n1,204 functions");
+    assert_int_equal(prompt_rows(p, 12, 8), 5);
+    prompt_draw(p, &c, (struct rect){3, 0, 5, 12}, &cursor);
+    static const char *const rows[] = {"[{[_, '$1'],", "[{'>', 3}]}]", "1,204       ",
+                                       "functions   ", "> a         "};
+    for (int i = 0; i < (int)(sizeof rows / sizeof rows[0]); i++) {
+        row_of(&c, i + 3, shown);
+        assert_string_equal(shown, rows[i]);
+    }
+    prompt_set_hint(p, STYLE_MESSAGE, "one two three four five six seven eight nine ten");
+    assert_int_equal(prompt_rows(p, 12, 8), 5);
+    prompt_draw(p, &c, (struct rect){3, 0, 5, 12}, &cursor);
+    row_of(&c, 6, shown);
+    assert_string_equal(shown, "seven eight\xe2\x80\xa6");
+    canvas_clear(&c);
+    prompt_free(p);
+}
+
 /* Words that come later are completed then, and only while the prompt is open. */
 static void test_completing_again(void **state)
 {
@@ -438,6 +468,7 @@ int main(void)
         cmocka_unit_test(test_drawing),
         cmocka_unit_test(test_long_lines_are_bounded),
         cmocka_unit_test(test_hint),
+        cmocka_unit_test(test_a_long_hint),
         cmocka_unit_test(test_completing_again),
         cmocka_unit_test(test_match_specification),
         cmocka_unit_test(test_descriptions),
