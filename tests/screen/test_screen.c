@@ -59,6 +59,7 @@ struct scene {
 #define STEP_COLLECT ((enum action)1011)
 #define STEP_CHOOSE_NODE ((enum action)1009)
 #define STEP_BETWEEN ((enum action)1010)
+#define STEP_MAILBOX_REFUSED ((enum action)1012)
 /* clang-format on */
 
 #define ALL_SIZES(name, ...)                                                                       \
@@ -411,6 +412,14 @@ static const struct scene scenes[] = {
                {STEP_MAILBOX_ASK, ""},
                {ACTION_STATE, ""},
                {STEP_STATE_ASK, ""}}},
+    {.name = "process-refused",
+     .view = "process",
+     .rows = 24,
+     .columns = 80,
+     .steps = {{ACTION_VIEW, "process <0.81.0>"},
+               {STEP_TICK, ""},
+               {ACTION_MAILBOX, ""},
+               {STEP_MAILBOX_REFUSED, ""}}},
     {.name = "choose-sort",
      .view = "top",
      .rows = 30,
@@ -531,6 +540,10 @@ static void do_step(struct screen *s, struct model *m, const struct scene *scene
         break;
     case 1003:
         world_mailbox(m, true);
+        screen_update(s);
+        break;
+    case 1012:
+        world_mailbox_refused(m);
         screen_update(s);
         break;
     case 1008:

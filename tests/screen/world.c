@@ -513,6 +513,14 @@ void world_mailbox(struct model *m, bool ask)
     give(m, QUESTION_MAILBOX, &t);
 }
 
+void world_mailbox_refused(struct model *m)
+{
+    struct buf t;
+    buf_init(&t, 0);
+    buf_puts(&t, "{refused,1204400,88123000}");
+    give(m, QUESTION_MAILBOX, &t);
+}
+
 void world_state(struct model *m, bool ask)
 {
     struct buf t;

@@ -23,6 +23,7 @@ void world_answer(struct model *m, enum world world, const struct want *want, in
  */
 void world_between(struct model *m, enum world world, const struct want *want, int seconds);
 void world_mailbox(struct model *m, bool ask);
+void world_mailbox_refused(struct model *m);
 void world_state(struct model *m, bool ask);
 void world_collect(struct model *m, bool ask);
 

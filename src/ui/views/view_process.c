@@ -374,9 +374,9 @@ static void mailbox(struct view_page *page, const struct process *p, const struc
         page_puts(page, STYLE_DIM, "  the process is gone");
         return;
     case MAILBOX_REFUSED:
-        page_printf(page, STYLE_ALARM,
-                    "  not read: %s messages, the process has %s; the limits are 50,000 and 16 MiB",
-                    n, size);
+        page_printf(page, STYLE_ALARM, "  not read: %s messages, the process has %s.", n, size);
+        page_line(page);
+        page_puts(page, STYLE_ALARM, "  Limits: 50,000 messages, 16 MiB.");
         return;
     case MAILBOX_ASK:
         page_printf(page, STYLE_WARN,
