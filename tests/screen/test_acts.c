@@ -694,6 +694,7 @@ static void test_help_begins_with_the_view(void **state)
 static void test_pickers(void **state)
 {
     struct fixture f = start("top");
+    struct error err = {0};
     struct screen_request r;
     (void)state;
     act(&f, ACTION_CHOOSE_SORT, "");
@@ -713,6 +714,15 @@ static void test_pickers(void **state)
     act(&f, ACTION_ENTER, "");
     assert_true(taken(&f, REQUEST_NODE, &r));
     assert_string_equal(r.text, "a@b");
+    static const struct screen_node nodes[] = {
+        {.name = "a@b"}, {.name = "start", .refusal = "no distribution: start it with -sname"}};
+    screen_choose_node(f.s, nodes, 2);
+    draw(&f);
+    act(&f, ACTION_DOWN, "");
+    assert_int_equal(screen_act(f.s, f.m, ACTION_ENTER, "", &err), ERR_USAGE);
+    assert_string_equal(err.text, nodes[1].refusal);
+    assert_false(taken(&f, REQUEST_NODE, &r));
+    assert_int_equal(screen_context(f.s), CONTEXT_PICKER);
     act(&f, ACTION_VIEW, "memory");
     assert_true(refused(&f, ACTION_CHOOSE_COLUMNS, "") < 0);
     end(&f);

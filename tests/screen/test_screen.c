@@ -436,6 +436,11 @@ static const struct scene scenes[] = {
      .rows = 24,
      .columns = 100,
      .steps = {{STEP_CHOOSE_NODE, ""}}},
+    {.name = "pick-node-80x24",
+     .view = "top",
+     .rows = 24,
+     .columns = 80,
+     .steps = {{STEP_CHOOSE_NODE, ""}, {ACTION_LAST, ""}}},
     {.name = "split",
      .view = "top",
      .rows = 40,
@@ -450,10 +455,13 @@ static const struct scene scenes[] = {
 /* clang-format on */
 
 static const struct screen_node picks[] = {
-    {"rabbit@mq1", "25.2.3", "1.14.0", "from the command line", "", 4711, 1051892, 1632087572},
+    {"rabbit@mq1", "25.2.3", "1.14.0", "from the command line", "", NULL, 4711, 1051892,
+     1632087572},
     {"a-node-with-a-very-long-name@host.example.org", "29", "", "~/.erlang.cookie", "embedded mode",
-     991, 12, 64e6},
-    {"b\x1b[2Jad@mq1", "", "", "none readable", "no answer", -1, 0.0 / 0.0, 0.0 / 0.0},
+     NULL, 991, 12, 64e6},
+    {"b\x1b[2Jad@mq1", "", "", "none readable", "no answer", NULL, -1, 0.0 / 0.0, 0.0 / 0.0},
+    {"start_erl", "25", "", "", "no distribution", "no distribution: start it with -sname", 812,
+     3600, 3.2e7},
 };
 
 /* Keys that stay as they are, whatever the program's own defaults become. */

@@ -48,6 +48,7 @@ struct screen_request {
 /* A node to pick, given by the owner; strings are copied. Unknown numbers are NaN. */
 struct screen_node {
     const char *name, *otp, *elixir, *cookie, *note;
+    const char *refusal; /* why it cannot be opened, and what to do; NULL or "": it can */
     int64_t os_pid;
     double uptime_s, memory_bytes;
 };

@@ -53,15 +53,15 @@ void nodes_note(char *out, size_t size, const struct discover_vm *vm)
 {
     const char *note = "";
     if (!*vm->node)
-        note = "not a distributed node: cannot be opened";
+        note = "no distribution";
     else if (vm->other_network)
-        note = "in another network namespace";
+        note = "other network namespace";
     else if (strcmp(vm->dist_protocol, "inet_tls") == 0)
-        note = "TLS distribution: not supported";
+        note = "TLS: not supported";
     else if (!vm->in_epmd)
-        note = "not in epmd: --port may be needed";
+        note = "not in epmd: use --port";
     else if (vm->pid == 0)
-        note = "known to epmd only";
+        note = "epmd only";
     snprintf(out, size, "%s", note);
 }
 

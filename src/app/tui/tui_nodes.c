@@ -8,20 +8,32 @@
 #include "app/source/nodes.h"
 #include "tui_internal.h"
 
+static void refuse(char *out, size_t size, const struct discover_vm *vm)
+{
+    if (!*vm->node)
+        snprintf(out, size,
+                 "OS process %lld (%s) runs without distribution: start it with -sname or -name, "
+                 "or sample it as it is: beamtop sample %lld",
+                 (long long)vm->pid, vm->command, (long long)vm->pid);
+}
+
 static void show_rows(struct tui *t)
 {
     struct screen_node *rows = alloc_zero(t->vms.count + 1, sizeof *rows);
     char(*notes)[160] = alloc_zero(t->vms.count + 1, sizeof *notes);
+    char(*refusals)[400] = alloc_zero(t->vms.count + 1, sizeof *refusals);
     size_t n = 0;
     for (size_t i = 0; i < t->vms.count; i++) {
         const struct discover_vm *vm = &t->vms.vms[i];
         nodes_note(notes[n], sizeof notes[n], vm);
+        refuse(refusals[n], sizeof refusals[n], vm);
         rows[n] = (struct screen_node){
             .name = *vm->node ? vm->node : vm->command,
             .otp = vm->otp,
             .elixir = "",
             .cookie = nodes_cookie_word(vm),
             .note = notes[n],
+            .refusal = refusals[n],
             .os_pid = vm->pid,
             .uptime_s = vm->uptime_s < 0 ? NAN : vm->uptime_s,
             .memory_bytes = vm->rss_bytes ? (double)vm->rss_bytes : NAN,
@@ -29,6 +41,7 @@ static void show_rows(struct tui *t)
         n++;
     }
     screen_choose_node(t->screen, rows, n);
+    free(refusals);
     free(notes);
     free(rows);
 }

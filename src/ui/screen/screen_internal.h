@@ -8,16 +8,20 @@
 
 enum picker_kind { PICKER_NONE, PICKER_SORT, PICKER_COLUMNS, PICKER_NODES, PICKER_TEXTS };
 
+#define NODE_COLUMNS 7 /* of the picker of nodes */
+
 /* A list that lies over the panes until something is chosen. */
 struct picker {
     enum picker_kind kind;
     struct table table;
     struct view_page page;
-    struct rect rect; /* of its rows, where it was drawn last */
+    struct rect rect;                         /* of its rows, where it was drawn last */
+    int room;                                 /* for its columns then; 0: it was not drawn yet */
+    struct view_column columns[NODE_COLUMNS]; /* those of nodes that there is room for */
 };
 
 struct picked_node {
-    char name[256], otp[32], elixir[32], cookie[64], note[160];
+    char name[256], otp[32], elixir[32], cookie[64], note[160], refusal[400];
     int64_t os_pid;
     double uptime_s, memory_bytes;
 };

@@ -5,13 +5,14 @@
 static void click_picker(struct screen *s, int row)
 {
     struct picker *p = &s->picker;
+    struct error err = {0};
     int at = table_hit_row(&p->table, &p->page, p->rect, row);
     if (at < 0)
         return;
     bool again = (size_t)at == p->table.cursor;
     table_goto(&p->table, &p->page, (size_t)at);
-    if (again)
-        picker_choose(s, p->kind != PICKER_COLUMNS, NULL);
+    if (again && picker_choose(s, p->kind != PICKER_COLUMNS, &err) < 0)
+        screen_set_message(s, STYLE_ERROR, err.text);
 }
 
 static void click_table(struct act *a, int row, int column)

@@ -12,6 +12,8 @@
 #include "beamtop/base/text.h"
 #include "ui/widgets/page.h"
 
+#define PICKER_BORDER 4 /* columns beside those of the table: its frame, and one beside that */
+
 static const struct view_column sort_columns[] = {
     {.key = "column", .title = "SORT BY", .width = 24},
     {.key = "cost", .title = "SCOPE", .width = 15},
@@ -26,14 +28,19 @@ static const struct view_column text_columns[] = {
     {.key = "title", .title = "WHAT", .width = 24, .grows = true},
     {.key = "text", .title = "PATTERN", .width = 40, .grows = true},
 };
-static const struct view_column node_columns[] = {
-    {.key = "name", .title = "NODE", .width = 24, .grows = true},
-    {.key = "os_pid", .title = "OS PID", .width = 8, .right = true},
-    {.key = "otp", .title = "OTP", .width = 8},
-    {.key = "uptime", .title = "UP", .width = 13, .right = true},
-    {.key = "memory", .title = "RSS", .width = 9, .right = true},
-    {.key = "cookie", .title = "COOKIE", .width = 10, .grows = true},
-    {.key = "note", .title = "NOTE", .width = 10, .grows = true},
+enum { NODE_NAME, NODE_OS_PID, NODE_OTP, NODE_UPTIME, NODE_MEMORY, NODE_COOKIE, NODE_NOTE };
+static const struct {
+    struct view_column column;
+    enum style style;
+    int keep; /* the lowest goes first where there is no room; 0: it stays */
+} node_columns[NODE_COLUMNS] = {
+    [NODE_NAME] = {{.key = "name", .title = "NODE", .grows = true}, STYLE_NAME, 0},
+    [NODE_OS_PID] = {{.key = "os_pid", .title = "OS PID", .right = true}, STYLE_PID, 5},
+    [NODE_OTP] = {{.key = "otp", .title = "OTP"}, STYLE_NORMAL, 4},
+    [NODE_UPTIME] = {{.key = "uptime", .title = "UP", .right = true}, STYLE_NORMAL, 3},
+    [NODE_MEMORY] = {{.key = "memory", .title = "RSS", .right = true}, STYLE_NORMAL, 2},
+    [NODE_COOKIE] = {{.key = "cookie", .title = "COOKIE"}, STYLE_DIM, 1},
+    [NODE_NOTE] = {{.key = "note", .title = "NOTE", .grows = true}, STYLE_DIM, 0},
 };
 
 static const char *const titles[] = {
@@ -67,24 +74,82 @@ static void sort_rows_of_page(const struct view_page *shown, struct view_page *p
     }
 }
 
-static void node_rows(const struct screen *s, struct view_page *page)
+static const char *node_text(const struct picked_node *n, size_t column, char *out, size_t size)
 {
+    out[0] = '\0';
+    switch (column) {
+    case NODE_NAME:
+        return n->name;
+    case NODE_OS_PID:
+        if (n->os_pid > 0)
+            snprintf(out, size, "%lld", (long long)n->os_pid);
+        return out;
+    case NODE_OTP:
+        return n->otp;
+    case NODE_UPTIME:
+        return text_duration(out, size, floor(n->uptime_s));
+    case NODE_MEMORY:
+        return text_bytes(out, size, n->memory_bytes);
+    case NODE_COOKIE:
+        return n->cookie;
+    default:
+        snprintf(out, size, "%s%s%s%s", n->elixir[0] ? "Elixir " : "", n->elixir,
+                 n->elixir[0] && n->note[0] ? ", " : "", n->note);
+        return out;
+    }
+}
+
+/* As wide as what stands in it, so that nothing is cut. */
+static int node_width(const struct screen *s, size_t column)
+{
+    char text[200];
+    int widest = (int)strlen(node_columns[column].column.title);
+    for (size_t i = 0; i < s->n_nodes; i++) {
+        const char *cell = node_text(&s->nodes[i], column, text, sizeof text);
+        int width = (int)text_width(cell, strlen(cell));
+        widest = width > widest ? width : widest;
+    }
+    return widest;
+}
+
+/* Those that there is room for, in order: their places in node_columns. Returns how many. */
+static size_t choose_node_columns(struct screen *s, size_t shown[NODE_COLUMNS])
+{
+    struct picker *p = &s->picker;
+    int width[NODE_COLUMNS], total = 0, gone = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < NODE_COLUMNS; i++)
+        total += (width[i] = node_width(s, i)) + 1;
+    for (int keep = 1; p->room > 0 && total > p->room && keep <= NODE_COLUMNS; keep++)
+        for (size_t i = 0; i < NODE_COLUMNS; i++)
+            if (node_columns[i].keep == keep) {
+                total -= width[i] + 1;
+                gone = keep;
+            }
+    for (size_t i = 0; i < NODE_COLUMNS; i++) {
+        if (node_columns[i].keep != 0 && node_columns[i].keep <= gone)
+            continue;
+        p->columns[n] = node_columns[i].column;
+        p->columns[n].width = width[i];
+        shown[n++] = i;
+    }
+    return n;
+}
+
+static void node_rows(struct screen *s, struct view_page *page)
+{
+    size_t shown[NODE_COLUMNS], columns = choose_node_columns(s, shown);
+    char text[200];
+    page_columns(page, s->picker.columns, columns);
     for (size_t i = 0; i < s->n_nodes; i++) {
         const struct picked_node *n = &s->nodes[i];
         struct view_row *row = page_row(page);
-        char text[48];
         row->id = i + 1;
-        page_cell(page, row, 0, STYLE_NAME, n->name, strlen(n->name));
-        if (n->os_pid > 0)
-            page_cell_printf(page, row, 1, STYLE_PID, "%lld", (long long)n->os_pid);
-        page_cell_printf(page, row, 2, STYLE_NORMAL, "%s", n->otp);
-        text_duration(text, sizeof text, floor(n->uptime_s));
-        page_cell_printf(page, row, 3, STYLE_NORMAL, "%s", text);
-        text_bytes(text, sizeof text, n->memory_bytes);
-        page_cell_printf(page, row, 4, STYLE_NORMAL, "%s", text);
-        page_cell(page, row, 5, STYLE_DIM, n->cookie, strlen(n->cookie));
-        page_cell_printf(page, row, 6, STYLE_DIM, "%s%s%s%s", n->elixir[0] ? "Elixir " : "",
-                         n->elixir, n->elixir[0] && n->note[0] ? ", " : "", n->note);
+        row->dim = n->refusal[0] != '\0';
+        for (size_t k = 0; k < columns; k++) {
+            const char *cell = node_text(n, shown[k], text, sizeof text);
+            page_cell(page, row, k, node_columns[shown[k]].style, cell, strlen(cell));
+        }
         link_name(&row->link, TARGET_NAME, (struct slice){n->name, strlen(n->name)});
     }
     snprintf(page->empty, sizeof page->empty, "No Erlang node was found on this host.");
@@ -126,7 +191,6 @@ void picker_make(struct screen *s, bool ascii)
         chooser->columns(focused(s)->state, page);
         break;
     case PICKER_NODES:
-        page_columns(page, node_columns, ARRAY_LEN(node_columns));
         node_rows(s, page);
         break;
     case PICKER_TEXTS:
@@ -158,6 +222,7 @@ void screen_choose_node(struct screen *s, const struct screen_node *nodes, size_
         copy(to->elixir, sizeof to->elixir, nodes[i].elixir);
         copy(to->cookie, sizeof to->cookie, nodes[i].cookie);
         copy(to->note, sizeof to->note, nodes[i].note);
+        copy(to->refusal, sizeof to->refusal, nodes[i].refusal);
         to->os_pid = nodes[i].os_pid;
         to->uptime_s = nodes[i].uptime_s;
         to->memory_bytes = nodes[i].memory_bytes;
@@ -250,11 +315,13 @@ static void toggle_column(struct screen *s, const char *key)
 int picker_choose(struct screen *s, bool final, struct error *err)
 {
     struct picker *p = &s->picker;
-    (void)err;
     if (p->table.cursor >= p->page.n_rows) {
         picker_close(s);
         return 1;
     }
+    if (p->kind == PICKER_NODES && p->page.rows[p->table.cursor].dim)
+        return error_set(err, ERR_USAGE, "%s",
+                         s->nodes[p->page.rows[p->table.cursor].id - 1].refusal);
     char key[256];
     snprintf(key, sizeof key, "%s", p->page.rows[p->table.cursor].link.name);
     enum picker_kind kind = p->kind;
@@ -278,7 +345,7 @@ int picker_choose(struct screen *s, bool final, struct error *err)
 
 static int page_columns_wanted(const struct view_page *page)
 {
-    int total = 4;
+    int total = PICKER_BORDER;
     for (size_t i = 0; i < page->n_columns; i++) {
         int widest = page->columns[i].width;
         for (size_t row = 0; row < page->n_rows; row++) {
@@ -314,6 +381,7 @@ void picker_draw(struct screen *s, struct canvas *c, struct rect r)
     struct picker *p = &s->picker;
     if (p->kind == PICKER_NONE)
         return;
+    p->room = r.columns - PICKER_BORDER;
     picker_make(s, c->ascii);
     int columns = page_columns_wanted(&p->page), rows = (int)p->page.n_rows + 3;
     rows = rows < 6 ? 6 : rows;
