@@ -237,7 +237,8 @@ tests_screen_test_acts_SOURCES = tests/screen/test_acts.c tests/screen/world.c t
 tests_screen_test_acts_LDADD = $(UI_LIBS) $(CMOCKA_LIBS)
 UNIT_UI += tests/screen/test_help
 tests_screen_test_help_SOURCES = tests/screen/test_help.c tests/screen/world.c tests/screen/world.h \
-	tests/screen/world_views.c tests/screen/world_views.h
+	tests/screen/world_trace.c tests/screen/world_trace.h tests/screen/world_views.c \
+	tests/screen/world_views.h
 tests_screen_test_help_LDADD = $(UI_LIBS) $(CMOCKA_LIBS)
 UNIT_UI += tests/screen/test_screen
 tests_screen_test_screen_SOURCES = tests/screen/test_screen.c tests/screen/golden.c tests/screen/golden.h \

@@ -13,6 +13,7 @@
 #include "beamtop/ui/screen.h"
 #include "ui/widgets/page.h"
 #include "world.h"
+#include "world_trace.h"
 #include "world_views.h"
 
 /* The program's own keys. */
@@ -283,6 +284,46 @@ static const char *hints_of(struct screen *s, struct model *m, struct canvas *c)
     return world_row(c, c->rows - 1);
 }
 
+/* A trace that has ended cannot be paused; a document without a filter only finds. */
+static void test_hints_mean_something(void **state)
+{
+    static const struct {
+        const char *view;
+        enum trace_world trace;
+        const char *has, *has_not;
+    } rows[] = {
+        {"trace", TRACED_NOT, "/ filter", "pause"},
+        {"trace", TRACED_RUNNING, "p pause", "/ find"},
+        {"trace", TRACED_TRIPPED, "/ filter", "pause"},
+        {"apps", TRACED_NOT, "/ filter", "/ find"},
+        {"schedulers", TRACED_NOT, "/ find", "/ filter"},
+    };
+    struct keys k;
+    (void)state;
+    keys_open(&k);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct error err = {0};
+        struct traced traced = {0};
+        struct model *m = world_new(WORLD_BUSY);
+        struct screen *s = screen_new(rows[i].view, &err);
+        struct canvas c;
+        canvas_init(&c, 24, 250, false);
+        screen_set_keymap(s, &k.keymap);
+        if (rows[i].trace != TRACED_NOT) {
+            world_trace(&traced, rows[i].trace);
+            model_set_trace(m, traced.log);
+        }
+        const char *hints = hints_of(s, m, &c);
+        if (!strstr(hints, rows[i].has) || strstr(hints, rows[i].has_not))
+            fail_msg("%s %d: %s", rows[i].view, (int)rows[i].trace, hints);
+        screen_free(s);
+        model_free(m);
+        world_trace_clear(&traced);
+        canvas_clear(&c);
+    }
+    keys_close(&k);
+}
+
 /* Where no view runs anything, the key stops the recording: the owner is asked, and asks first. */
 static void test_stopping_the_recording(void **state)
 {
@@ -455,6 +496,7 @@ int main(void)
         cmocka_unit_test(test_keys_of_other_views),
         cmocka_unit_test(test_hints_of_views),
         cmocka_unit_test(test_what_is_stopped_elsewhere),
+        cmocka_unit_test(test_hints_mean_something),
         cmocka_unit_test(test_stopping_the_recording),
         cmocka_unit_test(test_tracing_of_others),
         cmocka_unit_test(test_views_without_processes),

@@ -310,19 +310,25 @@ static const char *what_stops(const struct screen *s, const struct model *m, con
     return screen_stops_recording(s, m) ? "stop recording" : NULL;
 }
 
+/* What a hint says; NULL: its action does nothing now. What is played can always be paused. */
+static const char *hint_now(const struct screen *s, const struct model *m,
+                            const struct view_hint *hint)
+{
+    const struct view_ops *ops = pane_top(panes_focused(s->panes))->ops;
+    if (!view_takes(ops, hint->action) || (model_recorded(m) && action_table[hint->action].live) ||
+        (hint->action == ACTION_TRACE_PAUSE && !model_recorded(m) && !view_runs(ops, m)))
+        return NULL;
+    return hint->action == ACTION_STOP ? what_stops(s, m, hint->does) : hint->does;
+}
+
 /* As many as there is room for, from column `at` on; returns where the next one stands, -1:
    nowhere. A recording has no node to act on, and what has ended is not to be stopped. */
 static int put_hints(const struct screen *s, const struct model *m, struct canvas *c, struct rect r,
                      int at, const struct view_hint *hints)
 {
-    const struct view_ops *ops = pane_top(panes_focused(s->panes))->ops;
     for (; at >= 0 && hints->does; hints++) {
-        bool stop = hints->action == ACTION_STOP;
-        const char *does = stop ? what_stops(s, m, hints->does) : hints->does;
-        if (!does || (model_recorded(m) && action_table[hints->action].live) ||
-            !view_takes(ops, hints->action))
-            continue;
-        int used = put_hint(s, c, r, at, hints->action, NULL, does);
+        const char *does = hint_now(s, m, hints);
+        int used = does ? put_hint(s, c, r, at, hints->action, NULL, does) : 0;
         at = used < 0 ? -1 : at + used;
     }
     return at;
@@ -340,7 +346,8 @@ static void draw_bottom(const struct screen *s, const struct model *m, struct ca
         {ACTION_ENTER, "open"}, {ACTION_BACK, "back"}, {.does = NULL}};
     const struct pane *pane = panes_focused(s->panes);
     const struct view_ops *ops = pane_top(pane)->ops;
-    const struct view_hint last[] = {{ACTION_FILTER, "filter"},
+    bool filters = ops->filters_page || pane_kind(pane_top(pane)) == VIEW_TABLE;
+    const struct view_hint last[] = {{ACTION_FILTER, filters ? "filter" : "find"},
                                      {ACTION_TRACE, "trace"},
                                      {ACTION_COMMAND, "command"},
                                      {ACTION_CHOOSE_SORT, "sort"},
