@@ -203,7 +203,7 @@ ends_from_what_is_armed() {
     tm_keys Enter
     trace_is running || return 1
     tm_type a
-    tm_wait 'OWNER' && tm_wait ' ours ' && tm_wait 'shop_pricing:start_link/0' || return 1
+    tm_wait 'OWNER' && tm_wait ' self ' && tm_wait 'shop_pricing:start_link/0' || return 1
     tm_type x
     shows_the_log && tm_wait 'trace ended: stopped' && tm_wait 'nothing left on the node' || return 1
     target_is_clean || return 1
@@ -225,7 +225,7 @@ tells_whose_trace_it_is() {
 sees_another() {
     bt_open 120 40 || return 1
     tm_type a
-    tm_wait ' beamtop ' && tm_has_not ' ours ' || return 1
+    tm_wait ' beamtop ' && tm_has_not ' self ' || return 1
     tm_type x
     tm_wait 'beamtop clears only its own' && is_running "$other"
 }

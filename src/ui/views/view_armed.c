@@ -22,7 +22,7 @@ static const struct view_column armed_columns[] = {
     [WHERE] = {"where", "WHERE", 24, false, true, true,
                "function, message pattern, process, or the name of it"},
     [WHOSE] = {"whose", "OWNER", 7, false, false, true,
-               "ours: this program; beamtop: another beamtop; other: another tool"},
+               "self: this program; beamtop: another beamtop; empty: another tool"},
     [SESSION] = {"session", "SESSION", 8, false, false, true,
                  "trace session (OTP 27 and later); none: legacy tracing"},
     [TRACER] = {"tracer", "TRACER", 14, false, true, true,
@@ -129,7 +129,7 @@ static void add_row(struct view_page *page, const struct armed_row *r, bool own,
     page_cell(page, row, TRACER, STYLE_PID, r->tracer.s, r->tracer.len);
     if (r->beamtop)
         page_cell_printf(page, row, WHOSE, own ? STYLE_MARK : STYLE_WARN, "%s",
-                         own ? "ours" : "beamtop");
+                         own ? "self" : "beamtop");
     page_cell(page, row, DETAILS, STYLE_NORMAL, r->details.s, r->details.len);
 }
 
