@@ -284,6 +284,50 @@ static const char *hints_of(struct screen *s, struct model *m, struct canvas *c)
     return world_row(c, c->rows - 1);
 }
 
+static bool says(const struct canvas *c, const char *text)
+{
+    bool found = false;
+    for (int row = 0; row < c->rows; row++)
+        found |= strstr(world_row(c, row), text) != NULL;
+    return found;
+}
+
+/* Texts name keys as they are bound, and what to type where none is. */
+static void test_keys_in_texts(void **state)
+{
+    struct error err = {0};
+    struct tty_cursor cursor;
+    struct canvas c;
+    struct keys k;
+    struct key key;
+    (void)state;
+    keys_open(&k);
+    struct model *m = world_new(WORLD_BUSY);
+    struct screen *s = screen_new("calls", &err);
+    canvas_init(&c, 24, 80, false);
+    screen_set_keymap(s, &k.keymap);
+    screen_draw(s, m, &c, &cursor);
+    assert_true(says(&c, "Press C to choose functions."));
+    assert_true(screen_act(s, m, ACTION_NEXT_MATCH, "", &err) < 0);
+    assert_string_equal(err.text, "no filter is set: / sets one");
+    assert_true(key_parse("C", 1, &key));
+    assert_true(keymap_unbind(&k.keymap, CONTEXT_GLOBAL, key));
+    assert_true(key_parse("/", 1, &key));
+    assert_true(keymap_unbind(&k.keymap, CONTEXT_GLOBAL, key));
+    assert_true(key_parse("Z", 1, &key));
+    assert_int_equal(keymap_bind(&k.keymap, CONTEXT_GLOBAL, key, ACTION_FILTER, "", &err), 0);
+    err = (struct error){0};
+    screen_update(s);
+    screen_draw(s, m, &c, &cursor);
+    assert_true(says(&c, "Type :calls to choose functions."));
+    assert_true(screen_act(s, m, ACTION_NEXT_MATCH, "", &err) < 0);
+    assert_string_equal(err.text, "no filter is set: Z sets one");
+    screen_free(s);
+    model_free(m);
+    canvas_clear(&c);
+    keys_close(&k);
+}
+
 /* A trace that has ended cannot be paused; a document without a filter only finds. */
 static void test_hints_mean_something(void **state)
 {
@@ -497,6 +541,7 @@ int main(void)
         cmocka_unit_test(test_hints_of_views),
         cmocka_unit_test(test_what_is_stopped_elsewhere),
         cmocka_unit_test(test_hints_mean_something),
+        cmocka_unit_test(test_keys_in_texts),
         cmocka_unit_test(test_stopping_the_recording),
         cmocka_unit_test(test_tracing_of_others),
         cmocka_unit_test(test_views_without_processes),

@@ -234,8 +234,9 @@ static void on_key(struct tui *t, struct key key)
         tui_act(t, b->action, b->arg);
         return;
     }
-    char name[KEY_TEXT_BYTES];
-    tui_message(t, STYLE_MESSAGE, "%s does nothing here; ? lists the keys", key_format(key, name));
+    char name[KEY_TEXT_BYTES], help[64];
+    tui_message(t, STYLE_MESSAGE, "%s does nothing here; %s lists the keys", key_format(key, name),
+                tui_key(t, ACTION_HELP, NULL, help, sizeof help));
 }
 
 static void on_mouse(struct tui *t, const struct tty_event *e)

@@ -140,6 +140,7 @@ void tui_record_stop(struct tui_record *r)
 
 static void follow(struct tui_record *r, const char *socket, const struct record_status *status)
 {
+    char mark[64], stop[64];
     snprintf(r->socket, sizeof r->socket, "%s", socket);
     r->now = *status;
     r->begun = r->begun && !tui_record_is_own(r);
@@ -149,8 +150,10 @@ static void follow(struct tui_record *r, const char *socket, const struct record
         tui_record_stop(r);
     } else if (!tui_record_is_own(r)) {
         tui_message(r->tui, STYLE_MESSAGE,
-                    "this node is being recorded to %s by process %lld: B marks, R stops it",
-                    status->file, (long long)status->pid);
+                    "this node is being recorded to %s by OS process %lld: %s marks, %s stops it",
+                    status->file, (long long)status->pid,
+                    tui_key(r->tui, ACTION_RECORD_MARK, NULL, mark, sizeof mark),
+                    tui_key(r->tui, ACTION_RECORD, NULL, stop, sizeof stop));
     }
 }
 
@@ -187,7 +190,7 @@ static void tell_out_of_reach(struct tui_record *r)
 {
     r->begun = false;
     tui_message(r->tui, STYLE_ERROR,
-                "the recording has begun, but its recorder cannot be reached: see "
+                "the recording has started, but its recorder cannot be reached: see "
                 "%s.log",
                 r->file);
     tui_record_set_state(r, RECORDING_NONE);

@@ -13,6 +13,7 @@
 static void on_started(void *arg, const struct error *err)
 {
     struct tui_record *r = arg;
+    char stop[64], mark[64];
     r->starter = NULL;
     if (err) {
         r->file[0] = '\0';
@@ -23,10 +24,12 @@ static void on_started(void *arg, const struct error *err)
         return;
     }
     if (!r->stop_when_started)
-        tui_message(r->tui, STYLE_MESSAGE,
-                    "recording, also after you quit: R or `beamtop record stop` stops it, B marks. "
-                    "It writes to %s",
-                    r->file);
+        tui_message(
+            r->tui, STYLE_MESSAGE,
+            "recording, also after you quit: %s or `beamtop record stop` stops it, %s marks. "
+            "It writes to %s",
+            tui_key(r->tui, ACTION_RECORD, NULL, stop, sizeof stop),
+            tui_key(r->tui, ACTION_RECORD_MARK, NULL, mark, sizeof mark), r->file);
     if (r->elsewhere)
         return; /* it is found again when one comes back to that node */
     r->begun = true;
@@ -62,7 +65,7 @@ static void start(struct tui_record *r, const char *file)
                                        .options = &t->settings.options};
     size_t n = 0;
     if (r->starter) {
-        tui_message(r->tui, STYLE_ERROR, "%s is still being begun", r->file);
+        tui_message(r->tui, STYLE_ERROR, "the recording to %s is still starting", r->file);
         return;
     }
     r->elsewhere = false;
@@ -71,7 +74,7 @@ static void start(struct tui_record *r, const char *file)
         choose_file(r, file, &err) == 0)
         r->starter = record_starter_new(&r->tui->rt.loop, &setup, on_started, r, &err);
     if (r->starter) {
-        tui_message(r->tui, STYLE_MESSAGE, "the recording to %s begins with its first tick",
+        tui_message(r->tui, STYLE_MESSAGE, "the recording to %s starts with its first tick",
                     r->file);
         tui_record_set_state(r, RECORDING_STARTS);
         return;

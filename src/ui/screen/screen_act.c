@@ -405,8 +405,13 @@ static int act_pick(struct act *a, int kind)
 static int act_find(struct act *a, int direction)
 {
     struct regex *re = a->s->match;
-    if (!re)
-        return error_set(a->err, ERR_USAGE, "no filter is set: / sets one");
+    if (!re) {
+        char key[64];
+        bool bound = keymap_first_key_of(a->s->keymap, screen_context(a->s), ACTION_FILTER, NULL,
+                                         key, sizeof key);
+        return error_set(a->err, ERR_USAGE, "no filter is set: %s sets one",
+                         bound ? key : action_table[ACTION_FILTER].name);
+    }
     regex_allow(re, LIMIT_REGEX_PASS_STEPS);
     enum view_kind kind = pane_kind(a->e);
     bool found = kind == VIEW_FLAME   ? flame_find(&a->e->flame, direction)

@@ -69,12 +69,18 @@ struct calls_view {
     bool ascending;
     struct view_column columns[ARRAY_LEN(all)]; /* those shown, and which they are */
     size_t index[ARRAY_LEN(all)], n_columns;
+    const struct keymap *keymap; /* NULL: unknown */
 };
 
 static void calls_init(void *state)
 {
     struct calls_view *s = state;
     snprintf(s->sort, sizeof s->sort, "calls");
+}
+
+static void calls_keys(void *state, const struct keymap *keymap)
+{
+    ((struct calls_view *)state)->keymap = keymap;
 }
 
 /* Only the session asks the node. */
@@ -356,17 +362,27 @@ static void tell_why_none(char *out, size_t size, const struct calls_state *s)
         snprintf(out, size, "It was stopped before its first window was complete.");
 }
 
+static void tell_none(char *out, size_t size, const struct keymap *keymap)
+{
+    char key[64];
+    if (keymap_first_key_of(keymap, CONTEXT_TABLE, ACTION_CALLS, NULL, key, sizeof key))
+        snprintf(out, size, "No calls counted yet. Press %s to choose functions.", key);
+    else
+        snprintf(out, size, "No calls counted yet. Type :%s to choose functions.",
+                 action_table[ACTION_CALLS].name);
+}
+
 static void tell_empty(struct view_page *page, const struct model *m, const struct calls_log *log,
-                       enum calls_by by)
+                       const struct calls_view *s)
 {
     char *out = page->empty;
     size_t size = sizeof page->empty;
     if (model_recorded(m) && !log)
         view_missing(page, m, "counted calls");
-    else if (model_recorded(m) && by == BY_APPLICATION)
+    else if (model_recorded(m) && s->by == BY_APPLICATION)
         view_missing(page, m, "the applications of functions");
     else if (!log)
-        snprintf(out, size, "No calls counted yet. Press C to choose functions.");
+        tell_none(out, size, s->keymap);
     else if (log->state.status.phase == SESSION_FAILED)
         snprintf(out, size, "Nothing was counted: %.400s", log->state.status.error.text);
     else if (log->has_window)
@@ -390,7 +406,7 @@ static void calls_page(void *state, const struct model *m, int rows, int columns
     page_columns(page, s->columns, s->n_columns);
     page->sort_column = sorted_column(s);
     page->sort_descending = !s->ascending;
-    tell_empty(page, m, log, s->by);
+    tell_empty(page, m, log, s);
     if (log)
         summarise(page, log, model_recorded(m) != NULL, columns);
     if (page->sort_column >= 0 && w)
@@ -460,6 +476,7 @@ const struct view_ops view_calls = {
     .kind = VIEW_TABLE,
     .no_processes = true,
     .stop = ACTION_CALLS_STOP,
+    .keys = calls_keys,
     .shown_by = ACTION_CALLS,
     .state_bytes = sizeof(struct calls_view),
     .init = calls_init,
