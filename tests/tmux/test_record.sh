@@ -262,7 +262,7 @@ tm_text_has() { tm_text | grep -qE "$1"; }
 # The screen is left before the first tick is there: the recorder does not mind.
 is_left_while_it_begins() {
     bt_open 140 30 && command_is 'record left.btr' && tm_keys Q && tm_wait 'code 0' || return 1
-    wait_until "$tm_wait_s" tm_text_has 'is being begun|goes on' || {
+    wait_until "$tm_wait_s" tm_text_has 'is starting|goes on' || {
         tm_text
         return 1
     }

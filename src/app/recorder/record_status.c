@@ -116,7 +116,7 @@ static const struct {
     {"stopped", "it was stopped", true},
     {"time", "its time is over", true},
     {"full", "the disk is full, or it has reached its largest size (record-max-size)", false},
-    {"link", "the node is gone", false},
+    {"link", "the connection to the node is lost", false},
     {"error", "it could not go on", false},
     {"", "its recorder was killed; at most the last tick is missing", false},
 };

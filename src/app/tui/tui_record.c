@@ -51,7 +51,7 @@ static void tell_none(struct tui_record *r, const char *text)
 static void stop_when_started(struct tui_record *r)
 {
     r->stop_when_started = true;
-    tui_message(r->tui, STYLE_MESSAGE, "it ends when it has begun");
+    tui_message(r->tui, STYLE_MESSAGE, "the recording will stop once it has started");
 }
 
 static void stop_answered(void *arg, bool yes)
@@ -75,7 +75,7 @@ void tui_record_ask_to_stop(struct tui_record *r)
         snprintf(question, sizeof question, "Stop the recording to %s, of %s%s? (y/n) ",
                  r->now.file, text_duration(since, sizeof since, r->now.running_s), of);
     if (r->state == RECORDING_STOPS)
-        tui_message(r->tui, STYLE_MESSAGE, "%s is being ended", r->now.file);
+        tui_message(r->tui, STYLE_MESSAGE, "the recording to %s is stopping", r->now.file);
     else if (r->state != RECORDING_NONE)
         tui_ask(r->tui, question, stop_answered, r);
 }
@@ -152,7 +152,7 @@ static void tell_status(struct tui_record *r)
     if (r->state == RECORDING_NONE)
         tell_none(r, "this node is not being recorded:");
     else if (r->state == RECORDING_STARTS)
-        tui_message(r->tui, STYLE_MESSAGE, "%s begins with its first tick", r->file);
+        tui_message(r->tui, STYLE_MESSAGE, "%s starts with its first tick", r->file);
     else
         tui_message(r->tui, STYLE_MESSAGE, "%s, for %s: %lld ticks, %s, %lld marks; process %lld%s",
                     s->file, text_duration(since, sizeof since, s->running_s), (long long)s->ticks,
@@ -278,9 +278,9 @@ void tui_record_free(struct tui_record *r)
 
 void tui_record_print_end(const struct tui_record *r)
 {
-    static const char *const words[] = {[RECORDING_STARTS] = "is being begun",
+    static const char *const words[] = {[RECORDING_STARTS] = "is starting",
                                         [RECORDING_RUNS] = "goes on",
-                                        [RECORDING_STOPS] = "is being ended"};
+                                        [RECORDING_STOPS] = "is stopping"};
     if (r->state != RECORDING_NONE &&
         (r->now.detached || tui_record_is_own(r) || r->state == RECORDING_STARTS))
         tell_line(

@@ -329,13 +329,13 @@ void tui_trace_submit(void *arg, const char *line)
     if (tui_calls_in_the_way(tr->tui->calls)) {
         tui_session_then(&tr->s, line);
         (void)tui_calls_stop(tr->tui->calls);
-        tui_message(tr->tui, STYLE_MESSAGE, "the counting ends, then the trace begins");
+        tui_message(tr->tui, STYLE_MESSAGE, "the counting stops, then the trace starts");
         return;
     }
     if (tui_spans_run(tr->tui->spans)) {
         tui_session_then(&tr->s, line);
         (void)tui_spans_stop(tr->tui->spans);
-        tui_message(tr->tui, STYLE_MESSAGE, "the capture of requests ends, then the trace begins");
+        tui_message(tr->tui, STYLE_MESSAGE, "the capture of requests stops, then the trace starts");
         return;
     }
     if (tui_trace_start(tr, line, &offset, &err) == 0)

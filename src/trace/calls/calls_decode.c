@@ -13,7 +13,7 @@
 static const struct {
     const char *word, *text;
 } refusals[] = {
-    {"session", "another beamtop counts the calls of this node; end that first"},
+    {"session", "another beamtop counts the calls of this node: stop that count first"},
     {"no_functions", "none of the functions is there any more"},
     {"no_processes", "none of the chosen processes is alive any more"},
     {"no_memory", "words are counted from OTP 26 on"},

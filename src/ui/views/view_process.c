@@ -371,7 +371,7 @@ static void mailbox(struct view_page *page, const struct process *p, const struc
     text_bytes(size, sizeof size, box->memory_bytes < 0 ? NAN : (double)box->memory_bytes);
     switch (box->status) {
     case MAILBOX_GONE:
-        page_puts(page, STYLE_DIM, "  the process is gone");
+        page_puts(page, STYLE_DIM, "  the process has ended");
         return;
     case MAILBOX_REFUSED:
         page_printf(page, STYLE_ALARM, "  not read: %s messages, the process has %s.", n, size);
@@ -425,7 +425,7 @@ static void collect_panel(struct view_page *page, const struct process *p, const
     }
     switch (c->status) {
     case COLLECT_GONE:
-        page_puts(page, STYLE_DIM, "  the process is gone");
+        page_puts(page, STYLE_DIM, "  the process has ended");
         break;
     case COLLECT_LATE:
         page_puts(page, STYLE_WARN,
@@ -489,7 +489,7 @@ static void state_panel(struct view_page *page, const struct process *p, const s
     }
     switch (s->status) {
     case STATE_GONE:
-        page_puts(page, STYLE_DIM, "  the process is gone");
+        page_puts(page, STYLE_DIM, "  the process has ended");
         return;
     case STATE_ASK:
         page_printf(page, STYLE_WARN, "  The process has %s. Reading copies its state.",
@@ -531,7 +531,7 @@ static void process_page(void *state, const struct model *m, int rows, int colum
         return;
     }
     if (d && d->gone) {
-        snprintf(page->empty, sizeof page->empty, "%.200s is gone.", page->summary);
+        snprintf(page->empty, sizeof page->empty, "%.200s has ended.", page->summary);
         return;
     }
     if (!d || !is_mine(p, d)) {

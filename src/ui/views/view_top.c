@@ -263,7 +263,7 @@ static void summarise(const struct top *t, const struct proc_scan *scan, size_t 
         char pid[40];
         snprintf(page->summary + used, sizeof page->summary - (size_t)used, ", following %.120s%s",
                  t->follow_name[0] ? t->follow_name : pid_text(pid, sizeof pid, &t->follow),
-                 t->follow_missing ? ": gone" : "");
+                 t->follow_missing ? ": ended" : "");
     }
     snprintf(page->empty, sizeof page->empty,
              scan->filtered ? "No process matches the filter." : "No processes.");

@@ -185,7 +185,8 @@ static void test_ends(void **state)
          "the recording has ended after 3 ticks: its recorder "
          "was killed; at most the last tick is missing (/a.btr)",
          false},
-        {"link", of_file, "the recording has ended after 3 ticks: the node is gone (/a.btr)",
+        {"link", of_file,
+         "the recording has ended after 3 ticks: the connection to the node is lost (/a.btr)",
          false},
         {"new word", "", "the recording has ended after 3 ticks: new word (/a.btr)", false},
         {NULL, "", "the recording has ended, and /a.btr cannot be read; see /a.btr.log", false},
