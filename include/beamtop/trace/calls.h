@@ -50,10 +50,9 @@ const char *calls_limits_text(char *out, size_t size, const struct calls_state *
 
 /* ---- Only the texts */
 
-/* Parses what counting takes of the trace language: ERR_USAGE with *offset where it does not. */
+/* Parses what counting takes of the trace language: ERR_USAGE with *offset where it does not.
+   `app:NAME` is all modules of an application. */
 int calls_patterns_parse(struct pattern ***out, size_t *n, const char *text, enum syntax syntax,
                          size_t *offset, struct error *err);
-/* `app:NAME`: all modules of an application. */
-bool calls_pattern_is_application(const struct pattern *p);
 
 #endif

@@ -98,6 +98,7 @@ struct pattern {
     size_t n_args;
     struct node *guard; /* NULL: none */
     unsigned actions;   /* bits */
+    bool application;   /* of calls to count: all functions of the application `function` */
     bool own;           /* not typed: all functions of the modules of the one process chosen */
     struct node **show; /* of TRACE_SHOW */
     size_t n_show;

@@ -31,12 +31,15 @@ MatchingAtoms = fun(Atoms, Compiled) ->
     Matching(Texts, Atoms, Compiled)
 end,
 
-%% {any | {is, Atom} | {re, Compiled}} of a name in a pattern, or {bad, Why} | unknown.
+%% {any | {is, Atom} | {re, Compiled} | {app, Atom}} of a name in a pattern, or {bad, Why} |
+%% unknown.
 Selector = fun(Name) ->
     case Name of
         any -> any;
         {name, Text} ->
             try {is, binary_to_existing_atom(Text, utf8)} catch error:_ -> unknown end;
+        {app, Text} ->
+            try {app, binary_to_existing_atom(Text, utf8)} catch error:_ -> {app, none} end;
         {re, Text} ->
             case Compile(Text) of {ok, Compiled} -> {re, Compiled}; Bad -> Bad end
     end
@@ -114,6 +117,11 @@ Expand = fun(own, _, _, Own) ->
             end;
         {re, Re} ->
             case MatchingAtoms(Loaded(), Re) of [] -> {none, no_module}; Some -> Some end;
+        {app, App} ->
+            case application:get_key(App, modules) of
+                {ok, Its} -> lists:filter(fun erlang:module_loaded/1, lists:usort(Its));
+                undefined -> {none, no_application}
+            end;
         {bad, ModWhy} -> {none, {bad_expression, ModWhy}};
         unknown -> {none, Missing(element(2, Mod))}
     end,

@@ -120,7 +120,7 @@ static void ask_match(struct assist *a)
         return;
     a->asked_for = a->looked;
     ask(a, ASSIST_MATCH, QUESTION_PREFLIGHT,
-        prepare_preflight_arg(a->typed.patterns, a->typed.specs, a->typed.n_asked, &a->typed.procs,
+        prepare_preflight_arg(a->typed.patterns, a->typed.specs, a->typed.n, &a->typed.procs,
                               &a->typed.request.caps, false));
     a->typed.pending = false;
 }

@@ -18,8 +18,7 @@ struct typed_line {
     struct trace_request request;
     struct pattern **patterns;
     size_t n;
-    size_t n_asked; /* of the first so many the node is asked what they match */
-    bool counts;    /* of functions to count */
+    bool counts;                                  /* of functions to count */
     struct matchspec specs[LIMIT_TRACE_PATTERNS]; /* compiled, of the first n_specs */
     size_t n_specs;
     struct procs procs;

@@ -114,7 +114,6 @@ void assist_look(struct assist *a, const struct trace_request *defaults, const c
 {
     if (!begin_line(a, line) || take_apart(a, defaults, line) != 0)
         return;
-    a->typed.n_asked = a->typed.n;
     a->typed.pending = true;
     if (a->has_port) {
         assist_pump(a);
@@ -257,12 +256,11 @@ static bool find_none(struct typed_line *t, const struct preflight *p)
     return t->none != NULL;
 }
 
-/* Counting takes the local functions of `_:_` too, and applications are not among what was asked
-   for; patterns may name the same functions. */
+/* Counting takes the local functions of `_:_` too; patterns may name the same functions. */
 static void tell_count(struct assist *a, const struct preflight *p)
 {
     const struct typed_line *t = &a->typed;
-    bool more = t->n_asked < t->n;
+    bool more = false;
     uint64_t total = 0;
     struct buf out;
     for (size_t i = 0; p && i < p->n_patterns; i++) {
@@ -324,7 +322,7 @@ void typed_matched(struct assist *a, const struct answer *answer)
     struct preflight found;
     struct error err = answer->err;
     if (err.code == ERR_NONE &&
-        decode_preflight(&found, a->typed.n_asked, answer->value, answer->len, &err) == 0) {
+        decode_preflight(&found, a->typed.n, answer->value, answer->len, &err) == 0) {
         tell_match(a, &found);
         preflight_clear(&found);
         return;
@@ -334,20 +332,6 @@ void typed_matched(struct assist *a, const struct answer *answer)
 }
 
 /* ---- functions to count */
-
-/* The others come first: the node is asked about them. */
-static size_t put_applications_last(struct pattern **patterns, size_t n)
-{
-    size_t asked = 0;
-    for (size_t i = 0; i < n; i++) {
-        struct pattern *p = patterns[i];
-        if (calls_pattern_is_application(p))
-            continue;
-        patterns[i] = patterns[asked];
-        patterns[asked++] = p;
-    }
-    return asked;
-}
 
 void assist_count(struct assist *a, enum syntax syntax, const char *line)
 {
@@ -364,8 +348,7 @@ void assist_count(struct assist *a, enum syntax syntax, const char *line)
     caps_init(&t->request.caps);
     t->request.caps.value[CAP_FUNCTIONS] = 1; /* their number comes with it */
     t->counts = true;
-    t->n_asked = put_applications_last(t->patterns, t->n);
-    t->pending = a->has_port && t->n_asked > 0;
+    t->pending = a->has_port && t->n > 0;
     if (t->pending)
         assist_pump(a);
     else

@@ -4,7 +4,7 @@
 
 #include "calls_internal.h"
 
-bool calls_pattern_is_application(const struct pattern *p)
+static bool is_application(const struct pattern *p)
 {
     return p->kind == PATTERN_CALL && p->module.kind == NAME_EXACT &&
            slice_is(p->module.text, "app") && p->function.kind == NAME_EXACT && p->arity < 0 &&
@@ -51,8 +51,10 @@ int calls_patterns_parse(struct pattern ***out, size_t *n, const char *text, enu
     if (!offset)
         offset = &unused;
     int rc = patterns_parse(out, n, text, strlen(text), syntax, offset, err);
-    for (size_t i = 0; rc == 0 && i < *n; i++)
+    for (size_t i = 0; rc == 0 && i < *n; i++) {
+        (*out)[i]->application = is_application((*out)[i]);
         rc = check_pattern((*out)[i], text, offset, err);
+    }
     if (rc != 0 && *out) {
         patterns_free(*out, *n);
         *out = NULL;
@@ -81,7 +83,7 @@ void calls_build_chosen(struct builder *b, struct pattern *const *patterns, size
     build_list(b, n);
     for (size_t i = 0; i < n; i++) {
         const struct pattern *p = patterns[i];
-        bool application = calls_pattern_is_application(p);
+        const bool application = p->application;
         build_tuple(b, 3);
         build_name(b, application ? &p->function : &p->module, application ? "app" : "name");
         if (application)

@@ -104,6 +104,13 @@ static void build_name(struct builder *b, const struct pattern_name *name)
     build_binary(b, name->text.s, name->text.len);
 }
 
+static void build_application(struct builder *b, const struct pattern *p)
+{
+    build_tuple(b, 2);
+    build_atom(b, "app");
+    build_binary(b, p->function.text.s, p->function.text.len);
+}
+
 static void build_atoms(struct builder *b, const struct matchspec *specs, size_t n)
 {
     size_t total = 0;
@@ -150,9 +157,14 @@ struct builder *prepare_preflight_arg(struct pattern *const *patterns,
         build_atom(b, kind_atoms[p->kind]);
         if (p->own)
             build_atom(b, "own");
+        else if (p->application)
+            build_application(b, p);
         else
             build_name(b, &p->module);
-        build_name(b, &p->function);
+        if (p->application)
+            build_atom(b, "any");
+        else
+            build_name(b, &p->function);
         if (p->arity < 0)
             build_atom(b, "any");
         else

@@ -183,6 +183,8 @@ void prepare_why_none(char *out, size_t size, const struct pattern *p,
         put_arities(&text, p, found->arities);
     else if (strcmp(found->why, "no_module") == 0)
         put_no_module(&text, p, names);
+    else if (strcmp(found->why, "no_application") == 0)
+        buf_puts(&text, "no such application is loaded");
     else if (strcmp(found->why, "not_loaded") == 0)
         put_not_loaded(&text, p);
     else if (strcmp(found->why, "instruction") == 0)

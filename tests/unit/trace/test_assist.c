@@ -220,7 +220,11 @@ static void test_functions_to_count(void **state)
         {"lists", "{0, [{lists, all, 2}], 117, too_many}", "117 functions"},
         {"lists:map/2", "{0, [{lists, map, 2}], 1, ok}", "1 function"},
         {"_:_", "{0, [{lists, all, 2}], 9000, too_many}", "at least 9,000 functions"},
-        {"app:shop, lists", "{0, [{lists, all, 2}], 117, too_many}", "at least 117 functions"},
+        {"app:shop, lists", "{0, [{shop, add, 2}], 41, too_many}, {1, [], 117, too_many}",
+         "at most 158 functions"},
+        {"app:shop", "{0, [{shop, add, 2}], 41, too_many}", "41 functions"},
+        {"app:shpo", "{0, [], 0, no_application}",
+         "nothing to count: app:shpo: no such application is loaded"},
         {"lists, maps", "{0, [{lists, all, 2}], 117, too_many}, {1, [], 26, too_many}",
          "at most 143 functions"},
         {"lists:mapp/2", "{0, [], 0, instruction}", "nothing to count: lists:mapp/2: "},
@@ -239,7 +243,8 @@ static void test_functions_to_count(void **state)
         assert_false(t->open);
     }
     assist_count(t->assist, SYNTAX_AUTO, "app:shop");
-    assert_true(l->known && !*l->text && !t->open);
+    expect_open(t, QUESTION_PREFLIGHT, "{0,call,{app,<<\"shop\">>},any,any}");
+    answer_error(t);
     assist_count(t->assist, SYNTAX_AUTO, "lists:map(_, _) -> return");
     assert_true(l->wrong && !l->unfinished && !t->open);
 }
