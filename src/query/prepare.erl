@@ -64,7 +64,7 @@ wrong(File, Text, Line, Why) ->
               [File, Why, Line, First]),
     halt(1).
 
-%% The text with what it includes, without lines that are a comment alone.
+%% The text with what it includes, without lines of comment.
 whole(File) ->
     unicode:characters_to_binary(lists:map(fun
         (<<"-include(\"", Rest/binary>>) ->
