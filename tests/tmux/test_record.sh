@@ -308,7 +308,7 @@ is_not_absent_when_it_does_not_answer() {
     tm_keys R
     tm_wait 'Record anyway? (y/n)' || return 1
     tm_type n
-    kill -CONT "$pid" && tm_wait 'silent.btr by process' && record_of stop && tm_wait 'silent.btr is complete' && bt_quit
+    kill -CONT "$pid" && tm_wait 'silent.btr by OS process' && record_of stop && tm_wait 'silent.btr is complete' && bt_quit
 }
 
 # A node of the same name under another epmd: its recorder is none of this node's.

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "beamtop/base/attr.h"
 #include "beamtop/base/text.h"
@@ -93,7 +94,13 @@ void record_default_name(struct buf *out, const char *dir, const char *node, int
     buf_printf(out, "%s/", *dir ? dir : ".");
     for (size_t i = 0; node[i] && i < 100; i++)
         buf_put_u8(out, (uint8_t)(is_plain(node[i]) ? node[i] : '_'));
-    buf_printf(out, "-%s.btr", when);
+    buf_printf(out, "-%s", when);
+    const size_t stem = out->len;
+    buf_puts(out, ".btr");
+    for (int n = 2; n < 100 && access(buf_cstr(out), F_OK) == 0; n++) { /* in the same second */
+        out->len = stem;
+        buf_printf(out, "-%d.btr", n);
+    }
 }
 
 static const char *without_program(const char *line)

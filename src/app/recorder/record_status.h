@@ -38,7 +38,8 @@ bool record_life_may_be(const struct record_life *a, const struct record_life *b
 bool record_status_is_of(const struct record_status *s, const char *node,
                          const struct record_life *life);
 
-/* DIR/NODE-YYYYMMDD-HHMMSS.btr, by the local clock. */
+/* DIR/NODE-YYYYMMDD-HHMMSS.btr, by the local clock; where that exists, …-HHMMSS-2.btr, and so on.
+ */
 void record_default_name(struct buf *out, const char *dir, const char *node, int64_t wall_us);
 /* What went wrong, of a command's output: its first line, without the program's name. */
 void record_complaint(struct buf *out, const char *printed);

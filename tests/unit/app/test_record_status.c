@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "beamtop/base/attr.h"
@@ -140,6 +141,32 @@ static void test_names(void **state)
     }
 }
 
+/* Two recordings that begin in the same second. */
+static void test_name_is_new(void **state)
+{
+    (void)state;
+    char dir[] = "/tmp/record-status-XXXXXX";
+    char taken[2][128];
+    assert_non_null(mkdtemp(dir));
+    for (int i = 0; i < 3; i++) {
+        struct buf b;
+        buf_init(&b, 0);
+        record_default_name(&b, dir, "shop@db1", INT64_C(1000000000) * 1000000);
+        const char *name = buf_cstr(&b);
+        assert_int_not_equal(access(name, F_OK), 0);
+        assert_true((strstr(name, "-2.btr") != NULL) == (i == 1));
+        assert_true((strstr(name, "-3.btr") != NULL) == (i == 2));
+        if (i < 2) {
+            snprintf(taken[i], sizeof taken[i], "%s", name);
+            fclose(fopen(name, "w"));
+        }
+        buf_clear(&b);
+    }
+    unlink(taken[0]);
+    unlink(taken[1]);
+    rmdir(dir);
+}
+
 static void test_complaints(void **state)
 {
     static const struct {
@@ -206,10 +233,11 @@ static void test_ends(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_status),     cmocka_unit_test(test_no_status),
-        cmocka_unit_test(test_whose),      cmocka_unit_test(test_names),
-        cmocka_unit_test(test_life),       cmocka_unit_test(test_same_name),
-        cmocka_unit_test(test_complaints), cmocka_unit_test(test_ends),
+        cmocka_unit_test(test_status),      cmocka_unit_test(test_no_status),
+        cmocka_unit_test(test_whose),       cmocka_unit_test(test_names),
+        cmocka_unit_test(test_life),        cmocka_unit_test(test_same_name),
+        cmocka_unit_test(test_name_is_new), cmocka_unit_test(test_complaints),
+        cmocka_unit_test(test_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
