@@ -6,16 +6,9 @@
 
 #include "target.h"
 
-struct finding {
-    struct discover_list *out;
-    bool done;
-};
-
 static void on_done(void *arg, struct discover_list *list)
 {
-    struct finding *f = arg;
-    *f->out = *list;
-    f->done = true;
+    *(struct discover_list *)arg = *list;
 }
 
 int nodes_find(struct discover_list *out, const struct cli_options *o, const struct app_env *env,
@@ -23,13 +16,12 @@ int nodes_find(struct discover_list *out, const struct cli_options *o, const str
 {
     uv_loop_t loop;
     struct discover_options options = {.timeout_ms = 1000};
-    struct finding f = {.out = out};
     *out = (struct discover_list){0};
     int rc = target_epmd_port(o, env, &options.epmd_port, err);
     if (rc != 0)
         return rc;
     uv_loop_init(&loop);
-    rc = discover_start(&loop, &options, on_done, &f, err);
+    rc = discover_start(&loop, &options, on_done, out, err);
     if (rc == 0)
         uv_run(&loop, UV_RUN_DEFAULT);
     uv_loop_close(&loop);

@@ -14,7 +14,7 @@
 #define ROWS_SHOWN 20
 #define DEPTH_SHOWN 64
 
-struct report {
+struct text_run {
     struct buf *out;
     struct arena arena;
     const struct samples_summary *run;
@@ -22,16 +22,16 @@ struct report {
     size_t rows, depth;
 };
 
-/* ---- texts, which live as long as the report */
+/* ---- texts, which live as long as the run */
 
-static const char *kept(struct report *r, struct buf *text)
+static const char *kept(struct text_run *r, struct buf *text)
 {
     const char *s = arena_strndup(&r->arena, (const char *)text->data, text->len);
     buf_clear(text);
     return s;
 }
 
-static const char *safe(struct report *r, struct slice text)
+static const char *safe(struct text_run *r, struct slice text)
 {
     struct buf out;
     buf_init(&out, 0);
@@ -39,17 +39,17 @@ static const char *safe(struct report *r, struct slice text)
     return kept(r, &out);
 }
 
-static const char *known(struct report *r, struct slice text)
+static const char *known(struct text_run *r, struct slice text)
 {
     return text.len > 0 ? safe(r, text) : r->options->ascii ? "-" : "–";
 }
 
-static const char *omission(const struct report *r)
+static const char *omission(const struct text_run *r)
 {
     return r->options->ascii ? "..." : "…";
 }
 
-static const char *frame_name(struct report *r, const struct sample_frame *f, size_t indent)
+static const char *frame_name(struct text_run *r, const struct sample_frame *f, size_t indent)
 {
     struct buf out;
     buf_init(&out, 0);
@@ -59,7 +59,7 @@ static const char *frame_name(struct report *r, const struct sample_frame *f, si
     return kept(r, &out);
 }
 
-static const char *percent(struct report *r, double share)
+static const char *percent(struct text_run *r, double share)
 {
     char text[32];
     if (isnan(share))
@@ -67,7 +67,7 @@ static const char *percent(struct report *r, double share)
     return arena_strdup(&r->arena, text_percent(text, sizeof text, share));
 }
 
-static const char *integer(struct report *r, int64_t n)
+static const char *integer(struct text_run *r, int64_t n)
 {
     char text[32];
     if (n < 0)
@@ -75,7 +75,7 @@ static const char *integer(struct report *r, int64_t n)
     return arena_strdup(&r->arena, text_integer(text, sizeof text, n));
 }
 
-static const char *duration(struct report *r, double seconds)
+static const char *duration(struct text_run *r, double seconds)
 {
     char text[48];
     return arena_strdup(&r->arena, r->options->ascii
@@ -85,7 +85,7 @@ static const char *duration(struct report *r, double seconds)
 
 /* ---- head */
 
-static const char *wall_text(struct report *r, int64_t wall_us)
+static const char *wall_text(struct text_run *r, int64_t wall_us)
 {
     struct tm tm;
     char text[32];
@@ -97,19 +97,19 @@ static const char *wall_text(struct report *r, int64_t wall_us)
 }
 
 /* "3 (0.3%)" */
-static const char *part(struct report *r, int64_t n)
+static const char *part(struct text_run *r, int64_t n)
 {
     return arena_printf(&r->arena, "%s (%s)", integer(r, n),
                         percent(r, samples_share((double)n, (double)r->run->samples)));
 }
 
 /* ", GC 12.0%"; the first without the comma */
-static void put_share(struct report *r, size_t i, const char *name, double part, double whole)
+static void put_share(struct text_run *r, size_t i, const char *name, double part, double whole)
 {
     buf_printf(r->out, "%s%s %s", i > 0 ? ", " : "", name, percent(r, samples_share(part, whole)));
 }
 
-static void put_classes(struct report *r)
+static void put_classes(struct text_run *r)
 {
     for (size_t i = 0; i < SAMPLE_CLASSES; i++)
         put_share(r, i, sample_class_name((enum sample_class)i), (double)r->run->classes[i],
@@ -118,7 +118,7 @@ static void put_classes(struct report *r)
 }
 
 /* The code that ran, whatever it ran for. */
-static void put_codes(struct report *r)
+static void put_codes(struct text_run *r)
 {
     double codes[FRAME_KINDS];
     samples_by_code(r->run, codes);
@@ -129,7 +129,7 @@ static void put_codes(struct report *r)
     buf_put_u8(r->out, '\n');
 }
 
-static void put_thread_kinds(struct report *r)
+static void put_thread_kinds(struct text_run *r)
 {
     struct samples_source kinds[SAMPLES_THREAD_KINDS];
     const size_t n = samples_by_thread_kind(r->run, kinds);
@@ -139,7 +139,7 @@ static void put_thread_kinds(struct report *r)
     buf_put_u8(r->out, '\n');
 }
 
-static void put_head(struct report *r)
+static void put_head(struct text_run *r)
 {
     const struct samples_summary *run = r->run;
     buf_puts(r->out, safe(r, run->label));
@@ -174,7 +174,7 @@ static void put_head(struct report *r)
 
 /* ---- functions */
 
-static const char *interval(struct report *r, double share)
+static const char *interval(struct text_run *r, double share)
 {
     double error = samples_error(r->run, share);
     if (isnan(error))
@@ -182,12 +182,12 @@ static const char *interval(struct report *r, double share)
     return arena_printf(&r->arena, "%s%.1f", r->options->ascii ? "+-" : "±", error * 100);
 }
 
-static const char *more(struct report *r, size_t n)
+static const char *more(struct text_run *r, size_t n)
 {
     return arena_printf(&r->arena, "%s  %s more", omission(r), integer(r, (int64_t)n));
 }
 
-static void put_functions(struct report *r)
+static void put_functions(struct text_run *r)
 {
     size_t n;
     struct stacks_sum *sums = stacks_sums(r->run->stacks, &n);
@@ -223,7 +223,7 @@ static void put_functions(struct report *r)
 
 /* ---- where samples skid to: the prologue for breakpoints before each function */
 
-static void put_prologues(struct report *r)
+static void put_prologues(struct text_run *r)
 {
     const struct samples_summary *run = r->run;
     size_t n;
@@ -247,7 +247,7 @@ static void put_prologues(struct report *r)
 /* ---- the tree */
 
 struct tree_rows {
-    struct report *r;
+    struct text_run *r;
     const struct stacks *s;
     struct text_table table;
     size_t room;
@@ -272,7 +272,7 @@ static void add_tree_row(struct tree_rows *t, double total, double self, const c
 static void add_branch(void *arg, const struct stacks_branch *b)
 {
     struct tree_rows *t = arg;
-    struct report *r = t->r;
+    struct text_run *r = t->r;
     if (b->index != 0)
         add_tree_row(
             t, b->total, b->self,
@@ -283,7 +283,7 @@ static void add_branch(void *arg, const struct stacks_branch *b)
                                   b->depth >= r->depth ? "deeper" : "below 1% each"));
 }
 
-static void put_tree(struct report *r)
+static void put_tree(struct text_run *r)
 {
     struct stacks *inverted = r->options->callers ? stacks_inverted(r->run->stacks) : NULL;
     struct tree_rows t = {.r = r, .s = inverted ? inverted : r->run->stacks};
@@ -309,7 +309,7 @@ static void put_tree(struct report *r)
 
 /* ---- by process and thread */
 
-static void put_sources(struct report *r, const char *first, const char *second,
+static void put_sources(struct text_run *r, const char *first, const char *second,
                         const struct samples_source *sources, size_t n)
 {
     size_t shown = n < r->rows ? n : r->rows;
@@ -365,7 +365,7 @@ static void add_place(struct samples_place *sums, size_t *n, const struct sample
     sums[i].samples += place->samples;
 }
 
-static struct place_grid grid_of(struct report *r, const struct samples_source *sources, size_t n)
+static struct place_grid grid_of(struct text_run *r, const struct samples_source *sources, size_t n)
 {
     struct place_grid grid = {0};
     size_t all = 0, distinct = 0;
@@ -386,7 +386,7 @@ static struct place_grid grid_of(struct report *r, const struct samples_source *
     return grid;
 }
 
-static void put_grid_row(struct report *r, const struct place_grid *grid,
+static void put_grid_row(struct text_run *r, const struct place_grid *grid,
                          const struct samples_source *of, const char **cells)
 {
     const double whole = (double)of->samples;
@@ -408,7 +408,7 @@ static void put_grid_row(struct report *r, const struct place_grid *grid,
                     : known(r, of->name);
 }
 
-static void put_grid(struct report *r, const char *what, const struct samples_source *sources,
+static void put_grid(struct text_run *r, const char *what, const struct samples_source *sources,
                      size_t n)
 {
     const size_t shown = n < r->rows ? n : r->rows;
@@ -431,13 +431,13 @@ static void put_grid(struct report *r, const char *what, const struct samples_so
 
 /* ---- native calls that held a scheduler */
 
-static const char *who(struct report *r, const struct samples_held *h)
+static const char *who(struct text_run *r, const struct samples_held *h)
 {
     return h->name.len > 0 ? arena_printf(&r->arena, "%s %s", safe(r, h->process), safe(r, h->name))
                            : known(r, h->process);
 }
 
-static void put_held(struct report *r)
+static void put_held(struct text_run *r)
 {
     const struct samples_summary *run = r->run;
     const size_t shown = run->n_held < r->rows ? run->n_held : r->rows;
@@ -471,11 +471,11 @@ static void put_held(struct report *r)
 void samples_text_put(struct sink_pieces *out, const struct samples_summary *run,
                       const struct samples_options *options)
 {
-    struct report r = {.out = &out->buf,
-                       .run = run,
-                       .options = options,
-                       .rows = options->rows > 0 ? options->rows : ROWS_SHOWN,
-                       .depth = options->depth > 0 ? options->depth : DEPTH_SHOWN};
+    struct text_run r = {.out = &out->buf,
+                         .run = run,
+                         .options = options,
+                         .rows = options->rows > 0 ? options->rows : ROWS_SHOWN,
+                         .depth = options->depth > 0 ? options->depth : DEPTH_SHOWN};
     arena_init(&r.arena);
     put_head(&r);
     if (run->samples > 0) {

@@ -117,7 +117,7 @@ static void note_clock(struct spans_session *t, int64_t mono_ns)
     here->known = true;
 }
 
-static void note_part(struct spans_session *t, const struct spans_part *part)
+static void note_part(struct spans_session *t, const struct spans_taken *part)
 {
     struct spans_run *run = t->run;
     if (part->end == SPANS_END_NONE) /* else it is the time of the end */
@@ -141,7 +141,7 @@ static void note_part(struct spans_session *t, const struct spans_part *part)
 static void on_events(void *arg, const struct answer *answer)
 {
     struct spans_session *t = arg;
-    struct spans_part part;
+    struct spans_taken part;
     struct error err = answer->err;
     t->asked = false;
     if (err.code != ERR_NONE ||

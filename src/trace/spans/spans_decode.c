@@ -127,7 +127,7 @@ static bool read_event(struct cursor *c, const char *node, spans_event_fn *fn, v
     return ok;
 }
 
-static bool read_counts(struct cursor *c, struct spans_part *out)
+static bool read_counts(struct cursor *c, struct spans_taken *out)
 {
     if (cursor_kind(c) == ETF_KIND_ATOM)
         return cursor_atom_is(c, "none");
@@ -142,13 +142,13 @@ static bool read_counts(struct cursor *c, struct spans_part *out)
     return ok;
 }
 
-int decode_spans(struct spans_part *out, const char *node, spans_event_fn *fn, void *arg,
+int decode_spans(struct spans_taken *out, const char *node, spans_event_fn *fn, void *arg,
                  const uint8_t *term, size_t len, struct error *err)
 {
     struct cursor c;
     struct cursor_list list;
     size_t end = 0;
-    *out = (struct spans_part){0};
+    *out = (struct spans_taken){0};
     cursor_init(&c, term, len);
     size_t arity = 0;
     struct cursor peek = c;

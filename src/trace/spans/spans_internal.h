@@ -40,7 +40,7 @@ struct builder *spans_arm_arg(const struct spans_session *t);
 /* ---- spans_decode.c */
 
 /* A part of what was captured. */
-struct spans_part {
+struct spans_taken {
     enum spans_end end; /* SPANS_END_NONE: it goes on */
     bool counted;       /* the next five are known */
     uint64_t roots, open, events, skipped;
@@ -51,7 +51,7 @@ struct spans_part {
 };
 /* Each event of the answer `took`, its time in native units; borrowed for the call. */
 typedef void spans_event_fn(void *arg, struct span_event *event);
-int decode_spans(struct spans_part *out, const char *node, spans_event_fn *fn, void *arg,
+int decode_spans(struct spans_taken *out, const char *node, spans_event_fn *fn, void *arg,
                  const uint8_t *term, size_t len, struct error *err);
 
 #endif

@@ -9,14 +9,14 @@
 
 static int compare_parts(const void *left, const void *right)
 {
-    const struct spans_part *a = left, *b = right;
+    const struct path_part *a = left, *b = right;
     int order = slice_order(a->operation, b->operation);
     if (order == 0)
         order = slice_order(a->process, b->process);
     return order != 0 ? order : (a->span > b->span) - (a->span < b->span);
 }
 
-static bool is_used(const struct spans_part *part)
+static bool is_used(const struct path_part *part)
 {
     for (int kind = 0; kind < SPAN_STEPS; kind++)
         if (part->ns[kind] > 0)
@@ -25,7 +25,7 @@ static bool is_used(const struct spans_part *part)
 }
 
 /* Those that have time, sorted, the same operation of the same name in one. */
-static void merge(struct spans_parts *parts, const struct spans *spans, size_t n)
+static void merge(struct path_parts *parts, const struct spans *spans, size_t n)
 {
     size_t used = 0, last = 0;
     for (size_t i = 0; i < n; i++)
@@ -35,7 +35,7 @@ static void merge(struct spans_parts *parts, const struct spans *spans, size_t n
         return;
     qsort(parts->rows, used, sizeof *parts->rows, compare_parts);
     for (size_t i = 1; i < used; i++) {
-        struct spans_part *into = &parts->rows[last], *from = &parts->rows[i];
+        struct path_part *into = &parts->rows[last], *from = &parts->rows[i];
         if (!slice_equal(into->operation, from->operation) ||
             !slice_equal(into->process, from->process)) {
             parts->rows[++last] = *from;
@@ -51,12 +51,12 @@ static void merge(struct spans_parts *parts, const struct spans *spans, size_t n
     parts->n = last + 1;
 }
 
-static void add_root(struct spans_parts *parts, const struct spans *spans, uint32_t root, bool slow)
+static void add_root(struct path_parts *parts, const struct spans *spans, uint32_t root, bool slow)
 {
     size_t n;
     struct span_step *steps = spans_critical(spans, root, &n);
     for (size_t i = 0; i < n; i++) {
-        struct spans_part *part = &parts->rows[steps[i].span];
+        struct path_part *part = &parts->rows[steps[i].span];
         int64_t ns = steps[i].to_ns - steps[i].from_ns;
         part->ns[steps[i].kind] = spans_plus(part->ns[steps[i].kind], ns);
         part->slow = spans_plus(part->slow, slow ? ns : 0);
@@ -79,15 +79,15 @@ static int slowest_first(const void *left, const void *right)
     return (a->index > b->index) - (a->index < b->index);
 }
 
-void spans_parts_make(struct spans_parts *parts, const struct spans *spans)
+void path_parts_make(struct path_parts *parts, const struct spans *spans)
 {
     size_t n = spans_count(spans);
     struct root *roots = alloc_zero(n + 1, sizeof *roots);
-    spans_parts_clear(parts);
+    path_parts_clear(parts);
     parts->rows = alloc_zero(n + 1, sizeof *parts->rows);
     for (uint32_t i = 0; i < n; i++) {
         const struct span *span = spans_at(spans, i);
-        parts->rows[i] = (struct spans_part){
+        parts->rows[i] = (struct path_part){
             .operation = span->operation, .process = span->process.name, .span = i};
         if (span->parent == SPAN_NONE)
             roots[parts->roots++] = (struct root){i, span->ended_ns - span->started_ns};
@@ -102,8 +102,8 @@ void spans_parts_make(struct spans_parts *parts, const struct spans *spans)
     merge(parts, spans, n);
 }
 
-void spans_parts_clear(struct spans_parts *parts)
+void path_parts_clear(struct path_parts *parts)
 {
     free(parts->rows);
-    *parts = (struct spans_parts){0};
+    *parts = (struct path_parts){0};
 }

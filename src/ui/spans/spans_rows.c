@@ -169,7 +169,7 @@ static void add_root(const struct spans_rows *r, const struct span *root, uint32
     struct view_page *page = r->page;
     const struct span_wait *w = spans_largest_wait(r->run->spans, root);
     bool known = r->run->wall_us > 0;
-    struct spans_line l = {
+    struct spans_cells l = {
         .name = operation_text(root),
         .name_style = STYLE_FUNCTION,
         .process = process_text(page, &root->process),
@@ -210,14 +210,14 @@ void spans_add_roots(const struct spans_rows *r)
 static struct view_row *add_words(const struct spans_rows *r, struct slice name,
                                   struct slice process, uint64_t id)
 {
-    const struct spans_line l = {.name = name,
-                                 .name_style = STYLE_DIM,
-                                 .process = process,
-                                 .offset = NAN,
-                                 .duration = NAN,
-                                 .queued = NAN,
-                                 .self = NAN,
-                                 .share = NAN};
+    const struct spans_cells l = {.name = name,
+                                  .name_style = STYLE_DIM,
+                                  .process = process,
+                                  .offset = NAN,
+                                  .duration = NAN,
+                                  .queued = NAN,
+                                  .self = NAN,
+                                  .share = NAN};
     struct view_row *row = r->add(r->page, r->view, &l);
     row->id = id;
     return row;
@@ -236,7 +236,7 @@ static void add_span(const struct spans_rows *r, const struct span *root, const 
     struct view_page *page = r->page;
     const struct spans *spans = r->run->spans;
     bool light = !r->run->full;
-    const struct spans_line l = {
+    const struct spans_cells l = {
         .name = operation_text(span),
         .name_style = is_function(span->operation) ? STYLE_FUNCTION : STYLE_NORMAL,
         .process = process_text(page, &span->process),
@@ -341,7 +341,7 @@ static void add_wait(const struct spans_rows *r, const struct span *root, const 
     struct view_page *page = r->page;
     const struct span_wait *w = waits->first;
     bool other = mixed || w->kind >= SPAN_WAIT_OTHER;
-    const struct spans_line l = {
+    const struct spans_cells l = {
         .name = waits_text(r, waits, mixed),
         .name_style = STYLE_DIM,
         .process = other ? (struct slice){0} : process_text(page, &w->process),
@@ -433,7 +433,7 @@ static void add_step(const struct spans_rows *r, const struct span *root,
                                                          [SPAN_STEP_OFF_CPU] = BAR_LOST};
     const struct span *span = spans_at(r->run->spans, step->span);
     int64_t ns = step->to_ns - step->from_ns;
-    const struct spans_line l = {
+    const struct spans_cells l = {
         .name = operation_text(span),
         .name_style = is_function(span->operation) ? STYLE_FUNCTION : STYLE_NORMAL,
         .process = process_text(r->page, &span->process),
@@ -475,17 +475,17 @@ void spans_add_path(const struct spans_rows *r)
 
 /* ---- sums */
 
-void spans_add_parts(const struct spans_rows *r, const struct spans_parts *parts)
+void spans_add_parts(const struct spans_rows *r, const struct path_parts *parts)
 {
     const struct spans *spans = r->run->spans;
     for (size_t i = 0; i < parts->n; i++) {
-        const struct spans_part *part = &parts->rows[i];
+        const struct path_part *part = &parts->rows[i];
         const struct span *span = spans_at(spans, part->span);
         const int64_t *ns = part->ns;
         int64_t all = 0;
         for (int kind = 0; kind < SPAN_STEPS; kind++)
             all = spans_plus(all, ns[kind]);
-        struct spans_line l = {
+        struct spans_cells l = {
             .name = operation_text(span),
             .name_style = is_function(span->operation) ? STYLE_FUNCTION : STYLE_NORMAL,
             .process = process_text(r->page, &span->process),

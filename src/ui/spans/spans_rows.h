@@ -7,7 +7,7 @@
 #include "ui/widgets/page.h"
 
 /* A row of any mode. Times are seconds; unknown is NaN. */
-struct spans_line {
+struct spans_cells {
     struct slice name, process, kind, on;
     struct slice outcome;
     enum style name_style, outcome_style;
@@ -18,21 +18,21 @@ struct spans_line {
 };
 
 /* Where the critical paths of all roots go, summed by operation and name of the process. */
-struct spans_part {
+struct path_part {
     struct slice operation, process;
     uint32_t span;                /* one of its spans */
     bool several;                 /* processes */
     int64_t ns[SPAN_STEPS], slow; /* slow: in the slowest 1% of the roots */
 };
-struct spans_parts {
-    struct spans_part *rows; /* owned */
+struct path_parts {
+    struct path_part *rows; /* owned */
     size_t n;
     int64_t ns, slow_ns; /* of all roots, of the slowest ones */
     size_t roots, slow;
     int64_t slow_from_ns; /* the shortest of the slowest */
 };
-void spans_parts_make(struct spans_parts *parts, const struct spans *spans);
-void spans_parts_clear(struct spans_parts *parts);
+void path_parts_make(struct path_parts *parts, const struct spans *spans);
+void path_parts_clear(struct path_parts *parts);
 
 /* What rows are made of. */
 struct spans_rows {
@@ -41,13 +41,13 @@ struct spans_rows {
     uint32_t root; /* of a tree or a path */
     bool raw_waits;
     /* Adds a row, with what the line says in each column that is shown. */
-    struct view_row *(*add)(struct view_page *page, const void *view, const struct spans_line *l);
+    struct view_row *(*add)(struct view_page *page, const void *view, const struct spans_cells *l);
     const void *view;
 };
 void spans_add_roots(const struct spans_rows *r);
 void spans_add_tree(const struct spans_rows *r);
 void spans_add_path(const struct spans_rows *r);
-void spans_add_parts(const struct spans_rows *r, const struct spans_parts *parts);
+void spans_add_parts(const struct spans_rows *r, const struct path_parts *parts);
 
 double spans_seconds(int64_t ns); /* NaN where it is unknown, -1 */
 

@@ -38,7 +38,7 @@ static const char *phase_text(const struct spans_run *run, bool recorded)
 }
 
 static void summarise(struct view_page *page, const struct spans_run *run,
-                      const struct spans_parts *parts, bool recorded, int columns)
+                      const struct path_parts *parts, bool recorded, int columns)
 {
     const struct spans_dropped dropped = spans_dropped(run->spans);
     const struct {
@@ -84,7 +84,7 @@ static void put_note(struct view_page *page, const struct spans_run *run)
 }
 
 void spans_title(struct view_page *page, const struct spans_run *run,
-                 const struct spans_parts *parts, bool recorded, int columns)
+                 const struct path_parts *parts, bool recorded, int columns)
 {
     summarise(page, run, parts, recorded, columns);
     put_note(page, run);

@@ -9,7 +9,7 @@
 /* The phase, counts and flaws of a run, as far as there is room, and in the note what its mode
  * cannot know. parts: where they are shown, else NULL. */
 void spans_title(struct view_page *page, const struct spans_run *run,
-                 const struct spans_parts *parts, bool recorded, int columns);
+                 const struct path_parts *parts, bool recorded, int columns);
 /* Why there are no rows. run NULL: nothing was captured; keymap NULL: unknown. */
 void spans_empty(struct view_page *page, const struct spans_run *run, const struct keymap *keymap);
 

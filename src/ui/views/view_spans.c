@@ -27,7 +27,7 @@ enum {
     118 /* columns for all of a tree; else the bars stand before what can be scrolled to           \
          */
 
-#define AT(member) offsetof(struct spans_line, member)
+#define AT(member) offsetof(struct spans_cells, member)
 /* Text columns are slices, the others doubles. */
 static const struct {
     struct view_column column;
@@ -102,14 +102,14 @@ struct spans_view {
     const struct keymap *keymap; /* NULL: unknown */
     struct made stacks_of, parts_of;
     struct stacks *stacks;
-    struct spans_parts parts;
+    struct path_parts parts;
 };
 
 static void spans_clear(void *state)
 {
     struct spans_view *s = state;
     stacks_free(s->stacks);
-    spans_parts_clear(&s->parts);
+    path_parts_clear(&s->parts);
 }
 
 /* Only the session asks the node. */
@@ -178,12 +178,12 @@ static int sorted_column(const struct spans_view *s)
 
 /* ---- rows */
 
-static struct slice text_at(const struct spans_line *l, size_t column)
+static struct slice text_at(const struct spans_cells *l, size_t column)
 {
     return *(const struct slice *)((const char *)l + all[column].offset);
 }
 
-static double value_at(const struct spans_line *l, size_t column)
+static double value_at(const struct spans_cells *l, size_t column)
 {
     enum form form = all[column].form;
     return form == TEXT || form == BARS ? (double)NAN
@@ -203,8 +203,8 @@ static void put_clock(struct view_page *page, struct view_row *row, size_t at, d
 }
 
 /* What is more than the number says, or less. */
-static const char *bound_of(const struct view_page *page, const struct spans_line *l, size_t column,
-                            double v)
+static const char *bound_of(const struct view_page *page, const struct spans_cells *l,
+                            size_t column, double v)
 {
     size_t offset = all[column].offset;
     if (offset == AT(duration) && l->at_least)
@@ -218,7 +218,7 @@ static const char *bound_of(const struct view_page *page, const struct spans_lin
 }
 
 static void put_number(struct view_page *page, struct view_row *row, size_t at, size_t column,
-                       const struct spans_line *l, long utc_offset_s)
+                       const struct spans_cells *l, long utc_offset_s)
 {
     char text[48];
     double v = value_at(l, column);
@@ -238,7 +238,7 @@ static void put_number(struct view_page *page, struct view_row *row, size_t at, 
 }
 
 static void put_text(struct view_page *page, struct view_row *row, size_t at, size_t column,
-                     const struct spans_line *l)
+                     const struct spans_cells *l)
 {
     struct slice text = text_at(l, column);
     size_t offset = all[column].offset;
@@ -250,7 +250,7 @@ static void put_text(struct view_page *page, struct view_row *row, size_t at, si
 }
 
 static struct view_row *add_line(struct view_page *page, const void *view,
-                                 const struct spans_line *l)
+                                 const struct spans_cells *l)
 {
     const struct spans_view *s = view;
     struct view_row *row = page_row(page);
@@ -285,10 +285,10 @@ static const struct stacks *stacks_of(struct spans_view *s, const struct spans_r
     return s->stacks;
 }
 
-static const struct spans_parts *parts_of(struct spans_view *s, const struct spans_run *run)
+static const struct path_parts *parts_of(struct spans_view *s, const struct spans_run *run)
 {
     if (!is_made(&s->parts_of, run) || !s->parts.rows)
-        spans_parts_make(&s->parts, run->spans);
+        path_parts_make(&s->parts, run->spans);
     return &s->parts;
 }
 
@@ -364,7 +364,7 @@ static void spans_page(void *state, const struct model *m, int rows, int columns
         spans_empty(page, run, s->keymap);
     if (!run)
         return;
-    const struct spans_parts *parts = s->by == BY_PART ? parts_of(s, run) : NULL;
+    const struct path_parts *parts = s->by == BY_PART ? parts_of(s, run) : NULL;
     spans_title(page, run, parts, model_recorded(m) != NULL, columns);
     if (page->sort_column >= 0)
         snprintf(page->order, sizeof page->order, "%s", s->columns[page->sort_column].key);
