@@ -44,6 +44,7 @@ struct scene {
     struct step steps[8]; /* after the first answers; STEP_TICK takes the next ones */
     const char *filter;
     long filter_error_at;
+    const char *lost; /* why the connection is lost; NULL: it was reset */
 };
 
 /* clang-format off */
@@ -383,6 +384,9 @@ static const struct scene scenes[] = {
      .columns = 160},
     {.name = "lost-80x24", .world = WORLD_LOST, .view = "top", .rows = 24, .columns = 80},
     {.name = "lost-160x50", .world = WORLD_LOST, .view = "memory", .rows = 50, .columns = 160},
+    {.name = "lost-120x24", .world = WORLD_LOST, .view = "top", .rows = 24, .columns = 120,
+     .lost = "no node rabbit@mq1: epmd on host mq1 knows no node at all: probably it was started "
+             "without -name and -sname; next try in 10 s"},
     {.name = "nothing-80x24", .world = WORLD_NOTHING, .view = "top", .rows = 24, .columns = 80},
     {.name = "process-mailbox",
      .view = "process",
@@ -659,7 +663,8 @@ static void play(const struct scene *scene, struct buf *out)
     for (int i = 0; scene->steps[i].arg; i++)
         do_step(s, m, scene, i, &tick, &c);
     if (scene->world == WORLD_LOST) {
-        model_set_link(m, LINK_LOST, "connection reset by the node; next try in 4 s");
+        model_set_link(m, LINK_LOST,
+                       scene->lost ? scene->lost : "connection reset by the node; next try in 4 s");
         screen_set_frozen_s(s, 12);
         screen_update(s);
     }

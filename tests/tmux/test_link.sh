@@ -108,7 +108,7 @@ is_live_again_when_the_target_goes_on() {
 # ---- the target is killed and started again
 
 says_that_the_target_is_lost_and_when_it_tries_again() {
-    bt_open 120 40 && wait_live || return 1
+    bt_open 160 60 && wait_live || return 1
     kill -KILL "$BEAMTOP_DEMO_PID"
     tm_wait '× lost' && tm_wait 'next try in' && tm_wait stale &&
         tm_wait shop_pricing && or_show tm_has_not '● live' && reacts

@@ -430,6 +430,33 @@ static void add_place(struct items *l, const struct recorded_position *p, bool p
         add(l, 4, true, STYLE_VALUE, "mark %.60s", p->mark);
 }
 
+#define REASON_COLUMNS 60
+
+/* How many bytes of a reason are shown: the clauses that there is room for, and the first in any
+ * case. The log has all of it. */
+static int reason_len(const char *reason, size_t len)
+{
+    size_t shown = len;
+    while (text_width(reason, shown) > REASON_COLUMNS) {
+        size_t clause = shown;
+        while (clause > 0 && strncmp(reason + clause - 1, ": ", 2) != 0)
+            clause--;
+        if (clause == 0)
+            break;
+        shown = clause - 1;
+    }
+    return (int)shown;
+}
+
+/* "REASON; next try in 4 s": when it goes on matters more than why it stopped. */
+static void add_reason(struct items *l, enum style style, const char *why)
+{
+    const char *next = strstr(why, "; next try in ");
+    add(l, 2, true, style, "%.*s", reason_len(why, next ? (size_t)(next - why) : strlen(why)), why);
+    if (next)
+        add(l, 1, true, style, "%s", next + 2);
+}
+
 static void add_link(struct items *l, const struct model *m, const struct header_state *state)
 {
     const char *why = "";
@@ -448,7 +475,7 @@ static void add_link(struct items *l, const struct model *m, const struct header
         add(l, 0, true, style, "%s", words);
     }
     if (link != LINK_LIVE && why && *why)
-        add(l, 1, true, style, "%s", why);
+        add_reason(l, style, why);
 }
 
 /* That it goes on matters as much as the link; the reasons of both are long. */
