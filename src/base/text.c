@@ -144,6 +144,11 @@ size_t text_width(const char *s, size_t len)
     return columns;
 }
 
+int text_columns(const char *s)
+{
+    return (int)text_width(s, strlen(s));
+}
+
 size_t text_prefix(const char *s, size_t len, size_t columns, size_t *width)
 {
     size_t at = 0;

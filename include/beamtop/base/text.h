@@ -34,6 +34,7 @@ bool text_is_mark(int32_t codepoint);   /* what combines with the letter before 
 size_t text_grapheme(const char *s, size_t len, int *width, bool *safe);
 
 size_t text_width(const char *s, size_t len); /* columns once made safe */
+int text_columns(const char *s);              /* the same of all of it */
 
 /* The ASCII stand-in of a grapheme cluster: itself, '-' for a dash, 'u' for the micro sign,
  * or '?'. */

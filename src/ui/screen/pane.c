@@ -323,11 +323,6 @@ static void collect(const struct pane_entry *e, const struct pane_look *look, bo
     piece(p, 3, STYLE_TITLE_IDLE, page->summary);
 }
 
-static int columns_of(const char *s)
-{
-    return (int)text_width(s, strlen(s));
-}
-
 /* The other views with their keys, in the order of these, as many as there is room for. */
 static void draw_views(struct canvas *c, struct rect r, int at, int end,
                        const struct view_ops *shown)
@@ -337,7 +332,7 @@ static void draw_views(struct canvas *c, struct rect r, int at, int end,
         const char key[] = {' ', ops->key, ' ', '\0'};
         if (ops == shown)
             continue;
-        if (at + columns_of(ops->name) + 4 > end)
+        if (at + text_columns(ops->name) + 4 > end)
             return;
         at += canvas_puts(c, r, 0, at, STYLE_KEY, key);
         at += canvas_puts(c, r, 0, at, STYLE_DIM, ops->name);
@@ -353,7 +348,7 @@ static void draw_rule(struct canvas *c, struct rect r, const struct pane_entry *
     for (;;) {
         int total = 3;
         for (int i = 0; i < p.n; i++)
-            total += columns_of(p.all[i].text) + 4;
+            total += text_columns(p.all[i].text) + 4;
         int worst = 0;
         for (int i = 1; i < p.n; i++)
             worst = p.all[i].rank >= p.all[worst].rank ? i : worst;
@@ -365,7 +360,7 @@ static void draw_rule(struct canvas *c, struct rect r, const struct pane_entry *
     canvas_rule(c, r, 0, STYLE_TITLE_IDLE, "");
     int at = 2, right = r.columns - 2;
     for (int k = 1; k < p.n; k++)
-        right -= columns_of(p.all[k].text) + 2 + (k > 1 ? 2 : 0);
+        right -= text_columns(p.all[k].text) + 2 + (k > 1 ? 2 : 0);
     for (int i = 0; i < p.n; i++) {
         if (i == 1) /* all but the title stand at the right */
             at = right;

@@ -24,7 +24,7 @@ static const struct view_column column_columns[] = {
     {.key = "column", .title = "COLUMN", .width = 24},
     {.key = "help", .title = "WHAT IT IS", .width = 20, .grows = true},
 };
-static const struct view_column text_columns[] = {
+static const struct view_column choice_columns[] = {
     {.key = "title", .title = "WHAT", .width = 24, .grows = true},
     {.key = "text", .title = "PATTERN", .width = 40, .grows = true},
 };
@@ -106,7 +106,7 @@ static int node_width(const struct screen *s, size_t column)
     int widest = (int)strlen(node_columns[column].column.title);
     for (size_t i = 0; i < s->n_nodes; i++) {
         const char *cell = node_text(&s->nodes[i], column, text, sizeof text);
-        int width = (int)text_width(cell, strlen(cell));
+        int width = text_columns(cell);
         widest = width > widest ? width : widest;
     }
     return widest;
@@ -194,7 +194,7 @@ void picker_make(struct screen *s, bool ascii)
         node_rows(s, page);
         break;
     case PICKER_TEXTS:
-        page_columns(page, text_columns, ARRAY_LEN(text_columns));
+        page_columns(page, choice_columns, ARRAY_LEN(choice_columns));
         text_rows(s, page);
         break;
     }

@@ -53,7 +53,6 @@ void trace_flow_line(struct trace_flow *f);
 /* Makes room for a cell of that width, on this line or the next. */
 void trace_flow_room(struct trace_flow *f, int width);
 void trace_flow_cell(struct trace_flow *f, enum style style, const char *label, const char *value);
-int trace_wide(const char *s); /* columns of a text */
 /* Text broken at blanks, each line behind `indent` columns. */
 void trace_text(struct view_page *page, enum style style, const char *text, int indent,
                 int columns);

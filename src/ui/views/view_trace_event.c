@@ -91,16 +91,11 @@ static void put_head(const struct event_look *l, const struct trace_event *e)
 
 static void put_at_right(const struct event_look *l, enum style style, const char *text)
 {
-    int width = (int)text_width(text, strlen(text));
+    int width = text_columns(text);
     if (width > 0 && line_width(l->page) + width + 1 <= l->columns) {
         page_tab(l->page, l->columns - width);
         page_puts(l->page, style, text);
     }
-}
-
-static int text_columns(const char *s)
-{
-    return (int)text_width(s, strlen(s));
 }
 
 static void put_result_at(const struct event_look *l, const struct event_parts *p, int end)

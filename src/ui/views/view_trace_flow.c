@@ -23,15 +23,10 @@ void trace_flow_room(struct trace_flow *f, int width)
     f->begun = true;
 }
 
-int trace_wide(const char *s)
-{
-    return (int)text_width(s, strlen(s));
-}
-
 /* A cell of a label and a value; the label goes first, or last with no value's style. */
 void trace_flow_cell(struct trace_flow *f, enum style style, const char *label, const char *value)
 {
-    trace_flow_room(f, trace_wide(label) + (*label ? 1 : 0) + trace_wide(value));
+    trace_flow_room(f, text_columns(label) + (*label ? 1 : 0) + text_columns(value));
     if (*label)
         page_printf(f->page, STYLE_LABEL, "%s ", label);
     page_puts(f->page, style, value);

@@ -192,7 +192,8 @@ static const char *cap_text(const struct cap_cell *c, const struct cap_form *for
 static int cap_width(const struct cap_cell *c, const struct cap_form *form)
 {
     int bar = form->bar > 0 && !isnan(c->share) ? form->bar + 1 : 0;
-    return trace_wide(c->title) + 1 + bar + trace_wide(cap_mark(c)) + trace_wide(cap_text(c, form));
+    return text_columns(c->title) + 1 + bar + text_columns(cap_mark(c)) +
+           text_columns(cap_text(c, form));
 }
 
 static void put_cap(struct trace_flow *f, const struct cap_cell *c, const struct cap_form *form)

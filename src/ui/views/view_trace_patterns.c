@@ -81,7 +81,7 @@ static void latency_graph(struct trace_flow *f, const struct histogram *h)
     ring_clear(&ring);
     duration(f, from, sizeof from, h->min_ns);
     duration(f, to, sizeof to, h->max_ns);
-    trace_flow_room(f, trace_wide(from) + (int)cells + trace_wide(to) + 2);
+    trace_flow_room(f, text_columns(from) + (int)cells + text_columns(to) + 2);
     page_printf(f->page, STYLE_DIM, "%s ", from);
     page_puts(f->page, STYLE_GRAPH, out);
     page_printf(f->page, STYLE_DIM, " %s", to);
@@ -123,7 +123,7 @@ void trace_pattern_lines(struct trace_flow *f, const struct trace_log *log, size
     if (info->pattern) {
         struct slice s = info->pattern->typed;
         int at = f->page->lines[f->page->n_lines - 1].width;
-        int room = end - at - (*text ? trace_wide(text) + 2 : 0);
+        int room = end - at - (*text ? text_columns(text) + 2 : 0);
         size_t width, part = text_prefix(s.s, s.len, room > 0 ? (size_t)room : 1, &width);
         if (part < s.len)
             part = text_prefix(s.s, s.len, room > 1 ? (size_t)room - 1 : 1, &width);
@@ -131,7 +131,7 @@ void trace_pattern_lines(struct trace_flow *f, const struct trace_log *log, size
         page_puts(f->page, STYLE_DIM, part < s.len ? "…" : "");
     }
     if (*text) {
-        page_tab(f->page, end - trace_wide(text));
+        page_tab(f->page, end - text_columns(text));
         page_puts(f->page, STYLE_VALUE, text);
     }
     if (state->status.phase < SESSION_RUNNING || state->status.phase == SESSION_FAILED)

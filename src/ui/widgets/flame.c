@@ -492,7 +492,7 @@ static void draw_about(const struct flame *f, struct canvas *c, struct rect r)
     put_weights(f, weights, sizeof weights);
     if (b->text)
         frame_place(place, sizeof place, &b->text->frame);
-    int right = rows == 1 ? (int)strlen(weights) + 2 : (int)text_width(place, strlen(place)) + 2;
+    int right = rows == 1 ? (int)strlen(weights) + 2 : text_columns(place) + 2;
     int used = put_cut(c, r, row, 1, r.columns - 2 - (right < r.columns / 2 ? right : 0),
                        STYLE_NAME, box_name(b, text, sizeof text));
     if (rows == 1) {

@@ -210,7 +210,7 @@ void page_heading(struct view_page *p, const char *title)
 
 void page_right(struct view_page *p, enum style style, int width, const char *text)
 {
-    int used = (int)text_width(text, strlen(text));
+    int used = text_columns(text);
     if (used < width)
         page_printf(p, STYLE_NORMAL, "%*s", width - used, "");
     page_puts(p, style, text);

@@ -34,14 +34,14 @@ static int at_of(const struct fitted *f, int column)
     return column < f->pinned ? f->at[column] : f->at[column] - f->pinned_columns - f->scrolled;
 }
 
-static int text_columns(struct text_span s)
+static int span_columns(struct text_span s)
 {
     return (int)text_width(s.s, s.len);
 }
 
 static int least_width(const struct view_column *column)
 {
-    int title = (int)text_width(column->title, strlen(column->title));
+    int title = text_columns(column->title);
     return column->width > title ? column->width : title;
 }
 
@@ -55,7 +55,7 @@ static void note_widths(struct table *t, const struct view_page *page, int n)
     for (int i = 0; i < n; i++)
         for (size_t row = 0; row < page->n_rows; row++) {
             int indent = i == 0 ? page->rows[row].indent : 0;
-            int width = text_columns(page->rows[row].cells[i]) + indent;
+            int width = span_columns(page->rows[row].cells[i]) + indent;
             if (width > t->grown[i])
                 t->grown[i] = width;
         }
@@ -72,7 +72,7 @@ static int total_width(const struct fitted *f)
 /* What a text column needs for what it has shown so far. */
 static int seen_width(const struct table *t, const struct view_column *column, int i)
 {
-    int title = (int)text_width(column->title, strlen(column->title));
+    int title = text_columns(column->title);
     int width = t->grown[i] > title ? t->grown[i] : title;
     return width > NARROWEST ? width : NARROWEST;
 }
@@ -165,7 +165,7 @@ static void draw_titles(const struct view_page *page, const struct fitted *f, st
         bool sorted = page->sort_column == i;
         enum style style = sorted ? STYLE_HEADING_SORT : STYLE_HEADING;
         struct rect body = part_of(f, r, i);
-        int at = at_of(f, i), width = (int)text_width(column->title, strlen(column->title));
+        int at = at_of(f, i), width = text_columns(column->title);
         int from = column->right ? at + f->width[i] - width : at;
         canvas_puts(c, body, 0, from, style, column->title);
         if (!sorted)
@@ -193,7 +193,7 @@ static void draw_match(struct canvas *c, struct rect r, int row, int at, int wid
 static void draw_cell(struct canvas *c, struct rect body, int row, int at, int width, bool right,
                       struct text_span cell)
 {
-    int columns = text_columns(cell);
+    int columns = span_columns(cell);
     if (columns <= width) {
         canvas_put(c, body, row, right ? at + width - columns : at, cell.style, cell.s, cell.len);
         return;
