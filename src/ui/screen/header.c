@@ -2,18 +2,16 @@
 #include "beamtop/ui/header.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "beamtop/base/attr.h"
 #include "beamtop/base/text.h"
 #include "beamtop/model/process_name.h"
 #include "ui/canvas/graph.h"
 #include "ui/widgets/page.h"
+#include "header_first.h"
 
 #define CELLS 9        /* of one line, a wide one is two */
-#define GAP 2          /* between cells, at least */
 #define SPARK_LEAST 12 /* the span too */
 #define SPARK_MOST 34
 #define SPARK_WINDOW 120 /* seconds */
@@ -236,11 +234,6 @@ static struct line short_line(const struct model *m, const struct system_sample 
 /* Cells keep their place while values change: what each needs at least. */
 static const int cell_widths[CELLS] = {21, 18, 17, 16, 15, 15, 14, 14, 14};
 
-static int columns_of(const char *s)
-{
-    return (int)text_width(s, strlen(s));
-}
-
 struct grid {
     int width[CELLS];
     int n, spark;
@@ -252,7 +245,7 @@ static void measure(const struct line *lines, int n_lines, bool roomy, struct gr
     for (int line = 0; line < n_lines; line++)
         for (int i = 0, at = 0; i < lines[line].n; i++, at++) {
             const struct cell *cell = &lines[line].cells[i];
-            int width = columns_of(cell->label) + 1 + columns_of(cell->value);
+            int width = text_columns(cell->label) + 1 + text_columns(cell->value);
             int least = roomy ? cell_widths[at] : 0;
             width = width > least && !cell->wide ? width : least;
             g->width[at] = width > g->width[at] ? width : g->width[at];
@@ -266,7 +259,7 @@ static void fit(struct grid *g, int columns, bool spark)
     int used = 1, most = g->n;
     int reserved = spark ? SPARK_LEAST + 1 : 0;
     for (g->n = 0; g->n < most; g->n++) {
-        int more = g->width[g->n] + (g->n ? GAP : reserved);
+        int more = g->width[g->n] + (g->n ? HEADER_GAP : reserved);
         if (g->n > 0 && used + more > columns)
             break;
         used += more;
@@ -279,7 +272,7 @@ static void fit(struct grid *g, int columns, bool spark)
 /* To the right of its place; what is too long is cut at its end. */
 static void put_value(const struct cell *cell, struct canvas *c, struct rect place, int row)
 {
-    int label = columns_of(cell->label) + 1, value = columns_of(cell->value);
+    int label = text_columns(cell->label) + 1, value = text_columns(cell->value);
     if (!cell->wide) {
         canvas_puts(c, place, row, place.columns - value, cell->style, cell->value);
         return;
@@ -312,267 +305,19 @@ static void draw_line(const struct line *l, const struct grid *g, struct canvas 
         const struct cell *cell = &l->cells[i];
         int width = g->width[place];
         if (cell->wide && place + 1 < g->n)
-            width += GAP + g->width[++place];
+            width += HEADER_GAP + g->width[++place];
         canvas_puts(c, r, row, at, STYLE_LABEL, cell->label);
         put_value(cell, c, (struct rect){r.row, r.column + at, r.rows, width}, row);
         at += width;
         if (i == 0 && g->spark && l->spark)
             put_spark(l, g, c, r, row, at + 1);
-        at += (i == 0 && g->spark ? g->spark + 1 : 0) + GAP;
+        at += (i == 0 && g->spark ? g->spark + 1 : 0) + HEADER_GAP;
     }
-}
-
-/* ---- the first line */
-
-#define ITEMS 16
-struct item {
-    char text[200];
-    enum style style;
-    int rank; /* the highest leaves first */
-    bool right;
-};
-struct items {
-    struct item all[ITEMS];
-    int n;
-};
-
-static void add(struct items *l, int rank, bool right, enum style style, const char *fmt, ...)
-    ATTR_PRINTF(5, 6);
-static void add(struct items *l, int rank, bool right, enum style style, const char *fmt, ...)
-{
-    struct item *item = &l->all[l->n++];
-    item->style = style;
-    item->rank = rank;
-    item->right = right;
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(item->text, sizeof item->text, fmt, ap);
-    va_end(ap);
 }
 
 bool header_is_live(const struct model *m)
 {
     return model_link(m, NULL) == LINK_LIVE;
-}
-
-/* From here on what waits for it is not known: the time that system.erl gives it. */
-#define LATE_MS 200
-
-static void add_late(struct items *l, const struct system_sample *s)
-{
-    char wait[48], id[32] = "";
-    if (!s || s->late_ms < LATE_MS)
-        return;
-    if (s->late_scheduler >= 0)
-        snprintf(id, sizeof id, " %lld", (long long)s->late_scheduler);
-    text_duration(wait, sizeof wait, (double)s->late_ms / 1000);
-    add(l, 1, false, STYLE_WARN, "scheduler%s late: %s", id, wait);
-}
-
-static void add_node(struct items *l, const struct model *m)
-{
-    const struct node_info *node = model_node(m);
-    const struct system_sample *s = model_system(m);
-    if (!node) {
-        add(l, 0, false, STYLE_TITLE, "beamtop");
-        return;
-    }
-    char up[48];
-    add(l, 0, false, STYLE_TITLE, "%.*s", (int)node->name.len, node->name.s);
-    add(l, 5, false, STYLE_VALUE, "OTP %.*s", (int)node->otp.len, node->otp.s);
-    add(l, 8, false, STYLE_DIM, "ERTS %.*s", (int)node->erts.len, node->erts.s);
-    add_late(l, s);
-    if (node->elixir.len)
-        add(l, 9, false, STYLE_DIM, "Elixir %.*s", (int)node->elixir.len, node->elixir.s);
-    add(l, 7, false, STYLE_VALUE, "%lld schedulers", (long long)node->schedulers_online);
-    if (s && s->uptime_ms >= 0) {
-        text_duration(up, sizeof up, floor((double)s->uptime_ms / 1000));
-        add(l, 6, false, STYLE_VALUE, "up %s", up);
-    }
-}
-
-static const char *link_words(enum link_state link, enum style *style)
-{
-    *style = STYLE_WARN;
-    switch (link) {
-    case LINK_CONNECTING:
-        return "○ connecting";
-    case LINK_LIVE:
-        *style = STYLE_OK;
-        return "● live";
-    case LINK_STALE:
-        return "◌ no answer";
-    case LINK_LOST:
-        *style = STYLE_ALARM;
-        return "× lost";
-    case LINK_CLOSED:
-        *style = STYLE_ALARM;
-        return "× closed";
-    }
-    return "";
-}
-
-/* Where in a recording, and how fast it goes by. */
-static void add_place(struct items *l, const struct recorded_position *p, bool paused)
-{
-    char speed[32] = "";
-    enum style style = paused || p->at_end ? STYLE_WARN : STYLE_OK;
-    if (p->speed > 0)
-        snprintf(speed, sizeof speed, " %.3g×", p->speed);
-    add(l, 0, true, style, "%s%s", p->speed > 0 && !paused && !p->at_end ? "▶ replay" : "‖ replay",
-        speed);
-    add(l, 1, true, STYLE_VALUE, "tick %lld/%lld", (long long)p->tick, (long long)p->ticks);
-    if (p->gap)
-        add(l, 2, true, STYLE_WARN, "after a gap");
-    if (p->at_end && p->speed > 0)
-        add(l, 3, true, STYLE_WARN, "the end");
-    if (p->mark[0] != '\0')
-        add(l, 4, true, STYLE_VALUE, "mark %.60s", p->mark);
-}
-
-#define REASON_COLUMNS 60
-
-/* How many bytes of a reason are shown: the clauses that there is room for, and the first in any
- * case. The log has all of it. */
-static int reason_len(const char *reason, size_t len)
-{
-    size_t shown = len;
-    while (text_width(reason, shown) > REASON_COLUMNS) {
-        size_t clause = shown;
-        while (clause > 0 && strncmp(reason + clause - 1, ": ", 2) != 0)
-            clause--;
-        if (clause == 0)
-            break;
-        shown = clause - 1;
-    }
-    return (int)shown;
-}
-
-/* "REASON; next try in 4 s": when it goes on matters more than why it stopped. */
-static void add_reason(struct items *l, enum style style, const char *why)
-{
-    const char *next = strstr(why, "; next try in ");
-    add(l, 2, true, style, "%.*s", reason_len(why, next ? (size_t)(next - why) : strlen(why)), why);
-    if (next)
-        add(l, 1, true, style, "%s", next + 2);
-}
-
-static void add_link(struct items *l, const struct model *m, const struct header_state *state)
-{
-    const char *why = "";
-    enum style style;
-    enum link_state link = model_link(m, &why);
-    const char *words = link_words(link, &style);
-    if (link == LINK_CONNECTING && isnan(state->frozen_s))
-        words = "○ no node chosen";
-    char since[48] = "";
-    if (link != LINK_LIVE && state->frozen_s > 0) {
-        text_duration(since, sizeof since, floor(state->frozen_s));
-        add(l, 0, true, style, "%s for %s", words, since);
-    } else if (link == LINK_LIVE && state->paused) {
-        add(l, 0, true, STYLE_WARN, "‖ paused");
-    } else {
-        add(l, 0, true, style, "%s", words);
-    }
-    if (link != LINK_LIVE && why && *why)
-        add_reason(l, style, why);
-}
-
-/* That it goes on matters as much as the link; the reasons of both are long. */
-static void add_recording(struct items *l, const struct header_recording *r)
-{
-    char text[48];
-    if (!r || r->state == RECORDING_NONE)
-        return;
-    if (r->state == RECORDING_STARTS) {
-        add(l, 0, true, STYLE_WARN, "○ rec starts");
-        return;
-    }
-    text_duration(text, sizeof text, floor(r->running_s));
-    if (r->state == RECORDING_STOPS)
-        add(l, 0, true, STYLE_WARN, "○ rec stops");
-    else
-        add(l, 0, true, *r->problem ? STYLE_WARN : STYLE_OK, "%s rec %s", *r->problem ? "◌" : "●",
-            text);
-    if (*r->problem)
-        add(l, 1, true, STYLE_WARN, "%s", r->problem);
-    char ticks[48];
-    text_bytes(text, sizeof text, r->bytes);
-    add(l, 4, true, STYLE_VALUE, "%s ticks, %s", text_integer(ticks, sizeof ticks, r->ticks), text);
-}
-
-static void add_cost(struct items *l, const struct model *m)
-{
-    struct interval_info interval = model_interval(m);
-    const struct tick_cost *cost = model_cost(m);
-    char text[48];
-    text_duration(text, sizeof text, interval.real_s);
-    /* Else only the pace of rare questions is stretched. */
-    if (interval.why && *interval.why && interval.real_s > interval.asked_s) {
-        char budget[32];
-        text_percent_set(budget, sizeof budget, interval.budget);
-        add(l, 1, true, STYLE_WARN, "every %s (cost limit %s)", text, budget);
-    } else if (interval.real_s > 0) {
-        add(l, 3, true, STYLE_VALUE,
-            interval.idle && model_link(m, NULL) == LINK_LIVE ? "every %s (idle)" : "every %s",
-            text);
-    }
-    if (!cost || (model_recorded(m) && isnan(cost->target_us)))
-        return; /* what is played costs the node nothing */
-    text_duration(text, sizeof text, cost->target_us / 1e6);
-    add(l, 2, true, STYLE_VALUE, "cost %s", text);
-    text_percent(text, sizeof text, cost->share);
-    add(l, 2, true, STYLE_VALUE, "%s", text);
-    text_bytes(text, sizeof text, cost->bytes);
-    add(l, 4, true, STYLE_VALUE, "%s", text);
-}
-
-static int items_columns(const struct items *l)
-{
-    int columns = 1;
-    for (int i = 0; i < l->n; i++)
-        columns += columns_of(l->all[i].text) + GAP;
-    return columns;
-}
-
-static void drop_highest(struct items *l)
-{
-    int worst = 0;
-    for (int i = 1; i < l->n; i++)
-        if (l->all[i].rank >= l->all[worst].rank)
-            worst = i;
-    memmove(&l->all[worst], &l->all[worst + 1], (size_t)(l->n - worst - 1) * sizeof l->all[0]);
-    l->n--;
-}
-
-static void draw_first(const struct model *m, const struct header_state *state, struct canvas *c,
-                       struct rect r)
-{
-    struct items l = {0};
-    bool live = header_is_live(m);
-    add_node(&l, m);
-    if (model_recorded(m))
-        add_place(&l, model_recorded(m), state->paused);
-    else
-        add_link(&l, m, state);
-    add_recording(&l, state->recording);
-    if (live)
-        add_cost(&l, m);
-    if (state->clock && *state->clock)
-        add(&l, 7, true, STYLE_DIM, "%s", state->clock);
-    while (l.n > 2 && items_columns(&l) > r.columns)
-        drop_highest(&l);
-    int at = 1, right = r.columns - 1;
-    for (int i = 0; i < l.n; i++)
-        if (l.all[i].right)
-            right -= columns_of(l.all[i].text) + GAP;
-    right += GAP;
-    for (int i = 0; i < l.n; i++) {
-        int *place = l.all[i].right ? &right : &at;
-        bool stale = !live && !l.all[i].right && i > 0;
-        canvas_puts(c, r, 0, *place, stale ? STYLE_STALE : l.all[i].style, l.all[i].text);
-        *place += columns_of(l.all[i].text) + GAP;
-    }
 }
 
 int header_rows(int screen_rows)
@@ -584,7 +329,7 @@ void header_draw(const struct model *m, const struct header_state *state, struct
                  struct rect r)
 {
     const struct system_sample *s = model_system(m);
-    draw_first(m, state, c, r);
+    header_draw_first(m, state, c, r);
     if (!s || r.rows < 2)
         return;
     struct line lines[4];

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 src_libui_a_SOURCES += \
-	src/ui/screen/header.c src/ui/screen/pane.c src/ui/screen/pane.h src/ui/screen/panes.c \
+	src/ui/screen/header.c src/ui/screen/header_first.c src/ui/screen/header_first.h \
+	src/ui/screen/pane.c src/ui/screen/pane.h src/ui/screen/panes.c \
 	src/ui/screen/screen.c src/ui/screen/screen_act.c src/ui/screen/screen_act.h \
 	src/ui/screen/screen_internal.h src/ui/screen/screen_mouse.c src/ui/screen/screen_picker.c
