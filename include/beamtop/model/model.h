@@ -58,7 +58,9 @@ typedef bool model_row_fn(void *arg, const struct proc_row *row);
 void model_show_recorded(struct model *m, const struct want_scan *shown, model_row_fn *match,
                          void *arg);
 
-/* The link's state and words for a person; LINK_LOST puts a gap into every history. */
+/* The link's state and words for a person; LINK_LOST puts a gap into every history.
+   text: why; behind LINK_NEXT_TRY, where it is in it, when it is tried again. */
+#define LINK_NEXT_TRY "; next try in "
 void model_set_link(struct model *m, enum link_state state, const char *text);
 /* Cost of the tick that just ended. */
 void model_set_cost(struct model *m, const struct tick_cost *cost);

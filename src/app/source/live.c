@@ -77,7 +77,7 @@ static void lose(struct live *l, enum conn_failure why, const struct error *err)
     }
     char text[900], wait[32];
     unsigned ms = retry_ms(l);
-    snprintf(text, sizeof text, "%s; next try in %s", err->text,
+    snprintf(text, sizeof text, "%s" LINK_NEXT_TRY "%s", err->text,
              text_duration(wait, sizeof wait, ms / 1000.0));
     l->retries++;
     l->phase = PHASE_WAITING;

@@ -131,7 +131,7 @@ static int reason_len(const char *reason, size_t len)
 /* "REASON; next try in 4 s": when it goes on matters more than why it stopped. */
 static void add_reason(struct items *l, enum style style, const char *why)
 {
-    const char *next = strstr(why, "; next try in ");
+    const char *next = strstr(why, LINK_NEXT_TRY);
     add(l, 2, true, style, "%.*s", reason_len(why, next ? (size_t)(next - why) : strlen(why)), why);
     if (next)
         add(l, 1, true, style, "%s", next + 2);
