@@ -290,24 +290,31 @@ static int put_findings(const struct screen *s, const struct model *m, struct ca
     return 1 + canvas_puts(c, r, 0, 1, style, text) + 2;
 }
 
-bool screen_stops_recording(const struct screen *s, const struct model *m)
+static bool anything_runs(const struct model *m)
 {
     for (size_t i = 0; view_registry[i]; i++)
         if (view_runs(view_registry[i], m))
-            return false;
-    return s->recording.state == RECORDING_STARTS || s->recording.state == RECORDING_RUNS;
+            return true;
+    return false;
+}
+
+enum screen_stop screen_stops(const struct screen *s, const struct model *m, struct error *err)
+{
+    const struct pane_entry *e = pane_top(panes_focused(s->panes));
+    if (view_runs(e->ops, m))
+        return STOP_VIEW;
+    if (e->ops->of_others && e->ops->of_others(m, e->table.cursor_id, err) < 0)
+        return STOP_OTHERS;
+    bool records = s->recording.state == RECORDING_STARTS || s->recording.state == RECORDING_RUNS;
+    return records && !anything_runs(m) ? STOP_RECORDING : STOP_NOTHING;
 }
 
 /* What `stop` does now, where the view has `does` to stop; NULL: nothing. */
 static const char *what_stops(const struct screen *s, const struct model *m, const char *does)
 {
-    const struct pane_entry *e = pane_top(panes_focused(s->panes));
     struct error ignored = {0}; /* said when the key is pressed */
-    if (view_runs(e->ops, m))
-        return does;
-    if (e->ops->of_others && e->ops->of_others(m, e->table.cursor_id, &ignored) < 0)
-        return NULL;
-    return screen_stops_recording(s, m) ? "stop recording" : NULL;
+    enum screen_stop stop = screen_stops(s, m, &ignored);
+    return stop == STOP_VIEW ? does : stop == STOP_RECORDING ? "stop recording" : NULL;
 }
 
 /* What a hint says; NULL: its action does nothing now. What is played can always be paused. */

@@ -202,21 +202,23 @@ static int nothing_to_stop(struct act *a)
     return ERR_USAGE;
 }
 
-/* What the view runs comes first, then what others have set under the cursor, then the
-   recording, which belongs to no view. */
 static int act_stop(struct act *a, int n)
 {
+    const enum action stop = a->e->ops->stop;
     (void)n;
-    const struct view_ops *ops = a->e->ops;
-    bool runs = view_runs(ops, a->m);
-    if (!runs && ops->of_others && ops->of_others(a->m, a->e->table.cursor_id, a->err) < 0)
+    switch (screen_stops(a->s, a->m, a->err)) {
+    case STOP_OTHERS:
         return a->err->code;
-    if (screen_stops_recording(a->s, a->m))
+    case STOP_RECORDING:
         screen_ask(a->s, REQUEST_STOP_RECORDING, NULL, false, "");
-    else if (ops->stop)
-        screen_ask_action(a->s, ops->stop);
-    else
+        return 1;
+    case STOP_VIEW:
+    case STOP_NOTHING:
+        break;
+    }
+    if (!stop)
         return nothing_to_stop(a);
+    screen_ask_action(a->s, stop);
     return 1;
 }
 

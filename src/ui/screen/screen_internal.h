@@ -60,8 +60,11 @@ struct screen {
     int n_requests;
 };
 
-/* A recording of this node goes on, and no view has something else to stop. */
-bool screen_stops_recording(const struct screen *s, const struct model *m);
+/* What `stop` ends: what the view runs, else what others have set under the cursor, which stays,
+ * else the recording, which belongs to no view and is left while one runs something. */
+enum screen_stop { STOP_NOTHING, STOP_VIEW, STOP_OTHERS, STOP_RECORDING };
+/* STOP_OTHERS: err says whose it is, and what to do. */
+enum screen_stop screen_stops(const struct screen *s, const struct model *m, struct error *err);
 /* Another owner's action, without an argument. */
 void screen_ask_action(struct screen *s, enum action action);
 void screen_ask(struct screen *s, enum screen_request_kind kind, const struct etf_pid *pid,

@@ -319,11 +319,11 @@ int picker_choose(struct screen *s, bool final, struct error *err)
         picker_close(s);
         return 1;
     }
-    if (p->kind == PICKER_NODES && p->page.rows[p->table.cursor].dim)
-        return error_set(err, ERR_USAGE, "%s",
-                         s->nodes[p->page.rows[p->table.cursor].id - 1].refusal);
+    const struct view_row *row = &p->page.rows[p->table.cursor];
+    if (p->kind == PICKER_NODES && *s->nodes[row->id - 1].refusal)
+        return error_set(err, ERR_USAGE, "%s", s->nodes[row->id - 1].refusal);
     char key[256];
-    snprintf(key, sizeof key, "%s", p->page.rows[p->table.cursor].link.name);
+    snprintf(key, sizeof key, "%s", row->link.name);
     enum picker_kind kind = p->kind;
     if (kind == PICKER_COLUMNS && !final) {
         toggle_column(s, key);
