@@ -85,14 +85,22 @@ echo '#include "beamtop/ui/harmless.h"' >"$work/tree/src/ui/planted.c"
 found=$(reached "$work/tree" src/ui/planted.c | beyond | grep -c 'planted.c: uses include/beamtop/query/')
 report "a planted violation is found" "$([ "$found" -gt 0 ] || echo 'src/ui/planted.c was not found')"
 
+# "FILE HEADER", both as paths, for each header of ours that a file of these folders names.
+included() {
+    find "$@" -name '*.[ch]' -exec grep -H '^ *# *include *"' {} + |
+        sed 's/: *# *include *"/ /; s/".*//' | awk '
+        $2 ~ /^beamtop\// { print $1, "include/" $2; next }
+        $2 ~ /\// { print $1, "src/" $2; next }
+        { folder = $1; sub(/[^\/]*$/, "", folder); print $1, folder $2 }'
+}
+
 # ---- rooms: a room is a folder of sources; a public header belongs to the room of its .c
 room_edges() {
     find src -name '*.[ch]' | sort | awk '
         { path[$0] = 1; file = $0; sub(/.*\//, "", file); sub(/\/[^\/]*$/, "", $0)
           split($0, part, "/"); stem = file; sub(/\.[ch]$/, "", stem); home[part[2] "/" stem] = $0 }
         END { for (k in home) print k, home[k] }' >"$work/homes"
-    find include src -name '*.[ch]' -exec grep -H '^ *# *include *"' {} + |
-        sed 's/: *# *include *"/ /; s/".*//' | awk -v homes="$work/homes" '
+    included include src | awk -v homes="$work/homes" '
         BEGIN { while ((getline line < homes) > 0) { split(line, w, " "); home[w[1]] = w[2]
                 split(w[2], part, "/"); if (part[3] == "") single[part[2]] } }
         function room(file,   p, n, stem) {
@@ -102,27 +110,17 @@ room_edges() {
             if ((p[3] "/" stem) in home) return home[p[3] "/" stem]
             return (p[3] in single) ? "src/" p[3] : "include/" p[3] "/" stem
         }
-        {
-            to = $2
-            if (to ~ /^beamtop\//) to = "include/" to
-            else if (to ~ /\//) to = "src/" to
-            else { to = $1; sub(/[^\/]*$/, "", to); to = to $2 }
-            a = room($1); b = room(to)
-            if (a != b) print a, b
-        }' | sort -u
+        { a = room($1); b = room($2); if (a != b) print a, b }' | sort -u
 }
 room_edges >"$work/edges"
 report "no circle of rooms" "$(tsort "$work/edges" 2>&1 >"$work/sorted" | sed 's/^tsort: //')"
 
 # A source and its header are one file here: a line with each circle's files, in alphabetical order.
 app_circles() {
-    find src/app -name '*.[ch]' -exec grep -H '^ *# *include *"' {} + |
-        sed 's/: *# *include *"/ /; s/".*//' | grep -v ' beamtop/' | awk '
+    included src/app | grep ' src/app/' | awk '
         function stem(path) { sub(/\.[ch]$/, "", path); return path }
         {
-            to = "src/" $2
-            if ($2 !~ /\//) { to = $1; sub(/[^\/]*$/, "", to); to = to $2 }
-            a = stem($1); b = stem(to)
+            a = stem($1); b = stem($2)
             if (a != b) { reach[a, b] = 1; node[a] = node[b] = 1 }
         }
         END {
