@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Makes a shell's completion from the program's own tables: make.sh bash|zsh|fish PROGRAM
 #
-# Of the program: `generate words-commands` (name, help), `words-options` (name, letter, argument, help,
-# commands that take it), `words-formats`, `words-columns`, `words-views`, `words-themes` (name, help); tabs between.
+# Of the program: `generate words-commands` (name, help), `words-options` (name, letter, argument,
+# help, commands that take it), `words-formats`, `words-columns`, `words-views`, `words-themes`
+# (name, help); tabs between.
 # The completion itself asks for `words-nodes`.
 set -eu
 
