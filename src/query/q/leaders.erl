@@ -240,7 +240,7 @@ end,
     LookedNew = max(0, Looked - length(Again)),
     LookedTo = case LookedNew >= length(New) of
         true -> NextPlace;
-        false -> LookedNew + case Place < Total of true -> Place; false -> 0 end
+        false -> From(Place, Total) + LookedNew
     end,
     InRound = case State of #{looked_to := 0} -> Looked; #{looked := L} -> min(Total,
         L + Looked) end,

@@ -19,11 +19,13 @@ Busiest = fun(Pids, Done, N) ->
     Best(Run(lists:zip(Done, Pids), [{{'$1', '_'}, [{'>', '$1', Floor}], ['$_']}]), N)
 end,
 
-%% Whose turn it is, and where the next one begins: 0 for a new round.
+%% Where a turn begins that was to begin at Place; whose turn it is then, and where the next one
+%% begins: 0 for a new round.
+From = fun(Place, Total) -> case Place < Total of true -> Place; false -> 0 end end,
 Turn = fun(All, Total, Place, Many) ->
-    From = case Place < Total of true -> Place; false -> 0 end,
-    {These, Rest} = Split(lists:nthtail(From, All), Many),
-    {These, case Rest of [] -> 0; _ -> From + Many end}
+    Begin = From(Place, Total),
+    {These, Rest} = Split(lists:nthtail(Begin, All), Many),
+    {These, case Rest of [] -> 0; _ -> Begin + Many end}
 end,
 Wait = fun(ForMs) ->
     Start = erlang:monotonic_time(),
