@@ -250,6 +250,10 @@ const struct span_wait *spans_largest_wait(const struct spans *s, const struct s
 void spans_build(struct spans *s);
 size_t spans_count(const struct spans *s);
 const struct span *spans_at(const struct spans *s, uint32_t index);
+static inline int64_t span_duration(const struct span *span)
+{
+    return span->ended_ns - span->started_ns;
+}
 const struct span_wait *spans_wait(const struct spans *s, uint32_t index);
 /* The i-th of $callers, i < n_callers: the process that called, then the one that called that. */
 struct span_process spans_caller(const struct spans *s, const struct span *span, size_t i);
@@ -326,6 +330,17 @@ struct span_step {
  * in the span that ended it, down to its start. Steps by time, without a gap from the root's start
  * to its end, LIMIT_SPAN_STEPS at most. Owned by the caller, *n of them; NULL: not a root. */
 struct span_step *spans_critical(const struct spans *s, uint32_t root, size_t *n);
+/* Those of n roots by duration, the longest first. Owned by the caller. */
+uint32_t *spans_slowest(const struct spans *s, const uint32_t *roots, size_t n);
+/* Of so many roots, how many are the slowest 1%: one at least, of none 0. */
+static inline size_t spans_slow(size_t n)
+{
+    return (n + 99) / 100;
+}
+/* Calls `add` for each step of the critical paths of n roots, which spans_slowest() has sorted. */
+void spans_critical_each(const struct spans *s, const uint32_t *roots, size_t n,
+                         void (*add)(void *sum, const struct span_step *step, bool slow),
+                         void *sum);
 
 const char *span_event_key(enum span_event_kind kind);
 const char *span_tag_key(enum span_tag tag);

@@ -141,3 +141,41 @@ struct span_step *spans_critical(const struct spans *s, uint32_t root, size_t *n
     *n = p.n;
     return p.steps;
 }
+
+struct root {
+    uint32_t index;
+    int64_t ns;
+};
+
+static int longest_first(const void *left, const void *right)
+{
+    const struct root *a = left, *b = right;
+    if (a->ns != b->ns)
+        return a->ns < b->ns ? 1 : -1;
+    return (a->index > b->index) - (a->index < b->index);
+}
+
+uint32_t *spans_slowest(const struct spans *s, const uint32_t *roots, size_t n)
+{
+    struct root *order = alloc_zero(n + 1, sizeof *order);
+    uint32_t *sorted = alloc_zero(n + 1, sizeof *sorted);
+    for (size_t i = 0; i < n; i++)
+        order[i] = (struct root){roots[i], span_duration(spans_at(s, roots[i]))};
+    qsort(order, n, sizeof *order, longest_first);
+    for (size_t i = 0; i < n; i++)
+        sorted[i] = order[i].index;
+    free(order);
+    return sorted;
+}
+
+void spans_critical_each(const struct spans *s, const uint32_t *roots, size_t n,
+                         void (*add)(void *sum, const struct span_step *step, bool slow), void *sum)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t n_steps;
+        struct span_step *steps = spans_critical(s, roots[i], &n_steps);
+        for (size_t k = 0; k < n_steps; k++)
+            add(sum, &steps[k], i < spans_slow(n));
+        free(steps);
+    }
+}

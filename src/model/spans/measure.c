@@ -94,7 +94,7 @@ static int64_t measure_rank(struct span_wait *waits, size_t n, int rank, struct 
 static int64_t measure_span(struct span *span, struct span_wait *waits, struct run *room)
 {
     struct cover cover = {room, 0};
-    int64_t sums[3], longest = -1, nested = 0, duration = span->ended_ns - span->started_ns;
+    int64_t sums[3], longest = -1, nested = 0, duration = span_duration(span);
     for (int rank = 0; rank < 3; rank++)
         sums[rank] = measure_rank(waits, span->n_waits, rank, &cover);
     for (size_t i = 0; i < span->n_waits; i++)
@@ -389,7 +389,7 @@ static void add_stacks(const struct spans *s, struct stacks *stacks, const struc
         if (up->parent == SPAN_NONE)
             break;
     }
-    int64_t self = span->leaf ? span->ended_ns - span->started_ns : span->self_ns;
+    int64_t self = span->leaf ? span_duration(span) : span->self_ns;
     add_self(s, stacks, (uint32_t)(span - s->spans), frames, n, (double)self / 1e3);
     if (span->queued_ns > 0 && span->kind == SPAN_CALL) {
         frames[n] = frame_of_wait(stacks, NULL);

@@ -19,7 +19,6 @@ struct spans_form {
     struct arena arena; /* of texts; some forms reset it after each root */
 };
 
-int64_t span_duration(const struct span *span);
 /* The next span of a tree after `at`, each before its children; SPAN_NONE after the last one. */
 uint32_t span_after(const struct spans *s, uint32_t at);
 /* ns as µs; NaN below zero. */
@@ -53,8 +52,6 @@ struct spans_sum {
 };
 void spans_sum(struct spans_sum *sum, const struct spans_form *f);
 void spans_sum_free(struct spans_sum *sum);
-/* Those of the form, the slowest first. Owned by the caller. */
-uint32_t *spans_slowest(const struct spans_form *f);
 
 void spans_text_put(struct spans_form *f);
 void spans_json_put(struct spans_form *f);

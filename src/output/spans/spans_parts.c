@@ -11,32 +11,6 @@ struct entry {
     UT_hash_handle hh;
 };
 
-struct timed {
-    int64_t ns;
-    uint32_t root;
-};
-
-static int slower_first(const void *a, const void *b)
-{
-    const struct timed *x = a, *y = b;
-    if (x->ns != y->ns)
-        return x->ns < y->ns ? 1 : -1;
-    return x->root < y->root ? -1 : x->root > y->root;
-}
-
-uint32_t *spans_slowest(const struct spans_form *f)
-{
-    struct timed *order = alloc_zero(f->n_roots + 1, sizeof *order);
-    uint32_t *roots = alloc_zero(f->n_roots + 1, sizeof *roots);
-    for (size_t i = 0; i < f->n_roots; i++)
-        order[i] = (struct timed){span_duration(spans_at(f->s, f->roots[i])), f->roots[i]};
-    qsort(order, f->n_roots, sizeof *order, slower_first);
-    for (size_t i = 0; i < f->n_roots; i++)
-        roots[i] = order[i].root;
-    free(order);
-    return roots;
-}
-
 static struct slice process_of(struct arena *arena, const struct span *span)
 {
     struct buf name;
@@ -61,23 +35,32 @@ static void put_key(struct buf *key, const struct spans_part *p)
     }
 }
 
-static void add_step(struct spans_sum *sum, struct entry **by_key, struct buf *key,
-                     const struct spans *s, const struct span_step *step, bool slow)
+struct adding {
+    struct spans_sum *sum;
+    const struct spans *spans;
+    struct entry *by_key;
+    struct buf key;
+};
+
+static void add_step(void *to, const struct span_step *step, bool slow)
 {
-    const struct span *span = spans_at(s, step->span);
+    struct adding *adding = to;
+    struct arena *arena = &adding->sum->arena;
+    const struct span *span = spans_at(adding->spans, step->span);
+    struct buf *key = &adding->key;
     struct spans_part part = {.operation = span->operation, .kind = step->kind, .at = step->at};
     struct entry *e;
-    part.process = process_of(&sum->arena, span);
+    part.process = process_of(arena, span);
     if (step->kind != SPAN_STEP_WAIT)
         part.at = (struct slice){0};
     put_key(key, &part);
-    HASH_FIND(hh, *by_key, key->data, key->len, e);
+    HASH_FIND(hh, adding->by_key, key->data, key->len, e);
     if (!e) {
-        e = arena_alloc(&sum->arena, sizeof *e);
+        e = arena_alloc(arena, sizeof *e);
         e->part = part;
         const struct slice kept =
-            slice_keep(&sum->arena, (struct slice){(const char *)key->data, key->len});
-        HASH_ADD_KEYPTR(hh, *by_key, kept.s, kept.len, e);
+            slice_keep(arena, (struct slice){(const char *)key->data, key->len});
+        HASH_ADD_KEYPTR(hh, adding->by_key, kept.s, kept.len, e);
     }
     e->part.ns = spans_plus(e->part.ns, step->to_ns - step->from_ns);
     e->part.slow_ns = spans_plus(e->part.slow_ns, slow ? step->to_ns - step->from_ns : 0);
@@ -107,31 +90,25 @@ static void take_parts(struct spans_sum *sum, struct entry *by_key)
 
 void spans_sum(struct spans_sum *sum, const struct spans_form *f)
 {
-    uint32_t *roots = spans_slowest(f);
+    uint32_t *roots = spans_slowest(f->s, f->roots, f->n_roots);
     size_t n = f->n_roots;
-    struct entry *by_key = NULL;
-    struct buf key;
-    *sum = (struct spans_sum){.n_slow = (n + 99) / 100, .median_ns = -1, .p99_ns = -1};
+    struct adding adding = {.sum = sum, .spans = f->s};
+    *sum = (struct spans_sum){.n_slow = spans_slow(n), .median_ns = -1, .p99_ns = -1};
     arena_init(&sum->arena);
-    buf_init(&key, 0);
+    buf_init(&adding.key, 0);
+    spans_critical_each(f->s, roots, n, add_step, &adding);
     for (size_t i = 0; i < n; i++) {
-        size_t n_steps;
-        bool slow = i < sum->n_slow;
-        struct span_step *steps = spans_critical(f->s, roots[i], &n_steps);
-        for (size_t k = 0; k < n_steps; k++)
-            add_step(sum, &by_key, &key, f->s, &steps[k], slow);
-        free(steps);
         int64_t took = span_duration(spans_at(f->s, roots[i]));
         sum->ns = spans_plus(sum->ns, took);
-        sum->slow_ns = spans_plus(sum->slow_ns, slow ? took : 0);
+        sum->slow_ns = spans_plus(sum->slow_ns, i < sum->n_slow ? took : 0);
         sum->open = sum->open || spans_at(f->s, roots[i])->outcome == SPAN_OPEN;
     }
     if (n > 0) { /* by nearest rank, from the slow end */
         sum->median_ns = span_duration(spans_at(f->s, roots[n / 2]));
         sum->p99_ns = span_duration(spans_at(f->s, roots[n / 100]));
     }
-    take_parts(sum, by_key);
-    buf_clear(&key);
+    take_parts(sum, adding.by_key);
+    buf_clear(&adding.key);
     free(roots);
 }
 

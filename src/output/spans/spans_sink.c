@@ -6,11 +6,6 @@
 #include "beamtop/base/alloc.h"
 #include "spans.h"
 
-int64_t span_duration(const struct span *span)
-{
-    return span->ended_ns - span->started_ns;
-}
-
 uint32_t span_after(const struct spans *s, uint32_t at)
 {
     const struct span *span = spans_at(s, at);

@@ -42,7 +42,7 @@ const char *spans_named(const struct spans_page *p, const struct span_process *p
     return text;
 }
 
-const char *spans_dash(const struct spans_page *p)
+static const char *dash(const struct spans_page *p)
 {
     return p->ascii ? "-" : "–";
 }
@@ -99,7 +99,7 @@ static const char *percent(const struct spans_page *p, int64_t part, int64_t who
 {
     char text[32];
     if (whole <= 0)
-        return spans_dash(p);
+        return dash(p);
     return arena_strdup(&p->f->arena,
                         text_percent(text, sizeof text, (double)part / (double)whole));
 }
@@ -117,7 +117,7 @@ static const char *wall_text(const struct spans_page *p, int64_t wall_ns)
     time_t seconds = (time_t)(wall_ns / 1000000000);
     if (wall_ns < 0 || !gmtime_r(&seconds, &tm) ||
         strftime(text, sizeof text, "%H:%M:%S", &tm) == 0)
-        return spans_dash(p);
+        return dash(p);
     return arena_printf(&p->f->arena, "%s.%03dZ", text, (int)(wall_ns % 1000000000 / 1000000));
 }
 
@@ -159,7 +159,7 @@ static const char *end_text(enum spans_end end)
 static const char *roots_text(const struct spans_page *p)
 {
     const struct spans_run *run = p->f->run;
-    const char *of = run->roots_asked > 0 ? integer(p, run->roots_asked) : spans_dash(p);
+    const char *of = run->roots_asked > 0 ? integer(p, run->roots_asked) : dash(p);
     if (run->every > 1)
         return arena_printf(&p->f->arena, "%s of %s roots, one of %s calls", integer(p, run->roots),
                             of, integer(p, run->every));
@@ -265,7 +265,7 @@ static void put_head(const struct spans_page *p)
 static const char *wait_on(const struct spans_page *p, const struct span_wait *wait)
 {
     if (!wait)
-        return spans_dash(p);
+        return dash(p);
     if (wait->kind == SPAN_WAIT_OTHER)
         return spans_safe(p, spans_wait_name(p->f, wait));
     return spans_named(p, &wait->process);
@@ -307,7 +307,7 @@ static void put_roots(const struct spans_page *p, const uint32_t *roots)
         t.cells[i][0] = span->outcome == SPAN_OPEN ? spans_at_least(p, span_duration(span))
                                                    : spans_time(p, span_duration(span));
         t.cells[i][1] = fitted(p, spans_outcome(p, span), outcome);
-        t.cells[i][2] = !wait           ? spans_dash(p)
+        t.cells[i][2] = !wait           ? dash(p)
                         : wait->at_most ? spans_at_most(p, wait->net_ns)
                                         : spans_time(p, wait->net_ns);
         t.cells[i][3] = fitted(p, wait_on(p, wait), rest);
@@ -322,8 +322,7 @@ static void put_roots(const struct spans_page *p, const uint32_t *roots)
 static void put_tree(const struct spans_page *p, size_t number, uint32_t root)
 {
     const struct span *span = spans_at(p->f->s, root);
-    const char *operation =
-        span->operation.len > 0 ? spans_safe(p, span->operation) : spans_dash(p);
+    const char *operation = span->operation.len > 0 ? spans_safe(p, span->operation) : dash(p);
     const char *took = span->outcome == SPAN_OPEN ? spans_at_least(p, span_duration(span))
                                                   : spans_time(p, span_duration(span));
     const char *head =
@@ -433,7 +432,7 @@ static const char *part_text(const struct spans_page *p, const struct spans_part
 
 static const char *text_or_dash(const struct spans_page *p, struct slice text)
 {
-    return text.len > 0 ? spans_safe(p, text) : spans_dash(p);
+    return text.len > 0 ? spans_safe(p, text) : dash(p);
 }
 
 static void put_part_rows(const struct spans_page *p, const struct spans_sum *sum)
@@ -511,7 +510,7 @@ void spans_text_put(struct spans_form *f)
         put_none(&p);
         return;
     }
-    uint32_t *roots = spans_slowest(f);
+    uint32_t *roots = spans_slowest(f->s, f->roots, f->n_roots);
     put_roots(&p, roots);
     put_legend(&p);
     for (size_t i = 0; i < trees && i < f->n_roots; i++) {

@@ -19,7 +19,6 @@ const char *spans_time(const struct spans_page *p, int64_t ns); /* a dash below 
 /* "≥50 ms", "≤50 ms" */
 const char *spans_at_least(const struct spans_page *p, int64_t ns);
 const char *spans_at_most(const struct spans_page *p, int64_t ns);
-const char *spans_dash(const struct spans_page *p);
 /* "wl:root/1", "call shop_cart add": as it stands, not safe yet. */
 void spans_put_label(struct buf *out, const struct span *span);
 /* "ok", "exit: boom" */

@@ -51,38 +51,21 @@ static void merge(struct path_parts *parts, const struct spans *spans, size_t n)
     parts->n = last + 1;
 }
 
-static void add_root(struct path_parts *parts, const struct spans *spans, uint32_t root, bool slow)
+static void add_step(void *sum, const struct span_step *step, bool slow)
 {
-    size_t n;
-    struct span_step *steps = spans_critical(spans, root, &n);
-    for (size_t i = 0; i < n; i++) {
-        struct path_part *part = &parts->rows[steps[i].span];
-        int64_t ns = steps[i].to_ns - steps[i].from_ns;
-        part->ns[steps[i].kind] = spans_plus(part->ns[steps[i].kind], ns);
-        part->slow = spans_plus(part->slow, slow ? ns : 0);
-        parts->ns = spans_plus(parts->ns, ns);
-        parts->slow_ns = spans_plus(parts->slow_ns, slow ? ns : 0);
-    }
-    free(steps);
-}
-
-struct root {
-    uint32_t index;
-    int64_t ns;
-};
-
-static int slowest_first(const void *left, const void *right)
-{
-    const struct root *a = left, *b = right;
-    if (a->ns != b->ns)
-        return a->ns < b->ns ? 1 : -1;
-    return (a->index > b->index) - (a->index < b->index);
+    struct path_parts *parts = sum;
+    struct path_part *part = &parts->rows[step->span];
+    int64_t ns = step->to_ns - step->from_ns;
+    part->ns[step->kind] = spans_plus(part->ns[step->kind], ns);
+    part->slow = spans_plus(part->slow, slow ? ns : 0);
+    parts->ns = spans_plus(parts->ns, ns);
+    parts->slow_ns = spans_plus(parts->slow_ns, slow ? ns : 0);
 }
 
 void path_parts_make(struct path_parts *parts, const struct spans *spans)
 {
     size_t n = spans_count(spans);
-    struct root *roots = alloc_zero(n + 1, sizeof *roots);
+    uint32_t *roots = alloc_zero(n + 1, sizeof *roots);
     path_parts_clear(parts);
     parts->rows = alloc_zero(n + 1, sizeof *parts->rows);
     for (uint32_t i = 0; i < n; i++) {
@@ -90,14 +73,14 @@ void path_parts_make(struct path_parts *parts, const struct spans *spans)
         parts->rows[i] = (struct path_part){
             .operation = span->operation, .process = span->process.name, .span = i};
         if (span->parent == SPAN_NONE)
-            roots[parts->roots++] = (struct root){i, span->ended_ns - span->started_ns};
+            roots[parts->roots++] = i;
     }
-    qsort(roots, parts->roots, sizeof *roots, slowest_first);
-    parts->slow = (parts->roots + 99) / 100;
-    for (size_t i = 0; i < parts->roots; i++) {
-        add_root(parts, spans, roots[i].index, i < parts->slow);
-        parts->slow_from_ns = i < parts->slow ? roots[i].ns : parts->slow_from_ns;
-    }
+    uint32_t *slowest = spans_slowest(spans, roots, parts->roots);
+    parts->slow = spans_slow(parts->roots);
+    if (parts->slow > 0)
+        parts->slow_from_ns = span_duration(spans_at(spans, slowest[parts->slow - 1]));
+    spans_critical_each(spans, slowest, parts->roots, add_step, parts);
+    free(slowest);
     free(roots);
     merge(parts, spans, n);
 }

@@ -142,7 +142,7 @@ static struct bars bars_new(struct view_page *page, const struct span *root, siz
     return (struct bars){.at = arena_alloc(&page->arena, (room + 1) * sizeof(struct view_bar)),
                          .room = room,
                          .from = root->started_ns,
-                         .whole = root->ended_ns - root->started_ns};
+                         .whole = span_duration(root)};
 }
 
 static void bar(struct bars *b, int64_t from, int64_t to, enum view_bar_mark mark)
@@ -176,7 +176,7 @@ static void add_root(const struct spans_rows *r, const struct span *root, uint32
         .outcome = outcome_text(page, root->outcome, root->reason),
         .outcome_style = outcome_style(root->outcome),
         .started = known ? (double)spans_run_wall_ns(r->run, root->started_ns) / 1e9 : (double)NAN,
-        .duration = spans_seconds(root->ended_ns - root->started_ns),
+        .duration = spans_seconds(span_duration(root)),
         .at_least = root->ended_at_least || root->outcome == SPAN_OPEN,
         .wait = w ? spans_seconds(w->net_ns) : (double)NAN,
         .wait_at_most = w && w->at_most,
@@ -244,7 +244,7 @@ static void add_span(const struct spans_rows *r, const struct span *root, const 
         .outcome = outcome_text(page, span->outcome, span->reason),
         .outcome_style = outcome_style(span->outcome),
         .offset = (double)(span->started_ns - root->started_ns) / 1e9,
-        .duration = spans_seconds(span->ended_ns - span->started_ns),
+        .duration = spans_seconds(span_duration(span)),
         .at_least = span->ended_at_least || span->outcome == SPAN_OPEN,
         .queued = span->parent == SPAN_NONE ? (double)NAN : spans_seconds(span->queued_ns),
         .self = span->leaf ? (double)NAN : spans_seconds(span_self_ns(span)),
@@ -440,7 +440,7 @@ static void add_step(const struct spans_rows *r, const struct span *root,
         .kind = step_text(r->page, step),
         .offset = (double)(step->from_ns - root->started_ns) / 1e9,
         .duration = spans_seconds(ns),
-        .share = part_of(ns, root->ended_ns - root->started_ns),
+        .share = part_of(ns, span_duration(root)),
     };
     struct view_row *row = r->add(r->page, r->view, &l);
     const uint64_t id[2] = {span->span_id, (uint64_t)step->from_ns};

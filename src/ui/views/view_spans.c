@@ -303,8 +303,8 @@ static uint32_t find_root(const struct spans_view *s, const struct spans *spans)
             continue;
         if (s->root != 0 && span->trace_id[0] == s->root)
             return i;
-        if (span->ended_ns - span->started_ns > longest) {
-            longest = span->ended_ns - span->started_ns;
+        if (span_duration(span) > longest) {
+            longest = span_duration(span);
             found = i;
         }
     }
