@@ -16,6 +16,7 @@
 #include "beamtop/base/buf.h"
 #include "beamtop/base/limits.h"
 #include "beamtop/ui/tty.h"
+#include "tty_frame.h"
 #include "tty_keys.h"
 #include "tty_paste.h"
 
@@ -31,6 +32,7 @@ struct tty_curses {
     struct tty tty; /* first */
     SCREEN *screen;
     FILE *in, *out;
+    struct tty_frame frame;
     struct canvas shown;
     bool all; /* the next draw writes every cell */
     bool has_default_colors, modern;
@@ -71,12 +73,12 @@ static void rescue_put_capability(struct tty_rescue *r, const char *name)
         rescue_put(r, s);
 }
 
-static void make_rescue(struct tty_curses *t, const struct termios *saved)
+static void make_rescue(struct tty_curses *t, int out_fd, const struct termios *saved)
 {
     static const char *const capabilities[] = {"sgr0", "op", "rmkx", "cnorm", "rmcup"};
     struct tty_rescue *r = &t->tty.rescue;
     r->saved = *saved;
-    r->fd = fileno(t->out);
+    r->fd = out_fd; /* in a frame that of t->out is not the terminal */
     if (t->modern)
         rescue_put(r, PASTE_OFF MOUSE_OFF);
     for (size_t i = 0; i < ARRAY_LEN(capabilities); i++)
@@ -158,6 +160,12 @@ static bool same_cell(const struct canvas_cell *a, const struct canvas_cell *b)
     return memcmp(a, b, sizeof *a) == 0;
 }
 
+static void curses_redraw(struct tty *tty)
+{
+    curses_of(tty)->all = true;
+    clearok(curscr, TRUE);
+}
+
 static void curses_draw(struct tty *tty, const struct canvas *c, const struct theme *theme,
                         struct tty_cursor cursor)
 {
@@ -184,16 +192,13 @@ static void curses_draw(struct tty *tty, const struct canvas *c, const struct th
     memcpy(t->shown.cells, c->cells, (size_t)c->rows * (size_t)c->columns * sizeof *c->cells);
     t->all = false;
     bool visible = cursor.row >= 0 && cursor.row < LINES && cursor.column < COLS;
+    frame_begin(&t->frame);
     curs_set(visible ? 1 : 0);
     if (visible)
         move(cursor.row, cursor.column);
     refresh();
-}
-
-static void curses_redraw(struct tty *tty)
-{
-    curses_of(tty)->all = true;
-    clearok(curscr, TRUE);
+    if (!frame_end(&t->frame))
+        curses_redraw(tty);
 }
 
 /* ---- events */
@@ -397,6 +402,7 @@ static void curses_close(struct tty *tty)
     struct tty_curses *t = curses_of(tty);
     curses_suspend(tty);
     delscreen(t->screen);
+    frame_clear(&t->frame);
     fclose(t->in);
     fclose(t->out);
     canvas_clear(&t->shown);
@@ -474,7 +480,8 @@ static int open_screen(struct tty_curses *t, const struct tty_setup *setup, stru
     }
     fit(t);
     set_modes(t, setup);
-    make_rescue(t, &saved);
+    make_rescue(t, setup->out_fd, &saved);
+    frame_init(&t->frame, fileno(t->out));
     return 0;
 }
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -18,6 +19,7 @@
 #include "beamtop/base/clock.h"
 #include "beamtop/base/limits.h"
 #include "beamtop/ui/tty.h"
+#include "ui/terminal/tty_frame.h"
 #include "ui/terminal/tty_paste.h"
 
 #define WAIT_MS 20000
@@ -125,6 +127,62 @@ static void type(struct pair *p, const char *bytes)
 {
     ssize_t n = write(p->master, bytes, strlen(bytes));
     assert_int_equal(n, (ssize_t)strlen(bytes));
+}
+
+/* Each write to such a socket is a message. */
+static void test_a_frame_is_one_write(void **state)
+{
+    (void)state;
+    struct tty_frame f;
+    char text[3000], got[20000];
+    int ends[2];
+    memset(text, 'x', sizeof text);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
+    frame_init(&f, ends[0]);
+    for (size_t n = 1; n < 5; n++) {
+        frame_begin(&f);
+        for (size_t i = 0; i < n; i++)
+            assert_int_equal(write(ends[0], text, sizeof text), sizeof text);
+        assert_int_equal(recv(ends[1], got, sizeof got, MSG_DONTWAIT), -1);
+        assert_true(frame_end(&f));
+        assert_int_equal(recv(ends[1], got, sizeof got, MSG_DONTWAIT), n * sizeof text);
+    }
+    assert_int_equal(write(ends[0], "out", 3), 3);
+    assert_int_equal(recv(ends[1], got, sizeof got, MSG_DONTWAIT), 3);
+    frame_clear(&f);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+/* As after C-s: a draw does not wait for ever, and the next one that gets through has all. */
+static void test_a_terminal_that_stops(void **state)
+{
+    (void)state;
+    struct pair p;
+    struct theme theme;
+    struct canvas c;
+    theme_init(&theme);
+    open_pair(&p);
+    struct tty *t = open_tty(&p, "xterm-256color", DEPTH_256);
+    canvas_init(&c, 16, 60, false);
+    canvas_puts(&c, (struct rect){0, 0, 16, 60}, 2, 3, STYLE_OK, "drawn before");
+    t->ops->draw(t, &c, &theme, (struct tty_cursor){-1, 0});
+    assert_non_null(strstr(sent(&p), "drawn before"));
+    fcntl(p.slave, F_SETFL, O_NONBLOCK);
+    while (write(p.slave, "x", 1) == 1)
+        continue;
+    canvas_puts(&c, (struct rect){0, 0, 16, 60}, 4, 3, STYLE_OK, "drawn then");
+    t->ops->draw(t, &c, &theme, (struct tty_cursor){-1, 0});
+    fcntl(p.slave, F_SETFL, 0);
+    assert_int_equal(tcflush(p.slave, TCOFLUSH), 0);
+    t->ops->draw(t, &c, &theme, (struct tty_cursor){-1, 0});
+    const char *all = sent(&p);
+    assert_non_null(strstr(all, "drawn before"));
+    assert_non_null(strstr(all, "drawn then"));
+    canvas_clear(&c);
+    t->ops->close(t);
+    close(p.master);
+    close(p.slave);
 }
 
 static void test_keys(void **state)
@@ -393,10 +451,16 @@ int main(void)
 {
     setlocale(LC_CTYPE, "C.UTF-8");
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_null),           cmocka_unit_test(test_keys),
-        cmocka_unit_test(test_colours),        cmocka_unit_test(test_given_back),
-        cmocka_unit_test(test_refused),        cmocka_unit_test(test_paste_without_end),
-        cmocka_unit_test(test_paste_too_long), cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_null),
+        cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_a_frame_is_one_write),
+        cmocka_unit_test(test_a_terminal_that_stops),
+        cmocka_unit_test(test_colours),
+        cmocka_unit_test(test_given_back),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_paste_without_end),
+        cmocka_unit_test(test_paste_too_long),
+        cmocka_unit_test(test_sizes),
     };
     return cmocka_run_group_tests_name("tty", tests, NULL, NULL);
 }

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tty_frame.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define STOPPED_MS 1000 /* a terminal that takes nothing for so long is not waited for */
+
+void frame_init(struct tty_frame *f, int fd)
+{
+    *f = (struct tty_frame){.fd = fd, .memory = -1};
+    f->terminal = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    if (f->terminal >= 0)
+        f->memory = memfd_create("frame", MFD_CLOEXEC);
+    buf_init(&f->bytes, 0);
+}
+
+void frame_clear(struct tty_frame *f)
+{
+    if (f->memory >= 0)
+        close(f->memory);
+    if (f->terminal >= 0)
+        close(f->terminal);
+    buf_clear(&f->bytes);
+}
+
+static void turn_to(struct tty_frame *f, int other)
+{
+    while (dup3(other, f->fd, O_CLOEXEC) < 0 && errno == EINTR)
+        continue;
+}
+
+void frame_begin(struct tty_frame *f)
+{
+    if (f->memory >= 0)
+        turn_to(f, f->memory);
+}
+
+/* As loops on the same terminal make it, the descriptor may not block. */
+static bool put(int terminal, const uint8_t *bytes, size_t len)
+{
+    struct pollfd room = {.fd = terminal, .events = POLLOUT};
+    while (len > 0) {
+        ssize_t n = write(terminal, bytes, len);
+        if (n < 0 && errno != EINTR && (errno != EAGAIN || poll(&room, 1, STOPPED_MS) == 0))
+            return false;
+        bytes += n > 0 ? n : 0;
+        len -= n > 0 ? (size_t)n : 0;
+    }
+    return true;
+}
+
+bool frame_end(struct tty_frame *f)
+{
+    char part[4096];
+    off_t end, at = 0;
+    if (f->memory < 0)
+        return true;
+    turn_to(f, f->terminal);
+    end = lseek(f->memory, 0, SEEK_CUR); /* fd had the same offset */
+    buf_reset(&f->bytes);
+    while (at < end) {
+        size_t most = (size_t)(end - at) < sizeof part ? (size_t)(end - at) : sizeof part;
+        ssize_t n = pread(f->memory, part, most, at);
+        if (n <= 0)
+            break;
+        buf_put(&f->bytes, part, (size_t)n);
+        at += n;
+    }
+    (void)lseek(f->memory, 0, SEEK_SET);
+    return put(f->terminal, f->bytes.data, f->bytes.len);
+}
