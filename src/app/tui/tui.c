@@ -24,6 +24,8 @@
 #include "tui_trace.h"
 
 #define DRAW_GAP_MS (1000u / LIMIT_FRAMES_PER_S)
+#define SETTLE_MS 10u  /* the answers of a tick come one after the other: one draw has them all */
+#define CLOCK_MS 1000u /* from a draw to the next where nothing changes */
 /* Events taken before the screen is drawn: a paste does not starve it. */
 #define EVENTS_AT_ONCE 256
 #define NOTICE_MS 6000u /* what needs no answer of the user stands so long */
@@ -39,12 +41,21 @@ static void set_clock(struct tui *t)
     screen_set_frozen_s(t->screen, frozen_s);
 }
 
-void tui_draw_now(struct tui *t)
+static void end_notice(struct tui *t)
+{
+    if (t->notice_until_ms == 0 || uv_now(&t->rt.loop) < t->notice_until_ms)
+        return;
+    screen_set_message(t->screen, STYLE_MESSAGE, NULL);
+    t->notice_until_ms = 0;
+}
+
+static void draw_now(struct tui *t)
 {
     struct tty_cursor cursor = {.row = -1};
     struct filter *filter = model_filter(t->model);
     if (!t->tty)
         return;
+    end_notice(t);
     set_clock(t);
     if (filter_is_on(filter))
         regex_allow(filter_regex(filter), LIMIT_REGEX_DRAW_STEPS);
@@ -52,6 +63,7 @@ void tui_draw_now(struct tui *t)
     t->tty->ops->draw(t->tty, &t->canvas, &t->settings.theme, cursor);
     t->dirty = false;
     t->drawn_ms = uv_now(&t->rt.loop);
+    uv_timer_again(&t->clock_timer);
     const char *trouble = filter_trouble(filter);
     if (trouble)
         tui_message(t, STYLE_WARN, "%s", trouble);
@@ -62,16 +74,24 @@ static void on_draw_timer(uv_timer_t *timer)
 {
     struct tui *t = timer->data;
     if (t->dirty)
-        tui_draw_now(t);
+        draw_now(t);
+}
+
+/* In so many milliseconds; earlier where that is due, later where frames would come too fast. */
+static void draw_in(struct tui *t, uint64_t ms)
+{
+    uint64_t now = uv_now(&t->rt.loop), next = t->drawn_ms + DRAW_GAP_MS;
+    if (next > now + ms)
+        ms = next - now;
+    if (!t->tty || (t->dirty && uv_timer_get_due_in(&t->draw_timer) <= ms))
+        return;
+    t->dirty = true;
+    uv_timer_start(&t->draw_timer, on_draw_timer, ms, 0);
 }
 
 void tui_touch(struct tui *t)
 {
-    if (t->dirty || !t->tty)
-        return;
-    uint64_t now = uv_now(&t->rt.loop), next = t->drawn_ms + DRAW_GAP_MS;
-    t->dirty = true;
-    uv_timer_start(&t->draw_timer, on_draw_timer, next > now ? next - now : 0, 0);
+    draw_in(t, 0);
 }
 
 void tui_message(struct tui *t, enum style style, const char *fmt, ...)
@@ -112,7 +132,7 @@ static void on_change(void *arg, bool facts)
     if (!t->paused || !facts || source_can(t->source, SOURCE_SEEKS))
         screen_update(t->screen);
     tui_ask_for_copy(t);
-    tui_touch(t);
+    draw_in(t, SETTLE_MS);
 }
 
 static void on_tick(void *arg)
@@ -305,7 +325,7 @@ static void take_events(struct tui *t)
     tui_apply_options(t);
     /* A key is on the screen at once, whatever the target does. */
     if (t->tty && !t->rt.ended)
-        tui_draw_now(t);
+        draw_now(t);
 }
 
 static void on_input_timer(uv_timer_t *timer)
@@ -371,7 +391,7 @@ void tui_suspend(struct tui *t)
     tui_trace_suspend(t->trace, false);
     take_events(t);
     uv_update_time(&t->rt.loop);
-    tui_draw_now(t);
+    draw_now(t);
 }
 
 /* ---- signals */
@@ -400,12 +420,7 @@ static void on_signal(uv_signal_t *signal, int number)
 
 static void on_clock(uv_timer_t *timer)
 {
-    struct tui *t = timer->data;
-    if (t->notice_until_ms != 0 && uv_now(&t->rt.loop) >= t->notice_until_ms) {
-        screen_set_message(t->screen, STYLE_MESSAGE, NULL);
-        t->notice_until_ms = 0;
-    }
-    tui_touch(t);
+    tui_touch(timer->data);
 }
 
 void tui_quit(struct tui *t, int exit_code, const struct error *err)
@@ -492,13 +507,13 @@ int command_screen(const struct cli_options *o, const struct app_env *env)
         rc = open_tty(t, &err);
     if (rc == 0) {
         runtime_catch(&t->rt, signals, ARRAY_LEN(signals), on_signal, t);
-        uv_timer_start(&t->clock_timer, on_clock, 1000, 1000);
+        uv_timer_start(&t->clock_timer, on_clock, CLOCK_MS, CLOCK_MS);
         tui_record_watch(t->record);
         if (t->settings.diags.len)
             tui_message(t, STYLE_ERROR,
                         "%zu errors in the configuration: printed when beamtop ends",
                         t->settings.diags.len);
-        tui_draw_now(t);
+        draw_now(t);
         uv_run(&t->rt.loop, UV_RUN_DEFAULT);
     }
     close_all(t);

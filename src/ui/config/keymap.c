@@ -128,9 +128,8 @@ size_t keymap_keys_of(const struct keymap *km, enum context context, enum action
     out[0] = '\0';
     for (size_t i = 0; i < km->len; i++) {
         const struct binding *b = &km->bindings[i];
-        bool in_reach =
-            keymap_lookup(km, context, b->key) == b; /* not covered by the context's own */
-        if (!in_reach || b->action != action || (arg && strcmp(arg, b->arg) != 0))
+        if (b->action != action || (arg && strcmp(arg, b->arg) != 0) ||
+            keymap_lookup(km, context, b->key) != b) /* another one has the key in this context */
             continue;
         int len =
             snprintf(out + used, size - used, "%s%s", n > 0 ? ", " : "", key_format(b->key, text));
