@@ -167,8 +167,12 @@ size_t text_prefix(const char *s, size_t len, size_t columns, size_t *width)
 
 size_t text_break(const char *s, size_t len, size_t columns, size_t *next)
 {
+    int one;
+    bool safe;
     size_t width, part = text_prefix(s, len, columns, &width), blank = part;
-    if (part > 0 && part < len) {
+    if (part == 0 && len > 0)
+        part = text_grapheme(s, len, &one, &safe);
+    else if (part < len) {
         while (blank > 0 && s[blank] != ' ')
             blank--;
         part = blank > 0 ? blank : part;

@@ -49,7 +49,8 @@ void text_put_html(struct buf *out, const char *s, size_t len);
 /* The longest prefix of s whose width is at most columns; returns its bytes, *width its columns. */
 size_t text_prefix(const char *s, size_t len, size_t columns, size_t *width);
 /* The first line of s broken at blanks: returns its bytes, in the midst of a word that is wider
-   than columns; 0: no character fits. *next: where the next line begins, behind the blanks. */
+   than columns; one character at least, also where none fits. *next: where the next line begins,
+   behind the blanks. */
 size_t text_break(const char *s, size_t len, size_t columns, size_t *next);
 
 uint64_t text_identity(const char *s, size_t len); /* a hash, never 0 */

@@ -204,8 +204,6 @@ int canvas_put_wrapped(struct canvas *c, struct rect r, int row, int column, enu
     int first = row;
     while (left > 0 && row < r.rows) {
         size_t part = text_break(s, left, room, &next);
-        if (part == 0)
-            break;
         canvas_put(c, r, row++, column, style, s, part);
         s += next;
         left -= next;

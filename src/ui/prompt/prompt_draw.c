@@ -73,11 +73,30 @@ static int hint_rows(const struct prompt *p, int columns)
     return rows;
 }
 
+/* A question that does not fit has rows above that of the line, which its end begins. Draws them
+   from row `first` on when there is a canvas; returns the end, *rows: how many they are. */
+static const char *put_question(struct canvas *c, struct rect r, int first, const char *mark,
+                                int *rows)
+{
+    const size_t room = r.columns > 1 ? (size_t)r.columns - 1 : 1;
+    size_t left = strlen(mark), next;
+    for (*rows = 0; text_width(mark, left) > room; mark += next, left -= next, ++*rows) {
+        size_t part = text_break(mark, left, room, &next);
+        int row = first + *rows;
+        if (c && row >= 0)
+            put_row(c, (struct rect){r.row + row, r.column, 1, r.columns}, STYLE_PROMPT, mark,
+                    part);
+    }
+    return mark;
+}
+
 int prompt_rows(const struct prompt *p, int columns, int most)
 {
-    int rows = 1;
+    int rows;
     if (!p->open)
         return 0;
+    (void)put_question(NULL, (struct rect){0, 0, 0, columns}, 0, p->mark, &rows);
+    rows++;
     if (p->error_text && *p->error_text)
         rows++;
     rows += hint_rows(p, columns);
@@ -125,28 +144,13 @@ static int columns_of(const char *line, size_t bytes)
     return (int)text_width(line, bytes);
 }
 
-/* A question that does not fit loses of its middle: that it is one stands at its end. Returns the
-   column behind it. */
-static int put_mark(struct canvas *c, struct rect r, const char *mark)
-{
-    size_t len = strlen(mark), width = text_width(mark, len), w = 0;
-    size_t room = r.columns > 1 ? (size_t)r.columns - 1 : 0, tail = room / 2;
-    if (width <= room)
-        return canvas_puts(c, r, 0, 0, STYLE_PROMPT, mark);
-    size_t head = text_prefix(mark, len, room > tail ? room - tail - 1 : 0, &w);
-    size_t from = text_prefix(mark, len, width - tail, &(size_t){0});
-    canvas_put(c, r, 0, 0, STYLE_PROMPT, mark, head);
-    int at = (int)w + canvas_puts(c, r, 0, (int)w, STYLE_PROMPT, "…");
-    return at + canvas_puts(c, r, 0, at, STYLE_PROMPT, mark + from);
-}
-
-static void draw_line(const struct prompt *p, struct canvas *c, struct rect r,
+static void draw_line(const struct prompt *p, struct canvas *c, struct rect r, const char *before,
                       struct tty_cursor *cursor)
 {
     size_t point;
     const char *line = prompt_line(p, &point);
     canvas_fill(c, r, STYLE_NORMAL, ' ');
-    int mark = put_mark(c, r, p->mark);
+    int mark = canvas_puts(c, r, 0, 0, STYLE_PROMPT, before);
     struct rect room = {r.row, r.column + mark, 1, r.columns - mark};
     int at = columns_of(line, point);
     int scroll = room.columns > 0 && at >= room.columns ? at - room.columns + 1 : 0;
@@ -164,8 +168,11 @@ void prompt_draw(const struct prompt *p, struct canvas *c, struct rect r, struct
     *cursor = (struct tty_cursor){-1, 0};
     if (!p->open || r.rows <= 0)
         return;
-    int last = r.rows - 1;
-    draw_line(p, c, (struct rect){r.row + last, r.column, 1, r.columns}, cursor);
+    int rows, last = r.rows - 1;
+    const char *mark = put_question(NULL, r, 0, p->mark, &rows);
+    (void)put_question(c, r, last - rows, p->mark, &rows);
+    draw_line(p, c, (struct rect){r.row + last, r.column, 1, r.columns}, mark, cursor);
+    last = last > rows ? last - rows : 0;
     if (p->error_text && *p->error_text && last > 0) {
         struct rect above = {r.row + --last, r.column, 1, r.columns};
         put_row(c, above, STYLE_ERROR, p->error_text, strlen(p->error_text));

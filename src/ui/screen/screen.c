@@ -245,7 +245,7 @@ static int put_message(const struct screen *s, struct canvas *c, struct rect r)
     for (; left > 0 && row < MESSAGE_ROWS; row++) {
         size_t next, room = r.columns > 2 ? (size_t)r.columns - 2 : 1;
         size_t part = text_break(at, left, room, &next);
-        if (part == 0 || row == MESSAGE_ROWS - 1)
+        if (row == MESSAGE_ROWS - 1)
             part = next = left;
         if (c)
             canvas_put(c, r, row, 1, s->message_style, at, part);

@@ -87,8 +87,6 @@ static void put_wrapped(struct view_page *page, enum style style, int from, int 
     size_t room = columns > from + 10 ? (size_t)(columns - from - 1) : 10;
     while (left > 0) {
         size_t part = text_break(text, left, room, &next);
-        if (part == 0)
-            return;
         page_tab(page, from);
         page_put(page, style, text, part);
         text += next;

@@ -65,8 +65,6 @@ static void put_help(struct view_page *page, const char *text, int at, int colum
         room = go_below(page, at, columns);
     while (left > 0) {
         size_t part = text_break(text, left, room > 1 ? (size_t)room : 1, &next);
-        if (part == 0)
-            part = next = left;
         page_put(page, STYLE_NORMAL, text, part);
         text += next;
         left -= next;

@@ -33,8 +33,6 @@ static void put_text(struct view_page *page, struct view_row *row, const struct 
     const char *at = e->text;
     for (size_t left = strlen(at), part, next;; at += next, left -= next) {
         part = text_break(at, left, room, &next);
-        if (part == 0)
-            part = next = left;
         page_cell(page, row, 2, e->trouble ? STYLE_ALARM : STYLE_NORMAL, at, part);
         if (next >= left)
             return;

@@ -38,8 +38,6 @@ void trace_text(struct view_page *page, enum style style, const char *text, int 
     while (left > 0) {
         size_t next, line = strcspn(text, "\n");
         size_t part = text_break(text, line, room, &next);
-        if (part == 0)
-            part = next = line;
         page_line(page);
         page_tab(page, indent);
         page_put(page, style, text, part);

@@ -92,10 +92,10 @@ static void test_breaks_at_blanks(void **state)
         size_t columns, part, next;
     } rows[] = {
         {"", 5, 0, 0},          {"all of it", 9, 9, 9},
-        {"one two", 5, 3, 4},   {"one two", 3, 3, 4}, /* the blank itself does not fit */
-        {"one   two", 4, 4, 6},                       /* as many blanks as fit, none goes on */
-        {"longword", 4, 4, 4},  {" lead", 3, 3, 3},   /* a blank at its begin ends no line */
-        {"wide", 0, 0, 0},      {"\xE6\xBC\xA2", 1, 0, 0},
+        {"one two", 5, 3, 4},   {"one two", 3, 3, 4},      /* the blank itself does not fit */
+        {"one   two", 4, 4, 6},                            /* as many blanks as fit, none goes on */
+        {"longword", 4, 4, 4},  {" lead", 3, 3, 3},        /* a blank at its begin ends no line */
+        {"wide", 0, 1, 1},      {"\xE6\xBC\xA2", 1, 3, 3}, /* none fits: one goes */
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         size_t next, part = text_break(rows[i].s, strlen(rows[i].s), rows[i].columns, &next);
