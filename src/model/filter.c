@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "beamtop/model/filter.h"
 
+#include <assert.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,8 +41,9 @@ struct filter {
     struct label *labels;
     struct regex *regex; /* NULL: off */
     char *expression;
-    bool full, gave_up, reported;
-    bool calls; /* current functions are looked at without being asked for */
+    bool gave_up, reported;
+    bool full, full_reported; /* names were left out */
+    bool calls;               /* current functions are looked at without being asked for */
     struct filter_maps maps;
 };
 
@@ -78,7 +81,7 @@ void filter_forget(struct filter *f)
     }
     clear_sets(f);
     f->maps.revision++;
-    f->full = f->gave_up = f->reported = false;
+    f->gave_up = f->reported = f->full = f->full_reported = false;
 }
 
 void filter_free(struct filter *f)
@@ -229,8 +232,7 @@ struct regex *filter_regex(const struct filter *f)
 static void add_label(struct filter *f, enum filter_field field, struct slice term,
                       struct slice text)
 {
-    if (HASH_COUNT(f->labels) >= LIMIT_FILTER_LABELS || term.len > LIMIT_FILTER_LABEL_BYTES ||
-        text.len > LIMIT_FILTER_LABEL_BYTES) {
+    if (term.len > LIMIT_FILTER_LABEL_BYTES || text.len > LIMIT_FILTER_LABEL_BYTES) {
         f->full = true;
         return;
     }
@@ -243,7 +245,8 @@ static void add_label(struct filter *f, enum filter_field field, struct slice te
     l->text = l->key + l->key_len;
     l->text_len = text.len;
     HASH_FIND(hh, f->labels, l->key, l->key_len, old);
-    if (old) {
+    if (old || HASH_COUNT(f->labels) >= LIMIT_FILTER_LABELS) {
+        f->full = f->full || !old;
         free(l);
         return;
     }
@@ -338,19 +341,22 @@ size_t filter_labels(const struct filter *f)
     return HASH_COUNT(f->labels);
 }
 
-bool filter_is_full(const struct filter *f)
-{
-    return f->full;
-}
+static_assert(LIMIT_FILTER_LABELS == 20000, "filter_trouble() names it");
 
 const char *filter_trouble(struct filter *f)
 {
     bool spent = f->regex && regex_is_spent(f->regex);
-    if (f->reported || (!f->gave_up && !spent))
-        return NULL;
-    f->reported = true;
-    return "filter too expensive: some of it counts as not matching. Avoid nested repeats such as "
-           "(a+)+";
+    if (!f->reported && (f->gave_up || spent)) {
+        f->reported = true;
+        return "filter too expensive: some of it counts as not matching. Avoid nested repeats such "
+               "as (a+)+";
+    }
+    if (f->full && !f->full_reported) {
+        f->full_reported = true;
+        return "filter: more than 20,000 names, or very long ones. Processes with one of the rest "
+               "are not shown";
+    }
+    return NULL;
 }
 
 uint64_t filter_steps(const struct filter *f)
