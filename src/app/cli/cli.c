@@ -169,8 +169,8 @@ static bool is_anothers(size_t index, const struct cli_command *command)
     const struct cli_option *opt = &cli_option_table[index];
     for (size_t i = 0; i < cli_option_table_len; i++)
         if (i != index && strcmp(cli_option_table[i].name, opt->name) == 0 &&
-            cli_option_table[i].groups & command->options)
-            return !(opt->groups & command->options);
+            cli_takes(command, &cli_option_table[i]))
+            return !cli_takes(command, opt);
     return false;
 }
 
@@ -276,7 +276,7 @@ static int parse_options(int argc, char **argv, const struct cli_command *comman
         const struct cli_option *opt = value == '?' ? NULL : find_option(value, command);
         if (!opt)
             return unknown_option(argv[optind - 1], err);
-        if (!(opt->groups & command->options))
+        if (!cli_takes(command, opt))
             return error_set(err, ERR_USAGE, "--%s is not an option of `beamtop %s`", opt->name,
                              command->name);
         if (opt->offset == offsetof(struct cli_options, cookie)) {

@@ -50,7 +50,7 @@ const struct cli_option cli_option_table[] = {
      "show beamtop's own processes on the node too"},
     {"format", 'F', FOR_FORMAT | FOR_CAPTURE, TYPE_FORMAT, AT(format), AT(format_given), 0, 0,
      "FORMAT", "format of what is printed"},
-    {"spreadsheet", 0, FOR_FORMAT, TYPE_FLAG, AT(spreadsheet), 0, 0, 0, NULL,
+    {"spreadsheet", 0, FOR_CSV, TYPE_FLAG, AT(spreadsheet), 0, 0, 0, NULL,
      "csv: put ' before texts that start with = + - or @"},
     {"view", 'v', FOR_SCREEN | FOR_CAPTURE, TYPE_TEXT, AT(view), 0, 0, 0, "VIEW",
      "first view (top)"},
@@ -270,6 +270,12 @@ const char *cli_formats(char *out, size_t size, unsigned formats)
 #define TEXT_JSON (F(TEXT) | F(JSON))
 #define PAPER (F(TEXT) | F(MARKDOWN) | F(HTML) | F(JSON))
 #define TREES (TEXT_JSON | F(FOLDED) | F(SPEEDSCOPE))
+
+bool cli_takes(const struct cli_command *command, const struct cli_option *option)
+{
+    unsigned groups = command->options | (command->formats & F(CSV) ? FOR_CSV : 0);
+    return (option->groups & groups) != 0;
+}
 
 /* clang-format off */
 const struct cli_command cli_commands[] = {

@@ -29,6 +29,7 @@ enum {
     FOR_INTERVAL = 1 << 19, /* one interval of a node */
     FOR_SPANS = 1 << 20,    /* causal spans */
     FOR_STACKS = 1 << 21,   /* one process in time */
+    FOR_CSV = 1 << 22,      /* no command names it: those that have the format take it */
 };
 
 /* clang-format off */
@@ -52,6 +53,8 @@ struct cli_option {
     const char *arg;
     const char *help;
 };
+
+bool cli_takes(const struct cli_command *command, const struct cli_option *option);
 
 extern const char *const cli_format_names[FORMATS];
 

@@ -53,7 +53,7 @@ static void put_options(struct buf *out, const struct cli_command *command) /* N
     for (size_t i = 0; i < cli_option_table_len; i++) {
         const struct cli_option *opt = &cli_option_table[i];
         char name[64], help[200];
-        if (command && !(opt->groups & command->options))
+        if (command && !cli_takes(command, opt))
             continue;
         option_name(name, sizeof name, opt);
         put_row(out, name, option_help(help, sizeof help, opt, command));
@@ -164,7 +164,7 @@ static void words_options(struct buf *out)
         buf_printf(out, "%s\t%c\t%s\t%s\t", opt->name, opt->letter ? opt->letter : '-',
                    opt->arg ? opt->arg : "-", opt->help);
         for (size_t k = 0; k < cli_commands_len; k++)
-            if (!cli_commands[k].hidden && (cli_commands[k].options & opt->groups))
+            if (!cli_commands[k].hidden && cli_takes(&cli_commands[k], opt))
                 buf_printf(out, "%s ", *cli_commands[k].name ? cli_commands[k].name : "screen");
         buf_puts(out, "\n");
     }

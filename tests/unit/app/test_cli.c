@@ -274,13 +274,12 @@ static void test_tables(void **state)
 {
     (void)state;
     struct buf out;
-    unsigned taken = 0;
-    for (size_t i = 0; i < cli_commands_len; i++)
-        taken |= cli_commands[i].options;
     buf_init(&out, 0);
     cli_usage(&out, NULL);
     for (size_t i = 0; i < cli_option_table_len; i++) {
-        assert_true(cli_option_table[i].groups & taken);
+        size_t command = 0;
+        while (!cli_takes(&cli_commands[command], &cli_option_table[i]))
+            assert_true(++command < cli_commands_len);
         if (!strstr(buf_cstr(&out), cli_option_table[i].help))
             fail_msg("--%s is not in the usage", cli_option_table[i].name);
     }
