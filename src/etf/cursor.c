@@ -26,7 +26,7 @@ static const char *const kind_words[] = {
     [ETF_KIND_RECORD] = "a record",
 };
 
-enum etf_kind etf_kind_of(uint8_t tag)
+static enum etf_kind kind_of(uint8_t tag)
 {
     switch ((enum etf_tag)tag) {
     case ETF_SMALL_INTEGER:
@@ -93,7 +93,7 @@ enum etf_kind cursor_kind(const struct cursor *c)
         return ETF_KIND_NONE;
     if (c->string_left > 0)
         return ETF_KIND_INTEGER;
-    return c->at < c->end ? etf_kind_of(*c->at) : ETF_KIND_NONE;
+    return c->at < c->end ? kind_of(*c->at) : ETF_KIND_NONE;
 }
 
 bool cursor_failed(const struct cursor *c)

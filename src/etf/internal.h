@@ -17,7 +17,6 @@ double etf_new_float(const uint8_t *p); /* 8 bytes, IEEE 754 */
 /* False: the 31 bytes are not a finite number. */
 bool etf_old_float(const uint8_t *p, double *v);
 bool etf_is_atom_tag(uint8_t tag);
-enum etf_kind etf_kind_of(uint8_t tag);
 
 /* The atom at p, tag included; its bytes on the wire, or 0 when it is none or incomplete. */
 size_t etf_atom_at(const uint8_t *p, const uint8_t *end, struct slice *name);

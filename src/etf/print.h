@@ -62,7 +62,6 @@ bool print_is_pair_left_out(const struct printer *p, const struct cursor *c);
    name and a value for each field. False when they are not all there. */
 bool printer_record(struct cursor *c, size_t *fields);
 
-void printer_put(struct printer *p, const char *s, size_t len);
 void printer_puts(struct printer *p, const char *s);
 void printer_printf(struct printer *p, const char *fmt, ...) ATTR_PRINTF(2, 3); /* short texts */
 /* One character as UTF-8, or false when a terminal is not safe with it. */

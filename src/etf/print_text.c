@@ -15,7 +15,7 @@ enum {
     LIMB = 1000000000,
 };
 
-void printer_put(struct printer *p, const char *s, size_t len)
+static void put(struct printer *p, const char *s, size_t len)
 {
     if (p->full)
         return;
@@ -34,7 +34,7 @@ void printer_put(struct printer *p, const char *s, size_t len)
 
 void printer_puts(struct printer *p, const char *s)
 {
-    printer_put(p, s, strlen(s));
+    put(p, s, strlen(s));
 }
 
 void printer_printf(struct printer *p, const char *fmt, ...)
@@ -62,7 +62,7 @@ bool printer_safe(struct printer *p, int32_t cp)
     size_t n = text_encode(cp, bytes);
     text_grapheme(bytes, n, &width, &safe);
     if (safe)
-        printer_put(p, bytes, n);
+        put(p, bytes, n);
     return safe;
 }
 

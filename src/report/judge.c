@@ -31,7 +31,7 @@ const char *judge_bytes(struct judge *j, double bytes)
     return judge_text(j, "%s", text_bytes(out, sizeof out, bytes));
 }
 
-const char *judge_count(struct judge *j, double n)
+static const char *judge_count(struct judge *j, double n)
 {
     char out[32];
     return judge_text(j, "%s", text_count(out, sizeof out, n));

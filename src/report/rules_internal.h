@@ -104,7 +104,6 @@ const char *judge_percent(struct judge *j, double share);
    unknown. *comes: their times are counted, and one moment of it is known so far. */
 double judge_without_cpu(const struct judge *j, bool *comes);
 const char *judge_bytes(struct judge *j, double bytes);
-const char *judge_count(struct judge *j, double n);
 const char *judge_number(struct judge *j, double n);
 const char *judge_period(struct judge *j); /* the span's length */
 

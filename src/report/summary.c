@@ -99,8 +99,9 @@ static void take_patterns(struct summary *s, struct recording *r)
     s->n_patterns = n;
 }
 
-int summary_take(struct summary *s, const struct summary *before, const struct summary_input *input,
-                 struct error *err)
+/* before: the session that comes before it; NULL: none. */
+static int take_recording(struct summary *s, const struct summary *before,
+                          const struct summary_input *input, struct error *err)
 {
     struct recording *r = input->recording;
     *s = (struct summary){0};
@@ -137,7 +138,7 @@ int summary_take(struct summary *s, const struct summary *before, const struct s
                                    input->from, input->to, err);
 }
 
-void summary_clear(struct summary *s)
+static void clear_recording(struct summary *s)
 {
     findings_clear(&s->findings);
     for (enum sample_kind k = 0; k < SAMPLE_KINDS; k++)
@@ -371,8 +372,8 @@ int summary_write(struct buf *out, const struct summary_input *inputs, size_t n,
     if (n == 0 || n > SESSIONS_MOST)
         return error_set(err, ERR_USAGE, "a report is of 1 to %d recordings", SESSIONS_MOST);
     while (taken < n && err->code == ERR_NONE) {
-        (void)summary_take(&recordings[taken], taken > 0 ? &recordings[taken - 1] : NULL,
-                           &inputs[taken], err);
+        (void)take_recording(&recordings[taken], taken > 0 ? &recordings[taken - 1] : NULL,
+                             &inputs[taken], err);
         taken++;
     }
     paper_init(&paper);
@@ -390,6 +391,6 @@ int summary_write(struct buf *out, const struct summary_input *inputs, size_t n,
         (void)recording_failed(inputs[i].recording, err);
     paper_clear(&paper);
     while (taken > 0)
-        summary_clear(&recordings[--taken]);
+        clear_recording(&recordings[--taken]);
     return (int)err->code;
 }

@@ -59,11 +59,6 @@ struct summary {
 
 extern const char *const summary_owner_keys[OWNER_KINDS];
 
-/* before: the session that comes before it; NULL: none. */
-int summary_take(struct summary *s, const struct summary *before, const struct summary_input *input,
-                 struct error *err);
-void summary_clear(struct summary *s);
-
 /* Whether two means differ by more than ticks vary. Noise: three standard errors of
  * the difference. */
 struct change {

@@ -31,8 +31,5 @@ void completion_sort(struct completion *c); /* and leaves doubles out */
 /* The words that fit a command line at `point` bytes. */
 void complete_command(struct completion *out, const char *line, size_t point,
                       const struct word_provider *more);
-/* The words of a kind that begin with the bytes of line from `from` to `point`. */
-void complete_words(struct completion *out, const char *line, size_t from, size_t point,
-                    enum word_kind kind, const struct word_provider *more);
 
 #endif

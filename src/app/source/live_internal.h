@@ -69,7 +69,6 @@ struct live {
 void live_tick_start(struct live *l); /* the keeper stands: first questions */
 void live_tick_now(struct live *l);   /* others are due now */
 void live_tick_timer(struct live *l); /* the timer fired while running */
-unsigned live_questions(const struct want *want);
 void live_reset_tick(struct live *l);
 
 /* live_cost.c */

@@ -22,7 +22,7 @@
 
 #define BIT(question) QUESTION_BIT(question)
 
-unsigned live_questions(const struct want *want)
+static unsigned wanted(const struct want *want)
 {
     return (want->needs & ~question_paced(PACE_ONCE) & ~question_paced(PACE_BETWEEN)) |
            BIT(QUESTION_SYSTEM);
@@ -30,7 +30,7 @@ unsigned live_questions(const struct want *want)
 
 static void make_plan(const struct live *l, struct governor_plan *plan)
 {
-    governor_plan(&l->governor, live_questions(&l->want) | (l->want.needs & NEED_ROWS), plan);
+    governor_plan(&l->governor, wanted(&l->want) | (l->want.needs & NEED_ROWS), plan);
 }
 
 void live_reset_tick(struct live *l)
@@ -85,7 +85,7 @@ static void end_tick(struct live *l)
 {
     struct governor_plan plan;
     make_plan(l, &plan);
-    if (l->tick_full || live_questions(&l->want) == BIT(QUESTION_SYSTEM)) {
+    if (l->tick_full || wanted(&l->want) == BIT(QUESTION_SYSTEM)) {
         l->cost.target_us = l->tick_us;
         l->cost.bytes = (double)(link_bytes(l) - l->bytes_before);
     }
@@ -246,7 +246,7 @@ static void note_silence(struct live *l)
 void live_tick_timer(struct live *l)
 {
     struct governor_plan plan;
-    unsigned all = live_questions(&l->want), questions = 0;
+    unsigned all = wanted(&l->want), questions = 0;
     uint64_t now = uv_now(l->loop);
     make_plan(l, &plan);
 
@@ -288,7 +288,7 @@ void live_tick_start(struct live *l)
     l->header_due_ms = l->others_due_ms = l->seldom_due_ms = uv_now(l->loop) + SECOND_TICK_MS;
     l->others_began_ms = uv_now(l->loop);
     l->had_second = false;
-    start_tick(l, BIT(QUESTION_NODE) | live_questions(&l->want));
+    start_tick(l, BIT(QUESTION_NODE) | wanted(&l->want));
     arm_next(l);
 }
 
@@ -303,7 +303,7 @@ void live_tick_now(struct live *l)
 void live_refresh(struct live *l)
 {
     if (l->phase == PHASE_RUNNING)
-        start_tick(l, live_questions(&l->want));
+        start_tick(l, wanted(&l->want));
 }
 
 /* ---- answers */
@@ -470,7 +470,7 @@ void live_set_want(struct live *l, const struct want *want)
     l->want.needs |= NEED_SYSTEM;
     end_unwanted(l);
     if (wants_more(&l->want, &before))
-        ask_soon(l, live_questions(&l->want) & ~BIT(QUESTION_SYSTEM));
+        ask_soon(l, wanted(&l->want) & ~BIT(QUESTION_SYSTEM));
 }
 
 int live_set_filter(struct live *l, const char *expression, size_t *error_offset, struct error *err)

@@ -71,7 +71,6 @@ void tui_touch(struct tui *t); /* something has changed: draw soon */
 void tui_want(struct tui *t);  /* the screen wants other facts */
 void tui_quit(struct tui *t, int exit_code, const struct error *err);
 void tui_message(struct tui *t, enum style style, const char *fmt, ...) ATTR_PRINTF(3, 4);
-void tui_draw_now(struct tui *t);
 void tui_suspend(struct tui *t);
 int tui_connect(struct tui *t, const char *target, struct error *err); /* a node, or a recording */
 

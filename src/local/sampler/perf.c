@@ -23,7 +23,8 @@ enum { RING_PAGES = 16 };
 #define REGISTER_MASK UINT64_C(0xff01ff)
 static const uint8_t dwarf_of_bit[] = {0, 3, 2, 1, 4, 5, 6, 7, 16, 8, 9, 10, 11, 12, 13, 14, 15};
 
-const char *perf_why(int errnum)
+/* What an errno of perf_event_open means, and what lifts it. */
+static const char *explain(int errnum)
 {
     switch (errnum) {
     case EACCES:
@@ -82,7 +83,7 @@ static int open_ring(struct perf_ring *r, struct error *err)
     if (fd < 0 && errnum == ENODEV)
         return 1;
     if (fd < 0)
-        return error_set_errno(err, errnum, "no samples: %s; perf_event_open", perf_why(errnum));
+        return error_set_errno(err, errnum, "no samples: %s; perf_event_open", explain(errnum));
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     void *mapped = mmap(NULL, (RING_PAGES + 1) * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (mapped == MAP_FAILED) {
@@ -125,7 +126,7 @@ int perf_ring_add(struct perf_ring *r, pid_t tid, unsigned hz, struct error *err
         return error_set(err, ERR_NOT_FOUND, "thread %d is gone", (int)tid);
     if (fd < 0) {
         int errnum = errno;
-        return error_set_errno(err, errnum, "no samples: %s; perf_event_open", perf_why(errnum));
+        return error_set_errno(err, errnum, "no samples: %s; perf_event_open", explain(errnum));
     }
     if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, r->first) != 0) {
         error_set_errno(err, errno, "samples of two threads in one ring");

@@ -53,7 +53,4 @@ bool perf_ring_wait(const struct perf_ring *r, int end_fd);
 /* The next sample; false: none for now. */
 bool perf_next(struct perf_ring *r, struct perf_sample *out);
 
-/* What an errno of perf_event_open means, and what lifts it. */
-const char *perf_why(int errnum);
-
 #endif

@@ -68,12 +68,9 @@ enum { LEVEL_SIGN = -2, LEVEL_TIGHTEST = -1 };           /* of what stands befor
 struct node *parser_unary(struct parser *p, const struct operator* prefixes,
                           struct node *(*primary)(struct parser *p));
 
-/* A string's code points, one node each. */
-bool parser_code_points(struct parser *p, struct node_list *list, const struct node *string);
 /* left ++ right: left is a string or a list without a tail. */
 struct node *parser_append(struct parser *p, struct node *left, struct node *right);
 struct node *parser_alias(struct parser *p, struct node *left, struct node *right);
-struct node *parser_negate(struct parser *p, struct node *n, size_t from);
 
 /* Rewrites a pasted list and pasted quotes to `P1 & P2` of the same length; fails as
    patterns_parse(), with what could be rewritten done. */

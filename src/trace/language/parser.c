@@ -200,7 +200,8 @@ void parser_flatten(struct parser *p, struct node *list, struct node_list *items
     parser_items(list, items);
 }
 
-bool parser_code_points(struct parser *p, struct node_list *list, const struct node *string)
+/* A string's code points, one node each. */
+static bool code_points(struct parser *p, struct node_list *list, const struct node *string)
 {
     for (size_t i = 0; i < string->text.len;) {
         int32_t codepoint = 0;
@@ -224,14 +225,14 @@ struct node *parser_append(struct parser *p, struct node *left, struct node *rig
         return parser_fail(p, left->from, "only a list that is written out may stand before ++");
     struct node *n = parser_node(p, NODE_LIST, left->from);
     struct node_list items = {0};
-    if (!n || (!list && !parser_code_points(p, &items, left)))
+    if (!n || (!list && !code_points(p, &items, left)))
         return NULL;
     for (size_t i = 0; list && i < left->n_items; i++)
         parser_push(p, &items, left->items[i]);
     n->tail = right;
     if (right->kind == NODE_LIST || right->kind == NODE_STRING) {
         n->tail = right->tail;
-        if (right->kind == NODE_STRING && !parser_code_points(p, &items, right))
+        if (right->kind == NODE_STRING && !code_points(p, &items, right))
             return NULL;
         for (size_t i = 0; right->kind == NODE_LIST && i < right->n_items; i++)
             parser_push(p, &items, right->items[i]);
@@ -257,7 +258,7 @@ struct node *parser_alias(struct parser *p, struct node *left, struct node *righ
 }
 
 /* The sign of a number is the number's own; of anything else it is an operator. */
-struct node *parser_negate(struct parser *p, struct node *n, size_t from)
+static struct node *negate(struct parser *p, struct node *n, size_t from)
 {
     static const char beyond[] = "9223372036854775808"; /* INT64_MAX + 1 */
     if (!n)
@@ -313,7 +314,7 @@ struct node *parser_unary(struct parser *p, const struct operator* prefixes,
         parser_next(p);
         n = parser_unary(p, prefixes, primary);
         if (o->erlang[0] == '-')
-            n = parser_negate(p, n, from);
+            n = negate(p, n, from);
         else if (o->erlang[0] != '+')
             n = parser_op(p, o->erlang, n, NULL);
         if (n)

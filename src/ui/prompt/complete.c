@@ -175,8 +175,9 @@ static void each_of_kind(struct filter *f, enum word_kind kind, const struct wor
         more->each(more->ctx, kind == WORD_COLUMNS ? WORD_COLUMN : kind, put, f);
 }
 
-void complete_words(struct completion *out, const char *line, size_t from, size_t point,
-                    enum word_kind kind, const struct word_provider *more)
+/* The words of a kind that begin with the bytes of line from `from` to `point`. */
+static void complete_with(struct completion *out, const char *line, size_t from, size_t point,
+                          enum word_kind kind, const struct word_provider *more)
 {
     if (kind == WORD_COLUMNS)
         for (size_t i = from; i < point; i++)
@@ -243,7 +244,7 @@ static void complete_value(struct completion *out, const struct before *b, const
         return;
     const struct option_row *row = &option_table[option];
     if (row->words != WORD_CHOICE) {
-        complete_words(out, line, b->from, point, row->words, more);
+        complete_with(out, line, b->from, point, row->words, more);
         return;
     }
     struct filter f = {out, line + b->from, point - b->from};
@@ -284,7 +285,7 @@ void complete_command(struct completion *out, const char *line, size_t point,
 {
     struct before b = words_before(line, point);
     if (b.len == 0) {
-        complete_words(out, line, b.from, point, WORD_ACTION, more);
+        complete_with(out, line, b.from, point, WORD_ACTION, more);
         return;
     }
     enum word_kind arg = action_arg(&b, 0);
@@ -293,5 +294,5 @@ void complete_command(struct completion *out, const char *line, size_t point,
     else if (arg == WORD_COLOR && b.len > 1)
         complete_color(out, &b, line, point);
     else
-        complete_words(out, line, b.from, point, kind_at(&b, arg), more);
+        complete_with(out, line, b.from, point, kind_at(&b, arg), more);
 }

@@ -66,7 +66,6 @@ void panes_zoom(struct panes *p);
    as may be; ERR_USAGE: too small. */
 int panes_split(struct panes *p, bool right, struct error *err);
 int panes_close(struct panes *p, struct error *err); /* the last one stays: ERR_USAGE */
-void panes_layout(struct panes *p, struct rect r);   /* sets every pane's rect */
 void panes_dirty(struct panes *p);                   /* pages are made again at the next draw */
 void panes_draw(struct panes *p, struct canvas *c, struct rect r, const struct pane_look *look);
 

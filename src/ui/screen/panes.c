@@ -197,7 +197,8 @@ static void layout(struct split *s, struct rect r)
     layout(s->half[1], half_of(s, r, 1));
 }
 
-void panes_layout(struct panes *p, struct rect r)
+/* Sets every pane's rect. */
+static void lay_out(struct panes *p, struct rect r)
 {
     layout(p->root, r);
     if (p->zoomed)
@@ -226,7 +227,7 @@ void panes_draw(struct panes *p, struct canvas *c, struct rect r, const struct p
 {
     struct split *all[LIMIT_PANES];
     int n = leaves(p->root, all, 0);
-    panes_layout(p, r);
+    lay_out(p, r);
     for (int i = 0; i < n; i++)
         if (panes_is_visible(p, all[i]->pane))
             pane_draw(all[i]->pane, c, all[i]->pane->rect, all[i] == p->focus, look);

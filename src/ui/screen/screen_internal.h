@@ -76,7 +76,6 @@ void screen_tell(const struct screen *s, struct pane_entry *e);
 void picker_clear_texts(struct screen *s);
 int picker_open(struct screen *s, enum picker_kind kind, struct error *err);
 void picker_close(struct screen *s);
-void picker_make(struct screen *s, bool ascii); /* its page, from what is chosen now */
 void picker_draw(struct screen *s, struct canvas *c, struct rect r);
 /* What Enter (final) or space does to the row with the cursor. */
 int picker_choose(struct screen *s, bool final, struct error *err);

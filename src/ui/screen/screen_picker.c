@@ -170,7 +170,8 @@ static void text_rows(const struct screen *s, struct view_page *page)
     snprintf(page->empty, sizeof page->empty, "There is nothing to choose.");
 }
 
-void picker_make(struct screen *s, bool ascii)
+/* Its page, from what is chosen now. */
+static void make_page(struct screen *s, bool ascii)
 {
     struct view_page *page = &s->picker.page;
     const struct view_chooser *chooser = focused(s)->ops->chooser;
@@ -280,7 +281,7 @@ int picker_open(struct screen *s, enum picker_kind kind, struct error *err)
     s->picker.kind = kind;
     table_init(&s->picker.table);
     page_init(&s->picker.page);
-    picker_make(s, false);
+    make_page(s, false);
     start_on_marked(&s->picker);
     return 1;
 }
@@ -382,7 +383,7 @@ void picker_draw(struct screen *s, struct canvas *c, struct rect r)
     if (p->kind == PICKER_NONE)
         return;
     p->room = r.columns - PICKER_BORDER;
-    picker_make(s, c->ascii);
+    make_page(s, c->ascii);
     int columns = page_columns_wanted(&p->page), rows = (int)p->page.n_rows + 3;
     rows = rows < 6 ? 6 : rows;
     columns = columns < 40 ? 40 : columns;
