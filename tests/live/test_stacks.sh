@@ -22,6 +22,7 @@ def named($f): select(.kind == "call" and .function == "stacks_load:" + $f);
 def done($f): [rows[] | named($f) | select(.outcome != "open" and .outcome != "lost")];
 def each($f; p): (.gaps == 0) as $whole | done($f)
     | length > 0 and (if $whole then all(.[]; p) else any(.[]; p) end);
+def usual($f; value): [done($f)[] | value] | sort | .[length / 2 | floor];
 def below($f): [.inside[] | named($f)];
 def waits: [.inside[] | select(.kind == "WAITING")];
 def function($f): .functions[] | select(.function == "stacks_load:" + $f);
@@ -80,18 +81,24 @@ nested_calls() {
         nested subject 'stacks_load:/^(outer|inner|leaf)$/'
 }
 
-# 60 ms in timer:sleep/1, and nothing of them in its own time.
+# 60 ms in timer:sleep/1, and nothing of them in its own time. The time runs from before the process
+# waits: where the host takes the core in between, it waits for less.
 a_sleep_is_waiting() {
-    watched 'each("sleeps/0"; took(65) and .waiting_us >= 59000 and .off_known
-        and any(waits[]; .function == "timer:sleep/1" and .total_us >= 59000 and .times == 1))
+    watched 'each("sleeps/0"; took(65) and .off_known
+            and any(waits[]; .function == "timer:sleep/1" and .total_us > 0 and .times == 1))
+        and usual("sleeps/0"; .waiting_us) >= 59000
         and (function("sleeps/0") | .waiting_us >= 59000)' \
         sleeps subject 'stacks_load:sleeps()'
 }
 
 a_message_is_waited_for() {
-    watched 'each("asks/0"; took(70) and .waiting_us >= 68000
-        and ([waits[] | select(.function == "stacks_load:asks/0") | .total_us] | add) >= 39000
-        and ([waits[] | select(.function | startswith("gen:")) | .total_us] | add) >= 29000)' \
+    watched 'each("asks/0"; took(70)
+            and any(waits[]; .function == "stacks_load:asks/0" and .total_us > 0)
+            and any(waits[]; .function | startswith("gen:")))
+        and usual("asks/0"; [waits[] | select(.function == "stacks_load:asks/0") | .total_us]
+            | add) >= 39000
+        and usual("asks/0"; [waits[] | select(.function | startswith("gen:")) | .total_us]
+            | add) >= 29000' \
         asks subject 'stacks_load:asks/0'
 }
 
