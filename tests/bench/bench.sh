@@ -185,6 +185,14 @@ stop_loops() {
     loops=
 }
 
+quiet_and_busy() {
+    each_root "$1"
+    echo "beside ten busy loops"
+    start_loops 10
+    each_root "$1"
+    stop_loops
+}
+
 # open_peers_target PROCESSES LOAD: a node as a user has it, with the modules that the others need on
 # it: sets node and os_pid.
 open_peers_target() {
@@ -269,12 +277,8 @@ for what; do
     echo "== $what"
     case $what in
     cheap) each_root "{load, $some}" ;;
-    cost)
-        each_root "{cost, 0}, {cost, $some}"
-        echo "beside ten busy loops"
-        start_loops 10
-        each_root "{cost, 0}, {cost, $some}"
-        stop_loops ;;
+    cost) quiet_and_busy "{cost, 0}, {cost, $some}" ;;
+    opening) quiet_and_busy opening ;;
     budget) erlang 480 budget "cheap:main([\"$program\", \"\", {budget, $many}])" ;;
     light) light_figures 0; light_figures "$some" ;;
     peers)
@@ -284,7 +288,7 @@ for what; do
             peers_figures "$n" 0
             peers_figures "$n" 10
         done ;;
-    calls | findings | opening | spans) each_root "$what" ;;
+    calls | findings | spans) each_root "$what" ;;
     recording) recording_figures ;;
     trace) each_root trace; names_figures; prompt_figures ;;
     *) echo "bench.sh: no bench $what" >&2; exit 2 ;;

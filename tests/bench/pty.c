@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A program in a terminal of its own: when its first full screen is there, how long a key takes to
- * show, what it costs its own machine.
+ * A program in a terminal of its own: when its first totals and its first full screen are there,
+ * how long a key takes to show, what it costs its own machine.
  *
  * usage: pty [-k KEYS] [-t SECONDS] [-s PID] [-p PATTERN -w WORD] PROGRAM [ARGUMENT…]
  *   -k  send so many Down and Up keys, one at a time, and wait for the first byte after each
@@ -107,11 +107,22 @@ static int count_pids(const char *bytes, size_t len, int *state)
     return found;
 }
 
+/* The unit of a size ("MiB"): the header has its totals. `last` is the byte before these. */
+static bool has_unit(const char *bytes, size_t len, char *last)
+{
+    bool found = false;
+    for (size_t i = 0; i < len && !found; i++) {
+        found = *last == 'i' && bytes[i] == 'B';
+        *last = bytes[i];
+    }
+    return found;
+}
+
 static bool first_screen(struct terminal *t)
 {
-    char bytes[65536];
+    char bytes[65536], last = '\0';
     int pids = 0, state = 0;
-    bool any = false;
+    bool any = false, totals = false;
     while (now_ms() - t->start_ms < START_LIMIT_MS) {
         ssize_t n = read_within(t->fd, bytes, sizeof bytes, 1000);
         if (n < 0)
@@ -119,6 +130,10 @@ static bool first_screen(struct terminal *t)
         if (n > 0 && !any)
             printf("first_byte_ms %.1f\n", now_ms() - t->start_ms);
         any = any || n > 0;
+        if (!totals && has_unit(bytes, (size_t)n, &last)) {
+            totals = true;
+            printf("totals_ms %.1f\n", now_ms() - t->start_ms);
+        }
         pids += count_pids(bytes, (size_t)n, &state);
         if (pids >= PIDS_OF_A_FULL_SCREEN) {
             printf("first_screen_ms %.1f\n", now_ms() - t->start_ms);
