@@ -102,11 +102,14 @@ test(Program, Root, {load, Processes}) ->
     Told = median([U || {U, _, _} <- Steady]),
     Bytes = lists:max([B || {_, B, _} <- Steady]),
     {EtopUs, EtopBytes} = scan:etop(Node, OsPid),
+    {List, Census} = census(Node),
     heading(Node, Processes),
     figure("bare processes() and a sweep, us of CPU time", text("~w", [Bare]), "", told),
     figure("default tick, us of CPU time", text("~w", [Us]), "", told),
     figure("the same as the header tells it, us", text("~w", [Told]), "", told),
     figure("ratio of the tick to the bare sweep", text("~.2f", [Us / Bare]), "<= 1.8", Us / Bare =< 1.8),
+    figure("finding new ones, a multiple of processes()", text("~.2f", [Census / List]), "<= 1.3",
+           Census =< 1.3 * List),
     figure("bytes of a tick, both directions, largest", text("~w", [Bytes]), "<= 16384", Bytes =< 16384),
     figure("growth of the node's memory, MiB, highest", text("~.1f", [Peak / ?MIB]), "<= 16", Peak =< 16 * ?MIB),
     figure("growth of its resident memory, MiB, highest", text("~.1f", [Rss / 1024]), "<= 24", Rss =< 24 * 1024),
@@ -197,6 +200,18 @@ test(Program, Root, {budget, Processes}) ->
 
 heading(Node, Processes) ->
     io:format("OTP ~s, ~w processes~n", [rpc:call(Node, erlang, system_info, [otp_release]), Processes]).
+
+%% Times of processes(), and of the calls with which the scan finds who is new.
+census(Node) ->
+    queries:evaluate(Node,
+        "Known = processes(),"
+        "Times = lists:map(fun(_) ->"
+        "  A = erlang:monotonic_time(), _ = processes(),"
+        "  B = erlang:monotonic_time(), Listed = processes(), true = ordsets:is_set(Listed),"
+        "  _ = length(ordsets:subtract(Listed, Known)), _ = length(Listed),"
+        "  {B - A, erlang:monotonic_time() - B} end, lists:seq(1, 9)),"
+        "{Lists, Censuses} = lists:unzip(Times),"
+        "{lists:nth(5, lists:sort(Lists)), lists:nth(5, lists:sort(Censuses))}.", []).
 
 bare(Node) -> bare(Node, 5).
 bare(Node, Times) -> scan:bare(Node, Times).

@@ -22,8 +22,7 @@ HasDictionaryKey =
     try process_info(self(), {dictionary, beamtop}) of _ -> true catch error:_ -> false end,
 Otp = list_to_integer(erlang:system_info(otp_release)),
 Caps = #{dict_key => HasDictionaryKey,
-         label => Otp >= 27,
-         iterator => erlang:is_builtin(erlang, processes_iterator, 0)},
+         label => Otp >= 27},
 
 -include("keeper/terms.erl").
 
