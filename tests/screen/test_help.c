@@ -416,8 +416,8 @@ static void test_tracing_of_others(void **state)
         {WORLD_BUSY, 0, NULL},
         {WORLD_BUSY, 1,
          "session: set by session profiler \uFFFD[31m\uFFFD会話, and beamtop clears only its own. "
-         "Stop "
-         "it there: trace:session_destroy/1"},
+         "Stop it there, or trace:session_destroy(S) in a shell of the node, S from "
+         "trace:session_info(all)"},
         {WORLD_ANOTHERS, 0,
          "control word: set by another beamtop, and beamtop clears only its own. Stop it there; a "
          "recorder: beamtop record stop"},

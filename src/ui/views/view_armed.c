@@ -223,14 +223,18 @@ static const char *way_to_clear(const struct armed_row *r)
     case ARMED_SYSTEM_TRACER:
         return "Stop it there, or seq_trace:set_system_tracer(false) in a shell of the node";
     case ARMED_TOKENS:
-        return "Stop it there, or seq_trace:reset_trace() in a shell of the node";
+        return "Stop it there, or seq_trace:reset_trace() in a shell of the node (not on OTP 25 "
+               "and "
+               "26, whose VM may end)";
     case ARMED_SESSION:
     case ARMED_BREAKPOINT:
     case ARMED_FLAGS:
         break;
     }
-    return r->session.len > 0 ? "Stop it there: trace:session_destroy/1"
-                              : "Stop it there, such as by dbg:stop() in a shell of the node";
+    return r->session.len > 0
+               ? "Stop it there, or trace:session_destroy(S) in a shell of the node, S "
+                 "from trace:session_info(all)"
+               : "Stop it there, such as by dbg:stop() in a shell of the node";
 }
 
 /* Another tool waits for the events of its tracer: nothing of others is cleared. */
