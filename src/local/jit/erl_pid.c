@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "beamtop/local/erl_pid.h"
+#include "erl_pid.h"
 
 enum {
     TAG_BITS = 4,

@@ -11,8 +11,8 @@
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/attr.h"
-#include "beamtop/local/erl_pid.h"
 #include "beamtop/local/threads.h"
+#include "local/jit/erl_pid.h"
 
 enum { RANGES = 16 };
 

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "beamtop/base/attr.h"
-#include "beamtop/local/erl_pid.h"
+#include "local/jit/erl_pid.h"
 
 /* Words found in the memory of VMs, and what pid_to_list/1 said there. */
 static void test_of_vms(void **state)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Pids as the VM has them in memory, and as they are printed: <0.NUMBER.SERIAL>. Pure. */
-#ifndef BEAMTOP_LOCAL_ERL_PID_H
-#define BEAMTOP_LOCAL_ERL_PID_H
+#ifndef BEAMTOP_LOCAL_JIT_ERL_PID_H
+#define BEAMTOP_LOCAL_JIT_ERL_PID_H
 
 #include <stdbool.h>
 #include <stdint.h>
