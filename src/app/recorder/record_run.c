@@ -15,8 +15,9 @@
 
 #define PROGRESS_MS 500u
 #define FIRST_TICK_MS 60000u /* past its time, a recording waits so long for its first tick */
-/* The end waits so long for the proof that nothing of ours is left armed. */
-#define PROOF_MS 5000u
+/* The end waits so long for the proof that nothing of ours is left armed: longer than the question
+   for it may take, and less long than `record stop` waits. */
+#define PROOF_MS 20000u
 
 /* ---- messages while it runs */
 
@@ -79,9 +80,16 @@ static void on_progress(uv_timer_t *timer)
 
 /* ---- its end */
 
+/* What is armed ends on the node with the link: its end is recorded, without the proof. */
+static void end_unproven(struct recording_run *t)
+{
+    record_run_armed_link_lost(t);
+    uv_stop(&t->rt.loop);
+}
+
 static void on_proof_late(uv_timer_t *timer)
 {
-    uv_stop(timer->loop);
+    end_unproven(timer->data);
 }
 
 void record_run_finish(struct recording_run *t, const char *why, int exit_code,
@@ -117,7 +125,7 @@ static void on_signal(uv_signal_t *handle, int number)
 {
     struct recording_run *t = handle->data;
     if (t->rt.ended)
-        uv_stop(&t->rt.loop);
+        end_unproven(t);
     else
         record_run_finish(t, "stopped", number == SIGINT ? EXIT_DONE : 128 + number, NULL);
 }
