@@ -55,7 +55,7 @@ args(Events) -> [element(8, E) || E <- calls(Events)].
 armed(K, Patterns, Caps) -> armed(K, asked(Patterns, Caps)).
 armed(K, Asked) ->
     Id = erlang:unique_integer([positive]),
-    {armed, Id, _} = arm(K, Id, Asked),
+    _ = traces:armed(K, Id, Asked),
     Id.
 
 %% The collector opens and shuts it.
@@ -350,14 +350,21 @@ grown(Node, K, Body) ->
         "spawn_opt(fun() -> B = erlang:memory(total), (fun Go(Most) ->"
         " receive {tell, W} -> W ! {grown, Most - B} after 2 ->"
         " Go(max(Most, erlang:memory(total))) end end)(B) end, [{priority, max}]).", []),
-    {_, Why, _, _} = traces:run(K, asked([pattern([last()], Body)],
-                                         #{time => 800, events => 10000, bytes => 8388608})),
+    Id = erlang:unique_integer([positive]),
+    Caps = #{time => 800, events => 10000, bytes => 8388608},
+    Why = case arm(K, Id, asked([pattern([last()], Body)], Caps)) of
+        {armed, Id, _} -> element(2, follow(Id));
+        {refused, {late, _, _}} -> late
+    end,
     Grown = evaluate(Node, "S ! {tell, self()}, receive {grown, N} -> N end.",
                      [{'S', Sampler}]),
     [ended(Node, P, "exit(P, kill)") || P <- Callers],
-    {Why, true} = {Why, lists:member(Why, [time, heap])},
+    {Why, true} = {Why, lists:member(Why, [time, heap, late])},
     {Body, true, _} = {Body, Grown < 160 * 1048576, Grown},
-    case Grown < 32 * 1048576 of true -> ok; false -> {again, {Body, Grown}} end.
+    case Why =/= late andalso Grown < 32 * 1048576 of
+        true -> ok;
+        false -> {again, {Body, Why, Grown}}
+    end.
 
 %% A message to the collector that its heap cannot hold: the VM kills it.
 heap({Node, _}, K) ->
