@@ -547,8 +547,8 @@ TMUX_TESTS += tests/tmux/test_idle.sh tests/tmux/test_record.sh \
 	tests/tmux/test_spans.sh tests/tmux/test_views.sh
 TESTS += tests/scripts.sh $(LIVE_TESTS) $(TMUX_TESTS)
 
-# ---- bench: figures beside their goals, never part of `make check`. BENCH: calls, cheap,
-# cost, budget, light, peers, recording, trace
+# ---- bench: figures beside their goals, never part of `make check`. BENCH: some of those that
+# bench.sh names
 EXTRA_PROGRAMS = tests/bench/pty
 tests_bench_pty_SOURCES = tests/bench/pty.c
 tests_bench_pty_LDADD = -lutil

@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # What the program costs a target and its own machine, as tables of figures and goals; asserts
 # nothing. See docs/performance.md.
-# usage: bench.sh [calls|cheap|opening|budget|cost|findings|light|peers|recording|spans|trace]…
+# usage: bench.sh [budget|calls|cheap|clients|cost|findings|light|opening|peers|recording|spans|
+#                  trace]…
 #                 all of them without an argument
 #   BEAMTOP        the program (default: the one of the build)
 #   BENCH_RELEASES releases beside the machine's own (default: 23 27 29; those that are there)
 #   BENCH_PROCESSES, BENCH_MANY   processes of the targets (100000, 1000000)
 #   OBSERVER_CLI, RECON   their source directories (peers: observer_cli has a row where both are given)
+#   BENCH_CLIENTS  clients at once (50)
 #   BENCH_PEERS    processes of the targets of peers (0 10000 100000 1000000)
 set -u
 src=${BEAMTOP_SRCDIR:-$(cd "$(dirname "$0")/../.." && pwd)}
@@ -234,6 +236,26 @@ peers_figures() {
     feeder=
 }
 
+# As when each of a team looks at the same node.
+clients_figures() {
+    number=${BENCH_CLIENTS:-50}
+    open_target 0
+    rm -f "$work/clients"
+    clients=
+    begun=$(date +%s%N)
+    for _ in $(seq "$number"); do
+        (timeout 120 "$program" top "$node" --cookie beamtop_test -n 1 --timeout 60 >"$work/client" 2>&1 &&
+            echo $((($(date +%s%N) - begun) / 1000000)) >>"$work/clients") &
+        clients="$clients $!"
+    done
+    # shellcheck disable=SC2086
+    wait $clients
+    echo "$number clients at once, $(wc -l <"$work/clients") of them with an answer"
+    word "first line, ms, median" "$(sort -n "$work/clients" | sed -n "$(((number + 1) / 2))p")" 16000
+    word "first line, ms, the last" "$(sort -n "$work/clients" | sed -n "${number}p")" 16000
+    close_target
+}
+
 names_figures() {
     "$build/tests/bench/names" >"$work/figures" || return
     word "20,000 functions taken from 20 answers, ms" "$(value take_ms)" 50
@@ -272,7 +294,7 @@ recording_figures() {
     word "beamtop report of seven of them, ms" "$(value sessions_ms)" 14000
 }
 
-[ $# -gt 0 ] || set -- cheap opening cost budget light peers trace calls findings recording spans
+[ $# -gt 0 ] || set -- cheap opening clients cost budget light peers trace calls findings recording spans
 for what; do
     echo "== $what"
     case $what in
@@ -290,6 +312,7 @@ for what; do
         done ;;
     calls | findings | spans) each_root "$what" ;;
     recording) recording_figures ;;
+    clients) clients_figures ;;
     trace) each_root trace; names_figures; prompt_figures ;;
     *) echo "bench.sh: no bench $what" >&2; exit 2 ;;
     esac
