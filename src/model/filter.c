@@ -168,7 +168,7 @@ static uint32_t fields_of(const struct filter *f, const char *expression, size_t
 static void change(struct filter *f, struct regex *regex, uint32_t fields)
 {
     f->regex = regex;
-    f->gave_up = f->reported = false;
+    f->gave_up = f->reported = f->full_reported = false;
     f->maps.fields = fields;
     judge_all(f);
 }
@@ -353,8 +353,8 @@ const char *filter_trouble(struct filter *f)
     }
     if (f->full && !f->full_reported) {
         f->full_reported = true;
-        return "filter: more than 20,000 names, or very long ones. Processes with one of the rest "
-               "are not shown";
+        return "filter: more than 20,000 names, or very long ones: a process that only one of the "
+               "rest matches is missing";
     }
     return NULL;
 }

@@ -22,7 +22,7 @@ def named($f): select(.kind == "call" and .function == "stacks_load:" + $f);
 def done($f): [rows[] | named($f) | select(.outcome != "open" and .outcome != "lost")];
 def each($f; p): (.gaps == 0) as $whole | done($f)
     | length > 0 and (if $whole then all(.[]; p) else any(.[]; p) end);
-def usual($f; value): [done($f)[] | value] | sort | .[length / 2 | floor];
+def usual($f; value): [done($f)[] | value] | sort | .[(length - 1) / 2 | floor];
 def below($f): [.inside[] | named($f)];
 def waits: [.inside[] | select(.kind == "WAITING")];
 def function($f): .functions[] | select(.function == "stacks_load:" + $f);
@@ -95,6 +95,7 @@ a_message_is_waited_for() {
     watched 'each("asks/0"; took(70)
             and any(waits[]; .function == "stacks_load:asks/0" and .total_us > 0)
             and any(waits[]; .function | startswith("gen:")))
+        and usual("asks/0"; .waiting_us) >= 68000
         and usual("asks/0"; [waits[] | select(.function == "stacks_load:asks/0") | .total_us]
             | add) >= 39000
         and usual("asks/0"; [waits[] | select(.function | startswith("gen:")) | .total_us]

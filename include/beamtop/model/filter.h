@@ -60,9 +60,8 @@ struct regex *filter_regex(const struct filter *f);
 int filter_take(struct filter *f, const uint8_t *scan, size_t len, struct error *err);
 const struct filter_maps *filter_maps(const struct filter *f); /* NULL while off */
 size_t filter_labels(const struct filter *f);
-/* In words, once each, else NULL: a match ran into its limits, also in steps of the caller's (again
- * for another expression); names beyond LIMIT_FILTER_LABELS or LIMIT_FILTER_LABEL_BYTES were left
- * out. */
+/* In words, once each for an expression, else NULL: a match ran into its limits, also in steps of
+ * the caller's; names beyond LIMIT_FILTER_LABELS or LIMIT_FILTER_LABEL_BYTES were left out. */
 const char *filter_trouble(struct filter *f);
 uint64_t filter_steps(const struct filter *f); /* taken by the expression in force (regex_steps) */
 

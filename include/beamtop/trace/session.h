@@ -67,6 +67,8 @@ void session_confirm(struct session *s);    /* yes, in SESSION_ASKING */
 void session_stop(struct session *s);       /* any phase: to its end, by the shortest way */
 /* The port cannot be used any more, and is not. */
 void session_link_lost(struct session *s, const struct error *why);
+/* Its end is not waited for, as the link ends soon: ended as with that, while the port works. */
+void session_abandon(struct session *s, const struct error *why);
 /* Called some ten times a second while it lives: deadlines, rates, the next window. */
 void session_tick(struct session *s);
 

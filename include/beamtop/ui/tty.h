@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A terminal: where a canvas is shown and keys come from. tty_curses is the real one, tty_null
- * keeps what it was shown, for tests. One thread; nothing
- * here blocks. */
+ * keeps what it was shown, for tests. One thread; a draw waits for a terminal that takes nothing
+ * for parts of a second, and nothing else waits. */
 #ifndef BEAMTOP_UI_TTY_H
 #define BEAMTOP_UI_TTY_H
 

@@ -14,7 +14,7 @@
     5000u /* a recorder that waits for the disk, or for a core, is not one that is gone */
 /* clang-format off */
 #define KNOCK_MS 100u /* a stopped recorder is not waited for */
-#define STOP_MS 30000u /* a long write-ahead log is moved into the file */
+#define STOP_MS 50000u /* for the proof 20 s; a long write-ahead log is moved into the file */
 #define REPLY_BYTES 16384u
 /* clang-format on */
 

@@ -2,6 +2,7 @@
 /* A live run that is kept: ticks, facts, windows of counted calls, traces, marks. */
 #include "record_run_internal.h"
 
+#include <assert.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,8 +16,8 @@
 
 #define PROGRESS_MS 500u
 #define FIRST_TICK_MS 60000u /* past its time, a recording waits so long for its first tick */
-/* The end waits so long for the proof that nothing of ours is left armed: longer than the question
-   for it may take, and less long than `record stop` waits. */
+/* The end waits so long for the proof that nothing of ours is left armed: what is set has some
+   seconds to end, and the question for it 15 s. `record stop` waits for longer. */
 #define PROOF_MS 20000u
 
 /* ---- messages while it runs */
@@ -81,15 +82,19 @@ static void on_progress(uv_timer_t *timer)
 /* ---- its end */
 
 /* What is armed ends on the node with the link: its end is recorded, without the proof. */
-static void end_unproven(struct recording_run *t)
+static void end_unproven(struct recording_run *t, const char *text)
 {
-    record_run_armed_link_lost(t);
+    struct error why = {0};
+    error_set(&why, ERR_TIMEOUT, "%s", text);
+    record_run_tell(t, "%s; what is left ends with the connection", text);
+    record_run_armed_abandon(t, &why);
     uv_stop(&t->rt.loop);
 }
 
 static void on_proof_late(uv_timer_t *timer)
 {
-    end_unproven(timer->data);
+    static_assert(PROOF_MS == 20000, "the text has it");
+    end_unproven(timer->data, "the node did not verify in 20 s that nothing is left on it");
 }
 
 void record_run_finish(struct recording_run *t, const char *why, int exit_code,
@@ -125,7 +130,7 @@ static void on_signal(uv_signal_t *handle, int number)
 {
     struct recording_run *t = handle->data;
     if (t->rt.ended)
-        end_unproven(t);
+        end_unproven(t, "stopped again before it was verified that nothing is left on the node");
     else
         record_run_finish(t, "stopped", number == SIGINT ? EXIT_DONE : 128 + number, NULL);
 }

@@ -169,10 +169,21 @@ void record_run_armed_start(struct recording_run *t)
 
 void record_run_armed_link_lost(struct recording_run *t)
 {
+    struct error why = {0};
+    error_set(&why, ERR_LOST, "the connection is lost");
     record_series_link_lost(t->calls);
     record_series_link_lost(t->trace);
     record_series_link_lost(t->spans);
-    record_samples_link_lost(t->samples);
+    record_samples_link_lost(t->samples, &why);
+}
+
+void record_run_armed_abandon(struct recording_run *t, const struct error *why)
+{
+    uv_timer_stop(&t->turn); /* the sessions live until record_run_armed_close() */
+    record_series_abandon(t->calls, why);
+    record_series_abandon(t->trace, why);
+    record_series_abandon(t->spans, why);
+    record_samples_link_lost(t->samples, why);
 }
 
 bool record_run_armed_stop(struct recording_run *t)

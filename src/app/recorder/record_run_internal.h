@@ -75,6 +75,9 @@ int64_t record_run_node_wall_us(const struct recording_run *t);
 int record_run_armed_check(const struct record_setup *setup, struct error *err);
 void record_run_armed_start(struct recording_run *t);
 void record_run_armed_link_lost(struct recording_run *t);
+/* After record_run_armed_stop(): what is armed ends with the link, and the proof is not waited for.
+ */
+void record_run_armed_abandon(struct recording_run *t, const struct error *why);
 /* Ends it; true: the loop stops when it is proven that nothing is left. */
 bool record_run_armed_stop(struct recording_run *t);
 void record_run_armed_close(struct recording_run *t); /* before live_close() */

@@ -34,7 +34,7 @@ static void refused(struct record_samples *r, const struct error *why)
     char text[RECORD_RETRY_BYTES + 80];
     if (record_retry_refused(&r->retry, why->text, every_s(r), clock_mono_ns()))
         r->setup.tell(r->setup.arg,
-                      record_retry_text(text, sizeof text, &r->retry, "not sampled", true));
+                      record_retry_text(text, sizeof text, &r->retry, "not sampled", !r->stopping));
 }
 
 static void over(struct record_samples *r)
@@ -120,13 +120,11 @@ void record_samples_tick(struct record_samples *r)
         refused(r, &err);
 }
 
-void record_samples_link_lost(struct record_samples *r)
+void record_samples_link_lost(struct record_samples *r, const struct error *why)
 {
-    struct error why = {0};
     if (!r || !r->log)
         return;
-    error_set(&why, ERR_LOST, "the connection is lost");
-    sample_log_lost(r->log, &why);
+    sample_log_lost(r->log, why);
     if (r->waits)
         keep(r);
 }

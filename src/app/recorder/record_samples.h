@@ -30,7 +30,7 @@ struct record_samples_setup {
 struct record_samples *record_samples_new(const struct record_samples_setup *setup);
 /* Ten times a second: begins a run that is due. NULL is fine, as for the next one. */
 void record_samples_tick(struct record_samples *r);
-void record_samples_link_lost(struct record_samples *r);
+void record_samples_link_lost(struct record_samples *r, const struct error *why);
 /* Ends the run that goes on; false: there is nothing to wait for. */
 bool record_samples_stop(struct record_samples *r);
 void record_samples_free(struct record_samples *r); /* a run that has not ended is not kept */

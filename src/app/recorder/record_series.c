@@ -103,6 +103,14 @@ void record_series_link_lost(struct record_series *r)
     record_retry_soon(&r->retry);
 }
 
+void record_series_abandon(struct record_series *r, const struct error *why)
+{
+    if (!r)
+        return;
+    r->kind->lost(r, why);
+    session_abandon(r->session, why);
+}
+
 bool record_series_stop(struct record_series *r)
 {
     if (!r)

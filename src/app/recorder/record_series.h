@@ -81,6 +81,8 @@ void record_series_free(struct record_series *r);
 /* Ten times a second: begins when there is a link, and the node is known. */
 void record_series_tick(struct record_series *r);
 void record_series_link_lost(struct record_series *r);
+/* After record_series_stop(): its end is not waited for any more. */
+void record_series_abandon(struct record_series *r, const struct error *why);
 /* Ends; false: there is nothing to wait for. */
 bool record_series_stop(struct record_series *r);
 unsigned record_series_number(const struct record_series *r);

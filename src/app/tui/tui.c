@@ -25,7 +25,7 @@
 
 #define DRAW_GAP_MS (1000u / LIMIT_FRAMES_PER_S)
 #define SETTLE_MS 10u  /* the answers of a tick come one after the other: one draw has them all */
-#define CLOCK_MS 1000u /* from a draw to the next where nothing changes */
+#define CLOCK_MS 1100u /* from a draw to the next where nothing changes: more than a tick */
 /* Events taken before the screen is drawn: a paste does not starve it. */
 #define EVENTS_AT_ONCE 256
 #define NOTICE_MS 6000u /* what needs no answer of the user stands so long */
@@ -62,6 +62,7 @@ static void draw_now(struct tui *t)
     screen_draw(t->screen, t->model, &t->canvas, &cursor);
     t->tty->ops->draw(t->tty, &t->canvas, &t->settings.theme, cursor);
     t->dirty = false;
+    uv_update_time(&t->rt.loop); /* it may have waited for the terminal */
     t->drawn_ms = uv_now(&t->rt.loop);
     uv_timer_again(&t->clock_timer);
     const char *trouble = filter_trouble(filter);
@@ -244,6 +245,7 @@ static void on_key(struct tui *t, struct key key)
         return;
     }
     screen_set_message(t->screen, STYLE_MESSAGE, NULL);
+    t->notice_until_ms = 0;
     const struct binding *b = keymap_lookup(&t->settings.keymap, screen_context(t->screen), key);
     struct error err = {0};
     if (b && screen_takes(t->screen, b->action, &err) < 0) {
@@ -268,6 +270,7 @@ static void on_mouse(struct tui *t, const struct tty_event *e)
     switch (e->mouse.kind) {
     case MOUSE_CLICK:
     case MOUSE_DOUBLE_CLICK:
+        t->notice_until_ms = 0; /* an error in its place stands until a key */
         screen_click(t->screen, t->model, row, column);
         break;
     case MOUSE_WHEEL_UP:
@@ -389,8 +392,8 @@ void tui_suspend(struct tui *t)
     suspend_job();
     t->tty->ops->resume(t->tty);
     tui_trace_suspend(t->trace, false);
-    take_events(t);
     uv_update_time(&t->rt.loop);
+    take_events(t);
     draw_now(t);
 }
 

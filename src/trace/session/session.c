@@ -270,6 +270,12 @@ void session_link_lost(struct session *s, const struct error *why)
         s->kind->lost(s, why);
 }
 
+void session_abandon(struct session *s, const struct error *why)
+{
+    if (session_runs(s))
+        s->kind->lost(s, why);
+}
+
 void session_tick(struct session *s)
 {
     if (!session_runs(s))

@@ -111,7 +111,7 @@ void trace_lost(struct session *s, const struct error *why)
     }
     check->done = false;
     snprintf(check->text, sizeof check->text,
-             "not asked, the link is lost; a trace ends on the node with its link");
+             "unknown: %.150s; a trace ends on the node with its link", why->text);
     trace_lift_calls(t);
     trace_set_end(t, END_LINK, "link: %.150s", why->text);
     session_over(s);

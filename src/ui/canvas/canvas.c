@@ -202,7 +202,7 @@ int canvas_put_wrapped(struct canvas *c, struct rect r, int row, int column, enu
 {
     size_t left = strlen(s), room = r.columns > column ? (size_t)(r.columns - column) : 0, next;
     int first = row;
-    while (left > 0 && row < r.rows) {
+    while (left > 0 && room > 0 && row < r.rows) {
         size_t part = text_break(s, left, room, &next);
         canvas_put(c, r, row++, column, style, s, part);
         s += next;

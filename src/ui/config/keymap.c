@@ -129,7 +129,7 @@ size_t keymap_keys_of(const struct keymap *km, enum context context, enum action
     for (size_t i = 0; i < km->len; i++) {
         const struct binding *b = &km->bindings[i];
         if (b->action != action || (arg && strcmp(arg, b->arg) != 0) ||
-            keymap_lookup(km, context, b->key) != b) /* another one has the key in this context */
+            keymap_lookup(km, context, b->key) != b) /* not what the key does here */
             continue;
         int len =
             snprintf(out + used, size - used, "%s%s", n > 0 ? ", " : "", key_format(b->key, text));

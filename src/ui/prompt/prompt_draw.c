@@ -50,7 +50,7 @@ static int put_line(struct canvas *c, struct rect r, enum style style, const cha
     do {
         size_t next, room = r.columns > 0 ? (size_t)r.columns : 1;
         size_t part = text_break(s, len, room, &next);
-        if (part == 0 || row == most - 1)
+        if (row == most - 1)
             part = next = len;
         if (c)
             put_row(c, (struct rect){r.row + row, r.column, 1, r.columns}, style, s, part);
@@ -73,8 +73,8 @@ static int hint_rows(const struct prompt *p, int columns)
     return rows;
 }
 
-/* A question that does not fit has rows above that of the line, which its end begins. Draws them
-   from row `first` on when there is a canvas; returns the end, *rows: how many they are. */
+/* A question that does not fit has rows above the line; its last part stands before the line. Draws
+   the rows from `first` on when there is a canvas; returns the last part, *rows: how many. */
 static const char *put_question(struct canvas *c, struct rect r, int first, const char *mark,
                                 int *rows)
 {
@@ -83,6 +83,8 @@ static const char *put_question(struct canvas *c, struct rect r, int first, cons
     for (*rows = 0; text_width(mark, left) > room; mark += next, left -= next, ++*rows) {
         size_t part = text_break(mark, left, room, &next);
         int row = first + *rows;
+        if (next == left) /* only its last blank does not fit */
+            break;
         if (c && row >= 0)
             put_row(c, (struct rect){r.row + row, r.column, 1, r.columns}, STYLE_PROMPT, mark,
                     part);

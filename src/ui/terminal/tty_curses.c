@@ -35,6 +35,7 @@ struct tty_curses {
     struct tty_frame frame;
     struct canvas shown;
     bool all; /* the next draw writes every cell */
+    bool cut; /* the last frame was, anywhere */
     bool has_default_colors, modern;
     const struct theme *theme; /* of the colour pairs as they are set */
     uint32_t theme_generation;
@@ -55,34 +56,42 @@ static void send_raw(struct tty_curses *t, const char *s)
 
 /* ---- what gives the terminal back */
 
-static void rescue_put(struct tty_rescue *r, const char *s)
+struct bytes {
+    char *s;
+    size_t len, size;
+};
+
+/* Without padding; what does not fit is left out. */
+static void put_text(struct bytes *to, const char *s)
 {
-    for (size_t i = 0; s[i] && r->len < sizeof r->bytes; i++) {
+    for (size_t i = 0; s[i] && to->len < to->size; i++) {
         const char *padding = s[i] == '$' && s[i + 1] == '<' ? strchr(s + i, '>') : NULL;
         if (padding)
             i = (size_t)(padding - s);
         else
-            r->bytes[r->len++] = s[i];
+            to->s[to->len++] = s[i];
     }
 }
 
-static void rescue_put_capability(struct tty_rescue *r, const char *name)
+static void put_capability(struct bytes *to, const char *name)
 {
     const char *s = tigetstr(name);
     if (s && s != (const char *)-1) /* terminfo's "not a string capability" */
-        rescue_put(r, s);
+        put_text(to, s);
 }
 
 static void make_rescue(struct tty_curses *t, int out_fd, const struct termios *saved)
 {
     static const char *const capabilities[] = {"sgr0", "op", "rmkx", "cnorm", "rmcup"};
     struct tty_rescue *r = &t->tty.rescue;
+    struct bytes bytes = {r->bytes, 0, sizeof r->bytes};
     r->saved = *saved;
     r->fd = out_fd; /* in a frame that of t->out is not the terminal */
     if (t->modern)
-        rescue_put(r, PASTE_OFF MOUSE_OFF);
+        put_text(&bytes, PASTE_OFF MOUSE_OFF);
     for (size_t i = 0; i < ARRAY_LEN(capabilities); i++)
-        rescue_put_capability(r, capabilities[i]);
+        put_capability(&bytes, capabilities[i]);
+    r->len = bytes.len;
     r->armed = true;
 }
 
@@ -166,6 +175,17 @@ static void curses_redraw(struct tty *tty)
     clearok(curscr, TRUE);
 }
 
+/* Curses takes attributes and colours to be those at the end of its last frame. */
+static void put_plain(struct tty_curses *t)
+{
+    char text[64];
+    struct bytes bytes = {text, 0, sizeof text - 1};
+    put_capability(&bytes, "sgr0");
+    put_capability(&bytes, "op");
+    text[bytes.len] = '\0';
+    send_raw(t, text);
+}
+
 static void curses_draw(struct tty *tty, const struct canvas *c, const struct theme *theme,
                         struct tty_cursor cursor)
 {
@@ -193,11 +213,14 @@ static void curses_draw(struct tty *tty, const struct canvas *c, const struct th
     t->all = false;
     bool visible = cursor.row >= 0 && cursor.row < LINES && cursor.column < COLS;
     frame_begin(&t->frame);
+    if (t->cut)
+        put_plain(t);
     curs_set(visible ? 1 : 0);
     if (visible)
         move(cursor.row, cursor.column);
     refresh();
-    if (!frame_end(&t->frame))
+    t->cut = !frame_end(&t->frame);
+    if (t->cut)
         curses_redraw(tty);
 }
 

@@ -4,16 +4,35 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
-#define STOPPED_MS 1000 /* a terminal that takes nothing for so long is not waited for */
+#define STOPPED_MS 200 /* a terminal that takes nothing for so long is not waited for */
+
+/* Flags of a description are shared with whoever has it: this one is ours, so that it may refuse to
+   block. Of what cannot be opened again it is the same. */
+static int open_again(int fd)
+{
+    char path[32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    int own = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    return own >= 0 ? own : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+}
+
+/* A limit on the size of files holds for one in memory, too. */
+static bool is_limited(void)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur != RLIM_INFINITY;
+}
 
 void frame_init(struct tty_frame *f, int fd)
 {
     *f = (struct tty_frame){.fd = fd, .memory = -1};
-    f->terminal = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    if (f->terminal >= 0)
+    f->terminal = open_again(fd);
+    if (f->terminal >= 0 && !is_limited())
         f->memory = memfd_create("frame", MFD_CLOEXEC);
     buf_init(&f->bytes, 0);
 }
@@ -39,13 +58,12 @@ void frame_begin(struct tty_frame *f)
         turn_to(f, f->memory);
 }
 
-/* As loops on the same terminal make it, the descriptor may not block. */
 static bool put(int terminal, const uint8_t *bytes, size_t len)
 {
     struct pollfd room = {.fd = terminal, .events = POLLOUT};
     while (len > 0) {
         ssize_t n = write(terminal, bytes, len);
-        if (n < 0 && errno != EINTR && (errno != EAGAIN || poll(&room, 1, STOPPED_MS) == 0))
+        if (n < 0 && errno != EINTR && (errno != EAGAIN || poll(&room, 1, STOPPED_MS) <= 0))
             return false;
         bytes += n > 0 ? n : 0;
         len -= n > 0 ? (size_t)n : 0;
@@ -71,5 +89,5 @@ bool frame_end(struct tty_frame *f)
         at += n;
     }
     (void)lseek(f->memory, 0, SEEK_SET);
-    return put(f->terminal, f->bytes.data, f->bytes.len);
+    return put(f->terminal, f->bytes.data, f->bytes.len) && at == end;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A frame in one write. Debian's curses writes after each move of the cursor, some fifty times a
- * frame, and each write wakes who reads the terminal; sshd may send each by itself. So while curses
- * draws, its descriptor is a file in memory. One thread. */
+ * frame, and each write wakes whoever reads the terminal; sshd may send each by itself. So while
+ * curses draws, its descriptor is a file in memory. One thread. */
 #ifndef BEAMTOP_UI_TERMINAL_TTY_FRAME_H
 #define BEAMTOP_UI_TERMINAL_TTY_FRAME_H
 
@@ -19,7 +19,7 @@ void frame_init(struct tty_frame *f, int fd);
 void frame_clear(struct tty_frame *f);
 /* Between the two nothing but curses may use fd. */
 void frame_begin(struct tty_frame *f);
-/* False: the terminal did not take all of it, and shows anything. */
+/* False: the terminal has not taken all of it, in parts of a second; what it shows is unknown. */
 bool frame_end(struct tty_frame *f);
 
 #endif

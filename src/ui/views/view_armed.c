@@ -224,8 +224,7 @@ static const char *way_to_clear(const struct armed_row *r)
         return "Stop it there, or seq_trace:set_system_tracer(false) in a shell of the node";
     case ARMED_TOKENS:
         return "Stop it there, or seq_trace:reset_trace() in a shell of the node (not on OTP 25 "
-               "and "
-               "26, whose VM may end)";
+               "and 26: the VM may end)";
     case ARMED_SESSION:
     case ARMED_BREAKPOINT:
     case ARMED_FLAGS:

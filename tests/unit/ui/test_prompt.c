@@ -296,6 +296,7 @@ static void test_a_long_question(void **state)
     for (int columns = 1; columns < 20; columns++) {
         prompt_draw(p, &c, (struct rect){0, 0, 1, columns}, &cursor);
         assert_true(cursor.column <= columns);
+        assert_string_not_equal(canvas_at(&c, 0, 0)->text, " ");
     }
     canvas_clear(&c);
     prompt_free(p);
