@@ -527,26 +527,29 @@ foreign({Node, _}, K) ->
     Legacy("erlang:trace(T, false, [call]), erlang:trace_pattern({lists, nth, 2}, false, [local]),"
            " T ! stop.").
 
-%% Ours that wait hold what they read, and no areas that were set aside for more.
+%% Ours that wait hold what they read, and no areas that were set aside for more; where the machine
+%% had them take many messages at once, those of them until the next collection.
 memory({Node, _}, K) ->
     [load(K, Query) || Query <- [scan, system, process, functions, preflight, names, armed]],
-    _ = armed(K, 7, asked([pattern([{lists, nth, 2}], [])], #{time => 60000})),
-    [begin ask(K, N, names, [], 20000), tell(K, {credit, 7, 1, 1}) end || N <- lists:seq(1, 500)],
-    Pids = [K, whereis_trace(Node)],
-    Words = fun() ->
-        Sizes = [rpc:call(Node, erlang, process_info, [P, total_heap_size]) || P <- Pids],
-        lists:sum([N || {total_heap_size, N} <- Sizes])
-    end,
-    little(running, Words, 100),
-    {[], _, _} = stopped(K, 7),
-    little(after_it, Words, 100).
+    some(fun() ->
+        _ = armed(K, 7, asked([pattern([{lists, nth, 2}], [])], #{time => 60000})),
+        [begin ask(K, N, names, [], 20000), tell(K, {credit, 7, 1, 1}) end || N <- lists:seq(1, 500)],
+        Pids = [K, whereis_trace(Node)],
+        Words = fun() ->
+            Sizes = [rpc:call(Node, erlang, process_info, [P, total_heap_size]) || P <- Pids],
+            lists:sum([N || {total_heap_size, N} <- Sizes])
+        end,
+        Running = little(Words, 25),
+        {[], _, _} = stopped(K, 7),
+        case {Running, little(Words, 25)} of {ok, ok} -> ok; Sizes -> {again, Sizes} end
+    end).
 
-%% They come to rest, and then it is little.
-little(When, Words, Tries) ->
+%% They come to rest, and then it is little: ok, or how much.
+little(Words, Tries) ->
     case Words() of
         N when N =< 1000000 -> ok;
-        _ when Tries > 0 -> timer:sleep(200), little(When, Words, Tries - 1);
-        N -> error({When, N})
+        _ when Tries > 0 -> timer:sleep(200), little(Words, Tries - 1);
+        N -> N
     end.
 
 %% Ours that hold a trace: {TraceKeeper, [Collector, Sentinel]}.
