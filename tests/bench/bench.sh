@@ -9,7 +9,7 @@
 #   BENCH_RELEASES releases beside the machine's own (default: 23 27 29; those that are there)
 #   BENCH_PROCESSES, BENCH_MANY   processes of the targets (100000, 1000000)
 #   OBSERVER_CLI, RECON   their source directories (peers: observer_cli has a row where both are given)
-#   BENCH_CLIENTS  clients at once (50)
+#   BENCH_CLIENTS  clients at once (8, as many names as there are)
 #   BENCH_PEERS    processes of the targets of peers (0 10000 100000 1000000)
 set -u
 src=${BEAMTOP_SRCDIR:-$(cd "$(dirname "$0")/../.." && pwd)}
@@ -236,9 +236,9 @@ peers_figures() {
     feeder=
 }
 
-# As when each of a team looks at the same node.
+# As when each of a team looks at the same node: as many as it takes, a name each.
 clients_figures() {
-    number=${BENCH_CLIENTS:-50}
+    number=${BENCH_CLIENTS:-8}
     open_target 0
     rm -f "$work/clients"
     clients=
