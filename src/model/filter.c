@@ -2,7 +2,6 @@
 #include "beamtop/model/filter.h"
 
 #include <assert.h>
-
 #include <stdlib.h>
 #include <string.h>
 

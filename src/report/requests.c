@@ -130,7 +130,7 @@ static void add_root(struct sums *s, const struct spans *spans, uint32_t root)
     for (size_t i = 0; i < n; i++)
         add_step(s, of, spans, root, &steps[i]);
     free(steps);
-    add_duration(of, (double)(span_duration(span)));
+    add_duration(of, (double)span_duration(span));
 }
 
 static void add_run(struct sums *s, const struct spans_run *run)

@@ -71,6 +71,7 @@ void screen_set_frozen_s(struct screen *s, double seconds);
 void screen_set_recording(struct screen *s, const struct header_recording *recording);
 void screen_set_message(struct screen *s, enum style style,
                         const char *text); /* NULL or "": none */
+void screen_end_notice(struct screen *s);  /* a message of STYLE_MESSAGE goes; others stay */
 /* Borrowed; drawn while it is open. */
 void screen_set_prompt(struct screen *s, const struct prompt *prompt);
 void screen_set_keymap(struct screen *s,

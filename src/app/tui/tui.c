@@ -45,7 +45,7 @@ static void end_notice(struct tui *t)
 {
     if (t->notice_until_ms == 0 || uv_now(&t->rt.loop) < t->notice_until_ms)
         return;
-    screen_set_message(t->screen, STYLE_MESSAGE, NULL);
+    screen_end_notice(t->screen);
     t->notice_until_ms = 0;
 }
 
@@ -245,7 +245,6 @@ static void on_key(struct tui *t, struct key key)
         return;
     }
     screen_set_message(t->screen, STYLE_MESSAGE, NULL);
-    t->notice_until_ms = 0;
     const struct binding *b = keymap_lookup(&t->settings.keymap, screen_context(t->screen), key);
     struct error err = {0};
     if (b && screen_takes(t->screen, b->action, &err) < 0) {
@@ -270,7 +269,6 @@ static void on_mouse(struct tui *t, const struct tty_event *e)
     switch (e->mouse.kind) {
     case MOUSE_CLICK:
     case MOUSE_DOUBLE_CLICK:
-        t->notice_until_ms = 0; /* an error in its place stands until a key */
         screen_click(t->screen, t->model, row, column);
         break;
     case MOUSE_WHEEL_UP:

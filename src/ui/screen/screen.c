@@ -67,6 +67,12 @@ void screen_set_message(struct screen *s, enum style style, const char *text)
     snprintf(s->message, sizeof s->message, "%s", text ? text : "");
 }
 
+void screen_end_notice(struct screen *s)
+{
+    if (s->message_style == STYLE_MESSAGE)
+        screen_set_message(s, STYLE_MESSAGE, NULL);
+}
+
 void screen_set_prompt(struct screen *s, const struct prompt *prompt)
 {
     s->prompt = prompt;

@@ -56,24 +56,19 @@ static void send_raw(struct tty_curses *t, const char *s)
 
 /* ---- what gives the terminal back */
 
-struct bytes {
-    char *s;
-    size_t len, size;
-};
-
-/* Without padding; what does not fit is left out. */
-static void put_text(struct bytes *to, const char *s)
+/* Without padding; what is beyond the cap is left out. */
+static void put_text(struct buf *to, const char *s)
 {
-    for (size_t i = 0; s[i] && to->len < to->size; i++) {
+    for (size_t i = 0; s[i]; i++) {
         const char *padding = s[i] == '$' && s[i + 1] == '<' ? strchr(s + i, '>') : NULL;
         if (padding)
             i = (size_t)(padding - s);
         else
-            to->s[to->len++] = s[i];
+            buf_put_u8(to, (uint8_t)s[i]);
     }
 }
 
-static void put_capability(struct bytes *to, const char *name)
+static void put_capability(struct buf *to, const char *name)
 {
     const char *s = tigetstr(name);
     if (s && s != (const char *)-1) /* terminfo's "not a string capability" */
@@ -84,7 +79,8 @@ static void make_rescue(struct tty_curses *t, int out_fd, const struct termios *
 {
     static const char *const capabilities[] = {"sgr0", "op", "rmkx", "cnorm", "rmcup"};
     struct tty_rescue *r = &t->tty.rescue;
-    struct bytes bytes = {r->bytes, 0, sizeof r->bytes};
+    struct buf bytes;
+    buf_init(&bytes, sizeof r->bytes);
     r->saved = *saved;
     r->fd = out_fd; /* in a frame that of t->out is not the terminal */
     if (t->modern)
@@ -92,6 +88,8 @@ static void make_rescue(struct tty_curses *t, int out_fd, const struct termios *
     for (size_t i = 0; i < ARRAY_LEN(capabilities); i++)
         put_capability(&bytes, capabilities[i]);
     r->len = bytes.len;
+    memcpy(r->bytes, buf_cstr(&bytes), bytes.len);
+    buf_clear(&bytes);
     r->armed = true;
 }
 
@@ -178,12 +176,12 @@ static void curses_redraw(struct tty *tty)
 /* Curses takes attributes and colours to be those at the end of its last frame. */
 static void put_plain(struct tty_curses *t)
 {
-    char text[64];
-    struct bytes bytes = {text, 0, sizeof text - 1};
+    struct buf bytes;
+    buf_init(&bytes, 64);
     put_capability(&bytes, "sgr0");
     put_capability(&bytes, "op");
-    text[bytes.len] = '\0';
-    send_raw(t, text);
+    send_raw(t, buf_cstr(&bytes));
+    buf_clear(&bytes);
 }
 
 static void curses_draw(struct tty *tty, const struct canvas *c, const struct theme *theme,

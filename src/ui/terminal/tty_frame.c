@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -34,7 +35,6 @@ void frame_init(struct tty_frame *f, int fd)
     f->terminal = open_again(fd);
     if (f->terminal >= 0 && !is_limited())
         f->memory = memfd_create("frame", MFD_CLOEXEC);
-    buf_init(&f->bytes, 0);
 }
 
 void frame_clear(struct tty_frame *f)
@@ -43,7 +43,6 @@ void frame_clear(struct tty_frame *f)
         close(f->memory);
     if (f->terminal >= 0)
         close(f->terminal);
-    buf_clear(&f->bytes);
 }
 
 static void turn_to(struct tty_frame *f, int other)
@@ -73,21 +72,17 @@ static bool put(int terminal, const uint8_t *bytes, size_t len)
 
 bool frame_end(struct tty_frame *f)
 {
-    char part[4096];
-    off_t end, at = 0;
     if (f->memory < 0)
         return true;
     turn_to(f, f->terminal);
-    end = lseek(f->memory, 0, SEEK_CUR); /* fd had the same offset */
-    buf_reset(&f->bytes);
-    while (at < end) {
-        size_t most = (size_t)(end - at) < sizeof part ? (size_t)(end - at) : sizeof part;
-        ssize_t n = pread(f->memory, part, most, at);
-        if (n <= 0)
-            break;
-        buf_put(&f->bytes, part, (size_t)n);
-        at += n;
-    }
+    off_t end = lseek(f->memory, 0, SEEK_CUR); /* fd had the same offset */
     (void)lseek(f->memory, 0, SEEK_SET);
-    return put(f->terminal, f->bytes.data, f->bytes.len) && at == end;
+    if (end <= 0)
+        return end == 0;
+    void *bytes = mmap(NULL, (size_t)end, PROT_READ, MAP_SHARED, f->memory, 0);
+    if (bytes == MAP_FAILED)
+        return false;
+    bool whole = put(f->terminal, bytes, (size_t)end);
+    (void)munmap(bytes, (size_t)end);
+    return whole;
 }

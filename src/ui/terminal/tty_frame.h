@@ -6,13 +6,12 @@
 #ifndef BEAMTOP_UI_TERMINAL_TTY_FRAME_H
 #define BEAMTOP_UI_TERMINAL_TTY_FRAME_H
 
-#include "beamtop/base/buf.h"
+#include <stdbool.h>
 
 struct tty_frame {
     int fd;       /* curses writes to it; borrowed */
     int terminal; /* another descriptor of what fd is outside of frames; owned */
     int memory;   /* owned; -1: there is none, and curses writes to the terminal itself */
-    struct buf bytes;
 };
 
 void frame_init(struct tty_frame *f, int fd);
