@@ -34,8 +34,8 @@ captured() {
 holds() {
     jq -e --slurpfile names "$work/names" "$1" "$work/out" >/dev/null || {
         echo "does not hold: $1"
-        jq -c '.ended_by, (.roots[] | [.outcome, [.children[] | [.kind, .name, .pid, .operation, .outcome]]])' \
-            "$work/out"
+        jq -c '[.ended_by, .called, .stale, .skipped], (.roots[] | [.. | objects | select(.kind? and .operation?)
+            | [.kind, .name, .pid, .operation, .outcome, .offset_us, .waiting_on_name]])' "$work/out"
         return 1
     }
 }

@@ -151,7 +151,11 @@ end,
 %% that began their root they would be stale. early: those of a label without a root, newest first.
 MostEarly = 200,
 TooEarly = fun(Event, S) ->
-    case element(2, Event) of send -> StaleSend(Event, S); _ -> DropStale(Event, S) end
+    case element(2, Event) of
+        send -> StaleSend(Event, S);
+        leave -> Skip(stale, S);
+        _ -> DropStale(Event, S)
+    end
 end,
 Early = fun(Event, S) ->
     Held_ = map_get(early, S),
@@ -266,7 +270,7 @@ OnToken = fun(Event, S) ->
                 true -> Early(Event, S);
                 kept -> Keep(Event, S);
                 stale -> DropStale(Event, S);
-                unknown when Kind =:= answer -> Keep(Event, S);
+                unknown when Kind =:= answer; Kind =:= enter; Kind =:= leave -> Keep(Event, S);
                 unknown -> Skip(stale, S);
                 Why -> Skip(Why, S)
             end
@@ -306,13 +310,21 @@ Claim = fun(On, P, Ts, S) ->
     end
 end,
 
-%% Calls of functions within a span. inside: process => whether the calls that have not returned
-%% were kept, the last one first: the VM returns from them in that order.
-OnEnter = fun({_, _, P, _, _, _, _, _, _, _} = Event, S) ->
+%% Calls of functions within a span. inside: process => of the calls that have not returned, the
+%% last one first, whether each was kept, or {early, Label}: it came before the root of its token,
+%% and is held as its return is. The VM returns from them in that order.
+OnEnter = fun({_, _, P, _, Label, _, _, _, _, _} = Event, S) ->
     Calls = maps:get(P, map_get(inside, S), []),
-    Next = case PlaceOf(Event, S) of unknown -> kept; Place -> Place end,
-    Inside = maps:put(P, [Next =:= kept | Calls], map_get(inside, S)),
+    IsEarly = map_get(origin, S) =:= none andalso SeenOf(Label, S) =:= none,
+    Next = case IsEarly orelse PlaceOf(Event, S) of
+        true -> {early, Label};
+        unknown -> kept;
+        Place -> Place
+    end,
+    How = case Next of {early, _} -> Next; _ -> Next =:= kept end,
+    Inside = maps:put(P, [How | Calls], map_get(inside, S)),
     case Next of
+        {early, _} -> Early(Event, S#{inside := Inside});
         kept -> Keep(Event, S#{inside := Inside});
         stale -> DropStale(Event, S#{inside := Inside});
         _ -> Skip(Next, S#{inside := Inside})
@@ -321,11 +333,19 @@ end,
 OnLeave = fun({_, _, P, _, _, _, _, _, _, _} = Event, S) ->
     case maps:get(P, map_get(inside, S), []) of
         [] -> S; %% it began before
-        [WasKept | Calls] ->
+        [How | Calls] ->
             Next = S#{inside := case Calls of
                 [] -> maps:remove(P, map_get(inside, S));
                 _ -> maps:put(P, Calls, map_get(inside, S))
             end},
-            case WasKept of true -> Keep(Event, Next); false -> Next end
+            case How of
+                true -> Keep(Event, Next);
+                false -> Next;
+                {early, Label} ->
+                    case SeenOf(Label, Next) of
+                        none -> Early(setelement(5, Event, Label), Next);
+                        _ -> Keep(Event, Next)
+                    end
+            end
     end
 end,
