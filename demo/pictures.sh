@@ -57,10 +57,18 @@ tm_keys 3
 wait_until 60 tm_has_line 'carriers +[0-9].*MiB'
 picture memory
 
+# Before calls are traced or counted: their stacks have returns of the VM's own.
+command_line 'sample 10s'
+tm_wait_s=120
+tm_wait '─ ended, 10 s'
+command_line 'by flame'
+tm_wait '│all'
+picture sample
+
 command_line 'set trace-events 12'
 command_line 'trace shop_web:serve(_) -> return'
 tm_wait ' ended '
-tm_wait clean
+tm_wait 'nothing left'
 picture trace
 
 command_line 'set calls-time yes'
@@ -71,10 +79,9 @@ command_line calls-stop
 tm_wait 'nothing left'
 
 tm_keys f
-tm_wait_s=120
 tm_wait 'Message queue of shop_mailer'
 tm_keys Home
-tm_wait_line '^▌.*Message queue of shop_mailer'
+tm_wait_line '^▌ fix'
 tm_keys Space
 tm_wait 'ruled out if'
 picture findings
@@ -92,4 +99,21 @@ command_line 'seek #12'
 tm_wait 'tick 12/'
 tm_wait shop_pricing
 picture replay
+tm_keys Q
+"$top/demo/run.sh" stop
+
+BEAMTOP_DEMO_APP=gateway
+BEAMTOP_DEMO_DIR=$work/gateway
+export BEAMTOP_DEMO_APP
+"$top/demo/run.sh" start -gateway scenario sync >"$work/env"
+# shellcheck disable=SC1091
+. "$work/env"
+tm_run "clear; ERL_EPMD_PORT=$ERL_EPMD_PORT $beamtop $BEAMTOP_DEMO_NODE --no-config --cookie-file $BEAMTOP_DEMO_COOKIE_FILE"
+tm_wait Elixir.Logger
+wait_until 60 tm_has_line ' up [1-9][0-9] s '
+command_line 'spans gateway_http:handle/1'
+tm_wait '20 requests captured'
+command_line 'by path'
+tm_wait ' STEP '
+picture spans
 tm_keys Q
