@@ -6,6 +6,8 @@
 %%   stop           … no more
 %%   emits          `said` is written: how many events tokens of before give a new system tracer
 %%   system_tracer, no_system_tracer   another tool's
+%%   overtake       a capture gets events of a request of b in the order in which they come when b hands
+%%                  over its own last; it calls c
 %%   kill_armed     two of beamtop's four processes there are killed, once it captures
 %%   kill_arming    … one or two, as soon as it begins to set anything
 %%   kill_later     two of them, some time after
@@ -55,6 +57,10 @@ serve(Dir, Baseline, Looper, Until) ->
     asked(Dir, "emits", fun() -> say(Dir, integer_to_list(emits())) end),
     asked(Dir, "system_tracer", fun() -> seq_trace:set_system_tracer(whereis(replier)) end),
     asked(Dir, "no_system_tracer", fun() -> seq_trace:set_system_tracer(false) end),
+    asked(Dir, "overtake", fun() ->
+        wait_for(fun() -> erlang:system_info(trace_control_word) > 0 end),
+        overtake(seq_trace:get_system_tracer())
+    end),
     asked(Dir, "kill_armed", fun() ->
         wait_for(fun() -> is_pid(seq_trace:get_system_tracer()) end),
         timer:sleep(rand:uniform(150)),
@@ -187,6 +193,28 @@ after_root(heavy) -> before_root(called, self()), ?MODULE:root(called);
 after_root(crowd) -> ?MODULE:root(calm);
 after_root(raise) -> has_gone();
 after_root(_) -> ok.
+
+%% When a process has its events handed over cannot be arranged. The count of roots is taken as it
+%% takes it.
+overtake(Collector) ->
+    [B, C] = [whereis(Name) || Name <- [b, c]],
+    Ref = make_ref(),
+    At = erlang:monotonic_time(),
+    T = fun(Ms) -> {At + erlang:convert_time_unit(Ms, millisecond, native), Ms} end,
+    Message = fun(Kind, From, To, Sent, Ms) ->
+        {seq_trace, B, {Kind, {Ms, Ms}, From, To, Sent}, T(Ms)}
+    end,
+    Call = {'$gen_call', {B, Ref}, work},
+    Root = [{trace_ts, B, call, {?MODULE, root, [nobody]}, {root, undefined}, T(1)},
+            Message(send, B, C, Call, 2),
+            Message('receive', C, B, {Ref, ok}, 12),
+            {trace_ts, B, return_from, {?MODULE, root, 1}, ok, T(13)}],
+    Callee = [Message('receive', B, C, Call, 2),
+              {trace_ts, C, call, {?MODULE, busy, [1]}, {call, B}, T(4)},
+              {trace_ts, C, return_from, {?MODULE, busy, 1}, ok, T(10)},
+              Message(send, C, B, {Ref, ok}, 12)],
+    erlang:system_flag(trace_control_word, 0),
+    [Collector ! Event || Event <- Callee ++ Root].
 
 %% What a stale token would still give to whoever sets a system tracer next.
 emits() ->

@@ -192,6 +192,16 @@ a_process_that_does_not_reply() {
         and (child("call") | length == 1 and .[0].name == "b" and .[0].outcome == "ok"))'
 }
 
+functions_that_come_before_their_root() {
+    : >"$dir/overtake"
+    spans 'spans_load:root(nobody)' --calls 'spans_load:busy(_)' --roots 1 --time 60s --force
+    ends_with 0 $? && is_clean &&
+        shows '.ended_by == "roots" and .stale == 0 and every_root(took(12) and (.children | length) == 1
+            and (.children[0] | .kind == "call" and .name == "c" and (.children | length) == 1
+                and (.children[0] | .kind == "function" and .operation == "spans_load:busy/1"
+                    and .outcome == "ok" and took(6))))'
+}
+
 no_such_process() {
     spans --process no_such_name --time 1s
     ends_with 1 $? && told 'no process is registered as no_such_name' && is_clean || return 1
@@ -455,7 +465,7 @@ run_on_releases samples_in_spans a_chain_in_light_mode a_chain_in_full_mode wait
     guards_choose another_system_tracer_is_left_alone a_capture_beside_which_a_trace_is_refused \
     a_trace_beside_which_a_capture_is_refused nothing_is_left_after_deaths a_process_as_root \
     a_process_as_root_in_full_mode one_request_of_three a_process_that_does_not_reply \
-    no_such_process one_of_many_receivers many_levels many_processes many_processes_twice \
-    roots_of_one_process who_called_a_root \
+    no_such_process functions_that_come_before_their_root one_of_many_receivers many_levels \
+    many_processes many_processes_twice roots_of_one_process who_called_a_root \
     tokens_of_requests_that_are_over a_node_whose_queues_are_watched_lives \
     a_token_of_an_application_is_left_alone a_recording_keeps_captures not_there no_token_emits
