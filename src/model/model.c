@@ -239,6 +239,8 @@ void model_set_link(struct model *m, enum link_state state, const char *text)
     if (state == LINK_LOST && m->link != LINK_LOST)
         model_gap(m);
     m->link = state;
+    if (state != LINK_LIVE && state != LINK_STALE)
+        m->to_sweep = 0;
     snprintf(m->link_text, sizeof m->link_text, "%s", text ? text : "");
 }
 
@@ -252,6 +254,19 @@ void model_set_interval(struct model *m, const struct interval_info *interval)
     m->interval = *interval;
     snprintf(m->why, sizeof m->why, "%s", interval->why ? interval->why : "");
     m->interval.why = m->why;
+}
+
+void model_set_sweep(struct model *m, int64_t done, int64_t all)
+{
+    m->swept = done;
+    m->to_sweep = all;
+}
+
+bool model_sweep(const struct model *m, int64_t *done, int64_t *all)
+{
+    *done = m->swept;
+    *all = m->to_sweep;
+    return m->to_sweep > 0;
 }
 
 void model_journal(struct model *m, int64_t wall_us, bool trouble, const char *fmt, ...)

@@ -83,6 +83,7 @@ void take_scan(struct model *m, void *next, const struct taking *t)
     const struct want_scan *asked = t->asked;
     const struct proc_column *sort = asked->sort_key ? proc_column_find(asked->sort_key) : NULL;
     const char *attr = !sort || !sort->sweep ? "reductions" : sort->sweep;
+    m->to_sweep = 0;
     scan->own_share = own_share_of(m);
     scan->sort_key = sort ? sort->key : "";
     scan->by_delta = asked->by_delta && !isnan(scan->interval_s);

@@ -53,7 +53,8 @@ struct model {
     char link_text[240];
     struct tick_cost cost;
     struct interval_info interval;
-    char why[240]; /* of the interval */
+    char why[240];           /* of the interval */
+    int64_t swept, to_sweep; /* of the first sweep; to_sweep 0: none is under way */
 };
 
 /* How an answer was asked for, and when it came. */

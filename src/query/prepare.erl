@@ -9,7 +9,7 @@
 %% An expression begins with a line that is not indented. A line `-include("NAME").` becomes the
 %% text of NAME, a path from that file; NAME includes nothing itself.
 -module(prepare).
--export([main/1, prepared/1, prepared_text/1]).
+-export([main/1, prepared/1, prepared_text/1, whole/1]).
 
 main([Directory | Files]) ->
     lists:foreach(fun(File) ->
@@ -26,7 +26,7 @@ prepared(File) ->
             prepared(File, whole(File))
     end.
 
-%% For tests.
+%% For tests, as whole/1 is.
 prepared_text(Text) -> prepared("text", Text).
 
 prepared(File, Text) ->

@@ -372,15 +372,30 @@ static void take_answer(struct query *q, struct cursor *c)
 }
 
 /* Who listens for {t, Id, …; NULL: nobody. */
-static const struct listener *listener_of(const struct query *q, struct cursor *c)
+static const struct listener *listener_of(const struct query *q, struct cursor c)
 {
     uint64_t id = 0;
-    if (!cursor_atom_is(c, "t") || !cursor_uint64(c, &id))
+    if (!cursor_atom_is(&c, "t") || !cursor_uint64(&c, &id))
         return NULL;
     for (size_t i = 0; i < LIMIT_CALLS_IN_FLIGHT; i++)
         if (q->listeners[i].fn && q->listeners[i].id == id)
             return &q->listeners[i];
     return NULL;
+}
+
+/* {p, Question, Done, All} */
+static void take_progress(const struct query *q, struct cursor c)
+{
+    struct slice name = {0};
+    int64_t done = 0, all = 0;
+    if (!q->handlers.on_progress || !cursor_atom_is(&c, "p") || !cursor_atom(&c, &name) ||
+        !cursor_int64(&c, &done) || !cursor_int64(&c, &all) || done < 0 || done > all || all == 0)
+        return;
+    for (unsigned i = 0; i < QUESTIONS; i++)
+        if (slice_is(name, question_name((enum question)i)) && query_pending(q, (enum question)i)) {
+            q->handlers.on_progress(q->arg, (enum question)i, done, all);
+            return;
+        }
 }
 
 static void query_message(struct conn *conn, void *arg, const struct conn_message *m)
@@ -402,10 +417,12 @@ static void query_message(struct conn *conn, void *arg, const struct conn_messag
             take_start(q, &c);
     } else if (arity == 5 && q->ready) {
         take_answer(q, &c);
-    } else if (arity == 4 && q->ready && (l = listener_of(q, &c))) {
+    } else if (arity == 4 && q->ready && (l = listener_of(q, c))) {
         cursor_init(&c, m->term, m->len);
         if (cursor_raw(&c, &term))
             l->fn(l->arg, (const uint8_t *)term.s, term.len); /* which may close the query */
+    } else if (arity == 4 && q->ready) {
+        take_progress(q, c);
     }
 }
 

@@ -137,6 +137,7 @@ tests() ->
      {"top 20 by each attribute", fun top_test/2},
      {"rows of a scan between two scans", fun rows_test/2},
      {"delta and births", fun delta_test/2},
+     {"how far the first sweep is", fun progress_test/2},
      {"births where the VM lists its processes in no order", fun unordered_test/2},
      {"a small node is swept without helpers, and with them", fun small_test/2},
      {"ascending order, own and followed processes", fun own_test/2},
@@ -336,6 +337,34 @@ delta_test({Node, _}, K) ->
     [scan(K, #{rows => 40}) || _ <- lists:seq(1, 8)],
     {scan, _, _, _, Left, _, _, _, []} = scan(K, #{}),
     true = Left < 1000.
+
+%% Said at most every 100 ms, which a node of a size for tests does not take: here after each part.
+progress_test({Node, _}, _) ->
+    Whole = prepare:whole(filename:join(source_dir(), "scan.erl")),
+    AtOnce = binary:replace(Whole, <<"SayMs = 100,">>, <<"SayMs = 0,">>),
+    true = AtOnce =/= Whole,
+    Pids = evaluate(Node, "[spawn(timer, sleep, [infinity]) || _ <- lists:seq(1, 25000)].", []),
+    K = connect(Node),
+    load(K, scan, AtOnce),
+    {scan, _, _, _, Total, _, _, _, []} = scan(K, #{}),
+    Far = said_far(),
+    true = length(Far) >= 6 andalso Far =:= lists:sort(Far),
+    {Last, All} = lists:last(Far),
+    true = All >= Total andalso Last =< All andalso Last >= Total - 2,
+    {Half, All} = lists:nth(length(Far) div 2, Far),
+    true = Half =< All div 2 + 1,
+    scan(K, #{}),
+    [] = said_far(),
+    %% The parts have the processes.
+    scan(K, #{attr => message_queue_len}),
+    [{Begun, All2} | _] = Again = said_far(),
+    true = length(Again) < length(Far) andalso 2 * Begun >= All2,
+    stop_keeper(K),
+    evaluate(Node, "lists:foreach(fun(P) -> exit(P, kill) end, Ps).", [{'Ps', Pids}]),
+    wait(fun() -> rpc:call(Node, erlang, system_info, [process_count]) < 1000 end, ?LONG_MS).
+
+said_far() ->
+    receive {p, scan, Done, All} -> [{Done, All} | said_far()] after 0 -> [] end.
 
 %% With a filter a small node has helpers, as a large one; what changed is known at each change.
 small_test({Node, _}, K) ->

@@ -388,6 +388,12 @@ static const struct scene scenes[] = {
      .lost = "no node rabbit@mq1: epmd on host mq1 knows no node at all: probably it was started "
              "without -name and -sname; next try in 10 s"},
     {.name = "nothing-80x24", .world = WORLD_NOTHING, .view = "top", .rows = 24, .columns = 80},
+    {.name = "sweeping-80x24", .world = WORLD_SWEEPING, .view = "top", .rows = 24, .columns = 80},
+    {.name = "sweeping-load",
+     .world = WORLD_SWEEPING,
+     .view = "owners",
+     .rows = 16,
+     .columns = 60},
     {.name = "process-mailbox",
      .view = "process",
      .rows = 40,
@@ -500,7 +506,7 @@ static void take_tick(struct screen *s, struct model *m, enum world world, int t
     struct want want;
     want = (struct want){0};
     screen_want(s, &want);
-    if (world != WORLD_NOTHING)
+    if (world != WORLD_NOTHING && world != WORLD_SWEEPING)
         world_answer(m, world, &want, tick);
     screen_update(s);
 }

@@ -296,6 +296,11 @@ struct model *world_new(enum world world)
         model_set_interval(
             m, &(struct interval_info){1.0, 2.4, 0.02, .why = "memory of every process"});
     model_set_cost(m, &(struct tick_cost){.target_us = 3100, .bytes = 6348, .share = 0.0031});
+    if (world == WORLD_SWEEPING) {
+        give_system(m, world, 1);
+        model_set_sweep(m, 420987, 1000000);
+        return m;
+    }
     for (int tick = 1; tick <= (world == WORLD_SMALL ? 1 : 300); tick++) {
         if (tick == 250)
             model_gap(m);

@@ -13,6 +13,7 @@ enum world {
     WORLD_WIDE,     /* 1024 schedulers of each kind */
     WORLD_LOST,     /* busy, then the connection was lost */
     WORLD_NOTHING,  /* not connected yet */
+    WORLD_SWEEPING, /* busy, its first scan under way */
 };
 
 struct model *world_new(enum world world);

@@ -71,6 +71,10 @@ struct interval_info {
     bool idle;       /* further apart since the node does nothing */
 };
 void model_set_interval(struct model *m, const struct interval_info *interval); /* copied */
+/* The first sweep of all processes has come so far; forgotten with a scan's answer, or with the
+   connection. Value: whether one is under way. */
+void model_set_sweep(struct model *m, int64_t done, int64_t all);
+bool model_sweep(const struct model *m, int64_t *done, int64_t *all);
 void model_journal(struct model *m, int64_t wall_us, bool trouble, const char *fmt, ...)
     ATTR_PRINTF(4, 5);
 /* Seconds to add to UTC for times that are shown to a person. */

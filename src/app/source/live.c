@@ -110,6 +110,15 @@ static void on_work(void *arg, double target_us)
     live_note_cost(arg, target_us);
 }
 
+static void on_progress(void *arg, enum question question, int64_t done, int64_t all)
+{
+    struct live *l = arg;
+    if (question != QUESTION_SCAN)
+        return;
+    model_set_sweep(l->model, done, all);
+    changed(l, 0);
+}
+
 static void on_keeper_failed(void *arg, const struct error *err)
 {
     struct live *l = arg;
@@ -122,8 +131,10 @@ static void on_keeper_failed(void *arg, const struct error *err)
 static void on_up(struct conn *c, void *arg)
 {
     struct live *l = arg;
-    static const struct query_handlers handlers = {
-        .on_ready = on_keeper_ready, .on_failed = on_keeper_failed, .on_work = on_work};
+    static const struct query_handlers handlers = {.on_ready = on_keeper_ready,
+                                                   .on_failed = on_keeper_failed,
+                                                   .on_work = on_work,
+                                                   .on_progress = on_progress};
     struct error err = {0};
 
     l->phase = PHASE_STARTING;

@@ -228,6 +228,22 @@ Fresh = #{small => #{}, census => none, parts => [], turn => 0, attr => none, at
           lasts => #{}, calls => {#{}, #{}}, labels => #{}, untold => [], fields => []},
 Lowest = -(1 bsl 58),
 
+%% How far the first sweep of many is, said now and then; nothing waits for it. Giving the pids to
+%% the parts is half of it.
+SayMs = 100,
+Advance = fun(More) ->
+    {Client, Far, All, Said} = get(progress),
+    Now_ = erlang:monotonic_time(millisecond),
+    case Now_ - Said >= SayMs of
+        true ->
+            Done = min(All, (Far + More) div 2),
+            erlang:send(Client, {p, scan, Done, All}, [nosuspend, noconnect]),
+            put(progress, {Client, Far + More, All, Now_});
+        false ->
+            put(progress, {Client, Far + More, All, Said})
+    end
+end,
+
 %% Gives pids to the last part, or to a new one when that is full: its parts after that.
 Settle = fun(Parts, Pids, Attr) ->
     Last = case Parts of [] -> none; _ -> lists:last(Parts) end,
@@ -250,6 +266,7 @@ AskParts = fun AskParts(Parts, Job, Index, Sofar) ->
             Floor = case length(Best) of N -> element(1, lists:last(Best)); _ -> Lowest end,
             {More, Passed, Count, NewLabels} =
                 AskHelper(Pid, Job#{floor => Floor, purge => Index =:= Turn}),
+            get(progress) =:= undefined orelse Advance(Count),
             Merged = case More of
                 [] -> Best;
                 _ -> Highest(More ++ Best, N)
@@ -311,6 +328,7 @@ SettleAll = fun SettleAll(Parts, Newborn, IsMore, Ours, {Census, Attr, OwnNow} =
         _ ->
             Births = ordsets:subtract(Newborn, OwnNow()),
             Next = case Births of [] -> Parts; _ -> Settle(Parts, Births, Attr) end,
+            get(progress) =:= undefined orelse Advance(length(Newborn)),
             {_, More, IsStill} =
                 case IsMore of true -> AskHelper(Census, more); false -> {none, [], false} end,
             SettleAll(Next, More, IsStill, Ours + length(Newborn) - length(Births), Same)
@@ -320,9 +338,14 @@ SweepParts = fun(#{census := Census, parts := Old} = State, Arg, Apps, Own,
                  #{k := Keeper, own := OwnOf} = Ctx) ->
     #{attr := Attr, fields := Fields} = Job = JobOf(Arg, State, Apps, Ctx),
     {Counted, Newborn, IsMore} = AskHelper(Census, {look, Own}),
+    Far = case Old of [] -> 0; _ -> Counted end,
+    maps:get(first, Arg) andalso
+        put(progress, {maps:get(c, Ctx), Far, Counted, erlang:monotonic_time(millisecond)}),
     {Parts, Ours} = SettleAll(Old, Newborn, IsMore, 0,
                               {Census, Attr, fun() -> OwnOf(Keeper) end}),
-    {Counted - Ours, AskParts(Parts, Job, 0, {[], 0, [], []}), State#{fields := Fields}}
+    Sofar = AskParts(Parts, Job, 0, {[], 0, [], []}),
+    erase(progress),
+    {Counted - Ours, Sofar, State#{fields := Fields}}
 end,
 
 %% The same of a small node. Births are deltas from 0, as above.
@@ -456,7 +479,8 @@ Begin = fun(Given, Reset, #{spawn := SpawnOwn, count_work := CountWork}) ->
     end
 end,
 
-{holder, [k, own, apps, caps, label_text, id_keys, initial_call, calls_behind, spawn, count_work],
+{holder, [c, k, own, apps, caps, label_text, id_keys, initial_call, calls_behind, spawn,
+          count_work],
 fun(#{reset := Reset, filter := Filtering} = Arg, Ctx) ->
     #{state := Given, k := Keeper, own := OwnOf} = Ctx,
     State = Begin(Given, Reset, Ctx),

@@ -160,7 +160,7 @@ static void owners_page(void *state, const struct model *m, int rows, int column
     page->sort_column = s->sort;
     page->sort_descending = !s->ascending;
     if (!scan && !apps) {
-        view_missing(page, m, "processes");
+        view_missing_scan(page, m);
         return;
     }
     if (apps)

@@ -299,7 +299,7 @@ static void top_page(void *state, const struct model *m, int rows, int columns,
     const struct proc_scan *scan = model_scan(m);
     describe_order(t, scan, page);
     if (!scan) {
-        view_missing(page, m, "processes");
+        view_missing_scan(page, m);
         return;
     }
     find_followed(t, m, scan);

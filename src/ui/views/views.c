@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "beamtop/base/text.h"
 #include "views.h"
 
 void view_missing(struct view_page *page, const struct model *m, const char *what)
@@ -12,6 +13,19 @@ void view_missing(struct view_page *page, const struct model *m, const char *wha
                  what);
     else
         snprintf(page->empty, sizeof page->empty, "Waiting for the node's answer.");
+}
+
+void view_missing_scan(struct view_page *page, const struct model *m)
+{
+    int64_t done, all;
+    char so_far[32], total[32];
+    if (!model_sweep(m, &done, &all)) {
+        view_missing(page, m, "processes");
+        return;
+    }
+    snprintf(page->empty, sizeof page->empty, "First sweep of all processes: %s of %s (%d%%).",
+             text_integer(so_far, sizeof so_far, done), text_integer(total, sizeof total, all),
+             (int)(100.0 * (double)done / (double)all));
 }
 
 bool view_opens(const struct view_ops *ops, enum link_kind kind)
