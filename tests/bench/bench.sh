@@ -21,7 +21,8 @@ many=${BENCH_MANY:-1000000}
 BEAMTOP_SRCDIR=$src
 ERL_EPMD_PORT=$((20000 + $$ % 12000))
 BEAMTOP_BUILDDIR=$build
-export BEAMTOP_SRCDIR BEAMTOP_BUILDDIR ERL_EPMD_PORT
+ERL_CRASH_DUMP=/dev/null
+export BEAMTOP_SRCDIR BEAMTOP_BUILDDIR ERL_EPMD_PORT ERL_CRASH_DUMP
 
 command -v erlc >/dev/null || { echo "no Erlang on this machine"; exit 77; }
 work=$(mktemp -d) || exit 1
