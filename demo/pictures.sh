@@ -35,11 +35,16 @@ picture() {
     mv "$work/$1.svg" "$pictures/$1.svg"
 }
 
-"$top/demo/run.sh" start >"$work/env"
-# shellcheck disable=SC1091
-. "$work/env"
+# watch [ARGUMENT…]: starts the demo, and the program on it.
+watch() {
+    "$top/demo/run.sh" start "$@" >"$work/env"
+    # shellcheck disable=SC1091
+    . "$work/env"
+    tm_run "clear; ERL_EPMD_PORT=$ERL_EPMD_PORT $beamtop $BEAMTOP_DEMO_NODE --no-config --cookie-file $BEAMTOP_DEMO_COOKIE_FILE"
+}
+
 tm_open 104 26
-tm_run "$beamtop $BEAMTOP_DEMO_NODE --no-config --cookie-file $BEAMTOP_DEMO_COOKIE_FILE"
+watch
 tm_wait shop_pricing
 
 # Enough ticks for graphs and rates.
@@ -105,10 +110,7 @@ tm_keys Q
 BEAMTOP_DEMO_APP=gateway
 BEAMTOP_DEMO_DIR=$work/gateway
 export BEAMTOP_DEMO_APP
-"$top/demo/run.sh" start -gateway scenario sync >"$work/env"
-# shellcheck disable=SC1091
-. "$work/env"
-tm_run "clear; ERL_EPMD_PORT=$ERL_EPMD_PORT $beamtop $BEAMTOP_DEMO_NODE --no-config --cookie-file $BEAMTOP_DEMO_COOKIE_FILE"
+watch -gateway scenario sync
 tm_wait Elixir.Logger
 wait_until 60 tm_has_line ' up [1-9][0-9] s '
 command_line 'spans gateway_http:handle/1'

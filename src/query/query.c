@@ -391,9 +391,9 @@ static void take_progress(const struct query *q, struct cursor c)
     if (!q->handlers.on_progress || !cursor_atom_is(&c, "p") || !cursor_atom(&c, &name) ||
         !cursor_int64(&c, &done) || !cursor_int64(&c, &all) || done < 0 || done > all || all == 0)
         return;
-    for (unsigned i = 0; i < QUESTIONS; i++)
-        if (slice_is(name, question_name((enum question)i)) && query_pending(q, (enum question)i)) {
-            q->handlers.on_progress(q->arg, (enum question)i, done, all);
+    for (size_t i = 0; i < LIMIT_CALLS_IN_FLIGHT; i++)
+        if (q->calls[i].used && slice_is(name, question_name(q->calls[i].question))) {
+            q->handlers.on_progress(q->arg, q->calls[i].question, done, all);
             return;
         }
 }

@@ -36,9 +36,7 @@ struct query_handlers {
                       const struct error *err); /* it could not be started, or has ended */
     /* An answer for another than `arg` came, with the work that it took; may be NULL. */
     void (*on_work)(void *arg, double target_us);
-    /* A question that takes long is so far: 0 <= done <= all, all > 0, as the node says; may be
-     * NULL.
-     */
+    /* How far a question in flight is, as the node says: 0 <= done <= all, all > 0. May be NULL. */
     void (*on_progress)(void *arg, enum question question, int64_t done, int64_t all);
 };
 

@@ -113,8 +113,8 @@ static void on_work(void *arg, double target_us)
 static void on_progress(void *arg, enum question question, int64_t done, int64_t all)
 {
     struct live *l = arg;
-    if (question != QUESTION_SCAN)
-        return;
+    if (question != QUESTION_SCAN || model_scan(l->model))
+        return; /* there is something to show until the answer comes */
     model_set_sweep(l->model, done, all);
     changed(l, 0);
 }

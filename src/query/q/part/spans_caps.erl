@@ -311,8 +311,8 @@ Claim = fun(On, P, Ts, S) ->
 end,
 
 %% Calls of functions within a span. inside: process => of the calls that have not returned, the
-%% last one first, whether each was kept, or {early, Label}: it came before the root of its token,
-%% and is held as its return is. The VM returns from them in that order.
+%% last one first, the place of each: `kept`, why it was not, or {early, Label}: it came before the
+%% root of its token, and is held as its return is. The VM returns from them in that order.
 OnEnter = fun({_, _, P, _, Label, _, _, _, _, _} = Event, S) ->
     Calls = maps:get(P, map_get(inside, S), []),
     IsEarly = map_get(origin, S) =:= none andalso SeenOf(Label, S) =:= none,
@@ -321,8 +321,7 @@ OnEnter = fun({_, _, P, _, Label, _, _, _, _, _} = Event, S) ->
         unknown -> kept;
         Place -> Place
     end,
-    How = case Next of {early, _} -> Next; _ -> Next =:= kept end,
-    Inside = maps:put(P, [How | Calls], map_get(inside, S)),
+    Inside = maps:put(P, [Next | Calls], map_get(inside, S)),
     case Next of
         {early, _} -> Early(Event, S#{inside := Inside});
         kept -> Keep(Event, S#{inside := Inside});
@@ -333,19 +332,19 @@ end,
 OnLeave = fun({_, _, P, _, _, _, _, _, _, _} = Event, S) ->
     case maps:get(P, map_get(inside, S), []) of
         [] -> S; %% it began before
-        [How | Calls] ->
+        [Was | Calls] ->
             Next = S#{inside := case Calls of
                 [] -> maps:remove(P, map_get(inside, S));
                 _ -> maps:put(P, Calls, map_get(inside, S))
             end},
-            case How of
-                true -> Keep(Event, Next);
-                false -> Next;
+            case Was of
+                kept -> Keep(Event, Next);
                 {early, Label} ->
                     case SeenOf(Label, Next) of
                         none -> Early(setelement(5, Event, Label), Next);
                         _ -> Keep(Event, Next)
-                    end
+                    end;
+                _ -> Next
             end
     end
 end,
