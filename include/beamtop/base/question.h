@@ -17,7 +17,7 @@ enum question_pace {
     PACE_ONCE,    /* with the first tick of a connection */
     PACE_HEADER,  /* at every interval */
     PACE_TICK,    /* while a view needs it, as often as the cost limit allows */
-    PACE_SELDOM,  /* at a separate, slower pace: the answer seldom changes */
+    PACE_APART,   /* with the header, as often as its part of the limit pays for */
     PACE_BETWEEN, /* between two ticks of PACE_TICK that are far apart */
     PACE_BESIDE,  /* every every_s beside the ticks, for findings and recordings */
 };
@@ -44,6 +44,7 @@ struct question_row {
     /* Three times what a reduction of its work was measured to cost, in reductions of plain code:
      * the most that its first price may be; 0: as most questions. */
     int price_most;
+    double each_us; /* PACE_BESIDE: of its first answer, for each process; 0: it sweeps none */
 };
 
 /* Measured: 1.3 to 4.4. */
@@ -63,13 +64,13 @@ struct question_row {
              "helper processes on the node keep the pids and last values")                         \
     X(ROWS, rows, struct proc_rows, .pace = PACE_BETWEEN,                                          \
       .log = "numbers of the rows shown, between scans that the cost limit holds apart")           \
-    X(PROCESS, process, struct process_detail, .pace = PACE_TICK, .what = "details of a process",  \
+    X(PROCESS, process, struct process_detail, .pace = PACE_APART, .what = "details of a process", \
       .log = "process_info of the process shown")                                                  \
     X(MAILBOX, mailbox, struct mailbox_detail, .once = true,                                       \
       .log = "read length and memory of a process before its message queue")                       \
     X(STATE, state, struct state_detail, .once = true,                                             \
       .log = "read memory and stack of a process before asking for its state")                     \
-    X(ALLOC, alloc, struct alloc_detail, .pace = PACE_TICK, .kept = KEPT_LAST, .every_s = 60,      \
+    X(ALLOC, alloc, struct alloc_detail, .pace = PACE_APART, .kept = KEPT_LAST, .every_s = 60,     \
       .price_most = 6, .what = "allocators", .log = "allocator statistics")                        \
     X(APPS, apps, struct apps_detail, .pace = PACE_TICK, .kept = KEPT_TICK,                        \
       .what = "applications",                                                                      \
@@ -80,12 +81,12 @@ struct question_row {
       .log = "read the heaps of a process before it collects garbage on request")                  \
     X(TREE, tree, struct tree_detail, .pace = PACE_TICK, .what = "supervision trees",              \
       .log = "which_children of supervisors, each within a deadline")                              \
-    X(ARMED, armed, struct armed_detail, .pace = PACE_SELDOM, .what = "active tracing",            \
+    X(ARMED, armed, struct armed_detail, .pace = PACE_APART, .what = "active tracing",             \
       .log = "looked for active tracing on the node: sessions, breakpoints, flags")                \
-    X(THREADS, threads, struct threads_detail, .pace = PACE_TICK, .what = "threads",               \
+    X(THREADS, threads, struct threads_detail, .pace = PACE_APART, .what = "threads",              \
       .holder = true,                                                                              \
       .log = "the node reads its own /proc: CPU time and waits of the scheduler threads")          \
-    X(MSACC, msacc, struct msacc_detail, .pace = PACE_TICK, .what = "microstate accounting",       \
+    X(MSACC, msacc, struct msacc_detail, .pace = PACE_APART, .what = "microstate accounting",      \
       .holder = true, .sets = true,                                                                \
       .log = "microstate_accounting is on; what it was before comes back when it ends")
 
@@ -103,12 +104,11 @@ struct question_row {
     X(WHO, who, void, .pace = PACE_ASKED)                                                          \
     X(FACTS, facts, void, .pace = PACE_BESIDE, .kept = KEPT_FACTS, .every_s = 60)                  \
     X(LEADERS, leaders, void, .pace = PACE_BESIDE, .kept = KEPT_FACTS, .every_s = 10,              \
-      .kept_every_s = 60, .holder = true,                                                          \
-      .log = "looked for the longest message queues, the largest and busiest processes and those " \
-             "that "                                                                               \
-             "hold binaries, which findings watch")                                                \
+      .each_us = 1.0, .kept_every_s = 60, .holder = true,                                          \
+      .log = "looked for the longest message queues, the largest and busiest processes, and "      \
+             "those that hold binaries, which findings watch")                                     \
     X(GROWTH, growth, void, .pace = PACE_BESIDE, .kept = KEPT_FACTS, .every_s = 10,                \
-      .kept_every_s = 30, .holder = true,                                                          \
+      .each_us = 0.25, .kept_every_s = 30, .holder = true,                                         \
       .log = "measured growth for findings (processes, atoms, ETS tables, ports, sockets, code)")
 
 #define QUESTION_LIST(X) QUESTION_ANSWERS(X) QUESTION_OTHERS(X)

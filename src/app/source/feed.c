@@ -139,6 +139,7 @@ static void on_answer(void *arg, const struct answer *answer)
         f->asked[q].due_ms += (uint64_t)(every_ms - least_ms);
     else
         every_ms = least_ms;
+    f->asked[q].us_per_s = answer->target_us / (every_ms / 1000);
     if (answer->value)
         tell(f, q, answer->target_us, every_ms);
     keep(f, answer);
@@ -152,7 +153,7 @@ static void on_answer(void *arg, const struct answer *answer)
    yet, is paid for as well: the opening has its own sweep. */
 static bool may_ask(struct feed *f, enum question q, uint64_t now_ms)
 {
-    double each_us = q == QUESTION_LEADERS ? 1.0 : q == QUESTION_GROWTH ? 0.25 : 0;
+    const double each_us = question_rows[q].each_us;
     double budget = model_interval(f->model).budget;
     const struct system_sample *now = model_system(f->model);
     if (f->asked[q].due_ms == 0 && each_us > 0) {
@@ -192,6 +193,10 @@ static struct builder *argument(const struct feed *f, enum question q, const str
 
 void feed_ask(struct feed *f, struct live *live, uint64_t now_ms)
 {
+    double us_per_s = 0;
+    for (unsigned q = 0; q < QUESTIONS; q++)
+        us_per_s += f->asked[q].us_per_s;
+    live_set_beside(live, us_per_s);
     for (unsigned q = 0; q < QUESTIONS; q++) {
         struct error ignored = {0}; /* asked again when it is due */
         if (!(f->questions & QUESTION_BIT(q)) || question_rows[q].every_s == 0 || f->asked[q].waits)

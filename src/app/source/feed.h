@@ -28,6 +28,7 @@ struct feed {
     int n_pids;
     struct {
         uint64_t due_ms; /* 0: at once */
+        double us_per_s; /* what it costs the node, by its last answer */
         bool waits, reported;
     } asked[QUESTIONS];
 };
@@ -36,8 +37,8 @@ struct feed {
 int feed_tick(struct feed *f, struct error *err);
 /*
  * Asks the questions that are due and not under way: each every `every_s` of its row, less often
- * where it would take more than a tenth of the cost limit. On a large node the first answer waits
- * until a quarter of the limit pays for it. */
+ * where it would take more than a tenth of the cost limit; ticks have the rest of it. On a large
+ * node the first answer waits until a quarter of the limit pays for it. */
 void feed_ask(struct feed *f, struct live *live, uint64_t now_ms);
 void feed_again(struct feed *f); /* all are due again: another recorder is fed */
 /* Whether its rows are the busiest processes of the node with that creation as they are now: of

@@ -29,8 +29,9 @@
 /* Whatever the header costs, the others get this share of the budget. */
 #define OTHERS_MIN_SHARE 0.25
 
-/* What may be asked seldom gets this share of what the header leaves. */
-#define SELDOM_SHARE 0.5
+/* What is asked apart gets this share of what the header leaves, all where nothing else is asked.
+ */
+#define APART_SHARE 0.5
 
 /* Whatever the rows cost between two scans, the others keep this share of what they had. */
 #define SCANS_MIN_SHARE 0.5
@@ -105,6 +106,7 @@ static void say_why(const struct governor *g, double every_s, double all_us,
 {
     char every[32], cost[32], header[32], share[32], beside[64] = "";
     enum question q = plan->costliest;
+    plan->why_s = every_s;
     double header_us = g->cost_us[QUESTION_SYSTEM];
     if (!g->together && header_us / plan->header_s > g->budget * 1e6 * HEADER_WORTH_SAYING)
         snprintf(beside, sizeof beside, "the header %s, ",
@@ -132,13 +134,20 @@ static double interval_of(double cost_us, double budget_us, double header_s)
     return cost_us > budget_us * header_s ? at_most(cost_us / budget_us) : header_s;
 }
 
+/* What the header and the questions beside ticks leave of the budget, a second. */
+static double left_for_others(const struct governor *g, double header_us_per_s)
+{
+    double budget_us = g->budget * 1e6;
+    return fmax(budget_us - header_us_per_s - g->beside_us, budget_us * OTHERS_MIN_SHARE);
+}
+
 static void plan_together(const struct governor *g, unsigned questions, struct governor_plan *plan)
 {
     double all_us = g->cost_us[QUESTION_SYSTEM] + cost_of(g, questions, &plan->costliest);
-    double wanted_s = interval_of(all_us, g->budget * 1e6, g->interval_s);
+    double wanted_s = interval_of(all_us, left_for_others(g, 0), g->interval_s);
     double most_s = g->most_s > g->interval_s ? g->most_s : g->interval_s;
     plan->others_s = g->most_s > 0 && wanted_s > most_s ? most_s : wanted_s;
-    plan->header_s = plan->seldom_s = plan->others_s;
+    plan->header_s = plan->apart_s = plan->others_s;
     if (plan->others_s >= g->interval_s * WORTH_SAYING)
         say_why(g, plan->others_s, all_us, plan);
     if (plan->others_s < wanted_s)
@@ -157,7 +166,7 @@ static void slow_down(const struct governor *g, struct governor_plan *plan)
     plan->idle = plan->others_s < idle_s;
     plan->others_s = fmax(plan->others_s, idle_s);
     plan->header_s = fmax(plan->header_s, idle_s);
-    plan->seldom_s = fmax(plan->seldom_s, idle_s);
+    plan->apart_s = fmax(plan->apart_s, idle_s);
 }
 
 /* What is left for the others where the rows are asked between two scans. */
@@ -169,8 +178,8 @@ static double left_beside_rows(const struct governor *g, double rows_s, double l
 
 void governor_plan(const struct governor *g, unsigned questions, struct governor_plan *plan)
 {
-    enum question seldom;
-    unsigned seldom_mask = question_paced(PACE_SELDOM);
+    enum question apart;
+    unsigned apart_mask = question_paced(PACE_APART);
     bool wants_rows = questions & question_paced(PACE_BETWEEN);
     questions &= ~question_paced(PACE_BETWEEN);
     *plan = (struct governor_plan){.costliest = QUESTION_SYSTEM, .second_s = SECOND_S};
@@ -178,8 +187,8 @@ void governor_plan(const struct governor *g, unsigned questions, struct governor
         plan_together(g, questions, plan);
         return;
     }
-    double seldom_us = cost_of(g, questions & seldom_mask, &seldom);
-    double others_us = cost_of(g, questions & ~seldom_mask, &plan->costliest);
+    double apart_us = cost_of(g, questions & apart_mask, &apart);
+    double others_us = cost_of(g, questions & ~apart_mask, &plan->costliest);
     double budget_us = g->budget * 1e6; /* per second */
     double header_us = g->cost_us[QUESTION_SYSTEM];
     double most_s = header_most_s(g);
@@ -187,11 +196,10 @@ void governor_plan(const struct governor *g, unsigned questions, struct governor
     if (plan->header_s > most_s)
         plan->header_s = most_s;
 
-    double left_us = budget_us - header_us / plan->header_s;
-    if (left_us < budget_us * OTHERS_MIN_SHARE)
-        left_us = budget_us * OTHERS_MIN_SHARE;
-    plan->seldom_s = interval_of(seldom_us, left_us * SELDOM_SHARE, plan->header_s);
-    left_us -= seldom_us / plan->seldom_s;
+    double left_us = left_for_others(g, header_us / plan->header_s);
+    plan->apart_s =
+        interval_of(apart_us, others_us > 0 ? left_us * APART_SHARE : left_us, plan->header_s);
+    left_us = fmax(left_us - apart_us / plan->apart_s, 0);
     plan->others_s = interval_of(others_us, left_us, plan->header_s);
     if (wants_rows && plan->others_s > most_s) {
         plan->rows_s = most_s;
@@ -201,9 +209,9 @@ void governor_plan(const struct governor *g, unsigned questions, struct governor
     if (plan->others_s >= g->interval_s * WORTH_SAYING) {
         plan->second_s = plan->others_s * SECOND_INTERVALS;
         say_why(g, plan->others_s, others_us, plan);
-    } else if (plan->seldom_s >= g->interval_s * WORTH_SAYING) {
-        plan->costliest = seldom;
-        say_why(g, plan->seldom_s, seldom_us, plan);
+    } else if (plan->apart_s >= g->interval_s * WORTH_SAYING) {
+        plan->costliest = apart;
+        say_why(g, plan->apart_s, apart_us, plan);
     }
     if (g->idle)
         slow_down(g, plan);

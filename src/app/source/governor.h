@@ -4,11 +4,12 @@
  * questions are asked. Pure: knows costs and intervals, no clock and no connection.
  *
  * The header's question is asked every interval, or every 2 s where the budget does not pay for
- * it. What is left of the budget, a quarter at least, is shared by the others: where they would
- * cost more, they are asked less often, all stretched alike. Those whose answers seldom change
- * have a pace of their own, and get out of the others' way. While scans are further apart than
- * the header may be, the rows shown are asked again in between, as often as the header at the
- * most expensive; they may take half of what the others had.
+ * it. What it and the questions beside ticks leave of the budget, a quarter at least, is shared
+ * by the others: where they would cost more, they are asked less often, all stretched alike.
+ * Those that sweep no processes come with the header at a pace of their own, and get out of the
+ * others' way. While scans are further apart than the header may be, the rows shown are asked
+ * again in between, as often as the header at the most expensive; they may take half of what the
+ * others had.
  *
  * A node that does nothing has nothing to show: it is asked half as often, not beyond 2 s. */
 #ifndef BEAMTOP_APP_SOURCE_GOVERNOR_H
@@ -34,6 +35,7 @@ struct governor {
     bool together;         /* the header's question is asked with the others, not more often */
     bool idle;             /* the node does nothing, by its last answers; not where `together` */
     unsigned idle_answers; /* of the header's question, in a row */
+    double beside_us;      /* what questions beside ticks cost, a second */
     double cost_us[QUESTIONS]; /* smoothed cost of one answer; 0: not known yet */
     unsigned begun; /* questions that were answered since the beginning: the first answer paid for
                        parsing */
@@ -41,10 +43,11 @@ struct governor {
 
 struct governor_plan {
     double header_s;         /* how often the header's question is asked */
-    double seldom_s;         /* how often those of PACE_SELDOM are */
+    double apart_s;          /* how often those of PACE_APART are */
     double others_s;         /* how often the others are */
     double rows_s;           /* how often the rows shown are, between two scans; 0: never */
     enum question costliest; /* of those that are stretched, the one that costs most */
+    double why_s;            /* how far apart those are; 0: none is stretched */
     double second_s;         /* when the others are asked again after the first time */
     char why[160];           /* "" when nothing is stretched by its cost */
     bool idle;               /* all are as far apart as of an idle node, and no further */

@@ -251,6 +251,11 @@ void live_set_budget(struct live *l, double budget)
     live_tick_now(l);
 }
 
+void live_set_beside(struct live *l, double us_per_s)
+{
+    l->governor.beside_us = us_per_s;
+}
+
 void live_pause(struct live *l, bool paused)
 {
     if (l->paused == paused)

@@ -56,6 +56,8 @@ int live_open(struct live **out, uv_loop_t *loop, const struct live_options *opt
 void live_set_want(struct live *l, const struct want *want);
 void live_set_interval(struct live *l, double interval_s);
 void live_set_budget(struct live *l, double budget);
+/* What questions beside ticks cost on the node, a second: ticks have the rest of the budget. */
+void live_set_beside(struct live *l, double us_per_s);
 void live_pause(struct live *l, bool paused);
 /* No ticks for a moment, as while calls are counted: what is late is asked at once after it. */
 void live_hold(struct live *l, bool held);

@@ -45,19 +45,19 @@ struct live {
     /* the tick */
     uint64_t header_began_ms, header_due_ms;
     uint64_t others_began_ms, others_due_ms;
-    uint64_t seldom_due_ms; /* with the first of the others' ticks from then on */
-    uint64_t rows_due_ms;   /* the rows shown, again; 0: not between two scans */
-    uint64_t asked_at_ms;   /* of the header's question in flight */
-    unsigned asked;         /* mask of questions of this tick */
-    unsigned pending;       /* those without an answer */
-    unsigned deferred;      /* of the pending: asked once the header's question is answered */
-    unsigned again;         /* asked once more as soon as they are answered */
-    unsigned holding;       /* questions of `sets` whose process there may hold something */
-    unsigned reported;      /* questions whose first answer is logged */
-    bool stretched;         /* the plan before was */
-    bool tick_full;         /* this tick has more than the header */
-    bool had_tick;          /* one is over since the keeper stands */
-    bool had_second;        /* and the next one was begun: from then on costs are known */
+    uint64_t apart_began_ms; /* what is asked apart, last; 0: it is due */
+    uint64_t rows_due_ms;    /* the rows shown, again; 0: not between two scans */
+    uint64_t asked_at_ms;    /* of the header's question in flight */
+    unsigned asked;          /* mask of questions of this tick */
+    unsigned pending;        /* those without an answer */
+    unsigned deferred;       /* of the pending: asked once the header's question is answered */
+    unsigned again;          /* asked once more as soon as they are answered */
+    unsigned holding;        /* questions of `sets` whose process there may hold something */
+    unsigned reported;       /* questions whose first answer is logged */
+    double logged_s;         /* how far apart ticks are by the log's last line of it; 0: as asked */
+    bool tick_full;          /* this tick has more than the header */
+    bool had_tick;           /* one is over since the keeper stands */
+    bool had_second;         /* and the next one was begun: from then on costs are known */
     uint64_t bytes_before;
     struct tick_cost cost;
     double tick_us;

@@ -19,6 +19,10 @@
 #define SILENT_MS 1000u
 /* A batch run whose ticks are so far apart says why: else it is silent for that long. */
 #define WORTH_WAITING_S 2.0
+/* Of the header's interval: what is due that much later is asked with it. */
+#define EARLY 0.1
+/* So many times further apart than the log says, the reason is logged again. */
+#define WORTH_LOGGING 2.0
 
 #define BIT(question) QUESTION_BIT(question)
 
@@ -26,6 +30,13 @@ static unsigned wanted(const struct want *want)
 {
     return (want->needs & ~question_paced(PACE_ONCE) & ~question_paced(PACE_BETWEEN)) |
            BIT(QUESTION_SYSTEM);
+}
+
+/* What decides how far apart ticks are: what sweeps processes, without it what is asked apart. */
+static unsigned pacing(const struct live *l)
+{
+    unsigned swept = wanted(&l->want) & question_paced(PACE_TICK);
+    return swept ? swept : wanted(&l->want) & question_paced(PACE_APART);
 }
 
 static void make_plan(const struct live *l, struct governor_plan *plan)
@@ -81,24 +92,34 @@ static void plan_again(struct live *l, const struct governor_plan *plan)
     arm_next(l);
 }
 
+static void log_why(struct live *l, const struct governor_plan *plan)
+{
+    double logged_s = l->logged_s;
+    bool waits =
+        l->options.together && plan->why_s >= WORTH_WAITING_S && logged_s < WORTH_WAITING_S;
+    if (plan->why_s > 0 && !waits && logged_s > 0 && plan->why_s < logged_s * WORTH_LOGGING)
+        return;
+    l->logged_s = plan->why_s;
+    if (plan->why_s > 0)
+        model_journal(l->model, clock_wall_us(), true, "%s", plan->why);
+    if (waits && l->handlers.on_notice)
+        l->handlers.on_notice(l->arg, plan->why);
+}
+
 static void end_tick(struct live *l)
 {
     struct governor_plan plan;
     make_plan(l, &plan);
-    if (l->tick_full || wanted(&l->want) == BIT(QUESTION_SYSTEM)) {
+    const double real_s = pacing(l) & question_paced(PACE_APART) ? plan.apart_s : plan.others_s;
+    if (l->tick_full || pacing(l) == 0) {
         l->cost.target_us = l->tick_us;
         l->cost.bytes = (double)(link_bytes(l) - l->bytes_before);
     }
-    l->cost.share = live_spent_share(l, plan.others_s);
+    l->cost.share = live_spent_share(l, fmax(plan.others_s, plan.apart_s));
     plan_again(l, &plan);
-    if (*plan.why && !l->stretched) {
-        model_journal(l->model, clock_wall_us(), true, "%s", plan.why);
-        if (l->options.together && plan.others_s >= WORTH_WAITING_S && l->handlers.on_notice)
-            l->handlers.on_notice(l->arg, plan.why);
-    }
-    l->stretched = *plan.why != '\0';
+    log_why(l, &plan);
     model_set_cost(l->model, &l->cost);
-    model_set_interval(l->model, &(struct interval_info){l->governor.interval_s, plan.others_s,
+    model_set_interval(l->model, &(struct interval_info){l->governor.interval_s, real_s,
                                                          l->governor.budget, plan.why, plan.idle});
     if (l->handlers.on_tick)
         l->handlers.on_tick(l->arg);
@@ -194,8 +215,7 @@ static void start_tick(struct live *l, unsigned questions)
     for (unsigned q = 0; q < QUESTIONS; q++) {
         if (!(questions & BIT(q)) || (l->pending & BIT(q)))
             continue;
-        if (q != QUESTION_SYSTEM)
-            l->tick_full = true;
+        l->tick_full |= (BIT(q) & pacing(l)) != 0;
         /* One after the other: side by side each would count the time that it waits for
          * the other. */
         if (q != QUESTION_SYSTEM && (l->pending & BIT(QUESTION_SYSTEM))) {
@@ -217,7 +237,7 @@ static void space_out(struct live *l)
         return;
     governor_expect(&l->governor, s->processes);
     make_plan(l, &plan);
-    l->others_due_ms = l->seldom_due_ms = after(l->others_began_ms, plan.second_s);
+    l->others_due_ms = after(l->others_began_ms, plan.second_s);
     arm_next(l);
 }
 
@@ -243,6 +263,12 @@ static void note_silence(struct live *l)
         l->handlers.on_change(l->arg, 0);
 }
 
+/* By what they cost now, whatever they did when they were asked. */
+static bool apart_is_due(const struct live *l, const struct governor_plan *plan, uint64_t now)
+{
+    return after(now, plan->header_s * EARLY) >= after(l->apart_began_ms, plan->apart_s);
+}
+
 void live_tick_timer(struct live *l)
 {
     struct governor_plan plan;
@@ -261,16 +287,17 @@ void live_tick_timer(struct live *l)
         l->header_due_ms = after(now, plan.header_s);
     }
     if (now >= l->others_due_ms) {
-        bool seldom = l->options.together || now >= l->seldom_due_ms;
-        questions |= seldom ? all : all & ~question_paced(PACE_SELDOM);
+        questions |= all & ~question_paced(PACE_APART);
         l->others_began_ms = now;
         l->others_due_ms = after(now, plan.others_s);
-        if (seldom)
-            l->seldom_due_ms = after(now, plan.seldom_s);
         /* Both at once, while both are due as often. */
         if (plan.others_s <= plan.header_s)
             l->header_due_ms = l->others_due_ms;
         l->had_second = true;
+    }
+    if (questions && (l->options.together || apart_is_due(l, &plan, now))) {
+        questions |= all & question_paced(PACE_APART);
+        l->apart_began_ms = now;
     }
     if (!l->paused && !l->held)
         start_tick(l, questions);
@@ -285,8 +312,11 @@ void live_tick_timer(struct live *l)
 
 void live_tick_start(struct live *l)
 {
-    l->header_due_ms = l->others_due_ms = l->seldom_due_ms = uv_now(l->loop) + SECOND_TICK_MS;
+    struct governor_plan plan;
+    make_plan(l, &plan);
+    l->header_due_ms = l->others_due_ms = uv_now(l->loop) + SECOND_TICK_MS;
     l->others_began_ms = uv_now(l->loop);
+    l->apart_began_ms = plan.apart_s > plan.header_s ? uv_now(l->loop) : 0;
     l->had_second = false;
     start_tick(l, BIT(QUESTION_NODE) | wanted(&l->want));
     arm_next(l);
@@ -296,7 +326,8 @@ void live_tick_now(struct live *l)
 {
     if (l->phase != PHASE_RUNNING || l->paused || l->held)
         return;
-    l->header_due_ms = l->others_due_ms = l->seldom_due_ms = uv_now(l->loop);
+    l->header_due_ms = l->others_due_ms = uv_now(l->loop);
+    l->apart_began_ms = 0;
     arm_next(l);
 }
 

@@ -187,7 +187,7 @@ static void add_cost(struct items *l, const struct model *m)
     const struct tick_cost *cost = model_cost(m);
     char text[48];
     text_duration(text, sizeof text, interval.real_s);
-    /* Else only the pace of rare questions is stretched. */
+    /* Else only what comes apart beside a list is stretched. */
     if (interval.why && *interval.why && interval.real_s > interval.asked_s) {
         char budget[32];
         text_percent_set(budget, sizeof budget, interval.budget);

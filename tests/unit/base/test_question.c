@@ -14,7 +14,7 @@ static void test_rows_are_complete(void **state)
     (void)state;
     for (unsigned q = 0; q < QUESTIONS; q++) {
         const struct question_row *row = &question_rows[q];
-        bool of_views = row->pace == PACE_TICK || row->pace == PACE_SELDOM;
+        bool of_views = row->pace == PACE_TICK || row->pace == PACE_APART;
         if (question_find(row->name) != (enum question)q)
             fail_msg("%s is not found by its name", row->name);
         if (of_views && (!row->what || !row->log))
