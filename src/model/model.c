@@ -33,6 +33,7 @@ static void forget_vm(struct model *m)
 {
     seen_forget(m->seen);
     seen_forget(m->seen_process);
+    m->until_scan = m->until_apps = (struct node_work){0};
     heaps_base_clear(&m->heaps_base);
     if (!m->slots[QUESTION_NODE].gap)
         all_gap(m);
@@ -74,9 +75,10 @@ static void take_process(struct model *m, void *next, const struct taking *t)
 {
     static const struct sweep_delta none = {0};
     struct process_detail *p = next;
+    const struct system_sample *system = model_system(m);
     if (!p->gone) {
         seen_row(m->seen_process, &p->row, p->mono_ns, t->now_ns, &none);
-        finish_row(m, &p->row);
+        finish_row(m, &p->row, system ? system->reductions_per_s : NAN);
         push_process(m, &p->row);
     }
     p->memory_history = &m->process_memory;
@@ -101,10 +103,11 @@ static void take_state(struct model *m, void *next, const struct taking *t)
 static void take_apps(struct model *m, void *next, const struct taking *t)
 {
     struct apps_detail *apps = next;
-    const struct system_sample *system = model_system(m);
+    double all_per_s, own_per_s;
     (void)t;
-    rate_apps(apps, before(m, QUESTION_APPS), system ? system->reductions_per_s : NAN);
-    apps->own_share = own_share_of(m);
+    work_since(m, &m->until_apps, &all_per_s, &own_per_s);
+    rate_apps(apps, before(m, QUESTION_APPS), all_per_s);
+    apps->own_share = rate_share(own_per_s, all_per_s);
 }
 
 static void take_threads(struct model *m, void *next, const struct taking *t)

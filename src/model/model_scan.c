@@ -10,20 +10,28 @@ static bool is_ours(const struct proc_row *row)
     return slice_is(row->label, "beamtop") || slice_is(row->initial_call, "beamtop:keeper/0");
 }
 
-double own_share_of(const struct model *m)
+void work_since(const struct model *m, struct node_work *before, double *all_per_s,
+                double *own_per_s)
 {
     const struct system_sample *s = model_system(m);
-    return s ? rate_share(s->own_reductions_per_s, s->reductions_per_s) : (double)NAN;
+    *all_per_s = s ? s->reductions_per_s : (double)NAN;
+    *own_per_s = s ? s->own_reductions_per_s : (double)NAN;
+    if (!s)
+        return;
+    double interval_s = before->mono_ns ? rate_interval(before->mono_ns, s->mono_ns) : NAN;
+    if (!isnan(interval_s)) {
+        *all_per_s = rate_counter(before->reductions, s->reductions, interval_s);
+        *own_per_s = rate_counter(before->own_reductions, s->own_reductions, interval_s);
+    }
+    *before = (struct node_work){s->mono_ns, s->reductions, s->own_reductions};
 }
 
-void finish_row(const struct model *m, struct proc_row *row)
+void finish_row(const struct model *m, struct proc_row *row, double reductions_per_s)
 {
     const struct node_info *node = model_node(m);
-    const struct system_sample *system = model_system(m);
     row->word_bytes = node ? node->word_bytes : -1;
     row->own = is_ours(row);
-    if (system)
-        row->reductions_share = rate_share(row->reductions_per_s, system->reductions_per_s);
+    row->reductions_share = rate_share(row->reductions_per_s, reductions_per_s);
 }
 
 /* The swept value is known also when its item was not asked for. */
@@ -61,8 +69,8 @@ static void cut_rows(struct proc_scan *scan, const struct want_scan *asked)
 
 /* Rates of rows: from this scan where it has them, else since they were seen before. */
 static void take_rows(struct model *m, const struct proc_scan *scan, const char *attr,
-                      uint64_t now_ns, struct proc_row *rows, size_t n,
-                      const struct scan_value *values)
+                      const struct taking *t, double reductions_per_s, struct proc_row *rows,
+                      size_t n, const struct scan_value *values)
 {
     for (size_t i = 0; i < n; i++) {
         struct sweep_delta sweep = {
@@ -72,8 +80,8 @@ static void take_rows(struct model *m, const struct proc_scan *scan, const char 
             .known = values[i].has_delta && !isnan(scan->interval_s),
         };
         take_value(&rows[i], attr, &values[i]);
-        seen_row(m->seen, &rows[i], scan->mono_ns, now_ns, &sweep);
-        finish_row(m, &rows[i]);
+        seen_row(m->seen, &rows[i], scan->mono_ns, t->now_ns, &sweep);
+        finish_row(m, &rows[i], reductions_per_s);
     }
 }
 
@@ -83,14 +91,16 @@ void take_scan(struct model *m, void *next, const struct taking *t)
     const struct want_scan *asked = t->asked;
     const struct proc_column *sort = asked->sort_key ? proc_column_find(asked->sort_key) : NULL;
     const char *attr = !sort || !sort->sweep ? "reductions" : sort->sweep;
+    double all_per_s, own_per_s;
     m->to_sweep = 0;
-    scan->own_share = own_share_of(m);
+    work_since(m, &m->until_scan, &all_per_s, &own_per_s);
+    scan->own_share = rate_share(own_per_s, all_per_s);
     scan->sort_key = sort ? sort->key : "";
     scan->by_delta = asked->by_delta && !isnan(scan->interval_s);
     scan->ascending = asked->ascending;
     scan->filtered = asked->filtered || scan->matching < scan->total;
-    take_rows(m, scan, attr, t->now_ns, scan->rows, scan->n_rows, t->d->values.rows);
-    take_rows(m, scan, attr, t->now_ns, scan->watched, scan->n_watched, t->d->values.watched);
+    take_rows(m, scan, attr, t, all_per_s, scan->rows, scan->n_rows, t->d->values.rows);
+    take_rows(m, scan, attr, t, all_per_s, scan->watched, scan->n_watched, t->d->values.watched);
     scan->sorted_among = scan->recorded = -1;
     scan->recorded_items = 0;
     m->taken.rows = NULL;
@@ -156,6 +166,7 @@ void take_rows_again(struct model *m, void *next, const struct taking *t)
     struct proc_rows *rows = next;
     const struct proc_rows *last = model_rows(m);
     const struct proc_scan *scan = model_scan(m);
+    const struct system_sample *system = model_system(m);
     if (!is_of_scan(rows, scan)) {
         rows->n_rows = 0;
         return;
@@ -175,8 +186,15 @@ void take_rows_again(struct model *m, void *next, const struct taking *t)
                                   t->d->items, interval_s);
         if (!isnan(since_s))
             rows->rows[i].age_s += since_s;
-        finish_row(m, &rows->rows[i]);
+        finish_row(m, &rows->rows[i], system ? system->reductions_per_s : NAN);
     }
+}
+
+const struct proc_rows *model_newer_rows(const struct model *m)
+{
+    const struct proc_rows *rows = model_rows(m);
+    const struct proc_scan *scan = model_scan(m);
+    return rows && scan && rows->n_rows == scan->n_rows ? rows : NULL;
 }
 
 /* ---- recorded scans */

@@ -27,6 +27,12 @@ struct heaps_base {
 };
 void heaps_base_clear(struct heaps_base *base);
 
+/* All reductions of the node until a sweep of its processes. */
+struct node_work {
+    uint64_t mono_ns; /* 0: none was made */
+    int64_t reductions, own_reductions;
+};
+
 struct model {
     struct slot slots[QUESTIONS]; /* only those of QUESTION_ANSWERS are used */
     struct proc_scan taken;       /* a recording's, before it was ranked and cut; no rows: live */
@@ -41,6 +47,7 @@ struct model {
     const struct findings_shown *findings;
     long utc_offset_s;
 
+    struct node_work until_scan, until_apps;
     struct seen *seen;         /* rows of scans */
     struct seen *seen_process; /* the process of the details: asked at other moments */
     struct history history;
@@ -67,9 +74,12 @@ void take_scan(struct model *m, void *next, const struct taking *t);
 void take_heaps(struct model *m, void *next, const struct taking *t);
 void take_collect(struct model *m, void *next, const struct taking *t);
 void take_rows_again(struct model *m, void *next, const struct taking *t);
-/* What follows for one row from the model around it. */
-void finish_row(const struct model *m, struct proc_row *row);
-double
-own_share_of(const struct model *m); /* of all reductions, by the last `system`; NaN unknown */
+/* What follows for one row from the model around it. reductions_per_s: the node's, over the time of
+   the row's rates. */
+void finish_row(const struct model *m, struct proc_row *row, double reductions_per_s);
+/* The node's reductions a second, of all and of ours, since the sweep before this one; NaN unknown.
+ * Rows of sweeps that are far apart are shares of that, not of the last second. */
+void work_since(const struct model *m, struct node_work *before, double *all_per_s,
+                double *own_per_s);
 
 #endif

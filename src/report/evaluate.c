@@ -13,7 +13,6 @@
 #include "requests.h"
 #include "rules_internal.h"
 
-#define FINDINGS_MOST 200
 #define EVIDENCE_MOST 24
 #define LEAST_TICKS 3
 

@@ -56,9 +56,11 @@ struct finding {
 /* Of its rule and subject, never 0: the same from one judgement to the next. */
 uint64_t finding_identity(const struct finding *f);
 
+#define FINDINGS_MOST 200
+
 struct findings {
     struct arena arena;    /* owns all texts */
-    struct finding *items; /* most severe first, then by impact */
+    struct finding *items; /* most severe first, then by impact; FINDINGS_MOST at most */
     size_t len;
     const char *const *not_evaluated; /* rules that could not be judged, with why: "ets_hot_read: no
                                          calls recorded" */

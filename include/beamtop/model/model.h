@@ -95,6 +95,8 @@ const void *model_answer(const struct model *m, enum question question);
     }
 QUESTION_ANSWERS(MODEL_GETTER)
 #undef MODEL_GETTER
+/* The rows of the last scan, in its order, where they were read after it; else NULL. */
+const struct proc_rows *model_newer_rows(const struct model *m);
 
 const struct ring *model_history(const struct model *m, enum history_line line);
 enum link_state model_link(const struct model *m, const char **text);

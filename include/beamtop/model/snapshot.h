@@ -149,8 +149,7 @@ struct proc_scan {
     double interval_s; /* NaN at the first sweep: the order is by absolute value then */
     double sweep_us;
     int64_t total, matching, own;
-    double
-        own_share; /* of all the node's reductions, by the last answer of `system`; NaN unknown */
+    double own_share; /* of all the node's reductions, since the scan before; NaN unknown */
     struct proc_row *rows;
     size_t n_rows;
     struct proc_row *watched; /* of those that were watched and are not among the rows */

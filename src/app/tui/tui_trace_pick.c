@@ -82,10 +82,11 @@ static void put_pattern(struct buf *out, const char *pattern)
 static const struct proc_row *row_of(const struct tui_trace *tr, const struct etf_pid *pid)
 {
     const struct proc_scan *scan = model_scan(tr->tui->model);
+    const struct proc_rows *newer = model_newer_rows(tr->tui->model);
     const struct process_detail *detail = model_process(tr->tui->model);
     for (size_t i = 0; scan && i < scan->n_rows; i++)
         if (pid_same(&scan->rows[i].pid, pid))
-            return &scan->rows[i];
+            return newer ? &newer->rows[i] : &scan->rows[i];
     return detail && pid_same(&detail->row.pid, pid) ? &detail->row : NULL;
 }
 

@@ -16,6 +16,8 @@
 #define SPARK_MOST 34
 #define SPARK_WINDOW 120 /* seconds */
 #define SPAN_COLUMNS 5   /* " 120s" behind the first of them */
+#define READ_EVERY_S 2.0 /* rows shown, and as often as the interval asks for */
+#define READ_LATELY 1.5  /* of that time: the answer takes a moment */
 
 /* A number with its name; `spark` is drawn behind it where it is the first of its line. */
 struct cell {
@@ -96,17 +98,22 @@ static void integer_cell(struct line *l, const char *label, int64_t n)
         text_count(c->value, sizeof c->value, (double)n);
 }
 
-/* The longest message queue of the processes that are shown or watched, and whose it is. */
-static const struct proc_row *longest_queue(const struct model *m)
+/* The longest message queue of the processes that are shown or watched, whose it is, and when it
+ * was read. */
+static const struct proc_row *longest_queue(const struct model *m, uint64_t *mono_ns)
 {
     const struct proc_scan *scan = model_scan(m);
+    const struct proc_rows *newer = model_newer_rows(m);
+    const struct proc_row *shown = newer ? newer->rows : scan ? scan->rows : NULL;
     const struct proc_row *longest = NULL;
     for (size_t i = 0; scan && i < scan->n_rows + scan->n_watched; i++) {
-        const struct proc_row *row =
-            i < scan->n_rows ? &scan->rows[i] : &scan->watched[i - scan->n_rows];
-        if (row->message_queue_len >= 0 &&
-            (!longest || row->message_queue_len > longest->message_queue_len))
-            longest = row;
+        bool is_shown = i < scan->n_rows;
+        const struct proc_row *row = is_shown ? &shown[i] : &scan->watched[i - scan->n_rows];
+        if (row->message_queue_len < 0 ||
+            (longest && row->message_queue_len <= longest->message_queue_len))
+            continue;
+        longest = row;
+        *mono_ns = is_shown && newer ? newer->mono_ns : scan->mono_ns;
     }
     return longest;
 }
@@ -126,12 +133,12 @@ static bool may_be_longer(const struct proc_scan *scan)
 static void queue_cell(struct line *l, const struct model *m, bool wide)
 {
     struct cell *c = cell(l, "longest msgq", STYLE_VALUE);
-    const struct proc_row *row = longest_queue(m);
+    uint64_t read_ns = 0;
+    const struct proc_row *row = longest_queue(m, &read_ns);
     const bool least = may_be_longer(model_scan(m));
     const struct system_sample *now = model_system(m);
-    const struct proc_scan *scan = model_scan(m);
     char n[32], pid[48], age[40] = "";
-    double age_s = row && now ? (double)(int64_t)(now->mono_ns - scan->mono_ns) / 1e9 : 0;
+    double age_s = row && now ? (double)(int64_t)(now->mono_ns - read_ns) / 1e9 : 0;
     c->wide = wide;
     const bool known = row && (row->message_queue_len > 0 || !least);
     text_count(n, sizeof n, known ? (double)row->message_queue_len : NAN);
@@ -140,7 +147,7 @@ static void queue_cell(struct line *l, const struct model *m, bool wide)
         return;
     if (row->message_queue_per_s > 0)
         c->style = STYLE_RISING;
-    if (age_s > 3 * model_interval(m).real_s + 1) {
+    if (age_s > READ_LATELY * fmax(READ_EVERY_S, model_interval(m).asked_s)) {
         c->style = STYLE_STALE;
         snprintf(age, sizeof age, " %.0f s ago", age_s);
     }

@@ -304,11 +304,10 @@ static void top_page(void *state, const struct model *m, int rows, int columns,
     }
     find_followed(t, m, scan);
     const struct proc_column *ranked = ranked_by(t);
-    const struct proc_rows *again = model_rows(m);
-    bool renewed = again && again->n_rows == scan->n_rows;
+    const struct proc_rows *newer = model_newer_rows(m);
     for (size_t i = 0; i < scan->n_rows; i++)
         if (t->own || !scan->rows[i].own)
-            add_row(t, &scan->rows[i], renewed ? &again->rows[i] : &scan->rows[i], ranked, page);
+            add_row(t, &scan->rows[i], newer ? &newer->rows[i] : &scan->rows[i], ranked, page);
     if (page->sort_column >= 0 && ranked && ranked->sweep)
         page_sort(page);
     summarise(t, scan, page->n_rows, page);

@@ -276,6 +276,25 @@ static void test_rows_again(void **state)
     model_free(m);
 }
 
+/* Shares are of the time that the rates span, however little the node did in the last second. */
+static void test_shares_span_the_scans(void **state)
+{
+    (void)state;
+    struct model *m = model_new();
+    must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("106", "1000", "1000", "10", "100"));
+    must(m, ANSWER_SCAN,
+         "{scan, -576460100000000000, 1000000000, 500000, 9, 9, 2, "
+         "[" RANKED("41", "9000", "500", "3") "], []}");
+    must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("104", "3000", "9000", "10", "100"));
+    must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("102", "5000", "9000", "10", "100"));
+    must(m, ANSWER_SCAN,
+         "{scan, -576460096000000000, 4000000000, 500000, 9, 9, 2, "
+         "[" RANKED("41", "13000", "4000", "3") "], []}");
+    near(model_scan(m)->rows[0].reductions_per_s, 1000);
+    near(model_scan(m)->rows[0].reductions_share, 0.5);
+    model_free(m);
+}
+
 static void test_applications(void **state)
 {
     (void)state;
@@ -444,6 +463,7 @@ int main(void)
         cmocka_unit_test(test_rates),
         cmocka_unit_test(test_system_rates),
         cmocka_unit_test(test_own_reductions),
+        cmocka_unit_test(test_shares_span_the_scans),
         cmocka_unit_test(test_rows_again),
         cmocka_unit_test(test_only_online_schedulers_count),
         cmocka_unit_test(test_what_goes_back_is_unknown),
