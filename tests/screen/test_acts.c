@@ -451,6 +451,41 @@ static void test_findings_open_and_close(void **state)
     end(&f);
 }
 
+static enum style findings_style(struct fixture *f)
+{
+    draw(f);
+    return canvas_at(&f->c, 23, 2)->style;
+}
+
+/* Which findings were looked at counts, not how many. */
+static void test_the_number_of_findings_stands_out_for_new_ones(void **state)
+{
+    struct findings_shown shown;
+    struct finding items[2];
+    struct fixture f = start("top");
+    (void)state;
+    world_findings(&shown, FOUND_SOME);
+    memcpy(items, &shown.found.items[1], sizeof items);
+    struct finding other = shown.found.items[3];
+    shown.found.items = items;
+    shown.found.len = ARRAY_LEN(items);
+    model_set_findings(f.m, &shown);
+    assert_int_equal(findings_style(&f), STYLE_WARN);
+    act(&f, ACTION_VIEW, "findings");
+    act(&f, ACTION_VIEW, "top");
+    assert_int_equal(findings_style(&f), STYLE_VALUE);
+    shown.found.len = 1; /* one goes */
+    assert_int_equal(findings_style(&f), STYLE_VALUE);
+    items[1] = other; /* and another comes */
+    shown.found.len = 2;
+    assert_int_equal(findings_style(&f), STYLE_WARN);
+    act(&f, ACTION_VIEW, "findings");
+    act(&f, ACTION_VIEW, "top");
+    items[0].severity = FINDING_ACT;
+    assert_int_equal(findings_style(&f), STYLE_ALARM);
+    end(&f);
+}
+
 /* On the finding of that rule. */
 static struct fixture start_on_finding(const char *rule, struct findings_shown *shown)
 {
@@ -965,6 +1000,7 @@ int main(void)
         cmocka_unit_test(test_a_counted_function_asks_for_its_trace),
         cmocka_unit_test(test_a_window_is_copied),
         cmocka_unit_test(test_findings_open_and_close),
+        cmocka_unit_test(test_the_number_of_findings_stands_out_for_new_ones),
         cmocka_unit_test(test_enter_opens_what_a_finding_names),
         cmocka_unit_test(test_the_mailbox_of_a_finding),
         cmocka_unit_test(test_owners),

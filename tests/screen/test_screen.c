@@ -66,7 +66,8 @@ struct scene {
 #define ALL_SIZES(name, ...)                                                                       \
     {name "-60x16", __VA_ARGS__, .rows = 16, .columns = 60},                                       \
         {name "-80x24", __VA_ARGS__, .rows = 24, .columns = 80},                                   \
-        {name "-160x50", __VA_ARGS__, .rows = 50, .columns = 160},                                 \
+        {name "-120x40", __VA_ARGS__, .rows = 40, .columns = 120},                                 \
+        {name "-200x50", __VA_ARGS__, .rows = 50, .columns = 200},                                 \
     {                                                                                              \
         name "-80x24-ascii", __VA_ARGS__, .rows = 24, .columns = 80, .ascii = true                 \
     }

@@ -7,7 +7,6 @@
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/text.h"
-#include "beamtop/model/finding.h"
 #include "beamtop/ui/header.h"
 #include "ui/widgets/page.h"
 
@@ -276,6 +275,30 @@ static int put_hint(const struct screen *s, struct canvas *c, struct rect r, int
     return used + canvas_puts(c, r, 0, at + used, STYLE_DIM, does) + 3;
 }
 
+/* 0: asks for nothing. One that has become more severe is another. */
+static uint64_t asking_key(const struct finding *f)
+{
+    return f->severity == FINDING_NOTE ? 0 : finding_identity(f) + f->severity;
+}
+
+static bool is_seen(const struct screen *s, uint64_t key)
+{
+    for (size_t i = 0; i < s->n_findings_seen; i++)
+        if (s->findings_seen[i] == key)
+            return true;
+    return false;
+}
+
+static bool all_seen(const struct screen *s, const struct findings *found)
+{
+    for (size_t i = 0; i < found->len; i++) {
+        uint64_t key = asking_key(&found->items[i]);
+        if (key != 0 && !is_seen(s, key))
+            return false;
+    }
+    return true;
+}
+
 /* How many findings ask for something: in the colour of the worst until they have been looked at,
    bold after. Returns the columns. */
 static int put_findings(const struct screen *s, const struct model *m, struct canvas *c,
@@ -288,7 +311,7 @@ static int put_findings(const struct screen *s, const struct model *m, struct ca
     if (n == 0 || pane_top(panes_focused(s->panes))->ops == there)
         return 1;
     bool act = shown->found.items[0].severity == FINDING_ACT;
-    enum style style = n <= s->findings_seen ? STYLE_VALUE : act ? STYLE_ALARM : STYLE_WARN;
+    enum style style = all_seen(s, &shown->found) ? STYLE_VALUE : act ? STYLE_ALARM : STYLE_WARN;
     if (s->keymap)
         keymap_keys_of(s->keymap, screen_context(s), ACTION_VIEW, there->name, keys, sizeof keys);
     snprintf(text, sizeof text, " %s%s%zu finding%s ", keys, keys[0] ? " " : "", n,
@@ -334,16 +357,22 @@ static const char *hint_now(const struct screen *s, const struct model *m,
     return hint->action == ACTION_STOP ? what_stops(s, m, hint->does) : hint->does;
 }
 
-/* As many as there is room for, from column `at` on; returns where the next one stands, -1:
-   nowhere. A recording has no node to act on, and what has ended is not to be stopped. */
+/* At column `at`, where there is room; returns where the next one stands, -1: nowhere. */
+static int next_hint(const struct screen *s, struct canvas *c, struct rect r, int at,
+                     enum action action, const char *does)
+{
+    int used = at >= 0 && does ? put_hint(s, c, r, at, action, NULL, does) : 0;
+    return at < 0 || used < 0 ? -1 : at + used;
+}
+
+/* As many as there is room for; what stops something stands before them. A recording has no node to
+   act on, and what has ended is not to be stopped. */
 static int put_hints(const struct screen *s, const struct model *m, struct canvas *c, struct rect r,
                      int at, const struct view_hint *hints)
 {
-    for (; at >= 0 && hints->does; hints++) {
-        const char *does = hint_now(s, m, hints);
-        int used = does ? put_hint(s, c, r, at, hints->action, NULL, does) : 0;
-        at = used < 0 ? -1 : at + used;
-    }
+    for (; hints->does; hints++)
+        if (hints->action != ACTION_STOP)
+            at = next_hint(s, c, r, at, hints->action, hint_now(s, m, hints));
     return at;
 }
 
@@ -369,21 +398,29 @@ static void draw_bottom(const struct screen *s, const struct model *m, struct ca
                                      {ACTION_LEAVE, pane->depth > 1 ? "leave" : "quit"},
                                      {ACTION_SAMPLE, "sample"},
                                      {ACTION_SPANS, "requests"},
-                                     {ACTION_STOP, ops->stop ? NULL : "stop"},
                                      {.does = NULL}};
+    static const struct view_hint stop = {ACTION_STOP, "stop"};
     int at = put_findings(s, m, c, r);
-    int used = put_hint(s, c, r, at, ACTION_HELP, NULL, "keys");
-    at = used < 0 ? -1 : at + used;
+    at = next_hint(s, c, r, at, stop.action, hint_now(s, m, &stop));
+    at = next_hint(s, c, r, at, ACTION_HELP, "keys");
     at = put_hints(s, m, c, r, at, ops->hints ? ops->hints : usual);
     put_hints(s, m, c, r, at, last);
 }
 
-/* Findings that have come since they were looked at stand out. */
+/* Findings that have come since they were looked at stand out, and so does one that comes again. */
 static void note_findings(struct screen *s, const struct model *m)
 {
-    size_t n = findings_asking(model_findings(m));
-    if (n < s->findings_seen || view_opens(pane_top(panes_focused(s->panes))->ops, TARGET_FINDING))
-        s->findings_seen = n;
+    const struct findings_shown *shown = model_findings(m);
+    bool open = view_opens(pane_top(panes_focused(s->panes))->ops, TARGET_FINDING);
+    uint64_t seen[FINDINGS_MOST];
+    size_t n = 0;
+    for (size_t i = 0; shown && i < shown->found.len && n < FINDINGS_MOST; i++) {
+        uint64_t key = asking_key(&shown->found.items[i]);
+        if (key != 0 && (open || is_seen(s, key)))
+            seen[n++] = key;
+    }
+    memcpy(s->findings_seen, seen, n * sizeof seen[0]);
+    s->n_findings_seen = n;
 }
 
 void screen_draw(struct screen *s, const struct model *m, struct canvas *c,

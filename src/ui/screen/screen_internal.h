@@ -4,6 +4,7 @@
 #define BEAMTOP_UI_SCREEN_SCREEN_INTERNAL_H
 
 #include "pane.h"
+#include "beamtop/model/finding.h"
 #include "beamtop/ui/screen.h"
 
 enum picker_kind { PICKER_NONE, PICKER_SORT, PICKER_COLUMNS, PICKER_NODES, PICKER_TEXTS };
@@ -53,7 +54,8 @@ struct screen {
     const struct prompt *prompt;
     const struct keymap *keymap;
 
-    size_t findings_seen;          /* how many there were when the view of findings was open */
+    uint64_t findings_seen[FINDINGS_MOST]; /* those shown when their view was open, and still are */
+    size_t n_findings_seen;
     struct view_link last_process; /* of any pane */
 
     struct screen_request requests[SCREEN_REQUESTS];

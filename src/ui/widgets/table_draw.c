@@ -137,6 +137,22 @@ static void scroll_columns(const struct table *t, struct fitted *f, int columns)
     f->scrolled = f->pinned < f->n ? f->at[f->pinned + left] - f->pinned_columns : 0;
 }
 
+/* Of a column that does not fit whole, a text is cut where its title fits; numbers are left out. */
+static void drop_cut(const struct view_page *page, struct fitted *f, int columns)
+{
+    int end = columns - EDGE - f->pinned_columns;
+    for (int i = f->pinned; i < f->n; i++) {
+        int room = end - at_of(f, i);
+        if (room >= f->width[i] || room >= end) /* the first one is cut at least */
+            continue;
+        bool cut =
+            !page->columns[i].right && room > 0 && room >= text_columns(page->columns[i].title);
+        if (cut)
+            f->width[i] = room;
+        f->n = cut ? i + 1 : i;
+    }
+}
+
 /* What was asked for beyond the last column is forgotten. */
 static void clamp_columns(struct table *t, const struct fitted *f)
 {
@@ -279,6 +295,7 @@ void table_draw(struct table *t, const struct view_page *page, struct canvas *c,
     fit(t, page, r.columns, &f);
     scroll_columns(t, &f, r.columns);
     clamp_columns(t, &f);
+    drop_cut(page, &f, r.columns);
     clamp_rows(t, page->n_rows, r.rows - 1);
     canvas_restyle(c, r, 0, 0, r.columns, STYLE_HEADING);
     draw_titles(page, &f, c, r);
@@ -309,6 +326,7 @@ int table_hit_title(const struct table *t, const struct view_page *page, struct 
         return -1;
     fit(t, page, r.columns, &f);
     scroll_columns(t, &f, r.columns);
+    drop_cut(page, &f, r.columns);
     for (int i = f.n - 1; i >= 0; i--) {
         struct rect part = part_of(&f, r, i);
         int from = part.column + at_of(&f, i) - (page->columns[i].right ? GAP : 0);
