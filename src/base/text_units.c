@@ -172,18 +172,28 @@ struct unit {
     double factor;
 };
 
-static int parse_with_unit(const char *s, const struct unit *units, size_t n, double *value)
+/* tail: may stand behind the unit; "" nothing may. */
+static int parse_with_unit(const char *s, const struct unit *units, size_t n, const char *tail,
+                           double *value)
 {
     double v;
     const char *rest = parse_decimal(s, &v);
     if (!rest)
         return -1;
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(rest, units[i].name) == 0) {
-            *value = v * units[i].factor;
-            return 0;
-        }
+    for (size_t i = 0; i < n; i++) {
+        size_t len = strlen(units[i].name);
+        if (strncmp(rest, units[i].name, len) != 0 || (rest[len] && strcmp(rest + len, tail) != 0))
+            continue;
+        *value = v * units[i].factor;
+        return 0;
+    }
     return -1;
+}
+
+int text_parse_count(const char *s, const char *tail, double *n)
+{
+    static const struct unit units[] = {{"", 1}, {"k", 1e3}, {"M", 1e6}};
+    return parse_with_unit(s, units, ARRAY_LEN(units), tail, n);
 }
 
 int text_parse_duration(const char *s, double *seconds)
@@ -192,7 +202,7 @@ int text_parse_duration(const char *s, double *seconds)
         {"", 1},   {"s", 1},    {"ms", 1e-3}, {"us", 1e-6}, {MICRO, 1e-6},
         {"m", 60}, {"min", 60}, {"h", 3600},  {"d", 86400},
     };
-    return parse_with_unit(s, units, ARRAY_LEN(units), seconds);
+    return parse_with_unit(s, units, ARRAY_LEN(units), "", seconds);
 }
 
 int text_parse_bytes(const char *s, double *bytes)
@@ -216,5 +226,5 @@ int text_parse_bytes(const char *s, double *bytes)
         {"TiB", k * k * k * k},
         {"TB", 1e12},
     };
-    return parse_with_unit(s, units, ARRAY_LEN(units), bytes);
+    return parse_with_unit(s, units, ARRAY_LEN(units), "", bytes);
 }

@@ -69,6 +69,8 @@ char *text_percent_set(char *out, size_t size, double fraction);
 char *text_duration(char *out, size_t size, double seconds);
 char *text_ascii_duration(char *out, size_t size, double seconds); /* the same with "us" */
 
+/* Parses "100", "5k", "1M", each with tail behind it or not ("/s"). Returns 0 and *n, or -1. */
+int text_parse_count(const char *s, const char *tail, double *n);
 /* Parses "5s", "250ms", "2m", "1h", "0.5" (seconds). Returns 0 and *seconds, or -1. */
 int text_parse_duration(const char *s, double *seconds);
 /* Parses "512KiB", "1MB", "100". Returns 0 and *bytes, or -1. */

@@ -4,10 +4,9 @@
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "beamtop/base/attr.h"
+#include "beamtop/base/text.h"
 
 #define KIB 1024u
 #define MIB (1024u * 1024u)
@@ -98,31 +97,30 @@ int caps_set(struct caps *c, enum cap cap, uint64_t value, struct error *err)
     return 0;
 }
 
-static const struct {
-    enum cap_unit unit;
-    const char *suffix;
-    double factor;
-} suffixes[] = {
-    {UNIT_COUNT, "", 1},     {UNIT_COUNT, "k", 1000},  {UNIT_PER_S, "", 1},
-    {UNIT_PER_S, "/s", 1},   {UNIT_PER_S, "k", 1000},  {UNIT_PER_S, "k/s", 1000},
-    {UNIT_MS, "", 1000},     {UNIT_MS, "ms", 1},       {UNIT_MS, "s", 1000},
-    {UNIT_MS, "m", 60000},   {UNIT_MS, "min", 60000},  {UNIT_BYTES, "", 1},
-    {UNIT_BYTES, "B", 1},    {UNIT_BYTES, "k", KIB},   {UNIT_BYTES, "K", KIB},
-    {UNIT_BYTES, "KB", KIB}, {UNIT_BYTES, "KiB", KIB}, {UNIT_BYTES, "m", MIB},
-    {UNIT_BYTES, "M", MIB},  {UNIT_BYTES, "MB", MIB},  {UNIT_BYTES, "MiB", MIB},
-};
+/* In the unit of the table. */
+static int parse_value(enum cap_unit unit, const char *text, double *value)
+{
+    switch (unit) {
+    case UNIT_COUNT:
+    case UNIT_PER_S:
+        return text_parse_count(text, unit == UNIT_PER_S ? "/s" : "", value);
+    case UNIT_MS:
+        if (text_parse_duration(text, value) != 0)
+            return -1;
+        *value *= 1000;
+        return 0;
+    case UNIT_BYTES:
+        return text_parse_bytes(text, value);
+    }
+    return -1;
+}
 
 int caps_parse(struct caps *c, enum cap cap, const char *text, struct error *err)
 {
     const struct cap_row *row = &cap_table[cap];
-    char *rest = NULL;
-    double number = strtod(text, &rest);
-    if (rest != text && isfinite(number) && number >= 0 && number < 1e15) {
-        rest += strspn(rest, " ");
-        for (size_t i = 0; i < ARRAY_LEN(suffixes); i++)
-            if (suffixes[i].unit == row->unit && strcmp(suffixes[i].suffix, rest) == 0)
-                return caps_set(c, cap, (uint64_t)llround(number * suffixes[i].factor), err);
-    }
+    double value;
+    if (parse_value(row->unit, text, &value) == 0)
+        return caps_set(c, cap, (uint64_t)llround(fmin(value, 1e15)), err);
     static const char *const examples[] = {
         [UNIT_COUNT] = "100",
         [UNIT_MS] = "15s or 250ms",

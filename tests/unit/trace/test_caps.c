@@ -60,6 +60,10 @@ static void test_words(void **state)
         {CAP_TERM_BYTES, "1MiB", 0},
         {CAP_BYTES, "64MiB", 67108864},
         {CAP_BYTES, "65M", 0},
+        {CAP_BYTES, "2MB", 2000000}, /* as --max-size and `set max-size` take it */
+        {CAP_BYTES, "0x100000", 0},
+        {CAP_RATE_PER_S, "5/", 0},
+        {CAP_EVENTS, "5/s", 0},
         {CAP_HEAP_BYTES, "33MiB", 0},
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
