@@ -14,8 +14,8 @@ static const struct {
     const char *word, *text;
 } refusals[] = {
     {"session", "another beamtop counts the calls of this node: stop that count first"},
-    {"no_functions", "none of the functions is there any more"},
-    {"no_processes", "none of the chosen processes is alive any more"},
+    {"no_functions", REFUSED_NO_FUNCTIONS},
+    {"no_processes", REFUSED_NO_PROCESSES},
     {"no_memory", "words are counted from OTP 26 on"},
 };
 
@@ -33,10 +33,7 @@ static bool read_in_use(struct cursor *c, char *out, size_t size)
         snprintf(texts + len, sizeof texts - len, "%s%.*s", i > 0 ? "; " : "",
                  (int)(text.len < 100 ? text.len : 100), text.s);
     }
-    snprintf(out, size,
-             "another tool is tracing this node (%s). Before OTP 27 only one tool can "
-             "trace: stop it first",
-             texts);
+    snprintf(out, size, REFUSED_IN_USE, texts);
     return cursor_list_end(c, &list);
 }
 

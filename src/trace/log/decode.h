@@ -104,8 +104,15 @@ struct preflight {
 int decode_preflight(struct preflight *out, size_t n_patterns, const uint8_t *term, size_t len,
                      struct error *err);
 void preflight_clear(struct preflight *p);
-/* Whether what others have there keeps a trace from being armed: ERR_REFUSED says why. */
-bool preflight_refuses(const struct preflight *p, int otp, struct error *err);
+/* Whether what others have there keeps a trace from being armed: ERR_REFUSED says why. shared: the
+   node has one space for all tracing (session_port_is_shared()). */
+bool preflight_refuses(const struct preflight *p, bool shared, struct error *err);
+
+/* Refusals of traces and of counted calls; of others: %s, what they have. */
+#define REFUSED_IN_USE                                                                             \
+    "another tool is tracing this node (%s). Before OTP 27 only one tool can trace: stop it first"
+#define REFUSED_NO_PROCESSES "none of the chosen processes is alive any more"
+#define REFUSED_NO_FUNCTIONS "none of the functions is there any more"
 
 /* What is armed in the single space and in sessions of ours, and in sequential tracing. */
 struct armed {

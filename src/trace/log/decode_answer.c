@@ -11,7 +11,6 @@
 #include "beamtop/base/buf.h"
 #include "beamtop/etf/print.h"
 #include "beamtop/model/detail.h"
-#include "beamtop/trace/status.h"
 
 static void keep_text(struct slice from, char *out, size_t size)
 {
@@ -370,21 +369,19 @@ static void put_binary_reason(struct cursor *c, const char *before, const char *
 }
 
 /* Also said of a dry run, before anybody is asked to arm anything. */
-#define IN_USE                                                                                     \
-    "another tool is tracing this node (%s). Before OTP 27 only one tool can trace: stop it first"
 #define WORD_IN_USE                                                                                \
     "the trace control word is %llu, so another tool uses it. If none does: "                      \
     "erlang:system_flag(trace_control_word, 0)"
 #define BEAMTOP_THERE "another beamtop traces this node: stop that trace first"
 
-bool preflight_refuses(const struct preflight *p, int otp, struct error *err)
+bool preflight_refuses(const struct preflight *p, bool shared, struct error *err)
 {
     if (p->beamtop)
         error_set(err, ERR_REFUSED, BEAMTOP_THERE);
     else if (p->control_word > 0)
         error_set(err, ERR_REFUSED, WORD_IN_USE, (unsigned long long)p->control_word);
-    else if (otp < OTP_SESSIONS && p->others[0] != '\0')
-        error_set(err, ERR_REFUSED, IN_USE, p->others);
+    else if (shared && p->others[0] != '\0')
+        error_set(err, ERR_REFUSED, REFUSED_IN_USE, p->others);
     return err->code != ERR_NONE;
 }
 
@@ -392,8 +389,8 @@ static const struct {
     const char *word, *text;
 } refusals[] = {
     {"busy", "this connection has a trace already"},
-    {"no_processes", "none of the chosen processes is alive any more"},
-    {"no_functions", "none of the functions is there any more"},
+    {"no_processes", REFUSED_NO_PROCESSES},
+    {"no_functions", REFUSED_NO_FUNCTIONS},
     {"too_many", "too many functions match for roots of spans: narrow the pattern"},
     {"no_keys", NO_DICTIONARY_KEYS},
     {"killed", "a helper process on the node ended before the trace was set: try again"},
@@ -411,7 +408,7 @@ static void explain_tuple(struct cursor *c, char *out, size_t size)
     if (strcmp(name, "in_use") == 0) {
         char texts[280] = "";
         if (read_words(c, "", texts, sizeof texts))
-            snprintf(out, size, IN_USE, texts);
+            snprintf(out, size, REFUSED_IN_USE, texts);
     } else if (strcmp(name, "control_word") == 0) {
         uint64_t v;
         if (cursor_uint64(c, &v))

@@ -148,7 +148,8 @@ static void decide(struct trace_session *t, const struct names *names)
     /* Of one process the functions may follow from it. */
     (void)((t->one && check_procs(t, names, &err)) || check_functions(t, names, &err) ||
            check_atoms(t, &err) || check_procs(t, names, &err) ||
-           (t->s.dry_run && preflight_refuses(&t->prep.preflight, t->s.port.otp, &err)));
+           (t->s.dry_run &&
+            preflight_refuses(&t->prep.preflight, session_port_is_shared(&t->s.port), &err)));
     preparation_checked(&t->s, &err);
 }
 

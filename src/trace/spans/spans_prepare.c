@@ -94,8 +94,10 @@ static int check_rest(struct spans_session *t, struct error *err)
     if (t->root_process && (p->procs != PREFLIGHT_PIDS || p->n_procs != 1))
         return error_set(err, ERR_USAGE, "%llu processes fit, and one is the root of a capture",
                          (unsigned long long)p->n_procs);
-    return (t->s.dry_run || t->s.hold) && preflight_refuses(p, t->s.port.otp, err) ? ERR_REFUSED
-                                                                                   : 0;
+    return (t->s.dry_run || t->s.hold) &&
+                   preflight_refuses(p, session_port_is_shared(&t->s.port), err)
+               ? ERR_REFUSED
+               : 0;
 }
 
 static void take_found(struct session *s)
