@@ -11,6 +11,7 @@
 #   OBSERVER_CLI, RECON   their source directories (peers: observer_cli has a row where both are given)
 #   BENCH_CLIENTS  clients at once (8, as many names as there are)
 #   BENCH_PEERS    processes of the targets of peers (0 10000 100000 1000000)
+#   BENCH_LOADS    and of cheap (0 10000 and BENCH_PROCESSES)
 set -u
 src=${BEAMTOP_SRCDIR:-$(cd "$(dirname "$0")/../.." && pwd)}
 build=${BEAMTOP_BUILDDIR:-$src}
@@ -60,7 +61,7 @@ each_root() {
         spans) erlang 900 spans "following:main([\"$program\", \"$root\"])" ;;
         trace) erlang 240 trace "tracing:main([\"$program\", \"$root\"])" ;;
         opening) erlang 120 opening "cheap:main([\"$program\", \"$root\", {opening, $some}])" ;;
-        *) erlang 240 cheap "cheap:main([\"$program\", \"$root\", $1])" ;;
+        *) erlang 600 cheap "cheap:main([\"$program\", \"$root\", $1])" ;;
         esac
     done
 }
@@ -227,6 +228,9 @@ peers_figures() {
         "beamtop, no cost limit" "$(in_terminal "$program" "$node" --cookie beamtop_test --no-config --budget 100)" \
         "beamtop, when it knows that the node is idle" \
         "$(PEERS_SETTLE_S=30 in_terminal "$program" "$node" --cookie beamtop_test --no-config)"
+    printf '  %-40s %10s\n' "the floor: processes() and a bare sweep" "$(peer_row erl -noinput -hidden \
+        -name "floor$$@127.0.0.1" -setcookie beamtop_test -pa "$work" -eval "
+            (fun F() -> scan:bare('$node', 1), timer:sleep(1000), F() end)()")"
     [ ! -f "$work/peers/observer_cli.beam" ] || printf '  %-40s %10s\n' "observer_cli" \
         "$(erl_peer in_terminal "observer_cli:start(list_to_atom(\"$node\"), [{interval, 1000}])")"
     printf '  %-40s %10s\n' "etop" "$(erl_peer peer_row \
@@ -252,8 +256,8 @@ clients_figures() {
     # shellcheck disable=SC2086
     wait $clients
     echo "$number clients at once, $(wc -l <"$work/clients") of them with an answer"
-    word "first line, ms, median" "$(sort -n "$work/clients" | sed -n "$(((number + 1) / 2))p")" 16000
-    word "first line, ms, the last" "$(sort -n "$work/clients" | sed -n "${number}p")" 16000
+    word "first line, ms, median" "$(sort -n "$work/clients" | sed -n "$(((number + 1) / 2))p")" 2000
+    word "first line, ms, the last" "$(sort -n "$work/clients" | sed -n "${number}p")" 2000
     close_target
 }
 
@@ -299,7 +303,10 @@ recording_figures() {
 for what; do
     echo "== $what"
     case $what in
-    cheap) each_root "{load, $some}" ;;
+    cheap)
+        loads=
+        for n in ${BENCH_LOADS:-0 10000 $some}; do loads="$loads${loads:+, }{load, $n}"; done
+        quiet_and_busy "$loads" ;;
     cost) quiet_and_busy "{cost, 0}, {cost, $some}" ;;
     opening) quiet_and_busy opening ;;
     budget) erlang 480 budget "cheap:main([\"$program\", \"\", {budget, $many}])" ;;

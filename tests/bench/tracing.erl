@@ -9,7 +9,7 @@ main([Program, Root]) ->
     {Node, _} = Target = queries:start_target(Root, ["+sbwt", "none"]),
     io:format("a trace, OTP ~s~n", [rpc:call(Node, erlang, system_info, [otp_release])]),
     [Test(Node, Program)
-     || Test <- [fun per_call/2, fun steps/2, fun first/2, fun names/2, fun share/2, fun kept/2]],
+     || Test <- [fun per_call/2, fun growth/2, fun steps/2, fun first/2, fun names/2, fun share/2, fun kept/2]],
     queries:stop_target(Target).
 
 figure(What, Value, Goal, Good) ->
@@ -246,22 +246,48 @@ ended(Port) -> case line(Port) of {line, _, _} -> ended(Port); {ended, At, Code}
 
 %% ---- The steps, as the target does them
 
+%% The node's memory from a connection that stands on.
+growth(Node, _) ->
+    K = queries:connect(Node),
+    timer:sleep(300),
+    Sampler = cheap:sampler(Node),
+    Before = rpc:call(Node, erlang, memory, [total]),
+    [queries:load(K, Q) || Q <- [preflight, trace]],
+    {_, _, _, Held} =
+        traced_once(K, 1, 300, fun() -> rpc:call(Node, erlang, memory, [total]) end),
+    Peak = cheap:stop_sampler(Sampler) - Before,
+    K ! stop,
+    figure("growth of memory at the start of a trace, MiB, highest",
+           text("~.1f", [Peak / 1048576]), "<= 6", Peak =< 6 * 1048576),
+    figure("  while it runs", text("~.1f", [(Held - Before) / 1048576]), "", told).
+
+ask(K, Name, Arg) ->
+    T = now_us(),
+    {ok, _, V} = queries:ask(K, Name, Arg, 10000),
+    {(now_us() - T) / 1000, V}.
+
+preflight(K) ->
+    ask(K, preflight,
+        #{patterns => [{0, call, {name, <<"lists">>}, {name, <<"last">>}, 1}],
+          procs => {1, false, [all]}, most_functions => 1000, most_processes => 1000}).
+
+%% {Ms of the preflight, of arming, until all is off, what Look said while it ran}
+traced_once(K, Id, For, Look) ->
+    {P, _} = preflight(K),
+    {A, {armed, Id, _}} = ask(K, trace, {in, trace, {arm, Id, asked()}}),
+    timer:sleep(For),
+    Seen = Look(),
+    T = now_us(),
+    K ! {tell, trace, {stop, Id}},
+    {P, A, until_ended(Id, T), Seen}.
+
 steps(Node, _) ->
     K = queries:connect(Node),
     [queries:load(K, Q) || Q <- [preflight, trace, armed]],
-    Preflight = #{patterns => [{0, call, {name, <<"lists">>}, {name, <<"last">>}, 1}],
-                  procs => {1, false, [all]}, most_functions => 1000, most_processes => 1000},
-    Ask = fun(Name, Arg) -> T = now_us(), {ok, _, V} = queries:ask(K, Name, Arg, 10000),
-                            {(now_us() - T) / 1000, V} end,
-    Ask(preflight, Preflight), % reads the expression
+    preflight(K), % reads the expression
     Times = [begin
-                 {P, _} = Ask(preflight, Preflight),
-                 {A, {armed, Id, _}} = Ask(trace, {in, trace, {arm, Id, asked()}}),
-                 timer:sleep(30),
-                 T = now_us(),
-                 K ! {tell, trace, {stop, Id}},
-                 Off = until_ended(Id, T),
-                 {V, _} = Ask(armed, #{most => 1000}),
+                 {P, A, Off, _} = traced_once(K, Id, 30, fun() -> ok end),
+                 {V, _} = ask(K, armed, #{most => 1000}),
                  {P, A, Off, V}
              end || Id <- lists:seq(1, 9)],
     K ! stop,
