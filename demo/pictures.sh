@@ -13,6 +13,7 @@ BEAMTOP_SRCDIR=$top
 . "$top/tests/tap.sh"
 # shellcheck source=tests/tmux/lib.sh
 . "$top/tests/tmux/lib.sh"
+tm_wait_s=120
 BEAMTOP_DEMO_DIR=$work/shop
 export BEAMTOP_DEMO_DIR
 trap 'tm_close; "$top/demo/run.sh" stop; rm -rf "$work"' EXIT
@@ -29,7 +30,7 @@ command_line() {
 # picture NAME: the screen as it is, to NAME.svg.
 picture() {
     command_line "capture-screen $work/$1.svg"
-    wait_until 30 test -s "$work/$1.svg"
+    wait_until "$tm_wait_s" test -s "$work/$1.svg"
     tm_wait "$1.svg"
     chmod 644 "$work/$1.svg"
     mv "$work/$1.svg" "$pictures/$1.svg"
@@ -48,23 +49,22 @@ watch
 tm_wait shop_pricing
 
 # Enough ticks for graphs and rates.
-wait_until 60 tm_has_line ' up [1-9][0-9] s '
+wait_until "$tm_wait_s" tm_has_line ' up [1-9][0-9] s '
 command_line 'sort message_queue_len'
 tm_wait '▼MSGQ'
 tm_wait shop_mailer
 picture top
 
 tm_keys Enter
-wait_until 60 tm_has_line 'message queue .*/s .*▃'
+wait_until "$tm_wait_s" tm_has_line 'message queue .*/s .*▃'
 picture process
 
 tm_keys 3
-wait_until 60 tm_has_line 'carriers +[0-9].*MiB'
+wait_until "$tm_wait_s" tm_has_line 'carriers +[0-9].*MiB'
 picture memory
 
 # Before calls are traced or counted: their stacks have returns of the VM's own.
 command_line 'sample 10s'
-tm_wait_s=120
 tm_wait '─ ended, 10 s'
 command_line 'by flame'
 tm_wait '│all'
@@ -78,7 +78,7 @@ picture trace
 
 command_line 'set calls-time yes'
 command_line 'calls app:shop'
-wait_until 60 tm_has 'burn/2'
+wait_until "$tm_wait_s" tm_has 'burn/2'
 picture calls
 command_line calls-stop
 tm_wait 'nothing left'
@@ -112,7 +112,7 @@ BEAMTOP_DEMO_DIR=$work/gateway
 export BEAMTOP_DEMO_APP
 watch -gateway scenario sync
 tm_wait Elixir.Logger
-wait_until 60 tm_has_line ' up [1-9][0-9] s '
+wait_until "$tm_wait_s" tm_has_line ' up [1-9][0-9] s '
 command_line 'spans gateway_http:handle/1'
 tm_wait '20 requests captured'
 command_line 'by path'

@@ -508,7 +508,8 @@ EXTRA_DIST += tests/live/select_cases.erl
 LONG_TESTS = tests/live/test_spans.sh tests/live/test_sample.sh tests/live/test_trace_batch.sh \
 	tests/live/test_spans_with.sh tests/live/test_stacks.sh tests/live/test_spans_calls.sh \
 	tests/live/test_sample_remote.sh tests/live/test_faults.sh tests/live/test_calls_batch.sh \
-	tests/live/test_lateness.sh tests/live/test_record_trace.sh tests/tmux/test_findings.sh
+	tests/live/test_lateness.sh tests/live/test_record_trace.sh tests/tmux/test_findings.sh \
+	tests/tmux/test_pictures.sh
 LIVE_TESTS = $(LIVE_BINARIES) tests/live/test_demo.sh tests/live/test_preflights.sh tests/live/test_select.sh \
 	tests/live/test_queries.sh tests/live/test_trace_kills.sh tests/live/test_spans_kills.sh tests/live/test_calls.sh tests/live/test_traces.sh
 LIVE_TESTS += tests/live/test_examples.sh

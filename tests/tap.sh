@@ -43,6 +43,18 @@ skip() {
     echo "ok $tap_count - $(echo "$1" | tr _ ' ') # SKIP $2"
 }
 
+# Whether the host lets us sample: tried on a VM of our own; else the script is skipped.
+try_sampling() {
+    erl -noinput -eval 'timer:sleep(60000), halt().' >/dev/null 2>&1 &
+    tried=$!
+    wait_until 30 grep -q 'beam' "/proc/$tried/comm" || :
+    "$beamtop" sample "$tried" --for 0.1s >"$work/tried" 2>&1
+    rc=$?
+    kill -9 "$tried"
+    wait "$tried" 2>/dev/null
+    [ $rc = 0 ] || ! grep -qE 'perf_event_open|may not be read' "$work/tried" || skip_all "$(head -n 1 "$work/tried")"
+}
+
 # no_line EXPRESSION FILE…: of Perl's; the first lines that match are shown.
 no_line() {
     no_line_expression=$1
