@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "beamtop/base/attr.h"
 
@@ -144,6 +145,33 @@ char *text_duration(char *out, size_t size, double seconds)
 char *text_ascii_duration(char *out, size_t size, double seconds)
 {
     return duration(out, size, seconds, "-", "us");
+}
+
+bool text_time(char *out, size_t size, int64_t wall_us, long utc_offset_s, int digits)
+{
+    int s = (int)(((wall_us / 1000000 + utc_offset_s) % 86400 + 86400) % 86400);
+    char fraction[16];
+    out[0] = '\0';
+    if (wall_us < 0)
+        return false;
+    snprintf(fraction, sizeof fraction, ".%06d", (int)(wall_us % 1000000));
+    snprintf(out, size, "%02d:%02d:%02d%.*s", s / 3600, s / 60 % 60, s % 60,
+             digits > 0 ? digits + 1 : 0, fraction);
+    return true;
+}
+
+bool text_date_time(char *out, size_t size, int64_t wall_us, char between, int digits)
+{
+    time_t seconds = (time_t)(wall_us / 1000000);
+    struct tm tm;
+    size_t len = 0;
+    if (wall_us >= 0 && gmtime_r(&seconds, &tm))
+        len = strftime(out, size - 1, "%Y-%m-%d", &tm);
+    out[len] = '\0';
+    if (len == 0)
+        return false;
+    out[len] = between;
+    return text_time(out + len + 1, size - len - 1, wall_us, 0, digits);
 }
 
 /* Digits with an optional fraction, whatever the locale says. Returns what follows, or NULL. */

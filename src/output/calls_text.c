@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #include "beamtop/base/text.h"
 #include "beamtop/output/calls_fields.h"
@@ -248,10 +247,9 @@ static void put_sums(struct table *t, const char *title, const struct calls_sum 
 
 static const char *wall_text(int64_t wall_us, char *to, size_t size)
 {
-    struct tm tm;
-    time_t seconds = (time_t)(wall_us / 1000000);
-    if (wall_us < 0 || !gmtime_r(&seconds, &tm) || strftime(to, size, "%H:%M:%SZ", &tm) == 0)
-        snprintf(to, size, "-");
+    char text[16];
+    bool known = text_time(text, sizeof text, wall_us, 0, 0);
+    snprintf(to, size, "%s%s", text, known ? "Z" : "-");
     return to;
 }
 

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #include "beamtop/base/text.h"
 #include "beamtop/etf/print.h"
@@ -25,11 +24,9 @@ static const char *duration_text(const struct text_out *t, double seconds, char 
 /* UTC; empty when there is no such time. */
 static const char *wall_text(int64_t wall_us, char *to, size_t size)
 {
-    struct tm tm;
-    time_t seconds = (time_t)(wall_us / 1000000);
-    if (wall_us < 0 || !gmtime_r(&seconds, &tm) ||
-        strftime(to, size, "%Y-%m-%d %H:%M:%SZ", &tm) == 0)
-        to[0] = '\0';
+    char text[40];
+    bool known = text_date_time(text, sizeof text, wall_us, ' ', 0);
+    snprintf(to, size, "%s%s", text, known ? "Z" : "");
     return to;
 }
 

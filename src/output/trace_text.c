@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #include "beamtop/base/text.h"
 #include "beamtop/output/trace_line.h"
@@ -23,14 +22,8 @@ static void put_duration(struct buf *out, double seconds, bool ascii)
 /* "18:32:54.123456", UTC as redbug has it. */
 static void put_time(struct buf *out, int64_t wall_us)
 {
-    struct tm tm;
     char text[16];
-    time_t seconds = (time_t)(wall_us / 1000000);
-    if (wall_us < 0 || !gmtime_r(&seconds, &tm) ||
-        strftime(text, sizeof text, "%H:%M:%S", &tm) == 0)
-        buf_puts(out, "--:--:--");
-    else
-        buf_printf(out, "%s.%06d", text, (int)(wall_us % 1000000));
+    buf_puts(out, text_time(text, sizeof text, wall_us, 0, 6) ? text : "--:--:--");
 }
 
 static void put_head(struct buf *out, const struct trace_line *line, bool ascii)

@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #include "beamtop/base/attr.h"
 #include "beamtop/base/text.h"
@@ -259,13 +258,8 @@ const char *slice_text(struct arena *a, struct slice s)
 
 const char *time_text(struct arena *a, int64_t wall_us)
 {
-    time_t seconds = (time_t)(wall_us / 1000000);
-    struct tm tm;
-    char out[64];
-    if (wall_us < 0 || !gmtime_r(&seconds, &tm) ||
-        strftime(out, sizeof out, "%Y-%m-%d %H:%M:%S UTC", &tm) == 0)
-        return "–";
-    return arena_strdup(a, out);
+    char out[40];
+    return text_date_time(out, sizeof out, wall_us, ' ', 0) ? arena_printf(a, "%s UTC", out) : "–";
 }
 
 const char *call_text(struct arena *a, const struct recorded_call *c)

@@ -69,6 +69,13 @@ char *text_percent_set(char *out, size_t size, double fraction);
 char *text_duration(char *out, size_t size, double seconds);
 char *text_ascii_duration(char *out, size_t size, double seconds); /* the same with "us" */
 
+/*
+ * The time of day, with `digits` of the second, six at most: "10:42:07", "10:42:07.123". In UTC, or
+ * as far from it as utc_offset_s says. Returns false, with "" in out: wall_us is negative. */
+bool text_time(char *out, size_t size, int64_t wall_us, long utc_offset_s, int digits);
+/* In UTC behind its date, `between` them: "2026-01-31T10:42:07.123". */
+bool text_date_time(char *out, size_t size, int64_t wall_us, char between, int digits);
+
 /* Parses "100", "5k", "1M", each with tail behind it or not ("/s"). Returns 0 and *n, or -1. */
 int text_parse_count(const char *s, const char *tail, double *n);
 /* Parses "5s", "250ms", "2m", "1h", "0.5" (seconds). Returns 0 and *seconds, or -1. */

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/text.h"
@@ -87,13 +86,8 @@ static const char *duration(struct text_run *r, double seconds)
 
 static const char *wall_text(struct text_run *r, int64_t wall_us)
 {
-    struct tm tm;
-    char text[32];
-    time_t seconds = (time_t)(wall_us / 1000000);
-    if (wall_us < 0 || !gmtime_r(&seconds, &tm) ||
-        strftime(text, sizeof text, "%H:%M:%SZ", &tm) == 0)
-        return "-";
-    return arena_strdup(&r->arena, text);
+    char text[16];
+    return text_time(text, sizeof text, wall_us, 0, 0) ? arena_printf(&r->arena, "%sZ", text) : "-";
 }
 
 /* "3 (0.3%)" */

@@ -25,6 +25,7 @@ uint32_t span_after(const struct spans *s, uint32_t at);
 double spans_us(int64_t ns);
 /* Wall clock of an instant in ns; -1: not known. */
 int64_t spans_wall(const struct spans_form *f, int64_t mono_ns);
+int64_t spans_wall_us(const struct spans_form *f, int64_t mono_ns); /* in µs */
 
 /* Texts of the form's arena. */
 struct slice spans_pid(struct spans_form *f, const struct span_process *p); /* empty: unknown */

@@ -2,8 +2,8 @@
 /* A run as one object, written span by span: spans are nested, LIMIT_SPAN_DEPTH at most. */
 #include <math.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "beamtop/base/text.h"
 #include "beamtop/output/json.h"
 #include "beamtop/output/trace_line.h"
 #include "spans.h"
@@ -279,14 +279,10 @@ static double share_of(int64_t part, int64_t whole)
 
 static struct slice wall_text(struct spans_form *f, int64_t mono_ns)
 {
-    int64_t wall = spans_wall(f, mono_ns);
-    struct tm tm;
     char text[40];
-    time_t seconds = (time_t)(wall / 1000000000);
-    if (wall < 0 || !gmtime_r(&seconds, &tm) ||
-        strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &tm) == 0)
+    if (!text_date_time(text, sizeof text, spans_wall_us(f, mono_ns), 'T', 6))
         return (struct slice){0};
-    return slice_of(arena_printf(&f->arena, "%s.%06dZ", text, (int)(wall % 1000000000 / 1000)));
+    return slice_of(arena_printf(&f->arena, "%sZ", text));
 }
 
 /* ---- a root */

@@ -28,6 +28,12 @@ int64_t spans_wall(const struct spans_form *f, int64_t mono_ns)
     return wall < 0 ? -1 : wall;
 }
 
+int64_t spans_wall_us(const struct spans_form *f, int64_t mono_ns)
+{
+    int64_t wall = spans_wall(f, mono_ns);
+    return wall < 0 ? -1 : wall / 1000;
+}
+
 static struct slice kept(struct spans_form *f, struct buf *text)
 {
     struct slice s = slice_keep(&f->arena, (struct slice){(const char *)text->data, text->len});

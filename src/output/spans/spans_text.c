@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "beamtop/base/text.h"
 #include "output/table.h"
@@ -110,15 +109,11 @@ static const char *integer(const struct spans_page *p, uint64_t n)
     return arena_strdup(&p->f->arena, text_integer(text, sizeof text, (int64_t)n));
 }
 
-static const char *wall_text(const struct spans_page *p, int64_t wall_ns)
+static const char *wall_text(const struct spans_page *p, int64_t wall_us)
 {
-    struct tm tm;
-    char text[32];
-    time_t seconds = (time_t)(wall_ns / 1000000000);
-    if (wall_ns < 0 || !gmtime_r(&seconds, &tm) ||
-        strftime(text, sizeof text, "%H:%M:%S", &tm) == 0)
-        return dash(p);
-    return arena_printf(&p->f->arena, "%s.%03dZ", text, (int)(wall_ns % 1000000000 / 1000000));
+    char text[16];
+    return text_time(text, sizeof text, wall_us, 0, 3) ? arena_printf(&p->f->arena, "%sZ", text)
+                                                       : dash(p);
 }
 
 void spans_put_item(struct spans_line *line, const char *text)
@@ -327,7 +322,7 @@ static void put_tree(const struct spans_page *p, size_t number, uint32_t root)
                                                   : spans_time(p, span_duration(span));
     const char *head =
         arena_printf(&p->f->arena, "%zu. %s, %s, %s, %s", number, operation, took,
-                     spans_outcome(p, span), wall_text(p, spans_wall(p->f, span->started_ns)));
+                     spans_outcome(p, span), wall_text(p, spans_wall_us(p->f, span->started_ns)));
     buf_puts(p->out, "\n");
     spans_put_fit(p, head, p->columns, false);
     buf_puts(p->out, "\n");

@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "beamtop/base/attr.h"
 #include "beamtop/base/text.h"
@@ -47,13 +46,10 @@ static void add_entry(struct view_page *page, const struct journal_entry *e, lon
                       int columns)
 {
     struct view_row *row = page_row(page);
-    time_t seconds = (time_t)(e->wall_us / 1000000 + utc_offset_s);
-    struct tm tm;
-    char text[32] = "";
-    if (gmtime_r(&seconds, &tm))
-        strftime(text, sizeof text, "%H:%M:%S", &tm);
+    char text[16];
+    text_time(text, sizeof text, e->wall_us, utc_offset_s, 3);
     row->id = text_identity(e->text, strlen(e->text)) ^ (uint64_t)e->wall_us;
-    page_cell_printf(page, row, 0, STYLE_DIM, "%s.%03d", text, (int)(e->wall_us / 1000 % 1000));
+    page_cell_printf(page, row, 0, STYLE_DIM, "%s", text);
     page_cell_printf(page, row, 1, e->trouble ? STYLE_ALARM : STYLE_DIM, "%s",
                      e->trouble ? "trouble" : "did");
     put_text(page, row, e, columns);

@@ -4,7 +4,6 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "beamtop/base/attr.h"
 #include "beamtop/base/text.h"
@@ -193,13 +192,9 @@ static double value_at(const struct spans_cells *l, size_t column)
 static void put_clock(struct view_page *page, struct view_row *row, size_t at, double seconds,
                       long utc_offset_s)
 {
-    time_t whole = (time_t)floor(seconds) + (time_t)utc_offset_s;
-    struct tm tm;
-    char text[16] = "";
-    if (gmtime_r(&whole, &tm))
-        strftime(text, sizeof text, "%H:%M:%S", &tm);
-    page_cell_printf(page, row, at, STYLE_DIM, "%s.%03d", text,
-                     (int)((seconds - floor(seconds)) * 1000));
+    char text[16];
+    text_time(text, sizeof text, llround(seconds * 1e6), utc_offset_s, 3);
+    page_cell_printf(page, row, at, STYLE_DIM, "%s", text);
 }
 
 /* What is more than the number says, or less. */

@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "beamtop/base/text.h"
 
@@ -63,13 +62,9 @@ static int width_of(const struct buf *b)
 
 static void put_time(const struct event_look *l, int64_t wall_us)
 {
-    time_t seconds = (time_t)(wall_us / 1000000 + l->utc_offset_s);
-    struct tm tm;
-    char text[16] = "";
-    if (wall_us < 0 || !gmtime_r(&seconds, &tm) ||
-        strftime(text, sizeof text, "%H:%M:%S", &tm) == 0)
-        snprintf(text, sizeof text, "--:--:--");
-    page_printf(l->page, STYLE_DIM, "%s.%06d", text, (int)(wall_us < 0 ? 0 : wall_us % 1000000));
+    char text[16];
+    bool known = text_time(text, sizeof text, wall_us, l->utc_offset_s, 6);
+    page_puts(l->page, STYLE_DIM, known ? text : "--:--:--.000000");
 }
 
 /* Time, pid and name; the line is left where the call, or what stands at the right, follows. */

@@ -219,6 +219,44 @@ static void test_integers(void **state)
     }
 }
 
+#define MORNING INT64_C(1769856127123456) /* 2026-01-31 10:42:07.123456 UTC */
+
+static void test_times(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t wall_us;
+        long utc_offset_s;
+        int digits;
+        const char *time, *date_time; /* the second one is always in UTC */
+    } rows[] = {
+        {MORNING, 0, 0, "10:42:07", "2026-01-31T10:42:07"},
+        {MORNING, 0, 3, "10:42:07.123", "2026-01-31T10:42:07.123"},
+        {MORNING, 0, 6, "10:42:07.123456", "2026-01-31T10:42:07.123456"},
+        {MORNING, 3600, 3, "11:42:07.123", "2026-01-31T10:42:07.123"},
+        {MORNING, -11 * 3600, 0, "23:42:07", "2026-01-31T10:42:07"},
+        {MORNING, 14 * 3600, 0, "00:42:07", "2026-01-31T10:42:07"},
+        {0, 0, 6, "00:00:00.000000", "1970-01-01T00:00:00.000000"},
+        {0, -3600, 0, "23:00:00", "1970-01-01T00:00:00"},
+        {-1, 3600, 3, "", ""},
+        {INT64_MIN, 0, 0, "", ""},
+        {INT64_MAX, 3600, 6, "05:00:54.775807", "294247-01-10T04:00:54.775807"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char out[40], small[8];
+        bool known = rows[i].time[0] != '\0';
+        assert_true(text_time(out, sizeof out, rows[i].wall_us, rows[i].utc_offset_s,
+                              rows[i].digits) == known);
+        assert_string_equal(out, rows[i].time);
+        assert_true(text_date_time(out, sizeof out, rows[i].wall_us, 'T', rows[i].digits) == known);
+        assert_string_equal(out, rows[i].date_time);
+        text_time(small, sizeof small, rows[i].wall_us, 0, rows[i].digits);
+        assert_true(strlen(small) < sizeof small);
+        text_date_time(small, sizeof small, rows[i].wall_us, ' ', rows[i].digits);
+        assert_true(strlen(small) < sizeof small);
+    }
+}
+
 static void test_parsing(void **state)
 {
     (void)state;
@@ -262,9 +300,13 @@ static void test_parsing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_graphemes),        cmocka_unit_test(test_widths_and_prefixes),
-        cmocka_unit_test(test_breaks_at_blanks), cmocka_unit_test(test_made_safe),
-        cmocka_unit_test(test_numbers),          cmocka_unit_test(test_integers),
+        cmocka_unit_test(test_graphemes),
+        cmocka_unit_test(test_widths_and_prefixes),
+        cmocka_unit_test(test_breaks_at_blanks),
+        cmocka_unit_test(test_made_safe),
+        cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_integers),
+        cmocka_unit_test(test_times),
         cmocka_unit_test(test_parsing),
     };
     return cmocka_run_group_tests_name("text", tests, NULL, NULL);

@@ -437,6 +437,12 @@ static void test_otlp(void **state)
     put(&k, run, &(struct spans_sink_options){.format = SPANS_OTLP});
     expect_in(&k, "\"startTimeUnixNano\":\"0\"");
     buf_clear(&k.bytes);
+    put(&k, run, &(struct spans_sink_options){.format = SPANS_JSON});
+    expect_in(&k, "\"started_at\":null");
+    buf_clear(&k.bytes);
+    put(&k, run, &(struct spans_sink_options){.format = SPANS_TEXT, .columns = 80});
+    expect_in(&k, ", –\n");
+    buf_clear(&k.bytes);
     spans_run_free(run);
 }
 
