@@ -113,10 +113,10 @@ static void clock_form(char *out, size_t size, const char *sign, double seconds)
         snprintf(out, size, "%s%02u:%02u:%02u", sign, hours, minutes, rest);
 }
 
-static char *duration(char *out, size_t size, double seconds, const char *dash, const char *micro)
+char *text_duration_as(char *out, size_t size, double seconds, bool ascii)
 {
     if (isnan(seconds)) {
-        snprintf(out, size, "%s", dash);
+        snprintf(out, size, "%s", ascii ? "-" : DASH);
         return out;
     }
     const char *sign = seconds < 0 ? "-" : "";
@@ -128,7 +128,7 @@ static char *duration(char *out, size_t size, double seconds, const char *dash, 
     const char *unit = "s";
     if (v > 0 && v < 0.9995e-3) {
         v *= 1e6;
-        unit = micro;
+        unit = ascii ? "us" : MICRO;
     } else if (v > 0 && v < 0.9995) {
         v *= 1e3;
         unit = "ms";
@@ -139,12 +139,7 @@ static char *duration(char *out, size_t size, double seconds, const char *dash, 
 
 char *text_duration(char *out, size_t size, double seconds)
 {
-    return duration(out, size, seconds, DASH, MICRO);
-}
-
-char *text_ascii_duration(char *out, size_t size, double seconds)
-{
-    return duration(out, size, seconds, "-", "us");
+    return text_duration_as(out, size, seconds, false);
 }
 
 bool text_time(char *out, size_t size, int64_t wall_us, long utc_offset_s, int digits)

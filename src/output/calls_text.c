@@ -49,10 +49,8 @@ static char *put_duration(const struct table *t, const struct line *l, double s,
 {
     if (l->lost)
         snprintf(to, size, "lost");
-    else if (t->ascii)
-        text_ascii_duration(to, size, s);
     else
-        text_duration(to, size, s);
+        text_duration_as(to, size, s, t->ascii);
     return to;
 }
 
@@ -269,7 +267,7 @@ static void put_head(struct table *t)
                "%swindow %" PRIu64 ", %s: %s%s, %s calls (%s/s) of %s of %s functions; "
                "counting cost about %s of the node\n",
                w->number > 1 ? "\n" : "", w->number, wall_text(w->wall_us, time, sizeof time),
-               text_ascii_duration(interval, sizeof interval, (double)w->interval_us / 1e6),
+               text_duration_as(interval, sizeof interval, (double)w->interval_us / 1e6, true),
                w->cut ? " (stopped early)" : "",
                text_integer(calls, sizeof calls, (int64_t)w->calls),
                text_count(rate, sizeof rate, w->calls_per_s),
@@ -278,7 +276,7 @@ static void put_head(struct table *t)
                text_percent(load, sizeof load, w->load));
     if (w->asked_us != CALLS_UNKNOWN)
         buf_printf(t->out, "shortened from %s: counting may cost 10%% of the node over that time\n",
-                   text_ascii_duration(interval, sizeof interval, (double)w->asked_us / 1e6));
+                   text_duration_as(interval, sizeof interval, (double)w->asked_us / 1e6, true));
     if (w->n_excluded > 0)
         put_names(t, "not counted, since they are called too often:", w->excluded, w->n_excluded);
     if (w->lost > 0) {
@@ -294,7 +292,7 @@ static void put_head(struct table *t)
             "times of %" PRIu64 " processes, in a second window of %s; own time is "
             "without that in other functions of this table\n",
             w->processes,
-            text_ascii_duration(interval, sizeof interval, (double)w->timed_interval_us / 1e6));
+            text_duration_as(interval, sizeof interval, (double)w->timed_interval_us / 1e6, true));
     if (w->timed_why[0] != '\0')
         buf_printf(t->out, "no times: %s\n",
                    safe(t, (struct slice){w->timed_why, strlen(w->timed_why)}));

@@ -18,7 +18,7 @@ struct text_out {
 
 static const char *duration_text(const struct text_out *t, double seconds, char *to, size_t size)
 {
-    return t->ascii ? text_ascii_duration(to, size, seconds) : text_duration(to, size, seconds);
+    return text_duration_as(to, size, seconds, t->ascii);
 }
 
 /* UTC; empty when there is no such time. */

@@ -15,8 +15,7 @@ static void put_safe(struct buf *out, struct slice text, bool ascii)
 static void put_duration(struct buf *out, double seconds, bool ascii)
 {
     char text[32];
-    buf_puts(out, ascii ? text_ascii_duration(text, sizeof text, seconds)
-                        : text_duration(text, sizeof text, seconds));
+    buf_puts(out, text_duration_as(text, sizeof text, seconds, ascii));
 }
 
 /* "18:32:54.123456", UTC as redbug has it. */

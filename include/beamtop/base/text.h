@@ -67,7 +67,8 @@ char *text_percent(char *out, size_t size, double fraction); /* 0.223 -> "22.3%"
 char *text_percent_set(char *out, size_t size, double fraction);
 /* "12d 04:11:32", "04:11:32", "1.5 s", "3.1 ms", "41 µs" */
 char *text_duration(char *out, size_t size, double seconds);
-char *text_ascii_duration(char *out, size_t size, double seconds); /* the same with "us" */
+/* The same; when ascii with "us", and "-" for NaN. */
+char *text_duration_as(char *out, size_t size, double seconds, bool ascii);
 
 /*
  * The time of day, with `digits` of the second, six at most: "10:42:07", "10:42:07.123". In UTC, or

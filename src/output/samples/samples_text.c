@@ -77,9 +77,7 @@ static const char *integer(struct text_run *r, int64_t n)
 static const char *duration(struct text_run *r, double seconds)
 {
     char text[48];
-    return arena_strdup(&r->arena, r->options->ascii
-                                       ? text_ascii_duration(text, sizeof text, seconds)
-                                       : text_duration(text, sizeof text, seconds));
+    return arena_strdup(&r->arena, text_duration_as(text, sizeof text, seconds, r->options->ascii));
 }
 
 /* ---- head */

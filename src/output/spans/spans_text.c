@@ -50,8 +50,7 @@ const char *spans_time(const struct spans_page *p, int64_t ns)
 {
     char text[48];
     double s = ns < 0 ? (double)NAN : (double)ns / 1e9;
-    return arena_strdup(&p->f->arena, p->ascii ? text_ascii_duration(text, sizeof text, s)
-                                               : text_duration(text, sizeof text, s));
+    return arena_strdup(&p->f->arena, text_duration_as(text, sizeof text, s, p->ascii));
 }
 
 const char *spans_at_least(const struct spans_page *p, int64_t ns)

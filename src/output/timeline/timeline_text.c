@@ -26,9 +26,8 @@ static const char *safe(struct timeline_form *f, struct slice text)
 static const char *duration(struct timeline_form *f, int64_t ns)
 {
     char text[48];
-    double s = (double)ns / 1e9;
-    return arena_strdup(&f->arena, f->options->ascii ? text_ascii_duration(text, sizeof text, s)
-                                                     : text_duration(text, sizeof text, s));
+    return arena_strdup(&f->arena,
+                        text_duration_as(text, sizeof text, (double)ns / 1e9, f->options->ascii));
 }
 
 static const char *integer(struct timeline_form *f, uint64_t n)

@@ -119,7 +119,7 @@ static void explain_none(char *out, size_t size, const struct spans_run *run)
             snprintf(out, size, "Nothing was captured: it was stopped before it began.");
         else
             snprintf(out, size, "No call of %.200s in %s: no request was captured.", run->patterns,
-                     text_ascii_duration(time, sizeof time, run->seconds));
+                     text_duration_as(time, sizeof time, run->seconds, true));
         break;
     case SESSION_ARMING:
         snprintf(out, size, "The capture is being set on the node.");

@@ -334,7 +334,7 @@ static void put_findings(struct view_page *page, const struct trace_state *state
                  "At least %s calls/s, counted for %s. Checking them costs %s of one "
                  "scheduler or more, whatever is shown.",
                  text_count(rate, sizeof rate, p->calls_per_s),
-                 text_ascii_duration(took, sizeof took, p->count_ms / 1000),
+                 text_duration_as(took, sizeof took, p->count_ms / 1000, true),
                  text_percent(share, sizeof share, p->load));
         trace_text(page, p->expensive ? STYLE_WARN : STYLE_NORMAL, text, 0, columns);
     }

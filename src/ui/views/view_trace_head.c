@@ -119,10 +119,8 @@ static void end_lines(struct trace_flow *f, const struct trace_state *state)
     if (state->status.phase != SESSION_ENDED || check->unarmed)
         return;
     if (check->done && check->clean) {
-        double s = (double)check->after_us / 1e6;
         snprintf(text, sizeof text, "verified after %s: nothing left on the node",
-                 f->page->ascii ? text_ascii_duration(after, sizeof after, s)
-                                : text_duration(after, sizeof after, s));
+                 page_duration(f->page, after, sizeof after, (double)check->after_us / 1e6));
         trace_text(f->page, STYLE_OK, text, 0, f->columns);
         return;
     }

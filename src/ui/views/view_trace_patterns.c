@@ -51,8 +51,7 @@ static void counts_cells(struct trace_flow *f, const struct trace_pattern_info *
 
 static const char *duration(const struct trace_flow *f, char *out, size_t size, uint64_t ns)
 {
-    return f->page->ascii ? text_ascii_duration(out, size, (double)ns / 1e9)
-                          : text_duration(out, size, (double)ns / 1e9);
+    return page_duration(f->page, out, size, (double)ns / 1e9);
 }
 
 /* Each cell a step of 2, 4, … times; the fewest steps that need no more than the cells

@@ -129,10 +129,8 @@ static void put_took(const struct event_look *l, const struct trace_event *e, ch
 {
     bool back = e->outcome == OUTCOME_RETURN || e->outcome == OUTCOME_EXCEPTION;
     out[0] = '\0';
-    if (back && l->page->ascii)
-        text_ascii_duration(out, size, (double)e->latency_ns / 1e9);
-    else if (back)
-        text_duration(out, size, (double)e->latency_ns / 1e9);
+    if (back)
+        page_duration(l->page, out, size, (double)e->latency_ns / 1e9);
 }
 
 static void put_result(const struct event_look *l, const struct trace_event *e, struct buf *mark,

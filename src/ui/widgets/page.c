@@ -255,7 +255,7 @@ void page_summary(struct view_page *p, int columns, int title, const char *fmt, 
 
 const char *page_duration(const struct view_page *p, char *out, size_t size, double seconds)
 {
-    return (p->ascii ? text_ascii_duration : text_duration)(out, size, seconds);
+    return text_duration_as(out, size, seconds, p->ascii);
 }
 
 /* ---- links */
