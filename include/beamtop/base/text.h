@@ -43,7 +43,7 @@ char text_ascii(const char *s, size_t len);
 /* Appends s made safe: what text_grapheme calls unsafe becomes U+FFFD (or '?' when ascii),
    and anything beyond ASCII becomes its text_ascii when ascii. */
 void text_put_safe(struct buf *out, const char *s, size_t len, bool ascii);
-/* Safe, and as text of HTML: in elements, and in attributes in either kind of quotes. */
+/* Safe, and as text of HTML or XML: in elements, and in attributes in either kind of quotes. */
 void text_put_html(struct buf *out, const char *s, size_t len);
 
 /* The longest prefix of s whose width is at most columns; returns its bytes, *width its columns. */

@@ -62,43 +62,20 @@ static void put_cells(struct buf *out, const struct canvas *c, int row, struct r
         buf_puts(out, canvas_at(c, row, i)->text);
 }
 
-static void put_escaped(struct buf *out, const char *s)
+/* In SVG it is the same. */
+static void put_cells_html(struct buf *out, const struct canvas *c, int row, struct run run)
 {
-    for (; *s; s++) {
-        switch (*s) {
-        case '&':
-            buf_puts(out, "&amp;");
-            break;
-        case '<':
-            buf_puts(out, "&lt;");
-            break;
-        case '>':
-            buf_puts(out, "&gt;");
-            break;
-        case '"':
-            buf_puts(out, "&quot;");
-            break;
-        default:
-            if ((unsigned char)*s >= 0x20 || *s == '\n')
-                buf_put_u8(out, (uint8_t)*s);
-        }
+    for (int i = run.column; i < run.column + run.columns; i++) {
+        const char *text = canvas_at(c, row, i)->text;
+        text_put_html(out, text, strlen(text));
     }
 }
 
 /* It names a node, which may be called anything. */
-static void put_title(struct buf *out, const char *title)
+static void put_title(struct buf *out, const struct capture_setup *s)
 {
-    struct buf safe;
-    buf_init(&safe, 0);
-    text_put_safe(&safe, title, strlen(title), false);
-    put_escaped(out, buf_cstr(&safe));
-    buf_clear(&safe);
-}
-
-static void put_cells_escaped(struct buf *out, const struct canvas *c, int row, struct run run)
-{
-    for (int i = run.column; i < run.column + run.columns; i++)
-        put_escaped(out, canvas_at(c, row, i)->text);
+    const char *title = s->title ? s->title : "beamtop";
+    text_put_html(out, title, strlen(title));
 }
 
 /* ---- text and ANSI */
@@ -222,7 +199,7 @@ static void put_html(struct buf *out, const struct canvas *c, struct rect r,
     struct paint page = page_paint(s);
     int end = r.column + r.columns;
     buf_puts(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>");
-    put_title(out, s->title ? s->title : "beamtop");
+    put_title(out, s);
     buf_printf(out, "</title>\n<style>\nbody{margin:0;background:#%06x}\n", page.bg);
     buf_printf(out, "pre{margin:1em;color:#%06x;font:14px/18px monospace}\n", page.fg);
     put_classes(out, s, "color");
@@ -232,7 +209,7 @@ static void put_html(struct buf *out, const struct canvas *c, struct rect r,
             struct run run = next_run(c, row, at, end);
             if (run.style != STYLE_NORMAL)
                 buf_printf(out, "<span class=\"%s\">", style_name(run.style));
-            put_cells_escaped(out, c, row, run);
+            put_cells_html(out, c, row, run);
             if (run.style != STYLE_NORMAL)
                 buf_puts(out, "</span>");
             at += run.columns;
@@ -266,7 +243,7 @@ static void put_svg_run(struct buf *out, const struct canvas *c, struct rect r, 
                "<text class=\"%s\" x=\"%.1f\" y=\"%d\" textLength=\"%.1f\" "
                "lengthAdjust=\"spacingAndGlyphs\">",
                style_name(run.style), x, y + CELL_HEIGHT - 5, run.columns * CELL_WIDTH);
-    put_cells_escaped(out, c, row, run);
+    put_cells_html(out, c, row, run);
     buf_puts(out, "</text>\n");
 }
 
@@ -282,7 +259,7 @@ static void put_svg(struct buf *out, const struct canvas *c, struct rect r,
                "height=\"%d\" "
                "viewBox=\"0 0 %.1f %d\">\n<title>",
                width, height, width, height);
-    put_title(out, s->title ? s->title : "beamtop");
+    put_title(out, s);
     buf_printf(out,
                "</title>\n<style>\ntext{font:%dpx \"DejaVu Sans Mono\",Menlo,Consolas,monospace;"
                "white-space:pre}\n",
