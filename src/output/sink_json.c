@@ -34,6 +34,13 @@ static json_t *json_pid(const struct etf_pid *pid)
     return j;
 }
 
+json_t *json_number(double v)
+{
+    if (!isfinite(v))
+        return json_null();
+    return json_real(fabs(v) < 1e9 ? round(v * 1e6) / 1e6 : v);
+}
+
 static json_t *json_value(const struct value *v)
 {
     switch (v->kind) {
@@ -44,7 +51,7 @@ static json_t *json_value(const struct value *v)
     case VALUE_NUMBER:
         if (v->is_integer)
             return json_integer(v->integer);
-        return json_real(fabs(v->number) < 1e9 ? round(v->number * 1e6) / 1e6 : v->number);
+        return json_number(v->number);
     case VALUE_BOOL:
         return json_boolean(v->boolean);
     case VALUE_PID:

@@ -7,13 +7,6 @@
 #include "beamtop/output/json.h"
 #include "summary_internal.h"
 
-static json_t *number(double v)
-{
-    if (isnan(v) || isinf(v))
-        return json_null();
-    return json_real(fabs(v) < 1e9 ? round(v * 1e6) / 1e6 : v);
-}
-
 static json_t *text(const char *s)
 {
     return json_slice((struct slice){s, strlen(s)});
@@ -30,13 +23,13 @@ static json_t *stats_of(const struct summary *s)
     for (int i = 0; i < METRICS; i++) {
         const struct span_stats *v = &s->stats[i];
         json_t *o = json_object();
-        set(o, "mean", number(v->mean));
-        set(o, "p95", number(v->p95));
-        set(o, "min", number(v->min));
-        set(o, "max", number(v->max));
-        set(o, "first", number(v->first));
-        set(o, "last", number(v->last));
-        set(o, "stddev", number(v->stddev));
+        set(o, "mean", json_number(v->mean));
+        set(o, "p95", json_number(v->p95));
+        set(o, "min", json_number(v->min));
+        set(o, "max", json_number(v->max));
+        set(o, "first", json_number(v->first));
+        set(o, "last", json_number(v->last));
+        set(o, "stddev", json_number(v->stddev));
         set(o, "ticks", json_integer(v->n));
         set(all, summary_metrics[i].key, o);
     }
@@ -56,12 +49,12 @@ static json_t *owners_of(const struct summary *s, const struct summary_options *
             json_t *row = json_object();
             set(row, "owner", json_slice(w->owner));
             set(row, "kind", json_slice(w->kind));
-            set(row, "share", number(w->share));
-            set(row, "share_stddev", number(w->share_stddev));
-            set(row, "reductions_per_s", number(w->reductions_per_s));
-            set(row, "memory_bytes", number(w->memory_bytes));
-            set(row, "message_queue_len", number(w->message_queue_len));
-            set(row, "processes", number(w->processes));
+            set(row, "share", json_number(w->share));
+            set(row, "share_stddev", json_number(w->share_stddev));
+            set(row, "reductions_per_s", json_number(w->reductions_per_s));
+            set(row, "memory_bytes", json_number(w->memory_bytes));
+            set(row, "message_queue_len", json_number(w->message_queue_len));
+            set(row, "processes", json_number(w->processes));
             json_array_append_new(list, row);
         }
         set(all, summary_owner_keys[k], list);
@@ -81,18 +74,19 @@ static json_t *calls_of(const struct summary *s, const struct summary_options *o
         set(row, "function", json_slice(c->function));
         set(row, "arity", json_integer(c->arity));
         set(row, "calls", json_known(c->calls));
-        set(row, "calls_per_s", number(seconds > 0 ? (double)c->calls / seconds : (double)NAN));
-        set(row, "share", number(c->share));
+        set(row, "calls_per_s",
+            json_number(seconds > 0 ? (double)c->calls / seconds : (double)NAN));
+        set(row, "share", json_number(c->share));
         set(row, "own_us", json_known(c->own_us));
         set(row, "words", json_known(c->words));
         set(row, "windows", json_integer(s->spreads[i].windows));
-        set(row, "calls_per_s_stddev", number(s->spreads[i].per_s_stddev));
-        set(row, "share_stddev", number(s->spreads[i].share_stddev));
+        set(row, "calls_per_s_stddev", json_number(s->spreads[i].per_s_stddev));
+        set(row, "share_stddev", json_number(s->spreads[i].share_stddev));
         json_array_append_new(list, row);
     }
     set(all, "windows", json_integer(s->sums.windows));
     set(all, "calls", s->sums.ns > 0 ? json_integer(s->sums.calls) : json_null());
-    set(all, "counted_s", number(seconds));
+    set(all, "counted_s", json_number(seconds));
     set(all, "lost", json_integer(s->sums.lost));
     set(all, "functions", list);
     return all;
@@ -109,9 +103,9 @@ static json_t *traces_of(const struct summary *s)
         set(row, "calls", json_known(p->calls));
         set(row, "shown", json_known(p->shown));
         set(row, "missed", json_known(p->missed));
-        set(row, "p50_us", number(p->p50_us));
-        set(row, "p99_us", number(p->p99_us));
-        set(row, "max_us", number(p->max_us));
+        set(row, "p50_us", json_number(p->p50_us));
+        set(row, "p99_us", json_number(p->p99_us));
+        set(row, "max_us", json_number(p->max_us));
         json_array_append_new(list, row);
     }
     return list;
@@ -123,7 +117,7 @@ static json_t *finding_json(const struct finding *f)
     for (size_t i = 0; i < f->n_evidence; i++) {
         json_t *e = json_object();
         set(e, "key", text(f->evidence[i].key));
-        set(e, "value", number(f->evidence[i].value));
+        set(e, "value", json_number(f->evidence[i].value));
         set(e, "unit", text(f->evidence[i].unit));
         set(e, "text", text(f->evidence[i].text));
         json_array_append_new(evidence, e);
@@ -131,8 +125,8 @@ static json_t *finding_json(const struct finding *f)
     set(o, "rule", text(f->rule));
     set(o, "severity", text(finding_severity_value(f->severity)));
     set(o, "effort", text(effort_word(f->effort)));
-    set(o, "confidence", number(f->confidence));
-    set(o, "impact", number(f->impact));
+    set(o, "confidence", json_number(f->confidence));
+    set(o, "impact", json_number(f->impact));
     set(o, "title", text(f->title));
     set(o, "action", text(f->action));
     set(o, "ruled_out_if", text(f->ruled_out_if));
@@ -175,13 +169,13 @@ static void add_recording(json_t *o, const struct summary *s, const struct summa
     set(o, "end", text(s->info->end));
     set(o, "from_us", json_known(s->first_us));
     set(o, "to_us", json_known(s->last_us));
-    set(o, "duration_s", number(s->duration_s));
-    set(o, "interval_s", number(s->info->interval_s));
+    set(o, "duration_s", json_number(s->duration_s));
+    set(o, "interval_s", json_number(s->info->interval_s));
     set(o, "ticks", json_integer(s->ticks));
     set(o, "gaps", json_integer(s->gaps));
     json_t *cost = json_object();
-    set(cost, "share", number(s->cost.share));
-    set(cost, "bytes", number(s->cost.bytes));
+    set(cost, "share", json_number(s->cost.share));
+    set(cost, "bytes", json_number(s->cost.bytes));
     set(o, "cost", cost);
     set(o, "redacted", json_boolean(s->info->redacted));
     set(o, "thinned", json_boolean(s->info->thinned));
@@ -206,9 +200,9 @@ static void add_change(json_t *list, const char *what, const char *by, const str
     set(o, "by", by ? text(by) : json_null());
     set(o, "from", text(a->input->name));
     set(o, "to", text(b->input->name));
-    set(o, "before", number(c->before));
-    set(o, "after", number(c->after));
-    set(o, "noise", number(c->noise));
+    set(o, "before", json_number(c->before));
+    set(o, "after", json_number(c->after));
+    set(o, "noise", json_number(c->noise));
     set(o, "significant", c->known ? json_boolean(c->real) : json_null());
     json_array_append_new(list, o);
 }

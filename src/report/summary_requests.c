@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Captured causal spans in reports: how long requests take, and what they wait for. */
-#include <math.h>
 #include <string.h>
 
 #include "beamtop/output/json.h"
@@ -116,11 +115,6 @@ static void set(json_t *o, const char *key, json_t *value)
     json_object_set_new(o, key, value);
 }
 
-static json_t *number(double v)
-{
-    return isfinite(v) ? json_real(v) : json_null();
-}
-
 static json_t *text_or_null(struct slice text)
 {
     return text.len > 0 ? json_slice(text) : json_null();
@@ -136,8 +130,8 @@ static json_t *json_path(const struct requests_of *of, size_t rows)
         set(o, "operation", text_or_null(part->operation));
         set(o, "kind", json_string(span_step_key(part->kind)));
         set(o, "at", text_or_null(part->at));
-        set(o, "share", number(part->ns / of->ns));
-        set(o, "mean_us", number(part->ns / 1e3 / (double)of->n_durations));
+        set(o, "share", json_number(part->ns / of->ns));
+        set(o, "mean_us", json_number(part->ns / 1e3 / (double)of->n_durations));
         json_array_append_new(list, o);
     }
     return list;
@@ -152,9 +146,9 @@ static json_t *json_function(const struct requests_of *of, size_t rows)
     set(o, "operation", text_or_null(of->operation));
     set(o, "roots", json_integer(of->roots));
     set(o, "outcomes", outcomes);
-    set(o, "median_us", number(requests_quantile(of, 0.5) / 1e3));
-    set(o, "p99_us", number(requests_quantile(of, 0.99) / 1e3));
-    set(o, "max_us", number(requests_quantile(of, 1) / 1e3));
+    set(o, "median_us", json_number(requests_quantile(of, 0.5) / 1e3));
+    set(o, "p99_us", json_number(requests_quantile(of, 0.99) / 1e3));
+    set(o, "max_us", json_number(requests_quantile(of, 1) / 1e3));
     set(o, "path", json_path(of, rows));
     return o;
 }
@@ -170,8 +164,8 @@ json_t *requests_json(const struct summary *s, size_t rows)
     set(o, "captures", json_integer(q->captures));
     set(o, "light", json_integer(q->light));
     set(o, "roots", json_integer(q->roots));
-    set(o, "events", number(q->events));
-    set(o, "skipped", number(q->skipped));
+    set(o, "events", json_number(q->events));
+    set(o, "skipped", json_number(q->skipped));
     set(o, "requests", list);
     return o;
 }

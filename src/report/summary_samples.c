@@ -302,11 +302,6 @@ static void set(json_t *o, const char *key, json_t *value)
     json_object_set_new(o, key, value);
 }
 
-static json_t *number(double v)
-{
-    return isnan(v) || isinf(v) ? json_null() : json_real(v);
-}
-
 static json_t *json_classes(const struct summary *s, enum sample_kind kind)
 {
     struct sample_share shares[SAMPLE_CLASSES];
@@ -316,8 +311,9 @@ static json_t *json_classes(const struct summary *s, enum sample_kind kind)
         const double share = samples_share_of(s, &shares[i]);
         json_t *o = json_object();
         set(o, "class", json_string(sample_class_key(shares[i].in)));
-        set(o, "share", number(share));
-        set(o, "share_error", number(sample_error(share, independent(&s->samples[kind], kind))));
+        set(o, "share", json_number(share));
+        set(o, "share_error",
+            json_number(sample_error(share, independent(&s->samples[kind], kind))));
         json_array_append_new(list, o);
     }
     return list;
@@ -345,10 +341,10 @@ static json_t *json_functions(const struct summary *s, enum sample_kind kind, si
         set(o, "function", json_slice(f->name));
         set(o, "kind", json_string(frame_kind_key(f->kind)));
         set(o, "object", json_slice(f->object));
-        set(o, "self_share", number(self));
-        set(o, "self_error", number(sample_error(self, independent(x, kind))));
-        set(o, "total_share", number(total));
-        set(o, "total_error", number(sample_error(total, independent(x, kind))));
+        set(o, "self_share", json_number(self));
+        set(o, "self_error", json_number(sample_error(self, independent(x, kind))));
+        set(o, "total_share", json_number(total));
+        set(o, "total_error", json_number(sample_error(total, independent(x, kind))));
         json_array_append_new(list, o);
     }
     free(leads);
@@ -364,16 +360,16 @@ json_t *samples_json(const struct summary *s, enum sample_kind kind, size_t rows
     json_t *o = json_object();
     set(o, "runs", json_integer(all->runs));
     set(o, "samples", json_integer(run->samples));
-    set(o, "seconds", number(run->seconds));
-    set(o, "hz", number(run->hz));
+    set(o, "seconds", json_number(run->seconds));
+    set(o, "hz", json_number(run->hz));
     set(o, "lost", json_known(run->lost));
     set(o, "moved_on", json_known(run->moved_on));
     set(o, "truncated", json_known(run->truncated));
     set(o, "unresolved", json_known(run->unresolved));
     set(o, "complete", json_known(run->complete));
-    set(o, "left_out", number(all->left_out));
-    set(o, "sampler_cpu_s", number(run->sampler_cpu_s));
-    set(o, "target_cpu_s", number(run->target_cpu_s));
+    set(o, "left_out", json_number(all->left_out));
+    set(o, "sampler_cpu_s", json_number(run->sampler_cpu_s));
+    set(o, "target_cpu_s", json_number(run->target_cpu_s));
     set(o, "classes", json_classes(s, kind));
     set(o, "functions", json_functions(s, kind, rows));
     return o;

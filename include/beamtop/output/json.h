@@ -11,6 +11,7 @@ struct session_check; /* beamtop/trace/status.h */
 
 json_t *json_slice(struct slice text); /* null when empty */
 json_t *json_known(int64_t v);         /* null below zero */
+json_t *json_number(double v);         /* to six decimals; null when NaN or infinite */
 json_t *json_section(const struct section *s);
 void json_add_section(json_t *object, const struct section *s); /* its keys go into object */
 /* Back from that, into the struct at base: missing, null or of another type is unknown. Texts are
