@@ -6,6 +6,7 @@
 
 #include "beamtop/base/attr.h"
 #include "beamtop/base/buf.h"
+#include "beamtop/base/known.h"
 #include "beamtop/model/process_name.h"
 
 struct slice proc_row_display_name(const struct proc_row *row)
@@ -23,7 +24,7 @@ struct slice proc_row_display_name(const struct proc_row *row)
 #define NUMBER_OF(field)                                                                           \
     static double number_##field(const struct proc_row *row)                                       \
     {                                                                                              \
-        return row->field < 0 ? NAN : (double)row->field;                                          \
+        return known_or_nan(row->field);                                                           \
     }
 #define RATE_OF(field)                                                                             \
     static double number_##field(const struct proc_row *row)                                       \

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "beamtop/base/known.h"
 #include "beamtop/base/limits.h"
 
 void history_init(struct history *h)
@@ -43,11 +44,6 @@ static void go_on(struct history *h, uint64_t second)
     h->gap = false;
 }
 
-static double known(int64_t v)
-{
-    return v < 0 ? NAN : (double)v;
-}
-
 /* Recordings ask for allocators once a minute. */
 #define ALLOC_HOLDS_NS UINT64_C(120000000000)
 
@@ -68,7 +64,7 @@ void history_push(struct history *h, const struct system_sample *s,
         {HISTORY_MEMORY_ATOM, s->memory_bytes[MEMORY_ATOM]},
         {HISTORY_MEMORY_OTHER, s->memory_bytes[MEMORY_OTHER]},
         {HISTORY_RSS, s->rss_bytes},
-        {HISTORY_RUN_QUEUE, known(s->run_queue)},
+        {HISTORY_RUN_QUEUE, known_or_nan(s->run_queue)},
         {HISTORY_USE_NORMAL, s->use_normal},
         {HISTORY_USE_DIRTY_CPU, s->use_dirty_cpu},
         {HISTORY_USE_DIRTY_IO, s->use_dirty_io},
@@ -77,9 +73,9 @@ void history_push(struct history *h, const struct system_sample *s,
         {HISTORY_SWITCHES, s->context_switches_per_s},
         {HISTORY_IN, s->in_bytes_per_s},
         {HISTORY_OUT, s->out_bytes_per_s},
-        {HISTORY_PROCESSES, known(s->processes)},
+        {HISTORY_PROCESSES, known_or_nan(s->processes)},
         {HISTORY_ALLOC_USE, holds ? alloc->utilisation : (double)NAN},
-        {HISTORY_FRAGMENTED, holds ? known(alloc->fragmented_bytes) : (double)NAN},
+        {HISTORY_FRAGMENTED, holds ? known_or_nan(alloc->fragmented_bytes) : (double)NAN},
     };
     go_on(h, s->mono_ns / 1000000000);
     for (size_t i = 0; i < ARRAY_LEN(now); i++)

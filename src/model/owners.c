@@ -8,6 +8,7 @@
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/hash.h"
 #include "beamtop/base/attr.h"
+#include "beamtop/base/known.h"
 #include "internal.h"
 
 struct entry {
@@ -210,11 +211,6 @@ void owners_of_scan(struct owners *out, struct arena *arena, const struct proc_s
     }
     struct parts parts = parts_of(scan);
     close_sums(out, scan->total, least_share, whole_of(scan->own_share, parts.dirty, parts.others));
-}
-
-static double known_or_nan(int64_t v)
-{
-    return v < 0 ? (double)NAN : (double)v;
 }
 
 /* What a node answers may be any number. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "beamtop/output/number.h"
 
-#include <math.h>
 #include <string.h>
 
+#include "beamtop/base/known.h"
 #include "beamtop/output/fields.h"
 
 const struct field *number_find(const char *key, size_t len)
@@ -26,7 +26,7 @@ double number_get(const struct field *number, const struct system_sample *s)
     if (number->form == FIELD_REAL)
         return *(const double *)(const void *)at;
     int64_t v = *(const int64_t *)(const void *)at;
-    return v < 0 ? (double)NAN : (double)v;
+    return known_or_nan(v);
 }
 
 void number_names(struct buf *out)

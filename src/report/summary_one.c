@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdint.h>
 
+#include "beamtop/base/known.h"
 #include "beamtop/base/text.h"
 #include "summary_internal.h"
 
@@ -153,7 +154,7 @@ static void put_calls(struct paper *p, const struct summary *s, const struct sum
     struct block *t = paper_table(p, titles, ARRAY_LEN(titles), "lrrrrrr");
     for (size_t i = 0; i < n; i++) {
         const struct recorded_call *c = &s->calls[i];
-        double own = c->own_us < 0 ? (double)NAN : (double)c->own_us / 1e6;
+        double own = known_or_nan(c->own_us) / 1e6;
         const char *cells[] = {call_text(a, c),
                                number_text(a, COLUMN_COUNT, (double)c->calls),
                                number_text(a, COLUMN_RATE, (double)c->calls / seconds),

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "beamtop/base/alloc.h"
+#include "beamtop/base/known.h"
 #include "beamtop/base/text.h"
 #include "beamtop/output/json.h"
 #include "summary_internal.h"
@@ -88,7 +89,7 @@ double samples_share_of(const struct summary *s, const struct sample_share *of)
         return NAN;
     if (of->by == BY_CLASS) {
         int64_t n = x->all.run.classes[of->in];
-        return n < 0 ? (double)NAN : (double)n / whole;
+        return known_or_nan(n) / whole;
     }
     const struct stacks_sum *sum = sum_in(x, of->frame);
     return !sum ? 0 : (of->by == BY_SELF ? sum->self : sum->total) / whole;

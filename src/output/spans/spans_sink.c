@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 
 #include "beamtop/base/alloc.h"
+#include "beamtop/base/known.h"
 #include "spans.h"
 
 uint32_t span_after(const struct spans *s, uint32_t at)
@@ -19,7 +19,7 @@ uint32_t span_after(const struct spans *s, uint32_t at)
 
 double spans_us(int64_t ns)
 {
-    return ns < 0 ? (double)NAN : (double)ns / 1e3;
+    return known_or_nan(ns) / 1e3;
 }
 
 int64_t spans_wall(const struct spans_form *f, int64_t mono_ns)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "beamtop/base/known.h"
 #include "beamtop/base/text.h"
 #include "output/table.h"
 
@@ -49,7 +50,7 @@ static const char *dash(const struct spans_page *p)
 const char *spans_time(const struct spans_page *p, int64_t ns)
 {
     char text[48];
-    double s = ns < 0 ? (double)NAN : (double)ns / 1e9;
+    double s = known_or_nan(ns) / 1e9;
     return arena_strdup(&p->f->arena, text_duration_as(text, sizeof text, s, p->ascii));
 }
 

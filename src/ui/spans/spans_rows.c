@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "beamtop/base/known.h"
 #include "beamtop/base/text.h"
 
 /* clang-format off */
@@ -17,7 +18,7 @@
 
 double spans_seconds(int64_t ns)
 {
-    return ns < 0 ? (double)NAN : (double)ns / 1e9;
+    return known_or_nan(ns) / 1e9;
 }
 
 static double part_of(int64_t ns, int64_t whole)

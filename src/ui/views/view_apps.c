@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "beamtop/base/attr.h"
+#include "beamtop/base/known.h"
 #include "beamtop/base/text.h"
 
 enum { APP, PROCESSES, REDS, SHARE, MEMORY, GROWTH, QUEUE, VERSION, DESCRIPTION };
@@ -44,17 +45,17 @@ static double number(const struct app_row *a, int column)
 {
     switch (column) {
     case PROCESSES:
-        return a->processes < 0 ? NAN : (double)a->processes;
+        return known_or_nan(a->processes);
     case REDS:
         return isnan(a->reductions_per_s) ? (double)a->reductions : a->reductions_per_s;
     case SHARE:
         return a->reductions_share;
     case MEMORY:
-        return a->memory_bytes < 0 ? NAN : (double)a->memory_bytes;
+        return known_or_nan(a->memory_bytes);
     case GROWTH:
         return a->memory_per_s;
     case QUEUE:
-        return a->message_queue_len < 0 ? NAN : (double)a->message_queue_len;
+        return known_or_nan(a->message_queue_len);
     default:
         return NAN; /* text */
     }

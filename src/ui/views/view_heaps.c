@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "beamtop/base/attr.h"
+#include "beamtop/base/known.h"
 #include "beamtop/base/text.h"
 #include "beamtop/model/owners.h"
 
@@ -62,11 +63,6 @@ static void heaps_want(const void *state, int rows, struct want *want)
     want_merge(want, &mine);
 }
 
-static double known(int64_t n)
-{
-    return n < 0 ? NAN : (double)n;
-}
-
 static void put_bytes(struct view_page *page, struct view_row *row, size_t column, double n)
 {
     char text[32];
@@ -86,22 +82,22 @@ static void put_count(struct view_page *page, struct view_row *row, size_t colum
 {
     char text[32];
     page_cell_printf(page, row, column, n > 0 ? STYLE_NORMAL : STYLE_DIM, "%s",
-                     text_count(text, sizeof text, known(n)));
+                     text_count(text, sizeof text, known_or_nan(n)));
 }
 
 static void add_process(struct view_page *page, const struct heap_row *h, const char *sort)
 {
     struct view_row *row = page_row(page);
-    const double bytes[] = {[MEMORY] = known(h->row.memory_bytes),
+    const double bytes[] = {[MEMORY] = known_or_nan(h->row.memory_bytes),
                             [GROWTH] = h->growth_bytes,
-                            [YOUNG] = known(h->young_bytes),
-                            [BLOCK] = known(h->young_block_bytes),
-                            [OLD] = known(h->old_bytes),
-                            [STACK] = known(h->stack_bytes),
-                            [FRAGMENTS] = known(h->fragment_bytes),
-                            [BINARIES] = known(h->binary_bytes),
-                            [REFC] = known(h->binaries),
-                            [QUEUE] = known(h->row.message_queue_len)};
+                            [YOUNG] = known_or_nan(h->young_bytes),
+                            [BLOCK] = known_or_nan(h->young_block_bytes),
+                            [OLD] = known_or_nan(h->old_bytes),
+                            [STACK] = known_or_nan(h->stack_bytes),
+                            [FRAGMENTS] = known_or_nan(h->fragment_bytes),
+                            [BINARIES] = known_or_nan(h->binary_bytes),
+                            [REFC] = known_or_nan(h->binaries),
+                            [QUEUE] = known_or_nan(h->row.message_queue_len)};
     row->id = text_identity(h->pid_text.s, h->pid_text.len);
     link_process(&row->link, &h->row.pid, h->who);
     page_cell(page, row, PID, STYLE_PID, h->pid_text.s, h->pid_text.len);

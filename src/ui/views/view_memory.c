@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "beamtop/base/attr.h"
+#include "beamtop/base/known.h"
 #include "beamtop/base/text.h"
 #include "ui/canvas/graph.h"
 
@@ -37,11 +38,6 @@ static void right_bytes(struct view_page *page, enum style style, int width, dou
 {
     char text[32];
     page_right(page, style, width, text_bytes(text, sizeof text, n));
-}
-
-static double number(int64_t n)
-{
-    return n < 0 ? NAN : (double)n;
 }
 
 static void total_graph(struct view_page *page, const struct model *m, int columns)
@@ -101,8 +97,10 @@ static void by_type(struct view_page *page, const struct model *m, const struct 
 static void resident(struct view_page *page, const struct model *m, const struct system_sample *s)
 {
     const struct alloc_detail *a = model_alloc(m);
-    double carriers = a ? number(a->carrier_bytes) : NAN, blocks = a ? number(a->block_bytes) : NAN;
-    double anonymous = a ? number(a->anon_bytes) : NAN, swapped = a ? number(a->swap_bytes) : NAN;
+    double carriers = a ? known_or_nan(a->carrier_bytes) : NAN,
+           blocks = a ? known_or_nan(a->block_bytes) : NAN;
+    double anonymous = a ? known_or_nan(a->anon_bytes) : NAN,
+           swapped = a ? known_or_nan(a->swap_bytes) : NAN;
     double outside = carriers > s->rss_bytes ? 0 : s->rss_bytes - carriers;
     double untouched = carriers > s->rss_bytes ? carriers - s->rss_bytes : 0;
     page_heading(page, "Resident");
@@ -140,11 +138,11 @@ static void usage(struct view_page *page, int64_t block_bytes, int64_t carrier_b
 {
     char text[32];
     page_tab(page, 18);
-    right_bytes(page, STYLE_VALUE, 11, number(block_bytes));
-    right_bytes(page, STYLE_VALUE, 11, number(carrier_bytes));
+    right_bytes(page, STYLE_VALUE, 11, known_or_nan(block_bytes));
+    right_bytes(page, STYLE_VALUE, 11, known_or_nan(carrier_bytes));
     page_right(page, style, 9, text_percent(text, sizeof text, utilisation));
-    page_right(page, STYLE_NORMAL, 9, text_count(text, sizeof text, number(blocks)));
-    page_right(page, STYLE_NORMAL, 10, text_count(text, sizeof text, number(carriers)));
+    page_right(page, STYLE_NORMAL, 9, text_count(text, sizeof text, known_or_nan(blocks)));
+    page_right(page, STYLE_NORMAL, 10, text_count(text, sizeof text, known_or_nan(carriers)));
 }
 
 static void usage_titles(struct view_page *page, const char *first)
@@ -168,8 +166,8 @@ static void allocator_line(struct view_page *page, const struct allocator_row *r
           r->mbcs.carriers + r->sbcs.carriers);
     if (!wide)
         return;
-    right_bytes(page, STYLE_NORMAL, 12, number(r->sbcs.carrier_bytes));
-    right_bytes(page, STYLE_NORMAL, 12, number(r->pool_carrier_bytes));
+    right_bytes(page, STYLE_NORMAL, 12, known_or_nan(r->sbcs.carrier_bytes));
+    right_bytes(page, STYLE_NORMAL, 12, known_or_nan(r->pool_carrier_bytes));
     page_right(page, STYLE_DIM, 11, text_integer(text, sizeof text, r->instances));
 }
 
@@ -186,8 +184,8 @@ static void allocators(struct view_page *page, const struct alloc_detail *a, int
     page_line(page);
     page_puts(page, STYLE_LABEL, "  all");
     page_tab(page, 18);
-    right_bytes(page, STYLE_VALUE, 11, number(a->block_bytes));
-    right_bytes(page, STYLE_VALUE, 11, number(a->carrier_bytes));
+    right_bytes(page, STYLE_VALUE, 11, known_or_nan(a->block_bytes));
+    right_bytes(page, STYLE_VALUE, 11, known_or_nan(a->carrier_bytes));
     page_right(page, STYLE_VALUE, 9, text_percent(text, sizeof text, a->utilisation));
     if (a->mseg_calls > 0) {
         page_line(page);
@@ -239,7 +237,7 @@ static void fragmentation(struct view_page *page, const struct model *m,
         page_tab(page, 21);
         page_right(page, STYLE_VALUE, 10,
                    i == 0 ? text_percent(bytes, sizeof bytes, a->utilisation)
-                          : text_bytes(bytes, sizeof bytes, number(a->fragmented_bytes)));
+                          : text_bytes(bytes, sizeof bytes, known_or_nan(a->fragmented_bytes)));
         page_printf(page, STYLE_DIM, "  %-14s", i == 0 ? "of carriers" : of_rss);
         page_spark(page, model_history(m, lines[i].line), spark > 0 ? spark : 1, WINDOW, NAN);
     }
@@ -250,7 +248,7 @@ static void fragmentation(struct view_page *page, const struct model *m,
         page_slice(page, STYLE_NAME, in->name);
         page_printf(page, STYLE_NORMAL, " %s", text_integer(share, sizeof share, in->instance));
         page_tab(page, 21);
-        right_bytes(page, STYLE_VALUE, 10, number(in->unused_bytes));
+        right_bytes(page, STYLE_VALUE, 10, known_or_nan(in->unused_bytes));
         page_printf(page, STYLE_DIM, "  unused of %s",
                     text_bytes(bytes, sizeof bytes, (double)in->carrier_bytes));
     }

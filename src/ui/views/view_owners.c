@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "beamtop/base/attr.h"
+#include "beamtop/base/known.h"
 #include "beamtop/base/text.h"
 #include "beamtop/model/owners.h"
 #include "views.h"
@@ -57,7 +58,7 @@ static double number(const struct owner *o, int column)
 {
     switch (column) {
     case PROCESSES:
-        return o->processes < 0 ? NAN : (double)o->processes;
+        return known_or_nan(o->processes);
     case SHARE:
         return o->share;
     case REDS:

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "beamtop/base/known.h"
 #include "beamtop/base/text.h"
 #include "beamtop/model/process_name.h"
 
@@ -215,7 +216,7 @@ static void numbers(struct view_page *page, const struct process_detail *d, int 
     per_second(per_s, sizeof per_s, row->reductions_per_s, false);
     change_line(page, &(struct change){"reductions", now, per_s, d->reductions_history, false},
                 spark);
-    text_bytes(now, sizeof now, row->memory_bytes < 0 ? NAN : (double)row->memory_bytes);
+    text_bytes(now, sizeof now, known_or_nan(row->memory_bytes));
     per_second(per_s, sizeof per_s, row->memory_per_s, true);
     change_line(page, &(struct change){"memory", now, per_s, d->memory_history, false}, spark);
     text_integer(now, sizeof now, row->message_queue_len);
@@ -333,7 +334,7 @@ static void binaries(struct view_page *page, const struct process_detail *d)
         return;
     snprintf(text, sizeof text, "Binaries  %s references, %s",
              text_integer(n, sizeof n, d->binary_count),
-             text_bytes(size, sizeof size, d->binary_bytes < 0 ? NAN : (double)d->binary_bytes));
+             text_bytes(size, sizeof size, known_or_nan(d->binary_bytes)));
     page_heading(page, text);
     for (size_t i = 0; i < d->n_binaries; i++) {
         page_line(page);
@@ -368,7 +369,7 @@ static void mailbox(struct view_page *page, const struct process *p, const struc
         return;
     }
     text_integer(n, sizeof n, box->len);
-    text_bytes(size, sizeof size, box->memory_bytes < 0 ? NAN : (double)box->memory_bytes);
+    text_bytes(size, sizeof size, known_or_nan(box->memory_bytes));
     switch (box->status) {
     case MAILBOX_GONE:
         page_puts(page, STYLE_DIM, "  the process has ended");

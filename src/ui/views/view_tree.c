@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "views.h"
 
-#include <math.h>
 #include <stdio.h>
 
 #include "beamtop/base/attr.h"
+#include "beamtop/base/known.h"
 #include "beamtop/base/text.h"
 
 #define DEEPEST 40 /* levels that are indented */
@@ -62,11 +62,9 @@ static void add_node(struct view_page *page, const struct tree_node *n)
     }
     page_cell_printf(page, row, PID, STYLE_PID, "%s", pid_text(text, sizeof text, &n->pid));
     page_cell_printf(page, row, MESSAGES, n->message_queue_len > 0 ? STYLE_NORMAL : STYLE_DIM, "%s",
-                     text_count(text, sizeof text,
-                                n->message_queue_len < 0 ? NAN : (double)n->message_queue_len));
-    page_cell_printf(
-        page, row, MEMORY, STYLE_NORMAL, "%s",
-        text_bytes(text, sizeof text, n->memory_bytes < 0 ? NAN : (double)n->memory_bytes));
+                     text_count(text, sizeof text, known_or_nan(n->message_queue_len)));
+    page_cell_printf(page, row, MEMORY, STYLE_NORMAL, "%s",
+                     text_bytes(text, sizeof text, known_or_nan(n->memory_bytes)));
     row->id = pid_identity(&n->pid);
     link_process(&row->link, &n->pid, n->name);
 }
