@@ -187,11 +187,6 @@ static const char *safe_module(struct table *t, struct slice module, enum print_
     return safe(t, syntax == PRINT_ELIXIR ? slice_without(module, "Elixir.") : module);
 }
 
-static double known(uint64_t n, double unit)
-{
-    return n == CALLS_UNKNOWN ? (double)NAN : (double)n * unit;
-}
-
 static void put_functions(struct table *t, enum print_syntax syntax)
 {
     const struct calls_window *w = t->window;
@@ -202,9 +197,9 @@ static void put_functions(struct table *t, enum print_syntax syntax)
                                  .calls_per_s = f->calls_per_s,
                                  .share = f->share,
                                  .change = f->change,
-                                 .own_s = known(f->own_us, 1e-6),
+                                 .own_s = calls_or_nan(f->own_us) * 1e-6,
                                  .call_s = f->us_per_call / 1e6,
-                                 .words = known(f->words, 1),
+                                 .words = calls_or_nan(f->words),
                                  .lost = f->lost,
                                  .name = safe_mfa(t, f, syntax),
                                  .application = safe(t, f->application)};

@@ -6,6 +6,7 @@
 #ifndef BEAMTOP_TRACE_CALLS_STATE_H
 #define BEAMTOP_TRACE_CALLS_STATE_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,6 +15,11 @@
 #include "beamtop/trace/status.h"
 
 #define CALLS_UNKNOWN UINT64_MAX
+
+static inline double calls_or_nan(uint64_t n)
+{
+    return n == CALLS_UNKNOWN ? (double)NAN : (double)n;
+}
 
 /* A row of a window. Texts are the window's. Unknown is CALLS_UNKNOWN, NaN in a double. */
 struct calls_function {

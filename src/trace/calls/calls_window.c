@@ -34,20 +34,15 @@ static double before_sum(const struct calls_sum *sums, size_t n, const struct ca
     return (double)NAN;
 }
 
-static double known(uint64_t n)
-{
-    return n == CALLS_UNKNOWN ? (double)NAN : (double)n;
-}
-
 static void derive_function(struct calls_function *f, const struct calls_window *w,
                             const struct calls_kept *before, double seconds)
 {
     f->calls_per_s = over((double)f->calls, seconds);
     f->share = over((double)f->calls, (double)w->calls);
     f->change = change(f->calls_per_s, before_function(before, f));
-    f->us_per_call = over(known(f->own_us), known(f->timed_calls));
-    f->words_per_call = over(known(f->words), known(f->timed_calls));
-    f->own_share = over(known(f->own_us), known(w->timed_interval_us));
+    f->us_per_call = over(calls_or_nan(f->own_us), calls_or_nan(f->timed_calls));
+    f->words_per_call = over(calls_or_nan(f->words), calls_or_nan(f->timed_calls));
+    f->own_share = over(calls_or_nan(f->own_us), calls_or_nan(w->timed_interval_us));
 }
 
 static void derive_sums(struct calls_sum *sums, size_t n, const struct calls_window *w,

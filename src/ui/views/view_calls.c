@@ -185,11 +185,6 @@ static struct view_row *add_line(struct view_page *page, const struct calls_view
     return row;
 }
 
-static double known(uint64_t v, double unit)
-{
-    return v == CALLS_UNKNOWN ? (double)NAN : (double)v * unit;
-}
-
 static struct slice kept(struct view_page *page, struct buf *text)
 {
     return (struct slice){arena_strndup(&page->arena, (const char *)text->data, text->len),
@@ -222,10 +217,10 @@ static void add_functions(struct view_page *page, const struct calls_view *s,
                                .calls_per_s = f->calls_per_s,
                                .share = f->share,
                                .change = f->change,
-                               .own_s = known(f->own_us, 1e-6),
+                               .own_s = calls_or_nan(f->own_us) * 1e-6,
                                .own_share = f->own_share,
                                .call_s = f->us_per_call / 1e6,
-                               .words = known(f->words, 1),
+                               .words = calls_or_nan(f->words),
                                .words_per_call = f->words_per_call,
                                .lost = f->lost};
         struct view_row *row = add_line(page, s, &l);
