@@ -142,6 +142,37 @@ void recorder_window(struct recorder *r, const struct recorded_window *w)
     buf_clear(&line);
 }
 
+static int64_t known(uint64_t v)
+{
+    return v == CALLS_UNKNOWN || v > INT64_MAX ? -1 : (int64_t)v;
+}
+
+void recorder_calls(struct recorder *r, const struct calls_window *w, bool whole)
+{
+    struct recorded_call *top = alloc_zero(w->n_rows + 1, sizeof *top);
+    for (size_t i = 0; i < w->n_rows; i++) {
+        const struct calls_function *f = &w->rows[i];
+        top[i] = (struct recorded_call){.module = f->module,
+                                        .function = f->function,
+                                        .arity = (int64_t)f->arity,
+                                        .calls = known(f->calls),
+                                        .own_us = known(f->own_us),
+                                        .words = known(f->words),
+                                        .share = f->share};
+    }
+    const struct recorded_window window = {.wall_us = w->wall_us,
+                                           .ns = (int64_t)w->interval_us * 1000,
+                                           .functions = known(w->functions),
+                                           .calls = known(w->calls),
+                                           .lost = known(w->lost),
+                                           .calls_per_s = w->calls_per_s,
+                                           .top = top,
+                                           .n_top = w->n_rows,
+                                           .whole = whole ? w : NULL};
+    recorder_window(r, &window);
+    free(top);
+}
+
 /* ---- written with a tick */
 
 static int put_window(struct recorder *r, const struct pending *p, struct error *err)

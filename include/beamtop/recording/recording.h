@@ -90,6 +90,8 @@ struct recorded_window {
     const struct call_spread *spreads; /* of each of top */
 };
 void recorder_window(struct recorder *r, const struct recorded_window *w);
+/* One as it was counted; `whole`: it is kept for who prints it again. */
+void recorder_calls(struct recorder *r, const struct calls_window *w, bool whole);
 /*
  * A finished run of the sampler, of which the heaviest are kept: LIMIT_RECORDED_NODES nodes of the
  * tree below its root, LIMIT_RECORDED_SOURCES processes and as many threads. What ended in other

@@ -3,45 +3,18 @@
 #include <jansson.h>
 #include <stdlib.h>
 
-#include "beamtop/base/alloc.h"
 #include "beamtop/base/clock.h"
 #include "record_series.h"
 
 #define NEAR_MS 300
 #define WAIT_TURNS 20 /* of record_series_tick() */
 
-static int64_t known(uint64_t v)
-{
-    return v == CALLS_UNKNOWN || v > INT64_MAX ? -1 : (int64_t)v;
-}
-
 static void on_window(void *arg, const struct calls_window *w)
 {
     struct record_series *r = arg;
     record_series_works(r);
-    struct recorded_call *top = alloc_zero(w->n_rows + 1, sizeof *top);
-    for (size_t i = 0; i < w->n_rows; i++) {
-        const struct calls_function *f = &w->rows[i];
-        top[i] = (struct recorded_call){.module = f->module,
-                                        .function = f->function,
-                                        .arity = (int64_t)f->arity,
-                                        .calls = known(f->calls),
-                                        .own_us = known(f->own_us),
-                                        .words = known(f->words),
-                                        .share = f->share};
-    }
-    const struct recorded_window window = {.wall_us = w->wall_us,
-                                           .ns = (int64_t)w->interval_us * 1000,
-                                           .functions = known(w->functions),
-                                           .calls = known(w->calls),
-                                           .lost = known(w->lost),
-                                           .calls_per_s = w->calls_per_s,
-                                           .top = top,
-                                           .n_top = w->n_rows,
-                                           .whole = w};
-    recorder_window(r->setup.recorder, &window);
+    recorder_calls(r->setup.recorder, w, true);
     r->number++;
-    free(top);
 }
 
 /* A report says why rules about calls have nothing to judge. */

@@ -7,7 +7,6 @@
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/clock.h"
-#include "beamtop/base/limits.h"
 #include "beamtop/report/evaluate.h"
 #include "beamtop/recording/recording.h"
 #include "app/source/feed.h"
@@ -164,37 +163,12 @@ void tui_findings_tick(struct tui_findings *f)
 
 /* ---- counted calls, samples */
 
-static int64_t known(uint64_t v)
-{
-    return v == CALLS_UNKNOWN ? -1 : (int64_t)v;
-}
-
 void tui_findings_window(struct tui_findings *f, const struct calls_window *w)
 {
-    struct recorded_call top[LIMIT_CALLS_ROWS];
-    size_t n = w->n_rows < LIMIT_CALLS_ROWS ? w->n_rows : LIMIT_CALLS_ROWS;
     /* Rules would miss the functions that are called most. */
     if (!f->feed.recorder || w->n_excluded > 0)
         return;
-    for (size_t i = 0; i < n; i++) {
-        const struct calls_function *c = &w->rows[i];
-        top[i] = (struct recorded_call){.module = c->module,
-                                        .function = c->function,
-                                        .arity = (int64_t)c->arity,
-                                        .calls = (int64_t)c->calls,
-                                        .own_us = known(c->own_us),
-                                        .words = known(c->words),
-                                        .share = c->share};
-    }
-    const struct recorded_window recorded = {.wall_us = w->wall_us,
-                                             .ns = (int64_t)w->interval_us * 1000,
-                                             .functions = (int64_t)w->functions,
-                                             .calls = (int64_t)w->calls,
-                                             .lost = (int64_t)w->lost,
-                                             .calls_per_s = w->calls_per_s,
-                                             .top = top,
-                                             .n_top = n};
-    recorder_window(f->feed.recorder, &recorded);
+    recorder_calls(f->feed.recorder, w, false);
     f->judged_ms = 0; /* who counted calls looks at once */
 }
 
