@@ -494,3 +494,18 @@ bool cursor_skip(struct cursor *c)
     struct slice bytes;
     return cursor_raw(c, &bytes);
 }
+
+bool cursor_fail(struct cursor *c, const char *expected)
+{
+    error_set(&c->err, ERR_FORMAT, "%s expected at byte %zu", expected, (size_t)(c->at - c->start));
+    return false;
+}
+
+int cursor_end(struct cursor *c, bool ok, const char *what, struct error *err)
+{
+    if (ok && (cursor_at_end(c) || cursor_fail(c, "the end")))
+        return 0;
+    return error_set(err, cursor_failed(c) ? c->err.code : ERR_FORMAT,
+                     "the node's answer to `%s` is not understood: %s", what,
+                     cursor_failed(c) ? c->err.text : "another shape");
+}

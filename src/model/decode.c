@@ -50,12 +50,12 @@ void decode_node(struct decoder *d, void *to)
     decode_binary(d, &out->elixir);
     decode_int(d, &out->cpus);
     if (!cursor_failed(c) && out->word_bytes != 4 && out->word_bytes != 8)
-        decoder_fail(d, "a word size of 4 or 8");
+        cursor_fail(&d->c, "a word size of 4 or 8");
     const int64_t counts[] = {out->schedulers, out->schedulers_online, out->dirty_cpu,
                               out->dirty_cpu_online, out->dirty_io};
     for (size_t i = 0; i < ARRAY_LEN(counts) && !cursor_failed(c); i++)
         if (counts[i] < 0 || counts[i] > LIMIT_SCHEDULERS)
-            decoder_fail(d, "a possible number of schedulers");
+            cursor_fail(&d->c, "a possible number of schedulers");
 }
 
 /* ---- system */
@@ -87,7 +87,7 @@ static void decode_queues(struct decoder *d, struct system_sample *s, struct que
     if (!cursor_list(&d->c, &list))
         return;
     if (list.count > LIMIT_SCHEDULERS) {
-        decoder_fail(d, "fewer run queues");
+        cursor_fail(&d->c, "fewer run queues");
         return;
     }
     q->n = list.count;
@@ -113,7 +113,7 @@ static void decode_work(struct decoder *d, struct system_sample *s)
                                  &s->own_reductions};
     size_t n = 0;
     if (cursor_tuple(&d->c, &n) && n != ARRAY_LEN(counters) && n != ARRAY_LEN(counters) - 1)
-        decoder_fail(d, "6 or 7 counters");
+        cursor_fail(&d->c, "6 or 7 counters");
     for (size_t i = 0; i < n && !cursor_failed(&d->c); i++)
         decode_int(d, counters[i]);
 }
@@ -183,7 +183,7 @@ static void decode_late(struct decoder *d, struct system_sample *s)
     if (!cursor_list(&d->c, &list))
         return;
     if (list.count > LIMIT_SCHEDULERS) {
-        decoder_fail(d, "fewer schedulers");
+        cursor_fail(&d->c, "fewer schedulers");
         return;
     }
     for (size_t i = 0; i < list.count && !cursor_failed(&d->c); i++) {
@@ -207,7 +207,7 @@ void decode_system(struct decoder *d, void *to)
                                   .late_scheduler = -1};
     size_t arity = 0;
     if (cursor_tuple(c, &arity) && arity != 10 && arity != 11)
-        decoder_fail(d, "a tuple of 10 or 11");
+        cursor_fail(&d->c, "a tuple of 10 or 11");
     cursor_atom_is(c, "system");
     decode_mono(d, &out->mono_ns);
     cursor_int64(c, &out->wall_us);
@@ -370,7 +370,7 @@ void decode_scan(struct decoder *d, void *to)
     struct cursor *c = &d->c;
     *out = (struct proc_scan){.interval_s = NAN, .own_share = NAN};
     if (cursor_tuple(c, &arity) && arity != 9 && arity != 10)
-        decoder_fail(d, "a tuple of 9 or 10");
+        cursor_fail(&d->c, "a tuple of 9 or 10");
     cursor_atom_is(c, "scan");
     decode_mono(d, &out->mono_ns);
     cursor_int64(c, &interval_ns);
@@ -382,7 +382,7 @@ void decode_scan(struct decoder *d, void *to)
     /* The filter reads the labels (filter.c); here they only have to be a list. */
     if (cursor_list(c, &labels)) {
         if (labels.string)
-            decoder_fail(d, "a list of labels");
+            cursor_fail(&d->c, "a list of labels");
         for (size_t i = 0; i < labels.count && cursor_skip(c); i++)
             ;
         cursor_list_end(c, &labels);

@@ -80,7 +80,7 @@ static bool enter_counted(struct decoder *d, struct part *part, struct cursor_li
     if (!cursor_tuple_of(&d->c, 2) || !cursor_int64(&d->c, &total) || !enter_part(d, part, list))
         return false;
     if (total < part->total)
-        return decoder_fail(d, "a total of the list behind it");
+        return cursor_fail(&d->c, "a total of the list behind it");
     part->total = total;
     return true;
 }
@@ -105,7 +105,7 @@ static bool decode_counter(struct decoder *d, int64_t *counter)
 {
     if (!cursor_int64(&d->c, counter))
         return false;
-    return *counter >= 0 || decoder_fail(d, "a count");
+    return *counter >= 0 || cursor_fail(&d->c, "a count");
 }
 
 static bool decode_trait(struct decoder *d, struct armed_row *row)
@@ -128,7 +128,7 @@ static bool decode_trait(struct decoder *d, struct armed_row *row)
         return decode_binary(d, &row->tracer);
     }
     if (strcmp(key.s, "local") != 0 && strcmp(key.s, "global") != 0)
-        return decoder_fail(d, "an item of a breakpoint");
+        return cursor_fail(&d->c, "an item of a breakpoint");
     row->traced = key;
     return decode_binary(d, &row->text);
 }

@@ -25,7 +25,7 @@ static bool decode_mailbox_status(struct decoder *d, struct mailbox_detail *out)
         return cursor_skip(&d->c) && cursor_int64(&d->c, &out->len) &&
                decode_int(d, &out->memory_bytes);
     }
-    return decoder_fail(d, "mailbox, ask or refused");
+    return cursor_fail(&d->c, "mailbox, ask or refused");
 }
 
 void decode_mailbox(struct decoder *d, void *to)
@@ -72,7 +72,7 @@ void decode_state(struct decoder *d, void *to)
         out->status = STATE_NONE;
         cursor_atom_is(c, "no_state");
     } else if (!cursor_failed(c)) {
-        decoder_fail(d, "state, ask or no_state");
+        cursor_fail(&d->c, "state, ask or no_state");
     }
     decode_binary(d, &out->text);
 }
@@ -146,7 +146,7 @@ static void decode_instance(struct decoder *d, struct allocator_instance *in)
     if (cursor_failed(c))
         return;
     if (in->block_bytes < 0 || in->carrier_bytes < in->block_bytes) {
-        decoder_fail(d, "blocks within carriers");
+        cursor_fail(&d->c, "blocks within carriers");
         return;
     }
     in->unused_bytes = in->carrier_bytes - in->block_bytes;
@@ -218,7 +218,7 @@ void decode_alloc(struct decoder *d, void *to)
                                  .fragmented_share = NAN};
     /* Recordings of before 0.2.0 have neither instances nor resident memory. */
     if (cursor_tuple(c, &arity) && arity != 4 && arity != 6)
-        decoder_fail(d, "4 or 6 elements");
+        cursor_fail(&d->c, "4 or 6 elements");
     cursor_atom_is(c, "alloc");
     decode_mono(d, &out->mono_ns);
     if (decode_list(d, &list, LIMIT_DETAIL_ITEMS, sizeof out->rows[0], &out->rows)) {
@@ -290,7 +290,7 @@ static void decode_tree_node(struct decoder *d, struct tree_node *n)
     cursor_tuple_of(&d->c, 5);
     cursor_int64(&d->c, &depth);
     if (!cursor_failed(&d->c) && (depth < 0 || depth > LIMIT_DETAIL_ITEMS))
-        decoder_fail(d, "a depth");
+        cursor_fail(&d->c, "a depth");
     n->depth = (int)depth;
     if (!decode_undefined(d))
         n->has_pid = cursor_pid(&d->c, &n->pid, NULL);

@@ -63,7 +63,7 @@ static void decode_row(struct decoder *d, struct msacc_row *row)
             cursor_skip(&d->c);
     }
     if (!cursor_failed(&d->c) && (row->type.len == 0 || row->id < 0))
-        decoder_fail(d, "a thread");
+        cursor_fail(&d->c, "a thread");
 }
 
 static int by_type(const void *a, const void *b)
@@ -92,7 +92,7 @@ static void sum_types(struct decoder *d, struct msacc_detail *out, const struct 
             continue;
         }
         if (out->n_types == TYPES_MAX) {
-            decoder_fail(d, "fewer types of threads");
+            cursor_fail(&d->c, "fewer types of threads");
             return;
         }
         clear_row(sum);

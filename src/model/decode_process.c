@@ -219,7 +219,7 @@ static bool take_item(struct process_decoder *p)
     for (int i = ITEM_REDUCTIONS; i < PROC_ITEMS; i++)
         if (slice_is(name, proc_item_name((enum proc_item)i)))
             return decode_item(p->d, (enum proc_item)i, &p->out->row);
-    return decoder_fail(p->d, "a known item of a process");
+    return cursor_fail(&p->d->c, "a known item of a process");
 }
 
 static void process_clear(struct process_detail *out)
@@ -260,7 +260,7 @@ void decode_process(struct decoder *d, void *to)
     decode_identity(d, &out->row);
     out->row.items |= UINT32_C(1) << ITEM_ID;
     if (cursor_kind(c) == ETF_KIND_STRING)
-        decoder_fail(d, "a list of items");
+        cursor_fail(&d->c, "a list of items");
     if (cursor_list(c, &list)) {
         for (size_t i = 0; i < list.count && take_item(&p); i++)
             ;

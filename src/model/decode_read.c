@@ -15,20 +15,8 @@ void decoder_init(struct decoder *d, struct arena *arena, const uint8_t *term, s
 
 int decoder_end(struct decoder *d, const char *what, struct error *err)
 {
-    if (!cursor_failed(&d->c) && !cursor_at_end(&d->c))
-        decoder_fail(d, "the end");
     buf_clear(&d->scratch);
-    if (!cursor_failed(&d->c))
-        return 0;
-    return error_set(err, d->c.err.code, "the node's answer to `%s` is not understood: %s", what,
-                     d->c.err.text);
-}
-
-bool decoder_fail(struct decoder *d, const char *expected)
-{
-    error_set(&d->c.err, ERR_FORMAT, "%s expected at byte %zu", expected,
-              (size_t)(d->c.at - d->c.start));
-    return false;
+    return cursor_end(&d->c, !cursor_failed(&d->c), what, err);
 }
 
 static struct slice keep(struct decoder *d, const char *s, size_t len)
@@ -143,7 +131,7 @@ bool decode_list(struct decoder *d, struct cursor_list *list, size_t cap, size_t
 {
     void **out = items;
     if (cursor_kind(&d->c) == ETF_KIND_STRING)
-        return decoder_fail(d, "a list of terms");
+        return cursor_fail(&d->c, "a list of terms");
     if (!cursor_list(&d->c, list))
         return false;
     if (list->count > cap) {

@@ -22,7 +22,7 @@ static bool decode_stack(struct decoder *d, struct yield_stack *s)
         !cursor_int64(&d->c, &s->samples) || !cursor_int64(&d->c, &s->reductions) ||
         ((s->samples <= 0 || s->samples > LOOKS_MOST || s->reductions <= 0 ||
           s->reductions > REDUCTIONS_MOST) &&
-         !decoder_fail(d, "a stack that worked")) ||
+         !cursor_fail(&d->c, "a stack that worked")) ||
         !decode_list(d, &list, FRAMES_MOST, sizeof *functions, &functions))
         return false;
     for (size_t i = 0; i < list.count; i++)
@@ -45,7 +45,7 @@ int yield_stacks_decode(struct yield_stacks *out, struct arena *arena, const uin
     *out = (struct yield_stacks){0};
     if (cursor_tuple_of(&d.c, 6) && cursor_atom_is(&d.c, "stacks") && decode_mono(&d, &mono) &&
         cursor_int64(&d.c, &ns) && cursor_int64(&d.c, &out->looks) &&
-        cursor_int64(&d.c, &out->processes) && (ns >= 0 || decoder_fail(&d, "a span of time")) &&
+        cursor_int64(&d.c, &out->processes) && (ns >= 0 || cursor_fail(&d.c, "a span of time")) &&
         decode_list(&d, &list, STACKS_MOST, sizeof *stacks, &stacks)) {
         for (size_t i = 0; i < list.count && decode_stack(&d, stacks + i); i++)
             out->n = i + 1;

@@ -130,7 +130,7 @@ static void decode_thread(struct decoder *d, struct scheduler_thread *row)
         return;
     if (kind < SCHEDULER_NORMAL || kind > SCHEDULER_DIRTY_IO || row->number < 0 ||
         row->number > LIMIT_SCHEDULERS) {
-        decoder_fail(d, "a scheduler thread");
+        cursor_fail(&d->c, "a scheduler thread");
         return;
     }
     row->kind = (enum scheduler_kind)kind;
@@ -181,7 +181,7 @@ static void decode_quota(struct decoder *d, struct threads_detail *out)
     if (!cursor_list(&d->c, &list))
         return;
     if (list.count > ARRAY_LEN(text)) {
-        decoder_fail(d, "a quota");
+        cursor_fail(&d->c, "a quota");
         return;
     }
     for (size_t i = 0; i < list.count; i++)

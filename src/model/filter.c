@@ -260,7 +260,7 @@ static bool decode_field(struct decoder *d, enum filter_field *field)
             *field = (enum filter_field)i;
             return cursor_skip(&d->c);
         }
-    return decoder_fail(d, "a field of a label");
+    return cursor_fail(&d->c, "a field of a label");
 }
 
 static bool decode_label_text(struct decoder *d, enum filter_field field, struct slice *text)
@@ -308,7 +308,7 @@ int filter_take(struct filter *f, const uint8_t *scan, size_t len, struct error 
     arena_init(&arena);
     decoder_init(&d, &arena, scan, len);
     if (cursor_tuple(&d.c, &arity) && arity != 9 && arity != 10)
-        decoder_fail(&d, "a tuple of 9 or 10");
+        cursor_fail(&d.c, "a tuple of 9 or 10");
     cursor_atom_is(&d.c, "scan");
     for (int i = 0; i < 7; i++)
         cursor_skip(&d.c);

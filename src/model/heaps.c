@@ -118,7 +118,7 @@ void decode_collect(struct decoder *d, void *to)
         cursor_skip(c);
         cursor_skip(c);
     } else if (!cursor_failed(c)) {
-        decoder_fail(d, "ask, collected, refused, late or gone");
+        cursor_fail(&d->c, "ask, collected, refused, late or gone");
     }
 }
 

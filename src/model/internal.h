@@ -41,7 +41,6 @@ struct decoder {
 void decoder_init(struct decoder *d, struct arena *arena, const uint8_t *term, size_t len);
 /* Ends the decoding: 0, or the sticky error with `what` before it. Bytes left over are an error. */
 int decoder_end(struct decoder *d, const char *what, struct error *err);
-bool decoder_fail(struct decoder *d, const char *expected); /* returns false */
 
 bool decode_undefined(struct decoder *d);                 /* reads the atom if it is next */
 bool decode_int(struct decoder *d, int64_t *out);         /* or undefined: -1 */

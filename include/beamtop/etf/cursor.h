@@ -81,4 +81,9 @@ bool cursor_skip(struct cursor *c);
 /* The bytes of the next term, skipped: for keeping a raw term. */
 bool cursor_raw(struct cursor *c, struct slice *bytes);
 
+/* For a decoder that expects more than a type: sets the sticky error, and returns false. */
+bool cursor_fail(struct cursor *c, const char *expected);
+/* Of a node's answer that was read well (ok): nothing may follow. `what`: its question. */
+int cursor_end(struct cursor *c, bool ok, const char *what, struct error *err);
+
 #endif

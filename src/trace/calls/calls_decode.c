@@ -70,7 +70,7 @@ static bool enter(struct cursor *c, const char *tag, size_t arity, char *refused
         return false;
     if (found == 2)
         return read_refusal(c, refused, 400);
-    return (found == arity || answer_fail(c, tag)) && cursor_atom_is(c, tag);
+    return (found == arity || cursor_fail(c, tag)) && cursor_atom_is(c, tag);
 }
 
 /* ---- sampled */
@@ -128,7 +128,7 @@ static bool read_application(struct cursor *c, struct slice *out)
 static bool read_mfa(struct cursor *c, struct calls_function *f)
 {
     return cursor_atom(c, &f->module) && cursor_atom(c, &f->function) &&
-           cursor_uint64(c, &f->arity) && (f->arity <= 255 || answer_fail(c, "an arity"));
+           cursor_uint64(c, &f->arity) && (f->arity <= 255 || cursor_fail(c, "an arity"));
 }
 
 static bool read_rows(struct cursor *c, struct calls_kept *out)
@@ -166,7 +166,7 @@ int decode_calls_sample(struct calls_sample *out, struct calls_kept *hot, const 
     cursor_init(&c, keep(&hot->arena, term, len), len);
     bool ok = enter(&c, "sampled", 8, out->refused);
     if (!ok || out->refused[0] != '\0')
-        return answer_end(&c, ok, "calls", err);
+        return cursor_end(&c, ok, "calls", err);
     ok = cursor_uint64(&c, &out->interval_ns) && cursor_uint64(&c, &out->schedulers) &&
          cursor_uint64(&c, &out->functions) && cursor_uint64(&c, &out->calls) &&
          cursor_list(&c, &list);
@@ -175,7 +175,7 @@ int decode_calls_sample(struct calls_sample *out, struct calls_kept *hot, const 
         ok = list.string ? cursor_list_int64(&c, &list, &n) : read_found(&c, out, i);
     }
     ok = ok && cursor_list_end(&c, &list) && cursor_uint64(&c, &out->arms) && read_rows(&c, hot);
-    return answer_end(&c, ok, "calls", err);
+    return cursor_end(&c, ok, "calls", err);
 }
 
 static bool read_sums(struct cursor *c, struct calls_kept *out, bool modules,
@@ -246,7 +246,7 @@ int decode_calls_counted(struct calls_kept *out, char *refused, const uint8_t *t
     cursor_init(&c, keep(&out->arena, term, len), len);
     bool ok = enter(&c, "counted", 12, refused);
     if (!ok || refused[0] != '\0')
-        return answer_end(&c, ok, "calls", err);
+        return cursor_end(&c, ok, "calls", err);
     ok = cursor_int64(&c, &mono) && cursor_int64(&c, &w->wall_us) &&
          read_interval(&c, &w->interval_us) && cursor_uint64(&c, &w->functions) &&
          cursor_uint64(&c, &w->called) && cursor_uint64(&c, &w->calls) && read_lost(&c, out) &&
@@ -254,7 +254,7 @@ int decode_calls_counted(struct calls_kept *out, char *refused, const uint8_t *t
          read_sums(&c, out, false, &out->applications, &w->n_applications) && read_costs(&c, w);
     w->modules = out->modules;
     w->applications = out->applications;
-    return answer_end(&c, ok, "calls", err);
+    return cursor_end(&c, ok, "calls", err);
 }
 
 /* ---- timed */
@@ -308,7 +308,7 @@ int decode_calls_timed(struct calls_kept *out, char *refused, const uint8_t *ter
     cursor_init(&c, term, len);
     bool ok = enter(&c, "timed", 7, refused);
     if (!ok || refused[0] != '\0')
-        return answer_end(&c, ok, "calls", err);
+        return cursor_end(&c, ok, "calls", err);
     ok = cursor_int64(&c, &mono) && cursor_int64(&c, &w->wall_us) &&
          read_interval(&c, &w->timed_interval_us) && cursor_uint64(&c, &w->processes) &&
          answer_list(&c, &list, LIMIT_CALLS_ROWS);
@@ -316,5 +316,5 @@ int decode_calls_timed(struct calls_kept *out, char *refused, const uint8_t *ter
         ok = read_timed(&c, out);
     ok = ok && cursor_list_end(&c, &list) && read_costs(&c, w);
     w->timed = ok;
-    return answer_end(&c, ok, "calls", err);
+    return cursor_end(&c, ok, "calls", err);
 }

@@ -95,10 +95,9 @@ static size_t find(const struct names *n, struct slice name, bool *there)
 
 /* ---- what is taken */
 
-static int off(const struct cursor *c, struct error *err)
+static int off(struct cursor *c, struct error *err)
 {
-    return error_set(err, ERR_FORMAT, "the node's answer to `functions` is not understood: %s",
-                     cursor_failed(c) ? c->err.text : "another shape");
+    return cursor_end(c, false, "functions", err);
 }
 
 static int too_many(size_t count, struct error *err)

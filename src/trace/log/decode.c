@@ -9,26 +9,12 @@
 
 /* ---- Reads that all use */
 
-bool answer_fail(struct cursor *c, const char *expected)
-{
-    error_set(&c->err, ERR_FORMAT, "%s expected at byte %zu", expected, (size_t)(c->at - c->start));
-    return false;
-}
-
-int answer_end(struct cursor *c, bool ok, const char *what, struct error *err)
-{
-    if (ok && (cursor_at_end(c) || answer_fail(c, "the end")))
-        return 0;
-    return error_set(err, ERR_FORMAT, "the node's answer to `%s` is not understood: %s", what,
-                     c->err.text);
-}
-
 bool answer_list(struct cursor *c, struct cursor_list *list, size_t most)
 {
     if (!cursor_list(c, list))
         return false;
     if (list->string || list->count > most)
-        return answer_fail(c, list->string ? "a list of terms" : "a shorter list");
+        return cursor_fail(c, list->string ? "a list of terms" : "a shorter list");
     return true;
 }
 
@@ -71,7 +57,7 @@ static bool read_status(struct cursor *c, struct trace_status *s)
              cursor_uint64(c, &p->cut) && cursor_uint64(c, &p->over) &&
              cursor_uint64(c, &p->lost) && cursor_uint64(c, &p->open);
         if (ok && index >= LIMIT_TRACE_PATTERNS)
-            ok = answer_fail(c, "a pattern's number");
+            ok = cursor_fail(c, "a pattern's number");
         p->index = (unsigned)index;
     }
     s->n_patterns = ok ? list.count : 0;
@@ -84,7 +70,7 @@ static bool read_index(struct cursor *c, unsigned *out)
     if (!cursor_uint64(c, &index))
         return false;
     *out = (unsigned)index;
-    return index < LIMIT_TRACE_PATTERNS || answer_fail(c, "a pattern's number");
+    return index < LIMIT_TRACE_PATTERNS || cursor_fail(c, "a pattern's number");
 }
 
 static bool read_stack(struct cursor *c, struct pushed_event *out)
@@ -207,7 +193,7 @@ static bool read_event(struct cursor *c, struct pushed_event *out)
             return events[i].read(c, out);
         }
     }
-    return answer_fail(c, "an event");
+    return cursor_fail(c, "an event");
 }
 
 void decode_event(struct push *p, struct pushed_event *out)
@@ -297,7 +283,7 @@ static bool read_ended(struct cursor *c, struct push *out)
             return cursor_skip(c) && read_status(c, &out->status);
         }
     }
-    return answer_fail(c, "why the trace has ended");
+    return cursor_fail(c, "why the trace has ended");
 }
 
 static bool read_status_push(struct cursor *c, struct push *out)
@@ -330,7 +316,7 @@ static bool read_push(struct cursor *c, struct push *out)
             return pushes[i].read(c, out);
         }
     }
-    return answer_fail(c, "a trace's message");
+    return cursor_fail(c, "a trace's message");
 }
 
 int decode_push(struct push *out, const uint8_t *term, size_t len, struct error *err)
@@ -338,7 +324,7 @@ int decode_push(struct push *out, const uint8_t *term, size_t len, struct error 
     *out = (struct push){0};
     struct cursor c;
     cursor_init(&c, term, len);
-    if (read_push(&c, out) && (cursor_at_end(&c) || answer_fail(&c, "the end")))
+    if (read_push(&c, out) && (cursor_at_end(&c) || cursor_fail(&c, "the end")))
         return 0;
     return error_set(err, ERR_FORMAT, "a message of the trace is not understood: %s", c.err.text);
 }

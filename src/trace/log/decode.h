@@ -17,11 +17,8 @@
 
 /* ---- Reads that messages and answers share */
 
-bool answer_fail(struct cursor *c, const char *expected); /* sets the cursor's error; false */
 /* A list of terms, no longer than `most`. */
 bool answer_list(struct cursor *c, struct cursor_list *list, size_t most);
-/* Of an answer that was read well (ok): nothing may follow. `what`: its question. */
-int answer_end(struct cursor *c, bool ok, const char *what, struct error *err);
 
 /* ---- Pushed messages */
 

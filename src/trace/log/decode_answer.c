@@ -41,7 +41,7 @@ static bool read_mfa(struct cursor *c, struct mfa *out)
 
 bool decode_terms(struct cursor *c, struct cursor_list *list)
 {
-    return cursor_list(c, list) && (!list->string || answer_fail(c, "a list of terms"));
+    return cursor_list(c, list) && (!list->string || cursor_fail(c, "a list of terms"));
 }
 
 /* ---- preflight */
@@ -85,7 +85,7 @@ static bool read_functions(struct cursor *c, struct preflight *out, struct prefl
     if (!decode_terms(c, &list))
         return false;
     if (list.count > 100000)
-        return answer_fail(c, "a shorter list");
+        return cursor_fail(c, "a shorter list");
     p->first = out->n_functions;
     out->functions =
         alloc_resize(out->functions, out->n_functions + list.count + 1, sizeof *out->functions);
@@ -106,14 +106,14 @@ static bool read_patterns(struct cursor *c, struct preflight *out, size_t n_patt
     if (!decode_terms(c, &list))
         return false;
     if (list.count != n_patterns)
-        return answer_fail(c, "an entry for each pattern");
+        return cursor_fail(c, "an entry for each pattern");
     for (size_t i = 0; i < list.count; i++) {
         struct preflight_pattern *p = &out->patterns[i];
         uint64_t index = 0;
         if (!cursor_tuple_of(c, 4) || !cursor_uint64(c, &index))
             return false;
         if (index != i)
-            return answer_fail(c, "the patterns in their order");
+            return cursor_fail(c, "the patterns in their order");
         if (!read_functions(c, out, p) || !cursor_uint64(c, &p->total) || !read_why(c, p))
             return false;
     }
@@ -130,11 +130,11 @@ static bool read_procs(struct cursor *c, struct preflight *out)
     if (arity == 3) {
         out->procs = PREFLIGHT_PIDS;
         return cursor_atom_is(c, "pids") &&
-               (cursor_kind(c) == ETF_KIND_LIST || answer_fail(c, "processes")) &&
+               (cursor_kind(c) == ETF_KIND_LIST || cursor_fail(c, "processes")) &&
                cursor_raw(c, &out->procs_raw) && cursor_uint64(c, &out->n_procs);
     }
     if (arity != 2)
-        return answer_fail(c, "processes");
+        return cursor_fail(c, "processes");
     if (cursor_peek_atom(c, "none")) {
         out->procs = PREFLIGHT_NONE;
         if (!cursor_skip(c) || !cursor_binary(c, &why))
@@ -145,7 +145,7 @@ static bool read_procs(struct cursor *c, struct preflight *out)
     out->procs = PREFLIGHT_WHOLE;
     if (!cursor_peek_atom(c, "all") && !cursor_peek_atom(c, "new") &&
         !cursor_peek_atom(c, "running"))
-        return answer_fail(c, "all, new or running");
+        return cursor_fail(c, "all, new or running");
     return cursor_raw(c, &out->procs_raw) && cursor_uint64(c, &out->n_procs);
 }
 
@@ -234,7 +234,7 @@ static bool read_unknown(struct cursor *c, struct preflight *out)
 {
     struct cursor_list list, near;
     struct slice word;
-    if (!decode_terms(c, &list) || (list.count > 1 && !answer_fail(c, "one name")))
+    if (!decode_terms(c, &list) || (list.count > 1 && !cursor_fail(c, "one name")))
         return false;
     if (list.count == 1) {
         if (!cursor_tuple_of(c, 2) || !cursor_binary(c, &out->unknown) || !decode_terms(c, &near))
@@ -260,7 +260,7 @@ int decode_preflight(struct preflight *out, size_t n_patterns, const uint8_t *te
     bool ok = cursor_tuple_of(&c, 5) && cursor_atom_is(&c, "preflight") &&
               read_patterns(&c, out, n_patterns) && read_procs(&c, out) && read_others(&c, out) &&
               read_unknown(&c, out);
-    int rc = answer_end(&c, ok, "preflight", err);
+    int rc = cursor_end(&c, ok, "preflight", err);
     if (rc)
         preflight_clear(out);
     return rc;
@@ -346,7 +346,7 @@ int armed_decode(struct armed *out, const uint8_t *term, size_t len, struct erro
               cursor_uint64(&c, &out->tokens);
     out->system_tracer = armed_is_beamtop(tracer);
     out->sessions = ours.n;
-    return answer_end(&c, ok, "armed", err);
+    return cursor_end(&c, ok, "armed", err);
 }
 
 /* ---- count, arm */
@@ -485,16 +485,16 @@ int decode_counted(struct counted *out, const uint8_t *term, size_t len, struct 
     cursor_init(&c, term, len);
     bool ok = cursor_tuple(&c, &arity);
     if (ok && arity == 2)
-        return answer_end(&c, read_refusal(&c, out->refused, sizeof out->refused, &out->code),
+        return cursor_end(&c, read_refusal(&c, out->refused, sizeof out->refused, &out->code),
                           "count", err);
-    ok = ok && (arity == 3 || answer_fail(&c, "three elements")) && cursor_atom_is(&c, "count") &&
+    ok = ok && (arity == 3 || cursor_fail(&c, "three elements")) && cursor_atom_is(&c, "count") &&
          cursor_uint64(&c, &out->interval_ns) && cursor_list(&c, &list);
     for (size_t i = 0; ok && i < list.count; i++) {
         int64_t n = 0;
         ok = cursor_list_int64(&c, &list, &n);
         out->calls += n > 0 ? (uint64_t)n : 0;
     }
-    return answer_end(&c, ok && cursor_list_end(&c, &list), "count", err);
+    return cursor_end(&c, ok && cursor_list_end(&c, &list), "count", err);
 }
 
 static bool read_clock(struct cursor *c, struct armed_answer *out)
@@ -523,7 +523,7 @@ static bool read_clock(struct cursor *c, struct armed_answer *out)
         if (!ok)
             return false;
     }
-    return out->per_second > 0 || answer_fail(c, "the clock's unit");
+    return out->per_second > 0 || cursor_fail(c, "the clock's unit");
 }
 
 int decode_arm(struct armed_answer *out, uint64_t trace_id, const uint8_t *term, size_t len,
@@ -536,10 +536,10 @@ int decode_arm(struct armed_answer *out, uint64_t trace_id, const uint8_t *term,
     cursor_init(&c, term, len);
     bool ok = cursor_tuple(&c, &arity);
     if (ok && arity == 2)
-        return answer_end(&c, read_refusal(&c, out->refused, sizeof out->refused, &out->code),
+        return cursor_end(&c, read_refusal(&c, out->refused, sizeof out->refused, &out->code),
                           "arm", err);
-    ok = ok && (arity == 3 || answer_fail(&c, "three elements")) && cursor_atom_is(&c, "armed") &&
-         cursor_uint64(&c, &id) && (id == trace_id || answer_fail(&c, "this trace's number")) &&
+    ok = ok && (arity == 3 || cursor_fail(&c, "three elements")) && cursor_atom_is(&c, "armed") &&
+         cursor_uint64(&c, &id) && (id == trace_id || cursor_fail(&c, "this trace's number")) &&
          read_clock(&c, out);
-    return answer_end(&c, ok, "arm", err);
+    return cursor_end(&c, ok, "arm", err);
 }

@@ -15,7 +15,7 @@ int decode_names(names_fn *fn, void *arg, const uint8_t *term, size_t len, struc
         if (ok)
             fn(arg, &pid, name);
     }
-    return answer_end(&c, ok && cursor_list_end(&c, &list), "names", err);
+    return cursor_end(&c, ok && cursor_list_end(&c, &list), "names", err);
 }
 
 static bool read_record(struct cursor *c, records_fn *fn, void *arg)
@@ -34,7 +34,7 @@ static bool read_record(struct cursor *c, records_fn *fn, void *arg)
     if (!decode_terms(c, &list))
         return false;
     if (list.count > LIMIT_TRACE_FIELDS)
-        return answer_fail(c, "fewer fields");
+        return cursor_fail(c, "fewer fields");
     for (size_t i = 0; i < list.count; i++)
         if (!cursor_binary(c, &fields[i]))
             return false;
@@ -52,5 +52,5 @@ int decode_records(records_fn *fn, void *arg, const uint8_t *term, size_t len, s
     bool ok = cursor_tuple_of(&c, 2) && cursor_atom_is(&c, "records") && decode_terms(&c, &list);
     for (size_t i = 0; ok && i < list.count; i++)
         ok = read_record(&c, fn, arg);
-    return answer_end(&c, ok && cursor_list_end(&c, &list), "records", err);
+    return cursor_end(&c, ok && cursor_list_end(&c, &list), "records", err);
 }

@@ -112,7 +112,7 @@ static bool read_event(struct cursor *c, const char *node, spans_event_fn *fn, v
     int64_t order = 0, words = 0;
     bool ok = cursor_tuple_of(c, 10) && cursor_tuple_of(c, 2) && cursor_int64(c, &e.at_ns) &&
               cursor_int64(c, &order) && read_key(c, kinds, SPAN_EVENTS, &kind);
-    if (!ok || (kind == SPAN_EVENTS && !answer_fail(c, "a kind of event")))
+    if (!ok || (kind == SPAN_EVENTS && !cursor_fail(c, "a kind of event")))
         return false;
     e.kind = (enum span_event_kind)kind;
     /* Unique integers begin below zero. */
@@ -164,5 +164,5 @@ int decode_spans(struct spans_taken *out, const char *node, spans_event_fn *fn, 
     for (size_t i = 0; ok && i < list.count; i++)
         ok = read_event(&c, node, fn, arg);
     out->n = ok ? list.count : 0;
-    return answer_end(&c, ok && cursor_list_end(&c, &list), "spans", err);
+    return cursor_end(&c, ok && cursor_list_end(&c, &list), "spans", err);
 }

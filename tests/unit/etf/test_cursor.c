@@ -274,6 +274,38 @@ static void test_truncated(void **state)
     builder_free(b);
 }
 
+static void check_end(const char *text, bool read, const char *says)
+{
+    struct cursor c;
+    struct error err = {0};
+    struct builder *b = start(&c, text);
+    bool ok = read ? cursor_skip(&c) : cursor_atom_is(&c, "a");
+    int rc = cursor_end(&c, ok, "scan", &err);
+    assert_int_equal(rc, *says ? ERR_FORMAT : 0);
+    assert_string_equal(err.text, says);
+    builder_free(b);
+}
+
+static void test_end_of_an_answer(void **state)
+{
+    (void)state;
+    struct cursor c;
+    struct error err = {0};
+    check_end("{a,1}", true, "");
+    check_end("b", false,
+              "the node's answer to `scan` is not understood: "
+              "byte 1 of the term: expected the atom a, found b");
+    struct builder *b = start(&c, "{a,1}");
+    size_t arity;
+    assert_true(cursor_tuple(&c, &arity));
+    assert_int_equal(cursor_end(&c, true, "scan", &err), ERR_FORMAT);
+    assert_string_equal(
+        err.text, "the node's answer to `scan` is not understood: the end expected at byte 3");
+    assert_false(cursor_fail(&c, "more")); /* the first one stays */
+    assert_string_equal(c.err.text, "the end expected at byte 3");
+    builder_free(b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -283,6 +315,7 @@ int main(void)
         cmocka_unit_test(test_other_types_fail),
         cmocka_unit_test(test_big_integers),
         cmocka_unit_test(test_truncated),
+        cmocka_unit_test(test_end_of_an_answer),
     };
     return cmocka_run_group_tests_name("cursor", tests, NULL, NULL);
 }
