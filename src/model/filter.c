@@ -194,9 +194,7 @@ int filter_set(struct filter *f, const char *expression, size_t *error_offset, s
     if (regex && regex_is_spent(regex)) {
         change(f, before, fields_before);
         regex_free(regex);
-        return error_set(err, ERR_LIMIT,
-                         "filter too expensive for these names: nested repeats such as (a+)+ try "
-                         "every split. Use a simpler expression");
+        return error_set(err, ERR_LIMIT, "filter too expensive for these names: " REGEX_SPENT_WHY);
     }
     regex_free(before);
     free(f->expression);

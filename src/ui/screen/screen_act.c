@@ -420,9 +420,7 @@ static int act_find(struct act *a, int direction)
                  : kind == VIEW_TABLE ? table_find(&a->e->table, pane_page(a->pane), re, direction)
                                       : doc_find(&a->e->doc, pane_page(a->pane), re, direction);
     if (!found && regex_is_spent(re))
-        return error_set(a->err, ERR_LIMIT,
-                         "filter too expensive to look for: nested repeats such as (a+)+ try "
-                         "every split. Use a simpler expression");
+        return error_set(a->err, ERR_LIMIT, "filter too expensive to look for: " REGEX_SPENT_WHY);
     return found ? 1 : error_set(a->err, ERR_NOT_FOUND, "nothing here matches");
 }
 
