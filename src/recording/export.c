@@ -296,11 +296,13 @@ static int find_table(const char *name, const struct recording_view **out, struc
         *out = v;
         return 0;
     }
-    return error_set(
-        err, ERR_USAGE,
-        "there is no table “%s”: system, processes, owners, calls, samples, span_events, events, "
-        "marks",
-        name);
+    struct buf all;
+    buf_init(&all, 0);
+    for (const struct recording_view *v = recording_views; v->name; v++)
+        buf_printf(&all, "%s%s", v == recording_views ? "" : ", ", v->name);
+    int rc = error_set(err, ERR_USAGE, "there is no table “%s”: %s", name, buf_cstr(&all));
+    buf_clear(&all);
+    return rc;
 }
 
 /* Tables that earlier recordings lack. */

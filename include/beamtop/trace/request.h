@@ -36,6 +36,9 @@ void trace_request_clear(struct trace_request *r);
 /* The options there are, one by one from 0, "procs" and the like with a line of help; false: no
    more. The texts are static. */
 bool trace_request_option(size_t index, struct pattern_word *out);
+/* ERR_USAGE: `what` has no option of that name; the text has all that `option` gives. */
+int trace_request_no_option(const char *what, bool (*option)(size_t, struct pattern_word *),
+                            const char *name, struct error *err);
 /* Bytes of the line that are the pattern: up to the first option, without blanks before it. */
 size_t trace_request_pattern_end(const char *line);
 

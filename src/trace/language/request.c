@@ -147,14 +147,15 @@ static int set_option(struct trace_request *r, const char *name, const char *val
     return 1;
 }
 
-static int bad_option(const char *name, struct error *err)
+int trace_request_no_option(const char *what, bool (*option)(size_t, struct pattern_word *),
+                            const char *name, struct error *err)
 {
-    struct pattern_word option;
+    struct pattern_word word;
     struct buf all;
     buf_init(&all, 0);
-    for (size_t i = 0; trace_request_option(i, &option); i++)
-        buf_printf(&all, "%s--%s", i > 0 ? ", " : "", option.word);
-    int rc = error_set(err, ERR_USAGE, "a trace has no option “--%.40s”: use one of %s", name,
+    for (size_t i = 0; option(i, &word); i++)
+        buf_printf(&all, "%s--%s", i > 0 ? ", " : "", word.word);
+    int rc = error_set(err, ERR_USAGE, "%s has no option “--%.40s”: use one of %s", what, name,
                        buf_cstr(&all));
     buf_clear(&all);
     return rc;
@@ -177,7 +178,7 @@ static int read_option(struct trace_request *r, const char *line, size_t *at, st
         return error_set(err, ERR_USAGE, "an option is expected here, such as --events 50");
     next += 2;
     if (!take_word(line, &next, name) || (!is_option(name) && strcmp(name, "force") != 0))
-        return bad_option(line + *at + 2, err);
+        return trace_request_no_option("a trace", trace_request_option, line + *at + 2, err);
     if (strcmp(name, "force") == 0) {
         r->force = true;
         *at = next;

@@ -126,10 +126,7 @@ static int read_option(struct spans_request *r, const char *line, size_t *at, st
     while (i < ARRAY_LEN(options) && strcmp(options[i].name, name + 2) != 0)
         i++;
     if (i == ARRAY_LEN(options))
-        return error_set(err, ERR_USAGE,
-                         "no option %s: use --roots, --every, --time, --events, --procs, "
-                         "--calls, --process, --full, --context, --no-payloads or --force",
-                         name);
+        return trace_request_no_option("a capture", spans_request_option, name + 2, err);
     *at = next;
     if (!options[i].set) {
         *(bool *)((char *)r + options[i].flag) = true;

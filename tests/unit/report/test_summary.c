@@ -377,6 +377,8 @@ static void test_export(void **state)
     free(text);
     assert_int_equal(recording_export(o.sources[0].recording, EXPORT_CSV, "none", stdout, &err),
                      ERR_USAGE);
+    assert_string_equal(err.text, "there is no table “none”: system, processes, owners, calls, "
+                                  "samples, span_events, events, marks");
     done(&o);
 }
 
