@@ -101,6 +101,18 @@ static void test_mistakes_are_placed(void **state)
     }
 }
 
+static void test_unknown_option_lists_all(void **state)
+{
+    struct spans_request r;
+    struct error err = {0};
+    size_t offset;
+    (void)state;
+    assert_int_equal(spans_request_parse(&r, "a:b --nothing 5", &offset, &err), ERR_USAGE);
+    assert_string_equal(err.text, "a capture has no option “--nothing”: use one of --roots, "
+                                  "--every, --time, --events, --procs, --calls, --process, "
+                                  "--full, --context, --no-payloads, --force");
+}
+
 static void test_long_lines(void **state)
 {
     char line[2000] = "a:b(";
@@ -133,7 +145,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_good_lines),   cmocka_unit_test(test_mistakes_are_placed),
         cmocka_unit_test(test_long_lines),   cmocka_unit_test(test_options_are_listed),
-        cmocka_unit_test(test_calls_within),
+        cmocka_unit_test(test_calls_within), cmocka_unit_test(test_unknown_option_lists_all),
     };
     return cmocka_run_group_tests_name("spans request", tests, NULL, NULL);
 }
