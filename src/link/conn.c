@@ -212,14 +212,6 @@ int conn_send_name(struct conn *c, const char *name, const uint8_t *payload, siz
     return send_frame(c, &frame, err);
 }
 
-int conn_link(struct conn *c, const struct etf_pid *to, struct error *err)
-{
-    struct buf frame;
-    buf_init(&frame, 0);
-    control_put_link(&frame, self_end(c), peer_end(c, to));
-    return send_frame(c, &frame, err);
-}
-
 /* ---- the way up */
 
 static int adopt_socket(struct conn *c, int fd)

@@ -175,14 +175,6 @@ void control_put_reg_send(struct buf *out, struct control_end from, const char *
     put_frame(out, b, payload, len);
 }
 
-void control_put_link(struct buf *out, struct control_end from, struct control_end to)
-{
-    struct builder *b = start(3, CONTROL_LINK);
-    put_end(b, from);
-    put_end(b, to);
-    put_frame(out, b, NULL, 0);
-}
-
 /* Unlink ids use all 64 bits; build_int has 63 of them. */
 static void put_u64(struct builder *b, uint64_t v)
 {

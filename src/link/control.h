@@ -63,7 +63,6 @@ void control_put_tick(struct buf *out);
 void control_put_send(struct buf *out, struct control_end to, const uint8_t *payload, size_t len);
 void control_put_reg_send(struct buf *out, struct control_end from, const char *to_name,
                           const uint8_t *payload, size_t len);
-void control_put_link(struct buf *out, struct control_end from, struct control_end to);
 void control_put_unlink_id_ack(struct buf *out, uint64_t id, struct control_end from,
                                struct control_end to);
 void control_put_exit(struct buf *out, struct control_end from, struct control_end to,

@@ -334,6 +334,7 @@ static void test_peers_with_odd_names(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct conn_options o = options_for("fake@127.0.0.1");
+        static const uint8_t one[] = {131, 97, 1};
         struct etf_pid there = {.id = 40, .creation = 7};
         struct error err = {0};
         struct probe p;
@@ -344,7 +345,7 @@ static void test_peers_with_odd_names(void **state)
             expect_down(&p, cases[i].word, "calls itself");
         } else {
             expect_up(&p);
-            assert_int_equal(conn_link(p.conn, &there, &err), 0);
+            assert_int_equal(conn_send(p.conn, &there, one, sizeof one, &err), 0);
         }
         assert_null(strpbrk(p.err.text, "\x1b\xff"));
         probe_close(&p);

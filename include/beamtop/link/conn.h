@@ -112,7 +112,6 @@ int conn_send(struct conn *c, const struct etf_pid *to, const uint8_t *payload, 
               struct error *err);
 int conn_send_name(struct conn *c, const char *name, const uint8_t *payload, size_t len,
                    struct error *err);
-int conn_link(struct conn *c, const struct etf_pid *to, struct error *err);
 
 /* Messages and ends of links go on to these handlers, with this arg; the others stay. */
 void conn_receive(struct conn *c, const struct conn_handlers *handlers, void *arg);

@@ -156,11 +156,6 @@ static void test_round_trips(void **state)
     assert_int_equal(m.op, CONTROL_REG_SEND);
     assert_memory_equal(m.name.s, "rex", 3);
 
-    control_put_link(&b, from, to);
-    read_back(&b, &m, &p);
-    assert_int_equal(m.op, CONTROL_LINK);
-    expect_ends(&m);
-
     control_put_exit(&b, from, to, "noproc");
     read_back(&b, &m, &p);
     assert_int_equal(m.op, CONTROL_EXIT);

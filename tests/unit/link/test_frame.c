@@ -95,7 +95,7 @@ static void test_stream(void **state)
     control_put_tick(&in);
     put_message(&in, 0);
     put_message(&in, 1000);
-    control_put_link(&in, end, end);
+    control_put_exit(&in, end, end, "noproc");
     control_put_tick(&in);
     control_put_tick(&in);
     put_message(&in, 3);
@@ -175,7 +175,7 @@ static void test_truncated(void **state)
     put_message(&in, 30);
     control_put_tick(&in);
     put_message(&in, 9000);
-    control_put_link(&in, end, end);
+    control_put_exit(&in, end, end, "noproc");
     size_t whole = in.len;
     for (size_t len = 0; len < whole; len++) {
         in.len = len;
