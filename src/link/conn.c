@@ -23,28 +23,6 @@ struct out_write {
     uint8_t bytes[];
 };
 
-/* clang-format off */
-static const char *const failure_words[] = {
-    [CONN_FAILED_NAME] = "bad-name",           [CONN_FAILED_HOST] = "host-not-found",
-    [CONN_FAILED_LOOKUP] = "lookup-timeout",   [CONN_FAILED_NO_EPMD] = "no-epmd",
-    [CONN_FAILED_EPMD_SILENT] = "epmd-silent", [CONN_FAILED_NOT_EPMD] = "not-epmd",
-    [CONN_FAILED_NO_NAME] = "no-such-node",    [CONN_FAILED_REFUSED] = "refused",
-    [CONN_FAILED_FILTERED] = "filtered",       [CONN_FAILED_SILENT] = "silent",
-    [CONN_FAILED_NOT_ERLANG] = "not-erlang",   [CONN_FAILED_INCOMPATIBLE] = "incompatible",
-    [CONN_FAILED_NO_COOKIE] = "no-cookie",
-    [CONN_FAILED_COOKIE] = "wrong-cookie",     [CONN_FAILED_NOT_ALLOWED] = "not-allowed",
-    [CONN_FAILED_NAME_TAKEN] = "name-taken",   [CONN_FAILED_OTHER_NODE] = "other-node",
-    [CONN_FAILED_OTHER_USER] = "other-user",   [CONN_FAILED_SYSTEM] = "system",
-    [CONN_LOST] = "lost",
-    [CONN_LOST_STALLED] = "stalled",           [CONN_LOST_GARBAGE] = "garbage",
-};
-/* clang-format on */
-
-const char *conn_failure_word(enum conn_failure why)
-{
-    return failure_words[why];
-}
-
 int conn_global_init(struct error *err)
 {
     int rc = ei_init();
@@ -349,11 +327,6 @@ void conn_receive(struct conn *c, const struct conn_handlers *handlers, void *ar
     c->handlers.on_message = handlers->on_message;
     c->handlers.on_link_exit = handlers->on_link_exit;
     c->receiver = arg;
-}
-
-bool conn_is_up(const struct conn *c)
-{
-    return c->state == STATE_UP;
 }
 
 const struct etf_pid *conn_self(const struct conn *c)

@@ -42,11 +42,11 @@ bool probe_run(struct probe *p, unsigned ms);
 void probe_close(struct probe *p);
 
 void expect_up(struct probe *p);
-/* Down for the reason of that word, with that part in its text. */
-void expect_down(const struct probe *p, const char *word, const char *part);
+/* Down for that reason, with that part in its text. */
+void expect_down(const struct probe *p, enum conn_failure why, const char *part);
 /* So, and told at once: long before a deadline of PATIENT_MS. */
-void expect_failure(const struct conn_options *o, const char *word, const char *part);
+void expect_failure(const struct conn_options *o, enum conn_failure why, const char *part);
 /* So, at the deadline, which is short: where the machine is late, the best of several counts. */
-void expect_no_answer(const struct conn_options *o, const char *word, const char *part);
+void expect_no_answer(const struct conn_options *o, enum conn_failure why, const char *part);
 
 #endif

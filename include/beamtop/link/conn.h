@@ -17,7 +17,7 @@
 #include "beamtop/link/cookie.h"
 #include "beamtop/etf/term.h"
 
-/* Why a connection could not be made or ended. conn_failure_word() gives the stable word. */
+/* Why a connection could not be made or ended. */
 enum conn_failure {
     CONN_FAILED_NAME,         /* the target's name cannot be one: ERR_USAGE */
     CONN_FAILED_HOST,         /* the host is not found */
@@ -116,14 +116,11 @@ int conn_send_name(struct conn *c, const char *name, const uint8_t *payload, siz
 /* Messages and ends of links go on to these handlers, with this arg; the others stay. */
 void conn_receive(struct conn *c, const struct conn_handlers *handlers, void *arg);
 
-bool conn_is_up(const struct conn *c);
 const struct etf_pid *conn_self(const struct conn *c); /* our one pid */
 const char *conn_own_node(const struct conn *c);       /* beamtop@host, once up; "" before */
 const char *conn_peer_node(const struct conn *c);      /* what the peer calls itself */
 const struct conn_stats *conn_stats(const struct conn *c);
 /* Worth telling though it went well: the peer's name is not the one asked for. "" if none. */
 const char *conn_notice(const struct conn *c);
-
-const char *conn_failure_word(enum conn_failure why); /* "no-epmd", "wrong-cookie", … */
 
 #endif
