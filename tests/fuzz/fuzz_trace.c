@@ -219,7 +219,7 @@ static void check(struct play *p)
 {
     const struct trace_log *l = trace_session_log(p->t);
     const struct trace_state *s = state_of(p);
-    FUZZ_REQUIRE(session_phase_name(s->status.phase) != NULL);
+    FUZZ_REQUIRE((size_t)s->status.phase <= SESSION_FAILED);
     FUZZ_REQUIRE(memchr(s->end_text, '\0', sizeof s->end_text) != NULL);
     FUZZ_REQUIRE(memchr(s->status.check.text, '\0', sizeof s->status.check.text) != NULL);
     FUZZ_REQUIRE((s->status.phase == SESSION_FAILED) == (s->status.error.code != ERR_NONE));

@@ -27,7 +27,6 @@ enum session_phase {
     SESSION_ENDED,
     SESSION_FAILED, /* nothing was set on the node, or counting broke off: `error` says why */
 };
-const char *session_phase_name(enum session_phase phase);
 
 /* The node's answer after the end to what is still set there. */
 struct session_check {

@@ -1,32 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "session_base.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "beamtop/base/attr.h"
 #include "beamtop/base/buf.h"
 
 #define MOST_ARMED 1000
 #define ARMED_MS 15000u
 #define VERIFY_NS (2u * UINT64_C(1000000000)) /* for what ends to be gone */
 #define VERIFY_EVERY_NS (200u * UINT64_C(1000000))
-
-static const char *const phase_names[] = {
-    [SESSION_PREPARING] = "preparing", [SESSION_ASKING] = "asking",
-    [SESSION_ARMING] = "arming",       [SESSION_RUNNING] = "running",
-    [SESSION_PAUSED] = "paused",       [SESSION_TIMING] = "timing",
-    [SESSION_WAITING] = "waiting",     [SESSION_ENDING] = "ending",
-    [SESSION_VERIFYING] = "verifying", [SESSION_ENDED] = "ended",
-    [SESSION_FAILED] = "failed",
-};
-
-const char *session_phase_name(enum session_phase phase)
-{
-    assert((size_t)phase < ARRAY_LEN(phase_names));
-    return phase_names[phase];
-}
 
 bool session_status_runs(const struct session_status *s)
 {

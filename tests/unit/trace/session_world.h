@@ -64,7 +64,7 @@ unsigned long long armed_id(struct world *w);
 void push(struct world *w, const char *body); /* {t, Id, 1, Body} */
 const char *last_told(const struct world *w);
 const struct trace_state *state(const struct world *w);
-const char *phase(const struct world *w);
+enum session_phase phase(const struct world *w);
 void assert_has(const char *text, const char *part);
 
 #endif

@@ -18,7 +18,7 @@ static void test_life(void **unused)
 {
     (void)unused;
     struct world *w = new_world("lists:seq(_, _) -> return", &plain);
-    assert_string_equal(phase(w), "preparing");
+    assert_int_equal(phase(w), SESSION_PREPARING);
     assert_has(w->asked[0].text, "{0,call,{name,<<\"lists\">>},{name,<<\"seq\">>},2}");
     answer(w, QUESTION_PREFLIGHT, FOUND);
     assert_has(w->asked[1].text, "{count,1000,[{lists,seq,2}]}");
@@ -51,10 +51,10 @@ static void test_life(void **unused)
     assert_has(last_told(w), "{credit,");
     push(w, "{counts,9000,[{0,[1]}],[]}");
     push(w, "{ended,time," STATUS("spent", "1", "0") "}");
-    assert_string_equal(phase(w), "verifying");
+    assert_int_equal(phase(w), SESSION_VERIFYING);
     w->now += 5000000;
     answer(w, QUESTION_ARMED, NOTHING);
-    assert_string_equal(phase(w), "ended");
+    assert_int_equal(phase(w), SESSION_ENDED);
     assert_string_equal(state(w)->end_text, "time: 15 s");
     assert_true(state(w)->status.check.done && state(w)->status.check.clean);
     assert_int_equal(state(w)->status.check.after_us, 5000);
@@ -72,7 +72,7 @@ static void test_held_until_armed(void **unused)
     assert_int_equal(trace_log_len(trace_session_log(w->t)), 0);
     arm_answer(w);
     assert_int_equal(trace_log_len(trace_session_log(w->t)), 1);
-    assert_string_equal(phase(w), "verifying");
+    assert_int_equal(phase(w), SESSION_VERIFYING);
     assert_string_equal(state(w)->end_text, "events: 1 of 100");
     end_world(w);
 }
@@ -84,12 +84,12 @@ static void test_verify_asks_again(void **unused)
     push(w, "{ended,{killed,<<\"heap\">>}," STATUS("open", "0", "0") "}");
     assert_string_equal(state(w)->end_text, "killed: heap");
     answer(w, QUESTION_ARMED, "{armed,1,0,[],{0,[]},{0,[]},[],1,<<>>,0}");
-    assert_string_equal(phase(w), "verifying");
+    assert_int_equal(phase(w), SESSION_VERIFYING);
     w->now += 300000000;
     session_tick(w->t);
     answer(w, QUESTION_ARMED,
            "{armed,1,0,[{<<\"x\">>,false}],{1,[{<<\"x\">>,m,f,0,[]}]},{0,[]},[],0,<<>>,0}");
-    assert_string_equal(phase(w), "ended");
+    assert_int_equal(phase(w), SESSION_ENDED);
     assert_true(state(w)->status.check.clean);
     end_world(w);
     w = running_world("lists:seq(_, _)", &plain);
@@ -98,7 +98,7 @@ static void test_verify_asks_again(void **unused)
     answer(w, QUESTION_ARMED,
            "{armed,1,5,[{<<\"beamtop\">>,true}],"
            "{1,[{<<\"beamtop\">>,m,f,0,[]}]},{2,[{<<>>,<0.1.0>,<<>>,[call],<<>>}]},[],1,<<>>,0}");
-    assert_string_equal(phase(w), "ended");
+    assert_int_equal(phase(w), SESSION_ENDED);
     const struct session_check *c = &state(w)->status.check;
     assert_true(c->done && !c->clean);
     assert_int_equal(c->breakpoints, 1);
@@ -153,11 +153,11 @@ static void test_baseline_of_others(void **unused)
     answer(w, QUESTION_ARMED, others);
     arm_answer(w);
     session_stop(w->t);
-    assert_string_equal(phase(w), "ending");
+    assert_int_equal(phase(w), SESSION_ENDING);
     assert_has(last_told(w), "{stop,");
     push(w, "{ended,stopped," STATUS("open", "0", "0") "}");
     answer(w, QUESTION_ARMED, others);
-    assert_string_equal(phase(w), "ended");
+    assert_int_equal(phase(w), SESSION_ENDED);
     assert_true(state(w)->status.check.clean);
     end_world(w);
 }
@@ -182,7 +182,7 @@ static void test_stop_in_every_phase(void **unused)
         if (step == 3)
             arm_answer(w);
         if (step >= 3) {
-            assert_string_equal(phase(w), "ending");
+            assert_int_equal(phase(w), SESSION_ENDING);
             if (step < 5) {
                 push(w, "{ended,stopped," STATUS("open", "0", "0") "}");
             } else {
@@ -191,8 +191,8 @@ static void test_stop_in_every_phase(void **unused)
             }
             answer(w, QUESTION_ARMED, NOTHING);
         }
-        if (strcmp(phase(w), "ended") != 0 || state(w)->end != END_STOPPED)
-            fail_msg("step %d: %s", step, phase(w));
+        if (phase(w) != SESSION_ENDED || state(w)->end != END_STOPPED)
+            fail_msg("step %d: %d", step, (int)phase(w));
         assert_int_equal(state(w)->status.check.unarmed, step < 3);
         end_world(w);
     }
@@ -219,8 +219,8 @@ static void test_link_lost_in_every_phase(void **unused)
         session_link_lost(w->t, &why);
         session_tick(w->t);
         session_stop(w->t);
-        if (strcmp(phase(w), step < 3 ? "failed" : "ended") != 0)
-            fail_msg("step %d: %s", step, phase(w));
+        if (phase(w) != (step < 3 ? SESSION_FAILED : SESSION_ENDED))
+            fail_msg("step %d: %d", step, (int)phase(w));
         assert_false(state(w)->status.check.done);
         if (step >= 3)
             assert_int_equal(state(w)->end, step == 5 ? END_TIME : END_LINK);
@@ -254,18 +254,18 @@ static void test_errors_of_answers(void **unused)
     (void)unused;
     struct world *w = new_world("lists:seq(_, _)", &plain);
     answer_error(w, QUESTION_PREFLIGHT, ERR_TARGET);
-    assert_string_equal(phase(w), "failed");
+    assert_int_equal(phase(w), SESSION_FAILED);
     end_world(w);
     w = new_world("lists:seq(_, _)", &plain);
     to_arming(w);
     answer_error(w, QUESTION_TRACE, ERR_TIMEOUT); /* it may be armed: told to stop, and looked at */
     assert_has(last_told(w), "{stop,");
-    assert_string_equal(phase(w), "verifying");
+    assert_int_equal(phase(w), SESSION_VERIFYING);
     answer_error(w, QUESTION_ARMED, ERR_TARGET);
     w->now += 2500000000u;
     session_tick(w->t);
     answer_error(w, QUESTION_ARMED, ERR_TARGET);
-    assert_string_equal(phase(w), "ended");
+    assert_int_equal(phase(w), SESSION_ENDED);
     assert_false(state(w)->status.check.done);
     end_world(w);
     w = calloc(1, sizeof *w);
@@ -302,8 +302,8 @@ static void test_hostile_messages(void **unused)
     for (size_t i = 0; i < ARRAY_LEN(bodies); i++) {
         struct world *w = running_world("lists:seq(_, _)", &plain);
         push(w, bodies[i]);
-        if (strcmp(phase(w), "ending") != 0 || state(w)->end != END_KILLED)
-            fail_msg("%s: %s", bodies[i], phase(w));
+        if (phase(w) != SESSION_ENDING || state(w)->end != END_KILLED)
+            fail_msg("%s: %d", bodies[i], (int)phase(w));
         assert_int_equal(trace_log_len(trace_session_log(w->t)), 0); /* no half of it */
         assert_has(last_told(w), "{stop,");
         end_world(w);
@@ -313,7 +313,7 @@ static void test_hostile_messages(void **unused)
     size_t len;
     const uint8_t *bytes = builder_bytes(b, &len);
     w->listener(w->listener_arg, bytes + 1, len - 1); /* of an earlier trace */
-    assert_string_equal(phase(w), "running");
+    assert_int_equal(phase(w), SESSION_RUNNING);
     builder_free(b);
     /* Counts of functions that there are not, events of no call: nothing happens. */
     push(w, "{counts,9000,[{0,[1,2,3,4]},{7,[1]}],[{0,[5]}]}");
@@ -331,14 +331,14 @@ static void test_late_answers_are_dropped(void **unused)
     struct error lost = {.code = ERR_LOST};
     struct world *w = new_world("lists:seq(_, _)", &plain);
     session_stop(w->t);
-    assert_string_equal(phase(w), "ended");
+    assert_int_equal(phase(w), SESSION_ENDED);
     assert_int_equal(w->drops, 1);
     answer(w, QUESTION_PREFLIGHT, FOUND);
-    assert_string_equal(phase(w), "ended");
+    assert_int_equal(phase(w), SESSION_ENDED);
     end_world(w);
     w = running_world("lists:seq(_, _)", &plain);
     session_link_lost(w->t, &lost);
-    assert_string_equal(phase(w), "ended");
+    assert_int_equal(phase(w), SESSION_ENDED);
     assert_non_null(w->listener); /* nor is the port used to say so */
     end_world(w);
 }
@@ -350,11 +350,11 @@ static void test_acts(void **unused)
     struct error err = {0};
     trace_pause(w->t, true);
     assert_has(last_told(w), ",true}");
-    assert_string_equal(phase(w), "paused");
+    assert_int_equal(phase(w), SESSION_PAUSED);
     trace_pause(w->t, true);
     trace_pause(w->t, false);
     assert_int_equal(w->n_told, 2);
-    assert_string_equal(phase(w), "running");
+    assert_int_equal(phase(w), SESSION_RUNNING);
     assert_int_equal(trace_set_cap(w->t, CAP_TERM_BYTES, 4096, &err), 0);
     assert_has(last_told(w), ",term,4096}");
     assert_int_equal(trace_set_cap(w->t, CAP_EVENTS, 10001, &err), ERR_USAGE);
@@ -368,7 +368,7 @@ static void test_acts(void **unused)
     assert_int_equal(w->n_told, 5);
     w->now += 16000000000u; /* no status for so long */
     session_tick(w->t);
-    assert_string_equal(phase(w), "ending");
+    assert_int_equal(phase(w), SESSION_ENDING);
     assert_int_equal(state(w)->end, END_KILLED);
     end_world(w);
 }

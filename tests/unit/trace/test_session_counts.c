@@ -172,7 +172,7 @@ static void test_shared_calls(void **unused)
     answer(w, QUESTION_TRACE, COUNTED);
     answer(w, QUESTION_ARMED, NOTHING);
     arm_answer(w);
-    assert_string_equal(phase(w), "running");
+    assert_int_equal(phase(w), SESSION_RUNNING);
     push(w, "{status,{1,rate,10,5,100,2000,0,[{0,60,2,0,0,0,0,0},{1,10,2,0,0,0,0,0}]}}");
     push(w, "{counts,9000,[{0,[100]},{1,[100,7]}],[]}");
     assert_int_equal(state(w)->total.calls, 107);

@@ -18,26 +18,27 @@ static void test_expensive_is_asked(void **unused)
     (void)unused;
     const struct {
         bool force, dry_run;
-        const char *counted, *phase;
+        const char *counted;
+        enum session_phase phase;
     } rows[] = {
-        {false, false, "{count,20000000,[1700]}", "arming"}, /* 85,000/s: 2.98 % */
-        {false, false, "{count,20000000,[1720]}", "asking"},
-        {true, false, "{count,20000000,[1000000]}", "arming"},
-        {false, true, COUNTED, "asking"},
-        {true, true, "{count,20000000,[1000000]}", "asking"},
-        {false, false, "{refused,busy}", "arming"},
-        {false, false, "{count,20000000,[a]}", "failed"},
+        {false, false, "{count,20000000,[1700]}", SESSION_ARMING}, /* 85,000/s: 2.98 % */
+        {false, false, "{count,20000000,[1720]}", SESSION_ASKING},
+        {true, false, "{count,20000000,[1000000]}", SESSION_ARMING},
+        {false, true, COUNTED, SESSION_ASKING},
+        {true, true, "{count,20000000,[1000000]}", SESSION_ASKING},
+        {false, false, "{refused,busy}", SESSION_ARMING},
+        {false, false, "{count,20000000,[a]}", SESSION_FAILED},
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct trace_options o = {.force = rows[i].force, .dry_run = rows[i].dry_run};
         struct world *w = new_world("lists:seq(_, _)", &o);
         answer(w, QUESTION_PREFLIGHT, FOUND);
         answer(w, QUESTION_TRACE, rows[i].counted);
-        if (strcmp(phase(w), rows[i].phase) != 0)
-            fail_msg("%zu %s: %s", i, rows[i].counted, phase(w));
+        if (phase(w) != rows[i].phase)
+            fail_msg("%zu %s: %d", i, rows[i].counted, (int)phase(w));
         session_confirm(w->t);
-        if (strcmp(rows[i].phase, "asking") == 0)
-            assert_string_equal(phase(w), rows[i].dry_run ? "asking" : "arming");
+        if (rows[i].phase == SESSION_ASKING)
+            assert_int_equal(phase(w), rows[i].dry_run ? SESSION_ASKING : SESSION_ARMING);
         end_world(w);
     }
 }
@@ -52,7 +53,7 @@ static void test_single_space_in_use(void **unused)
                         "2 breakpoints; 1 traced process; a; session b; trace control word 7");
     answer(w, QUESTION_ARMED, "{armed,1,7,[],{2,[]},{1,[]},[],0,<<>>,0}"); /* not counted */
     answer(w, QUESTION_TRACE, "{refused,{in_use,[<<\"breakpoint on m:f/1\">>]}}");
-    assert_string_equal(phase(w), "failed");
+    assert_int_equal(phase(w), SESSION_FAILED);
     assert_int_equal(state(w)->status.error.code, ERR_REFUSED);
     assert_has(state(w)->status.error.text, "breakpoint on m:f/1");
     end_world(w);
@@ -84,9 +85,9 @@ static void test_dry_run_among_others(void **unused)
         answer(w, QUESTION_PREFLIGHT, rows[i].answer);
         if (rows[i].want[0] == '\0') {
             answer(w, QUESTION_TRACE, COUNTED);
-            assert_string_equal(phase(w), "asking");
+            assert_int_equal(phase(w), SESSION_ASKING);
         } else {
-            assert_string_equal(phase(w), "failed");
+            assert_int_equal(phase(w), SESSION_FAILED);
             assert_int_equal(state(w)->status.error.code, ERR_REFUSED);
             assert_has(state(w)->status.error.text, rows[i].want);
         }
@@ -134,8 +135,8 @@ static void test_nothing_to_trace(void **unused)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct world *w = new_world("lists:seq(_, _)", &plain);
         answer(w, QUESTION_PREFLIGHT, rows[i].answer);
-        if (strcmp(phase(w), "failed") != 0)
-            fail_msg("%s: %s", rows[i].answer, phase(w));
+        if (phase(w) != SESSION_FAILED)
+            fail_msg("%s: %d", rows[i].answer, (int)phase(w));
         assert_has(state(w)->status.error.text, rows[i].part);
         end_world(w);
     }
@@ -193,14 +194,14 @@ static void test_near_misses(void **unused)
         struct world *w = new_world(rows[i].pattern, &plain);
         answer(w, QUESTION_PREFLIGHT, rows[i].preflight);
         if (rows[i].asked) {
-            assert_string_equal(phase(w), "preparing");
+            assert_int_equal(phase(w), SESSION_PREPARING);
             assert_string_equal(open_question(w, QUESTION_FUNCTIONS)->text, rows[i].asked);
             if (rows[i].answer)
                 answer(w, QUESTION_FUNCTIONS, rows[i].answer);
             else
                 answer_error(w, QUESTION_FUNCTIONS, ERR_TIMEOUT);
         }
-        assert_string_equal(phase(w), "failed");
+        assert_int_equal(phase(w), SESSION_FAILED);
         assert_string_equal(state(w)->status.error.text, rows[i].want);
         assert_has(rows[i].want, state(w)->preflight.why_none);
         end_world(w);
@@ -244,7 +245,7 @@ static void test_nobody(void **unused)
             else
                 answer_error(w, QUESTION_FUNCTIONS, ERR_TIMEOUT);
         }
-        assert_string_equal(phase(w), "failed");
+        assert_int_equal(phase(w), SESSION_FAILED);
         assert_int_equal(state(w)->status.error.code, ERR_NOT_FOUND);
         assert_string_equal(state(w)->status.error.text, rows[i].want);
         end_world(w);
@@ -286,7 +287,7 @@ static void test_unknown_atoms(void **unused)
             snprintf(text, sizeof text, UNKNOWN("%s"), rows[i].unknown);
             assert_has(open_question(w, QUESTION_PREFLIGHT)->text, "atoms => [<<\"");
             answer(w, QUESTION_PREFLIGHT, text);
-            assert_string_equal(phase(w), "failed");
+            assert_int_equal(phase(w), SESSION_FAILED);
             assert_has(state(w)->status.error.text, rows[i].want);
             bool said = !strstr(rows[i].want, "not understood");
             assert_int_equal(state(w)->wrong, said);
@@ -305,9 +306,9 @@ static void test_stopped_at_near_misses(void **unused)
     struct world *w = new_world("shop_cart:ad(_)", &plain);
     answer(w, QUESTION_PREFLIGHT, NONE_OF("no_function"));
     session_stop(w->t);
-    assert_string_equal(phase(w), "ended");
+    assert_int_equal(phase(w), SESSION_ENDED);
     answer(w, QUESTION_FUNCTIONS, "{functions,<<\"shop_cart\">>,[{<<\"add\">>,2,true}]}");
-    assert_string_equal(phase(w), "ended");
+    assert_int_equal(phase(w), SESSION_ENDED);
     end_world(w);
 }
 
@@ -330,7 +331,7 @@ static void test_refusals_by_kind(void **unused)
         struct world *w = new_world("lists:seq(_, _)", &plain);
         to_arming(w);
         answer(w, QUESTION_TRACE, rows[i].answer);
-        assert_string_equal(phase(w), "failed");
+        assert_int_equal(phase(w), SESSION_FAILED);
         if (state(w)->status.error.code != rows[i].code)
             fail_msg("%s: %d", rows[i].answer, state(w)->status.error.code);
         end_world(w);
@@ -348,7 +349,7 @@ static void test_records_are_asked_for(void **unused)
     w = new_world("lists:seq(#point{x = 1}, _)", &plain);
     answer(w, QUESTION_RECORDS,
            "{records,[{<<\"lists\">>,<<\"point\">>,{missing,<<\"no debug information\">>}}]}");
-    assert_string_equal(phase(w), "failed");
+    assert_int_equal(phase(w), SESSION_FAILED);
     assert_has(state(w)->status.error.text, "no debug information");
     end_world(w);
 }
