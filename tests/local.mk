@@ -144,7 +144,8 @@ tests_unit_model_test_stacks_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
 tests_unit_model_test_rate_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
 # ---- output, recording, report
 UNIT_REPORT = tests/unit/output/test_sink
-tests_unit_output_test_sink_SOURCES = tests/unit/model/answers.h tests/unit/model/given.h tests/unit/output/test_sink.c
+tests_unit_output_test_sink_SOURCES = tests/unit/model/answers.h tests/unit/model/given.h \
+	tests/unit/output/json_tables.h tests/unit/output/test_sink.c
 tests_unit_output_test_sink_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 tests_unit_output_test_sink_LDADD = $(OUTPUT_LIBS) $(CMOCKA_LIBS)
 UNIT_REPORT += tests/unit/output/test_calls_sink

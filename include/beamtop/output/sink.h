@@ -66,7 +66,4 @@ int sink_put_nodes(struct sink *s, const struct sink_node *nodes, size_t n, int6
 /* The errno of the write that failed, 0 else: EPIPE is how `| head` ends a run. */
 int sink_write_errno(const struct sink *s);
 
-/* The tables of docs/json.md: every key with its type and meaning. */
-void sink_describe(struct buf *markdown);
-
 #endif

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The tables of docs/json.md, from the tables that make the output. */
+/* The tables of docs/json.md, every key with its type and meaning, from those that make the
+ * output. */
+#ifndef BEAMTOP_TESTS_JSON_TABLES_H
+#define BEAMTOP_TESTS_JSON_TABLES_H
+
 #include <stdio.h>
 
 #include "beamtop/output/calls_fields.h"
@@ -61,7 +65,7 @@ static void put_columns(struct buf *out)
                    type_word(FIELD_REAL, proc_columns[i].type), proc_columns[i].help);
 }
 
-void sink_describe(struct buf *markdown)
+static void put_json_tables(struct buf *markdown)
 {
     put_list(markdown, "`cost`", &cost_fields);
     put_list(markdown, "`system`", &system_fields);
@@ -115,3 +119,5 @@ void sink_describe(struct buf *markdown)
     put_list(markdown, "`preflight` of `end`", &trace_preflight_fields);
     put_list(markdown, "`verification` of `end`", &trace_check_fields);
 }
+
+#endif
