@@ -35,8 +35,6 @@ struct config {
 /* Of the file system. */
 int config_read_file(void *ctx, const char *path, struct buf *out, struct error *err);
 
-const char *config_default_text(void); /* etc/beamtop.conf, embedded */
-
 /* Resets options, keys and theme to what etc/beamtop.conf says; it has no mistakes (a test). */
 void config_defaults(struct config *c);
 /* Reads text as if it were the file `name` (`source` is relative to its folder). */

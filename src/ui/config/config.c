@@ -66,11 +66,6 @@ int config_read_file(void *ctx, const char *path, struct buf *out, struct error 
     return 0;
 }
 
-const char *config_default_text(void)
-{
-    return embedded_config[0].text;
-}
-
 /* ---- commands */
 
 static int run_set(struct reader *r, struct line *l, size_t *bad, struct error *err)

@@ -11,6 +11,7 @@
 #include "beamtop/base/buf.h"
 #include "beamtop/base/limits.h"
 #include "beamtop/ui/config.h"
+#include "ui/files/embedded.h"
 
 /* Files of the tests, instead of a file system. */
 static const struct {
@@ -81,7 +82,7 @@ static void test_built_in_defaults_are_whole(void **state)
         buf_reset(&text);
         option_print(&f.options, (enum option)i, &text);
         snprintf(line, sizeof line, "\nset %s ", option_table[i].name);
-        if (!strstr(config_default_text(), line))
+        if (!strstr(embedded_config[0].text, line))
             fail_msg("etc/beamtop.conf lacks%s", line);
     }
     assert_true(f.keymap.len > 50);
