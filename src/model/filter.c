@@ -356,11 +356,6 @@ const char *filter_trouble(struct filter *f)
     return NULL;
 }
 
-uint64_t filter_steps(const struct filter *f)
-{
-    return f->regex ? regex_steps(f->regex) : 0;
-}
-
 static bool match_pid(struct filter *f, const struct etf_pid *pid)
 {
     struct buf text;

@@ -99,9 +99,9 @@ void rate_msacc(struct msacc_detail *now, const struct msacc_detail *before);
 struct seen;
 struct seen *seen_new(size_t max_pids);
 void seen_free(struct seen *s);
-void seen_forget(struct seen *s); /* the VM is another one */
-void seen_gap(struct seen *s);    /* the next sights give no rates */
-size_t seen_len(const struct seen *s);
+void seen_forget(struct seen *s);      /* the VM is another one */
+void seen_gap(struct seen *s);         /* the next sights give no rates */
+size_t seen_len(const struct seen *s); /* for tests */
 
 /* Where a row's change within this scan is known better than from two sights. */
 /* Sorts the rows by a column that the target does not rank by, and keeps those asked

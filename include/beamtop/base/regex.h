@@ -25,7 +25,7 @@ void regex_allow(struct regex *re, uint64_t steps);
 /* That is used up: until the next regex_allow() nothing matches. */
 bool regex_is_spent(const struct regex *re);
 #define REGEX_SPENT_WHY "nested repeats such as (a+)+ try every split. Use a simpler expression"
-uint64_t regex_steps(const struct regex *re); /* taken since regex_new() */
+uint64_t regex_steps(const struct regex *re); /* taken since regex_new(); for tests */
 
 /* True on a match. A match that ran into its limits counts as none; regex_gave_up() reports it. */
 bool regex_match(struct regex *re, const char *s, size_t len);

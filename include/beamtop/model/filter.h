@@ -63,7 +63,6 @@ size_t filter_labels(const struct filter *f);
 /* In words, once each for an expression, else NULL: a match ran into its limits, also in steps of
  * the caller's; names beyond LIMIT_FILTER_LABELS or LIMIT_FILTER_LABEL_BYTES were left out. */
 const char *filter_trouble(struct filter *f);
-uint64_t filter_steps(const struct filter *f); /* taken by the expression in force (regex_steps) */
 
 /* Before many rows are judged: they share one allowance of steps (LIMIT_REGEX_PASS_STEPS). */
 void filter_pass(struct filter *f);
