@@ -17,16 +17,11 @@ int64_t clock_wall_us(void)
     return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
-static void local_now(struct tm *tm)
-{
-    time_t now = (time_t)(clock_wall_us() / 1000000);
-    localtime_r(&now, tm);
-}
-
 long clock_utc_offset_s(void)
 {
     struct tm tm;
-    local_now(&tm);
+    time_t now = (time_t)(clock_wall_us() / 1000000);
+    localtime_r(&now, &tm);
     return tm.tm_gmtoff;
 }
 
@@ -39,10 +34,12 @@ char *clock_time_text(char out[CLOCK_TEXT_BYTES], int64_t wall_us)
     return out;
 }
 
-char *clock_stamp_text(char out[CLOCK_TEXT_BYTES])
+char *clock_stamp_text(char out[CLOCK_TEXT_BYTES], int64_t wall_us)
 {
     struct tm tm;
-    local_now(&tm);
-    strftime(out, CLOCK_TEXT_BYTES, "%Y%m%d-%H%M%S", &tm);
+    time_t at = (time_t)(wall_us / 1000000);
+    out[0] = '\0';
+    if (localtime_r(&at, &tm))
+        strftime(out, CLOCK_TEXT_BYTES, "%Y%m%d-%H%M%S", &tm);
     return out;
 }

@@ -266,3 +266,15 @@ void text_put_html(struct buf *out, const char *s, size_t len)
     }
     buf_clear(&safe);
 }
+
+static bool is_of_file_name(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           strchr("-_.@", c);
+}
+
+void text_put_file_name(struct buf *out, const char *s)
+{
+    for (size_t i = 0; s[i] && i < 100; i++)
+        buf_put_u8(out, (uint8_t)(is_of_file_name(s[i]) ? s[i] : '_'));
+}

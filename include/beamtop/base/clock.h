@@ -12,7 +12,8 @@ long clock_utc_offset_s(void); /* of local time, now */
 
 #define CLOCK_TEXT_BYTES 20
 char *clock_time_text(char out[CLOCK_TEXT_BYTES],
-                      int64_t wall_us);             /* "10:42:07", local; returns out */
-char *clock_stamp_text(char out[CLOCK_TEXT_BYTES]); /* "20260131-104207", local; returns out */
+                      int64_t wall_us); /* "10:42:07", local; returns out */
+char *clock_stamp_text(char out[CLOCK_TEXT_BYTES],
+                       int64_t wall_us); /* "20260131-104207", local; returns out */
 
 #endif

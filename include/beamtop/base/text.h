@@ -46,6 +46,9 @@ void text_put_safe(struct buf *out, const char *s, size_t len, bool ascii);
 /* Safe, and as text of HTML or XML: in elements, and in attributes in either kind of quotes. */
 void text_put_html(struct buf *out, const char *s, size_t len);
 
+/* At most 100 bytes of s as a part of a file's name: "_" for all but letters, digits and "-_.@". */
+void text_put_file_name(struct buf *out, const char *s);
+
 /* The longest prefix of s whose width is at most columns; returns its bytes, *width its columns. */
 size_t text_prefix(const char *s, size_t len, size_t columns, size_t *width);
 /* The first line of s broken at blanks: returns its bytes, in the midst of a word that is wider

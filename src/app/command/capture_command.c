@@ -48,7 +48,7 @@ static enum capture_format choose_format(const struct cli_options *o)
 static void output_name(struct buf *out, const char *pattern)
 {
     char when[CLOCK_TEXT_BYTES];
-    clock_stamp_text(when);
+    clock_stamp_text(when, clock_wall_us());
     for (const char *p = pattern; *p; p++) {
         if (p[0] == '%' && p[1] == 't') {
             buf_puts(out, when);

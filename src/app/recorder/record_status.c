@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "beamtop/base/attr.h"
+#include "beamtop/base/clock.h"
 #include "beamtop/base/text.h"
 
 #define PROGRAM "beamtop: "
@@ -78,23 +78,12 @@ bool record_status_is_of(const struct record_status *s, const char *node,
     return node[len] == '\0' || (node[len] == '@' && !strchr(s->node, '@'));
 }
 
-static bool is_plain(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           (c && strchr("-_.@", c));
-}
-
 void record_default_name(struct buf *out, const char *dir, const char *node, int64_t wall_us)
 {
-    time_t seconds = (time_t)(wall_us / 1000000);
-    struct tm tm;
-    char when[32] = "";
-    if (localtime_r(&seconds, &tm))
-        strftime(when, sizeof when, "%Y%m%d-%H%M%S", &tm);
+    char when[CLOCK_TEXT_BYTES];
     buf_printf(out, "%s/", *dir ? dir : ".");
-    for (size_t i = 0; node[i] && i < 100; i++)
-        buf_put_u8(out, (uint8_t)(is_plain(node[i]) ? node[i] : '_'));
-    buf_printf(out, "-%s", when);
+    text_put_file_name(out, node);
+    buf_printf(out, "-%s", clock_stamp_text(when, wall_us));
     const size_t stem = out->len;
     buf_puts(out, ".btr");
     for (int n = 2; n < 100 && access(buf_cstr(out), F_OK) == 0; n++) { /* in the same second */
