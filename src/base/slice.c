@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "beamtop/base/arena.h"
+#include "beamtop/base/buf.h"
+#include "beamtop/base/text.h"
 
 struct slice slice_of(const char *text)
 {
@@ -42,4 +44,19 @@ struct slice slice_without(struct slice s, const char *prefix)
 struct slice slice_keep(struct arena *arena, struct slice s)
 {
     return (struct slice){arena_strndup(arena, s.s, s.len), s.len};
+}
+
+struct slice slice_keep_safe(struct arena *arena, struct slice s, bool ascii)
+{
+    struct buf safe;
+    buf_init(&safe, 0);
+    text_put_safe(&safe, s.s, s.len, ascii);
+    return slice_take(arena, &safe);
+}
+
+struct slice slice_take(struct arena *arena, struct buf *from)
+{
+    struct slice kept = slice_keep(arena, (struct slice){(const char *)from->data, from->len});
+    buf_clear(from);
+    return kept;
 }

@@ -187,7 +187,7 @@ static void decode_flag_names(struct decoder *d, struct slice *out)
     }
     cursor_list_end(&d->c, &list);
     if (text.len > 0)
-        *out = (struct slice){arena_strndup(d->arena, (const char *)text.data, text.len), text.len};
+        *out = slice_take(d->arena, &text);
     buf_clear(&text);
 }
 
@@ -334,8 +334,7 @@ static void add_details(struct arena *arena, struct armed_row *row)
     put_count(&text, row->breakpoints, "breakpoint", "breakpoints");
     put_count(&text, row->processes, "process", "processes");
     if (text.len > 0)
-        row->details =
-            (struct slice){arena_strndup(arena, (const char *)text.data, text.len), text.len};
+        row->details = slice_take(arena, &text);
     buf_clear(&text);
 }
 

@@ -163,12 +163,7 @@ static void put_table(struct table *t, unsigned columns, const char *title,
 
 static const char *safe(struct table *t, struct slice text)
 {
-    struct buf out;
-    buf_init(&out, 0);
-    text_put_safe(&out, text.s, text.len, t->ascii);
-    const char *kept = arena_strndup(&t->arena, (const char *)out.data, out.len);
-    buf_clear(&out);
-    return kept;
+    return slice_keep_safe(&t->arena, text, t->ascii).s;
 }
 
 static const char *safe_mfa(struct table *t, const struct calls_function *f,

@@ -84,9 +84,7 @@ static struct slice cell_text(struct text_out *t, const struct value *v)
         print_pid(&b, &v->pid);
         break;
     }
-    struct slice s = {arena_strndup(&t->arena, (const char *)b.data, b.len), b.len};
-    buf_clear(&b);
-    return s;
+    return slice_take(&t->arena, &b);
 }
 
 static bool is_right(enum column_type type)

@@ -31,13 +31,6 @@ struct speller {
     bool cuts; /* the term has been cut */
 };
 
-static struct slice keep(struct arena *arena, struct buf *b)
-{
-    struct slice s = {arena_strndup(arena, (const char *)b->data, b->len), b->len};
-    buf_clear(b);
-    return s;
-}
-
 static struct slice term_text(const struct speller *s, struct slice term)
 {
     const struct print_limits limits = {
@@ -53,7 +46,7 @@ static struct slice term_text(const struct speller *s, struct slice term)
     }
     buf_init(&b, 0);
     print_term(&b, (const uint8_t *)term.s, term.len, &limits);
-    return keep(s->arena, &b);
+    return slice_take(s->arena, &b);
 }
 
 /* An argument, a result or a message: as much of it as is kept. */
@@ -66,7 +59,7 @@ static struct slice value_text(const struct speller *s, struct slice term)
         return (struct slice){0};
     buf_init(&b, 0);
     shape_put(&b, term, s->cuts);
-    return keep(s->arena, &b);
+    return slice_take(s->arena, &b);
 }
 
 static struct slice mfa_text(const struct speller *s, const struct mfa *mfa)
@@ -76,7 +69,7 @@ static struct slice mfa_text(const struct speller *s, const struct mfa *mfa)
         return (struct slice){0};
     buf_init(&b, 0);
     print_mfa_as(&b, s->syntax, mfa->module, mfa->function, mfa->arity);
-    return keep(s->arena, &b);
+    return slice_take(s->arena, &b);
 }
 
 static struct slice pid_text(const struct speller *s, const struct etf_pid *pid)
@@ -84,7 +77,7 @@ static struct slice pid_text(const struct speller *s, const struct etf_pid *pid)
     struct buf b;
     buf_init(&b, 0);
     print_pid(&b, pid);
-    return keep(s->arena, &b);
+    return slice_take(s->arena, &b);
 }
 
 static bool take_args(struct trace_line *out, const struct speller *s, struct slice list)

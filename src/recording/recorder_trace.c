@@ -90,8 +90,7 @@ void recorder_trace_end(struct recorder *r, const struct trace_log *log, int64_t
         e->patterns[i].pattern = slice_keep(&r->arena, e->patterns[i].pattern);
     buf_init(&json, 0);
     trace_json_end(&json, e, (struct slice){r->options.node, strlen(r->options.node)});
-    part->json = slice_keep(&r->arena, (struct slice){(const char *)json.data, json.len});
-    buf_clear(&json);
+    part->json = slice_take(&r->arena, &json);
     part->events = r->trace_events;
 }
 

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "beamtop/base/buf.h"
-#include "beamtop/base/text.h"
 #include "requests.h"
 #include "rules_internal.h"
 
@@ -20,17 +19,12 @@
 
 const char *judge_text(struct judge *j, const char *fmt, ...)
 {
-    struct buf b;
     va_list args;
     char text[1024];
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    buf_init(&b, 0);
-    text_put_safe(&b, text, strlen(text), false);
-    const char *out = arena_strndup(&j->out->arena, (const char *)b.data, b.len);
-    buf_clear(&b);
-    return out;
+    return slice_keep_safe(&j->out->arena, slice_of(text), false).s;
 }
 
 struct finding *judge_find(struct judge *j, enum finding_severity severity, double confidence)

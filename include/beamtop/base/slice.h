@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Borrowed bytes with their length, and how they compare. None is changed or kept here but by
- * slice_keep. A slice of no bytes may be {0}; as text it
- * equals "". */
+ * Borrowed bytes with their length, and how they compare. None is changed or kept here but by the
+ * last three. A slice of no bytes may be {0}; as text it equals "". */
 #ifndef BEAMTOP_BASE_SLICE_H
 #define BEAMTOP_BASE_SLICE_H
 
@@ -10,6 +9,7 @@
 #include <stddef.h>
 
 struct arena;
+struct buf;
 
 struct slice {
     const char *s;
@@ -28,5 +28,7 @@ struct slice slice_without(struct slice s, const char *prefix);
 
 /* A copy that lives as long as the arena, with a NUL behind it, of an empty one too. */
 struct slice slice_keep(struct arena *arena, struct slice s);
+struct slice slice_keep_safe(struct arena *arena, struct slice s, bool ascii); /* text_put_safe */
+struct slice slice_take(struct arena *arena, struct buf *from);                /* clears it */
 
 #endif

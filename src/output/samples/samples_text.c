@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/text.h"
@@ -23,19 +22,9 @@ struct text_run {
 
 /* ---- texts, which live as long as the run */
 
-static const char *kept(struct text_run *r, struct buf *text)
-{
-    const char *s = arena_strndup(&r->arena, (const char *)text->data, text->len);
-    buf_clear(text);
-    return s;
-}
-
 static const char *safe(struct text_run *r, struct slice text)
 {
-    struct buf out;
-    buf_init(&out, 0);
-    text_put_safe(&out, text.s, text.len, r->options->ascii);
-    return kept(r, &out);
+    return slice_keep_safe(&r->arena, text, r->options->ascii).s;
 }
 
 static const char *known(struct text_run *r, struct slice text)
@@ -55,7 +44,7 @@ static const char *frame_name(struct text_run *r, const struct sample_frame *f, 
     text_pad(&out, 0, indent);
     text_put_safe(&out, f->name.s, f->name.len, r->options->ascii);
     samples_place(&out, f, r->options->ascii);
-    return kept(r, &out);
+    return slice_take(&r->arena, &out).s;
 }
 
 static const char *percent(struct text_run *r, double share)

@@ -18,9 +18,7 @@ static struct slice process_of(struct arena *arena, const struct span *span)
         return span->process.name;
     buf_init(&name, 0);
     span_put_process(&name, &span->process);
-    struct slice text = slice_keep(arena, (struct slice){(const char *)name.data, name.len});
-    buf_clear(&name);
-    return text;
+    return slice_take(arena, &name);
 }
 
 /* The lengths part the texts. */

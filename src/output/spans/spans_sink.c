@@ -34,13 +34,6 @@ int64_t spans_wall_us(const struct spans_form *f, int64_t mono_ns)
     return wall < 0 ? -1 : wall / 1000;
 }
 
-static struct slice kept(struct spans_form *f, struct buf *text)
-{
-    struct slice s = slice_keep(&f->arena, (struct slice){(const char *)text->data, text->len});
-    buf_clear(text);
-    return s;
-}
-
 struct slice spans_pid(struct spans_form *f, const struct span_process *p)
 {
     if (p->pid.id == 0 && p->pid.serial == 0)
@@ -71,7 +64,7 @@ struct slice spans_wait_name(struct spans_form *f, const struct span_wait *wait)
     struct buf name;
     buf_init(&name, 0);
     span_put_wait(&name, wait, f->options->raw_waits);
-    return kept(f, &name);
+    return slice_take(&f->arena, &name);
 }
 
 static bool is_asked(const struct spans_form *f, const struct span *span)

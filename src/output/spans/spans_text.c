@@ -17,19 +17,9 @@ enum { COLUMNS = 100, COLUMNS_LEAST = 60, COLUMNS_MOST = 1000 };
 
 /* ---- texts */
 
-static const char *kept(const struct spans_page *p, struct buf *text)
-{
-    const char *s = arena_strndup(&p->f->arena, (const char *)text->data, text->len);
-    buf_clear(text);
-    return s;
-}
-
 const char *spans_safe(const struct spans_page *p, struct slice text)
 {
-    struct buf out;
-    buf_init(&out, 0);
-    text_put_safe(&out, text.s, text.len, p->ascii);
-    return kept(p, &out);
+    return slice_keep_safe(&p->f->arena, text, p->ascii).s;
 }
 
 const char *spans_named(const struct spans_page *p, const struct span_process *process)
@@ -282,7 +272,7 @@ static const char *fitted(const struct spans_page *p, const char *text, size_t w
     buf_init(&out, 0);
     to.out = &out;
     spans_put_fit(&to, text, width, false);
-    return kept(p, &out);
+    return slice_take(&p->f->arena, &out).s;
 }
 
 static void put_roots(const struct spans_page *p, const uint32_t *roots)

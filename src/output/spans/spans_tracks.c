@@ -189,13 +189,6 @@ void spans_tracks_free(struct spans_tracks *t)
 
 /* ---- names */
 
-static struct slice kept(struct spans_form *f, struct buf *text)
-{
-    struct slice s = slice_keep(&f->arena, (struct slice){(const char *)text->data, text->len});
-    buf_clear(text);
-    return s;
-}
-
 struct slice spans_track_name(struct spans_form *f, const struct spans_track *track)
 {
     const struct span_process *p = track->process;
@@ -207,7 +200,7 @@ struct slice spans_track_name(struct spans_form *f, const struct spans_track *tr
         buf_printf(&name, " %s", pid.s);
     if (track->lane > 0)
         buf_printf(&name, " (%u)", track->lane + 1);
-    return kept(f, &name);
+    return slice_take(&f->arena, &name);
 }
 
 struct slice spans_item_name(struct spans_form *f, const struct spans_item *item)
@@ -217,5 +210,5 @@ struct slice spans_item_name(struct spans_form *f, const struct spans_item *item
         return spans_wait_name(f, spans_wait(f->s, item->wait));
     buf_init(&name, 0);
     span_put_name(&name, spans_at(f->s, item->span));
-    return kept(f, &name);
+    return slice_take(&f->arena, &name);
 }

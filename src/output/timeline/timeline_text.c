@@ -15,12 +15,7 @@ enum { START_WIDTH = 10, TIME_WIDTH = 9, INDENT = 2, INDENTED = 16, FUNCTION_ROW
 
 static const char *safe(struct timeline_form *f, struct slice text)
 {
-    struct buf out;
-    buf_init(&out, 0);
-    text_put_safe(&out, text.s, text.len, f->options->ascii);
-    const char *kept = arena_strndup(&f->arena, (const char *)out.data, out.len);
-    buf_clear(&out);
-    return kept;
+    return slice_keep_safe(&f->arena, text, f->options->ascii).s;
 }
 
 static const char *duration(struct timeline_form *f, int64_t ns)

@@ -225,9 +225,8 @@ static void put_places(struct view_page *page, struct view_row *row, size_t at,
         buf_printf(&out, "%s%.*s %s", i > 0 ? ", " : "", (int)place->name.len, place->name.s,
                    text_percent(share, sizeof share, part));
     }
-    page_cell(page, row, at, STYLE_NORMAL,
-              arena_strndup(&page->arena, (const char *)out.data, out.len), out.len);
-    buf_clear(&out);
+    const struct slice text = slice_take(&page->arena, &out);
+    page_cell(page, row, at, STYLE_NORMAL, text.s, text.len);
 }
 
 static void put_held(struct view_page *page, struct view_row *row, size_t at, enum form form,

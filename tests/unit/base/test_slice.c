@@ -3,9 +3,11 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <setjmp.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "beamtop/base/arena.h"
+#include "beamtop/base/buf.h"
 #include "beamtop/base/slice.h"
 
 static void test_nothing(void **state)
@@ -58,13 +60,34 @@ static void test_keep(void **state)
     arena_clear(&arena);
 }
 
+static void test_keep_of_a_buffer(void **state)
+{
+    (void)state;
+    struct arena arena;
+    struct buf b;
+    arena_init(&arena);
+    buf_init(&b, 0);
+    assert_string_equal(slice_take(&arena, &b).s, "");
+    buf_puts(&b, "abc");
+    struct slice kept = slice_take(&arena, &b);
+    assert_int_equal(kept.len, 3);
+    assert_string_equal(kept.s, "abc");
+    assert_int_equal(b.len, 0);
+    kept = slice_keep_safe(&arena, (struct slice){"a\x1b\xC3\xA9", 4}, true);
+    assert_string_equal(kept.s, "a??");
+    kept = slice_keep_safe(&arena, (struct slice){"a\x1b\xC3\xA9", 4}, false);
+    assert_string_equal(kept.s, "a\xEF\xBF\xBD\xC3\xA9");
+    assert_int_equal(kept.len, strlen(kept.s));
+    assert_int_equal(slice_keep_safe(&arena, (struct slice){0}, true).len, 0);
+    arena_clear(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nothing),
-        cmocka_unit_test(test_comparisons),
-        cmocka_unit_test(test_without),
-        cmocka_unit_test(test_keep),
+        cmocka_unit_test(test_nothing),          cmocka_unit_test(test_comparisons),
+        cmocka_unit_test(test_without),          cmocka_unit_test(test_keep),
+        cmocka_unit_test(test_keep_of_a_buffer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
