@@ -28,11 +28,6 @@ static const struct {
 #undef WORD
 };
 
-static struct slice words(const char *s)
-{
-    return (struct slice){s, strlen(s)};
-}
-
 static struct armed_row row_of(enum armed_kind kind)
 {
     const struct slice none = {"", 0};
@@ -352,7 +347,7 @@ static struct part control_word(struct decoder *d, const struct armed_detail *ou
     struct part part = {.n = out->control_word != 0, .total = out->control_word != 0};
     part.rows = arena_alloc(d->arena, sizeof part.rows[0]);
     *part.rows = row_of(ARMED_CONTROL_WORD);
-    part.rows->where = words("trace_control_word");
+    part.rows->where = slice_of("trace_control_word");
     part.rows->value = out->control_word;
     for (size_t i = 0; i < sessions->n; i++)
         part.rows->beamtop = part.rows->beamtop || sessions->rows[i].beamtop;
@@ -371,14 +366,14 @@ static struct part sequential(struct decoder *d, const struct armed_detail *out)
     if (out->system_tracer.len > 0) {
         struct armed_row *row = &part.rows[part.n++];
         *row = row_of(ARMED_SYSTEM_TRACER);
-        row->where = words("seq_trace");
+        row->where = slice_of("seq_trace");
         row->tracer = out->system_tracer;
         row->beamtop = beamtop;
     }
     if (out->tokens > 0) {
         struct armed_row *row = &part.rows[part.n++];
         *row = row_of(ARMED_TOKENS);
-        row->where = words("seq_trace");
+        row->where = slice_of("seq_trace");
         row->processes = out->tokens;
         row->beamtop = beamtop;
     }

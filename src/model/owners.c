@@ -61,7 +61,7 @@ static struct slice by_supervisor(const struct proc_row *row)
 static struct slice by_kind(const struct proc_row *row)
 {
     const char *name = proc_kind_name(proc_kind(row));
-    return (struct slice){name, strlen(name)};
+    return slice_of(name);
 }
 
 static const struct {

@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/text.h"
@@ -44,7 +43,7 @@ int calls_sink_write_errno(const struct calls_sink *s)
 static struct slice node_of(const struct calls_sink *s)
 {
     const char *node = s->options.node ? s->options.node : "";
-    return (struct slice){node, strlen(node)};
+    return slice_of(node);
 }
 
 /* ---- JSON */
@@ -80,8 +79,7 @@ void calls_json_put(struct buf *out, const struct calls_window *w, struct slice 
     json_object_set_new(root, "schema", json_string("beamtop.calls/2"));
     json_object_set_new(root, "node", json_slice(node));
     add(root, &calls_window_fields, w);
-    json_object_set_new(root, "timed_why",
-                        json_slice((struct slice){w->timed_why, strlen(w->timed_why)}));
+    json_object_set_new(root, "timed_why", json_slice(slice_of(w->timed_why)));
     json_object_set_new(root, "lost_modules", texts_of(w->lost_modules, w->n_lost_modules));
     json_object_set_new(root, "excluded", texts_of(w->excluded, w->n_excluded));
     add(cost, &calls_cost_fields, w);

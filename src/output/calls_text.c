@@ -284,8 +284,7 @@ static void put_head(struct table *t)
             w->processes,
             text_duration_as(interval, sizeof interval, (double)w->timed_interval_us / 1e6, true));
     if (w->timed_why[0] != '\0')
-        buf_printf(t->out, "no times: %s\n",
-                   safe(t, (struct slice){w->timed_why, strlen(w->timed_why)}));
+        buf_printf(t->out, "no times: %s\n", safe(t, slice_of(w->timed_why)));
 }
 
 void calls_text_put(struct buf *out, const struct calls_window *w, enum print_syntax syntax,

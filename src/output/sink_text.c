@@ -133,8 +133,7 @@ static void put_grid(struct text_out *t, const struct grid *g)
     }
     for (size_t i = 0; i < n; i++) {
         const char *title = grid_title(g, i);
-        put_cell(t, (struct slice){title, strlen(title)}, widths[i], is_right(grid_type(g, i)),
-                 i + 1 == n);
+        put_cell(t, slice_of(title), widths[i], is_right(grid_type(g, i)), i + 1 == n);
     }
     for (size_t row = 0; row < g->n_rows; row++)
         for (size_t i = 0; i < n; i++)

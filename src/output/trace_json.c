@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <string.h>
 
 #include "beamtop/output/json.h"
 #include "beamtop/output/trace_line.h"
@@ -50,7 +49,7 @@ void trace_json_put(struct buf *out, const struct trace_line *line, struct slice
 
 static json_t *text_or_null(const char *text)
 {
-    return json_slice((struct slice){text, strlen(text)});
+    return json_slice(slice_of(text));
 }
 
 static json_t *json_caps(const struct caps *caps)

@@ -2,7 +2,6 @@
 #include "beamtop/output/trace_line.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "beamtop/base/text.h"
 #include "beamtop/etf/cursor.h"
@@ -161,7 +160,7 @@ static void add_lost(struct trace_line *out, const struct trace_event *event)
     out->at_most = event->at_most;
     out->duration_us =
         event->until_ns > event->mono_ns ? (event->until_ns - event->mono_ns) / 1000 : -1;
-    out->why = (struct slice){event->why, strlen(event->why)};
+    out->why = slice_of(event->why);
 }
 
 void trace_line_make(struct trace_line *out, const struct trace_layout *layout,
@@ -247,11 +246,6 @@ static void make_tally(struct trace_tally *out, const struct trace_pattern_info 
     out->max_us = h->total == 0 ? NAN : (double)h->max_ns / 1000;
 }
 
-static struct slice text_of(const char *text)
-{
-    return (struct slice){text, strlen(text)};
-}
-
 static void make_counter(struct trace_counter *out, const struct speller *s,
                          const struct trace_log *log, const struct trace_function *f)
 {
@@ -283,12 +277,12 @@ void trace_ending_make(struct trace_ending *out, const struct trace_layout *layo
 {
     const struct trace_state *state = trace_log_state(log);
     const struct speller s = {layout->arena, layout->syntax, layout->values, false};
-    *out = (struct trace_ending){.reason = text_of(reason(state)),
-                                 .reason_text = text_of(state->status.phase == SESSION_FAILED
-                                                            ? state->status.error.text
-                                                            : state->end_text),
-                                 .note = text_of(state->note),
-                                 .procs = text_of(state->status.procs),
+    *out = (struct trace_ending){.reason = slice_of(reason(state)),
+                                 .reason_text = slice_of(state->status.phase == SESSION_FAILED
+                                                             ? state->status.error.text
+                                                             : state->end_text),
+                                 .note = slice_of(state->note),
+                                 .procs = slice_of(state->status.procs),
                                  .elapsed_ms = (int64_t)state->used[CAP_TIME_MS],
                                  .bytes = (int64_t)state->used[CAP_BYTES],
                                  .isolated = state->isolated,

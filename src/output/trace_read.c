@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a trace came to, read back from the JSON that trace_json.c writes. */
 #include <stdio.h>
-#include <string.h>
 
 #include "beamtop/output/json.h"
 #include "beamtop/output/trace_line.h"
@@ -65,7 +64,7 @@ int trace_ending_read(struct trace_ending *out, struct arena *arena, const char 
     *out = (struct trace_ending){0};
     out->reason = json_read_slice(arena, json_object_get(root, "reason"));
     if (slice_is(out->reason, "not_armed")) /* of 0.1.0 */
-        out->reason = (struct slice){"not_started", strlen("not_started")};
+        out->reason = slice_of("not_started");
     out->reason_text = json_read_slice(arena, json_object_get(root, "reason_text"));
     out->note = json_read_slice(arena, json_object_get(root, "note"));
     out->procs = json_read_slice(arena, json_object_get(root, "procs"));

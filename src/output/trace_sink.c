@@ -2,7 +2,6 @@
 #include "beamtop/output/trace_sink.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/output/trace_line.h"
@@ -47,7 +46,7 @@ static int write_out(struct trace_sink *s, struct buf *out, struct error *err)
 static struct slice node_of(const struct trace_sink *s)
 {
     const char *node = s->options.node ? s->options.node : "";
-    return (struct slice){node, strlen(node)};
+    return slice_of(node);
 }
 
 int trace_sink_put_line(struct trace_sink *s, const struct trace_line *line, struct error *err)

@@ -64,7 +64,7 @@ static void put_column(struct buf *out, sqlite3_stmt *s, int at, bool spreadshee
 
 static void put_csv_row(struct writer *w, sqlite3_stmt *s)
 {
-    struct value node = text_value((struct slice){w->node, strlen(w->node)});
+    struct value node = text_value(slice_of(w->node));
     put_column(&w->buf, s, 0, w->spreadsheet);
     buf_put_u8(&w->buf, ',');
     csv_put_value(&w->buf, &node, w->spreadsheet);
@@ -150,9 +150,9 @@ static int put_event(void *arg, const struct trace_line *line, struct error *err
 {
     struct event_writer *e = arg;
     struct buf *out = &e->w->buf;
-    struct value node = text_value((struct slice){e->w->node, strlen(e->w->node)});
+    struct value node = text_value(slice_of(e->w->node));
     const char *kind = trace_line_kind_name(line->kind);
-    struct event_row row = {.trace = e->trace, .kind = {kind, strlen(kind)}, .line = *line};
+    struct event_row row = {.trace = e->trace, .kind = slice_of(kind), .line = *line};
     (void)err;
     arena_reset(&e->arena);
     if (line->has_args)
@@ -221,7 +221,7 @@ static int put_family(struct writer *w, const char *name, const char *help, cons
         if (isnan(db_column_real(s, 1)) || sqlite3_column_type(s, 1) == SQLITE_TEXT)
             continue;
         buf_printf(&w->buf, "beamtop_%s{", name);
-        put_label(&w->buf, "node", (struct slice){w->node, strlen(w->node)});
+        put_label(&w->buf, "node", slice_of(w->node));
         for (int i = 2; i < sqlite3_column_count(s); i++) {
             buf_puts(&w->buf, ",");
             put_label(&w->buf, sqlite3_column_name(s, i), db_column_text(s, i));

@@ -75,7 +75,7 @@ void recorder_answer(struct recorder *r, const char *question, const uint8_t *te
     p->bytes = (int64_t)len;
     if (asked) {
         const char *text = asked_text(r, asked);
-        p->text = (struct slice){text, strlen(text)};
+        p->text = slice_of(text);
     }
 }
 
@@ -136,7 +136,7 @@ void recorder_window(struct recorder *r, const struct recorded_window *w)
         return;
     struct buf line;
     buf_init(&line, 0);
-    calls_json_put(&line, w->whole, (struct slice){r->options.node, strlen(r->options.node)});
+    calls_json_put(&line, w->whole, slice_of(r->options.node));
     p->bytes = (int64_t)line.len;
     p->blob = deflated(r, line.data, line.len);
     buf_clear(&line);

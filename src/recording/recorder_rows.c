@@ -46,7 +46,7 @@ static int put_process(struct recorder *r, const struct proc_row *row, struct er
     db_bind_int(s, 10, row->memory_bytes);
     db_bind_int(s, 11, row->message_queue_len);
     db_bind_real(s, 12, row->message_queue_per_s);
-    db_bind_text(s, 13, (struct slice){kind, strlen(kind)});
+    db_bind_text(s, 13, slice_of(kind));
     return db_run(r->db, s, err);
 }
 
@@ -135,7 +135,7 @@ static int put_owner(struct recorder *r, enum owner_by by, const struct owner *o
     db_bind_real(s, 6, o->share);
     db_bind_real(s, 7, o->memory_bytes);
     db_bind_real(s, 8, o->message_queue_len);
-    db_bind_text(s, 9, (struct slice){kind, strlen(kind)});
+    db_bind_text(s, 9, slice_of(kind));
     return db_run(r->db, s, err);
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Traces on their way into a recording: laid out when they come, written with their tick. */
-#include <string.h>
 
 #include "beamtop/base/buf.h"
 #include "recorder_internal.h"
@@ -55,7 +54,7 @@ void recorder_trace_begin(struct recorder *r, const struct trace_log *log, enum 
     const char *procs = trace_log_state(log)->status.procs;
     part->syntax = syntax;
     part->patterns = trace_texts_json(&r->arena, texts, n);
-    part->procs = slice_keep(&r->arena, (struct slice){procs, strlen(procs)});
+    part->procs = slice_keep(&r->arena, slice_of(procs));
 }
 
 void recorder_trace_event(struct recorder *r, const struct trace_log *log,
@@ -89,7 +88,7 @@ void recorder_trace_end(struct recorder *r, const struct trace_log *log, int64_t
     for (size_t i = 0; i < e->n_patterns; i++)
         e->patterns[i].pattern = slice_keep(&r->arena, e->patterns[i].pattern);
     buf_init(&json, 0);
-    trace_json_end(&json, e, (struct slice){r->options.node, strlen(r->options.node)});
+    trace_json_end(&json, e, slice_of(r->options.node));
     part->json = slice_take(&r->arena, &json);
     part->events = r->trace_events;
 }

@@ -141,7 +141,7 @@ static void tell(struct recording *r, sqlite3_stmt *texts, const struct known *k
                                   &p->current_function};
     for (int i = 0; i < NAMES; i++)
         *names[i] = text_of(r, texts, k->text[i]);
-    p->pid = (struct slice){arena_strdup(&r->result, k->pid), strlen(k->pid)};
+    p->pid = slice_of(arena_strdup(&r->result, k->pid));
     p->kind = (struct slice){arena_strndup(&r->result, k->kind, kind), kind};
     p->ticks = k->ticks;
     p->share = seconds > 0 ? k->share / seconds : (double)NAN;

@@ -3,7 +3,6 @@
 
 #include <jansson.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "beamtop/output/json.h"
 #include "event_term.h"
@@ -70,7 +69,7 @@ struct slice trace_texts_json(struct arena *arena, const struct slice *items, si
     char *text = json_dumps(array, JSON_COMPACT);
     struct slice kept = {0};
     if (text)
-        kept = (struct slice){arena_strdup(arena, text), strlen(text)};
+        kept = slice_of(arena_strdup(arena, text));
     free(text);
     json_decref(array);
     return kept;

@@ -116,7 +116,7 @@ static const char *member_of(struct judge *j, const json_t *group)
 {
     const json_t *example = json_object_get(group, "example");
     const char *call = fact_text(example, "initial_call");
-    bool generic = !*call || process_call_is_generic((struct slice){call, strlen(call)});
+    bool generic = !*call || process_call_is_generic(slice_of(call));
     return cut(j, generic ? fact_text(group, "function") : call);
 }
 

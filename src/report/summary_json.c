@@ -9,7 +9,7 @@
 
 static json_t *text(const char *s)
 {
-    return json_slice((struct slice){s, strlen(s)});
+    return json_slice(slice_of(s));
 }
 
 static void set(json_t *o, const char *key, json_t *value)

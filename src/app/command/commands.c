@@ -179,11 +179,6 @@ int command_replay(const struct cli_options *o, const struct app_env *env)
 
 /* ---- nodes */
 
-static struct slice text(const char *s)
-{
-    return (struct slice){s, strlen(s)};
-}
-
 static struct sink_node sink_node_of(const struct discover_vm *vm)
 {
     static const char *const cookies[] = {
@@ -198,12 +193,12 @@ static struct sink_node sink_node_of(const struct discover_vm *vm)
         [DISCOVER_UNKNOWN] = "",
     };
     return (struct sink_node){
-        .name = text(vm->node),
-        .form = text(forms[vm->form]),
-        .user = text(vm->user),
-        .otp = text(vm->otp),
-        .command = text(vm->command),
-        .cookie = text(cookies[vm->cookie_from]),
+        .name = slice_of(vm->node),
+        .form = slice_of(forms[vm->form]),
+        .user = slice_of(vm->user),
+        .otp = slice_of(vm->otp),
+        .command = slice_of(vm->command),
+        .cookie = slice_of(cookies[vm->cookie_from]),
         .os_pid = vm->pid > 0 ? vm->pid : -1,
         .port = vm->port > 0 ? vm->port : -1,
         .uptime_s = vm->uptime_s < 0 ? (double)NAN : vm->uptime_s,

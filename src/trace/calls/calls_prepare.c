@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/trace/caps.h"
@@ -42,7 +41,7 @@ static void exclude(struct calls_session *s, size_t n)
         const struct calls_function *f = &s->hot.rows[i];
         char *name = arena_printf(&s->hot.arena, "%.*s:%.*s/%u", (int)f->module.len, f->module.s,
                                   (int)f->function.len, f->function.s, (unsigned)f->arity);
-        s->excluded[i] = (struct slice){name, strlen(name)};
+        s->excluded[i] = slice_of(name);
     }
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Elixir's guard functions and `in`, as Erlang has them. */
-#include <string.h>
 
 #include "parse_ex.h"
 
@@ -11,7 +10,7 @@ struct node *elixir_bif(struct parser *p, const char *name, struct node *a, stru
     struct node_list items = {0};
     if (!n || !parser_push(p, &items, a) || (b && !parser_push(p, &items, b)))
         return NULL;
-    n->text = (struct slice){name, strlen(name)};
+    n->text = slice_of(name);
     parser_items(n, &items);
     return n;
 }

@@ -100,7 +100,7 @@ static void take_upper(struct lex *l, struct token *out)
     bool whole = slice_is(out->text, "Elixir") || slice_begins(out->text, prefix);
     if (out->kind == TOKEN_UPPER && !whole) {
         char *s = arena_printf(l->arena, "%s%.*s", prefix, (int)out->text.len, out->text.s);
-        out->text = (struct slice){s, strlen(s)};
+        out->text = slice_of(s);
     }
 }
 

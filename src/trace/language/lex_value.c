@@ -295,7 +295,7 @@ bool lex_identifier(struct lex *l, struct token *out)
         if (out->kind == TOKEN_REF) {
             char *s = arena_printf(l->arena, "#Ref<%.*s", (int)(end - l->at - skip),
                                    l->text + l->at + skip);
-            out->text = (struct slice){s, strlen(s)};
+            out->text = slice_of(s);
         }
         l->at = end;
         return true;

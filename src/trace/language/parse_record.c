@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Erlang's records, and the tests for them. */
-#include <string.h>
 
 #include "parse.h"
 
@@ -85,7 +84,7 @@ struct node *parse_erlang_is_record(struct parser *p, size_t from)
     }
     if (turned && parser_take(p, ",")) {
         n->kind = NODE_CALL;
-        n->text = (struct slice){"is_record", strlen("is_record")};
+        n->text = slice_of("is_record");
         if (!parser_push(p, &items, record) || !parser_push(p, &items, parse_erlang_term(p)))
             return NULL;
     } else {

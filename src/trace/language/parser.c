@@ -102,7 +102,7 @@ struct node *parser_atom(struct parser *p, const char *name, size_t from)
 {
     struct node *n = parser_node(p, NODE_ATOM, from);
     if (n)
-        n->text = (struct slice){name, strlen(name)};
+        n->text = slice_of(name);
     return n;
 }
 
@@ -145,7 +145,7 @@ struct node *parser_op(struct parser *p, const char *op, struct node *a, struct 
     struct node *n = parser_node(p, NODE_OP, a->from);
     if (!n)
         return NULL;
-    n->text = (struct slice){op, strlen(op)};
+    n->text = slice_of(op);
     n->items = arena_alloc(p->arena, 2 * sizeof(*n->items));
     n->items[0] = a;
     n->items[1] = b;
@@ -277,7 +277,7 @@ static struct node *negate(struct parser *p, struct node *n, size_t from)
         n->text = (struct slice){n->text.s + 1, n->text.len - 1};
     } else if (n->kind == NODE_INTEGER) {
         char *s = arena_printf(p->arena, "-%.*s", (int)n->text.len, n->text.s);
-        n->text = (struct slice){s, strlen(s)};
+        n->text = slice_of(s);
     } else if (p->values) {
         n = parser_op(p, "-", n, NULL);
     } else {

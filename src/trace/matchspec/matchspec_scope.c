@@ -96,7 +96,7 @@ struct spec *spec_new(struct scope *s, enum spec_kind kind)
 struct spec *spec_atom(struct scope *s, const char *name)
 {
     struct spec *spec = spec_new(s, SPEC_ATOM);
-    spec->text = (struct slice){name, strlen(name)};
+    spec->text = slice_of(name);
     return spec;
 }
 

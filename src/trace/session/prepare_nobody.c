@@ -113,7 +113,7 @@ static bool has(const struct slice *names, size_t n, struct slice name)
 
 static void put_near(struct buf *out, const struct procs_item *item, const struct names *names)
 {
-    const struct slice *apps, *registered, word = {item->text, strlen(item->text)};
+    const struct slice *apps, *registered, word = slice_of(item->text);
     struct slice near[MOST_NEAR];
     size_t n_apps = names_apps(names, &apps), n_registered = names_registered(names, &registered);
     bool app = item->kind == PROCS_APP;

@@ -80,7 +80,7 @@ static void views(struct view_page *page, const struct help *h, int columns)
         const struct view_ops *ops = view_registry[i];
         struct view_line *line = page_line(page);
         char keys[64];
-        link_name(&line->link, TARGET_VIEW, (struct slice){ops->name, strlen(ops->name)});
+        link_name(&line->link, TARGET_VIEW, slice_of(ops->name));
         keys_of(h->keymap, ACTION_VIEW, ops->name, keys, sizeof keys);
         if (!keys[0])
             snprintf(keys, sizeof keys, "%c", ops->key);
