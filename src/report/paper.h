@@ -19,7 +19,7 @@ enum block_kind { BLOCK_HEADING, BLOCK_TEXT, BLOCK_ITEM, BLOCK_TABLE, BLOCK_CHAR
 
 struct paper_row {
     const char *cells[PAPER_COLUMNS];
-    bool legend; /* of a table of sessions: where these have letters, it stands with their names */
+    bool legend; /* of a table of recordings: with letters for these, it stands with their names */
     struct paper_row *next;
 };
 

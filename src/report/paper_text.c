@@ -194,7 +194,7 @@ static void put_table(const struct page *p, const struct block *b)
         put_cells(p, b, r->cells, widths);
 }
 
-/* ---- tables of sessions: where one of them is too wide, these go by letters in all */
+/* ---- tables of recordings: where one of them is too wide, these go by letters in all */
 
 static bool fits(const struct page *p, const struct block *b)
 {
@@ -211,9 +211,9 @@ static bool too_narrow(const struct page *p, const struct paper *paper)
     return false;
 }
 
-static const char *letter(struct arena *a, size_t session)
+static const char *letter(struct arena *a, size_t recording)
 {
-    return arena_printf(a, "%c", (char)('A' + session));
+    return arena_printf(a, "%c", (char)('A' + recording));
 }
 
 static void add_row(struct block *b, struct paper_row *row)
@@ -222,10 +222,10 @@ static void add_row(struct block *b, struct paper_row *row)
     b->last_row = &row->next;
 }
 
-/* A line a session: its letter, its name, and the legend. */
+/* A line a recording: its letter, its name, and the legend. */
 static void put_legend(const struct page *p, struct arena *a, const struct block *b)
 {
-    const char *titles[PAPER_COLUMNS] = {"", "session"};
+    const char *titles[PAPER_COLUMNS] = {"", "recording"};
     struct block legend = {
         .kind = BLOCK_TABLE, .columns = 2, .titles = titles, .align = "llllllllllllllll"};
     legend.last_row = &legend.rows;

@@ -33,7 +33,7 @@ const char *const summary_owner_keys[OWNER_KINDS] = {"application", "supervisor"
 /* ---- taking */
 
 /* What a recording hands out is borrowed until the next question: kept for as long as
- * the session. */
+ * the recording. */
 static struct slice keep(struct summary *s, struct slice text)
 {
     return slice_keep(&s->arena, text);
@@ -98,7 +98,7 @@ static void take_patterns(struct summary *s, struct recording *r)
     s->n_patterns = n;
 }
 
-/* before: the session that comes before it; NULL: none. */
+/* before: the recording that comes before it; NULL: none. */
 static int take_recording(struct summary *s, const struct summary *before,
                           const struct summary_input *input, struct error *err)
 {
@@ -360,11 +360,11 @@ static void put_paper(struct buf *out, const struct paper *p, const struct summa
 int summary_write(struct buf *out, const struct summary_input *inputs, size_t n,
                   const struct summary_options *options, struct error *err)
 {
-    struct summary recordings[SESSIONS_MOST];
+    struct summary recordings[RECORDINGS_MOST];
     struct paper paper;
     size_t taken = 0;
-    if (n == 0 || n > SESSIONS_MOST)
-        return error_set(err, ERR_USAGE, "a report is of 1 to %d recordings", SESSIONS_MOST);
+    if (n == 0 || n > RECORDINGS_MOST)
+        return error_set(err, ERR_USAGE, "a report is of 1 to %d recordings", RECORDINGS_MOST);
     while (taken < n && err->code == ERR_NONE) {
         (void)take_recording(&recordings[taken], taken > 0 ? &recordings[taken - 1] : NULL,
                              &inputs[taken], err);

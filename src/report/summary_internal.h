@@ -11,8 +11,8 @@
 #include "paper.h"
 #include "requests.h"
 
-#define SESSIONS_MOST 14 /* columns of a comparison */
-#define OWNER_KINDS 5    /* application, supervisor, module, name, label */
+#define RECORDINGS_MOST 14 /* columns of a comparison */
+#define OWNER_KINDS 5      /* application, supervisor, module, name, label */
 #define OWNERS_BY_MODULE 2
 
 /* A number of the node that reports show. */
@@ -77,7 +77,7 @@ extern const char *const summary_call_keys[CALL_NUMBERS];
 struct change change_of_call(const struct summary *before, const struct summary *after,
                              const struct recorded_call *like, enum call_number number);
 const struct recorded_call *call_in(const struct summary *s, const struct recorded_call *like);
-/* The functions that led in any of the sessions, in the order in which they are met. */
+/* The functions that led in any of the recordings, in the order in which they are met. */
 size_t leading_calls(const struct summary *s, size_t n, size_t each,
                      const struct recorded_call **out, size_t most);
 
@@ -132,6 +132,6 @@ double left_out_share(const struct summary *s);
 void put_left_out(struct paper *p, double share, const char *how);
 /* Shares leave out what beamtop did on the node: not where that was not recorded. */
 bool leaves_us_out(const struct summary *s);
-void put_rest(struct paper *p, size_t without_us, size_t n); /* so many of n sessions do */
+void put_rest(struct paper *p, size_t without_us, size_t n); /* so many of n recordings do */
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A report as JSON: one object of one recording, or one with `sessions` and `changes`
+/* A report as JSON: one object of one recording, or one with `recordings` and `changes`
  * (docs/json.md). */
 #include <math.h>
 #include <string.h>

@@ -13,13 +13,13 @@ struct comparison {
     const struct summary *recordings;
     size_t n;
     const struct summary_options *options;
-    struct block *changes; /* of the pair of sessions that is being compared */
+    struct block *changes; /* of the pair of recordings that is being compared */
     size_t within;         /* changes within the noise */
     size_t small;          /* significant changes of shares of less than a point */
     size_t unknown;        /* changes of functions in too few windows */
 };
 
-/* ---- the table of sessions */
+/* ---- the table of recordings */
 
 static struct block *begin_table(struct comparison *c, const char *heading)
 {
@@ -127,7 +127,7 @@ static void put_metrics(struct comparison *c)
     put_text_row(c, t, "duration", duration_of);
     put_text_row(c, t, "ticks", ticks_of);
     for (int m = 0; m < METRICS; m++) {
-        double mean[SESSIONS_MOST], p95[SESSIONS_MOST], max[SESSIONS_MOST];
+        double mean[RECORDINGS_MOST], p95[RECORDINGS_MOST], max[RECORDINGS_MOST];
         bool any = false;
         for (size_t i = 0; i < c->n; i++) {
             const struct span_stats *v = &c->recordings[i].stats[m];
@@ -157,7 +157,7 @@ static const struct span_owner *owner_in(const struct summary *s, int kind, stru
     return NULL;
 }
 
-/* The leaders of any session, in the order in which they are met. */
+/* The leaders of any recording, in the order in which they are met. */
 static size_t leaders(const struct comparison *c, int kind, struct slice *names)
 {
     size_t n = 0, each = c->options->owners ? c->options->owners : 8;
@@ -175,7 +175,7 @@ static size_t leaders(const struct comparison *c, int kind, struct slice *names)
     return n;
 }
 
-/* With what it was recognised as, in any session. */
+/* With what it was recognised as, in any recording. */
 static const char *owner_title(const struct comparison *c, int kind, struct slice name)
 {
     struct arena *a = &c->paper->arena;
@@ -190,7 +190,7 @@ static const char *owner_title(const struct comparison *c, int kind, struct slic
 static void put_owner(struct comparison *c, struct block *t, int kind, struct slice name,
                       const char *title)
 {
-    double shares[SESSIONS_MOST];
+    double shares[RECORDINGS_MOST];
     for (size_t i = 0; i < c->n; i++) {
         const struct span_owner *o = owner_in(&c->recordings[i], kind, name);
         shares[i] = o ? o->share : c->recordings[i].n_owners[kind] > 0 ? 0 : (double)NAN;
@@ -227,7 +227,7 @@ static void put_calls(struct comparison *c)
     size_t n = calls_of(c, calls);
     struct block *t = n > 0 ? begin_table(c, "Calls per second") : NULL;
     for (size_t k = 0; k < n; k++) {
-        double rates[SESSIONS_MOST];
+        double rates[RECORDINGS_MOST];
         for (size_t i = 0; i < c->n; i++) {
             const struct recorded_call *call = call_in(&c->recordings[i], calls[k]);
             double seconds = (double)c->recordings[i].sums.ns / 1e9;
@@ -260,7 +260,7 @@ static void put_samples(struct comparison *c, enum sample_kind kind)
          "… at yields, with what it calls (total)"}};
     for (enum share_by by = 0; by < SHARE_WAYS; by++) {
         struct sample_share shares[ROWS_MOST];
-        double values[SESSIONS_MOST];
+        double values[RECORDINGS_MOST];
         size_t n = shares_of(c, kind, by, shares);
         struct block *t = n > 0 ? begin_table(c, titles[kind][by]) : NULL;
         for (size_t i = 0; i < c->n; i++)
@@ -306,7 +306,7 @@ static const char *judged(struct comparison *c, const struct summary *s, const c
                         number_text(&c->paper->arena, COLUMN_SHARE, f->impact));
 }
 
-/* Numbers aside: those are of a session. */
+/* Numbers aside: those are of a recording. */
 static bool same_words(const char *a, const char *b)
 {
     static const char numbers[] = "0123456789.,";
@@ -334,7 +334,7 @@ static const struct finding *same_finding(const struct summary *s, const struct 
     return NULL;
 }
 
-/* What a session found that none before it has: once, with all sessions that have it. */
+/* What a recording found that none before it has: once, with all recordings that have it. */
 static void put_found(struct comparison *c, size_t at, enum finding_severity severity)
 {
     struct arena *a = &c->paper->arena;
@@ -382,7 +382,7 @@ static void put_findings(struct comparison *c)
             put_found(c, i, (enum finding_severity)severity);
 }
 
-/* ---- what changed: each session against the one before it */
+/* ---- what changed: each recording against the one before it */
 
 /* A share is compared by points, other numbers by percent of what they were. */
 static const char *difference_text(struct arena *a, enum column_type type,
@@ -537,7 +537,7 @@ static void put_changes(struct comparison *c)
 }
 
 /* The work of counting belongs to no program: where it is not left out, all shares look smaller
-   than those of sessions without it. */
+   than those of recordings without it. */
 static void put_counting(struct comparison *c, bool without_us)
 {
     size_t counted = 0;

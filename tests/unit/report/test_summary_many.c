@@ -32,7 +32,7 @@ static struct made sync_logger(void)
     return w;
 }
 
-/* What sessions have in common is told once, with the most that it was. */
+/* What recordings have in common is told once, with the most that it was. */
 static void test_found_in_several(void **state)
 {
     (void)state;
@@ -56,7 +56,7 @@ static void test_found_in_several(void **state)
 }
 
 static const char seven_at_80[] =
-    "     session      begun (UTC)\n"
+    "     recording    begun (UTC)\n"
     "  A  sync-1       22:13:21\n"
     "  B  sync-2       22:13:21\n"
     "  C  debug        22:13:21\n"
@@ -72,7 +72,7 @@ static const char seven_at_80[] =
     "  of processes          57.2MiB 57.2MiB 57.2MiB 57.2MiB 57.2MiB 57.2MiB 57.2MiB\n"
     "  of refc binaries      38.1MiB 38.1MiB 38.1MiB 38.1MiB 38.1MiB 38.1MiB 38.1MiB\n";
 
-/* Seven sessions do not fit into 80 columns by their names. */
+/* Seven recordings do not fit into 80 columns by their names. */
 static void test_seven_at_80_columns(void **state)
 {
     (void)state;
@@ -141,7 +141,7 @@ static void test_compared(void **state)
 
 static const struct {
     const char *label;
-    double noise; /* of both sessions */
+    double noise; /* of both recordings */
     int64_t gets,
         all; /* calls of gateway_registry:get/1 and Elixir.Gateway.Repo:all/2 in the second */
     int windows;
@@ -233,7 +233,7 @@ static void test_what_drifts_is_less_certain(void **state)
     done(&o);
 }
 
-/* Shares beside a session with counted calls are smaller for that: it is said where it is so. */
+/* Shares beside a recording with counted calls are smaller for that: it is said where it is so. */
 static void test_counted_beside_not(void **state)
 {
     (void)state;
