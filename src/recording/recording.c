@@ -51,7 +51,7 @@ static void fail_of_db(struct recording *r)
 void recording_begin(struct recording *r)
 {
     if (r->failed.code != ERR_NONE) { /* what is kept may lack rows */
-        span_cache_clear(&r->cache);
+        period_cache_clear(&r->cache);
         r->marks.is_known = false;
     }
     error_clear(&r->failed);
@@ -157,7 +157,7 @@ static struct recording *recording_new(void)
     arena_init(&r->arena);
     arena_init(&r->result);
     buf_init(&r->term, 0);
-    span_cache_clear(&r->cache);
+    period_cache_clear(&r->cache);
     arena_init(&r->marks.arena);
     return r;
 }
@@ -223,7 +223,7 @@ void recording_close(struct recording *r)
     arena_clear(&r->arena);
     arena_clear(&r->result);
     buf_clear(&r->term);
-    span_cache_clear(&r->cache);
+    period_cache_clear(&r->cache);
     mark_cache_clear(&r->marks);
     free(r);
 }
@@ -318,14 +318,14 @@ int64_t recording_first_answers(struct recording *r)
 }
 
 /* A monotonic clock that went back is another VM's, which began after the tick before. */
-const char recording_span_sql[] =
+const char recording_period_sql[] =
     "SELECT sum(CASE WHEN mono_ns > mono0 THEN (mono_ns - mono0) / 1e9 ELSE max(here_us - here0, "
     "0) / 1e6 END)"
     " FROM (SELECT mono_ns, here_us, lag(mono_ns) OVER ticks AS mono0, lag(here_us) OVER ticks AS "
     "here0"
     " FROM tick WHERE id BETWEEN ? AND ? WINDOW ticks AS (ORDER BY id)) WHERE here0 NOT NULL";
 
-double recording_of_span(struct recording *r, sqlite3_stmt *s, int64_t from, int64_t to)
+double recording_of_period(struct recording *r, sqlite3_stmt *s, int64_t from, int64_t to)
 {
     sqlite3_reset(s);
     sqlite3_bind_int64(s, 1, from);
@@ -336,28 +336,29 @@ double recording_of_span(struct recording *r, sqlite3_stmt *s, int64_t from, int
 }
 
 /* The same, asked once; `unknown` where it cannot be asked for. */
-static double of_span(struct recording *r, const char *sql, int64_t from, int64_t to,
-                      double unknown)
+static double of_period(struct recording *r, const char *sql, int64_t from, int64_t to,
+                        double unknown)
 {
     sqlite3_stmt *s = NULL;
     if (!recording_ask(r, &s, sql))
         return unknown;
-    double v = recording_of_span(r, s, from, to);
+    double v = recording_of_period(r, s, from, to);
     sqlite3_finalize(s);
     return v;
 }
 
-double recording_span_s(struct recording *r, int64_t from, int64_t to)
+double recording_period_s(struct recording *r, int64_t from, int64_t to)
 {
-    return of_span(r, recording_span_sql, from, to, (double)NAN);
+    return of_period(r, recording_period_sql, from, to, (double)NAN);
 }
 
 bool recording_restarted(struct recording *r, int64_t from, int64_t to)
 {
-    return of_span(r,
-                   "SELECT count(*) FROM (SELECT mono_ns, lag(mono_ns) OVER (ORDER BY id) AS mono0"
-                   " FROM tick WHERE id BETWEEN ? AND ?) WHERE mono_ns < mono0",
-                   from, to, 0) > 0;
+    return of_period(
+               r,
+               "SELECT count(*) FROM (SELECT mono_ns, lag(mono_ns) OVER (ORDER BY id) AS mono0"
+               " FROM tick WHERE id BETWEEN ? AND ?) WHERE mono_ns < mono0",
+               from, to, 0) > 0;
 }
 
 struct slice recording_keep(struct recording *r, struct slice text)
@@ -386,8 +387,8 @@ bool recording_gap_before(struct recording *r, int64_t tick)
 
 int64_t recording_gaps(struct recording *r, int64_t from, int64_t to)
 {
-    return (int64_t)of_span(r, "SELECT count(*) FROM gap WHERE from_tick >= ? AND from_tick < ?",
-                            from, to, 0);
+    return (int64_t)of_period(r, "SELECT count(*) FROM gap WHERE from_tick >= ? AND from_tick < ?",
+                              from, to, 0);
 }
 
 static const char marks_sql[] =

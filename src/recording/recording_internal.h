@@ -8,21 +8,20 @@
 #include "beamtop/recording/recording.h"
 #include "recording_file.h"
 
-#define SPAN_SORTS 5 /* application, supervisor, module, name, label */
+#define PERIOD_SORTS 5 /* application, supervisor, module, name, label */
 
 struct owner_sum;
 
-/* What was summed of the span that was asked for last, as long as the file does not change. */
-struct span_cache {
+/* What was summed of the period that was asked for last, as long as the file does not change. */
+struct period_cache {
     int64_t from, to; /* -1: none */
     int64_t version, changes;
     struct known_stats {
         bool known;
-        struct span_stats value;
+        struct period_stats value;
     } * stats; /* as numbers are listed; NULL: none yet */
     bool owners_known;
-    double
-        owner_weight[SPAN_SORTS]; /* seconds of the ticks that count: who is not there had 0 then */
+    double owner_weight[PERIOD_SORTS]; /* seconds of the ticks that count: no row means 0 */
     struct owner_sum *owners;
     struct arena arena;
 };
@@ -46,7 +45,7 @@ struct recording {
     struct arena arena;  /* texts of info */
     struct arena result; /* what was handed out last */
     struct buf term;     /* the answer that is handed out */
-    struct span_cache cache;
+    struct period_cache cache;
     struct mark_cache marks;
 };
 
@@ -76,12 +75,12 @@ const char *recording_system_column(struct recording *r, const char *key);
 extern const char recording_seconds_sql[];
 double recording_seconds(struct recording *r, sqlite3_stmt *intervals, int64_t tick);
 
-/* The number that a statement says of the ticks of a span, 0 where there is none. That of
- * recording_span_sql is recording_span_s(), prepared once for many spans. */
-extern const char recording_span_sql[];
-double recording_of_span(struct recording *r, sqlite3_stmt *s, int64_t from, int64_t to);
+/* The number that a statement says of the ticks of a period, 0 where there is none. That of
+ * recording_period_sql is recording_period_s(), prepared once for many periods. */
+extern const char recording_period_sql[];
+double recording_of_period(struct recording *r, sqlite3_stmt *s, int64_t from, int64_t to);
 
-struct span_cache *span_cache_of(struct recording *r, int64_t from, int64_t to);
-void span_cache_clear(struct span_cache *c); /* to one of nothing */
+struct period_cache *period_cache_of(struct recording *r, int64_t from, int64_t to);
+void period_cache_clear(struct period_cache *c); /* to one of nothing */
 
 #endif

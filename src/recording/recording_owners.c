@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Owners over a span of a recording: one pass over their rows for all sorts of them. */
+/* Owners over a period of a recording: one pass over their rows for all sorts of them. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +11,8 @@
 #define MOST 1000u
 #define MEASURES 6 /* share, its square, reductions, memory, queue, processes */
 
-static const char *const sorts[SPAN_SORTS] = {"application", "supervisor", "module", "name",
-                                              "label"};
+static const char *const sorts[PERIOD_SORTS] = {"application", "supervisor", "module", "name",
+                                                "label"};
 
 struct owner_sum {
     struct owner_key {
@@ -25,25 +25,25 @@ struct owner_sum {
     UT_hash_handle hh;
 };
 
-/* ---- the cache: reports and findings ask the same of one span */
+/* ---- the cache: reports and findings ask the same of one period */
 
-void span_cache_clear(struct span_cache *c)
+void period_cache_clear(struct period_cache *c)
 {
     HASH_CLEAR(hh, c->owners);
     arena_clear(&c->arena);
     free(c->stats);
-    *c = (struct span_cache){.from = -1, .to = -1};
+    *c = (struct period_cache){.from = -1, .to = -1};
     arena_init(&c->arena);
 }
 
-struct span_cache *span_cache_of(struct recording *r, int64_t from, int64_t to)
+struct period_cache *period_cache_of(struct recording *r, int64_t from, int64_t to)
 {
-    struct span_cache *c = &r->cache;
+    struct period_cache *c = &r->cache;
     int64_t version = recording_int(r, "PRAGMA data_version", 0, -1);
     int64_t changes = sqlite3_total_changes(r->db);
     if (c->from == from && c->to == to && c->version == version && c->changes == changes)
         return c;
-    span_cache_clear(c);
+    period_cache_clear(c);
     c->from = from;
     c->to = to;
     c->version = version;
@@ -59,7 +59,7 @@ static void add(double *sum, double v)
         *sum = isnan(*sum) ? v : *sum + v;
 }
 
-static struct owner_sum *find(struct span_cache *c, int64_t sort, int64_t id)
+static struct owner_sum *find(struct period_cache *c, int64_t sort, int64_t id)
 {
     const struct owner_key key = {sort, id};
     struct owner_sum *o = NULL;
@@ -74,7 +74,7 @@ static struct owner_sum *find(struct span_cache *c, int64_t sort, int64_t id)
     return o;
 }
 
-static void add_row(struct span_cache *c, struct owner_sum *o, sqlite3_stmt *s, double weight)
+static void add_row(struct period_cache *c, struct owner_sum *o, sqlite3_stmt *s, double weight)
 {
     double share = db_column_real(s, 3);
     const char *kind = (const char *)sqlite3_column_text(s, 8);
@@ -89,7 +89,7 @@ static void add_row(struct span_cache *c, struct owner_sum *o, sqlite3_stmt *s, 
 static int64_t sort_of(const char *by)
 {
     int64_t i = 0;
-    while (i < SPAN_SORTS && (!by || strcmp(sorts[i], by) != 0))
+    while (i < PERIOD_SORTS && (!by || strcmp(sorts[i], by) != 0))
         i++;
     return i;
 }
@@ -100,10 +100,10 @@ static const char rows_sql[] =
 
 /* Only ticks that have the row of the rest, which is the first, count: at the first tick of a
    recording there are no shares. */
-static void gather(struct recording *r, struct span_cache *c)
+static void gather(struct recording *r, struct period_cache *c)
 {
     sqlite3_stmt *s = NULL, *intervals = NULL;
-    int64_t tick = -1, sort = SPAN_SORTS;
+    int64_t tick = -1, sort = PERIOD_SORTS;
     double weight = 1;
     bool counts = false;
     c->owners_known = true;
@@ -124,7 +124,7 @@ static void gather(struct recording *r, struct span_cache *c)
             weight = recording_seconds(r, intervals, at);
         tick = at;
         sort = by;
-        if (by == SPAN_SORTS || id < 0)
+        if (by == PERIOD_SORTS || id < 0)
             continue;
         if (id == 0) {
             counts = true;
@@ -152,7 +152,7 @@ static int by_share(const void *a, const void *b)
     return slice_order(x->name, y->name);
 }
 
-static void name_it(struct recording *r, struct span_cache *c, sqlite3_stmt *texts,
+static void name_it(struct recording *r, struct period_cache *c, sqlite3_stmt *texts,
                     struct owner_sum *o)
 {
     o->named = true;
@@ -164,7 +164,7 @@ static void name_it(struct recording *r, struct span_cache *c, sqlite3_stmt *tex
 }
 
 /* The sums of a sort with their names, in order; owned by the caller. */
-static size_t ordered(struct recording *r, struct span_cache *c, int64_t sort,
+static size_t ordered(struct recording *r, struct period_cache *c, int64_t sort,
                       struct owner_sum ***out)
 {
     struct owner_sum *o, *next;
@@ -187,7 +187,7 @@ static size_t ordered(struct recording *r, struct span_cache *c, int64_t sort,
 }
 
 static void tell(struct recording *r, const struct owner_sum *sum, double weight,
-                 struct span_owner *o)
+                 struct period_owner *o)
 {
     double share = sum->sums[0] / weight; /* NaN where it has none */
     double spread = sum->sums[1] / weight - share * share;
@@ -203,18 +203,18 @@ static void tell(struct recording *r, const struct owner_sum *sum, double weight
 }
 
 size_t recording_owners(struct recording *r, const char *by, int64_t from, int64_t to,
-                        const struct span_owner **out)
+                        const struct period_owner **out)
 {
-    struct span_cache *c = span_cache_of(r, from, to);
+    struct period_cache *c = period_cache_of(r, from, to);
     struct owner_sum **all = NULL;
     int64_t sort = sort_of(by);
     arena_reset(&r->result);
     if (!c->owners_known)
         gather(r, c);
-    bool any = sort < SPAN_SORTS && c->owner_weight[sort] > 0;
+    bool any = sort < PERIOD_SORTS && c->owner_weight[sort] > 0;
     size_t n = any ? ordered(r, c, sort, &all) : 0;
     n = n < MOST ? n : MOST;
-    struct span_owner *owners = arena_alloc(&r->result, (n + 1) * sizeof *owners);
+    struct period_owner *owners = arena_alloc(&r->result, (n + 1) * sizeof *owners);
     for (size_t i = 0; i < n; i++)
         tell(r, all[i], c->owner_weight[sort], &owners[i]);
     free(all);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Processes over a span of a recording: one pass over their rows, then the texts of the leaders. */
+/* Processes over a period of a recording: one pass over rows, then the texts of the leaders. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -172,7 +172,7 @@ static const char rows_sql[] =
 
 /* Where the pass is: at one tick after the other. */
 struct pass {
-    sqlite3_stmt *rows, *intervals, *spans;
+    sqlite3_stmt *rows, *intervals, *periods;
     int64_t tick, tick_of_shares;
     double at, seconds; /* of this tick, since the first one, and how long it was */
     double seconds_of_shares;
@@ -181,7 +181,7 @@ struct pass {
 static void next_tick(struct recording *r, struct pass *p, int64_t tick)
 {
     if (p->tick >= 0)
-        p->at += or_zero(recording_of_span(r, p->spans, p->tick, tick));
+        p->at += or_zero(recording_of_period(r, p->periods, p->tick, tick));
     p->seconds = recording_seconds(r, p->intervals, tick);
     p->tick = tick;
 }
@@ -192,7 +192,7 @@ static double gather(struct recording *r, int64_t from, int64_t to, struct known
 {
     struct pass p = {.tick = -1, .tick_of_shares = -1};
     if (recording_ask(r, &p.intervals, recording_seconds_sql) &&
-        recording_ask(r, &p.spans, recording_span_sql) && recording_ask(r, &p.rows, rows_sql)) {
+        recording_ask(r, &p.periods, recording_period_sql) && recording_ask(r, &p.rows, rows_sql)) {
         sqlite3_bind_int64(p.rows, 1, from);
         sqlite3_bind_int64(p.rows, 2, to);
         while (recording_row(r, p.rows)) {
@@ -209,7 +209,7 @@ static double gather(struct recording *r, int64_t from, int64_t to, struct known
         }
     }
     sqlite3_finalize(p.rows);
-    sqlite3_finalize(p.spans);
+    sqlite3_finalize(p.periods);
     sqlite3_finalize(p.intervals);
     return p.seconds_of_shares;
 }

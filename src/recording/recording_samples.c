@@ -12,7 +12,7 @@
 
 #define MOST 1e15 /* of any number of a run, above all that a sampler counts */
 
-/* Which runs: of a span of ticks and a kind, or (0: any) the one of that id. */
+/* Which runs: of a period of ticks and a kind, or (0: any) the one of that id. */
 struct asked {
     int64_t from, to;
     bool at_yields;

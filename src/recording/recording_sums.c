@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Sums over spans of a recording: what reports and findings are made of. */
+/* Sums over periods of a recording: what reports and findings are made of. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,9 +93,9 @@ static struct series series_from(struct recording *r, const char *key, int64_t f
 #define FEW 3 /* ticks: with fewer, short ones are better than none */
 
 /*
- * The known values of the span, owned by the caller. What is of an interval counts only where that
- * is half as long as asked for, or longer: the first is short, and most of what happens in it is
- * that our questions are read. */
+ * The known values of the period, owned by the caller. What is of an interval counts only where
+ * that is half as long as asked for, or longer: the first is short, and most of what happens in it
+ * is that our questions are read. */
 static struct series series_of(struct recording *r, const char *key, int64_t from, int64_t to)
 {
     double least_us = recording_info(r)->interval_s * 1e6 / 2;
@@ -140,9 +140,10 @@ static double deviation(double squares, double sum, double weight, int64_t n)
 }
 
 /* Sorts the values. */
-static struct span_stats stats_of(struct series *s)
+static struct period_stats stats_of(struct series *s)
 {
-    struct span_stats stats = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, (int64_t)s->n, 0}, *out = &stats;
+    struct period_stats stats = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, (int64_t)s->n, 0},
+                        *out = &stats;
     struct timed *v = s->values;
     double sum = 0, squares = 0, seconds = 0;
     size_t n = s->n;
@@ -167,11 +168,11 @@ static struct span_stats stats_of(struct series *s)
 }
 
 int recording_stats(struct recording *r, const char *system_key, int64_t from, int64_t to,
-                    struct span_stats *out, struct error *err)
+                    struct period_stats *out, struct error *err)
 {
     const struct field *key = number_find(system_key, strlen(system_key));
-    struct span_cache *c = span_cache_of(r, from, to);
-    *out = (struct span_stats){NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0, 0};
+    struct period_cache *c = period_cache_of(r, from, to);
+    *out = (struct period_stats){NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0, 0};
     if (!key)
         return error_set(err, ERR_USAGE, "\"%s\" is nothing that a recording has", system_key);
     size_t at = (size_t)(key - system_fields.fields);
@@ -187,9 +188,9 @@ int recording_stats(struct recording *r, const char *system_key, int64_t from, i
     return 0;
 }
 
-struct span_cost recording_cost(struct recording *r, int64_t from, int64_t to)
+struct period_cost recording_cost(struct recording *r, int64_t from, int64_t to)
 {
-    struct span_cost cost = {NAN, NAN};
+    struct period_cost cost = {NAN, NAN};
     sqlite3_stmt *s = NULL;
     if (!recording_ask(r, &s,
                        "SELECT sum(cost_us) / sum(interval_us), avg(bytes) FROM tick"

@@ -57,7 +57,7 @@ static const char patterns_sql[] =
     " WHERE t.tick BETWEEN ? AND ? GROUP BY p.pattern ORDER BY min(t.id), min(p.number) LIMIT 1000";
 
 size_t recording_trace_patterns(struct recording *r, int64_t from, int64_t to,
-                                const struct span_pattern **out)
+                                const struct period_pattern **out)
 {
     sqlite3_stmt *s = NULL;
     size_t n = 0;
@@ -65,19 +65,19 @@ size_t recording_trace_patterns(struct recording *r, int64_t from, int64_t to,
     *out = NULL;
     if (!r->info.has_traces || !recording_ask(r, &s, patterns_sql))
         return 0;
-    struct span_pattern *patterns = arena_alloc(&r->result, PATTERNS_MOST * sizeof *patterns);
+    struct period_pattern *patterns = arena_alloc(&r->result, PATTERNS_MOST * sizeof *patterns);
     *out = patterns;
     sqlite3_bind_int64(s, 1, from);
     sqlite3_bind_int64(s, 2, to);
     while (n < PATTERNS_MOST && recording_row(r, s))
-        patterns[n++] = (struct span_pattern){.pattern = recording_keep(r, db_column_text(s, 0)),
-                                              .traces = db_column_int(s, 1),
-                                              .calls = db_column_int(s, 2),
-                                              .shown = db_column_int(s, 3),
-                                              .missed = db_column_int(s, 4),
-                                              .p50_us = db_column_real(s, 5),
-                                              .p99_us = db_column_real(s, 6),
-                                              .max_us = db_column_real(s, 7)};
+        patterns[n++] = (struct period_pattern){.pattern = recording_keep(r, db_column_text(s, 0)),
+                                                .traces = db_column_int(s, 1),
+                                                .calls = db_column_int(s, 2),
+                                                .shown = db_column_int(s, 3),
+                                                .missed = db_column_int(s, 4),
+                                                .p50_us = db_column_real(s, 5),
+                                                .p99_us = db_column_real(s, 6),
+                                                .max_us = db_column_real(s, 7)};
     sqlite3_finalize(s);
     return n;
 }

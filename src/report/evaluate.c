@@ -83,9 +83,9 @@ double judge_sure(const struct judge *j, double value, double limit)
     return (0.55 + 0.4 * beyond) * (0.6 + 0.4 * fmin(ticks, 1));
 }
 
-struct span_stats judge_stats(const struct judge *j, const char *system_key)
+struct period_stats judge_stats(const struct judge *j, const char *system_key)
 {
-    struct span_stats s;
+    struct period_stats s;
     struct error ignored = {0};
     (void)recording_stats(j->recording, system_key, j->from, j->to, &s, &ignored);
     assert(ignored.code == ERR_NONE);
@@ -140,9 +140,9 @@ static void take_owners(struct judge *j, int64_t from_tick, struct owner_list ou
     static const char *const sorts[OWNER_SORTS] = {"application", "supervisor", "module", "name",
                                                    "label"};
     for (int i = 0; i < OWNER_SORTS; i++) {
-        const struct span_owner *from;
+        const struct period_owner *from;
         size_t n = recording_owners(j->recording, sorts[i], from_tick, j->to, &from);
-        struct span_owner *to = arena_alloc(&j->out->arena, (n + 1) * sizeof *to);
+        struct period_owner *to = arena_alloc(&j->out->arena, (n + 1) * sizeof *to);
         for (size_t k = 0; k < n; k++) {
             to[k] = from[k];
             to[k].owner = copy(j, from[k].owner);
@@ -169,7 +169,7 @@ static const struct period_process *take_processes(struct judge *j, int64_t from
     return to;
 }
 
-/* Who did what, over the whole span and over its second half. */
+/* Who did what, over the whole period and over its second half. */
 static void take_work(struct judge *j)
 {
     struct period_turnover ignored;
@@ -209,9 +209,9 @@ static void take_calls(struct judge *j)
 
 static void take_system(struct judge *j)
 {
-    double span_s = recording_span_s(j->recording, j->from, j->to);
+    double period_s = recording_period_s(j->recording, j->from, j->to);
     j->ticks = judge_stats(j, "run_queue").n;
-    j->duration_s = span_s > 0 ? span_s : (double)NAN;
+    j->duration_s = period_s > 0 ? period_s : (double)NAN;
     j->node = fact_of(j, "node");
     j->kin = fact_of(j, "kin");
     j->schedulers = judge_node(j, "schedulers_online");
@@ -338,7 +338,7 @@ int findings_evaluate_after(struct findings *out, const struct findings *before,
     *out = (struct findings){0};
     arena_init(&out->arena);
     if (from > to)
-        return error_set(err, ERR_USAGE, "a span of ticks ends before it begins");
+        return error_set(err, ERR_USAGE, "a period of ticks ends before it begins");
     out->items = arena_alloc(&out->arena, FINDINGS_MOST * sizeof *out->items);
     out->not_evaluated = arena_alloc(&out->arena, FINDINGS_MOST * sizeof *out->not_evaluated);
     take_system(&j);

@@ -111,12 +111,12 @@ const char *judge_process_of(struct judge *j, const json_t *row)
 
 #define LEADS 0.3 /* of the reductions */
 
-const struct span_owner *judge_leader(const struct judge *j)
+const struct period_owner *judge_leader(const struct judge *j)
 {
     static const enum owner_sort sorts[] = {BY_NAME, BY_APPLICATION, BY_MODULE};
     for (size_t s = 0; s < sizeof sorts / sizeof *sorts; s++)
         for (size_t i = 0; i < j->owners[sorts[s]].n; i++) {
-            const struct span_owner *o = &j->owners[sorts[s]].items[i];
+            const struct period_owner *o = &j->owners[sorts[s]].items[i];
             if (o->owner.len > 0 && o->share >= LEADS)
                 return o;
         }
@@ -127,7 +127,7 @@ static double share_of_kind(struct owner_list list, const char *kind, double *sp
 {
     double sum = 0, squares = 0;
     for (size_t i = 0; i < list.n; i++) {
-        const struct span_owner *o = &list.items[i];
+        const struct period_owner *o = &list.items[i];
         if (!slice_is(o->kind, kind))
             continue;
         sum += o->share;

@@ -24,7 +24,7 @@ enum rule_needs {
 };
 
 struct owner_list {
-    const struct span_owner *items;
+    const struct period_owner *items;
     size_t n;
 };
 
@@ -85,7 +85,7 @@ void judge_evidence(struct judge *j, struct finding *f, const char *key, double 
                     const char *unit, const char *fmt, ...) ATTR_PRINTF(6, 7);
 /* The confidence: by how far value is above limit (both > 0), and by how many ticks there are. */
 double judge_sure(const struct judge *j, double value, double limit);
-struct span_stats judge_stats(const struct judge *j, const char *system_key);
+struct period_stats judge_stats(const struct judge *j, const char *system_key);
 /* A fact as JSON, the caller's to decref; NULL (and said to be not known) when it is not there. */
 json_t *judge_fact(struct judge *j, const char *key);
 double judge_node(const struct judge *j, const char *key); /* of the fact `node`; NaN unknown */
@@ -93,7 +93,7 @@ double judge_node(const struct judge *j, const char *key); /* of the fact `node`
 const char *judge_process(struct judge *j, const struct period_process *p);
 const char *judge_process_of(struct judge *j, const json_t *row);
 /* What has the largest share of the reductions, an application or a module; NULL: none has much. */
-const struct span_owner *judge_leader(const struct judge *j);
+const struct period_owner *judge_leader(const struct judge *j);
 const char *judge_slice(struct judge *j, struct slice text);
 /* Numbers of a JSON object; NaN where there is none. Texts: "" where there is none. */
 double fact_number(const json_t *object, const char *key);
@@ -105,7 +105,7 @@ const char *judge_percent(struct judge *j, double share);
 double judge_without_cpu(const struct judge *j, bool *comes);
 const char *judge_bytes(struct judge *j, double bytes);
 const char *judge_number(struct judge *j, double n);
-const char *judge_period(struct judge *j); /* the span's length */
+const char *judge_period(struct judge *j); /* its length */
 
 /*
  * Limits. A finding that the judgement before this one had stays until its number is clearly below
@@ -114,18 +114,18 @@ const char *judge_period(struct judge *j); /* the span's length */
 double judge_limit(const struct judge *j, double limit);
 /* At which part of the ticks a number of the node is above a limit. */
 double judge_over(const struct judge *j, const char *system_key, double limit);
-/* Whether a share is at least half of the limit in either half of the span too. */
+/* Whether a share is at least half of the limit in either half of the period too. */
 bool judge_lasts(double share, double late_share, double limit);
 /* Cores' worth of work that a share of the reductions is; NaN: unknown. */
 double judge_cores(const struct judge *j, double share);
-/* The line through a number of the node. Steady: it rises in each quarter of the span, so that it
+/* The line through a number of the node. Steady: it rises in each quarter of the period, so that it
    is neither a step nor a level that is being reached. */
 struct trend {
     double first, last, fit; /* by the line; fit: -1..1 */
     bool steady;
 };
 struct trend judge_trend(const struct judge *j, const char *system_key);
-/* A process in the second half of the span; NULL: it was not recorded there. */
+/* A process in the second half of the period; NULL: it was not recorded there. */
 const struct period_process *judge_late(const struct judge *j, const struct period_process *p);
 /* The share of all that was recognised as that kind; in the second half as well. */
 double judge_kind(const struct judge *j, const char *kind, double *spread, double *late);

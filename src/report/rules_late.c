@@ -19,7 +19,7 @@
 #define STARVED 0.5
 
 /* excused: by what the host may have done. */
-static enum finding_severity severity_of(const struct span_stats *late, bool excused)
+static enum finding_severity severity_of(const struct period_stats *late, bool excused)
 {
     if (excused)
         return late->max >= VERY_LONG ? FINDING_LOOK : FINDING_NOTE;
@@ -29,7 +29,7 @@ static enum finding_severity severity_of(const struct span_stats *late, bool exc
 }
 
 /* "Scheduler 2" where it was always the same. */
-static const char *who(struct judge *j, const struct span_stats *id)
+static const char *who(struct judge *j, const struct period_stats *id)
 {
     if (id->n > 0 && id->min >= id->max)
         return judge_text(j, "Scheduler %.0f", id->max);
@@ -39,7 +39,7 @@ static const char *who(struct judge *j, const struct span_stats *id)
 void judge_late_scheduler(struct judge *j)
 {
     char longest[32], p95[32];
-    struct span_stats late = judge_stats(j, "late_ms"), id = judge_stats(j, "late_scheduler");
+    struct period_stats late = judge_stats(j, "late_ms"), id = judge_stats(j, "late_scheduler");
     if (late.n == 0) {
         judge_unknown(j, "how long schedulers took to answer was not recorded");
         return;

@@ -141,7 +141,7 @@ static const json_t *worst_handler(const json_t *fact, const struct period_proce
 
 /* ---- what callers wait for */
 
-/* Samples of the span, of processes that did something shortly before
+/* Samples of the period, of processes that did something shortly before
  * (docs/queries.md, `leaders`). */
 struct waits {
     double logger, calls, running, moments;

@@ -42,7 +42,7 @@ static double larger(double limit)
 }
 
 /* The application with half of the processes; NULL: none has, or they were not counted. */
-static const struct span_owner *most_processes(const struct judge *j, size_t table, double count)
+static const struct period_owner *most_processes(const struct judge *j, size_t table, double count)
 {
     const struct owner_list *apps = &j->owners[BY_APPLICATION];
     for (size_t i = 0; strcmp(tables[table].key, "processes") == 0 && i < apps->n; i++)
@@ -51,11 +51,11 @@ static const struct span_owner *most_processes(const struct judge *j, size_t tab
     return NULL;
 }
 
-static void find_near_limit(struct judge *j, size_t i, struct span_stats s, double limit,
+static void find_near_limit(struct judge *j, size_t i, struct period_stats s, double limit,
                             double grown, double hours)
 {
     double share = s.max / limit;
-    const struct span_owner *owner = most_processes(j, i, s.max);
+    const struct period_owner *owner = most_processes(j, i, s.max);
     struct finding *f = judge_find(j, share >= tables[i].act ? FINDING_ACT : FINDING_LOOK,
                                    judge_sure(j, share, 0.7));
     const char *used = judge_text(j, "%s full: %s of %s", judge_percent(j, share),
@@ -83,7 +83,7 @@ static void find_near_limit(struct judge *j, size_t i, struct span_stats s, doub
 void judge_near_limit(struct judge *j)
 {
     for (size_t i = 0; i < ARRAY_LEN(tables); i++) {
-        struct span_stats s = judge_stats(j, tables[i].key);
+        struct period_stats s = judge_stats(j, tables[i].key);
         struct trend t = judge_trend(j, tables[i].key);
         double limit = judge_node(j, tables[i].limit), share = s.max / limit;
         double grown = s.last - s.first;
@@ -121,8 +121,8 @@ static char letter_of(const char *name)
 /* Without the allocators' numbers: memory that the VM holds unused is resident. */
 static void resident_beyond(struct judge *j)
 {
-    struct span_stats rss = judge_stats(j, "rss_bytes"),
-                      total = judge_stats(j, "memory_total_bytes");
+    struct period_stats rss = judge_stats(j, "rss_bytes"),
+                        total = judge_stats(j, "memory_total_bytes");
     if (isnan(rss.mean)) {
         judge_unknown(j, "allocators and resident memory were not recorded");
         return;
@@ -447,7 +447,7 @@ static const char *gc_subjects(struct judge *j, struct finding *f)
 
 static void find_gc(struct judge *j, double confidence, double gcs, double reductions, double bytes)
 {
-    const struct span_owner *leader = judge_leader(j);
+    const struct period_owner *leader = judge_leader(j);
     struct finding *f = judge_find(j, FINDING_LOOK, confidence);
     f->effort = EFFORT_SMALL;
     f->action =

@@ -8,7 +8,7 @@
 
 /* ---- message queues */
 
-#define MAILBOX_GROWTH 100.0 /* messages in the span */
+#define MAILBOX_GROWTH 100.0 /* messages in the period */
 #define MAILBOX_ACT 10000.0  /* waiting at the end */
 #define LEAST_TICKS 8        /* of a process: a burst is over by then */
 

@@ -15,7 +15,7 @@
 #define LOADED 0.7 /* use of the schedulers: less, and others of the host take the cores */
 
 /* Many make the load, so that the leader is not its only cause. */
-static void tell_leader(struct judge *j, struct finding *f, const struct span_owner *o)
+static void tell_leader(struct judge *j, struct finding *f, const struct period_owner *o)
 {
     if (!o)
         return;
@@ -35,9 +35,9 @@ static void tell_leader(struct judge *j, struct finding *f, const struct span_ow
 
 void judge_contention(struct judge *j)
 {
-    struct span_stats queue = judge_stats(j, "run_queue"),
-                      use = judge_stats(j, "scheduler_utilisation");
-    const struct span_owner *leader = judge_leader(j);
+    struct period_stats queue = judge_stats(j, "run_queue"),
+                        use = judge_stats(j, "scheduler_utilisation");
+    const struct period_owner *leader = judge_leader(j);
     double limit = judge_limit(j, j->schedulers);
     if (isnan(j->schedulers)) {
         judge_unknown(j, "the number of schedulers online was not recorded");
@@ -70,8 +70,8 @@ void judge_contention(struct judge *j)
 
 void judge_headroom(struct judge *j)
 {
-    struct span_stats queue = judge_stats(j, "run_queue"),
-                      use = judge_stats(j, "scheduler_utilisation");
+    struct period_stats queue = judge_stats(j, "run_queue"),
+                        use = judge_stats(j, "scheduler_utilisation");
     if (isnan(j->schedulers) || isnan(use.mean)) {
         judge_unknown(j, "scheduler utilisation was not recorded");
         return;
@@ -115,8 +115,8 @@ static const struct period_process *busiest(const struct judge *j)
 
 void judge_one_scheduler(struct judge *j)
 {
-    struct span_stats queue = judge_stats(j, "run_queue");
-    struct span_stats one = judge_stats(j, "run_queue_highest");
+    struct period_stats queue = judge_stats(j, "run_queue");
+    struct period_stats one = judge_stats(j, "run_queue_highest");
     const struct period_process *p = busiest(j);
     if (isnan(one.mean)) {
         judge_unknown(j, "the longest run queue was not recorded");
@@ -213,7 +213,7 @@ static size_t growing_processes(struct judge *j, struct grower out[OWNERS_LISTED
     return n;
 }
 
-/* The same row of the fact as it was when the span began; NULL: it was not among them, or is the
+/* The same row of the fact as it was when the period began; NULL: it was not among them, or is the
  * same. */
 static const json_t *row_before(const json_t *fact, const char *list, const json_t *like)
 {
@@ -293,8 +293,8 @@ static bool growing_group(struct judge *j, struct grower *out)
     *out = (struct grower){"", "", MIB, NAN, false};
     for (size_t i = 0; i < j->owners[BY_MODULE].n; i++)
         for (size_t k = 0; k < j->late_owners[BY_MODULE].n; k++) {
-            const struct span_owner *all = &j->owners[BY_MODULE].items[i];
-            const struct span_owner *late = &j->late_owners[BY_MODULE].items[k];
+            const struct period_owner *all = &j->owners[BY_MODULE].items[i];
+            const struct period_owner *late = &j->late_owners[BY_MODULE].items[k];
             double grown =
                 4 * (late->memory_bytes - all->memory_bytes); /* means, a quarter apart */
             if (all->owner.len == 0 || !(grown > out->grown) ||
@@ -355,7 +355,7 @@ static void find_growth(struct judge *j, size_t type, struct trend t, struct tre
 
 void judge_memory_growth(struct judge *j)
 {
-    struct span_stats total = judge_stats(j, "memory_total_bytes");
+    struct period_stats total = judge_stats(j, "memory_total_bytes");
     struct trend all = judge_trend(j, "memory_total_bytes");
     if (isnan(all.first) || isnan(j->duration_s)) {
         judge_unknown(j, "memory was not recorded at 3 ticks or more");

@@ -41,9 +41,9 @@ static struct slice keep(struct summary *s, struct slice text)
 
 static void take_owners(struct summary *s, struct recording *r, int kind)
 {
-    const struct span_owner *from;
+    const struct period_owner *from;
     size_t n = recording_owners(r, summary_owner_keys[kind], s->input->from, s->input->to, &from);
-    struct span_owner *to = arena_alloc(&s->arena, (n + 1) * sizeof *to);
+    struct period_owner *to = arena_alloc(&s->arena, (n + 1) * sizeof *to);
     for (size_t i = 0; i < n; i++) {
         to[i] = from[i];
         to[i].owner = keep(s, from[i].owner);
@@ -87,9 +87,9 @@ static void take_marks(struct summary *s, struct recording *r)
 
 static void take_patterns(struct summary *s, struct recording *r)
 {
-    const struct span_pattern *from;
+    const struct period_pattern *from;
     size_t n = recording_trace_patterns(r, s->input->from, s->input->to, &from);
-    struct span_pattern *to = arena_alloc(&s->arena, (n + 1) * sizeof *to);
+    struct period_pattern *to = arena_alloc(&s->arena, (n + 1) * sizeof *to);
     for (size_t i = 0; i < n; i++) {
         to[i] = from[i];
         to[i].pattern.s = arena_strndup(&s->arena, from[i].pattern.s, from[i].pattern.len);
@@ -113,7 +113,7 @@ static int take_recording(struct summary *s, const struct summary *before,
     s->last_us = recording_tick_wall_us(r, input->to);
     s->first_us = s->first_us < 0 ? s->info->first_us : s->first_us;
     s->last_us = s->last_us < 0 ? s->info->last_us : s->last_us;
-    s->duration_s = recording_span_s(r, input->from, input->to);
+    s->duration_s = recording_period_s(r, input->from, input->to);
     for (int i = 0; i < METRICS; i++) {
         if (recording_stats(r, summary_metrics[i].key, input->from, input->to, &s->stats[i], err) !=
             0)
@@ -163,7 +163,7 @@ struct change change_of(double before, double spread_before, double n_before, do
     return c;
 }
 
-struct change change_of_stats(const struct span_stats *before, const struct span_stats *after)
+struct change change_of_stats(const struct period_stats *before, const struct period_stats *after)
 {
     return change_of(before->mean, before->stddev, before->independent, after->mean, after->stddev,
                      after->independent);
@@ -291,7 +291,7 @@ void put_evaluating(struct paper *p, double share)
                   number_text(&p->arena, COLUMN_SHARE, share));
 }
 
-static const struct span_stats *stats_of(const struct summary *s, const char *key)
+static const struct period_stats *stats_of(const struct summary *s, const char *key)
 {
     int m = 0;
     while (strcmp(summary_metrics[m].key, key) != 0)
@@ -324,8 +324,8 @@ void put_rest(struct paper *p, size_t without_us, size_t n)
 
 double left_out_share(const struct summary *s)
 {
-    const struct span_owner *o = s->owners[OWNERS_BY_MODULE];
-    const struct span_stats *all = stats_of(s, "reductions_per_s");
+    const struct period_owner *o = s->owners[OWNERS_BY_MODULE];
+    const struct period_stats *all = stats_of(s, "reductions_per_s");
     const char *kind = proc_kind_name(KIND_DIRTY_SIGNALS);
     double per_s = 0;
     for (size_t i = 0; i < s->n_owners[OWNERS_BY_MODULE]; i++)

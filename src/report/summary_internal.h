@@ -37,20 +37,20 @@ struct summary {
     const struct summary_input *input;
     const struct recording_info *info;
     struct arena arena;
-    int64_t first_us, last_us; /* of the span; -1 unknown */
+    int64_t first_us, last_us; /* of the period; -1 unknown */
     double duration_s;
     int64_t ticks, gaps;
-    struct span_cost cost;
-    struct span_stats stats[METRICS];
-    const struct span_owner *owners[OWNER_KINDS];
+    struct period_cost cost;
+    struct period_stats stats[METRICS];
+    const struct period_owner *owners[OWNER_KINDS];
     size_t n_owners[OWNER_KINDS];
     const struct recorded_call *calls;
     const struct call_spread *spreads; /* of each of calls */
     size_t n_calls;
     struct recorded_window sums;
     struct summary_samples samples[SAMPLE_KINDS];
-    struct requests requests;            /* of captured spans */
-    const struct span_pattern *patterns; /* of traces */
+    struct requests requests;              /* of captured spans */
+    const struct period_pattern *patterns; /* of traces */
     size_t n_patterns;
     const struct recording_mark *marks;
     size_t n_marks;
@@ -68,7 +68,7 @@ struct change {
 };
 struct change change_of(double before, double spread_before, double n_before, double after,
                         double spread_after, double n_after);
-struct change change_of_stats(const struct span_stats *before, const struct span_stats *after);
+struct change change_of_stats(const struct period_stats *before, const struct period_stats *after);
 
 /* The numbers of a function that are compared. */
 enum call_number { CALLS_PER_S, CALL_SHARE, CALL_NUMBERS };

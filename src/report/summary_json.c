@@ -21,7 +21,7 @@ static json_t *stats_of(const struct summary *s)
 {
     json_t *all = json_object();
     for (int i = 0; i < METRICS; i++) {
-        const struct span_stats *v = &s->stats[i];
+        const struct period_stats *v = &s->stats[i];
         json_t *o = json_object();
         set(o, "mean", json_number(v->mean));
         set(o, "p95", json_number(v->p95));
@@ -43,7 +43,7 @@ static json_t *owners_of(const struct summary *s, const struct summary_options *
         json_t *list = json_array();
         size_t most = o->owners ? o->owners : 10;
         for (size_t i = 0; i < s->n_owners[k]; i++) {
-            const struct span_owner *w = &s->owners[k][i];
+            const struct period_owner *w = &s->owners[k][i];
             if (i >= most && w->owner.len > 0)
                 continue;
             json_t *row = json_object();
@@ -96,7 +96,7 @@ static json_t *traces_of(const struct summary *s)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < s->n_patterns; i++) {
-        const struct span_pattern *p = &s->patterns[i];
+        const struct period_pattern *p = &s->patterns[i];
         json_t *row = json_object();
         set(row, "pattern", json_slice(p->pattern));
         set(row, "traces", json_known(p->traces));
@@ -207,7 +207,7 @@ static void add_change(json_t *list, const char *what, const char *by, const str
     json_array_append_new(list, o);
 }
 
-static const struct span_owner *owner_in(const struct summary *s, int kind, struct slice name)
+static const struct period_owner *owner_in(const struct summary *s, int kind, struct slice name)
 {
     for (size_t i = 0; i < s->n_owners[kind]; i++) {
         struct slice o = s->owners[kind][i].owner;
@@ -220,14 +220,14 @@ static const struct span_owner *owner_in(const struct summary *s, int kind, stru
 static void add_owner_changes(json_t *list, int kind, const struct summary *a,
                               const struct summary *b, size_t most)
 {
-    static const struct span_owner none;
+    static const struct period_owner none;
     struct arena arena;
     arena_init(&arena);
     for (int side = 0; side < 2; side++) {
         const struct summary *s = side == 0 ? a : b;
         for (size_t i = 0; i < s->n_owners[kind] && i < most; i++) {
             struct slice name = s->owners[kind][i].owner;
-            const struct span_owner *x = owner_in(a, kind, name), *y = owner_in(b, kind, name);
+            const struct period_owner *x = owner_in(a, kind, name), *y = owner_in(b, kind, name);
             if (name.len == 0 || (side == 1 && x && (size_t)(x - a->owners[kind]) < most))
                 continue;
             x = x ? x : &none;
@@ -282,7 +282,7 @@ static json_t *changes_of(const struct summary *s, size_t n, const struct summar
     for (size_t at = 1; at < n; at++) {
         const struct summary *a = &s[at - 1], *b = &s[at];
         for (int m = 0; m < METRICS; m++) {
-            const struct span_stats *x = &a->stats[m], *y = &b->stats[m];
+            const struct period_stats *x = &a->stats[m], *y = &b->stats[m];
             struct change c = change_of_stats(x, y);
             if (x->n > 0 || y->n > 0)
                 add_change(list, summary_metrics[m].key, NULL, a, b, &c);

@@ -148,7 +148,7 @@ struct measured {
 
 static struct measured number_of(const struct summary_limit *l, const struct summary_input *s)
 {
-    struct span_stats v;
+    struct period_stats v;
     struct error ignored = {0};
     if (recording_stats(s->recording, l->key, s->from, s->to, &v, &ignored) != 0)
         return (struct measured){NAN, NAN, NAN, 0};
@@ -156,8 +156,8 @@ static struct measured number_of(const struct summary_limit *l, const struct sum
     return (struct measured){values[l->stat], v.mean, v.stddev, v.independent};
 }
 
-static const struct span_owner *owner_named(const char *prefix, const char *name,
-                                            const struct span_owner *owners, size_t n)
+static const struct period_owner *owner_named(const char *prefix, const char *name,
+                                              const struct period_owner *owners, size_t n)
 {
     size_t len = strlen(prefix);
     for (size_t i = 0; i < n; i++)
@@ -168,22 +168,22 @@ static const struct span_owner *owner_named(const char *prefix, const char *name
 }
 
 /* Elixir's are found as Elixir writes them too: MyApp.Cart. NULL: there is none of that name. */
-static const struct span_owner *find_owner(const struct summary_limit *l,
-                                           const struct span_owner *owners, size_t n)
+static const struct period_owner *find_owner(const struct summary_limit *l,
+                                             const struct period_owner *owners, size_t n)
 {
-    const struct span_owner *found = owner_named("", l->key, owners, n);
+    const struct period_owner *found = owner_named("", l->key, owners, n);
     return found ? found : owner_named("Elixir.", l->key, owners, n);
 }
 
 static struct measured share_of(const struct summary_limit *l, const struct summary_input *s)
 {
-    const struct span_owner *owners;
+    const struct period_owner *owners;
     struct measured none = {NAN, NAN, NAN, 0};
-    struct span_stats ticks;
+    struct period_stats ticks;
     struct error ignored = {0};
     (void)recording_stats(s->recording, "run_queue", s->from, s->to, &ticks, &ignored);
     size_t n = recording_owners(s->recording, l->by, s->from, s->to, &owners);
-    const struct span_owner *found = find_owner(l, owners, n);
+    const struct period_owner *found = find_owner(l, owners, n);
     if (found)
         return (struct measured){found->share, found->share, found->share_stddev, (double)ticks.n};
     return n > 0 ? (struct measured){0, 0, 0, (double)ticks.n} : none;
@@ -246,7 +246,7 @@ bool summary_limit_fails(const struct summary_limit *l, const struct summary_inp
 
 static bool lacks_owner(const struct summary_limit *l, const struct summary_input *s)
 {
-    const struct span_owner *owners;
+    const struct period_owner *owners;
     size_t n = recording_owners(s->recording, l->by, s->from, s->to, &owners);
     return n > 0 && !find_owner(l, owners, n);
 }

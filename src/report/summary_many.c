@@ -130,7 +130,7 @@ static void put_metrics(struct comparison *c)
         double mean[RECORDINGS_MOST], p95[RECORDINGS_MOST], max[RECORDINGS_MOST];
         bool any = false;
         for (size_t i = 0; i < c->n; i++) {
-            const struct span_stats *v = &c->recordings[i].stats[m];
+            const struct period_stats *v = &c->recordings[i].stats[m];
             mean[i] = v->mean;
             p95[i] = v->p95;
             max[i] = v->max;
@@ -149,7 +149,7 @@ static void put_metrics(struct comparison *c)
 
 /* ---- owners */
 
-static const struct span_owner *owner_in(const struct summary *s, int kind, struct slice name)
+static const struct period_owner *owner_in(const struct summary *s, int kind, struct slice name)
 {
     for (size_t i = 0; i < s->n_owners[kind]; i++)
         if (slice_equal(s->owners[kind][i].owner, name))
@@ -180,7 +180,7 @@ static const char *owner_title(const struct comparison *c, int kind, struct slic
 {
     struct arena *a = &c->paper->arena;
     for (size_t i = 0; i < c->n; i++) {
-        const struct span_owner *o = owner_in(&c->recordings[i], kind, name);
+        const struct period_owner *o = owner_in(&c->recordings[i], kind, name);
         if (o && o->kind.len > 0)
             return arena_printf(a, "%s (%s)", slice_text(a, name), slice_text(a, o->kind));
     }
@@ -192,7 +192,7 @@ static void put_owner(struct comparison *c, struct block *t, int kind, struct sl
 {
     double shares[RECORDINGS_MOST];
     for (size_t i = 0; i < c->n; i++) {
-        const struct span_owner *o = owner_in(&c->recordings[i], kind, name);
+        const struct period_owner *o = owner_in(&c->recordings[i], kind, name);
         shares[i] = o ? o->share : c->recordings[i].n_owners[kind] > 0 ? 0 : (double)NAN;
     }
     put_row(c, t, title, COLUMN_SHARE, shares);
@@ -433,8 +433,8 @@ static void put_change(struct comparison *c, const char *what, enum column_type 
 static void compare_metrics(struct comparison *c, size_t at)
 {
     for (int m = 0; m < METRICS; m++) {
-        const struct span_stats *a = &c->recordings[at - 1].stats[m],
-                                *b = &c->recordings[at].stats[m];
+        const struct period_stats *a = &c->recordings[at - 1].stats[m],
+                                  *b = &c->recordings[at].stats[m];
         struct change change = change_of_stats(a, b);
         put_change(c, summary_metrics[m].title, summary_metrics[m].type, at, &change);
     }
@@ -442,14 +442,15 @@ static void compare_metrics(struct comparison *c, size_t at)
 
 static void compare_owners(struct comparison *c, int kind, size_t at)
 {
-    static const struct span_owner none;
+    static const struct period_owner none;
     struct slice names[ROWS_MOST];
     size_t n = leaders(c, kind, names);
     const struct summary *a = &c->recordings[at - 1], *b = &c->recordings[at];
     if (a->n_owners[kind] == 0 || b->n_owners[kind] == 0)
         return;
     for (size_t k = 0; k < n; k++) {
-        const struct span_owner *x = owner_in(a, kind, names[k]), *y = owner_in(b, kind, names[k]);
+        const struct period_owner *x = owner_in(a, kind, names[k]),
+                                  *y = owner_in(b, kind, names[k]);
         x = x ? x : &none;
         y = y ? y : &none;
         struct change change = change_of(x->share, x->share_stddev, (double)a->ticks, y->share,

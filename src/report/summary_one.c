@@ -53,7 +53,7 @@ static void put_numbers(struct paper *p, const struct summary *s)
     paper_heading(p, 2, "The node");
     struct block *t = paper_table(p, titles, ARRAY_LEN(titles), "lrrrrr");
     for (int i = 0; i < METRICS; i++) {
-        const struct span_stats *v = &s->stats[i];
+        const struct period_stats *v = &s->stats[i];
         enum column_type type = summary_metrics[i].type;
         const char *cells[] = {summary_metrics[i].title,       number_text(a, type, v->mean),
                                number_text(a, type, v->p95),   number_text(a, type, v->max),
@@ -70,7 +70,7 @@ static void put_charts(struct paper *p, const struct summary *s)
     paper_heading(p, 2, "Over time");
     for (int i = 0; i < METRICS; i++) {
         const struct metric *m = &summary_metrics[i];
-        const struct span_stats *v = &s->stats[i];
+        const struct period_stats *v = &s->stats[i];
         size_t n = m->chart ? recording_series(s->input->recording, m->key, s->input->from,
                                                s->input->to, values, ARRAY_LEN(values))
                             : 0;
@@ -116,7 +116,7 @@ static void put_owners(struct paper *p, const struct summary *s, const struct su
         paper_heading(p, 3, "%s", by[k]);
         struct block *t = paper_table(p, titles, ARRAY_LEN(titles), "lrrrrrrl");
         for (size_t i = 0; i < s->n_owners[k]; i++) {
-            const struct span_owner *w = &s->owners[k][i];
+            const struct period_owner *w = &s->owners[k][i];
             bool rest = w->owner.len == 0;
             const char *cells[] = {rest ? "(the rest)" : slice_text(a, w->owner),
                                    number_text(a, COLUMN_SHARE, w->share),
@@ -183,7 +183,7 @@ static void put_traces(struct paper *p, const struct summary *s)
     paper_heading(p, 2, "Traces");
     struct block *t = paper_table(p, titles, ARRAY_LEN(titles), "lrrrrrrr");
     for (size_t i = 0; i < s->n_patterns; i++) {
-        const struct span_pattern *x = &s->patterns[i];
+        const struct period_pattern *x = &s->patterns[i];
         several = several || x->traces > 1;
         const char *cells[] = {slice_text(a, x->pattern),
                                number_text(a, COLUMN_COUNT, (double)x->traces),

@@ -83,12 +83,12 @@ static void read_sums(struct recording *r, int64_t from, int64_t to)
 {
     static const char *const by[] = {"application", "supervisor", "module", "name", "label"};
     const struct recording_mark *marks;
-    const struct span_owner *owners;
+    const struct period_owner *owners;
     const struct period_process *processes;
     const struct recorded_call *calls;
     struct period_turnover turnover;
     struct recorded_window sums;
-    struct span_stats stats;
+    struct period_stats stats;
     struct error err = {0};
     double series[READ_SERIES];
     size_t sum = 0;

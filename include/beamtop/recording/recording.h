@@ -74,7 +74,7 @@ struct recorded_call {
     int64_t arity, calls, own_us, words;
     double share;
 };
-/* How the calls of a function vary between the windows of a span. */
+/* How the calls of a function vary between the windows of a period. */
 struct call_spread {
     int64_t windows; /* 0: unknown, in one of them it was not among the listed ones */
     double per_s_stddev, share_stddev; /* NaN of fewer than two windows */
@@ -179,19 +179,19 @@ int recording_answers(struct recording *r, int64_t tick, recording_answer_fn *fn
                       struct error *err);
 /* Seconds from a tick to another, by the node's monotonic clock (of a restart by the recorder's):
    its wall clock may be set in between. 0: fewer than two. */
-double recording_span_s(struct recording *r, int64_t from, int64_t to);
+double recording_period_s(struct recording *r, int64_t from, int64_t to);
 /* Whether the node restarted in between: its monotonic clock went back. */
 bool recording_restarted(struct recording *r, int64_t from, int64_t to);
 bool recording_gap_before(struct recording *r, int64_t tick);
 int64_t recording_gaps(struct recording *r, int64_t from,
                        int64_t to); /* how many times without the node */
 
-/* What the ticks of a span cost the node; NAN: not known. */
-struct span_cost {
+/* What the ticks of a period cost the node; NAN: not known. */
+struct period_cost {
     double share; /* of one scheduler: work of our processes there over the intervals */
     double bytes; /* a tick, both directions on the link, on average */
 };
-struct span_cost recording_cost(struct recording *r, int64_t from, int64_t to);
+struct period_cost recording_cost(struct recording *r, int64_t from, int64_t to);
 
 struct recording_mark {
     int64_t wall_us, tick; /* the last tick at or before it; 0: it is before the first */
@@ -201,36 +201,36 @@ struct recording_mark {
  * closed. */
 size_t recording_marks(struct recording *r, const struct recording_mark **out);
 
-/* ---- sums over a span of ticks (from and to inclusive), for reports and findings
+/* ---- sums over a period of ticks (from and to inclusive), for reports and findings
  * In means a tick counts as long as its interval: those of an idle or throttled node are further
  * apart. Least, most and 95th percentile are of ticks. */
 
-struct span_stats { /* of one column of `system`; NaN where nothing is known */
+struct period_stats { /* of one column of `system`; NaN where nothing is known */
     double mean, min, max, p95, first, last, stddev;
     int64_t n;
     double independent; /* ticks that the mean rests on: fewer where each is like the one before */
 };
 int recording_stats(struct recording *r, const char *system_key, int64_t from, int64_t to,
-                    struct span_stats *out, struct error *err);
-/* Means of at most `most` equal times of the span: for charts and trends. */
+                    struct period_stats *out, struct error *err);
+/* Means of at most `most` equal times of the period: for charts and trends. */
 size_t recording_series(struct recording *r, const char *system_key, int64_t from, int64_t to,
                         double *out, size_t most);
 
-struct span_owner {
+struct period_owner {
     struct slice owner; /* empty: the rest that was not ranked */
     struct slice kind;  /* what it was recognised as, empty: nothing special */
     double share, reductions_per_s, memory_bytes, message_queue_len, processes;
     double share_stddev; /* between ticks */
 };
-/* Mean over the span, largest share first. by: "application", "module", "name", "label". */
+/* Mean over the period, largest share first. by: "application", "module", "name", "label". */
 size_t recording_owners(struct recording *r, const char *by, int64_t from, int64_t to,
-                        const struct span_owner **out);
-/* A process over a span: what is known at the ticks at which it was among the recorded ones. */
+                        const struct period_owner **out);
+/* A process over a period: what is known at the ticks at which it was among the recorded ones. */
 struct period_process {
     struct slice pid, name, application, initial_call, label, kind;
     struct slice current_function;  /* where it was most of the time; empty: nowhere mostly */
     int64_t ticks;                  /* at which it was recorded */
-    double share, reductions_per_s; /* means over the ticks of the span that have shares */
+    double share, reductions_per_s; /* means over the ticks of the period that have shares */
     double memory_bytes, memory_first, memory_last;
     int64_t queued;      /* at how many of them it had messages waiting */
     double queue_stddev; /* between ticks */
@@ -240,7 +240,7 @@ struct period_process {
     int64_t asleep;     /* at how many of its last ticks it hibernated with messages waiting */
     double asleep_reductions_per_s; /* at these; NaN: at none */
 };
-/* How many processes came by in a span: many that were seen once mean churn. */
+/* How many processes came by in a period: many that were seen once mean churn. */
 struct period_turnover {
     int64_t ticks; /* with processes */
     int64_t rows, pids, pids_seen_once;
@@ -248,7 +248,7 @@ struct period_turnover {
 /* At most 1000, largest share first. */
 size_t recording_processes(struct recording *r, int64_t from, int64_t to,
                            const struct period_process **out, struct period_turnover *turnover);
-/* Calls of all windows of the span, summed by function. */
+/* Calls of all windows of the period, summed by function. */
 size_t recording_calls(struct recording *r, int64_t from, int64_t to,
                        const struct recorded_call **out, struct recorded_window *sums);
 /* The last tick at or before that one with a window of counted calls (0: none), and how many until
@@ -305,15 +305,15 @@ struct recorded_trace {
     int clean;                /* 1 verified, 0 something was left, -1 not known */
 };
 size_t recording_traces(struct recording *r, const struct recorded_trace **out);
-/* A pattern over the traces of a span that have ended, in the order in which they came. */
-struct span_pattern {
+/* A pattern over the traces of a period that have ended, in the order in which they came. */
+struct period_pattern {
     struct slice pattern;
     int64_t traces, calls, shown,
         missed;                    /* calls: of its functions, by anyone; missed: not shown */
     double p50_us, p99_us, max_us; /* the largest of any of the traces; NaN: no results */
 };
 size_t recording_trace_patterns(struct recording *r, int64_t from, int64_t to,
-                                const struct span_pattern **out);
+                                const struct period_pattern **out);
 /* Writes its events and its end, as far as they are there. */
 int recording_trace_put(struct recording *r, int64_t trace, struct trace_sink *s,
                         struct error *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Findings: what a span of a recording says should be done. Each rule is a row of rules.c: a
- * condition over the span, the evidence with its numbers, what to do, its confidence, and what
+ * Findings: what a period of a recording says should be done. Each rule is a row of rules.c: a
+ * condition over the period, the evidence with its numbers, what to do, its confidence, and what
  * would rule it out. A live screen records into memory (path ":memory:") and asks the same rules.
  * One thread. */
 #ifndef BEAMTOP_REPORT_EVALUATE_H
@@ -26,7 +26,7 @@ extern const struct rule_info *const rule_list[]; /* NULL ends */
  * known. */
 int findings_evaluate(struct findings *out, struct recording *r, int64_t from, int64_t to,
                       struct error *err);
-/* The same, of a span that follows another: what was found there stays until it is clearly below
+/* The same, of a period that follows another: what was found there stays until it is clearly below
    its limit. before: may be NULL. Trends shorter than trend_s seconds are left out, as are
    those without a culprit that are shorter than twice that. */
 int findings_evaluate_after(struct findings *out, const struct findings *before, double trend_s,

@@ -12,8 +12,8 @@
 #include "app/source/feed.h"
 #include "tui_internal.h"
 
-#define SPAN_S 300.0          /* what is judged */
-#define LEAST_TICKS 30        /* of slow intervals: a span of several minutes more */
+#define PERIOD_S 300.0        /* what is judged */
+#define LEAST_TICKS 30        /* of slow intervals: a period of several minutes more */
 #define MOST_TICKS 600        /* of quick ones */
 #define FIRST_TICKS 5         /* before these nothing is judged */
 #define TREND_S 30.0          /* before these no trend is shown */
@@ -59,7 +59,7 @@ static void close_recorder(struct tui_findings *f)
 static int64_t first_judged(struct recording *r, int64_t last)
 {
     int64_t wall_us = recording_tick_wall_us(r, last);
-    int64_t first = recording_tick_at(r, wall_us - (int64_t)(SPAN_S * 1e6));
+    int64_t first = recording_tick_at(r, wall_us - (int64_t)(PERIOD_S * 1e6));
     first = first > last - LEAST_TICKS + 1 ? last - LEAST_TICKS + 1 : first;
     first = first < last - MOST_TICKS + 1 ? last - MOST_TICKS + 1 : first;
     return recording_tick_after(r, first - 1);
@@ -88,7 +88,7 @@ static void take(struct tui_findings *f, struct recording *r, int64_t first, int
         findings_clear(&f->shown.found);
         f->shown.found = found;
         f->shown.ticks = last - first + 1;
-        f->shown.span_s = recording_span_s(r, first, last);
+        f->shown.span_s = recording_period_s(r, first, last);
         f->shown.why[0] = '\0';
     } else {
         findings_clear(&found);
@@ -128,7 +128,7 @@ static void judge_recorded(struct tui_findings *f, struct recording *r, int64_t 
     recording_begin(r);
     wall_us = recording_tick_wall_us(r, tick);
     if (wall_us > 0)
-        first = recording_tick_at(r, wall_us - (int64_t)(SPAN_S * 1e6));
+        first = recording_tick_at(r, wall_us - (int64_t)(PERIOD_S * 1e6));
     take(f, r, first > 0 ? first : 1, tick);
 }
 

@@ -722,12 +722,12 @@ static void test_work_has_an_end_in_each_use(void **state)
         fail_msg("%s", err.text);
     recording_begin(r);
     while (recording_failed(r, &err) == 0 && asked++ < MOST)
-        (void)recording_span_s(r, 1, INT64_MAX);
+        (void)recording_period_s(r, 1, INT64_MAX);
     assert_int_equal(err.code, ERR_FORMAT);
     assert_non_null(strstr(err.text, "with the work that a recording of its size takes"));
     error_clear(&err);
     recording_begin(r);
-    assert_true(asked > 10 && recording_span_s(r, 1, INT64_MAX) > 0);
+    assert_true(asked > 10 && recording_period_s(r, 1, INT64_MAX) > 0);
     assert_int_equal(recording_failed(r, &err), 0);
     recording_close(r);
     place_clear(&p);

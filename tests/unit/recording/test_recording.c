@@ -68,13 +68,13 @@ static void test_written_and_read(void **state)
     assert_int_equal(recording_gaps(f, 1, 5), 1);
     assert_int_equal(recording_gaps(f, 3, 5), 0);
 
-    struct span_stats s;
+    struct period_stats s;
     assert_int_equal(recording_stats(f, "memory_total_bytes", 2, 4, &s, &err), 0);
     assert_int_equal(s.n, 3);
     assert_true(s.mean == 1003 && s.min == 1002 && s.max == 1004 && s.first == 1002);
     assert_true(recording_stats(f, "no_such", 1, 5, &s, &err) == ERR_USAGE);
 
-    const struct span_owner *owners;
+    const struct period_owner *owners;
     assert_int_equal(recording_owners(f, "module", 1, 5, &owners), 3);
     assert_int_equal(owners[0].owner.len, 9);
     assert_memory_equal(owners[0].owner.s, "shop_cart", 9);
@@ -163,7 +163,7 @@ static void test_a_file_of_an_earlier_version(void **state)
     assert_int_equal(scan->rows[0].memory_bytes, 4096);
     assert_memory_equal(scan->rows[0].current_function.s, "gen_server:loop/7", 17);
     assert_true(scan->rows[0].items == SCAN_ITEMS);
-    struct span_stats stats;
+    struct period_stats stats;
     assert_int_equal(recording_stats(f, "scheduler_utilisation", 1, 2, &stats, &err), 0);
     assert_true(fabs(stats.mean - 0.05) < 1e-9);
     recording_close(f);
@@ -286,7 +286,7 @@ static void test_short_interval(void **state)
         "UPDATE system SET reductions_per_s = CASE tick WHEN 2 THEN 2e7 ELSE 1e6 END, run_queue = "
         "tick;";
     struct error err = {0};
-    struct span_stats s;
+    struct period_stats s;
     struct place p;
     place_make(&p);
     struct recording *f = read_changed(&p, seconds, ARRAY_LEN(seconds), change);
@@ -309,7 +309,7 @@ static void test_owners_over_time(void **state)
         "UPDATE owner SET share = CASE WHEN (owner = 0) = (tick = 2) THEN 0.9 ELSE 0.1 END;"
         "DELETE FROM owner WHERE owner NOT IN (0, (SELECT max(owner) FROM owner WHERE by = "
         "'module'));";
-    const struct span_owner *owners;
+    const struct period_owner *owners;
     struct place p;
     place_make(&p);
     struct recording *f = read_changed(&p, seconds, ARRAY_LEN(seconds), change);
@@ -333,7 +333,7 @@ static void test_values_over_time(void **state)
         "UPDATE process SET memory_bytes = CASE tick WHEN 2 THEN 2100 ELSE 0 END,"
         " message_queue_len = CASE tick WHEN 1 THEN 0 WHEN 2 THEN 5 WHEN 3 THEN 55 ELSE 105 END;";
     struct error err = {0};
-    struct span_stats s;
+    struct period_stats s;
     const struct period_process *processes;
     struct period_turnover turnover;
     double parts[3];
@@ -355,7 +355,7 @@ static void test_values_over_time(void **state)
 
 /* How long it is does not change with the node's wall clock, nor for a restart or ticks
  * given up. */
-static void test_span(void **state)
+static void test_period(void **state)
 {
     (void)state;
     static const char *const changes[] = {
@@ -376,9 +376,9 @@ static void test_span(void **state)
     for (size_t i = 0; i < ARRAY_LEN(changes); i++) {
         assert_int_equal(sqlite3_exec(db, changes[i], NULL, NULL, NULL), SQLITE_OK);
         struct recording *f = reopen(p.path);
-        if (fabs(recording_span_s(f, 1, 6) - 5) > 1e-6 ||
-            fabs(recording_span_s(f, 2, 4) - 2) > 1e-6 || recording_span_s(f, 6, 6) != 0)
-            fail_msg("%s: %f", changes[i], recording_span_s(f, 1, 6));
+        if (fabs(recording_period_s(f, 1, 6) - 5) > 1e-6 ||
+            fabs(recording_period_s(f, 2, 4) - 2) > 1e-6 || recording_period_s(f, 6, 6) != 0)
+            fail_msg("%s: %f", changes[i], recording_period_s(f, 1, 6));
         recording_close(f);
     }
     sqlite3_close(db);
@@ -392,8 +392,8 @@ static void test_a_ring_in_memory_is_read_while_it_is_written(void **state)
     struct recorder *w = begin(":memory:", 0, false);
     struct recording *r = NULL;
     struct model *m = model_new();
-    struct span_stats stats;
-    const struct span_owner *owners;
+    struct period_stats stats;
+    const struct period_owner *owners;
     assert_int_equal(recording_of_recorder(&r, w, &err), ERR_FORMAT);
     error_clear(&err);
     for (int i = 1; i <= 40; i++) {
@@ -407,7 +407,7 @@ static void test_a_ring_in_memory_is_read_while_it_is_written(void **state)
     assert_int_equal(stats.n, 10);
     assert_true(recording_owners(r, "module", 31, 40, &owners) >= 2);
     assert_non_null(recording_fact(r, "limits", 31));
-    /* What was summed is of the span that is asked for, and of the file as it is by then. */
+    /* What was summed is of the period that is asked for, and of the file as it is by then. */
     assert_true(recording_owners(r, "name", 31, 40, &owners) >= 1);
     assert_int_equal(recording_owners(r, "no_such", 31, 40, &owners), 0);
     assert_int_equal(recording_stats(r, "processes", 31, 35, &stats, &err), 0);
@@ -472,7 +472,7 @@ int main(void)
         cmocka_unit_test(test_items_by_name),
         cmocka_unit_test(test_owners_over_time),
         cmocka_unit_test(test_values_over_time),
-        cmocka_unit_test(test_span),
+        cmocka_unit_test(test_period),
         cmocka_unit_test(test_marks_are_read_once),
         cmocka_unit_test(test_a_ring_in_memory_is_read_while_it_is_written),
     };

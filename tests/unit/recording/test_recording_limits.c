@@ -135,7 +135,7 @@ static void test_thinned(void **state)
     struct recording *f = reopen(p.path);
     assert_true(recording_info(f)->thinned);
     assert_int_equal(recording_info(f)->ticks, 3000);
-    struct span_stats s;
+    struct period_stats s;
     assert_int_equal(recording_stats(f, "run_queue", 1, 3000, &s, &err), 0);
     assert_in_range(s.n, 250, 2999);
     assert_true(recording_tick_wall_us(f, 3000) > 0 && recording_tick_wall_us(f, 2999) > 0);

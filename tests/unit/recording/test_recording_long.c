@@ -224,8 +224,8 @@ static void test_ten_hours(void **state)
         double took_ms = sought_ms(f, WALL_US + (int64_t)i * (ticks / 100) * TICK_S * 1000000 + 7);
         worst_ms = took_ms > worst_ms ? took_ms : worst_ms;
     }
-    struct span_stats stats;
-    const struct span_owner *owners;
+    struct period_stats stats;
+    const struct period_owner *owners;
     before = clock_mono_ns();
     assert_int_equal(recording_stats(f, "run_queue", 1, ticks, &stats, &err), 0);
     assert_true(recording_owners(f, "application", 1, ticks, &owners) > 0);

@@ -177,9 +177,9 @@ static void test_json(void **state)
 {
     (void)state;
     struct opened o = {0};
-    struct span_stats s;
+    struct period_stats s;
     struct error err = {0};
-    const struct span_owner *owners;
+    const struct period_owner *owners;
     add(&o, &made_healthy);
     json_t *root = parse(&o), *system = json_object_get(root, "system"), *owner, *row;
     assert_string_equal(json_string_value(json_object_get(root, "schema")), "beamtop.report/2");
