@@ -3,9 +3,9 @@
 #ifndef BEAMTOP_OUTPUT_SAMPLES_H
 #define BEAMTOP_OUTPUT_SAMPLES_H
 
-#include "beamtop/output/samples_fields.h"
 #include "beamtop/output/samples_sink.h"
 #include "beamtop/output/writer.h"
+#include "output/object_fields.h"
 
 #define SAMPLES_PID_BYTES 48
 /* "<0.123.0>" to `to`, which it returns; empty: of no process. */

@@ -4,9 +4,9 @@
 #define BEAMTOP_OUTPUT_SPANS_H
 
 #include "beamtop/base/arena.h"
-#include "beamtop/output/spans_fields.h"
 #include "beamtop/output/spans_sink.h"
 #include "beamtop/output/writer.h"
+#include "output/object_fields.h"
 
 /* What is written: a run, and those of its roots that are asked for. */
 struct spans_form {

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "beamtop/output/json.h"
-#include "beamtop/output/timeline_fields.h"
+#include "output/object_fields.h"
 #include "timeline_form.h"
 
 struct run_row {

@@ -7,10 +7,8 @@
 #include <stdio.h>
 
 #include "beamtop/output/calls_fields.h"
-#include "beamtop/output/samples_fields.h"
-#include "beamtop/output/spans_fields.h"
-#include "beamtop/output/timeline_fields.h"
 #include "beamtop/output/trace_line.h"
+#include "object_fields.h"
 
 static const char *type_word(enum field_form form, enum column_type type)
 {
