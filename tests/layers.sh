@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The rules of the layers and rooms, asked of the compiler: what each source includes, directly or
 # through another header (-MM). A layer uses itself and those below it; a private header (src/) is
-# only for its own layer; no circle of rooms; a room holds at most 30 sources. TAP.
+# only for its own layer, a public one (include/) for others too; no circle of rooms; a room holds
+# at most 30 sources. TAP.
 cd "${BEAMTOP_SRCDIR:-.}" || exit 1
 
 work=$(mktemp -d)
@@ -77,6 +78,21 @@ while read -r layer allowed; do
     report "$layer uses $allowed" "$(grep "^src/$layer/" "$work/beyond")"
 done <"$work/rules"
 
+# Of "SOURCE HEADER" lines, the public headers of a list that no source of another layer reaches.
+own_only() { # list of headers
+    awk '
+        NR == FNR { own[$1]; next }
+        {
+            split($1, from, "/")
+            split($2, to, "/")
+            if (from[2] != to[3])
+                delete own[$2]
+        }
+        END { for (header in own) print header }' "$1" - | sort
+}
+find include -name '*.h' >"$work/headers"
+report "another layer than its own uses each public header" "$(own_only "$work/headers" <"$work/reached")"
+
 # A violation that is planted behind a harmless header is found.
 mkdir -p "$work/tree/src/ui" "$work/tree/include/beamtop"
 cp -r include/beamtop/. "$work/tree/include/beamtop"
@@ -84,6 +100,9 @@ echo '#include "beamtop/trace/session.h"' >"$work/tree/include/beamtop/ui/harmle
 echo '#include "beamtop/ui/harmless.h"' >"$work/tree/src/ui/planted.c"
 found=$(reached "$work/tree" src/ui/planted.c | beyond | grep -c 'planted.c: uses include/beamtop/query/')
 report "a planted violation is found" "$([ "$found" -gt 0 ] || echo 'src/ui/planted.c was not found')"
+echo include/beamtop/ui/harmless.h >"$work/planted"
+found=$(reached "$work/tree" src/ui/planted.c | own_only "$work/planted" | grep -c harmless)
+report "a public header of one layer is found" "$([ "$found" -gt 0 ] || echo 'harmless.h was not found')"
 
 # "FILE HEADER", both as paths, for each header of ours that a file of these folders names.
 included() {
