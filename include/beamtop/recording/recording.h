@@ -45,8 +45,7 @@ int recorder_open(struct recorder **out, const char *path, const struct recorder
                   struct error *err);
 /*
  * What comes until recorder_tick() belongs to the tick that it ends. `question` is its name
- * (query.h), term the checked answer value; asked: for scans,
- * else NULL. */
+ * (base/question.h), term the checked answer value; asked: for scans, else NULL. */
 void recorder_answer(struct recorder *r, const char *question, const uint8_t *term, size_t len,
                      const struct want_scan *asked);
 void recorder_fact(struct recorder *r, const char *key, const char *json); /* unchanged: dropped */

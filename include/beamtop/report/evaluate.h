@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Findings: what a period of a recording says should be done. Each rule is a row of rules.c: a
+ * Findings: what a period of a recording says should be done. Each rule is a row of RULE_LIST: a
  * condition over the period, the evidence with its numbers, what to do, its confidence, and what
  * would rule it out. A live screen records into memory (path ":memory:") and asks the same rules.
  * One thread. */

@@ -31,12 +31,11 @@ struct summary_options {
 
 /*
  * One source: duration, memory, run queue, owners, functions, charts, findings and the table of
- * actions. Several: a table with a column each, and what changed by more
- * than noise. */
+ * actions. Several: a table with a column each, and what changed significantly. */
 int summary_write(struct buf *out, const struct summary_input *inputs, size_t n,
                   const struct summary_options *options, struct error *err);
 
-/* A threshold of `--fail-on`: "memory_total_bytes+10%", "run_queue>16", "finding:act". */
+/* A threshold of `--fail-on`: "memory_total_bytes+10%", "run_queue>16", "finding:fix". */
 struct summary_limit;
 int summary_limit_parse(struct summary_limit **out, const char *text, struct error *err);
 void summary_limit_free(struct summary_limit *l);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A session on a node: a trace (trace/trace.h) or counted calls (trace/calls.h). Each runs the same
- * way: prepare, estimate, confirm or refuse, set, run, end, verify that nothing is left. All I/O
- * goes through a port, so tests can simulate the node. One thread: the loop's; time is
- * the port's. */
+ * A session on a node: a trace (trace/trace.h), a count of calls (trace/calls.h) or a capture of
+ * causal spans (trace/spans.h). Each runs the same way: prepare, estimate, confirm or refuse, set,
+ * run, end, verify that nothing is left. All I/O goes through a port, so tests can simulate the
+ * node. Time is the port's. */
 #ifndef BEAMTOP_TRACE_SESSION_H
 #define BEAMTOP_TRACE_SESSION_H
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The status of every session on a node, be it a trace or counted calls: its phase, why it
- * failed, and what was left on the node after it. Plain data for views
- * and sinks. */
+ * The status of every session on a node, of any kind: its phase, why it failed, and what was left
+ * on the node after it. Plain data for views and sinks. */
 #ifndef BEAMTOP_TRACE_STATUS_H
 #define BEAMTOP_TRACE_STATUS_H
 

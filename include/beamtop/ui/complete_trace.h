@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Completion of a line at the prompts of traces and counted calls: names of the target, and the
- * language's own words. */
+/* Completion of a line at the prompts of traces, counted calls and captures of spans: names of the
+ * target, and the language's own words. */
 #ifndef BEAMTOP_UI_COMPLETE_TRACE_H
 #define BEAMTOP_UI_COMPLETE_TRACE_H
 

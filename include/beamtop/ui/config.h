@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * beamtop.conf: one command a line.
- *     set NAME VALUE          bind PLACE KEY ACTION [ARG]     unbind PLACE KEY
+ *     set NAME VALUE          bind CONTEXT KEY ACTION [ARG]   unbind CONTEXT KEY
  *     color STYLE FG BG …     source FILE                     # comment
  * Words are parted by blanks; "…" and '…' keep blanks ( \" and \\ within "…"). A mistake is put
  * into the diags and the next line is read. The same reader serves `:set`, `:bind`, … at the
