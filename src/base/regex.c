@@ -66,7 +66,7 @@ static int compile_failed(struct regex *re, int code, size_t offset, size_t *err
         strcpy(reason, "not understood");
     size_t len = strlen(re->pattern);
     *error_offset = offset < len ? offset : len;
-    return error_set(err, ERR_USAGE, "bad expression at column %zu: %s",
+    return error_set(err, ERR_USAGE, "invalid regex at column %zu: %s",
                      text_width(re->pattern, *error_offset) + 1, reason);
 }
 
@@ -75,7 +75,7 @@ static int compile(struct regex *re, size_t *error_offset, struct error *err)
     size_t len = strlen(re->pattern);
     if (len > LIMIT_REGEX_BYTES) {
         *error_offset = LIMIT_REGEX_BYTES;
-        return error_set(err, ERR_USAGE, "an expression has at most %u bytes", LIMIT_REGEX_BYTES);
+        return error_set(err, ERR_USAGE, "a regex has at most %u bytes", LIMIT_REGEX_BYTES);
     }
     uint32_t options =
         PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_NEVER_BACKSLASH_C | PCRE2_AUTO_CALLOUT;

@@ -185,7 +185,7 @@ int filter_set(struct filter *f, const char *expression, size_t *error_offset, s
         regex_new(&regex, expression + prefix, error_offset, &mistake) < 0) {
         *error_offset += prefix;
         const char *why = strstr(mistake.text, ": ");
-        return error_set(err, mistake.code, "bad expression at column %zu%s",
+        return error_set(err, mistake.code, "invalid regex at column %zu%s",
                          text_width(expression, *error_offset) + 1, why ? why : "");
     }
     struct regex *before = f->regex;

@@ -143,7 +143,7 @@ procs_test({Node, _}, K) ->
     {pids, Few, Some} = procs(K, {3, false, [{call, <<"^timer:sleep/1$">>}]}),
     true = Some > 3 andalso Some < 50 andalso length(Few) =:= Some,
     [] = Few -- Sleepers,
-    {none, <<"call:/(/: no expression", _/binary>>} = procs(K, {1, false, [{call, <<"(">>}]}),
+    {none, <<"call:/(/: invalid regex", _/binary>>} = procs(K, {1, false, [{call, <<"(">>}]}),
     {none, <<"call:/^none:/ matches no initial call; there is ", Example/binary>>} =
         procs(K, {1, false, [{call, <<"^none:">>}]}),
     {match, _} = re:run(Example, "^[a-z_]+:.*/[0-9], .*, for example$"),

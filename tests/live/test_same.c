@@ -554,7 +554,7 @@ static void says_what_was_not_recorded(void **state)
     } rows[] = {
         {"top", "--sort links", 1, "links: not recorded"},
         {"top", "--own", 1, "own processes: not recorded"},
-        {"top", "--filter (", 2, "bad expression"},
+        {"top", "--filter (", 2, "invalid regex"},
         {"top", "--at nowhere", 2, "no time, mark or"},
         {"armed", "", 1, "active tracing: not recorded"},
         {"process", "init", 1, "details of a process: not recorded"},

@@ -24,7 +24,7 @@ void regex_free(struct regex *re); /* NULL is fine */
 void regex_allow(struct regex *re, uint64_t steps);
 /* That is used up: until the next regex_allow() nothing matches. */
 bool regex_is_spent(const struct regex *re);
-#define REGEX_SPENT_WHY "nested repeats such as (a+)+ try every split. Use a simpler expression"
+#define REGEX_SPENT_WHY "nested repeats such as (a+)+ try every split. Use a simpler regex"
 uint64_t regex_steps(const struct regex *re); /* taken since regex_new(); for tests */
 
 /* True on a match. A match that ran into its limits counts as none; regex_gave_up() reports it. */

@@ -19,8 +19,7 @@
 #define CALLS_VIEW "calls"
 #define MARK "calls> "
 /* clang-format on */
-#define SYNTAX_HINT                                                                                \
-    "module:function/arity, a module, app:NAME, /expression/:_; empty: every function"
+#define SYNTAX_HINT "module:function/arity, a module, app:NAME, /regex/:_; empty: every function"
 #define KEYS_HINT "Tab completes, Up recalls, Enter starts"
 
 struct tui_calls {

@@ -170,7 +170,7 @@ Selector = fun(Name, Unknown) ->
             case (catch re:compile(Bytes, [unicode])) of
                 {ok, Compiled} -> {re, Compiled};
                 {error, {Why, At}} -> throw({bad_expression, Text("~ts at ~w", [Why, At])});
-                _ -> throw({bad_expression, <<"no expression">>})
+                _ -> throw({bad_expression, <<"not UTF-8">>})
             end;
         {Kind, Bytes} ->
             {case Kind of name -> is; app -> app end,

@@ -14,7 +14,7 @@ Compile = fun(Text) ->
         {error, {Why, At}} ->
             {bad, iolist_to_binary([Why, " at ", integer_to_list(At)])}
     catch
-        error:_ -> {bad, <<"no expression">>}
+        error:_ -> {bad, <<"not UTF-8">>}
     end
 end,
 
@@ -234,7 +234,7 @@ ByExpression = fun(Kind, Text, What, Read) ->
                     {ok, Matched}
             end;
         {bad, Why} ->
-            {none, <<Typed/binary, ": no expression: ", Why/binary>>}
+            {none, <<Typed/binary, ": invalid regex: ", Why/binary>>}
     end
 end,
 

@@ -96,7 +96,7 @@ static bool read_found(struct cursor *c, struct calls_sample *out, size_t index)
         if (!cursor_tuple_of(c, 2) || !cursor_atom_is(c, "bad_expression") ||
             !cursor_binary(c, &text))
             return false;
-        snprintf(why, sizeof why, "a bad expression: %.*s", (int)(text.len < 100 ? text.len : 100),
+        snprintf(why, sizeof why, "invalid regex: %.*s", (int)(text.len < 100 ? text.len : 100),
                  text.s);
     } else {
         if (!cursor_atom(c, &word))

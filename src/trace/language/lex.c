@@ -217,7 +217,7 @@ void lex_regex(struct lex *l, size_t at, struct token *out)
         s[n++] = l->text[l->at];
     }
     if (l->at >= l->len) {
-        lex_fail(l, at, "no closing / of this expression");
+        lex_fail(l, at, "no closing / of this regex");
         out->kind = TOKEN_WRONG;
     } else {
         l->at++;

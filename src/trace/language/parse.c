@@ -45,7 +45,7 @@ static size_t characters(struct slice s)
     return n;
 }
 
-/* A module's or function's name, `_` or a variable, or /an expression/. */
+/* A module's or function's name, `_` or a variable, or /a regex/. */
 static bool parse_name(struct parser *p, struct pattern_name *name, const char *what)
 {
     if (token_is(&p->token, "/"))
@@ -67,7 +67,7 @@ static bool parse_name(struct parser *p, struct pattern_name *name, const char *
     if (name->kind == NAME_EXACT && characters(t.text) > MOST_ATOM_CHARACTERS)
         return parser_fail(p, t.from, "a name has at most 255 characters") != NULL;
     if (t.kind == TOKEN_REGEX && t.text.len == 0)
-        return parser_fail(p, t.from, "expected an expression between the slashes") != NULL;
+        return parser_fail(p, t.from, "expected a regex between the slashes") != NULL;
     parser_next(p);
     return true;
 }

@@ -61,16 +61,16 @@ static int keep_text(struct reader *r, struct procs_item *item, const char *s, s
     return 0;
 }
 
-/* An expression between slashes; a slash within it is written \/ and kept so. */
+/* A regex between slashes; a slash within it is written \/ and kept so. */
 static int read_regex(struct reader *r, struct procs_item *item)
 {
     if (*r->at != '/')
-        return fail(r, r->at, "an expression between slashes is expected here: label:/^worker/");
+        return fail(r, r->at, "a regex between slashes is expected here: label:/^worker/");
     const char *from = ++r->at;
     while (*r->at != '\0' && *r->at != '/')
         r->at += r->at[0] == '\\' && r->at[1] != '\0' ? 2 : 1;
     if (*r->at != '/')
-        return fail(r, r->at, "the expression's closing slash is missing");
+        return fail(r, r->at, "the closing slash of the regex is missing");
     if (keep_text(r, item, from, (size_t)(r->at - from)))
         return ERR_USAGE;
     r->at++;

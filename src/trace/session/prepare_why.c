@@ -103,7 +103,7 @@ static bool is_of_elixir(struct slice expression)
 static void put_no_module(struct buf *out, const struct pattern *p, const struct names *names)
 {
     if (p->module.kind == NAME_REGEX) {
-        buf_puts(out, "no loaded module's name matches that expression");
+        buf_puts(out, "no loaded module's name matches that regex");
         if (is_of_elixir(p->module.text))
             buf_puts(out, "; the names of Elixir's modules begin with Elixir. there: "
                           "/^Elixir\\.…/");
@@ -130,7 +130,7 @@ static void put_no_function(struct buf *out, const struct pattern *p, const stru
 {
     bool exact = p->function.kind == NAME_EXACT && p->module.kind == NAME_EXACT;
     if (p->function.kind == NAME_REGEX) {
-        buf_puts(out, "no function's name matches that expression");
+        buf_puts(out, "no function's name matches that regex");
         return;
     }
     if (!exact) {
@@ -191,7 +191,7 @@ void prepare_why_none(char *out, size_t size, const struct pattern *p,
         buf_puts(&text, "compiled code does this without a call, as an instruction of the VM, so "
                         "no trace sees it; trace the function that does it");
     else if (strcmp(found->why, "bad_expression") == 0)
-        buf_puts(&text, "the node's re cannot read that expression");
+        buf_puts(&text, "the node's re module rejects that regex");
     else
         put_no_function(&text, p, names);
     snprintf(out, size, "%s", buf_cstr(&text));

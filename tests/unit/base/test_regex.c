@@ -71,7 +71,7 @@ static void test_mistakes_have_a_place(void **state)
         int rc = regex_new(&re, rows[i].pattern, &offset, &err);
         if (rc != ERR_USAGE || re || offset != rows[i].offset)
             fail_msg("%s: %d, at %zu, %s", rows[i].pattern, rc, offset, err.text);
-        assert_non_null(strstr(err.text, "bad expression at column"));
+        assert_non_null(strstr(err.text, "invalid regex at column"));
     }
     char longest[LIMIT_REGEX_BYTES + 2];
     memset(longest, 'a', sizeof(longest) - 1);

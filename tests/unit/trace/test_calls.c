@@ -388,8 +388,8 @@ static void test_refusals(void **state)
         {"no module", "{sampled,0,2,0,0,[no_module],0,[]}", ERR_NOT_FOUND,
          "nothing to count: nomod: no such module"},
         {"no application", "{sampled,0,2,0,0,[no_application],0,[]}", ERR_NOT_FOUND, "application"},
-        {"a bad expression", "{sampled,0,2,0,0,[{bad_expression,<<\"x at 1\">>}],0,[]}",
-         ERR_NOT_FOUND, "a bad expression: x at 1"},
+        {"an invalid regex", "{sampled,0,2,0,0,[{bad_expression,<<\"x at 1\">>}],0,[]}",
+         ERR_NOT_FOUND, "invalid regex: x at 1"},
         {"nonsense", "{sampled,0,2,0}", ERR_FORMAT, "not understood"},
         {"another answer", "[1,2]", ERR_FORMAT, "not understood"},
     };

@@ -183,11 +183,11 @@ static void test_near_misses(void **unused)
          "nothing to trace: erlang:length/1: compiled code does this without a call, as an "
          "instruction of the VM, so no trace sees it; trace the function that does it"},
         {"/(/:f", NONE_OF("{bad_expression,<<\"x\">>}"), NULL, NULL,
-         "nothing to trace: /(/:f: the node's re cannot read that expression"},
+         "nothing to trace: /(/:f: the node's re module rejects that regex"},
         {"/^xyz_/:f", NONE_OF("no_module"), NULL, NULL,
-         "nothing to trace: /^xyz_/:f: no loaded module's name matches that expression"},
+         "nothing to trace: /^xyz_/:f: no loaded module's name matches that regex"},
         {"/^MyApp/./f/", NONE_OF("no_module"), NULL, NULL,
-         "nothing to trace: /^MyApp/./f/: no loaded module's name matches that expression; the "
+         "nothing to trace: /^MyApp/./f/: no loaded module's name matches that regex; the "
          "names of Elixir's modules begin with Elixir. there: /^Elixir\\.…/"},
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
