@@ -159,7 +159,7 @@ const struct proc_column proc_columns[] = {
      .help = "Processes and ports that it is linked to."},
     {.key = "monitors", .title = "MONITORS", .type = COLUMN_COUNT, .width = 8,
      .items = ITEM(MONITORS), .sweep = "monitors", .expensive = true, .number = number_monitors,
-     .help = "What it monitors."},
+     .help = "Processes and ports it monitors."},
     {.key = "monitored_by", .title = "MON BY", .type = COLUMN_COUNT, .width = 6,
      .items = ITEM(MONITORED_BY), .number = number_monitored_by,
      .help = "How many processes monitor it."},
@@ -168,8 +168,7 @@ const struct proc_column proc_columns[] = {
      .help = "References to refc binaries, larger than 64 bytes each."},
     {.key = "binary_bytes", .title = "BINARY", .type = COLUMN_BYTES, .width = 9,
      .items = ITEM(BINARY), .sweep = "binary", .expensive = true, .number = number_binary_bytes,
-     .help = "Bytes of the refc binaries that it refers to; other processes may refer to them "
-             "too."},
+     .help = "Bytes of its refc binaries (off-heap); other processes may share them."},
     {.key = "dictionary_len", .title = "DICT", .type = COLUMN_COUNT, .width = 6,
      .items = ITEM(DICTIONARY), .number = number_dictionary_len,
      .help = "Keys in the process dictionary, in recordings of 0.1.0; nodes are not asked."},

@@ -59,7 +59,7 @@ FIELD_LIST(heaps_fields, "heaps", heaps);
          FIELD_INT,                                                                                \
          COLUMN_BYTES,                                                                             \
          AT(binary_bytes),                                                                         \
-         "refc binaries it refers to; without `binaries` as the collector counts them"},           \
+         "refc binaries (off-heap); without `binaries` as the collector counts them"},             \
     {                                                                                              \
         "message_queue_len", "MSGQ", FIELD_INT, COLUMN_COUNT, AT(row.message_queue_len),           \
             "messages in its queue"                                                                \
@@ -102,7 +102,7 @@ static const struct field heap_owner[] = {
     {"processes", "PROCESSES", FIELD_INT, COLUMN_COUNT, AT(processes), "its processes in the rows"},
     {"memory_bytes", "MEMORY", FIELD_REAL, COLUMN_BYTES, AT(memory_bytes), "their memory"},
     {"binary_bytes", "BINARIES", FIELD_REAL, COLUMN_BYTES, AT(binary_bytes),
-     "refc binaries they refer to; shared ones count for each"},
+     "refc binaries (off-heap); shared ones count for each"},
     {"message_queue_len", "MSGQ", FIELD_INT, COLUMN_COUNT, AT(message_queue_len),
      "messages in their queues"},
     {"growth_bytes", "GROWTH", FIELD_REAL, COLUMN_BYTES, AT(growth_bytes),

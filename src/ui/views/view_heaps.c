@@ -25,7 +25,7 @@ static const struct view_column heap_columns[] = {
     [OLD] = {"old_bytes", "OLD", 9, true, false, true, "used in the old heap"},
     [STACK] = {"stack_bytes", "STACK", 9, true, false, true, "used by the stack"},
     [FRAGMENTS] = {"fragment_bytes", "FRAGS", 9, true, false, true, "heap fragments, messages"},
-    [BINARIES] = {"binary_bytes", "BINARIES", 9, true, false, true, "refc binaries it refers to"},
+    [BINARIES] = {"binary_bytes", "BINARIES", 9, true, false, true, "refc binaries (off-heap)"},
     [REFC] = {"binaries", "REFC", 7, true, false, true, "how many of them"},
     [QUEUE] = {"message_queue_len", "MSGQ", 8, true, false, true, "messages in its queue"},
 };
@@ -38,7 +38,8 @@ static const struct view_column owner_columns[] = {
     [OWNER_MEMORY] = {"memory_bytes", "MEMORY", 9, true, false, true, "of these"},
     [OWNER_GROWTH] = {"growth_bytes", "GROWTH", 10, true, false, true,
                       "since the first measurement"},
-    [OWNER_BINARIES] = {"binary_bytes", "BINARIES", 9, true, false, true, "they refer to"},
+    [OWNER_BINARIES] = {"binary_bytes", "BINARIES", 9, true, false, true,
+                        "refc binaries (off-heap)"},
     [OWNER_QUEUE] = {"message_queue_len", "MSGQ", 8, true, false, true, "messages in their queues"},
 };
 

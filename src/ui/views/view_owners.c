@@ -24,7 +24,7 @@ static const struct view_column owner_columns[] = {
     [BAR] = {"bar", "", 16, false, false, false, "its share as a bar"},
     [REDS] = {"reductions_per_s", "RED/s", 7, true, false, true, "reductions per second"},
     [MEMORY] = {"memory_bytes", "MEMORY", 9, true, false, true, "of its processes"},
-    [QUEUE] = {"message_queue_len", "MSGQ", 8, true, false, true, "messages waiting in them"},
+    [QUEUE] = {"message_queue_len", "MSGQ", 8, true, false, true, "queue length of its processes"},
 };
 
 struct owners_view {

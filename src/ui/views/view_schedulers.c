@@ -166,7 +166,7 @@ static void schedulers_page(void *state, const struct model *m, int rows, int co
     (void)state;
     (void)rows;
     if (!s) {
-        view_missing(page, m, "use of the schedulers");
+        view_missing(page, m, "scheduler utilisation");
         return;
     }
     snprintf(page->summary, sizeof page->summary, "run queue %lld, longest %lld",
@@ -183,7 +183,7 @@ static void schedulers_page(void *state, const struct model *m, int rows, int co
     }
     if (s->n_schedulers == 0) {
         page_line(page);
-        page_puts(page, STYLE_DIM, "  The schedulers' use is counted from the next tick on.");
+        page_puts(page, STYLE_DIM, "  Scheduler utilisation: from the next tick on.");
     }
 }
 
