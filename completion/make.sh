@@ -31,7 +31,7 @@ words_of() {
     THEME) names themes ;;
     FORMAT) names formats ;;
     SYNTAX) echo auto erlang elixir ;;
-    WHAT) echo stop shed ;; # over the rate
+    WHAT) echo stop shed ;; # above the rate
     WHO) echo all new running ;;
     esac
 }

@@ -55,6 +55,8 @@ cat >"$work/replaced" <<'EOF'
 \b[Gg]o on\?@do you Go on?@… anyway?
 \ball the same\?@trace all the same?@… anyway?
 \b(bad|this|that) expression\b@a bad expression@invalid regex
+\bbad input\b@usage or bad input@invalid input
+\bstand behind\b@options stand behind@follow
 \bfinding:(act|look)\b@on finding:act it fails@finding:fix, finding:check
 \b(places kept|never given back|in the one queue)\b@it has places kept@order frozen, never freed, shared run queue
 \b([Nn]ot judged|how sure|wrong, if)\b@Not judged here@not evaluated, confidence, ruled out if

@@ -218,7 +218,7 @@ refuses_mistakes() {
     ends_with 1 $? && told 'calls_load:nothing: no such function' || return 1
     if [ "$1" -lt 26 ]; then
         calls calls_load --memory
-        ends_with 5 $? && told 'from OTP 26 on' || return 1
+        ends_with 5 $? && told 'OTP 26 or later' || return 1
     fi
     is_clean
 }

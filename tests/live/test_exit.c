@@ -90,7 +90,7 @@ static void test_usage(void **state)
         const char *args, *words;
     } cases[] = {
         {"top", "usage: beamtop top NODE"},
-        {"top a@b c", "what is “c”?"},
+        {"top a@b c", "unexpected argument “c”"},
         {"process a@b", "usage: beamtop process"},
         {"top a@b --no-such-option", "there is no option --no-such-option"},
         {"top a@b --cookei=" COOKIE, "there is no option --cookei"},

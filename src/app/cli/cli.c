@@ -317,12 +317,12 @@ int cli_parse(int argc, char **argv, const struct cli_command **command, struct 
         return rc;
     int n = argc - optind;
     if (n > 0 && !named && find_command(argv[optind]))
-        return error_set(err, ERR_USAGE, "options stand behind the command: beamtop %s … OPTIONS",
+        return error_set(err, ERR_USAGE, "options follow the command: beamtop %s … OPTIONS",
                          argv[optind]);
     if (n > (*command)->max_args && !named && !strchr(argv[optind], '@'))
         return error_set(err, ERR_USAGE, "there is no command “%s”", argv[optind]);
     if (n > (*command)->max_args)
-        return error_set(err, ERR_USAGE, "what is “%s”? usage: beamtop %s %s",
+        return error_set(err, ERR_USAGE, "unexpected argument “%s”. usage: beamtop %s %s",
                          argv[optind + (*command)->max_args], (*command)->name, (*command)->args);
     if (n < (*command)->min_args)
         return error_set(err, ERR_USAGE, "usage: beamtop %s %s", (*command)->name,

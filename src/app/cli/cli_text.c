@@ -74,9 +74,9 @@ static void put_all_commands(struct buf *out)
     }
     buf_puts(out, "\nOptions (`beamtop COMMAND --help` lists those of a command):\n");
     put_options(out, NULL);
-    buf_puts(out,
-             "\nKeys of the screen: press ? there. Exit codes: 0 done, 1 failed, 2 usage or bad "
-             "input,\n3 could not connect, 4 connection lost, 5 refused for safety.\n");
+    buf_puts(out, "\nKeys of the screen: press ? there. Exit codes: 0 done, 1 failed,\n"
+                  "2 usage or invalid input, 3 could not connect, 4 connection lost,\n"
+                  "5 refused for safety.\n");
 }
 
 void cli_usage(struct buf *out, const struct cli_command *command)

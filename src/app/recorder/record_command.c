@@ -354,7 +354,7 @@ int command_record(const struct cli_options *o, const struct app_env *env)
     if (!o->output || (start && o->n_rest == 0))
         return complain(EXIT_USAGE, "usage: beamtop record [start] NODE -o FILE");
     if (o->n_rest > skip && !o->calls && !o->trace)
-        return complain(EXIT_USAGE, "patterns stand behind --calls or --trace");
+        return complain(EXIT_USAGE, "patterns follow --calls or --trace");
     if (o->n_rest > skip && o->calls && o->trace)
         return complain(EXIT_USAGE,
                         "with both --calls and --trace each has one word: 'PATTERN & PATTERN'");

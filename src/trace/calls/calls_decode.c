@@ -16,7 +16,7 @@ static const struct {
     {"session", "another beamtop counts the calls of this node: stop that count first"},
     {"no_functions", REFUSED_NO_FUNCTIONS},
     {"no_processes", REFUSED_NO_PROCESSES},
-    {"no_memory", "words are counted from OTP 26 on"},
+    {"no_memory", "heap words need OTP 26 or later"},
 };
 
 static bool read_in_use(struct cursor *c, char *out, size_t size)

@@ -193,7 +193,7 @@ static int check_options(const struct calls_options *o, int otp, struct error *e
     if (o->top < 1 || o->top > LIMIT_CALLS_ROWS)
         return error_set(err, ERR_USAGE, "--top takes 1 to %d functions", LIMIT_CALLS_ROWS);
     if (o->memory && otp < 26)
-        return error_set(err, ERR_REFUSED, "words are counted from OTP 26 on; this is OTP %d", otp);
+        return error_set(err, ERR_REFUSED, "heap words need OTP 26 or later; this is OTP %d", otp);
     return 0;
 }
 

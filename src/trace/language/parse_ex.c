@@ -384,7 +384,7 @@ struct node *parse_elixir_term(struct parser *p)
     if (n && p->values && token_is(&p->token, "="))
         n = parser_fail(p, p->token.from, "compare with == or ===, not =");
     if (n && n->kind == NODE_OP && slice_is(n->text, ".."))
-        n = parser_fail(p, n->from, "a range can only stand behind `in`");
+        n = parser_fail(p, n->from, "a range can only follow `in`");
     parser_leave(p);
     return n;
 }

@@ -115,7 +115,7 @@ static const struct {
 } own_options[] = {
     {"procs", set_procs, "who is traced: all, new, running, a pid, a name, app:NAME, 1/N …"},
     {"slower", set_slower, "show only calls that took longer, such as 5ms"},
-    {"on-rate", set_on_rate, "over the rate: shed what is too much, or stop"},
+    {"on-rate", set_on_rate, "above the rate: skip and count calls, or stop"},
     {"syntax", set_syntax, "how the pattern is spelled: auto, erlang or elixir"},
 };
 #define OWN_OPTIONS (sizeof own_options / sizeof own_options[0])

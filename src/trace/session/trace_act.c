@@ -124,7 +124,7 @@ static void lose_patience(struct trace_session *t, uint64_t now)
         session_verify(&t->s);
     }
     if (trace_is_running(t) && now - t->heard_ns > SILENT_NS) {
-        trace_set_end(t, END_KILLED, "killed: no word of the trace for 15 s");
+        trace_set_end(t, END_KILLED, "killed: nothing from the collector for 15 s");
         trace_finish(t);
     }
 }

@@ -100,7 +100,7 @@ static const struct {
     {"beamtop stacks shop x --format otlp",
      "text, json, folded, speedscope. `beamtop spans` prints"},
     {"beamtop export a.btr --format text", "“text” is not a format of `beamtop export`: csv, "},
-    {"beamtop top shop another", "what is “another”?"},
+    {"beamtop top shop another", "unexpected argument “another”. usage: "},
     {"beamtop explain", "usage: beamtop explain PATTERN"},
     {"beamtop explain a:b --syntax lfe", "--syntax: “lfe” is not auto, erlang or elixir"},
     {"beamtop trace shop a:b --events 0", "--events must be between 1 and 10000"},
@@ -113,10 +113,10 @@ static const struct {
     {"beamtop calls shop --events 5", "--events is not an option of `beamtop calls`"},
     {"beamtop top shop --time 5s", "--time is not an option of `beamtop top`"},
     {"beamtop trace shop a:b --procs=", "--procs is empty"},
-    {"beamtop --ascii trace shop a:b", "options stand behind the command: beamtop trace … OPTIONS"},
-    {"beamtop --no-config nodes", "options stand behind the command: beamtop nodes … OPTIONS"},
+    {"beamtop --ascii trace shop a:b", "options follow the command: beamtop trace … OPTIONS"},
+    {"beamtop --no-config nodes", "options follow the command: beamtop nodes … OPTIONS"},
     {"beamtop a b", "there is no command “a”"},
-    {"beamtop a@b c", "what is “c”?"},
+    {"beamtop a@b c", "unexpected argument “c”. usage: "},
 };
 
 static void test_good(void **state)

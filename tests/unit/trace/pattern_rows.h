@@ -360,7 +360,7 @@ static const struct wrong elixir_wrong[] = {
     {"M.f(^x)", 4, "nothing is bound here that ^ could stand for"},
     {"M.f(g(x))", 4, "a call cannot stand in a pattern; put it behind `when`"},
     {"M.f(1..2)", 4, "a range cannot stand in a pattern"},
-    {"M.f(x) when 1..2", 12, "a range can only stand behind `in`"},
+    {"M.f(x) when 1..2", 12, "a range can only follow `in`"},
     {"M.f(x) when x in y", 17, "expected a list or a range behind `in`"},
     {"M.f(%{a})", 7, "expected `=>` and the value of that key, not }"},
     {"M.f(%Item{1})", 10, "expected a field, as in `price: p`, not 1"},
