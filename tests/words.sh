@@ -55,6 +55,7 @@ cat >"$work/replaced" <<'EOF'
 \b[Gg]o on\?@do you Go on?@… anyway?
 \ball the same\?@trace all the same?@… anyway?
 \b(bad|this|that) expression\b@a bad expression@invalid regex
+\blink was lost\b@the link was lost@the connection was lost
 \bbad input\b@usage or bad input@invalid input
 \bstand behind\b@options stand behind@follow
 \bfinding:(act|look)\b@on finding:act it fails@finding:fix, finding:check

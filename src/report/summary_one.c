@@ -23,7 +23,8 @@ static void put_head(struct paper *p, const struct summary *s)
               time_text(a, s->last_us), number_text(a, COLUMN_SECONDS, s->duration_s),
               (long long)s->ticks, number_text(a, COLUMN_SECONDS, i->interval_s));
     if (!isnan(s->cost.share))
-        paper_put(p, "Watching took %s of one scheduler of the node, and %s a tick on the link.",
+        paper_put(p,
+                  "Watching took %s of one scheduler of the node, and %s a tick on the connection.",
                   number_text(a, COLUMN_SHARE, s->cost.share),
                   number_text(a, COLUMN_BYTES, s->cost.bytes));
     if (!*i->end)

@@ -457,7 +457,7 @@ says_that_the_node_went_away() {
     wait "$trace_pid"
     got=$?
     ends_with 4 "$got" || return 1
-    says '^% done, link: ' && says '^% not verified: '
+    says '^% done, connection lost: ' && says '^% not verified: '
 }
 
 # ---- all of them

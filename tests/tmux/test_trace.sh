@@ -356,7 +356,7 @@ keeps_its_log_when_the_link_is_lost() {
     tm_keys Escape
     tm_wait_gone 'trace>' || return 1
     "$BEAMTOP_SRCDIR/demo/run.sh" start >"$work/env" && . "$work/env" || return 1
-    tm_wait '● live' && shows_the_log && tm_wait 'trace ended: link' || return 1
+    tm_wait '● live' && shows_the_log && tm_wait 'trace ended: connection lost' || return 1
     prompt_with 'timer:sleep/1 --events 2' && tm_wait '1 function' || return 1
     tm_keys Enter
     tm_wait 'timer:sleep(' && shows_the_log && tm_wait 'events: 2 of 2' &&

@@ -94,7 +94,7 @@ void record_series_link_lost(struct record_series *r)
     struct error err = {0};
     if (!r)
         return;
-    error_set(&err, ERR_LOST, "the link was lost");
+    error_set(&err, ERR_LOST, "the connection was lost");
     r->kind->lost(r, &err);
     if (r->session)
         session_link_lost(r->session, &err);

@@ -111,9 +111,9 @@ void trace_lost(struct session *s, const struct error *why)
     }
     check->done = false;
     snprintf(check->text, sizeof check->text,
-             "unknown: %.150s; a trace ends on the node with its link", why->text);
+             "unknown: %.150s; a trace ends on the node with its connection", why->text);
     trace_lift_calls(t);
-    trace_set_end(t, END_LINK, "link: %.150s", why->text);
+    trace_set_end(t, END_LINK, "connection lost: %.140s", why->text);
     session_over(s);
 }
 
