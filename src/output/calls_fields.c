@@ -31,9 +31,9 @@ static const struct field cost[] = {
      "µs that beamtop's processes worked on the node for this window, with what follows"},
     {"bytes", "", FIELD_INT, COLUMN_BYTES, AT(bytes), "of the node's answers"},
     {"listed_us", "", FIELD_INT, COLUMN_COUNT, AT(listed_us), "finding functions and applications"},
-    {"armed_us", "", FIELD_INT, COLUMN_COUNT, AT(armed_us), "arming"},
+    {"armed_us", "", FIELD_INT, COLUMN_COUNT, AT(armed_us), "setting breakpoints"},
     {"read_us", "", FIELD_INT, COLUMN_COUNT, AT(read_us), "reading, ranking and adding up"},
-    {"disarmed_us", "", FIELD_INT, COLUMN_COUNT, AT(disarmed_us), "disarming"},
+    {"disarmed_us", "", FIELD_INT, COLUMN_COUNT, AT(disarmed_us), "clearing them"},
 };
 FIELD_LIST(calls_cost_fields, "cost", cost);
 #undef AT
