@@ -376,9 +376,9 @@ tests_unit_app_test_hostile_recording_SOURCES = tests/unit/app/test_hostile_reco
 	src/app/source/replay.c src/app/source/replay_calls.c src/app/source/replay_samples.c
 tests_unit_app_test_hostile_recording_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
 tests_unit_app_test_hostile_recording_LDADD = $(REPORT_LIBS) $(CMOCKA_LIBS)
-UNIT_APP += tests/unit/app/test_mistake
-tests_unit_app_test_mistake_SOURCES = tests/unit/app/test_mistake.c src/app/cli/mistake.c
-tests_unit_app_test_mistake_LDADD = $(BASE_LIBS) $(CMOCKA_LIBS)
+UNIT_APP += tests/unit/app/test_error_at
+tests_unit_app_test_error_at_SOURCES = tests/unit/app/test_error_at.c src/app/cli/error_at.c
+tests_unit_app_test_error_at_LDADD = $(BASE_LIBS) $(CMOCKA_LIBS)
 UNIT_APP += tests/unit/app/test_record_client
 tests_unit_app_test_record_client_SOURCES = tests/unit/app/test_record_client.c src/app/recorder/record_client.c \
 	src/app/job/process_stat.c src/app/recorder/record_control.c

@@ -10,7 +10,7 @@
 #include "calls_file.h"
 #include "app/cli/commands.h"
 #include "batch.h"
-#include "app/cli/mistake.h"
+#include "app/cli/error_at.h"
 #include "app/source/replay.h"
 
 #define TICK_MS 50u
@@ -173,13 +173,13 @@ static int check_words(const struct cli_options *o)
         struct pattern **patterns = NULL;
         size_t n = 0;
         if (calls_patterns_parse(&patterns, &n, o->rest[i], o->syntax, &offset, &err) != 0) {
-            mistake_print(o->rest[i], offset, &err);
+            error_at_print(o->rest[i], offset, &err);
             return EXIT_USAGE;
         }
         patterns_free(patterns, n);
     }
     if (o->procs && procs_parse(&procs, o->procs, &offset, &err) != 0) {
-        mistake_print(o->procs, offset, &err);
+        error_at_print(o->procs, offset, &err);
         return EXIT_USAGE;
     }
     if (o->procs && !o->time && !o->memory) {

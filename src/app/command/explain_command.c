@@ -7,7 +7,7 @@
 #include "beamtop/trace/matchspec.h"
 #include "beamtop/trace/pattern.h"
 #include "app/cli/commands.h"
-#include "app/cli/mistake.h"
+#include "app/cli/error_at.h"
 #include "app/cli/output.h"
 
 /* Pids in a match specification are of a node; without one, of none. */
@@ -66,7 +66,7 @@ int command_explain(const struct cli_options *o, const struct app_env *env)
     }
     int code = output_put(&out);
     if (rc != 0)
-        mistake_print(o->target, offset, &err);
+        error_at_print(o->target, offset, &err);
     if (patterns)
         patterns_free(patterns, n);
     buf_clear(&out);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "app/cli/commands.h"
-#include "app/cli/mistake.h"
+#include "app/cli/error_at.h"
 #include "app/cli/output.h"
 #include "app/cli/tell.h"
 #include "app/source/replay.h"
@@ -212,7 +212,7 @@ static void failed(struct stacking *t, const struct trace_state *state)
 {
     const bool marked = state->wrong && state->wrong_text < t->n_patterns;
     if (marked)
-        mistake_print(t->patterns[state->wrong_text], state->wrong_offset, &state->status.error);
+        error_at_print(t->patterns[state->wrong_text], state->wrong_offset, &state->status.error);
     runtime_end(&t->run->rt, exit_code_of_error(state->status.error.code),
                 marked ? NULL : &state->status.error);
 }
@@ -270,7 +270,7 @@ static int open_session(void *arg, struct batch *run, const struct session_port 
     size_t word = 0, offset = 0;
     int rc = trace_open(&run->session, &options, port, &handlers, t, &word, &offset, err);
     if (rc == ERR_USAGE && word < t->n_patterns) {
-        mistake_print(t->patterns[word], offset, err);
+        error_at_print(t->patterns[word], offset, err);
         runtime_end(&run->rt, EXIT_USAGE, NULL);
     }
     return rc;
@@ -323,13 +323,13 @@ static int take_words(struct stacking *t, const struct cli_options *o)
         t->patterns++;
         t->n_patterns--;
         if (check_process(t->procs, &offset, &err) != 0) {
-            mistake_print(t->procs, offset, &err);
+            error_at_print(t->procs, offset, &err);
             return EXIT_USAGE;
         }
     }
     for (size_t i = 0; i < t->n_patterns; i++)
         if (check_pattern(t->patterns[i], o->syntax, &offset, &err) != 0) {
-            mistake_print(t->patterns[i], offset, &err);
+            error_at_print(t->patterns[i], offset, &err);
             return EXIT_USAGE;
         }
     return EXIT_DONE;

@@ -6,7 +6,7 @@
 
 #include "beamtop/trace/pattern.h"
 #include "beamtop/trace/procs.h"
-#include "app/cli/mistake.h"
+#include "app/cli/error_at.h"
 
 int trace_arguments_settings(struct settings_trace *out, const struct cli_options *o,
                              const struct app_env *env)
@@ -45,7 +45,7 @@ int trace_arguments_check(const char *const *texts, size_t n_texts, const char *
         size_t n = 0;
         if (patterns_parse(&patterns, &n, texts[i], strlen(texts[i]), settings->syntax, &offset,
                            &err) != 0) {
-            mistake_print(texts[i], offset, &err);
+            error_at_print(texts[i], offset, &err);
             return EXIT_USAGE;
         }
         for (size_t k = 0; k < n; k++)
@@ -55,6 +55,6 @@ int trace_arguments_check(const char *const *texts, size_t n_texts, const char *
     }
     if (!who || procs_parse(&procs, who, &offset, &err) == 0)
         return EXIT_DONE;
-    mistake_print(who, offset, &err);
+    error_at_print(who, offset, &err);
     return EXIT_USAGE;
 }

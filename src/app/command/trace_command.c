@@ -10,7 +10,7 @@
 #include "beamtop/trace/trace.h"
 #include "app/cli/commands.h"
 #include "batch.h"
-#include "app/cli/mistake.h"
+#include "app/cli/error_at.h"
 #include "app/source/replay.h"
 #include "settings.h"
 #include "app/source/target.h"
@@ -135,7 +135,7 @@ static void failed(struct tracing *t, const struct trace_state *state)
     if (o->format == FORMAT_JSON)
         trace_sink_end(t->sink, trace_session_log(t->run->session), &t->run->rt.err);
     if (marked)
-        mistake_print(o->rest[state->wrong_text], state->wrong_offset, &state->status.error);
+        error_at_print(o->rest[state->wrong_text], state->wrong_offset, &state->status.error);
     runtime_end(&t->run->rt, exit_code_of_error(state->status.error.code),
                 marked ? NULL : &state->status.error);
 }
@@ -225,7 +225,7 @@ static int open_session(void *arg, struct batch *run, const struct session_port 
     size_t word = 0, offset = 0;
     int rc = trace_open(&run->session, &options, port, &handlers, t, &word, &offset, err);
     if (rc == ERR_USAGE && word < t->options->n_rest) {
-        mistake_print(t->options->rest[word], offset, err);
+        error_at_print(t->options->rest[word], offset, err);
         runtime_end(&t->run->rt, EXIT_USAGE, NULL);
     }
     if (rc != 0)

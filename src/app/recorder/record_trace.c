@@ -2,7 +2,7 @@
 /* Traces in a recording: one for its caps, or one after the other. */
 #include "beamtop/base/clock.h"
 #include "app/cli/exit_code.h"
-#include "app/cli/mistake.h"
+#include "app/cli/error_at.h"
 #include "record_series.h"
 
 /* ---- into the recording */
@@ -101,7 +101,7 @@ static void refused(struct record_series *r, const struct trace_state *state,
 {
     bool reported = note_refused(r, why);
     if (reported && state->wrong && state->wrong_text < r->setup.trace.n_patterns)
-        mistake_print(r->setup.trace.patterns[state->wrong_text], state->wrong_offset, why);
+        error_at_print(r->setup.trace.patterns[state->wrong_text], state->wrong_offset, why);
     if (reported || r->begun)
         end_record(r);
     record_series_done(r);

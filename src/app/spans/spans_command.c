@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "app/cli/commands.h"
-#include "app/cli/mistake.h"
+#include "app/cli/error_at.h"
 #include "app/cli/output.h"
 #include "app/cli/tell.h"
 #include "app/command/batch.h"
@@ -367,7 +367,7 @@ static bool is_pattern(const char *text, enum syntax syntax)
     struct pattern **patterns = NULL;
     size_t n = 0, offset = 0;
     if (spans_patterns_parse(&patterns, &n, text, syntax, &offset, &err) != 0) {
-        mistake_print(text, offset, &err);
+        error_at_print(text, offset, &err);
         return false;
     }
     patterns_free(patterns, n);
@@ -390,11 +390,11 @@ static int check_words(const struct cli_options *o)
         return EXIT_USAGE;
     }
     if (o->process && procs_parse(&procs, o->process, &offset, &err) != 0) {
-        mistake_print(o->process, offset, &err);
+        error_at_print(o->process, offset, &err);
         return EXIT_USAGE;
     }
     if (o->procs && procs_parse(&procs, o->procs, &offset, &err) != 0) {
-        mistake_print(o->procs, offset, &err);
+        error_at_print(o->procs, offset, &err);
         return EXIT_USAGE;
     }
     if (o->with && (o->full || o->no_payloads)) {

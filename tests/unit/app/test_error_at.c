@@ -5,7 +5,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "app/cli/mistake.h"
+#include "app/cli/error_at.h"
 #include "beamtop/base/attr.h"
 
 static const struct {
@@ -33,7 +33,7 @@ static const struct {
     {"nothing", "", 0, "beamtop: no\n"},
 };
 
-static void test_mistakes(void **state)
+static void test_errors(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -41,7 +41,7 @@ static void test_mistakes(void **state)
         struct buf out;
         error_set(&err, ERR_USAGE, "no");
         buf_init(&out, 0);
-        mistake_put(&out, rows[i].text, rows[i].offset, &err);
+        error_at_put(&out, rows[i].text, rows[i].offset, &err);
         print_message("# %s\n", rows[i].name);
         assert_string_equal(buf_cstr(&out), rows[i].wanted);
         buf_clear(&out);
@@ -50,6 +50,6 @@ static void test_mistakes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_mistakes)};
-    return cmocka_run_group_tests_name("mistake", tests, NULL, NULL);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_errors)};
+    return cmocka_run_group_tests_name("error_at", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "mistake.h"
+#include "error_at.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
    80, and how many of them before the caret. */
 enum { SHOWN_COLUMNS = 70, BEFORE_COLUMNS = 48 };
 
-void mistake_put(struct buf *out, const char *text, size_t offset, const struct error *err)
+void error_at_put(struct buf *out, const char *text, size_t offset, const struct error *err)
 {
     size_t len = strlen(text), from = 0, width;
     buf_printf(out, "beamtop: %s\n", err->text);
@@ -32,11 +32,11 @@ void mistake_put(struct buf *out, const char *text, size_t offset, const struct 
     buf_puts(out, "^\n");
 }
 
-void mistake_print(const char *text, size_t offset, const struct error *err)
+void error_at_print(const char *text, size_t offset, const struct error *err)
 {
     struct buf out;
     buf_init(&out, 0);
-    mistake_put(&out, text, offset, err);
+    error_at_put(&out, text, offset, err);
     fwrite(out.data, 1, out.len, stderr);
     buf_clear(&out);
 }
