@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Fills a document with tables of the program: fill.sh PROGRAM FILE
-# A line @what@ becomes the output of `PROGRAM generate what`; an empty table is a mistake.
+# A line @what@ becomes the output of `PROGRAM generate what`; an empty table is an error.
 set -eu
 
 program=$1

@@ -175,17 +175,17 @@ static void change(struct filter *f, struct regex *regex, uint32_t fields)
 int filter_set(struct filter *f, const char *expression, size_t *error_offset, struct error *err)
 {
     struct regex *regex = NULL;
-    struct error mistake = {0};
+    struct error reason = {0};
     size_t prefix;
     uint32_t fields = fields_of(f, expression, &prefix);
     *error_offset = 0;
     if (strcmp(expression, f->expression) == 0)
         return 0;
     if (expression[prefix] != '\0' &&
-        regex_new(&regex, expression + prefix, error_offset, &mistake) < 0) {
+        regex_new(&regex, expression + prefix, error_offset, &reason) < 0) {
         *error_offset += prefix;
-        const char *why = strstr(mistake.text, ": ");
-        return error_set(err, mistake.code, "invalid regex at column %zu%s",
+        const char *why = strstr(reason.text, ": ");
+        return error_set(err, reason.code, "invalid regex at column %zu%s",
                          text_width(expression, *error_offset) + 1, why ? why : "");
     }
     struct regex *before = f->regex;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A configuration: read without a crash, every mistake within its file; what it left is valid. */
+/* A configuration: read without a crash, every error within its file; what it left is valid. */
 #include <string.h>
 
 #include "beamtop/base/buf.h"
@@ -42,7 +42,7 @@ static void check_diags(const struct diags *d)
 {
     struct buf text;
     buf_init(&text, 0);
-    FUZZ_REQUIRE(d->len <= LIMIT_CONFIG_MISTAKES);
+    FUZZ_REQUIRE(d->len <= LIMIT_CONFIG_ERRORS);
     for (size_t i = 0; i < d->len; i++)
         FUZZ_REQUIRE(d->items[i].line > 0 && d->items[i].column > 0);
     diags_print(d, &text);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Errors of the world outside (wire, files, keyboard, target). Mistakes of our own are asserts.
+ * Errors of the world outside (wire, files, keyboard, target). Our own faults are asserts.
  *
  * A fallible function returns 0 or a negative `enum err` and, on failure, fills the caller's
  * `struct error`. The first cause wins: error_set() on an error that is already set changes

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Every cap of the program, with its unit and its reason. A queue, ring, buffer, depth or rate
- * that is bounded elsewhere is
- * a mistake. */
+ * that is bounded elsewhere is an error. */
 #ifndef BEAMTOP_BASE_LIMITS_H
 #define BEAMTOP_BASE_LIMITS_H
 
@@ -153,7 +152,7 @@
 #define LIMIT_CONFIG_DEPTH 8                      /* nesting of `source` */
 #define LIMIT_CONFIG_FILES 64                     /* files read through `source`, all together */
 #define LIMIT_CONFIG_WORDS 64                     /* words of one line */
-#define LIMIT_CONFIG_MISTAKES 100                 /* kept; the rest is counted */
+#define LIMIT_CONFIG_ERRORS 100                   /* kept; the rest is counted */
 #define LIMIT_BINDINGS 1000                       /* keys with a meaning */
 #define LIMIT_PROMPT_HISTORY 1000
 #define LIMIT_PROMPT_BYTES 4096                   /* one line at a prompt */

@@ -20,13 +20,13 @@ struct session_port; /* beamtop/trace/session.h */
 /* What is known of a line. */
 struct assist_line {
     bool known;      /* complete; else more follows */
-    bool wrong;      /* `text` is a mistake, at byte `offset` of the line … */
+    bool wrong;      /* `text` is an error, at byte `offset` of the line … */
     bool unfinished; /* … which is its end, so that what follows may put it right */
     bool nothing;    /* no function matches the pattern at byte `offset`: `text` says why */
     size_t offset;
     char sentence[1024]; /* what the line asks for, as `explain` says it, maybe cut */
     char spec[1024];     /* the match specification of the last pattern, on one line, maybe cut */
-    char text[900];      /* the mistake, or what matches, or why nothing does */
+    char text[900];      /* the error, or what matches, or why nothing does */
 };
 
 /* on_change: what is known of the line, or of names, has changed. Never from within a call. */

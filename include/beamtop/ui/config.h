@@ -3,7 +3,7 @@
  * beamtop.conf: one command a line.
  *     set NAME VALUE          bind CONTEXT KEY ACTION [ARG]   unbind CONTEXT KEY
  *     color STYLE FG BG …     source FILE                     # comment
- * Words are parted by blanks; "…" and '…' keep blanks ( \" and \\ within "…"). A mistake is put
+ * Words are parted by blanks; "…" and '…' keep blanks ( \" and \\ within "…"). An error is put
  * into the diags and the next line is read. The same reader serves `:set`, `:bind`, … at the
  * prompt. */
 #ifndef BEAMTOP_UI_CONFIG_H
@@ -35,11 +35,11 @@ struct config {
 /* Of the file system. */
 int config_read_file(void *ctx, const char *path, struct buf *out, struct error *err);
 
-/* Resets options, keys and theme to what etc/beamtop.conf says; it has no mistakes (a test). */
+/* Resets options, keys and theme to what etc/beamtop.conf says; it has no errors (a test). */
 void config_defaults(struct config *c);
 /* Reads text as if it were the file `name` (`source` is relative to its folder). */
 void config_parse(struct config *c, const char *name, const char *text, size_t len);
-/* Reads a file. ERR_NOT_FOUND or ERR_SYSTEM when it cannot be read; mistakes inside go to diags. */
+/* Reads a file. ERR_NOT_FOUND or ERR_SYSTEM when it cannot be read; errors inside go to diags. */
 int config_load(struct config *c, const char *path, struct error *err);
 /* One command typed at the prompt. ERR_USAGE; *error_offset is the byte that is wrong. */
 int config_command(struct config *c, const char *line, size_t *error_offset, struct error *err);

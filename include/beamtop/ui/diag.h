@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Mistakes in files that a person wrote, with their place: `file:line:column: what is wrong`, the
- * line, and a caret. Collected, bounded, and printed by app; reading goes on
- * after each. */
+ * Errors in files of the user, with their place: `file:line:column: what is wrong`, the line, and a
+ * caret. Collected, bounded, and printed by app; reading goes on after each. */
 #ifndef BEAMTOP_UI_DIAG_H
 #define BEAMTOP_UI_DIAG_H
 
@@ -23,7 +22,7 @@ struct diag {
 struct diags {
     struct diag *items;
     size_t len;
-    size_t dropped; /* beyond LIMIT_CONFIG_MISTAKES */
+    size_t dropped; /* beyond LIMIT_CONFIG_ERRORS */
 };
 
 void diags_init(struct diags *d);

@@ -70,7 +70,7 @@ void prompt_set_hint(struct prompt *p, enum style style, const char *text);
 void prompt_complete_again(struct prompt *p);
 
 /* Rows that it needs: one, and those of the list of completions, of what is known of the line, and
-   of the mistake's text. */
+   of the error's text. */
 int prompt_rows(const struct prompt *p, int columns, int most);
 void prompt_draw(const struct prompt *p, struct canvas *c, struct rect r,
                  struct tty_cursor *cursor);

@@ -55,7 +55,7 @@ void theme_init(struct theme *t); /* the built-in theme "default" */
 const char *theme_builtin(size_t index);
 /* Uses a built-in theme. ERR_NOT_FOUND lists the names. */
 int theme_use(struct theme *t, const char *name, struct error *err);
-/* Uses the text of a theme file; mistakes go to diags and the rest still counts. Styles that the
+/* Uses the text of a theme file; errors go to diags and the rest still counts. Styles that the
    text does not name look as NORMAL does in it. */
 void theme_parse(struct theme *t, const char *name, const char *text, size_t len,
                  struct diags *diags);

@@ -129,7 +129,7 @@ static int prepare(struct capturing *c, const struct app_env *env, struct want *
     int columns = 0, rows = 0;
     c->format = choose_format(o);
     int rc = settings_init(&c->settings, o, env, err);
-    settings_print_mistakes(&c->settings);
+    settings_print_errors(&c->settings);
     if (rc == 0)
         rc = parse_size(o->size, &columns, &rows, err);
     /* Several without an interval: each tick. */

@@ -176,7 +176,7 @@ int command_diff(const struct cli_options *o, const struct app_env *env)
 {
     struct error err = {0};
     struct files files = {0};
-    int failed = check_limits(NULL, o, &err); /* mistakes first, before anything is printed */
+    int failed = check_limits(NULL, o, &err); /* errors first, before anything is printed */
     if (failed == 0 && open_files(&files, o, &err) == 0 && write_summary(&files, o, env, &err) == 0)
         failed = check_limits(&files, o, &err);
     close_files(&files);

@@ -96,7 +96,7 @@ int settings_init(struct settings *s, const struct cli_options *o, const struct 
     return rc != 0 ? rc : apply_command_line(s, o, err);
 }
 
-void settings_print_mistakes(const struct settings *s)
+void settings_print_errors(const struct settings *s)
 {
     struct buf out;
     if (s->diags.len == 0)

@@ -18,13 +18,13 @@ struct settings {
 };
 
 /*
- * Defaults, then the configuration file (unless --no-config), then the command line. Mistakes in
+ * Defaults, then the configuration file (unless --no-config), then the command line. Errors in
  * files are in diags and not fatal; a file that was named and cannot be read is
  * an error. */
 int settings_init(struct settings *s, const struct cli_options *o, const struct app_env *env,
                   struct error *err);
 void settings_clear(struct settings *s);
-void settings_print_mistakes(const struct settings *s); /* on stderr */
+void settings_print_errors(const struct settings *s); /* on stderr */
 
 /* Gives a new screen the settings of its lists: columns, sort, own processes. */
 int settings_to_screen(const struct settings *s, struct screen *screen, const struct model *model,

@@ -14,7 +14,7 @@ int trace_arguments_settings(struct settings_trace *out, const struct cli_option
     struct settings settings;
     struct error err = {0};
     int rc = settings_init(&settings, o, env, &err);
-    settings_print_mistakes(&settings);
+    settings_print_errors(&settings);
     settings_trace_caps(&settings, true, out);
     settings_clear(&settings);
     for (int i = 0; i < CAPS; i++)

@@ -71,7 +71,7 @@ int record_run_source_open(struct recording_run *t, double interval_s, struct er
 int64_t record_run_node_wall_us(const struct recording_run *t);
 
 /* ---- record_run_armed.c */
-/* A mistake in the words, before anything else is done. */
+/* An error in the arguments, before anything else is done. */
 int record_run_armed_check(const struct record_setup *setup, struct error *err);
 void record_run_armed_start(struct recording_run *t);
 void record_run_armed_link_lost(struct recording_run *t);

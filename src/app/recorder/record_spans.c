@@ -8,7 +8,7 @@
 
 static void refused(struct record_series *r, const struct error *why)
 {
-    r->over = r->over || why->code == ERR_USAGE; /* a mistake does not mend itself */
+    r->over = r->over || why->code == ERR_USAGE; /* it does not mend itself */
     (void)record_series_refused(r, why);
     if (r->retry.due_ns > r->next_ns)
         r->next_ns = r->retry.due_ns;

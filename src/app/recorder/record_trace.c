@@ -78,7 +78,7 @@ static void end(struct record_series *r)
     record_series_done(r);
 }
 
-/* A mistake does not mend itself, and counted calls that have waited take the one space now. */
+/* A usage error does not mend itself, and counted calls that have waited take the one space now. */
 static bool is_final(const struct record_series *r, const struct error *why)
 {
     return why->code == ERR_USAGE || (why->code != ERR_LOST && r->setup.counts && has_one_space(r));

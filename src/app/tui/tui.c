@@ -520,7 +520,7 @@ int command_screen(const struct cli_options *o, const struct app_env *env)
     close_all(t);
     if (rc == 0)
         tui_save_history(t);
-    settings_print_mistakes(&t->settings);
+    settings_print_errors(&t->settings);
     const struct error *reported = rc != 0 ? &err : &t->rt.err;
     if (reported->code != ERR_NONE)
         fprintf(stderr, "beamtop: %s\n", reported->text);

@@ -47,7 +47,7 @@ static void tell_failure(struct tui_trace *tr, const struct trace_state *s)
     enum err code = s->status.error.code;
     bool words = code == ERR_NOT_FOUND || code == ERR_LIMIT || code == ERR_USAGE;
     if (words && tr->s.quit_by_ms == 0 && !prompt_is_open(tr->tui->prompt))
-        tui_trace_mistake(tr, tr->line, s->status.error.text);
+        tui_trace_error(tr, tr->line, s->status.error.text);
     else
         tui_message(tr->tui, STYLE_ERROR, "%s", s->status.error.text);
 }

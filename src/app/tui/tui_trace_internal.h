@@ -25,8 +25,8 @@ struct tui_trace {
     unsigned unanswered; /* questions for candidates of this line */
     bool spec_shown;     /* the match specification of the line */
     bool completing;     /* words were asked for that are on their way */
-    bool mistake_shown;  /* by Enter, even if it is at the end of the line */
-    char why[256];       /* what the trace said of it, when that was not a mistake of the line */
+    bool error_shown;    /* by Enter, even if it is at the end of the line */
+    char why[256];       /* what the trace said of it, when that was not an error of the line */
     char history_node[LIMIT_NODE_NAME_BYTES + 1]; /* whose history is in the prompt; "" none */
     char *save_path;                              /* while it is asked whether to write over it */
 };
@@ -55,9 +55,9 @@ void tui_trace_save(struct tui_trace *tr, const char *path); /* "": choose a nam
 
 void tui_trace_prompt(struct tui_trace *tr, const char *initial);
 /* The prompt with the line in it, which may be ours, and why it could not be traced. */
-void tui_trace_mistake(struct tui_trace *tr, const char *line, const char *why);
+void tui_trace_error(struct tui_trace *tr, const char *line, const char *why);
 void tui_trace_assist_known(void *tr); /* new answers are there */
-/* Starts the line, or asks for the end of the trace that runs, or shows the mistake. */
+/* Starts the line, or asks for the end of the trace that runs, or shows the error. */
 void tui_trace_submit(void *tr, const char *line);
 
 #endif

@@ -67,7 +67,7 @@ static void put_candidates(struct tui_trace *tr, struct buf *out)
 /* Before Enter, an unfinished line is not wrong, and another one only when typing has stopped. */
 static bool is_wrong(const struct tui_trace *tr, const struct assist_line *line)
 {
-    if (tr->mistake_shown)
+    if (tr->error_shown)
         return line->wrong || line->nothing;
     return line->wrong && !line->unfinished && tr->settled;
 }
@@ -77,7 +77,7 @@ static void show_line(struct tui_trace *tr)
     const struct assist_line *line = assist_line(tr->assist);
     struct prompt *prompt = tr->tui->prompt;
     bool wrong = is_wrong(tr, line);
-    const char *said = line->nothing && tr->mistake_shown && *tr->why ? tr->why : line->text;
+    const char *said = line->nothing && tr->error_shown && *tr->why ? tr->why : line->text;
     struct buf text;
     bool empty = !*line->text && !*line->sentence;
     if (empty && !line->known)
@@ -208,7 +208,7 @@ static void changed(void *ctx, const char *line)
 {
     struct tui_trace *tr = ctx;
     (void)line;
-    tr->completing = tr->mistake_shown = tr->looked = tr->settled = false;
+    tr->completing = tr->error_shown = tr->looked = tr->settled = false;
     tr->why[0] = '\0';
     uv_timer_start(&tr->pause, on_pause, PAUSE_MS, 0);
 }
@@ -273,7 +273,7 @@ void tui_trace_prompt(struct tui_trace *tr, const char *initial)
                                        .spec = toggle_spec,
                                        .ctx = tr};
     link_up(tr);
-    tr->completing = tr->mistake_shown = tr->settled = false;
+    tr->completing = tr->error_shown = tr->settled = false;
     tr->why[0] = '\0';
     prompt_open(tr->tui->prompt, PROMPT_TRACE, MARK, initial, &calls);
     assist_begin(tr->assist);
@@ -281,7 +281,7 @@ void tui_trace_prompt(struct tui_trace *tr, const char *initial)
     uv_timer_start(&tr->pause, on_settled, SETTLE_MS, 0);
 }
 
-void tui_trace_mistake(struct tui_trace *tr, const char *line, const char *why)
+void tui_trace_error(struct tui_trace *tr, const char *line, const char *why)
 {
     struct error ignored = {0};
     struct trace_request request;
@@ -291,7 +291,7 @@ void tui_trace_mistake(struct tui_trace *tr, const char *line, const char *why)
         offset = request.pattern_at;
     trace_request_clear(&request);
     tui_trace_prompt(tr, line);
-    tr->mistake_shown = true; /* the answer about the line may contain where */
+    tr->error_shown = true; /* the answer about the line may contain where */
     if (strlen(why) < sizeof tr->why)
         strcpy(tr->why, why);
     prompt_mark_error(tr->tui->prompt, offset, why);
@@ -341,7 +341,7 @@ void tui_trace_submit(void *arg, const char *line)
     if (tui_trace_start(tr, line, &offset, &err) == 0)
         return;
     tui_trace_prompt(tr, line);
-    tr->mistake_shown = true;
+    tr->error_shown = true;
     if (assist_line(tr->assist)->wrong)
         show_line(tr);
     else

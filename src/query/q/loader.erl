@@ -15,7 +15,7 @@ InSight = fun(Names, Known) ->
     case HasMaps of true -> Named; false -> orddict:from_list(maps:to_list(Named)) end
 end,
 
-%% With handlers named, if only as `none`, erl_eval does not look for mistakes first.
+%% With handlers named, if only as `none`, erl_eval does not look for errors first.
 EvaluateNext = fun({Names, Exprs}, {_, Known}) ->
     Sight = InSight(Names, Known),
     {value, Value, Next} = erl_eval:exprs(binary_to_term(Exprs), Sight, none, none),

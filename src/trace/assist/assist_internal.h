@@ -58,7 +58,7 @@ void assist_pump(struct assist *a); /* asks what is wanted next, unless a questi
 void typed_clear(struct typed_line *t);
 /* Definitions that its patterns need and that are not here yet: how many, in `out`. */
 size_t typed_records(const struct assist *a, struct record_name *out, size_t most);
-/* Compiles the line once its records are there: the specification, or the mistake. */
+/* Compiles the line once its records are there: the specification, or the error. */
 void typed_compile(struct assist *a);
 /* What the target said of it. */
 void typed_matched(struct assist *a, const struct answer *answer);

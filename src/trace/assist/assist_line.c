@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A line at the trace prompt as it is typed: its mistake, or what it asks for and matches. */
+/* A line at the trace prompt as it is typed: its error, or what it asks for and matches. */
 #include <stdio.h>
 #include <string.h>
 
@@ -24,9 +24,9 @@ void typed_clear(struct typed_line *t)
     *t = (struct typed_line){0};
 }
 
-/* ---- mistakes */
+/* ---- errors */
 
-static void mistake(struct assist *a, size_t offset, const struct error *err, size_t end)
+static void mark_error(struct assist *a, size_t offset, const struct error *err, size_t end)
 {
     struct assist_line *l = &a->line;
     a->typed.pending = false;
@@ -84,17 +84,17 @@ static int take_apart(struct assist *a, const struct trace_request *defaults, co
     size_t offset = 0, end = trace_request_pattern_end(line);
     t->request = *defaults;
     if (trace_request_parse(&t->request, line, &offset, &err) != 0) {
-        mistake(a, offset, &err, text_end(line));
+        mark_error(a, offset, &err, text_end(line));
         return -1;
     }
     const char *text = t->request.pattern;
     if (patterns_parse(&t->patterns, &t->n, text, strlen(text), t->request.syntax, &offset, &err) !=
         0) {
-        mistake(a, t->request.pattern_at + offset, &err, end);
+        mark_error(a, t->request.pattern_at + offset, &err, end);
         return -1;
     }
     if (procs_parse(&t->procs, t->request.procs, &offset, &err) != 0) {
-        mistake(a, t->request.procs_at + offset, &err, text_end(line));
+        mark_error(a, t->request.procs_at + offset, &err, text_end(line));
         return -1;
     }
     describe(a);
@@ -157,7 +157,7 @@ void typed_compile(struct assist *a)
             .stack_depth = PREPARE_STACK_FRAMES,
         };
         if (matchspec_build(&t->specs[i], t->patterns[i], &options, &offset, &err) != 0) {
-            mistake(a, t->request.pattern_at + offset, &err, SIZE_MAX);
+            mark_error(a, t->request.pattern_at + offset, &err, SIZE_MAX);
             return;
         }
         t->n_specs = i + 1;
@@ -342,7 +342,7 @@ void assist_count(struct assist *a, enum syntax syntax, const char *line)
         return;
     if (calls_patterns_parse(&t->patterns, &t->n, line, syntax, &offset, &err) != 0 ||
         procs_parse(&t->procs, NULL, &offset, &err) != 0) {
-        mistake(a, offset, &err, text_end(line));
+        mark_error(a, offset, &err, text_end(line));
         return;
     }
     caps_init(&t->request.caps);

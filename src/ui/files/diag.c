@@ -11,7 +11,7 @@
 #include "beamtop/base/limits.h"
 #include "beamtop/base/text.h"
 
-#define SHOWN_BYTES 400 /* of a line that has a mistake */
+#define SHOWN_BYTES 400 /* of a line that has an error */
 
 void diags_init(struct diags *d)
 {
@@ -32,12 +32,12 @@ void diags_clear(struct diags *d)
 void diags_add(struct diags *d, const char *file, size_t line, size_t column, const char *line_text,
                size_t line_len, const char *fmt, ...)
 {
-    if (d->len == LIMIT_CONFIG_MISTAKES) {
+    if (d->len == LIMIT_CONFIG_ERRORS) {
         d->dropped++;
         return;
     }
     if (!d->items)
-        d->items = alloc_zero(LIMIT_CONFIG_MISTAKES, sizeof *d->items);
+        d->items = alloc_zero(LIMIT_CONFIG_ERRORS, sizeof *d->items);
     char text[768];
     va_list args;
     va_start(args, fmt);

@@ -55,7 +55,7 @@ static void test_matches(void **state)
     }
 }
 
-static void test_mistakes_have_a_place(void **state)
+static void test_errors_have_a_place(void **state)
 {
     (void)state;
     static const struct {
@@ -138,7 +138,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_matches),
-        cmocka_unit_test(test_mistakes_have_a_place),
+        cmocka_unit_test(test_errors_have_a_place),
         cmocka_unit_test(test_gives_up),
         cmocka_unit_test(test_allowance),
     };

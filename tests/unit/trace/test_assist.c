@@ -156,7 +156,7 @@ static void expect_sentence(const struct assist_line *l, const char *pattern)
     pattern_free(p);
 }
 
-static void test_mistakes(void **state)
+static void test_errors(void **state)
 {
     static const struct {
         const char *line, *text;
@@ -404,7 +404,7 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_mistakes),
+        TEST(test_errors),
         TEST(test_what_matches),
         TEST(test_sentence_of_several),
         TEST(test_functions_to_count),

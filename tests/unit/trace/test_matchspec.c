@@ -245,7 +245,7 @@ static void test_actions(void **state)
           "[{['_','_','$1'],\n  [TAP,\n   {is_atom,'$1'}],\n  [TAKE}}}]}]\n");
 }
 
-static void test_mistakes(void **state)
+static void test_errors(void **state)
 {
     (void)state;
     struct node *prefix = binary_of("ab", 0, 8, VAR("T"));
@@ -366,7 +366,7 @@ int main(void)
         cmocka_unit_test_teardown(test_heads, clear_trees),
         cmocka_unit_test_teardown(test_guards, clear_trees),
         cmocka_unit_test_teardown(test_actions, clear_trees),
-        cmocka_unit_test_teardown(test_mistakes, clear_trees),
+        cmocka_unit_test_teardown(test_errors, clear_trees),
         cmocka_unit_test_teardown(test_too_large, clear_trees),
         cmocka_unit_test_teardown(test_names_and_narrow, clear_trees),
         cmocka_unit_test_teardown(test_literals, clear_trees),

@@ -46,7 +46,7 @@ static void test_good_lines(void **state)
     }
 }
 
-static void test_mistakes_are_placed(void **state)
+static void test_errors_are_placed(void **state)
 {
     static const struct {
         const char *line;
@@ -96,7 +96,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_good_lines),
-        cmocka_unit_test(test_mistakes_are_placed),
+        cmocka_unit_test(test_errors_are_placed),
         cmocka_unit_test(test_words),
     };
     return cmocka_run_group_tests_name("request", tests, NULL, NULL);

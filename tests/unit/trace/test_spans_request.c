@@ -65,7 +65,7 @@ static void test_calls_within(void **state)
     assert_string_equal(r.calls, "");
 }
 
-static void test_mistakes_are_placed(void **state)
+static void test_errors_are_placed(void **state)
 {
     static const struct {
         const char *line;
@@ -143,7 +143,7 @@ static void test_options_are_listed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_good_lines),   cmocka_unit_test(test_mistakes_are_placed),
+        cmocka_unit_test(test_good_lines),   cmocka_unit_test(test_errors_are_placed),
         cmocka_unit_test(test_long_lines),   cmocka_unit_test(test_options_are_listed),
         cmocka_unit_test(test_calls_within), cmocka_unit_test(test_unknown_option_lists_all),
     };

@@ -90,7 +90,7 @@ static void test_built_in_defaults_are_whole(void **state)
     tear_down(&f);
 }
 
-static void test_mistakes(void **state)
+static void test_errors(void **state)
 {
     (void)state;
     static const struct {
@@ -135,7 +135,7 @@ static void test_mistakes(void **state)
         set_up(&f);
         parse(&f, rows[i].text);
         if (f.diags.len != 1)
-            fail_msg("'%s': %zu mistakes", rows[i].text, f.diags.len);
+            fail_msg("'%s': %zu errors", rows[i].text, f.diags.len);
         const struct diag *d = &f.diags.items[0];
         bool here = strcmp(d->file, "conf/test.conf") == 0;
         if ((here && (d->line != rows[i].line || d->column != rows[i].column)) ||
@@ -145,7 +145,7 @@ static void test_mistakes(void **state)
     }
 }
 
-static void test_goes_on_after_a_mistake(void **state)
+static void test_goes_on_after_an_error(void **state)
 {
     (void)state;
     struct fixture f;
@@ -180,14 +180,14 @@ static void test_caret(void **state)
     tear_down(&f);
 }
 
-static void test_mistakes_are_bounded(void **state)
+static void test_errors_are_bounded(void **state)
 {
     (void)state;
     struct fixture f;
     set_up(&f);
-    for (int i = 0; i < LIMIT_CONFIG_MISTAKES + 7; i++)
+    for (int i = 0; i < LIMIT_CONFIG_ERRORS + 7; i++)
         parse(&f, "x\n");
-    assert_int_equal(f.diags.len, LIMIT_CONFIG_MISTAKES);
+    assert_int_equal(f.diags.len, LIMIT_CONFIG_ERRORS);
     assert_int_equal(f.diags.dropped, 7);
     tear_down(&f);
 }
@@ -282,10 +282,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_built_in_defaults_are_whole),
-        cmocka_unit_test(test_mistakes),
-        cmocka_unit_test(test_goes_on_after_a_mistake),
+        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_goes_on_after_an_error),
         cmocka_unit_test(test_caret),
-        cmocka_unit_test(test_mistakes_are_bounded),
+        cmocka_unit_test(test_errors_are_bounded),
         cmocka_unit_test(test_prompt_commands),
         cmocka_unit_test(test_options),
         cmocka_unit_test(test_caps),
