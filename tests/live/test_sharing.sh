@@ -103,7 +103,7 @@ says() {
     esac
 }
 
-# The screen of one process, on which mailbox and state are asked for, and a person does not agree.
+# The screen of one process, on which mailbox and state are asked for, and the user does not agree.
 asks_before_it_reads() {
     tm_open 120 50 BT="$beamtop" NODE="$node" COOKIE="$work/cookie" || return 1
     tm_run "\"\$BT\" \"\$NODE\" --cookie-file \"\$COOKIE\" --budget 100 --timeout 30 --filter '^$1\$'"

@@ -50,7 +50,7 @@ prints_one_object_a_line() {
         holds 'all(.[:-1][]; .wall_us > 1500000000000000 and (.mono_ns | type) == "number")'
 }
 
-# Beside the objects, for a person: what is armed, when it is. Messages are not counted before.
+# Beside the objects, for the reader: what is armed, when it is. Messages are not counted before.
 tells_what_is_armed() {
     traced 0 'send(batch_echo, _)' --events 1 &&
         told '^beamtop: messages \(not counted before\), all processes \([0-9]+\)$' &&

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What a person does: keys, filter, views, the command prompt, captures, leaving.
+# What the user does: keys, filter, views, the command prompt, captures, leaving.
 # shellcheck disable=SC1091,SC2317
 set -u
 . "$(dirname "$0")/../tap.sh"

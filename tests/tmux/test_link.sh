@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The link to the target as a person sees it: silence, loss, coming back, net ticks, and what is left
-# on the target afterwards.
+# The connection to the target as the user sees it: silence, loss, coming back, net ticks, and what
+# is left on the target afterwards.
 # shellcheck disable=SC1091,SC2317
 set -u
 . "$(dirname "$0")/../tap.sh"

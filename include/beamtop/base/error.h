@@ -4,7 +4,7 @@
  *
  * A fallible function returns 0 or a negative `enum err` and, on failure, fills the caller's
  * `struct error`. The first cause wins: error_set() on an error that is already set changes
- * nothing. The text is for a person and says what to do next; it is made of safe bytes only
+ * nothing. The text is for the user and says what to do next; it is made of safe bytes only
  * (every control byte, newlines too, is replaced), so that it may be printed as it is:
  * one line. */
 #ifndef BEAMTOP_BASE_ERROR_H
@@ -14,7 +14,7 @@
 
 enum err {
     ERR_NONE = 0,
-    ERR_USAGE = -1,      /* the person's words are off: option, expression, configuration */
+    ERR_USAGE = -1,      /* invalid input: an option, a pattern, the configuration */
     ERR_FORMAT = -2,     /* bytes from outside are not what they should be */
     ERR_LIMIT = -3,      /* a named cap of base/limits.h was reached */
     ERR_SYSTEM = -4,     /* a system call failed; the text has its strerror */

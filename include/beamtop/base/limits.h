@@ -7,8 +7,8 @@
 
 /* base */
 /* clang-format off */
-#define LIMIT_REGEX_BYTES 4096u                   /* an expression that a person types */
-#define LIMIT_REGEX_STEPS 50000u                  /* of an expression on one text: less than 1 ms */
+#define LIMIT_REGEX_BYTES 4096u                   /* a regex that the user types */
+#define LIMIT_REGEX_STEPS 50000u                  /* of a regex on one text: less than 1 ms */
 #define LIMIT_REGEX_PASS_STEPS (8u * 1024 * 1024) /* … on all names: a key waits 0.1 s */
 #define LIMIT_REGEX_DRAW_STEPS (2u * 1024 * 1024) /* … while one picture is drawn */
 #define LIMIT_REGEX_DEPTH 2000u                   /* PCRE2's depth limit, without JIT */
@@ -31,7 +31,7 @@
 #define LIMIT_TERM_DEPTH 256u                     /* nesting of a term from the wire */
 #define LIMIT_ATOM_BYTES 1020u                    /* an atom's name: 255 characters of UTF-8 */
 #define LIMIT_TERM_NODES (4u * 1024 * 1024)       /* subterms of one term from the wire */
-#define LIMIT_TERM_TEXT_BYTES (256u * 1024)       /* one term printed for a person */
+#define LIMIT_TERM_TEXT_BYTES (256u * 1024)       /* one term printed for the user */
 
 /* query */
 #define LIMIT_CALLS_IN_FLIGHT 16                  /* questions without an answer */
@@ -71,7 +71,7 @@
 #define LIMIT_TIMELINE_EVENTS 60000u /* of one process: calls, times off CPU, gaps; 10 MiB */
 #define LIMIT_ARMED 1000 /* breakpoints, and flags, asked for, more are counted; and sessions */
 
-/* trace: the caps that a person sets, with their ceilings, are in trace/caps.h */
+/* trace: the caps that the user sets, with their ceilings, are in trace/caps.h */
 #define LIMIT_TRACE_PATTERNS 32                   /* in one trace */
 #define LIMIT_PATTERN_BYTES 4096u                 /* one pattern as typed */
 #define LIMIT_PATTERN_NODES 2000                  /* of one tree */

@@ -66,7 +66,7 @@ char *text_bytes(char *out, size_t size, double bytes);      /* "912 KiB", "1.31
 char *text_count(char *out, size_t size, double n);          /* "612", "48.2k", "41.2M" */
 char *text_integer(char *out, size_t size, int64_t n);       /* "48,211" */
 char *text_percent(char *out, size_t size, double fraction); /* 0.223 -> "22.3%" */
-/* Of what a person has set, with the digits that it needs: 0.02 -> "2%", 0.0001 -> "0.01%". */
+/* Of what the user has set, with the digits that it needs: 0.02 -> "2%", 0.0001 -> "0.01%". */
 char *text_percent_set(char *out, size_t size, double fraction);
 /* "12d 04:11:32", "04:11:32", "1.5 s", "3.1 ms", "41 µs" */
 char *text_duration(char *out, size_t size, double seconds);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Erlang term text to bytes: the forms that io:format("~w") prints for terms without funs.
- * Used for the constant abstract forms of query/ and for terms given by a person or
+ * Used for the constant abstract forms of query/ and for terms given by the user or
  * a test. */
 #ifndef BEAMTOP_ETF_PARSE_H
 #define BEAMTOP_ETF_PARSE_H

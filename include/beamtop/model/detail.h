@@ -312,7 +312,7 @@ struct armed_row {
     int64_t call_count, call_time_us, call_memory_words; /* counters; -1: none */
     int64_t breakpoints, processes; /* session: how many it has, or -1 when some are cut;
                                      * tokens: processes that have one; -1 else */
-    struct slice details;           /* the four lines above, for people */
+    struct slice details;           /* the four lines above, as text */
 };
 
 struct armed_detail {

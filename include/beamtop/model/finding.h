@@ -11,7 +11,7 @@
 
 #include "beamtop/base/arena.h"
 
-/* What it asks of a person. */
+/* What it asks of you. */
 enum finding_severity {
     FINDING_NOTE, /* worth knowing; nothing to do: headroom, an overhead that is structural */
     FINDING_LOOK, /* wants a look: the numbers fit, the cause is not certain */

@@ -56,7 +56,7 @@ bool assist_functions(struct assist *a, const char *module);
 bool assist_fields(struct assist *a, const char *module, const char *record,
                    const struct slice **fields, size_t *n);
 
-/* Names as a person types them: quoted where they must be. */
+/* Names as you type them: quoted where they must be. */
 void assist_spell_module(struct buf *out, enum syntax syntax, struct slice module);
 void assist_spell_function(struct buf *out, enum syntax syntax, struct slice function);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The caps of a trace: what a person may set, and the ceilings that no option passes. The target's
+ * The caps of a trace: what the user may set, and the ceilings that no option passes. The target's
  * expression has the same ceilings and keeps to them whatever it
  * is sent. */
 #ifndef BEAMTOP_TRACE_CAPS_H

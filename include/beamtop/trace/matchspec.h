@@ -61,7 +61,7 @@ struct matchspec {
 int matchspec_build(struct matchspec *out, const struct pattern *p,
                     const struct matchspec_options *options, size_t *offset, struct error *err);
 void matchspec_clear(struct matchspec *m);
-/* As an Erlang term, with line breaks a person can read. */
+/* As an Erlang term, with line breaks. */
 void matchspec_print(struct buf *out, const struct matchspec *m);
 
 /* The release that a guard needs in one of its arities at least; 0: every one can have it. */

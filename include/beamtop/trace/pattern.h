@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a person asks of running code, as a tree: redbug's language and what it lacks, in Erlang's
+ * What the user asks of running code, as a tree: redbug's language and what it lacks, in Erlang's
  * or Elixir's spelling. Pure: text in, tree out. man/beamtop-trace.7 is the grammar.
  *
  * All nodes, names and texts of a tree live in the pattern's arena. Positions are byte offsets

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a person typed at the trace prompt, taken apart: patterns, then options as batch spells
- * them: `shop_cart:add(_, _) -> return --procs <0.912.0> --events
- * 50`. Pure. */
+ * What was typed at the trace prompt, taken apart: patterns, then options as batch spells them:
+ * `shop_cart:add(_, _) -> return --procs <0.912.0> --events 50`. Pure. */
 #ifndef BEAMTOP_TRACE_REQUEST_H
 #define BEAMTOP_TRACE_REQUEST_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A key as a person names it: `a`, `C-c`, `M-x`, `S-<Tab>`, `<F5>` or `F5`, `<Enter>`, `PgDn`.
+ * A key as you name it: `a`, `C-c`, `M-x`, `S-<Tab>`, `<F5>` or `F5`, `<Enter>`, `PgDn`.
  * Plain values; nothing
  * here allocates. */
 #ifndef BEAMTOP_UI_KEY_H

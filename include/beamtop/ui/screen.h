@@ -27,14 +27,14 @@ struct screen;
 
 enum screen_request_kind {
     REQUEST_REFRESH, /* other facts are wanted than before: ask now, not at the next tick */
-    REQUEST_MAILBOX, /* peek at the mailbox of pid, in text as printed; force: the person was asked
+    REQUEST_MAILBOX, /* peek at the mailbox of pid, in text as printed; force: the user was asked
                         and agreed */
     REQUEST_STATE,   /* sys:get_state of pid; force as above. Older answers of a kind are dropped */
     REQUEST_COLLECT, /* a garbage collection of pid; force as above */
     REQUEST_NODE,    /* the picker chose node `text` */
     REQUEST_CHOICE,  /* a text of screen_choose() was chosen: screen_chosen() */
     REQUEST_ACT,     /* carry out `action`, another owner's */
-    REQUEST_STOP_RECORDING, /* the person has not confirmed it yet */
+    REQUEST_STOP_RECORDING, /* the user has not confirmed it yet */
     REQUEST_UNFILTER,       /* back, with nowhere to go: take the filter off */
 };
 struct screen_request {

@@ -14,7 +14,7 @@ struct settings {
     struct theme theme;
     struct diags diags;
     struct config config;
-    char theme_dir[512]; /* of the person */
+    char theme_dir[512]; /* of the user */
 };
 
 /*

@@ -191,7 +191,7 @@ static void on_end(void *arg, bool had_tick, const struct error *err)
     struct tui *t = arg;
     (void)had_tick;
     if (t->picked || (t->vms.count > 1 && !t->cli->target)) {
-        /* Chosen from the picker: say why, and let the person choose another. */
+        /* Chosen from the picker: say why, and let the user choose another. */
         close_source(t);
         tui_message(t, STYLE_ERROR, "%s", err->text);
         return;

@@ -266,7 +266,7 @@ static void begin(void *arg, const char *words)
     prompt_mark_error(c->tui->prompt, offset, err.text);
 }
 
-/* ---- what a person does */
+/* ---- what the user does */
 
 static void act_calls(struct tui_calls *c, const char *arg)
 {

@@ -126,7 +126,7 @@ static void mark(struct tui_record *r, const char *text)
     }
 }
 
-/* ---- what a person does */
+/* ---- what the user does */
 
 /* "" when no node is there to be recorded, with a word about that. */
 static bool has_node(struct tui_record *r)

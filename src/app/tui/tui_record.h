@@ -22,7 +22,7 @@ void tui_record_free(struct tui_record *r);
 
 bool tui_record_has(enum action action); /* OWNER_RECORD has a handler for it */
 void tui_record_act(struct tui *t, enum action action, const char *arg);
-/* Stops the recording of the node on the screen once a person has confirmed it. */
+/* Stops the recording of the node on the screen once the user has confirmed it. */
 void tui_record_ask_to_stop(struct tui_record *r);
 /* What goes on without the screen, for the terminal that is back. */
 void tui_record_print_end(const struct tui_record *r);

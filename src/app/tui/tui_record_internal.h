@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Private to recording from the screen: tui_record.c (what a person does, life), tui_record_start.c
+/* Private to recording from the screen: tui_record.c (what the user does, life), tui_record_start.c
    (what is asked before one begins, its start), tui_record_follow.c (how it goes, its end, looking
    for recorders of others). */
 #ifndef BEAMTOP_APP_TUI_TUI_RECORD_INTERNAL_H

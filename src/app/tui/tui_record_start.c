@@ -83,7 +83,7 @@ static void start(struct tui_record *r, const char *file)
     tui_message(r->tui, STYLE_ERROR, "not recorded: %s", err.text);
 }
 
-/* ---- what a person is asked for: the file, then the limit of its size */
+/* ---- what the user is asked for: the file, then the limit of its size */
 
 static void ask_size(struct tui_record *r, const char *initial);
 

@@ -127,7 +127,7 @@ static int begin(struct tui_sample *s, double for_s, struct error *err)
     return 0;
 }
 
-/* ---- what a person does */
+/* ---- what the user does */
 
 static void act_sample(struct tui_sample *s, const char *arg)
 {

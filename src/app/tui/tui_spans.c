@@ -272,7 +272,7 @@ static void begin(void *arg, const char *words)
     prompt_mark_error(s->tui->prompt, offset, err.text);
 }
 
-/* ---- what a person does */
+/* ---- what the user does */
 
 static void act_spans(struct tui_spans *s, const char *arg)
 {

@@ -98,7 +98,7 @@ static void act_speed(struct tui *t, const char *arg)
         tui_message(t, STYLE_MESSAGE, "speed %.3g", source_set_speed(t->source, speed));
 }
 
-/* From step to step, so that it is a number that a person knows. */
+/* From step to step, so that it is a number that you know. */
 static void change_speed(struct tui *t, int direction)
 {
     static const double steps[] = {0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200};
@@ -112,7 +112,7 @@ static void change_speed(struct tui *t, int direction)
     tui_message(t, STYLE_MESSAGE, "speed %.3g", source_set_speed(t->source, next));
 }
 
-/* Steps that a person counts in, not ratios of the value there. */
+/* Steps that you count in, not ratios of the value there. */
 static void change_interval(struct tui *t, int direction)
 {
     static const double steps[] = {0.25, 0.5, 1, 2, 3, 5, 10, 15, 30, 60};

@@ -41,7 +41,7 @@ static void begun(void *arg)
     tui_session_journal(&tr->s, false, text);
 }
 
-/* What a person can put right is asked for once more; the rest is shown. */
+/* What the user can put right is asked for once more; the rest is shown. */
 static void tell_failure(struct tui_trace *tr, const struct trace_state *s)
 {
     enum err code = s->status.error.code;

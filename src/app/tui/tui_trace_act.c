@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a person does to a trace that stands. */
+/* What the user does to a trace that stands. */
 #include <stdio.h>
 #include <string.h>
 
@@ -111,7 +111,7 @@ static uint64_t more(const struct tui_trace *tr, enum cap cap)
     const struct trace_state *s = tui_trace_state(tr);
     uint64_t value = s->used[cap] + tr->asked_caps.value[cap];
     if (cap == CAP_TIME_MS)
-        value += 999 - (value + 999) % 1000; /* a person wants no milliseconds */
+        value += 999 - (value + 999) % 1000; /* nobody wants milliseconds */
     return value < cap_table[cap].ceiling ? value : cap_table[cap].ceiling;
 }
 

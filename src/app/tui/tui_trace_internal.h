@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Private to the screen's tracing: tui_trace.c (a trace's life), tui_trace_act.c (what a person
+/* Private to the screen's tracing: tui_trace.c (a trace's life), tui_trace_act.c (what the user
    does to it), tui_trace_prompt.c (its prompt), tui_trace_pick.c (patterns to choose),
    tui_trace_save.c (files). */
 #ifndef BEAMTOP_APP_TUI_TUI_TRACE_INTERNAL_H

@@ -3,7 +3,7 @@
 %%
 %% The process collects by itself: it stops for as long as copying what is alive takes, and its live
 %% data exist twice until it is done, so its heap is the most that it takes. Nothing is done unless
-%% a person agreed. The request cannot be taken back: when it is not done after Ms, the process does
+%% the user agreed. The request cannot be taken back: when it is not done after Ms, the process does
 %% it later, and the answer reaches nobody. A major collection counts the old heap and all of the
 %% new one against max_heap_size: a process that lives with 60% of its limit was killed by one. So
 %% nothing is done to a process that its limit may end.

@@ -46,7 +46,7 @@ Own = fun(Keeper) ->
     lists:usort([Keeper | Children] ++ LinksOf(Children))
 end,
 
-%% What a person wrote comes as a binary: a name that is not an atom here must not become one, nor
+%% What the user wrote comes as a binary: a name that is not an atom here must not become one, nor
 %% need a pid be one that this release can have. Value: a pid, maybe of no process, or `undefined`.
 PidOf = fun(Who) ->
     try

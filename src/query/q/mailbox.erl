@@ -4,7 +4,7 @@
 %% The VM has no way to read part of a mailbox: process_info(Pid, messages) copies all of it to the
 %% caller, outside of any heap limit. Messages were copied when they were sent, so that the memory
 %% of the process bounds the copy, but for literals and persistent terms in them: those count
-%% nothing there and are copied as well. So nothing is read unless a person agreed, and never above
+%% nothing there and are copied as well. So nothing is read unless the user agreed, and never above
 %% MostMessages and MostBytes. Only text cut to size leaves the node.
 MostMessages = 50000,
 MostBytes = 16 * 1048576,

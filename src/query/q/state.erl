@@ -4,7 +4,7 @@
 %%
 %% The process copies its state into its reply without sharing, outside of any heap limit. Its
 %% memory is known before and bounds nothing: parts that are shared, and literals, count once there
-%% and as often as they occur in the copy. So nothing is read unless a person agreed, and never of
+%% and as often as they occur in the copy. So nothing is read unless the user agreed, and never of
 %% a process above MostBytes.
 %%
 %% Asked only of gen_* behaviours, which answer system messages whatever they are doing next: a

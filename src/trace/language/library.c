@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 /*
- * MODULE, FUNCTION, NAME and TABLE are for a person to replace: as names that hardly any node
+ * MODULE, FUNCTION, NAME and TABLE are for you to replace: as names that hardly any node
  * has, a pattern that is sent as it stands matches nothing and
  * says so. */
 const struct library_row library_table[] = {

@@ -63,7 +63,7 @@ void scope_guard(struct scope *s, struct spec *guard);
 struct spec *scope_fresh(struct scope *s); /* the next '$N' */
 struct spec_variable *scope_find(struct scope *s, struct slice name);
 void scope_bind(struct scope *s, struct slice name, struct spec *value, const char *why);
-void scope_name(struct scope *s, struct slice name); /* an atom that comes from the person */
+void scope_name(struct scope *s, struct slice name); /* an atom that comes from the user */
 
 void spec_add(struct scope *s, struct spec_list *list, struct spec *item);
 struct spec *spec_new(struct scope *s, enum spec_kind kind);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A specification for a person: each guard and action on a separate line. */
+/* A specification as text: each guard and action on a separate line. */
 #include "beamtop/etf/cursor.h"
 #include "beamtop/etf/print.h"
 #include "beamtop/trace/matchspec.h"

@@ -8,7 +8,7 @@
 #include "prepare.h"
 #include "session_base.h"
 
-#define EXPENSIVE_LOAD 0.03 /* of a core: above it a person is asked */
+#define EXPENSIVE_LOAD 0.03 /* of a core: above it the user is asked */
 
 struct preparation_kind {
     unsigned stack_depth;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Why no function matches a pattern, and what may have been meant: read by a person in a hurry. */
+/* Why no function matches a pattern, and what may have been meant: read in a hurry. */
 #include <stdio.h>
 #include <string.h>
 
@@ -93,7 +93,7 @@ static void put_near_functions(struct buf *out, const struct pattern *p, const s
     buf_puts(out, n > 0 ? "?" : "");
 }
 
-/* ^MyApp: what a person knows a module of Elixir by is not its name. */
+/* ^MyApp: what you know a module of Elixir by is not its name. */
 static bool is_of_elixir(struct slice expression)
 {
     return expression.len > 1 && expression.s[0] == '^' && expression.s[1] >= 'A' &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a person, the link and the clock do to a trace. */
+/* What the user, the connection and the clock do to a trace. */
 #include <stdio.h>
 
 #include "beamtop/etf/print.h"

@@ -50,7 +50,7 @@ struct trace_session {
     struct unseen unseen[LIMIT_TRACE_PATTERNS];
     bool fewer[LIMIT_TRACE_PATTERNS]; /* calls were counted than seen, by the last counts */
     bool one;                         /* of one process, with its off-CPU time */
-    bool narrowed; /* by a person, in mid-trace: what is not seen is not all missed */
+    bool narrowed; /* by the user, in mid-trace: what is not seen is not all missed */
     uint64_t lost_reported[LIMIT_TRACE_PATTERNS]; /* missed calls that an event has reported */
     struct name_queue names;
     uint64_t rate_ns;

@@ -415,7 +415,7 @@ static void calls_page(void *state, const struct model *m, int rows, int columns
     page_sort(page);
 }
 
-/* ---- what a person does to it */
+/* ---- what the user does to it */
 
 static void calls_sort(void *state, const char *key, int direction)
 {

@@ -523,7 +523,7 @@ static void samples_page(void *state, const struct model *m, int rows, int colum
     page_sort(page);
 }
 
-/* ---- what a person does to it */
+/* ---- what the user does to it */
 
 static void samples_sort(void *state, const char *key, int direction)
 {

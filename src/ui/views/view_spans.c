@@ -367,7 +367,7 @@ static void spans_page(void *state, const struct model *m, int rows, int columns
     page_sort(page);
 }
 
-/* ---- what a person does to it */
+/* ---- what the user does to it */
 
 static void spans_sort(void *state, const char *key, int direction)
 {

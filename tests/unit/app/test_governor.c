@@ -178,7 +178,7 @@ static void test_apart(void **state)
 
 #define ROWS (1u << QUESTION_ROWS)
 
-/* While scans are more than 2 s apart the rows shown are asked every 2 s, or as often as the person
+/* While scans are more than 2 s apart the rows shown are asked every 2 s, or as often as the user
    asks for the header; the scans pay for it, with half of what they had at most. */
 static void test_rows_between(void **state)
 {

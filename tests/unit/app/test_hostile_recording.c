@@ -66,7 +66,7 @@ static void put_file(const char *path, const void *bytes, size_t len)
     assert_int_equal(fclose(f), 0);
 }
 
-/* As a person with a file of theirs may: also what SQLite guards. */
+/* As a user with their file may: also what SQLite guards. */
 static void change(const struct place *p, const char *sql)
 {
     sqlite3 *db = NULL;

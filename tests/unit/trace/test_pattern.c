@@ -257,7 +257,7 @@ static void test_describe(void **state)
     }
 }
 
-/* The person is at the end of the text; what stands from `from` on is being typed. */
+/* The user is at the end of the text; what stands from `from` on is being typed. */
 static void test_expect(void **state)
 {
     (void)state;
