@@ -88,7 +88,7 @@ static void put_call(struct buf *out, const struct trace_line *line, bool ascii)
         buf_put_u8(out, ')');
     }
     if (line->depth > 0)
-        buf_printf(out, "\n%%   within %" PRId64 " open call%s", line->depth,
+        buf_printf(out, "\n%%   within %" PRId64 " call%s not returned yet", line->depth,
                    line->depth == 1 ? "" : "s");
     if (line->caller.len > 0 && line->shows_caller) {
         buf_puts(out, "\n%   from ");

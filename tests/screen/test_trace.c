@@ -233,7 +233,7 @@ static void test_the_newest_opens_in_place(void **state)
     act(&f, ACTION_ENTER, "");
     assert_int_equal(screen_link(f.s).id, id);
     assert_int_equal(screen_link(f.s).part, 0);
-    assert_true(row_of(&f, "within 2 open calls") > cursor_row(&f));
+    assert_true(row_of(&f, "within 2 calls of this process not returned yet") > cursor_row(&f));
     int row = cursor_row(&f);
     more(&f, 3); /* it is being read */
     assert_int_equal(screen_link(f.s).id, id);

@@ -186,8 +186,8 @@ static void put_rest(struct open *o)
         o->label = "within";
         o->label_style = STYLE_LABEL;
         begin(o);
-        page_printf(o->l->page, STYLE_NORMAL, "%u open call%s of this process", o->e->depth,
-                    o->e->depth == 1 ? "" : "s");
+        page_printf(o->l->page, STYLE_NORMAL, "%u call%s of this process not returned yet",
+                    o->e->depth, o->e->depth == 1 ? "" : "s");
     }
     if (p && trace_log_patterns(o->l->log) > 1) {
         o->label = "of";

@@ -109,7 +109,7 @@ static const struct row rows[] = {
      .key = "caller", .value = "\"'shop cart':loop/1\""},
     {.name = "caller, stack and recursion", .args = "[1,2]", .caller = true, .stack = true,
      .actions = TRACE_CALLER | TRACE_STACK, .depth = 1,
-     .text = " <0.188.0>(cart)\n% ets:lookup(1, 2)\n%   within 1 open call\n"
+     .text = " <0.188.0>(cart)\n% ets:lookup(1, 2)\n%   within 1 call not returned yet\n"
              "%   from 'shop cart':loop/1\n%   'shop cart':loop/1\n%   ets:lookup/2\n",
      .key = "stack", .value = "[\"'shop cart':loop/1\",\"ets:lookup/2\"]"},
     {.name = "return", .result = "{ok, 7}", .latency_ns = 1500000,
