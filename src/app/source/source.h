@@ -93,7 +93,7 @@ bool source_can(const struct source *s, enum source_ability ability); /* false o
 
 /* What the model gets from now on. ERR_NOT_FOUND says what of it is not there; the rest comes. */
 int source_set_want(struct source *s, const struct want *want, struct error *err);
-/* NULL or "": none. ERR_USAGE with the offset of the mistake; the last good one stays. */
+/* NULL or "": none. ERR_USAGE with the offset of the error; the last good one stays. */
 int source_set_filter(struct source *s, const char *expression, size_t *error_offset,
                       struct error *err);
 void source_set_interval(struct source *s, double interval_s);

@@ -85,7 +85,7 @@ static void greet(const struct source_replay *s)
     s->handlers.on_notice(s->arg, false, text);
 }
 
-/* Not of who asks for one moment: it is there, or its mistake says why not. */
+/* Not of who asks for one moment: it is there, or its error says why not. */
 static void tell_thinned(const struct source_replay *s)
 {
     int64_t first = replay_first(s->replay);
