@@ -29,8 +29,7 @@
 /* Whatever the header costs, the others get this share of the budget. */
 #define OTHERS_MIN_SHARE 0.25
 
-/* What is asked apart gets this share of what the header leaves, all where nothing else is asked.
- */
+/* What is asked apart gets this share of what the header leaves, and what the others need not. */
 #define APART_SHARE 0.5
 
 /* Whatever the rows cost between two scans, the others keep this share of what they had. */
@@ -197,8 +196,8 @@ void governor_plan(const struct governor *g, unsigned questions, struct governor
         plan->header_s = most_s;
 
     double left_us = left_for_others(g, header_us / plan->header_s);
-    plan->apart_s =
-        interval_of(apart_us, others_us > 0 ? left_us * APART_SHARE : left_us, plan->header_s);
+    double spare_us = fmax(left_us * APART_SHARE, left_us - others_us / plan->header_s);
+    plan->apart_s = interval_of(apart_us, spare_us, plan->header_s);
     left_us = fmax(left_us - apart_us / plan->apart_s, 0);
     plan->others_s = interval_of(others_us, left_us, plan->header_s);
     if (wants_rows && plan->others_s > most_s) {

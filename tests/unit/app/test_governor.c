@@ -144,8 +144,8 @@ static void test_apart(void **state)
         double system_us;
     } cases[] = {
         {"cheap", 3000, 3000, SYSTEM | SCAN | ARMED, 1, 1, "", 0},
-        {"expensive beside a cheap list", 3000, 40000, SYSTEM | SCAN | ARMED, 1, 4, "armed every 4",
-         0},
+        {"expensive beside a cheap list", 3000, 40000, SYSTEM | SCAN | ARMED, 1, 40 / 17.0,
+         "armed every 2.4", 0},
         {"expensive alone", 0, 40000, SYSTEM | ARMED, 1, 2, "armed every 2", 0},
         {"expensive beside an expensive list", 40000, 40000, SYSTEM | SCAN | ARMED, 4, 4,
          "scan every 4", 0},
