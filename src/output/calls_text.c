@@ -236,8 +236,10 @@ static void put_sums(struct table *t, const char *title, const struct calls_sum 
 static const char *wall_text(int64_t wall_us, char *to, size_t size)
 {
     char text[16];
-    bool known = text_time(text, sizeof text, wall_us, 0, 0);
-    snprintf(to, size, "%s%s", text, known ? "Z" : "-");
+    if (text_time(text, sizeof text, wall_us, 0, 0))
+        snprintf(to, size, "%sZ", text);
+    else
+        snprintf(to, size, "-");
     return to;
 }
 
@@ -252,7 +254,7 @@ static void put_names(struct table *t, const char *before, const struct slice *n
 static void put_head(struct table *t)
 {
     const struct calls_window *w = t->window;
-    char time[16], interval[32], called[32], counted[32], calls[32], rate[32], load[32];
+    char time[20], interval[32], called[32], counted[32], calls[32], rate[32], load[32];
     buf_printf(t->out,
                "%swindow %" PRIu64 ", %s: %s%s, %s calls (%s/s) of %s of %s functions; "
                "counting cost about %s of the node\n",
