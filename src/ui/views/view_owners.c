@@ -13,7 +13,7 @@
 /* So many processes are looked at; what they leave is the rest. */
 #define RANKED 200
 
-enum { OWNER, KIND, PROCESSES, SHARE, BAR, REDS, MEMORY, QUEUE };
+enum { OWNER, KIND, PROCESSES, SHARE, REDS, MEMORY, QUEUE, BAR };
 
 static const struct view_column owner_columns[] = {
     [OWNER] = {"owner", "OWNER", 30, false, true, true, "who: see the order above"},
@@ -21,10 +21,10 @@ static const struct view_column owner_columns[] = {
     [PROCESSES] = {"processes", "PROCS", 8, true, false, true, "processes of it that were ranked"},
     [SHARE] = {"share", "SHARE", 7, true, false, true,
                "of the reductions, without the VM's for dirty signals"},
-    [BAR] = {"bar", "", 16, false, false, false, "its share as a bar"},
     [REDS] = {"reductions_per_s", "RED/s", 7, true, false, true, "reductions per second"},
     [MEMORY] = {"memory_bytes", "MEMORY", 9, true, false, true, "of its processes"},
     [QUEUE] = {"message_queue_len", "MSGQ", 8, true, false, true, "queue length of its processes"},
+    [BAR] = {"bar", "", 16, false, false, false, "its share as a bar"},
 };
 
 struct owners_view {

@@ -11,6 +11,7 @@
 #define EDGE 1       /* the column of marks at the left */
 #define GAP 1        /* between columns */
 #define NARROWEST 16 /* a growing column is not pressed below this */
+#define CUT_LEAST 4  /* a text is not cut below this, nor below its title */
 #define PINNED 2     /* columns that stay while the others scroll, where they leave half the room */
 
 struct fitted {
@@ -145,8 +146,8 @@ static void drop_cut(const struct view_page *page, struct fitted *f, int columns
         int room = end - at_of(f, i);
         if (room >= f->width[i] || room >= end) /* the first one is cut at least */
             continue;
-        bool cut =
-            !page->columns[i].right && room > 0 && room >= text_columns(page->columns[i].title);
+        bool cut = !page->columns[i].right && room >= CUT_LEAST &&
+                   room >= text_columns(page->columns[i].title);
         if (cut)
             f->width[i] = room;
         f->n = cut ? i + 1 : i;
