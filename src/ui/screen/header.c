@@ -122,7 +122,7 @@ static const struct proc_row *longest_queue(const struct model *m, uint64_t *mon
  * queues are watched as soon as the node has been asked for them. */
 static bool may_be_longer(const struct proc_scan *scan)
 {
-    if (!scan || scan->n_watched > 0 || scan->total <= (int64_t)scan->n_rows)
+    if (!scan || scan->watches || scan->total <= (int64_t)scan->n_rows)
         return false;
     /* Ranked by it, the longest first, among all. */
     return scan->filtered || scan->by_delta || scan->sorted_among >= 0 || scan->n_rows == 0 ||

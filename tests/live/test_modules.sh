@@ -1,0 +1,96 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Which modules of OTP a node in interactive mode loads for us: those that README.md lists, whatever is
+# asked of it. The node runs nothing, so that little is loaded before.
+# shellcheck disable=SC1091,SC2034,SC2154,SC2317
+set -u
+. "$(dirname "$0")/../tap.sh"
+. "$BEAMTOP_SRCDIR/tests/live/epmd.sh"
+. "$BEAMTOP_SRCDIR/tests/tmux/lib.sh"
+otp_sh=$BEAMTOP_SRCDIR/tests/live/otp.sh
+command -v tmux >/dev/null 2>&1 || skip_all "there is no tmux"
+tm_wait_s=60
+
+stop_node() {
+    [ -n "${node_pid:-}" ] || return 0
+    kill -9 "$node_pid" 2>/dev/null
+    wait "$node_pid" 2>/dev/null
+    node_pid=
+}
+trap 'tm_close; stop_node; stop_epmd; rm -rf "${work:?}"' EXIT
+trap 'exit 130' HUP INT TERM
+start_epmd
+printf modules >"$work/cookie"
+
+# The modules that the node has, by a node beside it.
+modules() {
+    timeout 60 erl -noinput -hidden -start_epmd false -name "modules_asks$$@127.0.0.1" -setcookie modules -eval "
+        {started, _} = rpc:call('$node', init, get_status, []),
+        Loaded = rpc:call('$node', code, all_loaded, []),
+        [io:format(\"~s~n\", [M]) || {M, _} <- Loaded], halt()." 2>/dev/null | sort
+}
+has_modules() { modules >"$work/before" && [ -s "$work/before" ]; }
+
+starts() {
+    stop_node
+    node=modules$1x$$@127.0.0.1
+    "$otp_sh" "$1" erl -noinput -start_epmd false -name "$node" -setcookie modules >"$work/node" 2>&1 &
+    node_pid=$!
+    wait_until 60 has_modules || { cat "$work/node"; return 1; }
+}
+
+# asks COMMAND WORDS…: of the node; it may refuse (1), but not the command line (2).
+asks() {
+    command=$1
+    shift
+    timeout 120 "$beamtop" "$command" "$node" "$@" --cookie-file "$work/cookie" --timeout 60 \
+        >"$work/out" 2>&1 </dev/null
+    code=$?
+    [ "$code" -lt 2 ] || { echo "$command: exit code $code"; cat "$work/out"; return 1; }
+}
+
+# There is none of that name, which is said as an error of the pattern.
+looks_for_a_record() { ! asks trace 'lists:map(#a{}, _)' --time 0.5s >/dev/null && grep -q 'record a' "$work/out"; }
+
+commands_load_nothing_else() {
+    asks top -n 2 && asks info && asks process init && asks memory -n 1 && asks schedulers -n 1 &&
+        asks apps -n 2 && asks heapsample --running && asks cpus --for 0.3s &&
+        asks msacc --for 0.3s && asks armed && looks_for_a_record &&
+        asks trace 'lists:map/2 -> return' 'send(_, _)' --procs 'label:/a/' --time 0.5s &&
+        asks calls lists --for 0.3s --time && asks spans lists:map/2 --full --time 0.5s &&
+        asks stacks init --for 0.5s &&
+        asks record -o "$work/$1.btr" -i 0.5 --for 2s --calls lists --window 0.3s || return 1
+    adds_only_what_is_listed
+}
+
+# A mailbox and a state are read, which only the screen does.
+the_screen_loads_nothing_else() {
+    tm_open 120 40 || return 1
+    tm_run "clear; ERL_EPMD_PORT=$ERL_EPMD_PORT '$beamtop' '$node' --no-config --cookie-file '$work/cookie' --budget 100"
+    tm_wait application_controller || return 1
+    tm_type ':view process application_controller'
+    tm_keys Enter
+    tm_wait '── Process ' && tm_wait 'm mailbox' || return 1
+    tm_type m
+    tm_wait empty && tm_type v && tm_wait 'Read the state of' && tm_type y &&
+        tm_wait '{state,' || return 1
+    tm_keys Q
+    tm_wait 'ready>' && tm_close
+    adds_only_what_is_listed
+}
+
+adds_only_what_is_listed() {
+    modules >"$work/after" && [ -s "$work/after" ] || return 1
+    sed -n '/^In interactive mode a node loads/,/^$/p' "$BEAMTOP_SRCDIR/README.md" |
+        tr -c '[:alnum:]_' '\n' | sort -u >"$work/listed"
+    comm -13 "$work/before" "$work/after" | comm -23 - "$work/listed" >"$work/others"
+    [ ! -s "$work/others" ] || { echo "README.md does not list:"; cat "$work/others"; return 1; }
+}
+
+for release in 25 ${BEAMTOP_RELEASES-23 27 29}; do
+    "$otp_sh" "$release" true 2>"$work/why" || { skip "modules of $release" "$(cat "$work/why")"; continue; }
+    run starts "$release"
+    run commands_load_nothing_else "$release"
+    run the_screen_loads_nothing_else "$release"
+done
+finish
