@@ -27,7 +27,7 @@ modules() {
     timeout 60 erl -noinput -hidden -start_epmd false -name "modules_asks$$@127.0.0.1" -setcookie modules -eval "
         {started, _} = rpc:call('$node', init, get_status, []),
         Loaded = rpc:call('$node', code, all_loaded, []),
-        [io:format(\"~s~n\", [M]) || {M, _} <- Loaded], halt()." 2>/dev/null | sort
+        [io:format(\"~s~n\", [M]) || {M, _} <- Loaded], halt()." >"$work/said" 2>&1 && sort "$work/said"
 }
 has_modules() { modules >"$work/before" && [ -s "$work/before" ]; }
 
