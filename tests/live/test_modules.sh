@@ -65,6 +65,7 @@ commands_load_nothing_else() {
 
 # A mailbox and a state are read, which only the screen does.
 the_screen_loads_nothing_else() {
+    tm_close
     tm_open 120 40 || return 1
     tm_run "clear; ERL_EPMD_PORT=$ERL_EPMD_PORT '$beamtop' '$node' --no-config --cookie-file '$work/cookie' --budget 100"
     tm_wait application_controller || return 1
@@ -75,7 +76,7 @@ the_screen_loads_nothing_else() {
     tm_wait empty && tm_type v && tm_wait 'Read the state of' && tm_type y &&
         tm_wait '{state,' || return 1
     tm_keys Q
-    tm_wait 'ready>' && tm_close
+    tm_wait 'ready>'
     adds_only_what_is_listed
 }
 
