@@ -56,13 +56,13 @@ CountsOf = fun(At, Counting) ->
 end,
 
 %% How much a loss cost is in the counts: read while the budget is still shut, when they are few.
-CountLoss = fun(#{outbox := Outbox, counting := Counting, counted := {Place, Mfas}} = S,
+CountLoss = fun(#{outbox := Outbox, counting := Counting, counted := {Place, Mfas}},
                 #{loss_told := ToldAt, last := At}) ->
     case ToldAt of
         At when Outbox =:= [], Counting =/= [], length(Mfas) =< 64 ->
-            Push(S, CountsOf(Place, Counting));
+            CountsOf(Place, Counting);
         _ ->
-            ok
+            none
     end
 end,
 

@@ -134,12 +134,15 @@ Turn = fun(#{conf := Conf, until := Until, stopped := Stopped} = S, Out) ->
     #{loss := Kept, loss_told := ToldAt} = Noted,
     TellBefore(S, case ToldAt of At -> {told, At, now}; _ -> Kept end),
     Shipped = Ship(Noted),
-    CountLoss(Shipped, Accounted),
-    case Verdict(Shipped) of
+    Verdict_ = Verdict(Shipped),
+    %% Read last before the budget opens: a call in between finds none, and no count has it.
+    LossCounts = CountLoss(Shipped, Accounted),
+    case Verdict_ of
         go ->
             Rest > 0 andalso CountBefore(Shipped, Rest),
             {N, Why} = Next(Shipped),
             {Given, Late, Shut} = Grant(N, Rest),
+            LossCounts =:= none orelse Push(Shipped, LossCounts),
             #{flight := Flight, tokens := Tokens} = Shipped,
             %% Those that came late are paid for now: as they arrive they are in flight.
             {go, Shipped#{given := Given, granted := N, why := Why, flight := Flight + Late,
@@ -147,6 +150,7 @@ Turn = fun(#{conf := Conf, until := Until, stopped := Stopped} = S, Out) ->
                           loss := RanDry(Shipped, Shut), turn := TurnOf(Rest, Shipped)}};
         Why ->
             Word(0),
+            LossCounts =:= none orelse Push(Shipped, LossCounts),
             {done, Why, Shipped#{given := 0, why := spent}}
     end
 end,
