@@ -75,10 +75,9 @@ static void take_process(struct model *m, void *next, const struct taking *t)
 {
     static const struct sweep_delta none = {0};
     struct process_detail *p = next;
-    const struct system_sample *system = model_system(m);
     if (!p->gone) {
         seen_row(m->seen_process, &p->row, p->mono_ns, t->now_ns, &none);
-        finish_row(m, &p->row, system ? system->reductions_per_s : NAN);
+        finish_row(m, &p->row, node_reductions_per_s(m));
         push_process(m, &p->row);
     }
     p->memory_history = &m->process_memory;

@@ -10,11 +10,17 @@ static bool is_ours(const struct proc_row *row)
     return slice_is(row->label, "beamtop") || slice_is(row->initial_call, "beamtop:keeper/0");
 }
 
+double node_reductions_per_s(const struct model *m)
+{
+    const struct system_sample *s = model_system(m);
+    return s ? s->reductions_per_s : (double)NAN;
+}
+
 void work_since(const struct model *m, struct node_work *before, double *all_per_s,
                 double *own_per_s)
 {
     const struct system_sample *s = model_system(m);
-    *all_per_s = s ? s->reductions_per_s : (double)NAN;
+    *all_per_s = node_reductions_per_s(m);
     *own_per_s = s ? s->own_reductions_per_s : (double)NAN;
     if (!s)
         return;
@@ -167,7 +173,6 @@ void take_rows_again(struct model *m, void *next, const struct taking *t)
     struct proc_rows *rows = next;
     const struct proc_rows *last = model_rows(m);
     const struct proc_scan *scan = model_scan(m);
-    const struct system_sample *system = model_system(m);
     if (!is_of_scan(rows, scan)) {
         rows->n_rows = 0;
         return;
@@ -187,7 +192,7 @@ void take_rows_again(struct model *m, void *next, const struct taking *t)
                                   t->d->items, interval_s);
         if (!isnan(since_s))
             rows->rows[i].age_s += since_s;
-        finish_row(m, &rows->rows[i], system ? system->reductions_per_s : NAN);
+        finish_row(m, &rows->rows[i], node_reductions_per_s(m));
     }
 }
 

@@ -74,6 +74,7 @@ void take_scan(struct model *m, void *next, const struct taking *t);
 void take_heaps(struct model *m, void *next, const struct taking *t);
 void take_collect(struct model *m, void *next, const struct taking *t);
 void take_rows_again(struct model *m, void *next, const struct taking *t);
+double node_reductions_per_s(const struct model *m); /* by the last `system`; NaN unknown */
 /* What follows for one row from the model around it. reductions_per_s: the node's, over the time of
    the row's rates. */
 void finish_row(const struct model *m, struct proc_row *row, double reductions_per_s);

@@ -177,6 +177,14 @@ static bool same_call(const struct recorded_call *a, const struct recorded_call 
            slice_equal(a->function, b->function);
 }
 
+const struct period_owner *owner_in(const struct summary *s, int kind, struct slice name)
+{
+    for (size_t i = 0; i < s->n_owners[kind]; i++)
+        if (slice_equal(s->owners[kind][i].owner, name))
+            return &s->owners[kind][i];
+    return NULL;
+}
+
 const struct recorded_call *call_in(const struct summary *s, const struct recorded_call *like)
 {
     for (size_t i = 0; i < s->n_calls; i++)

@@ -76,6 +76,8 @@ extern const char *const summary_call_keys[CALL_NUMBERS];
 /* Between windows of counted calls; not known where it was not among the leaders of all of them. */
 struct change change_of_call(const struct summary *before, const struct summary *after,
                              const struct recorded_call *like, enum call_number number);
+/* NULL: not among its leaders. */
+const struct period_owner *owner_in(const struct summary *s, int kind, struct slice name);
 const struct recorded_call *call_in(const struct summary *s, const struct recorded_call *like);
 /* The functions that led in any of the recordings, in the order in which they are met. */
 size_t leading_calls(const struct summary *s, size_t n, size_t each,

@@ -207,16 +207,6 @@ static void add_change(json_t *list, const char *what, const char *by, const str
     json_array_append_new(list, o);
 }
 
-static const struct period_owner *owner_in(const struct summary *s, int kind, struct slice name)
-{
-    for (size_t i = 0; i < s->n_owners[kind]; i++) {
-        struct slice o = s->owners[kind][i].owner;
-        if (slice_equal(o, name))
-            return &s->owners[kind][i];
-    }
-    return NULL;
-}
-
 static void add_owner_changes(json_t *list, int kind, const struct summary *a,
                               const struct summary *b, size_t most)
 {

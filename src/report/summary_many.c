@@ -149,14 +149,6 @@ static void put_metrics(struct comparison *c)
 
 /* ---- owners */
 
-static const struct period_owner *owner_in(const struct summary *s, int kind, struct slice name)
-{
-    for (size_t i = 0; i < s->n_owners[kind]; i++)
-        if (slice_equal(s->owners[kind][i].owner, name))
-            return &s->owners[kind][i];
-    return NULL;
-}
-
 /* The leaders of any recording, in the order in which they are met. */
 static size_t leaders(const struct comparison *c, int kind, struct slice *names)
 {

@@ -212,10 +212,10 @@ static void start_tick(struct live *l, unsigned questions)
     }
     if (questions & BIT(QUESTION_SYSTEM) && !(l->pending & BIT(QUESTION_SYSTEM)))
         l->asked_at_ms = uv_now(l->loop);
+    l->tick_full |= (questions & ~l->pending & pacing(l)) != 0;
     for (unsigned q = 0; q < QUESTIONS; q++) {
         if (!(questions & BIT(q)) || (l->pending & BIT(q)))
             continue;
-        l->tick_full |= (BIT(q) & pacing(l)) != 0;
         /* One after the other: side by side each would count the time that it waits for
          * the other. */
         if (q != QUESTION_SYSTEM && (l->pending & BIT(QUESTION_SYSTEM))) {

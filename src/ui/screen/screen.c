@@ -260,21 +260,6 @@ static int put_message(const struct screen *s, struct canvas *c, struct rect r)
     return row;
 }
 
-/* The first key of an action, and what it does, where there is room; returns the columns
- * it takes. */
-static int put_hint(const struct screen *s, struct canvas *c, struct rect r, int at,
-                    enum action action, const char *arg, const char *does)
-{
-    char key[64];
-    if (!keymap_first_key_of(s->keymap, screen_context(s), action, arg, key, sizeof key))
-        return 0;
-    int width = (int)(text_width(key, strlen(key)) + strlen(does)) + 1;
-    if (at + width >= r.columns)
-        return -1;
-    int used = canvas_puts(c, r, 0, at, STYLE_KEY, key) + 1;
-    return used + canvas_puts(c, r, 0, at + used, STYLE_DIM, does) + 3;
-}
-
 /* 0: asks for nothing. One that has become more severe is another. */
 static uint64_t asking_key(const struct finding *f)
 {
@@ -357,12 +342,20 @@ static const char *hint_now(const struct screen *s, const struct model *m,
     return hint->action == ACTION_STOP ? what_stops(s, m, hint->does) : hint->does;
 }
 
-/* At column `at`, where there is room; returns where the next one stands, -1: nowhere. */
-static int next_hint(const struct screen *s, struct canvas *c, struct rect r, int at,
-                     enum action action, const char *does)
+/* The first key of an action, and what it does, at column `at` where there is room; returns where
+   the next one stands, -1: nowhere. does: NULL is nothing. */
+static int put_hint(const struct screen *s, struct canvas *c, struct rect r, int at,
+                    enum action action, const char *does)
 {
-    int used = at >= 0 && does ? put_hint(s, c, r, at, action, NULL, does) : 0;
-    return at < 0 || used < 0 ? -1 : at + used;
+    char key[64];
+    if (at < 0 || !does ||
+        !keymap_first_key_of(s->keymap, screen_context(s), action, NULL, key, sizeof key))
+        return at;
+    int width = (int)(text_width(key, strlen(key)) + strlen(does)) + 1;
+    if (at + width >= r.columns)
+        return -1;
+    at += canvas_puts(c, r, 0, at, STYLE_KEY, key) + 1;
+    return at + canvas_puts(c, r, 0, at, STYLE_DIM, does) + 3;
 }
 
 /* As many as there is room for; what stops something stands before them. A recording has no node to
@@ -372,7 +365,7 @@ static int put_hints(const struct screen *s, const struct model *m, struct canva
 {
     for (; hints->does; hints++)
         if (hints->action != ACTION_STOP)
-            at = next_hint(s, c, r, at, hints->action, hint_now(s, m, hints));
+            at = put_hint(s, c, r, at, hints->action, hint_now(s, m, hints));
     return at;
 }
 
@@ -401,8 +394,8 @@ static void draw_bottom(const struct screen *s, const struct model *m, struct ca
                                      {.does = NULL}};
     static const struct view_hint stop = {ACTION_STOP, "stop"};
     int at = put_findings(s, m, c, r);
-    at = next_hint(s, c, r, at, stop.action, hint_now(s, m, &stop));
-    at = next_hint(s, c, r, at, ACTION_HELP, "keys");
+    at = put_hint(s, c, r, at, stop.action, hint_now(s, m, &stop));
+    at = put_hint(s, c, r, at, ACTION_HELP, "keys");
     at = put_hints(s, m, c, r, at, ops->hints ? ops->hints : usual);
     put_hints(s, m, c, r, at, last);
 }
