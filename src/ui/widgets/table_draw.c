@@ -154,6 +154,15 @@ static void drop_cut(const struct view_page *page, struct fitted *f, int columns
     }
 }
 
+/* Where each column stands that is drawn or hit by the mouse. */
+static void lay_out(const struct table *t, const struct view_page *page, int columns,
+                    struct fitted *f)
+{
+    fit(t, page, columns, f);
+    scroll_columns(t, f, columns);
+    drop_cut(page, f, columns);
+}
+
 /* What was asked for beyond the last column is forgotten. */
 static void clamp_columns(struct table *t, const struct fitted *f)
 {
@@ -293,10 +302,8 @@ void table_draw(struct table *t, const struct view_page *page, struct canvas *c,
         return;
     int n = page->n_columns < TABLE_COLUMNS ? (int)page->n_columns : TABLE_COLUMNS;
     note_widths(t, page, n);
-    fit(t, page, r.columns, &f);
-    scroll_columns(t, &f, r.columns);
+    lay_out(t, page, r.columns, &f);
     clamp_columns(t, &f);
-    drop_cut(page, &f, r.columns);
     clamp_rows(t, page->n_rows, r.rows - 1);
     canvas_restyle(c, r, 0, 0, r.columns, STYLE_HEADING);
     draw_titles(page, &f, c, r);
@@ -325,9 +332,7 @@ int table_hit_title(const struct table *t, const struct view_page *page, struct 
     struct fitted f = {0};
     if (row != r.row)
         return -1;
-    fit(t, page, r.columns, &f);
-    scroll_columns(t, &f, r.columns);
-    drop_cut(page, &f, r.columns);
+    lay_out(t, page, r.columns, &f);
     for (int i = f.n - 1; i >= 0; i--) {
         struct rect part = part_of(&f, r, i);
         int from = part.column + at_of(&f, i) - (page->columns[i].right ? GAP : 0);
