@@ -124,7 +124,7 @@ stops_before_it_is_set() {
         sleep "$pause"
         tm_keys Q
         tm_wait 'code 0' && wait_until 30 target_is_clean || return 1
-        tm_has 'capture ended' || continue
+        { ! tm_has 'requests captured;' || tm_has 'nothing left on the node'; } && continue
         tm_text
         return 1
     done

@@ -48,5 +48,8 @@ struct session_status {
 };
 /* It has not come to its end. */
 bool session_status_runs(const struct session_status *s);
+/* That nothing is left on where, a node's name; or why that is not known. */
+void session_check_text(char *out, size_t size, const struct session_check *check,
+                        const char *where);
 
 #endif

@@ -224,9 +224,11 @@ int batch_exit_code(const struct batch *b)
 void batch_tell_verified(const struct batch *b, const struct session_check *check,
                          const char *where)
 {
-    if (b->job->options->format == FORMAT_TEXT && check->done && check->clean)
-        tell_line("verified after %.0f ms: nothing left on %s", (double)check->after_us / 1000,
-                  where);
+    char text[sizeof check->text];
+    if (b->job->options->format != FORMAT_TEXT || !check->done || !check->clean)
+        return;
+    session_check_text(text, sizeof text, check, where);
+    tell_line("%s", text);
 }
 
 void batch_end(struct batch *b, const struct error *err)

@@ -10,17 +10,14 @@
 #include "beamtop/base/clock.h"
 #include "beamtop/base/text.h"
 #include "beamtop/trace/calls_log.h"
+#include "beamtop/ui/complete_trace.h"
 #include "tui_findings.h"
 #include "tui_session.h"
 #include "tui_spans.h"
 #include "tui_trace.h"
 
-/* clang-format off */
 #define CALLS_VIEW "calls"
-#define MARK "calls> "
-/* clang-format on */
 #define SYNTAX_HINT "module:function/arity, a module, app:NAME, /regex/:_; empty: every function"
-#define KEYS_HINT "Tab completes, Up recalls, Enter starts"
 
 struct tui_calls {
     struct tui *tui;
@@ -74,26 +71,10 @@ static void ended(void *arg)
 {
     struct tui_calls *c = arg;
     const struct calls_state *s = calls_session_state(c->s.session);
-    bool trouble = s->status.phase == SESSION_FAILED || !s->status.check.clean ||
-                   s->status.error.code != ERR_NONE;
-    char *text = c->s.proof;
-    const size_t size = sizeof c->s.proof;
-    if (s->status.phase == SESSION_FAILED)
-        snprintf(text, size, "nothing was counted: %.200s", s->status.error.text);
-    else if (s->status.check.unarmed)
-        snprintf(text, size, "nothing was counted: it was stopped before it was set");
-    else if (s->status.check.done && s->status.check.clean)
-        snprintf(text, size,
-                 "counting ended after %u window%s; verified after %.0f ms: nothing left on the "
-                 "node%s%.80s",
-                 s->windows, s->windows == 1 ? "" : "s", (double)s->status.check.after_us / 1000,
-                 s->status.error.code != ERR_NONE ? "; " : "", s->status.error.text);
-    else
-        snprintf(text, size, "counting ended: %.100s%s%.100s", s->status.error.text,
-                 *s->status.error.text && *s->status.check.text ? "; " : "", s->status.check.text);
-    tui_session_journal(&c->s, trouble, text);
-    if (!c->s.next && c->s.quit_by_ms == 0)
-        tui_message(c->tui, trouble ? STYLE_ERROR : STYLE_MESSAGE, "%s", text);
+    char counted[48];
+    snprintf(counted, sizeof counted, "counting ended after %u window%s", s->windows,
+             s->windows == 1 ? "" : "s");
+    tui_session_end(&c->s, "nothing was counted", counted, NULL);
 }
 
 static void question(void *arg, char *text, size_t size)
@@ -182,59 +163,38 @@ static int start(struct tui_calls *c, const char *words, size_t *offset, struct 
 
 static void begin(void *arg, const char *words);
 
-/* With the cost of the last window, where there is one. */
-static void put_hint(struct tui_calls *c, enum style style, const char *known, bool with_cost)
+static bool held(void *arg)
 {
-    char text[1200], cost[80] = "";
-    if (with_cost && c->log.has_window && !isnan(c->log.window.load))
-        snprintf(cost, sizeof cost, "; the last window cost %.2g%% of the node",
-                 c->log.window.load * 100);
-    else if (with_cost)
-        snprintf(cost, sizeof cost, "; the cost is measured first");
-    snprintf(text, sizeof text, "%s\n%s%s", SYNTAX_HINT, known, cost);
-    prompt_set_hint(c->tui->prompt, style, text);
+    return tui_calls_hold(arg);
 }
 
-/* An unfinished line is not wrong yet, another one only when typing has stopped. */
-void tui_calls_known(struct tui_calls *c, const struct assist_line *line, bool settled)
+/* That of the last window, where there is one. */
+static void cost(void *arg, char *out, size_t size)
 {
-    bool wrong = line->wrong && !line->unfinished && settled;
-    if (*line->text)
-        put_hint(c, wrong ? STYLE_ERROR : STYLE_MESSAGE, line->text,
-                 !line->wrong && !line->nothing);
-    else if (line->known)
-        put_hint(c, STYLE_DIM, KEYS_HINT, true);
-    if (wrong)
-        prompt_mark_error(c->tui->prompt, line->offset, "");
-}
-
-static void changed(void *ctx, const char *line)
-{
-    struct tui_calls *c = ctx;
-    (void)line;
-    tui_trace_names_typed(c->tui->trace);
-}
-
-static void complete(void *ctx, const char *line, size_t point, struct completion *out)
-{
-    struct tui_calls *c = ctx;
-    tui_trace_names_complete(c->tui->trace, line, point, out);
+    const struct tui_calls *c = arg;
+    if (c->log.has_window && !isnan(c->log.window.load))
+        snprintf(out, size, "; the last window cost %.2g%% of the node", c->log.window.load * 100);
+    else
+        snprintf(out, size, "; the cost is measured first");
 }
 
 static void open_prompt(struct tui_calls *c, const char *initial)
 {
-    const struct prompt_calls calls = {
-        .changed = changed, .accepted = begin, .complete = complete, .ctx = c};
-    tui_trace_names_begin(c->tui->trace);
-    prompt_open(c->tui->prompt, PROMPT_CALLS, MARK, initial, &calls);
-    put_hint(c, STYLE_DIM, KEYS_HINT, true);
-    tui_touch(c->tui);
+    static const struct tui_names names = {.kind = PROMPT_CALLS,
+                                           .mark = "calls> ",
+                                           .syntax = SYNTAX_HINT,
+                                           .lists = true,
+                                           .complete = complete_calls,
+                                           .held = held,
+                                           .cost = cost,
+                                           .accepted = begin};
+    tui_trace_names_open(c->tui->trace, &names, c, initial);
 }
 
 static void ask_words(struct tui_calls *c)
 {
     open_prompt(c, c->log.patterns);
-    tui_trace_names_typed(c->tui->trace);
+    tui_trace_names_look(c->tui->trace);
 }
 
 /* At once, or when what is counted now has ended. */

@@ -25,7 +25,5 @@ bool tui_calls_stop(struct tui_calls *c);
 bool tui_calls_in_the_way(const struct tui_calls *c);
 /* A window is open in which other questions to the node would be counted. */
 bool tui_calls_hold(const struct tui_calls *c);
-/* What is known of the line in its prompt; settled: typing has stopped. */
-void tui_calls_known(struct tui_calls *c, const struct assist_line *line, bool settled);
 
 #endif

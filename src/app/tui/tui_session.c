@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tui_session.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "beamtop/base/alloc.h"
@@ -15,6 +16,30 @@
 void tui_session_journal(struct tui_session *s, bool trouble, const char *text)
 {
     model_journal(s->tui->model, clock_wall_us(), trouble, "%s", text);
+}
+
+void tui_session_proof(struct tui_session *s)
+{
+    session_check_text(s->proof, sizeof s->proof, &session_status(s->session)->check, "the node");
+}
+
+void tui_session_end(struct tui_session *s, const char *nothing, const char *did, const char *stays)
+{
+    const struct session_status *status = session_status(s->session);
+    const char *why = status->error.text;
+    bool trouble = status->phase == SESSION_FAILED || !status->check.clean || *why;
+    tui_session_proof(s);
+    char left[sizeof s->proof];
+    snprintf(left, sizeof left, "%s", stays ? stays : s->proof);
+    if (status->phase == SESSION_FAILED)
+        snprintf(s->proof, sizeof s->proof, "%s: %.200s", nothing, why);
+    else if (status->check.unarmed)
+        snprintf(s->proof, sizeof s->proof, "%s: it was stopped before it was set", nothing);
+    else
+        snprintf(s->proof, sizeof s->proof, "%s; %.150s%s%.80s", did, left, *why ? "; " : "", why);
+    tui_session_journal(s, trouble, s->proof);
+    if (!s->next && s->quit_by_ms == 0)
+        tui_message(s->tui, trouble ? STYLE_ERROR : STYLE_MESSAGE, "%s", s->proof);
 }
 
 void tui_session_show(struct tui_session *s)

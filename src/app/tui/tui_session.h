@@ -43,6 +43,12 @@ void tui_session_start(struct tui_session *s, struct session *session);
 void tui_session_changed(void *s); /* an on_change, whose arg is s */
 void tui_session_show(struct tui_session *s);
 void tui_session_journal(struct tui_session *s, bool trouble, const char *text);
+/* What is left of it on the node, into s->proof. */
+void tui_session_proof(struct tui_session *s);
+/* Says its end, in the journal and on the screen: what it did, or that it did nothing. stays: what
+   is known to be left; NULL: as was checked. */
+void tui_session_end(struct tui_session *s, const char *nothing, const char *did,
+                     const char *stays);
 /* Copies words that begin when it has ended: soon, never from within. NULL: none. */
 void tui_session_then(struct tui_session *s, const char *words);
 

@@ -10,18 +10,15 @@
 #include "beamtop/base/text.h"
 #include "beamtop/trace/spans.h"
 #include "beamtop/trace/spans_request.h"
+#include "beamtop/ui/complete_trace.h"
 #include "tui_calls.h"
 #include "tui_session.h"
 #include "tui_trace.h"
 
-/* clang-format off */
 #define SPANS_VIEW "spans"
-#define MARK "spans> "
-/* clang-format on */
 #define SYNTAX_HINT                                                                                \
     "module:function(Arguments) when Guard --roots 20 --every 1 --time 10s --full: calls that "    \
     "begin a request"
-#define KEYS_HINT "Tab completes, Up recalls, Enter starts; the cost is measured first"
 /* Its end must be visible at 80 columns. */
 #define FULL_QUESTION "Full mode: senders wait for long BIFs and NIFs. Capture anyway? (y/n) "
 
@@ -76,31 +73,13 @@ static void ended(void *arg)
 {
     struct tui_spans *s = arg;
     const struct spans_run *run = spans_session_run(s->s.session);
-    const struct session_status *status = &run->status;
-    bool trouble =
-        status->phase == SESSION_FAILED || !status->check.clean || status->error.code != ERR_NONE;
-    char *text = s->s.proof;
-    const size_t size = sizeof s->s.proof;
-    if (status->phase == SESSION_FAILED)
-        snprintf(text, size, "nothing was captured: %.200s", status->error.text);
-    else if (status->check.unarmed)
-        snprintf(text, size, "nothing was captured: it was stopped before it was set");
-    else if (run->end == SPANS_END_TRACED)
-        snprintf(text, size,
-                 "%u request%s captured; trace tokens stay while another tool has the system "
-                 "tracer",
-                 run->roots, run->roots == 1 ? "" : "s");
-    else if (status->check.done && status->check.clean)
-        snprintf(text, size,
-                 "%u request%s captured; verified after %.0f ms: nothing left on the node%s%.80s",
-                 run->roots, run->roots == 1 ? "" : "s", (double)status->check.after_us / 1000,
-                 status->error.code != ERR_NONE ? "; " : "", status->error.text);
-    else
-        snprintf(text, size, "capture ended: %.100s%s%.100s", status->error.text,
-                 *status->error.text ? "; " : "", status->check.text);
-    tui_session_journal(&s->s, trouble, text);
-    if (!s->s.next && s->s.quit_by_ms == 0)
-        tui_message(s->tui, trouble ? STYLE_ERROR : STYLE_MESSAGE, "%s", text);
+    char captured[48];
+    snprintf(captured, sizeof captured, "%u request%s captured", run->roots,
+             run->roots == 1 ? "" : "s");
+    tui_session_end(&s->s, "nothing was captured", captured,
+                    run->end == SPANS_END_TRACED
+                        ? "trace tokens stay while another tool has the system tracer"
+                        : NULL);
 }
 
 static void question(void *arg, char *text, size_t size)
@@ -204,47 +183,14 @@ static int start(struct tui_spans *s, const char *words, size_t *offset, struct 
 
 /* ---- the prompt */
 
-static void put_hint(struct tui_spans *s, enum style style, const char *known)
-{
-    char text[1200];
-    snprintf(text, sizeof text, "%s\n%s", SYNTAX_HINT, known);
-    prompt_set_hint(s->tui->prompt, style, text);
-}
-
-/* An unfinished line is not wrong yet, another one only when typing has stopped. */
-void tui_spans_known(struct tui_spans *s, const struct assist_line *line, bool settled)
-{
-    bool wrong = line->wrong && !line->unfinished && settled;
-    if (*line->text)
-        put_hint(s, wrong ? STYLE_ERROR : STYLE_MESSAGE, line->text);
-    else if (line->known)
-        put_hint(s, STYLE_DIM, KEYS_HINT);
-    if (wrong)
-        prompt_mark_error(s->tui->prompt, line->offset, "");
-}
-
-static void changed(void *ctx, const char *line)
-{
-    struct tui_spans *s = ctx;
-    (void)line;
-    tui_trace_names_typed(s->tui->trace);
-}
-
-static void complete(void *ctx, const char *line, size_t point, struct completion *out)
-{
-    struct tui_spans *s = ctx;
-    tui_trace_names_complete(s->tui->trace, line, point, out);
-}
-
 static void open_prompt(struct tui_spans *s, const char *initial)
 {
-    const struct prompt_calls calls = {
-        .changed = changed, .accepted = begin, .complete = complete, .ctx = s};
-    tui_trace_names_begin(s->tui->trace);
-    prompt_open(s->tui->prompt, PROMPT_SPANS, MARK, initial, &calls);
-    put_hint(s, STYLE_DIM, KEYS_HINT);
-    tui_trace_names_typed(s->tui->trace);
-    tui_touch(s->tui);
+    static const struct tui_names names = {.kind = PROMPT_SPANS,
+                                           .mark = "spans> ",
+                                           .syntax = SYNTAX_HINT,
+                                           .complete = complete_spans,
+                                           .accepted = begin};
+    tui_trace_names_open(s->tui->trace, &names, s, initial);
 }
 
 /* At once, or when what is in the way has ended. */
@@ -280,14 +226,16 @@ static void act_spans(struct tui_spans *s, const char *arg)
     struct error err = {0};
     bool here = strcmp(screen_view(t->screen), SPANS_VIEW) == 0;
     s->agreed = false;
-    if (t->live && *arg)
+    if (t->live && *arg) {
         begin(s, arg);
-    else if (t->live && (here || !model_spans(t->model)))
+    } else if (t->live && (here || !model_spans(t->model))) {
         open_prompt(s, s->words);
-    else if (*arg)
+        tui_trace_names_look(t->trace);
+    } else if (*arg) {
         tui_message(t, STYLE_ERROR, "a recording has no calls to capture: connect to a node");
-    else if (screen_act(t->screen, t->model, ACTION_VIEW, SPANS_VIEW, &err) < 0)
+    } else if (screen_act(t->screen, t->model, ACTION_VIEW, SPANS_VIEW, &err) < 0) {
         tui_message(t, STYLE_ERROR, "%s", err.text);
+    }
 }
 
 bool tui_spans_stop(struct tui_spans *s)

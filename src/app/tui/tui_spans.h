@@ -23,7 +23,5 @@ bool tui_spans_stop(struct tui_spans *s);
 /* A capture runs: no trace can stand beside it, and before OTP 27 no calls can be counted. */
 bool tui_spans_run(const struct tui_spans *s);
 bool tui_spans_alone(const struct tui_spans *s); /* one runs on a node before OTP 27 */
-/* What is known of the line in its prompt; settled: typing has stopped. */
-void tui_spans_known(struct tui_spans *s, const struct assist_line *line, bool settled);
 
 #endif

@@ -56,8 +56,7 @@ static void ended(void *arg)
 {
     struct tui_trace *tr = arg;
     const struct trace_state *s = state_of(tr);
-    const struct session_check *check = &s->status.check;
-    char text[240], *proof = tr->s.proof;
+    char text[240];
     if (s->status.phase == SESSION_FAILED) {
         snprintf(text, sizeof text, "nothing was traced: %.200s", s->status.error.text);
         tui_session_journal(&tr->s, true, text);
@@ -66,12 +65,8 @@ static void ended(void *arg)
     }
     snprintf(text, sizeof text, "trace ended: %s", s->end_text);
     tui_session_journal(&tr->s, s->end == END_KILLED || s->end == END_LINK, text);
-    if (check->done && check->clean)
-        snprintf(proof, sizeof tr->s.proof, "verified after %.0f ms: nothing left on the node",
-                 (double)check->after_us / 1000);
-    else
-        snprintf(proof, sizeof tr->s.proof, "%s", *check->text ? check->text : "nothing was set");
-    tui_session_journal(&tr->s, *check->text != '\0', proof);
+    tui_session_proof(&tr->s);
+    tui_session_journal(&tr->s, *s->status.check.text != '\0', tr->s.proof);
 }
 
 /* ---- while it runs */

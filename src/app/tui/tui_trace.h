@@ -10,8 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "beamtop/trace/assist.h"
 #include "beamtop/ui/action.h"
 #include "beamtop/ui/complete.h"
+#include "beamtop/ui/prompt.h"
 
 struct buf;
 struct tui;
@@ -29,14 +31,23 @@ void tui_trace_chosen(struct tui_trace *tr, const char *text);
 
 void tui_trace_assist_lost(struct tui_trace *tr); /* the connection to the node is lost */
 
-/* ---- for the prompts of counted calls and of spans, which know as much of the target */
-void tui_trace_names_begin(struct tui_trace *tr); /* it is about to open */
-/* Names that are still to come complete the line again once they have. */
-void tui_trace_names_complete(struct tui_trace *tr, const char *line, size_t point,
-                              struct completion *out);
-/* The line is another: they do not any more. What it matches goes to tui_calls_known(),
-   tui_spans_known(). */
-void tui_trace_names_typed(struct tui_trace *tr);
+/* ---- prompts for functions, which know as much of the target as the trace's */
+struct tui_names {
+    enum prompt_kind kind;
+    const char *mark;
+    const char *syntax; /* first line of its hint */
+    bool lists;         /* the line is patterns; else one, and then options */
+    bool (*complete)(struct completion *out, struct assist *a, enum syntax syntax, const char *line,
+                     size_t point);
+    bool (*held)(void *arg); /* nothing may be asked of the node now; NULL: never */
+    /* Follows what is known of a line; NULL: that the cost is measured first. */
+    void (*cost)(void *arg, char *out, size_t size);
+    void (*accepted)(void *arg, const char *line);
+};
+/* Opens one with a line in it; names stays. Looked at is the line after the next key or look. */
+void tui_trace_names_open(struct tui_trace *tr, const struct tui_names *names, void *arg,
+                          const char *line);
+void tui_trace_names_look(struct tui_trace *tr);
 
 /* ---- news of the program */
 /* The history of prompts on this node takes the place of another's. */

@@ -18,9 +18,11 @@ struct tui_trace {
     char *wanted;           /* words for which it may be asked to end */
     bool paused_by_us;      /* while the program stands still */
 
-    struct assist *assist; /* what the prompt knows of the target */
-    bool assisted;         /* it has a port */
-    uv_timer_t pause;      /* until what is typed is looked at, then until it has settled */
+    struct assist *assist;         /* what the prompt knows of the target */
+    bool assisted;                 /* it has a port */
+    const struct tui_names *names; /* of the last prompt for functions, with names_arg */
+    void *names_arg;
+    uv_timer_t pause; /* until what is typed is looked at, then until it has settled */
     bool looked, settled;
     unsigned unanswered; /* questions for candidates of this line */
     bool spec_shown;     /* the match specification of the line */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The trace prompt: what is known of the line as it is typed, completion, what Enter does. */
+/* The trace prompt, and those for functions: what is known of the line as it is typed,
+   completion, what Enter does. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,16 +19,22 @@
 #define CANDIDATES 24   /* words listed for an unfinished line */
 #define UNANSWERED 3u   /* questions for them, of one line */
 /* clang-format on */
+#define KEYS_HINT "Tab completes, Up recalls, Enter starts"
 #define EMPTY_HINT                                                                                 \
-    "module:function(Arguments) when Guard -> return; Elixir: Mod.fun(args) -> return\n"           \
-    "Tab completes, Up recalls, Enter starts"
-
-/* ---- what is known of the line */
+    "module:function(Arguments) when Guard -> return; Elixir: Mod.fun(args) -> return\n" KEYS_HINT
 
 static bool is_open(const struct tui_trace *tr)
 {
     return prompt_is_open(tr->tui->prompt) && prompt_kind(tr->tui->prompt) == PROMPT_TRACE;
 }
+
+static bool names_open(const struct tui_trace *tr)
+{
+    return tr->names && prompt_is_open(tr->tui->prompt) &&
+           prompt_kind(tr->tui->prompt) == tr->names->kind;
+}
+
+/* ---- what is known of the line */
 
 /* Names the key of the match specification, which is hidden. */
 static void put_spec_key(const struct tui_trace *tr, struct buf *out)
@@ -102,14 +109,28 @@ static void show_line(struct tui_trace *tr)
         prompt_mark_error(prompt, line->offset, "");
 }
 
-static bool counts_open(const struct tui_trace *tr)
+static void names_hint(struct tui_trace *tr, enum style style, const char *known, bool with_cost)
 {
-    return prompt_is_open(tr->tui->prompt) && prompt_kind(tr->tui->prompt) == PROMPT_CALLS;
+    char text[1200], cost[80] = "";
+    if (with_cost && tr->names->cost)
+        tr->names->cost(tr->names_arg, cost, sizeof cost);
+    else if (with_cost)
+        snprintf(cost, sizeof cost, "; the cost is measured first");
+    snprintf(text, sizeof text, "%s\n%s%s", tr->names->syntax, known, cost);
+    prompt_set_hint(tr->tui->prompt, style, text);
 }
 
-static bool spans_open(const struct tui_trace *tr)
+static void names_show(struct tui_trace *tr)
 {
-    return prompt_is_open(tr->tui->prompt) && prompt_kind(tr->tui->prompt) == PROMPT_SPANS;
+    const struct assist_line *line = assist_line(tr->assist);
+    bool wrong = line->wrong && !line->unfinished && tr->settled;
+    if (*line->text)
+        names_hint(tr, wrong ? STYLE_ERROR : STYLE_MESSAGE, line->text,
+                   !line->wrong && !line->nothing);
+    else if (line->known)
+        names_hint(tr, STYLE_DIM, KEYS_HINT, true);
+    if (wrong)
+        prompt_mark_error(tr->tui->prompt, line->offset, "");
 }
 
 /* Of the prompt that is open. */
@@ -117,10 +138,8 @@ static void show(struct tui_trace *tr)
 {
     if (is_open(tr))
         show_line(tr);
-    else if (counts_open(tr))
-        tui_calls_known(tr->tui->calls, assist_line(tr->assist), tr->settled);
-    else if (spans_open(tr))
-        tui_spans_known(tr->tui->spans, assist_line(tr->assist), tr->settled);
+    else if (names_open(tr))
+        names_show(tr);
     tui_touch(tr->tui);
 }
 
@@ -139,12 +158,12 @@ static void look(struct tui_trace *tr, const char *line)
     tui_trace_defaults(tr, &defaults);
     tr->looked = true;
     tr->unanswered = 0;
-    if (counts_open(tr))
-        assist_count(tr->assist, defaults.syntax, line);
-    else if (spans_open(tr))
-        look_at_pattern(tr, &defaults, line);
-    else
+    if (!names_open(tr))
         assist_look(tr->assist, &defaults, line);
+    else if (tr->names->lists)
+        assist_count(tr->assist, defaults.syntax, line);
+    else
+        look_at_pattern(tr, &defaults, line);
     show(tr);
 }
 
@@ -159,19 +178,19 @@ static void on_pause(uv_timer_t *timer)
 {
     struct tui_trace *tr = timer->data;
     size_t point;
-    if (counts_open(tr) && tui_calls_hold(tr->tui->calls)) {
+    if (names_open(tr) && tr->names->held && tr->names->held(tr->names_arg)) {
         uv_timer_start(&tr->pause, on_pause, PAUSE_MS, 0);
         return;
     }
     uv_timer_start(&tr->pause, on_settled, SETTLE_MS, 0);
-    if (is_open(tr) || counts_open(tr) || spans_open(tr))
+    if (is_open(tr) || names_open(tr))
         look(tr, prompt_line(tr->tui->prompt, &point));
 }
 
 void tui_trace_assist_known(void *arg)
 {
     struct tui_trace *tr = arg;
-    if (!is_open(tr) && !counts_open(tr) && !spans_open(tr))
+    if (!is_open(tr) && !names_open(tr))
         return;
     if (tr->looked)
         show(tr);
@@ -202,7 +221,7 @@ void tui_trace_assist_lost(struct tui_trace *tr)
     tr->assisted = false;
 }
 
-/* ---- the prompt */
+/* ---- the trace's prompt */
 
 static void changed(void *ctx, const char *line)
 {
@@ -241,29 +260,6 @@ static void complete(void *ctx, const char *line, size_t point, struct completio
     tr->completing = !complete_trace(out, tr->assist, defaults.syntax, line, point);
 }
 
-void tui_trace_names_begin(struct tui_trace *tr)
-{
-    link_up(tr);
-    tr->completing = tr->looked = false;
-    assist_begin(tr->assist);
-}
-
-void tui_trace_names_typed(struct tui_trace *tr)
-{
-    tr->completing = tr->looked = tr->settled = false;
-    uv_timer_start(&tr->pause, on_pause, PAUSE_MS, 0);
-}
-
-void tui_trace_names_complete(struct tui_trace *tr, const char *line, size_t point,
-                              struct completion *out)
-{
-    struct trace_request defaults;
-    tui_trace_defaults(tr, &defaults);
-    tr->completing = spans_open(tr)
-                         ? !complete_spans(out, tr->assist, defaults.syntax, line, point)
-                         : !complete_calls(out, tr->assist, defaults.syntax, line, point);
-}
-
 void tui_trace_prompt(struct tui_trace *tr, const char *initial)
 {
     const struct prompt_calls calls = {.changed = changed,
@@ -295,6 +291,54 @@ void tui_trace_error(struct tui_trace *tr, const char *line, const char *why)
     if (strlen(why) < sizeof tr->why)
         strcpy(tr->why, why);
     prompt_mark_error(tr->tui->prompt, offset, why);
+}
+
+/* ---- prompts for functions */
+
+void tui_trace_names_look(struct tui_trace *tr)
+{
+    tr->completing = tr->looked = tr->settled = false;
+    uv_timer_start(&tr->pause, on_pause, PAUSE_MS, 0);
+}
+
+static void names_changed(void *ctx, const char *line)
+{
+    (void)line;
+    tui_trace_names_look(ctx);
+}
+
+static void names_accepted(void *ctx, const char *line)
+{
+    struct tui_trace *tr = ctx;
+    uv_timer_stop(&tr->pause);
+    tr->names->accepted(tr->names_arg, line);
+}
+
+/* Names that are still to come complete the line again once they have. */
+static void names_complete(void *ctx, const char *line, size_t point, struct completion *out)
+{
+    struct tui_trace *tr = ctx;
+    struct trace_request defaults;
+    tui_trace_defaults(tr, &defaults);
+    tr->completing = !tr->names->complete(out, tr->assist, defaults.syntax, line, point);
+}
+
+void tui_trace_names_open(struct tui_trace *tr, const struct tui_names *names, void *arg,
+                          const char *line)
+{
+    const struct prompt_calls calls = {.changed = names_changed,
+                                       .accepted = names_accepted,
+                                       .cancelled = cancelled,
+                                       .complete = names_complete,
+                                       .ctx = tr};
+    link_up(tr);
+    tr->completing = tr->looked = false;
+    assist_begin(tr->assist);
+    tr->names = names;
+    tr->names_arg = arg;
+    prompt_open(tr->tui->prompt, names->kind, names->mark, line, &calls);
+    names_hint(tr, STYLE_DIM, KEYS_HINT, true);
+    tui_touch(tr->tui);
 }
 
 /* ---- Enter */

@@ -16,6 +16,16 @@ bool session_status_runs(const struct session_status *s)
     return s->phase != SESSION_ENDED && s->phase != SESSION_FAILED;
 }
 
+void session_check_text(char *out, size_t size, const struct session_check *check,
+                        const char *where)
+{
+    if (check->done && check->clean)
+        snprintf(out, size, "verified after %.0f ms: nothing left on %s",
+                 (double)check->after_us / 1000, where);
+    else
+        snprintf(out, size, "%s", *check->text ? check->text : "nothing was set");
+}
+
 const struct session_status *session_status(const struct session *s)
 {
     return s->status;
