@@ -102,7 +102,7 @@ struct option_row {
     enum word_kind words;       /* what completes the value */
     unsigned scope;
     const char *unit; /* of a plain number: "% of a scheduler"; "" otherwise */
-    const char *help;
+    const char *help; /* NULL, of CAP: the cap's */
 };
 
 extern const struct option_row option_table[OPTIONS]; /* indexed by enum option */
@@ -123,6 +123,7 @@ void options_clear(struct options *o);
 
 int option_find(const char *name, size_t len); /* enum option, or -1 */
 const char *option_type_name(enum option_type type);
+const char *option_help(enum option option); /* never NULL */
 /* "a duration from 1 ms to 600 s", of a CAP */
 void option_cap_range(const struct option_row *row, struct buf *out);
 

@@ -51,9 +51,10 @@ struct cli_option {
     size_t given_offset; /* of a bool that says it was given; 0: none */
     double min, max;
     const char *arg;
-    const char *help;
+    const char *help; /* NULL, of TYPE_CAP: the cap's */
 };
 
+const char *cli_option_help(const struct cli_option *option); /* never NULL */
 bool cli_takes(const struct cli_command *command, const struct cli_option *option);
 
 extern const char *const cli_format_names[FORMATS];

@@ -18,24 +18,30 @@ static void option_name(char *out, size_t size, const struct cli_option *opt)
              opt->arg ? opt->arg : "");
 }
 
+const char *cli_option_help(const struct cli_option *opt)
+{
+    enum cap cap;
+    return opt->help || cap_find(opt->name, &cap) != 0 ? opt->help : cap_table[cap].help;
+}
+
 /* Of a cap, with the ceiling and what a trace in batch starts with: "…, up to 600 s (15s)"; of
    the format, those of the command: "text, json, csv". */
-static const char *option_help(char *out, size_t size, const struct cli_option *opt,
-                               const struct cli_command *command)
+static const char *help_in(char *out, size_t size, const struct cli_option *opt,
+                           const struct cli_command *command)
 {
     char setting[64], ceiling[32];
     enum cap cap;
     if (opt->type == TYPE_FORMAT && command)
         return cli_formats(out, size, command->formats);
     if (opt->type != TYPE_CAP || cap_find(opt->name, &cap) != 0)
-        return opt->help;
+        return cli_option_help(opt);
     snprintf(setting, sizeof setting, "trace-batch-%s", opt->name);
     int option = option_find(setting, strlen(setting));
     if (option < 0) {
         snprintf(setting, sizeof setting, "trace-%s", opt->name);
         option = option_find(setting, strlen(setting));
     }
-    snprintf(out, size, "%s, up to %s (%s)", opt->help,
+    snprintf(out, size, "%s, up to %s (%s)", cli_option_help(opt),
              cap_format(ceiling, sizeof ceiling, cap, cap_table[cap].ceiling),
              option < 0 ? "" : option_table[option].initial);
     return out;
@@ -56,7 +62,7 @@ static void put_options(struct buf *out, const struct cli_command *command) /* N
         if (command && !cli_takes(command, opt))
             continue;
         option_name(name, sizeof name, opt);
-        put_row(out, name, option_help(help, sizeof help, opt, command));
+        put_row(out, name, help_in(help, sizeof help, opt, command));
     }
 }
 
@@ -142,7 +148,7 @@ static void mdoc_options(struct buf *out)
         if (opt->arg)
             buf_printf(out, " Ar %s", opt->arg);
         buf_puts(out, "\n");
-        describe_put_roff(out, option_help(help, sizeof help, opt, NULL));
+        describe_put_roff(out, help_in(help, sizeof help, opt, NULL));
         if (opt->type == TYPE_FORMAT)
             mdoc_formats(out);
         buf_puts(out, "\n");
@@ -162,7 +168,7 @@ static void words_options(struct buf *out)
     for (size_t i = 0; i < cli_option_table_len; i++) {
         const struct cli_option *opt = &cli_option_table[i];
         buf_printf(out, "%s\t%c\t%s\t%s\t", opt->name, opt->letter ? opt->letter : '-',
-                   opt->arg ? opt->arg : "-", opt->help);
+                   opt->arg ? opt->arg : "-", cli_option_help(opt));
         for (size_t k = 0; k < cli_commands_len; k++)
             if (!cli_commands[k].hidden && cli_takes(&cli_commands[k], opt))
                 buf_printf(out, "%s ", *cli_commands[k].name ? cli_commands[k].name : "screen");

@@ -28,7 +28,7 @@ const struct cap_row cap_table[CAPS] = {
     [CAP_HEAP_BYTES] = {"heap", "heap", UNIT_BYTES, 32 * MIB, 4 * MIB, 32 * MIB,
                         "memory of the collector on the node"},
     [CAP_FUNCTIONS] = {"functions", "functions", UNIT_COUNT, 1000, 1, 10000,
-                       "functions that the patterns of a trace may match"},
+                       "functions that the patterns may match"},
     [CAP_PROCESSES] = {"processes", "processes", UNIT_COUNT, 10000, 1, 100000,
                        "processes that may be chosen individually"},
 };

@@ -99,7 +99,7 @@ void describe_options(struct buf *out, enum describe_form form)
         const struct option_row *row = &option_table[i];
         struct buf help;
         buf_init(&help, 0);
-        buf_puts(&help, row->help);
+        buf_puts(&help, option_help((enum option)i));
         if (form != DESCRIBE_WORDS) {
             buf_puts(&help, " (");
             put_values(&help, row);

@@ -261,6 +261,12 @@ int option_find(const char *name, size_t len)
     return -1;
 }
 
+const char *option_help(enum option option)
+{
+    const struct option_row *row = &option_table[option];
+    return row->help ? row->help : cap_table[row->cap].help;
+}
+
 int option_toggle(struct options *o, enum option option, struct error *err)
 {
     const struct option_row *row = &option_table[option];

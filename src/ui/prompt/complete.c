@@ -103,7 +103,7 @@ static void each_action(struct filter *f)
 static void each_option(struct filter *f)
 {
     for (int i = 0; i < OPTIONS; i++)
-        put(f, option_table[i].name, option_table[i].help);
+        put(f, option_table[i].name, option_help((enum option)i));
 }
 
 static void each_choice(struct filter *f, const struct option_row *row)

@@ -280,7 +280,7 @@ static void test_tables(void **state)
         size_t command = 0;
         while (!cli_takes(&cli_commands[command], &cli_option_table[i]))
             assert_true(++command < cli_commands_len);
-        if (!strstr(buf_cstr(&out), cli_option_table[i].help))
+        if (!strstr(buf_cstr(&out), cli_option_help(&cli_option_table[i])))
             fail_msg("--%s is not in the usage", cli_option_table[i].name);
     }
     buf_clear(&out);
