@@ -151,7 +151,7 @@ const struct action_row action_table[ACTIONS] = {
                           .help = "open the trace prompt, filled from the row under the cursor"},
     [ACTION_TRACE_LIBRARY] = {TRACE, .name = "trace-library", .args = "",
                               .help = "choose a recent or ready-made pattern"},
-    [ACTION_TRACE_PAUSE] = {TRACED, .name = "trace-pause", .args = "",
+    [ACTION_TRACE_PAUSE] = {TRACED, .running = true, .name = "trace-pause", .args = "",
                             .help = "pause the trace, or resume; calls in between are not shown"},
     [ACTION_TRACE_STOP] = {TRACED, .live = true, .name = "trace-stop", .args = "",
                            .help = "stop the trace, and verify that nothing is left on the node"},

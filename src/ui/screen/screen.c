@@ -331,13 +331,14 @@ static const char *what_stops(const struct screen *s, const struct model *m, con
     return stop == STOP_VIEW ? does : stop == STOP_RECORDING ? "stop recording" : NULL;
 }
 
-/* What a hint says; NULL: its action does nothing now. What is played can always be paused. */
+/* What a hint says; NULL: its action does nothing now. */
 static const char *hint_now(const struct screen *s, const struct model *m,
                             const struct view_hint *hint)
 {
     const struct view_ops *ops = pane_top(panes_focused(s->panes))->ops;
-    if (!view_takes(ops, hint->action) || (model_recorded(m) && action_table[hint->action].live) ||
-        (hint->action == ACTION_TRACE_PAUSE && !model_recorded(m) && !view_runs(ops, m)))
+    const struct action_row *row = &action_table[hint->action];
+    if (!view_takes(ops, hint->action) ||
+        (model_recorded(m) ? row->live : row->running && !view_runs(ops, m)))
         return NULL;
     return hint->action == ACTION_STOP ? what_stops(s, m, hint->does) : hint->does;
 }

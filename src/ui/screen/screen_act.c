@@ -455,8 +455,9 @@ static int act_follow(struct act *a, int n)
     struct view_link link;
     if (!process_meant(a, &link))
         return error_set(a->err, ERR_USAGE, "put the cursor on a process");
-    if (a->e->ops->shown_by != ACTION_FOLLOW) {
-        int status = show(a, view_shown_by(ACTION_FOLLOW), NULL);
+    const struct view_ops *ops = view_shown_by(ACTION_FOLLOW);
+    if (a->e->ops != ops) {
+        int status = show(a, ops, NULL);
         if (status < 0)
             return status;
     }
@@ -468,6 +469,9 @@ static int act_follow(struct act *a, int n)
 
 static int act_ask_process(struct act *a, int action)
 {
+    static const enum screen_request_kind kinds[ACTIONS] = {[ACTION_MAILBOX] = REQUEST_MAILBOX,
+                                                            [ACTION_STATE] = REQUEST_STATE,
+                                                            [ACTION_COLLECT] = REQUEST_COLLECT};
     const struct view_ops *ops = view_opening(TARGET_PROCESS);
     struct view_link link;
     if (!process_meant(a, &link))
@@ -481,11 +485,7 @@ static int act_ask_process(struct act *a, int action)
     bool force = ops->ask(e->state, (enum action)action, a->m);
     e->dirty = true;
     char pid[48];
-    screen_ask(a->s,
-               action == ACTION_MAILBOX ? REQUEST_MAILBOX
-               : action == ACTION_STATE ? REQUEST_STATE
-                                        : REQUEST_COLLECT,
-               &link.pid, force, pid_text(pid, sizeof pid, &link.pid));
+    screen_ask(a->s, kinds[action], &link.pid, force, pid_text(pid, sizeof pid, &link.pid));
     return 1;
 }
 
