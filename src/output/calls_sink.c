@@ -8,6 +8,7 @@
 #include "beamtop/base/text.h"
 #include "beamtop/output/calls_fields.h"
 #include "beamtop/output/json.h"
+#include "stacks_form.h"
 
 struct calls_sink {
     struct sink_output output;
@@ -123,27 +124,18 @@ static void put_csv(struct buf *out, const struct calls_window *w, struct slice 
 
 /* ---- Folded stacks: app;module;function/arity count */
 
-static void put_frame(struct buf *out, struct slice name)
-{
-    size_t from = out->len;
-    text_put_safe(out, name.s, name.len, false);
-    for (size_t i = from; i < out->len; i++)
-        if (out->data[i] == ';')
-            out->data[i] = ',';
-}
-
 static void put_folded(struct buf *out, const struct calls_window *w)
 {
     for (size_t i = 0; i < w->n_rows; i++) {
         const struct calls_function *f = &w->rows[i];
         if (f->application.len > 0)
-            put_frame(out, f->application);
+            folded_put_frame(out, f->application);
         else
             buf_puts(out, "(no application)");
         buf_put_u8(out, ';');
-        put_frame(out, f->module);
+        folded_put_frame(out, f->module);
         buf_put_u8(out, ';');
-        put_frame(out, f->function);
+        folded_put_frame(out, f->function);
         buf_printf(out, "/%" PRIu64 " %" PRIu64 "\n", f->arity, f->calls);
     }
 }

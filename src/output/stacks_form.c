@@ -15,9 +15,7 @@
 
 /* ---- folded */
 
-/* Safe, without the sign between frames. Readers take the last space of a line for the one before
- * the number, so spaces may stay. */
-static void put_frame(struct buf *out, struct slice name)
+void folded_put_frame(struct buf *out, struct slice name)
 {
     size_t from = out->len;
     text_put_safe(out, name.s, name.len, false);
@@ -35,7 +33,7 @@ void stacks_put_folded(struct sink_pieces *out, const struct stacks *s, struct s
             continue;
         size_t n = stacks_path(s, i, frames);
         if (first.len > 0) {
-            put_frame(&out->buf, first);
+            folded_put_frame(&out->buf, first);
             buf_put_u8(&out->buf, ';');
         }
         if (n == 0)
@@ -43,7 +41,7 @@ void stacks_put_folded(struct sink_pieces *out, const struct stacks *s, struct s
         for (size_t k = 0; k < n; k++) {
             if (k > 0)
                 buf_put_u8(&out->buf, ';');
-            put_frame(&out->buf, stacks_frame_at(s, frames[k])->name);
+            folded_put_frame(&out->buf, stacks_frame_at(s, frames[k])->name);
         }
         buf_printf(&out->buf, " %.0f\n", weight);
         sink_pieces_flush(out, SINK_PIECE_BYTES);

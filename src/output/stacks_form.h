@@ -6,6 +6,9 @@
 #include "beamtop/model/stacks.h"
 #include "beamtop/output/writer.h"
 
+/* Safe, without the sign between frames. Readers take the last space of a line for the one before
+   the number, so spaces may stay. */
+void folded_put_frame(struct buf *out, struct slice name);
 /* "first;frame;frame N", the root first, a line for each stack of a weight of 1 or more. */
 void stacks_put_folded(struct sink_pieces *out, const struct stacks *s, struct slice first);
 

@@ -33,7 +33,8 @@ Us = fun(Since) ->
     erlang:convert_time_unit(erlang:monotonic_time() - Since, native, microsecond)
 end,
 Text = fun(Format, Values) -> unicode:characters_to_binary(io_lib:format(Format, Values)) end,
-Run = fun(List, Spec) -> ets:match_spec_run(List, ets:match_spec_compile(Spec)) end,
+
+-include("part/functions.erl").
 
 %% ---- The place: `legacy`, the node's single space, or {session, S}
 
@@ -142,24 +143,8 @@ end,
 
 %% ---- Which functions
 
-Loaded = fun() -> lists:filter(fun erlang:module_loaded/1, lists:usort(erlang:loaded())) end,
-
 FunctionsOf = fun(Module) ->
     try lists:usort(erlang:get_module_info(Module, functions)) catch error:_ -> [] end
-end,
-
-MfasOf = fun(Module, Functions) ->
-    {Names, Arities} = lists:unzip(Functions),
-    lists:zip3(lists:duplicate(length(Names), Module), Names, Arities)
-end,
-
-ReOptions = [{capture, none}, {match_limit, 10000}, {match_limit_recursion, 1000}],
-Matching = fun(Atoms, Compiled) ->
-    N = length(Atoms),
-    Texts = lists:zipwith(fun erlang:atom_to_binary/2, Atoms, lists:duplicate(N, utf8)),
-    Found = lists:zipwith3(fun re:run/3, Texts, lists:duplicate(N, Compiled),
-                           lists:duplicate(N, ReOptions)),
-    Run(lists:zip(Atoms, Found), [{{'$1', match}, [], ['$1']}])
 end,
 
 %% any | {is, Atom} | {re, Compiled} | {app, Atom}; throws why there is none.
@@ -198,27 +183,12 @@ ModulesOf = fun(Mod) ->
                 false -> throw(Missing(Bytes))
             end;
         {{re, Compiled}, _} ->
-            case Matching(Loaded(), Compiled) of [] -> throw(no_module); Found -> Found end;
+            case MatchingAtoms(Loaded(), Compiled) of [] -> throw(no_module); Found -> Found end;
         {{app, App}, _} ->
             case application:get_key(App, modules) of
                 {ok, Modules} -> lists:filter(fun erlang:module_loaded/1, lists:usort(Modules));
                 undefined -> throw(no_application)
             end
-    end
-end,
-
-Chosen = fun(Functions, Fun, Arity) ->
-    WithArity = case Arity of
-        any -> Functions;
-        _ -> Run(Functions, [{{'_', Arity}, [], ['$_']}])
-    end,
-    case Fun of
-        any -> WithArity;
-        {is, Name} -> Run(WithArity, [{{'$1', '_'}, [{'=:=', '$1', {const, Name}}], ['$_']}]);
-        {re, Compiled} ->
-            Names = lists:usort(Run(WithArity, [{{'$1', '_'}, [], ['$1']}])),
-            Fitting = maps:from_list([{Name, []} || Name <- Matching(Names, Compiled)]),
-            Run(WithArity, [{{'$1', '_'}, [{is_map_key, '$1', {const, Fitting}}], ['$_']}])
     end
 end,
 

@@ -2,11 +2,9 @@
 %% What a trace would do, before anything is armed: which functions its patterns name, which
 %% processes it would follow, and who traces already. Arg, Value: docs/tracing.md.
 %%
-%% Names are binaries: one that is not an atom here names nothing here. Expressions are compiled
-%% once and matched natively with limits, so that none can hold a scheduler. Nothing is loaded.
-Run = fun(List, Spec) -> ets:match_spec_run(List, ets:match_spec_compile(Spec)) end,
+%% Names are binaries: one that is not an atom here names nothing here. Nothing is loaded.
+-include("part/functions.erl").
 
-ReOptions = [{capture, none}, {match_limit, 10000}, {match_limit_recursion, 1000}],
 Compile = fun(Text) ->
     try re:compile(Text, [unicode]) of
         {ok, Compiled} ->
@@ -16,19 +14,6 @@ Compile = fun(Text) ->
     catch
         error:_ -> {bad, <<"not UTF-8">>}
     end
-end,
-
-%% The texts that match, each with what stands beside it in Things.
-Matching = fun(Texts, Things, Compiled) ->
-    N = length(Texts),
-    Found = lists:zipwith3(fun re:run/3, Texts, lists:duplicate(N, Compiled),
-                           lists:duplicate(N, ReOptions)),
-    Run(lists:zip(Things, Found), [{{'$1', match}, [], ['$1']}])
-end,
-MatchingAtoms = fun(Atoms, Compiled) ->
-    N = length(Atoms),
-    Texts = lists:zipwith(fun erlang:atom_to_binary/2, Atoms, lists:duplicate(N, utf8)),
-    Matching(Texts, Atoms, Compiled)
 end,
 
 %% {any | {is, Atom} | {re, Compiled} | {app, Atom}} of a name in a pattern, or {bad, Why} |
@@ -55,8 +40,6 @@ IsThere = fun(Text) ->
 end,
 Missing = fun(Text) -> case IsThere(Text) of true -> not_loaded; false -> no_module end end,
 
-Loaded = fun() -> lists:sort(lists:filter(fun erlang:module_loaded/1, erlang:loaded())) end,
-
 %% Calls of these are instructions in compiled code, which no breakpoint sees.
 IsInstruction = fun({erlang, F, A}) ->
         erl_internal:guard_bif(F, A) orelse erl_internal:arith_op(F, A)
@@ -68,27 +51,6 @@ end,
 %% `_:_` means exports; a module that is named gives its local functions too.
 FunctionsOf = fun(Module, Kind) ->
     try lists:usort(erlang:get_module_info(Module, Kind)) catch error:_ -> [] end
-end,
-
-%% [{F, A}] that the name and the arity let pass.
-Chosen = fun(Functions, Fun, Arity) ->
-    WithArity = case Arity of
-        any -> Functions;
-        _ -> Run(Functions, [{{'_', Arity}, [], ['$_']}])
-    end,
-    case Fun of
-        any -> WithArity;
-        {is, Name} -> Run(WithArity, [{{'$1', '_'}, [{'=:=', '$1', {const, Name}}], ['$_']}]);
-        {re, Compiled} ->
-            Names = lists:usort(Run(WithArity, [{{'$1', '_'}, [], ['$1']}])),
-            Set = maps:from_list([{Name, []} || Name <- MatchingAtoms(Names, Compiled)]),
-            Run(WithArity, [{{'$1', '_'}, [{is_map_key, '$1', {const, Set}}], ['$_']}])
-    end
-end,
-
-Mfas = fun(Module, Functions) ->
-    {Names, Arities} = lists:unzip(Functions),
-    lists:zip3(lists:duplicate(length(Names), Module), Names, Arities)
 end,
 
 %% Why a function that was named is not among those of the modules.
@@ -131,7 +93,7 @@ Expand = fun(own, _, _, Own) ->
         {_, unknown} -> {[], no_function};
         {_, Select} ->
             Kind = case {Mod, Fun} of {any, any} -> exports; _ -> functions end,
-            All = lists:append([Mfas(M1, Chosen(FunctionsOf(M1, Kind), Select, Arity))
+            All = lists:append([MfasOf(M1, Chosen(FunctionsOf(M1, Kind), Select, Arity))
                                 || M1 <- Modules]),
             %% Only `erlang` has any: the rest is not looked at one by one.
             {Bifs, Others} = {Run(All, [{{erlang, '_', '_'}, [], ['$_']}]),
