@@ -327,7 +327,7 @@ static void decode_message(const uint8_t *term, size_t len)
     size_t sum = 0;
     if (decode_push(&p, term, len, &err) != 0)
         return;
-    if (p.kind == PUSH_COUNTS)
+    if (p.kind == PUSH_COUNTS || p.kind == PUSH_SETTLED)
         decode_counts(&p, take_number, &sum);
     for (size_t i = 0; p.kind == PUSH_BATCH && i < p.n_events; i++)
         decode_event(&p, &event);

@@ -265,7 +265,7 @@ end,
 End = fun(Keeper, Trace, Why, Told) ->
     #{state := #{counters := Tally, indexes := Indexes} = S, counting := Counting,
       place := At} = Trace,
-    Final = Counting =/= [] andalso CountsOf(At, Counting),
+    Final = Counting =/= [] andalso CountsOf(counts, At, Counting),
     TakeOff(Keeper, Trace),
     Last_ = case Told of
                 none -> {Now(), spent, 0, 0, 0, 0, 0, Rows(Tally, Indexes)};
@@ -396,7 +396,7 @@ Loop = fun Loop(#{keeper := Keeper, otp := Otp} = Here, Trace) ->
             #{until := Until} when At > Until ->
                 Over_({killed, <<"the collector does not answer">>}, none);
             #{counting := Counting, place := Place_} ->
-                Counting =/= [] andalso begin C ! {push, CountsOf(Place_, Counting)} end,
+                Counting =/= [] andalso begin C ! {push, CountsOf(counts, Place_, Counting)} end,
                 Loop(Here, Trace#{tick := At + 1000})
         end
     end

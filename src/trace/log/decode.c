@@ -297,9 +297,8 @@ static const struct {
     enum push_kind kind;
     bool (*read)(struct cursor *c, struct push *out);
 } pushes[] = {
-    {"batch", 3, PUSH_BATCH, read_batch},
-    {"status", 2, PUSH_STATUS, read_status_push},
-    {"counts", 4, PUSH_COUNTS, read_counts},
+    {"batch", 3, PUSH_BATCH, read_batch},    {"status", 2, PUSH_STATUS, read_status_push},
+    {"counts", 4, PUSH_COUNTS, read_counts}, {"settled", 4, PUSH_SETTLED, read_counts},
     {"ended", 3, PUSH_ENDED, read_ended},
 };
 

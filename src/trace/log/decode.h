@@ -35,7 +35,7 @@ struct trace_status {
     size_t n_patterns;
 };
 
-enum push_kind { PUSH_BATCH, PUSH_STATUS, PUSH_COUNTS, PUSH_ENDED };
+enum push_kind { PUSH_BATCH, PUSH_STATUS, PUSH_COUNTS, PUSH_SETTLED, PUSH_ENDED };
 
 struct push {
     enum push_kind kind;

@@ -47,6 +47,7 @@ struct trace_session {
     struct shut_time shut;
     bool dry;      /* the budget was shut since the last counts */
     bool dry_last; /* and between them and those before */
+    bool dry_ever;
     struct unseen unseen[LIMIT_TRACE_PATTERNS];
     bool fewer[LIMIT_TRACE_PATTERNS]; /* calls were counted than seen, by the last counts */
     bool one;                         /* of one process, with its off-CPU time */

@@ -244,8 +244,9 @@ static bool shares_functions(const struct trace_session *t, size_t i)
 }
 
 /* What these counts add. Calls that were not seen while the budget stood open were refused by the
-   pattern, or came after the last event: no shut budget cost them. */
-static void count_unseen(struct trace_session *t, size_t i)
+   pattern, or came after the last event: no shut budget cost them. Settled: nothing is under way,
+   so what a loss cost is exact. */
+static void count_unseen(struct trace_session *t, size_t i, bool settled)
 {
     struct unseen *u = &t->unseen[i];
     const struct trace_counts *c = &trace_log_pattern(t->log, i)->counts;
@@ -254,7 +255,7 @@ static void count_unseen(struct trace_session *t, size_t i)
     if (t->dry) {
         u->shut += now > u->counted ? now - u->counted : 0;
         u->settled = now;
-    } else if (now < u->settled) {
+    } else if (now < u->settled || (settled && t->dry_ever)) {
         u->settled = now; /* those were under way to us */
     }
     u->counted = now;
@@ -295,6 +296,17 @@ static bool any_messages(const struct trace_session *t)
     return false;
 }
 
+/* What settled counts have added to the last loss. */
+static bool owes_loss(const struct trace_session *t)
+{
+    uint64_t owed = 0;
+    for (size_t i = 0; i < t->s.n_patterns; i++) {
+        uint64_t missed = trace_log_pattern(t->log, i)->counts.missed;
+        owed += missed > t->lost_reported[i] ? missed - t->lost_reported[i] : 0;
+    }
+    return owed > 0 && *t->shut.why;
+}
+
 /* Tells the time that the budget was shut, with what it cost as far as that is known. */
 static void tell_shut(struct trace_session *t)
 {
@@ -324,9 +336,10 @@ static void take_counts(struct trace_session *t, struct push *p)
 {
     reset_counts(t);
     decode_counts(p, take_count, t);
+    t->dry_ever |= t->dry;
     for (size_t i = 0; i < t->s.n_patterns; i++) {
         note_fewer(t, i, false);
-        count_unseen(t, i);
+        count_unseen(t, i, p->kind == PUSH_SETTLED);
         count_missed(t, i);
     }
     t->dry_last = t->dry;
@@ -498,6 +511,7 @@ static void take_end(struct trace_session *t, const struct push *p)
         note_own(t, i);
     }
     sum_counts(t);
+    t->shut.any |= owes_loss(t);
     tell_shut(t);
     session_verify(&t->s);
 }
@@ -546,6 +560,7 @@ void trace_take(void *arg, const uint8_t *term, size_t len)
         take_status(t, &p.status);
         break;
     case PUSH_COUNTS:
+    case PUSH_SETTLED:
         take_counts(t, &p);
         break;
     case PUSH_ENDED:

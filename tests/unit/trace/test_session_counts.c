@@ -127,6 +127,32 @@ static void test_missed_only_while_shut(void **unused)
     end_world(w);
 }
 
+/* A call between the counts of a loss and the next window is in none of the former; what comes
+   while nothing was ever shut is not missed. */
+static void test_missed_when_settled(void **unused)
+{
+    (void)unused;
+    struct world *w = running_world("lists:seq(_, _)", &plain);
+    push(w, "{batch,[{l,2000,3000,window}]," STATUS("open", "16", "0") "}");
+    push(w, "{counts,9000,[{0,[18]}],[]}");
+    push(w, "{counts,9100,[{0,[19]}],[]}");
+    assert_int_equal(state(w)->total.missed, 2); /* the last one may be under way */
+    push(w, "{settled,9200,[{0,[19]}],[]}");
+    assert_int_equal(state(w)->total.missed, 3);
+    push(w, "{counts,9300,[{0,[25]}],[]}");
+    assert_int_equal(state(w)->total.missed, 3);
+    assert_int_equal(w->last_lost, 2);
+    push(w, "{ended,time," STATUS("open", "16", "0") "}");
+    assert_int_equal(state(w)->total.missed, 3);
+    assert_int_equal(w->last_lost, 1); /* what the losses say is what was missed */
+    end_world(w);
+    w = running_world("lists:seq(_, _)", &plain);
+    push(w, "{status," STATUS("open", "16", "0") "}");
+    push(w, "{settled,9000,[{0,[18]}],[]}");
+    assert_int_equal(state(w)->total.missed, 0);
+    end_world(w);
+}
+
 static void test_module_loaded_anew(void **unused)
 {
     (void)unused;
@@ -294,6 +320,7 @@ int main(void)
         cmocka_unit_test(test_missed),
         cmocka_unit_test(test_missed_is_a_bound_later),
         cmocka_unit_test(test_missed_only_while_shut),
+        cmocka_unit_test(test_missed_when_settled),
         cmocka_unit_test(test_own_calls),
         cmocka_unit_test(test_module_loaded_anew),
         cmocka_unit_test(test_shared_calls),

@@ -49,8 +49,8 @@ Lose = fun(#{loss := Loss, last := From, why := Why, loss_told := ToldAt}, Shut,
     end
 end,
 
-CountsOf = fun(At, Counting) ->
-    {counts, Now(),
+CountsOf = fun(Tag, At, Counting) ->
+    {Tag, Now(),
      [{I, CallsOf(At, Mfas)} || {I, Mfas, _} <- Counting],
      [{I, TimesOf(At, Mfas)} || {I, Mfas, [_, call_time]} <- Counting]}
 end,
@@ -60,32 +60,35 @@ CountLoss = fun(#{outbox := Outbox, counting := Counting, counted := {Place, Mfa
                 #{loss_told := ToldAt, last := At}) ->
     case ToldAt of
         At when Outbox =:= [], Counting =/= [], length(Mfas) =< 64 ->
-            CountsOf(Place, Counting);
+            CountsOf(counts, Place, Counting);
+        _ ->
+            none
+    end
+end,
+
+%% Counts with nothing under way to us: the calls that were seen by then are known to the client,
+%% and all others were missed, those too that came between the counts of a loss and the next window.
+%% Value: none when that is not so, or a call passes as they are read; Rest: the budget of now.
+CountSettled = fun(#{outbox := Outbox, counting := Counting, counted := {Place, Mfas},
+                     flight := Flight, filters := Filters, loss := Loss}, Rest, Most) ->
+    case Counting of
+        [_ | _] when length(Mfas) =< Most, Outbox =:= [], Flight =:= 0, Loss =:= none,
+                     not Filters ->
+            Read = CountsOf(settled, Place, Counting),
+            case erlang:system_info(trace_control_word) of Rest -> Read; _ -> none end;
         _ ->
             none
     end
 end,
 
 %% What was counted before a window, to be sent if that is used up: what a shut budget cost is then
-%% sent for that window's time only. Only with nothing under way to us, so that the calls that were
-%% seen by then are known to the client.
-CountBefore = fun(#{outbox := Outbox, counting := Counting, counted := {Place, Mfas},
-                    flight := Flight, filters := Filters, loss := Loss}, Rest) ->
-    case Counting of
-        [_ | _] when length(Mfas) =< 4, Outbox =:= [], Flight =:= 0, Loss =:= none, not Filters ->
-            Read = CountsOf(Place, Counting),
-            %% Nothing passed in between.
-            case erlang:system_info(trace_control_word) of
-                Rest -> put(before, Read);
-                _ -> ok
-            end;
-        _ ->
-            ok
-    end
+%% sent for that window's time only.
+CountBefore = fun(S, Rest) ->
+    case CountSettled(S, Rest, 4) of none -> ok; Read -> put(before, Read) end
 end,
 TellBefore = fun(S, Loss) ->
     case {Loss, get(before)} of
-        {{_, _, _}, {counts, _, _, _} = Read} ->
+        {{_, _, _}, {settled, _, _, _} = Read} ->
             Push(S, Read),
             put(before, none);
         _ ->

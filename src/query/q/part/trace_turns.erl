@@ -116,12 +116,17 @@ end,
 
 %% One turn: take what came, send, set the budget for the next window. It stays open in that time,
 %% since a call that comes then would be missed; shut first only when this turn is the last.
-Turn = fun(#{conf := Conf, until := Until, stopped := Stopped} = S, Out) ->
+Turn = fun(#{conf := Conf, until := Until, stopped := Stopped, given := Had} = S, Out) ->
     Began = Now(),
-    Unused = case Stopped orelse Began >= Until of
-                 true -> put(shut, Began), Word(0);
-                 false -> none
-             end,
+    {Unused, Settled} = case Stopped orelse Began >= Until of
+        true ->
+            %% No call since the turn before: all others are known.
+            Read = case Had > 0 of true -> CountSettled(S, Had, 64); false -> none end,
+            put(shut, Began),
+            case Word(0) of Had -> {Had, Read}; Fewer -> {Fewer, none} end;
+        false ->
+            {none, none}
+    end,
     LastTurn = Unused =/= none orelse get(gone),
     Drained = Drain(Conf, Out, case LastTurn of true -> 2000; false -> MostDrained() end),
     All = OneTurn() ++ Drained,
@@ -135,7 +140,7 @@ Turn = fun(#{conf := Conf, until := Until, stopped := Stopped} = S, Out) ->
     TellBefore(S, case ToldAt of At -> {told, At, now}; _ -> Kept end),
     Shipped = Ship(Noted),
     Verdict_ = Verdict(Shipped),
-    %% Read last before the budget opens: a call in between finds none, and no count has it.
+    %% Read last before the budget opens: a call in between finds none, and has settled counts only.
     LossCounts = CountLoss(Shipped, Accounted),
     case Verdict_ of
         go ->
@@ -150,6 +155,7 @@ Turn = fun(#{conf := Conf, until := Until, stopped := Stopped} = S, Out) ->
                           loss := RanDry(Shipped, Shut), turn := TurnOf(Rest, Shipped)}};
         Why ->
             Word(0),
+            Settled =:= none orelse Push(Shipped, Settled),
             LossCounts =:= none orelse Push(Shipped, LossCounts),
             {done, Why, Shipped#{given := 0, why := spent}}
     end
