@@ -37,10 +37,10 @@ the_screen_that_cannot_begin_says_why() {
     says 2 terminal "$work/typo" && says 2 terminal --cookie-file "$work/typo" a@127.0.0.1
 }
 
-an_empty_mark_is_a_mistake() { says 2 'mark TEXT' record mark '' && says 2 'mark TEXT' record mark; }
+an_empty_mark_is_an_error() { says 2 'mark TEXT' record mark '' && says 2 'mark TEXT' record mark; }
 
 for test in a_file_that_is_not_there_is_no_node a_directory_is_no_node the_screen_that_cannot_begin_says_why \
-    an_empty_mark_is_a_mistake; do
+    an_empty_mark_is_an_error; do
     run "$test"
 done
 finish

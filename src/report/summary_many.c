@@ -193,9 +193,9 @@ static void put_owner(struct comparison *c, struct block *t, int kind, struct sl
 static void put_owners(struct comparison *c, int kind)
 {
     static const char *const by[OWNER_KINDS] = {
-        "Share of the work by application", "Share of the work by supervisor",
-        "Share of the work by module", "Share of the work by registered name",
-        "Share of the work by label"};
+        "Share of reductions by application", "Share of reductions by supervisor",
+        "Share of reductions by module", "Share of reductions by registered name",
+        "Share of reductions by label"};
     struct slice names[ROWS_MOST];
     size_t n = leaders(c, kind, names);
     struct block *t = n > 0 ? begin_table(c, by[kind]) : NULL;

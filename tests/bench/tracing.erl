@@ -154,7 +154,7 @@ told_rate(Text, {Rate, PerCpu}, {_, Bare}) ->
         orelse figure("    calls for the same CPU time, %", text("~.1f", [100 * PerCpu / Bare]), "",
                       told).
 
-%% dbg as a person would use it, but with a handler that drops what comes, and for 0.5 s at most.
+%% dbg as one would type it, but with a handler that drops what comes, and for 0.5 s at most.
 %% Value: until when it stands.
 dbg(Node, Module, Function) ->
     queries:evaluate(Node,

@@ -127,7 +127,7 @@ static void add_extras(struct recorder *r)
     recorder_fact(r, "limits", "{\"atoms\":{\"count\":900000,\"limit\":1048576}}");
     recorder_fact(r, "repositories", "[\"shop_repo\"]");
     recorder_fact(r, "code", "{\"mode\":\"interactive\",\"modules\":300}");
-    recorder_gap(r, 9, "link lost");
+    recorder_gap(r, 9, "connection lost");
     add_trace(r);
     add_samples(r);
     add_spans(r);

@@ -500,7 +500,7 @@ static void test_gap(void **state)
     assert_int_equal(r.exit_code, 0);
     run_clear(&r);
     expect_whole(path, before + 3);
-    expect_number(path, "SELECT count(*) FROM gap WHERE why = 'link lost'", 1);
+    expect_number(path, "SELECT count(*) FROM gap WHERE why = 'connection lost'", 1);
     expect_number(
         path,
         "SELECT count(*) FROM tick, gap WHERE tick.id = from_tick + 1 AND interval_us IS NULL", 1);

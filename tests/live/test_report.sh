@@ -105,7 +105,7 @@ has_a_column_for_each() {
 
 # shares SECTION ROW: its numbers in each session.
 shares() {
-    report | sed -n "/^Share of the work by $1/,/^$/p" | grep -F "  $2 " | grep -oE '[0-9.]+ ?%' | tr -d ' %' | on_one_line
+    report | sed -n "/^Share of reductions by $1/,/^$/p" | grep -F "  $2 " | grep -oE '[0-9.]+ ?%' | tr -d ' %' | on_one_line
 }
 
 # The logger: about half of the programs' work at info, worse at debug, gone where nobody waits for it.

@@ -194,7 +194,7 @@ speedscope_files_are_valid() {
     done
 }
 
-mistakes_are_refused() {
+errors_are_refused() {
     stacks nobody_is_registered --for 1s
     ends_with 1 $? && told 'no process is registered' || return 1
     stacks 'stacks_load:nothing_such(_)' --for 1s
@@ -220,4 +220,4 @@ nothing_is_left_after_a_kill() {
 run_on_releases nested_calls a_sleep_is_waiting a_message_is_waited_for exceptions_are_shown \
     tail_calls_are_nested recursion_is_nested_and_counted_once a_busy_process_does_not_wait \
     a_process_alone a_pattern_alone_takes_the_first a_hot_function_is_capped nobody_calls \
-    text_and_folded speedscope_files_are_valid mistakes_are_refused nothing_is_left_after_a_kill
+    text_and_folded speedscope_files_are_valid errors_are_refused nothing_is_left_after_a_kill

@@ -375,7 +375,7 @@ says_why_nobody_is_traced() {
         fi
 }
 
-refuses_mistakes() {
+refuses_errors() {
     traced 2 'batch_load:tick(' && told 'expected a term' &&
         traced 2 'batch_load:tick' --procs 'label:x' && told 'between slashes' &&
         traced 2 'batch_load:tick' --events 0 && told 'events must be between 1 and 10000' &&
@@ -473,7 +473,7 @@ run_on_releases prints_calls_with_results_and_exactly_as_many_as_asked prints_on
     waits_beyond_the_rate_for_rare_results cuts_terms_and_says_so \
     shows_only_calls_that_took_longer arms_nothing_when_dry ends_when_interrupted \
     ends_when_nobody_reads fails_where_nothing_matches \
-    tells_atoms_that_nothing_there_can_match says_why_nobody_is_traced refuses_mistakes \
+    tells_atoms_that_nothing_there_can_match says_why_nobody_is_traced refuses_errors \
     says_that_there_is_no_such_node refuses_what_is_expensive_unless_it_is_forced refuses_what_comes_in_bursts \
     leaves_the_traces_of_others_alone takes_the_caps_of_the_configuration \
     says_that_the_node_went_away

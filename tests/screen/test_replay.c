@@ -148,7 +148,7 @@ static void write_recording(const char *path)
         put_trace(r, &trace, i, now_us);
         made_tick(r, m, &w, i);
         if (i == GAP_AT)
-            recorder_gap(r, now_us, "link lost");
+            recorder_gap(r, now_us, "connection lost");
     }
     assert_int_equal(recorder_close(r, "stopped", &err), 0);
     made_trace_free(&trace);
@@ -170,7 +170,8 @@ static void go(struct replay *r, const char *when)
 static void judge(struct replay *r, struct findings_shown *shown, struct model *m)
 {
     struct error err = {0};
-    *shown = (struct findings_shown){.ticks = replay_tick(r), .span_s = (double)replay_tick(r) - 1};
+    *shown =
+        (struct findings_shown){.ticks = replay_tick(r), .period_s = (double)replay_tick(r) - 1};
     assert_int_equal(findings_evaluate(&shown->found, replay_recording(r), 1, replay_tick(r), &err),
                      0);
     model_set_findings(m, shown);
@@ -327,7 +328,7 @@ static void write_restart(const char *path)
     assert_int_equal(recorder_open(&r, path, &options, &err), 0);
     for (int i = 1; i <= 10; i++) {
         if (i == RESTART_AT) {
-            recorder_gap(r, 1700000000000000LL + i * 1000000LL, "link lost");
+            recorder_gap(r, 1700000000000000LL + i * 1000000LL, "connection lost");
             made_take(
                 r, m, ANSWER_NODE, "node",
                 "{node, 'mq1@host', <<\"25\">>, <<\"13.1.5\">>, <<\"jit\">>, 8, 2, 2, 2, 1, 2, "

@@ -39,9 +39,8 @@ struct scene {
     const char *view;
     int rows, columns;
     bool ascii;
-    const char *line, *hint,
-        *mistake;         /* the trace prompt, open; the mistake is at the line's end */
-    struct step steps[8]; /* after the first answers; STEP_TICK takes the next ones */
+    const char *line, *hint, *error; /* the trace prompt, open; the error is at the line's end */
+    struct step steps[8];            /* after the first answers; STEP_TICK takes the next ones */
     const char *filter;
     long filter_error_at;
     const char *lost; /* why the connection is lost; NULL: it was reset */
@@ -333,14 +332,14 @@ static const struct scene scenes[] = {
      .columns = 60,
      .line = "shop:add(_, X) -> retrun",
      .hint = "\nthere is no action retrun; did you mean return?",
-     .mistake = ""},
+     .error = ""},
     {.name = "trace-prompt-nothing",
      .view = "top",
      .rows = 16,
      .columns = 60,
      .line = "shop:ad/2",
      .hint = "calls of shop:ad/2\n…",
-     .mistake = "nothing to trace: shop:ad/2: shop has no function ad; did you "
+     .error = "nothing to trace: shop:ad/2: shop has no function ad; did you "
                 "mean shop:add/2?"},
     {.name = "trace-library", .view = "top", .rows = 24, .columns = 100, .steps = {{STEP_CHOOSE,
      ""}}},
@@ -606,10 +605,9 @@ static struct prompt *open_prompt(const struct scene *scene, struct screen *s)
         return NULL;
     struct prompt *p = prompt_new(NULL);
     prompt_open(p, PROMPT_TRACE, "trace> ", scene->line, &calls);
-    prompt_set_hint(p, scene->mistake && !*scene->mistake ? STYLE_ERROR : STYLE_MESSAGE,
-                    scene->hint);
-    if (scene->mistake)
-        prompt_mark_error(p, strlen(scene->line) - 1, scene->mistake);
+    prompt_set_hint(p, scene->error && !*scene->error ? STYLE_ERROR : STYLE_MESSAGE, scene->hint);
+    if (scene->error)
+        prompt_mark_error(p, strlen(scene->line) - 1, scene->error);
     screen_set_prompt(s, p);
     return p;
 }

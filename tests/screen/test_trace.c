@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a person does among the events of a trace. */
+/* What the user does among the events of a trace. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

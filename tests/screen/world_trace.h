@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Traces of a made-up node, in the states that a person sees them in. */
+/* Traces of a made-up node, in the states that the user sees them in. */
 #ifndef TESTS_SCREEN_WORLD_TRACE_H
 #define TESTS_SCREEN_WORLD_TRACE_H
 

@@ -189,7 +189,7 @@ void world_findings(struct findings_shown *shown, enum found_world world)
     if (world == FOUND_NOT_JUDGED)
         return;
     shown->ticks = 60;
-    shown->span_s = 298;
+    shown->period_s = 298;
     shown->found.not_evaluated = not_evaluated;
     shown->found.n_not_evaluated = 1;
     if (world == FOUND_SOME) {

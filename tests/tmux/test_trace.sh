@@ -78,14 +78,14 @@ lists_what_may_follow() {
     tm_wait_gone 'trace>' && bt_quit
 }
 
-marks_a_mistake_when_typing_stops() {
+marks_an_error_when_typing_stops() {
     bt_open 120 40 && prompt_with 'timer:sleep(_) -> retrun, caller' || return 1
     wait_until 30 is_marked 'there is no action retrun' || return 1
     tm_keys Escape
     tm_wait_gone 'trace>' && bt_quit
 }
 
-marks_a_mistake_and_stays() {
+marks_an_error_and_stays() {
     bt_open 120 40 && prompt_with 'timer:sleep(_) -> retrun, caller' || return 1
     tm_wait 'did you mean return?' || return 1
     tm_keys Enter
@@ -366,8 +366,8 @@ keeps_its_log_when_the_link_is_lost() {
 run traces 120 40
 run traces 80 24
 run lists_what_may_follow
-run marks_a_mistake_when_typing_stops
-run marks_a_mistake_and_stays
+run marks_an_error_when_typing_stops
+run marks_an_error_and_stays
 run says_why_nothing_matches
 run says_that_an_atom_is_not_known
 run completes_names_of_the_target

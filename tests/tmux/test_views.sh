@@ -144,7 +144,7 @@ tells_why_nothing_was_counted() {
     tm_wait 'before its first window' && tm_wait no_such_module && bt_quit
 }
 
-tells_a_mistake_in_its_place() {
+shows_an_error_in_its_place() {
     open_quick || return 1
     tm_type ':calls lists:map(X) -> return'
     tm_keys Enter
@@ -217,7 +217,7 @@ run traces_a_function
 run completes_names_of_the_target
 run shows_how_many_match
 run tells_why_nothing_was_counted
-run tells_a_mistake_in_its_place
+run shows_an_error_in_its_place
 run sums_by_owner
 run finds
 finish

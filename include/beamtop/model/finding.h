@@ -72,9 +72,9 @@ struct findings {
 /* What the screen shows of them: the findings of the last minutes. */
 struct findings_shown {
     struct findings found;
-    int64_t ticks; /* that were judged, 0: none yet */
-    double span_s; /* from the first of them to the last; NaN unknown */
-    char why[160]; /* why nothing can be judged; "": it can */
+    int64_t ticks;   /* that were judged, 0: none yet */
+    double period_s; /* from the first of them to the last; NaN unknown */
+    char why[160];   /* why nothing can be judged; "": it can */
 };
 /* How many ask for something: not those that only say what was seen. shown NULL: 0. */
 size_t findings_asking(const struct findings_shown *shown);

@@ -58,7 +58,7 @@ typedef bool model_row_fn(void *arg, const struct proc_row *row);
 void model_show_recorded(struct model *m, const struct want_scan *shown, model_row_fn *match,
                          void *arg);
 
-/* The link's state and words for a person; LINK_LOST puts a gap into every history.
+/* The link's state and words for the user; LINK_LOST puts a gap into every history.
    text: why; behind LINK_NEXT_TRY, where it is in it, when it is tried again. */
 #define LINK_NEXT_TRY "; next try in "
 void model_set_link(struct model *m, enum link_state state, const char *text);
@@ -77,7 +77,7 @@ void model_set_sweep(struct model *m, int64_t done, int64_t all);
 bool model_sweep(const struct model *m, int64_t *done, int64_t *all);
 void model_journal(struct model *m, int64_t wall_us, bool trouble, const char *fmt, ...)
     ATTR_PRINTF(4, 5);
-/* Seconds to add to UTC for times that are shown to a person. */
+/* Seconds to add to UTC for times that are shown to the user. */
 void model_set_utc_offset(struct model *m, long seconds);
 long model_utc_offset(const struct model *m);
 /* NULL: a live node. Copied. */

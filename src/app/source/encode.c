@@ -20,7 +20,7 @@ static void build_pair_atom(struct builder *b, const char *key, const char *valu
     build_atom(b, value);
 }
 
-/* Names that a person gave travel as binaries: a term with an unknown atom would add it there. */
+/* Names that the user gave travel as binaries: a term with an unknown atom would add it there. */
 static void build_pair_int(struct builder *b, const char *key, int64_t value)
 {
     build_atom(b, key);
@@ -124,7 +124,7 @@ static struct builder *encode_scan(const struct want *wanted, const struct filte
     return b;
 }
 
-/* A pid that a person wrote goes as text, which the node reads as one of its present life: a number
+/* A pid that the user wrote goes as text, which the node reads as one of its present life: a number
  * that its release does not have would be a corrupt term to it, logged there and a lost link. */
 static void build_asked_pid(struct builder *b, const char *node, const struct etf_pid *pid)
 {

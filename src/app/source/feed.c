@@ -230,6 +230,6 @@ void feed_lost(struct feed *f)
     memset(f->asked, 0, sizeof f->asked);
     f->n_pids = 0;
     if (f->recorder && f->has_tick)
-        recorder_gap(f->recorder, clock_wall_us(), "link lost");
+        recorder_gap(f->recorder, clock_wall_us(), "connection lost");
     f->has_tick = false;
 }

@@ -28,7 +28,7 @@
 #define GOVERNOR_LATE_MS 200
 
 struct governor {
-    double interval_s; /* asked for by the person */
+    double interval_s; /* asked for by the user */
     double budget;     /* share of one scheduler, 0.02 = 2 % */
     double
         most_s; /* together: never further apart, whatever it costs; 0: as far as the budget says */

@@ -69,8 +69,8 @@ int live_set_filter(struct live *l, const char *expression, size_t *error_offset
                     struct error *err);
 
 /*
- * Asked only when a person wants them; the answer is in the model. Nothing is copied on the node
- * unless the person agreed to the cost, which the
+ * Asked only when the user wants them; the answer is in the model. Nothing is copied on the node
+ * unless the user agreed to the cost, which the
  * answer says. */
 int live_ask_mailbox(struct live *l, const struct etf_pid *pid, int first, int bytes_each,
                      bool agreed, struct error *err);

@@ -34,8 +34,8 @@ double live_spent_share(const struct live *l, double others_s)
     double sum_us =
         spent_us(l, window_ms < SHARE_WINDOW_MS ? SHARE_WINDOW_MS : window_ms, &oldest_ms);
     /* The oldest answer paid for the interval that followed it. */
-    double span_s = (double)(uv_now(l->loop) - oldest_ms) / 1000.0 + others_s;
-    return sum_us / 1e6 / span_s;
+    double period_s = (double)(uv_now(l->loop) - oldest_ms) / 1000.0 + others_s;
+    return sum_us / 1e6 / period_s;
 }
 
 bool live_is_late(const struct live *l)

@@ -456,7 +456,7 @@ static void on_answer(void *arg, const struct answer *answer)
         start_tick(l, again);
 }
 
-/* ---- what the person changes */
+/* ---- what the user changes */
 
 static bool same_scan(const struct want_scan *a, const struct want_scan *b)
 {

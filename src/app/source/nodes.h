@@ -12,7 +12,7 @@ int nodes_find(struct discover_list *out, const struct cli_options *o, const str
 
 /* "command line", "owner's home" or "": where the VM's cookie was found. */
 const char *nodes_cookie_word(const struct discover_vm *vm);
-/* What a person should know before choosing it: "another network namespace", "not in epmd"… */
+/* What the user should know before choosing it: "another network namespace", "not in epmd"… */
 void nodes_note(char *out, size_t size, const struct discover_vm *vm);
 
 /*

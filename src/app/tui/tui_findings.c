@@ -88,7 +88,7 @@ static void take(struct tui_findings *f, struct recording *r, int64_t first, int
         findings_clear(&f->shown.found);
         f->shown.found = found;
         f->shown.ticks = last - first + 1;
-        f->shown.span_s = recording_period_s(r, first, last);
+        f->shown.period_s = recording_period_s(r, first, last);
         f->shown.why[0] = '\0';
     } else {
         findings_clear(&found);
@@ -191,7 +191,7 @@ void tui_findings_left(struct tui_findings *f)
 {
     close_recorder(f);
     findings_clear(&f->shown.found);
-    f->shown = (struct findings_shown){.span_s = NAN};
+    f->shown = (struct findings_shown){.period_s = NAN};
     f->judged_ms = 0;
     feed_lost(&f->feed);
 }
@@ -205,7 +205,7 @@ struct tui_findings *tui_findings_new(struct tui *t)
                             .busiest = true,
                             .watch = watch,
                             .arg = f};
-    f->shown.span_s = NAN;
+    f->shown.period_s = NAN;
     return f;
 }
 

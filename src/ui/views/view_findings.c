@@ -169,13 +169,13 @@ static void count(size_t n[], const struct findings *found)
 static void summarise(struct view_page *page, const struct findings_shown *shown)
 {
     size_t n[] = {0, 0, 0};
-    char span[40] = "";
+    char period[40] = "";
     count(n, &shown->found);
-    if (!isnan(shown->span_s))
-        text_duration(span, sizeof span, shown->span_s);
+    if (!isnan(shown->period_s))
+        text_duration(period, sizeof period, shown->period_s);
     snprintf(page->summary, sizeof page->summary,
              "%zu to fix, %zu to check, %zu info; %s, %lld ticks", n[FINDING_ACT], n[FINDING_LOOK],
-             n[FINDING_NOTE], span, (long long)shown->ticks);
+             n[FINDING_NOTE], period, (long long)shown->ticks);
 }
 
 static void put_not_evaluated(struct view_page *page, const struct findings *found, int columns)

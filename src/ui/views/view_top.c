@@ -23,7 +23,7 @@ static const char *const extra[] = {"memory_bytes_per_s", "reductions", "initial
 struct top {
     const struct proc_column *columns[COLUMNS_MAX];
     int n_columns;
-    bool chosen; /* by the person: all of them stay, however narrow the pane */
+    bool chosen; /* by the user: all of them stay, however narrow the pane */
     const struct proc_column *sort;
     bool ascending, other_mode; /* other_mode: delta where the column is a value, and back */
     bool own;
@@ -386,7 +386,7 @@ static const struct view_chooser top_chooser = {
     .reverse = top_reverse,
 };
 
-/* ---- what a person does to it */
+/* ---- what the user does to it */
 
 static void top_sort(void *state, const char *key, int direction)
 {

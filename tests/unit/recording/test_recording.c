@@ -31,7 +31,7 @@ static void add_extras(struct recorder *r)
     recorder_mark(r, 5, 1700000002500000, "deploy");
     recorder_fact(r, "logger", "{\"a\":1}");
     recorder_fact(r, "logger", "{\"a\":1}");
-    recorder_gap(r, 9, "link lost");
+    recorder_gap(r, 9, "connection lost");
 }
 
 static void test_written_and_read(void **state)
