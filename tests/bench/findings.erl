@@ -17,8 +17,8 @@ load(Root, {What, N}) ->
     io:format("~s, ~w ~s~n", [rpc:call(Node, erlang, system_info, [otp_release]), N, What]),
     Rows = lists:sublist(rpc:call(Node, erlang, processes, []), 40),
     [figures(Node, Keeper, Called, Name, Arg)
-     || {Called, Name, Arg} <- [{"growth", growth, #{}}, {"leaders", leaders, #{most => 10}},
-                                {"leaders with rows of a scan", leaders, #{most => 10, busiest => Rows}}]],
+     || {Called, Name, Arg} <- [{"growth", growth, #{}}, {"leaders", leaders, #{most => 10, all => 150000}},
+                                {"leaders with rows of a scan", leaders, #{most => 10, all => 150000, busiest => Rows}}]],
     queries:stop_target(Target).
 
 make(processes) -> "[spawn(erlang, hibernate, [timer, sleep, [infinity]]) || _ <- lists:seq(1, N)], ok.";

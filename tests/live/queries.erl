@@ -162,7 +162,7 @@ tests() ->
      {"300,000 tables are counted", fun tables_test/2},
      {"leaders are the node's longest message queues, largest and busiest processes", fun leaders_test/2},
      {"leaders are looked for among all, however long a signal takes", fun leaders_go_on_test/2},
-     {"mistakes, deadlines and heap limits are answered", fun failure_test/2},
+     {"errors, deadlines and heap limits are answered", fun failure_test/2},
      {"an answer counts all that it did", fun counted_test/2},
      {"microstate accounting that was switched off is on again", fun msacc_is_set_again_test/2},
      {"a query that is a process: told, shielded, given time to end", fun process_form_test/2},
@@ -858,7 +858,7 @@ leaders_go_on_test({Node, _}, Keeper) ->
     try
         wait(fun() ->
             {ok, _, {leaders, _, #{binaries := #{looked_at := Looked}}, _}} =
-                ask(Keeper, leaders, {in, leaders, #{most => 5}}, ?LONG_MS),
+                ask(Keeper, leaders, {in, leaders, #{most => 5, all => 150000}}, ?LONG_MS),
             Looked > 250
         end, 400)
     after
@@ -870,7 +870,7 @@ leaders_go_on_test({Node, _}, Keeper) ->
 leaders_are(Keeper, {Idle, Large, Holder, Busy, _, Asleep, _, Lates}) ->
     Ask = fun() ->
         {ok, {Us, _}, {leaders, Mono, Facts, Leaders}} =
-            ask(Keeper, leaders, {in, leaders, #{most => 5}}, ?LONG_MS),
+            ask(Keeper, leaders, {in, leaders, #{most => 5, all => 150000}}, ?LONG_MS),
         true = is_integer(Mono) andalso Us < 200000,
         {Facts, Leaders}
     end,
@@ -884,6 +884,12 @@ leaders_are(Keeper, {Idle, Large, Holder, Busy, _, Asleep, _, Lates}) ->
           looked_at := Looked, processes := Processes} = Binaries,
         true = Refs >= 30 andalso Held >= 30000000 andalso Held =< Bytes
             andalso Looked > Processes - 20
+    end),
+    %% The first answer of a large node.
+    one_of(30, fun() ->
+        {ok, _, {leaders, _, None, #{message_queue_len := [Idle | _]} = Only}} =
+            ask(Keeper, leaders, {in, leaders, #{most => 5, all => 150000, first => true}}, ?LONG_MS),
+        {0, 1} = {map_size(None), map_size(Only)}
     end),
     %% How many collections there were at least: a full one in between begins anew.
     one_of(30, fun() ->
@@ -902,7 +908,7 @@ leaders_are(Keeper, {Idle, Large, Holder, Busy, _, Asleep, _, Lates}) ->
     %% The look at all may come just then.
     Knows = fun(Late, Rows) ->
         {ok, _, {leaders, _, _, #{message_queue_len := [Idle | _], reductions := Fast}}} =
-            ask(Keeper, leaders, {in, leaders, #{most => 5, busiest => Rows}}, ?LONG_MS),
+            ask(Keeper, leaders, {in, leaders, #{most => 5, all => 150000, busiest => Rows}}, ?LONG_MS),
         lists:member(Late, Fast)
     end,
     true = lists:any(fun(Late) ->

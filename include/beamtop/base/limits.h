@@ -44,6 +44,7 @@
 #define LIMIT_SCHEDULERS 4096 /* 1024 normal + 1024 dirty CPU + 1024 dirty I/O, and room */
 #define LIMIT_CPUS 65536 /* of a host */
 #define LIMIT_FILTER_CALLS 20000 /* a filter reads current functions up to this */
+#define LIMIT_LEADERS_ALL 150000 /* processes of which all are looked at for the longest queue */
 #define LIMIT_FILTER_LABELS 20000                 /* distinct names a filter looks at */
 #define LIMIT_FILTER_LABEL_BYTES 4096             /* one of them */
 #define LIMIT_JOURNAL 1000                        /* lines of the log view */

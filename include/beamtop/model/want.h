@@ -32,6 +32,7 @@ struct want_scan {
     int n_pids;
     struct etf_pid watched[WANT_WATCHED]; /* looked at beside what is shown: for findings */
     int n_watched;
+    bool watches; /* the node has said which to watch: no other has a longer message queue */
     bool own;
     bool filtered; /* the question carried a filter */
 };

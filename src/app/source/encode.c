@@ -171,12 +171,16 @@ struct builder *encode_rows(const struct proc_scan *scan, uint32_t items, const 
     return b;
 }
 
-struct builder *encode_leaders(const struct proc_scan *busiest, const char *node)
+struct builder *encode_leaders(const struct proc_scan *busiest, bool first, const char *node)
 {
     struct builder *b = builder_new();
-    build_map(b, busiest ? 2 : 1);
+    build_map(b, first || busiest ? 3 : 2);
     build_pair_int(b, "most", LEADERS_MOST);
-    if (busiest) {
+    build_pair_int(b, "all", LIMIT_LEADERS_ALL);
+    if (first) {
+        build_atom(b, "first");
+        build_bool(b, true);
+    } else if (busiest) {
         build_atom(b, "busiest");
         build_rows(b, busiest, node);
     }

@@ -19,8 +19,9 @@ struct builder *encode_question(enum question q, const struct want *want,
                                 const struct filter *filter, const char *node);
 /* Of the scan's rows those of these items that are asked again. */
 struct builder *encode_rows(const struct proc_scan *scan, uint32_t items, const char *node);
-/* busiest: a scan whose rows are the node's busiest processes; NULL: the node looks for them. */
-struct builder *encode_leaders(const struct proc_scan *busiest, const char *node);
+/* busiest: a scan whose rows are the node's busiest processes; NULL: the node looks for them.
+   first: only of the longest message queues. */
+struct builder *encode_leaders(const struct proc_scan *busiest, bool first, const char *node);
 struct builder *encode_mailbox(const struct etf_pid *pid, const char *node, int first,
                                int bytes_each, bool agreed);
 /* pid: node is its node's name; NULL: node is who it is, a pid or name as text. */

@@ -58,6 +58,7 @@ static void take_leaders(struct feed *f, const uint8_t *value, size_t len)
     size_t pairs = 0;
     cursor_init(&c, value, len);
     f->n_pids = 0;
+    f->looked = true;
     if (!cursor_tuple_of(&c, 4) || !cursor_skip(&c) || !cursor_skip(&c) || !cursor_skip(&c) ||
         !cursor_map(&c, &pairs))
         return;
@@ -99,6 +100,7 @@ void feed_want(const struct feed *f, struct want *want)
     want_merge(want, &mine);
     memcpy(want->scan.watched, f->pids, sizeof f->pids);
     want->scan.n_watched = f->n_pids;
+    want->scan.watches = f->looked;
 }
 
 /* ---- facts beside the ticks */
@@ -128,21 +130,33 @@ static void keep(struct feed *f, const struct answer *answer)
         f->trouble(f->arg, &err);
 }
 
+/* Until a question with such a cost for each process is paid for. */
+static double first_wait_ms(const struct feed *f, double each_us)
+{
+    const struct system_sample *now = model_system(f->model);
+    double budget = model_interval(f->model).budget;
+    return now && budget > 0 ? (double)now->processes * each_us / 1000 / (budget * FIRST_SHARE) : 0;
+}
+
 static void on_answer(void *arg, const struct answer *answer)
 {
     struct feed *f = arg;
     enum question q = answer->question;
     double budget = model_interval(f->model).budget, least_ms = question_rows[q].every_s * 1000.0;
     double every_ms = budget > 0 ? answer->target_us / 1000 / (budget * BUDGET_SHARE) : 0;
-    f->asked[q].waits = false;
+    bool first = f->asked[q].first;
+    f->asked[q].waits = f->asked[q].first = false;
+    if (first && every_ms < first_wait_ms(f, question_rows[q].each_us))
+        every_ms = first_wait_ms(f, question_rows[q].each_us);
     if (every_ms > least_ms)
         f->asked[q].due_ms += (uint64_t)(every_ms - least_ms);
     else
         every_ms = least_ms;
     f->asked[q].us_per_s = answer->target_us / (every_ms / 1000);
-    if (answer->value)
+    if (answer->value && !first)
         tell(f, q, answer->target_us, every_ms);
-    keep(f, answer);
+    if (!first)
+        keep(f, answer);
     if (q == QUESTION_LEADERS && answer->value) {
         take_leaders(f, answer->value, answer->len);
         f->watch(f->arg);
@@ -153,15 +167,14 @@ static void on_answer(void *arg, const struct answer *answer)
    yet, is paid for as well: the opening has its own sweep. */
 static bool may_ask(struct feed *f, enum question q, uint64_t now_ms)
 {
-    const double each_us = question_rows[q].each_us;
-    double budget = model_interval(f->model).budget;
-    const struct system_sample *now = model_system(f->model);
-    if (f->asked[q].due_ms == 0 && each_us > 0) {
-        if (!now || budget <= 0)
+    const struct question_row *row = &question_rows[q];
+    if (f->asked[q].due_ms == 0 && row->each_us > 0) {
+        if (!model_system(f->model) || model_interval(f->model).budget <= 0)
             return false; /* nobody knows how large it is */
+        f->asked[q].first = is_large(f->model) && row->first_us > 0 && f->asked[q].us_per_s <= 0;
         if (is_large(f->model))
-            f->asked[q].due_ms = now_ms + (uint64_t)((double)now->processes * each_us / 1000 /
-                                                     (budget * FIRST_SHARE));
+            f->asked[q].due_ms = now_ms + (uint64_t)first_wait_ms(
+                                              f, f->asked[q].first ? row->first_us : row->each_us);
     }
     return now_ms >= f->asked[q].due_ms;
 }
@@ -187,7 +200,7 @@ static const struct proc_scan *busiest(const struct feed *f, const struct live *
 static struct builder *argument(const struct feed *f, enum question q, const struct live *live)
 {
     if (q == QUESTION_LEADERS)
-        return encode_leaders(busiest(f, live), live_peer_node(live));
+        return encode_leaders(busiest(f, live), f->asked[q].first, live_peer_node(live));
     return encode_question(q, NULL, NULL, NULL);
 }
 
@@ -229,6 +242,7 @@ void feed_lost(struct feed *f)
 {
     memset(f->asked, 0, sizeof f->asked);
     f->n_pids = 0;
+    f->looked = false;
     if (f->recorder && f->has_tick)
         recorder_gap(f->recorder, clock_wall_us(), "connection lost");
     f->has_tick = false;

@@ -26,10 +26,12 @@ struct feed {
     bool has_tick; /* since the last gap */
     struct etf_pid pids[WANT_WATCHED];
     int n_pids;
+    bool looked; /* the node has said who they are */
     struct {
         uint64_t due_ms; /* 0: at once */
         double us_per_s; /* what it costs the node, by its last answer */
         bool waits, reported;
+        bool first; /* the next answer is the smaller one */
     } asked[QUESTIONS];
 };
 
@@ -38,7 +40,8 @@ int feed_tick(struct feed *f, struct error *err);
 /*
  * Asks the questions that are due and not under way: each every `every_s` of its row, less often
  * where it would take more than a tenth of the cost limit; ticks have the rest of it. On a large
- * node the first answer waits until a quarter of the limit pays for it. */
+ * node the first answer waits until a quarter of the limit pays for it; leaders have a smaller one
+ * before, of the longest message queues only. */
 void feed_ask(struct feed *f, struct live *live, uint64_t now_ms);
 void feed_again(struct feed *f); /* all are due again: another recorder is fed */
 /* Whether its rows are the busiest processes of the node with that creation as they are now: of

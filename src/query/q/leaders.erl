@@ -1,10 +1,11 @@
 %% SPDX-License-Identifier: GPL-3.0-or-later
 %% Which processes findings should look at, and what they say of binaries and collections. Runs in a
-%% holder. Arg: a map with `most`, how many of each sort, and, where the scan has just ranked all by
-%% reductions, `busiest`, its pids (docs/queries.md).
+%% holder. Arg: a map with `most`, how many of each sort, `all`, how large a node is looked at as a
+%% whole, and, where the scan has just ranked all by reductions, `busiest`, its pids; or `first`:
+%% only the longest mailboxes are wanted, soon (docs/queries.md).
 %%
 %% Mailboxes are read without a signal, but to one that runs: of all processes, or, of a node with
-%% more than Swept, of so many in turn and the leaders known so far; reductions of the same, or, in
+%% more than `all`, of Swept in turn and the leaders known so far; reductions of the same, or, in
 %% SavedMost answers between two such looks, only of those that the scan found, of the leaders, of
 %% the busiest of the look before and of who has messages. Memory and binaries cost a signal each:
 %% of the leaders known so far, and of Signals others in turn, for SweepMs at most.
@@ -188,18 +189,31 @@ GcFact = fun(Pids, Olds, News, Ns, Apps, #{id := Id}) ->
                     || {N, Pid} <- Best(Counts, 10), N > 0]}
 end,
 
-{holder, [k, own, apps, id, spawn, count_work, in_time], fun(#{most := N} = Arg, Ctx) ->
-    #{state := Given, k := Keeper, own := OwnOf, apps := AppsOf, count_work := CountWork} = Ctx,
-    State = case Given of
-        new -> #{swept => 0, looked_to => 0, shown => [], looked => 0, memory => [], binary => [],
-                 waits => {0, 0, 0}, moments => 0, busy => [], saved => SavedMost};
-        _ -> Given
-    end,
+Fresh = #{swept => 0, looked_to => 0, shown => [], looked => 0, memory => [], binary => [],
+          waits => {0, 0, 0}, moments => 0, busy => [], saved => SavedMost},
+
+%% Those whose mailboxes and reductions are read, and who is next.
+InTurn = fun(All, Total, #{swept := Place}, #{all := Most}) ->
+    case Total =< Most of true -> {All, 0}; false -> Turn(All, Total, Place, Swept) end
+end,
+
+%% {Answer, State}: the next answer goes on behind those that were looked at.
+First = fun(#{most := N} = Arg, State, Own) ->
+    All = erlang:processes() -- Own,
+    {Some, SweptTo} = InTurn(All, length(All), State, Arg),
+    Longest = PidsOf([Has || {Messages, _} = Has <- lists:sublist(Mailboxes(Some, []), N),
+                             Messages >= LeastMessages]),
+    {{leaders, Now(), #{}, #{message_queue_len => Longest}},
+     State#{swept := SweptTo, shown := Longest}}
+end,
+
+Whole = fun(#{most := N} = Arg, State, Ctx) ->
+    #{k := Keeper, own := OwnOf, apps := AppsOf, count_work := CountWork} = Ctx,
     Apps = AppsOf(),
     Own = OwnOf(Keeper),
     All = erlang:processes() -- Own,
     Total = length(All),
-    {Some, SweptTo} = Turn(All, Total, maps:get(swept, State), Swept),
+    {Some, SweptTo} = InTurn(All, Total, State, Arg),
     Led = maps:get(shown, State),
     Pids = Led ++ (Some -- Led),
     Mail = Mailboxes(Pids, []),
@@ -267,4 +281,13 @@ end,
      State#{swept := SweptTo, looked_to := LookedTo, shown := Shown, looked := InRound,
             memory := Memory, binary := Binary, waits := Waits, moments := Moments,
             busy := case Saved of 0 -> Callers; _ -> KnownBusy end, saved := Saved}}
+end,
+
+{holder, [k, own, apps, id, spawn, count_work, in_time], fun(Arg, Ctx) ->
+    #{state := Given, k := Keeper, own := OwnOf} = Ctx,
+    State = case Given of new -> Fresh; _ -> Given end,
+    case Arg of
+        #{first := true} -> First(Arg, State, OwnOf(Keeper));
+        _ -> Whole(Arg, State, Ctx)
+    end
 end}.

@@ -119,10 +119,12 @@ static const struct proc_row *longest_queue(const struct model *m, uint64_t *mon
 }
 
 /* Whether a process that is neither shown nor watched may have a longer one: those with the longest
- * queues are watched as soon as the node has been asked for them. */
+ * queues are watched as soon as the node has been asked for them, but very many processes are
+ * looked at in turn. */
 static bool may_be_longer(const struct proc_scan *scan)
 {
-    if (!scan || scan->watches || scan->total <= (int64_t)scan->n_rows)
+    if (!scan || scan->total <= (int64_t)scan->n_rows ||
+        (scan->watches && scan->total <= LIMIT_LEADERS_ALL))
         return false;
     /* Ranked by it, the longest first, among all. */
     return scan->filtered || scan->by_delta || scan->sorted_among >= 0 || scan->n_rows == 0 ||
