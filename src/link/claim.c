@@ -4,28 +4,20 @@
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-#define FNV_START 0xcbf29ce484222325u
-#define FNV_PRIME 0x100000001b3u
+#include "beamtop/base/text.h"
 
-/* Names of nodes are longer than the address of a socket may be. */
-static uint64_t hash(const char *text)
-{
-    uint64_t h = FNV_START;
-    for (const char *p = text; *p != '\0'; p++)
-        h = (h ^ (uint8_t)*p) * FNV_PRIME;
-    return h;
-}
-
-/* An address in the abstract namespace: no file, and gone with the process. */
+/* An address in the abstract namespace: no file, and gone with the process. Names of nodes are
+   longer than it may be. */
 int claim_take(const char *target, unsigned index, bool *held_by_other)
 {
     struct sockaddr_un sa = {.sun_family = AF_UNIX};
     int n = snprintf(sa.sun_path + 1, sizeof sa.sun_path - 1, "beamtop/name/%016llx/%u",
-                     (unsigned long long)hash(target), index);
+                     (unsigned long long)text_identity(target, strlen(target)), index);
     socklen_t len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
     *held_by_other = false;
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);

@@ -12,6 +12,7 @@
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/hash.h"
 #include "beamtop/base/limits.h"
+#include "beamtop/base/text.h"
 
 /* Sights at which the mailbox must have grown while the process stood still. */
 #define STUCK_SIGHTS 3
@@ -26,7 +27,7 @@ struct seen_process {
     struct etf_pid pid;
     uint64_t first_ns; /* our clock */
     struct sight reductions, messages, memory, gcs;
-    uint32_t function_hash;
+    uint64_t function_hash;
     uint8_t grown; /* sights in a row, up to STUCK_SIGHTS */
     bool born, restarted;
     UT_hash_handle hh;
@@ -152,17 +153,9 @@ static bool name_moved(struct seen *s, const struct proc_row *row)
     return moved;
 }
 
-static uint32_t hash_text(struct slice text)
-{
-    uint32_t h = 2166136261u; /* FNV-1a */
-    for (size_t i = 0; i < text.len; i++)
-        h = (h ^ (uint8_t)text.s[i]) * 16777619u;
-    return h;
-}
-
 static void note_stuck(struct seen_process *p, const struct proc_row *row)
 {
-    uint32_t function = hash_text(row->current_function);
+    uint64_t function = text_identity(row->current_function.s, row->current_function.len);
     bool still = row->current_function.len > 0 && function == p->function_hash &&
                  row->reductions >= 0 && row->reductions == p->reductions.value;
     if (!still || p->messages.value < 0 || row->message_queue_len < p->messages.value)

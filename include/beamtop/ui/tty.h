@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A terminal: where a canvas is shown and keys come from. tty_curses is the real one, tty_null
- * keeps what it was shown, for tests. One thread; a draw waits for a terminal that takes nothing
- * for parts of a second, and nothing else waits. */
+ * A terminal: where a canvas is shown and keys come from. One thread; a draw waits for a terminal
+ * that takes nothing for parts of a second, and nothing else waits. */
 #ifndef BEAMTOP_UI_TTY_H
 #define BEAMTOP_UI_TTY_H
 
@@ -97,13 +96,5 @@ int tty_curses_open(struct tty **out, const struct tty_setup *setup, struct erro
  * signals call it with the address they were given by app at
  * start (&tty->rescue). */
 void tty_rescue_now(const struct tty_rescue *rescue);
-
-/* A terminal without one. Events come out in the order they were given. */
-struct tty *tty_null_new(int rows, int columns, enum color_depth depth, bool ascii);
-void tty_null_give(struct tty *t, const struct tty_event *event); /* a paste is copied */
-void tty_null_keys(struct tty *t, const char *names); /* names with blanks between: "j j <Enter>" */
-const struct canvas *tty_null_canvas(const struct tty *t); /* last drawn; NULL before */
-struct tty_cursor tty_null_cursor(const struct tty *t);
-size_t tty_null_changed(const struct tty *t); /* cells that differed in the last draw */
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "beamtop/base/attr.h"
 #include "beamtop/base/slice.h"
+#include "beamtop/base/text.h"
 
 #define MOST 200 /* bytes of a name before it is cut */
 
@@ -16,15 +17,6 @@ static bool is_plain(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            strchr("@_-", c);
-}
-
-/* FNV-1a */
-static uint64_t number_of(const char *s)
-{
-    uint64_t h = UINT64_C(0xcbf29ce484222325);
-    for (; *s; s++)
-        h = (h ^ (unsigned char)*s) * UINT64_C(0x100000001b3);
-    return h;
 }
 
 void trace_history_file(char out[TRACE_HISTORY_FILE_BYTES], const char *node)
@@ -40,7 +32,8 @@ void trace_history_file(char out[TRACE_HISTORY_FILE_BYTES], const char *node)
     }
     out[n] = '\0';
     if (*s)
-        snprintf(out + n, TRACE_HISTORY_FILE_BYTES - n, "-%016" PRIx64, number_of(node));
+        snprintf(out + n, TRACE_HISTORY_FILE_BYTES - n, "-%016" PRIx64,
+                 text_identity(node, strlen(node)));
 }
 
 bool trace_history_has_values(const char *line)

@@ -488,25 +488,31 @@ static void note_next(struct walk *w, const struct process *p, int64_t now)
         c->next = now;
 }
 
+/* What an event says of its process whatever it is. */
+static void take_before(struct walk *w, struct process *p, const struct event *e, bool itself)
+{
+    if (itself)
+        note_next(w, p, e->at);
+    if (itself && e->kind != SPAN_EVENT_RECEIVE)
+        walk_settle(w, p, e->at);
+    if (e->kind != SPAN_EVENT_ANSWERED)
+        walk_end_ask(w, p, e->at, SPAN_UNKNOWN);
+}
+
 static void take(struct walk *w, const struct event *e)
 {
     struct process *p = &w->processes[e->process];
     enum span_event_kind kind = (enum span_event_kind)e->kind;
+    bool arrives = kind == SPAN_EVENT_ARRIVAL || kind == SPAN_EVENT_DOWN;
+    bool runs = kind == SPAN_EVENT_IN || kind == SPAN_EVENT_OUT;
     if (kind == SPAN_EVENT_CALLER || kind == SPAN_EVENT_CONTEXT) {
         walk_take_context(w, e);
         return;
     }
-    bool arrives = kind == SPAN_EVENT_ARRIVAL || kind == SPAN_EVENT_DOWN;
-    bool runs = kind == SPAN_EVENT_IN || kind == SPAN_EVENT_OUT;
     if (!w->s->options.full && (arrives || runs))
         return;
     p->scheduled = p->scheduled || runs;
-    if (!arrives && !runs)
-        note_next(w, p, e->at);
-    if (!arrives && !runs && kind != SPAN_EVENT_RECEIVE)
-        walk_settle(w, p, e->at);
-    if (kind != SPAN_EVENT_ANSWERED)
-        walk_end_ask(w, p, e->at, SPAN_UNKNOWN);
+    take_before(w, p, e, !arrives && !runs);
     switch (kind) {
     case SPAN_EVENT_ROOT:
         take_root(w, e);

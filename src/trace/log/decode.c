@@ -18,7 +18,7 @@ bool answer_list(struct cursor *c, struct cursor_list *list, size_t most)
     return true;
 }
 
-static bool read_mfa(struct cursor *c, struct mfa *out)
+bool trace_read_mfa(struct cursor *c, struct mfa *out)
 {
     return cursor_tuple_of(c, 3) && cursor_atom(c, &out->module) &&
            cursor_atom(c, &out->function) && cursor_int64(c, &out->arity);
@@ -80,7 +80,7 @@ static bool read_stack(struct cursor *c, struct pushed_event *out)
         return false;
     for (size_t i = 0; i < list.count; i++) {
         struct mfa frame;
-        if (!read_mfa(c, &frame))
+        if (!trace_read_mfa(c, &frame))
             return false;
         if (i < LIMIT_TRACE_STACK)
             out->stack[i] = frame;
@@ -102,10 +102,11 @@ static bool read_call(struct cursor *c, struct pushed_event *out)
     struct trace_event *e = &out->event;
     e->kind = EVENT_CALL;
     uint64_t depth = 0;
-    bool ok = read_head(c, e) && read_mfa(c, &e->mfa) &&
-              ((cursor_peek_atom(c, "undefined") && cursor_skip(c)) || read_mfa(c, &e->caller)) &&
-              cursor_raw(c, &e->args.bytes) && read_stack(c, out) && cursor_uint64(c, &depth) &&
-              cursor_uint64(c, &e->args.full_bytes);
+    bool ok =
+        read_head(c, e) && trace_read_mfa(c, &e->mfa) &&
+        ((cursor_peek_atom(c, "undefined") && cursor_skip(c)) || trace_read_mfa(c, &e->caller)) &&
+        cursor_raw(c, &e->args.bytes) && read_stack(c, out) && cursor_uint64(c, &depth) &&
+        cursor_uint64(c, &e->args.full_bytes);
     e->depth = depth < UINT32_MAX ? (unsigned)depth : UINT32_MAX;
     return ok;
 }
@@ -157,7 +158,7 @@ static bool read_off_cpu(struct cursor *c, struct pushed_event *out)
 {
     struct off_cpu *o = &out->off;
     return cursor_int64(c, &o->from_ns) && cursor_int64(c, &o->until_ns) &&
-           (cursor_kind(c) == ETF_KIND_TUPLE ? read_mfa(c, &o->mfa) : cursor_skip(c)) &&
+           (cursor_kind(c) == ETF_KIND_TUPLE ? trace_read_mfa(c, &o->mfa) : cursor_skip(c)) &&
            read_word(c, o->why, sizeof o->why) && cursor_uint64(c, &o->times) &&
            cursor_uint64(c, &o->total_ns);
 }

@@ -19,6 +19,7 @@
 
 /* A list of terms, no longer than `most`. */
 bool answer_list(struct cursor *c, struct cursor_list *list, size_t most);
+bool trace_read_mfa(struct cursor *c, struct mfa *out); /* {M, F, Arity} */
 
 /* ---- Pushed messages */
 

@@ -33,12 +33,6 @@ static ATTR_PRINTF(3, 4) void add_words(char *out, size_t size, const char *fmt,
     va_end(args);
 }
 
-static bool read_mfa(struct cursor *c, struct mfa *out)
-{
-    return cursor_tuple_of(c, 3) && cursor_atom(c, &out->module) &&
-           cursor_atom(c, &out->function) && cursor_int64(c, &out->arity);
-}
-
 bool decode_terms(struct cursor *c, struct cursor_list *list)
 {
     return cursor_list(c, list) && (!list->string || cursor_fail(c, "a list of terms"));
@@ -92,7 +86,7 @@ static bool read_functions(struct cursor *c, struct preflight *out, struct prefl
     for (size_t i = 0; i < list.count; i++) {
         struct preflight_function *f = &out->functions[out->n_functions];
         struct cursor raw = *c;
-        if (!cursor_raw(&raw, &f->raw) || !read_mfa(c, &f->mfa))
+        if (!cursor_raw(&raw, &f->raw) || !trace_read_mfa(c, &f->mfa))
             return false;
         out->n_functions++;
     }

@@ -33,35 +33,6 @@ const char *__lsan_default_suppressions(void)
 
 static char screen_bytes[65536]; /* what the terminal under test was sent */
 
-static void test_null(void **state)
-{
-    (void)state;
-    struct tty *t = tty_null_new(4, 20, DEPTH_256, false);
-    struct theme theme;
-    struct canvas c;
-    theme_init(&theme);
-    canvas_init(&c, 4, 20, false);
-    assert_null(tty_null_canvas(t));
-    tty_null_keys(t, "j <Enter>  C-x");
-    tty_null_give(t, &(struct tty_event){.kind = TTY_PASTE, .paste = "abc", .paste_len = 3});
-    tty_null_give(t, &(struct tty_event){.kind = TTY_RESIZE, .rows = 9, .columns = 30});
-    assert_int_equal(t->ops->event(t).key.code, 'j');
-    assert_int_equal(t->ops->event(t).key.code, KEYS_ENTER);
-    assert_int_equal(t->ops->event(t).key.mods, KEY_MOD_CTRL);
-    assert_memory_equal(t->ops->event(t).paste, "abc", 3);
-    assert_int_equal(t->ops->event(t).kind, TTY_RESIZE);
-    assert_int_equal(t->ops->event(t).kind, TTY_NONE);
-    t->ops->draw(t, &c, &theme, (struct tty_cursor){1, 2});
-    assert_int_equal(tty_null_changed(t), 80);
-    canvas_puts(&c, (struct rect){0, 0, 4, 20}, 2, 3, STYLE_OK, "ab");
-    t->ops->draw(t, &c, &theme, (struct tty_cursor){-1, 0});
-    assert_int_equal(tty_null_changed(t), 2);
-    assert_string_equal(canvas_at(tty_null_canvas(t), 2, 4)->text, "b");
-    assert_int_equal(tty_null_cursor(t).row, -1);
-    canvas_clear(&c);
-    t->ops->close(t);
-}
-
 struct pair {
     int master, slave;
     struct termios before;
@@ -491,7 +462,7 @@ int main(void)
 {
     setlocale(LC_CTYPE, "C.UTF-8");
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_null),
+
         cmocka_unit_test(test_keys),
         cmocka_unit_test(test_a_frame_is_one_write),
         cmocka_unit_test(test_a_draw_is_one_write),
