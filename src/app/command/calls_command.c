@@ -46,10 +46,7 @@ static void tell_estimate(struct counting *t, const struct calls_state *state)
 static void asking(struct counting *t, const struct calls_state *state)
 {
     if (!t->options->dry_run)
-        error_set(&t->run->rt.err, ERR_REFUSED,
-                  "not counted: about %.0f calls/s would cost the node "
-                  "%.0f%% of scheduler time. Narrow the pattern, or add --force",
-                  state->calls_per_s, state->load * 100);
+        session_refuse_cost(&t->run->rt.err, state->calls_per_s, state->load, CALLS_COST);
     session_stop(t->run->session);
 }
 

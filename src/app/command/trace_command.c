@@ -97,7 +97,6 @@ static void tell_preflight(struct tracing *t, const struct trace_state *state)
 static void asking(struct tracing *t, const struct trace_state *state)
 {
     struct error err = {0};
-    char calls[32];
     tell_preflight(t, state);
     bool refused = state->preflight.expensive && !t->options->force;
     if ((t->options->dry_run || (refused && t->options->format == FORMAT_JSON)) &&
@@ -109,11 +108,7 @@ static void asking(struct tracing *t, const struct trace_state *state)
         runtime_end(&t->run->rt, EXIT_DONE, NULL);
         return;
     }
-    error_set(&err, ERR_REFUSED,
-              "about %s calls/s would cost the node %.0f%% of a scheduler or more, since counting "
-              "slows them: narrow the pattern, or add --force (the caps still hold)",
-              text_integer(calls, sizeof calls, (int64_t)state->preflight.calls_per_s),
-              state->preflight.load * 100);
+    session_refuse_cost(&err, state->preflight.calls_per_s, state->preflight.load, TRACE_COST);
     runtime_end(&t->run->rt, EXIT_REFUSED, &err);
 }
 

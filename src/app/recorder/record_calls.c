@@ -37,10 +37,7 @@ static void refused(struct record_series *r, const struct error *why)
 static void refuse(struct record_series *r, const struct calls_state *state)
 {
     struct error err = {0};
-    error_set(&err, ERR_REFUSED,
-              "about %.0f calls/s would cost %.0f%% of scheduler time: narrow the pattern, "
-              "or add --force",
-              state->calls_per_s, state->load * 100);
+    session_refuse_cost(&err, state->calls_per_s, state->load, CALLS_COST);
     refused(r, &err);
     session_stop(r->session);
 }

@@ -17,10 +17,7 @@ static void refused(struct record_series *r, const struct error *why)
 static void refuse(struct record_series *r, const struct spans_run *run)
 {
     struct error err = {0};
-    error_set(&err, ERR_REFUSED,
-              "about %.0f calls/s of the root functions would cost %.0f%% of a core: narrow the "
-              "pattern, or add --force",
-              run->calls_per_s, run->load * 100);
+    session_refuse_cost(&err, run->calls_per_s, run->load, SPANS_COST);
     refused(r, &err);
     session_stop(r->session);
 }

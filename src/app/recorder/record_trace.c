@@ -110,11 +110,7 @@ static void refused(struct record_series *r, const struct trace_state *state,
 static void refuse(struct record_series *r, const struct trace_state *state)
 {
     struct error err = {0};
-    error_set(
-        &err, ERR_REFUSED,
-        "about %.0f calls/s would cost the node %.0f%% of one scheduler or "
-        "more, since counting slows them: narrow the pattern, or add --force (the caps still hold)",
-        state->preflight.calls_per_s, state->preflight.load * 100);
+    session_refuse_cost(&err, state->preflight.calls_per_s, state->preflight.load, TRACE_COST);
     refused(r, state, &err);
 }
 

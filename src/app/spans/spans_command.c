@@ -71,18 +71,16 @@ static void tell_how_far(struct capturing *t, const struct spans_run *run)
         return;
     t->version = run->version;
     t->run->shown_progress = true;
-    tell_progress("%u of %u roots, %u open, %llu events, %.0f of %.0f s (Ctrl-C ends it)",
-                  run->roots, run->roots_asked, run->open, (unsigned long long)run->events,
-                  run->seconds, run->for_s);
+    tell_progress(
+        "%u of %u roots, %u not returned yet, %llu events, %.0f of %.0f s (Ctrl-C stops it)",
+        run->roots, run->roots_asked, run->open, (unsigned long long)run->events, run->seconds,
+        run->for_s);
 }
 
 static void asking(struct capturing *t, const struct spans_run *run)
 {
     if (!t->options->dry_run)
-        error_set(&t->run->rt.err, ERR_REFUSED,
-                  "nothing captured: about %.0f calls/s of the root functions would cost %.0f%% of "
-                  "a core. Narrow the pattern or --procs, or add --force",
-                  run->calls_per_s, run->load * 100);
+        session_refuse_cost(&t->run->rt.err, run->calls_per_s, run->load, SPANS_COST);
     session_stop(t->run->session);
 }
 

@@ -23,7 +23,6 @@ struct tui_calls {
     struct tui *tui;
     struct tui_session s;
     struct calls_log log; /* what the screen shows */
-    bool alone;           /* before OTP 27: excludes a trace */
 };
 
 static bool runs(const struct tui_calls *c)
@@ -135,7 +134,6 @@ static int open_session(struct tui_calls *c, struct session **out, const char *w
         .memory = option_bool(o, OPTION_CALLS_MEMORY),
     };
     int rc = live_port(c->tui->live, &port, err);
-    c->alone = rc == 0 && session_port_is_shared(&port);
     if (rc == 0)
         rc = calls_open(out, &options, &port, &handlers, c, NULL, offset, err);
     return rc;
@@ -269,7 +267,7 @@ bool tui_calls_stop(struct tui_calls *c)
 
 bool tui_calls_in_the_way(const struct tui_calls *c)
 {
-    return runs(c) && c->alone;
+    return runs(c) && session_port_is_shared(session_port(c->s.session));
 }
 
 static void act_stop(struct tui_calls *c, const char *arg)

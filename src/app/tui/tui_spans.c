@@ -26,7 +26,6 @@ struct tui_spans {
     struct tui *tui;
     struct tui_session s;
     char words[640]; /* the line of the capture that is shown, or was asked for */
-    bool alone;      /* before OTP 27 */
     bool agreed;     /* to the cost of full mode, of this line */
 };
 
@@ -37,7 +36,7 @@ bool tui_spans_run(const struct tui_spans *s)
 
 bool tui_spans_alone(const struct tui_spans *s)
 {
-    return tui_spans_run(s) && s->alone;
+    return tui_spans_run(s) && session_port_is_shared(session_port(s->s.session));
 }
 
 /* ---- events of the session */
@@ -120,8 +119,6 @@ static int open_session(struct tui_spans *s, struct session **out, const struct 
     int rc = live_port(s->tui->live, &port, err);
     if (rc == 0)
         rc = spans_open(out, &what, &port, &handlers, &s->s, NULL, &at, err);
-    if (rc == 0)
-        s->alone = session_port_is_shared(&port);
     *offset = r->pattern_at + at;
     return rc;
 }

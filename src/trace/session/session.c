@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "beamtop/base/buf.h"
+#include "beamtop/base/text.h"
 
 #define MOST_ARMED 1000
 #define ARMED_MS 15000u
@@ -14,6 +15,16 @@
 bool session_status_runs(const struct session_status *s)
 {
     return s->phase != SESSION_ENDED && s->phase != SESSION_FAILED;
+}
+
+void session_refuse_cost(struct error *err, double calls_per_s, double share, const char *of)
+{
+    char calls[32];
+    error_set(
+        err, ERR_REFUSED,
+        "about %s calls/s would cost the node %.0f%% of %s: narrow the pattern or --procs, or "
+        "add --force (the caps still hold)",
+        text_integer(calls, sizeof calls, (int64_t)calls_per_s), share * 100, of);
 }
 
 void session_check_text(char *out, size_t size, const struct session_check *check,
