@@ -358,7 +358,7 @@ void judge_binaries(struct judge *j)
 
 /* ---- distribution */
 
-/* A single large message fills the queue for a moment: it counts when it was long at two looks. */
+/* A single large message fills the queue for a moment: it counts when it was long at two ticks. */
 static double queue_before(const struct judge *j, const char *node)
 {
     const char *text =

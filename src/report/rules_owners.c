@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Rules over who does the work: message queues, single processes, short lives, the code server. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,6 +97,36 @@ static bool serialises(const struct judge *j, const struct period_process *p)
            !slice_is(p->kind, "logger");
 }
 
+#define IDLE_CORES 0.01
+
+/* No message came, none was handled, and it did not work for them. */
+static bool handles_nothing(const struct period_process *p, double cores)
+{
+    return p->queue_max - p->queue_min < 1 && !isnan(cores) && cores < IDLE_CORES;
+}
+
+static void title_of_queue(struct judge *j, struct finding *f, const struct period_process *p,
+                           bool stands_still)
+{
+    if (stands_still) {
+        f->title = judge_text(j, "%s does not handle its %s messages", judge_process(j, p),
+                              judge_number(j, p->queue_last));
+        f->action = "Read what it waits for (its stack) and what is queued (its mailbox): a "
+                    "receive skips messages that none of its patterns matches";
+        f->ruled_out_if = "As many messages come as it handles, between two ticks";
+        return;
+    }
+    char mean[40];
+    snprintf(mean, sizeof mean, "%.1f", p->queue_mean);
+    f->title = judge_text(j, "%s is a bottleneck: its queue %s empties (mean %s)",
+                          judge_process(j, p), p->queue_min < 1 ? "rarely" : "never",
+                          p->queue_mean < 100 ? mean : judge_number(j, p->queue_mean));
+    f->action = "Let callers read without it (ETS with read_concurrency, persistent_term), or "
+                "split its "
+                "work by key across processes (partitions, a pool)";
+    f->ruled_out_if = "Nobody waits for these messages: they are a backlog of casts";
+}
+
 void judge_serialised(struct judge *j)
 {
     size_t said = 0;
@@ -109,13 +140,7 @@ void judge_serialised(struct judge *j)
         struct finding *f =
             judge_find(j, full ? FINDING_ACT : FINDING_LOOK, judge_sure(j, p->queue_mean, WAITING));
         f->effort = EFFORT_LARGE;
-        f->title =
-            judge_text(j, "%s is a bottleneck: its queue %s empties (mean %.1f)",
-                       judge_process(j, p), p->queue_min < 1 ? "rarely" : "never", p->queue_mean);
-        f->action = "Let callers read without it (ETS with read_concurrency, persistent_term), or "
-                    "split its "
-                    "work by key across processes (partitions, a pool)";
-        f->ruled_out_if = "Nobody waits for these messages: they are a backlog of casts";
+        title_of_queue(j, f, p, handles_nothing(p, cores));
         judge_evidence(j, f, "message_queue_len", p->queue_mean, "",
                        "message queue: mean %.1f, min %.0f, "
                        "max %.0f",

@@ -238,6 +238,11 @@ static void serialised(struct made *w)
     w->busy[0].share = 0.7;
     w->use = 0.7;
 }
+static void handles_nothing(struct made *w)
+{
+    w->busy[0].queue = 20000;
+    w->busy[0].share = 0;
+}
 static void waiting_little(struct made *w)
 {
     w->busy[0].queue = 2;
@@ -787,6 +792,8 @@ static const struct {
      "gateway:init/1 <0.41.0> is a bottleneck: its queue never empties (mean 40.0)",
      waiting_little},
     {"serialised", serialised, FINDING_ACT, "0.98 of the 1 core", mailbox_grows},
+    {"serialised", handles_nothing, FINDING_LOOK,
+     "gateway:init/1 <0.41.0> does not handle its 20,000 messages", waiting_little},
     {"asleep", sleeps_on, FINDING_LOOK,
      "gateway:init/1 <0.41.0> hibernates with 12 messages queued: probably a lost wake-up",
      sleeps_for_nobody},
