@@ -91,6 +91,38 @@ static void take_rows(struct model *m, const struct proc_scan *scan, const char 
     }
 }
 
+/* A watched process has one row: the node leaves it out of those beside the ranked ones where it is
+ * among these. Where it is not among them any more, it is put there again. */
+static const struct proc_row *row_in(const struct proc_row *rows, size_t n,
+                                     const struct etf_pid *pid)
+{
+    for (size_t i = 0; i < n; i++)
+        if (pid_same(&rows[i].pid, pid))
+            return &rows[i];
+    return NULL;
+}
+
+static void order_watched(struct proc_scan *scan, const struct want_scan *asked,
+                          const struct proc_column *sort, struct arena *arena)
+{
+    struct proc_row *watched =
+        arena_alloc(arena, (scan->n_watched + WANT_WATCHED + 1) * sizeof *watched);
+    size_t n = scan->n_watched, kept = n;
+    if (n > 0)
+        memcpy(watched, scan->watched, n * sizeof *watched);
+    for (int i = 0; i < asked->n_watched; i++) {
+        const struct proc_row *row = row_in(scan->rows, scan->n_rows, &asked->watched[i]);
+        if (row)
+            watched[n++] = *row;
+    }
+    order_rows(scan, sort, asked);
+    for (size_t i = kept; i < n; i++)
+        if (!row_in(scan->rows, scan->n_rows, &watched[i].pid))
+            watched[kept++] = watched[i];
+    scan->watched = watched;
+    scan->n_watched = kept;
+}
+
 void take_scan(struct model *m, void *next, const struct taking *t)
 {
     struct proc_scan *scan = next;
@@ -113,7 +145,7 @@ void take_scan(struct model *m, void *next, const struct taking *t)
     m->taken.rows = NULL;
     m->slots[QUESTION_ROWS].known = false;
     if (sort && !sort->sweep)
-        order_rows(scan, sort, asked);
+        order_watched(scan, asked, sort, t->d->arena);
     cut_rows(scan, asked);
     seen_scan_end(m->seen, !scan->filtered && (int64_t)scan->n_rows >= scan->total);
 }

@@ -83,6 +83,29 @@ static void test_rows(void **state)
     term_free(&t);
 }
 
+/* Who is watched and was ranked is there beside the rows when another order leaves it out of them.
+ */
+static void test_watched(void **state)
+{
+    struct term t = term_of(SCAN);
+    struct error err = {0};
+    size_t len = 0;
+    const uint8_t *bytes = builder_bytes(t.builder, &len);
+    struct want_scan asked = {.sort_key = "name", .rows = 2, .items = SCAN_ITEMS, .n_watched = 2};
+    struct model *m = model_new();
+    (void)state;
+    asked.watched[0] = (struct etf_pid){.id = 41};
+    asked.watched[1] = (struct etf_pid){.id = 42};
+    assert_int_equal(model_take(m, QUESTION_SCAN, bytes + 1, len - 1, &asked, 1, &err), 0);
+    const struct proc_scan *scan = model_scan(m);
+    assert_int_equal(scan->n_rows, 2);
+    assert_int_equal(scan->rows[0].pid.id, 42);
+    assert_int_equal(scan->n_watched, 1);
+    assert_int_equal(scan->watched[0].pid.id, 41);
+    model_free(m);
+    term_free(&t);
+}
+
 /* A live scan is not a kept one: there is nothing to show of it in another order. */
 static void test_live(void **state)
 {
@@ -106,6 +129,7 @@ static void test_live(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows), cmocka_unit_test(test_live)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows), cmocka_unit_test(test_watched),
+                                       cmocka_unit_test(test_live)};
     return cmocka_run_group_tests_name("recorded", tests, NULL, NULL);
 }
