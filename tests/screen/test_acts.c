@@ -201,9 +201,9 @@ static void test_sort(void **state)
     } rows[] = {
         {"as it starts", ACTION_UP, "", "reductions_per_s", true, false},
         {"by a short name", ACTION_SORT, "msgq", "message_queue_len", false, false},
-        {"again: the other way", ACTION_SORT, "message_queue_len", "message_queue_len", false,
-         true},
-        {"reversed", ACTION_SORT_REVERSE, "", "message_queue_len", false, false},
+        {"again: as it is", ACTION_SORT, "message_queue_len", "message_queue_len", false, false},
+        {"reversed", ACTION_SORT_REVERSE, "", "message_queue_len", false, true},
+        {"again: not reversed", ACTION_SORT, "msgq", "message_queue_len", false, false},
         {"by its change", ACTION_SORT_DELTA, "", "message_queue_len", true, false},
         {"the column beside", ACTION_SORT_RIGHT, "", "message_queue_len_per_s", true, false},
         {"and back", ACTION_SORT_LEFT, "", "message_queue_len", false, false},
@@ -350,7 +350,7 @@ static void test_a_long_line_of_the_log(void **state)
 {
     static const char text[] =
         "scan and others every 00:03:35: costs the node 4.3 s, the header 15 ms, cost limit 2% "
-        "(:set budget); it would be every 00:20:00";
+        "(`budget`); the limit itself asks for every 00:20:00";
     struct fixture f = start("log");
     struct error err = {0};
     struct regex *re = NULL;

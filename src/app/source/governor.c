@@ -110,12 +110,11 @@ static void say_why(const struct governor *g, double every_s, double all_us,
     if (!g->together && header_us / plan->header_s > g->budget * 1e6 * HEADER_WORTH_SAYING)
         snprintf(beside, sizeof beside, "the header %s, ",
                  text_duration(header, sizeof header, header_us / 1e6));
-    snprintf(plan->why, sizeof plan->why,
-             "%s%s every %s: costs the node %s, %scost limit %s (:set budget)", question_name(q),
-             all_us > g->cost_us[q] * WORTH_SAYING ? " and others" : "",
-             text_duration(every, sizeof every, every_s),
-             text_duration(cost, sizeof cost, all_us / 1e6), beside,
-             text_percent_set(share, sizeof share, g->budget));
+    snprintf(
+        plan->why, sizeof plan->why, "%s%s every %s: costs the node %s, %scost limit %s (`budget`)",
+        question_name(q), all_us > g->cost_us[q] * WORTH_SAYING ? " and others" : "",
+        text_duration(every, sizeof every, every_s), text_duration(cost, sizeof cost, all_us / 1e6),
+        beside, text_percent_set(share, sizeof share, g->budget));
 }
 
 /* What the budget says, where a run that ends is not stretched so far. */
@@ -123,7 +122,7 @@ static void say_capped(double wanted_s, struct governor_plan *plan)
 {
     char wanted[32];
     size_t len = strlen(plan->why);
-    snprintf(plan->why + len, sizeof plan->why - len, "; it would be every %s",
+    snprintf(plan->why + len, sizeof plan->why - len, "; the limit itself asks for every %s",
              text_duration(wanted, sizeof wanted, wanted_s));
 }
 

@@ -90,13 +90,24 @@ static const struct proc_row *row_of(const struct tui_trace *tr, const struct et
     return detail && pid_same(&detail->row.pid, pid) ? &detail->row : NULL;
 }
 
+/* Loops of OTP, in which servers wait: they do not return, and their arguments are large. */
+static bool is_loop(struct slice function)
+{
+    static const char *const modules[] = {"gen_server:", "gen_statem:", "gen_event:", "gen:",
+                                          "proc_lib:",   "erlang:",     "prim_inet:", "timer:"};
+    for (size_t i = 0; i < ARRAY_LEN(modules); i++)
+        if (slice_begins(function, modules[i]))
+            return true;
+    return false;
+}
+
 static void put_process(const struct tui_trace *tr, struct buf *out, const struct etf_pid *pid)
 {
     const struct proc_row *row = row_of(tr, pid);
     struct slice function = {"", 0};
     if (row)
         function = row->current_function.len > 0 ? row->current_function : row->initial_call;
-    if (function.len > 0) {
+    if (function.len > 0 && !is_loop(function)) {
         buf_put(out, function.s, function.len);
         buf_puts(out, " -> return");
     } else {

@@ -66,7 +66,7 @@ const struct action_row action_table[ACTIONS] = {
                      .name = "sort",
                      .args = "[COLUMN]",
                      .arg = WORD_COLUMN,
-                     .help = "sort by a column; a second time reverses the order"},
+                     .help = "sort by a column; sort-reverse turns the order around"},
     [ACTION_SORT_LEFT] = {LIST, .on = ON_SORTED, .name = "sort-left", .args = "",
                           .help = "sort by the next column to the left"},
     [ACTION_SORT_RIGHT] = {LIST, .on = ON_SORTED, .name = "sort-right", .args = "",

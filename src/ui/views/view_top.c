@@ -455,7 +455,7 @@ static int top_sort_word(void *state, const char *word, struct error *err)
     const struct proc_column *column = proc_column_find(word);
     if (!column)
         return error_set(err, ERR_USAGE, "no column \"%s\": `columns` lists them", word);
-    top_sort(state, column->key, 0);
+    top_sort(state, column->key, 1); /* as in top: the same key again does not reverse it */
     return 0;
 }
 

@@ -239,7 +239,7 @@ static void put_unseen(struct view_page *page, const struct trace_log *log, int 
     const struct trace_counts *c = &state->total;
     char text[240], calls[32] = "not known", seen[32], filtered[32];
     if (state->status.phase < SESSION_RUNNING || state->status.phase == SESSION_FAILED ||
-        trace_log_functions(log) == 0)
+        state->status.check.unarmed || trace_log_functions(log) == 0)
         return;
     if (c->calls_known)
         text_integer(calls, sizeof calls, (int64_t)c->calls);
@@ -258,6 +258,8 @@ static const char *why_empty(const struct trace_state *state)
         [SESSION_RUNNING] = "Nothing has been called yet that the patterns let pass.",
         [SESSION_ENDED] = "Nothing was called that the patterns let pass.",
     };
+    if (state->status.check.unarmed)
+        return "Nothing was set on the node.";
     const char *text = texts[state->status.phase];
     return text ? text : "";
 }

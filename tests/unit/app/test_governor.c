@@ -270,7 +270,8 @@ static void test_together(void **state)
     } cases[] = {
         {"a run without an end", 1000, 4299000, 0, 215, "scan every 00:03:35", 0},
         {"one that ends", 1000, 4299000, 0, 20,
-         "scan every 20 s: costs the node 4.3 s, cost limit 2% (:set budget); it would be every "
+         "scan every 20 s: costs the node 4.3 s, cost limit 2% (`budget`); the limit itself "
+         "asks for every "
          "00:03:35",
          20},
         {"one that ends, and costs less", 1000, 99000, 0, 5, "scan every 5", 20},
