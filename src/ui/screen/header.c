@@ -14,10 +14,11 @@
 #define CELLS 9        /* of one line, a wide one is two */
 #define SPARK_LEAST 12 /* the span too */
 #define SPARK_MOST 34
-#define SPARK_WINDOW 120 /* seconds */
-#define SPAN_COLUMNS 5   /* " 120s" behind the first of them */
-#define READ_EVERY_S 2.0 /* rows shown, and as often as the interval asks for */
-#define READ_LATELY 1.5  /* of that time: the answer takes a moment */
+#define SPARK_WINDOW 120  /* seconds */
+#define SPAN_COLUMNS 5    /* " 120s" behind the first of them */
+#define MEMORY_IN_ORDER 3 /* so many types: the largest is among the first */
+#define READ_EVERY_S 2.0  /* rows shown, and as often as the interval asks for */
+#define READ_LATELY 1.5   /* of that time: the answer takes a moment */
 
 /* A number with its name; `spark` is drawn behind it where it is the first of its line. */
 struct cell {
@@ -167,16 +168,33 @@ static void queue_cell(struct line *l, const struct model *m, bool wide)
 
 /* ---- the lines, the more important cells first */
 
-static struct line memory_line(const struct model *m, const struct system_sample *s)
+/* Of so many cells, as many types as have room before `other`, which is all the rest: they add up
+ * to the total. In their order, but where few have room those that hold most. */
+static struct line memory_line(const struct model *m, const struct system_sample *s, int cells)
 {
+    static const struct {
+        const char *label;
+        enum memory_type type;
+    } types[] = {{"processes", MEMORY_PROCESSES},
+                 {"binary", MEMORY_BINARY},
+                 {"ets", MEMORY_ETS},
+                 {"code", MEMORY_CODE},
+                 {"atom", MEMORY_ATOM}};
+    const int n = (int)ARRAY_LEN(types);
+    const int most = cells < 4 ? 1 : cells - 2 < n ? cells - 2 : n;
     struct line l = {.n = 0, .spark_max = NAN};
-    bytes_cell(&l, "memory", s->memory_bytes[MEMORY_TOTAL]);
-    bytes_cell(&l, "processes", s->memory_bytes[MEMORY_PROCESSES]);
-    bytes_cell(&l, "binary", s->memory_bytes[MEMORY_BINARY]);
-    bytes_cell(&l, "ets", s->memory_bytes[MEMORY_ETS]);
-    bytes_cell(&l, "other", s->memory_bytes[MEMORY_OTHER]);
-    bytes_cell(&l, "code", s->memory_bytes[MEMORY_CODE]);
-    bytes_cell(&l, "atom", s->memory_bytes[MEMORY_ATOM]);
+    double rest = s->memory_bytes[MEMORY_TOTAL];
+    bytes_cell(&l, "memory", rest);
+    for (int i = 0; i < n; i++) {
+        int larger = 0;
+        for (int k = 0; k < n; k++)
+            larger += k != i && s->memory_bytes[types[k].type] > s->memory_bytes[types[i].type];
+        if (most < MEMORY_IN_ORDER ? larger >= most : i >= most)
+            continue;
+        bytes_cell(&l, types[i].label, s->memory_bytes[types[i].type]);
+        rest -= s->memory_bytes[types[i].type];
+    }
+    bytes_cell(&l, "other", rest);
     bytes_cell(&l, "rss", s->rss_bytes);
     l.spark = model_history(m, HISTORY_MEMORY_TOTAL);
     return l;
@@ -189,10 +207,10 @@ static struct line queue_line(const struct model *m, const struct system_sample 
     queue_cell(&l, m, true);
     percent_cell(&l, "sched util", s->use_normal);
     integer_cell(&l, "longest rq", s->run_queue_highest);
-    percent_cell(&l, "dirty cpu", s->use_dirty_cpu);
-    percent_cell(&l, "dirty io", s->use_dirty_io);
-    integer_cell(&l, "cpu queue", s->run_queue_dirty_cpu);
-    integer_cell(&l, "io queue", s->run_queue_dirty_io);
+    percent_cell(&l, "dirty CPU", s->use_dirty_cpu);
+    percent_cell(&l, "dirty I/O", s->use_dirty_io);
+    integer_cell(&l, "CPU queue", s->run_queue_dirty_cpu);
+    integer_cell(&l, "I/O queue", s->run_queue_dirty_io);
     l.spark = model_history(m, HISTORY_RUN_QUEUE);
     return l;
 }
@@ -347,7 +365,7 @@ void header_draw(const struct model *m, const struct header_state *state, struct
     if (r.rows == 2) {
         lines[n++] = short_line(m, s);
     } else {
-        lines[n++] = memory_line(m, s);
+        lines[n++] = memory_line(m, s, CELLS);
         lines[n++] = queue_line(m, s);
         lines[n++] = count_line(m, s);
         if (r.rows > 4)
@@ -355,6 +373,8 @@ void header_draw(const struct model *m, const struct header_state *state, struct
     }
     measure(lines, n, r.rows > 2, &grid);
     fit(&grid, r.columns - 1, r.rows > 2);
+    if (r.rows > 2)
+        lines[0] = memory_line(m, s, grid.n);
     for (int i = 0; i < n; i++)
         draw_line(&lines[i], &grid, c, r, i + 1);
     if (!header_is_live(m))

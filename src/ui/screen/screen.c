@@ -389,7 +389,7 @@ static void draw_bottom(const struct screen *s, const struct model *m, struct ca
                                      {ACTION_CHOOSE_SORT, "sort"},
                                      {ACTION_CHOOSE_COLUMNS, "columns"},
                                      {ACTION_PAUSE, "pause"},
-                                     {ACTION_LEAVE, pane->depth > 1 ? "leave" : "quit"},
+                                     {ACTION_LEAVE, pane->depth > 1 ? "close" : "quit"},
                                      {ACTION_SAMPLE, "sample"},
                                      {ACTION_SPANS, "requests"},
                                      {.does = NULL}};
