@@ -63,6 +63,8 @@ cat >"$work/replaced" <<'EOF'
 \b([Nn]ot judged|how sure|wrong, if)\b@Not judged here@not evaluated, confidence, ruled out if
 \b(It would be wrong if|Not known, for)\b@It would be wrong if one@ruled out if, not evaluated
 \bserialises its callers\b@it serialises its callers@is a bottleneck
+\b(Ctrl-C|C-c) ends it\b@Ctrl-C ends it@Ctrl-C stops it
+\bdirty (cpu|io)\b@dirty cpu 0.0%@dirty CPU, dirty I/O
 \buntil it lets go\b@missing until it lets go@until it is released
 EOF
 

@@ -71,7 +71,7 @@ static void on_progress(uv_timer_t *timer)
     if (model_link(t->model, &link) != LINK_LIVE && *link)
         tell_progress("%s", link);
     else
-        tell_progress("recording %s: %lld ticks, %s, %s; Ctrl-C ends it", buf_cstr(&t->file),
+        tell_progress("recording %s: %lld ticks, %s, %s; Ctrl-C stops it", buf_cstr(&t->file),
                       (long long)recorder_ticks(t->recorder),
                       text_bytes(bytes, sizeof bytes, (double)recorder_bytes(t->recorder)),
                       text_duration(since, sizeof since,

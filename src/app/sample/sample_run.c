@@ -46,7 +46,7 @@ static void on_ended(void *arg, const struct error *err)
 
 static void show_progress(struct sample_run *t)
 {
-    tell_progress("sampling: %.0f of %.0f s, %lld samples (C-c ends it early)",
+    tell_progress("sampling: %.0f of %.0f s, %lld samples (Ctrl-C stops it)",
                   sample_log_seconds(t->log), t->sampler.for_s,
                   (long long)sample_log_count(t->log));
     t->told = true;

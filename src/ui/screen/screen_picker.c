@@ -17,12 +17,12 @@
 static const struct view_column sort_columns[] = {
     {.key = "column", .title = "SORT BY", .width = 24},
     {.key = "cost", .title = "SCOPE", .width = 15},
-    {.key = "help", .title = "WHAT IT IS", .width = 20, .grows = true},
+    {.key = "help", .title = "DESCRIPTION", .width = 20, .grows = true},
 };
 static const struct view_column column_columns[] = {
     {.key = "shown", .title = "SHOWN", .width = 5},
     {.key = "column", .title = "COLUMN", .width = 24},
-    {.key = "help", .title = "WHAT IT IS", .width = 20, .grows = true},
+    {.key = "help", .title = "DESCRIPTION", .width = 20, .grows = true},
 };
 static const struct view_column choice_columns[] = {
     {.key = "title", .title = "WHAT", .width = 24, .grows = true},

@@ -139,8 +139,8 @@ static void history(struct view_page *page, const struct model *m, int columns)
         bool share;
     } lines[] = {{"run queue", HISTORY_RUN_QUEUE, false},
                  {"normal", HISTORY_USE_NORMAL, true},
-                 {"dirty cpu", HISTORY_USE_DIRTY_CPU, true},
-                 {"dirty io", HISTORY_USE_DIRTY_IO, true}};
+                 {"dirty CPU", HISTORY_USE_DIRTY_CPU, true},
+                 {"dirty I/O", HISTORY_USE_DIRTY_IO, true}};
     int width = columns - 30;
     page_heading(page, "History");
     page_printf(page, STYLE_DIM, "  over %d minutes", WINDOW / 60);
