@@ -206,6 +206,7 @@ static struct builder *argument(const struct feed *f, enum question q, const str
 
 void feed_ask(struct feed *f, struct live *live, uint64_t now_ms)
 {
+    const uint64_t apart_ms = model_interval(f->model).idle ? 2000 : 1000; /* as the ticks */
     double us_per_s = 0;
     for (unsigned q = 0; q < QUESTIONS; q++)
         us_per_s += f->asked[q].us_per_s;
@@ -217,7 +218,7 @@ void feed_ask(struct feed *f, struct live *live, uint64_t now_ms)
         if (!may_ask(f, (enum question)q, now_ms))
             continue;
         struct builder *arg = argument(f, (enum question)q, live);
-        f->asked[q].due_ms = now_ms + (uint64_t)question_rows[q].every_s * 1000;
+        f->asked[q].due_ms = now_ms + (uint64_t)question_rows[q].every_s * apart_ms;
         f->asked[q].waits =
             live_ask(live, (enum question)q, arg, DEADLINE_MS, on_answer, f, &ignored) == 0;
         builder_free(arg);

@@ -38,10 +38,10 @@ struct feed {
 /* As recorder_tick(), which it calls. */
 int feed_tick(struct feed *f, struct error *err);
 /*
- * Asks the questions that are due and not under way: each every `every_s` of its row, less often
- * where it would take more than a tenth of the cost limit; ticks have the rest of it. On a large
- * node the first answer waits until a quarter of the limit pays for it; leaders have a smaller one
- * before, of the longest message queues only. */
+ * Asks the questions that are due and not under way: each every `every_s` of its row, twice that on
+ * an idle node, less often where it would take more than a tenth of the cost limit; ticks have the
+ * rest of it. On a large node the first answer waits until a quarter of the limit pays for it;
+ * leaders have a smaller one before, of the longest message queues only. */
 void feed_ask(struct feed *f, struct live *live, uint64_t now_ms);
 void feed_again(struct feed *f); /* all are due again: another recorder is fed */
 /* Whether its rows are the busiest processes of the node with that creation as they are now: of
