@@ -412,7 +412,8 @@ counted(K) ->
     {Events, stopped, _, _} = follow(12),
     {_, Counts} = lists:foldl(
         fun({batch, Batch, _}, {Before, Told}) -> {Before + length(Batch), Told};
-           ({counts, _, [{0, [N]}], _}, {Before, Told}) -> {Before, [{N, Before} | Told]};
+           ({Tag, _, [{0, [N]}], _}, {Before, Told}) when Tag =:= counts; Tag =:= settled ->
+                {Before, [{N, Before} | Told]};
            (_, Seen) -> Seen
         end, {0, []}, Bodies),
     {Events, lists:reverse(Counts)}.
