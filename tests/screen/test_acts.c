@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
 
 #include "beamtop/base/attr.h"
 #include "beamtop/model/column.h"
@@ -342,6 +344,39 @@ static void test_requests(void **state)
     act(&f, ACTION_VIEW, "log");
     assert_true(refused(&f, ACTION_STATE, "") < 0);
     assert_true(refused(&f, ACTION_COLLECT, "") < 0);
+    end(&f);
+}
+
+static double mib_behind(const char *line, const char *label)
+{
+    const char *at = strstr(line, label);
+    char *end = NULL;
+    double n = at ? strtod(at + strlen(label), &end) : 0;
+    if (!at)
+        return 0;
+    end += strspn(end, " ");
+    return *end == 'G' ? n * 1024 : *end == 'M' ? n : *end == 'K' ? n / 1024 : NAN;
+}
+
+/* However many have room: those that are named and the others are all of it. */
+static void test_types_of_memory_add_up(void **state)
+{
+    static const char *const types[] = {"processes", "binary", "ets", "code", "atom", "other"};
+    struct fixture f = start("top");
+    (void)state;
+    for (int columns = 80; columns <= 240; columns += 5) {
+        char line[2000] = "";
+        double sum = 0;
+        canvas_resize(&f.c, 24, columns);
+        draw(&f);
+        for (int i = 0; i < columns; i++)
+            strncat(line, canvas_at(&f.c, 1, i)->text, sizeof line - strlen(line) - 1);
+        for (size_t i = 0; i < ARRAY_LEN(types); i++)
+            sum += mib_behind(line, types[i]);
+        double total = mib_behind(line, "memory");
+        if (!(fabs(sum - total) < total / 100))
+            fail_msg("%g MiB, not %g: %s", sum, total, line);
+    }
     end(&f);
 }
 
@@ -997,6 +1032,7 @@ int main(void)
         cmocka_unit_test(test_more_rows_are_wanted_further_down),
         cmocka_unit_test(test_requests),
         cmocka_unit_test(test_a_long_line_of_the_log),
+        cmocka_unit_test(test_types_of_memory_add_up),
         cmocka_unit_test(test_a_counted_function_asks_for_its_trace),
         cmocka_unit_test(test_a_window_is_copied),
         cmocka_unit_test(test_findings_open_and_close),
