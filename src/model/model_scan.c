@@ -133,7 +133,7 @@ void take_scan(struct model *m, void *next, const struct taking *t)
     m->to_sweep = 0;
     work_since(m, &m->until_scan, &all_per_s, &own_per_s);
     scan->own_share = rate_share(own_per_s, all_per_s);
-    scan->watches = asked->watches || scan->n_watched > 0;
+    scan->watches = asked->watches;
     scan->sort_key = sort ? sort->key : "";
     scan->by_delta = asked->by_delta && !isnan(scan->interval_s);
     scan->ascending = asked->ascending;

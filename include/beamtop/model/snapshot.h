@@ -154,7 +154,7 @@ struct proc_scan {
     size_t n_rows;
     struct proc_row *watched; /* of those that were watched and are not among the rows */
     size_t n_watched;
-    bool watches;         /* some were to be watched: they are here or among the rows */
+    bool watches;         /* the node has said which to watch: they are here or among the rows */
     const char *sort_key; /* static: the column that ranked it */
     bool by_delta;        /* ranked by change */
     bool ascending;       /* the least first */

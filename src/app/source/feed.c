@@ -16,6 +16,7 @@
 #define BUDGET_SHARE 0.1 /* of the cost limit, for each question */
 #define FIRST_SHARE 0.25 /* of it, for what the first answer will cost */
 #define SELDOM_S 60      /* a failure of what is asked so seldom is reported */
+#define LEAST_QUEUE 10   /* messages */
 #define ROWS 60          /* of a scan that nothing else asks for */
 #define BUSIEST_LEAST 20 /* rows of a scan: as many busy processes as leaders keep */
 
@@ -77,6 +78,26 @@ static void take_leaders(struct feed *f, const uint8_t *value, size_t len)
         if (!cursor_list_end(&c, &list))
             return;
     }
+}
+
+/* Until the node has said who they are: the longest message queue that was seen. It would be lost
+ * when its process is no longer among the rows. */
+static void watch_longest(struct feed *f)
+{
+    const struct proc_scan *scan = model_scan(f->model);
+    const struct proc_row *longest = NULL;
+    for (size_t i = 0; scan && i < scan->n_rows + scan->n_watched; i++) {
+        const struct proc_row *row =
+            i < scan->n_rows ? &scan->rows[i] : &scan->watched[i - scan->n_rows];
+        if (row->message_queue_len >= LEAST_QUEUE &&
+            (!longest || row->message_queue_len > longest->message_queue_len))
+            longest = row;
+    }
+    if (f->looked || !longest || (f->n_pids > 0 && pid_same(&f->pids[0], &longest->pid)))
+        return;
+    f->pids[0] = longest->pid;
+    f->n_pids = 1;
+    f->watch(f->arg);
 }
 
 /* What no view asks for is left out on a large node, where it is not cheap. */
@@ -206,6 +227,7 @@ static struct builder *argument(const struct feed *f, enum question q, const str
 
 void feed_ask(struct feed *f, struct live *live, uint64_t now_ms)
 {
+    watch_longest(f);
     const uint64_t apart_ms = model_interval(f->model).idle ? 2000 : 1000; /* as the ticks */
     double us_per_s = 0;
     for (unsigned q = 0; q < QUESTIONS; q++)
