@@ -91,8 +91,24 @@ static void take_rows(struct model *m, const struct proc_scan *scan, const char 
     }
 }
 
-/* A watched process has one row: the node leaves it out of those beside the ranked ones where it is
- * among these. Where it is not among them any more, it is put there again. */
+const struct proc_row *model_longest_queue(const struct model *m, uint64_t *mono_ns)
+{
+    const struct proc_scan *scan = model_scan(m);
+    const struct proc_rows *newer = model_newer_rows(m);
+    const struct proc_row *shown = newer ? newer->rows : scan ? scan->rows : NULL;
+    const struct proc_row *longest = NULL;
+    for (size_t i = 0; scan && i < scan->n_rows + scan->n_watched; i++) {
+        bool is_shown = i < scan->n_rows;
+        const struct proc_row *row = is_shown ? &shown[i] : &scan->watched[i - scan->n_rows];
+        if (row->message_queue_len < 0 ||
+            (longest && row->message_queue_len <= longest->message_queue_len))
+            continue;
+        longest = row;
+        *mono_ns = is_shown && newer ? newer->mono_ns : scan->mono_ns;
+    }
+    return longest;
+}
+
 static const struct proc_row *row_in(const struct proc_row *rows, size_t n,
                                      const struct etf_pid *pid)
 {
@@ -102,6 +118,8 @@ static const struct proc_row *row_in(const struct proc_row *rows, size_t n,
     return NULL;
 }
 
+/* A watched process has one row: the node leaves it out of those beside the ranked ones where it is
+ * among these. Where it is not among them any more, it is put there again. */
 static void order_watched(struct proc_scan *scan, const struct want_scan *asked,
                           const struct proc_column *sort, struct arena *arena)
 {

@@ -97,6 +97,8 @@ QUESTION_ANSWERS(MODEL_GETTER)
 #undef MODEL_GETTER
 /* The rows of the last scan, in its order, where they were read after it; else NULL. */
 const struct proc_rows *model_newer_rows(const struct model *m);
+/* That of the processes that are shown or watched, and when it was read; NULL: unknown. */
+const struct proc_row *model_longest_queue(const struct model *m, uint64_t *mono_ns);
 
 const struct ring *model_history(const struct model *m, enum history_line line);
 enum link_state model_link(const struct model *m, const char **text);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "feed.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "beamtop/base/attr.h"
@@ -84,18 +85,12 @@ static void take_leaders(struct feed *f, const uint8_t *value, size_t len)
  * when its process is no longer among the rows. */
 static void watch_longest(struct feed *f)
 {
-    const struct proc_scan *scan = model_scan(f->model);
-    const struct proc_row *longest = NULL;
-    for (size_t i = 0; scan && i < scan->n_rows + scan->n_watched; i++) {
-        const struct proc_row *row =
-            i < scan->n_rows ? &scan->rows[i] : &scan->watched[i - scan->n_rows];
-        if (row->message_queue_len >= LEAST_QUEUE &&
-            (!longest || row->message_queue_len > longest->message_queue_len))
-            longest = row;
-    }
-    if (f->looked || !longest || (f->n_pids > 0 && pid_same(&f->pids[0], &longest->pid)))
+    uint64_t ignored;
+    const struct proc_row *row = f->looked ? NULL : model_longest_queue(f->model, &ignored);
+    if (!row || row->message_queue_len < LEAST_QUEUE ||
+        (f->n_pids > 0 && pid_same(&f->pids[0], &row->pid)))
         return;
-    f->pids[0] = longest->pid;
+    f->pids[0] = row->pid;
     f->n_pids = 1;
     f->watch(f->arg);
 }
@@ -167,17 +162,18 @@ static void on_answer(void *arg, const struct answer *answer)
     double every_ms = budget > 0 ? answer->target_us / 1000 / (budget * BUDGET_SHARE) : 0;
     bool first = f->asked[q].first;
     f->asked[q].waits = f->asked[q].first = false;
-    if (first && every_ms < first_wait_ms(f, question_rows[q].each_us))
-        every_ms = first_wait_ms(f, question_rows[q].each_us);
+    if (first)
+        every_ms = fmax(every_ms, first_wait_ms(f, question_rows[q].each_us));
     if (every_ms > least_ms)
         f->asked[q].due_ms += (uint64_t)(every_ms - least_ms);
     else
         every_ms = least_ms;
     f->asked[q].us_per_s = answer->target_us / (every_ms / 1000);
-    if (answer->value && !first)
-        tell(f, q, answer->target_us, every_ms);
-    if (!first)
+    if (!first) {
+        if (answer->value)
+            tell(f, q, answer->target_us, every_ms);
         keep(f, answer);
+    }
     if (q == QUESTION_LEADERS && answer->value) {
         take_leaders(f, answer->value, answer->len);
         f->watch(f->arg);
@@ -192,10 +188,11 @@ static bool may_ask(struct feed *f, enum question q, uint64_t now_ms)
     if (f->asked[q].due_ms == 0 && row->each_us > 0) {
         if (!model_system(f->model) || model_interval(f->model).budget <= 0)
             return false; /* nobody knows how large it is */
-        f->asked[q].first = is_large(f->model) && row->first_us > 0 && f->asked[q].us_per_s <= 0;
-        if (is_large(f->model))
-            f->asked[q].due_ms = now_ms + (uint64_t)first_wait_ms(
-                                              f, f->asked[q].first ? row->first_us : row->each_us);
+        const bool large = is_large(f->model);
+        f->asked[q].first = large && row->first_us > 0 && f->asked[q].us_per_s <= 0;
+        const double each_us = f->asked[q].first ? row->first_us : row->each_us;
+        if (large)
+            f->asked[q].due_ms = now_ms + (uint64_t)first_wait_ms(f, each_us);
     }
     return now_ms >= f->asked[q].due_ms;
 }

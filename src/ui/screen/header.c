@@ -99,26 +99,6 @@ static void integer_cell(struct line *l, const char *label, int64_t n)
         text_count(c->value, sizeof c->value, (double)n);
 }
 
-/* The longest message queue of the processes that are shown or watched, whose it is, and when it
- * was read. */
-static const struct proc_row *longest_queue(const struct model *m, uint64_t *mono_ns)
-{
-    const struct proc_scan *scan = model_scan(m);
-    const struct proc_rows *newer = model_newer_rows(m);
-    const struct proc_row *shown = newer ? newer->rows : scan ? scan->rows : NULL;
-    const struct proc_row *longest = NULL;
-    for (size_t i = 0; scan && i < scan->n_rows + scan->n_watched; i++) {
-        bool is_shown = i < scan->n_rows;
-        const struct proc_row *row = is_shown ? &shown[i] : &scan->watched[i - scan->n_rows];
-        if (row->message_queue_len < 0 ||
-            (longest && row->message_queue_len <= longest->message_queue_len))
-            continue;
-        longest = row;
-        *mono_ns = is_shown && newer ? newer->mono_ns : scan->mono_ns;
-    }
-    return longest;
-}
-
 /* Whether a process that is neither shown nor watched may have a longer one: those with the longest
  * queues are watched as soon as the node has been asked for them, but very many processes are
  * looked at in turn. */
@@ -137,7 +117,7 @@ static void queue_cell(struct line *l, const struct model *m, bool wide)
 {
     struct cell *c = cell(l, "longest msgq", STYLE_VALUE);
     uint64_t read_ns = 0;
-    const struct proc_row *row = longest_queue(m, &read_ns);
+    const struct proc_row *row = model_longest_queue(m, &read_ns);
     const bool least = may_be_longer(model_scan(m));
     const struct system_sample *now = model_system(m);
     char n[32], pid[48], age[40] = "";
