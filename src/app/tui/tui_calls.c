@@ -172,8 +172,6 @@ static void cost(void *arg, char *out, size_t size)
     const struct tui_calls *c = arg;
     if (c->log.has_window && !isnan(c->log.window.load))
         snprintf(out, size, "; the last window cost %.2g%% of the node", c->log.window.load * 100);
-    else
-        snprintf(out, size, "; the cost is measured first");
 }
 
 static void open_prompt(struct tui_calls *c, const char *initial)

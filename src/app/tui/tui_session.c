@@ -28,15 +28,15 @@ void tui_session_end(struct tui_session *s, const char *nothing, const char *did
     const struct session_status *status = session_status(s->session);
     const char *why = status->error.text;
     bool trouble = status->phase == SESSION_FAILED || !status->check.clean || *why;
-    tui_session_proof(s);
     char left[sizeof s->proof];
-    snprintf(left, sizeof left, "%s", stays ? stays : s->proof);
+    session_check_text(left, sizeof left, &status->check, "the node");
     if (status->phase == SESSION_FAILED)
         snprintf(s->proof, sizeof s->proof, "%s: %.200s", nothing, why);
     else if (status->check.unarmed)
         snprintf(s->proof, sizeof s->proof, "%s: it was stopped before it was set", nothing);
     else
-        snprintf(s->proof, sizeof s->proof, "%s; %.150s%s%.80s", did, left, *why ? "; " : "", why);
+        snprintf(s->proof, sizeof s->proof, "%s; %.150s%s%.80s", did, stays ? stays : left,
+                 *why ? "; " : "", why);
     tui_session_journal(s, trouble, s->proof);
     if (!s->next && s->quit_by_ms == 0)
         tui_message(s->tui, trouble ? STYLE_ERROR : STYLE_MESSAGE, "%s", s->proof);

@@ -40,7 +40,8 @@ struct tui_names {
     bool (*complete)(struct completion *out, struct assist *a, enum syntax syntax, const char *line,
                      size_t point);
     bool (*held)(void *arg); /* nothing may be asked of the node now; NULL: never */
-    /* Follows what is known of a line; NULL: that the cost is measured first. */
+    /* What follows what is known of a line, where it is not that the cost is measured first; NULL:
+       it always is. */
     void (*cost)(void *arg, char *out, size_t size);
     void (*accepted)(void *arg, const char *line);
 };

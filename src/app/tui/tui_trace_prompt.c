@@ -112,10 +112,10 @@ static void show_line(struct tui_trace *tr)
 static void names_hint(struct tui_trace *tr, enum style style, const char *known, bool with_cost)
 {
     char text[1200], cost[80] = "";
+    if (with_cost)
+        snprintf(cost, sizeof cost, "; the cost is measured first");
     if (with_cost && tr->names->cost)
         tr->names->cost(tr->names_arg, cost, sizeof cost);
-    else if (with_cost)
-        snprintf(cost, sizeof cost, "; the cost is measured first");
     snprintf(text, sizeof text, "%s\n%s%s", tr->names->syntax, known, cost);
     prompt_set_hint(tr->tui->prompt, style, text);
 }

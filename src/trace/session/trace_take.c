@@ -296,14 +296,19 @@ static bool any_messages(const struct trace_session *t)
     return false;
 }
 
+/* Missed calls that no event has reported yet. */
+static uint64_t unreported(const struct trace_session *t, size_t i)
+{
+    uint64_t missed = trace_log_pattern(t->log, i)->counts.missed;
+    return missed > t->lost_reported[i] ? missed - t->lost_reported[i] : 0;
+}
+
 /* What settled counts have added to the last loss. */
 static bool owes_loss(const struct trace_session *t)
 {
     uint64_t owed = 0;
-    for (size_t i = 0; i < t->s.n_patterns; i++) {
-        uint64_t missed = trace_log_pattern(t->log, i)->counts.missed;
-        owed += missed > t->lost_reported[i] ? missed - t->lost_reported[i] : 0;
-    }
+    for (size_t i = 0; i < t->s.n_patterns; i++)
+        owed += unreported(t, i);
     return owed > 0 && *t->shut.why;
 }
 
@@ -320,10 +325,9 @@ static void tell_shut(struct trace_session *t)
     };
     memcpy(e.why, t->shut.why, sizeof e.why);
     for (size_t i = 0; i < t->s.n_patterns; i++) {
-        const struct trace_counts *c = &trace_log_pattern(t->log, i)->counts;
-        uint64_t news = c->missed > t->lost_reported[i] ? c->missed - t->lost_reported[i] : 0;
+        uint64_t news = unreported(t, i);
         e.lost += news;
-        e.at_most |= news > 0 && c->missed_at_most;
+        e.at_most |= news > 0 && trace_log_pattern(t->log, i)->counts.missed_at_most;
         t->lost_reported[i] += news;
     }
     t->shut.any = false;
