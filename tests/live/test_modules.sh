@@ -71,7 +71,7 @@ the_screen_loads_nothing_else() {
     tm_wait application_controller || return 1
     tm_type ':view process application_controller'
     tm_keys Enter
-    tm_wait '── Process ' && tm_wait 'm mailbox' || return 1
+    tm_wait '── Process ' && tm_wait 'initial call' || return 1
     tm_type m
     tm_wait empty && tm_type v && tm_wait 'Read the state of' && tm_type y &&
         tm_wait '{state,' || return 1

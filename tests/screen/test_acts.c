@@ -347,6 +347,25 @@ static void test_requests(void **state)
     end(&f);
 }
 
+/* What was answered last is of the process shown before. */
+static void test_a_name_that_is_not_answered_yet(void **state)
+{
+    struct fixture f = start("top");
+    struct screen_request r;
+    (void)state;
+    act(&f, ACTION_VIEW, "process shop_mailbox");
+    answer(&f);
+    act(&f, ACTION_MAILBOX, "");
+    assert_true(taken(&f, REQUEST_MAILBOX, &r));
+    assert_int_equal(r.pid.id, 81);
+    act(&f, ACTION_VIEW, "process elsewhere");
+    struct error err = {0};
+    assert_true(screen_act(f.s, f.m, ACTION_MAILBOX, "", &err) < 0);
+    assert_non_null(strstr(err.text, "elsewhere"));
+    assert_false(taken(&f, REQUEST_MAILBOX, &r));
+    end(&f);
+}
+
 static double mib_behind(const char *line, const char *label)
 {
     const char *at = strstr(line, label);
@@ -1031,6 +1050,7 @@ int main(void)
         cmocka_unit_test(test_follow),
         cmocka_unit_test(test_more_rows_are_wanted_further_down),
         cmocka_unit_test(test_requests),
+        cmocka_unit_test(test_a_name_that_is_not_answered_yet),
         cmocka_unit_test(test_a_long_line_of_the_log),
         cmocka_unit_test(test_types_of_memory_add_up),
         cmocka_unit_test(test_a_counted_function_asks_for_its_trace),

@@ -243,12 +243,21 @@ static bool process_meant(const struct act *a, struct view_link *link)
         link->kind = TARGET_PROCESS;
     if ((link->kind == TARGET_REQUEST || link->kind == TARGET_SPAN) && has_pid(link))
         *link = (struct view_link){.kind = TARGET_PROCESS, .pid = link->pid};
+    /* What was answered last may be of the process shown before. */
     const struct process_detail *p = model_process(a->m);
-    if (here && link->kind == TARGET_NAME && p && !p->gone) {
+    if (here && link->kind == TARGET_NAME && p && !p->gone && slice_is(p->row.name, link->name)) {
         link->kind = TARGET_PROCESS;
         link->pid = p->row.pid;
     }
     return link->kind == TARGET_PROCESS;
+}
+
+static int no_process(const struct act *a)
+{
+    if (view_opens(a->e->ops, TARGET_PROCESS) && a->e->link.kind == TARGET_NAME)
+        return error_set(a->err, ERR_USAGE, "%s is not known yet: press again when it is shown",
+                         a->e->link.name);
+    return error_set(a->err, ERR_USAGE, "put the cursor on a process");
 }
 
 static int act_view(struct act *a, int n)
@@ -444,7 +453,7 @@ static int act_process(struct act *a, int n)
     (void)n;
     struct view_link link;
     if (!process_meant(a, &link))
-        return error_set(a->err, ERR_USAGE, "put the cursor on a process");
+        return no_process(a);
     const struct view_ops *ops = view_opening(TARGET_PROCESS);
     return a->e->ops == ops ? 1 : show(a, ops, &link);
 }
@@ -454,7 +463,7 @@ static int act_follow(struct act *a, int n)
     (void)n;
     struct view_link link;
     if (!process_meant(a, &link))
-        return error_set(a->err, ERR_USAGE, "put the cursor on a process");
+        return no_process(a);
     const struct view_ops *ops = view_shown_by(ACTION_FOLLOW);
     if (a->e->ops != ops) {
         int status = show(a, ops, NULL);
@@ -475,7 +484,7 @@ static int act_ask_process(struct act *a, int action)
     const struct view_ops *ops = view_opening(TARGET_PROCESS);
     struct view_link link;
     if (!process_meant(a, &link))
-        return error_set(a->err, ERR_USAGE, "put the cursor on a process");
+        return no_process(a);
     if (a->e->ops != ops) {
         int status = show(a, ops, &link);
         if (status < 0)
