@@ -45,10 +45,6 @@ static inline bool session_port_is_shared(const struct session_port *port)
     return port->otp < OTP_SESSIONS;
 }
 
-/* What the share of an expensive session is of. */
-#define CALLS_COST "its scheduler time"
-#define SPANS_COST "one scheduler"
-#define TRACE_COST "one scheduler or more, since counting slows them"
 /* ERR_REFUSED: so many calls would cost the node this share (1: all) of that. */
 void session_refuse_cost(struct error *err, double calls_per_s, double share, const char *of);
 

@@ -126,14 +126,9 @@ static void tell_estimate(struct stacking *t, const struct trace_state *state)
 
 static void asking(struct stacking *t, const struct trace_state *state)
 {
-    char calls[32];
     if (!t->options->dry_run)
-        error_set(&t->run->rt.err, ERR_REFUSED,
-                  "nothing traced: the functions are called about %s times/s, which could cost "
-                  "%.0f%% of a scheduler or more. Name fewer functions, or add --force (the caps "
-                  "still hold)",
-                  text_integer(calls, sizeof calls, (int64_t)state->preflight.calls_per_s),
-                  state->preflight.load * 100);
+        session_refuse_cost(&t->run->rt.err, state->preflight.calls_per_s, state->preflight.load,
+                            TRACE_COST);
     session_stop(t->run->session);
 }
 

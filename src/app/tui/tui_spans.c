@@ -45,7 +45,7 @@ static void estimate_text(char *out, size_t size, const struct spans_run *run)
 {
     char functions[32], rate[32], cost[48] = "cost unknown";
     if (!isnan(run->load))
-        snprintf(cost, sizeof cost, "about %.2g%% of one scheduler", run->load * 100);
+        session_share_text(cost, sizeof cost, run->load, SPANS_COST);
     const uint64_t n = run->functions + run->called;
     snprintf(out, size, "%s function%s, %s calls/s: %s",
              text_integer(functions, sizeof functions, (int64_t)n), n == 1 ? "" : "s",

@@ -88,11 +88,11 @@ static void hold(void *arg)
 static void question(void *arg, char *text, size_t size)
 {
     const struct trace_state *s = state_of(arg);
-    char rate[32];
+    char rate[32], cost[80];
     /* Short: the view shows the rest. */
-    snprintf(text, size,
-             "%s calls/s would cost %.0f%% of one scheduler or more. Trace anyway? (y/n) ",
-             text_count(rate, sizeof rate, s->preflight.calls_per_s), s->preflight.load * 100);
+    snprintf(text, size, "%s calls/s would cost %s. Trace anyway? (y/n) ",
+             text_count(rate, sizeof rate, s->preflight.calls_per_s),
+             session_share_text(cost, sizeof cost, s->preflight.load, SPANS_COST));
 }
 
 /* ---- beginning */

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "beamtop/base/buf.h"
 #include "beamtop/base/text.h"
@@ -17,14 +18,23 @@ bool session_status_runs(const struct session_status *s)
     return s->phase != SESSION_ENDED && s->phase != SESSION_FAILED;
 }
 
+const char *session_share_text(char *out, size_t size, double share, const char *of)
+{
+    if (share > 1)
+        snprintf(out, size, "more than %.*s", (int)strcspn(of, ","), of);
+    else
+        snprintf(out, size, "%.3g%% of %s", share * 100, of);
+    return out;
+}
+
 void session_refuse_cost(struct error *err, double calls_per_s, double share, const char *of)
 {
-    char calls[32];
-    error_set(
-        err, ERR_REFUSED,
-        "about %s calls/s would cost the node %.0f%% of %s: narrow the pattern or --procs, or "
-        "add --force (the caps still hold)",
-        text_integer(calls, sizeof calls, (int64_t)calls_per_s), share * 100, of);
+    char calls[32], cost[80];
+    error_set(err, ERR_REFUSED,
+              "about %s calls/s would cost the node %s: narrow the pattern or --procs, or add "
+              "--force (the caps still hold)",
+              text_integer(calls, sizeof calls, (int64_t)calls_per_s),
+              session_share_text(cost, sizeof cost, share, of));
 }
 
 void session_check_text(char *out, size_t size, const struct session_check *check,

@@ -106,10 +106,10 @@ static void explain_none(char *out, size_t size, const struct spans_run *run)
         snprintf(out, size, "The node is asked for the functions, and for other tools.");
         break;
     case SESSION_ASKING:
-        snprintf(out, size,
-                 "Waits for y or n: %s function%s, about %s calls/s, %.2g%% of one scheduler.",
+        snprintf(out, size, "Waits for y or n: %s function%s, about %s calls/s, %s.",
                  text_integer(n, sizeof n, (int64_t)functions), functions == 1 ? "" : "s",
-                 text_count(rate, sizeof rate, run->calls_per_s), run->load * 100);
+                 text_count(rate, sizeof rate, run->calls_per_s),
+                 session_share_text(time, sizeof time, run->load, SPANS_COST));
         break;
     case SESSION_FAILED:
         snprintf(out, size, "Nothing was captured: %.400s", run->status.error.text);
