@@ -20,6 +20,14 @@ const char *finding_severity_value(enum finding_severity severity)
     return severities[severity][1];
 }
 
+const char *finding_effort_word(enum finding_effort effort)
+{
+    static const char *const words[] = {[EFFORT_SETTING] = "config change",
+                                        [EFFORT_SMALL] = "small code change",
+                                        [EFFORT_LARGE] = "large change"};
+    return words[effort];
+}
+
 bool finding_severity_find(const char *text, enum finding_severity *out)
 {
     for (size_t i = 0; i < ARRAY_LEN(severities); i++) {

@@ -222,7 +222,8 @@ void take_heaps(struct model *m, void *next, const struct taking *t)
 
 void take_collect(struct model *m, void *next, const struct taking *t)
 {
-    const struct collect_detail *before = model_collect(m);
+    struct collect_detail *collect = next;
     (void)t;
-    ((struct collect_detail *)next)->round = (before ? before->round : 0) + 1;
+    collect->of = m->slots[QUESTION_COLLECT].of.pid;
+    collect->round = ++m->slots[QUESTION_COLLECT].round;
 }

@@ -25,18 +25,25 @@ static void all_gap(struct model *m)
         m->slots[q].gap = true;
 }
 
-/*
- * Nothing that was counted on one VM means anything on another. Behind a gap the samples that came
- * before the node's answer are the new
- * VM's already. */
-static void forget_vm(struct model *m)
+static void forget_counted(struct model *m)
 {
     seen_forget(m->seen);
     seen_forget(m->seen_process);
     m->until_scan = m->until_apps = (struct node_work){0};
     heaps_base_clear(&m->heaps_base);
+}
+
+/*
+ * Nothing that was counted or answered on one VM means anything on another. Behind a gap the
+ * answers that came before the node's are the new VM's already. */
+static void forget_vm(struct model *m)
+{
+    forget_counted(m);
     if (!m->slots[QUESTION_NODE].gap)
         all_gap(m);
+    for (int q = 0; q < QUESTIONS; q++)
+        if (q != QUESTION_NODE && m->slots[q].gap)
+            m->slots[q].known = false;
 }
 
 static void take_node(struct model *m, void *next, const struct taking *t)
@@ -54,17 +61,21 @@ static void take_system(struct model *m, void *next, const struct taking *t)
     history_push(&m->history, next, model_alloc(m));
 }
 
+/* Its numbers so far are of another. */
+static void follow_process(struct model *m, const struct etf_pid *pid)
+{
+    struct ring *const rings[] = {&m->process_memory, &m->process_messages, &m->process_reductions};
+    for (size_t i = 0; i < ARRAY_LEN(rings); i++) {
+        ring_clear(rings[i]);
+        ring_init(rings[i], LIMIT_HISTORY);
+    }
+    m->process_pid = *pid;
+}
+
 static void push_process(struct model *m, const struct proc_row *row)
 {
-    if (memcmp(&m->process_pid, &row->pid, sizeof row->pid) != 0) {
-        struct ring *const rings[] = {&m->process_memory, &m->process_messages,
-                                      &m->process_reductions};
-        for (size_t i = 0; i < ARRAY_LEN(rings); i++) {
-            ring_clear(rings[i]);
-            ring_init(rings[i], LIMIT_HISTORY);
-        }
-        m->process_pid = row->pid;
-    }
+    if (memcmp(&m->process_pid, &row->pid, sizeof row->pid) != 0)
+        follow_process(m, &row->pid);
     ring_push(&m->process_memory, row->memory_bytes < 0 ? NAN : (double)row->memory_bytes);
     ring_push(&m->process_messages,
               row->message_queue_len < 0 ? NAN : (double)row->message_queue_len);
@@ -75,6 +86,7 @@ static void take_process(struct model *m, void *next, const struct taking *t)
 {
     static const struct sweep_delta none = {0};
     struct process_detail *p = next;
+    p->of = m->slots[QUESTION_PROCESS].of;
     if (!p->gone) {
         seen_row(m->seen_process, &p->row, p->mono_ns, t->now_ns, &none);
         finish_row(m, &p->row, node_reductions_per_s(m));
@@ -87,16 +99,18 @@ static void take_process(struct model *m, void *next, const struct taking *t)
 
 static void take_mailbox(struct model *m, void *next, const struct taking *t)
 {
-    const struct mailbox_detail *last = model_mailbox(m);
+    struct mailbox_detail *box = next;
     (void)t;
-    ((struct mailbox_detail *)next)->round = (last ? last->round : 0) + 1;
+    box->of = m->slots[QUESTION_MAILBOX].of.pid;
+    box->round = ++m->slots[QUESTION_MAILBOX].round;
 }
 
 static void take_state(struct model *m, void *next, const struct taking *t)
 {
-    const struct state_detail *last = model_state(m);
+    struct state_detail *state = next;
     (void)t;
-    ((struct state_detail *)next)->round = (last ? last->round : 0) + 1;
+    state->of = m->slots[QUESTION_STATE].of.pid;
+    state->round = ++m->slots[QUESTION_STATE].round;
 }
 
 static void take_apps(struct model *m, void *next, const struct taking *t)
@@ -164,6 +178,11 @@ int model_take(struct model *m, enum question question, const uint8_t *term, siz
     slot->known = true;
     slot->gap = false;
     return 0;
+}
+
+void model_asked(struct model *m, enum question question, const struct process_ref *of)
+{
+    m->slots[question].of = *of;
 }
 
 const void *model_answer(const struct model *m, enum question question)
@@ -234,6 +253,19 @@ void model_gap(struct model *m)
     seen_gap(m->seen);
     seen_gap(m->seen_process);
     all_gap(m);
+}
+
+void model_forget(struct model *m)
+{
+    forget_counted(m);
+    all_gap(m);
+    for (int q = 0; q < QUESTIONS; q++)
+        m->slots[q].known = false;
+    follow_process(m, &(struct etf_pid){0});
+    history_clear(&m->history);
+    m->history = (struct history){0};
+    history_init(&m->history);
+    m->cost = (struct tick_cost){.target_us = NAN, .bytes = NAN, .share = NAN};
 }
 
 void model_set_link(struct model *m, enum link_state state, const char *text)

@@ -15,7 +15,9 @@ struct slot {
     void *values[2];
     int current;
     bool known;
-    bool gap; /* the node was away since the last answer, or is another VM */
+    bool gap;              /* the node was away since the last answer, or is another VM */
+    struct process_ref of; /* whose process the next answer is of */
+    uint64_t round;        /* answers taken, where views count them */
 };
 
 /* The memory of the largest processes at the first look, by pid: growth is since then. */

@@ -14,6 +14,11 @@ bool want_add_pid(struct want_scan *scan, const struct etf_pid *pid)
     return true;
 }
 
+bool process_ref_same(const struct process_ref *a, const struct process_ref *b)
+{
+    return *a->name || *b->name ? strcmp(a->name, b->name) == 0 : pid_same(&a->pid, &b->pid);
+}
+
 static void merge_scan(struct want_scan *into, const struct want_scan *other)
 {
     if (!into->sort_key) {
@@ -36,8 +41,6 @@ void want_merge(struct want *into, const struct want *other)
         merge_scan(&into->scan, &other->scan);
     if ((other->needs & NEED_PROCESS) && !(into->needs & NEED_PROCESS)) {
         into->process = other->process;
-        into->process_by_name = other->process_by_name;
-        memcpy(into->process_name, other->process_name, sizeof into->process_name);
     }
     if ((other->needs & NEED_TREE) && !(into->needs & NEED_TREE))
         memcpy(into->tree_app, other->tree_app, sizeof into->tree_app);

@@ -236,13 +236,6 @@ struct change change_of_call(const struct summary *before, const struct summary 
 
 /* ---- words */
 
-const char *effort_word(enum finding_effort effort)
-{
-    static const char *const words[] = {
-        [EFFORT_SETTING] = "a setting", [EFFORT_SMALL] = "small", [EFFORT_LARGE] = "large"};
-    return words[effort];
-}
-
 const char *number_text(struct arena *a, enum column_type type, double v)
 {
     char out[64];

@@ -119,7 +119,6 @@ void summary_many(struct paper *p, const struct summary *s, size_t n,
 void summary_json(struct buf *out, const struct summary *s, size_t n,
                   const struct summary_options *o);
 
-const char *effort_word(enum finding_effort effort); /* "a setting" */
 /* For people, of the paper's arena; a dash when unknown. */
 const char *number_text(struct arena *a, enum column_type type, double v);
 const char *slice_text(struct arena *a, struct slice s);

@@ -124,7 +124,7 @@ static json_t *finding_json(const struct finding *f)
     }
     set(o, "rule", text(f->rule));
     set(o, "severity", text(finding_severity_value(f->severity)));
-    set(o, "effort", text(effort_word(f->effort)));
+    set(o, "effort", text(finding_effort_word(f->effort)));
     set(o, "confidence", json_number(f->confidence));
     set(o, "impact", json_number(f->impact));
     set(o, "title", text(f->title));

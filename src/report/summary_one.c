@@ -208,12 +208,12 @@ static void put_findings(struct paper *p, const struct summary *s)
         paper_put(p, "No finding in this recording.");
     for (size_t i = 0; i < f->len; i++) {
         const struct finding *x = &f->items[i];
-        paper_finding(p, finding_severity_word(x->severity),
-                      arena_printf(&p->arena, "%s, confidence %.0f%%%s%s", x->rule,
-                                   x->confidence * 100,
-                                   x->severity == FINDING_NOTE ? "" : ", effort: ",
-                                   x->severity == FINDING_NOTE ? "" : effort_word(x->effort)),
-                      x->title);
+        paper_finding(
+            p, finding_severity_word(x->severity),
+            arena_printf(&p->arena, "%s, confidence %.0f%%%s%s", x->rule, x->confidence * 100,
+                         x->severity == FINDING_NOTE ? "" : ", effort: ",
+                         x->severity == FINDING_NOTE ? "" : finding_effort_word(x->effort)),
+            x->title);
         for (size_t k = 0; k < x->n_evidence; k++)
             paper_item(p, "%s", x->evidence[k].text);
         paper_item(p, "Action: %s.", x->action);
@@ -248,7 +248,7 @@ static void put_actions(struct paper *p, const struct summary *s)
         }
         const char *cells[] = {finding_severity_word(f->severity),
                                impact_of(p, f),
-                               effort_word(f->effort),
+                               finding_effort_word(f->effort),
                                arena_printf(&p->arena, "%.0f%%", f->confidence * 100),
                                f->action,
                                f->n_evidence > 0 ? f->evidence[0].text : f->title};

@@ -165,7 +165,7 @@ static void test_in_and_back(void **state)
     struct want want = wanted(&f);
     assert_true(want.needs & NEED_PROCESS);
     assert_false(want.needs & NEED_SCAN);
-    assert_int_equal(want.process.id, 9120);
+    assert_int_equal(want.process.pid.id, 9120);
     act(&f, ACTION_BACK, "");
     assert_string_equal(screen_view(f.s), "top");
     assert_int_equal(screen_link(f.s).pid.id, 9120);
@@ -281,8 +281,8 @@ static void test_follow(void **state)
     answer(&g);
     answer(&g);
     struct want want = wanted(&g);
-    assert_true(want.needs & NEED_PROCESS && want.process_by_name);
-    assert_string_equal(want.process_name, "no_such_name");
+    assert_true(want.needs & NEED_PROCESS);
+    assert_string_equal(want.process.name, "no_such_name");
     end(&g);
 }
 
@@ -307,44 +307,73 @@ static bool taken(struct fixture *f, enum screen_request_kind kind, struct scree
     return false;
 }
 
+static const struct {
+    enum action action;
+    enum screen_request_kind kind;
+    void (*answer)(struct model *m, const struct etf_pid *pid, bool ask);
+    const char *panel;
+} copies[] = {
+    {ACTION_MAILBOX, REQUEST_MAILBOX, world_mailbox, "Mailbox"},
+    {ACTION_STATE, REQUEST_STATE, world_state, "State"},
+    {ACTION_COLLECT, REQUEST_COLLECT, world_collect, "Garbage collection"},
+};
+
 static void test_requests(void **state)
 {
     struct fixture f = start("top");
     struct screen_request r;
     (void)state;
     assert_false(screen_take_request(f.s, &r));
-    act(&f, ACTION_MAILBOX, "");
-    assert_string_equal(screen_view(f.s), "process");
-    assert_true(taken(&f, REQUEST_MAILBOX, &r));
-    assert_int_equal(r.pid.id, 41);
-    assert_false(r.force);
-    act(&f, ACTION_MAILBOX, ""); /* not answered yet: nobody has been told what it costs */
-    assert_true(taken(&f, REQUEST_MAILBOX, &r));
-    assert_false(r.force);
-    world_mailbox(f.m, true);
-    act(&f, ACTION_MAILBOX, "");
-    assert_true(taken(&f, REQUEST_MAILBOX, &r));
-    assert_true(r.force);
-    act(&f, ACTION_STATE, "");
-    assert_true(taken(&f, REQUEST_STATE, &r));
-    assert_int_equal(r.pid.id, 41);
-    assert_false(r.force);
-    world_state(f.m, true);
-    act(&f, ACTION_STATE, "");
-    assert_true(taken(&f, REQUEST_STATE, &r));
-    assert_true(r.force);
-    act(&f, ACTION_COLLECT, "");
-    assert_true(taken(&f, REQUEST_COLLECT, &r));
-    assert_int_equal(r.pid.id, 41);
-    assert_false(r.force);
-    world_collect(f.m, true);
-    act(&f, ACTION_COLLECT, ""); /* only a yes to the question agrees */
-    assert_true(taken(&f, REQUEST_COLLECT, &r));
-    assert_false(r.force);
+    for (size_t i = 0; i < ARRAY_LEN(copies); i++)
+        for (int again = 0; again < 3; again++) {
+            act(&f, copies[i].action, "");
+            assert_string_equal(screen_view(f.s), "process");
+            assert_true(taken(&f, copies[i].kind, &r));
+            assert_int_equal(r.pid.id, 41);
+            copies[i].answer(f.m, &r.pid, true);
+        }
     act(&f, ACTION_VIEW, "log");
     assert_true(refused(&f, ACTION_STATE, "") < 0);
     assert_true(refused(&f, ACTION_COLLECT, "") < 0);
     end(&f);
+}
+
+static bool is_on_screen(const struct fixture *f, const char *text)
+{
+    for (int row = 0; row < f->c.rows; row++)
+        if (strstr(world_row(&f->c, row), text))
+            return true;
+    return false;
+}
+
+/* Two views of a process, each of another: a copy of the one is not shown as the other's. */
+static void test_copies_of_two_processes(void **state)
+{
+    static const struct etf_pid one = {.id = 81}, other = {.id = 82};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(copies); i++) {
+        struct fixture f = start("top");
+        canvas_init(&f.c, 120, 120, false);
+        act(&f, ACTION_VIEW, "process <0.81.0>");
+        answer(&f);
+        assert_false(is_on_screen(&f, copies[i].panel));
+        act(&f, copies[i].action, "");
+        assert_true(is_on_screen(&f, "waiting for the answer"));
+        copies[i].answer(f.m, &other, false); /* ours was refused, since this was under way */
+        screen_update(f.s);
+        draw(&f);
+        assert_false(is_on_screen(&f, "waiting for the answer"));
+        act(&f, copies[i].action, "");
+        copies[i].answer(f.m, &one, false);
+        screen_update(f.s);
+        draw(&f);
+        assert_true(is_on_screen(&f, copies[i].panel));
+        copies[i].answer(f.m, &other, false);
+        screen_update(f.s);
+        draw(&f);
+        assert_false(is_on_screen(&f, copies[i].panel));
+        end(&f);
+    }
 }
 
 /* What was answered last is of the process shown before. */
@@ -604,7 +633,6 @@ static void test_the_mailbox_of_a_finding(void **state)
     assert_string_equal(screen_view(f.s), "process");
     assert_true(is_asked(f.s, REQUEST_MAILBOX, &r));
     assert_int_equal(r.pid.id, 41);
-    assert_false(r.force);
     end(&f);
     f = start_on_finding("repository_lookup", &shown);
     assert_true(refused(&f, ACTION_MAILBOX, "") < 0);
@@ -741,12 +769,12 @@ static void test_the_last_process(void **state)
     act(&f, ACTION_DOWN, "");
     struct etf_pid second = screen_link(f.s).pid;
     act(&f, ACTION_ENTER, "");
-    assert_int_equal(wanted(&f).process.id, second.id);
+    assert_int_equal(wanted(&f).process.pid.id, second.id);
     act(&f, ACTION_BACK, "");
     act(&f, ACTION_FIRST, "");
     act(&f, ACTION_VIEW, "memory");
     act(&f, ACTION_VIEW, "process");
-    assert_int_equal(wanted(&f).process.id, second.id);
+    assert_int_equal(wanted(&f).process.pid.id, second.id);
     end(&f);
 }
 
@@ -928,7 +956,7 @@ static void test_samples_ask_nothing_and_open_what_they_name(void **state)
     act(&s.f, ACTION_FIRST, "");
     act(&s.f, ACTION_ENTER, "");
     assert_string_equal(screen_view(s.f.s), "process");
-    assert_int_equal(wanted(&s.f).process.id, 412);
+    assert_int_equal(wanted(&s.f).process.pid.id, 412);
     end_sampled(&s);
 }
 
@@ -1050,6 +1078,7 @@ int main(void)
         cmocka_unit_test(test_follow),
         cmocka_unit_test(test_more_rows_are_wanted_further_down),
         cmocka_unit_test(test_requests),
+        cmocka_unit_test(test_copies_of_two_processes),
         cmocka_unit_test(test_a_name_that_is_not_answered_yet),
         cmocka_unit_test(test_a_long_line_of_the_log),
         cmocka_unit_test(test_types_of_memory_add_up),

@@ -480,6 +480,20 @@ static const char keys[] = "bind global ? help\n"
                            "bind global : command\n"
                            "bind global 1 view top\n"
                            "bind global 2 view process\n"
+                           "bind global 3 view memory\n"
+                           "bind global 4 view schedulers\n"
+                           "bind global 5 view apps\n"
+                           "bind global 6 view tree\n"
+                           "bind global 7 view log\n"
+                           "bind global 8 view trace\n"
+                           "bind global 9 view armed\n"
+                           "bind global 0 view help\n"
+                           "bind global W view owners\n"
+                           "bind global U view heaps\n"
+                           "bind global K view cpus\n"
+                           "bind global C calls\n"
+                           "bind global H sample\n"
+                           "bind global Y spans\n"
                            "bind global q leave\n"
                            "bind global x stop\n"
                            "bind picker <Enter> enter\n"
@@ -544,32 +558,33 @@ static void do_step(struct screen *s, struct model *m, const struct scene *scene
     struct error err = {0};
     struct tty_cursor cursor;
     const char *arg = scene->steps[step].arg;
+    const struct etf_pid shown = {.id = 81};
     switch ((int)scene->steps[step].action) {
     case 1000:
         take_tick(s, m, scene->world, ++*tick);
         break;
     case 1001:
-        world_mailbox(m, false);
+        world_mailbox(m, &shown, false);
         screen_update(s);
         break;
     case 1002:
-        world_state(m, false);
+        world_state(m, &shown, false);
         screen_update(s);
         break;
     case 1003:
-        world_mailbox(m, true);
+        world_mailbox(m, &shown, true);
         screen_update(s);
         break;
     case 1012:
-        world_mailbox_refused(m);
+        world_mailbox_refused(m, &shown);
         screen_update(s);
         break;
     case 1008:
-        world_state(m, true);
+        world_state(m, &shown, true);
         screen_update(s);
         break;
     case 1011:
-        world_collect(m, false);
+        world_collect(m, &shown, false);
         screen_update(s);
         break;
     case 1004:

@@ -115,7 +115,7 @@ static void test_a_span_opens_its_process(void **state)
     struct etf_pid pid = screen_link(f.s).pid;
     act(&f, ACTION_ENTER, "");
     assert_string_equal(screen_view(f.s), "process");
-    const struct etf_pid asked = wanted(&f).process;
+    const struct etf_pid asked = wanted(&f).process.pid;
     assert_true(pid.id != 0 && pid_same(&asked, &pid));
     act(&f, ACTION_BACK, "");
     act(&f, ACTION_LAST, ""); /* the wait that nobody explains: its function can be traced */
@@ -134,7 +134,7 @@ static void test_callers_stand_below_their_request(void **state)
     assert_int_equal(screen_link(f.s).pid.id, 91);
     act(&f, ACTION_ENTER, ""); /* it can be looked at */
     assert_string_equal(screen_view(f.s), "process");
-    assert_int_equal(wanted(&f).process.id, 91);
+    assert_int_equal(wanted(&f).process.pid.id, 91);
     act(&f, ACTION_BACK, "");
     down(&f, 1);
     assert_int_equal(screen_link(f.s).pid.id, 92);

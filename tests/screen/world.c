@@ -508,8 +508,9 @@ static void give_nothing_armed(struct model *m)
     give(m, QUESTION_ARMED, &t);
 }
 
-void world_mailbox(struct model *m, bool ask)
+void world_mailbox(struct model *m, const struct etf_pid *pid, bool ask)
 {
+    model_asked(m, QUESTION_MAILBOX, &(struct process_ref){.pid = *pid});
     struct buf t;
     buf_init(&t, 0);
     buf_puts(&t, ask ? "{ask,12044,880000}"
@@ -518,16 +519,18 @@ void world_mailbox(struct model *m, bool ask)
     give(m, QUESTION_MAILBOX, &t);
 }
 
-void world_mailbox_refused(struct model *m)
+void world_mailbox_refused(struct model *m, const struct etf_pid *pid)
 {
+    model_asked(m, QUESTION_MAILBOX, &(struct process_ref){.pid = *pid});
     struct buf t;
     buf_init(&t, 0);
     buf_puts(&t, "{refused,1204400,88123000}");
     give(m, QUESTION_MAILBOX, &t);
 }
 
-void world_state(struct model *m, bool ask)
+void world_state(struct model *m, const struct etf_pid *pid, bool ask)
 {
+    model_asked(m, QUESTION_STATE, &(struct process_ref){.pid = *pid});
     struct buf t;
     buf_init(&t, 0);
     buf_puts(&t, ask ? "{ask,2720}"
@@ -538,8 +541,9 @@ void world_state(struct model *m, bool ask)
     give(m, QUESTION_STATE, &t);
 }
 
-void world_collect(struct model *m, bool ask)
+void world_collect(struct model *m, const struct etf_pid *pid, bool ask)
 {
+    model_asked(m, QUESTION_COLLECT, &(struct process_ref){.pid = *pid});
     struct buf t;
     buf_init(&t, 0);
     buf_puts(&t, ask ? "{ask,3,{27998504,27990000,2000000}}"
@@ -551,8 +555,10 @@ void world_answer(struct model *m, enum world world, const struct want *want, in
 {
     if (want->needs & NEED_SCAN)
         give_scan(m, world, &want->scan, tick);
-    if (want->needs & NEED_PROCESS)
+    if (want->needs & NEED_PROCESS) {
+        model_asked(m, QUESTION_PROCESS, &want->process);
         give_process(m, tick);
+    }
     if (want->needs & NEED_ALLOC)
         give_alloc(m);
     if (want->needs & NEED_APPS)

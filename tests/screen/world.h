@@ -23,10 +23,11 @@ void world_answer(struct model *m, enum world world, const struct want *want, in
 /* So many seconds after the scan: the header, and the rows of the scan again, the second one gone.
  */
 void world_between(struct model *m, enum world world, const struct want *want, int seconds);
-void world_mailbox(struct model *m, bool ask);
-void world_mailbox_refused(struct model *m);
-void world_state(struct model *m, bool ask);
-void world_collect(struct model *m, bool ask);
+/* Copies of a process, in answer to a question about this one. */
+void world_mailbox(struct model *m, const struct etf_pid *pid, bool ask);
+void world_mailbox_refused(struct model *m, const struct etf_pid *pid);
+void world_state(struct model *m, const struct etf_pid *pid, bool ask);
+void world_collect(struct model *m, const struct etf_pid *pid, bool ask);
 
 /* The text of a row but for its first column, the cursor's; until the next call. */
 const char *world_row(const struct canvas *c, int row);

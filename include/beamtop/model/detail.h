@@ -8,6 +8,7 @@
 
 #include "beamtop/base/ring.h"
 #include "beamtop/model/snapshot.h"
+#include "beamtop/model/want.h"
 
 struct frame_location {
     struct slice function; /* "mod:fun/2" */
@@ -34,6 +35,7 @@ struct dictionary_key {
 };
 
 struct process_detail {
+    struct process_ref of; /* that was asked for */
     bool gone;
     uint64_t mono_ns;
     struct proc_row row; /* identity, counters, rates: as in a scan */
@@ -70,13 +72,15 @@ struct mailbox_detail {
         struct slice text;
     } * messages;
     size_t n_messages;
-    uint64_t round; /* grows with every answer taken */
+    struct etf_pid of; /* that was asked for */
+    uint64_t round;    /* grows with every answer taken */
 };
 
 struct state_detail {
     enum { STATE_OK, STATE_ASK, STATE_NONE, STATE_GONE } status;
     int64_t bytes;     /* of the state; STATE_ASK: of the process */
     struct slice text; /* the state, or why there is none */
+    struct etf_pid of; /* that was asked for */
     uint64_t round;    /* grows with every answer taken */
 };
 
@@ -173,6 +177,7 @@ struct collect_detail {
     struct collect_sizes before, after; /* COLLECT_ASK: before; COLLECT_DONE: both */
     int64_t us;                         /* COLLECT_DONE: until it was done */
     int64_t limit_bytes;                /* COLLECT_REFUSED: its max_heap_size, which might end it */
+    struct etf_pid of;                  /* that was asked for */
     uint64_t round;                     /* grows with every answer taken */
 };
 

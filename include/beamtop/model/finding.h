@@ -25,6 +25,7 @@ const char *finding_severity_value(enum finding_severity severity);
 bool finding_severity_find(const char *text, enum finding_severity *out);
 
 enum finding_effort { EFFORT_SETTING, EFFORT_SMALL, EFFORT_LARGE };
+const char *finding_effort_word(enum finding_effort effort); /* "config change" */
 
 struct evidence {
     const char *key;  /* "share", "run_queue_mean": stable, for JSON */

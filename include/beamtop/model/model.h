@@ -48,6 +48,9 @@ struct filter *model_filter(const struct model *m); /* of its process lists (fil
  * the caller's. On a bad one: error, the model unchanged. */
 int model_take(struct model *m, enum question question, const uint8_t *term, size_t len,
                const struct want_scan *asked, uint64_t now_ns, struct error *err);
+/* Whose process answers of `process`, `mailbox`, `state` or `collect` are of from now on: a value
+   does not say. Copied. */
+void model_asked(struct model *m, enum question question, const struct process_ref *of);
 /*
  * One that was kept, of a scan with all its rows; then, as often as wanted: those that match (NULL:
  * all), ranked and cut as asked for now. Without a kept scan nothing
@@ -83,7 +86,8 @@ long model_utc_offset(const struct model *m);
 /* NULL: a live node. Copied. */
 void model_set_recorded(struct model *m, const struct recorded_position *place);
 const struct recorded_position *model_recorded(const struct model *m);
-void model_gap(struct model *m); /* history: one gap */
+void model_gap(struct model *m);    /* history: one gap */
+void model_forget(struct model *m); /* all that was answered: another node follows */
 
 /* The last answer, NULL until there is one; its struct is that of the row (model/detail.h). */
 const void *model_answer(const struct model *m, enum question question);

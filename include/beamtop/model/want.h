@@ -37,12 +37,17 @@ struct want_scan {
     bool filtered; /* the question carried a filter */
 };
 
+/* One process, as it is asked for. */
+struct process_ref {
+    struct etf_pid pid;
+    char name[LIMIT_ATOM_BYTES + 1]; /* registered; "": by its pid */
+};
+bool process_ref_same(const struct process_ref *a, const struct process_ref *b);
+
 struct want {
     unsigned needs;
     struct want_scan scan;
-    struct etf_pid process;
-    bool process_by_name;
-    char process_name[LIMIT_ATOM_BYTES + 1];
+    struct process_ref process;
     char tree_app[256]; /* empty: all applications */
     int heaps;          /* rows of the largest processes */
     bool heaps_running; /* only of those that run or are ready to */

@@ -26,14 +26,13 @@
 struct screen;
 
 enum screen_request_kind {
-    REQUEST_REFRESH, /* other facts are wanted than before: ask now, not at the next tick */
-    REQUEST_MAILBOX, /* peek at the mailbox of pid, in text as printed; force: the user was asked
-                        and agreed */
-    REQUEST_STATE,   /* sys:get_state of pid; force as above. Older answers of a kind are dropped */
-    REQUEST_COLLECT, /* a garbage collection of pid; force as above */
-    REQUEST_NODE,    /* the picker chose node `text` */
-    REQUEST_CHOICE,  /* a text of screen_choose() was chosen: screen_chosen() */
-    REQUEST_ACT,     /* carry out `action`, another owner's */
+    REQUEST_REFRESH,        /* other facts are wanted than before: ask now, not at the next tick */
+    REQUEST_MAILBOX,        /* peek at the mailbox of pid, in text as printed */
+    REQUEST_STATE,          /* sys:get_state of pid. Older answers of a kind are dropped */
+    REQUEST_COLLECT,        /* a garbage collection of pid */
+    REQUEST_NODE,           /* the picker chose node `text` */
+    REQUEST_CHOICE,         /* a text of screen_choose() was chosen: screen_chosen() */
+    REQUEST_ACT,            /* carry out `action`, another owner's */
     REQUEST_STOP_RECORDING, /* the user has not confirmed it yet */
     REQUEST_UNFILTER,       /* back, with nowhere to go: take the filter off */
 };
@@ -41,7 +40,6 @@ struct screen_request {
     enum screen_request_kind kind;
     enum action action;
     struct etf_pid pid;
-    bool force;
     char text[512];
 };
 
@@ -123,6 +121,9 @@ const char *screen_view(const struct screen *s); /* name of the focused pane's v
 void screen_orders(const struct screen *s, word_put *put, void *out);
 /* The row under the cursor of the focused pane; kind TARGET_NONE when there is none. */
 struct view_link screen_link(const struct screen *s);
+/* The process that the focused pane's view is of; false: it is of none, or nobody knows its pid
+ * yet. */
+bool screen_process(const struct screen *s, const struct model *m, struct view_link *link);
 
 /* Draws all of it to the canvas' whole size. */
 void screen_draw(struct screen *s, const struct model *m, struct canvas *c,

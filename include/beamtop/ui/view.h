@@ -201,9 +201,9 @@ struct view_ops {
     const struct view_act *acts; /* a row without `run` ends it; NULL: none */
     /* What `sort` was given, where that is more than a column of the page; documents get "" too. */
     int (*sort_word)(void *state, const char *word, struct error *err);
-    /* Where a process is shown: mailbox or state is about to be asked for, and earlier answers are
-       old. True: the user has seen the cost and asks again. */
-    bool (*ask)(void *state, enum action what, const struct model *model);
+    /* Where a process is shown: mailbox, state or a garbage collection is about to be asked for,
+       and earlier answers are old. */
+    void (*ask)(void *state, enum action what, const struct model *model);
     /* Keys that mean something here, between those of every view; NULL: enter and back. */
     const struct view_hint *hints;
     /* beamtop's own processes are to be shown, or hidden; NULL: it lists no processes. */
@@ -213,6 +213,8 @@ struct view_ops {
 extern const struct view_ops *const view_registry[]; /* NULL-terminated, in key order */
 const struct view_ops *view_find(const char *name);
 bool view_opens(const struct view_ops *ops, enum link_kind kind);
+/* How the process of a link of kind TARGET_PROCESS or TARGET_NAME is asked for. */
+struct process_ref view_process_ref(const struct view_link *link);
 /* The view that such links open, that such an action shows; NULL: there is none. */
 const struct view_ops *view_opening(enum link_kind kind);
 const struct view_ops *view_shown_by(enum action action);

@@ -127,10 +127,13 @@ int command_top(const struct cli_options *o, const struct app_env *env)
 int command_process(const struct cli_options *o, const struct app_env *env)
 {
     struct want want = {.needs = NEED_PROCESS};
-    if (etf_parse_pid(o->second, &want.process) != 0) {
-        want.process_by_name = true;
-        snprintf(want.process_name, sizeof want.process_name, "%s", o->second);
+    struct error err = {0};
+    if (!*o->second) {
+        error_set(&err, ERR_USAGE, "the process is empty: give its pid or its registered name");
+        return usage_error(&err);
     }
+    if (etf_parse_pid(o->second, &want.process.pid) != 0)
+        snprintf(want.process.name, sizeof want.process.name, "%s", o->second);
     return run(o, env, &want, NULL, true);
 }
 

@@ -143,10 +143,10 @@ static struct builder *encode_process(const struct want *want, const struct filt
     struct builder *b = builder_new();
     (void)filter;
     build_tuple(b, 2);
-    if (want->process_by_name)
-        build_binary(b, want->process_name, strlen(want->process_name));
+    if (*want->process.name)
+        build_binary(b, want->process.name, strlen(want->process.name));
     else
-        build_asked_pid(b, node, &want->process);
+        build_asked_pid(b, node, &want->process.pid);
     build_map(b, 2);
     build_pair_int(b, "stack", STACK_FRAMES);
     build_pair_int(b, "links", LINKS_SHOWN);

@@ -206,7 +206,7 @@ int live_open(struct live **out, uv_loop_t *loop, const struct live_options *opt
     uv_timer_init(loop, l->timer);
     l->timer->data = l;
     live_reset_tick(l);
-    model_gap(model); /* what it has is of another node, or of another time */
+    model_forget(model);
     model_set_link(model, LINK_CONNECTING, "");
     model_set_utc_offset(model, clock_utc_offset_s());
     int rc = dial(l, err);

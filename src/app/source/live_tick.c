@@ -155,6 +155,8 @@ static void ask(struct live *l, enum question question)
     }
     struct builder *b = encode_question(question, &l->want, l->filter, conn_peer_node(l->conn));
     if (query_ask(l->query, question, b, deadline_ms(l, question), on_answer, l, &err) == 0) {
+        if (question == QUESTION_PROCESS)
+            model_asked(l->model, question, &l->want.process);
         l->asked |= BIT(question);
         l->holding |= question_rows[question].sets ? BIT(question) : 0;
         l->pending |= BIT(question);
@@ -478,9 +480,7 @@ static bool wants_more(const struct want *now, const struct want *before)
         return true;
     if (!(now->needs & NEED_PROCESS))
         return false;
-    return now->process_by_name != before->process_by_name ||
-           now->process.id != before->process.id || now->process.serial != before->process.serial ||
-           strcmp(now->process_name, before->process_name) != 0;
+    return !process_ref_same(&now->process, &before->process);
 }
 
 /* Asks these now, or once the answers on their way are here. */
@@ -513,7 +513,8 @@ int live_set_filter(struct live *l, const char *expression, size_t *error_offset
     return rc;
 }
 
-static int ask_once(struct live *l, enum question question, struct builder *b, struct error *err)
+static int ask_once(struct live *l, enum question question, const struct etf_pid *pid,
+                    struct builder *b, struct error *err)
 {
     int rc;
     if (l->phase != PHASE_RUNNING)
@@ -522,6 +523,8 @@ static int ask_once(struct live *l, enum question question, struct builder *b, s
         rc = error_set(err, ERR_LIMIT, "the question before is not answered yet");
     else
         rc = query_ask(l->query, question, b, deadline_ms(l, question), on_answer, l, err);
+    if (rc == 0)
+        model_asked(l->model, question, &(struct process_ref){.pid = *pid});
     builder_free(b);
     return rc;
 }
@@ -535,7 +538,7 @@ int live_ask_mailbox(struct live *l, const struct etf_pid *pid, int first, int b
         model_journal(l->model, clock_wall_us(), false,
                       "peeked at the mailbox of " PID_FORMAT ": the first %d messages",
                       PID_NUMBERS(pid), first);
-    return ask_once(l, QUESTION_MAILBOX,
+    return ask_once(l, QUESTION_MAILBOX, pid,
                     encode_mailbox(pid, conn_peer_node(l->conn), first, bytes_each, agreed), err);
 }
 
@@ -546,7 +549,8 @@ int live_ask_collect(struct live *l, const struct etf_pid *pid, bool agreed, str
     if (agreed)
         model_journal(l->model, clock_wall_us(), false,
                       "asked " PID_FORMAT " to collect its garbage", PID_NUMBERS(pid));
-    return ask_once(l, QUESTION_COLLECT, encode_collect(pid, conn_peer_node(l->conn), agreed), err);
+    return ask_once(l, QUESTION_COLLECT, pid, encode_collect(pid, conn_peer_node(l->conn), agreed),
+                    err);
 }
 
 int live_ask_state(struct live *l, const struct etf_pid *pid, int timeout_ms, int bytes,
@@ -557,6 +561,6 @@ int live_ask_state(struct live *l, const struct etf_pid *pid, int timeout_ms, in
     if (agreed)
         model_journal(l->model, clock_wall_us(), false,
                       "asked " PID_FORMAT " for its state (sys:get_state)", PID_NUMBERS(pid));
-    return ask_once(l, QUESTION_STATE,
+    return ask_once(l, QUESTION_STATE, pid,
                     encode_state(pid, conn_peer_node(l->conn), timeout_ms, bytes, agreed), err);
 }

@@ -160,8 +160,10 @@ static void on_link(void *arg, bool up)
     if (up) {
         /* Findings name pids: those of a node that was started again are of other processes. */
         uint32_t life = live_peer_creation(t->live);
-        if (t->life != 0 && t->life != life)
+        if (t->life != 0 && t->life != life) {
             tui_findings_left(t->findings);
+            screen_forget_process(t->screen);
+        }
         t->life = life;
         return;
     }

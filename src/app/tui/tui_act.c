@@ -203,18 +203,19 @@ static uint64_t copy_round(const struct tui *t, enum screen_request_kind kind)
     return state ? state->round : 0;
 }
 
-static int copy(struct tui *t, const struct screen_request *r, struct error *err)
+/* agreed: the user was asked whether to pay for it, and said yes. */
+static int copy(struct tui *t, const struct screen_request *r, bool agreed, struct error *err)
 {
     const struct options *o = &t->settings.options;
     if (!t->live)
         return 0;
     int rc =
-        r->kind == REQUEST_COLLECT ? live_ask_collect(t->live, &r->pid, r->force, err)
+        r->kind == REQUEST_COLLECT ? live_ask_collect(t->live, &r->pid, agreed, err)
         : r->kind == REQUEST_MAILBOX
             ? live_ask_mailbox(t->live, &r->pid, option_int(o, OPTION_MAILBOX_MESSAGES),
-                               option_int(o, OPTION_MAILBOX_BYTES), r->force, err)
+                               option_int(o, OPTION_MAILBOX_BYTES), agreed, err)
             : live_ask_state(t->live, &r->pid, (int)(option_double(o, OPTION_STATE_TIMEOUT) * 1000),
-                             option_int(o, OPTION_STATE_BYTES), r->force, err);
+                             option_int(o, OPTION_STATE_BYTES), agreed, err);
     if (rc != 0)
         return rc; /* an answer that is still due belongs to the request before */
     t->copy = *r;
@@ -228,9 +229,8 @@ static void copy_answered(void *arg, bool yes)
 {
     struct tui *t = arg;
     struct error err = {0};
-    struct screen_request r = t->copy;
-    r.force = true;
-    if (yes && copy(t, &r, &err) != 0)
+    const struct screen_request r = t->copy;
+    if (yes && copy(t, &r, true, &err) != 0)
         tui_message(t, STYLE_ERROR, "%s", err.text);
 }
 
@@ -278,7 +278,7 @@ void tui_take_requests(struct tui *t)
         case REQUEST_MAILBOX:
         case REQUEST_STATE:
         case REQUEST_COLLECT:
-            rc = copy(t, &r, &err);
+            rc = copy(t, &r, false, &err);
             break;
         case REQUEST_NODE:
             t->picked = true;

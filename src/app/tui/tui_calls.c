@@ -170,7 +170,7 @@ static bool held(void *arg)
 static void cost(void *arg, char *out, size_t size)
 {
     const struct tui_calls *c = arg;
-    if (c->log.has_window && !isnan(c->log.window.load))
+    if (model_calls(c->tui->model) && c->log.has_window && !isnan(c->log.window.load))
         snprintf(out, size, "; the last window cost %.2g%% of the node", c->log.window.load * 100);
 }
 

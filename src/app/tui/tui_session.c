@@ -137,6 +137,17 @@ void tui_session_start(struct tui_session *s, struct session *session)
 
 /* ---- its end */
 
+static void forget(struct tui *t)
+{
+    model_set_trace(t->model, NULL);
+    model_set_calls(t->model, NULL);
+    model_set_spans(t->model, NULL);
+    for (size_t i = 0; i < t->n_sessions; i++) {
+        session_free(t->sessions[i]->session);
+        t->sessions[i]->session = NULL;
+    }
+}
+
 void tui_sessions_lost(struct tui *t, bool leaves)
 {
     struct error err = {0};
@@ -150,6 +161,8 @@ void tui_sessions_lost(struct tui *t, bool leaves)
         if (s->session)
             session_link_lost(s->session, &err);
     }
+    if (leaves)
+        forget(t); /* what they had is of that node */
 }
 
 static void quit(struct tui_session *s)
@@ -205,13 +218,7 @@ void tui_session_init(struct tui_session *s, struct tui *t, const struct tui_ses
 
 void tui_sessions_close(struct tui *t)
 {
-    model_set_trace(t->model, NULL);
-    model_set_calls(t->model, NULL);
-    model_set_spans(t->model, NULL);
-    for (size_t i = 0; i < t->n_sessions; i++) {
-        struct tui_session *s = t->sessions[i];
-        session_free(s->session);
-        s->session = NULL;
-        free(s->next);
-    }
+    forget(t);
+    for (size_t i = 0; i < t->n_sessions; i++)
+        free(t->sessions[i]->next);
 }

@@ -141,9 +141,17 @@ static void put_function(struct buf *out, const char *pattern)
     buf_put(out, pattern, strcspn(pattern, " ("));
 }
 
+/* The process that a view is of goes before its relations, on which its cursor is. */
+static struct view_link meant(const struct tui_trace *tr)
+{
+    struct view_link link;
+    return screen_process(tr->tui->screen, tr->tui->model, &link) ? link
+                                                                  : screen_link(tr->tui->screen);
+}
+
 void tui_trace_function(struct tui_trace *tr, struct buf *out)
 {
-    const struct view_link link = screen_link(tr->tui->screen);
+    const struct view_link link = meant(tr);
     const struct finding *found = finding_of(tr, &link);
     const struct trace_event *e = event_of(tr, &link);
     if (e && e->kind == EVENT_CALL) {
@@ -161,7 +169,7 @@ void tui_trace_function(struct tui_trace *tr, struct buf *out)
 
 void tui_trace_row(struct tui_trace *tr)
 {
-    const struct view_link link = screen_link(tr->tui->screen);
+    const struct view_link link = meant(tr);
     const bool of_span = is_of_span(&link);
     const struct finding *found = finding_of(tr, &link);
     const struct trace_event *e = event_of(tr, &link);

@@ -325,16 +325,18 @@ static void collect(const struct pane_entry *e, const struct pane_look *look, bo
 
 /* The other views with their keys, in the order of these, as many as there is room for. */
 static void draw_views(struct canvas *c, struct rect r, int at, int end,
-                       const struct view_ops *shown)
+                       const struct view_ops *shown, const struct keymap *keymap)
 {
     for (size_t i = 0; view_registry[i]; i++) {
         const struct view_ops *ops = view_registry[i];
-        const char key[] = {' ', ops->key, ' ', '\0'};
-        if (ops == shown)
+        char key[64] = {ops->key, '\0'}, text[70];
+        if (ops == shown ||
+            (keymap && !view_key(ops, keymap, view_context(shown), key, sizeof key)))
             continue;
-        if (at + text_columns(ops->name) + 4 > end)
+        snprintf(text, sizeof text, " %s ", key);
+        if (at + text_columns(ops->name) + text_columns(text) + 1 > end)
             return;
-        at += canvas_puts(c, r, 0, at, STYLE_KEY, key);
+        at += canvas_puts(c, r, 0, at, STYLE_KEY, text);
         at += canvas_puts(c, r, 0, at, STYLE_DIM, ops->name);
         canvas_puts(c, r, 0, at, STYLE_DIM, " ");
     }
@@ -369,7 +371,7 @@ static void draw_rule(struct canvas *c, struct rect r, const struct pane_entry *
         canvas_puts(c, r, 0, at + 1 + used, STYLE_TITLE_IDLE, " ");
         at += used + 4;
         if (i == 0 && focused)
-            draw_views(c, r, at, right - 2, e->ops);
+            draw_views(c, r, at, right - 2, e->ops, look->keymap);
     }
 }
 

@@ -44,6 +44,7 @@ struct panes;
 /* What all panes are drawn with. */
 struct pane_look {
     const struct model *model;
+    const struct keymap *keymap; /* NULL: that of the start */
     bool live, paused;
     enum syntax syntax;   /* of traces */
     const char *filter;   /* pattern, "" none */

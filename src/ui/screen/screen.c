@@ -115,7 +115,7 @@ void screen_set_own(struct screen *s, bool shown)
         table_ask_order(&e->table);
         table_forget_widths(&e->table);
     }
-    screen_ask(s, REQUEST_REFRESH, NULL, false, "");
+    screen_ask(s, REQUEST_REFRESH, NULL, "");
 }
 
 void screen_set_filter(struct screen *s, const char *pattern, struct regex *re, long error_at)
@@ -155,7 +155,7 @@ void screen_want(const struct screen *s, struct want *want)
 }
 
 void screen_ask(struct screen *s, enum screen_request_kind kind, const struct etf_pid *pid,
-                bool force, const char *text)
+                const char *text)
 {
     for (int i = 0; i < s->n_requests; i++)
         if (kind == REQUEST_REFRESH && s->requests[i].kind == kind)
@@ -167,7 +167,6 @@ void screen_ask(struct screen *s, enum screen_request_kind kind, const struct et
     struct screen_request *r = &s->requests[s->n_requests++];
     *r = (struct screen_request){0};
     r->kind = kind;
-    r->force = force;
     if (pid)
         r->pid = *pid;
     snprintf(r->text, sizeof r->text, "%s", text ? text : "");
@@ -175,7 +174,7 @@ void screen_ask(struct screen *s, enum screen_request_kind kind, const struct et
 
 void screen_ask_action(struct screen *s, enum action action)
 {
-    screen_ask(s, REQUEST_ACT, NULL, false, "");
+    screen_ask(s, REQUEST_ACT, NULL, "");
     s->requests[s->n_requests - 1].action = action;
 }
 
@@ -228,6 +227,7 @@ static struct pane_look look_of(const struct screen *s, const struct model *m)
 {
     return (struct pane_look){
         .model = m,
+        .keymap = s->keymap,
         .live = header_is_live(m),
         .paused = s->paused,
         .filter = s->filter,

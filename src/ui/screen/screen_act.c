@@ -14,7 +14,7 @@
 static void refresh(struct act *a)
 {
     pane_top(panes_focused(a->s->panes))->dirty = true;
-    screen_ask(a->s, REQUEST_REFRESH, NULL, false, "");
+    screen_ask(a->s, REQUEST_REFRESH, NULL, "");
 }
 
 static int act_move(struct act *a, int where)
@@ -154,7 +154,7 @@ static int act_back(struct act *a, int n)
         flame_zoom_out(&a->e->flame))
         a->e->dirty = true;
     else if (!go_back(a) && a->s->filter[0])
-        screen_ask(a->s, REQUEST_UNFILTER, NULL, false, "");
+        screen_ask(a->s, REQUEST_UNFILTER, NULL, "");
     return 1;
 }
 
@@ -210,7 +210,7 @@ static int act_stop(struct act *a, int n)
     case STOP_OTHERS:
         return a->err->code;
     case STOP_RECORDING:
-        screen_ask(a->s, REQUEST_STOP_RECORDING, NULL, false, "");
+        screen_ask(a->s, REQUEST_STOP_RECORDING, NULL, "");
         return 1;
     case STOP_VIEW:
     case STOP_NOTHING:
@@ -234,21 +234,32 @@ static struct view_link link_of_word(const struct view_ops *ops, const char *wor
     return link;
 }
 
+bool screen_process(const struct screen *s, const struct model *m, struct view_link *link)
+{
+    const struct pane_entry *e = pane_top(panes_focused(s->panes));
+    if (!view_opens(e->ops, TARGET_PROCESS))
+        return false;
+    /* What was answered last may be of the process shown before. */
+    const struct process_detail *p = model_process(m);
+    const struct process_ref shown = view_process_ref(&e->link);
+    *link = e->link;
+    if (p && !p->gone && process_ref_same(&p->of, &shown)) {
+        link->kind = TARGET_PROCESS;
+        link->pid = p->row.pid;
+    }
+    return link->kind == TARGET_PROCESS;
+}
+
 /* The process meant: the one shown, or the one under the cursor. */
 static bool process_meant(const struct act *a, struct view_link *link)
 {
-    bool here = view_opens(a->e->ops, TARGET_PROCESS);
-    *link = here ? a->e->link : pane_link(a->pane);
+    if (view_opens(a->e->ops, TARGET_PROCESS))
+        return screen_process(a->s, a->m, link);
+    *link = pane_link(a->pane);
     if (link->kind == TARGET_EVENT && has_pid(link))
         link->kind = TARGET_PROCESS;
     if ((link->kind == TARGET_REQUEST || link->kind == TARGET_SPAN) && has_pid(link))
         *link = (struct view_link){.kind = TARGET_PROCESS, .pid = link->pid};
-    /* What was answered last may be of the process shown before. */
-    const struct process_detail *p = model_process(a->m);
-    if (here && link->kind == TARGET_NAME && p && !p->gone && slice_is(p->row.name, link->name)) {
-        link->kind = TARGET_PROCESS;
-        link->pid = p->row.pid;
-    }
     return link->kind == TARGET_PROCESS;
 }
 
@@ -334,7 +345,7 @@ static int act_focus(struct act *a, int direction)
 {
     panes_focus_next(a->s->panes, direction);
     panes_dirty(a->s->panes);
-    screen_ask(a->s, REQUEST_REFRESH, NULL, false, "");
+    screen_ask(a->s, REQUEST_REFRESH, NULL, "");
     return 1;
 }
 
@@ -491,10 +502,10 @@ static int act_ask_process(struct act *a, int action)
             return status;
     }
     struct pane_entry *e = pane_top(a->pane);
-    bool force = ops->ask(e->state, (enum action)action, a->m);
+    ops->ask(e->state, (enum action)action, a->m);
     e->dirty = true;
     char pid[48];
-    screen_ask(a->s, kinds[action], &link.pid, force, pid_text(pid, sizeof pid, &link.pid));
+    screen_ask(a->s, kinds[action], &link.pid, pid_text(pid, sizeof pid, &link.pid));
     return 1;
 }
 

@@ -70,7 +70,7 @@ enum screen_stop screen_stops(const struct screen *s, const struct model *m, str
 /* Another owner's action, without an argument. */
 void screen_ask_action(struct screen *s, enum action action);
 void screen_ask(struct screen *s, enum screen_request_kind kind, const struct etf_pid *pid,
-                bool force, const char *text);
+                const char *text);
 
 /* A view that has just come gets what the screen knows: keys, and whether our own are shown. */
 void screen_tell(const struct screen *s, struct pane_entry *e);

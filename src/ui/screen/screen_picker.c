@@ -301,7 +301,7 @@ static void choose_sort(struct screen *s, const char *key)
     e->ops->sort(e->state, key, 1);
     table_ask_order(&e->table);
     e->dirty = true;
-    screen_ask(s, REQUEST_REFRESH, NULL, false, "");
+    screen_ask(s, REQUEST_REFRESH, NULL, "");
 }
 
 static void toggle_column(struct screen *s, const char *key)
@@ -310,7 +310,7 @@ static void toggle_column(struct screen *s, const char *key)
     e->ops->chooser->toggle(e->state, key);
     table_forget_widths(&e->table);
     e->dirty = true;
-    screen_ask(s, REQUEST_REFRESH, NULL, false, "");
+    screen_ask(s, REQUEST_REFRESH, NULL, "");
 }
 
 int picker_choose(struct screen *s, bool final, struct error *err)
@@ -334,10 +334,10 @@ int picker_choose(struct screen *s, bool final, struct error *err)
     if (kind == PICKER_SORT)
         choose_sort(s, key);
     if (kind == PICKER_NODES)
-        screen_ask(s, REQUEST_NODE, NULL, false, key);
+        screen_ask(s, REQUEST_NODE, NULL, key);
     if (kind == PICKER_TEXTS) {
         s->text_chosen = strtoul(key, NULL, 10);
-        screen_ask(s, REQUEST_CHOICE, NULL, false, "");
+        screen_ask(s, REQUEST_CHOICE, NULL, "");
     }
     return 1;
 }

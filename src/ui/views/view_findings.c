@@ -73,12 +73,6 @@ static const enum style severity_styles[] = {
     [FINDING_ACT] = STYLE_ALARM,
 };
 
-static const char *const efforts[] = {
-    [EFFORT_SETTING] = "a setting",
-    [EFFORT_SMALL] = "a small change",
-    [EFFORT_LARGE] = "a larger change",
-};
-
 /* Lines of a text from a column on, broken at blanks; the first goes on in the current line. */
 static void put_wrapped(struct view_page *page, enum style style, int from, int columns,
                         const char *text)
@@ -112,7 +106,8 @@ static void put_opened(struct view_page *page, const struct finding *f, int colu
     char text[80];
     for (size_t i = 0; i < f->n_evidence; i++)
         put_said(page, i ? "" : "evidence", STYLE_VALUE, columns, f->evidence[i].text);
-    snprintf(text, sizeof text, "%.0f%%; effort: %s", f->confidence * 100, efforts[f->effort]);
+    snprintf(text, sizeof text, "%.0f%%; effort: %s", f->confidence * 100,
+             finding_effort_word(f->effort));
     put_said(page, "confidence", STYLE_NORMAL, columns, text);
     put_said(page, "ruled out if", STYLE_NORMAL, columns, f->ruled_out_if);
     page_line(page);

@@ -12,70 +12,72 @@
 #define LABEL 16         /* columns of the names of numbers */
 #define SPARK_WINDOW 300 /* samples: five minutes at a second each */
 
+/* What is copied from a process, each only when a key asks for it. */
+enum copy { COPY_MAILBOX, COPY_STATE, COPY_COLLECT, COPIES };
+
 struct process {
     struct view_link link;
-    bool mailbox_asked, state_asked, collect_asked;
-    uint64_t mailbox_round, state_round, collect_round; /* the last answer before the question */
+    struct {
+        bool asked;
+        uint64_t round; /* of the last answer before the question */
+    } copies[COPIES];
 };
 
-static uint64_t mailbox_round(const struct model *m)
+/* What the model has of copies, of whichever process. */
+struct copied {
+    const void *answer; /* NULL: none */
+    struct etf_pid of;
+    uint64_t round;
+};
+
+static struct copied copied(const struct model *m, enum copy copy)
 {
-    return model_mailbox(m) ? model_mailbox(m)->round : 0;
+    const struct mailbox_detail *box = model_mailbox(m);
+    const struct state_detail *state = model_state(m);
+    const struct collect_detail *collect = model_collect(m);
+    if (copy == COPY_MAILBOX && box)
+        return (struct copied){box, box->of, box->round};
+    if (copy == COPY_STATE && state)
+        return (struct copied){state, state->of, state->round};
+    if (copy == COPY_COLLECT && collect)
+        return (struct copied){collect, collect->of, collect->round};
+    return (struct copied){0};
 }
 
-static uint64_t state_round(const struct model *m)
+/* The details of the process that the view is of; NULL: not answered yet. */
+static const struct process_detail *details(const struct process *p, const struct model *m)
 {
-    return model_state(m) ? model_state(m)->round : 0;
+    const struct process_detail *d = model_process(m);
+    const struct process_ref shown = view_process_ref(&p->link);
+    return d && process_ref_same(&d->of, &shown) ? d : NULL;
 }
 
-/* The answer to this view's question, NULL: none yet. */
-static const struct mailbox_detail *my_mailbox(const struct process *p, const struct model *m)
+static bool is_of_mine(const struct process *p, const struct model *m, const struct etf_pid *of)
 {
-    return p->mailbox_asked && mailbox_round(m) > p->mailbox_round ? model_mailbox(m) : NULL;
+    const struct process_detail *d = details(p, m);
+    return p->link.kind == TARGET_PROCESS ? pid_same(of, &p->link.pid)
+                                          : d && !d->gone && pid_same(of, &d->row.pid);
 }
 
-static const struct state_detail *my_state(const struct process *p, const struct model *m)
+/* Whether the view has a panel for it; *answer, NULL: it waits. An answer to another view's
+   question came in place of one that was refused. */
+static bool was_asked(const struct process *p, const struct model *m, enum copy copy,
+                      const void **answer)
 {
-    return p->state_asked && state_round(m) > p->state_round ? model_state(m) : NULL;
+    const struct copied c = copied(m, copy);
+    const bool answered = c.round > p->copies[copy].round;
+    *answer = answered ? c.answer : NULL;
+    return p->copies[copy].asked && (!answered || is_of_mine(p, m, &c.of));
 }
 
-static bool ask_mailbox(struct process *p, const struct model *m)
+static void process_ask(void *state, enum action what, const struct model *m)
 {
-    const struct mailbox_detail *known = my_mailbox(p, m);
-    bool agreed = known && known->status == MAILBOX_ASK;
-    p->mailbox_asked = true;
-    p->mailbox_round = mailbox_round(m);
-    return agreed;
-}
-
-static bool ask_state(struct process *p, const struct model *m)
-{
-    const struct state_detail *known = my_state(p, m);
-    bool agreed = known && known->status == STATE_ASK;
-    p->state_asked = true;
-    p->state_round = state_round(m);
-    return agreed;
-}
-
-static const struct collect_detail *my_collect(const struct process *p, const struct model *m)
-{
-    const struct collect_detail *c = model_collect(m);
-    return p->collect_asked && c && c->round > p->collect_round ? c : NULL;
-}
-
-/* Only an answer to the question agrees: what is known may be of another process. */
-static bool ask_collect(struct process *p, const struct model *m)
-{
-    p->collect_asked = true;
-    p->collect_round = model_collect(m) ? model_collect(m)->round : 0;
-    return false;
-}
-
-static bool process_ask(void *state, enum action what, const struct model *m)
-{
-    if (what == ACTION_COLLECT)
-        return ask_collect(state, m);
-    return what == ACTION_MAILBOX ? ask_mailbox(state, m) : ask_state(state, m);
+    struct process *p = state;
+    const enum copy copy = what == ACTION_COLLECT   ? COPY_COLLECT
+                           : what == ACTION_MAILBOX ? COPY_MAILBOX
+                                                    : COPY_STATE;
+    p->copies[copy].asked = true;
+    p->copies[copy].round = copied(m, copy).round;
 }
 
 static void process_want(const void *state, int rows, struct want *want)
@@ -85,9 +87,7 @@ static void process_want(const void *state, int rows, struct want *want)
     if (p->link.kind == TARGET_NONE)
         return;
     struct want mine = {.needs = NEED_PROCESS};
-    mine.process = p->link.pid;
-    mine.process_by_name = p->link.kind == TARGET_NAME;
-    snprintf(mine.process_name, sizeof mine.process_name, "%s", p->link.name);
+    mine.process = view_process_ref(&p->link);
     want_merge(want, &mine);
 }
 
@@ -359,9 +359,10 @@ static void to_agree(struct view_page *page)
 static void mailbox(struct view_page *page, const struct process *p, const struct model *m)
 {
     char n[32], size[32];
-    const struct mailbox_detail *box = my_mailbox(p, m);
-    if (!p->mailbox_asked)
+    const void *answer;
+    if (!was_asked(p, m, COPY_MAILBOX, &answer))
         return;
+    const struct mailbox_detail *box = answer;
     page_heading(page, "Mailbox");
     page_line(page);
     if (!box) {
@@ -415,9 +416,10 @@ static void put_freed(struct view_page *page, const char *what, int64_t before, 
 static void collect_panel(struct view_page *page, const struct process *p, const struct model *m)
 {
     char heap[32], pause[32];
-    const struct collect_detail *c = my_collect(p, m);
-    if (!p->collect_asked)
+    const void *answer;
+    if (!was_asked(p, m, COPY_COLLECT, &answer))
         return;
+    const struct collect_detail *c = answer;
     page_heading(page, "Garbage collection on request");
     page_line(page);
     if (!c) {
@@ -479,9 +481,10 @@ static void state_panel(struct view_page *page, const struct process *p, const s
                         int columns)
 {
     char size[32];
-    const struct state_detail *s = my_state(p, m);
-    if (!p->state_asked)
+    const void *answer;
+    if (!was_asked(p, m, COPY_STATE, &answer))
         return;
+    const struct state_detail *s = answer;
     page_heading(page, "State");
     page_line(page);
     if (!s) {
@@ -508,18 +511,11 @@ static void state_panel(struct view_page *page, const struct process *p, const s
     }
 }
 
-static bool is_mine(const struct process *p, const struct process_detail *d)
-{
-    if (p->link.kind == TARGET_PROCESS)
-        return pid_same(&p->link.pid, &d->row.pid);
-    return d->gone || slice_is(d->row.name, p->link.name);
-}
-
 static void process_page(void *state, const struct model *m, int rows, int columns,
                          struct view_page *page)
 {
     struct process *p = state;
-    const struct process_detail *d = model_process(m);
+    const struct process_detail *d = details(p, m);
     char pid[40];
     (void)rows;
     pid_text(pid, sizeof pid, &p->link.pid);
@@ -535,10 +531,16 @@ static void process_page(void *state, const struct model *m, int rows, int colum
         snprintf(page->empty, sizeof page->empty, "%.200s has ended.", page->summary);
         return;
     }
-    if (!d || !is_mine(p, d)) {
+    if (!d) {
         view_missing(page, m, "details of a process");
+        if (model_process(m))
+            snprintf(page->empty, sizeof page->empty,
+                     "Waiting for the node's answer: one process is read at a time, that of the "
+                     "focused pane.");
         return;
     }
+    if (p->link.kind == TARGET_PROCESS)
+        p->link.pid = d->row.pid; /* one that was typed has no creation: a later life has another */
     identity(page, d);
     numbers(page, d, columns);
     mailbox(page, p, m);

@@ -72,8 +72,7 @@ static void top_want(const void *state, int rows, struct want *want)
         want_add_pid(&mine.scan, &t->follow);
     if (t->following && t->follow_missing && t->follow_name[0]) {
         mine.needs |= NEED_PROCESS;
-        mine.process_by_name = true;
-        snprintf(mine.process_name, sizeof mine.process_name, "%s", t->follow_name);
+        snprintf(mine.process.name, sizeof mine.process.name, "%s", t->follow_name);
     }
     want_merge(want, &mine);
 }

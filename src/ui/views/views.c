@@ -28,6 +28,14 @@ void view_missing_scan(struct view_page *page, const struct model *m)
              (int)(100.0 * (double)done / (double)all));
 }
 
+struct process_ref view_process_ref(const struct view_link *link)
+{
+    struct process_ref ref = {.pid = link->pid};
+    if (link->kind == TARGET_NAME)
+        snprintf(ref.name, sizeof ref.name, "%s", link->name);
+    return ref;
+}
+
 bool view_opens(const struct view_ops *ops, enum link_kind kind)
 {
     return (ops->opens & 1u << kind) != 0;

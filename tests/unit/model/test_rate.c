@@ -192,16 +192,43 @@ static void test_another_vm_behind_a_gap(void **state)
     struct model *m = model_new();
     must(m, ANSWER_NODE, NODE_ANSWER);
     must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("100", "9000", "9000", "10", "100"));
+    must(m, ANSWER_SCAN, "{scan, 1, 0, 0, 0, 0, 0, [], []}");
     model_set_link(m, LINK_LOST, "gone");
     model_set_link(m, LINK_LIVE, "");
     must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("110", "5000", "1000", "10", "100"));
     near(model_system(m)->reductions_per_s, NAN);
+    assert_non_null(model_scan(m)); /* it may be the same VM */
     must(m, ANSWER_NODE,
          "{node, 'mq1@host', <<\"25\">>, <<>>, <<>>, 8, 2, 2, 2, 1, 2, {1,2,3,4}, <<>>, <<>>, "
          "1700000000000001, 60, interactive, <<>>, 2}");
+    assert_null(model_scan(m));
+    assert_non_null(model_system(m));
     must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("108", "7000", "2000", "20", "200"));
     near(model_system(m)->interval_s, 2);
     near(model_system(m)->reductions_per_s, 500);
+    model_free(m);
+}
+
+/* Another node was chosen: nothing of the one before is left, but how often views were answered. */
+static void test_another_node_starts_with_nothing(void **state)
+{
+    static const char gone[] = "gone";
+    const struct process_ref shop = {.name = "shop"};
+    (void)state;
+    struct model *m = model_new();
+    must(m, ANSWER_NODE, NODE_ANSWER);
+    must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("100", "9000", "9000", "10", "100"));
+    must(m, ANSWER_MAILBOX, gone);
+    model_asked(m, QUESTION_PROCESS, &shop);
+    must(m, ANSWER_PROCESS, gone);
+    assert_true(process_ref_same(&model_process(m)->of, &shop));
+    model_forget(m);
+    assert_null(model_node(m));
+    assert_null(model_system(m));
+    assert_null(model_process(m));
+    assert_int_equal(model_history(m, HISTORY_MEMORY_TOTAL)->len, 0);
+    must(m, ANSWER_MAILBOX, gone);
+    assert_int_equal(model_mailbox(m)->round, 2);
     model_free(m);
 }
 
@@ -472,6 +499,7 @@ int main(void)
         cmocka_unit_test(test_a_gap_is_in_every_history),
         cmocka_unit_test(test_another_vm_starts_anew),
         cmocka_unit_test(test_another_vm_behind_a_gap),
+        cmocka_unit_test(test_another_node_starts_with_nothing),
         cmocka_unit_test(test_applications),
         cmocka_unit_test(test_process_rates),
         cmocka_unit_test(test_stuck),
