@@ -89,7 +89,7 @@ static void take_process(struct model *m, void *next, const struct taking *t)
     p->of = m->slots[QUESTION_PROCESS].of;
     if (!p->gone) {
         seen_row(m->seen_process, &p->row, p->mono_ns, t->now_ns, &none);
-        finish_row(m, &p->row, node_reductions_per_s(m));
+        finish_row(m, &p->row, node_reductions_per_s(m, p->mono_ns));
         push_process(m, &p->row);
     }
     p->memory_history = &m->process_memory;
@@ -118,7 +118,7 @@ static void take_apps(struct model *m, void *next, const struct taking *t)
     struct apps_detail *apps = next;
     double all_per_s, own_per_s;
     (void)t;
-    work_since(m, &m->until_apps, &all_per_s, &own_per_s);
+    work_since(m, &m->until_apps, apps->mono_ns, &all_per_s, &own_per_s);
     rate_apps(apps, before(m, QUESTION_APPS), all_per_s);
     apps->own_share = rate_share(own_per_s, all_per_s);
 }

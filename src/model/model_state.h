@@ -32,6 +32,7 @@ void heaps_base_clear(struct heaps_base *base);
 /* All reductions of the node until a sweep of its processes. */
 struct node_work {
     uint64_t mono_ns; /* 0: none was made */
+    bool stale;       /* the last was made without an answer of `system` */
     int64_t reductions, own_reductions;
 };
 
@@ -76,13 +77,14 @@ void take_scan(struct model *m, void *next, const struct taking *t);
 void take_heaps(struct model *m, void *next, const struct taking *t);
 void take_collect(struct model *m, void *next, const struct taking *t);
 void take_rows_again(struct model *m, void *next, const struct taking *t);
-double node_reductions_per_s(const struct model *m); /* by the last `system`; NaN unknown */
+/* By the last `system`; NaN unknown, as where that is not of about the time mono_ns. */
+double node_reductions_per_s(const struct model *m, uint64_t mono_ns);
 /* What follows for one row from the model around it. reductions_per_s: the node's, over the time of
    the row's rates. */
 void finish_row(const struct model *m, struct proc_row *row, double reductions_per_s);
-/* The node's reductions a second, of all and of ours, since the sweep before this one; NaN unknown.
- * Rows of sweeps that are far apart are shares of that, not of the last second. */
-void work_since(const struct model *m, struct node_work *before, double *all_per_s,
-                double *own_per_s);
+/* The node's reductions a second, of all and of ours, since the sweep before this one of mono_ns;
+ * NaN unknown. Rows of sweeps that are far apart are shares of that, not of the last second. */
+void work_since(const struct model *m, struct node_work *before, uint64_t mono_ns,
+                double *all_per_s, double *own_per_s);
 
 #endif

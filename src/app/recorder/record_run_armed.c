@@ -170,7 +170,7 @@ void record_run_armed_start(struct recording_run *t)
 void record_run_armed_link_lost(struct recording_run *t)
 {
     struct error why = {0};
-    error_set(&why, ERR_LOST, "the connection is lost");
+    error_set(&why, ERR_LOST, "connection lost");
     record_series_link_lost(t->calls);
     record_series_link_lost(t->trace);
     record_series_link_lost(t->spans);

@@ -254,6 +254,15 @@ void feed_again(struct feed *f)
 
 int feed_tick(struct feed *f, struct error *err)
 {
+    const struct system_sample *now = model_system(f->model);
+    if (now && now->mono_ns == f->ticked_ns) {
+        /* What else was answered has no time of its own to stand at. */
+        if (f->has_tick)
+            recorder_gap(f->recorder, clock_wall_us(), "the node did not answer in time");
+        f->has_tick = false;
+        return 0;
+    }
+    f->ticked_ns = now ? now->mono_ns : 0;
     f->has_tick = true;
     return recorder_tick(f->recorder, f->model, clock_wall_us(), err);
 }

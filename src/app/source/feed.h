@@ -23,7 +23,8 @@ struct feed {
     void *arg;
 
     /* feed.c's own; zeroed before */
-    bool has_tick; /* since the last gap */
+    bool has_tick;      /* since the last gap */
+    uint64_t ticked_ns; /* the node's time of the last tick's header */
     struct etf_pid pids[WANT_WATCHED];
     int n_pids;
     bool looked; /* the node has said who they are */
@@ -35,7 +36,7 @@ struct feed {
     } asked[QUESTIONS];
 };
 
-/* As recorder_tick(), which it calls. */
+/* As recorder_tick(), which it calls; a tick whose header was not answered is a gap. */
 int feed_tick(struct feed *f, struct error *err);
 /*
  * Asks the questions that are due and not under way: each every `every_s` of its row, twice that on

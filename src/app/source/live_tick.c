@@ -436,7 +436,7 @@ static void on_answer(void *arg, const struct answer *answer)
     if (err.code != ERR_NONE)
         trouble(l, question, &err);
     if (l->handlers.on_change)
-        l->handlers.on_change(l->arg, BIT(question));
+        l->handlers.on_change(l->arg, err.code == ERR_NONE ? BIT(question) : 0);
     if (l->pending != 0 || !of_tick)
         return;
     unsigned again = l->again;

@@ -249,7 +249,7 @@ void tui_sample_leave(struct tui_sample *s)
 void tui_sample_lost(struct tui_sample *s)
 {
     struct error err = {0};
-    error_set(&err, ERR_LOST, "the connection is lost");
+    error_set(&err, ERR_LOST, "connection lost");
     if (s->log)
         sample_log_lost(s->log, &err);
 }

@@ -151,7 +151,7 @@ static void forget(struct tui *t)
 void tui_sessions_lost(struct tui *t, bool leaves)
 {
     struct error err = {0};
-    error_set(&err, ERR_LOST, leaves ? "another node was chosen" : "the connection is lost");
+    error_set(&err, ERR_LOST, leaves ? "another node was chosen" : "connection lost");
     for (size_t i = 0; i < t->n_sessions; i++) {
         struct tui_session *s = t->sessions[i];
         if (leaves && session_runs(s->session))

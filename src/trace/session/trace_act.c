@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the user, the connection and the clock do to a trace. */
 #include <stdio.h>
+#include <string.h>
 
 #include "beamtop/etf/print.h"
 #include "trace_internal.h"
@@ -113,7 +114,8 @@ void trace_lost(struct session *s, const struct error *why)
     snprintf(check->text, sizeof check->text,
              "unknown: %.150s; a trace ends on the node with its connection", why->text);
     trace_lift_calls(t);
-    trace_set_end(t, END_LINK, "connection lost: %.140s", why->text);
+    const bool says_so = strncmp(why->text, "connection lost", strlen("connection lost")) == 0;
+    trace_set_end(t, END_LINK, "%s%.140s", says_so ? "" : "connection lost: ", why->text);
     session_over(s);
 }
 

@@ -308,17 +308,45 @@ static void test_shares_span_the_scans(void **state)
 {
     (void)state;
     struct model *m = model_new();
-    must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("106", "1000", "1000", "10", "100"));
+    must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("100", "1000", "1000", "10", "100"));
     must(m, ANSWER_SCAN,
          "{scan, -576460100000000000, 1000000000, 500000, 9, 9, 2, "
          "[" RANKED("41", "9000", "500", "3") "], []}");
-    must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("104", "3000", "9000", "10", "100"));
-    must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("102", "5000", "9000", "10", "100"));
+    must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("098", "3000", "9000", "10", "100"));
+    must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("096", "5000", "9000", "10", "100"));
     must(m, ANSWER_SCAN,
          "{scan, -576460096000000000, 4000000000, 500000, 9, 9, 2, "
          "[" RANKED("41", "13000", "4000", "3") "], []}");
     near(model_scan(m)->rows[0].reductions_per_s, 1000);
     near(model_scan(m)->rows[0].reductions_share, 0.5);
+    model_free(m);
+}
+
+/* The node answered nothing for 12 s: what it did then is in no share. */
+static void test_shares_after_a_silence(void **state)
+{
+    static const char *const scans[] = {
+        "{scan, -576460099000000000, 1000000000, 500000, 9, 9, 2, [" RANKED("41", "9000", "500",
+                                                                            "3") "], []}",
+        "{scan, -576460087000000000, 1000000000, 500000, 9, 9, 2, [" RANKED("41", "21000", "12000",
+                                                                            "3") "], []}",
+        "{scan, -576460086000000000, 1000000000, 500000, 9, 9, 2, [" RANKED("41", "22000", "1000",
+                                                                            "3") "], []}",
+        "{scan, -576460085000000000, 1000000000, 500000, 9, 9, 2, [" RANKED("41", "23000", "1000",
+                                                                            "3") "], []}"};
+    (void)state;
+    struct model *m = model_new();
+    must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("100", "1000", "1000", "10", "100"));
+    must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("099", "2000", "9000", "10", "100"));
+    must(m, ANSWER_SCAN, scans[0]);
+    must(m, ANSWER_SCAN, scans[1]);
+    near(model_scan(m)->rows[0].reductions_share, NAN);
+    must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("086", "15000", "20000", "10", "100"));
+    must(m, ANSWER_SCAN, scans[2]);
+    near(model_scan(m)->rows[0].reductions_share, NAN);
+    must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("085", "16000", "24000", "10", "100"));
+    must(m, ANSWER_SCAN, scans[3]);
+    near(model_scan(m)->rows[0].reductions_share, 0.25);
     model_free(m);
 }
 
@@ -329,10 +357,11 @@ static void test_applications(void **state)
     must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("102", "5000", "1000", "10", "100"));
     must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("100", "7000", "5000", "60", "200"));
     must(m, ANSWER_APPS,
-         "{apps, 1000000000, [{a,<<>>,<<>>,1,100,1000,0},{b,<<>>,<<>>,1,100,1000,0}], false}");
+         "{apps, -576460099000000000, [{a,<<>>,<<>>,1,100,1000,0},{b,<<>>,<<>>,1,100,1000,0}], "
+         "false}");
     near(model_apps(m)->rows[0].reductions_per_s, NAN);
     must(m, ANSWER_APPS,
-         "{apps, 3000000000, [{c,<<>>,<<>>,1,1,1,0},{b,<<>>,<<>>,1,50,900,0},"
+         "{apps, -576460097000000000, [{c,<<>>,<<>>,1,1,1,0},{b,<<>>,<<>>,1,50,900,0},"
          "{a,<<>>,<<>>,1,300,2000,0}], false}");
     const struct apps_detail *apps = model_apps(m);
     near(apps->interval_s, 2);
@@ -342,7 +371,7 @@ static void test_applications(void **state)
     near(apps->rows[2].reductions_per_s, 500);
     near(apps->rows[2].reductions_share, 0.25);
     near(apps->rows[2].memory_per_s, 100);
-    must(m, ANSWER_APPS, "{apps, 4000000000, [{a,<<>>,<<>>,1,300,3000,0}], true}");
+    must(m, ANSWER_APPS, "{apps, -576460096000000000, [{a,<<>>,<<>>,1,300,3000,0}], true}");
     near(model_apps(m)->rows[0].reductions_per_s, NAN); /* a part cannot be compared */
     model_free(m);
 }
@@ -491,6 +520,7 @@ int main(void)
         cmocka_unit_test(test_system_rates),
         cmocka_unit_test(test_own_reductions),
         cmocka_unit_test(test_shares_span_the_scans),
+        cmocka_unit_test(test_shares_after_a_silence),
         cmocka_unit_test(test_rows_again),
         cmocka_unit_test(test_only_online_schedulers_count),
         cmocka_unit_test(test_what_goes_back_is_unknown),
