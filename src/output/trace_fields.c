@@ -95,7 +95,8 @@ FIELD_LIST(trace_tally_fields, "counters", tally);
 
 static const struct field pattern[] = {
     {"pattern", "", FIELD_SLICE, COLUMN_TEXT, AT(pattern), "as typed; then the keys of `counters`"},
-    {"p50_us", "", FIELD_REAL, COLUMN_RATE, AT(p50_us), "half of the calls were as quick"},
+    {"p50_us", "", FIELD_REAL, COLUMN_RATE, AT(p50_us),
+     "half of the calls were as quick; at most 3.2% above the true one, as the next two"},
     {"p90_us", "", FIELD_REAL, COLUMN_RATE, AT(p90_us), "nine in ten"},
     {"p99_us", "", FIELD_REAL, COLUMN_RATE, AT(p99_us), "99 in a hundred"},
     {"max_us", "", FIELD_REAL, COLUMN_RATE, AT(max_us), "the slowest"},

@@ -127,12 +127,15 @@ static void tell_group(struct judge *j, struct finding *f, const json_t *group)
     judge_evidence(j, f, "sample", fact_number(group, "seen"), "", "%s: %.0f of %.0f sampled%s%s",
                    member_of(j, group), fact_number(group, "seen"), fact_number(group, "sampled"),
                    *app ? ", application " : "", app);
-    if (*spawner_of(j, group))
+    if (*spawner_of(j, group)) {
+        const char *pid = fact_text(spawner, "pid"), *name = named(j, spawner);
+        const bool has_pid = strstr(name, pid) != NULL;
         judge_evidence(j, f, "spawner", fact_number(group, "spawned"), "",
-                       "spawner: %s %s (%.0f of them)", fact_text(spawner, "pid"),
-                       named(j, spawner), fact_number(group, "spawned"));
-    else
+                       "spawner: %s%s%s (%.0f of them)", has_pid ? "" : pid, has_pid ? "" : " ",
+                       name, fact_number(group, "spawned"));
+    } else {
         judge_evidence(j, f, "spawner", NAN, "", "spawner: unknown (before OTP 25), or many");
+    }
     if (*spawner_of(j, group))
         f->subject = f->process = judge_text(j, "%s", fact_text(spawner, "pid"));
     else

@@ -320,10 +320,9 @@ static void find_holders(struct judge *j, const json_t *holders, size_t n, doubl
     struct finding *f = judge_find(j, FINDING_LOOK, judge_sure(j, held, total / 2));
     f->effort = EFFORT_SMALL;
     f->title = n == 1 || bytes >= held / 2
-                   ? judge_text(j, "%s holds %s of %s of refc binaries", name,
-                                judge_bytes(j, bytes), judge_bytes(j, total))
-                   : judge_text(j, "%s and %zu more hold %s of %s of refc binaries", name, n - 1,
-                                judge_bytes(j, held), judge_bytes(j, total));
+                   ? judge_text(j, "%s holds %s of refc binaries", name, judge_bytes(j, bytes))
+                   : judge_text(j, "%s and %zu more hold %s of refc binaries", name, n - 1,
+                                judge_bytes(j, held));
     f->action =
         "Copy what is kept of large binaries (binary:copy/1). Let processes that pass binaries on "
         "hibernate after a burst, or collect more often (fullsweep_after)";
@@ -337,6 +336,9 @@ static void find_holders(struct judge *j, const json_t *holders, size_t n, doubl
                        fact_text(row, "initial_call"), judge_bytes(j, fact_number(row, "bytes")),
                        judge_number(j, fact_number(row, "binaries")));
     }
+    /* Holders are looked for less often than a tick comes. */
+    judge_evidence(j, f, "memory_binary_bytes", total, "bytes",
+                   "refc binaries of the node, at the last tick: %s", judge_bytes(j, total));
 }
 
 void judge_binaries(struct judge *j)

@@ -108,6 +108,14 @@ static bool handles_nothing(const struct period_process *p, double cores)
 static void title_of_queue(struct judge *j, struct finding *f, const struct period_process *p,
                            bool stands_still)
 {
+    if (stands_still && slice_begins(p->current_function, "gen:do_call/")) {
+        f->title = judge_text(j, "%s waits for the answer to a call, with %s messages queued",
+                              judge_process(j, p), judge_number(j, p->queue_last));
+        f->action = "Open it: its monitors have the process that it called. Two that call each "
+                    "other wait until a timeout: let one of them reply later (noreply, reply/2)";
+        f->ruled_out_if = "The process that it called is slow, and answers";
+        return;
+    }
     if (stands_still) {
         f->title = judge_text(j, "%s does not handle its %s messages", judge_process(j, p),
                               judge_number(j, p->queue_last));

@@ -150,6 +150,7 @@ tests() ->
      {"mailbox, its guard and its refusal", fun mailbox_test/2},
      {"state of a behaviour, and of nothing else", fun state_test/2},
      {"state of a behaviour that hibernates, and is suspended then", fun state_asleep_test/2},
+     {"state of a behaviour that waits in a call", fun state_in_call_test/2},
      {"allocators", fun alloc_test/2},
      {"applications add up to all processes", fun apps_test/2},
      {"applications of many processes, by parts", fun apps_many_test/2},
@@ -666,6 +667,24 @@ state_asleep_test({Node, _}, K) ->
         wait(fun() -> Current() =:= {erlang, hibernate, 3} end, ?LONG_MS), Read() end),
     evaluate(Node, "gen_server:stop(P), [code:F(queries_asleep) || F <- [delete, purge]].",
              [{'P', Pid}]).
+
+%% It would not read the question, which would stay in its mailbox.
+state_in_call_test({Node, _}, K) ->
+    load_text(Node,
+              "-module(queries_calling).\n-behaviour(gen_server).\n-compile(export_all).\n"
+              "init(State) -> {ok, State}.\n"
+              "handle_call(_, _, State) -> {reply, ok, State}.\n"
+              "handle_cast(To, State) -> gen_server:call(To, never, infinity), {noreply, State}.\n"),
+    {ok, Pid} = rpc:call(Node, gen_server, start, [queries_calling, here, []]),
+    Silent = evaluate(Node, "proc_lib:spawn(timer, sleep, [infinity]).", []),
+    gen_server:cast(Pid, Silent),
+    Look = fun(Item) -> {_, Value} = rpc:call(Node, erlang, process_info, [Pid, Item]), Value end,
+    wait(fun() -> element(1, Look(current_function)) =:= gen end, ?LONG_MS),
+    {ok, _, {no_state, <<"it waits for the answer", _/binary>>}} =
+        ask(K, state, {Pid, 30000, 100, true}, ?LONG_MS),
+    0 = Look(message_queue_len),
+    [rpc:call(Node, erlang, exit, [P, kill]) || P <- [Pid, Silent]],
+    evaluate(Node, "[code:F(queries_calling) || F <- [delete, purge]].", []).
 
 alloc_test({Node, _}, K) ->
     one_of(20, fun() -> allocated(Node, K) end).

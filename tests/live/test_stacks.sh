@@ -103,6 +103,12 @@ a_message_is_waited_for() {
         asks subject 'stacks_load:asks/0'
 }
 
+# Nothing of the VM says that it does not run: it did not before, and does not after.
+a_process_that_only_waits() {
+    stacks subject --for 2s --format json
+    ends_with 0 $? && is_clean && shows '.waiting_us > 1500000 and (.timeline | length > 0)'
+}
+
 exceptions_are_shown() {
     watched 'each("caught/1"; .outcome == "exception" and (.reason | startswith("error: boom"))
             and took(2))
@@ -204,6 +210,19 @@ errors_are_refused() {
     is_clean
 }
 
+# Each call of a loop that does not return would leave its frame on the stack of the server.
+loops_of_otp_are_left_out() {
+    stacks global_name_server --for 1s
+    code=$?
+    if [ "$1" -lt 26 ]; then
+        ends_with 1 "$code" && told 'its modules are not known' || return 1
+    else
+        ends_with 0 "$code" || return 1
+        ! grep 'gen_server:loop' "$work/out" || return 1
+    fi
+    is_clean
+}
+
 # The end of beamtop itself: the node clears it.
 nothing_is_left_after_a_kill() {
     order loop_nested || return 1
@@ -217,7 +236,9 @@ nothing_is_left_after_a_kill() {
     is_clean
 }
 
-run_on_releases nested_calls a_sleep_is_waiting a_message_is_waited_for exceptions_are_shown \
+run_on_releases nested_calls a_sleep_is_waiting a_message_is_waited_for \
+    a_process_that_only_waits exceptions_are_shown \
     tail_calls_are_nested recursion_is_nested_and_counted_once a_busy_process_does_not_wait \
     a_process_alone a_pattern_alone_takes_the_first a_hot_function_is_capped nobody_calls \
-    text_and_folded speedscope_files_are_valid errors_are_refused nothing_is_left_after_a_kill
+    text_and_folded speedscope_files_are_valid errors_are_refused loops_of_otp_are_left_out \
+    nothing_is_left_after_a_kill

@@ -6,6 +6,7 @@
 #include "beamtop/base/attr.h"
 #include "beamtop/output/calls_sink.h"
 #include "beamtop/trace/calls.h"
+#include "beamtop/trace/calls_log.h"
 #include "beamtop/trace/procs.h"
 #include "calls_file.h"
 #include "app/cli/commands.h"
@@ -27,7 +28,7 @@ struct counting {
 
 static void tell_estimate(struct counting *t, const struct calls_state *state)
 {
-    char limits[120];
+    char limits[120], cost[32];
     if (t->reported || !(state->calls_per_s >= 0))
         return;
     t->reported = true;
@@ -36,9 +37,9 @@ static void tell_estimate(struct counting *t, const struct calls_state *state)
     if (t->options->format == FORMAT_JSON || (t->options->format != FORMAT_TEXT && !*limits))
         return;
     fprintf(stderr,
-            "beamtop: %llu functions, about %.0f calls/s: counting costs about %.3g%% of "
-            "the node%s%s%s\n",
-            (unsigned long long)state->functions, state->calls_per_s, state->load * 100, limits,
+            "beamtop: %llu functions, about %.0f calls/s: counting costs %s of the node%s%s%s\n",
+            (unsigned long long)state->functions, state->calls_per_s,
+            calls_cost_text(cost, sizeof cost, state->load), limits,
             *state->others ? "; set by others: " : "", state->others);
 }
 

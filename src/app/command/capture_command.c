@@ -2,6 +2,7 @@
 /* `beamtop capture`: the screen without a terminal, once, every so often, or at a threshold. */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "batch.h"
 #include "beamtop/base/clock.h"
@@ -143,6 +144,10 @@ static int prepare(struct capturing *c, const struct app_env *env, struct want *
     c->screen = screen_new(option_text(&c->settings.options, OPTION_VIEW), err);
     if (!c->screen)
         return err->code;
+    if (strcmp(screen_view(c->screen), "findings") == 0)
+        return error_set(err, ERR_USAGE,
+                         "a capture has no findings: they need some minutes of ticks. They are on "
+                         "the screen (`f`), and in `beamtop report` of a recording");
     canvas_init(&c->canvas, rows, columns, settings_ascii(&c->settings, env));
     /* Drawn once, empty, so that the views know how many rows they have room for. */
     nothing = model_new();

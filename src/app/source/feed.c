@@ -256,7 +256,7 @@ int feed_tick(struct feed *f, struct error *err)
 {
     const struct system_sample *now = model_system(f->model);
     if (now && now->mono_ns == f->ticked_ns) {
-        /* What else was answered has no time of its own to stand at. */
+        /* What else was answered has no time to stand at. */
         if (f->has_tick)
             recorder_gap(f->recorder, clock_wall_us(), "the node did not answer in time");
         f->has_tick = false;

@@ -143,16 +143,19 @@ static struct error error_of(const struct capturing *t, const struct spans_run *
 /* What is left on a node, for people. */
 static void tell_left(const struct capturing *t, const struct spans_run *run, const char *node)
 {
-    const unsigned long long tokens = run->status.check.tokens;
-    if (run->end == SPANS_END_TRACED)
+    const struct session_check *check = &run->status.check;
+    if (run->end == SPANS_END_TRACED) {
         tell_line("trace tokens stay in processes of %s while another tool has the system tracer",
                   node);
-    else
-        batch_tell_verified(t->run, &run->status.check, node);
-    if (tokens > 0 && run->status.check.done && t->options->format == FORMAT_TEXT)
-        tell_line("%llu process%s of %s %s a trace token: it shows nothing unless another tool "
-                  "sets a system tracer, and goes when the process takes its next message",
-                  tokens, tokens == 1 ? "" : "es", node, tokens == 1 ? "has" : "have");
+        return;
+    }
+    batch_tell_verified(t->run, check, node);
+    if (check->tokens > 0 && check->done && t->options->format == FORMAT_TEXT)
+        tell_line(
+            "… but a trace token in %llu process%s of it, which OTP 25 and 26 cannot clear: it "
+            "shows nothing unless another tool sets a system tracer, and goes when its process "
+            "takes a message without one",
+            (unsigned long long)check->tokens, check->tokens == 1 ? "" : "es");
 }
 
 static void ended(struct capturing *t)

@@ -46,10 +46,11 @@ static void hold_ticks(struct tui_calls *c)
 
 static void estimate_text(char *out, size_t size, const struct calls_state *s)
 {
-    char functions[32], rate[32], limits[120];
-    snprintf(out, size, "%s functions, about %s calls/s: counting costs about %.3g%% of the node%s",
+    char functions[32], rate[32], limits[120], cost[32];
+    snprintf(out, size, "%s functions, about %s calls/s: counting costs %s of the node%s",
              text_integer(functions, sizeof functions, (int64_t)s->functions),
-             text_count(rate, sizeof rate, s->calls_per_s), s->load * 100,
+             text_count(rate, sizeof rate, s->calls_per_s),
+             calls_cost_text(cost, sizeof cost, s->load),
              calls_limits_text(limits, sizeof limits, s));
 }
 
@@ -95,13 +96,14 @@ static void on_change(void *arg)
 static void on_window(void *arg, const struct calls_window *window)
 {
     struct tui_calls *c = arg;
-    char functions[32], rate[32];
+    char functions[32], rate[32], cost[32];
     calls_log_window(&c->log, window);
     if (window->number == 1 && !isnan(window->load))
         tui_message(c->tui, STYLE_MESSAGE,
-                    "%s functions, %s calls/s: counting costs %.3g%% of the node",
+                    "%s functions, %s calls/s: counting costs %s of the node",
                     text_integer(functions, sizeof functions, (int64_t)window->functions),
-                    text_count(rate, sizeof rate, window->calls_per_s), window->load * 100);
+                    text_count(rate, sizeof rate, window->calls_per_s),
+                    calls_cost_text(cost, sizeof cost, window->load));
     tui_findings_window(c->tui->findings, window);
     tui_session_show(&c->s);
 }
@@ -170,8 +172,10 @@ static bool held(void *arg)
 static void cost(void *arg, char *out, size_t size)
 {
     const struct tui_calls *c = arg;
+    char text[32];
     if (model_calls(c->tui->model) && c->log.has_window && !isnan(c->log.window.load))
-        snprintf(out, size, "; the last window cost %.2g%% of the node", c->log.window.load * 100);
+        snprintf(out, size, "; the last window cost %s of the node",
+                 calls_cost_text(text, sizeof text, c->log.window.load));
 }
 
 static void open_prompt(struct tui_calls *c, const char *initial)

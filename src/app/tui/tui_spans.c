@@ -72,13 +72,17 @@ static void ended(void *arg)
 {
     struct tui_spans *s = arg;
     const struct spans_run *run = spans_session_run(s->s.session);
-    char captured[48];
+    const struct session_check *check = &run->status.check;
+    char captured[48], tokens[80];
+    snprintf(tokens, sizeof tokens, "nothing left but trace tokens in %llu processes",
+             (unsigned long long)check->tokens);
     snprintf(captured, sizeof captured, "%u request%s captured", run->roots,
              run->roots == 1 ? "" : "s");
     tui_session_end(&s->s, "nothing was captured", captured,
                     run->end == SPANS_END_TRACED
                         ? "trace tokens stay while another tool has the system tracer"
-                        : NULL);
+                    : check->done && check->clean && check->tokens > 0 ? tokens
+                                                                       : NULL);
 }
 
 static void question(void *arg, char *text, size_t size)

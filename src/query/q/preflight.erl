@@ -65,7 +65,9 @@ end,
 
 %% {[Mfa], Why}. Own: the modules of the one process that is chosen, for the name `own`. What the
 %% compiler made of list comprehensions and funs is left out there.
-Expand = fun(own, _, _, Own) ->
+Expand = fun(own, _, _, []) ->
+    {[], no_own};
+    (own, _, _, Own) ->
     Functions = [{M, F, A} || M <- Own, {F, A} <- FunctionsOf(M, functions), F =/= module_info,
                               hd(atom_to_list(F)) =/= $-],
     {Functions, case Functions of [] -> no_function; _ -> ok end};
@@ -166,6 +168,9 @@ CallTexts = fun(Pids, Ctx) -> [{CallText(Mfa), Pid} || {Mfa, Pid} <- Calls(Pids,
 Everywhere = [erlang, init, erts_internal, proc_lib, gen, gen_server, gen_statem, gen_event,
               supervisor, timer, lists, maps, application_master, prim_inet, 'Elixir.GenServer',
               'Elixir.Process', 'Elixir.Task', 'Elixir.Task.Supervised', 'Elixir.Enum'],
+%% Their loops do not return: each turn would leave its frames on the stack for good.
+Loops = [erlang, init, erts_internal, proc_lib, gen, gen_server, gen_statem, gen_event,
+         application_master, prim_inet],
 ModulesOf = fun({pids, [Pid], 1}, Ctx) ->
         Called = [M || {{M, _, _}, _} <- Calls([Pid], Ctx)],
         Stack = case process_info(Pid, current_stacktrace) of
@@ -173,7 +178,7 @@ ModulesOf = fun({pids, [Pid], 1}, Ctx) ->
                     undefined -> []
                 end,
         case lists:usort(Called ++ Stack) -- Everywhere of
-            [] -> lists:usort(Called);
+            [] -> lists:usort(Called) -- Loops;
             Own -> Own
         end;
     (_, _) -> []

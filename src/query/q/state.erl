@@ -48,6 +48,9 @@ StateOf = fun({Asked, TimeoutMs, Bytes, Agreed},
                     Len > 1000 -> <<"its mailbox is too long">>;
                     Memory > MostBytes -> <<"its memory is above 8 MiB">>;
                     Status =:= suspended -> <<"it is suspended">>;
+                    element(1, Current) =:= gen ->
+                        <<"it waits for the answer to a call, and the question would stay in its "
+                          "mailbox">>;
                     true ->
                         Call = InitialCall(Pid, Mfa),
                         case IsBehaviour(Stack, Current, Call) of
@@ -72,7 +75,9 @@ StateOf = fun({Asked, TimeoutMs, Bytes, Agreed},
                      Print(State, Bytes)};
                 ask -> {ask, Memory};
                 {refused, Why} -> {no_state, Why};
-                {error, {timeout, _}} -> {no_state, <<"no answer in time">>};
+                {error, {timeout, _}} ->
+                    {no_state, <<"no answer in time; the question stays in its mailbox until it is "
+                                 "read there">>};
                 {error, {noproc, _}} -> gone;
                 {error, Why} -> {no_state, Print(Why, 200)}
             end;

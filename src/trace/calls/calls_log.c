@@ -83,3 +83,10 @@ bool calls_log_runs(const struct calls_log *log)
 {
     return session_status_runs(&log->state.status);
 }
+
+const char *calls_cost_text(char *out, size_t size, double load)
+{
+    const bool small = load < 0.0001;
+    snprintf(out, size, "%s %.3g%%", small ? "below" : "about", small ? 0.01 : load * 100);
+    return out;
+}

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "beamtop/trace/histogram.h"
 
-/* Bucket 0 is below a microsecond; then four to a power of two. */
-#define STEPS 4
-
+/* Bucket 0 is below a microsecond. */
 size_t histogram_bucket(uint64_t ns)
 {
     uint64_t us = ns / 1000;
@@ -12,10 +10,10 @@ size_t histogram_bucket(uint64_t ns)
     size_t power = 0;
     while (us >> (power + 1))
         power++;
-    /* The quarter within [2^power, 2^(power+1)), in whole nanoseconds. */
+    /* The step within [2^power, 2^(power+1)), in whole nanoseconds. */
     uint64_t low_ns = (UINT64_C(1) << power) * 1000;
-    size_t quarter = (size_t)((ns - low_ns) * STEPS / low_ns);
-    size_t bucket = 1 + power * STEPS + quarter;
+    size_t step = (size_t)((ns - low_ns) * HISTOGRAM_STEPS / low_ns);
+    size_t bucket = 1 + power * HISTOGRAM_STEPS + step;
     return bucket < HISTOGRAM_BUCKETS ? bucket : HISTOGRAM_BUCKETS - 1;
 }
 
@@ -23,9 +21,9 @@ uint64_t histogram_edge_ns(size_t bucket)
 {
     if (bucket == 0)
         return 1000;
-    size_t power = (bucket - 1) / STEPS, quarter = (bucket - 1) % STEPS;
+    size_t power = (bucket - 1) / HISTOGRAM_STEPS, step = (bucket - 1) % HISTOGRAM_STEPS;
     uint64_t low_ns = (UINT64_C(1) << power) * 1000;
-    return low_ns + low_ns * (quarter + 1) / STEPS;
+    return low_ns + (low_ns * (step + 1) + HISTOGRAM_STEPS - 1) / HISTOGRAM_STEPS;
 }
 
 void histogram_add(struct histogram *h, uint64_t ns)

@@ -183,6 +183,9 @@ void prepare_why_none(char *out, size_t size, const struct pattern *p,
         put_arities(&text, p, found->arities);
     else if (strcmp(found->why, "no_module") == 0)
         put_no_module(&text, p, names);
+    else if (strcmp(found->why, "no_own") == 0)
+        buf_puts(&text, "its modules are not known: it waits in a loop of OTP, and before OTP 26.2 "
+                        "a waiting server shows no more. Name functions, such as 'shop_cart:_'");
     else if (strcmp(found->why, "no_application") == 0)
         buf_puts(&text, "no such application is loaded");
     else if (strcmp(found->why, "not_loaded") == 0)

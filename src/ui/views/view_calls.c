@@ -330,7 +330,7 @@ static void summarise(struct view_page *page, const struct calls_log *log, bool 
         append(out, size, text);
     }
     if (!isnan(w->load)) {
-        snprintf(text, sizeof text, "cost %.2g%%", w->load * 100);
+        snprintf(text, sizeof text, "cost %s", calls_cost_text(n, sizeof n, w->load));
         append(out, size, text);
     }
     if (w->lost > 0) {
@@ -344,14 +344,15 @@ static void summarise(struct view_page *page, const struct calls_log *log, bool 
 /* It is over, and there is no window of it. */
 static void tell_why_none(char *out, size_t size, const struct calls_state *s)
 {
-    char functions[32], rate[32];
+    char functions[32], rate[32], cost[32];
     if (s->status.error.code != ERR_NONE)
         snprintf(out, size, "It ended before its first window: %.400s", s->status.error.text);
     else if (s->expensive)
         snprintf(out, size,
-                 "Nothing was counted: it would have cost about %.3g%% of the node (%s "
+                 "Nothing was counted: it would have cost %s of the node (%s "
                  "functions, about %s calls/s) and was not confirmed. Fewer functions cost less.",
-                 s->load * 100, text_integer(functions, sizeof functions, (int64_t)s->functions),
+                 calls_cost_text(cost, sizeof cost, s->load),
+                 text_integer(functions, sizeof functions, (int64_t)s->functions),
                  text_count(rate, sizeof rate, s->calls_per_s));
     else
         snprintf(out, size, "It was stopped before its first window was complete.");

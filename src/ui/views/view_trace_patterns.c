@@ -58,7 +58,7 @@ static const char *duration(const struct trace_flow *f, char *out, size_t size, 
  * there are. */
 static void latency_graph(struct trace_flow *f, const struct histogram *h)
 {
-    size_t first = 0, last = HISTOGRAM_BUCKETS - 1, step = 4;
+    size_t first = 0, last = HISTOGRAM_BUCKETS - 1, step = HISTOGRAM_STEPS;
     char out[LATENCY_CELLS * GRAPH_CELL_BYTES + 1], from[32], to[32];
     struct ring ring;
     while (first < last && h->count[first] == 0)

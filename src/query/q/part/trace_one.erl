@@ -88,6 +88,17 @@ OnRunning = fun(Pid, Kind, Mfa, Mono) ->
     case Many of true -> FollowEnds(Mono) ++ Events; false -> Events end
 end,
 
+%% It may have stopped before the flag was there.
+AskOff = fun(Pid) ->
+    At = Now(),
+    case process_info(Pid, [status, current_function]) of
+        [{_, Status}, {_, Mfa}] when Status =:= waiting; Status =:= runnable ->
+            put(off, {At, Mfa, Status, At});
+        _ -> ok
+    end,
+    At
+end,
+
 %% Of a call: {true, Events before it}, or false: calls of others do not count once it is known who
 %% is first.
 IsOne = fun(Pid) ->
@@ -98,14 +109,7 @@ IsOne = fun(Pid) ->
             monitor(process, Pid),
             get(trace_keeper) ! {self(), first, Pid},
             catch SetFlags(get(at), Pid, true, [running]),
-            %% It may have stopped before the flag was there.
-            At = Now(),
-            case process_info(Pid, [status, current_function]) of
-                [{_, Status}, {_, Mfa}] when Status =:= waiting; Status =:= runnable ->
-                    put(off, {At, Mfa, Status, At});
-                _ -> ok
-            end,
-            {true, [{q, At, true}]};
+            {true, [{q, AskOff(Pid), true}]};
         _ -> false
     end
 end,
@@ -117,8 +121,9 @@ end,
 MostDrained = fun() -> case get(one) of none -> 2000; _ -> 200 end end,
 
 %% At the end of each turn: short times so far, and why it does not run now. What it was asked holds
-%% for a time that had not ended then. A process that is gone has sent its last event before.
-OneTurn = fun() ->
+%% for a time that had not ended then. A process that is gone has sent its last event before. One
+%% that does not run at the end of the last turn did not run until then.
+OneTurn = fun(Last_) ->
     put(ran, 0),
     One = get(one),
     case get(off) of
@@ -131,5 +136,9 @@ OneTurn = fun() ->
             end;
         _ -> ok
     end,
-    FlushShort()
+    Ended = case get(off) of
+        Off when Off =/= none, Last_ -> put(off, none), OffEnds(Now(), Off);
+        _ -> []
+    end,
+    FlushShort() ++ Ended
 end,

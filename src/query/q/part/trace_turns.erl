@@ -129,7 +129,7 @@ Turn = fun(#{conf := Conf, until := Until, stopped := Stopped, given := Had} = S
     end,
     LastTurn = Unused =/= none orelse get(gone),
     Drained = Drain(Conf, Out, case LastTurn of true -> 2000; false -> MostDrained() end),
-    All = OneTurn() ++ Drained,
+    All = OneTurn(LastTurn andalso not get(gone)) ++ Drained,
     Rest = case Unused of none -> erlang:system_info(trace_control_word); _ -> Unused end,
     At = Now(),
     Left = get(left),
@@ -252,7 +252,7 @@ Collector = fun(TraceKeeper, Otp, CountWork) ->
     receive
         {TraceKeeper, #{place := Place} = Plan, #{one := One} = S} ->
             put(one, One),
-            is_pid(One) andalso monitor(process, One),
+            is_pid(One) andalso begin monitor(process, One), AskOff(One) end,
             put(at, Place),
             put(trace_keeper, TraceKeeper),
             receive
