@@ -252,7 +252,7 @@ Collector = fun(TraceKeeper, Otp, CountWork) ->
     receive
         {TraceKeeper, #{place := Place} = Plan, #{one := One} = S} ->
             put(one, One),
-            is_pid(One) andalso begin monitor(process, One), AskOff(One) end,
+            is_pid(One) andalso monitor(process, One),
             put(at, Place),
             put(trace_keeper, TraceKeeper),
             receive
@@ -260,7 +260,7 @@ Collector = fun(TraceKeeper, Otp, CountWork) ->
                     #{caps := #{events := Events, time := TimeMs}} = S,
                     put(left, Events),
                     put(offs, Events),
-                    At = Now(),
+                    At = case is_pid(One) of true -> AskOff(One); false -> Now() end,
                     Held0 = Otp < 25 andalso erlang:memory(processes),
                     Begun = S#{last => At, began => At, held => Held0,
                                until => At + TimeMs * 1000000, next_status => At,
