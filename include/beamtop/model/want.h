@@ -35,6 +35,7 @@ struct want_scan {
     bool watches; /* the node has said which to watch: no other has a longer message queue */
     bool own;
     bool filtered; /* the question carried a filter */
+    bool seldom;   /* no view shows it: for the header and findings, and no tick waits for it */
 };
 
 /* One process, as it is asked for. */

@@ -114,6 +114,7 @@ struct action_row {
     bool rest_of_line;  /* the argument may hold spaces */
     unsigned where;     /* enum where */
     bool live;          /* acts on a live node: no hint at it in a recording */
+    bool content;       /* acts on what the page shows: no hint at it while that is nothing */
     bool running;       /* acts on what runs: on a live node no hint at it while nothing does */
     enum action_owner owner;
     enum action_on on;

@@ -95,7 +95,7 @@ static void watch_longest(struct feed *f)
     f->watch(f->arg);
 }
 
-/* What no view asks for is left out on a large node, where it is not cheap. */
+/* What no view asks for comes seldom on a large node, where it is not cheap. */
 static bool is_large(const struct model *model)
 {
     const struct system_sample *now = model_system(model);
@@ -104,8 +104,7 @@ static bool is_large(const struct model *model)
 
 void feed_want(const struct feed *f, struct want *want)
 {
-    if (!(want->needs & NEED_SCAN) && is_large(f->model))
-        return;
+    const bool seldom = !(want->needs & NEED_SCAN) && is_large(f->model);
     struct want mine = {.needs = NEED_SCAN};
     mine.scan.sort_key = "reductions_per_s";
     mine.scan.by_delta = true;
@@ -117,6 +116,7 @@ void feed_want(const struct feed *f, struct want *want)
     memcpy(want->scan.watched, f->pids, sizeof f->pids);
     want->scan.n_watched = f->n_pids;
     want->scan.watches = f->looked;
+    want->scan.seldom = seldom;
 }
 
 /* ---- facts beside the ticks */

@@ -46,6 +46,7 @@ struct live {
     uint64_t header_began_ms, header_due_ms;
     uint64_t others_began_ms, others_due_ms;
     uint64_t apart_began_ms; /* what is asked apart, last; 0: it is due */
+    uint64_t seldom_due_ms;  /* a scan that no view shows; 0: when its cost is known */
     uint64_t rows_due_ms;    /* the rows shown, again; 0: not between two scans */
     uint64_t asked_at_ms;    /* of the header's question in flight */
     unsigned asked;          /* mask of questions of this tick */
@@ -75,6 +76,8 @@ void live_reset_tick(struct live *l);
 void live_note_cost(struct live *l, double target_us); /* an answer came, or other work of ours */
 /* Work of the last seconds over those seconds: what the target really bore. */
 double live_spent_share(const struct live *l, double others_s);
+void live_on_answer(void *arg, const struct answer *answer); /* of anything but rows */
+unsigned live_deadline_ms(const struct live *l, enum question question);
 bool live_is_late(const struct live *l); /* a scheduler did not answer in time */
 void live_look_for_work(struct live *l); /* the header's answer came: is the node idle? */
 

@@ -26,10 +26,37 @@
 
 #define BIT(question) QUESTION_BIT(question)
 
+/* A scan that no view shows: so often at most, and for so much of the cost limit. */
+#define SELDOM_MS 10000.0
+#define SELDOM_SHARE 0.25
+
+static bool is_seldom(const struct want *want)
+{
+    return (want->needs & NEED_SCAN) && want->scan.seldom;
+}
+
 static unsigned wanted(const struct want *want)
 {
-    return (want->needs & ~question_paced(PACE_ONCE) & ~question_paced(PACE_BETWEEN)) |
+    return (want->needs & ~question_paced(PACE_ONCE) & ~question_paced(PACE_BETWEEN) &
+            ~(is_seldom(want) ? NEED_SCAN : 0u)) |
            BIT(QUESTION_SYSTEM);
+}
+
+/* By what one costs, that is by the number of processes as long as none was made. */
+static bool seldom_is_due(struct live *l, uint64_t now)
+{
+    const struct system_sample *s = model_system(l->model);
+    if (!is_seldom(&l->want) || !s || l->governor.budget <= 0)
+        return false;
+    governor_expect(&l->governor, s->processes);
+    const double paid_ms =
+        l->governor.cost_us[QUESTION_SCAN] / 1000 / (l->governor.budget * SELDOM_SHARE);
+    if (l->seldom_due_ms == 0)
+        l->seldom_due_ms = now + (uint64_t)(2 * paid_ms); /* the first starts the parts, too */
+    if (now < l->seldom_due_ms)
+        return false;
+    l->seldom_due_ms = now + (uint64_t)fmax(paid_ms, SELDOM_MS);
+    return true;
 }
 
 /* What decides how far apart ticks are: what sweeps processes, without it what is asked apart. */
@@ -49,7 +76,7 @@ void live_reset_tick(struct live *l)
     l->had_tick = false;
     l->asked = l->pending = l->deferred = l->again = l->reported = l->holding = 0;
     l->spent_next = 0;
-    l->rows_due_ms = 0;
+    l->rows_due_ms = l->seldom_due_ms = 0;
     governor_begin(&l->governor);
     memset(l->spent, 0, sizeof l->spent);
 }
@@ -127,8 +154,6 @@ static void end_tick(struct live *l)
 
 /* ---- asking */
 
-static void on_answer(void *arg, const struct answer *answer);
-
 /* Small enough to send a signal to every process at each tick. */
 static bool is_small(const struct live *l)
 {
@@ -136,7 +161,7 @@ static bool is_small(const struct live *l)
     return s && s->processes >= 0 && s->processes <= LIMIT_FILTER_CALLS;
 }
 
-static unsigned deadline_ms(const struct live *l, enum question question)
+unsigned live_deadline_ms(const struct live *l, enum question question)
 {
     unsigned own = l->options.conn.timeout_ms;
     enum question_pace pace = question_rows[question].pace;
@@ -154,7 +179,8 @@ static void ask(struct live *l, enum question question)
         l->asked_scan.filtered = filter_is_on(l->filter);
     }
     struct builder *b = encode_question(question, &l->want, l->filter, conn_peer_node(l->conn));
-    if (query_ask(l->query, question, b, deadline_ms(l, question), on_answer, l, &err) == 0) {
+    if (query_ask(l->query, question, b, live_deadline_ms(l, question), live_on_answer, l, &err) ==
+        0) {
         if (question == QUESTION_PROCESS)
             model_asked(l->model, question, &l->want.process);
         l->asked |= BIT(question);
@@ -229,14 +255,33 @@ static void start_tick(struct live *l, unsigned questions)
     }
 }
 
+/* Two sweeps of so many processes with an interval between them take more than WORTH_WAITING_S. */
+#define MANY 500000
+
+/* A batch run is silent until then. */
+static void tell_first_sweep(const struct live *l, const struct system_sample *s)
+{
+    char text[100], n[32];
+    if (s->processes < MANY || !(wanted(&l->want) & question_paced(PACE_TICK)) ||
+        !l->handlers.on_notice)
+        return;
+    snprintf(text, sizeof text, "%s processes: the first answer takes several seconds",
+             text_integer(n, sizeof n, (int64_t)s->processes));
+    l->handlers.on_notice(l->arg, text);
+}
+
 /* The first sweep's cost is known when it was made; by the number of processes it is known before
    whether the second one can come as early as the header's. */
 static void space_out(struct live *l)
 {
     struct governor_plan plan;
     const struct system_sample *s = model_system(l->model);
-    if (l->had_tick || l->had_second || l->options.together || !s)
+    if (l->had_tick || l->had_second || !s)
         return;
+    if (l->options.together) {
+        tell_first_sweep(l, s);
+        return;
+    }
     governor_expect(&l->governor, s->processes);
     make_plan(l, &plan);
     l->others_due_ms = after(l->others_began_ms, plan.second_s);
@@ -297,6 +342,8 @@ void live_tick_timer(struct live *l)
             l->header_due_ms = l->others_due_ms;
         l->had_second = true;
     }
+    if (questions && seldom_is_due(l, now))
+        questions |= BIT(QUESTION_SCAN);
     if (questions && (l->options.together || apart_is_due(l, &plan, now))) {
         questions |= all & question_paced(PACE_APART);
         l->apart_began_ms = now;
@@ -397,7 +444,7 @@ static void on_rows(void *arg, const struct answer *answer)
         l->handlers.on_change(l->arg, BIT(QUESTION_ROWS));
 }
 
-static void on_answer(void *arg, const struct answer *answer)
+void live_on_answer(void *arg, const struct answer *answer)
 {
     struct live *l = arg;
     enum question question = answer->question;
@@ -469,9 +516,10 @@ static bool same_scan(const struct want_scan *a, const struct want_scan *b)
 
 static bool wants_more(const struct want *now, const struct want *before)
 {
-    if (now->needs & ~before->needs & ~question_paced(PACE_BETWEEN))
+    if (wanted(now) & ~wanted(before))
         return true;
-    if ((now->needs & NEED_SCAN) && !same_scan(&now->scan, &before->scan))
+    if ((now->needs & NEED_SCAN) && !is_seldom(now) &&
+        (is_seldom(before) || !same_scan(&now->scan, &before->scan)))
         return true;
     if ((now->needs & NEED_TREE) && strcmp(now->tree_app, before->tree_app) != 0)
         return true;
@@ -511,56 +559,4 @@ int live_set_filter(struct live *l, const char *expression, size_t *error_offset
     if (rc == 0 && (l->want.needs & NEED_SCAN))
         ask_soon(l, BIT(QUESTION_SCAN));
     return rc;
-}
-
-static int ask_once(struct live *l, enum question question, const struct etf_pid *pid,
-                    struct builder *b, struct error *err)
-{
-    int rc;
-    if (l->phase != PHASE_RUNNING)
-        rc = error_set(err, ERR_LOST, "not connected");
-    else if (query_pending(l->query, question))
-        rc = error_set(err, ERR_LIMIT, "the question before is not answered yet");
-    else
-        rc = query_ask(l->query, question, b, deadline_ms(l, question), on_answer, l, err);
-    if (rc == 0)
-        model_asked(l->model, question, &(struct process_ref){.pid = *pid});
-    builder_free(b);
-    return rc;
-}
-
-int live_ask_mailbox(struct live *l, const struct etf_pid *pid, int first, int bytes_each,
-                     bool agreed, struct error *err)
-{
-    if (l->phase != PHASE_RUNNING)
-        return error_set(err, ERR_LOST, "not connected");
-    if (agreed)
-        model_journal(l->model, clock_wall_us(), false,
-                      "peeked at the mailbox of " PID_FORMAT ": the first %d messages",
-                      PID_NUMBERS(pid), first);
-    return ask_once(l, QUESTION_MAILBOX, pid,
-                    encode_mailbox(pid, conn_peer_node(l->conn), first, bytes_each, agreed), err);
-}
-
-int live_ask_collect(struct live *l, const struct etf_pid *pid, bool agreed, struct error *err)
-{
-    if (l->phase != PHASE_RUNNING)
-        return error_set(err, ERR_LOST, "not connected");
-    if (agreed)
-        model_journal(l->model, clock_wall_us(), false,
-                      "asked " PID_FORMAT " to collect its garbage", PID_NUMBERS(pid));
-    return ask_once(l, QUESTION_COLLECT, pid, encode_collect(pid, conn_peer_node(l->conn), agreed),
-                    err);
-}
-
-int live_ask_state(struct live *l, const struct etf_pid *pid, int timeout_ms, int bytes,
-                   bool agreed, struct error *err)
-{
-    if (l->phase != PHASE_RUNNING)
-        return error_set(err, ERR_LOST, "not connected");
-    if (agreed)
-        model_journal(l->model, clock_wall_us(), false,
-                      "asked " PID_FORMAT " for its state (sys:get_state)", PID_NUMBERS(pid));
-    return ask_once(l, QUESTION_STATE, pid,
-                    encode_state(pid, conn_peer_node(l->conn), timeout_ms, bytes, agreed), err);
 }

@@ -335,8 +335,12 @@ static const char *what_stops(const struct screen *s, const struct model *m, con
 static const char *hint_now(const struct screen *s, const struct model *m,
                             const struct view_hint *hint)
 {
-    const struct view_ops *ops = pane_top(panes_focused(s->panes))->ops;
+    const struct pane *pane = panes_focused(s->panes);
+    const struct view_ops *ops = pane_top(pane)->ops;
     const struct action_row *row = &action_table[hint->action];
+    const struct view_page *page = pane_page(pane);
+    if (row->content && page->n_rows == 0 && page->n_lines == 0 && page->empty[0])
+        return NULL;
     if (!view_takes(ops, hint->action) ||
         (model_recorded(m) ? row->live : row->running && !view_runs(ops, m)))
         return NULL;

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a key asks of one process: its mailbox, its state, a garbage collection. */
+#include "encode.h"
+#include "live_internal.h"
+
+#include "beamtop/base/clock.h"
+
+static int ask_once(struct live *l, enum question question, const struct etf_pid *pid,
+                    struct builder *b, struct error *err)
+{
+    int rc;
+    if (l->phase != PHASE_RUNNING)
+        rc = error_set(err, ERR_LOST, "not connected");
+    else if (query_pending(l->query, question))
+        rc = error_set(err, ERR_LIMIT, "the question before is not answered yet");
+    else
+        rc =
+            query_ask(l->query, question, b, live_deadline_ms(l, question), live_on_answer, l, err);
+    if (rc == 0)
+        model_asked(l->model, question, &(struct process_ref){.pid = *pid});
+    builder_free(b);
+    return rc;
+}
+
+int live_ask_mailbox(struct live *l, const struct etf_pid *pid, int first, int bytes_each,
+                     bool agreed, struct error *err)
+{
+    if (l->phase != PHASE_RUNNING)
+        return error_set(err, ERR_LOST, "not connected");
+    if (agreed)
+        model_journal(l->model, clock_wall_us(), false,
+                      "peeked at the mailbox of " PID_FORMAT ": the first %d messages",
+                      PID_NUMBERS(pid), first);
+    return ask_once(l, QUESTION_MAILBOX, pid,
+                    encode_mailbox(pid, conn_peer_node(l->conn), first, bytes_each, agreed), err);
+}
+
+int live_ask_collect(struct live *l, const struct etf_pid *pid, bool agreed, struct error *err)
+{
+    if (l->phase != PHASE_RUNNING)
+        return error_set(err, ERR_LOST, "not connected");
+    if (agreed)
+        model_journal(l->model, clock_wall_us(), false,
+                      "asked " PID_FORMAT " to collect its garbage", PID_NUMBERS(pid));
+    return ask_once(l, QUESTION_COLLECT, pid, encode_collect(pid, conn_peer_node(l->conn), agreed),
+                    err);
+}
+
+int live_ask_state(struct live *l, const struct etf_pid *pid, int timeout_ms, int bytes,
+                   bool agreed, struct error *err)
+{
+    if (l->phase != PHASE_RUNNING)
+        return error_set(err, ERR_LOST, "not connected");
+    if (agreed)
+        model_journal(l->model, clock_wall_us(), false,
+                      "asked " PID_FORMAT " for its state (sys:get_state)", PID_NUMBERS(pid));
+    return ask_once(l, QUESTION_STATE, pid,
+                    encode_state(pid, conn_peer_node(l->conn), timeout_ms, bytes, agreed), err);
+}
