@@ -45,6 +45,16 @@ char *text_bytes(char *out, size_t size, double bytes)
     return out;
 }
 
+char *text_bytes_exact(char *out, size_t size, double bytes)
+{
+    static const char *const units[] = {"", "KiB", "MiB", "GiB"};
+    size_t unit = 0;
+    for (; unit + 1 < ARRAY_LEN(units) && bytes != 0 && fmod(bytes, 1024) == 0; unit++)
+        bytes /= 1024;
+    snprintf(out, size, "%.0f%s", bytes, units[unit]);
+    return out;
+}
+
 char *text_count(char *out, size_t size, double n)
 {
     static const char *const units[] = {"", "k", "M", "G", "T", "P", "E"};

@@ -12,6 +12,7 @@
 #   BENCH_CLIENTS  clients at once (8, as many names as there are)
 #   BENCH_PEERS    processes of the targets of peers (0 10000 100000 1000000)
 #   BENCH_LOADS    and of cheap (0 10000 and BENCH_PROCESSES)
+# All but calls, findings, recording and spans: quiet, and beside ten busy loops.
 set -u
 src=${BEAMTOP_SRCDIR:-$(cd "$(dirname "$0")/../.." && pwd)}
 build=${BEAMTOP_BUILDDIR:-$src}
@@ -60,7 +61,6 @@ each_root() {
             {processes, $some}, {processes, $many}, {tables, 50000}, {atoms, 1000000}])" ;;
         spans) erlang 900 spans "following:main([\"$program\", \"$root\"])" ;;
         trace) erlang 240 trace "tracing:main([\"$program\", \"$root\"])" ;;
-        opening) erlang 120 opening "cheap:main([\"$program\", \"$root\", {opening, $some}])" ;;
         *) erlang 600 cheap "cheap:main([\"$program\", \"$root\", $1])" ;;
         esac
     done
@@ -189,12 +189,19 @@ stop_loops() {
     loops=
 }
 
+# quiet_and_busy COMMAND…
 quiet_and_busy() {
-    each_root "$1"
+    "$@"
     echo "beside ten busy loops"
     start_loops 10
-    each_root "$1"
+    "$@"
     stop_loops
+}
+
+million_figures() { erlang 480 budget "cheap:main([\"$program\", \"\", {budget, $many}])"; }
+both_light_figures() {
+    light_figures 0
+    light_figures "$some"
 }
 
 # open_peers_target PROCESSES LOAD: a node as a user has it, with the modules that the others need on
@@ -306,11 +313,11 @@ for what; do
     cheap)
         loads=
         for n in ${BENCH_LOADS:-0 10000 $some}; do loads="$loads${loads:+, }{load, $n}"; done
-        quiet_and_busy "$loads" ;;
-    cost) quiet_and_busy "{cost, 0}, {cost, $some}" ;;
-    opening) quiet_and_busy opening ;;
-    budget) erlang 480 budget "cheap:main([\"$program\", \"\", {budget, $many}])" ;;
-    light) light_figures 0; light_figures "$some" ;;
+        quiet_and_busy each_root "$loads" ;;
+    cost) quiet_and_busy each_root "{cost, 0}, {cost, 10000}, {cost, $some}" ;;
+    opening) quiet_and_busy each_root "{opening, 0}, {opening, 10000}, {opening, $some}" ;;
+    budget) quiet_and_busy million_figures ;;
+    light) quiet_and_busy both_light_figures ;;
     peers)
         if [ -n "${OBSERVER_CLI:-}" ] && [ -n "${RECON:-}" ]; then build_observer_cli || cat "$work/peers.log"; fi
         mkdir -p "$work/peers"
@@ -320,8 +327,8 @@ for what; do
         done ;;
     calls | findings | spans) each_root "$what" ;;
     recording) recording_figures ;;
-    clients) clients_figures ;;
-    trace) each_root trace; names_figures; prompt_figures ;;
+    clients) quiet_and_busy clients_figures ;;
+    trace) quiet_and_busy each_root trace; names_figures; quiet_and_busy prompt_figures ;;
     *) echo "bench.sh: no bench $what" >&2; exit 2 ;;
     esac
 done

@@ -250,15 +250,20 @@ ended(Port) -> case line(Port) of {line, _, _} -> ended(Port); {ended, At, Code}
 growth(Node, _) ->
     K = queries:connect(Node),
     timer:sleep(300),
+    OsPid = rpc:call(Node, os, getpid, []),
+    Highest = scan:resident(OsPid, "VmHWM"),
     Sampler = cheap:sampler(Node),
     Before = rpc:call(Node, erlang, memory, [total]),
     [queries:load(K, Q) || Q <- [preflight, trace]],
     {_, _, _, Held} =
         traced_once(K, 1, 300, fun() -> rpc:call(Node, erlang, memory, [total]) end),
     Peak = cheap:stop_sampler(Sampler) - Before,
+    Risen = scan:resident(OsPid, "VmHWM") - Highest,
     K ! stop,
     figure("growth of memory at the start of a trace, MiB, highest",
            text("~.1f", [Peak / 1048576]), "<= 6", Peak =< 6 * 1048576),
+    figure("  of its highest resident memory, MiB", text("~.1f", [Risen / 1024]), "<= 6",
+           Risen =< 6 * 1024),
     figure("  while it runs", text("~.1f", [(Held - Before) / 1048576]), "", told).
 
 ask(K, Name, Arg) ->

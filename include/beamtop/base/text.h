@@ -63,6 +63,8 @@ uint64_t text_identity(const char *s, size_t len); /* a hash, never 0 */
  * ("-" in the ASCII form). They take the decimal point of
  * LC_NUMERIC "C". */
 char *text_bytes(char *out, size_t size, double bytes);      /* "912 KiB", "1.31 GiB", "0 B" */
+/* As text_parse_bytes() takes it, whole numbers: "1GiB", "1536MiB", "4097". */
+char *text_bytes_exact(char *out, size_t size, double bytes);
 char *text_count(char *out, size_t size, double n);          /* "612", "48.2k", "41.2M" */
 char *text_integer(char *out, size_t size, int64_t n);       /* "48,211" */
 char *text_percent(char *out, size_t size, double fraction); /* 0.223 -> "22.3%" */

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tui_record_internal.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "beamtop/base/attr.h"
 #include "beamtop/base/clock.h"
+#include "beamtop/base/text.h"
 
 /* ---- starting */
 
@@ -112,17 +111,6 @@ static void ask_size(struct tui_record *r, const char *initial)
     prompt_open(r->tui->prompt, PROMPT_TEXT, "size limit: ", initial, &calls);
 }
 
-/* As it may be typed: "1GiB", "1536MiB"; bytes where that is not exact. */
-static const char *size_text(char *out, size_t size, double bytes)
-{
-    static const char *const units[] = {"", "KiB", "MiB", "GiB"};
-    size_t unit = 0;
-    for (; unit + 1 < ARRAY_LEN(units) && fmod(bytes, 1024) == 0; unit++)
-        bytes /= 1024;
-    snprintf(out, size, "%.0f%s", bytes, units[unit]);
-    return out;
-}
-
 static void file_given(void *arg, const char *line)
 {
     struct tui_record *r = arg;
@@ -130,7 +118,7 @@ static void file_given(void *arg, const char *line)
     double bytes = option_double(&r->tui->settings.options, OPTION_RECORD_MAX_SIZE);
     snprintf(r->wanted, sizeof r->wanted, "%s", line);
     snprintf(r->wanted_node, sizeof r->wanted_node, "%s", r->node);
-    ask_size(r, size_text(size, sizeof size, bytes));
+    ask_size(r, text_bytes_exact(size, sizeof size, bytes));
 }
 
 static void ask_file(struct tui_record *r)

@@ -166,7 +166,13 @@ static void put_range(const struct option_row *row, struct buf *out)
         option_cap_range(row, out);
         return;
     }
+    char low[32], high[32];
     buf_printf(out, "a %s from ", option_type_name(row->type));
+    if (row->type == OPTION_TYPE_BYTES) {
+        buf_printf(out, "%s to %s", text_bytes_exact(low, sizeof low, row->low),
+                   text_bytes_exact(high, sizeof high, row->high));
+        return;
+    }
     put_number(row, row->low, out);
     buf_puts(out, " to ");
     put_number(row, row->high, out);

@@ -302,6 +302,29 @@ static void test_parsing(void **state)
     }
 }
 
+/* What is printed exactly is read again as the same. */
+static void test_exact_sizes(void **state)
+{
+    static const struct {
+        double bytes;
+        const char *text;
+    } rows[] = {{0, "0"},
+                {1023, "1023"},
+                {1024, "1KiB"},
+                {4097, "4097"},
+                {1536 * 1024, "1536KiB"},
+                {1073741824, "1GiB"},
+                {64 * 1073741824.0, "64GiB"}};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char text[32];
+        double again = -1;
+        assert_string_equal(text_bytes_exact(text, sizeof text, rows[i].bytes), rows[i].text);
+        assert_int_equal(text_parse_bytes(text, &again), 0);
+        assert_true(again == rows[i].bytes);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -313,6 +336,7 @@ int main(void)
         cmocka_unit_test(test_integers),
         cmocka_unit_test(test_times),
         cmocka_unit_test(test_parsing),
+        cmocka_unit_test(test_exact_sizes),
     };
     return cmocka_run_group_tests_name("text", tests, NULL, NULL);
 }
