@@ -154,6 +154,18 @@ static void (*const follow[QUESTIONS])(struct model *m, void *next, const struct
     [QUESTION_THREADS] = take_threads, [QUESTION_MSACC] = take_msacc,
 };
 
+/* What was last known of a process that has ended stays, marked as such. */
+static bool keeps_last(struct model *m, const void *next)
+{
+    struct slot *slot = &m->slots[QUESTION_PROCESS];
+    struct process_detail *last = slot->values[slot->current];
+    if (!slot->known || !((const struct process_detail *)next)->gone ||
+        !process_ref_same(&last->of, &slot->of) || (last->gone && !last->kept))
+        return false;
+    last->gone = last->kept = true;
+    return true;
+}
+
 int model_take(struct model *m, enum question question, const uint8_t *term, size_t len,
                const struct want_scan *asked, uint64_t now_ns, struct error *err)
 {
@@ -170,6 +182,10 @@ int model_take(struct model *m, enum question question, const uint8_t *term, siz
     if (rc < 0) {
         arena_reset(arena);
         return rc;
+    }
+    if (question == QUESTION_PROCESS && keeps_last(m, next)) {
+        arena_reset(arena);
+        return 0;
     }
     if (follow[question])
         follow[question](m, next, &t);

@@ -346,6 +346,32 @@ static bool is_on_screen(const struct fixture *f, const char *text)
     return false;
 }
 
+/* What was known of it stays, and is not taken for what it is now. */
+static void test_a_process_that_ends(void **state)
+{
+    struct fixture f = start("top");
+    (void)state;
+    act(&f, ACTION_VIEW, "process shop_mailbox");
+    answer(&f);
+    assert_true(is_on_screen(&f, "shop_mailbox:init/1"));
+    for (int again = 0; again < 2; again++) {
+        world_process_ends(f.m);
+        screen_update(f.s);
+        draw(&f);
+        assert_true(is_on_screen(&f, "It has ended."));
+        assert_true(is_on_screen(&f, "shop_mailbox:init/1"));
+    }
+    act(&f, ACTION_VIEW, "process never_was");
+    struct want want = wanted(&f);
+    model_asked(f.m, QUESTION_PROCESS, &want.process);
+    world_process_ends(f.m);
+    screen_update(f.s);
+    draw(&f);
+    assert_true(is_on_screen(&f, "No process is registered as never_was."));
+    assert_false(is_on_screen(&f, "shop_mailbox:init/1"));
+    end(&f);
+}
+
 /* Two views of a process, each of another: a copy of the one is not shown as the other's. */
 static void test_copies_of_two_processes(void **state)
 {
@@ -1079,6 +1105,7 @@ int main(void)
         cmocka_unit_test(test_more_rows_are_wanted_further_down),
         cmocka_unit_test(test_requests),
         cmocka_unit_test(test_copies_of_two_processes),
+        cmocka_unit_test(test_a_process_that_ends),
         cmocka_unit_test(test_a_name_that_is_not_answered_yet),
         cmocka_unit_test(test_a_long_line_of_the_log),
         cmocka_unit_test(test_types_of_memory_add_up),

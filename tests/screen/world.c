@@ -508,6 +508,14 @@ static void give_nothing_armed(struct model *m)
     give(m, QUESTION_ARMED, &t);
 }
 
+void world_process_ends(struct model *m)
+{
+    struct buf t;
+    buf_init(&t, 0);
+    buf_puts(&t, "gone");
+    give(m, QUESTION_PROCESS, &t);
+}
+
 void world_mailbox(struct model *m, const struct etf_pid *pid, bool ask)
 {
     model_asked(m, QUESTION_MAILBOX, &(struct process_ref){.pid = *pid});

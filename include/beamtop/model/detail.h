@@ -37,6 +37,7 @@ struct dictionary_key {
 struct process_detail {
     struct process_ref of; /* that was asked for */
     bool gone;
+    bool kept; /* gone, and the rest is what was answered before */
     uint64_t mono_ns;
     struct proc_row row; /* identity, counters, rates: as in a scan */
     struct related group_leader, parent;

@@ -260,6 +260,21 @@ static int unknown_option(const char *word, struct error *err)
     return error_set(err, ERR_USAGE, "there is no option %.*s", (int)strcspn(word, "="), word);
 }
 
+/* How long is --time where events are caught, --for where something is measured. */
+static int no_option_of(const struct cli_option *opt, const struct cli_command *command,
+                        struct error *err)
+{
+    const char *other = strcmp(opt->name, "time") == 0  ? "for"
+                        : strcmp(opt->name, "for") == 0 ? "time"
+                                                        : "";
+    bool has = false;
+    for (size_t i = 0; i < cli_option_table_len; i++)
+        has = has || (strcmp(cli_option_table[i].name, other) == 0 &&
+                      cli_takes(command, &cli_option_table[i]));
+    return error_set(err, ERR_USAGE, "--%s is not an option of `beamtop %s`%s%s", opt->name,
+                     command->name, has ? ": use --" : "", has ? other : "");
+}
+
 static int parse_options(int argc, char **argv, const struct cli_command *command,
                          struct cli_options *o, struct error *err)
 {
@@ -277,8 +292,7 @@ static int parse_options(int argc, char **argv, const struct cli_command *comman
         if (!opt)
             return unknown_option(argv[optind - 1], err);
         if (!cli_takes(command, opt))
-            return error_set(err, ERR_USAGE, "--%s is not an option of `beamtop %s`", opt->name,
-                             command->name);
+            return no_option_of(opt, command, err);
         if (opt->offset == offsetof(struct cli_options, cookie)) {
             take_cookie(o, optarg);
             continue;

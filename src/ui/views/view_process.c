@@ -511,6 +511,17 @@ static void state_panel(struct view_page *page, const struct process *p, const s
     }
 }
 
+static void put_end(struct view_page *page, const struct process_detail *d, const struct model *m)
+{
+    const struct system_sample *now = model_system(m);
+    const double ago_s =
+        now && now->mono_ns > d->mono_ns ? (double)(now->mono_ns - d->mono_ns) / 1e9 : 0;
+    char ago[32];
+    page_line(page);
+    page_printf(page, STYLE_WARN, "  It has ended. What follows was read %s ago.",
+                text_duration(ago, sizeof ago, floor(ago_s)));
+}
+
 static void process_page(void *state, const struct model *m, int rows, int columns,
                          struct view_page *page)
 {
@@ -527,8 +538,11 @@ static void process_page(void *state, const struct model *m, int rows, int colum
         snprintf(page->empty, sizeof page->empty, "No process chosen: Enter on a row opens it.");
         return;
     }
-    if (d && d->gone) {
-        snprintf(page->empty, sizeof page->empty, "%.200s has ended.", page->summary);
+    if (d && d->gone && !d->kept) {
+        snprintf(page->empty, sizeof page->empty,
+                 p->link.kind == TARGET_NAME ? "No process is registered as %.200s."
+                                             : "%.200s has ended.",
+                 page->summary);
         return;
     }
     if (!d) {
@@ -541,6 +555,8 @@ static void process_page(void *state, const struct model *m, int rows, int colum
     }
     if (p->link.kind == TARGET_PROCESS)
         p->link.pid = d->row.pid; /* one that was typed has no creation: a later life has another */
+    if (d->gone)
+        put_end(page, d, m);
     identity(page, d);
     numbers(page, d, columns);
     mailbox(page, p, m);

@@ -112,6 +112,8 @@ static const struct {
     {"beamtop calls shop --top 0", "between 1 and 1000"},
     {"beamtop calls shop --events 5", "--events is not an option of `beamtop calls`"},
     {"beamtop top shop --time 5s", "--time is not an option of `beamtop top`"},
+    {"beamtop stacks shop cart --time 5s", "not an option of `beamtop stacks`: use --for"},
+    {"beamtop trace shop cart:add --for 5s", "not an option of `beamtop trace`: use --time"},
     {"beamtop trace shop a:b --procs=", "--procs is empty"},
     {"beamtop --ascii trace shop a:b", "options follow the command: beamtop trace … OPTIONS"},
     {"beamtop --no-config nodes", "options follow the command: beamtop nodes … OPTIONS"},

@@ -495,7 +495,11 @@ static void test_small_details(void **state)
     assert_int_equal(give(m, ANSWER_STATE, "{no_state, <<\"timeout\">>}", &err), 0);
     assert_int_equal(model_state(m)->status, STATE_NONE);
     assert_int_equal(give(m, ANSWER_PROCESS, "gone", &err), 0);
-    assert_true(model_process(m)->gone);
+    assert_true(model_process(m)->gone && model_process(m)->kept);
+    assert_true(model_process(m)->row.initial_call.len > 0); /* as it was before */
+    model_asked(m, QUESTION_PROCESS, &(struct process_ref){.name = "another"});
+    assert_int_equal(give(m, ANSWER_PROCESS, "gone", &err), 0);
+    assert_true(model_process(m)->gone && !model_process(m)->kept);
     model_free(m);
 }
 
