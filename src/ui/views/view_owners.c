@@ -20,7 +20,7 @@ static const struct view_column owner_columns[] = {
     [KIND] = {"kind", "KIND", 13, false, false, true, "what its processes are recognised as"},
     [PROCESSES] = {"processes", "PROCS", 8, true, false, true, "processes of it that were ranked"},
     [SHARE] = {"share", "SHARE", 7, true, false, true,
-               "of the reductions, without the VM's for dirty signals"},
+               "of the reductions but beamtop's and the VM's for dirty signals"},
     [REDS] = {"reductions_per_s", "RED/s", 7, true, false, true, "reductions per second"},
     [MEMORY] = {"memory_bytes", "MEMORY", 9, true, false, true, "of its processes"},
     [QUEUE] = {"message_queue_len", "MSGQ", 8, true, false, true, "queue length of its processes"},
