@@ -109,7 +109,7 @@ const struct proc_column proc_columns[] = {
     {.key = "reductions_share", .title = "SHARE", .type = COLUMN_SHARE, .width = 7,
      .is_default = true, .items = ITEM(REDUCTIONS), .sweep = "reductions", .sweep_by_delta = true,
      .number = number_reductions_share,
-     .help = "Share of all reductions of the node in the interval, of beamtop too."},
+     .help = "Share of the node's reductions, beamtop's included."},
     {.key = "memory_bytes", .title = "MEMORY", .type = COLUMN_BYTES, .width = 9,
      .is_default = true, .items = ITEM(MEMORY), .sweep = "memory", .expensive = true,
      .number = number_memory_bytes,

@@ -57,6 +57,7 @@ static void take_node(struct model *m, void *next, const struct taking *t)
 static void take_system(struct model *m, void *next, const struct taking *t)
 {
     (void)t;
+    m->is_silent = false;
     rate_system(next, before(m, QUESTION_SYSTEM), model_node(m));
     history_push(&m->history, next, model_alloc(m));
 }
@@ -89,7 +90,7 @@ static void take_process(struct model *m, void *next, const struct taking *t)
     p->of = m->slots[QUESTION_PROCESS].of;
     if (!p->gone) {
         seen_row(m->seen_process, &p->row, p->mono_ns, t->now_ns, &none);
-        finish_row(m, &p->row, node_reductions_per_s(m, p->mono_ns));
+        finish_row(m, &p->row, node_reductions_per_s(m));
         push_process(m, &p->row);
     }
     p->memory_history = &m->process_memory;
@@ -118,7 +119,7 @@ static void take_apps(struct model *m, void *next, const struct taking *t)
     struct apps_detail *apps = next;
     double all_per_s, own_per_s;
     (void)t;
-    work_since(m, &m->until_apps, apps->mono_ns, &all_per_s, &own_per_s);
+    work_since(m, &m->until_apps, &all_per_s, &own_per_s);
     rate_apps(apps, before(m, QUESTION_APPS), all_per_s);
     apps->own_share = rate_share(own_per_s, all_per_s);
 }
@@ -278,10 +279,16 @@ void model_forget(struct model *m)
     for (int q = 0; q < QUESTIONS; q++)
         m->slots[q].known = false;
     follow_process(m, &(struct etf_pid){0});
+    m->is_silent = false;
     history_clear(&m->history);
     m->history = (struct history){0};
     history_init(&m->history);
     m->cost = (struct tick_cost){.target_us = NAN, .bytes = NAN, .share = NAN};
+}
+
+bool model_is_silent(const struct model *m)
+{
+    return m->is_silent;
 }
 
 void model_set_link(struct model *m, enum link_state state, const char *text)
@@ -289,6 +296,7 @@ void model_set_link(struct model *m, enum link_state state, const char *text)
     if (state == LINK_LOST && m->link != LINK_LOST)
         model_gap(m);
     m->link = state;
+    m->is_silent = m->is_silent || state == LINK_STALE;
     if (state != LINK_LIVE && state != LINK_STALE)
         m->to_sweep = 0;
     snprintf(m->link_text, sizeof m->link_text, "%s", text ? text : "");

@@ -10,27 +10,19 @@ static bool is_ours(const struct proc_row *row)
     return slice_is(row->label, "beamtop") || slice_is(row->initial_call, "beamtop:keeper/0");
 }
 
-/* `system` is asked at least every 2 s, and before what is asked with it. Where it is older the
- * node did not answer for a while: rates span that, and its own do not. */
-#define STALE_S 3.0
-
-static bool is_stale(const struct system_sample *s, uint64_t mono_ns)
-{
-    return rate_interval(s->mono_ns, mono_ns) > STALE_S;
-}
-
-double node_reductions_per_s(const struct model *m, uint64_t mono_ns)
+double node_reductions_per_s(const struct model *m)
 {
     const struct system_sample *s = model_system(m);
-    return s && !is_stale(s, mono_ns) ? s->reductions_per_s : (double)NAN;
+    return s && !m->is_silent ? s->reductions_per_s : (double)NAN;
 }
 
-void work_since(const struct model *m, struct node_work *before, uint64_t mono_ns,
-                double *all_per_s, double *own_per_s)
+/* Where `system` was not answered, rates of other answers span a time that its own do not. */
+void work_since(const struct model *m, struct node_work *before, double *all_per_s,
+                double *own_per_s)
 {
     const struct system_sample *s = model_system(m);
     const bool was_stale = before->stale;
-    before->stale = s && is_stale(s, mono_ns);
+    before->stale = m->is_silent;
     *all_per_s = *own_per_s = NAN;
     if (!s || before->stale)
         return;
@@ -165,7 +157,7 @@ void take_scan(struct model *m, void *next, const struct taking *t)
     const char *attr = !sort || !sort->sweep ? "reductions" : sort->sweep;
     double all_per_s, own_per_s;
     m->to_sweep = 0;
-    work_since(m, &m->until_scan, scan->mono_ns, &all_per_s, &own_per_s);
+    work_since(m, &m->until_scan, &all_per_s, &own_per_s);
     scan->own_share = rate_share(own_per_s, all_per_s);
     scan->watches = asked->watches;
     scan->sort_key = sort ? sort->key : "";
@@ -258,7 +250,7 @@ void take_rows_again(struct model *m, void *next, const struct taking *t)
                                   t->d->items, interval_s);
         if (!isnan(since_s))
             rows->rows[i].age_s += since_s;
-        finish_row(m, &rows->rows[i], node_reductions_per_s(m, rows->mono_ns));
+        finish_row(m, &rows->rows[i], node_reductions_per_s(m));
     }
 }
 

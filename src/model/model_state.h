@@ -60,6 +60,7 @@ struct model {
 
     struct journal journal;
     enum link_state link;
+    bool is_silent; /* since the last answer of `system` one was late */
     char link_text[240];
     struct tick_cost cost;
     struct interval_info interval;
@@ -77,14 +78,13 @@ void take_scan(struct model *m, void *next, const struct taking *t);
 void take_heaps(struct model *m, void *next, const struct taking *t);
 void take_collect(struct model *m, void *next, const struct taking *t);
 void take_rows_again(struct model *m, void *next, const struct taking *t);
-/* By the last `system`; NaN unknown, as where that is not of about the time mono_ns. */
-double node_reductions_per_s(const struct model *m, uint64_t mono_ns);
+double node_reductions_per_s(const struct model *m); /* by the last `system`; NaN unknown */
 /* What follows for one row from the model around it. reductions_per_s: the node's, over the time of
    the row's rates. */
 void finish_row(const struct model *m, struct proc_row *row, double reductions_per_s);
 /* The node's reductions a second, of all and of ours, since the sweep before this one of mono_ns;
  * NaN unknown. Rows of sweeps that are far apart are shares of that, not of the last second. */
-void work_since(const struct model *m, struct node_work *before, uint64_t mono_ns,
-                double *all_per_s, double *own_per_s);
+void work_since(const struct model *m, struct node_work *before, double *all_per_s,
+                double *own_per_s);
 
 #endif

@@ -177,7 +177,7 @@ loops=
 start_loops() {
     i=0
     while [ "$i" -lt "$1" ]; do
-        timeout 1200 sh -c 'while :; do :; done' &
+        timeout 10800 sh -c 'while :; do :; done' &
         loops="$loops $!"
         i=$((i + 1))
     done
@@ -185,7 +185,7 @@ start_loops() {
 
 stop_loops() {
     # shellcheck disable=SC2086
-    [ -z "$loops" ] || kill $loops
+    [ -z "$loops" ] || kill $loops 2>/dev/null
     loops=
 }
 

@@ -358,7 +358,7 @@ static void test_a_process_that_ends(void **state)
         world_process_ends(f.m);
         screen_update(f.s);
         draw(&f);
-        assert_true(is_on_screen(&f, "It has ended."));
+        assert_true(is_on_screen(&f, "No process has this name any more."));
         assert_true(is_on_screen(&f, "shop_mailbox:init/1"));
     }
     act(&f, ACTION_VIEW, "process never_was");
@@ -379,7 +379,7 @@ static void test_copies_of_two_processes(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(copies); i++) {
         struct fixture f = start("top");
-        canvas_init(&f.c, 120, 120, false);
+        canvas_resize(&f.c, 120, 120);
         act(&f, ACTION_VIEW, "process <0.81.0>");
         answer(&f);
         assert_false(is_on_screen(&f, copies[i].panel));

@@ -62,7 +62,7 @@ uint64_t text_identity(const char *s, size_t len); /* a hash, never 0 */
  * Numbers for people. Each writes at most `size` bytes with NUL and returns out. NaN prints "–"
  * ("-" in the ASCII form). They take the decimal point of
  * LC_NUMERIC "C". */
-char *text_bytes(char *out, size_t size, double bytes);      /* "912 KiB", "1.31 GiB", "0 B" */
+char *text_bytes(char *out, size_t size, double bytes); /* "912 KiB", "1.31 GiB", "0 B" */
 /* As text_parse_bytes() takes it, whole numbers: "1GiB", "1536MiB", "4097". */
 char *text_bytes_exact(char *out, size_t size, double bytes);
 char *text_count(char *out, size_t size, double n);          /* "612", "48.2k", "41.2M" */

@@ -65,6 +65,8 @@ void model_show_recorded(struct model *m, const struct want_scan *shown, model_r
    text: why; behind LINK_NEXT_TRY, where it is in it, when it is tried again. */
 #define LINK_NEXT_TRY "; next try in "
 void model_set_link(struct model *m, enum link_state state, const char *text);
+/* LINK_STALE was set since the last answer of `system`: what comes now spans a time without one. */
+bool model_is_silent(const struct model *m);
 /* Cost of the tick that just ended. */
 void model_set_cost(struct model *m, const struct tick_cost *cost);
 /* How far apart ticks are, and why no nearer. */

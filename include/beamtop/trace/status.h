@@ -53,8 +53,8 @@ bool session_status_runs(const struct session_status *s);
 #define CALLS_COST "its scheduler time"
 #define SPANS_COST "one scheduler"
 #define TRACE_COST "one scheduler, or more since counting slows them"
-/* "12% of one scheduler"; share 1: all of it. Above 1, "more than one scheduler": callers that are
-   slowed call less, so how much more is not known. */
+/* "12% of one scheduler"; share 1: all of it. Above 1, "all of one scheduler, or more": callers
+   that are slowed call less, so how much more is not known. */
 const char *session_share_text(char *out, size_t size, double share, const char *of);
 /* That nothing is left on where, a node's name; or why that is not known. */
 void session_check_text(char *out, size_t size, const struct session_check *check,

@@ -121,8 +121,8 @@ const char *screen_view(const struct screen *s); /* name of the focused pane's v
 void screen_orders(const struct screen *s, word_put *put, void *out);
 /* The row under the cursor of the focused pane; kind TARGET_NONE when there is none. */
 struct view_link screen_link(const struct screen *s);
-/* The process that the focused pane's view is of; false: it is of none, or nobody knows its pid
- * yet. */
+/* The process that the focused pane's view is of; TARGET_NONE: nobody knows its pid yet. False:
+   that view is of no process. */
 bool screen_process(const struct screen *s, const struct model *m, struct view_link *link);
 
 /* Draws all of it to the canvas' whole size. */

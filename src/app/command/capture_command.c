@@ -145,9 +145,10 @@ static int prepare(struct capturing *c, const struct app_env *env, struct want *
     if (!c->screen)
         return err->code;
     if (strcmp(screen_view(c->screen), "findings") == 0)
-        return error_set(err, ERR_USAGE,
-                         "a capture has no findings: they need some minutes of ticks. They are on "
-                         "the screen (`f`), and in `beamtop report` of a recording");
+        return error_set(
+            err, ERR_USAGE,
+            "the view findings cannot be captured: findings need some minutes of ticks. "
+            "Choose another with --view, or record the node: `beamtop report` has them");
     canvas_init(&c->canvas, rows, columns, settings_ascii(&c->settings, env));
     /* Drawn once, empty, so that the views know how many rows they have room for. */
     nothing = model_new();

@@ -256,10 +256,10 @@ int feed_tick(struct feed *f, struct error *err)
 {
     const struct system_sample *now = model_system(f->model);
     if (now && now->mono_ns == f->ticked_ns) {
-        /* What else was answered has no time to stand at. */
-        if (f->has_tick)
+        /* What else was answered waits for the next tick, whose answers replace it. */
+        if (f->has_tick && model_is_silent(f->model))
             recorder_gap(f->recorder, clock_wall_us(), "the node did not answer in time");
-        f->has_tick = false;
+        f->has_tick = f->has_tick && !model_is_silent(f->model);
         return 0;
     }
     f->ticked_ns = now ? now->mono_ns : 0;

@@ -36,7 +36,8 @@ struct feed {
     } asked[QUESTIONS];
 };
 
-/* As recorder_tick(), which it calls; a tick whose header was not answered is a gap. */
+/* As recorder_tick(), which it calls; one without a new answer of `system` is none,
+   and a gap where that was asked. */
 int feed_tick(struct feed *f, struct error *err);
 /*
  * Asks the questions that are due and not under way: each every `every_s` of its row, twice that on

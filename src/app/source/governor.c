@@ -132,11 +132,12 @@ static double interval_of(double cost_us, double budget_us, double header_s)
     return cost_us > budget_us * header_s ? at_most(cost_us / budget_us) : header_s;
 }
 
-/* What the header and the questions beside ticks leave of the budget, a second. */
+/* What the header, the questions beside ticks and a seldom scan leave of the budget, a second. */
 static double left_for_others(const struct governor *g, double header_us_per_s)
 {
     double budget_us = g->budget * 1e6;
-    return fmax(budget_us - header_us_per_s - g->beside_us, budget_us * OTHERS_MIN_SHARE);
+    const double left_us = budget_us - header_us_per_s - g->beside_us - g->seldom_us;
+    return fmax(left_us, budget_us * OTHERS_MIN_SHARE);
 }
 
 static void plan_together(const struct governor *g, unsigned questions, struct governor_plan *plan)

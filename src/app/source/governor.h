@@ -36,6 +36,7 @@ struct governor {
     bool idle;             /* the node does nothing, by its last answers; not where `together` */
     unsigned idle_answers; /* of the header's question, in a row */
     double beside_us;      /* what questions beside ticks cost, a second */
+    double seldom_us;      /* and a scan that no view shows */
     double cost_us[QUESTIONS]; /* smoothed cost of one answer; 0: not known yet */
     unsigned begun; /* questions that were answered since the beginning: the first answer paid for
                        parsing */

@@ -55,7 +55,9 @@ static bool seldom_is_due(struct live *l, uint64_t now)
         l->seldom_due_ms = now + (uint64_t)(2 * paid_ms); /* the first starts the parts, too */
     if (now < l->seldom_due_ms)
         return false;
-    l->seldom_due_ms = now + (uint64_t)fmax(paid_ms, SELDOM_MS);
+    const double every_ms = fmax(paid_ms, SELDOM_MS);
+    l->seldom_due_ms = now + (uint64_t)every_ms;
+    l->governor.seldom_us = l->governor.cost_us[QUESTION_SCAN] / (every_ms / 1000);
     return true;
 }
 
@@ -342,7 +344,7 @@ void live_tick_timer(struct live *l)
             l->header_due_ms = l->others_due_ms;
         l->had_second = true;
     }
-    if (questions && seldom_is_due(l, now))
+    if (questions && !l->paused && !l->held && seldom_is_due(l, now))
         questions |= BIT(QUESTION_SCAN);
     if (questions && (l->options.together || apart_is_due(l, &plan, now))) {
         questions |= all & question_paced(PACE_APART);
@@ -419,7 +421,8 @@ static void judge_labels(struct live *l, const struct answer *a, struct error *e
     uint64_t before = maps->revision;
     size_t labels = filter_labels(l->filter);
     if (filter_take(l->filter, a->value, a->len, err) == 0 &&
-        (filter_maps(l->filter)->revision != before || filter_labels(l->filter) != labels))
+        (filter_maps(l->filter)->revision != before || filter_labels(l->filter) != labels) &&
+        !is_seldom(&l->want))
         l->again |= BIT(QUESTION_SCAN);
     tell_filter(l);
 }
@@ -547,6 +550,8 @@ void live_set_want(struct live *l, const struct want *want)
     struct want before = l->want;
     l->want = *want;
     l->want.needs |= NEED_SYSTEM;
+    if (!is_seldom(&l->want))
+        l->governor.seldom_us = 0;
     end_unwanted(l);
     if (wants_more(&l->want, &before))
         ask_soon(l, wanted(&l->want) & ~BIT(QUESTION_SYSTEM));
@@ -556,7 +561,7 @@ int live_set_filter(struct live *l, const char *expression, size_t *error_offset
 {
     int rc = filter_set(l->filter, expression, error_offset, err);
     tell_filter(l);
-    if (rc == 0 && (l->want.needs & NEED_SCAN))
+    if (rc == 0 && (wanted(&l->want) & NEED_SCAN))
         ask_soon(l, BIT(QUESTION_SCAN));
     return rc;
 }

@@ -215,7 +215,7 @@ static int show_last(struct replay *r, int64_t tick, struct error *err)
         if (!(questions & QUESTION_BIT(q)))
             continue;
         int64_t last = recording_last_answer(r->recording, question_name((enum question)q), tick);
-        if (last != 0 && last != r->last[q])
+        if (last != 0 && (last != r->last[q] || !model_answer(r->model, (enum question)q)))
             rc = take_answers(r, last, QUESTION_BIT(q), err);
     }
     return rc;

@@ -150,7 +150,7 @@ static void tell_left(const struct capturing *t, const struct spans_run *run, co
         return;
     }
     batch_tell_verified(t->run, check, node);
-    if (check->tokens > 0 && check->done && t->options->format == FORMAT_TEXT)
+    if (check->tokens > 0 && check->done && check->clean && t->options->format == FORMAT_TEXT)
         tell_line(
             "… but a trace token in %llu process%s of it, which OTP 25 and 26 cannot clear: it "
             "shows nothing unless another tool sets a system tracer, and goes when its process "

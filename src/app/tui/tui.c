@@ -170,6 +170,7 @@ static void on_link(void *arg, bool up)
         t->life = life;
         return;
     }
+    t->copy_waits = false;
     tui_sessions_lost(t, false);
     tui_sample_lost(t->sample);
     tui_trace_assist_lost(t->trace);
@@ -227,6 +228,7 @@ int tui_connect(struct tui *t, const char *target, struct error *err)
     };
     char filter[sizeof t->filter_text]; /* of a start, or of the node before */
     close_source(t);
+    tui_sessions_forget(t);
     t->copy_waits = false;
     screen_forget_process(t->screen);
     t->changed_ms = uv_now(&t->rt.loop);

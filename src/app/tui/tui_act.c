@@ -242,7 +242,7 @@ void tui_ask_for_copy(struct tui *t)
     const struct collect_detail *collect = model_collect(t->model);
     char text[200], n[32], size[32];
     bool mailbox = r->kind == REQUEST_MAILBOX, is_collect = r->kind == REQUEST_COLLECT;
-    if (!t->copy_waits || copy_round(t, r->kind) == t->copy_round)
+    if (!t->copy_waits || copy_round(t, r->kind) <= t->copy_round)
         return;
     screen_update(t->screen); /* also while it is paused */
     t->copy_waits = false;

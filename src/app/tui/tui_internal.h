@@ -93,9 +93,10 @@ void tui_set_trigger(struct tui *t); /* from the options capture-every and captu
 int tui_set_filter(struct tui *t, const char *expression, size_t *offset, struct error *err);
 
 /* tui_session.c */
-void tui_sessions_lost(struct tui *t,
-                       bool leaves);              /* the connection is, or is about to be closed */
-void tui_leave(struct tui *t);                    /* asks, stops what is armed, then quits */
+/* The connection is, or is about to be closed. */
+void tui_sessions_lost(struct tui *t, bool leaves);
+void tui_sessions_forget(struct tui *t); /* another node: what they have is of the one before */
+void tui_leave(struct tui *t);           /* asks, stops what is armed, then quits */
 void tui_sessions_print_end(const struct tui *t); /* what became of it */
 void tui_sessions_close(struct tui *t); /* before the loop's last run: frees the sessions */
 

@@ -137,7 +137,7 @@ void tui_session_start(struct tui_session *s, struct session *session)
 
 /* ---- its end */
 
-static void forget(struct tui *t)
+void tui_sessions_forget(struct tui *t)
 {
     model_set_trace(t->model, NULL);
     model_set_calls(t->model, NULL);
@@ -161,8 +161,6 @@ void tui_sessions_lost(struct tui *t, bool leaves)
         if (s->session)
             session_link_lost(s->session, &err);
     }
-    if (leaves)
-        forget(t); /* what they had is of that node */
 }
 
 static void quit(struct tui_session *s)
@@ -218,7 +216,7 @@ void tui_session_init(struct tui_session *s, struct tui *t, const struct tui_ses
 
 void tui_sessions_close(struct tui *t)
 {
-    forget(t);
+    tui_sessions_forget(t);
     for (size_t i = 0; i < t->n_sessions; i++)
         free(t->sessions[i]->next);
 }

@@ -74,8 +74,8 @@ static void ended(void *arg)
     const struct spans_run *run = spans_session_run(s->s.session);
     const struct session_check *check = &run->status.check;
     char captured[48], tokens[80];
-    snprintf(tokens, sizeof tokens, "nothing left but trace tokens in %llu processes",
-             (unsigned long long)check->tokens);
+    snprintf(tokens, sizeof tokens, "nothing left but trace tokens in %llu process%s",
+             (unsigned long long)check->tokens, check->tokens == 1 ? "" : "es");
     snprintf(captured, sizeof captured, "%u request%s captured", run->roots,
              run->roots == 1 ? "" : "s");
     tui_session_end(&s->s, "nothing was captured", captured,

@@ -90,9 +90,10 @@ static void question(void *arg, char *text, size_t size)
     const struct trace_state *s = state_of(arg);
     char rate[32], cost[80];
     /* Short: the view shows the rest. */
-    snprintf(text, size, "%s calls/s would cost %s. Trace anyway? (y/n) ",
+    snprintf(text, size, "%s calls/s would cost %s%s. Trace anyway? (y/n) ",
              text_count(rate, sizeof rate, s->preflight.calls_per_s),
-             session_share_text(cost, sizeof cost, s->preflight.load, SPANS_COST));
+             session_share_text(cost, sizeof cost, s->preflight.load, SPANS_COST),
+             s->preflight.load > 1 ? "" : " or more");
 }
 
 /* ---- beginning */

@@ -21,7 +21,9 @@ bool session_status_runs(const struct session_status *s)
 const char *session_share_text(char *out, size_t size, double share, const char *of)
 {
     if (share > 1)
-        snprintf(out, size, "more than %.*s", (int)strcspn(of, ","), of);
+        snprintf(out, size, "all of %.*s, or more", (int)strcspn(of, ","), of);
+    else if (share < 0.0001)
+        snprintf(out, size, "below 0.01%% of %s", of);
     else
         snprintf(out, size, "%.3g%% of %s", share * 100, of);
     return out;
@@ -31,8 +33,8 @@ void session_refuse_cost(struct error *err, double calls_per_s, double share, co
 {
     char calls[32], cost[80];
     error_set(err, ERR_REFUSED,
-              "about %s calls/s would cost the node %s: narrow the pattern or --procs, or add "
-              "--force (the caps still hold)",
+              "about %s calls/s would cost the node %s: narrow the pattern or the processes, or "
+              "add --force (the caps still hold)",
               text_integer(calls, sizeof calls, (int64_t)calls_per_s),
               session_share_text(cost, sizeof cost, share, of));
 }

@@ -243,18 +243,20 @@ bool screen_process(const struct screen *s, const struct model *m, struct view_l
     const struct process_detail *p = model_process(m);
     const struct process_ref shown = view_process_ref(&e->link);
     *link = e->link;
-    if (p && !p->gone && process_ref_same(&p->of, &shown)) {
+    if (p && (!p->gone || p->kept) && process_ref_same(&p->of, &shown)) {
         link->kind = TARGET_PROCESS;
         link->pid = p->row.pid;
     }
-    return link->kind == TARGET_PROCESS;
+    if (link->kind != TARGET_PROCESS)
+        link->kind = TARGET_NONE;
+    return true;
 }
 
 /* The process meant: the one shown, or the one under the cursor. */
 static bool process_meant(const struct act *a, struct view_link *link)
 {
-    if (view_opens(a->e->ops, TARGET_PROCESS))
-        return screen_process(a->s, a->m, link);
+    if (screen_process(a->s, a->m, link))
+        return link->kind == TARGET_PROCESS;
     *link = pane_link(a->pane);
     if (link->kind == TARGET_EVENT && has_pid(link))
         link->kind = TARGET_PROCESS;

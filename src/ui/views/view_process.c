@@ -56,7 +56,7 @@ static bool is_of_mine(const struct process *p, const struct model *m, const str
 {
     const struct process_detail *d = details(p, m);
     return p->link.kind == TARGET_PROCESS ? pid_same(of, &p->link.pid)
-                                          : d && !d->gone && pid_same(of, &d->row.pid);
+                                          : d && (!d->gone || d->kept) && pid_same(of, &d->row.pid);
 }
 
 /* Whether the view has a panel for it; *answer, NULL: it waits. An answer to another view's
@@ -511,6 +511,14 @@ static void state_panel(struct view_page *page, const struct process *p, const s
     }
 }
 
+/* What was asked over a connection that is lost is not answered any more. */
+static void forget_unanswered(struct process *p, const struct model *m)
+{
+    for (int copy = 0; copy < COPIES; copy++)
+        if (copied(m, (enum copy)copy).round <= p->copies[copy].round)
+            p->copies[copy].asked = false;
+}
+
 static void put_end(struct view_page *page, const struct process_detail *d, const struct model *m)
 {
     const struct system_sample *now = model_system(m);
@@ -518,7 +526,8 @@ static void put_end(struct view_page *page, const struct process_detail *d, cons
         now && now->mono_ns > d->mono_ns ? (double)(now->mono_ns - d->mono_ns) / 1e9 : 0;
     char ago[32];
     page_line(page);
-    page_printf(page, STYLE_WARN, "  It has ended. What follows was read %s ago.",
+    page_printf(page, STYLE_WARN, "  %s. What follows was read %s ago.",
+                *d->of.name ? "No process has this name any more" : "It has ended",
                 text_duration(ago, sizeof ago, floor(ago_s)));
 }
 
@@ -529,6 +538,8 @@ static void process_page(void *state, const struct model *m, int rows, int colum
     const struct process_detail *d = details(p, m);
     char pid[40];
     (void)rows;
+    if (model_link(m, NULL) == LINK_LOST)
+        forget_unanswered(p, m);
     pid_text(pid, sizeof pid, &p->link.pid);
     snprintf(page->summary, sizeof page->summary, "%s",
              p->link.kind == TARGET_NONE   ? ""

@@ -339,6 +339,9 @@ static void test_shares_after_a_silence(void **state)
     must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("100", "1000", "1000", "10", "100"));
     must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("099", "2000", "9000", "10", "100"));
     must(m, ANSWER_SCAN, scans[0]);
+    model_set_link(m, LINK_STALE, "");
+    model_set_link(m, LINK_LIVE, ""); /* something else was answered */
+    assert_true(model_is_silent(m));
     must(m, ANSWER_SCAN, scans[1]);
     near(model_scan(m)->rows[0].reductions_share, NAN);
     must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("086", "15000", "20000", "10", "100"));
