@@ -398,6 +398,12 @@ static void test_copies_of_two_processes(void **state)
         screen_update(f.s);
         draw(&f);
         assert_false(is_on_screen(&f, copies[i].panel));
+        act(&f, copies[i].action, "");
+        assert_true(is_on_screen(&f, "waiting for the answer"));
+        model_set_link(f.m, LINK_LOST, "the node closed it");
+        screen_update(f.s);
+        draw(&f);
+        assert_false(is_on_screen(&f, copies[i].panel));
         end(&f);
     }
 }

@@ -18,7 +18,7 @@ enum copy { COPY_MAILBOX, COPY_STATE, COPY_COLLECT, COPIES };
 struct process {
     struct view_link link;
     struct {
-        bool asked;
+        bool asked, answered;
         uint64_t round; /* of the last answer before the question */
     } copies[COPIES];
 };
@@ -77,6 +77,7 @@ static void process_ask(void *state, enum action what, const struct model *m)
                            : what == ACTION_MAILBOX ? COPY_MAILBOX
                                                     : COPY_STATE;
     p->copies[copy].asked = true;
+    p->copies[copy].answered = false;
     p->copies[copy].round = copied(m, copy).round;
 }
 
@@ -511,12 +512,16 @@ static void state_panel(struct view_page *page, const struct process *p, const s
     }
 }
 
-/* What was asked over a connection that is lost is not answered any more. */
-static void forget_unanswered(struct process *p, const struct model *m)
+/* What was asked over a connection that is lost is not answered any more, and the answers of a node
+   that was started again since are gone. */
+static void note_answers(struct process *p, const struct model *m)
 {
-    for (int copy = 0; copy < COPIES; copy++)
-        if (copied(m, (enum copy)copy).round <= p->copies[copy].round)
+    for (int copy = 0; copy < COPIES; copy++) {
+        if (copied(m, (enum copy)copy).round > p->copies[copy].round)
+            p->copies[copy].answered = true;
+        else if (p->copies[copy].answered || model_link(m, NULL) == LINK_LOST)
             p->copies[copy].asked = false;
+    }
 }
 
 static void put_end(struct view_page *page, const struct process_detail *d, const struct model *m)
@@ -538,8 +543,7 @@ static void process_page(void *state, const struct model *m, int rows, int colum
     const struct process_detail *d = details(p, m);
     char pid[40];
     (void)rows;
-    if (model_link(m, NULL) == LINK_LOST)
-        forget_unanswered(p, m);
+    note_answers(p, m);
     pid_text(pid, sizeof pid, &p->link.pid);
     snprintf(page->summary, sizeof page->summary, "%s",
              p->link.kind == TARGET_NONE   ? ""
