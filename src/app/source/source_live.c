@@ -25,7 +25,7 @@ struct source_live {
     struct model *model;
     struct source_handlers handlers;
     void *arg;
-    bool rates, had_tick, failed;
+    bool rates, batch, had_tick, failed;
     int primed;
 };
 
@@ -64,8 +64,9 @@ static void on_tick(void *arg)
 static void on_trouble(void *arg, enum question question, const struct error *err)
 {
     struct source_live *s = arg;
-    (void)question;
     s->failed = true;
+    if (!s->batch && question == QUESTION_SYSTEM && err->code == ERR_TIMEOUT)
+        return; /* the screen's header says that nothing is answered, and for how long */
     s->handlers.on_trouble(s->arg, err);
 }
 
@@ -171,6 +172,7 @@ int source_live_open(struct source **out, const char *node, const struct source_
     s->handlers = *setup->handlers;
     s->arg = setup->arg;
     s->rates = setup->rates;
+    s->batch = setup->batch;
     int rc = target_init(&s->target, node, setup->cli, setup->env, setup->vms, err);
     if (rc == 0) {
         const struct live_options options = {

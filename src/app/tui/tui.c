@@ -146,9 +146,6 @@ static void on_tick(void *arg)
 
 static void on_trouble(void *arg, const struct error *err)
 {
-    const struct tui *t = arg;
-    if (err->code == ERR_TIMEOUT && model_link(t->model, NULL) == LINK_STALE)
-        return; /* the header says that nothing is answered, and for how long */
     tui_message(arg, STYLE_ERROR, "%s", err->text);
 }
 
