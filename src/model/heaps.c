@@ -219,11 +219,3 @@ void take_heaps(struct model *m, void *next, const struct taking *t)
     for (int by = 0; by < OWNER_SORTS; by++)
         group(&now->by[by], t->d->arena, now, (enum owner_by)by);
 }
-
-void take_collect(struct model *m, void *next, const struct taking *t)
-{
-    struct collect_detail *collect = next;
-    (void)t;
-    collect->of = m->slots[QUESTION_COLLECT].of.pid;
-    collect->round = ++m->slots[QUESTION_COLLECT].round;
-}

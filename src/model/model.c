@@ -87,7 +87,6 @@ static void take_process(struct model *m, void *next, const struct taking *t)
 {
     static const struct sweep_delta none = {0};
     struct process_detail *p = next;
-    p->of = m->slots[QUESTION_PROCESS].of;
     if (!p->gone) {
         seen_row(m->seen_process, &p->row, p->mono_ns, t->now_ns, &none);
         finish_row(m, &p->row, node_reductions_per_s(m));
@@ -96,22 +95,6 @@ static void take_process(struct model *m, void *next, const struct taking *t)
     p->memory_history = &m->process_memory;
     p->message_queue_history = &m->process_messages;
     p->reductions_history = &m->process_reductions;
-}
-
-static void take_mailbox(struct model *m, void *next, const struct taking *t)
-{
-    struct mailbox_detail *box = next;
-    (void)t;
-    box->of = m->slots[QUESTION_MAILBOX].of.pid;
-    box->round = ++m->slots[QUESTION_MAILBOX].round;
-}
-
-static void take_state(struct model *m, void *next, const struct taking *t)
-{
-    struct state_detail *state = next;
-    (void)t;
-    state->of = m->slots[QUESTION_STATE].of.pid;
-    state->round = ++m->slots[QUESTION_STATE].round;
 }
 
 static void take_apps(struct model *m, void *next, const struct taking *t)
@@ -147,12 +130,11 @@ static const struct {
 
 /* What follows from an answer that was read: rates, history. Those before are still there. */
 static void (*const follow[QUESTIONS])(struct model *m, void *next, const struct taking *t) = {
-    [QUESTION_NODE] = take_node,       [QUESTION_SYSTEM] = take_system,
-    [QUESTION_SCAN] = take_scan,       [QUESTION_PROCESS] = take_process,
-    [QUESTION_MAILBOX] = take_mailbox, [QUESTION_STATE] = take_state,
-    [QUESTION_APPS] = take_apps,       [QUESTION_ROWS] = take_rows_again,
-    [QUESTION_HEAPS] = take_heaps,     [QUESTION_COLLECT] = take_collect,
-    [QUESTION_THREADS] = take_threads, [QUESTION_MSACC] = take_msacc,
+    [QUESTION_NODE] = take_node,   [QUESTION_SYSTEM] = take_system,
+    [QUESTION_SCAN] = take_scan,   [QUESTION_PROCESS] = take_process,
+    [QUESTION_APPS] = take_apps,   [QUESTION_ROWS] = take_rows_again,
+    [QUESTION_HEAPS] = take_heaps, [QUESTION_THREADS] = take_threads,
+    [QUESTION_MSACC] = take_msacc,
 };
 
 /* What was last known of a process that has ended stays, marked as such. */
@@ -161,7 +143,7 @@ static bool keeps_last(struct model *m, const void *next)
     struct slot *slot = &m->slots[QUESTION_PROCESS];
     struct process_detail *last = slot->values[slot->current];
     if (!slot->known || !((const struct process_detail *)next)->gone ||
-        !process_ref_same(&last->of, &slot->of) || (last->gone && !last->kept))
+        !process_ref_same(&slot->of, &slot->asked) || (last->gone && !last->kept))
         return false;
     last->gone = last->kept = true;
     return true;
@@ -194,12 +176,24 @@ int model_take(struct model *m, enum question question, const uint8_t *term, siz
     slot->current = !slot->current;
     slot->known = true;
     slot->gap = false;
+    slot->of = slot->asked;
+    slot->round++;
     return 0;
 }
 
 void model_asked(struct model *m, enum question question, const struct process_ref *of)
 {
-    m->slots[question].of = *of;
+    m->slots[question].asked = *of;
+}
+
+uint64_t model_round(const struct model *m, enum question question)
+{
+    return m->slots[question].round;
+}
+
+const struct process_ref *model_answer_of(const struct model *m, enum question question)
+{
+    return &m->slots[question].of;
 }
 
 const void *model_answer(const struct model *m, enum question question)

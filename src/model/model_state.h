@@ -15,9 +15,9 @@ struct slot {
     void *values[2];
     int current;
     bool known;
-    bool gap;              /* the node was away since the last answer, or is another VM */
-    struct process_ref of; /* whose process the next answer is of */
-    uint64_t round;        /* answers taken, where views count them */
+    bool gap;                     /* the node was away since the last answer, or is another VM */
+    struct process_ref asked, of; /* whose process the next answer is of, and the last one */
+    uint64_t round;               /* answers taken */
 };
 
 /* The memory of the largest processes at the first look, by pid: growth is since then. */
@@ -76,7 +76,6 @@ struct taking {
 };
 void take_scan(struct model *m, void *next, const struct taking *t);
 void take_heaps(struct model *m, void *next, const struct taking *t);
-void take_collect(struct model *m, void *next, const struct taking *t);
 void take_rows_again(struct model *m, void *next, const struct taking *t);
 double node_reductions_per_s(const struct model *m); /* by the last `system`; NaN unknown */
 /* What follows for one row from the model around it. reductions_per_s: the node's, over the time of

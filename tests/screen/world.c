@@ -508,55 +508,54 @@ static void give_nothing_armed(struct model *m)
     give(m, QUESTION_ARMED, &t);
 }
 
-void world_process_ends(struct model *m)
+static void give_text(struct model *m, enum question question, const char *text)
 {
     struct buf t;
     buf_init(&t, 0);
-    buf_puts(&t, "gone");
-    give(m, QUESTION_PROCESS, &t);
+    buf_puts(&t, text);
+    give(m, question, &t);
+}
+
+static void give_copy(struct model *m, enum question question, const struct etf_pid *pid,
+                      const char *text)
+{
+    model_asked(m, question, &(struct process_ref){.pid = *pid});
+    give_text(m, question, text);
+}
+
+void world_process_ends(struct model *m)
+{
+    give_text(m, QUESTION_PROCESS, "gone");
 }
 
 void world_mailbox(struct model *m, const struct etf_pid *pid, bool ask)
 {
-    model_asked(m, QUESTION_MAILBOX, &(struct process_ref){.pid = *pid});
-    struct buf t;
-    buf_init(&t, 0);
-    buf_puts(&t, ask ? "{ask,12044,880000}"
-                     : "{mailbox,120044,88000000,[{104,<<\"{'$gen_cast',{add,1}}\">>},"
-                       "{9000,<<\"{blob,<<\\e[31m1,2,3\">>},{72,<<\"日本語\"/utf8>>}]}");
-    give(m, QUESTION_MAILBOX, &t);
+    give_copy(m, QUESTION_MAILBOX, pid,
+              ask ? "{ask,12044,880000}"
+                  : "{mailbox,120044,88000000,[{104,<<\"{'$gen_cast',{add,1}}\">>},"
+                    "{9000,<<\"{blob,<<\\e[31m1,2,3\">>},{72,<<\"日本語\"/utf8>>}]}");
 }
 
 void world_mailbox_refused(struct model *m, const struct etf_pid *pid)
 {
-    model_asked(m, QUESTION_MAILBOX, &(struct process_ref){.pid = *pid});
-    struct buf t;
-    buf_init(&t, 0);
-    buf_puts(&t, "{refused,1204400,88123000}");
-    give(m, QUESTION_MAILBOX, &t);
+    give_copy(m, QUESTION_MAILBOX, pid, "{refused,1204400,88123000}");
 }
 
 void world_state(struct model *m, const struct etf_pid *pid, bool ask)
 {
-    model_asked(m, QUESTION_STATE, &(struct process_ref){.pid = *pid});
-    struct buf t;
-    buf_init(&t, 0);
-    buf_puts(&t, ask ? "{ask,2720}"
-                     : "{state,1048,<<\"#{orders => [{order,1,<<\\\"tea\\\">>},"
-                       "{order,2,<<\\\"coffee\\\">>},"
-                       "{order,3,<<\\\"日本茶\\\">>}],\\n  total => 41,\\n  limits => "
-                       "{limits,100,200,300,400,500}}\"/utf8>>}");
-    give(m, QUESTION_STATE, &t);
+    give_copy(m, QUESTION_STATE, pid,
+              ask ? "{ask,2720}"
+                  : "{state,1048,<<\"#{orders => [{order,1,<<\\\"tea\\\">>},"
+                    "{order,2,<<\\\"coffee\\\">>},"
+                    "{order,3,<<\\\"日本茶\\\">>}],\\n  total => 41,\\n  limits => "
+                    "{limits,100,200,300,400,500}}\"/utf8>>}");
 }
 
 void world_collect(struct model *m, const struct etf_pid *pid, bool ask)
 {
-    model_asked(m, QUESTION_COLLECT, &(struct process_ref){.pid = *pid});
-    struct buf t;
-    buf_init(&t, 0);
-    buf_puts(&t, ask ? "{ask,3,{27998504,27990000,2000000}}"
-                     : "{collected,10400,{27998504,27990000,2000000},{11516520,11515744,500}}");
-    give(m, QUESTION_COLLECT, &t);
+    give_copy(m, QUESTION_COLLECT, pid,
+              ask ? "{ask,3,{27998504,27990000,2000000}}"
+                  : "{collected,10400,{27998504,27990000,2000000},{11516520,11515744,500}}");
 }
 
 void world_answer(struct model *m, enum world world, const struct want *want, int tick)

@@ -8,7 +8,6 @@
 
 #include "beamtop/base/ring.h"
 #include "beamtop/model/snapshot.h"
-#include "beamtop/model/want.h"
 
 struct frame_location {
     struct slice function; /* "mod:fun/2" */
@@ -35,7 +34,6 @@ struct dictionary_key {
 };
 
 struct process_detail {
-    struct process_ref of; /* that was asked for */
     bool gone;
     bool kept; /* gone, and the rest is what was answered before */
     uint64_t mono_ns;
@@ -73,16 +71,12 @@ struct mailbox_detail {
         struct slice text;
     } * messages;
     size_t n_messages;
-    struct etf_pid of; /* that was asked for */
-    uint64_t round;    /* grows with every answer taken */
 };
 
 struct state_detail {
     enum { STATE_OK, STATE_ASK, STATE_NONE, STATE_GONE } status;
     int64_t bytes;     /* of the state; STATE_ASK: of the process */
     struct slice text; /* the state, or why there is none */
-    struct etf_pid of; /* that was asked for */
-    uint64_t round;    /* grows with every answer taken */
 };
 
 struct carrier_numbers {
@@ -178,8 +172,6 @@ struct collect_detail {
     struct collect_sizes before, after; /* COLLECT_ASK: before; COLLECT_DONE: both */
     int64_t us;                         /* COLLECT_DONE: until it was done */
     int64_t limit_bytes;                /* COLLECT_REFUSED: its max_heap_size, which might end it */
-    struct etf_pid of;                  /* that was asked for */
-    uint64_t round;                     /* grows with every answer taken */
 };
 
 /* How long the process stops at most, about: by the size of its heaps (docs/performance.md). */

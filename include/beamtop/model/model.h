@@ -93,6 +93,10 @@ void model_forget(struct model *m); /* all that was answered: another node follo
 
 /* The last answer, NULL until there is one; its struct is that of the row (model/detail.h). */
 const void *model_answer(const struct model *m, enum question question);
+/* How many were taken, those of an earlier node too; and, of those that model_asked() names, whose
+   process the last one is of. */
+uint64_t model_round(const struct model *m, enum question question);
+const struct process_ref *model_answer_of(const struct model *m, enum question question);
 /* The same with its type: model_node(), model_system(), model_scan() … */
 #define MODEL_GETTER(id, name, type, ...)                                                          \
     static inline const type *model_##name(const struct model *m)                                  \

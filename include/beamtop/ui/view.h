@@ -215,6 +215,9 @@ const struct view_ops *view_find(const char *name);
 bool view_opens(const struct view_ops *ops, enum link_kind kind);
 /* How the process of a link of kind TARGET_PROCESS or TARGET_NAME is asked for. */
 struct process_ref view_process_ref(const struct view_link *link);
+/* What the model has of such a process; NULL: the last answer is of another, or there is none. */
+const struct process_detail *view_process_detail(const struct view_link *link,
+                                                 const struct model *model);
 /* The view that such links open, that such an action shows; NULL: there is none. */
 const struct view_ops *view_opening(enum link_kind kind);
 const struct view_ops *view_shown_by(enum action action);

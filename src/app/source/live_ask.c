@@ -5,17 +5,14 @@
 
 #include "beamtop/base/clock.h"
 
+/* Of a connection that is up. */
 static int ask_once(struct live *l, enum question question, const struct etf_pid *pid,
                     struct builder *b, struct error *err)
 {
-    int rc;
-    if (l->phase != PHASE_RUNNING)
-        rc = error_set(err, ERR_LOST, "not connected");
-    else if (query_pending(l->query, question))
-        rc = error_set(err, ERR_LIMIT, "the question before is not answered yet");
-    else
-        rc =
-            query_ask(l->query, question, b, live_deadline_ms(l, question), live_on_answer, l, err);
+    int rc = query_pending(l->query, question)
+                 ? error_set(err, ERR_LIMIT, "the question before is not answered yet")
+                 : query_ask(l->query, question, b, live_deadline_ms(l, question), live_on_answer,
+                             l, err);
     if (rc == 0)
         model_asked(l->model, question, &(struct process_ref){.pid = *pid});
     builder_free(b);

@@ -193,14 +193,9 @@ void tui_set_trigger(struct tui *t)
 
 static uint64_t copy_round(const struct tui *t, enum screen_request_kind kind)
 {
-    const struct mailbox_detail *box = model_mailbox(t->model);
-    const struct state_detail *state = model_state(t->model);
-    const struct collect_detail *collect = model_collect(t->model);
-    if (kind == REQUEST_MAILBOX)
-        return box ? box->round : 0;
-    if (kind == REQUEST_COLLECT)
-        return collect ? collect->round : 0;
-    return state ? state->round : 0;
+    return model_round(t->model, kind == REQUEST_MAILBOX   ? QUESTION_MAILBOX
+                                 : kind == REQUEST_COLLECT ? QUESTION_COLLECT
+                                                           : QUESTION_STATE);
 }
 
 /* agreed: the user was asked whether to pay for it, and said yes. */

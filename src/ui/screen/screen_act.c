@@ -240,10 +240,9 @@ bool screen_process(const struct screen *s, const struct model *m, struct view_l
     if (!view_opens(e->ops, TARGET_PROCESS))
         return false;
     /* What was answered last may be of the process shown before. */
-    const struct process_detail *p = model_process(m);
-    const struct process_ref shown = view_process_ref(&e->link);
+    const struct process_detail *p = view_process_detail(&e->link, m);
     *link = e->link;
-    if (p && (!p->gone || p->kept) && process_ref_same(&p->of, &shown)) {
+    if (p && (!p->gone || p->kept)) {
         link->kind = TARGET_PROCESS;
         link->pid = p->row.pid;
     }

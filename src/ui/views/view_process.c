@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "beamtop/base/attr.h"
 #include "beamtop/base/known.h"
 #include "beamtop/base/text.h"
 #include "beamtop/model/process_name.h"
@@ -13,72 +14,63 @@
 #define SPARK_WINDOW 300 /* samples: five minutes at a second each */
 
 /* What is copied from a process, each only when a key asks for it. */
-enum copy { COPY_MAILBOX, COPY_STATE, COPY_COLLECT, COPIES };
+static const struct {
+    enum action action;
+    enum question question;
+} copies[] = {
+    {ACTION_MAILBOX, QUESTION_MAILBOX},
+    {ACTION_STATE, QUESTION_STATE},
+    {ACTION_COLLECT, QUESTION_COLLECT},
+};
+#define COPIES ARRAY_LEN(copies)
 
 struct process {
     struct view_link link;
-    struct {
-        bool asked, answered;
-        uint64_t round; /* of the last answer before the question */
-    } copies[COPIES];
+    bool asked[COPIES];
+    uint64_t round[COPIES]; /* of the last answer before the question */
 };
 
-/* What the model has of copies, of whichever process. */
-struct copied {
-    const void *answer; /* NULL: none */
-    struct etf_pid of;
-    uint64_t round;
-};
-
-static struct copied copied(const struct model *m, enum copy copy)
+static bool is_mine(const struct process *p, const struct model *m, const struct etf_pid *of)
 {
-    const struct mailbox_detail *box = model_mailbox(m);
-    const struct state_detail *state = model_state(m);
-    const struct collect_detail *collect = model_collect(m);
-    if (copy == COPY_MAILBOX && box)
-        return (struct copied){box, box->of, box->round};
-    if (copy == COPY_STATE && state)
-        return (struct copied){state, state->of, state->round};
-    if (copy == COPY_COLLECT && collect)
-        return (struct copied){collect, collect->of, collect->round};
-    return (struct copied){0};
-}
-
-/* The details of the process that the view is of; NULL: not answered yet. */
-static const struct process_detail *details(const struct process *p, const struct model *m)
-{
-    const struct process_detail *d = model_process(m);
-    const struct process_ref shown = view_process_ref(&p->link);
-    return d && process_ref_same(&d->of, &shown) ? d : NULL;
-}
-
-static bool is_of_mine(const struct process *p, const struct model *m, const struct etf_pid *of)
-{
-    const struct process_detail *d = details(p, m);
+    const struct process_detail *d = view_process_detail(&p->link, m);
     return p->link.kind == TARGET_PROCESS ? pid_same(of, &p->link.pid)
                                           : d && (!d->gone || d->kept) && pid_same(of, &d->row.pid);
 }
 
-/* Whether the view has a panel for it; *answer, NULL: it waits. An answer to another view's
-   question came in place of one that was refused. */
-static bool was_asked(const struct process *p, const struct model *m, enum copy copy,
-                      const void **answer)
+/* Whether the view has a panel for it; not answered: it waits. An answer to another view's question
+   came in place of one that was refused. */
+static bool was_asked(const struct process *p, const struct model *m, enum question question,
+                      bool *answered)
 {
-    const struct copied c = copied(m, copy);
-    const bool answered = c.round > p->copies[copy].round;
-    *answer = answered ? c.answer : NULL;
-    return p->copies[copy].asked && (!answered || is_of_mine(p, m, &c.of));
+    for (size_t i = 0; i < COPIES; i++) {
+        if (copies[i].question != question)
+            continue;
+        *answered = model_round(m, question) > p->round[i];
+        return p->asked[i] && (!*answered || is_mine(p, m, &model_answer_of(m, question)->pid));
+    }
+    return false;
 }
 
 static void process_ask(void *state, enum action what, const struct model *m)
 {
     struct process *p = state;
-    const enum copy copy = what == ACTION_COLLECT   ? COPY_COLLECT
-                           : what == ACTION_MAILBOX ? COPY_MAILBOX
-                                                    : COPY_STATE;
-    p->copies[copy].asked = true;
-    p->copies[copy].answered = false;
-    p->copies[copy].round = copied(m, copy).round;
+    for (size_t i = 0; i < COPIES; i++) {
+        if (copies[i].action != what)
+            continue;
+        p->asked[i] = true;
+        p->round[i] = model_round(m, copies[i].question);
+    }
+}
+
+/* What was asked over a connection that is lost is not answered any more, and the answers of a node
+   that was started again since are gone. */
+static void forget_lost(struct process *p, const struct model *m)
+{
+    for (size_t i = 0; i < COPIES; i++) {
+        const bool answered = model_round(m, copies[i].question) > p->round[i];
+        if (answered ? !model_answer(m, copies[i].question) : model_link(m, NULL) == LINK_LOST)
+            p->asked[i] = false;
+    }
 }
 
 static void process_want(const void *state, int rows, struct want *want)
@@ -360,13 +352,13 @@ static void to_agree(struct view_page *page)
 static void mailbox(struct view_page *page, const struct process *p, const struct model *m)
 {
     char n[32], size[32];
-    const void *answer;
-    if (!was_asked(p, m, COPY_MAILBOX, &answer))
+    const struct mailbox_detail *box = model_mailbox(m);
+    bool answered;
+    if (!was_asked(p, m, QUESTION_MAILBOX, &answered))
         return;
-    const struct mailbox_detail *box = answer;
     page_heading(page, "Mailbox");
     page_line(page);
-    if (!box) {
+    if (!answered) {
         page_puts(page, STYLE_DIM, "  asked; waiting for the answer");
         return;
     }
@@ -417,13 +409,13 @@ static void put_freed(struct view_page *page, const char *what, int64_t before, 
 static void collect_panel(struct view_page *page, const struct process *p, const struct model *m)
 {
     char heap[32], pause[32];
-    const void *answer;
-    if (!was_asked(p, m, COPY_COLLECT, &answer))
+    const struct collect_detail *c = model_collect(m);
+    bool answered;
+    if (!was_asked(p, m, QUESTION_COLLECT, &answered))
         return;
-    const struct collect_detail *c = answer;
     page_heading(page, "Garbage collection on request");
     page_line(page);
-    if (!c) {
+    if (!answered) {
         page_puts(page, STYLE_DIM, "  asked; waiting for the answer");
         return;
     }
@@ -482,13 +474,13 @@ static void state_panel(struct view_page *page, const struct process *p, const s
                         int columns)
 {
     char size[32];
-    const void *answer;
-    if (!was_asked(p, m, COPY_STATE, &answer))
+    const struct state_detail *s = model_state(m);
+    bool answered;
+    if (!was_asked(p, m, QUESTION_STATE, &answered))
         return;
-    const struct state_detail *s = answer;
     page_heading(page, "State");
     page_line(page);
-    if (!s) {
+    if (!answered) {
         page_puts(page, STYLE_DIM, "  asked; waiting for the answer");
         return;
     }
@@ -512,19 +504,8 @@ static void state_panel(struct view_page *page, const struct process *p, const s
     }
 }
 
-/* What was asked over a connection that is lost is not answered any more, and the answers of a node
-   that was started again since are gone. */
-static void note_answers(struct process *p, const struct model *m)
-{
-    for (int copy = 0; copy < COPIES; copy++) {
-        if (copied(m, (enum copy)copy).round > p->copies[copy].round)
-            p->copies[copy].answered = true;
-        else if (p->copies[copy].answered || model_link(m, NULL) == LINK_LOST)
-            p->copies[copy].asked = false;
-    }
-}
-
-static void put_end(struct view_page *page, const struct process_detail *d, const struct model *m)
+static void put_end(struct view_page *page, const struct process *p, const struct process_detail *d,
+                    const struct model *m)
 {
     const struct system_sample *now = model_system(m);
     const double ago_s =
@@ -532,7 +513,7 @@ static void put_end(struct view_page *page, const struct process_detail *d, cons
     char ago[32];
     page_line(page);
     page_printf(page, STYLE_WARN, "  %s. What follows was read %s ago.",
-                *d->of.name ? "No process has this name any more" : "It has ended",
+                p->link.kind == TARGET_NAME ? "No process has this name any more" : "It has ended",
                 text_duration(ago, sizeof ago, floor(ago_s)));
 }
 
@@ -540,10 +521,10 @@ static void process_page(void *state, const struct model *m, int rows, int colum
                          struct view_page *page)
 {
     struct process *p = state;
-    const struct process_detail *d = details(p, m);
+    const struct process_detail *d = view_process_detail(&p->link, m);
     char pid[40];
     (void)rows;
-    note_answers(p, m);
+    forget_lost(p, m);
     pid_text(pid, sizeof pid, &p->link.pid);
     snprintf(page->summary, sizeof page->summary, "%s",
              p->link.kind == TARGET_NONE   ? ""
@@ -571,7 +552,7 @@ static void process_page(void *state, const struct model *m, int rows, int colum
     if (p->link.kind == TARGET_PROCESS)
         p->link.pid = d->row.pid; /* one that was typed has no creation: a later life has another */
     if (d->gone)
-        put_end(page, d, m);
+        put_end(page, p, d, m);
     identity(page, d);
     numbers(page, d, columns);
     mailbox(page, p, m);

@@ -36,6 +36,14 @@ struct process_ref view_process_ref(const struct view_link *link)
     return ref;
 }
 
+const struct process_detail *view_process_detail(const struct view_link *link,
+                                                 const struct model *model)
+{
+    const struct process_ref ref = view_process_ref(link);
+    return process_ref_same(model_answer_of(model, QUESTION_PROCESS), &ref) ? model_process(model)
+                                                                            : NULL;
+}
+
 bool view_opens(const struct view_ops *ops, enum link_kind kind)
 {
     return (ops->opens & 1u << kind) != 0;

@@ -221,14 +221,14 @@ static void test_another_node_starts_with_nothing(void **state)
     must(m, ANSWER_MAILBOX, gone);
     model_asked(m, QUESTION_PROCESS, &shop);
     must(m, ANSWER_PROCESS, gone);
-    assert_true(process_ref_same(&model_process(m)->of, &shop));
+    assert_true(process_ref_same(model_answer_of(m, QUESTION_PROCESS), &shop));
     model_forget(m);
     assert_null(model_node(m));
     assert_null(model_system(m));
     assert_null(model_process(m));
     assert_int_equal(model_history(m, HISTORY_MEMORY_TOTAL)->len, 0);
     must(m, ANSWER_MAILBOX, gone);
-    assert_int_equal(model_mailbox(m)->round, 2);
+    assert_int_equal(model_round(m, QUESTION_MAILBOX), 2);
     model_free(m);
 }
 
