@@ -2,9 +2,10 @@
 # cmocka speaks TAP; a test binary is one module's. One that cannot run prints `1..0 # SKIP reason`
 # and exits with 0: automake takes 77 for an error where there is TAP.
 TEST_EXTENSIONS = .sh
-LOG_DRIVER = env CMOCKA_MESSAGE_OUTPUT=TAP AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
+LOG_DRIVER = env CMOCKA_MESSAGE_OUTPUT=TAP $(TAP_DRIVER)
 LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/tap_skip.sh
-SH_LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
+SH_LOG_DRIVER = $(TAP_DRIVER)
+TAP_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/tests/driver.sh $(top_srcdir)/build-aux/tap-driver.sh
 # What is set up for somebody's own work is not for the tests: messages in a language, arguments for
 # every erl, a cookie; nor more descriptors than a VM may look at one by one when it starts. Idle
 # schedulers sleep at once: there are more VMs than cores, and what one spins the others wait for.
@@ -19,32 +20,20 @@ AM_TESTS_ENVIRONMENT = LC_ALL=C.UTF-8; export LC_ALL; umask 022; ulimit -S -n 40
 UNIT_BASE = tests/unit/base/test_clock tests/unit/base/test_error tests/unit/base/test_memory \
 	tests/unit/base/test_question tests/unit/base/test_regex tests/unit/base/test_slice \
 	tests/unit/base/test_text
-tests_unit_base_test_error_SOURCES = tests/unit/base/test_error.c
 tests_unit_base_test_error_LDADD = $(BASE_LIBS) $(CMOCKA_LIBS)
-tests_unit_base_test_memory_SOURCES = tests/unit/base/test_memory.c
 tests_unit_base_test_memory_LDADD = $(BASE_LIBS) $(CMOCKA_LIBS)
-tests_unit_base_test_question_SOURCES = tests/unit/base/test_question.c
 tests_unit_base_test_question_LDADD = $(BASE_LIBS) $(CMOCKA_LIBS)
-tests_unit_base_test_regex_SOURCES = tests/unit/base/test_regex.c
 tests_unit_base_test_regex_LDADD = $(BASE_LIBS) $(CMOCKA_LIBS)
-tests_unit_base_test_slice_SOURCES = tests/unit/base/test_slice.c
 tests_unit_base_test_slice_LDADD = $(BASE_LIBS) $(CMOCKA_LIBS)
-tests_unit_base_test_text_SOURCES = tests/unit/base/test_text.c
 tests_unit_base_test_text_LDADD = $(BASE_LIBS) $(CMOCKA_LIBS)
-tests_unit_base_test_clock_SOURCES = tests/unit/base/test_clock.c
 tests_unit_base_test_clock_LDADD = $(BASE_LIBS) $(CMOCKA_LIBS)
 # ---- etf
 UNIT_ETF = tests/unit/etf/test_check tests/unit/etf/test_cursor tests/unit/etf/test_parse \
 	tests/unit/etf/test_print tests/unit/etf/test_print_ex
-tests_unit_etf_test_check_SOURCES = tests/unit/etf/test_check.c
 tests_unit_etf_test_check_LDADD = $(ETF_LIBS) $(CMOCKA_LIBS)
-tests_unit_etf_test_cursor_SOURCES = tests/unit/etf/test_cursor.c
 tests_unit_etf_test_cursor_LDADD = $(ETF_LIBS) $(CMOCKA_LIBS)
-tests_unit_etf_test_parse_SOURCES = tests/unit/etf/test_parse.c
 tests_unit_etf_test_parse_LDADD = $(ETF_LIBS) $(CMOCKA_LIBS)
-tests_unit_etf_test_print_SOURCES = tests/unit/etf/test_print.c tests/unit/etf/wire_forms.h
 tests_unit_etf_test_print_LDADD = $(ETF_LIBS) $(CMOCKA_LIBS)
-tests_unit_etf_test_print_ex_SOURCES = tests/unit/etf/test_print_ex.c tests/unit/etf/wire_forms.h
 tests_unit_etf_test_print_ex_LDADD = $(ETF_LIBS) $(CMOCKA_LIBS)
 # ---- link
 UNIT_LINK = tests/unit/link/test_control \
@@ -53,22 +42,16 @@ UNIT_LINK = tests/unit/link/test_control \
 	tests/unit/link/test_epmd \
 	tests/unit/link/test_frame \
 	tests/unit/link/test_name
-tests_unit_link_test_control_SOURCES = tests/unit/link/test_control.c
 tests_unit_link_test_control_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
 tests_unit_link_test_control_LDADD = $(LINK_LIBS) $(CMOCKA_LIBS)
-tests_unit_link_test_cookie_SOURCES = tests/unit/link/test_cookie.c
 tests_unit_link_test_cookie_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
 tests_unit_link_test_cookie_LDADD = $(LINK_LIBS) $(CMOCKA_LIBS)
-tests_unit_link_test_discover_SOURCES = tests/unit/link/test_discover.c
 tests_unit_link_test_discover_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
 tests_unit_link_test_discover_LDADD = $(LINK_LIBS) $(CMOCKA_LIBS)
-tests_unit_link_test_epmd_SOURCES = tests/unit/link/test_epmd.c
 tests_unit_link_test_epmd_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
 tests_unit_link_test_epmd_LDADD = $(LINK_LIBS) $(CMOCKA_LIBS)
-tests_unit_link_test_frame_SOURCES = tests/unit/link/test_frame.c
 tests_unit_link_test_frame_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
 tests_unit_link_test_frame_LDADD = $(LINK_LIBS) $(CMOCKA_LIBS)
-tests_unit_link_test_name_SOURCES = tests/unit/link/test_name.c
 tests_unit_link_test_name_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
 tests_unit_link_test_name_LDADD = $(LINK_LIBS) $(CMOCKA_LIBS)
 LIVE_LINK = tests/live/test_conn tests/live/test_conn_peers
@@ -81,208 +64,139 @@ tests_live_test_conn_peers_SOURCES = tests/live/test_conn_peers.c $(LIVE_LINK_PA
 tests_live_test_conn_peers_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS) $(EI_CFLAGS)
 tests_live_test_conn_peers_LDADD = $(LINK_LIBS) $(CMOCKA_LIBS)
 check_PROGRAMS += $(LIVE_LINK)
-TESTS += $(LIVE_LINK)
 # ---- local
 UNIT_LOCAL = tests/unit/local/test_erl_pid tests/unit/local/test_jit
-tests_unit_local_test_erl_pid_SOURCES = tests/unit/local/test_erl_pid.c
 tests_unit_local_test_erl_pid_LDADD = $(LOCAL_LIBS) $(CMOCKA_LIBS)
-tests_unit_local_test_jit_SOURCES = tests/unit/local/test_jit.c tests/unit/local/made_jit.h
 tests_unit_local_test_jit_LDADD = $(LOCAL_LIBS) $(CMOCKA_LIBS)
 UNIT_LOCAL += tests/unit/local/test_records
-tests_unit_local_test_records_SOURCES = tests/unit/local/test_records.c
 tests_unit_local_test_records_LDADD = $(LOCAL_LIBS) $(CMOCKA_LIBS)
 UNIT_LOCAL += tests/unit/local/test_images
-tests_unit_local_test_images_SOURCES = tests/unit/local/test_images.c
 tests_unit_local_test_images_CFLAGS = $(AM_CFLAGS) $(ELFUTILS_CFLAGS)
 tests_unit_local_test_images_LDADD = $(LOCAL_LIBS) $(CMOCKA_LIBS)
 # ---- query
 UNIT_QUERY = tests/unit/query/test_price
-tests_unit_query_test_price_SOURCES = tests/unit/query/test_price.c
 tests_unit_query_test_price_LDADD = $(QUERY_LIBS) $(CMOCKA_LIBS)
 # ---- model
 UNIT_MODEL = tests/unit/model/test_armed tests/unit/model/test_column tests/unit/model/test_decode tests/unit/model/test_filter tests/unit/model/test_rate
 UNIT_MODEL += tests/unit/model/test_yields
-tests_unit_model_test_yields_SOURCES = tests/unit/model/answers.h tests/unit/model/test_yields.c
 tests_unit_model_test_yields_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
 UNIT_MODEL += tests/unit/model/test_threads
-tests_unit_model_test_threads_SOURCES = tests/unit/model/answers.h tests/unit/model/given.h tests/unit/model/test_threads.c
 tests_unit_model_test_threads_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
-tests_unit_model_test_armed_SOURCES = tests/unit/model/answers.h tests/unit/model/test_armed.c
 tests_unit_model_test_armed_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
-tests_unit_model_test_column_SOURCES = tests/unit/model/answers.h tests/unit/model/test_column.c
 tests_unit_model_test_column_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
-tests_unit_model_test_decode_SOURCES = tests/unit/model/answers.h tests/unit/model/test_decode.c
 tests_unit_model_test_decode_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
-tests_unit_model_test_filter_SOURCES = tests/unit/model/answers.h tests/unit/model/test_filter.c
 tests_unit_model_test_filter_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
 UNIT_MODEL += tests/unit/model/test_order
-tests_unit_model_test_order_SOURCES = tests/unit/model/test_order.c
 tests_unit_model_test_order_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
 UNIT_MODEL += tests/unit/model/test_owners
-tests_unit_model_test_owners_SOURCES = tests/unit/model/test_owners.c
 tests_unit_model_test_owners_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
 UNIT_MODEL += tests/unit/model/test_recorded
-tests_unit_model_test_recorded_SOURCES = tests/unit/model/answers.h tests/unit/model/test_recorded.c
 tests_unit_model_test_recorded_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
-tests_unit_model_test_rate_SOURCES = tests/unit/model/answers.h tests/unit/model/given.h tests/unit/model/test_rate.c
 UNIT_MODEL += tests/unit/model/test_timeline
-tests_unit_model_test_timeline_SOURCES = tests/unit/model/test_timeline.c
 tests_unit_model_test_timeline_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
 UNIT_MODEL += tests/unit/model/spans/test_spans
-tests_unit_model_spans_test_spans_SOURCES = tests/unit/model/spans/events.h tests/unit/model/spans/expected.h tests/unit/model/spans/test_spans.c tests/unit/model/spans/tree.h
 tests_unit_model_spans_test_spans_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
 
 UNIT_MODEL += tests/unit/model/spans/test_sampled
-tests_unit_model_spans_test_sampled_SOURCES = tests/unit/model/spans/events.h tests/unit/model/spans/test_sampled.c
 tests_unit_model_spans_test_sampled_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
 UNIT_MODEL += tests/unit/model/spans/test_join
-tests_unit_model_spans_test_join_SOURCES = tests/unit/model/spans/events.h tests/unit/model/spans/test_join.c tests/unit/model/spans/tree.h
 tests_unit_model_spans_test_join_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
 UNIT_MODEL += tests/unit/model/test_stacks
-tests_unit_model_test_stacks_SOURCES = tests/unit/model/test_stacks.c
 tests_unit_model_test_stacks_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
 tests_unit_model_test_rate_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
 # ---- output, recording, report
 UNIT_REPORT = tests/unit/output/test_sink
-tests_unit_output_test_sink_SOURCES = tests/unit/model/answers.h tests/unit/model/given.h \
-	tests/unit/output/json_tables.h tests/unit/output/test_sink.c
 tests_unit_output_test_sink_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 tests_unit_output_test_sink_LDADD = $(OUTPUT_LIBS) $(CMOCKA_LIBS)
 UNIT_REPORT += tests/unit/output/test_calls_sink
-tests_unit_output_test_calls_sink_SOURCES = tests/unit/output/test_calls_sink.c
 tests_unit_output_test_calls_sink_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS) $(JANSSON_CFLAGS)
 tests_unit_output_test_calls_sink_LDADD = $(OUTPUT_LIBS) $(CMOCKA_LIBS)
 UNIT_REPORT += tests/unit/output/test_samples_sink
-tests_unit_output_test_samples_sink_SOURCES = tests/unit/output/test_samples_sink.c
 tests_unit_output_test_samples_sink_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 tests_unit_output_test_samples_sink_LDADD = $(OUTPUT_LIBS) $(CMOCKA_LIBS)
 UNIT_REPORT += tests/unit/output/test_spans_sink
-tests_unit_output_test_spans_sink_SOURCES = tests/unit/model/spans/events.h tests/unit/output/spans_runs.h tests/unit/output/test_spans_sink.c
 tests_unit_output_test_spans_sink_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 tests_unit_output_test_spans_sink_LDADD = $(OUTPUT_LIBS) $(CMOCKA_LIBS)
 check_PROGRAMS += tests/unit/output/spans_files
-tests_unit_output_spans_files_SOURCES = tests/unit/model/spans/events.h tests/unit/output/spans_files.c tests/unit/output/spans_runs.h
 tests_unit_output_spans_files_LDADD = $(OUTPUT_LIBS)
-EXTRA_DIST += tests/unit/output/spans tests/schema/check.py tests/schema/otlp.schema.json \
-	tests/schema/spans.sh tests/schema/speedscope.schema.json tests/schema/trace-event.schema.json
 UNIT_REPORT += tests/unit/output/test_trace_sink
-tests_unit_output_test_trace_sink_SOURCES = tests/unit/output/test_trace_sink.c
 tests_unit_output_test_trace_sink_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 tests_unit_output_test_trace_sink_LDADD = $(OUTPUT_LIBS) $(CMOCKA_LIBS)
 UNIT_REPORT += tests/unit/report/test_summary
-tests_unit_report_test_summary_SOURCES = tests/unit/model/answers.h tests/unit/recording/made.h tests/unit/recording/made_samples.h tests/unit/recording/opened.h tests/unit/report/test_summary.c
 tests_unit_report_test_summary_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 tests_unit_report_test_summary_LDADD = $(REPORT_LIBS) $(CMOCKA_LIBS)
 UNIT_REPORT += tests/unit/report/test_summary_many
-tests_unit_report_test_summary_many_SOURCES = tests/unit/model/answers.h tests/unit/recording/made.h tests/unit/recording/made_samples.h tests/unit/recording/opened.h tests/unit/report/test_summary_many.c
 tests_unit_report_test_summary_many_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 tests_unit_report_test_summary_many_LDADD = $(REPORT_LIBS) $(CMOCKA_LIBS)
 UNIT_REPORT += tests/unit/report/test_rules
-tests_unit_report_test_rules_SOURCES = tests/unit/model/answers.h tests/unit/recording/made.h tests/unit/recording/made_samples.h tests/unit/report/rule_cases.h tests/unit/report/test_rules.c
 tests_unit_report_test_rules_LDADD = $(REPORT_LIBS) $(CMOCKA_LIBS)
 UNIT_REPORT += tests/unit/recording/test_recording
-tests_unit_recording_test_recording_SOURCES = tests/unit/model/answers.h tests/unit/recording/made_version.h tests/unit/recording/test_recording.c tests/unit/recording/ticks.h
 tests_unit_recording_test_recording_LDADD = $(RECORDING_LIBS) $(CMOCKA_LIBS)
 UNIT_REPORT += tests/unit/recording/test_recording_facts
-tests_unit_recording_test_recording_facts_SOURCES = tests/unit/model/answers.h tests/unit/recording/test_recording_facts.c tests/unit/recording/ticks.h
 tests_unit_recording_test_recording_facts_LDADD = $(RECORDING_LIBS) $(CMOCKA_LIBS)
 UNIT_REPORT += tests/unit/recording/test_recording_limits
-tests_unit_recording_test_recording_limits_SOURCES = tests/unit/model/answers.h tests/unit/recording/test_recording_limits.c tests/unit/recording/ticks.h
 tests_unit_recording_test_recording_limits_LDADD = $(RECORDING_LIBS) $(CMOCKA_LIBS)
 UNIT_REPORT += tests/unit/recording/test_recording_samples
-tests_unit_recording_test_recording_samples_SOURCES = tests/unit/model/answers.h tests/unit/recording/made_samples.h tests/unit/recording/test_recording_samples.c tests/unit/recording/ticks.h
 tests_unit_recording_test_recording_samples_LDADD = $(RECORDING_LIBS) $(CMOCKA_LIBS)
 UNIT_REPORT += tests/unit/recording/test_recording_spans
-tests_unit_recording_test_recording_spans_SOURCES = tests/unit/model/answers.h tests/unit/model/spans/events.h tests/unit/recording/made_spans.h tests/unit/recording/test_recording_spans.c tests/unit/recording/ticks.h
 tests_unit_recording_test_recording_spans_LDADD = $(RECORDING_LIBS) $(CMOCKA_LIBS)
 UNIT_REPORT += tests/unit/report/test_summary_samples
-tests_unit_report_test_summary_samples_SOURCES = tests/unit/recording/made.h tests/unit/recording/made_samples.h tests/unit/recording/opened.h tests/unit/report/test_summary_samples.c
 tests_unit_report_test_summary_samples_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 tests_unit_report_test_summary_samples_LDADD = $(REPORT_LIBS) $(CMOCKA_LIBS)
 UNIT_REPORT += tests/unit/report/test_summary_requests
-tests_unit_report_test_summary_requests_SOURCES = tests/unit/recording/made.h tests/unit/recording/made_spans.h tests/unit/recording/opened.h tests/unit/report/test_summary_requests.c
 tests_unit_report_test_summary_requests_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 tests_unit_report_test_summary_requests_LDADD = $(REPORT_LIBS) $(CMOCKA_LIBS)
 UNIT_REPORT += tests/unit/recording/test_recording_trace
-tests_unit_recording_test_recording_trace_SOURCES = tests/unit/model/answers.h tests/unit/recording/made.h tests/unit/recording/made_samples.h tests/unit/recording/made_trace.h tests/unit/recording/made_version.h tests/unit/recording/test_recording_trace.c
 tests_unit_recording_test_recording_trace_LDADD = $(REPORT_LIBS) $(CMOCKA_LIBS)
 UNIT_REPORT += tests/unit/recording/test_recorded_log
-tests_unit_recording_test_recorded_log_SOURCES = tests/unit/model/answers.h tests/unit/recording/made.h tests/unit/recording/made_samples.h tests/unit/recording/made_trace.h tests/unit/recording/test_recorded_log.c
 tests_unit_recording_test_recorded_log_LDADD = $(RECORDING_LIBS) $(CMOCKA_LIBS)
 UNIT_REPORT += tests/unit/recording/test_recording_long
-tests_unit_recording_test_recording_long_SOURCES = tests/unit/model/answers.h tests/unit/recording/test_recording_long.c
 tests_unit_recording_test_recording_long_LDADD = $(RECORDING_LIBS) $(CMOCKA_LIBS)
-EXTRA_DIST += docs/json.md tests/temporary.h tests/unit/recording/version_2.sql tests/unit/recording/version_3.sql
 # ---- ui
 UNIT_UI = tests/unit/ui/test_canvas
-tests_unit_ui_test_canvas_SOURCES = tests/unit/ui/test_canvas.c
 tests_unit_ui_test_canvas_LDADD = src/libui.a $(BASE_LIBS) $(CMOCKA_LIBS)
 UNIT_UI += tests/unit/ui/test_capture
-tests_unit_ui_test_capture_SOURCES = tests/unit/ui/test_capture.c
 tests_unit_ui_test_capture_LDADD = src/libui.a src/libtrace.a src/libetf.a $(BASE_LIBS) $(CMOCKA_LIBS)
 UNIT_UI += tests/unit/ui/test_complete_trace
-tests_unit_ui_test_complete_trace_SOURCES = tests/unit/ui/test_complete_trace.c
 tests_unit_ui_test_complete_trace_LDADD = $(UI_LIBS) $(CMOCKA_LIBS)
 UNIT_UI += tests/unit/ui/test_config
-tests_unit_ui_test_config_SOURCES = tests/unit/ui/test_config.c
 tests_unit_ui_test_config_LDADD = src/libui.a src/libtrace.a src/libetf.a $(BASE_LIBS) $(CMOCKA_LIBS)
 UNIT_UI += tests/unit/ui/test_key
-tests_unit_ui_test_key_SOURCES = tests/unit/ui/test_key.c
 tests_unit_ui_test_key_LDADD = src/libui.a $(BASE_LIBS) $(CMOCKA_LIBS)
 UNIT_UI += tests/unit/ui/test_prompt
-tests_unit_ui_test_prompt_SOURCES = tests/unit/ui/test_prompt.c
 tests_unit_ui_test_prompt_LDADD = src/libui.a src/libtrace.a src/libetf.a $(READLINE_LIBS) $(BASE_LIBS) $(CMOCKA_LIBS)
 UNIT_UI += tests/screen/test_acts
-tests_screen_test_acts_SOURCES = tests/screen/test_acts.c tests/screen/world.c tests/screen/world.h \
-	tests/screen/world_views.c tests/screen/world_views.h
+tests_screen_test_acts_SOURCES = tests/screen/test_acts.c tests/screen/world.c tests/screen/world_views.c
 tests_screen_test_acts_LDADD = $(UI_LIBS) $(CMOCKA_LIBS)
 UNIT_UI += tests/screen/test_help
-tests_screen_test_help_SOURCES = tests/screen/test_help.c tests/screen/world.c tests/screen/world.h \
-	tests/screen/world_trace.c tests/screen/world_trace.h tests/screen/world_views.c \
-	tests/screen/world_views.h
+tests_screen_test_help_SOURCES = tests/screen/test_help.c tests/screen/world.c tests/screen/world_trace.c tests/screen/world_views.c
 tests_screen_test_help_LDADD = $(UI_LIBS) $(CMOCKA_LIBS)
 UNIT_UI += tests/screen/test_screen
-tests_screen_test_screen_SOURCES = tests/screen/test_screen.c tests/screen/golden.c tests/screen/golden.h \
-	tests/screen/world.c \
-	tests/screen/world.h tests/screen/world_spans.c tests/screen/world_spans.h \
-	tests/screen/world_trace.c tests/screen/world_trace.h \
-	tests/screen/world_views.c tests/screen/world_views.h tests/unit/model/spans/events.h
+tests_screen_test_screen_SOURCES = tests/screen/test_screen.c tests/screen/golden.c tests/screen/world.c tests/screen/world_spans.c tests/screen/world_trace.c tests/screen/world_views.c
 tests_screen_test_screen_LDADD = $(UI_LIBS) $(CMOCKA_LIBS)
 UNIT_UI += tests/screen/test_spans
-tests_screen_test_spans_SOURCES = tests/screen/test_spans.c tests/screen/world.c \
-	tests/screen/world.h tests/screen/world_spans.c tests/screen/world_spans.h \
-	tests/unit/model/spans/events.h
+tests_screen_test_spans_SOURCES = tests/screen/test_spans.c tests/screen/world.c tests/screen/world_spans.c
 tests_screen_test_spans_LDADD = $(UI_LIBS) $(CMOCKA_LIBS)
 UNIT_UI += tests/screen/test_trace
-tests_screen_test_trace_SOURCES = tests/screen/test_trace.c tests/screen/world.c \
-	tests/screen/world.h tests/screen/world_trace.c tests/screen/world_trace.h
+tests_screen_test_trace_SOURCES = tests/screen/test_trace.c tests/screen/world.c tests/screen/world_trace.c
 tests_screen_test_trace_LDADD = $(UI_LIBS) $(CMOCKA_LIBS)
 UNIT_APP = tests/screen/test_replay
-tests_screen_test_replay_SOURCES = tests/screen/test_replay.c tests/screen/golden.c tests/screen/golden.h \
-	tests/unit/model/answers.h tests/unit/recording/made.h tests/unit/recording/made_samples.h tests/unit/recording/made_trace.h \
-	src/app/source/replay.c src/app/source/replay_calls.c src/app/source/replay_samples.c
+tests_screen_test_replay_SOURCES = tests/screen/test_replay.c tests/screen/golden.c src/app/source/replay.c src/app/source/replay_calls.c src/app/source/replay_samples.c
 tests_screen_test_replay_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
 tests_screen_test_replay_LDADD = src/libui.a $(NCURSES_LIBS) $(READLINE_LIBS) $(REPORT_LIBS) $(CMOCKA_LIBS)
-EXTRA_DIST += tests/screen/golden
 # A folder, which golden.c is not the source of.
 tests/screen/golden: ;
 UNIT_UI += tests/unit/ui/test_flame
-tests_unit_ui_test_flame_SOURCES = tests/unit/ui/test_flame.c
 tests_unit_ui_test_flame_LDADD = src/libui.a src/libmodel.a $(BASE_LIBS) $(CMOCKA_LIBS)
 UNIT_UI += tests/unit/ui/test_graph
-tests_unit_ui_test_graph_SOURCES = tests/unit/ui/test_graph.c
 tests_unit_ui_test_graph_LDADD = src/libui.a $(BASE_LIBS) $(CMOCKA_LIBS)
 UNIT_UI += tests/unit/ui/test_pretty
-tests_unit_ui_test_pretty_SOURCES = tests/unit/ui/test_pretty.c
 tests_unit_ui_test_pretty_LDADD = src/libui.a $(BASE_LIBS) $(CMOCKA_LIBS)
 UNIT_UI += tests/unit/ui/test_table
-tests_unit_ui_test_table_SOURCES = tests/unit/ui/test_table.c
 tests_unit_ui_test_table_LDADD = src/libui.a $(BASE_LIBS) $(CMOCKA_LIBS)
 UNIT_UI += tests/unit/ui/test_theme
-tests_unit_ui_test_theme_SOURCES = tests/unit/ui/test_theme.c
 tests_unit_ui_test_theme_LDADD = src/libui.a src/libtrace.a src/libetf.a $(BASE_LIBS) $(CMOCKA_LIBS)
 UNIT_UI += tests/unit/ui/test_tty
-tests_unit_ui_test_tty_SOURCES = tests/unit/ui/test_tty.c
 tests_unit_ui_test_tty_LDADD = src/libui.a $(NCURSES_LIBS) $(BASE_LIBS) $(CMOCKA_LIBS)
 
 # ---- fuzz: tests/fuzz/fuzz_NAME.c, its inputs in tests/fuzz/corpus/NAME/. A target is its name here and its line below.
@@ -315,7 +229,6 @@ tests_fuzz_fuzz_parse_LDADD = $(FUZZ_MAIN) $(ETF_LIBS)
 tests_fuzz_fuzz_pattern_LDADD = $(FUZZ_MAIN) $(TRACE_LIBS)
 tests_fuzz_fuzz_prompt_LDADD = $(FUZZ_MAIN) src/libui.a src/libtrace.a src/libetf.a $(READLINE_LIBS) $(BASE_LIBS)
 tests_fuzz_fuzz_recording_CPPFLAGS = $(AM_CPPFLAGS) $(FUZZ_WAYS)
-EXTRA_DIST += tests/fuzz/read_all.h tests/fuzz/whole.h tests/unit/app/run_bounded.h
 tests_fuzz_fuzz_recording_LDADD = $(FUZZ_MAIN) $(REPORT_LIBS)
 tests_fuzz_fuzz_records_LDADD = $(FUZZ_MAIN) $(LOCAL_LIBS)
 tests_fuzz_fuzz_regex_LDADD = $(FUZZ_MAIN) $(BASE_LIBS)
@@ -333,59 +246,50 @@ else
 FUZZ_WAYS =
 FUZZ_MAIN = tests/fuzz/libdriver.a
 check_LIBRARIES = tests/fuzz/libdriver.a
-tests_fuzz_libdriver_a_SOURCES = tests/fuzz/driver.c tests/fuzz/fuzz.h tests/fuzz/play.h
+tests_fuzz_libdriver_a_SOURCES = tests/fuzz/driver.c
 check_PROGRAMS += $(FUZZ_TARGETS)
 FUZZ_REPLAY += tests/fuzz/replay.sh
 endif
 
 SCRIPT_TESTS = tests/format.sh tests/layers.sh tests/names.sh tests/never.sh tests/spdx.sh \
   tests/words.sh $(FUZZ_REPLAY)
-SCRIPT_TESTS += tests/archive.sh tests/schema/spans.sh
-TESTS += $(SCRIPT_TESTS)
-EXTRA_DIST += tests/format.sh tests/layers.sh tests/names.sh tests/never.sh tests/spdx.sh tests/words.sh tests/fuzz/replay.sh tests/fuzz/run.sh tests/fuzz/corpus
+SCRIPT_TESTS += tests/archive.sh tests/scripts.sh tests/unit/output/test_schema.sh
 
 # ---- app: each links the modules that it tests
 UNIT_APP += tests/unit/app/test_actions
-tests_unit_app_test_actions_SOURCES = tests/unit/app/test_actions.c
 tests_unit_app_test_actions_LDADD = $(APP_LIBS) $(CMOCKA_LIBS)
 UNIT_APP += tests/unit/app/test_held
 tests_unit_app_test_held_SOURCES = tests/unit/app/test_held.c src/app/sample/held.c src/app/sample/spread.c
 tests_unit_app_test_held_LDADD = $(BASE_LIBS) $(CMOCKA_LIBS)
 UNIT_APP += tests/unit/app/test_cli
-tests_unit_app_test_cli_SOURCES = tests/unit/app/test_cli.c src/app/cli/cli.c src/app/cli/cli_table.c \
-	src/app/cli/cli_text.c
+tests_unit_app_test_cli_SOURCES = tests/unit/app/test_cli.c src/app/cli/cli.c src/app/cli/cli_table.c src/app/cli/cli_text.c
 tests_unit_app_test_cli_LDADD = $(UI_LIBS) $(CMOCKA_LIBS)
 UNIT_APP += tests/unit/app/test_condition
 tests_unit_app_test_condition_SOURCES = tests/unit/app/test_condition.c src/app/command/condition.c
 tests_unit_app_test_condition_LDADD = $(REPORT_LIBS) $(CMOCKA_LIBS)
 UNIT_APP += tests/unit/app/test_extreme_numbers
-tests_unit_app_test_extreme_numbers_SOURCES = tests/unit/app/test_extreme_numbers.c tests/fuzz/read_all.h \
-	tests/temporary.h tests/unit/model/answers.h src/app/source/replay.c src/app/source/replay_calls.c src/app/source/replay_samples.c
+tests_unit_app_test_extreme_numbers_SOURCES = tests/unit/app/test_extreme_numbers.c src/app/source/replay.c src/app/source/replay_calls.c src/app/source/replay_samples.c
 tests_unit_app_test_extreme_numbers_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
 tests_unit_app_test_extreme_numbers_LDADD = $(REPORT_LIBS) $(CMOCKA_LIBS)
 UNIT_APP += tests/unit/app/test_feed
-tests_unit_app_test_feed_SOURCES = tests/unit/app/test_feed.c
 tests_unit_app_test_feed_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
 tests_unit_app_test_feed_LDADD = $(APP_LIBS) $(CMOCKA_LIBS)
 UNIT_APP += tests/unit/app/test_governor
 tests_unit_app_test_governor_SOURCES = tests/unit/app/test_governor.c src/app/source/governor.c
 tests_unit_app_test_governor_LDADD = $(QUERY_LIBS) $(CMOCKA_LIBS)
 UNIT_APP += tests/unit/app/test_hostile_recording
-tests_unit_app_test_hostile_recording_SOURCES = tests/unit/app/test_hostile_recording.c tests/temporary.h \
-	tests/unit/model/answers.h tests/unit/recording/made_samples.h tests/unit/recording/made_trace.h \
-	src/app/source/replay.c src/app/source/replay_calls.c src/app/source/replay_samples.c
+tests_unit_app_test_hostile_recording_SOURCES = tests/unit/app/test_hostile_recording.c src/app/source/replay.c src/app/source/replay_calls.c src/app/source/replay_samples.c
 tests_unit_app_test_hostile_recording_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
 tests_unit_app_test_hostile_recording_LDADD = $(REPORT_LIBS) $(CMOCKA_LIBS)
 UNIT_APP += tests/unit/app/test_error_at
 tests_unit_app_test_error_at_SOURCES = tests/unit/app/test_error_at.c src/app/cli/error_at.c
 tests_unit_app_test_error_at_LDADD = $(BASE_LIBS) $(CMOCKA_LIBS)
 UNIT_APP += tests/unit/app/test_record_client
-tests_unit_app_test_record_client_SOURCES = tests/unit/app/test_record_client.c src/app/recorder/record_client.c \
-	src/app/job/process_stat.c src/app/recorder/record_control.c
+tests_unit_app_test_record_client_SOURCES = tests/unit/app/test_record_client.c src/app/recorder/record_client.c src/app/job/process_stat.c src/app/recorder/record_control.c
 tests_unit_app_test_record_client_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
 tests_unit_app_test_record_client_LDADD = $(UV_LIBS) $(BASE_LIBS) $(CMOCKA_LIBS)
 UNIT_APP += tests/unit/app/test_record_detach
-tests_unit_app_test_record_detach_SOURCES = tests/unit/app/test_record_detach.c tests/temporary.h src/app/recorder/record_detach.c
+tests_unit_app_test_record_detach_SOURCES = tests/unit/app/test_record_detach.c src/app/recorder/record_detach.c
 tests_unit_app_test_record_detach_LDADD = $(BASE_LIBS) $(CMOCKA_LIBS)
 UNIT_APP += tests/unit/app/test_record_retry
 tests_unit_app_test_record_retry_SOURCES = tests/unit/app/test_record_retry.c src/app/recorder/record_retry.c
@@ -395,7 +299,7 @@ tests_unit_app_test_record_status_SOURCES = tests/unit/app/test_record_status.c 
 tests_unit_app_test_record_status_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 tests_unit_app_test_record_status_LDADD = $(JANSSON_LIBS) $(MODEL_LIBS) $(CMOCKA_LIBS)
 UNIT_APP += tests/unit/app/test_report
-tests_unit_app_test_report_SOURCES = tests/unit/app/test_report.c tests/unit/model/answers.h tests/unit/recording/made.h tests/unit/recording/made_samples.h src/app/command/report_command.c
+tests_unit_app_test_report_SOURCES = tests/unit/app/test_report.c src/app/command/report_command.c
 tests_unit_app_test_report_LDADD = $(REPORT_LIBS) $(CMOCKA_LIBS)
 UNIT_APP += tests/unit/app/test_trace_history
 tests_unit_app_test_trace_history_SOURCES = tests/unit/app/test_trace_history.c src/app/command/trace_history.c
@@ -407,62 +311,44 @@ tests_unit_app_test_trigger_LDADD = $(REPORT_LIBS) $(CMOCKA_LIBS)
 UNIT_TRACE = tests/unit/trace/test_caps tests/unit/trace/test_histogram \
 	tests/unit/trace/test_library tests/unit/trace/test_request \
 	tests/unit/trace/test_spans_request
-tests_unit_trace_test_caps_SOURCES = tests/unit/trace/test_caps.c
 tests_unit_trace_test_caps_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
-tests_unit_trace_test_histogram_SOURCES = tests/unit/trace/test_histogram.c
 tests_unit_trace_test_histogram_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
-tests_unit_trace_test_spans_request_SOURCES = tests/unit/trace/test_spans_request.c
 tests_unit_trace_test_spans_request_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
-tests_unit_trace_test_library_SOURCES = tests/unit/trace/test_library.c
 tests_unit_trace_test_library_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
-tests_unit_trace_test_request_SOURCES = tests/unit/trace/test_request.c
 tests_unit_trace_test_request_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
 UNIT_TRACE += tests/unit/trace/test_assist
-tests_unit_trace_test_assist_SOURCES = tests/unit/trace/test_assist.c
 tests_unit_trace_test_assist_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
 UNIT_TRACE += tests/unit/trace/test_log tests/unit/trace/test_procs tests/unit/trace/test_session
 UNIT_TRACE += tests/unit/trace/test_session_counts tests/unit/trace/test_session_preflight
-tests_unit_trace_test_session_SOURCES = tests/unit/trace/test_session.c \
-	tests/unit/trace/session_world.c tests/unit/trace/session_world.h
+tests_unit_trace_test_session_SOURCES = tests/unit/trace/test_session.c tests/unit/trace/session_world.c
 tests_unit_trace_test_session_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
 tests_unit_trace_test_session_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
-tests_unit_trace_test_session_preflight_SOURCES = tests/unit/trace/test_session_preflight.c \
-	tests/unit/trace/session_world.c tests/unit/trace/session_world.h
+tests_unit_trace_test_session_preflight_SOURCES = tests/unit/trace/test_session_preflight.c tests/unit/trace/session_world.c
 tests_unit_trace_test_session_preflight_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
 tests_unit_trace_test_session_preflight_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
-tests_unit_trace_test_session_counts_SOURCES = tests/unit/trace/test_session_counts.c \
-	tests/unit/trace/session_world.c tests/unit/trace/session_world.h
+tests_unit_trace_test_session_counts_SOURCES = tests/unit/trace/test_session_counts.c tests/unit/trace/session_world.c
 tests_unit_trace_test_session_counts_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
 tests_unit_trace_test_session_counts_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
-tests_unit_trace_test_log_SOURCES = tests/unit/trace/test_log.c
 tests_unit_trace_test_log_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
 UNIT_TRACE += tests/unit/trace/test_calls
-tests_unit_trace_test_calls_SOURCES = tests/unit/trace/test_calls.c \
-	tests/unit/trace/played.c tests/unit/trace/played.h
+tests_unit_trace_test_calls_SOURCES = tests/unit/trace/test_calls.c tests/unit/trace/played.c
 tests_unit_trace_test_calls_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
 tests_unit_trace_test_calls_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
 UNIT_TRACE += tests/unit/trace/test_spans_session
-tests_unit_trace_test_spans_session_SOURCES = tests/unit/trace/test_spans_session.c \
-	tests/unit/trace/played.c tests/unit/trace/played.h
+tests_unit_trace_test_spans_session_SOURCES = tests/unit/trace/test_spans_session.c tests/unit/trace/played.c
 tests_unit_trace_test_spans_session_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
 tests_unit_trace_test_spans_session_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
 UNIT_TRACE += tests/unit/trace/test_matchspec
-tests_unit_trace_test_matchspec_SOURCES = tests/unit/trace/test_matchspec.c
 tests_unit_trace_test_matchspec_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
 UNIT_TRACE += tests/unit/trace/test_names
-tests_unit_trace_test_names_SOURCES = tests/unit/trace/test_names.c
 tests_unit_trace_test_names_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
 UNIT_TRACE += tests/unit/trace/test_pattern
-tests_unit_trace_test_pattern_SOURCES = tests/unit/trace/pattern_rows.h \
-	tests/unit/trace/test_pattern.c
 tests_unit_trace_test_pattern_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
-tests_unit_trace_test_procs_SOURCES = tests/unit/trace/test_procs.c
 tests_unit_trace_test_procs_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
 
 UNIT_ALL = $(UNIT_BASE) $(UNIT_ETF) $(UNIT_LINK) $(UNIT_LOCAL) $(UNIT_QUERY) $(UNIT_MODEL) $(UNIT_REPORT) $(UNIT_UI) \
 	$(UNIT_TRACE) $(UNIT_APP)
 check_PROGRAMS += $(UNIT_ALL)
-TESTS += $(UNIT_ALL)
 
 # The tests that need no node and no terminal: quick.
 UNIT_TESTS = $(SCRIPT_TESTS) $(UNIT_ALL)
@@ -472,7 +358,7 @@ check-unit: all
 
 # ---- real nodes, real terminals
 LIVE_BINARIES = tests/live/test_clean
-tests_live_test_clean_SOURCES = tests/live/test_clean.c tests/live/node.c tests/live/node.h
+tests_live_test_clean_SOURCES = tests/live/test_clean.c tests/live/node.c
 tests_live_test_clean_LDADD = $(LINK_LIBS) $(CMOCKA_LIBS)
 check_PROGRAMS += $(LIVE_BINARIES)
 LIVE_RUN_PARTS = tests/live/node.c tests/live/node.h tests/live/run.c tests/live/run.h
@@ -502,69 +388,48 @@ tests_live_test_same_SOURCES = tests/live/test_same.c $(LIVE_RUN_PARTS) src/app/
 tests_live_test_same_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(UV_CFLAGS)
 tests_live_test_same_LDADD = $(REPORT_LIBS) $(JANSSON_LIBS) $(CMOCKA_LIBS)
 check_PROGRAMS += tests/live/select
-tests_live_select_SOURCES = tests/live/select.c
 tests_live_select_LDADD = $(TRACE_LIBS)
-EXTRA_DIST += tests/live/select_cases.erl
 # They begin first: the last one that ends decides how long all take.
 LONG_TESTS = tests/live/test_spans.sh tests/live/test_sample.sh tests/live/test_trace_batch.sh \
 	tests/live/test_spans_with.sh tests/live/test_stacks.sh tests/live/test_spans_calls.sh \
 	tests/live/test_sample_remote.sh tests/live/test_faults.sh tests/live/test_calls_batch.sh \
-	tests/live/test_lateness.sh tests/live/test_record_trace.sh tests/tmux/test_findings.sh \
-	tests/tmux/test_pictures.sh
-LIVE_TESTS = $(LIVE_BINARIES) tests/live/test_demo.sh tests/live/test_preflights.sh tests/live/test_select.sh \
-	tests/live/test_queries.sh tests/live/test_trace_kills.sh tests/live/test_spans_kills.sh tests/live/test_calls.sh tests/live/test_traces.sh
-LIVE_TESTS += tests/live/test_examples.sh
-LIVE_TESTS += tests/live/test_cpus.sh
-LIVE_TESTS += tests/live/test_million.sh
-LIVE_TESTS += tests/live/test_gateway.sh
-LIVE_TESTS += tests/live/test_output.sh
-EXTRA_DIST += tests/live/record_load.erl
-LIVE_TESTS += tests/live/test_report.sh
-LIVE_TESTS += tests/live/test_findings.sh
-LIVE_TESTS += tests/live/test_sharing.sh
-EXTRA_DIST += tests/live/sharing_load.erl
-LIVE_TESTS += tests/live/test_modules.sh tests/live/test_names.sh
-LIVE_TESTS += tests/live/test_late.sh
-LIVE_TESTS += tests/live/test_closed.sh
-LIVE_TESTS += tests/live/test_perf_map.sh
-LIVE_TESTS += tests/live/test_heaps.sh
-LIVE_TESTS += tests/live/test_spans_elixir.sh tests/live/test_spans_gateway.sh
-EXTRA_DIST += tests/live/heap_load.erl tests/live/spans_load.erl tests/live/spans_load.exs tests/live/stacks_load.erl
-EXTRA_DIST += tests/live/sample_load.erl tests/live/sample_nif.c
-LIVE_TESTS += tests/live/test_completion.sh
-EXTRA_DIST += tests/live/names_load.erl
-LIVE_TESTS += tests/live/test_healthy.sh
-EXTRA_DIST += tests/live/faults.erl
-LIVE_TESTS += tests/live/test_trace_controls.sh
-EXTRA_DIST += tests/live/calls_load.erl tests/live/findings_load.erl tests/live/idle_load.erl
-EXTRA_DIST += tests/live/healthy_load.erl
-EXTRA_DIST += tests/live/shop_cart.erl tests/live/batch_load.erl
-EXTRA_DIST += tests/live/late_load.erl tests/live/million_load.erl
-EXTRA_DIST += tests/live/audit.erl tests/live/epmd.sh tests/live/on_releases.sh tests/live/releases.sh tests/live/spans.sh tests/live/trace_controls.erl tests/live/traces.erl
-EXTRA_DIST += tests/live/calls_live.erl tests/live/preflights.erl tests/live/trace_kills.erl tests/live/queries.erl tests/bench/scan.erl tests/bench/scan.sh
-LIVE_TESTS += tests/live/test_trace_caps.sh tests/live/test_trace_slow.sh
-EXTRA_DIST += tests/live/proxy.erl tests/live/trace_caps.erl tests/live/trace_slow.erl
-TMUX_TESTS = tests/tmux/test_act.sh tests/tmux/test_replay.sh tests/tmux/test_life.sh tests/tmux/test_link.sh tests/tmux/test_look.sh tests/tmux/test_trace.sh
-TMUX_TESTS += tests/tmux/test_idle.sh tests/tmux/test_record.sh \
-	tests/tmux/test_spans.sh tests/tmux/test_views.sh
-TESTS += tests/scripts.sh $(LIVE_TESTS) $(TMUX_TESTS)
+	tests/live/test_lateness.sh tests/live/test_record_trace.sh tests/tmux/test_findings.sh
+LIVE_TESTS = $(LIVE_LINK) $(LIVE_BINARIES) tests/live/test_calls.sh tests/live/test_closed.sh \
+	tests/live/test_completion.sh tests/live/test_cpus.sh tests/live/test_demo.sh tests/live/test_examples.sh \
+	tests/live/test_findings.sh tests/live/test_gateway.sh tests/live/test_healthy.sh tests/live/test_heaps.sh \
+	tests/live/test_late.sh tests/live/test_modules.sh tests/live/test_names.sh tests/live/test_output.sh \
+	tests/live/test_perf_map.sh tests/live/test_preflights.sh tests/live/test_queries.sh tests/live/test_report.sh \
+	tests/live/test_select.sh tests/live/test_sharing.sh tests/live/test_spans_elixir.sh \
+	tests/live/test_spans_gateway.sh tests/live/test_spans_kills.sh tests/live/test_trace_caps.sh \
+	tests/live/test_trace_controls.sh tests/live/test_trace_kills.sh tests/live/test_trace_slow.sh \
+	tests/live/test_traces.sh
+TMUX_TESTS = tests/tmux/test_act.sh tests/tmux/test_life.sh tests/tmux/test_link.sh tests/tmux/test_look.sh \
+	tests/tmux/test_record.sh tests/tmux/test_replay.sh tests/tmux/test_spans.sh tests/tmux/test_trace.sh \
+	tests/tmux/test_views.sh
+
+# What `./bootstrap check` runs, and what only `./bootstrap check all` does.
+QUICK_TESTS = $(LONG_TESTS) $(SCRIPT_TESTS) $(UNIT_ALL) $(LIVE_TESTS) $(TMUX_TESTS)
+REST_TESTS = tests/live/test_million.sh tests/tmux/test_idle.sh tests/tmux/test_pictures.sh
+ALL_TESTS = $(QUICK_TESTS) $(REST_TESTS)
+TESTS = $(ALL_TESTS)
+
+# make print-tests LIST=QUICK_TESTS
+LIST = ALL_TESTS
+print-tests:
+	@echo $($(LIST))
+.PHONY: print-tests
 
 # ---- bench: figures beside their goals, never part of `make check`. BENCH: some of those that
 # bench.sh names
 EXTRA_PROGRAMS = tests/bench/pty
-tests_bench_pty_SOURCES = tests/bench/pty.c
 tests_bench_pty_LDADD = -lutil
 CLEANFILES += tests/bench/pty$(EXEEXT)
-EXTRA_DIST += tests/bench/bench.sh tests/bench/cheap.erl tests/bench/following.erl
 EXTRA_PROGRAMS += tests/bench/names
-tests_bench_names_SOURCES = tests/bench/names.c
 tests_bench_names_LDADD = $(TRACE_LIBS)
 CLEANFILES += tests/bench/names$(EXEEXT)
 EXTRA_PROGRAMS += tests/bench/recording
-tests_bench_recording_SOURCES = tests/bench/recording.c tests/unit/recording/made_trace.h
 tests_bench_recording_LDADD = $(REPORT_LIBS)
 CLEANFILES += tests/bench/recording$(EXEEXT)
-EXTRA_DIST += tests/bench/counting.erl tests/bench/findings.erl tests/bench/tracing.erl tests/bench/sampling.sh
 BENCH =
 bench: all tests/bench/pty$(EXEEXT) tests/bench/names$(EXEEXT) tests/bench/recording$(EXEEXT)
 	BEAMTOP_SRCDIR='$(abs_top_srcdir)' BEAMTOP_BUILDDIR='$(abs_top_builddir)' \

@@ -42,7 +42,7 @@ bool node_available(const char *root)
 {
     static const char *const paths[] = {"/usr/bin/erl", "/usr/local/bin/erl"};
     char path[4096];
-    if (root && geteuid() != 0) {
+    if (root && *root && geteuid() != 0) {
         return false;
     }
     for (size_t i = 0; i < 2; i++) {
@@ -51,6 +51,26 @@ bool node_available(const char *root)
             return true;
         }
     }
+    return false;
+}
+
+bool node_is_chosen(const char *release)
+{
+    const char *chosen = getenv("BEAMTOP_RELEASES"), *check = getenv("BEAMTOP_CHECK");
+    if (chosen && *chosen)
+        return strstr(chosen, release) != NULL;
+    return (check && *check) || strcmp(release, "23") == 0 || strcmp(release, "29") == 0;
+}
+
+bool node_find_root(const char *release, char *root, size_t size)
+{
+    const char *cache = getenv("BEAMTOP_CACHE");
+    root[0] = '\0';
+    if (strcmp(release, "25") != 0)
+        snprintf(root, size, "%s/otp-%s", cache ? cache : "/var/cache/beamtop", release);
+    if (node_available(root))
+        return true;
+    print_message("OTP %s is not here\n", release);
     return false;
 }
 
@@ -152,7 +172,7 @@ static void run_erl(const struct node_options *o)
     snprintf(port, sizeof port, "%u", o->epmd_port);
     setenv("ERL_EPMD_PORT", port, 1);
     setenv("HOME", "/root", 0);
-    if (o->root && (chroot(o->root) != 0 || chdir("/") != 0)) {
+    if (o->root && *o->root && (chroot(o->root) != 0 || chdir("/") != 0)) {
         _exit(126);
     }
     for (size_t i = 0; i < sizeof head / sizeof head[0]; i++) {

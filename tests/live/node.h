@@ -12,7 +12,7 @@
 #include <sys/types.h>
 
 struct node_options {
-    const char *root; /* of another OTP, entered by chroot; NULL: the one on this system */
+    const char *root; /* of another OTP, entered by chroot; NULL, empty: the one on this system */
     const char *name; /* as given to -name or -sname */
     bool long_name;
     const char *cookie;    /* NULL: "secret" */
@@ -31,6 +31,13 @@ struct node {
 
 /* Whether there is an erl (in that root, when one is given). */
 bool node_available(const char *root);
+
+/* Whether what differs between OTP releases is tried on this one ("25"): on 23 and 29, on each with
+   BEAMTOP_CHECK=all, on others where BEAMTOP_RELEASES says so (which.sh). */
+bool node_is_chosen(const char *release);
+/* Root directory of a release, for node_options.root: empty for this system's own, 25. false: not
+   here, and a line says so. */
+bool node_find_root(const char *release, char *root, size_t size);
 
 /* An epmd of our own on a free port, which it then listens at. Returns its pid, or 0. */
 pid_t node_epmd_start(uint16_t *port);

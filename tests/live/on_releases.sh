@@ -1,16 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Runs a test module against real nodes of each release at hand: the host's own, and the roots in
-# BEAMTOP_ROOTS (otp-NN), which need root for chroot.
-#   on_releases.sh MODULE [MORE_MODULE…] [-- ARGUMENT…]
-# Calls MODULE:main([{Name, Root | none}] [, ARGUMENT…]) on a separate node, with a separate epmd; it
-# prints TAP. BEAMTOP_RELEASES: which roots; BEAMTOP_LIVE_S: how long it may take.
+# Runs a test module against real nodes of the releases that its KIND (which.sh) needs.
+#   on_releases.sh KIND MODULE [MORE_MODULE…] [-- ARGUMENT…]
+# Calls MODULE:main([{Release, Root | none}] [, ARGUMENT…]) on a separate node, with a separate epmd; it
+# prints TAP. Root: "" for this machine's own. BEAMTOP_LIVE_S: how long it may take.
 # The node finds BEAMTOP_SRCDIR and COOKIE_FILE in its environment.
 # shellcheck disable=SC1091,SC2154
 set -u
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/epmd.sh"
-roots=${BEAMTOP_ROOTS:-/var/cache/beamtop}
+. "$(dirname "$0")/which.sh"
 export BEAMTOP_SRCDIR
 umask 077
 trap 'stop_epmd; rm -rf "$work"' EXIT
@@ -20,6 +19,8 @@ printf beamtop_test >"$work/cookie"
 COOKIE_FILE=$work/cookie
 export COOKIE_FILE
 
+releases=$(releases_of "$1")
+shift
 module=$1
 erlc -o "$work" "$BEAMTOP_SRCDIR/tests/live/queries.erl" "$BEAMTOP_SRCDIR/src/query/prepare.erl" || exit 1
 while [ $# -gt 0 ] && [ "$1" != -- ]; do
@@ -28,13 +29,10 @@ while [ $# -gt 0 ] && [ "$1" != -- ]; do
 done
 [ $# -eq 0 ] || shift
 
-targets='{host,""}'
-for otp in ${BEAMTOP_RELEASES-23 27 29}; do
-    if [ "$(id -u)" = 0 ] && [ -x "$roots/otp-$otp/usr/bin/erl" ]; then
-        targets="$targets,{'$otp',\"$roots/otp-$otp\"}"
-    else
-        targets="$targets,{'$otp',none}"
-    fi
+targets=
+for otp in $releases; do
+    root=$("$(dirname "$0")/otp.sh" --root "$otp" 2>"$work/why") && root="\"$root\"" || root=none
+    targets="$targets${targets:+,}{'$otp',$root}"
 done
 call="[$targets]"
 for argument; do

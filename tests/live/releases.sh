@@ -6,6 +6,7 @@
 # audit.erl is loaded beside it.
 
 . "$BEAMTOP_SRCDIR/tests/live/epmd.sh"
+. "$BEAMTOP_SRCDIR/tests/live/which.sh"
 otp_sh=$BEAMTOP_SRCDIR/tests/live/otp.sh
 command -v jq >/dev/null || skip_all "no jq here"
 umask 077
@@ -87,19 +88,43 @@ holds() {
     }
 }
 
-# run_on_releases TEST…: each on each release, called with its number; BEAMTOP_RELEASES and
-# BEAMTOP_TESTS choose fewer. What a test leaves in $work/remark is printed: lines that begin with #.
+# differ, same, once CASE…: what each case depends on (which.sh); then run_on_releases. A case is called
+# with the number of the release; BEAMTOP_TESTS chooses cases. What one leaves in $work/remark is printed:
+# lines that begin with #. One that ends the node calls stop_node: the next starts another.
+differ_cases='' same_cases='' once_cases=''
+differ() { differ_cases="$differ_cases $*"; }
+same() { same_cases="$same_cases $*"; }
+once() { once_cases="$once_cases $*"; }
+
+# cases_on RELEASE
+cases_on() {
+    for kind in differ same once; do
+        for chosen in $(releases_of "$kind"); do
+            [ "$chosen" != "$1" ] || eval "echo \"\$${kind}_cases\""
+        done
+    done
+}
+
+run_case() {
+    if [ -n "${BEAMTOP_TESTS-}" ]; then
+        case " $BEAMTOP_TESTS " in *" $1 "*) ;; *) return ;; esac
+    fi
+    [ -n "${node_pid:-}" ] || run start_node "$2"
+    run "$@"
+    [ ! -f "$work/remark" ] || cat "$work/remark"
+    rm -f "$work/remark"
+}
+
 run_on_releases() {
     trap stop_all EXIT
     trap 'exit 130' HUP INT TERM PIPE
     start_epmd
-    for otp in ${BEAMTOP_RELEASES-23 25 27 29}; do
+    for otp in $({ releases_of differ; releases_of same; releases_of once; } | tr ' ' '\n' | sort -u); do
+        cases=$(cases_on "$otp")
+        case $cases in *[a-z]*) ;; *) continue ;; esac
         if reason=$("$otp_sh" --root "$otp" 2>&1); then
-            run start_node "$otp"
-            for test in ${BEAMTOP_TESTS-$*}; do
-                run "$test" "$otp"
-                [ ! -f "$work/remark" ] || cat "$work/remark"
-                rm -f "$work/remark"
+            for case in $cases; do
+                run_case "$case" "$otp"
             done
             stop_node
             [ -z "$reason" ] || rm -rf "${reason:?}$work"

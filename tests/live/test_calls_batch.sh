@@ -229,7 +229,8 @@ refuses_errors() {
 
 # ---- all of them
 
-run_on_releases counts_every_call records_every_call measures_own_time prints_a_window_an_object \
+differ counts_every_call records_every_call measures_own_time prints_a_window_an_object \
     prints_tables_and_stacks counts_beside_a_busy_process ships_little says_what_is_lost ends_when_interrupted \
     ends_when_terminated_between_windows leaves_nothing_when_killed ends_when_nobody_reads \
     counts_nothing_when_dry stays_off_what_others_have_armed keeps_two_apart refuses_errors
+run_on_releases

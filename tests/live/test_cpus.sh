@@ -117,5 +117,6 @@ switching_it_off_is_seen() {
     holds '.[0].msacc.switched_off' && is_flag false && is_clean
 }
 
-run_on_releases waiting_for_a_cpu_is_seen its_states_are_shown a_kill_restores_it \
+differ waiting_for_a_cpu_is_seen its_states_are_shown a_kill_restores_it \
     it_stays_on_where_it_was switching_it_off_is_seen
+run_on_releases

@@ -136,4 +136,5 @@ while [ "$left" -gt 0 ]; do
     [ "$left" = 0 ] || tests="$tests is_planted_again"
 done
 # shellcheck disable=SC2086
-run_on_releases $tests ends_what_it_started
+differ $tests ends_what_it_started
+run_on_releases

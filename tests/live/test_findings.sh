@@ -123,5 +123,6 @@ finds_the_gateways_faults() {
 }
 
 command -v sqlite3 >/dev/null || skip_all "no sqlite3 here"
-run_on_releases is_recorded finds_idle_mailboxes finds_who_holds_binaries tells_the_supervisor \
+differ is_recorded finds_idle_mailboxes finds_who_holds_binaries tells_the_supervisor \
     knows_what_rules_need keeps_facts finds_the_gateways_faults
+run_on_releases

@@ -97,6 +97,7 @@ the_flags_of_the_hint_exist() {
     done
 }
 
-run_on_releases sizes_are_those_of_the_node growth_is_between_two_looks owners_add_up \
+differ sizes_are_those_of_the_node growth_is_between_two_looks owners_add_up \
     a_collection_needs_consent a_collection_frees_garbage a_process_that_is_gone \
     carriers_are_fragmented the_flags_of_the_hint_exist only_those_that_run is_clean
+run_on_releases

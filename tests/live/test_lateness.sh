@@ -118,5 +118,6 @@ nothing_waits_any_more() {
     ends_with 0 $? && is_clean
 }
 
-run_on_releases nothing_is_late is_stuck the_rest_is_known the_header_says_who a_recording_finds_it \
+differ nothing_is_late is_stuck the_rest_is_known the_header_says_who a_recording_finds_it \
     a_trace_of_all_is_refused one_of_a_process_is_not nothing_waits_any_more
+run_on_releases

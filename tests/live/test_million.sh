@@ -7,7 +7,7 @@ set -u
 . "$(dirname "$0")/../tap.sh"
 [ -n "${BEAMTOP_MILLION:-}" ] || skip_all "BEAMTOP_MILLION is not set: it takes 3 GB"
 
-BEAMTOP_RELEASES=${BEAMTOP_RELEASES-25}
+BEAMTOP_RELEASES=${BEAMTOP_RELEASES:-25}
 load=million_load
 ERL_FLAGS="+P 2000000"
 export ERL_FLAGS
@@ -43,4 +43,5 @@ a_sort_by_memory_ends() {
         told 'every 20 s: costs the node'
 }
 
-run_on_releases applications_add_up_to_all a_sort_by_memory_ends
+differ applications_add_up_to_all a_sort_by_memory_ends
+run_on_releases

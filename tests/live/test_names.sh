@@ -130,5 +130,6 @@ shows_on_the_screen() {
 
 nothing_was_evaluated() { [ ! -e "$dir/oops" ] && [ ! -e oops ]; }
 
-run_on_releases answers_for_all_names prints_the_busiest prints_applications prints_one_process prints_views \
+differ answers_for_all_names prints_the_busiest prints_applications prints_one_process prints_views \
     traces_and_counts records_and_reports shows_on_the_screen prints_what_is_armed nothing_was_evaluated
+run_on_releases

@@ -464,10 +464,11 @@ survives_the_end_of_the_vm() {
 }
 
 try_sampling
-run_on_releases finds_known_shares blames_copies blames_collections names_a_bif names_libraries_loaded_later blames_a_library \
+differ finds_known_shares blames_copies blames_collections names_a_bif names_libraries_loaded_later blames_a_library \
     finds_calls_that_hold_a_scheduler \
     knows_late_pids marks_deep_stacks survives_code_loading shows_stacks waits_for_each_scheduler \
     knows_a_scheduler_from_its_process prints_checks_as_text_only names_processes \
     records_runs knows_a_node_from_its_namesake shows_prologues refuses_strangers \
     knows_nobody checks_itself says_where \
     tells_a_killed_sampler ends_early ends_at_once survives_the_end_of_the_vm
+run_on_releases

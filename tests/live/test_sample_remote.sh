@@ -93,4 +93,5 @@ refuses_what_only_the_outside_knows() {
     done
 }
 
-run_on_releases finds_known_shares says_what_shares_are ends_early is_recorded_for_strangers refuses_what_only_the_outside_knows
+differ finds_known_shares says_what_shares_are ends_early is_recorded_for_strangers refuses_what_only_the_outside_knows
+run_on_releases

@@ -128,5 +128,6 @@ screen_asks() {
 
 says_how_much() { echo "# OTP $1: the node grew by $((largest / 1024)) MiB at most" >"$work/remark"; }
 
-run_on_releases forgets_its_start looks_at_all_processes looks_at_each looks_at_applications records_it \
+differ forgets_its_start looks_at_all_processes looks_at_each looks_at_applications records_it \
     screen_asks says_how_much
+run_on_releases

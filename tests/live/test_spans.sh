@@ -459,7 +459,7 @@ samples_in_spans() {
             ([.[].samples[].stack[] | select(test("^spans_load:(until|burn)/"))] | length > 0)'
 }
 
-run_on_releases samples_in_spans a_chain_in_light_mode a_chain_in_full_mode waits_as_frames tasks \
+differ samples_in_spans a_chain_in_light_mode a_chain_in_full_mode waits_as_frames tasks \
     a_callee_that_crashes a_timeout a_pool_with_an_untraced_holder a_cast_runs_beside \
     another_process_replies calls_to_nobody a_state_machine a_root_that_raises roots_are_counted \
     guards_choose another_system_tracer_is_left_alone a_capture_beside_which_a_trace_is_refused \
@@ -469,3 +469,4 @@ run_on_releases samples_in_spans a_chain_in_light_mode a_chain_in_full_mode wait
     many_processes many_processes_twice roots_of_one_process who_called_a_root \
     tokens_of_requests_that_are_over a_node_whose_queues_are_watched_lives \
     a_token_of_an_application_is_left_alone a_recording_keeps_captures not_there no_token_emits
+run_on_releases

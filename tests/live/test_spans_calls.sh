@@ -168,7 +168,8 @@ what_it_does_not_go_with() {
     is_clean
 }
 
-run_on_releases a_chain another_process_replies a_timeout a_callee_that_crashes calls_to_nobody \
+differ a_chain another_process_replies a_timeout a_callee_that_crashes calls_to_nobody \
     a_state_machine a_root_that_raises a_pool nothing_is_copied roots_are_counted \
     it_says_what_it_costs another_system_tracer_stands nothing_is_left_after_deaths \
     what_it_does_not_go_with
+run_on_releases

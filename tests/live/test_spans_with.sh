@@ -223,8 +223,9 @@ it_goes_on_when_the_other_node_is_gone() {
         shows '.ended_by == "stopped" and .side.ended_by == "connection"'
 }
 
-run_on_releases the_other_node_starts both_sides_are_one_tree without_it_the_other_node_is_a_leaf \
+differ the_other_node_starts both_sides_are_one_tree without_it_the_other_node_is_a_leaf \
     a_remote_call_is_a_spawn text_says_how_well_the_times_fit nothing_begins_without_the_other_side \
     another_capture_is_left_alone it_ends_on_both_when_interrupted nothing_is_left_when_it_is_killed \
     it_ends_without_the_other_side \
     it_goes_on_when_the_other_node_is_gone
+run_on_releases

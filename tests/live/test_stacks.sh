@@ -236,9 +236,10 @@ nothing_is_left_after_a_kill() {
     is_clean
 }
 
-run_on_releases nested_calls a_sleep_is_waiting a_message_is_waited_for \
+differ nested_calls a_sleep_is_waiting a_message_is_waited_for \
     a_process_that_only_waits exceptions_are_shown \
     tail_calls_are_nested recursion_is_nested_and_counted_once a_busy_process_does_not_wait \
     a_process_alone a_pattern_alone_takes_the_first a_hot_function_is_capped nobody_calls \
     text_and_folded speedscope_files_are_valid errors_are_refused loops_of_otp_are_left_out \
     nothing_is_left_after_a_kill
+run_on_releases

@@ -462,7 +462,7 @@ says_that_the_node_went_away() {
 
 # ---- all of them
 
-run_on_releases prints_calls_with_results_and_exactly_as_many_as_asked prints_one_object_a_line \
+differ prints_calls_with_results_and_exactly_as_many_as_asked prints_one_object_a_line \
     tells_what_is_armed takes_every_cap prints_the_keys_that_are_documented \
     prints_in_the_spelling_of_Elixir \
     tells_exceptions_from_values follows_recursion_and_tail_calls \
@@ -477,3 +477,4 @@ run_on_releases prints_calls_with_results_and_exactly_as_many_as_asked prints_on
     says_that_there_is_no_such_node refuses_what_is_expensive_unless_it_is_forced refuses_what_comes_in_bursts \
     leaves_the_traces_of_others_alone takes_the_caps_of_the_configuration \
     says_that_the_node_went_away
+run_on_releases

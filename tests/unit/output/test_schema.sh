@@ -6,7 +6,7 @@
 # shellcheck disable=SC2317
 set -u
 # shellcheck source=tests/tap.sh
-. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/../../tap.sh"
 files=$BEAMTOP_BUILDDIR/tests/unit/output/spans_files
 [ -x "$files" ] || skip_all "spans_files is not built"
 python3 -c 'import jsonschema' 2>/dev/null || skip_all "no python3-jsonschema here"
