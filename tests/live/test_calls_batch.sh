@@ -229,8 +229,9 @@ refuses_errors() {
 
 # ---- all of them
 
-differ counts_every_call records_every_call measures_own_time prints_a_window_an_object \
-    prints_tables_and_stacks counts_beside_a_busy_process ships_little says_what_is_lost ends_when_interrupted \
-    ends_when_terminated_between_windows leaves_nothing_when_killed ends_when_nobody_reads \
-    counts_nothing_when_dry stays_off_what_others_have_armed keeps_two_apart refuses_errors
+differ counts_every_call records_every_call measures_own_time says_what_is_lost \
+    leaves_nothing_when_killed stays_off_what_others_have_armed keeps_two_apart
+same prints_a_window_an_object counts_beside_a_busy_process ends_when_interrupted \
+    ends_when_terminated_between_windows ends_when_nobody_reads
+once prints_tables_and_stacks ships_little counts_nothing_when_dry refuses_errors
 run_on_releases

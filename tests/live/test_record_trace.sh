@@ -233,9 +233,10 @@ traces_once_nobody_else_is_there() {
 }
 
 command -v sqlite3 >/dev/null || skip_all "no sqlite3 here"
-differ has_all_calls_and_no_values has_shapes_when_redacted has_values_when_asked_for \
-    goes_on_when_the_trace_has_ended is_whole_when_killed tells_what_is_not_traced_and_goes_on counts_calls_too \
-    ends_without_a_proof ends_when_the_proof_is_late \
-    is_told_by_the_name_of_its_node counts_once_nobody_else_is_there \
-    counts_on_when_others_have_gone traces_once_nobody_else_is_there
+differ has_all_calls_and_no_values is_whole_when_killed counts_calls_too \
+    counts_once_nobody_else_is_there counts_on_when_others_have_gone \
+    traces_once_nobody_else_is_there
+same has_shapes_when_redacted has_values_when_asked_for goes_on_when_the_trace_has_ended \
+    tells_what_is_not_traced_and_goes_on ends_without_a_proof ends_when_the_proof_is_late
+once is_told_by_the_name_of_its_node
 run_on_releases
