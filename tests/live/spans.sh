@@ -1,11 +1,60 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# shellcheck shell=sh disable=SC2154
+# shellcheck shell=sh disable=SC2016,SC2154
 # What the tests of causal spans on the load spans_load share; sourced after releases.sh.
 
-# A pattern, or `--process` with its value, comes first.
+# Keys are as in docs/json.md; µs. took(MS): it lasted at least so long; ms: one ms is for clocks.
+# each(REQUEST; …): of the roots that are the function of that request.
+prelude='
+def took($ms): .duration_us >= ($ms - 1) * 1000;
+def sums: if .self_us == null or .off_cpu_us == null then true
+    else ((.self_us + .wait_us + .unattributed_us + .off_cpu_us - .duration_us) | fabs) < 2 end;
+def child($kind): [.children[] | select(.kind == $kind)];
+def wait($kind): [.waits[] | select(.kind == $kind)];
+def every_root(f): (.roots | length) > 0 and all(.roots[]; sums and f);
+def each($request; f): [.roots[] | select(.operation == "spans_load:" + $request + "/0")]
+    | length > 0 and all(.[]; sums and f);
+'
+ended_by_roots='.ended_by == "roots" and .roots_open == 0 and .dropped.leaked == 0'
+
+# A pattern, or `--process` with its value, comes first. Where the node had so little of a core that
+# events came faster than it took them (docs/spans.md, its end `queue`), again.
 spans() {
-    "$beamtop" spans "$node" --timeout 60 --cookie-file "$work/cookie" --format json \
-        "$@" >"$work/out" 2>"$work/err" </dev/null
+    for _ in 1 2 3 4 5; do
+        "$beamtop" spans "$node" --timeout 60 --cookie-file "$work/cookie" --format json \
+            "$@" >"$work/out" 2>"$work/err" </dev/null
+        code=$?
+        [ "$(jq -r .ended_by "$work/out" 2>/dev/null)" = queue ] || break
+    done
+    return "$code"
+}
+
+# capture_of PATTERN LOOP [OPTION…]: while the load has that loop.
+capture_of() {
+    pattern=$1
+    order "loop_$2" || return 1
+    shift 2
+    spans "$pattern" --time 60s --force "$@"
+    code=$?
+    order stop || return 1
+    ends_with 0 "$code" && is_clean
+}
+
+# capture REQUEST N [OPTION…]: N roots of that request alone.
+capture() {
+    request=$1
+    n=$2
+    shift 2
+    capture_of "spans_load:root($request)" "$request" --roots "$n" "$@"
+}
+
+shows() {
+    jq -e "$prelude $1" "$work/out" >/dev/null || {
+        echo "does not hold: $1"
+        jq -c 'del(.roots, .parts)' "$work/out"
+        jq -c '.roots[] | [recurse(.children[]) | [.kind, .node, .name, .operation, .outcome, .offset_us,
+            .duration_us, .queued_us, .waits]]' "$work/out" | cut -c1-3000
+        return 1
+    }
 }
 
 # emits_nothing TRIES: a system tracer that is set now gets no event of a token.
@@ -29,4 +78,24 @@ system_tracer_stood() {
     '[{system_tracer,<'*'>}]') ;;
     *) echo "left: $left"; return 1 ;;
     esac
+}
+
+# deaths KILL… -- OPTION…: some of beamtop's processes on the node end, as that order says.
+nothing_is_left_after() {
+    order loop_chain || return 1
+    kills=
+    while [ "$1" != -- ]; do
+        kills="$kills $1"
+        shift
+    done
+    shift
+    for kill in $kills; do
+        : >"$dir/$kill"
+        spans 'spans_load:root(_)' --roots 1000 --time 3s --force "$@"
+        code=$?
+        wait_until 60 test ! -f "$dir/$kill" || { echo "not killed: $kill"; return 1; }
+        [ "$code" != 2 ] || { cat "$work/err"; return 1; }
+        { is_clean && no_token_emits "$otp"; } || { echo "after $kill"; return 1; }
+    done
+    order stop
 }

@@ -2,7 +2,8 @@
 %% Load of test_spans.sh: requests with known answers. Files in the directory are how the script
 %% asks; each is deleted when it is done:
 %%   audit          `left` is written, by audit.erl
-%%   loop_CASE      root(CASE) is called again and again, each time by a fresh process
+%%   loop_REQUEST   root(REQUEST) is called again and again, each time by a fresh process
+%%   loop_GROUP     … those of groups() in turn
 %%   stop           … no more
 %%   emits          `said` is written: how many events tokens of before give a new system tracer
 %%   system_tracer, no_system_tracer   another tool's
@@ -10,18 +11,14 @@
 %%                  over its own last; it calls c
 %%   kill_armed     two of beamtop's four processes there are killed, once it captures
 %%   kill_arming    … one or two, as soon as it begins to set anything
-%%   kill_later     two of them, some time after
 %%   token, own_token, no_token   this process has a token of its application, one that looks like
 %%                  one of beamtop's, or none
 %%   has_token      `said` is written: whether it has one
 %%   watch, no_watch   processes ask again and again for the queue of one that runs, as monitors do
-%%   meet           the node whose name the file `other` has is the one that root(far) asks
+%%   meet           the node whose name the file `other` has is the one that far/0 asks
 -module(spans_load).
 
--export([start/2, root/1, hot/0]).
--export([warm/0]). %% by the bench
--export([init/1, handle_call/3, handle_cast/2, handle_info/2, terminate/2]).
--export([callback_mode/0, handle_event/4, terminate/3]).
+-compile([export_all, nowarn_export_all]).
 
 -define(MOST_MS, 1200000).
 
@@ -31,100 +28,84 @@ start(Dir, _Code) ->
 
 begin_load(Dir) ->
     serve_requests(),
-    ok = file:write_file(filename:join(Dir, "pid.new"), os:getpid()),
-    ok = file:rename(filename:join(Dir, "pid.new"), filename:join(Dir, "pid")),
+    say(Dir, "pid", os:getpid()),
     serve(Dir, processes(), none, erlang:monotonic_time(millisecond) + ?MOST_MS).
 
 serve_requests() ->
     logger:set_primary_config(level, none),
     [{ok, _} = gen_server:start({local, N}, ?MODULE, N, []) || N <- [b, c, w, front]],
     {ok, _} = gen_statem:start({local, machine}, ?MODULE, machine, []),
-    register(pool, spawn(fun pool/0)),
+    register(pool, spawn(fun pool_server/0)),
     register(replier, spawn(fun replier/0)),
-    register(pump, spawn(fun pump/0)),
+    register(pump, spawn(fun pump_server/0)),
     %% The first calls load code and make atoms.
-    [one(C) || C <- cases()].
+    [one(R) || {_, Group} <- groups(), R <- Group, R =/= called, R =/= heavy].
 
+%% The bench starts them here, and calls root/1.
 warm() ->
     Me = self(),
     spawn(fun() -> serve_requests(), Me ! {self(), warm}, receive stop -> ok end end),
     receive {_, warm} -> true end.
 
-cases() -> [chain, task, crash, timeout, pool, cast, defer, noproc, statem, raise, front, pump, fan, deep, many, twice, called, heavy, crowd, stale].
+groups() ->
+    [{requests, [chain, task, crash, timeout, pool, cast, defer, noproc, statem, raise]},
+     {capped, [fan, deep, many, twice, crowd]},
+     {context, [called, chain]},
+     {heavy, [heavy]}].
 
 serve(Dir, Baseline, Looper, Until) ->
-    asked(Dir, "audit", fun() -> audit:write(Dir, Baseline) end),
-    asked(Dir, "emits", fun() -> say(Dir, integer_to_list(emits())) end),
-    asked(Dir, "system_tracer", fun() -> seq_trace:set_system_tracer(whereis(replier)) end),
-    asked(Dir, "no_system_tracer", fun() -> seq_trace:set_system_tracer(false) end),
-    asked(Dir, "overtake", fun() ->
-        wait_for(fun() -> erlang:system_info(trace_control_word) > 0 end),
-        overtake(seq_trace:get_system_tracer())
-    end),
-    asked(Dir, "kill_armed", fun() ->
-        wait_for(fun() -> is_pid(seq_trace:get_system_tracer()) end),
-        timer:sleep(rand:uniform(150)),
-        kill(2)
-    end),
-    asked(Dir, "kill_arming", fun() ->
-        wait_for(fun() -> is_pid(whereis(beamtop_trace)) end),
-        spin(rand:uniform(3000)),
-        kill(rand:uniform(2))
-    end),
-    asked(Dir, "kill_later", fun() ->
-        wait_for(fun() -> is_pid(whereis(beamtop_trace)) end),
-        timer:sleep(rand:uniform(400)),
-        kill(2)
-    end),
-    asked(Dir, "token", fun() -> seq_trace:set_token(label, 17) end),
-    asked(Dir, "own_token", fun() ->
-        [seq_trace:set_token(K, V)
-         || {K, V} <- [{label, self()}, {send, true}, {strict_monotonic_timestamp, true}]]
-    end),
-    asked(Dir, "has_token", fun() -> say(Dir, io_lib:format("~p", [seq_trace:get_token() =/= []])) end),
-    asked(Dir, "no_token", fun() -> seq_trace:set_token([]) end),
-    asked(Dir, "watch", fun() ->
-        register(watched, spawn(fun() -> until(infinity) end)),
-        [register(list_to_atom("watcher_" ++ integer_to_list(I)),
-                  spawn(fun Look() -> process_info(whereis(watched), message_queue_len), Look() end))
-         || I <- [1, 2]]
-    end),
-    asked(Dir, "no_watch", fun() ->
-        [exit(whereis(N), kill) || N <- [watcher_1, watcher_2, watched]]
-    end),
-    asked(Dir, "meet", fun() ->
-        {ok, Name} = file:read_file(filename:join(Dir, "other")),
-        Other = binary_to_atom(Name, utf8),
-        true = net_kernel:connect_node(Other),
-        persistent_term:put(other, Other)
-    end),
+    Asked = [{"audit", fun() -> audit:write(Dir, Baseline) end} | orders(Dir)],
+    [begin Do(), file:delete(File) end
+     || {Name, Do} <- Asked, File <- [filename:join(Dir, Name)], filelib:is_file(File)],
     Next = lists:foldl(
-        fun(Case, Now) ->
-            File = filename:join(Dir, "loop_" ++ atom_to_list(Case)),
-            case filelib:is_file(File) of
-                true ->
-                    stop(Now),
-                    Pid = spawn(fun() -> loop(Case, Until) end),
-                    file:delete(File),
-                    Pid;
-                false -> Now
-            end
-        end, Looper, [hot, far, erpc, big | cases()]),
+        fun("loop_" ++ Name = File, Now) ->
+            stop(Now),
+            Of = list_to_atom(Name),
+            Pid = spawn(fun() -> loop(proplists:get_value(Of, groups(), [Of]), Until) end),
+            file:delete(filename:join(Dir, File)),
+            Pid
+        end, Looper, filelib:wildcard("loop_*", Dir)),
     Stopped = filelib:is_file(filename:join(Dir, "stop")),
-    asked(Dir, "stop", fun() -> stop(Next) end),
+    Stopped andalso begin stop(Next), file:delete(filename:join(Dir, "stop")) end,
     receive after 20 -> ok end,
     erlang:monotonic_time(millisecond) < Until
         andalso serve(Dir, Baseline, case Stopped of true -> none; false -> Next end, Until).
 
-asked(Dir, Name, Do) ->
-    File = filename:join(Dir, Name),
-    filelib:is_file(File) andalso begin Do(), file:delete(File) end.
+orders(Dir) ->
+    [{"emits", fun() -> say(Dir, "said", integer_to_list(emits())) end},
+     {"system_tracer", fun() -> seq_trace:set_system_tracer(whereis(replier)) end},
+     {"no_system_tracer", fun() -> seq_trace:set_system_tracer(false) end},
+     {"overtake", fun() -> wait_for(fun captures/0), overtake(seq_trace:get_system_tracer()) end},
+     {"kill_armed", fun() -> wait_for(fun captures/0), timer:sleep(rand:uniform(150)), kill(2) end},
+     {"kill_arming", fun() ->
+         wait_for(fun() -> is_pid(whereis(beamtop_trace)) end),
+         burn(rand:uniform(3000)),
+         kill(rand:uniform(2))
+     end},
+     {"token", fun() -> seq_trace:set_token(label, 17) end},
+     {"own_token", fun() ->
+         [seq_trace:set_token(K, V)
+          || {K, V} <- [{label, self()}, {send, true}, {strict_monotonic_timestamp, true}]]
+     end},
+     {"has_token", fun() -> say(Dir, "said", io_lib:format("~p", [seq_trace:get_token() =/= []])) end},
+     {"no_token", fun() -> seq_trace:set_token([]) end},
+     {"watch", fun() ->
+         register(watched, spawn(fun() -> until(infinity) end)),
+         [register(Name, spawn(fun Look() -> process_info(whereis(watched), message_queue_len), Look() end))
+          || Name <- [watcher_1, watcher_2]]
+     end},
+     {"no_watch", fun() -> [exit(whereis(N), kill) || N <- [watcher_1, watcher_2, watched]] end},
+     {"meet", fun() ->
+         {ok, Name} = file:read_file(filename:join(Dir, "other")),
+         Other = binary_to_atom(Name, utf8),
+         true = net_kernel:connect_node(Other),
+         persistent_term:put(other, Other)
+     end}].
+
+captures() -> erlang:system_info(trace_control_word) > 0.
 
 wait_for(True) ->
     True() orelse wait_for(True).
-
-spin(0) -> ok;
-spin(N) -> spin(N - 1).
 
 %% The processes of a capture: the holder, and those that it has started.
 kill(N) ->
@@ -134,9 +115,10 @@ kill(N) ->
     Mixed = [P || {_, P} <- lists:sort([{rand:uniform(), P} || P <- Ours])],
     [exit(P, kill) || P <- lists:sublist(Mixed, N)].
 
-say(Dir, Text) ->
-    ok = file:write_file(filename:join(Dir, "said.new"), Text),
-    ok = file:rename(filename:join(Dir, "said.new"), filename:join(Dir, "said")).
+say(Dir, Name, Text) ->
+    File = filename:join(Dir, Name),
+    ok = file:write_file(File ++ ".new", Text),
+    ok = file:rename(File ++ ".new", File).
 
 stop(none) -> ok;
 stop(Pid) ->
@@ -144,16 +126,16 @@ stop(Pid) ->
     Pid ! stop,
     receive {'DOWN', Ref, _, _, _} -> ok end.
 
-loop(hot, Until) ->
+loop([hot], Until) ->
     Workers = [spawn_link(fun() -> hot_loop(Until) end) || _ <- [1, 2, 3, 4]],
     receive stop -> ok end,
     [begin unlink(W), exit(W, kill) end || W <- Workers];
-loop(Case, Until) ->
-    one(Case),
+loop([Request | Others], Until) ->
+    one(Request),
     %% What goes on behind a timeout is over by then.
     receive stop -> ok
-    after case Case of timeout -> 100; raise -> 100; _ -> 10 end ->
-        erlang:monotonic_time(millisecond) < Until andalso loop(Case, Until)
+    after case Request of timeout -> 100; raise -> 100; _ -> 10 end ->
+        erlang:monotonic_time(millisecond) < Until andalso loop(Others ++ [Request], Until)
     end.
 
 hot_loop(Until) ->
@@ -172,7 +154,7 @@ one(Case) ->
     receive {'DOWN', R, _, P, _} -> ok end.
 
 %% As Task of Elixir and opentelemetry_api keep them.
-before_root(called, Me) ->
+before_root(Request, Me) when Request =:= called; Request =:= cast ->
     put('$callers', [Me, whereis(b), whereis(c), whereis(replier)]),
     in_otel(16#4bf92f3577b34da6a3ce929d0e0e4736);
 before_root(heavy, Me) -> put('$callers', lists:duplicate(3000000, Me));
@@ -233,63 +215,67 @@ emits() ->
 
 %% ---- requests
 
-root(chain) -> busy(5), gen_server:call(b, {chain, c}), busy(3);
-root(task) ->
-    Tasks = [task(Ms) || Ms <- [10, 20, 30]],
+%% Each is a function, and what root/1 calls.
+root(Request) -> ?MODULE:Request().
+
+chain() -> busy(5), gen_server:call(b, {chain, c}), busy(3).
+task() ->
+    Tasks = [begin_task(Ms) || Ms <- [10, 20, 30]],
     [await(T) || T <- Tasks],
-    busy(2);
-root(crash) ->
+    busy(2).
+crash() ->
     {ok, D} = gen_server:start(?MODULE, d, []),
     busy(2),
     catch gen_server:call(D, crash),
-    busy(2);
-root(timeout) ->
+    busy(2).
+timeout() ->
     catch gen_server:call(b, {sleep, 50, gone()}, 20),
     has_gone(),
-    busy(4);
-root(pool) ->
+    busy(4).
+pool() ->
     W = gen_server:call(pool, checkout),
     gen_server:call(W, {busy, 10}),
     gen_server:cast(pool, {checkin, W, gone()}),
     until_gone(get(gone)),
-    busy(2);
-root(cast) -> gen_server:cast(c, {busy, 6}), busy(3), gen_server:call(b, {busy, 2});
-root(defer) -> gen_server:call(b, {defer, 8}), busy(1);
-root(noproc) ->
+    busy(2).
+cast() -> gen_server:cast(c, {busy, 6}), busy(3), gen_server:call(b, {busy, 2}).
+defer() -> gen_server:call(b, {defer, 8}), busy(1).
+noproc() ->
     busy(2),
     catch gen_server:call(no_such_name, x),
     catch gen_server:call(dead(), x),
-    busy(2);
-root(statem) -> gen_statem:call(machine, sleep);
-root(fan) -> [spawn(fun() -> busy(1) end) || _ <- lists:seq(1, 30)], busy(2);
-root(deep) -> deep(20), busy(20);
-root(many) ->
+    busy(2).
+statem() -> gen_statem:call(machine, sleep).
+fan() -> [spawn(fun() -> busy(1) end) || _ <- lists:seq(1, 30)], busy(2).
+deep() -> level(20), busy(20).
+many() ->
     [spawn(fun() -> [spawn(fun() -> busy(1) end) || _ <- lists:seq(1, 5)] end)
      || _ <- lists:seq(1, 15)],
-    busy(100);
-root(twice) ->
+    busy(100).
+twice() ->
     [spawn(fun() -> [spawn(fun told/0) ! {'$gen_cast', again} || _ <- lists:seq(1, 5)] end)
      || _ <- lists:seq(1, 15)],
-    busy(100);
-root(Case) when Case =:= called; Case =:= heavy -> gen_server:call(b, {busy, 300});
-root(other) -> gen_server:call(b, {defer, 0});
-root(crowd) ->
+    busy(100).
+called() -> gen_server:call(b, {busy, 300}).
+heavy() -> gen_server:call(b, {busy, 300}).
+other() -> gen_server:call(b, {defer, 0}).
+crowd() ->
     [spawn(fun() -> [spawn(fun late/0) || _ <- lists:seq(1, 5)], late() end)
      || _ <- lists:seq(1, 15)],
-    busy(20);
-root(calm) -> [spawn(fun() -> busy(1) end) || _ <- lists:seq(1, 10)], busy(100);
-root(big) -> gen_server:call(b, {busy, 1, lists:duplicate(4000000, large)});
-root(stale) -> gen_server:call(b, {busy, 1});
-root(erpc) -> erpc:call(persistent_term:get(other), erlang, node, []);
-root(far) ->
+    busy(20).
+calm() -> [spawn(fun() -> busy(1) end) || _ <- lists:seq(1, 10)], busy(100).
+big() -> gen_server:call(b, {busy, 1, lists:duplicate(4000000, large)}).
+stale() -> gen_server:call(b, {busy, 1}).
+erpc() -> erpc:call(persistent_term:get(other), erlang, node, []).
+far() ->
     Other = persistent_term:get(other),
     busy(2),
     gen_server:call({b, Other}, {chain, c}),
     gen_server:cast({c, Other}, {busy, 1}),
-    busy(2);
-root(front) -> gen_server:call(front, work);
-root(pump) -> pump ! tick;
-root(raise) -> gen_server:call(b, {sleep, 50, gone()}, 10).
+    busy(2).
+front() -> gen_server:call(front, work).
+pump() -> pump ! tick.
+raise() -> gen_server:call(b, {sleep, 50, gone()}, 10).
 
 %% Who answers waits until the caller has gone on, or who casts until that is taken, however late that
 %% may be.
@@ -300,14 +286,14 @@ until_gone(Gone) -> atomics:get(Gone, 1) =:= 1 orelse begin timer:sleep(1), unti
 late() -> timer:sleep(50), gen_server:cast(c, {busy, 0}).
 told() -> receive {'$gen_cast', again} -> busy(1) end.
 
-deep(0) -> busy(1);
-deep(N) -> spawn(fun() -> deep(N - 1), busy(1) end).
+level(0) -> busy(1);
+level(N) -> spawn(fun() -> level(N - 1), busy(1) end).
 
 dead() ->
     {P, R} = spawn_monitor(fun() -> ok end),
     receive {'DOWN', R, _, _, _} -> P end.
 
-task(Ms) ->
+begin_task(Ms) ->
     Me = self(),
     {P, R} = spawn_monitor(fun() -> receive {Me, go, T} -> busy(2), timer:sleep(Ms), Me ! {T, done} end end),
     P ! {Me, go, R},
@@ -352,7 +338,7 @@ terminate(_, _, _) -> ok.
 
 %% Speaks the protocol of gen_server by hand; somebody without a token keeps the worker
 %% long enough for the collector to see that, also on a busy machine.
-pool() ->
+pool_server() ->
     receive
         {'$gen_call', From, checkout} ->
             Me = self(),
@@ -361,7 +347,7 @@ pool() ->
         {'$gen_cast', {checkin, w, Taken}} -> atomics:put(Taken, 1, 1);
         _ -> ok
     end,
-    pool().
+    pool_server().
 replier() ->
     receive
         {reply_for, From, Ms} -> busy(Ms), gen_server:reply(From, done);
@@ -370,9 +356,9 @@ replier() ->
     replier().
 
 %% Takes messages without an answer.
-pump() ->
+pump_server() ->
     receive tick -> gen_server:call(b, {busy, 3}) end,
-    pump().
+    pump_server().
 
 busy(Ms) -> until(erlang:monotonic_time(microsecond) + Ms * 1000).
 until(T) ->

@@ -11,112 +11,60 @@ load=spans_load
 . "$(dirname "$0")/releases.sh"
 . "$(dirname "$0")/spans.sh"
 
-# µs, as in docs/json.md.
 # shellcheck disable=SC2016
-prelude='
-def took($ms): .duration_us >= ($ms - 1) * 1000;
-def calls: [.children[] | select(.kind == "call")];
-def waits: [.waits[] | select(.kind == "call")];
-def every_root(f): (.roots | length) > 0 and all(.roots[]; .outcome == "unknown" and f);
+prelude=$prelude'
+def calls: child("call");
+def waits: wait("call");
 '
+ended_by_roots=".payloads == false and $ended_by_roots and all(.roots[]; .outcome == \"unknown\")"
 
-# capture CASE N [OPTION…]: calls of root/1 with the case.
-capture() {
-    case=$1
-    n=$2
-    shift 2
-    order "loop_$case" || return 1
-    spans "spans_load:root($case)" --roots "$n" --time 60s --force --no-payloads "$@"
-    code=$?
-    order stop || return 1
-    ends_with 0 "$code" && is_clean
-}
-
-shows() {
-    jq -e "$prelude $1" "$work/out" >/dev/null || {
-        echo "does not hold: $1"
-        jq -c 'del(.roots, .parts)' "$work/out"
-        jq -c '.roots[] | [recurse(.children[]) | [.kind, .name, .operation, .outcome, .offset_us, .duration_us, .queued_us, .waits]]' \
-            "$work/out"
-        return 1
-    }
-}
-
-ended_by_roots='.payloads == false and .ended_by == "roots" and .roots_open == 0 and .dropped.leaked == 0'
-
-a_chain() {
-    capture chain 3 || return 1
-    shows "$ended_by_roots"' and every_root(took(58) and (calls | length) == 1 and (waits | length) == 1
-        and (waits[0] | .outcome == "ok" and .name == "b" and .duration_us >= 49000)
-        and (calls[0] | .name == "b" and .operation == "spans_load:handle_call/3" and .outcome == "ok"
-             and took(50) and .queued_us >= 0 and (waits[0] | .outcome == "ok" and .name == "c")
-             and (calls[0] | .name == "c" and .outcome == "ok" and took(35) and .queued_us >= 0)))'
-}
-
-another_process_replies() {
-    capture defer 2 || return 1
-    shows "$ended_by_roots"' and every_root(took(9) and (waits[0] | .outcome == "ok" and .duration_us >= 7000)
-        and (calls[0] | .name == "b" and .outcome == "elsewhere"))'
+captures_requests() {
+    capture_of 'spans_load:/^(chain|crash|timeout|pool|defer|noproc|statem|raise)$/' requests --roots 16 \
+        --no-payloads && shows "$ended_by_roots"
 }
 
 # On a busy machine the last late answers come after the capture has waited for them.
-a_timeout() {
-    for try in 1 2 3 4 5; do
-        capture timeout 4 || return 1
-        shows 'every_root(took(24) and (waits[0] | .outcome == "unknown" and .name == "b" and .duration_us >= 19000)
-            and (calls[0] | .outcome == "unknown" or (.outcome == "late" and took(50))))' || return 1
-        shows 'any(.roots[]; calls[0].outcome == "late")' && return 0
-    done
-    return 1
+captures_late_answers() {
+    captures_requests &&
+        shows 'any(.roots[]; .operation == "spans_load:timeout/0" and calls[0].outcome == "late")'
 }
 
-a_callee_that_crashes() {
-    capture crash 2 || return 1
-    shows 'every_root(took(9) and (calls[0] | .outcome == "unknown" and .ended_at_least)
-        and (waits[-1] | .outcome == "unknown" and .at_most))'
-}
-
-calls_to_nobody() {
-    capture noproc 2 || return 1
-    shows "$ended_by_roots"' and every_root(took(4) and calls == [] and all(waits[]; .outcome == "unknown"))'
-}
-
-# On OTP 23 a reply among the actions is sent by no function that can be seen.
-a_state_machine() {
-    capture statem 2 || return 1
+# The pool's holder has no token, and replies by a plain message. On OTP 23 a reply among the actions
+# of a state machine is sent by no function that can be seen.
+requests() {
     answered=ok
-    [ "$1" != 23 ] || answered=unknown
-    shows "$ended_by_roots and every_root(took(10) and (calls | length) == 1
-        and (calls[0] | .name == \"machine\" and .operation == \"spans_load:handle_event/4\"
-             and .outcome == \"$answered\")
-        and (waits[0] | .outcome == \"$answered\" and .duration_us >= 9000))"
-}
-
-a_root_that_raises() {
-    capture raise 2 || return 1
-    shows 'every_root(took(10) and (.ended_at_least | not))'
-}
-
-# Its holder has no token, and replies by a plain message.
-a_pool() {
-    capture pool 2 || return 1
-    shows 'every_root(any(waits[]; .name == "pool") and any(calls[]; .name == "w" and took(10)))'
+    [ "$otp" != 23 ] || answered=unknown
+    one_of 5 captures_late_answers &&
+        shows 'each("chain"; took(58) and (calls | length) == 1 and (waits | length) == 1
+            and (waits[0] | .outcome == "ok" and .name == "b" and .duration_us >= 49000)
+            and (calls[0] | .name == "b" and .operation == "spans_load:handle_call/3" and .outcome == "ok"
+                 and took(50) and .queued_us >= 0 and (waits[0] | .outcome == "ok" and .name == "c")
+                 and (calls[0] | .name == "c" and .outcome == "ok" and took(35) and .queued_us >= 0)))' &&
+        shows 'each("defer"; took(9) and (waits[0] | .outcome == "ok" and .duration_us >= 7000)
+            and (calls[0] | .name == "b" and .outcome == "elsewhere"))' &&
+        shows 'each("timeout"; took(24) and (waits[0] | .outcome == "unknown" and .name == "b" and .duration_us >= 19000)
+            and (calls[0] | .outcome == "unknown" or (.outcome == "late" and took(50))))' &&
+        shows 'each("crash"; took(9) and (calls[0] | .outcome == "unknown" and .ended_at_least)
+            and (waits[-1] | .outcome == "unknown" and .at_most))' &&
+        shows 'each("noproc"; took(4) and calls == [] and all(waits[]; .outcome == "unknown"))' &&
+        shows "each(\"statem\"; took(10) and (calls | length) == 1
+            and (calls[0] | .name == \"machine\" and .operation == \"spans_load:handle_event/4\"
+                 and .outcome == \"$answered\")
+            and (waits[0] | .outcome == \"$answered\" and .duration_us >= 9000))" &&
+        shows 'each("raise"; took(10) and (.ended_at_least | not))' &&
+        shows 'each("pool"; any(waits[]; .name == "pool") and any(calls[]; .name == "w" and took(10)))'
 }
 
 # A message of 64 MB, which ends a capture that copies it, and its reply.
 nothing_is_copied() {
-    capture big 2 || return 1
+    capture big 2 --no-payloads || return 1
     shows "$ended_by_roots"' and .skipped == 0 and every_root((calls | length) == 1
         and (calls[0] | .name == "b" and .outcome == "ok" and .words == null))'
 }
 
 # Counted and sampled by the VM: callers that race may make it one more or less.
 roots_are_counted() {
-    order loop_hot || return 1
-    spans 'spans_load:hot()' --roots 50 --every 100 --time 60s --force --no-payloads
-    code=$?
-    order stop || return 1
-    ends_with 0 "$code" && is_clean || return 1
+    capture_of 'spans_load:hot()' hot --roots 50 --every 100 --no-payloads || return 1
     shows '.roots_taken >= 49 and .roots_taken <= 51 and .ended_by == "roots"
         and all(.roots[]; (.children | length) == 1 and .children[0].name == "b")'
 }
@@ -135,8 +83,7 @@ no_token_emits() { emits_nothing 1; }
 
 # It stays, and gets nothing.
 another_system_tracer_stands() {
-    order system_tracer || return 1
-    order loop_chain || return 1
+    order system_tracer && order loop_chain || return 1
     spans 'spans_load:root(chain)' --roots 2 --time 60s --force --no-payloads
     code=$?
     order stop
@@ -145,19 +92,7 @@ another_system_tracer_stands() {
         no_token_emits && is_clean
 }
 
-nothing_is_left_after_deaths() {
-    order loop_chain || return 1
-    for how in later arming later arming; do
-        : >"$dir/kill_$how"
-        spans 'spans_load:root(_)' --roots 1000 --time 3s --force --no-payloads
-        code=$?
-        wait_until 60 test ! -f "$dir/kill_$how" || { echo "not killed: $how"; return 1; }
-        [ "$code" != 2 ] || { cat "$work/err"; return 1; }
-        is_clean || { echo "after a death while $how"; return 1; }
-        no_token_emits || { echo "after a death while $how"; return 1; }
-    done
-    order stop
-}
+nothing_is_left_after_deaths() { nothing_is_left_after kill_armed kill_arming -- --no-payloads; }
 
 what_it_does_not_go_with() {
     for option in --full --context '--calls spans_load:busy(_)' '--procs b' '--with nobody@127.0.0.1'; do
@@ -168,8 +103,7 @@ what_it_does_not_go_with() {
     is_clean
 }
 
-differ a_chain another_process_replies a_timeout a_callee_that_crashes calls_to_nobody \
-    a_state_machine a_root_that_raises a_pool nothing_is_copied roots_are_counted \
-    it_says_what_it_costs another_system_tracer_stands nothing_is_left_after_deaths \
-    what_it_does_not_go_with
+differ requests roots_are_counted nothing_is_left_after_deaths
+same nothing_is_copied it_says_what_it_costs another_system_tracer_stands
+once what_it_does_not_go_with
 run_on_releases
