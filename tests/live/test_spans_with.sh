@@ -10,42 +10,42 @@ load=spans_load
 . "$(dirname "$0")/releases.sh"
 . "$(dirname "$0")/spans.sh"
 
-# µs, as in docs/json.md.
 # shellcheck disable=SC2016
-prelude='
-def took($ms): .duration_us >= ($ms - 1) * 1000;
-def child($kind): [.children[] | select(.kind == $kind)];
+prelude=$prelude'
 def inside($span): .offset_us >= $span.offset_us
     and .offset_us + .duration_us <= $span.offset_us + $span.duration_us;
 '
 
-# Which release the other node has.
+# Which release the other node has: the next one, and 29 its own.
 other_release() {
     case $1 in
+    23) echo 25 ;;
     25) echo 27 ;;
-    27) echo 29 ;;
-    *) echo "$1" ;;
+    *) echo 29 ;;
     esac
 }
 
-# Another node beside the one of the release; it stays until the last test of the release.
-the_other_node_starts() {
-    other_otp=$(other_release "$1")
-    other_root=$("$otp_sh" --root "$other_otp" 2>/dev/null) || other_otp=$1
+# Another node beside the one of the release, from the first case on that needs it; it ends with that.
+meets_another() {
+    [ "${met:-}" != "$otp" ] || return 0
+    other_otp=$(other_release "$otp")
+    other_root=$("$otp_sh" --root "$other_otp" 2>/dev/null) || other_otp=$otp
     other_root=$("$otp_sh" --root "$other_otp") || return 1
-    inside=$work/other-$1
+    inside=$work/other-$otp
     other_dir=$other_root$inside
-    other=other$1x$$@127.0.0.1
+    other=other${otp}x$$@127.0.0.1
     mkdir -p "$other_dir"
     cp "$BEAMTOP_SRCDIR/tests/live/spans_load.erl" "$BEAMTOP_SRCDIR/tests/live/audit.erl" "$other_dir"
     "$otp_sh" "$other_otp" erl -noinput -name "$other" -setcookie releases -start_epmd false -eval "
         [begin {ok, M, Code} = compile:file(\"$inside/\" ++ atom_to_list(M), [binary]),
                {module, M} = code:load_binary(M, atom_to_list(M), Code) end || M <- [audit, spans_load]],
-        spans_load:start(\"$inside\", []), timer:sleep(1200000), halt()." >"$work/other" 2>&1 &
+        net_kernel:monitor_nodes(true),
+        spans_load:start(\"$inside\", []),
+        receive {nodedown, _} -> halt() after 1200000 -> halt() end." >"$work/other" 2>&1 &
     other_pid=$!
     wait_until 300 test -s "$other_dir/pid" || { cat "$work/other"; return 1; }
     printf '%s' "$other" >"$dir/other"
-    order meet
+    order meet && met=$otp
 }
 
 # there COMMAND…: of the other node's directory.
@@ -60,27 +60,8 @@ there() {
 
 both_are_clean() { is_clean && there is_clean; }
 
-# far N [OPTION…]: of the case $far_case.
-far_case=far
-far() {
-    n=$1
-    shift
-    order "loop_$far_case" || return 1
-    spans "spans_load:root($far_case)" --roots "$n" --time 60s --force "$@"
-    code=$?
-    order stop || return 1
-    ends_with 0 "$code" && both_are_clean
-}
-
-shows() {
-    jq -e "$prelude $1" "$work/out" >/dev/null || {
-        echo "does not hold: $1"
-        jq -c 'del(.roots, .parts)' "$work/out"
-        jq -c '.roots[] | [recurse(.children[]) | [.kind, .node, .name, .operation, .offset_us, .duration_us, .leaf]]' \
-            "$work/out"
-        return 1
-    }
-}
+# far N [OPTION…]
+far() { capture far "$@" && both_are_clean; }
 
 of_both="all(.roots[]; . as \$root | .outcome == \"ok\" and (.children | length) == 2
     and (child(\"call\")[0] | .node == \$other and .name == \"b\" and .operation == \"chain\" and (.leaf | not)
@@ -93,7 +74,7 @@ of_one="all(.roots[]; (.children | length) == 1
     and (.children[0] | .node == \$other and .leaf and .kind == \"call\" and .children == []))"
 
 both_sides_are_one_tree() {
-    far 3 --with "$other" || return 1
+    meets_another && far 3 --with "$other" || return 1
     shows "\"$other\" as \$other | .ended_by == \"roots\" and .roots_taken == 3 and .dropped.leaked == 0
         and (.side | .node == \$other and .otp == \"$other_otp\" and .ended_by == \"stopped\"
              and .skipped == 0 and .events >= 3 * 7 and .clock_messages_there >= 3 and .clock_messages_back >= 3
@@ -103,11 +84,7 @@ both_sides_are_one_tree() {
 
 # A spawn on another node, and its end: no message comes back that has the token.
 a_remote_call_is_a_spawn() {
-    far_case=erpc
-    far 2 --with "$other"
-    captured=$?
-    far_case=far
-    [ "$captured" -eq 0 ] || return 1
+    meets_another && capture erpc 2 --with "$other" && both_are_clean || return 1
     shows "\"$other\" as \$other | .side.clock_messages_back == 0 and .side.clock_within_us > 0
         and all(.roots[]; child(\"spawn\") | length == 1 and .[0].node == \$other
             and (.[0].operation | startswith(\"er\")))"
@@ -115,20 +92,20 @@ a_remote_call_is_a_spawn() {
 
 # What it leaves in processes of the other node does not keep a side from being captured.
 without_it_the_other_node_is_a_leaf() {
-    far 2 || return 1
+    meets_another && far 2 || return 1
     shows "\"$other\" as \$other | .side == null and $of_one" || return 1
     far 2 --with "$other" || return 1
     shows "\"$other\" as \$other | $of_both"
 }
 
 text_says_how_well_the_times_fit() {
-    far 2 --with "$other" --format text || return 1
+    meets_another && far 2 --with "$other" --format text || return 1
     says "^with $other, OTP $other_otp, [0-9,]+ events, 0 skipped, " && says 'its times are within [0-9.]+ ' &&
         says "call b $other chain" && told "nothing left on $other"
 }
 
 nothing_begins_without_the_other_side() {
-    there order system_tracer || return 1
+    meets_another && there order system_tracer || return 1
     spans 'spans_load:root(far)' --time 1s --force --with "$other"
     code=$?
     there order no_system_tracer || return 1
@@ -143,12 +120,12 @@ nothing_begins_without_the_other_side() {
 
 # Who is refused on the first node has set nothing on the other one, whose tokens are of somebody else.
 another_capture_is_left_alone() {
-    order loop_far || return 1
+    meets_another && order loop_far || return 1
     "$beamtop" spans "$node" 'spans_load:root(far)' --timeout 60 --cookie-file "$work/cookie" --format json \
         --roots 1000 --time 120s --force >"$work/first" 2>"$work/first.err" </dev/null &
     capturing=$!
     wait_until 60 captures_here || { cat "$work/first.err"; return 1; }
-    for try in 1 2 3; do
+    for _ in 1 2 3; do
         spans 'spans_load:root(far)' --time 1s --with "$other"
         code=$?
         ends_with 5 "$code" && told 'another beamtop' || return 1
@@ -168,7 +145,7 @@ captures_on_both() { captures_here && captures_there; }
 
 # Capturing goes on in the background; its process is $capturing.
 begins() {
-    order loop_far || return 1
+    meets_another && order loop_far || return 1
     "$beamtop" spans "$node" 'spans_load:root(far)' --timeout 60 --cookie-file "$work/cookie" --format json \
         --roots 1000 --time 120s --force --with "$other" >"$work/out" 2>"$work/err" </dev/null &
     capturing=$!
@@ -210,6 +187,7 @@ broke_off() { told "$other: the capture broke off: the connection was lost" >/de
 # What this side has is shown.
 it_goes_on_when_the_other_node_is_gone() {
     begins || return 1
+    met=
     kill -9 "$other_pid"
     wait "$other_pid" 2>/dev/null
     wait_until 60 broke_off || { cat "$work/err"; return 1; }
@@ -223,9 +201,8 @@ it_goes_on_when_the_other_node_is_gone() {
         shows '.ended_by == "stopped" and .side.ended_by == "connection"'
 }
 
-differ the_other_node_starts both_sides_are_one_tree without_it_the_other_node_is_a_leaf \
-    a_remote_call_is_a_spawn text_says_how_well_the_times_fit nothing_begins_without_the_other_side \
-    another_capture_is_left_alone it_ends_on_both_when_interrupted nothing_is_left_when_it_is_killed \
-    it_ends_without_the_other_side \
-    it_goes_on_when_the_other_node_is_gone
+differ both_sides_are_one_tree it_ends_on_both_when_interrupted nothing_is_left_when_it_is_killed
+same without_it_the_other_node_is_a_leaf a_remote_call_is_a_spawn nothing_begins_without_the_other_side \
+    another_capture_is_left_alone it_ends_without_the_other_side it_goes_on_when_the_other_node_is_gone
+once text_says_how_well_the_times_fit
 run_on_releases
