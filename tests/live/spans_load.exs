@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Load of test_spans_elixir.sh: requests through what Elixir programs are made of. Files in the
-# directory are how the script asks, as in spans_load.erl: loop_CASE, stop, audit.
+# directory are how the script asks, as in spans_load.erl: loop_requests, stop, audit.
 
 defmodule Busy do
   def ms(n), do: until(:erlang.monotonic_time(:microsecond) + n * 1000)
@@ -212,67 +212,67 @@ defmodule Listener do
   def handle_info(_, s), do: {:ok, s}
 end
 
+# Each request is a function, whose name has no underscore.
 defmodule Request do
-  def run(:task) do
+  def task do
     tasks = for n <- [10, 20], do: Task.async(fn -> Busy.ms(2) && Process.sleep(n) end)
     Enum.each(tasks, &Task.await/1)
   end
 
-  def run(:sup) do
+  def sup do
     Task.Supervisor.async(Shop.Tasks, fn -> Busy.ms(5) end) |> Task.await()
   end
 
-  def run(:stream) do
+  def stream do
     Task.async_stream([10, 20, 30], fn n -> Process.sleep(n) end, max_concurrency: 3) |> Enum.to_list()
   end
 
-  def run(:genserver) do
+  def genserver do
     GenServer.call(Shop.Cart, {:add, :pear})
     GenServer.cast(Shop.Cart, {:note, :pear})
     Busy.ms(2)
   end
 
   # The supervisor starts the next one.
-  def run(:crash), do: catch_exit(fn -> GenServer.call(Shop.Basket, :crash) end)
-  def run(:timeout), do: catch_exit(fn -> GenServer.call(Shop.Cart, {:later, 40}, 15) end)
-  def run(:later), do: GenServer.call(Shop.Cart, {:later, 15})
+  def crash, do: catch_exit(fn -> GenServer.call(Shop.Basket, :crash) end)
+  def timeout, do: catch_exit(fn -> GenServer.call(Shop.Cart, {:later, 40}, 15) end)
+  def later, do: GenServer.call(Shop.Cart, {:later, 15})
 
-  def run(:agent) do
+  def agent do
     Agent.get(Shop.Prices, fn _ -> Busy.ms(5) end)
     Agent.update(Shop.Prices, fn s -> Busy.ms(3) && s end)
     Agent.get_and_update(Shop.Prices, fn s -> {Busy.ms(2), s} end)
   end
 
-  def run(:pool), do: Pool.transaction(fn w -> GenServer.call(w, {:query, "select"}) end)
+  def pool, do: in_pool()
+  defp in_pool, do: Pool.transaction(fn w -> GenServer.call(w, {:query, "select"}) end)
 
   # Two at once, one worker: the second waits for the first.
-  def run(:queue) do
-    for(_ <- 1..2, do: Task.async(fn -> run(:pool) end)) |> Enum.each(&Task.await/1)
+  def queue do
+    for(_ <- 1..2, do: Task.async(&in_pool/0)) |> Enum.each(&Task.await/1)
   end
 
-  def run(:nimble), do: Nimble.checkout!(fn _ -> Busy.ms(5) end)
-  def run(:ecto), do: Repo.all("select") && Busy.ms(2)
+  def nimble, do: Nimble.checkout!(fn _ -> Busy.ms(5) end)
+  def ecto, do: Repo.all("select") && Busy.ms(2)
 
-  def run(:event) do
+  def event do
     :gen_event.sync_notify(Shop.Events, :sold)
     :gen_event.call(Shop.Events, Listener, :sold)
   end
 
-  def run(:statem), do: :gen_statem.call(Door, :enter)
+  def statem, do: :gen_statem.call(Door, :enter)
 
   defp catch_exit(fun) do
     fun.()
   catch
     :exit, _ -> :ok
   end
-
-  def cases do
-    [:task, :sup, :stream, :genserver, :crash, :timeout, :later, :agent, :pool, :queue, :nimble] ++
-      [:ecto, :event, :statem]
-  end
 end
 
 defmodule Load do
+  @requests [:task, :sup, :stream, :genserver, :crash, :timeout, :later, :agent, :pool, :queue, :nimble] ++
+              [:ecto, :event, :statem]
+
   def start(dir) do
     Logger.configure(level: :none)
     {:ok, _} = Agent.start_link(fn -> %{} end, name: Shop.Prices)
@@ -294,7 +294,7 @@ defmodule Load do
     {:ok, _} = :gen_event.start_link({:local, Shop.Events})
     :ok = :gen_event.add_handler(Shop.Events, Listener, [])
     # The first calls load code and make atoms.
-    Enum.each(Request.cases(), &one/1)
+    Enum.each(@requests, &one/1)
     write(dir, "pid", System.pid())
     serve(dir, Process.list(), nil)
   end
@@ -303,16 +303,13 @@ defmodule Load do
     asked(dir, "audit", fn -> :audit.write(String.to_charlist(dir), baseline) end)
 
     next =
-      Enum.reduce(Request.cases(), looper, fn which, now ->
-        if asked?(dir, "loop_#{which}") do
-          stop(now)
-          pid = spawn(fn -> loop(which) end)
-          File.rm!(Path.join(dir, "loop_#{which}"))
-          pid
-        else
-          now
-        end
-      end)
+      if asked?(dir, "loop_requests") do
+        stop(looper)
+        File.rm!(Path.join(dir, "loop_requests"))
+        spawn(fn -> loop(@requests) end)
+      else
+        looper
+      end
 
     stopped = asked?(dir, "stop")
     asked(dir, "stop", fn -> stop(next) end)
@@ -347,19 +344,19 @@ defmodule Load do
 
   defp alive(name), do: Process.whereis(name) || (Process.sleep(1) && alive(name))
 
-  defp loop(which) do
-    one(which)
+  defp loop([request | others]) do
+    one(request)
 
     receive do
       :stop -> :ok
     after
-      50 -> loop(which)
+      50 -> loop(others ++ [request])
     end
   end
 
-  defp one(which) do
+  defp one(request) do
     alive(Shop.Basket)
-    {pid, ref} = spawn_monitor(fn -> Request.run(which) end)
+    {pid, ref} = spawn_monitor(fn -> apply(Request, request, []) end)
 
     receive do
       {:DOWN, ^ref, _, ^pid, _} -> :ok
