@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Causal spans of the gateway demo, on every release: a request of a worker makes three lookups at one
+# Causal spans of the gateway demo: a request of a worker makes three lookups at one
 # connection of the repository, then logs a line, for which it waits in the scenario `sync`. With
 # --calls the functions that it goes through are spans too, in its own and in the other processes.
 # shellcheck disable=SC1091,SC2154,SC2317
 set -u
 . "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/which.sh"
 command -v jq >/dev/null || skip_all "no jq here"
 
 demo=$BEAMTOP_SRCDIR/demo/run.sh
@@ -79,24 +80,21 @@ within='.ended_by == "roots" and .called > 10 and (.roots | length) == 10 and al
     and ([.. | objects | select(.kind? == "call" and .operation == "line")] as $lines
         | ($lines | length) == 1 and all($lines[]; .name == "Elixir.Logger")))'
 
-shows_calls_within_on_OTP() {
-    "$demo" start -gateway scenario sync >"$work/env" || return 1
-    . "$work/env"
-    calls="gateway_schemas:_ & 'Elixir.Gateway.Repo':_ & gateway_db:_"
-    names_of "$1" >"$work/names" &&
-        captured --calls "$calls" && holds "$within" &&
-        captured --full --calls "$calls" && holds "$within"
-    found=$?
-    "$demo" stop || return 1
-    return "$found"
+# both FILTER [OPTION…]: of light and of full mode.
+both() {
+    filter=$1
+    shift
+    captured "$@" && holds "$filter" && captured --full "$@" && holds "$filter"
 }
 
-follows_requests_on_OTP() {
+shows_calls_within() { both "$within" --calls "gateway_schemas:_ & 'Elixir.Gateway.Repo':_ & gateway_db:_"; }
+follows_requests() { case $1 in sync) both "$lookups$waits" ;; *) both "$lookups$casts" ;; esac }
+
+# on_OTP RELEASE SCENARIO CASE
+on_OTP() {
     "$demo" start -gateway scenario "$2" >"$work/env" || return 1
     . "$work/env"
-    case $2 in sync) says=$lookups$waits ;; *) says=$lookups$casts ;; esac
-    names_of "$1" >"$work/names" &&
-        captured && holds "$says" && captured --full && holds "$says"
+    names_of "$1" >"$work/names" && "$3" "$2"
     found=$?
     "$demo" stop || return 1
     return "$found"
@@ -106,21 +104,20 @@ trap '"$demo" stop; rm -rf "$work"' EXIT
 trap 'exit 130' HUP INT TERM PIPE
 BEAMTOP_DEMO_DIR=$work/none
 export BEAMTOP_DEMO_DIR
-for otp in ${BEAMTOP_RELEASES-23 25 27 29}; do
-    scenarios=sync
-    [ "$otp" != 25 ] || scenarios='sync async'
-    for scenario in $scenarios; do
-        if reason=$("$otp_sh" --root "$otp" 2>&1); then
-            BEAMTOP_DEMO_OTP=$otp
-            BEAMTOP_DEMO_DIR=$work/otp-$otp
-            export BEAMTOP_DEMO_OTP BEAMTOP_DEMO_DIR
-            run follows_requests_on_OTP "$otp" "$scenario"
-            [ "$scenario" != sync ] || run shows_calls_within_on_OTP "$otp"
-            [ -z "$reason" ] || rm -rf "${reason:?}$work"
-        else
-            skip "follows_requests_on_OTP_$otp" "$reason"
-            skip "shows_calls_within_on_OTP_$otp" "$reason"
-        fi
-    done
-done
+{
+    for otp in $(releases_of differ); do echo "$otp sync shows_calls_within"; done
+    for otp in $(releases_of same); do echo "$otp sync follows_requests"; done
+    for otp in $(releases_of once); do echo "$otp async follows_requests"; done
+} >"$work/cases"
+while read -r otp scenario case <&3; do
+    if reason=$("$otp_sh" --root "$otp" 2>&1); then
+        BEAMTOP_DEMO_OTP=$otp
+        BEAMTOP_DEMO_DIR=$work/otp-$otp
+        export BEAMTOP_DEMO_OTP BEAMTOP_DEMO_DIR
+        run on_OTP "$otp" "$scenario" "$case"
+        [ -z "$reason" ] || rm -rf "${reason:?}$work"
+    else
+        skip "on_OTP_$otp $scenario $case" "$reason"
+    fi
+done 3<"$work/cases"
 finish
