@@ -3,14 +3,12 @@
 %% to stop. Files in the directory are how the script asks; each is deleted when it is done:
 %%   audit      `left` is written, by audit.erl
 %%   loop_CASE  the process `subject` does CASE, waits 20 ms, and so on
-%%   once_CASE  a fresh process does CASE and ends, once something is traced
+%%   loop_all   … those of cases() in turn
+%%   fresh      while something is traced, processes sleep and end, one every 100 ms
 %%   stop       `subject` does nothing any more
 -module(stacks_load).
 
--export([start/2]).
--export([nested/0, outer/1, inner/1, leaf/0, sleeps/0, asks/0, raises/0, caught/1, tail/1, tail_end/0,
-         recurses/0, down/1, computes/0, burn/1, hot/0, tiny/1]).
--export([init/1, handle_call/3, handle_cast/2]).
+-compile([export_all, nowarn_export_all]).
 
 -define(MOST_MS, 1200000).
 
@@ -21,21 +19,21 @@ start(Dir, _Code) ->
 begin_load(Dir) ->
     logger:set_primary_config(level, none),
     register(echo, spawn(fun echo/0)),
-    register(subject, spawn(fun() -> subject(none) end)),
+    register(subject, spawn(fun() -> subject([]) end)),
     {ok, _} = gen_server:start({local, server}, ?MODULE, [], []),
-    [run(C) || C <- cases(), C =/= computes, C =/= hot],
+    [run(C) || C <- cases()],
     ok = file:write_file(filename:join(Dir, "pid.new"), os:getpid()),
     ok = file:rename(filename:join(Dir, "pid.new"), filename:join(Dir, "pid")),
     serve(Dir, processes(), erlang:monotonic_time(millisecond) + ?MOST_MS).
 
-cases() -> [nested, sleeps, asks, raises, tail, recurses, computes, hot].
+cases() -> [nested, sleeps, asks, raises, tail, recurses].
 
 serve(Dir, Baseline, Until) ->
     asked(Dir, "audit", fun() -> audit:write(Dir, Baseline) end),
-    [asked(Dir, "loop_" ++ atom_to_list(C), fun() -> subject ! {do, C} end) || C <- cases()],
-    [asked(Dir, "once_" ++ atom_to_list(C), fun() -> spawn(fun() -> later(C) end) end)
-     || C <- cases()],
-    asked(Dir, "stop", fun() -> subject ! {do, none} end),
+    [asked(Dir, "loop_" ++ atom_to_list(C), fun() -> subject ! {do, [C]} end) || C <- [hot, computes | cases()]],
+    asked(Dir, "loop_all", fun() -> subject ! {do, cases()} end),
+    asked(Dir, "fresh", fun() -> spawn(fun fresh/0) end),
+    asked(Dir, "stop", fun() -> subject ! {do, []} end),
     receive after 20 -> ok end,
     erlang:monotonic_time(millisecond) < Until andalso serve(Dir, Baseline, Until).
 
@@ -43,27 +41,23 @@ asked(Dir, Name, Do) ->
     File = filename:join(Dir, Name),
     filelib:is_file(File) andalso begin Do(), file:delete(File) end.
 
-%% Once a trace is set; it is armed soon after its name is there.
-later(Case) ->
+fresh() ->
     case whereis(beamtop_trace) of
-        undefined -> receive after 20 -> later(Case) end;
-        _ -> receive after 3000 -> run(Case) end
+        undefined -> receive after 20 -> fresh() end;
+        _ -> (fun Again() ->
+                  spawn(fun sleeps/0),
+                  receive after 100 -> ok end,
+                  whereis(beamtop_trace) =:= undefined orelse Again()
+              end)()
     end.
 
-subject(Case) ->
+subject(Cases) ->
     receive {do, Next} -> subject(Next)
-    after case Case of none -> infinity; _ -> 20 end -> run(Case), subject(Case)
+    after case Cases of [] -> infinity; _ -> 20 end -> run(hd(Cases)), subject(tl(Cases) ++ [hd(Cases)])
     end.
 
-run(nested) -> nested();
-run(sleeps) -> sleeps();
-run(asks) -> asks();
-run(raises) -> raises();
 run(tail) -> tail(3);
-run(recurses) -> recurses();
-run(computes) -> computes();
-run(hot) -> hot();
-run(none) -> ok.
+run(Case) -> ?MODULE:Case().
 
 %% outer: 30 ms of its own, twice inner (10 ms and a leaf of 5).
 nested() ->
