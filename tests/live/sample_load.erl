@@ -10,15 +10,14 @@
 %%   nif    user/1 calls a NIF that spins; duser/1 the same on a dirty scheduler
 %%   dirty  duser/1
 %%   held   luser/1 calls a NIF that spins long, beside user/1
+%%   files  files/0 asks a dirty I/O scheduler for a file's information
 %%   deep   body recursion of 5,000
 %%   many   100,000 processes are started and end
 %%   loads  a module is compiled and loaded again and again, beside what runs
 %%   still  whatever runs is ended
 %% `worker` is the pid of what runs, as it prints.
 -module(sample_load).
--export([start/2, watch/2, chain_main/0, f1/1, f2/1, f3/1, leaf_a/2, leaf_b/2, copy_loop/2,
-         copier/2, gc_work/1, nat_loop/1, nat/1, user_loop/0, user/1, duser_loop/0, duser/1,
-         deep_loop/0, deep/1, spin/1, dirty_spin/1, luser_loop/0, luser/1, long_spin/1]).
+-compile([export_all, nowarn_export_all]).
 
 start(Dir, _) ->
     spawn(fun() -> put(baseline, processes()), ?MODULE:watch(Dir, []) end),
@@ -121,7 +120,7 @@ luser_loop() -> luser(1), luser_loop().
 luser(N) -> A = long_spin(N), A + 1.
 long_spin(_) -> erlang:nif_error(not_loaded).
 
-files() -> prim_file:read_file_info("/tmp"), timer:sleep(1), files().
+files() -> prim_file:read_file_info("/tmp"), files().
 
 deep_loop() -> deep(5000), deep_loop().
 deep(0) -> leaf_a(30000, 0);
