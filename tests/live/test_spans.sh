@@ -61,6 +61,7 @@ not_read='.callers == null and .opentelemetry == null'
 
 # On a busy machine the last late answers come after the capture has waited for them.
 captures_late_answers() {
+    # shellcheck disable=SC2086 # none, where it is empty
     captures_requests --full $context &&
         shows 'any(.roots[]; .operation == "spans_load:timeout/0" and child("call")[0].outcome == "late")'
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# One process in time on real nodes of every release: known calls (stacks_load.erl), waits, their
+# One process in time on real nodes: known calls (stacks_load.erl), waits, their
 # nesting; and that nothing is left. Of times only the least is held: on a busy machine everything
 # may take longer; where calls were skipped, what holds of all holds of one.
 # shellcheck disable=SC1091,SC2154,SC2317
@@ -60,6 +60,7 @@ known='stacks_load:/^(outer|inner|leaf|sleeps|asks|raises|caught|tail|tail_end|d
 # A sleep of 60 ms is waiting for timer:sleep/1, and nothing of it own time; the time runs from before the
 # process waits: where the host takes the core in between, it waits for less. A tail call stands in its
 # caller: both end at the same time. Recursion is counted once.
+# shellcheck disable=SC2016
 calls_are_known() {
     shows '.ended_by == "time" and .name == "subject" and .first == false and .duration_us < 600000000' &&
         shows 'each("outer/1"; .outcome == "returned" and took(60)
@@ -85,7 +86,6 @@ calls_are_known() {
             and (function("caught/1") | .exceptions == .calls - .open)' &&
         shows 'each("tail_end/0"; .depth >= 4 and .around.function == "stacks_load:tail/1"
             and (.around.offset_us + .around.duration_us - .offset_us - .duration_us | fabs) < 5000)' &&
-        # shellcheck disable=SC2016
         shows '([done("down/1")[] | .depth] | max) == 5
             and ([rows[] | named("down/1") | select(.depth == 0) | .duration_us] | add) as $outermost
             | (function("down/1") | .calls >= 6 and .own_us <= .total_us + 1
