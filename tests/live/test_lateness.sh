@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A scheduler that does not yield, on real nodes of every release: the header goes on with what is
+# A scheduler that does not yield, on a real node: the header goes on with what is
 # known, lateness is reported and becomes a finding, a trace of all processes is refused and one of a
 # chosen process is not, and nothing is left. The load is late_load.erl.
 # shellcheck disable=SC1091,SC2154,SC2317
@@ -19,60 +19,41 @@ beam() {
     "$beamtop" "$command" "$@" --timeout 60 --cookie-file "$work/cookie" >"$work/out" 2>"$work/err"
 }
 
-# ---- while every scheduler yields
-
-nothing_is_late() {
-    beam schedulers "$node" -n 3 --interval 0.5 --format json || { cat "$work/err"; return 1; }
-    holds 'all(.[]; .system.memory_total_bytes > 0 and .system.late_ms != null)'
-}
-
-# ---- while one does not
-
-# For minutes, and as long at a time as it takes on the machine as it is then: begun again before each
-# test that needs it, and each try.
+# For minutes, and as long at a time as it takes on the machine as it is then: begun again for each try.
 is_stuck() { order stuck; }
 
 # The comparison ends now and then, so a tick may find all schedulers. What is late is null in one and
 # the rest is known; after it is back the whole wait is reported.
-the_rest_is_known() {
-    tries=20
-    while [ "$tries" -gt 0 ]; do
-        tries=$((tries - 1))
-        is_stuck || return 1
-        beam schedulers "$node" -n 4 --interval 0.5 --format json || { cat "$work/err"; return 1; }
-        holds 'all(.[]; .system.processes > 0 and .system.run_queue != null and .system.rss_bytes > 0)' || return 1
-        jq -s -e 'any(.[]; .system.memory_total_bytes == null and .system.late_ms >= 200)
-                  and any(.[]; .system.late_scheduler == 2)' "$work/out" >/dev/null && return 0
-    done
-    echo "no tick with a late answer:"
-    cat "$work/out"
-    return 1
+the_rest_is_known() { one_of 20 a_tick_is_late; }
+a_tick_is_late() {
+    is_stuck && beam schedulers "$node" -n 4 --interval 0.5 --format json &&
+        holds 'all(.[]; .system.processes > 0 and .system.run_queue != null and .system.rss_bytes > 0)
+            and any(.[]; .system.memory_total_bytes == null and .system.late_ms >= 200)
+            and any(.[]; .system.late_scheduler == 2)'
 }
 
-the_header_says_who() {
-    tries=90
-    while [ "$tries" -gt 0 ]; do
-        tries=$((tries - 1))
-        is_stuck || return 1
-        beam capture "$node" --size 120x30 --no-config || { cat "$work/err"; return 1; }
-        grep -q 'scheduler.* late: ' "$work/out" && return 0
-    done
-    says 'scheduler.* late: '
+the_header_says_who() { one_of 90 a_header_says_who; }
+a_header_says_who() {
+    is_stuck && beam capture "$node" --size 120x30 --no-config && says 'scheduler.* late: '
 }
 
-# A tick has a scan, which waits for the process that does not yield: how many ticks there are depends
-# on the machine.
-a_recording_finds_it() {
-    for seconds in 8 20 60; do
-        is_stuck || return 1
-        rm -f "$work/late.btr"
-        beam record "$node" -o "$work/late.btr" --interval 0.5 --budget 100 \
-            --for "${seconds}s" || { cat "$work/err"; return 1; }
-        "$beamtop" report "$work/late.btr" --format json >"$work/out" 2>"$work/err" || { cat "$work/err"; return 1; }
+has_finding() {
+    "$beamtop" report "$work/late.btr" --format json >"$work/out" 2>"$work/report" &&
         jq -e '.findings[] | select(.rule == "late_scheduler") | .title |
-               test("^(Scheduler 2|A scheduler) did not yield for ")' "$work/out" >/dev/null && return 0
-    done
+            test("^(Scheduler 2|A scheduler) did not yield for ")' "$work/out" >/dev/null
+}
+
+a_recording_finds_it() {
+    is_stuck || return 1
+    "$beamtop" record "$node" --timeout 60 --cookie-file "$work/cookie" -o "$work/late.btr" --interval 0.5 \
+        --budget 100 --for 200s >"$work/text" 2>"$work/err" &
+    recording=$!
+    wait_until 60 has_finding
+    kill -INT "$recording"
+    wait "$recording"
+    has_finding && return
     echo "no finding in:"
+    cat "$work/report"
     jq -c '.ticks, .findings, .not_evaluated, .system.late_ms' "$work/out"
     return 1
 }
@@ -104,20 +85,18 @@ one_of_a_process_is_not() {
     ends_with 0 $? && says 'late_load:tick' && is_clean
 }
 
-# ---- when it yields again
+# When it yields again.
+all_is_known() {
+    beam schedulers "$node" --format json && holds '.[-1].system | .memory_total_bytes > 0 and .late_ms != null'
+}
 
 nothing_waits_any_more() {
     order free || return 1
-    tries=20
-    while [ "$tries" -gt 0 ]; do
-        tries=$((tries - 1))
-        beam schedulers "$node" -n 2 --interval 0.5 --format json || { cat "$work/err"; return 1; }
-        jq -s -e '.[-1].system | .memory_total_bytes > 0' "$work/out" >/dev/null && break
-    done
+    one_of 20 all_is_known || return 1
     beam trace "$node" 'late_load:tick(_)' --events 2 --time 60s
     ends_with 0 $? && is_clean
 }
 
-differ nothing_is_late is_stuck the_rest_is_known the_header_says_who a_recording_finds_it \
+same the_rest_is_known the_header_says_who a_recording_finds_it \
     a_trace_of_all_is_refused one_of_a_process_is_not nothing_waits_any_more
 run_on_releases
