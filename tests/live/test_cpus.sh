@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Schedulers and CPUs on real nodes of every release: a VM of two schedulers, pinned to one CPU beside
+# Schedulers and CPUs on a real node: a VM of two schedulers, pinned to one CPU beside
 # a busy loop, is seen to wait for it; microstate accounting is what it was before, after the end,
 # after a kill, and where another tool had switched it on. The load is cpus_load.erl.
 # shellcheck disable=SC1091,SC2154,SC2317
@@ -55,7 +55,7 @@ waiting_for_a_cpu_is_seen() {
     on_one_cpu || return 1
     timeout 300 taskset -c "$(first_cpu)" sh -c 'while :; do :; done' &
     loop=$!
-    beam cpus "$node" --for 3s --format json
+    beam cpus "$node" --for 2s --format json
     code=$?
     kill "$loop"
     wait "$loop" 2>/dev/null
@@ -73,7 +73,7 @@ waiting_for_a_cpu_is_seen() {
 # ---- microstate accounting
 
 its_states_are_shown() {
-    beam msacc "$node" --for 2s --format json
+    beam msacc "$node" --for 1s --format json
     ends_with 0 $? && told 'up to 28%' &&
         holds '.[0].msacc.on_before == false and .[0].msacc.switched_off == false' &&
         holds '.[0].rows[0] | .type == "scheduler" and .id == null and .threads == 2
@@ -101,22 +101,21 @@ it_stays_on_where_it_was() {
     order off && is_flag false && return "$result"
 }
 
-# It is switched off while it is measured: seen by what was counted.
-# Within the time of the measurement: how long that takes depends on the machine.
+# It is switched off while it is measured: seen by what was counted. For as long as that takes on the
+# machine as it is.
 switching_it_off_is_seen() {
-    for seconds in 6 20 60; do
+    for seconds in 3 12 48; do
         "$beamtop" msacc "$node" --for "${seconds}s" --timeout 60 --format json --cookie-file "$work/cookie" \
             >"$work/out" 2>"$work/err" &
         measuring=$!
-        is_flag true || { kill "$measuring"; cat "$work/err"; return 1; }
-        order off
+        is_flag true && order off
         wait "$measuring"
         ends_with 0 $? || return 1
-        jq -s -e '.[0].msacc.switched_off' "$work/out" >/dev/null && break
+        ! jq -s -e '.[0].msacc.switched_off' "$work/out" >/dev/null || break
     done
     holds '.[0].msacc.switched_off' && is_flag false && is_clean
 }
 
-differ waiting_for_a_cpu_is_seen its_states_are_shown a_kill_restores_it \
+same waiting_for_a_cpu_is_seen its_states_are_shown a_kill_restores_it \
     it_stays_on_where_it_was switching_it_off_is_seen
 run_on_releases
