@@ -1,7 +1,7 @@
 %% SPDX-License-Identifier: GPL-3.0-or-later
 %% The load of test_sharing.sh: an application whose processes hold terms that are small there and huge
 %% in a copy. A tree of 24 levels is 24 cells that stand for 2^24, which are 256 MiB without sharing;
-%% the persistent term has 500 MB.
+%% the persistent term has 128 MB.
 %%   sharing_sup     a supervisor, with a tree in its dictionary
 %%   sharing_server  a server, with one in its state and in its dictionary
 %%   sharing_idle    waits, with one in its dictionary
@@ -13,7 +13,7 @@
 -export([start/2, stop/1, init/1, handle_call/3, handle_cast/2, started/2]).
 
 -define(LEVELS, 24).
--define(ELEMENTS, 31250000).
+-define(ELEMENTS, 8000000).
 
 start(normal, []) ->
     supervisor:start_link({local, sharing_sup}, ?MODULE, sup);

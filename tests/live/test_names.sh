@@ -23,11 +23,12 @@ is_plain_text() {
     ! LC_ALL=C grep -aqE "$steering" "$1" || { LC_ALL=C grep -aE "$steering" "$1" | head -n 3 | od -c; return 1; }
 }
 
-# prints WORDS…: the command ends well, and both its outputs are fit to be seen.
+# prints WORDS…: the command ends well, both its outputs are fit to be seen, and no name was evaluated.
 prints() {
     rm -f "$work/out" "$work/err"
     "$beamtop" "$@" >"$work/out" 2>"$work/err"
-    ends_with 0 $? && is_plain_text "$work/out" && is_plain_text "$work/err"
+    ends_with 0 $? && is_plain_text "$work/out" && is_plain_text "$work/err" || return 1
+    [ ! -e "$dir/oops" ] && [ ! -e oops ]
 }
 
 # prints_of_node COMMAND WORDS…
@@ -55,19 +56,20 @@ answers_for_all_names() {
 has_more_lines() { [ "$(grep -c . "$work/ticks")" -gt "$1" ]; }
 
 prints_the_busiest() {
-    for format in text json csv; do
+    for format in text csv; do
         prints_of_node top -n 2 -i 0.3 -R 100 --budget 100 --format "$format" || return 1
     done
     prints_of_node top -n 2 -i 0.3 -R 100 --budget 100 --format json &&
         holds 'map(.rows // [] | length) | add > 10'
 }
 
-# Last: before OTP 27 nobody else can trace then.
+# Before OTP 27 nobody else can trace then.
 prints_what_is_armed() {
     order arm || return 1
     for format in text json csv; do
         prints_of_node armed --format "$format" || return 1
     done
+    stop_node
 }
 
 prints_applications() {
@@ -78,10 +80,10 @@ prints_applications() {
 
 # The longest names are given in full.
 prints_one_process() {
-    for name in "$(repeated 'é' 255)" "$(repeated '😀' 255)" "$(printf 'a\nb\r\tc')" '=1+1'; do
+    for name in "$(repeated 'é' 255)" "$(repeated '😀' 255)" '=1+1' "$(printf 'a\nb\r\tc')"; do
         prints_of_node process "$name" || return 1
-        prints_of_node process "$name" --format json || return 1
     done
+    prints_of_node process "$name" --format json
 }
 repeated() { awk -v s="$1" -v n="$2" 'BEGIN { for (i = 0; i < n; i++) printf "%s", s }'; }
 
@@ -101,7 +103,7 @@ traces_and_counts() {
 
 records_and_reports() {
     rm -f "$work/odd.btr"
-    prints_of_node record -o "$work/odd.btr" --interval 0.3 --for 4s --budget 100 --label "$(printf 'x\302\233y')" &&
+    prints_of_node record -o "$work/odd.btr" --interval 0.3 --for 2s --budget 100 --label "$(printf 'x\302\233y')" &&
         prints report "$work/odd.btr" && prints report "$work/odd.btr" --format json &&
         prints report "$work/odd.btr" --format html && prints report "$work/odd.btr" --format markdown &&
         prints export "$work/odd.btr" processes && prints top "$work/odd.btr" -R 100 &&
@@ -128,8 +130,6 @@ shows_on_the_screen() {
     return $shown
 }
 
-nothing_was_evaluated() { [ ! -e "$dir/oops" ] && [ ! -e oops ]; }
-
-differ answers_for_all_names prints_the_busiest prints_applications prints_one_process prints_views \
-    traces_and_counts records_and_reports shows_on_the_screen prints_what_is_armed nothing_was_evaluated
+differ answers_for_all_names prints_the_busiest traces_and_counts prints_what_is_armed
+same prints_applications prints_one_process prints_views records_and_reports shows_on_the_screen
 run_on_releases

@@ -6,6 +6,7 @@
 set -u
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/epmd.sh"
+. "$(dirname "$0")/which.sh"
 ERL_CRASH_DUMP_SECONDS=0
 export ERL_CRASH_DUMP_SECONDS
 otp_sh=$BEAMTOP_SRCDIR/tests/live/otp.sh
@@ -131,7 +132,7 @@ cp "$beamtop" "$work/beamtop"
 chmod 755 "$work/beamtop"
 
 run others_are_refused
-for release in ${BEAMTOP_RELEASES-23 25 27 29}; do
+for release in $({ releases_of differ; releases_of same; } | tr ' ' '\n' | sort -u); do
     if ! reason=$("$otp_sh" --root "$release" 2>&1); then
         skip "perf_map_of_OTP_$release" "$reason"
         continue
