@@ -3,9 +3,7 @@
 
 #include <netinet/in.h>
 #include <poll.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +12,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #define START_MS 60000
 #define EVAL_MS 60000
@@ -54,12 +51,50 @@ bool node_available(const char *root)
     return false;
 }
 
-bool node_is_chosen(const char *release)
+const char *const node_releases[NODE_RELEASES] = {"23", "25", "27", "29"};
+
+static bool is_chosen(const char *release, const char *quick)
 {
     const char *chosen = getenv("BEAMTOP_RELEASES"), *check = getenv("BEAMTOP_CHECK");
     if (chosen && *chosen)
         return strstr(chosen, release) != NULL;
-    return (check && *check) || strcmp(release, "23") == 0 || strcmp(release, "29") == 0;
+    return (check && *check) || strstr(quick, release) != NULL;
+}
+
+bool node_is_chosen(const char *release)
+{
+    return is_chosen(release, "23 29");
+}
+
+bool node_is_chosen_once(const char *release)
+{
+    return is_chosen(release, "25");
+}
+
+bool node_has_nothing_to_test(void)
+{
+    bool nothing = !getenv("BEAMTOP") || !node_available(NULL);
+    if (nothing)
+        puts("1..0 # SKIP needs BEAMTOP (the program) and an Erlang on this machine");
+    return nothing;
+}
+
+int node_run_on_releases(const char *group, CMUnitTestFunction test)
+{
+    struct CMUnitTest tests[NODE_RELEASES];
+    char names[NODE_RELEASES][16];
+    size_t n = 0;
+    if (node_has_nothing_to_test())
+        return 0;
+    for (size_t i = 0; i < NODE_RELEASES; i++) {
+        if (!node_is_chosen(node_releases[i]))
+            continue;
+        snprintf(names[n], sizeof names[n], "OTP %s", node_releases[i]);
+        tests[n] =
+            (struct CMUnitTest){names[n], test, NULL, NULL, (void *)(uintptr_t)node_releases[i]};
+        n++;
+    }
+    return _cmocka_run_group_tests(group, tests, n, NULL, NULL);
 }
 
 bool node_find_root(const char *release, char *root, size_t size)

@@ -6,10 +6,15 @@
 #ifndef BEAMTOP_TESTS_NODE_H
 #define BEAMTOP_TESTS_NODE_H
 
+#include <setjmp.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <cmocka.h>
+
+#define NODE_RELEASES 4
 
 struct node_options {
     const char *root; /* of another OTP, entered by chroot; NULL, empty: the one on this system */
@@ -35,9 +40,18 @@ bool node_available(const char *root);
 /* Whether what differs between OTP releases is tried on this one ("25"): on 23 and 29, on each with
    BEAMTOP_CHECK=all, on others where BEAMTOP_RELEASES says so (which.sh). */
 bool node_is_chosen(const char *release);
+/* The same for what only needs a node, of any release: on 25. */
+bool node_is_chosen_once(const char *release);
 /* Root directory of a release, for node_options.root: empty for this system's own, 25. false: not
    here, and a line says so. */
 bool node_find_root(const char *release, char *root, size_t size);
+/* Runs a group of tests: one for each release that is chosen, which is its state (const char *).
+   Returns as cmocka_run_group_tests does. */
+int node_run_on_releases(const char *group, CMUnitTestFunction test);
+/* Prints that the program is skipped, and gives true, where it has no program to test or no Erlang.
+ */
+bool node_has_nothing_to_test(void);
+extern const char *const node_releases[NODE_RELEASES];
 
 /* An epmd of our own on a free port, which it then listens at. Returns its pid, or 0. */
 pid_t node_epmd_start(uint16_t *port);

@@ -105,7 +105,7 @@ double node_number(struct target *t, const char *expression)
 void start_node(struct target *t, const char *const *flags)
 {
     struct node_options o = {
-        .root = t->root_name ? t->root : NULL,
+        .root = t->root,
         .name = "right@127.0.0.1",
         .long_name = true,
         .epmd_port = t->epmd_port,
@@ -119,19 +119,13 @@ struct target *target_of(void **state)
 {
     static const char *const flags[] = {"+S", "2:2", "+sbwt", "none", NULL};
     struct target *t = *state;
-    const char *cache = getenv("BEAMTOP_CACHE");
-    snprintf(t->root, sizeof t->root, "%s/%s", cache ? cache : "/var/cache/beamtop",
-             t->root_name ? t->root_name : "");
-    if (!node_available(t->root_name ? t->root : NULL)) {
-        print_message("OTP %s is not here\n", t->release);
-        skip();
-    }
     if (t->ready)
         return t;
+    if (!node_find_root(t->release, t->root, sizeof t->root))
+        skip();
     snprintf(t->facts_path_inside, sizeof t->facts_path_inside, "/tmp/beamtop-right-%d.json",
              (int)getpid());
-    snprintf(t->facts_path, sizeof t->facts_path, "%s%s", t->root_name ? t->root : "",
-             t->facts_path_inside);
+    snprintf(t->facts_path, sizeof t->facts_path, "%s%s", t->root, t->facts_path_inside);
     if (t->epmd == 0)
         t->epmd = node_epmd_start(&t->epmd_port);
     start_node(t, flags);
@@ -140,14 +134,11 @@ struct target *target_of(void **state)
     return t;
 }
 
-void test_end(void **state)
+void target_end(struct target *t)
 {
-    struct target *t = *state;
     node_stop(&t->node);
     node_kill(t->epmd);
     unlink(t->facts_path);
-    t->epmd = 0;
-    t->ready = false;
 }
 
 /* Of programs that have ended, processes and all: each is gone when the node gets to it. */
@@ -198,11 +189,14 @@ json_t *json_on(struct target *t, const char *command, const char *args)
     return root;
 }
 
+bool is_near(double v, double before, double after, double slack)
+{
+    return v >= fmin(before, after) - slack && v <= fmax(before, after) + slack;
+}
+
 void expect_near(const char *what, double v, double before, double after, double slack)
 {
-    double low = (before < after ? before : after) - slack;
-    double high = (before < after ? after : before) + slack;
-    if (!(v >= low && v <= high))
+    if (!is_near(v, before, after, slack))
         fail_msg("%s: %.0f, the node says %.0f and %.0f", what, v, before, after);
 }
 
@@ -230,12 +224,6 @@ const struct fact_column fact_columns[FACT_COLUMNS] = {
     {"binary_bytes", "binary_bytes", 1},
     {"minor_gcs", "minor_gcs", 1},
 };
-
-bool is_within(double v, double a, double b)
-{
-    double low = a < b ? a : b, high = a < b ? b : a;
-    return v >= low && v <= high;
-}
 
 bool fact_of(json_t *look, const char *pid, const char *fact, double factor, double *out)
 {

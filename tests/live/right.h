@@ -20,7 +20,7 @@
 #define QUICK "-i 0.25 --budget 100 --format json "
 
 struct target {
-    const char *release, *root_name;
+    const char *release;
     char root[512];
     char facts_path[600], facts_path_inside[64];
     struct node node;
@@ -31,7 +31,7 @@ struct target {
 
 /* Starts the release's node with the workload at its first test; skips where it is not here. */
 struct target *target_of(void **state);
-void test_end(void **state);
+void target_end(struct target *t);
 void start_node(struct target *t, const char *const *flags); /* flags: up to NULL */
 void say(struct target *t, const char *expression, const char *expected);
 double node_number(struct target *t, const char *expression);
@@ -42,6 +42,8 @@ json_t *facts(struct target *t);    /* one look, owned */
 void run_on(struct target *t, struct run *r, const char *command, const char *args);
 json_t *json_on(struct target *t, const char *command, const char *args); /* its last line, owned */
 
+/* Between the two, in any order, or so little beside them. */
+bool is_near(double v, double before, double after, double slack);
 void expect_near(const char *what, double v, double before, double after, double slack);
 json_t *row_named(json_t *top, const char *name);
 json_t *row_of(json_t *line, const char *key, const char *value); /* value NULL: null */
@@ -55,7 +57,6 @@ struct fact_column {
 extern const struct fact_column fact_columns[FACT_COLUMNS];
 
 bool fact_of(json_t *look, const char *pid, const char *fact, double factor, double *out);
-bool is_within(double v, double a, double b); /* a and b in any order */
 
 /* The tests: each takes its target as state. */
 void test_top_by_every_column(void **state);
@@ -74,7 +75,6 @@ void test_hostile_names(void **state);
 void test_births_and_deaths(void **state);
 void test_crowd(void **state);
 void test_company(void **state);
-void test_head(void **state);
 void test_bare_and_embedded(void **state);
 void test_elixir(void **state);
 

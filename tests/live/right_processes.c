@@ -67,7 +67,7 @@ static void expect_ranked(struct target *t, size_t column)
         bool known =
             fact_of(before, pid, fact_columns[column].fact, fact_columns[column].factor, &b) &&
             fact_of(after, pid, fact_columns[column].fact, fact_columns[column].factor, &a);
-        if (known && is_within(v, a, b))
+        if (known && is_near(v, a, b, 0))
             continue;
         if (worker)
             fail_msg("by %s: %s has %.0f, the node says %.0f and %.0f", fact_columns[column].key,

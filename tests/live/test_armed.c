@@ -30,32 +30,22 @@ struct target {
     bool has_sessions;
 };
 
-static int begin(struct target *t, const char *release)
+static void begin(struct target *t, const char *release)
 {
-    char root[512], name[64], otp[16];
-    const char *cache = getenv("BEAMTOP_CACHE");
-    bool own = strcmp(release, "25") == 0;
-    *t = (struct target){0};
-    snprintf(root, sizeof root, "%s/otp-%s", cache ? cache : "/var/cache/beamtop", release);
-    if (!node_available(own ? NULL : root)) {
-        print_message("OTP %s is not here: skipped\n", release);
-        return -1;
-    }
+    char root[512], name[64];
+    *t = (struct target){.has_sessions = atoi(release) >= 27};
+    if (!node_find_root(release, root, sizeof root))
+        skip();
     snprintf(name, sizeof name, "armed%s@127.0.0.1", release);
     t->epmd = node_epmd_start(&t->epmd_port);
     const struct node_options options = {
-        .root = own ? NULL : root,
+        .root = root,
         .name = name,
         .long_name = true,
         .cookie = COOKIE,
         .epmd_port = t->epmd_port,
     };
     assert_int_equal(node_start(&t->node, &options), 0);
-    assert_int_equal(
-        node_eval(&t->node, "list_to_integer(erlang:system_info(otp_release)).", otp, sizeof otp),
-        0);
-    t->has_sessions = atoi(otp) >= 27;
-    return 0;
 }
 
 static void end(struct target *t)
@@ -335,11 +325,10 @@ static void test_own(struct target *t)
     expect_nothing(t);
 }
 
-static void test_release(const char *release)
+static void test_release(void **state)
 {
     struct target t;
-    if (begin(&t, release) != 0)
-        skip();
+    begin(&t, *state);
     test_nothing(&t);
     test_single_space(&t);
     test_sequential(&t);
@@ -348,24 +337,7 @@ static void test_release(const char *release)
     end(&t);
 }
 
-#define RELEASE(number)                                                                            \
-    static void test_otp_##number(void **state)                                                    \
-    {                                                                                              \
-        (void)state;                                                                               \
-        test_release(#number);                                                                     \
-    }
-RELEASE(23)
-RELEASE(25)
-RELEASE(27)
-RELEASE(29)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_otp_23),
-        cmocka_unit_test(test_otp_25),
-        cmocka_unit_test(test_otp_27),
-        cmocka_unit_test(test_otp_29),
-    };
-    return cmocka_run_group_tests_name("armed", tests, NULL, NULL);
+    return node_run_on_releases("armed", test_release);
 }

@@ -7,13 +7,11 @@
 #include <cmocka.h>
 
 #include <arpa/inet.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -104,44 +102,34 @@ static void test_host_not_found(void **state)
 
 /* ---- peers that are none */
 
+#define BYTES(s) s, sizeof(s) - 1
+
+/* What a peer does with each connection: of the child that is started next. */
+static struct said {
+    const char *bytes;
+    size_t len;
+    bool stays; /* else it closes */
+} said;
+
+static void say(int fd)
+{
+    (void)!write(fd, said.bytes, said.len);
+    if (said.stays)
+        sleep(60);
+}
+
+static void hear_and_say(int fd)
+{
+    char b[4096];
+    if (read(fd, b, sizeof b) > 0)
+        say(fd);
+}
+
 static void serve_silence(int fd)
 {
     char b[64];
     while (read(fd, b, sizeof b) > 0) {
     }
-}
-
-static void serve_http(int fd)
-{
-    static const char answer[] = "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n";
-    char b[256];
-    if (read(fd, b, sizeof b) > 0) {
-        (void)!write(fd, answer, sizeof answer - 1);
-        sleep(60);
-    }
-}
-
-static void serve_tls(int fd)
-{
-    static const char alert[] = {0x15, 3, 3, 0, 2, 2, 50};
-    char b[256];
-    if (read(fd, b, sizeof b) > 0) {
-        (void)!write(fd, alert, sizeof alert);
-    }
-}
-
-static void serve_close(int fd)
-{
-    char b[256];
-    (void)!read(fd, b, sizeof b);
-}
-
-/* As a node that got another handshake under the same name. */
-static void serve_push(int fd)
-{
-    char b[256];
-    (void)!read(fd, b, sizeof b);
-    (void)!write(fd, "\0\3sok", 5);
 }
 
 /* Never a whole name, for much longer than anybody waits. */
@@ -156,49 +144,67 @@ static void serve_drip(int fd)
     }
 }
 
-static void serve_old(int fd)
-{
-    static const char old[] = {0, 3, 's', 'o', 'k', 0, 15, 'n', 0,   5,   0,
-                               0, 0, 0,   1,   2,   3, 4,  'a', '@', 'b', 'c'};
-    char b[256];
-    (void)!read(fd, b, sizeof b);
-    (void)!write(fd, old, sizeof old);
-    sleep(60);
-}
-
-static void serve_random(int fd)
-{
-    char b[4096];
-    int r = open("/dev/urandom", O_RDONLY);
-    (void)!read(r, b, sizeof b);
-    b[0] = (char)0xff;
-    (void)!write(fd, b, sizeof b);
-    close(r);
-    sleep(60);
-}
+#define HTTP BYTES("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
 
 static void test_no_nodes(void **state)
 {
     static const struct {
         const char *name;
         void (*serve)(int fd);
+        struct said said;
         enum conn_failure why;
         const char *part;
         unsigned timeout_ms; /* of the silent */
     } cases[] = {
-        {"silent", serve_silence, CONN_FAILED_SILENT, "does not answer within", TIMEOUT_MS},
-        {"http", serve_http, CONN_FAILED_NOT_ERLANG, "not as an Erlang node does", 0},
-        {"tls", serve_tls, CONN_FAILED_NOT_ERLANG, "speaks TLS", 0},
-        {"closes", serve_close, CONN_FAILED_NOT_ERLANG,
-         "closed the connection during the handshake", 0},
-        {"pushes", serve_push, CONN_FAILED_INCOMPATIBLE, "in the middle of the handshake", 0},
-        {"drips", serve_drip, CONN_FAILED_SILENT, "does not finish the handshake within", 5000},
-        {"old", serve_old, CONN_FAILED_INCOMPATIBLE, "older than OTP 23", 0},
-        {"random", serve_random, CONN_FAILED_NOT_ERLANG, "not as an Erlang node does", 0},
+        {"silent", serve_silence, {0}, CONN_FAILED_SILENT, "does not answer within", TIMEOUT_MS},
+        {"drips",
+         serve_drip,
+         {0},
+         CONN_FAILED_SILENT,
+         "does not finish the handshake within",
+         2 * TIMEOUT_MS},
+        {"http",
+         hear_and_say,
+         {HTTP, true},
+         CONN_FAILED_NOT_ERLANG,
+         "not as an Erlang node does",
+         0},
+        {"tls",
+         hear_and_say,
+         {BYTES("\x15\3\3\0\2\2\x32"), false},
+         CONN_FAILED_NOT_ERLANG,
+         "speaks TLS",
+         0},
+        {"closes",
+         hear_and_say,
+         {0},
+         CONN_FAILED_NOT_ERLANG,
+         "closed the connection during the handshake",
+         0},
+        /* As a node that got another handshake under the same name. */
+        {"pushes",
+         hear_and_say,
+         {BYTES("\0\3sok"), false},
+         CONN_FAILED_INCOMPATIBLE,
+         "in the middle of the handshake",
+         0},
+        {"old",
+         hear_and_say,
+         {BYTES("\0\3sok\0\xfn\0\5\0\0\0\0\1\2\3\4a@bc"), true},
+         CONN_FAILED_INCOMPATIBLE,
+         "older than OTP 23",
+         0},
+        {"garbage",
+         hear_and_say,
+         {BYTES("\xff\x9b\1\0\x80 no node says this"), true},
+         CONN_FAILED_NOT_ERLANG,
+         "not as an Erlang node does",
+         0},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct conn_options o = options_for("fake@127.0.0.1");
+        said = cases[i].said;
         pid_t pid = fake_tcp_start(&o.port, cases[i].serve);
         print_message("# %s\n", cases[i].name);
         if (cases[i].timeout_ms > 0) {
@@ -217,15 +223,17 @@ static void test_no_epmds(void **state)
     static const struct {
         const char *name;
         void (*serve)(int fd);
+        struct said said;
         enum conn_failure why;
     } cases[] = {
-        {"silent", serve_silence, CONN_FAILED_EPMD_SILENT},
-        {"http", serve_http, CONN_FAILED_NOT_EPMD},
-        {"closes", serve_close, CONN_FAILED_NOT_EPMD},
+        {"silent", serve_silence, {0}, CONN_FAILED_EPMD_SILENT},
+        {"http", hear_and_say, {HTTP, true}, CONN_FAILED_NOT_EPMD},
+        {"closes", hear_and_say, {0}, CONN_FAILED_NOT_EPMD},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct conn_options o = options_for("fake@127.0.0.1");
+        said = cases[i].said;
         pid_t pid = fake_tcp_start(&o.epmd_port, cases[i].serve);
         print_message("# %s\n", cases[i].name);
         if (cases[i].why == CONN_FAILED_EPMD_SILENT) {
@@ -240,35 +248,6 @@ static void test_no_epmds(void **state)
 
 /* ---- peers that turn bad after a good handshake */
 
-static void after_close(int fd)
-{
-    (void)fd;
-}
-
-static void after_garbage(int fd)
-{
-    (void)!write(fd, "\0\0\0\5hello", 9);
-    sleep(60);
-}
-
-static void after_http(int fd)
-{
-    (void)!write(fd, "HTTP/1.1 200 OK\r\n\r\n", 19);
-    sleep(60);
-}
-
-static void after_truncated(int fd)
-{
-    static const char frame[] = {0, 0, 0, 6, 112, (char)131, 104, 3, 97, 2};
-    (void)!write(fd, frame, sizeof frame);
-    sleep(60);
-}
-
-static void after_half(int fd)
-{
-    (void)!write(fd, "\0\0\1\0p", 5);
-}
-
 static void after_nested(int fd)
 {
     char frame[4096] = {0, 0, 0x0f, (char)0xfc, 112, (char)131};
@@ -280,32 +259,27 @@ static void after_nested(int fd)
     sleep(60);
 }
 
-static void after_bare_send(int fd)
-{
-    static const char frame[] = {0, 0, 0, 12, 112, (char)131, 104, 3, 97, 2, 119, 0, 97, 1, 97, 1};
-    (void)!write(fd, frame, sizeof frame);
-    sleep(60);
-}
-
 static void test_bad_after_handshake(void **state)
 {
     static const struct {
         const char *name;
         void (*serve)(int fd);
+        struct said said;
         enum conn_failure why;
     } cases[] = {
-        {"closes", after_close, CONN_LOST},
-        {"garbage", after_garbage, CONN_LOST_GARBAGE},
-        {"http", after_http, CONN_LOST_GARBAGE},
-        {"truncated term", after_truncated, CONN_LOST_GARBAGE},
-        {"half a frame", after_half, CONN_LOST},
-        {"endless nesting", after_nested, CONN_LOST_GARBAGE},
-        {"send to no pid", after_bare_send, CONN_LOST_GARBAGE},
+        {"closes", say, {0}, CONN_LOST},
+        {"garbage", say, {BYTES("\0\0\0\5hello"), true}, CONN_LOST_GARBAGE},
+        {"http", say, {HTTP, true}, CONN_LOST_GARBAGE},
+        {"truncated term", say, {BYTES("\0\0\0\6p\x83h\3a\2"), true}, CONN_LOST_GARBAGE},
+        {"half a frame", say, {BYTES("\0\0\1\0p"), false}, CONN_LOST},
+        {"endless nesting", after_nested, {0}, CONN_LOST_GARBAGE},
+        {"send to no pid", say, {BYTES("\0\0\0\xcp\x83h\3a\2w\0a\1a\1"), true}, CONN_LOST_GARBAGE},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct conn_options o = options_for("fake@127.0.0.1");
         struct probe p;
+        said = cases[i].said;
         pid_t pid = fake_node_start(&o.port, cases[i].serve);
         probe_open(&p, &o);
         print_message("# %s\n", cases[i].name);
@@ -439,7 +413,6 @@ static void put_control(struct buf *out, const struct odd *atom, const char *hea
 static bool odd_answered(int fd, const struct odd *atom)
 {
 #define REF "\x5a\0\1w\1a\0\0\0\5\0\0\0\1"
-#define BYTES(s) s, sizeof(s) - 1
     struct buf ask[3], answer[3];
     bool ok = true;
     put_control(&ask[0], atom, BYTES("h\4a\x13"), "pa", BYTES(REF));

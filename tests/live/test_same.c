@@ -3,9 +3,7 @@
  * The same numbers three times: what a live node's batch output prints at each tick, what the
  * recording of these ticks prints in the place of the node, and what its report says. One
  * connection gives its answers to both, so the first two are equal to the last digit; what only
- * one of them can know (the cost on the node, the place in the recording) is left out. On each
- * release at hand: the machine's own, and those
- * in BEAMTOP_CACHE. */
+ * one of them can know (the cost on the node, the place in the recording) is left out. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -63,12 +61,7 @@ static const struct {
 enum { PRINT_TOP = 0, PRINT_INFO = 7 };
 #define PRINTS (sizeof prints / sizeof prints[0])
 
-static const char *const releases[] = {"host", "otp-23", "otp-27", "otp-29"};
-#define RELEASES (sizeof releases / sizeof releases[0])
-
 struct same {
-    const char *release;
-    bool begun, missing;
     struct node node;
     pid_t epmd;
     char dir[64], file[96];
@@ -202,29 +195,18 @@ static void record(struct same *t, uint16_t epmd_port)
     assert_int_equal(t->ticks, TICKS);
 }
 
-static bool find_root(const struct same *t, char *root, size_t size)
+static void begin(struct same *t, const char *release)
 {
-    const char *cache = getenv("BEAMTOP_CACHE");
-    snprintf(root, size, "%s/%s", cache ? cache : "/var/cache/beamtop", t->release);
-    return node_available(root);
-}
-
-static void begin(struct same *t)
-{
-    bool host = strcmp(t->release, "host") == 0;
     uint16_t epmd_port = 0;
     char out[64], root[512];
-    t->missing = !host && !find_root(t, root, sizeof root);
-    if (t->missing)
-        return;
+    *t = (struct same){0};
+    if (!node_find_root(release, root, sizeof root))
+        skip();
     assert_true(temporary_dir(t->dir, sizeof t->dir, "same"));
     snprintf(t->file, sizeof t->file, "%s/a.btr", t->dir);
     t->epmd = node_epmd_start(&epmd_port);
-    const struct node_options options = {.root = host ? NULL : root,
-                                         .name = NODE,
-                                         .long_name = true,
-                                         .cookie = COOKIE,
-                                         .epmd_port = epmd_port};
+    const struct node_options options = {
+        .root = root, .name = NODE, .long_name = true, .cookie = COOKIE, .epmd_port = epmd_port};
     assert_true(t->epmd > 0);
     assert_int_equal(node_start(&t->node, &options), 0);
     assert_int_equal(node_eval(&t->node, LOAD, out, sizeof out), 0);
@@ -235,25 +217,6 @@ static void begin(struct same *t)
     open_sinks(t);
     record(t, epmd_port);
     node_stop(&t->node);
-}
-
-/* Before each test: the first of a release makes the recording. */
-static int find_recording(void **state)
-{
-    struct same *t = *state;
-    if (!t->begun) {
-        t->begun = true;
-        begin(t);
-    }
-    return 0;
-}
-
-static const struct same *recorded(void **state)
-{
-    const struct same *t = *state;
-    if (t->missing)
-        skip();
-    return t;
 }
 
 static void end(struct same *t)
@@ -317,9 +280,8 @@ static void expect_same_json(const struct buf *live, const struct run *replayed,
     }
 }
 
-static void replayed_is_live(void **state)
+static void replayed_is_live(const struct same *t)
 {
-    const struct same *t = recorded(state);
     for (size_t i = 0; i < PRINTS; i++) {
         const struct buf *live = &t->printed[i];
         struct run r = {0};
@@ -484,9 +446,8 @@ static void expect_owners(const struct same *t, json_t *report)
     assert_int_equal(compared, 4);
 }
 
-static void report_is_live(void **state)
+static void report_is_live(const struct same *t)
 {
-    const struct same *t = recorded(state);
     struct run r = {0};
     run_program(&r, NULL, "report %s -F json", t->file);
     run_expect(&r, 0);
@@ -498,109 +459,16 @@ static void report_is_live(void **state)
     run_clear(&r);
 }
 
-/* ---- what only a recording says */
-
-static void ranks_and_filters_what_it_has(void **state)
+static void test_release(void **state)
 {
-    static const struct {
-        const char *options, *path; /* of the first line */
-        double expected;            /* NaN: there is one */
-    } rows[] = {
-        {"--sort memory_bytes", "recording.tick", TICKS},
-        {"--sort memory_bytes", "scan.recorded", NAN},
-        {"--filter ^same_[1-4]$", "scan.matching", 4},
-        {"--filter pid=^<0 --rows 1", "recording.ticks", TICKS},
-    };
-    const struct same *t = recorded(state);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct run r = {0};
-        run_program(&r, NULL, "top %s -F json %s", t->file, rows[i].options);
-        run_expect(&r, 0);
-        json_t *o = run_json(&r, 0);
-        double v = number_at(o, rows[i].path);
-        if (!isnan(rows[i].expected) && !near(v, rows[i].expected))
-            fail_msg("%s: %s is %g, not %g", rows[i].options, rows[i].path, v, rows[i].expected);
-        json_decref(o);
-        run_clear(&r);
-    }
+    struct same t;
+    begin(&t, *state);
+    replayed_is_live(&t);
+    report_is_live(&t);
+    end(&t);
 }
-
-static void largest_first(void **state)
-{
-    const struct same *t = recorded(state);
-    struct run r = {0};
-    double before = INFINITY;
-    size_t i;
-    json_t *row;
-    run_program(&r, NULL, "top %s -F json -R 1000 --sort memory_bytes", t->file);
-    run_expect(&r, 0);
-    json_t *o = run_json(&r, 0);
-    json_array_foreach (at(o, "rows"), i, row) {
-        double v = json_number_value(json_object_get(row, "memory_bytes"));
-        assert_true(v <= before);
-        before = v;
-    }
-    assert_true(i > 10);
-    json_decref(o);
-    run_clear(&r);
-}
-
-static void says_what_was_not_recorded(void **state)
-{
-    static const struct {
-        const char *command, *options;
-        int exit_code;
-        const char *words;
-    } rows[] = {
-        {"top", "--sort links", 1, "links: not recorded"},
-        {"top", "--own", 1, "own processes: not recorded"},
-        {"top", "--filter (", 2, "invalid regex"},
-        {"top", "--at nowhere", 2, "no time, mark or"},
-        {"armed", "", 1, "active tracing: not recorded"},
-        {"process", "init", 1, "details of a process: not recorded"},
-    };
-    const struct same *t = recorded(state);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct run r = {0};
-        run_program(&r, NULL, "%s %s %s", rows[i].command, t->file, rows[i].options);
-        run_expect_error(&r, rows[i].exit_code, rows[i].words);
-        run_clear(&r);
-    }
-}
-
-static const struct {
-    const char *name;
-    CMUnitTestFunction test;
-} same_tests[] = {
-    {"replayed is live", replayed_is_live},
-    {"report is live", report_is_live},
-    {"ranks and filters what it has", ranks_and_filters_what_it_has},
-    {"largest first", largest_first},
-    {"says what was not recorded", says_what_was_not_recorded},
-};
-#define TESTS (sizeof same_tests / sizeof same_tests[0])
 
 int main(void)
 {
-    struct same *targets = calloc(RELEASES, sizeof *targets);
-    struct CMUnitTest tests[RELEASES * TESTS] = {{0}};
-    char names[RELEASES * TESTS][80];
-    if (!targets || !node_available(NULL)) {
-        print_message("there is no erl: skipped\n");
-        free(targets);
-        return 77;
-    }
-    for (size_t i = 0; i < RELEASES * TESTS; i++) {
-        struct same *t = &targets[i / TESTS];
-        t->release = releases[i / TESTS];
-        snprintf(names[i], sizeof names[i], "%s: %s", same_tests[i % TESTS].name, t->release);
-        tests[i] =
-            (struct CMUnitTest){names[i], same_tests[i % TESTS].test, find_recording, NULL, t};
-    }
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    for (size_t i = 0; i < RELEASES; i++)
-        if (targets[i].begun && !targets[i].missing)
-            end(&targets[i]);
-    free(targets);
-    return failed;
+    return node_run_on_releases("same", test_release);
 }
