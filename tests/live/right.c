@@ -173,11 +173,22 @@ static const char *budget_of(const char *command)
     return "";
 }
 
+void start_on(struct target *t, struct run *r, const char *command, const char *args)
+{
+    run_start(r, NULL, "%s right@127.0.0.1 --cookie secret --timeout 30 --epmd-port %u %s %s",
+              command, t->epmd_port, budget_of(command), args);
+}
+
+void wait_on(struct run *r)
+{
+    run_wait(r, 60000);
+    run_expect(r, 0);
+}
+
 void run_on(struct target *t, struct run *r, const char *command, const char *args)
 {
-    run_program(r, NULL, "%s right@127.0.0.1 --cookie secret --timeout 30 --epmd-port %u %s %s",
-                command, t->epmd_port, budget_of(command), args);
-    run_expect(r, 0);
+    start_on(t, r, command, args);
+    wait_on(r);
 }
 
 json_t *json_on(struct target *t, const char *command, const char *args)

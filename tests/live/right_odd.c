@@ -88,34 +88,7 @@ void test_hostile_names(void **state)
     run_clear(&r);
 }
 
-/* ---- crowds and company */
-
-static void expect_lines(struct run *r, size_t n)
-{
-    if (run_lines(r) != n)
-        fail_msg("%zu lines, not %zu: %.1000s", run_lines(r), n, r->err);
-    for (size_t i = 0; i < n; i++)
-        json_decref(run_json(r, (int)i));
-}
-
-void test_births_and_deaths(void **state)
-{
-    static const char *const sorts[] = {"reductions_per_s", "memory_bytes", "binary_bytes"};
-    struct target *t = target_of(state);
-    say(t,
-        "register(churn, spawn(fun() -> (fun C() -> [spawn(timer, sleep, [N]) || "
-        "N <- lists:seq(1, 40)], receive stop -> ok after 5 -> C() end end)() end)), ok.",
-        "ok");
-    for (size_t i = 0; i < ARRAY_LEN(sorts); i++) {
-        struct run r;
-        char args[200];
-        snprintf(args, sizeof args, QUICK "-n 4 -R 100 -s %s -f 'sleep|r_'", sorts[i]);
-        run_on(t, &r, "top", args);
-        expect_lines(&r, 4);
-        run_clear(&r);
-    }
-    say(t, "churn ! stop, ok.", "ok");
-}
+/* ---- a crowd */
 
 void test_crowd(void **state)
 {
@@ -128,16 +101,12 @@ void test_crowd(void **state)
         "receive there -> ok end.",
         "ok");
     double before = node_number(t, "erlang:system_info(process_count).");
-    struct run r;
-    run_on(t, &r, "top", QUICK "-n 3 -s message_queue_len -f '^r_'");
-    expect_lines(&r, 3);
-    json_t *top = run_json(&r, -1);
+    json_t *top = json_on(t, "top", QUICK "-n 3 -s message_queue_len -f '^r_'");
     expect_near("processes", number_at(top, "scan.total"), before, before, 5);
     assert_true(number_at(top, "scan.matching") == WORKERS);
     assert_string_equal(text_at(top, "rows.0.name"), "r_26");
     assert_string_equal(text_at(top, "rows.19.name"), "r_7");
     json_decref(top);
-    run_clear(&r);
     top = json_on(t, "top", QUICK "-f fn=timer:sleep");
     assert_true(number_at(top, "scan.matching") >= CROWD + SLEEPERS);
     json_decref(top);
@@ -146,76 +115,31 @@ void test_crowd(void **state)
     await_quiet(t);
 }
 
-/* Several at once: each has its own numbers and ends without the others noticing. */
-void test_company(void **state)
-{
-    enum { N = 3 };
-    struct target *t = target_of(state);
-    struct run runs[N];
-    await_quiet(t);
-    double before = node_number(t, "erlang:system_info(process_count).");
-    for (int i = 0; i < N; i++)
-        run_start(&runs[i], NULL,
-                  "top right@127.0.0.1 --cookie secret --timeout 30 --epmd-port %u -n %d -i 0.3 "
-                  "--budget 100 "
-                  "--format json -s %s -f ^r_",
-                  t->epmd_port, 2 + 2 * i, i % 2 ? "message_queue_len" : "links");
-    for (int i = 0; i < N; i++) {
-        double longest_us = 0;
-        run_wait(&runs[i], 60000);
-        run_expect(&runs[i], 0);
-        expect_lines(&runs[i], (size_t)(2 + 2 * i));
-        for (int line = 0; line < 2 + 2 * i; line++) {
-            json_t *tick = run_json(&runs[i], line);
-            /* One that comes late shortens the one behind it. */
-            longest_us = fmax(longest_us, number_at(tick, "interval_us"));
-            assert_true(json_is_number(at(tick, "system.scheduler_utilisation")));
-            json_decref(tick);
-        }
-        assert_true(longest_us > 150000);
-        json_t *top = run_json(&runs[i], -1);
-        assert_true(number_at(top, "scan.matching") == WORKERS);
-        /* 4 * 20 rem 27 is 26: the most links */
-        assert_string_equal(text_at(top, "rows.0.name"), i % 2 ? "r_26" : "r_20");
-        json_decref(top);
-        run_clear(&runs[i]);
-    }
-    await_quiet(t);
-    assert_true(node_number(t, "erlang:system_info(process_count).") == before);
-}
-
 /* ---- other ways to start a node */
 
-static void expect_all_commands(struct target *t, const char *code_mode)
+/* Everything is asked for, and no module is loaded: none would be found. */
+void test_embedded(void **state)
 {
-    static const char *const commands[] = {"top", "info", "memory", "schedulers", "apps"};
-    double modules = node_number(t, "length(code:all_loaded()).");
-    for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
-        json_t *line = json_on(t, commands[i], "--format json");
-        if (strcmp(commands[i], "info") == 0)
-            assert_string_equal(text_at(line, "info.code_mode"), code_mode);
-        json_decref(line);
-    }
-    json_decref(json_on(t, "process", "kernel_sup --format json"));
-    if (strcmp(code_mode, "embedded") == 0)
-        assert_true(node_number(t, "length(code:all_loaded()).") == modules);
-}
-
-void test_bare_and_embedded(void **state)
-{
+    static const char *const flags[] = {"-mode", "embedded", NULL};
     static const struct {
-        const char *flags[8], *mode;
-    } ways[] = {
-        {{"-mode", "embedded", NULL}, "embedded"},
-        {{"-boot", "start_clean", "-mode", "interactive", NULL}, "interactive"},
+        const char *command, *args;
+    } asked[] = {
+        {"top", QUICK},
+        {"memory", QUICK},
+        {"apps", QUICK},
+        {"process", "kernel_sup --format json"},
     };
     struct target *t = target_of(state);
-    for (size_t i = 0; i < ARRAY_LEN(ways); i++) {
-        node_stop(&t->node);
-        start_node(t, ways[i].flags);
-        expect_all_commands(t, ways[i].mode);
-    }
+    node_stop(&t->node);
     t->ready = false;
+    start_node(t, flags);
+    double modules = node_number(t, "length(code:all_loaded()).");
+    for (size_t i = 0; i < ARRAY_LEN(asked); i++)
+        json_decref(json_on(t, asked[i].command, asked[i].args));
+    json_t *line = json_on(t, "info", "--format json");
+    assert_string_equal(text_at(line, "info.code_mode"), "embedded");
+    json_decref(line);
+    assert_true(node_number(t, "length(code:all_loaded()).") == modules);
     node_stop(&t->node);
 }
 

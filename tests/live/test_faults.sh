@@ -1,8 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Nine faults planted in a running system of every release are found, with the culprit's name, on the
-# screen and in a recording that runs at the same time. The load is faults.erl. How long each took on
-# the screen is in a comment. BEAMTOP_FAULTS_RUNS: so many times, each with a recording of two minutes.
+# Nine faults planted in a running system are found, with the culprit's name, on the screen and in a
+# recording that runs at the same time. The load is faults.erl. How long each took is in a comment.
+# BEAMTOP_FAULTS_RUNS: so many times, each with a recording of two minutes.
+# Screen and report judge by the same rules, and the screen waits 30 s for trends: in the quick check it is
+# left out on OTP 23.
 # shellcheck disable=SC1091,SC2034,SC2154,SC2317
 set -u
 . "$(dirname "$0")/../tap.sh"
@@ -77,22 +79,21 @@ from_the_report() {
         jq -r '.findings[] | .title' "$work/out" >"$work/lines"
 }
 
-starts_looking() {
-    BEAMTOP_DEMO_NODE=$node
-    BEAMTOP_DEMO_COOKIE_FILE=$work/cookie
+records() {
     rm -f "$work"/recording*
     began=$(date +%s)
     "$beamtop" record "$node" --cookie-file "$work/cookie" -o "$work/recording" --interval 1s --budget 20 --timeout 60 \
         --for "$for_s" >"$work/recorder" 2>&1 &
     recorder=$!
-    bt_start 160 60 -- --interval 1s --budget 20 --timeout 60 --view findings || return 1
-    tm_wait_s=90
-    tm_wait 'live'
 }
 
 finds_all_on_the_screen() {
-    all_within "$1" from_the_screen || return 1
-    echo "# OTP $1, on the screen after (s):${found%,}" >"$work/remark"
+    BEAMTOP_DEMO_NODE=$node
+    BEAMTOP_DEMO_COOKIE_FILE=$work/cookie
+    bt_start 160 60 -- --interval 1s --budget 20 --timeout 60 --view findings || return 1
+    tm_wait_s=90
+    tm_wait 'live' && all_within "$1" from_the_screen || return 1
+    echo "# OTP $1, on the screen after (s):${found%,}" >>"$work/remark"
     bt_quit
 }
 
@@ -101,7 +102,7 @@ finds_all_in_a_recording() {
         wait "$recorder"
     fi
     all_within "$1" from_the_report || return 1
-    echo "# OTP $1, in the report after (s):${found%,}" >"$work/remark"
+    echo "# OTP $1, in the report after (s):${found%,}" >>"$work/remark"
     "$beamtop" record stop >/dev/null 2>&1
     wait "$recorder"
     true
@@ -112,29 +113,26 @@ blames_nobody_else() {
     ! grep -E -e 'fault_requests|faults:(worker|request)/|fault_cache' "$work/lines"
 }
 
-ends_what_it_started() {
-    tm_close
-    [ -z "${recorder:-}" ] || kill "$recorder" 2>/dev/null
-    recorder=
-    stop_node
+has_a_screen() { [ "$1" != 23 ] || [ -n "${BEAMTOP_CHECK:-}" ]; }
+
+finds_what_was_planted() {
+    records || return 1
+    ! has_a_screen "$1" || finds_all_on_the_screen "$1" || return 1
+    finds_all_in_a_recording "$1" && blames_nobody_else && stop_node
 }
 
 # In the place of that of releases.sh.
 stop_all() {
-    ends_what_it_started
+    tm_close
+    [ -z "${recorder:-}" ] || kill "$recorder" 2>/dev/null
+    stop_node
     stop_epmd
     rm -rf "$work"
 }
 
-is_planted_again() { ends_what_it_started && start_node "$1" && starts_looking; }
-
-tests='starts_looking'
 left=${runs:-1}
 while [ "$left" -gt 0 ]; do
-    tests="$tests finds_all_on_the_screen finds_all_in_a_recording blames_nobody_else"
+    differ finds_what_was_planted
     left=$((left - 1))
-    [ "$left" = 0 ] || tests="$tests is_planted_again"
 done
-# shellcheck disable=SC2086
-differ $tests ends_what_it_started
 run_on_releases

@@ -25,17 +25,17 @@ records() {
     label=$1 what=$2 n=$3
     shift 3
     record_of "$BEAMTOP_DEMO_NODE" --cookie-file "$BEAMTOP_DEMO_COOKIE_FILE" -o "$work/$label" \
-        --interval 1 --budget 100 --for 300s --label "$label" "$@" &
+        --budget 100 --for 300s --label "$label" "$@" &
     recorder=$!
     wait_until 240 record_has "$what" "$n"
     record_of stop
     wait "$recorder"
 }
 
-is_recorded() { records "$1" ticks 9; }
+is_recorded() { records "$1" ticks 9 --interval 0.5; }
 
 # Three windows at least: fewer do not tell changes of functions from noise.
-is_recorded_with_calls() { records "$1" windows 4 --calls all --window 2s --every 4s; }
+is_recorded_with_calls() { records "$1" windows 4 --interval 1 --calls all --window 2s --every 4s; }
 
 # Of two spans of the same thing one in a hundred pairs differs by more than noise.
 is_recorded_as_before() {
@@ -44,6 +44,7 @@ is_recorded_as_before() {
         is_recorded "$1" || return 1
         all=$sessions
         sessions="$2 $1"
+        report >"$work/all"
         says_not_that "$1" "$2" 'Elixir\.Logger'
         differs=$?
         sessions=$all
@@ -64,10 +65,22 @@ all_are_recorded() {
     is_stopped
 }
 
-# ---- one session
+# ---- one session, and all of them: each report once
 
 on_one_line() { tr '\n' ' ' | tr -s ' '; }
-tells() { "$beamtop" report "$work/$1" | on_one_line | grep -F -e "$2"; }
+
+# shellcheck disable=SC2086
+report() { (cd "$work" && "$beamtop" report $sessions "$@"); }
+
+are_reported() {
+    for label in $sessions; do
+        "$beamtop" report "$work/$label" | on_one_line >"$work/$label.report" &&
+            "$beamtop" report "$work/$label" --format json >"$work/$label.json" || return 1
+    done
+    report >"$work/all" && report --format json >"$work/all.json"
+}
+
+tells() { grep -F -e "$2" "$work/$1.report"; }
 tells_not() { ! tells "$1" "$2"; }
 
 # While it counts, beamtop evaluates only the window itself.
@@ -85,27 +98,20 @@ is_near() {
 
 # Shares and ratios of the demo are known; a busy machine may move the last digit.
 tells_near() {
-    got=$("$beamtop" report "$work/$1" | on_one_line | grep -oE "$3" | grep -oE '[0-9]+(\.[0-9]+)?' | head -n 1)
+    got=$(grep -oE "$3" "$work/$1.report" | grep -oE '[0-9]+(\.[0-9]+)?' | head -n 1)
     is_near "$got" "$2"
 }
 
-# ---- all of them
-
-# shellcheck disable=SC2086
-report() { (cd "$work" && "$beamtop" report $sessions "$@"); }
-
 has_a_column_for_each() {
     # A function with a long name leaves no room for theirs: then they go by letters.
-    { report | grep -E '^ +sync-1 +sync-2 +debug +async-1 +async-2 +async-calls +healthy$' ||
-        report | grep -E '^ +A +B +C +D +E +F +G$'; } &&
-        report | grep -E '^  duration( +[0-9.]+ ?s){7}$' &&
-        report | grep -E '^  run queue( +[0-9.]+){7}$' &&
-        report --format json | grep -F '"schema":"beamtop.diff/2"'
+    grep -E '^ +(sync-1 +sync-2 +debug +async-1 +async-2 +async-calls +healthy|A +B +C +D +E +F +G)$' "$work/all" &&
+        grep -E '^  duration( +[0-9.]+ ?s){7}$' "$work/all" && grep -E '^  run queue( +[0-9.]+){7}$' "$work/all" &&
+        grep -F '"schema":"beamtop.diff/2"' "$work/all.json"
 }
 
 # shares SECTION ROW: its numbers in each session.
 shares() {
-    report | sed -n "/^Share of reductions by $1/,/^$/p" | grep -F "  $2 " | grep -oE '[0-9.]+ ?%' | tr -d ' %' | on_one_line
+    sed -n "/^Share of reductions by $1/,/^$/p" "$work/all" | grep -F "  $2 " | grep -oE '[0-9.]+ ?%' | tr -d ' %' | on_one_line
 }
 
 # The logger: about half of the programs' work at info, worse at debug, gone where nobody waits for it.
@@ -123,18 +129,18 @@ shares_by_tick() {
 }
 
 # changes TO FROM: what is more than noise.
-changes() { report | sed -n "/^$1, after $2\$/,/^\$/p"; }
+changes() { sed -n "/^$1, after $2\$/,/^\$/p" "$work/all"; }
 says_that() { changes "$1" "$2" | on_one_line | grep -E -e "$3" || { changes "$1" "$2"; shares_by_tick "$1"; false; }; }
 says_not_that() { changes "$1" "$2" | grep . && ! says_that "$1" "$2" "$3"; }
 
 # The table of findings: a row of one rule, from left to right.
 finds() {
-    row=$(report | sed -n '/^Findings/,$p' | grep -E "^  $1  " | on_one_line)
+    row=$(sed -n '/^Findings/,$p' "$work/all" | grep -E "^  $1  " | on_one_line)
     echo "row:$row"
     echo "$row" | grep -qE "^ $1 $2 ?\$"
 }
 
-has_to_act_on() { [ "$("$beamtop" report "$work/$2" --format json | grep -o '"severity":"act"' | wc -l)" -eq "$1" ]; }
+has_to_act_on() { [ "$(grep -o '"severity":"act"' "$work/$2.json" | wc -l)" -eq "$1" ]; }
 
 fails_in_CI() {
     "$beamtop" diff "$work/async-1" "$work/$1" --fail-on 'name:Elixir.Logger>10%' >/dev/null
@@ -151,6 +157,7 @@ is_whole_in() {
 
 the_model_case() {
     all_are_recorded
+    run are_reported
     run has_a_column_for_each
     run shows_what_the_logger_does
     run says_not_that sync-2 sync-1 'Elixir\.Logger'
@@ -189,7 +196,7 @@ gets_worse_at_debug() {
     echo "$got" | awk '{ exit !(NF == 2 && $1 > 25 && $1 < 65 && $2 > $1 * 1.2) }'
 }
 
-tells_what_the_VM_does() { report | on_one_line | grep -F 'erts_dirty_process_signal_handler'; }
+tells_what_the_VM_does() { grep -F 'erts_dirty_process_signal_handler' "$work/all"; }
 
 the_logger_alone() {
     sessions='sync-1 debug'
@@ -197,6 +204,7 @@ the_logger_alone() {
     is_stopped
     run is_started debug && run is_recorded debug
     is_stopped
+    run are_reported
     run gets_worse_at_debug
     run tells_what_the_VM_does
 }

@@ -9,9 +9,22 @@ set -u
 . "$(dirname "$0")/lib.sh"
 bt_setup_load findings_load
 
-# A slow machine does not stretch the ticks.
-open_view() {
-    bt_start 120 45 -- --interval 0.5s --budget 25 "$@" && tm_wait 'live' || return 1
+# A trend is shown after 30 s: all screens run beside each other, each in a window of one terminal.
+# screen NAME OPTION…
+screen() {
+    name=$1
+    shift
+    tm new-window -n "$name" "$beamtop" "$BEAMTOP_DEMO_NODE" --cookie-file "$BEAMTOP_DEMO_COOKIE_FILE" --no-config \
+        --interval 0.5s --budget 25 "$@" && tm_wait 'live'
+}
+
+goes_to() { tm select-window -t "$1"; }
+
+shows_findings_of_all() {
+    bt_start 120 45 -- --interval 0.25 --budget 25 --view findings && tm_wait 'live' && tm rename-window interval &&
+        screen cause --view findings && screen memory --sort memory_bytes && tm_type f &&
+        screen filter --filter logger && tm_wait 'matching' && wait_until 60 list_lacks_idle && tm_type f &&
+        screen schedulers --view schedulers && tm_type f
 }
 
 # Judgements come ten seconds apart, and a request to watch ten seconds and more.
@@ -23,29 +36,23 @@ finds() {
     return "$found"
 }
 
-finds_the_mailbox() {
-    tm_type f
-    finds 'Message queue of findings_idle is growing'
-}
+idle='Message queue of findings_idle is growing'
 
-finds_with_a_list_by_memory() {
-    open_view --sort memory_bytes && finds_the_mailbox && finds 'findings_holder holds' && bt_quit
-}
+finds_with_a_list_by_memory() { goes_to memory && finds "$idle" && finds 'findings_holder holds'; }
 
 # The header names it, too, as the one with the longest message queue.
 list_lacks_idle() { ! tm_text | grep -q '^.<[0-9.]*> *findings_idle'; }
 
 finds_behind_a_filter() {
-    open_view --filter logger && tm_wait 'matching' && wait_until 60 list_lacks_idle || return 1
-    finds_the_mailbox || return 1
+    goes_to filter && finds "$idle" || return 1
     tm_type 1
-    tm_wait 'matching' && wait_until 60 list_lacks_idle && bt_quit
+    tm_wait 'matching' && wait_until 60 list_lacks_idle
 }
 
 finds_without_a_list() {
-    open_view --view schedulers && finds_the_mailbox || return 1
+    goes_to schedulers && finds "$idle" || return 1
     tm_type 7
-    tm_wait 'looked for the longest message queues' && bt_quit
+    tm_wait 'looked for the longest message queues'
 }
 
 cursor_is_elsewhere() { [ "$(tm_text | grep '^▌')" != "$1" ]; }
@@ -89,8 +96,7 @@ closes_prompt() {
 }
 
 goes_from_a_finding_to_its_cause() {
-    idle='Message queue of findings_idle is growing'
-    open_view --view findings && finds "$idle" && finds 'ETS table findings_carts is growing' || return 1
+    goes_to cause && finds "$idle" && finds 'ETS table findings_carts is growing' || return 1
     # A message stands in place of the hints for a while.
     wait_until 60 tm_has_line 'Enter> open.*Space> evidence.*T trace.*m mailbox' || {
         tm_text
@@ -104,7 +110,7 @@ goes_from_a_finding_to_its_cause() {
     tm_keys Escape
     tm_wait 'Findings ─' && keys_do "$idle" m 'Read [0-9,]* messages of <0\.[0-9]*\.0>.*\(y/n\)' || return 1
     tm_type n
-    tm_wait_gone '(y/n)' && bt_quit
+    tm_wait_gone '(y/n)'
 }
 
 # What the title says of the span that was judged: seconds and ticks.
@@ -132,15 +138,15 @@ sets() {
 
 # Ticks that were dropped at a long interval are not looked for at a short one.
 tells_its_span_when_the_interval_changes() {
-    bt_start 120 45 -- --interval 0.25 --budget 25 --view findings && tm_wait 'live' || return 1
-    wait_title 3 40 && sets 10 && wait_title "$((seconds + 9))" "$ticks" &&
+    goes_to interval && wait_title 3 40 && sets 10 && wait_title "$((seconds + 9))" "$ticks" &&
         sets 0.5 && wait_title "$((seconds + 9))" "$((ticks + 9))" && bt_quit
 }
 
 run bt_start_load
+run shows_findings_of_all
+run tells_its_span_when_the_interval_changes
 run finds_with_a_list_by_memory
 run finds_behind_a_filter
 run finds_without_a_list
 run goes_from_a_finding_to_its_cause
-run tells_its_span_when_the_interval_changes
 finish

@@ -286,10 +286,10 @@ tells_that_the_file_cannot_grow() {
 }
 
 asks_what_is_silent() { # COMMAND…: fails, and says which process it is and what to do
-    if record_of "$@" >"$work/said" 2>&1 || ! grep -q "process $pid does not answer.*kill -CONT $pid" "$work/said" ||
-        grep -q 'nothing is being recorded' "$work/said"; then
+    if record_of "$@" >"$work/said.$1$#" 2>&1 || ! grep -q "process $pid does not answer.*kill -CONT $pid" "$work/said.$1$#" ||
+        grep -q 'nothing is being recorded' "$work/said.$1$#"; then
         echo "$* says:"
-        cat "$work/said"
+        cat "$work/said.$1$#"
         return 1
     fi
 }
@@ -300,9 +300,16 @@ is_not_absent_when_it_does_not_answer() {
         is_recorded || return 1
     pid=$(recorder_pids)
     kill -STOP "$pid" && tm_wait '◌ rec' && tm_wait "process $pid does not answer" || return 1
-    asks_what_is_silent status && asks_what_is_silent mark x && asks_what_is_silent stop &&
-        asks_what_is_silent stop -o "$work/silent.btr" &&
-        record_of status --format json | grep -qx "{\"pid\":$pid,\"answers\":false}" || return 1
+    asking= # each waits for some seconds
+    for asked in status 'mark x' stop "stop -o $work/silent.btr"; do
+        # shellcheck disable=SC2086
+        asks_what_is_silent $asked &
+        asking="$asking $!"
+    done
+    record_of status --format json | grep -qx "{\"pid\":$pid,\"answers\":false}" || return 1
+    for asked in $asking; do
+        wait "$asked" || return 1
+    done
     tm_keys Q
     tm_wait 'code 0' && bt_open 140 30 -- -b 25 && tm_wait "process $pid does not answer" || return 1
     tm_keys R

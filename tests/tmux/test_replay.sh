@@ -26,7 +26,7 @@ marks() {
 # The node is gone when its recording is looked at.
 records() {
     record_of "$BEAMTOP_DEMO_NODE" --cookie-file "$BEAMTOP_DEMO_COOKIE_FILE" \
-        -o "$work/a.btr" -i 0.5 -b 100 --for 120s --calls ets --window 0.5s --every 1s &
+        -o "$work/a.btr" -i 0.25 -b 100 --for 120s --calls ets --window 0.5s --every 1s &
     recorder=$!
     marks
     marked=$?
@@ -123,8 +123,6 @@ shows_owners_calls_and_findings() {
     tm_wait 'ets:' && tm_wait 'recorded, window' || return 1
     command_line 'view findings'
     tm_wait 'logger' || return 1
-    tm_type '?'
-    tm_wait 'next-mark'
     command_line 'view top'
 }
 

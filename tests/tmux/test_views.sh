@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Counted calls from their prompt to the proof, a trace from a function's row, sums by owner,
-# findings with their evidence.
+# Counted calls from their prompt to the proof, a trace from a function's row, sums by owner.
 # shellcheck disable=SC1091,SC2154,SC2317
 set -u
 . "$(dirname "$0")/../tap.sh"
@@ -69,10 +68,10 @@ begins_to_count() {
     agreeing_until has_window 1
 }
 
-measures_time() {
+begins_to_measure() {
     begins_to_count || return 1
     tm_type i
-    agreeing_until tm_has 'A CALL' && tm_wait_line 'lists:keyfind/3 .*[0-9] ?(µ|n|m)s' && leaves_while_it_counts
+    agreeing_until tm_has 'A CALL' && tm_wait_line 'lists:keyfind/3 .*[0-9] ?(µ|n|m)s'
 }
 
 leaves_while_it_counts() {
@@ -80,7 +79,7 @@ leaves_while_it_counts() {
     bt_is_left 'nothing left on the node' 'the node clears what is left with the connection'
 }
 
-tells_the_proof_when_it_leaves() { bt_is_told begins_to_count leaves_while_it_counts; }
+measures_time_and_tells_the_proof_when_it_leaves() { bt_is_told begins_to_measure leaves_while_it_counts; }
 
 # In a window without a call there is no row.
 traces_a_function() {
@@ -166,14 +165,6 @@ sums_by_owner() {
     tm_wait_gone ':by kind' && tm_wait 'by kind' && bt_quit
 }
 
-finds() {
-    bt_start 120 40 -- --interval 0.5s && bt_wait_list || return 1
-    tm_type f
-    tm_wait 'to fix' || return 1
-    tm_keys End # where more was found than one screen shows
-    tm_wait 'Not evaluated' && bt_quit
-}
-
 # From outside where the host lets us, else by the node; both show functions, until it is stopped.
 samples() {
     bt_open 120 40 || return 1
@@ -211,13 +202,11 @@ is_sampled_for_strangers() {
 run counts
 run samples
 run is_sampled_for_strangers
-run measures_time
-run tells_the_proof_when_it_leaves
+run measures_time_and_tells_the_proof_when_it_leaves
 run traces_a_function
 run completes_names_of_the_target
 run shows_how_many_match
 run tells_why_nothing_was_counted
 run shows_an_error_in_its_place
 run sums_by_owner
-run finds
 finish
