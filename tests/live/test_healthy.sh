@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Healthy systems get no finding to act on or to look at, in a report or on the screen: four loads beside
-# each other, each recorded and shown for BEAMTOP_HEALTHY_S seconds (45; an hour on one release is 3600).
+# each other, each recorded and shown for BEAMTOP_HEALTHY_S seconds (40; an hour on one release is 3600).
 # BEAMTOP_HEALTHY_RELEASES: on which OTP releases (`host`: the machine's own). The loads are
 # healthy_load.erl.
 # shellcheck disable=SC1091,SC2154,SC2317
@@ -11,7 +11,7 @@ set -u
 . "$(dirname "$0")/epmd.sh"
 
 otp_sh=$BEAMTOP_SRCDIR/tests/live/otp.sh
-seconds=${BEAMTOP_HEALTHY_S:-45}
+seconds=${BEAMTOP_HEALTHY_S:-40}
 kinds='idle steady bursts cache'
 XDG_STATE_HOME=$work/state
 export XDG_STATE_HOME

@@ -46,10 +46,9 @@ has_recorded() {
 
 # says_of_writing FILE CODE ERRORS: so many errors, and then the exit code.
 says_of_writing() {
-    [ "$(tail -n 1 "$1")" = "code $2" ] && [ "$(grep -ci -e 'write error' -e 'broken pipe' "$1")" = "$3" ] || {
-        cat "$1"
-        return 1
-    }
+    [ "$(tail -n 1 "$1")" != "code $2" ] || [ "$(grep -ci -e 'write error' -e 'broken pipe' "$1")" != "$3" ] || return 0
+    cat "$1"
+    return 1
 }
 
 # The pipe's reader is gone before anything is printed. At the same time it prints to a full device, where

@@ -7,13 +7,20 @@ set -u
 . "$(dirname "$0")/lib.sh"
 bt_setup
 
-filters_as_typed() {
+filters_as_typed_and_takes_it_back() {
     bt_open 120 40 || return 1
     tm_type '/'
     tm_type '^shop_order_[12]$'
     tm_wait_gone shop_pricing && tm_wait shop_order_1 && tm_wait shop_order_2 || return 1
     tm_keys Enter
-    tm_wait_gone shop_order_3 && tm_has shop_order_1 && bt_quit
+    tm_wait_gone shop_order_3 && tm_has shop_order_1 || return 1
+    tm_type '/'
+    tm_type '('
+    tm_wait invalid && tm_wait shop_order_1 && tm_has_not shop_pricing || return 1
+    tm_keys Escape
+    tm_wait_gone invalid && tm_wait shop_order_1 && tm_has_not shop_pricing || return 1
+    tm_keys Escape
+    tm_wait shop_pricing && bt_quit
 }
 
 # The mailbox grows, and above 50,000 messages it is not read: the first of these tests.
@@ -27,25 +34,6 @@ reads_a_mailbox_when_told_to() {
     tm_wait 'matching' && tm_type m && tm_wait 'messages of <0.' || return 1
     tm_type y
     tm_wait 'the first 20 of' && bt_quit
-}
-
-keeps_the_filter_before_a_bad_one() {
-    bt_start 120 40 -- --filter shop_order || return 1
-    tm_wait shop_order_1 && tm_wait_gone shop_pricing || return 1
-    tm_type '/'
-    tm_type '('
-    tm_wait invalid && tm_wait shop_order_1 && tm_has_not shop_pricing || return 1
-    tm_keys Escape
-    tm_wait_gone invalid && tm_wait shop_order_1 && tm_has_not shop_pricing && bt_quit
-}
-
-takes_the_filter_back() {
-    bt_open 120 40 || return 1
-    tm_type '/'
-    tm_type 'shop_order'
-    tm_wait_gone shop_pricing || return 1
-    tm_keys Escape
-    tm_wait shop_pricing && bt_quit
 }
 
 sorts_by_name_of_a_column() {
@@ -88,32 +76,25 @@ refuses_a_bad_filter_at_the_start() {
     bt_start 120 40 -- --filter "'('" && tm_wait 'code 2' && tm_wait_restored
 }
 
-explains_its_keys() {
-    bt_open 120 40 && tm_type '?' && tm_wait 'sort memory_bytes' && tm_keys G && tm_wait 'prompt-accept' && bt_quit
-}
-
 pauses_and_goes_on() {
     bt_open 120 40 && tm_type p && tm_wait paused && tm_type p && tm_wait_gone paused && bt_quit
 }
 
-# captures NAME SIGN: a file of the format that its name says.
-captures() {
+# Each in the format that its name says.
+captures_the_screen() {
     bt_open 120 40 || return 1
-    tm_type ":capture-screen $work/$1"
-    tm_keys Enter
-    wait_until 30 has_captured "$@" || {
-        tm_text
-        return 1
-    }
+    for format in 'txt PID' 'svg <svg' 'html <' "ansi $(printf '\033')["; do
+        tm_type ":capture-screen $work/screen.${format%% *}"
+        tm_keys Enter
+        wait_until 30 has_captured "screen.${format%% *}" "${format#* }" || {
+            tm_text
+            return 1
+        }
+    done
     bt_quit
 }
 
 has_captured() { grep -qsF -e "$2" "$work/$1" && grep -qF shop_pricing "$work/$1"; }
-
-captures_text() { captures screen.txt PID; }
-captures_svg() { captures screen.svg '<svg'; }
-captures_html() { captures screen.html '<'; }
-captures_ansi() { captures screen.ansi "$(printf '\033')["; }
 
 selected() { tm_text | grep '▌'; }
 has_moved() { [ "$(selected)" != "$was_selected" ]; }
@@ -136,35 +117,13 @@ lists_nodes_and_opens_one() {
     tm_wait_gone 'Nodes on this host' && tm_wait '● live' && tm_wait shop_pricing && bt_quit
 }
 
-says_when_a_command_is_wrong() {
-    bt_open 120 40 || return 1
-    tm_type ':no-such-action'
-    tm_keys Enter
-    tm_wait 'unknown action' && tm_wait shop_pricing && bt_quit
-}
-
-connects_again_after_a_loss() {
-    bt_open 120 40 || return 1
-    "$BEAMTOP_SRCDIR/demo/run.sh" stop && tm_wait '× lost' || return 1
-    "$BEAMTOP_SRCDIR/demo/run.sh" start >"$work/env" && . "$work/env" || return 1
-    tm_wait_gone '× lost' && tm_wait '● live' && tm_wait shop_pricing && bt_quit
-}
-
-run filters_as_typed
 run reads_a_mailbox_when_told_to
-run keeps_the_filter_before_a_bad_one
-run takes_the_filter_back
+run filters_as_typed_and_takes_it_back
 run sorts_by_name_of_a_column
 run opens_a_process
 run shows_every_view
 run refuses_a_bad_filter_at_the_start
-run explains_its_keys
 run pauses_and_goes_on
-run captures_text
-run captures_svg
-run captures_html
-run captures_ansi
+run captures_the_screen
 run lists_nodes_and_opens_one
-run says_when_a_command_is_wrong
-run connects_again_after_a_loss
 finish

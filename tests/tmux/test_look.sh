@@ -54,12 +54,6 @@ changes_theme() {
 sgr_of_title() { tm_ansi | grep -F NAME | head -1 | tr -dc "$escape"'[0-9;m'; }
 title_changed() { [ "$(sgr_of_title)" != "$before" ]; }
 
-starts_with_each_theme() {
-    for theme in default light mono high-contrast colour-blind; do
-        bt_open 100 30 -- --theme "$theme" && bt_quit || return 1
-    done
-}
-
 has_no_colour_in_the_mono_theme() {
     bt_open 100 30 -- --theme mono && { has_no_colour || show_ansi; } && bt_quit
 }
@@ -71,6 +65,5 @@ run works_with_eight_colours
 run is_ascii_without_UTF8
 run has_graphs_with_UTF8
 run changes_theme
-run starts_with_each_theme
 run has_no_colour_in_the_mono_theme
 finish
