@@ -39,7 +39,7 @@ capture_of() {
     ends_with 0 "$code" && is_clean
 }
 
-# capture REQUEST N [OPTION…]: N roots of that request alone.
+# capture REQUEST N [OPTION…]: N roots of that request and of no other.
 capture() {
     request=$1
     n=$2
