@@ -4,7 +4,6 @@
 %%   audit      `left` is written, by audit.erl
 %%   loop_CASE  the process `subject` does CASE, waits 20 ms, and so on
 %%   loop_all   … those of cases() in turn
-%%   fresh      while something is traced, processes sleep and end, one every 100 ms
 %%   stop       `subject` does nothing any more
 -module(stacks_load).
 
@@ -30,9 +29,8 @@ cases() -> [nested, sleeps, asks, raises, tail, recurses].
 
 serve(Dir, Baseline, Until) ->
     asked(Dir, "audit", fun() -> audit:write(Dir, Baseline) end),
-    [asked(Dir, "loop_" ++ atom_to_list(C), fun() -> subject ! {do, [C]} end) || C <- [hot, computes | cases()]],
+    [asked(Dir, "loop_" ++ atom_to_list(C), fun() -> subject ! {do, [C]} end) || C <- [hot, computes, fresh | cases()]],
     asked(Dir, "loop_all", fun() -> subject ! {do, cases()} end),
-    asked(Dir, "fresh", fun() -> spawn(fun fresh/0) end),
     asked(Dir, "stop", fun() -> subject ! {do, []} end),
     receive after 20 -> ok end,
     erlang:monotonic_time(millisecond) < Until andalso serve(Dir, Baseline, Until).
@@ -40,16 +38,6 @@ serve(Dir, Baseline, Until) ->
 asked(Dir, Name, Do) ->
     File = filename:join(Dir, Name),
     filelib:is_file(File) andalso begin Do(), file:delete(File) end.
-
-fresh() ->
-    case whereis(beamtop_trace) of
-        undefined -> receive after 20 -> fresh() end;
-        _ -> (fun Again() ->
-                  spawn(fun sleeps/0),
-                  receive after 100 -> ok end,
-                  whereis(beamtop_trace) =:= undefined orelse Again()
-              end)()
-    end.
 
 subject(Cases) ->
     receive {do, Next} -> subject(Next)
@@ -80,6 +68,11 @@ sleeps() ->
     timer:sleep(60),
     busy(5),
     slept.
+
+%% In processes that end.
+fresh() ->
+    spawn(fun sleeps/0),
+    receive after 100 -> ok end.
 
 %% The answer comes after 40 ms.
 asks() ->

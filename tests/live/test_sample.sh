@@ -34,7 +34,7 @@ sampled() {
     filter=$1
     works "$2" || return 1
     shift 2
-    for seconds in 1 4 16 48; do
+    for seconds in 1 2 4 8 16 32; do
         sample --for "${seconds}s" "$@"
         rc=$?
         if [ $rc != 0 ] || jq -se "$filter" "$work/out" >/dev/null; then break; fi
@@ -61,7 +61,7 @@ has_share() {
 
 # Also where the process table has been used 100,000 times.
 finds_known_shares() {
-    order many && sampled '.[0].samples >= 300' chain --hz 499 || return 1
+    order many && sampled '.[0].samples >= 300' chain --hz 999 || return 1
     if ! has_jit; then
         told 'no JIT|no compiled code'
         return
@@ -81,7 +81,7 @@ blamed() {
     caller=$1
     works "$2" || return 1
     shift 2
-    for seconds in 1 4 16 48; do
+    for seconds in 1 2 4 8 16 32; do
         "$beamtop" blame "$(os_pid)" "$@" --for "${seconds}s" --hz 999 --format json >"$work/out" 2>"$work/err"
         rc=$?
         if [ $rc != 0 ] || jq -e '.matched >= 30' "$work/out" >/dev/null; then break; fi
@@ -340,10 +340,10 @@ begins() {
     wait_until 60 has_begun "$run_pid" || { cat "$work/err"; kill "$run_pid"; return 1; }
 }
 
-# worked: the VM has run for a second since, in which it was sampled 99 times.
+# worked [N]: the VM has run for so many thirds of a second since, one by default.
 cpu_ticks() { sed 's/.*) //' "/proc/$(os_pid)/stat" | cut -d ' ' -f 12; }
 has_run_until() { [ "$(cpu_ticks)" -ge "$1" ]; }
-worked() { wait_until 60 has_run_until "$(($(cpu_ticks) + $(getconf CLK_TCK)))"; }
+worked() { wait_until 60 has_run_until "$(($(cpu_ticks) + $(getconf CLK_TCK) * ${1:-1} / 3))"; }
 
 ended_well() {
     wait "$run_pid" || { cat "$work/err"; return 1; }
@@ -393,7 +393,7 @@ ends_at_once() {
 # Its names are those of the library, though it was loaded after the sampler had begun.
 names_libraries_loaded_later() {
     has_jit && builds_nif || return 0
-    begins --hz 199 && works nif && worked && kill -INT "$run_pid" && ended_well
+    begins --hz 199 && works nif && worked 9 && kill -INT "$run_pid" && ended_well
     rc=$?
     order still
     [ $rc = 0 ] && holds 'any(.[0].functions[]; .object == "sample_nif.so" and .self > 0)'

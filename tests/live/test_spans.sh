@@ -30,10 +30,6 @@ requests_are_known() {
             and (child("task") | length) == 3 and (wait("call") | length) == 3
             and ([child("task")[] | .duration_us] | sort | .[0] >= 11000 and .[1] >= 21000 and .[2] >= 31000)
             and ([child("task")[].pid] - [wait("call")[].pid]) == [])' &&
-        shows 'each("pool"; .outcome == "ok"
-            and ([child("call")[] | .operation] | sort) == ["busy", "checkout"]
-            and ([child("cast")[] | .operation]) == ["checkin"]
-            and (child("call")[] | select(.operation == "busy") | .name == "w" and took(10)))' &&
         shows 'each("cast"; took(5) and (child("cast") | length == 1 and .[0].name == "c")
             and (child("call") | length == 1 and .[0].name == "b" and (.[0] | took(2))))' &&
         shows 'each("defer"; took(9)
@@ -46,8 +42,13 @@ requests_are_known() {
         shows 'each("raise"; took(10) and .outcome == "timeout" and .reason == "timeout")'
 }
 
+# After a reply without the token full mode may lose what is called next (docs/spans.md): pool.
 light_mode() {
     captures_requests && requests_are_known &&
+        shows 'each("pool"; .outcome == "ok"
+            and ([child("call")[] | .operation] | sort) == ["busy", "checkout"]
+            and ([child("cast")[] | .operation]) == ["checkin"]
+            and (child("call")[] | select(.operation == "busy") | .name == "w" and took(10)))' &&
         shows 'all(.roots[]; .unattributed_us == null and .off_cpu_us == null and .callers == null
                 and .opentelemetry == null)
             and each("cast"; child("cast")[0].ended_at_least) and .events <= .roots_taken * (8 + 5)'

@@ -103,7 +103,7 @@ what_it_does_not_go_with() {
     is_clean
 }
 
-differ requests roots_are_counted nothing_is_left_after_deaths
-same nothing_is_copied it_says_what_it_costs another_system_tracer_stands
+differ requests nothing_is_left_after_deaths
+same roots_are_counted nothing_is_copied it_says_what_it_costs another_system_tracer_stands
 once what_it_does_not_go_with
 run_on_releases

@@ -126,9 +126,7 @@ a_process_alone() {
 
 # A process that ends ends the trace, and all of its call is there.
 a_pattern_alone_takes_the_first() {
-    order fresh || return 1
-    stacks 'stacks_load:sleeps()' --format json --force --for 60s
-    ends_with 0 $? && is_clean || return 1
+    watch fresh 'stacks_load:sleeps()' --for 60s || return 1
     # Waits are known from when it was followed, which is after the call began.
     # shellcheck disable=SC2016
     shows '.followed_from_us as $late | .first and .ended_by == "gone" and (.pid | startswith("<0."))
