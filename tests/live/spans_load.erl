@@ -29,7 +29,7 @@ start(Dir, _Code) ->
 begin_load(Dir) ->
     serve_requests(),
     say(Dir, "pid", os:getpid()),
-    serve(Dir, processes(), none, erlang:monotonic_time(millisecond) + ?MOST_MS).
+    serve(Dir, processes(), erlang:monotonic_time(millisecond) + ?MOST_MS).
 
 serve_requests() ->
     logger:set_primary_config(level, none),
@@ -53,26 +53,22 @@ groups() ->
      {context, [called, chain]},
      {heavy, [heavy]}].
 
-serve(Dir, Baseline, Looper, Until) ->
-    Asked = [{"audit", fun() -> audit:write(Dir, Baseline) end} | orders(Dir)],
+serve(Dir, Baseline, Until) ->
+    Loops = [{File, fun() -> stop(), register(looper, spawn(fun() -> loop(group(Name), Until) end)) end}
+             || "loop_" ++ Name = File <- filelib:wildcard("loop_*", Dir)],
     [begin Do(), file:delete(File) end
-     || {Name, Do} <- Asked, File <- [filename:join(Dir, Name)], filelib:is_file(File)],
-    Next = lists:foldl(
-        fun("loop_" ++ Name = File, Now) ->
-            stop(Now),
-            Of = list_to_atom(Name),
-            Pid = spawn(fun() -> loop(proplists:get_value(Of, groups(), [Of]), Until) end),
-            file:delete(filename:join(Dir, File)),
-            Pid
-        end, Looper, filelib:wildcard("loop_*", Dir)),
-    Stopped = filelib:is_file(filename:join(Dir, "stop")),
-    Stopped andalso begin stop(Next), file:delete(filename:join(Dir, "stop")) end,
+     || {Name, Do} <- [{"audit", fun() -> audit:write(Dir, Baseline) end}] ++ Loops ++ orders(Dir),
+        File <- [filename:join(Dir, Name)], filelib:is_file(File)],
     receive after 20 -> ok end,
-    erlang:monotonic_time(millisecond) < Until
-        andalso serve(Dir, Baseline, case Stopped of true -> none; false -> Next end, Until).
+    erlang:monotonic_time(millisecond) < Until andalso serve(Dir, Baseline, Until).
+
+group(Name) ->
+    Of = list_to_atom(Name),
+    proplists:get_value(Of, groups(), [Of]).
 
 orders(Dir) ->
-    [{"emits", fun() -> say(Dir, "said", integer_to_list(emits())) end},
+    [{"stop", fun stop/0},
+     {"emits", fun() -> say(Dir, "said", integer_to_list(emits())) end},
      {"system_tracer", fun() -> seq_trace:set_system_tracer(whereis(replier)) end},
      {"no_system_tracer", fun() -> seq_trace:set_system_tracer(false) end},
      {"overtake", fun() -> wait_for(fun captures/0), overtake(seq_trace:get_system_tracer()) end},
@@ -120,10 +116,9 @@ say(Dir, Name, Text) ->
     ok = file:write_file(File ++ ".new", Text),
     ok = file:rename(File ++ ".new", File).
 
-stop(none) -> ok;
-stop(Pid) ->
-    Ref = monitor(process, Pid),
-    Pid ! stop,
+stop() ->
+    Ref = monitor(process, looper),
+    catch looper ! stop,
     receive {'DOWN', Ref, _, _, _} -> ok end.
 
 loop([hot], Until) ->

@@ -9,7 +9,7 @@ end
 
 defmodule Shop.Cart do
   use GenServer
-  def start_link(name), do: GenServer.start_link(__MODULE__, :ok, name: name)
+  def start_link, do: GenServer.start_link(__MODULE__, :ok, name: __MODULE__)
   def init(:ok), do: {:ok, %{}}
 
   def handle_call({:add, _}, _, s) do
@@ -18,19 +18,7 @@ defmodule Shop.Cart do
     {:reply, :ok, s}
   end
 
-  def handle_call({:later, ms}, from, s) do
-    Process.send_after(self(), {:reply, from}, ms)
-    {:noreply, s}
-  end
-
-  def handle_call(:crash, _, _), do: exit(:no_such_item)
   def handle_cast({:note, _}, s), do: {Busy.ms(3), s} |> then(fn {_, s} -> {:noreply, s} end)
-
-  def handle_info({:reply, from}, s) do
-    GenServer.reply(from, :ok)
-    {:noreply, s}
-  end
-
 end
 
 # As poolboy: a process that hands out workers, queues callers, and monitors who has one.
@@ -233,11 +221,6 @@ defmodule Request do
     Busy.ms(2)
   end
 
-  # The supervisor starts the next one.
-  def crash, do: catch_exit(fn -> GenServer.call(Shop.Basket, :crash) end)
-  def timeout, do: catch_exit(fn -> GenServer.call(Shop.Cart, {:later, 40}, 15) end)
-  def later, do: GenServer.call(Shop.Cart, {:later, 15})
-
   def agent do
     Agent.get(Shop.Prices, fn _ -> Busy.ms(5) end)
     Agent.update(Shop.Prices, fn s -> Busy.ms(3) && s end)
@@ -261,29 +244,15 @@ defmodule Request do
   end
 
   def statem, do: :gen_statem.call(Door, :enter)
-
-  defp catch_exit(fun) do
-    fun.()
-  catch
-    :exit, _ -> :ok
-  end
 end
 
 defmodule Load do
-  @requests [:task, :sup, :stream, :genserver, :crash, :timeout, :later, :agent, :pool, :queue, :nimble] ++
-              [:ecto, :event, :statem]
+  @requests [:task, :sup, :stream, :genserver, :agent, :pool, :queue, :nimble, :ecto, :event, :statem]
 
   def start(dir) do
     Logger.configure(level: :none)
     {:ok, _} = Agent.start_link(fn -> %{} end, name: Shop.Prices)
-    {:ok, _} = Shop.Cart.start_link(Shop.Cart)
-
-    {:ok, _} =
-      Supervisor.start_link([{Shop.Cart, Shop.Basket}],
-        strategy: :one_for_one,
-        max_restarts: 100_000
-      )
-
+    {:ok, _} = Shop.Cart.start_link()
     {:ok, _} = Task.Supervisor.start_link(name: Shop.Tasks)
     {:ok, w} = Worker.start_link()
     {:ok, _} = Pool.start_link([w])
@@ -296,31 +265,19 @@ defmodule Load do
     # The first calls load code and make atoms.
     Enum.each(@requests, &one/1)
     write(dir, "pid", System.pid())
-    serve(dir, Process.list(), nil)
+    serve(dir, Process.list())
   end
 
-  defp serve(dir, baseline, looper) do
+  defp serve(dir, baseline) do
     asked(dir, "audit", fn -> :audit.write(String.to_charlist(dir), baseline) end)
-
-    next =
-      if asked?(dir, "loop_requests") do
-        stop(looper)
-        File.rm!(Path.join(dir, "loop_requests"))
-        spawn(fn -> loop(@requests) end)
-      else
-        looper
-      end
-
-    stopped = asked?(dir, "stop")
-    asked(dir, "stop", fn -> stop(next) end)
+    asked(dir, "loop_requests", fn -> Process.register(spawn(fn -> loop(@requests) end), Looper) end)
+    asked(dir, "stop", &stop/0)
     Process.sleep(20)
-    serve(dir, baseline, if(stopped, do: nil, else: next))
+    serve(dir, baseline)
   end
-
-  defp asked?(dir, name), do: File.exists?(Path.join(dir, name))
 
   defp asked(dir, name, act) do
-    if asked?(dir, name) do
+    if File.exists?(Path.join(dir, name)) do
       act.()
       File.rm!(Path.join(dir, name))
     end
@@ -331,18 +288,14 @@ defmodule Load do
     File.rename!(Path.join(dir, name <> ".new"), Path.join(dir, name))
   end
 
-  defp stop(nil), do: :ok
-
-  defp stop(pid) do
-    ref = Process.monitor(pid)
-    send(pid, :stop)
+  defp stop do
+    ref = Process.monitor(Looper)
+    send(Looper, :stop)
 
     receive do
       {:DOWN, ^ref, _, _, _} -> :ok
     end
   end
-
-  defp alive(name), do: Process.whereis(name) || (Process.sleep(1) && alive(name))
 
   defp loop([request | others]) do
     one(request)
@@ -355,7 +308,6 @@ defmodule Load do
   end
 
   defp one(request) do
-    alive(Shop.Basket)
     {pid, ref} = spawn_monitor(fn -> apply(Request, request, []) end)
 
     receive do

@@ -28,16 +28,14 @@ begin_load(Dir) ->
 cases() -> [nested, sleeps, asks, raises, tail, recurses].
 
 serve(Dir, Baseline, Until) ->
-    asked(Dir, "audit", fun() -> audit:write(Dir, Baseline) end),
-    [asked(Dir, "loop_" ++ atom_to_list(C), fun() -> subject ! {do, [C]} end) || C <- [hot, computes, fresh | cases()]],
-    asked(Dir, "loop_all", fun() -> subject ! {do, cases()} end),
-    asked(Dir, "stop", fun() -> subject ! {do, []} end),
+    Subject = fun(Cases) -> fun() -> subject ! {do, Cases} end end,
+    Orders = [{"audit", fun() -> audit:write(Dir, Baseline) end},
+              {"loop_all", Subject(cases())}, {"stop", Subject([])}
+              | [{"loop_" ++ atom_to_list(C), Subject([C])} || C <- [hot, computes, fresh | cases()]]],
+    [begin Do(), file:delete(File) end
+     || {Name, Do} <- Orders, File <- [filename:join(Dir, Name)], filelib:is_file(File)],
     receive after 20 -> ok end,
     erlang:monotonic_time(millisecond) < Until andalso serve(Dir, Baseline, Until).
-
-asked(Dir, Name, Do) ->
-    File = filename:join(Dir, Name),
-    filelib:is_file(File) andalso begin Do(), file:delete(File) end.
 
 subject(Cases) ->
     receive {do, Next} -> subject(Next)

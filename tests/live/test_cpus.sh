@@ -19,22 +19,10 @@ beam() {
     "$beamtop" "$command" "$@" --timeout 60 --cookie-file "$work/cookie" >"$work/out" 2>"$work/err"
 }
 
-# The node's own pid is one of its name space: that of this one is its parent's child.
-vm_pid() {
-    for file in /proc/[0-9]*/cmdline; do
-        tr '\0' ' ' 2>/dev/null <"$file" | grep -q "beam.smp.* $node " || continue
-        file=${file%/cmdline}
-        echo "${file#/proc/}"
-        return 0
-    done
-    return 1
-}
-
 first_cpu() { taskset -pc $$ | sed 's/.*: *\([0-9]*\).*/\1/'; }
 
 on_one_cpu() {
-    pid=$(vm_pid) || { echo "no process of $node"; return 1; }
-    taskset -apc "$(first_cpu)" "$pid" >"$work/taskset" 2>&1 || { cat "$work/taskset"; return 1; }
+    taskset -apc "$(first_cpu)" "$(cat "$dir/pid")" >"$work/taskset" 2>&1 || { cat "$work/taskset"; return 1; }
 }
 
 # is_flag ON: it takes a moment, on a busy machine a long one.

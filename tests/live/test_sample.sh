@@ -197,12 +197,6 @@ knows_a_scheduler_from_its_process() {
         and ($share["sample_load:files/0"] // 0) <= ($share.erts_call_dirty_nif // 0) + 0.05'
 }
 
-prints_checks_as_text_only() {
-    "$beamtop" sample "$(os_pid)" --check --format json >"$work/out" 2>"$work/err"
-    ends_with 2 $? && told '.-check is printed as text only' &&
-        { ! "$beamtop" blame "$(os_pid)" '' >"$work/out" 2>"$work/err"; } && told 'blame needs a function'
-}
-
 is_one_of_several() {
     "$beamtop" sample "$node" --for 0.1s >/dev/null 2>"$work/several"
     grep -q 'several VMs of this host are called' "$work/several"
@@ -317,21 +311,21 @@ says_where() {
     ends_with 1 $? && told 'sample_load:nobody/1 is not loaded, or not a function'
 }
 
+# Printed as text only.
 checks_itself() {
     has_jit || return 0
-    : >"$work/err"
     "$beamtop" sample "$(os_pid)" --check --for 0.5s >"$work/out" 2>"$work/err"
-    ends_with 0 $? && says '^with stacks +yes' && says '^from /proc +yes'
+    ends_with 0 $? && says '^with stacks +yes' && says '^from /proc +yes' || return 1
+    "$beamtop" sample "$(os_pid)" --check --format json >"$work/out" 2>"$work/err"
+    ends_with 2 $? && told '.-check is printed as text only' || return 1
+    "$beamtop" blame "$(os_pid)" '' >"$work/out" 2>"$work/err"
+    ends_with 2 $? && told 'blame needs a function'
 }
 
-# has_child PID: its child is in $child.
-has_child() {
-    child=$(pgrep -P "$1")
-    [ -n "$child" ]
+# has_begun PID: its sampler, $child, has events, so what follows is sampled.
+has_begun() {
+    child=$(pgrep -P "$1") && find "/proc/$child/fd" -lname '*perf_event*' 2>/dev/null | grep -q .
 }
-
-# has_begun PID: its sampler has events, so what follows is sampled.
-has_begun() { has_child "$1" && find "/proc/$child/fd" -lname '*perf_event*' 2>/dev/null | grep -q .; }
 
 # begins [OPTION…]: a run, process $run_pid, whose sampler is $child.
 begins() {
@@ -417,5 +411,5 @@ reads_the_vm finds_known_shares blames_copies names_a_bif blames_a_library finds
     marks_deep_stacks survives_code_loading shows_stacks says_where
 same blames_collections names_libraries_loaded_later knows_a_scheduler_from_its_process waits_for_each_scheduler \
     records_runs names_processes shows_prologues checks_itself tells_a_killed_sampler ends_early ends_at_once
-once prints_checks_as_text_only refuses_strangers knows_nobody survives_the_end_of_the_vm
+once refuses_strangers knows_nobody survives_the_end_of_the_vm
 run_on_releases
