@@ -89,7 +89,7 @@ struct played_question *played_last(struct played *p, enum question question)
     return q;
 }
 
-static struct builder *term_of(const char *text)
+struct builder *played_term(const char *text)
 {
     struct builder *b = builder_new();
     struct error err = {0};
@@ -101,7 +101,7 @@ static struct builder *term_of(const char *text)
 void played_answer(struct played *p, enum question question, const char *text)
 {
     struct played_question *q = played_last(p, question);
-    struct builder *b = term_of(text);
+    struct builder *b = played_term(text);
     size_t len;
     const uint8_t *bytes = builder_bytes(b, &len);
     q->answered = true;
@@ -119,23 +119,21 @@ void played_error(struct played *p, enum question question, enum err code)
     q->fn(q->arg, &a);
 }
 
-bool played_hostile(struct played *p, enum question question, const char *text, size_t at, bool cut,
-                    uint8_t byte)
+bool played_hostile(struct played *p, enum question question, const struct builder *answer,
+                    size_t at, bool cut, uint8_t byte)
 {
     struct played_question *q = played_last(p, question);
-    struct builder *b = term_of(text);
     size_t len;
-    const uint8_t *bytes = builder_bytes(b, &len);
-    const bool has = at < len - 1;
+    const uint8_t *bytes = builder_bytes(answer, &len) + 1;
+    if (at >= --len)
+        return false;
+    len = cut ? at : len;
     uint8_t *copy = malloc(len);
-    memcpy(copy, bytes + 1, len - 1);
-    copy[has ? at : 0] = byte;
-    if (has) {
-        q->answered = true;
-        q->fn(q->arg,
-              &(struct answer){.question = question, .value = copy, .len = cut ? at : len - 1});
-    }
+    memcpy(copy, bytes, len);
+    if (!cut)
+        copy[at] = byte;
+    q->answered = true;
+    q->fn(q->arg, &(struct answer){.question = question, .value = copy, .len = len});
     free(copy);
-    builder_free(b);
-    return has;
+    return true;
 }

@@ -36,9 +36,9 @@ struct played_question *played_last(struct played *p, enum question question);
 /* Answers it with a term as Erlang writes it, or with an error. */
 void played_answer(struct played *p, enum question question, const char *text);
 void played_error(struct played *p, enum question question, enum err code);
-/* Answers it with the first `len` bytes of that term, the one at `at` changed. False: it has not
- * so many. */
-bool played_hostile(struct played *p, enum question question, const char *text, size_t at, bool cut,
-                    uint8_t byte);
+struct builder *played_term(const char *text);
+/* Answers it with that term, which ends at `at` or has another byte there. False: it is shorter. */
+bool played_hostile(struct played *p, enum question question, const struct builder *answer,
+                    size_t at, bool cut, uint8_t byte);
 
 #endif
