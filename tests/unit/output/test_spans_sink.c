@@ -625,8 +625,8 @@ static void test_hostile(void **state)
 static void test_pieces(void **state)
 {
     (void)state;
-    struct spans_run *run = run_large(250, 39);
-    assert_int_equal(spans_count(run->spans), 250 * 40);
+    struct spans_run *run = run_large(140, 39);
+    assert_int_equal(spans_count(run->spans), 140 * 40);
     for (enum spans_format format = SPANS_JSON; format <= SPANS_OTLP; format++) {
         struct kept k;
         put(&k, run, &(struct spans_sink_options){.format = format});
