@@ -3,6 +3,7 @@
 %%% nodes, with foreign tracers that are really set up. Prints TAP. Uses queries.erl.
 -module(preflights).
 -export([main/1]).
+-import(queries, [otp/1]).
 
 -define(LONG_MS, 60000).
 
@@ -12,19 +13,18 @@ ask(K, Name, Arg) ->
     Value.
 
 tests() ->
-    [{"modules and their functions", fun functions_test/2},
-     {"functions that patterns name", fun patterns_test/2},
-     {"processes that a trace would follow", fun procs_test/2},
-     {"names that are no atoms", fun atoms_test/2},
-     {"who can be chosen", fun who_test/2},
-     {"others who trace are told", fun others_test/2},
-     {"nothing armed is said so, quickly", fun clean_test/2},
-     {"all that is armed", fun armed_test/2},
-     {"every function armed", fun every_test/2},
-     {"sessions of others", fun sessions_test/2},
-     {"records of debug information", fun records_test/2},
-     {"names of processes", fun names_test/2},
-     {"no atom, no module, no word in the log", fun traceless_test/2}].
+    [{each, "modules and their functions", fun functions_test/2},
+     {each, "functions that patterns name", fun patterns_test/2},
+     {each, "processes that a trace would follow", fun procs_test/2},
+     {each, "names that are no atoms", fun atoms_test/2},
+     {each, "who can be chosen", fun who_test/2},
+     {each, "others who trace are told", fun others_test/2},
+     {each, "all that is armed", fun armed_test/2},
+     {each, "every function armed", fun every_test/2},
+     {each, "sessions of others", fun sessions_test/2},
+     {each, "records of debug information", fun records_test/2},
+     {each, "names of processes", fun names_test/2},
+     {each, "no atom, no module, no word in the log", fun traceless_test/2}].
 
 functions_test({Node, _}, K) ->
     {modules, [A, B], Total} = ask(K, functions, {modules, 2}),
@@ -155,9 +155,7 @@ procs_test({Node, _}, K) ->
     NoneOfThem = <<"1/", (integer_to_binary(One))/binary, " of 60 takes none of them">>,
     {none, NoneOfThem} = procs(K, {One, false, [{call, <<"^timer:sleep/1$">>}]}),
     {none, <<"none among", _/binary>>} = procs(K, {1, false, [{call, <<"^timer:sleep/1$">>}]}, 3),
-    Otp = list_to_integer(rpc:call(Node, erlang, system_info, [otp_release])),
-    [Labelled | _] = Sleepers,
-    case Otp >= 27 of
+    case otp(Node) >= 27 of
         true ->
             P = hold(Node, "proc_lib:set_label({cart, 42})"),
             {pids, [P], 1} = procs(K, {1, false, [{label, <<"cart.*42">>}]}),
@@ -168,7 +166,6 @@ procs_test({Node, _}, K) ->
             {none, <<"label:/./: this release has no labels, they came with OTP 27", _/binary>>} =
                 procs(K, {1, false, [{label, <<".">>}]})
     end,
-    true = is_pid(Labelled),
     %% Neither our own nor those that carry the connection.
     {pids, Half, _} = procs(K, {2, false, [running]}),
     Rex = rpc:call(Node, erlang, whereis, [rex]),
@@ -195,7 +192,6 @@ atoms_test({Node, _}, K) ->
          true = lists:member(<<"kernel_sup">>, Near)
      end || Name <- [<<"kernel_spu">>, <<"kernel_sp">>, <<"kernel_supp">>, <<"kernel_sux">>,
                      <<"ernel_sup">>, <<"ekrnel_sup">>, <<"kernelsup">>]],
-    io:format("# near misses: ~w us~n", [get(us)]),
     Long = binary:copy(<<"none">>, 60),
     [{Long, []}] = unknown(K, true, [Long]),
     [{<<"zq">>, []}] = unknown(K, true, [<<"zq">>]),
@@ -255,13 +251,10 @@ others_test({Node, _}, K) ->
     release(Node, P),
     {{0, 0, []}, [], 0} = others(K).
 
+%% What nobody has armed is said to be nothing.
 clean_test(_, K) ->
-    Times = [begin
-                 {armed, Mono, 0, [], {0, []}, {0, []}, [], 0, <<>>, 0} = ask(K, armed, #{most => 100}),
-                 true = is_integer(Mono),
-                 get(us)
-             end || _ <- lists:seq(1, 5)],
-    io:format("# armed, nothing there: ~w us~n", [Times]).
+    {armed, Mono, 0, [], {0, []}, {0, []}, [], 0, <<>>, 0} = ask(K, armed, #{most => 100}),
+    true = is_integer(Mono).
 
 armed_test({Node, _}, K) ->
     P = hold(Node, ?FOREIGN ", erlang:trace_pattern({lists, prefix, 2}, true, [call_time]),"
@@ -288,10 +281,15 @@ all_armed(Node, K, P) ->
     <<"system_monitor ", _/binary>> = Monitor,
     {armed, _, _, _, {5, [_]}, {2, [_]}, _, _, <<>>, 0} = ask(K, armed, #{most => 1}).
 
-%% As a tool that counts all calls does it: more than anybody tells, and none of it is too much.
+%% As a tool that counts all calls does it: more than anybody tells, and none of it is too much. Times
+%% of all calls are slow to read on OTP 29: there a session has them.
 every_test({Node, _}, K) ->
-    P = hold(Node, "erlang:trace_pattern({'_', '_', '_'}, true, [call_count]),"
-                   " erlang:trace_pattern({'_', '_', '_'}, true, [call_time])"),
+    Sessions = otp(Node) >= 27,
+    Times = case Sessions of
+        true -> "";
+        false -> ", erlang:trace_pattern({'_', '_', '_'}, true, [call_time])"
+    end,
+    P = hold(Node, "erlang:trace_pattern({'_', '_', '_'}, true, [call_count])" ++ Times),
     {armed, _, 0, [], {N, Points}, {0, []}, [], 0, <<>>, 0} = ask(K, armed, #{most => 1000}),
     true = N > 5000 andalso length(Points) =:= 1000,
     [] = [X || {_, _, _, _, Items} = X <- Points, not lists:keymember(call_count, 1, Items)],
@@ -299,21 +297,20 @@ every_test({Node, _}, K) ->
     More = <<"and ", (integer_to_binary(N - 5))/binary, " more">>,
     release(Node, P),
     clean_test(Node, K),
-    case list_to_integer(rpc:call(Node, erlang, system_info, [otp_release])) >= 27 of
-        true -> every_in_session(Node, K);
-        false -> ok
-    end.
+    Sessions andalso every_in_session(Node, K).
 
+%% With half the memory that it has: of a node with more functions it needs more. Where a connection
+%% asks for the first time, the VM now and then keeps the session of one that dies just then.
 every_in_session(Node, K) ->
-    P = hold(Node, "S = trace:session_create(theirs, self(), []),"
-                   " trace:function(S, {'_', '_', '_'}, true, [call_count, call_time]), S"),
-    %% With half the memory that it has: of a node with more functions it needs more.
     Small = queries:connect(Node, #{worker_heap_bytes => 30 * 1048576}),
     queries:load(Small, armed),
+    clean_test(Node, Small),
+    P = hold(Node, "S = trace:session_create(theirs, self(), []),"
+                   " trace:function(S, {'_', '_', '_'}, true, [call_count, call_time]), S"),
     {armed, _, 0, [_], {N, Points}, {0, []}, [], 0, <<>>, 0} = ask(Small, armed, #{most => 1000}),
     true = N > 5000 andalso length(Points) =:= 1000,
-    queries:stop_keeper(Small),
-    session_ends(Node, K, P).
+    session_ends(Node, K, P),
+    queries:stop_keeper(Small).
 
 session_ends(Node, K, P) ->
     rpc:call(Node, erlang, exit, [P, kill]),
@@ -321,7 +318,7 @@ session_ends(Node, K, P) ->
     clean_test(Node, K).
 
 sessions_test({Node, _}, K) ->
-    case list_to_integer(rpc:call(Node, erlang, system_info, [otp_release])) >= 27 of
+    case otp(Node) >= 27 of
         false -> ok;
         true ->
             P = hold(Node, "S = trace:session_create(theirs, self(), []),"
@@ -388,4 +385,4 @@ traceless_test({Node, Port} = Target, K) ->
     Before = State(),
     receive {Port, {data, Text}} -> error({log, Text}) after 200 -> ok end.
 
-main(Roots) -> queries:main(Roots, ?MODULE, tests()).
+main(Targets) -> queries:main(Targets, tests()).

@@ -4,4 +4,4 @@
 # end is tried; BEAMTOP_KILLS_S: how long all of it may take.
 BEAMTOP_LIVE_S=${BEAMTOP_KILLS_S:-2400}
 export BEAMTOP_LIVE_S
-exec sh "$(dirname "$0")/on_releases.sh" differ trace_kills proxy -- "${BEAMTOP_KILLS:-3}"
+exec sh "$(dirname "$0")/on_releases.sh" trace_kills proxy -- "${BEAMTOP_KILLS:-2}"

@@ -18,78 +18,54 @@ ends() ->
      {"the link is cut by the node", cut, 1000},
      {"the network is gone, then the trace's own time", partition, 4000}].
 
-tests() -> length(ends()) + 4.
+%% Half of the ends come before it is armed, or on the way, half while it is.
+tests(Times) ->
+    [{differ, Text, fun({Node, _}, {_, Base}) ->
+          in_time([one(Node, How, Ms, I rem 2 =:= 0, Base) || I <- lists:seq(1, Times)])
+      end} || {Text, How, Ms} <- ends()]
+    ++ [{differ, "another tool's traces missed nothing meanwhile",
+         fun({Node, _}, {Others, _}) -> whole(Node, Others) end},
+        {differ, "another tool's trace works after all that", fun({Node, _}, _) -> foreign(Node) end},
+        {differ, "no token of a trace emits anything", fun({Node, _}, _) -> quiet(Node) end},
+        {differ, "the node has logged nothing", fun({Node, Port}, _) -> silent(Node, Port) end}].
 
 main(Targets, Times) -> main(Targets, Times, trace).
 
 %% Command: trace | spans.
 main(Targets, Times, Command) ->
     put(command, Command),
-    io:format("1..~w~n", [length(Targets) * tests()]),
-    lists:foldl(fun(Target, First) -> run_root(Target, Times, First) end, 1, Targets).
-
-run_root({Otp, none}, _, First) ->
-    [io:format("ok ~w # SKIP no root of OTP ~w on this machine~n", [N, Otp])
-     || N <- lists:seq(First, First + tests() - 1)],
-    First + tests();
-run_root({Otp, Root}, Times, First) ->
-    Target = {Node, Port} = queries:start_target(Root, []),
-    Others = others(Node),
-    Base = left(Node, [], []),
-    Kinds = length(ends()),
-    [test(N, Otp, Text, fun() ->
-              in_time([one(Node, How, Ms, Base) || _ <- lists:seq(1, Times)])
-          end)
-     || {N, {Text, How, Ms}} <- lists:zip(lists:seq(First, First + Kinds - 1), ends())],
-    test(First + Kinds, Otp, "another tool's traces missed nothing meanwhile",
-         fun() -> whole(Node, Others) end),
-    test(First + Kinds + 1, Otp, "another tool's trace works after all that",
-         fun() -> foreign(Node) end),
-    test(First + Kinds + 2, Otp, "no token of a trace emits anything", fun() -> quiet(Node) end),
-    test(First + Kinds + 3, Otp, "the node has logged nothing", fun() -> silent(Node, Port) end),
-    queries:stop_target(Target),
-    First + tests().
-
-test(N, Otp, Text, Run) ->
-    try Run() of
-        Value -> io:format("ok ~w - ~p: ~s~s~n", [N, Otp, Text, figures(Value)])
-    catch
-        Class:Reason:Stack ->
-            io:format("not ok ~w - ~p: ~s~n# ~0p ~0P~n# ~0p~n",
-                      [N, Otp, Text, Class, Reason, 60,
-                       [{F, proplists:get_value(line, L)}
-                        || {trace_kills, F, _, L} <- Stack]])
-    end.
+    queries:main(Targets, tests(Times), [], fun({Node, _}) -> {others(Node), left(Node, [], [])} end).
 
 %% One of them may be late, of many times one of 50: a thread of the VM may have got no turn.
 in_time(Ends) ->
     Late = [E || {_, _, armed} = E <- Ends],
     {_, true} = {Late, length(Late) =< case length(Ends) of 1 -> 0; N -> 1 + N div 50 end},
-    Ends.
+    {said, figures(Ends)}.
 
 %% [{WasArmed, MsUntilOff, Late}], Late: `armed` (not off in time, or not when it was told),
 %% `processes`, or `no`.
-figures([{_, _, _} | _] = Ends) ->
+figures(Ends) ->
     Ms = lists:sort([M || {_, M, _} <- Ends]),
-    io_lib:format(" (~w times, ~w of them armed; off after ~w ms, at most ~w; processes late: ~w)",
+    io_lib:format("~w times, ~w of them armed; off after ~w ms, at most ~w; processes late: ~w",
                   [length(Ends), length([1 || {true, _, _} <- Ends]),
                    lists:nth((length(Ms) + 1) div 2, Ms), lists:last(Ms),
-                   length([1 || {_, _, processes} <- Ends])]);
-figures({_, _} = Counts) -> io_lib:format(" ~w", [Counts]);
-figures(_) -> "".
+                   length([1 || {_, _, processes} <- Ends])]).
 
 %% Two callers, for so long at most. lists:foreach/2 calls the function natively.
 callers(Node) ->
     queries:evaluate(Node,
-        "L = lists:duplicate(1000, [1, 2]), End = erlang:monotonic_time(millisecond) + 900,"
+        "L = lists:duplicate(1000, [1, 2]), End = erlang:monotonic_time(millisecond) + 600,"
         " [spawn(fun() -> F = fun F() -> lists:foreach(fun lists:last/1, L),"
         " erlang:monotonic_time(millisecond) < End andalso F() end, F() end) || _ <- [1, 2]].", []).
 
-one(Node, How, Ms, Base) ->
+one(Node, How, Ms, WhenArmed, Base) ->
     Proxy = case How of partition -> proxy:start(port_of(Node)); _ -> none end,
-    Port = beamtop(Node, Proxy),
+    %% A stopped program's keeper stays, since its connection does; it goes with the program. What is
+    %% armed goes with the trace's own time.
+    Stays = How =:= stop orelse How =:= partition,
+    Port = beamtop(Node, Proxy, case Stays of true -> "1s"; false -> "2s" end),
     {os_pid, OsPid} = erlang:port_info(Port, os_pid),
-    Hot = some_time(Node, rand:uniform(3)),
+    Hot = some_time(Node, WhenArmed),
     Hidden = case How of cut -> hidden(Node, 2000); _ -> [] end,
     Armed = rpc:call(Node, erlang, whereis, [beamtop_trace]) =/= undefined,
     Told = case How of
@@ -100,8 +76,6 @@ one(Node, How, Ms, Base) ->
         cut -> [rpc:call(Node, erlang, disconnect_node, [N]) || N <- Hidden], true
     end,
     Began = now_ms(),
-    %% A stopped program's keeper stays, since its connection does; it goes with the program.
-    Stays = How =:= stop orelse How =:= partition,
     {Off, Took} = disarmed(Node, Ms),
     {Late, Left} = left_at(Node, Began + Ms, Stays, Hot, Base),
     How =:= partition andalso proxy:close(element(1, Proxy)),
@@ -148,18 +122,18 @@ port_of(Node) ->
     {port, Port, _} = erl_epmd:port_please(Name, Host),
     Port.
 
-%% A moment of a trace's life: one of three before or while it is armed, two behind that. Value: the
-%% callers, who call at that moment.
-some_time(Node, 1) ->
+%% A moment of a trace's life. Value: the callers, who call at that moment. The budget of a trace that
+%% nobody calls stays open.
+some_time(Node, false) ->
     Hot = callers(Node),
     timer:sleep(rand:uniform(600)),
     Hot;
-some_time(Node, _) ->
+some_time(Node, true) ->
     queries:evaluate(Node,
-        "Wait = fun Wait(0) -> ok; Wait(N) -> whereis(beamtop_trace) =/= undefined"
+        "Wait = fun Wait(0) -> ok; Wait(N) -> erlang:system_info(trace_control_word) > 0"
         "   orelse begin receive after 2 -> ok end, Wait(N - 1) end end, Wait(5000).", []),
     Hot = callers(Node),
-    timer:sleep(rand:uniform(500) - 1),
+    timer:sleep(rand:uniform(200) - 1),
     Hot.
 
 %% The program's node, as soon as it is connected: there is nothing to cut before.
@@ -170,9 +144,9 @@ hidden(Node, Tries) ->
         Found -> Found
     end.
 
-beamtop(Node, Proxy) ->
+beamtop(Node, Proxy, Time) ->
     Way = case Proxy of none -> []; {_, P} -> ["--port", integer_to_list(P)] end,
-    Common = ["--cookie-file", os:getenv("COOKIE_FILE"), "--time", "2s", "--force",
+    Common = ["--cookie-file", os:getenv("COOKIE_FILE"), "--time", Time, "--force",
               "--format", "json" | Way],
     open_port({spawn_executable, os:getenv("BEAMTOP")},
               [{args, arguments(get(command), atom_to_list(Node)) ++ Common},
@@ -187,7 +161,7 @@ arguments(spans, Node) ->
     %% Refused before OTP 26.2.
     Context = ["--context"
                || rand:uniform(2) =:= 1,
-                  rpc:call(list_to_atom(Node), erlang, system_info, [otp_release]) >= "27"],
+                  queries:otp(list_to_atom(Node)) >= 27],
     ["spans", Node, "lists:last(_)", "--roots", "1000", "--every", "100", "--events", "20000"]
         ++ Calls ++ Context ++ Full.
 

@@ -2,12 +2,12 @@
 %%% Traces (src/query/q/trace.erl) against real nodes, played as docs/tracing.md says by an Erlang
 %%% node. After each test the target is asked for what is left of it. Prints TAP.
 -module(traces).
--export([main/1, main/3, asked/2, pattern/2, clause/1, arm/3, armed/3, tell/2, follow/1, calls/1, clean/2,
-         run/2, stopped/2, settled/1, there/3, awaits/2, status_after/2, some/1, otp/1]).
--import(queries, [evaluate/3, connect/1, load/2, ask/5]).
+-export([main/1, asked/2, pattern/2, clause/1, arm/3, armed/3, tell/2, follow/1, calls/1, clean/2,
+         run/2, stopped/2, settled/1, there/3, awaits/2, status_after/2, whereis_trace/1, some/1]).
+-import(queries, [evaluate/3, connect/1, load/2, ask/5, otp/1]).
 
 %% ---- Callers of 100,000 calls a second and more, for a bounded time. They pause, as callers do: a
-%% trace of callers that never do ends on OTP 23 for what the VM holds (test `growth`).
+%% trace of callers that never do ends on OTP 23 for what the VM holds (trace_caps.erl).
 
 %% How long at most: each is ended with its test, or before.
 -define(HOT_MS, 30000).
@@ -155,8 +155,6 @@ some(Attempt, Tries) ->
         Value -> Value
     end.
 
-otp(Node) -> list_to_integer(rpc:call(Node, erlang, system_info, [otp_release])).
-
 %% Before OTP 25 a trace may end for what the VM holds for calls, when nobody got to free that.
 may_be_heap(Node, heap) -> otp(Node) < 25;
 may_be_heap(_, _) -> false.
@@ -200,29 +198,31 @@ clean(Node, Processes, Until) ->
 %% ---- Tests
 
 tests() ->
-    [{"ten means ten under a hot caller", fun ten/2},
-     {"a result is joined with its call", fun results/2},
-     {"an exception is joined with its call", fun exceptions/2},
-     {"only calls slower than so much, or with such a result", fun held/2},
-     {"ends at its time", fun time/2},
-     {"ends when told", fun stop/2},
-     {"little memory is held while it runs, and after", fun memory/2},
-     {"the rate sheds, or stops", fun rate/2},
-     {"credit that is not renewed stays shut", fun credit/2},
-     {"large terms are cut as structure", fun cut/2},
-     {"the cap of bytes holds", fun bytes/2},
-     {"what the cap of bytes cost is told", fun bytes_loss/2},
-     {"a used-up window is told at once, before what comes later", fun window_loss/2},
-     {"a loss is counted for its window alone", fun guard_loss/2},
-     {"a burst of as many as the event cap is whole", fun burst/2},
-     {"messages by pattern", fun messages/2},
-     {"the node's cookie does not leave", fun cookie/2},
-     {"calls counted before", fun count/2},
-     {"thousands of functions", fun many/2},
-     {"refused: control word, bad names, nothing there", fun refused/2},
-     {"another tool's trace is left as it is", fun foreign/2},
-     {"suspended processes: no more than the window", fun suspended/2},
-     {"nothing is left after any one or two deaths", fun deaths/2}].
+    [{differ, "ten means ten under a hot caller", fun ten/2},
+     {differ, "a result is joined with its call", fun results/2},
+     {differ, "an exception is joined with its call", fun exceptions/2},
+     {same, "only calls slower than so much, or with such a result", fun held/2},
+     {same, "ends at its time", fun time/2},
+     {same, "ends when told", fun stop/2},
+     {differ, "little memory is held while it runs, and after", fun memory/2},
+     {differ, "the rate sheds, or stops", fun rate/2},
+     {same, "credit that is not renewed stays shut", fun credit/2},
+     {same, "large terms are cut as structure", fun cut/2},
+     {same, "the cap of bytes holds", fun bytes/2},
+     {same, "what the cap of bytes cost is told", fun bytes_loss/2},
+     {differ, "a used-up window is told at once, before what comes later", fun window_loss/2},
+     {differ, "a loss is counted for its window alone", fun guard_loss/2},
+     {same, "a burst of as many as the event cap is whole", fun burst/2},
+     {differ, "messages by pattern", fun messages/2},
+     {same, "the node's cookie does not leave", fun cookie/2},
+     {same, "calls counted before", fun count/2},
+     {differ, "thousands of functions", fun many/2},
+     {differ, "refused: control word, bad names, nothing there", fun refused/2},
+     {differ, "another tool's trace is left as it is", fun foreign/2},
+     {differ, "suspended processes: no more than the window", fun suspended/2}].
+
+%% Behind it the keeper of the others is gone.
+last_tests() -> [{differ, "nothing is left after any one or two deaths", fun deaths/2}].
 
 last() -> {lists, last, 1}.
 
@@ -602,13 +602,11 @@ deaths({Node, _}, Keeper) ->
          try clean(Node, 0) catch error:Left -> error({Which, Left}) end
      end || Which <- [[], [k], [t], [c], [z], [k, t], [k, c], [k, z], [t, c], [t, z], [c, z]]].
 
-%% ---- Main: one TAP line a test and release
+%% ---- Main: one TAP line a test and release. Each leaves the target clean, also when it fails
 
-main(Roots) -> main(Roots, ?MODULE, tests()).
-
-%% Tests as of queries:main/3; each leaves the target clean, also when it fails.
-main(Roots, Module, Tests) ->
-    queries:main(Roots, Module, [{Text, leaves_nothing(Test)} || {Text, Test} <- Tests]).
+main(Targets) ->
+    queries:main(Targets, [{Kind, Text, leaves_nothing(Test)}
+                           || {Kind, Text, Test} <- tests() ++ trace_controls:tests() ++ last_tests()]).
 
 leaves_nothing(Test) ->
     fun(Target = {Node, _}, Keeper) ->
