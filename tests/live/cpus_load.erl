@@ -26,16 +26,13 @@ spin(N) -> spin(N + 1).
 garbage(Kept) -> garbage(lists:sublist([lists:seq(1, 500) | Kept], 40)).
 
 loop(Dir, Baseline, Until) ->
-    asked(Dir, "audit", fun() -> audit:write(Dir, Baseline) end),
-    asked(Dir, "flag", fun() -> say(Dir, is_on()) end),
-    asked(Dir, "on", fun() -> erlang:system_flag(microstate_accounting, true) end),
-    asked(Dir, "off", fun() -> erlang:system_flag(microstate_accounting, false) end),
+    Orders = [{"audit", fun() -> audit:write(Dir, Baseline) end}, {"flag", fun() -> say(Dir, is_on()) end}
+              | [{Name, fun() -> erlang:system_flag(microstate_accounting, On) end}
+                 || {Name, On} <- [{"on", true}, {"off", false}]]],
+    [begin Do(), file:delete(File) end
+     || {Name, Do} <- Orders, File <- [filename:join(Dir, Name)], filelib:is_file(File)],
     receive after 20 -> ok end,
     erlang:monotonic_time(millisecond) < Until andalso loop(Dir, Baseline, Until).
-
-asked(Dir, Name, Do) ->
-    File = filename:join(Dir, Name),
-    filelib:is_file(File) andalso begin Do(), file:delete(File) end.
 
 %% What is on counts: asking for the flag in another way would change it.
 is_on() ->

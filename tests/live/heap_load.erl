@@ -46,25 +46,18 @@ garbage(To) ->
 spin(N) -> spin(N + 1).
 
 loop(Dir, Baseline) ->
-    asked(Dir, "numbers", fun() ->
-              ok = file:write_file(filename:join(Dir, "sizes"),
-                                   ["[", lists:join(",", [sizes(N) || N <- [heap_big, heap_queue]]), "]\n"])
-          end),
-    asked(Dir, "burst", fun burst/0),
-    asked(Dir, "busy", fun() -> register(heap_busy, spawn(?MODULE, spin, [0])) end),
-    asked(Dir, "audit", fun() -> audit:write(Dir, Baseline ++ processes_made()) end),
+    Numbers = fun() -> ["[", lists:join(",", [sizes(N) || N <- [heap_big, heap_queue]]), "]\n"] end,
+    Orders = [{"numbers", fun() -> ok = file:write_file(filename:join(Dir, "sizes"), Numbers()) end},
+              {"burst", fun burst/0},
+              {"busy", fun() -> register(heap_busy, spawn(?MODULE, spin, [0])) end},
+              {"audit", fun() -> audit:write(Dir, Baseline ++ processes_made()) end}],
+    [begin Do(), ok = file:delete(File) end
+     || {Name, Do} <- Orders, File <- [filename:join(Dir, Name)], filelib:is_file(File)],
     receive after 30 -> ok end,
     loop(Dir, Baseline).
 
 processes_made() ->
     case get(made) of undefined -> []; Made -> Made end ++ [P || P <- [whereis(heap_busy)], is_pid(P)].
-
-asked(Dir, Name, Do) ->
-    File = filename:join(Dir, Name),
-    case filelib:is_file(File) of
-        true -> Do(), ok = file:delete(File);
-        false -> ok
-    end.
 
 sizes(Name) ->
     Pid = whereis(Name),

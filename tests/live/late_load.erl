@@ -51,15 +51,17 @@ took(N) ->
     erlang:monotonic_time(millisecond) - Before.
 
 loop(Dir, Baseline) ->
-    [asked(Dir, Name, fun() ->
-               end_stuck(),
-               Depth = get(depth),
-               Until = erlang:monotonic_time(millisecond) + ?MOST_MS,
-               put(stuck, spawn_opt(fun() -> stick(Depth, LeastMs, PauseMs, Until) end, [{scheduler, 2}]))
-           end) || {Name, PauseMs, LeastMs} <- [{"stuck", 250, ?LEAST_MS},
-                                        {"stuck_always", often, ?LEAST_ALWAYS_MS}]],
-    asked(Dir, "free", fun end_stuck/0),
-    asked(Dir, "audit", fun() -> audit:write(Dir, Baseline) end),
+    Stuck = fun(PauseMs, LeastMs) ->
+        end_stuck(),
+        Depth = get(depth),
+        Until = erlang:monotonic_time(millisecond) + ?MOST_MS,
+        put(stuck, spawn_opt(fun() -> stick(Depth, LeastMs, PauseMs, Until) end, [{scheduler, 2}]))
+    end,
+    Orders = [{"stuck", fun() -> Stuck(250, ?LEAST_MS) end},
+              {"stuck_always", fun() -> Stuck(often, ?LEAST_ALWAYS_MS) end},
+              {"free", fun end_stuck/0}, {"audit", fun() -> audit:write(Dir, Baseline) end}],
+    [begin Do(), file:delete(File) end
+     || {Name, Do} <- Orders, File <- [filename:join(Dir, Name)], filelib:is_file(File)],
     receive after 30 -> ok end,
     loop(Dir, Baseline).
 
@@ -80,13 +82,6 @@ stick(Depth, LeastMs, PauseMs, Until) ->
     end,
     receive after case PauseMs of often -> rand:uniform(15); _ -> PauseMs end -> ok end,
     erlang:monotonic_time(millisecond) > Until orelse stick(Next, LeastMs, PauseMs, Until).
-
-asked(Dir, Name, Do) ->
-    File = filename:join(Dir, Name),
-    case filelib:is_file(File) of
-        true -> Do(), file:delete(File);
-        false -> ok
-    end.
 
 %% What a trace sees.
 paced() ->

@@ -28,6 +28,15 @@ spans() {
     return "$code"
 }
 
+# refused CODE TEXT ARGUMENT…
+refused() {
+    code=$1
+    text=$2
+    shift 2
+    spans "$@"
+    ends_with "$code" $? && told "$text"
+}
+
 # capture_of PATTERN LOOP [OPTION…]: while the load has that loop.
 capture_of() {
     pattern=$1
@@ -39,7 +48,7 @@ capture_of() {
     ends_with 0 "$code" && is_clean
 }
 
-# capture REQUEST N [OPTION…]: N roots of that request and of no other.
+# capture REQUEST N [OPTION…]: N roots, all of that request.
 capture() {
     request=$1
     n=$2
@@ -80,7 +89,7 @@ system_tracer_stood() {
     esac
 }
 
-# deaths KILL… -- OPTION…: some of beamtop's processes on the node end, as that order says.
+# nothing_is_left_after KILL… -- OPTION…: some of beamtop's processes on the node end, as that order says.
 nothing_is_left_after() {
     order loop_chain || return 1
     kills=

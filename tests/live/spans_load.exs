@@ -162,18 +162,12 @@ defmodule Repo do
   end
 end
 
-defmodule Repo.Database do
-  use GenServer
-  def start_link, do: GenServer.start_link(__MODULE__, :ok, name: __MODULE__)
-  def init(:ok), do: {:ok, nil}
-  def handle_call({:query, _}, _, s), do: {:reply, Busy.ms(8), s}
-end
-
+# Answers after so many ms.
 defmodule Worker do
   use GenServer
-  def start_link, do: GenServer.start_link(__MODULE__, :ok)
-  def init(:ok), do: {:ok, nil}
-  def handle_call({:query, _}, _, s), do: {:reply, Busy.ms(6), s}
+  def start_link(ms, options \\ []), do: GenServer.start_link(__MODULE__, ms, options)
+  def init(ms), do: {:ok, ms}
+  def handle_call({:query, _}, _, ms), do: {:reply, Busy.ms(ms), ms}
 end
 
 defmodule Door do
@@ -254,11 +248,11 @@ defmodule Load do
     {:ok, _} = Agent.start_link(fn -> %{} end, name: Shop.Prices)
     {:ok, _} = Shop.Cart.start_link()
     {:ok, _} = Task.Supervisor.start_link(name: Shop.Tasks)
-    {:ok, w} = Worker.start_link()
+    {:ok, w} = Worker.start_link(6)
     {:ok, _} = Pool.start_link([w])
     {:ok, _} = Nimble.start_link()
     {:ok, _} = Repo.Pool.start_link()
-    {:ok, _} = Repo.Database.start_link()
+    {:ok, _} = Worker.start_link(8, name: Repo.Database)
     {:ok, _} = Door.start_link()
     {:ok, _} = :gen_event.start_link({:local, Shop.Events})
     :ok = :gen_event.add_handler(Shop.Events, Listener, [])

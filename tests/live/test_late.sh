@@ -53,9 +53,8 @@ starts() {
         late "later@$host" longnames "$work/empty" -setcookie ARGUMENTCOOKIE
 }
 
-opens_it_by_its_full_name() { prints "late@$host"; }
-opens_it_by_its_short_name() { prints late --host "$host"; }
-takes_the_cookie_of_the_command_line() { prints "later@$host" && prints later --host "$host"; }
+opens_it_by_both_names() { prints "late@$host" && prints late --host "$host"; }
+takes_the_cookie_of_the_command_line() { prints "later@$host"; }
 
 lists_it() {
     "$beamtop" nodes --format json >"$work/out" || return 1
@@ -128,8 +127,7 @@ trap 'exit 130' HUP INT TERM PIPE
 start_epmd
 
 run starts
-run opens_it_by_its_full_name
-run opens_it_by_its_short_name
+run opens_it_by_both_names
 run takes_the_cookie_of_the_command_line
 run lists_it
 run picks_it

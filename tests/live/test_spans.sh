@@ -293,15 +293,6 @@ a_recording_keeps_captures() {
     ends_with 0 "$code" && reports_the_request && is_clean && says 'Where requests wait'
 }
 
-# refused CODE TEXT ARGUMENT…
-refused() {
-    code=$1
-    text=$2
-    shift 2
-    spans "$@"
-    ends_with "$code" $? && told "$text"
-}
-
 what_is_not_there() {
     refused 1 'no process is registered as no_such_name' --process no_such_name --time 1s &&
         refused 2 'PATTERN' 'spans_load:root(_)' --process b &&

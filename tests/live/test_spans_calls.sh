@@ -97,8 +97,8 @@ nothing_is_left_after_deaths() { nothing_is_left_after kill_armed kill_arming --
 what_it_does_not_go_with() {
     for option in --full --context '--calls spans_load:busy(_)' '--procs b' '--with nobody@127.0.0.1'; do
         # shellcheck disable=SC2086
-        spans 'spans_load:root(_)' --time 1s --no-payloads $option
-        ends_with 2 $? && told "leave out ${option%% *}|leave out --no-payloads" || return 1
+        refused 2 "leave out ${option%% *}|leave out --no-payloads" 'spans_load:root(_)' --time 1s --no-payloads $option ||
+            return 1
     done
     is_clean
 }

@@ -106,16 +106,12 @@ text_says_how_well_the_times_fit() {
 
 nothing_begins_without_the_other_side() {
     meets_another && there order system_tracer || return 1
-    spans 'spans_load:root(far)' --time 1s --force --with "$other"
-    code=$?
-    there order no_system_tracer || return 1
-    ends_with 5 "$code" && told "$other: .*another tool is tracing sequentially" && both_are_clean || return 1
-    spans 'spans_load:root(far)' --time 1s --force --with nobody@127.0.0.1
-    ends_with 3 $? && told 'no node nobody@127.0.0.1' && both_are_clean || return 1
-    spans 'spans_load:root(far)' --time 1s --force --with "$node"
-    ends_with 2 $? && told 'another node' && both_are_clean || return 1
-    spans 'spans_load:root(far)' --with "$other" --full
-    ends_with 2 $? && told 'light mode'
+    refused 5 "$other: .*another tool is tracing sequentially" 'spans_load:root(_)' --time 1s --force --with "$other"
+    refused=$?
+    there order no_system_tracer && [ "$refused" = 0 ] &&
+        refused 3 'no node nobody@127.0.0.1' 'spans_load:root(_)' --time 1s --force --with nobody@127.0.0.1 &&
+        refused 2 'another node' 'spans_load:root(_)' --time 1s --force --with "$node" &&
+        refused 2 'light mode' 'spans_load:root(_)' --with "$other" --full && both_are_clean
 }
 
 # Who is refused on the first node has set nothing on the other one, whose tokens are of somebody else.
