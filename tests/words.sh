@@ -85,35 +85,37 @@ printed() {
     done <"$work/tables"
 }
 
-# find_phrases FILE…: FILE:LINE: TEXT of each line that has one, also where it goes on in the next.
-# What stands between ` is a name.
-find_phrases() {
-    awk 'function out() { gsub(/`[^`]*`/, "``", line); print name ":" number ": " line }
-        line != "" && FNR > 1 { line = line " " $1 " " $2 " " $3 }
-        number { out() }
-        { name = FILENAME; number = FNR; line = $0 }
-        END { out() }' "$@" | grep -P "$expression"
+# lines FILE…: FILE:LINE: TEXT of each line.
+lines() { awk '{ print FILENAME ":" FNR ": " $0 }' "$@"; }
+
+# comments FILE…: the same of what each line has of comments.
+comments() {
+    awk '
+        function put(text) { sub(/^[ \t%#]+/, "", text); print FILENAME ":" FNR ": " text }
+        FNR == 1 { inside = 0; sign = FILENAME ~ /\.erl$/ ? "%" : "#" }
+        FILENAME !~ /\.[ch]$/ { put(match($0, "(^|[ \t])" sign "+ .*") ? substr($0, RSTART) : ""); next }
+        {
+            text = $0
+            for (shown = ""; length(text); ) {
+                at = index(text, inside ? "*/" : "/*")
+                if (inside)
+                    shown = shown " " (at ? substr(text, 1, at - 1) : text)
+                text = at ? substr(text, at + 2) : ""
+                inside = at ? !inside : inside
+            }
+            sub(/^ *\*+ /, "", shown)
+            put(shown)
+        }' "$@"
 }
 
-# comments FILE…: a file beside $work/comments for each that has only its comments, line by line.
-comments() {
-    for file in "$@"; do
-        mkdir -p "$work/comments/$(dirname "$file")"
-        awk -v c="$(case $file in *.[ch]) echo 1 ;; *.erl) echo % ;; *) echo '#' ;; esac)" '
-            c != 1 { print match($0, "(^|[ \t])" c "+ .*") ? substr($0, RSTART) : ""; next }
-            {
-                text = $0
-                for (shown = ""; length(text); ) {
-                    at = index(text, inside ? "*/" : "/*")
-                    if (inside)
-                        shown = shown " " (at ? substr(text, 1, at - 1) : text)
-                    text = at ? substr(text, at + 2) : ""
-                    inside = at ? !inside : inside
-                }
-                sub(/^ *\*+ /, "", shown)
-                print shown
-            }' "$file" | sed 's/^[ \t%#]*//' >"$work/comments/$file"
-    done
+# find_phrases: of lines as above those that have one, also where it goes on in the next line. What
+# stands between ` is a name.
+find_phrases() {
+    awk 'function out() { gsub(/`[^`]*`/, "``", line); print where " " line }
+        { name = $1; sub(/:.*/, "", name) }
+        where { if (line != "" && name == last) line = line " " $2 " " $3 " " $4; out() }
+        { last = name; where = $1; line = substr($0, length($1) + 2) }
+        END { out() }' | grep -P "$expression"
 }
 
 # strings FILE…: FILE:LINE: TEXT of each string of C that has blanks, its parts joined.
@@ -147,19 +149,45 @@ strings() {
 expression=$(cut -d @ -f 1 "$work/phrases" | paste -s -d '|' -)
 replaced=$(cut -d @ -f 1 "$work/replaced" | paste -s -d '|' -)
 
+# plant PHRASES WHOLE PARTED: each example in both forms of printf, which mark it by its number.
+plant() {
+    n=0
+    while IFS=@ read -r _ example _; do
+        n=$((n + 1))
+        # shellcheck disable=SC2059
+        printf "$2$3" "$example" "$n" "${example% *}" "${example##* }" "$n"
+    done <"$1"
+}
+
+# all_found PHRASES LETTER…: what is read has the mark of each example in each of the forms.
+all_found() {
+    sed -n 's/.* stands \([0-9]*[a-z]\)\..*/\1/p' | sort -u >"$work/marks"
+    n=$(wc -l <"$1")
+    shift
+    for letter; do
+        seq -f "%g$letter" "$n"
+    done | sort | comm -23 - "$work/marks" >"$work/missing"
+    [ ! -s "$work/missing" ] || {
+        echo "not found: $(paste -s -d ' ' "$work/missing")"
+        return 1
+    }
+}
+
 each_phrase_is_found() {
-    while IFS=@ read -r phrase example _; do
-        printf 'A line.\nHere %s stands.\n' "$example" >"$work/planted"
-        printf 'Here %s\n%s stands.\n' "${example% *}" "${example##* }" >"$work/parted"
-        for file in planted parted; do
-            find_phrases "$work/$file" >"$work/found" || {
-                echo "'$phrase' is not found in: $(cat "$work/$file")"
-                return 1
-            }
-        done
-    done <"$work/phrases"
+    plant "$work/phrases" 'A line.\nHere %s stands %da.\n\n' 'Here %s\n%s stands %db.\n\n' >"$work/planted"
+    lines "$work/planted" | find_phrases | all_found "$work/phrases" a b || return 1
     echo 'There is no such rule, and last a clear line.' >"$work/clear"
-    ! find_phrases "$work/clear"
+    ! lines "$work/clear" | find_phrases
+}
+
+# none_in WHERE: of lines as above.
+none_in() {
+    find_phrases >"$work/found" || return 0
+    echo "$(wc -l <"$work/found") lines of $1 with a phrase that has a plainer word:"
+    head -n 20 "$work/found" | cut -c 1-200
+    echo "use instead:"
+    cut -d @ -f 2- "$work/phrases" | tr @ '\t'
+    return 1
 }
 
 texts_have_none() {
@@ -169,66 +197,34 @@ texts_have_none() {
         return 1
     }
     # shellcheck disable=SC2046
-    find_phrases $(documents) "$work/printed" >"$work/found" || return 0
-    echo "$(wc -l <"$work/found") lines with a phrase that has a plainer word:"
-    head -n 20 "$work/found" | cut -c 1-200
-    echo "use instead:"
-    cut -d @ -f 2- "$work/phrases" | tr @ '\t'
-    return 1
+    lines $(documents) "$work/printed" | none_in texts
 }
 
 a_comment_is_found() {
-    mkdir -p "$work/src"
-    while IFS=@ read -r phrase example _; do
-        printf 'int x; /* Here %s stands. */\n' "$example" >"$work/src/one.c"
-        printf '/*\n * Here %s\n * %s stands. */\n' "${example% *}" "${example##* }" >"$work/src/two.h"
-        printf 'X = 1, %%%% Here %s stands.\n' "$example" >"$work/src/three.erl"
-        printf '# Here %s\n# %s stands.\n' "${example% *}" "${example##* }" >"$work/src/four.sh"
-        for file in one.c two.h three.erl four.sh; do
-            (cd "$work/src" && comments "$file")
-            find_phrases "$work/comments/$file" >"$work/found" || {
-                echo "'$phrase' is not found in: $(cat "$work/src/$file")"
-                return 1
-            }
-        done
-    done <"$work/phrases"
-    printf 'char *told = "it is told"; /* clear */ int tells;\n' >"$work/src/clear.c"
-    (cd "$work/src" && comments clear.c)
-    ! find_phrases "$work/comments/clear.c"
+    p=$work/phrases
+    plant "$p" 'int x; /* Here %s stands %da. */\n' '/*\n * Here %s\n * %s stands %db. */\n' >"$work/a.c"
+    plant "$p" 'X = 1, %%%% Here %s stands %dc.\n\n' '%%%% Here %s\n%%%% %s stands %dd.\n\n' >"$work/a.erl"
+    plant "$p" 'x=1 # Here %s stands %de.\n\n' '# Here %s\n# %s stands %df.\n\n' >"$work/a.sh"
+    comments "$work/a.c" "$work/a.erl" "$work/a.sh" | find_phrases | all_found "$p" a b c d e f || return 1
+    printf 'char *told = "it is told"; /* clear */ int tells;\n' >"$work/clear.c"
+    ! comments "$work/clear.c" | find_phrases
 }
 
 comments_have_none() {
-    {
-        find src include -name '*.[ch]' -o -name '*.erl'
-        find tests -name '*.sh' ! -name words.sh
-    } >"$work/sources"
+    find src include tests -name '*.sh' ! -name words.sh -path 'tests/*' -o -name '*.erl' ! -path 'tests/*' \
+        -o -name '*.[ch]' ! -path 'tests/*' | sort >"$work/sources"
     [ "$(wc -l <"$work/sources")" -gt 300 ] || return 1
     # shellcheck disable=SC2046
-    comments $(cat "$work/sources")
-    # shellcheck disable=SC2046
-    (cd "$work/comments" && find_phrases $(find src include tests -type f | sort)) >"$work/found" ||
-        return 0
-    echo "$(wc -l <"$work/found") lines of comments with a phrase that has a plainer word:"
-    head -n 20 "$work/found" | cut -c 1-200
-    return 1
+    comments $(cat "$work/sources") | none_in comments
 }
 
 a_string_is_found() {
     cat "$work/phrases" "$work/replaced" >"$work/both"
-    while IFS=@ read -r phrase example _; do
-        {
-            printf '    f(a, "Here %s stands.", b);\n' "$example"
-            printf '    f("x", "Here %s "\n      "%s stands.");\n' "${example% *}" "${example##* }"
-        } >"$work/planted.c"
-        strings "$work/planted.c" >"$work/strings"
-        [ "$(grep -cP "$expression|$replaced" "$work/strings")" -eq 2 ] || {
-            echo "'$phrase' is not found in: $(cat "$work/planted.c")"
-            return 1
-        }
-    done <"$work/both"
+    plant "$work/both" '    f(a, "Here %s stands %da.", b);\n' \
+        '    f("x", "Here %s "\n      "%s stands %db.");\n' >"$work/planted.c"
+    strings "$work/planted.c" | grep -P "$expression|$replaced" | all_found "$work/both" a b || return 1
     printf '/* "it is told" */\nf("dear"); /* told */\nf("the ", target, "target is");\n' >"$work/clear.c"
-    strings "$work/clear.c" >"$work/strings"
-    ! grep -P "$expression|$replaced" "$work/strings"
+    ! strings "$work/clear.c" | grep -P "$expression|$replaced"
 }
 
 strings_have_none() {
