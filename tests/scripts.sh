@@ -25,11 +25,8 @@ scripts_are_clean() {
 
 # A test that may not be executed fails only where it is run from a checkout.
 scripts_may_be_executed() {
-    find . -name '*.sh' -not -path './build*' | while read -r script; do
-        case $(head -c 2 "$script") in
-            '#!') [ -x "$script" ] || echo "$script is not executable" ;;
-        esac
-    done >"$work/modes"
+    find . -name '*.sh' -not -path './build*' ! -perm -u+x -exec awk \
+        'FNR == 1 && /^#!/ { print FILENAME " is not executable" }' {} + >"$work/modes"
     [ ! -s "$work/modes" ] || {
         cat "$work/modes"
         return 1

@@ -24,9 +24,11 @@ every_source_names_its_licence() {
         echo "only $(wc -l <"$work/sources") sources were found"
         return 1
     }
-    while read -r source; do
-        head -n 5 "$source" | grep -qF "$licence" || echo "$source"
-    done <"$work/sources" >"$work/without"
+    # shellcheck disable=SC2016
+    xargs awk -v licence="$licence" '
+        FNR <= 5 && index($0, licence) { has[FILENAME] }
+        END { for (i = 1; i < ARGC; i++) if (!(ARGV[i] in has)) print ARGV[i] }' \
+        <"$work/sources" >"$work/without"
     [ ! -s "$work/without" ] || {
         echo "$(wc -l <"$work/without") sources without the line $licence, such as:"
         head -n 10 "$work/without"
