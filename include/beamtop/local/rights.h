@@ -7,10 +7,21 @@
 
 #include "beamtop/base/error.h"
 
+/* The one user that a process runs as. */
+struct rights_user {
+    uid_t uid;
+    gid_t gid;
+};
+
 /*
- * Becomes the user that a process runs as, for good, when we are root and it is not. Kept are only
- * the right to read its memory (CAP_SYS_PTRACE) where Yama asks for it, and real-time priority 1
- * for our own threads. Before any thread is created: rights are of a thread. */
-int rights_become_user_of(pid_t pid, struct error *err);
+ * For root, before anything of the process is opened: whom it runs as. ERR_SYSTEM: as several (its
+ * real, effective, saved and file-system ids differ); ERR_NOT_FOUND: it has ended. Else nothing. */
+int rights_read(struct rights_user *out, pid_t pid, struct error *err);
+/*
+ * Becomes that user, for good, when we are root, after everything is opened. ERR_SYSTEM: the
+ * process runs as another one by now. Kept are only the right to read its memory (CAP_SYS_PTRACE),
+ * for a VM of root or where Yama asks for it, and real-time priority 1 for our own threads. Before
+ * any thread is created: rights are of a thread. */
+int rights_become(const struct rights_user *user, pid_t pid, struct error *err);
 
 #endif

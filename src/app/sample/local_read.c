@@ -19,7 +19,9 @@ struct reading {
 static void parse(struct buf *out, pid_t pid, const struct reading *r, struct error *err)
 {
     struct vm *v = NULL;
-    if (vm_open(&v, pid, err) == 0 && rights_become_user_of(pid, err) == 0) {
+    struct rights_user user;
+    if (rights_read(&user, pid, err) == 0 && vm_open(&v, pid, err) == 0 &&
+        rights_become(&user, pid, err) == 0) {
         vm_parse(v);
         if (vm_jit(v))
             r->put(out, vm_jit(v), r->arg);

@@ -35,41 +35,74 @@ static int keep_only(uint32_t rights, struct error *err)
                : error_set_errno(err, errno, "cannot keep the right to read the VM's memory");
 }
 
-/* The owner of /proc/PID is root where a process may not be dumped: its status has who it is. */
-static int read_user(pid_t pid, uid_t *uid, gid_t *gid, struct error *err)
+enum { IDS = 4 }; /* real, effective, saved, of the file system */
+
+/* One line of a status: whether all ids are the same. */
+static int read_ids(const char *text, const char *key, uint32_t *id)
 {
-    char path[40], text[2048];
+    unsigned ids[IDS];
+    const char *at = strstr(text, key);
+    if (!at || sscanf(at + strlen(key), "%u %u %u %u", ids, ids + 1, ids + 2, ids + 3) != IDS)
+        return -1;
+    *id = ids[0];
+    return ids[0] == ids[1] && ids[0] == ids[2] && ids[0] == ids[3];
+}
+
+/* The owner of /proc/PID is root where a process may not be dumped: its status has who it is. */
+int rights_read(struct rights_user *out, pid_t pid, struct error *err)
+{
+    char path[40], text[4096];
+    *out = (struct rights_user){0};
+    if (geteuid() != 0)
+        return 0;
     snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return error_set_errno(err, errno, "%s", path);
-    ssize_t n = read(fd, text, sizeof text - 1);
-    close(fd);
-    text[n > 0 ? n : 0] = '\0';
-    const char *u = strstr(text, "\nUid:"), *g = strstr(text, "\nGid:");
-    if (!u || !g || sscanf(u, " Uid: %*u %u", uid) != 1 || sscanf(g, " Gid: %*u %u", gid) != 1)
+    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    if (n <= 0)
+        return error_set(err, ERR_NOT_FOUND, "process %d has ended", (int)pid);
+    text[n] = '\0';
+    const int uids = read_ids(text, "\nUid:", &out->uid);
+    const int gids = read_ids(text, "\nGid:", &out->gid);
+    if (uids < 0 || gids < 0)
         return error_set(err, ERR_SYSTEM, "%s has no user", path);
+    if (!uids || !gids)
+        return error_set(err, ERR_SYSTEM,
+                         "process %d runs as several users at once (set-user-ID, or it is changing "
+                         "its user): root does not look into it. Run beamtop as its user",
+                         (int)pid);
     return 0;
 }
 
-int rights_become_user_of(pid_t pid, struct error *err)
+/* Root in a user namespace may not be allowed to clear groups: then it stays in its own. */
+static bool set_ids(const struct rights_user *user)
 {
-    uid_t uid = 0;
-    gid_t gid = 0;
+    return (setgroups(0, NULL) == 0 || user->uid == 0) &&
+           setresgid(user->gid, user->gid, user->gid) == 0 &&
+           setresuid(user->uid, user->uid, user->uid) == 0 &&
+           prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
+}
+
+int rights_become(const struct rights_user *user, pid_t pid, struct error *err)
+{
+    struct rights_user now;
     if (geteuid() != 0)
         return 0;
-    if (read_user(pid, &uid, &gid, err) != 0)
+    if (rights_read(&now, pid, err) != 0)
         return err->code;
+    if (now.uid != user->uid || now.gid != user->gid)
+        return error_set(err, ERR_SYSTEM,
+                         "process %d changed its user while its files were opened (from uid %u to "
+                         "%u): root does not look into it",
+                         (int)pid, (unsigned)user->uid, (unsigned)now.uid);
     const struct rlimit first = {1, 1}, at_once_us = {1000000, 1000000};
     setrlimit(RLIMIT_RTPRIO, &first);
     setrlimit(RLIMIT_RTTIME, &at_once_us); /* a reader that never waited would take its CPU */
-    if (uid == 0)
-        return 0;
-    const bool keep = yama_restricts();
+    const bool keep = user->uid == 0 || yama_restricts();
     if (keep)
         prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0);
-    if (setgroups(0, NULL) != 0 || setresgid(gid, gid, gid) != 0 || setresuid(uid, uid, uid) != 0 ||
-        prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+    if (!set_ids(user))
         return error_set_errno(err, errno, "cannot become the user of the VM");
-    return keep ? keep_only(1u << CAP_SYS_PTRACE, err) : 0;
+    return keep_only(keep ? 1u << CAP_SYS_PTRACE : 0, err);
 }

@@ -414,12 +414,14 @@ static int begin(struct sampler *s, struct error *err)
         perf_ring_init(&s->readers[i].ring, i);
         s->readers[i].sampler = s;
     }
+    struct rights_user user;
     raise_files();
-    if (vm_open(&s->vm, s->o->pid, err) != 0 || add_threads_with_spare(s, err) != 0)
+    if (rights_read(&user, s->o->pid, err) != 0 || vm_open(&s->vm, s->o->pid, err) != 0 ||
+        add_threads_with_spare(s, err) != 0)
         return err->code;
     /* Readers begin as this thread is, whatever the user may who it becomes. */
     run_first(true);
-    if (rights_become_user_of(s->o->pid, err) != 0)
+    if (rights_become(&user, s->o->pid, err) != 0)
         return err->code;
     struct buf threads = s->out; /* put behind RECORD_BEGIN */
     buf_init(&s->out, 0);

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Root gives itself up for the user of a process, which may change while its files are opened. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "beamtop/base/attr.h"
+#include "beamtop/local/memory.h"
+#include "beamtop/local/rights.h"
+
+enum { SOMEBODY = 4711, ANOTHER = 4712 };
+
+/* A process that runs as these, and as the next ones after a byte. */
+struct other {
+    pid_t pid;
+    int to[2], from[2];
+};
+
+struct ids {
+    int real, effective, saved;
+};
+
+static void become(const struct ids *ids, int fd)
+{
+    const char ok = setresuid((uid_t)ids->real, (uid_t)ids->effective, (uid_t)ids->saved) == 0;
+    if (write(fd, &ok, 1) != 1 || !ok)
+        _exit(1);
+}
+
+static void wait_for(const struct other *o)
+{
+    char ok = 0;
+    assert_int_equal(read(o->from[0], &ok, 1), 1);
+    assert_true(ok);
+}
+
+static void start(struct other *o, const struct ids *first, const struct ids *then)
+{
+    assert_int_equal(pipe(o->to), 0);
+    assert_int_equal(pipe(o->from), 0);
+    o->pid = fork();
+    assert_true(o->pid >= 0);
+    if (o->pid == 0) {
+        char c;
+        become(first, o->from[1]);
+        if (read(o->to[0], &c, 1) == 1)
+            become(then, o->from[1]);
+        for (;;)
+            pause();
+    }
+    wait_for(o);
+}
+
+static void change(const struct other *o)
+{
+    assert_int_equal(write(o->to[1], "x", 1), 1);
+    wait_for(o);
+}
+
+static void end(struct other *o)
+{
+    kill(o->pid, SIGKILL);
+    waitpid(o->pid, NULL, 0);
+    for (size_t i = 0; i < 2; i++) {
+        close(o->to[i]);
+        close(o->from[i]);
+    }
+}
+
+static uint64_t status_of_self(const char *key, int base)
+{
+    char line[256];
+    uint64_t value = UINT64_MAX;
+    FILE *f = fopen("/proc/self/status", "re");
+    while (f && fgets(line, sizeof line, f))
+        if (strncmp(line, key, strlen(key)) == 0)
+            value = strtoull(line + strlen(key), NULL, base);
+    if (f)
+        fclose(f);
+    return value;
+}
+
+static bool is_only(uid_t uid)
+{
+    uid_t real, effective, saved;
+    return getresuid(&real, &effective, &saved) == 0 && real == uid && effective == uid &&
+           saved == uid;
+}
+
+static const char marked[] = "memory of both";
+
+/* In a child, since rights are given up for good: what is wrong, as a bit each. */
+static int become_user_of(const struct other *o, const struct rights_user *user, uid_t uid)
+{
+    const pid_t child = fork();
+    int status = 0;
+    if (child == 0) {
+        struct error err = {0};
+        pid_t pid = o->pid;
+        char there[sizeof marked] = "";
+        const struct memory m = memory_of_process(&pid);
+        if (rights_become(user, pid, &err) != 0)
+            _exit(64 | (strstr(err.text, "changed its user") != NULL));
+        const uint64_t some_right = UINT64_C(1) << 19; /* CAP_SYS_PTRACE */
+        const uint64_t kept = status_of_self("CapEff:", 16) | status_of_self("CapPrm:", 16);
+        _exit((is_only(uid) ? 0 : 1) | (kept & ~some_right ? 2 : 0) |
+              (status_of_self("NoNewPrivs:", 10) == 1 ? 0 : 4) |
+              (uid != 0 || memory_read(&m, (uint64_t)(uintptr_t)marked, there, sizeof there) ? 0
+                                                                                             : 8));
+    }
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+static void test_one_user(void **state)
+{
+    (void)state;
+    const struct ids users[] = {{SOMEBODY, SOMEBODY, SOMEBODY}, {0, 0, 0}};
+    for (size_t i = 0; i < ARRAY_LEN(users); i++) {
+        struct other o;
+        struct rights_user user;
+        struct error err = {0};
+        start(&o, users + i, users + i);
+        assert_int_equal(rights_read(&user, o.pid, &err), 0);
+        assert_int_equal(user.uid, users[i].real);
+        assert_int_equal(become_user_of(&o, &user, user.uid), 0);
+        end(&o);
+    }
+}
+
+/* A set-user-ID program that a VM executes has the user of the VM as its real one. */
+static void test_several_users(void **state)
+{
+    (void)state;
+    static const struct ids users[] = {
+        {SOMEBODY, 0, 0}, {SOMEBODY, SOMEBODY, 0}, {0, SOMEBODY, 0}, {0, SOMEBODY, SOMEBODY}};
+    for (size_t i = 0; i < ARRAY_LEN(users); i++) {
+        struct other o;
+        struct rights_user user;
+        struct error err = {0};
+        start(&o, users + i, users + i);
+        assert_int_equal(rights_read(&user, o.pid, &err), ERR_SYSTEM);
+        assert_non_null(strstr(err.text, "several users"));
+        end(&o);
+    }
+}
+
+static void test_changed_user(void **state)
+{
+    (void)state;
+    static const struct ids root = {0, 0, 0};
+    static const struct ids users[] = {{SOMEBODY, 0, 0}, {ANOTHER, ANOTHER, ANOTHER}};
+    for (size_t i = 0; i < ARRAY_LEN(users); i++) {
+        struct other o;
+        struct rights_user user;
+        struct error err = {0};
+        start(&o, &root, users + i);
+        assert_int_equal(rights_read(&user, o.pid, &err), 0);
+        change(&o);
+        assert_true(become_user_of(&o, &user, user.uid) & 64);
+        if (users[i].effective != 0)
+            assert_int_equal(become_user_of(&o, &user, user.uid), 65);
+        end(&o);
+    }
+}
+
+static void test_ended(void **state)
+{
+    (void)state;
+    static const struct ids root = {0, 0, 0};
+    struct other o;
+    struct rights_user user;
+    struct error err = {0};
+    start(&o, &root, &root);
+    assert_int_equal(rights_read(&user, o.pid, &err), 0);
+    end(&o);
+    assert_int_equal(rights_read(&user, o.pid, &err), ERR_NOT_FOUND);
+    error_clear(&err);
+    assert_int_equal(become_user_of(&o, &user, user.uid), 64);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_user),
+        cmocka_unit_test(test_several_users),
+        cmocka_unit_test(test_changed_user),
+        cmocka_unit_test(test_ended),
+    };
+    if (geteuid() != 0) {
+        printf("1..0 # SKIP only root gives up its rights\n");
+        return 0;
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
