@@ -14,6 +14,7 @@ otp_sh=$BEAMTOP_SRCDIR/tests/live/otp.sh
 vm=
 bin=
 erl=erl
+within=
 
 # start_vm OTP [FLAG…]: its pid is $vm, its own map $map.
 start_vm() {
@@ -22,7 +23,7 @@ start_vm() {
     shift
     : >"$work/vm"
     # shellcheck disable=SC2086
-    "$otp_sh" "$otp" $erl "$@" +S 1 -noinput -start_epmd false -name "perf${otp}x$$@127.0.0.1" \
+    $within "$otp_sh" "$otp" $erl "$@" +S 1 -noinput -start_epmd false -name "perf${otp}x$$@127.0.0.1" \
         -eval 'io:format("up~n"), timer:sleep(300000), halt().' >"$work/vm" 2>&1 &
     vm=$!
     map=$root/tmp/perf-$vm.map
@@ -48,6 +49,15 @@ start_vm_without_symbol() {
     start_vm "$@"
     rc=$?
     erl=erl
+    return $rc
+}
+
+start_vm_with_its_own_pids() {
+    within='unshare --pid --fork --kill-child'
+    start_vm "$@"
+    rc=$?
+    within=
+    vm=$(cat "/proc/$vm/task/$vm/children") && vm=${vm%% *} && map=/tmp/perf-$vm.map
     return $rc
 }
 
@@ -99,14 +109,34 @@ takes_a_node() {
     "$beamtop" perf-map "perf${1}x$$@127.0.0.1" -o - >"$work/out" && cmp "$work/out" "$work/ours"
 }
 
-# A link that somebody left there is replaced, and what it leads to stays as it is.
+# A link that somebody left there is replaced, and what it leads to stays as it is. Root does not
+# write into a /tmp that it does not have in common with the VM.
 writes_for_perf() {
     rm -f "$map"
     echo precious >"$work/precious"
     ln -s "$work/precious" "$map"
+    if [ -n "$root" ]; then
+        says 5 'a /tmp of its own' "$beamtop" perf-map "$vm" && [ -L "$map" ] &&
+            [ "$(cat "$work/precious")" = precious ]
+        return
+    fi
     "$beamtop" perf-map "$vm" 2>"$work/err" && grep -q ' functions in ' "$work/err" || return 1
     [ ! -L "$map" ] && cmp "$map" "$work/ours" && [ "$(cat "$work/precious")" = precious ] &&
         [ "$(stat -c %a "$map")" = 644 ] && [ -z "$(find "${map%/*}" -maxdepth 1 -name ".perf-$vm*")" ]
+}
+
+keeps_anothers_file() {
+    rm -f "$map"
+    echo precious >"$map" && chown 65534 "$map" || return 1
+    says 5 'a file of another user' "$beamtop" perf-map "$vm" && [ "$(cat "$map")" = precious ]
+}
+
+# In its namespace the VM has the pid of another process here, or could have.
+keeps_to_its_pids() {
+    own=$(sed -n 's/^NSpid:.*\t//p' "/proc/$vm/status")
+    [ "$own" != "$vm" ] || { echo "the VM has no namespace of its own"; return 1; }
+    [ ! -e "/tmp/perf-$own.map" ] || { echo "/tmp/perf-$own.map is there"; return 1; }
+    says 5 'a PID namespace of its own' "$beamtop" perf-map "$vm" && [ ! -e "/tmp/perf-$own.map" ]
 }
 
 another_user_is_refused() {
@@ -146,6 +176,12 @@ for release in $({ releases_of differ; releases_of same; } | tr ' ' '\n' | sort 
             run equals_its_own "$release"
             run takes_a_node "$release"
             run writes_for_perf "$release"
+            if [ -z "$root" ] && [ "$(id -u)" = 0 ]; then
+                run keeps_anothers_file "$release"
+                stop_vm
+                run start_vm_with_its_own_pids "$release"
+                run keeps_to_its_pids
+            fi
             stop_vm
             run start_vm_without_symbol "$release" +JPperf map
             run is_found_by_a_scan "$release"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * `beamtop perf-map`: the compiled functions of a VM as its `+JPperf map` writes them. perf(1)
- * reads it from /tmp of the process and by the pid that the process has there. */
+ * reads it from /tmp of the process and by the pid that the process has there. Root writes only
+ * into the /tmp and under the pid that it has in common with the VM. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -17,6 +18,7 @@
 #include "app/cli/output.h"
 #include "app/cli/tell.h"
 #include "beamtop/base/text.h"
+#include "beamtop/local/rights.h"
 #include "local_read.h"
 #include "local_target.h"
 
@@ -96,11 +98,59 @@ static pid_t own_pid(pid_t pid)
     return own;
 }
 
+static bool same_file(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
 static bool is_our_tmp(int dir)
 {
     struct stat theirs, ours;
-    return fstat(dir, &theirs) == 0 && stat("/tmp", &ours) == 0 && theirs.st_dev == ours.st_dev &&
-           theirs.st_ino == ours.st_ino;
+    return fstat(dir, &theirs) == 0 && stat("/tmp", &ours) == 0 && same_file(&theirs, &ours);
+}
+
+static bool is_in_our_pids(pid_t pid)
+{
+    char path[NAME_BYTES];
+    struct stat theirs, ours;
+    snprintf(path, sizeof path, "/proc/%d/ns/pid", (int)pid);
+    return stat(path, &theirs) == 0 && stat("/proc/self/ns/pid", &ours) == 0 &&
+           same_file(&theirs, &ours);
+}
+
+/* Nobody but root can take away or replace another's file there. */
+static bool is_roots(int dir)
+{
+    struct stat st;
+    return fstat(dir, &st) == 0 && st.st_uid == 0 &&
+           ((st.st_mode & S_ISVTX) || !(st.st_mode & (S_IWGRP | S_IWOTH)));
+}
+
+/* There is none, or it is root's, or the VM's own. */
+static bool may_replace(int dir, const char *name, pid_t pid)
+{
+    struct stat st;
+    struct rights_user user;
+    struct error ignored = {0};
+    if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+        return errno == ENOENT;
+    return st.st_uid == 0 || (rights_read(&user, pid, &ignored) == 0 && user.uid == st.st_uid);
+}
+
+/*
+ * What root does not write: who starts a VM chooses where its /tmp leads, which pid it has in a
+ * namespace of its own, and the names in the map. NULL: nothing is against it. */
+static const char *why_not(int dir, const char *name, pid_t pid)
+{
+    if (geteuid() != 0)
+        return NULL;
+    if (!is_our_tmp(dir))
+        return "the VM has a /tmp of its own, which its user may have chosen";
+    if (!is_in_our_pids(pid))
+        return "the VM has a PID namespace of its own, whose numbers its user may have chosen";
+    if (!is_roots(dir))
+        return "/tmp is not root's, or not sticky";
+    return may_replace(dir, name, pid) ? NULL : "a file of another user has that name";
 }
 
 static int write_for_perf(const struct buf *text, size_t functions, pid_t pid, struct error *err)
@@ -110,7 +160,12 @@ static int write_for_perf(const struct buf *text, size_t functions, pid_t pid, s
     int dir = open_tmp(pid);
     if (dir < 0 || !is_our_tmp(dir))
         snprintf(prefix, sizeof prefix, "/proc/%d/root", (int)pid);
-    if (dir < 0 || replace_file(dir, name, text) != 0)
+    const char *why = dir < 0 ? NULL : why_not(dir, name, pid);
+    if (why)
+        error_set(err, ERR_REFUSED,
+                  "root does not write %s/tmp/%s: %s. -o FILE writes the map elsewhere", prefix,
+                  name, why);
+    else if (dir < 0 || replace_file(dir, name, text) != 0)
         error_set_errno(err, errno, "%s/tmp/%s cannot be written (-o FILE writes elsewhere)",
                         prefix, name);
     else
