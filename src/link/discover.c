@@ -9,6 +9,7 @@
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/link/name.h"
+#include "discover_place.h"
 #include "listener.h"
 #include "proc.h"
 
@@ -104,16 +105,9 @@ static struct discover_vm *add_unknown(struct discover_list *list, const char *a
     struct error ignored = {0};
     if (name_parse(&name, alive, this_host, &ignored) != 0)
         return NULL;
-    if (list->count == LIMIT_DISCOVER_VMS) {
-        list->truncated = true;
-        return NULL;
-    }
-    struct discover_vm *vm = &list->vms[list->count++];
-    *vm = (struct discover_vm){0};
-    vm->form = DISCOVER_UNKNOWN;
-    vm->uptime_s = -1;
-    memcpy(vm->node, name.full, sizeof vm->node);
-    return vm;
+    struct discover_vm vm = {.form = DISCOVER_UNKNOWN, .in_epmd = true, .uptime_s = -1};
+    memcpy(vm.node, name.full, sizeof vm.node);
+    return discover_place(list, &vm);
 }
 
 static int compare(const void *a, const void *b)

@@ -13,6 +13,7 @@
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/link/name.h"
+#include "discover_place.h"
 #include "internal.h"
 #include "proc.h"
 
@@ -285,16 +286,13 @@ static void set_numbers(const struct scan *s, const struct proc *p, struct disco
 static void add_vm(struct scan *s, const struct proc *p, const struct proc_strings *cmdline,
                    const char *pid)
 {
-    struct discover_list *list = s->list;
     struct beam_args args;
-    if (list->count == LIMIT_DISCOVER_VMS) {
-        list->truncated = true;
+    struct discover_vm found = {.pid = (pid_t)atol(pid)};
+    set_numbers(s, p, &found);
+    struct discover_vm *vm = discover_place(s->list, &found);
+    if (!vm)
         return;
-    }
-    struct discover_vm *vm = &list->vms[list->count++];
     parse_args(cmdline, &args);
-    vm->pid = (pid_t)atol(pid);
-    set_numbers(s, p, vm);
     set_user(vm);
     vm->other_root = !proc_link_is(p, "root", "/") || proc_link_differs(p, "ns/mnt", "self");
     vm->other_network = proc_link_differs(p, "ns/net", "self");

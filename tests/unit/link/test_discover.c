@@ -98,6 +98,14 @@ static void make_link(const char *path, const char *target)
     assert_int_equal(symlink(target, full), 0);
 }
 
+static void make_status(const char *pid, unsigned real, unsigned uid)
+{
+    char path[256], text[256];
+    snprintf(path, sizeof path, "%s/status", pid);
+    snprintf(text, sizeof text, "Name:\tbeam\nUid:\t%u\t%u\t%u\t%u\n", real, uid, uid, uid);
+    make_file(path, text, strlen(text));
+}
+
 static void make_process(const struct fake *f)
 {
     char path[256];
@@ -116,11 +124,7 @@ static void make_process(const struct fake *f)
         snprintf(text, sizeof text, "A=1%cHOME=%s%cB=2", '\0', f->home, '\0');
         make_file(path, text, 4 + 5 + strlen(f->home) + 1 + 4);
     }
-    snprintf(path, sizeof path, "%s/status", f->pid);
-    unsigned real = getuid() + (strcmp(f->pid, MIXED) == 0 ? 1 : 0);
-    snprintf(text, sizeof text, "Name:\tbeam\nUid:\t%u\t%u\t%u\t%u\n", real, getuid(), getuid(),
-             getuid());
-    make_file(path, text, strlen(text));
+    make_status(f->pid, getuid() + (strcmp(f->pid, MIXED) == 0 ? 1 : 0), getuid());
     snprintf(path, sizeof path, "%s/statm", f->pid);
     make_file(path, "1000 500 1", 10);
     snprintf(path, sizeof path, "%s/stat", f->pid);
@@ -355,6 +359,46 @@ static void test_no_tree(void **state)
     discover_clear(&list);
 }
 
+/* Neither a user's 300 processes nor 300 names in epmd hide what others run. */
+static void test_bound_by_user(void **state)
+{
+    enum { MANY = 300, OTHERS = 5, FIRST = 1000, ANOTHER = 4711 };
+    struct epmd_name names[MANY];
+    struct discover_list list;
+    size_t others = 0, unknown = 0;
+    char pid[16], kept[sizeof tree];
+    (void)state;
+    memcpy(kept, tree, sizeof kept);
+    make_dir("many");
+    snprintf(tree + strlen(tree), sizeof tree - strlen(tree), "/many");
+    for (int i = 0; i < MANY + OTHERS; i++) {
+        char path[64];
+        snprintf(pid, sizeof pid, "%d", FIRST + i);
+        make_dir(pid);
+        snprintf(path, sizeof path, "%s/cmdline", pid);
+        make_file(path, "beam.smp", 9);
+        const unsigned uid = i % 61 == 60 ? ANOTHER : getuid();
+        make_status(pid, uid, uid);
+    }
+    scan(&list);
+    assert_int_equal(list.count, LIMIT_DISCOVER_VMS);
+    assert_true(list.truncated);
+    for (size_t i = 0; i < MANY; i++) {
+        names[i] = (struct epmd_name){.port = 1};
+        snprintf(names[i].alive, sizeof names[i].alive, "n%zu", i);
+    }
+    discover_join(&list, names, MANY, &join_options);
+    for (size_t i = 0; i < list.count; i++) {
+        others += list.vms[i].uid == ANOTHER;
+        unknown += list.vms[i].pid == 0;
+    }
+    assert_int_equal(list.count, LIMIT_DISCOVER_VMS);
+    assert_int_equal(others, OTHERS);
+    assert_in_range(unknown, 100, 150);
+    discover_clear(&list);
+    memcpy(tree, kept, sizeof kept);
+}
+
 static void take_list(void *arg, struct discover_list *list)
 {
     struct discover_list *out = arg;
@@ -382,9 +426,10 @@ static void test_start_without_epmd(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_scan),         cmocka_unit_test(test_join),
-        cmocka_unit_test(test_join_by_port), cmocka_unit_test(test_join_to_nothing),
-        cmocka_unit_test(test_no_tree),      cmocka_unit_test(test_start_without_epmd),
+        cmocka_unit_test(test_scan),          cmocka_unit_test(test_join),
+        cmocka_unit_test(test_join_by_port),  cmocka_unit_test(test_join_to_nothing),
+        cmocka_unit_test(test_no_tree),       cmocka_unit_test(test_start_without_epmd),
+        cmocka_unit_test(test_bound_by_user),
     };
     return cmocka_run_group_tests_name("discover", tests, make_tree, remove_tree);
 }
