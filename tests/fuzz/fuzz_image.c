@@ -47,11 +47,12 @@ static void steps(struct image_file *f, uint64_t pc)
 static void symbols(struct image_file *f)
 {
     struct arena a;
+    unsigned slow = 1;
     arena_init(&a);
     for (size_t i = 0; i < f->n_names && i < PLACES; i++) {
         const struct image_name *n = image_name_at(f, f->names[i].start);
         FUZZ_REQUIRE(n && f->names[i].start - n->start < n->size);
-        struct slice s = image_demangle(&a, n->name.s);
+        struct slice s = image_demangle(&a, n->name.s, &slow);
         FUZZ_REQUIRE(s.len > 0 && s.len <= LIMIT_SYMBOL_BYTES);
         FUZZ_REQUIRE(i == 0 || f->names[i - 1].start < f->names[i].start);
     }

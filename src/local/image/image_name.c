@@ -5,16 +5,32 @@
 
 #include <libiberty/demangle.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "beamtop/base/limits.h"
 
-/* A name of 100 bytes can stand for one of 2^30, and libiberty has no bound: what gives it the
- * pieces leaves it in the middle. What that may lose is one identifier of Rust in punycode. */
+#ifndef sigev_notify_thread_id
+#define sigev_notify_thread_id _sigev_un._tid
+#endif
+
+enum { MAX_NS = 10 * 1000 * 1000, TIMER_SIGNAL = SIGVTALRM };
+
+enum { FULL = 1, TOO_LONG };
+
+/*
+ * A name of 100 bytes can stand for one of 2^30, and libiberty has no bound: what gives it the
+ * pieces leaves it in the middle. What that may lose is one identifier of Rust in punycode. Another
+ * one is searched for hours before it has a first piece: it is left by a signal. Only the
+ * demangler of C++ is, which allocates nothing. */
 struct pieces {
     char text[LIMIT_SYMBOL_BYTES];
     size_t len;
-    jmp_buf full;
+    sigjmp_buf out;
+    timer_t timer;
+    sigset_t signal, before;
 };
 
 static void piece(const char *bytes, size_t len, void *arg)
@@ -24,23 +40,91 @@ static void piece(const char *bytes, size_t len, void *arg)
     memcpy(p->text + p->len, bytes, take);
     p->len += take;
     if (take < len)
-        longjmp(p->full, 1);
+        siglongjmp(p->out, FULL);
 }
 
-static bool demangle(struct pieces *p, const char *name)
+/* ---- its bound: a timer of this thread's CPU time, whose signal is blocked but meanwhile */
+
+static void on_timer(int signal, siginfo_t *info, void *context)
 {
-    if (setjmp(p->full) != 0)
-        return true; /* truncated */
-    return rust_demangle_callback(name, DMGL_NO_OPTS, piece, p) ||
-           (p->len = 0, cplus_demangle_v3_callback(name, DMGL_NO_OPTS, piece, p));
+    (void)signal;
+    (void)context;
+    if (info->si_code == SI_TIMER)
+        siglongjmp(((struct pieces *)info->si_value.sival_ptr)->out, TOO_LONG);
 }
 
-struct slice image_demangle(struct arena *arena, const char *name)
+static bool bound_begin(struct pieces *p)
+{
+    struct sigaction action = {.sa_sigaction = on_timer, .sa_flags = SA_SIGINFO | SA_RESTART};
+    struct sigevent event = {
+        .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = TIMER_SIGNAL, .sigev_value.sival_ptr = p};
+    event.sigev_notify_thread_id = gettid();
+    sigemptyset(&action.sa_mask);
+    sigemptyset(&p->signal);
+    sigaddset(&p->signal, TIMER_SIGNAL);
+    if (sigaction(TIMER_SIGNAL, &action, NULL) != 0 ||
+        timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &p->timer) != 0)
+        return false;
+    pthread_sigmask(SIG_BLOCK, &p->signal, &p->before);
+    return true;
+}
+
+/* One that is pending would be taken by the next name. */
+static void bound_end(struct pieces *p)
+{
+    const struct timespec at_once = {0};
+    pthread_sigmask(SIG_BLOCK, &p->signal, NULL);
+    timer_delete(p->timer);
+    while (sigtimedwait(&p->signal, NULL, &at_once) > 0)
+        continue;
+    pthread_sigmask(SIG_SETMASK, &p->before, NULL);
+}
+
+/* ---- names */
+
+static bool demangle_rust(struct pieces *p, const char *name)
+{
+    if (sigsetjmp(p->out, 0) != 0)
+        return true; /* truncated */
+    return rust_demangle_callback(name, DMGL_NO_OPTS, piece, p) != 0;
+}
+
+static bool demangle_cplus(struct pieces *p, const char *name, unsigned *slow)
+{
+    const struct itimerspec most = {.it_value.tv_nsec = MAX_NS};
+    bool done = false;
+    if (!bound_begin(p))
+        return false;
+    switch (sigsetjmp(p->out, 0)) {
+    case 0:
+        timer_settime(p->timer, 0, &most, NULL);
+        pthread_sigmask(SIG_UNBLOCK, &p->signal, NULL);
+        done = cplus_demangle_v3_callback(name, DMGL_NO_OPTS, piece, p) != 0;
+        break;
+    case FULL:
+        done = true; /* truncated */
+        break;
+    default:
+        --*slow;
+        done = false;
+        break;
+    }
+    bound_end(p);
+    return done;
+}
+
+static bool demangle(struct pieces *p, const char *name, unsigned *slow)
+{
+    return demangle_rust(p, name) || (p->len = 0, demangle_cplus(p, name, slow));
+}
+
+struct slice image_demangle(struct arena *arena, const char *name, unsigned *slow)
 {
     struct pieces p;
     struct slice all = {name, strnlen(name, LIMIT_SYMBOL_BYTES)};
     p.len = 0;
-    if (name[0] == '_' && all.len < LIMIT_SYMBOL_BYTES && demangle(&p, name) && p.len > 0)
+    if (name[0] == '_' && all.len<LIMIT_SYMBOL_BYTES && * slow> 0 && demangle(&p, name, slow) &&
+        p.len > 0)
         all = (struct slice){p.text, p.len};
     return slice_keep(arena, all);
 }

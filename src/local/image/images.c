@@ -22,7 +22,10 @@
 #include "local/image/image_maps.h"
 #include "local/image/image_name.h"
 
-enum { VDSO_BYTES = 64 * 1024 };
+enum {
+    VDSO_BYTES = 64 * 1024,
+    SLOW_NAMES = 5, /* that are given up after 10 ms of CPU time each */
+};
 
 struct image {
     char *path; /* "[vdso]" */
@@ -56,6 +59,7 @@ struct images {
     size_t n_images, n_ranges;
     uint64_t budget;
     struct arena names;
+    unsigned slow_names; /* that may still be met */
     struct kept_row *rows;
 };
 
@@ -203,6 +207,7 @@ int images_open(struct images **out, pid_t pid, struct error *err)
     struct images *i = alloc_zero(1, sizeof *i);
     i->pid = pid;
     i->budget = LIMIT_IMAGE_BYTES;
+    i->slow_names = SLOW_NAMES;
     arena_init(&i->names);
     i->maps = open(path, O_RDONLY | O_CLOEXEC);
     if (i->maps < 0 || read_maps(i->maps, &text) != 0) {
@@ -383,7 +388,7 @@ bool images_symbol(struct images *i, uint64_t address, struct image_symbol *out)
     if (!n)
         return true;
     if (!n->demangled)
-        n->name = image_demangle(&i->names, n->name.s);
+        n->name = image_demangle(&i->names, n->name.s, &i->slow_names);
     n->demangled = true;
     out->name = n->name;
     out->start = n->start + r->bias;

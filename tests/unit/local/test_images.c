@@ -261,8 +261,10 @@ static void test_gone(void **state)
 static void name_is(const char *mangled, const char *name)
 {
     struct arena a;
+    unsigned slow = 1;
     arena_init(&a);
-    assert_true(slice_is(image_demangle(&a, mangled), name));
+    assert_true(slice_is(image_demangle(&a, mangled, &slow), name));
+    assert_int_equal(slow, 1);
     arena_clear(&a);
 }
 
@@ -281,6 +283,7 @@ static void test_name_bomb(void **state)
 {
     (void)state;
     struct arena a;
+    unsigned slow = 1;
     char name[LIMIT_SYMBOL_BYTES + 2] = "_Z1fIN1a1bI1c1dE";
     for (int i = 0; i < 36; i++) {
         char seq[16] = "S_";
@@ -290,13 +293,64 @@ static void test_name_bomb(void **state)
     }
     strncat(name, "EEvv", sizeof name - strlen(name) - 1);
     arena_init(&a);
-    struct slice s = image_demangle(&a, name);
+    struct slice s = image_demangle(&a, name, &slow);
     assert_true(s.len <= LIMIT_SYMBOL_BYTES);
     memset(name, 'x', sizeof name - 1);
     name[0] = '_';
     name[1] = 'Z';
-    s = image_demangle(&a, name);
+    s = image_demangle(&a, name, &slow);
     assert_int_equal(s.len, LIMIT_SYMBOL_BYTES);
+    arena_clear(&a);
+}
+
+static size_t put_substitution(char *out, size_t size, int n)
+{
+    static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    if (n == 0)
+        return (size_t)snprintf(out, size, "S_");
+    return n - 1 < 36
+               ? (size_t)snprintf(out, size, "S%c_", digits[n - 1])
+               : (size_t)snprintf(out, size, "S%c%c_", digits[(n - 1) / 36], digits[(n - 1) % 36]);
+}
+
+/* A function that takes itself twice, LEVELS times, in a pack: 2^50 places to look for the pack's
+ * length before the first letter. */
+static void put_slow_name(char *out, size_t size)
+{
+    enum { LEVELS = 50, FIRST = 1 };
+    char *at = out + snprintf(out, size, "_Z1fIM");
+    for (int i = 0; i < LEVELS; i++)
+        at += snprintf(at, size - (size_t)(at - out), "PFv");
+    at += snprintf(at, size - (size_t)(at - out), "PFviE");
+    for (int i = 1; i <= LEVELS; i++) {
+        at += put_substitution(at, size - (size_t)(at - out), FIRST + 2 * (i - 1) + 1);
+        at += snprintf(at, size - (size_t)(at - out), "E");
+    }
+    at += snprintf(at, size - (size_t)(at - out), "FDp");
+    at += put_substitution(at, size - (size_t)(at - out), FIRST + 2 * LEVELS + 1);
+    snprintf(at, size - (size_t)(at - out), "vEEvv");
+}
+
+/* It stays as it is after some CPU time, and after some such names all others do. */
+static void test_slow_names(void **state)
+{
+    (void)state;
+    struct arena a;
+    char name[LIMIT_SYMBOL_BYTES];
+    sigset_t before, after;
+    put_slow_name(name, sizeof name);
+    arena_init(&a);
+    sigprocmask(SIG_BLOCK, NULL, &before);
+    for (unsigned slow = 3; slow > 0;) {
+        const unsigned left = slow;
+        assert_true(slice_is(image_demangle(&a, name, &slow), name));
+        assert_int_equal(slow, left - 1);
+        name_is("_Z17beam_jit_call_nifP7process", "beam_jit_call_nif");
+    }
+    unsigned none = 0;
+    assert_true(slice_is(image_demangle(&a, "_Z1fv", &none), "_Z1fv"));
+    sigprocmask(SIG_BLOCK, NULL, &after);
+    assert_int_equal(sigismember(&before, SIGVTALRM), sigismember(&after, SIGVTALRM));
     arena_clear(&a);
 }
 
@@ -526,6 +580,7 @@ int main(void)
         cmocka_unit_test(test_gone),
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_name_bomb),
+        cmocka_unit_test(test_slow_names),
         cmocka_unit_test(test_walk),
         cmocka_unit_test(test_signal),
         cmocka_unit_test(test_steps_that_fail),
