@@ -350,6 +350,13 @@ tells_a_killed_sampler() {
     ! wait "$run_pid" && told 'sampler was ended by signal 9' && order still
 }
 
+# One that is stopped, or hangs, is not waited for: neither by its time nor when it is to end.
+ends_a_stopped_sampler() {
+    begins && kill -STOP "$child" && kill -INT "$run_pid" || return 1
+    ! wait "$run_pid" && told 'the sampler was ended: it had not answered' &&
+        wait_until 60 test ! -d "/proc/$child" && order still
+}
+
 # C-c of a terminal, and the end of a service: all processes of the group get it. It prints what it
 # has, and no process of ours stays.
 ends_early() {
@@ -410,6 +417,7 @@ try_sampling
 reads_the_vm finds_known_shares blames_copies names_a_bif blames_a_library finds_calls_that_hold_a_scheduler \
     marks_deep_stacks survives_code_loading shows_stacks says_where
 same blames_collections names_libraries_loaded_later knows_a_scheduler_from_its_process waits_for_each_scheduler \
-    records_runs names_processes shows_prologues checks_itself tells_a_killed_sampler ends_early ends_at_once
+    records_runs names_processes shows_prologues checks_itself tells_a_killed_sampler \
+    ends_a_stopped_sampler ends_early ends_at_once
 once refuses_strangers knows_nobody survives_the_end_of_the_vm
 run_on_releases

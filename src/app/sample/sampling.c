@@ -12,14 +12,24 @@
 /* The program that runs, also when a newer one has taken its name. */
 #define OWN_PROGRAM "/proc/self/exe"
 
+enum {
+    TICK_MS = 1000,
+    SETUP_TICKS = 60, /* until it has parsed the VM's files */
+    LATE_TICKS = 5,   /* after its time, without a word */
+    LAST_TICKS = 30,  /* after its time */
+};
+
 struct sampling {
     uv_process_t process;
+    uv_timer_t clock;
     uv_pipe_t to, from; /* its standard input, and output */
     struct records *records;
     const struct sampling_handlers *handlers; /* NULL: not wanted any more */
     void *arg;
     int open_handles;
-    bool has_end, read_all, exited, stopped, killed;
+    bool has_end, read_all, exited, stopped, killed, begun, late;
+    unsigned for_ticks;           /* 0: until it is stopped */
+    unsigned ticks, silent, over; /* since it began; since its last word; after its time */
     struct record_end end;
     struct error err;
     char bytes[65536];
@@ -86,6 +96,7 @@ static void close_handle(uv_handle_t *handle)
 
 static void close_all(struct sampling *s)
 {
+    close_handle((uv_handle_t *)&s->clock);
     close_handle((uv_handle_t *)&s->process);
     close_handle((uv_handle_t *)&s->to);
     close_handle((uv_handle_t *)&s->from);
@@ -111,6 +122,11 @@ static void on_exit_code(uv_process_t *process, int64_t status, int signal)
     (void)status;
     if (s->killed)
         error_set(&s->err, ERR_CANCELLED, "stopped twice: the sampler was ended at once");
+    else if (s->late)
+        error_set(&s->err, ERR_TIMEOUT,
+                  "the sampler was ended: it had not answered %u s after its time. It was stopped, "
+                  "or the host is overloaded",
+                  s->begun ? s->over : s->ticks);
     else if (signal != 0)
         error_set(&s->err, ERR_SYSTEM, "the sampler was ended by signal %d (%s)", signal,
                   strsignal(signal));
@@ -118,10 +134,35 @@ static void on_exit_code(uv_process_t *process, int64_t status, int signal)
     end_if_over(s);
 }
 
+/* ---- its deadline */
+
+/*
+ * Ticks, not time: when we were stopped ourselves, with it, many seconds are one tick. One that is
+ * stopped (SIGSTOP), or hangs, is not waited for. */
+static void on_tick(uv_timer_t *clock)
+{
+    struct sampling *s = clock->data;
+    s->ticks++;
+    s->silent++;
+    const bool is_over = s->stopped || (s->begun && s->for_ticks > 0 && s->ticks > s->for_ticks);
+    s->over += is_over;
+    s->late = s->begun || s->stopped
+                  ? s->over >= LAST_TICKS || (s->over >= LATE_TICKS && s->silent >= LATE_TICKS)
+                  : s->ticks >= SETUP_TICKS;
+    if (!s->late)
+        return;
+    uv_timer_stop(clock);
+    uv_process_kill(&s->process, SIGKILL);
+}
+
 /* ---- its words */
 
 static void take_record(struct sampling *s, const struct record *r)
 {
+    if (r->type == RECORD_BEGIN) {
+        s->begun = true;
+        s->ticks = 0;
+    }
     if (r->type == RECORD_END) {
         s->has_end = true;
         s->end = r->u.end;
@@ -145,6 +186,7 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
     struct record r;
     int rc = 0;
     if (n > 0) {
+        s->silent = 0;
         records_feed(s->records, buf->base, (size_t)n);
         while ((rc = records_next(s->records, &r, &s->err)) > 0)
             take_record(s, &r);
@@ -185,11 +227,13 @@ int sampling_start(struct sampling **out, uv_loop_t *loop, const struct sampler_
     struct sampling *s = alloc_zero(1, sizeof *s);
     s->handlers = handlers;
     s->arg = arg;
-    s->open_handles = 3;
+    s->open_handles = 4;
+    s->for_ticks = o->for_s > 0 ? (unsigned)o->for_s + 1 : 0;
+    uv_timer_init(loop, &s->clock);
     s->records = records_new();
     uv_pipe_init(loop, &s->to, 0);
     uv_pipe_init(loop, &s->from, 0);
-    s->process.data = s->to.data = s->from.data = s;
+    s->clock.data = s->process.data = s->to.data = s->from.data = s;
     int rc = spawn(s, loop, o);
     if (rc == 0)
         rc = uv_read_start((uv_stream_t *)&s->from, on_alloc, on_read);
@@ -198,6 +242,7 @@ int sampling_start(struct sampling **out, uv_loop_t *loop, const struct sampler_
         close_all(s);
         return error_set(err, ERR_SYSTEM, "no process for the sampler: %s", uv_strerror(rc));
     }
+    uv_timer_start(&s->clock, on_tick, TICK_MS, TICK_MS);
     *out = s;
     return 0;
 }
