@@ -68,7 +68,38 @@ fails_on_a_full_device_and_ends_quietly_with_its_reader() {
         says_of_writing "$work/quiet" 0 0
 }
 
+# A file of -o is written beside: what stood there stays until the new one is complete.
+no_other_file_stays() { [ "$(ls -A "$work/out")" = report ] || { ls -A "$work/out"; return 1; }; }
+
+keeps_the_file_where_writing_fails() {
+    rm -rf "$work/out" && mkdir "$work/out" && echo before >"$work/out/report" || return 1
+    (ulimit -f 1; bt "$@" -o "$work/out/report" 2>"$work/err")
+    [ $? -eq 1 ] && grep -q 'out/report cannot be written' "$work/err" &&
+        [ "$(cat "$work/out/report")" = before ] && no_other_file_stays
+}
+
+replaces_the_file_with_its_rights() {
+    rm -rf "$work/out" && mkdir "$work/out" && echo before >"$work/out/report" &&
+        chmod 640 "$work/out/report" && ln -sf out/report "$work/link" &&
+        bt "$@" -o "$work/link" && [ -L "$work/link" ] && bt "$@" >"$work/want" &&
+        cmp "$work/want" "$work/out/report" && [ "$(stat -c %a "$work/out/report")" = 640 ] && no_other_file_stays
+}
+
+never_writes_over_what_it_reads() {
+    cp "$work/x.btr" "$work/before.btr" && ln -sf x.btr "$work/link" || return 1
+    bt "$@" -o "$work/link" 2>"$work/err"
+    [ $? -eq 2 ] && grep -q 'is the recording itself' "$work/err" && cmp "$work/x.btr" "$work/before.btr"
+}
+
 run has_recorded
+while read -r command; do
+    # shellcheck disable=SC2086
+    run keeps_the_file_where_writing_fails $command && run replaces_the_file_with_its_rights $command &&
+        run never_writes_over_what_it_reads $command
+done <<'EOF'
+report FILE
+export FILE
+EOF
 while read -r command; do
     # shellcheck disable=SC2086
     run fails_on_a_full_device_and_ends_quietly_with_its_reader $command

@@ -12,6 +12,7 @@
 #include "beamtop/recording/export.h"
 #include "beamtop/report/summary.h"
 #include "app/cli/commands.h"
+#include "app/cli/output_file.h"
 
 #define FILES_MOST 14 /* columns of a comparison */
 
@@ -88,25 +89,25 @@ static int columns_of(const struct app_env *env)
     return 100;
 }
 
-static FILE *open_output(const struct cli_options *o, struct error *err)
+static bool is_file(const char *path, const struct stat *file)
 {
-    FILE *out = o->output ? fopen(o->output, "w") : stdout;
-    if (!out)
-        error_set_errno(err, errno, "%s cannot be written", o->output);
-    return out;
+    struct stat st;
+    return stat(path, &st) == 0 && st.st_dev == file->st_dev && st.st_ino == file->st_ino;
 }
 
-/* A reader that closes early is not a failure. */
-static int close_output(const struct cli_options *o, FILE *out, struct error *err)
+/* Never over what is read. */
+static int open_output(struct output_file *out, const struct cli_options *o, struct error *err)
 {
-    bool failed = fflush(out) != 0 || ferror(out);
-    int why = errno;
-    if (o->output && fclose(out) != 0)
-        failed = true;
-    if (failed && !(out == stdout && why == EPIPE))
-        return o->output ? error_set_errno(err, why, "%s cannot be written", o->output)
-                         : error_set_errno(err, why, "write error");
-    return 0;
+    struct stat file;
+    if (o->output && stat(o->output, &file) == 0) {
+        bool is_read = is_file(o->target, &file);
+        for (size_t i = 0; i < o->n_rest; i++)
+            is_read |= is_file(o->rest[i], &file);
+        if (is_read)
+            return error_set(err, ERR_USAGE,
+                             "%s is the recording itself: give another name with -o", o->output);
+    }
+    return output_file_open(out, o->output, err);
 }
 
 static int write_summary(const struct files *f, const struct cli_options *o,
@@ -118,11 +119,11 @@ static int write_summary(const struct files *f, const struct cli_options *o,
     struct buf text;
     buf_init(&text, 0);
     if (summary_write(&text, f->sources, f->n, &options, err) == 0) {
-        FILE *out = open_output(o, err);
-        if (out) {
+        struct output_file out;
+        if (open_output(&out, o, err) == 0) {
             if (text.len > 0)
-                fwrite(text.data, 1, text.len, out);
-            (void)close_output(o, out, err);
+                fwrite(text.data, 1, text.len, out.to);
+            (void)output_file_close(&out, err);
         }
     }
     buf_clear(&text);
@@ -196,10 +197,10 @@ int command_export(const struct cli_options *o, const struct app_env *env)
                                                                 : EXPORT_CSV;
     (void)env;
     if (open_file(&files, o->target, &err) == 0) {
-        FILE *out = open_output(o, &err);
-        if (out) {
-            (void)recording_export(files.sources[0].recording, format, o->second, out, &err);
-            (void)close_output(o, out, &err);
+        struct output_file out;
+        if (open_output(&out, o, &err) == 0) {
+            (void)recording_export(files.sources[0].recording, format, o->second, out.to, &err);
+            (void)output_file_close(&out, &err);
         }
     }
     close_files(&files);

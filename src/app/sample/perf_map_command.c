@@ -16,6 +16,7 @@
 
 #include "app/cli/commands.h"
 #include "app/cli/output.h"
+#include "app/cli/output_file.h"
 #include "app/cli/tell.h"
 #include "beamtop/base/text.h"
 #include "beamtop/local/rights.h"
@@ -177,13 +178,12 @@ static int write_for_perf(const struct buf *text, size_t functions, pid_t pid, s
 
 static int write_file(const struct buf *text, const char *path, struct error *err)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    if (fd < 0)
-        return error_set_errno(err, errno, "%s cannot be written", path);
-    if (!buf_write(text, fd))
-        error_set_errno(err, errno, "%s cannot be written", path);
-    if (close(fd) != 0)
-        error_set_errno(err, errno, "%s cannot be written", path);
+    struct output_file out;
+    if (output_file_open(&out, path, err) == 0) {
+        if (text->len > 0)
+            fwrite(text->data, 1, text->len, out.to);
+        (void)output_file_close(&out, err);
+    }
     return err->code;
 }
 
