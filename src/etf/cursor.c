@@ -484,6 +484,15 @@ bool cursor_raw(struct cursor *c, struct slice *bytes)
     return true;
 }
 
+bool cursor_apart(struct cursor *c, struct cursor *term)
+{
+    struct slice bytes;
+    if (!cursor_raw(c, &bytes))
+        return false;
+    cursor_init(term, (const uint8_t *)bytes.s, bytes.len);
+    return true;
+}
+
 bool cursor_skip(struct cursor *c)
 {
     if (!cursor_failed(c) && c->string_left > 0) {

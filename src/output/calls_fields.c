@@ -15,7 +15,7 @@ static const struct field window[] = {
     {"functions_counted", "", FIELD_INT, COLUMN_COUNT, AT(functions), "functions with a counter"},
     {"functions_called", "", FIELD_INT, COLUMN_COUNT, AT(called), "of them, called at least once"},
     {"functions_lost", "", FIELD_INT, COLUMN_COUNT, AT(lost),
-     "of them, loaded again in the window: their counts are lost"},
+     "of them, reloaded in the window or not readable: their counts are lost"},
     {"calls", "", FIELD_INT, COLUMN_COUNT, AT(calls), "of all of them, exact, by any process"},
     {"calls_per_s", "", FIELD_REAL, COLUMN_RATE, AT(calls_per_s), "calls over the interval"},
     {"load", "", FIELD_REAL, COLUMN_SHARE, AT(load),

@@ -273,8 +273,7 @@ static void put_head(struct table *t)
         put_names(t, "not counted, since they are called too often:", w->excluded, w->n_excluded);
     if (w->lost > 0) {
         buf_printf(t->out,
-                   "lost: %" PRIu64 " functions were reloaded in the window, and with "
-                   "them their counts:",
+                   "lost: counts of %" PRIu64 " functions, reloaded in the window or not readable:",
                    w->lost);
         put_names(t, "", w->lost_modules, w->n_lost_modules);
     }

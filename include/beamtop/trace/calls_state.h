@@ -50,7 +50,7 @@ struct calls_window {
     uint64_t calls;
     double calls_per_s;
     double load;                      /* estimated cost of the counting: of all schedulers */
-    uint64_t lost;                    /* functions that were reloaded in the window */
+    uint64_t lost;                    /* functions reloaded in the window, or unreadable */
     const struct slice *lost_modules; /* some of them */
     size_t n_lost_modules;
     uint64_t asked_us;            /* the window asked for; unknown: this is not shorter */

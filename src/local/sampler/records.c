@@ -133,6 +133,7 @@ struct records {
     struct buf in;
     size_t used; /* of in: the record that was given last */
     uint32_t frames, threads;
+    uint64_t unread; /* samples that were dropped */
     bool begun, ended, bad;
     uint32_t ids[LIMIT_SAMPLE_FRAMES];
     uint64_t addresses[LIMIT_SAMPLE_FRAMES];
@@ -305,7 +306,7 @@ static void get_record(struct records *r, struct body *b, struct record *out)
         break;
     }
     case RECORD_END:
-        out->u.end.lost = get(b, 8);
+        out->u.end.lost = get(b, 8) + r->unread;
         out->u.end.cpu_us = get(b, 8);
         out->u.end.wall_us = get(b, 8);
         out->u.end.target_us = get(b, 8);
@@ -316,27 +317,41 @@ static void get_record(struct records *r, struct body *b, struct record *out)
     b->bad |= b->left != 0;
 }
 
+/* A sample between its begin and its end can be left out: it names what others have announced. */
+static bool may_drop(const struct records *r, enum record_type type)
+{
+    return type == RECORD_SAMPLE && r->begun && !r->ended;
+}
+
+/* As records_next(); 0 with used: a sample was dropped. */
+static int take_record(struct records *r, struct record *out)
+{
+    struct body head = {.at = r->in.data, .left = r->in.len};
+    if (head.left < HEAD_BYTES)
+        return 0;
+    unsigned type = (unsigned)get(&head, 1);
+    size_t len = get_u32(&head);
+    r->bad = type < RECORD_BEGIN || type > RECORD_END || len > LIMIT_SAMPLER_RECORD_BYTES;
+    if (r->bad || head.left < len)
+        return 0;
+    struct body body = {.at = head.at, .left = len};
+    *out = (struct record){.type = (enum record_type)type};
+    get_record(r, &body, out);
+    r->used = HEAD_BYTES + len;
+    if (body.bad && may_drop(r, out->type))
+        r->unread++;
+    else
+        r->bad = body.bad;
+    return body.bad ? 0 : 1;
+}
+
 int records_next(struct records *r, struct record *out, struct error *err)
 {
-    buf_drop_front(&r->in, r->used);
-    r->used = 0;
-    if (!r->bad && r->in.len < HEAD_BYTES)
-        return 0;
-    if (!r->bad) {
-        struct body head = {.at = r->in.data, .left = r->in.len};
-        unsigned type = (unsigned)get(&head, 1);
-        size_t len = get_u32(&head);
-        r->bad = type < RECORD_BEGIN || type > RECORD_END || len > LIMIT_SAMPLER_RECORD_BYTES;
-        if (!r->bad && head.left < len)
-            return 0;
-        if (!r->bad) {
-            struct body body = {.at = head.at, .left = len};
-            *out = (struct record){0};
-            out->type = (enum record_type)type;
-            get_record(r, &body, out);
-            r->used = HEAD_BYTES + len;
-            r->bad = body.bad;
-        }
-    }
-    return r->bad ? error_set(err, ERR_FORMAT, "the sampler's answer is not understood") : 1;
+    int rc = 0;
+    do {
+        buf_drop_front(&r->in, r->used);
+        r->used = 0;
+        rc = r->bad ? 0 : take_record(r, out);
+    } while (rc == 0 && r->used > 0 && !r->bad);
+    return r->bad ? error_set(err, ERR_FORMAT, "the sampler's answer is not understood") : rc;
 }

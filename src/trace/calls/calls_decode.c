@@ -131,21 +131,33 @@ static bool read_mfa(struct cursor *c, struct calls_function *f)
            cursor_uint64(c, &f->arity) && (f->arity <= 255 || cursor_fail(c, "an arity"));
 }
 
+static bool read_row(struct cursor *c, struct calls_function *f)
+{
+    f->timed_calls = f->own_us = f->words = CALLS_UNKNOWN;
+    return cursor_tuple_of(c, 5) && read_mfa(c, f) && read_application(c, &f->application) &&
+           cursor_uint64(c, &f->calls);
+}
+
+/* One that cannot be read is dropped, and counts as lost. */
 static bool read_rows(struct cursor *c, struct calls_kept *out)
 {
     struct cursor_list list;
+    struct cursor row;
+    size_t n = 0;
     if (!answer_list(c, &list, LIMIT_CALLS_ROWS))
         return false;
     out->rows = arena_alloc(&out->arena, (list.count + 1) * sizeof *out->rows);
     for (size_t i = 0; i < list.count; i++) {
-        struct calls_function *f = &out->rows[i];
-        f->timed_calls = f->own_us = f->words = CALLS_UNKNOWN;
-        if (!cursor_tuple_of(c, 5) || !read_mfa(c, f) || !read_application(c, &f->application) ||
-            !cursor_uint64(c, &f->calls))
+        struct calls_function f = {0};
+        if (!cursor_apart(c, &row))
             return false;
+        if (read_row(&row, &f))
+            out->rows[n++] = f;
+        else
+            out->window.lost++;
     }
     out->window.rows = out->rows;
-    out->window.n_rows = list.count;
+    out->window.n_rows = n;
     return cursor_list_end(c, &list);
 }
 
@@ -312,8 +324,12 @@ int decode_calls_timed(struct calls_kept *out, char *refused, const uint8_t *ter
     ok = cursor_int64(&c, &mono) && cursor_int64(&c, &w->wall_us) &&
          read_interval(&c, &w->timed_interval_us) && cursor_uint64(&c, &w->processes) &&
          answer_list(&c, &list, LIMIT_CALLS_ROWS);
-    for (size_t i = 0; ok && i < list.count; i++)
-        ok = read_timed(&c, out);
+    for (size_t i = 0; ok && i < list.count; i++) {
+        struct cursor row;
+        ok = cursor_apart(&c, &row);
+        if (ok && !read_timed(&row, out))
+            w->lost++;
+    }
     ok = ok && cursor_list_end(&c, &list) && read_costs(&c, w);
     w->timed = ok;
     return cursor_end(&c, ok, "calls", err);

@@ -197,10 +197,10 @@ static bool read_event(struct cursor *c, struct pushed_event *out)
     return cursor_fail(c, "an event");
 }
 
-void decode_event(struct push *p, struct pushed_event *out)
+bool decode_event(struct push *p, struct pushed_event *out)
 {
-    bool ok = read_event(&p->at, out);
-    (void)ok; /* decode_push has read it before */
+    struct cursor event;
+    return cursor_apart(&p->at, &event) && read_event(&event, out);
 }
 
 bool decode_one_event(struct pushed_event *out, const uint8_t *term, size_t len)
@@ -218,9 +218,8 @@ static bool read_batch(struct cursor *c, struct push *out)
         return false;
     out->at = *c;
     out->n_events = list.count;
-    struct pushed_event event;
     for (size_t i = 0; i < list.count; i++)
-        if (!read_event(c, &event))
+        if (!cursor_skip(c))
             return false;
     return cursor_list_end(c, &list) && read_status(c, &out->status);
 }

@@ -49,10 +49,10 @@ struct push {
     struct trace_status status; /* all kinds but counts */
 };
 
-/* Checks the whole message, so that what is then read of it holds. */
+/* Checks the whole message but its events, so that what is then read of it holds. */
 int decode_push(struct push *out, const uint8_t *term, size_t len, struct error *err);
-/* The next of n_events; call no more often. */
-void decode_event(struct push *p, struct pushed_event *out);
+/* The next of n_events; call no more often. False: it cannot be read, and the one after it can. */
+bool decode_event(struct push *p, struct pushed_event *out);
 
 /* One number of a function: the nth of the pattern. COUNT_GONE: its counter went with
  * its module. */

@@ -53,6 +53,7 @@ struct trace_session {
     bool one;                         /* of one process, with its off-CPU time */
     bool narrowed; /* by the user, in mid-trace: what is not seen is not all missed */
     uint64_t lost_reported[LIMIT_TRACE_PATTERNS]; /* missed calls that an event has reported */
+    uint64_t unread;                              /* events that could not be read */
     struct name_queue names;
     uint64_t rate_ns;
     uint64_t rate_shown[LIMIT_TRACE_PATTERNS];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the target pushes, into the log; and credit for more. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -115,6 +116,7 @@ static void sum_counts(struct trace_session *t)
         if (sum.missed_at_most && sum.calls >= sum.seen && sum.missed > sum.calls - sum.seen)
             sum.missed = sum.calls - sum.seen;
     }
+    sum.lost += t->unread;
     t->state->total = sum;
 }
 
@@ -522,6 +524,16 @@ static void take_end(struct trace_session *t, const struct push *p)
 
 /* ---- All of them */
 
+/* Which pattern it is of is not known: it counts for all of them together. */
+static void drop_unread(struct trace_session *t)
+{
+    t->unread++;
+    if (!*t->state->note || t->unread > 1)
+        snprintf(t->state->note, sizeof t->state->note,
+                 "%" PRIu64 " %s not be read, and %s dropped", t->unread,
+                 t->unread == 1 ? "event could" : "events could", t->unread == 1 ? "is" : "are");
+}
+
 /* Times are unknown before the clock of the answer is. What is more than the first credit is not
    from a trace: it is left out, and what is armed is looked at in the end anyway. */
 static void hold(struct trace_session *t, const uint8_t *term, size_t len)
@@ -555,8 +567,10 @@ void trace_take(void *arg, const uint8_t *term, size_t len)
     switch (p.kind) {
     case PUSH_BATCH:
         for (size_t i = 0; i < p.n_events; i++) {
-            decode_event(&p, &event);
-            take_event(t, &event);
+            if (decode_event(&p, &event))
+                take_event(t, &event);
+            else
+                drop_unread(t);
         }
         end_batch(t, &p);
         break;

@@ -120,6 +120,7 @@ static void note_clock(struct spans_session *t, int64_t mono_ns)
 static void note_part(struct spans_session *t, const struct spans_taken *part)
 {
     struct spans_run *run = t->run;
+    spans_add_dropped(run->spans, &(struct spans_dropped){.invalid = part->unread});
     if (part->end == SPANS_END_NONE) /* else it is the time of the end */
         note_clock(t, to_ns(t, part->mono));
     if (part->counted && part->end != SPANS_END_KILLED) {

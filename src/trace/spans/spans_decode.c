@@ -103,6 +103,17 @@ static bool read_text(struct cursor *c, bool ids, char *out, size_t size, struct
     return true;
 }
 
+/* Of 64 bits with sign, and wraps: it only has to be the same where a message is sent and received.
+ */
+static bool read_serial(struct cursor *c, uint64_t *out)
+{
+    int64_t serial = 0;
+    if (!cursor_int64(c, &serial))
+        return false;
+    *out = (uint64_t)serial;
+    return true;
+}
+
 /* {{Mono, Order}, Kind, Process, Peer, Label, Serial, Tag, Ref, Words, Text} */
 static bool read_event(struct cursor *c, const char *node, spans_event_fn *fn, void *arg)
 {
@@ -118,13 +129,31 @@ static bool read_event(struct cursor *c, const char *node, spans_event_fn *fn, v
     /* Unique integers begin below zero. */
     e.order = (uint64_t)order - (uint64_t)INT64_MIN;
     ok = read_process(c, node, &e.process) && read_process(c, node, &e.peer) &&
-         read_label(c, &e.label) && cursor_uint64(c, &e.serial) && read_tag(c, &e) &&
+         read_label(c, &e.label) && read_serial(c, &e.serial) && read_tag(c, &e) &&
          read_ref(c, &e.ref) && cursor_int64(c, &words) &&
          read_text(c, e.kind == SPAN_EVENT_CONTEXT, text, sizeof text, &e.text);
     e.words = words;
     if (ok)
         fn(arg, &e);
     return ok;
+}
+
+/* One that cannot be read is dropped: the others count without it. */
+static bool read_events(struct cursor *c, const char *node, spans_event_fn *fn, void *arg,
+                        struct spans_taken *out)
+{
+    struct cursor_list list;
+    struct cursor event;
+    if (!answer_list(c, &list, MOST_EVENTS))
+        return false;
+    for (size_t i = 0; i < list.count; i++) {
+        if (!cursor_apart(c, &event))
+            return false;
+        if (!read_event(&event, node, fn, arg))
+            out->unread++;
+    }
+    out->n = list.count;
+    return cursor_list_end(c, &list);
 }
 
 static bool read_counts(struct cursor *c, struct spans_taken *out)
@@ -146,7 +175,6 @@ int decode_spans(struct spans_taken *out, const char *node, spans_event_fn *fn, 
                  const uint8_t *term, size_t len, struct error *err)
 {
     struct cursor c;
-    struct cursor_list list;
     size_t end = 0;
     *out = (struct spans_taken){0};
     cursor_init(&c, term, len);
@@ -159,10 +187,7 @@ int decode_spans(struct spans_taken *out, const char *node, spans_event_fn *fn, 
     bool ok = cursor_tuple_of(&c, 6) && cursor_atom_is(&c, "took") &&
               read_key(&c, ends, SPANS_ENDS, &end) && read_counts(&c, out) &&
               cursor_int64(&c, &out->mono) && cursor_number(&c, &out->disarm_us) &&
-              answer_list(&c, &list, MOST_EVENTS);
+              read_events(&c, node, fn, arg, out);
     out->end = end < SPANS_ENDS ? (enum spans_end)end : SPANS_END_NONE; /* running */
-    for (size_t i = 0; ok && i < list.count; i++)
-        ok = read_event(&c, node, fn, arg);
-    out->n = ok ? list.count : 0;
-    return cursor_end(&c, ok && cursor_list_end(&c, &list), "spans", err);
+    return cursor_end(&c, ok, "spans", err);
 }

@@ -47,7 +47,8 @@ struct spans_taken {
     struct spans_skipped by;
     int64_t mono; /* native */
     double disarm_us;
-    size_t n; /* events */
+    size_t n;        /* events */
+    uint64_t unread; /* of them, dropped: nothing that an event can be */
 };
 /* Each event of the answer `took`, its time in native units; borrowed for the call. */
 typedef void spans_event_fn(void *arg, struct span_event *event);

@@ -138,9 +138,6 @@ static void test_refused(void **state)
     assert_int_equal(read_all(out.data, out.len, out.len, false), -1);
     buf_reset(&out);
     record_put_begin(&out, &begin);
-    record_put_sample(&out, &sample); /* neither its thread nor its frames are known */
-    assert_int_equal(read_all(out.data, out.len, out.len, false), -1);
-    buf_reset(&out);
     record_put_begin(&out, &begin);
     record_put_end(&out, &end);
     record_put_note(&out, "behind the end");
@@ -149,6 +146,32 @@ static void test_refused(void **state)
     assert_int_equal(read_all(no_failure, sizeof no_failure, 5, false), -1);
     static const uint8_t long_one[] = {RECORD_NOTE, 0x7f, 0xff, 0xff, 0xff};
     assert_int_equal(read_all(long_one, sizeof long_one, 5, false), -1);
+    buf_clear(&out);
+}
+
+/* A sample that cannot be read is dropped, and lost at the end; what follows it is read. */
+static void test_unread_samples(void **state)
+{
+    (void)state;
+    struct buf out;
+    struct error err = {0};
+    struct record record;
+    struct records *r = records_new();
+    struct sample sample = a_sample;
+    buf_init(&out, 0);
+    record_put_begin(&out, &(struct record_begin){.functions = 1});
+    record_put_sample(&out, &sample); /* neither its thread nor its frames are known */
+    record_put_sample(&out, &sample);
+    record_put_note(&out, "between");
+    record_put_end(&out, &(struct record_end){.lost = 3});
+    for (size_t piece = 1; piece <= out.len; piece++)
+        assert_int_equal(read_all(out.data, out.len, piece, false), 3);
+    records_feed(r, out.data, out.len);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(records_next(r, &record, &err), 1);
+    assert_int_equal(record.type, RECORD_END);
+    assert_int_equal(record.u.end.lost, 5);
+    records_free(r);
     buf_clear(&out);
 }
 
@@ -210,7 +233,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pieces),       cmocka_unit_test(test_damage),
         cmocka_unit_test(test_refused),      cmocka_unit_test(test_failure),
-        cmocka_unit_test(test_thread_names),
+        cmocka_unit_test(test_thread_names), cmocka_unit_test(test_unread_samples),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

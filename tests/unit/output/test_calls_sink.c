@@ -157,7 +157,7 @@ static void test_text_with_times(void **state)
     const char *text = buf_cstr(&k.bytes);
     static const char *const parts[] = {
         "\nwindow 2, 22:13:20Z: 2.0 s (stopped early), 2,000 calls",
-        ("lost: 3 functions were reloaded in the window, and with them their counts: "
+        ("lost: counts of 3 functions, reloaded in the window or not readable: "
          "shop_cart, bad?[1m\n"),
         "times of 40 processes, in a second window of 2.0 s;",
         "calls  calls/s  share  change  own time  a call  words  function         application\n",

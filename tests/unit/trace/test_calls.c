@@ -142,6 +142,32 @@ static void test_one_window(void **state)
     free_world(w);
 }
 
+/* A row that cannot be read is dropped and counted; the others are a window. */
+static void test_unread_rows(void **state)
+{
+    (void)state;
+    struct calls_options options = basic;
+    options.time = true;
+    struct world *w = new_world();
+    open_world(w, &options);
+    prepare(w, SAMPLED);
+    played_answer(&w->p, QUESTION_CALLS,
+                  "{counted,5,1000000,2000000000,15,3,2000,{0,[]},"
+                  "[{lists,map,2,stdlib,-600},{w,f,1,undefined,1200},odd,{w,g,999,undefined,2},"
+                  "{w,g,0,undefined,200}],[],[],{1,2,3,4}}");
+    played_answer(&w->p, QUESTION_CALLS,
+                  "{timed,6,1000001,1000000000,40,[{w,f,1,100,5000,undefined},"
+                  "{w,g,0,10,-20,undefined}],{10,20,30,40}}");
+    assert_int_equal(calls_session_state(w->s)->status.error.code, ERR_NONE);
+    assert_int_equal(w->windows, 1);
+    assert_int_equal(w->last.n_rows, 2);
+    assert_int_equal(w->last.lost, 4);
+    assert_string_equal(w->first, "w:f/1");
+    assert_true(fabs(w->own_us - 5000) < 1e-9);
+    close_clean(w);
+    free_world(w);
+}
+
 static void test_times(void **state)
 {
     (void)state;
@@ -582,6 +608,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_window),
         cmocka_unit_test(test_times),
+        cmocka_unit_test(test_unread_rows),
         cmocka_unit_test(test_times_refused),
         cmocka_unit_test(test_windows_and_changes),
         cmocka_unit_test(test_expensive),

@@ -285,6 +285,33 @@ static void push_events(struct world *w, size_t n, uint64_t *sent, uint64_t byte
     push(w, text);
 }
 
+/* One event that cannot be read ends no trace: it is dropped, counted and said. */
+static void test_unread_events(void **unused)
+{
+    (void)unused;
+    static const char *const odd[] = {
+        "{v,-1,0,<0.1.0>,2000,hello,0}",
+        "{v,1,99,<0.1.0>,2000,hello,0}",
+        "{l,2000,3000}",
+        "{strange,1}",
+        "odd",
+    };
+    for (size_t i = 0; i < ARRAY_LEN(odd); i++) {
+        struct world *w = running_world("lists:seq(_, _)", &plain);
+        char batch[300];
+        snprintf(batch, sizeof batch,
+                 "{batch,[%s,{l,2000,3000,window},%s]," STATUS("open", "16", "0") "}", odd[i],
+                 odd[i]);
+        push(w, batch);
+        assert_true(state(w)->end == END_NONE);
+        assert_int_equal(state(w)->total.lost, 2);
+        assert_string_equal(state(w)->note, "2 events could not be read, and are dropped");
+        push(w, "{counts,9000,[{0,[18]}],[]}");
+        assert_int_equal(w->last_lost, 2); /* the event between them counts */
+        end_world(w);
+    }
+}
+
 static void test_credit(void **unused)
 {
     (void)unused;
@@ -326,6 +353,7 @@ int main(void)
         cmocka_unit_test(test_shared_calls),
         cmocka_unit_test(test_shadowed_pattern_is_told),
         cmocka_unit_test(test_lost_is_told_with_its_number),
+        cmocka_unit_test(test_unread_events),
         cmocka_unit_test(test_credit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

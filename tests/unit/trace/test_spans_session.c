@@ -174,7 +174,8 @@ static void test_context(void **state)
     played_answer(&w->p, QUESTION_SPANS,
                   TOOK("running", "1,1,3,0",
                        "{{2000,1},root,<0.9.0>,none,<0.9.0>,0,none,none,0,<<\"shop\">>}"));
-    assert_int_equal(run_of(w)->status.error.code, ERR_FORMAT);
+    assert_int_equal(run_of(w)->status.error.code, ERR_NONE);
+    assert_int_equal(spans_dropped(run_of(w)->spans).invalid, 1);
     free_world(w);
     w = new_world(&what);
     to_arming(w);
@@ -418,6 +419,65 @@ static void test_broken_part(void **state)
     free_world(w);
 }
 
+static void end_by_itself(struct world *w)
+{
+    w->p.now += 250000000;
+    session_tick(w->s);
+    played_answer(&w->p, QUESTION_SPANS, TOOK("roots", "1,0,4,0", ""));
+    assert_int_equal(run_of(w)->status.error.code, ERR_NONE);
+    assert_int_equal(run_of(w)->end, SPANS_END_ROOTS);
+}
+
+/* A serial that the VM gives may be negative. */
+static void test_serials(void **state)
+{
+    (void)state;
+#define SENT(serial)                                                                               \
+    "{{3000,2},send,<0.9.0>,cart,<0.9.0>," serial ",message,none,12,add},"                         \
+    "{{5000,3},'receive',<0.10.0>,<0.9.0>,<0.9.0>," serial ",message,none,12,add}"
+    static const char *const sent[] = {SENT("-1"), SENT("-576460752303423488"),
+                                       SENT("576460752303423487"), SENT("-9223372036854775808")};
+    for (size_t i = 0; i < ARRAY_LEN(sent); i++) {
+        struct world *w = running_world();
+        char took[800];
+        snprintf(took, sizeof took, TOOK("running", "1,1,3,0", ROOT ",%s," RETURNED), sent[i]);
+        played_answer(&w->p, QUESTION_SPANS, took);
+        played_answer(&w->p, QUESTION_NAMES, NAMES);
+        end_by_itself(w);
+        assert_root(w);
+        free_world(w);
+    }
+}
+
+/* One event that cannot be read does not end a capture: it is dropped and counted. */
+static void test_unread_events(void **state)
+{
+    static const char *const odd[] = {
+        "{{2500,9},send,<0.9.0>,cart,<0.9.0>,1.5,message,none,12,add}",
+        "{{2500,9},send,<0.9.0>,cart,<0.9.0>,[x],message,none,12,add}",
+        "{{2500,9},strange,<0.9.0>,cart,<0.9.0>,1,message,none,12,add}",
+        "{{2500,9},send,[],cart,<0.9.0>,1,message,none,12,add}",
+        "{{2500,9},send}",
+        "odd",
+        "7",
+        "[]",
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(odd); i++) {
+        struct world *w = running_world();
+        char took[800];
+        snprintf(took, sizeof took, TOOK("running", "1,1,5,0", ROOT ",%s," CALLED ",%s," RETURNED),
+                 odd[i], odd[i]);
+        played_answer(&w->p, QUESTION_SPANS, took);
+        played_answer(&w->p, QUESTION_NAMES, NAMES);
+        assert_int_equal(phase(w), SESSION_RUNNING);
+        assert_int_equal(spans_dropped(run_of(w)->spans).invalid, 2);
+        end_by_itself(w);
+        assert_root(w);
+        free_world(w);
+    }
+}
+
 static void test_hostile_answers(void **state)
 {
     (void)state;
@@ -588,6 +648,7 @@ int main(void)
         cmocka_unit_test(test_stop_and_loss),   cmocka_unit_test(test_broken_part),
         cmocka_unit_test(test_hostile_answers), cmocka_unit_test(test_wrong_words),
         cmocka_unit_test(test_options),         cmocka_unit_test(test_it_is_held),
+        cmocka_unit_test(test_serials),         cmocka_unit_test(test_unread_events),
         cmocka_unit_test(test_a_side),          cmocka_unit_test(test_what_a_side_does_not_take),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
