@@ -12,6 +12,7 @@
 
 #include "beamtop/base/attr.h"
 #include "beamtop/model/column.h"
+#include "beamtop/ui/config.h"
 #include "beamtop/ui/screen.h"
 #include "world.h"
 #include "world_views.h"
@@ -738,7 +739,7 @@ static void test_panes(void **state)
     act(&f, ACTION_ZOOM, "");
     act(&f, ACTION_NEXT_PANE, "");
     assert_string_equal(screen_view(f.s), "top");
-    screen_click(f.s, f.m, 17, 5);
+    screen_click(f.s, f.m, 17, 5, false);
     assert_string_equal(screen_view(f.s), "apps");
     while (refused(&f, ACTION_SPLIT, "below") > 0 || refused(&f, ACTION_SPLIT, "right") > 0)
         draw(&f);
@@ -926,21 +927,84 @@ static void test_clicks(void **state)
 {
     struct fixture f = start("top");
     (void)state;
-    screen_click(f.s, f.m, 6, 62); /* MEMORY */
+    screen_click(f.s, f.m, 6, 62, false); /* MEMORY */
     draw(&f);
     assert_string_equal(wanted(&f).scan.sort_key, "memory_bytes");
     act(&f, ACTION_SORT, "reductions_per_s");
     answer(&f);
     answer(&f);
-    screen_click(f.s, f.m, 9, 5);
+    screen_click(f.s, f.m, 9, 5, true); /* the cursor was not there */
     assert_int_equal(screen_link(f.s).pid.id, 9120);
     screen_wheel(f.s, f.m, 9, 5, -1);
     assert_int_equal(screen_link(f.s).pid.id, 8812);
-    screen_click(f.s, f.m, 8, 5);
+    screen_click(f.s, f.m, 8, 5, false);
+    assert_string_equal(screen_view(f.s), "top");
+    screen_click(f.s, f.m, 8, 5, true);
     assert_string_equal(screen_view(f.s), "process");
-    screen_click(f.s, f.m, 0, 0);
-    screen_click(f.s, f.m, 500, 500);
+    screen_click(f.s, f.m, 0, 0, true);
+    screen_click(f.s, f.m, 500, 500, true);
     screen_wheel(f.s, f.m, -1, -1, 3);
+    end(&f);
+}
+
+/* Where a text stands on the screen; fails where it does not. */
+static void click_on(struct fixture *f, int row, const char *text)
+{
+    char line[4096] = "";
+    size_t len = 0;
+    draw(f);
+    for (int column = 0; column < f->c.columns; column++)
+        len += (size_t)snprintf(line + len, sizeof line - len, "%c",
+                                canvas_at(&f->c, row, column)->text[0]);
+    const char *at = strstr(line, text);
+    if (!at) {
+        fail_msg("no '%s' in: %s", text, line);
+        return;
+    }
+    screen_click(f->s, f->m, row, (int)(at - line), false);
+    draw(f);
+}
+
+/* What the bottom row and the rule offer, is done by a click on it. */
+static void test_clicks_on_keys_and_tabs(void **state)
+{
+    struct fixture f = start("top");
+    struct options options;
+    struct keymap keymap;
+    struct theme theme;
+    struct diags diags;
+    (void)state;
+    options_init(&options);
+    keymap_init(&keymap);
+    theme_init(&theme);
+    diags_init(&diags);
+    config_defaults(
+        &(struct config){.diags = &diags, .options = &options, .keymap = &keymap, .theme = &theme});
+    canvas_resize(&f.c, 24, 140);
+    screen_set_keymap(f.s, &keymap);
+    draw(&f);
+    click_on(&f, 23, "sort");
+    assert_int_equal(screen_context(f.s), CONTEXT_PICKER);
+    act(&f, ACTION_BACK, "");
+    click_on(&f, 23, "keys");
+    assert_string_equal(screen_view(f.s), "help");
+    click_on(&f, 23, "back");
+    assert_string_equal(screen_view(f.s), "top");
+    click_on(&f, 23, "trace");
+    assert_int_equal(asked_for(&f), ACTION_TRACE);
+    click_on(&f, 5, "memory");
+    assert_string_equal(screen_view(f.s), "memory");
+    click_on(&f, 5, "top");
+    assert_string_equal(screen_view(f.s), "top");
+    screen_set_message(f.s, STYLE_MESSAGE, "it stands where the keys stood");
+    draw(&f);
+    for (int column = 0; column < 140; column++)
+        screen_click(f.s, f.m, 23, column, true);
+    assert_string_equal(screen_view(f.s), "top");
+    assert_int_equal(asked_for(&f), ACTIONS);
+    keymap_clear(&keymap);
+    options_clear(&options);
+    diags_clear(&diags);
     end(&f);
 }
 
@@ -1062,16 +1126,16 @@ static void test_clicks_in_a_flame_graph(void **state)
     struct sampled s;
     (void)state;
     start_sampled(&s, "flame");
-    screen_click(s.f.s, s.f.m, 9, 2);
+    screen_click(s.f.s, s.f.m, 9, 2, false);
     draw(&s.f);
     assert_string_equal(screen_link(s.f.s).name, "lists:map/2");
     assert_int_not_equal(canvas_at(&s.f.c, 9, 79)->style, STYLE_CURSOR);
-    screen_click(s.f.s, s.f.m, 9, 2);
+    screen_click(s.f.s, s.f.m, 9, 2, true);
     draw(&s.f);
     assert_int_equal(canvas_at(&s.f.c, 9, 79)->style, STYLE_CURSOR);
     screen_wheel(s.f.s, s.f.m, 9, 2, 3);
     assert_string_equal(screen_link(s.f.s).name, "'Elixir.Shop.Cart':add/2");
-    screen_click(s.f.s, s.f.m, 18, 2); /* nothing is there */
+    screen_click(s.f.s, s.f.m, 18, 2, true); /* nothing is there */
     assert_string_equal(screen_link(s.f.s).name, "'Elixir.Shop.Cart':add/2");
     end_sampled(&s);
 }
@@ -1132,6 +1196,7 @@ int main(void)
         cmocka_unit_test(test_texts_to_choose),
         cmocka_unit_test(test_own_processes),
         cmocka_unit_test(test_clicks),
+        cmocka_unit_test(test_clicks_on_keys_and_tabs),
         cmocka_unit_test(test_samples_ask_nothing_and_open_what_they_name),
         cmocka_unit_test(test_a_tree_of_samples_grows_in_place),
         cmocka_unit_test(test_a_child_comes_where_it_belongs),

@@ -271,7 +271,7 @@ static void test_any_size(void **state)
                 draw(&f);
                 act(&f, ACTION_PAGE_DOWN, "");
                 act(&f, ACTION_RIGHT, "");
-                screen_click(f.s, f.m, rows / 2, columns / 2);
+                screen_click(f.s, f.m, rows / 2, columns / 2, true);
                 if (strcmp(screen_view(f.s), "spans") != 0)
                     act(&f, ACTION_BACK, "");
             }

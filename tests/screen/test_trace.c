@@ -327,14 +327,14 @@ static void test_the_mouse(void **state)
     act(&f, ACTION_FIRST, "");
     int row = row_of(&f, "<0.77.0>");
     assert_true(row > 0);
-    screen_click(f.s, f.m, row, 30);
+    screen_click(f.s, f.m, row, 30, false);
     draw(&f);
     assert_int_equal(screen_link(f.s).pid.id, 77);
     assert_int_equal(cursor_row(&f), row);
-    screen_click(f.s, f.m, row, 30);
+    screen_click(f.s, f.m, row, 30, true);
     draw(&f);
     assert_true(row_of(&f, "{order_placed,4711,{eur,1250}}") > row);
-    screen_click(f.s, f.m, row_of(&f, "ended"), 5); /* the head is no event */
+    screen_click(f.s, f.m, row_of(&f, "ended"), 5, true); /* the head is no event */
     assert_int_equal(screen_link(f.s).pid.id, 77);
     end(&f);
 }

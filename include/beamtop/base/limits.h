@@ -160,6 +160,8 @@
 #define LIMIT_PASTE_BYTES (64u * 1024)            /* one paste; the rest is dropped */
 #define LIMIT_PASTE_TAKEN (16u * 1024 * 1024) /* characters of one paste, dropped ones too */
 #define LIMIT_PASTE_SILENCE_MS 1000u /* within a paste: its end was lost, keys are keys again */
+#define LIMIT_MOUSE_SILENCE_MS 200u /* within a report of the mouse: its end was lost */
+#define LIMIT_DOUBLE_CLICK_MS 400u
 #define LIMIT_COMPLETIONS 2000                    /* words offered at once */
 #define LIMIT_CAPTURE_BYTES (256u * 1024 * 1024) /* one capture: the largest canvas as SVG */
 #define LIMIT_FRAMES_PER_S 30                     /* redraws of the screen */

@@ -109,8 +109,9 @@ int screen_takes(const struct screen *s, enum action action, struct error *err);
 bool screen_has(enum action action); /* OWNER_SCREEN has a handler for it */
 bool screen_take_request(struct screen *s, struct screen_request *out); /* oldest first */
 
-/* Mouse, in canvas coordinates. A second click on the row with the cursor goes in. */
-void screen_click(struct screen *s, const struct model *m, int row, int column);
+/* Mouse, in canvas coordinates. twice: the second of a double click, which goes in where the first
+   has put the cursor. */
+void screen_click(struct screen *s, const struct model *m, int row, int column, bool twice);
 void screen_wheel(struct screen *s, const struct model *m, int row, int column, int lines);
 
 /* ---- what is there */

@@ -24,7 +24,7 @@ enum tty_event_kind {
     TTY_CLOSED, /* the terminal is gone (end of input) */
 };
 
-/* tty_curses reports every press at once: a double click is two clicks there. */
+/* A double click comes after the click that was the first of its two. */
 enum mouse_kind { MOUSE_CLICK, MOUSE_DOUBLE_CLICK, MOUSE_WHEEL_UP, MOUSE_WHEEL_DOWN };
 
 struct tty_event {

@@ -270,10 +270,12 @@ static void on_mouse(struct tui *t, const struct tty_event *e)
     bool clicked = e->mouse.kind == MOUSE_CLICK || e->mouse.kind == MOUSE_DOUBLE_CLICK;
     if (clicked && prompt_is_open(t->prompt))
         return; /* what was typed, or asked, stays */
+    if (clicked)
+        screen_set_message(t->screen, STYLE_MESSAGE, NULL);
     switch (e->mouse.kind) {
     case MOUSE_CLICK:
     case MOUSE_DOUBLE_CLICK:
-        screen_click(t->screen, t->model, row, column);
+        screen_click(t->screen, t->model, row, column, e->mouse.kind == MOUSE_DOUBLE_CLICK);
         break;
     case MOUSE_WHEEL_UP:
         screen_wheel(t->screen, t->model, row, column, -3);

@@ -324,10 +324,11 @@ static void collect(const struct pane_entry *e, const struct pane_look *look, bo
 }
 
 /* The other views with their keys, in the order of these, as many as there is room for. */
-static void draw_views(struct canvas *c, struct rect r, int at, int end,
-                       const struct view_ops *shown, const struct keymap *keymap)
+static void draw_views(struct pane *pane, struct canvas *c, struct rect r, int at, int end,
+                       const struct keymap *keymap)
 {
-    for (size_t i = 0; view_registry[i]; i++) {
+    const struct view_ops *shown = pane_top(pane)->ops;
+    for (size_t i = 0; view_registry[i] && pane->n_tabs < PANE_TABS; i++) {
         const struct view_ops *ops = view_registry[i];
         char key[64] = {ops->key, '\0'}, text[70];
         if (ops == shown ||
@@ -336,17 +337,30 @@ static void draw_views(struct canvas *c, struct rect r, int at, int end,
         snprintf(text, sizeof text, " %s ", key);
         if (at + text_columns(ops->name) + text_columns(text) + 1 > end)
             return;
+        struct pane_tab *tab = &pane->tabs[pane->n_tabs++];
+        tab->ops = ops;
+        tab->column = r.column + at;
         at += canvas_puts(c, r, 0, at, STYLE_KEY, text);
         at += canvas_puts(c, r, 0, at, STYLE_DIM, ops->name);
         canvas_puts(c, r, 0, at, STYLE_DIM, " ");
+        tab->columns = r.column + at - tab->column;
     }
 }
 
-static void draw_rule(struct canvas *c, struct rect r, const struct pane_entry *e,
+const struct view_ops *pane_tab_at(const struct pane *pane, int row, int column)
+{
+    for (int i = 0; row == pane->rect.row && i < pane->n_tabs; i++)
+        if (column >= pane->tabs[i].column && column < pane->tabs[i].column + pane->tabs[i].columns)
+            return pane->tabs[i].ops;
+    return NULL;
+}
+
+static void draw_rule(struct pane *pane, struct canvas *c, struct rect r,
                       const struct pane_look *look, bool focused)
 {
     struct pieces p = {0};
-    collect(e, look, focused, &p);
+    pane->n_tabs = 0;
+    collect(pane_top(pane), look, focused, &p);
     for (;;) {
         int total = 3;
         for (int i = 0; i < p.n; i++)
@@ -371,7 +385,7 @@ static void draw_rule(struct canvas *c, struct rect r, const struct pane_entry *
         canvas_puts(c, r, 0, at + 1 + used, STYLE_TITLE_IDLE, " ");
         at += used + 4;
         if (i == 0 && focused)
-            draw_views(c, r, at, right - 2, e->ops, look->keymap);
+            draw_views(pane, c, r, at, right - 2, look->keymap);
     }
 }
 
@@ -417,5 +431,5 @@ void pane_draw(struct pane *pane, struct canvas *c, struct rect r, bool focused,
         doc_draw(&e->doc, pane_page(pane), c, pane->body, &how);
     if (!look->live && !e->ops->own_facts)
         draw_stale(c, pane->body);
-    draw_rule(c, r, e, look, focused);
+    draw_rule(pane, c, r, look, focused);
 }

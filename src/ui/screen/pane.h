@@ -18,6 +18,7 @@
 #define PANE_DEPTH 32     /* views on one stack; the oldest is forgotten beyond */
 #define PANE_LEAST_ROWS 4 /* rule, titles, two rows */
 #define PANE_LEAST_COLUMNS 30
+#define PANE_TABS 32
 
 /* A view in a pane with its place in the page. */
 struct pane_entry {
@@ -33,10 +34,18 @@ struct pane_entry {
     int made_rows, made_columns; /* size of the page's pane */
 };
 
+/* Another view's name in the rule. */
+struct pane_tab {
+    int column, columns; /* of the canvas */
+    const struct view_ops *ops;
+};
+
 struct pane {
     struct pane_entry *stack[PANE_DEPTH];
     int depth;
     struct rect rect, body; /* where it was drawn last; the body is without the rule */
+    struct pane_tab tabs[PANE_TABS];
+    int n_tabs;
 };
 
 struct panes;
@@ -72,6 +81,8 @@ void panes_draw(struct panes *p, struct canvas *c, struct rect r, const struct p
 
 /* What its page is drawn as. */
 enum view_kind pane_kind(const struct pane_entry *e);
+/* The view whose name stands there in the rule; NULL: none. */
+const struct view_ops *pane_tab_at(const struct pane *pane, int row, int column);
 struct pane_entry *pane_top(const struct pane *pane);
 struct view_page *pane_page(const struct pane *pane); /* the page shown last */
 int pane_rows(const struct pane *pane);               /* of its body; a guess before it was drawn */

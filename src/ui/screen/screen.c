@@ -284,10 +284,16 @@ static bool all_seen(const struct screen *s, const struct findings *found)
     return true;
 }
 
+static void note_hit(struct screen *s, struct rect r, int at, int end, enum action action,
+                     const char *arg)
+{
+    if (s->n_hits < BOTTOM_HITS)
+        s->hits[s->n_hits++] = (struct bottom_hit){r.row, r.column + at, end - at, action, arg};
+}
+
 /* How many findings ask for something: in the colour of the worst until they have been looked at,
    bold after. Returns the columns. */
-static int put_findings(const struct screen *s, const struct model *m, struct canvas *c,
-                        struct rect r)
+static int put_findings(struct screen *s, const struct model *m, struct canvas *c, struct rect r)
 {
     const struct findings_shown *shown = model_findings(m);
     const struct view_ops *there = view_opening(TARGET_FINDING);
@@ -301,7 +307,9 @@ static int put_findings(const struct screen *s, const struct model *m, struct ca
         keymap_keys_of(s->keymap, screen_context(s), ACTION_VIEW, there->name, keys, sizeof keys);
     snprintf(text, sizeof text, " %s%s%zu finding%s ", keys, keys[0] ? " " : "", n,
              n == 1 ? "" : "s");
-    return 1 + canvas_puts(c, r, 0, 1, style, text) + 2;
+    int end = 1 + canvas_puts(c, r, 0, 1, style, text);
+    note_hit(s, r, 1, end, ACTION_VIEW, there->name);
+    return end + 2;
 }
 
 static bool anything_runs(const struct model *m)
@@ -349,8 +357,8 @@ static const char *hint_now(const struct screen *s, const struct model *m,
 
 /* The first key of an action, and what it does, at column `at` where there is room; returns where
    the next one stands, -1: nowhere. does: NULL is nothing. */
-static int put_hint(const struct screen *s, struct canvas *c, struct rect r, int at,
-                    enum action action, const char *does)
+static int put_hint(struct screen *s, struct canvas *c, struct rect r, int at, enum action action,
+                    const char *does)
 {
     char key[64];
     if (at < 0 || !does ||
@@ -359,13 +367,14 @@ static int put_hint(const struct screen *s, struct canvas *c, struct rect r, int
     int width = (int)(text_width(key, strlen(key)) + strlen(does)) + 1;
     if (at + width >= r.columns)
         return -1;
+    note_hit(s, r, at, at + width, action, NULL);
     at += canvas_puts(c, r, 0, at, STYLE_KEY, key) + 1;
     return at + canvas_puts(c, r, 0, at, STYLE_DIM, does) + 3;
 }
 
 /* As many as there is room for; what stops something stands before them. A recording has no node to
    act on, and what has ended is not to be stopped. */
-static int put_hints(const struct screen *s, const struct model *m, struct canvas *c, struct rect r,
+static int put_hints(struct screen *s, const struct model *m, struct canvas *c, struct rect r,
                      int at, const struct view_hint *hints)
 {
     for (; hints->does; hints++)
@@ -375,8 +384,7 @@ static int put_hints(const struct screen *s, const struct model *m, struct canva
 }
 
 /* The bottom rows: a message, or what was found and which keys help. */
-static void draw_bottom(const struct screen *s, const struct model *m, struct canvas *c,
-                        struct rect r)
+static void draw_bottom(struct screen *s, const struct model *m, struct canvas *c, struct rect r)
 {
     if (s->message[0]) {
         put_message(s, c, r);
@@ -436,6 +444,7 @@ void screen_draw(struct screen *s, const struct model *m, struct canvas *c,
         head--;
     int middle = c->rows - head - bottom;
     cursor->row = cursor->column = -1;
+    s->n_hits = 0;
     note_findings(s, m);
     canvas_erase(c, STYLE_NORMAL);
     if (head > 0)

@@ -31,6 +31,14 @@ struct picked_text {
     char *title, *text; /* owned */
 };
 
+/* Something in the bottom row that a click does. */
+struct bottom_hit {
+    int row, column, columns;
+    enum action action;
+    const char *arg; /* static; NULL: none */
+};
+
+#define BOTTOM_HITS 24
 #define SCREEN_REQUESTS 16 /* waiting to be taken */
 
 struct screen {
@@ -57,6 +65,9 @@ struct screen {
     uint64_t findings_seen[FINDINGS_MOST]; /* those shown when their view was open, and still are */
     size_t n_findings_seen;
     struct view_link last_process; /* of any pane */
+
+    struct bottom_hit hits[BOTTOM_HITS]; /* as drawn last */
+    int n_hits;
 
     struct screen_request requests[SCREEN_REQUESTS];
     int n_requests;

@@ -2,5 +2,6 @@
 src_libui_a_SOURCES += \
 	src/ui/terminal/tty_curses.c src/ui/terminal/tty_frame.c src/ui/terminal/tty_frame.h \
 	src/ui/terminal/tty_keys.c src/ui/terminal/tty_keys.h \
+	src/ui/terminal/tty_mouse.c src/ui/terminal/tty_mouse.h \
 	src/ui/terminal/tty_paste.c src/ui/terminal/tty_paste.h \
 	src/ui/terminal/tty_rescue.c

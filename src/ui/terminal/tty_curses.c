@@ -4,12 +4,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+#include <wchar.h>
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/attr.h"
@@ -18,15 +20,15 @@
 #include "beamtop/ui/tty.h"
 #include "tty_frame.h"
 #include "tty_keys.h"
+#include "tty_mouse.h"
 #include "tty_paste.h"
 
 #define ESC_DELAY_MS 25         /* a lone Esc is separated from a key's sequence after this long */
 #define CHARACTERS_AT_ONCE 4096 /* in one turn of the loop: endless input does not hold it */
 #define PASTE_ON "\x1b[?2004h"
 #define PASTE_OFF "\x1b[?2004l"
-#define MOUSE_OFF "\x1b[?1000l\x1b[?1002l\x1b[?1006l"
 
-enum own_key { PASTE_BEGIN = KEY_MAX + 1, PASTE_END };
+enum own_key { PASTE_BEGIN = KEY_MAX + 1, PASTE_END, MOUSE_BEGIN_SGR, MOUSE_BEGIN_X10 };
 
 struct tty_curses {
     struct tty tty; /* first */
@@ -41,6 +43,9 @@ struct tty_curses {
     uint32_t theme_generation;
     bool resize_pending, suspended;
     struct paste paste;
+    bool wants_mouse;
+    struct mouse mouse;
+    mbstate_t part; /* of a character whose last bytes are still to come */
 };
 
 static struct tty_curses *curses_of(struct tty *t)
@@ -224,26 +229,6 @@ static void curses_draw(struct tty *tty, const struct canvas *c, const struct th
 
 /* ---- events */
 
-static struct tty_event mouse_event(void)
-{
-    MEVENT m;
-    struct tty_event event = {.kind = TTY_NONE};
-    if (getmouse(&m) != OK)
-        return event;
-    event.mouse.row = m.y;
-    event.mouse.column = m.x;
-    event.kind = TTY_MOUSE;
-    if (m.bstate & BUTTON4_PRESSED)
-        event.mouse.kind = MOUSE_WHEEL_UP;
-    else if (m.bstate & BUTTON5_PRESSED)
-        event.mouse.kind = MOUSE_WHEEL_DOWN;
-    else if (m.bstate & (BUTTON1_PRESSED | BUTTON1_CLICKED))
-        event.mouse.kind = MOUSE_CLICK;
-    else
-        event.kind = TTY_NONE;
-    return event;
-}
-
 static struct tty_event resize_event(struct tty_curses *t)
 {
     t->resize_pending = false;
@@ -271,54 +256,112 @@ static struct tty_event nothing_or_end(struct tty_curses *t)
     return (struct tty_event){.kind = gone ? TTY_CLOSED : TTY_NONE};
 }
 
-/* A character that is there at once after Esc was typed with Meta. */
-static void join_meta(struct key *key)
+/* What begins with a key of its own and ends later. */
+static bool begin_sequence(struct tty_curses *t, int code)
 {
-    wint_t ch;
+    t->mouse.open = MOUSE_CLOSED;
+    if (code == PASTE_BEGIN)
+        paste_begin(&t->paste, t->tty.now_ms);
+    else if (t->paste.open)
+        return false;
+    else if (code == MOUSE_BEGIN_SGR || code == MOUSE_BEGIN_X10)
+        mouse_begin(&t->mouse, code == MOUSE_BEGIN_SGR ? MOUSE_SGR : MOUSE_X10, t->tty.now_ms);
+    else
+        return false;
+    return true;
+}
+
+/* One more byte of a character; false: it is not whole yet, or no character. */
+static bool take_byte(struct tty_curses *t, unsigned char byte, wint_t *ch)
+{
+    wchar_t wide = 0;
+    bool inside = !mbsinit(&t->part);
+    size_t rc = mbrtowc(&wide, (const char *)&byte, 1, &t->part);
+    if (rc == (size_t)-1) {
+        t->part = (mbstate_t){0};
+        rc = inside ? mbrtowc(&wide, (const char *)&byte, 1, &t->part) : rc;
+        if (rc == (size_t)-1)
+            t->part = (mbstate_t){0};
+    }
+    *ch = (wint_t)wide;
+    return rc != (size_t)-1 && rc != (size_t)-2;
+}
+
+/* A character that is there at once after Esc was typed with Meta. */
+static void join_meta(struct tty_curses *t, struct key *key)
+{
+    wint_t ch = 0;
     struct key next;
-    int rc = get_wch(&ch);
-    if (rc == ERR)
+    int got = getch();
+    bool is_code = got >= KEY_MIN;
+    if (got == ERR || (is_code && begin_sequence(t, got)))
         return;
-    if (tty_key_of(ch, rc == KEY_CODE_YES, &next)) {
+    for (int i = 0; !is_code && got != ERR && !take_byte(t, (unsigned char)got, &ch); i++)
+        got = i < MB_LEN_MAX ? getch() : ERR;
+    if (got != ERR && tty_key_of(is_code ? (wint_t)got : ch, is_code, &next)) {
         *key = next;
         key->mods |= KEY_MOD_META;
     }
 }
 
-/* What one character means; TTY_NONE: nothing by itself, read on. */
-static struct tty_event event_of(struct tty_curses *t, wint_t ch, bool is_code)
+/* What a key of curses means; TTY_NONE: nothing by itself, read on. */
+static struct tty_event code_event(struct tty_curses *t, int code)
 {
     struct tty_event event = {.kind = TTY_NONE};
-    if (is_code && ch == PASTE_BEGIN) {
-        paste_begin(&t->paste, t->tty.now_ms);
-    } else if (is_code && ch == PASTE_END) {
-        if (t->paste.open)
-            event = paste_event(t);
-    } else if (is_code && ch == KEY_RESIZE) {
+    t->part = (mbstate_t){0};
+    if (begin_sequence(t, code))
+        return event;
+    if (code == PASTE_END && t->paste.open)
+        event = paste_event(t);
+    else if (code == KEY_RESIZE)
         event = resize_event(t);
-    } else if (is_code && ch == KEY_MOUSE) {
-        event = mouse_event();
-    } else if (t->paste.open) {
-        if (!is_code && !paste_put(&t->paste, (uint32_t)ch, t->tty.now_ms))
+    else if (!t->paste.open && tty_key_of((wint_t)code, true, &event.key))
+        event.kind = TTY_KEY;
+    return event;
+}
+
+/* The same of a byte. */
+static struct tty_event byte_event(struct tty_curses *t, unsigned char byte)
+{
+    struct tty_event event = {.kind = TTY_NONE};
+    wint_t ch;
+    if (!take_byte(t, byte, &ch))
+        return event;
+    if (t->paste.open) {
+        if (!paste_put(&t->paste, (uint32_t)ch, t->tty.now_ms))
             event = paste_event(t);
-    } else if (tty_key_of(ch, is_code, &event.key)) {
+    } else if (tty_key_of(ch, false, &event.key)) {
         event.kind = TTY_KEY;
         if (event.key.code == KEYS_ESC)
-            join_meta(&event.key);
+            join_meta(t, &event.key);
     }
     return event;
 }
 
-/* There is nothing to read: a paste may have lost its end. */
+/* Within a report of the mouse, Backspace is a place. */
+static struct tty_event event_of(struct tty_curses *t, int got)
+{
+    struct tty_event event = {.kind = TTY_NONE};
+    int byte = got == KEY_BACKSPACE && t->mouse.open == MOUSE_X10 ? 0x7f : got;
+    if (byte < KEY_MIN && t->mouse.open != MOUSE_CLOSED &&
+        mouse_put(&t->mouse, (unsigned char)byte, t->tty.now_ms, &event))
+        return event;
+    return got >= KEY_MIN ? code_event(t, got) : byte_event(t, (unsigned char)got);
+}
+
+/* There is nothing to read: a paste, or a report of the mouse, may have lost its end. */
 static struct tty_event idle_event(struct tty_curses *t)
 {
     struct tty_event event = nothing_or_end(t);
+    if (event.kind == TTY_NONE)
+        t->tty.again_ms = mouse_idle(&t->mouse, t->tty.now_ms);
     if (event.kind != TTY_NONE || !t->paste.open)
         return event;
     t->tty.again_ms = paste_idle(&t->paste, t->tty.now_ms);
     return t->paste.open ? event : paste_event(t);
 }
 
+/* Bytes, not characters: get_wch() swallows some behind one that is in no character. */
 static struct tty_event curses_event(struct tty *tty)
 {
     struct tty_curses *t = curses_of(tty);
@@ -328,11 +371,10 @@ static struct tty_event curses_event(struct tty *tty)
     if (t->resize_pending)
         return resize_event(t);
     for (int i = 0; i < CHARACTERS_AT_ONCE; i++) {
-        wint_t ch = 0;
-        int rc = get_wch(&ch);
-        if (rc == ERR)
+        int got = getch();
+        if (got == ERR)
             return idle_event(t);
-        struct tty_event event = event_of(t, ch, rc == KEY_CODE_YES);
+        struct tty_event event = event_of(t, got);
         if (event.kind != TTY_NONE)
             return event;
     }
@@ -379,8 +421,10 @@ static void curses_resized(struct tty *tty)
 
 static void curses_mouse(struct tty *tty, bool on)
 {
-    (void)tty;
-    mousemask(on ? BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED : 0, NULL);
+    struct tty_curses *t = curses_of(tty);
+    t->wants_mouse = on && t->modern;
+    if (t->modern && !t->suspended)
+        send_raw(t, t->wants_mouse ? MOUSE_ON : MOUSE_OFF);
 }
 
 static void curses_suspend(struct tty *tty)
@@ -390,7 +434,7 @@ static void curses_suspend(struct tty *tty)
         return;
     t->suspended = true;
     if (t->modern)
-        send_raw(t, PASTE_OFF);
+        send_raw(t, t->wants_mouse ? PASTE_OFF MOUSE_OFF : PASTE_OFF);
     /* Where there is no alternate screen, the shell goes on in the last line: an empty one. */
     (void)move(LINES - 1, 0);
     (void)clrtoeol();
@@ -408,7 +452,7 @@ static void curses_resume(struct tty *tty)
     tty->rescue.armed = true;
     refresh(); /* also takes the terminal's modes back */
     if (t->modern)
-        send_raw(t, PASTE_ON);
+        send_raw(t, t->wants_mouse ? PASTE_ON MOUSE_ON : PASTE_ON);
     curses_resized(tty);
 }
 
@@ -463,15 +507,17 @@ static void set_modes(struct tty_curses *t, const struct tty_setup *setup)
     keypad(stdscr, TRUE);
     nodelay(stdscr, TRUE);
     set_escdelay(ESC_DELAY_MS);
-    mouseinterval(0); /* a press is reported at once, not held back for a double click */
     t->modern = tigetstr("kmous") && tigetstr("kmous") != (char *)-1;
     if (t->modern) {
         define_key("\x1b[200~", PASTE_BEGIN);
         define_key("\x1b[201~", PASTE_END);
+        define_key(NULL, KEY_MOUSE); /* curses does not read the mouse */
+        define_key(MOUSE_SGR_BEGIN, MOUSE_BEGIN_SGR);
+        define_key(MOUSE_X10_BEGIN, MOUSE_BEGIN_X10);
         send_raw(t, PASTE_ON);
     }
     t->tty.depth = depth_of(t, setup->most);
-    curses_mouse(&t->tty, setup->mouse && t->modern);
+    curses_mouse(&t->tty, setup->mouse);
 }
 
 static int open_screen(struct tty_curses *t, const struct tty_setup *setup, struct error *err)

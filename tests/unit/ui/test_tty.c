@@ -270,6 +270,119 @@ static void wait_silent(struct tty *t, uint64_t now_ms)
         fail_msg("at %d: kind %d, again %u", (int)now_ms, (int)e.kind, t->again_ms);
 }
 
+/* What the events until the key q are, with a blank behind each. */
+static void events_until_q(struct tty *t, char *out, size_t size)
+{
+    static const char *const kinds[] = {
+        [MOUSE_CLICK] = "click",
+        [MOUSE_DOUBLE_CLICK] = "double",
+        [MOUSE_WHEEL_UP] = "up",
+        [MOUSE_WHEEL_DOWN] = "down",
+    };
+    char key[KEY_TEXT_BYTES] = "";
+    for (size_t len = 0; len < size; len = strlen(out)) {
+        struct tty_event e = wait_event(t);
+        if (e.kind == TTY_MOUSE)
+            snprintf(out + len, size - len, "%s@%d,%d ", kinds[e.mouse.kind], e.mouse.row,
+                     e.mouse.column);
+        else
+            snprintf(out + len, size - len, "%s ",
+                     e.kind == TTY_KEY ? key_format(e.key, key) : "other");
+        if (e.kind != TTY_KEY || e.key.code == 'q')
+            t->now_ms += 1000; /* the next click is of another pair */
+        if (e.kind == TTY_NONE || (e.kind == TTY_KEY && e.key.code == 'q'))
+            return;
+    }
+}
+
+/* Nothing of the mouse holds what follows it, whichever way the terminal reports. */
+static void test_the_mouse(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bytes, *events;
+    } rows[] = {
+        {"\x1b[<0;5;3M\x1b[<0;5;3mq", "click@2,4 q "},               /* SGR: press, release */
+        {"\x1b[M %#\x1b[M#%#q", "click@2,4 q "},                     /* X10 */
+        {"\x1b[<2;5;3M\x1b[<2;5;3m\x1b[<1;5;3M\x1b[<1;5;3mq", "q "}, /* other buttons */
+        {"\x1b[M\"%#\x1b[M#%#\x1b[M!%#\x1b[M#%#q", "q "},
+        {"\x1b[<0;5;3M\x1b[<32;6;3M\x1b[<32;7;4M\x1b[<0;7;4mq", "click@2,4 q "}, /* a drag */
+        {"\x1b[M %#\x1b[M@&#\x1b[M@'$\x1b[M#'$q", "click@2,4 q "},
+        {"\x1b[<35;9;9M\x1b[MC))q", "q "}, /* a move without a button */
+        {"\x1b[<64;1;1M\x1b[<65;1;2M\x1b[M`!!\x1b[Ma!\"q", "up@0,0 down@1,0 up@0,0 down@1,0 q "},
+        {"\x1b[<66;1;1M\x1b[<67;1;1M\x1b[<128;1;1Mq", "q "},
+        {"\x1b[<16;5;3M\x1b[<4;5;3mq", "click@2,4 q "}, /* with Ctrl */
+        {"\x1b[<0;300;120Mq", "click@119,299 q "},
+        {"\x1b[M \x7f\x7fq", "click@94,94 q "}, /* a place that is Backspace elsewhere */
+        {"\x1b[M \xc3\xffq", "click@222,162 q "},
+        {"\x1b[M \xc3#\xc3\xa9q", "click@2,162 \xc3\xa9 q "},
+        {"\x1b[<0;0;3M\x1b[<;;M\x1b[<M\x1b[<0;5Mq", "q "}, /* garbage */
+        {"\x1b[<0;5;3;7M\x1b[<-1;5;3Mq", "- 1 ; 5 ; 3 M q "},
+        {"\x1b[<0;99999999999;3M\x1b[<99999999;1;1Mq", "q "},
+        {"\x1b[<0;5q", "q "},
+        {"\x1b[M \x03q", "C-c q "},
+        {"\x1b[<0;5\x1b[<0;5;3Mq", "click@2,4 q "},
+        {"\xff\xc3q", "q "},
+        {"\xc3\x1bOA\xe2\x82\x1b[<0;5;3M\xa9\xe2\x82\xacq", "<Up> click@2,4 \xe2\x82\xac q "},
+    };
+    struct pair p;
+    open_pair(&p);
+    struct tty *t = open_tty(&p, "xterm-256color", DEPTH_256);
+    assert_non_null(strstr(sent(&p), "\x1b[?1000h\x1b[?1006h"));
+    t->now_ms = 1000;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char got[200] = "";
+        alarm(2 * WAIT_MS / 1000); /* it may not come back at all */
+        type(&p, rows[i].bytes);
+        events_until_q(t, got, sizeof got);
+        if (strcmp(got, rows[i].events) != 0)
+            fail_msg("row %zu: '%s', not '%s'", i, got, rows[i].events);
+        if (t->ops->event(t).kind != TTY_NONE)
+            fail_msg("row %zu: something follows", i);
+    }
+    alarm(0);
+    t->ops->suspend(t);
+    assert_non_null(strstr(sent(&p), "\x1b[?1006l\x1b[?1000l"));
+    t->ops->resume(t);
+    assert_non_null(strstr(sent(&p), "\x1b[?1000h\x1b[?1006h"));
+    t->ops->mouse(t, false);
+    assert_non_null(strstr(sent(&p), "\x1b[?1006l\x1b[?1000l"));
+    t->ops->close(t);
+    close(p.master);
+    close(p.slave);
+}
+
+/* Two clicks are one double click only where they are, and soon. */
+static void test_a_double_click(void **state)
+{
+    (void)state;
+    static const struct {
+        int row, column;
+        unsigned later_ms;
+        enum mouse_kind kind;
+    } rows[] = {
+        {3, 5, 9000, MOUSE_CLICK}, {3, 5, 300, MOUSE_DOUBLE_CLICK}, {3, 5, 100, MOUSE_CLICK},
+        {4, 5, 100, MOUSE_CLICK},  {4, 6, 100, MOUSE_DOUBLE_CLICK}, {7, 5, 100, MOUSE_CLICK},
+        {7, 9, 100, MOUSE_CLICK},  {7, 9, 401, MOUSE_CLICK},        {7, 9, 400, MOUSE_DOUBLE_CLICK},
+    };
+    struct pair p;
+    open_pair(&p);
+    struct tty *t = open_tty(&p, "xterm-256color", DEPTH_256);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char bytes[64];
+        t->now_ms += rows[i].later_ms;
+        snprintf(bytes, sizeof bytes, "\x1b[<0;%d;%dM\x1b[<0;%d;%dm", rows[i].column, rows[i].row,
+                 rows[i].column, rows[i].row);
+        type(&p, bytes);
+        struct tty_event e = wait_event(t);
+        if (e.kind != TTY_MOUSE || e.mouse.kind != rows[i].kind)
+            fail_msg("row %zu: %d %d", i, (int)e.kind, (int)e.mouse.kind);
+    }
+    t->ops->close(t);
+    close(p.master);
+    close(p.slave);
+}
+
 /* A paste without its end holds the keys until the terminal is silent, by the clock given. */
 static void test_paste_without_end(void **state)
 {
@@ -294,6 +407,29 @@ static void test_paste_without_end(void **state)
     e = wait_event(t);
     assert_int_equal(e.kind, TTY_KEY);
     assert_int_equal(e.key.code, 'k');
+    t->ops->close(t);
+    close(p.master);
+    close(p.slave);
+}
+
+/* So does a report of the mouse. */
+static void test_a_report_without_end(void **state)
+{
+    (void)state;
+    struct pair p;
+    open_pair(&p);
+    struct tty *t = open_tty(&p, "xterm-256color", DEPTH_256);
+    type(&p, "\x1b[<0;5");
+    wait_bytes(t, 6);
+    wait_silent(t, 1000);
+    wait_silent(t, 1199);
+    t->now_ms = 1200;
+    assert_int_equal(t->ops->event(t).kind, TTY_NONE);
+    assert_int_equal(t->again_ms, 0);
+    type(&p, "7");
+    struct tty_event e = wait_event(t);
+    assert_int_equal(e.kind, TTY_KEY);
+    assert_int_equal(e.key.code, '7');
     t->ops->close(t);
     close(p.master);
     close(p.slave);
@@ -464,6 +600,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
 
         cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_the_mouse),
+        cmocka_unit_test(test_a_double_click),
+        cmocka_unit_test(test_a_report_without_end),
         cmocka_unit_test(test_a_frame_is_one_write),
         cmocka_unit_test(test_a_draw_is_one_write),
         cmocka_unit_test(test_a_terminal_that_stops),
