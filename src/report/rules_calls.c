@@ -4,185 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rules_internal.h"
-
-/* What the functions of a module, taken together, say of it. */
-struct module_calls {
-    struct slice name;
-    double reads, writes; /* calls; of arities of one name the largest: one calls the other */
-    double keyed;         /* of the reads, those by a key: get, fetch, lookup */
-    double get_one;       /* get/1 and its like: a lookup by a key */
-    struct slice hottest; /* the read that is called most */
-    double hottest_calls;
-    double stages;                    /* call/2: a stage of a pipeline */
-    double switches;                  /* put_dynamic_repo/1 */
-    bool prepares, defaults, options; /* prepare_query/3, default_options/1, prepare_opts/2 */
-    bool declared;                    /* the node says that it is a repository */
-};
-
-struct modules {
-    struct module_calls *items;
-    size_t n;
-};
-
-static const char *const reads[] = {
-    "get",    "get!",         "get_by",         "get_by!",    "one",        "one!",
-    "all",    "exists?",      "aggregate",      "stream",     "reload",     "fetch",
-    "fetch!", "lookup",       "lookup_element", "find",       "read",       "member",
-    "match",  "match_object", "select",         "dirty_read", "index_read", "dirty_index_read",
-    NULL,
-};
-/* clang-format off */
-static const char *const writes[] = {
-    "insert", "insert!", "insert_all", "insert_or_update", "insert_or_update!", "insert_new",
-    "update", "update!", "update_all", "update_counter", "update_element", "delete", "delete!",
-    "delete_all", "delete_object", "put", "write", "dirty_write", "dirty_delete",
-    "dirty_update_counter", "store", "set", "save", "register", "add", "create", "remove", NULL,
-};
-/* clang-format on */
-static const char *const lookups[] = {
-    "get", "get!", "get_by", "get_by!", "fetch", "fetch!", "lookup", "find", NULL,
-};
-/* Whose call/2 asks a process, and is not a stage of a pipeline. */
-/* clang-format off */
-static const char *const callers[] = {
-    "gen", "gen_server", "gen_statem", "gen_event", "rpc", "erpc", "code_server", "global",
-    "supervisor", "application_controller", "Elixir.GenServer", "Elixir.Agent", "Elixir.Task", NULL,
-};
-/* clang-format on */
-/* Modules whose get and lookup are of data that the caller holds, or that another rule reports. */
-/* clang-format off */
-static const char *const libraries[] = {
-    "maps", "lists", "proplists", "dict", "orddict", "gb_trees", "gb_sets", "ets", "erlang",
-    "mnesia", "persistent_term", "application", "logger_config", "logger_server", "inet_config",
-    "code_server", "disk_log", "io", "io_lib", "file", "file_io_server", "group", "httpc",
-    "counters", "atomics", "orddict", "sets", "ordsets", "erl_eval", "dets", "global", "pg",
-    "array", "digraph", "queue", "string", "binary", "json", "jsx", "Elixir.Map", "Elixir.Keyword",
-    "Elixir.Access", "Elixir.Enum", "Elixir.MapSet", "Elixir.List", "Elixir.Process",
-    "Elixir.String", "Elixir.Registry", "Elixir.Agent", "Elixir.Plug.Conn", NULL,
-};
-/* clang-format on */
-/* Parts of names of modules that hold data which is looked up and seldom changes. */
-static const char *const registries[] = {
-    "schema", "Schema", "registr",  "Registr",  "cache",   "Cache",
-    "config", "Config", "setting",  "Setting",  "catalog", "Catalog",
-    "lookup", "Lookup", "director", "Director", NULL,
-};
-
-static bool one_of(struct slice text, const char *const *list)
-{
-    for (; *list; list++)
-        if (slice_is(text, *list))
-            return true;
-    return false;
-}
-
-static bool has_one_of(struct slice text, const char *const *list)
-{
-    for (; *list; list++)
-        for (size_t i = 0, len = strlen(*list); i + len <= text.len; i++)
-            if (memcmp(text.s + i, *list, len) == 0)
-                return true;
-    return false;
-}
-
-/* 'Elixir.Repo' and Elixir.Repo are the same module. */
-static struct slice bare(struct slice name)
-{
-    if (name.len > 2 && name.s[0] == '\'' && name.s[name.len - 1] == '\'')
-        return (struct slice){name.s + 1, name.len - 2};
-    return name;
-}
-
-static bool is_library(struct slice module)
-{
-    static const char *const beginnings[] = {"erts_", "erl_",  "prim_", "logger_",
-                                             "file_", "inet_", "io_"};
-    struct slice name = bare(module);
-    for (size_t i = 0; i < ARRAY_LEN(beginnings); i++)
-        if (slice_begins(name, beginnings[i]))
-            return true;
-    return one_of(name, libraries);
-}
-
-static struct module_calls *module_of(struct modules *m, struct slice name,
-                                      const json_t *repositories)
-{
-    for (size_t i = 0; i < m->n; i++)
-        if (slice_equal(m->items[i].name, name))
-            return &m->items[i];
-    struct module_calls *c = &m->items[m->n++];
-    bool declared = false;
-    for (size_t i = 0; i < json_array_size(repositories); i++) {
-        const char *is = json_string_value(json_array_get(repositories, i));
-        declared = declared || (is && slice_is(bare(name), is));
-    }
-    *c = (struct module_calls){.name = name, .declared = declared};
-    return c;
-}
-
-/* Whether a function of the same module and name, of another arity, is called more: this one is in
- * it. */
-static bool within_another(const struct judge *j, size_t at)
-{
-    const struct recorded_call *c = &j->calls[at];
-    for (size_t i = 0; i < at; i++) /* most calls first */
-        if (slice_equal(j->calls[i].module, c->module) &&
-            slice_equal(j->calls[i].function, c->function))
-            return true;
-    return false;
-}
-
-static void add_call(const struct judge *j, struct module_calls *m, size_t at)
-{
-    const struct recorded_call *c = &j->calls[at];
-    double n = (double)c->calls;
-    m->prepares = m->prepares || (slice_is(c->function, "prepare_query") && c->arity == 3);
-    m->defaults = m->defaults || (slice_is(c->function, "default_options") && c->arity == 1);
-    m->options = m->options || (slice_is(c->function, "prepare_opts") && c->arity == 2);
-    m->stages +=
-        slice_is(c->function, "call") && c->arity == 2 && !one_of(bare(c->module), callers) ? n : 0;
-    m->switches += slice_is(c->function, "put_dynamic_repo") && c->arity == 1 ? n : 0;
-    m->get_one += c->arity == 1 && one_of(c->function, lookups) ? n : 0;
-    if (within_another(j, at))
-        return;
-    m->writes += one_of(c->function, writes) ? n : 0;
-    if (!one_of(c->function, reads))
-        return;
-    m->reads += n;
-    m->keyed += one_of(c->function, lookups) ? n : 0;
-    if (n > m->hottest_calls) {
-        m->hottest = c->function;
-        m->hottest_calls = n;
-    }
-}
-
-static struct modules modules_of(struct judge *j)
-{
-    struct modules m = {arena_alloc(&j->out->arena, (j->n_calls + 1) * sizeof *m.items), 0};
-    const char *text = recording_fact(j->recording, "repositories", j->to);
-    json_t *repositories = text ? json_loads(text, 0, NULL) : NULL;
-    for (size_t i = 0; i < j->n_calls; i++)
-        add_call(j, module_of(&m, j->calls[i].module, repositories), i);
-    json_decref(repositories);
-    return m;
-}
+#include "modules.h"
 
 static double per_s(const struct judge *j, double calls)
 {
     return j->sums.ns > 0 ? calls * 1e9 / (double)j->sums.ns : (double)NAN;
-}
-
-static bool is_repository(const struct module_calls *m)
-{
-    return m->declared || (m->prepares && (m->defaults || m->options));
-}
-
-/* Few writes, and a lookup by a key: what a registry does, and a table in memory
- * would serve. */
-static bool is_lookup(const struct module_calls *m)
-{
-    return m->get_one > 0 && m->get_one >= m->reads / 2 && m->writes <= m->reads * 0.05;
 }
 
 /* Whether windows leave out functions that matter: they list the most called ones. */
@@ -222,7 +48,7 @@ static void too_few_listed(struct judge *j, double calls_per_s)
 
 /* ---- repositories */
 
-#define LOOKUPS_HOT 100.0 /* per second */
+#define LOOKUPS_HOT 50.0 /* per second */
 
 static const char *signature(struct judge *j, const struct module_calls *m)
 {
@@ -242,8 +68,8 @@ static const struct module_calls *front_of(const struct modules *m, const struct
     for (size_t i = 0; i < m->n; i++) {
         const struct module_calls *c = &m->items[i];
         double others = fabs(c->keyed - repo->keyed);
-        if (c == repo || is_repository(c) || is_library(c->name) ||
-            !has_one_of(c->name, registries) || others >= least)
+        if (c == repo || module_is_repository(c) || module_is_library(c->name) ||
+            !module_is_registry(c) || others >= least)
             continue;
         best = c;
         least = others;
@@ -254,7 +80,7 @@ static const struct module_calls *front_of(const struct modules *m, const struct
 static void find_lookup(struct judge *j, const struct module_calls *m,
                         const struct module_calls *front)
 {
-    bool registry = front || is_lookup(m) || has_one_of(m->name, registries);
+    bool registry = front || module_is_lookup(m) || module_is_registry(m);
     double rate = per_s(j, m->keyed), reads_share = m->reads / (m->reads + m->writes);
     /* Queries are what a repository is for: only behind what looks like a table in memory is one a
      * fault. */
@@ -302,8 +128,8 @@ void judge_repository(struct judge *j)
     size_t said = 0;
     for (size_t i = 0; i < m.n && said < 5; i++) {
         const struct module_calls *c = &m.items[i];
-        if (!is_repository(c) || per_s(j, c->keyed) < judge_limit(j, LOOKUPS_HOT) ||
-            c->keyed < judge_limit(j, c->reads / 2) ||
+        if (!module_is_repository(c) || per_s(j, c->keyed) < judge_limit(j, LOOKUPS_HOT) ||
+            !calls_reach(c->keyed, judge_limit(j, c->reads / 2)) ||
             c->reads < judge_limit(j, READ_SHARE) * (c->reads + c->writes))
             continue;
         said++;
@@ -319,11 +145,11 @@ static struct module_calls operations(const struct modules *m)
     struct module_calls all = {0}, true_ones = {0};
     for (size_t i = 0; i < m->n; i++) {
         const struct module_calls *c = &m->items[i];
-        if (!is_repository(c))
+        if (!module_is_repository(c))
             continue;
         all.reads += c->reads;
         all.writes += c->writes;
-        if (!is_lookup(c)) {
+        if (!module_is_lookup(c)) {
             true_ones.reads += c->reads;
             true_ones.writes += c->writes;
         }
@@ -372,7 +198,8 @@ void judge_read_write(struct judge *j)
     }
     for (size_t i = 0, said = 0; i < m.n && said < 3; i++) {
         const struct module_calls *c = &m.items[i];
-        if (is_repository(c) || is_library(c->name) || c->keyed < 100 || c->writes < 1)
+        if (module_is_repository(c) || module_is_library(c->name) || c->keyed < 100 ||
+            c->writes < 1)
             continue;
         said++;
         tell_ratio(j, judge_slice(j, c->name), c->keyed, c->writes);
@@ -389,7 +216,7 @@ static const struct recorded_call *entrance(const struct judge *j)
     for (const char *const *name = entrances; *name; name++)
         for (size_t i = 0; i < j->n_calls; i++) /* most calls first */
             if (j->calls[i].calls >= 100 && slice_is(j->calls[i].function, *name) &&
-                !is_library(j->calls[i].module))
+                !module_is_library(j->calls[i].module))
                 return &j->calls[i];
     return NULL;
 }
@@ -401,7 +228,7 @@ static double operations_on_data(const struct modules *m)
     double most = repo.reads + repo.writes;
     for (size_t i = 0; i < m->n; i++) {
         const struct module_calls *c = &m->items[i];
-        if (!is_repository(c) && !is_library(c->name) && c->keyed > 0)
+        if (!module_is_repository(c) && !module_is_library(c->name) && c->keyed > 0)
             most = fmax(most, c->keyed + c->writes);
     }
     return most;
@@ -419,7 +246,7 @@ static const char *stage_name(struct judge *j, const struct modules *m)
 {
     const struct module_calls *most = NULL;
     for (size_t i = 0; i < m->n; i++)
-        if (!is_repository(&m->items[i]) && (!most || m->items[i].stages > most->stages))
+        if (!module_is_repository(&m->items[i]) && (!most || m->items[i].stages > most->stages))
             most = &m->items[i];
     return most ? judge_slice(j, most->name) : "The pipeline";
 }
@@ -435,9 +262,9 @@ static void find_overhead(struct judge *j, const struct modules *m,
     f->effort = EFFORT_LARGE;
     f->title =
         judge_text(j, "%s runs %.2f pipeline stages per operation: %s", stage_name(j, m), ratio,
-                   look                  ? "too many"
-                   : ratio <= STRUCTURAL ? "structural"
-                                         : "usual");
+                   look                             ? "too many"
+                   : calls_reach(STRUCTURAL, ratio) ? "structural"
+                                                    : "usual");
     f->action = look ? "Find the stages that run for operations that do not need them, and skip "
                        "them there"
                      : "Leave it: the stages are the structure of the program, and cost less "
@@ -452,7 +279,7 @@ static void find_overhead(struct judge *j, const struct modules *m,
                 : "reads and writes of data");
     for (size_t i = 0, said = 0; i < m->n && said < 3; i++) {
         const struct module_calls *c = &m->items[i];
-        if (is_repository(c) || c->stages <= 0)
+        if (module_is_repository(c) || c->stages <= 0)
             continue;
         said++;
         judge_evidence(j, f, "stage", c->stages / done, "", "%s: %.2f per operation",
@@ -466,7 +293,7 @@ void judge_overhead(struct judge *j)
     const struct recorded_call *request = entrance(j);
     double stages = 0, done = request ? (double)request->calls : operations_on_data(&m);
     for (size_t i = 0; i < m.n; i++)
-        stages += is_repository(&m.items[i]) ? 0 : m.items[i].stages;
+        stages += module_is_repository(&m.items[i]) ? 0 : m.items[i].stages;
     if (stages < 100 || stages < 0.1 * done)
         return;
     if (done < 100)
@@ -534,7 +361,7 @@ void judge_hot_reads(struct judge *j)
         const struct module_calls *c = &m.items[i];
         if (per_s(j, c->reads) < judge_limit(j, READS_HOT) ||
             c->reads < 0.02 * (double)j->sums.calls || c->writes > 0.01 * c->reads ||
-            is_repository(c) || is_library(c->name) || served >= 0.8 * c->reads ||
+            module_is_repository(c) || module_is_library(c->name) || served >= 0.8 * c->reads ||
             repo.reads >= 0.8 * c->reads)
             continue;
         said++;
@@ -546,7 +373,7 @@ void judge_hot_reads(struct judge *j)
 /* ---- dynamic repositories */
 
 /* clang-format off */
-#define SWITCHES_HOT 100.0 /* per second */
+#define SWITCHES_HOT 50.0 /* per second */
 #define SWITCHES_EACH 1.0  /* per operation: one a request is how tenants are kept apart */
 /* clang-format on */
 
@@ -562,7 +389,7 @@ void judge_dynamic_repo(struct judge *j)
             most = &m.items[i];
     }
     if (!most || per_s(j, switches) < judge_limit(j, SWITCHES_HOT) ||
-        switches < judge_limit(j, SWITCHES_EACH) * done) {
+        !calls_reach(switches, judge_limit(j, SWITCHES_EACH) * done)) {
         too_few_listed(j, SWITCHES_HOT);
         return;
     }

@@ -528,6 +528,33 @@ static void churn(struct made *w)
 {
     w->churn = true;
 }
+/* A get that calls one: the same reads, counted by two functions. */
+static void registry_gets_one(struct made *w)
+{
+    w->n_calls = 1;
+    set_call(w, "Elixir.Gateway.Schemas", "get", 1, 904);
+    set_call(w, "Elixir.Gateway.Schemas", "one", 1, 904);
+    set_call(w, "Elixir.Gateway.Schemas", "insert", 1, 135);
+    set_fact(w, "repositories", "[\"Elixir.Gateway.Schemas\"]");
+}
+/* As many of each, but not of one another. */
+static void registry_prepares(struct made *w)
+{
+    registry_gets_one(w);
+    set_call(w, "Elixir.Gateway.Schemas", "all", 2, 1100);
+    set_call(w, "Elixir.Gateway.Schemas", "prepare_query", 3, 1100);
+    set_call(w, "Elixir.Gateway.Schemas", "default_options", 1, 1235);
+}
+/* The least that is to be found: a hundred operations a second. */
+static void registry_at_a_low_rate(struct made *w)
+{
+    w->n_calls = 1;
+    set_call(w, "gateway_schemas", "fetch", 3, 87);
+    set_call(w, "'Elixir.Gateway.Repo'", "get", 3, 87);
+    set_call(w, "'Elixir.Gateway.Repo'", "one", 2, 87);
+    set_call(w, "'Elixir.Gateway.Repo'", "insert", 2, 13);
+    set_fact(w, "repositories", "[\"Elixir.Gateway.Repo\"]");
+}
 static void same_processes(struct made *w)
 {
     for (int i = 0; i < 10; i++) {
@@ -571,6 +598,11 @@ static void waits_for_one(struct made *w)
     w->requests = (struct made_requests){.n = 20, .own = 4, .queued = 1, .served = 15};
 }
 static void waits_little(struct made *w)
+/* Once for each of its 1,000 operations. */
+static void switched_for_each(struct made *w)
+{
+    set_call(w, "Elixir.Gateway.Repo", "put_dynamic_repo", 1, 1000);
+}
 {
     w->requests = (struct made_requests){.n = 20, .own = 11, .served = 9};
 }
@@ -906,3 +938,15 @@ static const struct {
 };
 
 #endif
+    {"repository_lookup", registry_gets_one, FINDING_ACT,
+     "Elixir.Gateway.Schemas is an Ecto repository: 904 database lookups/s", registry_in_ets},
+    {"read_write", registry_gets_one, FINDING_NOTE, "Repositories: 87% reads of 1,039 operations/s",
+     no_reads},
+    {"read_write", registry_prepares, FINDING_NOTE, "Repositories: 89% reads of 1,235 operations/s",
+     no_reads},
+    {"repository_lookup", registry_at_a_low_rate, FINDING_ACT,
+     "gateway_schemas queries the database on every lookup: 87/s via", registry_before_table},
+    {"read_write", registry_at_a_low_rate, FINDING_NOTE, "Repositories: 87% reads of 100",
+     no_reads},
+    {"dynamic_repo", switched_for_each, FINDING_LOOK, "1.00 switches per operation",
+     switched_seldom},
