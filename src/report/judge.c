@@ -7,6 +7,7 @@
 #include "beamtop/base/buf.h"
 #include "beamtop/base/text.h"
 #include "beamtop/etf/print.h"
+#include "beamtop/model/kind.h"
 #include "beamtop/model/process_name.h"
 #include "rules_internal.h"
 
@@ -22,6 +23,8 @@ const char *judge_slice(struct judge *j, struct slice text)
 const char *judge_percent(struct judge *j, double share)
 {
     double percent = share * 100;
+    if (isnan(share))
+        return "-";
     return judge_text(j, "%.*f%%", percent > 0.05 && percent < 9.95 ? 1 : 0, percent);
 }
 
@@ -137,11 +140,29 @@ static double share_of_kind(struct owner_list list, const char *kind, double *sp
     return sum;
 }
 
+/* "linked to NAME", "started by NAME": the kind of the one that is named. */
+bool judge_is_kin(const struct judge *j, const struct period_process *p, const char *kind)
+{
+    struct proc_row named = {.name = near_of(j, p->pid)};
+    for (int words = 0; words < 2 && named.name.len > 0; named.name.s++, named.name.len--)
+        words += *named.name.s == ' ';
+    return p->kind.len == 0 && strcmp(proc_kind_name(proc_kind(&named)), kind) == 0;
+}
+
+static double share_of_kin(const struct judge *j, const struct period_process *p, size_t n,
+                           const char *kind)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += judge_is_kin(j, &p[i], kind) && !isnan(p[i].share) ? p[i].share : 0;
+    return sum;
+}
+
 static double share_of_processes(const struct period_process *p, size_t n, const char *kind)
 {
     double sum = 0;
     for (size_t i = 0; i < n; i++)
-        sum += slice_is(p[i].kind, kind) ? p[i].share : 0;
+        sum += slice_is(p[i].kind, kind) && !isnan(p[i].share) ? p[i].share : 0;
     return sum;
 }
 
@@ -158,7 +179,17 @@ double judge_kind(const struct judge *j, const char *kind, double *spread, doubl
             *spread = varies;
         most = fmax(most, share);
     }
-    return most;
+    *late += share_of_kin(j, j->late_processes, j->n_late_processes, kind);
+    return most + share_of_kin(j, j->processes, j->n_processes, kind);
+}
+
+void judge_share(struct judge *j, struct finding *f, double share, double spread)
+{
+    if (isnan(share))
+        return;
+    judge_evidence(
+        j, f, "share", share, "share", "share of reductions: %s (mean%s)", judge_percent(j, share),
+        isnan(spread) ? "" : judge_text(j, ", ± %s between ticks", judge_percent(j, spread)));
 }
 
 double judge_cores(const struct judge *j, double share)

@@ -55,6 +55,26 @@ double judge_without_cpu(const struct judge *j, bool *comes)
     return recording_restarted(j->recording, j->from, j->to) ? NAN : l.without;
 }
 
+#define STARVES 0.25 /* of the time when they were ready to run */
+
+bool judge_starves(const struct judge *j)
+{
+    json_t *now = fact_at(j, j->to);
+    struct lost l = lost_of(j, now);
+    bool starves = !recording_restarted(j->recording, j->from, j->to) &&
+                   (l.without >= STARVES || l.steal >= STARVED || l.throttled >= STARVED);
+    json_decref(now);
+    return starves;
+}
+
+bool judge_follows(struct judge *j)
+{
+    bool follows = judge_starves(j);
+    if (follows)
+        judge_unknown(j, "the schedulers lacked CPUs (see starved), and it follows from that");
+    return follows;
+}
+
 static void evidence(struct judge *j, struct finding *f, const char *key, double value,
                      const char *what)
 {

@@ -83,6 +83,8 @@ void judge_unknown(struct judge *j, const char *fmt, ...) ATTR_PRINTF(2, 3);
 const char *judge_text(struct judge *j, const char *fmt, ...) ATTR_PRINTF(2, 3);
 void judge_evidence(struct judge *j, struct finding *f, const char *key, double value,
                     const char *unit, const char *fmt, ...) ATTR_PRINTF(6, 7);
+/* The evidence of a share of the reductions; spread: NaN where it is not known. */
+void judge_share(struct judge *j, struct finding *f, double share, double spread);
 /* The confidence: by how far value is above limit (both > 0), and by how many ticks there are. */
 double judge_sure(const struct judge *j, double value, double limit);
 struct period_stats judge_stats(const struct judge *j, const char *system_key);
@@ -99,10 +101,14 @@ const char *judge_slice(struct judge *j, struct slice text);
 double fact_number(const json_t *object, const char *key);
 const char *fact_text(const json_t *object, const char *key);
 /* "31%", "1.3 GiB", "1.2k", "62,010", "4 min 58 s": of the findings' arena. */
-const char *judge_percent(struct judge *j, double share);
+const char *judge_percent(struct judge *j, double share); /* "-" for NaN, as the others */
 /* Of the time in which the normal schedulers were ready to run, the share without a CPU; NaN:
    unknown. *comes: their times are counted, and one moment of it is known so far. */
 double judge_without_cpu(const struct judge *j, bool *comes);
+/* Whether the schedulers lacked CPUs so much that queues and waits follow from it. */
+bool judge_starves(const struct judge *j);
+/* Then the rule is not evaluated, and this is why. */
+bool judge_follows(struct judge *j);
 const char *judge_bytes(struct judge *j, double bytes);
 const char *judge_number(struct judge *j, double n);
 const char *judge_period(struct judge *j); /* its length */
@@ -125,9 +131,11 @@ struct trend {
     bool steady;
 };
 struct trend judge_trend(const struct judge *j, const char *system_key);
+/* Whether a process without a name belongs to one of that kind, as the fact `kin` knows. */
+bool judge_is_kin(const struct judge *j, const struct period_process *p, const char *kind);
 /* A process in the second half of the period; NULL: it was not recorded there. */
 const struct period_process *judge_late(const struct judge *j, const struct period_process *p);
-/* The share of all that was recognised as that kind; in the second half as well. */
+/* The share of all that was recognised as that kind and of its kin; in the second half as well. */
 double judge_kind(const struct judge *j, const char *kind, double *spread, double *late);
 
 /* The rules: X(judge, what must have been recorded, the words of struct rule_info). Each has its

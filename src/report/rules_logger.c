@@ -45,15 +45,23 @@ static enum log_mode mode_of(const json_t *fact, const json_t *handler,
     return LOG_ASYNC;
 }
 
+/* As it is typed: without separators. */
+static const char *setting(struct judge *j, const json_t *of, const char *key)
+{
+    double n = fact_number(of, key);
+    return isnan(n) ? "unknown" : judge_text(j, "%.0f", n);
+}
+
 static void tell_handler(struct judge *j, struct finding *f, const json_t *fact, const json_t *h)
 {
     const json_t *elixir = json_object_get(fact, "elixir");
     double sync = fact_number(elixir, "sync_threshold");
     if (is_elixirs(h) && !isnan(sync)) {
         judge_evidence(j, f, "sync_threshold", sync, "",
-                       "handler %s (%s) of Elixir %s: sync_threshold %.0f, discard_threshold %.0f",
+                       "handler %s (%s) of Elixir %s: sync_threshold %s, discard_threshold %s",
                        fact_text(h, "id"), fact_text(h, "module"), fact_text(elixir, "version"),
-                       sync, fact_number(elixir, "discard_threshold"));
+                       setting(j, elixir, "sync_threshold"),
+                       setting(j, elixir, "discard_threshold"));
         return;
     }
     if (isnan(fact_number(h, "sync_mode_qlen"))) {
@@ -64,12 +72,12 @@ static void tell_handler(struct judge *j, struct finding *f, const json_t *fact,
                            : "it has no process, as far as is known");
         return;
     }
-    judge_evidence(
-        j, f, "sync_mode_qlen", fact_number(h, "sync_mode_qlen"), "",
-        "handler %s (%s): mode %s, sync_mode_qlen %.0f, drop_mode_qlen %.0f, flush_qlen %.0f",
-        fact_text(h, "id"), fact_text(h, "module"),
-        *fact_text(h, "mode") ? fact_text(h, "mode") : "unknown", fact_number(h, "sync_mode_qlen"),
-        fact_number(h, "drop_mode_qlen"), fact_number(h, "flush_qlen"));
+    judge_evidence(j, f, "sync_mode_qlen", fact_number(h, "sync_mode_qlen"), "",
+                   "handler %s (%s): mode %s, sync_mode_qlen %s, drop_mode_qlen %s, flush_qlen %s",
+                   fact_text(h, "id"), fact_text(h, "module"),
+                   *fact_text(h, "mode") ? fact_text(h, "mode") : "unknown",
+                   setting(j, h, "sync_mode_qlen"), setting(j, h, "drop_mode_qlen"),
+                   setting(j, h, "flush_qlen"));
 }
 
 /* In Erlang syntax. */
@@ -167,13 +175,13 @@ static struct waits waits_of(const struct judge *j)
                           now.running - before.running, now.moments - before.moments};
 }
 
-/* The share of callers' time that the logger takes; NaN: unknown, or so little that it
- * is chance. */
+/* The share of callers' time that the logger takes, but for waits in other calls, which may be of
+ * others; NaN: unknown, or so little that it is chance. */
 static double waiting_share(struct waits w)
 {
     if (!(w.logger >= WAITS_SAMPLES && w.logger >= WAITS_MEAN * w.moments))
         return NAN;
-    return w.logger / (w.logger + w.calls + w.running);
+    return w.logger / (w.logger + w.running);
 }
 
 /* ---- the finding */
@@ -203,12 +211,20 @@ static void tell_logger(struct judge *j, struct finding *f, const struct period_
                        judge_process(j, p), p->queue_mean, p->queue_max);
     if (w.logger > 0)
         judge_evidence(j, f, "waits", w.logger, "",
-                       "waiting for the logger: %.0f of %.0f samples of busy "
-                       "or waiting processes",
-                       w.logger, w.logger + w.calls + w.running);
+                       "waiting for the logger: %.0f of %.0f samples of busy processes (left out: "
+                       "%.0f that wait in other calls)",
+                       w.logger, w.logger + w.running, w.calls);
+    for (size_t i = 0, said = 0; i < j->n_processes && said < 5; i++) {
+        if (!judge_is_kin(j, &j->processes[i], "logger"))
+            continue;
+        said++;
+        judge_evidence(j, f, "kin", j->processes[i].share, "share", "%s: %s of reductions",
+                       judge_process(j, &j->processes[i]), judge_percent(j, j->processes[i].share));
+    }
 }
 
-static void find_logger(struct judge *j, double share, double spread, struct waits w, bool waits)
+static void find_logger(struct judge *j, double share, double spread, struct waits w, bool waits,
+                        bool works)
 {
     const struct period_process *p = NULL;
     enum log_mode mode;
@@ -221,7 +237,12 @@ static void find_logger(struct judge *j, double share, double spread, struct wai
     const json_t *h = worst_handler(fact, p, &mode);
     if (waits && mode <= LOG_ASYNC)
         mode = LOG_OVERLOADED; /* callers are seen to wait, whatever the settings say */
-    if (mode <= LOG_ASYNC && judge_cores(j, share) < ASYNC_CORES) {
+    bool idle = judge_cores(j, share) < (works ? ASYNC_CORES : INFINITY);
+    if (mode == LOG_OVERLOADED && (idle ? judge_follows(j) : judge_starves(j))) {
+        mode = LOG_ASYNC; /* without a CPU it cannot keep up */
+        waits = false;
+    }
+    if (mode <= LOG_ASYNC && idle) {
         json_decref(fact);
         return;
     }
@@ -240,9 +261,7 @@ static void find_logger(struct judge *j, double share, double spread, struct wai
     f->ruled_out_if = "The share falls in the next period: a burst of errors that is over";
     f->subject = p ? judge_slice(j, p->pid) : "logger";
     judge_about(f, p ? f->subject : "", CAUSE_KNOWN);
-    judge_evidence(j, f, "share", share, "share",
-                   "share of reductions: %s (mean, ± %s between ticks)", judge_percent(j, share),
-                   judge_percent(j, spread));
+    judge_share(j, f, share, spread);
     tell_logger(j, f, p, w);
     json_array_foreach (json_object_get(fact, "handlers"), i, each) {
         if (i < 5)
@@ -259,5 +278,5 @@ void judge_logger(struct judge *j)
     bool works = judge_lasts(share, late, judge_limit(j, LOGGER_SHARE)) &&
                  !(judge_cores(j, share) < LOGGER_CORES);
     if (waits || works)
-        find_logger(j, share, spread, w, waits);
+        find_logger(j, share, spread, w, waits, works);
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Rules over the node's own numbers: schedulers, memory. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "beamtop/model/process_name.h"
 #include "rules_internal.h"
 
 #define MIB (1024.0 * 1024)
@@ -44,7 +46,7 @@ void judge_contention(struct judge *j)
         return;
     }
     if (j->ticks < SETTLED || !(queue.mean > limit) || use.mean < judge_limit(j, LOADED) ||
-        judge_over(j, "run_queue", limit) < MOSTLY)
+        judge_over(j, "run_queue", limit) < MOSTLY || judge_follows(j))
         return;
     struct finding *f = judge_find(j, FINDING_LOOK, judge_sure(j, queue.mean, j->schedulers));
     f->effort = EFFORT_LARGE;
@@ -124,7 +126,7 @@ void judge_one_scheduler(struct judge *j)
     }
     if (j->ticks < SETTLED || j->schedulers < 2 || one.mean < judge_limit(j, ONE_QUEUE) ||
         one.mean < judge_limit(j, ONE_SHARE) * queue.mean ||
-        judge_over(j, "run_queue_highest", ONE_QUEUE / 2) < MOSTLY)
+        judge_over(j, "run_queue_highest", ONE_QUEUE / 2) < MOSTLY || judge_follows(j))
         return;
     struct finding *f = judge_find(j, p ? FINDING_LOOK : FINDING_NOTE,
                                    judge_sure(j, one.mean / queue.mean, ONE_SHARE));
@@ -176,7 +178,8 @@ static const struct {
 
 #define OWNERS_LISTED 3
 #define OF_PROCESSES 0
-#define MUCH 0.3 /* of the growth */
+#define MUCH 0.3         /* of the growth */
+#define ONE_OF_GROUP 0.7 /* of the growth of its module: it is the cause, and not the module */
 
 /* Who has what grows, most first. */
 struct grower {
@@ -287,6 +290,16 @@ static const char *growth_title(struct judge *j, size_t type, const struct growe
     return judge_text(j, "%s growing: +%s in %s%s", memory_types[type].title, bytes, period, rate);
 }
 
+/* "gen_server" is what processes of all kinds were started by. */
+static bool is_generic(struct slice module)
+{
+    char call[64];
+    if (module.len > sizeof call - 8)
+        return false;
+    snprintf(call, sizeof call, "%.*s:apply/", (int)module.len, module.s);
+    return process_call_is_generic(slice_of(call));
+}
+
 /* Processes that grow together, none of them much: by their module. false: none leads. */
 static bool growing_group(struct judge *j, struct grower *out)
 {
@@ -313,9 +326,13 @@ static size_t growers_of(struct judge *j, size_t type, double grown,
 {
     if (type == OF_PROCESSES) {
         size_t n = growing_processes(j, out);
-        if (n > 0 && out[0].grown >= MUCH * grown)
+        struct grower group;
+        bool grouped = growing_group(j, &group);
+        if (n > 0 && (out[0].grown >= MUCH * grown ||
+                      (grouped && out[0].grown >= ONE_OF_GROUP * group.grown)))
             return n;
-        return growing_group(j, &out[0]) ? 1 : 0;
+        out[0] = group;
+        return grouped && !is_generic(slice_of(group.subject)) ? 1 : 0;
     }
     return memory_types[type].fact
                ? growing_rows(j, memory_types[type].fact, memory_types[type].list, out)

@@ -91,6 +91,37 @@ static void logger_waited_for(struct made *w)
     set_fact(w, "logger", HANDLER("\"async\"", "10", "200"));
     set_waits(w, "{\"moments\":120,\"logger\":90,\"calls\":60,\"running\":50}");
 }
+/* Most callers wait for something else. */
+static void logger_hidden(struct made *w)
+{
+    w->busy[2].share = 0.03;
+    set_waits(w, "{\"moments\":120,\"logger\":90,\"calls\":900,\"running\":50}");
+}
+static void logger_alone(struct made *w)
+{
+    w->busy[2].share = 0.09;
+    set_fact(w, "logger", HANDLER("\"sync\"", "0", "200"));
+}
+/* The process that writes its file has no name. */
+static void logger_and_file(struct made *w)
+{
+    logger_alone(w);
+    w->busy[4] = w->busy[3];
+    w->busy[4].pid = "<0.45.0>";
+    w->busy[4].name = "undefined";
+    w->busy[4].call = "erlang,apply,2";
+    w->busy[4].share = 0.037;
+    w->n_busy = 5;
+    set_fact(w, "kin",
+             "{\"processes\":[{\"pid\":\"<0.45.0>\","
+             "\"near\":\"linked to logger_std_h_default\"}]}");
+}
+/* Nothing of its process is known. */
+static void logger_out_of_sight(struct made *w)
+{
+    logger_waited_for(w);
+    w->n_busy = 2;
+}
 static void logger_waited_for_little(struct made *w)
 {
     set_waits(w, "{\"moments\":1200,\"logger\":30,\"calls\":20,\"running\":20}");
@@ -198,6 +229,31 @@ static void one_queue_of_equals(struct made *w)
 {
     one_queue(w);
     w->busy[1].share = 0.3;
+}
+static void one_queue_of_a_full_host(struct made *w)
+{
+    one_queue(w);
+    starved_by_others(w);
+}
+static void queue_long_on_a_full_host(struct made *w)
+{
+    queue_long(w);
+    starved_by_others(w);
+}
+static void logger_waited_for_on_a_full_host(struct made *w)
+{
+    logger_waited_for(w);
+    starved_by_others(w);
+}
+static void logger_overloaded_on_a_full_host(struct made *w)
+{
+    logger_overloaded(w);
+    starved_by_others(w);
+}
+static void logger_sync_on_a_full_host(struct made *w)
+{
+    logger_sync(w);
+    starved_by_others(w);
 }
 static void even_queues(struct made *w)
 {
@@ -363,6 +419,13 @@ static void few_holders(struct made *w)
 }
 static void carriers_empty(struct made *w)
 {
+/* Less than a third of all growth, all that its module grows, which is that of any server. */
+static void one_of_a_module_grows(struct made *w)
+{
+    w->of_processes_step = w->total_step = 4 * MIB;
+    w->busy[1].call = "gen_server,loop,7";
+    w->busy[1].memory_step = MIB;
+}
     set_fact(w, "allocators",
              "{\"allocators\":[{\"name\":\"binary_alloc\",\"blocks_bytes\":40000000,"
              "\"carriers_bytes\":900000000}]}");
@@ -795,8 +858,23 @@ static const struct {
      "synchronous under this load and blocks its callers", same},
     {"sync_logger", logger_beside, FINDING_LOOK, "Log less", same},
     {"sync_logger", logger_waited_for, FINDING_ACT,
-     "Logger logger_std_h_default blocks its callers: 45% of their time", logger_waited_for_little},
-    {"sync_logger", logger_waited_for, FINDING_ACT, "90 of 200 samples", logger_among_much},
+     "Logger logger_std_h_default blocks its callers: 64% of their time", logger_waited_for_little},
+    {"sync_logger", logger_waited_for, FINDING_ACT,
+     "90 of 140 samples of busy processes (left out: 60 that", logger_among_much},
+    {"sync_logger", logger_out_of_sight, FINDING_ACT,
+     "Logger handler default blocks its callers: 64% of their time", same},
+    {"sync_logger", logger_sync_on_a_full_host, FINDING_ACT, "is synchronous and blocks",
+     logger_waited_for_on_a_full_host},
+    {"sync_logger", logger_overloaded_on_a_full_host, FINDING_LOOK, "is busy: 25% of reductions",
+     same},
+    {"sync_logger", logger_hidden, FINDING_ACT, "blocks its callers: 64% of their time",
+     logger_among_much},
+    {"sync_logger", logger_and_file, FINDING_ACT, "blocks its callers: 13% of reductions",
+     logger_alone},
+    {"sync_logger", logger_and_file, FINDING_ACT,
+     "erlang:apply/2 (linked to logger_std_h_default) <0.45.0>: 3.7% of reductions", logger_alone},
+    {"one_scheduler", one_queue, FINDING_LOOK, "in one run queue", one_queue_of_a_full_host},
+    {"contention", queue_long, FINDING_LOOK, "overloads", queue_long_on_a_full_host},
     {"contention", queue_long, FINDING_LOOK,
      "gateway (60% of reductions) overloads 2 schedulers: mean run queue 9.0", queue_full},
     {"headroom", idle, FINDING_NOTE,
@@ -891,6 +969,9 @@ static const struct {
     {"garbage", much_garbage, FINDING_LOOK, "gateway leads frequent GC: one per 133 reductions",
      garbage_usual},
     {"garbage", much_garbage, FINDING_LOOK, "GCs: 150,000 per second", garbage_idle},
+    {"memory_growth", one_of_a_module_grows, FINDING_LOOK,
+     "gen_server:loop/7 <0.42.0> leads growing process memory: +48.0 MiB in 12 s",
+     memory_grows_little},
     {"churn", churn, FINDING_NOTE, "shop_task:init/1 processes are short-lived: 97%",
      same_processes},
     {"process_growth", processes_leak, FINDING_LOOK,

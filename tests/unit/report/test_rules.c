@@ -77,8 +77,19 @@ static int forget_judged(void **state)
     return 0;
 }
 
+/* What is not known is left out, or "-". */
+static bool has_no_number(const char *text)
+{
+    return strstr(text, "nan") || strstr(text, "inf ") || strstr(text, "inf%");
+}
+
 static void check_complete(const struct finding *f)
 {
+    bool unknown = has_no_number(f->title);
+    for (size_t i = 0; i < f->n_evidence; i++)
+        unknown = unknown || has_no_number(f->evidence[i].text);
+    if (unknown)
+        fail_msg("%s (%s) prints what is not a number", f->rule, f->title);
     if (!*f->title || !*f->action || !*f->ruled_out_if || f->n_evidence == 0)
         fail_msg("%s lacks its title, action, evidence or what would rule it out", f->rule);
     if (!(f->confidence > 0 && f->confidence <= 1))
