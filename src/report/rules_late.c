@@ -56,7 +56,8 @@ void judge_late_scheduler(struct judge *j)
     text_duration(p95, sizeof p95, late.p95 / 1000);
     f->title = judge_text(j, "%s did not yield for %s", who(j, &id), longest);
     f->action =
-        "Find the NIF or BIF that does not yield: a comparison, hash or copy of a very large "
+        "Find the NIF or BIF that does not yield, on the node's host: beamtop pstack NODE --all, "
+        "or beamtop sample NODE. It is a comparison, hash or copy of a very large "
         "term, or native code that should run on a dirty scheduler. `+S` does not help: "
         "whatever waits for all schedulers waits for this one";
     f->ruled_out_if =

@@ -48,6 +48,58 @@ static void tell_process(struct judge *j, struct finding *f, const struct period
                        judge_slice(j, p->current_function));
 }
 
+/* What a process with messages does, where that alone says what to do. */
+static const struct {
+    const char *function, *title, *action, *ruled_out_if;
+} waits[] = {
+    {"gen:do_call/", "waits for the answer to a call",
+     "Open it: its monitors have the process that it called. Two that call each other wait until a "
+     "timeout: let one of them reply later (noreply, reply/2)",
+     "The process that it called is slow, and answers"},
+    {"sys:suspend_loop", "is suspended",
+     "Resume it (sys:resume/1): it was suspended (sys:suspend/1), by an upgrade or by hand, and "
+     "handles no message until then",
+     "An upgrade is running (release_handler), and resumes it"},
+};
+
+static const char *wait_title(const struct period_process *p)
+{
+    for (size_t i = 0; i < ARRAY_LEN(waits); i++)
+        if (slice_begins(p->current_function, waits[i].function))
+            return waits[i].title;
+    return NULL;
+}
+
+static bool advise_on_wait(struct finding *f, const struct period_process *p)
+{
+    for (size_t i = 0; i < ARRAY_LEN(waits); i++) {
+        if (!slice_begins(p->current_function, waits[i].function))
+            continue;
+        f->action = waits[i].action;
+        f->ruled_out_if = waits[i].ruled_out_if;
+        return true;
+    }
+    return false;
+}
+
+/* Longer ones cannot be read (query/q/mailbox.erl): their next messages can be traced. */
+#define MAILBOX_READ 50000.0
+
+static void advise_on_queue(struct judge *j, struct finding *f, const struct period_process *p)
+{
+    if (advise_on_wait(f, p))
+        return;
+    f->action = "Add back-pressure (call instead of cast), shed load upstream, or split the work "
+                "across processes. The evidence has the function it is mostly in";
+    if (p->queue_last > MAILBOX_READ)
+        f->action = judge_text(j,
+                               "See what comes: beamtop trace NODE receive --procs '%s'. Then add "
+                               "back-pressure (call instead of cast), shed load upstream, or split "
+                               "the work across processes",
+                               judge_slice(j, p->pid));
+    f->ruled_out_if = "The queue drops to 0 between batches";
+}
+
 void judge_mailbox(struct judge *j)
 {
     size_t said = 0;
@@ -61,13 +113,13 @@ void judge_mailbox(struct judge *j)
         struct finding *f = judge_find(j, p->queue_last >= MAILBOX_ACT ? FINDING_ACT : FINDING_LOOK,
                                        judge_sure(j, grown, MAILBOX_GROWTH));
         f->effort = EFFORT_LARGE;
-        f->title =
-            judge_text(j, "Message queue of %s is growing: +%s in %s, now %s", judge_process(j, p),
-                       judge_number(j, grown), judge_period(j), judge_number(j, p->queue_last));
-        f->action = "Add back-pressure (call instead of cast), shed load upstream, or split the "
-                    "work across "
-                    "processes. The evidence has the function it is mostly in";
-        f->ruled_out_if = "The queue drops to 0 between batches";
+        const char *now = judge_text(j, "+%s in %s, now %s", judge_number(j, grown),
+                                     judge_period(j), judge_number(j, p->queue_last));
+        f->title = wait_title(p) ? judge_text(j, "%s %s, its message queue is growing: %s",
+                                              judge_process(j, p), wait_title(p), now)
+                                 : judge_text(j, "Message queue of %s is growing: %s",
+                                              judge_process(j, p), now);
+        advise_on_queue(j, f, p);
         judge_evidence(j, f, "message_queue_len", p->queue_last, "",
                        "message queue: from %s to %s, %+.1f/s (linear trend, r = %.2f)",
                        judge_number(j, p->queue_first), judge_number(j, p->queue_last),
@@ -108,12 +160,9 @@ static bool handles_nothing(const struct period_process *p, double cores)
 static void title_of_queue(struct judge *j, struct finding *f, const struct period_process *p,
                            bool stands_still)
 {
-    if (stands_still && slice_begins(p->current_function, "gen:do_call/")) {
-        f->title = judge_text(j, "%s waits for the answer to a call, with %s messages queued",
-                              judge_process(j, p), judge_number(j, p->queue_last));
-        f->action = "Open it: its monitors have the process that it called. Two that call each "
-                    "other wait until a timeout: let one of them reply later (noreply, reply/2)";
-        f->ruled_out_if = "The process that it called is slow, and answers";
+    if (stands_still && advise_on_wait(f, p)) {
+        f->title = judge_text(j, "%s %s, with %s messages queued", judge_process(j, p),
+                              wait_title(p), judge_number(j, p->queue_last));
         return;
     }
     if (stands_still) {
@@ -296,6 +345,20 @@ static struct slice most_of_the_brief(const struct judge *j)
     return most;
 }
 
+/* Whether as many end in a tick, by all that was recorded: a list of others at each tick may also
+ * be of processes that stay, and that it is too short for. */
+static bool may_end(struct judge *j, double new_a_tick)
+{
+    const char *text = recording_fact(j->recording, "growth", j->to);
+    json_t *fact = text ? json_loads(text, 0, NULL) : NULL;
+    double tick_s = j->duration_s / fmax(1, (double)j->ticks - 1);
+    double spawned = fact_number(fact, "spawned_per_s") * tick_s; /* NaN: not recorded */
+    struct trend count = judge_trend(j, "processes");
+    double stay = count.steady ? (count.last - count.first) / fmax(1, (double)j->ticks - 1) : 0;
+    json_decref(fact);
+    return stay < new_a_tick / 2 && !(spawned - fmax(0, stay) < new_a_tick / 2);
+}
+
 /* A process for each request is how systems are built: worth knowing, nothing to change. */
 void judge_churn(struct judge *j)
 {
@@ -307,7 +370,8 @@ void judge_churn(struct judge *j)
     double a_tick = (double)t->rows / (double)t->ticks;
     double once = (double)t->pids_seen_once / (double)t->pids;
     double new_a_tick = (double)t->pids_seen_once / (double)t->ticks;
-    if (once < judge_limit(j, 0.8) || new_a_tick < judge_limit(j, 0.5) * a_tick || new_a_tick < 5)
+    if (once < judge_limit(j, 0.8) || new_a_tick < judge_limit(j, 0.5) * a_tick || new_a_tick < 5 ||
+        !may_end(j, new_a_tick))
         return;
     struct slice call = most_of_the_brief(j);
     double spawns = calls_per_s(j, "proc_lib", "init_p");
@@ -357,9 +421,7 @@ void judge_code_server(struct judge *j)
     for (size_t i = 0; i < j->n_processes; i++)
         if (slice_is(j->processes[i].kind, "code_server"))
             judge_about(f, judge_slice(j, j->processes[i].pid), CAUSE_KNOWN);
-    judge_evidence(j, f, "share", share, "share",
-                   "share of reductions: %s (mean, ± %s between ticks)", judge_percent(j, share),
-                   judge_percent(j, spread));
+    judge_share(j, f, share, spread);
     judge_evidence(j, f, "code_mode", NAN, "", "code loading: %s mode", *mode ? mode : "unknown");
     if (missing > 0)
         judge_evidence(j, f, "undefined_function", missing, "per_s",

@@ -305,6 +305,21 @@ static void waits_in_a_call(struct made *w)
     w->busy[0].share = 0;
     w->busy[0].current = "gen,do_call,4";
 }
+static void suspended(struct made *w)
+{
+    handles_nothing(w);
+    w->busy[0].current = "sys,suspend_loop_hib,6";
+}
+static void mailbox_of_suspended(struct made *w)
+{
+    mailbox_grows(w);
+    w->busy[0].current = "sys,suspend_loop_hib,6";
+}
+static void mailbox_of_a_caller(struct made *w)
+{
+    mailbox_grows(w);
+    w->busy[0].current = "gen,do_call,4";
+}
 static void waiting_little(struct made *w)
 {
     w->busy[0].queue = 2;
@@ -404,6 +419,13 @@ static void module_grows(struct made *w)
         w->busy[w->n_busy++].pid = pids[i];
     }
 }
+/* Less than a third of all growth, all that its module grows, which is that of any server. */
+static void one_of_a_module_grows(struct made *w)
+{
+    w->of_processes_step = w->total_step = 4 * MIB;
+    w->busy[1].call = "gen_server,loop,7";
+    w->busy[1].memory_step = MIB;
+}
 /* Memory that comes at the start and stays. */
 static void memory_grows_little(struct made *w)
 {
@@ -419,13 +441,6 @@ static void few_holders(struct made *w)
 }
 static void carriers_empty(struct made *w)
 {
-/* Less than a third of all growth, all that its module grows, which is that of any server. */
-static void one_of_a_module_grows(struct made *w)
-{
-    w->of_processes_step = w->total_step = 4 * MIB;
-    w->busy[1].call = "gen_server,loop,7";
-    w->busy[1].memory_step = MIB;
-}
     set_fact(w, "allocators",
              "{\"allocators\":[{\"name\":\"binary_alloc\",\"blocks_bytes\":40000000,"
              "\"carriers_bytes\":900000000}]}");
@@ -513,6 +528,33 @@ static void registry_in_front(struct made *w)
     set_call(w, "my_config", "get", 1, 600);
     set_fact(w, "repositories", "[\"Elixir.Gateway.Repo\"]");
 }
+/* A get that calls one: the same reads, counted by two functions. */
+static void registry_gets_one(struct made *w)
+{
+    w->n_calls = 1;
+    set_call(w, "Elixir.Gateway.Schemas", "get", 1, 904);
+    set_call(w, "Elixir.Gateway.Schemas", "one", 1, 904);
+    set_call(w, "Elixir.Gateway.Schemas", "insert", 1, 135);
+    set_fact(w, "repositories", "[\"Elixir.Gateway.Schemas\"]");
+}
+/* As many of each, but not of one another. */
+static void registry_prepares(struct made *w)
+{
+    registry_gets_one(w);
+    set_call(w, "Elixir.Gateway.Schemas", "all", 2, 1100);
+    set_call(w, "Elixir.Gateway.Schemas", "prepare_query", 3, 1100);
+    set_call(w, "Elixir.Gateway.Schemas", "default_options", 1, 1235);
+}
+/* The least that is to be found: a hundred operations a second. */
+static void registry_at_a_low_rate(struct made *w)
+{
+    w->n_calls = 1;
+    set_call(w, "gateway_schemas", "fetch", 3, 87);
+    set_call(w, "'Elixir.Gateway.Repo'", "get", 3, 87);
+    set_call(w, "'Elixir.Gateway.Repo'", "one", 2, 87);
+    set_call(w, "'Elixir.Gateway.Repo'", "insert", 2, 13);
+    set_fact(w, "repositories", "[\"Elixir.Gateway.Repo\"]");
+}
 static void registry_before_table(struct made *w)
 {
     w->n_calls = 1;
@@ -556,6 +598,11 @@ static void switched(struct made *w)
 {
     set_call(w, "Elixir.Gateway.Repo", "put_dynamic_repo", 1, 2000);
 }
+/* Once for each of its 1,000 operations. */
+static void switched_for_each(struct made *w)
+{
+    set_call(w, "Elixir.Gateway.Repo", "put_dynamic_repo", 1, 1000);
+}
 static void switched_seldom(struct made *w)
 {
     set_call(w, "Elixir.Gateway.Repo", "put_dynamic_repo", 1, 20);
@@ -591,32 +638,16 @@ static void churn(struct made *w)
 {
     w->churn = true;
 }
-/* A get that calls one: the same reads, counted by two functions. */
-static void registry_gets_one(struct made *w)
+/* Others at each tick, of processes that stay. */
+static void churn_of_many(struct made *w)
 {
-    w->n_calls = 1;
-    set_call(w, "Elixir.Gateway.Schemas", "get", 1, 904);
-    set_call(w, "Elixir.Gateway.Schemas", "one", 1, 904);
-    set_call(w, "Elixir.Gateway.Schemas", "insert", 1, 135);
-    set_fact(w, "repositories", "[\"Elixir.Gateway.Schemas\"]");
+    churn(w);
+    set_fact(w, "growth", "{\"over_s\":12,\"spawned_per_s\":1,\"spawned_lately_per_s\":1}");
 }
-/* As many of each, but not of one another. */
-static void registry_prepares(struct made *w)
+static void churn_of_a_leak(struct made *w)
 {
-    registry_gets_one(w);
-    set_call(w, "Elixir.Gateway.Schemas", "all", 2, 1100);
-    set_call(w, "Elixir.Gateway.Schemas", "prepare_query", 3, 1100);
-    set_call(w, "Elixir.Gateway.Schemas", "default_options", 1, 1235);
-}
-/* The least that is to be found: a hundred operations a second. */
-static void registry_at_a_low_rate(struct made *w)
-{
-    w->n_calls = 1;
-    set_call(w, "gateway_schemas", "fetch", 3, 87);
-    set_call(w, "'Elixir.Gateway.Repo'", "get", 3, 87);
-    set_call(w, "'Elixir.Gateway.Repo'", "one", 2, 87);
-    set_call(w, "'Elixir.Gateway.Repo'", "insert", 2, 13);
-    set_fact(w, "repositories", "[\"Elixir.Gateway.Repo\"]");
+    churn(w);
+    w->processes_step = 10;
 }
 static void same_processes(struct made *w)
 {
@@ -661,11 +692,6 @@ static void waits_for_one(struct made *w)
     w->requests = (struct made_requests){.n = 20, .own = 4, .queued = 1, .served = 15};
 }
 static void waits_little(struct made *w)
-/* Once for each of its 1,000 operations. */
-static void switched_for_each(struct made *w)
-{
-    set_call(w, "Elixir.Gateway.Repo", "put_dynamic_repo", 1, 1000);
-}
 {
     w->requests = (struct made_requests){.n = 20, .own = 11, .served = 9};
 }
@@ -888,6 +914,7 @@ static const struct {
     {"starved", starved_by_steal, FINDING_LOOK, "The hypervisor takes the CPUs: 30% of their time",
      starved_little},
     {"late_scheduler", late_often, FINDING_ACT, "Scheduler 2 did not yield for 1.2 s", late_little},
+    {"late_scheduler", late_often, FINDING_ACT, "beamtop pstack NODE --all", late_little},
     {"late_scheduler", late_once, FINDING_LOOK, "Scheduler 2 did not yield for 2.0 s", late_little},
     {"late_scheduler", late_half, FINDING_NOTE, "600 ms", late_little},
     {"late_scheduler", late_on_a_full_host, FINDING_NOTE, "Scheduler 2 did not yield for 1.2 s",
@@ -904,6 +931,16 @@ static const struct {
     {"mailbox_growth", mailbox_of_nobody_grows, FINDING_LOOK,
      "erlang:apply/2 (linked to logger_std_h_default) <0.41.0> is growing", mailbox_was_long},
     {"mailbox_growth", mailbox_explodes, FINDING_ACT, "now 60,000", mailbox_short},
+    {"mailbox_growth", mailbox_explodes, FINDING_ACT,
+     "beamtop trace NODE receive --procs '<0.41.0>'", mailbox_short},
+    {"mailbox_growth", mailbox_of_suspended, FINDING_LOOK,
+     "gateway:init/1 <0.41.0> is suspended, its message queue is growing: +6,000", mailbox_short},
+    {"mailbox_growth", mailbox_of_suspended, FINDING_LOOK, "Resume it (sys:resume/1)",
+     mailbox_short},
+    {"mailbox_growth", mailbox_of_a_caller, FINDING_LOOK,
+     "its monitors have the process that it called", mailbox_short},
+    {"serialised", suspended, FINDING_LOOK,
+     "gateway:init/1 <0.41.0> is suspended, with 20,000 messages queued", waiting_little},
     {"serialised", serialised, FINDING_ACT,
      "gateway:init/1 <0.41.0> is a bottleneck: its queue never empties (mean 40.0)",
      waiting_little},
@@ -932,6 +969,9 @@ static const struct {
      memory_grows_little},
     {"memory_growth", module_grows, FINDING_LOOK, "Module gateway is growing: +",
      memory_grows_little},
+    {"memory_growth", one_of_a_module_grows, FINDING_LOOK,
+     "gen_server:loop/7 <0.42.0> leads growing process memory: +48.0 MiB in 12 s",
+     memory_grows_little},
     {"binary_holders", few_holders, FINDING_LOOK, "cache holds 172 MiB of refc binaries", same},
     {"carriers", carriers_empty, FINDING_LOOK,
      "binary_alloc is fragmented: 4.4% of 858 MiB in carriers is used", carriers_small},
@@ -950,6 +990,18 @@ static const struct {
      registry_before_table},
     {"read_write", registry_in_front, FINDING_NOTE, "Repositories: 87% reads of 1,000 operations/s",
      no_reads},
+    {"repository_lookup", registry_gets_one, FINDING_ACT,
+     "Elixir.Gateway.Schemas is an Ecto repository: 904 database lookups/s", registry_in_ets},
+    {"read_write", registry_gets_one, FINDING_NOTE, "Repositories: 87% reads of 1,039 operations/s",
+     no_reads},
+    {"read_write", registry_prepares, FINDING_NOTE, "Repositories: 89% reads of 1,235 operations/s",
+     no_reads},
+    {"repository_lookup", registry_at_a_low_rate, FINDING_ACT,
+     "gateway_schemas queries the database on every lookup: 87/s via", registry_before_table},
+    {"read_write", registry_at_a_low_rate, FINDING_NOTE, "Repositories: 87% reads of 100",
+     no_reads},
+    {"dynamic_repo", switched_for_each, FINDING_LOOK, "1.00 switches per operation",
+     switched_seldom},
     {"pipeline_overhead", registry_in_front, FINDING_NOTE,
      "runs 1.38 pipeline stages per operation", few_stages},
     {"pipeline_overhead", registry_before_table, FINDING_NOTE,
@@ -969,11 +1021,10 @@ static const struct {
     {"garbage", much_garbage, FINDING_LOOK, "gateway leads frequent GC: one per 133 reductions",
      garbage_usual},
     {"garbage", much_garbage, FINDING_LOOK, "GCs: 150,000 per second", garbage_idle},
-    {"memory_growth", one_of_a_module_grows, FINDING_LOOK,
-     "gen_server:loop/7 <0.42.0> leads growing process memory: +48.0 MiB in 12 s",
-     memory_grows_little},
     {"churn", churn, FINDING_NOTE, "shop_task:init/1 processes are short-lived: 97%",
      same_processes},
+    {"churn", churn, FINDING_NOTE, "seen at one tick only: 130 of 134", churn_of_many},
+    {"churn", churn, FINDING_NOTE, "new processes: 10 of 14 per tick", churn_of_a_leak},
     {"process_growth", processes_leak, FINDING_LOOK,
      "shop_lobby spawns processes that stay: +590 shop_session:init/1 in", processes_come},
     {"process_growth", processes_leak_on_23, FINDING_LOOK,
@@ -1019,15 +1070,3 @@ static const struct {
 };
 
 #endif
-    {"repository_lookup", registry_gets_one, FINDING_ACT,
-     "Elixir.Gateway.Schemas is an Ecto repository: 904 database lookups/s", registry_in_ets},
-    {"read_write", registry_gets_one, FINDING_NOTE, "Repositories: 87% reads of 1,039 operations/s",
-     no_reads},
-    {"read_write", registry_prepares, FINDING_NOTE, "Repositories: 89% reads of 1,235 operations/s",
-     no_reads},
-    {"repository_lookup", registry_at_a_low_rate, FINDING_ACT,
-     "gateway_schemas queries the database on every lookup: 87/s via", registry_before_table},
-    {"read_write", registry_at_a_low_rate, FINDING_NOTE, "Repositories: 87% reads of 100",
-     no_reads},
-    {"dynamic_repo", switched_for_each, FINDING_LOOK, "1.00 switches per operation",
-     switched_seldom},
