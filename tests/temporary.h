@@ -9,8 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static inline bool temporary_dir_in(char *out, size_t size, const char *where, const char *name)
+/* Writes its path to out; false: none could be made. In memory where that is possible: nothing is
+ * waited for when a file is written through. */
+static inline bool temporary_dir(char *out, size_t size, const char *name)
 {
+    const char *where = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
     for (int i = 0; i < 1000; i++) {
         snprintf(out, size, "%s/beamtop-%s-%ld-%d", where, name, (long)getpid(), i);
         if (mkdir(out, 0700) == 0)
@@ -19,18 +22,6 @@ static inline bool temporary_dir_in(char *out, size_t size, const char *where, c
             break;
     }
     return false;
-}
-
-/* Writes its path to out; false: none could be made. */
-static inline bool temporary_dir(char *out, size_t size, const char *name)
-{
-    return temporary_dir_in(out, size, "/tmp", name);
-}
-
-/* In memory where that is possible: for files by the thousand. */
-static inline bool temporary_dir_in_memory(char *out, size_t size, const char *name)
-{
-    return temporary_dir_in(out, size, access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp", name);
 }
 
 #endif

@@ -186,20 +186,22 @@ static void read_traces(struct recording *r, size_t which)
 
 /*
  * Ways to read the file. While fuzzing an input takes one, which its length chooses: many quick
- * runs find more than few that do all. Replayed it takes them all, but
- * one format. */
+ * runs find more than few that do all. Replayed it takes them all, but one format. */
 enum { WAY_TICKS, WAY_SUMS, WAY_EXPORTS, WAY_REPORT, WAY_REPORT_OF_TWO, WAY_TRACES, WAYS };
 
 static void read_way(struct recording *r, unsigned way, enum summary_format format)
 {
     int64_t ticks = recording_info(r)->ticks;
+    recording_begin(r);
     switch (way) {
     case WAY_TICKS:
         read_ticks(r);
         break;
     case WAY_SUMS:
         read_sums(r, 1, ticks);
+        recording_begin(r);
         read_samples(r, 1, ticks);
+        recording_begin(r);
         read_spans(r, 1, ticks);
         break;
     case WAY_EXPORTS:
@@ -218,14 +220,21 @@ static void read_way(struct recording *r, unsigned way, enum summary_format form
     }
 }
 
-static void read_recording(struct recording *r, size_t which)
+#define ALL_WAYS ((1u << WAYS) - 1)
+
+static void read_ways(struct recording *r, unsigned ways, size_t which)
 {
-    enum summary_format format = (enum summary_format)(which % 4);
-#ifdef FUZZ_ONE_WAY
-    read_way(r, which / 4 % WAYS, format);
-#else
     for (unsigned way = 0; way < WAYS; way++)
-        read_way(r, way, format);
+        if (ways & 1u << way)
+            read_way(r, way, (enum summary_format)(which % 4));
+}
+
+static inline void read_recording(struct recording *r, size_t which)
+{
+#ifdef FUZZ_ONE_WAY
+    read_ways(r, 1u << which / 4 % WAYS, which);
+#else
+    read_ways(r, ALL_WAYS, which);
 #endif
 }
 

@@ -3,28 +3,15 @@
 #ifndef TESTS_WHOLE_H
 #define TESTS_WHOLE_H
 
-#include "../unit/model/answers.h"
 #include "../unit/recording/made_samples.h"
 #include "../unit/recording/made_spans.h"
 #include "../unit/recording/made_trace.h"
+#include "../unit/recording/take.h"
 #include "beamtop/base/attr.h"
-#include "beamtop/recording/recording.h"
 #include "beamtop/trace/calls.h"
 #include "fuzz.h"
 
 enum { WHOLE_TICKS = 4 };
-
-static void whole_take(struct recorder *r, struct model *m, enum answer_kind kind,
-                       const char *question, const char *text)
-{
-    struct error err = {0};
-    struct term t = term_of(text);
-    size_t len = 0;
-    const uint8_t *bytes = builder_bytes(t.builder, &len);
-    FUZZ_REQUIRE(give(m, kind, text, &err) >= 0);
-    recorder_answer(r, question, bytes + 1, len - 1, kind == ANSWER_SCAN ? &scan_want : NULL);
-    term_free(&t);
-}
 
 static void whole_tick(struct recorder *r, struct model *m, int second)
 {
@@ -36,7 +23,7 @@ static void whole_tick(struct recorder *r, struct model *m, int second)
              "{%d, [2,1,4,5]}, {%d, 10, 20, 30, 40, 50}, [{1,5,%d},{2,0,%d}], {2048, 4096}}",
              mono, 1700000000000000LL + second * 1000000LL, second * 1000, 1000 + second,
              second % 7, 1000 * second, second * 100, second * 100);
-    whole_take(r, m, ANSWER_SYSTEM, "system", text);
+    take(r, m, ANSWER_SYSTEM, text);
     snprintf(text, sizeof text,
              "{scan, %lld, 1000000000, 1234, 50, 50, 2, "
              "[{<0.41.0>, %d, 500, {{shop_cart, {shop_cart,init,1}, <<\"cart\">>, shop, "
@@ -44,7 +31,7 @@ static void whole_tick(struct recorder *r, struct model *m, int second)
              "{<0.42.1>, %d, 300, {{undefined, {logger_olp,init,1}, undefined, undefined, "
              "{erlang,apply,2}}, %d, 0, 2048, undefined}}], []}",
              mono, second * 500, second * 500, second * 300, second * 300);
-    whole_take(r, m, ANSWER_SCAN, "scan", text);
+    take(r, m, ANSWER_SCAN, text);
     FUZZ_REQUIRE(recorder_tick(r, m, 1700000000000000LL + second * 1000000LL, &err) == 0);
 }
 
@@ -141,7 +128,7 @@ static void whole_write(const char *path)
     struct recorder *r = NULL;
     struct model *m = model_new();
     FUZZ_REQUIRE(recorder_open(&r, path, &options, &err) == 0);
-    whole_take(r, m, ANSWER_NODE, "node", NODE_ANSWER);
+    take(r, m, ANSWER_NODE, NODE_ANSWER);
     for (int i = 1; i <= WHOLE_TICKS; i++) {
         if (i == 2)
             add_extras(r);

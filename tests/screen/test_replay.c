@@ -329,11 +329,10 @@ static void write_restart(const char *path)
     for (int i = 1; i <= 10; i++) {
         if (i == RESTART_AT) {
             recorder_gap(r, 1700000000000000LL + i * 1000000LL, "connection lost");
-            made_take(
-                r, m, ANSWER_NODE, "node",
-                "{node, 'mq1@host', <<\"25\">>, <<\"13.1.5\">>, <<\"jit\">>, 8, 2, 2, 2, 1, 2, "
-                "{262144, 65536, 1048576, 8192}, <<>>, <<\"4712\">>, "
-                "1700000005000000, 60, embedded, <<>>, 2}");
+            take(r, m, ANSWER_NODE,
+                 "{node, 'mq1@host', <<\"25\">>, <<\"13.1.5\">>, <<\"jit\">>, 8, 2, 2, 2, 1, 2, "
+                 "{262144, 65536, 1048576, 8192}, <<>>, <<\"4712\">>, "
+                 "1700000005000000, 60, embedded, <<>>, 2}");
         }
         made_tick(r, m, &made_healthy, i);
     }

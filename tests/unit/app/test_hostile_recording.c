@@ -2,9 +2,9 @@
 /*
  * Recordings that were made to do harm: what lies beside them, tables that are none, pages that
  * repeat, sizes and numbers that cannot be. Each is read in every way, by the program too, within
- * bounds of memory and of
- * processor time. */
+ * bounds of memory and of processor time. */
 #include <fcntl.h>
+#include <math.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <sqlite3.h>
@@ -21,11 +21,10 @@
 
 #include <cmocka.h>
 
-#include "../../fuzz/read_all.h"
 #include "../../fuzz/whole.h"
 #include "../../temporary.h"
-#include "app/source/replay.h"
 #include "beamtop/base/limits.h"
+#include "read_file.h"
 #include "run_bounded.h"
 
 enum { PAGE = 4096, LAYERS = 18 };
@@ -36,7 +35,7 @@ struct place {
 
 static void place_make(struct place *p)
 {
-    assert_true(temporary_dir_in_memory(p->dir, sizeof p->dir, "hostile"));
+    assert_true(temporary_dir(p->dir, sizeof p->dir, "hostile"));
     snprintf(p->path, sizeof p->path, "%s/a.btr", p->dir);
     whole_write(p->path);
 }
@@ -255,7 +254,6 @@ static void test_other_tables_are_refused(void **state)
         place_make(&p);
         change(&p, schemas[i].sql);
         assert_refused(&p, "", schemas[i].what);
-        run_bounded(p.path, (const char *const[]){"report", NULL}, schemas[i].what);
         place_clear(&p);
     }
 }
@@ -333,116 +331,143 @@ static void test_pages_that_repeat(void **state)
 
 /* ---- numbers and sizes that cannot be */
 
-/* In every way, as a report and as a screen reads it. */
-static void read_file(const struct place *p, size_t which)
+/* What a row after another gets: each place of the list is where a column may begin. */
+static void hostile_value(sqlite3_context *c, int n, sqlite3_value **arguments)
 {
-    struct error err = {0};
-    struct recording *r = NULL;
-    struct replay *replay = NULL;
-    struct model *m = model_new();
-    if (recording_open(&r, p->path, &err) == 0)
-        read_recording(r, which);
-    recording_close(r);
-    error_clear(&err);
-    if (replay_open(&replay, p->path, m, &err) == 0) {
-        static const char *const places[] = {"+1m",   "-1m", "1h",  "12:30", "+mark",
-                                             "-mark", "+#5", "-#5", "deploy"};
-        replay_show_traces(replay);
-        for (int64_t tick = replay_first(replay), n = 0; tick > 0 && n < 8; n++) {
-            struct error why = {0};
-            (void)replay_to(replay, tick, &why);
-            for (size_t i = 0; i < ARRAY_LEN(places); i++) {
-                int64_t found;
-                error_clear(&why);
-                (void)replay_find(replay, places[i], &found, &why);
-            }
-            tick = replay_next(replay);
-        }
-        replay_close(replay);
+    unsigned *next = sqlite3_user_data(c);
+    (void)n;
+    (void)arguments;
+    switch ((*next)++ % 8) {
+    case 0:
+    case 1:
+        sqlite3_result_int64(c, INT64_MAX);
+        break;
+    case 2:
+    case 3:
+        sqlite3_result_int64(c, INT64_MIN);
+        break;
+    case 4:
+        sqlite3_result_double(c, (double)INFINITY);
+        break;
+    case 5:
+        sqlite3_result_text(c, "text", 4, SQLITE_STATIC);
+        break;
+    case 6:
+        sqlite3_result_double(c, 1e308);
+        break;
+    default:
+        sqlite3_result_int64(c, 1000000000000000000);
     }
-    model_free(m);
 }
+static const unsigned value_begins[] = {0, 2, 4, 6};
+enum { BEGINS_EACH = 3 }; /* of them, for one column alone */
+enum { WAYS_OF_RUNS = 1 << WAY_SUMS | 1 << WAY_EXPORTS | 1 << WAY_REPORT };
 
-static const char *const values[] = {
-    "9223372036854775807", "-9223372036854775808", "9e999", "'text'", "1e308",
-    "1000000000000000000",
+/*
+ * An update of each column and the number of the file that has it. A file has a column of numbers
+ * of each family of tables (class 0), since one that is refused leaves the others to be read, or a
+ * key or text of each (1). What all families need (2) and what is mostly refused, of samples (3)
+ * and spans (4), has files of its own. */
+static const char updates_sql[] =
+    "WITH named AS (SELECT m.name AS t, c.name AS c, c.cid AS at, CASE WHEN m.name IN ('meta', "
+    "'text', 'tick') THEN 2 WHEN m.name LIKE 'sample%' THEN 3 WHEN m.name LIKE 'span%' THEN 4 ELSE "
+    "c.pk > 0 OR c.type IN ('TEXT', 'BLOB') OR c.name IN ('tick', 'from_tick', 'trace', 'bytes') "
+    "END AS class, CASE m.name WHEN 'owner' THEN 'process' WHEN 'event' THEN 'trace' ELSE "
+    "substr(m.name, 1, instr(m.name || '_', '_') - 1) END AS family "
+    "FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table'), "
+    "numbered AS (SELECT t, c, class, row_number() OVER (PARTITION BY class, iif(class < 2, "
+    "family, '') ORDER BY t, at) AS n FROM named) "
+    "SELECT printf('UPDATE OR IGNORE \"%w\" SET \"%w\" = hostile()', t, c), "
+    "dense_rank() OVER (ORDER BY class, n) - 1, class FROM numbered ORDER BY 2, 1";
+
+struct update {
+    char *sql;
+    int file, class;
 };
-enum { VALUES_EACH = 4 }; /* of them, for one column alone */
 
-/* The bytes of the file, to begin with again. */
-struct copy {
-    uint8_t *bytes;
-    size_t len;
-};
-
-static void copy_take(struct copy *c, const struct place *p)
-{
-    change(p, "PRAGMA journal_mode = DELETE");
-    FILE *f = fopen(p->path, "rb");
-    assert_true(f && fseek(f, 0, SEEK_END) == 0);
-    c->len = (size_t)ftell(f);
-    c->bytes = malloc(c->len);
-    rewind(f);
-    assert_int_equal(fread(c->bytes, 1, c->len, f), c->len);
-    fclose(f);
-}
-
-static void copy_put(const struct copy *c, const struct place *p)
-{
-    put_file(p->path, c->bytes, c->len);
-}
-
-/* "UPDATE TABLE SET COLUMN = " of each column, of all tables; each to be freed. */
-static size_t list_columns(const struct place *p, char **out, size_t most)
+static size_t list_updates(const struct place *p, struct update *out, size_t most)
 {
     sqlite3 *db = NULL;
     sqlite3_stmt *s = NULL;
     size_t n = 0;
     assert_int_equal(sqlite3_open(p->path, &db), SQLITE_OK);
-    assert_int_equal(
-        sqlite3_prepare_v2(db,
-                           "SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c"
-                           " WHERE m.type = 'table'",
-                           -1, &s, NULL),
-        SQLITE_OK);
-    while (n < most && sqlite3_step(s) == SQLITE_ROW)
-        out[n++] =
-            sqlite3_mprintf("PRAGMA synchronous = OFF; UPDATE OR IGNORE \"%w\" SET \"%w\" = ",
-                            sqlite3_column_text(s, 0), sqlite3_column_text(s, 1));
+    assert_int_equal(sqlite3_prepare_v2(db, updates_sql, -1, &s, NULL), SQLITE_OK);
+    for (; sqlite3_step(s) == SQLITE_ROW; n++) {
+        assert_true(n < most);
+        out[n].sql = sqlite3_mprintf("%s", sqlite3_column_text(s, 0));
+        out[n].file = sqlite3_column_int(s, 1);
+        out[n].class = sqlite3_column_int(s, 2);
+    }
     sqlite3_finalize(s);
     sqlite3_close(db);
+    assert_true(n > 200);
     return n;
 }
 
-static void set_column(const struct place *p, const char *column, const char *value)
+/* A whole recording, to begin with again, and the updates of its columns. */
+struct whole {
+    struct place place;
+    uint8_t *bytes;
+    size_t len, n;
+    struct update updates[512];
+};
+
+static void whole_open(struct whole *w)
 {
-    char *sql = sqlite3_mprintf("%s%s", column, value);
+    place_make(&w->place);
+    change(&w->place, "PRAGMA journal_mode = DELETE");
+    FILE *f = fopen(w->place.path, "rb");
+    assert_true(f && fseek(f, 0, SEEK_END) == 0);
+    w->len = (size_t)ftell(f);
+    w->bytes = malloc(w->len);
+    rewind(f);
+    assert_int_equal(fread(w->bytes, 1, w->len, f), w->len);
+    fclose(f);
+    w->n = list_updates(&w->place, w->updates, ARRAY_LEN(w->updates));
+}
+
+static void whole_close(struct whole *w)
+{
+    for (size_t i = 0; i < w->n; i++)
+        sqlite3_free(w->updates[i].sql);
+    free(w->bytes);
+    place_clear(&w->place);
+}
+
+/* The columns of that file; -1: all that are numbers. */
+static void whole_set(const struct whole *w, int file, unsigned begin)
+{
     sqlite3 *db = NULL;
-    assert_int_equal(sqlite3_open(p->path, &db), SQLITE_OK);
-    sqlite3_exec(db, sql, NULL, NULL, NULL); /* what the table does not take is as good as none */
-    sqlite3_close(db);
-    sqlite3_free(sql);
+    unsigned next = begin;
+    put_file(w->place.path, w->bytes, w->len);
+    assert_int_equal(sqlite3_open(w->place.path, &db), SQLITE_OK);
+    sqlite3_create_function(db, "hostile", 0, SQLITE_UTF8, &next, hostile_value, NULL, NULL);
+    sqlite3_exec(db, "PRAGMA synchronous = OFF; BEGIN", NULL, NULL, NULL);
+    for (size_t i = 0; i < w->n; i++) {
+        next = begin;
+        if (file < 0 ? w->updates[i].class == 0 : w->updates[i].file == file)
+            sqlite3_exec(db, w->updates[i].sql, NULL, NULL, NULL); /* or none: not all are taken */
+    }
+    sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
 static void test_numbers_that_cannot_be(void **state)
 {
     (void)state;
-    char *columns[512];
-    struct place p;
-    struct copy whole;
-    place_make(&p);
-    copy_take(&whole, &p);
-    size_t n = list_columns(&p, columns, ARRAY_LEN(columns));
-    assert_true(n > 100 && n < ARRAY_LEN(columns));
-    for (size_t i = 0; i < n * VALUES_EACH; i++) {
-        copy_put(&whole, &p);
-        set_column(&p, columns[i / VALUES_EACH], values[i % VALUES_EACH]);
-        read_file(&p, i);
+    static struct whole w;
+    whole_open(&w);
+    for (size_t u = 0; u < w.n; u++) {
+        const struct update *of = &w.updates[u];
+        const bool is_of_run = of->class >= 3;
+        if (u > 0 && of->file == of[-1].file)
+            continue;
+        for (size_t i = 0; i < BEGINS_EACH; i++) {
+            whole_set(&w, of->file, value_begins[i]);
+            read_file(w.place.path, is_of_run ? WAYS_OF_RUNS : ALL_WAYS, u + i);
+        }
     }
-    for (size_t i = 0; i < n; i++)
-        sqlite3_free(columns[i]);
-    free(whole.bytes);
-    place_clear(&p);
+    whole_close(&w);
 }
 
 /* ---- the program */
@@ -456,43 +481,28 @@ static const char *const commands[][6] = {
     {"capture", "--view", "trace"}, {"capture", "--view", "calls"}, {"capture", "--view", "owners"},
 };
 /* clang-format on */
-enum { COMMANDS_THAT_READ_MOST = 5 };
+enum { REPORT = 1, TOP = 2, CALLS = 4, TRACE = 8, CAPTURE = 16, ALL_COMMANDS = 0x7fff };
 
-static void run_commands(const struct place *p, size_t n, const char *what)
+static void run_commands(const struct place *p, unsigned which, const char *what)
 {
-    for (size_t i = 0; i < n; i++)
-        run_bounded(p->path, commands[i], what);
+    for (size_t i = 0; i < ARRAY_LEN(commands); i++)
+        if (which & 1u << i)
+            run_bounded(p->path, commands[i], what);
 }
 
-/* All columns but keys and texts of the whole at once. */
 static void test_the_program_and_numbers(void **state)
 {
     (void)state;
-    static const char *const keys[] = {"\"id\"",   "\"tick\"",  "\"key\"",    "\"question\"",
-                                       "\"text\"", "\"asked\"", "\"bytes\"",  "\"term\"",
-                                       "\"kind\"", "\"by\"",    "\"window\"", "\"trace\""};
-    char *columns[512];
-    struct place p;
-    struct copy whole;
-    place_make(&p);
-    copy_take(&whole, &p);
-    size_t n = list_columns(&p, columns, ARRAY_LEN(columns));
-    for (size_t v = 0; v < ARRAY_LEN(values); v++) {
-        copy_put(&whole, &p);
-        for (size_t i = 0; i < n; i++) {
-            size_t k = 0;
-            while (k < ARRAY_LEN(keys) && !strstr(columns[i], keys[k]))
-                k++;
-            if (k == ARRAY_LEN(keys))
-                set_column(&p, columns[i], values[v]);
-        }
-        read_file(&p, v);
-        run_commands(&p, ARRAY_LEN(commands), values[v]);
+    static struct whole w;
+    whole_open(&w);
+    for (size_t i = 0; i < ARRAY_LEN(value_begins); i++) {
+        char what[32];
+        snprintf(what, sizeof what, "values from %u", value_begins[i]);
+        whole_set(&w, -1, value_begins[i]);
+        read_file(w.place.path, ALL_WAYS, i);
+        run_commands(&w.place, i < 2 ? ALL_COMMANDS : REPORT | TOP | CALLS | TRACE, what);
     }
-    for (size_t i = 0; i < n; i++)
-        sqlite3_free(columns[i]);
-    free(whole.bytes);
-    place_clear(&p);
+    whole_close(&w);
 }
 
 /* Answers as large as they may be, of the least bytes. */
@@ -523,24 +533,36 @@ static void put_answers(const struct place *p, const char *question)
 
 static const struct {
     const char *what, *sql;
+    unsigned read_by;
 } sizes[] = {
-    {"tick far away", "UPDATE tick SET id = 9223372036854775807 WHERE id = 4"},
-    {"tick before the first", "UPDATE tick SET id = -9223372036854775808 WHERE id = 1"},
-    {"sizes of answers", "UPDATE answer SET bytes = 16777216"},
-    {"sizes of windows", "UPDATE call_window SET bytes = 16777216"},
-    {"deep JSON", "UPDATE fact SET value = replace(hex(zeroblob(50000)), '0', '[')"},
+    {"tick far away", "UPDATE tick SET id = 9223372036854775807 WHERE id = 4",
+     REPORT | TOP | CAPTURE},
+    {"tick before the first", "UPDATE tick SET id = -9223372036854775808 WHERE id = 1",
+     REPORT | TOP | CAPTURE},
+    {"sizes of answers", "UPDATE answer SET bytes = 16777216", TOP | CAPTURE},
+    {"sizes of windows", "UPDATE call_window SET bytes = 16777216", CALLS},
+    {"deep JSON", "UPDATE fact SET value = replace(hex(zeroblob(50000)), '0', '[')", REPORT},
     {"wide JSON",
-     "UPDATE fact SET value = '[' || replace(hex(zeroblob(30000)), '00', '[],') || '0]'"},
+     "UPDATE fact SET value = '[' || replace(hex(zeroblob(30000)), '00', '[],') || '0]'", REPORT},
     {"wide ending",
-     "UPDATE trace SET patterns = '[' || replace(hex(zeroblob(30000)), '00', '\"\",') || '0]'"},
-    {"marks", "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9000)"
-              " INSERT INTO mark(here_us, wall_us, text) SELECT i, i, 'm' FROM n"},
-    {"traces", "WITH RECURSIVE n(i) AS (SELECT 9 UNION ALL SELECT i + 1 FROM n WHERE i < 6000)"
-               " INSERT INTO trace(id, tick, patterns) SELECT i, 1, '' FROM n"},
-    {"windows", "WITH RECURSIVE n(i) AS (SELECT 9 UNION ALL SELECT i + 1 FROM n WHERE i < 6000)"
-                " INSERT INTO call_window(id, tick, ns, calls) SELECT i, 1, 1, 5 FROM n"},
-    {"ticks", "WITH RECURSIVE n(i) AS (SELECT 9 UNION ALL SELECT i + 1 FROM n WHERE i < 6000)"
-              " INSERT INTO tick(id, here_us, wall_us) SELECT i * 100000, i, i FROM n"},
+     "UPDATE trace SET patterns = '[' || replace(hex(zeroblob(30000)), '00', '\"\",') || '0]'",
+     TRACE},
+    {"marks",
+     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9000)"
+     " INSERT INTO mark(here_us, wall_us, text) SELECT i, i, 'm' FROM n",
+     REPORT | TOP | CAPTURE},
+    {"traces",
+     "WITH RECURSIVE n(i) AS (SELECT 9 UNION ALL SELECT i + 1 FROM n WHERE i < 6000)"
+     " INSERT INTO trace(id, tick, patterns) SELECT i, 1, '' FROM n",
+     TRACE | CAPTURE},
+    {"windows",
+     "WITH RECURSIVE n(i) AS (SELECT 9 UNION ALL SELECT i + 1 FROM n WHERE i < 6000)"
+     " INSERT INTO call_window(id, tick, ns, calls) SELECT i, 1, 1, 5 FROM n",
+     REPORT | CALLS | CAPTURE},
+    {"ticks",
+     "WITH RECURSIVE n(i) AS (SELECT 9 UNION ALL SELECT i + 1 FROM n WHERE i < 1500)"
+     " INSERT INTO tick(id, here_us, wall_us) SELECT i * 400000, i, i FROM n",
+     REPORT | TOP | CAPTURE},
 };
 
 static void test_sizes_that_cannot_be(void **state)
@@ -550,15 +572,15 @@ static void test_sizes_that_cannot_be(void **state)
     for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
         place_make(&p);
         change(&p, sizes[i].sql);
-        read_file(&p, 0);
-        run_commands(&p, COMMANDS_THAT_READ_MOST, sizes[i].what);
+        read_file(p.path, ALL_WAYS, 0);
+        run_commands(&p, sizes[i].read_by, sizes[i].what);
         place_clear(&p);
     }
     static const char *const questions[] = {"node", "system", "scan"};
     for (size_t i = 0; i < ARRAY_LEN(questions); i++) {
         place_make(&p);
         put_answers(&p, questions[i]);
-        run_commands(&p, COMMANDS_THAT_READ_MOST, questions[i]);
+        run_commands(&p, TOP | CAPTURE, questions[i]);
         place_clear(&p);
     }
 }

@@ -8,11 +8,10 @@
 #include <unistd.h>
 
 #include "../../temporary.h"
-#include "../model/answers.h"
 #include "beamtop/base/buf.h"
-#include "beamtop/recording/recording.h"
 #include "made_samples.h"
 #include "made_spans.h"
+#include "take.h"
 
 #define MADE_PROCESSES 24
 #define MADE_CALLS 16
@@ -82,21 +81,6 @@ struct made {
 
 static const char *made_node_mode = "embedded";
 
-static void made_take(struct recorder *r, struct model *m, enum answer_kind kind,
-                      const char *question, const char *text)
-{
-    struct error err = {0};
-    struct term t = term_of(text);
-    size_t len = 0;
-    const uint8_t *bytes = builder_bytes(t.builder, &len);
-    if (give(m, kind, text, &err) < 0) {
-        fprintf(stderr, "%s: %s\n%s\n", question, err.text, text);
-        abort();
-    }
-    recorder_answer(r, question, bytes + 1, len - 1, kind == ANSWER_SCAN ? &scan_want : NULL);
-    term_free(&t);
-}
-
 /* A factor about 1, the same for the same seed, tick and place. */
 static double made_about(const struct made *w, int tick, unsigned place)
 {
@@ -155,7 +139,7 @@ static void made_system(struct recorder *r, struct model *m, const struct made *
     bool late = w->late_every > 0 && tick % w->late_every == 0;
     buf_printf(&b, "], {%.0f, 3000000000}, {%d, [%s]}}", w->rss > 0 ? w->rss : 260e6,
                late ? w->late_ms : 2, late ? "2" : "");
-    made_take(r, m, ANSWER_SYSTEM, "system", buf_cstr(&b));
+    take(r, m, ANSWER_SYSTEM, buf_cstr(&b));
     buf_clear(&b);
 }
 
@@ -192,7 +176,7 @@ static void made_scan(struct recorder *r, struct model *m, const struct made *w,
         made_row(&b, w, &brief, tick, pid, w->n_busy == 0 && i == 0);
     }
     buf_puts(&b, "], []}");
-    made_take(r, m, ANSWER_SCAN, "scan", buf_cstr(&b));
+    take(r, m, ANSWER_SCAN, buf_cstr(&b));
     buf_clear(&b);
 }
 
@@ -259,7 +243,7 @@ static void made_tick(struct recorder *r, struct model *m, const struct made *w,
              "1700000000000000, 60, %s, <<>>, 2}",
              w->otp ? w->otp : "25", w->erts ? w->erts : "13.1.5", made_node_mode);
     if (tick == 1)
-        made_take(r, m, ANSWER_NODE, "node", node);
+        take(r, m, ANSWER_NODE, node);
     for (int i = 0; i < w->n_facts; i++)
         if (tick == (w->facts[i].tick ? w->facts[i].tick : 1))
             recorder_fact(r, w->facts[i].key, w->facts[i].json);

@@ -204,11 +204,11 @@ static void test_watched(void **state)
                  "{m,f,1}}, 1, 9, 0, {m,f,1}}}]}",
                  second * 100);
         if (second == 1)
-            take(r, m, ANSWER_NODE, "node", NODE_ANSWER);
+            take(r, m, ANSWER_NODE, NODE_ANSWER);
         char system[1200];
         system_text(system, sizeof system, second);
-        take(r, m, ANSWER_SYSTEM, "system", system);
-        take(r, m, ANSWER_SCAN, "scan", text);
+        take(r, m, ANSWER_SYSTEM, system);
+        take(r, m, ANSWER_SCAN, text);
         assert_int_equal(model_scan(m)->n_watched, 2);
         assert_int_equal(recorder_tick(r, m, 1700000000000000LL + second * 1000000LL, &err), 0);
     }

@@ -16,10 +16,9 @@
 #include <cmocka.h>
 
 #include "../../temporary.h"
-#include "../model/answers.h"
 #include "beamtop/base/buf.h"
 #include "beamtop/base/clock.h"
-#include "beamtop/recording/recording.h"
+#include "take.h"
 
 #define TICKS_OF_TEN_HOURS 7200
 #define TICK_S 5
@@ -111,17 +110,9 @@ static void put_apps(struct node *n)
     buf_puts(&n->text, "], false}");
 }
 
-static void take(struct recorder *r, struct model *m, struct node *n, enum answer_kind kind,
-                 const char *question)
+static void take_text(struct recorder *r, struct model *m, struct node *n, enum answer_kind kind)
 {
-    struct error err = {0};
-    struct term t = term_of(buf_cstr(&n->text));
-    size_t len = 0;
-    const uint8_t *bytes = builder_bytes(t.builder, &len);
-    if (give(m, kind, buf_cstr(&n->text), &err) < 0)
-        fail_msg("%s", err.text);
-    recorder_answer(r, question, bytes + 1, len - 1, kind == ANSWER_SCAN ? &scan_want : NULL);
-    term_free(&t);
+    take(r, m, kind, buf_cstr(&n->text));
     buf_reset(&n->text);
 }
 
@@ -141,14 +132,14 @@ static void record(const char *path, int ticks)
     for (int i = 0; i < ticks; i++, n.second += TICK_S) {
         if (i == 0) {
             buf_puts(&n.text, NODE_ANSWER);
-            take(r, m, &n, ANSWER_NODE, "node");
+            take_text(r, m, &n, ANSWER_NODE);
         }
         put_system(&n);
-        take(r, m, &n, ANSWER_SYSTEM, "system");
+        take_text(r, m, &n, ANSWER_SYSTEM);
         put_scan(&n);
-        take(r, m, &n, ANSWER_SCAN, "scan");
+        take_text(r, m, &n, ANSWER_SCAN);
         put_apps(&n);
-        take(r, m, &n, ANSWER_APPS, "apps");
+        take_text(r, m, &n, ANSWER_APPS);
         if (recorder_tick(r, m, WALL_US + n.second * 1000000, &err) != 0)
             fail_msg("tick %d: %s", i, err.text);
     }

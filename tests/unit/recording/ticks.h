@@ -7,8 +7,7 @@
 #include <unistd.h>
 
 #include "../../temporary.h"
-#include "../model/answers.h"
-#include "beamtop/recording/recording.h"
+#include "take.h"
 
 static inline void system_text(char *out, size_t size, int second)
 {
@@ -33,28 +32,15 @@ static inline void scan_text(char *out, size_t size, int second)
              second * 300, second * 300);
 }
 
-static inline void take(struct recorder *r, struct model *m, enum answer_kind kind,
-                        const char *question, const char *text)
-{
-    struct error err = {0};
-    struct term t = term_of(text);
-    size_t len = 0;
-    const uint8_t *bytes = builder_bytes(t.builder, &len);
-    if (give(m, kind, text, &err) < 0)
-        fail_msg("%s", err.text);
-    recorder_answer(r, question, bytes + 1, len - 1, kind == ANSWER_SCAN ? &scan_want : NULL);
-    term_free(&t);
-}
-
 static inline int tick(struct recorder *r, struct model *m, int second, struct error *err)
 {
     char text[1200];
     if (second == 1)
-        take(r, m, ANSWER_NODE, "node", NODE_ANSWER);
+        take(r, m, ANSWER_NODE, NODE_ANSWER);
     system_text(text, sizeof text, second);
-    take(r, m, ANSWER_SYSTEM, "system", text);
+    take(r, m, ANSWER_SYSTEM, text);
     scan_text(text, sizeof text, second);
-    take(r, m, ANSWER_SCAN, "scan", text);
+    take(r, m, ANSWER_SCAN, text);
     return recorder_tick(r, m, 1700000000000000LL + second * 1000000LL, err);
 }
 
