@@ -103,13 +103,16 @@ captures() -> erlang:system_info(trace_control_word) > 0.
 wait_for(True) ->
     True() orelse wait_for(True).
 
-%% The processes of a capture: the holder, and those that it has started.
+%% The processes of a capture: the holder, and those that it has started; at once, so that none sees
+%% another's end.
 kill(N) ->
     Ours = [P || P <- processes(), {dictionary, D} <- [process_info(P, dictionary)],
                  lists:member(proplists:get_value('$initial_call', D),
                               [{beamtop, spans, 0}, {beamtop, trace, 0}])],
     Mixed = [P || {_, P} <- lists:sort([{rand:uniform(), P} || P <- Ours])],
-    [exit(P, kill) || P <- lists:sublist(Mixed, N)].
+    Killed = lists:sublist(Mixed, N),
+    [catch erlang:suspend_process(P) || P <- Killed],
+    [exit(P, kill) || P <- Killed].
 
 say(Dir, Name, Text) ->
     File = filename:join(Dir, Name),

@@ -45,6 +45,7 @@ has_finding() {
 
 a_recording_finds_it() {
     is_stuck || return 1
+    rm -f "$work/late.btr"
     "$beamtop" record "$node" --timeout 60 --cookie-file "$work/cookie" -o "$work/late.btr" --interval 0.5 \
         --budget 100 --for 200s >"$work/text" 2>"$work/err" &
     recording=$!

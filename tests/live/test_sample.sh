@@ -215,6 +215,7 @@ records_runs() {
     erl -noinput -name "$node" -dist_listen false -eval 'timer:sleep(300000), halt().' >/dev/null 2>&1 &
     namesake=$!
     wait_until 60 is_one_of_several >"$work/text"
+    rm -f "$work/runs.btr"
     XDG_STATE_HOME=$work/state "$beamtop" record "$node" --cookie-file "$work/cookie" --timeout 30 \
         -i 1 --for 300s --sample 1s --sample-every 2s --hz 199 -o "$work/runs.btr" >"$work/text" 2>"$work/err" &
     run_pid=$!

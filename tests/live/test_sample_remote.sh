@@ -65,6 +65,7 @@ is_recorded_for_strangers() {
     fi
     works chain || return 1
     chmod 711 "$work"
+    rm -rf "$work/stranger"
     mkdir -m 777 "$work/stranger"
     HOME=$work/stranger XDG_STATE_HOME=$work/stranger XDG_RUNTIME_DIR=$work/stranger $stranger "$beamtop" record "$node" \
         --cookie "$(cat "$work/cookie")" --timeout 30 --budget 50 -i 1 --for 300s --sample 1s --sample-every 2s \

@@ -281,6 +281,7 @@ reports_the_request() {
 
 a_recording_keeps_captures() {
     order loop_cast || return 1
+    rm -f "$work/kept"
     "$beamtop" record "$node" --timeout 60 --cookie-file "$work/cookie" --for 300s --interval 1s \
         --spans 'spans_load:root(cast)' --spans-every 60s --force -o "$work/kept" \
         >"$work/text" 2>"$work/err" </dev/null &
