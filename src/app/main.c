@@ -15,6 +15,7 @@
 #include "beamtop/link/conn.h"
 #include "app/cli/cli.h"
 #include "app/cli/output.h"
+#include "app/source/start.h"
 
 static void read_env(struct app_env *env)
 {
@@ -54,7 +55,7 @@ static int run(const struct cli_command *command, const struct cli_options *opti
         puts(PACKAGE_STRING);
         return EXIT_DONE;
     }
-    if (conn_global_init(&err) != 0) {
+    if (start_check(&err) != 0 || conn_global_init(&err) != 0) {
         fprintf(stderr, "beamtop: %s\n", err.text);
         return EXIT_FAILED;
     }

@@ -117,6 +117,21 @@ in_the_background() {
 }
 nothing_records() { "$beamtop" record status | grep -q 'nothing is being recorded'; }
 
+# A line and code 1 where the event loop and its threads would abort. The stack of a thread: no memory
+# is enough for it.
+says_which_limit_is_too_low() {
+    is_too_low -n 12 'descriptors are left.*ulimit -n' && is_too_low -s 1000000000 'threads cannot be started.*ulimit'
+}
+
+# is_too_low LIMIT VALUE TEXT
+is_too_low() {
+    # shellcheck disable=SC2016
+    sh -c 'ulimit -S "$1" "$2" && shift 2 && exec "$@"' sh "$1" "$2" "$beamtop" info "$node" --cookie-file "$cookie" \
+        >"$work/out" 2>"$work/err"
+    code=$?
+    [ "$code" = 1 ] && grep -q "$3" "$work/err" || { echo "$1 $2: exit code $code"; cat "$work/err"; return 1; }
+}
+
 tells_that_output_is_lost() {
     "$beamtop" info "$node" --cookie-file "$cookie" --timeout 30 >&- 2>"$work/err"
     code=$?
@@ -132,6 +147,7 @@ trap 'exit 130' HUP INT TERM PIPE
 start_epmd
 
 run starts
+run says_which_limit_is_too_low
 run without_one
 run without_a_node
 run once

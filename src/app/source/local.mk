@@ -10,4 +10,5 @@ src_libapp_a_SOURCES += \
 	src/app/source/replay_samples.c src/app/source/replay_samples.h src/app/source/runtime.c \
 	src/app/source/runtime.h src/app/source/source.c \
 	src/app/source/source.h src/app/source/source_live.c src/app/source/source_replay.c \
+	src/app/source/start.c src/app/source/start.h \
 	src/app/source/target.c src/app/source/target.h
