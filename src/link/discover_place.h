@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Room in the list of VMs, which is bounded: none of it is for one user alone. */
+/* Room in the list of VMs, which is bounded: it is shared by the users. */
 #ifndef BEAMTOP_LINK_DISCOVER_PLACE_H
 #define BEAMTOP_LINK_DISCOVER_PLACE_H
 

@@ -116,7 +116,7 @@ writes_for_perf() {
     echo precious >"$work/precious"
     ln -s "$work/precious" "$map"
     if [ -n "$root" ]; then
-        says 5 'a /tmp of its own' "$beamtop" perf-map "$vm" && [ -L "$map" ] &&
+        says 5 'has another /tmp' "$beamtop" perf-map "$vm" && [ -L "$map" ] &&
             [ "$(cat "$work/precious")" = precious ]
         return
     fi
@@ -136,7 +136,7 @@ keeps_to_its_pids() {
     own=$(sed -n 's/^NSpid:.*\t//p' "/proc/$vm/status")
     [ "$own" != "$vm" ] || { echo "the VM has no namespace of its own"; return 1; }
     [ ! -e "/tmp/perf-$own.map" ] || { echo "/tmp/perf-$own.map is there"; return 1; }
-    says 5 'a PID namespace of its own' "$beamtop" perf-map "$vm" && [ ! -e "/tmp/perf-$own.map" ]
+    says 5 'has another PID namespace' "$beamtop" perf-map "$vm" && [ ! -e "/tmp/perf-$own.map" ]
 }
 
 another_user_is_refused() {

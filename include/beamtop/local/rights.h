@@ -14,7 +14,7 @@ struct rights_user {
 };
 
 /*
- * For root, before anything of the process is opened: whom it runs as. ERR_SYSTEM: as several (its
+ * For root, before anything of the process is opened: its user. ERR_SYSTEM: it has several (its
  * real, effective, saved and file-system ids differ); ERR_NOT_FOUND: it has ended. Else nothing. */
 int rights_read(struct rights_user *out, pid_t pid, struct error *err);
 /*

@@ -140,15 +140,15 @@ static bool may_replace(int dir, const char *name, pid_t pid)
 
 /*
  * What root does not write: who starts a VM chooses where its /tmp leads, which pid it has in a
- * namespace of its own, and the names in the map. NULL: nothing is against it. */
+ * private namespace, and the names in the map. NULL: nothing is against it. */
 static const char *why_not(int dir, const char *name, pid_t pid)
 {
     if (geteuid() != 0)
         return NULL;
     if (!is_our_tmp(dir))
-        return "the VM has a /tmp of its own, which its user may have chosen";
+        return "the VM has another /tmp, which its user may have chosen";
     if (!is_in_our_pids(pid))
-        return "the VM has a PID namespace of its own, whose numbers its user may have chosen";
+        return "the VM has another PID namespace, whose numbers its user may have chosen";
     if (!is_roots(dir))
         return "/tmp is not root's, or not sticky";
     return may_replace(dir, name, pid) ? NULL : "a file of another user has that name";

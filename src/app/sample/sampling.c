@@ -15,7 +15,7 @@
 enum {
     TICK_MS = 1000,
     SETUP_TICKS = 60, /* until it has parsed the VM's files */
-    LATE_TICKS = 5,   /* after its time, without a word */
+    LATE_TICKS = 5,   /* after its time, silent */
     LAST_TICKS = 30,  /* after its time */
 };
 

@@ -43,7 +43,7 @@ static void piece(const char *bytes, size_t len, void *arg)
         siglongjmp(p->out, FULL);
 }
 
-/* ---- its bound: a timer of this thread's CPU time, whose signal is blocked but meanwhile */
+/* ---- its bound: a timer of this thread's CPU time, whose signal is blocked elsewhere */
 
 static void on_timer(int signal, siginfo_t *info, void *context)
 {

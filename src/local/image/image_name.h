@@ -8,7 +8,7 @@
 /*
  * The name as its author wrote it (C++, Rust), without parameters; else as it is. Kept there. One
  * that takes longer than 10 ms of CPU time stays as it is, and takes one from *slow: at 0 all do.
- * Thread: any; SIGVTALRM is used in it meanwhile, and its handler is set. */
+ * Thread: any; it uses SIGVTALRM, and sets its handler. */
 struct slice image_demangle(struct arena *arena, const char *name, unsigned *slow);
 
 #endif
