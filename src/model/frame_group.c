@@ -17,12 +17,16 @@ struct frame_group {
     enum frame_kind kind; /* FRAME_KINDS: any */
 };
 
-/* By the names in erts/emulator/beam/copy.c, erl_gc.c. */
+/* By the names in erts/emulator/beam/copy.c, erl_gc.c. Of erts_gc_* most are no collections: they
+ * build a map (erl_map.c) or are guards that may allocate. */
 static const struct frame_group groups[] = {
     {"copies",
-     {"copy_struct*", "copy_shared*", "size_object*", "size_shared*", "erts_copy_*"},
+     {"copy_struct*", "copy_shared*", "copy_shallow*", "size_object*", "size_shared*",
+      "erts_copy_*"},
      FRAME_RUNTIME},
-    {"gc", {"erts_garbage_collect*", "global::garbage_collect*", "erts_gc_*"}, FRAME_KINDS},
+    {"gc",
+     {"erts_garbage_collect*", "global::garbage_collect*", "erts_gc_after_bif_call*"},
+     FRAME_KINDS},
     {"nifs", {"*"}, FRAME_NIF},
 };
 

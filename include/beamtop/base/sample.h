@@ -80,7 +80,8 @@ const char *frame_place(char *out, size_t size, const struct sample_frame *f);
 const char *sample_class_key(enum sample_class in);
 const char *sample_class_name(enum sample_class in); /* for people: "Erlang", "GC" */
 
-/* Half of the 95% interval of a share of n samples; NaN of none. */
+/* Half of the 95% interval of a share of n samples, of few samples the longer side of the Wilson
+ * interval; NaN of none. */
 double sample_error(double share, double n);
 
 #endif

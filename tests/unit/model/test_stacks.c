@@ -15,6 +15,7 @@
 #include "beamtop/base/attr.h"
 #include "beamtop/base/buf.h"
 #include "beamtop/base/limits.h"
+#include "beamtop/model/frame_group.h"
 #include "beamtop/model/stacks.h"
 
 static uint32_t frame(struct stacks *s, const char *name)
@@ -406,6 +407,56 @@ static void test_pruned(void **state)
     stacks_free(s);
 }
 
+/* Names of the VM and of code that the JIT shares, and the group of each. */
+static void test_groups(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *group;
+        enum frame_kind kind;
+    } rows[] = {
+        {"erts_garbage_collect_nobump", "gc", FRAME_RUNTIME},
+        {"erts_gc_after_bif_call_lhf", "gc", FRAME_RUNTIME},
+        {"global::garbage_collect", "gc", FRAME_SHARED},
+        {"erts_gc_update_map_assoc", NULL, FRAME_RUNTIME},
+        {"erts_gc_update_map_exact", NULL, FRAME_RUNTIME},
+        {"erts_gc_new_map", NULL, FRAME_RUNTIME},
+        {"erts_gc_length_1", NULL, FRAME_RUNTIME},
+        {"copy_struct_x", "copies", FRAME_RUNTIME},
+        {"copy_shallow_x", "copies", FRAME_RUNTIME},
+        {"copy_shallow_obj_x", "copies", FRAME_RUNTIME},
+        {"copy_shared_perform_x", "copies", FRAME_RUNTIME},
+        {"copy_shallow_x", "nifs", FRAME_NIF},
+    };
+    static const char *const groups[] = {"gc", "copies", "nifs"};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const struct sample_frame f = {.kind = rows[i].kind, .name = slice_of(rows[i].name)};
+        for (size_t k = 0; k < ARRAY_LEN(groups); k++) {
+            const bool is = rows[i].group && strcmp(rows[i].group, groups[k]) == 0;
+            if (frame_group_has(frame_group_find(groups[k]), &f) != is)
+                fail_msg("%s in %s", rows[i].name, groups[k]);
+        }
+    }
+}
+
+/* Half of the interval, in points: exact at the ends, of few samples by Wilson, else normal. */
+static void test_errors(void **state)
+{
+    (void)state;
+    static const struct {
+        double share, n, points;
+    } rows[] = {
+        {0.3, 1000, 2.84}, {0.5, 4, 35.0}, {0.2, 5, 42.4}, {0.01, 100, 4.45},
+        {0.99, 100, 4.45}, {0, 100, 2.95}, {1, 5, 45.1},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const double points = 100 * sample_error(rows[i].share, rows[i].n);
+        if (!(fabs(points - rows[i].points) < 0.06))
+            fail_msg("%g of %g: %g, not %g", rows[i].share, rows[i].n, points, rows[i].points);
+    }
+    assert_true(isnan(sample_error(0.5, 0)));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -414,6 +465,7 @@ int main(void)
         cmocka_unit_test(test_many_frames), cmocka_unit_test(test_deep),
         cmocka_unit_test(test_many_nodes),  cmocka_unit_test(test_pruned),
         cmocka_unit_test(test_walk),        cmocka_unit_test(test_identities),
+        cmocka_unit_test(test_groups),      cmocka_unit_test(test_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
