@@ -69,6 +69,8 @@ uint64_t images_find(struct images *i, const char *name);
 size_t images_writable(const struct images *i, struct jit_range *out, size_t size);
 /* A quarter of the executable's code or more is covered by symbols: its functions have names. */
 bool images_has_symbols(const struct images *i);
+/* The executable has no symbol table, nor a debug file: only what it exports has a name. */
+bool images_is_stripped(const struct images *i);
 
 enum step {
     STEP_CALLER,     /* registers are those of the caller, rip the return address */

@@ -32,7 +32,8 @@ struct record_begin {
     uint32_t functions;  /* compiled by the JIT; 0: no JIT list */
     bool by_symbol;      /* the list was found by its symbol; else by a scan */
     bool frame_pointers; /* layout of Erlang stacks */
-    bool symbols;        /* names of the VM's own functions are there */
+    bool symbols;        /* names of the VM's own functions are there … */
+    bool stripped;       /* … but only of those that it exports */
     bool real_time;      /* its readers run before all others on their CPU (SCHED_FIFO) */
     bool pinned;
     uint32_t cpus, threads, stop_offset;

@@ -59,6 +59,16 @@ static int put_run(struct sample_run *t)
     return EXIT_DONE; /* a write that failed is found by output_check() */
 }
 
+static const char *native_names(const struct record_begin *b)
+{
+    if (!b->symbols)
+        return "of libraries only: the VM has no symbol table";
+    return b->stripped
+               ? "of functions that the VM exports: its symbols are stripped, and its other "
+                 "functions are [beam.smp] (install its debug symbols)"
+               : "of the VM's own functions too";
+}
+
 static int put_check(struct sample_run *t)
 {
     const struct record_begin *b = &t->begin;
@@ -73,8 +83,7 @@ static int put_check(struct sample_run *t)
     if (b->functions > 0)
         printf("Erlang stacks   %s; stack pointer at offset %u of a process\n",
                b->frame_pointers ? "with frame pointers" : "return addresses only", b->stop_offset);
-    printf("native names    %s\n", b->symbols ? "of the VM's own functions too"
-                                              : "of libraries only: the VM has no symbol table");
+    printf("native names    %s\n", native_names(b));
     printf("readers         %u CPUs, %s, %s\n", b->cpus,
            b->pinned ? "one pinned to each" : "not pinned: samples move on more often",
            b->real_time ? "before all others (SCHED_FIFO)"

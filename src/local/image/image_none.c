@@ -66,6 +66,12 @@ bool images_has_symbols(const struct images *i)
     return false;
 }
 
+bool images_is_stripped(const struct images *i)
+{
+    (void)i;
+    return true;
+}
+
 enum step images_step(struct images *i, struct registers *r, bool *leaf, const struct memory *stack)
 {
     (void)i;

@@ -436,6 +436,12 @@ bool images_has_symbols(const struct images *i)
     return code > 0 && image_names_cover(f) >= code / 4;
 }
 
+bool images_is_stripped(const struct images *i)
+{
+    const struct range *r = executable_range(i);
+    return !r || !i->images[r->image].file.own.symbols;
+}
+
 /* NULL: no rule for it. */
 static const struct cfi_row *row_at(struct images *i, const struct range *r, uint64_t at)
 {

@@ -50,7 +50,7 @@ void record_put_begin(struct buf *out, const struct record_begin *b)
     struct buf body = body_new();
     buf_put_u32be(&body, b->functions);
     buf_put_u8(&body, (uint8_t)(b->by_symbol | b->frame_pointers << 1 | b->symbols << 2 |
-                                b->real_time << 3 | b->pinned << 4));
+                                b->real_time << 3 | b->pinned << 4 | b->stripped << 5));
     buf_put_u32be(&body, b->cpus);
     buf_put_u32be(&body, b->threads);
     buf_put_u32be(&body, b->stop_offset);
@@ -220,6 +220,7 @@ static void get_begin(struct records *r, struct body *b, struct record_begin *ou
     out->symbols = flags & 4;
     out->real_time = flags & 8;
     out->pinned = flags & 16;
+    out->stripped = flags & 32;
     out->cpus = get_u32(b);
     out->threads = get_u32(b);
     out->stop_offset = get_u32(b);

@@ -192,6 +192,7 @@ void vm_erl_pid(const struct vm *v, uint64_t first_word, uint64_t *number, uint6
 void vm_describe(const struct vm *v, struct record_begin *out)
 {
     out->symbols = images_has_symbols(v->images);
+    out->stripped = images_is_stripped(v->images);
     out->by_symbol = v->by_symbol;
     if (!v->jit)
         return;

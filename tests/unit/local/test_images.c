@@ -185,7 +185,7 @@ static void test_symbols(void **state)
     assert_true(images_find(i, "named_function") == at);
     assert_true(images_find(i, "initialised") == (uint64_t)(uintptr_t)&initialised);
     assert_true(images_find(i, "no_such_function") == 0);
-    assert_true(images_has_symbols(i));
+    assert_true(images_has_symbols(i) && !images_is_stripped(i));
     assert_false(images_symbol(i, (uint64_t)(uintptr_t)&s, &s));
     assert_false(images_symbol(i, 0, &s));
     images_free(i);
