@@ -17,7 +17,7 @@ struct frame_group {
     enum frame_kind kind; /* FRAME_KINDS: any */
 };
 
-/* By the names in erts/emulator/beam/copy.c, erl_gc.c. Of erts_gc_* most are no collections: they
+/* By the names in erts/emulator/beam/copy.c, erl_gc.c. Most of erts_gc_* do not collect: they
  * build a map (erl_map.c) or are guards that may allocate. */
 static const struct frame_group groups[] = {
     {"copies",

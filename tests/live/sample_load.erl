@@ -6,6 +6,7 @@
 %%          what both take here
 %%   copy   copy_loop/2 calls copier/2, which sends a list of 2,000 tuples and waits for the answer
 %%   gc     gc_work/1 builds 5,000 tuples again and again beside a live list of 200,000
+%%   maps   maps_loop/1 builds maps of 20,000 keys, mostly in functions that the VM does not export
 %%   nat    nat/1 is erlang:phash2(binary:copy(…)), called by a chain of body calls
 %%   nif    user/1 calls a NIF that spins; duser/1 the same on a dirty scheduler
 %%   dirty  duser/1
@@ -41,6 +42,7 @@ orders() ->
      {"named", runs(fun() -> register(sample_worker, self()), chain_main() end)},
      {"copy", runs(fun() -> copy() end)},
      {"gc", runs(fun() -> gc_work(lists:seq(1, 200000)) end)},
+     {"maps", runs(fun() -> maps_loop([{N, N} || N <- lists:seq(1, 20000)]) end)},
      {"nat", runs(fun() -> nat_loop(0) end)},
      {"nif", fun(Dir, R) -> loaded(Dir), (runs(fun() -> user_loop() end))(Dir, R) end},
      {"dirty", fun(Dir, R) -> loaded(Dir), (runs(fun() -> duser_loop() end))(Dir, R) end},
@@ -101,6 +103,8 @@ gc_work(Live) ->
     _ = [{N, N} || N <- lists:seq(1, 5000)],
     _ = hd(Live),
     gc_work(Live).
+
+maps_loop(List) -> _ = maps:from_list(List), maps_loop(List).
 
 nat_loop(N) -> A = nat(N), nat_loop(A band 1).
 nat(N) -> erlang:phash2(binary:copy(<<1, 2, 3>>, 20000 + N)).

@@ -129,7 +129,11 @@ is_too_low() {
     sh -c 'ulimit -S "$1" "$2" && shift 2 && exec "$@"' sh "$1" "$2" "$beamtop" info "$node" --cookie-file "$cookie" \
         >"$work/out" 2>"$work/err"
     code=$?
-    [ "$code" = 1 ] && grep -q "$3" "$work/err" || { echo "$1 $2: exit code $code"; cat "$work/err"; return 1; }
+    if [ "$code" != 1 ] || ! grep -q "$3" "$work/err"; then
+        echo "$1 $2: exit code $code"
+        cat "$work/err"
+        return 1
+    fi
 }
 
 tells_that_output_is_lost() {

@@ -41,6 +41,31 @@ static enum samples_format format_of(enum cli_format format)
                                          : SAMPLES_TEXT;
 }
 
+#define UNNAMED_SHARE 0.2 /* that is said */
+
+/* Samples that end in the VM's own code where no symbol names it: "[beam.smp]". */
+static double unnamed_share(const struct samples_summary *run)
+{
+    double sum = 0;
+    for (uint32_t i = 1; i < stacks_nodes(run->stacks); i++) {
+        const struct stacks_node *node = stacks_node(run->stacks, i);
+        const struct sample_frame *f = stacks_frame_at(run->stacks, node->frame);
+        if (f->kind == FRAME_RUNTIME && slice_begins(f->name, "["))
+            sum += node->self;
+    }
+    return run->samples > 0 ? sum / (double)run->samples : 0;
+}
+
+static void tell_unnamed(const struct sample_run *t)
+{
+    const double share = unnamed_share(&t->summary);
+    if (t->begin.stripped && share >= UNNAMED_SHARE)
+        tell_line("%.0f%% of the samples end in functions of the VM without a name: its symbols "
+                  "are stripped. Garbage collection, copies and BIFs may be among them. Install "
+                  "its debug symbols",
+                  share * 100);
+}
+
 static int put_run(struct sample_run *t)
 {
     struct error err = {0};
@@ -53,6 +78,7 @@ static int put_run(struct sample_run *t)
     if (t->options->format == FORMAT_PERF_SCRIPT)
         return EXIT_DONE;
     samples_put(t->arg, &t->summary, &options, &err);
+    tell_unnamed(t);
     if (t->options->pid && t->summary.samples == 0)
         tell_line("%s was not seen: it did not run in that time, or there is no such process",
                   t->options->pid);
