@@ -71,7 +71,9 @@ CutArgs = fun(Args, Bytes) ->
     end
 end,
 
-%% `stack` is a list of frames since OTP 27, and text to be read before.
+%% `stack` is a list of frames since OTP 27, and text to be read before. Of that the return addresses
+%% are frames. The program counter is not: the VM keeps it when a process is scheduled out, so it is
+%% where the process waited or was preempted last.
 ToAtom = fun(Bytes) ->
     try binary_to_existing_atom(string:trim(Bytes, both, "'"), utf8) catch error:_ -> '' end
 end,
@@ -79,8 +81,8 @@ Frames = fun(Stack) ->
     case Stack of
         _ when is_binary(Stack) ->
             Head = binary:part(Stack, 0, min(65536, byte_size(Stack))),
-            Expression = "\\((\\S+):(\\S+)/(\\d+) \\+ \\d+\\)",
-            Options = [global, {capture, all_but_first, binary}],
+            Expression = "^0x\\w+ Return addr 0x\\w+ \\((\\S+):(\\S+)/(\\d+) \\+ \\d+\\)",
+            Options = [global, multiline, {capture, all_but_first, binary}],
             case re:run(Head, Expression, Options) of
                 {match, Found} ->
                     [{ToAtom(M), ToAtom(F), binary_to_integer(A)}
