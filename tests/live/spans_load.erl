@@ -243,6 +243,11 @@ noproc() ->
     catch gen_server:call(no_such_name, x),
     catch gen_server:call(dead(), x),
     busy(2).
+waits() ->
+    receive after 30 -> ok end,
+    erlang:send_after(30, self(), own),
+    own().
+own() -> receive own -> busy(1) end.
 statem() -> gen_statem:call(machine, sleep).
 fan() -> [spawn(fun() -> busy(1) end) || _ <- lists:seq(1, 30)], busy(2).
 deep() -> level(20), busy(20).

@@ -95,7 +95,7 @@ struct span_event {
     enum span_tag tag;
     enum span_class class;
     struct span_ref ref;
-    int64_t words; /* size of the message; -1: unknown */
+    int64_t words; /* size of the message, -1: unknown; of `out` 1: it was seen to wait */
     struct slice text;
 };
 

@@ -436,12 +436,14 @@ static void take_receive(struct walk *w, const struct event *e)
         w->extra[p->top].last = e->at;
 }
 
-/* A process woke up for a message that it does not take now, and waits on. */
-static bool waits_on(struct walk *w, const struct process *p, uint32_t at)
+/* A process woke up for a message that it does not take now, and waits on. In more time it has
+   worked. */
+static bool waits_on(struct walk *w, const struct process *p, uint32_t at, int64_t now)
 {
+    enum { LOOK_NS = 1000000 };
     struct call *c = p->top != SPAN_NONE ? walk_open_call(w, p, p->top) : NULL;
     enum span_outcome outcome = walk_ended_as(w, p, c);
-    if (!p->gap.open || !p->gap.resumed || p->gap.at != at ||
+    if (!p->gap.open || !p->gap.resumed || p->gap.at != at || now - p->gap.until > LOOK_NS ||
         (outcome != SPAN_UNKNOWN && outcome != SPAN_TIMEOUT))
         return false;
     w->receives[at] = w->receives[at] || p->arrived != 0 || p->down != 0;
@@ -451,12 +453,12 @@ static bool waits_on(struct walk *w, const struct process *p, uint32_t at)
 static void take_out(struct walk *w, const struct event *e)
 {
     struct process *p = &w->processes[e->process];
-    if (waits_on(w, p, e->text)) {
+    if (waits_on(w, p, e->text, e->at)) {
         p->gap.resumed = false;
         return;
     }
     walk_settle(w, p, e->at);
-    p->gap = (struct gap){.open = true, .since = e->at, .at = e->text};
+    p->gap = (struct gap){.open = true, .waits = e->words > 0, .since = e->at, .at = e->text};
     p->arrived = p->down = 0;
     if (walk_is_idle(w, p, e->text))
         close_idle(w, p, e->at);
@@ -575,9 +577,13 @@ void spans_walk(struct spans *s)
         w.processes[i].top = SPAN_NONE;
     for (uint32_t i = 0; i < s->refs.n; i++)
         w.calls[i].span = SPAN_NONE;
-    for (size_t i = 0; i < s->n_events; i++)
-        if (s->events[i].kind == SPAN_EVENT_OUT && walk_is_loop(&w, s->events[i].text))
-            w.processes[s->events[i].process].loops = true;
+    for (size_t i = 0; i < s->n_events; i++) {
+        const struct event *e = &s->events[i];
+        if (e->kind == SPAN_EVENT_OUT && walk_is_loop(&w, e->text))
+            w.processes[e->process].loops = true;
+        if (e->kind == SPAN_EVENT_OUT && e->words > 0)
+            w.receives[e->text] = true;
+    }
     for (size_t i = 0; i < s->n_events; i++) {
         w.end = s->events[i].at;
         take(&w, &s->events[i]);

@@ -43,6 +43,7 @@ struct ask { /* without payloads: a process calls another one, by no reference y
 
 struct gap { /* a process does not run */
     bool open, resumed;
+    bool waits; /* it was seen to */
     int64_t since, until;
     uint32_t at; /* text: function */
 };

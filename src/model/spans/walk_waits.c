@@ -139,7 +139,7 @@ void walk_settle(struct walk *w, struct process *p, int64_t now)
         else if (outcome != SPAN_TIMEOUT)
             wait->at = spans_text(w->s, p->down_for);
     } else if (p->top != SPAN_NONE) {
-        bool waited = p->arrived != 0 || p->down != 0 || walk_waits_at(w, p, gap.at);
+        bool waited = gap.waits || p->arrived != 0 || p->down != 0 || walk_waits_at(w, p, gap.at);
         enum span_wait_kind kind = waited ? SPAN_WAIT_OTHER : SPAN_WAIT_OFF_CPU;
         struct span_wait *wait = walk_add_wait(w, p->top, kind, gap.since, until);
         wait->at = spans_text(w->s, gap.at);

@@ -71,7 +71,7 @@ CutArgs = fun(Args, Bytes) ->
     end
 end,
 
-%% `stack` is a list of frames since OTP 27, and text to be read before. Of that the return addresses
+%% `stack` is a list of frames since OTP 27, text to be read before. Of that the return addresses
 %% are frames. The program counter is not: the VM keeps it when a process is scheduled out, so it is
 %% where the process waited or was preempted last.
 ToAtom = fun(Bytes) ->

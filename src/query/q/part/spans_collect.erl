@@ -88,8 +88,13 @@ Watcher = fun(H, C, MostQueued, Calls, Counts, Ms) ->
         C ! {finish, Why},
         Last(erlang:monotonic_time(millisecond) + 4 * GraceMs)
     end,
+    Full = MostQueued =:= MostFullQueue,
     Watch = fun Watch(Set) ->
         Tracer = seq_trace:get_system_tracer(),
+        case process_info(C, message_queue_len) of
+            {_, 0} when Full -> C ! who_waits;
+            _ -> ok
+        end,
         case process_info(C, message_queue_len) of
             {_, Length} when Length > MostQueued -> End(queue);
             {_, _} when Set, Tracer =/= C, Tracer =/= false -> End(traced);
@@ -112,8 +117,8 @@ end,
 %% none), key (of its messages), left, kept (newest first),
 %% counts, opens (root process => open roots), closed (root process => when its last root ended),
 %% known, old (who has a token of an earlier capture), frames (part/spans_calls.erl), and what
-%% part/spans_caps.erl keeps. In the process dictionary: processes that do not run,
-%% since when and where.
+%% part/spans_caps.erl keeps. In the process dictionary: processes that do not run, since when and
+%% where, and when it was seen that they wait; `young`, those that stopped since that was asked.
 Tally = fun(#{roots := Roots, opens := Opens, events := Events, skips := Skips,
               resets := Resets}) ->
     Why = [map_get(W, Skips) || W <- [cap, participants, fanout, depth, stale]],
@@ -204,20 +209,42 @@ KeepRun = fun(P, Events, S) ->
         _ -> lists:foldl(Keep, S, Events)
     end
 end,
+StopsAt = fun(P, Mfa, Ts) -> put(P, {Ts, Mfa}), put(young, [P | get(young)]) end,
+
+%% The VM tells alike of a process that waits and of one that is preempted. Asked is who is off when
+%% all events so far are handled: who runs could keep the answer for the time of a long BIF. What is
+%% said holds for the time that has not ended then.
+MostAsked = 100,
+AskWhoWaits = fun() ->
+    Off = lists:sublist(lists:usort(put(young, [])), MostAsked),
+    lists:foreach(
+        fun(P) ->
+            At = erlang:monotonic_time(),
+            case element(2, process_info(self(), message_queue_len)) =:= 0 andalso get(P) of
+                {Ts, Mfa} ->
+                    process_info(P, status) =:= {status, waiting} andalso put(P, {Ts, Mfa, At});
+                _ -> ok
+            end
+        end, Off)
+end,
+OutEvent = fun(P, {Since, Mfa}, _) ->
+        {Since, out, P, none, none, 0, none, none, 0, MfaOf(Mfa)};
+    (P, {Since, Mfa, AskedAt}, Mono) ->
+        Waits = case Mono >= AskedAt of true -> 1; false -> 0 end,
+        {Since, out, P, none, none, 0, none, none, Waits, MfaOf(Mfa)}
+end,
 Ran = fun(P, Mfa, {Mono, _} = Ts, S) ->
     In = {Ts, in, P, none, none, 0, none, none, 0, MfaOf(Mfa)},
     case erase(P) of
         {{Since, _}, {M, _, _} = Mfa}
           when Mono - Since < Fold, not is_map_key(M, Waiting) -> S;
-        {Since, Where} ->
-            Out = {Since, out, P, none, none, 0, none, none, 0, MfaOf(Where)},
-            KeepRun(P, [Out, In], S);
-        undefined -> KeepRun(P, [In], S)
+        undefined -> KeepRun(P, [In], S);
+        Off -> KeepRun(P, [OutEvent(P, Off, Mono), In], S)
     end
 end,
 Stopped = fun(S) ->
-    lists:foldl(fun({P, {Since, Where}}, Next) when is_pid(P) ->
-                        Keep({Since, out, P, none, none, 0, none, none, 0, MfaOf(Where)}, Next);
+    Now_ = erlang:monotonic_time(),
+    lists:foldl(fun({P, Off}, Next) when is_pid(P) -> Keep(OutEvent(P, Off, Now_), Next);
                    (_, Next) -> Next
                 end, S, get())
 end,
@@ -235,7 +262,7 @@ SpansFinish = fun(Why, #{holder := H, plan := Plan} = S) ->
             0 -> Next;
             _ ->
                 receive
-                    {trace_ts, P, out, Mfa, Ts} -> put(P, {Ts, Mfa}), Drain(N - 1, Next);
+                    {trace_ts, P, out, Mfa, Ts} -> StopsAt(P, Mfa, Ts), Drain(N - 1, Next);
                     {trace_ts, P, in, Mfa, Ts} -> Drain(N - 1, Ran(P, Mfa, Ts, Next));
                     Message -> Drain(N - 1, OnMessage(Message, Next))
                 after 0 -> Next
@@ -271,7 +298,7 @@ SpansCollect = fun Collect(S) ->
         {trace_ts, _, _, _, {Mono, _}} when Mono > map_get(until, S) ->
             SpansFinish(roots, S);
         {trace_ts, P, out, Mfa, Ts} ->
-            put(P, {Ts, Mfa}),
+            StopsAt(P, Mfa, Ts),
             Collect(Fresh(S));
         {trace_ts, P, in, Mfa, Ts} ->
             Collect(Fresh(Ran(P, Mfa, Ts, S)));
@@ -281,6 +308,9 @@ SpansCollect = fun Collect(S) ->
             H ! {self(), took, Tally(Next), Some},
             (maps:get(count_work, S))(),
             Collect(Next#{kept := Rest});
+        who_waits ->
+            AskWhoWaits(),
+            Collect(S);
         {finish, Why} ->
             SpansFinish(Why, S);
         linger ->
@@ -309,6 +339,7 @@ SpansCollector = fun(H, CountWork) ->
                        until => infinity, stale => false, early => [], inside => #{}, frames => #{},
                        seeded => erlang:monotonic_time()},
             Reseed(S),
+            put(young, []),
             Full andalso SetPattern(At, 'receive', ReceiveSpec, []),
             H ! {self(), ready},
             SpansCollect(S);

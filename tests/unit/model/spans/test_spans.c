@@ -252,6 +252,7 @@ static void expect_tree(const struct spans *s, const char *wanted)
     at "000000 3 receive <0." p ".0> <0." q ".0> <0." l ".0> 0 " n " " tag " " ref " 5 " text
 #define IN(at, p, f) at "000000 2 in <0." p ".0> - - 0 0 - - 0 " f
 #define OUT(at, p, f) at "000000 5 out <0." p ".0> - - 0 0 - - 0 " f
+#define WAITS(at, p, f) at "000000 5 out <0." p ".0> - - 0 0 - - 1 " f
 #define ENTER(at, p, f) at "000000 1 enter <0." p ".0> - <0." p ".0> 0 0 - - 0 " f
 #define LEAVE(at, p, class, f) at "000000 8 leave <0." p ".0> - - 0 0 " class " - 0 " f
 /* Of a capture without payloads. */
@@ -382,6 +383,12 @@ static void test_made(void **state)
           IN("45", "1", "my:recv/0"), RETURN("50", "1")},
          "root m:f/0 ok ~50 {message pid ok ~18} {WAITING my:recv/0 ~20} (message pid x unknown "
          "~18+)"},
+        /* one that was seen to wait, and so each time in that function; preempted elsewhere */
+        {true,
+         {ROOT("0", "1"), OUT("3", "1", "my:timed/0"), IN("7", "1", "my:timed/0"),
+          WAITS("10", "1", "my:timed/0"), IN("30", "1", "my:timed/0"), OUT("32", "1", "my:busy/0"),
+          IN("40", "1", "my:busy/0"), RETURN("50", "1")},
+         "root m:f/0 ok ~50 {WAITING my:timed/0 ~4} {WAITING my:timed/0 ~20}"},
         /* a process as root: until its reply to whoever asked it */
         {false,
          {REQUEST("0", "1"), SEND("0", "1", "2", "1", "1", "call", R1, "x"),
