@@ -80,7 +80,7 @@ bool cursor_binary(struct cursor *c, struct slice *bytes);
 bool cursor_skip(struct cursor *c);
 /* The bytes of the next term, skipped: for keeping a raw term. */
 bool cursor_raw(struct cursor *c, struct slice *bytes);
-/* The next term, skipped, as a cursor of its own: what cannot be read of it leaves *c readable. */
+/* The next term, skipped, as a separate cursor: what cannot be read of it leaves *c readable. */
 bool cursor_apart(struct cursor *c, struct cursor *term);
 
 /* For a decoder that expects more than a type: sets the sticky error, and returns false. */

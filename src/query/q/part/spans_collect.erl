@@ -211,7 +211,7 @@ KeepRun = fun(P, Events, S) ->
 end,
 StopsAt = fun(P, Mfa, Ts) -> put(P, {Ts, Mfa}), put(young, [P | get(young)]) end,
 
-%% The VM tells alike of a process that waits and of one that is preempted. Asked is who is off when
+%% The event of a process that waits is that of one that is preempted. Asked is who is off when
 %% all events so far are handled: who runs could keep the answer for the time of a long BIF. What is
 %% said holds for the time that has not ended then.
 MostAsked = 100,
