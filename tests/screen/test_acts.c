@@ -1008,6 +1008,101 @@ static void test_clicks_on_keys_and_tabs(void **state)
     end(&f);
 }
 
+/* What the owner does: the filter of the view in focus is the one that applies. */
+static void follow_filter(struct fixture *f, struct regex *re)
+{
+    char own[64] = "";
+    const char *due = screen_filter_due(f->s);
+    if (due) {
+        snprintf(own, sizeof own, "%s", due);
+        screen_set_filter(f->s, own, own[0] ? re : NULL, -1);
+    }
+    draw(f);
+}
+
+static void test_a_filter_belongs_to_its_view(void **state)
+{
+    struct fixture f = start("apps");
+    struct screen_request r;
+    struct error err = {0};
+    struct regex *re = NULL;
+    size_t offset;
+    (void)state;
+    assert_int_equal(regex_new(&re, "kernel", &offset, &err), 0);
+    screen_set_filter(f.s, "kernel", re, -1);
+    assert_null(screen_filter_due(f.s));
+    draw(&f);
+    assert_true(shows(&f, 5, "filter kernel"));
+    act(&f, ACTION_VIEW, "top"); /* opened: it has none */
+    assert_string_equal(screen_filter_due(f.s), "");
+    follow_filter(&f, re);
+    assert_false(shows(&f, 5, "filter"));
+    assert_false(wanted(&f).scan.filtered);
+    act(&f, ACTION_SPLIT, "below"); /* another pane, with the focus on it */
+    screen_set_filter(f.s, "other", NULL, -1);
+    draw(&f);
+    assert_false(shows(&f, 5, "filter"));
+    act(&f, ACTION_CLOSE, "");
+    follow_filter(&f, re);
+    act(&f, ACTION_BACK, "");
+    assert_string_equal(screen_view(f.s), "apps");
+    assert_string_equal(screen_filter_due(f.s), "kernel");
+    follow_filter(&f, re);
+    assert_true(shows(&f, 5, "filter kernel"));
+    while (screen_take_request(f.s, &r))
+        assert_int_not_equal(r.kind, REQUEST_UNFILTER);
+    screen_set_filter(f.s, "", NULL, -1);
+    regex_free(re);
+    end(&f);
+}
+
+/* Back clears the filter of a view that has one, and leaves the view only then. */
+static void test_back_clears_the_filter_before_it_goes_back(void **state)
+{
+    struct fixture f = start("top");
+    struct screen_request r;
+    (void)state;
+    act(&f, ACTION_VIEW, "apps");
+    screen_set_filter(f.s, "kernel", NULL, -1);
+    while (screen_take_request(f.s, &r))
+        continue;
+    act(&f, ACTION_BACK, "");
+    assert_string_equal(screen_view(f.s), "apps");
+    assert_true(screen_take_request(f.s, &r));
+    assert_int_equal(r.kind, REQUEST_UNFILTER);
+    screen_set_filter(f.s, "", NULL, -1);
+    act(&f, ACTION_BACK, "");
+    assert_string_equal(screen_view(f.s), "top");
+    end(&f);
+}
+
+static void test_an_empty_list_says_how_to_see_all(void **state)
+{
+    struct fixture f = start("apps");
+    struct keymap km;
+    struct error err = {0};
+    struct regex *re = NULL;
+    struct key key;
+    size_t offset;
+    (void)state;
+    keymap_init(&km);
+    assert_true(key_parse("<Esc>", 5, &key));
+    assert_int_equal(keymap_bind(&km, CONTEXT_GLOBAL, key, ACTION_BACK, "", &err), 0);
+    screen_set_keymap(f.s, &km);
+    assert_int_equal(regex_new(&re, "zzz", &offset, &err), 0);
+    screen_set_filter(f.s, "zzz", re, -1);
+    draw(&f);
+    bool said = false;
+    for (int row = 6; row < 23; row++)
+        said = said || shows(&f, row, "Nothing matches the filter. <Esc> clears the filter.");
+    assert_true(said);
+    assert_true(shows(&f, 23, "<Esc> clear "));
+    screen_set_filter(f.s, "", NULL, -1);
+    regex_free(re);
+    keymap_clear(&km);
+    end(&f);
+}
+
 /* ---- samples */
 
 struct sampled {
@@ -1196,6 +1291,9 @@ int main(void)
         cmocka_unit_test(test_texts_to_choose),
         cmocka_unit_test(test_own_processes),
         cmocka_unit_test(test_clicks),
+        cmocka_unit_test(test_a_filter_belongs_to_its_view),
+        cmocka_unit_test(test_back_clears_the_filter_before_it_goes_back),
+        cmocka_unit_test(test_an_empty_list_says_how_to_see_all),
         cmocka_unit_test(test_clicks_on_keys_and_tabs),
         cmocka_unit_test(test_samples_ask_nothing_and_open_what_they_name),
         cmocka_unit_test(test_a_tree_of_samples_grows_in_place),

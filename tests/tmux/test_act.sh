@@ -14,6 +14,10 @@ filters_as_typed_and_takes_it_back() {
     tm_wait_gone shop_pricing && tm_wait shop_order_1 && tm_wait shop_order_2 || return 1
     tm_keys Enter
     tm_wait_gone shop_order_3 && tm_has shop_order_1 || return 1
+    tm_keys '?' # another view has no filter, and this one has its own again
+    tm_wait_line '^── Help' && tm_has_not 'filter ^shop' || return 1
+    tm_keys Escape
+    tm_wait 'filter ^shop' && tm_wait shop_order_1 && tm_has_not shop_pricing || return 1
     tm_type '/'
     tm_type '('
     tm_wait invalid && tm_wait shop_order_1 && tm_has_not shop_pricing || return 1
@@ -35,6 +39,28 @@ reads_a_mailbox_when_told_to() {
     tm_type y
     tm_wait 'the first 20 of' && bt_quit
 }
+
+# In the form of SGR, as a terminal sends it: press, release. The bottom row is the 40th.
+clicks() {
+    click=$(printf '\033[<0;%s;%sM\033[<0;%s;%sm' "$1" "$2" "$1" "$2")
+    tm_type "$click"
+}
+
+# A click does what it is on, and no key is needed for the screen to go on.
+goes_on_after_a_click() {
+    bt_open 120 40 || return 1
+    at=$(tm_text | sed -n 40p | awk '{ print index($0, " keys ") + 2 }')
+    clicks "$at" 40
+    tm_wait_line '^── Help' || return 1
+    at=$(tm_text | sed -n 40p | awk '{ print index($0, " back ") + 2 }')
+    clicks "$at" 40
+    bt_wait_list || return 1
+    clock=$(tm_text | head -1)
+    clicks 3 12
+    wait_until "$tm_wait_s" clock_has_moved && bt_quit
+}
+
+clock_has_moved() { [ "$(tm_text | head -1)" != "$clock" ]; }
 
 sorts_by_name_of_a_column() {
     bt_open 120 40 || return 1
@@ -119,6 +145,7 @@ lists_nodes_and_opens_one() {
 
 run reads_a_mailbox_when_told_to
 run filters_as_typed_and_takes_it_back
+run goes_on_after_a_click
 run sorts_by_name_of_a_column
 run opens_a_process
 run shows_every_view

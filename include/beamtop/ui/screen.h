@@ -34,7 +34,7 @@ enum screen_request_kind {
     REQUEST_CHOICE,         /* a text of screen_choose() was chosen: screen_chosen() */
     REQUEST_ACT,            /* carry out `action`, another owner's */
     REQUEST_STOP_RECORDING, /* the user has not confirmed it yet */
-    REQUEST_UNFILTER,       /* back, with nowhere to go: take the filter off */
+    REQUEST_UNFILTER,       /* clear the filter */
 };
 struct screen_request {
     enum screen_request_kind kind;
@@ -75,10 +75,13 @@ void screen_set_prompt(struct screen *s, const struct prompt *prompt);
 void screen_set_keymap(struct screen *s,
                        const struct keymap *keymap); /* borrowed; for the help view */
 /*
- * The filter. `pattern` is what stands there, `re` its last good compilation (borrowed until the
- * next call; NULL: none), error_at the byte where the pattern is wrong,
- * or -1. */
+ * The filter of the focused view. `pattern` is what stands there, `re` its last good compilation
+ * (borrowed until the next call; NULL: none), error_at the byte where the pattern is wrong, or -1.
+ */
 void screen_set_filter(struct screen *s, const char *pattern, struct regex *re, long error_at);
+/* The focused view's filter where another one applies, to be set next; NULL: it applies. Each view
+   of a pane has one, and a view that is opened has none. */
+const char *screen_filter_due(const struct screen *s);
 /* Another node: no process was shown. */
 void screen_forget_process(struct screen *s);
 /* Shows beamtop's own processes in lists of processes, or hides them. */

@@ -55,6 +55,7 @@ static void draw_now(struct tui *t)
     struct filter *filter = model_filter(t->model);
     if (!t->tty)
         return;
+    tui_follow_filter(t);
     end_notice(t);
     set_clock(t);
     if (filter_is_on(filter))
@@ -276,6 +277,7 @@ static void on_mouse(struct tui *t, const struct tty_event *e)
     case MOUSE_CLICK:
     case MOUSE_DOUBLE_CLICK:
         screen_click(t->screen, t->model, row, column, e->mouse.kind == MOUSE_DOUBLE_CLICK);
+        tui_follow_filter(t);
         break;
     case MOUSE_WHEEL_UP:
         screen_wheel(t->screen, t->model, row, column, -3);

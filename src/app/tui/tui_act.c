@@ -132,6 +132,20 @@ int tui_set_filter(struct tui *t, const char *expression, size_t *offset, struct
     return rc;
 }
 
+/* After all that may have changed the view in focus. */
+void tui_follow_filter(struct tui *t)
+{
+    struct error err = {0};
+    char own[sizeof t->filter_text];
+    const char *due = screen_filter_due(t->screen);
+    if (!due)
+        return;
+    snprintf(own, sizeof own, "%s", due);
+    if (tui_set_filter(t, own, NULL, &err) != 0)
+        tui_message(t, STYLE_ERROR, "%s", err.text);
+    tui_want(t);
+}
+
 /* ---- captures */
 
 void tui_capture(struct tui *t, bool whole_screen, const char *path)
@@ -465,5 +479,6 @@ const struct tui_owner tui_owners[ACTION_OWNERS] = {
 void tui_act(struct tui *t, enum action action, const char *arg)
 {
     tui_owners[action_table[action].owner].act(t, action, arg);
+    tui_follow_filter(t);
     tui_touch(t);
 }

@@ -90,7 +90,9 @@ void tui_ask_for_copy(struct tui *t);
 void tui_take_requests(struct tui *t);
 void tui_capture(struct tui *t, bool whole_screen, const char *path);
 void tui_set_trigger(struct tui *t); /* from the options capture-every and capture-when */
+/* Of the view in focus. */
 int tui_set_filter(struct tui *t, const char *expression, size_t *offset, struct error *err);
+void tui_follow_filter(struct tui *t);
 
 /* tui_session.c */
 /* The connection is, or is about to be closed. */

@@ -50,7 +50,7 @@ void tui_prompt_command(struct tui *t, const char *initial)
     prompt_open(t->prompt, PROMPT_COMMAND, ":", initial, &calls);
 }
 
-/* ---- filter: applied while typed; Esc restores the last one */
+/* ---- filter: applied while typed, from an empty line; Esc restores the last one */
 
 static void filter_changed(void *ctx, const char *line)
 {
@@ -94,7 +94,7 @@ void tui_prompt_filter(struct tui *t)
         .ctx = t,
     };
     bool events = strcmp(screen_view(t->screen), "trace") == 0;
-    prompt_open(t->prompt, events ? PROMPT_SEARCH : PROMPT_FILTER, "/", t->filter_text, &calls);
+    prompt_open(t->prompt, events ? PROMPT_SEARCH : PROMPT_FILTER, "/", "", &calls);
 }
 
 /* ---- questions */

@@ -42,7 +42,7 @@ const struct action_row action_table[ACTIONS] = {
     [ACTION_RIGHT] = {MOVE, .name = "right", .help = "scroll, unfold a tree or go right"},
     [ACTION_ENTER] = {MOVE, .content = true, .name = "enter",
                       .help = "open what is under the cursor, or zoom in on it"},
-    [ACTION_BACK] = {MOVE, .name = "back", .help = "zoom out, go back, or clear the filter"},
+    [ACTION_BACK] = {MOVE, .name = "back", .help = "clear the filter, zoom out, or go back"},
 
     [ACTION_VIEW] = {PANE, .name = "view", .args = "NAME [WORD]", .arg = WORD_VIEW,
                      .needs_arg = true, .rest_of_line = true, .help = "show a view in this pane"},

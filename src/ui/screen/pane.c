@@ -216,6 +216,17 @@ static void filter_rows(struct view_page *page, struct regex *re)
         snprintf(page->empty, sizeof page->empty, "Nothing matches the filter.");
 }
 
+/* An empty list says how to see all of it. */
+static void add_hint(const struct pane_entry *e, struct view_page *page,
+                     const struct pane_look *look)
+{
+    char key[64];
+    size_t len = strlen(page->empty);
+    if (page->n_rows == 0 && len > 0 && look->filter[0] &&
+        keymap_first_key_of(look->keymap, view_context(e->ops), ACTION_BACK, NULL, key, sizeof key))
+        snprintf(page->empty + len, sizeof page->empty - len, " %s clears the filter.", key);
+}
+
 static void make_page(struct pane_entry *e, struct rect body, bool ascii,
                       const struct pane_look *look)
 {
@@ -247,6 +258,7 @@ static void make_page(struct pane_entry *e, struct rect body, bool ascii,
         filter_rows(page, look->match);
     else if (page->in_place)
         table_hide_folded(&e->table, page);
+    add_hint(e, page, look);
     table_take(&e->table, page, before);
 }
 
@@ -315,9 +327,11 @@ static void collect(const struct pane_entry *e, const struct pane_look *look, bo
     }
     if (pane_kind(e) == VIEW_TABLE && e->table.held)
         piece(p, 5, STYLE_DIM, "order frozen");
-    if (look->filter[0] && (e->ops->kind == VIEW_TABLE || e->ops->filters_page)) {
-        snprintf(text, sizeof text, "%s %.200s%s", "filter", look->filter,
-                 look->filter_is_wrong ? " (invalid: the last valid one applies)" : "");
+    if (e->filter[0] && (e->ops->kind == VIEW_TABLE || e->ops->filters_page)) {
+        snprintf(text, sizeof text, "filter %.200s%s", e->filter,
+                 !look->filter[0]        ? " (not applied: another pane has the focus)"
+                 : look->filter_is_wrong ? " (invalid: the last valid one applies)"
+                                         : "");
         piece(p, 2, look->filter_is_wrong ? STYLE_ERROR : STYLE_MATCH, text);
     }
     piece(p, 3, STYLE_TITLE_IDLE, page->summary);
@@ -415,9 +429,15 @@ static void draw_note(struct canvas *c, struct rect *body, const char *note)
 }
 
 void pane_draw(struct pane *pane, struct canvas *c, struct rect r, bool focused,
-               const struct pane_look *look)
+               const struct pane_look *shared)
 {
     struct pane_entry *e = pane_top(pane);
+    struct pane_look own = *shared;
+    const struct pane_look *look = &own;
+    if (strcmp(e->filter, own.filter) != 0) { /* it is another view's */
+        own.filter = "";
+        own.match = NULL;
+    }
     pane->rect = r;
     pane->body = (struct rect){r.row + 1, r.column, r.rows > 1 ? r.rows - 1 : 0, r.columns};
     make_page(e, pane->body, c->ascii, look);

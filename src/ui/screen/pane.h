@@ -19,6 +19,7 @@
 #define PANE_LEAST_ROWS 4 /* rule, titles, two rows */
 #define PANE_LEAST_COLUMNS 30
 #define PANE_TABS 32
+#define PANE_FILTER_BYTES 1024
 
 /* A view in a pane with its place in the page. */
 struct pane_entry {
@@ -31,7 +32,8 @@ struct pane_entry {
     struct view_page pages[2];
     int current;
     bool dirty;
-    int made_rows, made_columns; /* size of the page's pane */
+    int made_rows, made_columns;    /* size of the page's pane */
+    char filter[PANE_FILTER_BYTES]; /* its pattern, applied while the pane has the focus */
 };
 
 /* Another view's name in the rule. */
@@ -56,7 +58,7 @@ struct pane_look {
     const struct keymap *keymap; /* NULL: that of the start */
     bool live, paused;
     enum syntax syntax;   /* of traces */
-    const char *filter;   /* pattern, "" none */
+    const char *filter;   /* pattern of the focused view, "" none */
     struct regex *match;  /* its last good compilation */
     bool filter_is_wrong; /* the pattern is being typed and does not compile */
 };

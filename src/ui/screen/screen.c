@@ -120,12 +120,20 @@ void screen_set_own(struct screen *s, bool shown)
 
 void screen_set_filter(struct screen *s, const char *pattern, struct regex *re, long error_at)
 {
+    struct pane_entry *e = pane_top(panes_focused(s->panes));
     snprintf(s->filter, sizeof s->filter, "%s", pattern ? pattern : "");
+    memcpy(e->filter, s->filter, sizeof e->filter);
     s->match = re;
     s->filter_error_at = error_at;
     screen_update(s);
     for (int i = 0; i < panes_count(s->panes); i++)
         table_ask_order(&pane_top(panes_at(s->panes, i))->table);
+}
+
+const char *screen_filter_due(const struct screen *s)
+{
+    const struct pane_entry *e = pane_top(panes_focused(s->panes));
+    return strcmp(e->filter, s->filter) == 0 ? NULL : e->filter;
 }
 
 /* ---- going on */
@@ -352,6 +360,8 @@ static const char *hint_now(const struct screen *s, const struct model *m,
     if (!view_takes(ops, hint->action) ||
         (model_recorded(m) ? row->live : row->running && !view_runs(ops, m)))
         return NULL;
+    if (hint->action == ACTION_BACK && pane_top(pane)->filter[0])
+        return "clear";
     return hint->action == ACTION_STOP ? what_stops(s, m, hint->does) : hint->does;
 }
 

@@ -150,11 +150,14 @@ static bool go_back(struct act *a)
 static int act_back(struct act *a, int n)
 {
     (void)n;
-    if (a->s->picker.kind == PICKER_NONE && pane_kind(a->e) == VIEW_FLAME &&
-        flame_zoom_out(&a->e->flame))
-        a->e->dirty = true;
-    else if (!go_back(a) && a->s->filter[0])
+    if (a->s->picker.kind != PICKER_NONE)
+        picker_close(a->s);
+    else if (a->e->filter[0])
         screen_ask(a->s, REQUEST_UNFILTER, NULL, "");
+    else if (pane_kind(a->e) == VIEW_FLAME && flame_zoom_out(&a->e->flame))
+        a->e->dirty = true;
+    else
+        (void)go_back(a);
     return 1;
 }
 

@@ -50,7 +50,8 @@ struct screen {
     struct picked_text *texts;
     size_t n_texts, text_chosen;
 
-    char clock[32], message[512], filter[256];
+    char clock[32], message[512];
+    char filter[PANE_FILTER_BYTES]; /* the one that applies */
     enum style message_style;
     bool paused;
     double frozen_s;

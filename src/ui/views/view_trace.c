@@ -203,6 +203,13 @@ static size_t add_in_time(const struct trace_event **all, size_t n, const struct
     return n + 1;
 }
 
+/* A key as it is bound, or the action's name where it is not. */
+static void key_of(const struct trace_view *v, enum action action, char *out, size_t size)
+{
+    if (!keymap_first_key_of(v->keymap, CONTEXT_TRACE, action, NULL, out, size))
+        snprintf(out, size, ":%s", action_table[action].name);
+}
+
 static void put_events(struct trace_view *v, const struct event_look *look, const struct model *m)
 {
     size_t n = trace_log_len(look->log), shown = 0;
@@ -227,8 +234,12 @@ static void put_events(struct trace_view *v, const struct event_look *look, cons
     }
     summarise(look->log, shown, page);
     if (shown == 0 && n > 0) {
+        char key[64];
+        key_of(v, ACTION_BACK, key, sizeof key);
         page_line(page);
-        page_puts(page, STYLE_DIM, "  Nothing matches the filter.");
+        page_puts(page, STYLE_DIM, "  Nothing matches the filter. ");
+        page_puts(page, STYLE_KEY, key);
+        page_puts(page, STYLE_DIM, " clears the filter.");
     }
 }
 
@@ -344,13 +355,6 @@ static void put_findings(struct view_page *page, const struct trace_state *state
         snprintf(text, sizeof text, "Set by others: %s", p->others);
         trace_text(page, STYLE_WARN, text, 0, columns);
     }
-}
-
-/* A key as it is bound, or the action's name where it is not. */
-static void key_of(const struct trace_view *v, enum action action, char *out, size_t size)
-{
-    if (!keymap_first_key_of(v->keymap, CONTEXT_TRACE, action, NULL, out, size))
-        snprintf(out, size, ":%s", action_table[action].name);
 }
 
 static void put_nothing(struct view_page *page, const struct trace_view *v, int columns)

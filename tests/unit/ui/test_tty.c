@@ -352,6 +352,28 @@ static void test_the_mouse(void **state)
     close(p.slave);
 }
 
+/* Nothing follows the release: whoever asks for an event is told so, and does not wait. */
+static void test_a_click_holds_nothing(void **state)
+{
+    static const char *const clicks[] = {"\x1b[<0;5;3M\x1b[<0;5;3m", "\x1b[M %#\x1b[M#%#"};
+    struct pair p;
+    (void)state;
+    open_pair(&p);
+    struct tty *t = open_tty(&p, "xterm-256color", DEPTH_256);
+    for (size_t i = 0; i < ARRAY_LEN(clicks); i++) {
+        alarm(2 * WAIT_MS / 1000);
+        type(&p, clicks[i]);
+        wait_bytes(t, (int)strlen(clicks[i]));
+        t->now_ms += 1000;
+        assert_int_equal(t->ops->event(t).kind, TTY_MOUSE);
+        assert_int_equal(t->ops->event(t).kind, TTY_NONE);
+    }
+    alarm(0);
+    t->ops->close(t);
+    close(p.master);
+    close(p.slave);
+}
+
 /* Two clicks are one double click only where they are, and soon. */
 static void test_a_double_click(void **state)
 {
@@ -601,6 +623,7 @@ int main(void)
 
         cmocka_unit_test(test_keys),
         cmocka_unit_test(test_the_mouse),
+        cmocka_unit_test(test_a_click_holds_nothing),
         cmocka_unit_test(test_a_double_click),
         cmocka_unit_test(test_a_report_without_end),
         cmocka_unit_test(test_a_frame_is_one_write),
