@@ -15,9 +15,9 @@ filters_as_typed_and_takes_it_back() {
     tm_keys Enter
     tm_wait_gone shop_order_3 && tm_has shop_order_1 || return 1
     tm_keys '?' # another view has no filter, and this one has its own again
-    tm_wait_line '^── Help' && tm_has_not 'filter ^shop' || return 1
+    tm_wait_line '^── Help' && tm_wait_gone 'filter ^shop' || return 1
     tm_keys Escape
-    tm_wait 'filter ^shop' && tm_wait shop_order_1 && tm_has_not shop_pricing || return 1
+    tm_wait 'filter ^shop' && tm_wait shop_order_1 && tm_wait_gone shop_pricing || return 1
     tm_type '/'
     tm_type '('
     tm_wait invalid && tm_wait shop_order_1 && tm_has_not shop_pricing || return 1
