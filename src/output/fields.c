@@ -467,6 +467,7 @@ struct value field_value(const struct field *f, const void *base)
         v.number = (double)v.integer;
         break;
     case FIELD_REAL:
+    case FIELD_CPUS:
         v = number_value(*(const double *)at, f->type);
         break;
     case FIELD_BOOL:
@@ -491,6 +492,7 @@ struct value column_value(const struct proc_column *column, const struct proc_ro
         v = text_value(column->text(row));
     } else {
         v = number_value(column->number(row), column->type);
+        v.at_least = column->type == COLUMN_SECONDS && row->age_is_minimum;
         if (column->type == COLUMN_BOOL && v.kind == VALUE_NUMBER) {
             v.kind = VALUE_BOOL;
             v.boolean = v.number > 0;

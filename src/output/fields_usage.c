@@ -119,7 +119,7 @@ static const struct field threads[] = {
      "`erlang:system_info(scheduler_bind_type)`"},
     {"steal", "steal", FIELD_REAL, COLUMN_SHARE, AT(steal),
      "share of the time of the host's CPUs that the hypervisor took, 0 to 1"},
-    {"quota_cpus", "quota", FIELD_REAL, COLUMN_RATE, AT(quota_cpus),
+    {"quota_cpus", "quota", FIELD_CPUS, COLUMN_RATE, AT(quota_cpus),
      "CPUs that the cgroup may use; null: no quota, or not known"},
     {"throttled", "throttled", FIELD_REAL, COLUMN_SHARE, AT(throttled),
      "share of the quota's periods in which it was used up, 0 to 1"},

@@ -29,6 +29,7 @@ static void read_field(const struct field *f, void *base, struct arena *arena, c
         *(int64_t *)at = json_is_integer(v) ? json_integer_value(v) : -1;
         break;
     case FIELD_REAL:
+    case FIELD_CPUS:
         *(double *)at = json_is_number(v) ? json_number_value(v) : (double)NAN;
         break;
     case FIELD_BOOL:

@@ -36,6 +36,10 @@ static const char *number_text(struct text_out *t, const struct value *v, char *
         return duration_text(t, v->number / 1000, to, size);
     if (v->form == FIELD_WALL_US)
         return wall_text(v->integer, to, size);
+    if (v->form == FIELD_CPUS) {
+        snprintf(to, size, "%.2f", v->number);
+        return to;
+    }
     switch (v->type) {
     case COLUMN_BYTES:
     case COLUMN_WORDS:
@@ -46,7 +50,8 @@ static const char *number_text(struct text_out *t, const struct value *v, char *
     case COLUMN_SHARE:
         return text_percent(to, size, v->number);
     case COLUMN_SECONDS:
-        return duration_text(t, v->number, to, size);
+        duration_text(t, v->number, to, size);
+        return v->at_least ? arena_printf(&t->arena, "%s%s", t->ascii ? ">=" : "≥", to) : to;
     case COLUMN_RATE:
         return text_count(to, size, v->number);
     case COLUMN_COUNT:

@@ -14,6 +14,7 @@ enum field_form {
     FIELD_SLICE, FIELD_INT, FIELD_REAL, FIELD_BOOL, FIELD_SCHEDULER_KIND,
     FIELD_MS,      /* an integer; people read a duration */
     FIELD_WALL_US, /* an integer; people read a time */
+    FIELD_CPUS,    /* a real number; people read it with two decimals: a quota of 0.25 */
     FIELD_SIGNED,  /* an integer that may be below zero, and is never unknown */
 };
 /* clang-format on */
@@ -42,6 +43,7 @@ struct value {
     double number;
     int64_t integer; /* exact, when is_integer */
     bool is_integer, boolean;
+    bool at_least; /* the number is known to be this or more */
     struct etf_pid pid;
 };
 

@@ -24,7 +24,7 @@ static const struct {
     {"ets", MEMORY_ETS, HISTORY_MEMORY_ETS, "tables"},
     {"code", MEMORY_CODE, HISTORY_MEMORY_CODE, "loaded modules"},
     {"atom", MEMORY_ATOM, HISTORY_MEMORY_ATOM, "names; never freed"},
-    {"other", MEMORY_OTHER, HISTORY_MEMORY_OTHER, "the VM's own: ports, loader, schedulers"},
+    {"runtime", MEMORY_OTHER, HISTORY_MEMORY_OTHER, "persistent terms, ports, loader"},
 };
 
 static void memory_want(const void *state, int rows, struct want *want)

@@ -340,6 +340,25 @@ static void test_text(void **state)
     model_free(m);
 }
 
+/* Of what was seen for the first time the age is the least; a quota has its decimals. */
+static void test_numbers_as_text(void **state)
+{
+    (void)state;
+    struct model *m = full_model();
+    struct buf b = output(SINK_TEXT, sink_kind_find("process"), m);
+    if (!strstr(buf_cstr(&b), "≥"))
+        fail_msg("an age that is not known: %s", buf_cstr(&b));
+    buf_clear(&b);
+    char quarter[] = THREADS_ANSWER("200", "800000000 200000000 900", "1", "20", "10");
+    memcpy(strstr(quarter, "150000"), "025000", 6);
+    must(m, ANSWER_THREADS, quarter);
+    b = output(SINK_TEXT, sink_kind_find("cpus"), m);
+    if (!strstr(buf_cstr(&b), "0.25"))
+        fail_msg("no quota of 0.25: %s", buf_cstr(&b));
+    buf_clear(&b);
+    model_free(m);
+}
+
 static void test_ascii(void **state)
 {
     (void)state;
@@ -442,6 +461,7 @@ int main(void)
         cmocka_unit_test(test_hostile_text),
         cmocka_unit_test(test_csv),
         cmocka_unit_test(test_text),
+        cmocka_unit_test(test_numbers_as_text),
         cmocka_unit_test(test_ascii),
         cmocka_unit_test(test_failed_writes),
         cmocka_unit_test(test_what_is_not_known_yet),
