@@ -228,23 +228,24 @@ static const char *prefix_of(struct judge *j, const json_t *atoms)
     return judge_text(j, "%.*s", (int)(len < NAME_BYTES ? len : NAME_BYTES), text);
 }
 
-void judge_atom_growth(struct judge *j)
+/* Names of beamtop's expressions, with room: a node has them for good once it was first asked for
+ * everything. They have little in common; what a program leaks has. */
+#define OWN_ATOMS 2000.0
+#define LEAKED_ATOMS 100.0
+
+static void find_atoms(struct judge *j, const struct rise *t, double limit, const json_t *fact)
 {
-    struct rise t = rise_of(j, "atoms");
-    if (!t.grows || t.grown < judge_limit(j, 100) || t.per_s < judge_limit(j, ATOMS_PER_S))
-        return;
-    json_t *fact = growth(j), *example;
-    const json_t *atoms = json_object_get(fact, "atoms");
+    const json_t *atoms = json_object_get(fact, "atoms"), *example;
     const char *prefix = prefix_of(j, atoms);
-    double soon = full_in(j, "atom_limit", &t);
+    double soon = full_in(j, "atom_limit", t);
     size_t i;
-    struct finding *f =
-        judge_find(j, soon < 24 * HOUR ? FINDING_ACT : FINDING_LOOK, judge_sure(j, t.grown, 100));
+    struct finding *f = judge_find(j, soon < 24 * HOUR ? FINDING_ACT : FINDING_LOOK,
+                                   judge_sure(j, t->grown, limit));
     f->effort = EFFORT_SMALL;
     f->title = strlen(prefix) >= 3 ? judge_text(j, "Atoms %s… are leaking: +%s in %s", prefix,
-                                                judge_number(j, t.grown), judge_period(j))
+                                                judge_number(j, t->grown), judge_period(j))
                                    : judge_text(j, "Atoms are leaking: +%s in %s",
-                                                judge_number(j, t.grown), judge_period(j));
+                                                judge_number(j, t->grown), judge_period(j));
     if (!isnan(soon))
         f->title = judge_text(j, "%s, full in %s", f->title, until(j, soon));
     f->action =
@@ -254,8 +255,8 @@ void judge_atom_growth(struct judge *j)
     f->subject = "atoms";
     f->trace = "erlang:binary_to_atom/2 -> caller & erlang:list_to_atom/1 -> caller";
     judge_cause(f, "atoms", CAUSE_KNOWN);
-    tell_trend(j, f, "atoms", "atoms", &t);
-    tell_limit(j, f, "atom_limit", &t);
+    tell_trend(j, f, "atoms", "atoms", t);
+    tell_limit(j, f, "atom_limit", t);
     if (*prefix)
         judge_evidence(j, f, "prefix", NAN, "", "half or more of the new atoms begin with: %s",
                        prefix);
@@ -264,6 +265,16 @@ void judge_atom_growth(struct judge *j)
             judge_evidence(j, f, "example", NAN, "", "new atom: %s", json_string_value(example));
     no_owner(j, f, fact);
     judge_wait(j, *prefix);
+}
+
+void judge_atom_growth(struct judge *j)
+{
+    struct rise t = rise_of(j, "atoms");
+    json_t *fact = growth(j);
+    bool alike = strlen(prefix_of(j, json_object_get(fact, "atoms"))) >= 3;
+    double limit = alike ? LEAKED_ATOMS : OWN_ATOMS;
+    if (t.grows && t.grown >= judge_limit(j, limit) && t.per_s >= judge_limit(j, ATOMS_PER_S))
+        find_atoms(j, &t, limit, fact);
     json_decref(fact);
 }
 

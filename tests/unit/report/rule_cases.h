@@ -792,6 +792,13 @@ static void atoms_leak_slowly(struct made *w)
     atoms_leak(w);
     w->atoms_step = 3;
 }
+/* As beamtop itself makes them while its views are opened for the first time. */
+static void atoms_of_ours(struct made *w)
+{
+    of_a_minute(w);
+    w->atoms_step = 11;
+    set_fact(w, "growth", "{\"atoms\":{\"prefix\":\"M\",\"examples\":[\"MaxHeap\"]}}");
+}
 static void atoms_come(struct made *w)
 {
     of_a_minute(w);
@@ -1037,6 +1044,8 @@ static const struct {
     {"atom_growth", atoms_leak, FINDING_ACT,
      "Atoms user_… are leaking: +5,900 in 59 s, full in 2.8 h", atoms_come},
     {"atom_growth", atoms_leak, FINDING_ACT, "new atom: user_9", same},
+    {"atom_growth", atoms_leak, FINDING_ACT, "half or more of the new atoms begin with: user_",
+     atoms_of_ours},
     {"atom_growth", atoms_leak_slowly, FINDING_LOOK, "full in 4 d", atoms_come},
     {"ets_growth", table_leaks, FINDING_LOOK, "ETS table carts is growing: +22.5 MiB in",
      table_grows_little},
