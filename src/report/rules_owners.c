@@ -48,7 +48,7 @@ static void tell_process(struct judge *j, struct finding *f, const struct period
                        judge_slice(j, p->current_function));
 }
 
-/* What a process with messages does, where that alone says what to do. */
+/* Functions in which a process handles no message, and what to do about it. */
 static const struct {
     const char *function, *title, *action, *ruled_out_if;
 } waits[] = {
