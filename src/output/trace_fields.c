@@ -8,7 +8,11 @@ static const struct field line[] = {
     {"wall_us", "", FIELD_INT, COLUMN_COUNT, AT(wall_us),
      "the node's own clock, µs since the epoch"},
     {"mono_ns", "", FIELD_SIGNED, COLUMN_COUNT, AT(mono_ns),
-     "the node's monotonic clock: exact to subtract, often below zero"},
+     "the node's monotonic clock, often below zero. Beyond 2^53: exact only in a reader with "
+     "integers "
+     "of 64 bits"},
+    {"since_us", "", FIELD_REAL, COLUMN_RATE, AT(since_us),
+     "µs since the first event that was written, by that clock: exact in every reader"},
     {"pattern", "", FIELD_SLICE, COLUMN_TEXT, AT(pattern_text),
      "the pattern that took it, as typed"},
     {"pid", "", FIELD_SLICE, COLUMN_TEXT, AT(pid), "the process"},

@@ -173,7 +173,8 @@ void trace_line_make(struct trace_line *out, const struct trace_layout *layout,
                                 term->full_bytes > 0};
     const struct speller *s = &own;
     const struct pattern *pattern = NULL;
-    *out = (struct trace_line){.full_bytes = -1, .duration_us = -1, .latency_us = NAN};
+    *out = (struct trace_line){
+        .full_bytes = -1, .duration_us = -1, .latency_us = NAN, .since_us = NAN};
     out->id = (int64_t)event->id;
     out->wall_us = event->wall_us;
     out->mono_ns = event->mono_ns;

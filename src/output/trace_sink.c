@@ -9,6 +9,8 @@
 struct trace_sink {
     struct sink_output output;
     struct trace_sink_options options;
+    bool begun;
+    int64_t first_ns;
 };
 
 struct trace_sink *trace_sink_open(const struct sink_writer *writer,
@@ -53,10 +55,14 @@ int trace_sink_put_line(struct trace_sink *s, const struct trace_line *line, str
 {
     struct buf out;
     buf_init(&out, 0);
+    struct trace_line timed = *line;
+    s->first_ns = s->begun ? s->first_ns : line->mono_ns;
+    s->begun = true;
+    timed.since_us = (double)(int64_t)((uint64_t)line->mono_ns - (uint64_t)s->first_ns) / 1000;
     if (s->options.format == SINK_JSON)
-        trace_json_put(&out, line, node_of(s));
+        trace_json_put(&out, &timed, node_of(s));
     else
-        trace_text_put(&out, line, s->options.ascii);
+        trace_text_put(&out, &timed, s->options.ascii);
     return write_out(s, &out, err);
 }
 

@@ -80,6 +80,15 @@ static void tell_handler(struct judge *j, struct finding *f, const json_t *fact,
                    setting(j, h, "flush_qlen"));
 }
 
+static void tell_handlers(struct judge *j, struct finding *f, const json_t *fact)
+{
+    const json_t *each;
+    size_t i;
+    json_array_foreach (json_object_get(fact, "handlers"), i, each)
+        if (i < 5)
+            tell_handler(j, f, fact, each);
+}
+
 /* In Erlang syntax. */
 static const char *atom(struct judge *j, const char *name)
 {
@@ -228,7 +237,7 @@ static void find_logger(struct judge *j, double share, double spread, struct wai
 {
     const struct period_process *p = NULL;
     enum log_mode mode;
-    json_t *fact = NULL, *each;
+    json_t *fact = NULL;
     const char *text = recording_fact(j->recording, "logger", j->to);
     size_t i;
     for (i = 0; i < j->n_processes && !p; i++)
@@ -263,10 +272,7 @@ static void find_logger(struct judge *j, double share, double spread, struct wai
     judge_about(f, p ? f->subject : "", CAUSE_KNOWN);
     judge_share(j, f, share, spread);
     tell_logger(j, f, p, w);
-    json_array_foreach (json_object_get(fact, "handlers"), i, each) {
-        if (i < 5)
-            tell_handler(j, f, fact, each);
-    }
+    tell_handlers(j, f, fact);
     json_decref(fact);
 }
 

@@ -28,6 +28,7 @@ struct trace_line {
     struct slice pattern_text;
     bool shows_caller; /* text: the pattern asks for it */
     int64_t id, wall_us, mono_ns;
+    double since_us; /* the first line; of the sink */
     struct slice pid, name, mfa, caller;
     const struct slice *args; /* the values, a text each */
     size_t n_args;

@@ -256,6 +256,30 @@ static void test_events_as_json(void **state)
     }
 }
 
+/* What a reader with doubles for numbers can tell apart: 1 µs at the clock of a node. */
+static void test_times_in_doubles(void **state)
+{
+    struct error err = {0};
+    struct kept k = {0};
+    const struct sink_writer writer = {keep, &k};
+    const struct trace_sink_options options = {.format = SINK_JSON, .node = "mq1@host"};
+    struct trace_sink *s = trace_sink_open(&writer, &options);
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct trace_line line = {.kind = LINE_SEND, .mono_ns = -576460751234567891 + i * 1001};
+        buf_clear(&k.bytes);
+        buf_init(&k.bytes, 0);
+        assert_int_equal(trace_sink_put_line(s, &line, &err), 0);
+        json_t *j = parsed(&k.bytes, "times");
+        const json_t *since = json_object_get(j, "since_us");
+        assert_true(json_is_number(since));
+        assert_true(fabs(json_number_value(since) - i * 1.001) < 1e-9);
+        json_decref(j);
+    }
+    buf_clear(&k.bytes);
+    trace_sink_close(s);
+}
+
 /* The end of a trace as 0.1.0 wrote it. */
 static void test_old_keys(void **state)
 {
@@ -433,13 +457,10 @@ static void test_a_failed_write_stays(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_events_as_text),
-        cmocka_unit_test(test_events_as_json),
-        cmocka_unit_test(test_old_keys),
-        cmocka_unit_test(test_a_whole_trace_as_text),
-        cmocka_unit_test(test_the_end_as_json),
-        cmocka_unit_test(test_ends_that_are_not_clean),
-        cmocka_unit_test(test_a_failed_write_stays),
+        cmocka_unit_test(test_events_as_text),          cmocka_unit_test(test_events_as_json),
+        cmocka_unit_test(test_times_in_doubles),        cmocka_unit_test(test_old_keys),
+        cmocka_unit_test(test_a_whole_trace_as_text),   cmocka_unit_test(test_the_end_as_json),
+        cmocka_unit_test(test_ends_that_are_not_clean), cmocka_unit_test(test_a_failed_write_stays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
