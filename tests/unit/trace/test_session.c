@@ -280,6 +280,7 @@ static void test_errors_of_answers(void **unused)
     free(w);
 }
 
+/* Of single events: test_session_counts.c. */
 static void test_hostile_messages(void **unused)
 {
     (void)unused;
@@ -287,10 +288,6 @@ static void test_hostile_messages(void **unused)
         "nothing",
         "{batch,[]}",
         "{batch,x," STATUS("open", "0", "0") "}",
-        "{batch,[{c,1}]," STATUS("open", "0", "0") "}",
-        "{batch,[" CALL ",{r,1,a,b,0}]," STATUS("open", "0", "0") "}",
-        "{batch,[{c,1,99,<0.9.0>,2000,{lists,seq,2},{m,f,1},[1,2],[],0,0}]," STATUS("open", "0",
-                                                                                    "0") "}",
         "{batch,\"abc\"," STATUS("open", "0", "0") "}",
         "{counts,1,[{0,a}],[]}",
         "{counts,1,[{-1,[1]}],[]}",

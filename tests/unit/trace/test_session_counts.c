@@ -295,6 +295,9 @@ static void test_unread_events(void **unused)
         "{l,2000,3000}",
         "{strange,1}",
         "odd",
+        "{c,1}",
+        "{r,1,a,b,0}",
+        "{c,1,99,<0.9.0>,2000,{lists,seq,2},{m,f,1},[1,2],[],0,0}",
     };
     for (size_t i = 0; i < ARRAY_LEN(odd); i++) {
         struct world *w = running_world("lists:seq(_, _)", &plain);
