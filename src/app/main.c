@@ -26,6 +26,7 @@ static void read_env(struct app_env *env)
         .xdg_state_home = getenv("XDG_STATE_HOME"),
         .term = getenv("TERM"),
         .no_color = getenv("NO_COLOR"),
+        .colorfgbg = getenv("COLORFGBG"),
         .epmd_port = getenv("ERL_EPMD_PORT"),
         .config = getenv("BEAMTOP_CONFIG"),
         .utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0,

@@ -40,6 +40,8 @@ struct theme_entry {
     uint8_t attributes, mono;
 };
 
+#define THEME_AUTO "auto" /* default or light, as the terminal is */
+
 struct theme {
     char name[64];
     struct theme_entry entries[STYLES]; /* of the theme in use */

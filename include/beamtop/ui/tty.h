@@ -21,7 +21,8 @@ enum tty_event_kind {
     TTY_MOUSE,
     TTY_PASTE,
     TTY_RESIZE,
-    TTY_CLOSED, /* the terminal is gone (end of input) */
+    TTY_BACKGROUND, /* the terminal says whether it is light */
+    TTY_CLOSED,     /* the terminal is gone (end of input) */
 };
 
 /* A double click comes after the click that was the first of its two. */
@@ -37,6 +38,7 @@ struct tty_event {
     const char *paste; /* borrowed until the next event; any bytes */
     size_t paste_len;
     int rows, columns; /* RESIZE */
+    bool light;        /* BACKGROUND */
 };
 
 /* The place of the terminal's cursor; row -1 hides it. */
@@ -86,6 +88,7 @@ struct tty_setup {
     enum color_depth most; /* no more colours than this */
     bool ascii;            /* no UTF-8 (locale, option) */
     bool mouse;
+    bool ask_background; /* with 256 colours only; the answer is an event */
 };
 
 /* ERR_SYSTEM: not a terminal, unknown TERM. The caller has called setlocale. */
@@ -96,5 +99,8 @@ int tty_curses_open(struct tty **out, const struct tty_setup *setup, struct erro
  * signals call it with the address they were given by app at
  * start (&tty->rescue). */
 void tty_rescue_now(const struct tty_rescue *rescue);
+
+/* What COLORFGBG says, of which the last number is the background's colour; NULL is dark. */
+bool tty_is_light(const char *colorfgbg);
 
 #endif

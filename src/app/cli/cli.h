@@ -18,7 +18,8 @@
 
 /* What the environment says; read once, in main. NULL: not set. */
 struct app_env {
-    const char *cookie, *home, *xdg_config_home, *xdg_state_home, *term, *no_color, *epmd_port;
+    const char *cookie, *home, *xdg_config_home, *xdg_state_home, *term, *no_color, *epmd_port,
+        *colorfgbg;
     const char *theme_path, *config;
     bool utf8; /* the locale's character set */
     bool in_tty, out_tty, err_tty;

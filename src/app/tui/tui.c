@@ -307,6 +307,9 @@ static bool on_event(struct tui *t, const struct tty_event *e)
         canvas_resize(&t->canvas, e->rows, e->columns);
         screen_update(t->screen);
         break;
+    case TTY_BACKGROUND:
+        config_set_light(&t->settings.config, e->light);
+        break;
     case TTY_CLOSED:
         tui_quit(t, EXIT_DONE, NULL);
         return false;
@@ -376,8 +379,10 @@ static int open_tty(struct tui *t, struct error *err)
         .most = settings_depth(&t->settings, t->env, t->cli->mono),
         .ascii = settings_ascii(&t->settings, t->env),
         .mouse = option_bool(&t->settings.options, OPTION_MOUSE),
+        .ask_background = strcmp(t->settings.theme.name, THEME_AUTO) == 0,
     };
     int rows = 0, columns = 0;
+    config_set_light(&t->settings.config, tty_is_light(t->env->colorfgbg));
     int rc = tty_curses_open(&t->tty, &setup, err);
     if (rc != 0)
         return rc;

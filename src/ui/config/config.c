@@ -311,9 +311,21 @@ int config_theme(struct config *c, const char *name, struct error *err)
     bool plain = name[0] != '\0' && name[0] != '.' && !strchr(name, '/');
     if (!plain)
         return error_set(err, ERR_USAGE, "a theme is named without a folder: “%s” is not", name);
-    bool found = false;
+    bool found = false, is_auto = strcmp(name, THEME_AUTO) == 0;
+    const char *file = !is_auto ? name : c->light ? "light" : "default";
     for (size_t i = 0; i < ARRAY_LEN(c->theme_dirs) && c->theme_dirs[i] && c->read && !found; i++)
-        found = load_theme_file(c, c->theme_dirs[i], name);
-    int rc = found ? 0 : theme_use(c->theme, name, err);
+        found = load_theme_file(c, c->theme_dirs[i], file);
+    int rc = found ? 0 : theme_use(c->theme, file, err);
+    if (is_auto)
+        snprintf(c->theme->name, sizeof c->theme->name, "%s", name);
     return rc < 0 ? rc : option_set(c->options, OPTION_THEME, name, err);
+}
+
+void config_set_light(struct config *c, bool light)
+{
+    struct error ignored = {0}; /* both themes are built in */
+    bool changes = c->light != light;
+    c->light = light;
+    if (changes && strcmp(c->theme->name, THEME_AUTO) == 0)
+        (void)config_theme(c, THEME_AUTO, &ignored);
 }

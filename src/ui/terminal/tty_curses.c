@@ -18,6 +18,7 @@
 #include "beamtop/base/buf.h"
 #include "beamtop/base/limits.h"
 #include "beamtop/ui/tty.h"
+#include "tty_background.h"
 #include "tty_frame.h"
 #include "tty_keys.h"
 #include "tty_mouse.h"
@@ -28,7 +29,7 @@
 #define PASTE_ON "\x1b[?2004h"
 #define PASTE_OFF "\x1b[?2004l"
 
-enum own_key { PASTE_BEGIN = KEY_MAX + 1, PASTE_END, MOUSE_BEGIN_SGR, MOUSE_BEGIN_X10 };
+enum own_key { PASTE_BEGIN = KEY_MAX + 1, PASTE_END, BEGIN_SGR, BEGIN_X10, BEGIN_BACKGROUND };
 
 struct tty_curses {
     struct tty tty; /* first */
@@ -45,6 +46,7 @@ struct tty_curses {
     struct paste paste;
     bool wants_mouse;
     struct mouse mouse;
+    struct background background;
     mbstate_t part; /* of a character whose last bytes are still to come */
 };
 
@@ -256,16 +258,19 @@ static struct tty_event nothing_or_end(struct tty_curses *t)
     return (struct tty_event){.kind = gone ? TTY_CLOSED : TTY_NONE};
 }
 
-/* What begins with a key of its own and ends later. */
+/* What a key of curses begins and bytes go on with. */
 static bool begin_sequence(struct tty_curses *t, int code)
 {
     t->mouse.open = MOUSE_CLOSED;
+    t->background.part = BACKGROUND_CLOSED;
     if (code == PASTE_BEGIN)
         paste_begin(&t->paste, t->tty.now_ms);
     else if (t->paste.open)
         return false;
-    else if (code == MOUSE_BEGIN_SGR || code == MOUSE_BEGIN_X10)
-        mouse_begin(&t->mouse, code == MOUSE_BEGIN_SGR ? MOUSE_SGR : MOUSE_X10, t->tty.now_ms);
+    else if (code == BEGIN_SGR || code == BEGIN_X10)
+        mouse_begin(&t->mouse, code == BEGIN_SGR ? MOUSE_SGR : MOUSE_X10, t->tty.now_ms);
+    else if (code == BEGIN_BACKGROUND)
+        background_begin(&t->background, t->tty.now_ms);
     else
         return false;
     return true;
@@ -346,6 +351,9 @@ static struct tty_event event_of(struct tty_curses *t, int got)
     if (byte < KEY_MIN && t->mouse.open != MOUSE_CLOSED &&
         mouse_put(&t->mouse, (unsigned char)byte, t->tty.now_ms, &event))
         return event;
+    if (got < KEY_MIN && t->background.part != BACKGROUND_CLOSED &&
+        background_put(&t->background, (unsigned char)got, t->tty.now_ms, &event))
+        return event;
     return got >= KEY_MIN ? code_event(t, got) : byte_event(t, (unsigned char)got);
 }
 
@@ -353,8 +361,8 @@ static struct tty_event event_of(struct tty_curses *t, int got)
 static struct tty_event idle_event(struct tty_curses *t)
 {
     struct tty_event event = nothing_or_end(t);
-    if (event.kind == TTY_NONE)
-        t->tty.again_ms = mouse_idle(&t->mouse, t->tty.now_ms);
+    unsigned mouse_ms = mouse_idle(&t->mouse, t->tty.now_ms);
+    t->tty.again_ms = mouse_ms ? mouse_ms : background_idle(&t->background, t->tty.now_ms);
     if (event.kind != TTY_NONE || !t->paste.open)
         return event;
     t->tty.again_ms = paste_idle(&t->paste, t->tty.now_ms);
@@ -368,6 +376,7 @@ static struct tty_event curses_event(struct tty *tty)
     tty->again_ms = 0;
     if (t->suspended)
         return (struct tty_event){.kind = TTY_NONE};
+    background_wait(&t->background, tty->now_ms);
     if (t->resize_pending)
         return resize_event(t);
     for (int i = 0; i < CHARACTERS_AT_ONCE; i++) {
@@ -427,12 +436,22 @@ static void curses_mouse(struct tty *tty, bool on)
         send_raw(t, t->wants_mouse ? MOUSE_ON : MOUSE_OFF);
 }
 
+/* An answer that comes after the end would be typed to the shell. */
+static void drop_answer(struct tty_curses *t)
+{
+    struct pollfd p = {.fd = t->tty.fd, .events = POLLIN};
+    if (t->background.due && poll(&p, 1, LIMIT_BACKGROUND_END_MS) > 0)
+        tcflush(t->tty.fd, TCIFLUSH);
+    t->background.due = false;
+}
+
 static void curses_suspend(struct tty *tty)
 {
     struct tty_curses *t = curses_of(tty);
     if (t->suspended)
         return;
     t->suspended = true;
+    drop_answer(t);
     if (t->modern)
         send_raw(t, t->wants_mouse ? PASTE_OFF MOUSE_OFF : PASTE_OFF);
     /* Where there is no alternate screen, the shell goes on in the last line: an empty one. */
@@ -512,12 +531,16 @@ static void set_modes(struct tty_curses *t, const struct tty_setup *setup)
         define_key("\x1b[200~", PASTE_BEGIN);
         define_key("\x1b[201~", PASTE_END);
         define_key(NULL, KEY_MOUSE); /* curses does not read the mouse */
-        define_key(MOUSE_SGR_BEGIN, MOUSE_BEGIN_SGR);
-        define_key(MOUSE_X10_BEGIN, MOUSE_BEGIN_X10);
+        define_key(MOUSE_SGR_BEGIN, BEGIN_SGR);
+        define_key(MOUSE_X10_BEGIN, BEGIN_X10);
+        define_key(BACKGROUND_BEGIN, BEGIN_BACKGROUND);
         send_raw(t, PASTE_ON);
     }
     t->tty.depth = depth_of(t, setup->most);
     curses_mouse(&t->tty, setup->mouse);
+    t->background.due = setup->ask_background && t->modern && t->tty.depth == DEPTH_256;
+    if (t->background.due)
+        send_raw(t, BACKGROUND_ASK);
 }
 
 static int open_screen(struct tty_curses *t, const struct tty_setup *setup, struct error *err)

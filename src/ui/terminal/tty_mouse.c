@@ -28,7 +28,7 @@ static void press(struct mouse *m, uint64_t now_ms, struct tty_event *event)
 {
     bool twice = is_near(m, event->mouse.row, event->mouse.column, now_ms);
     event->mouse.kind = twice ? MOUSE_DOUBLE_CLICK : MOUSE_CLICK;
-    m->pressed = !twice; /* a third click begins anew */
+    m->pressed = !twice; /* a third click is a first one */
     m->row = event->mouse.row;
     m->column = event->mouse.column;
     m->pressed_ms = now_ms;

@@ -50,8 +50,8 @@ static void set_up(struct fixture *f)
     keymap_init(&f->keymap);
     theme_init(&f->theme);
     diags_init(&f->diags);
-    f->config = (struct config){&f->options, &f->keymap, &f->theme,       &f->diags,
-                                read_fake,   NULL,       {"themes", NULL}};
+    f->config = (struct config){&f->options, &f->keymap, &f->theme,        &f->diags,
+                                read_fake,   NULL,       {"themes", NULL}, false};
 }
 
 static void tear_down(struct fixture *f)

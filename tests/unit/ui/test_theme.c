@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <string.h>
 #include <cmocka.h>
+#include <math.h>
 
 #include "beamtop/base/attr.h"
 #include "beamtop/base/embed.h"
@@ -42,6 +43,54 @@ static void test_built_in_themes_are_whole(void **state)
         diags_clear(&diags);
     }
     assert_int_equal(files, n);
+}
+
+static double luminance(uint32_t rgb)
+{
+    static const double weights[] = {0.2126, 0.7152, 0.0722};
+    double sum = 0;
+    for (int i = 0; i < 3; i++) {
+        double part = (double)(rgb >> (16 - 8 * i) & 0xff) / 255;
+        sum += weights[i] * (part <= 0.04045 ? part / 12.92 : pow((part + 0.055) / 1.055, 2.4));
+    }
+    return sum;
+}
+
+/* As WCAG counts it. */
+static double contrast(uint32_t a, uint32_t b)
+{
+    double x = luminance(a) + 0.05, y = luminance(b) + 0.05;
+    return x > y ? x / y : y / x;
+}
+
+/* Each theme on the terminals that it is for, pure black and white and what is usual. */
+static void test_text_stands_out(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *theme;
+        uint32_t background, text;
+    } rows[] = {
+        {"default", 0x000000, 0xe5e5e5},       {"default", 0x1e1e1e, 0xd4d4d4},
+        {"colour-blind", 0x000000, 0xe5e5e5},  {"colour-blind", 0x1e1e1e, 0xd4d4d4},
+        {"light", 0xffffff, 0x000000},         {"light", 0xfdf6e3, 0x333333},
+        {"high-contrast", 0x000000, 0xe5e5e5}, {"high-contrast", 0xffffff, 0x000000},
+        {"mono", 0x000000, 0xe5e5e5},          {"mono", 0xffffff, 0x000000},
+    };
+    for (size_t n = 0; n < ARRAY_LEN(rows); n++) {
+        struct theme t;
+        struct error err = {0};
+        theme_init(&t);
+        assert_int_equal(theme_use(&t, rows[n].theme, &err), 0);
+        for (int i = 0; i < STYLES; i++) {
+            struct look l = theme_look(&t, (enum style)i, DEPTH_256);
+            double has = contrast(l.fg == COLOR_DEFAULT ? rows[n].text : theme_rgb(l.fg),
+                                  l.bg == COLOR_DEFAULT ? rows[n].background : theme_rgb(l.bg));
+            if (has < 4.5)
+                fail_msg("%s on %06x: %s has a contrast of %.1f", rows[n].theme, rows[n].background,
+                         style_name((enum style)i), has);
+        }
+    }
 }
 
 /* Without colours a row that needs to stand out still does, in every theme. */
@@ -158,6 +207,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_built_in_themes_are_whole),
+        cmocka_unit_test(test_text_stands_out),
         cmocka_unit_test(test_meaning_without_colour),
         cmocka_unit_test(test_boxes_of_a_flame_graph),
         cmocka_unit_test(test_colors),

@@ -74,7 +74,7 @@ static struct tty *open_tty(struct pair *p, const char *term, enum color_depth m
 {
     struct tty *t = NULL;
     struct error err = {0};
-    struct tty_setup setup = {p->slave, p->slave, term, most, false, true};
+    struct tty_setup setup = {p->slave, p->slave, term, most, false, true, false};
     if (tty_curses_open(&t, &setup, &err) < 0)
         fail_msg("%s: %s", term, err.text);
     return t;
@@ -139,7 +139,7 @@ static void test_a_draw_is_one_write(void **state)
     theme_init(&theme);
     open_pair(&p);
     assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
-    struct tty_setup setup = {p.slave, ends[0], "xterm-256color", DEPTH_256, false, false};
+    struct tty_setup setup = {p.slave, ends[0], "xterm-256color", DEPTH_256, false, false, false};
     if (tty_curses_open(&t, &setup, &err) < 0)
         fail_msg("%s", err.text);
     while (recv(ends[1], screen_bytes, sizeof screen_bytes, MSG_DONTWAIT) > 0)
@@ -282,7 +282,9 @@ static void events_until_q(struct tty *t, char *out, size_t size)
     char key[KEY_TEXT_BYTES] = "";
     for (size_t len = 0; len < size; len = strlen(out)) {
         struct tty_event e = wait_event(t);
-        if (e.kind == TTY_MOUSE)
+        if (e.kind == TTY_BACKGROUND)
+            snprintf(out + len, size - len, "%s ", e.light ? "light" : "dark");
+        else if (e.kind == TTY_MOUSE)
             snprintf(out + len, size - len, "%s@%d,%d ", kinds[e.mouse.kind], e.mouse.row,
                      e.mouse.column);
         else
@@ -369,6 +371,50 @@ static void test_a_click_holds_nothing(void **state)
         assert_int_equal(t->ops->event(t).kind, TTY_NONE);
     }
     alarm(0);
+    t->ops->close(t);
+    close(p.master);
+    close(p.slave);
+}
+
+/* What the terminal answers, and what it looks like to the program; nothing of it is typed. */
+static void test_the_background(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bytes, *says;
+    } rows[] = {
+        {"\x1b]11;rgb:ffff/ffff/ffff\x07q", "light q "},
+        {"\x1b]11;rgb:fdfd/f6f6/e3e3\x1b\\q", "light q "},
+        {"\x1b]11;rgb:1e1e/1e1e/1e1e\x1b\\q", "dark q "},
+        {"\x1b]11;rgba:ff/ff/ff/ff\x07q", "light q "},
+        {"\x1b]11;rgb:0/0/8\x07q", "dark q "},
+        {"\x1b]11;red\x07q", "q "},
+        {"\x1b]11;\x1b]11;rgb:ffff/ffff/ffff\x07q", "light q "},
+        {"\x1b]11;rgb:ffff/ffff/fffff\x1b\\\x1bOAq", "<Up> q "},
+    };
+    static const struct {
+        const char *colors;
+        bool light;
+    } environment[] = {
+        {"15;0", false}, {"0;15", true}, {"0;default;15", true}, {"12;8", false}, {"0;7", true},
+        {"0;99", false}, {"", false},    {"0;", false},          {"15", false},   {NULL, false}};
+    struct pair p;
+    struct tty *t = NULL;
+    struct error err = {0};
+    for (size_t i = 0; i < ARRAY_LEN(environment); i++)
+        if (tty_is_light(environment[i].colors) != environment[i].light)
+            fail_msg("COLORFGBG=%s", environment[i].colors);
+    open_pair(&p);
+    struct tty_setup setup = {p.slave, p.slave, "xterm-256color", DEPTH_256, false, false, true};
+    assert_int_equal(tty_curses_open(&t, &setup, &err), 0);
+    assert_non_null(strstr(sent(&p), "\x1b]11;?\x07"));
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char got[200] = "";
+        type(&p, rows[i].bytes);
+        events_until_q(t, got, sizeof got);
+        if (strcmp(got, rows[i].says) != 0)
+            fail_msg("row %zu: '%s', not '%s'", i, got, rows[i].says);
+    }
     t->ops->close(t);
     close(p.master);
     close(p.slave);
@@ -601,11 +647,12 @@ static void test_refused(void **state)
     struct tty *t = NULL;
     open_pair(&p);
     int file = open("/dev/null", O_RDWR);
-    struct tty_setup setup = {file, file, "xterm", DEPTH_256, false, false};
+    struct tty_setup setup = {file, file, "xterm", DEPTH_256, false, false, false};
     struct error err = {0};
     assert_int_equal(tty_curses_open(&t, &setup, &err), ERR_SYSTEM);
     error_clear(&err);
-    setup = (struct tty_setup){p.slave, p.slave, "no-such-terminal", DEPTH_256, false, false};
+    setup =
+        (struct tty_setup){p.slave, p.slave, "no-such-terminal", DEPTH_256, false, false, false};
     assert_int_equal(tty_curses_open(&t, &setup, &err), ERR_SYSTEM);
     assert_non_null(strstr(err.text, "TERM"));
     error_clear(&err);
@@ -625,6 +672,7 @@ int main(void)
         cmocka_unit_test(test_the_mouse),
         cmocka_unit_test(test_a_click_holds_nothing),
         cmocka_unit_test(test_a_double_click),
+        cmocka_unit_test(test_the_background),
         cmocka_unit_test(test_a_report_without_end),
         cmocka_unit_test(test_a_frame_is_one_write),
         cmocka_unit_test(test_a_draw_is_one_write),
