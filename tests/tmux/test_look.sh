@@ -54,6 +54,12 @@ changes_theme() {
 sgr_of_title() { tm_ansi | grep -F NAME | head -1 | tr -dc "$escape"'[0-9;m'; }
 title_changed() { [ "$(sgr_of_title)" != "$before" ]; }
 
+# tmux has no background of its own to tell here: what the environment says holds.
+follows_a_light_terminal() {
+    bt_open 100 30 'COLORFGBG=0;15' && wait_until 60 has_dark_keys && bt_quit
+}
+has_dark_keys() { tm_ansi | grep -qF '38;5;88m'; }
+
 has_no_colour_in_the_mono_theme() {
     bt_open 100 30 -- --theme mono && { has_no_colour || show_ansi; } && bt_quit
 }
@@ -65,5 +71,6 @@ run works_with_eight_colours
 run is_ascii_without_UTF8
 run has_graphs_with_UTF8
 run changes_theme
+run follows_a_light_terminal
 run has_no_colour_in_the_mono_theme
 finish
