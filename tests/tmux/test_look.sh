@@ -54,7 +54,7 @@ changes_theme() {
 sgr_of_title() { tm_ansi | grep -F NAME | head -1 | tr -dc "$escape"'[0-9;m'; }
 title_changed() { [ "$(sgr_of_title)" != "$before" ]; }
 
-# tmux has no background of its own to tell here: what the environment says holds.
+# tmux does not answer what its background is here, so COLORFGBG decides.
 follows_a_light_terminal() {
     bt_open 100 30 'COLORFGBG=0;15' && wait_until 60 has_dark_keys && bt_quit
 }
