@@ -18,44 +18,82 @@ AM_TESTS_ENVIRONMENT = LC_ALL=C.UTF-8; export LC_ALL; umask 022; ulimit -S -n 40
 	ASAN_OPTIONS='quarantine_size_mb=8:malloc_context_size=8'; \
 	export ASAN_OPTIONS BEAMTOP BEAMTOP_SRCDIR BEAMTOP_BUILDDIR ERL_AFLAGS FUZZ_TARGETS;
 
-# ---- base
+# ---- unit and screen tests: tests/main.c is their main(), with what several of them share
+check_LIBRARIES = tests/libtest.a
+tests_libtest_a_SOURCES = tests/main.c tests/test.h tests/screen/golden.c tests/screen/world.c \
+	tests/screen/world_spans.c tests/screen/world_trace.c tests/screen/world_views.c \
+	tests/unit/trace/played.c tests/unit/trace/session_world.c
+# A folder, which golden.c is not the source of.
+tests/screen/golden: ;
+LDADD = tests/libtest.a $(APP_LIBS) $(CMOCKA_LIBS)
+tests/unit/%.$(OBJEXT) tests/screen/%.$(OBJEXT): AM_CFLAGS += $(UV_CFLAGS) $(JANSSON_CFLAGS) \
+	$(EI_CFLAGS) $(ELFUTILS_CFLAGS) $(SQLITE_CFLAGS)
 UNIT_BASE = tests/unit/base/test_clock tests/unit/base/test_error tests/unit/base/test_memory \
 	tests/unit/base/test_question tests/unit/base/test_regex tests/unit/base/test_slice \
 	tests/unit/base/test_text
-tests_unit_base_test_error_LDADD = $(BASE_LIBS) $(CMOCKA_LIBS)
-tests_unit_base_test_memory_LDADD = $(BASE_LIBS) $(CMOCKA_LIBS)
-tests_unit_base_test_question_LDADD = $(BASE_LIBS) $(CMOCKA_LIBS)
-tests_unit_base_test_regex_LDADD = $(BASE_LIBS) $(CMOCKA_LIBS)
-tests_unit_base_test_slice_LDADD = $(BASE_LIBS) $(CMOCKA_LIBS)
-tests_unit_base_test_text_LDADD = $(BASE_LIBS) $(CMOCKA_LIBS)
-tests_unit_base_test_clock_LDADD = $(BASE_LIBS) $(CMOCKA_LIBS)
-# ---- etf
 UNIT_ETF = tests/unit/etf/test_check tests/unit/etf/test_cursor tests/unit/etf/test_parse \
 	tests/unit/etf/test_print tests/unit/etf/test_print_ex
-tests_unit_etf_test_check_LDADD = $(ETF_LIBS) $(CMOCKA_LIBS)
-tests_unit_etf_test_cursor_LDADD = $(ETF_LIBS) $(CMOCKA_LIBS)
-tests_unit_etf_test_parse_LDADD = $(ETF_LIBS) $(CMOCKA_LIBS)
-tests_unit_etf_test_print_LDADD = $(ETF_LIBS) $(CMOCKA_LIBS)
-tests_unit_etf_test_print_ex_LDADD = $(ETF_LIBS) $(CMOCKA_LIBS)
-# ---- link
-UNIT_LINK = tests/unit/link/test_control \
-	tests/unit/link/test_cookie \
-	tests/unit/link/test_discover \
-	tests/unit/link/test_epmd \
-	tests/unit/link/test_frame \
+UNIT_LINK = tests/unit/link/test_control tests/unit/link/test_cookie \
+	tests/unit/link/test_discover tests/unit/link/test_epmd tests/unit/link/test_frame \
 	tests/unit/link/test_name
-tests_unit_link_test_control_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
-tests_unit_link_test_control_LDADD = $(LINK_LIBS) $(CMOCKA_LIBS)
-tests_unit_link_test_cookie_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
-tests_unit_link_test_cookie_LDADD = $(LINK_LIBS) $(CMOCKA_LIBS)
-tests_unit_link_test_discover_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
-tests_unit_link_test_discover_LDADD = $(LINK_LIBS) $(CMOCKA_LIBS)
-tests_unit_link_test_epmd_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
-tests_unit_link_test_epmd_LDADD = $(LINK_LIBS) $(CMOCKA_LIBS)
-tests_unit_link_test_frame_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
-tests_unit_link_test_frame_LDADD = $(LINK_LIBS) $(CMOCKA_LIBS)
-tests_unit_link_test_name_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
-tests_unit_link_test_name_LDADD = $(LINK_LIBS) $(CMOCKA_LIBS)
+UNIT_LOCAL = tests/unit/local/test_rights tests/unit/local/test_erl_pid tests/unit/local/test_images \
+	tests/unit/local/test_jit tests/unit/local/test_records
+UNIT_QUERY = tests/unit/query/test_price
+UNIT_MODEL = tests/unit/model/spans/test_join tests/unit/model/spans/test_sampled \
+	tests/unit/model/spans/test_spans tests/unit/model/test_armed tests/unit/model/test_column \
+	tests/unit/model/test_decode tests/unit/model/test_filter tests/unit/model/test_order \
+	tests/unit/model/test_owners tests/unit/model/test_rate tests/unit/model/test_recorded \
+	tests/unit/model/test_stacks tests/unit/model/test_threads tests/unit/model/test_timeline \
+	tests/unit/model/test_yields
+UNIT_TRACE = tests/unit/trace/test_assist tests/unit/trace/test_calls tests/unit/trace/test_caps \
+	tests/unit/trace/test_histogram tests/unit/trace/test_library tests/unit/trace/test_log \
+	tests/unit/trace/test_matchspec tests/unit/trace/test_names tests/unit/trace/test_pattern \
+	tests/unit/trace/test_procs tests/unit/trace/test_request tests/unit/trace/test_session \
+	tests/unit/trace/test_session_counts tests/unit/trace/test_session_preflight \
+	tests/unit/trace/test_spans_request tests/unit/trace/test_spans_session
+UNIT_OUTPUT = tests/unit/output/test_calls_sink tests/unit/output/test_samples_sink \
+	tests/unit/output/test_sink tests/unit/output/test_spans_sink tests/unit/output/test_trace_sink
+UNIT_RECORDING = tests/unit/recording/test_recorded_log tests/unit/recording/test_recording \
+	tests/unit/recording/test_recording_facts tests/unit/recording/test_recording_limits \
+	tests/unit/recording/test_recording_long tests/unit/recording/test_recording_samples \
+	tests/unit/recording/test_recording_spans tests/unit/recording/test_recording_trace
+UNIT_REPORT = tests/unit/report/test_rules tests/unit/report/test_summary \
+	tests/unit/report/test_summary_many tests/unit/report/test_summary_requests \
+	tests/unit/report/test_summary_samples
+UNIT_UI = tests/unit/ui/test_canvas tests/unit/ui/test_capture tests/unit/ui/test_complete_trace \
+	tests/unit/ui/test_config tests/unit/ui/test_flame tests/unit/ui/test_graph \
+	tests/unit/ui/test_key tests/unit/ui/test_pretty tests/unit/ui/test_prompt \
+	tests/unit/ui/test_table tests/unit/ui/test_theme tests/unit/ui/test_tty
+UNIT_SCREEN = tests/screen/test_acts tests/screen/test_help tests/screen/test_replay \
+	tests/screen/test_screen tests/screen/test_spans tests/screen/test_trace
+UNIT_APP = tests/unit/app/test_actions tests/unit/app/test_cli tests/unit/app/test_condition \
+	tests/unit/app/test_error_at tests/unit/app/test_extreme_numbers tests/unit/app/test_feed \
+	tests/unit/app/test_governor tests/unit/app/test_held tests/unit/app/test_hostile_recording \
+	tests/unit/app/test_record_client tests/unit/app/test_record_detach \
+	tests/unit/app/test_record_retry tests/unit/app/test_record_status tests/unit/app/test_report \
+	tests/unit/app/test_trace_history tests/unit/app/test_trigger
+UNIT_ALL = $(UNIT_BASE) $(UNIT_ETF) $(UNIT_LINK) $(UNIT_LOCAL) $(UNIT_QUERY) $(UNIT_MODEL) \
+	$(UNIT_TRACE) $(UNIT_OUTPUT) $(UNIT_RECORDING) $(UNIT_REPORT) $(UNIT_UI) $(UNIT_SCREEN) $(UNIT_APP)
+check_PROGRAMS += $(UNIT_ALL)
+check_PROGRAMS += tests/unit/output/spans_files
+
+# Those of a layer are linked with it and those below: the linker shows what it lacks.
+tests/unit/base/test_%: LDADD = tests/libtest.a $(BASE_LIBS) $(CMOCKA_LIBS)
+tests/unit/etf/test_%: LDADD = tests/libtest.a $(ETF_LIBS) $(CMOCKA_LIBS)
+tests/unit/link/test_%: LDADD = tests/libtest.a $(LINK_LIBS) $(CMOCKA_LIBS)
+tests/unit/local/test_%: LDADD = tests/libtest.a $(LOCAL_LIBS) $(CMOCKA_LIBS)
+tests/unit/query/test_%: LDADD = tests/libtest.a $(QUERY_LIBS) $(CMOCKA_LIBS)
+tests/unit/model/test_%: LDADD = tests/libtest.a $(MODEL_LIBS) $(CMOCKA_LIBS)
+tests/unit/trace/test_%: LDADD = tests/libtest.a $(TRACE_LIBS) $(CMOCKA_LIBS)
+tests/unit/output/test_%: LDADD = tests/libtest.a $(OUTPUT_LIBS) $(CMOCKA_LIBS)
+tests/unit/recording/test_%: LDADD = tests/libtest.a $(RECORDING_LIBS) $(CMOCKA_LIBS)
+tests/unit/report/test_%: LDADD = tests/libtest.a $(REPORT_LIBS) $(CMOCKA_LIBS)
+tests/unit/ui/test_%: LDADD = tests/libtest.a $(UI_LIBS) $(CMOCKA_LIBS)
+tests/screen/test_%: LDADD = tests/libtest.a $(UI_LIBS) $(CMOCKA_LIBS)
+tests_screen_test_replay_LDADD = tests/libtest.a $(APP_LIBS) $(CMOCKA_LIBS)
+tests_unit_recording_test_recording_trace_LDADD = tests/libtest.a $(REPORT_LIBS) $(CMOCKA_LIBS)
+
+# ---- connections
 LIVE_LINK = tests/live/test_conn tests/live/test_conn_peers
 LIVE_LINK_PARTS = tests/live/node.c tests/live/node.h tests/live/fake_peer.c \
 	tests/live/fake_peer.h tests/live/probe.c tests/live/probe.h
@@ -66,143 +104,6 @@ tests_live_test_conn_peers_SOURCES = tests/live/test_conn_peers.c $(LIVE_LINK_PA
 tests_live_test_conn_peers_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS) $(EI_CFLAGS)
 tests_live_test_conn_peers_LDADD = $(LINK_LIBS) $(CMOCKA_LIBS)
 check_PROGRAMS += $(LIVE_LINK)
-# ---- local
-UNIT_LOCAL = tests/unit/local/test_erl_pid tests/unit/local/test_jit
-tests_unit_local_test_erl_pid_LDADD = $(LOCAL_LIBS) $(CMOCKA_LIBS)
-tests_unit_local_test_jit_LDADD = $(LOCAL_LIBS) $(CMOCKA_LIBS)
-UNIT_LOCAL += tests/unit/local/test_rights
-tests_unit_local_test_rights_LDADD = $(LOCAL_LIBS) $(CMOCKA_LIBS)
-UNIT_LOCAL += tests/unit/local/test_records
-tests_unit_local_test_records_LDADD = $(LOCAL_LIBS) $(CMOCKA_LIBS)
-UNIT_LOCAL += tests/unit/local/test_images
-tests_unit_local_test_images_CFLAGS = $(AM_CFLAGS) $(ELFUTILS_CFLAGS)
-tests_unit_local_test_images_LDADD = $(LOCAL_LIBS) $(CMOCKA_LIBS)
-# ---- query
-UNIT_QUERY = tests/unit/query/test_price
-tests_unit_query_test_price_LDADD = $(QUERY_LIBS) $(CMOCKA_LIBS)
-# ---- model
-UNIT_MODEL = tests/unit/model/test_armed tests/unit/model/test_column tests/unit/model/test_decode tests/unit/model/test_filter tests/unit/model/test_rate
-UNIT_MODEL += tests/unit/model/test_yields
-tests_unit_model_test_yields_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
-UNIT_MODEL += tests/unit/model/test_threads
-tests_unit_model_test_threads_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
-tests_unit_model_test_armed_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
-tests_unit_model_test_column_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
-tests_unit_model_test_decode_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
-tests_unit_model_test_filter_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
-UNIT_MODEL += tests/unit/model/test_order
-tests_unit_model_test_order_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
-UNIT_MODEL += tests/unit/model/test_owners
-tests_unit_model_test_owners_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
-UNIT_MODEL += tests/unit/model/test_recorded
-tests_unit_model_test_recorded_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
-UNIT_MODEL += tests/unit/model/test_timeline
-tests_unit_model_test_timeline_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
-UNIT_MODEL += tests/unit/model/spans/test_spans
-tests_unit_model_spans_test_spans_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
-
-UNIT_MODEL += tests/unit/model/spans/test_sampled
-tests_unit_model_spans_test_sampled_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
-UNIT_MODEL += tests/unit/model/spans/test_join
-tests_unit_model_spans_test_join_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
-UNIT_MODEL += tests/unit/model/test_stacks
-tests_unit_model_test_stacks_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
-tests_unit_model_test_rate_LDADD = $(MODEL_LIBS) $(CMOCKA_LIBS)
-# ---- output, recording, report
-UNIT_REPORT = tests/unit/output/test_sink
-tests_unit_output_test_sink_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
-tests_unit_output_test_sink_LDADD = $(OUTPUT_LIBS) $(CMOCKA_LIBS)
-UNIT_REPORT += tests/unit/output/test_calls_sink
-tests_unit_output_test_calls_sink_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS) $(JANSSON_CFLAGS)
-tests_unit_output_test_calls_sink_LDADD = $(OUTPUT_LIBS) $(CMOCKA_LIBS)
-UNIT_REPORT += tests/unit/output/test_samples_sink
-tests_unit_output_test_samples_sink_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
-tests_unit_output_test_samples_sink_LDADD = $(OUTPUT_LIBS) $(CMOCKA_LIBS)
-UNIT_REPORT += tests/unit/output/test_spans_sink
-tests_unit_output_test_spans_sink_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
-tests_unit_output_test_spans_sink_LDADD = $(OUTPUT_LIBS) $(CMOCKA_LIBS)
-check_PROGRAMS += tests/unit/output/spans_files
-tests_unit_output_spans_files_LDADD = $(OUTPUT_LIBS)
-UNIT_REPORT += tests/unit/output/test_trace_sink
-tests_unit_output_test_trace_sink_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
-tests_unit_output_test_trace_sink_LDADD = $(OUTPUT_LIBS) $(CMOCKA_LIBS)
-UNIT_REPORT += tests/unit/report/test_summary
-tests_unit_report_test_summary_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
-tests_unit_report_test_summary_LDADD = $(REPORT_LIBS) $(CMOCKA_LIBS)
-UNIT_REPORT += tests/unit/report/test_summary_many
-tests_unit_report_test_summary_many_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
-tests_unit_report_test_summary_many_LDADD = $(REPORT_LIBS) $(CMOCKA_LIBS)
-UNIT_REPORT += tests/unit/report/test_rules
-tests_unit_report_test_rules_LDADD = $(REPORT_LIBS) $(CMOCKA_LIBS)
-UNIT_REPORT += tests/unit/recording/test_recording
-tests_unit_recording_test_recording_LDADD = $(RECORDING_LIBS) $(CMOCKA_LIBS)
-UNIT_REPORT += tests/unit/recording/test_recording_facts
-tests_unit_recording_test_recording_facts_LDADD = $(RECORDING_LIBS) $(CMOCKA_LIBS)
-UNIT_REPORT += tests/unit/recording/test_recording_limits
-tests_unit_recording_test_recording_limits_LDADD = $(RECORDING_LIBS) $(CMOCKA_LIBS)
-UNIT_REPORT += tests/unit/recording/test_recording_samples
-tests_unit_recording_test_recording_samples_LDADD = $(RECORDING_LIBS) $(CMOCKA_LIBS)
-UNIT_REPORT += tests/unit/recording/test_recording_spans
-tests_unit_recording_test_recording_spans_LDADD = $(RECORDING_LIBS) $(CMOCKA_LIBS)
-UNIT_REPORT += tests/unit/report/test_summary_samples
-tests_unit_report_test_summary_samples_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
-tests_unit_report_test_summary_samples_LDADD = $(REPORT_LIBS) $(CMOCKA_LIBS)
-UNIT_REPORT += tests/unit/report/test_summary_requests
-tests_unit_report_test_summary_requests_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
-tests_unit_report_test_summary_requests_LDADD = $(REPORT_LIBS) $(CMOCKA_LIBS)
-UNIT_REPORT += tests/unit/recording/test_recording_trace
-tests_unit_recording_test_recording_trace_LDADD = $(REPORT_LIBS) $(CMOCKA_LIBS)
-UNIT_REPORT += tests/unit/recording/test_recorded_log
-tests_unit_recording_test_recorded_log_LDADD = $(RECORDING_LIBS) $(CMOCKA_LIBS)
-UNIT_REPORT += tests/unit/recording/test_recording_long
-tests_unit_recording_test_recording_long_LDADD = $(RECORDING_LIBS) $(CMOCKA_LIBS)
-# ---- ui
-UNIT_UI = tests/unit/ui/test_canvas
-tests_unit_ui_test_canvas_LDADD = src/libui.a $(BASE_LIBS) $(CMOCKA_LIBS)
-UNIT_UI += tests/unit/ui/test_capture
-tests_unit_ui_test_capture_LDADD = src/libui.a src/libtrace.a src/libetf.a $(BASE_LIBS) $(CMOCKA_LIBS)
-UNIT_UI += tests/unit/ui/test_complete_trace
-tests_unit_ui_test_complete_trace_LDADD = $(UI_LIBS) $(CMOCKA_LIBS)
-UNIT_UI += tests/unit/ui/test_config
-tests_unit_ui_test_config_LDADD = src/libui.a src/libtrace.a src/libetf.a $(BASE_LIBS) $(CMOCKA_LIBS)
-UNIT_UI += tests/unit/ui/test_key
-tests_unit_ui_test_key_LDADD = src/libui.a $(BASE_LIBS) $(CMOCKA_LIBS)
-UNIT_UI += tests/unit/ui/test_prompt
-tests_unit_ui_test_prompt_LDADD = src/libui.a src/libtrace.a src/libetf.a $(READLINE_LIBS) $(BASE_LIBS) $(CMOCKA_LIBS)
-UNIT_UI += tests/screen/test_acts
-tests_screen_test_acts_SOURCES = tests/screen/test_acts.c tests/screen/world.c tests/screen/world_views.c
-tests_screen_test_acts_LDADD = $(UI_LIBS) $(CMOCKA_LIBS)
-UNIT_UI += tests/screen/test_help
-tests_screen_test_help_SOURCES = tests/screen/test_help.c tests/screen/world.c tests/screen/world_trace.c tests/screen/world_views.c
-tests_screen_test_help_LDADD = $(UI_LIBS) $(CMOCKA_LIBS)
-UNIT_UI += tests/screen/test_screen
-tests_screen_test_screen_SOURCES = tests/screen/test_screen.c tests/screen/golden.c tests/screen/world.c tests/screen/world_spans.c tests/screen/world_trace.c tests/screen/world_views.c
-tests_screen_test_screen_LDADD = $(UI_LIBS) $(CMOCKA_LIBS)
-UNIT_UI += tests/screen/test_spans
-tests_screen_test_spans_SOURCES = tests/screen/test_spans.c tests/screen/world.c tests/screen/world_spans.c
-tests_screen_test_spans_LDADD = $(UI_LIBS) $(CMOCKA_LIBS)
-UNIT_UI += tests/screen/test_trace
-tests_screen_test_trace_SOURCES = tests/screen/test_trace.c tests/screen/world.c tests/screen/world_trace.c
-tests_screen_test_trace_LDADD = $(UI_LIBS) $(CMOCKA_LIBS)
-UNIT_APP = tests/screen/test_replay
-tests_screen_test_replay_SOURCES = tests/screen/test_replay.c tests/screen/golden.c src/app/source/replay.c src/app/source/replay_calls.c src/app/source/replay_samples.c
-tests_screen_test_replay_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
-tests_screen_test_replay_LDADD = src/libui.a $(NCURSES_LIBS) $(READLINE_LIBS) $(REPORT_LIBS) $(CMOCKA_LIBS)
-# A folder, which golden.c is not the source of.
-tests/screen/golden: ;
-UNIT_UI += tests/unit/ui/test_flame
-tests_unit_ui_test_flame_LDADD = src/libui.a src/libmodel.a $(BASE_LIBS) $(CMOCKA_LIBS)
-UNIT_UI += tests/unit/ui/test_graph
-tests_unit_ui_test_graph_LDADD = src/libui.a $(BASE_LIBS) $(CMOCKA_LIBS)
-UNIT_UI += tests/unit/ui/test_pretty
-tests_unit_ui_test_pretty_LDADD = src/libui.a $(BASE_LIBS) $(CMOCKA_LIBS)
-UNIT_UI += tests/unit/ui/test_table
-tests_unit_ui_test_table_LDADD = src/libui.a $(BASE_LIBS) $(CMOCKA_LIBS)
-UNIT_UI += tests/unit/ui/test_theme
-tests_unit_ui_test_theme_LDADD = src/libui.a src/libtrace.a src/libetf.a $(BASE_LIBS) $(CMOCKA_LIBS)
-UNIT_UI += tests/unit/ui/test_tty
-tests_unit_ui_test_tty_LDADD = src/libui.a $(NCURSES_LIBS) $(BASE_LIBS) $(CMOCKA_LIBS)
-
 # ---- fuzz: tests/fuzz/fuzz_NAME.c, its inputs in tests/fuzz/corpus/NAME/. A target is its name here and its line below.
 FUZZ_TARGETS = \
 	tests/fuzz/fuzz_calls \
@@ -249,7 +150,7 @@ FUZZ_WAYS = -DFUZZ_ONE_WAY
 else
 FUZZ_WAYS =
 FUZZ_MAIN = tests/fuzz/libdriver.a
-check_LIBRARIES = tests/fuzz/libdriver.a
+check_LIBRARIES += tests/fuzz/libdriver.a
 tests_fuzz_libdriver_a_SOURCES = tests/fuzz/driver.c
 check_PROGRAMS += $(FUZZ_TARGETS)
 FUZZ_REPLAY += tests/fuzz/replay.sh
@@ -258,101 +159,6 @@ endif
 SCRIPT_TESTS = tests/format.sh tests/layers.sh tests/names.sh tests/never.sh tests/spdx.sh \
   tests/words.sh $(FUZZ_REPLAY)
 SCRIPT_TESTS += tests/archive.sh tests/scripts.sh tests/unit/output/test_schema.sh
-
-# ---- app: each links the modules that it tests
-UNIT_APP += tests/unit/app/test_actions
-tests_unit_app_test_actions_LDADD = $(APP_LIBS) $(CMOCKA_LIBS)
-UNIT_APP += tests/unit/app/test_held
-tests_unit_app_test_held_SOURCES = tests/unit/app/test_held.c src/app/sample/held.c src/app/sample/spread.c
-tests_unit_app_test_held_LDADD = $(BASE_LIBS) $(CMOCKA_LIBS)
-UNIT_APP += tests/unit/app/test_cli
-tests_unit_app_test_cli_SOURCES = tests/unit/app/test_cli.c src/app/cli/cli.c src/app/cli/cli_table.c src/app/cli/cli_text.c
-tests_unit_app_test_cli_LDADD = $(UI_LIBS) $(CMOCKA_LIBS)
-UNIT_APP += tests/unit/app/test_condition
-tests_unit_app_test_condition_SOURCES = tests/unit/app/test_condition.c src/app/command/condition.c
-tests_unit_app_test_condition_LDADD = $(REPORT_LIBS) $(CMOCKA_LIBS)
-UNIT_APP += tests/unit/app/test_extreme_numbers
-tests_unit_app_test_extreme_numbers_SOURCES = tests/unit/app/test_extreme_numbers.c src/app/source/replay.c src/app/source/replay_calls.c src/app/source/replay_samples.c
-tests_unit_app_test_extreme_numbers_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
-tests_unit_app_test_extreme_numbers_LDADD = $(REPORT_LIBS) $(CMOCKA_LIBS)
-UNIT_APP += tests/unit/app/test_feed
-tests_unit_app_test_feed_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
-tests_unit_app_test_feed_LDADD = $(APP_LIBS) $(CMOCKA_LIBS)
-UNIT_APP += tests/unit/app/test_governor
-tests_unit_app_test_governor_SOURCES = tests/unit/app/test_governor.c src/app/source/governor.c
-tests_unit_app_test_governor_LDADD = $(QUERY_LIBS) $(CMOCKA_LIBS)
-UNIT_APP += tests/unit/app/test_hostile_recording
-tests_unit_app_test_hostile_recording_SOURCES = tests/unit/app/test_hostile_recording.c src/app/source/replay.c src/app/source/replay_calls.c src/app/source/replay_samples.c
-tests_unit_app_test_hostile_recording_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
-tests_unit_app_test_hostile_recording_LDADD = $(REPORT_LIBS) $(CMOCKA_LIBS)
-UNIT_APP += tests/unit/app/test_error_at
-tests_unit_app_test_error_at_SOURCES = tests/unit/app/test_error_at.c src/app/cli/error_at.c
-tests_unit_app_test_error_at_LDADD = $(BASE_LIBS) $(CMOCKA_LIBS)
-UNIT_APP += tests/unit/app/test_record_client
-tests_unit_app_test_record_client_SOURCES = tests/unit/app/test_record_client.c src/app/recorder/record_client.c src/app/job/process_stat.c src/app/recorder/record_control.c
-tests_unit_app_test_record_client_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
-tests_unit_app_test_record_client_LDADD = $(UV_LIBS) $(BASE_LIBS) $(CMOCKA_LIBS)
-UNIT_APP += tests/unit/app/test_record_detach
-tests_unit_app_test_record_detach_SOURCES = tests/unit/app/test_record_detach.c src/app/recorder/record_detach.c
-tests_unit_app_test_record_detach_LDADD = $(BASE_LIBS) $(CMOCKA_LIBS)
-UNIT_APP += tests/unit/app/test_record_retry
-tests_unit_app_test_record_retry_SOURCES = tests/unit/app/test_record_retry.c src/app/recorder/record_retry.c
-tests_unit_app_test_record_retry_LDADD = $(BASE_LIBS) $(CMOCKA_LIBS)
-UNIT_APP += tests/unit/app/test_record_status
-tests_unit_app_test_record_status_SOURCES = tests/unit/app/test_record_status.c src/app/recorder/record_status.c
-tests_unit_app_test_record_status_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
-tests_unit_app_test_record_status_LDADD = $(JANSSON_LIBS) $(MODEL_LIBS) $(CMOCKA_LIBS)
-UNIT_APP += tests/unit/app/test_report
-tests_unit_app_test_report_SOURCES = tests/unit/app/test_report.c src/app/command/report_command.c
-tests_unit_app_test_report_LDADD = $(REPORT_LIBS) $(CMOCKA_LIBS)
-UNIT_APP += tests/unit/app/test_trace_history
-tests_unit_app_test_trace_history_SOURCES = tests/unit/app/test_trace_history.c src/app/command/trace_history.c
-tests_unit_app_test_trace_history_LDADD = $(BASE_LIBS) $(CMOCKA_LIBS)
-UNIT_APP += tests/unit/app/test_trigger
-tests_unit_app_test_trigger_SOURCES = tests/unit/app/test_trigger.c src/app/command/condition.c src/app/command/trigger.c
-tests_unit_app_test_trigger_LDADD = $(REPORT_LIBS) $(CMOCKA_LIBS)
-
-UNIT_TRACE = tests/unit/trace/test_caps tests/unit/trace/test_histogram \
-	tests/unit/trace/test_library tests/unit/trace/test_request \
-	tests/unit/trace/test_spans_request
-tests_unit_trace_test_caps_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
-tests_unit_trace_test_histogram_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
-tests_unit_trace_test_spans_request_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
-tests_unit_trace_test_library_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
-tests_unit_trace_test_request_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
-UNIT_TRACE += tests/unit/trace/test_assist
-tests_unit_trace_test_assist_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
-UNIT_TRACE += tests/unit/trace/test_log tests/unit/trace/test_procs tests/unit/trace/test_session
-UNIT_TRACE += tests/unit/trace/test_session_counts tests/unit/trace/test_session_preflight
-tests_unit_trace_test_session_SOURCES = tests/unit/trace/test_session.c tests/unit/trace/session_world.c
-tests_unit_trace_test_session_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
-tests_unit_trace_test_session_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
-tests_unit_trace_test_session_preflight_SOURCES = tests/unit/trace/test_session_preflight.c tests/unit/trace/session_world.c
-tests_unit_trace_test_session_preflight_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
-tests_unit_trace_test_session_preflight_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
-tests_unit_trace_test_session_counts_SOURCES = tests/unit/trace/test_session_counts.c tests/unit/trace/session_world.c
-tests_unit_trace_test_session_counts_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
-tests_unit_trace_test_session_counts_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
-tests_unit_trace_test_log_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
-UNIT_TRACE += tests/unit/trace/test_calls
-tests_unit_trace_test_calls_SOURCES = tests/unit/trace/test_calls.c tests/unit/trace/played.c
-tests_unit_trace_test_calls_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
-tests_unit_trace_test_calls_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
-UNIT_TRACE += tests/unit/trace/test_spans_session
-tests_unit_trace_test_spans_session_SOURCES = tests/unit/trace/test_spans_session.c tests/unit/trace/played.c
-tests_unit_trace_test_spans_session_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS)
-tests_unit_trace_test_spans_session_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
-UNIT_TRACE += tests/unit/trace/test_matchspec
-tests_unit_trace_test_matchspec_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
-UNIT_TRACE += tests/unit/trace/test_names
-tests_unit_trace_test_names_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
-UNIT_TRACE += tests/unit/trace/test_pattern
-tests_unit_trace_test_pattern_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
-tests_unit_trace_test_procs_LDADD = $(TRACE_LIBS) $(CMOCKA_LIBS)
-
-UNIT_ALL = $(UNIT_BASE) $(UNIT_ETF) $(UNIT_LINK) $(UNIT_LOCAL) $(UNIT_QUERY) $(UNIT_MODEL) $(UNIT_REPORT) $(UNIT_UI) \
-	$(UNIT_TRACE) $(UNIT_APP)
-check_PROGRAMS += $(UNIT_ALL)
 
 # The tests that need no node and no terminal: quick.
 UNIT_TESTS = $(SCRIPT_TESTS) $(UNIT_ALL)

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "../test.h"
 #include "golden.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
-
-#include "beamtop/base/attr.h"
 
 /* A letter for each style, in the order of the list. */
 static const char letters[] = ".dlvTtHhCcM*nfpRW+-gGow!SPEmk123456";

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What actions, clicks and answers do to the screen. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 #include <math.h>
 #include <stdlib.h>
 
-#include "beamtop/base/attr.h"
+#include "../test.h"
 #include "beamtop/model/column.h"
 #include "beamtop/ui/config.h"
 #include "beamtop/ui/screen.h"
@@ -81,9 +76,8 @@ static int refused(struct fixture *f, enum action action, const char *arg)
     return status;
 }
 
-static void test_every_action_of_the_screen_is_done(void **state)
+TEST(test_every_action_of_the_screen_is_done)
 {
-    (void)state;
     for (int i = 0; i < ACTIONS; i++) {
         struct fixture f = start("top");
         int status = refused(&f, (enum action)i, "");
@@ -95,11 +89,10 @@ static void test_every_action_of_the_screen_is_done(void **state)
 }
 
 /* What the screen looks up by what views say of themselves: one view for each. */
-static void test_views_for_links_and_actions(void **state)
+TEST(test_views_for_links_and_actions)
 {
     static const enum link_kind links[] = {TARGET_PROCESS, TARGET_NAME, TARGET_APP, TARGET_FINDING};
     static const enum action actions[] = {ACTION_ARMED, ACTION_FOLLOW, ACTION_HELP};
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(links); i++) {
         int n = 0;
         for (size_t v = 0; view_registry[v]; v++)
@@ -121,10 +114,9 @@ static void test_views_for_links_and_actions(void **state)
 }
 
 /* Whatever is done while a list lies over the panes, the list and the view below it agree. */
-static void test_a_list_to_choose_from_ends_with_other_actions(void **state)
+TEST(test_a_list_to_choose_from_ends_with_other_actions)
 {
     static const enum action lists[] = {ACTION_CHOOSE_COLUMNS, ACTION_CHOOSE_SORT};
-    (void)state;
     for (size_t l = 0; l < ARRAY_LEN(lists); l++)
         for (int i = 0; i < ACTIONS; i++) {
             struct fixture f = start("top");
@@ -152,10 +144,9 @@ static void test_a_list_to_choose_from_ends_with_other_actions(void **state)
     end(&f);
 }
 
-static void test_in_and_back(void **state)
+TEST(test_in_and_back)
 {
     struct fixture f = start("top");
-    (void)state;
     act(&f, ACTION_DOWN, "");
     act(&f, ACTION_DOWN, "");
     struct view_link there = screen_link(f.s);
@@ -182,10 +173,9 @@ static void test_in_and_back(void **state)
     end(&f);
 }
 
-static void test_a_view_comes_back_as_it_was(void **state)
+TEST(test_a_view_comes_back_as_it_was)
 {
     struct fixture f = start("top");
-    (void)state;
     act(&f, ACTION_SORT, "memory");
     act(&f, ACTION_VIEW, "memory");
     assert_true(wanted(&f).needs & NEED_ALLOC);
@@ -194,7 +184,7 @@ static void test_a_view_comes_back_as_it_was(void **state)
     end(&f);
 }
 
-static void test_sort(void **state)
+TEST(test_sort)
 {
     static const struct {
         const char *name;
@@ -212,7 +202,6 @@ static void test_sort(void **state)
         {"and back", ACTION_SORT_LEFT, "", "message_queue_len", false, false},
     };
     struct fixture f = start("top");
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         act(&f, rows[i].action, rows[i].arg);
         struct want want = wanted(&f);
@@ -231,10 +220,9 @@ static void test_sort(void **state)
 }
 
 /* As a setting of the start asks for it: nothing was drawn, and the column may be hidden. */
-static void test_order_is_reversed_before_anything_is_drawn(void **state)
+TEST(test_order_is_reversed_before_anything_is_drawn)
 {
     static const char *const columns[] = {"reductions_per_s", "name", "heap"};
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(columns); i++) {
         struct error err = {0};
         struct fixture f = {.m = world_new(WORLD_BUSY), .s = screen_new("top", &err), .tick = 0};
@@ -250,10 +238,9 @@ static void test_order_is_reversed_before_anything_is_drawn(void **state)
     }
 }
 
-static void test_rows_that_are_read_are_kept(void **state)
+TEST(test_rows_that_are_read_are_kept)
 {
     struct fixture f = start("top");
-    (void)state;
     assert_int_equal(wanted(&f).scan.n_pids, 0);
     act(&f, ACTION_DOWN, "");
     answer(&f);
@@ -268,10 +255,9 @@ static void test_rows_that_are_read_are_kept(void **state)
     end(&f);
 }
 
-static void test_follow(void **state)
+TEST(test_follow)
 {
     struct fixture f = start("top");
-    (void)state;
     act(&f, ACTION_FOLLOW, "");
     assert_int_equal(wanted(&f).scan.n_pids, 1);
     act(&f, ACTION_FOLLOW, "");
@@ -287,10 +273,9 @@ static void test_follow(void **state)
     end(&g);
 }
 
-static void test_more_rows_are_wanted_further_down(void **state)
+TEST(test_more_rows_are_wanted_further_down)
 {
     struct fixture f = start("top");
-    (void)state;
     int rows = wanted(&f).scan.rows;
     act(&f, ACTION_PAGE_DOWN, "");
     assert_true(wanted(&f).scan.rows > rows);
@@ -319,11 +304,10 @@ static const struct {
     {ACTION_COLLECT, REQUEST_COLLECT, world_collect, "Garbage collection"},
 };
 
-static void test_requests(void **state)
+TEST(test_requests)
 {
     struct fixture f = start("top");
     struct screen_request r;
-    (void)state;
     assert_false(screen_take_request(f.s, &r));
     for (size_t i = 0; i < ARRAY_LEN(copies); i++)
         for (int again = 0; again < 3; again++) {
@@ -348,10 +332,9 @@ static bool is_on_screen(const struct fixture *f, const char *text)
 }
 
 /* What was known of it stays, and is not taken for what it is now. */
-static void test_a_process_that_ends(void **state)
+TEST(test_a_process_that_ends)
 {
     struct fixture f = start("top");
-    (void)state;
     act(&f, ACTION_VIEW, "process shop_mailbox");
     answer(&f);
     assert_true(is_on_screen(&f, "shop_mailbox:init/1"));
@@ -374,10 +357,9 @@ static void test_a_process_that_ends(void **state)
 }
 
 /* Two views of a process, each of another: a copy of the one is not shown as the other's. */
-static void test_copies_of_two_processes(void **state)
+TEST(test_copies_of_two_processes)
 {
     static const struct etf_pid one = {.id = 81}, other = {.id = 82};
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(copies); i++) {
         struct fixture f = start("top");
         canvas_resize(&f.c, 120, 120);
@@ -410,11 +392,10 @@ static void test_copies_of_two_processes(void **state)
 }
 
 /* What was answered last is of the process shown before. */
-static void test_a_name_that_is_not_answered_yet(void **state)
+TEST(test_a_name_that_is_not_answered_yet)
 {
     struct fixture f = start("top");
     struct screen_request r;
-    (void)state;
     act(&f, ACTION_VIEW, "process shop_mailbox");
     answer(&f);
     act(&f, ACTION_MAILBOX, "");
@@ -440,11 +421,10 @@ static double mib_behind(const char *line, const char *label)
 }
 
 /* However many have room: those that are named and the others are all of it. */
-static void test_types_of_memory_add_up(void **state)
+TEST(test_types_of_memory_add_up)
 {
     static const char *const types[] = {"processes", "binary", "ets", "code", "atom", "other"};
     struct fixture f = start("top");
-    (void)state;
     for (int columns = 80; columns <= 240; columns += 5) {
         char line[2000] = "";
         double sum = 0;
@@ -462,7 +442,7 @@ static void test_types_of_memory_add_up(void **state)
 }
 
 /* A line of the log is shown whole, in as many rows as it takes, which a filter keeps together. */
-static void test_a_long_line_of_the_log(void **state)
+TEST(test_a_long_line_of_the_log)
 {
     static const char text[] =
         "scan and others every 00:03:35: costs the node 4.3 s, the header 15 ms, cost limit 2% "
@@ -471,7 +451,6 @@ static void test_a_long_line_of_the_log(void **state)
     struct error err = {0};
     struct regex *re = NULL;
     size_t offset;
-    (void)state;
     model_journal(f.m, 1700000300000000, true, "%s", text);
     assert_int_equal(regex_new(&re, "header 15", &offset, &err), 0);
     for (int filtered = 0; filtered < 2; filtered++) {
@@ -492,7 +471,7 @@ static void test_a_long_line_of_the_log(void **state)
     end(&f);
 }
 
-static void test_a_counted_function_asks_for_its_trace(void **state)
+TEST(test_a_counted_function_asks_for_its_trace)
 {
     static const struct {
         const char *by, *text; /* of the first row; NULL: it opens another view */
@@ -500,7 +479,6 @@ static void test_a_counted_function_asks_for_its_trace(void **state)
                 {"module", "'Elixir.Shop.Schema.Registry':_"},
                 {"application", NULL}};
     struct calls_log log;
-    (void)state;
     world_calls(&log, COUNTED_CALLS);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct fixture f = start("calls");
@@ -523,13 +501,12 @@ static void test_a_counted_function_asks_for_its_trace(void **state)
 }
 
 /* Nothing of the window's own memory is left in what is shown. */
-static void test_a_window_is_copied(void **state)
+TEST(test_a_window_is_copied)
 {
     char module[] = "shop";
     struct calls_function row = {.module = {module, 4}, .function = {module, 4}, .calls = 3};
     const struct calls_window w = {.number = 7, .rows = &row, .n_rows = 1};
     struct calls_log log;
-    (void)state;
     calls_log_init(&log);
     assert_false(calls_log_runs(&log));
     calls_log_begin(&log, "shop:_");
@@ -544,11 +521,10 @@ static void test_a_window_is_copied(void **state)
     calls_log_clear(&log);
 }
 
-static void test_findings_open_and_close(void **state)
+TEST(test_findings_open_and_close)
 {
     struct findings_shown shown;
     struct fixture f = start("findings");
-    (void)state;
     world_findings(&shown, FOUND_SOME);
     model_set_findings(f.m, &shown);
     answer(&f);
@@ -574,12 +550,11 @@ static enum style findings_style(struct fixture *f)
 }
 
 /* Which findings were looked at counts, not how many. */
-static void test_the_number_of_findings_stands_out_for_new_ones(void **state)
+TEST(test_the_number_of_findings_stands_out_for_new_ones)
 {
     struct findings_shown shown;
     struct finding items[2];
     struct fixture f = start("top");
-    (void)state;
     world_findings(&shown, FOUND_SOME);
     memcpy(items, &shown.found.items[1], sizeof items);
     struct finding other = shown.found.items[3];
@@ -629,7 +604,7 @@ static bool is_asked(struct screen *s, enum screen_request_kind kind, struct scr
 
 /* What a finding names is opened by Enter: a process, a table's owner, an application, a function.
  */
-static void test_enter_opens_what_a_finding_names(void **state)
+TEST(test_enter_opens_what_a_finding_names)
 {
     static const struct {
         const char *rule, *view;
@@ -638,7 +613,6 @@ static void test_enter_opens_what_a_finding_names(void **state)
                 {"contention", "tree"},
                 {"repository_lookup", "findings"},
                 {"headroom", "findings"}};
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct findings_shown shown;
         struct screen_request r;
@@ -656,12 +630,11 @@ static void test_enter_opens_what_a_finding_names(void **state)
     }
 }
 
-static void test_the_mailbox_of_a_finding(void **state)
+TEST(test_the_mailbox_of_a_finding)
 {
     struct findings_shown shown;
     struct screen_request r;
     struct fixture f = start_on_finding("mailbox_growth", &shown);
-    (void)state;
     act(&f, ACTION_MAILBOX, "");
     assert_string_equal(screen_view(f.s), "process");
     assert_true(is_asked(f.s, REQUEST_MAILBOX, &r));
@@ -672,12 +645,11 @@ static void test_the_mailbox_of_a_finding(void **state)
     end(&f);
 }
 
-static void test_owners(void **state)
+TEST(test_owners)
 {
     static const char *const words[] = {"application", "supervisor", "module",
                                         "name",        "label",      "kind"};
     struct fixture f = start("owners");
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
         act(&f, ACTION_BY, words[i]);
     act(&f, ACTION_BY, ""); /* round */
@@ -689,7 +661,7 @@ static void test_owners(void **state)
 }
 
 /* A row opens the process that is traced, else the one that is told. */
-static void test_armed_rows_open_processes(void **state)
+TEST(test_armed_rows_open_processes)
 {
     static const struct {
         int row;
@@ -704,7 +676,6 @@ static void test_armed_rows_open_processes(void **state)
                 {15, TARGET_PROCESS, 77}, /* a traced one, not its tracer */
                 {16, TARGET_PROCESS, 512}};
     struct fixture f = start("top");
-    (void)state;
     act(&f, ACTION_ARMED, "");
     assert_string_equal(screen_view(f.s), "armed");
     assert_int_equal(wanted(&f).needs & (NEED_SCAN | NEED_ARMED), NEED_ARMED);
@@ -725,10 +696,9 @@ static void test_armed_rows_open_processes(void **state)
     end(&f);
 }
 
-static void test_panes(void **state)
+TEST(test_panes)
 {
     struct fixture f = start("top");
-    (void)state;
     assert_true(refused(&f, ACTION_CLOSE, "") < 0);
     assert_true(refused(&f, ACTION_SPLIT, "up") < 0);
     act(&f, ACTION_SPLIT, "below");
@@ -756,10 +726,9 @@ static enum action asked_for(struct fixture *f)
     return taken(f, REQUEST_ACT, &r) ? r.action : ACTIONS;
 }
 
-static void test_leaving(void **state)
+TEST(test_leaving)
 {
     struct fixture f = start("top");
-    (void)state;
     act(&f, ACTION_ENTER, "");
     assert_string_equal(screen_view(f.s), "process");
     act(&f, ACTION_HELP, "");
@@ -776,7 +745,7 @@ static void test_leaving(void **state)
     end(&f);
 }
 
-static void test_stopping(void **state)
+TEST(test_stopping)
 {
     static const struct {
         const char *view;
@@ -786,7 +755,6 @@ static void test_stopping(void **state)
                 {"armed", ACTION_ARMED_STOP},
                 {"top", ACTIONS},
                 {"memory", ACTIONS}};
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct fixture f = start(rows[i].view);
         assert_int_equal(refused(&f, ACTION_STOP, "") < 0, rows[i].stops == ACTIONS);
@@ -795,10 +763,9 @@ static void test_stopping(void **state)
     }
 }
 
-static void test_the_last_process(void **state)
+TEST(test_the_last_process)
 {
     struct fixture f = start("top");
-    (void)state;
     act(&f, ACTION_DOWN, "");
     struct etf_pid second = screen_link(f.s).pid;
     act(&f, ACTION_ENTER, "");
@@ -817,10 +784,9 @@ static bool shows(const struct fixture *f, int row, const char *text)
 }
 
 /* The header, the rule, then the first line of help. */
-static void test_help_begins_with_the_view(void **state)
+TEST(test_help_begins_with_the_view)
 {
     struct fixture f = start("top");
-    (void)state;
     struct keymap km;
     struct error err = {0};
     struct key key;
@@ -841,12 +807,11 @@ static void test_help_begins_with_the_view(void **state)
     keymap_clear(&km);
 }
 
-static void test_pickers(void **state)
+TEST(test_pickers)
 {
     struct fixture f = start("top");
     struct error err = {0};
     struct screen_request r;
-    (void)state;
     act(&f, ACTION_CHOOSE_SORT, "");
     assert_int_equal(screen_context(f.s), CONTEXT_PICKER);
     act(&f, ACTION_FIRST, "");
@@ -878,13 +843,12 @@ static void test_pickers(void **state)
     end(&f);
 }
 
-static void test_texts_to_choose(void **state)
+TEST(test_texts_to_choose)
 {
     static const struct screen_choice choices[] = {{"typed before", "lists:map/2 -> return"},
                                                    {"exits", "receive({'EXIT', _, _})"}};
     struct fixture f = start("top");
     struct screen_request r;
-    (void)state;
     assert_string_equal(screen_chosen(f.s), "");
     screen_choose(f.s, "Trace", choices, 2);
     assert_int_equal(screen_context(f.s), CONTEXT_PICKER);
@@ -905,10 +869,9 @@ static void test_texts_to_choose(void **state)
 }
 
 /* A setting of the screen: every list of processes follows it, whatever is shown at the time. */
-static void test_own_processes(void **state)
+TEST(test_own_processes)
 {
     struct fixture f = start("memory");
-    (void)state;
     screen_set_own(f.s, true);
     act(&f, ACTION_VIEW, "top");
     assert_true(wanted(&f).scan.own);
@@ -923,10 +886,9 @@ static void test_own_processes(void **state)
     end(&f);
 }
 
-static void test_clicks(void **state)
+TEST(test_clicks)
 {
     struct fixture f = start("top");
-    (void)state;
     screen_click(f.s, f.m, 6, 62, false); /* MEMORY */
     draw(&f);
     assert_string_equal(wanted(&f).scan.sort_key, "memory_bytes");
@@ -966,14 +928,13 @@ static void click_on(struct fixture *f, int row, const char *text)
 }
 
 /* What the bottom row and the rule offer, is done by a click on it. */
-static void test_clicks_on_keys_and_tabs(void **state)
+TEST(test_clicks_on_keys_and_tabs)
 {
     struct fixture f = start("top");
     struct options options;
     struct keymap keymap;
     struct theme theme;
     struct diags diags;
-    (void)state;
     options_init(&options);
     keymap_init(&keymap);
     theme_init(&theme);
@@ -1020,14 +981,13 @@ static void follow_filter(struct fixture *f, struct regex *re)
     draw(f);
 }
 
-static void test_a_filter_belongs_to_its_view(void **state)
+TEST(test_a_filter_belongs_to_its_view)
 {
     struct fixture f = start("apps");
     struct screen_request r;
     struct error err = {0};
     struct regex *re = NULL;
     size_t offset;
-    (void)state;
     assert_int_equal(regex_new(&re, "kernel", &offset, &err), 0);
     screen_set_filter(f.s, "kernel", re, -1);
     assert_null(screen_filter_due(f.s));
@@ -1057,11 +1017,10 @@ static void test_a_filter_belongs_to_its_view(void **state)
 }
 
 /* Back clears the filter of a view that has one, and leaves the view only then. */
-static void test_back_clears_the_filter_before_it_goes_back(void **state)
+TEST(test_back_clears_the_filter_before_it_goes_back)
 {
     struct fixture f = start("top");
     struct screen_request r;
-    (void)state;
     act(&f, ACTION_VIEW, "apps");
     screen_set_filter(f.s, "kernel", NULL, -1);
     while (screen_take_request(f.s, &r))
@@ -1076,7 +1035,7 @@ static void test_back_clears_the_filter_before_it_goes_back(void **state)
     end(&f);
 }
 
-static void test_an_empty_list_says_how_to_see_all(void **state)
+TEST(test_an_empty_list_says_how_to_see_all)
 {
     struct fixture f = start("apps");
     struct keymap km;
@@ -1084,7 +1043,6 @@ static void test_an_empty_list_says_how_to_see_all(void **state)
     struct regex *re = NULL;
     struct key key;
     size_t offset;
-    (void)state;
     keymap_init(&km);
     assert_true(key_parse("<Esc>", 5, &key));
     assert_int_equal(keymap_bind(&km, CONTEXT_GLOBAL, key, ACTION_BACK, "", &err), 0);
@@ -1127,11 +1085,10 @@ static void end_sampled(struct sampled *s)
     stacks_free(s->stacks);
 }
 
-static void test_samples_ask_nothing_and_open_what_they_name(void **state)
+TEST(test_samples_ask_nothing_and_open_what_they_name)
 {
     struct sampled s;
     struct screen_request r;
-    (void)state;
     start_sampled(&s, "function");
     assert_int_equal(wanted(&s.f).needs, NEED_SYSTEM);
     assert_string_equal(screen_link(s.f.s).name, "shop_price:of/1");
@@ -1152,12 +1109,11 @@ static void test_samples_ask_nothing_and_open_what_they_name(void **state)
 }
 
 /* Rows that come belong where they stand, also while the cursor is inside the list. */
-static void test_a_tree_of_samples_grows_in_place(void **state)
+TEST(test_a_tree_of_samples_grows_in_place)
 {
     static const struct sample_frame late = {
         .kind = FRAME_ERLANG, .name = {"shop_late:f/0", 13}, .line = 1};
     struct sampled s;
-    (void)state;
     start_sampled(&s, "tree");
     act(&s.f, ACTION_DOWN, "");
     act(&s.f, ACTION_DOWN, "");
@@ -1175,9 +1131,8 @@ static void test_a_tree_of_samples_grows_in_place(void **state)
     end_sampled(&s);
 }
 
-static void test_a_child_comes_where_it_belongs(void **state)
+TEST(test_a_child_comes_where_it_belongs)
 {
-    (void)state;
     struct fixture f = start("tree");
     for (int i = 0; i < 5; i++)
         act(&f, ACTION_DOWN, "");
@@ -1191,10 +1146,9 @@ static void test_a_child_comes_where_it_belongs(void **state)
     end(&f);
 }
 
-static void test_a_flame_graph_zooms(void **state)
+TEST(test_a_flame_graph_zooms)
 {
     struct sampled s;
-    (void)state;
     start_sampled(&s, "flame");
     act(&s.f, ACTION_DOWN, "");
     act(&s.f, ACTION_DOWN, "");
@@ -1216,10 +1170,9 @@ static void test_a_flame_graph_zooms(void **state)
     end_sampled(&s);
 }
 
-static void test_clicks_in_a_flame_graph(void **state)
+TEST(test_clicks_in_a_flame_graph)
 {
     struct sampled s;
-    (void)state;
     start_sampled(&s, "flame");
     screen_click(s.f.s, s.f.m, 9, 2, false);
     draw(&s.f);
@@ -1235,12 +1188,11 @@ static void test_clicks_in_a_flame_graph(void **state)
     end_sampled(&s);
 }
 
-static void test_any_size(void **state)
+TEST(test_any_size)
 {
     struct sampled s;
     start_sampled(&s, "flame");
     struct fixture f = s.f;
-    (void)state;
     for (size_t view = 0; view_registry[view]; view++) {
         act(&f, ACTION_VIEW, view_registry[view]->name);
         for (int rows = 1; rows < 40; rows += 6)
@@ -1253,54 +1205,4 @@ static void test_any_size(void **state)
     }
     s.f = f;
     end_sampled(&s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_action_of_the_screen_is_done),
-        cmocka_unit_test(test_a_list_to_choose_from_ends_with_other_actions),
-        cmocka_unit_test(test_views_for_links_and_actions),
-        cmocka_unit_test(test_in_and_back),
-        cmocka_unit_test(test_a_view_comes_back_as_it_was),
-        cmocka_unit_test(test_sort),
-        cmocka_unit_test(test_order_is_reversed_before_anything_is_drawn),
-        cmocka_unit_test(test_rows_that_are_read_are_kept),
-        cmocka_unit_test(test_follow),
-        cmocka_unit_test(test_more_rows_are_wanted_further_down),
-        cmocka_unit_test(test_requests),
-        cmocka_unit_test(test_copies_of_two_processes),
-        cmocka_unit_test(test_a_process_that_ends),
-        cmocka_unit_test(test_a_name_that_is_not_answered_yet),
-        cmocka_unit_test(test_a_long_line_of_the_log),
-        cmocka_unit_test(test_types_of_memory_add_up),
-        cmocka_unit_test(test_a_counted_function_asks_for_its_trace),
-        cmocka_unit_test(test_a_window_is_copied),
-        cmocka_unit_test(test_findings_open_and_close),
-        cmocka_unit_test(test_the_number_of_findings_stands_out_for_new_ones),
-        cmocka_unit_test(test_enter_opens_what_a_finding_names),
-        cmocka_unit_test(test_the_mailbox_of_a_finding),
-        cmocka_unit_test(test_owners),
-        cmocka_unit_test(test_armed_rows_open_processes),
-        cmocka_unit_test(test_panes),
-        cmocka_unit_test(test_leaving),
-        cmocka_unit_test(test_stopping),
-        cmocka_unit_test(test_the_last_process),
-        cmocka_unit_test(test_help_begins_with_the_view),
-        cmocka_unit_test(test_pickers),
-        cmocka_unit_test(test_texts_to_choose),
-        cmocka_unit_test(test_own_processes),
-        cmocka_unit_test(test_clicks),
-        cmocka_unit_test(test_a_filter_belongs_to_its_view),
-        cmocka_unit_test(test_back_clears_the_filter_before_it_goes_back),
-        cmocka_unit_test(test_an_empty_list_says_how_to_see_all),
-        cmocka_unit_test(test_clicks_on_keys_and_tabs),
-        cmocka_unit_test(test_samples_ask_nothing_and_open_what_they_name),
-        cmocka_unit_test(test_a_tree_of_samples_grows_in_place),
-        cmocka_unit_test(test_a_child_comes_where_it_belongs),
-        cmocka_unit_test(test_a_flame_graph_zooms),
-        cmocka_unit_test(test_clicks_in_a_flame_graph),
-        cmocka_unit_test(test_any_size),
-    };
-    return cmocka_run_group_tests_name("acts", tests, NULL, NULL);
 }

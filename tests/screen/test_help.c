@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Help of a view: what it lists means something there, once. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
-#include "beamtop/base/attr.h"
+#include "../test.h"
 #include "beamtop/ui/config.h"
 #include "beamtop/ui/screen.h"
 #include "ui/widgets/page.h"
@@ -148,9 +143,8 @@ static void check_handled(const struct view_ops *ops, enum action action)
     model_free(m);
 }
 
-static void test_what_help_lists_is_handled_once(void **state)
+TEST(test_what_help_lists_is_handled_once)
 {
-    (void)state;
     struct keys k;
     struct listed listed;
     keys_open(&k);
@@ -170,9 +164,8 @@ static void test_what_help_lists_is_handled_once(void **state)
 }
 
 /* Nothing that a view has an act for is left out, where a key of its context leads to it. */
-static void test_help_lists_what_keys_do(void **state)
+TEST(test_help_lists_what_keys_do)
 {
-    (void)state;
     struct keys k;
     struct listed listed;
     keys_open(&k);
@@ -196,10 +189,9 @@ static void test_help_lists_what_keys_do(void **state)
 }
 
 /* No line is cut. */
-static void test_help_fits(void **state)
+TEST(test_help_fits)
 {
     static const int widths[] = {60, 80, 100, 160};
-    (void)state;
     struct keys k;
     struct view_page page;
     keys_open(&k);
@@ -218,7 +210,7 @@ static void test_help_fits(void **state)
 }
 
 /* Keys that once stood in the wrong views. */
-static void test_keys_of_other_views(void **state)
+TEST(test_keys_of_other_views)
 {
     static const struct {
         const char *view;
@@ -248,7 +240,6 @@ static void test_keys_of_other_views(void **state)
         {"trace", ACTION_SORT, true},
         {"findings", ACTION_MAILBOX, true},
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct error err = {0};
         struct screen *s = screen_new(rows[i].view, &err);
@@ -261,9 +252,8 @@ static void test_keys_of_other_views(void **state)
 }
 
 /* What can be stopped says when there is something to stop, and each hint means something. */
-static void test_hints_of_views(void **state)
+TEST(test_hints_of_views)
 {
-    (void)state;
     struct model *m = world_new(WORLD_BUSY);
     for (size_t v = 0; view_registry[v]; v++) {
         const struct view_ops *ops = view_registry[v];
@@ -293,14 +283,13 @@ static bool says(const struct canvas *c, const char *text)
 }
 
 /* Texts name keys as they are bound, and what to type where none is. */
-static void test_keys_in_texts(void **state)
+TEST(test_keys_in_texts)
 {
     struct error err = {0};
     struct tty_cursor cursor;
     struct canvas c;
     struct keys k;
     struct key key;
-    (void)state;
     keys_open(&k);
     struct model *m = world_new(WORLD_BUSY);
     struct screen *s = screen_new("calls", &err);
@@ -329,7 +318,7 @@ static void test_keys_in_texts(void **state)
 }
 
 /* A trace that has ended cannot be paused; a document without a filter only finds. */
-static void test_hints_mean_something(void **state)
+TEST(test_hints_mean_something)
 {
     static const struct {
         const char *view;
@@ -343,7 +332,6 @@ static void test_hints_mean_something(void **state)
         {"schedulers", TRACED_NOT, "/ find", "/ filter"},
     };
     struct keys k;
-    (void)state;
     keys_open(&k);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct error err = {0};
@@ -369,14 +357,13 @@ static void test_hints_mean_something(void **state)
 }
 
 /* Where no view runs anything, the key stops the recording: the owner is asked, and asks first. */
-static void test_stopping_the_recording(void **state)
+TEST(test_stopping_the_recording)
 {
     static const char *const views[] = {"top", "trace", "calls", "memory"};
     static const struct header_recording runs = {.state = RECORDING_RUNS};
     struct screen_request r;
     struct calls_log calls;
     struct keys k;
-    (void)state;
     keys_open(&k);
     for (size_t i = 0; i < ARRAY_LEN(views); i++) {
         struct error err = {0};
@@ -406,7 +393,7 @@ static void test_stopping_the_recording(void **state)
 }
 
 /* What others have set is not cleared: the key says whose it is and what clears it. */
-static void test_tracing_of_others(void **state)
+TEST(test_tracing_of_others)
 {
     static const struct {
         enum world world;
@@ -422,7 +409,6 @@ static void test_tracing_of_others(void **state)
          "control word: set by another beamtop, and beamtop clears only its own. Stop it there; a "
          "recorder: beamtop record stop"},
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct error err = {0};
         struct want want = {0};
@@ -451,9 +437,8 @@ static void test_tracing_of_others(void **state)
 }
 
 /* Where nothing runs, it says which view has something to stop, by the keys that are bound. */
-static void test_what_is_stopped_elsewhere(void **state)
+TEST(test_what_is_stopped_elsewhere)
 {
-    (void)state;
     struct error err = {0};
     struct keys k;
     struct key key;
@@ -497,9 +482,8 @@ static bool names_process(const struct view_link *link)
 }
 
 /* What says that it has no processes shows none. */
-static void test_views_without_processes(void **state)
+TEST(test_views_without_processes)
 {
-    (void)state;
     for (size_t v = 0; view_registry[v]; v++) {
         const struct view_ops *ops = view_registry[v];
         struct model *m = world_new(WORLD_BUSY);
@@ -529,22 +513,4 @@ static void test_views_without_processes(void **state)
         test_free(mine);
         model_free(m);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_help_lists_is_handled_once),
-        cmocka_unit_test(test_help_lists_what_keys_do),
-        cmocka_unit_test(test_help_fits),
-        cmocka_unit_test(test_keys_of_other_views),
-        cmocka_unit_test(test_hints_of_views),
-        cmocka_unit_test(test_what_is_stopped_elsewhere),
-        cmocka_unit_test(test_hints_mean_something),
-        cmocka_unit_test(test_keys_in_texts),
-        cmocka_unit_test(test_stopping_the_recording),
-        cmocka_unit_test(test_tracing_of_others),
-        cmocka_unit_test(test_views_without_processes),
-    };
-    return cmocka_run_group_tests_name("help", tests, NULL, NULL);
 }

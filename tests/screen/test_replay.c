@@ -4,23 +4,18 @@
  * anew by BEAMTOP_GOLDEN=update, as those
  * of test_screen.c. */
 #include <assert.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <sqlite3.h>
-#include <cmocka.h>
 
+#include "../test.h"
 #include "app/source/replay.h"
 #include "../unit/recording/made.h"
 #include "../unit/recording/made_samples.h"
 #include "../unit/recording/made_spans.h"
 #include "../unit/recording/made_trace.h"
-#include "beamtop/base/attr.h"
 #include "beamtop/report/evaluate.h"
 #include "beamtop/ui/config.h"
 #include "beamtop/ui/screen.h"
@@ -239,7 +234,7 @@ static void play(const struct scene *scene, const char *path, struct buf *out)
     model_free(m);
 }
 
-static void test_golden_screens(void **state)
+TEST_WITH(test_golden_screens, NULL, NULL)
 {
     const char *only = getenv("BEAMTOP_SCENE");
     for (size_t i = 0; i < ARRAY_LEN(scenes); i++) {
@@ -254,7 +249,7 @@ static void test_golden_screens(void **state)
 }
 
 /* Where one goes from a tick, in words. */
-static void test_words(void **state)
+TEST_WITH(test_words, NULL, NULL)
 {
     static const struct {
         const char *from, *when;
@@ -341,7 +336,7 @@ static void write_restart(const char *path)
 }
 
 /* What the node is goes with the tick, wherever one comes from. */
-static void test_restart(void **state)
+TEST_WITH(test_restart, NULL, NULL)
 {
     char path[96];
     struct error err = {0};
@@ -360,7 +355,7 @@ static void test_restart(void **state)
 }
 
 /* What thinning has given up is said, and never shown as another tick's. */
-static void test_given_up(void **state)
+TEST_WITH(test_given_up, NULL, NULL)
 {
     char path[96], sql[80];
     int64_t tick = 0;
@@ -419,7 +414,7 @@ static void write_samples(const char *path)
 }
 
 /* At a tick the last run until then is shown, as one that has ended. */
-static void test_samples(void **state)
+TEST_WITH(test_samples, NULL, NULL)
 {
     static const struct {
         const char *when;
@@ -464,7 +459,7 @@ static void test_samples(void **state)
 }
 
 /* What is no recording is bad input, as for a report. */
-static void test_no_recording(void **state)
+TEST_WITH(test_no_recording, NULL, NULL)
 {
     char path[96];
     struct error err = {0};
@@ -523,7 +518,7 @@ static void write_spans(const char *path)
 }
 
 /* At a tick the last capture until then is shown, as one that has ended. */
-static void test_spans(void **state)
+TEST_WITH(test_spans, NULL, NULL)
 {
     static const struct {
         const char *when;
@@ -555,13 +550,4 @@ static void test_spans(void **state)
     made_unlink(path);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_golden_screens), cmocka_unit_test(test_words),
-        cmocka_unit_test(test_restart),        cmocka_unit_test(test_given_up),
-        cmocka_unit_test(test_no_recording),   cmocka_unit_test(test_samples),
-        cmocka_unit_test(test_spans),
-    };
-    return cmocka_run_group_tests(tests, begin, end);
-}
+TESTS_WITH(begin, end);

@@ -4,16 +4,11 @@
  * them anew; look at what changed before
  * committing it. */
 #include <assert.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
-#include "beamtop/base/attr.h"
+#include "../test.h"
 #include "beamtop/base/buf.h"
 #include "beamtop/ui/config.h"
 #include "beamtop/ui/screen.h"
@@ -716,9 +711,8 @@ static void check_bytes(const struct scene *scene, const struct buf *out)
             fail_msg("%s: byte %02x at %zu", scene->name, out->data[at], at);
 }
 
-static void test_golden_screens(void **state)
+TEST(test_golden_screens)
 {
-    (void)state;
     const char *only = getenv("BEAMTOP_SCENE");
     for (size_t i = 0; i < ARRAY_LEN(scenes); i++) {
         struct buf out;
@@ -730,12 +724,4 @@ static void test_golden_screens(void **state)
         golden_compare(scenes[i].name, &out);
         buf_clear(&out);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_golden_screens),
-    };
-    return cmocka_run_group_tests_name("screen", tests, NULL, NULL);
 }

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What keys do in the view of causal spans, and what stays while more of a run comes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
-#include "beamtop/base/attr.h"
+#include "../test.h"
 #include "beamtop/ui/screen.h"
 #include "world.h"
 #include "world_spans.h"
@@ -81,10 +76,9 @@ static void down(struct fixture *f, int rows)
         act(f, ACTION_DOWN, "");
 }
 
-static void test_a_request_opens_its_tree(void **state)
+TEST(test_a_request_opens_its_tree)
 {
     struct fixture f = start(SPANNED_MANY);
-    (void)state;
     assert_int_equal(wanted(&f).needs, NEED_SYSTEM);
     down(&f, 4);
     struct view_link link = screen_link(f.s);
@@ -105,10 +99,9 @@ static void test_a_request_opens_its_tree(void **state)
     end(&f);
 }
 
-static void test_a_span_opens_its_process(void **state)
+TEST(test_a_span_opens_its_process)
 {
     struct fixture f = start(SPANNED_CHAIN);
-    (void)state;
     act(&f, ACTION_ENTER, "");
     down(&f, 1);
     assert_string_equal(screen_link(f.s).name, ""); /* of a message, no function is known */
@@ -123,10 +116,9 @@ static void test_a_span_opens_its_process(void **state)
     end(&f);
 }
 
-static void test_callers_stand_below_their_request(void **state)
+TEST(test_callers_stand_below_their_request)
 {
     struct fixture f = start(SPANNED_CALLED);
-    (void)state;
     act(&f, ACTION_ENTER, "");
     assert_true(shows(&f, "OpenTelemetry 4bf92f3577b34da6a3ce929d0e0e4736 00f067aa0ba902b7"));
     down(&f, 1);
@@ -141,10 +133,9 @@ static void test_callers_stand_below_their_request(void **state)
     end(&f);
 }
 
-static void test_a_flame_graph_names_functions(void **state)
+TEST(test_a_flame_graph_names_functions)
 {
     struct fixture f = start(SPANNED_CHAIN);
-    (void)state;
     act(&f, ACTION_BY, "flame");
     down(&f, 1);
     assert_string_equal(screen_link(f.s).name, "wl:root/1");
@@ -155,11 +146,10 @@ static void test_a_flame_graph_names_functions(void **state)
 }
 
 /* From the list of requests, the key opens the tree of one. */
-static void test_raw_waits(void **state)
+TEST(test_raw_waits)
 {
     static const char *const wait = "WAITING(gen:do_call/4)", *const explained = " for b";
     struct fixture f = start(SPANNED_CHAIN);
-    (void)state;
     act(&f, ACTION_RAW_WAITS, "");
     assert_true(shows(&f, wait));
     down(&f, 1);
@@ -175,10 +165,9 @@ static void test_raw_waits(void **state)
 }
 
 /* Requests that come later may stand before it in the run: indexes are others then. */
-static void test_a_tree_stays_while_requests_come(void **state)
+TEST(test_a_tree_stays_while_requests_come)
 {
     struct fixture f = start(SPANNED_HOSTILE);
-    (void)state;
     act(&f, ACTION_ENTER, "");
     assert_int_equal(screen_link(f.s).pid.id, 90);
     assert_int_equal(spans_at(f.run->spans, 0)->process.pid.id, 90);
@@ -196,10 +185,9 @@ static void test_a_tree_stays_while_requests_come(void **state)
     end(&f);
 }
 
-static void test_what_is_made_of_a_run_is_made_again(void **state)
+TEST(test_what_is_made_of_a_run_is_made_again)
 {
     static const char *const modes[] = {"parts", "flame"};
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(modes); i++) {
         struct fixture f = start(SPANNED_HOSTILE);
         act(&f, ACTION_BY, modes[i]);
@@ -213,10 +201,9 @@ static void test_what_is_made_of_a_run_is_made_again(void **state)
 }
 
 /* The tree that was open is of a run that is gone. */
-static void test_another_run(void **state)
+TEST(test_another_run)
 {
     struct fixture f = start(SPANNED_CHAIN);
-    (void)state;
     act(&f, ACTION_ENTER, "");
     spans_run_free(f.run);
     f.run = world_spans(SPANNED_WAITS);
@@ -238,10 +225,9 @@ static void test_another_run(void **state)
     end(&f);
 }
 
-static void test_order(void **state)
+TEST(test_order)
 {
     struct fixture f = start(SPANNED_MANY);
-    (void)state;
     act(&f, ACTION_SORT, "wait");
     act(&f, ACTION_FIRST, "");
     assert_int_equal(screen_link(f.s).pid.id, 222); /* 51 ms, for b */
@@ -257,11 +243,10 @@ static void test_order(void **state)
     end(&f);
 }
 
-static void test_any_size(void **state)
+TEST(test_any_size)
 {
     static const char *const modes[] = {"roots", "tree", "path", "parts", "flame"};
     struct fixture f = start(SPANNED_MANY);
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(modes); i++) {
         act(&f, ACTION_BY, modes[i]);
         for (int rows = 1; rows < 40; rows += 3)
@@ -278,21 +263,4 @@ static void test_any_size(void **state)
         act(&f, ACTION_BY, modes[i]);
     }
     end(&f);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_request_opens_its_tree),
-        cmocka_unit_test(test_a_span_opens_its_process),
-        cmocka_unit_test(test_callers_stand_below_their_request),
-        cmocka_unit_test(test_a_flame_graph_names_functions),
-        cmocka_unit_test(test_raw_waits),
-        cmocka_unit_test(test_a_tree_stays_while_requests_come),
-        cmocka_unit_test(test_what_is_made_of_a_run_is_made_again),
-        cmocka_unit_test(test_another_run),
-        cmocka_unit_test(test_order),
-        cmocka_unit_test(test_any_size),
-    };
-    return cmocka_run_group_tests_name("spans", tests, NULL, NULL);
 }

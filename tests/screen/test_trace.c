@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the user does among the events of a trace. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
-#include "beamtop/base/attr.h"
+#include "../test.h"
 #include "beamtop/ui/screen.h"
 #include "world.h"
 #include "world_trace.h"
@@ -102,10 +97,9 @@ static uint64_t newest(const struct fixture *f)
     return trace_log_at(f->t.log, at)->id;
 }
 
-static void test_the_newest_is_followed(void **state)
+TEST(test_the_newest_is_followed)
 {
     struct fixture f = start(TRACED_RUNNING, 30, 120);
-    (void)state;
     assert_int_equal(screen_link(f.s).kind, TARGET_EVENT);
     assert_int_equal(screen_link(f.s).id, newest(&f));
     more(&f, 3);
@@ -114,10 +108,9 @@ static void test_the_newest_is_followed(void **state)
     end(&f);
 }
 
-static void test_what_is_read_stays_where_it_is(void **state)
+TEST(test_what_is_read_stays_where_it_is)
 {
     struct fixture f = start(TRACED_RUNNING, 30, 120);
-    (void)state;
     act(&f, ACTION_UP, "");
     act(&f, ACTION_UP, "");
     uint64_t id = screen_link(f.s).id;
@@ -141,12 +134,11 @@ static void test_what_is_read_stays_where_it_is(void **state)
     end(&f);
 }
 
-static void test_the_head_stays(void **state)
+TEST(test_the_head_stays)
 {
     static const enum action moves[] = {ACTION_FIRST, ACTION_PAGE_DOWN, ACTION_DOWN,
                                         ACTION_LAST,  ACTION_PAGE_UP,   ACTION_RIGHT};
     struct fixture f = start(TRACED_RUNNING, 30, 120);
-    (void)state;
     more(&f, 100);
     int state_row = row_of(&f, "running"), titles = row_of(&f, "CALL OR MESSAGE");
     assert_true(state_row > 0 && titles > state_row);
@@ -159,10 +151,9 @@ static void test_the_head_stays(void **state)
     end(&f);
 }
 
-static void test_an_event_opens_by_levels(void **state)
+TEST(test_an_event_opens_by_levels)
 {
     struct fixture f = start(TRACED_TRIPPED, 60, 80);
-    (void)state;
     act(&f, ACTION_FIRST, "");
     assert_int_equal(row_of(&f, "#{currency => eur}"), -1);
     act(&f, ACTION_ENTER, "");
@@ -195,10 +186,9 @@ static void go_to(struct fixture *f, const char *text)
 }
 
 /* What is folded keeps its line, and all below it moves up; the rest of the event stays open. */
-static void test_a_term_folds(void **state)
+TEST(test_a_term_folds)
 {
     struct fixture f = start(TRACED_TRIPPED, 60, 50);
-    (void)state;
     act(&f, ACTION_FIRST, "");
     act(&f, ACTION_DOWN, "");
     act(&f, ACTION_DOWN, "");
@@ -225,10 +215,9 @@ static void test_a_term_folds(void **state)
     end(&f);
 }
 
-static void test_the_newest_opens_in_place(void **state)
+TEST(test_the_newest_opens_in_place)
 {
     struct fixture f = start(TRACED_RUNNING, 40, 120);
-    (void)state;
     uint64_t id = newest(&f);
     act(&f, ACTION_ENTER, "");
     assert_int_equal(screen_link(f.s).id, id);
@@ -246,10 +235,9 @@ static void test_the_newest_opens_in_place(void **state)
     end(&f);
 }
 
-static void test_to_the_process_and_back(void **state)
+TEST(test_to_the_process_and_back)
 {
     struct fixture f = start(TRACED_TRIPPED, 30, 120);
-    (void)state;
     act(&f, ACTION_UP, "");
     act(&f, ACTION_UP, "");
     struct view_link link = screen_link(f.s);
@@ -263,11 +251,10 @@ static void test_to_the_process_and_back(void **state)
     end(&f);
 }
 
-static void test_orders(void **state)
+TEST(test_orders)
 {
     struct error err = {0};
     struct fixture f = start(TRACED_TRIPPED, 30, 120);
-    (void)state;
     act(&f, ACTION_FIRST, "");
     act(&f, ACTION_SORT, "latency");
     act(&f, ACTION_FIRST, "");
@@ -280,13 +267,12 @@ static void test_orders(void **state)
     end(&f);
 }
 
-static void test_the_filter(void **state)
+TEST(test_the_filter)
 {
     struct fixture f = start(TRACED_TRIPPED, 30, 120);
     struct error err = {0};
     struct regex *re = NULL;
     size_t offset;
-    (void)state;
     assert_int_equal(regex_new(&re, "Berlin", &offset, &err), 0); /* beyond what the line shows */
     screen_set_filter(f.s, "Berlin", re, -1);
     draw(&f);
@@ -299,10 +285,9 @@ static void test_the_filter(void **state)
     end(&f);
 }
 
-static void test_the_spelling_asked_for(void **state)
+TEST(test_the_spelling_asked_for)
 {
     struct fixture f = start(TRACED_ELIXIR, 30, 120);
-    (void)state;
     assert_true(row_of(&f, "MyApp.Cart.add(%MyApp.Cart{id: 17}, [price: 120, qty: 2])") > 0);
     screen_set_syntax(f.s, SYNTAX_ERLANG);
     draw(&f);
@@ -320,10 +305,9 @@ static void test_the_spelling_asked_for(void **state)
     end(&f);
 }
 
-static void test_the_mouse(void **state)
+TEST(test_the_mouse)
 {
     struct fixture f = start(TRACED_TRIPPED, 60, 120);
-    (void)state;
     act(&f, ACTION_FIRST, "");
     int row = row_of(&f, "<0.77.0>");
     assert_true(row > 0);
@@ -339,12 +323,11 @@ static void test_the_mouse(void **state)
     end(&f);
 }
 
-static void test_without_an_event(void **state)
+TEST(test_without_an_event)
 {
     static const enum action actions[] = {ACTION_FOLD, ACTION_FOLD_DEEPER, ACTION_FOLD_SHALLOWER,
                                           ACTION_PROCESS};
     struct fixture f = start(TRACED_FAILED, 30, 120);
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(actions); i++) {
         struct error err = {0};
         assert_true(screen_act(f.s, f.m, actions[i], "", &err) < 0);
@@ -356,9 +339,8 @@ static void test_without_an_event(void **state)
     end(&f);
 }
 
-static void test_any_size(void **state)
+TEST(test_any_size)
 {
-    (void)state;
     for (enum trace_world world = TRACED_NOT; world <= TRACED_COUNTED; world++) {
         struct fixture f = start(world, 30, 120);
         struct error err = {0};
@@ -377,24 +359,4 @@ static void test_any_size(void **state)
             }
         end(&f);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_newest_is_followed),
-        cmocka_unit_test(test_what_is_read_stays_where_it_is),
-        cmocka_unit_test(test_the_head_stays),
-        cmocka_unit_test(test_an_event_opens_by_levels),
-        cmocka_unit_test(test_a_term_folds),
-        cmocka_unit_test(test_the_newest_opens_in_place),
-        cmocka_unit_test(test_to_the_process_and_back),
-        cmocka_unit_test(test_orders),
-        cmocka_unit_test(test_the_filter),
-        cmocka_unit_test(test_the_spelling_asked_for),
-        cmocka_unit_test(test_the_mouse),
-        cmocka_unit_test(test_without_an_event),
-        cmocka_unit_test(test_any_size),
-    };
-    return cmocka_run_group_tests_name("trace view", tests, NULL, NULL);
 }

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Each action is carried out in one place: by its owner, and by nobody else. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "../../test.h"
 #include "app/tui/tui_owners.h"
 
-static void test_every_action_has_one_handler(void **state)
+TEST(test_every_action_has_one_handler)
 {
-    (void)state;
     for (int i = 0; i < ACTIONS; i++)
         for (int owner = 0; owner < ACTION_OWNERS; owner++) {
             bool owned = (int)action_table[i].owner == owner;
@@ -20,9 +15,8 @@ static void test_every_action_has_one_handler(void **state)
         }
 }
 
-static void test_every_owner_has_an_action(void **state)
+TEST(test_every_owner_has_an_action)
 {
-    (void)state;
     for (int owner = 0; owner < ACTION_OWNERS; owner++) {
         int n = 0;
         assert_non_null(tui_owners[owner].act);
@@ -30,13 +24,4 @@ static void test_every_owner_has_an_action(void **state)
             n += (int)action_table[i].owner == owner;
         assert_true(n > 0);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_action_has_one_handler),
-        cmocka_unit_test(test_every_owner_has_an_action),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

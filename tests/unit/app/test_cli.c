@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../test.h"
 #include "app/cli/cli.h"
 #include "app/cli/cli_table.h"
 #include "app/cli/commands.h"
-#include "beamtop/base/attr.h"
 #include "beamtop/base/text.h"
 
 /* The commands are not run here; their table needs their names. */
@@ -121,9 +116,8 @@ static const struct {
     {"beamtop a@b c", "unexpected argument “c”. usage: "},
 };
 
-static void test_good(void **state)
+TEST(test_good)
 {
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(good); i++) {
         struct line l;
         struct cli_options o;
@@ -140,9 +134,8 @@ static void test_good(void **state)
     }
 }
 
-static void test_bad(void **state)
+TEST(test_bad)
 {
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         struct line l;
         struct cli_options o;
@@ -156,9 +149,8 @@ static void test_bad(void **state)
     }
 }
 
-static void test_values(void **state)
+TEST(test_values)
 {
-    (void)state;
     struct line l;
     struct cli_options o;
     const struct cli_command *c = NULL;
@@ -173,9 +165,8 @@ static void test_values(void **state)
     assert_string_equal(o.filter, "^ssl");
 }
 
-static void test_a_trace(void **state)
+TEST(test_a_trace)
 {
-    (void)state;
     struct line l;
     struct cli_options o;
     const struct cli_command *c = NULL;
@@ -194,9 +185,8 @@ static void test_a_trace(void **state)
 }
 
 /* Every cap of a trace is an option, and keeps to its ceiling there. */
-static void test_every_cap_is_an_option(void **state)
+TEST(test_every_cap_is_an_option)
 {
-    (void)state;
     for (int i = 0; i < CAPS; i++) {
         struct line l;
         struct cli_options o;
@@ -218,9 +208,8 @@ static void test_every_cap_is_an_option(void **state)
 }
 
 /* The same name is a cap of a trace, and a switch of counted calls. */
-static void test_calls(void **state)
+TEST(test_calls)
 {
-    (void)state;
     struct line l;
     struct cli_options o;
     const struct cli_command *c = NULL;
@@ -235,9 +224,8 @@ static void test_calls(void **state)
     assert_false(o.cap_given[CAP_TIME_MS]);
 }
 
-static void test_a_recording(void **state)
+TEST(test_a_recording)
 {
-    (void)state;
     struct line l;
     struct cli_options o;
     const struct cli_command *c = NULL;
@@ -250,9 +238,8 @@ static void test_a_recording(void **state)
 }
 
 /* The process list must not show it; the option keeps it. */
-static void test_cookie_is_wiped(void **state)
+TEST(test_cookie_is_wiped)
 {
-    (void)state;
     static const char *const lines[] = {"beamtop shop --cookie verysecret",
                                         "beamtop top --cookie=verysecret shop",
                                         "beamtop top --cookie topsecret --cookie verysecret shop"};
@@ -272,9 +259,8 @@ static void test_cookie_is_wiped(void **state)
 }
 
 /* Every option is taken by a command, and has its text. */
-static void test_tables(void **state)
+TEST(test_tables)
 {
-    (void)state;
     struct buf out;
     buf_init(&out, 0);
     cli_usage(&out, NULL);
@@ -289,9 +275,8 @@ static void test_tables(void **state)
 }
 
 /* Explanations stand in one column, behind names with an ellipsis too. */
-static void test_columns(void **state)
+TEST(test_columns)
 {
-    (void)state;
     struct buf out;
     buf_init(&out, 0);
     cli_usage(&out, NULL);
@@ -301,21 +286,4 @@ static void test_columns(void **state)
     assert_non_null(help);
     assert_int_equal(text_width(line, (size_t)(help - line)), 30);
     buf_clear(&out);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_good),
-        cmocka_unit_test(test_bad),
-        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_calls),
-        cmocka_unit_test(test_cookie_is_wiped),
-        cmocka_unit_test(test_tables),
-        cmocka_unit_test(test_a_trace),
-        cmocka_unit_test(test_every_cap_is_an_option),
-        cmocka_unit_test(test_columns),
-        cmocka_unit_test(test_a_recording),
-    };
-    return cmocka_run_group_tests_name("cli", tests, NULL, NULL);
 }

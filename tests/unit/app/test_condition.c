@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
+#include "../../test.h"
 #include "app/command/condition.h"
-#include "beamtop/base/attr.h"
 
 static const struct {
     const char *text;
@@ -46,9 +41,8 @@ static const struct {
     {"run_queue > nan", "is not a number"},
 };
 
-static void test_good(void **state)
+TEST(test_good)
 {
-    (void)state;
     struct system_sample s = {.run_queue = 9, .use_normal = 0.9, .ports = -1};
     s.memory_bytes[MEMORY_TOTAL] = 2147483648.0;
     s.rss_bytes = (double)NAN;
@@ -62,9 +56,8 @@ static void test_good(void **state)
     }
 }
 
-static void test_bad(void **state)
+TEST(test_bad)
 {
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         struct condition c;
         struct error err = {0};
@@ -72,10 +65,4 @@ static void test_bad(void **state)
         if (!strstr(err.text, bad[i].says))
             fail_msg("“%s” says: %s", bad[i].text, err.text);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_good), cmocka_unit_test(test_bad)};
-    return cmocka_run_group_tests_name("condition", tests, NULL, NULL);
 }

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
+#include "../../test.h"
 #include "app/cli/error_at.h"
-#include "beamtop/base/attr.h"
 
 static const struct {
     const char *name, *text;
@@ -33,9 +28,8 @@ static const struct {
     {"nothing", "", 0, "beamtop: no\n"},
 };
 
-static void test_errors(void **state)
+TEST(test_errors)
 {
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct error err = {0};
         struct buf out;
@@ -46,10 +40,4 @@ static void test_errors(void **state)
         assert_string_equal(buf_cstr(&out), rows[i].wanted);
         buf_clear(&out);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_errors)};
-    return cmocka_run_group_tests_name("error_at", tests, NULL, NULL);
 }

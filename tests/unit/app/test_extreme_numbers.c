@@ -3,16 +3,11 @@
  * A node may answer with any number. Each number of each answer that a recording keeps is as large
  * and as small as can be, at ticks that follow each other: the model, the recorder, reports and
  * replay take it. What overflows is found by the sanitizer. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "../../test.h"
 #include "../../temporary.h"
 #include "read_file.h"
 #include "run_bounded.h"
@@ -125,9 +120,8 @@ static void record(const char *path, size_t which, size_t place)
 }
 
 /* One answer does not hide what is in another: of each the same place at once. */
-static void test_extreme_numbers(void **state)
+TEST(test_extreme_numbers)
 {
-    (void)state;
     char dir[64], path[96];
     size_t places = 0, n = 0, from, to;
     assert_true(temporary_dir(dir, sizeof dir, "extreme"));
@@ -157,9 +151,8 @@ static const char *const shown[][5] = {
 /* clang-format on */
 
 /* All numbers of an answer at once, drawn. */
-static void test_extreme_numbers_are_drawn(void **state)
+TEST(test_extreme_numbers_are_drawn)
 {
-    (void)state;
     char dir[64], path[96];
     assert_true(temporary_dir(dir, sizeof dir, "extreme"));
     snprintf(path, sizeof path, "%s/a.btr", dir);
@@ -170,11 +163,4 @@ static void test_extreme_numbers_are_drawn(void **state)
         unlink(path);
     }
     assert_int_equal(rmdir(dir), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_extreme_numbers),
-                                       cmocka_unit_test(test_extreme_numbers_are_drawn)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

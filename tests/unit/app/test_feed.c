@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
+#include "../../test.h"
 #include "app/source/feed.h"
-#include "beamtop/base/attr.h"
 #include "beamtop/model/snapshot.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -34,9 +29,8 @@ static const struct {
     {.name = "of ten seconds ago", .age_ns = 10 * SECOND},
 };
 
-static void test_busiest(void **state)
+TEST(test_busiest)
 {
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct proc_row rows[20] = {
             {.pid = {.id = 80, .creation = cases[i].creation ? cases[i].creation : CREATION}}};
@@ -54,10 +48,4 @@ static void test_busiest(void **state)
         if (feed_has_busiest(&scan, now_ns, CREATION) != cases[i].has_busiest)
             fail_msg("%s", cases[i].name);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_busiest)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
-#include "beamtop/base/attr.h"
+#include "../../test.h"
 #include "app/source/governor.h"
 
 #define SYSTEM (1u << QUESTION_SYSTEM)
@@ -42,9 +37,8 @@ static void note(struct governor *g, enum question q, double target_us)
     governor_note(g, q, target_us);
 }
 
-static void test_plan(void **state)
+TEST(test_plan)
 {
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct governor g;
         struct governor_plan plan;
@@ -61,9 +55,8 @@ static void test_plan(void **state)
 }
 
 /* Whatever the rest of a division is, ticks are never closer than the header's. */
-static void test_apart_alone(void **state)
+TEST(test_apart_alone)
 {
-    (void)state;
     for (int header_us = 0; header_us < 15000; header_us += 17)
         for (int armed_us = 0; armed_us < 400000; armed_us += 1009) {
             struct governor g;
@@ -79,14 +72,13 @@ static void test_apart_alone(void **state)
 }
 
 /* Questions beside ticks are paid for by the same budget; a quarter of it is left for ticks. */
-static void test_beside(void **state)
+TEST(test_beside)
 {
     static const struct {
         double beside_us;
         bool together;
         double others_s;
     } cases[] = {{0, false, 5}, {9500, false, 10}, {30000, false, 19}, {8000, true, 8}};
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct governor g;
         struct governor_plan plan;
@@ -104,13 +96,12 @@ static void test_beside(void **state)
 
 /* Before the first sweep its cost is known by the number of processes; a large node's second one
    comes after the first is paid for. */
-static void test_opening(void **state)
+TEST(test_opening)
 {
     static const struct {
         long long processes;
         double least_s, most_s;
     } cases[] = {{50, 0.3, 0.3}, {20000, 0.3, 0.3}, {100000, 3, 5}, {1000000, 20, 60}};
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct governor g;
         struct governor_plan plan;
@@ -133,7 +124,7 @@ static void test_opening(void **state)
 }
 
 /* What is asked apart has its own pace: it neither stretches the list nor breaks the budget. */
-static void test_apart(void **state)
+TEST(test_apart)
 {
     static const struct {
         const char *name;
@@ -153,7 +144,6 @@ static void test_apart(void **state)
         {"beside a header that takes the budget", 10000, 0, SYSTEM | SCAN, 2, 1,
          "scan every 2.0 s: costs the node 10 ms, the header 15 ms, cost limit 2%", 15000},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct governor g;
         struct governor_plan plan;
@@ -180,7 +170,7 @@ static void test_apart(void **state)
 
 /* While scans are more than 2 s apart the rows shown are asked every 2 s, or as often as the user
    asks for the header; the scans pay for it, with half of what they had at most. */
-static void test_rows_between(void **state)
+TEST(test_rows_between)
 {
     static const struct {
         const char *name;
@@ -197,7 +187,6 @@ static void test_rows_between(void **state)
         {"rows that cost all there is", 1, 200000, 1e6, SYSTEM | SCAN | ROWS, 2, 20},
         {"nobody wants them", 1, 200000, 1000, SYSTEM | SCAN, 0, 10},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct governor g;
         struct governor_plan plan;
@@ -216,9 +205,8 @@ static void test_rows_between(void **state)
 
 /* Whatever it plans, the work stays within the budget; beside a header that the budget does not pay
    for every 2 s, the others stay within a quarter of it. */
-static void test_budget_is_kept(void **state)
+TEST(test_budget_is_kept)
 {
-    (void)state;
     for (double scan_us = 1; scan_us < 1e7; scan_us *= 3) {
         for (double system_us = 1; system_us < 1e5; system_us *= 3) {
             struct governor g;
@@ -240,9 +228,8 @@ static void test_budget_is_kept(void **state)
  * The first answer says nothing of the cost, the second is taken whole; later ones count half: one
  * outlier is half forgotten a
  * tick later. */
-static void test_costs_are_smoothed(void **state)
+TEST(test_costs_are_smoothed)
 {
-    (void)state;
     struct governor g;
     governor_init(&g, 1, 0.02);
     governor_note(&g, QUESTION_SCAN, 90000);
@@ -260,7 +247,7 @@ static void test_costs_are_smoothed(void **state)
 }
 
 /* A batch run asks everything at once: what the header costs counts once a tick. */
-static void test_together(void **state)
+TEST(test_together)
 {
     static const struct {
         const char *name;
@@ -281,7 +268,6 @@ static void test_together(void **state)
         {"an expensive list", 1000, 99000, 0, 5, "scan every 5", 0},
         {"what is asked apart is asked with the rest", 1000, 3000, 36000, 2, "armed every 2", 0},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct governor g;
         struct governor_plan plan;
@@ -316,9 +302,8 @@ static const struct {
     {"by its cost less far apart, which is said as before", 1, 28500, 2, 2, true, true},
 };
 
-static void test_idle(void **state)
+TEST(test_idle)
 {
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(idle_rows); i++) {
         struct governor g;
         struct governor_plan plan;
@@ -370,9 +355,8 @@ static void look_for_work(struct governor *g, size_t row)
     governor_look_for_work(g, &sample, answers[row].own_use, answers[row].steady);
 }
 
-static void test_looks_for_work(void **state)
+TEST(test_looks_for_work)
 {
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(answers); i++) {
         struct governor g;
         governor_init(&g, 1, 0.02);
@@ -388,17 +372,4 @@ static void test_looks_for_work(void **state)
         look_for_work(&g, i);
         assert_int_equal(g.idle, answers[i].idle);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plan),           cmocka_unit_test(test_idle),
-        cmocka_unit_test(test_looks_for_work), cmocka_unit_test(test_opening),
-        cmocka_unit_test(test_apart),          cmocka_unit_test(test_rows_between),
-        cmocka_unit_test(test_budget_is_kept), cmocka_unit_test(test_costs_are_smoothed),
-        cmocka_unit_test(test_together),       cmocka_unit_test(test_beside),
-        cmocka_unit_test(test_apart_alone),
-    };
-    return cmocka_run_group_tests_name("governor", tests, NULL, NULL);
 }

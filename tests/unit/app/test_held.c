@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Where samples were taken, and native calls that held a scheduler. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "../../test.h"
 #include "app/sample/held.h"
 #include "app/sample/spread.h"
-#include "beamtop/base/attr.h"
 
 /* Letters are places. */
-static void test_spread(void **state)
+TEST(test_spread)
 {
     static const struct {
         const char *name, *places, *sorted;
@@ -25,7 +19,6 @@ static void test_spread(void **state)
         {"the most first", "abbbc", "bac", 3, 2},
         {"ties by number", "cba", "abc", 1, 2},
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct spread s = {0};
         char sorted[16] = "";
@@ -42,10 +35,9 @@ static void test_spread(void **state)
 }
 
 /* What finds no room still counts, as samples and as moves. */
-static void test_spread_is_bounded(void **state)
+TEST(test_spread_is_bounded)
 {
     struct spread s = {0};
-    (void)state;
     for (uint32_t place = 0; place < 2 * LIMIT_SAMPLED_PLACES; place++)
         spread_add(&s, place);
     assert_int_equal(s.n, LIMIT_SAMPLED_PLACES);
@@ -55,7 +47,7 @@ static void test_spread_is_bounded(void **state)
 }
 
 /* Samples of one thread, 10 ms apart: digits are calls, "." none. */
-static void test_held(void **state)
+TEST(test_held)
 {
     static const struct {
         const char *name, *calls;
@@ -70,7 +62,6 @@ static void test_held(void **state)
         {"one that lasts", "..1111", 1, 30, 4},
         {"the same again is another one", "111.111", 2, 20, 3},
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct held h = {0};
         struct held_call now = {0};
@@ -90,10 +81,9 @@ static void test_held(void **state)
 }
 
 /* The longest are kept, whatever came first. */
-static void test_held_is_bounded(void **state)
+TEST(test_held_is_bounded)
 {
     struct held h = {0};
-    (void)state;
     for (uint64_t i = 1; i <= 3 * LIMIT_SAMPLED_HELD; i++) {
         const uint64_t ns = i * 7919 % (3 * LIMIT_SAMPLED_HELD + 1);
         const struct held_call call = {.call = i, .last_ns = ns, .samples = 2};
@@ -103,15 +93,4 @@ static void test_held_is_bounded(void **state)
     for (size_t i = 0; i + 1 < h.n; i++)
         assert_true(h.list[i].last_ns >= h.list[i + 1].last_ns);
     assert_true(h.list[h.n - 1].last_ns > LIMIT_SAMPLED_HELD);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_spread),
-        cmocka_unit_test(test_spread_is_bounded),
-        cmocka_unit_test(test_held),
-        cmocka_unit_test(test_held_is_bounded),
-    };
-    return cmocka_run_group_tests_name("held", tests, NULL, NULL);
 }

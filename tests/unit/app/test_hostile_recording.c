@@ -5,12 +5,8 @@
  * bounds of memory and of processor time. */
 #include <fcntl.h>
 #include <math.h>
-#include <setjmp.h>
 #include <signal.h>
 #include <sqlite3.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -19,8 +15,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include <cmocka.h>
-
+#include "../../test.h"
 #include "../../fuzz/whole.h"
 #include "../../temporary.h"
 #include "beamtop/base/limits.h"
@@ -119,9 +114,8 @@ static void put_hot_journal(const struct place *p, const char *victim)
     put_file(path, journal, at + 20 + len);
 }
 
-static void test_a_journal_is_never_played_back(void **state)
+TEST(test_a_journal_is_never_played_back)
 {
-    (void)state;
     struct place p;
     char victim[128], journal[128];
     place_make(&p);
@@ -138,9 +132,8 @@ static void test_a_journal_is_never_played_back(void **state)
     place_clear(&p);
 }
 
-static void test_only_files_lie_beside_it(void **state)
+TEST(test_only_files_lie_beside_it)
 {
-    (void)state;
     static const char *const ends[] = {"-wal", "-shm"};
     struct place p;
     char victim[128], path[128];
@@ -164,9 +157,8 @@ static void test_only_files_lie_beside_it(void **state)
 }
 
 /* Of one that was killed the last ticks are in FILE-wal: read, with both left as they are. */
-static void test_what_a_killed_recorder_left_stays(void **state)
+TEST(test_what_a_killed_recorder_left_stays)
 {
-    (void)state;
     struct error err = {0};
     struct recording *r = NULL;
     struct stat file, wal, after;
@@ -246,9 +238,8 @@ static const struct {
 };
 /* clang-format on */
 
-static void test_other_tables_are_refused(void **state)
+TEST(test_other_tables_are_refused)
 {
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(schemas); i++) {
         struct place p;
         place_make(&p);
@@ -259,9 +250,8 @@ static void test_other_tables_are_refused(void **state)
 }
 
 /* What an earlier program, or a later one of the same version, has more or fewer of. */
-static void test_columns_of_other_programs_are_read(void **state)
+TEST(test_columns_of_other_programs_are_read)
 {
-    (void)state;
     struct error err = {0};
     struct recording *r = NULL;
     struct place p;
@@ -279,9 +269,8 @@ static void test_columns_of_other_programs_are_read(void **state)
 /* ---- pages */
 
 /* Layers of pages of which each refers hundreds of times to the next: rows without end. */
-static void test_pages_that_repeat(void **state)
+TEST(test_pages_that_repeat)
 {
-    (void)state;
     static uint8_t page[PAGE];
     struct place p;
     sqlite3 *db = NULL;
@@ -452,9 +441,8 @@ static void whole_set(const struct whole *w, int file, unsigned begin)
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
-static void test_numbers_that_cannot_be(void **state)
+TEST(test_numbers_that_cannot_be)
 {
-    (void)state;
     static struct whole w;
     whole_open(&w);
     for (size_t u = 0; u < w.n; u++) {
@@ -490,9 +478,8 @@ static void run_commands(const struct place *p, unsigned which, const char *what
             run_bounded(p->path, commands[i], what);
 }
 
-static void test_the_program_and_numbers(void **state)
+TEST(test_the_program_and_numbers)
 {
-    (void)state;
     static struct whole w;
     whole_open(&w);
     for (size_t i = 0; i < ARRAY_LEN(value_begins); i++) {
@@ -565,9 +552,8 @@ static const struct {
      REPORT | TOP | CAPTURE},
 };
 
-static void test_sizes_that_cannot_be(void **state)
+TEST(test_sizes_that_cannot_be)
 {
-    (void)state;
     struct place p;
     for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
         place_make(&p);
@@ -629,9 +615,8 @@ static const struct {
     {"trace_pattern", NULL},  {"text", "owners"},       {"event", "events"},
 };
 
-static void test_reports_and_exports_say_what_is_damaged(void **state)
+TEST(test_reports_and_exports_say_what_is_damaged)
 {
-    (void)state;
     FILE *nowhere = fopen("/dev/null", "w");
     for (size_t i = 0; i < ARRAY_LEN(read_by_reports); i++) {
         const char *table = read_by_reports[i].table, *export = read_by_reports[i].export;
@@ -689,9 +674,8 @@ static void expect_refused(const struct place *p, const char *const *words, cons
         fail_msg("%s without %s: code %d, %s", words[0], table, code, said);
 }
 
-static void test_commands_say_what_is_damaged(void **state)
+TEST(test_commands_say_what_is_damaged)
 {
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(read_by_commands); i++) {
         struct place p;
         place_make(&p);
@@ -702,9 +686,8 @@ static void test_commands_say_what_is_damaged(void **state)
 }
 
 /* The tick is shown as far as it can be, and the next one, too. */
-static void test_a_replay_says_what_is_damaged(void **state)
+TEST(test_a_replay_says_what_is_damaged)
 {
-    (void)state;
     struct error err = {0};
     struct replay *replay = NULL;
     struct model *m = model_new();
@@ -729,9 +712,8 @@ static void test_a_replay_says_what_is_damaged(void **state)
 
 /* A single question is answered. One that comes again and again in the same use is not, and the
    next use starts from zero. */
-static void test_work_has_an_end_in_each_use(void **state)
+TEST(test_work_has_an_end_in_each_use)
 {
-    (void)state;
     enum { MOST = 20000 };
     struct error err = {0};
     struct recording *r = NULL;
@@ -756,9 +738,8 @@ static void test_work_has_an_end_in_each_use(void **state)
 }
 
 /* Whatever it is at: here it waits for a reader, as its loop cannot. */
-static void test_an_interrupt_ends_it(void **state)
+TEST(test_an_interrupt_ends_it)
 {
-    (void)state;
     struct place p;
     int pipes[2], status = 0, waiting = 0;
     place_make(&p);
@@ -787,25 +768,4 @@ static void test_an_interrupt_ends_it(void **state)
     if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGINT)
         fail_msg("ended with %d, %d bytes", status, waiting);
     place_clear(&p);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_journal_is_never_played_back),
-        cmocka_unit_test(test_only_files_lie_beside_it),
-        cmocka_unit_test(test_what_a_killed_recorder_left_stays),
-        cmocka_unit_test(test_other_tables_are_refused),
-        cmocka_unit_test(test_columns_of_other_programs_are_read),
-        cmocka_unit_test(test_pages_that_repeat),
-        cmocka_unit_test(test_reports_and_exports_say_what_is_damaged),
-        cmocka_unit_test(test_commands_say_what_is_damaged),
-        cmocka_unit_test(test_a_replay_says_what_is_damaged),
-        cmocka_unit_test(test_work_has_an_end_in_each_use),
-        cmocka_unit_test(test_an_interrupt_ends_it),
-        cmocka_unit_test(test_numbers_that_cannot_be),
-        cmocka_unit_test(test_the_program_and_numbers),
-        cmocka_unit_test(test_sizes_that_cannot_be),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,11 +2,7 @@
 /* A recorder's socket and who asks it, in one loop: answers, marks, the end, silence
  * and absence. */
 #include <errno.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +10,8 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "../../test.h"
 #include "app/recorder/record_client.h"
 #include "app/recorder/record_control.h"
 #include "../../temporary.h"
@@ -105,7 +101,7 @@ static void ask(struct world *w, const char *line)
     assert_int_equal(w->answers, 1);
 }
 
-static void test_answers(void **state)
+TEST_WITH(test_answers, set_up, tear_down)
 {
     struct world *w = *state;
     ask(w, "status");
@@ -119,7 +115,7 @@ static void test_answers(void **state)
     assert_int_equal(w->stops, 0);
 }
 
-static void test_two_at_once(void **state)
+TEST_WITH(test_two_at_once, set_up, tear_down)
 {
     struct world *w = *state;
     record_client_ask(&w->loop, w->paths[0], "status", on_reply, w);
@@ -128,7 +124,7 @@ static void test_two_at_once(void **state)
     assert_int_equal(w->answers, 2);
 }
 
-static void test_cancelled(void **state)
+TEST_WITH(test_cancelled, set_up, tear_down)
 {
     struct world *w = *state;
     struct record_client *at_once = record_client_ask(&w->loop, w->paths[0], "status", on_reply, w);
@@ -144,7 +140,7 @@ static void test_cancelled(void **state)
 
 /* A stop is answered at once, and over only when the recorder is: here never, so it
  * is cancelled. */
-static void test_stop_waits(void **state)
+TEST_WITH(test_stop_waits, set_up, tear_down)
 {
     struct world *w = *state;
     struct record_client *c = record_client_ask(&w->loop, w->paths[0], "stop", on_reply, w);
@@ -159,7 +155,7 @@ static void test_stop_waits(void **state)
     record_client_cancel(c);
 }
 
-static void test_nobody(void **state)
+TEST_WITH(test_nobody, set_up, tear_down)
 {
     struct world *w = *state;
     char path[RECORD_SOCKET_BYTES];
@@ -198,7 +194,7 @@ static int listen_silently(struct world *w, int backlog)
 }
 
 /* One that listens and never answers: a screen goes on, and says so after three seconds. */
-static void test_silent(void **state)
+TEST_WITH(test_silent, set_up, tear_down)
 {
     struct world *w = *state;
     int fd = listen_silently(w, 1);
@@ -211,7 +207,7 @@ static void test_silent(void **state)
 }
 
 /* As many wait for it as may: that is not one that is gone, nor does anybody wait for ever. */
-static void test_silent_and_full(void **state)
+TEST_WITH(test_silent_and_full, set_up, tear_down)
 {
     struct world *w = *state;
     struct sockaddr_un address;
@@ -239,7 +235,7 @@ static void test_silent_and_full(void **state)
 }
 
 /* Where others may put sockets nothing is asked. */
-static void test_open_directory(void **state)
+TEST_WITH(test_open_directory, set_up, tear_down)
 {
     struct world *w = *state;
     struct error err = {0};
@@ -251,18 +247,10 @@ static void test_open_directory(void **state)
     assert_int_equal(chmod(path, 0700), 0);
 }
 
-int main(void)
+static int begin(void **state)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_answers, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_two_at_once, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_cancelled, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_stop_waits, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_nobody, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_silent, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_silent_and_full, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_open_directory, set_up, tear_down),
-    };
+    (void)state;
     signal(SIGPIPE, SIG_IGN);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return 0;
 }
+TESTS_WITH(begin, NULL);

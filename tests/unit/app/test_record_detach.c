@@ -3,17 +3,12 @@
  * it detaches. */
 #include <dirent.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
-#include <cmocka.h>
-
+#include "../../test.h"
 #include "app/recorder/record_detach.h"
 #include "../../temporary.h"
 
@@ -52,9 +47,8 @@ static void assert_refused(const char *path, const char *says)
         fail_msg("%s", err.text);
 }
 
-static void test_a_log_is_a_file_of_its_own(void **state)
+TEST(test_a_log_is_a_file_of_its_own)
 {
-    (void)state;
     struct error err = {0};
     struct record_log log;
     struct stat st;
@@ -119,9 +113,8 @@ static int detached(const struct place *p, const int pipes[2])
     return write(2, "told\n", 5) == 5 ? 0 : 5;
 }
 
-static void test_what_a_recorder_leaves_behind(void **state)
+TEST(test_what_a_recorder_leaves_behind)
 {
-    (void)state;
     struct place p;
     int pipes[2], status = 0;
     char said[16] = "";
@@ -145,13 +138,4 @@ static void test_what_a_recorder_leaves_behind(void **state)
     fclose(f);
     assert_string_equal(said, "told\n");
     place_clear(&p);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_log_is_a_file_of_its_own),
-        cmocka_unit_test(test_what_a_recorder_leaves_behind),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* When what a node refused is tried again, and what of it is told. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
-#include "beamtop/base/attr.h"
+#include "../../test.h"
 #include "app/recorder/record_retry.h"
 
 #define S_NS UINT64_C(1000000000)
 
-static void test_waits(void **state)
+TEST(test_waits)
 {
     static const struct {
         const char *name;
@@ -25,7 +20,6 @@ static void test_waits(void **state)
          {3600, 3600, 3600, 3600, 3600, 3600, 3600, 3600, 3600}},
         {"the least of ours", 300, {300, 600, 600, 600, 600, 600, 600, 600, 600}},
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct record_retry r = {0};
         uint64_t now_ns = 5 * S_NS;
@@ -40,10 +34,9 @@ static void test_waits(void **state)
     }
 }
 
-static void test_begins_anew(void **state)
+TEST(test_begins_anew)
 {
     struct record_retry r = {0};
-    (void)state;
     assert_false(record_retry_works(&r));
     for (int i = 0; i < 3; i++)
         record_retry_refused(&r, "busy", 10, 100 * S_NS);
@@ -59,7 +52,7 @@ static void test_begins_anew(void **state)
     assert_true(record_retry_is_due(&r, 110 * S_NS));
 }
 
-static void test_told(void **state)
+TEST(test_told)
 {
     static const struct {
         const char *before, *now;
@@ -75,7 +68,6 @@ static void test_told(void **state)
         {"2 breakpoints", "2 trace flags", true},
         {"2 breakpoints", "x breakpoints", true},
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct record_retry r = {0};
         record_retry_refused(&r, rows[i].before, 10, 0);
@@ -84,25 +76,13 @@ static void test_told(void **state)
     }
 }
 
-static void test_words(void **state)
+TEST(test_words)
 {
     struct record_retry r = {0};
     char text[200];
-    (void)state;
     record_retry_refused(&r, "somebody is there", 10, 0);
     assert_string_equal(record_retry_text(text, sizeof text, &r, "not traced", true),
                         "not traced: somebody is there; tried again in 10 s, then less often");
     assert_string_equal(record_retry_text(text, sizeof text, &r, "not traced", false),
                         "not traced: somebody is there");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_waits),
-        cmocka_unit_test(test_begins_anew),
-        cmocka_unit_test(test_told),
-        cmocka_unit_test(test_words),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

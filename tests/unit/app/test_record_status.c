@@ -1,24 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Status lines of recorders, names of recordings, and the words about their ends. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#include <cmocka.h>
 
-#include "beamtop/base/attr.h"
+#include "../../test.h"
 #include "app/recorder/record_status.h"
 
-static void test_status(void **state)
+TEST(test_status)
 {
     struct record_status s;
-    (void)state;
     assert_true(record_status_parse(
         &s, "{\"pid\":7,\"node\":\"mq@db1\",\"file\":\"/a/b.btr\",\"ticks\":12,\"bytes\":4096,"
             "\"marks\":2,\"link\":\"refused\",\"detached\":true,\"running_s\":61.5}\n"));
@@ -32,7 +26,7 @@ static void test_status(void **state)
     assert_true(s.detached && s.running_s == 61.5);
 }
 
-static void test_no_status(void **state)
+TEST(test_no_status)
 {
     static const char *const rows[] = {
         "",
@@ -46,13 +40,12 @@ static void test_no_status(void **state)
         "{\"node\":\"a@b\",\"file\":\"/x\"",
     };
     struct record_status s;
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         if (record_status_parse(&s, rows[i]))
             fail_msg("%s is taken", rows[i]);
 }
 
-static void test_whose(void **state)
+TEST(test_whose)
 {
     static const struct {
         const char *theirs, *node;
@@ -63,7 +56,6 @@ static void test_whose(void **state)
         {"", "mq@db1", false},        {"mq@db1", "mq", false}, {"mq@db1", "mq@db1@x", false},
     };
     const struct record_life unknown = {0};
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct record_status s = {0};
         strcpy(s.node, rows[i].theirs);
@@ -72,12 +64,11 @@ static void test_whose(void **state)
     }
 }
 
-static void test_life(void **state)
+TEST(test_life)
 {
     static const char pid[] = "77";
     const struct node_info info = {.os_pid = {pid, 2}, .start_wall_us = 900};
     struct record_life life = record_life_of(5, &info);
-    (void)state;
     assert_int_equal(life.creation, 5);
     assert_int_equal(life.os_pid, 77);
     assert_int_equal(life.start_us, 900);
@@ -88,7 +79,7 @@ static void test_life(void **state)
 }
 
 /* Nodes of the same name under different epmds, and one that was restarted. */
-static void test_same_name(void **state)
+TEST(test_same_name)
 {
     static const struct {
         const char *json; /* of the recorder */
@@ -106,7 +97,6 @@ static void test_same_name(void **state)
     };
     const struct record_life life = {.creation = 5, .os_pid = 77, .start_us = 1000000900};
     const struct record_life unknown = {0};
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct record_status s;
         char json[300];
@@ -120,7 +110,7 @@ static void test_same_name(void **state)
     }
 }
 
-static void test_names(void **state)
+TEST(test_names)
 {
     static const struct {
         const char *dir, *node, *wanted;
@@ -130,7 +120,6 @@ static void test_names(void **state)
         {"/var/rec", "a-b_c.d@10.0.0.1", "/var/rec/a-b_c.d@10.0.0.1-20010909-014640.btr"},
         {"x", "../é b\x1b", "x/..____b_-20010909-014640.btr"},
     };
-    (void)state;
     setenv("TZ", "UTC", 1);
     tzset();
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -143,9 +132,8 @@ static void test_names(void **state)
 }
 
 /* Two recordings that begin in the same second. */
-static void test_name_is_new(void **state)
+TEST(test_name_is_new)
 {
-    (void)state;
     char dir[64], taken[2][128];
     snprintf(dir, sizeof dir, "/tmp/record_status.%ld", (long)getpid());
     assert_int_equal(mkdir(dir, 0700), 0);
@@ -168,7 +156,7 @@ static void test_name_is_new(void **state)
     rmdir(dir);
 }
 
-static void test_complaints(void **state)
+TEST(test_complaints)
 {
     static const struct {
         const char *printed, *wanted;
@@ -179,7 +167,6 @@ static void test_complaints(void **state)
         {"\n\nbeamtop: late", "late"},
         {"", ""},
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct buf b;
         buf_init(&b, 0);
@@ -189,7 +176,7 @@ static void test_complaints(void **state)
     }
 }
 
-static void test_ends(void **state)
+TEST(test_ends)
 {
     static const char of_file[] = "beamtop: /a.btr has 3 ticks; `beamtop report /a.btr` tells\n";
     static const struct {
@@ -220,7 +207,6 @@ static void test_ends(void **state)
         {NULL, "", "the recording has ended, and /a.btr cannot be read; see /a.btr.log", false},
     };
     const struct record_status s = {.file = "/a.btr", .ticks = 3, .bytes = 4096};
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct buf b;
         buf_init(&b, 0);
@@ -229,16 +215,4 @@ static void test_ends(void **state)
         assert_int_equal(record_end_is_good(rows[i].end), rows[i].good);
         buf_clear(&b);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_status),      cmocka_unit_test(test_no_status),
-        cmocka_unit_test(test_whose),       cmocka_unit_test(test_names),
-        cmocka_unit_test(test_life),        cmocka_unit_test(test_same_name),
-        cmocka_unit_test(test_name_is_new), cmocka_unit_test(test_complaints),
-        cmocka_unit_test(test_ends),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `beamtop report`, `diff` and `export` on files: what they write, and how they end. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
-
+#include "../../test.h"
 #include "../../temporary.h"
 #include "../recording/made.h"
 #include "app/cli/commands.h"
-#include "beamtop/base/attr.h"
 
 struct place {
     char dir[64], good[80], bad[80], none[80], text[80], damaged[80], out[80];
@@ -103,7 +98,7 @@ static void assert_out(const struct place *p, const char *says)
         fail_msg("“%s” is not in:\n%s", says, text);
 }
 
-static void test_reports(void **state)
+TEST_WITH(test_reports, NULL, NULL)
 {
     const struct place *p = *state;
     assert_int_equal(run(p, command_report, FORMAT_TEXT, p->good, NULL, NULL), EXIT_DONE);
@@ -119,7 +114,7 @@ static void test_reports(void **state)
     assert_int_equal(run(p, command_export, FORMAT_CSV, p->good, "nothing", NULL), EXIT_USAGE);
 }
 
-static void test_limits(void **state)
+TEST_WITH(test_limits, NULL, NULL)
 {
     const struct place *p = *state;
     static const struct {
@@ -146,7 +141,7 @@ static void test_limits(void **state)
 }
 
 /* Nothing is written of what cannot be read. */
-static void test_refused(void **state)
+TEST_WITH(test_refused, NULL, NULL)
 {
     const struct place *p = *state;
     const char *const files[] = {p->none, p->text, p->damaged, p->dir, ""};
@@ -159,10 +154,4 @@ static void test_refused(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_reports),
-                                       cmocka_unit_test(test_limits),
-                                       cmocka_unit_test(test_refused)};
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TESTS_WITH(setup, teardown);

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Names of files made of names of nodes: none leads elsewhere, and no two nodes share one. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <string.h>
 
+#include "../../test.h"
 #include "app/command/trace_history.h"
-#include "beamtop/base/attr.h"
 
-static void test_names(void **state)
+TEST(test_names)
 {
     static const struct {
         const char *node, *file;
@@ -24,7 +19,6 @@ static void test_names(void **state)
         {"\xc3\xa9@h\n", "traces/%C3%A9@h%0A"},
         {"", "traces/"},
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         char file[TRACE_HISTORY_FILE_BYTES];
         trace_history_file(file, rows[i].node);
@@ -32,10 +26,9 @@ static void test_names(void **state)
     }
 }
 
-static void test_long_names_differ(void **state)
+TEST(test_long_names_differ)
 {
     char a[600], b[600], file_a[TRACE_HISTORY_FILE_BYTES], file_b[TRACE_HISTORY_FILE_BYTES];
-    (void)state;
     memset(a, 'n', sizeof a);
     memset(b, 'n', sizeof b);
     a[599] = b[599] = '\0';
@@ -50,7 +43,7 @@ static void test_long_names_differ(void **state)
     assert_true(strlen(file_a) < TRACE_HISTORY_FILE_BYTES - 1);
 }
 
-static void test_lines_with_values(void **state)
+TEST(test_lines_with_values)
 {
     static const struct {
         const char *line;
@@ -68,13 +61,12 @@ static void test_lines_with_values(void **state)
         {"rv:f(4_1_1_1_1)", true},
         {"rv:f(1234, 5678)", false},
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         if (trace_history_has_values(rows[i].line) != rows[i].has_values)
             fail_msg("%s", rows[i].line);
 }
 
-static void test_commands_with_values(void **state)
+TEST(test_commands_with_values)
 {
     static const struct {
         const char *line;
@@ -90,19 +82,7 @@ static void test_commands_with_values(void **state)
         {"trace", false},
         {"", false},
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         if (trace_history_command_has_values(rows[i].line) != rows[i].has_values)
             fail_msg("%s", rows[i].line);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_long_names_differ),
-        cmocka_unit_test(test_lines_with_values),
-        cmocka_unit_test(test_commands_with_values),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <string.h>
 
+#include "../../test.h"
 #include "app/command/trigger.h"
-#include "beamtop/base/attr.h"
 
 /* One tick a second; the run queue at each, and at which ticks it fires ('x'). */
 static const struct {
@@ -26,9 +21,8 @@ static const struct {
     {"a crossing within the pause", "run_queue > 5", 3, "909099", "x.x.x."},
 };
 
-static void test_rows(void **state)
+TEST(test_rows)
 {
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct trigger t;
         struct error err = {0};
@@ -43,17 +37,9 @@ static void test_rows(void **state)
     }
 }
 
-static void test_bad_condition(void **state)
+TEST(test_bad_condition)
 {
-    (void)state;
     struct trigger t;
     struct error err = {0};
     assert_int_equal(trigger_init(&t, "nonsense", 0, &err), ERR_USAGE);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows),
-                                       cmocka_unit_test(test_bad_condition)};
-    return cmocka_run_group_tests_name("trigger", tests, NULL, NULL);
 }

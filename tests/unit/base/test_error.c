@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <errno.h>
 #include <string.h>
 
-#include "beamtop/base/attr.h"
+#include "../../test.h"
 #include "beamtop/base/error.h"
 #include "beamtop/base/text.h"
 
-static void test_first_cause_wins(void **state)
+TEST(test_first_cause_wins)
 {
-    (void)state;
     struct error err = {0};
     assert_int_equal(error_set(&err, ERR_TIMEOUT, "no answer in %d ms", 5), ERR_TIMEOUT);
     assert_int_equal(error_set(&err, ERR_LOST, "gone"), ERR_LOST);
@@ -26,9 +20,8 @@ static void test_first_cause_wins(void **state)
     assert_string_equal(err.text, "open x: No such file or directory");
 }
 
-static void test_context(void **state)
+TEST(test_context)
 {
-    (void)state;
     struct error err = {0};
     error_context(&err, "nothing to add to");
     assert_string_equal(err.text, "");
@@ -37,9 +30,8 @@ static void test_context(void **state)
     assert_string_equal(err.text, "node a@b: bad");
 }
 
-static void test_text_is_safe(void **state)
+TEST(test_text_is_safe)
 {
-    (void)state;
     static const struct {
         const char *raw;
         const char *text;
@@ -56,9 +48,8 @@ static void test_text_is_safe(void **state)
     }
 }
 
-static void test_long_text_is_cut_at_a_character(void **state)
+TEST(test_long_text_is_cut_at_a_character)
 {
-    (void)state;
     char raw[2000];
     for (size_t lead = 0; lead < 3; lead++) {
         memset(raw, 'x', lead);
@@ -74,15 +65,4 @@ static void test_long_text_is_cut_at_a_character(void **state)
         assert_true(strlen(err.text) < sizeof(err.text));
         assert_true(text_is_utf8(err.text, strlen(err.text)));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_first_cause_wins),
-        cmocka_unit_test(test_context),
-        cmocka_unit_test(test_text_is_safe),
-        cmocka_unit_test(test_long_text_is_cut_at_a_character),
-    };
-    return cmocka_run_group_tests_name("error", tests, NULL, NULL);
 }

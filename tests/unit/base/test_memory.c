@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../test.h"
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/arena.h"
 #include "beamtop/base/buf.h"
 #include "beamtop/base/ring.h"
 
-static void test_alloc(void **state)
+TEST(test_alloc)
 {
-    (void)state;
     int *zeros = alloc_zero(3, sizeof(*zeros));
     assert_int_equal(zeros[0] | zeros[1] | zeros[2], 0);
     zeros[2] = 7;
@@ -35,9 +30,8 @@ static void test_alloc(void **state)
     free(s);
 }
 
-static void test_arena(void **state)
+TEST(test_arena)
 {
-    (void)state;
     struct arena a;
     arena_init(&a);
     for (int round = 0; round < 3; round++) {
@@ -67,9 +61,8 @@ static void test_arena(void **state)
     arena_clear(&a);
 }
 
-static void test_buf_appends(void **state)
+TEST(test_buf_appends)
 {
-    (void)state;
     struct buf b;
     buf_init(&b, 0);
     assert_string_equal(buf_cstr(&b), "");
@@ -96,9 +89,8 @@ static void test_buf_appends(void **state)
     buf_clear(&b);
 }
 
-static void test_buf_has_a_cap(void **state)
+TEST(test_buf_has_a_cap)
 {
-    (void)state;
     struct buf b;
     buf_init(&b, 8);
     buf_puts(&b, "12345678");
@@ -122,9 +114,8 @@ static void test_buf_has_a_cap(void **state)
     buf_clear(&b);
 }
 
-static void test_ring(void **state)
+TEST(test_ring)
 {
-    (void)state;
     struct ring r;
     ring_init(&r, 3);
     assert_true(isnan(ring_at(&r, 0)));
@@ -138,14 +129,4 @@ static void test_ring(void **state)
     assert_int_equal(r.len, 3);
     assert_true(ring_at(&r, 0) == -2 && ring_at(&r, 1) == -1 && isnan(ring_at(&r, 2)));
     ring_clear(&r);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_alloc),       cmocka_unit_test(test_arena),
-        cmocka_unit_test(test_buf_appends), cmocka_unit_test(test_buf_has_a_cap),
-        cmocka_unit_test(test_ring),
-    };
-    return cmocka_run_group_tests_name("memory", tests, NULL, NULL);
 }

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Every question's row says what those who read it need. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "../../test.h"
 #include "beamtop/base/question.h"
 
-static void test_rows_are_complete(void **state)
+TEST(test_rows_are_complete)
 {
-    (void)state;
     for (unsigned q = 0; q < QUESTIONS; q++) {
         const struct question_row *row = &question_rows[q];
         bool of_views = row->pace == PACE_TICK || row->pace == PACE_APART;
@@ -32,9 +26,8 @@ static void test_rows_are_complete(void **state)
 }
 
 /* What a mask of needs is made of is each question once. */
-static void test_masks(void **state)
+TEST(test_masks)
 {
-    (void)state;
     unsigned paces = 0, kept = 0;
     for (int p = PACE_ASKED; p <= PACE_BESIDE; p++) {
         assert_int_equal(paces & question_paced((enum question_pace)p), 0);
@@ -45,13 +38,4 @@ static void test_masks(void **state)
     assert_int_equal(paces, QUESTION_BIT(QUESTIONS) - 1);
     assert_int_equal(kept, QUESTION_BIT(QUESTIONS) - 1);
     assert_int_equal(question_paced(PACE_HEADER), QUESTION_BIT(QUESTION_SYSTEM));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows_are_complete),
-        cmocka_unit_test(test_masks),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <string.h>
 
-#include "beamtop/base/attr.h"
+#include "../../test.h"
 #include "beamtop/base/limits.h"
 #include "beamtop/base/regex.h"
 
@@ -20,9 +15,8 @@ static struct regex *compiled(const char *pattern)
     return re;
 }
 
-static void test_matches(void **state)
+TEST(test_matches)
 {
-    (void)state;
     static const struct {
         const char *pattern, *subject;
         int from, to; /* -1: no match */
@@ -55,9 +49,8 @@ static void test_matches(void **state)
     }
 }
 
-static void test_errors_have_a_place(void **state)
+TEST(test_errors_have_a_place)
 {
-    (void)state;
     static const struct {
         const char *pattern;
         size_t offset;
@@ -91,9 +84,8 @@ static const char *const catastrophic[] = {
 };
 
 /* Endless backtracking gives up after a fixed number of steps; the next text matches as ever. */
-static void test_gives_up(void **state)
+TEST(test_gives_up)
 {
-    (void)state;
     char subject[4096];
     memset(subject, 'a', sizeof(subject));
     memcpy(subject + sizeof(subject) - 7, "cb z !c", 7);
@@ -114,9 +106,8 @@ static void test_gives_up(void **state)
 }
 
 /* Many texts share what they are allowed; nothing matches beyond it. */
-static void test_allowance(void **state)
+TEST(test_allowance)
 {
-    (void)state;
     char subject[201];
     struct regex *re = compiled("(a+)+$|b$");
     int n = 0;
@@ -132,15 +123,4 @@ static void test_allowance(void **state)
     regex_allow(re, LIMIT_REGEX_STEPS);
     assert_true(regex_match(re, "aab", 3));
     regex_free(re);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_matches),
-        cmocka_unit_test(test_errors_have_a_place),
-        cmocka_unit_test(test_gives_up),
-        cmocka_unit_test(test_allowance),
-    };
-    return cmocka_run_group_tests_name("regex", tests, NULL, NULL);
 }

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "../../test.h"
 #include "beamtop/base/arena.h"
 #include "beamtop/base/buf.h"
 #include "beamtop/base/slice.h"
 
-static void test_nothing(void **state)
+TEST(test_nothing)
 {
-    (void)state;
     const struct slice none = {0};
     assert_true(slice_equal(none, slice_of("")));
     assert_true(slice_is(none, ""));
@@ -23,9 +18,8 @@ static void test_nothing(void **state)
     assert_int_equal(slice_without(none, "a").len, 0);
 }
 
-static void test_comparisons(void **state)
+TEST(test_comparisons)
 {
-    (void)state;
     const struct slice ab = {"abc", 2};
     assert_true(slice_is(ab, "ab"));
     assert_false(slice_is(ab, "abc"));
@@ -39,17 +33,15 @@ static void test_comparisons(void **state)
     assert_true(slice_order(slice_of("\xC3\xA9"), slice_of("z")) > 0); /* bytes have no sign */
 }
 
-static void test_without(void **state)
+TEST(test_without)
 {
-    (void)state;
     assert_true(slice_is(slice_without(slice_of("Elixir.Foo"), "Elixir."), "Foo"));
     assert_true(slice_is(slice_without(slice_of("Elixir."), "Elixir."), "Elixir."));
     assert_true(slice_is(slice_without(slice_of("foo"), "Elixir."), "foo"));
 }
 
-static void test_keep(void **state)
+TEST(test_keep)
 {
-    (void)state;
     struct arena arena;
     arena_init(&arena);
     char text[] = "abc";
@@ -60,9 +52,8 @@ static void test_keep(void **state)
     arena_clear(&arena);
 }
 
-static void test_keep_of_a_buffer(void **state)
+TEST(test_keep_of_a_buffer)
 {
-    (void)state;
     struct arena arena;
     struct buf b;
     arena_init(&arena);
@@ -80,14 +71,4 @@ static void test_keep_of_a_buffer(void **state)
     assert_int_equal(kept.len, strlen(kept.s));
     assert_int_equal(slice_keep_safe(&arena, (struct slice){0}, true).len, 0);
     arena_clear(&arena);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nothing),          cmocka_unit_test(test_comparisons),
-        cmocka_unit_test(test_without),          cmocka_unit_test(test_keep),
-        cmocka_unit_test(test_keep_of_a_buffer),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
-#include "beamtop/base/attr.h"
+#include "../../test.h"
 #include "beamtop/base/buf.h"
 #include "beamtop/base/text.h"
 
 #define FFFD "\xEF\xBF\xBD"
 
-static void test_graphemes(void **state)
+TEST(test_graphemes)
 {
-    (void)state;
     static const struct {
         const char *name, *s;
         size_t len, used;
@@ -60,9 +54,8 @@ static void test_graphemes(void **state)
     }
 }
 
-static void test_widths_and_prefixes(void **state)
+TEST(test_widths_and_prefixes)
 {
-    (void)state;
     static const struct {
         const char *s;
         size_t width, columns, prefix, prefix_width;
@@ -84,9 +77,8 @@ static void test_widths_and_prefixes(void **state)
     }
 }
 
-static void test_breaks_at_blanks(void **state)
+TEST(test_breaks_at_blanks)
 {
-    (void)state;
     static const struct {
         const char *s;
         size_t columns, part, next;
@@ -104,9 +96,8 @@ static void test_breaks_at_blanks(void **state)
     }
 }
 
-static void test_made_safe(void **state)
+TEST(test_made_safe)
 {
-    (void)state;
     static const struct {
         const char *s, *safe, *ascii;
     } rows[] = {
@@ -135,9 +126,8 @@ static char *ascii_duration(char *out, size_t size, double seconds)
     return text_duration_as(out, size, seconds, true);
 }
 
-static void test_numbers(void **state)
+TEST(test_numbers)
 {
-    (void)state;
     static const struct {
         char *(*format)(char *out, size_t size, double v);
         double v;
@@ -204,9 +194,8 @@ static void test_numbers(void **state)
     }
 }
 
-static void test_integers(void **state)
+TEST(test_integers)
 {
-    (void)state;
     static const struct {
         int64_t n;
         const char *text;
@@ -226,9 +215,8 @@ static void test_integers(void **state)
 
 #define MORNING INT64_C(1769856127123456) /* 2026-01-31 10:42:07.123456 UTC */
 
-static void test_times(void **state)
+TEST(test_times)
 {
-    (void)state;
     static const struct {
         int64_t wall_us;
         long utc_offset_s;
@@ -262,9 +250,8 @@ static void test_times(void **state)
     }
 }
 
-static void test_parsing(void **state)
+TEST(test_parsing)
 {
-    (void)state;
     static const struct {
         int (*parse)(const char *s, double *v);
         const char *s;
@@ -303,7 +290,7 @@ static void test_parsing(void **state)
 }
 
 /* What is printed exactly is read again as the same. */
-static void test_exact_sizes(void **state)
+TEST(test_exact_sizes)
 {
     static const struct {
         double bytes;
@@ -315,7 +302,6 @@ static void test_exact_sizes(void **state)
                 {1536 * 1024, "1536KiB"},
                 {1073741824, "1GiB"},
                 {64 * 1073741824.0, "64GiB"}};
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         char text[32];
         double again = -1;
@@ -323,20 +309,4 @@ static void test_exact_sizes(void **state)
         assert_int_equal(text_parse_bytes(text, &again), 0);
         assert_true(again == rows[i].bytes);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_graphemes),
-        cmocka_unit_test(test_widths_and_prefixes),
-        cmocka_unit_test(test_breaks_at_blanks),
-        cmocka_unit_test(test_made_safe),
-        cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_integers),
-        cmocka_unit_test(test_times),
-        cmocka_unit_test(test_parsing),
-        cmocka_unit_test(test_exact_sizes),
-    };
-    return cmocka_run_group_tests_name("text", tests, NULL, NULL);
 }

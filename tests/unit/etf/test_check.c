@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "beamtop/base/attr.h"
+#include "../../test.h"
 #include "beamtop/base/buf.h"
 #include "beamtop/etf/check.h"
 #include "beamtop/etf/print.h"
@@ -87,9 +82,8 @@ static size_t term_bytes(const char *name)
     return strcmp(name, "small tuple") == 0 ? 1 : 0; /* of bytes behind the term */
 }
 
-static void test_every_tag(void **state)
+TEST(test_every_tag)
 {
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(good); i++) {
         uint8_t bytes[256];
         size_t len = unhex(good[i].bytes, bytes), used = 0;
@@ -101,9 +95,8 @@ static void test_every_tag(void **state)
     }
 }
 
-static void test_every_truncation(void **state)
+TEST(test_every_truncation)
 {
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(good); i++) {
         uint8_t bytes[256];
         size_t len = unhex(good[i].bytes, bytes) - term_bytes(good[i].name);
@@ -164,9 +157,8 @@ static const struct {
 };
 /* clang-format on */
 
-static void test_malformed(void **state)
+TEST(test_malformed)
 {
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         uint8_t bytes[256];
         size_t len = unhex(bad[i].bytes, bytes), used;
@@ -178,9 +170,8 @@ static void test_malformed(void **state)
     }
 }
 
-static void test_version_byte(void **state)
+TEST(test_version_byte)
 {
-    (void)state;
     size_t used;
     struct error err = {0};
     assert_int_equal(etf_check((const uint8_t *)"\x83j..", 4, &used, &err), 0);
@@ -205,9 +196,8 @@ static int check_nested(size_t levels, struct error *err)
     return rc;
 }
 
-static void test_limits(void **state)
+TEST(test_limits)
 {
-    (void)state;
     struct error err = {0};
     assert_int_equal(check_nested(LIMIT_TERM_DEPTH, &err), 0);
     assert_int_equal(check_nested(LIMIT_TERM_DEPTH + 1, &err), ERR_LIMIT);
@@ -237,9 +227,8 @@ static void test_limits(void **state)
 }
 
 /* Whatever the bytes: an answer, within the bytes; what passes can be printed. */
-static void test_mutations(void **state)
+TEST(test_mutations)
 {
-    (void)state;
     uint32_t seed = 1;
     for (size_t i = 0; i < ARRAY_LEN(good); i++) {
         uint8_t original[256];
@@ -263,14 +252,4 @@ static void test_mutations(void **state)
             buf_clear(&out);
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_tag), cmocka_unit_test(test_every_truncation),
-        cmocka_unit_test(test_malformed), cmocka_unit_test(test_version_byte),
-        cmocka_unit_test(test_limits),    cmocka_unit_test(test_mutations),
-    };
-    return cmocka_run_group_tests_name("check", tests, NULL, NULL);
 }

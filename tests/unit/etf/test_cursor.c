@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
-#include "beamtop/base/attr.h"
+#include "../../test.h"
 #include "beamtop/etf/cursor.h"
 #include "beamtop/etf/parse.h"
 
@@ -24,9 +19,8 @@ static struct builder *start(struct cursor *c, const char *text)
     return b;
 }
 
-static void test_straight_through(void **state)
+TEST(test_straight_through)
 {
-    (void)state;
     struct cursor c;
     struct builder *b = start(
         &c, "{a,-7,18446744073709551,1.5,true,<0.41.2>,<<\"bin\">>,#{k => []},[x,y],skipped}");
@@ -75,9 +69,8 @@ static void test_straight_through(void **state)
     builder_free(b);
 }
 
-static void test_lists_of_bytes(void **state)
+TEST(test_lists_of_bytes)
 {
-    (void)state;
     static const char *const texts[] = {"{\"\\001\\002\\377\",a}", "{[1,2,255|[]],a}"};
     for (size_t t = 0; t < ARRAY_LEN(texts); t++) {
         struct cursor c;
@@ -97,9 +90,8 @@ static void test_lists_of_bytes(void **state)
 }
 
 /* Inside a STRING_EXT only integers are read: its bytes are no tags. */
-static void test_string_elements_are_no_terms(void **state)
+TEST(test_string_elements_are_no_terms)
 {
-    (void)state;
     struct cursor c;
     struct builder *b = start(&c, "\"jj\"");
     struct cursor_list list;
@@ -156,9 +148,8 @@ static bool read_list(struct cursor *c)
     return cursor_list(c, &list) && cursor_skip(c) && cursor_list_end(c, &list);
 }
 
-static void test_other_types_fail(void **state)
+TEST(test_other_types_fail)
 {
-    (void)state;
     static const struct {
         const char *text;
         bool (*read)(struct cursor *c);
@@ -190,9 +181,8 @@ static void test_other_types_fail(void **state)
     }
 }
 
-static void test_big_integers(void **state)
+TEST(test_big_integers)
 {
-    (void)state;
     static const struct {
         const char *name;
         uint8_t bytes[16];
@@ -236,9 +226,8 @@ static void test_big_integers(void **state)
 }
 
 /* Unchecked bytes: every read stays within them. */
-static void test_truncated(void **state)
+TEST(test_truncated)
 {
-    (void)state;
     struct cursor c;
     struct builder *b =
         start(&c, "{a,1000,\"str\",[x],<<1,2>>,<0.1.2>,1.5,#{a => 1},-9223372036854775808}");
@@ -286,9 +275,8 @@ static void check_end(const char *text, bool read, const char *says)
     builder_free(b);
 }
 
-static void test_end_of_an_answer(void **state)
+TEST(test_end_of_an_answer)
 {
-    (void)state;
     struct cursor c;
     struct error err = {0};
     check_end("{a,1}", true, "");
@@ -304,18 +292,4 @@ static void test_end_of_an_answer(void **state)
     assert_false(cursor_fail(&c, "more")); /* the first one stays */
     assert_string_equal(c.err.text, "the end expected at byte 3");
     builder_free(b);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_straight_through),
-        cmocka_unit_test(test_lists_of_bytes),
-        cmocka_unit_test(test_string_elements_are_no_terms),
-        cmocka_unit_test(test_other_types_fail),
-        cmocka_unit_test(test_big_integers),
-        cmocka_unit_test(test_truncated),
-        cmocka_unit_test(test_end_of_an_answer),
-    };
-    return cmocka_run_group_tests_name("cursor", tests, NULL, NULL);
 }

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <string.h>
 
-#include "beamtop/base/attr.h"
+#include "../../test.h"
 #include "beamtop/etf/check.h"
 #include "beamtop/etf/parse.h"
 
@@ -70,9 +65,8 @@ static const struct {
     {"% why\n{a,% here\n b}.", "6802770161770162"},
 };
 
-static void test_good_terms(void **state)
+TEST(test_good_terms)
 {
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(good); i++) {
         struct builder *b = builder_new();
         struct error err = {0};
@@ -124,9 +118,8 @@ static const struct {
     {"'\xC3\xA9' x", "line 1, column 5: expected the end of the term"},
 };
 
-static void test_bad_terms(void **state)
+TEST(test_bad_terms)
 {
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         struct builder *b = builder_new();
         struct error err = {0};
@@ -162,9 +155,8 @@ static int parse_repeated(const char *part, size_t times, const char *end, struc
     return rc;
 }
 
-static void test_limits(void **state)
+TEST(test_limits)
 {
-    (void)state;
     struct error err = {0};
     assert_int_equal(parse_repeated("[", 1000, "", &err), ERR_USAGE);
     assert_non_null(strstr(err.text, "nested too deep"));
@@ -177,9 +169,8 @@ static void test_limits(void **state)
     assert_non_null(strstr(err.text, "no meaning"));
 }
 
-static void test_pids(void **state)
+TEST(test_pids)
 {
-    (void)state;
     static const struct {
         const char *text;
         int rc;
@@ -200,9 +191,8 @@ static void test_pids(void **state)
 }
 
 /* A name that is none is built as another, whatever its bytes: it may come from outside. */
-static void test_names_that_are_none(void **state)
+TEST(test_names_that_are_none)
 {
-    (void)state;
     static const struct {
         const char *unit;
         size_t units;
@@ -239,16 +229,4 @@ static void test_names_that_are_none(void **state)
         assert_memory_equal(bytes + len - 12 - there_len, there, there_len);
         builder_free(b);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_good_terms),
-        cmocka_unit_test(test_bad_terms),
-        cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_pids),
-        cmocka_unit_test(test_names_that_are_none),
-    };
-    return cmocka_run_group_tests_name("parse", tests, NULL, NULL);
 }

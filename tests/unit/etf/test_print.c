@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "beamtop/base/attr.h"
+#include "../../test.h"
 #include "beamtop/etf/check.h"
 #include "beamtop/etf/print.h"
 #include "wire_forms.h"
@@ -80,9 +75,8 @@ static const struct {
     {"{'$cut',10240,[a,'...']}", NULL},
 };
 
-static void test_spelling(void **state)
+TEST(test_spelling)
 {
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct buf out;
         buf_init(&out, 0);
@@ -94,9 +88,8 @@ static void test_spelling(void **state)
     }
 }
 
-static void test_limits(void **state)
+TEST(test_limits)
 {
-    (void)state;
     static const struct {
         const char *text;
         struct print_limits limits;
@@ -177,16 +170,14 @@ static const struct wire_form raw[] = {
     {"not a number", "83467ff8000000000000", "#Bad"},
 };
 
-static void test_wire_forms(void **state)
+TEST(test_wire_forms)
 {
-    (void)state;
     check_wire_forms(raw, ARRAY_LEN(raw), NULL);
 }
 
 /* 2^8192 - 1: too long for decimal, so in base 16. */
-static void test_long_integer(void **state)
+TEST(test_long_integer)
 {
-    (void)state;
     uint8_t bytes[1 + 6 + 1024] = {131, ETF_LARGE_BIG, 0, 0, 4, 0, 0};
     memset(bytes + 7, 0xFF, 1024);
     struct buf out;
@@ -204,9 +195,8 @@ static void test_long_integer(void **state)
     buf_clear(&out);
 }
 
-static void test_parts(void **state)
+TEST(test_parts)
 {
-    (void)state;
     struct buf out;
     buf_init(&out, 0);
     print_mfa(&out, (struct slice){"Elixir.Foo", 10}, (struct slice){"bar?", 4}, 2);
@@ -218,14 +208,4 @@ static void test_parts(void **state)
     print_pid(&out, &(struct etf_pid){.id = 7, .serial = 1});
     assert_string_equal(buf_cstr(&out), "<0.7.1>");
     buf_clear(&out);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_spelling),   cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_wire_forms), cmocka_unit_test(test_long_integer),
-        cmocka_unit_test(test_parts),
-    };
-    return cmocka_run_group_tests_name("print", tests, NULL, NULL);
 }

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "beamtop/base/attr.h"
+#include "../../test.h"
 #include "beamtop/etf/print.h"
 #include "wire_forms.h"
 
@@ -143,9 +138,8 @@ static void expect(const char *text, const struct print_limits *limits, const ch
     buf_clear(&out);
 }
 
-static void test_spelling(void **state)
+TEST(test_spelling)
 {
-    (void)state;
     const struct print_limits limits = {.syntax = PRINT_ELIXIR};
     for (size_t i = 0; i < ARRAY_LEN(inspected); i++)
         expect(inspected[i].text, &limits, inspected[i].printed);
@@ -153,9 +147,8 @@ static void test_spelling(void **state)
         expect(ours[i].text, &limits, ours[i].printed);
 }
 
-static void test_limits(void **state)
+TEST(test_limits)
 {
-    (void)state;
     static const struct {
         const char *text;
         struct print_limits limits;
@@ -188,9 +181,8 @@ static void test_limits(void **state)
 
 #define DOTS "\xE2\x80\xA6"
 
-static void test_marks_of_cuts(void **state)
+TEST(test_marks_of_cuts)
 {
-    (void)state;
     static const struct {
         const char *text, *erlang, *elixir;
     } marks[] = {
@@ -237,17 +229,15 @@ static const struct wire_form raw[] = {
     {"nothing", "", "#Bad"},
 };
 
-static void test_wire_forms(void **state)
+TEST(test_wire_forms)
 {
-    (void)state;
     const struct print_limits limits = {.syntax = PRINT_ELIXIR, .cuts = true};
     check_wire_forms(raw, ARRAY_LEN(raw), &limits);
 }
 
 /* 2^8192 - 1: too long for decimal, so in base 16. */
-static void test_long_integer(void **state)
+TEST(test_long_integer)
 {
-    (void)state;
     const struct print_limits limits = {.syntax = PRINT_ELIXIR};
     uint8_t bytes[1 + 6 + 1024] = {131, ETF_LARGE_BIG, 0, 0, 4, 0, 0};
     memset(bytes + 7, 0xFF, 1024);
@@ -259,9 +249,8 @@ static void test_long_integer(void **state)
     buf_clear(&out);
 }
 
-static void test_mfa(void **state)
+TEST(test_mfa)
 {
-    (void)state;
     static const struct {
         const char *mod, *fun;
         int64_t arity;
@@ -291,14 +280,4 @@ static void test_mfa(void **state)
         assert_string_equal(buf_cstr(&out), functions[i].erlang);
         buf_clear(&out);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_spelling),      cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_marks_of_cuts), cmocka_unit_test(test_wire_forms),
-        cmocka_unit_test(test_long_integer),  cmocka_unit_test(test_mfa),
-    };
-    return cmocka_run_group_tests_name("print_ex", tests, NULL, NULL);
 }

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
 #include <stdio.h>
 #include <string.h>
 
+#include "../../test.h"
 #include "link/control.h"
 #include "link/frame.h"
 #include "beamtop/etf/build.h"
@@ -27,7 +23,7 @@ static int decode(struct control *out, const char *text, struct builder **keep, 
     return control_decode(out, bytes, len, err);
 }
 
-static void test_decode(void **state)
+TEST(test_decode)
 {
     static const struct {
         const char *text;
@@ -55,7 +51,6 @@ static void test_decode(void **state)
         {"{7,whatever}", CONTROL_OTHER, 0, 0, "", false},
         {"{99}", CONTROL_OTHER, 0, 0, "", false},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct control m;
         struct error err = {0};
@@ -75,7 +70,7 @@ static void test_decode(void **state)
     }
 }
 
-static void test_decode_refuses(void **state)
+TEST(test_decode_refuses)
 {
     static const char *const cases[] = {
         "{}",
@@ -92,7 +87,6 @@ static void test_decode_refuses(void **state)
         "{19,<0.5.0>,x,noref}",
         "{35,-1,<0.5.0>,<0.6.0>}",
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct control m;
         struct error err = {0};
@@ -134,14 +128,13 @@ static void expect_ends(const struct control *m)
     assert_memory_equal(m->to_node.s, to.node, m->to_node.len);
 }
 
-static void test_round_trips(void **state)
+TEST(test_round_trips)
 {
     static const uint8_t payload[] = {131, 97, 1};
     static const uint8_t ref[] = {90, 0, 1, 119, 3, 'a', '@', 'b', 0, 0, 0, 9, 0, 0, 0, 8};
     struct buf b;
     struct control m;
     struct slice p;
-    (void)state;
     buf_init(&b, 0);
 
     control_put_send(&b, to, payload, sizeof payload);
@@ -181,14 +174,4 @@ static void test_round_trips(void **state)
     assert_int_equal(m.name.len, 10);
     assert_memory_equal(m.name.s, "net_kernel", m.name.len);
     buf_clear(&b);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_decode),
-        cmocka_unit_test(test_decode_refuses),
-        cmocka_unit_test(test_round_trips),
-    };
-    return cmocka_run_group_tests_name("control", tests, NULL, NULL);
 }

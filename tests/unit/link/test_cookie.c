@@ -1,9 +1,4 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../../test.h"
 #include "beamtop/link/cookie.h"
 #include "../../temporary.h"
 
@@ -53,7 +49,7 @@ static int remove_home(void **state)
     return 0;
 }
 
-static void test_file_text(void **state)
+TEST(test_file_text)
 {
     static const struct {
         const char *name;
@@ -69,7 +65,6 @@ static void test_file_text(void **state)
         {"empty", "", ERR_USAGE, NULL},
         {"blank", " \n", ERR_USAGE, NULL},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct cookie c = {0};
         struct error err = {0};
@@ -84,12 +79,11 @@ static void test_file_text(void **state)
     }
 }
 
-static void test_sizes(void **state)
+TEST(test_sizes)
 {
     char text[LIMIT_COOKIE_BYTES + 200];
     struct cookie c = {0};
     struct error err = {0};
-    (void)state;
     memset(text, 'c', sizeof text);
     write_file(file, text, LIMIT_COOKIE_BYTES);
     assert_int_equal(cookie_read_file(&c, file, &err), 0);
@@ -101,7 +95,7 @@ static void test_sizes(void **state)
     assert_int_equal(cookie_set(&c, "a\0b", 3, COOKIE_ENV, &err), ERR_USAGE);
 }
 
-static void test_precedence(void **state)
+TEST(test_precedence)
 {
     static const struct {
         const char *name;
@@ -119,7 +113,6 @@ static void test_precedence(void **state)
     };
     char at_home[128];
     char config[256];
-    (void)state;
     write_file(file, "from-file\n", 10);
     snprintf(at_home, sizeof at_home, "%s/.erlang.cookie", home);
     snprintf(config, sizeof config, "%s/.config", home);
@@ -159,12 +152,11 @@ static void test_precedence(void **state)
 }
 
 /* A source that was given is never passed over. */
-static void test_given_but_unusable(void **state)
+TEST(test_given_but_unusable)
 {
     struct cookie c = {0};
     struct error err = {0};
     struct cookie_places s = {.file = "/nonexistent/cookie", .env = "other"};
-    (void)state;
     assert_int_equal(cookie_find(&c, &s, &err), ERR_NOT_FOUND);
     assert_non_null(strstr(err.text, "/nonexistent/cookie"));
     error_clear(&err);
@@ -176,23 +168,14 @@ static void test_given_but_unusable(void **state)
     assert_int_equal(c.origin, COOKIE_NONE);
 }
 
-static void test_wipe(void **state)
+TEST(test_wipe)
 {
     struct cookie c = {0};
     struct error err = {0};
     static const char zeros[sizeof c.text];
-    (void)state;
     assert_int_equal(cookie_set(&c, "SECRET", 6, COOKIE_OPTION, &err), 0);
     cookie_wipe(&c);
     assert_memory_equal(c.text, zeros, sizeof zeros);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_file_text),  cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_precedence), cmocka_unit_test(test_given_but_unusable),
-        cmocka_unit_test(test_wipe),
-    };
-    return cmocka_run_group_tests_name("cookie", tests, make_home, remove_home);
-}
+TESTS_WITH(make_home, remove_home);

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Discovery over a tree that is made like /proc. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../../test.h"
 #include "beamtop/link/discover.h"
 #include "../../temporary.h"
 
@@ -187,7 +183,6 @@ static void make_sockets(void)
 
 static int make_tree(void **state)
 {
-    (void)state;
     umask(022);
     if (!temporary_dir(tree, sizeof tree, "discover")) {
         return -1;
@@ -217,7 +212,6 @@ static int make_tree(void **state)
 static int remove_tree(void **state)
 {
     char command[128];
-    (void)state;
     snprintf(command, sizeof command, "rm -r '%s'", tree);
     return system(command);
 }
@@ -248,11 +242,10 @@ static void scan(struct discover_list *list)
     assert_int_equal(discover_scan(list, &o, &err), 0);
 }
 
-static void test_scan(void **state)
+TEST(test_scan)
 {
     struct discover_list list;
     size_t expected = 0;
-    (void)state;
     scan(&list);
     for (size_t i = 0; i < sizeof fakes / sizeof fakes[0]; i++) {
         const struct discover_vm *vm = find(&list, fakes[i].pid);
@@ -277,11 +270,10 @@ static void test_scan(void **state)
 
 static const struct discover_options join_options = {.proc_root = tree, .this_host = "vm"};
 
-static void test_join(void **state)
+TEST(test_join)
 {
     static const struct epmd_name names[] = {{"shop", 4001}, {"ghost", 4002}, {"web", 4003}};
     struct discover_list list;
-    (void)state;
     scan(&list);
     size_t before = list.count;
     discover_join(&list, names, 3, &join_options);
@@ -315,12 +307,11 @@ static void test_join(void **state)
 }
 
 /* What command lines do not tell, ports do. */
-static void test_join_by_port(void **state)
+TEST(test_join_by_port)
 {
     static const struct epmd_name names[] = {
         {"late", 4005}, {"later", 4005}, {"elsewhere", 4006}, {"twins", 4007}};
     struct discover_list list;
-    (void)state;
     scan(&list);
     size_t before = list.count;
     discover_join(&list, names, 4, &join_options);
@@ -338,36 +329,33 @@ static void test_join_by_port(void **state)
     discover_clear(&list);
 }
 
-static void test_join_to_nothing(void **state)
+TEST(test_join_to_nothing)
 {
     static const struct epmd_name names[] = {{"ghost", 4002}, {"bad name", 1}};
     struct discover_list list = {0};
-    (void)state;
     discover_join(&list, names, 2, &join_options);
     assert_int_equal(list.count, 1);
     discover_clear(&list);
 }
 
-static void test_no_tree(void **state)
+TEST(test_no_tree)
 {
     struct discover_list list;
     struct error err = {0};
     struct discover_options o = {.proc_root = "/nonexistent", .this_host = HOST};
-    (void)state;
     assert_int_equal(discover_scan(&list, &o, &err), ERR_SYSTEM);
     assert_int_equal(list.count, 0);
     discover_clear(&list);
 }
 
 /* Neither a user's 300 processes nor 300 names in epmd hide what others run. */
-static void test_bound_by_user(void **state)
+TEST(test_bound_by_user)
 {
     enum { MANY = 300, OTHERS = 5, FIRST = 1000, ANOTHER = 4711 };
     struct epmd_name names[MANY];
     struct discover_list list;
     size_t others = 0, unknown = 0;
     char pid[16], kept[sizeof tree];
-    (void)state;
     memcpy(kept, tree, sizeof kept);
     make_dir("many");
     snprintf(tree + strlen(tree), sizeof tree - strlen(tree), "/many");
@@ -406,13 +394,12 @@ static void take_list(void *arg, struct discover_list *list)
 }
 
 /* Nobody listens at port 1 of the loopback: the processes are still listed. */
-static void test_start_without_epmd(void **state)
+TEST(test_start_without_epmd)
 {
     struct discover_list list = {0};
     struct error err = {0};
     struct discover_options o = {.proc_root = tree, .this_host = HOST, .epmd_port = 1};
     uv_loop_t loop;
-    (void)state;
     uv_loop_init(&loop);
     assert_int_equal(discover_start(&loop, &o, take_list, &list, &err), 0);
     uv_run(&loop, UV_RUN_DEFAULT);
@@ -421,15 +408,4 @@ static void test_start_without_epmd(void **state)
     assert_int_equal(list.count, 12);
     discover_clear(&list);
     assert_int_equal(uv_loop_close(&loop), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_scan),          cmocka_unit_test(test_join),
-        cmocka_unit_test(test_join_by_port),  cmocka_unit_test(test_join_to_nothing),
-        cmocka_unit_test(test_no_tree),       cmocka_unit_test(test_start_without_epmd),
-        cmocka_unit_test(test_bound_by_user),
-    };
-    return cmocka_run_group_tests_name("discover", tests, make_tree, remove_tree);
 }

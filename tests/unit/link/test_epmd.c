@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../test.h"
 #include "beamtop/link/epmd.h"
 
-static void test_port(void **state)
+TEST(test_port)
 {
     static const struct {
         const char *name;
@@ -29,7 +25,6 @@ static void test_port(void **state)
         {"no such name", 2, "\167\1", 0, 1, 0},
         {"not epmd", 4, "HTTP", -1, 0, 0},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         uint16_t port = 0;
         int result = 0;
@@ -42,7 +37,7 @@ static void test_port(void **state)
     }
 }
 
-static void test_names(void **state)
+TEST(test_names)
 {
     static const struct {
         const char *name;
@@ -64,7 +59,6 @@ static void test_names(void **state)
         {"no name", "name  at port 12\n", -1, 0},
         {"something else", "hello\n", -1, 0},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct epmd_name names[2];
         size_t count = 0;
@@ -81,12 +75,11 @@ static void test_names(void **state)
     }
 }
 
-static void test_names_values(void **state)
+TEST(test_names_values)
 {
     static const char text[] = "\0\0\21\21name a at port 4000\nname b-1 at port 65535\n";
     struct epmd_name names[4];
     size_t count = 0;
-    (void)state;
     assert_int_equal(epmd_parse_names((const uint8_t *)text, sizeof text - 1, names, 4, &count), 0);
     assert_int_equal(count, 2);
     assert_string_equal(names[0].alive, "a");
@@ -97,24 +90,12 @@ static void test_names_values(void **state)
 }
 
 /* A name that does not fit in an atom is refused rather than cut. */
-static void test_long_name(void **state)
+TEST(test_long_name)
 {
     char text[400] = "\0\0\21\21name ";
     struct epmd_name names[1];
     size_t count = 0;
-    (void)state;
     memset(text + 9, 'x', 256);
     memcpy(text + 9 + 256, " at port 7\n", 11);
     assert_int_equal(epmd_parse_names((const uint8_t *)text, 9 + 256 + 11, names, 1, &count), -1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_port),
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_names_values),
-        cmocka_unit_test(test_long_name),
-    };
-    return cmocka_run_group_tests_name("epmd", tests, NULL, NULL);
 }

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../test.h"
 #include "beamtop/base/limits.h"
 #include "link/control.h"
 #include "link/frame.h"
@@ -87,10 +83,9 @@ static void expect_events(const struct buf *in, const char *expected)
     }
 }
 
-static void test_stream(void **state)
+TEST(test_stream)
 {
     struct buf in;
-    (void)state;
     buf_init(&in, 0);
     control_put_tick(&in);
     put_message(&in, 0);
@@ -103,10 +98,9 @@ static void test_stream(void **state)
     buf_clear(&in);
 }
 
-static void test_oversized(void **state)
+TEST(test_oversized)
 {
     struct buf in;
-    (void)state;
     buf_init(&in, 0);
     put_message(&in, 10);
     put_message(&in, 20000);
@@ -117,11 +111,10 @@ static void test_oversized(void **state)
     buf_clear(&in);
 }
 
-static void test_largest(void **state)
+TEST(test_largest)
 {
     struct buf in;
     struct buf empty;
-    (void)state;
     buf_init(&in, 0);
     buf_init(&empty, 0);
     put_message(&empty, 0);
@@ -135,7 +128,7 @@ static void test_largest(void **state)
     buf_clear(&empty);
 }
 
-static void test_garbage(void **state)
+TEST(test_garbage)
 {
     static const struct {
         const char *name;
@@ -152,7 +145,6 @@ static void test_garbage(void **state)
         {"bytes behind", 11, "\0\0\0\7p\203h\0\203jj"},
         {"beyond every cap", 5, "\377\377\377\377p"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct buf in;
         buf_init(&in, 0);
@@ -166,11 +158,10 @@ static void test_garbage(void **state)
 }
 
 /* Cut anywhere, a stream gives a prefix of its events and no error. */
-static void test_truncated(void **state)
+TEST(test_truncated)
 {
     struct buf in;
     char events[64];
-    (void)state;
     buf_init(&in, 0);
     put_message(&in, 30);
     control_put_tick(&in);
@@ -184,14 +175,4 @@ static void test_truncated(void **state)
     }
     in.len = whole;
     buf_clear(&in);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stream),    cmocka_unit_test(test_oversized),
-        cmocka_unit_test(test_largest),   cmocka_unit_test(test_garbage),
-        cmocka_unit_test(test_truncated),
-    };
-    return cmocka_run_group_tests_name("frame", tests, NULL, NULL);
 }

@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
 #include <stdio.h>
 #include <string.h>
 
+#include "../../test.h"
 #include "beamtop/link/name.h"
 
 #define X16 "xxxxxxxxxxxxxxxx"
 #define X128 X16 X16 X16 X16 X16 X16 X16 X16
 
-static void test_parse(void **state)
+TEST(test_parse)
 {
     static const struct {
         const char *text;
@@ -40,7 +36,6 @@ static void test_parse(void **state)
         {"shop@\xed\xa0\x80", ERR_USAGE, "", "", "", false},
         {X128 "@" X128, ERR_USAGE, "", "", "", false},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct name n;
         struct error err = {0};
@@ -58,7 +53,7 @@ static void test_parse(void **state)
     }
 }
 
-static void test_own_host(void **state)
+TEST(test_own_host)
 {
     static const struct {
         const char *target;
@@ -74,7 +69,6 @@ static void test_own_host(void **state)
         {"db.example.org", false, "vm", "10.0.0.7"},
         {"fe80::1", false, "vm", "10.0.0.7"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char out[256];
         name_own_host(out, sizeof out, cases[i].target, cases[i].here, cases[i].this_host,
@@ -85,11 +79,10 @@ static void test_own_host(void **state)
     }
 }
 
-static void test_pool(void **state)
+TEST(test_pool)
 {
     struct name n;
     struct error err = {0};
-    (void)state;
     assert_int_equal(name_own(&n, 0, "vm", &err), 0);
     assert_string_equal(n.full, "beamtop@vm");
     assert_int_equal(name_own(&n, LIMIT_NAME_POOL - 1, "10.0.0.1", &err), 0);
@@ -97,7 +90,7 @@ static void test_pool(void **state)
     assert_string_equal(n.alive, "beamtop-8");
 }
 
-static void test_wire_form(void **state)
+TEST(test_wire_form)
 {
     static const struct {
         const char *text, *wire;
@@ -108,7 +101,6 @@ static void test_wire_form(void **state)
         {"a@\xe2\x82\xac\xc3\xa9", "a@\xe2\x82\xac\xc3\xa9"},
     };
     char out[16], few[5];
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         assert_true(name_to_wire(out, sizeof out, cases[i].text));
         assert_string_equal(out, cases[i].wire);
@@ -122,7 +114,7 @@ static void test_wire_form(void **state)
     assert_false(name_to_wire(few, sizeof few, "a@bcd"));
 }
 
-static void test_host_is_here(void **state)
+TEST(test_host_is_here)
 {
     static const struct {
         const char *host;
@@ -132,19 +124,8 @@ static void test_host_is_here(void **state)
         {"vm.evil.org", false},   {"vmx", false},         {"v", false},        {"", false},
         {"192.0.2.1", false},     {"2001:db8::1", false},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         print_message("# %s\n", cases[i].host);
         assert_int_equal(name_host_is_here(cases[i].host, "vm.example.org"), cases[i].here);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parse),        cmocka_unit_test(test_own_host),
-        cmocka_unit_test(test_pool),         cmocka_unit_test(test_wire_form),
-        cmocka_unit_test(test_host_is_here),
-    };
-    return cmocka_run_group_tests_name("name", tests, NULL, NULL);
 }

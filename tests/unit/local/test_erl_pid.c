@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
-#include "beamtop/base/attr.h"
+#include "../../test.h"
 #include "local/jit/erl_pid.h"
 
 /* Words found in the memory of VMs, and what pid_to_list/1 said there. */
-static void test_of_vms(void **state)
+TEST(test_of_vms)
 {
-    (void)state;
     const struct {
         int release;
         uint64_t process_limit, word;
@@ -38,9 +32,8 @@ static void test_of_vms(void **state)
     }
 }
 
-static void test_bits(void **state)
+TEST(test_bits)
 {
-    (void)state;
     assert_int_equal(erl_pid_bits(23, 0), 18);
     assert_int_equal(erl_pid_bits(25, 262144), 18);
     assert_int_equal(erl_pid_bits(26, 0), 20);
@@ -52,9 +45,8 @@ static void test_bits(void **state)
 }
 
 /* From source: a number has 28 bits since OTP 26, what is above is the serial. */
-static void test_serial(void **state)
+TEST(test_serial)
 {
-    (void)state;
     struct erl_pid pid;
     assert_true(erl_pid_of_word(&pid, (UINT64_C(5) << 28 | 8 * 7) << 4 | 3, 27, 20));
     assert_int_equal(pid.number, 7);
@@ -64,9 +56,8 @@ static void test_serial(void **state)
     assert_int_equal(pid.serial, UINT32_MAX);
 }
 
-static void test_not_a_pid(void **state)
+TEST(test_not_a_pid)
 {
-    (void)state;
     struct erl_pid pid;
     for (uint64_t tag = 0; tag < 16; tag++)
         assert_int_equal(erl_pid_of_word(&pid, 0x252210 | tag, 27, 20), tag == 3);
@@ -74,15 +65,4 @@ static void test_not_a_pid(void **state)
     assert_false(erl_pid_of_word(&pid, 0x252213, 27, 2));
     assert_false(erl_pid_of_word(&pid, 0x252213, 27, 64));
     assert_true(erl_pid_of_word(&pid, 0x278000004f3, 25, 0));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_of_vms),
-        cmocka_unit_test(test_bits),
-        cmocka_unit_test(test_serial),
-        cmocka_unit_test(test_not_a_pid),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,18 +2,13 @@
 /* Images of this very process, and rows of CFI against those of libdw. */
 #include "config.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "../../test.h"
 #include "beamtop/base/arena.h"
-#include "beamtop/base/attr.h"
 #include "beamtop/base/limits.h"
 #include "beamtop/local/images.h"
 #include "local/image/image_cfi.h"
@@ -28,9 +23,8 @@ static const char maps[] =
     "7fb6a3a34000-7fb6a3a56000 rw-p 00000000 00:00 0 \n"
     "7fb6a3a56000-7fb6a3aad000 r-xp 00000000 fe:00 7     /tmp/a b\\012c\\134.so (deleted)";
 
-static void test_maps(void **state)
+TEST(test_maps)
 {
-    (void)state;
     struct slice text = slice_of(maps);
     struct image_map m;
     assert_true(image_map_next(&text, &m));
@@ -93,9 +87,8 @@ static const struct expression expressions[] = {
     EXPRESSION("\x92\xff\x7f\x00", STEP_EXPRESSION, 0), /* no such register */
 };
 
-static void test_expressions(void **state)
+TEST(test_expressions)
 {
-    (void)state;
     uint64_t word = 77, out;
     const struct memory m = {read_word, &word};
     struct registers r = {.known = 1u << REGISTER_RSP | 1u << REGISTER_RIP};
@@ -110,9 +103,8 @@ static void test_expressions(void **state)
     }
 }
 
-static void test_expression_limits(void **state)
+TEST(test_expression_limits)
 {
-    (void)state;
     uint64_t out, cfa = 5;
     struct registers r = {0};
     uint8_t bytes[LIMIT_EXPRESSION_BYTES + 1];
@@ -172,9 +164,8 @@ static void symbol_is(struct images *i, uint64_t address, enum frame_kind kind, 
         fail_msg("%.*s in place of %s", (int)s.name.len, s.name.s, name);
 }
 
-static void test_symbols(void **state)
+TEST(test_symbols)
 {
-    (void)state;
     struct memory m;
     struct images *i = open_self(&m);
     struct image_symbol s;
@@ -191,9 +182,8 @@ static void test_symbols(void **state)
     images_free(i);
 }
 
-static void test_writable(void **state)
+TEST(test_writable)
 {
-    (void)state;
     struct memory m;
     struct images *i = open_self(&m);
     struct jit_range ranges[4];
@@ -206,9 +196,8 @@ static void test_writable(void **state)
     images_free(i);
 }
 
-static void test_vdso(void **state)
+TEST(test_vdso)
 {
-    (void)state;
     struct memory m;
     struct images *i = open_self(&m);
     struct image_symbol s;
@@ -223,9 +212,8 @@ static void test_vdso(void **state)
 }
 
 /* Jansson is not among what this test is linked with. */
-static void test_loaded(void **state)
+TEST(test_loaded)
 {
-    (void)state;
     struct memory m;
     struct images *before = open_self(&m);
     assert_false(images_changed(before));
@@ -246,9 +234,8 @@ static void test_loaded(void **state)
     dlclose(library);
 }
 
-static void test_gone(void **state)
+TEST(test_gone)
 {
-    (void)state;
     struct images *i = NULL;
     struct error err = {0};
     assert_int_equal(images_open(&i, 0x7ffffffe, &err), ERR_SYSTEM);
@@ -268,9 +255,8 @@ static void name_is(const char *mangled, const char *name)
     arena_clear(&a);
 }
 
-static void test_names(void **state)
+TEST(test_names)
 {
-    (void)state;
     name_is("copy_struct_x", "copy_struct_x");
     name_is("_start", "_start");
     name_is("_Z17beam_jit_call_nifP7process", "beam_jit_call_nif");
@@ -279,9 +265,8 @@ static void test_names(void **state)
 }
 
 /* Each level names the one before it twice: 2^40 letters from 500. */
-static void test_name_bomb(void **state)
+TEST(test_name_bomb)
 {
-    (void)state;
     struct arena a;
     unsigned slow = 1;
     char name[LIMIT_SYMBOL_BYTES + 2] = "_Z1fIN1a1bI1c1dE";
@@ -332,9 +317,8 @@ static void put_slow_name(char *out, size_t size)
 }
 
 /* It stays as it is after some CPU time, and after some such names all others do. */
-static void test_slow_names(void **state)
+TEST(test_slow_names)
 {
-    (void)state;
     struct arena a;
     char name[LIMIT_SYMBOL_BYTES];
     sigset_t before, after;
@@ -421,9 +405,8 @@ int outer(int n)
     return call_middle(n) + room[n];
 }
 
-static void test_walk(void **state)
+TEST(test_walk)
 {
-    (void)state;
     walk = (struct walk){.want = {"inner", "middle", "outer", "main"}};
     walk.images = open_self(&walk.memory);
     assert_int_equal(call_outer(3), 9);
@@ -440,9 +423,8 @@ static void handler(int signal)
     handled = call_inner(signal);
 }
 
-static void test_signal(void **state)
+TEST(test_signal)
 {
-    (void)state;
     struct sigaction action = {.sa_handler = handler}, old;
     walk = (struct walk){.want = {"inner", "handler", "test_signal", "main"}};
     walk.images = open_self(&walk.memory);
@@ -465,9 +447,8 @@ static bool no_memory(void *arg, uint64_t at, void *out, size_t len)
     return false;
 }
 
-static void test_steps_that_fail(void **state)
+TEST(test_steps_that_fail)
 {
-    (void)state;
     struct memory m;
     struct images *i = open_self(&m);
     const struct memory none = {no_memory, NULL};
@@ -558,55 +539,21 @@ static void rows_of(const char *path)
     close(fd);
 }
 
-static void test_rows(void **state)
+TEST(test_rows)
 {
-    (void)state;
     Dl_info libc;
     assert_true(dladdr((void *)(uintptr_t)getppid, &libc) != 0);
     rows_of("/proc/self/exe");
     rows_of(libc.dli_fname);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_maps),
-        cmocka_unit_test(test_expressions),
-        cmocka_unit_test(test_expression_limits),
-        cmocka_unit_test(test_symbols),
-        cmocka_unit_test(test_writable),
-        cmocka_unit_test(test_vdso),
-        cmocka_unit_test(test_loaded),
-        cmocka_unit_test(test_gone),
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_name_bomb),
-        cmocka_unit_test(test_slow_names),
-        cmocka_unit_test(test_walk),
-        cmocka_unit_test(test_signal),
-        cmocka_unit_test(test_steps_that_fail),
-        cmocka_unit_test(test_rows),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
 #else
-static void test_refused(void **state)
+TEST(test_refused)
 {
-    (void)state;
     struct images *i = NULL;
     struct error err = {0};
     assert_int_equal(images_open(&i, getpid(), &err), ERR_REFUSED);
     assert_null(i);
     assert_true(err.text[0] != '\0');
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_maps),
-        cmocka_unit_test(test_expressions),
-        cmocka_unit_test(test_expression_limits),
-        cmocka_unit_test(test_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
 #endif

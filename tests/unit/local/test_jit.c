@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
-#include "beamtop/base/attr.h"
+#include "../../test.h"
 #include "beamtop/base/limits.h"
 #include "beamtop/local/jit.h"
 #include "made_jit.h"
@@ -51,9 +46,8 @@ static void assert_function(const struct jit_function *f, uint64_t start, uint64
     assert_int_equal(f->name.len, strlen(name));
 }
 
-static void test_functions(void **state)
+TEST(test_functions)
 {
-    (void)state;
     struct made made;
     uint64_t code = made_good(&made, 0);
     assert_int_equal(scan(&made), HEAD);
@@ -75,9 +69,8 @@ static void test_functions(void **state)
     buf_clear(&made.bytes);
 }
 
-static void test_lines(void **state)
+TEST(test_lines)
 {
-    (void)state;
     struct made made;
     struct slice file;
     uint32_t line = 0;
@@ -100,9 +93,8 @@ static void test_lines(void **state)
 }
 
 /* The header of the module `global` is named like a fragment. */
-static void test_global(void **state)
+TEST(test_global)
 {
-    (void)state;
     struct made made;
     made_good(&made, 0);
     made_module(&made, 0x7f0000003000, 2, 64);
@@ -116,9 +108,8 @@ static void test_global(void **state)
     buf_clear(&made.bytes);
 }
 
-static void test_code(void **state)
+TEST(test_code)
 {
-    (void)state;
     struct made made;
     uint8_t bytes[16];
     uint64_t code = made_good(&made, 0);
@@ -134,9 +125,8 @@ static void test_code(void **state)
 }
 
 /* In SSE, with frame pointers, in AVX; then what is not such an instruction. */
-static void test_htop(void **state)
+TEST(test_htop)
 {
-    (void)state;
     static const uint8_t avx[] = {0xc4, 0xc1, 0x7a, 0x7f, 0x45, 88, 0xc3, 0x90};
     static const uint8_t none[] = {0xc4, 0xc1, 0x7a, 0x7f, 0x90, 0x90, 0x90, 0x45};
     static const uint8_t odd[] = {0xc4, 0xc1, 0x7a, 0x7f, 0x45, 81, 0x90, 0x90};
@@ -159,9 +149,8 @@ static void test_htop(void **state)
 }
 
 /* OTP 25 keeps old code on its list when its memory is another's. */
-static void test_reload(void **state)
+TEST(test_reload)
 {
-    (void)state;
     struct made made;
     made_begin(&made);
     made_module(&made, 0x7f0000001000, 2, 0x100);
@@ -189,9 +178,8 @@ static void test_reload(void **state)
     buf_clear(&made.bytes);
 }
 
-static void test_changed(void **state)
+TEST(test_changed)
 {
-    (void)state;
     struct made made;
     made_good(&made, 0);
     const struct memory m = made_memory(&made);
@@ -211,9 +199,8 @@ static void test_changed(void **state)
 
 /* ---- what does not fit */
 
-static void test_no_list(void **state)
+TEST(test_no_list)
 {
-    (void)state;
     struct made made;
     struct jit *j = NULL;
     struct error err = {0};
@@ -224,9 +211,8 @@ static void test_no_list(void **state)
     expect(&made, ERR_NOT_FOUND); /* a descriptor of an empty list */
 }
 
-static void test_scan(void **state)
+TEST(test_scan)
 {
-    (void)state;
     struct made made;
     made_good(&made, 0);
     uint64_t first;
@@ -258,9 +244,8 @@ static void test_scan(void **state)
 }
 
 /* Wherever the descriptor is in a range that takes several reads; holes are passed over. */
-static void test_scan_of_much(void **state)
+TEST(test_scan_of_much)
 {
-    (void)state;
     static const uint8_t zero[8];
     for (size_t before = 65536 - 48; before <= 65536 + 48; before += 8) {
         struct made made;
@@ -278,9 +263,8 @@ static void test_scan_of_much(void **state)
 }
 
 /* A range that is larger than all memory, and one full of what looks like a descriptor. */
-static void test_scan_is_bounded(void **state)
+TEST(test_scan_is_bounded)
 {
-    (void)state;
     struct made made;
     made_begin(&made);
     const struct memory m = made_memory(&made);
@@ -299,9 +283,8 @@ static void test_scan_is_bounded(void **state)
 }
 
 /* Cut at every byte: nothing beyond the end is read, and no part of a list is taken for all. */
-static void test_truncated(void **state)
+TEST(test_truncated)
 {
-    (void)state;
     struct made made;
     made_good(&made, 0);
     for (size_t len = made.bytes.len - 1; len > 0; len--) {
@@ -314,9 +297,8 @@ static void test_truncated(void **state)
 }
 
 /* Sizes of the last module that cut it at every byte. */
-static void test_truncated_module(void **state)
+TEST(test_truncated_module)
 {
-    (void)state;
     for (uint64_t size = 0;; size++) {
         struct made made;
         made_begin(&made);
@@ -337,9 +319,8 @@ static void set_u32(struct made *made, uint64_t at, uint32_t v)
     made_set(made, at, &v, sizeof v);
 }
 
-static void test_numbers_beyond(void **state)
+TEST(test_numbers_beyond)
 {
-    (void)state;
     enum { SYMFILE = 32, RANGE = SYMFILE + 34 };
     const struct {
         unsigned at;
@@ -372,9 +353,8 @@ static void test_numbers_beyond(void **state)
     }
 }
 
-static void test_emulator(void **state)
+TEST(test_emulator)
 {
-    (void)state;
     struct made made;
     made_begin(&made);
     made_emulator(&made, 2, 0); /* a layout that is not known */
@@ -385,9 +365,8 @@ static void test_emulator(void **state)
     expect(&made, ERR_FORMAT);
 }
 
-static void test_too_large(void **state)
+TEST(test_too_large)
 {
-    (void)state;
     struct made made;
     made_good(&made, 0);
     made_set_u64(&made, made.last + 24, LIMIT_JIT_ENTRY_BYTES);
@@ -397,9 +376,8 @@ static void test_too_large(void **state)
     expect(&made, ERR_FORMAT);
 }
 
-static void test_cycles(void **state)
+TEST(test_cycles)
 {
-    (void)state;
     struct made made;
     made_good(&made, 0);
     made_set_u64(&made, made.last, made.last); /* to itself */
@@ -423,9 +401,8 @@ static void turn(struct made *made, uint64_t at)
         made_set_u64(made, made->last + 8, made->reads <= 5 ? first : made->last);
 }
 
-static void test_ring_is_bounded(void **state)
+TEST(test_ring_is_bounded)
 {
-    (void)state;
     struct made made;
     made_begin(&made);
     made_emulator(&made, 0, 0);
@@ -436,9 +413,8 @@ static void test_ring_is_bounded(void **state)
     assert_true(made.reads < 3 * LIMIT_JIT_ENTRIES);
 }
 
-static void test_a_million_entries(void **state)
+TEST(test_a_million_entries)
 {
-    (void)state;
     struct made made;
     made_begin(&made);
     for (int i = 0; i < 1000000; i++)
@@ -447,9 +423,8 @@ static void test_a_million_entries(void **state)
 }
 
 /* The whole of the entries' bytes is bounded, although each may be as large as it is. */
-static void test_too_many_bytes(void **state)
+TEST(test_too_many_bytes)
 {
-    (void)state;
     struct made made;
     static const uint8_t zero[4096];
     uint64_t size = LIMIT_JIT_ENTRY_BYTES - 1, entries = LIMIT_JIT_BYTES / size + 1;
@@ -467,9 +442,8 @@ static void test_too_many_bytes(void **state)
     expect(&made, ERR_LIMIT);
 }
 
-static void test_too_many_functions(void **state)
+TEST(test_too_many_functions)
 {
-    (void)state;
     struct made made;
     made_begin(&made);
     for (int module = 0; module < 3; module++) {
@@ -499,9 +473,8 @@ static void mend(struct made *made, uint64_t at)
     }
 }
 
-static void test_torn(void **state)
+TEST(test_torn)
 {
-    (void)state;
     struct made made;
     made_good(&made, 0);
     made.before = mend;
@@ -511,33 +484,4 @@ static void test_torn(void **state)
     jit_free(j);
     torn_walks = LIMIT_JIT_WALKS;
     expect(&made, ERR_FORMAT);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_functions),
-        cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_global),
-        cmocka_unit_test(test_code),
-        cmocka_unit_test(test_htop),
-        cmocka_unit_test(test_reload),
-        cmocka_unit_test(test_changed),
-        cmocka_unit_test(test_no_list),
-        cmocka_unit_test(test_scan),
-        cmocka_unit_test(test_scan_of_much),
-        cmocka_unit_test(test_scan_is_bounded),
-        cmocka_unit_test(test_truncated),
-        cmocka_unit_test(test_truncated_module),
-        cmocka_unit_test(test_numbers_beyond),
-        cmocka_unit_test(test_emulator),
-        cmocka_unit_test(test_too_large),
-        cmocka_unit_test(test_cycles),
-        cmocka_unit_test(test_ring_is_bounded),
-        cmocka_unit_test(test_a_million_entries),
-        cmocka_unit_test(test_too_many_bytes),
-        cmocka_unit_test(test_too_many_functions),
-        cmocka_unit_test(test_torn),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

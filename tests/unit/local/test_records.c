@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Records of the sampler: what is written is read back, in pieces of any size; whatever else comes
  * is refused for good. And what threads of a VM are called. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-#include "beamtop/base/attr.h"
+#include "../../test.h"
 #include "beamtop/local/records.h"
 
 static const uint32_t frames[] = {0, 1, 0};
@@ -100,9 +94,8 @@ static int read_all(const uint8_t *bytes, size_t len, size_t piece, bool check)
     return n;
 }
 
-static void test_pieces(void **state)
+TEST(test_pieces)
 {
-    (void)state;
     struct buf out;
     put_stream(&out);
     for (size_t piece = 1; piece <= out.len; piece++)
@@ -111,9 +104,8 @@ static void test_pieces(void **state)
 }
 
 /* Each byte with other values: read or refused, never more records, and none beyond its bounds. */
-static void test_damage(void **state)
+TEST(test_damage)
 {
-    (void)state;
     struct buf out;
     put_stream(&out);
     for (size_t i = 0; i < out.len; i++)
@@ -126,9 +118,8 @@ static void test_damage(void **state)
     buf_clear(&out);
 }
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
-    (void)state;
     struct buf out;
     struct sample sample = a_sample;
     const struct record_end end = {0};
@@ -150,9 +141,8 @@ static void test_refused(void **state)
 }
 
 /* A sample that cannot be read is dropped, and lost at the end; what follows it is read. */
-static void test_unread_samples(void **state)
+TEST(test_unread_samples)
 {
-    (void)state;
     struct buf out;
     struct error err = {0};
     struct record record;
@@ -175,9 +165,8 @@ static void test_unread_samples(void **state)
     buf_clear(&out);
 }
 
-static void test_failure(void **state)
+TEST(test_failure)
 {
-    (void)state;
     struct buf out;
     struct error err = {0};
     struct record record;
@@ -195,7 +184,7 @@ static void test_failure(void **state)
     buf_clear(&out);
 }
 
-static void test_thread_names(void **state)
+TEST(test_thread_names)
 {
     static const struct {
         const char *name;
@@ -219,21 +208,10 @@ static void test_thread_names(void **state)
         {"7", THREAD_OTHER, 0},
         {"sys_sig_dispatc", THREAD_OTHER, 0},
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct thread t;
         thread_name_parse(&t, rows[i].name);
         if (t.kind != rows[i].kind || t.number != rows[i].number)
             fail_msg("“%s” is %s %u", rows[i].name, thread_kind_key(t.kind), t.number);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pieces),       cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_refused),      cmocka_unit_test(test_failure),
-        cmocka_unit_test(test_thread_names), cmocka_unit_test(test_unread_samples),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

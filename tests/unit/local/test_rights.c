@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Root gives itself up for the user of a process, which may change while its files are opened. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../../test.h"
 #include "beamtop/base/attr.h"
 #include "beamtop/local/memory.h"
 #include "beamtop/local/rights.h"
@@ -121,9 +117,8 @@ static int become_user_of(const struct other *o, const struct rights_user *user,
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
 }
 
-static void test_one_user(void **state)
+TEST(test_one_user)
 {
-    (void)state;
     const struct ids users[] = {{SOMEBODY, SOMEBODY, SOMEBODY}, {0, 0, 0}};
     for (size_t i = 0; i < ARRAY_LEN(users); i++) {
         struct other o;
@@ -138,9 +133,8 @@ static void test_one_user(void **state)
 }
 
 /* A set-user-ID program that a VM executes has the user of the VM as its real one. */
-static void test_several_users(void **state)
+TEST(test_several_users)
 {
-    (void)state;
     static const struct ids users[] = {
         {SOMEBODY, 0, 0}, {SOMEBODY, SOMEBODY, 0}, {0, SOMEBODY, 0}, {0, SOMEBODY, SOMEBODY}};
     for (size_t i = 0; i < ARRAY_LEN(users); i++) {
@@ -154,9 +148,8 @@ static void test_several_users(void **state)
     }
 }
 
-static void test_changed_user(void **state)
+TEST(test_changed_user)
 {
-    (void)state;
     static const struct ids root = {0, 0, 0};
     static const struct ids users[] = {{SOMEBODY, 0, 0}, {ANOTHER, ANOTHER, ANOTHER}};
     for (size_t i = 0; i < ARRAY_LEN(users); i++) {
@@ -173,9 +166,8 @@ static void test_changed_user(void **state)
     }
 }
 
-static void test_ended(void **state)
+TEST(test_ended)
 {
-    (void)state;
     static const struct ids root = {0, 0, 0};
     struct other o;
     struct rights_user user;
@@ -186,19 +178,4 @@ static void test_ended(void **state)
     assert_int_equal(rights_read(&user, o.pid, &err), ERR_NOT_FOUND);
     error_clear(&err);
     assert_int_equal(become_user_of(&o, &user, user.uid), 64);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_user),
-        cmocka_unit_test(test_several_users),
-        cmocka_unit_test(test_changed_user),
-        cmocka_unit_test(test_ended),
-    };
-    if (geteuid() != 0) {
-        printf("1..0 # SKIP only root gives up its rights\n");
-        return 0;
-    }
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,13 +4,8 @@
 #define TESTS_MODEL_GIVEN_H
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "../../test.h"
 #include "answers.h"
 
 static inline void must(struct model *m, enum answer_kind kind, const char *text)

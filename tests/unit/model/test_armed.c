@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is armed on a node, from the target's answer. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "../../test.h"
 #include "answers.h"
-#include "beamtop/base/attr.h"
 #include "beamtop/base/buf.h"
 #include "beamtop/base/limits.h"
 #include "beamtop/model/detail.h"
@@ -68,9 +62,8 @@ static const struct {
     {ARMED_FLAGS, "flags", "<0.42.1>", "<0.42.1>", "theirs", "", "", "", false, -1, -1, -1},
 };
 
-static void test_rows(void **state)
+TEST(test_rows)
 {
-    (void)state;
     struct model *m = model_of(answer("armed"));
     const struct armed_detail *a = model_armed(m);
     assert_int_equal(a->n_rows, ARRAY_LEN(rows));
@@ -112,9 +105,8 @@ static void test_rows(void **state)
 }
 
 /* Four of seven breakpoints came, all flags did. */
-static void test_totals(void **state)
+TEST(test_totals)
 {
-    (void)state;
     struct model *m = model_of(answer("armed"));
     const struct armed_detail *a = model_armed(m);
     assert_int_equal(a->sessions, 2);
@@ -142,9 +134,8 @@ static void test_totals(void **state)
 #define FLAG(tracer) "{<<>>, <0.41.0>, <<>>, [call], <<\"<0.5.0> " tracer "\">>}"
 
 /* In the single space a breakpoint does not say whose it is: the tracers of that space do. */
-static void test_whose_in_the_single_space(void **state)
+TEST(test_whose_in_the_single_space)
 {
-    (void)state;
     static const struct {
         const char *name, *text;
         bool beamtop;
@@ -176,9 +167,8 @@ static void test_whose_in_the_single_space(void **state)
 }
 
 /* Without a system tracer the tokens are nobody's: they stay when what set them has ended. */
-static void test_whose_sequential_tracing_is(void **state)
+TEST(test_whose_sequential_tracing_is)
 {
-    (void)state;
     static const struct {
         const char *text;
         size_t rows;
@@ -203,9 +193,8 @@ static void test_whose_sequential_tracing_is(void **state)
     }
 }
 
-static void test_more_than_asked_for_is_refused(void **state)
+TEST(test_more_than_asked_for_is_refused)
 {
-    (void)state;
     struct buf text;
     struct error err = {0};
     struct model *m = model_of(answer("armed"));
@@ -219,16 +208,4 @@ static void test_more_than_asked_for_is_refused(void **state)
     assert_int_equal(model_armed(m)->sessions, 2);
     buf_clear(&text);
     model_free(m);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_totals),
-        cmocka_unit_test(test_whose_in_the_single_space),
-        cmocka_unit_test(test_whose_sequential_tracing_is),
-        cmocka_unit_test(test_more_than_asked_for_is_refused),
-    };
-    return cmocka_run_group_tests_name("armed", tests, NULL, NULL);
 }

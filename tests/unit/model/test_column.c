@@ -1,23 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-#include "beamtop/base/attr.h"
+#include "../../test.h"
 #include "beamtop/base/buf.h"
 #include "beamtop/model/column.h"
 #include "beamtop/model/process_name.h"
 #include "beamtop/model/model.h"
 #include "model/internal.h"
 
-static void test_the_table_is_whole(void **state)
+TEST(test_the_table_is_whole)
 {
-    (void)state;
     uint32_t items = 0;
     assert_true(proc_columns_len <= COLUMNS_MAX);
     for (int i = 0; i < proc_columns_len; i++) {
@@ -36,9 +29,8 @@ static void test_the_table_is_whole(void **state)
 }
 
 /* A rate is ranked by change, and units are in the names. */
-static void test_keys_tell_their_units(void **state)
+TEST(test_keys_tell_their_units)
 {
-    (void)state;
     for (int i = 0; i < proc_columns_len; i++) {
         const struct proc_column *c = &proc_columns[i];
         size_t len = strlen(c->key);
@@ -51,9 +43,8 @@ static void test_keys_tell_their_units(void **state)
     }
 }
 
-static void test_unknown_values_are_unknown(void **state)
+TEST(test_unknown_values_are_unknown)
 {
-    (void)state;
     struct proc_row row;
     proc_row_clear(&row);
     for (int i = 0; i < proc_columns_len; i++) {
@@ -71,9 +62,8 @@ static void test_unknown_values_are_unknown(void **state)
     assert_true(proc_column_find("total_heap_bytes")->number(&row) == 80);
 }
 
-static void test_short_names(void **state)
+TEST(test_short_names)
 {
-    (void)state;
     static const struct {
         const char *word, *key;
     } rows[] = {{"msgq", "message_queue_len"},
@@ -92,9 +82,8 @@ static void test_short_names(void **state)
     }
 }
 
-static void test_lists(void **state)
+TEST(test_lists)
 {
-    (void)state;
     const struct proc_column *columns[COLUMNS_MAX];
     struct error err = {0};
     int n;
@@ -118,9 +107,8 @@ static void test_lists(void **state)
     assert_string_equal(columns[0]->key, "pid");
 }
 
-static void test_display_name(void **state)
+TEST(test_display_name)
 {
-    (void)state;
     struct proc_row row;
     proc_row_clear(&row);
     assert_int_equal(proc_row_display_name(&row).len, 0);
@@ -138,9 +126,8 @@ static struct slice slice(const char *s)
 }
 
 /* The one name that rows, reports and findings have for a process. */
-static void test_process_name(void **state)
+TEST(test_process_name)
 {
-    (void)state;
     static const struct {
         const char *name, *label, *call, *near, *pid, *says;
     } names[] = {
@@ -168,9 +155,8 @@ static void test_process_name(void **state)
 }
 
 /* Calls that name no module of the process's own. */
-static void test_generic_calls(void **state)
+TEST(test_generic_calls)
 {
-    (void)state;
     static const struct {
         const char *call;
         bool loop, generic;
@@ -185,9 +171,8 @@ static void test_generic_calls(void **state)
     }
 }
 
-static void test_wants_add_up(void **state)
+TEST(test_wants_add_up)
 {
-    (void)state;
     struct want a = {.needs = NEED_SYSTEM | NEED_SCAN};
     struct want b = {.needs = NEED_SCAN | NEED_TREE, .tree_app = "shop"};
     struct etf_pid one = {.id = 1};
@@ -211,9 +196,8 @@ static void test_wants_add_up(void **state)
     assert_false(want_add_pid(&a.scan, &last));
 }
 
-static void test_journal(void **state)
+TEST(test_journal)
 {
-    (void)state;
     struct model *m = model_new();
     assert_null(model_journal_at(m, 0));
     for (int i = 0; i < LIMIT_JOURNAL + 5; i++)
@@ -223,21 +207,4 @@ static void test_journal(void **state)
     assert_string_equal(model_journal_at(m, LIMIT_JOURNAL - 1)->text, "line 5");
     assert_null(model_journal_at(m, LIMIT_JOURNAL));
     model_free(m);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_table_is_whole),
-        cmocka_unit_test(test_keys_tell_their_units),
-        cmocka_unit_test(test_unknown_values_are_unknown),
-        cmocka_unit_test(test_short_names),
-        cmocka_unit_test(test_lists),
-        cmocka_unit_test(test_display_name),
-        cmocka_unit_test(test_process_name),
-        cmocka_unit_test(test_generic_calls),
-        cmocka_unit_test(test_wants_add_up),
-        cmocka_unit_test(test_journal),
-    };
-    return cmocka_run_group_tests_name("column", tests, NULL, NULL);
 }

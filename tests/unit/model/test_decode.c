@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "../../test.h"
 #include "answers.h"
-#include "beamtop/base/attr.h"
 #include "beamtop/etf/check.h"
 #include "beamtop/model/detail.h"
 
@@ -62,9 +56,8 @@ static struct model *full_model(void)
     return m;
 }
 
-static void test_good_answers_are_taken(void **state)
+TEST(test_good_answers_are_taken)
 {
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(answers); i++) {
         struct model *m = model_new();
         struct error err = {0};
@@ -74,9 +67,8 @@ static void test_good_answers_are_taken(void **state)
     }
 }
 
-static void test_every_prefix_is_refused(void **state)
+TEST(test_every_prefix_is_refused)
 {
-    (void)state;
     struct model *m = full_model();
     struct kept before = keep(m);
     for (size_t i = 0; i < ARRAY_LEN(answers); i++) {
@@ -98,9 +90,8 @@ static void test_every_prefix_is_refused(void **state)
     model_free(m);
 }
 
-static void test_every_changed_byte_is_survived(void **state)
+TEST(test_every_changed_byte_is_survived)
 {
-    (void)state;
     static const uint8_t values[] = {0, 1, 97, 98, 104, 106, 107, 108, 109, 110, 119, 255};
     struct model *m = full_model();
     for (size_t i = 0; i < ARRAY_LEN(answers); i++) {
@@ -122,9 +113,8 @@ static void test_every_changed_byte_is_survived(void **state)
     model_free(m);
 }
 
-static void test_bytes_after_the_term_are_refused(void **state)
+TEST(test_bytes_after_the_term_are_refused)
 {
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(answers); i++) {
         struct model *m = model_new();
         struct error err = {0};
@@ -249,9 +239,8 @@ static const struct {
      "{tree, shop, [{0, undefined, <<>>, worker, {a, b, 1}}], false}"},
 };
 
-static void test_bad_answers_are_refused(void **state)
+TEST(test_bad_answers_are_refused)
 {
-    (void)state;
     struct model *m = full_model();
     struct kept before = keep(m);
     for (size_t i = 0; i < ARRAY_LEN(bad_answers); i++) {
@@ -265,9 +254,8 @@ static void test_bad_answers_are_refused(void **state)
     model_free(m);
 }
 
-static void test_too_many_rows_are_refused(void **state)
+TEST(test_too_many_rows_are_refused)
 {
-    (void)state;
     struct builder *b = builder_new();
     struct model *m = model_new();
     struct error err = {0};
@@ -288,9 +276,8 @@ static void test_too_many_rows_are_refused(void **state)
     model_free(m);
 }
 
-static void test_node(void **state)
+TEST(test_node)
 {
-    (void)state;
     struct model *m = full_model();
     const struct node_info *n = model_node(m);
     assert_slice(n->name, "mq1@host");
@@ -311,9 +298,8 @@ static void test_node(void **state)
     model_free(m);
 }
 
-static void test_system(void **state)
+TEST(test_system)
 {
-    (void)state;
     struct model *m = full_model();
     const struct system_sample *s = model_system(m);
     assert_int_equal(s->uptime_ms, 5000);
@@ -338,9 +324,8 @@ static void test_system(void **state)
     model_free(m);
 }
 
-static void test_system_with_gaps(void **state)
+TEST(test_system_with_gaps)
 {
-    (void)state;
     struct model *m = model_new();
     struct error err = {0};
     assert_int_equal(give(m, answers[0].kind, answers[0].text, &err), 0);
@@ -354,9 +339,8 @@ static void test_system_with_gaps(void **state)
     model_free(m);
 }
 
-static void test_scan(void **state)
+TEST(test_scan)
 {
-    (void)state;
     struct model *m = full_model();
     const struct proc_scan *s = model_scan(m);
     assert_int_equal(s->n_rows, 2);
@@ -385,9 +369,8 @@ static void test_scan(void **state)
     model_free(m);
 }
 
-static void test_process(void **state)
+TEST(test_process)
 {
-    (void)state;
     struct model *m = full_model();
     const struct process_detail *p = model_process(m);
     assert_false(p->gone);
@@ -423,9 +406,8 @@ static void test_process(void **state)
     model_free(m);
 }
 
-static void test_pids_of_other_nodes_are_text(void **state)
+TEST(test_pids_of_other_nodes_are_text)
 {
-    (void)state;
     struct model *m = model_new();
     struct builder *b = builder_new();
     struct error err = {0};
@@ -457,9 +439,8 @@ static void test_pids_of_other_nodes_are_text(void **state)
     model_free(m);
 }
 
-static void test_small_details(void **state)
+TEST(test_small_details)
 {
-    (void)state;
     struct model *m = full_model();
     const struct mailbox_detail *box = model_mailbox(m);
     assert_int_equal(box->status, MAILBOX_OK);
@@ -501,24 +482,4 @@ static void test_small_details(void **state)
     assert_int_equal(give(m, ANSWER_PROCESS, "gone", &err), 0);
     assert_true(model_process(m)->gone && !model_process(m)->kept);
     model_free(m);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_good_answers_are_taken),
-        cmocka_unit_test(test_every_prefix_is_refused),
-        cmocka_unit_test(test_every_changed_byte_is_survived),
-        cmocka_unit_test(test_bytes_after_the_term_are_refused),
-        cmocka_unit_test(test_bad_answers_are_refused),
-        cmocka_unit_test(test_too_many_rows_are_refused),
-        cmocka_unit_test(test_node),
-        cmocka_unit_test(test_system),
-        cmocka_unit_test(test_system_with_gaps),
-        cmocka_unit_test(test_scan),
-        cmocka_unit_test(test_process),
-        cmocka_unit_test(test_pids_of_other_nodes_are_text),
-        cmocka_unit_test(test_small_details),
-    };
-    return cmocka_run_group_tests_name("decode", tests, NULL, NULL);
 }

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "../../test.h"
 #include "answers.h"
-#include "beamtop/base/attr.h"
 #include "beamtop/base/buf.h"
 #include "beamtop/base/limits.h"
 #include "beamtop/base/regex.h"
@@ -60,9 +54,8 @@ static const char *matching(const struct filter *f, char *out, size_t size)
     "{3,{label,<<\"shop 7\">>}},{4,{application,shop}},{5,{label,{worker,7}}},"                    \
     "{6,{name,kernel_sup}},{7,{current_function,{shop_db,wait,2}}}]}"
 
-static void test_what_matches(void **state)
+TEST(test_what_matches)
 {
-    (void)state;
     static const struct {
         const char *expression, *matching;
         bool pids;
@@ -102,9 +95,8 @@ static void test_what_matches(void **state)
     filter_free(f);
 }
 
-static void test_current_functions_unasked(void **state)
+TEST(test_current_functions_unasked)
 {
-    (void)state;
     struct filter *f = filter_new();
     char text[512];
     take(f, LABELS, 0);
@@ -122,9 +114,8 @@ static void test_current_functions_unasked(void **state)
 }
 
 /* The expression stays for another node, as does what marks its matches. */
-static void test_another_node(void **state)
+TEST(test_another_node)
 {
-    (void)state;
     struct filter *f = filter_new();
     size_t from = 0, to = 0;
     char text[512];
@@ -144,9 +135,8 @@ static void test_another_node(void **state)
 }
 
 /* Too many steps of who marks matches are said as those of names are, once. */
-static void test_too_expensive_to_mark(void **state)
+TEST(test_too_expensive_to_mark)
 {
-    (void)state;
     struct filter *f = filter_new();
     set(f, "(a+)+$");
     regex_allow(filter_regex(f), 1);
@@ -156,9 +146,8 @@ static void test_too_expensive_to_mark(void **state)
     filter_free(f);
 }
 
-static void test_labels_come_later_and_again(void **state)
+TEST(test_labels_come_later_and_again)
 {
-    (void)state;
     struct filter *f = filter_new();
     char text[512];
     set(f, "name=shop");
@@ -174,9 +163,8 @@ static void test_labels_come_later_and_again(void **state)
     filter_free(f);
 }
 
-static void test_a_bad_expression_leaves_the_last_one(void **state)
+TEST(test_a_bad_expression_leaves_the_last_one)
 {
-    (void)state;
     struct filter *f = filter_new();
     struct error err = {0};
     size_t offset;
@@ -190,9 +178,8 @@ static void test_a_bad_expression_leaves_the_last_one(void **state)
     filter_free(f);
 }
 
-static void test_bad_labels_are_refused(void **state)
+TEST(test_bad_labels_are_refused)
 {
-    (void)state;
     static const char *const bad[] = {
         "{scan, 1, 0, 0, 0, 0, 0, [], [{1,{colour,red}}]}",
         "{scan, 1, 0, 0, 0, 0, 0, [], [{1,{name,red}},{2,{name,7}}]}",
@@ -214,9 +201,8 @@ static void test_bad_labels_are_refused(void **state)
     filter_free(f);
 }
 
-static void test_labels_are_bounded(void **state)
+TEST(test_labels_are_bounded)
 {
-    (void)state;
     struct filter *f = filter_new();
     for (int round = 0; round < 5; round++) {
         struct builder *b = builder_new();
@@ -248,9 +234,8 @@ static void test_labels_are_bounded(void **state)
     filter_free(f);
 }
 
-static void test_rows_that_are_here(void **state)
+TEST(test_rows_that_are_here)
 {
-    (void)state;
     struct filter *f = filter_new();
     struct proc_row row;
     proc_row_clear(&row);
@@ -309,9 +294,8 @@ static const char *const too_expensive[] = {
     "(.*)*q!|(a+)+!",
 };
 
-static void test_too_expensive_is_refused(void **state)
+TEST(test_too_expensive_is_refused)
 {
-    (void)state;
     struct filter *f = filter_new();
     char before[512], text[512];
     take_long_names(f, LIMIT_FILTER_LABELS / NAMES_OF_A_SCAN);
@@ -331,9 +315,8 @@ static void test_too_expensive_is_refused(void **state)
 }
 
 /* Names that come later cost no more, and it is said once. */
-static void test_too_expensive_later(void **state)
+TEST(test_too_expensive_later)
 {
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(too_expensive); i++) {
         struct filter *f = filter_new();
         set(f, too_expensive[i]);
@@ -345,9 +328,8 @@ static void test_too_expensive_later(void **state)
     }
 }
 
-static void test_usual_is_not_too_expensive(void **state)
+TEST(test_usual_is_not_too_expensive)
 {
-    (void)state;
     static const char *const usual[] = {"shop",       "^a+0",     "x.*y",     "[0-9]{7}zy",
                                         "foo|bar|zy", "\\d+zy!$", ".*000017", "label=^a.*x.*!$"};
     struct filter *f = filter_new();
@@ -358,23 +340,4 @@ static void test_usual_is_not_too_expensive(void **state)
         assert_null(filter_trouble(f));
     }
     filter_free(f);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_matches),
-        cmocka_unit_test(test_labels_come_later_and_again),
-        cmocka_unit_test(test_a_bad_expression_leaves_the_last_one),
-        cmocka_unit_test(test_bad_labels_are_refused),
-        cmocka_unit_test(test_labels_are_bounded),
-        cmocka_unit_test(test_current_functions_unasked),
-        cmocka_unit_test(test_rows_that_are_here),
-        cmocka_unit_test(test_another_node),
-        cmocka_unit_test(test_too_expensive_to_mark),
-        cmocka_unit_test(test_too_expensive_is_refused),
-        cmocka_unit_test(test_too_expensive_later),
-        cmocka_unit_test(test_usual_is_not_too_expensive),
-    };
-    return cmocka_run_group_tests_name("filter", tests, NULL, NULL);
 }

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "beamtop/base/attr.h"
+#include "../../test.h"
 #include "model/internal.h"
 
 #define TEXT(s)                                                                                    \
@@ -43,9 +38,8 @@ static const struct {
     {"name", false, 2, 0, "1 2 ", 100, 4},
 };
 
-static void test_rows(void **state)
+TEST(test_rows)
 {
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct proc_row copy[ARRAY_LEN(answer)];
         char ids[64] = "";
@@ -62,10 +56,4 @@ static void test_rows(void **state)
             fail_msg("row %zu, %s: %s, not %s", i, rows[i].key, ids, rows[i].ids);
         assert_int_equal(scan.sorted_among, rows[i].among);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows)};
-    return cmocka_run_group_tests_name("order", tests, NULL, NULL);
 }

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "beamtop/base/attr.h"
+#include "../../test.h"
 #include "beamtop/model/owners.h"
 
 #define TEXT(s)                                                                                    \
@@ -65,9 +60,8 @@ static void tell(char *out, size_t size, const struct owners *o)
              o->rest_share * 100);
 }
 
-static void test_sums_by_owner(void **state)
+TEST(test_sums_by_owner)
 {
-    (void)state;
     const struct proc_scan scan = {.rows = scanned, .n_rows = ARRAY_LEN(scanned), .total = 10};
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct arena arena;
@@ -83,9 +77,8 @@ static void test_sums_by_owner(void **state)
 }
 
 /* The VM's own handlers of signals have no share, and are no part of what shares are of. */
-static void test_what_shares_are_not_of(void **state)
+TEST(test_what_shares_are_not_of)
 {
-    (void)state;
     struct proc_row busy[] = {
         {.initial_call = TEXT("erts_dirty_process_signal_handler:start/0"),
          .reductions_share = 0.5,
@@ -147,9 +140,8 @@ static void test_what_shares_are_not_of(void **state)
 
 /* Nearly all is ours: what little is left is of a tenth, and an owner is told by its part
  * of that. */
-static void test_hardly_anything_beside_us(void **state)
+TEST(test_hardly_anything_beside_us)
 {
-    (void)state;
     struct proc_row little[] = {
         {.initial_call = TEXT("a:init/1"), .reductions_share = 0.004},
         {.initial_call = TEXT("b:init/1"), .reductions_share = 0.0003},
@@ -171,9 +163,8 @@ static void test_hardly_anything_beside_us(void **state)
     }
 }
 
-static void test_sums_of_one_owner(void **state)
+TEST(test_sums_of_one_owner)
 {
-    (void)state;
     const struct proc_scan scan = {.rows = scanned, .n_rows = ARRAY_LEN(scanned), .total = 6};
     struct arena arena;
     struct owners o;
@@ -185,9 +176,8 @@ static void test_sums_of_one_owner(void **state)
     arena_clear(&arena);
 }
 
-static void test_a_first_sight_has_no_shares(void **state)
+TEST(test_a_first_sight_has_no_shares)
 {
-    (void)state;
     struct proc_row row = {
         .initial_call = TEXT("m:f/0"), .reductions_share = NAN, .reductions_per_s = NAN};
     const struct proc_scan scan = {.rows = &row, .n_rows = 1, .total = 1};
@@ -201,9 +191,8 @@ static void test_a_first_sight_has_no_shares(void **state)
     arena_clear(&arena);
 }
 
-static void test_applications_are_over_all_processes(void **state)
+TEST(test_applications_are_over_all_processes)
 {
-    (void)state;
     struct app_row apps[] = {
         {.name = TEXT("small"), .processes = 3, .memory_bytes = -1, .reductions_share = 0.1},
         {.processes = 5, .reductions_share = 0.2},
@@ -219,17 +208,4 @@ static void test_applications_are_over_all_processes(void **state)
     assert_string_equal(text, "big::40:60 small::3:10 rest:5:30");
     assert_true(isnan(o.items[1].memory_bytes));
     arena_clear(&arena);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sums_by_owner),
-        cmocka_unit_test(test_what_shares_are_not_of),
-        cmocka_unit_test(test_hardly_anything_beside_us),
-        cmocka_unit_test(test_sums_of_one_owner),
-        cmocka_unit_test(test_a_first_sight_has_no_shares),
-        cmocka_unit_test(test_applications_are_over_all_processes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

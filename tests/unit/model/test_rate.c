@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "beamtop/base/attr.h"
+#include "../../test.h"
 #include "beamtop/model/detail.h"
 #include "given.h"
 #include "model/internal.h"
 
 #define SECOND UINT64_C(1000000000)
 
-static void test_rates(void **state)
+TEST(test_rates)
 {
-    (void)state;
     static const struct {
         const char *name;
         int64_t before, now;
@@ -38,9 +37,8 @@ static void test_rates(void **state)
     near(rate_share(1, NAN), NAN);
 }
 
-static void test_system_rates(void **state)
+TEST(test_system_rates)
 {
-    (void)state;
     struct model *m = model_new();
     must(m, ANSWER_NODE, NODE_ANSWER);
     must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("102", "5000", "1000", "10", "100"));
@@ -61,9 +59,8 @@ static void test_system_rates(void **state)
     model_free(m);
 }
 
-static void test_only_online_schedulers_count(void **state)
+TEST(test_only_online_schedulers_count)
 {
-    (void)state;
     struct node_info node = {
         .schedulers = 2, .schedulers_online = 1, .dirty_cpu = 2, .dirty_cpu_online = 1};
     struct scheduler before[4] = {{.id = 1}, {.id = 2}, {.id = 3}, {.id = 4}};
@@ -81,9 +78,8 @@ static void test_only_online_schedulers_count(void **state)
     near(b.use_dirty_io, NAN);
 }
 
-static void test_what_goes_back_is_unknown(void **state)
+TEST(test_what_goes_back_is_unknown)
 {
-    (void)state;
     struct model *m = model_new();
     must(m, ANSWER_NODE, NODE_ANSWER);
     must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("104", "5000", "1000", "10", "100"));
@@ -104,9 +100,8 @@ static void test_what_goes_back_is_unknown(void **state)
     model_free(m);
 }
 
-static void test_after_a_gap_there_are_no_rates(void **state)
+TEST(test_after_a_gap_there_are_no_rates)
 {
-    (void)state;
     struct model *m = model_new();
     must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("110", "5000", "1000", "10", "100"));
     must(m, ANSWER_SCAN, answers[3].text);
@@ -126,9 +121,8 @@ static void test_after_a_gap_there_are_no_rates(void **state)
 }
 
 /* A value a second, however far apart the ticks are: a graph is drawn over real time. */
-static void test_history_follows_the_clock(void **state)
+TEST(test_history_follows_the_clock)
 {
-    (void)state;
     struct model *m = model_new();
     must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("110", "5000", "1000", "10", "100"));
     must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("105", "10000", "6000", "20", "200"));
@@ -145,9 +139,8 @@ static void test_history_follows_the_clock(void **state)
     model_free(m);
 }
 
-static void test_a_gap_is_in_every_history(void **state)
+TEST(test_a_gap_is_in_every_history)
 {
-    (void)state;
     struct model *m = model_new();
     must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("110", "5000", "1000", "10", "100"));
     must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("108", "6000", "2000", "20", "200"));
@@ -171,9 +164,8 @@ static void test_a_gap_is_in_every_history(void **state)
     model_free(m);
 }
 
-static void test_another_vm_starts_anew(void **state)
+TEST(test_another_vm_starts_anew)
 {
-    (void)state;
     struct model *m = model_new();
     must(m, ANSWER_NODE, NODE_ANSWER);
     must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("110", "5000", "1000", "10", "100"));
@@ -186,9 +178,8 @@ static void test_another_vm_starts_anew(void **state)
 }
 
 /* A node that comes back as another VM: its header is answered before it is asked what it is. */
-static void test_another_vm_behind_a_gap(void **state)
+TEST(test_another_vm_behind_a_gap)
 {
-    (void)state;
     struct model *m = model_new();
     must(m, ANSWER_NODE, NODE_ANSWER);
     must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("100", "9000", "9000", "10", "100"));
@@ -210,11 +201,10 @@ static void test_another_vm_behind_a_gap(void **state)
 }
 
 /* Another node was chosen: nothing of the one before is left, but how often views were answered. */
-static void test_another_node_starts_with_nothing(void **state)
+TEST(test_another_node_starts_with_nothing)
 {
     static const char gone[] = "gone";
     const struct process_ref shop = {.name = "shop"};
-    (void)state;
     struct model *m = model_new();
     must(m, ANSWER_NODE, NODE_ANSWER);
     must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("100", "9000", "9000", "10", "100"));
@@ -233,9 +223,8 @@ static void test_another_node_starts_with_nothing(void **state)
 }
 
 /* Of the 2,000 reductions in a second 500 are ours; what is asked by a new keeper begins anew. */
-static void test_own_reductions(void **state)
+TEST(test_own_reductions)
 {
-    (void)state;
     static const char scan[] = "{scan, -576460100000000000, 0, 0, 0, 0, 0, [], []}";
     struct model *m = model_new();
     must(m, ANSWER_SYSTEM, SYSTEM_OWN_ANSWER("102", "5000", "1000", "700"));
@@ -262,9 +251,8 @@ static void test_own_reductions(void **state)
 
 /* Rows read between two scans: values and rates are theirs, rank and identity the scan's, which
    stays as it was; who has exited has no numbers. The next scan takes their place. */
-static void test_rows_again(void **state)
+TEST(test_rows_again)
 {
-    (void)state;
     static const char scan[] =
         "{scan, -576460100000000000, 1000000000, 500000, 9, 9, 2, "
         "[" RANKED("41", "9000", "500", "3") ", " RANKED("42", "8000", "10", "0") "], []}";
@@ -304,9 +292,8 @@ static void test_rows_again(void **state)
 }
 
 /* Shares are of the time that the rates span, however little the node did in the last second. */
-static void test_shares_span_the_scans(void **state)
+TEST(test_shares_span_the_scans)
 {
-    (void)state;
     struct model *m = model_new();
     must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("100", "1000", "1000", "10", "100"));
     must(m, ANSWER_SCAN,
@@ -323,7 +310,7 @@ static void test_shares_span_the_scans(void **state)
 }
 
 /* The node answered nothing for 12 s: what it did then is in no share. */
-static void test_shares_after_a_silence(void **state)
+TEST(test_shares_after_a_silence)
 {
     static const char *const scans[] = {
         "{scan, -576460099000000000, 1000000000, 500000, 9, 9, 2, [" RANKED("41", "9000", "500",
@@ -334,7 +321,6 @@ static void test_shares_after_a_silence(void **state)
                                                                             "3") "], []}",
         "{scan, -576460085000000000, 1000000000, 500000, 9, 9, 2, [" RANKED("41", "23000", "1000",
                                                                             "3") "], []}"};
-    (void)state;
     struct model *m = model_new();
     must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("100", "1000", "1000", "10", "100"));
     must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("099", "2000", "9000", "10", "100"));
@@ -353,9 +339,8 @@ static void test_shares_after_a_silence(void **state)
     model_free(m);
 }
 
-static void test_applications(void **state)
+TEST(test_applications)
 {
-    (void)state;
     struct model *m = model_new();
     must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("102", "5000", "1000", "10", "100"));
     must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("100", "7000", "5000", "60", "200"));
@@ -395,9 +380,8 @@ static struct proc_row sight(uint32_t id, const char *name, int64_t reductions, 
 
 static const struct sweep_delta no_sweep = {0};
 
-static void test_process_rates(void **state)
+TEST(test_process_rates)
 {
-    (void)state;
     struct seen *s = seen_new(100);
     struct proc_row r = sight(1, "", 1000, 10);
     r.memory_bytes = 1000;
@@ -440,9 +424,8 @@ static void test_process_rates(void **state)
     seen_free(s);
 }
 
-static void test_stuck(void **state)
+TEST(test_stuck)
 {
-    (void)state;
     static const struct {
         const char *name;
         int64_t reductions, messages;
@@ -474,9 +457,8 @@ static void test_stuck(void **state)
     seen_free(s);
 }
 
-static void test_restarts_and_births(void **state)
+TEST(test_restarts_and_births)
 {
-    (void)state;
     struct seen *s = seen_new(100);
     struct proc_row a = sight(1, "db", 1, 0), b = sight(2, "db", 1, 0), c = sight(3, "", 1, 0);
     seen_row(s, &a, SECOND, SECOND, &no_sweep);
@@ -496,9 +478,8 @@ static void test_restarts_and_births(void **state)
     seen_free(s);
 }
 
-static void test_memory_of_processes_is_bounded(void **state)
+TEST(test_memory_of_processes_is_bounded)
 {
-    (void)state;
     struct seen *s = seen_new(10);
     for (uint32_t id = 1; id <= 1000; id++) {
         char name[32];
@@ -514,30 +495,4 @@ static void test_memory_of_processes_is_bounded(void **state)
     seen_row(s, &old, 2000 * SECOND, 2000 * SECOND, &no_sweep);
     near(old.age_s, 0);
     seen_free(s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rates),
-        cmocka_unit_test(test_system_rates),
-        cmocka_unit_test(test_own_reductions),
-        cmocka_unit_test(test_shares_span_the_scans),
-        cmocka_unit_test(test_shares_after_a_silence),
-        cmocka_unit_test(test_rows_again),
-        cmocka_unit_test(test_only_online_schedulers_count),
-        cmocka_unit_test(test_what_goes_back_is_unknown),
-        cmocka_unit_test(test_after_a_gap_there_are_no_rates),
-        cmocka_unit_test(test_history_follows_the_clock),
-        cmocka_unit_test(test_a_gap_is_in_every_history),
-        cmocka_unit_test(test_another_vm_starts_anew),
-        cmocka_unit_test(test_another_vm_behind_a_gap),
-        cmocka_unit_test(test_another_node_starts_with_nothing),
-        cmocka_unit_test(test_applications),
-        cmocka_unit_test(test_process_rates),
-        cmocka_unit_test(test_stuck),
-        cmocka_unit_test(test_restarts_and_births),
-        cmocka_unit_test(test_memory_of_processes_is_bounded),
-    };
-    return cmocka_run_group_tests_name("rate", tests, NULL, NULL);
 }

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Scans that were kept, shown in other orders, numbers, and with a filter. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "../../test.h"
 #include "answers.h"
-#include "beamtop/base/attr.h"
 #include "beamtop/model/filter.h"
 
 /* By reductions: 41, 42, 43, 44. Memory 4000, 1000, 3000, 2000; two of the shop. */
@@ -50,7 +45,7 @@ static bool matches(void *arg, const struct proc_row *row)
     return filter_match_row(arg, row);
 }
 
-static void test_rows(void **state)
+TEST(test_rows)
 {
     struct term t = term_of(SCAN);
     struct error err = {0};
@@ -60,7 +55,6 @@ static void test_rows(void **state)
     const uint8_t *bytes = builder_bytes(t.builder, &len);
     const struct want_scan asked = {
         .sort_key = "reductions_per_s", .by_delta = true, .rows = 60, .items = SCAN_ITEMS};
-    (void)state;
     assert_int_equal(model_take_recorded(m, QUESTION_SCAN, bytes + 1, len - 1, &asked, 1, &err), 0);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         const struct want_scan shown = {.sort_key = rows[i].sort,
@@ -85,7 +79,7 @@ static void test_rows(void **state)
 
 /* Who is watched and was ranked is there beside the rows when another order leaves it out of them.
  */
-static void test_watched(void **state)
+TEST(test_watched)
 {
     struct term t = term_of(SCAN);
     struct error err = {0};
@@ -93,7 +87,6 @@ static void test_watched(void **state)
     const uint8_t *bytes = builder_bytes(t.builder, &len);
     struct want_scan asked = {.sort_key = "name", .rows = 2, .items = SCAN_ITEMS, .n_watched = 2};
     struct model *m = model_new();
-    (void)state;
     asked.watched[0] = (struct etf_pid){.id = 41};
     asked.watched[1] = (struct etf_pid){.id = 42};
     assert_int_equal(model_take(m, QUESTION_SCAN, bytes + 1, len - 1, &asked, 1, &err), 0);
@@ -107,7 +100,7 @@ static void test_watched(void **state)
 }
 
 /* A live scan is not a kept one: there is nothing to show of it in another order. */
-static void test_live(void **state)
+TEST(test_live)
 {
     struct term t = term_of(SCAN);
     struct error err = {0};
@@ -117,7 +110,6 @@ static void test_live(void **state)
     const struct want_scan asked = {
         .sort_key = "reductions_per_s", .by_delta = true, .rows = 60, .items = SCAN_ITEMS};
     const struct want_scan other = {.sort_key = "name", .rows = 1};
-    (void)state;
     model_show_recorded(m, &other, NULL, NULL); /* before any */
     assert_int_equal(model_take(m, QUESTION_SCAN, bytes + 1, len - 1, &asked, 1, &err), 0);
     model_show_recorded(m, &other, NULL, NULL);
@@ -125,11 +117,4 @@ static void test_live(void **state)
     assert_int_equal(model_scan(m)->recorded, -1);
     model_free(m);
     term_free(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows), cmocka_unit_test(test_watched),
-                                       cmocka_unit_test(test_live)};
-    return cmocka_run_group_tests_name("recorded", tests, NULL, NULL);
 }

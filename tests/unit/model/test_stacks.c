@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Weighted stacks: rows of "a b c weight", and the tree and the sums that they make. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "../../test.h"
 #include "beamtop/base/alloc.h"
-#include "beamtop/base/attr.h"
 #include "beamtop/base/buf.h"
 #include "beamtop/base/limits.h"
 #include "beamtop/model/frame_group.h"
@@ -91,7 +85,7 @@ static void put_all(struct buf *out, const struct stacks *s)
     put_tree(out, s, 0);
 }
 
-static void test_trees(void **state)
+TEST(test_trees)
 {
     static const struct {
         const char *stacks[4];
@@ -122,7 +116,6 @@ static void test_trees(void **state)
         {{"a", "a b"}, {-1, 2}, "a 0/2 (b 2/2)", "b 2/2 a 0/2", NULL},
         {{"a", "a"}, {(double)NAN, (double)INFINITY}, "", "", ""},
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct stacks *s = stacks_new();
         double total = 0;
@@ -146,9 +139,8 @@ static void test_trees(void **state)
     stacks_free(NULL);
 }
 
-static void test_no_frames(void **state)
+TEST(test_no_frames)
 {
-    (void)state;
     struct stacks *s = stacks_new();
     struct stacks_rest rest;
     size_t n;
@@ -177,7 +169,7 @@ static void put_branch(void *arg, const struct stacks_branch *b)
                b->self, b->total);
 }
 
-static void test_walk(void **state)
+TEST(test_walk)
 {
     static const struct {
         double least;
@@ -190,7 +182,6 @@ static void test_walk(void **state)
         {99, 9, "rest 0/18 "},
     };
     struct stacks *s = stacks_new();
-    (void)state;
     add(s, "a", 2);
     add(s, "abc", 4);
     add(s, "abd", 3);
@@ -208,10 +199,9 @@ static void test_walk(void **state)
     stacks_free(s);
 }
 
-static void test_identities(void **state)
+TEST(test_identities)
 {
     struct stacks *s = stacks_new(), *others = stacks_new();
-    (void)state;
     add(s, "ab", 1);
     add(others, "ba", 1);
     assert_true(stacks_frame_identity(s, 0) == stacks_frame_identity(others, 1));
@@ -225,7 +215,7 @@ static void test_identities(void **state)
         text, sizeof text - 1                                                                      \
     }
 
-static void test_ids(void **state)
+TEST(test_ids)
 {
     /* Each differs from the others in one thing; texts that run together are not the same. */
     static const struct sample_frame rows[] = {
@@ -239,7 +229,6 @@ static void test_ids(void **state)
         {FRAME_ERLANG, S("a\0b"), S(""), S(""), 0},
         {FRAME_UNKNOWN, S("\xff\n;"), S(""), S(""), 0},
     };
-    (void)state;
     struct stacks *s = stacks_new();
     for (int again = 0; again < 2; again++)
         for (uint32_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -261,9 +250,8 @@ static void test_ids(void **state)
     stacks_free(s);
 }
 
-static void test_long_names(void **state)
+TEST(test_long_names)
 {
-    (void)state;
     enum { LONG = LIMIT_STACK_NAME_BYTES + 10 };
     struct stacks *s = stacks_new();
     char *text = alloc_zero(1, LONG);
@@ -290,9 +278,8 @@ static void test_long_names(void **state)
     stacks_free(s);
 }
 
-static void test_many_frames(void **state)
+TEST(test_many_frames)
 {
-    (void)state;
     struct stacks *s = stacks_new();
     char name[32];
     for (unsigned i = 0; i < LIMIT_STACK_FRAMES + 10; i++) {
@@ -307,7 +294,7 @@ static void test_many_frames(void **state)
 }
 
 /* Of a deep stack root and leaf stay, so that the function that ran keeps its weight. */
-static void test_deep(void **state)
+TEST(test_deep)
 {
     static const struct {
         size_t frames, kept;
@@ -317,7 +304,6 @@ static void test_deep(void **state)
         {LIMIT_STACK_DEPTH + 1, LIMIT_STACK_DEPTH, 2},
         {5000, LIMIT_STACK_DEPTH, 2},
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         uint32_t frames[5000], path[LIMIT_STACK_DEPTH];
         struct stacks *s = stacks_new();
@@ -344,9 +330,8 @@ static void test_deep(void **state)
     }
 }
 
-static void test_many_nodes(void **state)
+TEST(test_many_nodes)
 {
-    (void)state;
     struct stacks *s = stacks_new();
     uint32_t frames[4];
     char name[32];
@@ -373,7 +358,7 @@ static void test_many_nodes(void **state)
 }
 
 /* The heaviest nodes stay; what ends below one of the others ends in "…" there. */
-static void test_pruned(void **state)
+TEST(test_pruned)
 {
     static const struct {
         size_t most;
@@ -387,7 +372,6 @@ static void test_pruned(void **state)
         {0, 0, 10, "… 10/10"},
         {100, 1e9, 10, "… 10/10"},
     };
-    (void)state;
     struct stacks *s = stacks_new();
     add(s, "a", 1);
     add(s, "ab", 2);
@@ -408,9 +392,8 @@ static void test_pruned(void **state)
 }
 
 /* Names of the VM and of code that the JIT shares, and the group of each. */
-static void test_groups(void **state)
+TEST(test_groups)
 {
-    (void)state;
     static const struct {
         const char *name, *group;
         enum frame_kind kind;
@@ -440,9 +423,8 @@ static void test_groups(void **state)
 }
 
 /* Half of the interval, in points: exact at the ends, of few samples by Wilson, else normal. */
-static void test_errors(void **state)
+TEST(test_errors)
 {
-    (void)state;
     static const struct {
         double share, n, points;
     } rows[] = {
@@ -455,17 +437,4 @@ static void test_errors(void **state)
             fail_msg("%g of %g: %g, not %g", rows[i].share, rows[i].n, points, rows[i].points);
     }
     assert_true(isnan(sample_error(0.5, 0)));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_trees),       cmocka_unit_test(test_no_frames),
-        cmocka_unit_test(test_ids),         cmocka_unit_test(test_long_names),
-        cmocka_unit_test(test_many_frames), cmocka_unit_test(test_deep),
-        cmocka_unit_test(test_many_nodes),  cmocka_unit_test(test_pruned),
-        cmocka_unit_test(test_walk),        cmocka_unit_test(test_identities),
-        cmocka_unit_test(test_groups),      cmocka_unit_test(test_errors),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

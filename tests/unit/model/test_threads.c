@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the operating system says of scheduler threads: rates between two answers, and texts of
  * /proc that are nothing like it. */
-#include "beamtop/base/attr.h"
+#include "../../test.h"
 #include "beamtop/model/detail.h"
 #include "given.h"
 
-static void test_rates_between_two_answers(void **state)
+TEST(test_rates_between_two_answers)
 {
-    (void)state;
     struct model *m = model_new();
     must(m, ANSWER_NODE, NODE_ANSWER);
     must(m, ANSWER_SYSTEM, SYSTEM_ANSWER("100", "5000", "1000", "10", "100"));
@@ -41,9 +40,8 @@ static void test_rates_between_two_answers(void **state)
 }
 
 /* The second scheduler of the answer has texts without numbers. */
-static void test_what_is_not_there_is_unknown(void **state)
+TEST(test_what_is_not_there_is_unknown)
 {
-    (void)state;
     struct model *m = model_new();
     must(m, ANSWER_THREADS, THREADS_ANSWER("100", "1 2 3", "1", "20", "10"));
     const struct scheduler_thread *r = &model_threads(m)->rows[1];
@@ -56,9 +54,8 @@ static void test_what_is_not_there_is_unknown(void **state)
     model_free(m);
 }
 
-static void test_strange_texts(void **state)
+TEST(test_strange_texts)
 {
-    (void)state;
     static const struct {
         const char *schedstat, *cpu;
         int64_t run_ns, is_cpu;
@@ -84,9 +81,8 @@ static void test_strange_texts(void **state)
     }
 }
 
-static void test_lists_of_cpus_and_quotas(void **state)
+TEST(test_lists_of_cpus_and_quotas)
 {
-    (void)state;
     static const struct {
         const char *allowed, *quota;
         int64_t cpus;
@@ -115,9 +111,8 @@ static void test_lists_of_cpus_and_quotas(void **state)
     }
 }
 
-static void test_rows_that_are_none(void **state)
+TEST(test_rows_that_are_none)
 {
-    (void)state;
     static const char *const bad[] = {
         "{threads, 5, unbound, <<>>, <<>>, [], <<>>, [{3, 1, 1, undefined, <<>>, <<>>, <<>>}]}",
         "{threads, 5, unbound, <<>>, <<>>, [], <<>>, [{-1, 1, 1, undefined, <<>>, <<>>, <<>>}]}",
@@ -136,9 +131,8 @@ static void test_rows_that_are_none(void **state)
 }
 
 /* The types come first, each with the sum of its threads. */
-static void test_microstates(void **state)
+TEST(test_microstates)
 {
-    (void)state;
     struct model *m = model_new();
     must(m, ANSWER_MSACC, MSACC_ANSWER("100", "1000000", "5000000"));
     assert_int_equal(model_msacc(m)->n_types, 2);
@@ -165,9 +159,8 @@ static void test_microstates(void **state)
     model_free(m);
 }
 
-static void test_microstates_that_are_none(void **state)
+TEST(test_microstates_that_are_none)
 {
-    (void)state;
     static const char *const bad[] = {
         "{msacc, 5, false, 1000, [#{type => scheduler, counters => #{}}]}",
         "{msacc, 5, false, 1000, [#{id => 1, counters => #{}}]}",
@@ -190,18 +183,4 @@ static void test_microstates_that_are_none(void **state)
         assert_null(model_msacc(m));
         model_free(m);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rates_between_two_answers),
-        cmocka_unit_test(test_what_is_not_there_is_unknown),
-        cmocka_unit_test(test_strange_texts),
-        cmocka_unit_test(test_lists_of_cpus_and_quotas),
-        cmocka_unit_test(test_rows_that_are_none),
-        cmocka_unit_test(test_microstates),
-        cmocka_unit_test(test_microstates_that_are_none),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One process in time: nesting, own time, waits, gaps, lost ends; and events that make no sense. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
-#include "beamtop/base/attr.h"
+#include "../../test.h"
 #include "beamtop/base/limits.h"
 #include "beamtop/model/stacks.h"
 #include "beamtop/model/timeline.h"
@@ -58,10 +52,9 @@ static const struct timeline_function *function(const struct timeline *t, const 
 }
 
 /* a 0..100 has b 10..40 and b 50..60; it waits 20..35 within the first, and 70..90 by itself. */
-static void nests_calls_and_waits(void **state)
+TEST(nests_calls_and_waits)
 {
     struct timeline *t = followed();
-    (void)state;
     end(t, (call(t, 1, 0, "m:a/0"), 1), 100);
     call(t, 2, 10, "m:b/1");
     end(t, 2, 40);
@@ -94,7 +87,7 @@ static void nests_calls_and_waits(void **state)
     timeline_free(t);
 }
 
-static void tells_waits_from_other_times(void **state)
+TEST(tells_waits_from_other_times)
 {
     static const struct {
         const char *at;
@@ -112,7 +105,6 @@ static void tells_waits_from_other_times(void **state)
         {"", TIMELINE_UNKNOWN, TIMELINE_OFF_CPU, false},
     };
     struct timeline *t = followed();
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         off(t, (int64_t)i * 10, (int64_t)i * 10 + 1, rows[i].at, rows[i].why);
     timeline_build(t, 0, 200 * MS);
@@ -125,10 +117,9 @@ static void tells_waits_from_other_times(void **state)
 }
 
 /* A tail call ends with its caller; recursion counts once. */
-static void tail_calls_and_recursion(void **state)
+TEST(tail_calls_and_recursion)
 {
     struct timeline *t = followed();
-    (void)state;
     for (uint64_t i = 1; i <= 4; i++)
         call(t, i, (int64_t)i * 10, "m:loop/1");
     for (uint64_t i = 4; i >= 1; i--)
@@ -144,10 +135,9 @@ static void tail_calls_and_recursion(void **state)
     timeline_free(t);
 }
 
-static void open_lost_and_raised(void **state)
+TEST(open_lost_and_raised)
 {
     struct timeline *t = followed();
-    (void)state;
     call(t, 1, 0, "m:server/0");
     call(t, 2, 10, "m:a/0"); /* ends, but what it calls has lost its end */
     call(t, 3, 20, "m:b/0");
@@ -177,10 +167,9 @@ static void open_lost_and_raised(void **state)
 }
 
 /* Of the first caller it is known some time after its call only. */
-static void says_when_off_cpu_is_known(void **state)
+TEST(says_when_off_cpu_is_known)
 {
     struct timeline *t = timeline_new();
-    (void)state;
     call(t, 1, 0, "m:a/0");
     end(t, 1, 10);
     call(t, 2, 20, "m:a/0");
@@ -208,10 +197,9 @@ static double weight(const struct stacks *s, const char *leaf)
     return sum;
 }
 
-static void stacks_cover_the_time(void **state)
+TEST(stacks_cover_the_time)
 {
     struct timeline *t = followed();
-    (void)state;
     call(t, 1, 10, "m:a/0");
     end(t, 1, 60);
     call(t, 2, 20, "m:b/0");
@@ -230,10 +218,9 @@ static void stacks_cover_the_time(void **state)
     timeline_free(t);
 }
 
-static void refuses_what_makes_no_sense(void **state)
+TEST(refuses_what_makes_no_sense)
 {
     struct timeline *t = followed();
-    (void)state;
     call(t, 1, 10, "m:a/0");
     assert_false(timeline_call(t, 1, 20 * MS, slice_of("m:b/0")));
     assert_false(timeline_call(t, 2, INT64_MIN, slice_of("m:b/0")));
@@ -284,9 +271,8 @@ static void check_rows(const struct timeline *t)
     }
 }
 
-static void hostile_events(void **state)
+TEST(hostile_events)
 {
-    (void)state;
     for (uint64_t round = 1; round <= 300; round++) {
         struct timeline *t = timeline_new();
         uint64_t seed = round * 0x9e3779b97f4a7c15u;
@@ -324,11 +310,10 @@ static void hostile_events(void **state)
 }
 
 /* Deeper than a stack may be, and more than is kept. */
-static void very_many(void **state)
+TEST(very_many)
 {
     struct timeline *t = followed();
     size_t kept = 0;
-    (void)state;
     for (uint64_t i = 1; i <= LIMIT_TIMELINE_EVENTS + 10; i++)
         kept += timeline_call(t, i, (int64_t)i, slice_of("m:deep/0"));
     assert_int_equal(kept, LIMIT_TIMELINE_EVENTS);
@@ -340,20 +325,4 @@ static void very_many(void **state)
     assert_true(stacks_nodes(s) <= LIMIT_STACK_DEPTH);
     stacks_free(s);
     timeline_free(t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nests_calls_and_waits),
-        cmocka_unit_test(tells_waits_from_other_times),
-        cmocka_unit_test(tail_calls_and_recursion),
-        cmocka_unit_test(open_lost_and_raised),
-        cmocka_unit_test(says_when_off_cpu_is_known),
-        cmocka_unit_test(stacks_cover_the_time),
-        cmocka_unit_test(refuses_what_makes_no_sense),
-        cmocka_unit_test(hostile_events),
-        cmocka_unit_test(very_many),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

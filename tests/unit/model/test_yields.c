@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Stacks that a node has of its processes, and who these are: answers as they should be, and
  * others. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "../../test.h"
 #include "answers.h"
 #include "beamtop/base/arena.h"
-#include "beamtop/base/attr.h"
 #include "beamtop/model/samples.h"
 
 static int decode_stacks_of(struct arena *arena, const char *text, struct yield_stacks *out)
@@ -23,9 +17,8 @@ static int decode_stacks_of(struct arena *arena, const char *text, struct yield_
     return rc;
 }
 
-static void test_stacks(void **state)
+TEST(test_stacks)
 {
-    (void)state;
     struct arena arena;
     struct yield_stacks s;
     arena_init(&arena);
@@ -49,9 +42,8 @@ static void test_stacks(void **state)
 }
 
 /* Nothing is negative, and what did nothing has no stack. */
-static void test_bad_stacks(void **state)
+TEST(test_bad_stacks)
 {
-    (void)state;
     static const char *const bad[] = {
         "{stacks,0,1,1,1,[{<0.1.0>,0,5,[]}]}",
         "{stacks,0,1,1,1,[{<0.1.0>,1,-5,[]}]}",
@@ -72,9 +64,8 @@ static void test_bad_stacks(void **state)
     }
 }
 
-static void test_who(void **state)
+TEST(test_who)
 {
-    (void)state;
     static const char text[] =
         "{who,[{<0.4.0>,{shop,{shop_srv,init,1},undefined,shop,{proc_lib,init_p,5}}},"
         "{<0.5.0>,{undefined,{shop_srv,init,1},undefined,shop,{proc_lib,init_p,5}}},{<0.6.0>,gone}]"
@@ -94,14 +85,4 @@ static void test_who(void **state)
     arena_clear(&arena);
     term_free(&t);
     term_free(&bad);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stacks),
-        cmocka_unit_test(test_bad_stacks),
-        cmocka_unit_test(test_who),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,17 +2,12 @@
 /* Windows of counted calls made by hand, in each form. */
 #include <errno.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <jansson.h>
 
-#include "beamtop/base/attr.h"
+#include "../../test.h"
 #include "beamtop/base/buf.h"
 #include "beamtop/output/calls_sink.h"
 #include "beamtop/output/calls_fields.h"
@@ -125,9 +120,8 @@ static void expect(struct kept *k, const char *wanted)
     buf_clear(&k->bytes);
 }
 
-static void test_text(void **state)
+TEST(test_text)
 {
-    (void)state;
     struct kept k = {0};
     struct calls_window w = a_window();
     put(&k, CALLS_TEXT, false, &w, 1);
@@ -147,9 +141,8 @@ static void test_text(void **state)
                "  800      400  40.0%          1  –\n");
 }
 
-static void test_text_with_times(void **state)
+TEST(test_text_with_times)
 {
-    (void)state;
     struct kept k = {0};
     struct calls_window w = a_timed_window();
     w.n_modules = w.n_applications = 0;
@@ -170,10 +163,9 @@ static void test_text_with_times(void **state)
     buf_clear(&k.bytes);
 }
 
-static void test_no_change(void **state)
+TEST(test_no_change)
 {
     static const double rows[] = {0, -0.0, 0.0049, -0.0049};
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct kept k = {0};
         struct calls_window w = a_timed_window();
@@ -189,9 +181,8 @@ static void test_no_change(void **state)
     }
 }
 
-static void test_csv(void **state)
+TEST(test_csv)
 {
-    (void)state;
     struct kept k = {0};
     struct calls_window w[] = {a_window(), a_timed_window()};
     w[0].n_rows = 1;
@@ -206,18 +197,16 @@ static void test_csv(void **state)
                "0.600000,-0.250000,100,5000,50.000000,0.002500,2000,20.000000,false\n");
 }
 
-static void test_folded(void **state)
+TEST(test_folded)
 {
-    (void)state;
     struct kept k = {0};
     struct calls_window w = a_window();
     put(&k, CALLS_FOLDED, false, &w, 1);
     expect(&k, "shop;Elixir.Shop.Cart;add/2 1200\n(no application);lists;odd,name\uFFFD/1 800\n");
 }
 
-static void test_json(void **state)
+TEST(test_json)
 {
-    (void)state;
     static const struct {
         const char *key, *value;
     } rows[] = {
@@ -268,9 +257,8 @@ static void test_json(void **state)
 }
 
 /* What a recording keeps of a window is its JSON: it prints as before. */
-static void test_read_back(void **state)
+TEST(test_read_back)
 {
-    (void)state;
     const struct calls_window windows[] = {a_window(), a_timed_window()};
     for (size_t i = 0; i < ARRAY_LEN(windows); i++) {
         struct calls_window w;
@@ -296,9 +284,8 @@ static void test_read_back(void **state)
     }
 }
 
-static void test_failed_writes(void **state)
+TEST(test_failed_writes)
 {
-    (void)state;
     struct kept k = {.error = EPIPE};
     const struct sink_writer writer = {keep, &k};
     const struct calls_sink_options options = {.format = CALLS_TEXT, .node = "a@b"};
@@ -313,15 +300,4 @@ static void test_failed_writes(void **state)
     }
     calls_sink_close(s);
     calls_sink_close(NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_text),      cmocka_unit_test(test_text_with_times),
-        cmocka_unit_test(test_no_change), cmocka_unit_test(test_csv),
-        cmocka_unit_test(test_folded),    cmocka_unit_test(test_json),
-        cmocka_unit_test(test_read_back), cmocka_unit_test(test_failed_writes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

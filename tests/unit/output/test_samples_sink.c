@@ -2,17 +2,12 @@
 /* A run of samples made by hand, in each form; single samples too. */
 #include <errno.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <jansson.h>
 
-#include "beamtop/base/attr.h"
+#include "../../test.h"
 #include "beamtop/base/buf.h"
 #include "beamtop/output/samples_sink.h"
 
@@ -179,9 +174,8 @@ static void expect(struct kept *k, const char *wanted)
 #define PLACES PLACES_OF("–")
 #define PLACES_ASCII PLACES_OF("-")
 
-static void test_text(void **state)
+TEST(test_text)
 {
-    (void)state;
     struct stacks *s = some_stacks();
     struct samples_summary run = a_run(s);
     struct kept k;
@@ -230,9 +224,8 @@ static void test_text(void **state)
     stacks_free(s);
 }
 
-static void test_text_of_callers(void **state)
+TEST(test_text_of_callers)
 {
-    (void)state;
     struct stacks *s = some_stacks();
     struct samples_summary run = a_run(s);
     struct kept k;
@@ -277,9 +270,8 @@ static void test_text_of_callers(void **state)
     stacks_free(s);
 }
 
-static void test_text_of_little(void **state)
+TEST(test_text_of_little)
 {
-    (void)state;
     struct stacks *s = stacks_new();
     struct samples_summary run = {.label = S("OS process 7\033"),
                                   .wall_us = -1,
@@ -331,7 +323,7 @@ static void expect_key(const json_t *object, const char *key, const char *value)
 
 #define BAD "bad;na me\uFFFD\uFFFD[1m\uFFFD\\\"(x) 7"
 
-static void test_json(void **state)
+TEST(test_json)
 {
     static const struct {
         const char *key, *value;
@@ -367,7 +359,6 @@ static void test_json(void **state)
                  "{\"parent\":1,\"function\":4,\"self\":5,\"total\":5},"
                  "{\"parent\":0,\"function\":3,\"self\":6,\"total\":6}]"},
     };
-    (void)state;
     struct stacks *s = some_stacks();
     struct samples_summary run = a_run(s);
     struct kept k;
@@ -435,9 +426,8 @@ static void put_parsed(struct buf *out, char *text)
     }
 }
 
-static void test_folded(void **state)
+TEST(test_folded)
 {
-    (void)state;
     struct stacks *s = some_stacks(), *bad = hostile_stacks();
     const struct samples_part parts[] = {{S("scheduler 1"), bad}, {S("x;\"y\n"), bad}};
     struct samples_summary run = a_run(s);
@@ -541,9 +531,8 @@ static void expect_sample(const json_t *root, size_t profile, size_t index, cons
     buf_clear(&text);
 }
 
-static void test_speedscope(void **state)
+TEST(test_speedscope)
 {
-    (void)state;
     struct stacks *s = some_stacks(), *bad = hostile_stacks(), *none = stacks_new();
     const struct samples_part parts[] = {{S("x;\"y\n\xff"), bad}, {S(""), s}, {S("none"), none}};
     const double totals[] = {1000, 3, 1000, 0};
@@ -621,9 +610,8 @@ static json_t *parsed_page(struct kept *k, const char *label)
     return root;
 }
 
-static void test_html(void **state)
+TEST(test_html)
 {
-    (void)state;
     struct stacks *s = some_stacks();
     struct samples_summary run = a_run(s);
     struct kept k;
@@ -647,14 +635,13 @@ static void test_html(void **state)
 }
 
 /* Names of modules, libraries and nodes may be anything. */
-static void test_html_of_hostile_names(void **state)
+TEST(test_html_of_hostile_names)
 {
     static const struct sample_frame bad[] = {
         {FRAME_ERLANG, S("'</script><script>alert(1)</script>':x/0"), S(""), S("\"><img y=x>"), 1},
         {FRAME_NIF, S("<!--\033[31m\xff\xfe]]>&amp;\n\r"), S("--><script>"), S(""), 0},
         {FRAME_RUNTIME, S("\xe2\x80\xae\\u003c\\\"</SCRIPT >"), S(""), S(""), 0},
     };
-    (void)state;
     struct stacks *s = stacks_new();
     uint32_t ids_of[ARRAY_LEN(bad)];
     for (size_t i = 0; i < ARRAY_LEN(bad); i++)
@@ -678,9 +665,8 @@ static void test_html_of_hostile_names(void **state)
 }
 
 /* An empty run, one without numbers, and one of more functions than can be seen. */
-static void test_html_of_little_and_much(void **state)
+TEST(test_html_of_little_and_much)
 {
-    (void)state;
     struct stacks *s = stacks_new();
     struct samples_summary run = {.label = S("OS process 7"),
                                   .wall_us = -1,
@@ -731,7 +717,7 @@ static const struct sample a_sample = {.mono_ns = 12345678901999,
                                        .n_frames = ARRAY_LEN(ids),
                                        .addresses = addresses};
 
-static void test_perf_script(void **state)
+TEST(test_perf_script)
 {
     static const struct {
         const char *thread, *comm;
@@ -742,7 +728,6 @@ static void test_perf_script(void **state)
         {"x", "beam"},
         {"a\n\033\xff", "a\uFFFD\uFFFD\uFFFD"},
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct buf out, wanted;
         buf_init(&out, 0);
@@ -778,9 +763,8 @@ static const struct thread_stack stacks_now[] = {
     {S("dirty CPU 1"), S("b\xff\n"), S(""), -1, &moved},
 };
 
-static void test_stack_text(void **state)
+TEST(test_stack_text)
 {
-    (void)state;
     struct buf out;
     buf_init(&out, 0);
     for (size_t i = 0; i < ARRAY_LEN(stacks_now); i++)
@@ -809,9 +793,8 @@ static void test_stack_text(void **state)
     buf_clear(&out);
 }
 
-static void test_stack_json(void **state)
+TEST(test_stack_json)
 {
-    (void)state;
     struct kept k = {0};
     buf_init(&k.bytes, 0);
     stack_json(&k.bytes, slice_of("shop@host"), 1700000000123456, stacks_now, 3, &lookup);
@@ -854,9 +837,8 @@ static void test_stack_json(void **state)
 }
 
 /* The frames of weighted stacks are looked up in the same way. */
-static void test_frames_of_stacks(void **state)
+TEST(test_frames_of_stacks)
 {
-    (void)state;
     struct stacks *s = some_stacks();
     const struct sample_frames of = sample_frames_of(s);
     assert_true(slice_is(of.at(of.ctx, 1)->name, "shop:loop/1"));
@@ -866,9 +848,8 @@ static void test_frames_of_stacks(void **state)
 
 /* ---- large ones, and writes that fail */
 
-static void test_pieces(void **state)
+TEST(test_pieces)
 {
-    (void)state;
     struct stacks *s = stacks_new();
     for (uint32_t i = 0; i < 5000; i++) {
         struct sample_frame f = frames['a'];
@@ -892,25 +873,4 @@ static void test_pieces(void **state)
         assert_int_equal(k.writes, 1);
     }
     stacks_free(s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_text),
-        cmocka_unit_test(test_text_of_callers),
-        cmocka_unit_test(test_text_of_little),
-        cmocka_unit_test(test_json),
-        cmocka_unit_test(test_folded),
-        cmocka_unit_test(test_speedscope),
-        cmocka_unit_test(test_perf_script),
-        cmocka_unit_test(test_stack_text),
-        cmocka_unit_test(test_stack_json),
-        cmocka_unit_test(test_frames_of_stacks),
-        cmocka_unit_test(test_pieces),
-        cmocka_unit_test(test_html),
-        cmocka_unit_test(test_html_of_hostile_names),
-        cmocka_unit_test(test_html_of_little_and_much),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <jansson.h>
 
+#include "../../test.h"
 #include "../model/given.h"
-#include "beamtop/base/attr.h"
 #include "beamtop/base/buf.h"
 #include "beamtop/output/fields.h"
 #include "json_tables.h"
@@ -98,9 +93,8 @@ static int64_t int_at(json_t *object, const char *key)
     return json_integer_value(v);
 }
 
-static void test_every_kind_has_the_same_frame(void **state)
+TEST(test_every_kind_has_the_same_frame)
 {
-    (void)state;
     struct model *m = full_model();
     for (const struct sink_kind *kind = sink_kinds; kind->question != QUESTIONS; kind++) {
         json_t *j = json_of(kind, m);
@@ -122,9 +116,8 @@ static void test_every_kind_has_the_same_frame(void **state)
     model_free(m);
 }
 
-static void test_top_as_json(void **state)
+TEST(test_top_as_json)
 {
-    (void)state;
     struct model *m = full_model();
     json_t *j = json_of(sink_kind_find("top"), m);
     json_t *rows = json_object_get(j, "rows"), *row = json_array_get(rows, 0);
@@ -142,9 +135,8 @@ static void test_top_as_json(void **state)
     model_free(m);
 }
 
-static void test_process_as_json(void **state)
+TEST(test_process_as_json)
 {
-    (void)state;
     struct model *m = full_model();
     json_t *j = json_of(sink_kind_find("process"), m), *p = json_object_get(j, "process");
     assert_int_equal(json_object_size(p), (size_t)proc_columns_len);
@@ -174,9 +166,8 @@ static json_t *armed_row(json_t *root, const char *what, const char *where)
     return NULL;
 }
 
-static void test_armed(void **state)
+TEST(test_armed)
 {
-    (void)state;
     struct model *m = full_model();
     json_t *j = json_of(sink_kind_find("armed"), m), *sums = json_object_get(j, "armed");
     assert_int_equal(int_at(sums, "sessions"), 2);
@@ -209,9 +200,8 @@ static void test_armed(void **state)
     model_free(m);
 }
 
-static void test_hostile_text(void **state)
+TEST(test_hostile_text)
 {
-    (void)state;
     static const struct {
         const char *name, *text, *json, *csv;
     } rows[] = {
@@ -276,9 +266,8 @@ static void test_hostile_text(void **state)
     }
 }
 
-static void test_csv(void **state)
+TEST(test_csv)
 {
-    (void)state;
     struct model *m = full_model();
     struct kept k = {0};
     struct error err = {0};
@@ -320,9 +309,8 @@ static void test_csv(void **state)
     model_free(m);
 }
 
-static void test_text(void **state)
+TEST(test_text)
 {
-    (void)state;
     struct model *m = full_model();
     struct buf b = output(SINK_TEXT, sink_kind_find("top"), m);
     const char *text = buf_cstr(&b);
@@ -341,9 +329,8 @@ static void test_text(void **state)
 }
 
 /* Of what was seen for the first time the age is the least; a quota has its decimals. */
-static void test_numbers_as_text(void **state)
+TEST(test_numbers_as_text)
 {
-    (void)state;
     struct model *m = full_model();
     struct buf b = output(SINK_TEXT, sink_kind_find("process"), m);
     if (!strstr(buf_cstr(&b), "≥"))
@@ -359,9 +346,8 @@ static void test_numbers_as_text(void **state)
     model_free(m);
 }
 
-static void test_ascii(void **state)
+TEST(test_ascii)
 {
-    (void)state;
     struct model *m = full_model();
     struct kept k = {0};
     struct error err = {0};
@@ -378,9 +364,8 @@ static void test_ascii(void **state)
     model_free(m);
 }
 
-static void test_failed_writes(void **state)
+TEST(test_failed_writes)
 {
-    (void)state;
     struct model *m = full_model();
     struct kept k = {.fail_from = 2, .error = EPIPE};
     struct error err = {0};
@@ -410,9 +395,8 @@ static void test_failed_writes(void **state)
     model_free(m);
 }
 
-static void test_what_is_not_known_yet(void **state)
+TEST(test_what_is_not_known_yet)
 {
-    (void)state;
     struct model *m = model_new();
     struct kept k = {0};
     const struct sink_writer writer = {keep, &k};
@@ -428,9 +412,8 @@ static void test_what_is_not_known_yet(void **state)
 }
 
 /* docs/json.md has the tables that the code has. */
-static void test_the_document_is_true(void **state)
+TEST(test_the_document_is_true)
 {
-    (void)state;
     const char *dir = getenv("BEAMTOP_SRCDIR");
     char path[512];
     struct buf wanted, found;
@@ -449,23 +432,4 @@ static void test_the_document_is_true(void **state)
         fail_msg("docs/json.md should have these tables:\n%s", buf_cstr(&wanted));
     buf_clear(&wanted);
     buf_clear(&found);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_kind_has_the_same_frame),
-        cmocka_unit_test(test_top_as_json),
-        cmocka_unit_test(test_process_as_json),
-        cmocka_unit_test(test_armed),
-        cmocka_unit_test(test_hostile_text),
-        cmocka_unit_test(test_csv),
-        cmocka_unit_test(test_text),
-        cmocka_unit_test(test_numbers_as_text),
-        cmocka_unit_test(test_ascii),
-        cmocka_unit_test(test_failed_writes),
-        cmocka_unit_test(test_what_is_not_known_yet),
-        cmocka_unit_test(test_the_document_is_true),
-    };
-    return cmocka_run_group_tests_name("sink", tests, NULL, NULL);
 }

@@ -2,15 +2,10 @@
 /* Causal spans in each form: captured ones, hostile ones, large ones. Text is compared with the
  * files in tests/unit/output/spans; BEAMTOP_GOLDEN=update writes them. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <jansson.h>
 
-#include "beamtop/base/attr.h"
+#include "../../test.h"
 #include "beamtop/base/limits.h"
 #include "beamtop/base/text.h"
 #include "beamtop/model/stacks.h"
@@ -81,7 +76,7 @@ static void check_lines(struct kept *k, size_t columns, bool ascii)
     assert_null(strstr(buf_cstr(&k->bytes), "\xe2\x80\xae"));
 }
 
-static void test_text(void **state)
+TEST(test_text)
 {
     static const struct {
         const char *name, *file, *of;
@@ -92,7 +87,6 @@ static void test_text(void **state)
         {"full-raise", "otp23", "full raise"},     {"light-remote", "otp27", "light remote"},
         {"full-stream", "elixir", "full exstream"}};
     static const size_t widths[] = {80, 120};
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         for (size_t w = 0; w < ARRAY_LEN(widths); w++) {
             bool full = strncmp(rows[i].of, "full", 4) == 0;
@@ -110,10 +104,9 @@ static void test_text(void **state)
 }
 
 /* All captures, narrow and in ASCII. */
-static void test_text_ascii(void **state)
+TEST(test_text_ascii)
 {
     static const char *const of[] = {"full chain", "light cast", "full event", "light remote"};
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(of); i++) {
         struct spans_run *run = run_read("otp29", of[i], of[i][0] == 'f');
         struct kept k;
@@ -132,10 +125,9 @@ static void expect_in(struct kept *k, const char *text)
         fail_msg("no '%s' in:\n%s", text, buf_cstr(&k->bytes));
 }
 
-static void test_text_of_little_and_much(void **state)
+TEST(test_text_of_little_and_much)
 {
     struct kept k;
-    (void)state;
     struct spans_run *run = run_new(false);
     put(&k, run, &(struct spans_sink_options){0});
     expect_in(&k, "no roots: no call of the patterns was captured\n");
@@ -227,9 +219,8 @@ static size_t check_span(const json_t *span, const json_t *parent, bool full)
     return n;
 }
 
-static void test_json(void **state)
+TEST(test_json)
 {
-    (void)state;
     for (unsigned full = 0; full < 2; full++) {
         struct spans_run *run = run_read("otp27", full ? "full chain" : "light chain", full);
         struct kept k;
@@ -262,9 +253,8 @@ static void test_json(void **state)
     }
 }
 
-static void test_slower(void **state)
+TEST(test_slower)
 {
-    (void)state;
     struct spans_run *run = run_large(3, 2);
     struct kept k;
     run_root(run->spans, 200, INT64_C(90000000), 5, slice_of("m:slow/0"));
@@ -289,9 +279,8 @@ static void test_slower(void **state)
     spans_run_free(run);
 }
 
-static void test_folded(void **state)
+TEST(test_folded)
 {
-    (void)state;
     struct spans_run *run = run_read("otp27", "full chain", true);
     struct kept k;
     put(&k, run, &(struct spans_sink_options){.format = SPANS_FOLDED});
@@ -326,12 +315,11 @@ static void check_evented(const json_t *profile, size_t n_frames)
 }
 
 /* Also waits that a span explains, with the function where full mode knows it. */
-static void test_raw_waits(void **state)
+TEST(test_raw_waits)
 {
     static const char *const waits[] = {"WAITING for b", "WAITING(gen:do_call/4) for b"};
     static const enum spans_format forms[] = {SPANS_TEXT, SPANS_FOLDED, SPANS_SPEEDSCOPE,
                                               SPANS_TRACE_EVENT, SPANS_OTLP};
-    (void)state;
     for (unsigned full = 0; full < 2; full++) {
         struct spans_run *run = run_read("otp27", full ? "full chain" : "light chain", full);
         for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
@@ -349,10 +337,9 @@ static void test_raw_waits(void **state)
     }
 }
 
-static void test_speedscope(void **state)
+TEST(test_speedscope)
 {
     static const char *const of[] = {"full chain", "full task", "light remote", "full event"};
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(of); i++) {
         struct spans_run *run = run_read("otp27", of[i], of[i][0] == 'f');
         struct kept k;
@@ -383,9 +370,8 @@ static size_t events_of(const json_t *root, const char *ph)
     return n;
 }
 
-static void test_trace_event(void **state)
+TEST(test_trace_event)
 {
-    (void)state;
     struct spans_run *run = run_read("otp27", "full chain", true);
     struct kept k;
     put(&k, run, &(struct spans_sink_options){.format = SPANS_TRACE_EVENT});
@@ -410,9 +396,8 @@ static const json_t *otlp_spans(const json_t *line)
     return json_object_get(scope, "spans");
 }
 
-static void test_otlp(void **state)
+TEST(test_otlp)
 {
-    (void)state;
     struct spans_run *run = run_read("otp27", "full crash", true);
     struct kept k;
     put(&k, run, &(struct spans_sink_options){.format = SPANS_OTLP});
@@ -448,9 +433,8 @@ static void test_otlp(void **state)
 
 /* ---- functions within a span */
 
-static void test_functions(void **state)
+TEST(test_functions)
 {
-    (void)state;
     struct spans_run *run = run_functions();
     struct kept k;
     put(&k, run, &(struct spans_sink_options){.format = SPANS_TEXT, .columns = 80});
@@ -477,12 +461,11 @@ static uint32_t sampled_stack(struct stacks *stacks, const char *const *names)
     return at;
 }
 
-static void test_samples(void **state)
+TEST(test_samples)
 {
     static const char *const inner[] = {"proc_lib:init/3", "m:inner/2", "l:map/2", NULL};
     static const char *const native[] = {"m:inner/2", "l:\033[1m/2", "copy_struct", NULL};
     static const char *const itself[] = {"m:inner/2", NULL};
-    (void)state;
     struct spans_run *run = run_functions();
     struct stacks *stacks = stacks_new();
     const struct span *span = spans_at(run->spans, 2);
@@ -519,9 +502,8 @@ static void test_samples(void **state)
 
 /* ---- who called a root */
 
-static void test_called(void **state)
+TEST(test_called)
 {
-    (void)state;
     struct spans_run *run = run_called();
     struct kept k;
     put(&k, run, &(struct spans_sink_options){.format = SPANS_TEXT, .columns = 80});
@@ -552,9 +534,8 @@ static void test_called(void **state)
 
 /* ---- two nodes */
 
-static void test_far(void **state)
+TEST(test_far)
 {
-    (void)state;
     struct spans_run *run = run_far(true);
     struct kept k;
     put(&k, run, &(struct spans_sink_options){.format = SPANS_TEXT, .columns = 80});
@@ -595,9 +576,8 @@ static void test_far(void **state)
 
 /* ---- hostile names, large runs, failing writes */
 
-static void test_hostile(void **state)
+TEST(test_hostile)
 {
-    (void)state;
     struct spans_run *run = run_hostile();
     for (enum spans_format format = SPANS_TEXT; format <= SPANS_OTLP; format++) {
         struct kept k;
@@ -622,9 +602,8 @@ static void test_hostile(void **state)
 }
 
 /* Never more than some pieces at once, however large the whole is. */
-static void test_pieces(void **state)
+TEST(test_pieces)
 {
-    (void)state;
     struct spans_run *run = run_large(140, 39);
     assert_int_equal(spans_count(run->spans), 140 * 40);
     for (enum spans_format format = SPANS_JSON; format <= SPANS_OTLP; format++) {
@@ -638,10 +617,9 @@ static void test_pieces(void **state)
 }
 
 /* Roots as long as times can be: sums stay in their range. */
-static void test_extreme(void **state)
+TEST(test_extreme)
 {
     static const int64_t starts[] = {-(INT64_C(1) << 61), -(INT64_C(1) << 61) + 1, 0};
-    (void)state;
     struct spans_run *run = run_new(false);
     for (unsigned i = 0; i < ARRAY_LEN(starts); i++) {
         struct span_event e = {.kind = SPAN_EVENT_ROOT,
@@ -667,9 +645,8 @@ static void test_extreme(void **state)
     spans_run_free(run);
 }
 
-static void test_closed(void **state)
+TEST(test_closed)
 {
-    (void)state;
     struct spans_run *run = run_large(20, 39);
     for (enum spans_format format = SPANS_TEXT; format <= SPANS_OTLP; format++) {
         struct kept k = {.error = EPIPE};
@@ -681,29 +658,4 @@ static void test_closed(void **state)
         assert_int_equal(k.writes, 1);
     }
     spans_run_free(run);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_text),
-        cmocka_unit_test(test_text_ascii),
-        cmocka_unit_test(test_text_of_little_and_much),
-        cmocka_unit_test(test_json),
-        cmocka_unit_test(test_slower),
-        cmocka_unit_test(test_folded),
-        cmocka_unit_test(test_raw_waits),
-        cmocka_unit_test(test_speedscope),
-        cmocka_unit_test(test_trace_event),
-        cmocka_unit_test(test_otlp),
-        cmocka_unit_test(test_functions),
-        cmocka_unit_test(test_samples),
-        cmocka_unit_test(test_called),
-        cmocka_unit_test(test_far),
-        cmocka_unit_test(test_hostile),
-        cmocka_unit_test(test_pieces),
-        cmocka_unit_test(test_extreme),
-        cmocka_unit_test(test_closed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,17 +2,12 @@
 /* Events made by hand, as text and as JSON. */
 #include <errno.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <jansson.h>
 
-#include "beamtop/base/attr.h"
+#include "../../test.h"
 #include "beamtop/base/buf.h"
 #include "beamtop/etf/build.h"
 #include "beamtop/etf/parse.h"
@@ -203,9 +198,8 @@ static void written(struct kept *k, enum sink_format format, const struct trace_
     trace_sink_close(s);
 }
 
-static void test_events_as_text(void **state)
+TEST(test_events_as_text)
 {
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct kept k = {0};
         struct pattern *p = new_pattern("ets:lookup/2", rows[i].actions);
@@ -230,9 +224,8 @@ static json_t *parsed(struct buf *b, const char *name)
     return j;
 }
 
-static void test_events_as_json(void **state)
+TEST(test_events_as_json)
 {
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct kept k = {0};
         struct pattern *p = new_pattern("ets:lookup/2", rows[i].actions);
@@ -257,14 +250,13 @@ static void test_events_as_json(void **state)
 }
 
 /* What a reader with doubles for numbers can tell apart: 1 µs at the clock of a node. */
-static void test_times_in_doubles(void **state)
+TEST(test_times_in_doubles)
 {
     struct error err = {0};
     struct kept k = {0};
     const struct sink_writer writer = {keep, &k};
     const struct trace_sink_options options = {.format = SINK_JSON, .node = "mq1@host"};
     struct trace_sink *s = trace_sink_open(&writer, &options);
-    (void)state;
     for (int i = 0; i < 2; i++) {
         struct trace_line line = {.kind = LINE_SEND, .mono_ns = -576460751234567891 + i * 1001};
         buf_clear(&k.bytes);
@@ -281,9 +273,8 @@ static void test_times_in_doubles(void **state)
 }
 
 /* The end of a trace as 0.1.0 wrote it. */
-static void test_old_keys(void **state)
+TEST(test_old_keys)
 {
-    (void)state;
     static const char old[] = "{\"reason\":\"not_armed\",\"counters\":{\"cut\":3,\"open\":2},"
                               "\"preflight\":{\"functions_cut\":true,\"dear\":true}}";
     struct trace_ending e;
@@ -327,9 +318,8 @@ static struct trace_log *whole(const struct pattern *p)
     return log;
 }
 
-static void test_a_whole_trace_as_text(void **state)
+TEST(test_a_whole_trace_as_text)
 {
-    (void)state;
     struct kept k = {0};
     struct error err = {0};
     struct pattern *p = new_pattern("ets:lookup/2 -> return;time", TRACE_TIME | TRACE_RETURN);
@@ -357,9 +347,8 @@ static const char *word_at(json_t *object, const char *key)
     return word ? word : "";
 }
 
-static void test_the_end_as_json(void **state)
+TEST(test_the_end_as_json)
 {
-    (void)state;
     struct kept k = {0};
     struct error err = {0};
     struct pattern *p = new_pattern("ets:lookup/2", 0);
@@ -391,9 +380,8 @@ static void test_the_end_as_json(void **state)
 }
 
 /* What the last lines say when it did not end well. */
-static void test_ends_that_are_not_clean(void **state)
+TEST(test_ends_that_are_not_clean)
 {
-    (void)state;
     static const struct {
         const char *name, *error, *text, *last;
         enum session_phase phase;
@@ -437,9 +425,8 @@ static void test_ends_that_are_not_clean(void **state)
     }
 }
 
-static void test_a_failed_write_stays(void **state)
+TEST(test_a_failed_write_stays)
 {
-    (void)state;
     struct kept k = {.error = EPIPE};
     struct error err = {0};
     struct pattern *p = new_pattern("ets:lookup/2", 0);
@@ -452,15 +439,4 @@ static void test_a_failed_write_stays(void **state)
     trace_sink_close(s);
     trace_log_free(log);
     free(p);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_events_as_text),          cmocka_unit_test(test_events_as_json),
-        cmocka_unit_test(test_times_in_doubles),        cmocka_unit_test(test_old_keys),
-        cmocka_unit_test(test_a_whole_trace_as_text),   cmocka_unit_test(test_the_end_as_json),
-        cmocka_unit_test(test_ends_that_are_not_clean), cmocka_unit_test(test_a_failed_write_stays),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-#include "beamtop/base/attr.h"
+#include "../../test.h"
 #include "beamtop/etf/cursor.h"
 #include "beamtop/etf/parse.h"
 #include "query/price.h"
@@ -48,9 +42,8 @@ static void near(double is, double wanted)
         fail_msg("%.9g is not %.9g", is, wanted);
 }
 
-static void test_learns(void **state)
+TEST(test_learns)
 {
-    (void)state;
     struct price p;
     price_init(&p, PER_SECOND, PLAIN);
     /* 20,000 ns for 1,000: the first price. */
@@ -65,9 +58,8 @@ static void test_learns(void **state)
     near(priced(&p, QUESTION_SCAN, "{{5000,1000,0,{0,0}},0,{0,0}}"), 5);
 }
 
-static void test_is_bounded(void **state)
+TEST(test_is_bounded)
 {
-    (void)state;
     static const struct {
         enum question question;
         double times;
@@ -88,9 +80,8 @@ static void test_is_bounded(void **state)
     near(priced(&p, QUESTION_SYSTEM, "{{999000000,1000,0,{0,0}},0,{0,0}}"), 999000);
 }
 
-static void test_parts_add_up(void **state)
+TEST(test_parts_add_up)
 {
-    (void)state;
     struct price p;
     price_init(&p, PER_SECOND, PLAIN);
     /* Answer 10 us, known 7, helpers 30, keeper 500 at the answer's price, loading 100. */
@@ -111,9 +102,8 @@ static void test_parts_add_up(void **state)
     near(priced(&p, QUESTION_SYSTEM, "{{20,1000,0,{0,0}},0,{0,0}}"), 20);
 }
 
-static void test_hostile(void **state)
+TEST(test_hostile)
 {
-    (void)state;
     static const char *const refused[] = {
         "a",
         "{}",
@@ -149,15 +139,4 @@ static void test_hostile(void **state)
     }
     price_init(&p, -1, -1);
     near(priced(&p, QUESTION_SYSTEM, "{{20000,1000,0,{0,0}},0,{0,0}}"), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_learns),
-        cmocka_unit_test(test_is_bounded),
-        cmocka_unit_test(test_parts_add_up),
-        cmocka_unit_test(test_hostile),
-    };
-    return cmocka_run_group_tests_name("price", tests, NULL, NULL);
 }

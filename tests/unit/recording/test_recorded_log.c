@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A trace that the recorder wrote, read back as the log that a screen shows at a tick. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 #include <sqlite3.h>
 
+#include "../../test.h"
 #include "made.h"
 #include "made_trace.h"
 
-#include "beamtop/base/attr.h"
 #include "beamtop/etf/cursor.h"
 #include "beamtop/etf/print.h"
 #include "beamtop/recording/recorded_log.h"
@@ -125,7 +120,7 @@ static void assert_arg(const struct trace_event *e, size_t at, const char *text,
 }
 
 /* Each tick has what was recorded until then, wherever one comes from. */
-static void test_ticks(void **state)
+TEST(test_ticks)
 {
     static const struct {
         int64_t tick;
@@ -141,7 +136,6 @@ static void test_ticks(void **state)
         {4, 5, SESSION_RUNNING, OUTCOME_RETURN},
     };
     struct place p;
-    (void)state;
     write_recording(&p, false, true, true);
     struct recording *r = reopen(&p);
     struct recorded_log *l = recorded_log_new();
@@ -161,7 +155,7 @@ static void test_ticks(void **state)
 }
 
 /* What the log has of values, under each form of recording them. */
-static void test_values(void **state)
+TEST(test_values)
 {
     static const struct {
         bool redact, values;
@@ -172,7 +166,6 @@ static void test_values(void **state)
         {true, false, "{atom, integer, list:1}", "{atom, list:11, map:1}", "{atom, binary:11}"},
         {false, false, NULL, "(not recorded)", "(not recorded)"},
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct place p;
         write_recording(&p, rows[i].redact, rows[i].values, true);
@@ -201,10 +194,9 @@ static void assert_text(struct slice got, const char *text)
 }
 
 /* All else of an event is what it was. */
-static void test_events(void **state)
+TEST(test_events)
 {
     struct place p;
-    (void)state;
     write_recording(&p, false, true, true);
     struct recording *r = reopen(&p);
     struct recorded_log *l = recorded_log_new();
@@ -237,10 +229,9 @@ static void test_events(void **state)
     place_clear(&p);
 }
 
-static void test_end(void **state)
+TEST(test_end)
 {
     struct place p;
-    (void)state;
     write_recording(&p, false, false, true);
     struct recording *r = reopen(&p);
     struct recorded_log *l = recorded_log_new();
@@ -266,10 +257,9 @@ static void test_end(void **state)
 }
 
 /* Cut off, it goes on for ever; what it was held to is not known. */
-static void test_no_end(void **state)
+TEST(test_no_end)
 {
     struct place p;
-    (void)state;
     write_recording(&p, false, false, false);
     struct recording *r = reopen(&p);
     struct recorded_log *l = recorded_log_new();
@@ -284,7 +274,7 @@ static void test_no_end(void **state)
 }
 
 /* What another program, or nobody, has written. */
-static void test_damaged(void **state)
+TEST(test_damaged)
 {
     static const struct {
         const char *sql;
@@ -321,7 +311,6 @@ static void test_damaged(void **state)
         {"UPDATE trace SET ending = '{'", true, 5},
         {"DELETE FROM event", false, 0},
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct place p;
         struct error err = {0};
@@ -341,13 +330,4 @@ static void test_damaged(void **state)
         recording_close(r);
         place_clear(&p);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ticks), cmocka_unit_test(test_values), cmocka_unit_test(test_events),
-        cmocka_unit_test(test_end),   cmocka_unit_test(test_no_end), cmocka_unit_test(test_damaged),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

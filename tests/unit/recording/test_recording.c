@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A recording is written tick by tick, read back, replayed, cut off by force. */
 #include <math.h>
-#include <setjmp.h>
 #include <signal.h>
 #include <sqlite3.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <sys/wait.h>
 
-#include <cmocka.h>
-
+#include "../../test.h"
 #include "made_version.h"
 #include "ticks.h"
 
@@ -34,9 +30,8 @@ static void add_extras(struct recorder *r)
     recorder_gap(r, 9, "connection lost");
 }
 
-static void test_written_and_read(void **state)
+TEST(test_written_and_read)
 {
-    (void)state;
     struct error err = {0};
     struct place p;
     place_make(&p);
@@ -108,9 +103,8 @@ static int replay_answer(void *arg, const char *question, const uint8_t *term, s
 }
 
 /* What a live model told at a tick, a model that is given the answers again tells too. */
-static void test_replayed(void **state)
+TEST(test_replayed)
 {
-    (void)state;
     struct error err = {0};
     struct place p;
     struct model *live = model_new(), *again = model_new();
@@ -145,9 +139,8 @@ static void test_replayed(void **state)
 
 /* Its scans have bits of items, which stay those of the program that wrote them; it has columns
  * under names that were changed since. */
-static void test_a_file_of_an_earlier_version(void **state)
+TEST(test_a_file_of_an_earlier_version)
 {
-    (void)state;
     struct error err = {0};
     struct place p;
     place_make(&p);
@@ -173,9 +166,8 @@ static void test_a_file_of_an_earlier_version(void **state)
 
 /* What an answer's rows have is read by name: what is unknown here, or in another order, is
  * refused. */
-static void test_items_by_name(void **state)
+TEST(test_items_by_name)
 {
-    (void)state;
     static const struct {
         const char *items, *refused;
     } rows[] = {
@@ -213,9 +205,8 @@ static void test_items_by_name(void **state)
 }
 
 /* kill -9 between and within transactions: the file opens, is whole, lacks at most a tick. */
-static void test_killed(void **state)
+TEST(test_killed)
 {
-    (void)state;
     for (int round = 0; round < 20; round++) {
         struct place p;
         int pipes[2];
@@ -277,9 +268,8 @@ static struct recording *read_changed(const struct place *p, const int *seconds,
 }
 
 /* What is of an interval does not count where that is short, as the first one is. */
-static void test_short_interval(void **state)
+TEST(test_short_interval)
 {
-    (void)state;
     static const int seconds[] = {1, 2, 3, 4, 5};
     static const char change[] =
         "UPDATE tick SET interval_us = CASE id WHEN 2 THEN 300000 ELSE 1000000 END;"
@@ -301,9 +291,8 @@ static void test_short_interval(void **state)
 }
 
 /* The mean of a share is over time: a short interval counts for little. */
-static void test_owners_over_time(void **state)
+TEST(test_owners_over_time)
 {
-    (void)state;
     static const int seconds[] = {1, 2, 12, 22};
     static const char change[] =
         "UPDATE owner SET share = CASE WHEN (owner = 0) = (tick = 2) THEN 0.9 ELSE 0.1 END;"
@@ -323,9 +312,8 @@ static void test_owners_over_time(void **state)
 
 /* Of ticks 1, 10 and 10 seconds long: means of the node and of a process, parts of a chart, and the
  * line through a message queue are over time, too. */
-static void test_values_over_time(void **state)
+TEST(test_values_over_time)
 {
-    (void)state;
     static const int seconds[] = {1, 2, 12, 22};
     static const char change[] =
         "UPDATE system SET run_queue = CASE tick WHEN 2 THEN 21 ELSE 0 END;"
@@ -355,9 +343,8 @@ static void test_values_over_time(void **state)
 
 /* How long it is does not change with the node's wall clock, nor for a restart or ticks
  * given up. */
-static void test_period(void **state)
+TEST(test_period)
 {
-    (void)state;
     static const char *const changes[] = {
         "UPDATE tick SET wall_us = wall_us - 3600000000 WHERE id > 3",
         "UPDATE tick SET wall_us = wall_us + 9000000000 WHERE id > 4",
@@ -385,9 +372,8 @@ static void test_period(void **state)
     place_clear(&p);
 }
 
-static void test_a_ring_in_memory_is_read_while_it_is_written(void **state)
+TEST(test_a_ring_in_memory_is_read_while_it_is_written)
 {
-    (void)state;
     struct error err = {0};
     struct recorder *w = begin(":memory:", 0, false);
     struct recording *r = NULL;
@@ -426,9 +412,8 @@ static void test_a_ring_in_memory_is_read_while_it_is_written(void **state)
 
 /* Who shows tick after tick asks for them at each: they are read again when the file
  * has changed. */
-static void test_marks_are_read_once(void **state)
+TEST(test_marks_are_read_once)
 {
-    (void)state;
     struct error err = {0};
     const struct recording_mark *first, *again;
     struct place p;
@@ -459,22 +444,4 @@ static void test_marks_are_read_once(void **state)
     sqlite3_close(db);
     model_free(m);
     place_clear(&p);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_written_and_read),
-        cmocka_unit_test(test_replayed),
-        cmocka_unit_test(test_killed),
-        cmocka_unit_test(test_short_interval),
-        cmocka_unit_test(test_a_file_of_an_earlier_version),
-        cmocka_unit_test(test_items_by_name),
-        cmocka_unit_test(test_owners_over_time),
-        cmocka_unit_test(test_values_over_time),
-        cmocka_unit_test(test_period),
-        cmocka_unit_test(test_marks_are_read_once),
-        cmocka_unit_test(test_a_ring_in_memory_is_read_while_it_is_written),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What stands beside the ticks of a recording: facts, leaders, who is watched, how calls vary. */
 #include <math.h>
-#include <setjmp.h>
 #include <sqlite3.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
-
+#include "../../test.h"
 #include "ticks.h"
 
 /* Calls of `add` in windows of a second; the rest of a window's calls is of others, told or not. */
@@ -28,9 +24,8 @@ static bool is_near(double a, double b)
     return isnan(a) ? isnan(b) : fabs(a - b) < 1e-3 * (1 + fabs(b));
 }
 
-static void test_how_calls_vary(void **state)
+TEST(test_how_calls_vary)
 {
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(spread_rows); i++) {
         struct error err = {0};
         const struct recorded_call *found;
@@ -93,9 +88,8 @@ static void expect_malformed(enum question q, struct recorder *r, const char *co
 
 /* Pids and functions are texts; numbers that always change are kept in the first minute, then once
  * in each. */
-static void test_leaders(void **state)
+TEST(test_leaders)
 {
-    (void)state;
     static const char *const bad[] = {"{leaders, 1, #{}}", "{leaders, 1, [], #{}}",
                                       "{leaders, 1, #{a => {b,c}}, #{}}", "{facts, 1, #{}, #{}}"};
     static const struct {
@@ -131,9 +125,8 @@ static void test_leaders(void **state)
 }
 
 /* Each answer of the first minute is kept, then one in 30 s; names of atoms where values are. */
-static void test_growth(void **state)
+TEST(test_growth)
 {
-    (void)state;
     static const char *const bad[] = {"{growth, 1}", "{growth, 1, []}", "{growth, a, #{}}",
                                       "{facts, 1, #{}}"};
     static const struct {
@@ -180,9 +173,8 @@ static size_t find_process(struct recording *r, const char *pid, struct period_p
 }
 
 /* What is watched is recorded beside the busiest where it has a long mailbox or much memory. */
-static void test_watched(void **state)
+TEST(test_watched)
 {
-    (void)state;
     struct error err = {0};
     struct period_process found = {0};
     struct place p;
@@ -222,9 +214,8 @@ static void test_watched(void **state)
     place_clear(&p);
 }
 
-static void test_facts(void **state)
+TEST(test_facts)
 {
-    (void)state;
     static const char *const bad[] = {
         "{facts, 1, []}",          "facts",
         "{facts, 1, #{a => {b}}}", "{facts, 1, #{a => [1|2]}}",
@@ -251,14 +242,4 @@ static void test_facts(void **state)
     assert_null(recording_fact(f, "code", 1));
     recording_close(f);
     place_clear(&p);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_how_calls_vary), cmocka_unit_test(test_leaders),
-        cmocka_unit_test(test_growth),         cmocka_unit_test(test_watched),
-        cmocka_unit_test(test_facts),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

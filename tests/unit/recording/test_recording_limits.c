@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Recordings that are filled to their cap, thinned, locked by others, copied in part, or none at
  * all. */
-#include <setjmp.h>
 #include <sqlite3.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <sys/stat.h>
 
-#include <cmocka.h>
-
+#include "../../test.h"
 #include "beamtop/base/limits.h"
 #include "ticks.h"
 
-static void test_full(void **state)
+TEST(test_full)
 {
-    (void)state;
     struct error err = {0};
     struct place p;
     place_make(&p);
@@ -47,9 +42,8 @@ static int64_t count_in(sqlite3 *db, const char *sql)
 
 /* Another program writes: what was gathered comes with the next tick; one that stays ends the
  * recording. */
-static void test_locked(void **state)
+TEST(test_locked)
 {
-    (void)state;
     struct place p;
     place_make(&p);
     struct error err = {0};
@@ -82,9 +76,8 @@ static void test_locked(void **state)
 }
 
 /* Windows of counted calls, most of such a file, are given up with their ticks. */
-static void test_thinned_windows(void **state)
+TEST(test_thinned_windows)
 {
-    (void)state;
     struct error err = {0};
     struct recorded_call calls[50];
     const struct recorded_call *found;
@@ -121,9 +114,8 @@ static void test_thinned_windows(void **state)
     place_clear(&p);
 }
 
-static void test_thinned(void **state)
+TEST(test_thinned)
 {
-    (void)state;
     struct error err = {0};
     struct place p;
     place_make(&p);
@@ -144,9 +136,8 @@ static void test_thinned(void **state)
 }
 
 /* A view in the place of a table, whose rows never end. */
-static void test_views_are_refused(void **state)
+TEST(test_views_are_refused)
 {
-    (void)state;
     static const char views[] = "DROP TABLE mark; CREATE VIEW Mark AS WITH RECURSIVE n(i) AS "
                                 "(SELECT 1 UNION ALL SELECT i + 1 FROM n)"
                                 " SELECT i AS id, i AS here_us, i AS wall_us, 'x' AS text FROM n;";
@@ -167,9 +158,8 @@ static void test_views_are_refused(void **state)
 }
 
 /* A copy of a file that is written lacks what stands beside it: that is said. */
-static void test_copied_without_its_wal(void **state)
+TEST(test_copied_without_its_wal)
 {
-    (void)state;
     struct error err = {0};
     struct recording *f = NULL;
     struct place p, copy;
@@ -192,9 +182,8 @@ static void test_copied_without_its_wal(void **state)
     place_clear(&copy);
 }
 
-static void test_only_its_owner_reads_it(void **state)
+TEST(test_only_its_owner_reads_it)
 {
-    (void)state;
     const struct recorder_options options = {.node = "a@b", .interval_s = 1};
     struct error err = {0};
     struct recorder *r = NULL;
@@ -213,9 +202,8 @@ static void test_only_its_owner_reads_it(void **state)
     place_clear(&p);
 }
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
-    (void)state;
     struct error err = {0};
     struct recording *f = NULL;
     struct recorder *r = NULL;
@@ -235,19 +223,4 @@ static void test_refused(void **state)
     error_clear(&err);
     assert_true(recorder_open(&r, "/nonexistent/a.btr", &options, &err) < 0);
     place_clear(&p);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_full),
-        cmocka_unit_test(test_locked),
-        cmocka_unit_test(test_thinned_windows),
-        cmocka_unit_test(test_thinned),
-        cmocka_unit_test(test_views_are_refused),
-        cmocka_unit_test(test_copied_without_its_wal),
-        cmocka_unit_test(test_only_its_owner_reads_it),
-        cmocka_unit_test(test_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,15 +6,11 @@
  * taken ten times, unless BEAMTOP_LONG_TICKS (7200) asks
  * for all. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "../../test.h"
 #include "../../temporary.h"
 #include "beamtop/base/buf.h"
 #include "beamtop/base/clock.h"
@@ -194,9 +190,8 @@ static double sought_ms(struct recording *f, int64_t wall_us)
     return least_ms;
 }
 
-static void test_ten_hours(void **state)
+TEST(test_ten_hours)
 {
-    (void)state;
     char dir[64], path[80];
     struct error err = {0};
     struct recording *f = NULL;
@@ -231,10 +226,4 @@ static void test_ten_hours(void **state)
     assert_true(open_ms < MOST_OPEN_MS && worst_ms < MOST_OPEN_MS);
     unlink(path);
     rmdir(dir);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_ten_hours)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Runs of the sampler: written, read, summed, bounded, thinned, and refused where they are damaged.
  */
-#include <setjmp.h>
 #include <sqlite3.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
-
+#include "../../test.h"
 #include "beamtop/base/buf.h"
 #include "beamtop/base/limits.h"
 #include "made_samples.h"
@@ -88,9 +84,8 @@ static void expect_none(struct recording *f, int64_t from, int64_t to, bool at_y
     recorded_samples_clear(&s);
 }
 
-static void test_written_and_read(void **state)
+TEST(test_written_and_read)
 {
-    (void)state;
     struct error err = {0};
     struct recorded_samples s;
     struct place p;
@@ -147,12 +142,11 @@ static void test_written_and_read(void **state)
     place_clear(&p);
 }
 
-static void test_the_last_run(void **state)
+TEST(test_the_last_run)
 {
     static const struct {
         int64_t tick, id, samples;
     } rows[] = {{2, 1, 100}, {3, 2, 50}, {4, 3, 15}, {5, 3, 15}};
-    (void)state;
     struct error err = {0};
     struct place p;
     place_make(&p);
@@ -175,9 +169,8 @@ static void test_the_last_run(void **state)
 }
 
 /* The heaviest nodes stay, and what is left out is counted; names stand in the file once. */
-static void test_bounded(void **state)
+TEST(test_bounded)
 {
-    (void)state;
     struct error err = {0};
     struct recorded_samples out;
     struct samples_source many[3 * LIMIT_RECORDED_SOURCES];
@@ -239,9 +232,8 @@ static void record_wide(struct recorder *r, int i, uint32_t n)
 
 /* Runs that have no room for all their nodes together: what is left out is counted, and is no
  * caller's. */
-static void test_sum_is_bounded(void **state)
+TEST(test_sum_is_bounded)
 {
-    (void)state;
     enum { EACH = LIMIT_RECORDED_NODES - 1, ROOM = LIMIT_STACK_NODES - 2 /* the root, and … */ };
     enum { FULL = ROOM / (EACH + 1), RUNS = FULL + 3, KEPT = ROOM - FULL - 1 };
     struct error err = {0};
@@ -270,9 +262,8 @@ static void test_sum_is_bounded(void **state)
 }
 
 /* Runs go with their ticks, and what belonged to them with them. */
-static void test_thinned(void **state)
+TEST(test_thinned)
 {
-    (void)state;
     struct error err = {0};
     struct recorded_samples out;
     struct place p;
@@ -326,9 +317,8 @@ static void test_thinned(void **state)
 }
 
 /* A ring in memory forgets them with its ticks. */
-static void test_in_a_ring(void **state)
+TEST(test_in_a_ring)
 {
-    (void)state;
     struct error err = {0};
     struct recording *f = NULL;
     struct recorder *r = begin(":memory:", 0, false);
@@ -361,7 +351,7 @@ static void run_sql(const char *path, const char *sql)
 }
 
 /* Each damage by itself. */
-static void test_damaged(void **state)
+TEST(test_damaged)
 {
     static const char *const damages[] = {
         "UPDATE sample_node SET parent = node WHERE node = 2",
@@ -401,7 +391,6 @@ static void test_damaged(void **state)
         "UPDATE sample_held SET ns = -1",
         "UPDATE sample_held SET ns = 9223372036854775807",
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(damages); i++) {
         struct error err = {0};
         struct recorded_samples s;
@@ -422,9 +411,8 @@ static void test_damaged(void **state)
 }
 
 /* As many as a stack may have, in one line: a deeper one is refused. */
-static void test_deep(void **state)
+TEST(test_deep)
 {
-    (void)state;
     for (int more = 0; more <= 1; more++) {
         struct error err = {0};
         struct recorded_samples s;
@@ -448,9 +436,8 @@ static void test_deep(void **state)
 }
 
 /* Of a program that had no such tables; and of one that has kinds of frames more. */
-static void test_other_versions(void **state)
+TEST(test_other_versions)
 {
-    (void)state;
     struct error err = {0};
     struct recorded_samples s;
     struct place p;
@@ -476,16 +463,4 @@ static void test_other_versions(void **state)
     expect_none(f, 1, 5, false);
     recording_close(f);
     place_clear(&p);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_written_and_read), cmocka_unit_test(test_the_last_run),
-        cmocka_unit_test(test_bounded),          cmocka_unit_test(test_sum_is_bounded),
-        cmocka_unit_test(test_thinned),          cmocka_unit_test(test_in_a_ring),
-        cmocka_unit_test(test_damaged),          cmocka_unit_test(test_deep),
-        cmocka_unit_test(test_other_versions),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

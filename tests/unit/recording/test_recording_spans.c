@@ -2,14 +2,9 @@
 /* Captured causal spans: written, read back equal, bounded, thinned, and refused where they are
  * damaged. */
 #include <math.h>
-#include <setjmp.h>
 #include <sqlite3.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
-
-#include "beamtop/base/attr.h"
+#include "../../test.h"
 #include "beamtop/base/limits.h"
 #include "made_spans.h"
 #include "ticks.h"
@@ -125,9 +120,8 @@ static void write_cases(const char *path)
     assert_int_equal(recorder_close(r, "stopped", &err), 0);
 }
 
-static void test_read_back_equal(void **state)
+TEST(test_read_back_equal)
 {
-    (void)state;
     struct error err = {0};
     const int64_t *ids;
     struct place p;
@@ -160,9 +154,8 @@ static void test_read_back_equal(void **state)
 }
 
 /* What nobody knows, what was dropped before, and names and labels without events. */
-static void test_unknown(void **state)
+TEST(test_unknown)
 {
-    (void)state;
     struct error err = {0};
     struct place p;
     place_make(&p);
@@ -232,9 +225,8 @@ static const char orphans[] =
     " + (SELECT count(*) FROM span_process WHERE run NOT IN (SELECT id FROM span_run))";
 
 /* The newest stay. */
-static void test_many(void **state)
+TEST(test_many)
 {
-    (void)state;
     struct error err = {0};
     const int64_t *ids;
     struct place p;
@@ -258,9 +250,8 @@ static void test_many(void **state)
 }
 
 /* Captures go with their ticks, and what belonged to them with them. */
-static void test_thinned(void **state)
+TEST(test_thinned)
 {
-    (void)state;
     struct error err = {0};
     const int64_t *ids;
     struct place p;
@@ -287,9 +278,8 @@ static void test_thinned(void **state)
 }
 
 /* A ring in memory forgets them with its ticks. */
-static void test_in_a_ring(void **state)
+TEST(test_in_a_ring)
 {
-    (void)state;
     struct error err = {0};
     struct recording *f = NULL;
     const int64_t *ids;
@@ -311,7 +301,7 @@ static void test_in_a_ring(void **state)
 }
 
 /* Each damage by itself. */
-static void test_damaged(void **state)
+TEST(test_damaged)
 {
     static const char *const damages[] = {
         "UPDATE span_event SET kind = 'sent' WHERE event = 2",
@@ -337,7 +327,6 @@ static void test_damaged(void **state)
         "UPDATE span_run SET mono_ns = -9223372036854775808",
         "UPDATE span_run SET wall_us = 9223372036854775",
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(damages); i++) {
         struct error err = {0};
         struct spans_run *run;
@@ -358,9 +347,8 @@ static void test_damaged(void **state)
 }
 
 /* Files of before have no such tables: they have no captures. */
-static void test_none(void **state)
+TEST(test_none)
 {
-    (void)state;
     struct error err = {0};
     const int64_t *ids;
     struct place p;
@@ -381,18 +369,4 @@ static void test_none(void **state)
     assert_int_equal(recording_failed(f, &err), 0);
     recording_close(f);
     place_clear(&p);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_read_back_equal),
-        cmocka_unit_test(test_unknown),
-        cmocka_unit_test(test_many),
-        cmocka_unit_test(test_thinned),
-        cmocka_unit_test(test_in_a_ring),
-        cmocka_unit_test(test_damaged),
-        cmocka_unit_test(test_none),
-    };
-    return cmocka_run_group_tests_name("recording_spans", tests, NULL, NULL);
 }

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Traces in a recording: what is kept of values, and that they come out as they were live. */
 #include <math.h>
-#include <setjmp.h>
 #include <sqlite3.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "../../test.h"
 #include "made.h"
 #include "made_trace.h"
 #include "made_version.h"
@@ -129,9 +124,8 @@ static void live(struct buf *out, enum sink_format format)
 
 /* ---- tests */
 
-static void test_same_as_live(void **state)
+TEST(test_same_as_live)
 {
-    (void)state;
     struct place p;
     place_make(&p);
     write_recording(p.path, false, true, true);
@@ -160,9 +154,8 @@ static void test_same_as_live(void **state)
 }
 
 /* In format 3 what the terms print as stood beside them. */
-static void test_a_trace_of_format_3(void **state)
+TEST(test_a_trace_of_format_3)
 {
-    (void)state;
     struct place p;
     place_make(&p);
     made_version(p.path, 3);
@@ -188,9 +181,8 @@ static size_t lines_of(const struct buf *text)
 }
 
 /* A term that does not fit its row is left out, and the rest is printed. */
-static void test_damaged_terms(void **state)
+TEST(test_damaged_terms)
 {
-    (void)state;
     static const struct {
         const char *sql;
         size_t lines; /* events and the end */
@@ -235,9 +227,8 @@ static int count_row(void *arg, int n, char **values, char **names)
 }
 
 /* Each view can be read by any program with SQLite. */
-static void test_views(void **state)
+TEST(test_views)
 {
-    (void)state;
     static const struct {
         const char *sql;
         int rows;
@@ -284,9 +275,8 @@ static bool has_bytes(const char *path, const char *bytes)
     return found;
 }
 
-static void test_values_are_kept_when_asked_for(void **state)
+TEST(test_values_are_kept_when_asked_for)
 {
-    (void)state;
     static const struct {
         const char *name, *text, *json, *note;
         bool redact, values, has_secret;
@@ -322,9 +312,8 @@ static void test_values_are_kept_when_asked_for(void **state)
     }
 }
 
-static void test_values_that_are_not_there_are_said_to_be(void **state)
+TEST(test_values_that_are_not_there_are_said_to_be)
 {
-    (void)state;
     struct place p;
     struct buf text;
     place_make(&p);
@@ -339,9 +328,8 @@ static void test_values_that_are_not_there_are_said_to_be(void **state)
     place_clear(&p);
 }
 
-static void test_report_and_export(void **state)
+TEST(test_report_and_export)
 {
-    (void)state;
     struct place p;
     struct buf text, json;
     struct error err = {0};
@@ -373,9 +361,8 @@ static void test_report_and_export(void **state)
 }
 
 /* Killed in the middle, a trace has its events and no end. */
-static void test_no_end(void **state)
+TEST(test_no_end)
 {
-    (void)state;
     struct place p;
     struct buf text;
     const struct recorded_trace *traces;
@@ -395,9 +382,8 @@ static void test_no_end(void **state)
     place_clear(&p);
 }
 
-static void test_a_file_from_before_traces(void **state)
+TEST(test_a_file_from_before_traces)
 {
-    (void)state;
     struct place p;
     const struct recorded_trace *traces;
     place_make(&p);
@@ -423,9 +409,8 @@ static void test_a_file_from_before_traces(void **state)
 }
 
 /* Thinning takes old events; the trace keeps its end and what it counted. */
-static void test_thinned(void **state)
+TEST(test_thinned)
 {
-    (void)state;
     struct place p;
     struct error err = {0};
     const struct recorder_options options = {
@@ -472,9 +457,8 @@ static size_t windows_put(struct buf *out, struct recording *r, int64_t tick, in
 }
 
 /* A window of counted calls a tick; those of ticks 2 and 3 are kept whole. */
-static void test_windows(void **state)
+TEST(test_windows)
 {
-    (void)state;
     const struct calls_function f = {.module = {"shop", 4},
                                      .function = {"get", 3},
                                      .arity = 1,
@@ -526,9 +510,8 @@ static void test_windows(void **state)
 }
 
 /* Events fill the file to its cap: it ends whole, without the tick that did not fit. */
-static void test_full(void **state)
+TEST(test_full)
 {
-    (void)state;
     struct place p;
     struct error err = {0};
     const struct recorder_options options = {
@@ -562,9 +545,8 @@ static void test_full(void **state)
     place_clear(&p);
 }
 
-static void test_shapes(void **state)
+TEST(test_shapes)
 {
-    (void)state;
     static const struct {
         const char *term, *shape;
         bool cuts;
@@ -600,24 +582,4 @@ static void test_shapes(void **state)
         builder_free(t.builders[0]);
         buf_clear(&out);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same_as_live),
-        cmocka_unit_test(test_a_trace_of_format_3),
-        cmocka_unit_test(test_damaged_terms),
-        cmocka_unit_test(test_views),
-        cmocka_unit_test(test_values_are_kept_when_asked_for),
-        cmocka_unit_test(test_values_that_are_not_there_are_said_to_be),
-        cmocka_unit_test(test_report_and_export),
-        cmocka_unit_test(test_no_end),
-        cmocka_unit_test(test_a_file_from_before_traces),
-        cmocka_unit_test(test_thinned),
-        cmocka_unit_test(test_full),
-        cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_windows),
-    };
-    return cmocka_run_group_tests_name("recording_trace", tests, NULL, NULL);
 }

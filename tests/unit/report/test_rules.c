@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Each rule has a workload that triggers it and one, close to it, that must not. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
-
+#include "../../test.h"
 #include "rule_cases.h"
 
 /* ---- looking */
@@ -96,9 +92,8 @@ static void check_complete(const struct finding *f)
         fail_msg("%s is %f sure", f->rule, f->confidence);
 }
 
-static void test_rows(void **state)
+TEST(test_rows)
 {
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         const struct findings *f = judged_of(rows[i].bad);
         const struct finding *x = of_rule(f, rows[i].rule);
@@ -122,9 +117,8 @@ static void test_rows(void **state)
 }
 
 /* Every rule has a row in this test, with a workload that it must not find. */
-static void test_all_rules(void **state)
+TEST(test_all_rules)
 {
-    (void)state;
     for (size_t r = 0; rule_list[r]; r++) {
         bool tested = false;
         for (size_t i = 0; i < ARRAY_LEN(rows); i++)
@@ -136,9 +130,8 @@ static void test_all_rules(void **state)
     }
 }
 
-static void test_healthy(void **state)
+TEST(test_healthy)
 {
-    (void)state;
     const struct findings *f = judged_of(same);
     for (size_t i = 0; i < f->len; i++)
         if (f->items[i].severity != FINDING_NOTE) {
@@ -158,9 +151,8 @@ static bool is_unknown(const struct findings *f, const char *begins)
 }
 
 /* The writes are among what was left out, or may be: no ratio is told. */
-static void test_ratio_of_the_rest(void **state)
+TEST(test_ratio_of_the_rest)
 {
-    (void)state;
     struct made cut = made_healthy;
     struct findings f;
     cut.n_calls = 0;
@@ -179,9 +171,8 @@ static void test_ratio_of_the_rest(void **state)
 }
 
 /* Windows that were filled by hotter functions do not clear those below. */
-static void test_few_functions(void **state)
+TEST(test_few_functions)
 {
-    (void)state;
     struct made few = made_healthy;
     struct findings f;
     few.n_calls = 0;
@@ -205,7 +196,7 @@ static void test_few_functions(void **state)
 
 /* Few samples, those of reductions, none, and none of the VM's own functions, or few of them; no
  * classes. */
-static void test_samples_not_judged(void **state)
+TEST(test_samples_not_judged)
 {
     static const struct {
         struct made_samples run;
@@ -226,7 +217,6 @@ static void test_samples_not_judged(void **state)
          "gc_cpu: the class of the samples was not recorded"},
         {{.tick = 99}, "nif_cpu: no samples were recorded"},
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(runs); i++) {
         struct made w = made_healthy;
         struct findings f;
@@ -241,9 +231,8 @@ static void test_samples_not_judged(void **state)
 }
 
 /* What was not recorded is said, rule by rule, and nothing is found in its place. */
-static void test_not_recorded(void **state)
+TEST(test_not_recorded)
 {
-    (void)state;
     static const char *const unknown[] = {
         "sync_logger: no owners",
         "mailbox_growth: no processes",
@@ -274,7 +263,7 @@ static void test_not_recorded(void **state)
 }
 
 /* Of two VMs, counters have no difference; of a moment, they say little. */
-static void test_cpus_not_compared(void **state)
+TEST(test_cpus_not_compared)
 {
     static const struct {
         void (*load)(struct made *);
@@ -285,7 +274,6 @@ static void test_cpus_not_compared(void **state)
         {starved_for_a_moment, 0,
          "starved: CPU time of the schedulers was recorded for less than 50 s"},
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(loads); i++) {
         struct made w = made_healthy;
         struct findings f;
@@ -301,9 +289,8 @@ static void test_cpus_not_compared(void **state)
 }
 
 /* The library that Erlang code calls is meant, and who calls that one. */
-static void test_library_that_is_called(void **state)
+TEST(test_library_that_is_called)
 {
-    (void)state;
     struct made w = made_healthy;
     struct findings f;
     w.runs[0] =
@@ -320,11 +307,10 @@ static void test_library_that_is_called(void **state)
 }
 
 /* Of more rows than are said, the largest. */
-static void test_most_unused_first(void **state)
+TEST(test_most_unused_first)
 {
     static const char *const said[] = {"c_alloc: 400", "f_alloc: 300", "b_alloc: 200",
                                        "e_alloc: 195", "d_alloc: 190"};
-    (void)state;
     struct made w = made_healthy;
     struct findings f;
     size_t n = 0;
@@ -353,9 +339,8 @@ static void test_most_unused_first(void **state)
 }
 
 /* Without the handler's settings the share alone is no reason to act. */
-static void test_mode_not_recorded(void **state)
+TEST(test_mode_not_recorded)
 {
-    (void)state;
     struct made w = made_healthy;
     struct findings f;
     logger_sync(&w);
@@ -369,9 +354,8 @@ static void test_mode_not_recorded(void **state)
     findings_clear(&f);
 }
 
-static void test_damaged_facts(void **state)
+TEST(test_damaged_facts)
 {
-    (void)state;
     static const char *const bad[] = {
         "[", "[]", "null",
         "{\"handlers\":7,\"nodes\":{},\"allocators\":\"x\",\"holders\":[1,null,\"a\"]}",
@@ -446,9 +430,8 @@ static void registry_at_a_high_rate(struct made *w)
     w->ticks = 30;
 }
 
-static void test_same_load(void **state)
+TEST(test_same_load)
 {
-    (void)state;
     static const struct {
         const char *what;
         void (*load)(struct made *);
@@ -491,9 +474,8 @@ static void judge_in_turn(const struct made *first, const struct made *then,
 }
 
 /* What lies on a limit stays when it was found before, and is not found when it was not. */
-static void test_on_the_limit(void **state)
+TEST(test_on_the_limit)
 {
-    (void)state;
     struct made clear = made_healthy, on = made_healthy;
     struct findings before, after, alone;
     serialised(&clear);
@@ -508,9 +490,8 @@ static void test_on_the_limit(void **state)
 }
 
 /* Why calls were not counted is known to who reads the findings. */
-static void test_refused_calls(void **state)
+TEST(test_refused_calls)
 {
-    (void)state;
     struct made w = made_healthy;
     struct findings f;
     w.n_calls = 0;
@@ -522,9 +503,8 @@ static void test_refused_calls(void **state)
 }
 
 /* What a damaged file says of growth: the trends are found, the owners are not known. */
-static void test_damaged_growth(void **state)
+TEST(test_damaged_growth)
 {
-    (void)state;
     static const char *const bad[] = {
         "[",
         "[]",
@@ -552,9 +532,8 @@ static void test_damaged_growth(void **state)
 }
 
 /* What rises and then stays, or falls, or comes in steps that end, is no leak. */
-static void test_levels(void **state)
+TEST(test_levels)
 {
-    (void)state;
     struct made w = made_healthy;
     struct findings f;
     of_a_minute(&w);
@@ -625,7 +604,7 @@ static size_t of_cause(const struct findings *f, const char *cause)
 }
 
 /* The rules that fit are one finding, with the title of the first and the rest as evidence. */
-static void test_one_cause(void **state)
+TEST(test_one_cause)
 {
     static const struct {
         void (*load)(struct made *);
@@ -641,7 +620,6 @@ static void test_one_cause(void **state)
         {queues_of_two, "<0.41.0>", {"mailbox_growth"}, "message queue: "},
         {queues_of_two, "<0.42.0>", {"mailbox_growth"}, "message queue: "},
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(causes); i++) {
         struct made w = made_healthy;
         struct findings f;
@@ -667,11 +645,10 @@ static void test_one_cause(void **state)
 }
 
 /* What has become evidence of another finding stays below its limit as well. */
-static void test_evidence_stays(void **state)
+TEST(test_evidence_stays)
 {
     struct made clear = made_healthy, on = made_healthy;
     struct findings before, after, alone;
-    (void)state;
     queue_heap_and_load(&clear);
     queue_heap_and_load(&on);
     on.of_processes_step = on.total_step = on.busy[0].memory_step = 0.7 * MIB; /* of 0.8 */
@@ -697,7 +674,7 @@ static bool is_trend(struct recording *r, int ticks, double trend_s, const char 
     return found;
 }
 
-static void test_trends_wait(void **state)
+TEST(test_trends_wait)
 {
     static const struct {
         void (*load)(struct made *);
@@ -710,7 +687,6 @@ static void test_trends_wait(void **state)
         {tables_leak, "ets_growth", true},        {ports_leak, "port_growth", true},
         {code_leaks, "code_growth", true},
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(trends); i++) {
         struct made w = made_healthy;
         const char *rule = trends[i].rule;
@@ -730,29 +706,4 @@ static void test_trends_wait(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_all_rules),
-        cmocka_unit_test(test_healthy),
-        cmocka_unit_test(test_few_functions),
-        cmocka_unit_test(test_ratio_of_the_rest),
-        cmocka_unit_test(test_not_recorded),
-        cmocka_unit_test(test_samples_not_judged),
-        cmocka_unit_test(test_cpus_not_compared),
-        cmocka_unit_test(test_library_that_is_called),
-        cmocka_unit_test(test_most_unused_first),
-        cmocka_unit_test(test_mode_not_recorded),
-        cmocka_unit_test(test_damaged_facts),
-        cmocka_unit_test(test_same_load),
-        cmocka_unit_test(test_on_the_limit),
-        cmocka_unit_test(test_refused_calls),
-        cmocka_unit_test(test_damaged_growth),
-        cmocka_unit_test(test_levels),
-        cmocka_unit_test(test_one_cause),
-        cmocka_unit_test(test_evidence_stays),
-        cmocka_unit_test(test_trends_wait),
-    };
-    return cmocka_run_group_tests(tests, NULL, forget_judged);
-}
+TESTS_WITH(NULL, forget_judged);

@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Reports of one recording: the numbers they tell, hostile text in each format, exports. */
-#include <setjmp.h>
 #include <sqlite3.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
-
+#include "../../test.h"
 #include "beamtop/recording/export.h"
 #include "../recording/opened.h"
 
 /* ---- one */
 
-static void test_text(void **state)
+TEST(test_text)
 {
-    (void)state;
     struct opened o = {0};
     add(&o, &made_healthy);
     const char *text = report(&o, SUMMARY_TEXT, false);
@@ -45,9 +40,8 @@ static void test_text(void **state)
 }
 
 /* What our own questions call is told as that, where it is much. */
-static void test_own_calls(void **state)
+TEST(test_own_calls)
 {
-    (void)state;
     struct opened o = {0};
     struct made w = made_healthy;
     for (int i = 0; i < 2; i++) {
@@ -80,9 +74,8 @@ static struct made half_of_the_work(void)
 }
 
 /* Half of all reductions are ours: shares are of the other half. */
-static void test_own_work(void **state)
+TEST(test_own_work)
 {
-    (void)state;
     struct opened o = {0};
     struct made w = half_of_the_work();
     w.own_per_s = w.reductions_per_s / 2;
@@ -97,9 +90,8 @@ static void test_own_work(void **state)
 
 /* Half of all reductions are the VM's, for processes that write a file: shares are of the other
  * half. */
-static void test_dirty_signals(void **state)
+TEST(test_dirty_signals)
 {
-    (void)state;
     struct opened o = {0};
     struct made w = half_of_the_work();
     w.busy[w.n_busy++] = (struct made_process){"<0.2.0>",
@@ -140,9 +132,8 @@ static void test_dirty_signals(void **state)
 }
 
 /* What was not recorded, and so not judged, is said at the head. */
-static void test_refused_calls(void **state)
+TEST(test_refused_calls)
 {
-    (void)state;
     struct opened o = {0};
     struct made w = made_healthy;
     w.facts[w.n_facts].key = "calls_refused";
@@ -173,9 +164,8 @@ static double number_at(const json_t *o, const char *a, const char *b)
 }
 
 /* The same numbers as the recording's own sums, which replay and live output are held against. */
-static void test_json(void **state)
+TEST(test_json)
 {
-    (void)state;
     struct opened o = {0};
     struct period_stats s;
     struct error err = {0};
@@ -205,9 +195,8 @@ static void test_json(void **state)
 
 /* A mark before the first tick or behind the last one is in the report of the whole, and in no
  * part's. */
-static void test_marks(void **state)
+TEST(test_marks)
 {
-    (void)state;
     static const struct {
         int64_t from, to;
         bool first, middle, last;
@@ -294,9 +283,8 @@ static void assert_balanced(const char *html)
     assert_int_equal(depth, 0);
 }
 
-static void test_hostile(void **state)
+TEST(test_hostile)
 {
-    (void)state;
     static const enum summary_format formats[] = {SUMMARY_TEXT, SUMMARY_MARKDOWN, SUMMARY_HTML,
                                                   SUMMARY_JSON};
     struct opened o = {0};
@@ -344,9 +332,8 @@ static size_t lines_of(const char *text)
     return n;
 }
 
-static void test_export(void **state)
+TEST(test_export)
 {
-    (void)state;
     static const struct {
         const char *table;
         size_t lines;
@@ -383,9 +370,8 @@ static void test_export(void **state)
 }
 
 /* Texts that a spreadsheet would take for formulas; numbers below zero stay numbers. */
-static void test_export_for_spreadsheets(void **state)
+TEST(test_export_for_spreadsheets)
 {
-    (void)state;
     static const char change[] = "INSERT INTO mark(here_us, wall_us, text) VALUES(1, 1, '=1+1'), "
                                  "(2, 2, '+x'), (3, 3, '-2'), (4, 4, '@A1'),"
                                  " (5, 5, '=\"a\",b'), (6, 6, 'a=b'); UPDATE process SET "
@@ -415,16 +401,4 @@ static void test_export_for_spreadsheets(void **state)
     recording_close(r);
     made_unlink(path);
     rmdir(dir);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_text),          cmocka_unit_test(test_own_calls),
-        cmocka_unit_test(test_dirty_signals), cmocka_unit_test(test_own_work),
-        cmocka_unit_test(test_json),          cmocka_unit_test(test_refused_calls),
-        cmocka_unit_test(test_marks),         cmocka_unit_test(test_hostile),
-        cmocka_unit_test(test_export),        cmocka_unit_test(test_export_for_spreadsheets),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

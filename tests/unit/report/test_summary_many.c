@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Reports of several recordings: what they call a change, how they fit, what limits say. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
-
+#include "../../test.h"
 #include "../recording/opened.h"
 
 static const json_t *change(const json_t *root, const char *what, const char *by)
@@ -33,9 +29,8 @@ static struct made sync_logger(void)
 }
 
 /* What recordings have in common is told once, with the most that it was. */
-static void test_found_in_several(void **state)
+TEST(test_found_in_several)
 {
-    (void)state;
     struct opened o = {0};
     struct made sync = sync_logger(), loud = sync_logger();
     loud.label =
@@ -73,9 +68,8 @@ static const char seven_at_80[] =
     "  of refc binaries      38.1MiB 38.1MiB 38.1MiB 38.1MiB 38.1MiB 38.1MiB 38.1MiB\n";
 
 /* Seven recordings do not fit into 80 columns by their names. */
-static void test_seven_at_80_columns(void **state)
+TEST(test_seven_at_80_columns)
 {
-    (void)state;
     static const char *const labels[] = {"sync-1",  "sync-2",      "debug",  "async-1",
                                          "async-2", "async-calls", "healthy"};
     struct opened o = {0};
@@ -104,9 +98,8 @@ static void test_seven_at_80_columns(void **state)
     done(&o);
 }
 
-static void test_compared(void **state)
+TEST(test_compared)
 {
-    (void)state;
     struct opened o = {0};
     struct made sync = sync_logger(), other = made_healthy;
     other.label = "again";
@@ -173,9 +166,8 @@ static void expect_told(const char *label, const char *text, const char *what, b
 }
 
 /* Functions are compared by how their calls vary between windows. */
-static void test_calls_compared(void **state)
+TEST(test_calls_compared)
 {
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(call_rows); i++) {
         static const enum summary_format formats[] = {SUMMARY_TEXT, SUMMARY_MARKDOWN, SUMMARY_HTML};
         struct opened o = {0};
@@ -217,9 +209,8 @@ static void test_calls_compared(void **state)
 }
 
 /* Each tick of what grows is like the one before, so their number says little of the mean. */
-static void test_what_drifts_is_less_certain(void **state)
+TEST(test_what_drifts_is_less_certain)
 {
-    (void)state;
     struct opened o = {0};
     struct made one = made_healthy, other = made_healthy;
     one.total_step = other.total_step = 1e6;
@@ -234,9 +225,8 @@ static void test_what_drifts_is_less_certain(void **state)
 }
 
 /* Shares beside a recording with counted calls are smaller for that: it is said where it is so. */
-static void test_counted_beside_not(void **state)
+TEST(test_counted_beside_not)
 {
-    (void)state;
     struct opened o = {0};
     struct made plain = made_healthy;
     plain.n_calls = 0;
@@ -302,9 +292,8 @@ static const struct {
     {"memory_total_bytes+inf%", -1, false},
 };
 
-static void test_limits(void **state)
+TEST(test_limits)
 {
-    (void)state;
     struct opened o = {0};
     struct made sync = sync_logger();
     sync.busy[1].name = "'Elixir.Shop.Cart'";
@@ -334,18 +323,4 @@ static void test_limits(void **state)
         summary_limit_free(l);
     }
     done(&o);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_found_in_several),
-        cmocka_unit_test(test_seven_at_80_columns),
-        cmocka_unit_test(test_compared),
-        cmocka_unit_test(test_calls_compared),
-        cmocka_unit_test(test_what_drifts_is_less_certain),
-        cmocka_unit_test(test_counted_beside_not),
-        cmocka_unit_test(test_limits),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Captured causal spans in reports, findings and exports. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
-
+#include "../../test.h"
 #include "beamtop/recording/export.h"
 #include "../recording/opened.h"
 
@@ -19,7 +15,7 @@ static struct made captured(const struct made_requests *of)
     return w;
 }
 
-static void test_one(void **state)
+TEST(test_one)
 {
     static const char *const lines[] = {
         "Where requests wait",
@@ -34,7 +30,6 @@ static void test_one(void **state)
         "the request itself  shop_web:handle/2  wait timer:sleep/1  20.0%     4.0 ms",
         "shop_db             get                queued              10.0%     2.0 ms",
     };
-    (void)state;
     struct opened o = {0};
     struct made w = captured(&some);
     add(&o, &w);
@@ -52,9 +47,8 @@ static void test_one(void **state)
 }
 
 /* Light mode says what it cannot know. */
-static void test_light(void **state)
+TEST(test_light)
 {
-    (void)state;
     struct opened o = {0};
     struct made w = captured(&(struct made_requests){.n = 1, .own = 4, .served = 6, .light = true});
     add(&o, &w);
@@ -65,9 +59,8 @@ static void test_light(void **state)
     done(&o);
 }
 
-static void test_json(void **state)
+TEST(test_json)
 {
-    (void)state;
     struct opened o = {0};
     struct made w = captured(&some);
     add(&o, &w);
@@ -103,7 +96,7 @@ static void test_json(void **state)
     done(&o);
 }
 
-static void test_export(void **state)
+TEST(test_export)
 {
     static const char head[] = "wall_us,node,run,ns,kind,process,name,process_node,peer,peer_name,"
                                "peer_node,root,serial,tag,class,words,text\n";
@@ -111,7 +104,6 @@ static void test_export(void **state)
         ",root,<0.102.0>,",
         ",send,<0.102.0>,,,<0.7.0>,shop_db,,<0.102.0>,1,call,,5,get\n",
     };
-    (void)state;
     struct opened o = {0};
     struct error err = {0};
     struct made w = captured(&some);
@@ -127,15 +119,4 @@ static void test_export(void **state)
     assert_int_equal(strncmp(text, head, sizeof head - 1), 0);
     free(text);
     done(&o);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one),
-        cmocka_unit_test(test_light),
-        cmocka_unit_test(test_json),
-        cmocka_unit_test(test_export),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Runs of the sampler in reports, comparisons and exports. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
-
+#include "../../test.h"
 #include "beamtop/recording/export.h"
 #include "../recording/opened.h"
 
@@ -29,7 +25,7 @@ static struct made not_sampled(void)
     return w;
 }
 
-static void test_one(void **state)
+TEST(test_one)
 {
     static const char *const lines[] = {
         "Where the CPU goes",
@@ -41,7 +37,6 @@ static void test_one(void **state)
         "proc_lib:init_p_do_apply/3                 erlang   97.0%  ±1.1   0.0%",
         "<0.123.0>  shop_cart       90   9.0%",
     };
-    (void)state;
     struct opened o = {0};
     struct made w = sampled();
     add(&o, &w);
@@ -64,9 +59,8 @@ static void test_one(void **state)
 }
 
 /* Of reductions: labelled, and never in a sum with the others. */
-static void test_at_yields(void **state)
+TEST(test_at_yields)
 {
-    (void)state;
     struct opened o = {0};
     struct made w = sampled();
     w.runs[w.n_runs++] = at_yields;
@@ -92,7 +86,7 @@ static void test_at_yields(void **state)
 }
 
 /* A share changed when the difference is above three standard errors of two proportions. */
-static void test_compared(void **state)
+TEST(test_compared)
 {
     static const struct {
         double maps, copies; /* of 1000 samples after 600 and 300 of 1000 */
@@ -102,7 +96,6 @@ static void test_compared(void **state)
                                                                0.065 */
         {530, 370, true, true},   {670, 230, true, true},   {0, 900, true, true},
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct opened o = {0};
         struct made before = sampled(), after = sampled();
@@ -137,9 +130,8 @@ static void test_compared(void **state)
 }
 
 /* Where one has none, or only those at yields, nothing is compared. */
-static void test_not_compared(void **state)
+TEST(test_not_compared)
 {
-    (void)state;
     for (int way = 0; way < 2; way++) {
         struct opened o = {0};
         struct made before = sampled(), after = not_sampled();
@@ -159,9 +151,8 @@ static void test_not_compared(void **state)
     }
 }
 
-static void test_export(void **state)
+TEST(test_export)
 {
-    (void)state;
     static const char head[] =
         "wall_us,node,run,at_yields,id,parent,function,kind,object,file,line,"
         "samples\n"
@@ -180,14 +171,4 @@ static void test_export(void **state)
     assert_says(text, ",copy_struct_x,runtime,beam.smp,,,300\n");
     free(text);
     done(&o);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one),      cmocka_unit_test(test_at_yields),
-        cmocka_unit_test(test_compared), cmocka_unit_test(test_not_compared),
-        cmocka_unit_test(test_export),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

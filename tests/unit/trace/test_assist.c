@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a prompt is told of its line by a target that is played here. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../test.h"
 #include "beamtop/trace/trace.h"
-#include "beamtop/base/attr.h"
 #include "beamtop/etf/parse.h"
 #include "beamtop/etf/print.h"
 #include "beamtop/trace/assist.h"
@@ -156,7 +151,7 @@ static void expect_sentence(const struct assist_line *l, const char *pattern)
     pattern_free(p);
 }
 
-static void test_errors(void **state)
+TEST_WITH(test_errors, set_up, tear_down)
 {
     static const struct {
         const char *line, *text;
@@ -182,7 +177,7 @@ static void test_errors(void **state)
     assert_int_equal(t->asked, 0);
 }
 
-static void test_what_matches(void **state)
+TEST_WITH(test_what_matches, set_up, tear_down)
 {
     struct target *t = *state;
     const struct assist_line *l = look(t, "lists:map(F, [_|_]) -> return --procs app:shop");
@@ -201,7 +196,7 @@ static void test_what_matches(void **state)
 }
 
 /* One pattern's words are those of `explain`; several stand behind one another. */
-static void test_sentence_of_several(void **state)
+TEST_WITH(test_sentence_of_several, set_up, tear_down)
 {
     struct target *t = *state;
     const struct assist_line *l = look(t, "lists:map/2 & ets:insert(_, _)");
@@ -212,7 +207,7 @@ static void test_sentence_of_several(void **state)
         answer_error(t);
 }
 
-static void test_functions_to_count(void **state)
+TEST_WITH(test_functions_to_count, set_up, tear_down)
 {
     static const struct {
         const char *line, *found, *text;
@@ -249,7 +244,7 @@ static void test_functions_to_count(void **state)
     assert_true(l->wrong && !l->unfinished && !t->open);
 }
 
-static void test_only_the_last_line_counts(void **state)
+TEST_WITH(test_only_the_last_line_counts, set_up, tear_down)
 {
     struct target *t = *state;
     look(t, "lists:map/2");
@@ -267,7 +262,7 @@ static void test_only_the_last_line_counts(void **state)
 
 #define NOTHING(why) "{preflight, [{0, [], 0, " why "}], {all, 2}, {{0, 0, []}, [], 0}, []}"
 
-static void test_near_misses_of_a_function(void **state)
+TEST_WITH(test_near_misses_of_a_function, set_up, tear_down)
 {
     struct target *t = *state;
     const struct assist_line *l = look(t, "lists:mapp/2");
@@ -281,7 +276,7 @@ static void test_near_misses_of_a_function(void **state)
     assert_false(t->open);
 }
 
-static void test_near_misses_of_a_module(void **state)
+TEST_WITH(test_near_misses_of_a_module, set_up, tear_down)
 {
     struct target *t = *state;
     const struct assist_line *l = look(t, "MyApp.Crt.add/2");
@@ -293,7 +288,7 @@ static void test_near_misses_of_a_module(void **state)
                                  "MyApp.Crt; did you mean MyApp.Cart?");
 }
 
-static void test_an_unknown_atom(void **state)
+TEST_WITH(test_an_unknown_atom, set_up, tear_down)
 {
     struct target *t = *state;
     const struct assist_line *l = look(t, "  lists:map(F, [sold_ut]) -> return");
@@ -307,7 +302,7 @@ static void test_an_unknown_atom(void **state)
     assert_false(t->open);
 }
 
-static void test_near_misses_of_a_process(void **state)
+TEST_WITH(test_near_misses_of_a_process, set_up, tear_down)
 {
     struct target *t = *state;
     const struct assist_line *l = look(t, "lists:map/2 --procs rx");
@@ -327,7 +322,7 @@ static void test_near_misses_of_a_process(void **state)
 }
 
 /* An answer that fails is not asked for for ever. */
-static void test_failures_end(void **state)
+TEST_WITH(test_failures_end, set_up, tear_down)
 {
     struct target *t = *state;
     const struct assist_line *l = look(t, "lists:mapp/2");
@@ -348,7 +343,7 @@ static void test_failures_end(void **state)
     assert_true(l->known);
 }
 
-static void test_records_are_asked_for_once(void **state)
+TEST_WITH(test_records_are_asked_for_once, set_up, tear_down)
 {
     struct target *t = *state;
     const struct assist_line *l = look(t, "shop:add(#cart{id = 1}, _)");
@@ -371,7 +366,7 @@ static void test_records_are_asked_for_once(void **state)
     assert_non_null(strstr(l->text, "name"));
 }
 
-static void test_names_are_asked_for_anew_when_old(void **state)
+TEST_WITH(test_names_are_asked_for_anew_when_old, set_up, tear_down)
 {
     struct target *t = *state;
     assist_begin(t->assist);
@@ -388,7 +383,7 @@ static void test_names_are_asked_for_anew_when_old(void **state)
     answer_error(t);
 }
 
-static void test_without_a_target(void **state)
+TEST_WITH(test_without_a_target, set_up, tear_down)
 {
     struct target *t = *state;
     assist_set_port(t->assist, NULL);
@@ -398,25 +393,4 @@ static void test_without_a_target(void **state)
     assert_false(assist_modules(t->assist));
     assert_false(assist_functions(t->assist, "lists"));
     assert_int_equal(t->asked, 0);
-}
-
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(test_errors),
-        TEST(test_what_matches),
-        TEST(test_sentence_of_several),
-        TEST(test_functions_to_count),
-        TEST(test_only_the_last_line_counts),
-        TEST(test_near_misses_of_a_function),
-        TEST(test_near_misses_of_a_module),
-        TEST(test_an_unknown_atom),
-        TEST(test_near_misses_of_a_process),
-        TEST(test_failures_end),
-        TEST(test_records_are_asked_for_once),
-        TEST(test_names_are_asked_for_anew_when_old),
-        TEST(test_without_a_target),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

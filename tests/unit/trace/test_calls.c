@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Windows of counted calls against a target that is played here. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "beamtop/base/attr.h"
+#include "../../test.h"
 #include "beamtop/trace/calls.h"
 #include "played.h"
 
@@ -112,9 +107,8 @@ static void close_clean(struct world *w)
     assert_true(calls_session_state(w->s)->status.check.clean);
 }
 
-static void test_one_window(void **state)
+TEST(test_one_window)
 {
-    (void)state;
     struct world *w = new_world();
     open_world(w, &basic);
     played_answer(&w->p, QUESTION_PREFLIGHT, PREFLIGHT);
@@ -143,9 +137,8 @@ static void test_one_window(void **state)
 }
 
 /* A row that cannot be read is dropped and counted; the others are a window. */
-static void test_unread_rows(void **state)
+TEST(test_unread_rows)
 {
-    (void)state;
     struct calls_options options = basic;
     options.time = true;
     struct world *w = new_world();
@@ -168,9 +161,8 @@ static void test_unread_rows(void **state)
     free_world(w);
 }
 
-static void test_times(void **state)
+TEST(test_times)
 {
-    (void)state;
     struct calls_options options = basic;
     options.time = options.memory = true;
     options.procs = "all+children";
@@ -193,9 +185,8 @@ static void test_times(void **state)
 }
 
 /* A refused second window takes nothing from the first. */
-static void test_times_refused(void **state)
+TEST(test_times_refused)
 {
-    (void)state;
     struct calls_options options = basic;
     options.time = true;
     struct world *w = new_world();
@@ -210,9 +201,8 @@ static void test_times_refused(void **state)
     free_world(w);
 }
 
-static void test_windows_and_changes(void **state)
+TEST(test_windows_and_changes)
 {
-    (void)state;
     struct calls_options options = basic;
     options.windows = 2;
     options.every_ms = 10000;
@@ -237,9 +227,8 @@ static void test_windows_and_changes(void **state)
     free_world(w);
 }
 
-static void test_expensive(void **state)
+TEST(test_expensive)
 {
-    (void)state;
     /* 100 M calls/s, of functions that are not known one by one. */
     static const char expensive[] = "{sampled,20000000,2,3,2000000,[3],1,[]}";
     struct calls_options options = basic;
@@ -274,9 +263,8 @@ static void test_expensive(void **state)
 }
 
 /* Calls come in bursts: the second look is as long as its cost allows, and both count. */
-static void test_looks(void **state)
+TEST(test_looks)
 {
-    (void)state;
     static const struct {
         unsigned for_ms;
         bool force;
@@ -313,9 +301,8 @@ static void test_looks(void **state)
 }
 
 /* What the limit leaves of windows: 5 calls in 20 ms are 1e-6 of the two schedulers. */
-static void test_fits(void **state)
+TEST(test_fits)
 {
-    (void)state;
     static const struct {
         unsigned for_ms, every_ms, window_ms, due_ms;
         const char *sampled, *asked;
@@ -354,9 +341,8 @@ static void test_fits(void **state)
     }
 }
 
-static void test_stop(void **state)
+TEST(test_stop)
 {
-    (void)state;
     struct calls_options options = basic;
     options.windows = 0;
     options.time = true;
@@ -397,9 +383,8 @@ static void test_stop(void **state)
 }
 
 /* Answers that keep a run from its windows, and what is said then. */
-static void test_refusals(void **state)
+TEST(test_refusals)
 {
-    (void)state;
     static const struct {
         const char *name, *sampled;
         enum err code;
@@ -437,9 +422,8 @@ static void test_refusals(void **state)
     }
 }
 
-static void test_failures(void **state)
+TEST(test_failures)
 {
-    (void)state;
     struct world *w = new_world();
     open_world(w, &basic);
     played_answer(&w->p, QUESTION_PREFLIGHT,
@@ -505,9 +489,8 @@ static bool hostile(const char *const *before, size_t n_before, const struct bui
     return has;
 }
 
-static void test_hostile_answers(void **state)
+TEST(test_hostile_answers)
 {
-    (void)state;
     static const char *const answers[] = {SAMPLED, SAMPLED, COUNTED, TIMED};
     static const uint8_t bytes[] = {0, 97, 104, 106, 108, 119, 255};
     for (size_t n = 0; n < ARRAY_LEN(answers); n++) {
@@ -519,9 +502,8 @@ static void test_hostile_answers(void **state)
     }
 }
 
-static void test_words(void **state)
+TEST(test_words)
 {
-    (void)state;
     static const struct {
         const char *text, *chosen;
     } rows[] = {
@@ -547,9 +529,8 @@ static void test_words(void **state)
     }
 }
 
-static void test_wrong_words(void **state)
+TEST(test_wrong_words)
 {
-    (void)state;
     static const struct {
         const char *text;
         size_t offset;
@@ -578,9 +559,8 @@ static void test_wrong_words(void **state)
     }
 }
 
-static void test_options(void **state)
+TEST(test_options)
 {
-    (void)state;
     struct calls_options rows[4] = {basic, basic, basic, basic};
     rows[0].for_ms = 9;
     rows[1].for_ms = 45001;
@@ -601,26 +581,4 @@ static void test_options(void **state)
         assert_int_equal(rc, ERR_REFUSED);
         free(w);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_window),
-        cmocka_unit_test(test_times),
-        cmocka_unit_test(test_unread_rows),
-        cmocka_unit_test(test_times_refused),
-        cmocka_unit_test(test_windows_and_changes),
-        cmocka_unit_test(test_expensive),
-        cmocka_unit_test(test_looks),
-        cmocka_unit_test(test_fits),
-        cmocka_unit_test(test_stop),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_hostile_answers),
-        cmocka_unit_test(test_words),
-        cmocka_unit_test(test_wrong_words),
-        cmocka_unit_test(test_options),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <string.h>
 
-#include "beamtop/base/attr.h"
+#include "../../test.h"
 #include "beamtop/trace/caps.h"
 
-static void test_defaults_are_in_range(void **state)
+TEST(test_defaults_are_in_range)
 {
-    (void)state;
     struct caps caps;
     caps_init(&caps);
     for (size_t i = 0; i < CAPS; i++) {
@@ -28,9 +22,8 @@ static void test_defaults_are_in_range(void **state)
     assert_int_equal(none, CAP_RATE_PER_S);
 }
 
-static void test_words(void **state)
+TEST(test_words)
 {
-    (void)state;
     static const struct {
         enum cap cap;
         const char *text;
@@ -83,9 +76,8 @@ static void test_words(void **state)
     }
 }
 
-static void test_texts(void **state)
+TEST(test_texts)
 {
-    (void)state;
     static const struct {
         enum cap cap;
         uint64_t value;
@@ -101,14 +93,4 @@ static void test_texts(void **state)
         assert_string_equal(cap_format(text, sizeof text, rows[i].cap, rows[i].value),
                             rows[i].text);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_defaults_are_in_range),
-        cmocka_unit_test(test_words),
-        cmocka_unit_test(test_texts),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../test.h"
 #include "beamtop/trace/histogram.h"
 
 /* Every value lies below the upper edge of its bucket and not below that of the one before. */
-static void test_edges(void **state)
+TEST(test_edges)
 {
-    (void)state;
     for (uint64_t ns = 1; ns < UINT64_C(4000000000000); ns += 1 + ns / 7) {
         size_t bucket = histogram_bucket(ns);
         assert_in_range(bucket, 0, HISTOGRAM_BUCKETS - 1);
@@ -31,9 +26,8 @@ static int compare(const void *a, const void *b)
 }
 
 /* Percentiles are never below the true ones, nor more than a step of a power of two above. */
-static void test_percentiles(void **state)
+TEST(test_percentiles)
 {
-    (void)state;
     enum { N = 5000 };
     static uint64_t values[N];
     struct histogram h;
@@ -58,23 +52,12 @@ static void test_percentiles(void **state)
     assert_int_equal(h.min_ns, values[0]);
 }
 
-static void test_empty(void **state)
+TEST(test_empty)
 {
-    (void)state;
     struct histogram h;
     h = (struct histogram){0};
     assert_int_equal(histogram_at(&h, 0.5), 0);
     histogram_add(&h, 0);
     assert_int_equal(histogram_at(&h, 0.5), 0);
     assert_int_equal(h.total, 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_edges),
-        cmocka_unit_test(test_percentiles),
-        cmocka_unit_test(test_empty),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <string.h>
 
+#include "../../test.h"
 #include "beamtop/trace/library.h"
 
 /* Brackets and quotes close: what does not could not be sent as it stands. */
@@ -33,9 +29,8 @@ static void check_closed(const char *title, const char *text)
         fail_msg("%s: brackets or quotes of %s do not close", title, text);
 }
 
-static void test_rows_are_whole(void **state)
+TEST(test_rows_are_whole)
 {
-    (void)state;
     for (const struct library_row *r = library_table; r->title; r++) {
         assert_true(*r->title);
         check_closed(r->title, r->erlang);
@@ -43,9 +38,8 @@ static void test_rows_are_whole(void **state)
     }
 }
 
-static void test_rows_differ(void **state)
+TEST(test_rows_differ)
 {
-    (void)state;
     for (const struct library_row *r = library_table; r->title; r++) {
         for (const struct library_row *other = r + 1; other->title; other++) {
             assert_string_not_equal(r->title, other->title);
@@ -54,21 +48,10 @@ static void test_rows_differ(void **state)
     }
 }
 
-static void test_spelling_is_the_one_asked_for(void **state)
+TEST(test_spelling_is_the_one_asked_for)
 {
-    (void)state;
     const struct library_row *r = &library_table[0];
     assert_ptr_equal(library_text(r, SYNTAX_ELIXIR), r->elixir);
     assert_ptr_equal(library_text(r, SYNTAX_ERLANG), r->erlang);
     assert_ptr_equal(library_text(r, SYNTAX_AUTO), r->erlang);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows_are_whole),
-        cmocka_unit_test(test_rows_differ),
-        cmocka_unit_test(test_spelling_is_the_one_asked_for),
-    };
-    return cmocka_run_group_tests_name("library", tests, NULL, NULL);
 }

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "../../test.h"
 #include "beamtop/trace/log.h"
 
 static struct slice text(const char *s)
@@ -31,9 +27,8 @@ static struct trace_event call(uint64_t id, uint32_t pid)
     };
 }
 
-static void test_copies(void **state)
+TEST(test_copies)
 {
-    (void)state;
     struct trace_log *l = trace_log_new(8, 100000);
     char module[] = "mod", function[] = "fun", args[] = "args", name[] = "proc";
     struct mfa stack[2] = {{{module, 3}, {function, 3}, 1}, {{function, 3}, {module, 3}, 2}};
@@ -63,9 +58,8 @@ static void test_copies(void **state)
     trace_log_free(l);
 }
 
-static void test_ring_of_events(void **state)
+TEST(test_ring_of_events)
 {
-    (void)state;
     struct trace_log *l = trace_log_new(4, 1000000);
     for (uint64_t id = 1; id <= 10; id++) {
         struct trace_event e = call(id * 4096, 1); /* all in one bucket */
@@ -82,9 +76,8 @@ static void test_ring_of_events(void **state)
     trace_log_free(l);
 }
 
-static void test_ring_of_bytes(void **state)
+TEST(test_ring_of_bytes)
 {
-    (void)state;
     struct trace_log *l = trace_log_new(100, 20000);
     static char big[8000];
     for (uint64_t id = 1; id <= 5; id++) {
@@ -108,9 +101,8 @@ static void test_ring_of_bytes(void **state)
     trace_log_free(l);
 }
 
-static void test_finish(void **state)
+TEST(test_finish)
 {
-    (void)state;
     struct trace_log *l = trace_log_new(4, 100000);
     trace_log_add_pattern(l, NULL);
     struct trace_event e = call(1, 1);
@@ -144,9 +136,8 @@ static void test_finish(void **state)
 }
 
 /* Lost calls stand beside those that were shown since the ones before, also when these are gone. */
-static void test_shown_beside_lost(void **state)
+TEST(test_shown_beside_lost)
 {
-    (void)state;
     struct trace_log *l = trace_log_new(2, 100000);
     const struct trace_event lost = {.kind = EVENT_LOST, .lost = 1600};
     const struct trace_event sent = {.kind = EVENT_SEND, .id = 9};
@@ -160,9 +151,8 @@ static void test_shown_beside_lost(void **state)
     trace_log_free(l);
 }
 
-static void test_names(void **state)
+TEST(test_names)
 {
-    (void)state;
     struct trace_log *l = trace_log_new(4, 100000);
     struct trace_event e = call(1, 1);
     trace_log_add(l, &e);
@@ -187,9 +177,8 @@ static void test_names(void **state)
     trace_log_free(l);
 }
 
-static void test_functions(void **state)
+TEST(test_functions)
 {
-    (void)state;
     struct trace_log *l = trace_log_new(4, 100000);
     char name[] = "abc";
     struct trace_function f[2] = {{.mfa = {{name, 3}, {name, 1}, 2}, .calls = 5}, {.pattern = 1}};
@@ -204,18 +193,4 @@ static void test_functions(void **state)
     trace_log_set_functions(l, NULL, 0);
     assert_int_equal(trace_log_functions(l), 0);
     trace_log_free(l);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_copies),
-        cmocka_unit_test(test_ring_of_events),
-        cmocka_unit_test(test_ring_of_bytes),
-        cmocka_unit_test(test_finish),
-        cmocka_unit_test(test_shown_beside_lost),
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_functions),
-    };
-    return cmocka_run_group_tests_name("log", tests, NULL, NULL);
 }

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "beamtop/base/attr.h"
+#include "../../test.h"
 #include "beamtop/etf/parse.h"
 #include "beamtop/etf/print.h"
 #include "beamtop/trace/matchspec.h"
 
 /* Trees by hand: what the parser would make of the text in each row's name. */
 static struct arena trees;
+
+static int clear_trees(void **state)
+{
+    (void)state;
+    arena_clear(&trees);
+    return 0;
+}
+TESTS_WITH(NULL, clear_trees);
 
 static struct node *leaf(enum node_kind kind, const char *text)
 {
@@ -141,9 +144,8 @@ static void check(const char *name, int otp, struct pattern p, const char *want_
 
 #define ACT "  [TAKEMESSAGE]}]\n"
 
-static void test_heads(void **state)
+TEST(test_heads)
 {
-    (void)state;
     struct node *alias = of(NODE_ALIAS, "", 2, of(NODE_TUPLE, "", 1, VAR("A")), VAR("X"));
     struct node *tail = with_tail(of(NODE_LIST, "", 1, VAR("H")), VAR("T"));
     struct node *binary = binary_of("ab\xff", 0, 8, ANY);
@@ -189,9 +191,8 @@ static void test_heads(void **state)
     check("m:f", 27, none, "[{'_',\n  [TAP],\n" ACT);
 }
 
-static void test_guards(void **state)
+TEST(test_guards)
 {
-    (void)state;
     struct node *pair = of(NODE_TUPLE, "", 2, VAR("X"), ATOM("a"));
     const struct {
         const char *name;
@@ -217,9 +218,8 @@ static void test_guards(void **state)
         check(rows[i].name, rows[i].otp, call_pattern(1, args, rows[i].guard), rows[i].want);
 }
 
-static void test_actions(void **state)
+TEST(test_actions)
 {
-    (void)state;
     struct node *args[] = {VAR("X")}, *show[] = {CALL("length", VAR("X")), VAR("X")};
     struct pattern p = call_pattern(1, args, NULL);
     p.actions = TRACE_RETURN | TRACE_STACK | TRACE_SHOW;
@@ -245,9 +245,8 @@ static void test_actions(void **state)
           "[{['_','_','$1'],\n  [TAP,\n   {is_atom,'$1'}],\n  [TAKE}}}]}]\n");
 }
 
-static void test_errors(void **state)
+TEST(test_errors)
 {
-    (void)state;
     struct node *prefix = binary_of("ab", 0, 8, VAR("T"));
     struct node *bits = binary_of("ab", 0, 1, VAR("T"));
     const struct {
@@ -291,9 +290,8 @@ static void test_errors(void **state)
 }
 
 /* A guard whose stand-ins double their arguments again and again stays bounded. */
-static void test_too_large(void **state)
+TEST(test_too_large)
 {
-    (void)state;
     struct node *args[] = {VAR("X")}, *guard = VAR("X");
     for (int i = 0; i < 60; i++)
         guard = CALL("floor", guard);
@@ -305,9 +303,8 @@ static void test_too_large(void **state)
     matchspec_clear(&m);
 }
 
-static void test_names_and_narrow(void **state)
+TEST(test_names_and_narrow)
 {
-    (void)state;
     struct node *args[] = {VAR("X"), ANY};
     struct pattern p = call_pattern(2, args, NULL);
     struct matchspec m;
@@ -337,9 +334,8 @@ static void check_literal(struct node *n, const char *want)
     buf_clear(&text);
 }
 
-static void test_literals(void **state)
+TEST(test_literals)
 {
-    (void)state;
     struct node *pid = number(41), *port = number(6);
     pid->kind = NODE_PID;
     port->kind = NODE_PORT;
@@ -351,25 +347,4 @@ static void test_literals(void **state)
     check_literal(leaf(NODE_INTEGER, "123456789012345678901234567890"),
                   "123456789012345678901234567890");
     check_literal(leaf(NODE_INTEGER, "-18446744073709551616"), "-18446744073709551616");
-}
-
-static int clear_trees(void **state)
-{
-    (void)state;
-    arena_clear(&trees);
-    return 0;
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_heads, clear_trees),
-        cmocka_unit_test_teardown(test_guards, clear_trees),
-        cmocka_unit_test_teardown(test_actions, clear_trees),
-        cmocka_unit_test_teardown(test_errors, clear_trees),
-        cmocka_unit_test_teardown(test_too_large, clear_trees),
-        cmocka_unit_test_teardown(test_names_and_narrow, clear_trees),
-        cmocka_unit_test_teardown(test_literals, clear_trees),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

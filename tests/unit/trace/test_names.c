@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "beamtop/base/attr.h"
+#include "../../test.h"
 #include "beamtop/base/buf.h"
 #include "beamtop/base/limits.h"
 #include "beamtop/etf/build.h"
@@ -41,9 +36,8 @@ static void take_well(struct names *n, const char *answer)
         fail_msg("%s: %s", answer, err.text);
 }
 
-static void test_modules(void **state)
+TEST(test_modules)
 {
-    (void)state;
     const struct slice *modules;
     struct names *n = names_new();
     assert_false(names_has_modules(n));
@@ -60,9 +54,8 @@ static void test_modules(void **state)
     names_free(n);
 }
 
-static void test_who(void **state)
+TEST(test_who)
 {
-    (void)state;
     const struct slice *list;
     struct error err = {0};
     struct names *n = names_new();
@@ -83,9 +76,8 @@ static void test_who(void **state)
     names_free(n);
 }
 
-static void test_functions(void **state)
+TEST(test_functions)
 {
-    (void)state;
     const struct names_function *f;
     size_t len;
     struct names *n = names_new();
@@ -115,9 +107,8 @@ static void test_functions(void **state)
     names_free(n);
 }
 
-static void test_answers_of_another_shape(void **state)
+TEST(test_answers_of_another_shape)
 {
-    (void)state;
     static const char *const answers[] = {
         "x",
         "{modules,[]}",
@@ -151,9 +142,8 @@ static void test_answers_of_another_shape(void **state)
     names_free(n);
 }
 
-static void test_a_broken_answer_is_none(void **state)
+TEST(test_a_broken_answer_is_none)
 {
-    (void)state;
     struct builder *b = builder_new();
     size_t len;
     build_tuple(b, 3);
@@ -208,9 +198,8 @@ static const struct {
     {"nothing_like_it", ""},
 };
 
-static void test_near_modules(void **state)
+TEST(test_near_modules)
 {
-    (void)state;
     struct names *n = names_new();
     struct slice out[3];
     assert_int_equal(names_near_modules(n, text("lists"), out, 3), 0);
@@ -248,9 +237,8 @@ static const struct {
     {"zzzz", ""},
 };
 
-static void test_near_functions(void **state)
+TEST(test_near_functions)
 {
-    (void)state;
     struct names *n = names_new();
     struct names_function out[3];
     assert_int_equal(names_near_functions(n, text("m"), text("map"), out, 3), 0);
@@ -320,9 +308,8 @@ static void take_many(struct names *n, const char *module, int count, int rc)
     buf_clear(&b);
 }
 
-static void test_the_search_finds(void **state)
+TEST(test_the_search_finds)
 {
-    (void)state;
     struct names *n = names_new();
     struct names_function out[5];
     take_many(n, "m", 20000, 0);
@@ -333,9 +320,8 @@ static void test_the_search_finds(void **state)
     names_free(n);
 }
 
-static void test_what_is_remembered_ends(void **state)
+TEST(test_what_is_remembered_ends)
 {
-    (void)state;
     struct names *n = names_new();
     take_many(n, "first", LIMIT_NAMES / 4, 0);
     take_many(n, "second", LIMIT_NAMES / 4, 0);
@@ -348,20 +334,4 @@ static void test_what_is_remembered_ends(void **state)
     take_many(n, "all", LIMIT_NAMES + 1, ERR_LIMIT);
     assert_int_equal(names_known(n, text("fourth")), NAMES_LOADED);
     names_free(n);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_modules),
-        cmocka_unit_test(test_who),
-        cmocka_unit_test(test_functions),
-        cmocka_unit_test(test_answers_of_another_shape),
-        cmocka_unit_test(test_a_broken_answer_is_none),
-        cmocka_unit_test(test_near_modules),
-        cmocka_unit_test(test_near_functions),
-        cmocka_unit_test(test_the_search_finds),
-        cmocka_unit_test(test_what_is_remembered_ends),
-    };
-    return cmocka_run_group_tests_name("names", tests, NULL, NULL);
 }

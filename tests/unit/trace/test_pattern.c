@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../test.h"
 #include "beamtop/base/limits.h"
 #include "beamtop/trace/library.h"
 #include "beamtop/trace/pattern.h"
@@ -114,34 +110,29 @@ static void check_prefixes(const struct good *row, size_t n)
 
 #define ROWS(table) table, sizeof(table) / sizeof((table)[0])
 
-static void test_erlang(void **state)
+TEST(test_erlang)
 {
-    (void)state;
     check_good(ROWS(erlang_good));
 }
 
-static void test_erlang_wrong(void **state)
+TEST(test_erlang_wrong)
 {
-    (void)state;
     check_wrong(ROWS(erlang_wrong));
 }
 
-static void test_elixir(void **state)
+TEST(test_elixir)
 {
-    (void)state;
     check_good(ROWS(elixir_good));
 }
 
-static void test_elixir_wrong(void **state)
+TEST(test_elixir_wrong)
 {
-    (void)state;
     check_wrong(ROWS(elixir_wrong));
 }
 
 /* Every text of the library is a pattern, recognised as what it is. */
-static void test_library(void **state)
+TEST(test_library)
 {
-    (void)state;
     for (const struct library_row *row = library_table; row->title; row++) {
         for (int syntax = SYNTAX_ERLANG; syntax <= SYNTAX_ELIXIR; syntax++) {
             const char *text = library_text(row, (enum syntax)syntax);
@@ -157,9 +148,8 @@ static void test_library(void **state)
     }
 }
 
-static void test_prefixes(void **state)
+TEST(test_prefixes)
 {
-    (void)state;
     check_prefixes(ROWS(erlang_good));
     check_prefixes(ROWS(elixir_good));
 }
@@ -186,9 +176,8 @@ static void check_limit(char *text, const char *message)
     free(text);
 }
 
-static void test_limits(void **state)
+TEST(test_limits)
 {
-    (void)state;
     check_limit(repeated("m:f(", "[", 400, ""), "nested deeper than 100");
     check_limit(repeated("m:f(X) when ", "not ", 400, "X"), "nested deeper than 100");
     check_limit(repeated("m:f(X) when X", "+X", 400, ""), "nested deeper than 100");
@@ -200,9 +189,8 @@ static void test_limits(void **state)
     check_limit(repeated("m:f(<<1:", "9", 12, ">>)"), "more than 4096 bytes");
 }
 
-static void test_one_only(void **state)
+TEST(test_one_only)
 {
-    (void)state;
     struct pattern *p = NULL;
     struct error err = {0};
     size_t offset = 0;
@@ -211,9 +199,8 @@ static void test_one_only(void **state)
     assert_null(p);
 }
 
-static void test_records(void **state)
+TEST(test_records)
 {
-    (void)state;
     static const char text[] = "m:f(#a{x=#b{}}, o#a{}, #a{}) when is_record(o#c, X)";
     struct pattern *p;
     struct error err = {0};
@@ -227,9 +214,8 @@ static void test_records(void **state)
     pattern_free(p);
 }
 
-static void test_describe(void **state)
+TEST(test_describe)
 {
-    (void)state;
     static const struct {
         const char *text, *sentence;
     } rows[] = {
@@ -258,9 +244,8 @@ static void test_describe(void **state)
 }
 
 /* The user is at the end of the text; what stands from `from` on is being typed. */
-static void test_expect(void **state)
+TEST(test_expect)
 {
-    (void)state;
     static const struct {
         const char *text;
         enum expect what;
@@ -311,17 +296,4 @@ static void test_expect(void **state)
             fail_msg("%s: %d from %zu of \"%s\" \"%s\"", rows[i].text, e.what, e.from, e.module,
                      e.record);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_erlang),  cmocka_unit_test(test_erlang_wrong),
-        cmocka_unit_test(test_elixir),  cmocka_unit_test(test_elixir_wrong),
-        cmocka_unit_test(test_library), cmocka_unit_test(test_prefixes),
-        cmocka_unit_test(test_limits),  cmocka_unit_test(test_one_only),
-        cmocka_unit_test(test_records), cmocka_unit_test(test_describe),
-        cmocka_unit_test(test_expect),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

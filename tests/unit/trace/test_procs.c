@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "beamtop/base/attr.h"
+#include "../../test.h"
 #include "beamtop/etf/print.h"
 #include "beamtop/trace/procs.h"
 
@@ -39,9 +34,8 @@ static const struct {
     {"1/1", "all", "{1,false,[all]}"},
 };
 
-static void test_good(void **state)
+TEST(test_good)
 {
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(good); i++) {
         struct procs p, again;
         struct error err = {0};
@@ -91,9 +85,8 @@ static const struct {
     {"all+children,new", 12, "+children"},
 };
 
-static void test_bad(void **state)
+TEST(test_bad)
 {
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         struct procs p;
         struct error err = {0};
@@ -109,9 +102,8 @@ static void test_bad(void **state)
     }
 }
 
-static void test_bounds(void **state)
+TEST(test_bounds)
 {
-    (void)state;
     struct procs p;
     struct error err = {0};
     char text[400];
@@ -133,14 +125,4 @@ static void test_bounds(void **state)
         strcat(many, i > 0 ? ",p" : "p");
     error_clear(&err);
     assert_int_equal(procs_parse(&p, many, NULL, &err), ERR_USAGE);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_good),
-        cmocka_unit_test(test_bad),
-        cmocka_unit_test(test_bounds),
-    };
-    return cmocka_run_group_tests_name("procs", tests, NULL, NULL);
 }

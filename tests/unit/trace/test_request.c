@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <string.h>
 
+#include "../../test.h"
 #include "beamtop/trace/request.h"
 
 static struct trace_request defaults(void)
@@ -15,7 +11,7 @@ static struct trace_request defaults(void)
     return r;
 }
 
-static void test_good_lines(void **state)
+TEST(test_good_lines)
 {
     static const struct {
         const char *line, *pattern, *procs;
@@ -29,7 +25,6 @@ static void test_good_lines(void **state)
         {"a:b(X) when (X --time) -> return", "a:b(X) when (X --time) -> return", NULL, 100, 15000},
         {"a:b --procs one --procs two", "a:b", "two", 100, 15000},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct trace_request r = defaults();
         struct error err = {0};
@@ -46,7 +41,7 @@ static void test_good_lines(void **state)
     }
 }
 
-static void test_errors_are_placed(void **state)
+TEST(test_errors_are_placed)
 {
     static const struct {
         const char *line;
@@ -63,7 +58,6 @@ static void test_errors_are_placed(void **state)
         {"a:b --syntax C", 13},
         {"a:b --force what", 12},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct trace_request r = defaults();
         struct error err = {0};
@@ -76,12 +70,11 @@ static void test_errors_are_placed(void **state)
     }
 }
 
-static void test_words(void **state)
+TEST(test_words)
 {
     struct trace_request r = defaults();
     struct error err = {0};
     size_t offset;
-    (void)state;
     assert_int_equal(trace_request_parse(&r,
                                          "a:b --slower 5ms --on-rate stop --syntax elixir --force",
                                          &offset, &err),
@@ -90,14 +83,4 @@ static void test_words(void **state)
     assert_true(r.on_rate_stop && r.force);
     assert_int_equal(r.syntax, SYNTAX_ELIXIR);
     trace_request_clear(&r);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_good_lines),
-        cmocka_unit_test(test_errors_are_placed),
-        cmocka_unit_test(test_words),
-    };
-    return cmocka_run_group_tests_name("request", tests, NULL, NULL);
 }

@@ -1,22 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A trace's life against a target that is played: its phases, ends, errors and what can be done to
  * it. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "beamtop/base/attr.h"
+#include "../../test.h"
 #include "session_world.h"
 
 static const struct trace_options plain = {0};
 
-static void test_life(void **unused)
+TEST(test_life)
 {
-    (void)unused;
     struct world *w = new_world("lists:seq(_, _) -> return", &plain);
     assert_int_equal(phase(w), SESSION_PREPARING);
     assert_has(w->asked[0].text, "{0,call,{name,<<\"lists\">>},{name,<<\"seq\">>},2}");
@@ -62,9 +56,8 @@ static void test_life(void **unused)
     end_world(w);
 }
 
-static void test_held_until_armed(void **unused)
+TEST(test_held_until_armed)
 {
-    (void)unused;
     struct world *w = new_world("lists:seq(_, _)", &plain);
     to_arming(w);
     push(w, "{batch,[" CALL "]," STATUS("open", "1", "0") "}");
@@ -77,9 +70,8 @@ static void test_held_until_armed(void **unused)
     end_world(w);
 }
 
-static void test_verify_asks_again(void **unused)
+TEST(test_verify_asks_again)
 {
-    (void)unused;
     struct world *w = running_world("lists:seq(_, _)", &plain);
     push(w, "{ended,{killed,<<\"heap\">>}," STATUS("open", "0", "0") "}");
     assert_string_equal(state(w)->end_text, "killed: heap");
@@ -110,9 +102,8 @@ static void test_verify_asks_again(void **unused)
 }
 
 /* A system tracer of a beamtop that was not there before is not clean; another tool's is. */
-static void test_system_tracer(void **unused)
+TEST(test_system_tracer)
 {
-    (void)unused;
 #define SYSTEM_TRACER(name) "{armed,1,0,[],{0,[]},{0,[]},[],0,<<\"<0.5.0> " name "\">>,7}"
     const struct {
         const char *before, *after;
@@ -142,9 +133,8 @@ static void test_system_tracer(void **unused)
     }
 }
 
-static void test_baseline_of_others(void **unused)
+TEST(test_baseline_of_others)
 {
-    (void)unused;
     struct world *w = new_world("lists:seq(_, _)", &plain);
     answer(w, QUESTION_PREFLIGHT, FOUND);
     answer(w, QUESTION_TRACE, COUNTED);
@@ -162,9 +152,8 @@ static void test_baseline_of_others(void **unused)
     end_world(w);
 }
 
-static void test_stop_in_every_phase(void **unused)
+TEST(test_stop_in_every_phase)
 {
-    (void)unused;
     for (int step = 0; step <= 5; step++) {
         struct world *w = new_world("lists:seq(_, _)", &plain);
         if (step > 0)
@@ -198,9 +187,8 @@ static void test_stop_in_every_phase(void **unused)
     }
 }
 
-static void test_link_lost_in_every_phase(void **unused)
+TEST(test_link_lost_in_every_phase)
 {
-    (void)unused;
     for (int step = 0; step <= 5; step++) {
         struct world *w = new_world("lists:seq(_, _)", &plain);
         struct error why = {0};
@@ -229,9 +217,8 @@ static void test_link_lost_in_every_phase(void **unused)
 }
 
 /* Counts come each second, events at once: what was seen was called. */
-static void test_link_lost_before_the_counts(void **unused)
+TEST(test_link_lost_before_the_counts)
 {
-    (void)unused;
     struct world *w = new_world("lists:seq(_, _)", &plain);
     struct error why = {0};
     error_set(&why, ERR_LOST, "the node went away");
@@ -249,9 +236,8 @@ static void test_link_lost_before_the_counts(void **unused)
     end_world(w);
 }
 
-static void test_errors_of_answers(void **unused)
+TEST(test_errors_of_answers)
 {
-    (void)unused;
     struct world *w = new_world("lists:seq(_, _)", &plain);
     answer_error(w, QUESTION_PREFLIGHT, ERR_TARGET);
     assert_int_equal(phase(w), SESSION_FAILED);
@@ -283,7 +269,6 @@ static void test_errors_of_answers(void **unused)
 /* Of single events: test_session_counts.c. */
 static void test_hostile_messages(void **unused)
 {
-    (void)unused;
     const char *const bodies[] = {
         "nothing",
         "{batch,[]}",
@@ -322,9 +307,8 @@ static void test_hostile_messages(void **unused)
 }
 
 /* What is still asked when a trace ends, or its connection, is for nobody. */
-static void test_late_answers_are_dropped(void **unused)
+TEST(test_late_answers_are_dropped)
 {
-    (void)unused;
     struct error lost = {.code = ERR_LOST};
     struct world *w = new_world("lists:seq(_, _)", &plain);
     session_stop(w->t);
@@ -340,9 +324,8 @@ static void test_late_answers_are_dropped(void **unused)
     end_world(w);
 }
 
-static void test_acts(void **unused)
+TEST(test_acts)
 {
-    (void)unused;
     struct world *w = running_world("lists:seq(_, _)", &plain);
     struct error err = {0};
     trace_pause(w->t, true);
@@ -368,23 +351,4 @@ static void test_acts(void **unused)
     assert_int_equal(phase(w), SESSION_ENDING);
     assert_int_equal(state(w)->end, END_KILLED);
     end_world(w);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_life),
-        cmocka_unit_test(test_held_until_armed),
-        cmocka_unit_test(test_system_tracer),
-        cmocka_unit_test(test_verify_asks_again),
-        cmocka_unit_test(test_baseline_of_others),
-        cmocka_unit_test(test_stop_in_every_phase),
-        cmocka_unit_test(test_link_lost_in_every_phase),
-        cmocka_unit_test(test_link_lost_before_the_counts),
-        cmocka_unit_test(test_errors_of_answers),
-        cmocka_unit_test(test_hostile_messages),
-        cmocka_unit_test(test_late_answers_are_dropped),
-        cmocka_unit_test(test_acts),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The counters of a trace: what was missed and lost, and what the target may send. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "beamtop/base/attr.h"
+#include "../../test.h"
 #include "session_world.h"
 
 static const struct trace_options plain = {0};
 
-static void test_missed(void **unused)
+TEST(test_missed)
 {
-    (void)unused;
     const struct {
         const char *pattern, *procs, *shut;
         uint64_t missed;
@@ -45,9 +39,8 @@ static void test_missed(void **unused)
 }
 
 /* Numbers that stop being exact in mid-trace say so. */
-static void test_missed_is_a_bound_later(void **unused)
+TEST(test_missed_is_a_bound_later)
 {
-    (void)unused;
     struct world *w = running_world("lists:seq(_, _)", &plain);
     push(w, "{status," STATUS("rate", "60", "0") "}");
     push(w, "{counts,9000,[{0,[100]}],[]}");
@@ -69,9 +62,8 @@ static void test_missed_is_a_bound_later(void **unused)
 }
 
 /* The VM counts calls by anyone, those of our own evaluation on the node too. */
-static void test_own_calls(void **unused)
+TEST(test_own_calls)
 {
-    (void)unused;
     const struct {
         const char *pattern, *function;
         bool own;
@@ -104,9 +96,8 @@ static void test_own_calls(void **unused)
 }
 
 /* Calls that a pattern refused, or that came behind the last event, while nothing was shut. */
-static void test_missed_only_while_shut(void **unused)
+TEST(test_missed_only_while_shut)
 {
-    (void)unused;
     struct world *w = running_world("lists:seq(1, _)", &plain);
     push(w, "{counts,8000,[{0,[1000]}],[]}");
     push(w, "{batch,[{l,2000,3000,window}]," STATUS("open", "16", "0") "}");
@@ -129,9 +120,8 @@ static void test_missed_only_while_shut(void **unused)
 
 /* A call between the counts of a loss and the next window is in none of the former; what comes
    while nothing was ever shut is not missed. */
-static void test_missed_when_settled(void **unused)
+TEST(test_missed_when_settled)
 {
-    (void)unused;
     struct world *w = running_world("lists:seq(_, _)", &plain);
     push(w, "{batch,[{l,2000,3000,window}]," STATUS("open", "16", "0") "}");
     push(w, "{counts,9000,[{0,[18]}],[]}");
@@ -153,9 +143,8 @@ static void test_missed_when_settled(void **unused)
     end_world(w);
 }
 
-static void test_module_loaded_anew(void **unused)
+TEST(test_module_loaded_anew)
 {
-    (void)unused;
     struct world *w = running_world("lists:seq(_, _)", &plain);
     push(w, "{counts,9000,[{0,[100]}],[]}");
     push(w, "{counts,9000,[{0,[100]}],[]}");
@@ -188,9 +177,8 @@ static void test_module_loaded_anew(void **unused)
 }
 
 /* The call of a function that two patterns name is one call. */
-static void test_shared_calls(void **unused)
+TEST(test_shared_calls)
 {
-    (void)unused;
     struct world *w = new_world("lists:seq(1, _) & lists:seq(2, _)", &plain);
     answer(w, QUESTION_PREFLIGHT,
            "{preflight,[{0,[{lists,seq,2}],1,ok},{1,[{lists,seq,2},"
@@ -207,9 +195,8 @@ static void test_shared_calls(void **unused)
 }
 
 /* The first pattern that takes a call keeps it, also when its filter leaves the result out. */
-static void test_shadowed_pattern_is_told(void **unused)
+TEST(test_shadowed_pattern_is_told)
 {
-    (void)unused;
     const struct {
         const char *patterns;
         bool told;
@@ -237,9 +224,8 @@ static void test_shadowed_pattern_is_told(void **unused)
     }
 }
 
-static void test_lost_is_told_with_its_number(void **unused)
+TEST(test_lost_is_told_with_its_number)
 {
-    (void)unused;
     struct world *w = running_world("lists:seq(_, _)", &plain);
     push(w, "{batch,[{l,2000,3000,rate}]," STATUS("open", "60", "0") "}");
     assert_int_equal(w->events, 0);
@@ -317,7 +303,6 @@ static void test_unread_events(void **unused)
 
 static void test_credit(void **unused)
 {
-    (void)unused;
     struct world *w = running_world("lists:seq(_, _)", &plain);
     uint64_t sent = 0, granted = 0;
     push(w, "{status,{1,open,10,5,0,0,0,[]}}");
@@ -342,22 +327,4 @@ static void test_credit(void **unused)
     credits(w, &granted);
     assert_int_equal(granted - sent + 32768, 192 * 1024); /* what is out there in the end */
     end_world(w);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_missed),
-        cmocka_unit_test(test_missed_is_a_bound_later),
-        cmocka_unit_test(test_missed_only_while_shut),
-        cmocka_unit_test(test_missed_when_settled),
-        cmocka_unit_test(test_own_calls),
-        cmocka_unit_test(test_module_loaded_anew),
-        cmocka_unit_test(test_shared_calls),
-        cmocka_unit_test(test_shadowed_pattern_is_told),
-        cmocka_unit_test(test_lost_is_told_with_its_number),
-        cmocka_unit_test(test_unread_events),
-        cmocka_unit_test(test_credit),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Before a trace is armed: what is found, asked, refused, and why nothing is. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "beamtop/base/attr.h"
+#include "../../test.h"
 #include "session_world.h"
 
 static const struct trace_options plain = {0};
 
-static void test_expensive_is_asked(void **unused)
+TEST(test_expensive_is_asked)
 {
-    (void)unused;
     const struct {
         bool force, dry_run;
         const char *counted;
@@ -43,9 +37,8 @@ static void test_expensive_is_asked(void **unused)
     }
 }
 
-static void test_single_space_in_use(void **unused)
+TEST(test_single_space_in_use)
 {
-    (void)unused;
     struct world *w = new_world("lists:seq(_, _)", &plain);
     answer(w, QUESTION_PREFLIGHT,
            "{preflight,[{0,[{lists,seq,2}],1,ok}],{all,40},{{2,1,[<<\"a\">>]},[<<\"b\">>],7},[]}");
@@ -60,9 +53,8 @@ static void test_single_space_in_use(void **unused)
 }
 
 /* A dry run says what keeps a trace from being armed, which the arming says otherwise. */
-static void test_dry_run_among_others(void **unused)
+TEST(test_dry_run_among_others)
 {
-    (void)unused;
 #define AMONG(others) "{preflight,[{0,[{lists,seq,2}],1,ok}],{all,40}," others ",[]}"
     const struct {
         const char *answer;
@@ -96,9 +88,8 @@ static void test_dry_run_among_others(void **unused)
 }
 
 /* What is told of others is told whole, however much there is. */
-static void test_others_are_cut_between_items(void **unused)
+TEST(test_others_are_cut_between_items)
 {
-    (void)unused;
     const char *item = "<<\"breakpoint on a_long_module_name:a_long_function_name/3\">>";
     char text[2000];
     snprintf(text, sizeof text, "{refused,{in_use,[%s,%s,%s,%s,%s,%s,<<\"and 30 more\">>]}}", item,
@@ -115,9 +106,8 @@ static void test_others_are_cut_between_items(void **unused)
     end_world(w);
 }
 
-static void test_nothing_to_trace(void **unused)
+TEST(test_nothing_to_trace)
 {
-    (void)unused;
     const struct {
         const char *answer, *part;
     } rows[] = {
@@ -145,9 +135,8 @@ static void test_nothing_to_trace(void **unused)
 #define NONE_OF(why) "{preflight,[{0,[],0," why "}],{all,4},{{0,0,[]},[],0},[]}"
 
 /* One question more tells what may have been meant; without its answer the reason stands alone. */
-static void test_near_misses(void **unused)
+TEST(test_near_misses)
 {
-    (void)unused;
     const struct {
         const char *pattern, *preflight, *asked, *answer, *want;
     } rows[] = {
@@ -211,9 +200,8 @@ static void test_near_misses(void **unused)
 #define NOBODY(why) "{preflight,[{0,[{a,b,1}],1,ok}],{none,<<\"" why "\">>},{{0,0,[]},[],0},[]}"
 #define WHO "{who,[<<\"cart_sup\">>,<<\"rex\">>,<<\"shop\">>],[<<\"kernel\">>,<<\"shops\">>]}"
 
-static void test_nobody(void **unused)
+TEST(test_nobody)
 {
-    (void)unused;
     const struct {
         const char *procs, *why, *answer, *want;
     } rows[] = {
@@ -255,9 +243,8 @@ static void test_nobody(void **unused)
 #define UNKNOWN(what) "{preflight,[{0,[{lists,seq,2}],1,ok}],{all,40},{{0,0,[]},[],0}," what "}"
 
 /* A dry run says what the arming would say: nothing there can match. */
-static void test_unknown_atoms(void **unused)
+TEST(test_unknown_atoms)
 {
-    (void)unused;
     const struct {
         const char *pattern, *unknown, *want;
         size_t offset;
@@ -300,9 +287,8 @@ static void test_unknown_atoms(void **unused)
 }
 
 /* Stopped while names are asked for: the late answer changes nothing. */
-static void test_stopped_at_near_misses(void **unused)
+TEST(test_stopped_at_near_misses)
 {
-    (void)unused;
     struct world *w = new_world("shop_cart:ad(_)", &plain);
     answer(w, QUESTION_PREFLIGHT, NONE_OF("no_function"));
     session_stop(w->t);
@@ -313,9 +299,8 @@ static void test_stopped_at_near_misses(void **unused)
 }
 
 /* Exit codes come of it: nothing can match is no refusal for safety. */
-static void test_refusals_by_kind(void **unused)
+TEST(test_refusals_by_kind)
 {
-    (void)unused;
     static const struct {
         const char *answer;
         enum err code;
@@ -338,9 +323,8 @@ static void test_refusals_by_kind(void **unused)
     }
 }
 
-static void test_records_are_asked_for(void **unused)
+TEST(test_records_are_asked_for)
 {
-    (void)unused;
     struct world *w = new_world("lists:seq(#point{x = 1}, _)", &plain);
     assert_has(open_question(w, QUESTION_RECORDS)->text, "{<<\"lists\">>,<<\"point\">>}");
     answer(w, QUESTION_RECORDS, "{records,[{<<\"lists\">>,<<\"point\">>,[<<\"x\">>,<<\"y\">>]}]}");
@@ -352,22 +336,4 @@ static void test_records_are_asked_for(void **unused)
     assert_int_equal(phase(w), SESSION_FAILED);
     assert_has(state(w)->status.error.text, "no debug information");
     end_world(w);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_expensive_is_asked),
-        cmocka_unit_test(test_single_space_in_use),
-        cmocka_unit_test(test_dry_run_among_others),
-        cmocka_unit_test(test_others_are_cut_between_items),
-        cmocka_unit_test(test_nothing_to_trace),
-        cmocka_unit_test(test_near_misses),
-        cmocka_unit_test(test_nobody),
-        cmocka_unit_test(test_unknown_atoms),
-        cmocka_unit_test(test_stopped_at_near_misses),
-        cmocka_unit_test(test_refusals_by_kind),
-        cmocka_unit_test(test_records_are_asked_for),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <string.h>
 
-#include "beamtop/base/attr.h"
+#include "../../test.h"
 #include "beamtop/trace/spans.h"
 #include "beamtop/trace/spans_request.h"
 
-static void test_good_lines(void **state)
+TEST(test_good_lines)
 {
     static const struct {
         const char *line, *pattern, *procs, *process;
@@ -27,7 +22,6 @@ static void test_good_lines(void **state)
         {" --process <0.12.0> --roots 5", "", "", "<0.12.0>", 5, 1, 10000, SPANS_MOST_EVENTS, false,
          false},
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct spans_request r;
         struct error err = {0};
@@ -46,9 +40,8 @@ static void test_good_lines(void **state)
     }
 }
 
-static void test_calls_within(void **state)
+TEST(test_calls_within)
 {
-    (void)state;
     struct spans_request r;
     struct error err = {0};
     size_t offset;
@@ -65,7 +58,7 @@ static void test_calls_within(void **state)
     assert_string_equal(r.calls, "");
 }
 
-static void test_errors_are_placed(void **state)
+TEST(test_errors_are_placed)
 {
     static const struct {
         const char *line;
@@ -88,7 +81,6 @@ static void test_errors_are_placed(void **state)
         {"a:b --time 10ms", 11},
         {"a:b --events 20001", 13},
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct spans_request r;
         struct error err = {0};
@@ -101,25 +93,23 @@ static void test_errors_are_placed(void **state)
     }
 }
 
-static void test_unknown_option_lists_all(void **state)
+TEST(test_unknown_option_lists_all)
 {
     struct spans_request r;
     struct error err = {0};
     size_t offset;
-    (void)state;
     assert_int_equal(spans_request_parse(&r, "a:b --nothing 5", &offset, &err), ERR_USAGE);
     assert_string_equal(err.text, "a capture has no option “--nothing”: use one of --roots, "
                                   "--every, --time, --events, --procs, --calls, --process, "
                                   "--full, --context, --no-payloads, --force");
 }
 
-static void test_long_lines(void **state)
+TEST(test_long_lines)
 {
     char line[2000] = "a:b(";
     struct spans_request r;
     struct error err = {0};
     size_t offset;
-    (void)state;
     memset(line + 4, 'x', sizeof line - 5);
     assert_int_equal(spans_request_parse(&r, line, &offset, &err), ERR_USAGE);
     memcpy(line, "a:b --procs ", 12);
@@ -128,24 +118,13 @@ static void test_long_lines(void **state)
     assert_int_equal(spans_request_parse(&r, line, &offset, &err), ERR_USAGE);
 }
 
-static void test_options_are_listed(void **state)
+TEST(test_options_are_listed)
 {
     struct pattern_word word;
     size_t n = 0;
-    (void)state;
     while (spans_request_option(n, &word)) {
         assert_true(word.word[0] && word.help[0]);
         n++;
     }
     assert_int_equal(n, 11);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_good_lines),   cmocka_unit_test(test_errors_are_placed),
-        cmocka_unit_test(test_long_lines),   cmocka_unit_test(test_options_are_listed),
-        cmocka_unit_test(test_calls_within), cmocka_unit_test(test_unknown_option_lists_all),
-    };
-    return cmocka_run_group_tests_name("spans request", tests, NULL, NULL);
 }

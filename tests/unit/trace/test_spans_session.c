@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Captures of causal spans against a node that is played here. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "beamtop/base/attr.h"
+#include "../../test.h"
 #include "beamtop/trace/spans.h"
 #include "played.h"
 
@@ -108,9 +103,8 @@ static void assert_root(const struct world *w)
     assert_int_equal(message->words, 12);
 }
 
-static void test_capture(void **state)
+TEST(test_capture)
 {
-    (void)state;
     struct world *w = new_world(&basic);
     to_arming(w);
     const char *arm = played_last(&w->p, QUESTION_SPANS)->text;
@@ -150,9 +144,8 @@ static void test_capture(void **state)
     "<<\"4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7\">>}"
 
 /* Who called is asked for, and in no event but that one is a binary a text. */
-static void test_context(void **state)
+TEST(test_context)
 {
-    (void)state;
     struct spans_capture what = basic;
     struct world *w = running_world();
     assert_non_null(strstr(played_last(&w->p, QUESTION_SPANS)->text, "take"));
@@ -200,9 +193,8 @@ static void test_context(void **state)
     "{{2900,3},leave,<0.9.0>,none,none,0,error,none,0,{cart,add,2}}"
 
 /* Calls within a root are armed apart from roots, and counted with them. */
-static void test_calls_within(void **state)
+TEST(test_calls_within)
 {
-    (void)state;
     struct spans_capture what = basic;
     what.calls = "cart:_";
     struct world *w = new_world(&what);
@@ -228,7 +220,7 @@ static void test_calls_within(void **state)
     free_world(w);
 }
 
-static void test_too_many(void **state)
+TEST(test_too_many)
 {
     static const struct {
         const char *preflight, *why;
@@ -240,7 +232,6 @@ static void test_too_many(void **state)
         {"{preflight,[{0,[{shop,order,1}],1,ok},{1,[],0,no_module}],{all,40},{{0,0,[]},[],0},[]}",
          "no function for --calls: cart:_"},
     };
-    (void)state;
     struct spans_capture what = basic;
     what.calls = "cart:_";
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -254,9 +245,8 @@ static void test_too_many(void **state)
 }
 
 /* The node looks for as many as both may be together. */
-static void test_too_many_roots(void **state)
+TEST(test_too_many_roots)
 {
-    (void)state;
     char text[4096] = "{preflight,[{0,[{shop,order,0}";
     struct spans_capture what = basic;
     what.calls = "cart:_";
@@ -272,9 +262,8 @@ static void test_too_many_roots(void **state)
 }
 
 /* Names are waited for before what is left is looked at. */
-static void test_late_names(void **state)
+TEST(test_late_names)
 {
-    (void)state;
     struct world *w = running_world();
     played_answer(&w->p, QUESTION_SPANS, TOOK("time", "1,0,4,0", ROOT "," CALLED "," RETURNED));
     struct played_question *names = &w->p.asked[w->p.n_asked - 1];
@@ -291,9 +280,8 @@ static void test_late_names(void **state)
     free_world(w);
 }
 
-static void test_refusals(void **state)
+TEST(test_refusals)
 {
-    (void)state;
     static const struct {
         const char *answer, *text;
         enum err code;
@@ -318,9 +306,8 @@ static void test_refusals(void **state)
     }
 }
 
-static void test_not_found(void **state)
+TEST(test_not_found)
 {
-    (void)state;
     static const char *const answers[] = {
         "{preflight,[{0,[],0,no_module}],{all,40},{{0,0,[]},[],0},[]}",
         "{preflight,[{0,[{shop,order,1}],1,ok}],{none,<<\"nobody\">>},{{0,0,[]},[],0},[]}",
@@ -338,9 +325,8 @@ static void test_not_found(void **state)
     }
 }
 
-static void test_expensive(void **state)
+TEST(test_expensive)
 {
-    (void)state;
     struct world *w = new_world(&basic);
     played_answer(&w->p, QUESTION_PREFLIGHT, PREFLIGHT);
     played_answer(&w->p, QUESTION_TRACE, "{count,500000000,[1000000]}");
@@ -353,9 +339,8 @@ static void test_expensive(void **state)
 }
 
 /* Calls of gen are counted with those of the roots, at the price of all its breakpoints. */
-static void test_no_payloads(void **state)
+TEST(test_no_payloads)
 {
-    (void)state;
     struct spans_capture what = basic;
     what.no_payloads = true;
     struct world *w = new_world(&what);
@@ -370,9 +355,8 @@ static void test_no_payloads(void **state)
     free_world(w);
 }
 
-static void test_stop_and_loss(void **state)
+TEST(test_stop_and_loss)
 {
-    (void)state;
     struct world *w = running_world();
     session_stop(w->s);
     session_stop(w->s);
@@ -403,9 +387,8 @@ static void test_stop_and_loss(void **state)
 }
 
 /* A part that cannot be read ends the capture, and what is left is looked at. */
-static void test_broken_part(void **state)
+TEST(test_broken_part)
 {
-    (void)state;
     struct world *w = running_world();
     played_answer(&w->p, QUESTION_SPANS, "{took,running}");
     assert_string_equal(w->p.told[0], "forget");
@@ -429,9 +412,8 @@ static void end_by_itself(struct world *w)
 }
 
 /* A serial that the VM gives may be negative. */
-static void test_serials(void **state)
+TEST(test_serials)
 {
-    (void)state;
 #define SENT(serial)                                                                               \
     "{{3000,2},send,<0.9.0>,cart,<0.9.0>," serial ",message,none,12,add},"                         \
     "{{5000,3},'receive',<0.10.0>,<0.9.0>,<0.9.0>," serial ",message,none,12,add}"
@@ -450,7 +432,7 @@ static void test_serials(void **state)
 }
 
 /* One event that cannot be read does not end a capture: it is dropped and counted. */
-static void test_unread_events(void **state)
+TEST(test_unread_events)
 {
     static const char *const odd[] = {
         "{{2500,9},send,<0.9.0>,cart,<0.9.0>,1.5,message,none,12,add}",
@@ -462,7 +444,6 @@ static void test_unread_events(void **state)
         "7",
         "[]",
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(odd); i++) {
         struct world *w = running_world();
         char took[800];
@@ -478,9 +459,8 @@ static void test_unread_events(void **state)
     }
 }
 
-static void test_hostile_answers(void **state)
+TEST(test_hostile_answers)
 {
-    (void)state;
     static const char *const answers[] = {
         ARMED, TOOK("running", "1,0,4,0", ROOT "," CONTEXT "," CALLED "," RETURNED)};
     static const uint8_t bytes[] = {0, 88, 97, 104, 106, 108, 119, 255};
@@ -501,9 +481,8 @@ static void test_hostile_answers(void **state)
     }
 }
 
-static void test_wrong_words(void **state)
+TEST(test_wrong_words)
 {
-    (void)state;
     static const struct {
         const char *text, *why;
         size_t offset;
@@ -525,9 +504,8 @@ static void test_wrong_words(void **state)
     }
 }
 
-static void test_options(void **state)
+TEST(test_options)
 {
-    (void)state;
     struct spans_capture rows[15];
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         rows[i] = basic;
@@ -563,11 +541,10 @@ static void test_options(void **state)
 }
 
 /* It waits although it is cheap: whoever opened it prepares something. */
-static void test_it_is_held(void **state)
+TEST(test_it_is_held)
 {
     struct spans_capture what = basic;
     what.hold = true;
-    (void)state;
     for (int stops = 0; stops < 2; stops++) {
         struct world *w = new_world(&what);
         played_answer(&w->p, QUESTION_PREFLIGHT, PREFLIGHT);
@@ -590,10 +567,9 @@ static const struct spans_capture of_side = {
     .for_ms = 10000, .roots = 1000, .every = 1, .events = 100, .origin = "first@host"};
 
 /* Nothing is looked for on the node, and nothing but the system tracer is set there. */
-static void test_a_side(void **state)
+TEST(test_a_side)
 {
     struct world *w = new_world(&of_side);
-    (void)state;
     played_answer(&w->p, QUESTION_ARMED, NOTHING);
     const char *arm = played_last(&w->p, QUESTION_SPANS)->text;
     assert_non_null(strstr(arm, "patterns => [],calls => [],procs => new"));
@@ -613,10 +589,9 @@ static void test_a_side(void **state)
     free_world(w);
 }
 
-static void test_what_a_side_does_not_take(void **state)
+TEST(test_what_a_side_does_not_take)
 {
     struct spans_capture wrong[5];
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(wrong); i++)
         wrong[i] = of_side;
     wrong[0].patterns = &pattern;
@@ -635,21 +610,4 @@ static void test_what_a_side_does_not_take(void **state)
         assert_null(s);
         played_clear(&p);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_context),         cmocka_unit_test(test_calls_within),
-        cmocka_unit_test(test_too_many),        cmocka_unit_test(test_too_many_roots),
-        cmocka_unit_test(test_capture),         cmocka_unit_test(test_late_names),
-        cmocka_unit_test(test_refusals),        cmocka_unit_test(test_not_found),
-        cmocka_unit_test(test_expensive),       cmocka_unit_test(test_no_payloads),
-        cmocka_unit_test(test_stop_and_loss),   cmocka_unit_test(test_broken_part),
-        cmocka_unit_test(test_hostile_answers), cmocka_unit_test(test_wrong_words),
-        cmocka_unit_test(test_options),         cmocka_unit_test(test_it_is_held),
-        cmocka_unit_test(test_serials),         cmocka_unit_test(test_unread_events),
-        cmocka_unit_test(test_a_side),          cmocka_unit_test(test_what_a_side_does_not_take),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
 #include <string.h>
-#include <cmocka.h>
 
-#include "beamtop/base/attr.h"
+#include "../../test.h"
 #include "beamtop/base/limits.h"
 #include "beamtop/ui/canvas.h"
 
@@ -17,9 +12,8 @@ static void row_text(const struct canvas *c, int row, char *out)
         strcat(out, canvas_at(c, row, i)->text);
 }
 
-static void test_put(void **state)
+TEST(test_put)
 {
-    (void)state;
     static const struct {
         const char *name;
         bool ascii;
@@ -70,9 +64,8 @@ static void test_put(void **state)
     }
 }
 
-static void test_wide_halves_are_never_left_alone(void **state)
+TEST(test_wide_halves_are_never_left_alone)
 {
-    (void)state;
     struct canvas c;
     char shown[64];
     canvas_init(&c, 1, 6, false);
@@ -84,9 +77,8 @@ static void test_wide_halves_are_never_left_alone(void **state)
     canvas_clear(&c);
 }
 
-static void test_outside(void **state)
+TEST(test_outside)
 {
-    (void)state;
     struct canvas c;
     canvas_init(&c, 2, 4, false);
     struct rect far = {5, 5, 3, 3}, before = {-3, -3, 2, 2}, wide = {0, 0, 100, 100};
@@ -99,9 +91,8 @@ static void test_outside(void **state)
     canvas_clear(&c);
 }
 
-static void test_sizes_are_clamped(void **state)
+TEST(test_sizes_are_clamped)
 {
-    (void)state;
     struct canvas c;
     canvas_init(&c, 0, 1000000, false);
     assert_int_equal(c.rows, 1);
@@ -109,9 +100,8 @@ static void test_sizes_are_clamped(void **state)
     canvas_clear(&c);
 }
 
-static void test_rule(void **state)
+TEST(test_rule)
 {
-    (void)state;
     struct canvas c;
     char shown[200];
     canvas_init(&c, 1, 12, true);
@@ -125,22 +115,11 @@ static void test_rule(void **state)
     canvas_clear(&c);
 }
 
-static void test_styles(void **state)
+TEST(test_styles)
 {
-    (void)state;
     for (int i = 0; i < STYLES; i++) {
         assert_int_equal(style_find(style_name((enum style)i)), i);
         assert_true(strlen(style_help((enum style)i)) > 0);
     }
     assert_int_equal(style_find("nothing"), -1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_put),     cmocka_unit_test(test_wide_halves_are_never_left_alone),
-        cmocka_unit_test(test_outside), cmocka_unit_test(test_sizes_are_clamped),
-        cmocka_unit_test(test_rule),    cmocka_unit_test(test_styles),
-    };
-    return cmocka_run_group_tests_name("canvas", tests, NULL, NULL);
 }

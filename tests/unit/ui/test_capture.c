@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "../../test.h"
 #include "beamtop/base/buf.h"
 #include "beamtop/ui/capture.h"
 #include "../../temporary.h"
@@ -34,18 +30,16 @@ static void take(struct buf *out, enum capture_format format, enum color_depth d
     canvas_clear(&c);
 }
 
-static void test_text(void **state)
+TEST(test_text)
 {
-    (void)state;
     struct buf b;
     take(&b, CAPTURE_TEXT, DEPTH_256);
     assert_string_equal(buf_cstr(&b), "a<b>&\"c\" \xef\xbf\xbd\n\xe4\xb8\xad!\n");
     buf_clear(&b);
 }
 
-static void test_ansi(void **state)
+TEST(test_ansi)
 {
-    (void)state;
     struct buf b;
     take(&b, CAPTURE_ANSI, DEPTH_256);
     assert_non_null(strstr(buf_cstr(&b), "\x1b[0;1;38;5;231;48;5;160m\xe4\xb8\xad!\x1b[0m"));
@@ -57,9 +51,8 @@ static void test_ansi(void **state)
 }
 
 /* A node may be called anything: what steers, turns text round or is no UTF-8 is not in a title. */
-static void test_title_is_safe(void **state)
+TEST(test_title_is_safe)
 {
-    (void)state;
     static const enum capture_format formats[] = {CAPTURE_HTML, CAPTURE_SVG};
     static const char *const titles[] = {"n@\xc2\x9bh", "n@\xe2\x80\xaeh", "n@\xe9h", "n@\x1bh"};
     for (size_t i = 0; i < 2; i++) {
@@ -80,9 +73,8 @@ static void test_title_is_safe(void **state)
     }
 }
 
-static void test_markup_is_escaped(void **state)
+TEST(test_markup_is_escaped)
 {
-    (void)state;
     static const enum capture_format formats[] = {CAPTURE_HTML, CAPTURE_SVG};
     for (size_t i = 0; i < 2; i++) {
         struct buf b;
@@ -100,9 +92,8 @@ static void test_markup_is_escaped(void **state)
     }
 }
 
-static void test_names(void **state)
+TEST(test_names)
 {
-    (void)state;
     assert_int_equal(capture_format_of_path("a/b.SVG"), CAPTURE_SVG);
     assert_int_equal(capture_format_of_path("a.svg/b"), -1);
     assert_int_equal(capture_format_of_path("b.txt"), CAPTURE_TEXT);
@@ -120,9 +111,8 @@ static unsigned mode_of(const char *path)
     return st.st_mode & 0777;
 }
 
-static void test_write(void **state)
+TEST(test_write)
 {
-    (void)state;
     umask(022);
     char dir[60], path[100], line[20];
     struct error err = {0};
@@ -147,17 +137,4 @@ static void test_write(void **state)
     assert_int_equal(rmdir(dir), 0); /* nothing else was left there */
     assert_int_equal(capture_write(path, &b, true, false, &err), ERR_SYSTEM);
     buf_clear(&b);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_text),
-        cmocka_unit_test(test_ansi),
-        cmocka_unit_test(test_markup_is_escaped),
-        cmocka_unit_test(test_title_is_safe),
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_write),
-    };
-    return cmocka_run_group_tests_name("capture", tests, NULL, NULL);
 }

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Completion of a trace's line, from names that a target played here has told. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../test.h"
 #include "beamtop/trace/session.h"
-#include "beamtop/base/attr.h"
 #include "beamtop/base/clock.h"
 #include "beamtop/base/limits.h"
 #include "beamtop/etf/parse.h"
@@ -149,7 +144,7 @@ static bool complete(struct target *t, const char *line, char *out, size_t size)
     return complete_by(complete_trace, t, line, out, size);
 }
 
-static void test_words(void **state)
+TEST_WITH(test_words, set_up, tear_down)
 {
     static const struct {
         const char *line, *words;
@@ -206,7 +201,7 @@ static void test_words(void **state)
     }
 }
 
-static void test_functions_to_count(void **state)
+TEST_WITH(test_functions_to_count, set_up, tear_down)
 {
     static const struct {
         const char *line, *words;
@@ -238,7 +233,7 @@ static void test_functions_to_count(void **state)
     }
 }
 
-static void test_names_that_are_to_come(void **state)
+TEST_WITH(test_names_that_are_to_come, set_up, tear_down)
 {
     struct target *t = *state;
     char words[400];
@@ -253,7 +248,7 @@ static void test_names_that_are_to_come(void **state)
     assert_string_equal(words, "");
 }
 
-static void test_fields(void **state)
+TEST_WITH(test_fields, set_up, tear_down)
 {
     struct target *t = *state;
     char words[400];
@@ -271,7 +266,7 @@ static void test_fields(void **state)
     assert_string_equal(words, "price: ");
 }
 
-static void test_many_functions_are_quick(void **state)
+TEST_WITH(test_many_functions_are_quick, set_up, tear_down)
 {
     struct target *t = *state;
     struct builder *b = builder_new();
@@ -300,14 +295,4 @@ static void test_many_functions_are_quick(void **state)
     assert_int_equal(completion_common(&c), strlen("function_"));
     completion_clear(&c);
     print_message("%d functions are completed in %.1f ms\n", MANY, ms);
-}
-
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(test_words),  TEST(test_functions_to_count),       TEST(test_names_that_are_to_come),
-        TEST(test_fields), TEST(test_many_functions_are_quick),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
-#include "beamtop/base/attr.h"
+#include "../../test.h"
 #include "beamtop/base/buf.h"
 #include "beamtop/base/limits.h"
 #include "beamtop/ui/config.h"
@@ -66,9 +61,8 @@ static void parse(struct fixture *f, const char *text)
     config_parse(&f->config, "conf/test.conf", text, strlen(text));
 }
 
-static void test_built_in_defaults_are_whole(void **state)
+TEST(test_built_in_defaults_are_whole)
 {
-    (void)state;
     struct fixture f;
     set_up(&f);
     config_defaults(&f.config);
@@ -90,9 +84,8 @@ static void test_built_in_defaults_are_whole(void **state)
     tear_down(&f);
 }
 
-static void test_errors(void **state)
+TEST(test_errors)
 {
-    (void)state;
     static const struct {
         const char *text;
         size_t line, column;
@@ -145,9 +138,8 @@ static void test_errors(void **state)
     }
 }
 
-static void test_goes_on_after_an_error(void **state)
+TEST(test_goes_on_after_an_error)
 {
-    (void)state;
     struct fixture f;
     set_up(&f);
     parse(
@@ -164,9 +156,8 @@ static void test_goes_on_after_an_error(void **state)
     tear_down(&f);
 }
 
-static void test_caret(void **state)
+TEST(test_caret)
 {
-    (void)state;
     struct fixture f;
     struct buf text;
     set_up(&f);
@@ -180,9 +171,8 @@ static void test_caret(void **state)
     tear_down(&f);
 }
 
-static void test_errors_are_bounded(void **state)
+TEST(test_errors_are_bounded)
 {
-    (void)state;
     struct fixture f;
     set_up(&f);
     for (int i = 0; i < LIMIT_CONFIG_ERRORS + 7; i++)
@@ -192,9 +182,8 @@ static void test_errors_are_bounded(void **state)
     tear_down(&f);
 }
 
-static void test_prompt_commands(void **state)
+TEST(test_prompt_commands)
 {
-    (void)state;
     struct fixture f;
     struct error err = {0};
     size_t offset = 0;
@@ -212,9 +201,8 @@ static void test_prompt_commands(void **state)
     tear_down(&f);
 }
 
-static void test_options(void **state)
+TEST(test_options)
 {
-    (void)state;
     static const struct {
         enum option option;
         const char *text, *printed;
@@ -259,9 +247,8 @@ static void test_options(void **state)
 }
 
 /* Each cap has its setting, whose default is the cap's own; batch shows fewer events. */
-static void test_caps(void **state)
+TEST(test_caps)
 {
-    (void)state;
     struct options o;
     options_init(&o);
     for (int cap = 0; cap < CAPS; cap++) {
@@ -276,19 +263,4 @@ static void test_caps(void **state)
     }
     assert_int_equal(option_cap(&o, OPTION_TRACE_BATCH_EVENTS), 10);
     options_clear(&o);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_built_in_defaults_are_whole),
-        cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_goes_on_after_an_error),
-        cmocka_unit_test(test_caret),
-        cmocka_unit_test(test_errors_are_bounded),
-        cmocka_unit_test(test_prompt_commands),
-        cmocka_unit_test(test_options),
-        cmocka_unit_test(test_caps),
-    };
-    return cmocka_run_group_tests_name("config", tests, NULL, NULL);
 }

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
-#include "beamtop/base/attr.h"
+#include "../../test.h"
 #include "beamtop/base/limits.h"
 #include "ui/widgets/flame.h"
 
@@ -71,7 +66,7 @@ static void move(struct flame *f, const char *keys)
                          20);
 }
 
-static void test_boxes_of_known_stacks(void **state)
+TEST(test_boxes_of_known_stacks)
 {
     static const struct {
         size_t level, parent;
@@ -85,7 +80,6 @@ static void test_boxes_of_known_stacks(void **state)
     };
     struct flame f;
     struct stacks *s = known();
-    (void)state;
     flame_init(&f);
     take(&f, s, 100);
     assert_int_equal(f.n_boxes, ARRAY_LEN(wanted));
@@ -123,11 +117,10 @@ static struct stacks *many(void)
     return s;
 }
 
-static void test_boxes_lie_within_their_parents(void **state)
+TEST(test_boxes_lie_within_their_parents)
 {
     struct flame f;
     struct stacks *s = many();
-    (void)state;
     flame_init(&f);
     for (int columns = 20; columns <= 200; columns++) {
         take(&f, s, columns);
@@ -145,13 +138,12 @@ static void test_boxes_lie_within_their_parents(void **state)
     stacks_free(s);
 }
 
-static void test_nothing_to_show(void **state)
+TEST(test_nothing_to_show)
 {
     struct stacks *s = stacks_new();
     struct canvas c;
     struct flame f;
     const struct table_look look = {.focused = true};
-    (void)state;
     canvas_init(&c, 10, 40, false);
     flame_init(&f);
     flame_draw(&f, &c, (struct rect){0, 0, 10, 40}, &look); /* before anything was taken */
@@ -186,11 +178,10 @@ static struct stacks *bushy(double weight)
     return s;
 }
 
-static void test_work_is_bounded(void **state)
+TEST(test_work_is_bounded)
 {
     struct stacks *s = bushy(1);
     struct flame f;
-    (void)state;
     flame_init(&f);
     take(&f, s, 200);
     assert_int_equal(f.visited, 99100);
@@ -226,14 +217,13 @@ static bool on_canvas(const struct canvas *c, enum style style)
     return false;
 }
 
-static void test_deep_stacks_scroll(void **state)
+TEST(test_deep_stacks_scroll)
 {
     struct stacks *s = deep(LIMIT_STACK_DEPTH);
     const struct table_look look = {.focused = true};
     struct rect all = {0, 0, 20, 30};
     struct canvas c;
     struct flame f;
-    (void)state;
     canvas_init(&c, 20, 30, true);
     flame_init(&f);
     for (int turned = 0; turned < 2; turned++) {
@@ -258,7 +248,7 @@ static void test_deep_stacks_scroll(void **state)
     stacks_free(s);
 }
 
-static void test_moving(void **state)
+TEST(test_moving)
 {
     static const struct {
         const char *keys, *at;
@@ -271,7 +261,6 @@ static void test_moving(void **state)
         {"<>^", "", false},
     };
     struct stacks *s = known();
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct flame f;
         flame_init(&f);
@@ -287,11 +276,10 @@ static void test_moving(void **state)
     stacks_free(s);
 }
 
-static void test_cursor_stays_on_its_frames(void **state)
+TEST(test_cursor_stays_on_its_frames)
 {
     struct stacks *s = known(), *others = stacks_new();
     struct flame f;
-    (void)state;
     flame_init(&f);
     take(&f, s, 100);
     move(&f, "vv>");
@@ -323,11 +311,10 @@ static void test_cursor_stays_on_its_frames(void **state)
     stacks_free(others);
 }
 
-static void test_zoom(void **state)
+TEST(test_zoom)
 {
     struct stacks *s = known();
     struct flame f;
-    (void)state;
     flame_init(&f);
     take(&f, s, 100);
     move(&f, "v");
@@ -360,7 +347,7 @@ static void test_zoom(void **state)
     stacks_free(s);
 }
 
-static void test_matches(void **state)
+TEST(test_matches)
 {
     static const struct {
         const char *pattern;
@@ -371,7 +358,6 @@ static void test_matches(void **state)
         {"f|g", 1, NULL, NULL}, {"x", 0, NULL, NULL},
     };
     struct stacks *s = known();
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct flame f;
         struct regex *re;
@@ -393,7 +379,7 @@ static void test_matches(void **state)
 }
 
 /* Boxes that touch are apart without colours: each begins with an edge. */
-static void test_drawn_boxes(void **state)
+TEST(test_drawn_boxes)
 {
     static const char *const wanted[] = {
         "|all",
@@ -406,7 +392,6 @@ static void test_drawn_boxes(void **state)
     struct flame f;
     const struct table_look look = {.focused = true};
     struct rect r = {0, 0, 8, 42};
-    (void)state;
     canvas_init(&c, 8, 42, true);
     flame_init(&f);
     take(&f, s, 42);
@@ -430,21 +415,4 @@ static void test_drawn_boxes(void **state)
     flame_clear(&f);
     canvas_clear(&c);
     stacks_free(s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_boxes_of_known_stacks),
-        cmocka_unit_test(test_boxes_lie_within_their_parents),
-        cmocka_unit_test(test_nothing_to_show),
-        cmocka_unit_test(test_work_is_bounded),
-        cmocka_unit_test(test_deep_stacks_scroll),
-        cmocka_unit_test(test_moving),
-        cmocka_unit_test(test_cursor_stays_on_its_frames),
-        cmocka_unit_test(test_zoom),
-        cmocka_unit_test(test_matches),
-        cmocka_unit_test(test_drawn_boxes),
-    };
-    return cmocka_run_group_tests_name("flame", tests, NULL, NULL);
 }

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
-#include "beamtop/base/attr.h"
+#include "../../test.h"
 #include "ui/canvas/graph.h"
 
-static void test_sparks(void **state)
+TEST(test_sparks)
 {
     static const struct {
         const char *name;
@@ -32,7 +27,6 @@ static void test_sparks(void **state)
         {"all zero", {0, 0, 0}, 3, 3, 3, NAN, "▁▁▁"},
         {"infinity", {INFINITY}, 1, 1, 1, 1, "█"},
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct ring ring;
         char out[64];
@@ -46,34 +40,22 @@ static void test_sparks(void **state)
     }
 }
 
-static void test_bars(void **state)
+TEST(test_bars)
 {
     static const struct {
         double fraction;
         int cells;
     } rows[] = {{NAN, 0}, {-1, 0}, {0, 0}, {0.001, 1}, {0.5, 5}, {0.999, 10}, {1, 10}, {7, 10}};
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         if (graph_bar_cells(10, rows[i].fraction) != rows[i].cells)
             fail_msg("%g: %d", rows[i].fraction, graph_bar_cells(10, rows[i].fraction));
 }
 
-static void test_limits(void **state)
+TEST(test_limits)
 {
-    (void)state;
     assert_int_equal(graph_limit_style(0.7999), STYLE_OK);
     assert_int_equal(graph_limit_style(0.80), STYLE_WARN);
     assert_int_equal(graph_limit_style(0.9499), STYLE_WARN);
     assert_int_equal(graph_limit_style(0.95), STYLE_ALARM);
     assert_int_equal(graph_limit_style(NAN), STYLE_OK);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sparks),
-        cmocka_unit_test(test_bars),
-        cmocka_unit_test(test_limits),
-    };
-    return cmocka_run_group_tests_name("graph", tests, NULL, NULL);
 }

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
 #include <string.h>
-#include <cmocka.h>
 
-#include "beamtop/base/attr.h"
+#include "../../test.h"
 #include "beamtop/ui/keymap.h"
 
-static void test_names(void **state)
+TEST(test_names)
 {
-    (void)state;
     static const struct {
         const char *name, *printed; /* NULL: no key */
     } rows[] = {
@@ -71,9 +65,8 @@ static struct key key_of(const char *name)
     return key;
 }
 
-static void test_places(void **state)
+TEST(test_places)
 {
-    (void)state;
     struct keymap km;
     struct error err = {0};
     char keys[100];
@@ -105,9 +98,8 @@ static void test_places(void **state)
     keymap_clear(&km);
 }
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
-    (void)state;
     static const struct {
         const char *name;
         enum context context;
@@ -132,9 +124,8 @@ static void test_refused(void **state)
     keymap_clear(&km);
 }
 
-static void test_actions_are_whole(void **state)
+TEST(test_actions_are_whole)
 {
-    (void)state;
     for (int i = 0; i < ACTIONS; i++) {
         const struct action_row *row = &action_table[i];
         if (!row->name || !row->help || !row->args || row->where == 0)
@@ -145,9 +136,8 @@ static void test_actions_are_whole(void **state)
     }
 }
 
-static void test_action_lines(void **state)
+TEST(test_action_lines)
 {
-    (void)state;
     static const struct {
         const char *line;
         int action; /* -1: refused at `offset` */
@@ -177,14 +167,4 @@ static void test_action_lines(void **state)
         if (rc < 0 && offset != rows[i].offset)
             fail_msg("'%s': offset %zu", rows[i].line, offset);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),        cmocka_unit_test(test_places),
-        cmocka_unit_test(test_refused),      cmocka_unit_test(test_actions_are_whole),
-        cmocka_unit_test(test_action_lines),
-    };
-    return cmocka_run_group_tests_name("key", tests, NULL, NULL);
 }

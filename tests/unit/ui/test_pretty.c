@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
-#include "beamtop/base/attr.h"
+#include "../../test.h"
 #include "beamtop/base/buf.h"
 #include "ui/widgets/pretty.h"
 
@@ -18,7 +13,7 @@ static void take_line(void *arg, const struct pretty_line *line)
     buf_puts(out, "\n");
 }
 
-static void test_layout(void **state)
+TEST(test_layout)
 {
     static const struct {
         const char *name, *text;
@@ -52,7 +47,6 @@ static void test_layout(void **state)
          "{a,{bbbbbbbbbbbbbbbb\n  bbbbbbbbbbb\n"},
         {"empty", "", 20, 9, 0, "\n"},
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct buf out;
         buf_init(&out, 0);
@@ -66,11 +60,10 @@ static void test_layout(void **state)
 }
 
 /* Whatever the text: every byte of it comes out, in lines that are no wider than they may be. */
-static void test_nothing_is_left_out(void **state)
+TEST(test_nothing_is_left_out)
 {
     static const char bits[] = "{}[]()<>\"',| ab=#%\\";
     uint32_t random = 1;
-    (void)state;
     for (int round = 0; round < 3000; round++) {
         char text[120];
         struct buf out;
@@ -90,13 +83,4 @@ static void test_nothing_is_left_out(void **state)
             fail_msg("%.*s\n%s", (int)len, text, buf_cstr(&out));
         buf_clear(&out);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_layout),
-        cmocka_unit_test(test_nothing_is_left_out),
-    };
-    return cmocka_run_group_tests_name("pretty", tests, NULL, NULL);
 }

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "../../test.h"
 #include "../../temporary.h"
-#include "beamtop/base/attr.h"
 #include "beamtop/base/buf.h"
 #include "beamtop/ui/describe.h"
 #include "beamtop/ui/prompt.h"
@@ -79,9 +74,8 @@ static void type(struct prompt *p, const char *keys)
     }
 }
 
-static void test_editing(void **state)
+TEST(test_editing)
 {
-    (void)state;
     static const struct {
         const char *initial, *keys, *line;
     } rows[] = {
@@ -115,9 +109,8 @@ static void test_editing(void **state)
     }
 }
 
-static void test_ends(void **state)
+TEST(test_ends)
 {
-    (void)state;
     struct told t = {0};
     struct prompt_calls calls = calls_of(&t);
     struct prompt *p = t.prompt = prompt_new(NULL);
@@ -139,9 +132,8 @@ static void test_ends(void **state)
     prompt_free(p);
 }
 
-static void test_history(void **state)
+TEST(test_history)
 {
-    (void)state;
     char dir[60], path[100];
     struct error err = {0};
     struct told t = {0};
@@ -181,9 +173,8 @@ static void test_history(void **state)
     rmdir(dir);
 }
 
-static void test_completion(void **state)
+TEST(test_completion)
 {
-    (void)state;
     static const struct {
         const char *typed, *keys, *line;
         size_t listed;
@@ -234,9 +225,8 @@ static void row_of(const struct canvas *c, int row, char *out)
         strcat(out, canvas_at(c, row, i)->text);
 }
 
-static void test_drawing(void **state)
+TEST(test_drawing)
 {
-    (void)state;
     struct told t = {0};
     struct prompt_calls calls = calls_of(&t);
     struct tty_cursor cursor;
@@ -268,9 +258,8 @@ static void test_drawing(void **state)
 
 /* A question that does not fit is broken at blanks; where there is no room for all of its rows, the
    last ones stay: that it is one stands at its end. */
-static void test_a_long_question(void **state)
+TEST(test_a_long_question)
 {
-    (void)state;
     struct told t = {0};
     struct prompt_calls calls = calls_of(&t);
     struct tty_cursor cursor;
@@ -303,9 +292,8 @@ static void test_a_long_question(void **state)
 }
 
 /* What is known of a line keeps its rows while the line changes. */
-static void test_hint(void **state)
+TEST(test_hint)
 {
-    (void)state;
     struct told t = {0};
     struct prompt_calls calls = calls_of(&t);
     struct tty_cursor cursor;
@@ -345,9 +333,8 @@ static void test_hint(void **state)
 }
 
 /* Lines that are too long are broken at blanks; what is longer still is cut. */
-static void test_a_long_hint(void **state)
+TEST(test_a_long_hint)
 {
-    (void)state;
     struct told t = {0};
     struct prompt_calls calls = calls_of(&t);
     struct tty_cursor cursor;
@@ -375,9 +362,8 @@ static void test_a_long_hint(void **state)
 }
 
 /* Words that come later are completed then, and only while the prompt is open. */
-static void test_completing_again(void **state)
+TEST(test_completing_again)
 {
-    (void)state;
     struct told t = {0};
     struct prompt_calls calls = calls_of(&t);
     struct prompt *p = t.prompt = prompt_new(NULL);
@@ -401,9 +387,8 @@ static void on_spec(void *ctx)
 }
 
 /* Its key is bound in the configuration; a prompt without one lets it pass. */
-static void test_match_specification(void **state)
+TEST(test_match_specification)
 {
-    (void)state;
     struct error err = {0};
     struct prompt_calls calls = {.spec = on_spec};
     struct keymap keymap;
@@ -428,9 +413,8 @@ static void test_match_specification(void **state)
     keymap_clear(&keymap);
 }
 
-static void test_long_lines_are_bounded(void **state)
+TEST(test_long_lines_are_bounded)
 {
-    (void)state;
     struct told t = {0};
     struct prompt_calls calls = calls_of(&t);
     size_t point;
@@ -446,9 +430,8 @@ static void test_long_lines_are_bounded(void **state)
     prompt_free(p);
 }
 
-static void test_descriptions(void **state)
+TEST(test_descriptions)
 {
-    (void)state;
     struct buf b;
     buf_init(&b, 0);
     for (int form = DESCRIBE_TEXT; form <= DESCRIBE_WORDS; form++) {
@@ -466,23 +449,11 @@ static void test_descriptions(void **state)
     buf_clear(&b);
 }
 
-int main(void)
+static int begin(void **state)
 {
+    (void)state;
     setlocale(LC_CTYPE, "C.UTF-8");
     setenv("INPUTRC", "/dev/null", 1);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_editing),
-        cmocka_unit_test(test_ends),
-        cmocka_unit_test(test_history),
-        cmocka_unit_test(test_completion),
-        cmocka_unit_test(test_a_long_question),
-        cmocka_unit_test(test_drawing),
-        cmocka_unit_test(test_long_lines_are_bounded),
-        cmocka_unit_test(test_hint),
-        cmocka_unit_test(test_a_long_hint),
-        cmocka_unit_test(test_completing_again),
-        cmocka_unit_test(test_match_specification),
-        cmocka_unit_test(test_descriptions),
-    };
-    return cmocka_run_group_tests_name("prompt", tests, NULL, NULL);
+    return 0;
 }
+TESTS_WITH(begin, NULL);

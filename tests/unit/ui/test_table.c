@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
-#include "beamtop/base/attr.h"
+#include "../../test.h"
 #include "ui/widgets/doc.h"
 #include "ui/widgets/page.h"
 #include "ui/widgets/table.h"
@@ -39,7 +34,7 @@ static const char *order_of(const struct view_page *page, char *out)
     return out;
 }
 
-static void test_places_are_kept(void **state)
+TEST(test_places_are_kept)
 {
     static const struct {
         const char *name, *first, *next, *wanted;
@@ -58,7 +53,6 @@ static void test_places_are_kept(void **state)
         {"everything left", "ab", "", "AB", 1, false, 1},
         {"the same identity twice", "aab", "aab", "aab", 2, false, 2},
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct table t;
         struct view_page pages[2];
@@ -83,7 +77,7 @@ static void test_places_are_kept(void **state)
     }
 }
 
-static void test_moves_stay_inside(void **state)
+TEST(test_moves_stay_inside)
 {
     static const struct {
         const char *name;
@@ -97,7 +91,6 @@ static void test_moves_stay_inside(void **state)
     };
     struct table t;
     struct view_page page;
-    (void)state;
     table_init(&t);
     page_init(&page);
     fill(&page, "abcdefghij");
@@ -116,14 +109,13 @@ static void test_moves_stay_inside(void **state)
     page_clear(&page);
 }
 
-static void test_hits(void **state)
+TEST(test_hits)
 {
     struct table t;
     struct view_page page;
     struct canvas c;
     struct rect r = {2, 3, 5, 40};
     struct table_look look = {.focused = true, .match = NULL};
-    (void)state;
     table_init(&t);
     page_init(&page);
     canvas_init(&c, 10, 50, false);
@@ -144,14 +136,13 @@ static void test_hits(void **state)
     page_clear(&page);
 }
 
-static void test_find_goes_round(void **state)
+TEST(test_find_goes_round)
 {
     struct table t;
     struct view_page page;
     struct regex *re;
     struct error err = {0};
     size_t offset;
-    (void)state;
     table_init(&t);
     page_init(&page);
     fill(&page, "abcabc");
@@ -185,11 +176,10 @@ static void doc_fill(struct view_page *page, int lines, const int *links, size_t
     }
 }
 
-static void test_doc_cursor_follows_links(void **state)
+TEST(test_doc_cursor_follows_links)
 {
     struct doc d;
     struct view_page page;
-    (void)state;
     doc_init(&d);
     page_init(&page);
     doc_fill(&page, 30, (int[]){2, 20, 25}, 3);
@@ -216,7 +206,7 @@ static void test_doc_cursor_follows_links(void **state)
 }
 
 /* Something comes above the line that the user reads: Enter opens what it would have opened. */
-static void test_doc_keeps_the_line(void **state)
+TEST(test_doc_keeps_the_line)
 {
     static const struct {
         enum page_hold hold;
@@ -229,7 +219,6 @@ static void test_doc_keeps_the_line(void **state)
         {HOLD_LINE, 1, "link0", 7, 6},
         {HOLD_FIRST, 0, "link9", 2, 0},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct doc d;
         struct view_page page;
@@ -265,7 +254,7 @@ static void fill_tree(struct view_page *page, const char *depths, struct table *
     table_take(t, page, NULL);
 }
 
-static void test_trees_fold(void **state)
+TEST(test_trees_fold)
 {
     static const struct {
         const char *name, *moves; /* l left, r right, d down */
@@ -282,7 +271,6 @@ static void test_trees_fold(void **state)
         {"which is folded still", "dlllr", "abef", "a", 0},
         {"a root without children stays", "ldl", "af", "a  +4", 1},
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct table t;
         struct view_page page;
@@ -307,11 +295,10 @@ static void test_trees_fold(void **state)
 }
 
 /* Where rows are no tree, left and right mean what they did. */
-static void test_lists_do_not_fold(void **state)
+TEST(test_lists_do_not_fold)
 {
     struct table t;
     struct view_page page;
-    (void)state;
     table_init(&t);
     page_init(&page);
     fill(&page, "abc");
@@ -324,19 +311,4 @@ static void test_lists_do_not_fold(void **state)
     assert_false(table_fold(&t, &page, MOVE_RIGHT));
     table_clear(&t);
     page_clear(&page);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_places_are_kept),
-        cmocka_unit_test(test_moves_stay_inside),
-        cmocka_unit_test(test_hits),
-        cmocka_unit_test(test_find_goes_round),
-        cmocka_unit_test(test_trees_fold),
-        cmocka_unit_test(test_lists_do_not_fold),
-        cmocka_unit_test(test_doc_cursor_follows_links),
-        cmocka_unit_test(test_doc_keeps_the_line),
-    };
-    return cmocka_run_group_tests_name("table", tests, NULL, NULL);
 }

@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
 #include <string.h>
 #include <cmocka.h>
 #include <math.h>
 
-#include "beamtop/base/attr.h"
+#include "../../test.h"
 #include "beamtop/base/embed.h"
 #include "beamtop/ui/theme.h"
 
 extern const struct embedded embedded_themes[];
 
-static void test_built_in_themes_are_whole(void **state)
+TEST(test_built_in_themes_are_whole)
 {
-    (void)state;
     size_t n = 0;
     for (; theme_builtin(n); n++) {
         struct theme t;
@@ -64,9 +59,8 @@ static double contrast(uint32_t a, uint32_t b)
 }
 
 /* Each theme on the terminals that it is for, pure black and white and what is usual. */
-static void test_text_stands_out(void **state)
+TEST(test_text_stands_out)
 {
-    (void)state;
     static const struct {
         const char *theme;
         uint32_t background, text;
@@ -94,9 +88,8 @@ static void test_text_stands_out(void **state)
 }
 
 /* Without colours a row that needs to stand out still does, in every theme. */
-static void test_meaning_without_colour(void **state)
+TEST(test_meaning_without_colour)
 {
-    (void)state;
     static const enum style needed[] = {STYLE_CURSOR, STYLE_HEADING_SORT, STYLE_TITLE, STYLE_ALARM,
                                         STYLE_WARN,   STYLE_MARK,         STYLE_MATCH};
     for (size_t n = 0; theme_builtin(n); n++) {
@@ -111,11 +104,10 @@ static void test_meaning_without_colour(void **state)
 }
 
 /* In a flame graph the cursor and what matches stand out among boxes of every kind. */
-static void test_boxes_of_a_flame_graph(void **state)
+TEST(test_boxes_of_a_flame_graph)
 {
     static const enum style marks[] = {STYLE_CURSOR, STYLE_CURSOR_IDLE, STYLE_MATCH};
     static const enum color_depth depths[] = {DEPTH_NONE, DEPTH_256};
-    (void)state;
     for (size_t n = 0; theme_builtin(n); n++) {
         struct theme t;
         struct error err = {0};
@@ -133,9 +125,8 @@ static void test_boxes_of_a_flame_graph(void **state)
     }
 }
 
-static void test_colors(void **state)
+TEST(test_colors)
 {
-    (void)state;
     static const struct {
         const char *name;
         int color;
@@ -153,9 +144,8 @@ static void test_colors(void **state)
         assert_int_equal(theme_rgb(theme_nearest(theme_rgb(i))), theme_rgb(i));
 }
 
-static void test_fewer_colors(void **state)
+TEST(test_fewer_colors)
 {
-    (void)state;
     static const struct {
         const char *fg, *bg, *attribute;
         enum color_depth depth;
@@ -184,9 +174,8 @@ static void test_fewer_colors(void **state)
     }
 }
 
-static void test_overrides_outlive_a_theme(void **state)
+TEST(test_overrides_outlive_a_theme)
 {
-    (void)state;
     struct theme t;
     struct error err = {0};
     size_t bad;
@@ -201,18 +190,4 @@ static void test_overrides_outlive_a_theme(void **state)
     assert_int_equal(theme_use(&t, "nothing", &err), ERR_NOT_FOUND);
     assert_non_null(strstr(err.text, "colour-blind"));
     assert_string_equal(t.name, "light");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_built_in_themes_are_whole),
-        cmocka_unit_test(test_text_stands_out),
-        cmocka_unit_test(test_meaning_without_colour),
-        cmocka_unit_test(test_boxes_of_a_flame_graph),
-        cmocka_unit_test(test_colors),
-        cmocka_unit_test(test_fewer_colors),
-        cmocka_unit_test(test_overrides_outlive_a_theme),
-    };
-    return cmocka_run_group_tests_name("theme", tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
 #include <fcntl.h>
 #include <locale.h>
 #include <poll.h>
@@ -13,9 +9,8 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include <cmocka.h>
 
-#include "beamtop/base/attr.h"
+#include "../../test.h"
 #include "beamtop/base/clock.h"
 #include "beamtop/base/limits.h"
 #include "beamtop/ui/tty.h"
@@ -101,9 +96,8 @@ static void type(struct pair *p, const char *bytes)
 }
 
 /* Each write to such a socket is a message. */
-static void test_a_frame_is_one_write(void **state)
+TEST(test_a_frame_is_one_write)
 {
-    (void)state;
     struct tty_frame f;
     char text[3000], got[20000];
     int ends[2];
@@ -127,9 +121,8 @@ static void test_a_frame_is_one_write(void **state)
 
 /* Curses' own writes too. A terminal that cannot be asked for its size has 24 rows and 80 columns.
  */
-static void test_a_draw_is_one_write(void **state)
+TEST(test_a_draw_is_one_write)
 {
-    (void)state;
     struct pair p;
     struct tty *t = NULL;
     struct error err = {0};
@@ -161,9 +154,8 @@ static void test_a_draw_is_one_write(void **state)
 }
 
 /* A draw does not wait for ever, and the next one that gets through has all. */
-static void test_a_terminal_that_stops(void **state)
+TEST(test_a_terminal_that_stops)
 {
-    (void)state;
     struct pair p;
     struct theme theme;
     struct canvas c;
@@ -196,9 +188,8 @@ static void test_a_terminal_that_stops(void **state)
     close(p.slave);
 }
 
-static void test_keys(void **state)
+TEST(test_keys)
 {
-    (void)state;
     static const struct {
         const char *bytes, *key;
     } rows[] = {
@@ -298,9 +289,8 @@ static void events_until_q(struct tty *t, char *out, size_t size)
 }
 
 /* Nothing of the mouse holds what follows it, whichever way the terminal reports. */
-static void test_the_mouse(void **state)
+TEST(test_the_mouse)
 {
-    (void)state;
     static const struct {
         const char *bytes, *events;
     } rows[] = {
@@ -355,11 +345,10 @@ static void test_the_mouse(void **state)
 }
 
 /* Nothing follows the release: whoever asks for an event is told so, and does not wait. */
-static void test_a_click_holds_nothing(void **state)
+TEST(test_a_click_holds_nothing)
 {
     static const char *const clicks[] = {"\x1b[<0;5;3M\x1b[<0;5;3m", "\x1b[M %#\x1b[M#%#"};
     struct pair p;
-    (void)state;
     open_pair(&p);
     struct tty *t = open_tty(&p, "xterm-256color", DEPTH_256);
     for (size_t i = 0; i < ARRAY_LEN(clicks); i++) {
@@ -377,9 +366,8 @@ static void test_a_click_holds_nothing(void **state)
 }
 
 /* What the terminal answers, and what it looks like to the program; nothing of it is typed. */
-static void test_the_background(void **state)
+TEST(test_the_background)
 {
-    (void)state;
     static const struct {
         const char *bytes, *says;
     } rows[] = {
@@ -421,9 +409,8 @@ static void test_the_background(void **state)
 }
 
 /* Two clicks are one double click only where they are, and soon. */
-static void test_a_double_click(void **state)
+TEST(test_a_double_click)
 {
-    (void)state;
     static const struct {
         int row, column;
         unsigned later_ms;
@@ -452,9 +439,8 @@ static void test_a_double_click(void **state)
 }
 
 /* A paste without its end holds the keys until the terminal is silent, by the clock given. */
-static void test_paste_without_end(void **state)
+TEST(test_paste_without_end)
 {
-    (void)state;
     struct pair p;
     open_pair(&p);
     struct tty *t = open_tty(&p, "xterm-256color", DEPTH_256);
@@ -481,9 +467,8 @@ static void test_paste_without_end(void **state)
 }
 
 /* So does a report of the mouse. */
-static void test_a_report_without_end(void **state)
+TEST(test_a_report_without_end)
 {
-    (void)state;
     struct pair p;
     open_pair(&p);
     struct tty *t = open_tty(&p, "xterm-256color", DEPTH_256);
@@ -504,9 +489,8 @@ static void test_a_report_without_end(void **state)
 }
 
 /* One that never falls silent ends by its length. */
-static void test_paste_too_long(void **state)
+TEST(test_paste_too_long)
 {
-    (void)state;
     struct paste p;
     paste_init(&p);
     paste_begin(&p, 5);
@@ -520,9 +504,8 @@ static void test_paste_too_long(void **state)
 }
 
 /* A terminal says its size, true or not: what is drawn has a bound, at the start and later. */
-static void test_sizes(void **state)
+TEST(test_sizes)
 {
-    (void)state;
     static const struct {
         unsigned short rows, columns;
         int rows_drawn, columns_drawn;
@@ -569,9 +552,8 @@ static void draw_alarm(struct tty *t, const char *text)
     canvas_clear(&c);
 }
 
-static void test_colours(void **state)
+TEST(test_colours)
 {
-    (void)state;
     static const struct {
         const char *term;
         enum color_depth most, depth;
@@ -608,9 +590,8 @@ static bool same_modes(const struct termios *a, const struct termios *b)
     return a->c_lflag == b->c_lflag && a->c_iflag == b->c_iflag && a->c_oflag == b->c_oflag;
 }
 
-static void test_given_back(void **state)
+TEST(test_given_back)
 {
-    (void)state;
     struct pair p;
     struct termios now;
     open_pair(&p);
@@ -640,9 +621,8 @@ static void test_given_back(void **state)
     close(p.slave);
 }
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
-    (void)state;
     struct pair p;
     struct tty *t = NULL;
     open_pair(&p);
@@ -663,7 +643,7 @@ static void test_refused(void **state)
     close(p.slave);
 }
 
-int main(void)
+static int begin(void **state)
 {
     setlocale(LC_CTYPE, "C.UTF-8");
     const struct CMUnitTest tests[] = {
@@ -686,3 +666,4 @@ int main(void)
     };
     return cmocka_run_group_tests_name("tty", tests, NULL, NULL);
 }
+TESTS_WITH(begin, NULL);

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Captures of two nodes as one: clocks, processes, what belongs to no request. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
-#include "beamtop/base/attr.h"
+#include "../../../test.h"
 #include "beamtop/base/limits.h"
 #include "events.h"
 #include "tree.h"
@@ -60,10 +54,9 @@ static void expect(const struct spans *s, const char *wanted)
     buf_clear(&out);
 }
 
-static void test_a_callee_has_its_own_spans(void **state)
+TEST(test_a_callee_has_its_own_spans)
 {
     struct spans *alone = fed("a@h", here, ARRAY_LEN(here));
-    (void)state;
     spans_build(alone);
     expect(alone, "root m:f/1 ok ~8.500 {call srv@b@h ok ~7.000} (call srv@b@h - ok ~7.000 leaf)");
     spans_free(alone);
@@ -80,7 +73,7 @@ static void test_a_callee_has_its_own_spans(void **state)
 }
 
 /* Where one direction has no messages, what is known otherwise bounds it. */
-static void test_one_way(void **state)
+TEST(test_one_way)
 {
     static const char *const cast[] = {
         "1000000 1 root <0.90.0> - <0.90.0> 0 0 - - 0 m:f/1",
@@ -92,7 +85,6 @@ static void test_one_way(void **state)
     };
     struct spans_clock clock = {.least_ns = 5 * S - MS / 10, .most_ns = 6 * S};
     struct spans *s = joined(&clock, cast, ARRAY_LEN(cast), taken, 1);
-    (void)state;
     assert_true(clock.there == 1 && clock.back == 0);
     assert_true(clock.ahead_ns == 5 * S && clock.within_ns == MS / 10);
     assert_int_equal(spans_count(s), 2);
@@ -151,11 +143,10 @@ static struct spans *drifted(struct spans_clock *clock, double ppm, int64_t for_
     return s;
 }
 
-static void test_drift(void **state)
+TEST(test_drift)
 {
     static const double ppms[] = {0, 0.1, 3.4, -10, 20, -100, 500};
     static const int64_t times[] = {S, 60 * S, 600 * S};
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(ppms) * ARRAY_LEN(times); i++) {
         struct spans_clock clock = {0};
         struct spans *s = drifted(&clock, ppms[i / ARRAY_LEN(times)], times[i % ARRAY_LEN(times)]);
@@ -178,7 +169,7 @@ static void test_drift(void **state)
 }
 
 /* Of tokens of other captures, and messages whose serial came again: they say nothing. */
-static void test_what_does_not_count(void **state)
+TEST(test_what_does_not_count)
 {
     static const char *const a[] = {
         "1000000 1 root <0.90.0> - <0.90.0> 0 0 - - 0 m:f/1",
@@ -192,7 +183,6 @@ static void test_what_does_not_count(void **state)
         "5004100000 3 receive <0.58.0> a@h<0.44.0> <0.44.0> 0 1 cast - 10 work",
     };
     struct spans_clock clock = {.least_ns = 5 * S - 9, .most_ns = 5 * S + 11};
-    (void)state;
     struct spans *s = joined(&clock, a, ARRAY_LEN(a), b, ARRAY_LEN(b));
     assert_true(clock.there == 0 && clock.back == 0);
     assert_true(clock.ahead_ns == 5 * S + 1 && clock.within_ns == 10);
@@ -201,10 +191,9 @@ static void test_what_does_not_count(void **state)
     spans_free(s);
 }
 
-static void test_nothing(void **state)
+TEST(test_nothing)
 {
     struct spans_clock clock = {.least_ns = -7, .most_ns = -7};
-    (void)state;
     struct spans *s = joined(&clock, here, ARRAY_LEN(here), NULL, 0);
     assert_true(clock.there == 0 && clock.within_ns == 0 && clock.ahead_ns == -7);
     assert_int_equal(spans_count(s), 2);
@@ -215,10 +204,9 @@ static void test_nothing(void **state)
 }
 
 /* Any times, also those at which sums would overflow. */
-static void test_extreme(void **state)
+TEST(test_extreme)
 {
     static const int64_t times[] = {-(INT64_C(1) << 61), -1, 0, INT64_C(1) << 61};
-    (void)state;
     for (size_t i = 0; i < 256; i++) {
         struct spans *s = fed("a@h", NULL, 0), *other = fed("b@h", NULL, 0);
         struct span_event e = {.kind = SPAN_EVENT_ROOT, .at_ns = times[i % 4]};
@@ -247,17 +235,4 @@ static void test_extreme(void **state)
         spans_free(other);
         spans_free(s);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_callee_has_its_own_spans),
-        cmocka_unit_test(test_one_way),
-        cmocka_unit_test(test_drift),
-        cmocka_unit_test(test_what_does_not_count),
-        cmocka_unit_test(test_nothing),
-        cmocka_unit_test(test_extreme),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Samples of processes go to the innermost span of that moment. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
-#include "beamtop/base/attr.h"
+#include "../../../test.h"
 #include "beamtop/model/stacks.h"
 #include "events.h"
 
@@ -52,12 +46,11 @@ static void expect_stack(const struct spans *s, const struct span_stack *of, con
     assert_true(slice_is(frames[0]->name, first));
 }
 
-static void test_innermost(void **state)
+TEST(test_innermost)
 {
     static const char *const in_root[] = {"proc_lib:init/3", "m:f/1", "m:inner/0", NULL};
     static const char *const in_other[] = {"proc_lib:init/3", "m:f/1", "m:other/0", NULL};
     static const char *const in_server[] = {"proc_lib:init/3", "srv:work/1", NULL};
-    (void)state;
     struct spans *s = built();
     struct stacks *stacks = stacks_new();
     const uint32_t root = stack_of(stacks, in_root), other = stack_of(stacks, in_other),
@@ -96,22 +89,12 @@ static void test_innermost(void **state)
     spans_free(s);
 }
 
-static void test_nothing(void **state)
+TEST(test_nothing)
 {
-    (void)state;
     struct spans *s = built();
     size_t n;
     assert_int_equal(spans_take_samples(s, stacks_new(), NULL, 0), 0);
     assert_true(spans_have_samples(s));
     assert_null(spans_sampled(s, 1, &n));
     spans_free(s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_innermost),
-        cmocka_unit_test(test_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Trees of causal spans, from events of real nodes and from made ones. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "../../../test.h"
 #include "beamtop/base/alloc.h"
-#include "beamtop/base/attr.h"
 #include "beamtop/base/buf.h"
 #include "beamtop/base/limits.h"
 #include "beamtop/model/spans.h"
@@ -144,11 +138,10 @@ static const char *const files[] = {"otp23", "otp25", "otp27", "otp29", "elixir"
 
 #include "expected.h"
 
-static void test_real(void **state)
+TEST(test_real)
 {
     struct fixture *f = alloc_zero(1, sizeof *f);
     unsigned wrong = 0;
-    (void)state;
     for (size_t r = 0; r < ARRAY_LEN(files); r++) {
         read_fixture(f, files[r]);
         for (size_t i = 0; i < ARRAY_LEN(expected); i++) {
@@ -206,10 +199,9 @@ static void expect_given_back(const struct spans *s)
     spans_free(again);
 }
 
-static void test_given_back(void **state)
+TEST(test_given_back)
 {
     struct fixture *f = alloc_zero(1, sizeof *f);
-    (void)state;
     for (size_t r = 0; r < ARRAY_LEN(files); r++) {
         read_fixture(f, files[r]);
         for (size_t i = 0; i < ARRAY_LEN(expected); i++)
@@ -266,7 +258,7 @@ static void expect_tree(const struct spans *s, const char *wanted)
 #define R1 "#Ref<0.0.0.1>"
 #define R2 "#Ref<0.0.0.2>"
 
-static void test_made(void **state)
+TEST(test_made)
 {
     static const struct {
         bool full;
@@ -507,7 +499,6 @@ static void test_made(void **state)
          {ROOT("0", "1"), "20000000 5 exit <0.1.0> - - 0 0 - - 0 killed"},
          "root m:f/0 exit killed ~20"},
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct spans *s = new_spans(rows[i].full);
         feed_all(s, rows[i].lines);
@@ -522,7 +513,7 @@ static void test_made(void **state)
 }
 
 /* The parts of durations, in ms: self, wait, unattributed, off CPU. */
-static void test_parts(void **state)
+TEST(test_parts)
 {
     static const char *const lines[] = {
         ROOT("0", "1"), SEND("5", "1", "2", "1", "1", "call", R1, "x"),
@@ -540,7 +531,6 @@ static void test_parts(void **state)
                                         RETURN("70", "1"),
                                         NULL};
     static const int64_t wanted[][4] = {{19, 28, 20, 3}, {3, 0, 0, 3}};
-    (void)state;
     struct spans *s = new_spans(true);
     feed_all(s, later);
     feed_all(s, lines);
@@ -557,10 +547,9 @@ static void test_parts(void **state)
 }
 
 /* Each case without one of its events, without every second one, and with all of them twice. */
-static void test_lost_and_twice(void **state)
+TEST(test_lost_and_twice)
 {
     struct fixture *f = alloc_zero(1, sizeof *f);
-    (void)state;
     read_fixture(f, "otp27");
     for (size_t i = 0; i < ARRAY_LEN(expected); i++) {
         bool full = strncmp(expected[i].name, "full", 4) == 0;
@@ -601,9 +590,8 @@ static struct span_event event(enum span_event_kind kind, int64_t at, uint32_t o
 }
 
 /* A pair of processes that send to each other, and a root with as many callees. */
-static void test_many(void **state)
+TEST(test_many)
 {
-    (void)state;
     struct spans *s = new_spans(true);
     struct span_event e = event(SPAN_EVENT_ROOT, 0, 1, 0);
     assert_true(spans_feed(s, &e));
@@ -644,9 +632,8 @@ static void test_many(void **state)
     spans_free(s);
 }
 
-static void test_limits(void **state)
+TEST(test_limits)
 {
-    (void)state;
     struct spans *s = new_spans(false);
     char name[LIMIT_SPAN_NAME_BYTES + 10];
     struct span_event e;
@@ -694,11 +681,10 @@ static void test_limits(void **state)
     spans_free(s);
 }
 
-static void test_hostile(void **state)
+TEST(test_hostile)
 {
     static const int64_t times[] = {INT64_MIN, -(INT64_C(1) << 61) - 1, (INT64_C(1) << 61) + 1,
                                     INT64_MAX};
-    (void)state;
     struct spans *s = new_spans(true);
     for (size_t i = 0; i < ARRAY_LEN(times); i++) {
         struct span_event e = event(SPAN_EVENT_ROOT, times[i], 1, 0);
@@ -735,7 +721,7 @@ static void test_hostile(void **state)
 
 /* ---- what is made of a tree */
 
-static void test_path(void **state)
+TEST(test_path)
 {
     static const struct {
         const char *name, *path;
@@ -746,7 +732,6 @@ static void test_path(void **state)
         {"full defer", "self replier ~8 self root ~1"},
         {"light chain", "self root ~5 self b ~10 self c ~35 self b ~5 self root ~3"},
     };
-    (void)state;
     struct fixture *f = alloc_zero(1, sizeof *f);
     read_fixture(f, "otp25");
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -786,10 +771,9 @@ static void test_path(void **state)
     spans_free(s);
 }
 
-static void test_stacks(void **state)
+TEST(test_stacks)
 {
     static const char *const wanted[] = {"call c", "WAITING(timer:sleep/1)", "call b", "wl:root/1"};
-    (void)state;
     struct fixture *f = alloc_zero(1, sizeof *f);
     read_fixture(f, "otp25");
     struct spans *s = build_case(f, "full chain");
@@ -823,7 +807,7 @@ static void test_stacks(void **state)
 }
 
 /* Of the root's time only, and of ids of the right form. */
-static void test_context(void **state)
+TEST(test_context)
 {
     static const char ids[] = "4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7";
     static const char *const bad[] = {"",
@@ -832,7 +816,6 @@ static void test_context(void **state)
                                       "4bf92f3577b34da6a3ce929d0e0e4736_00f067aa0ba902b7",
                                       "4BF92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7",
                                       "4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b\xe2"};
-    (void)state;
     struct spans *s = new_spans(false);
     const struct span_process root = {.pid.id = 1};
     struct span_event e = {.process = root, .label = root.pid, .words = 500};
@@ -890,7 +873,7 @@ static void test_context(void **state)
 }
 
 /* The VM uses a serial again: the receiver tells the messages apart, then their order. */
-static void test_serials_that_come_again(void **state)
+TEST(test_serials_that_come_again)
 {
     static const char *const lines[] = {ROOT("0", "1"),
                                         SEND("1", "1", "2", "1", "7", "spawn", "-", "m:f/0"),
@@ -903,7 +886,6 @@ static void test_serials_that_come_again(void **state)
                                         RECEIVE("25", "3", "1", "1", "7", "spawn", "-", "m:f/0"),
                                         RETURN("30", "1"),
                                         NULL};
-    (void)state;
     struct spans *s = new_spans(false);
     feed_all(s, lines);
     spans_build(s);
@@ -916,7 +898,7 @@ static void test_serials_that_come_again(void **state)
 }
 
 /* The same capture has the same ids; another one, or another node, has others. */
-static void test_ids(void **state)
+TEST(test_ids)
 {
     static const char *const lines[] = {ROOT("0", "1"),
                                         SEND("5", "1", "2", "1", "1", "cast", "-", "x"),
@@ -926,7 +908,6 @@ static void test_ids(void **state)
                                             {false, slice_of("a@h"), 2},
                                             {false, slice_of("b@h"), 1}};
     uint64_t ids[4][4];
-    (void)state;
     for (size_t i = 0; i < 4; i++) {
         struct spans *s = spans_new(&options[i]);
         feed_all(s, lines);
@@ -943,24 +924,4 @@ static void test_ids(void **state)
     assert_memory_equal(ids[0], ids[1], sizeof ids[0]);
     for (size_t k = 0; k < 4; k++)
         assert_true(ids[2][k] != ids[0][k] && ids[3][k] != ids[0][k]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_real),
-        cmocka_unit_test(test_given_back),
-        cmocka_unit_test(test_made),
-        cmocka_unit_test(test_many),
-        cmocka_unit_test(test_lost_and_twice),
-        cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_hostile),
-        cmocka_unit_test(test_path),
-        cmocka_unit_test(test_stacks),
-        cmocka_unit_test(test_ids),
-        cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_context),
-        cmocka_unit_test(test_serials_that_come_again),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
