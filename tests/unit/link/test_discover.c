@@ -183,6 +183,7 @@ static void make_sockets(void)
 
 static int make_tree(void **state)
 {
+    (void)state;
     umask(022);
     if (!temporary_dir(tree, sizeof tree, "discover")) {
         return -1;
@@ -211,6 +212,7 @@ static int make_tree(void **state)
 
 static int remove_tree(void **state)
 {
+    (void)state;
     char command[128];
     snprintf(command, sizeof command, "rm -r '%s'", tree);
     return system(command);
@@ -409,3 +411,5 @@ TEST(test_start_without_epmd)
     discover_clear(&list);
     assert_int_equal(uv_loop_close(&loop), 0);
 }
+
+TESTS_WITH(make_tree, remove_tree);

@@ -267,7 +267,7 @@ TEST(test_errors_of_answers)
 }
 
 /* Of single events: test_session_counts.c. */
-static void test_hostile_messages(void **unused)
+TEST(test_hostile_messages)
 {
     const char *const bodies[] = {
         "nothing",

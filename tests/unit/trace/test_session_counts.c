@@ -272,9 +272,8 @@ static void push_events(struct world *w, size_t n, uint64_t *sent, uint64_t byte
 }
 
 /* One event that cannot be read ends no trace: it is dropped, counted and said. */
-static void test_unread_events(void **unused)
+TEST(test_unread_events)
 {
-    (void)unused;
     static const char *const odd[] = {
         "{v,-1,0,<0.1.0>,2000,hello,0}",
         "{v,1,99,<0.1.0>,2000,hello,0}",
@@ -301,7 +300,7 @@ static void test_unread_events(void **unused)
     }
 }
 
-static void test_credit(void **unused)
+TEST(test_credit)
 {
     struct world *w = running_world("lists:seq(_, _)", &plain);
     uint64_t sent = 0, granted = 0;

@@ -645,25 +645,8 @@ TEST(test_refused)
 
 static int begin(void **state)
 {
+    (void)state;
     setlocale(LC_CTYPE, "C.UTF-8");
-    const struct CMUnitTest tests[] = {
-
-        cmocka_unit_test(test_keys),
-        cmocka_unit_test(test_the_mouse),
-        cmocka_unit_test(test_a_click_holds_nothing),
-        cmocka_unit_test(test_a_double_click),
-        cmocka_unit_test(test_the_background),
-        cmocka_unit_test(test_a_report_without_end),
-        cmocka_unit_test(test_a_frame_is_one_write),
-        cmocka_unit_test(test_a_draw_is_one_write),
-        cmocka_unit_test(test_a_terminal_that_stops),
-        cmocka_unit_test(test_colours),
-        cmocka_unit_test(test_given_back),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_paste_without_end),
-        cmocka_unit_test(test_paste_too_long),
-        cmocka_unit_test(test_sizes),
-    };
-    return cmocka_run_group_tests_name("tty", tests, NULL, NULL);
+    return 0;
 }
 TESTS_WITH(begin, NULL);
