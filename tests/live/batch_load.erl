@@ -9,9 +9,9 @@
 %% The one process does all the rest, so that nothing else runs while it looks.
 -module(batch_load).
 
--export([start/2, loop/2, helper/1, napper/0]).
+-export([start/2, loop/2, helper/1]).
 -export([tick/1, hot/1, fact/1, tail/1, hop/1, landed/1, slow/1, big/1, raise/1, value/1,
-         doomed/1, never/0, child/1, nap/1, paced/1, paused/1]).
+         doomed/1, never/0, child/1, paced/1, paused/1]).
 
 start(Dir, _Code) ->
     register(?MODULE, spawn(fun() -> begin_load(Dir) end)),
@@ -20,19 +20,15 @@ start(Dir, _Code) ->
 begin_load(Dir) ->
     Echo = spawn(fun echo/0),
     register(batch_echo, Echo),
-    Helper = spawn(?MODULE, helper, [0]),
-    catch proc_lib:set_label(nothing),
+    spawn(?MODULE, helper, [0]),
     ok = file:write_file(filename:join(Dir, "pid"), pid_to_list(self())),
-    spawn(?MODULE, napper, []),
     Big = {binary:copy(<<"b">>, 50000), lists:seq(1, 20000), #{deep => [{I, I} || I <- lists:seq(1, 500)]}},
     put(big, Big),
-    _ = Helper,
-    self() ! {baseline},
     loop(Dir, 1).
 
 loop(Dir, N) ->
     round_of(N),
-    receive {baseline} -> put(baseline, processes()) after 0 -> ok end,
+    N =:= 1 andalso put(baseline, processes()),
     asked(Dir, "hot", fun() ->
               put(hot, spawn_monitor(fun() -> heat(erlang:monotonic_time(millisecond) + 120000, 0) end))
           end),
@@ -78,17 +74,11 @@ round_of(N) ->
     receive after 2 -> exit(Doomed, kill) end,
     receive {'DOWN', Mon, process, Doomed, _} -> ok end.
 
-%% Calls of itself, with an initial call and a label of its own.
+%% Calls of itself, with its own initial call.
 helper(N) ->
-    catch proc_lib:set_label({helper, batch}),
     tick({helper, N}),
     receive after 50 -> ok end,
     ?MODULE:helper(N + 1).
-
-%% In a call all the time.
-napper() ->
-    nap(now),
-    ?MODULE:napper().
 
 echo() ->
     receive {ping, From, N} -> From ! {pong, N} end,
@@ -112,7 +102,6 @@ paused(N) -> receive after 1 -> {ok, N} end.
 
 never() -> ok.
 child(N) -> tick({child, N}).
-nap(_) -> receive never -> ok after 400 -> ok end.
 
 heat(Until, N) ->
     Next = heat_some(1000, N),

@@ -2,24 +2,20 @@
 %% The load that test_calls_batch.sh counts. Files in the directory are how the script asks, since it
 %% may stand outside of the node's root; each is deleted when it is done:
 %%   go       leaf/1 is called 12345 times, by loop/2
-%%   busy     busy loops, 500 of 0.4 ms; `took` is written: µs by the clock; and `least`: those of
-%%            loops that took less than twice as long, so that nothing else had its scheduler
-%%   counting a window that counts calls of spin/1 stands, and is not the sample before it:
+%%   counting a window that counts calls of leaf/1 stands, and is not the sample before it:
 %%            mark/1 is called in it
 %%   lasting  the same, a second later too
-%%   timing   the same of a window that times them
-%%   reload   this module is loaded again
 %%   foreign  another tool's breakpoint; `alone` takes it off
 %%   spinning a process that never waits calls turn/1, on the one scheduler that is online, for a
 %%            minute at most; `still` ends it
 %%   audit    `left` is written, by audit.erl
 %% What is asked for is done by itself, so that a window sees only that and a few calls of `idle/1`.
 -module(calls_load).
--export([start/2, idle/1, loop/2, leaf/1, spin/1, mark/1, turn/1, watch/2]).
+-export([start/2, idle/1, loop/2, leaf/1, mark/1, turn/1, watch/1]).
 
-start(Dir, Code) ->
+start(Dir, _Code) ->
     spawn(fun() -> idle(0) end),
-    spawn(fun() -> put(baseline, processes()), ?MODULE:watch(Dir, Code) end),
+    spawn(fun() -> put(baseline, processes()), ?MODULE:watch(Dir) end),
     file:write_file(filename:join(Dir, "pid"), "up").
 
 idle(N) -> timer:sleep(20), mark(N), ?MODULE:idle(N + 1).
@@ -31,50 +27,28 @@ loop(F, N) -> F(N), loop(F, N - 1).
 
 leaf(N) -> N.
 
-%% Products of large numbers: much time, few reductions, so that the VM takes it off its scheduler in
-%% no short call of this.
-spin(Until) ->
-    case product(now_us()) of
-        {_, Now} when Now >= Until -> ok;
-        _ -> spin(Until)
-    end.
-
-product(Now) -> {((Now bsl 4000) + 1) * ((Now bsl 4000) + 3), Now}.
-
-now_us() -> erlang:monotonic_time(microsecond).
-
 %% Funs of lists, so that nothing here is called while it waits but file functions.
-watch(Dir, Code) ->
+watch(Dir) ->
     timer:sleep(20),
     [begin
-         Do(Dir, Code),
+         Do(Dir),
          file:delete(filename:join(Dir, Name))
      end || {Name, Do} <- orders(), filelib:is_file(filename:join(Dir, Name))],
-    ?MODULE:watch(Dir, Code).
+    ?MODULE:watch(Dir).
 
 orders() ->
-    [{"go", fun(_, _) -> loop(fun ?MODULE:leaf/1, 12345) end},
-     {"busy", fun(Dir, _) ->
-                      Took = [busy(400) || _ <- lists:seq(1, 500)],
-                      write(Dir, "least", lists:sum([T || T <- Took, T < 800])),
-                      write(Dir, "took", lists:sum(Took))
-              end},
-     {"counting", fun(_, _) -> lasts(40), mark(0) end},
-     {"lasting", fun(_, _) -> lasts(200) end},
-     {"timing", fun(_, _) -> stands(call_time) end},
-     {"reload", fun(_, Code) ->
-                        code:purge(?MODULE),
-                        {module, ?MODULE} = code:load_binary(?MODULE, "calls_load.beam", Code)
-                end},
-     {"foreign", fun(_, _) -> erlang:trace_pattern({?MODULE, mark, 1}, true, [local]) end},
-     {"alone", fun(_, _) -> erlang:trace_pattern({?MODULE, mark, 1}, false, [local]) end},
-     {"spinning", fun(_, _) -> spinning() end},
-     {"still", fun(_, _) ->
+    [{"go", fun(_) -> loop(fun ?MODULE:leaf/1, 12345) end},
+     {"counting", fun(_) -> lasts(40), mark(0) end},
+     {"lasting", fun(_) -> lasts(200) end},
+     {"foreign", fun(_) -> erlang:trace_pattern({?MODULE, mark, 1}, true, [local]) end},
+     {"alone", fun(_) -> erlang:trace_pattern({?MODULE, mark, 1}, false, [local]) end},
+     {"spinning", fun(_) -> spinning() end},
+     {"still", fun(_) ->
                        Monitor = monitor(process, calls_load_spins),
                        catch calls_load_spins ! still,
                        receive {'DOWN', Monitor, _, _, _} -> ok end
                end},
-     {"audit", fun(Dir, _) -> audit:write(Dir, get(baseline)) end}].
+     {"audit", fun(Dir) -> audit:write(Dir, get(baseline)) end}].
 
 turn(N) -> ?MODULE:turn(N).
 
@@ -91,21 +65,15 @@ spinning() ->
           end),
     receive spins -> ok end.
 
-%% The counters begin anew when all are armed: then the one who armed them waits for the end.
-stands(Item) -> stands(Item, now_us() + 30000000).
-
-%% For half a minute: one that never comes must not keep us from the next order.
-stands(Item, Until) ->
-    is_standing(Item) orelse
-        (now_us() < Until andalso begin timer:sleep(5), stands(Item, Until) end).
-
-%% At so many looks of ours in a row, 5 ms apart at least: the looks of others have gaps.
-lasts(Looks) -> lasts(Looks, Looks, now_us() + 30000000).
+%% The counters begin anew when all are armed: then the one who armed them waits for the end. At so
+%% many looks of ours in a row, 5 ms apart at least: the looks of others have gaps. For half a minute:
+%% a window that never comes must not keep us from the next order.
+lasts(Looks) -> lasts(Looks, Looks, erlang:monotonic_time(millisecond) + 30000).
 
 lasts(_, 0, _) -> true;
 lasts(Looks, Left, Until) ->
-    Stands = is_standing(call_count),
-    now_us() < Until andalso begin
+    Stands = is_standing(),
+    erlang:monotonic_time(millisecond) < Until andalso begin
         timer:sleep(5),
         lasts(Looks, case Stands of true -> Left - 1; false -> Looks end, Until)
     end.
@@ -117,24 +85,13 @@ sessions() ->
         false -> []
     end.
 
-is_standing(Item) ->
-    Mfa = {?MODULE, spin, 1},
-    Infos = [erlang:trace_info(Mfa, Item)
-             | [catch apply(trace, info, [S, Mfa, Item]) || {beamtop_calls, _} = S <- sessions()]],
+is_standing() ->
+    Mfa = {?MODULE, leaf, 1},
+    Infos = [erlang:trace_info(Mfa, call_count)
+             | [catch apply(trace, info, [S, Mfa, call_count]) || {beamtop_calls, _} = S <- sessions()]],
     Holder = whereis(beamtop_calls),
     Waits = is_pid(Holder) andalso process_info(Holder, [status, current_function]),
-    case {[N || {I, N} <- Infos, I =:= Item, is_integer(N) orelse is_list(N)], Waits} of
+    case {[N || {call_count, N} <- Infos, is_integer(N)], Waits} of
         {[_ | _], [{_, waiting}, {_, {prim_eval, 'receive', 2}}]} -> true;
         _ -> false
     end.
-
-busy(Us) ->
-    erlang:yield(),
-    Began = now_us(),
-    spin(Began + Us),
-    now_us() - Began.
-
-write(Dir, Name, Term) ->
-    File = filename:join(Dir, Name),
-    ok = file:write_file(File ++ ".new", io_lib:format("~0p~n", [Term])),
-    ok = file:rename(File ++ ".new", File).

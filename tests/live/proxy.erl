@@ -3,7 +3,7 @@
 %%% without closing anything, as a network does that loses all packets. One connection. Its buffers
 %%% are small, so that a slow link is felt by both sides at once.
 -module(proxy).
--export([start/1, slow/2, stop_flow/1, close/1, relayed/1]).
+-export([start/1, slow/2, stop_flow/1, close/1]).
 
 -define(PIECE, 1024).
 %% Of its counters.
@@ -26,9 +26,6 @@ close(Proxy) ->
     unlink(Proxy),
     exit(Proxy, kill),
     ok.
-
-%% Bytes so far: {from the target, to the target}.
-relayed(Proxy) -> ask(Proxy, relayed).
 
 %% Answered once somebody has connected, which takes its time on a busy machine.
 %% One whose connection has ended (before OTP 25 a trace may be over for the VM's memory) stops nothing.

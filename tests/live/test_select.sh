@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # What a compiled pattern selects on each release, against what Erlang selects with the same text:
 # thousands of random patterns and arguments. SEED=n repeats others than the usual ones.
+# shellcheck disable=SC1091
 set -u
 src=${BEAMTOP_SRCDIR:-$(cd "$(dirname "$0")/../.." && pwd)}
 build=${BEAMTOP_BUILDDIR:-$src/build-dev}
@@ -28,9 +29,9 @@ check() {
         code:add_patha(\"$seen\"), M:check(\"$seen\", \"$seen/specs\")."
 }
 
-releases=${BEAMTOP_RELEASES-23 25 27 29}
-# shellcheck disable=SC2086
-set -- $releases
+. "$src/tests/live/which.sh"
+# shellcheck disable=SC2046
+set -- $(releases_of each)
 echo "1..$#"
 number=0
 failed=0

@@ -5,7 +5,7 @@
 -export([tests/0]).
 -import(queries, [evaluate/3, connect/1, load/2, ask/4, otp/1]).
 -import(traces, [asked/2, pattern/2, clause/1, arm/3, tell/2, follow/1, calls/1, clean/2, stopped/2,
-                 settled/1, there/3, awaits/2, status_after/2, whereis_trace/1, some/1]).
+                 settled/1, awaits/2, status_after/2, whereis_trace/1, some/1]).
 
 tests() ->
     [{differ, "paused, and on again", fun pause/2},
@@ -17,13 +17,11 @@ tests() ->
      {differ, "counters alone: calls and time", fun counters/2},
      {differ, "stacks", fun stacks/2},
      {same, "results that raise, and that are filtered", fun raises/2},
-     {same, "a message to nobody", fun no_receiver/2},
      {differ, "a traced process that dies", fun dies/2},
      {differ, "a traced module loaded anew", fun reload/2},
      {differ, "our own processes are not traced", fun ours/2},
      {same, "a late scheduler has one process of ours, however often it is asked", fun late/2},
      {differ, "another connection's trace is told", fun second/2},
-     {differ, "a session of others stands beside ours", fun beside/2},
      {differ, "a heap that is too small ends as heap", fun heap/2}].
 
 %% A process of the node that evaluates a text for each message that is told to it.
@@ -191,20 +189,6 @@ raises({Node, _}, K) ->
     {[[[1]]], [r], 1, 2} = Told(Raising#{results := Spec(1)}),
     {[[[]], [[1]], [a]], [x, r, x], 3, 0} = Told(Raising#{results := Spec(1), raises := any}).
 
-no_receiver({Node, _}, K) ->
-    P = puppet(Node),
-    Dead = evaluate(Node, "{P, M} = spawn_monitor(fun() -> ok end),"
-                          " receive {'DOWN', M, _, _, _} -> P end.", []),
-    Clauses = [{['_', {told, '_'}], [{'>', {get_tcw}, 0}],
-                [{set_tcw, {'-', {get_tcw}, 1}}, {message, {{0}}}]}],
-    evaluate(Node, "told.", []),
-    Of = (pattern([], []))#{kind => send, counters => none,
-                            clauses => {[<<"told">>], term_to_binary(Clauses)}},
-    Id = armed(K, [Of], #{time => 60000}),
-    there(Node, "P ! {do, self(), fun() -> Dead ! {told, 1} end}, receive {did, _} -> ok end",
-          [{'P', P}, {'Dead', Dead}]),
-    {[{s, 1, 0, P, _, Dead, {told, 1}, false, 0}], _, _} = stopped(K, Id).
-
 %% Its calls that are open stay open; the trace goes on.
 dies({Node, _}, K) ->
     [P, Q] = [puppet(Node), puppet(Node)],
@@ -308,28 +292,6 @@ second({Node, _}, K) ->
     Other ! stop,
     receive {bye, Other} -> ok after 20000 -> error(no_bye) end,
     clean(Node, 1).
-
-beside({Node, _}, K) ->
-    case otp(Node) >= 27 of
-        false -> ok;
-        true ->
-            P = puppet(Node),
-            Holder = evaluate(Node,
-                "Me = self(), H = spawn(fun() -> S = trace:session_create(theirs, self(), []),"
-                " trace:process(S, P, true, [call]),"
-                " trace:function(S, {lists, last, 1}, true, [local]), Me ! {holds, self()},"
-                " (fun Go(N) -> receive {trace, _, call, _} -> Go(N + 1);"
-                " {tell, W} -> W ! {seen, N}, Go(N);"
-                " stop -> trace:session_destroy(S) end end)(0) end),"
-                " receive {holds, H} -> H end.", [{'P', P}]),
-            Id = armed(K, [pattern([last()], [])], #{time => 60000}),
-            do(Node, P, "lists:last([1])"),
-            {Events, _, _} = stopped(K, Id),
-            [[[1]]] = args(Events),
-            do(Node, P, "lists:last([2])"),
-            2 = evaluate(Node, "H ! {tell, self()}, receive {seen, N} -> N end.", [{'H', Holder}]),
-            ended(Node, Holder, "P ! stop")
-    end.
 
 %% A message to the collector that its heap cannot hold: the VM kills it.
 heap({Node, _}, K) ->

@@ -36,20 +36,15 @@ main(Targets, Times, Command) ->
     put(command, Command),
     queries:main(Targets, tests(Times), [], fun({Node, _}) -> {others(Node), left(Node, [], [])} end).
 
-%% One of them may be late, of many times one of 50: a thread of the VM may have got no turn.
+%% One of them may be late, of many times one of 50: a thread of the VM may have got no turn. Ends:
+%% [{WasArmed, MsUntilOff, InTime}].
 in_time(Ends) ->
-    Late = [E || {_, _, armed} = E <- Ends],
+    Late = [E || {_, _, false} = E <- Ends],
     {_, true} = {Late, length(Late) =< case length(Ends) of 1 -> 0; N -> 1 + N div 50 end},
-    {said, figures(Ends)}.
-
-%% [{WasArmed, MsUntilOff, Late}], Late: `armed` (not off in time, or not when it was told),
-%% `processes`, or `no`.
-figures(Ends) ->
     Ms = lists:sort([M || {_, M, _} <- Ends]),
-    io_lib:format("~w times, ~w of them armed; off after ~w ms, at most ~w; processes late: ~w",
-                  [length(Ends), length([1 || {true, _, _} <- Ends]),
-                   lists:nth((length(Ms) + 1) div 2, Ms), lists:last(Ms),
-                   length([1 || {_, _, processes} <- Ends])]).
+    {said, io_lib:format("~w times, ~w of them armed; off after ~w ms, at most ~w",
+                         [length(Ends), length([1 || {true, _, _} <- Ends]),
+                          lists:nth((length(Ms) + 1) div 2, Ms), lists:last(Ms)])}.
 
 %% Two callers, for so long at most. lists:foreach/2 calls the function natively.
 callers(Node) ->
@@ -75,9 +70,8 @@ one(Node, How, Ms, WhenArmed, Base) ->
         partition -> proxy:stop_flow(element(1, Proxy)), true;
         cut -> [rpc:call(Node, erlang, disconnect_node, [N]) || N <- Hidden], true
     end,
-    Began = now_ms(),
     {Off, Took} = disarmed(Node, Ms),
-    {Late, Left} = left_at(Node, Began + Ms, Stays, Hot, Base),
+    Left = clean(Node, now_ms() + 20000, Stays, Hot, Base),
     How =:= partition andalso proxy:close(element(1, Proxy)),
     is_tuple(How) orelse begin
         erlang:port_info(Port) =:= undefined orelse signal("KILL", OsPid),
@@ -86,15 +80,7 @@ one(Node, How, Ms, WhenArmed, Base) ->
     After = clean(Node, now_ms() + 20000, false, Hot, Base),
     [exit(P, kill) || P <- Hot],
     {How, [], []} = {How, Left, After},
-    {Armed, Took, case Off andalso Told of true -> Late; false -> armed end}.
-
-%% A process that is on its way out may need longer where the callers keep all schedulers busy: that
-%% is told. In the end nothing is left, at any speed.
-left_at(Node, Until, Stays, Hot, Base) ->
-    case clean(Node, Until, Stays, Hot, Base) of
-        [] -> {no, []};
-        _ -> {processes, clean(Node, now_ms() + 20000, Stays, Hot, Base)}
-    end.
+    {Armed, Took, Off andalso Told}.
 
 %% Whether what the trace had armed is off within so many ms, and how many it took. Waits on the node,
 %% before all others. A look that comes late stands for 20 ms and no more: what the machine kept from

@@ -44,17 +44,17 @@ shows_the_log() {
 has_calls() { [ "$(grep -cs '"kind": *"call"' "$2")" = "$1" ]; }
 
 traces() {
-    bt_open "$1" "$2" && prompt_with 'timer:sleep/1 -> return --events 3' || return 1
+    bt_open 120 40 && prompt_with 'timer:sleep/1 -> return --events 3' || return 1
     tm_wait '1 function: timer:sleep/1' && tm_wait 'calls of timer:sleep/1' &&
         tm_wait 'C-o: match specification' && tm_has_not get_tcw || return 1
     tm_keys C-o
     tm_wait get_tcw && tm_wait 'calls of timer:sleep/1' || return 1
     tm_keys Enter
     trace_is 'ended   events: 3 of 3' || return 1
-    tm_type ":trace-save $work/$1.json"
+    tm_type ":trace-save $work/saved.json"
     tm_keys Enter
-    wait_until 30 has_calls 3 "$work/$1.json" || {
-        cat "$work/$1.json"
+    wait_until 30 has_calls 3 "$work/saved.json" || {
+        cat "$work/saved.json"
         return 1
     }
     shows_the_log && tm_wait 'trace started: 1 function' && tm_wait 'events: 3 of 3' &&
@@ -65,7 +65,7 @@ traces() {
 is_marked() { tm_ansi | grep -q "$(printf '\033')\\[1m[^ ]*m$1"; }
 is_not_marked() { tm_has "$1" && ! is_marked "$1"; }
 
-lists_what_may_follow() {
+lists_what_may_follow_and_marks_errors() {
     bt_open 120 40 && prompt_with 'timer:' && tm_wait_line '^apply_after  .*  cancel ' || return 1
     tm_wait 'expected a function' && is_not_marked 'expected a function' || return 1
     tm_type 'slee'
@@ -74,40 +74,22 @@ lists_what_may_follow() {
     tm_wait 'expected' && is_not_marked expected || return 1
     tm_keys Enter
     wait_until 30 is_marked expected || return 1
-    tm_keys Escape
-    tm_wait_gone 'trace>' && bt_quit
-}
-
-marks_an_error_when_typing_stops() {
-    bt_open 120 40 && prompt_with 'timer:sleep(_) -> retrun, caller' || return 1
-    wait_until 30 is_marked 'there is no action retrun' || return 1
-    tm_keys Escape
-    tm_wait_gone 'trace>' && bt_quit
-}
-
-marks_an_error_and_stays() {
-    bt_open 120 40 && prompt_with 'timer:sleep(_) -> retrun, caller' || return 1
-    tm_wait 'did you mean return?' || return 1
+    tm_type ') -> retrun, caller' # marked when typing stops
+    wait_until 30 is_marked 'there is no action retrun' && tm_wait 'did you mean return?' || return 1
     tm_keys Enter
-    tm_wait 'trace> timer:sleep(_) -> retrun' || return 1
-    tm_ansi | grep -q 'retrun' && tm_has_not 'trace> timer:sleep(_) -> return' || return 1
+    tm_wait 'trace> timer:sleep(_) -> retrun' && tm_has_not 'trace> timer:sleep(_) -> return' || return 1
     tm_keys Escape
     tm_wait_gone 'trace>' && shows_the_log && tm_has_not 'trace started' && bt_quit
 }
 
+# Before Enter that nothing can match it; after it what may have been meant, too.
 says_why_nothing_matches() {
     bt_open 120 40 && prompt_with 'timer:slep/1' && tm_wait 'did you mean timer:sleep/1' || return 1
     tm_keys Enter
     tm_wait '── Trace' && tm_wait 'trace> timer:slep/1' && tm_wait 'did you mean timer:sleep/1' || return 1
-    tm_keys Escape
-    tm_wait_gone 'trace>' && shows_the_log && tm_wait 'nothing was traced' &&
-        target_is_clean && bt_quit
-}
-
-# Before Enter that nothing can match it; after it what may have been meant, too.
-says_that_an_atom_is_not_known() {
-    bt_open 120 40 && prompt_with 'timer:sleep(infinty)' &&
-        tm_wait 'does not know the atom infinty, so nothing there can match it' || return 1
+    tm_keys BSpace BSpace BSpace
+    tm_type 'ep(infinty)'
+    tm_wait 'does not know the atom infinty, so nothing there can match it' || return 1
     tm_keys Enter
     tm_wait 'can match it; did you mean infinity?' || return 1
     tm_keys BSpace BSpace BSpace
@@ -118,36 +100,22 @@ says_that_an_atom_is_not_known() {
     tm_keys Tab
     tm_wait '1 function' && tm_wait 'trace> timer:sleep(infinity) --procs rex' || return 1
     tm_keys Escape
-    tm_wait_gone 'trace>' && bt_quit
+    tm_wait_gone 'trace>' && shows_the_log && tm_wait 'nothing was traced' && target_is_clean && bt_quit
 }
 
 # What is quoted stays with this run, wherever it was typed.
 writes_no_values() {
-    bt_open 120 40 && prompt_with 'timer:sleep("sesame") --time 1s' || return 1
+    bt_open 120 40 && prompt_with 'timer:sleep("sesame") --time 200ms' || return 1
     tm_keys Enter
-    trace_is 'ended   time: 1 s' || return 1
+    trace_is 'ended   time: 200 ms' || return 1
     tm_type /
     tm_type sesame
     tm_keys Enter
     tm_type :
-    tm_type 'trace timer:sleep(<<"sesame">>) --time 2s'
+    tm_type 'trace timer:sleep(<<"sesame">>) --time 300ms'
     tm_keys Enter
-    trace_is 'ended   time: 2 s' && bt_quit || return 1
+    trace_is 'ended   time: 300 ms' && bt_quit || return 1
     ! grep -r sesame "$work/.local/state/beamtop"
-}
-
-completes_names_of_the_target() {
-    bt_open 120 40 && prompt_with shop_pric || return 1
-    tm_keys Tab
-    tm_wait 'trace> shop_pricing:' || return 1
-    tm_type sta
-    tm_keys Tab
-    tm_wait 'trace> shop_pricing:start_link' || return 1
-    tm_keys Tab
-    tm_wait 'trace> shop_pricing:start_link/0' || return 1
-    tm_type ' --ti'
-    tm_keys Tab
-    tm_wait '/0 --time' && tm_keys Escape && tm_wait_gone 'trace>' && bt_quit
 }
 
 begins_one_that_stays() {
@@ -163,15 +131,15 @@ leaves_a_trace() {
     bt_is_left 'the trace was ended; verified after' 'the node clears what is left with the connection'
 }
 
-asks_before_it_leaves_a_trace() {
+stays_when_asked() {
     begins_one_that_stays || return 1
     tm_type Q
     tm_wait 'Stop it and quit' || return 1
     tm_type n
-    tm_wait_gone 'Stop it and quit' && tm_wait 'trace started' && leaves_a_trace
+    tm_wait_gone 'Stop it and quit' && tm_wait 'trace started'
 }
 
-tells_the_proof_when_it_leaves() { bt_is_told begins_one_that_stays leaves_a_trace; }
+asks_before_it_leaves_a_trace() { bt_is_told stays_when_asked leaves_a_trace; }
 
 ends_one_for_the_next() {
     begins_one_that_stays && prompt_with 'timer:sleep/1 --events 2' || return 1
@@ -252,27 +220,22 @@ leaves_nothing_when_the_terminal_vanishes() {
     wait_until 30 has_ended "$pid" && wait_until 30 target_is_clean
 }
 
-does_not_write_over_a_file() {
+asks_to_overwrite() {
+    tm_type ":trace-save $work/kept.txt"
+    tm_keys Enter
+    tm_wait 'Overwrite it?'
+}
+
+does_not_write_over_a_file_and_remembers_lines_of_the_node() {
     bt_open 120 40 && prompt_with 'timer:sleep/1 --events 1' || return 1
     tm_keys Enter
     trace_is 'ended   events: 1 of 1' || return 1
     echo mine >"$work/kept.txt"
-    tm_type ":trace-save $work/kept.txt"
-    tm_keys Enter
-    tm_wait 'Overwrite it?' || return 1
+    asks_to_overwrite || return 1
     tm_type n
-    tm_wait_gone 'Overwrite it?' && grep -q mine "$work/kept.txt" || return 1
-    tm_type ":trace-save $work/kept.txt"
-    tm_keys Enter
-    tm_wait 'Overwrite it?' || return 1
+    tm_wait_gone 'Overwrite it?' && grep -q mine "$work/kept.txt" && asks_to_overwrite || return 1
     tm_type y
-    wait_until 30 grep -q timer:sleep "$work/kept.txt" && bt_quit
-}
-
-remembers_lines_of_the_node() {
-    bt_open 120 40 && prompt_with 'timer:sleep/1 --events 1' || return 1
-    tm_keys Enter
-    trace_is 'ended   events: 1 of 1' && bt_quit && bt_open 120 40 || return 1
+    wait_until 30 grep -q timer:sleep "$work/kept.txt" && bt_quit && bt_open 120 40 || return 1
     tm_type t
     tm_wait 'trace>' || return 1
     tm_keys Up
@@ -295,36 +258,13 @@ begins_with_what_is_under_the_cursor() {
     tm_wait_gone 'trace>' && bt_quit
 }
 
-# A process on the target that calls shop:burn/2 all the time. It is tied to a node of ours, so that it
-# ends with that, which ends by itself.
+# A process on the target that calls shop:burn/2 all the time, until it is killed.
 begins_to_burn() {
-    rm -f "$work/burns"
-    erl -noinput -hidden -name "burns$$@127.0.0.1" -start_epmd false \
-        -setcookie "$(cat "$BEAMTOP_DEMO_COOKIE_FILE")" -eval "
-        Pid = spawn_link('$BEAMTOP_DEMO_NODE', shop, burn, [1 bsl 58]),
-        {current_function, {shop, burn, 2}} =
-            rpc:call('$BEAMTOP_DEMO_NODE', erlang, process_info, [Pid, current_function]),
-        Name = rpc:call('$BEAMTOP_DEMO_NODE', erlang, pid_to_list, [Pid]),
-        ok = file:write_file(\"$work/burns\", Name),
-        timer:sleep(180000),
-        halt()." >"$work/burn.log" 2>&1 &
-    burns=$!
-    wait_until 60 test -s "$work/burns" || {
-        cat "$work/burn.log"
-        return 1
-    }
+    bt_ask 'P = Ask(erlang, spawn, [shop, burn, [1 bsl 58]]), io:format("~s", [Ask(erlang, pid_to_list, [P])])' \
+        >"$work/burns" && grep -qx '<[0-9.]*>' "$work/burns"
 }
 
-ends_to_burn() {
-    kill -KILL "$burns"
-    wait "$burns" 2>/dev/null
-    [ ! -s "$work/burns" ] || wait_until 30 burns_no_more
-}
-
-burns_no_more() {
-    bt_ask "io:format(\"~p\", [Ask(erlang, is_process_alive,
-        [Ask(erlang, list_to_pid, [\"$(cat "$work/burns")\"])])])" | grep -qxF false
-}
+ends_to_burn() { bt_ask "Ask(erlang, exit, [Ask(erlang, list_to_pid, [\"$(cat "$work/burns")\"]), kill])"; }
 
 asks_before_what_is_expensive() {
     begins_to_burn && asks_before_it_traces_what_burns
@@ -363,24 +303,17 @@ keeps_its_log_when_the_link_is_lost() {
         tm_wait 'nothing left on the node' && bt_quit
 }
 
-run traces 120 40
-run traces 80 24
-run lists_what_may_follow
-run marks_an_error_when_typing_stops
-run marks_an_error_and_stays
+run traces
+run lists_what_may_follow_and_marks_errors
 run says_why_nothing_matches
-run says_that_an_atom_is_not_known
-run completes_names_of_the_target
 run asks_before_it_leaves_a_trace
-run tells_the_proof_when_it_leaves
 run ends_one_for_the_next
 run ends_when_told_and_begins_again
 run ends_from_what_is_armed
 run tells_whose_trace_it_is
 run survives_being_suspended
 run leaves_nothing_when_the_terminal_vanishes
-run does_not_write_over_a_file
-run remembers_lines_of_the_node
+run does_not_write_over_a_file_and_remembers_lines_of_the_node
 run writes_no_values
 run begins_with_what_is_under_the_cursor
 run asks_before_what_is_expensive
