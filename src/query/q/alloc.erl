@@ -11,20 +11,18 @@ Worst = 100,
 Status = <<"/proc/self/status">>,
 Counters = ["VmRSS", "RssAnon", "VmSwap", "VmHWM"],
 Resident = fun() ->
-    case prim_file:open(Status, [read, binary]) of
-        {ok, File} ->
-            Text = case prim_file:pread(File, 0, 8192) of {ok, Read} -> Read; _ -> <<>> end,
-            _ = prim_file:close(File),
-            list_to_tuple(
-                [case re:run(Text, ["^", Counter, ":\\s+([0-9]+) kB"],
-                             [multiline, {capture, all_but_first, binary}]) of
-                     {match, [Kb]} -> 1024 * binary_to_integer(Kb);
-                     nomatch -> undefined
-                 end || Counter <- Counters]);
-        _ ->
-            undefined
-    end
+    {ok, File} = prim_file:open(Status, [read, binary]),
+    {ok, Text} = prim_file:pread(File, 0, 8192),
+    _ = prim_file:close(File),
+    list_to_tuple(
+        [case re:run(Text, ["^", Counter, ":\\s+([0-9]+) kB"],
+                     [multiline, {capture, all_but_first, binary}]) of
+             {match, [Kb]} -> 1024 * binary_to_integer(Kb);
+             nomatch -> undefined
+         end || Counter <- Counters])
 end,
+
+-include("part/proc_file.erl").
 
 {[in_time], fun([], #{in_time := InTime}) ->
     Names = erlang:system_info(alloc_util_allocators),
@@ -98,5 +96,5 @@ end,
             false ->
                 undefined
         end,
-    {alloc, erlang:monotonic_time(nanosecond), Rows, Mseg, Largest, Resident()}
+    {alloc, erlang:monotonic_time(nanosecond), Rows, Mseg, Largest, ReadInTime(InTime, Resident)}
 end}.

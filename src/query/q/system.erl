@@ -54,22 +54,19 @@ WholeOf = fun(Swt, SwtIs) ->
 end,
 Whole = ets:match_spec_compile([WholeOf([], undefined), WholeOf('$17', '$17')]),
 
+-include("part/proc_file.erl").
+
 %% Linux: bytes of resident memory and of address space, whatever the size of a page. The file stays
 %% open: opening and closing it each cost as much as reading. prim_file, since file:read_file/1
 %% would go through the node's file server.
 Captured = [{capture, all_but_first, binary}],
-Rss = fun(File) ->
-    try
-        {ok, Text} = prim_file:pread(File, 0, 4096),
-        {match, Kb} = re:run(Text, Fields, Captured),
-        [Virtual, Resident] = lists:map(fun erlang:binary_to_integer/1, Kb),
-        {1024 * Resident, 1024 * Virtual}
-    catch
-        _:_ -> undefined
-    end
-end,
-Open = fun() ->
-    case prim_file:open(Status, [read, binary]) of {ok, File} -> File; _ -> none end
+Rss = fun() ->
+    get(status) =:= undefined andalso
+        put(status, element(2, {ok, _} = prim_file:open(Status, [read, binary]))),
+    {ok, Text} = prim_file:pread(get(status), 0, 4096),
+    {match, Kb} = re:run(Text, Fields, Captured),
+    [Virtual, Resident] = lists:map(fun erlang:binary_to_integer/1, Kb),
+    {1024 * Resident, 1024 * Virtual}
 end,
 
 %% Looked for once while one is late: calls that still wait from before are late at once.
@@ -81,9 +78,8 @@ Which = fun(LateSchedulers) ->
 end,
 
 {holder, [own_reductions, in_time, late_schedulers],
-fun([], #{state := State, own_reductions := OwnReductions, in_time := InTime,
+fun([], #{own_reductions := OwnReductions, in_time := InTime,
           late_schedulers := LateSchedulers}) ->
-    File = case State of new -> Open(); _ -> State end,
     {Answers, WaitedMs} = InTime(Waiting, LateMs),
     Ids = case lists:member(late, Answers) andalso WaitedMs < 2 * LateMs of
         true -> Which(LateSchedulers);
@@ -95,6 +91,6 @@ fun([], #{state := State, own_reductions := OwnReductions, in_time := InTime,
     UptimeMs = erlang:convert_time_unit(Now - Began, native, millisecond),
     [Answer] = ets:match_spec_run(
         [{Read, UptimeMs, Memory, Gc, Io, lists:sort(Times), counters:get(OwnReductions, 1),
-          Rss(File), {WaitedMs, Ids}}], Whole),
-    {Answer, File}
+          ReadInTime(InTime, Rss), {WaitedMs, Ids}}], Whole),
+    {Answer, none}
 end}.

@@ -1,0 +1,32 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
+%% The load of test_stall.sh: all dirty I/O schedulers of the node wait for a disk. Opening a FIFO stands
+%% for it. Files in the directory are how the script asks; each is deleted when it is done:
+%%   stall    as many processes as there are such schedulers open the FIFOs there
+%%   audit    `left` is written, by audit.erl
+-module(stall_load).
+
+-export([start/2]).
+
+start(Dir, _Code) ->
+    register(?MODULE, spawn(fun() ->
+        Baseline = processes(),
+        ok = file:write_file(filename:join(Dir, "pid"), pid_to_list(self())),
+        loop(Dir, Baseline)
+    end)),
+    ok.
+
+loop(Dir, Baseline) ->
+    Orders = [{"audit", fun() -> audit:write(Dir, Baseline) end}, {"stall", fun() -> ok end}],
+    [begin
+         Do(),
+         ok = file:delete(File),
+         Name =:= "stall" andalso stall(Dir)
+     end || {Name, Do} <- Orders, File <- [filename:join(Dir, Name)], filelib:is_file(File)],
+    receive after 30 -> ok end,
+    loop(Dir, Baseline).
+
+%% Once they are deleted nothing of a file can be done until somebody writes to the FIFOs.
+stall(Dir) ->
+    N = erlang:system_info(dirty_io_schedulers),
+    [spawn(fun() -> file:open(filename:join(Dir, "fifo" ++ integer_to_list(I)), [read, raw]) end)
+     || I <- lists:seq(1, N)].
