@@ -60,24 +60,13 @@ a_recording_finds_it() {
 }
 
 # What comes before the flags waits for the end of a comparison: the next one begins a moment later.
-# Beside other programs one may be over too soon.
-a_trace_of_all_is_refused() {
-    tries=60
-    while [ "$tries" -gt 0 ]; do
-        tries=$((tries - 1))
-        # It ends after minutes, which many tries may take.
-        order stuck_always || return 1
-        beam trace "$node" 'late_load:tick(_)' --events 1 --time 60s
-        code=$?
-        # On a busy machine another one may be late, too, and be reported.
-        if grep -q 'scheduler [1-3] did not answer for 500 ms' "$work/err"; then
-            ends_with 5 "$code" && told 'would stop the whole node' && is_clean
-            return
-        fi
-        echo "not refused; exit code $code:"
-        cat "$work/err" "$work/out"
-    done
-    return 1
+# Beside other programs one may be over too soon; on a busy machine another scheduler may be late, too,
+# and be reported. The load ends after minutes, which many tries may take.
+a_trace_of_all_is_refused() { one_of 60 a_trace_is_refused && told 'would stop the whole node' && is_clean; }
+a_trace_is_refused() {
+    order stuck_always || return 1
+    beam trace "$node" 'late_load:tick(_)' --events 1 --time 60s
+    ends_with 5 $? && told 'scheduler [1-3] did not answer for 500 ms'
 }
 
 one_of_a_process_is_not() {

@@ -55,28 +55,24 @@ answers_for_all_names() {
 }
 has_more_lines() { [ "$(grep -c . "$work/ticks")" -gt "$1" ]; }
 
-prints_the_busiest() {
-    for format in text csv; do
-        prints_of_node top -n 2 -i 0.3 -R 100 --budget 100 --format "$format" || return 1
+# in_formats COMMAND WORDS…: JSON is the last.
+in_formats() {
+    for format in text csv json; do
+        prints_of_node "$@" --format "$format" || return 1
     done
-    prints_of_node top -n 2 -i 0.3 -R 100 --budget 100 --format json &&
-        holds 'map(.rows // [] | length) | add > 10'
+}
+
+prints_the_busiest() {
+    in_formats top -n 2 -i 0.3 -R 100 --budget 100 && holds 'map(.rows // [] | length) | add > 10'
 }
 
 # Before OTP 27 nobody else can trace then.
 prints_what_is_armed() {
-    order arm || return 1
-    for format in text json csv; do
-        prints_of_node armed --format "$format" || return 1
-    done
+    order arm && in_formats armed || return 1
     stop_node
 }
 
-prints_applications() {
-    for format in text json csv; do
-        prints_of_node apps -n 1 --format "$format" || return 1
-    done
-}
+prints_applications() { in_formats apps -n 1; }
 
 # The longest names are given in full.
 prints_one_process() {
