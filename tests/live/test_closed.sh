@@ -121,7 +121,6 @@ in_the_background() {
 }
 nothing_records() { "$beamtop" record status | grep -q 'nothing is being recorded'; }
 
-<<<<<<< HEAD
 # A line and code 1 where the event loop and its threads would abort. The stack of a thread: no memory
 # is enough for it.
 says_which_limit_is_too_low() {
@@ -141,18 +140,6 @@ is_too_low() {
     fi
 }
 
-tells_that_output_is_lost() {
-    "$beamtop" info "$node" --cookie-file "$cookie" --timeout 30 >&- 2>"$work/err"
-    code=$?
-    if [ "$code" -ne 1 ] || ! grep -q 'write error' "$work/err"; then
-        echo "exit code $code"
-        cat "$work/err"
-        return 1
-    fi
-}
-
-=======
->>>>>>> b943e3f9 (test: print each format of odd names by one function)
 trap stop_all EXIT
 trap 'exit 130' HUP INT TERM PIPE
 start_epmd
