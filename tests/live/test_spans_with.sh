@@ -193,12 +193,13 @@ it_goes_on_when_the_other_node_is_gone() {
     code=$?
     order stop || return 1
     rm -rf "${other_dir:?}"
+    [ -z "$other_root" ] || rm -rf "${other_root:?}$work"
     ends_with 4 "$code" && is_clean &&
         shows '.ended_by == "stopped" and .side.ended_by == "connection"'
 }
 
 differ both_sides_are_one_tree it_ends_on_both_when_interrupted nothing_is_left_when_it_is_killed
 same without_it_the_other_node_is_a_leaf a_remote_call_is_a_spawn nothing_begins_without_the_other_side \
-    another_capture_is_left_alone it_ends_without_the_other_side it_goes_on_when_the_other_node_is_gone
-once text_says_how_well_the_times_fit
+    another_capture_is_left_alone it_ends_without_the_other_side text_says_how_well_the_times_fit \
+    it_goes_on_when_the_other_node_is_gone
 run_on_releases
