@@ -13,9 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define START_MS 60000
-#define EVAL_MS 60000
-#define AWAIT_MS 30000
+#define START_MS 180000
+#define EVAL_MS 120000
+#define AWAIT_MS 60000
 #define EPMD_TRIES 10
 #define EPMD_MS 30000
 #define MARK "=> "

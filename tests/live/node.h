@@ -64,7 +64,7 @@ int node_closed_port(uint16_t *port);
 /* Starts and waits until it is up. 0, or -1 with a line on stderr. */
 int node_start(struct node *n, const struct node_options *o);
 /* Evaluates expressions (with the full stop, on one line) and gives the value as ~w prints it,
-   or {'EXIT',Class,Reason}. 0, or -1 when there was no answer within a minute. */
+   or {'EXIT',Class,Reason}. 0, or -1 when there was no answer within two minutes. */
 int node_eval(struct node *n, const char *expressions, char *out, size_t size);
 /* Its two halves, for a test that has a loop to run in between. */
 int node_ask(struct node *n, const char *expressions);
@@ -72,7 +72,7 @@ int node_answer(struct node *n, char *out, size_t size);
 bool node_has_said(const struct node *n); /* something to read for node_answer */
 /* Asserts through cmocka that the value prints as `expected`. */
 void node_expect(struct node *n, const char *expressions, const char *expected);
-/* Waits until it does: asks again for at most half a minute. */
+/* Waits until it does: asks again for at most a minute. */
 void node_await(struct node *n, const char *expressions, const char *expected);
 /* Waits until the node knows of no connection: of those that were closed it hears when it gets to
  * run. */

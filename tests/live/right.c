@@ -175,13 +175,13 @@ static const char *budget_of(const char *command)
 
 void start_on(struct target *t, struct run *r, const char *command, const char *args)
 {
-    run_start(r, NULL, "%s right@127.0.0.1 --cookie secret --timeout 30 --epmd-port %u %s %s",
+    run_start(r, NULL, "%s right@127.0.0.1 --cookie secret --timeout 60 --epmd-port %u %s %s",
               command, t->epmd_port, budget_of(command), args);
 }
 
 void wait_on(struct run *r)
 {
-    run_wait(r, 60000);
+    run_wait(r, 120000);
     run_expect(r, 0);
 }
 

@@ -229,12 +229,11 @@ static double blocks_on_node(struct target *t, const char *allocator)
 }
 
 /* OTP 23: all allocators share one pool of carriers, so that blocks of one type are in those of
- * another. */
+ * another. That of no scheduler, the first instance, is not part of it. */
 static bool shares_carriers(struct target *t)
 {
-    return node_number(t, "[{instance, _, I} | _] = erlang:system_info({allocator, ets_alloc}), "
-                          "{options, O} = lists:keyfind(options, 1, I), "
-                          "case lists:keyfind(cp, 1, O) of {cp, '@'} -> 1; _ -> 0 end.") > 0;
+    return node_number(t, "length([I || {instance, I, P} <- erlang:system_info({allocator, "
+                          "ets_alloc}), {options, O} <- P, lists:member({cp, '@'}, O)]).") > 0;
 }
 
 /* What it has before and after, by its carriers, and as erlang:memory/1 says. */

@@ -95,7 +95,7 @@ keeps_facts() {
 
 # The queues are looked for in the report of another moment, the facts in the recording.
 finds_what_is_not_among_the_busiest() {
-    records "$work/recording" has_watched "$node" --cookie-file "$work/cookie" --timeout 30 && finds_who_holds_binaries &&
+    records "$work/recording" has_watched "$node" --cookie-file "$work/cookie" --timeout 60 && finds_who_holds_binaries &&
         tells_the_supervisor && knows_what_rules_need && finds_idle_mailboxes "$1" && keeps_facts
 }
 

@@ -23,21 +23,24 @@ trap 'exit 130' HUP INT TERM
 start_epmd
 printf modules >"$work/cookie"
 
-# The modules that the node has, by a node beside it.
+# The modules that the node has, by a node beside it: each has its own name, since that of the one before
+# may not be free yet.
 modules() {
-    timeout 60 erl -noinput -hidden -start_epmd false -name "modules_asks$$@127.0.0.1" -setcookie modules -eval "
+    timeout 60 erl -noinput -hidden -start_epmd false -name "asks$$x$(date +%s%N)@127.0.0.1" -setcookie modules -eval "
         {started, _} = rpc:call('$node', init, get_status, []),
         Loaded = rpc:call('$node', code, all_loaded, []),
         [io:format(\"~s~n\", [M]) || {M, _} <- Loaded], halt()." >"$work/said" 2>&1 && sort "$work/said"
 }
-has_modules() { modules >"$work/before" && [ -s "$work/before" ]; }
+
+# sees_modules FILE
+sees_modules() { modules >"$1" && [ -s "$1" ]; }
 
 starts() {
     stop_node
     node=modules$1x$$@127.0.0.1
     "$otp_sh" "$1" erl -noinput -start_epmd false -name "$node" -setcookie modules >"$work/node" 2>&1 &
     node_pid=$!
-    wait_until 60 has_modules || { cat "$work/node"; return 1; }
+    wait_until 60 sees_modules "$work/before" || { cat "$work/node"; return 1; }
 }
 
 # asks COMMAND WORDS…: of the node; it may refuse (1), but not the command line (2).
@@ -97,7 +100,7 @@ the_screen_loads_nothing_else() {
 }
 
 adds_only_what_is_listed() {
-    modules >"$work/after" && [ -s "$work/after" ] || return 1
+    wait_until 60 sees_modules "$work/after" || { cat "$work/said"; return 1; }
     sed -n '/^In interactive mode a node loads/,/^$/p' "$BEAMTOP_SRCDIR/README.md" |
         tr -c '[:alnum:]_' '\n' | sort -u >"$work/listed"
     comm -13 "$work/before" "$work/after" | comm -23 - "$work/listed" >"$work/others"

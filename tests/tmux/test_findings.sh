@@ -15,13 +15,13 @@ screen() {
     name=$1
     shift
     tm new-window -n "$name" "$beamtop" "$BEAMTOP_DEMO_NODE" --cookie-file "$BEAMTOP_DEMO_COOKIE_FILE" --no-config \
-        --interval 0.5s --budget 25 "$@" && tm_wait 'live'
+        --interval 0.5s --budget 100 "$@" && tm_wait 'live'
 }
 
 goes_to() { tm select-window -t "$1"; }
 
 shows_findings_of_all() {
-    bt_start 120 45 -- --interval 0.25 --budget 25 --view findings && tm_wait 'live' && tm rename-window interval &&
+    bt_start 120 45 -- --interval 0.25 --view findings && tm_wait 'live' && tm rename-window interval &&
         screen cause --view findings && screen memory --sort memory_bytes && tm_type f &&
         screen filter --filter logger && tm_wait 'matching' && wait_until 60 list_lacks_idle && tm_type f &&
         screen schedulers --view schedulers && tm_type f
