@@ -11,6 +11,7 @@
 %%                  over its own last; it calls c
 %%   kill_armed     two of beamtop's four processes there are killed, once it captures
 %%   kill_arming    … one or two, as soon as it begins to set anything
+%%   kill_in_turn   … the sentinel, and a moment later the holder, which clears what is set
 %%   token, own_token, no_token   this process has a token of its application, one that looks like
 %%                  one of beamtop's, or none
 %%   has_token      `said` is written: whether it has one
@@ -78,6 +79,7 @@ orders(Dir) ->
          burn(rand:uniform(3000)),
          kill(rand:uniform(2))
      end},
+     {"kill_in_turn", fun() -> wait_for(fun captures/0), kill_in_turn() end},
      {"token", fun() -> seq_trace:set_token(label, 17) end},
      {"own_token", fun() ->
          [seq_trace:set_token(K, V)
@@ -106,13 +108,24 @@ wait_for(True) ->
 %% The processes of a capture: the holder, and those that it has started; at once, so that none sees
 %% another's end.
 kill(N) ->
-    Ours = [P || P <- processes(), {dictionary, D} <- [process_info(P, dictionary)],
-                 lists:member(proplists:get_value('$initial_call', D),
-                              [{beamtop, spans, 0}, {beamtop, trace, 0}])],
-    Mixed = [P || {_, P} <- lists:sort([{rand:uniform(), P} || P <- Ours])],
+    Mixed = [P || {_, P} <- lists:sort([{rand:uniform(), P} || P <- ours()])],
     Killed = lists:sublist(Mixed, N),
     [catch erlang:suspend_process(P) || P <- Killed],
     [exit(P, kill) || P <- Killed].
+
+ours() ->
+    [P || P <- processes(), {dictionary, D} <- [process_info(P, dictionary)],
+          lists:member(proplists:get_value('$initial_call', D),
+                       [{beamtop, spans, 0}, {beamtop, trace, 0}])].
+
+%% Only the sentinel watches the holder.
+kill_in_turn() ->
+    Holder = whereis(beamtop_trace),
+    [Sentinel] = [P || P <- ours(), {monitors, Of} <- [process_info(P, monitors)],
+                       lists:member({process, Holder}, Of)],
+    exit(Sentinel, kill),
+    burn(rand:uniform(20000)),
+    exit(Holder, kill).
 
 say(Dir, Name, Text) ->
     File = filename:join(Dir, Name),

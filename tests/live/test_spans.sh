@@ -258,7 +258,9 @@ a_trace_beside_which_a_capture_is_refused() {
 }
 
 # Any one or two of beamtop's processes on the node may end, also while it sets what it needs.
-nothing_is_left_after_deaths() { nothing_is_left_after kill_armed kill_arming kill_arming -- --procs all; }
+nothing_is_left_after_deaths() {
+    nothing_is_left_after kill_armed kill_arming kill_arming kill_in_turn kill_in_turn -- --procs all
+}
 
 # On OTP 25 the VM ends when tokens are cleared while any process waits for a queue's length.
 a_node_whose_queues_are_watched_lives() {

@@ -544,8 +544,11 @@ deaths({Node, _}, Keeper) ->
              {TraceKeeper, [C, Z]} = parts(Node),
              hot_now(Node, 60),
              timer:sleep(rand:uniform(40)),
-             Pids = [case W of k -> K; t -> TraceKeeper; c -> C; z -> Z end || W <- Which],
-             evaluate(Node, "[exit(P, kill) || P <- Pids].", [{'Pids', Pids}]),
+             Pids = [case W of k -> K; t -> TraceKeeper; c -> C; z -> Z;
+                         later -> rand:uniform(500) end || W <- Which],
+             evaluate(Node, "Sum = fun Sum(0) -> ok; Sum(N) -> Sum(N - 1) end,"
+                            " [if is_pid(P) -> exit(P, kill); true -> Sum(P) end || P <- Pids].",
+                      [{'Pids', Pids}]),
              Which =:= [] orelse clean(Node, 1),
              exit(done)
          end),
@@ -553,7 +556,9 @@ deaths({Node, _}, Keeper) ->
                  {'DOWN', Mon, process, Client, Why} -> error({Which, Why})
          after 100000 -> error({Which, stuck}) end,
          try clean(Node, 0) catch error:Left -> error({Which, Left}) end
-     end || Which <- [[], [k], [t], [c], [z], [k, t], [k, c], [k, z], [t, c], [t, z], [c, z]]].
+     end || Which <- [[], [k], [t], [c], [z], [k, t], [k, c], [k, z], [t, c], [t, z], [c, z],
+                  %% Of what clears after another's end it is not the last.
+                  [z, later, t], [z, later, t]]].
 
 %% ---- Main: one TAP line a test and release. Each leaves the target clean, also when it fails
 

@@ -244,9 +244,7 @@ end,
 
 %% Everything off, in the order that leaves nothing behind.
 TakeOff = fun(Keeper, #{collector := C, sentinel := Z, plan := Plan}) ->
-    exit(C, kill),
-    receive {'EXIT', C, _} -> ok after GraceMs -> ok end,
-    Disarm(Plan),
+    Surely(fun() -> KillOurs(C), Disarm(Plan) end),
     Z ! {self(), bye},
     receive {'EXIT', Z, _} -> ok after GraceMs -> exit(Z, kill) end,
     Keeper ! {unshield, self()},

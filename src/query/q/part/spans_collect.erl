@@ -21,18 +21,14 @@ end,
 %% May run twice, and by any of ours. Tokens of ours are dead without a system tracer; whoever sets
 %% one next would see them, so they are cleared where nobody else can have any.
 SpansDisarm = fun(#{collector := C, word := Counts} = Plan) ->
-    Counts andalso Word(0),
-    TracerOff(C),
-    case C of
-        none -> ok;
-        _ ->
-            exit(C, kill),
-            Gone = monitor(process, C),
-            receive {'DOWN', Gone, _, _, _} -> ok after GraceMs -> ok end
-    end,
-    Disarm(Plan),
-    ClearTokens(),
-    Counts andalso Word(0)
+    Surely(fun() ->
+        Counts andalso Word(0),
+        TracerOff(C),
+        C =:= none orelse KillOurs(C),
+        Disarm(Plan),
+        ClearTokens(),
+        Counts andalso Word(0)
+    end)
 end,
 
 %% By the collector, when nobody else is there to do it.

@@ -143,3 +143,29 @@ Disarm = fun(#{place := Place, flags := Flags, local := Local, messages := Messa
     %% Once more: a caller between reading and writing may have put an old value back.
     Counts andalso Word(0)
 end,
+
+%% Kills a process of ours, and waits for its end.
+KillOurs = fun(P) ->
+    exit(P, kill),
+    Gone = monitor(process, P),
+    receive {'DOWN', Gone, _, _, _} -> ok after GraceMs -> ok end
+end,
+
+%% Does Work, which may run twice. Whoever is killed at it is followed by another that does it: also
+%% when the process that was to watch for that has been killed before. Not linked: it would end with
+%% the process that it follows, before it traps exits.
+Surely = fun Surely(Work) ->
+    Doer = self(),
+    Follow = fun() ->
+        Sign(),
+        Gone = monitor(process, Doer),
+        receive
+            {Doer, done} -> ok;
+            {'DOWN', Gone, process, _, _} -> Surely(Work)
+        end
+    end,
+    Follower = spawn_opt(erlang, apply, [Follow, []], SpawnOptions(SentinelBytes) -- [link]),
+    Value = Work(),
+    Follower ! {Doer, done},
+    Value
+end,
