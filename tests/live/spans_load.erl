@@ -327,15 +327,16 @@ init(Name) -> {ok, Name}.
 
 handle_call({chain, Next}, _, S) ->
     busy(10),
-    R = gen_server:call(Next, leaf),
+    %% A node that was stopped for a while goes on with its timers over: the server must not end.
+    R = gen_server:call(Next, leaf, infinity),
     busy(5),
     {reply, R, S};
 handle_call(leaf, _, S) -> busy(20), timer:sleep(15), {reply, leaf, S};
 handle_call({defer, Ms}, From, S) -> replier ! {reply_for, From, Ms}, {noreply, S};
 handle_call(work, _, S) ->
-    R = gen_server:call(b, {busy, 5}),
+    R = gen_server:call(b, {busy, 5}, infinity),
     gen_server:cast(c, {busy, 1}),
-    gen_server:call(b, {busy, 2}),
+    gen_server:call(b, {busy, 2}, infinity),
     {reply, R, S};
 handle_call({busy, Ms}, _, S) -> busy(Ms), {reply, ok, S};
 handle_call({busy, Ms, What}, _, S) -> busy(Ms), {reply, What, S};
