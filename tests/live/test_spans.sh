@@ -106,7 +106,12 @@ who_called_a_root() {
         shows "any(.roots[]; $mine) and each(\"called\"; ($not_read) or ($mine))" &&
         shows 'each("other"; .callers == null or
             .opentelemetry.trace_id == "00000000000000000000000000000001")' || return 1
-    # What is too large ends the helper that reads, and not the capture.
+    one_of 5 a_large_one_is_not_read
+}
+
+# What is too large ends the helper that reads, and not the capture. On a busy machine the next one may
+# come too late for all others.
+a_large_one_is_not_read() {
     capture_of 'spans_load:/^(heavy|called)$/' heavy --roots 6 --context || return 1
     shows "(.roots | length) == 6 and any(.roots[]; .callers == null) and any(.roots[]; $mine)"
 }

@@ -93,11 +93,12 @@ calls_are_known() {
 }
 
 # watched FILTER CASE ARGUMENT…: again for longer where calls were skipped, or the trace broke off, since
-# the node got little of a core, or where too little was seen in that time.
+# the node got little of a core, or where too little was seen in that time. In a long time the many
+# moments off CPU of a busy machine may be more than are known.
 watched() {
     filter=$1
     shift
-    for seconds in 1 2 4 8 16 32; do
+    for seconds in 1 2 4 8 8 8 16 32; do
         ! { watch "$@" --for "${seconds}s" && "$filter"; } >"$work/watched" 2>&1 || return 0
     done
     cat "$work/watched"

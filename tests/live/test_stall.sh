@@ -35,7 +35,7 @@ is_back() {
     wait_until 60 resident '> 0' && is_clean
 }
 
-goes_on_beside_a_stalled_disk() { resident '> 0' && stalls && answers && is_back; }
+goes_on_beside_a_stalled_disk() { wait_until 60 resident '> 0' && stalls && answers && is_back; }
 
 differ goes_on_beside_a_stalled_disk
 run_on_releases
