@@ -89,6 +89,13 @@ system_tracer_stood() {
     esac
 }
 
+# A capture that is refused, or ends before the load gets a turn, is not the one.
+killed_in_a_capture() {
+    spans 'spans_load:root(_)' --roots 1000 --time 3s --force "$@"
+    code=$?
+    [ "$code" != 2 ] && wait_until 5 test ! -f "$dir/$kill"
+}
+
 # nothing_is_left_after KILL… -- OPTION…: some of beamtop's processes on the node end, as that order says.
 nothing_is_left_after() {
     order loop_chain || return 1
@@ -100,10 +107,7 @@ nothing_is_left_after() {
     shift
     for kill in $kills; do
         : >"$dir/$kill"
-        spans 'spans_load:root(_)' --roots 1000 --time 3s --force "$@"
-        code=$?
-        wait_until 60 test ! -f "$dir/$kill" || { echo "not killed: $kill"; return 1; }
-        [ "$code" != 2 ] || { cat "$work/err"; return 1; }
+        one_of 10 killed_in_a_capture "$@" || { echo "not killed: $kill"; cat "$work/err"; return 1; }
         { is_clean && no_token_emits "$otp"; } || { echo "after $kill"; return 1; }
     done
     order stop

@@ -98,7 +98,7 @@ calls_are_known() {
 watched() {
     filter=$1
     shift
-    for seconds in 1 2 4 8 8 8 16 32; do
+    for seconds in 1 2 4 4 8 8 4 8 8 16; do
         ! { watch "$@" --for "${seconds}s" && "$filter"; } >"$work/watched" 2>&1 || return 0
     done
     cat "$work/watched"
