@@ -61,7 +61,7 @@ static void child(const struct words *w, const char *const *env, int out, int er
         vars[n++] = (char *)(uintptr_t)env[i]; /* the first of a name counts */
     snprintf(path, sizeof path, "PATH=%s", getenv("PATH"));
     vars[n++] = path;
-    vars[n++] = (char *)(uintptr_t) "HOME=/nonexistent";
+    vars[n++] = (char *)(uintptr_t) "HOME=/proc/nonexistent";
     vars[n++] = (char *)(uintptr_t) "LC_ALL=C.UTF-8";
     vars[n] = NULL;
     dup2(open("/dev/null", O_RDONLY), 0);

@@ -175,7 +175,9 @@ ends_from_what_is_armed() {
     tm_type x
     shows_the_log && tm_wait 'trace ended: stopped' && tm_wait 'nothing left on the node' || return 1
     target_is_clean || return 1
-    tm_type ax
+    tm_type a
+    tm_wait 'No active tracing' || return 1
+    tm_type x
     tm_wait 'this beamtop has set nothing' && bt_quit
 }
 

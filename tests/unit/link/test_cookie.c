@@ -156,9 +156,9 @@ TEST(test_given_but_unusable)
 {
     struct cookie c = {0};
     struct error err = {0};
-    struct cookie_places s = {.file = "/nonexistent/cookie", .env = "other"};
+    struct cookie_places s = {.file = "/proc/nonexistent/cookie", .env = "other"};
     assert_int_equal(cookie_find(&c, &s, &err), ERR_NOT_FOUND);
-    assert_non_null(strstr(err.text, "/nonexistent/cookie"));
+    assert_non_null(strstr(err.text, "/proc/nonexistent/cookie"));
     error_clear(&err);
     s = (struct cookie_places){.env = "", .option = "other"};
     assert_int_equal(cookie_find(&c, &s, &err), ERR_USAGE);

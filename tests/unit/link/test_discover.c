@@ -344,7 +344,7 @@ TEST(test_no_tree)
 {
     struct discover_list list;
     struct error err = {0};
-    struct discover_options o = {.proc_root = "/nonexistent", .this_host = HOST};
+    struct discover_options o = {.proc_root = "/proc/nonexistent", .this_host = HOST};
     assert_int_equal(discover_scan(&list, &o, &err), ERR_SYSTEM);
     assert_int_equal(list.count, 0);
     discover_clear(&list);

@@ -197,7 +197,7 @@ TEST(test_only_its_owner_reads_it)
     assert_int_equal(how.st_mode & 0777, 0600);
     assert_int_equal(recorder_close(r, NULL, &err), 0);
     assert_int_equal(unlink(p.path), 0);
-    assert_int_equal(symlink("/nonexistent/elsewhere", p.path), 0);
+    assert_int_equal(symlink("/proc/nonexistent/elsewhere", p.path), 0);
     assert_int_equal(recorder_open(&r, p.path, &options, &err), ERR_USAGE);
     place_clear(&p);
 }
@@ -221,6 +221,6 @@ TEST(test_refused)
     error_clear(&err);
     assert_int_equal(recorder_open(&r, p.path, &options, &err), ERR_USAGE);
     error_clear(&err);
-    assert_true(recorder_open(&r, "/nonexistent/a.btr", &options, &err) < 0);
+    assert_true(recorder_open(&r, "/proc/nonexistent/a.btr", &options, &err) < 0);
     place_clear(&p);
 }
