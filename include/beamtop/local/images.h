@@ -57,7 +57,7 @@ bool images_changed(const struct images *i);
 struct image_symbol {
     enum frame_kind kind;
     struct slice object; /* base name of the file; "[vdso]"; empty: none there */
-    struct slice name;   /* demangled; empty: none that covers the address */
+    struct slice name;   /* as the file has it; empty: none that covers the address */
     uint64_t start;      /* of the symbol */
 };
 

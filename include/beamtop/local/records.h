@@ -73,6 +73,10 @@ void record_put_note(struct buf *out, const char *text);
 void record_put_failed(struct buf *out, const struct error *err);
 void record_put_end(struct buf *out, const struct record_end *e);
 
+/* Appends records of record_put_…(), whole ones, with other names of native frames. */
+typedef struct slice record_name_fn(void *arg, struct slice name); /* never empty */
+void record_put_renamed(struct buf *out, const struct buf *records, record_name_fn *fn, void *arg);
+
 /* ---- reading */
 
 struct records;

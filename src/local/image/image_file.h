@@ -28,7 +28,6 @@ struct image_name {
     uint64_t start;
     struct slice name;
     uint32_t size;
-    bool demangled;
 };
 
 struct image_file {

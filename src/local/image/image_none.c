@@ -2,6 +2,7 @@
 /* Where libelf or x86-64 is missing: images.h that opens nothing. */
 #include "config.h"
 #include "beamtop/local/images.h"
+#include "local/image/image_name.h"
 
 #if !defined HAVE_ELFUTILS || !defined __x86_64__
 int images_open(struct images **out, pid_t pid, struct error *err)
@@ -43,6 +44,12 @@ bool images_symbol(struct images *i, uint64_t address, struct image_symbol *out)
     (void)address;
     *out = (struct image_symbol){.kind = FRAME_UNKNOWN};
     return false;
+}
+
+struct slice image_demangle(struct arena *arena, const char *name, unsigned *slow)
+{
+    (void)slow;
+    return slice_keep(arena, slice_of(name));
 }
 
 uint64_t images_find(struct images *i, const char *name)

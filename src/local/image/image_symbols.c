@@ -75,7 +75,7 @@ static void read_functions(struct image_file *f, const struct image_table *t)
         const char *name = symbol(t, i, &s);
         if (name && is_function(&s))
             f->names[f->n_names++] = (struct image_name){
-                s.st_value, {name, strnlen(name, LIMIT_SYMBOL_BYTES)}, (uint32_t)s.st_size, false};
+                s.st_value, {name, strnlen(name, LIMIT_SYMBOL_BYTES)}, (uint32_t)s.st_size};
     }
     qsort(f->names, f->n_names, sizeof *f->names, compare);
     f->n_names = without_doubles(f->names, f->n_names);

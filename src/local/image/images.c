@@ -20,11 +20,9 @@
 #include "beamtop/base/buf.h"
 #include "local/image/image_file.h"
 #include "local/image/image_maps.h"
-#include "local/image/image_name.h"
 
 enum {
     VDSO_BYTES = 64 * 1024,
-    SLOW_NAMES = 5, /* that are given up after 10 ms of CPU time each */
 };
 
 struct image {
@@ -59,7 +57,6 @@ struct images {
     size_t n_images, n_ranges;
     uint64_t budget;
     struct arena names;
-    unsigned slow_names; /* that may still be met */
     struct kept_row *rows;
 };
 
@@ -207,7 +204,6 @@ int images_open(struct images **out, pid_t pid, struct error *err)
     struct images *i = alloc_zero(1, sizeof *i);
     i->pid = pid;
     i->budget = LIMIT_IMAGE_BYTES;
-    i->slow_names = SLOW_NAMES;
     arena_init(&i->names);
     i->maps = open(path, O_RDONLY | O_CLOEXEC);
     if (i->maps < 0 || read_maps(i->maps, &text) != 0) {
@@ -384,12 +380,9 @@ bool images_symbol(struct images *i, uint64_t address, struct image_symbol *out)
     const struct image *image = &i->images[r->image];
     out->kind = image->kind;
     out->object = image->object;
-    struct image_name *n = r->placed ? image_name_at(&image->file, address - r->bias) : NULL;
+    const struct image_name *n = r->placed ? image_name_at(&image->file, address - r->bias) : NULL;
     if (!n)
         return true;
-    if (!n->demangled)
-        n->name = image_demangle(&i->names, n->name.s, &i->slow_names);
-    n->demangled = true;
     out->name = n->name;
     out->start = n->start + r->bias;
     return true;

@@ -253,6 +253,34 @@ static void get_frame(struct records *r, struct body *b, struct sample_frame *ou
     r->frames++;
 }
 
+static bool is_native(enum frame_kind kind)
+{
+    return kind == FRAME_RUNTIME || kind == FRAME_NIF || kind == FRAME_LIBC;
+}
+
+void record_put_renamed(struct buf *out, const struct buf *records, record_name_fn *fn, void *arg)
+{
+    struct body all = {.at = records->data, .left = records->len};
+    while (all.left >= HEAD_BYTES) {
+        const uint8_t *begin = all.at;
+        const enum record_type type = (enum record_type)get(&all, 1);
+        const size_t len = get_u32(&all);
+        struct body body = {.at = all.at, .left = len};
+        struct records any = {0};
+        struct sample_frame frame = {0};
+        if (type == RECORD_FRAME)
+            get_frame(&any, &body, &frame);
+        if (type == RECORD_FRAME && is_native(frame.kind)) {
+            frame.name = fn(arg, frame.name);
+            record_put_frame(out, &frame);
+        } else {
+            buf_put(out, begin, HEAD_BYTES + len);
+        }
+        all.at += len;
+        all.left -= len;
+    }
+}
+
 static void get_sample(struct records *r, struct body *b, struct sample *out)
 {
     out->mono_ns = get(b, 8);

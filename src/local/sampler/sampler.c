@@ -20,6 +20,7 @@
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/attr.h"
 #include "beamtop/base/clock.h"
+#include "beamtop/base/arena.h"
 #include "beamtop/local/images.h"
 #include "beamtop/local/records.h"
 #include "namer.h"
@@ -27,6 +28,7 @@
 #include "beamtop/local/rights.h"
 #include "stack.h"
 #include "beamtop/local/vm.h"
+#include "local/image/image_name.h"
 
 enum {
     WAIT_MS = 250,   /* between writes of what was sampled */
@@ -34,6 +36,7 @@ enum {
     LIST_LOOKS = 10, /* looks after which threads are listed though there are as many as before */
     LIBRARIES_READ = 20, /* times that libraries are read again, 20 ms each */
     CPUS_MAX = 1024,
+    SLOW_NAMES = 5, /* that are given up after 10 ms of CPU time each */
 };
 
 struct sampler;
@@ -67,7 +70,8 @@ struct sampler {
     nlink_t listed; /* links of /proc/PID/task when threads were listed */
     unsigned looks, libraries_read;
     bool noted_refused, noted_libraries, vm_ended;
-    int fd, pidfd; /* output; of the VM, -1: none */
+    unsigned slow_names; /* that may still be met; of the thread that writes */
+    int fd, pidfd;       /* output; of the VM, -1: none */
 };
 
 /* ---- one sample */
@@ -222,13 +226,36 @@ static int add_threads(struct sampler *s, struct error *err)
 
 /* ---- its life */
 
+struct naming {
+    struct arena names; /* of one write */
+    unsigned *slow;
+};
+
+static struct slice demangled(void *arg, struct slice name)
+{
+    struct naming *n = arg;
+    return image_demangle(&n->names, arena_strndup(&n->names, name.s, name.len), n->slow);
+}
+
+/* Outside the lock: however long a name takes, the readers read on. */
+static void take_out(struct sampler *s, struct buf *out)
+{
+    struct naming naming = {.slow = &s->slow_names};
+    pthread_mutex_lock(&s->lock);
+    struct buf records = s->out;
+    buf_init(&s->out, 0);
+    pthread_mutex_unlock(&s->lock);
+    arena_init(&naming.names);
+    buf_init(out, 0);
+    record_put_renamed(out, &records, demangled, &naming);
+    arena_clear(&naming.names);
+    buf_clear(&records);
+}
+
 static bool write_out(struct sampler *s)
 {
     struct buf out;
-    pthread_mutex_lock(&s->lock);
-    out = s->out;
-    buf_init(&s->out, 0);
-    pthread_mutex_unlock(&s->lock);
+    take_out(s, &out);
     size_t at = 0;
     while (at < out.len) {
         ssize_t n = write(s->fd, out.data + at, out.len - at);
@@ -445,7 +472,7 @@ static int begin(struct sampler *s, struct error *err)
 
 int sampler_run(const struct sampler_options *o, int out_fd)
 {
-    struct sampler s = {.o = o, .fd = out_fd, .lock = PTHREAD_MUTEX_INITIALIZER};
+    struct sampler s = {.o = o, .fd = out_fd, .slow_names = SLOW_NAMES, .lock = PTHREAD_MUTEX_INITIALIZER};
     struct error err = {0};
     signal(SIGPIPE, SIG_IGN);
     signal(SIGINT, SIG_IGN); /* of the terminal: who started us ends us, by our input */

@@ -134,12 +134,18 @@ TEST(test_expression_limits)
 #include "local/image/image_name.h"
 
 int named_function(int n);
+int mangled_function(int n) __asm__("_Z16mangled_functioni");
 static int initialised = 1;
 static pid_t self;
 
 int named_function(int n)
 {
     return n + initialised;
+}
+
+int mangled_function(int n)
+{
+    return n - initialised;
 }
 
 static struct images *open_self(struct memory *m)
@@ -172,6 +178,9 @@ TEST(test_symbols)
     uint64_t at = (uint64_t)(uintptr_t)named_function;
     symbol_is(i, at, FRAME_RUNTIME, "test_images", "named_function");
     symbol_is(i, at + 1, FRAME_RUNTIME, "test_images", "named_function");
+    /* As the file has it: the readers ask, who must not wait for a demangler. */
+    symbol_is(i, (uint64_t)(uintptr_t)mangled_function, FRAME_RUNTIME, "test_images",
+              "_Z16mangled_functioni");
     symbol_is(i, (uint64_t)(uintptr_t)getppid, FRAME_LIBC, "libc.so.6", "getppid");
     assert_true(images_find(i, "named_function") == at);
     assert_true(images_find(i, "initialised") == (uint64_t)(uintptr_t)&initialised);

@@ -165,6 +165,36 @@ TEST(test_unread_samples)
     buf_clear(&out);
 }
 
+static struct slice other_name(void *arg, struct slice name)
+{
+    ++*(int *)arg;
+    assert_true(slice_is(name, "spin"));
+    return slice_of("another, longer name");
+}
+
+/* Only native frames have other names; all else is as it was. */
+TEST(test_renamed)
+{
+    struct buf out, renamed;
+    struct error err = {0};
+    struct record record;
+    struct records *r = records_new();
+    int calls = 0;
+    put_stream(&out);
+    buf_init(&renamed, 0);
+    record_put_renamed(&renamed, &out, other_name, &calls);
+    assert_int_equal(calls, 1);
+    assert_int_equal(read_all(renamed.data, renamed.len, 7, true), 7);
+    records_feed(r, renamed.data, renamed.len);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(records_next(r, &record, &err), 1);
+    assert_true(slice_is(record.u.frame.name, "another, longer name"));
+    assert_true(record.u.frame.kind == FRAME_NIF && slice_is(record.u.frame.object, "a.so"));
+    records_free(r);
+    buf_clear(&renamed);
+    buf_clear(&out);
+}
+
 TEST(test_failure)
 {
     struct buf out;
