@@ -12,19 +12,28 @@
 /* The program that runs, also when a newer one has taken its name. */
 #define OWN_PROGRAM "/proc/self/exe"
 
-enum { LINE_BYTES = 2048, READ_BYTES = 4096 };
+enum { LINE_BYTES = 2048, READ_BYTES = 4096, TICK_MS = 1000 };
+
+enum { HANDLES_WITHOUT_PROCESS = 2 };
 
 struct where_run {
     uv_process_t process;
     uv_pipe_t from; /* its standard output and error */
+    uv_timer_t clock;
+    unsigned ticks; /* that are left */
     where_fn *fn;   /* NULL: not wanted any more */
     void *arg;
     int open_handles;
-    bool has_exited, is_silent, found;
+    bool has_exited, is_silent, found, is_late;
     struct buf line; /* the first one */
     size_t lines;    /* that have ended */
     char bytes[READ_BYTES];
 };
+
+#define LATE                                                                                       \
+    "the process that reads the VM was ended: it had not answered in time. It was stopped, or "    \
+    "the "                                                                                         \
+    "host is overloaded"
 
 static void on_close(uv_handle_t *handle)
 {
@@ -38,16 +47,19 @@ static void on_close(uv_handle_t *handle)
 /* Without a process there is no handle of it. */
 static void close_all(struct where_run *w)
 {
-    if (w->open_handles > 1)
+    if (w->open_handles > HANDLES_WITHOUT_PROCESS)
         uv_close((uv_handle_t *)&w->process, on_close);
     uv_close((uv_handle_t *)&w->from, on_close);
+    uv_close((uv_handle_t *)&w->clock, on_close);
 }
 
 static void end_if_over(struct where_run *w)
 {
     if (!w->has_exited || !w->is_silent)
         return;
-    if (w->fn)
+    if (w->fn && w->is_late)
+        w->fn(w->arg, false, LATE, 1);
+    else if (w->fn)
         w->fn(w->arg, w->found && w->lines > 0, buf_cstr(&w->line), w->lines);
     close_all(w);
 }
@@ -57,6 +69,21 @@ static void on_exit_code(uv_process_t *process, int64_t status, int signal)
     struct where_run *w = process->data;
     w->has_exited = true;
     w->found = status == 0 && signal == 0;
+    end_if_over(w);
+}
+
+/* Ticks, not time: when we were stopped ourselves, with it, many seconds are one tick. What it has
+ * started may hold the pipe, and is not waited for. */
+static void on_tick(uv_timer_t *clock)
+{
+    struct where_run *w = clock->data;
+    if (--w->ticks > 0)
+        return;
+    uv_timer_stop(clock);
+    uv_read_stop((uv_stream_t *)&w->from);
+    w->is_late = w->is_silent = true;
+    if (!w->has_exited)
+        (void)uv_process_kill(&w->process, SIGKILL);
     end_if_over(w);
 }
 
@@ -114,13 +141,15 @@ static int spawn(struct where_run *w, uv_loop_t *loop, pid_t pid, const char *fu
 }
 
 int where_start(struct where_run **out, uv_loop_t *loop, pid_t pid, const char *function,
-                where_fn *fn, void *arg, struct error *err)
+                unsigned seconds, where_fn *fn, void *arg, struct error *err)
 {
     struct where_run *w = alloc_zero(1, sizeof *w);
-    w->open_handles = 1;
+    w->open_handles = HANDLES_WITHOUT_PROCESS;
+    w->ticks = seconds;
     buf_init(&w->line, 0);
     uv_pipe_init(loop, &w->from, 0);
-    w->process.data = w->from.data = w;
+    uv_timer_init(loop, &w->clock);
+    w->process.data = w->from.data = w->clock.data = w;
     int rc = spawn(w, loop, pid, function);
     if (rc == 0)
         rc = uv_read_start((uv_stream_t *)&w->from, on_alloc, on_read);
@@ -128,6 +157,7 @@ int where_start(struct where_run **out, uv_loop_t *loop, pid_t pid, const char *
         close_all(w);
         return error_set(err, ERR_SYSTEM, "no process that reads the VM: %s", uv_strerror(rc));
     }
+    uv_timer_start(&w->clock, on_tick, TICK_MS, TICK_MS);
     w->fn = fn;
     w->arg = arg;
     *out = w;

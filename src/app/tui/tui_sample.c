@@ -189,7 +189,7 @@ static int look_for(struct tui_sample *s, const char *function, struct error *er
         return rc;
     where_leave(s->where);
     s->where = NULL;
-    return where_start(&s->where, &t->rt.loop, pid, function, on_where, s, err);
+    return where_start(&s->where, &t->rt.loop, pid, function, WHERE_SECONDS, on_where, s, err);
 }
 
 static void act_where(struct tui_sample *s, const char *arg)

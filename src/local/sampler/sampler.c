@@ -472,7 +472,8 @@ static int begin(struct sampler *s, struct error *err)
 
 int sampler_run(const struct sampler_options *o, int out_fd)
 {
-    struct sampler s = {.o = o, .fd = out_fd, .slow_names = SLOW_NAMES, .lock = PTHREAD_MUTEX_INITIALIZER};
+    struct sampler s = {
+        .o = o, .fd = out_fd, .slow_names = SLOW_NAMES, .lock = PTHREAD_MUTEX_INITIALIZER};
     struct error err = {0};
     signal(SIGPIPE, SIG_IGN);
     signal(SIGINT, SIG_IGN); /* of the terminal: who started us ends us, by our input */
