@@ -111,16 +111,10 @@ enum span_outcome walk_ended_as(struct walk *w, const struct process *p, const s
 /* The gap of a process ended (`now`: at the latest) without a message that explains it. */
 void walk_settle(struct walk *w, struct process *p, int64_t now);
 
-/* ---- spans (walk.c) */
+/* ---- messages (walk_messages.c) */
 
-/* The span below functions that its process is in; SPAN_NONE: there is none. */
-uint32_t walk_base(const struct walk *w, uint32_t span);
-uint32_t walk_root(const struct walk *w,
-                   const struct process *p); /* the root that it is in, the same */
-/* Ends the upper span of a process. */
-void walk_close_top(struct walk *w, struct process *p, int64_t at, bool at_least,
-                    enum span_outcome outcome, struct slice reason);
-
+void walk_take_send(struct walk *w, const struct event *e);
+void walk_take_receive(struct walk *w, const struct event *e);
 /* Opens the span of a request that is dequeued. */
 void walk_open_request(struct walk *w, const struct event *e, const struct message *m);
 /* The process that replies ends its span of that call, or shows itself to be a task. */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "walk.h"
+#include "walk_stack.h"
 
 /* Spans that wait at the end are not over. */
 static void mark_waiting(struct walk *w, const struct process *p)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Waits of processes: since when, for which process, with which outcome. */
 #include "walk.h"
+#include "walk_stack.h"
 
 static bool in_function(const struct spans *s, uint32_t text, const char *function)
 {
