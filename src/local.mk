@@ -87,6 +87,7 @@ src_librecording_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(SQLITE_CFLAGS) $(ZL
 noinst_LIBRARIES += src/libreport.a
 src_libreport_a_SOURCES =
 include src/report/local.mk
+include src/report/rules/local.mk
 src_libreport_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 
 noinst_LIBRARIES += src/libquery.a

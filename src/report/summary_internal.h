@@ -9,7 +9,7 @@
 #include "beamtop/report/evaluate.h"
 #include "beamtop/report/summary.h"
 #include "paper.h"
-#include "requests.h"
+#include "report/rules/requests.h"
 
 #define RECORDINGS_MOST 14 /* columns of a comparison */
 #define OWNER_KINDS 5      /* application, supervisor, module, name, label */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "rules_internal.h"
+#include "report/rules/rules_internal.h"
 
 enum {
 #define RULE_ENUM(name, ...) RULE_##name,

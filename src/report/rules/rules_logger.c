@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rules_internal.h"
+#include "report/rules/rules_internal.h"
 
 #define LOGGER_SHARE 0.10 /* of the reductions */
 #define LOGGER_CORES 0.02 /* less is idle, whatever its share */

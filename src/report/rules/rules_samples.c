@@ -6,7 +6,7 @@
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/model/frame_group.h"
-#include "rules_internal.h"
+#include "report/rules/rules_internal.h"
 
 #define LEAST_SAMPLES 400 /* a share of a quarter is known to ±4.2 points then */
 #define GC_SHARE 0.25

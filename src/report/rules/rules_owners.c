@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rules_internal.h"
+#include "report/rules/rules_internal.h"
 
 /* ---- message queues */
 

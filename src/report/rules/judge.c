@@ -9,7 +9,7 @@
 #include "beamtop/etf/print.h"
 #include "beamtop/model/kind.h"
 #include "beamtop/model/process_name.h"
-#include "rules_internal.h"
+#include "report/rules/rules_internal.h"
 
 /* ---- texts */
 

@@ -2,7 +2,7 @@
 /* The rule on schedulers that wait for a CPU: the fact `cpus`, counted at two moments. */
 #include <math.h>
 
-#include "rules_internal.h"
+#include "report/rules/rules_internal.h"
 
 #define STARVED 0.1
 #define LEAST_S 50.0 /* between the two: less is a moment of the host */

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "beamtop/base/text.h"
-#include "requests.h"
-#include "rules_internal.h"
+#include "report/rules/requests.h"
+#include "report/rules/rules_internal.h"
 
 #define LEAST_ROOTS 10 /* of a function, that have returned */
 #define WAIT_SHARE 0.5

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "beamtop/base/buf.h"
-#include "requests.h"
-#include "rules_internal.h"
+#include "report/rules/requests.h"
+#include "report/rules/rules_internal.h"
 
 #define EVIDENCE_MOST 24
 #define LEAST_TICKS 3

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "beamtop/base/text.h"
-#include "rules_internal.h"
+#include "report/rules/rules_internal.h"
 
 /* ms. A busy machine keeps a scheduler from its core for a quarter of a second; code that yields
    never needs a second. */

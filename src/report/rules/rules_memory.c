@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "beamtop/base/alloc.h"
-#include "rules_internal.h"
+#include "report/rules/rules_internal.h"
 
 #define MIB (1024.0 * 1024)
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "beamtop/model/process_name.h"
-#include "rules_internal.h"
+#include "report/rules/rules_internal.h"
 
 #define MIB (1024.0 * 1024)
 #define LEAST_S 15.0 /* of a trend: a start, or a cache that warms up, is over by then */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rules_internal.h"
+#include "report/rules/rules_internal.h"
 
 static double per_s(const struct judge *j, double calls)
 {
