@@ -25,6 +25,7 @@ static const struct {
     WORD(ARMED_CONTROL_WORD, "control_word"),
     WORD(ARMED_SYSTEM_TRACER, "system_tracer"),
     WORD(ARMED_TOKENS, "tokens"),
+    WORD(ARMED_CONNECTION, "connection"),
 #undef WORD
 };
 
@@ -245,6 +246,25 @@ static void decode_monitors(struct decoder *d, struct part *part)
     cursor_list_end(&d->c, &list);
 }
 
+static void decode_connections(struct decoder *d, struct part *part)
+{
+    struct cursor_list list;
+    if (!enter_part(d, part, &list))
+        return;
+    for (size_t i = 0; i < list.count && !cursor_failed(&d->c); i++) {
+        struct armed_row *row = &part->rows[i];
+        *row = row_of(ARMED_CONNECTION);
+        row->beamtop = true;
+        cursor_tuple_of(&d->c, 3);
+        decode_binary(d, &row->where);
+        row->has_pid = cursor_pid(&d->c, &row->pid, NULL);
+        if (row->has_pid)
+            row->pid_text = decode_keep_pid(d, &row->pid);
+        decode_counter(d, &row->processes);
+    }
+    cursor_list_end(&d->c, &list);
+}
+
 /* ---- what follows from all of it together */
 
 bool armed_is_beamtop(struct slice tracer)
@@ -384,8 +404,11 @@ void decode_armed(struct decoder *d, void *to)
 {
     struct armed_detail *out = to;
     struct part sessions = {0}, points = {0}, flags = {0}, monitors = {0};
+    struct part connections = {.total = -1};
+    size_t arity = 0;
     *out = (struct armed_detail){0};
-    cursor_tuple_of(&d->c, 10);
+    if (cursor_tuple(&d->c, &arity) && arity != 10 && arity != 11)
+        cursor_fail(&d->c, "a tuple of 10 or 11");
     cursor_atom_is(&d->c, "armed");
     decode_mono(d, &out->mono_ns);
     cursor_int64(&d->c, &out->control_word);
@@ -396,19 +419,23 @@ void decode_armed(struct decoder *d, void *to)
     decode_counter(d, &out->ours);
     decode_binary(d, &out->system_tracer);
     decode_counter(d, &out->tokens);
+    if (arity == 11)
+        decode_connections(d, &connections);
     if (cursor_failed(&d->c))
         return;
     mark_beamtop(&sessions, &points, &flags);
     count_of_sessions(&sessions, &points, &flags);
     struct part word = control_word(d, out, &sessions, &flags);
     struct part seq = sequential(d, out);
-    size_t n = sessions.n + word.n + seq.n + monitors.n + points.n + flags.n;
+    size_t n = connections.n + sessions.n + word.n + seq.n + monitors.n + points.n + flags.n;
     out->rows = arena_alloc(d->arena, (n + 1) * sizeof out->rows[0]);
-    const struct part *const parts[] = {&sessions, &word, &seq, &monitors, &points, &flags};
+    const struct part *const parts[] = {&connections, &sessions, &word, &seq,
+                                        &monitors,    &points,   &flags};
     for (size_t i = 0; i < ARRAY_LEN(parts); i++)
         add_part(out, parts[i]);
     for (size_t i = 0; i < out->n_rows; i++)
         add_details(d->arena, &out->rows[i]);
+    out->beamtops = connections.total;
     out->sessions = sessions.total;
     out->monitors = monitors.total;
     out->breakpoints = points.total;

@@ -295,6 +295,8 @@ static const struct field armed[] = {
      "of `seq_trace`: pid and name of the process, or the port; null: none"},
     {"tokens", "tokens", FIELD_INT, COLUMN_COUNT, AT(tokens),
      "processes with a sequential trace token"},
+    {"beamtops", "other beamtops", FIELD_INT, COLUMN_COUNT, AT(beamtops),
+     "other beamtops that are connected, such as a recorder"},
 };
 static FIELD_LIST(armed_fields, "armed", armed);
 #undef AT
@@ -302,18 +304,20 @@ static FIELD_LIST(armed_fields, "armed", armed);
 #define AT(member) offsetof(struct armed_row, member)
 static const struct field armed_row[] = {
     {"what", "WHAT", FIELD_SLICE, COLUMN_TEXT, AT(what),
-     "\"session\", \"control_word\", \"system_tracer\", \"tokens\", \"monitor\", \"breakpoint\" or "
+     "\"connection\", \"session\", \"control_word\", \"system_tracer\", \"tokens\", \"monitor\", \"breakpoint\" or "
      "\"flags\""},
     {"where", "WHERE", FIELD_SLICE, COLUMN_TEXT, AT(where),
-     "name of the session or monitor; \"seq_trace\"; function, \"send\", \"receive\", \"on_load\"; "
+     "node name of the other beamtop; name of the session or monitor; \"seq_trace\"; function, \"send\", \"receive\", \"on_load\"; "
      "process by "
      "name or pid, \"new_processes\", \"new_ports\""},
-    {"pid", "PID", FIELD_SLICE, COLUMN_TEXT, AT(pid_text), "of `flags`: the process"},
+    {"pid", "PID", FIELD_SLICE, COLUMN_TEXT, AT(pid_text),
+     "of `flags`: the process; of `connection`: its keeper"},
     {"session", "SESSION", FIELD_SLICE, COLUMN_TEXT, AT(session),
      "trace session; null: legacy tracing"},
     {"tracer", "TRACER", FIELD_SLICE, COLUMN_TEXT, AT(tracer),
      "pid and name of the process that gets the events, where the VM says it"},
-    {"beamtop", "BEAMTOP", FIELD_BOOL, COLUMN_BOOL, AT(beamtop), "whether a beamtop set it"},
+    {"beamtop", "BEAMTOP", FIELD_BOOL, COLUMN_BOOL, AT(beamtop),
+     "whether a beamtop set it, or is it"},
     {"traced", "TRACED", FIELD_SLICE, COLUMN_TEXT, AT(traced),
      "of a breakpoint: \"local\", \"global\" or \"meta\"; null: only counters"},
     {"text", "TEXT", FIELD_SLICE, COLUMN_TEXT, AT(text),
@@ -328,7 +332,7 @@ static const struct field armed_row[] = {
      "of a session; null when not all were looked through"},
     {"processes", "PROCESSES", FIELD_INT, COLUMN_COUNT, AT(processes),
      "of a session: those that it follows; null when not all were looked through. Of `tokens`: "
-     "those that have one"},
+     "those that have one. Of `connection`: its own"},
 };
 static FIELD_LIST(armed_row_fields, "rows", armed_row);
 

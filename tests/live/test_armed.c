@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../temporary.h"
 #include "beamtop/base/attr.h"
 #include "node.h"
 #include "run.h"
@@ -325,6 +326,80 @@ static void test_own(struct target *t)
     expect_nothing(t);
 }
 
+/* On the node: what a connection of a hidden node carries, found by the links of all processes. */
+static const char carried[] =
+    "Ls = fun(P) -> case process_info(P, links) of {_, L} -> [X || X <- L, is_pid(X)]; _ -> [] end "
+    "end, Ks = [P || P <- processes(), lists:any(fun(X) -> node(X) =/= node() end, Ls(P))], "
+    "Cs = lists:usort(lists:append([Ls(P) || P <- Ks])), "
+    "lists:usort([P || P <- Ks ++ Cs ++ lists:append([Ls(P) || P <- Cs, node(P) =:= node()]), "
+    "node(P) =:= node()]).";
+
+/* How many rows of the last line are among these pids, each of which must say that it is ours. */
+static size_t rows_of(const char *pids, struct run *r, bool marked)
+{
+    size_t n = 0, i;
+    json_t *row, *line = run_json(r, -1);
+    json_array_foreach (at(line, "rows"), i, row) {
+        const char *pid = text_at(row, "pid");
+        const char *call = marked ? text_at(row, "initial_call") : NULL;
+        n += strstr(pids, pid) != NULL;
+        if (marked && strstr(pids, pid) && strcmp(call ? call : "", "beamtop:keeper/0") != 0)
+            fail_msg("%s is %s", pid, call);
+    }
+    json_decref(line);
+    return n;
+}
+
+/* A recorder is no load of the node: in no list, and `armed` says that it is connected. */
+static void test_recorder(struct target *t)
+{
+    static const struct {
+        const char *command, *options;
+        bool shown;
+    } asks[] = {
+        {"top", "-n 2 -i 0.5 -R 1000", false},
+        {"top", "-n 2 -i 0.5 -R 1000 --own -c pid,initial_call", true},
+        {"heapsample", "--top 100", false},
+    };
+    struct run recorder, r;
+    char dir[64], pids[4096];
+    assert_true(temporary_dir(dir, sizeof dir, "armed"));
+    run_start(&recorder, NULL,
+              "record %s -o %s/a.btr --for 600s -i 0.5 --timeout 30 --cookie " COOKIE
+              " --epmd-port %u",
+              t->node.name, dir, t->epmd_port);
+    node_await(&t->node, "length(nodes(hidden)).", "1");
+    json_t *line = ask(t);
+    for (int i = 0; i < CLEAN_TRIES && number_at(line, "armed.beamtops") == 0; i++) {
+        json_decref(line);
+        line = ask(t);
+    }
+    expect_sum(line, "beamtops", 1);
+    json_t *row = at(line, "rows.0");
+    assert_string_equal(text_at(row, "what"), "connection");
+    assert_true(strncmp(text_at(row, "where"), "beamtop", 7) == 0);
+    assert_true(number_at(row, "processes") > 10);
+    json_decref(line);
+    for (size_t i = 0; i < ARRAY_LEN(asks); i++) {
+        run_program(&r, NULL, "%s %s %s -F json --timeout 30 --cookie " COOKIE " --epmd-port %u",
+                    asks[i].command, t->node.name, asks[i].options, t->epmd_port);
+        run_expect(&r, 0);
+        node_eval(&t->node, carried, pids, sizeof pids);
+        size_t n = rows_of(pids, &r, asks[i].shown);
+        if (asks[i].shown ? n < 10 : n > 0)
+            fail_msg("%s %s: %zu rows of the recorder: %s", asks[i].command, asks[i].options, n,
+                     r.out);
+        run_clear(&r);
+    }
+    kill(recorder.pid, SIGTERM);
+    run_wait(&recorder, 30000);
+    run_clear(&recorder);
+    snprintf(pids, sizeof pids, "%s/a.btr", dir);
+    assert_int_equal(unlink(pids), 0);
+    assert_int_equal(rmdir(dir), 0);
+    await_nothing(t);
+}
+
 static void test_release(void **state)
 {
     struct target t;
@@ -334,6 +409,7 @@ static void test_release(void **state)
     test_sequential(&t);
     test_session(&t);
     test_own(&t);
+    test_recorder(&t);
     end(&t);
 }
 

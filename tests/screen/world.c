@@ -527,7 +527,8 @@ static void give_anothers_armed(struct model *m)
     buf_puts(&t, "{armed,5,3,[],{1,[{<<>>,shop_cart,add,2,[{local,<<\"[{'_',[{'>',{get_tcw},0}],"
                  "[{set_tcw,{'-',{get_tcw},1}}]}]\">>},{call_count,41}]}]},"
                  "{1,[{<<>>,<0.77.0>,<<\"Elixir.Shop.Cart.Supervisor\">>,[call,arity],"
-                 "<<\"<0.9120.4> beamtop:trace/0\">>}]},[],0,<<>>,0}");
+                 "<<\"<0.9120.4> beamtop:trace/0\">>}]},[],0,<<>>,0,"
+                 "[{<<\"beamtop2@shop.example.net\">>,<0.9101.4>,31}]}");
     give(m, QUESTION_ARMED, &t);
 }
 

@@ -289,11 +289,11 @@ struct msacc_detail {
 /* clang-format off */
 enum armed_kind {
     ARMED_SESSION, ARMED_BREAKPOINT, ARMED_FLAGS, ARMED_MONITOR, ARMED_CONTROL_WORD,
-    ARMED_SYSTEM_TRACER, ARMED_TOKENS,
+    ARMED_SYSTEM_TRACER, ARMED_TOKENS, ARMED_CONNECTION,
 };
 /* clang-format on */
 
-/* One thing that someone has armed on the node. */
+/* One thing that someone has armed on the node, or another beamtop that is connected. */
 struct armed_row {
     enum armed_kind kind;
     struct slice what;  /* the kind in a word */
@@ -309,7 +309,8 @@ struct armed_row {
     int64_t value;         /* control word; -1 else */
     int64_t call_count, call_time_us, call_memory_words; /* counters; -1: none */
     int64_t breakpoints, processes; /* session: how many it has, or -1 when some are cut;
-                                     * tokens: processes that have one; -1 else */
+                                     * tokens: processes that have one;
+                                     * connection: its own; -1 else */
     struct slice details;           /* the four lines above, as text */
 };
 
@@ -322,7 +323,9 @@ struct armed_detail {
     int64_t ours;               /* processes of this connection that hold a trace */
     struct slice system_tracer; /* of seq_trace: pid and name, or a port; empty: none */
     int64_t tokens;             /* processes with a sequential trace token */
-    struct armed_row *rows; /* sessions, control word, seq_trace, monitors, breakpoints, flags */
+    int64_t beamtops;           /* others that are connected; -1: recorded before it was asked */
+    struct armed_row *rows; /* connections, sessions, control word, seq_trace, monitors,
+                             * breakpoints, flags */
     size_t n_rows;
 };
 

@@ -29,17 +29,18 @@ end,
 -include("part/lister.erl").
 
 %% {Totals, Partial}
-AddAll = fun AddAll({Pid, Ref} = From, Own, Apps, Totals, End) ->
+%% Another beamtop may start processes while this goes on: who is ours is asked for each slice.
+AddAll = fun AddAll({Pid, Ref} = From, OwnNow, Apps, Totals, End) ->
     Pid ! {self(), Ref, next},
     case receive {Ref, Slice} -> Slice end of
         [] ->
             {Totals, false};
         Pids ->
-            Sums = AddSlice(Pids -- Own, Apps, Totals),
+            Sums = AddSlice(Pids -- OwnNow(), Apps, Totals),
             erlang:garbage_collect(),
             case erlang:monotonic_time(millisecond) > End of
                 true -> {Sums, true};
-                false -> AddAll(From, Own, Apps, Sums, End)
+                false -> AddAll(From, OwnNow, Apps, Sums, End)
             end
     end
 end,
@@ -50,7 +51,7 @@ fun(Arg, #{apps := AppsOf, own := OwnOf, k := Keeper} = Ctx) ->
     Apps = AppsOf(),
     {Pid, _} = From = StartLister(Ctx),
     {Totals, Partial} =
-        try AddAll(From, OwnOf(Keeper), Apps, #{}, End)
+        try AddAll(From, fun() -> OwnOf(Keeper) end, Apps, #{}, End)
         after unlink(Pid), exit(Pid, kill)
         end,
     Text = fun(App, Key) ->

@@ -112,15 +112,16 @@ IsBeamtop = fun IsBeamtop(Pids, Steps) ->
         orelse Steps > 1 andalso IsBeamtop(lists:sublist(Next, 50), Steps - 1)
 end,
 
-{[k, otp, own, print, id, apps],
- fun(#{most := Most}, #{k := Keeper, own := OwnOf, otp := Otp, print := Print, id := IdOf,
-                        apps := AppsOf}) ->
+{[k, otp, own, mine, keepers, print, id, apps],
+ fun(#{most := Most}, #{k := Keeper, own := OwnOf, mine := MineOf, keepers := KeepersOf, otp := Otp,
+                        print := Print, id := IdOf, apps := AppsOf}) ->
     %% Asked after each trace, on nodes whose schedulers may all be busy; it is short.
     process_flag(priority, high),
     Word = erlang:system_info(trace_control_word),
     Open = case Otp >= 27 of true -> Sessions(); false -> [] end,
     Spaces = [{legacy, <<>>} | Open],
     Own = OwnOf(Keeper),
+    Mine = MineOf(Keeper),
     Apps = AppsOf(),
     Called = fun(Who) ->
         case is_pid(Who) andalso node(Who) =:= node() andalso IdOf(Who, Apps) of
@@ -168,7 +169,10 @@ end,
      {length(Flagged), [{S, Who, Called(Who), F, Tracer(T)}
                         || {S, Who, F, T} <- lists:sublist(Flagged, Most)]},
      Monitor,
-     length([T || T <- Tracers, lists:member(T, Own)]),
+     length([T || T <- Tracers, lists:member(T, Mine)]),
      Tracer(System),
-     Tokens(Pids)}
+     Tokens(Pids),
+     %% Other beamtops that are connected, with how many processes each has.
+     [{Text(Node), Other, length(MineOf(Other))}
+      || {Node, Other} <- lists:sublist(KeepersOf(), Most), Other =/= Keeper]}
 end}.

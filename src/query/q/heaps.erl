@@ -34,17 +34,18 @@ AddSlice = fun(Pids, Running, {Sofar, Sum, Looked}) ->
     {Next, Sum + lists:sum(Bytes), Looked + length(Bytes)}
 end,
 %% {what AddSlice gives, how many there are, whether the time was up}
-AddAll = fun AddAll({Pid, Ref} = From, Own, Running, {Found, Total}, End) ->
+AddAll = fun AddAll({Pid, Ref} = From, OwnNow, Running, {Found, Total}, End) ->
     Pid ! {self(), Ref, next},
-    case receive {Ref, Slice} -> Slice -- Own end of
+    case receive {Ref, Slice} -> Slice end of
         [] ->
             {Found, Total, false};
-        Pids ->
+        Slice ->
+            Pids = Slice -- OwnNow(),
             Next = {AddSlice(Pids, Running, Found), Total + length(Pids)},
             erlang:garbage_collect(),
             case Ms() > End of
                 true -> {element(1, Next), element(2, Next), true};
-                false -> AddAll(From, Own, Running, Next, End)
+                false -> AddAll(From, OwnNow, Running, Next, End)
             end
     end
 end,
@@ -76,7 +77,8 @@ fun(#{most := Most, running := Running},
     #{apps := AppsOf, own := OwnOf, k := Keeper, id := Id, spawn := Spawn} = Ctx) ->
     {Lister_, _} = From = StartLister(Ctx),
     {{Found, Sum, Looked}, Total, Partial} =
-        try AddAll(From, OwnOf(Keeper), Running, {{[], 0, 0}, 0}, Ms() + TimeForAll())
+        try AddAll(From, fun() -> OwnOf(Keeper) end, Running, {{[], 0, 0}, 0},
+                   Ms() + TimeForAll())
         after unlink(Lister_), exit(Lister_, kill)
         end,
     {Largest, Rest} = Split(Found, Most),

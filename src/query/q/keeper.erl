@@ -30,7 +30,8 @@ Caps = #{dict_key => HasDictionaryKey,
 
 -include("keeper/who.erl").
 
-%% ---- Which processes are ours: the keeper, what is linked to it, and what is linked to that
+%% ---- Which processes are ours: the keeper, what is linked to it, and what is linked to that.
+%% Mine: of this connection. Own: of every beamtop that is connected
 
 %% Natively: [{links, Links} | undefined] => [Links] => [local pids].
 LinkLists = ets:match_spec_compile([{{links, '$1'}, [], ['$1']}, {undefined, [], [[]]}]),
@@ -41,9 +42,30 @@ LinksOf = fun(Pids) ->
     Links = lists:append(ets:match_spec_run(Infos, LinkLists)),
     ets:match_spec_run(Links, LocalPids)
 end,
+Family = fun(Keepers) ->
+    Children = LinksOf(Keepers),
+    lists:usort(Keepers ++ Children ++ LinksOf(Children))
+end,
+Mine = fun(Keeper) -> Family([Keeper]) end,
+
+%% Each keeper is registered under the name of its client's node, an atom that the connection has
+%% made already. So all of them are found by one native look-up for each hidden node, whoever asks:
+%% [{Node, Keeper}].
+IsNamed = ets:match_spec_compile([{{'_', '$1'}, [{is_pid, '$1'}], ['$_']}]),
+Keepers = fun() ->
+    Nodes = erlang:nodes(hidden),
+    Named = ets:match_spec_run(lists:zip(Nodes, lists:map(fun erlang:whereis/1, Nodes)), IsNamed),
+    [Known || {Node, _} = Known <- Named, lists:prefix("beamtop", atom_to_list(Node))]
+end,
 Own = fun(Keeper) ->
-    Children = LinksOf([Keeper]),
-    lists:usort([Keeper | Children] ++ LinksOf(Children))
+    {_, Others} = lists:unzip(Keepers()),
+    Family(lists:usort([Keeper | Others]))
+end,
+%% The name of a connection that was lost is free when its keeper has ended.
+Register = fun(Client) ->
+    try register(node(Client), self())
+    catch error:_ -> monitor(process, node(Client))
+    end
 end,
 
 %% What the user wrote comes as a binary: a name that is not an atom here must not become one, nor
@@ -363,6 +385,12 @@ HandleOther = fun(Message, State) ->
         {shield, Pid, Unflag} when is_map_key(Pid, Gentle), is_function(Unflag, 1) ->
             Pid ! {shielded, self()},
             State#{shield := {Pid, Unflag}};
+        {'DOWN', _, process, {Name, _}, _} when Name =:= node(Client) ->
+            Register(Client),
+            State;
+        {share, From} ->
+            From ! {shared, self(), OwnReductions},
+            State;
         {unshield, Pid} ->
             case State of
                 #{shield := {Pid, _}} -> State#{shield := none};
@@ -434,9 +462,11 @@ Start = fun(Client) ->
         Sign(),
         link(Client),
         monitor(process, Client),
+        Register(Client),
         Keeper = self(),
         Waiters = StartWaiters(),
         Ctx = #{c => Client, k => Keeper, otp => Otp, caps => Caps, own => Own,
+                mine => Mine, keepers => Keepers,
                 cut => Cut, print => Print, prefix => Prefix, id => Id, id_keys => IdKeys,
                 identity => Identity, label_text => LabelText,
                 initial_call => InitialCall, calls_behind => CallsBehind, apps => Apps,

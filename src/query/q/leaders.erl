@@ -198,8 +198,8 @@ InTurn = fun(All, Total, #{swept := Place}, #{all := Most}) ->
 end,
 
 %% {Answer, State}: the next answer goes on behind those that were looked at.
-First = fun(#{most := N} = Arg, State, Own) ->
-    All = erlang:processes() -- Own,
+First = fun(#{most := N} = Arg, State, OwnNow) ->
+    All = erlang:processes() -- OwnNow(),
     {Some, SweptTo} = InTurn(All, length(All), State, Arg),
     Longest = PidsOf([Has || {Messages, _} = Has <- lists:sublist(Mailboxes(Some, []), N),
                              Messages >= LeastMessages]),
@@ -210,8 +210,9 @@ end,
 Whole = fun(#{most := N} = Arg, State, Ctx) ->
     #{k := Keeper, own := OwnOf, apps := AppsOf, count_work := CountWork} = Ctx,
     Apps = AppsOf(),
+    Listed = erlang:processes(),
     Own = OwnOf(Keeper),
-    All = erlang:processes() -- Own,
+    All = Listed -- Own,
     Total = length(All),
     {Some, SweptTo} = InTurn(All, Total, State, Arg),
     Led = maps:get(shown, State),
@@ -287,7 +288,7 @@ end,
     #{state := Given, k := Keeper, own := OwnOf} = Ctx,
     State = case Given of new -> Fresh; _ -> Given end,
     case Arg of
-        #{first := true} -> First(Arg, State, OwnOf(Keeper));
+        #{first := true} -> First(Arg, State, fun() -> OwnOf(Keeper) end);
         _ -> Whole(Arg, State, Ctx)
     end
 end}.

@@ -352,15 +352,15 @@ end,
 
 -include("part/unknown_atoms.erl").
 
-{[k, c, otp, own, apps, caps, pid_of, label_text, initial_call, calls_behind],
+{[k, c, otp, own, mine, apps, caps, pid_of, label_text, initial_call, calls_behind],
  fun(#{patterns := Patterns, procs := Procs, most_functions := MostFunctions,
-       most_processes := MostProcesses} = Asked1, #{otp := Otp, own := OwnOf, k := Keeper} = Ctx) ->
+       most_processes := MostProcesses} = Asked1, #{otp := Otp, own := OwnOf, mine := MineOf, k := Keeper} = Ctx) ->
     Word = erlang:system_info(trace_control_word),
     %% One beamtop at a time holds this name, on every release; our own trace is nobody else's.
-    Holder = whereis(beamtop_trace),
-    Another = is_pid(Holder) andalso not lists:member(Holder, OwnOf(Keeper)),
-    Names = [S || Otp >= 27, S <- Sessions(), S =/= <<"beamtop">>]
-        ++ [<<"beamtop">> || Another],
+    Mine = MineOf(Keeper),
+    Held = [{<<"beamtop">>, whereis(beamtop_trace)}, {<<"beamtop_calls">>, whereis(beamtop_calls)}],
+    Another = [Name || {Name, Holder} <- Held, is_pid(Holder), not lists:member(Holder, Mine)],
+    Names = [S || Otp >= 27, S <- Sessions(), not lists:keymember(S, 1, Held)] ++ Another,
     Who = Processes(Procs, MostProcesses, Ctx),
     Own = case [own || {_, call, own, _, _} <- Patterns] of [] -> []; _ -> ModulesOf(Who, Ctx) end,
     {preflight, ExpandAll(Patterns, MostFunctions, Own), Who,

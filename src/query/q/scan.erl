@@ -485,6 +485,7 @@ fun(#{reset := Reset, filter := Filtering} = Arg, Ctx) ->
     #{state := Given, k := Keeper, own := OwnOf} = Ctx,
     State = Begin(Given, Reset, Ctx),
     Own = OwnOf(Keeper),
+    put(ours, Own),
     {Numbers, Found, Counts, Ticked} = Tick(Arg, State, Ctx, Own),
     {SweptNs, Interval, SweepUs, Everybody, Passed, {Rows, Watches}} = Numbers,
     {Told, Next} = After(Ticked, Found, Counts),

@@ -50,8 +50,8 @@ Look = fun Look(Pids, Before, Left, Ms_, CountWork, Sofar) ->
     end
 end,
 %% Of the slice whose turn it is, and those known.
-Rank = fun(N, Known, Own, Place, CountWork) ->
-    All = erlang:processes() -- Own,
+Rank = fun(N, Known, OwnNow, Place, CountWork) ->
+    All = erlang:processes() -- OwnNow(),
     {Slice_, Next} = Turn(All, length(All), Place, Swept),
     Pids = Known ++ (Slice_ -- Known),
     Before = Reductions(Pids, []),
@@ -67,7 +67,7 @@ fun(#{most := N, looks := Looks, ms := Ms_, rank := IsRanked}, Ctx) ->
     {Known, Place} = case Given of new -> {[], 0}; _ -> Given end,
     {Pids, Next} = case IsRanked orelse Known =:= [] of
         true ->
-            {Found, There} = Rank(N, Known, OwnOf(Keeper), Place, CountWork),
+            {Found, There} = Rank(N, Known, fun() -> OwnOf(Keeper) end, Place, CountWork),
             {lists:sublist(Found ++ (Known -- Found), N), There};
         false ->
             {Known, Place}

@@ -77,9 +77,38 @@ Which = fun(LateSchedulers) ->
     case Found of {ok, Ids} -> Ids; _ -> [] end
 end,
 
-{holder, [own_reductions, in_time, late_schedulers],
+%% Reductions of other beamtops that are connected, since each was first seen here: their counters,
+%% which they share when they are asked; an answer is read at the next tick. Of those that are gone
+%% the sum stays. {Keepers, Keeper => {Counter, what it had before}, the sum of those gone}.
+TakeShared = fun TakeShared(Counters) ->
+    receive {shared, From, Counter} ->
+        TakeShared(Counters#{From => {Counter, counters:get(Counter, 1)}})
+    after 0 ->
+        Counters
+    end
+end,
+SumOf = fun(Counters) ->
+    lists:sum([counters:get(Counter, 1) - Before || {Counter, Before} <- maps:values(Counters)])
+end,
+Followed = fun(Now, {Seen, Counters, Past}) ->
+    [Keeper ! {share, self()} || Keeper <- Now -- Seen],
+    All = TakeShared(Counters),
+    With = maps:with(Now, All),
+    Gone = Past + SumOf(maps:without(Now, All)),
+    put(beamtops, {Now, With, Gone}),
+    Gone + SumOf(With)
+end,
+OfOthers = fun(Mine, KeepersOf) ->
+    case {[Keeper || {_, Keeper} <- KeepersOf(), Keeper =/= Mine], get(beamtops)} of
+        {[], undefined} -> 0;
+        {Others, undefined} -> Followed(Others, {[], #{}, 0});
+        {Others, Before} -> Followed(Others, Before)
+    end
+end,
+
+{holder, [own_reductions, in_time, late_schedulers, k, keepers],
 fun([], #{own_reductions := OwnReductions, in_time := InTime,
-          late_schedulers := LateSchedulers}) ->
+          late_schedulers := LateSchedulers, k := Keeper, keepers := KeepersOf}) ->
     {Answers, WaitedMs} = InTime(Waiting, LateMs),
     Ids = case lists:member(late, Answers) andalso WaitedMs < 2 * LateMs of
         true -> Which(LateSchedulers);
@@ -89,8 +118,9 @@ fun([], #{own_reductions := OwnReductions, in_time := InTime,
     [_, _, _, _, _, _, _, _, _, _, Now, Began] = Read =
         lists:zipwith3(fun erlang:apply/3, Modules, Functions, Arguments),
     UptimeMs = erlang:convert_time_unit(Now - Began, native, millisecond),
+    Own = counters:get(OwnReductions, 1) + OfOthers(Keeper, KeepersOf),
     [Answer] = ets:match_spec_run(
-        [{Read, UptimeMs, Memory, Gc, Io, lists:sort(Times), counters:get(OwnReductions, 1),
+        [{Read, UptimeMs, Memory, Gc, Io, lists:sort(Times), Own,
           ReadInTime(InTime, Rss), {WaitedMs, Ids}}], Whole),
     {Answer, none}
 end}.

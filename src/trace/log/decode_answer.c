@@ -332,12 +332,15 @@ int armed_decode(struct armed *out, const uint8_t *term, size_t len, struct erro
     struct slice tracer = {"", 0};
     int64_t mono;
     cursor_init(&c, term, len);
-    bool ok = cursor_tuple_of(&c, 10) && cursor_atom_is(&c, "armed") && cursor_int64(&c, &mono) &&
+    size_t arity = 0;
+    bool ok = cursor_tuple(&c, &arity) && arity >= 10 && cursor_atom_is(&c, "armed") && cursor_int64(&c, &mono) &&
               cursor_uint64(&c, &out->control_word) && read_sessions(&c, &ours) &&
               read_entries(&c, 5, &ours, &out->breakpoints) &&
               read_entries(&c, 5, &ours, &out->flags) && cursor_skip(&c) &&
               cursor_uint64(&c, &out->processes) && cursor_binary(&c, &tracer) &&
               cursor_uint64(&c, &out->tokens);
+    for (size_t i = 10; ok && i < arity; i++)
+        ok = cursor_skip(&c);
     out->system_tracer = armed_is_beamtop(tracer);
     out->sessions = ours.n;
     return cursor_end(&c, ok, "armed", err);

@@ -17,7 +17,7 @@ enum { WHAT, WHERE, WHOSE, SESSION, TRACER, DETAILS };
 
 static const struct view_column armed_columns[] = {
     [WHAT] = {"what", "WHAT", 13, false, false, true,
-              "a session, the control word, the system tracer of seq_trace, processes with its "
+              "another beamtop that is connected, a session, the control word, the system tracer of seq_trace, processes with its "
               "tokens, a monitor, a breakpoint, flags"},
     [WHERE] = {"where", "WHERE", 24, false, true, true,
                "function, message pattern, process, or the name of it"},
@@ -56,6 +56,12 @@ static bool has_own_trace(const struct model *m, const struct armed_detail *a)
     return a->ours > 0 || phase == SESSION_RUNNING || phase == SESSION_PAUSED;
 }
 
+/* Whether it is this program's, where something of it runs. */
+static bool is_own(const struct armed_row *r, bool has_own)
+{
+    return has_own && r->beamtop && r->kind != ARMED_CONNECTION;
+}
+
 static enum style place_style(const struct armed_row *r)
 {
     switch (r->kind) {
@@ -64,6 +70,7 @@ static enum style place_style(const struct armed_row *r)
     case ARMED_FLAGS:
         return r->has_pid && r->where.s == r->pid_text.s ? STYLE_PID : STYLE_NAME;
     case ARMED_SESSION:
+    case ARMED_CONNECTION:
         return STYLE_NAME;
     case ARMED_MONITOR:
     case ARMED_CONTROL_WORD:
@@ -110,15 +117,16 @@ static struct slice kind_of(const struct armed_row *r)
     return r->what;
 }
 
-static void add_row(struct view_page *page, const struct armed_row *r, bool own, bool name_pid)
+static void add_row(struct view_page *page, const struct armed_row *r, bool has_own, bool name_pid)
 {
+    const bool own = is_own(r, has_own);
     struct view_row *row = page_row(page);
     if (page->sort_column == DETAILS && r->call_count >= 0)
         row->key = (double)r->call_count;
     const struct slice what = kind_of(r);
     row->id = identity_of(r);
     link_row(&row->link, r);
-    page_cell(page, row, WHAT, r->beamtop && own ? STYLE_MARK : STYLE_NORMAL, what.s, what.len);
+    page_cell(page, row, WHAT, own ? STYLE_MARK : STYLE_NORMAL, what.s, what.len);
     if (name_pid && r->has_pid && r->where.s != r->pid_text.s)
         page_cell_printf(page, row, WHERE, place_style(r), "%.*s %.*s", (int)r->where.len,
                          r->where.s, (int)r->pid_text.len, r->pid_text.s);
@@ -146,6 +154,7 @@ static void summarise(struct view_page *page, const struct armed_detail *a)
 {
     char *out = page->summary;
     size_t size = sizeof page->summary;
+    put_count(out, size, a->beamtops, "other beamtop", "other beamtops");
     put_count(out, size, a->sessions, "session", "sessions");
     put_count(out, size, a->breakpoints, "breakpoint", "breakpoints");
     put_count(out, size, a->processes, "process", "processes");
@@ -228,6 +237,7 @@ static const char *way_to_clear(const struct armed_row *r)
     case ARMED_SESSION:
     case ARMED_BREAKPOINT:
     case ARMED_FLAGS:
+    case ARMED_CONNECTION:
         break;
     }
     return r->session.len > 0
@@ -243,7 +253,7 @@ static int armed_of_others(const struct model *m, uint64_t row, struct error *er
     char owner[400];
     for (size_t i = 0; a && i < a->n_rows; i++) {
         const struct armed_row *r = &a->rows[i];
-        if (identity_of(r) != row || (r->beamtop && has_own_trace(m, a)))
+        if (identity_of(r) != row || is_own(r, has_own_trace(m, a)))
             continue;
         const struct slice what = kind_of(r);
         put_owner(owner, sizeof owner, r);

@@ -193,6 +193,34 @@ TEST(test_whose_sequential_tracing_is)
     }
 }
 
+/* Recordings of before have no such list: unknown, not none. */
+TEST(test_connections)
+{
+    static const struct {
+        const char *text;
+        int64_t beamtops;
+    } cases[] = {
+        {"{armed, 5, 0, [], {0, []}, {0, []}, [], 0, <<>>, 0}", -1},
+        {"{armed, 5, 0, [], {0, []}, {0, []}, [], 0, <<>>, 0, []}", 0},
+        {"{armed, 5, 0, [], {0, []}, {0, []}, [], 0, <<>>, 0, [{<<\"beamtop2@h\">>, <0.60.0>, 18}]}",
+         1},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct model *m = model_of(cases[i].text);
+        const struct armed_detail *a = model_armed(m);
+        assert_int_equal(a->beamtops, cases[i].beamtops);
+        assert_int_equal(a->n_rows, cases[i].beamtops > 0);
+        if (a->n_rows > 0) {
+            assert_int_equal(a->rows->kind, ARMED_CONNECTION);
+            assert_true(a->rows->beamtop);
+            assert_slice("where", a->rows->where, "beamtop2@h");
+            assert_slice("pid", a->rows->pid_text, "<0.60.0>");
+            assert_slice("details", a->rows->details, "18 processes");
+        }
+        model_free(m);
+    }
+}
+
 TEST(test_more_than_asked_for_is_refused)
 {
     struct buf text;

@@ -113,6 +113,15 @@ CallsOf = fun(Pids, Calls, #{caps := #{dict_key := HasKey}, initial_call := Init
     end
 end,
 
+%% Before OTP 26.2 the initial call that our processes say they have stands in a dictionary, which
+%% is never read.
+SignedOf = fun(_, Calls, #{caps := #{dict_key := true}}) ->
+    Calls;
+   (Pids, Calls, _) ->
+    Ours = ordsets:intersection(get(ours), lists:sort(Pids)),
+    maps:merge(Calls, maps:from_list([{Pid, {beamtop, keeper, 0}} || Pid <- Ours]))
+end,
+
 %% What is asked of each row, and the compiled specification that makes a row of the answer: made
 %% once for the same items. `dictionary`: how many keys there are is not known without a copy.
 PlanOf = fun(Items, Ctx) ->
@@ -154,7 +163,8 @@ ReadRows = fun(Ranked, Others, Items, {Calls0, Supervisors0}, Apps, Ctx) ->
             {#{}, Nothing};
         _ ->
             Known = CallsOf(Pids, Calls0, Ctx),
-            {Known, IdsOf(Pids, Infos, IdSpecs, Known, Apps, maps:get(label_text, Ctx))}
+            {Known, IdsOf(Pids, Infos, IdSpecs, SignedOf(Pids, Known, Ctx), Apps,
+                          maps:get(label_text, Ctx))}
     end,
     {Supervisors, Above} = case HasSupervisor of
         true ->
