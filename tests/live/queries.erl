@@ -15,8 +15,10 @@
 %% ---- A target: an OS process of its own
 
 %% Root: "" is the host's Erlang, else a root that chroot enters. Args: more arguments for erl.
-start_target(Root, Args) ->
-    Name = lists:concat(["q", os:getpid(), "_", erlang:unique_integer([positive])]),
+start_target(Root, Args) -> start_target(Root, Args, "q").
+
+start_target(Root, Args, Prefix) ->
+    Name = lists:concat([Prefix, os:getpid(), "_", erlang:unique_integer([positive])]),
     Erl = ["erl", "-noinput", "-hidden", "-mode", "embedded", "-name", Name ++ "@127.0.0.1",
            "-setcookie", atom_to_list(?COOKIE) | Args],
     Command = case Root of "" -> Erl; _ -> ["chroot", Root | Erl] end,
@@ -163,6 +165,7 @@ tests() ->
      {each, "births where the VM lists its processes in no order", fun unordered_test/2},
      {each, "a small node is swept without helpers, and with them", fun small_test/2},
      {each, "ascending order, own and followed processes", fun own_test/2},
+     {each, "processes of other beamtops", fun beamtops_test/2},
      {each, "reductions of ours are told", fun own_work_test/2},
      {each, "who answers another question meanwhile is none of the node's processes", fun meanwhile_test/2},
      {each, "the nearest supervisor", fun supervisor_test/2},
@@ -263,6 +266,52 @@ own_work_test({Node, _}, K) ->
     {AllNow, OwnNow} = Told(),
     Did = lists:sum([N - maps:get(P, Before) || {P, N} <- maps:to_list(After), is_map_key(P, Before)]),
     true = Did > 20000 andalso OwnNow - Own > 0.9 * Did andalso OwnNow - Own < 1.1 * (AllNow - All).
+
+%% Another one that is connected: a keeper under the name of its node, and what that has started, are
+%% in no list, marked where they are asked for, and counted as work of ours.
+beamtops_test({Node, _}, K) ->
+    {Client, _} = Other = start_target("", [], "beamtop"),
+    try
+        true = rpc:call(Client, net_kernel, hidden_connect_node, [Node]),
+        Ours = [Keeper, Worker] = evaluate(Node,
+            "Me = self(), Work = fun W() -> lists:seq(1, 5000), receive after 1 -> W() end end,"
+            " Serve = fun S(Counter) -> receive {share, From} -> From ! {shared, self(), Counter};"
+            " {add, N} -> counters:add(Counter, 1, N) end, S(Counter) end,"
+            " P = spawn(fun() -> register(Client, self()), Me ! {self(), spawn_link(Work)},"
+            " Serve(counters:new(1, [])) end), receive {P, C} -> [P, C] end.", [{'Client', Client}]),
+        Named = atom_to_binary(Client, utf8),
+        {ok, _, Armed} = ask(K, armed, #{most => 10}, ?LONG_MS),
+        [{Named, Keeper, 2}] = element(tuple_size(Armed), Armed),
+        Rows = fun(Changes) ->
+            {ok, _, {scan, _, _, _, _, _, _, List, _}} = scan(K, Changes#{rows => 100000}),
+            [{Pid, Id} || {Pid, _, _, {Id}} <- List, lists:member(Pid, Ours)]
+        end,
+        [] = Rows(#{items => [id]}),
+        [] = Rows(#{items => [id], attr => memory, mode => absolute}),
+        Shown = Rows(#{items => [id], attr => memory, mode => absolute, own => true}),
+        2 = length(Shown),
+        %% Later releases say it themselves, of what has signed its dictionary.
+        Signs = rpc:call(Node, erlang, system_info, [otp_release]) < "26",
+        [{beamtop, keeper, 0} = element(2, Id) || {_, Id} <- Shown, Signs],
+        {ok, _, {heaps, _, _, _, _, _, Largest, Rest}} =
+            ask(K, heaps, #{most => 10, running => false}, ?LONG_MS),
+        [] = [P || Row <- Largest ++ Rest, P <- Ours, element(1, Row) =:= P],
+        {ok, _, {leaders, _, _, Leaders}} = ask(K, leaders, {in, leaders, #{most => 20, all => 100000}}, ?LONG_MS),
+        [] = [P || List <- maps:values(Leaders), P <- List, lists:member(P, [Keeper, Worker])],
+        Own = fun() ->
+            {ok, _, {system, _, _, _, _, _, _, Work, _, _, _}} = ask(K, system, {in, system, []}, ?LONG_MS),
+            element(7, Work)
+        end,
+        Before = Own(),
+        Keeper ! {add, 1000000000},
+        wait(fun() -> Own() >= Before + 1000000000 end, ?LONG_MS),
+        kill(Node, [Keeper]),
+        wait(fun() -> rpc:call(Node, erlang, whereis, [Client]) =:= undefined end, ?LONG_MS),
+        Own(),
+        true = Own() >= Before + 1000000000
+    after
+        stop_target(Other)
+    end.
 
 %% What the node itself says of an attribute, best first.
 direct(Node, Attr) ->

@@ -127,7 +127,7 @@ static void add_row(struct view_page *page, const struct armed_row *r, bool has_
     row->id = identity_of(r);
     link_row(&row->link, r);
     page_cell(page, row, WHAT, own ? STYLE_MARK : STYLE_NORMAL, what.s, what.len);
-    if (name_pid && r->has_pid && r->where.s != r->pid_text.s)
+    if (name_pid && r->kind == ARMED_FLAGS && r->has_pid && r->where.s != r->pid_text.s)
         page_cell_printf(page, row, WHERE, place_style(r), "%.*s %.*s", (int)r->where.len,
                          r->where.s, (int)r->pid_text.len, r->pid_text.s);
     else
@@ -154,7 +154,6 @@ static void summarise(struct view_page *page, const struct armed_detail *a)
 {
     char *out = page->summary;
     size_t size = sizeof page->summary;
-    put_count(out, size, a->beamtops, "other beamtop", "other beamtops");
     put_count(out, size, a->sessions, "session", "sessions");
     put_count(out, size, a->breakpoints, "breakpoint", "breakpoints");
     put_count(out, size, a->processes, "process", "processes");
