@@ -123,6 +123,7 @@ static void take_out(struct walk *w, const struct event *e)
     struct process *p = &w->processes[e->process];
     if (waits_on(w, p, e->text, e->at)) {
         p->gap.resumed = false;
+        p->arrived = p->down = 0; /* not what it waits for */
         return;
     }
     walk_settle(w, p, e->at);
@@ -141,13 +142,19 @@ static void take_in(struct process *p, const struct event *e)
 
 static void take_arrival(struct process *p, const struct event *e)
 {
-    if (e->kind == SPAN_EVENT_ARRIVAL) {
-        p->arrived = e->ref;
-        p->arrived_of = e->peer;
-    } else {
-        p->down = e->ref;
-        p->down_for = e->text;
-    }
+    p->arrived = e->ref;
+    p->arrived_of = e->peer;
+}
+
+/* It also says when a process ended whose own end is not seen. */
+static void take_down(struct walk *w, struct process *p, const struct event *e)
+{
+    struct process *of = &w->processes[e->peer];
+    p->down = e->ref;
+    p->down_of = e->peer;
+    p->down_for = e->text;
+    if (!of->scheduled && !slice_is(spans_text(w->s, e->text), "noproc"))
+        walk_close_all(w, of, e->at, e->text);
 }
 
 /* A caller that does something else does not wait any more. */
@@ -203,8 +210,10 @@ static void take(struct walk *w, const struct event *e)
         take_out(w, e);
         break;
     case SPAN_EVENT_ARRIVAL:
-    case SPAN_EVENT_DOWN:
         take_arrival(p, e);
+        break;
+    case SPAN_EVENT_DOWN:
+        take_down(w, p, e);
         break;
     case SPAN_EVENT_EXIT:
         walk_close_all(w, p, e->at, e->text);
@@ -242,7 +251,7 @@ void spans_walk(struct spans *s)
     w.messages = alloc_zero(s->n_events + 1, sizeof *w.messages);
     w.receives = alloc_zero(s->texts.n, sizeof *w.receives);
     for (uint32_t i = 0; i < s->processes.n; i++)
-        w.processes[i].top = SPAN_NONE;
+        w.processes[i].top = w.processes[i].last = SPAN_NONE;
     for (uint32_t i = 0; i < s->refs.n; i++)
         w.calls[i].span = SPAN_NONE;
     for (size_t i = 0; i < s->n_events; i++) {

@@ -27,6 +27,7 @@ struct call {
     uint32_t callee; /* span that handles it; SPAN_NONE: none is known */
     int64_t sent;
     bool gen;     /* the caller waits for the reply and does nothing else */
+    bool spawn;   /* of a process, which may end without a reply */
     bool ended;   /* the caller got its reply or gave up */
     int64_t next; /* when the caller did something else; 0: not yet */
     bool gave_up; /* it gave up */
@@ -56,12 +57,13 @@ struct process {
     int64_t active;
     struct ask ask;
     struct gap gap;
-    bool scheduled;               /* events of running are there */
-    bool loops;                   /* at some time it waits in a loop of OTP's behaviours */
-    uint32_t idle;                /* text: where it waits between requests; 0: not seen */
-    uint32_t came_in;             /* text: its last event was in, there; 0: was another */
-    uint32_t arrived, arrived_of; /* reply in the queue since it last ran: reference, process */
-    uint32_t down, down_for;      /* monitor that went down since: reference, text */
+    bool scheduled;                   /* events of running are there */
+    bool loops;                       /* at some time it waits in a loop of OTP's behaviours */
+    uint32_t idle;                    /* text: where it waits between requests; 0: not seen */
+    uint32_t came_in;                 /* text: its last event was in, there; 0: was another */
+    uint32_t arrived, arrived_of;     /* reply in the queue since it last ran: reference, process */
+    uint32_t down, down_of, down_for; /* monitor that went down since: reference, process, text */
+    uint32_t last;                    /* span that it opened last; SPAN_NONE */
 };
 
 /* What only the walk needs of a span. */
@@ -91,6 +93,7 @@ struct walk {
 
 /* Whether OTP's behaviours wait for their next message at this function (a text). */
 bool walk_is_loop(const struct walk *w, uint32_t at);
+bool walk_is_erpc(const struct walk *w, uint32_t at);
 bool walk_is_sleep(const struct walk *w, uint32_t at); /* what comes is not taken there */
 /* Whether a process there waits for its next request; for any message. */
 bool walk_is_idle(const struct walk *w, const struct process *p, uint32_t at);
@@ -119,6 +122,8 @@ void walk_take_receive(struct walk *w, const struct event *e);
 void walk_open_request(struct walk *w, const struct event *e, const struct message *m);
 /* The process that replies ends its span of that call, or shows itself to be a task. */
 void walk_send_reply(struct walk *w, struct process *p, const struct event *e);
+/* A span of a callee without events, the peer of that event, which ends it. */
+uint32_t walk_add_leaf(struct walk *w, const struct call *c, const struct event *e);
 /* The reply of an open call is dequeued; `answered`: in that span. */
 void walk_take_reply(struct walk *w, struct call *c, uint32_t answered, const struct event *e);
 

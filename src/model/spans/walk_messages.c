@@ -68,8 +68,10 @@ void walk_take_send(struct walk *w, const struct event *e)
                                          .to = e->peer,
                                          .callee = SPAN_NONE,
                                          .sent = e->at,
-                                         .gen = e->tag == SPAN_TAG_CALL};
-        p->call = e->ref;
+                                         .gen = e->tag == SPAN_TAG_CALL,
+                                         .spawn = e->tag == SPAN_TAG_SPAWN};
+        if (e->tag != SPAN_TAG_SPAWN || walk_is_erpc(w, e->text))
+            p->call = e->ref;
     }
 }
 
@@ -86,7 +88,7 @@ static struct span_process callee_of(const struct walk *w, const struct call *c,
 }
 
 /* A callee without events: what the caller knows of it. */
-static uint32_t add_leaf(struct walk *w, const struct call *c, const struct event *e)
+uint32_t walk_add_leaf(struct walk *w, const struct call *c, const struct event *e)
 {
     struct process *p = &w->processes[e->peer];
     struct event at = *e;
@@ -94,7 +96,8 @@ static uint32_t add_leaf(struct walk *w, const struct call *c, const struct even
     at.at = c->sent;
     at.words = -1;
     at.text = 0;
-    uint32_t before = p->top, leaf = walk_open_span(w, SPAN_CALL, c->span, &at);
+    uint32_t before = p->top,
+             leaf = walk_open_span(w, c->spawn ? SPAN_SPAWN : SPAN_CALL, c->span, &at);
     p->top = before;
     if (leaf == SPAN_NONE)
         return leaf;
@@ -111,19 +114,12 @@ void walk_take_reply(struct walk *w, struct call *c, uint32_t answered, const st
     struct process *p = &w->processes[e->process];
     c->replied = true;
     if (c->callee == SPAN_NONE && answered == SPAN_NONE)
-        c->callee = add_leaf(w, c, e);
+        c->callee = walk_add_leaf(w, c, e);
     struct span_wait *wait = walk_end_call(w, p, c, e->at, SPAN_OK);
     if (answered != SPAN_NONE)
         wait->on = answered;
     wait->process = callee_of(w, c, e);
     p->gap.open = false;
-}
-
-static bool is_below(const struct spans *s, uint32_t span, uint32_t above)
-{
-    while (span != SPAN_NONE && span > above)
-        span = s->spans[span].parent;
-    return span == above;
 }
 
 /* A message other than a request ended what its process waited for. */
@@ -135,7 +131,8 @@ static void take_inside(struct walk *w, const struct event *e, uint32_t from)
     struct call *request = walk_call_of(w, e->ref);
     if (request && request->callee == SPAN_NONE)
         request->callee = p->top;
-    if (!p->gap.open && (p->scheduled || !awaited || !is_below(w->s, from, walk_base(w, p->top))))
+    if (!p->gap.open &&
+        (p->scheduled || !awaited || !walk_is_below(w->s, from, walk_base(w, p->top))))
         return;
     struct span_wait *wait = walk_add_wait(w, p->top, SPAN_WAIT_MESSAGE, since, e->at);
     wait->on = from;

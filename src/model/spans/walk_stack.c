@@ -37,7 +37,7 @@ uint32_t walk_open_span(struct walk *w, enum span_kind kind, uint32_t parent, co
     span->outcome = SPAN_UNKNOWN;
     if (p->top == SPAN_NONE) /* one that never returns, such as a loop */
         p->deep = 0;
-    p->top = index;
+    p->top = p->last = index;
     return index;
 }
 
@@ -79,16 +79,25 @@ void walk_close_idle(struct walk *w, struct process *p, int64_t at)
     }
 }
 
+enum span_outcome walk_ended_for(const struct walk *w, uint32_t why)
+{
+    struct slice reason = spans_text(w->s, why);
+    return slice_is(reason, "normal") || slice_is(reason, "shutdown") ? SPAN_OK
+           : slice_is(reason, "noproc")                               ? SPAN_NOPROC
+                                                                      : SPAN_EXIT;
+}
+
 void walk_close_all(struct walk *w, struct process *p, int64_t at, uint32_t why)
 {
     struct slice reason = spans_text(w->s, why);
-    bool normal = slice_is(reason, "normal") || slice_is(reason, "shutdown");
+    bool normal = walk_ended_for(w, why) == SPAN_OK;
     while (p->top != SPAN_NONE) {
         struct call *c = walk_call_of(w, w->extra[p->top].call);
         struct process *caller = c ? &w->processes[c->process] : NULL;
         walk_close_top(w, p, at, false, normal ? SPAN_OK : SPAN_EXIT,
                        normal ? (struct slice){0} : reason);
-        if (c && !c->ended && !c->replied && !caller->scheduled && caller->active <= c->sent)
+        if (c && !c->spawn && !c->ended && !c->replied && !caller->scheduled &&
+            caller->active <= c->sent)
             walk_end_call(w, caller, c, at, SPAN_EXIT)->at = reason;
     }
 }
@@ -99,6 +108,13 @@ uint32_t walk_find_on_stack(const struct walk *w, const struct process *p, uint3
     while (at != SPAN_NONE && w->extra[at].call != call)
         at = w->extra[at].below;
     return at;
+}
+
+bool walk_is_below(const struct spans *s, uint32_t span, uint32_t above)
+{
+    while (span != SPAN_NONE && span > above)
+        span = s->spans[span].parent;
+    return span == above;
 }
 
 uint32_t walk_root(const struct walk *w, const struct process *p)

@@ -12,6 +12,7 @@ uint32_t walk_open_span(struct walk *w, enum span_kind kind, uint32_t parent,
 uint32_t walk_base(const struct walk *w, uint32_t span);
 uint32_t walk_root(const struct walk *w,
                    const struct process *p); /* the root that it is in, the same */
+bool walk_is_below(const struct spans *s, uint32_t span, uint32_t above); /* or is the same */
 /* The open span of a request; SPAN_NONE. */
 uint32_t walk_find_on_stack(const struct walk *w, const struct process *p, uint32_t call);
 /* Ends the upper span of a process. */
@@ -19,6 +20,8 @@ void walk_close_top(struct walk *w, struct process *p, int64_t at, bool at_least
                     enum span_outcome outcome, struct slice reason);
 /* A process is back in its loop, or takes its next request: what it was asked before is done. */
 void walk_close_idle(struct walk *w, struct process *p, int64_t at);
+/* How a process ended, by its reason (a text). */
+enum span_outcome walk_ended_for(const struct walk *w, uint32_t why);
 /* A process ended, for that reason (a text): all its spans, and the calls to it. */
 void walk_close_all(struct walk *w, struct process *p, int64_t at, uint32_t why);
 

@@ -31,9 +31,15 @@ bool walk_is_idle(const struct walk *w, const struct process *p, uint32_t at)
     return walk_is_loop(w, at) || (at != 0 && at == p->idle && !p->loops);
 }
 
-static bool in_gen(const struct walk *w, uint32_t at)
+bool walk_is_erpc(const struct walk *w, uint32_t at)
 {
-    return in_function(w->s, at, "gen:");
+    return in_function(w->s, at, "erpc:");
+}
+
+/* It waits for the answer of its request, and nothing else. */
+static bool in_request(const struct walk *w, uint32_t at)
+{
+    return in_function(w->s, at, "gen:") || walk_is_erpc(w, at);
 }
 
 bool walk_waits_at(const struct walk *w, const struct process *p, uint32_t at)
@@ -48,7 +54,7 @@ bool walk_waits_at(const struct walk *w, const struct process *p, uint32_t at)
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
         if (in_function(w->s, at, functions[i]))
             return true;
-    return w->receives[at] || walk_is_sleep(w, at) || walk_is_idle(w, p, at) || in_gen(w, at);
+    return w->receives[at] || walk_is_sleep(w, at) || walk_is_idle(w, p, at) || in_request(w, at);
 }
 
 bool walk_is_known(const struct walk *w, uint32_t span)
@@ -117,12 +123,61 @@ struct span_wait *walk_end_call(struct walk *w, const struct process *p, struct 
    gen waits for that one reply; other code may take it later. */
 enum span_outcome walk_ended_as(struct walk *w, const struct process *p, const struct call *c)
 {
-    bool gen = in_gen(w, p->gap.at);
+    bool gen = in_request(w, p->gap.at);
     if (!c)
         return SPAN_UNKNOWN;
     if (p->down == p->call && (gen || !c->replied))
-        return slice_is(spans_text(w->s, p->down_for), "noproc") ? SPAN_NOPROC : SPAN_EXIT;
+        return c->spawn                                            ? walk_ended_for(w, p->down_for)
+               : slice_is(spans_text(w->s, p->down_for), "noproc") ? SPAN_NOPROC
+                                                                   : SPAN_EXIT;
     return !gen ? SPAN_UNKNOWN : p->arrived == p->call ? SPAN_ELSEWHERE : SPAN_TIMEOUT;
+}
+
+/* The span of a process that ended, which worked for the one that waited for its end; SPAN_NONE. */
+static uint32_t gone_span(const struct walk *w, const struct process *p)
+{
+    const uint32_t last = p->down_of != 0 ? w->processes[p->down_of].last : SPAN_NONE;
+    return p->down != 0 && last != SPAN_NONE && walk_is_below(w->s, last, walk_base(w, p->top))
+               ? last
+               : SPAN_NONE;
+}
+
+/* What a gap was for that no request explains. */
+static void add_gap(struct walk *w, struct process *p, int64_t until)
+{
+    const struct gap gap = p->gap;
+    const uint32_t on = gone_span(w, p);
+    bool waited = gap.waits || p->arrived != 0 || p->down != 0 || walk_waits_at(w, p, gap.at);
+    enum span_wait_kind kind = on != SPAN_NONE ? SPAN_WAIT_MESSAGE
+                               : waited        ? SPAN_WAIT_OTHER
+                                               : SPAN_WAIT_OFF_CPU;
+    struct span_wait *wait = walk_add_wait(w, p->top, kind, gap.since, until);
+    wait->outcome = SPAN_UNKNOWN;
+    wait->at = spans_text(w->s, gap.at);
+    if (on == SPAN_NONE)
+        return;
+    wait->on = on;
+    wait->process = spans_process(w->s, p->down_of);
+    wait->in = wait->at;
+    wait->outcome = walk_ended_for(w, p->down_for);
+    wait->at = wait->outcome == SPAN_EXIT ? spans_text(w->s, p->down_for) : (struct slice){0};
+}
+
+/* A request ended without a reply that was taken. */
+static void end_request(struct walk *w, const struct process *p, struct call *c, int64_t until,
+                        enum span_outcome outcome)
+{
+    const bool ended = outcome != SPAN_ELSEWHERE && outcome != SPAN_TIMEOUT;
+    const struct event end = {.at = until, .peer = p->down_of};
+    if (c->spawn && ended && c->callee == SPAN_NONE)
+        c->callee = walk_add_leaf(w, c, &end);
+    struct span_wait *wait = walk_end_call(w, p, c, until, outcome);
+    if (outcome == SPAN_ELSEWHERE)
+        wait->process = spans_process(w->s, p->arrived_of);
+    else if (c->spawn && ended)
+        wait->process = spans_process(w->s, p->down_of);
+    if (ended && outcome != SPAN_OK)
+        wait->at = spans_text(w->s, p->down_for);
 }
 
 void walk_settle(struct walk *w, struct process *p, int64_t now)
@@ -133,18 +188,9 @@ void walk_settle(struct walk *w, struct process *p, int64_t now)
         return;
     struct call *c = p->top != SPAN_NONE ? walk_open_call(w, p, p->top) : NULL;
     enum span_outcome outcome = walk_ended_as(w, p, c);
-    if (outcome != SPAN_UNKNOWN) {
-        struct span_wait *wait = walk_end_call(w, p, c, until, outcome);
-        if (outcome == SPAN_ELSEWHERE)
-            wait->process = spans_process(w->s, p->arrived_of);
-        else if (outcome != SPAN_TIMEOUT)
-            wait->at = spans_text(w->s, p->down_for);
-    } else if (p->top != SPAN_NONE) {
-        bool waited = gap.waits || p->arrived != 0 || p->down != 0 || walk_waits_at(w, p, gap.at);
-        enum span_wait_kind kind = waited ? SPAN_WAIT_OTHER : SPAN_WAIT_OFF_CPU;
-        struct span_wait *wait = walk_add_wait(w, p->top, kind, gap.since, until);
-        wait->at = spans_text(w->s, gap.at);
-        wait->outcome = SPAN_UNKNOWN;
-    }
+    if (outcome != SPAN_UNKNOWN)
+        end_request(w, p, c, until, outcome);
+    else if (p->top != SPAN_NONE)
+        add_gap(w, p, until);
     p->gap.open = false;
 }

@@ -40,8 +40,6 @@ SystemTracer = fun() ->
     end
 end,
 
-RootFlags = fun(true) -> [set_on_spawn | FullFlags]; (false) -> LightFlags end,
-
 %% {How many, Old}: processes that have a token of an application, or of another tool, as clearing
 %% ours would clear theirs too; and those that have one of an earlier capture, where they are not
 %% cleared. Not counted: what another node has sent back since; and on a side of a capture of the
@@ -90,7 +88,7 @@ RootActions = fun(Bare, Full) ->
             {Mute(Seed({self})) ++ [{trace, [], BareFlags}, Said],
              [{set_seq_token, strict_monotonic_timestamp, Other}]};
         false ->
-            {Seed({self}) ++ [{trace, [], RootFlags(Full)}, Said, {exception_trace}],
+            {Seed({self}) ++ [{trace, [], FlagsOf(Full, none)}, Said, {exception_trace}],
              [{set_seq_token, send, Other}, {set_seq_token, 'receive', Other}]}
     end
 end,
@@ -141,12 +139,14 @@ Arm = fun(#{keeper := Keeper, otp := Otp, untraced := Untraced}, Asked) ->
     Inner = case Bare of true -> BareSpecs(Otp); false -> Specs(Nested, CallSpec) end,
     %% Of a root function the call begins a root.
     Called = [Call || {Mfa, _} = Call <- Inner, not lists:member(Mfa, Mfas)],
+    Spawns = [Spec || Full, {Mfa, _} = Spec <- SpawnSpecs,
+                      not lists:keymember(Mfa, 1, RootSpecs ++ Called)],
     length(Mfas) =< MostRootFunctions andalso (Bare orelse length(Called) =< MostCalledFunctions)
         orelse throw(too_many),
     [case erlang:match_spec_test([], Spec, trace) of
          {error, Errors} -> throw({bad_spec, Text("~p", [Errors])});
          _ -> ok
-     end || {_, Spec} <- RootSpecs ++ Called],
+     end || {_, Spec} <- RootSpecs ++ Called ++ Spawns],
     %% Without a pattern: a process is the root.
     Process = case {Patterns, Chosen} of
         {[], {pids, [Root_]}} when node(Root_) =:= node() -> {Root_, Within(Every, MostEvery)};
@@ -179,12 +179,13 @@ Arm = fun(#{keeper := Keeper, otp := Otp, untraced := Untraced}, Asked) ->
     Flags = case Process of
         _ when Guest -> [];
         none when Bare -> [call, arity | BareFlags];
-        none -> [call, arity | RootFlags(Full)];
-        _ -> RootFlags(Full)
+        none -> [call, arity | FlagsOf(Full, none)];
+        _ -> FlagsOf(Full, Process)
     end,
     First = case Process of none -> [call, arity, strict_monotonic_timestamp]; _ -> Flags end,
-    Plan = #{place => At, flags => Flags, word => not Guest,
-             local => Mfas ++ [Mfa || {Mfa, _} <- Called],
+    Inherited = [set_on_first_spawn || Full],
+    Plan = #{place => At, flags => Flags ++ Inherited, word => not Guest,
+             local => Mfas ++ [Mfa || {Mfa, _} <- Called ++ Spawns],
              messages => case Guest of true -> []; false -> [send, 'receive'] end,
              counters => [], collector => C,
              who => case Full of _ when Guest -> {pids, []}; false -> Chosen; _ -> children end},
@@ -198,7 +199,7 @@ Arm = fun(#{keeper := Keeper, otp := Otp, untraced := Untraced}, Asked) ->
                   SpawnOptions(SentinelBytes)),
     Key = make_ref(),
     R = case Context of true -> StartReader(C, Key); false -> none end,
-    Unflagged = Unflagging(At, Flags),
+    Unflagged = Unflagging(At, maps:get(flags, Plan)),
     Keeper ! {shield, Self, Unflagged},
     receive {shielded, Keeper} -> ok after GraceMs -> ok end,
     Capture = #{collector => C, sentinel => Z, watcher => W, reader => R, key => Key,
@@ -214,7 +215,7 @@ Arm = fun(#{keeper := Keeper, otp := Otp, untraced := Untraced}, Asked) ->
     try
         Began = erlang:monotonic_time(),
         Functions = SetAll(At, RootSpecs, [local]),
-        SetAll(At, Called, [local]),
+        SetAll(At, Called ++ Spawns, [local]),
         Apart = Denied() -- [P || {P, _} <- [Process]],
         Shown = case Bare of true -> []; false -> Called end,
         C ! {Self, go, #{place => At, full => Full, bare => Bare, process => Process,

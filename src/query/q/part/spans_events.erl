@@ -27,6 +27,17 @@ end,
 MayReset = not lists:member(erlang:system_info(otp_release), ["25", "26"]),
 LightFlags = [send, strict_monotonic_timestamp],
 FullFlags = [running, procs, send, 'receive', strict_monotonic_timestamp],
+%% Root: a process as root, or none. Without root functions the flag `call` shows only who spawns.
+FlagsOf = fun(false, _) -> LightFlags; (true, none) -> FullFlags;
+             (true, _) -> [call, arity | FullFlags]
+end,
+%% Who works for a root gives its flags to what it spawns for it, and to nothing else. These are what
+%% every spawn of this node goes through.
+SpawnSpecs =
+    [{Mfa, InRoot([{'_', [], [{message, false},
+                              {'andalso', IsLive(1), {trace, [], [set_on_first_spawn]}}]}])}
+     || Mfa <- [{erlang, spawn, 3}, {erlang, spawn_link, 3}, {erlang, spawn_opt, 4},
+                {erts_internal, spawn_request, 4}]],
 
 %% Of a process as root, P: the first call or cast that it sends for a request is a root, one of
 %% Every; its reply to whoever asked is the end. In between its token has the bit `print`, also that
@@ -71,7 +82,7 @@ end,
 SendSpec = fun(Only, Labels, Known, Beyond, Full, Root) ->
     Again = Only(Seed({map_get, {self}, {const, Labels}})),
     Quiet = [{message, false}],
-    Flag = [{trace, '$1', [], FullFlags} || Full],
+    Flag = [{trace, '$1', [], FlagsOf(true, Root)} || Full],
     Push = Quiet ++ Flag,
     Mine = {is_map_key, {self}, {const, Labels}},
     Kn = {'orelse', {is_map_key, '$1', {const, Known}}, {is_map_key, {self}, {const, Beyond}}},
@@ -113,6 +124,16 @@ HeadOf = fun Head(What) ->
     end
 end,
 
+%% Why a process ended. The answer of erpc is such a reason.
+EndOf = fun(Reason) ->
+    case Reason of
+        {Ref, return, _} when is_reference(Ref) -> normal;
+        {Ref, Class, What} when is_reference(Ref), is_atom(Class) -> HeadOf(What);
+        {Ref, Class, What, _} when is_reference(Ref), is_atom(Class) -> HeadOf(What);
+        _ -> HeadOf(Reason)
+    end
+end,
+
 RefOf = fun(Tag) ->
     case Tag of
         [alias | R] when is_reference(R) -> R;
@@ -137,15 +158,18 @@ end,
 TagOf = fun(Message) ->
     case Message of
         {'$gen_cast', Request} -> {cast, none, HeadOf(Request)};
-        {'EXIT', P, Reason} when is_pid(P) -> {exit, none, HeadOf(Reason)};
-        {spawn_request, _, _, _, Mfa, _, _, _} -> {spawn, none, MfaOf(Mfa)};
-        {spawn_request, _, _, _, Mfa, _} -> {spawn, none, MfaOf(Mfa)}; %% of another node
+        {'EXIT', P, Reason} when is_pid(P) -> {exit, none, EndOf(Reason)};
+        {spawn_request, Id, _, _, {erts_internal, spawn_init, _}, _, _, [Mfa]} ->
+            {spawn, RefOf(Id), MfaOf(Mfa)};
+        {spawn_request, Id, _, _, Mfa, _, _, _} -> {spawn, RefOf(Id), MfaOf(Mfa)};
+        {spawn_request, Id, _, _, Mfa, _} -> {spawn, RefOf(Id), MfaOf(Mfa)}; %% of another node
         {spawn_reply, _, _, _} -> {spawned, none, none};
         {Label, {P, Tag}, Request} when is_pid(P) ->
             case RefOf(Tag) of
                 none -> {message, none, HeadOf(Label)};
                 Ref -> {call, Ref, HeadOf(Request)}
             end;
+        {P, Ref} when is_pid(P), is_reference(Ref) -> {message, Ref, none}; %% to a task of Elixir 1.10
         {Tag, _} ->
             case RefOf(Tag) of
                 none -> {message, none, HeadOf(Message)};
@@ -208,11 +232,11 @@ Strip = fun(Message) ->
         {trace_ts, P, exception_from, _, {Class, Reason}, Ts} ->
             {Ts, return, P, none, none, 0, Class, none, 0, HeadOf(Reason)};
         {trace_ts, P, 'receive', {'DOWN', Ref, _, Who, Why}, down, Ts} ->
-            {Ts, down, P, PeerOf(Who), none, 0, none, RefOf(Ref), 0, HeadOf(Why)};
+            {Ts, down, P, PeerOf(Who), none, 0, none, RefOf(Ref), 0, EndOf(Why)};
         {trace_ts, P, 'receive', {Tag, _}, By, Ts} ->
             {Ts, arrival, P, PeerOf(By), none, 0, none, RefOf(Tag), 0, none};
         {trace_ts, P, exit, Reason, Ts} ->
-            {Ts, exit, P, none, none, 0, none, none, 0, HeadOf(Reason)};
+            {Ts, exit, P, none, none, 0, none, none, 0, EndOf(Reason)};
         _ -> skip
     end
 end,

@@ -113,10 +113,8 @@ static const struct {
      "~20))"},
     {true, "full exstream",
      "root wl:root/1 ok ~20 {message pid ok ~10} {message pid ok ~10} (spawn pid erlang:apply/2 ok "
-     "~20 {WAITING Elixir.Task.Supervised:stream_monitor_loop/2 ~10} {WAITING "
-     "Elixir.Task.Supervised:stream_monitor_loop/2 ~10} (task pid proc_lib:init_p/5 ok ~10 "
-     "{WAITING timer:sleep/1 ~10}) (task pid proc_lib:init_p/5 ok ~20 {WAITING timer:sleep/1 "
-     "~20}))"},
+     "~20 {message pid ok ~10} {message pid ok ~10} (task pid proc_lib:init_p/5 ok ~10 {WAITING "
+     "timer:sleep/1 ~10}) (task pid proc_lib:init_p/5 ok ~20 {WAITING timer:sleep/1 ~20}))"},
     {true, "light exgs", "root wl:root/1 ok ~6 {call b ok ~6} (call b busy ok ~6)"},
     {true, "full exgs", "root wl:root/1 ok ~6 {call b ok ~6} (call b busy ok ~6)"},
 };
