@@ -113,17 +113,56 @@ const char *judge_process_of(struct judge *j, const json_t *row)
 /* ---- owners */
 
 #define LEADS 0.3 /* of the reductions */
+#define MOST 0.5  /* by itself: whatever the others of its application do */
 
-const struct period_owner *judge_leader(const struct judge *j)
+/* "gen_server", "erlang": what processes of all kinds were started by. */
+bool judge_module_is_generic(struct slice module)
 {
-    static const enum owner_sort sorts[] = {BY_NAME, BY_APPLICATION, BY_MODULE};
-    for (size_t s = 0; s < sizeof sorts / sizeof *sorts; s++)
-        for (size_t i = 0; i < j->owners[sorts[s]].n; i++) {
-            const struct period_owner *o = &j->owners[sorts[s]].items[i];
-            if (o->owner.len > 0 && o->share >= LEADS)
-                return o;
-        }
+    char call[64];
+    if (module.len > sizeof call - 8)
+        return false;
+    snprintf(call, sizeof call, "%.*s:apply/", (int)module.len, module.s);
+    return process_call_is_generic(slice_of(call));
+}
+
+static const struct leader *leader_of(struct judge *j, struct leader is)
+{
+    struct leader *out = arena_alloc(&j->out->arena, sizeof *out);
+    *out = is;
+    return out;
+}
+
+static const struct leader *leading_process(struct judge *j, double share)
+{
+    const struct period_process *most = NULL;
+    for (size_t i = 0; i < j->n_processes; i++)
+        if (j->processes[i].share >= share && (!most || j->processes[i].share > most->share))
+            most = &j->processes[i];
+    return most ? leader_of(j, (struct leader){judge_process(j, most), judge_slice(j, most->pid),
+                                               "", most->share})
+                : NULL;
+}
+
+static const struct leader *leading_owner(struct judge *j, enum owner_sort sort)
+{
+    for (size_t i = 0; i < j->owners[sort].n; i++) {
+        const struct period_owner *o = &j->owners[sort].items[i];
+        const char *name = judge_slice(j, o->owner);
+        if (o->owner.len == 0 || !(o->share >= LEADS) ||
+            (sort == BY_MODULE && judge_module_is_generic(o->owner)))
+            continue;
+        return leader_of(j,
+                         (struct leader){name, "", sort == BY_APPLICATION ? name : "", o->share});
+    }
     return NULL;
+}
+
+const struct leader *judge_leader(struct judge *j)
+{
+    const struct leader *is = leading_process(j, MOST);
+    is = is ? is : leading_owner(j, BY_APPLICATION);
+    is = is ? is : leading_process(j, LEADS);
+    return is ? is : leading_owner(j, BY_MODULE);
 }
 
 static double share_of_kind(struct owner_list list, const char *kind, double *spread)

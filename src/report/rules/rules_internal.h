@@ -94,8 +94,14 @@ double judge_node(const struct judge *j, const char *key); /* of the fact `node`
 /* A process by the name that all texts use (model/process_name.h); of a fact's row the same. */
 const char *judge_process(struct judge *j, const struct period_process *p);
 const char *judge_process_of(struct judge *j, const json_t *row);
-/* What has the largest share of the reductions, an application or a module; NULL: none has much. */
-const struct period_owner *judge_leader(const struct judge *j);
+/* Who has the largest share of the reductions: a process, else an application or a module that says
+   something; NULL: none has much. */
+struct leader {
+    const char *name, *pid, *application; /* pid, application: "" where it is none */
+    double share;
+};
+const struct leader *judge_leader(struct judge *j);
+bool judge_module_is_generic(struct slice module);
 const char *judge_slice(struct judge *j, struct slice text);
 /* Numbers of a JSON object; NaN where there is none. Texts: "" where there is none. */
 double fact_number(const json_t *object, const char *key);
@@ -273,6 +279,15 @@ bool calls_reach(double count, double other);
       "Missing modules are searched again and again, in interactive mode on disk each "           \
       "time.",                                                                                    \
       "owners, facts")                                                                            \
+    X(collectors, NEEDS_SYSTEM | NEEDS_PROCESSES | NEEDS_NODE,                                    \
+      "collectors", "The VM searches all heaps again and again",                                  \
+      "The VM's collectors of persistent terms and old code have a large share of the "           \
+      "reductions.",                                                                              \
+      "processes, facts")                                                                         \
+    X(whole_core, NEEDS_SYSTEM | NEEDS_PROCESSES | NEEDS_NODE,                                    \
+      "whole_core", "One process takes a scheduler",                                              \
+      "A process works all the time: it cannot do more, however many schedulers there are.",      \
+      "processes, facts")                                                                         \
     X(late_scheduler, NEEDS_SYSTEM,                                                               \
       "late_scheduler", "A scheduler did not yield",                                              \
       "A call that every scheduler answers waited half a second or longer for one of "            \

@@ -449,7 +449,7 @@ static const char *gc_subjects(struct judge *j, struct finding *f)
 
 static void find_gc(struct judge *j, double confidence, double gcs, double reductions, double bytes)
 {
-    const struct period_owner *leader = judge_leader(j);
+    const struct leader *leader = judge_leader(j);
     struct finding *f = judge_find(j, FINDING_LOOK, confidence);
     f->effort = EFFORT_SMALL;
     f->action =
@@ -462,7 +462,7 @@ static void find_gc(struct judge *j, double confidence, double gcs, double reduc
                    bytes / reductions);
     const char *who = gc_subjects(j, f);
     if (!who && leader)
-        who = judge_slice(j, leader->owner);
+        who = leader->name;
     f->title =
         judge_text(j, "%s%s per %.0f reductions, %s/s reclaimed", who ? who : "GC is frequent: one",
                    who ? " leads frequent GC: one" : "", reductions / gcs, judge_bytes(j, bytes));

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "beamtop/model/process_name.h"
 #include "report/rules/rules_internal.h"
 
 #define MIB (1024.0 * 1024)
@@ -17,29 +16,23 @@
 #define LOADED 0.7 /* use of the schedulers: less, and others of the host take the cores */
 
 /* Many make the load, so that the leader is not its only cause. */
-static void tell_leader(struct judge *j, struct finding *f, const struct period_owner *o)
+static void tell_leader(struct judge *j, struct finding *f, const struct leader *o)
 {
     if (!o)
         return;
     f->impact = o->share;
-    f->subject = judge_slice(j, o->owner);
-    const struct owner_list *apps = &j->owners[BY_APPLICATION];
-    for (size_t i = 0; i < apps->n; i++)
-        f->application = o == &apps->items[i] ? f->subject : f->application;
-    const struct owner_list *names = &j->owners[BY_NAME];
-    bool is_name = o >= names->items && o < names->items + names->n;
-    for (size_t i = 0; i < j->n_processes && is_name; i++)
-        if (slice_equal(j->processes[i].name, o->owner))
-            f->process = judge_slice(j, j->processes[i].pid);
-    judge_evidence(j, f, "leader", o->share, "share", "%s: %s of reductions (mean)",
-                   judge_slice(j, o->owner), judge_percent(j, o->share));
+    f->subject = *o->pid ? o->pid : o->name;
+    f->application = o->application;
+    f->process = o->pid;
+    judge_evidence(j, f, "leader", o->share, "share", "%s: %s of reductions (mean)", o->name,
+                   judge_percent(j, o->share));
 }
 
 void judge_contention(struct judge *j)
 {
     struct period_stats queue = judge_stats(j, "run_queue"),
                         use = judge_stats(j, "scheduler_utilisation");
-    const struct period_owner *leader = judge_leader(j);
+    const struct leader *leader = judge_leader(j);
     double limit = judge_limit(j, j->schedulers);
     if (isnan(j->schedulers)) {
         judge_unknown(j, "the number of schedulers online was not recorded");
@@ -53,8 +46,7 @@ void judge_contention(struct judge *j)
     f->title =
         leader
             ? judge_text(j, "%s (%s of reductions) overloads %.0f schedulers: mean run queue %.1f",
-                         judge_slice(j, leader->owner), judge_percent(j, leader->share),
-                         j->schedulers, queue.mean)
+                         leader->name, judge_percent(j, leader->share), j->schedulers, queue.mean)
             : judge_text(j, "Schedulers are overloaded: mean run queue %.1f with %.0f schedulers",
                          queue.mean, j->schedulers);
     f->action = "Reduce the load of the top applications (W), or give the VM more cores (+S)";
@@ -290,16 +282,6 @@ static const char *growth_title(struct judge *j, size_t type, const struct growe
     return judge_text(j, "%s growing: +%s in %s%s", memory_types[type].title, bytes, period, rate);
 }
 
-/* "gen_server" is what processes of all kinds were started by. */
-static bool is_generic(struct slice module)
-{
-    char call[64];
-    if (module.len > sizeof call - 8)
-        return false;
-    snprintf(call, sizeof call, "%.*s:apply/", (int)module.len, module.s);
-    return process_call_is_generic(slice_of(call));
-}
-
 /* Processes that grow together, none of them much: by their module. false: none leads. */
 static bool growing_group(struct judge *j, struct grower *out)
 {
@@ -332,7 +314,7 @@ static size_t growers_of(struct judge *j, size_t type, double grown,
                       (grouped && out[0].grown >= ONE_OF_GROUP * group.grown)))
             return n;
         out[0] = group;
-        return grouped && !is_generic(slice_of(group.subject)) ? 1 : 0;
+        return grouped && !judge_module_is_generic(slice_of(group.subject)) ? 1 : 0;
     }
     return memory_types[type].fact
                ? growing_rows(j, memory_types[type].fact, memory_types[type].list, out)

@@ -660,6 +660,64 @@ static void same_processes(struct made *w)
         w->busy[w->n_busy++].pid = pids[i];
     }
 }
+/* ---- single processes */
+
+static void terms_replaced(struct made *w)
+{
+    w->busy[2] = (struct made_process){"<0.2.0>",
+                                       "undefined",
+                                       "erts_literal_area_collector,start,0",
+                                       "undefined",
+                                       "erts_literal_area_collector,msg_loop,4",
+                                       0.30,
+                                       0,
+                                       0,
+                                       1e6,
+                                       0};
+}
+static void terms_replaced_by(struct made *w)
+{
+    terms_replaced(w);
+    w->busy[1].name = "span_attrs";
+    w->busy[1].current = "persistent_term,put,2";
+}
+static void terms_replaced_at_a_start(struct made *w)
+{
+    terms_replaced(w);
+    w->busy[2].share = 0.05;
+}
+static void code_purged(struct made *w)
+{
+    terms_replaced(w);
+    w->busy[2].name = "erts_code_purger";
+    w->busy[2].call = "erts_code_purger,start,0";
+}
+/* 0.75 of the reductions, at 0.6 of 2 schedulers. */
+static void one_process_works(struct made *w)
+{
+    w->busy[0].share = 0.75;
+    w->busy[1].share = 0.10;
+}
+static void two_share(struct made *w)
+{
+    w->busy[0].share = 0.45;
+    w->busy[1].share = 0.45;
+}
+/* Funs of all kinds of processes: one of them is the cause, and not the module `erlang`. */
+static void queue_long_by_one(struct made *w)
+{
+    queue_long(w);
+    w->busy[0] = (struct made_process){
+        "<0.41.0>", "undefined", "erlang,apply,2", "undefined", "shop,spin,1", 0.55, 0, 0, 1e6, 0};
+    w->busy[1] = (struct made_process){
+        "<0.42.0>", "undefined", "erlang,apply,2", "undefined", "shop,spin,1", 0.20, 0, 0, 1e6, 0};
+}
+static void queue_long_by_funs(struct made *w)
+{
+    queue_long_by_one(w);
+    w->busy[0].share = w->busy[1].share = 0.25;
+}
+
 static void code_hot(struct made *w)
 {
     w->busy[3].share = 0.08;
@@ -1075,6 +1133,19 @@ static const struct {
     {"request_wait", waits_for_one, FINDING_LOOK, "get, queued: 5.0%, 1.0 ms a request", same},
     {"request_wait", waits_in_a_queue, FINDING_LOOK, "stand in the message queue of shop_db", same},
     {"request_wait", waits_asleep, FINDING_LOOK, "mostly wait in timer:sleep/1: 89%", same},
+    {"collectors", terms_replaced, FINDING_LOOK,
+     "erts_literal_area_collector takes 30% of reductions: persistent terms are replaced",
+     terms_replaced_at_a_start},
+    {"collectors", terms_replaced, FINDING_LOOK, "persistent_term:put(_, _) -> caller", same},
+    {"collectors", terms_replaced_by, FINDING_LOOK,
+     "span_attrs replaces persistent terms: erts_literal_area_collector takes 30%", same},
+    {"collectors", code_purged, FINDING_LOOK,
+     "erts_code_purger takes 30% of reductions: code is loaded and purged", same},
+    {"whole_core", one_process_works, FINDING_NOTE,
+     "gateway:init/1 <0.41.0> takes a scheduler: 0.90 of the 1 core", two_share},
+    {"contention", queue_long_by_one, FINDING_LOOK,
+     "erlang:apply/2 <0.41.0> (55% of reductions) overloads", queue_full},
+    {"contention", queue_long_by_funs, FINDING_LOOK, "Schedulers are overloaded: mean", queue_full},
     {"code_server", code_hot, FINDING_LOOK, "code_server is busy: 8.0% of reductions", code_some},
 };
 

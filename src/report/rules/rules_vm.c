@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Rules over single processes that work all the time: the VM's own collectors, and any other. */
+#include <math.h>
+
+#include "report/rules/rules_internal.h"
+
+/* ---- the VM's own collectors */
+
+#define COLLECTS_SHARE 0.10 /* of the reductions */
+#define COLLECTS_CORES 0.02 /* less is idle, whatever its share */
+
+/*
+ * Both look through the heaps of all processes, for references to what is to go: literals of
+ * persistent terms and of code, and code that is purged. */
+static const struct collector {
+    const char *starts, *name, *works_for, *action, *ruled_out_if, *trace;
+} collectors[] = {
+    {"erts_literal_area_collector:", "erts_literal_area_collector",
+     "persistent terms are replaced or erased",
+     "Find who puts them (beamtop trace NODE 'persistent_term:put(_, _) -> caller'). Each term "
+     "that "
+     "is replaced or erased makes the VM look through the heaps of all processes: keep what "
+     "changes "
+     "in ETS, or put a term only when it differs",
+     "Code is loaded or purged: its literals are collected in the same way",
+     "persistent_term:put(_, _) -> caller & persistent_term:erase(_) -> caller"},
+    {"erts_code_purger:", "erts_code_purger", "code is loaded and purged",
+     "Find who loads code (beamtop trace NODE 'code:load_binary(_, _, _) -> caller'), and load "
+     "each "
+     "module once: each purge looks through the heaps of all processes",
+     "An upgrade is running",
+     "code:load_binary(_, _, _) -> caller & code:load_file(_) -> caller & code:purge(_) -> caller"},
+};
+
+static const struct collector *collector_of(const struct period_process *p)
+{
+    for (size_t i = 0; i < ARRAY_LEN(collectors); i++)
+        if (slice_begins(p->initial_call, collectors[i].starts))
+            return &collectors[i];
+    return NULL;
+}
+
+/* Who was seen there: it waits in the call until all schedulers know the new table. */
+static const struct period_process *puts_terms(const struct judge *j)
+{
+    for (size_t i = 0; i < j->n_processes; i++)
+        if (slice_begins(j->processes[i].current_function, "persistent_term:put/") ||
+            slice_begins(j->processes[i].current_function, "persistent_term:erase/"))
+            return &j->processes[i];
+    return NULL;
+}
+
+static void find_collector(struct judge *j, const struct collector *c,
+                           const struct period_process *p)
+{
+    const struct period_process *who = c == &collectors[0] ? puts_terms(j) : NULL;
+    struct finding *f = judge_find(j, FINDING_LOOK, judge_sure(j, p->share, COLLECTS_SHARE));
+    f->effort = EFFORT_SMALL;
+    f->impact = p->share;
+    f->title = who ? judge_text(j, "%s replaces persistent terms: %s takes %s of reductions",
+                                judge_process(j, who), c->name, judge_percent(j, p->share))
+                   : judge_text(j, "%s takes %s of reductions: %s", c->name,
+                                judge_percent(j, p->share), c->works_for);
+    f->action = c->action;
+    f->ruled_out_if = c->ruled_out_if;
+    f->subject = judge_slice(j, who ? who->pid : p->pid);
+    judge_about(f, judge_slice(j, p->pid), CAUSE_KNOWN);
+    f->process = f->subject;
+    f->trace = c->trace;
+    judge_share(j, f, p->share, NAN);
+    judge_evidence(j, f, "cores", judge_cores(j, p->share), "", "its work: %.2f cores",
+                   judge_cores(j, p->share));
+    judge_evidence(j, f, "processes", judge_stats(j, "processes").mean, "",
+                   "it looks through the heaps of %s processes",
+                   judge_number(j, judge_stats(j, "processes").mean));
+}
+
+void judge_collectors(struct judge *j)
+{
+    for (size_t i = 0; i < j->n_processes; i++) {
+        const struct period_process *p = &j->processes[i], *late = judge_late(j, p);
+        const struct collector *c = collector_of(p);
+        if (c && late && judge_lasts(p->share, late->share, judge_limit(j, COLLECTS_SHARE)) &&
+            judge_cores(j, p->share) >= COLLECTS_CORES)
+            find_collector(j, c, p);
+    }
+}
+
+/* ---- one process that takes a scheduler */
+
+#define WHOLE_CORE 0.8
+#define LEAST_TICKS 10
+
+void judge_whole_core(struct judge *j)
+{
+    size_t said = 0;
+    for (size_t i = 0; i < j->n_processes && said < 3; i++) {
+        const struct period_process *p = &j->processes[i], *late = judge_late(j, p);
+        double cores = judge_cores(j, p->share), limit = judge_limit(j, WHOLE_CORE);
+        if (!late || p->ticks < LEAST_TICKS || p->ticks * 10 < j->turnover.ticks * 8 ||
+            !(cores >= limit) || !(judge_cores(j, late->share) >= limit / 2) || collector_of(p))
+            continue;
+        said++;
+        struct finding *f = judge_find(j, FINDING_NOTE, judge_sure(j, cores, WHOLE_CORE));
+        f->effort = EFFORT_LARGE;
+        f->impact = p->share;
+        f->title = judge_text(j, "%s takes a scheduler: %.2f of the 1 core that a process can use",
+                              judge_process(j, p), fmin(cores, 1));
+        f->action = "See what it does (beamtop stacks NODE, or beamtop sample NODE), and split its "
+                    "work across processes if others wait for it";
+        f->ruled_out_if = "It is batch work that nobody waits for";
+        f->subject = judge_slice(j, p->pid);
+        judge_about(f, f->subject, CAUSE_LOAD);
+        judge_evidence(j, f, "cores", cores, "",
+                       "%s of reductions, scheduler utilisation %s: %.2f "
+                       "cores",
+                       judge_percent(j, p->share),
+                       judge_percent(j, judge_stats(j, "scheduler_utilisation").mean), cores);
+        if (p->current_function.len > 0)
+            judge_evidence(j, f, "current_function", NAN, "", "current function at most ticks: %s",
+                           judge_slice(j, p->current_function));
+    }
+}
