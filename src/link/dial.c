@@ -28,8 +28,10 @@ struct dial {
     char dial_host[LIMIT_NODE_NAME_BYTES + 1];
     bool is_this_host;
     uint16_t epmd_port;
-    struct error no_cookie; /* ERR_NONE: there is one */
-    size_t asking;          /* the address whose epmd is asked */
+    struct error no_cookie;  /* ERR_NONE: there is one */
+    size_t asking;           /* the address whose epmd is asked */
+    struct conn_local local; /* what is used of it is set to 0 */
+    char local_address[INET6_ADDRSTRLEN];
     void (*done)(void *arg, const struct dial_result *result);
     void *arg;
 };
@@ -119,6 +121,62 @@ static void set_port(struct address *a, uint16_t port)
 
 static void ask_epmd(struct dial *d);
 
+/* A node of this host may listen on the loopback only, whatever our name resolves to. */
+static void add_loopback(struct handshake *hs)
+{
+    struct sockaddr_in in = {.sin_family = AF_INET};
+    in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    for (size_t i = 0; i < hs->address_count; i++) {
+        const struct sockaddr_in *have = (const struct sockaddr_in *)&hs->addresses[i].sa;
+        if (have->sin_family == AF_INET && have->sin_addr.s_addr == in.sin_addr.s_addr)
+            return;
+    }
+    if (hs->address_count < DIAL_ADDRESSES) {
+        struct address *a = &hs->addresses[hs->address_count++];
+        memcpy(&a->sa, &in, sizeof in);
+        a->len = sizeof in;
+    }
+}
+
+/* An address in digits, and the loopback where a node of this host may listen only. */
+static void use_local_addresses(struct dial *d)
+{
+    struct handshake *hs = &d->hs;
+    struct sockaddr_in6 six = {.sin6_family = AF_INET6};
+    struct sockaddr_in four = {.sin_family = AF_INET};
+    hs->address_count = d->asking = 0;
+    if (inet_pton(AF_INET6, d->local_address, &six.sin6_addr) == 1) {
+        hs->addresses[hs->address_count].len = sizeof six;
+        memcpy(&hs->addresses[hs->address_count++].sa, &six, sizeof six);
+    } else if (inet_pton(AF_INET, d->local_address, &four.sin_addr) == 1) {
+        hs->addresses[hs->address_count].len = sizeof four;
+        memcpy(&hs->addresses[hs->address_count++].sa, &four, sizeof four);
+    }
+    add_loopback(hs);
+}
+
+/* The way to a VM of this host: by its epmd, then by the port at which it listens. False: none is
+   left. */
+static bool go_local(struct dial *d)
+{
+    struct conn_local *local = &d->local;
+    if (local->epmd_port == d->epmd_port)
+        local->epmd_port = 0;
+    if (local->epmd_port == 0 && local->port == 0)
+        return false;
+    use_local_addresses(d);
+    if (local->epmd_port != 0) {
+        d->epmd_port = local->epmd_port;
+        local->epmd_port = 0;
+        ask_epmd(d);
+    } else {
+        d->hs.port = local->port;
+        local->port = 0;
+        start_handshake(d);
+    }
+    return true;
+}
+
 static void put_names(struct buf *out, const struct epmd_answer *a)
 {
     for (size_t i = 0; i < a->count && i < NAMES_SHOWN; i++)
@@ -135,7 +193,13 @@ static void on_names(void *arg, const struct epmd_answer *a)
     d->query = NULL;
     buf_init(&names, 0);
     put_names(&names, a);
-    if (a->failure == EPMD_OK && a->count > 0) {
+    if (d->local.os_pid > 0) {
+        error_set(&err, ERR_CONNECT,
+                  "%.255s runs here as OS process %lld, but epmd on port %u does not know it, and "
+                  "its own port is not visible to this user. Give the node's with --port, or that "
+                  "of its epmd with --epmd-port",
+                  d->hs.target.full, (long long)d->local.os_pid, d->epmd_port);
+    } else if (a->failure == EPMD_OK && a->count > 0) {
         error_set(&err, ERR_CONNECT, "no node %.255s: epmd on host %.255s knows: %s",
                   d->hs.target.full, d->dial_host, buf_cstr(&names));
     } else {
@@ -188,7 +252,7 @@ static void epmd_failed(struct dial *d, enum conn_failure why, const struct erro
     if (d->asking + 1 < d->hs.address_count && ms_left(d) > 0) {
         d->asking++;
         ask_epmd(d);
-    } else {
+    } else if (!go_local(d)) {
         finish_failed(d, why, err);
     }
 }
@@ -202,7 +266,8 @@ static void on_port(void *arg, const struct epmd_answer *a)
         use_address(d, d->asking);
         start_handshake(d);
     } else if (a->failure == EPMD_NO_NAME) {
-        ask_names(d);
+        if (!go_local(d))
+            ask_names(d);
     } else {
         epmd_failed(d, epmd_failure_here(a->failure), &a->err);
     }
@@ -212,7 +277,8 @@ static void ask_epmd(struct dial *d)
 {
     struct error err = {0};
     struct address *a = &d->hs.addresses[d->asking];
-    unsigned share = ms_left(d) / (unsigned)(d->hs.address_count - d->asking);
+    const unsigned ways = d->local.port != 0; /* after this one: they need their time, too */
+    unsigned share = ms_left(d) / ((unsigned)(d->hs.address_count - d->asking) + ways);
     set_port(a, d->epmd_port);
     int rc = epmd_ask(&d->query, d->loop, (const struct sockaddr *)&a->sa, d->hs.target.alive,
                       share, on_port, d, &err);
@@ -221,23 +287,6 @@ static void ask_epmd(struct dial *d)
 }
 
 /* ---- the host */
-
-/* A node of this host may listen on the loopback only, whatever our name resolves to. */
-static void add_loopback(struct handshake *hs)
-{
-    struct sockaddr_in in = {.sin_family = AF_INET};
-    in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    for (size_t i = 0; i < hs->address_count; i++) {
-        const struct sockaddr_in *have = (const struct sockaddr_in *)&hs->addresses[i].sa;
-        if (have->sin_family == AF_INET && have->sin_addr.s_addr == in.sin_addr.s_addr)
-            return;
-    }
-    if (hs->address_count < DIAL_ADDRESSES) {
-        struct address *a = &hs->addresses[hs->address_count++];
-        memcpy(&a->sa, &in, sizeof in);
-        a->len = sizeof in;
-    }
-}
 
 static void on_addresses(void *arg, const struct address *addresses, size_t count,
                          const struct error *err)
@@ -249,12 +298,14 @@ static void on_addresses(void *arg, const struct address *addresses, size_t coun
     d->hs.address_count = count;
     if (d->is_this_host)
         add_loopback(&d->hs);
-    if (d->hs.address_count == 0)
-        finish_failed(d, err->code == ERR_TIMEOUT ? CONN_FAILED_LOOKUP : CONN_FAILED_HOST, err);
-    else if (d->hs.port != 0)
+    if (d->hs.address_count == 0) {
+        if (!go_local(d))
+            finish_failed(d, err->code == ERR_TIMEOUT ? CONN_FAILED_LOOKUP : CONN_FAILED_HOST, err);
+    } else if (d->hs.port != 0) {
         start_handshake(d);
-    else
+    } else {
         ask_epmd(d);
+    }
 }
 
 static bool same_host(const char *a, const char *b)
@@ -289,6 +340,9 @@ static int prepare(struct dial *d, const struct conn_options *o, struct error *e
     d->is_this_host = same_host(d->dial_host, hs->this_host);
     d->epmd_port = o->epmd_port != 0 ? o->epmd_port : EPMD_PORT;
     hs->port = o->port;
+    d->local = o->local;
+    snprintf(d->local_address, sizeof d->local_address, "%s",
+             o->local.address ? o->local.address : "");
     hs->timeout_ms = o->timeout_ms != 0 ? o->timeout_ms : DEFAULT_TIMEOUT_MS;
     hs->deadline_mono_ns = clock_mono_ns() + (uint64_t)hs->timeout_ms * 1000000u;
     hs->fd = hs->claim = -1;
@@ -312,7 +366,9 @@ int dial_start(struct dial **out, uv_loop_t *loop, const struct conn_options *op
     }
     int rc = prepare(d, options, err);
     if (rc == 0)
-        rc = lookup_start(&d->lookup, loop, d->dial_host, d->hs.timeout_ms, on_addresses, d, err);
+        rc = lookup_start(&d->lookup, loop, d->dial_host,
+                          d->local.port != 0 ? d->hs.timeout_ms / 2 : d->hs.timeout_ms,
+                          on_addresses, d, err);
     if (rc != 0) {
         dial_free(d);
         return rc;

@@ -37,19 +37,23 @@ void discover_clear(struct discover_list *list)
 
 /* ---- the two lists joined */
 
-static bool is_alive(const struct discover_vm *vm, const char *alive)
+/* One that has an epmd of its own, as its environment says, is in no other. */
+static bool is_alive(const struct discover_vm *vm, const char *alive, uint16_t epmd_port)
 {
     size_t len = strlen(alive);
-    return !vm->other_network && strncmp(vm->node, alive, len) == 0 && vm->node[len] == '@';
+    const bool elsewhere = epmd_port != 0 && vm->epmd_port != 0 && vm->epmd_port != epmd_port;
+    return !vm->other_network && !elsewhere && strncmp(vm->node, alive, len) == 0 &&
+           vm->node[len] == '@';
 }
 
 /* The first that has the name, and how many have. */
-static struct discover_vm *find_alive(struct discover_list *list, const char *alive, size_t *claims)
+static struct discover_vm *find_alive(struct discover_list *list, const char *alive,
+                                      uint16_t epmd_port, size_t *claims)
 {
     struct discover_vm *found = NULL;
     *claims = 0;
     for (size_t i = 0; i < list->count; i++) {
-        if (is_alive(&list->vms[i], alive)) {
+        if (is_alive(&list->vms[i], alive, epmd_port)) {
             found = found ? found : &list->vms[i];
             ++*claims;
         }
@@ -78,19 +82,19 @@ static struct discover_vm *find_owner(struct discover_list *list, const char *tr
 
 /* The VM of a name that epmd knows: by its command line, else by its port. */
 static struct discover_vm *find_named(struct discover_list *list, const struct epmd_name *name,
-                                      const char *tree, const char *this_host)
+                                      const char *tree, const struct discover_options *o)
 {
     size_t claims = 0;
     struct name parsed;
     struct error ignored = {0};
-    struct discover_vm *vm = find_alive(list, name->alive, &claims);
+    struct discover_vm *vm = find_alive(list, name->alive, o->epmd_port, &claims);
     if (claims == 1)
         return vm;
     struct discover_vm *owner = find_owner(list, tree, name->port);
-    if (owner && is_alive(owner, name->alive))
+    if (owner && is_alive(owner, name->alive, o->epmd_port))
         return owner;
     if (owner && claims == 0 && owner->node[0] == '\0' &&
-        name_parse(&parsed, name->alive, this_host, &ignored) == 0) {
+        name_parse(&parsed, name->alive, o->this_host, &ignored) == 0) {
         owner->form = DISCOVER_UNKNOWN;
         memcpy(owner->node, parsed.full, sizeof owner->node);
         return owner;
@@ -129,7 +133,7 @@ void discover_join(struct discover_list *list, const struct epmd_name *names, si
     if (!list->vms)
         list->vms = alloc_zero(LIMIT_DISCOVER_VMS, sizeof *list->vms);
     for (size_t i = 0; i < count; i++) {
-        struct discover_vm *vm = find_named(list, &names[i], tree, o->this_host);
+        struct discover_vm *vm = find_named(list, &names[i], tree, o);
         if (!vm)
             vm = add_unknown(list, names[i].alive, o->this_host);
         if (vm) {
@@ -154,8 +158,11 @@ static void on_names(void *arg, const struct epmd_answer *a)
     struct discover_list list;
     d->list.epmd_asked = true;
     d->list.epmd = a->failure;
-    const struct discover_options o = {.proc_root = d->proc_root, .this_host = d->this_host};
+    const struct discover_options o = {
+        .proc_root = d->proc_root, .this_host = d->this_host, .epmd_port = d->epmd_port};
     discover_join(&d->list, a->names, a->count, &o);
+    for (size_t i = 0; i < d->list.count; i++)
+        discover_port(&d->list.vms[i], &o);
     list = d->list;
     d->list = (struct discover_list){0};
     d->done(d->arg, &list);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "beamtop/base/alloc.h"
+#include "beamtop/base/attr.h"
 #include "beamtop/link/name.h"
 #include "discover_place.h"
 #include "internal.h"
@@ -30,6 +31,8 @@ struct beam_args {
     const char *boot;
     const char *progname;
     const char *extra; /* the first word for the program that runs in it */
+    uint16_t port;     /* the one that it is to listen at; 0: not given, as are the next */
+    uint16_t port_min, port_max;
 };
 
 struct scan {
@@ -49,6 +52,13 @@ static bool is_emulator(const char *argv0)
 {
     const char *base = base_name(argv0);
     return strcmp(base, "beam") == 0 || strncmp(base, "beam.", 5) == 0;
+}
+
+static uint16_t port_of(const char *text)
+{
+    char *end = NULL;
+    const long port = strtol(text, &end, 10);
+    return *end == '\0' && port > 0 && port <= UINT16_MAX ? (uint16_t)port : 0;
 }
 
 /* ---- the command line */
@@ -71,6 +81,23 @@ static void take_flag(struct beam_args *a, const char *flag, const char *value, 
         a->cookie = value;
 }
 
+/* A word and the number after it, also within the list of an application's parameters. */
+static void take_port(struct beam_args *a, const char *word, const char *value)
+{
+    const struct {
+        const char *word;
+        uint16_t *where;
+    } words[] = {
+        {"-erl_epmd_port", &a->port},
+        {"erl_epmd_node_listen_port", &a->port},
+        {"inet_dist_listen_min", &a->port_min},
+        {"inet_dist_listen_max", &a->port_max},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        if (strcmp(word, words[i].word) == 0)
+            *words[i].where = port_of(value);
+}
+
 /* The value at `at`, or NULL when that is the next flag. */
 static const char *as_value(const char *at)
 {
@@ -87,6 +114,8 @@ static void parse_args(const struct proc_strings *cmdline, struct beam_args *a)
             a->extra = value;
             return;
         }
+        if (value)
+            take_port(a, at, value);
         if (at[0] == '-' && value)
             take_flag(a, at, value, as_value(proc_strings_next(cmdline, value)));
     }
@@ -125,6 +154,13 @@ static void set_node(const struct scan *s, const struct proc *p, struct discover
         vm->form = a->name ? DISCOVER_LONG : DISCOVER_SHORT;
         memcpy(vm->node, name.full, sizeof vm->node);
     }
+}
+
+/* A port by itself is a range of one. */
+static void set_ports(struct discover_vm *vm, const struct beam_args *a)
+{
+    vm->port_min = a->port != 0 ? a->port : a->port_min;
+    vm->port_max = a->port != 0 ? a->port : a->port_max;
 }
 
 static void set_command(struct discover_vm *vm, const struct beam_args *a)
@@ -188,19 +224,15 @@ static const char *find_variable(const struct proc_strings *variables, const cha
     return NULL;
 }
 
-static bool owner_home(const struct proc *p, const struct discover_vm *vm, char *out, size_t size)
+static bool owner_home(const struct proc_strings *variables, const struct discover_vm *vm,
+                       char *out, size_t size)
 {
-    struct proc_strings variables = {0};
     struct passwd entry;
     struct passwd *found = NULL;
     char text[4096];
-    bool have = false;
-    if (proc_read_strings(p, "environ", &variables)) {
-        const char *home = find_variable(&variables, "HOME");
-        have = home && home[0] == '/';
-        snprintf(out, size, "%s", have ? home : "");
-        proc_strings_clear(&variables);
-    }
+    const char *home = find_variable(variables, "HOME");
+    bool have = home && home[0] == '/';
+    snprintf(out, size, "%s", have ? home : "");
     if (!have && getpwuid_r(vm->uid, &entry, text, sizeof text, &found) == 0 && found) {
         snprintf(out, size, "%s", found->pw_dir);
         have = true;
@@ -225,7 +257,8 @@ static bool read_cookie_inside(const struct proc *p, struct discover_vm *vm, con
     return ok;
 }
 
-static void set_cookie(const struct proc *p, struct discover_vm *vm, const struct beam_args *a)
+static void set_cookie(const struct proc *p, struct discover_vm *vm, const struct beam_args *a,
+                       const struct proc_strings *variables)
 {
     char home[3000];
     char path[4096];
@@ -237,7 +270,7 @@ static void set_cookie(const struct proc *p, struct discover_vm *vm, const struc
             vm->cookie_from = DISCOVER_COOKIE_ARGUMENT;
         return;
     }
-    if (!owner_home(p, vm, home, sizeof home))
+    if (!owner_home(variables, vm, home, sizeof home))
         return;
     snprintf(path, sizeof path, "%s/.erlang.cookie", home);
     bool found = read_cookie_inside(p, vm, path);
@@ -249,6 +282,19 @@ static void set_cookie(const struct proc *p, struct discover_vm *vm, const struc
         vm->cookie.origin = COOKIE_DISCOVERED;
         vm->cookie_from = DISCOVER_COOKIE_OWNER_HOME;
     }
+}
+
+/* What its environment says: which epmd it asks, and where its home is. */
+static void set_surroundings(const struct proc *p, struct discover_vm *vm,
+                             const struct beam_args *a)
+{
+    struct proc_strings variables = {0};
+    if (proc_read_strings(p, "environ", &variables)) {
+        const char *port = find_variable(&variables, "ERL_EPMD_PORT");
+        vm->epmd_port = port ? port_of(port) : EPMD_PORT;
+    }
+    set_cookie(p, vm, a, &variables);
+    proc_strings_clear(&variables);
 }
 
 /* ---- its numbers */
@@ -299,7 +345,8 @@ static void add_vm(struct scan *s, const struct proc *p, const struct proc_strin
     set_node(s, p, vm, &args);
     set_command(vm, &args);
     set_otp(p, vm, &args, cmdline->bytes);
-    set_cookie(p, vm, &args);
+    set_ports(vm, &args);
+    set_surroundings(p, vm, &args);
 }
 
 /* With nowhere to add it, says only whether it is a VM. */

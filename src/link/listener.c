@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "listener.h"
 
+#include <arpa/inet.h>
 #include <inttypes.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -22,6 +23,8 @@ struct row {
     uid_t uid;
     uint64_t inode;
 };
+
+typedef void row_fn(void *arg, const struct row *r);
 
 struct look {
     struct listener *out;
@@ -105,8 +108,9 @@ static int closeness(const struct look *l, const struct row *r)
     return r->six == to_six ? 2 : 1;
 }
 
-static void take_row(struct look *l, const struct row *r)
+static void take_row(void *arg, const struct row *r)
 {
+    struct look *l = arg;
     int close = closeness(l, r);
     if (close > l->best) {
         l->best = close;
@@ -119,7 +123,7 @@ static void take_row(struct look *l, const struct row *r)
         l->out->here = true;
 }
 
-static bool read_table(struct look *l, const char *tree, const char *name, bool six)
+static bool read_table(const char *tree, const char *name, bool six, row_fn *take, void *arg)
 {
     char path[4200], line[512];
     struct row row;
@@ -129,7 +133,7 @@ static bool read_table(struct look *l, const char *tree, const char *name, bool 
         return false;
     while (fgets(line, sizeof line, f))
         if (parse_row(line, six, &row))
-            take_row(l, &row);
+            take(arg, &row);
     fclose(f);
     return true;
 }
@@ -141,6 +145,43 @@ bool listener_look(struct listener *out, const char *tree, const struct sockaddr
     *out = (struct listener){0};
     if (from)
         l.from = end_of(from);
-    bool four = read_table(&l, tree, "tcp", false);
-    return read_table(&l, tree, "tcp6", true) || four;
+    bool four = read_table(tree, "tcp", false, take_row, &l);
+    return read_table(tree, "tcp6", true, take_row, &l) || four;
+}
+
+/* ---- all of one user */
+
+struct listing {
+    struct listening *out;
+    size_t count, max;
+    uid_t uid;
+};
+
+/* Where to connect to reach it: one that listens at any address is reached by the loopback. */
+static void connect_text(const struct row *r, char *out, socklen_t size)
+{
+    if (r->any)
+        snprintf(out, size, "%s", r->six ? "::1" : "127.0.0.1");
+    else if (r->six)
+        inet_ntop(AF_INET6, &r->own.address, out, size);
+    else
+        inet_ntop(AF_INET, r->own.address.s6_addr + 12, out, size);
+}
+
+static void take_listening(void *arg, const struct row *r)
+{
+    struct listing *l = arg;
+    if (r->state != STATE_LISTEN || r->uid != l->uid || l->count == l->max)
+        return;
+    struct listening *to = &l->out[l->count++];
+    *to = (struct listening){.inode = r->inode, .port = (uint16_t)r->own.port};
+    connect_text(r, to->address, sizeof to->address);
+}
+
+size_t listener_list(struct listening *out, size_t max, const char *tree, uid_t uid)
+{
+    struct listing l = {.out = out, .max = max, .uid = uid};
+    (void)read_table(tree, "tcp", false, take_listening, &l);
+    (void)read_table(tree, "tcp6", true, take_listening, &l);
+    return l.count;
 }

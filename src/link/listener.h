@@ -3,6 +3,7 @@
 #ifndef BEAMTOP_LINK_LISTENER_H
 #define BEAMTOP_LINK_LISTENER_H
 
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/socket.h>
@@ -21,5 +22,14 @@ struct listener {
  * be read. */
 bool listener_look(struct listener *out, const char *tree, const struct sockaddr_storage *to,
                    const struct sockaddr_storage *from);
+
+struct listening {
+    uint64_t inode;
+    uint16_t port;
+    char address[INET6_ADDRSTRLEN]; /* where this host connects to it */
+};
+
+/* What that user's processes listen at, at most max; returns how many. */
+size_t listener_list(struct listening *out, size_t max, const char *tree, uid_t uid);
 
 #endif

@@ -3,6 +3,7 @@ src_liblink_a_SOURCES += \
 	src/link/claim.c src/link/conn.c src/link/conn_in.c src/link/conn_internal.h \
 	src/link/control.c src/link/control.h src/link/cookie.c src/link/dial.c \
 	src/link/discover.c src/link/discover_place.c src/link/discover_place.h \
+	src/link/discover_port.c \
 	src/link/discover_scan.c src/link/epmd.c src/link/frame.c \
 	src/link/frame.h src/link/handshake.c src/link/internal.h src/link/listener.c \
 	src/link/listener.h src/link/lookup.c src/link/name.c src/link/proc.c src/link/proc.h \

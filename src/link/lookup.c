@@ -103,7 +103,7 @@ static void on_found(uv_async_t *async)
         count = 0;
         error_set(&err, ERR_CONNECT,
                   "host %.255s is not found (%s): check the part of the node's name after the @, "
-                  "or give an address",
+                  "or give its address with --host",
                   l->host, rc != 0 ? gai_strerror(rc) : "no address");
     }
     end(l);
@@ -117,7 +117,7 @@ static void on_timeout(uv_timer_t *timer)
     error_set(
         &err, ERR_TIMEOUT,
         "the lookup of host %.255s took longer than %.1f s: the name server may be unreachable. "
-        "Give an address instead of the name",
+        "Give an address with --host",
         l->host, l->timeout_ms / 1000.0);
     end(l);
     l->done(l->arg, NULL, 0, &err);

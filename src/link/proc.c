@@ -142,17 +142,33 @@ bool proc_link_is(const struct proc *p, const char *link, const char *target)
     return read_link(p->dir, link, text, sizeof text) && strcmp(text, target) == 0;
 }
 
-bool proc_has_socket(const char *tree, pid_t pid, uint64_t inode)
+int proc_first_socket(const char *tree, pid_t pid, bool (*is_meant)(void *arg, uint64_t inode),
+                      void *arg)
 {
-    char path[LINK_BYTES], wanted[64], text[64];
-    bool found = false;
+    char path[LINK_BYTES], text[64];
+    uint64_t inode = 0;
+    int first = -1, n = 0;
     snprintf(path, sizeof path, "%.4000s/%ld/fd", tree, (long)pid);
-    snprintf(wanted, sizeof wanted, "socket:[%" PRIu64 "]", inode);
     DIR *dir = opendir(path);
     if (!dir)
-        return false;
-    for (const struct dirent *e = readdir(dir); e && !found; e = readdir(dir))
-        found = read_link(dirfd(dir), e->d_name, text, sizeof text) && strcmp(text, wanted) == 0;
+        return -1;
+    for (const struct dirent *e = readdir(dir); e && n < LIMIT_PROC_FDS; e = readdir(dir), n++) {
+        const int fd = atoi(e->d_name);
+        if (read_link(dirfd(dir), e->d_name, text, sizeof text) &&
+            sscanf(text, "socket:[%" SCNu64 "]", &inode) == 1 && (first < 0 || fd < first) &&
+            is_meant(arg, inode))
+            first = fd;
+    }
     closedir(dir);
-    return found;
+    return first;
+}
+
+static bool is_inode(void *arg, uint64_t inode)
+{
+    return inode == *(const uint64_t *)arg;
+}
+
+bool proc_has_socket(const char *tree, pid_t pid, uint64_t inode)
+{
+    return proc_first_socket(tree, pid, is_inode, &inode) >= 0;
 }

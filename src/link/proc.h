@@ -34,6 +34,9 @@ const char *proc_strings_next(const struct proc_strings *s, const char *at);
 int proc_open_inside(const struct proc *p, const char *path);
 /* The start of such a file, NUL-terminated, when anybody may read it; "" else. */
 void proc_read_public(const struct proc *p, const char *path, char *out, size_t size);
+/* The lowest descriptor of a process that is a meant socket, or -1; of LIMIT_PROC_FDS at most. */
+int proc_first_socket(const char *tree, pid_t pid, bool (*is_meant)(void *arg, uint64_t inode),
+                      void *arg);
 /* Whether a process has that socket open. */
 bool proc_has_socket(const char *tree, pid_t pid, uint64_t inode);
 /* Whether a link of the process (ns/net, root…) reads as that of another. Unreadable: false. */

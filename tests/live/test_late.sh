@@ -1,7 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A node that was named after its start: its command line has no name, so that only epmd knows it. It
-# is found by its port, with the cookie of its user's home or of its command line, and listed.
+# Nodes that are not where one looks for them. One was named after its start: its command line has no
+# name, so that only epmd knows it. It is found by its port, with the cookie of its user's home or of
+# its command line, and listed. Others have an epmd of their own, or a host that nobody can look up:
+# they are found by their environment and their sockets.
 # shellcheck disable=SC1091,SC2034,SC2154,SC2317
 set -u
 . "$(dirname "$0")/../tap.sh"
@@ -120,6 +122,51 @@ steers_nothing() {
     is_plain "$work"/info.* "$work"/shot.* "$work/started" \
         "$work/status" "$work/status.json" "$work/odd.btr.log" "$work/refused"
 }
+
+# named NAME [MODULE]: a VM with that name on its command line, which has loaded that module; $named is
+# its process.
+named() {
+    erl -noinput -start_epmd false -name "$1" -setcookie NAMEDCOOKIE -eval "
+        {module, _} = code:ensure_loaded(${2:-lists}), timer:sleep(1200000), halt()." >"$work/named.log" 2>&1 &
+    late="$late $!"
+    named=$!
+    wait_until 60 knows "${1%@*}" || { cat "$work/named.log"; return 1; }
+}
+
+# Port 1: nobody listens there.
+opens_one_of_another_epmd() {
+    named "own@$host" || return 1
+    (ERL_EPMD_PORT=1 prints "own@$host") || return 1
+    (ERL_EPMD_PORT=1 "$beamtop" nodes --format json) >"$work/out" || return 1
+    grep -o '{[^{}]*}' "$work/out" | grep '"own@' | grep -q '"port":[1-9]' || { cat "$work/out"; return 1; }
+}
+
+opens_one_whose_host_is_not_found() {
+    named "lost@lost.invalid" && prints "lost@lost.invalid"
+}
+
+finds_xref() { "$beamtop" where "own@$host" xref:start/1 >"$work/out" 2>"$work/err"; }
+
+# Two VMs of one name, each with its epmd: as `top` does, `where` takes the one that epmd knows.
+takes_the_one_that_epmd_knows() {
+    first=$ERL_EPMD_PORT first_epmd=$epmd_pid
+    ERL_EPMD_PORT=$((ERL_EPMD_PORT + 1))
+    start_epmd && named "own@$host" xref &&
+        wait_until 60 finds_xref
+    found=$?
+    kill "$named" "$epmd_pid"
+    ERL_EPMD_PORT=$first epmd_pid=$first_epmd
+    [ $found = 0 ] || grep -q 'may not be read' "$work/err" || {
+        cat "$work/out" "$work/err"
+        return 1
+    }
+}
+
+opens_one_without_epmd() {
+    stop_epmd
+    prints "own@$host" && prints "lost@lost.invalid"
+}
+
 has_stopped() { "$beamtop" record status | grep -q 'nothing is being recorded'; }
 
 trap stop_all EXIT
@@ -132,9 +179,13 @@ run takes_the_cookie_of_the_command_line
 run lists_it
 run picks_it
 run steers_nothing
+run opens_one_of_another_epmd
+run opens_one_whose_host_is_not_found
+run takes_the_one_that_epmd_knows
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
     run opens_that_of_another_user
 else
     skip opens_that_of_another_user "only root can be another user"
 fi
+run opens_one_without_epmd
 finish

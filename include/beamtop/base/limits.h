@@ -25,6 +25,8 @@
 #define LIMIT_EPMD_NAMES 1024                     /* names read out of one NAMES answer */
 #define LIMIT_FRAME_SKIP_BYTES (512u * 1024 * 1024) /* the largest frame that is skipped */
 #define LIMIT_PROC_CMDLINE_BYTES (256u * 1024)    /* one /proc/PID/cmdline or environ */
+#define LIMIT_PROC_FDS 65536                      /* descriptors of one OS process that are read */
+#define LIMIT_LISTENING 1024                      /* sockets of one user that listen */
 #define LIMIT_READ_BYTES_PER_TURN (2u * 1024 * 1024) /* read in one turn of the loop */
 
 /* etf */

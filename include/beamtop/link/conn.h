@@ -45,6 +45,15 @@ enum conn_failure {
 
 struct conn;
 
+/* What is known of the node's VM when that runs on this host: the way to it where neither the
+   host's name nor epmd lead there. */
+struct conn_local {
+    int64_t os_pid;      /* 0: no such VM is known */
+    uint16_t epmd_port;  /* of the epmd that it uses; 0: not known */
+    uint16_t port;       /* where it listens; 0: not known */
+    const char *address; /* … and at which address; NULL: the loopback; copied */
+};
+
 struct conn_options {
     const char *target;    /* "name@host" or "name" */
     const char *dial_host; /* where to connect to in place of the name's host; NULL: there */
@@ -56,6 +65,7 @@ struct conn_options {
        guarded one goes to no socket of this host but its own user's and root's. */
     enum cookie_origin cookie_origin;
     uid_t cookie_uid;
+    struct conn_local local;
     const char *this_host; /* NULL: gethostname() */
     unsigned timeout_ms;   /* for the whole way to on_up; 0: 5000 */
 };

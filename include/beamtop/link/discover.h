@@ -6,6 +6,7 @@
 #ifndef BEAMTOP_LINK_DISCOVER_H
 #define BEAMTOP_LINK_DISCOVER_H
 
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -36,9 +37,13 @@ struct discover_vm {
     char user[64]; /* "" when the uid has no name */
     char node[LIMIT_NODE_NAME_BYTES + 1]; /* alive@host; "" when not a node */
     enum discover_form form;
-    uint16_t port; /* where it takes connections, from epmd; 0 unknown */
-    bool in_epmd;
-    char dist_protocol[32]; /* of -proto_dist: "inet_tcp" when not given */
+    uint16_t port; /* where it takes connections: from epmd, its flags or its sockets; 0 unknown */
+    uint16_t epmd_port; /* of the epmd that its environment names; 0: not readable */
+    uint16_t port_min;  /* from its flags, as is the next; 0: not given */
+    uint16_t port_max;
+    char address[INET6_ADDRSTRLEN]; /* where it listens, when that is no epmd's port; "" unknown */
+    bool in_epmd;                   /* the one that was asked knows it */
+    char dist_protocol[32];         /* of -proto_dist: "inet_tcp" when not given */
     enum discover_cookie cookie_from;
     struct cookie cookie;
     char otp[32];      /* "25", "25.2.3" where it is known; "" else */
@@ -70,11 +75,15 @@ bool discover_is_vm(pid_t pid);
 int discover_scan(struct discover_list *out, const struct discover_options *o, struct error *err);
 /*
  * Joins epmd's names: sets port and in_epmd. A name that no VM has on its command line, or several
- * have, is of the VM that listens at its port; one that is not found is added. proc_root and
- * this_host of the
- * options count. */
+ * have, is of the VM that listens at its port; one that is not found is added. proc_root, this_host
+ * and epmd_port (0: any) of the options count. */
 void discover_join(struct discover_list *list, const struct epmd_name *names, size_t count,
                    const struct discover_options *o);
+/*
+ * Finds port and address of a node that no epmd was asked for: by its flags, and by the sockets on
+ * which it listens. Of several sockets it is the one that the VM has opened first, before it
+ * started any application. Needs the rights to read the VM's descriptors, but for the flags. */
+void discover_port(struct discover_vm *vm, const struct discover_options *o);
 void discover_clear(struct discover_list *list); /* wipes the cookies */
 
 /* Both parts, from the loop. `done` is called once and owns the list (discover_clear it). */

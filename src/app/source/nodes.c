@@ -50,6 +50,8 @@ void nodes_note(char *out, size_t size, const struct discover_vm *vm)
         note = "other network namespace";
     else if (strcmp(vm->dist_protocol, "inet_tls") == 0)
         note = "TLS: not supported";
+    else if (!vm->in_epmd && vm->port != 0)
+        note = "not in epmd: by its port";
     else if (!vm->in_epmd)
         note = "not in epmd: use --port";
     else if (vm->pid == 0)

@@ -70,7 +70,34 @@ size_t target_look_for(struct discover_list *list, const struct discover_vm **vm
     discover_clear(list);
     (void)nodes_find(list, o, env, &ignored);
     *vm = find_vm(list, name, &count);
+    return count > 1 && (*vm)->in_epmd ? 1 : count;
+}
+
+/* Who gives host and cookie needs no epmd of this host to say which VM is meant. */
+static size_t look_here(struct discover_list *list, const struct discover_vm **vm, const char *name)
+{
+    const struct discover_options options = {0};
+    struct error ignored = {0};
+    size_t count = 0;
+    (void)discover_scan(list, &options, &ignored);
+    *vm = find_vm(list, name, &count);
     return count;
+}
+
+/* The way to a VM of this host, unless one was given. */
+static void set_local(struct target *t, const struct discover_vm *vm, const struct cli_options *o)
+{
+    const struct discover_options options = {0};
+    if (vm->pid == 0 || vm->other_network || o->host || o->port != 0)
+        return;
+    struct discover_vm found = *vm;
+    discover_port(&found, &options);
+    memcpy(t->address, found.address, sizeof t->address);
+    t->conn.local = (struct conn_local){.os_pid = found.pid,
+                                        .epmd_port = found.epmd_port,
+                                        .port = found.port,
+                                        .address = t->address};
+    cookie_wipe(&found.cookie);
 }
 
 static int find_cookie(struct target *t, const struct cli_options *o, const struct app_env *env,
@@ -127,14 +154,15 @@ int target_init(struct target *t, const char *name, const struct cli_options *o,
     if (vms)
         vm = find_vm(vms, name, &count);
     else if (!cookie_given(o, env) || !strchr(name, '@'))
-        (void)target_look_for(&own, &vm, name, o, env);
+        count = target_look_for(&own, &vm, name, o, env);
+    else
+        count = look_here(&own, &vm, name);
     snprintf(t->name, sizeof t->name, "%s", vm && !strchr(name, '@') ? vm->node : name);
     rc = find_cookie(t, o, env, vm, &t->no_cookie);
     if (rc == ERR_NOT_FOUND && !o->cookie_file)
         rc = 0;
     else if (rc != 0)
         *err = t->no_cookie;
-    discover_clear(&own);
     t->conn = (struct conn_options){
         .target = t->name,
         .dial_host = o->host,
@@ -146,6 +174,9 @@ int target_init(struct target *t, const char *name, const struct cli_options *o,
         .cookie_uid = t->cookie.uid,
         .timeout_ms = (unsigned)(o->timeout_s * 1000),
     };
+    if (vm && (count == 1 || vm->in_epmd))
+        set_local(t, vm, o);
+    discover_clear(&own);
     return rc;
 }
 

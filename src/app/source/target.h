@@ -11,6 +11,7 @@
 struct target {
     char name[LIMIT_NODE_NAME_BYTES + 1];
     struct cookie cookie;
+    char address[INET6_ADDRSTRLEN]; /* where a VM of this host listens; "" not known */
     struct error no_cookie;   /* why there is none: a node that is not there has none either */
     struct conn_options conn; /* points into this struct and the options */
 };
@@ -29,8 +30,9 @@ void target_clear(struct target *t); /* wipes the cookie */
 /* Whether a VM of the list has that name: its full name, or the part before '@'. */
 bool target_is_meant(const struct discover_vm *vm, const char *name);
 /*
- * Looks for it among the VMs of this host: how many have that name, of which *vm is the likeliest;
- * epmd is asked when their command lines do not show it. The caller clears the list. */
+ * Looks for it among the VMs of this host: how many may be meant, of which *vm is the likeliest.
+ * epmd is asked when their command lines do not show it; of several, the one that it knows is
+ * meant. The caller clears the list. */
 size_t target_look_for(struct discover_list *list, const struct discover_vm **vm, const char *name,
                        const struct cli_options *o, const struct app_env *env);
 

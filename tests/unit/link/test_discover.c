@@ -59,7 +59,18 @@ static const struct fake fakes[] = {
      "twins@vm short argument:OTHER otp= inet_tcp beam"},
     {MIXED, "beam.smp|-sname|mixed|-setcookie|ARG", "/home/shop", "host", "net:[1]",
      "mixed@vm short none otp= inet_tcp beam"},
+    {"24", "beam.smp|-sname|own", "/home/none", "host", "net:[1]",
+     "own@vm short none otp= inet_tcp beam"},
+    {"25", "beam.smp|-sname|ranged|-kernel|inet_dist_listen_min|4008|inet_dist_listen_max|4009",
+     "/home/none", "host", "net:[1]", "ranged@vm short none otp= inet_tcp beam"},
+    {"26", "beam.smp|-sname|fixed|-erl_epmd_port|4010", "/home/none", "host", "net:[1]",
+     "fixed@vm short none otp= inet_tcp beam"},
 };
+
+/* ERL_EPMD_PORT in environ. */
+static const struct {
+    const char *pid, *port;
+} epmds[] = {{"24", "4711"}, {"26", "0x"}};
 
 static char tree[64];
 
@@ -118,7 +129,12 @@ static void make_process(const struct fake *f)
     if (f->home) {
         snprintf(path, sizeof path, "%s/environ", f->pid);
         snprintf(text, sizeof text, "A=1%cHOME=%s%cB=2", '\0', f->home, '\0');
-        make_file(path, text, 4 + 5 + strlen(f->home) + 1 + 4);
+        size_t used = 4 + 5 + strlen(f->home) + 1 + 4;
+        for (size_t i = 0; i < sizeof epmds / sizeof epmds[0]; i++)
+            if (strcmp(f->pid, epmds[i].pid) == 0)
+                used += (size_t)snprintf(text + used, sizeof text - used, "ERL_EPMD_PORT=%s",
+                                         epmds[i].port);
+        make_file(path, text, used);
     }
     make_status(f->pid, getuid() + (strcmp(f->pid, MIXED) == 0 ? 1 : 0), getuid());
     snprintf(path, sizeof path, "%s/statm", f->pid);
@@ -149,9 +165,12 @@ static void make_cookie(const char *home, const char *text, mode_t mode, uid_t u
     }
 }
 
-/* Who listens: port 4005 is pid 13's, 4006 another user's, 4007 pid 22's. */
+/* Who listens: port 4005 is pid 13's, 4006 another user's, 4007 pid 22's, 4008 and 4009 pid 24's
+   and 25's. */
 static void make_sockets(void)
 {
+    static const char *const two[] = {"24", "25"};
+    char path[64];
     char text[2048];
     unsigned uid = getuid();
     make_dir("net");
@@ -160,6 +179,16 @@ static void make_sockets(void)
     make_link("13/fd/3", "socket:[777]");
     make_link("13/fd/4", "socket:[778]");
     make_link("22/fd/9", "socket:[779]");
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%s/fd", two[i]);
+        make_dir(path);
+        snprintf(path, sizeof path, "%s/fd/12", two[i]);
+        make_link(path, "socket:[780]");
+        snprintf(path, sizeof path, "%s/fd/9", two[i]);
+        make_link(path, "socket:[781]");
+        snprintf(path, sizeof path, "%s/fd/8", two[i]);
+        make_link(path, i == 0 ? "/dev/null" : "socket:[782]");
+    }
     int len =
         snprintf(text, sizeof text,
                  "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt uid\n"
@@ -169,8 +198,14 @@ static void make_sockets(void)
                  "%5u        0 778 1 0 100 0 0 10 0\n"
                  "   2: 0100007F:0FA7 0100007F:9999 01 00000000:00000000 00:00000000 00000000 "
                  "%5u        0 777 1 0 100 0 0 10 0\n"
+                 "   4: 00000000:0FA8 00000000:0000 0A 00000000:00000000 00:00000000 00000000 "
+                 "%5u        0 780 1 0 100 0 0 10 0\n"
+                 "   5: 0200007F:0FA9 00000000:0000 0A 00000000:00000000 00:00000000 00000000 "
+                 "%5u        0 781 1 0 100 0 0 10 0\n"
+                 "   6: 00000000:0FAB 00000000:0000 0A 00000000:00000000 00:00000000 00000000 "
+                 "%5u        0 782 1 0 100 0 0 10 0\n"
                  "rubbish\n\n   3: 0100\n",
-                 uid, uid + 1, uid);
+                 uid, uid + 1, uid, uid, uid, uid);
     make_file("net/tcp", text, (size_t)len);
     len = snprintf(
         text, sizeof text,
@@ -331,6 +366,40 @@ TEST(test_join_by_port)
     discover_clear(&list);
 }
 
+/* A VM with an epmd of its own: its environment, flags and sockets say where it is. */
+TEST(test_ports)
+{
+    static const struct {
+        const char *pid;
+        uint16_t epmd, port;
+        const char *address;
+    } rows[] = {
+        {"24", 4711, 4009, "127.0.0.2"}, /* of two, that of the lower descriptor */
+        {"25", EPMD_PORT, 4009, "127.0.0.2"},
+        {"26", 0, 4010, ""},
+        {"22", EPMD_PORT, 4007, "::1"},
+        {"13", EPMD_PORT, 0, ""}, /* not a node */
+        {"17", 0, 0, ""},         /* its environment is not readable */
+        {"12", EPMD_PORT, 0, ""}, /* another network */
+    };
+    static const struct epmd_name names[] = {{"own", 4001}};
+    struct discover_options here = join_options;
+    struct discover_list list;
+    scan(&list);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct discover_vm *vm = &list.vms[find(&list, rows[i].pid) - list.vms];
+        print_message("# %s\n", rows[i].pid);
+        discover_port(vm, &join_options);
+        assert_int_equal(vm->epmd_port, rows[i].epmd);
+        assert_int_equal(vm->port, rows[i].port);
+        assert_string_equal(vm->address, rows[i].address);
+    }
+    here.epmd_port = EPMD_PORT; /* what that knows is another node of the name */
+    discover_join(&list, names, 1, &here);
+    assert_false(find(&list, "24")->in_epmd);
+    discover_clear(&list);
+}
+
 TEST(test_join_to_nothing)
 {
     static const struct epmd_name names[] = {{"ghost", 4002}, {"bad name", 1}};
@@ -407,7 +476,10 @@ TEST(test_start_without_epmd)
     uv_run(&loop, UV_RUN_DEFAULT);
     assert_true(list.epmd_asked);
     assert_int_equal(list.epmd, EPMD_UNREACHABLE);
-    assert_int_equal(list.count, 12);
+    size_t expected = 0;
+    for (size_t i = 0; i < sizeof fakes / sizeof fakes[0]; i++)
+        expected += fakes[i].expected != NULL;
+    assert_int_equal(list.count, expected);
     discover_clear(&list);
     assert_int_equal(uv_loop_close(&loop), 0);
 }
