@@ -233,12 +233,13 @@ static void note(struct recorder *r, const char *key, json_t *o)
 
 static json_t *node_fact(const struct node_info *n)
 {
-    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "otp", json_slice(n->otp), "erts",
+    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "otp", json_slice(n->otp), "erts",
                      json_slice(n->erts), "schedulers_online", json_known(n->schedulers_online),
-                     "process_limit", json_known(n->process_limit), "port_limit",
-                     json_known(n->port_limit), "atom_limit", json_known(n->atom_limit),
-                     "ets_limit", json_known(n->ets_limit), "word_bytes", json_known(n->word_bytes),
-                     "code_mode", json_slice(n->code_mode));
+                     "dirty_io_schedulers", json_known(n->dirty_io), "process_limit",
+                     json_known(n->process_limit), "port_limit", json_known(n->port_limit),
+                     "atom_limit", json_known(n->atom_limit), "ets_limit", json_known(n->ets_limit),
+                     "word_bytes", json_known(n->word_bytes), "code_mode",
+                     json_slice(n->code_mode));
 }
 
 static json_t *allocators_fact(const struct alloc_detail *a)

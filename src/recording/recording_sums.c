@@ -243,6 +243,38 @@ size_t recording_series(struct recording *r, const char *system_key, int64_t fro
     return parts;
 }
 
+struct period_run recording_longest(struct recording *r, const char *system_key, int64_t from,
+                                    int64_t to, double least)
+{
+    char sql[200];
+    sqlite3_stmt *s = NULL;
+    struct period_run longest = {0}, run = {0};
+    const char *column = recording_system_column(r, system_key);
+    if (!column)
+        return longest;
+    snprintf(sql, sizeof sql,
+             "SELECT system.tick, %s, interval_us FROM system LEFT JOIN tick"
+             " ON tick.id = system.tick WHERE system.tick BETWEEN ? AND ? AND %s NOT NULL"
+             " ORDER BY system.tick",
+             column, column);
+    if (!recording_ask(r, &s, sql))
+        return longest;
+    sqlite3_bind_int64(s, 1, from);
+    sqlite3_bind_int64(s, 2, to);
+    while (recording_row(r, s)) {
+        if (!(db_column_real(s, 1) >= least)) {
+            run.seconds = 0;
+            continue;
+        }
+        run.to = db_column_int(s, 0);
+        run.from = run.seconds > 0 ? run.from : run.to;
+        run.seconds += seconds_of(recording_info(r), db_column_real(s, 2));
+        longest = run.seconds >= longest.seconds ? run : longest;
+    }
+    sqlite3_finalize(s);
+    return longest;
+}
+
 /* ---- calls */
 
 /* And in how many of them all called functions are listed. */

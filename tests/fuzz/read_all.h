@@ -96,6 +96,7 @@ static void read_sums(struct recording *r, int64_t from, int64_t to)
         sum += strlen(marks[i].text);
     (void)recording_stats(r, "memory_total_bytes", from, to, &stats, &err);
     FUZZ_REQUIRE(recording_series(r, "run_queue", from, to, series, READ_SERIES) <= READ_SERIES);
+    (void)recording_longest(r, "dirty_io_utilisation", from, to, 0.5);
     for (size_t b = 0; b < ARRAY_LEN(by); b++)
         for (size_t i = 0, n = recording_owners(r, by[b], from, to, &owners); i < n; i++)
             sum += text_bytes(owners[i].owner) + text_bytes(owners[i].kind);

@@ -214,6 +214,13 @@ int recording_stats(struct recording *r, const char *system_key, int64_t from, i
 /* Means of at most `most` equal times of the period: for charts and trends. */
 size_t recording_series(struct recording *r, const char *system_key, int64_t from, int64_t to,
                         double *out, size_t most);
+/* The longest time in which a column had that value or more at each tick where it is known. */
+struct period_run {
+    int64_t from, to; /* ticks; the first one's interval is part of it */
+    double seconds;   /* 0: none */
+};
+struct period_run recording_longest(struct recording *r, const char *system_key, int64_t from,
+                                    int64_t to, double least);
 
 struct period_owner {
     struct slice owner; /* empty: the rest that was not ranked */

@@ -293,6 +293,10 @@ bool calls_reach(double count, double other);
       "A call that every scheduler answers waited half a second or longer for one of "            \
       "them.",                                                                                    \
       "system")                                                                                   \
+    X(blocked_io, NEEDS_SYSTEM | NEEDS_NODE,                                                      \
+      "blocked_io", "Dirty I/O schedulers are blocked",                                           \
+      "For 5 s or longer no dirty I/O scheduler was free: files are not read or written.",        \
+      "system")                                                                                   \
     X(process_growth, NEEDS_SYSTEM,                                                               \
       "process_growth", "Processes are accumulating",                                             \
       "The number of processes grows steadily, and those started last do not end.",               \

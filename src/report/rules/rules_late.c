@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The rule on schedulers that do not yield: what a call that each of them must answer waited. */
+/* Rules on schedulers that do not yield: what a call that each of them must answer waited, and
+ * dirty I/O schedulers of which none is free. */
 #include <math.h>
 
 #include "beamtop/base/text.h"
@@ -75,4 +76,56 @@ void judge_late_scheduler(struct judge *j)
             j, f, "without_cpu", without, "share",
             "schedulers were without a CPU in %s of the time when they were ready to run",
             judge_percent(j, without));
+}
+
+/* ---- dirty I/O schedulers */
+
+/* Of the time of all of them, while all are busy: ticks read the counters one after the other. */
+#define NONE_FREE 0.99
+#define BLOCKED_S 5.0
+#define BLOCKED_LONG_S 30.0
+
+/* "2023-11-14 22:13:25 UTC": before the first tick of it. */
+static const char *began(struct judge *j, const struct period_run *run)
+{
+    char text[40];
+    int64_t before = recording_tick_before(j->recording, run->from);
+    int64_t us = recording_tick_wall_us(j->recording, before > 0 ? before : run->from);
+    return text_date_time(text, sizeof text, us, ' ', 0) ? judge_text(j, "%s UTC", text) : "–";
+}
+
+void judge_blocked_io(struct judge *j)
+{
+    char lasted[32];
+    double n = judge_node(j, "dirty_io_schedulers");
+    struct period_stats use = judge_stats(j, "dirty_io_utilisation");
+    if (isnan(use.mean)) {
+        judge_unknown(j, "the utilisation of the dirty I/O schedulers was not recorded");
+        return;
+    }
+    struct period_run run =
+        recording_longest(j->recording, "dirty_io_utilisation", j->from, j->to, NONE_FREE);
+    if (run.seconds < judge_limit(j, BLOCKED_S))
+        return;
+    bool lasts = recording_tick_after(j->recording, run.to) <= run.to || run.to >= j->to;
+    struct finding *f = judge_find(j, run.seconds >= BLOCKED_LONG_S ? FINDING_ACT : FINDING_LOOK,
+                                   judge_sure(j, run.seconds, BLOCKED_S));
+    text_duration(lasted, sizeof lasted, run.seconds);
+    f->title = judge_text(j, "All %sdirty I/O schedulers %s blocked%s%s",
+                          isnan(n) ? "" : judge_text(j, "%.0f ", n), lasts ? "are" : "were",
+                          lasts ? " since " : " for ", lasts ? began(j, &run) : lasted);
+    f->action = "Find the file or device that they wait for, on the node's host: beamtop pstack "
+                "NODE --all shows what each of them does. Until they are free, whatever reads or "
+                "writes files in the VM waits, code loading too";
+    f->ruled_out_if = "Many processes read and write files, and each call is quick: then the load "
+                      "needs more dirty I/O schedulers (+SDio)";
+    judge_evidence(j, f, "blocked_s", run.seconds, "s",
+                   "no dirty I/O scheduler was free: for %s, since %s", lasted, began(j, &run));
+    struct period_stats queue = {0};
+    struct error ignored = {0};
+    if (recording_stats(j->recording, "run_queue_dirty_io", run.from, run.to, &queue, &ignored) ==
+            0 &&
+        !isnan(queue.max))
+        judge_evidence(j, f, "run_queue_dirty_io_max", queue.max, "",
+                       "processes that waited for one of them: %.0f (max)", queue.max);
 }

@@ -62,8 +62,9 @@ struct made {
     int sockets_step; /* above 0: a fact `growth` at each tick */
     struct made_process busy[MADE_PROCESSES];
     int n_busy;
-    int late_ms, late_every; /* at every so many-th tick a scheduler is so late; 0: never */
-    bool churn;              /* 10 more, others at each tick */
+    int late_ms, late_every;      /* at every so many-th tick a scheduler is so late; 0: never */
+    int blocked_from, blocked_to; /* ticks at which both dirty I/O schedulers are; 0: none */
+    bool churn;                   /* 10 more, others at each tick */
     struct made_call calls[MADE_CALLS];
     int n_calls;
     int64_t other_calls; /* of functions that are not told */
@@ -108,6 +109,15 @@ static long long made_mono(const struct made *w, int tick)
     return -576460000000000000LL + (again ? tick - w->restarts_at : tick) * 1000000000LL;
 }
 
+/* Seconds up to a tick in which the dirty I/O schedulers were. */
+static int made_blocked(const struct made *w, int tick)
+{
+    int seconds = 0;
+    for (int i = 1; i <= tick; i++)
+        seconds += i >= w->blocked_from && i <= w->blocked_to;
+    return seconds;
+}
+
 static void made_system(struct recorder *r, struct model *m, const struct made *w, int tick)
 {
     struct buf b;
@@ -125,16 +135,21 @@ static void made_system(struct recorder *r, struct model *m, const struct made *
                made_mono(w, tick), 1700000000000000LL + tick * 1000000LL, tick * 1000,
                w->total + t * w->total_step, w->of_processes + t * w->of_processes_step,
                w->binary + t * w->binary_step, 20 + t * w->code_step, w->ets + t * w->ets_step);
-    buf_printf(&b, "{%.0f, %.0f, %.0f, %.0f}, {%d, [%d,%d,0,0]}, {%.0f, 10, %.0f, %.0f, 40, 50",
+    bool blocked = tick >= w->blocked_from && tick <= w->blocked_to;
+    buf_printf(&b, "{%.0f, %.0f, %.0f, %.0f}, {%d, [%d,%d,0,%d]}, {%.0f, 10, %.0f, %.0f, 40, 50",
                w->processes + t * w->processes_step, 20 + t * w->ports_step,
                w->atoms + t * w->atoms_step, 12 + t * w->tables_step, longest + other, longest,
-               other, tick * w->reductions_per_s, made_sum(w, tick, w->gcs_per_s, 3),
-               made_sum(w, tick, w->gc_words_per_s, 4));
+               other, blocked ? 3 : 0, tick * w->reductions_per_s,
+               made_sum(w, tick, w->gcs_per_s, 3), made_sum(w, tick, w->gc_words_per_s, 4));
     if (w->own_per_s > 0)
         buf_printf(&b, ", %.0f", tick * w->own_per_s);
     buf_puts(&b, "}, [");
+    long long dirty_io = made_blocked(w, tick) * 1000000LL;
     for (int i = 1; i <= 6; i++)
-        buf_printf(&b, "%s{%d,%lld,%lld}", i > 1 ? "," : "", i, i <= 2 ? active : 0,
+        buf_printf(&b, "%s{%d,%lld,%lld}", i > 1 ? "," : "", i,
+                   i <= 2   ? active
+                   : i <= 4 ? 0
+                            : dirty_io,
                    tick * 1000000LL);
     bool late = w->late_every > 0 && tick % w->late_every == 0;
     buf_printf(&b, "], {%.0f, 3000000000}, {%d, [%s]}}", w->rss > 0 ? w->rss : 260e6,

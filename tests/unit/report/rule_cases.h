@@ -218,6 +218,27 @@ static void late_little(struct made *w)
     w->late_ms = 400;
     w->late_every = 1;
 }
+static void io_blocked(struct made *w)
+{
+    w->blocked_from = 6;
+    w->blocked_to = w->ticks;
+}
+static void io_was_blocked(struct made *w)
+{
+    w->blocked_from = 4;
+    w->blocked_to = 10;
+}
+static void io_blocked_for_long(struct made *w)
+{
+    w->ticks = 40;
+    w->blocked_from = 4;
+    w->blocked_to = 37;
+}
+static void io_blocked_for_a_moment(struct made *w)
+{
+    w->blocked_from = 4;
+    w->blocked_to = 6;
+}
 static void one_queue(struct made *w)
 {
     w->run_queue = 8;
@@ -988,6 +1009,16 @@ static const struct {
      "Scheduler 2 did not yield for 1.2 s", late_little},
     {"late_scheduler", late_for_long_on_a_full_host, FINDING_LOOK,
      "Scheduler 2 did not yield for 6.0 s", late_little},
+    {"blocked_io", io_blocked, FINDING_LOOK,
+     "All 2 dirty I/O schedulers are blocked since 2023-11-14 22:13:25 UTC",
+     io_blocked_for_a_moment},
+    {"blocked_io", io_blocked, FINDING_LOOK, "for 8.0 s, since 2023-11-14 22:13:25 UTC",
+     io_blocked_for_a_moment},
+    {"blocked_io", io_blocked, FINDING_LOOK, "beamtop pstack NODE --all", io_blocked_for_a_moment},
+    {"blocked_io", io_was_blocked, FINDING_LOOK,
+     "All 2 dirty I/O schedulers were blocked for 7.0 s", io_blocked_for_a_moment},
+    {"blocked_io", io_blocked_for_long, FINDING_ACT, "were blocked for 34 s",
+     io_blocked_for_a_moment},
     {"one_scheduler", one_queue_of_equals, FINDING_NOTE,
      "One scheduler is overloaded: 8.0 of 8.0 queued", even_queues},
     {"mailbox_growth", mailbox_grows, FINDING_LOOK,
