@@ -37,7 +37,7 @@ void discover_clear(struct discover_list *list)
 
 /* ---- the two lists joined */
 
-/* One that has an epmd of its own, as its environment says, is in no other. */
+/* One that has its own epmd, as its environment says, is in no other. */
 static bool is_alive(const struct discover_vm *vm, const char *alive, uint16_t epmd_port)
 {
     size_t len = strlen(alive);

@@ -304,10 +304,12 @@ static FIELD_LIST(armed_fields, "armed", armed);
 #define AT(member) offsetof(struct armed_row, member)
 static const struct field armed_row[] = {
     {"what", "WHAT", FIELD_SLICE, COLUMN_TEXT, AT(what),
-     "\"connection\", \"session\", \"control_word\", \"system_tracer\", \"tokens\", \"monitor\", \"breakpoint\" or "
+     "\"connection\", \"session\", \"control_word\", \"system_tracer\", \"tokens\", \"monitor\", "
+     "\"breakpoint\" or "
      "\"flags\""},
     {"where", "WHERE", FIELD_SLICE, COLUMN_TEXT, AT(where),
-     "node name of the other beamtop; name of the session or monitor; \"seq_trace\"; function, \"send\", \"receive\", \"on_load\"; "
+     "node name of the other beamtop; name of the session or monitor; \"seq_trace\"; function, "
+     "\"send\", \"receive\", \"on_load\"; "
      "process by "
      "name or pid, \"new_processes\", \"new_ports\""},
     {"pid", "PID", FIELD_SLICE, COLUMN_TEXT, AT(pid_text),

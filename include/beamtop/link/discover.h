@@ -41,7 +41,7 @@ struct discover_vm {
     uint16_t epmd_port; /* of the epmd that its environment names; 0: not readable */
     uint16_t port_min;  /* from its flags, as is the next; 0: not given */
     uint16_t port_max;
-    char address[INET6_ADDRSTRLEN]; /* where it listens, when that is no epmd's port; "" unknown */
+    char address[INET6_ADDRSTRLEN]; /* where it listens, when it is not epmd's; "" unknown */
     bool in_epmd;                   /* the one that was asked knows it */
     char dist_protocol[32];         /* of -proto_dist: "inet_tcp" when not given */
     enum discover_cookie cookie_from;

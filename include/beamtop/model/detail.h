@@ -324,8 +324,8 @@ struct armed_detail {
     struct slice system_tracer; /* of seq_trace: pid and name, or a port; empty: none */
     int64_t tokens;             /* processes with a sequential trace token */
     int64_t beamtops;           /* others that are connected; -1: recorded before it was asked */
-    struct armed_row *rows; /* connections, sessions, control word, seq_trace, monitors,
-                             * breakpoints, flags */
+    struct armed_row *rows;     /* connections, sessions, control word, seq_trace, monitors,
+                                 * breakpoints, flags */
     size_t n_rows;
 };
 

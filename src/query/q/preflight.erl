@@ -354,7 +354,8 @@ end,
 
 {[k, c, otp, own, mine, apps, caps, pid_of, label_text, initial_call, calls_behind],
  fun(#{patterns := Patterns, procs := Procs, most_functions := MostFunctions,
-       most_processes := MostProcesses} = Asked1, #{otp := Otp, own := OwnOf, mine := MineOf, k := Keeper} = Ctx) ->
+       most_processes := MostProcesses} = Asked1,
+     #{otp := Otp, own := OwnOf, mine := MineOf, k := Keeper} = Ctx) ->
     Word = erlang:system_info(trace_control_word),
     %% One beamtop at a time holds this name, on every release; our own trace is nobody else's.
     Mine = MineOf(Keeper),

@@ -333,9 +333,9 @@ int armed_decode(struct armed *out, const uint8_t *term, size_t len, struct erro
     int64_t mono;
     cursor_init(&c, term, len);
     size_t arity = 0;
-    bool ok = cursor_tuple(&c, &arity) && arity >= 10 && cursor_atom_is(&c, "armed") && cursor_int64(&c, &mono) &&
-              cursor_uint64(&c, &out->control_word) && read_sessions(&c, &ours) &&
-              read_entries(&c, 5, &ours, &out->breakpoints) &&
+    bool ok = cursor_tuple(&c, &arity) && arity >= 10 && cursor_atom_is(&c, "armed") &&
+              cursor_int64(&c, &mono) && cursor_uint64(&c, &out->control_word) &&
+              read_sessions(&c, &ours) && read_entries(&c, 5, &ours, &out->breakpoints) &&
               read_entries(&c, 5, &ours, &out->flags) && cursor_skip(&c) &&
               cursor_uint64(&c, &out->processes) && cursor_binary(&c, &tracer) &&
               cursor_uint64(&c, &out->tokens);

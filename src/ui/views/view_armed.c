@@ -17,7 +17,8 @@ enum { WHAT, WHERE, WHOSE, SESSION, TRACER, DETAILS };
 
 static const struct view_column armed_columns[] = {
     [WHAT] = {"what", "WHAT", 13, false, false, true,
-              "another beamtop that is connected, a session, the control word, the system tracer of seq_trace, processes with its "
+              "another beamtop that is connected, a session, the control word, the system tracer "
+              "of seq_trace, processes with its "
               "tokens, a monitor, a breakpoint, flags"},
     [WHERE] = {"where", "WHERE", 24, false, true, true,
                "function, message pattern, process, or the name of it"},

@@ -31,8 +31,8 @@ FullFlags = [running, procs, send, 'receive', strict_monotonic_timestamp],
 FlagsOf = fun(false, _) -> LightFlags; (true, none) -> FullFlags;
              (true, _) -> [call, arity | FullFlags]
 end,
-%% Who works for a root gives its flags to what it spawns for it, and to nothing else. These are what
-%% every spawn of this node goes through.
+%% Who works for a root gives its flags to what it spawns for it, and to nothing else. Every spawn
+%% of this node goes through these.
 SpawnSpecs =
     [{Mfa, InRoot([{'_', [], [{message, false},
                               {'andalso', IsLive(1), {trace, [], [set_on_first_spawn]}}]}])}
@@ -169,7 +169,8 @@ TagOf = fun(Message) ->
                 none -> {message, none, HeadOf(Label)};
                 Ref -> {call, Ref, HeadOf(Request)}
             end;
-        {P, Ref} when is_pid(P), is_reference(Ref) -> {message, Ref, none}; %% to a task of Elixir 1.10
+        %% To a task of Elixir 1.10.
+        {P, Ref} when is_pid(P), is_reference(Ref) -> {message, Ref, none};
         {Tag, _} ->
             case RefOf(Tag) of
                 none -> {message, none, HeadOf(Message)};
