@@ -407,8 +407,8 @@ void decode_armed(struct decoder *d, void *to)
     struct part connections = {.total = -1};
     size_t arity = 0;
     *out = (struct armed_detail){0};
-    if (cursor_tuple(&d->c, &arity) && arity != 10 && arity != 11)
-        cursor_fail(&d->c, "a tuple of 10 or 11");
+    if (cursor_tuple(&d->c, &arity) && arity != 10 && arity != 12)
+        cursor_fail(&d->c, "a tuple of 10 or 12");
     cursor_atom_is(&d->c, "armed");
     decode_mono(d, &out->mono_ns);
     cursor_int64(&d->c, &out->control_word);
@@ -419,8 +419,10 @@ void decode_armed(struct decoder *d, void *to)
     decode_counter(d, &out->ours);
     decode_binary(d, &out->system_tracer);
     decode_counter(d, &out->tokens);
-    if (arity == 11)
+    if (arity == 12) {
         decode_connections(d, &connections);
+        decode_bool(d, &out->own_counts);
+    }
     if (cursor_failed(&d->c))
         return;
     mark_beamtop(&sessions, &points, &flags);

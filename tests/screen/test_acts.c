@@ -696,6 +696,33 @@ TEST(test_armed_rows_open_processes)
     end(&f);
 }
 
+/* Counters before OTP 27 have no tracer: they are ours while something of ours stands. */
+TEST(test_own_counters_are_not_of_others)
+{
+    static const struct {
+        bool ours, counts, self;
+    } cases[] = {{true, false, true}, {false, true, true}, {false, false, false}};
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct fixture f = start("armed");
+        struct calls_log log;
+        struct error err = {0};
+        calls_log_init(&log);
+        if (cases[i].counts) {
+            calls_log_begin(&log, "shop:_");
+            model_set_calls(f.m, &log);
+        }
+        world_counters(f.m, cases[i].ours);
+        screen_update(f.s);
+        draw(&f);
+        assert_true(is_on_screen(&f, "shop:sell/1"));
+        assert_int_equal(is_on_screen(&f, "self"), cases[i].self);
+        (void)screen_act(f.s, f.m, ACTION_STOP, "", &err);
+        assert_int_equal(strstr(err.text, "set by another tool") != NULL, !cases[i].self);
+        calls_log_clear(&log);
+        end(&f);
+    }
+}
+
 TEST(test_panes)
 {
     struct fixture f = start("top");

@@ -528,7 +528,17 @@ static void give_anothers_armed(struct model *m)
                  "[{set_tcw,{'-',{get_tcw},1}}]}]\">>},{call_count,41}]}]},"
                  "{1,[{<<>>,<0.77.0>,<<\"Elixir.Shop.Cart.Supervisor\">>,[call,arity],"
                  "<<\"<0.9120.4> beamtop:trace/0\">>}]},[],0,<<>>,0,"
-                 "[{<<\"beamtop2@shop.example.net\">>,<0.9101.4>,31}]}");
+                 "[{<<\"beamtop2@shop.example.net\">>,<0.9101.4>,31}],false}");
+    give(m, QUESTION_ARMED, &t);
+}
+
+void world_counters(struct model *m, bool ours)
+{
+    struct buf t;
+    buf_init(&t, 0);
+    buf_printf(&t,
+               "{armed,9,0,[],{1,[{<<>>,shop,sell,1,[{call_count,41}]}]},{0,[]},[],0,<<>>,0,[],%s}",
+               ours ? "true" : "false");
     give(m, QUESTION_ARMED, &t);
 }
 

@@ -23,6 +23,7 @@ void world_answer(struct model *m, enum world world, const struct want *want, in
 /* So many seconds after the scan: the header, and the rows of the scan again, the second one gone.
  */
 void world_between(struct model *m, enum world world, const struct want *want, int seconds);
+void world_counters(struct model *m, bool ours); /* a counter before OTP 27, which has no tracer */
 void world_process_ends(struct model *m); /* the one that was asked for */
 /* Copies of a process, in answer to a question about this one. */
 void world_mailbox(struct model *m, const struct etf_pid *pid, bool ask);

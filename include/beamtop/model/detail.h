@@ -321,6 +321,7 @@ struct armed_detail {
     int64_t breakpoints_shown, flags_shown;
     int64_t processes;          /* of `flags`, without what is said of new processes and ports */
     int64_t ours;               /* processes of this connection that hold a trace */
+    bool own_counts;            /* this connection counts calls */
     struct slice system_tracer; /* of seq_trace: pid and name, or a port; empty: none */
     int64_t tokens;             /* processes with a sequential trace token */
     int64_t beamtops;           /* others that are connected; -1: recorded before it was asked */

@@ -174,5 +174,7 @@ end,
      Tokens(Pids),
      %% Other beamtops that are connected, with how many processes each has.
      [{Text(Node), Other, length(MineOf(Other))}
-      || {Node, Other} <- lists:sublist(KeepersOf(), Most), Other =/= Keeper]}
+      || {Node, Other} <- lists:sublist(KeepersOf(), Most), Other =/= Keeper],
+     %% Whether this connection counts calls: counters have no tracer.
+     lists:member(whereis(beamtop_calls), Mine)}
 end}.

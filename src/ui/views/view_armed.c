@@ -2,6 +2,7 @@
 #include "views.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "beamtop/base/attr.h"
@@ -49,18 +50,46 @@ static void armed_want(const void *state, int rows, struct want *want)
     want->needs |= NEED_ARMED;
 }
 
-/* The node says which of our processes traces a process; a trace without processes is ours too. */
-static bool has_own_trace(const struct model *m, const struct armed_detail *a)
+static bool armed_runs(const struct model *m)
 {
-    const struct trace_log *log = model_trace(m);
-    enum session_phase phase = log ? trace_log_state(log)->status.phase : SESSION_ENDED;
-    return a->ours > 0 || phase == SESSION_RUNNING || phase == SESSION_PAUSED;
+    const struct trace_log *trace = model_trace(m);
+    const struct calls_log *calls = model_calls(m);
+    const struct spans_run *spans = model_spans(m);
+    return (trace && session_status_runs(&trace_log_state(trace)->status)) ||
+           (calls && calls_log_runs(calls)) || (spans && session_status_runs(&spans->status));
 }
 
-/* Whether it is this program's, where something of it runs. */
-static bool is_own(const struct armed_row *r, bool has_own)
+/* What this program has set, or has just cleared. */
+struct own {
+    bool any;    /* a trace, spans or counted calls */
+    bool counts; /* before OTP 27, where counters do not say whose they are: no other tool is there
+                  */
+};
+
+static bool has_sessions(const struct model *m)
 {
-    return has_own && r->beamtop && r->kind != ARMED_CONNECTION;
+    const struct node_info *node = model_node(m);
+    char otp[16] = "";
+    if (node)
+        snprintf(otp, sizeof otp, "%.*s", (int)node->otp.len, node->otp.s);
+    return atoi(otp) >= 27;
+}
+
+static struct own own_of(const struct model *m, const struct armed_detail *a)
+{
+    const bool any = a->ours > 0 || a->own_counts || armed_runs(m);
+    struct own own = {.any = any, .counts = any && !has_sessions(m)};
+    for (size_t i = 0; i < a->n_rows; i++)
+        if (a->rows[i].kind == ARMED_FLAGS && a->rows[i].session.len == 0 && !a->rows[i].beamtop)
+            own.counts = false;
+    return own;
+}
+
+static bool is_own(const struct armed_row *r, struct own own)
+{
+    const bool counts = r->kind == ARMED_BREAKPOINT && r->session.len == 0 && r->traced.len == 0 &&
+                        (r->call_count >= 0 || r->call_time_us >= 0 || r->call_memory_words >= 0);
+    return r->kind != ARMED_CONNECTION && ((own.any && r->beamtop) || (own.counts && counts));
 }
 
 static enum style place_style(const struct armed_row *r)
@@ -118,9 +147,8 @@ static struct slice kind_of(const struct armed_row *r)
     return r->what;
 }
 
-static void add_row(struct view_page *page, const struct armed_row *r, bool has_own, bool name_pid)
+static void add_row(struct view_page *page, const struct armed_row *r, bool own, bool name_pid)
 {
-    const bool own = is_own(r, has_own);
     struct view_row *row = page_row(page);
     if (page->sort_column == DETAILS && r->call_count >= 0)
         row->key = (double)r->call_count;
@@ -136,7 +164,7 @@ static void add_row(struct view_page *page, const struct armed_row *r, bool has_
     if (r->kind != ARMED_SESSION)
         page_cell(page, row, SESSION, STYLE_NAME, r->session.s, r->session.len);
     page_cell(page, row, TRACER, STYLE_PID, r->tracer.s, r->tracer.len);
-    if (r->beamtop)
+    if (r->beamtop || own)
         page_cell_printf(page, row, WHOSE, own ? STYLE_MARK : STYLE_WARN, "%s",
                          own ? "self" : "beamtop");
     page_cell(page, row, DETAILS, STYLE_NORMAL, r->details.s, r->details.len);
@@ -178,9 +206,9 @@ static void armed_page(void *state, const struct model *m, int rows, int columns
     snprintf(page->empty, sizeof page->empty, "No active tracing on this node.");
     if (s->sort >= 0)
         snprintf(page->order, sizeof page->order, "%s", armed_columns[s->sort].key);
-    bool own = has_own_trace(m, a);
+    const struct own own = own_of(m, a);
     for (size_t i = 0; i < a->n_rows; i++)
-        add_row(page, &a->rows[i], own, columns >= 100);
+        add_row(page, &a->rows[i], is_own(&a->rows[i], own), columns >= 100);
     page_sort(page);
     summarise(page, a);
 }
@@ -196,15 +224,6 @@ static void armed_sort(void *state, const char *key, int direction)
                                        : i == DETAILS; /* the most calls first */
         s->sort = i;
     }
-}
-
-static bool armed_runs(const struct model *m)
-{
-    const struct trace_log *trace = model_trace(m);
-    const struct calls_log *calls = model_calls(m);
-    const struct spans_run *spans = model_spans(m);
-    return (trace && session_status_runs(&trace_log_state(trace)->status)) ||
-           (calls && calls_log_runs(calls)) || (spans && session_status_runs(&spans->status));
 }
 
 /* The owner by name, where one is known. */
@@ -253,7 +272,7 @@ static int armed_of_others(const struct model *m, uint64_t row, struct error *er
     char owner[400];
     for (size_t i = 0; a && i < a->n_rows; i++) {
         const struct armed_row *r = &a->rows[i];
-        if (identity_of(r) != row || is_own(r, has_own_trace(m, a)))
+        if (identity_of(r) != row || is_own(r, own_of(m, a)))
             continue;
         const struct slice what = kind_of(r);
         put_owner(owner, sizeof owner, r);

@@ -201,15 +201,16 @@ TEST(test_connections)
         int64_t beamtops;
     } cases[] = {
         {"{armed, 5, 0, [], {0, []}, {0, []}, [], 0, <<>>, 0}", -1},
-        {"{armed, 5, 0, [], {0, []}, {0, []}, [], 0, <<>>, 0, []}", 0},
+        {"{armed, 5, 0, [], {0, []}, {0, []}, [], 0, <<>>, 0, [], false}", 0},
         {"{armed, 5, 0, [], {0, []}, {0, []}, [], 0, <<>>, 0, [{<<\"beamtop2@h\">>, <0.60.0>, "
-         "18}]}",
+         "18}], true}",
          1},
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct model *m = model_of(cases[i].text);
         const struct armed_detail *a = model_armed(m);
         assert_int_equal(a->beamtops, cases[i].beamtops);
+        assert_int_equal(a->own_counts, cases[i].beamtops > 0);
         assert_int_equal(a->n_rows, cases[i].beamtops > 0);
         if (a->n_rows > 0) {
             assert_int_equal(a->rows->kind, ARMED_CONNECTION);
