@@ -14,6 +14,15 @@ _Static_assert(ARRAY_LEN(((struct heaps_detail *)NULL)->by) == OWNER_SORTS, "all
 
 /* ---- reading */
 
+static void name_row(struct heap_row *h)
+{
+    const struct process_names names = {.name = h->row.name,
+                                        .label = h->row.label,
+                                        .initial_call = h->row.initial_call,
+                                        .pid = h->pid_text};
+    h->who = process_name(&names);
+}
+
 static void decode_heap_row(struct decoder *d, struct heap_row *h)
 {
     struct cursor *c = &d->c;
@@ -39,11 +48,7 @@ static void decode_heap_row(struct decoder *d, struct heap_row *h)
     double total = (double)h->row.memory_bytes + (double)h->binary_bytes;
     h->total_bytes = total >= 0 && total < 9e18 ? (int64_t)total : -1;
     h->pid_text = decode_keep_pid(d, &h->row.pid);
-    const struct process_names names = {.name = h->row.name,
-                                        .label = h->row.label,
-                                        .initial_call = h->row.initial_call,
-                                        .pid = h->pid_text};
-    h->who = process_name(&names);
+    name_row(h);
 }
 
 void decode_heaps(struct decoder *d, void *to)
@@ -211,6 +216,11 @@ void take_heaps(struct model *m, void *next, const struct taking *t)
     struct heaps_detail *now = next;
     const struct system_sample *s = model_system(m);
     struct heaps_base *base = &m->heaps_base;
+    for (size_t i = 0; i < now->n_rows; i++) {
+        struct heap_row *h = &now->rows[i];
+        seen_call(m->seen, &h->row.pid, &h->row.initial_call, t->d->arena);
+        name_row(h);
+    }
     now->share = rate_share(now->rows_bytes, s ? s->memory_bytes[MEMORY_PROCESSES] : (double)NAN);
     if (base->known)
         grow(now, base);

@@ -119,6 +119,9 @@ struct sweep_delta {
 /* Works out what follows from the earlier sights of this process, and remembers this one. */
 void seen_row(struct seen *s, struct proc_row *row, uint64_t mono_ns, uint64_t now_ns,
               const struct sweep_delta *sweep);
+/* Before OTP 26.2 a server that waits does not say its module, only the loop it waits in: one that
+   was once seen at work keeps its initial call (mod:init/1), whatever answer it comes in. */
+void seen_call(struct seen *s, const struct etf_pid *pid, struct slice *call, struct arena *arena);
 /* Ends a scan. complete: it listed every process there is, so what appears next is new. */
 void seen_scan_end(struct seen *s, bool complete);
 

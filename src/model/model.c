@@ -89,6 +89,7 @@ static void take_process(struct model *m, void *next, const struct taking *t)
     struct process_detail *p = next;
     if (!p->gone) {
         seen_row(m->seen_process, &p->row, p->mono_ns, t->now_ns, &none);
+        seen_call(m->seen, &p->row.pid, &p->row.initial_call, t->d->arena);
         finish_row(m, &p->row, node_reductions_per_s(m));
         push_process(m, &p->row);
     }
@@ -105,6 +106,14 @@ static void take_apps(struct model *m, void *next, const struct taking *t)
     work_since(m, &m->until_apps, &all_per_s, &own_per_s);
     rate_apps(apps, before(m, QUESTION_APPS), all_per_s);
     apps->own_share = rate_share(own_per_s, all_per_s);
+}
+
+static void take_tree(struct model *m, void *next, const struct taking *t)
+{
+    struct tree_detail *tree = next;
+    for (size_t i = 0; i < tree->n_nodes; i++)
+        if (tree->nodes[i].has_pid)
+            seen_call(m->seen, &tree->nodes[i].pid, &tree->nodes[i].initial_call, t->d->arena);
 }
 
 static void take_threads(struct model *m, void *next, const struct taking *t)
@@ -134,7 +143,7 @@ static void (*const follow[QUESTIONS])(struct model *m, void *next, const struct
     [QUESTION_SCAN] = take_scan,   [QUESTION_PROCESS] = take_process,
     [QUESTION_APPS] = take_apps,   [QUESTION_ROWS] = take_rows_again,
     [QUESTION_HEAPS] = take_heaps, [QUESTION_THREADS] = take_threads,
-    [QUESTION_MSACC] = take_msacc,
+    [QUESTION_MSACC] = take_msacc, [QUESTION_TREE] = take_tree,
 };
 
 /* What was last known of a process that has ended stays, marked as such. */

@@ -95,6 +95,7 @@ static void take_rows(struct model *m, const struct proc_scan *scan, const char 
         };
         take_value(&rows[i], attr, &values[i]);
         seen_row(m->seen, &rows[i], scan->mono_ns, t->now_ns, &sweep);
+        seen_call(m->seen, &rows[i].pid, &rows[i].initial_call, t->d->arena);
         finish_row(m, &rows[i], reductions_per_s);
     }
 }

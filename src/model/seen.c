@@ -13,9 +13,11 @@
 #include "beamtop/base/hash.h"
 #include "beamtop/base/limits.h"
 #include "beamtop/base/text.h"
+#include "beamtop/model/process_name.h"
 
 /* Sights at which the mailbox must have grown while the process stood still. */
 #define STUCK_SIGHTS 3
+#define SEEN_CALL_BYTES 600 /* two atoms of 255 characters fit, but for odd ones */
 
 /* A number and the target's time when it was read. */
 struct sight {
@@ -39,9 +41,16 @@ struct seen_name {
     char name[256];
 };
 
+struct seen_call {
+    struct etf_pid pid;
+    UT_hash_handle hh;
+    struct slice call; /* behind it */
+};
+
 struct seen {
     struct seen_process *processes;
     struct seen_name *names;
+    struct seen_call *calls;
     size_t max_pids;
     bool complete; /* the scan before this one listed every process */
 };
@@ -57,6 +66,7 @@ void seen_forget(struct seen *s)
 {
     struct seen_process *p, *next;
     struct seen_name *n, *next_name;
+    struct seen_call *c, *next_call;
     HASH_ITER (hh, s->processes, p, next) {
         HASH_DEL(s->processes, p);
         free(p);
@@ -64,6 +74,10 @@ void seen_forget(struct seen *s)
     HASH_ITER (hh, s->names, n, next_name) {
         HASH_DEL(s->names, n);
         free(n);
+    }
+    HASH_ITER (hh, s->calls, c, next_call) {
+        HASH_DEL(s->calls, c);
+        free(c);
     }
     s->complete = false;
 }
@@ -151,6 +165,36 @@ static bool name_moved(struct seen *s, const struct proc_row *row)
     n->pid = row->pid;
     HASH_ADD_KEYPTR(hh, s->names, n->name, row->name.len, n);
     return moved;
+}
+
+static void remember_call(struct seen *s, const struct etf_pid *pid, struct slice call)
+{
+    if (HASH_COUNT(s->calls) >= LIMIT_SEEN_NAMES) {
+        struct seen_call *oldest = s->calls;
+        HASH_DEL(s->calls, oldest);
+        free(oldest);
+    }
+    struct seen_call *c = alloc_zero(1, sizeof *c + call.len);
+    c->pid = *pid;
+    c->call = (struct slice){(char *)(c + 1), call.len};
+    memcpy(c + 1, call.s, call.len);
+    HASH_ADD(hh, s->calls, pid, sizeof c->pid, c);
+}
+
+void seen_call(struct seen *s, const struct etf_pid *pid, struct slice *call, struct arena *arena)
+{
+    static const char from_callback[] = ":init/1";
+    const size_t end = sizeof from_callback - 1;
+    const bool is_loop = process_call_is_loop(*call);
+    struct seen_call *c;
+    if (!is_loop && (call->len <= end || call->len > SEEN_CALL_BYTES ||
+                     memcmp(call->s + call->len - end, from_callback, end) != 0))
+        return;
+    HASH_FIND(hh, s->calls, pid, sizeof *pid, c);
+    if (is_loop && c)
+        *call = slice_keep(arena, c->call);
+    else if (!is_loop && !c)
+        remember_call(s, pid, *call);
 }
 
 static void note_stuck(struct seen_process *p, const struct proc_row *row)

@@ -283,7 +283,7 @@ beamtops_test({Node, _}, K) ->
         {ok, _, Armed} = ask(K, armed, #{most => 10}, ?LONG_MS),
         {[{Named, Keeper, 2}], false} = {element(11, Armed), element(12, Armed)},
         Rows = fun(Changes) ->
-            {ok, _, {scan, _, _, _, _, _, _, List, _}} = scan(K, Changes#{rows => 100000}),
+            {scan, _, _, _, _, _, _, List, _} = scan(K, Changes#{rows => 100000}),
             [{Pid, Id} || {Pid, _, _, {Id}} <- List, lists:member(Pid, Ours)]
         end,
         [] = Rows(#{items => [id]}),

@@ -6,6 +6,12 @@
 
 #define SECOND UINT64_C(1000000000)
 
+static void assert_text(struct slice is, const char *text)
+{
+    if (!slice_is(is, text))
+        fail_msg("%.*s is not %s", (int)is.len, is.s, text);
+}
+
 TEST(test_rates)
 {
     static const struct {
@@ -422,6 +428,36 @@ TEST(test_process_rates)
     near(r.reductions_per_s, NAN);
     near(r.age_s, 7); /* the age stays */
     seen_free(s);
+}
+
+/* Before OTP 26.2 a server is seen in its callback in one answer, and in its loop in others. */
+TEST(test_a_server_keeps_its_name)
+{
+#define SERVER(m, f, a) "{undefined, {" m "," f "," a "}, undefined, shop, {proc_lib,init_p,5}}"
+    struct model *m = model_new();
+    must(m, ANSWER_SCAN,
+         "{scan, 1, 0, 1, 2, 2, 0, [{<0.41.0>, 9, undefined, {" SERVER(
+             "shop_cart", "init", "1") ", 9, 3, 4096, {shop_cart,handle_call,3}}}], []}");
+    must(
+        m, ANSWER_SCAN,
+        "{scan, 2, 1, 1, 2, 2, 0, [{<0.41.0>, 9, 0, {" SERVER(
+            "gen_server", "loop", "7") ", 9, 3, 4096, {gen_server,loop,7}}}, {<0.42.0>, 9, 0, "
+                                       "{" SERVER("gen_server", "loop",
+                                                  "7") ", 9, 3, 4096, {gen_server,loop,7}}}], []}");
+    assert_text(model_scan(m)->rows[0].initial_call, "shop_cart:init/1");
+    assert_text(model_scan(m)->rows[1].initial_call, "gen_server:loop/7");
+    must(m, ANSWER_HEAPS,
+         "{heaps, 5, 1046, 3, 30000, false, [{<0.41.0>, " SERVER(
+             "gen_server", "loop",
+             "7") ", "
+                  "waiting, 7, {20000, 1000, 2000, 9000, 12000, 80, 16}, {700, 2}}], []}");
+    assert_text(model_heaps(m)->rows[0].who, "shop_cart:init/1");
+    must(m, ANSWER_TREE,
+         "{tree, shop, [{0, <0.41.0>, <<\"cart\">>, worker, {undefined, {gen_server,loop,7}, 0, "
+         "100}}], false}");
+    assert_text(model_tree(m)->nodes[0].initial_call, "shop_cart:init/1");
+    model_free(m);
+#undef SERVER
 }
 
 TEST(test_stuck)
