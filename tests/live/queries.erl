@@ -302,6 +302,11 @@ beamtops_test({Node, _}, K) ->
             {ok, _, {system, _, _, _, _, _, _, Work, _, _, _}} = ask(K, system, {in, system, []}, ?LONG_MS),
             element(7, Work)
         end,
+        %% Asked for at one answer, and known at the next one after that is here.
+        Own(),
+        Keeper ! {share, self()},
+        receive {shared, Keeper, _} -> ok after ?LONG_MS -> error(not_shared) end,
+        Own(),
         Before = Own(),
         Keeper ! {add, 1000000000},
         wait(fun() -> Own() >= Before + 1000000000 end, ?LONG_MS),
