@@ -789,7 +789,8 @@ allocated(Node, K) ->
     {eheap_alloc, Instances, {_, Bytes, _, Carriers}, _, _} = lists:keyfind(eheap_alloc, 1, Rows),
     true = Instances > 1 andalso Bytes > 100000 andalso Carriers >= Bytes,
     true = Mseg =:= undefined orelse is_integer(element(1, Mseg)),
-    All = lists:sum([B1 + B2 || {_, _, {_, B1, _, _}, {_, B2, _, _}, _} <- Rows]),
+    %% In carriers of the schedulers, in those of one block, and in those that were given up for others.
+    All = lists:sum([B1 + B2 + B3 || {_, _, {_, B1, _, _}, {_, B2, _, _}, {_, _, B3}} <- Rows]),
     close(All, rpc:call(Node, erlang, memory, [total]), 0.3).
 
 apps_test({Node, _}, K) ->
