@@ -6,13 +6,19 @@
 %% group leader. Slices are grouped by group leader, of which a slice has few.
 Items = [group_leader, memory, reductions, message_queue_len],
 
+-include("part/walked.erl").
+
 Run = fun(List, Spec) ->
     ets:match_spec_run(List, ets:match_spec_compile(Spec))
 end,
 
-%% #{App => {Processes, Memory, Reductions, MessageQueueLen}} with a slice added.
+%% #{App => {Processes, Memory, Reductions, MessageQueueLen}} with a slice added; {older, App} is a
+%% key too where the memory of one of them is older (part/walked.erl).
 AddSlice = fun(Pids, Apps, Totals) ->
-    Infos = lists:zipwith(fun erlang:process_info/2, Pids, lists:duplicate(length(Pids), Items)),
+    {Infos, Older} = AskSpared(Pids, Items),
+    Old = [{{older, maps:get(Leader, Apps, undefined)}, []}
+           || Older =/= [], {Pid, [{_, Leader} | _]} <- lists:zip(Pids, Infos),
+              lists:member(Pid, Older)],
     Leaders = lists:usort(Run(Infos, [{[{group_leader, '$1'} | '_'], [], ['$1']}])),
     lists:foldl(
         fun(Leader, Sums) ->
@@ -23,7 +29,7 @@ AddSlice = fun(Pids, Apps, Totals) ->
             {P, M, R, Q} = maps:get(App, Sums, {0, 0, 0, 0}),
             Sums#{App => {P + length(Numbers), M + lists:sum(Memories),
                           R + lists:sum(Reductions), Q + lists:sum(Queues)}}
-        end, Totals, Leaders)
+        end, maps:merge(Totals, maps:from_list(Old)), Leaders)
 end,
 
 -include("part/lister.erl").
@@ -71,7 +77,8 @@ fun(Arg, #{apps := AppsOf, own := OwnOf, k := Keeper} = Ctx) ->
     {apps, erlang:monotonic_time(nanosecond),
      [begin
           {P, M, R, Q} = maps:get(App, Totals, {0, 0, 0, 0}),
-          {App, Text(App, description), Text(App, vsn), P, M, R, Q}
+          Memory = case Totals of #{{older, App} := _} -> {older, M}; #{} -> M end,
+          {App, Text(App, description), Text(App, vsn), P, Memory, R, Q}
       end || App <- Running],
      Partial}
 end}.

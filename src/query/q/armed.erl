@@ -6,6 +6,7 @@
 %% where `erlang:trace_info/2` shows legacy tracing, and `trace:info/3` a session. One more sweep
 %% counts processes with a sequential trace token.
 -include("part/armed_scan.erl").
+-include("part/walked.erl").
 
 Text = fun(Name) when is_atom(Name) -> atom_to_binary(Name, utf8); (_) -> <<"?">> end,
 
@@ -95,8 +96,8 @@ end,
 %% of ours is linked to what its keeper is linked to, and that to a process of a node of our name.
 NearBytes = 8388608,
 LinkedTo = fun(Pid) ->
-    case process_info(Pid, memory) of
-        {memory, Bytes} when Bytes < NearBytes ->
+    case AskSpared([Pid], memory) of
+        {[{memory, Bytes}], []} when Bytes < NearBytes ->
             case process_info(Pid, links) of
                 {links, Links} -> lists:sublist([P || P <- Links, is_pid(P)], 50);
                 undefined -> []

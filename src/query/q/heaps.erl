@@ -14,24 +14,25 @@ Others = 1000,
 -include("part/sweep.erl").
 -include("part/lister.erl").
 -include("part/references.erl").
+-include("part/walked.erl").
 
 Works = fun(Pids) ->
     Run(lists:zip(Ask(Pids, status), Pids),
         [{{{status, S}, '$1'}, [], ['$1']} || S <- [running, runnable, garbage_collecting]])
 end,
-%% {[{Bytes, Pid}] best first, bytes of all, how many}. Of a slice only those are sorted that are
-%% larger than the last of these.
+%% {[{Bytes, Pid}] best first, bytes of all, how many, those whose bytes are older}. Of a slice only
+%% those are sorted that are larger than the last of these.
 Floor = fun(Sofar) ->
     case length(Sofar) of Others -> element(1, lists:last(Sofar)); _ -> -1 end
 end,
-AddSlice = fun(Pids, Running, {Sofar, Sum, Looked}) ->
+AddSlice = fun(Pids, Running, {Sofar, Sum, Looked, Olds}) ->
     These = case Running of true -> Works(Pids); false -> Pids end,
-    Infos = Ask(These, memory),
+    {Infos, Older} = AskSpared(These, memory),
     Larger = Run(lists:zip(Infos, These),
                  [{{{memory, '$1'}, '$2'}, [{'>', '$1', Floor(Sofar)}], [{{'$1', '$2'}}]}]),
     Bytes = Run(Infos, [{{memory, '$1'}, [], ['$1']}]),
     Next = case Larger of [] -> Sofar; _ -> Best(Larger ++ Sofar, Others) end,
-    {Next, Sum + lists:sum(Bytes), Looked + length(Bytes)}
+    {Next, Sum + lists:sum(Bytes), Looked + length(Bytes), Older ++ Olds}
 end,
 %% {what AddSlice gives, how many there are, whether the time was up}
 AddAll = fun AddAll({Pid, Ref} = From, OwnNow, Running, {Found, Total}, End) ->
@@ -50,21 +51,22 @@ AddAll = fun AddAll({Pid, Ref} = From, OwnNow, Running, {Found, Total}, End) ->
     end
 end,
 
-%% Sizes in words, but `memory`. Value: {Pid, Status, MessageQueueLen, Sizes in bytes}.
+%% Sizes in words, but `memory`. Value: [{Pid, Status, MessageQueueLen, Sizes in bytes, bytes of
+%% binaries, whether these are older}].
 SizeKeys = [heap_size, heap_block_size, old_heap_size, old_heap_block_size, stack_size, mbuf_size],
 VheapKeys = [bin_vheap_size, bin_old_vheap_size],
-Look = fun(Pid) ->
-    case process_info(Pid, [status, message_queue_len, memory, garbage_collection_info]) of
-        [{_, Status}, {_, Len}, {_, Memory}, {_, Info}] ->
-            Words = fun(Keys) -> [proplists:get_value(Key, Info, 0) * WordBytes || Key <- Keys] end,
-            [{Pid, Status, Len, [Memory | Words(SizeKeys)], lists:sum(Words(VheapKeys))}];
-        undefined ->
-            []
-    end
+Look = fun(Pids) ->
+    Items = [status, message_queue_len, memory, garbage_collection_info],
+    {Infos, Older} = AskSpared(Pids, Items),
+    [begin
+         Words = fun(Keys) -> [proplists:get_value(Key, Info, 0) * WordBytes || Key <- Keys] end,
+         {Pid, Status, Len, [Memory | Words(SizeKeys)], lists:sum(Words(VheapKeys)),
+          lists:member(Pid, Older)}
+     end || {Pid, [{_, Status}, {_, Len}, {_, Memory}, {_, Info}]} <- lists:zip(Pids, Infos)]
 end,
 %% #{Pid => {Bytes, Binaries}}, of those whose references were listed.
 Binaries = fun(Looks, Spawn) ->
-    Small = [{Held div WordBytes, Pid} || {Pid, _, _, [Memory | _], Held} <- Looks,
+    Small = [{Held div WordBytes, Pid} || {Pid, _, _, [Memory | _], Held, _} <- Looks,
                                           Held > 0, Memory =< ListedBytes],
     case Best(Small, Listed) of
         [] -> #{};
@@ -76,18 +78,24 @@ end,
 fun(#{most := Most, running := Running},
     #{apps := AppsOf, own := OwnOf, k := Keeper, id := Id, spawn := Spawn} = Ctx) ->
     {Lister_, _} = From = StartLister(Ctx),
-    {{Found, Sum, Looked}, Total, Partial} =
-        try AddAll(From, fun() -> OwnOf(Keeper) end, Running, {{[], 0, 0}, 0},
+    {{Found, Sum, Looked, Olds}, Total, Partial} =
+        try AddAll(From, fun() -> OwnOf(Keeper) end, Running, {{[], 0, 0, []}, 0},
                    Ms() + TimeForAll())
         after unlink(Lister_), exit(Lister_, kill)
         end,
     {Largest, Rest} = Split(Found, Most),
-    Looks = lists:append([Look(Pid) || {_, Pid} <- Largest]),
+    Looks = Look(PidsOf(Largest)),
     Counted = Binaries(Looks, Spawn),
     Apps = AppsOf(),
-    Rows = [{Pid, Who, Status, Len, list_to_tuple(Sizes),
+    Rows = [{Pid, Who, Status, Len,
+             case IsOlder of
+                 true -> {older, list_to_tuple(Sizes)};
+                 false -> list_to_tuple(Sizes)
+             end,
              maps:get(Pid, Counted, {Held, case Held of 0 -> 0; _ -> undefined end})}
-            || {Pid, Status, Len, Sizes, Held} <- Looks, Who <- [Id(Pid, Apps)], Who =/= gone],
+            || {Pid, Status, Len, Sizes, Held, IsOlder} <- Looks, Who <- [Id(Pid, Apps)],
+               Who =/= gone],
     {heaps, erlang:monotonic_time(nanosecond), Total, Looked, Sum, Partial, Rows,
-     Run(Rest, [{{'$1', '$2'}, [], [{{'$2', '$1'}}]}])}
+     Run(case Olds of [] -> Rest; _ -> [B || {_, P} = B <- Rest, not lists:member(P, Olds)] end,
+         [{{'$1', '$2'}, [], [{{'$2', '$1'}}]}])}
 end}.

@@ -87,6 +87,8 @@ end,
 
 -include("part/waiters.erl").
 
+-include("keeper/turns.erl").
+
 %% ---- Evaluation and answers
 
 %% A query that names the keys of Ctx which it needs gets no others: all of it is 100 kB, copied to
@@ -230,7 +232,8 @@ end,
 %% ---- The loop
 %% State: client, ctx, queries (name => {ok, Fun, Ctx} | {error, Why}), asked (id => {Pid, Timer,
 %% Start, DeadlineMs}}), holders (name => Pid), gentle (pid => [], of holders that are asked
-%% to end and have GraceMs for it), shield ({Pid, Fun} of a standing trace, or none), owed ({wall
+%% to end and have GraceMs for it), turns (keeper/turns.erl), shield ({Pid, Fun} of a standing trace,
+%% or none), owed ({wall
 %% time, reductions} of reading texts, which the next answer says).
 
 NothingOwed = {0, 0},
@@ -379,6 +382,14 @@ HandleOther = fun(Message, State) ->
             {Waiter_, Next} = Renewed(Kind, Dead, State),
             From ! {Ref, renewed, Waiter_},
             Next;
+        {turns, From, Ref, Long} ->
+            {Whose, Known, Turns} = TurnsOf(Long, maps:get(turns, State),
+                                            erlang:monotonic_time(millisecond)),
+            From ! {Ref, Whose, Known},
+            State#{turns := Turns};
+        {walked, Read} ->
+            #{turns := Turns} = State,
+            State#{turns := WithRead(Read, Turns, erlang:monotonic_time(millisecond))};
         {shade, Pid} ->
             Wake(Pid, ShieldOf(State)),
             State;
@@ -475,7 +486,8 @@ Start = fun(Client) ->
                 in_time => fun(Calls, Ms) -> InTime(Keeper, Waiters, Calls, Ms) end,
                 late_schedulers => fun(Ms) -> LateSchedulers(Keeper, Waiters, Ms) end},
         Loop(#{client => Client, ctx => Ctx, queries => #{}, asked => #{}, holders => #{},
-               gentle => #{}, waiters => Waiters, shield => none, owed => NothingOwed})
+               gentle => #{}, waiters => Waiters, shield => none, owed => NothingOwed,
+               turns => {Never, #{}}})
     catch
         _:_ -> ok
     end

@@ -32,6 +32,7 @@ BinaryMs = 200,
 
 -include("part/sweep.erl").
 -include("part/busiest.erl").
+-include("part/walked.erl").
 
 %% ---- Without signals, all processes
 
@@ -73,7 +74,8 @@ Look = fun Look(Pids, Until, {Memory, Binary, Looked}) ->
             {Memory, Binary, Looked};
         false ->
             {These, Rest} = Split(Pids, SignalSlice),
-            Infos = lists:zip(These, Ask(These, [memory, garbage_collection_info])),
+            {Read, _} = AskSpared(These, [memory, garbage_collection_info]),
+            Infos = lists:zip(These, Read),
             Large = Run(Infos, [{{'$1', [{'_', '$2'}, '_']}, [], [{{'$2', '$1'}}]}]),
             Held = Run(Infos, [{{'$1', ['_', {'_', Vheap}]}, [{'>', {'+', '$3', '$4'}, 0}],
                                 [{{{'+', '$3', '$4'}, '$1'}}]}]),
@@ -134,8 +136,8 @@ Near = fun(Pid) ->
     end,
     Parent = try process_info(Pid, parent) of {parent, P} -> NameOf(P); _ -> none
              catch error:_ -> none end,
-    Links = case Parent =:= none andalso process_info(Pid, memory) of
-                {memory, Bytes} when Bytes < NearBytes ->
+    Links = case Parent =:= none andalso AskSpared([Pid], memory) of
+                {[{memory, Bytes}], []} when Bytes < NearBytes ->
                     case process_info(Pid, links) of
                         {links, All} -> lists:sublist(All, NearLinks);
                         undefined -> []

@@ -8,18 +8,21 @@
 %% MostMessages and MostBytes. Only text cut to size leaves the node.
 MostMessages = 50000,
 MostBytes = 16 * 1048576,
+
+-include("part/walked.erl").
+
 Mailbox = fun({Asked, First, BytesEach, Agreed}, #{print := Print, pid_of := PidOf}) ->
     Pid = PidOf(Asked),
     Alive = is_pid(Pid) andalso node(Pid) =:= node()
-        andalso process_info(Pid, [message_queue_len, memory]),
+        andalso element(1, AskSpared([Pid], [message_queue_len, memory])),
     case Alive of
-        [{_, 0}, {_, Bytes}] ->
+        [[{_, 0}, {_, Bytes}]] ->
             {mailbox, 0, Bytes, []};
-        [{_, Len}, {_, Bytes}] when Len > MostMessages; Bytes > MostBytes ->
+        [[{_, Len}, {_, Bytes}]] when Len > MostMessages; Bytes > MostBytes ->
             {refused, Len, Bytes};
-        [{_, Len}, {_, Bytes}] when Agreed =/= true ->
+        [[{_, Len}, {_, Bytes}]] when Agreed =/= true ->
             {ask, Len, Bytes};
-        [{_, Len}, {_, Bytes}] ->
+        [[{_, Len}, {_, Bytes}]] ->
             WordBytes = erlang:system_info(wordsize),
             Size = (16 * 1048576 + 3 * Bytes) div WordBytes,
             process_flag(max_heap_size, #{size => Size, kill => true, error_logger => false}),

@@ -38,6 +38,8 @@ Binaries = fun(List) ->
     {length(Distinct), lists:sum([Size || {Size, _} <- Sizes]), lists:sublist(Sizes, 20)}
 end,
 
+-include("part/walked.erl").
+
 Items = [status, priority, trap_exit, group_leader, reductions, message_queue_len,
          message_queue_data, memory, total_heap_size, heap_size, stack_size, suspending,
          current_function, current_stacktrace, links, monitors,
@@ -46,11 +48,20 @@ Items = [status, priority, trap_exit, group_leader, reductions, message_queue_le
 Process = fun({Who, Limits}, #{id := IdOf, apps := Apps, caps := Caps, pid_of := PidOf}) ->
     #{stack := StackMost, links := LinksMost} = Limits,
     Pid = PidOf(Who),
-    Info = is_pid(Pid) andalso node(Pid) =:= node() andalso process_info(Pid, Items),
+    {[Info], Older} = case is_pid(Pid) andalso node(Pid) =:= node() of
+        true -> AskSpared([Pid], Items);
+        false -> {[undefined], []}
+    end,
     case is_list(Info) andalso IdOf(Pid, Apps()) of
         Id when is_tuple(Id) ->
             Get = fun(Key) -> element(2, lists:keyfind(Key, 1, Info)) end,
-            Plain = [{Key, Get(Key)}
+            Value = fun(Key) ->
+                case Older =/= [] andalso lists:member(Key, Walking) of
+                    true -> {older, Get(Key)};
+                    false -> Get(Key)
+                end
+            end,
+            Plain = [{Key, Value(Key)}
                      || Key <- [status, priority, trap_exit, reductions, message_queue_len,
                                 message_queue_data, memory, total_heap_size, heap_size,
                                 stack_size, current_function]],

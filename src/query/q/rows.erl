@@ -4,6 +4,7 @@
 %% Value: {rows, MonoNs, [{Pid, Values} | {Pid, gone}]}, in the order of the pids. Only numbers, and
 %% what is always small: no item that is a list, no dictionary.
 -include("part/items.erl").
+-include("part/walked.erl").
 Bounded = [reductions, message_queue_len, memory, total_heap_size, heap_size, stack_size, status,
            current_function, garbage_collection],
 
@@ -14,9 +15,10 @@ Bounded = [reductions, message_queue_len, memory, total_heap_size, heap_size, st
                  _ -> {{Item, Variable}, Variable}
              end || {Item, Variable} <- lists:zip(Items, Variables(10, Items))],
     {Patterns, Values} = lists:unzip(Parts),
-    Infos = lists:zipwith(fun erlang:process_info/2, Pids, lists:duplicate(length(Pids), Items)),
+    {Infos, Older} = AskSpared(Pids, Items),
     Spec = [{{'$1', Patterns}, [], [{{'$1', {list_to_tuple(Values)}}}]},
             {{'$1', undefined}, [], [{{'$1', gone}}]}],
     {rows, erlang:monotonic_time(nanosecond),
-     ets:match_spec_run(lists:zip(Pids, Infos), ets:match_spec_compile(Spec))}
+     Marked(ets:match_spec_run(lists:zip(Pids, Infos), ets:match_spec_compile(Spec)), Older, Items,
+            2)}
 end}.

@@ -20,6 +20,7 @@ SliceSize = 100,
 LabelsAtATime = 5000,
 LabelsMax = 200000,
 
+-include("part/walked.erl").
 -include("scan/rank.erl").
 
 -include("scan/filter.erl").
@@ -71,7 +72,8 @@ PartWork = fun({take, More, MoreOlds}, {Slices, Olds, Known}) ->
    ({born, Pids, Attr}, {Slices, Olds, Known}) ->
     More = Cut(Pids),
     {ok, {Slices ++ More, Olds ++ Alike(More, {Attr, 0}), Known}, rest};
-   (#{attr := Attr, first := First, purge := Purge} = Job, {Slices, Olds0, Known}) ->
+   (#{attr := Attr, first := First, purge := Purge, keeper := Of} = Job, {Slices, Olds0, Known}) ->
+    put(keeper, Of),
     News = Sweep(Slices, Attr),
     Olds = case First of true -> News; false -> Olds0 end,
     Both = lists:zip(Olds, News),
@@ -103,7 +105,8 @@ Tell = fun({Ref, Answer, Start, Rest}, Words, CountWork, Coordinator) ->
     process_flag(min_heap_size, 233),
     Rest =:= pack orelse erlang:garbage_collect(self(), [{type, minor}]),
     Memory = erlang:convert_time_unit(Words div WordsPerUs, microsecond, native),
-    Coordinator ! {Ref, Answer, Memory, erlang:monotonic_time() - Start, CountWork()}
+    Coordinator ! {Ref, Answer, Memory + get(helped),
+                   max(0, erlang:monotonic_time() - Start - get(waited)), CountWork()}
 end,
 %% Waits for one job, works, answers {Ref, Answer, Memory, Wall, Reductions}. Ends with its
 %% coordinator. Calling itself in the last place drops everything but the new state.
@@ -121,6 +124,8 @@ Serve = fun Serve(Coordinator, Work, Words, CountWork, State, Done) ->
                     put('$process_label', beamtop),
                     put('$initial_call', {beamtop, keeper, 0}),
                     Start = erlang:monotonic_time(),
+                    put(waited, 0),
+                    put(helped, 0),
                     %% One step to the heap that the work needs, not one collection a step.
                     process_flag(min_heap_size, Words(State)),
                     {Answer, Next, Rest} = try Work(Job, State) catch _:_ -> exit(shutdown) end,
@@ -307,7 +312,7 @@ end,
 %% What the parts get.
 JobOf = fun(#{filter := Filtering} = Arg, #{turn := Turn, fields := OldFields}, Apps, Ctx) ->
     Given = maps:with([attr, mode, order, rows, filter, first], Arg),
-    Base = Given#{turn => Turn},
+    Base = Given#{turn => Turn, keeper => get(keeper)},
     case Filtering of
         none ->
             %% A fun is copied with all that it needs: only to who needs it.

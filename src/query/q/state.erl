@@ -10,6 +10,8 @@
 %% Asked only of gen_* behaviours, which answer system messages whatever they are doing next: a
 %% process of any other kind would find a message that it does not know. This worker does the
 %% asking and ends with its answer, so that a late reply reaches nobody.
+-include("part/walked.erl").
+
 MostBytes = 8 * 1048576,
 Behaviours = [gen_server, gen_statem, gen_event, gen_fsm, supervisor],
 
@@ -38,11 +40,10 @@ StateOf = fun({Asked, TimeoutMs, Bytes, Agreed},
               #{print := Print, initial_call := InitialCall, pid_of := PidOf}) ->
     Pid = PidOf(Asked),
     Alive = is_pid(Pid) andalso node(Pid) =:= node()
-        andalso process_info(Pid, [initial_call, message_queue_len, status, memory,
-                                   current_stacktrace, current_function]),
+        andalso element(1, AskSpared([Pid], [initial_call, message_queue_len, status, memory,
+                                             current_stacktrace, current_function])),
     case Alive of
-        [{_, Mfa}, {_, Len}, {_, Status}, {_, Memory}, {_, Stack},
-         {_, Current}] ->
+        [[{_, Mfa}, {_, Len}, {_, Status}, {_, Memory}, {_, Stack}, {_, Current}]] ->
             Refusal =
                 if
                     Len > 1000 -> <<"its mailbox is too long">>;

@@ -7,6 +7,8 @@
 %% is not asked at all. What is a supervisor proc_lib says; before OTP 26.2, where its word is not
 %% read (behind.erl), its name or its entry at its own supervisor.
 
+-include("part/walked.erl").
+
 %% Asks in a separate process, which ends when its answer is too large: {ok, Value} | busy.
 InTime = fun(Ask, Arg, Ms) ->
     Me = self(),
@@ -201,9 +203,10 @@ fun({Asked, MaxNodes, Ms},
     end,
     Row = fun(Depth, Pid, Id, Type) ->
         Alive = is_pid(Pid) andalso node(Pid) =:= node()
-            andalso process_info(Pid, [message_queue_len, memory]),
+            andalso AskSpared([Pid], [message_queue_len, memory]),
         Info = case Alive of
-            [{_, Len}, {_, Bytes}] ->
+            {[[{_, Len}, {_, Read}]], Older} ->
+                Bytes = case Older of [] -> Read; _ -> {older, Read} end,
                 case Identify(Pid) of
                     {Name, Call, _, _, _} -> {Name, Call, Len, Bytes};
                     gone -> {undefined, undefined, Len, Bytes}

@@ -77,9 +77,18 @@ end,
 %% Attributes that come as lists.
 Copied = [links, monitors, binary, garbage_collection],
 Sweep = fun(Slices, Attr) ->
+    LongOnes = case lists:member(Attr, Walking) of
+        true -> LongOf(lists:append(Slices));
+        false -> []
+    end,
     case lists:member(Attr, Copied) of
         true ->
             [SweepSlice(Slice, Attr) || Slice <- Slices];
+        false when LongOnes =/= [] ->
+            {Infos, _} = AskWith(lists:append(Slices), Attr, WalkedOf(LongOnes)),
+            {Swept, []} = lists:mapfoldl(fun(Slice, Left) -> lists:split(length(Slice), Left) end,
+                                         Infos, Slices),
+            Swept;
         false ->
             Asks = lists:duplicate(length(Slices), fun erlang:process_info/2),
             lists:zipwith3(fun lists:zipwith/3, Asks, Slices, Alike(Slices, Attr))
@@ -90,7 +99,7 @@ end,
 SweepAllOf = fun(Pids, Attr) ->
     case lists:member(Attr, Copied) of
         true -> lists:append(Sweep(Cut(Pids), Attr));
-        false -> Ask(Pids, Attr)
+        false -> element(1, AskSpared(Pids, Attr))
     end
 end,
 

@@ -156,7 +156,7 @@ ReadRows = fun(Ranked, Others, Items, {Calls0, Supervisors0}, Apps, Ctx) ->
     Entries = Ranked ++ Others,
     Pids = ets:match_spec_run(Entries, PidOfEntry),
     {Keys, Tail, Spec, IdSpecs, HasSupervisor} = PlanOf(Items, Ctx),
-    Infos = Ask(Pids, Keys),
+    {Infos, Older} = AskSpared(Pids, Keys),
     Nothing = lists:duplicate(length(Pids), undefined),
     {Calls, Ids} = case IdSpecs of
         false ->
@@ -175,7 +175,8 @@ ReadRows = fun(Ranked, Others, Items, {Calls0, Supervisors0}, Apps, Ctx) ->
     end,
     Shown = lists:zip3(Entries, Infos, lists:zip3(Ids, BinariesOf(Infos, Items, Tail), Above)),
     {First, Last} = lists:split(length(Ranked), Shown),
-    {{ets:match_spec_run(First, Spec), ets:match_spec_run(Last, Spec)}, {Calls, Supervisors}}
+    Made = fun(Some) -> Marked(ets:match_spec_run(Some, Spec), Older, Items, 4) end,
+    {{Made(First), Made(Last)}, {Calls, Supervisors}}
 end,
 
 %% Processes ranked by the coordinator itself: followed ones and, if wanted, our own.

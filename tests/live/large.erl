@@ -1,0 +1,81 @@
+%% SPDX-License-Identifier: GPL-3.0-or-later
+%%% Processes that are large in one way: expressions of src/query/q against real nodes. See queries.erl.
+-module(large).
+-export([main/1]).
+-import(queries, [ask/4, evaluate/3, one_of/2]).
+
+-define(LONG_MS, 60000).
+
+main(Targets) -> queries:main(Targets, tests()).
+
+tests() ->
+    [{each, "a long message queue is walked seldom, and its memory marked as older", fun queue_test/2},
+     {each, "what a walk gave is what the node says", fun walk_test/2}].
+
+%% So many messages that nobody takes.
+fill(Node, Pid, Messages) ->
+    evaluate(Node, "lists:zipwith(fun erlang:send/2, lists:duplicate(N, P), lists:duplicate(N, {a, P})), ok.",
+             [{'P', Pid}, {'N', Messages}]).
+sleeper(Node, Options) ->
+    evaluate(Node, "spawn_opt(timer, sleep, [infinity], Options).", [{'Options', Options}]).
+ended(Node, Pid) ->
+    true = rpc:call(Node, erlang, exit, [Pid, kill]),
+    queries:wait(fun() -> not rpc:call(Node, erlang, is_process_alive, [Pid]) end, ?LONG_MS).
+
+%% Each question that reads memory: the values of that process that walk the queue.
+values(K, Pid) ->
+    Scan = fun(Attr) ->
+        {ok, _, {scan, _, _, _, _, _, _, Rows, []}} =
+            ask(K, scan, {in, scan, #{attr => Attr, mode => absolute, order => desc, rows => 5, own => false,
+                                      items => [memory, reductions, total_heap_size], pids => [Pid],
+                                      filter => none, reset => false}}, ?LONG_MS),
+        {_, _, _, {Memory, _, Heaps}} = lists:keyfind(Pid, 1, Rows),
+        [Memory, Heaps]
+    end,
+    {ok, _, {rows, _, [{Pid, {_, Rows, Heaps}}]}} =
+        ask(K, rows, {[reductions, memory, total_heap_size], [Pid]}, ?LONG_MS),
+    {ok, _, {process, _, Pid, _, Items}} =
+        ask(K, process, {Pid, #{stack => 5, links => 5}}, ?LONG_MS),
+    {ok, _, {heaps, _, _, _, _, false, Heap, _}} = ask(K, heaps, #{most => 5, running => false}, ?LONG_MS),
+    {ok, _, {apps, _, Apps, false}} = ask(K, apps, #{}, ?LONG_MS),
+    {_, _, _, _, Sizes, _} = lists:keyfind(Pid, 1, Heap),
+    Scan(memory) ++ Scan(total_heap_size) ++ Scan(reductions)
+        ++ [Rows, Heaps, proplists:get_value(memory, Items), proplists:get_value(total_heap_size, Items),
+            Sizes, element(5, lists:keyfind(undefined, 1, Apps))].
+
+%% It takes ten seconds of the time that walks may have: in those the numbers are older, whichever
+%% question they are of, and stay what they were.
+queue_test({Node, _}, K) ->
+    Pid = sleeper(Node, [{message_queue_data, on_heap}]),
+    fill(Node, Pid, 1000000),
+    one_of(100, fun() ->
+        Values = values(K, Pid),
+        [{older, _} = V || V <- Values]
+    end),
+    %% Leaders know it as the largest.
+    one_of(30, fun() ->
+        {ok, _, {leaders, _, _, #{memory := [Pid | _], message_queue_len := [Pid | _]}}} =
+            ask(K, leaders, {in, leaders, #{most => 5, all => 150000}}, ?LONG_MS)
+    end),
+    {ok, _, {refused, 1000000, _}} = ask(K, mailbox, {Pid, 5, 60, true}, ?LONG_MS),
+    %% Below the limit they are read each time.
+    ended(Node, Pid),
+    Short = sleeper(Node, []),
+    fill(Node, Short, 40000),
+    [] = [V || {older, _} = V <- lists:droplast(values(K, Short))],
+    ended(Node, Short).
+
+%% The first walk is at once; the next thing that the node says itself is the same.
+walk_test({Node, _}, _) ->
+    [begin
+         K = queries:connect(Node),
+         queries:load_all(K),
+         Pid = sleeper(Node, [{message_queue_data, Where}]),
+         fill(Node, Pid, 60000),
+         {ok, _, {rows, _, [{Pid, {Memory, Heaps}}]}} =
+             ask(K, rows, {[memory, total_heap_size], [Pid]}, ?LONG_MS),
+         [{_, Memory}, {_, Heaps}] =
+             rpc:call(Node, erlang, process_info, [Pid, [memory, total_heap_size]]),
+         ended(Node, Pid),
+         queries:stop_keeper(K)
+     end || Where <- [on_heap, off_heap]].
