@@ -3,9 +3,10 @@
 %% seldom after that. Arg: []. Value: docs/queries.md.
 %%
 %% Everything comes from tables and native functions, so that no process of the node is asked and
-%% a busy one delays nothing. No atom is made: names are put together and looked for as texts.
+%% a busy one delays nothing; the code server is, where it does nothing else. No atom is made: names are put together and looked for as texts.
 -include("part/sweep.erl").
 -include("part/tables.erl").
+-include("part/proc_file.erl").
 -include("part/threads.erl").
 
 Text = fun
@@ -152,23 +153,28 @@ end,
 
 %% Counters since the start of the threads, of the host and of the cgroup: two answers show what the
 %% normal schedulers waited in between, and for what. A part that is not there is undefined.
-Cpus = fun() ->
+CpuFiles = fun() ->
+    Normal = [hd(Paths) || {0, _, _, Paths} <- Threads()],
+    Host = case prim_file:open("/proc/stat", [read, binary]) of
+        {ok, File} ->
+            Text_ = prim_file:pread(File, 0, 200),
+            prim_file:close(File),
+            Text_;
+        Error ->
+            Error
+    end,
+    {ReadAll(Normal), Host, case Cgroup() of [Stat | _] -> ReadAll([Stat]); [] -> [] end}
+end,
+Cpus = fun(InTime) ->
     Numbers = fun(Read) ->
         Words = binary:split(FileText(Read, 500), [<<" ">>, <<"\n">>], [global, trim_all]),
         [try binary_to_integer(W) catch error:_ -> W end || W <- Words]
     end,
-    Normal = [hd(Paths) || {0, _, _, Paths} <- Threads()],
-    Ran = [RunWait || [_, _, _ | _] = RunWait <- lists:map(Numbers, ReadAll(Normal))],
-    {Runs, Waits} = {lists:sum([R || [R | _] <- Ran]), lists:sum([W || [_, W | _] <- Ran])},
-    Host = case prim_file:open("/proc/stat", [read, binary]) of
-        {ok, File} ->
-            Line = Numbers(prim_file:pread(File, 0, 200)),
-            prim_file:close(File),
-            lists:sublist(tl(Line), 8);
-        _ ->
-            []
-    end,
-    Group = case Cgroup() of [Stat | _] -> Numbers(hd(ReadAll([Stat]))); [] -> [] end,
+    {Schedstats, HostText, GroupTexts} = ByWaiter(InTime, 40, CpuFiles, []),
+    Ran = [RunWait || [_, _, _ | _] = RunWait <- lists:map(Numbers, Schedstats)],
+    {Runs, Waits_} = {lists:sum([R || [R | _] <- Ran]), lists:sum([W || [_, W | _] <- Ran])},
+    Host = case Numbers(HostText) of [_ | Ticks] -> lists:sublist(Ticks, 8); [] -> [] end,
+    Group = lists:append(lists:map(Numbers, GroupTexts)),
     After = fun(Key) ->
         case lists:dropwhile(fun(W) -> W =/= Key end, Group) of
             [_, N | _] when is_integer(N) -> N;
@@ -177,11 +183,13 @@ Cpus = fun() ->
     end,
     Ran =/= [] orelse exit(none),
     #{mono_us => erlang:monotonic_time(microsecond), schedulers => length(Ran),
-      run_us => Runs div 1000, wait_us => Waits div 1000,
+      run_us => Runs div 1000, wait_us => Waits_ div 1000,
       host_ticks => case Host of [_, _, _, _, _, _, _, _] -> lists:sum(Host); _ -> undefined end,
       steal_ticks => case Host of [_, _, _, _, _, _, _, Steal] -> Steal; _ -> undefined end,
       periods => After(<<"nr_periods">>), throttled_periods => After(<<"nr_throttled">>)}
 end,
+
+-include("part/servers.erl").
 
 LoadedModules = fun() -> lists:filter(fun erlang:module_loaded/1, erlang:loaded()) end,
 
@@ -211,9 +219,9 @@ end,
 %% One part that cannot be read leaves the others.
 {[apps, in_time], fun([], #{apps := AppsOf, in_time := InTime}) ->
     Parts = [{logger, Logger}, {limits, Limits}, {applications, fun() -> Applications(AppsOf) end},
-             {cpus, Cpus}, {distribution, Distribution}, {repositories, Repositories},
+             {cpus, fun() -> Cpus(InTime) end}, {distribution, Distribution}, {repositories, Repositories},
              {ets, fun() -> Ets(InTime) end},
-             {code, fun() -> #{mode => code:get_mode(), modules => length(LoadedModules())} end}],
+             {code, fun() -> #{mode => CodeMode(), modules => length(LoadedModules())} end}],
     {facts, erlang:monotonic_time(nanosecond),
      maps:from_list([{Key, Try(Read, undefined)} || {Key, Read} <- Parts])}
 end}.

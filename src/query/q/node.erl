@@ -1,5 +1,7 @@
 %% SPDX-License-Identifier: GPL-3.0-or-later
 %% What does not change while the node lives. Arg: [].
+-include("part/servers.erl").
+
 fun([], _Ctx) ->
     Text = fun(Chars) -> unicode:characters_to_binary(Chars) end,
     Try = fun(Read, Default) -> try Read() catch _:_ -> Default end end,
@@ -13,8 +15,10 @@ fun([], _Ctx) ->
         end,
     StartWallUs = erlang:convert_time_unit(
         Info(start_time) + erlang:time_offset(), native, microsecond),
+    %% As it was set at the start, where it cannot be asked.
+    AtStart = application:get_env(kernel, net_ticktime, 60),
     NetTickS =
-        case Try(fun() -> net_kernel:get_net_ticktime() end, 0) of
+        case AskServer(net_kernel, fun net_kernel:get_net_ticktime/0, AtStart) of
             {ongoing_change_to, Seconds} -> Seconds;
             Seconds when is_integer(Seconds) -> Seconds;
             _ -> 0
@@ -35,7 +39,7 @@ fun([], _Ctx) ->
      Text(os:getpid()),
      StartWallUs,
      NetTickS,
-     Try(fun() -> code:get_mode() end, undefined),
+     CodeMode(),
      Text(Elixir),
      Cpus}
 end.

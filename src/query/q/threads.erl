@@ -2,6 +2,7 @@
 %% The operating system's count of the scheduler threads, of the cgroup and of the host's CPUs.
 %% Runs in a holder, whose state are the threads with what was read of them. Arg: []. Value:
 %% docs/queries.md. Texts of /proc go as they are, cut to size: the model reads them.
+-include("part/proc_file.erl").
 -include("part/threads.erl").
 
 {ok, AllowedAt} = re:compile(<<"Cpus_allowed_list:\\s*([-,0-9]{1,200})">>),
@@ -14,41 +15,61 @@ Tail = fun({ok, Read}, Bytes) ->
 end,
 
 %% A thread that did not run since has the other numbers of before. [{Schedstat, Stat, Switches}]
-Readings = fun(Of, Before) ->
-    Schedstats = ReadAll([hd(Paths) || {_, _, _, Paths} <- Of]),
-    [case Last of
-         {Ran, _, _} when Ran =:= Schedstat, Ran =/= {ok, <<"0 0 0\n">>}, element(1, Ran) =:= ok ->
-             Last;
-         _ ->
-             [Stat, Status] = ReadAll(tl(Paths)),
-             {Schedstat, FileText(Stat, 500), Tail(Status, 200)}
-     end
-     || {{_, _, _, Paths}, Schedstat, Last} <- lists:zip3(Of, Schedstats, Before)]
+DidRun = fun({Same, {Same_, _, _}})
+                 when Same =:= Same_, Same =/= {ok, <<"0 0 0\n">>}, element(1, Same) =:= ok -> false;
+            (_) -> true
+end,
+Readings = fun(Read, Of, Schedstats, Before) ->
+    Pairs = lists:zip(Schedstats, Before),
+    Others = [tl(Paths) || {{_, _, _, Paths}, Pair} <- lists:zip(Of, Pairs), DidRun(Pair)],
+    Texts = Read(lists:append(Others)),
+    {[], Now} = lists:foldl(
+        fun({Schedstat, _} = Pair, {Left, Done}) ->
+            case DidRun(Pair) of
+                true ->
+                    [Stat, Status | Rest] = Left,
+                    {Rest, [{Schedstat, FileText(Stat, 500), Tail(Status, 200)} | Done]};
+                false ->
+                    {Left, [element(2, Pair) | Done]}
+            end
+        end, {Texts, []}, Pairs),
+    lists:reverse(Now)
 end,
 
-Open = fun() ->
-    case prim_file:open("/proc/stat", [read, binary]) of {ok, File} -> File; _ -> none end
+%% The file stays open, in the waiter that opened it.
+HostStat = fun() ->
+    get(host) =:= undefined andalso put(host, prim_file:open("/proc/stat", [read, binary])),
+    case get(host) of {ok, File} -> prim_file:pread(File, 0, 200); Error -> Error end
 end,
 
-{holder, [],
-fun([], #{state := State}) ->
-    {Of, Files, Host, Before} = case State of
+%% {State, what the answer has of it}; throws `late`.
+ReadNow = fun(InTime, State) ->
+    Read = fun([]) -> []; (Paths) -> ByWaiter(InTime, length(Paths), ReadAll, [Paths]) end,
+    {Of, Files, Before} = case State of
         new ->
             process_flag(priority, high),
-            Found = Threads(),
-            {Found, Cgroup(), Open(), [none || _ <- Found]};
+            Found = ByWaiter(InTime, 20, Threads, []),
+            {Found, ByWaiter(InTime, 5, Cgroup, []), [none || _ <- Found]};
         _ ->
             State
     end,
-    Now = Readings(Of, Before),
+    Schedstats = Read([hd(Paths) || {_, _, _, Paths} <- Of]),
     MonoNs = erlang:monotonic_time(nanosecond),
-    Stat = case Host of none -> <<>>; _ -> FileText(prim_file:pread(Host, 0, 200), 200) end,
-    [Throttled | Quota] = case ReadAll(Files) of
-        [] -> [none];
-        Read -> Read
-    end,
-    Allowed = case re:run(FileText(prim_file:read_file("/proc/self/status"), 8192), AllowedAt,
-                          [{capture, all_but_first, binary}]) of
+    Now = Readings(Read, Of, Schedstats, Before),
+    Host = FileText(ByWaiter(InTime, 1, HostStat, []), 200),
+    [Own | Group] = Read(["/proc/self/status" | Files]),
+    {{Of, Files, Now}, MonoNs, Host, Own, Group}
+end,
+
+{holder, [in_time],
+fun([], #{state := State, in_time := InTime}) ->
+    {{Of, _, Now} = Next, MonoNs, Stat, Own, Group} =
+        try ReadNow(InTime, State)
+        catch throw:late ->
+            {{[], [], []}, erlang:monotonic_time(nanosecond), <<>>, none, []}
+        end,
+    [Throttled | Quota] = case Group of [] -> [none]; _ -> Group end,
+    Allowed = case re:run(FileText(Own, 8192), AllowedAt, [{capture, all_but_first, binary}]) of
         {match, [Cpus]} -> Cpus;
         _ -> <<>>
     end,
@@ -62,5 +83,5 @@ fun([], #{state := State}) ->
             || {{Kind, Number, Tid, _}, {Schedstat, ThreadStat, Switches}} <- lists:zip(Of, Now)],
     {{threads, MonoNs, erlang:system_info(scheduler_bind_type), Allowed, Stat,
       [FileText(Q, 100) || Q <- Quota], FileText(Throttled, 1000), Rows},
-     {Of, Files, Host, Now}}
+     case Own of none -> State; _ -> Next end}
 end}.

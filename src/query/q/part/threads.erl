@@ -1,7 +1,7 @@
 %% SPDX-License-Identifier: GPL-3.0-or-later
 %% ---- Scheduler threads and the cgroup, by the operating system's files
 %% Only files of /proc and of the cgroup are read, by prim_file: file:read_file/1 would ask the
-%% node's file server.
+%% node's file server. After proc_file.erl.
 
 Most = 256,
 Listed = 8192,
@@ -14,16 +14,24 @@ Kinds = #{<<"sched">> => 0, <<"scheduler">> => 0, <<"dcpus">> => 1, <<"dirty_cpu
           <<"dios">> => 2, <<"dirty_io">> => 2},
 
 %% Each file is read on a dirty I/O scheduler: on a busy node that waits for its turn, there and
-%% back. No more is counted than it takes without.
+%% back. The waiter `file` does it, so that an answer does not wait for a stalled disk.
+ReadAll = fun(Paths) -> lists:map(fun prim_file:read_file/1, Paths) end,
+%% Of that many files; no more is counted than they take without waiting. Throws `late`.
+FilesMs = 1000,
+FilesTries = 20,
 FileUs = 40,
-ReadAll = fun(Paths) ->
-    Start = erlang:monotonic_time(),
-    Files = lists:map(fun prim_file:read_file/1, Paths),
-    Took = erlang:monotonic_time() - Start,
-    Work = erlang:convert_time_unit(FileUs * length(Paths), microsecond, native),
-    put(waited, get(waited) + Took),
-    put(helped, get(helped) + min(Took, Work)),
-    Files
+ByWaiter = fun(InTime, Files, Call, Args) ->
+    IsFree(FilesTries) orelse throw(late),
+    Helped = get(helped),
+    Waited = get(waited),
+    case InTime([{file, Call, Args}], FilesMs) of
+        {[{ok, Read}], _} ->
+            Work = erlang:convert_time_unit(FileUs * Files, microsecond, native),
+            put(helped, Helped + min(get(waited) - Waited, Work)),
+            Read;
+        _ ->
+            throw(late)
+    end
 end,
 
 FileText = fun({ok, Read}, Bytes) -> binary:part(Read, 0, min(Bytes, byte_size(Read)));
