@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Evaluating the keeper on the target: one call of rex, a constant form, the rest in bindings. */
+/* Evaluating the keeper on the target: one call of rex, or of net_kernel, a constant form, the rest
+ * in bindings. */
 #include "internal.h"
 
 #include <assert.h>
@@ -23,8 +24,21 @@
     "{'case',1," FORM_HAS_MAPS                                                                     \
     ",[" FORM_CLAUSE("true", FORM_MAP) "," FORM_CLAUSE("false", "{var,1,'B'}") "]}"
 
-static const char eval_form[] = FORM_SECOND(
-    FORM_CALL("erl_eval", "exprs", FORM_EXPRS "," FORM_BINDINGS ",{atom,1,none},{atom,1,none}"));
+#define FORM_KEEPER                                                                                \
+    FORM_SECOND(FORM_CALL("erl_eval", "exprs",                                                     \
+                          FORM_EXPRS "," FORM_BINDINGS ",{atom,1,none},{atom,1,none}"))
+
+static const char eval_form[] = FORM_KEEPER;
+
+/* Whose group leader net_kernel would have made us: `user`, where that exists, as rex does. */
+#define TEXT_OF(number) #number
+#define TEXT(number) TEXT_OF(number)
+#define FORM_USER FORM_CALL("erlang", "whereis", "{atom,1,user}")
+#define FORM_LEADER                                                                                \
+    "{'catch',1," FORM_CALL("erlang", "group_leader",                                              \
+                            FORM_USER "," FORM_CALL("erlang", "self", "")) "}"
+static const char send_form[] = "{block,1,[" FORM_LEADER ",{op,1,'!',{var,1,'C'},{tuple,1,"
+                                "[{integer,1," TEXT(EXPR_TAG) "}," FORM_KEEPER "]}}]}";
 
 const struct embedded *expr_source(const char *name)
 {
@@ -44,40 +58,48 @@ static void build_source(struct builder *b, const char *variable, const char *na
     build_binary(b, source->text, source->len);
 }
 
-static void build_bindings(struct builder *b, const char *own_node, const struct etf_pid *self)
+static void build_self(struct builder *b, const char *own_node, const struct etf_pid *self)
 {
-    /* [{'B', [{'C', Self}, {'K', Keeper}, {'O', #{}}]}, {'S', Loader}]: orddicts, which every
-       release takes */
-    build_list(b, 2);
-    build_tuple(b, 2);
-    build_atom(b, "B");
-    build_list(b, 3);
     build_tuple(b, 2);
     build_atom(b, "C");
     build_pid(b, own_node, self);
+}
+
+static void build_bindings(struct builder *b, const char *own_node, const struct etf_pid *self)
+{
+    /* [{'B', [{'C', Self}, {'K', Keeper}, {'O', #{}}]}, {'C', Self}, {'S', Loader}]: orddicts,
+       which every release takes */
+    build_list(b, 3);
+    build_tuple(b, 2);
+    build_atom(b, "B");
+    build_list(b, 3);
+    build_self(b, own_node, self);
     build_source(b, "K", "keeper");
     build_tuple(b, 2);
     build_atom(b, "O");
     build_map(b, 0);
     build_nil(b);
+    build_self(b, own_node, self);
     build_source(b, "S", "loader");
     build_nil(b);
 }
 
-int expr_build(struct builder *b, const char *own_node, const struct etf_pid *self,
-               struct error *err)
+/* {'$gen_call', {Self, Tag}, {Request, erl_eval, expr, [Form, Bindings, none, none, value], without
+   its last element. */
+static int build_call(struct builder *b, const char *own_node, const struct etf_pid *self, int tag,
+                      const char *request, struct slice form, struct error *err)
 {
     build_tuple(b, 3);
     build_atom(b, "$gen_call");
     build_tuple(b, 2);
     build_pid(b, own_node, self);
-    build_int(b, EXPR_TAG);
+    build_int(b, tag);
     build_tuple(b, 5);
-    build_atom(b, "call");
+    build_atom(b, request);
     build_atom(b, "erl_eval");
     build_atom(b, "expr");
     build_list(b, 5);
-    int rc = etf_parse(b, eval_form, sizeof eval_form - 1, NULL, err);
+    int rc = etf_parse(b, form.s, form.len, NULL, err);
     if (rc != 0)
         return rc;
     build_bindings(b, own_node, self);
@@ -85,7 +107,27 @@ int expr_build(struct builder *b, const char *own_node, const struct etf_pid *se
     build_atom(b, "none");
     build_atom(b, "value");
     build_nil(b);
-    /* The group leader of the evaluating process: `user` exists on every node that can print. */
-    build_atom(b, "user");
     return 0;
+}
+
+int expr_build(struct builder *b, const char *own_node, const struct etf_pid *self,
+               struct error *err)
+{
+    const struct slice form = {eval_form, sizeof eval_form - 1};
+    int rc = build_call(b, own_node, self, EXPR_TAG, "call", form, err);
+    /* The group leader of the evaluating process: `user` exists on every node that can print. */
+    if (rc == 0)
+        build_atom(b, "user");
+    return rc;
+}
+
+int expr_build_spawn(struct builder *b, const char *own_node, const struct etf_pid *self,
+                     struct error *err)
+{
+    const struct slice form = {send_form, sizeof send_form - 1};
+    int rc = build_call(b, own_node, self, SPAWN_TAG, "spawn", form, err);
+    /* A group leader must be a pid: this one until the form sets another. */
+    if (rc == 0)
+        build_pid(b, own_node, self);
+    return rc;
 }

@@ -9,8 +9,9 @@
 /* Of src/query/q/NAME.erl what src/query/prepare.erl makes of it. */
 extern const struct embedded query_sources[];
 
-/* Reply tag of the one call to `rex` in a query's life. */
+/* Tag of the answer to a start. net_kernel answers its request with the other tag beforehand. */
 #define EXPR_TAG 1
+#define SPAWN_TAG 0
 
 /* That of q/NAME.erl, an external term; there is one for every name of ours. */
 const struct embedded *expr_source(const char *name);
@@ -22,5 +23,9 @@ const struct embedded *expr_source(const char *name);
  * a bug. */
 int expr_build(struct builder *b, const char *own_node, const struct etf_pid *self,
                struct error *err);
+/* The same for `net_kernel`, where `rex` does not answer: a process that it spawns sends the answer
+ * itself. */
+int expr_build_spawn(struct builder *b, const char *own_node, const struct etf_pid *self,
+                     struct error *err);
 
 #endif

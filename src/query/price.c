@@ -5,12 +5,13 @@
 
 #include "beamtop/etf/cursor.h"
 
-/* The first price is at most so many times the plain one, three times what was measured for that
+/* The first price is at most so many times the plain one, a quarter more than was measured for that
  * work: on a busy host it may be any number of times too high. Each question has its own. */
-#define TIMES_HELPERS 20 /* values of processes are all over memory */
+#define TIMES_HELPERS 12 /* values of processes are all over memory */
 #define TIMES_LOAD 10
 
-/* No later price is above twice that: where the node is always busy each has others in it. */
+/* No later price is above twice that. Where processes of the node wait for a scheduler ours do,
+ * too, and no price rises. */
 #define LATER_TIMES 2
 
 /* What no process of ours sees of an answer: its way to the link, schedulers that wake for it. */
@@ -73,7 +74,7 @@ static double charge(struct price *p, double *rate, const struct work *work, dou
     if (!(*rate > 0))
         *rate = fmin(seen, first_most);
     else if (seen > *rate)
-        *rate += fmin(seen - *rate, *rate) * HIGHER_WEIGHT;
+        *rate += p->busy ? 0 : fmin(seen - *rate, *rate) * HIGHER_WEIGHT;
     else
         *rate -= (*rate - seen) * LOWER_WEIGHT;
     p->last = *rate;
@@ -98,4 +99,14 @@ double price_of(struct price *p, enum question question, const struct work_repor
         row->once ? report->answer.wall : charge(p, &p->answers[question], &report->answer, most);
     native += report->keeper_reductions * p->last / 1000;
     return fmin(native * p->us, AMOUNT_MOST) + ANSWER_US;
+}
+
+/* uv_now() stands still while the loop works, and the node's schedulers are not known at once. */
+#define CLOCK_MS 10
+#define SCHEDULERS_MOST (3 * 1024.0)
+
+double price_bound(const struct price *p, double us, double took_ms)
+{
+    const double n = p->schedulers > 0 ? fmin(p->schedulers, SCHEDULERS_MOST) : SCHEDULERS_MOST;
+    return fmin(us, n * (took_ms + CLOCK_MS) * 1000);
 }

@@ -34,7 +34,9 @@ struct price {
     double plain;
     double answers[QUESTIONS];
     double helpers[QUESTIONS];
-    double last; /* that one of them had */
+    double last;       /* that one of them had */
+    double schedulers; /* of all kinds; 0: not known */
+    bool busy; /* processes of the node wait for a scheduler: wall times have waits in them */
 };
 
 /* per_second: native time of a second. plain: of 1,000 reductions of compiled code that neither
@@ -47,5 +49,8 @@ bool price_read(struct cursor *c, struct work_report *out);
 
 /* µs of CPU time, finite, at least 0; learns from it. */
 double price_of(struct price *p, enum question question, const struct work_report *report);
+
+/* No more than all schedulers can have done in that time, whatever the node says of itself. */
+double price_bound(const struct price *p, double us, double took_ms);
 
 #endif

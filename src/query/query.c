@@ -18,6 +18,9 @@
 /* What the program waits beyond the target's own deadline before it gives an answer up. */
 #define GRACE_MS 1000
 
+/* `rex` gets so long before net_kernel is asked as well. */
+#define SPAWN_AFTER_MS 2000u
+
 /* The keeper.erl that this program was built with. */
 #define KEEPER_VERSION 2
 
@@ -25,7 +28,7 @@ struct call {
     bool used;
     enum question question;
     int64_t id;
-    uint64_t due_ms;
+    uint64_t asked_ms, due_ms;
     answer_fn *fn; /* NULL: not wanted any more */
     void *fn_arg;
 };
@@ -44,8 +47,9 @@ struct query {
     void *arg;
     bool ready;
     bool failed;
-    uint64_t open_due_ms;
-    unsigned open_ms; /* from query_open() */
+    uint64_t open_due_ms, spawn_due_ms; /* spawn: net_kernel is asked, too; 0: it was */
+    unsigned open_ms;                   /* from query_open() */
+    uint64_t answered_ms;               /* the last answer, or the start */
     struct etf_pid keeper;
     struct price price;
     int64_t next_id;
@@ -60,7 +64,9 @@ static void on_timer(uv_timer_t *timer);
 
 static void arm_timer(struct query *q)
 {
-    uint64_t due = q->ready || q->failed ? UINT64_MAX : q->open_due_ms;
+    uint64_t due = q->ready || q->failed  ? UINT64_MAX
+                   : q->spawn_due_ms != 0 ? q->spawn_due_ms
+                                          : q->open_due_ms;
     for (size_t i = 0; i < LIMIT_CALLS_IN_FLIGHT; i++)
         if (q->calls[i].used && q->calls[i].due_ms < due)
             due = q->calls[i].due_ms;
@@ -94,6 +100,20 @@ static void finish(struct query *q, struct call *call, struct answer *answer)
         done.fn(done.fn_arg, answer);
 }
 
+/* `rex` did not answer so far: it hangs, is suspended, or is only slow. */
+static void start_by_spawn(struct query *q)
+{
+    struct error ignored = {0}; /* then the start fails at its deadline */
+    struct builder *b = builder_new();
+    q->spawn_due_ms = 0;
+    if (expr_build_spawn(b, conn_own_node(q->conn), conn_self(q->conn), &ignored) == 0) {
+        size_t len = 0;
+        const uint8_t *bytes = builder_bytes(b, &len);
+        (void)conn_send_name(q->conn, "net_kernel", bytes, len, &ignored);
+    }
+    builder_free(b);
+}
+
 static void on_timer(uv_timer_t *timer)
 {
     struct query *q = timer->data;
@@ -109,11 +129,13 @@ static void on_timer(uv_timer_t *timer)
         finish(q, call, &answer);
         return; /* the callback may have closed the query; finish() has armed the timer */
     }
+    if (!q->ready && !q->failed && q->spawn_due_ms != 0 && q->spawn_due_ms <= now)
+        start_by_spawn(q);
     if (!q->ready && !q->failed && q->open_due_ms <= now) {
         struct error err = {0};
         error_set(&err, ERR_TIMEOUT,
-                  "connected, but the node did not answer in %.3g s: it is overloaded, or its "
-                  "`rex` process is busy. Try --timeout %.3g",
+                  "connected, but the node did not answer in %.3g s: it is overloaded, or its code "
+                  "server hangs. Try --timeout %.3g; beamtop pstack on its host shows why",
                   q->open_ms / 1000.0, 4 * q->open_ms / 1000.0);
         fail(q, &err);
         return;
@@ -123,11 +145,26 @@ static void on_timer(uv_timer_t *timer)
 
 /* ---- start and end */
 
-static int send_keeper(struct query *q, const struct builder *b, struct error *err)
+static int send_to(struct query *q, const struct etf_pid *pid, const struct builder *b,
+                   struct error *err)
 {
     size_t len = 0;
     const uint8_t *bytes = builder_bytes(b, &len);
-    return conn_send(q->conn, &q->keeper, bytes, len, err);
+    return conn_send(q->conn, pid, bytes, len, err);
+}
+
+static int send_keeper(struct query *q, const struct builder *b, struct error *err)
+{
+    return send_to(q, &q->keeper, b, err);
+}
+
+static void stop(struct query *q, const struct etf_pid *keeper)
+{
+    struct error ignored = {0}; /* it ends with the connection */
+    struct builder *b = builder_new();
+    build_atom(b, "stop");
+    (void)send_to(q, keeper, b, &ignored);
+    builder_free(b);
 }
 
 static void free_timer(uv_handle_t *timer)
@@ -139,13 +176,8 @@ void query_close(struct query *q)
 {
     if (!q)
         return;
-    if (q->ready && !q->failed) {
-        struct error ignored = {0};
-        struct builder *b = builder_new();
-        build_atom(b, "stop");
-        (void)send_keeper(q, b, &ignored);
-        builder_free(b);
-    }
+    if (q->ready && !q->failed)
+        stop(q, &q->keeper);
     uv_timer_stop(q->timer);
     uv_close((uv_handle_t *)q->timer, free_timer);
     free(q);
@@ -219,6 +251,7 @@ int query_ask(struct query *q, enum question question, const struct builder *arg
         .used = true,
         .question = question,
         .id = id,
+        .asked_ms = uv_now(q->loop),
         .due_ms = uv_now(q->loop) + deadline_ms + GRACE_MS,
         .fn = fn,
         .fn_arg = fn_arg,
@@ -253,6 +286,12 @@ int query_end(struct query *q, enum question question, struct error *err)
     int rc = send_keeper(q, b, err);
     builder_free(b);
     return rc;
+}
+
+void query_node(struct query *q, double schedulers, bool busy)
+{
+    q->price.schedulers = schedulers;
+    q->price.busy = busy;
 }
 
 void query_listen(struct query *q, uint64_t id, event_fn *fn, void *fn_arg)
@@ -309,6 +348,7 @@ static void take_start(struct query *q, struct cursor *c)
               cursor_tuple_of(c, 2) && cursor_number(c, &per_second) && cursor_number(c, &plain);
     if (ok && version == KEEPER_VERSION) {
         price_init(&q->price, per_second, plain);
+        q->answered_ms = uv_now(q->loop);
         q->ready = true;
         arm_timer(q);
         q->handlers.on_ready(q->arg);
@@ -322,6 +362,14 @@ static void take_start(struct query *q, struct cursor *c)
               buf_cstr(&text));
     buf_clear(&text);
     fail(q, &err);
+}
+
+/* `rex` was only slow: one keeper is enough. */
+static void take_second(struct query *q, struct cursor *c)
+{
+    struct etf_pid keeper;
+    if (cursor_tuple_of(c, 4) && cursor_atom_is(c, "keeper") && cursor_pid(c, &keeper, NULL))
+        stop(q, &keeper);
 }
 
 /* The rest of {a, Id, error | timeout | killed, Work, What} as an error. */
@@ -350,6 +398,15 @@ static struct call *find_call(struct query *q, int64_t id)
     return NULL;
 }
 
+/* Since it was asked, or since the answer before: what was done in between is told with it. */
+static uint64_t took_ms(struct query *q, const struct call *call)
+{
+    uint64_t now = uv_now(q->loop);
+    uint64_t since = call->asked_ms < q->answered_ms ? call->asked_ms : q->answered_ms;
+    q->answered_ms = now;
+    return now - since;
+}
+
 static void take_answer(struct query *q, struct cursor *c)
 {
     int64_t id = 0;
@@ -361,7 +418,8 @@ static void take_answer(struct query *q, struct cursor *c)
     struct call *call = ok ? find_call(q, id) : NULL;
     if (!call)
         return; /* late: its deadline has passed here */
-    answer.target_us = price_of(&q->price, call->question, &work);
+    answer.target_us = price_bound(&q->price, price_of(&q->price, call->question, &work),
+                                   (double)took_ms(q, call));
     if (slice_is(status, "ok")) {
         answer.value = (const uint8_t *)value.s;
         answer.len = value.len;
@@ -411,10 +469,10 @@ static void query_message(struct conn *conn, void *arg, const struct conn_messag
     cursor_init(&c, m->term, m->len);
     if (!cursor_tuple(&c, &arity))
         return; /* not ours: a stray message of someone who found our pid */
-    if (arity == 2 && !q->ready) {
+    if (arity == 2) {
         int64_t tag = 0;
         if (cursor_int64(&c, &tag) && tag == EXPR_TAG)
-            take_start(q, &c);
+            (q->ready ? take_second : take_start)(q, &c);
     } else if (arity == 5 && q->ready) {
         take_answer(q, &c);
     } else if (arity == 4 && q->ready && (l = listener_of(q, c))) {
@@ -452,6 +510,8 @@ int query_open(struct query **out, uv_loop_t *loop, struct conn *conn,
     q->arg = arg;
     q->open_ms = deadline_ms;
     q->open_due_ms = uv_now(loop) + deadline_ms;
+    q->spawn_due_ms =
+        uv_now(loop) + (deadline_ms < 2 * SPAWN_AFTER_MS ? deadline_ms / 2 : SPAWN_AFTER_MS);
     q->next_id = EXPR_TAG + 1;
     q->timer = alloc_zero(1, sizeof *q->timer);
     uv_timer_init(loop, q->timer);

@@ -41,26 +41,26 @@ struct question_row {
     int every_s;
     int kept_every_s; /* KEPT_FACTS, after the first minute; 0: every answer */
     bool once;        /* asked so seldom that there is no price to learn: wall time is its cost */
-    /* Three times what a reduction of its work was measured to cost, in reductions of plain code:
+    /* A quarter more than a reduction of its work was measured to cost, in reductions of plain code:
      * the most that its first price may be; 0: as most questions. */
-    int price_most;
+    double price_most;
     double each_us;  /* PACE_BESIDE: of its first answer, for each process; 0: it sweeps none */
     double first_us; /* of a smaller one that comes before that on a large node; 0: there is none */
 };
 
 /* Measured: 1.3 to 4.4. */
-#define QUESTION_PRICE_MOST 13
+#define QUESTION_PRICE_MOST 5.5
 
 /* X(ID, name, type of the answer in the model, the rest of the row) */
 #define QUESTION_ANSWERS(X)                                                                        \
     X(NODE, node, struct node_info, .pace = PACE_ONCE, .kept = KEPT_LAST,                          \
       .log = "asked once what the node is")                                                        \
     X(SYSTEM, system, struct system_sample, .pace = PACE_HEADER, .kept = KEPT_TICK,                \
-      .holder = true, .price_most = 4,                                                             \
+      .holder = true, .price_most = 2,                                                             \
       .log = "the header's numbers at each tick; scheduler_wall_time is on for the helper "        \
              "process, and goes off with it")                                                      \
     X(SCAN, scan, struct proc_scan, .pace = PACE_TICK, .kept = KEPT_TICK, .holder = true,          \
-      .price_most = 8, .what = "processes",                                                        \
+      .price_most = 4, .what = "processes",                                                        \
       .log = "scans of all processes: cheap items of each, the rest of the rows shown; "           \
              "helper processes on the node keep the pids and last values")                         \
     X(ROWS, rows, struct proc_rows, .pace = PACE_BETWEEN,                                          \
@@ -72,7 +72,7 @@ struct question_row {
     X(STATE, state, struct state_detail, .once = true,                                             \
       .log = "read memory and stack of a process before asking for its state")                     \
     X(ALLOC, alloc, struct alloc_detail, .pace = PACE_APART, .kept = KEPT_LAST, .every_s = 60,     \
-      .price_most = 6, .what = "allocators", .log = "allocator statistics")                        \
+      .price_most = 3, .what = "allocators", .log = "allocator statistics")                        \
     X(APPS, apps, struct apps_detail, .pace = PACE_TICK, .kept = KEPT_TICK,                        \
       .what = "applications",                                                                      \
       .log = "memory, reductions and queue lengths of all processes, added up by application")     \

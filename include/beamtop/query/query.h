@@ -52,6 +52,10 @@ int query_open(struct query **out, uv_loop_t *loop, struct conn *conn,
  * questions open. */
 int query_ask(struct query *q, enum question question, const struct builder *arg_term,
               unsigned deadline_ms, answer_fn *fn, void *fn_arg, struct error *err);
+/* What the node says of itself: how many schedulers of all kinds it has, whether processes wait for
+ * one. It bounds what answers are said to have cost. */
+void query_node(struct query *q, double schedulers, bool busy);
+
 /* {t, Id, Seq, Body}, pushed by the node, goes to fn: checked, without version byte, borrowed for
    the call. At most LIMIT_CALLS_IN_FLIGHT listen at once; others get nothing. */
 typedef void event_fn(void *arg, const uint8_t *term, size_t len);

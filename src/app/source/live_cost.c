@@ -44,12 +44,24 @@ bool live_is_late(const struct live *l)
     return s && s->late_ms >= GOVERNOR_LATE_MS;
 }
 
+/* Of their mean, as a process that just ran is often seen in a queue. */
+#define BUSY_USE 0.9
+
+static void tell_price(struct live *l, const struct system_sample *s)
+{
+    const struct node_info *n = model_node(l->model);
+    const double normal = n ? (double)n->schedulers : 0;
+    const double all = n ? (double)(n->schedulers + n->dirty_cpu + n->dirty_io) : 0;
+    query_node(l->query, all, s->use_normal >= BUSY_USE || (normal > 0 && s->run_queue > normal));
+}
+
 void live_look_for_work(struct live *l)
 {
     const struct system_sample *s = model_system(l->model);
     uint64_t oldest_ms;
     if (!s)
         return;
+    tell_price(l, s);
     double us = spent_us(l, s->interval_s > 0 ? (uint64_t)(s->interval_s * 1000) : 0, &oldest_ms);
     governor_look_for_work(&l->governor, s, us / 1e6 / s->interval_s, l->want.steady);
 }
