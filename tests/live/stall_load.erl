@@ -2,6 +2,7 @@
 %% The load of test_stall.sh: all dirty I/O schedulers of the node wait for a disk. Opening a FIFO stands
 %% for it. Files in the directory are how the script asks; each is deleted when it is done:
 %%   stall    as many processes as there are such schedulers open the FIFOs there
+%%   suspend_NAME, resume_NAME    of a server: it takes no other message
 %%   audit    `left` is written, by audit.erl
 -module(stall_load).
 
@@ -16,7 +17,11 @@ start(Dir, _Code) ->
     ok.
 
 loop(Dir, Baseline) ->
-    Orders = [{"audit", fun() -> audit:write(Dir, Baseline) end}, {"stall", fun() -> ok end}],
+    Servers = [{Order ++ atom_to_list(Name), fun() -> Do(Name) end}
+               || {Order, Do} <- [{"suspend_", fun sys:suspend/1}, {"resume_", fun sys:resume/1}],
+                  Name <- [code_server, rex, net_kernel]],
+    Orders = [{"audit", fun() -> audit:write(Dir, Baseline) end},
+              {"stall", fun() -> ok end} | Servers],
     [begin
          Do(),
          ok = file:delete(File),

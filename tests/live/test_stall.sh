@@ -35,7 +35,48 @@ is_back() {
     wait_until 60 resident '> 0' && is_clean
 }
 
-goes_on_beside_a_stalled_disk() { wait_until 60 resident '> 0' && stalls && answers && is_back; }
+# What is asked of files and cannot be read is unknown, and the rest is there.
+knows_the_rest() {
+    asks cpus "$node" && holds '.[-1].node != ""' || return 1
+    timeout 120 "$beamtop" record "$node" -o "$work/r.btr" --for 12s -i 1 --timeout 30 \
+        --cookie-file "$work/cookie" >"$work/out" 2>&1 || { cat "$work/out"; return 1; }
+    "$beamtop" report "$work/r.btr" >"$work/out" 2>"$work/err"
+    says 'All 2 dirty I/O schedulers are blocked since' && says 'pstack NODE --all'
+}
 
-differ goes_on_beside_a_stalled_disk
+goes_on_beside_a_stalled_disk() {
+    wait_until 60 resident '> 0' && stalls && answers && knows_the_rest && is_back
+}
+
+# Servers that hang: none of them is needed by what is asked, and none is left a question. A connection
+# before has loaded what the node itself needs for one.
+hangs() {
+    wait_until 60 resident '> 0' && order "suspend_$1" || return 1
+    answers
+    answered=$?
+    order "resume_$1" && [ "$answered" = 0 ] && is_clean
+}
+goes_on_beside_a_code_server_that_hangs() { hangs code_server; }
+goes_on_beside_a_rex_that_hangs() { hangs rex; }
+
+# The cost limit stretches everything else.
+records_at_the_headers_pace_whatever_the_price() {
+    timeout 120 "$beamtop" record "$node" -o "$work/p.btr" --for 15s -i 0.5 --budget 0.01 --timeout 30 \
+        --cookie-file "$work/cookie" >"$work/out" 2>&1 || { cat "$work/out"; return 1; }
+    "$beamtop" export "$work/p.btr" system >"$work/out" || return 1
+    [ "$(wc -l <"$work/out")" -ge 6 ] || { echo "few ticks:"; cat "$work/out"; return 1; }
+}
+
+ticks() { [ "$(grep -c '"beamtop.top' "$work/ticks")" -ge "$1" ]; }
+goes_on_beside_a_net_kernel_that_hangs() {
+    "$beamtop" top "$node" -n 40 -i 0.25 -R 1 --format json --timeout 30 \
+        --cookie-file "$work/cookie" >"$work/ticks" 2>"$work/err" </dev/null &
+    top=$!
+    wait_until 60 ticks 3 && order suspend_net_kernel && wait_until 60 ticks 20 &&
+        order resume_net_kernel && wait "$top" && is_clean
+}
+
+same records_at_the_headers_pace_whatever_the_price
+differ goes_on_beside_a_code_server_that_hangs goes_on_beside_a_rex_that_hangs \
+    goes_on_beside_a_net_kernel_that_hangs goes_on_beside_a_stalled_disk
 run_on_releases

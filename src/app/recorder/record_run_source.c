@@ -106,7 +106,7 @@ static struct want want_of_recording(const struct recording_run *t)
                              "memory_bytes,message_queue_len,current_function",
                              columns, &n, &ignored);
     const struct proc_column *sort = proc_column_find("reductions_per_s");
-    struct want want = {.needs = question_kept(KEPT_TICK)};
+    struct want want = {.needs = question_kept(KEPT_TICK), .steady = true};
     want.scan = (struct want_scan){.sort_key = sort->key,
                                    .by_delta = true,
                                    .rows = RECORD_ROWS,
@@ -161,8 +161,7 @@ int record_run_source_open(struct recording_run *t, double interval_s, struct er
     const struct live_options live = {.conn = t->target.conn,
                                       .interval_s = interval_s,
                                       .budget = t->options->budget,
-                                      .reconnect = true,
-                                      .together = true};
+                                      .reconnect = true};
     snprintf(t->node, sizeof t->node, "%s", t->target.name);
     t->feed = (struct feed){.recorder = t->recorder,
                             .model = t->model,

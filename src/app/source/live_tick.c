@@ -447,6 +447,13 @@ static void on_rows(void *arg, const struct answer *answer)
         l->handlers.on_change(l->arg, BIT(QUESTION_ROWS));
 }
 
+/* The header's answer comes while questions of a tick before have none: it is a tick by itself. */
+static bool is_alone(const struct live *l, enum question question)
+{
+    return question == QUESTION_SYSTEM && !l->options.together && l->had_tick &&
+           (l->pending & ~l->deferred) != 0;
+}
+
 void live_on_answer(void *arg, const struct answer *answer)
 {
     struct live *l = arg;
@@ -455,6 +462,7 @@ void live_on_answer(void *arg, const struct answer *answer)
     bool of_tick = l->pending & BIT(question);
 
     l->pending &= ~BIT(question);
+    bool alone = is_alone(l, question);
     end_unwanted(l);
     if (question == QUESTION_SYSTEM)
         ask_deferred(l);
@@ -487,6 +495,8 @@ void live_on_answer(void *arg, const struct answer *answer)
         trouble(l, question, &err);
     if (l->handlers.on_change)
         l->handlers.on_change(l->arg, err.code == ERR_NONE ? BIT(question) : 0);
+    if (alone && answer->value && err.code == ERR_NONE && l->handlers.on_tick)
+        l->handlers.on_tick(l->arg);
     if (l->pending != 0 || !of_tick)
         return;
     unsigned again = l->again;
