@@ -112,3 +112,45 @@ nothing_is_left_after() {
     done
     order stop
 }
+
+# Which release the other node has: the next one, and 29 its own.
+other_release() {
+    case $1 in
+    23) echo 25 ;;
+    25) echo 27 ;;
+    *) echo 29 ;;
+    esac
+}
+
+# Another node beside the one of the release, from the first case on that needs it; it ends with that.
+meets_another() {
+    [ "${met:-}" != "$otp" ] || return 0
+    other_otp=$(other_release "$otp")
+    other_root=$("$otp_sh" --root "$other_otp" 2>/dev/null) || other_otp=$otp
+    other_root=$("$otp_sh" --root "$other_otp") || return 1
+    inside=$work/other-$otp
+    other_dir=$other_root$inside
+    other=other${otp}x$$@127.0.0.1
+    mkdir -p "$other_dir"
+    cp "$BEAMTOP_SRCDIR/tests/live/$load.erl" "$BEAMTOP_SRCDIR/tests/live/audit.erl" "$other_dir"
+    "$otp_sh" "$other_otp" erl -noinput -name "$other" -setcookie releases -start_epmd false -eval "
+        [begin {ok, M, Code} = compile:file(\"$inside/\" ++ atom_to_list(M), [binary]),
+               {module, M} = code:load_binary(M, atom_to_list(M), Code) end || M <- [audit, $load]],
+        net_kernel:monitor_nodes(true),
+        $load:start(\"$inside\", []),
+        receive {nodedown, _} -> halt() after 1200000 -> halt() end." >"$work/other" 2>&1 &
+    other_pid=$!
+    wait_until 300 test -s "$other_dir/pid" || { cat "$work/other"; return 1; }
+    printf '%s' "$other" >"$dir/other"
+    order meet && met=$otp
+}
+
+# there COMMAND…: of the other node's directory.
+there() {
+    here=$dir
+    dir=$other_dir
+    "$@"
+    at_other=$?
+    dir=$here
+    return "$at_other"
+}

@@ -205,13 +205,18 @@ KeepRun = fun(P, Events, S) ->
         _ -> lists:foldl(Keep, S, Events)
     end
 end,
-StopsAt = fun(P, Mfa, Ts) -> put(P, {Ts, Mfa}), put(young, [P | get(young)]) end,
+%% After so long without an event it is asked who waits; else the watcher has it asked.
+QuietMs = 1,
+StopsAt = fun(P, Mfa, Ts) ->
+    put(P, {Ts, Mfa}), put(young, [P | get(young)]), put(quiet, QuietMs)
+end,
 
 %% The event of a process that waits is that of one that is preempted. Asked is who is off when
 %% all events so far are handled: who runs could keep the answer for the time of a long BIF. What is
 %% said holds for the time that has not ended then.
 MostAsked = 100,
 AskWhoWaits = fun() ->
+    put(quiet, infinity),
     Off = lists:sublist(lists:usort(put(young, [])), MostAsked),
     lists:foreach(
         fun(P) ->
@@ -319,6 +324,9 @@ SpansCollect = fun Collect(S) ->
             DisarmAlone(maps:get(plan, S));
         Message ->
             Collect(Fresh(OnMessage(Message, S)))
+    after get(quiet) ->
+        AskWhoWaits(),
+        Collect(S)
     end
 end,
 
@@ -336,6 +344,7 @@ SpansCollector = fun(H, CountWork) ->
                        seeded => erlang:monotonic_time()},
             Reseed(S),
             put(young, []),
+            put(quiet, infinity),
             Full andalso SetPattern(At, 'receive', ReceiveSpec, []),
             H ! {self(), ready},
             SpansCollect(S);
