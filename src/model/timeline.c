@@ -335,18 +335,49 @@ static void put_call(struct build *b, const struct entry *e)
     b->open[b->depth++] = (uint32_t)(r - t->rows);
 }
 
+/* Of a process that computes: it goes on where it was as soon as others had their turn. */
+static bool is_slice(int64_t total_ns, uint64_t times)
+{
+    enum { SLICE_NS = 200000 };
+    return times > 0 && (uint64_t)total_ns / times < SLICE_NS;
+}
+
+/* It is ready again in the call where it was before, and did nothing else in between: time slices
+   at any function, longer times at the same one, are one row, of the function of the longest. */
+static bool fold_off(struct build *b, const struct entry *e)
+{
+    struct timeline *t = b->t;
+    const uint32_t parent = b->depth > 0 ? b->open[b->depth - 1] : TIMELINE_NONE;
+    struct timeline_row *r = t->n_rows > 0 ? &t->rows[t->n_rows - 1] : NULL;
+    if (!r || r->kind != TIMELINE_OFF_CPU || r->parent != parent || e->from_ns < r->until_ns)
+        return false;
+    const struct slice function = stacks_frame_at(t->names, e->frame)->name;
+    const bool slice = is_slice(e->total_ns, e->n), follows = is_slice(r->total_ns, r->times);
+    if (!slice && !follows && !slice_equal(function, r->function))
+        return false;
+    if (follows && !slice)
+        r->function = function;
+    r->until_ns = e->until_ns;
+    r->times = r->times < UINT64_MAX - e->n ? r->times + e->n : UINT64_MAX;
+    grow(&r->total_ns, e->total_ns);
+    return true;
+}
+
 static void put_off(struct build *b, const struct entry *e)
 {
     struct timeline *t = b->t;
-    struct timeline_row *r = add_row(b, e);
     const bool seen = e->why == TIMELINE_WAITS;
+    const struct slice function = stacks_frame_at(t->names, e->frame)->name;
     /* Ready in a function that only waits: it had waited before. */
     const bool waits =
-        seen || is_known_wait(r->function) || (e->why == TIMELINE_UNKNOWN && b->waits[e->frame]);
-    r->kind = waits ? TIMELINE_WAITING : TIMELINE_OFF_CPU;
-    r->inferred = waits && !seen;
-    r->times = e->n;
-    r->total_ns = e->total_ns;
+        seen || is_known_wait(function) || (e->why == TIMELINE_UNKNOWN && b->waits[e->frame]);
+    if (waits || !fold_off(b, e)) {
+        struct timeline_row *r = add_row(b, e);
+        r->kind = waits ? TIMELINE_WAITING : TIMELINE_OFF_CPU;
+        r->inferred = waits && !seen;
+        r->times = e->n;
+        r->total_ns = e->total_ns;
+    }
     grow(waits ? &t->sums.waiting_ns : &t->sums.off_cpu_ns, e->total_ns);
     if (b->depth == 0)
         return;

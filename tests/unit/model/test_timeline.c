@@ -87,6 +87,39 @@ TEST(nests_calls_and_waits)
     timeline_free(t);
 }
 
+/* 400 time slices of a computing call, at two functions in turn, and one long time among them are
+   one row; what comes after a call is another one. Long times fold at one function only. */
+TEST(folds_time_slices)
+{
+    enum { SLICES = 400, US = 1000 };
+    static const struct {
+        int64_t from_ms, until_ms;
+        const char *at;
+    } later[] = {{60, 61, "m:f/0"}, {62, 63, "m:f/0"}, {64, 65, "m:g/0"}};
+    struct timeline *t = followed();
+    call(t, 1, 0, "m:a/0");
+    for (int64_t i = 0; i < SLICES; i++)
+        assert_true(timeline_off(t, (100 * i + 1) * US, (100 * i + 11) * US, 10 * US, 1,
+                                 slice_of(i % 2 == 0 ? "m:f/0" : "m:g/0"), TIMELINE_UNKNOWN));
+    off(t, 41, 42, "m:h/0", TIMELINE_READY);
+    call(t, 2, 50, "m:b/0");
+    end(t, 2, 51);
+    for (size_t i = 0; i < ARRAY_LEN(later); i++)
+        off(t, later[i].from_ms, later[i].until_ms, later[i].at, TIMELINE_READY);
+    end(t, 1, 100);
+    timeline_build(t, 0, 200 * MS);
+    assert_int_equal(timeline_rows(t), 5);
+    const struct timeline_row *slices = row(t, 1, TIMELINE_OFF_CPU, "m:h/0", 1);
+    assert_int_equal(slices->times, SLICES + 1);
+    assert_int_equal(slices->total_ns, SLICES * 10 * US + MS);
+    assert_int_equal(slices->until_ns, 42 * MS);
+    row(t, 2, TIMELINE_CALL, "m:b/0", 1);
+    assert_int_equal(row(t, 3, TIMELINE_OFF_CPU, "m:f/0", 1)->times, 2);
+    assert_int_equal(row(t, 4, TIMELINE_OFF_CPU, "m:g/0", 1)->times, 1);
+    assert_int_equal(row(t, 0, TIMELINE_CALL, "m:a/0", 0)->off_cpu_ns, SLICES * 10 * US + 4 * MS);
+    timeline_free(t);
+}
+
 TEST(tells_waits_from_other_times)
 {
     static const struct {
