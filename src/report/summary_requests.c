@@ -27,6 +27,24 @@ static const char *outcomes_text(struct arena *a, const struct requests_of *of)
     return text;
 }
 
+/* Requests that were not captured, or not to their end. */
+static void put_lost(struct paper *p, const struct requests *q)
+{
+    struct arena *a = &p->arena;
+    const int64_t early = requests_early(q);
+    const char *text = "";
+    if (q->lost > 0)
+        paper_put(p, "%lld of %lld captures failed: %s.", (long long)q->lost,
+                  (long long)(q->lost + q->captures), q->lost_why);
+    for (enum spans_end k = 0; k < SPANS_ENDS; k++)
+        if (q->ends[k] > 0 && k != SPANS_END_ROOTS && k != SPANS_END_TIME && k != SPANS_END_STOPPED)
+            text = arena_printf(a, "%s%s%lld %s", text, *text ? ", " : "", (long long)q->ends[k],
+                                spans_end_key(k));
+    if (early > 0)
+        paper_put(p, "%lld %s ended early: %s.", (long long)early,
+                  early == 1 ? "capture" : "captures", text);
+}
+
 static void put_head(struct paper *p, const struct requests *q)
 {
     struct arena *a = &p->arena;
@@ -96,10 +114,12 @@ static void put_path(struct paper *p, const struct requests_of *of, size_t rows)
 void requests_one(struct paper *p, const struct summary *s, size_t rows)
 {
     const struct requests *q = &s->requests;
-    if (q->captures == 0)
+    if (q->captures == 0 && q->lost == 0)
         return;
     paper_heading(p, 2, "Where requests wait");
-    put_head(p, q);
+    if (q->captures > 0)
+        put_head(p, q);
+    put_lost(p, q);
     if (q->n == 0)
         return;
     put_functions(p, q, rows);
@@ -156,7 +176,7 @@ static json_t *json_function(const struct requests_of *of, size_t rows)
 json_t *requests_json(const struct summary *s, size_t rows)
 {
     const struct requests *q = &s->requests;
-    if (q->captures == 0)
+    if (q->captures == 0 && q->lost == 0)
         return json_null();
     json_t *o = json_object(), *list = json_array();
     for (size_t i = 0; i < q->n && i < rows; i++)
@@ -166,6 +186,9 @@ json_t *requests_json(const struct summary *s, size_t rows)
     set(o, "roots", json_integer(q->roots));
     set(o, "events", json_number(q->events));
     set(o, "skipped", json_number(q->skipped));
+    set(o, "lost", json_integer(q->lost));
+    set(o, "lost_why", q->lost_why ? json_string(q->lost_why) : json_null());
+    set(o, "ended_early", json_integer(requests_early(q)));
     set(o, "requests", list);
     return o;
 }

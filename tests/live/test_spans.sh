@@ -298,19 +298,28 @@ reports_the_request() {
     grep -q '^ *spans_load:root/1 .* ok$' "$work/out"
 }
 
+reports_a_failure() {
+    "$beamtop" report "$work/kept" >"$work/out" 2>>"$work/err"
+    grep -q 'of [0-9]* captures failed: another tool is tracing sequentially' "$work/out"
+}
+
+# The first ones fail, as another tool has the system tracer: that is reported too.
 a_recording_keeps_captures() {
-    order loop_cast || return 1
+    order system_tracer && order loop_cast || return 1
     rm -f "$work/kept"
     "$beamtop" record "$node" --timeout 60 --cookie-file "$work/cookie" --for 300s --interval 1s \
-        --spans 'spans_load:root(cast)' --spans-every 60s --force -o "$work/kept" \
+        --spans 'spans_load:root(cast)' --spans-every 2s --force -o "$work/kept" \
         >"$work/text" 2>"$work/err" </dev/null &
     recording=$!
+    wait_until 60 reports_a_failure
+    order no_system_tracer
     wait_until 60 reports_the_request
     kill -INT "$recording"
     wait "$recording"
     code=$?
     order stop || return 1
-    ends_with 0 "$code" && reports_the_request && is_clean && says 'Where requests wait'
+    ends_with 0 "$code" && reports_the_request && reports_a_failure && is_clean &&
+        says 'Where requests wait'
 }
 
 what_is_not_there() {

@@ -66,6 +66,9 @@ struct record_series {
     int64_t wall_us;  /* of its start */
     int exit_code, refused_code;
 
+    /* record_spans.c */
+    unsigned lost; /* captures that were due and not made */
+
     /* record_calls.c */
     int waited; /* turns, for the node to have answered all */
 };

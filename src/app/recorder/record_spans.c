@@ -1,13 +1,29 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Captures of causal spans in a recording, one after the other. */
+#include <jansson.h>
+#include <stdlib.h>
+
 #include "beamtop/base/clock.h"
 #include "beamtop/trace/spans.h"
 #include "record_series.h"
 
 /* ---- events of the session */
 
+/* A report says how many captures it does not have, and why. */
+static void note_lost(struct record_series *r, const char *why)
+{
+    json_t *fact = json_pack("{s:I,s:s}", "captures", (json_int_t)++r->lost, "why", why);
+    char *text = fact ? json_dumps(fact, JSON_COMPACT) : NULL;
+    if (text)
+        recorder_fact(r->setup.recorder, "spans_lost", text);
+    free(text);
+    json_decref(fact);
+}
+
 static void refused(struct record_series *r, const struct error *why)
 {
+    if (!r->stopping)
+        note_lost(r, why->text);
     r->over = r->over || why->code == ERR_USAGE; /* it does not mend itself */
     (void)record_series_refused(r, why);
     if (r->retry.due_ns > r->next_ns)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "report/rules/requests.h"
 
+#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,6 +138,7 @@ static void add_run(struct sums *s, const struct spans_run *run)
 {
     s->out->captures++;
     s->out->light += !run->full;
+    s->out->ends[run->end]++;
     s->out->events += (double)spans_events(run->spans);
     s->out->skipped += (double)run->skipped;
     for (uint32_t i = 0; i < spans_count(run->spans); i++)
@@ -190,6 +192,33 @@ static void sort_all(struct sums *s)
         qsort(out->list, out->n, sizeof *out->list, by_time);
 }
 
+/* How many the recorder had counted until a tick. It begins anew where a file goes on. */
+static int64_t lost_until(struct requests *out, struct recording *r, int64_t tick)
+{
+    const char *text = recording_fact(r, "spans_lost", tick);
+    json_t *fact = text ? json_loads(text, 0, NULL) : NULL;
+    const json_int_t n = json_integer_value(json_object_get(fact, "captures"));
+    const char *why = json_string_value(json_object_get(fact, "why"));
+    if (n > 0)
+        out->lost_why = arena_strdup(&out->arena, why ? why : "unknown");
+    json_decref(fact);
+    return n > 0 ? n : 0;
+}
+
+static void take_lost(struct requests *out, struct recording *r, int64_t from, int64_t to)
+{
+    const int64_t before = lost_until(out, r, from - 1), after = lost_until(out, r, to);
+    out->lost = after >= before ? after - before : after;
+    if (out->lost == 0)
+        out->lost_why = NULL;
+}
+
+int64_t requests_early(const struct requests *q)
+{
+    return q->captures - q->ends[SPANS_END_ROOTS] - q->ends[SPANS_END_TIME] -
+           q->ends[SPANS_END_STOPPED];
+}
+
 int requests_take(struct requests *out, struct recording *r, int64_t from, int64_t to,
                   struct error *err)
 {
@@ -197,6 +226,7 @@ int requests_take(struct requests *out, struct recording *r, int64_t from, int64
     const int64_t *kept;
     *out = (struct requests){0};
     arena_init(&out->arena);
+    take_lost(out, r, from, to);
     if (!recording_info(r)->has_spans)
         return 0;
     out->list = alloc_zero(REQUEST_KINDS_MOST, sizeof *out->list);

@@ -6,6 +6,7 @@
 #define BEAMTOP_REPORT_REQUESTS_H
 
 #include "beamtop/recording/recording.h"
+#include "beamtop/trace/spans_run.h"
 
 #define REQUEST_KINDS_MOST 1000  /* root functions */
 #define REQUEST_PARTS_MOST 20000 /* parts of all paths */
@@ -35,6 +36,9 @@ struct requests {
     int64_t captures, light;  /* light: of them, without CPU time and waits for no reply */
     int64_t roots, left_out;  /* left_out: of functions beyond REQUEST_KINDS_MOST */
     double events, skipped;   /* skipped: events that captures did not keep */
+    int64_t ends[SPANS_ENDS]; /* of captures, by why they ended */
+    int64_t lost;             /* captures that were due and not made */
+    const char *lost_why;     /* the last one; NULL: none was lost */
     struct requests_of *list; /* most time first */
     size_t n;
     struct arena arena;
@@ -44,6 +48,7 @@ struct requests {
 int requests_take(struct requests *out, struct recording *r, int64_t from, int64_t to,
                   struct error *err);
 void requests_clear(struct requests *q);
+int64_t requests_early(const struct requests *q); /* captures that a cap or another one ended */
 /* Below or at it are so many of the ended ones (0 to 1), in ns; NaN: none has ended. */
 double requests_quantile(const struct requests_of *of, double part);
 

@@ -53,6 +53,7 @@ struct made_requests {
     int n, own, queued, served, slept;
     int open; /* so many of them have not returned */
     bool light;
+    enum spans_end end; /* why the capture ended; none: all roots have returned */
 };
 
 static inline void made_request(struct spans *s, const struct made_requests *of, int i)
@@ -81,6 +82,7 @@ static inline void made_request(struct spans *s, const struct made_requests *of,
 static inline struct spans_run *made_requests_run(const struct made_requests *of)
 {
     struct spans_run *run = made_spans_new(!of->light, 1);
+    run->end = of->end != SPANS_END_NONE ? of->end : SPANS_END_ROOTS;
     for (int i = 0; i < of->n; i++)
         made_request(run->spans, of, i);
     spans_name(run->spans, &(struct span_process){.pid = {.id = 7}}, slice_of("shop_db"));

@@ -59,6 +59,36 @@ TEST(test_light)
     done(&o);
 }
 
+/* Captures that there are not, and those that say less than was asked for. */
+TEST(test_lost)
+{
+    struct opened o = {0};
+    struct made w = captured(&some);
+    w.facts[w.n_facts].key = "spans_lost";
+    w.facts[w.n_facts++].json = "{\"captures\":3,\"why\":\"another tool is tracing this node\"}";
+    w.requests.end = SPANS_END_QUEUE;
+    add(&o, &w);
+    const char *text = report(&o, SUMMARY_TEXT, false);
+    assert_says(text, "3 of 4 captures failed: another tool is tracing this node.");
+    assert_says(text, "1 capture ended early: 1 queue.");
+    json_t *root = parse(&o);
+    const json_t *spans = json_object_get(root, "spans");
+    assert_int_equal(json_integer_value(json_object_get(spans, "lost")), 3);
+    assert_int_equal(json_integer_value(json_object_get(spans, "ended_early")), 1);
+    json_decref(root);
+    done(&o);
+    w.requests = (struct made_requests){0};
+    add(&o, &w);
+    assert_says(report(&o, SUMMARY_TEXT, false), "3 of 3 captures failed: another tool");
+    done(&o);
+    w = captured(&some);
+    add(&o, &w);
+    text = report(&o, SUMMARY_TEXT, false);
+    assert_not(text, "captures failed");
+    assert_not(text, "ended early");
+    done(&o);
+}
+
 TEST(test_json)
 {
     struct opened o = {0};
