@@ -53,7 +53,7 @@ static int put_process(struct recorder *r, const struct proc_row *row, struct er
 /* Of the rest, those with the longest message queues and the most memory are kept too: they may not
    work at all. */
 #define NOTED_ROWS 4
-#define NOTED_MESSAGES 10
+#define NOTED_MESSAGES 5
 
 static double noted_messages(const struct proc_row *row)
 {

@@ -5,6 +5,7 @@
 %%   findings_gets    serves a few messages at a time, and empties its mailbox
 %%   findings_boss    has started a process without a name, whose mailbox grows too
 %%   findings_tables  owns a table, findings_carts, that only grows
+%%   findings_suspended  was suspended, with a few messages
 %% and 150 workers with a little to do, below a supervisor, which rank above all of these.
 -module(findings_load).
 -export([start/2, init/1, workers/0, work/0, feed/0, tables/1]).
@@ -29,6 +30,9 @@ start(Dir, _) ->
               ets:new(findings_carts, [named_table, public]),
               ?MODULE:tables(0)
           end),
+    {ok, _} = gen_event:start({local, findings_suspended}),
+    ok = sys:suspend(findings_suspended),
+    [findings_suspended ! N || N <- lists:seq(1, 7)],
     timer:sleep(300),
     spawn(?MODULE, feed, []),
     file:write_file(filename:join(Dir, "pid"), "up").

@@ -947,7 +947,11 @@ leaders_test({Node, _}, Keeper) ->
         "Waker = spawn(fun() -> erlang:suspend_process(Asleep), Asleep ! message, Wait() end),"
         "Until(fun() -> Is(Asleep, message_queue_len, 1) end),"
         "Lates = [spawn(fun() -> receive go -> Spin(0) end end) || _ <- lists:seq(1, 5)],"
-        "{Idle, Large, Holder, Busy, Table, Asleep, Waker, Lates}.", []),
+        "Few = spawn(Wait), [Few ! {message, N} || N <- lists:seq(1, 7)],"
+        "{ok, Suspended} = gen_event:start(), sys:suspend(Suspended), Suspended ! message,"
+        "Caller = spawn(fun() -> gen_server:call(Few, question, infinity) end),"
+        "[Caller ! {message, N} || N <- lists:seq(1, 12)],"
+        "{Idle, Large, Holder, Busy, Table, Asleep, Waker, Lates, Few, Suspended, Caller}.", []),
     try leaders_are(Keeper, Made)
     after
         evaluate(Node, "ets:delete(element(5, Made)),"
@@ -976,7 +980,7 @@ leaders_go_on_test({Node, _}, Keeper) ->
 
 %% Of several answers: in the time of one the node may have had no processor to work with, or not
 %% have come to look at all its processes.
-leaders_are(Keeper, {Idle, Large, Holder, Busy, _, Asleep, _, Lates}) ->
+leaders_are(Keeper, {Idle, Large, Holder, Busy, _, Asleep, _, Lates, Few, Suspended, Caller}) ->
     Ask = fun() ->
         {ok, {Us, _}, {leaders, Mono, Facts, Leaders}} =
             ask(Keeper, leaders, {in, leaders, #{most => 5, all => 150000}}, ?LONG_MS),
@@ -984,10 +988,12 @@ leaders_are(Keeper, {Idle, Large, Holder, Busy, _, Asleep, _, Lates}) ->
         {Facts, Leaders}
     end,
     one_of(30, fun() ->
-        {#{binaries := Binaries},
+        {#{binaries := Binaries, kin := #{callers := Callers}},
          #{message_queue_len := [Idle | _] = Waiting, memory := Memory, reductions := Workers,
            binary := [Holder | _]}} = Ask(),
-        Asleep = lists:last(Waiting),
+        [Asleep, Suspended] = lists:sort(lists:nthtail(length(Waiting) - 2, Waiting)),
+        true = lists:member(Few, Waiting),
+        [#{waits_for := Few}] = [C || #{pid := P} = C <- Callers, P =:= Caller],
         true = lists:member(Busy, Workers) andalso lists:member(Large, Memory),
         #{bytes := Bytes, holders := [#{pid := Holder, bytes := Held, binaries := Refs} | _],
           looked_at := Looked, processes := Processes} = Binaries,

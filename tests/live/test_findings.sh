@@ -73,6 +73,11 @@ finds_who_holds_binaries() {
            and (.[0].title | test("^findings_holder holds"))'
 }
 
+finds_the_suspended() {
+    holds 'any(.[0].findings[]; .rule == "serialised"
+           and .title == "findings_suspended is suspended, with 7 messages queued")'
+}
+
 tells_the_supervisor() {
     holds '.[0].owners.supervisor | .[0].owner == "findings_sup" and .[0].share > 0.1'
 }
@@ -96,7 +101,7 @@ keeps_facts() {
 # The queues are looked for in the report of another moment, the facts in the recording.
 finds_what_is_not_among_the_busiest() {
     records "$work/recording" has_watched "$node" --cookie-file "$work/cookie" --timeout 60 && finds_who_holds_binaries &&
-        tells_the_supervisor && knows_what_rules_need && finds_idle_mailboxes "$1" && keeps_facts
+        finds_the_suspended && tells_the_supervisor && knows_what_rules_need && finds_idle_mailboxes "$1" && keeps_facts
 }
 
 has_counted() { wait_until 200 has_window && wait_until 200 has_ticks 12; }

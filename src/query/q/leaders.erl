@@ -17,6 +17,7 @@ SweepMs = 100,
 WaitMs = 250,
 Known = 20,
 LeastMessages = 10,
+LeastIdle = 5,
 MostAsleep = 2,
 Candidates = 50,
 WaitingMost = 10000,
@@ -51,12 +52,14 @@ end,
 
 %% ---- By a signal each
 
-%% Those that hibernate though messages wait for them: the VM may have lost the wake-up.
+%% Those that hibernate though messages wait for them, for which the VM may have lost the wake-up,
+%% and those that are suspended (sys:suspend/1).
 Asleep = fun(Idle) ->
     Pids = PidsOf(Idle),
     Run(lists:zip(Pids, Ask(Pids, current_function)),
         [{{'$1', {'_', {erlang, hibernate, '_'}}}, [], ['$1']},
-         {{'$1', {'_', {'_', loop_hibernate, '_'}}}, [], ['$1']}])
+         {{'$1', {'_', {'_', loop_hibernate, '_'}}}, [], ['$1']},
+         {{'$1', {'_', {sys, suspend_loop, '_'}}}, [], ['$1']}])
 end,
 
 %% The number of words that are held in binaries stands in the state of the collector: it needs no
@@ -150,6 +153,33 @@ Near = fun(Pid) ->
         {Name, _} -> <<"started by ", Name/binary>>
     end
 end,
+%% Whom a process waits for in a call: the one that it monitors. Of several nobody knows which.
+WaitsFor = fun(Pid) ->
+    case process_info(Pid, [current_function, memory]) of
+        [{_, {gen, do_call, _}}, {_, Bytes}] when Bytes < NearBytes ->
+            case process_info(Pid, monitors) of
+                {monitors, [{process, For}]} -> For;
+                _ -> none
+            end;
+        _ ->
+            none
+    end
+end,
+%% Remote ones, and names that are gone, as they are.
+Callers = fun(Pids, Apps, #{id := Id}) ->
+    NameOf = fun({Name, Node}) when Node =:= node() -> Name;
+                (For) when is_pid(For), node(For) =:= node() ->
+                    case Id(For, Apps) of
+                        {undefined, _, undefined, _, _} -> For;
+                        {undefined, _, Label, _, _} -> Label;
+                        {Name, _, _, _, _} -> Name;
+                        gone -> For
+                    end;
+                ({Name, _}) -> Name;
+                (For) -> For
+    end,
+    [#{pid => Pid, waits_for => NameOf(For)} || Pid <- Pids, For <- [WaitsFor(Pid)], For =/= none]
+end,
 %% Of those whose initial call says nothing.
 Kin = fun(Pids, Apps, #{id := Id}) ->
     IsGeneric = fun(Pid) ->
@@ -239,13 +269,15 @@ Whole = fun(#{most := N} = Arg, State, Ctx) ->
     Had = length(Mail),
     Still = Run(lists:zip3(Mail, lists:sublist(Done, Had), lists:sublist(After_, Had)),
                 [{{'$1', '$2', '$3'}, [{'>', '$3', 0}], [{{'$1', '$2'}}]}]),
-    Queues = [Has || {{Messages, _} = Has, _} <- lists:sublist(Still, N),
-                     Messages >= LeastMessages],
+    %% Few messages are a moment's, but before one that does nothing.
+    Queues = [Has || {{Messages, _} = Has, Did} <- lists:sublist(Still, N),
+                     Messages >= LeastMessages
+                         orelse (Messages >= LeastIdle andalso Did < IdleReductions)],
     Idle = Run(Still, [{{'$1', '$2'}, [{'<', '$2', IdleReductions}], ['$1']}]),
     Sleeping = lists:sublist(Asleep(lists:sublist(Idle, Candidates)), MostAsleep),
     Busy0Ns = Now(),
     Workers = PidsOf(Busy),
-    Callers = PidsOf(Busiest(Watched, Done, Sampled)),
+    Worked = PidsOf(Busiest(Watched, Done, Sampled)),
     Gcs = Collections(Workers),
     Place = maps:get(looked_to, State),
     {These, NextPlace} = Turn(All, Total, Place, Signals),
@@ -264,7 +296,7 @@ Whole = fun(#{most := N} = Arg, State, Ctx) ->
     Rest_ = max(0, WaitMs - (Now() - Busy0Ns) div 1000000),
     Waits = lists:foldl(fun(_, Sofar) ->
         Wait(Rest_ div Samples),
-        Sample(Callers, Ms() + SampleMs, Sofar)
+        Sample(Worked, Ms() + SampleMs, Sofar)
     end, maps:get(waits, State), lists:seq(1, Samples)),
     {InLogger, InCalls, Running} = Waits,
     Moments = maps:get(moments, State) + Samples,
@@ -279,11 +311,12 @@ Whole = fun(#{most := N} = Arg, State, Ctx) ->
               gc => GcFact(Workers, Gcs, GcsNow, Ns, Apps, Ctx),
               waits => #{moments => Moments, logger => InLogger, calls => InCalls,
                          running => Running},
-              kin => #{processes => Kin(Shown, Apps, Ctx)}},
+              kin => #{processes => Kin(Shown, Apps, Ctx),
+                       callers => Callers(Longest, Apps, Ctx)}},
     {{leaders, Now(), Facts, Leaders},
      State#{swept := SweptTo, looked_to := LookedTo, shown := Shown, looked := InRound,
             memory := Memory, binary := Binary, waits := Waits, moments := Moments,
-            busy := case Saved of 0 -> Callers; _ -> KnownBusy end, saved := Saved}}
+            busy := case Saved of 0 -> Worked; _ -> KnownBusy end, saved := Saved}}
 end,
 
 {holder, [k, own, apps, id, spawn, count_work, in_time], fun(Arg, Ctx) ->

@@ -62,21 +62,52 @@ static const struct {
      "An upgrade is running (release_handler), and resumes it"},
 };
 
-static const char *wait_title(const struct period_process *p)
+#define WAITS_IN_CALL 0
+#define SUSPENDED 1
+
+static bool waits_in(const struct period_process *p, size_t i)
 {
+    return slice_begins(p->current_function, waits[i].function);
+}
+
+/* Whom it called, where the node could say; NULL: unknown. */
+static const char *callee_of(struct judge *j, const struct period_process *p)
+{
+    json_t *row;
+    size_t i;
+    json_array_foreach (json_object_get(j->kin, "callers"), i, row) {
+        if (slice_is(p->pid, fact_text(row, "pid")) && *fact_text(row, "waits_for"))
+            return judge_text(j, "%s", fact_text(row, "waits_for"));
+    }
+    return NULL;
+}
+
+static const char *wait_title(struct judge *j, const struct period_process *p)
+{
+    const char *callee = waits_in(p, WAITS_IN_CALL) ? callee_of(j, p) : NULL;
+    if (callee)
+        return judge_text(j, "waits for an answer of %s", callee);
     for (size_t i = 0; i < ARRAY_LEN(waits); i++)
-        if (slice_begins(p->current_function, waits[i].function))
+        if (waits_in(p, i))
             return waits[i].title;
     return NULL;
 }
 
-static bool advise_on_wait(struct finding *f, const struct period_process *p)
+static bool advise_on_wait(struct judge *j, struct finding *f, const struct period_process *p)
 {
+    const char *callee = waits_in(p, WAITS_IN_CALL) ? callee_of(j, p) : NULL;
     for (size_t i = 0; i < ARRAY_LEN(waits); i++) {
-        if (!slice_begins(p->current_function, waits[i].function))
+        if (!waits_in(p, i))
             continue;
         f->action = waits[i].action;
         f->ruled_out_if = waits[i].ruled_out_if;
+        if (callee)
+            f->action =
+                judge_text(j,
+                           "See what %s does (beamtop process NODE '%s'): it was called and "
+                           "has not answered. Two that call each other wait until a "
+                           "timeout: let one of them reply later (noreply, reply/2)",
+                           callee, callee);
         return true;
     }
     return false;
@@ -87,7 +118,7 @@ static bool advise_on_wait(struct finding *f, const struct period_process *p)
 
 static void advise_on_queue(struct judge *j, struct finding *f, const struct period_process *p)
 {
-    if (advise_on_wait(f, p))
+    if (advise_on_wait(j, f, p))
         return;
     f->action = "Add back-pressure (call instead of cast), shed load upstream, or split the work "
                 "across processes. The evidence has the function it is mostly in";
@@ -115,10 +146,11 @@ void judge_mailbox(struct judge *j)
         f->effort = EFFORT_LARGE;
         const char *now = judge_text(j, "+%s in %s, now %s", judge_number(j, grown),
                                      judge_period(j), judge_number(j, p->queue_last));
-        f->title = wait_title(p) ? judge_text(j, "%s %s, its message queue is growing: %s",
-                                              judge_process(j, p), wait_title(p), now)
-                                 : judge_text(j, "Message queue of %s is growing: %s",
-                                              judge_process(j, p), now);
+        const char *wait = wait_title(j, p);
+        f->title =
+            wait ? judge_text(j, "%s %s, its message queue is growing: %s", judge_process(j, p),
+                              wait, now)
+                 : judge_text(j, "Message queue of %s is growing: %s", judge_process(j, p), now);
         advise_on_queue(j, f, p);
         judge_evidence(j, f, "message_queue_len", p->queue_last, "",
                        "message queue: from %s to %s, %+.1f/s (linear trend, r = %.2f)",
@@ -157,12 +189,20 @@ static bool handles_nothing(const struct period_process *p, double cores)
     return p->queue_max - p->queue_min < 1 && !isnan(cores) && cores < IDLE_CORES;
 }
 
+/* With any number of messages: nobody else will handle them. */
+static bool is_suspended(const struct judge *j, const struct period_process *p)
+{
+    return p->ticks >= LEAST_TICKS && p->ticks * 10 >= j->turnover.ticks * 8 && p->queue_min >= 1 &&
+           waits_in(p, SUSPENDED) && !mailbox_grows(j, p) && judge_cores(j, p->share) < IDLE_CORES;
+}
+
 static void title_of_queue(struct judge *j, struct finding *f, const struct period_process *p,
                            bool stands_still)
 {
-    if (stands_still && advise_on_wait(f, p)) {
-        f->title = judge_text(j, "%s %s, with %s messages queued", judge_process(j, p),
-                              wait_title(p), judge_number(j, p->queue_last));
+    if (stands_still && advise_on_wait(j, f, p)) {
+        f->title =
+            judge_text(j, "%s %s, with %s message%s queued", judge_process(j, p), wait_title(j, p),
+                       judge_number(j, p->queue_last), p->queue_last < 2 ? "" : "s");
         return;
     }
     if (stands_still) {
@@ -190,14 +230,15 @@ void judge_serialised(struct judge *j)
     for (size_t i = 0; i < j->n_processes && said < 5; i++) {
         const struct period_process *p = &j->processes[i];
         double cores = judge_cores(j, p->share);
-        if (!serialises(j, p))
+        bool suspended = is_suspended(j, p);
+        if (!suspended && !serialises(j, p))
             continue;
         said++;
         bool full = cores >= 0.8 && p->queue_mean >= 4 * WAITING;
         struct finding *f =
             judge_find(j, full ? FINDING_ACT : FINDING_LOOK, judge_sure(j, p->queue_mean, WAITING));
         f->effort = EFFORT_LARGE;
-        title_of_queue(j, f, p, handles_nothing(p, cores));
+        title_of_queue(j, f, p, suspended || handles_nothing(p, cores));
         judge_evidence(j, f, "message_queue_len", p->queue_mean, "",
                        "message queue: mean %.1f, min %.0f, "
                        "max %.0f",

@@ -331,6 +331,32 @@ static void suspended(struct made *w)
     handles_nothing(w);
     w->busy[0].current = "sys,suspend_loop_hib,6";
 }
+static void suspended_with_few(struct made *w)
+{
+    suspended(w);
+    w->busy[0].queue = 2;
+    w->busy[0].current = "sys,suspend_loop,6";
+}
+static void suspended_with_none(struct made *w)
+{
+    suspended_with_few(w);
+    w->busy[0].queue = 0;
+}
+static void few_before_an_idle_one(struct made *w)
+{
+    handles_nothing(w);
+    w->busy[0].queue = 7;
+}
+static void few_before_one_that_works(struct made *w)
+{
+    w->busy[0].queue = 3;
+}
+static void waits_for_one_that_is_known(struct made *w)
+{
+    waits_in_a_call(w);
+    set_fact(w, "kin",
+             "{\"processes\":[],\"callers\":[{\"pid\":\"<0.41.0>\",\"waits_for\":\"shop_db\"}]}");
+}
 static void mailbox_of_suspended(struct made *w)
 {
     mailbox_grows(w);
@@ -1037,6 +1063,15 @@ static const struct {
      "its monitors have the process that it called", mailbox_short},
     {"serialised", suspended, FINDING_LOOK,
      "gateway:init/1 <0.41.0> is suspended, with 20,000 messages queued", waiting_little},
+    {"serialised", suspended_with_few, FINDING_LOOK,
+     "gateway:init/1 <0.41.0> is suspended, with 2 messages queued", suspended_with_none},
+    {"serialised", few_before_an_idle_one, FINDING_LOOK,
+     "gateway:init/1 <0.41.0> does not handle its 7 messages", few_before_one_that_works},
+    {"serialised", waits_for_one_that_is_known, FINDING_LOOK,
+     "gateway:init/1 <0.41.0> waits for an answer of shop_db, with 20,000 messages queued",
+     waiting_little},
+    {"serialised", waits_for_one_that_is_known, FINDING_LOOK, "beamtop process NODE 'shop_db'",
+     waiting_little},
     {"serialised", serialised, FINDING_ACT,
      "gateway:init/1 <0.41.0> is a bottleneck: its queue never empties (mean 40.0)",
      waiting_little},
