@@ -177,7 +177,7 @@ static bool is_kept(struct fact_times *t, uint64_t now_ns, uint64_t every_ns)
 /* Small, and of use only when each answer's is there: counts that rise, and names. */
 static void put_counts(struct recorder *r, const json_t *facts)
 {
-    static const char *const keys[] = {"waits", "kin"};
+    static const char *const keys[] = {"waits", "kin", "senders"};
     for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
         json_t *fact = json_object_get(facts, keys[i]);
         char *text = fact ? json_dumps(fact, JSON_COMPACT | JSON_SORT_KEYS) : NULL;

@@ -189,6 +189,7 @@ tests() ->
      {same, "300,000 tables are counted", fun tables_test/2},
      {each, "leaders are the node's longest message queues, largest and busiest processes", fun leaders_test/2},
      {same, "leaders are looked for among all, however long a signal takes", fun leaders_go_on_test/2},
+     {each, "senders that a node suspends, which reads nothing", fun senders_test/2},
      {each, "errors, deadlines and heap limits are answered", fun failure_test/2},
      {each, "an answer counts all that it did", fun counted_test/2},
      {each, "microstate accounting that was switched off is on again", fun msacc_is_set_again_test/2},
@@ -976,6 +977,34 @@ leaders_go_on_test({Node, _}, Keeper) ->
         evaluate(Node, "[exit(P, kill) || P <- Pids],"
                        " erlang:system_flag(schedulers_online, erlang:system_info(schedulers)).",
                  [{'Pids', Pids}])
+    end.
+
+senders_test({Node, _}, Keeper) ->
+    {Peer, Port} = start_target(get(root), []),
+    {os_pid, Os} = erlang:port_info(Port, os_pid),
+    Signal = fun(Name) -> os:cmd("kill -" ++ Name ++ " " ++ integer_to_list(Os)) end,
+    Bindings = [{'Peer', Peer}],
+    true = evaluate(Node, "net_kernel:connect_node(Peer).", Bindings),
+    Senders = fun() ->
+        {ok, _, {leaders, _, #{senders := Fact}, _}} =
+            ask(Keeper, leaders, {in, leaders, #{most => 5, all => 150000}}, ?LONG_MS),
+        Fact
+    end,
+    #{looks := Looks, suspended := 0, suspended_looks := Held, processes := []} = Senders(),
+    Signal("STOP"),
+    Pids = evaluate(Node,
+        "Send = fun F() -> {nobody, Peer} ! binary:copy(<<0>>, 1000000), F() end,"
+        " [spawn(Send) || _ <- lists:seq(1, 7)].", Bindings),
+    try
+        one_of(100, fun() ->
+            #{looks := Now, suspended := 7, suspended_looks := More, nodes := [Peer],
+              processes := [#{pid := First} | _]} = Senders(),
+            true = Now > Looks andalso More > Held andalso lists:member(First, Pids)
+        end)
+    after
+        Signal("CONT"),
+        kill(Node, Pids),
+        stop_target({Peer, Port})
     end.
 
 %% Of several answers: in the time of one the node may have had no processor to work with, or not

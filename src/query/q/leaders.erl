@@ -30,6 +30,7 @@ SampleMs = 20,
 NearBytes = 8388608,
 NearLinks = 20,
 BinaryMs = 200,
+NodesMost = 200,
 
 -include("part/sweep.erl").
 -include("part/busiest.erl").
@@ -99,6 +100,35 @@ Collected = fun
     (Old, New) when is_integer(Old), is_integer(New), New >= Old -> New - Old;
     (_, New) when is_integer(New) -> New;
     (_, _) -> 0
+end,
+
+%% ---- Senders to other nodes
+
+%% Nodes for which data is queued behind a full socket: only then senders can be suspended.
+Congested = fun() ->
+    [Node || {Node, Port} <- lists:sublist(erlang:system_info(dist_ctrl), NodesMost),
+             is_port(Port), {queue_size, Bytes} <- [erlang:port_info(Port, queue_size)], Bytes > 0]
+end,
+%% Those that are suspended in a send to another node, of all that are seen in time.
+SuspendedIn = fun SuspendedIn(Pids, Until, Sofar) ->
+    case Pids =:= [] orelse Ms() > Until of
+        true ->
+            Sofar;
+        false ->
+            {These, Rest} = Split(Pids, Slice),
+            Held = Run(lists:zip(These, Ask(These, status)),
+                       [{{'$1', {status, suspended}}, [], ['$1']}]),
+            Sending = Run(lists:zip(Held, Ask(Held, current_function)),
+                          [{{'$1', {'_', {'_', dsend_continue_trap, '_'}}}, [], ['$1']}]),
+            SuspendedIn(Rest, Until, Sending ++ Sofar)
+    end
+end,
+%% Value: {Nodes, Pids}.
+Suspended = fun(Pids) ->
+    case Congested() of
+        [] -> {[], []};
+        Nodes -> {Nodes, lists:sort(SuspendedIn(Pids, Ms() + SweepMs, []))}
+    end
 end,
 
 %% ---- What those that work wait for
@@ -221,7 +251,12 @@ GcFact = fun(Pids, Olds, News, Ns, Apps, #{id := Id}) ->
                     || {N, Pid} <- Best(Counts, 10), N > 0]}
 end,
 
-Fresh = #{swept => 0, looked_to => 0, shown => [], looked => 0, memory => [], binary => [],
+SendersFact = fun({Looks, Held}, {Nodes, Pids}, Apps, Id) ->
+    #{looks => Looks, suspended_looks => Held, suspended => length(Pids), nodes => Nodes,
+      processes => [Named(Pid, Apps, Id) || Pid <- lists:sublist(Pids, 5)]}
+end,
+
+Fresh = #{senders => {0, 0}, swept => 0, looked_to => 0, shown => [], looked => 0, memory => [], binary => [],
           waits => {0, 0, 0}, moments => 0, busy => [], saved => SavedMost},
 
 %% Those whose mailboxes and reductions are read, and who is next.
@@ -307,14 +342,18 @@ Whole = fun(#{most := N} = Arg, State, Ctx) ->
                 memory => PidsOf(lists:sublist(Memory, N)),
                 binary => PidsOf(lists:sublist(Binary, N))},
     Shown = lists:usort(Workers ++ lists:append(maps:values(Leaders))),
-    Facts = #{binaries => BinaryFact(Binary, InRound, Total, Apps, Ctx),
+    {_, Held} = Senders = Suspended(Pids),
+    {Looks, HeldLooks} = maps:get(senders, State),
+    SendersNow = {Looks + 1, HeldLooks + length(lists:sublist(Held, 1))},
+    Facts = #{senders => SendersFact(SendersNow, Senders, Apps, maps:get(id, Ctx)),
+              binaries => BinaryFact(Binary, InRound, Total, Apps, Ctx),
               gc => GcFact(Workers, Gcs, GcsNow, Ns, Apps, Ctx),
               waits => #{moments => Moments, logger => InLogger, calls => InCalls,
                          running => Running},
               kin => #{processes => Kin(Shown, Apps, Ctx),
                        callers => Callers(Longest, Apps, Ctx)}},
     {{leaders, Now(), Facts, Leaders},
-     State#{swept := SweptTo, looked_to := LookedTo, shown := Shown, looked := InRound,
+     State#{senders := SendersNow, swept := SweptTo, looked_to := LookedTo, shown := Shown, looked := InRound,
             memory := Memory, binary := Binary, waits := Waits, moments := Moments,
             busy := case Saved of 0 -> Worked; _ -> KnownBusy end, saved := Saved}}
 end,

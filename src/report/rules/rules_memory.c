@@ -376,8 +376,74 @@ static double queue_before(const struct judge *j, const char *node)
     return queue;
 }
 
+/*
+ * Senders that were seen suspended. The VM's own queue of a connection is what suspends them, and
+ * nobody can read it: that of the port stays small. */
+#define SUSPENDED_LOOKS 2.0 /* fewer are a moment */
+#define SUSPENDED_SHARE 0.2 /* of the looks */
+#define SUSPENDED_MOSTLY 0.5
+
+static const char *list_of(struct judge *j, const json_t *nodes)
+{
+    const char *out = "";
+    const json_t *node;
+    size_t i;
+    json_array_foreach (nodes, i, node)
+        if (i < 3 && json_is_string(node))
+            out = judge_text(j, "%s%s%s", out, *out ? ", " : "", json_string_value(node));
+    return *out ? out : "another node";
+}
+
+static void find_senders(struct judge *j, const json_t *fact, double held, double looks)
+{
+    const json_t *list = json_object_get(fact, "processes"), *row, *first = json_array_get(list, 0);
+    double now = fact_number(fact, "suspended");
+    const char *nodes = list_of(j, json_object_get(fact, "nodes"));
+    size_t i;
+    struct finding *f = judge_find(j, held >= SUSPENDED_MOSTLY * looks ? FINDING_ACT : FINDING_LOOK,
+                                   judge_sure(j, held / looks, SUSPENDED_SHARE));
+    f->effort = EFFORT_SETTING;
+    f->title = now >= 1 ? judge_text(j, "Senders to %s are suspended: %s processes, at %s of looks",
+                                     nodes, judge_number(j, now), judge_percent(j, held / looks))
+                        : judge_text(j, "Senders to other nodes are suspended at %s of looks",
+                                     judge_percent(j, held / looks));
+    f->action = "Find why that node takes no more (its schedulers, the network), and send it less, "
+                "or in smaller pieces. +zdbbl (KiB) suspends senders later; erlang:send/3 with "
+                "nosuspend does not wait";
+    f->ruled_out_if = "A single large message was being sent";
+    f->subject = nodes;
+    f->process = judge_text(j, "%s", fact_text(first, "pid"));
+    judge_evidence(j, f, "suspended_looks", held, "",
+                   "processes suspended in a send to another node: at %.0f of %.0f looks", held,
+                   looks);
+    json_array_foreach (list, i, row)
+        judge_evidence(j, f, "process", NAN, "", "suspended: %s", judge_process_of(j, row));
+}
+
+/* The counts only rise, until the helper on the node restarts. */
+static bool senders_are_suspended(struct judge *j)
+{
+    const char *text = recording_fact(j->recording, "senders", j->to);
+    json_t *now = text ? json_loads(text, 0, NULL) : NULL;
+    text = recording_fact(j->recording, "senders", j->from);
+    json_t *before = text ? json_loads(text, 0, NULL) : NULL;
+    double looks = fact_number(now, "looks"), held = fact_number(now, "suspended_looks");
+    if (fact_number(before, "looks") < looks) {
+        looks -= fact_number(before, "looks");
+        held -= fact_number(before, "suspended_looks");
+    }
+    bool found = held >= SUSPENDED_LOOKS && held >= judge_limit(j, SUSPENDED_SHARE) * looks;
+    if (found)
+        find_senders(j, now, held, looks);
+    json_decref(now);
+    json_decref(before);
+    return found;
+}
+
 void judge_busy_distribution(struct judge *j)
 {
+    if (senders_are_suspended(j))
+        return;
     json_t *fact = judge_fact(j, "distribution"), *row;
     double limit = fact_number(fact, "busy_limit_bytes"), half = judge_limit(j, limit / 2);
     size_t i, said = 0;

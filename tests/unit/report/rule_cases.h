@@ -667,6 +667,21 @@ static void link_some(struct made *w)
              "{\"busy_limit_bytes\":1048576,\"nodes\":[{\"node\":\"b@h\","
              "\"queue_bytes\":2000}]}");
 }
+#define SENDERS(looks, held)                                                                       \
+    "{\"looks\":" looks ",\"suspended_looks\":" held                                               \
+    ",\"suspended\":7,\"nodes\":[\"b@h\"],\"processes\":[{\"pid\":\"<0.90.0>\","                   \
+    "\"name\":\"publisher\",\"initial_call\":\"erlang:apply/2\"}]}"
+
+static void senders_suspended(struct made *w)
+{
+    set_fact(w, "senders", SENDERS("12", "9"));
+    w->facts[w->n_facts - 1].tick = 3;
+}
+static void senders_suspended_once(struct made *w)
+{
+    set_fact(w, "senders", SENDERS("12", "1"));
+    w->facts[w->n_facts - 1].tick = 3;
+}
 static void much_garbage(struct made *w)
 {
     w->gcs_per_s = 150000;
@@ -1149,6 +1164,9 @@ static const struct {
      "Elixir.Gateway.Repo switches repositories 2,000 times/s", switched_seldom},
     {"busy_distribution", link_busy, FINDING_ACT,
      "Connection to b@h is busy: 1.91 MiB queued, limit 1.00 MiB", link_some},
+    {"busy_distribution", senders_suspended, FINDING_ACT,
+     "Senders to b@h are suspended: 7 processes, at 75% of looks", senders_suspended_once},
+    {"busy_distribution", senders_suspended, FINDING_ACT, "suspended: publisher", same},
     {"garbage", much_garbage, FINDING_LOOK, "gateway leads frequent GC: one per 133 reductions",
      garbage_usual},
     {"garbage", much_garbage, FINDING_LOOK, "GCs: 150,000 per second", garbage_idle},
