@@ -54,27 +54,11 @@ struct series {
     size_t n;
 };
 
-/* Of ticks whose interval is `least_us` or longer, where that is above 0. */
-static struct series series_from(struct recording *r, const char *key, int64_t from, int64_t to,
-                                 double least_us)
+/* Of rows of a value and the interval of its tick; ends the statement. */
+static struct series read_series(struct recording *r, sqlite3_stmt *s)
 {
-    char sql[240];
-    sqlite3_stmt *s = NULL;
     struct series out = {NULL, 0};
     size_t cap = 0;
-    const char *column = recording_system_column(r, key);
-    if (!column)
-        return out;
-    snprintf(sql, sizeof sql,
-             "SELECT %s, interval_us FROM system LEFT JOIN tick ON tick.id = system.tick"
-             " WHERE system.tick BETWEEN ?1 AND ?2 AND %s NOT NULL%s ORDER BY system.tick",
-             column, column, least_us > 0 ? " AND interval_us >= ?3" : "");
-    if (!recording_ask(r, &s, sql))
-        return out;
-    sqlite3_bind_int64(s, 1, from);
-    sqlite3_bind_int64(s, 2, to);
-    if (least_us > 0)
-        sqlite3_bind_double(s, 3, least_us);
     while (recording_row(r, s)) {
         double v = db_column_real(s, 0);
         if (isnan(v))
@@ -88,6 +72,28 @@ static struct series series_from(struct recording *r, const char *key, int64_t f
     }
     sqlite3_finalize(s);
     return out;
+}
+
+/* Of ticks whose interval is `least_us` or longer, where that is above 0. */
+static struct series series_from(struct recording *r, const char *key, int64_t from, int64_t to,
+                                 double least_us)
+{
+    char sql[240];
+    sqlite3_stmt *s = NULL;
+    const char *column = recording_system_column(r, key);
+    if (!column)
+        return (struct series){NULL, 0};
+    snprintf(sql, sizeof sql,
+             "SELECT %s, interval_us FROM system LEFT JOIN tick ON tick.id = system.tick"
+             " WHERE system.tick BETWEEN ?1 AND ?2 AND %s NOT NULL%s ORDER BY system.tick",
+             column, column, least_us > 0 ? " AND interval_us >= ?3" : "");
+    if (!recording_ask(r, &s, sql))
+        return (struct series){NULL, 0};
+    sqlite3_bind_int64(s, 1, from);
+    sqlite3_bind_int64(s, 2, to);
+    if (least_us > 0)
+        sqlite3_bind_double(s, 3, least_us);
+    return read_series(r, s);
 }
 
 #define FEW 3 /* ticks: with fewer, short ones are better than none */
@@ -228,10 +234,9 @@ static double mean_between(const struct series *s, double from, double to, size_
     return seconds > 0 ? sum / seconds : s->values[*at].v;
 }
 
-size_t recording_series(struct recording *r, const char *system_key, int64_t from, int64_t to,
-                        double *out, size_t most)
+/* Frees the series. */
+static size_t means_of(struct series s, double *out, size_t most)
 {
-    struct series s = series_of(r, system_key, from, to);
     size_t parts = s.n < most ? s.n : most, at = 0;
     double seconds = 0, began = 0;
     for (size_t i = 0; i < s.n; i++)
@@ -273,6 +278,27 @@ struct period_run recording_longest(struct recording *r, const char *system_key,
     }
     sqlite3_finalize(s);
     return longest;
+}
+
+size_t recording_series(struct recording *r, const char *system_key, int64_t from, int64_t to,
+                        double *out, size_t most)
+{
+    return means_of(series_of(r, system_key, from, to), out, most);
+}
+
+size_t recording_queue_series(struct recording *r, const char *pid, int64_t from, int64_t to,
+                              double *out, size_t most)
+{
+    sqlite3_stmt *s = NULL;
+    if (!recording_ask(r, &s,
+                       "SELECT message_queue_len, interval_us FROM process"
+                       " LEFT JOIN tick ON tick.id = process.tick WHERE process.tick BETWEEN ?1"
+                       " AND ?2 AND pid = ?3 AND message_queue_len NOT NULL ORDER BY process.tick"))
+        return 0;
+    sqlite3_bind_int64(s, 1, from);
+    sqlite3_bind_int64(s, 2, to);
+    sqlite3_bind_text(s, 3, pid, -1, SQLITE_STATIC);
+    return means_of(read_series(r, s), out, most);
 }
 
 /* ---- calls */

@@ -106,6 +106,46 @@ void paper_legend_row(struct paper *p, struct block *table, const char *const *c
     add_row(p, table, cells)->legend = true;
 }
 
+static bool is_empty(const char *cell)
+{
+    return *cell == '\0' || strcmp(cell, "–") == 0;
+}
+
+static bool has_something(const struct block *table, size_t column)
+{
+    for (const struct paper_row *r = table->rows; r; r = r->next)
+        if (!is_empty(r->cells[column]))
+            return true;
+    return false;
+}
+
+static void drop_empty_columns(struct paper *p, struct block *table)
+{
+    const char **titles = arena_alloc(&p->arena, PAPER_COLUMNS * sizeof *titles);
+    char *align = arena_strdup(&p->arena, table->align);
+    size_t n = 0;
+    for (size_t i = 0; i < table->columns; i++) {
+        if (i > 0 && !has_something(table, i))
+            continue;
+        titles[n] = table->titles[i];
+        align[n] = table->align[i];
+        for (struct paper_row *r = table->rows; r; r = r->next)
+            r->cells[n] = r->cells[i];
+        n++;
+    }
+    align[n] = '\0';
+    table->titles = titles;
+    table->align = align;
+    table->columns = n;
+}
+
+void paper_drop_empty_columns(struct paper *p)
+{
+    for (struct block *b = p->first; b; b = b->next)
+        if (b->kind == BLOCK_TABLE && !b->recordings && b->rows)
+            drop_empty_columns(p, b);
+}
+
 struct block *paper_chart(struct paper *p, const char *title, const double *values, size_t n)
 {
     struct block *b = add(p, BLOCK_CHART);

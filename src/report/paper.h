@@ -41,6 +41,7 @@ struct block {
     const char *low, *high;  /* what the least and the largest value of the axis are */
     double top;              /* the axis ends there */
     const char *begin, *end; /* when the first and the last value were */
+    bool beside;             /* it belongs to the finding before it */
     struct block *next;
 };
 
@@ -65,6 +66,9 @@ void paper_row(struct paper *p, struct block *table, const char *const *cells); 
 void paper_legend_row(struct paper *p, struct block *table, const char *const *cells);
 /* Scaled from 0 to top; values are copied. */
 struct block *paper_chart(struct paper *p, const char *title, const double *values, size_t n);
+
+/* Leaves out columns in which no row says anything, but for those of recordings and the first. */
+void paper_drop_empty_columns(struct paper *p);
 
 void paper_put_text(struct buf *out, const struct paper *p, int columns, bool ascii);
 void paper_put_markdown(struct buf *out, const struct paper *p);

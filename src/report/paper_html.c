@@ -41,6 +41,8 @@ static const char style[] =
     ".word{font-size:.8rem;padding:.05rem .45rem;border-radius:.6rem;border:1px solid;"
     "margin-right:.5rem}.fix{color:var(--act)}.check{color:var(--look)}.info{color:var(--note)}\n"
     "figure{margin:1.2rem 0;break-inside:avoid}figcaption{margin-bottom:.4rem}\n"
+    "h2,h3,table{clear:both}.beside{float:right;width:24rem;margin:.2rem 0 .6rem 1.6rem}"
+    ".beside svg{height:4.5rem}\n"
     ".plot{display:grid;grid-template-columns:4.2rem 1fr;gap:.6rem}\n"
     ".axis{display:flex;flex-direction:column;justify-content:space-between;text-align:right}\n"
     ".axis,.ends{color:var(--faint);font-size:.8rem;line-height:1.2}\n"
@@ -51,7 +53,7 @@ static const char style[] =
     "svg .curve{fill:none;stroke:var(--mark);stroke-width:1.5;vector-effect:non-scaling-stroke}\n"
     "@media(max-width:40rem){body{margin:1rem auto}table{font-size:.85rem}"
     "th,td{padding-right:.7rem}.t{min-width:13rem}.t:first-child{min-width:9rem;max-width:42vw}"
-    ".ends{margin-left:0;flex-wrap:wrap}}\n"
+    ".ends{margin-left:0;flex-wrap:wrap}.beside{float:none;width:auto;margin-left:0}}\n"
     "</style>\n</head>\n<body>\n";
 
 static void put_escaped(struct buf *out, const char *s)
@@ -123,7 +125,8 @@ static void put_points(struct buf *out, const struct block *b)
 /* Texts stand beside the drawing, which is stretched to the width that there is. */
 static void put_chart(struct buf *out, const struct block *b)
 {
-    put_element(out, "<figure><figcaption><b>", b->text, "</b> ");
+    buf_puts(out, b->beside ? "<figure class=\"beside\">" : "<figure>");
+    put_element(out, "<figcaption><b>", b->text, "</b> ");
     put_element(out, "<span class=\"aside\">", b->aside, "</span></figcaption>\n");
     put_element(out, "<div class=\"plot\"><div class=\"axis\"><span>", b->high, "</span>");
     put_element(out, "<span>", b->low, "</span></div>");

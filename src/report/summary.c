@@ -348,8 +348,9 @@ void put_left_out(struct paper *p, double share, const char *how)
 
 /* ---- writing */
 
-static void put_paper(struct buf *out, const struct paper *p, const struct summary_options *o)
+static void put_paper(struct buf *out, struct paper *p, const struct summary_options *o)
 {
+    paper_drop_empty_columns(p);
     if (o->format == SUMMARY_HTML)
         paper_put_html(out, p);
     else if (o->format == SUMMARY_MARKDOWN)

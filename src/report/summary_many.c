@@ -120,12 +120,17 @@ static const char *ticks_of(struct arena *a, const struct summary *s)
     return arena_printf(a, "%lld", (long long)s->ticks);
 }
 
-static void put_metrics(struct comparison *c)
+static void put_recordings(struct comparison *c)
 {
-    struct block *t = begin_table(c, "Recordings (means, unless stated)");
+    struct block *t = begin_table(c, "Recordings");
     put_who(c, t);
     put_text_row(c, t, "duration", duration_of);
     put_text_row(c, t, "ticks", ticks_of);
+}
+
+static void put_metrics(struct comparison *c)
+{
+    struct block *t = begin_table(c, "The node (means, unless stated)");
     for (int m = 0; m < METRICS; m++) {
         double mean[RECORDINGS_MOST], p95[RECORDINGS_MOST], max[RECORDINGS_MOST];
         bool any = false;
@@ -549,6 +554,9 @@ void summary_many(struct paper *p, const struct summary *s, size_t n,
 {
     struct comparison c = {.paper = p, .recordings = s, .n = n, .options = o};
     put_head(&c);
+    put_recordings(&c);
+    put_findings(&c);
+    put_changes(&c);
     put_metrics(&c);
     for (int kind = 0; kind < OWNER_KINDS; kind++)
         put_owners(&c, kind);
@@ -564,6 +572,4 @@ void summary_many(struct paper *p, const struct summary *s, size_t n,
     put_calls(&c);
     for (enum sample_kind kind = 0; kind < SAMPLE_KINDS; kind++)
         put_samples(&c, kind);
-    put_changes(&c);
-    put_findings(&c);
 }

@@ -2,7 +2,9 @@
 /* The report of one recording. */
 #include <math.h>
 #include <stdint.h>
+#include <string.h>
 
+#include "beamtop/base/attr.h"
 #include "beamtop/base/known.h"
 #include "beamtop/base/text.h"
 #include "summary_internal.h"
@@ -64,9 +66,24 @@ static void put_numbers(struct paper *p, const struct summary *s)
     }
 }
 
+#define CHART_VALUES 300
+
+static struct block *put_chart(struct paper *p, const struct summary *s, enum column_type type,
+                               const char *title, const double *values, size_t n)
+{
+    struct block *b = paper_chart(p, title, values, n);
+    if (type == COLUMN_SHARE && b->top < 1)
+        b->top = 1;
+    b->low = "0";
+    b->begin = time_text(&p->arena, s->first_us);
+    b->end = time_text(&p->arena, s->last_us);
+    b->high = number_text(&p->arena, type, b->top);
+    return b;
+}
+
 static void put_charts(struct paper *p, const struct summary *s)
 {
-    double values[300];
+    double values[CHART_VALUES];
     struct arena *a = &p->arena;
     paper_heading(p, 2, "Over time");
     for (int i = 0; i < METRICS; i++) {
@@ -77,15 +94,9 @@ static void put_charts(struct paper *p, const struct summary *s)
                             : 0;
         if (n < 2)
             continue;
-        struct block *b = paper_chart(p, m->title, values, n);
-        if (m->type == COLUMN_SHARE && b->top < 1)
-            b->top = 1;
-        b->low = "0";
-        b->begin = time_text(a, s->first_us);
-        b->end = time_text(a, s->last_us);
-        b->high = number_text(a, m->type, b->top);
-        b->aside = arena_printf(a, "mean %s, max %s", number_text(a, m->type, v->mean),
-                                number_text(a, m->type, v->max));
+        put_chart(p, s, m->type, m->title, values, n)->aside =
+            arena_printf(a, "mean %s, max %s", number_text(a, m->type, v->mean),
+                         number_text(a, m->type, v->max));
     }
 }
 
@@ -200,6 +211,57 @@ static void put_traces(struct paper *p, const struct summary *s)
         paper_put(p, "Of several traces the times are those of the slowest.");
 }
 
+/* What a finding's evidence is of: numbers of the node, and the queue of its process. */
+static const struct trend_of {
+    const char *evidence, *system_key, *title;
+    enum column_type type;
+} trends[] = {
+    {"message_queue_len", NULL, "message queue", COLUMN_COUNT},
+    {"processes", "processes", "processes", COLUMN_COUNT},
+    {"atoms", "atoms", "atoms", COLUMN_COUNT},
+    {"ports", "ports", "ports", COLUMN_COUNT},
+    {"ets_tables", "ets_tables", "ETS tables", COLUMN_COUNT},
+    {"memory_processes_bytes", "memory_processes_bytes", "memory of processes", COLUMN_BYTES},
+    {"memory_binary_bytes", "memory_binary_bytes", "refc binaries", COLUMN_BYTES},
+    {"memory_ets_bytes", "memory_ets_bytes", "ETS memory", COLUMN_BYTES},
+    {"memory_code_bytes", "memory_code_bytes", "code", COLUMN_BYTES},
+    {"memory_system_bytes", "memory_system_bytes", "memory of the system", COLUMN_BYTES},
+    {"memory_total_bytes", "memory_total_bytes", "memory", COLUMN_BYTES},
+    {"rss_bytes", "rss_bytes", "resident memory", COLUMN_BYTES},
+    {"run_queue_mean", "run_queue", "run queue", COLUMN_COUNT},
+    {"run_queue_highest_mean", "run_queue_highest", "longest run queue", COLUMN_COUNT},
+    {"scheduler_utilisation", "scheduler_utilisation", "scheduler utilisation", COLUMN_SHARE},
+    {"gcs_per_s", "gcs_per_s", "collections/s", COLUMN_RATE},
+};
+
+static size_t series_of(const struct summary *s, const struct finding *f, const struct trend_of *t,
+                        double *values)
+{
+    const struct summary_input *i = s->input;
+    if (t->system_key)
+        return recording_series(i->recording, t->system_key, i->from, i->to, values, CHART_VALUES);
+    return recording_queue_series(i->recording, f->process, i->from, i->to, values, CHART_VALUES);
+}
+
+/* One, of the first evidence that has a course. */
+static void put_trend(struct paper *p, const struct summary *s, const struct finding *f)
+{
+    double values[CHART_VALUES];
+    for (size_t k = 0; k < f->n_evidence; k++)
+        for (size_t i = 0; i < ARRAY_LEN(trends); i++) {
+            const struct trend_of *t = &trends[i];
+            size_t n =
+                strcmp(f->evidence[k].key, t->evidence) == 0 ? series_of(s, f, t, values) : 0;
+            if (n < 2)
+                continue;
+            struct block *b = put_chart(p, s, t->type, t->title, values, n);
+            b->beside = true;
+            b->aside = arena_printf(&p->arena, "%s to %s", number_text(&p->arena, t->type, *values),
+                                    number_text(&p->arena, t->type, values[n - 1]));
+            return;
+        }
+}
+
 static void put_findings(struct paper *p, const struct summary *s)
 {
     const struct findings *f = &s->findings;
@@ -214,13 +276,19 @@ static void put_findings(struct paper *p, const struct summary *s)
                          x->severity == FINDING_NOTE ? "" : ", effort: ",
                          x->severity == FINDING_NOTE ? "" : finding_effort_word(x->effort)),
             x->title);
+        put_trend(p, s, x);
         for (size_t k = 0; k < x->n_evidence; k++)
             paper_item(p, "%s", x->evidence[k].text);
         paper_item(p, "Action: %s.", x->action);
         paper_item(p, "Ruled out if: %s.", x->ruled_out_if);
     }
+}
+
+static void put_not_evaluated(struct paper *p, const struct summary *s)
+{
+    const struct findings *f = &s->findings;
     if (f->n_not_evaluated > 0)
-        paper_heading(p, 3, "Not evaluated (not recorded)");
+        paper_heading(p, 2, "Not evaluated (not recorded)");
     for (size_t i = 0; i < f->n_not_evaluated; i++)
         paper_item(p, "%s", f->not_evaluated[i]);
 }
@@ -259,6 +327,8 @@ static void put_actions(struct paper *p, const struct summary *s)
 void summary_one(struct paper *p, const struct summary *s, const struct summary_options *o)
 {
     put_head(p, s);
+    put_findings(p, s);
+    put_actions(p, s);
     put_numbers(p, s);
     put_owners(p, s, o);
     put_calls(p, s, o);
@@ -266,6 +336,5 @@ void summary_one(struct paper *p, const struct summary *s, const struct summary_
     requests_one(p, s, at_most(SIZE_MAX, o->functions));
     put_traces(p, s);
     put_charts(p, s);
-    put_findings(p, s);
-    put_actions(p, s);
+    put_not_evaluated(p, s);
 }

@@ -382,6 +382,14 @@ ends_by() {
         holds '.[0].samples > 0 and .[0].seconds < 60'
 }
 
+writes_into_a_file() {
+    "$beamtop" sample "$(os_pid)" --for 0.5s --format html -o "$work/flame.html" >"$work/out" 2>"$work/err"
+    ends_with 0 $? && [ ! -s "$work/out" ] || return 1
+    grep -q "<title>beamtop sample: .* on $(uname -n), .*20[0-9-]* [0-9:]* UTC</title>" "$work/flame.html" || return 1
+    "$beamtop" sample "$(os_pid)" --check -o "$work/check" >"$work/out" 2>"$work/err"
+    ends_with 2 $? && told 'leave out -o' && [ ! -e "$work/check" ]
+}
+
 stopped_again() {
     kill -INT "$run_pid"
     case $(sed 's/.*) //' "/proc/$run_pid/stat" 2>/dev/null) in
@@ -428,7 +436,7 @@ try_sampling
 reads_the_vm finds_known_shares blames_copies names_a_bif blames_a_library finds_calls_that_hold_a_scheduler \
     marks_deep_stacks survives_code_loading shows_stacks says_where
 same blames_collections names_libraries_loaded_later knows_a_scheduler_from_its_process waits_for_each_scheduler \
-    records_runs names_processes shows_prologues checks_itself tells_a_killed_sampler \
+    records_runs names_processes shows_prologues checks_itself writes_into_a_file tells_a_killed_sampler \
     ends_a_stopped_sampler ends_early ends_at_once
 once refuses_strangers knows_nobody survives_the_end_of_the_vm
 run_on_releases

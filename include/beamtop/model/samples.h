@@ -47,6 +47,7 @@ struct samples_part {
 /* Counts and times that are not known are -1, NaN. */
 struct samples_summary {
     struct slice label; /* the node, or "OS process N" */
+    struct slice host;  /* on which it was sampled from outside; empty: another one, unknown */
     /* Taken by the node of itself, where processes yield: shares are of reductions, not of CPU
        time, and native code is hardly among them. Classes, threads and flags are not known. */
     bool at_yields;

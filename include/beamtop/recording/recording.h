@@ -221,6 +221,9 @@ struct period_run {
 };
 struct period_run recording_longest(struct recording *r, const char *system_key, int64_t from,
                                     int64_t to, double least);
+/* The same of a process's message queue, of the ticks at which it was recorded. */
+size_t recording_queue_series(struct recording *r, const char *pid, int64_t from, int64_t to,
+                              double *out, size_t most);
 
 struct period_owner {
     struct slice owner; /* empty: the rest that was not ranked */

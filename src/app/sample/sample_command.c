@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "app/cli/commands.h"
+#include "app/cli/output_file.h"
 #include "app/cli/tell.h"
 #include "app/source/replay.h"
 #include "beamtop/base/limits.h"
@@ -130,6 +131,9 @@ static int put_check(struct sample_run *t)
 
 static int check_words(const struct cli_options *o, struct error *err)
 {
+    if (o->check && o->output)
+        return error_set(err, ERR_USAGE,
+                         "what --check shows goes to standard output: leave out -o");
     if ((o->check || o->skid) && o->format != FORMAT_TEXT)
         return error_set(err, ERR_USAGE, "%s is printed as text only: leave out --format",
                          o->check ? "--check" : "--skid-summary");
@@ -182,9 +186,32 @@ static void put_ladder(const char *target, pid_t pid)
     put_step("from /proc", &ladder.times, from_proc);
 }
 
+/* With -o nothing stands under that name until the run is complete. */
+static int run_into_file(struct sample_run *t, struct sink_output *output)
+{
+    const struct cli_options *o = t->options;
+    struct output_file out;
+    struct error err = {0};
+    if (output_file_open(&out, o->output, &err) != 0) {
+        tell_line("%s", err.text);
+        return exit_code_of_error(err.code);
+    }
+    output->writer = sink_writer_of(out.to);
+    int code = sample_run(t, o->check ? put_check : put_run);
+    if (!t->ended)
+        error_set(&err, ERR_CANCELLED, "nothing was sampled");
+    if (!o->output) /* sample_run() has said what became of it */
+        return code;
+    if (output_file_close(&out, &err) != 0 && t->ended) {
+        tell_line("%s", err.text);
+        code = exit_code_of_error(err.code);
+    }
+    return code;
+}
+
 int command_sample(const struct cli_options *o, const struct app_env *env)
 {
-    struct sink_output output = {.writer = sink_writer_of(stdout)};
+    struct sink_output output = {0};
     struct sample_run t = {.options = o, .env = env, .arg = &output};
     struct error err = {0};
     if (check_words(o, &err) != 0 || check_remote(o, &err) != 0 ||
@@ -197,7 +224,7 @@ int command_sample(const struct cli_options *o, const struct app_env *env)
     t.sums.by_thread = o->format == FORMAT_SPEEDSCOPE;
     t.sampler.addresses = o->format == FORMAT_PERF_SCRIPT;
     t.on_sample = o->format == FORMAT_PERF_SCRIPT ? put_event : NULL;
-    int code = sample_run(&t, o->check ? put_check : put_run);
+    int code = run_into_file(&t, &output);
     if (o->check && t.sampler.pid > 0)
         put_ladder(o->target, t.sampler.pid);
     return code;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sample_log.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/arena.h"
@@ -15,7 +17,7 @@
 
 struct sample_log {
     struct samples_log shown;
-    char label[LIMIT_NODE_NAME_BYTES + 1], otp[32];
+    char label[LIMIT_NODE_NAME_BYTES + 1], otp[32], host[HOST_NAME_MAX + 1];
     struct sampled *sampled;
     struct sampling *sampling; /* NULL: it has ended, or is the node's */
     struct yields *yields;     /* of a run of the node */
@@ -119,6 +121,12 @@ static struct sample_log *log_new(const struct sample_log_options *o,
     return l;
 }
 
+static void is_of_this_host(struct sample_log *l)
+{
+    if (gethostname(l->host, sizeof l->host - 1) == 0)
+        l->shown.run.host = slice_of(l->host);
+}
+
 static const struct sampling_handlers sampling_handlers = {.record = on_record, .ended = on_ended};
 
 int sample_log_start(struct sample_log **out, uv_loop_t *loop, const struct sample_log_options *o,
@@ -126,6 +134,7 @@ int sample_log_start(struct sample_log **out, uv_loop_t *loop, const struct samp
 {
     struct sample_log *l = log_new(o, handlers, arg);
     int rc = sampling_start(&l->sampling, loop, &o->sampler, &sampling_handlers, l, err);
+    is_of_this_host(l);
     if (rc == 0)
         *out = l;
     else
@@ -183,6 +192,8 @@ static int begin_outside(struct sample_log *l, struct sampler_options *o, struct
     int rc = local_target_of_node(&o->pid, l->label, os_pid, l->node.cli, l->node.env, err);
     if (rc == 0)
         rc = sampling_start(&l->sampling, l->node.loop, o, &sampling_handlers, l, err);
+    if (rc == 0)
+        is_of_this_host(l);
     if (rc == 0)
         l->handlers->begun(l->arg, o->pid, "");
     return rc;

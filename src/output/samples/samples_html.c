@@ -89,20 +89,37 @@ static void put_classes(struct buf *out, const struct samples_summary *run)
     buf_puts(out, ".</p>\n");
 }
 
+/* What a file that is found later is of: the node, its host, and when. */
+static void put_title(struct buf *out, const struct samples_summary *run)
+{
+    char time[40];
+    put_text(out, run->label);
+    if (run->host.len > 0) {
+        buf_puts(out, " on ");
+        put_text(out, run->host);
+    }
+    if (run->otp.len > 0) {
+        buf_puts(out, ", OTP ");
+        put_text(out, run->otp);
+    }
+    if (text_date_time(time, sizeof time, run->wall_us, ' ', 0))
+        buf_printf(out, ", %s UTC", time);
+}
+
 static void put_head(struct buf *out, const struct samples_summary *run, double left_out)
 {
+    struct buf title;
+    buf_init(&title, 0);
+    put_title(&title, run);
     buf_puts(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
                   "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
                   "style-src 'unsafe-inline'; script-src 'unsafe-inline'\"/>\n"
                   "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
                   "<title>beamtop sample: ");
-    put_text(out, run->label);
+    buf_put(out, title.data, title.len);
     buf_printf(out, "</title>\n<style>\n%s</style>\n</head>\n<body>\n<h1>", flame_page[0].text);
-    put_text(out, run->label);
-    if (run->otp.len > 0) {
-        buf_puts(out, ", OTP ");
-        put_text(out, run->otp);
-    }
+    buf_put(out, title.data, title.len);
+    buf_clear(&title);
     buf_puts(out, "</h1>\n");
     put_numbers(out, run, left_out);
     put_classes(out, run);

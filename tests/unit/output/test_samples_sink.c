@@ -108,6 +108,7 @@ static struct samples_summary a_run(const struct stacks *s)
 {
     return (struct samples_summary){
         .label = S("shop@host"),
+        .host = S("box"),
         .otp = S("27.3.4"),
         .wall_us = 1700000000123456,
         .seconds = 10.2,
@@ -616,13 +617,16 @@ TEST(test_html)
     struct samples_summary run = a_run(s);
     struct kept k;
     put(&k, &(struct samples_options){.format = SAMPLES_HTML}, &run);
-    json_t *root = parsed_page(&k, "<h1>shop@host, OTP 27.3.4</h1>\n<p>1,000 samples in 10 s at 99 "
-                                   "Hz: lost 2, moved on 0.3%, truncated 1.2%");
+    json_t *root =
+        parsed_page(&k, "<h1>shop@host on box, OTP 27.3.4, 2023-11-14 22:13:20 UTC</h1>\n"
+                        "<p>1,000 samples in 10 s at 99 Hz: lost 2, moved on 0.3%, truncated 1.2%");
     expect_key(root, "root", "4");
     expect_key(root, "nodes", "[0,0,0,1,1,85,2,2,600,2,3,0,4,4,300,1,5,5,0,6,6]");
     assert_int_equal(json_array_size(json_object_get(root, "kinds")), FRAME_KINDS);
     json_decref(root);
     assert_non_null(strstr(buf_cstr(&k.bytes), "GC 1.0% ±0.6"));
+    assert_non_null(strstr(buf_cstr(&k.bytes), "<title>beamtop sample: shop@host on box, OTP "
+                                               "27.3.4, 2023-11-14 22:13:20 UTC</title>"));
     assert_null(strstr(buf_cstr(&k.bytes), "yields"));
     assert_null(strstr(buf_cstr(&k.bytes), "too small"));
     buf_clear(&k.bytes);
@@ -649,11 +653,12 @@ TEST(test_html_of_hostile_names)
     stacks_add(s, ids_of, ARRAY_LEN(bad), 5);
     struct samples_summary run = a_run(s);
     run.label = slice_of("</title><script>x</script>\033");
+    run.host = slice_of("<b>");
     run.otp = slice_of("<img>");
     struct kept k;
     put(&k, &(struct samples_options){.format = SAMPLES_HTML}, &run);
-    json_t *root = parsed_page(&k, "<h1>&lt;/title&gt;&lt;script&gt;x&lt;/script&gt;\uFFFD, OTP "
-                                   "&lt;img&gt;</h1>");
+    json_t *root = parsed_page(&k, "<h1>&lt;/title&gt;&lt;script&gt;x&lt;/script&gt;\uFFFD on "
+                                   "&lt;b&gt;, OTP &lt;img&gt;, 2023");
     const json_t *list = json_object_get(root, "frames");
     assert_string_equal(json_string_value(json_array_get(json_array_get(list, 0), 1)),
                         "'</script><script>alert(1)</script>':x/0");

@@ -39,6 +39,85 @@ TEST(test_text)
     done(&o);
 }
 
+static void assert_order(const char *text, const char *const *heads, size_t n)
+{
+    const char *last = text;
+    for (size_t i = 0; i < n; i++) {
+        const char *at = strstr(text, heads[i]);
+        if (!at || at < last)
+            fail_msg("“%s” is not there, or too early, in:\n%s", heads[i], text);
+        last = at;
+    }
+}
+
+static struct made growing(void)
+{
+    struct made w = made_healthy;
+    w.ticks = 60;
+    w.ets_step = 1e6;
+    w.total_step = 1e6;
+    w.busy[0].queue = 0;
+    w.busy[0].queue_step = 500;
+    return w;
+}
+
+/* What you should do comes first. */
+TEST(test_order)
+{
+    static const char *const one[] = {"\nFindings", "\nActions", "\nThe node", "\nWho did the work",
+                                      "\nOver time"};
+    static const char *const many[] = {"\nFindings", "\nWhat changed", "\nThe node"};
+    struct opened o = {0};
+    const struct made w = growing();
+    add(&o, &w);
+    assert_order(report(&o, SUMMARY_TEXT, false), one, ARRAY_LEN(one));
+    add(&o, &w);
+    assert_order(report(&o, SUMMARY_TEXT, false), many, ARRAY_LEN(many));
+    done(&o);
+}
+
+/* A finding that is of something that moves shows its course. */
+TEST(test_trends)
+{
+    struct opened o = {0};
+    const struct made w = growing();
+    add(&o, &w);
+    const char *text = report(&o, SUMMARY_TEXT, false);
+    const char *queue = strstr(text, "] Message queue of"), *table = strstr(text, "] ETS ");
+    assert_true(queue && table);
+    const char *chart = strstr(queue, "\n  message queue  "),
+               *all = strstr(table, "\n  ETS memory ");
+    assert_true(chart && chart < strstr(queue, "Action: "));
+    assert_true(all && all < strstr(table, "Action: "));
+    assert_true(strstr(chart, "▁") < strstr(chart, "█") &&
+                strstr(chart, "█") < strstr(chart + 1, "\n"));
+    assert_says(chart, "0 to 29,500");
+    text = report(&o, SUMMARY_HTML, false);
+    assert_true(strstr(text, "<figure class=\"beside\"><figcaption><b>message queue</b>") <
+                strstr(text, "Actions"));
+    done(&o);
+    add(&o, &made_healthy);
+    assert_not(report(&o, SUMMARY_HTML, false), "<figure class=\"beside\">");
+    done(&o);
+}
+
+/* A column in which nothing is known, or nothing is to be said, is left out. */
+TEST(test_empty_columns)
+{
+    struct opened o = {0};
+    struct made w = growing();
+    add(&o, &w);
+    const char *text = report(&o, SUMMARY_MARKDOWN, false);
+    assert_says(text, "|  | impact | effort | confidence | action | evidence |");
+    done(&o);
+    w.busy[0].queue_step = 0;
+    add(&o, &w);
+    text = report(&o, SUMMARY_MARKDOWN, false);
+    assert_says(text, "|  | effort | confidence | action | evidence |");
+    assert_says(text, "| function | calls | calls/s | share |\n");
+    done(&o);
+}
+
 /* What our own questions call is told as that, where it is much. */
 TEST(test_own_calls)
 {

@@ -50,19 +50,23 @@ TEST(test_found_in_several)
     done(&o);
 }
 
-static const char seven_at_80[] =
-    "     recording    begun (UTC)\n"
-    "  A  sync-1       22:13:21\n"
-    "  B  sync-2       22:13:21\n"
-    "  C  debug        22:13:21\n"
-    "  D  async-1      22:13:21\n"
-    "  E  async-2      22:13:21\n"
-    "  F  async-calls  22:13:21\n"
-    "  G  healthy      22:13:21\n"
+static const char seven_at_80[] = "     recording    begun (UTC)\n"
+                                  "  A  sync-1       22:13:21\n"
+                                  "  B  sync-2       22:13:21\n"
+                                  "  C  debug        22:13:21\n"
+                                  "  D  async-1      22:13:21\n"
+                                  "  E  async-2      22:13:21\n"
+                                  "  F  async-calls  22:13:21\n"
+                                  "  G  healthy      22:13:21\n"
+                                  "\n"
+                                  "               A     B     C     D     E     F     G\n"
+                                  "  duration  12 s  12 s  12 s  12 s  12 s  12 s  12 s\n"
+                                  "  ticks       13    13    13    13    13    13    13\n";
+static const char numbers_at_80[] =
     "\n"
+    "The node (means, unless stated)\n"
+    "-------------------------------\n"
     "                              A       B       C       D       E       F       G\n"
-    "  duration                  12s     12s     12s     12s     12s     12s     12s\n"
-    "  ticks                      13      13      13      13      13      13      13\n"
     "  memory                 191MiB  191MiB  191MiB  191MiB  191MiB  191MiB  191MiB\n"
     "  of processes          57.2MiB 57.2MiB 57.2MiB 57.2MiB 57.2MiB 57.2MiB 57.2MiB\n"
     "  of refc binaries      38.1MiB 38.1MiB 38.1MiB 38.1MiB 38.1MiB 38.1MiB 38.1MiB\n";
@@ -81,6 +85,7 @@ TEST(test_seven_at_80_columns)
     }
     const char *text = report_at(&o, SUMMARY_TEXT, true, 80);
     assert_says(text, seven_at_80);
+    assert_says(text, numbers_at_80);
     assert_says(text, "\n  logger_olp (logger)  31.0%  31.0%  31.0%   2.0%   2.0%   2.0%   2.0%\n");
     for (const char *s = text; *s;) {
         size_t len = strcspn(s, "\n");
