@@ -12,6 +12,7 @@
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/text.h"
 #include "beamtop/local/sampler.h"
+#include "beamtop/trace/names.h"
 #include "beamtop/trace/spans.h"
 #include "cli_table.h"
 #include "commands.h"
@@ -222,7 +223,7 @@ static void set_defaults(struct cli_options *o)
         .ticks = 1,
         .sort = "reductions_per_s",
         .rows = 20,
-        .view = "top",
+        .view = "processes",
         .size = "120x40",
         .every_s = 0,
         .window_s = 2,
@@ -254,10 +255,44 @@ static void take_cookie(struct cli_options *o, char *given)
     memset(given, 'x', strlen(given));
 }
 
-/* Not what follows a '=': it may be a secret. */
-static int unknown_option(const char *word, struct error *err)
+/* The nearest of the options that the command takes, or that another one takes. */
+static struct slice near_option(struct slice word, const struct cli_command *command, bool taken)
 {
-    return error_set(err, ERR_USAGE, "there is no option %.*s", (int)strcspn(word, "="), word);
+    struct slice names[CLI_OPTIONS_MAX], near = {NULL, 0};
+    size_t n = 0;
+    for (size_t i = 0; i < cli_option_table_len; i++)
+        if (cli_takes(command, &cli_option_table[i]) == taken)
+            names[n++] = slice_of(cli_option_table[i].name);
+    return names_near(names, n, word, &near, 1) > 0 ? near : (struct slice){NULL, 0};
+}
+
+/* Not what follows a '=': it may be a secret. */
+static int no_option(const char *given, const struct cli_command *command, struct error *err)
+{
+    const size_t len = strcspn(given, "=");
+    const bool is_long = len > 2 && strncmp(given, "--", 2) == 0;
+    const struct slice word = {given + 2, len - 2};
+    struct slice near = is_long ? near_option(word, command, true) : (struct slice){NULL, 0};
+    const bool own = near.len > 0;
+    if (is_long && !own)
+        near = near_option(word, command, false);
+    if (near.len == 0)
+        return error_set(err, ERR_USAGE, "there is no option %.*s", (int)len, given);
+    return error_set(err, ERR_USAGE, "there is no option %.*s; did you mean --%.*s%s", (int)len,
+                     given, (int)near.len, near.s, own ? "?" : ", of another command?");
+}
+
+static int no_command(const char *given, struct error *err)
+{
+    struct slice names[CLI_COMMANDS_MAX], near;
+    size_t n = 0;
+    for (size_t i = 1; i < cli_commands_len; i++)
+        if (!cli_commands[i].hidden)
+            names[n++] = slice_of(cli_commands[i].name);
+    if (names_near(names, n, slice_of(given), &near, 1) == 0)
+        return error_set(err, ERR_USAGE, "there is no command “%s”", given);
+    return error_set(err, ERR_USAGE, "there is no command “%s”; did you mean `beamtop %.*s`?",
+                     given, (int)near.len, near.s);
 }
 
 /* How long is --time where events are caught, --for where something is measured. */
@@ -290,7 +325,7 @@ static int parse_options(int argc, char **argv, const struct cli_command *comman
             return error_set(err, ERR_USAGE, "%s needs a value", argv[optind - 1]);
         const struct cli_option *opt = value == '?' ? NULL : find_option(value, command);
         if (!opt)
-            return unknown_option(argv[optind - 1], err);
+            return no_option(argv[optind - 1], command, err);
         if (!cli_takes(command, opt))
             return no_option_of(opt, command, err);
         if (opt->offset == offsetof(struct cli_options, cookie)) {
@@ -334,7 +369,7 @@ int cli_parse(int argc, char **argv, const struct cli_command **command, struct 
         return error_set(err, ERR_USAGE, "options follow the command: beamtop %s … OPTIONS",
                          argv[optind]);
     if (n > (*command)->max_args && !named && !strchr(argv[optind], '@'))
-        return error_set(err, ERR_USAGE, "there is no command “%s”", argv[optind]);
+        return no_command(argv[optind], err);
     if (n > (*command)->max_args)
         return error_set(err, ERR_USAGE, "unexpected argument “%s”. usage: beamtop %s %s",
                          argv[optind + (*command)->max_args], (*command)->name, (*command)->args);

@@ -53,7 +53,7 @@ const struct cli_option cli_option_table[] = {
     {"spreadsheet", 0, FOR_CSV, TYPE_FLAG, AT(spreadsheet), 0, 0, 0, NULL,
      "csv: put ' before texts that start with = + - or @"},
     {"view", 'v', FOR_SCREEN | FOR_CAPTURE, TYPE_TEXT, AT(view), 0, 0, 0, "VIEW",
-     "first view (top)"},
+     "first view (processes)"},
     {"theme", 0, FOR_SCREEN | FOR_CAPTURE, TYPE_TEXT, AT(theme), 0, 0, 0, "THEME",
      "theme, by name or as a file"},
     {"config", 0, FOR_SCREEN | FOR_CAPTURE | FOR_TRACE | FOR_RECORD, TYPE_TEXT, AT(config), 0, 0, 0,
@@ -350,4 +350,5 @@ const struct cli_command cli_commands[] = {
      command_generate},
 };
 /* clang-format on */
+static_assert(ARRAY_LEN(cli_commands) <= CLI_COMMANDS_MAX, "too many commands");
 const size_t cli_commands_len = ARRAY_LEN(cli_commands);

@@ -63,6 +63,7 @@ extern const char *const cli_format_names[FORMATS];
 const char *cli_formats(char *out, size_t size, unsigned formats);
 
 #define CLI_OPTIONS_MAX 200
+#define CLI_COMMANDS_MAX 64
 extern const struct cli_option cli_option_table[]; /* up to CLI_OPTIONS_MAX */
 extern const size_t cli_option_table_len;
 

@@ -54,15 +54,92 @@ static void put_row(struct buf *out, const char *name, const char *help)
     buf_printf(out, "  %s%*s %s\n", name, width < 27 ? (int)(27 - width) : 0, "", help);
 }
 
-static void put_options(struct buf *out, const struct cli_command *command) /* NULL: of all */
+/* Sections of the help. An option that many commands share stands in the shared one; else in the
+ * first that has one of its groups. Shared sections come last. */
+static const struct {
+    const char *title;
+    unsigned groups;
+    bool shared;
+} sections[] = {
+    {"Ticks and process lists", FOR_TICKS | FOR_TOP | FOR_INTERVAL, false},
+    {"Screen and captures", FOR_SCREEN | FOR_CAPTURE, false},
+    {"Patterns and traces", FOR_PATTERN | FOR_TRACE, false},
+    {"Counted calls", FOR_CALLS, false},
+    {"Causal spans, and one process in time", FOR_SPANS | FOR_STACKS, false},
+    {"Heaps", FOR_HEAPS, false},
+    {"Recordings", FOR_RECORD | FOR_REPORT | FOR_DIFF, false},
+    {"From outside", FOR_SAMPLE | FOR_BLAME | FOR_PSTACK | FOR_PERF_MAP, false},
+    {"Connection", FOR_CONNECT, true},
+    {"Output", FOR_FORMAT | FOR_CSV, true},
+    {"Help", FOR_ALL, true},
+};
+
+static size_t section_of(const struct cli_option *opt)
 {
+    for (int shared = 1; shared >= 0; shared--)
+        for (size_t i = 0; i < ARRAY_LEN(sections); i++)
+            if (sections[i].shared == (shared == 1) && opt->groups & sections[i].groups)
+                return i;
+    return 0;
+}
+
+/* Of a command, those that it does not share are one section. */
+static void put_section(struct buf *out, size_t first, size_t last, const char *title,
+                        const struct cli_command *command)
+{
+    bool any = false;
     for (size_t i = 0; i < cli_option_table_len; i++) {
         const struct cli_option *opt = &cli_option_table[i];
+        const size_t section = section_of(opt);
         char name[64], help[200];
-        if (command && !cli_takes(command, opt))
+        if (section < first || section > last || (command && !cli_takes(command, opt)))
             continue;
+        if (!any)
+            buf_printf(out, "\n%s:\n", title);
+        any = true;
         option_name(name, sizeof name, opt);
         put_row(out, name, help_in(help, sizeof help, opt, command));
+    }
+}
+
+static void put_options(struct buf *out, const struct cli_command *command) /* NULL: of all */
+{
+    size_t own = 0;
+    for (; command && !sections[own].shared; own++)
+        ;
+    if (command)
+        put_section(out, 0, own - 1, "Options", command);
+    for (size_t i = own; i < ARRAY_LEN(sections); i++)
+        put_section(out, i, i, sections[i].title, command);
+}
+
+static const struct {
+    const char *title, *commands; /* with blanks around each name */
+} kinds_of_commands[] = {
+    {"A node",
+     " top info process memory schedulers apps heapsample cpus msacc armed nodes capture "},
+    {"Tracing and counting", " trace explain calls spans stacks "},
+    {"Recordings", " record replay report diff export "},
+    {"A VM of this host, from outside", " sample pstack blame where perf-map "},
+};
+
+static bool is_of_kind(const struct cli_command *c, size_t kind)
+{
+    char word[32];
+    snprintf(word, sizeof word, " %s ", c->name);
+    return !c->hidden && strstr(kinds_of_commands[kind].commands, word);
+}
+
+static void put_commands(struct buf *out, size_t kind)
+{
+    buf_printf(out, "\n%s:\n", kinds_of_commands[kind].title);
+    for (size_t i = 0; i < cli_commands_len; i++) {
+        const struct cli_command *c = &cli_commands[i];
+        char line[64];
+        if (!is_of_kind(c, kind))
+            continue;
+        snprintf(line, sizeof line, "%s %s", c->name, c->args);
+        put_row(out, line, c->help);
     }
 }
 
@@ -70,15 +147,10 @@ static void put_all_commands(struct buf *out)
 {
     buf_puts(out, "usage: beamtop [NODE]            live screen\n"
                   "       beamtop COMMAND [ARGUMENTS] [OPTIONS]\n\n");
-    for (size_t i = 0; i < cli_commands_len; i++) {
-        const struct cli_command *c = &cli_commands[i];
-        char line[64];
-        if (c->hidden)
-            continue;
-        snprintf(line, sizeof line, "%s%s%s", c->name, *c->name ? " " : "", c->args);
-        put_row(out, line, c->help);
-    }
-    buf_puts(out, "\nOptions (`beamtop COMMAND --help` lists those of a command):\n");
+    put_row(out, cli_commands[0].args, cli_commands[0].help);
+    for (size_t i = 0; i < ARRAY_LEN(kinds_of_commands); i++)
+        put_commands(out, i);
+    buf_puts(out, "\n`beamtop COMMAND --help` lists the options of a command. All options:\n");
     put_options(out, NULL);
     buf_puts(out, "\nKeys of the screen: press ? there. Exit codes: 0 done, 1 failed,\n"
                   "2 usage or invalid input, 3 could not connect, 4 connection lost,\n"
@@ -91,7 +163,7 @@ void cli_usage(struct buf *out, const struct cli_command *command)
         put_all_commands(out);
         return;
     }
-    buf_printf(out, "usage: beamtop %s %s [OPTIONS]\n%s\n\n", command->name, command->args,
+    buf_printf(out, "usage: beamtop %s %s [OPTIONS]\n%s\n", command->name, command->args,
                command->help);
     put_options(out, command);
 }

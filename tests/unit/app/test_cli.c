@@ -89,6 +89,12 @@ static const struct {
     {"beamtop top shop --rows 0", "between 1 and 1000"},
     {"beamtop top shop --budget 500", "between 0.01 and 100"},
     {"beamtop top shop --nonsense", "there is no option --nonsense"},
+    {"beamtop top shop --intervl 2", "there is no option --intervl; did you mean --interval?"},
+    {"beamtop top shop --colums=a", "there is no option --colums; did you mean --columns?"},
+    {"beamtop info shop --colums=a",
+     "there is no option --colums; did you mean --columns, of another command?"},
+    {"beamtop tarce shop lists:seq/2",
+     "there is no command “tarce”; did you mean `beamtop trace`?"},
     {"beamtop top shop -n", "-n needs a value"},
     {"beamtop info shop --rows 5", "--rows is not an option of `beamtop info`"},
     {"beamtop top shop --format yaml", "“yaml” is not a format of `beamtop top`: text, json, csv"},
@@ -270,6 +276,42 @@ TEST(test_tables)
             assert_true(++command < cli_commands_len);
         if (!strstr(buf_cstr(&out), cli_option_help(&cli_option_table[i])))
             fail_msg("--%s is not in the usage", cli_option_table[i].name);
+    }
+    buf_clear(&out);
+}
+
+static size_t times(const char *text, const char *part)
+{
+    size_t n = 0;
+    for (const char *at = text; (at = strstr(at, part)); at++)
+        n++;
+    return n;
+}
+
+/* A command's own options come before those that many share; each command stands in one group. */
+TEST(test_groups)
+{
+    const char *argv[] = {"beamtop", "top", "--help"};
+    const struct cli_command *command = NULL;
+    struct cli_options o;
+    struct error err = {0};
+    struct buf out;
+    buf_init(&out, 0);
+    assert_int_equal(cli_parse(3, (char **)(uintptr_t)argv, &command, &o, &err), 0);
+    cli_usage(&out, command);
+    const char *text = buf_cstr(&out), *own = strstr(text, "\nOptions:\n");
+    const char *connection = strstr(text, "\nConnection:\n"), *output = strstr(text, "\nOutput:\n");
+    assert_true(own && connection && output && own < connection && connection < output);
+    assert_true(strstr(text, "--sort") < connection);
+    assert_true(strstr(text, "--cookie ") > connection && strstr(text, "--format") > output);
+    buf_clear(&out);
+    buf_init(&out, 0);
+    cli_usage(&out, NULL);
+    for (size_t i = 1; i < cli_commands_len; i++) {
+        char line[64];
+        snprintf(line, sizeof line, "\n  %s ", cli_commands[i].name);
+        if (times(buf_cstr(&out), line) != (cli_commands[i].hidden ? 0 : 1))
+            fail_msg("%s stands %zu times in the usage", line + 3, times(buf_cstr(&out), line));
     }
     buf_clear(&out);
 }
