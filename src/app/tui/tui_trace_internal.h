@@ -25,6 +25,7 @@ struct tui_trace {
     uv_timer_t pause; /* until what is typed is looked at, then until it has settled */
     bool looked, settled;
     unsigned unanswered; /* questions for candidates of this line */
+    bool listed;         /* Tab lists the words that go on from the cursor */
     bool spec_shown;     /* the match specification of the line */
     bool completing;     /* words were asked for that are on their way */
     bool error_shown;    /* by Enter, even if it is at the end of the line */

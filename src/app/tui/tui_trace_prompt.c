@@ -96,7 +96,7 @@ static void show_line(struct tui_trace *tr)
         set_hint(tr, STYLE_DIM, &text);
         return;
     }
-    if (line->unfinished || line->nothing)
+    if ((line->unfinished || line->nothing) && !tr->listed)
         put_candidates(tr, &text);
     buf_printf(&text, "%s\n", text.len == 0 ? line->sentence : "");
     if (tr->spec_shown)
@@ -227,7 +227,7 @@ static void changed(void *ctx, const char *line)
 {
     struct tui_trace *tr = ctx;
     (void)line;
-    tr->completing = tr->error_shown = tr->looked = tr->settled = false;
+    tr->completing = tr->error_shown = tr->looked = tr->settled = tr->listed = false;
     tr->why[0] = '\0';
     uv_timer_start(&tr->pause, on_pause, PAUSE_MS, 0);
 }
@@ -258,6 +258,8 @@ static void complete(void *ctx, const char *line, size_t point, struct completio
     struct trace_request defaults;
     tui_trace_defaults(tr, &defaults);
     tr->completing = !complete_trace(out, tr->assist, defaults.syntax, line, point);
+    tr->listed = out->len > 1; /* Tab lists them: they do not stand in the hint, too */
+    show_line(tr);
 }
 
 void tui_trace_prompt(struct tui_trace *tr, const char *initial)
@@ -269,7 +271,7 @@ void tui_trace_prompt(struct tui_trace *tr, const char *initial)
                                        .spec = toggle_spec,
                                        .ctx = tr};
     link_up(tr);
-    tr->completing = tr->error_shown = tr->settled = false;
+    tr->completing = tr->error_shown = tr->settled = tr->listed = false;
     tr->why[0] = '\0';
     prompt_open(tr->tui->prompt, PROMPT_TRACE, MARK, initial, &calls);
     assist_begin(tr->assist);

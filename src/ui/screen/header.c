@@ -142,6 +142,7 @@ static void queue_cell(struct line *l, const struct model *m, bool wide)
         .initial_call = row->initial_call,
         .pid = slice_of(pid_text(pid, sizeof pid, &row->pid)),
     });
+    name = slice_without(name, "Elixir.");
     snprintf(c->value, sizeof c->value, "%s%s%s %.*s", least ? "≥" : "", n, age,
              (int)(name.len < 90 ? name.len : 90), name.s);
 }
@@ -207,10 +208,13 @@ static struct line count_line(const struct model *m, const struct system_sample 
     return l;
 }
 
-static struct line work_line(const struct model *m, const struct system_sample *s)
+/* Of few cells, one is what the line of queues has no room for. */
+static struct line work_line(const struct model *m, const struct system_sample *s, int cells)
 {
     struct line l = {.n = 0, .spark_max = NAN};
     rate_cell(&l, "reductions", s->reductions_per_s, false);
+    if (cells < 4)
+        percent_cell(&l, "sched util", s->use_normal);
     rate_cell(&l, "gc", s->gcs_per_s, false);
     rate_cell(&l, "switches", s->context_switches_per_s, false);
     rate_cell(&l, "in", s->in_bytes_per_s, true);
@@ -349,12 +353,14 @@ void header_draw(const struct model *m, const struct header_state *state, struct
         lines[n++] = queue_line(m, s);
         lines[n++] = count_line(m, s);
         if (r.rows > 4)
-            lines[n++] = work_line(m, s);
+            lines[n++] = work_line(m, s, CELLS);
     }
     measure(lines, n, r.rows > 2, &grid);
     fit(&grid, r.columns - 1, r.rows > 2);
     if (r.rows > 2)
         lines[0] = memory_line(m, s, grid.n);
+    if (n == 4)
+        lines[3] = work_line(m, s, grid.n);
     for (int i = 0; i < n; i++)
         draw_line(&lines[i], &grid, c, r, i + 1);
     if (!header_is_live(m))

@@ -165,12 +165,13 @@ static void want_kept(const struct pane_entry *e, int body, struct want *want)
 
 void pane_want(const struct pane *pane, struct want *want)
 {
-    const struct pane_entry *e = pane_top(pane);
+    struct pane_entry *e = pane_top(pane);
     int body = pane->body.rows > 1 ? pane->body.rows - 1 : 20;
     int rows = body;
     while (rows < LIMIT_ROWS && rows < (int)e->table.cursor + body)
         rows += body; /* whole pages ahead of the cursor, so that the end is not felt */
-    rows = rows > LIMIT_ROWS ? LIMIT_ROWS : rows;
+    rows = rows > LIMIT_ROWS || e->table.to_end ? LIMIT_ROWS : rows;
+    e->table.asked = e->ops->filters_on_target ? rows : 0;
     e->ops->want(e->state, rows, want);
     if (e->ops->filters_on_target)
         want_kept(e, body, want);
@@ -325,8 +326,14 @@ static void collect(const struct pane_entry *e, const struct pane_look *look, bo
         order_text(text, sizeof text, page);
         piece(p, 4, STYLE_TITLE_IDLE, text);
     }
-    if (pane_kind(e) == VIEW_TABLE && e->table.held)
-        piece(p, 5, STYLE_DIM, "order frozen");
+    if (pane_kind(e) == VIEW_TABLE && e->table.held) {
+        char key[64];
+        bool bound = look->keymap && keymap_first_key_of(look->keymap, view_context(e->ops),
+                                                         ACTION_FIRST, NULL, key, sizeof key);
+        snprintf(text, sizeof text, "frozen%s%s%s", bound ? ": " : "", bound ? key : "",
+                 bound ? " sorts again" : "");
+        piece(p, 5, STYLE_DIM, text);
+    }
     if (e->filter[0] && (e->ops->kind == VIEW_TABLE || e->ops->filters_page)) {
         snprintf(text, sizeof text, "filter %.200s%s", e->filter,
                  !look->filter[0]        ? " (not applied: another pane has the focus)"

@@ -126,7 +126,7 @@ static void related(struct view_page *page, const struct related *r)
     else
         page_slice(page, STYLE_PID, r->text);
     page_tab(page, LABEL + 2);
-    page_slice(page, STYLE_NAME, r->name);
+    page_slice(page, STYLE_NAME, page_name(page, r->name));
 }
 
 /* ---- the panels */
@@ -135,10 +135,11 @@ static void identity(struct view_page *page, const struct process_detail *d)
 {
     const struct proc_row *row = &d->row;
     char text[64];
-    page_line(page);
+    /* Where the cursor begins: what is done there is done to the process. */
+    link_name(&page_line(page)->link, TARGET_VIEW, (struct slice){"", 0});
     page_puts(page, STYLE_PID, pid_text(text, sizeof text, &row->pid));
     page_tab(page, LABEL);
-    page_slice(page, STYLE_NAME, proc_row_display_name(row));
+    page_slice(page, STYLE_NAME, page_name(page, proc_row_display_name(row)));
     if (row->stuck)
         page_puts(page, STYLE_ALARM, "   stuck: message queue grows, no reductions");
     label(page, "status");
@@ -149,7 +150,7 @@ static void identity(struct view_page *page, const struct process_detail *d)
     if (row->suspending > 0)
         page_printf(page, STYLE_WARN, ", suspends %lld others", (long long)row->suspending);
     label(page, "initial call");
-    page_slice(page, STYLE_FUNCTION, row->initial_call);
+    page_slice(page, STYLE_FUNCTION, page_name(page, row->initial_call));
     if (process_call_is_loop(row->initial_call)) {
         label(page, "module");
         page_puts(page, STYLE_DIM,
@@ -248,9 +249,11 @@ static void stack(struct view_page *page, const struct process_detail *d)
     page_heading(page, "Stack");
     for (size_t i = 0; i < d->n_stack; i++) {
         const struct frame_location *f = &d->stack[i];
-        page_line(page);
+        struct view_line *line = page_line(page);
+        link_name(&line->link, TARGET_FUNCTION, f->function);
+        line->link.pid = d->row.pid;
         page_printf(page, STYLE_DIM, "  %2zu  ", i);
-        page_slice(page, STYLE_FUNCTION, f->function);
+        page_slice(page, STYLE_FUNCTION, page_name(page, f->function));
         if (!f->file.len)
             continue;
         page_tab(page, 50);

@@ -21,6 +21,8 @@ void page_cell(struct view_page *p, struct view_row *row, size_t column, enum st
                const char *s, size_t len);
 void page_cell_printf(struct view_page *p, struct view_row *row, size_t column, enum style style,
                       const char *fmt, ...) ATTR_PRINTF(5, 6);
+/* As names are shown, cells too: 'Elixir.Shop.Cart':add/2 is Shop.Cart.add/2. */
+struct slice page_name(struct view_page *p, struct slice name);
 /* Orders the rows by their key, or by the sorted cell's text; unknown keys come last. Stable. */
 void page_sort(struct view_page *p);
 

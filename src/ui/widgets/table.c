@@ -157,10 +157,13 @@ void table_take(struct table *t, struct view_page *page, const struct view_page 
     t->held = t->cursor > 0 && t->resort == 0 && t->n_order > 0 && !page->in_place;
     if (t->resort > 0)
         t->resort--;
+    const bool more = t->to_end && page->n_rows > t->n_order;
     if (t->held)
         keep_places(t, page, before);
     remember_order(t, page);
     find_cursor(t, page);
+    if (more)
+        table_goto(t, page, page->n_rows);
     for (size_t i = 0; i < page->n_rows; i++)
         if (mark_index(t, page->rows[i].id) >= 0)
             page->rows[i].marked = true;
@@ -175,6 +178,7 @@ void table_goto(struct table *t, const struct view_page *page, size_t index)
     t->cursor = index < page->n_rows ? index : page->n_rows - 1;
     t->cursor_id = page->rows[t->cursor].id;
     t->held = t->cursor > 0 && !page->in_place;
+    t->to_end = false;
 }
 
 static int body_rows(int rows)
@@ -216,6 +220,9 @@ bool table_move(struct table *t, const struct view_page *page, enum move move, i
     at = at > last ? last : at;
     bool moved = at != t->cursor || left != t->left;
     table_goto(t, page, at);
+    /* As many as were asked for: there may be more, which are asked for now. */
+    t->to_end = move == MOVE_LAST && t->asked > 0 && t->asked < LIMIT_ROWS &&
+                page->n_rows >= (size_t)t->asked;
     return moved;
 }
 

@@ -32,6 +32,8 @@ struct table {
     int left;           /* columns of the page scrolled out at the left */
     int resort;         /* rounds in which the new order is taken although the cursor is inside */
     bool held;          /* places are being kept */
+    int asked;          /* rows that the node was asked for; 0: the page has all there are */
+    bool to_end;        /* the cursor goes to the last row as soon as there are more */
     uint64_t *order;    /* identities in the order shown */
     size_t n_order, cap_order;
     struct etf_pid marked_pids[WANT_PIDS];

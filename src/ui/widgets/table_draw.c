@@ -8,11 +8,12 @@
 #include "beamtop/base/text.h"
 #include "page.h"
 
-#define EDGE 1       /* the column of marks at the left */
-#define GAP 1        /* between columns */
-#define NARROWEST 16 /* a growing column is not pressed below this */
-#define CUT_LEAST 4  /* a text is not cut below this, nor below its title */
-#define PINNED 2     /* columns that stay while the others scroll, where they leave half the room */
+#define EDGE 1           /* the column of marks at the left */
+#define GAP 1            /* between columns */
+#define NARROWEST 16     /* a growing column is not pressed below this */
+#define CUT_LEAST 4      /* a text is not cut below this, nor below its title */
+#define ROWS_COMPARED 64 /* above and below: those in sight */
+#define PINNED 2 /* columns that stay while the others scroll, where they leave half the room */
 
 struct fitted {
     int at[TABLE_COLUMNS]; /* column within the scrolled body */
@@ -154,13 +155,43 @@ static void drop_cut(const struct view_page *page, struct fitted *f, int columns
     }
 }
 
+static void place(struct fitted *f)
+{
+    for (int i = 0, at = 0; i < f->n; i++) {
+        f->at[i] = at;
+        at += f->width[i] + GAP;
+    }
+    f->total = total_width(f);
+}
+
+/* The room of columns that are left out goes to texts that are cut, the first ones first. */
+static void use_room(const struct table *t, const struct view_page *page, struct fitted *f,
+                     int columns)
+{
+    int room = columns - EDGE - total_width(f);
+    for (int i = 0; i < f->n && room > 0; i++) {
+        int more = t->grown[i] - f->width[i];
+        if (!page->columns[i].grows || more <= 0)
+            continue;
+        more = more < room ? more : room;
+        f->width[i] += more;
+        room -= more;
+        if (i < f->pinned)
+            f->pinned_columns += more;
+    }
+    place(f);
+}
+
 /* Where each column stands that is drawn or hit by the mouse. */
 static void lay_out(const struct table *t, const struct view_page *page, int columns,
                     struct fitted *f)
 {
     fit(t, page, columns, f);
+    const int all = f->n;
     scroll_columns(t, f, columns);
     drop_cut(page, f, columns);
+    if (f->n < all && f->scrolled == 0)
+        use_room(t, page, f, columns);
 }
 
 /* What was asked for beyond the last column is forgotten. */
@@ -216,8 +247,41 @@ static void draw_match(struct canvas *c, struct rect r, int row, int at, int wid
         canvas_restyle(c, r, row, at + first, n, STYLE_MATCH);
 }
 
+/* Another row of the column begins as this one does, as far as that is seen: they differ later. */
+static bool is_told_by_its_end(const struct view_page *page, size_t index, int column, int width)
+{
+    const struct text_span cell = page->rows[index].cells[column];
+    size_t used = 0,
+           seen = text_prefix(cell.s, cell.len, (size_t)(width > 1 ? width - 1 : 0), &used);
+    const size_t from = index > ROWS_COMPARED ? index - ROWS_COMPARED : 0;
+    for (size_t i = from; i < page->n_rows && i < index + ROWS_COMPARED; i++) {
+        const struct text_span other = page->rows[i].cells[column];
+        if (i != index && other.len >= seen && memcmp(other.s, cell.s, seen) == 0 &&
+            (other.len != cell.len || memcmp(other.s, cell.s, cell.len) != 0))
+            return true;
+    }
+    return false;
+}
+
+/* The part of a text that is shown where it is cut at the left, behind a sign of one column. */
+static struct text_span end_of(struct text_span cell, int width)
+{
+    int columns = span_columns(cell);
+    while (cell.len > 0 && columns > width - 1) {
+        size_t used = 0, bytes = text_prefix(cell.s, cell.len, 1, &used);
+        if (bytes == 0) /* a wide one */
+            bytes = text_prefix(cell.s, cell.len, 2, &used);
+        if (bytes == 0)
+            break;
+        cell.s += bytes;
+        cell.len -= bytes;
+        columns = span_columns(cell);
+    }
+    return cell;
+}
+
 static void draw_cell(struct canvas *c, struct rect body, int row, int at, int width, bool right,
-                      struct text_span cell)
+                      struct text_span cell, bool by_end)
 {
     int columns = span_columns(cell);
     if (columns <= width) {
@@ -225,6 +289,12 @@ static void draw_cell(struct canvas *c, struct rect body, int row, int at, int w
         return;
     }
     size_t used_columns = 0;
+    if (by_end) {
+        const struct text_span end = end_of(cell, width);
+        canvas_puts(c, body, row, at, STYLE_DIM, c->ascii ? "~" : "…");
+        canvas_put(c, body, row, at + 1, end.style, end.s, end.len);
+        return;
+    }
     size_t bytes =
         text_prefix(cell.s, cell.len, (size_t)(width > 0 ? width - 1 : 0), &used_columns);
     canvas_put(c, body, row, at, cell.style, cell.s, bytes);
@@ -271,8 +341,9 @@ static void draw_row(struct table *t, const struct view_page *page, const struct
             cell.style = STYLE_STALE;
         else if (line->marked && cell.style != STYLE_ALARM && cell.style != STYLE_WARN)
             cell.style = STYLE_MARK;
-        draw_cell(c, part_of(f, r, i), row, at + indent, f->width[i] - indent,
-                  page->columns[i].right, cell);
+        const int width = f->width[i] - indent;
+        draw_cell(c, part_of(f, r, i), row, at + indent, width, page->columns[i].right, cell,
+                  span_columns(cell) > width && is_told_by_its_end(page, index, i, width));
     }
     if (page->bar_column >= 0 && page->bar_column < f->n)
         draw_bars(c, part_of(f, r, page->bar_column), row, at_of(f, page->bar_column),
@@ -280,7 +351,8 @@ static void draw_row(struct table *t, const struct view_page *page, const struct
     if (cursor)
         canvas_restyle(c, r, row, 0, r.columns, look->focused ? STYLE_CURSOR : STYLE_CURSOR_IDLE);
     for (int i = 0; i < f->n && look->match; i++)
-        if (!page->columns[i].right)
+        if (!page->columns[i].right && !(span_columns(line->cells[i]) > f->width[i] &&
+                                         is_told_by_its_end(page, index, i, f->width[i])))
             draw_match(c, part_of(f, r, i), row, at_of(f, i) + (i == 0 ? line->indent : 0),
                        f->width[i], line->cells[i], look->match);
     enum style style = cursor         ? (look->focused ? STYLE_CURSOR : STYLE_CURSOR_IDLE)

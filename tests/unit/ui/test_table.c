@@ -77,6 +77,88 @@ TEST(test_places_are_kept)
     }
 }
 
+static const char *row_text(const struct canvas *c, int row, char *out)
+{
+    size_t used = 0;
+    for (int i = 0; i < c->columns; i++)
+        used += (size_t)sprintf(out + used, "%s", canvas_at(c, row, i)->text);
+    return out;
+}
+
+/* Names that begin alike are cut at the left, others at the right; what is left out leaves its
+ * room to them. */
+TEST(test_texts_that_are_cut)
+{
+    static const struct view_column wide[] = {
+        {.key = "name", .title = "NAME", .width = 8, .grows = true},
+        {.key = "n", .title = "N", .width = 20, .right = true},
+    };
+    static const char *const names[] = {"Elixir.Shop.Warehouse.Reader",
+                                        "Elixir.Shop.Warehouse.Writer", "a_name_of_its_own_length"};
+    static const struct {
+        int columns;
+        const char *rows[3];
+    } cases[] = {
+        {16, {"…rehouse.Reader", "…rehouse.Writer", "a_name_of_its_…"}},
+        {27, {"Shop.Warehouse.Reader ", "Shop.Warehouse.Writer ", "a_name_of_its_own_length "}},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct table t;
+        struct view_page page;
+        struct canvas c;
+        const struct table_look look = {.focused = true};
+        char text[200];
+        table_init(&t);
+        page_init(&page);
+        page_columns(&page, wide, ARRAY_LEN(wide));
+        for (size_t k = 0; k < 3; k++) {
+            struct view_row *row = page_row(&page);
+            row->id = k + 1;
+            page_cell(&page, row, 0, STYLE_NAME, names[k], strlen(names[k]));
+            page_cell(&page, row, 1, STYLE_NORMAL, "1", 1);
+        }
+        table_take(&t, &page, NULL);
+        canvas_init(&c, 5, cases[i].columns, false);
+        table_draw(&t, &page, &c, (struct rect){0, 0, 5, cases[i].columns}, &look);
+        for (int k = 0; k < 3; k++)
+            if (!strstr(row_text(&c, k + 1, text), cases[i].rows[k]))
+                fail_msg("%d columns: “%s” lacks “%s”", cases[i].columns, text, cases[i].rows[k]);
+        canvas_clear(&c);
+        page_clear(&page);
+        table_clear(&t);
+    }
+}
+
+/* The end of a list of which the node has more rows than were asked for. */
+TEST(test_the_end_of_a_list_that_goes_on)
+{
+    static const struct {
+        int asked;
+        enum move then;
+        size_t cursor;
+    } rows[] = {{0, MOVE_LAST, 3}, {10, MOVE_LAST, 3}, {4, MOVE_LAST, 7}, {4, MOVE_UP, 2}};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct table t;
+        struct view_page pages[2];
+        table_init(&t);
+        page_init(&pages[0]);
+        page_init(&pages[1]);
+        fill(&pages[0], "abcd");
+        table_take(&t, &pages[0], NULL);
+        t.asked = rows[i].asked;
+        table_move(&t, &pages[0], MOVE_LAST, 10);
+        if (rows[i].then != MOVE_LAST)
+            table_move(&t, &pages[0], rows[i].then, 10);
+        fill(&pages[1], "abcdefgh");
+        table_take(&t, &pages[1], &pages[0]);
+        assert_int_equal(t.cursor, rows[i].cursor);
+        assert_false(t.to_end);
+        page_clear(&pages[0]);
+        page_clear(&pages[1]);
+        table_clear(&t);
+    }
+}
+
 TEST(test_moves_stay_inside)
 {
     static const struct {
