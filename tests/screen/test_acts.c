@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What actions, clicks and answers do to the screen. */
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <math.h>
@@ -159,10 +160,10 @@ TEST(test_in_and_back)
     assert_false(want.needs & NEED_SCAN);
     assert_int_equal(want.process.pid.id, 9120);
     act(&f, ACTION_BACK, "");
-    assert_string_equal(screen_view(f.s), "top");
+    assert_string_equal(screen_view(f.s), "processes");
     assert_int_equal(screen_link(f.s).pid.id, 9120);
     act(&f, ACTION_BACK, ""); /* nothing below: stays */
-    assert_string_equal(screen_view(f.s), "top");
+    assert_string_equal(screen_view(f.s), "processes");
     struct screen_request r;
     while (screen_take_request(f.s, &r))
         assert_int_not_equal(r.kind, REQUEST_UNFILTER);
@@ -677,7 +678,7 @@ TEST(test_armed_rows_open_processes)
                 {16, TARGET_PROCESS, 512}};
     struct fixture f = start("top");
     act(&f, ACTION_ARMED, "");
-    assert_string_equal(screen_view(f.s), "armed");
+    assert_string_equal(screen_view(f.s), "active-tracing");
     assert_int_equal(wanted(&f).needs & (NEED_SCAN | NEED_ARMED), NEED_ARMED);
     answer(&f);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -692,7 +693,7 @@ TEST(test_armed_rows_open_processes)
     act(&f, ACTION_ENTER, "");
     assert_string_equal(screen_view(f.s), "process");
     act(&f, ACTION_BACK, "");
-    assert_string_equal(screen_view(f.s), "armed");
+    assert_string_equal(screen_view(f.s), "active-tracing");
     end(&f);
 }
 
@@ -735,9 +736,9 @@ TEST(test_panes)
     assert_int_equal(wanted(&f).needs & (NEED_SCAN | NEED_APPS), NEED_APPS);
     act(&f, ACTION_ZOOM, "");
     act(&f, ACTION_NEXT_PANE, "");
-    assert_string_equal(screen_view(f.s), "top");
+    assert_string_equal(screen_view(f.s), "processes");
     screen_click(f.s, f.m, 17, 5, false);
-    assert_string_equal(screen_view(f.s), "apps");
+    assert_string_equal(screen_view(f.s), "applications");
     while (refused(&f, ACTION_SPLIT, "below") > 0 || refused(&f, ACTION_SPLIT, "right") > 0)
         draw(&f);
     while (refused(&f, ACTION_CLOSE, "") > 0)
@@ -762,7 +763,7 @@ TEST(test_leaving)
     act(&f, ACTION_LEAVE, "");
     assert_string_equal(screen_view(f.s), "process");
     act(&f, ACTION_LEAVE, "");
-    assert_string_equal(screen_view(f.s), "top");
+    assert_string_equal(screen_view(f.s), "processes");
     act(&f, ACTION_CHOOSE_SORT, "");
     act(&f, ACTION_LEAVE, "");
     assert_int_equal(screen_context(f.s), CONTEXT_PROCESSES);
@@ -896,6 +897,74 @@ TEST(test_texts_to_choose)
 }
 
 /* A setting of the screen: every list of processes follows it, whatever is shown at the time. */
+/* A view is called the same in its rule, in tabs, options and commands. */
+TEST(test_a_view_has_one_name)
+{
+    for (size_t i = 0; view_registry[i]; i++) {
+        const struct view_ops *ops = view_registry[i];
+        char name[64];
+        size_t len = strlen(ops->title);
+        for (size_t k = 0; k <= len; k++)
+            name[k] = ops->title[k] == ' ' ? '-' : (char)tolower((unsigned char)ops->title[k]);
+        assert_string_equal(ops->name, name);
+        assert_ptr_equal(view_find(ops->name), ops);
+        if (ops->alias)
+            assert_ptr_equal(view_find(ops->alias), ops);
+    }
+}
+
+static void type(struct fixture *f, const char *text)
+{
+    for (; *text; text++)
+        assert_true(screen_type(f->s, (struct key){.code = (uint32_t)*text}));
+    draw(f);
+}
+
+TEST(test_the_menu_of_views)
+{
+    struct screen_request r;
+    struct fixture f = start("processes");
+    assert_false(screen_type(f.s, (struct key){.code = 'm'}));
+    act(&f, ACTION_VIEWS, "");
+    assert_int_equal(screen_context(f.s), CONTEXT_PICKER);
+    assert_true(shows(&f, 8, "processes") || shows(&f, 7, "processes"));
+    assert_false(screen_type(f.s, (struct key){.code = KEYS_DOWN}));
+    type(&f, "utilis"); /* of its line */
+    assert_false(screen_type(f.s, (struct key){.code = 'x', .mods = KEY_MOD_CTRL}));
+    while (screen_take_request(f.s, &r))
+        continue;
+    act(&f, ACTION_ENTER, "");
+    assert_true(taken(&f, REQUEST_ACT, &r));
+    assert_int_equal(r.action, ACTION_VIEW);
+    assert_string_equal(r.text, "schedulers");
+    act(&f, ACTION_VIEWS, "");
+    type(&f, "zz");
+    assert_true(screen_type(f.s, (struct key){.code = KEYS_BACKSPACE}));
+    assert_true(screen_type(f.s, (struct key){.code = KEYS_BACKSPACE}));
+    assert_false(screen_type(f.s, (struct key){.code = KEYS_BACKSPACE}));
+    act(&f, ACTION_BACK, "");
+    assert_int_equal(screen_context(f.s), CONTEXT_PROCESSES);
+    end(&f);
+}
+
+/* Lines of a process's stack are functions to trace; its first line is the process itself. */
+TEST(test_stack_rows_are_chosen)
+{
+    struct fixture f = start("processes");
+    act(&f, ACTION_ENTER, "");
+    answer(&f);
+    assert_int_equal(screen_link(f.s).kind, TARGET_VIEW);
+    act(&f, ACTION_ENTER, ""); /* it is open already */
+    assert_string_equal(screen_view(f.s), "process");
+    for (int i = 0; i < 40 && screen_link(f.s).kind != TARGET_FUNCTION; i++)
+        act(&f, ACTION_DOWN, "");
+    struct view_link at = screen_link(f.s);
+    assert_int_equal(at.kind, TARGET_FUNCTION);
+    assert_non_null(strchr(at.name, ':'));
+    assert_int_not_equal(at.pid.id, 0);
+    end(&f);
+}
+
 TEST(test_own_processes)
 {
     struct fixture f = start("memory");
@@ -927,7 +996,7 @@ TEST(test_clicks)
     screen_wheel(f.s, f.m, 9, 5, -1);
     assert_int_equal(screen_link(f.s).pid.id, 8812);
     screen_click(f.s, f.m, 8, 5, false);
-    assert_string_equal(screen_view(f.s), "top");
+    assert_string_equal(screen_view(f.s), "processes");
     screen_click(f.s, f.m, 8, 5, true);
     assert_string_equal(screen_view(f.s), "process");
     screen_click(f.s, f.m, 0, 0, true);
@@ -977,18 +1046,18 @@ TEST(test_clicks_on_keys_and_tabs)
     click_on(&f, 23, "keys");
     assert_string_equal(screen_view(f.s), "help");
     click_on(&f, 23, "back");
-    assert_string_equal(screen_view(f.s), "top");
+    assert_string_equal(screen_view(f.s), "processes");
     click_on(&f, 23, "trace");
     assert_int_equal(asked_for(&f), ACTION_TRACE);
     click_on(&f, 5, "memory");
     assert_string_equal(screen_view(f.s), "memory");
-    click_on(&f, 5, "top");
-    assert_string_equal(screen_view(f.s), "top");
+    click_on(&f, 5, "processes");
+    assert_string_equal(screen_view(f.s), "processes");
     screen_set_message(f.s, STYLE_MESSAGE, "it stands where the keys stood");
     draw(&f);
     for (int column = 0; column < 140; column++)
         screen_click(f.s, f.m, 23, column, true);
-    assert_string_equal(screen_view(f.s), "top");
+    assert_string_equal(screen_view(f.s), "processes");
     assert_int_equal(asked_for(&f), ACTIONS);
     keymap_clear(&keymap);
     options_clear(&options);
@@ -1032,7 +1101,7 @@ TEST(test_a_filter_belongs_to_its_view)
     act(&f, ACTION_CLOSE, "");
     follow_filter(&f, re);
     act(&f, ACTION_BACK, "");
-    assert_string_equal(screen_view(f.s), "apps");
+    assert_string_equal(screen_view(f.s), "applications");
     assert_string_equal(screen_filter_due(f.s), "kernel");
     follow_filter(&f, re);
     assert_true(shows(&f, 5, "filter kernel"));
@@ -1053,12 +1122,12 @@ TEST(test_back_clears_the_filter_before_it_goes_back)
     while (screen_take_request(f.s, &r))
         continue;
     act(&f, ACTION_BACK, "");
-    assert_string_equal(screen_view(f.s), "apps");
+    assert_string_equal(screen_view(f.s), "applications");
     assert_true(screen_take_request(f.s, &r));
     assert_int_equal(r.kind, REQUEST_UNFILTER);
     screen_set_filter(f.s, "", NULL, -1);
     act(&f, ACTION_BACK, "");
-    assert_string_equal(screen_view(f.s), "top");
+    assert_string_equal(screen_view(f.s), "processes");
     end(&f);
 }
 
@@ -1193,7 +1262,7 @@ TEST(test_a_flame_graph_zooms)
     assert_string_equal(screen_link(s.f.s).name, "lists:map/2");
     assert_int_equal(refused(&s.f, ACTION_MARK, ""), ERR_USAGE);
     act(&s.f, ACTION_BACK, "");
-    assert_string_equal(screen_view(s.f.s), "top");
+    assert_string_equal(screen_view(s.f.s), "processes");
     end_sampled(&s);
 }
 

@@ -455,8 +455,8 @@ TEST(test_what_is_stopped_elsewhere)
     world_calls(&calls, COUNTED_CALLS);
     model_set_calls(m, &calls);
     assert_true(screen_act(s, m, ACTION_STOP, "", &err) < 0);
-    assert_string_equal(err.text,
-                        "this view runs nothing: what runs is stopped in armed (9), calls (C)");
+    assert_string_equal(
+        err.text, "this view runs nothing: what runs is stopped in active-tracing (9), calls (C)");
     assert_true(key_parse("C", 1, &key));
     assert_true(keymap_unbind(&k.keymap, CONTEXT_GLOBAL, key));
     assert_true(key_parse("9", 1, &key));
@@ -466,9 +466,10 @@ TEST(test_what_is_stopped_elsewhere)
     err = (struct error){0};
     screen_set_recording(s, &(struct header_recording){.state = RECORDING_RUNS});
     assert_true(screen_act(s, m, ACTION_STOP, "", &err) < 0);
-    assert_string_equal(err.text,
-                        "this view runs nothing: what runs is stopped in armed (a), calls (Z); the "
-                        "recording is stopped by R");
+    assert_string_equal(
+        err.text,
+        "this view runs nothing: what runs is stopped in active-tracing (a), calls (Z); the "
+        "recording is stopped by R");
     screen_free(s);
     model_free(m);
     calls_log_clear(&calls);

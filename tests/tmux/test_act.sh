@@ -96,6 +96,16 @@ shows_every_view() {
     bt_quit
 }
 
+# The menu of views, by typing; and a view's name as a command.
+goes_to_a_view_by_its_name() {
+    bt_open 120 40 && tm_type V && tm_wait 'type to filter' && tm_type sched && tm_wait_gone 'Every key' || return 1
+    tm_keys Enter
+    wait_until 30 title_names Schedulers || return 1
+    tm_type :memory
+    tm_keys Enter
+    wait_until 30 title_names Memory && bt_quit
+}
+
 title_names() { tm_text | grep -q "^── $1"; }
 
 refuses_a_bad_filter_at_the_start() {
@@ -149,6 +159,7 @@ run goes_on_after_a_click
 run sorts_by_name_of_a_column
 run opens_a_process
 run shows_every_view
+run goes_to_a_view_by_its_name
 run refuses_a_bad_filter_at_the_start
 run pauses_and_goes_on
 run captures_the_screen

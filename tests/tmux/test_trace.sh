@@ -254,8 +254,23 @@ does_not_write_over_a_file_and_remembers_lines_of_the_node() {
 }
 
 begins_with_what_is_under_the_cursor() {
-    bt_open 120 40 && tm_keys g && tm_type E && tm_wait 'trace> ' && tm_wait 'procs <0.' ||
+    bt_open 120 40 && tm_keys g && tm_type T && tm_wait 'messages it receives' && tm_wait 'its callers' ||
         return 1
+    tm_keys End Enter
+    tm_wait "trace> receive({'\$gen_call', _, _}) --procs <0." || return 1
+    tm_keys Escape
+    tm_wait_gone 'trace>' && bt_quit
+}
+
+# Those of the stack of one process: a line of it is chosen like a row.
+traces_a_function_of_a_stack() {
+    bt_open 120 40 -- --filter "'^shop_pricing\$'" || return 1
+    tm_wait_gone shop_order && tm_wait_line '> +shop_pricing ' || return 1
+    tm_keys g Enter
+    tm_wait_line '^── Process ' && tm_wait 'shop_pricing:' || return 1
+    tm_keys Down
+    tm_type T
+    tm_wait_line 'trace> .*:.*/[0-9]+ -> return --procs <0' || return 1
     tm_keys Escape
     tm_wait_gone 'trace>' && bt_quit
 }
@@ -318,6 +333,7 @@ run leaves_nothing_when_the_terminal_vanishes
 run does_not_write_over_a_file_and_remembers_lines_of_the_node
 run writes_no_values
 run begins_with_what_is_under_the_cursor
+run traces_a_function_of_a_stack
 run asks_before_what_is_expensive
 run keeps_its_log_when_the_link_is_lost
 finish

@@ -109,6 +109,8 @@ int screen_act(struct screen *s, const struct model *m, enum action action, cons
                struct error *err);
 /* ERR_USAGE: the action means nothing in the focused view, see view_takes(). */
 int screen_takes(const struct screen *s, enum action action, struct error *err);
+/* A key that a menu takes as text, before it is looked up. */
+bool screen_type(struct screen *s, struct key key);
 bool screen_has(enum action action); /* OWNER_SCREEN has a handler for it */
 bool screen_take_request(struct screen *s, struct screen_request *out); /* oldest first */
 

@@ -158,8 +158,9 @@ struct view_chooser {
 };
 
 struct view_ops {
-    const char *name;  /* "top": `:view top`, `--view top` */
-    const char *title; /* "Processes" */
+    const char *name;  /* "processes": `:processes`, `:view processes`, `--view processes` */
+    const char *title; /* the name in its rule: "Processes" */
+    const char *alias; /* an earlier name, which still opens it; NULL: none */
     char key;          /* '1' … '9' */
     const char *help;  /* one sentence */
     enum view_kind kind;

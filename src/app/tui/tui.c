@@ -250,6 +250,8 @@ static void on_key(struct tui *t, struct key key)
         return;
     }
     screen_set_message(t->screen, STYLE_MESSAGE, NULL);
+    if (screen_type(t->screen, key))
+        return;
     const struct binding *b = keymap_lookup(&t->settings.keymap, screen_context(t->screen), key);
     struct error err = {0};
     if (b && screen_takes(t->screen, b->action, &err) < 0) {

@@ -297,7 +297,7 @@ void tui_take_requests(struct tui *t)
             tui_trace_chosen(t->trace, screen_chosen(t->screen));
             break;
         case REQUEST_ACT:
-            tui_act(t, r.action, "");
+            tui_act(t, r.action, r.text);
             break;
         case REQUEST_STOP_RECORDING:
             tui_record_ask_to_stop(t->record);

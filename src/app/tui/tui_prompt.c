@@ -14,7 +14,7 @@
 static void each_word(void *ctx, enum word_kind kind, word_put *put, void *out)
 {
     const struct tui *t = ctx;
-    if (kind == WORD_VIEW)
+    if (kind == WORD_VIEW || kind == WORD_ACTION)
         for (size_t i = 0; view_registry[i]; i++)
             put(out, view_registry[i]->name, view_registry[i]->help);
     if (kind == WORD_COLUMN)
@@ -37,9 +37,16 @@ static void run_command(void *ctx, const char *line)
     size_t offset = 0;
     if (line[strspn(line, " ")] == '\0')
         return;
+    /* A view's name goes there, as `view NAME` does; where an action has that name, it counts. */
     if (action_parse(line, &call, &offset, &err) != 0) {
-        tui_message(t, STYLE_ERROR, "%s", err.text);
-        return;
+        char word[64];
+        const char *name = line + strspn(line, " ");
+        snprintf(word, sizeof word, "%.*s", (int)strcspn(name, " "), name);
+        if (offset != (size_t)(name - line) || !view_find(word)) {
+            tui_message(t, STYLE_ERROR, "%s", err.text);
+            return;
+        }
+        call = (struct action_call){ACTION_VIEW, name};
     }
     tui_act(t, call.action, call.arg);
 }

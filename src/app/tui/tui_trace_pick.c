@@ -72,11 +72,24 @@ static void put_event(struct tui_trace *tr, struct buf *out, const struct trace_
     print_pid(out, &e->pid);
 }
 
-/* A function by itself shows what it returns. */
-static void put_pattern(struct buf *out, const char *pattern)
+static bool has_pid(const struct etf_pid *pid)
+{
+    return pid->id != 0 || pid->serial != 0;
+}
+
+static void put_procs(struct buf *out, const struct etf_pid *pid)
+{
+    buf_puts(out, " --procs ");
+    print_pid(out, pid);
+}
+
+/* A function by itself shows what it returns; one of a stack, of its process. */
+static void put_pattern(struct buf *out, const char *pattern, const struct etf_pid *pid)
 {
     bool asks = strstr(pattern, " -> ") || strstr(pattern, " --");
     buf_printf(out, "%s%s", pattern, asks ? "" : " -> return");
+    if (pid && has_pid(pid) && !strstr(pattern, " --procs"))
+        put_procs(out, pid);
 }
 
 static const struct proc_row *row_of(const struct tui_trace *tr, const struct etf_pid *pid)
@@ -101,20 +114,72 @@ static bool is_loop(struct slice function)
     return false;
 }
 
-static void put_process(const struct tui_trace *tr, struct buf *out, const struct etf_pid *pid)
+/* The function that says whose code a process runs: the first of its stack, or the one that it is
+ * in, or began with, that is not a loop of OTP. */
+static struct slice own_function(const struct tui_trace *tr, const struct etf_pid *pid)
 {
+    const struct process_detail *d = model_process(tr->tui->model);
     const struct proc_row *row = row_of(tr, pid);
-    struct slice function = {"", 0};
-    if (row)
-        function = row->current_function.len > 0 ? row->current_function : row->initial_call;
-    if (function.len > 0 && !is_loop(function)) {
-        buf_put(out, function.s, function.len);
-        buf_puts(out, " -> return");
-    } else {
-        buf_puts(out, "receive(_)"); /* what every process does */
+    for (size_t i = 0; d && pid_same(&d->row.pid, pid) && i < d->n_stack; i++)
+        if (!is_loop(d->stack[i].function))
+            return d->stack[i].function;
+    if (row && row->current_function.len > 0 && !is_loop(row->current_function))
+        return row->current_function;
+    if (row && row->initial_call.len > 0 && !is_loop(row->initial_call))
+        return row->initial_call;
+    return (struct slice){"", 0};
+}
+
+/* Of "'Elixir.Shop.Cart':add/2", "'Elixir.Shop.Cart'". */
+static struct slice module_of(struct slice function)
+{
+    bool quoted = false;
+    for (size_t i = 0; i < function.len; i++) {
+        quoted = quoted != (function.s[i] == '\'');
+        if (function.s[i] == ':' && !quoted)
+            return (struct slice){function.s, i};
     }
-    buf_puts(out, " --procs ");
-    print_pid(out, pid);
+    return (struct slice){"", 0};
+}
+
+#define PROCESS_CHOICES 6
+
+struct process_menu {
+    struct screen_choice choices[PROCESS_CHOICES];
+    struct buf texts[PROCESS_CHOICES];
+    size_t n;
+    const struct etf_pid *pid;
+};
+
+static void add_choice(struct process_menu *m, const char *title, struct slice what,
+                       const char *rest)
+{
+    struct buf *text = &m->texts[m->n];
+    buf_init(text, 0);
+    buf_put(text, what.s, what.len);
+    buf_puts(text, rest);
+    put_procs(text, m->pid);
+    m->choices[m->n++] = (struct screen_choice){title, buf_cstr(text)};
+}
+
+/* What can be traced of a process, to choose from: its calls, its messages, who calls it. */
+static void process_menu(struct tui_trace *tr, const struct etf_pid *pid)
+{
+    struct process_menu m = {.pid = pid};
+    const struct slice function = own_function(tr, pid), module = module_of(function);
+    const struct slice none = {"", 0};
+    const bool elixir = spelling(tr) == SYNTAX_ELIXIR;
+    if (module.len > 0) {
+        add_choice(&m, "calls of its module", module, " -> return");
+        add_choice(&m, "calls of its function", function, " -> return");
+    }
+    add_choice(&m, "messages it receives", none, "receive(_)");
+    add_choice(&m, "messages it sends", none, "send(_, _)");
+    add_choice(&m, "its callers", none,
+               elixir ? "receive({:\"$gen_call\", _, _})" : "receive({'$gen_call', _, _})");
+    screen_choose(tr->tui->screen, "Trace", m.choices, m.n);
+    for (size_t i = 0; i < m.n; i++)
+        buf_clear(&m.texts[i]);
 }
 
 static const struct trace_event *event_of(const struct tui_trace *tr, const struct view_link *link)
@@ -141,10 +206,13 @@ static void put_function(struct buf *out, const char *pattern)
     buf_put(out, pattern, strcspn(pattern, " ("));
 }
 
-/* The process that a view is of goes before its relations, on which its cursor is. */
+/* The process that a view is of goes before its relations, on which its cursor is; a function of
+ * its stack goes before that. */
 static struct view_link meant(const struct tui_trace *tr)
 {
-    struct view_link link;
+    struct view_link link = screen_link(tr->tui->screen);
+    if (link.kind == TARGET_FUNCTION)
+        return link;
     return screen_process(tr->tui->screen, tr->tui->model, &link) ? link
                                                                   : screen_link(tr->tui->screen);
 }
@@ -178,11 +246,11 @@ void tui_trace_row(struct tui_trace *tr)
     if (e && e->kind != EVENT_LOST)
         put_event(tr, &text, e);
     else if (found && *found->trace)
-        put_pattern(&text, found->trace);
+        put_pattern(&text, found->trace, NULL);
     else if (link.kind == TARGET_FUNCTION || (of_span && *link.name))
-        put_pattern(&text, link.name);
-    else if (link.kind == TARGET_PROCESS || (of_span && (link.pid.id || link.pid.serial)))
-        put_process(tr, &text, &link.pid);
+        put_pattern(&text, link.name, link.kind == TARGET_FUNCTION ? &link.pid : NULL);
+    else if (link.kind == TARGET_PROCESS || (of_span && has_pid(&link.pid)))
+        process_menu(tr, &link.pid);
     else
         tui_message(tr->tui, STYLE_MESSAGE,
                     found ? "this finding names no process or function"

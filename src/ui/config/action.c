@@ -46,6 +46,7 @@ const struct action_row action_table[ACTIONS] = {
 
     [ACTION_VIEW] = {PANE, .name = "view", .args = "NAME [WORD]", .arg = WORD_VIEW,
                      .needs_arg = true, .rest_of_line = true, .help = "show a view in this pane"},
+    [ACTION_VIEWS] = {PANE, .name = "views", .args = "", .help = "choose a view from a list"},
     [ACTION_TREE] = {PANE, .name = "tree", .args = "[APPLICATION]", .arg = WORD_TEXT,
                      .help = "show the supervision tree of an application"},
     [ACTION_PICK_NODE] = {.group = GROUP_VIEWS, .where = WHERE_PAGE, .owner = OWNER_PROGRAM,
@@ -281,20 +282,13 @@ const struct action_row action_table[ACTIONS] = {
 /* clang-format on */
 
 static const char *const group_titles[ACTION_GROUPS] = {
-    [GROUP_MOVE] = "Moving",
-    [GROUP_VIEWS] = "Views and panes",
-    [GROUP_LISTS] = "Lists",
-    [GROUP_TIME] = "Time",
-    [GROUP_PROCESS] = "One process",
-    [GROUP_TRACE] = "Tracing",
-    [GROUP_CALLS] = "Counting calls",
-    [GROUP_SAMPLES] = "Sampling",
-    [GROUP_SPANS] = "Requests across processes",
-    [GROUP_RECORD] = "Recording",
-    [GROUP_CAPTURE] = "Captures",
-    [GROUP_SETTINGS] = "Settings",
-    [GROUP_PROGRAM] = "The program",
-    [GROUP_PROMPT] = "The prompt",
+    [GROUP_MOVE] = "Moving",          [GROUP_VIEWS] = "Views and panes",
+    [GROUP_LISTS] = "Lists",          [GROUP_TIME] = "Time",
+    [GROUP_PROCESS] = "One process",  [GROUP_TRACE] = "Tracing",
+    [GROUP_CALLS] = "Counting calls", [GROUP_SAMPLES] = "Sampling",
+    [GROUP_SPANS] = "Spans",          [GROUP_RECORD] = "Recording",
+    [GROUP_CAPTURE] = "Captures",     [GROUP_SETTINGS] = "Settings",
+    [GROUP_PROGRAM] = "The program",  [GROUP_PROMPT] = "The prompt",
 };
 
 const char *action_group_title(enum action_group group)

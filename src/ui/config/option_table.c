@@ -29,7 +29,7 @@ const struct option_row option_table[OPTIONS] = {
     [OPTION_RECONNECT] = {.name = "reconnect", .type = OPTION_TYPE_BOOL, .initial = "yes",
                           .words = WORD_CHOICE, .scope = SCOPE_SCREEN, .unit = "",
                           .help = "connect again after a lost connection"},
-    [OPTION_VIEW] = {.name = "view", .type = OPTION_TYPE_STRING, .initial = "top",
+    [OPTION_VIEW] = {.name = "view", .type = OPTION_TYPE_STRING, .initial = "processes",
                      .words = WORD_VIEW, .scope = SCOPE_SCREEN, .unit = "",
                      .help = "first view"},
     [OPTION_COLUMNS] = {.name = "columns", .type = OPTION_TYPE_COLUMNS, .initial = "default",

@@ -362,6 +362,8 @@ static const char *hint_now(const struct screen *s, const struct model *m,
         return NULL;
     if (hint->action == ACTION_BACK && pane_top(pane)->filter[0])
         return "clear";
+    if (hint->action == ACTION_BACK && pane->depth == 1 && pane_kind(pane_top(pane)) != VIEW_FLAME)
+        return NULL;
     return hint->action == ACTION_STOP ? what_stops(s, m, hint->does) : hint->does;
 }
 
@@ -393,6 +395,10 @@ static int put_hints(struct screen *s, const struct model *m, struct canvas *c, 
     return at;
 }
 
+/* What looks into the node. */
+static const struct view_hint tools[] = {
+    {ACTION_SAMPLE, "sample"}, {ACTION_CALLS, "calls"}, {ACTION_SPANS, "spans"}, {.does = NULL}};
+
 /* The bottom rows: a message, or what was found and which keys help. */
 static void draw_bottom(struct screen *s, const struct model *m, struct canvas *c, struct rect r)
 {
@@ -400,27 +406,33 @@ static void draw_bottom(struct screen *s, const struct model *m, struct canvas *
         put_message(s, c, r);
         return;
     }
-    static const struct view_hint usual[] = {
-        {ACTION_ENTER, "open"}, {ACTION_BACK, "back"}, {.does = NULL}};
     const struct pane *pane = panes_focused(s->panes);
     const struct view_ops *ops = pane_top(pane)->ops;
     bool filters = ops->filters_page || pane_kind(pane_top(pane)) == VIEW_TABLE;
-    const struct view_hint last[] = {{ACTION_FILTER, filters ? "filter" : "find"},
-                                     {ACTION_TRACE, "trace"},
-                                     {ACTION_COMMAND, "command"},
+    static const struct view_hint usual[] = {
+        {ACTION_ENTER, "open"}, {ACTION_BACK, "back"}, {ACTION_VIEWS, "views"}, {.does = NULL}};
+    const struct view_hint first[] = {
+        {ACTION_FILTER, filters ? "filter" : "find"}, {ACTION_TRACE, "trace"}, {.does = NULL}};
+    const struct view_hint last[] = {{ACTION_COMMAND, "command"},
                                      {ACTION_CHOOSE_SORT, "sort"},
                                      {ACTION_CHOOSE_COLUMNS, "columns"},
                                      {ACTION_PAUSE, "pause"},
                                      {ACTION_LEAVE, pane->depth > 1 ? "close" : "quit"},
-                                     {ACTION_SAMPLE, "sample"},
-                                     {ACTION_SPANS, "requests"},
                                      {.does = NULL}};
     static const struct view_hint stop = {ACTION_STOP, "stop"};
     int at = put_findings(s, m, c, r);
     at = put_hint(s, c, r, at, stop.action, hint_now(s, m, &stop));
     at = put_hint(s, c, r, at, ACTION_HELP, "keys");
-    at = put_hints(s, m, c, r, at, ops->hints ? ops->hints : usual);
-    put_hints(s, m, c, r, at, last);
+    if (ops->hints)
+        at = put_hints(s, m, c, r, at, ops->hints);
+    at = put_hints(s, m, c, r, at, first);
+    if (!ops->hints) { /* what is known by every list comes after the tools */
+        at = put_hints(s, m, c, r, at, tools);
+        at = put_hints(s, m, c, r, at, usual);
+    }
+    at = put_hints(s, m, c, r, at, last);
+    if (ops->hints)
+        put_hints(s, m, c, r, at, tools);
 }
 
 /* Findings that have come since they were looked at stand out, and so does one that comes again. */

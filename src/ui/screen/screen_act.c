@@ -530,6 +530,7 @@ static const struct {
     [ACTION_LEAVE] = {act_leave, 0},
     [ACTION_STOP] = {act_stop, 0},
     [ACTION_VIEW] = {act_view, 0},
+    [ACTION_VIEWS] = {act_pick, PICKER_VIEWS},
     [ACTION_TREE] = {act_tree, 0},
     [ACTION_HELP] = {act_help, ACTION_HELP},
     [ACTION_NEXT_PANE] = {act_focus, 1},

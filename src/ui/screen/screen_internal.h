@@ -7,7 +7,14 @@
 #include "beamtop/model/finding.h"
 #include "beamtop/ui/screen.h"
 
-enum picker_kind { PICKER_NONE, PICKER_SORT, PICKER_COLUMNS, PICKER_NODES, PICKER_TEXTS };
+enum picker_kind {
+    PICKER_NONE,
+    PICKER_SORT,
+    PICKER_COLUMNS,
+    PICKER_NODES,
+    PICKER_TEXTS,
+    PICKER_VIEWS
+};
 
 #define NODE_COLUMNS 7 /* of the picker of nodes */
 
@@ -19,6 +26,7 @@ struct picker {
     struct rect rect;                         /* of its rows, where it was drawn last */
     int room;                                 /* for its columns then; 0: it was not drawn yet */
     struct view_column columns[NODE_COLUMNS]; /* those of nodes that there is room for */
+    char typed[32], heading[64];              /* of views: what their names or help contain */
 };
 
 struct picked_node {
@@ -91,6 +99,8 @@ void picker_clear_texts(struct screen *s);
 int picker_open(struct screen *s, enum picker_kind kind, struct error *err);
 void picker_close(struct screen *s);
 void picker_draw(struct screen *s, struct canvas *c, struct rect r);
+/* The rows of views that what was typed leaves. */
+void picker_view_rows(struct screen *s, struct view_page *page);
 /* What Enter (final) or space does to the row with the cursor. */
 int picker_choose(struct screen *s, bool final, struct error *err);
 

@@ -49,6 +49,7 @@ static const char *const titles[] = {
     [PICKER_COLUMNS] = "Columns: space shows or hides, Enter when done",
     [PICKER_NODES] = "Nodes on this host",
     [PICKER_TEXTS] = "",
+    [PICKER_VIEWS] = "",
 };
 
 static struct pane_entry *focused(const struct screen *s)
@@ -198,6 +199,9 @@ static void make_page(struct screen *s, bool ascii)
         page_columns(page, choice_columns, ARRAY_LEN(choice_columns));
         text_rows(s, page);
         break;
+    case PICKER_VIEWS:
+        picker_view_rows(s, page);
+        break;
     }
     table_take(&s->picker.table, page, NULL);
 }
@@ -279,6 +283,7 @@ int picker_open(struct screen *s, enum picker_kind kind, struct error *err)
         return error_set(err, ERR_USAGE, "this view has one order");
     picker_close(s);
     s->picker.kind = kind;
+    s->picker.typed[0] = '\0';
     table_init(&s->picker.table);
     page_init(&s->picker.page);
     make_page(s, false);
@@ -335,6 +340,10 @@ int picker_choose(struct screen *s, bool final, struct error *err)
         choose_sort(s, key);
     if (kind == PICKER_NODES)
         screen_ask(s, REQUEST_NODE, NULL, key);
+    if (kind == PICKER_VIEWS) {
+        screen_ask(s, REQUEST_ACT, NULL, key);
+        s->requests[s->n_requests - 1].action = ACTION_VIEW;
+    }
     if (kind == PICKER_TEXTS) {
         s->text_chosen = strtoul(key, NULL, 10);
         screen_ask(s, REQUEST_CHOICE, NULL, "");
@@ -393,7 +402,9 @@ void picker_draw(struct screen *s, struct canvas *c, struct rect r)
                        columns};
     canvas_fill(c, box, STYLE_NORMAL, ' ');
     canvas_rule(c, box, 0, STYLE_TITLE,
-                p->kind == PICKER_TEXTS ? s->texts_heading : titles[p->kind]);
+                p->kind == PICKER_TEXTS   ? s->texts_heading
+                : p->kind == PICKER_VIEWS ? p->heading
+                                          : titles[p->kind]);
     char hints[200];
     picker_hints(s, hints, sizeof hints);
     canvas_rule(c, box, rows - 1, STYLE_TITLE, hints);

@@ -142,8 +142,9 @@ static void apps_sort(void *state, const char *key, int direction)
 }
 
 const struct view_ops view_apps = {
-    .name = "apps",
+    .name = "applications",
     .title = "Applications",
+    .alias = "apps",
     .key = '5',
     .help = "Processes, reductions, memory and message queues of each application.",
     .kind = VIEW_TABLE,

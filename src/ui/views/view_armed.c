@@ -289,8 +289,9 @@ static const struct view_hint armed_hints[] = {{ACTION_STOP, "stop"},
                                                {.does = NULL}};
 
 const struct view_ops view_armed = {
-    .name = "armed",
+    .name = "active-tracing",
     .title = "Active tracing",
+    .alias = "armed",
     .key = '9',
     .help = "Active tracing of all tools: sessions, breakpoints, flags, tokens, monitors.",
     .kind = VIEW_TABLE,

@@ -214,8 +214,9 @@ static const struct view_hint owners_hints[] = {
 };
 
 const struct view_ops view_owners = {
-    .name = "owners",
+    .name = "load",
     .title = "Load",
+    .alias = "owners",
     .key = 'W',
     .help = "Shares of the node's reductions by application, supervisor, module, name, label or "
             "kind of "

@@ -470,8 +470,9 @@ static const struct view_act top_acts[] = {
 };
 
 const struct view_ops view_top = {
-    .name = "top",
+    .name = "processes",
     .title = "Processes",
+    .alias = "top",
     .key = '1',
     .help = "Top processes by reductions, memory, message queue or another column.",
     .kind = VIEW_TABLE,

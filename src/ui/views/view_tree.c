@@ -93,7 +93,7 @@ static void tree_page(void *state, const struct model *m, int rows, int columns,
 
 const struct view_ops view_tree = {
     .name = "tree",
-    .title = "Supervision tree",
+    .title = "Tree",
     .key = '6',
     .help = "Supervision tree of one application or of all.",
     .kind = VIEW_TABLE,

@@ -114,6 +114,8 @@ bool view_key(const struct view_ops *ops, const struct keymap *keymap, enum cont
               char *out, size_t size)
 {
     return keymap_first_key_of(keymap, context, ACTION_VIEW, ops->name, out, size) ||
+           (ops->alias &&
+            keymap_first_key_of(keymap, context, ACTION_VIEW, ops->alias, out, size)) ||
            (ops->shown_by && keymap_first_key_of(keymap, context, ops->shown_by, NULL, out, size));
 }
 
@@ -122,7 +124,8 @@ const struct view_ops *view_find(const char *name)
     const struct view_ops *found = NULL;
     size_t len = strlen(name);
     for (size_t i = 0; view_registry[i] && len > 0; i++) {
-        if (strcmp(view_registry[i]->name, name) == 0)
+        const char *alias = view_registry[i]->alias;
+        if (strcmp(view_registry[i]->name, name) == 0 || (alias && strcmp(alias, name) == 0))
             return view_registry[i];
         if (strncmp(view_registry[i]->name, name, len) == 0 && !found)
             found = view_registry[i];

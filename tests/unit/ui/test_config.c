@@ -84,6 +84,31 @@ TEST(test_built_in_defaults_are_whole)
     tear_down(&f);
 }
 
+/* Keys that mean the same in every list and page. */
+TEST(test_one_meaning)
+{
+    static const char *const keys[] = {"T", "P", "M", "V", "E", "t", "f", "x", "m"};
+    struct fixture f;
+    set_up(&f);
+    config_defaults(&f.config);
+    for (size_t k = 0; k < ARRAY_LEN(keys); k++) {
+        const struct binding *first = NULL;
+        struct key key;
+        assert_true(key_parse(keys[k], strlen(keys[k]), &key));
+        for (size_t i = 0; i < f.keymap.len; i++) {
+            const struct binding *b = &f.keymap.bindings[i];
+            if (!key_equal(b->key, key))
+                continue;
+            if (first && (b->action != first->action || strcmp(b->arg, first->arg) != 0))
+                fail_msg("%s is %s and %s", keys[k], action_table[first->action].name,
+                         action_table[b->action].name);
+            first = b;
+        }
+        assert_non_null(first);
+    }
+    tear_down(&f);
+}
+
 TEST(test_errors)
 {
     static const struct {
