@@ -75,6 +75,12 @@ BYTES_OF(total_heap_words)
 BYTES_OF(heap_words)
 BYTES_OF(stack_words)
 
+static double number_memory_older(const struct proc_row *row)
+{
+    const bool older = (row->older >> ITEM_MEMORY) & 1;
+    return (row->items >> ITEM_MEMORY) & 1 ? older : (double)NAN;
+}
+
 static double number_trap_exit(const struct proc_row *row)
 {
     return (row->items >> ITEM_TRAP_EXIT) & 1 ? row->trap_exit : NAN;
@@ -144,6 +150,10 @@ const struct proc_column proc_columns[] = {
      .items = ITEM(MEMORY), .sweep = "memory", .sweep_by_delta = true, .expensive = true,
      .number = number_memory_per_s,
      .help = "Growth of its memory per second; negative when it shrinks."},
+    {.key = "memory_older", .title = "OLDER", .type = COLUMN_BOOL, .width = 5,
+     .items = ITEM(MEMORY), .number = number_memory_older,
+     .help = "Whether `memory_bytes` and `total_heap_bytes` were read some time ago, or are the "
+             "least that they can be: its message queue is long."},
     {.key = "total_heap_bytes", .title = "HEAPS", .type = COLUMN_BYTES, .width = 9,
      .items = ITEM(TOTAL_HEAP_SIZE), .sweep = "total_heap_size", .expensive = true,
      .number = number_total_heap_words,

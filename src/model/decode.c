@@ -288,6 +288,17 @@ enum proc_item proc_item_find(const char *name)
     return (enum proc_item)i;
 }
 
+static bool decode_number(struct decoder *d, const struct item_spec *spec, struct proc_row *row)
+{
+    void *to = (char *)row + spec->at;
+    bool older;
+    if (!decode_older(d, to, &older))
+        return false;
+    if (older)
+        row->older |= UINT32_C(1) << (spec - item_specs);
+    return true;
+}
+
 static bool decode_form(struct decoder *d, const struct item_spec *spec, struct proc_row *row)
 {
     void *to = (char *)row + spec->at, *second = (char *)row + spec->second;
@@ -295,7 +306,7 @@ static bool decode_form(struct decoder *d, const struct item_spec *spec, struct 
     case FORM_ID:
         return decode_identity(d, row);
     case FORM_INT:
-        return cursor_int64(&d->c, to);
+        return decode_number(d, spec, row);
     case FORM_ATOM:
         return decode_atom(d, to);
     case FORM_MFA:

@@ -42,6 +42,14 @@ bool decode_int(struct decoder *d, int64_t *out)
     return decode_undefined(d) || cursor_int64(&d->c, out);
 }
 
+bool decode_older(struct decoder *d, int64_t *out, bool *older)
+{
+    *older = cursor_kind(&d->c) == ETF_KIND_TUPLE;
+    if (*older && !(cursor_tuple_of(&d->c, 2) && cursor_atom_is(&d->c, "older")))
+        return false;
+    return decode_int(d, out);
+}
+
 /* A VM's clock starts far below zero; with the sign bit turned, its order is that of unsigned. */
 bool decode_mono(struct decoder *d, uint64_t *out)
 {

@@ -35,7 +35,14 @@ static void decode_heap_row(struct decoder *d, struct heap_row *h)
     int64_t *const sizes[] = {&h->row.memory_bytes, &h->young_bytes,     &h->young_block_bytes,
                               &h->old_bytes,        &h->old_block_bytes, &h->stack_bytes,
                               &h->fragment_bytes};
-    cursor_tuple_of(c, ARRAY_LEN(sizes));
+    size_t arity = 0;
+    if (cursor_tuple(c, &arity) && arity == 2) {
+        h->older = true;
+        cursor_atom_is(c, "older");
+        cursor_tuple(c, &arity);
+    }
+    if (!cursor_failed(c) && arity != ARRAY_LEN(sizes))
+        cursor_fail(c, "a tuple of 7");
     for (size_t i = 0; i < ARRAY_LEN(sizes); i++)
         cursor_int64(c, sizes[i]);
     cursor_tuple_of(c, 2);
@@ -138,14 +145,16 @@ static int by_pid(const void *a, const void *b)
     return x->serial == y->serial ? 0 : x->serial < y->serial ? -1 : 1;
 }
 
+/* What is older is no measure of growth. */
 static void remember(struct heaps_base *base, const struct heaps_detail *now)
 {
     size_t n = now->n_rows + now->n_others;
     heaps_base_clear(base);
     base->sizes = alloc_zero(n + 1, sizeof *base->sizes);
     for (size_t i = 0; i < now->n_rows; i++)
-        base->sizes[base->n++] =
-            (struct heap_size){now->rows[i].row.pid, now->rows[i].row.memory_bytes};
+        if (!now->rows[i].older)
+            base->sizes[base->n++] =
+                (struct heap_size){now->rows[i].row.pid, now->rows[i].row.memory_bytes};
     for (size_t i = 0; i < now->n_others; i++)
         base->sizes[base->n++] = now->others[i];
     qsort(base->sizes, base->n, sizeof *base->sizes, by_pid);
@@ -204,7 +213,7 @@ static void grow(struct heaps_detail *now, const struct heaps_base *base)
         const struct heap_size key = {h->row.pid, 0},
                                *before =
                                    bsearch(&key, base->sizes, base->n, sizeof *base->sizes, by_pid);
-        if (!before)
+        if (!before || h->older)
             continue;
         h->before_bytes = before->memory_bytes;
         h->growth_bytes = (double)h->row.memory_bytes - (double)before->memory_bytes;

@@ -77,7 +77,8 @@ static void push_process(struct model *m, const struct proc_row *row)
 {
     if (memcmp(&m->process_pid, &row->pid, sizeof row->pid) != 0)
         follow_process(m, &row->pid);
-    ring_push(&m->process_memory, row->memory_bytes < 0 ? NAN : (double)row->memory_bytes);
+    bool unknown = row->memory_bytes < 0 || (row->older >> ITEM_MEMORY) & 1;
+    ring_push(&m->process_memory, unknown ? NAN : (double)row->memory_bytes);
     ring_push(&m->process_messages,
               row->message_queue_len < 0 ? NAN : (double)row->message_queue_len);
     ring_push(&m->process_reductions, row->reductions_per_s);

@@ -215,13 +215,16 @@ static struct proc_row row_again(const struct proc_row *of_scan, const struct pr
     PROC_ITEM_LIST(COPY_ITEM)
 #undef COPY_ITEM
 #undef COPY
+    row.older = (of_scan->older & ~items) | (read->older & items);
     if ((items >> ITEM_REDUCTIONS) & 1)
         row.reductions_per_s = rate_counter(before->reductions, row.reductions, interval_s);
     if ((items >> ITEM_MESSAGE_QUEUE_LEN) & 1)
         row.message_queue_per_s =
             rate_gauge(before->message_queue_len, row.message_queue_len, interval_s);
     if ((items >> ITEM_MEMORY) & 1)
-        row.memory_per_s = rate_gauge(before->memory_bytes, row.memory_bytes, interval_s);
+        row.memory_per_s = ((row.older | before->older) >> ITEM_MEMORY) & 1
+                               ? (double)NAN
+                               : rate_gauge(before->memory_bytes, row.memory_bytes, interval_s);
     if ((items >> ITEM_GARBAGE_COLLECTION) & 1)
         row.minor_gcs_per_s = rate_counter(before->minor_gcs, row.minor_gcs, interval_s);
     return row;

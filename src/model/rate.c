@@ -141,7 +141,8 @@ void rate_apps(struct apps_detail *now, const struct apps_detail *before,
         if (!old || now->partial || before->partial)
             continue;
         row->reductions_per_s = rate_counter(old->reductions, row->reductions, now->interval_s);
-        row->memory_per_s = rate_gauge(old->memory_bytes, row->memory_bytes, now->interval_s);
+        if (!old->memory_older && !row->memory_older)
+            row->memory_per_s = rate_gauge(old->memory_bytes, row->memory_bytes, now->interval_s);
         row->reductions_share = rate_share(row->reductions_per_s, node_reductions_per_s);
     }
 }

@@ -31,7 +31,7 @@ struct seen_process {
     struct sight reductions, messages, memory, gcs;
     uint64_t function_hash;
     uint8_t grown; /* sights in a row, up to STUCK_SIGHTS */
-    bool born, restarted;
+    bool born, restarted, memory_older;
     UT_hash_handle hh;
 };
 
@@ -227,6 +227,17 @@ static double rate_of(const struct sight *before, int64_t now, uint64_t mono_ns,
     return rate(before->value, now, rate_interval(before->mono_ns, mono_ns));
 }
 
+/* Unknown while it is older. After that it is since it was read, not since the sweep before. */
+static double memory_rate(const struct seen_process *p, const struct proc_row *row,
+                          uint64_t mono_ns, const struct sweep_delta *sweep)
+{
+    const struct sweep_delta none = {.known = false};
+    if ((row->older >> ITEM_MEMORY) & 1)
+        return NAN;
+    return rate_of(&p->memory, row->memory_bytes, mono_ns, p->memory_older ? &none : sweep,
+                   "memory", rate_gauge);
+}
+
 void seen_row(struct seen *s, struct proc_row *row, uint64_t mono_ns, uint64_t now_ns,
               const struct sweep_delta *sweep)
 {
@@ -237,8 +248,7 @@ void seen_row(struct seen *s, struct proc_row *row, uint64_t mono_ns, uint64_t n
         rate_of(&p->reductions, row->reductions, mono_ns, sweep, "reductions", rate_counter);
     row->message_queue_per_s = rate_of(&p->messages, row->message_queue_len, mono_ns, sweep,
                                        "message_queue_len", rate_gauge);
-    row->memory_per_s =
-        rate_of(&p->memory, row->memory_bytes, mono_ns, sweep, "memory", rate_gauge);
+    row->memory_per_s = memory_rate(p, row, mono_ns, sweep);
     row->minor_gcs_per_s =
         rate_of(&p->gcs, row->minor_gcs, mono_ns, sweep, "garbage_collection", rate_counter);
     note_stuck(p, row);
@@ -248,6 +258,8 @@ void seen_row(struct seen *s, struct proc_row *row, uint64_t mono_ns, uint64_t n
     row->age_is_minimum = !p->born;
     sight_take(&p->reductions, row->reductions, mono_ns);
     sight_take(&p->messages, row->message_queue_len, mono_ns);
-    sight_take(&p->memory, row->memory_bytes, mono_ns);
+    p->memory_older = (row->older >> ITEM_MEMORY) & 1;
+    if (!p->memory_older)
+        sight_take(&p->memory, row->memory_bytes, mono_ns);
     sight_take(&p->gcs, row->minor_gcs, mono_ns);
 }

@@ -257,6 +257,8 @@ static const struct field app[] = {
     {"version", "VERSION", FIELD_SLICE, COLUMN_TEXT, AT(version), "its version"},
     {"processes", "PROCESSES", FIELD_INT, COLUMN_COUNT, AT(processes), "how many it has"},
     {"memory_bytes", "MEMORY", FIELD_INT, COLUMN_BYTES, AT(memory_bytes), "of its processes"},
+    {"memory_older", "OLDER", FIELD_BOOL, COLUMN_BOOL, AT(memory_older),
+     "whether that of one of them was read some time ago: its message queue is long"},
     {"memory_bytes_per_s", "MEM/s", FIELD_REAL, COLUMN_BYTE_RATE, AT(memory_per_s),
      "growth per second"},
     {"reductions", "REDUCTIONS", FIELD_INT, COLUMN_COUNT, AT(reductions),
@@ -499,6 +501,7 @@ struct value column_value(const struct proc_column *column, const struct proc_ro
     } else {
         v = number_value(column->number(row), column->type);
         v.at_least = column->type == COLUMN_SECONDS && row->age_is_minimum;
+        v.older = column->type == COLUMN_BYTES && (column->items & row->older) != 0;
         if (column->type == COLUMN_BOOL && v.kind == VALUE_NUMBER) {
             v.kind = VALUE_BOOL;
             v.boolean = v.number > 0;

@@ -69,6 +69,12 @@ FIELD_LIST(heaps_fields, "heaps", heaps);
         "growth_bytes", "GROWTH", FIELD_REAL, COLUMN_BYTES, AT(growth_bytes),                      \
             "memory since the first measurement; null: it was not among the 1,000 largest then"    \
     }
+#define HEAP_OLDER                                                                                 \
+    {                                                                                              \
+        "older", "OLDER", FIELD_BOOL, COLUMN_BOOL, AT(older),                                      \
+            "whether the sizes were read some time ago, or are the least that they can be: its "   \
+            "message queue is long"                                                                \
+    }
 static const struct field heap_row[] = {
     HEAP_PID,
     HEAP_NAME,
@@ -87,12 +93,13 @@ static const struct field heap_row[] = {
      "than 16 MiB"},
     {"total_bytes", "TOTAL", FIELD_INT, COLUMN_BYTES, AT(total_bytes),
      "`memory_bytes` and `binary_bytes`; binaries that several processes refer to count for each"},
+    HEAP_OLDER,
     {"before_bytes", "BEFORE", FIELD_INT, COLUMN_BYTES, AT(before_bytes),
      "memory at the first measurement"},
     HEAP_GROWTH,
 };
 FIELD_LIST(heap_row_fields, "rows", heap_row);
-static const struct field heap_text[] = {HEAP_PID, HEAP_SIZES, HEAP_GROWTH, HEAP_NAME};
+static const struct field heap_text[] = {HEAP_PID, HEAP_SIZES, HEAP_OLDER, HEAP_GROWTH, HEAP_NAME};
 FIELD_LIST(heap_text_fields, "rows", heap_text);
 #undef AT
 

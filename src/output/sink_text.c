@@ -43,7 +43,8 @@ static const char *number_text(struct text_out *t, const struct value *v, char *
     switch (v->type) {
     case COLUMN_BYTES:
     case COLUMN_WORDS:
-        return text_bytes(to, size, v->number);
+        text_bytes(to, size, v->number);
+        return v->older ? arena_printf(&t->arena, "~%s", to) : to;
     case COLUMN_BYTE_RATE:
         text_bytes(to, size, fabs(v->number));
         return arena_printf(&t->arena, "%s%s/s", v->number < 0 ? "-" : "", to);

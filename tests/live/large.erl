@@ -10,7 +10,9 @@ main(Targets) -> queries:main(Targets, tests()).
 
 tests() ->
     [{each, "a long message queue is walked seldom, and its memory marked as older", fun queue_test/2},
-     {each, "what a walk gave is what the node says", fun walk_test/2}].
+     {each, "what a walk gave is what the node says", fun walk_test/2},
+     {each, "300,000 refc binaries and 1,000,000 monitors are counted, not listed", fun lists_test/2},
+     {same, "a list that is too long is left out, and nothing else", fun too_long_test/2}].
 
 %% So many messages that nobody takes.
 fill(Node, Pid, Messages) ->
@@ -79,3 +81,38 @@ walk_test({Node, _}, _) ->
          ended(Node, Pid),
          queries:stop_keeper(K)
      end || Where <- [on_heap, off_heap]].
+
+%% The value of an item of one process.
+item(K, Pid, Item) ->
+    {ok, _, {process, _, Pid, _, Items}} = ask(K, process, {Pid, #{stack => 5, links => 5}}, ?LONG_MS),
+    proplists:get_value(Item, Items).
+
+lists_test({Node, _}, K) ->
+    Held = evaluate(Node,
+        "F = fun() -> put(held, lists:zipwith(fun binary:copy/2, lists:duplicate(300000, <<0>>),"
+        "                                     lists:duplicate(300000, 100))), timer:sleep(infinity) end,"
+        " spawn(F).", []),
+    Watched = sleeper(Node, []),
+    Watcher = evaluate(Node,
+        "F = fun() -> lists:zipwith(fun erlang:monitor/2, lists:duplicate(1000000, process),"
+        "                           lists:duplicate(1000000, P)), timer:sleep(infinity) end,"
+        " spawn(F).", [{'P', Watched}]),
+    [queries:wait(fun() -> queries:is_in(Node, P, {timer, sleep, 1}) end, ?LONG_MS)
+     || P <- [Held, Watcher]],
+    {Count, Bytes, Largest} = item(K, Held, binary),
+    true = Count >= 300000 andalso Bytes >= 30000000,
+    20 = length(Largest),
+    {0, []} = item(K, Held, links),
+    {1000000, [{process, Watched, undefined}, _, _, _, _]} = item(K, Watcher, monitors),
+    {1000000, [{Watcher, undefined}, _, _, _, _]} = item(K, Watched, monitored_by),
+    [ended(Node, P) || P <- [Held, Watcher, Watched]].
+
+%% 2,000,000 references of 72 bytes each are more than a helper may sort.
+too_long_test({Node, _}, K) ->
+    Held = evaluate(Node,
+        "F = fun() -> put(held, lists:zipwith(fun binary:copy/2, lists:duplicate(2000000, <<0>>),"
+        "                                     lists:duplicate(2000000, 65))), timer:sleep(infinity) end,"
+        " spawn(F).", []),
+    queries:wait(fun() -> queries:is_in(Node, Held, {timer, sleep, 1}) end, ?LONG_MS),
+    {undefined, {0, []}} = {item(K, Held, binary), item(K, Held, links)},
+    ended(Node, Held).

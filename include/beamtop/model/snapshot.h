@@ -128,10 +128,11 @@ struct proc_row {
     struct slice label;        /* process label as text, else empty */
     struct slice initial_call; /* "mod:fun/1", found behind proc_lib */
     struct slice application;
-    bool own;                   /* one of ours */
-    bool gone;                  /* of struct proc_rows: it has exited since the scan */
-    uint32_t items;             /* what this row knows: bits of enum proc_item */
-    int64_t word_bytes;         /* of the target, for the sizes in words */
+    bool own;           /* one of ours */
+    bool gone;          /* of struct proc_rows: it has exited since the scan */
+    uint32_t items;     /* what this row knows: bits of enum proc_item */
+    uint32_t older;     /* of these, what was read some time ago, or is the least that it can be */
+    int64_t word_bytes; /* of the target, for the sizes in words */
     double reductions_per_s;    /* NaN until two sights of it */
     double reductions_share;    /* of all the node's reductions in the interval, 0..1 */
     double message_queue_per_s; /* growth; may be negative */

@@ -44,6 +44,7 @@ struct value {
     int64_t integer; /* exact, when is_integer */
     bool is_integer, boolean;
     bool at_least; /* the number is known to be this or more */
+    bool older;    /* read some time ago, or estimated */
     struct etf_pid pid;
 };
 

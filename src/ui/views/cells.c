@@ -106,9 +106,10 @@ static enum style number_text(char *out, size_t size, const struct proc_column *
         text[0] = '\0';
         break;
     }
-    const char *before = style == STYLE_RISING                                    ? "+"
-                         : column->type == COLUMN_SECONDS && proc->age_is_minimum ? "≥"
-                                                                                  : "";
+    const char *before = style == STYLE_RISING                                         ? "+"
+                         : column->type == COLUMN_SECONDS && proc->age_is_minimum      ? "≥"
+                         : column->type == COLUMN_BYTES && column->items & proc->older ? "~"
+                                                                                       : "";
     snprintf(out, size, "%s%s", before, text);
     return style;
 }

@@ -96,7 +96,7 @@ static void add_app(struct view_page *page, const struct app_row *a, int sort)
     change_cell(page, row, REDS, a->reductions_per_s, false);
     page_cell_printf(page, row, SHARE, STYLE_NORMAL, "%s",
                      text_percent(text, sizeof text, a->reductions_share));
-    page_cell_printf(page, row, MEMORY, STYLE_NORMAL, "%s",
+    page_cell_printf(page, row, MEMORY, STYLE_NORMAL, "%s%s", a->memory_older ? "~" : "",
                      text_bytes(text, sizeof text, number(a, MEMORY)));
     change_cell(page, row, GROWTH, a->memory_per_s, true);
     page_cell_printf(page, row, QUEUE, a->message_queue_len > 0 ? STYLE_NORMAL : STYLE_DIM, "%s",

@@ -110,6 +110,10 @@ static void add_process(struct view_page *page, const struct heap_row *h, const 
         if (i != GROWTH && i != REFC && i != QUEUE)
             put_bytes(page, row, i, bytes[i]);
     }
+    char memory[32];
+    if (h->older)
+        page_cell_printf(page, row, MEMORY, STYLE_DIM, "~%s",
+                         text_bytes(memory, sizeof memory, bytes[MEMORY]));
     put_growth(page, row, GROWTH, h->growth_bytes);
     put_count(page, row, REFC, h->binaries);
     put_count(page, row, QUEUE, h->row.message_queue_len);

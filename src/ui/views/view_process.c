@@ -210,7 +210,9 @@ static void numbers(struct view_page *page, const struct process_detail *d, int 
     per_second(per_s, sizeof per_s, row->reductions_per_s, false);
     change_line(page, &(struct change){"reductions", now, per_s, d->reductions_history, false},
                 spark);
-    text_bytes(now, sizeof now, known_or_nan(row->memory_bytes));
+    char memory[32];
+    snprintf(now, sizeof now, "%s%s", (row->older >> ITEM_MEMORY) & 1 ? "~" : "",
+             text_bytes(memory, sizeof memory, known_or_nan(row->memory_bytes)));
     per_second(per_s, sizeof per_s, row->memory_per_s, true);
     change_line(page, &(struct change){"memory", now, per_s, d->memory_history, false}, spark);
     text_integer(now, sizeof now, row->message_queue_len);
@@ -270,9 +272,10 @@ static void stack(struct view_page *page, const struct process_detail *d)
 static void relations(struct view_page *page, const char *title, const struct related_list *list)
 {
     char text[64], n[32];
-    if (list->count <= 0 && list->n == 0)
+    if (list->count == 0 && list->n == 0)
         return;
-    snprintf(text, sizeof text, "%s  %s", title, text_integer(n, sizeof n, list->count));
+    snprintf(text, sizeof text, "%s  %s", title,
+             list->count < 0 ? "too many to list" : text_integer(n, sizeof n, list->count));
     page_heading(page, text);
     for (size_t i = 0; i < list->n; i++)
         related(page, &list->items[i]);
@@ -326,8 +329,12 @@ static void dictionary(struct view_page *page, const struct process_detail *d)
 static void binaries(struct view_page *page, const struct process_detail *d)
 {
     char text[96], n[32], size[32];
-    if (d->binary_count <= 0)
+    if (d->binary_count == 0)
         return;
+    if (d->binary_count < 0) {
+        page_heading(page, "Binaries  too many to list");
+        return;
+    }
     snprintf(text, sizeof text, "Binaries  %s references, %s",
              text_integer(n, sizeof n, d->binary_count),
              text_bytes(size, sizeof size, known_or_nan(d->binary_bytes)));

@@ -63,7 +63,7 @@ static void add_node(struct view_page *page, const struct tree_node *n)
     page_cell_printf(page, row, PID, STYLE_PID, "%s", pid_text(text, sizeof text, &n->pid));
     page_cell_printf(page, row, MESSAGES, n->message_queue_len > 0 ? STYLE_NORMAL : STYLE_DIM, "%s",
                      text_count(text, sizeof text, known_or_nan(n->message_queue_len)));
-    page_cell_printf(page, row, MEMORY, STYLE_NORMAL, "%s",
+    page_cell_printf(page, row, MEMORY, STYLE_NORMAL, "%s%s", n->memory_older ? "~" : "",
                      text_bytes(text, sizeof text, known_or_nan(n->memory_bytes)));
     row->id = pid_identity(&n->pid);
     link_process(&row->link, &n->pid, n->name);

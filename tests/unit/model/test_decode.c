@@ -176,6 +176,8 @@ static const struct {
     {"scan: memory as an atom", ANSWER_SCAN,
      "{scan, 1, 0, 0, 1, 1, 0, [{<0.1.0>,1,2,{undefined,1,2,much,undefined}}], []}"},
     {"rows: bytes", ANSWER_ROWS, "{rows, 1, \"abc\"}"},
+    {"rows: a size that is newer", ANSWER_ROWS,
+     "{rows, 1, [{<0.1.0>, {1, 2, {newer, 3}, undefined}}]}"},
     {"rows: neither values nor gone", ANSWER_ROWS, "{rows, 1, [{<0.1.0>, dead}]}"},
     {"rows: an item too many", ANSWER_ROWS, "{rows, 1, [{<0.1.0>, {1,2,3,undefined,5}}]}"},
     {"scan: identity of four", ANSWER_SCAN,

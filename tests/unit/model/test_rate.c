@@ -297,6 +297,34 @@ TEST(test_rows_again)
     model_free(m);
 }
 
+/* Where a message queue is long its memory is read seldom: a rate is of two values that were read,
+ * over the time between them. */
+TEST(test_older_memory)
+{
+#define OF_MEMORY(id, memory)                                                                      \
+    "{<0." id                                                                                      \
+    ".0>, 9000, 0, {{undefined, {m,f,1}, undefined, undefined, {m,f,1}}, 9000, 70000, " memory     \
+    ", undefined}}"
+#define AT_SECOND(second, memory)                                                                  \
+    must(m, ANSWER_SCAN,                                                                           \
+         "{scan, -57646010" second                                                                 \
+         "000000000, 1000000000, 500000, 9, 9, 2, [" OF_MEMORY("41", memory) "], []}")
+    struct model *m = model_new();
+    AT_SECOND("9", "4096");
+    assert_int_equal(model_scan(m)->rows[0].older, 0);
+    AT_SECOND("8", "{older, 4096}");
+    assert_int_equal(model_scan(m)->rows[0].memory_bytes, 4096);
+    assert_int_equal(model_scan(m)->rows[0].older, UINT32_C(1) << ITEM_MEMORY);
+    near(model_scan(m)->rows[0].memory_per_s, NAN);
+    AT_SECOND("5", "8192");
+    near(model_scan(m)->rows[0].memory_per_s, 1024);
+    must(m, ANSWER_ROWS,
+         "{rows, -576460103000000000, [{<0.41.0>, {9000, 70001, {older, 8192}, undefined}}]}");
+    assert_int_equal(model_rows(m)->rows[0].older, UINT32_C(1) << ITEM_MEMORY);
+    near(model_rows(m)->rows[0].memory_per_s, NAN);
+    model_free(m);
+}
+
 /* Shares are of the time that the rates span, however little the node did in the last second. */
 TEST(test_shares_span_the_scans)
 {
