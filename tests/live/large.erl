@@ -50,10 +50,12 @@ values(K, Pid) ->
 queue_test({Node, _}, K) ->
     Pid = sleeper(Node, [{message_queue_data, on_heap}]),
     fill(Node, Pid, 1000000),
-    one_of(100, fun() ->
-        Values = values(K, Pid),
-        [{older, _} = V || V <- Values]
-    end),
+    one_of(100, fun() -> [{older, _} = V || V <- values(K, Pid)] end),
+    %% On a node that is swept by parts, too.
+    Many = evaluate(Node, "lists:zipwith3(fun erlang:spawn/3, lists:duplicate(1500, timer),"
+                          " lists:duplicate(1500, sleep), lists:duplicate(1500, [infinity])).", []),
+    one_of(100, fun() -> [{older, _} = V || V <- values(K, Pid)] end),
+    evaluate(Node, "lists:zipwith(fun erlang:exit/2, Ps, lists:duplicate(1500, kill)).", [{'Ps', Many}]),
     %% Leaders know it as the largest.
     one_of(30, fun() ->
         {ok, _, {leaders, _, _, #{memory := [Pid | _], message_queue_len := [Pid | _]}}} =
@@ -87,6 +89,13 @@ item(K, Pid, Item) ->
     {ok, _, {process, _, Pid, _, Items}} = ask(K, process, {Pid, #{stack => 5, links => 5}}, ?LONG_MS),
     proplists:get_value(Item, Items).
 
+lists_of(K, Attr) ->
+    {ok, _, {scan, _, _, _, _, _, _, Rows, []}} =
+        ask(K, scan, {in, scan, #{attr => Attr, mode => absolute, order => desc, rows => 5, own => false,
+                                  items => [links, monitors, monitored_by, binary], pids => [],
+                                  filter => none, reset => false}}, ?LONG_MS),
+    Rows.
+
 lists_test({Node, _}, K) ->
     Held = evaluate(Node,
         "F = fun() -> put(held, lists:zipwith(fun binary:copy/2, lists:duplicate(300000, <<0>>),"
@@ -105,6 +114,9 @@ lists_test({Node, _}, K) ->
     {0, []} = item(K, Held, links),
     {1000000, [{process, Watched, undefined}, _, _, _, _]} = item(K, Watcher, monitors),
     {1000000, [{Watcher, undefined}, _, _, _, _]} = item(K, Watched, monitored_by),
+    [{Watcher, 1000000, _, {0, 1000000, _, _}} | _] = lists_of(K, monitors),
+    {Held, Bytes, _, {0, 0, 0, {Count, Bytes}}} = lists:keyfind(Held, 1, lists_of(K, binary)),
+    {Watched, _, _, {_, _, 1000000, _}} = lists:keyfind(Watched, 1, lists_of(K, memory)),
     [ended(Node, P) || P <- [Held, Watcher, Watched]].
 
 %% 2,000,000 references of 72 bytes each are more than a helper may sort.

@@ -74,6 +74,18 @@ Alike = fun(Slices, Element) ->
     Lists = maps:from_list([{N, lists:duplicate(N, Element)} || N <- lists:usort(Lengths)]),
     lists:zipwith(fun maps:get/2, Lengths, lists:duplicate(length(Slices), Lists))
 end,
+%% A list of a million monitors is 54 MiB before it is counted: with room for that. What is left of
+%% it is collected before the limit is what it was.
+RoomBytes = 320 * 1048576,
+WithRoom = fun(Work) ->
+    Limit = #{size => RoomBytes div erlang:system_info(wordsize), kill => true,
+              error_logger => false},
+    Before = process_flag(max_heap_size, Limit),
+    Result = Work(),
+    erlang:garbage_collect(),
+    process_flag(max_heap_size, Before),
+    Result
+end,
 %% Attributes that come as lists.
 Copied = [links, monitors, binary, garbage_collection],
 Sweep = fun(Slices, Attr) ->
@@ -83,7 +95,7 @@ Sweep = fun(Slices, Attr) ->
     end,
     case lists:member(Attr, Copied) of
         true ->
-            [SweepSlice(Slice, Attr) || Slice <- Slices];
+            WithRoom(fun() -> [SweepSlice(Slice, Attr) || Slice <- Slices] end);
         false when LongOnes =/= [] ->
             {Infos, _} = AskWith(lists:append(Slices), Attr, WalkedOf(LongOnes)),
             {Swept, []} = lists:mapfoldl(fun(Slice, Left) -> lists:split(length(Slice), Left) end,

@@ -2,32 +2,44 @@
 %% Part of scan.erl, the rows that are shown: one process_info/2 for each, everything after that for
 %% all rows at once.
 
-
 %% How an item's value is matched and what is made of it: {Item, Variable} -> {Pattern, Body}.
-%% Sizes of binaries are summed elsewhere, and stand in '$2'; supervisors in '$8'.
+%% Identities stand in '$1', supervisors in '$8'.
 Column = fun({Item, V}) ->
-    Counted = lists:member(Item, [links, monitors, monitored_by, suspending]),
     case Item of
         id -> {'_', '$1'};
-        binary -> {'_', '$2'};
         dictionary -> {'_', undefined};
         supervisor -> {'_', '$8'};
         garbage_collection -> {GcSettings, {{'$3', '$4'}}};
-        _ when Counted -> {V, {length, V}};
         _ -> {V, V}
     end
 end,
 
-%% {Count, Bytes} of the binaries of each process, `none` where nobody asks. Tail: patterns of what
-%% stands behind the items.
-BinariesOf = fun(Infos, Items, Tail) ->
-    case lists:member(binary, Items) of
+%% What is a list is counted one by one: {Item, Count}, of binaries {binary, {Count, Bytes}}.
+Lists = [links, monitors, monitored_by, suspending, binary],
+CountOf = fun(Pid, Item) ->
+    case process_info(Pid, Item) of
+        {binary, List} -> {binary, {length(List), hd(BinaryBytes([List]))}};
+        {_, List} -> {Item, length(List)};
+        undefined -> {Item, undefined}
+    end
+end,
+AskRows = fun(Pids, Keys) ->
+    IsList = [lists:member(Key, Lists) || Key <- Keys],
+    case lists:member(true, IsList) of
         false ->
-            lists:duplicate(length(Infos), none);
+            AskSpared(Pids, Keys);
         true ->
-            Head = [case Item of binary -> {binary, '$1'}; _ -> '_' end || Item <- Items],
-            Lists = Run(Infos, [{Head ++ Tail, [], ['$1']}, {'_', [], [[]]}]),
-            lists:zip(lists:map(fun erlang:length/1, Lists), BinaryBytes(Lists))
+            Plain = [case L of true -> status; false -> Key end
+                     || {Key, L} <- lists:zip(Keys, IsList)],
+            {Infos, Older} = AskSpared(Pids, Plain),
+            Counted = fun(Pid, Info) ->
+                [case L of true -> CountOf(Pid, Key); false -> Had end
+                 || {Key, L, Had} <- lists:zip3(Keys, IsList, Info)]
+            end,
+            {WithRoom(fun() ->
+                 [case Info of undefined -> undefined; _ -> Counted(Pid, Info) end
+                  || {Pid, Info} <- lists:zip(Pids, Infos)]
+             end), Older}
     end
 end,
 
@@ -139,10 +151,10 @@ PlanOf = fun(Items, Ctx) ->
             Tail = lists:duplicate(length(IdKeys), '_'),
             Head = [{'_', Pattern} || Pattern <- Patterns] ++ Tail,
             Spec = ets:match_spec_compile(
-                [{{{'_', '$5', '$6', '$7'}, Head, {'$1', '$2', '$8'}}, [],
+                [{{{'_', '$5', '$6', '$7'}, Head, {'$1', '$8'}}, [],
                   [{{'$7', '$5', '$6', {list_to_tuple(Values)}}}]}]),
             IdSpecs = HasId andalso IdSpecsOf(lists:duplicate(length(Items), '_'), IdKeys),
-            Plan = {Keys, Tail, Spec, IdSpecs, lists:member(supervisor, Items)},
+            Plan = {Keys, Spec, IdSpecs, lists:member(supervisor, Items)},
             put(row_plan, {Items, Plan}),
             Plan
     end
@@ -155,8 +167,8 @@ PidOfEntry = ets:match_spec_compile([{{'_', '_', '_', '$1'}, [], ['$1']}]),
 ReadRows = fun(Ranked, Others, Items, {Calls0, Supervisors0}, Apps, Ctx) ->
     Entries = Ranked ++ Others,
     Pids = ets:match_spec_run(Entries, PidOfEntry),
-    {Keys, Tail, Spec, IdSpecs, HasSupervisor} = PlanOf(Items, Ctx),
-    {Infos, Older} = AskSpared(Pids, Keys),
+    {Keys, Spec, IdSpecs, HasSupervisor} = PlanOf(Items, Ctx),
+    {Infos, Older} = AskRows(Pids, Keys),
     Nothing = lists:duplicate(length(Pids), undefined),
     {Calls, Ids} = case IdSpecs of
         false ->
@@ -173,7 +185,7 @@ ReadRows = fun(Ranked, Others, Items, {Calls0, Supervisors0}, Apps, Ctx) ->
         false ->
             {#{}, Nothing}
     end,
-    Shown = lists:zip3(Entries, Infos, lists:zip3(Ids, BinariesOf(Infos, Items, Tail), Above)),
+    Shown = lists:zip3(Entries, Infos, lists:zip(Ids, Above)),
     {First, Last} = lists:split(length(Ranked), Shown),
     Made = fun(Some) -> Marked(ets:match_spec_run(Some, Spec), Older, Items, 4) end,
     {{Made(First), Made(Last)}, {Calls, Supervisors}}
