@@ -145,7 +145,7 @@ static int by_pid(const void *a, const void *b)
     return x->serial == y->serial ? 0 : x->serial < y->serial ? -1 : 1;
 }
 
-/* What is older is no measure of growth. */
+/* What is older cannot say growth. */
 static void remember(struct heaps_base *base, const struct heaps_detail *now)
 {
     size_t n = now->n_rows + now->n_others;

@@ -231,7 +231,7 @@ static double rate_of(const struct sight *before, int64_t now, uint64_t mono_ns,
 static double memory_rate(const struct seen_process *p, const struct proc_row *row,
                           uint64_t mono_ns, const struct sweep_delta *sweep)
 {
-    const struct sweep_delta none = {.known = false};
+    const struct sweep_delta none = {0};
     if ((row->older >> ITEM_MEMORY) & 1)
         return NAN;
     return rate_of(&p->memory, row->memory_bytes, mono_ns, p->memory_older ? &none : sweep,

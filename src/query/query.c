@@ -398,7 +398,7 @@ static struct call *find_call(struct query *q, int64_t id)
     return NULL;
 }
 
-/* Since it was asked, or since the answer before: what was done in between is told with it. */
+/* Since it was asked, or since the answer before: that covers what was done in between. */
 static uint64_t took_ms(struct query *q, const struct call *call)
 {
     uint64_t now = uv_now(q->loop);

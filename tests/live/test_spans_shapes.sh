@@ -92,7 +92,7 @@ complete() {
 # row SHAPE: of the table.
 row() { echo "$table" | grep "^$1 "; }
 
-# alone MODE SHAPE [OPTION…]: in a capture of its own.
+# MODE SHAPE [OPTION…]: a separate capture.
 alone() {
     mode=$1
     shape=$2
@@ -120,7 +120,7 @@ all_shapes() {
 full_mode() { all_shapes full --full; }
 light_mode() { all_shapes light; }
 
-# Each shape in captures of its own, and one of them once more: 25 on each of four releases.
+# Each shape in separate captures, and one of them once more: 25 on each of four releases.
 a_hundred_captures() {
     meets_another || return 1
     for shape in $shapes task; do

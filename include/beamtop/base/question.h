@@ -41,8 +41,8 @@ struct question_row {
     int every_s;
     int kept_every_s; /* KEPT_FACTS, after the first minute; 0: every answer */
     bool once;        /* asked so seldom that there is no price to learn: wall time is its cost */
-    /* A quarter more than a reduction of its work was measured to cost, in reductions of plain code:
-     * the most that its first price may be; 0: as most questions. */
+    /* A quarter more than a reduction of its work was measured to cost, in reductions of plain
+     * code: the most that its first price may be; 0: as most questions. */
     double price_most;
     double each_us;  /* PACE_BESIDE: of its first answer, for each process; 0: it sweeps none */
     double first_us; /* of a smaller one that comes before that on a large node; 0: there is none */

@@ -3,7 +3,8 @@
 %% seldom after that. Arg: []. Value: docs/queries.md.
 %%
 %% Everything comes from tables and native functions, so that no process of the node is asked and
-%% a busy one delays nothing; the code server is, where it does nothing else. No atom is made: names are put together and looked for as texts.
+%% a busy one delays nothing; the code server is, where it does nothing else. No atom is made: names
+%% are put together and looked for as texts.
 -include("part/sweep.erl").
 -include("part/tables.erl").
 -include("part/proc_file.erl").
@@ -219,8 +220,8 @@ end,
 %% One part that cannot be read leaves the others.
 {[apps, in_time], fun([], #{apps := AppsOf, in_time := InTime}) ->
     Parts = [{logger, Logger}, {limits, Limits}, {applications, fun() -> Applications(AppsOf) end},
-             {cpus, fun() -> Cpus(InTime) end}, {distribution, Distribution}, {repositories, Repositories},
-             {ets, fun() -> Ets(InTime) end},
+             {cpus, fun() -> Cpus(InTime) end}, {distribution, Distribution},
+             {repositories, Repositories}, {ets, fun() -> Ets(InTime) end},
              {code, fun() -> #{mode => CodeMode(), modules => length(LoadedModules())} end}],
     {facts, erlang:monotonic_time(nanosecond),
      maps:from_list([{Key, Try(Read, undefined)} || {Key, Read} <- Parts])}

@@ -231,10 +231,9 @@ end,
 
 %% ---- The loop
 %% State: client, ctx, queries (name => {ok, Fun, Ctx} | {error, Why}), asked (id => {Pid, Timer,
-%% Start, DeadlineMs}}), holders (name => Pid), gentle (pid => [], of holders that are asked
-%% to end and have GraceMs for it), turns (keeper/turns.erl), shield ({Pid, Fun} of a standing trace,
-%% or none), owed ({wall
-%% time, reductions} of reading texts, which the next answer says).
+%% Start, DeadlineMs}}), holders (name => Pid), gentle (pid => [], of holders that are asked to end
+%% and have GraceMs for it), turns (keeper/turns.erl), shield ({Pid, Fun} of a standing trace, or
+%% none), owed ({wall time, reductions} of reading texts, which the next answer says).
 
 NothingOwed = {0, 0},
 Answer = fun(AskId, Kind, Cost, What, #{client := Client, owed := Owed} = State) ->

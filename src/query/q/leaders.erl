@@ -256,8 +256,8 @@ SendersFact = fun({Looks, Held}, {Nodes, Pids}, Apps, Id) ->
       processes => [Named(Pid, Apps, Id) || Pid <- lists:sublist(Pids, 5)]}
 end,
 
-Fresh = #{senders => {0, 0}, swept => 0, looked_to => 0, shown => [], looked => 0, memory => [], binary => [],
-          waits => {0, 0, 0}, moments => 0, busy => [], saved => SavedMost},
+Fresh = #{senders => {0, 0}, swept => 0, looked_to => 0, shown => [], looked => 0, memory => [],
+          binary => [], waits => {0, 0, 0}, moments => 0, busy => [], saved => SavedMost},
 
 %% Those whose mailboxes and reductions are read, and who is next.
 InTurn = fun(All, Total, #{swept := Place}, #{all := Most}) ->
@@ -353,8 +353,9 @@ Whole = fun(#{most := N} = Arg, State, Ctx) ->
               kin => #{processes => Kin(Shown, Apps, Ctx),
                        callers => Callers(Longest, Apps, Ctx)}},
     {{leaders, Now(), Facts, Leaders},
-     State#{senders := SendersNow, swept := SweptTo, looked_to := LookedTo, shown := Shown, looked := InRound,
-            memory := Memory, binary := Binary, waits := Waits, moments := Moments,
+     State#{senders := SendersNow, swept := SweptTo, looked_to := LookedTo, shown := Shown,
+            looked := InRound, memory := Memory, binary := Binary, waits := Waits,
+            moments := Moments,
             busy := case Saved of 0 -> Worked; _ -> KnownBusy end, saved := Saved}}
 end,
 

@@ -1,7 +1,7 @@
 %% SPDX-License-Identifier: GPL-3.0-or-later
 %% One process. Arg: {Pid | PidOrNameBinary, #{stack => N, links => N}}.
-%% Lists are counted whole and sent in part; `undefined` of one that is too long for that. The dictionary is not read (behind.erl), so how many
-%% keys it has is unknown.
+%% Lists are counted whole and sent in part; `undefined` of one that is too long for that. The
+%% dictionary is not read (behind.erl), so how many keys it has is unknown.
 NameOf = fun(Who) ->
     case is_pid(Who) andalso node(Who) =:= node() andalso process_info(Who, registered_name) of
         {registered_name, Name} -> Name;
@@ -41,9 +41,9 @@ Binaries = fun(List) ->
      lists:reverse(lists:sort([{Size, Refs} || {_, Size, Refs} <- Largest]))}
 end,
 
-%% A list is copied whole to the one that asks. Those of a process of LargeBytes are read by a helper
-%% each, one after the other, whose heap ends at ListBytes: what is too long ends the helper, not
-%% the answer.
+%% A list is copied whole to the one that asks. Those of a process of LargeBytes are read by one
+%% helper each, one after the other, whose heap ends at ListBytes: what is too long ends the helper,
+%% not the answer.
 LargeBytes = 4 * 1048576,
 ListBytes = 256 * 1048576,
 ListOf = fun(To, Ref, Pid, Item, Shorten) ->
@@ -78,7 +78,8 @@ ListsOf = fun(Pid, Lists, IsLarge, Spawn) ->
             {Keys, Shortens} = lists:unzip(Lists),
             case process_info(Pid, Keys) of
                 undefined -> gone;
-                Infos -> [{Key, Shorten(All)} || {{Key, All}, Shorten} <- lists:zip(Infos, Shortens)]
+                Infos ->
+                    [{Key, Shorten(All)} || {{Key, All}, Shorten} <- lists:zip(Infos, Shortens)]
             end
     end
 end,

@@ -15,9 +15,9 @@ Tail = fun({ok, Read}, Bytes) ->
 end,
 
 %% A thread that did not run since has the other numbers of before. [{Schedstat, Stat, Switches}]
-DidRun = fun({Same, {Same_, _, _}})
-                 when Same =:= Same_, Same =/= {ok, <<"0 0 0\n">>}, element(1, Same) =:= ok -> false;
-            (_) -> true
+DidRun = fun
+    ({{ok, Text} = Same, {Same_, _, _}}) when Same =:= Same_, Text =/= <<"0 0 0\n">> -> false;
+    (_) -> true
 end,
 Readings = fun(Read, Of, Schedstats, Before) ->
     Pairs = lists:zip(Schedstats, Before),

@@ -192,7 +192,7 @@ static void sort_all(struct sums *s)
         qsort(out->list, out->n, sizeof *out->list, by_time);
 }
 
-/* How many the recorder had counted until a tick. It begins anew where a file goes on. */
+/* How many the recorder had counted until a tick. It begins again at 0 where a file goes on. */
 static int64_t lost_until(struct requests *out, struct recording *r, int64_t tick)
 {
     const char *text = recording_fact(r, "spans_lost", tick);
