@@ -406,6 +406,8 @@ TEST(test_tracing_of_others)
          "Stop it there, or trace:session_destroy(S) in a shell of the node, S from "
          "trace:session_info(all)"},
         {WORLD_ANOTHERS, 0,
+         "another beamtop is connected: quit it there; a recorder: beamtop record stop"},
+        {WORLD_ANOTHERS, 1,
          "control word: set by another beamtop, and beamtop clears only its own. Stop it there; a "
          "recorder: beamtop record stop"},
     };

@@ -274,6 +274,10 @@ static int armed_of_others(const struct model *m, uint64_t row, struct error *er
         const struct armed_row *r = &a->rows[i];
         if (identity_of(r) != row || is_own(r, own_of(m, a)))
             continue;
+        if (r->kind == ARMED_CONNECTION)
+            return error_set(err, ERR_REFUSED,
+                             "another beamtop is connected: quit it there; a recorder: beamtop "
+                             "record stop");
         const struct slice what = kind_of(r);
         put_owner(owner, sizeof owner, r);
         return error_set(err, ERR_REFUSED, "%.*s: set by %s, and beamtop clears only its own. %s",
