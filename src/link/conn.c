@@ -12,6 +12,8 @@
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/clock.h"
+#include "listener.h"
+#include "proc.h"
 
 #define TICK_MS 15000      /* a quarter of the shortest usual net_ticktime, 60 s */
 #define PEER_GONE_MS 45000 /* unacknowledged for so long: the network is cut */
@@ -342,6 +344,17 @@ const char *conn_own_node(const struct conn *c)
 const char *conn_peer_node(const struct conn *c)
 {
     return c->peer;
+}
+
+bool conn_peer_is(const struct conn *c, pid_t pid)
+{
+    struct sockaddr_storage to = {0}, from = {0};
+    int to_len = sizeof to, from_len = sizeof from;
+    struct listener l;
+    return c->tcp_open && uv_tcp_getpeername(&c->tcp, (struct sockaddr *)&to, &to_len) == 0 &&
+           uv_tcp_getsockname(&c->tcp, (struct sockaddr *)&from, &from_len) == 0 &&
+           listener_look(&l, "/proc", &to, &from) && l.here && l.found &&
+           proc_has_socket("/proc", pid, l.inode);
 }
 
 const struct conn_stats *conn_stats(const struct conn *c)

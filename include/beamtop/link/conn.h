@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 #include <uv.h>
 
 #include "beamtop/base/error.h"
@@ -129,6 +130,9 @@ void conn_receive(struct conn *c, const struct conn_handlers *handlers, void *ar
 const struct etf_pid *conn_self(const struct conn *c); /* our one pid */
 const char *conn_own_node(const struct conn *c);       /* beamtop@host, once up; "" before */
 const char *conn_peer_node(const struct conn *c);      /* what the peer calls itself */
+/* Whether a process of this host, as this one counts them, has the other end; false also where its
+ * sockets cannot be seen. Reads /proc. */
+bool conn_peer_is(const struct conn *c, pid_t pid);
 const struct conn_stats *conn_stats(const struct conn *c);
 /* Worth telling though it went well: the peer's name is not the one asked for. "" if none. */
 const char *conn_notice(const struct conn *c);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "beamtop/etf/cursor.h"
 #include "beamtop/base/limits.h"
 #include "beamtop/model/column.h"
 
@@ -151,6 +152,43 @@ static struct builder *encode_process(const struct want *want, const struct filt
     build_pair_int(b, "stack", STACK_FRAMES);
     build_pair_int(b, "links", LINKS_SHOWN);
     return b;
+}
+
+struct builder *encode_system(bool local)
+{
+    struct builder *b = builder_new();
+    if (local)
+        build_atom(b, "local");
+    else
+        build_nil(b);
+    return b;
+}
+
+#define SYSTEM_ARITY 11
+#define SYSTEM_RSS 9 /* the element of it, from 0 */
+
+struct builder *encode_resident(const uint8_t *value, size_t len, double rss, double all)
+{
+    struct cursor c;
+    struct slice element;
+    size_t arity = 0;
+    cursor_init(&c, value, len);
+    if (!cursor_tuple(&c, &arity) || arity != SYSTEM_ARITY)
+        return NULL;
+    struct builder *b = builder_new();
+    build_tuple(b, SYSTEM_ARITY);
+    for (int i = 0; i < SYSTEM_ARITY && cursor_raw(&c, &element); i++)
+        if (i != SYSTEM_RSS) {
+            build_raw(b, (const uint8_t *)element.s, element.len);
+        } else {
+            build_tuple(b, 2);
+            build_int(b, (int64_t)rss);
+            build_int(b, (int64_t)all);
+        }
+    if (!cursor_failed(&c))
+        return b;
+    builder_free(b);
+    return NULL;
 }
 
 static void build_rows(struct builder *b, const struct proc_scan *scan, const char *node)

@@ -17,6 +17,10 @@
  * full name. */
 struct builder *encode_question(enum question q, const struct want *want,
                                 const struct filter *filter, const char *node);
+/* Of the header. local: without files, since the resident memory is read here. */
+struct builder *encode_system(bool local);
+/* Its answer with these bytes of resident memory and address space; NULL: it is another term. */
+struct builder *encode_resident(const uint8_t *value, size_t len, double rss, double all);
 /* Of the scan's rows those of these items that are asked again. */
 struct builder *encode_rows(const struct proc_scan *scan, uint32_t items, const char *node);
 /* busiest: a scan whose rows are the node's busiest processes; NULL: the node looks for them.

@@ -51,6 +51,7 @@ static void drop_link(struct live *l)
     if (l->conn)
         conn_close(l->conn, NULL, NULL);
     l->conn = NULL;
+    live_forget_host(l);
     live_reset_tick(l);
     l->phase = PHASE_WAITING;
     if (reported && l->handlers.on_link)
@@ -193,6 +194,7 @@ int live_open(struct live **out, uv_loop_t *loop, const struct live_options *opt
     struct live *l = alloc_zero(1, sizeof *l);
     l->loop = loop;
     l->options = *options;
+    l->status_fd = -1;
     l->handlers = *handlers;
     l->arg = arg;
     l->model = model;
@@ -228,6 +230,7 @@ void live_close(struct live *l, void (*closed)(void *arg), void *arg)
     if (!l)
         return;
     query_close(l->query);
+    live_forget_host(l);
     if (l->conn)
         conn_close(l->conn, closed, arg);
     uv_timer_stop(l->timer);

@@ -1,9 +1,43 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a key asks of one process: its mailbox, its state, a garbage collection. */
+/* What a key asks of one process: its mailbox, its state, a garbage collection; and what the node
+ * need not be asked, since its VM runs on this host. */
+#include <limits.h>
+#include <unistd.h>
+
 #include "encode.h"
 #include "live_internal.h"
 
 #include "beamtop/base/clock.h"
+#include "beamtop/local/resident.h"
+
+/* ---- the VM's resident memory from outside: a stalled disk does not hide it */
+
+void live_look_for_host(struct live *l)
+{
+    const int64_t pid = node_os_pid(model_node(l->model));
+    if (l->status_fd < 0 && pid > 0 && pid <= INT_MAX && conn_peer_is(l->conn, (pid_t)pid))
+        l->status_fd = resident_open((pid_t)pid);
+}
+
+void live_forget_host(struct live *l)
+{
+    if (l->status_fd >= 0)
+        close(l->status_fd);
+    l->status_fd = -1;
+}
+
+struct builder *live_with_resident(struct live *l, const struct answer *answer)
+{
+    struct resident r;
+    if (answer->question != QUESTION_SYSTEM || !answer->value || l->status_fd < 0)
+        return NULL;
+    if (resident_read(l->status_fd, &r))
+        return encode_resident(answer->value, answer->len, r.resident_bytes, r.virtual_bytes);
+    live_forget_host(l);
+    return NULL;
+}
+
+/* ---- of one process */
 
 /* Of a connection that is up. */
 static int ask_once(struct live *l, enum question question, const struct etf_pid *pid,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Private to live.c (the connection's life), live_tick.c (asking and taking answers) and
- * live_cost.c (what that costs, and what else the node does). */
+/* Private to live.c (the connection's life), live_tick.c (asking and taking answers),
+ * live_cost.c (what that costs, and what else the node does) and live_ask.c. */
 #ifndef BEAMTOP_APP_SOURCE_LIVE_INTERNAL_H
 #define BEAMTOP_APP_SOURCE_LIVE_INTERNAL_H
 
@@ -28,6 +28,7 @@ struct live {
     struct live_handlers handlers;
     void *arg;
     struct model *model;
+    int status_fd; /* of a VM of this host, read in place of the node; -1: of another */
     struct conn *conn;
     struct query *query;
     struct filter *filter;
@@ -80,6 +81,14 @@ void live_on_answer(void *arg, const struct answer *answer); /* of anything but 
 unsigned live_deadline_ms(const struct live *l, enum question question);
 bool live_is_late(const struct live *l); /* a scheduler did not answer in time */
 void live_look_for_work(struct live *l); /* the header's answer came: is the node idle? */
+
+/* live_ask.c */
+/* The node has said which OS process it is: one that has the other end of the connection is read
+ * from outside. */
+void live_look_for_host(struct live *l);
+void live_forget_host(struct live *l);
+/* The header's answer with what was read from outside, owned; NULL: as it is. */
+struct builder *live_with_resident(struct live *l, const struct answer *answer);
 
 /* live.c */
 void live_arm(struct live *l, uint64_t due_ms);

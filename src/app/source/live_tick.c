@@ -180,7 +180,9 @@ static void ask(struct live *l, enum question question)
         l->asked_scan = l->want.scan;
         l->asked_scan.filtered = filter_is_on(l->filter);
     }
-    struct builder *b = encode_question(question, &l->want, l->filter, conn_peer_node(l->conn));
+    struct builder *b = question == QUESTION_SYSTEM ? encode_system(l->status_fd >= 0)
+                                                    : encode_question(question, &l->want, l->filter,
+                                                                      conn_peer_node(l->conn));
     if (query_ask(l->query, question, b, live_deadline_ms(l, question), live_on_answer, l, &err) ==
         0) {
         if (question == QUESTION_PROCESS)
@@ -454,9 +456,8 @@ static bool is_alone(const struct live *l, enum question question)
            (l->pending & ~l->deferred) != 0;
 }
 
-void live_on_answer(void *arg, const struct answer *answer)
+static void take_answer(struct live *l, const struct answer *answer)
 {
-    struct live *l = arg;
     enum question question = answer->question;
     struct error err = answer->err;
     bool of_tick = l->pending & BIT(question);
@@ -484,6 +485,8 @@ void live_on_answer(void *arg, const struct answer *answer)
             }
         }
         model_set_link(l->model, LINK_LIVE, "");
+        if (question == QUESTION_NODE)
+            live_look_for_host(l);
         if (question == QUESTION_SYSTEM) {
             live_look_for_work(l);
             space_out(l);
@@ -516,6 +519,18 @@ void live_on_answer(void *arg, const struct answer *answer)
         arm_next(l);
     if (again)
         start_tick(l, again);
+}
+
+void live_on_answer(void *arg, const struct answer *answer)
+{
+    struct builder *b = live_with_resident(arg, answer);
+    struct answer whole = *answer;
+    if (b) {
+        whole.value = builder_bytes(b, &whole.len) + 1; /* without its version byte */
+        whole.len--;
+    }
+    take_answer(arg, &whole);
+    builder_free(b);
 }
 
 /* ---- what the user changes */

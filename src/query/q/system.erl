@@ -1,5 +1,6 @@
 %% SPDX-License-Identifier: GPL-3.0-or-later
-%% The header's numbers, asked for at every tick: only calls that cost microseconds. Arg: [].
+%% The header's numbers, asked for at every tick: only calls that cost microseconds. Arg: [],
+%% or `local`: the program reads the resident memory of a VM of its host itself.
 %%
 %% What every scheduler must answer is asked for in time: late, it is not known, and all else is.
 
@@ -107,8 +108,10 @@ OfOthers = fun(Mine, KeepersOf) ->
 end,
 
 {holder, [own_reductions, in_time, late_schedulers, k, keepers],
-fun([], #{own_reductions := OwnReductions, in_time := InTime,
-          late_schedulers := LateSchedulers, k := Keeper, keepers := KeepersOf}) ->
+ fun(Place, #{own_reductions := OwnReductions, in_time := InTime,
+              late_schedulers := LateSchedulers, k := Keeper, keepers := KeepersOf}) ->
+     %% A millisecond: it is there in time on a busy node, and waits in no run queue count as work.
+     get(high) =:= undefined andalso put(high, process_flag(priority, high)),
     {Answers, WaitedMs} = InTime(Waiting, LateMs),
     Ids = case lists:member(late, Answers) andalso WaitedMs < 2 * LateMs of
         true -> Which(LateSchedulers);
@@ -118,9 +121,9 @@ fun([], #{own_reductions := OwnReductions, in_time := InTime,
     [_, _, _, _, _, _, _, _, _, _, Now, Began] = Read =
         lists:zipwith3(fun erlang:apply/3, Modules, Functions, Arguments),
     UptimeMs = erlang:convert_time_unit(Now - Began, native, millisecond),
-    Own = counters:get(OwnReductions, 1) + OfOthers(Keeper, KeepersOf),
-    [Answer] = ets:match_spec_run(
-        [{Read, UptimeMs, Memory, Gc, Io, lists:sort(Times), Own,
-          ReadInTime(InTime, Rss), {WaitedMs, Ids}}], Whole),
+     Own = counters:get(OwnReductions, 1) + OfOthers(Keeper, KeepersOf),
+     Resident = case Place of local -> undefined; [] -> ReadInTime(InTime, Rss) end,
+     [Answer] = ets:match_spec_run(
+         [{Read, UptimeMs, Memory, Gc, Io, lists:sort(Times), Own, Resident, {WaitedMs, Ids}}], Whole),
     {Answer, none}
 end}.

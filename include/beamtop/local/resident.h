@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The resident memory of another process, as the kernel counts it: the node is not asked. */
+#ifndef BEAMTOP_LOCAL_RESIDENT_H
+#define BEAMTOP_LOCAL_RESIDENT_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct resident {
+    double resident_bytes, virtual_bytes;
+};
+
+/* A descriptor that belongs to this process, whoever has its number later; -1: none. Closed by the
+ * caller. */
+int resident_open(pid_t pid);
+/* Never waits. False once the process has ended. */
+bool resident_read(int fd, struct resident *out);
+
+#endif
