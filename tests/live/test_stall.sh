@@ -18,8 +18,22 @@ asks() {
 
 resident() { asks top "$node" -n 2 -i 0.25 -R 1 && holds ".[-1].system.rss_bytes $1"; }
 
+# As on another host: a VM that is hidden is not known to run here, so that the node itself is asked.
+from_afar() {
+    unshare --mount sh -c 'mount -t tmpfs none /proc/"$1" && shift && exec "$@"' - "$os_pid" "$beamtop" \
+        top "$node" -n 2 -i 0.25 -R 1 --format json --timeout 30 --cookie-file "$work/cookie" \
+        >"$work/out" 2>"$work/err" </dev/null
+    ends_with 0 $? && holds ".[-1].system.rss_bytes $1"
+}
+can_be_afar() { unshare --mount true 2>/dev/null; }
+
+blocked() { asks top "$node" -n 2 -i 0.25 -R 1 && holds '.[-1].system.dirty_io_utilisation > 0.99'; }
+
+# This host knows the resident memory whatever the node's disk does.
 stalls() {
-    mkfifo "$dir/fifo1" "$dir/fifo2" && order stall && wait_until 60 resident '== null'
+    asks info "$node" && os_pid=$(jq -r '.. | .os_pid? // empty' "$work/out" | head -n 1) || return 1
+    mkfifo "$dir/fifo1" "$dir/fifo2" && order stall && wait_until 60 blocked && resident '> 0' || return 1
+    ! can_be_afar || from_afar '== null'
 }
 
 answers() {
@@ -32,7 +46,8 @@ is_back() {
     for fifo in "$dir/fifo1" "$dir/fifo2"; do
         timeout 30 tee "$fifo" </dev/null || return 1
     done
-    wait_until 60 resident '> 0' && is_clean
+    ! can_be_afar || wait_until 60 from_afar '> 0' || return 1
+    is_clean
 }
 
 # What is asked of files and cannot be read is unknown, and the rest is there.
@@ -41,7 +56,7 @@ knows_the_rest() {
     timeout 120 "$beamtop" record "$node" -o "$work/r.btr" --for 12s -i 1 --timeout 30 \
         --cookie-file "$work/cookie" >"$work/out" 2>&1 || { cat "$work/out"; return 1; }
     "$beamtop" report "$work/r.btr" >"$work/out" 2>"$work/err"
-    says 'All 2 dirty I/O schedulers are blocked since' && says 'pstack NODE --all'
+    says 'All 2 dirty I/O schedulers are blocked since' && says 'beamtop pstack NODE'
 }
 
 goes_on_beside_a_stalled_disk() {
@@ -51,7 +66,7 @@ goes_on_beside_a_stalled_disk() {
 # Servers that hang: none of them is needed by what is asked, and none is left a question. A connection
 # before has loaded what the node itself needs for one.
 hangs() {
-    wait_until 60 resident '> 0' && order "suspend_$1" || return 1
+    resident '> 0' && order "suspend_$1" || return 1
     answers
     answered=$?
     order "resume_$1" && [ "$answered" = 0 ] && is_clean
@@ -67,6 +82,20 @@ records_at_the_headers_pace_whatever_the_price() {
     [ "$(wc -l <"$work/out")" -ge 6 ] || { echo "few ticks:"; cat "$work/out"; return 1; }
 }
 
+# What a reduction of ours is said to cost, in ns, with the way of the answers.
+price() {
+    asks top "$node" -n 8 -i 0.25 -R 5 || return 1
+    jq -s '(map(.cost.target_us) | add) / (map(.system.own_reductions_per_s * .interval_us / 1000000) | add) *
+        1000' "$work/out"
+}
+
+# Ours wait for their turn there, which is not what they cost.
+costs_the_same_beside_busy_processes() {
+    quiet=$(price) && order busy && busy=$(price) && order idle || return 1
+    echo "# quiet $quiet, beside ten busy processes $busy ns a reduction" >"$work/remark"
+    echo "[$quiet, $busy]" | jq -e '.[1] / .[0] | . > 0.8 and . < 1.5' >/dev/null
+}
+
 ticks() { [ "$(grep -c '"beamtop.top' "$work/ticks")" -ge "$1" ]; }
 goes_on_beside_a_net_kernel_that_hangs() {
     "$beamtop" top "$node" -n 40 -i 0.25 -R 1 --format json --timeout 30 \
@@ -76,6 +105,7 @@ goes_on_beside_a_net_kernel_that_hangs() {
         order resume_net_kernel && wait "$top" && is_clean
 }
 
+[ "${BEAMTOP_CHECK:-}" != all ] || same costs_the_same_beside_busy_processes
 same records_at_the_headers_pace_whatever_the_price
 differ goes_on_beside_a_code_server_that_hangs goes_on_beside_a_rex_that_hangs \
     goes_on_beside_a_net_kernel_that_hangs goes_on_beside_a_stalled_disk

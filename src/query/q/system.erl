@@ -110,8 +110,8 @@ end,
 {holder, [own_reductions, in_time, late_schedulers, k, keepers],
  fun(Place, #{own_reductions := OwnReductions, in_time := InTime,
               late_schedulers := LateSchedulers, k := Keeper, keepers := KeepersOf}) ->
-     %% A millisecond: it is there in time on a busy node, and waits in no run queue count as work.
-     get(high) =:= undefined andalso put(high, process_flag(priority, high)),
+    %% A millisecond: it is there in time on a busy node, and waits in no run queue count as work.
+    get(high) =:= undefined andalso put(high, process_flag(priority, high)),
     {Answers, WaitedMs} = InTime(Waiting, LateMs),
     Ids = case lists:member(late, Answers) andalso WaitedMs < 2 * LateMs of
         true -> Which(LateSchedulers);
@@ -121,9 +121,9 @@ end,
     [_, _, _, _, _, _, _, _, _, _, Now, Began] = Read =
         lists:zipwith3(fun erlang:apply/3, Modules, Functions, Arguments),
     UptimeMs = erlang:convert_time_unit(Now - Began, native, millisecond),
-     Own = counters:get(OwnReductions, 1) + OfOthers(Keeper, KeepersOf),
-     Resident = case Place of local -> undefined; [] -> ReadInTime(InTime, Rss) end,
-     [Answer] = ets:match_spec_run(
-         [{Read, UptimeMs, Memory, Gc, Io, lists:sort(Times), Own, Resident, {WaitedMs, Ids}}], Whole),
+    Own = counters:get(OwnReductions, 1) + OfOthers(Keeper, KeepersOf),
+    Resident = case Place of local -> undefined; [] -> ReadInTime(InTime, Rss) end,
+    [Answer] = ets:match_spec_run(
+        [{Read, UptimeMs, Memory, Gc, Io, lists:sort(Times), Own, Resident, {WaitedMs, Ids}}], Whole),
     {Answer, none}
 end}.

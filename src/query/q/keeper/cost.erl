@@ -41,5 +41,11 @@ Burst = fun() ->
     {_, After} = process_info(self(), reductions),
     Took * 1000 div (After - Before)
 end,
-Prices = {erlang:convert_time_unit(1, second, native),
-          lists:min([Burst() || _ <- lists:seq(1, 8)])},
+%% At high priority, since each burst has to give way once or twice: on a busy node that would be
+%% waits for a turn.
+Prices = (fun() ->
+    PriorityBefore = process_flag(priority, high),
+    Plain = lists:min([Burst() || _ <- lists:seq(1, 8)]),
+    process_flag(priority, PriorityBefore),
+    {erlang:convert_time_unit(1, second, native), Plain}
+end)(),

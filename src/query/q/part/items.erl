@@ -11,4 +11,3 @@ GcSettings =
 Variables = fun(First, List) ->
     [list_to_atom("$" ++ integer_to_list(N)) || N <- lists:seq(First, First + length(List) - 1)]
 end,
-

@@ -90,14 +90,15 @@ Still = ets:match_spec_compile(
      {{'$1', {current_function, {erlang, hibernate, 3}}, '_'}, [], ['$1']}]),
 StillOf = fun(Pids, Calls) ->
     Known = Looked(Pids, Calls, undefined),
-    ets:match_spec_run(lists:zip3(Pids, Ask(Pids, current_function), Known), Still)
+    ets:match_spec_run(lists:zip3(Pids, ReadEach(Pids, current_function), Known), Still)
 end,
 BehindOf = fun(Pids, CallsBehind) ->
+    Behind = Apart(fun() -> CallsBehind(Pids) end, 10 * length(Pids)),
     [case Both of
          {{_, _}, {call, Call}} -> Call;
          {{_, Mfa}, false} -> Mfa;
          {undefined, _} -> undefined
-     end || Both <- lists:zip(Ask(Pids, initial_call), CallsBehind(Pids))]
+     end || Both <- lists:zip(ReadEach(Pids, initial_call), Behind)]
 end,
 CallsOf = fun(Pids, Calls, #{caps := #{dict_key := HasKey}, initial_call := InitialCall,
                              calls_behind := CallsBehind}) ->
