@@ -36,8 +36,8 @@ UNIT_ETF = tests/unit/etf/test_check tests/unit/etf/test_cursor tests/unit/etf/t
 UNIT_LINK = tests/unit/link/test_control tests/unit/link/test_cookie \
 	tests/unit/link/test_discover tests/unit/link/test_epmd tests/unit/link/test_frame \
 	tests/unit/link/test_name
-UNIT_LOCAL = tests/unit/local/test_resident tests/unit/local/test_rights tests/unit/local/test_erl_pid tests/unit/local/test_images \
-	tests/unit/local/test_jit tests/unit/local/test_records
+UNIT_LOCAL = tests/unit/local/test_rights tests/unit/local/test_erl_pid tests/unit/local/test_images \
+	tests/unit/local/test_jit tests/unit/local/test_records tests/unit/local/test_resident
 UNIT_QUERY = tests/unit/query/test_price
 UNIT_MODEL = tests/unit/model/spans/test_join tests/unit/model/spans/test_sampled \
 	tests/unit/model/spans/test_spans tests/unit/model/test_armed tests/unit/model/test_column \
