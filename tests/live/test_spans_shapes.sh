@@ -14,7 +14,6 @@ load=spans_shapes
 . "$(dirname "$0")/spans.sh"
 
 # Of each shape: how its root ended, then the spans below it as KIND/OPERATION/OUTCOME, in full mode.
-# A reply that nobody waited for any more may come after the capture: `timeout`, `raise` are in light.
 table='
 call         ok call/work/ok
 chain        ok call/chain/ok call/leaf/ok
@@ -89,11 +88,10 @@ whole() {
             and .dropped.beyond == 0 and .skipped == 0 and all(.roots[]; .outcome != \"open\" and sums)"
 }
 
-# row SHAPE: of the table.
 row() { echo "$table" | grep "^$1 "; }
 
-# alone MODE SHAPE [OPTION…]: four requests of that shape.
-alone() {
+# single MODE SHAPE [OPTION…]: four requests of that shape.
+single() {
     mode=$1
     shape=$2
     shift 2
@@ -113,7 +111,7 @@ all_shapes() {
         is_true "$mode" $(row "$shape") >"$work/why" || again="$again $shape"
     done
     for shape in $again; do
-        one_of 5 alone "$mode" "$shape" "$@" || return 1
+        one_of 5 single "$mode" "$shape" "$@" || return 1
     done
 }
 
@@ -124,7 +122,9 @@ light_mode() { all_shapes light; }
 a_hundred_captures() {
     meets_another || return 1
     for shape in $shapes task; do
-        one_of 5 alone full "$shape" --full || return 1
+        whole "$shape" 4 --full || return 1
+        # shellcheck disable=SC2046
+        is_true full $(row "$shape") >"$work/why" || one_of 5 single full "$shape" --full || return 1
     done
 }
 
