@@ -262,6 +262,23 @@ begins_with_what_is_under_the_cursor() {
     tm_wait_gone 'trace>' && bt_quit
 }
 
+# The words that go on from the cursor stand in the hint; once Tab lists them, only in the list.
+lists_what_completes_once() {
+    bt_open 120 40 || return 1
+    tm_type t
+    tm_wait 'trace>' || return 1
+    tm_type erlang:
+    tm_wait "'++'" || return 1
+    tm_keys Tab
+    tm_wait 'words fit: type more' || return 1
+    [ "$(tm_text | grep -oF "'++'" | wc -l)" = 1 ] || {
+        tm_text
+        return 1
+    }
+    tm_keys Escape
+    tm_wait_gone 'trace>' && bt_quit
+}
+
 # Those of the stack of one process: a line of it is chosen like a row.
 traces_a_function_of_a_stack() {
     bt_open 120 40 -- --filter "'^shop_pricing\$'" || return 1
@@ -334,6 +351,7 @@ run does_not_write_over_a_file_and_remembers_lines_of_the_node
 run writes_no_values
 run begins_with_what_is_under_the_cursor
 run traces_a_function_of_a_stack
+run lists_what_completes_once
 run asks_before_what_is_expensive
 run keeps_its_log_when_the_link_is_lost
 finish

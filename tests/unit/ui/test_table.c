@@ -91,6 +91,8 @@ TEST(test_texts_that_are_cut)
 {
     static const struct view_column wide[] = {
         {.key = "name", .title = "NAME", .width = 8, .grows = true},
+        {.key = "a", .title = "A", .width = 1, .right = true},
+        {.key = "b", .title = "B", .width = 1, .right = true},
         {.key = "n", .title = "N", .width = 20, .right = true},
     };
     static const char *const names[] = {"Elixir.Shop.Warehouse.Reader",
@@ -99,8 +101,8 @@ TEST(test_texts_that_are_cut)
         int columns;
         const char *rows[3];
     } cases[] = {
-        {16, {"…rehouse.Reader", "…rehouse.Writer", "a_name_of_its_…"}},
-        {27, {"Shop.Warehouse.Reader ", "Shop.Warehouse.Writer ", "a_name_of_its_own_length "}},
+        {16, {"…use.Reader 1", "…use.Writer 1", "a_name_of_… 1"}},
+        {32, {"Shop.Warehouse.Reader ", "Shop.Warehouse.Writer ", "a_name_of_its_own_length 1"}},
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct table t;
@@ -115,7 +117,8 @@ TEST(test_texts_that_are_cut)
             struct view_row *row = page_row(&page);
             row->id = k + 1;
             page_cell(&page, row, 0, STYLE_NAME, names[k], strlen(names[k]));
-            page_cell(&page, row, 1, STYLE_NORMAL, "1", 1);
+            for (size_t column = 1; column < ARRAY_LEN(wide); column++)
+                page_cell(&page, row, column, STYLE_NORMAL, "1", 1);
         }
         table_take(&t, &page, NULL);
         canvas_init(&c, 5, cases[i].columns, false);
