@@ -190,6 +190,7 @@ tests() ->
      {each, "leaders are the node's longest message queues, largest and busiest processes", fun leaders_test/2},
      {same, "leaders are looked for among all, however long a signal takes", fun leaders_go_on_test/2},
      {each, "senders that a node suspends, which reads nothing", fun senders_test/2},
+     {each, "who restarts its children again and again", fun restarts_test/2},
      {each, "errors, deadlines and heap limits are answered", fun failure_test/2},
      {each, "an answer counts all that it did", fun counted_test/2},
      {each, "microstate accounting that was switched off is on again", fun msacc_is_set_again_test/2},
@@ -977,6 +978,46 @@ leaders_go_on_test({Node, _}, Keeper) ->
         evaluate(Node, "[exit(P, kill) || P <- Pids],"
                        " erlang:system_flag(schedulers_online, erlang:system_info(schedulers)).",
                  [{'Pids', Pids}])
+    end.
+
+%% A process that starts as many for clients, whose number varies, does not.
+restarts_test({Node, _}, Keeper) ->
+    load_text(Node,
+              "-module(queries_restarts).\n-compile(export_all).\n"
+              "init([]) -> {ok, {{one_for_one, 100000, 1},\n"
+              "    [{1, {queries_restarts, child, []}, permanent, 1000, worker, []},\n"
+              "     {2, {queries_restarts, child, []}, permanent, 1000, worker, []},\n"
+              "     {3, {queries_restarts, child, []}, permanent, 1000, worker, []}]}}.\n"
+              "child() -> {ok, proc_lib:spawn_link(queries_restarts, brief, [])}.\n"
+              "brief() -> timer:sleep(50), exit(shutdown).\n"
+              "sup() -> {ok, _} = supervisor:start_link(queries_restarts, []), receive stop -> ok end.\n"
+              "clients() -> process_flag(trap_exit, true), clients(0).\n"
+              "clients(N) -> spawn_link(timer, sleep, [N rem 7 * 10]),\n"
+              "    receive _ -> ok after 5 -> ok end, clients(N + 1).\n"),
+    Growth = fun() ->
+        {ok, _, {growth, _, #{growth := Fact}}} =
+            ask(Keeper, growth, {in, growth, #{}}, ?LONG_MS),
+        Fact
+    end,
+    Level = evaluate(Node, "#{level := Level} = logger:get_primary_config(),"
+                           "ok = logger:set_primary_config(level, critical), Level.", []),
+    Start = fun(Function) -> rpc:call(Node, erlang, spawn, [queries_restarts, Function, []]) end,
+    Clients = Start(clients),
+    Growth(),
+    timer:sleep(500),
+    #{restarts := undefined} = Growth(),
+    Sup = Start(sup),
+    try
+        one_of(20, fun() ->
+            #{restarts := #{per_s := PerS, children := 4, supervisor := #{pid := Pid}}} = Growth(),
+            true = PerS >= 10,
+            {links, Above} = rpc:call(Node, erlang, process_info, [Pid, links]),
+            true = lists:member(Sup, Above)
+        end)
+    after
+        kill(Node, [Sup, Clients]),
+        evaluate(Node, "logger:set_primary_config(level, Level),"
+                       " [code:F(queries_restarts) || F <- [delete, purge]].", [{'Level', Level}])
     end.
 
 senders_test({Node, _}, Keeper) ->

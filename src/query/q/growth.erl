@@ -6,6 +6,7 @@
 %% Work on many elements is left to native functions. A pid that is larger was spawned later.
 
 -include("part/sweep.erl").
+-include("part/walked.erl").
 -include("part/tables.erl").
 
 WindowMs = 150000,
@@ -20,6 +21,10 @@ Looks = 8,
 Rounds = 12,
 KindsMost = 20,
 Ahead = 64,
+RestartsPerS = 10,
+RestartLooks = 12,
+RestartMs = 40,
+RestartBytes = 1048576,
 Names = 50,
 
 Ends = fun(List, Most) ->
@@ -178,6 +183,79 @@ Young = fun(PerS, Before, Otp, #{spawn := Spawn, count_work := CountWork}) ->
     end
 end,
 
+%% ---- Restarts
+
+%% Who has started, or is linked to, the youngest: [Pid]. Links are read of small ones only.
+Above = fun(Pids, Otp) when Otp >= 25 ->
+            Run(Ask(Pids, parent), [{{parent, '$1'}, [{is_pid, '$1'}], ['$1']}]);
+           (Pids, _) ->
+            Small = Run(lists:zip(Pids, element(1, AskSpared(Pids, memory))),
+                        [{{'$1', {memory, '$2'}}, [{'<', '$2', RestartBytes}], ['$1']}]),
+            lists:append(Run(Ask(Small, links), [{{links, '$1'}, [], ['$1']}]))
+end,
+%% The few of them that most have, of those that are supervisors and have few links. Before OTP 26.2
+%% a server that waits and traps exits looks the same.
+Suspects = fun(Pids, Own, Apps, #{id := Id, caps := #{dict_key := HasKey}}) ->
+    Those = [P || P <- Pids, is_pid(P), node(P) =:= node()] -- Own,
+    Counts = [{length(Those) - length(Those -- lists:duplicate(length(Those), P)), P}
+              || P <- lists:sublist(lists:usort(Those), KindsMost)],
+    Most = PidsOf(Best(Counts, 3)),
+    Trap = Run(lists:zip(Most, element(1, AskSpared(Most, [trap_exit, memory]))),
+               [{{'$1', [{trap_exit, true}, {memory, '$2'}]}, [{'<', '$2', RestartBytes}],
+                 ['$1']}]),
+    [Pid || Pid <- Trap,
+            case Id(Pid, Apps) of
+                {_, {supervisor, Module, _}, _, _, _} -> Module =/= 'Elixir.Task.Supervisor';
+                {_, {gen_server, loop, _}, _, _, _} -> not HasKey;
+                _ -> false
+            end]
+end,
+%% As many children at nearly all looks, though others: each that ended was started again. Where
+%% clients start them their number varies. Value: {NewPerS, Children, New}.
+Restarted = fun(Seen, Seconds) ->
+    Sizes = lists:map(fun erlang:length/1, Seen),
+    {Size, Count} = Frequent(Sizes),
+    [First | _] = Seen,
+    New = lists:usort(lists:append(Seen)) -- First,
+    case Count * 5 >= length(Seen) * 4 of
+        true -> {length(New) / Seconds, Size, New};
+        false -> {0.0, Size, New}
+    end
+end,
+LinksOf = fun(Pids) ->
+    Run(Ask(Pids, links), [{{links, '$1'}, [], ['$1']}, {'_', [], [[]]}])
+end,
+Restarts = fun(PerS, #{pid := Old}, Otp, Apps, #{k := Keeper, own := OwnOf} = Ctx)
+                when is_number(PerS), PerS >= RestartsPerS ->
+    Own = [Keeper | OwnOf(Keeper)],
+    Young1 = Run(erlang:processes(), [{'$1', [{'>', '$1', {const, Old}}], ['$1']}]),
+    Youngest = lists:sublist(lists:reverse(lists:sort(Young1)), SampleSlice) -- Own,
+    case Suspects(Above(Youngest, Otp), Own, Apps, Ctx) of
+        [] ->
+            undefined;
+        Suspected ->
+            Start = erlang:monotonic_time(millisecond),
+            Seen = [begin
+                         Slept = erlang:monotonic_time(),
+                         timer:sleep(RestartMs),
+                         put(waited, get(waited) + erlang:monotonic_time() - Slept),
+                         LinksOf(Suspected)
+                     end || _ <- lists:seq(1, RestartLooks)],
+            Seconds = max(1, erlang:monotonic_time(millisecond) - Start) / 1000,
+            Of = [{Restarted([lists:nth(N, Look1) || Look1 <- Seen], Seconds), Pid}
+                  || {N, Pid} <- lists:zip(lists:seq(1, length(Suspected)), Suspected)],
+            case lists:max(Of) of
+                {{Rate, Children, [One | _]}, Pid} when Rate >= RestartsPerS ->
+                    #{per_s => Rate, children => Children,
+                      supervisor => Named(Pid, Apps, maps:get(id, Ctx)), example => One};
+                _ ->
+                    undefined
+            end
+    end;
+   (_, _, _, _, _) ->
+    undefined
+end,
+
 %% ---- ETS tables and sockets
 
 Words = fun(Tables) ->
@@ -307,7 +385,7 @@ Lately = fun(#{sockets := Now}, #{sockets := Old}) when is_integer(Now), is_inte
             (_, _) -> undefined
 end,
 
-{holder, [k, otp, own, apps, id, spawn, count_work, prefix, in_time], fun(#{}, Ctx) ->
+{holder, [k, otp, caps, own, apps, id, spawn, count_work, prefix, in_time], fun(#{}, Ctx) ->
     #{state := Given, otp := Otp, apps := AppsOf} = Ctx,
     Got = Waited(Ctx),
     Now = Mark(Otp, Ctx, Got),
@@ -325,6 +403,7 @@ end,
              spawned_per_s => PerS(Now, Old), spawned_lately_per_s => Rate,
              processes => Survivors(Old, Last, Otp, Apps, Ctx),
              short_lived => Group([Row || {_, Row} <- Short], Otp, Apps, Ctx),
+             restarts => Restarts(Rate, Last, Otp, Apps, Ctx),
              atoms => AtomFact(maps:get(atoms, Now), maps:get(atoms, Old), Ctx),
              ets => EtsFact(Got, Old, Apps, Ctx), sockets => Lately(Now, Old),
              ports => PortFact(maps:get(ports, Now), maps:get(ports, Old), Apps, Ctx),

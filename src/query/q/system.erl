@@ -124,6 +124,7 @@ end,
     Own = counters:get(OwnReductions, 1) + OfOthers(Keeper, KeepersOf),
     Resident = case Place of local -> undefined; [] -> ReadInTime(InTime, Rss) end,
     [Answer] = ets:match_spec_run(
-        [{Read, UptimeMs, Memory, Gc, Io, lists:sort(Times), Own, Resident, {WaitedMs, Ids}}], Whole),
+        [{Read, UptimeMs, Memory, Gc, Io, lists:sort(Times), Own, Resident, {WaitedMs, Ids}}],
+        Whole),
     {Answer, none}
 end}.

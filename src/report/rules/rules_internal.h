@@ -288,6 +288,10 @@ bool calls_reach(double count, double other);
       "whole_core", "One process takes a scheduler",                                              \
       "A process works all the time: it cannot do more, however many schedulers there are.",      \
       "processes, facts")                                                                         \
+    X(restart_loop, NEEDS_SYSTEM,                                                                 \
+      "restart_loop", "A supervisor restarts its children again and again",                       \
+      "Children of one supervisor end and are started again, ten a second or more.",              \
+      "facts")                                                                                    \
     X(late_scheduler, NEEDS_SYSTEM,                                                               \
       "late_scheduler", "A scheduler did not yield",                                              \
       "A call that every scheduler answers waited half a second or longer for one of "            \

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Rules over single processes that work all the time: the VM's own collectors, and any other. */
+/* Rules over single processes that work all the time: the VM's own collectors, any other, and a
+ * supervisor that restarts. */
 #include <math.h>
 
 #include "report/rules/rules_internal.h"
@@ -120,4 +121,42 @@ void judge_whole_core(struct judge *j)
             judge_evidence(j, f, "current_function", NAN, "", "current function at most ticks: %s",
                            judge_slice(j, p->current_function));
     }
+}
+
+/* ---- a supervisor that restarts */
+
+#define RESTARTS_PER_S 10.0
+
+static void find_restarts(struct judge *j, const json_t *is, double per_s)
+{
+    const json_t *sup = json_object_get(is, "supervisor");
+    const char *name = judge_process_of(j, sup);
+    struct finding *f = judge_find(j, FINDING_LOOK, judge_sure(j, per_s, RESTARTS_PER_S));
+    f->effort = EFFORT_SMALL;
+    f->title = judge_text(j, "%s restarts its children again and again: %.0f/s", name, per_s);
+    f->action = "Read why they end: the log has it (supervisor reports, level error), else trace "
+                "what starts them. Let a child that cannot do its work wait before it tries again, "
+                "and lower the supervisor's intensity, so that the fault shows above it";
+    f->ruled_out_if = "They are tasks that clients start one after the other, always as many at "
+                      "once";
+    f->subject = judge_text(j, "%s", fact_text(sup, "pid"));
+    judge_about(f, f->subject, CAUSE_KNOWN);
+    judge_evidence(j, f, "restarts_per_s", per_s, "per_s",
+                   "children that ended, and were started again: %.0f/s", per_s);
+    judge_evidence(j, f, "links", fact_number(is, "children"), "",
+                   "links of %s at each look: %s, of other processes", name,
+                   judge_number(j, fact_number(is, "children")));
+    if (*fact_text(is, "example"))
+        judge_evidence(j, f, "example", NAN, "", "a child that was seen: %s",
+                       fact_text(is, "example"));
+}
+
+void judge_restart_loop(struct judge *j)
+{
+    json_t *fact = judge_fact(j, "growth");
+    const json_t *is = json_object_get(fact, "restarts");
+    double per_s = fact_number(is, "per_s");
+    if (per_s >= judge_limit(j, RESTARTS_PER_S))
+        find_restarts(j, is, per_s);
+    json_decref(fact);
 }

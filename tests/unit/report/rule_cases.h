@@ -900,6 +900,19 @@ static void short_ones_before(struct made *w)
 {
     set_fact(w, "growth", "{\"over_s\":60,\"spawned_per_s\":2400,\"spawned_lately_per_s\":3}");
 }
+#define RESTARTS(per_s)                                                                            \
+    "{\"restarts\":{\"per_s\":" per_s ",\"children\":4,\"example\":\"<0.901.0>\","                 \
+    "\"supervisor\":{\"pid\":\"<0.86.0>\",\"name\":\"device_sup\","                                \
+    "\"initial_call\":\"gen_server:loop/7\"}}}"
+
+static void restarts(struct made *w)
+{
+    set_fact(w, "growth", RESTARTS("58.6"));
+}
+static void restarts_now_and_then(struct made *w)
+{
+    set_fact(w, "growth", RESTARTS("3"));
+}
 static void atoms_leak(struct made *w)
 {
     of_a_minute(w);
@@ -1183,6 +1196,8 @@ static const struct {
     {"short_lived", short_ones, FINDING_LOOK,
      "shop_lobby spawns short-lived processes: 2,400/s, shop_session:init/1", short_ones_before},
     {"short_lived", short_ones_unseen, FINDING_NOTE, "2,400 spawned/s", same},
+    {"restart_loop", restarts, FINDING_LOOK,
+     "device_sup restarts its children again and again: 59/s", restarts_now_and_then},
     {"atom_growth", atoms_leak, FINDING_ACT,
      "Atoms user_… are leaking: +5,900 in 59 s, full in 2.8 h", atoms_come},
     {"atom_growth", atoms_leak, FINDING_ACT, "new atom: user_9", same},
