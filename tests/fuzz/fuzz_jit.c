@@ -40,7 +40,8 @@ static void check(const struct jit *j, const struct memory *m)
         last = f->end;
     }
     FUZZ_REQUIRE(!jit_changed(j, m));
-    FUZZ_REQUIRE(jit_htop_offset(j) < 128 && jit_layout(j) <= JIT_FRAME_POINTERS);
+    FUZZ_REQUIRE(jit_htop_offset(j) < 128 && jit_resume_offset(j) < 2048 &&
+                 jit_layout(j) <= JIT_FRAME_POINTERS);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -6,6 +6,8 @@
 %%          what both take here
 %%   copy   copy_loop/2 calls copier/2, which sends a list of 2,000 tuples and waits for the answer
 %%   gc     gc_work/1 builds 5,000 tuples again and again beside a live list of 200,000
+%%   large  large_build/2 builds a list of 300,000 beside a live one of 1,500,000 for large_loop/1: a
+%%          dirty scheduler collects
 %%   maps   maps_loop/1 builds maps of 20,000 keys, mostly in functions that the VM does not export
 %%   nat    nat/1 is erlang:phash2(binary:copy(…)), called by a chain of body calls
 %%   nif    user/1 calls a NIF that spins; duser/1 the same on a dirty scheduler
@@ -42,6 +44,7 @@ orders() ->
      {"named", runs(fun() -> register(sample_worker, self()), chain_main() end)},
      {"copy", runs(fun() -> copy() end)},
      {"gc", runs(fun() -> gc_work(lists:seq(1, 200000)) end)},
+     {"large", runs(fun() -> large_loop(large_build(1500000, [])) end)},
      {"maps", runs(fun() -> maps_loop([{N, N} || N <- lists:seq(1, 20000)]) end)},
      {"nat", runs(fun() -> nat_loop(0) end)},
      {"nif", fun(Dir, R) -> loaded(Dir), (runs(fun() -> user_loop() end))(Dir, R) end},
@@ -103,6 +106,15 @@ gc_work(Live) ->
     _ = [{N, N} || N <- lists:seq(1, 5000)],
     _ = hd(Live),
     gc_work(Live).
+
+%% Small steps of garbage, so that a dirty scheduler collects and not the one that runs it.
+large_loop(Live) ->
+    _ = large_build(300000, []),
+    _ = hd(Live),
+    large_loop(Live).
+
+large_build(0, List) -> List;
+large_build(N, List) -> large_build(N - 1, [{N, N} | List]).
 
 maps_loop(List) -> _ = maps:from_list(List), maps_loop(List).
 

@@ -103,6 +103,15 @@ blames_copies() {
 
 blames_collections() { ! has_jit || blamed '(sample_load:|lists:seq)' gc gc; }
 
+# What a process runs when it is taken off for a dirty scheduler is not on its stack. Without the
+# symbols of the VM (OTP 29) a collection is a function of the VM as any other there.
+blames_dirty_collections() {
+    has_jit || return 0
+    [ "$otp" -ge 29 ] || blamed sample_load:large_build/2 large gc || return 1
+    sampled '.[0].samples >= 20 and ([.[0].functions[] | select(.function == "sample_load:large_build/2")
+        | .total] | add // 0) >= 0.6 * .[0].samples' large --hz 499 --thread dirty_cpu
+}
+
 names_a_bif() {
     has_jit || return 0
     blamed sample_load:nat/1 nat 'binary:copy/2' &&
@@ -434,7 +443,7 @@ reads_the_vm() {
 
 try_sampling
 reads_the_vm finds_known_shares blames_copies names_a_bif blames_a_library finds_calls_that_hold_a_scheduler \
-    marks_deep_stacks survives_code_loading shows_stacks says_where
+    marks_deep_stacks survives_code_loading shows_stacks says_where blames_dirty_collections
 same blames_collections names_libraries_loaded_later knows_a_scheduler_from_its_process waits_for_each_scheduler \
     records_runs names_processes shows_prologues checks_itself writes_into_a_file tells_a_killed_sampler \
     ends_a_stopped_sampler ends_early ends_at_once

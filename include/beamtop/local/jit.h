@@ -56,6 +56,8 @@ bool jit_first_line(const struct jit *j, const struct jit_function *f, struct sl
 enum jit_layout jit_layout(const struct jit *j);
 /* Offset of Process.htop from the process, as the code of the JIT has it; 0: not found. */
 uint32_t jit_htop_offset(const struct jit *j);
+/* Offset of Process.i, where a process that does not run goes on; 0: not found. */
+uint32_t jit_resume_offset(const struct jit *j);
 uint64_t jit_normal_exit(const struct jit *j); /* where each Erlang stack ends */
 /* The code itself: len bytes at that address, all within compiled code; false: not. */
 bool jit_code(const struct jit *j, const struct memory *m, uint64_t address, void *out, size_t len);

@@ -168,6 +168,37 @@ void jit_find_htop(struct jit *j, const struct memory *m)
         j->htop_offset = found - (j->layout == JIT_FRAME_POINTERS ? 8 : 0);
 }
 
+/* What process_main does with a process that it takes off: `mov [r13 + X], rdx`, once. */
+static uint32_t find_resume(const uint8_t *code, size_t len)
+{
+    static const uint8_t store[] = {0x49, 0x89, 0x95};
+    uint32_t found = 0, offset;
+    for (size_t i = 0; i + sizeof store + sizeof offset <= len; i++) {
+        if (memcmp(code + i, store, sizeof store) != 0)
+            continue;
+        memcpy(&offset, code + i + sizeof store, sizeof offset);
+        if (offset % 8 != 0 || offset >= JIT_PROCESS_BYTES || (found != 0 && offset != found))
+            return 0;
+        found = offset;
+    }
+    return found;
+}
+
+void jit_find_resume(struct jit *j, const struct memory *m)
+{
+    for (size_t i = 0; i < j->count; i++) {
+        const struct jit_function *f = &j->functions[i];
+        const uint64_t len = f->end - f->start;
+        if (!f->global || len > LIMIT_JIT_CODE_BYTES || !slice_is(f->name, "global::process_main"))
+            continue;
+        uint8_t *code = alloc_zero(len + 1, 1);
+        if (memory_read(m, f->start, code, (size_t)len))
+            j->resume_offset = find_resume(code, (size_t)len);
+        free(code);
+        return;
+    }
+}
+
 /* ---- what holds for all */
 
 bool jit_changed(const struct jit *j, const struct memory *m)
@@ -187,6 +218,11 @@ enum jit_layout jit_layout(const struct jit *j)
 uint32_t jit_htop_offset(const struct jit *j)
 {
     return j->htop_offset;
+}
+
+uint32_t jit_resume_offset(const struct jit *j)
+{
+    return j->resume_offset;
 }
 
 uint64_t jit_normal_exit(const struct jit *j)

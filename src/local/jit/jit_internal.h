@@ -8,6 +8,8 @@
 
 #define JIT_ADDRESS_END (UINT64_C(1) << 47) /* of user space on x86-64 */
 
+#define JIT_PROCESS_BYTES 2048 /* struct process is smaller */
+
 /* As they are in the VM's memory. */
 struct jit_descriptor {
     uint32_t version, action;
@@ -34,7 +36,7 @@ struct jit {
     size_t n_files, files_capacity;
     enum jit_layout layout;
     uint64_t normal_exit;
-    uint32_t htop_offset;
+    uint32_t htop_offset, resume_offset;
     uint64_t descriptor; /* where the list was found, and how it began then */
     uint64_t first;
     struct jit_entry newest;
@@ -49,7 +51,8 @@ bool jit_size_fits(uint64_t symfile_size);
 
 /* Sorts the functions by address; of two that claim one address the first of the list stays. */
 void jit_settle(struct jit *j);
-/* Reads the code of the shared fragments. */
+/* Read the code of the shared fragments. */
 void jit_find_htop(struct jit *j, const struct memory *m);
+void jit_find_resume(struct jit *j, const struct memory *m);
 
 #endif

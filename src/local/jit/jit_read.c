@@ -304,6 +304,7 @@ int jit_read(struct jit **out, const struct memory *m, uint64_t descriptor, stru
         return error_set(err, (enum err)rc, "%s", own.text);
     jit_settle(w.j);
     jit_find_htop(w.j, m);
+    jit_find_resume(w.j, m);
     *out = w.j;
     return 0;
 }

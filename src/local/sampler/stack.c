@@ -266,32 +266,67 @@ static void classify(struct stack *out, const struct stack_world *w, uint64_t ad
         out->in = SAMPLE_GC;
 }
 
-/* A dirty scheduler has the process somewhere on its native stack, and no compiled code. The one
- * that ran last may be there too while the scheduler looks for the next. */
-static void find_dirty(struct stack *out, const struct stack_world *w, const struct perf_sample *s)
+/* A process was taken off, for a dirty scheduler to collect it, when it called a function that is
+ * not on its stack yet: where it goes on. A NIF or BIF there is no compiled code. */
+static void take_resume(struct stack *out, const struct stack_world *w, uint64_t process)
+{
+    const uint32_t resume = jit_resume_offset(w->jit);
+    uint64_t at = 0;
+    if (out->in == SAMPLE_NIF || resume == 0 || !read_word(w->memory, process + resume, &at))
+        return;
+    const struct jit_function *f = jit_at(w->jit, at);
+    if (f && !f->global)
+        add(out, IS_COMPILED, at, true);
+}
+
+/* Whether what begins at p may be a process, and where its Erlang stack is then. */
+static bool may_be_process(const struct stack_world *w, uint64_t p, uint64_t *stack)
 {
     const uint32_t stop = stop_offset(w);
+    uint64_t htop = 0, id = 0;
+    return p % WORD == 0 && p < ADDRESSES && p >= PAGE && read_word(w->memory, p, &id) &&
+           (id & 15) == 3 && read_word(w->memory, p + jit_htop_offset(w->jit), &htop) &&
+           read_word(w->memory, p + stop, stack) && htop % WORD == 0 && *stack % WORD == 0 &&
+           htop != 0 && htop <= *stack;
+}
+
+/* The stack of that process, up to its end or as deep as is kept; false: it is none, or its stack
+ * was moved meanwhile. */
+static bool walk_process(struct stack *out, const struct stack_world *w, uint64_t p, uint64_t stack)
+{
+    const size_t native = out->n;
+    uint64_t again = 0;
+    out->flags &= ~(unsigned)(SAMPLE_COMPLETE | SAMPLE_TRUNCATED);
+    take_resume(out, w, p);
+    walk_memory(out, w, stack);
+    if ((out->flags & SAMPLE_COMPLETE || out->n == LIMIT_SAMPLE_FRAMES) &&
+        read_word(w->memory, p + stop_offset(w), &again) && again == stack &&
+        take_process(out, w, p))
+        return true;
+    out->n = native;
+    return false;
+}
+
+/* A dirty scheduler has the process in a register or somewhere on its native stack, and no compiled
+ * code. The one that ran last may be there too while the scheduler looks for the next. */
+static void find_dirty(struct stack *out, const struct stack_world *w, const struct perf_sample *s)
+{
     const unsigned before = out->flags;
-    int walks = 0;
-    for (size_t i = 0;
-         stop > 0 && walks < DIRTY_WALKS && i + WORD <= s->stack_len && i < DIRTY_BYTES;
-         i += WORD) {
-        uint64_t p, htop = 0, at = 0, id = 0;
-        memcpy(&p, s->stack + i, WORD);
-        if (p % WORD != 0 || p >= ADDRESSES || p < PAGE || !read_word(w->memory, p, &id) ||
-            (id & 15) != 3 || !read_word(w->memory, p + jit_htop_offset(w->jit), &htop) ||
-            !read_word(w->memory, p + stop, &at) || htop % WORD != 0 || at % WORD != 0 ||
-            htop == 0 || htop > at)
+    const size_t len = s->stack_len < DIRTY_BYTES ? s->stack_len : DIRTY_BYTES;
+    size_t walks = 0;
+    if (stop_offset(w) == 0)
+        return;
+    for (size_t i = 0; walks < DIRTY_WALKS && i < REGISTERS + len / WORD; i++) {
+        uint64_t p = 0, stack = 0;
+        if (i < REGISTERS)
+            p = s->registers.known & (1u << i) ? s->registers.value[i] : 0;
+        else
+            memcpy(&p, s->stack + (i - REGISTERS) * WORD, WORD);
+        if (!may_be_process(w, p, &stack))
             continue;
-        out->flags &= ~(unsigned)(SAMPLE_COMPLETE | SAMPLE_TRUNCATED);
         walks++;
-        const size_t native = out->n;
-        uint64_t again = 0;
-        walk_memory(out, w, at);
-        if (out->flags & SAMPLE_COMPLETE && read_word(w->memory, p + stop, &again) && again == at &&
-            take_process(out, w, p))
+        if (walk_process(out, w, p, stack))
             return;
-        out->n = native;
     }
     out->flags = before;
 }

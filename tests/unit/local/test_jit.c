@@ -148,6 +148,32 @@ TEST(test_htop)
     }
 }
 
+/* Twice the same is fine; two offsets, an odd one, one beyond a process, and none are not. */
+TEST(test_resume)
+{
+    const struct {
+        uint32_t first, second, offset;
+    } rows[] = {{0x100, 0, 0x100}, {0xf8, 0xf8, 0xf8}, {0xf8, 0x100, 0},
+                {0xf9, 0, 0},      {0x800, 0, 0},      {0, 0, 0}};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct made made;
+        made_good(&made, 0);
+        uint64_t code = made_here(&made);
+        for (int k = 0; k < 2; k++) {
+            uint32_t offset = k == 0 ? rows[i].first : rows[i].second;
+            buf_put(&made.bytes, offset ? "\x49\x89\x95" : "\x49\x89\x96", 3);
+            made_u32(&made.bytes, offset);
+        }
+        made_module(&made, code, 1, 14);
+        made_range(&made, 0, 14, 0, "global::process_main");
+        made_end(&made);
+        struct jit *j = read_good(&made);
+        assert_int_equal(jit_resume_offset(j), rows[i].offset);
+        jit_free(j);
+        buf_clear(&made.bytes);
+    }
+}
+
 /* OTP 25 keeps old code on its list when its memory is another's. */
 TEST(test_reload)
 {
