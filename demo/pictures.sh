@@ -111,7 +111,7 @@ BEAMTOP_DEMO_APP=gateway
 BEAMTOP_DEMO_DIR=$work/gateway
 export BEAMTOP_DEMO_APP
 watch -gateway scenario sync
-tm_wait Elixir.Logger
+tm_wait " Logger "
 wait_until "$tm_wait_s" tm_has_line ' up [1-9][0-9] s '
 command_line 'spans gateway_http:handle/1'
 tm_wait '20 requests captured'

@@ -37,7 +37,7 @@ records() {
 plays_a_recording() {
     tm_open 120 30 || return 1
     tm_run "'$beamtop' replay '$work/a.btr' --no-config -i 60"
-    tm_wait 'Elixir.Logger' && tm_wait 'a recording of gateway@127.0.0.1' && tm_wait '▶ replay' &&
+    tm_wait ' Logger ' && tm_wait 'a recording of gateway@127.0.0.1' && tm_wait '▶ replay' &&
         tm_wait 'tick 2/'
 }
 
@@ -127,7 +127,7 @@ shows_owners_calls_and_findings() {
 }
 
 says_what_was_not_recorded() {
-    tm_wait 'Elixir.Logger' || return 1
+    tm_wait ' Logger ' || return 1
     tm_keys Enter
     tm_wait 'not recorded'
     command_line 'view tree'

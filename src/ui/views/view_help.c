@@ -82,6 +82,8 @@ static void views(struct view_page *page, const struct help *h, int columns)
         char keys[64];
         link_name(&line->link, TARGET_VIEW, slice_of(ops->name));
         keys_of(h->keymap, ACTION_VIEW, ops->name, keys, sizeof keys);
+        if (!keys[0] && ops->alias)
+            keys_of(h->keymap, ACTION_VIEW, ops->alias, keys, sizeof keys);
         if (!keys[0] && ops->shown_by)
             keys_of(h->keymap, ops->shown_by, NULL, keys, sizeof keys);
         page_printf(page, STYLE_KEY, "  %s", keys);
