@@ -346,7 +346,7 @@ reload_test({Node, _}, K) ->
 %% ---- Others
 
 armed(K) ->
-    {ok, _, {armed, _, _, Sessions, {Points, _}, {Flags, _}, _, Ours, _, _}} =
+    {ok, _, {armed, _, _, Sessions, {Points, _}, {Flags, _}, _, Ours, _, _, _, _}} =
         queries:ask(K, armed, #{most => 10}, ?LONG_MS),
     {[S || {S, _} <- Sessions], Points, Flags, Ours}.
 

@@ -253,7 +253,7 @@ others_test({Node, _}, K) ->
 
 %% What nobody has armed is said to be nothing.
 clean_test(_, K) ->
-    {armed, Mono, 0, [], {0, []}, {0, []}, [], 0, <<>>, 0} = ask(K, armed, #{most => 100}),
+    {armed, Mono, 0, [], {0, []}, {0, []}, [], 0, <<>>, 0, [], false} = ask(K, armed, #{most => 100}),
     true = is_integer(Mono).
 
 armed_test({Node, _}, K) ->
@@ -266,7 +266,8 @@ armed_test({Node, _}, K) ->
     clean_test(Node, K).
 
 all_armed(Node, K, P) ->
-    {armed, _, 17, [], {5, Points}, {2, Flags}, [Monitor], 0, <<>>, 0} = ask(K, armed, #{most => 100}),
+    {armed, _, 17, [], {5, Points}, {2, Flags}, [Monitor], 0, <<>>, 0, [], false} =
+        ask(K, armed, #{most => 100}),
     [{<<>>, send, 0, 0, [{global, <<"[{['_',{foo,'_'}],[],[]}]">>}]} | Functions] = Points,
     [{<<>>, lists, prefix, 2, [{call_time, _}]}, {<<>>, lists, seq, 2, [{local, Spec}]},
      {<<>>, lists, seq, 3, [{call_count, Calls}]},
@@ -279,7 +280,7 @@ all_armed(Node, K, P) ->
     [{<<>>, new_processes, <<>>, [procs], Tracer},
      {<<>>, Sup, <<"kernel_sup">>, [call], Tracer}] = lists:sort(Flags),
     <<"system_monitor ", _/binary>> = Monitor,
-    {armed, _, _, _, {5, [_]}, {2, [_]}, _, _, <<>>, 0} = ask(K, armed, #{most => 1}).
+    {armed, _, _, _, {5, [_]}, {2, [_]}, _, _, <<>>, 0, [], false} = ask(K, armed, #{most => 1}).
 
 %% As a tool that counts all calls does it: more than anybody tells, and none of it is too much. Times
 %% of all calls are slow to read on OTP 29: there a session has them.
@@ -290,7 +291,7 @@ every_test({Node, _}, K) ->
         false -> ", erlang:trace_pattern({'_', '_', '_'}, true, [call_time])"
     end,
     P = hold(Node, "erlang:trace_pattern({'_', '_', '_'}, true, [call_count])" ++ Times),
-    {armed, _, 0, [], {N, Points}, {0, []}, [], 0, <<>>, 0} = ask(K, armed, #{most => 1000}),
+    {armed, _, 0, [], {N, Points}, {0, []}, [], 0, <<>>, 0, [], false} = ask(K, armed, #{most => 1000}),
     true = N > 5000 andalso length(Points) =:= 1000,
     [] = [X || {_, _, _, _, Items} = X <- Points, not lists:keymember(call_count, 1, Items)],
     {{N, 0, [_, _, _, _, _, More]}, [], 0} = others(K),
@@ -307,7 +308,7 @@ every_in_session(Node, K) ->
     clean_test(Node, Small),
     P = hold(Node, "S = trace:session_create(theirs, self(), []),"
                    " trace:function(S, {'_', '_', '_'}, true, [call_count, call_time]), S"),
-    {armed, _, 0, [_], {N, Points}, {0, []}, [], 0, <<>>, 0} = ask(Small, armed, #{most => 1000}),
+    {armed, _, 0, [_], {N, Points}, {0, []}, [], 0, <<>>, 0, _, false} = ask(Small, armed, #{most => 1000}),
     true = N > 5000 andalso length(Points) =:= 1000,
     session_ends(Node, K, P),
     queries:stop_keeper(Small).
@@ -327,7 +328,7 @@ sessions_test({Node, _}, K) ->
                            " trace:recv(S, [{['_', '_', {a, '_'}], [], []}], []),"
                            " trace:process(S, whereis(kernel_sup), true, [call]), S"),
             {{0, 0, []}, [<<"theirs">>], 0} = others(K),
-            {armed, _, 0, [{<<"theirs">>, false}], {2, Points}, {1, [Flag]}, [], 0, <<>>, 0} =
+            {armed, _, 0, [{<<"theirs">>, false}], {2, Points}, {1, [Flag]}, [], 0, <<>>, 0, [], false} =
                 ask(K, armed, #{most => 100}),
             [{<<"theirs">>, lists, seq, 2, Items}] = [X || {_, lists, _, _, _} = X <- Points],
             [{call_count, _}, {local, _}] = lists:sort(Items),

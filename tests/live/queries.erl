@@ -354,7 +354,8 @@ top_test({Node, _}, K) ->
     {scan, _, _, _, _, _, _, [{_, 30, _, {Id, {Count, Bytes}}} | _], []} =
         scan(K, #{attr => message_queue_len, mode => absolute, items => [id, binary]}),
     {undefined, _, undefined, _, {erlang, apply, 2}} = Id,
-    true = Count >= 1 andalso Bytes >= 30000.
+    true = Count >= 1 andalso Bytes >= 30000,
+    kill(Node, Made).
 
 %% A process that ends, or collects all its heap, between the one look and the other moves the ranks.
 near_direct(Node, K, Attr) ->

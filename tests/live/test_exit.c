@@ -88,7 +88,7 @@ static void test_refusals(void **state)
         {"record not-there.btr -o /proc/nonexistent/a.btr", 0, 2, "No such file or directory"},
         {"record stop another@127.0.0.1", 0, 2, "takes no argument"},
         {"record status another@127.0.0.1", 0, 2, "takes no argument"},
-        {"top exits@127.0.0.1 --cookie " COOKIE " --epmd-port", nobody, 3, "epmd"},
+        {"top none@127.0.0.1 --cookie " COOKIE " --epmd-port", nobody, 3, "epmd"},
         {"top exits@127.0.0.1 --cookie wrong" PATIENT "--epmd-port", epmd, 3, "cookie"},
         {"top exits@127.0.0.1 --cookie-file /proc/nonexistent/cookie", 0, 1,
          "/proc/nonexistent/cookie"},

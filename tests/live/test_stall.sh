@@ -53,9 +53,9 @@ is_back() {
 # What is asked of files and cannot be read is unknown, and the rest is there.
 knows_the_rest() {
     asks cpus "$node" && holds '.[-1].node != ""' || return 1
-    timeout 120 "$beamtop" record "$node" -o "$work/r.btr" --for 12s -i 1 --timeout 30 \
+    timeout 120 "$beamtop" record "$node" -o "$work/r$otp.btr" --for 12s -i 1 --timeout 30 \
         --cookie-file "$work/cookie" >"$work/out" 2>&1 || { cat "$work/out"; return 1; }
-    "$beamtop" report "$work/r.btr" >"$work/out" 2>"$work/err"
+    "$beamtop" report "$work/r$otp.btr" >"$work/out" 2>"$work/err"
     says 'All 2 dirty I/O schedulers are blocked since' && says 'beamtop pstack NODE'
 }
 

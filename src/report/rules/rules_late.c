@@ -17,7 +17,7 @@
 
 /* Of the time in which the schedulers were ready to run, the share without a CPU: from there on
    the host may be what kept one from answering. */
-#define STARVED 0.5
+#define STARVED 0.25
 
 /* excused: by what the host may have done. */
 static enum finding_severity severity_of(const struct period_stats *late, bool excused)
