@@ -161,7 +161,8 @@ int record_run_source_open(struct recording_run *t, double interval_s, struct er
     const struct live_options live = {.conn = t->target.conn,
                                       .interval_s = interval_s,
                                       .budget = t->options->budget,
-                                      .reconnect = true};
+                                      .reconnect = true,
+                                      .recorded = true};
     snprintf(t->node, sizeof t->node, "%s", t->target.name);
     t->feed = (struct feed){.recorder = t->recorder,
                             .model = t->model,

@@ -26,6 +26,7 @@ struct live_options {
     double budget;  /* share of one scheduler */
     bool reconnect; /* after a loss; the first connection is tried once */
     double most_s;  /* together: ticks never further apart; 0: as the budget says */
+    bool recorded;  /* ticks are kept: the first of a connection has all answers */
     bool together;  /* batch: all questions of a tick at once, as far apart as the costliest */
 };
 

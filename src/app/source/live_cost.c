@@ -11,6 +11,24 @@ void live_note_cost(struct live *l, double target_us)
     l->tick_us += target_us;
 }
 
+static uint64_t link_bytes(const struct live *l)
+{
+    const struct conn_stats *stats = conn_stats(l->conn);
+    return stats->bytes_in + stats->bytes_out;
+}
+
+void live_begin_cost(struct live *l)
+{
+    l->tick_us = 0;
+    l->bytes_before = link_bytes(l);
+}
+
+void live_take_cost(struct live *l)
+{
+    l->cost.target_us = l->tick_us;
+    l->cost.bytes = (double)(link_bytes(l) - l->bytes_before);
+}
+
 /* Our work of that last time in us; when the oldest answer of it came. */
 static double spent_us(const struct live *l, uint64_t window_ms, uint64_t *oldest_ms)
 {

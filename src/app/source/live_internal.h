@@ -75,6 +75,8 @@ void live_reset_tick(struct live *l);
 
 /* live_cost.c */
 void live_note_cost(struct live *l, double target_us); /* an answer came, or other work of ours */
+void live_begin_cost(struct live *l);                  /* of a tick that begins */
+void live_take_cost(struct live *l);                   /* of a tick that ends */
 /* Work of the last seconds over those seconds: what the target really bore. */
 double live_spent_share(const struct live *l, double others_s);
 void live_on_answer(void *arg, const struct answer *answer); /* of anything but rows */

@@ -85,12 +85,6 @@ void live_reset_tick(struct live *l)
 
 /* ---- cost */
 
-static uint64_t link_bytes(const struct live *l)
-{
-    const struct conn_stats *stats = conn_stats(l->conn);
-    return stats->bytes_in + stats->bytes_out;
-}
-
 static void arm_next(struct live *l)
 {
     uint64_t due = l->header_due_ms < l->others_due_ms ? l->header_due_ms : l->others_due_ms;
@@ -140,10 +134,8 @@ static void end_tick(struct live *l)
     struct governor_plan plan;
     make_plan(l, &plan);
     const double real_s = pacing(l) & question_paced(PACE_APART) ? plan.apart_s : plan.others_s;
-    if (l->tick_full || pacing(l) == 0) {
-        l->cost.target_us = l->tick_us;
-        l->cost.bytes = (double)(link_bytes(l) - l->bytes_before);
-    }
+    if (l->tick_full || pacing(l) == 0 || l->options.recorded)
+        live_take_cost(l);
     l->cost.share = live_spent_share(l, fmax(plan.others_s, plan.apart_s));
     plan_again(l, &plan);
     log_why(l, &plan);
@@ -238,9 +230,8 @@ static void start_tick(struct live *l, unsigned questions)
 {
     if (l->pending == 0) {
         l->asked = 0;
-        l->tick_us = 0;
         l->tick_full = false;
-        l->bytes_before = link_bytes(l);
+        live_begin_cost(l);
     }
     if (questions & BIT(QUESTION_SYSTEM) && !(l->pending & BIT(QUESTION_SYSTEM)))
         l->asked_at_ms = uv_now(l->loop);
@@ -320,6 +311,11 @@ static bool apart_is_due(const struct live *l, const struct governor_plan *plan,
     return after(now, plan->header_s * EARLY) >= after(l->apart_began_ms, plan->apart_s);
 }
 
+static bool waits_for_all(const struct live *l)
+{
+    return l->options.together || (l->options.recorded && !l->had_tick);
+}
+
 void live_tick_timer(struct live *l)
 {
     struct governor_plan plan;
@@ -330,7 +326,7 @@ void live_tick_timer(struct live *l)
     if (l->pending & BIT(QUESTION_SYSTEM))
         note_silence(l);
     /* Answers of one moment: the next ones are asked for when these are there. */
-    if (l->options.together && l->pending != 0)
+    if (waits_for_all(l) && l->pending != 0)
         return;
     if (now >= l->header_due_ms) {
         questions |= BIT(QUESTION_SYSTEM);
@@ -456,6 +452,17 @@ static bool is_alone(const struct live *l, enum question question)
            (l->pending & ~l->deferred) != 0;
 }
 
+static void end_header(struct live *l)
+{
+    if (l->options.recorded) {
+        live_take_cost(l);
+        live_begin_cost(l);
+        model_set_cost(l->model, &l->cost);
+    }
+    if (l->handlers.on_tick)
+        l->handlers.on_tick(l->arg);
+}
+
 static void take_answer(struct live *l, const struct answer *answer)
 {
     enum question question = answer->question;
@@ -498,8 +505,8 @@ static void take_answer(struct live *l, const struct answer *answer)
         trouble(l, question, &err);
     if (l->handlers.on_change)
         l->handlers.on_change(l->arg, err.code == ERR_NONE ? BIT(question) : 0);
-    if (alone && answer->value && err.code == ERR_NONE && l->handlers.on_tick)
-        l->handlers.on_tick(l->arg);
+    if (alone && answer->value && err.code == ERR_NONE)
+        end_header(l);
     if (l->pending != 0 || !of_tick)
         return;
     unsigned again = l->again;
@@ -513,9 +520,10 @@ static void take_answer(struct live *l, const struct answer *answer)
     }
     if (l->pending != 0)
         return;
+    const bool waited = waits_for_all(l);
     l->had_tick = true;
     end_tick(l);
-    if (l->options.together)
+    if (waited)
         arm_next(l);
     if (again)
         start_tick(l, again);

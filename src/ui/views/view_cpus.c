@@ -192,8 +192,11 @@ static void cpus_page(void *state, const struct model *m, int rows, int columns,
         return;
     }
     if (t->n_rows == 0) {
-        snprintf(page->empty, sizeof page->empty,
-                 "The node found no scheduler threads in /proc/self/task: that needs Linux.");
+        const struct system_sample *s = model_system(m);
+        snprintf(page->empty, sizeof page->empty, "%s",
+                 s && s->run_queue_dirty_io > 0
+                     ? "Unknown: the node's dirty I/O schedulers, which read /proc, are not free."
+                     : "The node found no scheduler threads in /proc/self/task: that needs Linux.");
         return;
     }
     heading(page, t, model_node(m));

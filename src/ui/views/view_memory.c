@@ -128,7 +128,10 @@ static void resident(struct view_page *page, const struct model *m, const struct
     }
     if (isnan(s->rss_bytes)) {
         page_line(page);
-        page_puts(page, STYLE_DIM, "  The node cannot read its own rss (no Linux, or no /proc).");
+        page_puts(page, STYLE_DIM,
+                  s->run_queue_dirty_io > 0
+                      ? "  The rss is unknown: the node's dirty I/O schedulers are not free."
+                      : "  The node cannot read its own rss (no Linux, or no /proc).");
     }
 }
 
