@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # All dirty I/O schedulers of a node wait for a disk: what needs no file is known all the same, one read
 # of ours waits at most, and all is known again when the disk is back. The load is stall_load.erl.
-# shellcheck disable=SC1091,SC2034,SC2154,SC2317
+# shellcheck disable=SC1091,SC2016,SC2034,SC2154,SC2317
 set -u
 . "$(dirname "$0")/../tap.sh"
 
