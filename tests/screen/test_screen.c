@@ -55,6 +55,7 @@ struct scene {
 #define STEP_CHOOSE_NODE ((enum action)1009)
 #define STEP_BETWEEN ((enum action)1010)
 #define STEP_MAILBOX_REFUSED ((enum action)1012)
+#define STEP_PROCESS_IS_LARGE ((enum action)1013)
 /* clang-format on */
 
 #define ALL_SIZES(name, ...)                                                                       \
@@ -425,6 +426,11 @@ static const struct scene scenes[] = {
                {STEP_TICK, ""},
                {ACTION_MAILBOX, ""},
                {STEP_MAILBOX_REFUSED, ""}}},
+    {.name = "process-large",
+     .view = "process",
+     .rows = 40,
+     .columns = 80,
+     .steps = {{ACTION_VIEW, "process <0.81.0>"}, {STEP_TICK, ""}, {STEP_PROCESS_IS_LARGE, ""}}},
     {.name = "choose-sort",
      .view = "top",
      .rows = 30,
@@ -575,6 +581,10 @@ static void do_step(struct screen *s, struct model *m, const struct scene *scene
         break;
     case 1012:
         world_mailbox_refused(m, &shown);
+        screen_update(s);
+        break;
+    case 1013:
+        world_process_is_large(m);
         screen_update(s);
         break;
     case 1008:

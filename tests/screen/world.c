@@ -570,6 +570,21 @@ void world_process_ends(struct model *m)
     give_text(m, QUESTION_PROCESS, "gone");
 }
 
+void world_process_is_large(struct model *m)
+{
+    give_text(m, QUESTION_PROCESS,
+              "{process,1002000000000,<0.81.0>,{shop_mailbox,{shop_mailbox,init,1},undefined,shop,"
+              "{proc_lib,init_p,5}},[{status,waiting},{priority,normal},{trap_exit,true},"
+              "{group_leader,{<0.30.0>,undefined}},{ancestors,[shop_sup]},{parent,<0.31.0>},"
+              "{reductions,5000},{message_queue_len,120544},{message_queue_data,on_heap},"
+              "{memory,{older,88000000}},{total_heap_size,{older,10318000}},{heap_size,6772000},"
+              "{stack_size,11},{heap_fragments,0},{garbage_collection,[{minor_gcs,3}]},"
+              "{current_function,{gen_server,loop,7}},"
+              "{current_location,{gen_server,loop,7,<<>>,0}},{stack,[]},"
+              "{links,{1,[{<0.31.0>,shop_sup}]}},{monitors,undefined},{monitored_by,{0,[]}},"
+              "{dictionary,undefined},{binary,undefined},{suspending,0}]}");
+}
+
 void world_mailbox(struct model *m, const struct etf_pid *pid, bool ask)
 {
     give_copy(m, QUESTION_MAILBOX, pid,

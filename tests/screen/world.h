@@ -25,6 +25,8 @@ void world_answer(struct model *m, enum world world, const struct want *want, in
 void world_between(struct model *m, enum world world, const struct want *want, int seconds);
 void world_counters(struct model *m, bool ours); /* a counter before OTP 27, which has no tracer */
 void world_process_ends(struct model *m);        /* the one that was asked for */
+/* It has a long message queue, too many monitors, binaries. */
+void world_process_is_large(struct model *m);
 /* Copies of a process, in answer to a question about this one. */
 void world_mailbox(struct model *m, const struct etf_pid *pid, bool ask);
 void world_mailbox_refused(struct model *m, const struct etf_pid *pid);

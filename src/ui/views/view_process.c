@@ -227,6 +227,8 @@ static void heap(struct view_page *page, const struct process_detail *d)
     const struct proc_row *row = &d->row;
     page_heading(page, "Heap");
     label(page, "heaps");
+    if ((row->older >> ITEM_TOTAL_HEAP_SIZE) & 1)
+        page_puts(page, STYLE_VALUE, "~");
     bytes(page, words(row, row->total_heap_words));
     page_puts(page, STYLE_DIM, ", youngest ");
     bytes(page, words(row, row->heap_words));
