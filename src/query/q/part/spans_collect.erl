@@ -197,7 +197,7 @@ end,
 %% when it soon goes on where it was, it has only used up its time slice. Handled before all
 %% others: a process that computes makes 100,000 a second.
 Waiting = #{gen => [], gen_server => [], gen_statem => [], gen_event => [], timer => [],
-            prim_inet => [], proc_lib => []},
+            prim_inet => [], proc_lib => [], erpc => []},
 KeepRun = fun(P, Events, S) ->
     case map_get(process, S) of
         %% A process as root runs for other requests too.
