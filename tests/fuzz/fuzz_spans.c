@@ -5,9 +5,17 @@
 #include "beamtop/model/stacks.h"
 #include "fuzz.h"
 
-static const char *const texts[] = {
-    "m:f/0", "gen:do_call/4", "gen_server:loop/7", "noproc", "timer:sleep/1", "timeout", "boom",
-    ""};
+static const char *const texts[] = {"m:f/0",
+                                    "gen:do_call/4",
+                                    "gen_server:loop/7",
+                                    "noproc",
+                                    "timer:sleep/1",
+                                    "timeout",
+                                    "boom",
+                                    "",
+                                    "normal",
+                                    "erpc:execute_call/4",
+                                    "erpc:call/5"};
 
 static struct span_process process(unsigned byte)
 {
@@ -34,7 +42,7 @@ static void feed(struct spans *s, const uint8_t *b, int64_t *at)
     e.class = (enum span_class)(b[5] % SPAN_CLASSES);
     e.ref.words[0] = b[6] & 7;
     e.ref.n = b[6] >> 5;
-    e.text = slice_of(texts[b[7] % 8]);
+    e.text = slice_of(b[7] < 0xf0 ? texts[b[7] % 8] : texts[8 + b[7] % 3]);
     spans_feed(s, &e);
 }
 
