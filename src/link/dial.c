@@ -196,8 +196,8 @@ static void on_names(void *arg, const struct epmd_answer *a)
     if (d->local.os_pid > 0) {
         error_set(&err, ERR_CONNECT,
                   "%.255s runs here as OS process %lld, but epmd on port %u does not know it, and "
-                  "its own port is not visible to this user. Give the node's with --port, or that "
-                  "of its epmd with --epmd-port",
+                  "no port of it was found: it listens at none, or runs as another user. Give it "
+                  "with --port, or that of its epmd with --epmd-port",
                   d->hs.target.full, (long long)d->local.os_pid, d->epmd_port);
     } else if (a->failure == EPMD_OK && a->count > 0) {
         error_set(&err, ERR_CONNECT, "no node %.255s: epmd on host %.255s knows: %s",

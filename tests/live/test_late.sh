@@ -145,6 +145,21 @@ opens_one_whose_host_is_not_found() {
     named "lost@lost.invalid" && prints "lost@lost.invalid"
 }
 
+lists_deaf() { "$beamtop" nodes --format json | grep -q '"deaf@'; }
+
+# It runs here and has a name, but listens at no port.
+says_that_its_port_is_not_found() {
+    erl -noinput -start_epmd false -dist_listen false -name "deaf@$host" -setcookie NAMEDCOOKIE -eval '
+        timer:sleep(1200000), halt().' >"$work/deaf.log" 2>&1 &
+    late="$late $!"
+    deaf=$!
+    wait_until 60 lists_deaf || { cat "$work/deaf.log"; return 1; }
+    "$beamtop" info "deaf@$host" >"$work/out" 2>"$work/err"
+    grep -q "runs here as OS process $deaf" "$work/err" && ! grep 'without -name' "$work/err" && return 0
+    cat "$work/err"
+    return 1
+}
+
 finds_xref() { "$beamtop" where "own@$host" xref:start/1 >"$work/out" 2>"$work/err"; }
 
 # Two VMs of one name, each with its epmd: as `top` does, `where` takes the one that epmd knows.
@@ -182,6 +197,7 @@ run steers_nothing
 run opens_one_of_another_epmd
 run opens_one_whose_host_is_not_found
 run takes_the_one_that_epmd_knows
+run says_that_its_port_is_not_found
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
     run opens_that_of_another_user
 else
