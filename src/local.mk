@@ -41,6 +41,7 @@ src_libui_a_CFLAGS = $(AM_CFLAGS) $(NCURSES_CFLAGS) $(READLINE_CFLAGS)
 
 THEMES = \
 	themes/colour-blind.theme \
+	themes/colour-blind-light.theme \
 	themes/default.theme \
 	themes/high-contrast.theme \
 	themes/light.theme \

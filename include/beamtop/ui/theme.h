@@ -70,6 +70,7 @@ int theme_color_find(const char *name);         /* COLOR_DEFAULT, 0..255, or -2 
 const char *theme_color_name(size_t index);     /* named colours, for completion; NULL beyond */
 const char *theme_attribute_name(size_t index); /* NULL beyond */
 
+double theme_contrast(uint32_t a, uint32_t b); /* of two colours, 1 to 21, as WCAG counts it */
 struct look theme_look(const struct theme *t, enum style style, enum color_depth depth);
 /* 0xRRGGBB of an index of the xterm palette. */
 uint32_t theme_rgb(int index);

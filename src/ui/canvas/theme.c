@@ -18,7 +18,8 @@ static const struct {
     {"italic", ATTRIBUTE_ITALIC},       {"blink", ATTRIBUTE_BLINK},
 };
 
-static const char *const builtin[] = {"default", "light", "mono", "high-contrast", "colour-blind"};
+static const char *const builtin[] = {"default",       "light",        "mono",
+                                      "high-contrast", "colour-blind", "colour-blind-light"};
 
 static const struct theme_entry plain = {COLOR_DEFAULT, COLOR_DEFAULT, 0, 0};
 

@@ -2,6 +2,7 @@
 /* Colours: names, the xterm palette, and what is left of one with fewer colours. */
 #include "beamtop/ui/theme.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +26,12 @@ static const uint32_t base_rgb[16] = {
     0x000000, 0xcd0000, 0x00cd00, 0xcdcd00, 0x0000ee, 0xcd00cd, 0x00cdcd, 0xe5e5e5,
     0x7f7f7f, 0xff0000, 0x00ff00, 0xffff00, 0x5c5cff, 0xff00ff, 0x00ffff, 0xffffff,
 };
+
+#define LEAST_CONTRAST 4.5 /* of text */
+#define GREY_SPREAD 16     /* between red, green and blue */
+/* Luminance of grey that is dim text, not black or white. */
+#define DARKEST_GREY 0.02
+#define LIGHTEST_GREY 0.7
 
 static const uint8_t cube_level[6] = {0, 95, 135, 175, 215, 255};
 
@@ -106,23 +113,90 @@ int theme_nearest(uint32_t rgb)
     return nearest_of(rgb, 16, 255);
 }
 
+/* ---- what is readable, as WCAG counts it */
+
+static double luminance(uint32_t rgb)
+{
+    static const double weights[] = {0.2126, 0.7152, 0.0722};
+    double sum = 0;
+    for (int i = 0; i < 3; i++) {
+        const double part = (double)(rgb >> (16 - 8 * i) & 0xff) / 255;
+        sum += weights[i] * (part <= 0.04045 ? part / 12.92 : pow((part + 0.055) / 1.055, 2.4));
+    }
+    return sum;
+}
+
+double theme_contrast(uint32_t a, uint32_t b)
+{
+    const double x = luminance(a) + 0.05, y = luminance(b) + 0.05;
+    return x > y ? x / y : y / x;
+}
+
+/* Of text without a background: the one of black and white that it stands out from. */
+static uint32_t background_of(int16_t fg)
+{
+    const uint32_t rgb = theme_rgb(fg);
+    return theme_contrast(rgb, 0) > theme_contrast(rgb, 0xffffff) ? 0 : 0xffffff;
+}
+
+static bool is_grey(uint32_t rgb)
+{
+    const int r = (int)(rgb >> 16), g = (int)(rgb >> 8 & 0xff), b = (int)(rgb & 0xff);
+    return abs(r - g) < GREY_SPREAD && abs(g - b) < GREY_SPREAD && abs(r - b) < GREY_SPREAD;
+}
+
+/* ---- fewer colours */
+
+/* The nearest of the first n that can be read on that background; COLOR_DEFAULT: none can. */
+static int16_t readable(int16_t fg, uint32_t background, int n)
+{
+    const uint32_t rgb = theme_rgb(fg);
+    int16_t best = COLOR_DEFAULT;
+    for (int i = 0; i < n; i++)
+        if (theme_contrast(theme_rgb(i), background) >= LEAST_CONTRAST &&
+            (best == COLOR_DEFAULT || distance(rgb, theme_rgb(i)) < distance(rgb, theme_rgb(best))))
+            best = (int16_t)i;
+    return best;
+}
+
 static int16_t to_16(int16_t color)
 {
     return color < 16 ? color : (int16_t)nearest_of(theme_rgb(color), 0, 15);
 }
 
-/* Eight colours: a bright one is the plain one in bold; grey is dim text. */
-static void to_8(struct look *l)
+/* A bright background is the plain one. */
+static int16_t background_to_8(int16_t bg)
 {
-    if (l->fg == 8) {
+    return (int16_t)(bg == 8 ? COLOR_DEFAULT : bg > 8 ? bg - 8 : bg);
+}
+
+/* What terminals make of the grey among their sixteen differs too much. */
+static bool is_dim(int16_t fg)
+{
+    const double l = luminance(theme_rgb(fg));
+    return is_grey(theme_rgb(fg)) && l > DARKEST_GREY && l < LIGHTEST_GREY;
+}
+
+/* The text of a look whose background is one of n colours already. */
+static void text_of_fewer(struct look *l, int16_t n)
+{
+    const int16_t own = l->fg;
+    if (l->bg == COLOR_DEFAULT && (own == COLOR_DEFAULT || own < n))
+        return;
+    if (own == COLOR_DEFAULT || (l->bg != COLOR_DEFAULT && own >= n && is_grey(theme_rgb(own)))) {
+        const int16_t white = (int16_t)(n - 1);
+        const uint32_t bg = theme_rgb(l->bg);
+        l->fg = theme_contrast(0, bg) > theme_contrast(theme_rgb(white), bg) ? 0 : white;
+    } else if (l->bg == COLOR_DEFAULT && is_dim(own)) {
         l->fg = COLOR_DEFAULT;
         l->attributes |= ATTRIBUTE_DIM;
-    } else if (l->fg > 8) {
-        l->fg = (int16_t)(l->fg - 8);
-        l->attributes |= ATTRIBUTE_BOLD;
+    } else {
+        const uint32_t bg = l->bg == COLOR_DEFAULT ? background_of(own) : theme_rgb(l->bg);
+        if (own >= n || theme_contrast(theme_rgb(own), bg) < LEAST_CONTRAST)
+            l->fg = readable(own, bg, n);
+        if (own >= n && n == 8)
+            l->attributes |= ATTRIBUTE_BOLD;
     }
-    if (l->bg >= 8)
-        l->bg = (int16_t)(l->bg == 8 ? COLOR_DEFAULT : l->bg - 8);
 }
 
 struct look theme_look(const struct theme *t, enum style style, enum color_depth depth)
@@ -134,15 +208,15 @@ struct look theme_look(const struct theme *t, enum style style, enum color_depth
     if (depth == DEPTH_256)
         return l;
     bool had_bg = l.bg != COLOR_DEFAULT;
-    l.fg = to_16(l.fg);
     l.bg = to_16(l.bg);
     if (l.bg == 0 && e->bg > 0 && theme_rgb(e->bg) != 0)
         l.bg = 8; /* a dark shade is not black, or the row would vanish on a black screen */
     if (depth == DEPTH_8)
-        to_8(&l);
-    bool bg_lost = had_bg && l.bg == COLOR_DEFAULT;
-    if (bg_lost || (l.bg != COLOR_DEFAULT && l.fg == l.bg &&
-                    e->fg != e->bg)) /* text must stay readable, rows distinct */
+        l.bg = background_to_8(l.bg);
+    const bool same = had_bg && to_16(l.fg) == l.bg && e->fg != e->bg;
+    text_of_fewer(&l, depth == DEPTH_8 ? 8 : 16);
+    bool bg_lost = had_bg && (l.bg == COLOR_DEFAULT || l.fg == COLOR_DEFAULT);
+    if (bg_lost || same) /* text must stay readable, rows distinct */
         l = (struct look){COLOR_DEFAULT, COLOR_DEFAULT,
                           (uint8_t)(e->attributes | ATTRIBUTE_REVERSE)};
     return l;

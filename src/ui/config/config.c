@@ -306,26 +306,45 @@ static bool load_theme_file(struct config *c, const char *dir, const char *name)
     return found;
 }
 
+/* Themes that follow the terminal's background. */
+static const struct follower {
+    const char *name, *dark, *light;
+} followers[] = {
+    {THEME_AUTO, "default", "light"},
+    {"colour-blind", "colour-blind", "colour-blind-light"},
+};
+
+static const struct follower *follower_find(const char *name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(followers); i++)
+        if (strcmp(followers[i].name, name) == 0)
+            return &followers[i];
+    return NULL;
+}
+
 int config_theme(struct config *c, const char *name, struct error *err)
 {
     bool plain = name[0] != '\0' && name[0] != '.' && !strchr(name, '/');
     if (!plain)
         return error_set(err, ERR_USAGE, "a theme is named without a folder: “%s” is not", name);
-    bool found = false, is_auto = strcmp(name, THEME_AUTO) == 0;
-    const char *file = !is_auto ? name : c->light ? "light" : "default";
+    bool found = false;
+    const struct follower *follows = follower_find(name);
+    const char *file = !follows ? name : c->light ? follows->light : follows->dark;
     for (size_t i = 0; i < ARRAY_LEN(c->theme_dirs) && c->theme_dirs[i] && c->read && !found; i++)
         found = load_theme_file(c, c->theme_dirs[i], file);
     int rc = found ? 0 : theme_use(c->theme, file, err);
-    if (is_auto)
+    if (follows)
         snprintf(c->theme->name, sizeof c->theme->name, "%s", name);
     return rc < 0 ? rc : option_set(c->options, OPTION_THEME, name, err);
 }
 
 void config_set_light(struct config *c, bool light)
 {
-    struct error ignored = {0}; /* both themes are built in */
+    struct error ignored = {0}; /* these themes are built in */
+    char name[sizeof c->theme->name];
     bool changes = c->light != light;
     c->light = light;
-    if (changes && strcmp(c->theme->name, THEME_AUTO) == 0)
-        (void)config_theme(c, THEME_AUTO, &ignored);
+    memcpy(name, c->theme->name, sizeof name);
+    if (changes && follower_find(name))
+        (void)config_theme(c, name, &ignored);
 }

@@ -207,6 +207,30 @@ TEST(test_errors_are_bounded)
     tear_down(&f);
 }
 
+/* Also one that was chosen by name. */
+TEST(test_themes_follow_the_background)
+{
+    struct fixture f;
+    struct error err = {0};
+    struct theme light;
+    size_t offset = 0;
+    set_up(&f);
+    theme_init(&light);
+    assert_int_equal(config_command(&f.config, "set theme colour-blind", &offset, &err), 0);
+    const struct look dark = theme_look(&f.theme, STYLE_WARN, DEPTH_256);
+    config_set_light(&f.config, true);
+    assert_int_equal(theme_use(&light, "colour-blind-light", &err), 0);
+    assert_int_equal(theme_look(&f.theme, STYLE_WARN, DEPTH_256).fg,
+                     theme_look(&light, STYLE_WARN, DEPTH_256).fg);
+    assert_string_equal(option_text(&f.options, OPTION_THEME), "colour-blind");
+    config_set_light(&f.config, false);
+    assert_int_equal(theme_look(&f.theme, STYLE_WARN, DEPTH_256).fg, dark.fg);
+    config_set_light(&f.config, true);
+    assert_int_equal(config_command(&f.config, "set theme default", &offset, &err), 0);
+    assert_int_equal(theme_look(&f.theme, STYLE_WARN, DEPTH_256).fg, 220);
+    tear_down(&f);
+}
+
 TEST(test_prompt_commands)
 {
     struct fixture f;

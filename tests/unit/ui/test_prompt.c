@@ -186,7 +186,7 @@ TEST(test_completion)
         {"sort m", "<Tab>", "sort me", 2},
         {"columns name,mem", "<Tab>", "columns name,memory_bytes ", 0},
         {"set the", "<Tab>", "set theme ", 0},
-        {"set theme colour", "<Tab>", "set theme colour-blind ", 0},
+        {"set theme colour", "<Tab>", "set theme colour-blind", 2},
         {"set own y", "<Tab>", "set own yes ", 0},
         {"set colors n", "<Tab>", "set colors none ", 0},
         {"bind ta", "<Tab>", "bind table ", 0},

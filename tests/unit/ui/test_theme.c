@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
-#include <math.h>
 
 #include "../../test.h"
 #include "beamtop/base/embed.h"
@@ -39,49 +38,64 @@ TEST(test_built_in_themes_are_whole)
     assert_int_equal(files, n);
 }
 
-static double luminance(uint32_t rgb)
+static const struct terminal {
+    const char *theme;
+    uint32_t background, text;
+} terminals[] = {
+    {"default", 0x000000, 0xe5e5e5},
+    {"colour-blind", 0x000000, 0xe5e5e5},
+    {"light", 0xffffff, 0x000000},
+    {"colour-blind-light", 0xffffff, 0x000000},
+    {"high-contrast", 0x000000, 0xe5e5e5},
+    {"high-contrast", 0xffffff, 0x000000},
+    {"mono", 0x000000, 0xe5e5e5},
+    {"mono", 0xffffff, 0x000000},
+    /* no pure black and white: of terminals that have 256 colours */
+    {"default", 0x1e1e1e, 0xd4d4d4},
+    {"colour-blind", 0x1e1e1e, 0xd4d4d4},
+    {"light", 0xfdf6e3, 0x333333},
+    {"colour-blind-light", 0xfdf6e3, 0x333333},
+};
+#define PURE_TERMINALS 8
+
+/* As most terminals show dim text. */
+static uint32_t dimmed(uint32_t rgb)
 {
-    static const double weights[] = {0.2126, 0.7152, 0.0722};
-    double sum = 0;
-    for (int i = 0; i < 3; i++) {
-        double part = (double)(rgb >> (16 - 8 * i) & 0xff) / 255;
-        sum += weights[i] * (part <= 0.04045 ? part / 12.92 : pow((part + 0.055) / 1.055, 2.4));
-    }
-    return sum;
+    return (rgb >> 16) * 2 / 3 << 16 | (rgb >> 8 & 0xff) * 2 / 3 << 8 | (rgb & 0xff) * 2 / 3;
 }
 
-/* As WCAG counts it. */
-static double contrast(uint32_t a, uint32_t b)
+static double contrast_of(const struct look *l, const struct terminal *on)
 {
-    double x = luminance(a) + 0.05, y = luminance(b) + 0.05;
-    return x > y ? x / y : y / x;
+    uint32_t fg = l->fg == COLOR_DEFAULT ? on->text : theme_rgb(l->fg);
+    uint32_t bg = l->bg == COLOR_DEFAULT ? on->background : theme_rgb(l->bg);
+    return theme_contrast(l->attributes & ATTRIBUTE_DIM ? dimmed(fg) : fg, bg);
 }
 
-/* Each theme on the terminals that it is for, pure black and white and what is usual. */
+TEST(test_contrast)
+{
+    assert_true(theme_contrast(0, 0xffffff) == 21 && theme_contrast(0xffffff, 0) == 21);
+    assert_true(theme_contrast(0x777777, 0xffffff) > 4.4 &&
+                theme_contrast(0x777777, 0xffffff) < 4.5);
+}
+
+/* Each theme on the terminals that it is for, with as many colours as they have. */
 TEST(test_text_stands_out)
 {
-    static const struct {
-        const char *theme;
-        uint32_t background, text;
-    } rows[] = {
-        {"default", 0x000000, 0xe5e5e5},       {"default", 0x1e1e1e, 0xd4d4d4},
-        {"colour-blind", 0x000000, 0xe5e5e5},  {"colour-blind", 0x1e1e1e, 0xd4d4d4},
-        {"light", 0xffffff, 0x000000},         {"light", 0xfdf6e3, 0x333333},
-        {"high-contrast", 0x000000, 0xe5e5e5}, {"high-contrast", 0xffffff, 0x000000},
-        {"mono", 0x000000, 0xe5e5e5},          {"mono", 0xffffff, 0x000000},
-    };
-    for (size_t n = 0; n < ARRAY_LEN(rows); n++) {
+    static const enum color_depth depths[] = {DEPTH_256, DEPTH_16, DEPTH_8};
+    static const int colors[] = {256, 16, 8};
+    for (size_t n = 0; n < ARRAY_LEN(terminals) * ARRAY_LEN(depths); n++) {
+        const struct terminal *on = &terminals[n % ARRAY_LEN(terminals)];
+        const size_t d = n / ARRAY_LEN(terminals);
         struct theme t;
         struct error err = {0};
         theme_init(&t);
-        assert_int_equal(theme_use(&t, rows[n].theme, &err), 0);
-        for (int i = 0; i < STYLES; i++) {
-            struct look l = theme_look(&t, (enum style)i, DEPTH_256);
-            double has = contrast(l.fg == COLOR_DEFAULT ? rows[n].text : theme_rgb(l.fg),
-                                  l.bg == COLOR_DEFAULT ? rows[n].background : theme_rgb(l.bg));
-            if (has < 4.5)
-                fail_msg("%s on %06x: %s has a contrast of %.1f", rows[n].theme, rows[n].background,
-                         style_name((enum style)i), has);
+        assert_int_equal(theme_use(&t, on->theme, &err), 0);
+        for (int i = 0; i < STYLES && (d == 0 || on < terminals + PURE_TERMINALS); i++) {
+            const struct look l = theme_look(&t, (enum style)i, depths[d]);
+            if (contrast_of(&l, on) < 4.5 || l.fg >= colors[d] || l.bg >= colors[d])
+                fail_msg("%s on %06x, %d colours: %s (%d on %d) has a contrast of %.2f", on->theme,
+                         on->background, colors[d], style_name((enum style)i), l.fg, l.bg,
+                         contrast_of(&l, on));
         }
     }
 }
@@ -152,7 +166,10 @@ TEST(test_fewer_colors)
     } rows[] = {
         {"196", "default", "bold", DEPTH_256, {196, -1, ATTRIBUTE_BOLD}},
         {"196", "default", "bold", DEPTH_16, {9, -1, ATTRIBUTE_BOLD}},
-        {"196", "default", "dim", DEPTH_8, {1, -1, ATTRIBUTE_DIM | ATTRIBUTE_BOLD}},
+        {"196", "default", "bold", DEPTH_8, {3, -1, ATTRIBUTE_BOLD}},
+        {"88", "default", "bold", DEPTH_8, {1, -1, ATTRIBUTE_BOLD}},
+        {"231", "24", "bold", DEPTH_16, {0, 6, ATTRIBUTE_BOLD}},
+        {"245", "default", "bold", DEPTH_16, {-1, -1, ATTRIBUTE_DIM | ATTRIBUTE_BOLD}},
         {"196", "231", "bold", DEPTH_NONE, {-1, -1, ATTRIBUTE_BOLD}},
         {"244", "default", "bold", DEPTH_8, {-1, -1, ATTRIBUTE_BOLD | ATTRIBUTE_DIM}},
         {"231", "236", "bold", DEPTH_8, {-1, -1, ATTRIBUTE_BOLD | ATTRIBUTE_REVERSE}},
