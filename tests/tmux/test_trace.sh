@@ -337,7 +337,27 @@ keeps_its_log_when_the_link_is_lost() {
         tm_wait 'nothing left on the node' && bt_quit
 }
 
+# in_backquotes FILE BEGINNING: the words between backquotes that begin like that.
+in_backquotes() {
+    tr '`' '\n' <"$BEAMTOP_SRCDIR/$1" | grep -m 1 "^$2"
+}
+
+# What README.md and docs/tour.md tell you to type, on the demo.
+does_what_the_readme_says() {
+    trace=$(in_backquotes README.md "shop_web:serve(_) ->") || return 1
+    spans=$(in_backquotes docs/tour.md 'shop_audit:event/1 ') || return 1
+    bt_open 120 40 && prompt_with "$trace" && tm_wait '1 function' || return 1
+    tm_keys Enter
+    tm_wait_line 'shop_web:serve\([0-9]+\) +-> ok' && tm_wait 'events: 100 of 100' && trace_is ended &&
+        tm_wait 'nothing left on the node' || return 1
+    tm_type Y
+    tm_wait 'spans>' && tm_type "$spans" || return 1
+    tm_keys Enter
+    tm_wait_line 'shop_audit:event/1 .* ok .*logger_std_h_shop_audit' && bt_quit
+}
+
 run traces
+run does_what_the_readme_says
 run lists_what_may_follow_and_marks_errors
 run says_why_nothing_matches
 run asks_before_it_leaves_a_trace
