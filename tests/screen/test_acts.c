@@ -1112,6 +1112,46 @@ TEST(test_a_filter_belongs_to_its_view)
     end(&f);
 }
 
+/* With or without the focus. Of lists whose rows the node chooses it applies one filter. */
+TEST(test_each_pane_has_its_filter)
+{
+    struct fixture f = start("apps");
+    struct error err = {0};
+    struct regex *re = NULL;
+    size_t offset;
+    assert_int_equal(regex_new(&re, "kernel", &offset, &err), 0);
+    screen_set_filter(f.s, "kernel", re, -1);
+    draw(&f);
+    assert_true(shows(&f, 5, "filter kernel") && shows(&f, 5, "matching"));
+    act(&f, ACTION_SPLIT, "below");
+    follow_filter(&f, re);
+    assert_true(shows(&f, 5, "filter kernel") && shows(&f, 5, " 1 of "));
+    assert_false(shows(&f, 5, "not applied"));
+    act(&f, ACTION_VIEW, "top");
+    follow_filter(&f, re);
+    assert_true(screen_filters_on_target(f.s));
+    assert_string_equal(screen_target_filter(f.s), "");
+    assert_true(shows(&f, 5, "filter kernel") && shows(&f, 5, " 1 of "));
+    screen_set_filter(f.s, "other", re, -1);
+    assert_string_equal(screen_target_filter(f.s), "other");
+    act(&f, ACTION_NEXT_PANE, "");
+    assert_string_equal(screen_filter_due(f.s), "kernel");
+    follow_filter(&f, re);
+    assert_false(screen_filters_on_target(f.s));
+    assert_string_equal(screen_target_filter(f.s), "other");
+    assert_true(wanted(&f).scan.filtered);
+    bool other = false;
+    for (int row = 6; row < 23; row++)
+        other = other || (shows(&f, row, "filter other") && !shows(&f, row, "not applied"));
+    assert_true(other);
+    act(&f, ACTION_VIEW, "top"); /* two lists: that of the focus */
+    follow_filter(&f, re);
+    assert_string_equal(screen_target_filter(f.s), "");
+    screen_set_filter(f.s, "", NULL, -1);
+    regex_free(re);
+    end(&f);
+}
+
 /* Back clears the filter of a view that has one, and leaves the view only then. */
 TEST(test_back_clears_the_filter_before_it_goes_back)
 {

@@ -82,6 +82,10 @@ void screen_set_filter(struct screen *s, const char *pattern, struct regex *re, 
 /* The focused view's filter where another one applies, to be set next; NULL: it applies. Each view
    of a pane has one, and a view that is opened has none. */
 const char *screen_filter_due(const struct screen *s);
+/* Whether the target applies the filter of the view in focus; and the pattern that the target is to
+ * apply: of the list in focus, else of the first one in sight; "": none. */
+bool screen_filters_on_target(const struct screen *s);
+const char *screen_target_filter(const struct screen *s);
 /* Another node: no process was shown. */
 void screen_forget_process(struct screen *s);
 /* Shows beamtop's own processes in lists of processes, or hides them. */

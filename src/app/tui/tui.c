@@ -60,13 +60,17 @@ static void draw_now(struct tui *t)
     set_clock(t);
     if (filter_is_on(filter))
         regex_allow(filter_regex(filter), LIMIT_REGEX_DRAW_STEPS);
+    if (filter_is_on(t->filter))
+        regex_allow(filter_regex(t->filter), LIMIT_REGEX_DRAW_STEPS);
     screen_draw(t->screen, t->model, &t->canvas, &cursor);
     t->tty->ops->draw(t->tty, &t->canvas, &t->settings.theme, cursor);
     t->dirty = false;
     uv_update_time(&t->rt.loop); /* it may have waited for the terminal */
     t->drawn_ms = uv_now(&t->rt.loop);
     uv_timer_again(&t->clock_timer);
-    const char *trouble = filter_trouble(filter);
+    const char *trouble = filter_trouble(filter), *own = filter_trouble(t->filter);
+    if (!trouble)
+        trouble = own;
     if (trouble)
         tui_message(t, STYLE_WARN, "%s", trouble);
     tui_want(t);
@@ -235,6 +239,7 @@ int tui_connect(struct tui *t, const char *target, struct error *err)
         return rc;
     t->live = source_live(t->source);
     memcpy(filter, t->filter_text, sizeof filter);
+    t->target_filter[0] = '\n'; /* not known: it is set again */
     rc = tui_set_filter(t, filter, NULL, err);
     if (rc == 0)
         tui_want(t);
@@ -464,6 +469,7 @@ static void close_all(struct tui *t)
 
 static int start(struct tui *t, struct error *err)
 {
+    t->filter = filter_new();
     t->screen = screen_new(option_text(&t->settings.options, OPTION_VIEW), err);
     if (!t->screen)
         return err->code;
@@ -487,6 +493,7 @@ static void clear(struct tui *t)
     tui_record_free(t->record);
     tui_findings_free(t->findings);
     screen_free(t->screen);
+    filter_free(t->filter);
     prompt_free(t->prompt);
     model_free(t->model);
     if (t->canvas.cells)

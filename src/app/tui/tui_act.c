@@ -118,11 +118,21 @@ int tui_start_options(struct tui *t, struct error *err)
 
 /* ---- the filter */
 
+static int set_on_target(struct tui *t, const char *expression, size_t *where, struct error *err)
+{
+    int rc = t->source ? source_set_filter(t->source, expression, where, err)
+                       : filter_set(model_filter(t->model), expression, where, err);
+    if (rc == 0)
+        snprintf(t->target_filter, sizeof t->target_filter, "%s", expression);
+    return rc;
+}
+
 int tui_set_filter(struct tui *t, const char *expression, size_t *offset, struct error *err)
 {
-    struct filter *filter = model_filter(t->model);
+    const bool on_target = screen_filters_on_target(t->screen);
+    struct filter *filter = on_target ? model_filter(t->model) : t->filter;
     size_t where = 0;
-    int rc = t->source ? source_set_filter(t->source, expression, &where, err)
+    int rc = on_target ? set_on_target(t, expression, &where, err)
                        : filter_set(filter, expression, &where, err);
     if (offset)
         *offset = where;
@@ -138,12 +148,20 @@ void tui_follow_filter(struct tui *t)
     struct error err = {0};
     char own[sizeof t->filter_text];
     const char *due = screen_filter_due(t->screen);
-    if (!due)
-        return;
-    snprintf(own, sizeof own, "%s", due);
-    if (tui_set_filter(t, own, NULL, &err) != 0)
+    snprintf(own, sizeof own, "%s", due ? due : "");
+    if (due && tui_set_filter(t, own, NULL, &err) != 0)
         tui_message(t, STYLE_ERROR, "%s", err.text);
-    tui_want(t);
+    const bool differs = !screen_filters_on_target(t->screen) &&
+                         strcmp(screen_target_filter(t->screen), t->target_filter) != 0;
+    if (differs) {
+        size_t where = 0;
+        snprintf(own, sizeof own, "%s", screen_target_filter(t->screen));
+        error_clear(&err);
+        (void)set_on_target(t, own, &where, &err); /* it was accepted in focus */
+        snprintf(t->target_filter, sizeof t->target_filter, "%s", own);
+    }
+    if (due || differs)
+        tui_want(t);
 }
 
 /* ---- captures */

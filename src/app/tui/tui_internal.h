@@ -49,7 +49,9 @@ struct tui {
     bool picked; /* the node was chosen from the picker, over the one of the command line */
     struct trigger trigger; /* captures by themselves */
     bool has_trigger;
-    char filter_text[1024]; /* the last good one */
+    char filter_text[1024];   /* the last good one */
+    struct filter *filter;    /* of a view whose rows the target does not choose */
+    char target_filter[1024]; /* that the target was given */
     struct tui_trace *trace;
     struct tui_calls *calls;
     struct tui_sample *sample;

@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "beamtop/base/alloc.h"
+#include "beamtop/base/limits.h"
 #include "beamtop/base/text.h"
+#include "beamtop/model/filter.h"
 #include "ui/widgets/page.h"
 
 static struct pane_entry *entry_new(const struct view_ops *ops)
@@ -33,6 +35,7 @@ static void entry_free(struct pane_entry *e)
     free(e->state);
     table_clear(&e->table);
     flame_clear(&e->flame);
+    filter_free(e->own);
     page_clear(&e->pages[0]);
     page_clear(&e->pages[1]);
     free(e);
@@ -336,7 +339,7 @@ static void collect(const struct pane_entry *e, const struct pane_look *look, bo
     }
     if (e->filter[0] && (e->ops->kind == VIEW_TABLE || e->ops->filters_page)) {
         snprintf(text, sizeof text, "filter %.200s%s", e->filter,
-                 !look->filter[0]        ? " (not applied: another pane has the focus)"
+                 !look->filter[0]        ? " (not applied: another list has its own)"
                  : look->filter_is_wrong ? " (invalid: the last valid one applies)"
                                          : "");
         piece(p, 2, look->filter_is_wrong ? STYLE_ERROR : STYLE_MATCH, text);
@@ -435,16 +438,37 @@ static void draw_note(struct canvas *c, struct rect *body, const char *note)
     body->rows--;
 }
 
+/* Without the focus a view has a filter of its own. Of process lists the target applies one: that
+ * of another list is not applied. */
+static void use_own_filter(struct pane_entry *e, struct pane_look *look)
+{
+    struct error ignored = {0};
+    size_t offset = 0;
+    look->filter = "";
+    look->match = NULL;
+    look->filter_is_wrong = false;
+    if (!e->filter[0] || (e->ops->filters_on_target && strcmp(e->filter, look->on_target) != 0))
+        return;
+    if (!e->own)
+        e->own = filter_new();
+    if (strcmp(e->own_pattern, e->filter) != 0) {
+        (void)filter_set(e->own, e->filter, &offset, &ignored); /* it was accepted in focus */
+        memcpy(e->own_pattern, e->filter, sizeof e->own_pattern);
+    }
+    look->filter = e->filter;
+    look->match = filter_regex(e->own);
+    if (look->match)
+        regex_allow(look->match, LIMIT_REGEX_DRAW_STEPS);
+}
+
 void pane_draw(struct pane *pane, struct canvas *c, struct rect r, bool focused,
                const struct pane_look *shared)
 {
     struct pane_entry *e = pane_top(pane);
     struct pane_look own = *shared;
     const struct pane_look *look = &own;
-    if (strcmp(e->filter, own.filter) != 0) { /* it is another view's */
-        own.filter = "";
-        own.match = NULL;
-    }
+    if (!focused)
+        use_own_filter(e, &own);
     pane->rect = r;
     pane->body = (struct rect){r.row + 1, r.column, r.rows > 1 ? r.rows - 1 : 0, r.columns};
     make_page(e, pane->body, c->ascii, look);

@@ -33,7 +33,9 @@ struct pane_entry {
     int current;
     bool dirty;
     int made_rows, made_columns;    /* size of the page's pane */
-    char filter[PANE_FILTER_BYTES]; /* its pattern, applied while the pane has the focus */
+    char filter[PANE_FILTER_BYTES]; /* its pattern */
+    struct filter *own; /* compiled, while the pane is without the focus; NULL: not yet */
+    char own_pattern[PANE_FILTER_BYTES]; /* that it was compiled of */
 };
 
 /* Another view's name in the rule. */
@@ -57,10 +59,11 @@ struct pane_look {
     const struct model *model;
     const struct keymap *keymap; /* NULL: that of the start */
     bool live, paused;
-    enum syntax syntax;   /* of traces */
-    const char *filter;   /* pattern of the focused view, "" none */
-    struct regex *match;  /* its last good compilation */
-    bool filter_is_wrong; /* the pattern is being typed and does not compile */
+    enum syntax syntax;    /* of traces */
+    const char *filter;    /* pattern of the focused view, "" none */
+    struct regex *match;   /* its last good compilation */
+    bool filter_is_wrong;  /* the pattern is being typed and does not compile */
+    const char *on_target; /* pattern of the filter that the target applies */
 };
 
 struct panes *panes_new(const struct view_ops *ops);

@@ -136,6 +136,23 @@ const char *screen_filter_due(const struct screen *s)
     return strcmp(e->filter, s->filter) == 0 ? NULL : e->filter;
 }
 
+bool screen_filters_on_target(const struct screen *s)
+{
+    return pane_top(panes_focused(s->panes))->ops->filters_on_target;
+}
+
+const char *screen_target_filter(const struct screen *s)
+{
+    if (screen_filters_on_target(s))
+        return s->filter;
+    for (int i = 0; i < panes_count(s->panes); i++) {
+        struct pane *pane = panes_at(s->panes, i);
+        if (pane_top(pane)->ops->filters_on_target && panes_is_visible(s->panes, pane))
+            return pane_top(pane)->filter;
+    }
+    return "";
+}
+
 /* ---- going on */
 
 void screen_update(struct screen *s)
@@ -159,7 +176,8 @@ void screen_want(const struct screen *s, struct want *want)
         if (pane != focus && panes_is_visible(s->panes, pane))
             pane_want(pane, want);
     }
-    want->scan.filtered = s->match && s->filter[0] != '\0';
+    want->scan.filtered = screen_filters_on_target(s) ? s->match && s->filter[0] != '\0'
+                                                      : screen_target_filter(s)[0] != '\0';
 }
 
 void screen_ask(struct screen *s, enum screen_request_kind kind, const struct etf_pid *pid,
@@ -242,6 +260,7 @@ static struct pane_look look_of(const struct screen *s, const struct model *m)
         .match = s->match,
         .syntax = s->syntax,
         .filter_is_wrong = s->filter_error_at >= 0,
+        .on_target = screen_target_filter(s),
     };
 }
 
