@@ -153,8 +153,30 @@ lists_nodes_and_opens_one() {
     tm_wait_gone 'Nodes on this host' && tm_wait '● live' && tm_wait shop_pricing && bt_quit
 }
 
+act() {
+    tm_type ":$1"
+    tm_keys Enter
+}
+
+# The node chooses the rows of a list; it goes by the list's filter, whichever pane has the focus.
+filters_each_pane() {
+    bt_open 120 40 || return 1
+    tm_type '/'
+    tm_type '^shop_order_[12]$'
+    tm_keys Enter
+    tm_wait_gone shop_pricing && tm_wait shop_order_1 || return 1
+    act 'split below' && act 'view apps' && tm_wait 'A small shop' || return 1
+    tm_wait_gone shop_pricing && tm_wait shop_order_1 && tm_wait 'filter ^shop' && tm_has_not 'not applied' || return 1
+    tm_type '/'
+    tm_type 'kernel'
+    tm_keys Enter
+    tm_wait_gone 'A small shop' && tm_wait 'filter kernel' && tm_wait shop_order_1 && tm_has_not shop_pricing || return 1
+    act close && tm_wait shop_order_1 && bt_quit
+}
+
 run reads_a_mailbox_when_told_to
 run filters_as_typed_and_takes_it_back
+run filters_each_pane
 run goes_on_after_a_click
 run sorts_by_name_of_a_column
 run opens_a_process
