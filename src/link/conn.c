@@ -75,7 +75,7 @@ static void on_stalled(uv_timer_t *t)
     if (c->state == STATE_STALLED) {
         error_set(&err, ERR_LOST,
                   "%s stopped reading, %u bytes are waiting: the node is frozen, or the network is "
-                  "too slow",
+                  "too slow. " ERROR_LOOK_OUTSIDE,
                   c->peer, LIMIT_OUT_QUEUE_BYTES);
         down(c, CONN_LOST_STALLED, &err);
     }

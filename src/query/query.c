@@ -135,7 +135,7 @@ static void on_timer(uv_timer_t *timer)
         struct error err = {0};
         error_set(&err, ERR_TIMEOUT,
                   "connected, but the node did not answer in %.3g s: it is overloaded, or its code "
-                  "server hangs. Try --timeout %.3g; beamtop pstack on its host shows why",
+                  "server hangs. Try --timeout %.3g. " ERROR_LOOK_OUTSIDE,
                   q->open_ms / 1000.0, 4 * q->open_ms / 1000.0);
         fail(q, &err);
         return;

@@ -156,7 +156,7 @@ static void test_no_nodes(void **state)
         const char *part;
         unsigned timeout_ms; /* of the silent */
     } cases[] = {
-        {"silent", serve_silence, {0}, CONN_FAILED_SILENT, "does not answer within", TIMEOUT_MS},
+        {"silent", serve_silence, {0}, CONN_FAILED_SILENT, "`beamtop pstack NODE`", TIMEOUT_MS},
         {"drips",
          serve_drip,
          {0},

@@ -43,4 +43,8 @@ void error_context(struct error *err, const char *fmt, ...) ATTR_PRINTF(2, 3);
 
 void error_clear(struct error *err);
 
+/* What to do about a VM that does not answer: nothing is asked of it there. */
+#define ERROR_LOOK_OUTSIDE                                                                         \
+    "On its host, `beamtop pstack NODE` and `beamtop sample NODE` show what it does"
+
 #endif

@@ -11,10 +11,10 @@
 #include "batch.h"
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/clock.h"
-#include "beamtop/etf/parse.h"
 #include "beamtop/model/column.h"
 #include "beamtop/model/owners.h"
 #include "beamtop/output/sink.h"
+#include "beamtop/trace/procs.h"
 #include "generate.h"
 #include "app/source/nodes.h"
 #include "app/cli/output.h"
@@ -132,8 +132,12 @@ int command_process(const struct cli_options *o, const struct app_env *env)
         error_set(&err, ERR_USAGE, "the process is empty: give its pid or its registered name");
         return usage_error(&err);
     }
-    if (etf_parse_pid(o->second, &want.process.pid) != 0)
-        snprintf(want.process.name, sizeof want.process.name, "%s", o->second);
+    struct procs_item one;
+    procs_read_one(&one, o->second);
+    if (one.kind == PROCS_PID)
+        want.process.pid = one.pid;
+    else
+        snprintf(want.process.name, sizeof want.process.name, "%s", one.text);
     return run(o, env, &want, NULL, true);
 }
 

@@ -257,6 +257,20 @@ int procs_parse(struct procs *out, const char *text, size_t *offset, struct erro
     return rc ? rc : settle(&r, out);
 }
 
+void procs_read_one(struct procs_item *out, const char *text)
+{
+    size_t unused;
+    struct error ignored = {0};
+    struct reader r = {.text = text, .at = text, .offset = &unused, .err = &ignored};
+    *out = (struct procs_item){.kind = PROCS_PID};
+    if ((*text == '<' || (*text >= '0' && *text <= '9')) && read_pid(&r, out) == 0 && *r.at == '\0')
+        return;
+    r.at = text;
+    *out = (struct procs_item){.kind = PROCS_NAME};
+    if (read_name(&r, out) != 0 || *r.at != '\0')
+        snprintf(out->text, sizeof out->text, "%s", text);
+}
+
 static const char *kind_prefix(enum procs_kind kind)
 {
     for (size_t i = 0; i < ARRAY_LEN(prefixes); i++)

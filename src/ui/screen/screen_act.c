@@ -7,8 +7,8 @@
 
 #include "beamtop/base/attr.h"
 #include "beamtop/base/buf.h"
-#include "beamtop/etf/parse.h"
 #include "beamtop/model/detail.h"
+#include "beamtop/trace/procs.h"
 #include "ui/widgets/page.h"
 
 static void refresh(struct act *a)
@@ -225,15 +225,19 @@ static int act_stop(struct act *a, int n)
     return 1;
 }
 
-/* A word after a view's name: a pid, else a name. */
+/* A word after a view's name: a pid or a name, as --procs takes them. */
 static struct view_link link_of_word(const struct view_ops *ops, const char *word)
 {
     bool app = view_opens(ops, TARGET_APP);
     struct view_link link = {.kind = app ? TARGET_APP : TARGET_NAME};
-    if (!app && etf_parse_pid(word, &link.pid) == 0)
+    struct procs_item one;
+    procs_read_one(&one, word);
+    if (!app && one.kind == PROCS_PID) {
         link.kind = TARGET_PROCESS;
-    else
-        snprintf(link.name, sizeof link.name, "%s", word);
+        link.pid = one.pid;
+    } else {
+        snprintf(link.name, sizeof link.name, "%s", app ? word : one.text);
+    }
     return link;
 }
 

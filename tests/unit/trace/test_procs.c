@@ -102,6 +102,33 @@ TEST(test_bad)
     }
 }
 
+TEST(test_one)
+{
+    static const struct {
+        const char *text, *name; /* NULL: a pid */
+    } rows[] = {
+        {"shop_cart", "shop_cart"},
+        {":shop_cart", "shop_cart"},
+        {"'shop cart'", "shop cart"},
+        {"Shop.Cart", "Elixir.Shop.Cart"},
+        {"Elixir.Shop.Cart", "Elixir.Shop.Cart"},
+        {"'Elixir.Shop.Cart'", "Elixir.Shop.Cart"},
+        {"all", "all"},
+        {"a,b", "a,b"},
+        {"<0.12.0>", NULL},
+        {"<0.12", "<0.12"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct procs_item one;
+        procs_read_one(&one, rows[i].text);
+        assert_int_equal(one.kind, rows[i].name ? PROCS_NAME : PROCS_PID);
+        if (rows[i].name)
+            assert_string_equal(one.text, rows[i].name);
+        else
+            assert_int_equal(one.pid.id, 12);
+    }
+}
+
 TEST(test_bounds)
 {
     struct procs p;
