@@ -321,6 +321,33 @@ static size_t growers_of(struct judge *j, size_t type, double grown,
                : 0;
 }
 
+#define OF_NONE 0.5  /* of the growth */
+#define AS_MANY 0.01 /* of the processes: more, and the new ones have it */
+
+/*
+ * Timers and monitors count as process memory, and timers are in that of no process. Only some
+ * processes are recorded, so it may be spread over many small ones as well. */
+static void tell_unowned(struct judge *j, struct finding *f, double grown)
+{
+    struct trend count = judge_trend(j, "processes");
+    double owned = 0;
+    for (size_t i = 0; i < j->n_processes; i++)
+        owned += fmax(0, grown_of(&j->processes[i]));
+    if (j->n_processes == 0 || owned > (1 - OF_NONE) * grown ||
+        !(count.last - count.first <= AS_MANY * count.first))
+        return;
+    f->title = judge_text(j, "Process memory is growing: +%s in %s, %s of it in no process seen",
+                          judge_bytes(j, grown), judge_period(j), judge_bytes(j, grown - owned));
+    f->action = "Look for timers that are started and never cancelled (erlang:start_timer/3, "
+                "erlang:send_after/3), then for monitors and links that stay, and for many "
+                "processes that grow a little each (beamtop apps NODE)";
+    f->trace = "erlang:start_timer -> caller & erlang:send_after -> caller";
+    judge_evidence(j, f, "no_process_bytes", grown - owned, "bytes",
+                   "growth of the processes that were recorded: %s; their number: from %s to %s",
+                   judge_bytes(j, owned), judge_number(j, count.first),
+                   judge_number(j, count.last));
+}
+
 static void find_growth(struct judge *j, size_t type, struct trend t, struct trend all,
                         double limit)
 {
@@ -349,6 +376,8 @@ static void find_growth(struct judge *j, size_t type, struct trend t, struct tre
         judge_evidence(j, f, "holder", growers[i].has, "bytes", "%s: %s%s%s", growers[i].name,
                        judge_bytes(j, growers[i].has), isnan(growers[i].grown) ? "" : ", grew by ",
                        isnan(growers[i].grown) ? "" : judge_bytes(j, growers[i].grown));
+    if (type == OF_PROCESSES && n == 0)
+        tell_unowned(j, f, grown);
     judge_wait(j, holds);
 }
 

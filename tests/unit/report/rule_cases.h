@@ -449,6 +449,12 @@ static void processes_grow(struct made *w)
     w->busy[0].memory_step = 2 * MIB;
     w->busy[1].memory_step = 4 * MIB;
 }
+/* Timers: no process has them. */
+static void timers_grow(struct made *w)
+{
+    w->of_processes_step = w->total_step = 4 * MIB;
+    w->busy[0].memory_step = 50e3;
+}
 /* None by itself, all of a module. */
 static void module_grows(struct made *w)
 {
@@ -1128,6 +1134,10 @@ static const struct {
      memory_grows_little},
     {"memory_growth", module_grows, FINDING_LOOK, "Module gateway is growing: +",
      memory_grows_little},
+    {"memory_growth", timers_grow, FINDING_LOOK,
+     "Process memory is growing: +48.0 MiB in 12 s, 47.4 MiB of it in no process seen",
+     memory_grows_little},
+    {"memory_growth", timers_grow, FINDING_LOOK, "erlang:send_after/3", memory_grows_little},
     {"memory_growth", one_of_a_module_grows, FINDING_LOOK,
      "gen_server:loop/7 <0.42.0> leads growing process memory: +48.0 MiB in 12 s",
      memory_grows_little},
