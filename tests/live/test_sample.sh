@@ -103,7 +103,7 @@ blames_copies() {
 
 blames_collections() { ! has_jit || blamed '(sample_load:|lists:seq)' gc gc; }
 
-# What a process runs when it is taken off for a dirty scheduler is not on its stack. Without the
+# What a process is about to call when a dirty scheduler collects it is not on its stack. Without the
 # symbols of the VM (OTP 29) a collection is a function of the VM as any other there.
 blames_dirty_collections() {
     has_jit || return 0

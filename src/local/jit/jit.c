@@ -168,7 +168,7 @@ void jit_find_htop(struct jit *j, const struct memory *m)
         j->htop_offset = found - (j->layout == JIT_FRAME_POINTERS ? 8 : 0);
 }
 
-/* What process_main does with a process that it takes off: `mov [r13 + X], rdx`, once. */
+/* What process_main does with a process whose turn ends: `mov [r13 + X], rdx`, once. */
 static uint32_t find_resume(const uint8_t *code, size_t len)
 {
     static const uint8_t store[] = {0x49, 0x89, 0x95};

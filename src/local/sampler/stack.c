@@ -266,8 +266,8 @@ static void classify(struct stack *out, const struct stack_world *w, uint64_t ad
         out->in = SAMPLE_GC;
 }
 
-/* A process was taken off, for a dirty scheduler to collect it, when it called a function that is
- * not on its stack yet: where it goes on. A NIF or BIF there is no compiled code. */
+/* A process that a dirty scheduler collects was about to call a function, which is not on its stack
+ * yet: where it goes on. Of a NIF or BIF there is no compiled code. */
 static void take_resume(struct stack *out, const struct stack_world *w, uint64_t process)
 {
     const uint32_t resume = jit_resume_offset(w->jit);
@@ -291,7 +291,7 @@ static bool may_be_process(const struct stack_world *w, uint64_t p, uint64_t *st
 }
 
 /* The stack of that process, up to its end or as deep as is kept; false: it is none, or its stack
- * was moved meanwhile. */
+ * has moved. */
 static bool walk_process(struct stack *out, const struct stack_world *w, uint64_t p, uint64_t stack)
 {
     const size_t native = out->n;
