@@ -339,7 +339,7 @@ static void collect(const struct pane_entry *e, const struct pane_look *look, bo
     }
     if (e->filter[0] && (e->ops->kind == VIEW_TABLE || e->ops->filters_page)) {
         snprintf(text, sizeof text, "filter %.200s%s", e->filter,
-                 !look->filter[0]        ? " (not applied: another list has its own)"
+                 !look->filter[0]        ? " (not applied: another list has one)"
                  : look->filter_is_wrong ? " (invalid: the last valid one applies)"
                                          : "");
         piece(p, 2, look->filter_is_wrong ? STYLE_ERROR : STYLE_MATCH, text);
@@ -438,7 +438,7 @@ static void draw_note(struct canvas *c, struct rect *body, const char *note)
     body->rows--;
 }
 
-/* Without the focus a view has a filter of its own. Of process lists the target applies one: that
+/* Without the focus a view keeps its filter. Of process lists the target applies one: that
  * of another list is not applied. */
 static void use_own_filter(struct pane_entry *e, struct pane_look *look)
 {
