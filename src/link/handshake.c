@@ -169,8 +169,8 @@ static void explain_silence(struct wire *w)
     h->why = CONN_FAILED_SILENT;
     error_set(&h->err, ERR_TIMEOUT,
               "%s at port %u accepts the connection but %s within %.1f s: the VM is frozen or "
-              "overloaded, its net_kernel or code server hangs, or it uses TLS distribution. "
-              ERROR_LOOK_OUTSIDE,
+              "overloaded, its net_kernel or code server hangs, or it uses TLS "
+              "distribution. " ERROR_LOOK_OUTSIDE,
               h->target.full, h->port,
               w->stage <= STAGE_STATUS ? "does not answer" : "does not finish the handshake",
               h->timeout_ms / 1000.0);
