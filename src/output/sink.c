@@ -36,8 +36,6 @@ struct sink *sink_open(const struct sink_writer *writer, const struct sink_optio
     s->options = *options;
     if (!options->columns) {
         s->options.n_columns = proc_columns_default(s->columns);
-        if (options->format == SINK_JSON)
-            s->columns[s->options.n_columns++] = proc_column_find("memory_older");
     } else {
         assert(options->n_columns <= COLUMNS_MAX);
         memcpy(s->columns, options->columns, (size_t)options->n_columns * sizeof s->columns[0]);

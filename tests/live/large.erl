@@ -50,7 +50,15 @@ values(K, Pid) ->
 queue_test({Node, _}, K) ->
     Pid = sleeper(Node, [{message_queue_data, on_heap}]),
     fill(Node, Pid, 1000000),
-    one_of(100, fun() -> [{older, _} = V || V <- values(K, Pid)] end),
+    Rows = fun() ->
+        {ok, _, {rows, _, [{Pid, {V}}]}} = ask(K, rows, {[memory], [Pid]}, ?LONG_MS), V
+    end,
+    Memory = Rows(),
+    true = is_integer(Memory) andalso Memory > 60000000,
+    one_of(100, fun() ->
+        [{older, _} = V || V <- values(K, Pid)],
+        {older, Memory} = Rows()
+    end),
     %% On a node that is swept by parts, too.
     Many = evaluate(Node, "lists:zipwith3(fun erlang:spawn/3, lists:duplicate(1500, timer),"
                           " lists:duplicate(1500, sleep), lists:duplicate(1500, [infinity])).", []),

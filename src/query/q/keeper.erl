@@ -386,9 +386,9 @@ HandleOther = fun(Message, State) ->
                                             erlang:monotonic_time(millisecond)),
             From ! {Ref, Whose, Known},
             State#{turns := Turns};
-        {walked, Read} ->
-            #{turns := Turns} = State,
-            State#{turns := WithRead(Read, Turns, erlang:monotonic_time(millisecond))};
+        {walked, Walks} ->
+            #{turns := Before} = State,
+            State#{turns := WithRead(Walks, Before, erlang:monotonic_time(millisecond))};
         {shade, Pid} ->
             Wake(Pid, ShieldOf(State)),
             State;

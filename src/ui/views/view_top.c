@@ -243,6 +243,18 @@ static void say_age(const struct model *m, const struct proc_scan *scan, struct 
                  text_duration(age, sizeof age, floor(age_s)));
 }
 
+/* Why a size has a ~. */
+static void say_older(const struct proc_row *rows, size_t n, struct view_page *page)
+{
+    size_t used = strlen(page->summary);
+    for (size_t i = 0; i < n; i++)
+        if (rows[i].older) {
+            snprintf(page->summary + used, sizeof page->summary - used,
+                     ", ~ read seldom: long message queue");
+            return;
+        }
+}
+
 static void summarise(const struct top *t, const struct proc_scan *scan, size_t shown,
                       struct view_page *page)
 {
@@ -311,6 +323,7 @@ static void top_page(void *state, const struct model *m, int rows, int columns,
         page_sort(page);
     summarise(t, scan, page->n_rows, page);
     say_age(m, scan, page);
+    say_older(newer ? newer->rows : scan->rows, scan->n_rows, page);
 }
 
 /* ---- the pickers */
