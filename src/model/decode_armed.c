@@ -400,6 +400,20 @@ static struct part sequential(struct decoder *d, const struct armed_detail *out)
     return part;
 }
 
+static void take_totals(struct armed_detail *out, const struct part *sessions,
+                        const struct part *monitors, const struct part *points,
+                        const struct part *flags)
+{
+    out->sessions = sessions->total;
+    out->monitors = monitors->total;
+    out->breakpoints = points->total;
+    out->breakpoints_shown = (int64_t)points->n;
+    out->flags = out->processes = flags->total;
+    out->flags_shown = (int64_t)flags->n;
+    for (size_t i = 0; i < flags->n; i++)
+        out->processes -= !flags->rows[i].has_pid;
+}
+
 void decode_armed(struct decoder *d, void *to)
 {
     struct armed_detail *out = to;
@@ -438,12 +452,5 @@ void decode_armed(struct decoder *d, void *to)
     for (size_t i = 0; i < out->n_rows; i++)
         add_details(d->arena, &out->rows[i]);
     out->beamtops = connections.total;
-    out->sessions = sessions.total;
-    out->monitors = monitors.total;
-    out->breakpoints = points.total;
-    out->breakpoints_shown = (int64_t)points.n;
-    out->flags = out->processes = flags.total;
-    out->flags_shown = (int64_t)flags.n;
-    for (size_t i = 0; i < flags.n; i++)
-        out->processes -= !flags.rows[i].has_pid;
+    take_totals(out, &sessions, &monitors, &points, &flags);
 }
