@@ -1054,7 +1054,7 @@ senders_test({Node, _}, Keeper) ->
 leaders_are(Keeper, {Idle, Large, Holder, Busy, _, Asleep, _, Lates, Few, Suspended, Caller}) ->
     Ask = fun() ->
         {ok, {Us, _}, {leaders, Mono, Facts, Leaders}} =
-            ask(Keeper, leaders, {in, leaders, #{most => 5, all => 150000}}, ?LONG_MS),
+            ask(Keeper, leaders, {in, leaders, #{most => 50, all => 150000}}, ?LONG_MS),
         true = is_integer(Mono) andalso Us < 200000,
         {Facts, Leaders}
     end,
