@@ -104,7 +104,9 @@ goes_from_a_finding_to_its_cause() {
     }
     keys_do "$idle" Space 'message queue: from' && keys_do "$idle" Enter '^.<0\.[0-9]*\.0> *findings_idle' || return 1
     tm_keys Escape
-    tm_wait 'Findings ─' && keys_do "$idle" T 'trace> .* --procs <0\.[0-9]*\.0>' && closes_prompt || return 1
+    tm_wait 'Findings ─' && keys_do "$idle" T 'messages it receives' || return 1
+    tm_keys Escape
+    tm_wait_gone 'messages it receives' || return 1
     keys_do 'ETS table findings_carts' T 'trace> ets:insert\(findings_carts, _\) -> caller' && closes_prompt &&
         keys_do 'ETS table findings_carts' Enter '^.<0\.[0-9]*\.0> *findings_tables' || return 1
     tm_keys Escape

@@ -39,9 +39,10 @@ struct procs {
 
 /* Empty or NULL text is `all`. ERR_USAGE with *offset (may be NULL). */
 int procs_parse(struct procs *out, const char *text, size_t *offset, struct error *err);
-/* One process: a pid or a name, in every form that the list takes: Shop.Cart, Elixir.Shop.Cart,
- * 'Elixir.Shop.Cart', :cart, cart. What is neither is a name as it stands. */
-void procs_read_one(struct procs_item *out, const char *text);
+/* One process: a pid (true) or a name, in every form that the list takes: Shop.Cart,
+ * Elixir.Shop.Cart, 'Elixir.Shop.Cart', :cart, cart. What is neither is a name as it stands, cut to
+ * the size. */
+bool procs_read_one(const char *text, struct etf_pid *pid, char *name, size_t size);
 void procs_print(struct buf *out, const struct procs *p);
 /* As the target takes it (docs/tracing.md); names are binaries. */
 void procs_build(struct builder *b, const struct procs *p);

@@ -132,12 +132,7 @@ int command_process(const struct cli_options *o, const struct app_env *env)
         error_set(&err, ERR_USAGE, "the process is empty: give its pid or its registered name");
         return usage_error(&err);
     }
-    struct procs_item one;
-    procs_read_one(&one, o->second);
-    if (one.kind == PROCS_PID)
-        want.process.pid = one.pid;
-    else
-        snprintf(want.process.name, sizeof want.process.name, "%s", one.text);
+    procs_read_one(o->second, &want.process.pid, want.process.name, sizeof want.process.name);
     return run(o, env, &want, NULL, true);
 }
 

@@ -257,18 +257,22 @@ int procs_parse(struct procs *out, const char *text, size_t *offset, struct erro
     return rc ? rc : settle(&r, out);
 }
 
-void procs_read_one(struct procs_item *out, const char *text)
+bool procs_read_one(const char *text, struct etf_pid *pid, char *name, size_t size)
 {
     size_t unused;
     struct error ignored = {0};
+    struct procs_item one = {.kind = PROCS_PID};
     struct reader r = {.text = text, .at = text, .offset = &unused, .err = &ignored};
-    *out = (struct procs_item){.kind = PROCS_PID};
-    if ((*text == '<' || (*text >= '0' && *text <= '9')) && read_pid(&r, out) == 0 && *r.at == '\0')
-        return;
+    name[0] = '\0';
+    if ((*text == '<' || (*text >= '0' && *text <= '9')) && read_pid(&r, &one) == 0 &&
+        *r.at == '\0') {
+        *pid = one.pid;
+        return true;
+    }
     r.at = text;
-    *out = (struct procs_item){.kind = PROCS_NAME};
-    if (read_name(&r, out) != 0 || *r.at != '\0')
-        snprintf(out->text, sizeof out->text, "%s", text);
+    bool reads = read_name(&r, &one) == 0 && *r.at == '\0';
+    snprintf(name, size, "%s", reads ? one.text : text);
+    return false;
 }
 
 static const char *kind_prefix(enum procs_kind kind)

@@ -230,14 +230,10 @@ static struct view_link link_of_word(const struct view_ops *ops, const char *wor
 {
     bool app = view_opens(ops, TARGET_APP);
     struct view_link link = {.kind = app ? TARGET_APP : TARGET_NAME};
-    struct procs_item one;
-    procs_read_one(&one, word);
-    if (!app && one.kind == PROCS_PID) {
+    if (app)
+        snprintf(link.name, sizeof link.name, "%s", word);
+    else if (procs_read_one(word, &link.pid, link.name, sizeof link.name))
         link.kind = TARGET_PROCESS;
-        link.pid = one.pid;
-    } else {
-        snprintf(link.name, sizeof link.name, "%s", app ? word : one.text);
-    }
     return link;
 }
 

@@ -117,16 +117,21 @@ TEST(test_one)
         {"a,b", "a,b"},
         {"<0.12.0>", NULL},
         {"<0.12", "<0.12"},
+        {"a\nb\tc", "a\nb\tc"},
+        {"'cart", "'cart"},
     };
+    char name[1021], longest[1021];
+    struct etf_pid pid;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct procs_item one;
-        procs_read_one(&one, rows[i].text);
-        assert_int_equal(one.kind, rows[i].name ? PROCS_NAME : PROCS_PID);
-        if (rows[i].name)
-            assert_string_equal(one.text, rows[i].name);
-        else
-            assert_int_equal(one.pid.id, 12);
+        assert_int_equal(procs_read_one(rows[i].text, &pid, name, sizeof name), !rows[i].name);
+        assert_string_equal(name, rows[i].name ? rows[i].name : "");
+        if (!rows[i].name)
+            assert_int_equal(pid.id, 12);
     }
+    memset(longest, 'a', sizeof longest - 1);
+    longest[sizeof longest - 1] = '\0';
+    assert_false(procs_read_one(longest, &pid, name, sizeof name));
+    assert_string_equal(name, longest);
 }
 
 TEST(test_bounds)
