@@ -206,10 +206,7 @@ knows_a_scheduler_from_its_process() {
         and ($share["sample_load:files/0"] // 0) <= ($share.erts_call_dirty_nif // 0) + 0.05'
 }
 
-is_one_of_several() {
-    "$beamtop" sample "$node" --for 0.1s >/dev/null 2>"$work/several"
-    grep -q 'several VMs of this host are called' "$work/several"
-}
+is_one_of_several() { [ "$("$beamtop" nodes --format json | grep -oF "\"$node\"" | wc -l)" -ge 2 ]; }
 
 has_runs() {
     "$beamtop" report "$work/runs.btr" --format json >"$work/out" 2>"$work/report" &&
@@ -223,7 +220,7 @@ records_runs() {
     works chain || return 1
     erl -noinput -name "$node" -dist_listen false -eval 'timer:sleep(300000), halt().' >/dev/null 2>&1 &
     namesake=$!
-    wait_until 60 is_one_of_several >"$work/text"
+    wait_until 60 is_one_of_several || { echo "no second VM is listed"; return 1; }
     rm -f "$work/runs.btr"
     XDG_STATE_HOME=$work/state "$beamtop" record "$node" --cookie-file "$work/cookie" --timeout 30 \
         -i 1 --for 300s --sample 1s --sample-every 2s --hz 199 -o "$work/runs.btr" >"$work/text" 2>"$work/err" &

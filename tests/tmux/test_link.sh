@@ -59,10 +59,10 @@ reacts() {
     for try in 1 2 3 4 5 6; do
         late=
         tm_type '?'
-        shows_at_once trace-row || return 1
+        shows_at_once 'every action can be typed' || return 1
         tm_keys Escape
-        wait_until "$at_once_s" tm_has_not trace-row || late='the list'
-        tm_wait_gone trace-row || return 1
+        wait_until "$at_once_s" tm_has_not 'every action can be typed' || late='the list'
+        tm_wait_gone 'every action can be typed' || return 1
         [ -n "$late" ] || return 0
     done
     echo "'$late' comes late, at each of $try times"

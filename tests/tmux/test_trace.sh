@@ -197,6 +197,9 @@ sees_another() {
     tm_type a
     tm_wait ' beamtop ' && tm_has_not ' self ' || return 1
     tm_type x
+    tm_wait 'another beamtop is connected' || return 1
+    tm_keys Down
+    tm_type x
     tm_wait 'beamtop clears only its own' && is_running "$other"
 }
 
@@ -357,7 +360,6 @@ does_what_the_readme_says() {
 }
 
 run traces
-run does_what_the_readme_says
 run lists_what_may_follow_and_marks_errors
 run says_why_nothing_matches
 run asks_before_it_leaves_a_trace
@@ -374,4 +376,6 @@ run traces_a_function_of_a_stack
 run lists_what_completes_once
 run asks_before_what_is_expensive
 run keeps_its_log_when_the_link_is_lost
+# On OTP 25 its tokens stay.
+run does_what_the_readme_says
 finish

@@ -193,7 +193,7 @@ TEST(test_watched)
         snprintf(text + used, sizeof text - (size_t)used,
                  "], [], [{<0.7.0>, 1, undefined, {{idle,{m,f,1},undefined,undefined,{m,f,1}}, "
                  "1, %d, 0, {m,f,1}}}, {<0.8.0>, 1, undefined, {{none,{m,f,1},undefined,undefined,"
-                 "{m,f,1}}, 1, 9, 0, {m,f,1}}}]}",
+                 "{m,f,1}}, 1, 4, 0, {m,f,1}}}]}",
                  second * 100);
         if (second == 1)
             take(r, m, ANSWER_NODE, NODE_ANSWER);
