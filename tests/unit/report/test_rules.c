@@ -354,6 +354,27 @@ TEST(test_mode_not_recorded)
     findings_clear(&f);
 }
 
+/* What a finding of a process says of its share is what the process has of all reductions: findings
+ * are ordered by it. */
+TEST(test_share_of_a_process)
+{
+    struct made w = made_healthy;
+    struct findings f;
+    mailbox_grows(&w);
+    w.busy[0].share = 0.30;
+    judge(&f, &w);
+    const struct finding *x = of_rule(&f, "mailbox_growth");
+    assert_non_null(x);
+    assert_true(fabs(x->impact - 0.30) < 0.01);
+    const struct evidence *share = NULL;
+    for (size_t i = 0; i < x->n_evidence; i++)
+        if (strcmp(x->evidence[i].key, "process") == 0)
+            share = &x->evidence[i];
+    assert_non_null(share);
+    assert_true(fabs(share->value - 0.30) < 0.01 && strstr(share->text, "30% of all reductions"));
+    findings_clear(&f);
+}
+
 TEST(test_damaged_facts)
 {
     static const char *const bad[] = {
