@@ -108,12 +108,12 @@ recursion_is_counted_once() {
 }
 
 # watched FACTS CASE ARGUMENT…: again for longer where calls were skipped, or the trace broke off, since
-# the node got little of a core, or where too little was seen in that time, until each fact was seen. In
-# a long time the many moments off CPU of a busy machine may be more than are known.
+# the node got little of a core, or where too little was seen in that time, until each fact was seen. On a
+# busy machine the moments off CPU of three seconds are more than are known: most looks are shorter.
 watched() {
     facts=$1
     shift
-    for seconds in 1 2 4 4 8 8 4 8 8 16; do
+    for seconds in 1 2 2 2 4 2 2 2 2 4 8 2 2 2 16; do
         { watch "$@" --for "${seconds}s" && seen; } >"$work/watched" 2>&1
         [ -n "$facts" ] || return 0
     done
