@@ -191,7 +191,7 @@ TEST(test_watched)
                              "1, 0, 900, {m,f,1}}}",
                              i ? "," : "", 100 + i);
         snprintf(text + used, sizeof text - (size_t)used,
-                 "], [], [{<0.7.0>, 1, undefined, {{idle,{m,f,1},undefined,undefined,{m,f,1}}, "
+                 "], [], [{<0.7.0>, 1, undefined, {{idle,{m,f,1},undefined,shop,{g,h,2}}, "
                  "1, %d, 0, {m,f,1}}}, {<0.8.0>, 1, undefined, {{none,{m,f,1},undefined,undefined,"
                  "{m,f,1}}, 1, 4, 0, {m,f,1}}}]}",
                  second * 100);
@@ -208,6 +208,8 @@ TEST(test_watched)
     model_free(m);
     struct recording *f = reopen(p.path);
     assert_int_equal(find_process(f, "<0.7.0>", &found), 21);
+    assert_true(slice_is(found.name, "idle") && slice_is(found.application, "shop"));
+    assert_true(slice_is(found.initial_call, "m:f/1") && slice_is(found.current_function, "m:f/1"));
     assert_int_equal(found.ticks, 3);
     assert_true(fabs(found.queue_last - 300) < 1e-9 && found.queue_fit > 0.99);
     recording_close(f);
