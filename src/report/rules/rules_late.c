@@ -11,6 +11,8 @@
 #define NOTED 500.0
 #define LONG 1000.0
 #define VERY_LONG 5000.0
+/* A host with ten threads ready for each CPU kept a scheduler from one for 7 seconds. */
+#define LONGER_THAN_A_HOST 20000.0
 /* ms of each tick on average: it happens again and again. */
 #define OFTEN 100.0
 #define VERY_OFTEN 250.0
@@ -23,7 +25,7 @@
 static enum finding_severity severity_of(const struct period_stats *late, bool excused)
 {
     if (excused)
-        return late->max >= VERY_LONG ? FINDING_LOOK : FINDING_NOTE;
+        return late->max >= LONGER_THAN_A_HOST ? FINDING_LOOK : FINDING_NOTE;
     if (late->max >= VERY_LONG || late->mean >= VERY_OFTEN)
         return FINDING_ACT;
     return late->max >= LONG || late->mean >= OFTEN ? FINDING_LOOK : FINDING_NOTE;
