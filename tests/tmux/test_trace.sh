@@ -375,7 +375,7 @@ run begins_with_what_is_under_the_cursor
 run traces_a_function_of_a_stack
 run lists_what_completes_once
 run asks_before_what_is_expensive
-run keeps_its_log_when_the_link_is_lost
 # On OTP 25 its tokens stay.
 run does_what_the_readme_says
+run keeps_its_log_when_the_link_is_lost
 finish
