@@ -109,11 +109,11 @@ recursion_is_counted_once() {
 
 # watched FACTS CASE ARGUMENT…: again for longer where calls were skipped, or the trace broke off, since
 # the node got little of a core, or where too little was seen in that time, until each fact was seen. On a
-# busy machine the moments off CPU of three seconds are more than are known: most looks are shorter.
+# busy machine the moments off CPU of three seconds may be more than are known: some looks are short.
 watched() {
     facts=$1
     shift
-    for seconds in 1 2 2 2 4 2 2 2 2 4 8 2 2 2 16; do
+    for seconds in 1 2 4 4 8 8 2 2 2 2 2 2 4 8 16; do
         { watch "$@" --for "${seconds}s" && seen; } >"$work/watched" 2>&1
         [ -n "$facts" ] || return 0
     done
