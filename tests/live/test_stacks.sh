@@ -113,7 +113,7 @@ recursion_is_counted_once() {
 watched() {
     facts=$1
     shift
-    for seconds in 1 2 4 4 8 8 2 2 2 2 2 2 4 8 16; do
+    for seconds in 1 1 1 2 1 2 4 1 2 4 1 8 1 2 8 16; do
         { watch "$@" --for "${seconds}s" && seen; } >"$work/watched" 2>&1
         [ -n "$facts" ] || return 0
     done
