@@ -234,7 +234,7 @@ nothing_is_left_after_a_kill() {
     is_clean
 }
 
-differ known_calls a_busy_process_does_not_wait a_pattern_alone_takes_the_first loops_of_otp_are_left_out nothing_is_left_after_a_kill
-same a_process_that_only_waits a_process_alone a_hot_function_is_capped nobody_calls
+differ a_busy_process_does_not_wait a_pattern_alone_takes_the_first loops_of_otp_are_left_out nothing_is_left_after_a_kill
+same known_calls a_process_that_only_waits a_process_alone a_hot_function_is_capped nobody_calls
 once formats errors_are_refused
 run_on_releases
