@@ -57,14 +57,22 @@ static const struct discover_vm *find_vm(const struct discover_list *vms, const 
     return found;
 }
 
-size_t target_look_for(struct discover_list *list, const struct discover_vm **vm, const char *name,
-                       const struct cli_options *o, const struct app_env *env)
+/* Without epmd: by their command lines. */
+static size_t look_here(struct discover_list *list, const struct discover_vm **vm, const char *name)
 {
     const struct discover_options options = {0};
     struct error ignored = {0}; /* without /proc the other sources serve */
     size_t count = 0;
     (void)discover_scan(list, &options, &ignored);
     *vm = find_vm(list, name, &count);
+    return count;
+}
+
+size_t target_look_for(struct discover_list *list, const struct discover_vm **vm, const char *name,
+                       const struct cli_options *o, const struct app_env *env)
+{
+    struct error ignored = {0};
+    size_t count = look_here(list, vm, name);
     if (count == 1)
         return count;
     discover_clear(list);
@@ -73,22 +81,16 @@ size_t target_look_for(struct discover_list *list, const struct discover_vm **vm
     return count > 1 && (*vm)->in_epmd ? 1 : count;
 }
 
-/* Who gives host and cookie needs no epmd of this host to say which VM is meant. */
-static size_t look_here(struct discover_list *list, const struct discover_vm **vm, const char *name)
+static bool way_given(const struct cli_options *o)
 {
-    const struct discover_options options = {0};
-    struct error ignored = {0};
-    size_t count = 0;
-    (void)discover_scan(list, &options, &ignored);
-    *vm = find_vm(list, name, &count);
-    return count;
+    return o->host || o->port != 0;
 }
 
 /* The way to a VM of this host, unless one was given. */
 static void set_local(struct target *t, const struct discover_vm *vm, const struct cli_options *o)
 {
     const struct discover_options options = {0};
-    if (vm->pid == 0 || vm->other_network || o->host || o->port != 0)
+    if (vm->pid == 0 || vm->other_network || way_given(o))
         return;
     struct discover_vm found = *vm;
     discover_port(&found, &options);
@@ -155,7 +157,7 @@ int target_init(struct target *t, const char *name, const struct cli_options *o,
         vm = find_vm(vms, name, &count);
     else if (!cookie_given(o, env) || !strchr(name, '@'))
         count = target_look_for(&own, &vm, name, o, env);
-    else
+    else if (!way_given(o))
         count = look_here(&own, &vm, name);
     snprintf(t->name, sizeof t->name, "%s", vm && !strchr(name, '@') ? vm->node : name);
     rc = find_cookie(t, o, env, vm, &t->no_cookie);

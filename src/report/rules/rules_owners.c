@@ -287,6 +287,13 @@ static bool loses_wakeups(const char *erts)
     return false;
 }
 
+static void tell_queued(struct judge *j, struct finding *f, const struct period_process *p)
+{
+    judge_evidence(j, f, "message_queue_len", p->queue_last, "",
+                   "message queue: %s, 1 at least at its last %lld ticks", waiting_text(j, p),
+                   (long long)p->asleep);
+}
+
 static void find_sleeping(struct judge *j, const struct period_process *p)
 {
     const char *erts = fact_text(j->node, "erts");
@@ -308,10 +315,7 @@ static void find_sleeping(struct judge *j, const struct period_process *p)
         "At the next tick its queue is shorter or it has reductions: it is waking, or has low "
         "priority and waits for a scheduler. Its status is `suspended`: "
         "erlang:suspend_process/1 holds it";
-    judge_evidence(j, f, "message_queue_len", p->queue_last, "",
-                   "message queue: %s, 1 at least at its last "
-                   "%lld ticks",
-                   waiting_text(j, p), (long long)p->asleep);
+    tell_queued(j, f, p);
     judge_evidence(j, f, "reductions_per_s", p->asleep_reductions_per_s, "per_s",
                    "reductions: %.0f per "
                    "second, of questions about it",
@@ -334,10 +338,7 @@ static void find_spinning(struct judge *j, const struct period_process *p)
         "message then wakes it for nothing. Otherwise let it hibernate only when it is idle "
         "(hibernate_after)";
     f->ruled_out_if = "It handles its messages one by one and hibernates in between on purpose";
-    judge_evidence(j, f, "message_queue_len", p->queue_last, "",
-                   "message queue: %s, 1 at least at its last "
-                   "%lld ticks",
-                   waiting_text(j, p), (long long)p->asleep);
+    tell_queued(j, f, p);
     judge_evidence(j, f, "reductions_per_s", p->asleep_reductions_per_s, "per_s",
                    "reductions: %s per "
                    "second",

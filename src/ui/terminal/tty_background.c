@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "beamtop/base/limits.h"
+#include "tty_mouse.h"
 
 bool tty_is_light(const char *colorfgbg)
 {
@@ -74,11 +75,10 @@ bool background_put(struct background *b, unsigned char byte, uint64_t now_ms,
 
 unsigned background_idle(struct background *b, uint64_t now_ms)
 {
-    uint64_t silent_ms = now_ms > b->last_ms ? now_ms - b->last_ms : 0;
-    if (b->part != BACKGROUND_CLOSED && silent_ms < LIMIT_MOUSE_SILENCE_MS)
-        return (unsigned)(LIMIT_MOUSE_SILENCE_MS - silent_ms);
-    b->part = BACKGROUND_CLOSED;
-    return 0;
+    unsigned rest_ms = b->part != BACKGROUND_CLOSED ? tty_rest_ms(b->last_ms, now_ms) : 0;
+    if (rest_ms == 0)
+        b->part = BACKGROUND_CLOSED;
+    return rest_ms;
 }
 
 void background_wait(struct background *b, uint64_t now_ms)

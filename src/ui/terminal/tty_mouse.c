@@ -98,11 +98,16 @@ bool mouse_put(struct mouse *m, unsigned char byte, uint64_t now_ms, struct tty_
                                   : false;
 }
 
+unsigned tty_rest_ms(uint64_t last_ms, uint64_t now_ms)
+{
+    uint64_t silent_ms = now_ms > last_ms ? now_ms - last_ms : 0;
+    return silent_ms < LIMIT_MOUSE_SILENCE_MS ? (unsigned)(LIMIT_MOUSE_SILENCE_MS - silent_ms) : 0;
+}
+
 unsigned mouse_idle(struct mouse *m, uint64_t now_ms)
 {
-    uint64_t silent_ms = now_ms > m->last_ms ? now_ms - m->last_ms : 0;
-    if (m->open != MOUSE_CLOSED && silent_ms < LIMIT_MOUSE_SILENCE_MS)
-        return (unsigned)(LIMIT_MOUSE_SILENCE_MS - silent_ms);
-    m->open = MOUSE_CLOSED;
-    return 0;
+    unsigned rest_ms = m->open != MOUSE_CLOSED ? tty_rest_ms(m->last_ms, now_ms) : 0;
+    if (rest_ms == 0)
+        m->open = MOUSE_CLOSED;
+    return rest_ms;
 }

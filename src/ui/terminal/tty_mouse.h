@@ -33,6 +33,9 @@ void mouse_begin(struct mouse *m, enum mouse_form form, uint64_t now_ms);
 /* False: the byte belongs to no report, and to no open one any more. An event of TTY_NONE: the
    report goes on, or was a release, a move, another button. */
 bool mouse_put(struct mouse *m, unsigned char byte, uint64_t now_ms, struct tty_event *event);
+/* How long to wait, in ms, for the rest of what the terminal sends and has begun; 0: no longer, its
+   end was lost. */
+unsigned tty_rest_ms(uint64_t last_ms, uint64_t now_ms);
 /* Nothing is waiting to be read. 0: no report is open (any more); else the milliseconds after which
    to ask again. */
 unsigned mouse_idle(struct mouse *m, uint64_t now_ms);

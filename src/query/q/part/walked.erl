@@ -14,16 +14,18 @@ MessageWords = 5,
 MessageNs = 30,
 
 %% A process answers by a signal: one that is ready to run handles it when its turn comes. That wait
-%% is not work: of what reads so many processes no more is counted than it takes without.
-ReadNative = erlang:convert_time_unit(10, microsecond, native),
-Apart = fun(Read, Reads) ->
+%% is not work: no more than Most is counted, in native units.
+AtMost = fun(Most, Read) ->
     Start = erlang:monotonic_time(),
     Value = Read(),
     Took = erlang:monotonic_time() - Start,
     put(waited, get(waited) + Took),
-    put(helped, get(helped) + min(Took, ReadNative * Reads)),
+    put(helped, get(helped) + min(Took, Most)),
     Value
 end,
+%% So many processes are read: no more is counted than it takes without waits.
+ReadNative = erlang:convert_time_unit(10, microsecond, native),
+Apart = fun(Read, Reads) -> AtMost(ReadNative * Reads, Read) end,
 ReadEach = fun(Pids, Items) ->
     Same = lists:duplicate(length(Pids), Items),
     Apart(fun() -> lists:zipwith(fun erlang:process_info/2, Pids, Same) end, length(Pids))
@@ -41,13 +43,8 @@ end,
 %% [{Pid, [{Item, Value}]}], empty when it has ended. The time is ours, but for what it waited for a
 %% process that runs. The heaps' size follows from what the collector says: one walk less.
 WalkOne = fun({Messages, Pid}) ->
-    Start = erlang:monotonic_time(),
-    Read = process_info(Pid, [memory, garbage_collection_info]),
-    Took = erlang:monotonic_time() - Start,
     Most = erlang:convert_time_unit(Messages * MessageNs, nanosecond, native),
-    put(waited, get(waited) + Took),
-    put(helped, get(helped) + min(Took, Most)),
-    case Read of
+    case AtMost(Most, fun() -> process_info(Pid, [memory, garbage_collection_info]) end) of
         [Memory, {_, Info} = Collector] ->
             Sizes = [proplists:get_value(Key, Info, 0)
                      || Key <- [heap_block_size, old_heap_block_size, mbuf_size]],
