@@ -1036,8 +1036,12 @@ senders_test({Node, _}, Keeper) ->
     #{looks := Looks, suspended := 0, suspended_looks := Held, processes := []} = Senders(),
     Signal("STOP"),
     Pids = evaluate(Node,
-        "Send = fun F() -> {nobody, Peer} ! binary:copy(<<0>>, 1000000), F() end,"
-        " [spawn(Send) || _ <- lists:seq(1, 7)].", Bindings),
+        "To = {nobody, Peer},"
+        " Large = fun F() -> To ! binary:copy(<<0>>, 1000000), F() end,"
+        " Small = fun F() -> gen_server:cast(To, small), F() end,"
+        " Call = fun F() -> catch gen_server:call(To, small, 1), F() end,"
+        " Cast = fun F() -> rpc:cast(Peer, lists, max, [[1]]), F() end,"
+        " [spawn(F) || F <- [Large, Large, Small, Small, Small, Call, Cast]].", Bindings),
     try
         one_of(100, fun() ->
             #{looks := Now, suspended := 7, suspended_looks := More, nodes := [Peer],

@@ -109,6 +109,11 @@ Congested = fun() ->
     [Node || {Node, Port} <- lists:sublist(erlang:system_info(dist_ctrl), NodesMost),
              is_port(Port), {queue_size, Bytes} <- [erlang:port_info(Port, queue_size)], Bytes > 0]
 end,
+%% Where a process stands that a full link has suspended: amid the fragments of a message, behind
+%% the last one, in the demonitor of a call, in a spawn request.
+SendsIn = [{{'$1', {'_', {'_', F, '_'}}}, [], ['$1']}
+           || F <- [dsend_continue_trap, bif_return_trap, flush_monitor_messages,
+                    spawn_request_yield]],
 %% Those that are suspended in a send to another node, of all that are seen in time.
 SuspendedIn = fun SuspendedIn(Pids, Until, Sofar) ->
     case Pids =:= [] orelse Ms() > Until of
@@ -118,8 +123,7 @@ SuspendedIn = fun SuspendedIn(Pids, Until, Sofar) ->
             {These, Rest} = Split(Pids, Slice),
             Held = Run(lists:zip(These, Ask(These, status)),
                        [{{'$1', {status, suspended}}, [], ['$1']}]),
-            Sending = Run(lists:zip(Held, Ask(Held, current_function)),
-                          [{{'$1', {'_', {'_', dsend_continue_trap, '_'}}}, [], ['$1']}]),
+            Sending = Run(lists:zip(Held, Ask(Held, current_function)), SendsIn),
             SuspendedIn(Rest, Until, Sending ++ Sofar)
     end
 end,
