@@ -55,6 +55,7 @@ bool assist_who(struct assist *a); /* registered processes, running applications
 bool assist_functions(struct assist *a, const char *module);
 bool assist_fields(struct assist *a, const char *module, const char *record,
                    const struct slice **fields, size_t *n);
+bool assist_is_asking(const struct assist *a); /* some of these are on their way */
 
 /* Names as you type them: quoted where they must be. */
 void assist_spell_module(struct buf *out, enum syntax syntax, struct slice module);

@@ -194,7 +194,7 @@ void tui_trace_assist_known(void *arg)
         return;
     if (tr->looked)
         show(tr);
-    if (tr->completing) {
+    if (tr->completing && !assist_is_asking(tr->assist)) {
         tr->completing = false;
         prompt_complete_again(tr->tui->prompt);
         tr->completing = false; /* once for a key: an unanswered question is not repeated */

@@ -257,3 +257,9 @@ bool assist_fields(struct assist *a, const char *module, const char *record,
     assist_pump(a);
     return false;
 }
+
+bool assist_is_asking(const struct assist *a)
+{
+    return a->want_modules || a->want_who || a->want_functions || a->want_record ||
+           (a->asked != ASSIST_NONE && a->asked != ASSIST_MATCH);
+}

@@ -383,6 +383,24 @@ TEST_WITH(test_names_are_asked_for_anew_when_old, set_up, tear_down)
     answer_error(t);
 }
 
+/* Names that wait behind another question are still on their way when that one is answered. */
+TEST_WITH(test_names_wait_behind_the_line, set_up, tear_down)
+{
+    struct target *t = *state;
+    assist_begin(t->assist);
+    answer(t, "{modules, [<<\"lists\">>], 1}");
+    look(t, "lists:map/2");
+    expect_open(t, QUESTION_PREFLIGHT, "lists");
+    assert_false(assist_is_asking(t->assist));
+    assert_false(assist_functions(t->assist, "lists"));
+    assert_true(assist_is_asking(t->assist));
+    answer_error(t);
+    expect_open(t, QUESTION_FUNCTIONS, "functions");
+    assert_true(assist_is_asking(t->assist));
+    answer_error(t);
+    assert_false(assist_is_asking(t->assist));
+}
+
 TEST_WITH(test_without_a_target, set_up, tear_down)
 {
     struct target *t = *state;
