@@ -53,31 +53,21 @@ tm_has_not() { ! tm_has "$1"; }
 tm_has_line() { tm_text | grep -qE -e "$1"; }
 tm_says() { [ "$(tm display-message -p "$1")" = "$2" ]; }
 
-# Waits for a text; shows the screen when it does not come.
-tm_wait() {
-    wait_until "$tm_wait_s" tm_has "$1" || {
-        echo "'$1' does not appear on:"
-        tm_text
-        return 1
-    }
+# tm_misses WORDS: what a failed wait leaves to look at.
+tm_misses() {
+    echo "$1 on:"
+    tm_text
+    tail -n 5 "${BEAMTOP_DEMO_DIR:-$work}/node.log" 2>/dev/null
+    return 1
 }
+
+# Waits for a text; shows the screen when it does not come.
+tm_wait() { wait_until "$tm_wait_s" tm_has "$1" || tm_misses "'$1' does not appear"; }
 
 # The same for a line that matches an expression: where the word is elsewhere, too.
-tm_wait_line() {
-    wait_until "$tm_wait_s" tm_has_line "$1" || {
-        echo "no line '$1' appears on:"
-        tm_text
-        return 1
-    }
-}
+tm_wait_line() { wait_until "$tm_wait_s" tm_has_line "$1" || tm_misses "no line '$1' appears"; }
 
-tm_wait_gone() {
-    wait_until "$tm_wait_s" tm_has_not "$1" || {
-        echo "'$1' does not go from:"
-        tm_text
-        return 1
-    }
-}
+tm_wait_gone() { wait_until "$tm_wait_s" tm_has_not "$1" || tm_misses "'$1' does not go"; }
 
 tm_resize() { tm resize-window -x "$1" -y "$2"; }
 
