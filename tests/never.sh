@@ -16,6 +16,17 @@ for word in '\bbacktrace\b' 'process_info([^,()]*, *dictionary)' 'translate_init
     fi
 done
 
+# Flags of all processes at once end a VM before OTP 27 (src/query/q/part/flags.erl).
+n=$((n + 1))
+found=$(grep -nE 'erlang:trace\(' src/query/q/*.erl src/query/q/*/*.erl |
+    grep -vE 'part/flags.erl:|erlang:trace\((P|new_processes),')
+if [ -z "$found" ]; then
+    echo "ok $n - no expression sets flags of all processes at once"
+else
+    echo "$found" | sed 's/^/# /'
+    echo "not ok $n - no expression sets flags of all processes at once"
+fi
+
 # A label that is not an immediate kills the VM.
 n=$((n + 1))
 found=$(grep -nE "set_seq_token, *(label|[A-Z])|Seed\(" src/query/q/*.erl src/query/q/*/*.erl |

@@ -215,7 +215,8 @@ tests() ->
      {same, "calls counted before", fun count/2},
      {differ, "thousands of functions", fun many/2},
      {differ, "refused: control word, bad names, nothing there", fun refused/2},
-     {differ, "suspended processes: no more than the window", fun suspended/2}].
+     {differ, "suspended processes: no more than the window", fun suspended/2},
+     {differ, "flags of all processes beside busy dirty schedulers", fun flags/2}].
 
 %% Behind it the keeper of the others is gone.
 last_tests() -> [{differ, "nothing is left after any one or two deaths", fun deaths/2}].
@@ -511,6 +512,29 @@ parts(Node) ->
     Ours = element(6, left(Node)),
     TraceKeeper = whereis_trace(Node),
     {TraceKeeper, lists:sort(Ours -- [TraceKeeper])}.
+
+%% A VM of OTP 23 or 25 whose flags are set and cleared for all processes at once ends in half a
+%% minute, of two schedulers in 4 to 26 s.
+flags({Node, _}, _) ->
+    Ms = case os:getenv("BEAMTOP_CHECK") of "all" -> 30000; _ -> 1000 end,
+    {ok, Flags} = file:read_file(filename:join([os:getenv("BEAMTOP_SRCDIR", "."),
+                                                "src/query/q/part/flags.erl"])),
+    Rounds = evaluate(Node, binary_to_list(Flags) ++
+        "Files = lists:duplicate(1000, \"/\"),"
+        " Reads = [spawn(fun() -> (fun Go() -> lists:map(fun prim_file:read_file_info/1, Files), Go() end)()"
+        "                end) || _ <- lists:seq(1, 60)],"
+        " Tracer = spawn(fun() -> (fun Go() -> receive stop -> ok; _ -> Go() end end)() end),"
+        " End = erlang:monotonic_time(millisecond) + Ms,"
+        " Round = fun Go(N) -> case erlang:monotonic_time(millisecond) < End of"
+        "  true -> 60 = length([P || P <- Reads, is_process_alive(P)]),"
+        "   true = FlagLegacy(processes, true, [call, {tracer, Tracer}]) > 60,"
+        "   true = FlagLegacy(processes, false, [call]) > 60, Go(N + 1);"
+        "  false -> N end end,"
+        " Done = Round(0),"
+        " [exit(P, kill) || P <- [Tracer | Reads]],"
+        " Done.", [{'Ms', Ms}]),
+    true = Rounds > 0.
+
 
 whereis_trace(Node) -> rpc:call(Node, erlang, whereis, [beamtop_trace]).
 

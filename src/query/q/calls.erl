@@ -35,6 +35,7 @@ end,
 Text = fun(Format, Values) -> unicode:characters_to_binary(io_lib:format(Format, Values)) end,
 
 -include("part/functions.erl").
+-include("part/flags.erl").
 
 %% ---- The place: `legacy`, the node's single space, or {session, S}
 
@@ -85,8 +86,8 @@ end,
 
 Flag = fun(Place, Who, On, Flags) ->
     case Place of
-        legacy when On -> erlang:trace(Who, true, [{tracer, self()} | Flags]);
-        legacy -> erlang:trace(Who, false, Flags);
+        legacy when On -> FlagLegacy(Who, true, [{tracer, self()} | Flags]);
+        legacy -> FlagLegacy(Who, false, Flags);
         {session, S} -> trace:process(S, Who, On, Flags)
     end
 end,
@@ -97,7 +98,7 @@ Disarm = fun(#{place := Place, items := Items, flags := Flags, who := Who}) ->
         {session, S} ->
             catch trace:session_destroy(S);
         legacy ->
-            lists:foreach(fun(W) -> catch erlang:trace(W, false, Flags) end, Who),
+            lists:foreach(fun(W) -> catch FlagLegacy(W, false, Flags) end, Who),
             catch erlang:trace_pattern(Everything, false, Items)
     end
 end,

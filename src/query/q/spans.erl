@@ -6,6 +6,7 @@
 %% by the VM, in the trace control word: they hold when nothing of ours gets to run.
 
 -include("part/may_stop.erl").
+-include("part/flags.erl").
 -include("part/trace_place.erl").
 -include("part/armed_scan.erl").
 -include("part/in_use.erl").

@@ -8,6 +8,7 @@
 %% costs 200 us on OTP 23.
 
 -include("part/may_stop.erl").
+-include("part/flags.erl").
 -include("part/trace_place.erl").
 -include("part/trace_arms.erl").
 -include("part/cut.erl").

@@ -32,8 +32,8 @@ Word = fun(N) -> erlang:system_flag(trace_control_word, N) end,
 SetFlags = fun(Place, Who, On, Flags) ->
     case Place of
         {session, S} -> trace:process(S, Who, On, Flags);
-        {legacy, Collector} when On -> erlang:trace(Who, true, [{tracer, Collector} | Flags]);
-        {legacy, _} -> erlang:trace(Who, false, Flags)
+        {legacy, Collector} when On -> FlagLegacy(Who, true, [{tracer, Collector} | Flags]);
+        {legacy, _} -> FlagLegacy(Who, false, Flags)
     end
 end,
 
@@ -99,18 +99,14 @@ OursOf = fun(Mfas) ->
     ets:match_spec_run(lists:zip(Mfas, ReadAll({legacy, none}, Mfas, match_spec)), Ours)
 end,
 
-%% The tracer is dead: looking at a process is what makes the VM drop the flags of ours there. All
-%% are cleared in one go where no other tool can have any.
+%% The tracer is dead: looking at a process is what makes the VM drop the flags of ours there.
 Unflag = fun(Flags, Who) ->
     case Who of
         {pids, Pids} ->
             lists:foreach(fun(P) -> catch erlang:trace(P, false, Flags) end, Pids);
-        all ->
-            catch erlang:trace(all, false, Flags);
         _ ->
             catch erlang:trace(new_processes, false, Flags),
-            Pids = processes(),
-            lists:zipwith(fun erlang:trace_info/2, Pids, lists:duplicate(length(Pids), tracer))
+            LookAtEach(Flags)
     end
 end,
 
