@@ -10,7 +10,8 @@
 
 %% Each: {Text, how it ends, how long the target may need to be clean, in ms}. A target that nobody
 %% tells anything ends the trace by its own time. From the moment that the program is dead, or that
-%% the connection is cut; by the time that the target ran: see disarmed/2.
+%% the connection is cut; by the time that the target ran: see disarmed/2. What ends a trace that is
+%% told of it is never its own time: that is longer than we wait.
 ends() ->
     [{"kill -9", {signal, "KILL"}, 1000},
      {"SIGTERM", {signal, "TERM"}, 1000},
@@ -21,7 +22,7 @@ ends() ->
 %% Half of the ends come before it is armed, or on the way, half while it is.
 tests(Times) ->
     [{differ, Text, fun({Node, _}, {_, Base}) ->
-          in_time([one(Node, How, Ms, I rem 2 =:= 0, Base) || I <- lists:seq(1, Times)])
+          told([one(Node, How, Ms, I rem 2 =:= 0, Base) || I <- lists:seq(1, Times)])
       end} || {Text, How, Ms} <- ends()]
     ++ [{differ, "another tool's traces missed nothing meanwhile",
          fun({Node, _}, {Others, _}) -> whole(Node, Others) end},
@@ -36,14 +37,14 @@ main(Targets, Times, Command) ->
     put(command, Command),
     queries:main(Targets, tests(Times), [], fun({Node, _}) -> {others(Node), left(Node, [], [])} end).
 
-%% One of them may be late, of many times one of 50: a thread of the VM may have got no turn. Ends:
-%% [{WasArmed, MsUntilOff, InTime}].
-in_time(Ends) ->
+%% Ends: [{WasArmed, MsUntilOff, InTime}]. How late they are is judged in `check all` only: of ten one
+%% may be, since a thread of the VM may have got no turn.
+told(Ends) ->
     Late = [E || {_, _, false} = E <- Ends],
-    {_, true} = {Late, length(Late) =< case length(Ends) of 1 -> 0; N -> 1 + N div 50 end},
+    {_, true} = {Late, os:getenv("BEAMTOP_CHECK") =/= "all" orelse length(Late) * 10 =< length(Ends)},
     Ms = lists:sort([M || {_, M, _} <- Ends]),
-    {said, io_lib:format("~w times, ~w of them armed; off after ~w ms, at most ~w",
-                         [length(Ends), length([1 || {true, _, _} <- Ends]),
+    {said, io_lib:format("~w times, ~w of them armed, ~w late; off after ~w ms, at most ~w",
+                         [length(Ends), length([1 || {true, _, _} <- Ends]), length(Late),
                           lists:nth((length(Ms) + 1) div 2, Ms), lists:last(Ms)])}.
 
 %% Two callers, for so long at most. lists:foreach/2 calls the function natively.
@@ -58,7 +59,7 @@ one(Node, How, Ms, WhenArmed, Base) ->
     %% A stopped program's keeper stays, since its connection does; it goes with the program. What is
     %% armed goes with the trace's own time.
     Stays = How =:= stop orelse How =:= partition,
-    Port = beamtop(Node, Proxy, case Stays of true -> "1s"; false -> "2s" end),
+    Port = beamtop(Node, Proxy, case Stays of true -> "1s"; false -> "5m" end),
     {os_pid, OsPid} = erlang:port_info(Port, os_pid),
     Hot = some_time(Node, WhenArmed),
     Hidden = case How of cut -> hidden(Node, 2000); _ -> [] end,
@@ -70,17 +71,17 @@ one(Node, How, Ms, WhenArmed, Base) ->
         partition -> proxy:stop_flow(element(1, Proxy)), true;
         cut -> [rpc:call(Node, erlang, disconnect_node, [N]) || N <- Hidden], true
     end,
-    {Off, Took} = disarmed(Node, Ms),
-    Left = clean(Node, now_ms() + 20000, Stays, Hot, Base),
+    {InTime, Took} = disarmed(Node, Ms),
+    Left = clean(Node, now_ms() + 60000, Stays, Hot, Base),
     How =:= partition andalso proxy:close(element(1, Proxy)),
     is_tuple(How) orelse begin
         erlang:port_info(Port) =:= undefined orelse signal("KILL", OsPid),
         drain(Port)
     end,
-    After = clean(Node, now_ms() + 20000, false, Hot, Base),
+    After = clean(Node, now_ms() + 60000, false, Hot, Base),
     [exit(P, kill) || P <- Hot],
-    {How, [], []} = {How, Left, After},
-    {Armed, Took, Off andalso Told}.
+    {How, [], [], true} = {How, Left, After, Told},
+    {Armed, Took, InTime}.
 
 %% Whether what the trace had armed is off within so many ms, and how many it took. Waits on the node,
 %% before all others. A look that comes late stands for 20 ms and no more: what the machine kept from
