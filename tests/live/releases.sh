@@ -96,6 +96,18 @@ differ() { differ_cases="$differ_cases $*"; }
 same() { same_cases="$same_cases $*"; }
 once() { once_cases="$once_cases $*"; }
 
+# since, before RELEASE CASE…: on other releases there is nothing that the case could try.
+since() {
+    release=$1
+    shift
+    for case; do eval "since_$case=$release"; done
+}
+before() {
+    release=$1
+    shift
+    for case; do eval "before_$case=$release"; done
+}
+
 # cases_on RELEASE
 cases_on() {
     for kind in differ same once; do
@@ -106,6 +118,7 @@ cases_on() {
 }
 
 run_case() {
+    eval "[ \"\$2\" -ge \"\${since_$1:-0}\" ] && [ \"\$2\" -lt \"\${before_$1:-99}\" ]" || return 0
     if [ -n "${BEAMTOP_TESTS-}" ]; then
         case " $BEAMTOP_TESTS " in *" $1 "*) ;; *) return ;; esac
     fi

@@ -68,7 +68,7 @@ lists_it() {
 
 # The picker has them, and opens the one that is chosen.
 picks_it() {
-    command -v tmux >/dev/null || return 0
+    command -v tmux >/dev/null || { not_tried "no tmux here"; return 0; }
     tm_open 120 30 HOME="$work/empty" || return 1
     tm_run "$beamtop --host $host"
     tm_wait 'late@' && tm_wait 'later@' || return 1

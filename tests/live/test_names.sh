@@ -108,7 +108,7 @@ records_and_reports() {
 
 # What is on the screen of a real terminal, view by view.
 shows_on_the_screen() {
-    command -v tmux >/dev/null || return 0
+    command -v tmux >/dev/null || { not_tried "no tmux here"; return 0; }
     tm_open 160 50 || return 1
     tm_run "$beamtop $node --cookie-file $work/cookie --no-config; echo ended=\$?"
     tm_wait 'RED/s' || { tm_close; return 1; }

@@ -42,11 +42,6 @@ sampled() {
     order still && [ "$rc" = 0 ] && holds "$filter"
 }
 
-has_jit() {
-    [ "$otp" -ge 25 ] || echo "# not tried: OTP $otp has no JIT" >"$work/remark"
-    [ "$otp" -ge 25 ]
-}
-
 # has_share FUNCTION SHARE: of the samples below chain_main/0, within twice the 95% interval, and 1%
 # that its own frames take.
 has_share() {
@@ -62,7 +57,7 @@ has_share() {
 # Also where the process table has been used 100,000 times.
 finds_known_shares() {
     order many && sampled '.[0].samples >= 300' chain --hz 999 || return 1
-    if ! has_jit; then
+    if [ "$otp" -lt 25 ]; then
         told 'no JIT|no compiled code'
         return
     fi
@@ -95,38 +90,40 @@ blamed() {
 # The copies of a message are made for who sends it. Debian's OTP 29 has no symbols: the fragment that
 # calls a BIF stands for them.
 blames_copies() {
-    has_jit || return 0
     copies=copies
     [ "$otp" -lt 29 ] || copies=call_light_bif_shared
     blamed sample_load:copier/2 copy "$copies"
 }
 
-blames_collections() { ! has_jit || blamed '(sample_load:|lists:seq)' gc gc; }
+blames_collections() { blamed '(sample_load:|lists:seq)' gc gc; }
 
 # What a process is about to call when a dirty scheduler collects it is not on its stack. Without the
 # symbols of the VM (OTP 29) a collection is a function of the VM as any other there.
 blames_dirty_collections() {
-    has_jit || return 0
     [ "$otp" -ge 29 ] || blamed sample_load:large_build/2 large gc || return 1
     sampled '.[0].samples >= 20 and ([.[0].functions[] | select(.function == "sample_load:large_build/2")
         | .total] | add // 0) >= 0.6 * .[0].samples' large --hz 499 --thread dirty_cpu
 }
 
 names_a_bif() {
-    has_jit || return 0
     blamed sample_load:nat/1 nat 'binary:copy/2' &&
         sampled '.[0].samples >= 100 and .[0].unresolved * 100 <= .[0].samples' nat --hz 499
 }
 
-builds_nif() {
-    [ -n "$include" ] && "${CC:-cc}" -shared -fPIC -O1 -nostdlib -I"$include" \
-        "$BEAMTOP_SRCDIR/tests/live/sample_nif.c" -o "$dir/sample_nif.so" 2>"$work/err" && return
-    echo "# not tried: no erl_nif.h, or no compiler" >"$work/remark"
+can_build_nif() {
+    [ -n "$include" ] && command -v "${CC:-cc}" >/dev/null && return
+    not_tried "no erl_nif.h, or no compiler"
     return 1
 }
 
+builds_nif() {
+    "${CC:-cc}" -shared -fPIC -O1 -nostdlib -I"$include" "$BEAMTOP_SRCDIR/tests/live/sample_nif.c" \
+        -o "$dir/sample_nif.so" 2>"$work/err" || { cat "$work/err"; return 1; }
+}
+
 blames_a_library() {
-    has_jit && builds_nif || return 0
+    can_build_nif || return 0
+    builds_nif || return 1
     blamed sample_load:user/1 nif sample_nif.so && blamed sample_load:duser/1 dirty nifs &&
         sampled '.[0].samples >= 50' dirty --hz 499 &&
         holds ".[0].processes[0].pid == \"$(cat "$dir/worker")\" and
@@ -136,7 +133,8 @@ blames_a_library() {
 # A call that is longer than the time between samples is seen as one; those of a few ms, which are made
 # again and again in the same place, are not taken for one. All samples are on some CPU.
 finds_calls_that_hold_a_scheduler() {
-    has_jit && builds_nif || return 0
+    can_build_nif || return 0
+    builds_nif || return 1
     sampled 'any(.[0].held[]; .caller == "sample_load:luser/1" and .object == "sample_nif.so" and
         .samples >= 3 and .seconds > 0.01)' held --hz 199 || return 1
     worker=$(cat "$dir/worker")
@@ -148,16 +146,14 @@ finds_calls_that_hold_a_scheduler() {
 
 # Deeper than the copy of the stack that comes with a sample.
 marks_deep_stacks() {
-    ! has_jit || sampled '.[0].truncated > 0 and any(.[0].functions[]; .function == "sample_load:deep/1")' deep
+    sampled '.[0].truncated > 0 and any(.[0].functions[]; .function == "sample_load:deep/1")' deep
 }
 
 survives_code_loading() {
-    has_jit || return 0
     works loads && sampled 'any(.[0].functions[]; .function == "sample_load:leaf_a/2")' chain
 }
 
 shows_stacks() {
-    has_jit || return 0
     works chain || return 1
     one_of 8 shows_the_chain
     rc=$?
@@ -179,7 +175,6 @@ shows_the_chain() {
 
 # Samples go on while the sampler ends.
 waits_for_each_scheduler() {
-    has_jit || return 0
     works chain && works chain && works chain || return 1
     rc=0
     for _ in 1 2 3 4; do
@@ -196,8 +191,6 @@ waits_for_each_scheduler() {
 # no symbols that is not known. What is in the scheduler is its own, and the process has no more than
 # its native function took.
 knows_a_scheduler_from_its_process() {
-    has_jit || return 0
-    [ "$otp" -lt 29 ] || { echo "# not tried: this VM has no symbols" >"$work/remark"; return 0; }
     sampled '.[0].samples >= 50' files --hz 999 --thread dirty_io || return 1
     # shellcheck disable=SC2016 # a name of jq
     holds '.[0] | ([.functions[] | {(.function): .total_share}] | add) as $share
@@ -216,7 +209,6 @@ has_runs() {
 # Runs in a recording: the report has them all, also the last one, which the end of the recording cuts.
 # Of two VMs of that name, the one with the node's OS pid is looked at from outside.
 records_runs() {
-    has_jit || return 0
     works chain || return 1
     erl -noinput -name "$node" -dist_listen false -eval 'timer:sleep(300000), halt().' >/dev/null 2>&1 &
     namesake=$!
@@ -242,7 +234,6 @@ records_runs() {
 
 # Of the samples of a short function some stand before its first instruction.
 shows_prologues() {
-    has_jit || return 0
     works chain || return 1
     "$beamtop" sample "$(os_pid)" --for 1s --hz 999 --skid-summary >"$work/out" 2>"$work/err"
     rc=$?
@@ -253,7 +244,6 @@ shows_prologues() {
 
 # Names are the node's: registered ones of processes that ran.
 names_processes() {
-    has_jit || return 0
     works named || return 1
     "$beamtop" sample "$node" --names --for 1s --cookie-file "$work/cookie" --timeout 30 --format json >"$work/out" 2>"$work/err"
     rc=$?
@@ -270,7 +260,7 @@ as_stranger() {
 # Whose VM it is not gets a sentence that says what would help, no samples, and on request what is left.
 refuses_strangers() {
     if [ "$(id -u)" != 0 ] || ! command -v setpriv >/dev/null; then
-        echo "# not tried: needs root and setpriv" >"$work/remark"
+        not_tried "needs root and setpriv"
         return 0
     fi
     chmod 755 "$work" && cp "$beamtop" "$work/beamtop" && chmod 755 "$work/beamtop" || return 1
@@ -291,7 +281,6 @@ refuses_strangers() {
 
 # Who nobody is: a thread and a scheduler before, a process after a run.
 knows_nobody() {
-    has_jit || return 0
     : >"$work/err"
     for words in '--scheduler 1024' '--thread 99999999' '--pid <0.99999999.0>'; do
         # shellcheck disable=SC2086
@@ -303,7 +292,6 @@ knows_nobody() {
 
 # The lines of the heads, or of the first call in a function, as the source has them.
 says_where() {
-    has_jit || return 0
     source=$BEAMTOP_SRCDIR/tests/live/sample_load.erl
     for function in f1/1 leaf_a/2 many/1; do
         line=$(grep -n -m 1 "^${function%/*}(" "$source" | cut -d : -f 1)
@@ -326,7 +314,6 @@ says_what_is_stripped() {
 }
 
 checks_itself() {
-    has_jit || return 0
     "$beamtop" sample "$(os_pid)" --check --for 0.5s >"$work/out" 2>"$work/err"
     ends_with 0 $? && says '^with stacks +yes' && says '^from /proc +yes' || return 1
     vm_exe=$(readlink -f "/proc/$(os_pid)/root$(readlink "/proc/$(os_pid)/exe")")
@@ -418,7 +405,8 @@ ends_at_once() {
 
 # Its names are those of the library, though it was loaded after the sampler had begun.
 names_libraries_loaded_later() {
-    has_jit && builds_nif || return 0
+    can_build_nif || return 0
+    builds_nif || return 1
     begins --hz 199 && works nif && worked 9 && kill -INT "$run_pid" && ended_well
     rc=$?
     order still
@@ -432,7 +420,13 @@ survives_the_end_of_the_vm() {
         and .[0].sampler_cpu_s < 1 and .[0].target_cpu_s == null'
 }
 
-# What reads the memory of the VM depends on its release; 23 has no JIT, and says so in the first.
+# What reads the memory of the VM depends on its release; 23 has no JIT, and says so in the first. The
+# VM of OTP 29 has no symbols.
+since 25 blames_copies blames_collections blames_dirty_collections names_a_bif blames_a_library \
+    finds_calls_that_hold_a_scheduler marks_deep_stacks survives_code_loading shows_stacks \
+    waits_for_each_scheduler knows_a_scheduler_from_its_process records_runs shows_prologues \
+    names_processes knows_nobody says_where checks_itself names_libraries_loaded_later
+before 29 knows_a_scheduler_from_its_process
 reads_the_vm() {
     differ "$@"
     [ "${BEAMTOP_CHECK:-}" = all ] || same "$@"

@@ -60,7 +60,7 @@ has_leaf() {
 is_recorded_for_strangers() {
     stranger='setpriv --reuid 65534 --regid 65534 --clear-groups'
     if [ "$(id -u)" != 0 ] || ! $stranger "$beamtop" --version >/dev/null 2>&1; then
-        echo "# not tried: only root can become another user who can run beamtop" >"$work/remark"
+        not_tried "only root can become another user who can run beamtop"
         return 0
     fi
     works chain || return 1

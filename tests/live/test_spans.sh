@@ -334,7 +334,7 @@ samples_in_spans() {
     capture chain 20 --samples --hz 999
     code=$?
     if grep -qE 'perf_event_open|cannot be read|without elfutils' "$work/err"; then
-        echo "# not tried: $(head -n 1 "$work/err")" >"$work/remark"
+        not_tried "$(head -n 1 "$work/err")"
         return 0
     fi
     [ $code = 0 ] || return 1

@@ -32,8 +32,7 @@ blocked() { asks top "$node" -n 2 -i 0.25 -R 1 && holds '.[-1].system.dirty_io_u
 # This host knows the resident memory whatever the node's disk does.
 stalls() {
     asks info "$node" && os_pid=$(jq -r '.. | .os_pid? // empty' "$work/out" | head -n 1) || return 1
-    mkfifo "$dir/fifo1" "$dir/fifo2" && order stall && wait_until 60 blocked && resident '> 0' || return 1
-    ! can_be_afar || from_afar '== null'
+    mkfifo "$dir/fifo1" "$dir/fifo2" && order stall && wait_until 60 blocked && resident '> 0'
 }
 
 answers() {
@@ -41,14 +40,13 @@ answers() {
     asks info "$node" && asks memory "$node" && holds '.[0].kind != ""'
 }
 
-# Of all that asked before the first left a read that waits, the others none.
-is_back() {
+comes_back() {
     for fifo in "$dir/fifo1" "$dir/fifo2"; do
         timeout 30 tee "$fifo" </dev/null || return 1
+        rm -f "$fifo"
     done
-    ! can_be_afar || wait_until 60 from_afar '> 0' || return 1
-    is_clean
 }
+is_back() { comes_back && is_clean; }
 
 # What is asked of files and cannot be read is unknown, and the rest is there.
 knows_the_rest() {
@@ -61,6 +59,13 @@ knows_the_rest() {
 
 goes_on_beside_a_stalled_disk() {
     wait_until 60 resident '> 0' && stalls && answers && knows_the_rest && is_back
+}
+
+# Of all that ask from there the first leaves a read that waits, the others none.
+knows_nothing_of_a_stalled_disk_from_afar() {
+    can_be_afar || { not_tried "no mount namespace can be made here"; return 0; }
+    wait_until 60 resident '> 0' && stalls && from_afar '== null' && from_afar '== null' && comes_back &&
+        wait_until 60 from_afar '> 0' && is_clean
 }
 
 # Servers that hang: none of them is needed by what is asked, and none is left a question. A connection
@@ -76,9 +81,9 @@ goes_on_beside_a_rex_that_hangs() { hangs rex; }
 
 # The cost limit stretches everything else.
 records_at_the_headers_pace_whatever_the_price() {
-    timeout 120 "$beamtop" record "$node" -o "$work/p.btr" --for 15s -i 0.5 --budget 0.01 --timeout 30 \
+    timeout 120 "$beamtop" record "$node" -o "$work/p$otp.btr" --for 15s -i 0.5 --budget 0.01 --timeout 30 \
         --cookie-file "$work/cookie" >"$work/out" 2>&1 || { cat "$work/out"; return 1; }
-    "$beamtop" export "$work/p.btr" system >"$work/out" || return 1
+    "$beamtop" export "$work/p$otp.btr" system >"$work/out" || return 1
     [ "$(wc -l <"$work/out")" -ge 6 ] || { echo "few ticks:"; cat "$work/out"; return 1; }
 }
 
@@ -108,5 +113,6 @@ goes_on_beside_a_net_kernel_that_hangs() {
 [ "${BEAMTOP_CHECK:-}" != all ] || same costs_the_same_beside_busy_processes
 same records_at_the_headers_pace_whatever_the_price
 differ goes_on_beside_a_code_server_that_hangs goes_on_beside_a_rex_that_hangs \
-    goes_on_beside_a_net_kernel_that_hangs goes_on_beside_a_stalled_disk
+    goes_on_beside_a_net_kernel_that_hangs goes_on_beside_a_stalled_disk \
+    knows_nothing_of_a_stalled_disk_from_afar
 run_on_releases

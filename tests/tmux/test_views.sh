@@ -184,7 +184,7 @@ samples() {
 is_sampled_for_strangers() {
     stranger='setpriv --reuid 65534 --regid 65534 --clear-groups'
     if [ "$(id -u)" != 0 ] || ! $stranger "$beamtop" --version >/dev/null 2>&1; then
-        echo "# not tried: only root can become another user who can run beamtop"
+        not_tried "only root can become another user who can run beamtop"
         return 0
     fi
     tm_close
