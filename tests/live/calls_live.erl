@@ -272,15 +272,18 @@ clocks_test({Node, _}, K) ->
     true = agrees(Node, K, 40),
     {[], 0, 0, 0} = armed(K).
 
-%% Again when the machine took the processor just between the clock and the function.
+%% Again when the machine took the processor just between the clock and the function: of all that is
+%% claimed only that makes a time shorter than that of the clock around it. What no load explains holds
+%% each time: at least what is known beforehand, 2 to 1 to 3, and no more than the clock around it; of
+%% 400 calls each is rounded.
 agrees(_, _, 0) -> false;
 agrees(Node, K, Tries) ->
-    {Clocks, Times} = clocks_and_ours(Node, K),
+    {{Outer, One, Three} = Clocks, [Own, OwnOne, OwnThree] = Times} = clocks_and_ours(Node, K),
     io:format("# ~s: ~w us of ~w~n", [Node, Times, Clocks]),
-    %% What is known beforehand: 2 to 1 to 3, but for what a busy machine adds.
-    Known = lists:all(fun({Us, Least}) -> Us >= Least * 0.95 end,
-                      lists:zip(Times, [40000, 20000, 60000])),
-    Known andalso lists:all(fun({T, C}) -> near(T, C) end, lists:zip(Times, tuple_to_list(Clocks)))
+    true = Own >= 38000 andalso OwnOne >= 19000 andalso OwnThree >= 57000,
+    true = OwnOne =< One + 400 andalso OwnThree =< Three + 400
+        andalso Own + OwnOne + OwnThree =< Outer + One + Three + 1200,
+    lists:all(fun({T, C}) -> near(T, C) end, lists:zip(Times, tuple_to_list(Clocks)))
         orelse agrees(Node, K, Tries - 1).
 
 clocks_and_ours(Node, K) ->

@@ -17,13 +17,15 @@ def each($request; f): [.roots[] | select(.operation == "spans_load:" + $request
 ended_by_roots='.ended_by == "roots" and .roots_open == 0 and .dropped.leaked == 0'
 
 # A pattern, or `--process` with its value, comes first. Where the node had so little of a core that
-# events came faster than it took them (docs/spans.md, its end `queue`), again.
+# events came faster than it took them (docs/spans.md, its end `queue`), again: that is all that a load
+# may end, and how often it did is said.
 spans() {
     for _ in 1 2 3 4 5; do
         "$beamtop" spans "$node" --timeout 60 --cookie-file "$work/cookie" --format json \
             "$@" >"$work/out" 2>"$work/err" </dev/null
         code=$?
         [ "$(jq -r .ended_by "$work/out" 2>/dev/null)" = queue ] || break
+        echo "# ended by its queue: spans $*" >>"$work/remark"
     done
     return "$code"
 }
