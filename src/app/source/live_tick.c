@@ -158,6 +158,8 @@ static bool is_small(const struct live *l)
 unsigned live_deadline_ms(const struct live *l, enum question question)
 {
     unsigned own = l->options.conn.timeout_ms;
+    if (own > LIMIT_QUERY_MS) /* --timeout may be longer: for connecting */
+        own = LIMIT_QUERY_MS;
     enum question_pace pace = question_rows[question].pace;
     if (pace == PACE_HEADER || pace == PACE_ONCE)
         return own;
