@@ -64,6 +64,7 @@ bool fact_of(json_t *look, const char *pid, const char *fact, double factor, dou
 
 /* The tests: each takes its target as state. */
 void test_top_by_every_column(void **state);
+void test_rates(void **state);
 void test_reversed(void **state);
 void test_filters(void **state);
 void test_own(void **state);
@@ -75,6 +76,7 @@ void test_apps(void **state);
 void test_process(void **state);
 void test_hostile_names(void **state);
 void test_crowd(void **state);
+void test_company(void **state);
 void test_embedded(void **state);
 void test_elixir(void **state);
 

@@ -93,6 +93,71 @@ void test_top_by_every_column(void **state)
     json_decref(before);
 }
 
+/* ---- rates */
+
+struct rate_case {
+    const char *rate, *fact, *process;
+    double least; /* of the change; so much does the process at any pace */
+};
+
+/* What one process has now, and when, by the node's own clock. */
+static double value_on_node(struct target *t, const struct rate_case *c, double *at_s)
+{
+    char expression[200], value[64];
+    long long n = 0, us = 0;
+    snprintf(expression, sizeof expression,
+             "{element(2, process_info(whereis(%s), %s)), erlang:monotonic_time(microsecond)}.",
+             c->process, c->fact);
+    assert_int_equal(node_eval(&t->node, expression, value, sizeof value), 0);
+    assert_int_equal(sscanf(value, "{%lld,%lld}", &n, &us), 2);
+    *at_s = (double)us / 1e6;
+    return (double)n;
+}
+
+/* What the ticks say it did, each its rate times its interval, is no more than it did by the node's
+ * own account from before the first look to after the last, and no less than what it did between the
+ * ticks themselves, which show the value too: but for the moment between the two looks of a tick. */
+static void expect_rate(struct target *t, const struct rate_case *c)
+{
+    char args[200];
+    struct run r;
+    double before_s, after_s, said = 0, seconds = 0;
+    snprintf(args, sizeof args, QUICK "-n 5 -s %s -c pid,name,%s,%s -f ^%s$", c->rate, c->rate,
+             c->fact, c->process);
+    double before = value_on_node(t, c, &before_s);
+    run_on(t, &r, "top", args);
+    double after = value_on_node(t, c, &after_s);
+    assert_int_equal(run_lines(&r), 5);
+    for (int line = 1; line < 5; line++) {
+        json_t *tick = run_json(&r, line);
+        double s = number_at(tick, "interval_us") / 1e6;
+        said += number_at(row_named(tick, c->process), c->rate) * s;
+        seconds += s;
+        json_decref(tick);
+    }
+    json_t *one = run_json(&r, 0), *last = run_json(&r, -1);
+    double first = number_at(row_named(one, c->process), c->fact);
+    double shown = number_at(row_named(last, c->process), c->fact) - first;
+    if (said > (after - before) * 1.02 || fabs(said - shown) > 0.2 * shown + c->least ||
+        shown < c->least || seconds > after_s - before_s)
+        fail_msg("%s of %s: %.0f in %.3f s, shown %.0f, the node says %.0f in %.3f s", c->rate,
+                 c->process, said, seconds, shown, after - before, after_s - before_s);
+    json_decref(one);
+    json_decref(last);
+    run_clear(&r);
+}
+
+void test_rates(void **state)
+{
+    static const struct rate_case rates[] = {
+        {"reductions_per_s", "reductions", "work", 20000},
+        {"message_queue_len_per_s", "message_queue_len", "grow", 10},
+    };
+    struct target *t = target_of(state);
+    for (size_t i = 0; i < ARRAY_LEN(rates); i++)
+        expect_rate(t, &rates[i]);
+}
+
 void test_reversed(void **state)
 {
     struct target *t = target_of(state);

@@ -464,6 +464,27 @@ static void test_gap(void **state)
     expect_number(path, "SELECT count(*) > 1 FROM fact WHERE key = 'limits'", 1);
 }
 
+/* No file of its may grow further: it ends by itself, with a word, and the file is whole. */
+static void test_file_limit(void **state)
+{
+    struct target *t = *state;
+    char path[128], command[1024];
+    snprintf(path, sizeof path, "%s/limit.btr", t->dir);
+    snprintf(command, sizeof command,
+             "%s prlimit --fsize=500000 '%s' record %s --cookie " COOKIE
+             " --epmd-port %u -i 0.25 -b 100 --for 240s -o %s </dev/null >%s/limited 2>&1",
+             t->state, getenv("BEAMTOP"), t->node.name, t->epmd_port, path, t->dir);
+    int rc = system(command);
+    assert_true(WIFEXITED(rc));
+    if (WEXITSTATUS(rc) != 1)
+        fail_msg("exit code %d of %s", WEXITSTATUS(rc), command);
+    expect_whole(path, 2);
+    snprintf(command, sizeof command,
+             "grep -q 'ended after [0-9]* ticks' %s/limited || { cat %s/limited; false; }", t->dir,
+             t->dir);
+    assert_int_equal(system(command), 0);
+}
+
 /* A disk of its own, in a mount namespace that ends with the command; what is on it is copied. The
    recorder ends by itself, with a word, and the file is whole. */
 static void test_disk_full(void **state)
@@ -502,6 +523,7 @@ int main(void)
         cmocka_unit_test(test_log_is_bounded),
         cmocka_unit_test(test_replayed),
         cmocka_unit_test(test_gap),
+        cmocka_unit_test(test_file_limit),
         cmocka_unit_test(test_disk_full),
         cmocka_unit_test(test_killed),
     };
