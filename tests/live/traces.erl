@@ -255,14 +255,14 @@ held({Node, _}, K) ->
         end
     end).
 
-%% Not before, and, when the machine lets it, soon after.
+%% Not before, and by that; in `check all`, when the machine lets it, soon after.
 time(_, K) ->
     some(fun() ->
         Start = erlang:monotonic_time(millisecond),
         {[], time, _, _} = run(K, asked([pattern([{lists, nth, 2}], [])], #{time => 300})),
         Took = erlang:monotonic_time(millisecond) - Start,
         {Took, true} = {Took, Took >= 290},
-        case Took < 1500 of true -> ok; false -> {again, Took} end
+        case Took < 1500 orelse os:getenv("BEAMTOP_CHECK") =/= "all" of true -> ok; false -> {again, Took} end
     end).
 
 %% A quarter of a second's worth at first, then so many a second.
@@ -279,7 +279,8 @@ rate({Node, _}, K) ->
         N = length(calls(Events)),
         Losses = [L || {l, From, Until, rate} = L <- Events, Until > From],
         {N, Took, true} = {N, Took, N < 75 + 125 * Took div 1000},
-        case N > 60 andalso Losses =/= [] of true -> ok; false -> {again, {N, Losses}} end
+        Enough = case os:getenv("BEAMTOP_CHECK") of "all" -> 60; _ -> 0 end,
+        case N > Enough andalso Losses =/= [] of true -> ok; false -> {again, {N, Losses}} end
     end),
     hot(Node),
     {_, rate, _, _} = run(K, Asked#{on_rate := stop}).
