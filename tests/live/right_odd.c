@@ -126,8 +126,8 @@ static void expect_of_company(struct run *r, const char *first)
     json_decref(top);
 }
 
-/* Three programs at once: each has its own ticks, its own order and its own numbers, and none of them
- * is seen by another. */
+/* Three programs at once: each has its own ticks, its own order and its own numbers, and none is
+   seen by another. */
 void test_company(void **state)
 {
     enum { N = 3 };

@@ -97,7 +97,7 @@ void test_top_by_every_column(void **state)
 
 struct rate_case {
     const char *rate, *fact, *process;
-    double least; /* of the change; so much does the process at any pace */
+    double least; /* change between the first tick and the last */
 };
 
 /* What one process has now, and when, by the node's own clock. */
@@ -114,9 +114,9 @@ static double value_on_node(struct target *t, const struct rate_case *c, double 
     return (double)n;
 }
 
-/* What the ticks say it did, each its rate times its interval, is no more than it did by the node's
- * own account from before the first look to after the last, and no less than what it did between the
- * ticks themselves, which show the value too: but for the moment between the two looks of a tick. */
+/* What the ticks say it did, each its rate times its interval, is no more than it did by the
+   node's own account from before the first look to after the last; and as much as the values of
+   these ticks say: but for the moment between the two looks of a tick. */
 static void expect_rate(struct target *t, const struct rate_case *c)
 {
     char args[200];

@@ -43,8 +43,7 @@ static bool is_chosen(size_t check, const char *release)
 {
     if (checks[check].on == DIFFER)
         return node_is_chosen(release);
-    return node_is_chosen_once(release) &&
-           (checks[check].on == SAME || strcmp(release, "25") == 0);
+    return node_is_chosen_once(release) && (checks[check].on == SAME || strcmp(release, "25") == 0);
 }
 
 int main(void)

@@ -146,6 +146,7 @@ seen() {
 }
 
 # As many times off CPU are known as there may be events.
+# shellcheck disable=SC2016
 known_calls() {
     all_calls='. as $all | all("outer/1", "sleeps/0", "asks/0", "raises/0", "caught/1", "tail_end/0", "down/1"; . as $f
         | $all | done($f) | length > 0)'
@@ -158,6 +159,7 @@ known_calls() {
 # Also while others run.
 it_never_waits() { shows 'each("burn/1"; took(300) and .waiting_us == 0)'; }
 usually_its_time_is_that_of_whom_it_calls() { shows 'each("computes/0"; .own_us < 50000)'; }
+# shellcheck disable=SC2016
 a_busy_process_does_not_wait() {
     all_calls='. as $all | all("burn/1", "computes/0"; . as $f | $all | done($f) | length > 0)'
     watched 'it_never_waits usually_its_time_is_that_of_whom_it_calls' computes subject 'stacks_load:/^(computes|burn)$/'
