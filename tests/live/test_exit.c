@@ -23,8 +23,8 @@
 #include "run.h"
 
 #define COOKIE "quite-a-secret-cookie"
-#define PATIENT " --timeout 600 " /* longer than we wait: what ends before has not waited for it   \
-                                   */
+/* Longer than we wait: what ends before has not waited for it. */
+#define PATIENT " --timeout 600 "
 
 struct target {
     struct node node;
