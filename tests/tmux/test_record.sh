@@ -331,9 +331,11 @@ is_not_that_of_a_twin() {
     ) || return 1
     status_has '"node_creation":[1-9].*"node_os_pid":[1-9].*"node_start_us":[1-9]' || return 1
     bt_open 140 30 -- -b 25 && command_is 'set record-interval 0.5s' || return 1
-    sleep 6 # looks for recorders every five seconds
-    tm_has_not '● rec' && tm_has_not '◌ rec' && tm_has_not 'being recorded' &&
-        command_is 'record here.btr' && is_recorded && command_is 'record stop' && tm_wait 'here.btr is complete' && status_has 'twin\.btr' && record_of stop && bt_quit
+    # A recorder of this node is found, and ends: then the screen has looked for recorders, and the twin's goes on.
+    record_of start "$BEAMTOP_DEMO_NODE" --cookie-file "$BEAMTOP_DEMO_COOKIE_FILE" -i 0.5s -o "$work/here.btr" &&
+        tm_wait '● rec' && command_is 'record stop' && tm_wait 'here.btr, of' && tm_type y &&
+        tm_wait 'here.btr is complete' && tm_wait_gone '● rec' &&
+        tm_has_not '◌ rec' && status_has 'twin\.btr' && record_of stop && bt_quit
     code=$?
     BEAMTOP_DEMO_DIR=$work/twin "$BEAMTOP_SRCDIR/demo/run.sh" stop
     return $code
@@ -351,8 +353,9 @@ is_the_same_when_the_node_is_back() {
     "$BEAMTOP_SRCDIR/demo/run.sh" stop && tm_wait '◌ rec' && wait_until 60 has_no_life || return 1
     "$BEAMTOP_SRCDIR/demo/run.sh" start >"$work/env" 2>"$work/demo.log" && wait_until 60 has_another_life "$before" &&
         tm_wait '● rec' || return 1
-    sleep 5 # as long as a stranger would be followed
-    tm_wait '● rec' && bt_quit && bt_open 140 30 -- -b 25 && tm_wait 'this node is being recorded' &&
+    # Longer than a stranger would be followed, by its ticks of half a second.
+    before=$(record_number ticks)
+    wait_until 60 record_has ticks $((before + 12)) && tm_wait '● rec' && bt_quit && bt_open 140 30 -- -b 25 && tm_wait 'this node is being recorded' &&
         is_recorded && record_of stop && tm_wait 'back.btr is complete' && bt_quit
 }
 
