@@ -17,7 +17,7 @@ trap 'rm -rf "$work"' EXIT
 tap_count=0
 tap_failed=0
 
-# Ends a script that cannot run here.
+# Ends a script that cannot run here, for something that is not installed.
 skip_all() {
     echo "1..0 # SKIP $*"
     exit 0
@@ -25,6 +25,22 @@ skip_all() {
 
 # not_tried REASON: of a test that ends well without having tried anything, which is a skip then.
 not_tried() { echo "$*" >"$work/not_tried"; }
+
+# fail_all WHAT [FILE]: ends a script whose world does not come up; FILE says why.
+fail_all() {
+    echo "not ok $((tap_count + 1)) - $1"
+    [ $# -lt 2 ] || sed 's/^/# /' "$2"
+    echo "1..$((tap_count + 1))"
+    exit 1
+}
+
+# Starts a demo node in $BEAMTOP_DEMO_DIR, for the whole script; who calls sees that it ends.
+start_demo() {
+    command -v erl >/dev/null 2>&1 || skip_all "no Erlang on this machine"
+    "$BEAMTOP_SRCDIR/demo/run.sh" start >"$work/env" 2>"$work/demo.log" ||
+        fail_all "the demo node does not start" "$work/demo.log"
+    . "$work/env"
+}
 
 run() {
     tap_count=$((tap_count + 1))

@@ -16,14 +16,14 @@ epmd_settles() { epmd_answers || ! is_running "$epmd_pid"; }
 start_epmd() {
     for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do
         if ! epmd_answers; then
-            epmd -port "$ERL_EPMD_PORT" >/dev/null 2>&1 &
+            epmd -port "$ERL_EPMD_PORT" >"$work/epmd.log" 2>&1 &
             epmd_pid=$!
             wait_until 60 epmd_settles && is_running "$epmd_pid" && return 0
             stop_epmd
         fi
         ERL_EPMD_PORT=$((ERL_EPMD_PORT + 1))
     done
-    skip_all "no epmd up to port $ERL_EPMD_PORT"
+    fail_all "no epmd answers on the ports up to $ERL_EPMD_PORT" "$work/epmd.log"
 }
 
 stop_epmd() {

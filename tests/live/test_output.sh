@@ -11,9 +11,7 @@ BEAMTOP_DEMO_DIR=$work/shop
 export BEAMTOP_DEMO_DIR
 trap '"$BEAMTOP_SRCDIR/demo/run.sh" stop; rm -rf "$work"' EXIT
 trap 'exit 130' HUP INT TERM PIPE
-"$BEAMTOP_SRCDIR/demo/run.sh" start >"$work/env" 2>"$work/demo.log" ||
-    skip_all "the demo node does not start: $(tail -1 "$work/demo.log")"
-. "$work/env"
+start_demo
 
 # bt COMMAND…: node and file by the words NODE and FILE.
 bt() {

@@ -51,7 +51,6 @@ tm_ansi() { tm capture-pane -p -e; }
 tm_has() { tm_text | grep -qF -e "$1"; }
 tm_has_not() { ! tm_has "$1"; }
 tm_has_line() { tm_text | grep -qE -e "$1"; }
-tm_says() { [ "$(tm display-message -p "$1")" = "$2" ]; }
 
 # tm_misses WORDS: what a failed wait leaves to look at.
 tm_misses() {
@@ -102,14 +101,11 @@ tm_pid() {
 # Starts the demo node for this script, and sees that everything of it ends.
 bt_setup() {
     command -v tmux >/dev/null 2>&1 || skip_all "no tmux here"
-    "$beamtop" --help 2>/dev/null | grep -q 'live screen' || skip_all "$beamtop has no screen"
     BEAMTOP_DEMO_DIR=$work/shop
     export BEAMTOP_DEMO_DIR
     trap 'tm_close; "$BEAMTOP_SRCDIR/demo/run.sh" stop; rm -rf "$work"' EXIT
     trap 'exit 130' HUP INT TERM PIPE
-    "$BEAMTOP_SRCDIR/demo/run.sh" start >"$work/env" 2>"$work/demo.log" ||
-        skip_all "the demo node does not start: $(tail -1 "$work/demo.log")"
-    . "$work/env"
+    start_demo
 }
 
 # bt_setup_load LOAD: instead, for a node that runs tests/live/LOAD.erl; bt_start_load starts it.

@@ -8,7 +8,6 @@ set -u
 
 command -v tmux >/dev/null 2>&1 || skip_all "there is no tmux"
 command -v erl >/dev/null 2>&1 || skip_all "there is no erl"
-"$beamtop" --help 2>/dev/null | grep -q 'live screen' || skip_all "$beamtop has no screen"
 try_sampling # for one of them
 
 makes_its_pictures() {

@@ -14,8 +14,7 @@ BEAMTOP_DEMO_APP=gateway
 BEAMTOP_DEMO_DIR=$work/demo
 export BEAMTOP_DEMO_APP BEAMTOP_DEMO_DIR
 trap 'tm_close; "$demo" stop >/dev/null 2>&1; rm -rf "$work"' EXIT
-"$demo" start >"$work/env" || skip_all "the demo does not start: is there an erl?"
-. "$work/env"
+start_demo
 
 # Marks stand some ticks behind the first one, before the last one, and away from each other.
 marks() {
