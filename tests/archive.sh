@@ -27,14 +27,14 @@ has_the_tracked_files_and_no_other() {
     echo stray >"$stray" || return 1
     env -u MAKEFLAGS make -s -C "$BEAMTOP_BUILDDIR" distdir distdir="$work/archive" \
         top_distdir="$work/archive" >"$work/make.log" 2>&1 || {
-        tail -20 "$work/make.log"
+        cat "$work/make.log"
         return 1
     }
     # shellcheck disable=SC2086
     lines $tracked $made | grep -vxF "$left_out" >"$work/wanted"
     (cd "$work/archive" && find . -type f) | sed 's|^\./||' | LC_ALL=C sort >"$work/there"
     diff "$work/wanted" "$work/there" >"$work/diff" || {
-        head -20 "$work/diff"
+        cat "$work/diff"
         return 1
     }
 }

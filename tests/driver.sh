@@ -5,9 +5,11 @@
 # skips.
 #   driver.sh TAP_DRIVER ARGUMENT… -- TEST
 #   driver.sh --name TEST     prints the name and ends
+# A test that hangs is ended after 20 minutes, in `check all` after an hour, and fails.
 # The name is that which `./bootstrap check` takes: tests/live/test_act.sh is "live act",
 # tests/unit/etf/test_print "unit etf/print", tests/words.sh "source words".
 # BEAMTOP_BEGAN     second of the clock when the run began: each line begins with the time since
+# BEAMTOP_LIMIT_S   another limit
 # BEAMTOP_LINES     descriptor for the lines, from 3 to 9 (1)
 # BEAMTOP_RESULTS   file that gets a line: PASSED FAILED SKIPPED SECONDS NAME
 set -u
@@ -27,24 +29,42 @@ name_of() {
 }
 
 [ "$1" != --name ] || { name_of "$2"; exit; }
+limit_s=${BEAMTOP_LIMIT_S:-1200}
+[ -n "${BEAMTOP_LIMIT_S:-}" ] || [ -z "${BEAMTOP_CHECK:-}" ] || limit_s=3600
+
+# As its own group of processes, which all end with it; it has a minute to end what it started.
+if [ "$1" = --limited ]; then
+    echo $$ >"$2"
+    shift 2
+    exec timeout -k 60 "$limit_s" "$@"
+fi
 tap_driver=$1
 shift
 
-log='' trs='' name='' option=''
+# The test and its arguments come behind `--`.
+log='' trs='' test='' option=''
 for argument; do
+    shift
     case $option in
     --log-file) log=$argument ;;
     --trs-file) trs=$argument ;;
-    --test-name) name=$(name_of "$argument") ;;
+    --test-name) test=$argument ;;
     esac
-    [ "$argument" != -- ] || break
+    set -- "$@" "$argument"
+    [ "$option" != -- ] || continue
+    [ "$argument" != -- ] || set -- "$@" sh "$0" --limited "$log.pid"
     option=$argument
 done
+name=$(name_of "$test")
 
 began=$(date +%s)
-sh "$tap_driver" "$@" >/dev/null
+trap 'kill "$(cat "$log.pid")" 2>/dev/null; exit 130' HUP INT TERM
+sh "$tap_driver" "$@" >/dev/null </dev/null
 status=$?
 ended=$(date +%s)
+[ $((ended - began)) -lt "$limit_s" ] || echo "ended after $limit_s s: $name" >>"$log"
+rm -f "$log.pid"
+[ -f "$trs" ] || echo ':test-result: ERROR' >"$trs"
 # shellcheck disable=SC2046
 set -- $(awk '
     /^:test-result: (PASS|XFAIL)/ { p++ }
@@ -65,9 +85,15 @@ result=passed
     [ "$3" = 0 ] || printf ', %d skipped' "$3"
     printf ', %d s\n' $((ended - began))
     if [ "$2" != 0 ]; then
-        sed '/^PASS: /d; /^FAIL: /d; s/^/    | /' "$log"
+        # Without what automake repeats; lines of the test's own that begin so stay.
+        awk -v passed="PASS: $test " -v failed="FAIL: $test " \
+            'index($0, passed) != 1 && index($0, failed) != 1 { print "    | " $0 }' "$log"
     elif [ "$3" != 0 ]; then
-        sed -n 's/^SKIP:* *[^ ]* *\(.*\)/    skipped: \1/p' "$log"
+        awk -v skipped="SKIP: $test" 'index($0, skipped) == 1 {
+            reason = substr($0, length(skipped) + 2)
+            sub(/^- /, "", reason)
+            print "    skipped: " (reason ? reason : "it ran no test, and gave no reason")
+        }' "$log"
     fi
 } >"$log.line"
 { flock 9; cat "$log.line" >&"${BEAMTOP_LINES:-1}"; } 9>>"$BEAMTOP_BUILDDIR/tests/.driver"

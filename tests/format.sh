@@ -25,7 +25,7 @@ c_is_formatted() {
     grep 'warning:' "$work/said" | cut -d : -f 1 | sort | uniq -c >"$work/files"
     [ ! -s "$work/files" ] || {
         echo "run clang-format -i over these; so many places:"
-        head -n 20 "$work/files"
+        cat "$work/files"
         return 1
     }
 }

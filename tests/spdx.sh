@@ -30,8 +30,8 @@ every_source_names_its_licence() {
         END { for (i = 1; i < ARGC; i++) if (!(ARGV[i] in has)) print ARGV[i] }' \
         <"$work/sources" >"$work/without"
     [ ! -s "$work/without" ] || {
-        echo "$(wc -l <"$work/without") sources without the line $licence, such as:"
-        head -n 10 "$work/without"
+        echo "$(wc -l <"$work/without") sources without the line $licence:"
+        cat "$work/without"
         return 1
     }
 }

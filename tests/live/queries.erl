@@ -1440,7 +1440,7 @@ run(Otp, Text, Test) ->
     catch
         Class:Reason:Stack ->
             Where = lists:sublist([{M, F, Line} || {M, F, _, L} <- Stack, {line, Line} <- L], 6),
-            Said = io_lib:format("~0tp ~0tp ~0tP", [Class, Where, Reason, 60]),
+            Said = io_lib:format("~0tp ~0tp ~0tp", [Class, Where, Reason]),
             Lines = string:split(Said, "\n", all),
             io:format("not ok - ~w: ~s~n~ts", [Otp, Text, [["# ", Line, "\n"] || Line <- Lines]])
     end.

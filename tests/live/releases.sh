@@ -83,7 +83,7 @@ told() { grep -E -q -e "$1" "$work/err" || { echo "nothing like '$1' in:"; cat "
 holds() {
     jq -s -e "$1" "$work/out" >/dev/null || {
         echo "does not hold: $1"
-        tail -n 5 "$work/out"
+        cat "$work/out"
         return 1
     }
 }
