@@ -40,7 +40,7 @@ bool node_available(const char *root);
 /* Whether what differs between OTP releases is tried on this one ("25"): on 23 and 29, on each with
    BEAMTOP_CHECK=all, on others where BEAMTOP_RELEASES says so (which.sh). */
 bool node_is_chosen(const char *release);
-/* The same for what only needs a node, of any release: on 25. */
+/* The same for what only needs a node, of any release (`same` there): on 25. */
 bool node_is_chosen_once(const char *release);
 /* Root directory of a release, for node_options.root: empty for this system's own, 25. false: not
    here, and a line says so. */

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck shell=sh
-# Which OTP releases a test runs on, by what its cases depend on; node.c has the same table for tests
-# in C. docs/testing.md says which to choose.
+# Which OTP releases a test runs on, by what its cases depend on; node.c has `differ` and `same` of it
+# for tests in C. docs/testing.md says which to choose.
 #   each     expressions that the node evaluates: 23 25 27 29
 #   differ   what differs between releases: the oldest and the newest; BEAMTOP_CHECK=all: each
 #   same     a node is needed, any release: 25; BEAMTOP_CHECK=all: each
