@@ -48,5 +48,5 @@ call="[$targets]"
 for argument; do
     call="$call, $argument"
 done
-timeout "${BEAMTOP_LIVE_S:-2400}" erl -noinput -hidden -pa "$work" -name "client$$@127.0.0.1" \
+timeout --foreground "${BEAMTOP_LIVE_S:-2400}" erl -noinput -hidden -pa "$work" -name "client$$@127.0.0.1" \
     -setcookie beamtop_test -eval "$module:main($call), halt(0)."
