@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "test.h"
@@ -25,6 +26,7 @@ void test_around(CMFixtureFunction before, CMFixtureFunction after)
 /* Not a tail call: test_images looks for main() among the callers. */
 int main(void)
 {
+    setvbuf(stdout, NULL, _IOLBF, 0); /* so that the log of one that hangs says how far it came */
     return cmocka_run_group_tests_name(program_invocation_short_name, tests, before_all,
                                        after_all) != 0;
 }

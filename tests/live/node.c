@@ -28,6 +28,12 @@ static const char loop[] =
     "{value, R, _} = erl_eval:exprs(E, []), R catch C:X -> {'EXIT', C, X} end, "
     "io:format(\"~n=> ~w~n\", [V]), F(); _ -> halt(0) end end)() end).";
 
+/* So that the log of one that hangs says how far it came. */
+__attribute__((constructor)) static void print_each_line(void)
+{
+    setvbuf(stdout, NULL, _IOLBF, 0);
+}
+
 static long long now_ms(void)
 {
     struct timespec t;
