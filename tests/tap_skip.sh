@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Runs a cmocka test and gives its skips the form that TAP has for them: cmocka writes `not ok N # SKIP
-# NAME`, which counts as a failure. The reason is the line that the test printed before. The test
-# alone ends at the driver's limit: what it printed until then is still to be read.
+# NAME`, which counts as a failure. The reason is the line that the test printed before. Only the test
+# ends at the driver's limit: what it printed until then is still to be read.
 set -u
 exec 4>&1
 trap : TERM
