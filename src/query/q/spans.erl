@@ -207,7 +207,7 @@ Arm = fun(#{keeper := Keeper, otp := Otp, untraced := Untraced}, Asked) ->
                 plan => Plan},
     Free = case Chosen of {pids, Pids} -> {pids, Pids -- Untraced()}; _ -> Chosen end,
     Set = fun(Who) ->
-        case catch SetFlags(At, Who, true, First) of
+        case catch SetFlagsOfAll(At, Who, true, First) of
             N when is_integer(N) -> N;
             _ -> 0
         end

@@ -148,7 +148,7 @@ end,
 %% Value: how many processes were chosen.
 SetProcesses = fun(At, Procs, Flags) ->
     Set = fun(Who) ->
-        case catch SetFlags(At, Who, true, Flags) of N when is_integer(N) -> N; _ -> 0 end
+        case catch SetFlagsOfAll(At, Who, true, Flags) of N when is_integer(N) -> N; _ -> 0 end
     end,
     case Procs of
         _ when Flags =:= [] -> 1;
@@ -279,8 +279,7 @@ Narrow = fun(Trace, What) ->
     #{place := At, patterns := Patterns, plan := #{flags := Flags, local := Local}} = Trace,
     case What of
         {pid, Pid} ->
-            catch SetFlags(At, new_processes, false, Flags),
-            catch SetFlags(At, existing_processes, false, Flags),
+            catch SetFlagsOfAll(At, processes, false, Flags),
             catch SetFlags(At, Pid, true, Flags);
         {pattern, Index} ->
             Kept = [P || {I, _, _, _, _, _} = P <- Patterns, I =:= Index],

@@ -29,7 +29,15 @@ Budget = {'>', {get_tcw}, 0},
 Take = {set_tcw, {'-', {get_tcw}, 1}},
 Word = fun(N) -> erlang:system_flag(trace_control_word, N) end,
 
-SetFlags = fun(Place, Who, On, Flags) ->
+SetFlags = fun(Place, P, On, Flags) ->
+    case Place of
+        {session, S} -> trace:process(S, P, On, Flags);
+        {legacy, Collector} when On -> erlang:trace(P, true, [{tracer, Collector} | Flags]);
+        {legacy, _} -> erlang:trace(P, false, Flags)
+    end
+end,
+%% Of more than one process. A function of its own, since each that names it holds a copy of it.
+SetFlagsOfAll = fun(Place, Who, On, Flags) ->
     case Place of
         {session, S} -> trace:process(S, Who, On, Flags);
         {legacy, Collector} when On -> FlagLegacy(Who, true, [{tracer, Collector} | Flags]);
