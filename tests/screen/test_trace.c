@@ -267,6 +267,26 @@ TEST(test_orders)
     end(&f);
 }
 
+/* As in a list: what to sort by is chosen. */
+TEST(test_orders_to_choose)
+{
+    struct fixture f = start(TRACED_TRIPPED, 30, 120);
+    act(&f, ACTION_CHOOSE_SORT, "");
+    assert_int_equal(screen_context(f.s), CONTEXT_PICKER);
+    draw(&f);
+    assert_true(row_of(&f, "the longest first") > 0);
+    act(&f, ACTION_LAST, "");
+    act(&f, ACTION_ENTER, "");
+    act(&f, ACTION_FIRST, "");
+    assert_int_equal(screen_link(f.s).id, 3);
+    act(&f, ACTION_CHOOSE_SORT, ""); /* the cursor is on the order that stands */
+    act(&f, ACTION_UP, "");
+    act(&f, ACTION_ENTER, "");
+    act(&f, ACTION_FIRST, "");
+    assert_int_equal(screen_link(f.s).id, 1);
+    end(&f);
+}
+
 TEST(test_the_filter)
 {
     struct fixture f = start(TRACED_TRIPPED, 30, 120);

@@ -59,19 +59,28 @@ static struct pane_entry *focused(const struct screen *s)
 
 /* ---- the pages */
 
-static void sort_rows_of_page(const struct view_page *shown, struct view_page *page)
+static void sort_row(struct view_page *page, const char *key, const char *help, bool now)
 {
-    for (size_t i = 0; i < shown->n_columns; i++) {
+    struct view_row *row = page_row(page);
+    row->id = text_identity(key, strlen(key));
+    row->marked = now;
+    page_cell(page, row, 0, STYLE_NAME, key, strlen(key));
+    page_cell(page, row, 2, STYLE_NORMAL, help, strlen(help));
+    link_name(&row->link, TARGET_NAME, (struct slice){key, strlen(key)});
+}
+
+/* What `sort` takes, else the columns; an order that its title does not name is the first. */
+static void sort_rows_of_page(const struct view_order *orders, const struct view_page *shown,
+                              struct view_page *page)
+{
+    for (const struct view_order *o = orders; o && o->word; o++)
+        sort_row(page, o->word, o->help,
+                 shown->order[0] ? strcmp(shown->order, o->word) == 0 : o == orders);
+    for (size_t i = 0; !orders && i < shown->n_columns; i++) {
         const struct view_column *column = &shown->columns[i];
-        if (!column->sortable)
-            continue;
-        struct view_row *row = page_row(page);
-        const char *help = column->help ? column->help : "";
-        row->id = text_identity(column->key, strlen(column->key));
-        row->marked = (int)i == shown->sort_column;
-        page_cell(page, row, 0, STYLE_NAME, column->key, strlen(column->key));
-        page_cell(page, row, 2, STYLE_NORMAL, help, strlen(help));
-        link_name(&row->link, TARGET_NAME, (struct slice){column->key, strlen(column->key)});
+        if (column->sortable)
+            sort_row(page, column->key, column->help ? column->help : "",
+                     (int)i == shown->sort_column);
     }
 }
 
@@ -186,7 +195,7 @@ static void make_page(struct screen *s, bool ascii)
         if (chooser)
             chooser->orders(focused(s)->state, page);
         else
-            sort_rows_of_page(pane_page(panes_focused(s->panes)), page);
+            sort_rows_of_page(focused(s)->ops->orders, pane_page(panes_focused(s->panes)), page);
         break;
     case PICKER_COLUMNS:
         page_columns(page, column_columns, ARRAY_LEN(column_columns));
@@ -279,7 +288,7 @@ int picker_open(struct screen *s, enum picker_kind kind, struct error *err)
 {
     if (kind == PICKER_COLUMNS && !focused(s)->ops->chooser)
         return error_set(err, ERR_USAGE, "the columns of this view are fixed");
-    if (kind == PICKER_SORT && !focused(s)->ops->sort)
+    if (kind == PICKER_SORT && !focused(s)->ops->sort && !focused(s)->ops->orders)
         return error_set(err, ERR_USAGE, "this view has one order");
     picker_close(s);
     s->picker.kind = kind;
@@ -303,7 +312,11 @@ void picker_close(struct screen *s)
 static void choose_sort(struct screen *s, const char *key)
 {
     struct pane_entry *e = focused(s);
-    e->ops->sort(e->state, key, 1);
+    struct error ignored = {0}; /* it is one of what the view says it takes */
+    if (e->ops->sort)
+        e->ops->sort(e->state, key, 1);
+    else
+        (void)e->ops->sort_word(e->state, key, &ignored);
     table_ask_order(&e->table);
     e->dirty = true;
     screen_ask(s, REQUEST_REFRESH, NULL, "");
