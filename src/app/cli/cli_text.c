@@ -9,6 +9,9 @@
 #include "beamtop/ui/option.h"
 #include "cli_table.h"
 
+#define LINE_COLUMNS 80 /* of a line of the help */
+#define HELP_AT 30      /* where explanations begin */
+
 static void option_name(char *out, size_t size, const struct cli_option *opt)
 {
     char letter[8] = "    ";
@@ -47,11 +50,28 @@ static const char *help_in(char *out, size_t size, const struct cli_option *opt,
     return out;
 }
 
-/* Padded by columns: an ellipsis is three bytes and one column. */
+/* Text from column `at` on, where its first line begins already. */
+static void put_wrapped(struct buf *out, const char *text, size_t at)
+{
+    size_t left = strlen(text), next;
+    do {
+        size_t part = text_break(text, left, LINE_COLUMNS - at, &next);
+        buf_put(out, text, part);
+        buf_puts(out, "\n");
+        text += next;
+        left -= next;
+        if (left > 0)
+            buf_printf(out, "%*s", (int)at, "");
+    } while (left > 0);
+}
+
+/* Padded by columns: an ellipsis is three bytes and one column. Behind a long name the explanation
+   begins on the next line. */
 static void put_row(struct buf *out, const char *name, const char *help)
 {
-    size_t width = text_width(name, strlen(name));
-    buf_printf(out, "  %s%*s %s\n", name, width < 27 ? (int)(27 - width) : 0, "", help);
+    int room = HELP_AT - 2 - (int)text_width(name, strlen(name));
+    buf_printf(out, "  %s%s%*s", name, room > 0 ? "" : "\n", room > 0 ? room : HELP_AT, "");
+    put_wrapped(out, help, HELP_AT);
 }
 
 /* Sections of the help. An option that many commands share stands in the shared one; else in the
@@ -163,8 +183,8 @@ void cli_usage(struct buf *out, const struct cli_command *command)
         put_all_commands(out);
         return;
     }
-    buf_printf(out, "usage: beamtop %s %s [OPTIONS]\n%s\n", command->name, command->args,
-               command->help);
+    buf_printf(out, "usage: beamtop %s %s [OPTIONS]\n", command->name, command->args);
+    put_wrapped(out, command->help, 0);
     put_options(out, command);
 }
 

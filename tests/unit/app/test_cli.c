@@ -264,12 +264,26 @@ TEST(test_cookie_is_wiped)
     }
 }
 
+/* Lines as one, with one blank between words. */
+static void join_lines(const char *text, struct buf *out)
+{
+    buf_reset(out);
+    for (; *text; text++)
+        if (*text != '\n' && (*text != ' ' || text[1] != ' '))
+            buf_put_u8(out, (uint8_t)*text);
+        else if (*text == '\n' && text[1] != ' ')
+            buf_put_u8(out, ' ');
+}
+
 /* Every option is taken by a command, and has its text. */
 TEST(test_tables)
 {
-    struct buf out;
+    struct buf lines, out;
+    buf_init(&lines, 0);
     buf_init(&out, 0);
-    cli_usage(&out, NULL);
+    cli_usage(&lines, NULL);
+    join_lines(buf_cstr(&lines), &out);
+    buf_clear(&lines);
     for (size_t i = 0; i < cli_option_table_len; i++) {
         size_t command = 0;
         while (!cli_takes(&cli_commands[command], &cli_option_table[i]))
@@ -278,6 +292,23 @@ TEST(test_tables)
             fail_msg("--%s is not in the usage", cli_option_table[i].name);
     }
     buf_clear(&out);
+}
+
+/* The help of each command, and of all, is for a terminal of 80 columns. */
+TEST(test_lines_of_80_columns)
+{
+    for (size_t i = 0; i < cli_commands_len; i++) {
+        struct buf out;
+        buf_init(&out, 0);
+        cli_usage(&out, &cli_commands[i]);
+        for (const char *line = buf_cstr(&out), *end; *line; line = end + 1) {
+            end = line + strcspn(line, "\n");
+            assert_true(*end == '\n');
+            if (text_width(line, (size_t)(end - line)) > 80)
+                fail_msg("beamtop %s --help: %.*s", cli_commands[i].name, (int)(end - line), line);
+        }
+        buf_clear(&out);
+    }
 }
 
 static size_t times(const char *text, const char *part)
