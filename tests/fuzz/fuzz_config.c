@@ -62,7 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     keymap_init(&keymap);
     theme_init(&theme);
     diags_init(&diags);
-    struct config c = {&options, &keymap, &theme, &diags, read_again, &in, {NULL}, false};
+    struct config c = {&options, &keymap, &theme, &diags, read_again, &in, {NULL}};
     config_parse(&c, "fuzz.conf", (const char *)data, size);
     check_options(&c);
     check_diags(&diags);

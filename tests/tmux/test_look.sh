@@ -60,6 +60,13 @@ follows_a_light_terminal() {
 }
 has_dark_keys() { tm_ansi | grep -qF '38;5;88m'; }
 
+# Where nobody says what the background is, the theme has its own; else the terminal's stays.
+brings_a_background() {
+    bt_open 100 30 && wait_until 60 has_black && bt_quit &&
+        bt_open 100 30 'COLORFGBG=15;0' && wait_until 60 has_colour && ! has_black && bt_quit
+}
+has_black() { tm_ansi | grep -q '48;5;16[;m]'; }
+
 has_no_colour_in_the_mono_theme() {
     bt_open 100 30 -- --theme mono && { has_no_colour || show_ansi; } && bt_quit
 }
@@ -72,5 +79,6 @@ run is_ascii_without_UTF8
 run has_graphs_with_UTF8
 run changes_theme
 run follows_a_light_terminal
+run brings_a_background
 run has_no_colour_in_the_mono_theme
 finish

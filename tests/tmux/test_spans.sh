@@ -64,7 +64,7 @@ captures() {
     tm_type ':by parts'
     tm_keys Enter
     tm_wait SLOWEST || return 1
-    tm_type w # raw waits, in the tree
+    tm_type '*' # raw waits, in the tree
     tm_wait_line '^.shop_web:serve/1 .* root ' && target_is_clean && bt_quit
 }
 

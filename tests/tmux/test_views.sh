@@ -70,7 +70,7 @@ begins_to_count() {
 
 begins_to_measure() {
     begins_to_count || return 1
-    tm_type i
+    tm_type %
     agreeing_until tm_has 'A CALL' && tm_wait_line 'lists:keyfind/3 .*[0-9] ?(µ|n|m)s'
 }
 

@@ -30,7 +30,6 @@ struct config {
     config_read *read; /* NULL: `source` and theme files are refused */
     void *ctx;
     const char *theme_dirs[3]; /* of NAME.theme, before the built-in ones; NULL ends */
-    bool light;                /* the terminal's background, for THEME_AUTO */
 };
 
 /* Of the file system. */
@@ -46,7 +45,7 @@ int config_load(struct config *c, const char *path, struct error *err);
 int config_command(struct config *c, const char *line, size_t *error_offset, struct error *err);
 /* Makes `name` the theme: from theme_dirs, else built in; sets the option too. */
 int config_theme(struct config *c, const char *name, struct error *err);
-/* The terminal is light, or not: THEME_AUTO follows it. */
-void config_set_light(struct config *c, bool light);
+/* What the terminal's background is: THEME_AUTO follows it, other themes stay readable on it. */
+void config_set_background(struct config *c, enum theme_background background);
 
 #endif

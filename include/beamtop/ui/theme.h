@@ -5,7 +5,10 @@
  * where a colour is default, a name (black red green yellow blue magenta cyan white, each also
  * with bright-), 0 to 255, or #rrggbb (the nearest of the 256); an attribute is bold, dim,
  * underline, reverse, italic, blink. Attributes after `mono` replace the others where there is no
- * colour. Built-in themes are such
+ * colour. A line
+ *     background dark|light
+ * says for which background the colours are. Where the terminal has another one, or does not say,
+ * the theme's text and background stand in for the terminal's own. Built-in themes are such
  * files, embedded. */
 #ifndef BEAMTOP_UI_THEME_H
 #define BEAMTOP_UI_THEME_H
@@ -29,6 +32,10 @@ enum color_depth { DEPTH_NONE, DEPTH_8, DEPTH_16, DEPTH_256 };
 
 #define COLOR_DEFAULT (-1)
 
+/* Of a theme: what it is for. Of where it is shown: what is there; BACKGROUND_ANY is a page that is
+   made to suit the theme. */
+enum theme_background { BACKGROUND_ANY, BACKGROUND_DARK, BACKGROUND_LIGHT, BACKGROUND_UNKNOWN };
+
 /* How a style looks at some depth: what a terminal or a capture shows. */
 struct look {
     int16_t fg, bg;     /* COLOR_DEFAULT or an index of the xterm palette within the depth */
@@ -44,6 +51,8 @@ struct theme_entry {
 
 struct theme {
     char name[64];
+    enum theme_background suits;        /* what it is for */
+    enum theme_background terminal;     /* what is there; it outlives a change, too */
     struct theme_entry entries[STYLES]; /* of the theme in use */
     struct theme_entry
         overrides[STYLES]; /* of `color` lines outside themes: they outlive a change */
@@ -71,6 +80,9 @@ const char *theme_color_name(size_t index);     /* named colours, for completion
 const char *theme_attribute_name(size_t index); /* NULL beyond */
 
 double theme_contrast(uint32_t a, uint32_t b); /* of two colours, 1 to 21, as WCAG counts it */
+/* What a background of that colour is: BACKGROUND_UNKNOWN between dark and light ones. */
+enum theme_background theme_background_of(uint32_t rgb);
+void theme_set_terminal(struct theme *t, enum theme_background background);
 struct look theme_look(const struct theme *t, enum style style, enum color_depth depth);
 /* 0xRRGGBB of an index of the xterm palette. */
 uint32_t theme_rgb(int index);

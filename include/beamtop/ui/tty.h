@@ -37,8 +37,8 @@ struct tty_event {
     } mouse;
     const char *paste; /* borrowed until the next event; any bytes */
     size_t paste_len;
-    int rows, columns; /* RESIZE */
-    bool light;        /* BACKGROUND */
+    int rows, columns;                /* RESIZE */
+    enum theme_background background; /* BACKGROUND; unknown: it does not answer */
 };
 
 /* The place of the terminal's cursor; row -1 hides it. */
@@ -78,6 +78,7 @@ struct tty {
     bool ascii;        /* canvases shown here keep to ASCII */
     int fd;            /* becomes readable when there are events; -1: none */
     uint64_t now_ms;   /* any clock's; whoever asks for an event sets it before */
+    bool asked;        /* for its background: an event says what it is, or that no answer came */
     unsigned again_ms; /* ask for an event again after this long, fd readable or not; 0: no need */
     struct tty_rescue rescue;
 };
@@ -100,7 +101,7 @@ int tty_curses_open(struct tty **out, const struct tty_setup *setup, struct erro
  * start (&tty->rescue). */
 void tty_rescue_now(const struct tty_rescue *rescue);
 
-/* What COLORFGBG says, of which the last number is the background's colour; NULL is dark. */
-bool tty_is_light(const char *colorfgbg);
+/* What COLORFGBG says, of which the last number is the background's colour; NULL: nothing. */
+enum theme_background tty_background(const char *colorfgbg);
 
 #endif

@@ -315,7 +315,8 @@ static bool on_event(struct tui *t, const struct tty_event *e)
         screen_update(t->screen);
         break;
     case TTY_BACKGROUND:
-        config_set_light(&t->settings.config, e->light);
+        if (e->background != BACKGROUND_UNKNOWN || t->settings.theme.terminal == BACKGROUND_ANY)
+            config_set_background(&t->settings.config, e->background);
         break;
     case TTY_CLOSED:
         tui_quit(t, EXIT_DONE, NULL);
@@ -374,6 +375,8 @@ static int watch_tty(struct tui *t)
     if (flags >= 0)
         fcntl(t->tty->fd, F_SETFL, flags);
     t->tty_poll.data = t;
+    if (t->tty->asked) /* what never answers makes nothing readable */
+        uv_timer_start(&t->input_timer, on_input_timer, 1, 0);
     return uv_poll_start(&t->tty_poll, UV_READABLE, on_tty);
 }
 
@@ -386,13 +389,15 @@ static int open_tty(struct tui *t, struct error *err)
         .most = settings_depth(&t->settings, t->env, t->cli->mono),
         .ascii = settings_ascii(&t->settings, t->env),
         .mouse = option_bool(&t->settings.options, OPTION_MOUSE),
-        .ask_background = strcmp(t->settings.theme.name, THEME_AUTO) == 0,
+        .ask_background = true,
     };
     int rows = 0, columns = 0;
-    config_set_light(&t->settings.config, tty_is_light(t->env->colorfgbg));
+    const enum theme_background background = tty_background(t->env->colorfgbg);
     int rc = tty_curses_open(&t->tty, &setup, err);
     if (rc != 0)
         return rc;
+    if (background != BACKGROUND_UNKNOWN || !t->tty->asked)
+        config_set_background(&t->settings.config, background);
     crash_protect(&t->tty->rescue);
     t->tty->ops->size(t->tty, &rows, &columns);
     canvas_init(&t->canvas, rows, columns, t->tty->ascii);

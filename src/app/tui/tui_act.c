@@ -192,9 +192,11 @@ void tui_capture(struct tui *t, bool whole_screen, const char *path)
         screen_draw(t->screen, t->model, &pane, &cursor);
     else
         screen_draw_pane(t->screen, t->model, &pane);
+    struct theme theme = t->settings.theme;
+    theme_set_terminal(&theme, BACKGROUND_ANY);
     const struct capture_setup setup = {
         .format = (enum capture_format)format,
-        .theme = &t->settings.theme,
+        .theme = &theme,
         .depth = DEPTH_256,
         .title = what,
     };

@@ -140,9 +140,11 @@ struct paint {
     uint8_t attributes;
 };
 
-/* A theme that writes dark text on `default` is for light paper. */
+/* A theme that writes dark text on `default` is for light paper, also where it does not say so. */
 static bool is_light(const struct theme *t)
 {
+    if (t->suits != BACKGROUND_ANY)
+        return t->suits == BACKGROUND_LIGHT;
     struct look cursor = theme_look(t, STYLE_CURSOR_IDLE, DEPTH_256);
     uint32_t rgb = cursor.bg == COLOR_DEFAULT ? 0 : theme_rgb(cursor.bg);
     return (rgb >> 8 & 0xff) > 0x90;

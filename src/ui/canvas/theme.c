@@ -148,8 +148,36 @@ struct reading {
     const char *file;
     struct theme_entry entries[STYLES];
     bool seen[STYLES];
+    enum theme_background suits;
     struct diags *diags;
 };
+
+/* color …, background …: the words of a line. *bad is the index of the wrong one. */
+static int read_words(struct reading *in, char *const words[], size_t n, size_t *bad,
+                      struct error *err)
+{
+    enum style style;
+    struct theme_entry e;
+    *bad = 0;
+    if (strcmp(words[0], "background") == 0) {
+        *bad = n > 2 ? 2 : n - 1;
+        if (n != 2 || (strcmp(words[1], "dark") != 0 && strcmp(words[1], "light") != 0))
+            return error_set(err, ERR_USAGE, "background takes dark or light");
+        in->suits = words[1][0] == 'd' ? BACKGROUND_DARK : BACKGROUND_LIGHT;
+        return 0;
+    }
+    if (strcmp(words[0], "color") != 0)
+        return error_set(err, ERR_USAGE,
+                         "“%s” is not for themes: they hold lines of color and background",
+                         words[0]);
+    int rc = read_entry(words + 1, n - 1, &style, &e, bad, err);
+    *bad = *bad + 1 < n ? *bad + 1 : n - 1;
+    if (rc == 0) {
+        in->entries[style] = e;
+        in->seen[style] = true;
+    }
+    return rc;
+}
 
 static void read_theme_line(struct reading *in, size_t number, const char *s, size_t len)
 {
@@ -159,19 +187,8 @@ static void read_theme_line(struct reading *in, size_t number, const char *s, si
     const char *wrong = line_split(&line, s, len, &bad);
     if (wrong) {
         diags_add(in->diags, in->file, number, bad + 1, s, len, "%s", wrong);
-    } else if (line.len > 0 && strcmp(line.words[0], "color") != 0) {
-        diags_add(in->diags, in->file, number, line.offset[0] + 1, s, len,
-                  "“%s” is not for themes: they hold lines of color", line.words[0]);
-    } else if (line.len > 0) {
-        enum style style;
-        struct theme_entry e;
-        if (read_entry(line.words + 1, line.len - 1, &style, &e, &bad, &err) < 0) {
-            size_t word = bad + 1 < line.len ? bad + 1 : line.len - 1;
-            diags_add(in->diags, in->file, number, line.offset[word] + 1, s, len, "%s", err.text);
-        } else {
-            in->entries[style] = e;
-            in->seen[style] = true;
-        }
+    } else if (line.len > 0 && read_words(in, line.words, line.len, &bad, &err) < 0) {
+        diags_add(in->diags, in->file, number, line.offset[bad] + 1, s, len, "%s", err.text);
     }
     line_clear(&line);
 }
@@ -196,5 +213,13 @@ void theme_parse(struct theme *t, const char *name, const char *text, size_t len
         t->entries[i] = in.seen[i] ? in.entries[i] : *normal;
     }
     snprintf(t->name, sizeof t->name, "%s", name);
+    t->suits = in.suits;
     t->generation++;
+}
+
+void theme_set_terminal(struct theme *t, enum theme_background background)
+{
+    if (t->terminal != background)
+        t->generation++;
+    t->terminal = background;
 }

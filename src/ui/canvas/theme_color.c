@@ -29,6 +29,9 @@ static const uint32_t base_rgb[16] = {
 
 #define LEAST_CONTRAST 4.5 /* of text */
 #define GREY_SPREAD 16     /* between red, green and blue */
+/* Luminance of backgrounds: the themes' text stands out from all that are darker, or lighter. */
+#define LIGHTEST_DARK 0.036
+#define DARKEST_LIGHT 0.8
 /* Luminance of grey that is dim text, not black or white. */
 #define DARKEST_GREY 0.02
 #define LIGHTEST_GREY 0.7
@@ -132,6 +135,14 @@ double theme_contrast(uint32_t a, uint32_t b)
     return x > y ? x / y : y / x;
 }
 
+enum theme_background theme_background_of(uint32_t rgb)
+{
+    const double l = luminance(rgb);
+    return l <= LIGHTEST_DARK   ? BACKGROUND_DARK
+           : l >= DARKEST_LIGHT ? BACKGROUND_LIGHT
+                                : BACKGROUND_UNKNOWN;
+}
+
 /* Of text without a background: the one of black and white that it stands out from. */
 static uint32_t background_of(int16_t fg)
 {
@@ -199,11 +210,8 @@ static void text_of_fewer(struct look *l, int16_t n)
     }
 }
 
-struct look theme_look(const struct theme *t, enum style style, enum color_depth depth)
+static struct look look_of(const struct theme_entry *e, enum color_depth depth)
 {
-    const struct theme_entry *e = t->overridden[style] ? &t->overrides[style] : &t->entries[style];
-    if (depth == DEPTH_NONE)
-        return (struct look){COLOR_DEFAULT, COLOR_DEFAULT, e->mono};
     struct look l = {e->fg, e->bg, e->attributes};
     if (depth == DEPTH_256)
         return l;
@@ -219,5 +227,42 @@ struct look theme_look(const struct theme *t, enum style style, enum color_depth
     if (bg_lost || same) /* text must stay readable, rows distinct */
         l = (struct look){COLOR_DEFAULT, COLOR_DEFAULT,
                           (uint8_t)(e->attributes | ATTRIBUTE_REVERSE)};
+    return l;
+}
+
+/* ---- backgrounds that a theme is not for */
+
+struct plain {
+    int16_t fg, bg;
+};
+
+/* What stands in for the terminal's own colours. NULL: they suit the theme. */
+static const struct plain *plain_of(const struct theme *t, enum color_depth depth)
+{
+    static const struct plain dark[] = {
+        [DEPTH_8] = {7, 0}, [DEPTH_16] = {7, 0}, [DEPTH_256] = {252, 16}};
+    static const struct plain light[] = {
+        [DEPTH_8] = {0, 7}, [DEPTH_16] = {0, 15}, [DEPTH_256] = {16, 231}};
+    if (t->suits == BACKGROUND_ANY || t->terminal == BACKGROUND_ANY || t->terminal == t->suits)
+        return NULL;
+    return t->suits == BACKGROUND_DARK ? &dark[depth] : &light[depth];
+}
+
+static void stand_in(const struct plain *plain, int16_t *fg, int16_t *bg)
+{
+    if (plain && *fg == COLOR_DEFAULT)
+        *fg = plain->fg;
+    if (plain && *bg == COLOR_DEFAULT)
+        *bg = plain->bg;
+}
+
+struct look theme_look(const struct theme *t, enum style style, enum color_depth depth)
+{
+    struct theme_entry e = t->overridden[style] ? t->overrides[style] : t->entries[style];
+    if (depth == DEPTH_NONE)
+        return (struct look){COLOR_DEFAULT, COLOR_DEFAULT, e.mono};
+    stand_in(plain_of(t, depth), &e.fg, &e.bg);
+    struct look l = look_of(&e, depth);
+    stand_in(plain_of(t, depth), &l.fg, &l.bg);
     return l;
 }

@@ -329,7 +329,9 @@ int config_theme(struct config *c, const char *name, struct error *err)
         return error_set(err, ERR_USAGE, "a theme is named without a folder: “%s” is not", name);
     bool found = false;
     const struct follower *follows = follower_find(name);
-    const char *file = !follows ? name : c->light ? follows->light : follows->dark;
+    const char *file = !follows                                 ? name
+                       : c->theme->terminal == BACKGROUND_LIGHT ? follows->light
+                                                                : follows->dark;
     for (size_t i = 0; i < ARRAY_LEN(c->theme_dirs) && c->theme_dirs[i] && c->read && !found; i++)
         found = load_theme_file(c, c->theme_dirs[i], file);
     int rc = found ? 0 : theme_use(c->theme, file, err);
@@ -338,12 +340,12 @@ int config_theme(struct config *c, const char *name, struct error *err)
     return rc < 0 ? rc : option_set(c->options, OPTION_THEME, name, err);
 }
 
-void config_set_light(struct config *c, bool light)
+void config_set_background(struct config *c, enum theme_background background)
 {
     struct error ignored = {0}; /* these themes are built in */
     char name[sizeof c->theme->name];
-    bool changes = c->light != light;
-    c->light = light;
+    bool changes = c->theme->terminal != background;
+    theme_set_terminal(c->theme, background);
     memcpy(name, c->theme->name, sizeof name);
     if (changes && follower_find(name))
         (void)config_theme(c, name, &ignored);

@@ -357,12 +357,15 @@ static struct tty_event event_of(struct tty_curses *t, int got)
     return got >= KEY_MIN ? code_event(t, got) : byte_event(t, (unsigned char)got);
 }
 
-/* There is nothing to read: a paste, or a report of the mouse, may have lost its end. */
+/* There is nothing to read: a paste, or a report of the mouse, may have lost its end, and an answer
+   may never come. */
 static struct tty_event idle_event(struct tty_curses *t)
 {
     struct tty_event event = nothing_or_end(t);
     unsigned mouse_ms = mouse_idle(&t->mouse, t->tty.now_ms);
     t->tty.again_ms = mouse_ms ? mouse_ms : background_idle(&t->background, t->tty.now_ms);
+    if (t->tty.again_ms == 0)
+        t->tty.again_ms = background_left(&t->background, t->tty.now_ms, &event);
     if (event.kind != TTY_NONE || !t->paste.open)
         return event;
     t->tty.again_ms = paste_idle(&t->paste, t->tty.now_ms);
@@ -538,7 +541,8 @@ static void set_modes(struct tty_curses *t, const struct tty_setup *setup)
     }
     t->tty.depth = depth_of(t, setup->most);
     curses_mouse(&t->tty, setup->mouse);
-    t->background.due = setup->ask_background && t->modern && t->tty.depth == DEPTH_256;
+    t->tty.asked = setup->ask_background && t->modern && t->tty.depth == DEPTH_256;
+    t->background.due = t->background.waits = t->tty.asked;
     if (t->background.due)
         send_raw(t, BACKGROUND_ASK);
 }

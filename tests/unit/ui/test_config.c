@@ -45,8 +45,8 @@ static void set_up(struct fixture *f)
     keymap_init(&f->keymap);
     theme_init(&f->theme);
     diags_init(&f->diags);
-    f->config = (struct config){&f->options, &f->keymap, &f->theme,        &f->diags,
-                                read_fake,   NULL,       {"themes", NULL}, false};
+    f->config = (struct config){&f->options, &f->keymap, &f->theme,       &f->diags,
+                                read_fake,   NULL,       {"themes", NULL}};
 }
 
 static void tear_down(struct fixture *f)
@@ -245,16 +245,22 @@ TEST(test_themes_follow_the_background)
     theme_init(&light);
     assert_int_equal(config_command(&f.config, "set theme colour-blind", &offset, &err), 0);
     const struct look dark = theme_look(&f.theme, STYLE_WARN, DEPTH_256);
-    config_set_light(&f.config, true);
+    config_set_background(&f.config, BACKGROUND_LIGHT);
     assert_int_equal(theme_use(&light, "colour-blind-light", &err), 0);
     assert_int_equal(theme_look(&f.theme, STYLE_WARN, DEPTH_256).fg,
                      theme_look(&light, STYLE_WARN, DEPTH_256).fg);
     assert_string_equal(option_text(&f.options, OPTION_THEME), "colour-blind");
-    config_set_light(&f.config, false);
+    config_set_background(&f.config, BACKGROUND_DARK);
     assert_int_equal(theme_look(&f.theme, STYLE_WARN, DEPTH_256).fg, dark.fg);
-    config_set_light(&f.config, true);
+    config_set_background(&f.config, BACKGROUND_LIGHT);
     assert_int_equal(config_command(&f.config, "set theme default", &offset, &err), 0);
     assert_int_equal(theme_look(&f.theme, STYLE_WARN, DEPTH_256).fg, 220);
+    assert_int_equal(theme_look(&f.theme, STYLE_NORMAL, DEPTH_256).bg, 16);
+    assert_int_equal(config_command(&f.config, "set theme auto", &offset, &err), 0);
+    assert_int_equal(theme_look(&f.theme, STYLE_NORMAL, DEPTH_256).bg, COLOR_DEFAULT);
+    config_set_background(&f.config, BACKGROUND_UNKNOWN);
+    assert_int_equal(theme_look(&f.theme, STYLE_WARN, DEPTH_256).fg, 220);
+    assert_int_equal(theme_look(&f.theme, STYLE_NORMAL, DEPTH_256).bg, 16);
     tear_down(&f);
 }
 

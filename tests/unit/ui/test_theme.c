@@ -38,25 +38,26 @@ TEST(test_built_in_themes_are_whole)
     assert_int_equal(files, n);
 }
 
+/* Backgrounds of terminals with their text, and what they say of them; of dark and light ones also
+   the last before they count as neither. */
 static const struct terminal {
-    const char *theme;
     uint32_t background, text;
+    enum theme_background says;
+    bool pure; /* of terminals that may have fewer than 256 colours */
 } terminals[] = {
-    {"default", 0x000000, 0xe5e5e5},
-    {"colour-blind", 0x000000, 0xe5e5e5},
-    {"light", 0xffffff, 0x000000},
-    {"colour-blind-light", 0xffffff, 0x000000},
-    {"high-contrast", 0x000000, 0xe5e5e5},
-    {"high-contrast", 0xffffff, 0x000000},
-    {"mono", 0x000000, 0xe5e5e5},
-    {"mono", 0xffffff, 0x000000},
-    /* no pure black and white: of terminals that have 256 colours */
-    {"default", 0x1e1e1e, 0xd4d4d4},
-    {"colour-blind", 0x1e1e1e, 0xd4d4d4},
-    {"light", 0xfdf6e3, 0x333333},
-    {"colour-blind-light", 0xfdf6e3, 0x333333},
+    {0x000000, 0xe5e5e5, BACKGROUND_DARK, true},
+    {0xffffff, 0x000000, BACKGROUND_LIGHT, true},
+    {0x000000, 0xe5e5e5, BACKGROUND_UNKNOWN, true},
+    {0xffffff, 0x000000, BACKGROUND_UNKNOWN, true},
+    {0x1e1e1e, 0xd4d4d4, BACKGROUND_DARK, false},
+    {0x353535, 0xd4d4d4, BACKGROUND_DARK, false},
+    {0xfdf6e3, 0x333333, BACKGROUND_LIGHT, false},
+    {0xe8e8e8, 0x333333, BACKGROUND_LIGHT, false},
+    {0x1e1e1e, 0xd4d4d4, BACKGROUND_UNKNOWN, false},
+    {0xfdf6e3, 0x333333, BACKGROUND_UNKNOWN, false},
+    {0x3f3f3f, 0xdcdccc, BACKGROUND_UNKNOWN, false},
+    {0xd3d3d3, 0x000000, BACKGROUND_UNKNOWN, false},
 };
-#define PURE_TERMINALS 8
 
 /* As most terminals show dim text. */
 static uint32_t dimmed(uint32_t rgb)
@@ -78,26 +79,78 @@ TEST(test_contrast)
                 theme_contrast(0x777777, 0xffffff) < 4.5);
 }
 
-/* Each theme on the terminals that it is for, with as many colours as they have. */
+static void check_contrast(const struct theme *t, const struct terminal *on, enum color_depth depth)
+{
+    static const int colors[] = {[DEPTH_8] = 8, [DEPTH_16] = 16, [DEPTH_256] = 256};
+    for (int i = 0; i < STYLES; i++) {
+        const struct look l = theme_look(t, (enum style)i, depth);
+        if (contrast_of(&l, on) < 4.5 || l.fg >= colors[depth] || l.bg >= colors[depth])
+            fail_msg("%s on %06x (%d), %d colours: %s (%d on %d) has a contrast of %.2f", t->name,
+                     on->background, (int)on->says, colors[depth], style_name((enum style)i), l.fg,
+                     l.bg, contrast_of(&l, on));
+    }
+}
+
+/* Each theme on every background, whatever the terminal says of it, with as many colours as it
+   has. */
 TEST(test_text_stands_out)
 {
     static const enum color_depth depths[] = {DEPTH_256, DEPTH_16, DEPTH_8};
-    static const int colors[] = {256, 16, 8};
-    for (size_t n = 0; n < ARRAY_LEN(terminals) * ARRAY_LEN(depths); n++) {
-        const struct terminal *on = &terminals[n % ARRAY_LEN(terminals)];
-        const size_t d = n / ARRAY_LEN(terminals);
-        struct theme t;
-        struct error err = {0};
-        theme_init(&t);
-        assert_int_equal(theme_use(&t, on->theme, &err), 0);
-        for (int i = 0; i < STYLES && (d == 0 || on < terminals + PURE_TERMINALS); i++) {
-            const struct look l = theme_look(&t, (enum style)i, depths[d]);
-            if (contrast_of(&l, on) < 4.5 || l.fg >= colors[d] || l.bg >= colors[d])
-                fail_msg("%s on %06x, %d colours: %s (%d on %d) has a contrast of %.2f", on->theme,
-                         on->background, colors[d], style_name((enum style)i), l.fg, l.bg,
-                         contrast_of(&l, on));
+    for (size_t n = 0; theme_builtin(n); n++)
+        for (size_t i = 0; i < ARRAY_LEN(terminals) * ARRAY_LEN(depths); i++) {
+            const struct terminal *on = &terminals[i / ARRAY_LEN(depths)];
+            const enum color_depth depth = depths[i % ARRAY_LEN(depths)];
+            struct theme t;
+            struct error err = {0};
+            theme_init(&t);
+            assert_int_equal(theme_use(&t, theme_builtin(n), &err), 0);
+            theme_set_terminal(&t, on->says);
+            if (depth == DEPTH_256 || on->pure)
+                check_contrast(&t, on, depth);
         }
+}
+
+/* What a terminal says of its background is true: no theme is shown where it cannot be read. */
+TEST(test_backgrounds)
+{
+    for (size_t i = 0; i < ARRAY_LEN(terminals); i++)
+        if (terminals[i].says != BACKGROUND_UNKNOWN)
+            assert_int_equal(theme_background_of(terminals[i].background), terminals[i].says);
+    assert_int_equal(theme_background_of(0x363636), BACKGROUND_UNKNOWN);
+    assert_int_equal(theme_background_of(0xe7e7e7), BACKGROUND_UNKNOWN);
+}
+
+/* The terminal's own colours stay where they suit the theme, and in captures. */
+TEST(test_backgrounds_of_themes)
+{
+    static const struct {
+        const char *theme;
+        enum theme_background terminal;
+        int16_t fg, bg;
+    } rows[] = {
+        {"default", BACKGROUND_ANY, -1, -1},        {"default", BACKGROUND_DARK, -1, -1},
+        {"default", BACKGROUND_LIGHT, 252, 16},     {"default", BACKGROUND_UNKNOWN, 252, 16},
+        {"light", BACKGROUND_LIGHT, -1, -1},        {"light", BACKGROUND_DARK, 16, 231},
+        {"light", BACKGROUND_ANY, -1, -1},          {"mono", BACKGROUND_UNKNOWN, -1, -1},
+        {"high-contrast", BACKGROUND_LIGHT, 15, 0},
+    };
+    static const char bad[] = "background grey\nbackground\nbackground dark light\n";
+    struct theme t;
+    struct error err = {0};
+    struct diags diags;
+    theme_init(&t);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        assert_int_equal(theme_use(&t, rows[i].theme, &err), 0);
+        theme_set_terminal(&t, rows[i].terminal);
+        const struct look l = theme_look(&t, STYLE_NORMAL, DEPTH_256);
+        if (l.fg != rows[i].fg || l.bg != rows[i].bg)
+            fail_msg("%s, %d: %d on %d", rows[i].theme, (int)rows[i].terminal, l.fg, l.bg);
     }
+    diags_init(&diags);
+    theme_parse(&t, "x", bad, sizeof bad - 1, &diags);
+    assert_int_equal(diags.len, 3);
+    assert_int_equal(t.suits, BACKGROUND_ANY);
+    diags_clear(&diags);
 }
 
 /* Without colours a row that needs to stand out still does, in every theme. */

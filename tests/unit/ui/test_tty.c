@@ -270,11 +270,12 @@ static void events_until_q(struct tty *t, char *out, size_t size)
         [MOUSE_WHEEL_UP] = "up",
         [MOUSE_WHEEL_DOWN] = "down",
     };
+    static const char *const backgrounds[] = {"any", "dark", "light", "unknown"};
     char key[KEY_TEXT_BYTES] = "";
     for (size_t len = 0; len < size; len = strlen(out)) {
         struct tty_event e = wait_event(t);
         if (e.kind == TTY_BACKGROUND)
-            snprintf(out + len, size - len, "%s ", e.light ? "light" : "dark");
+            snprintf(out + len, size - len, "%s ", backgrounds[e.background]);
         else if (e.kind == TTY_MOUSE)
             snprintf(out + len, size - len, "%s@%d,%d ", kinds[e.mouse.kind], e.mouse.row,
                      e.mouse.column);
@@ -375,22 +376,29 @@ TEST(test_the_background)
         {"\x1b]11;rgb:fdfd/f6f6/e3e3\x1b\\q", "light q "},
         {"\x1b]11;rgb:1e1e/1e1e/1e1e\x1b\\q", "dark q "},
         {"\x1b]11;rgba:ff/ff/ff/ff\x07q", "light q "},
-        {"\x1b]11;rgb:0/0/8\x07q", "dark q "},
+        {"\x1b]11;rgb:0/0/3\x07q", "dark q "},
+        {"\x1b]11;rgb:3f/3f/3f\x07q", "unknown q "},
+        {"\x1b]11;rgb:800/800/800\x07q", "unknown q "},
         {"\x1b]11;red\x07q", "q "},
         {"\x1b]11;\x1b]11;rgb:ffff/ffff/ffff\x07q", "light q "},
         {"\x1b]11;rgb:ffff/ffff/fffff\x1b\\\x1bOAq", "<Up> q "},
     };
     static const struct {
         const char *colors;
-        bool light;
+        enum theme_background background;
     } environment[] = {
-        {"15;0", false}, {"0;15", true}, {"0;default;15", true}, {"12;8", false}, {"0;7", true},
-        {"0;99", false}, {"", false},    {"0;", false},          {"15", false},   {NULL, false}};
+        {"15;0", BACKGROUND_DARK},          {"0;15", BACKGROUND_LIGHT},
+        {"0;default;15", BACKGROUND_LIGHT}, {"12;8", BACKGROUND_DARK},
+        {"0;7", BACKGROUND_LIGHT},          {"0;4", BACKGROUND_UNKNOWN},
+        {"0;99", BACKGROUND_UNKNOWN},       {"0;default", BACKGROUND_UNKNOWN},
+        {"", BACKGROUND_UNKNOWN},           {"0;", BACKGROUND_UNKNOWN},
+        {"15", BACKGROUND_UNKNOWN},         {NULL, BACKGROUND_UNKNOWN},
+    };
     struct pair p;
     struct tty *t = NULL;
     struct error err = {0};
     for (size_t i = 0; i < ARRAY_LEN(environment); i++)
-        if (tty_is_light(environment[i].colors) != environment[i].light)
+        if (tty_background(environment[i].colors) != environment[i].background)
             fail_msg("COLORFGBG=%s", environment[i].colors);
     open_pair(&p);
     struct tty_setup setup = {p.slave, p.slave, "xterm-256color", DEPTH_256, false, false, true};
@@ -403,6 +411,37 @@ TEST(test_the_background)
         if (strcmp(got, rows[i].says) != 0)
             fail_msg("row %zu: '%s', not '%s'", i, got, rows[i].says);
     }
+    t->ops->close(t);
+    close(p.master);
+    close(p.slave);
+}
+
+/* A terminal that does not answer: the program is told once, and an answer that comes later
+   counts. */
+TEST(test_no_answer_about_the_background)
+{
+    struct pair p;
+    struct tty *t = NULL;
+    struct error err = {0};
+    open_pair(&p);
+    struct tty_setup setup = {p.slave, p.slave, "xterm-256color", DEPTH_256, false, false, true};
+    assert_int_equal(tty_curses_open(&t, &setup, &err), 0);
+    assert_true(t->asked);
+    t->now_ms = 1000;
+    assert_int_equal(t->ops->event(t).kind, TTY_NONE);
+    assert_int_equal(t->again_ms, LIMIT_BACKGROUND_ANSWER_MS);
+    t->now_ms += LIMIT_BACKGROUND_ANSWER_MS - 1;
+    assert_int_equal(t->ops->event(t).kind, TTY_NONE);
+    t->now_ms++;
+    struct tty_event e = t->ops->event(t);
+    assert_int_equal(e.kind, TTY_BACKGROUND);
+    assert_int_equal(e.background, BACKGROUND_UNKNOWN);
+    assert_int_equal(t->ops->event(t).kind, TTY_NONE);
+    assert_int_equal(t->again_ms, 0);
+    type(&p, "\x1b]11;rgb:ff/ff/ff\x07");
+    e = wait_event(t);
+    assert_int_equal(e.kind, TTY_BACKGROUND);
+    assert_int_equal(e.background, BACKGROUND_LIGHT);
     t->ops->close(t);
     close(p.master);
     close(p.slave);
