@@ -48,7 +48,8 @@ changes_theme() {
         show_ansi
         return 1
     }
-    tm_wait shop_pricing && bt_quit
+    tm_keys C-t
+    tm_wait 'theme mono' && tm_wait shop_pricing && bt_quit
 }
 
 sgr_of_title() { tm_ansi | grep -F NAME | head -1 | tr -dc "$escape"'[0-9;m'; }

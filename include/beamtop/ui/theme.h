@@ -64,6 +64,8 @@ void theme_init(struct theme *t); /* the built-in theme "default" */
 
 /* Names of the built-in themes, NULL beyond the last. */
 const char *theme_builtin(size_t index);
+/* The one after it: of THEME_AUTO and the built-in ones, in a ring. Of another name, THEME_AUTO. */
+const char *theme_next(const char *name);
 /* Uses a built-in theme. ERR_NOT_FOUND lists the names. */
 int theme_use(struct theme *t, const char *name, struct error *err);
 /* Uses the text of a theme file; errors go to diags and the rest still counts. Styles that the

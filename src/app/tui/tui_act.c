@@ -368,8 +368,11 @@ static void use_theme(struct tui *t, enum action action, const char *name)
 {
     struct error err = {0};
     (void)action;
-    if (config_theme(&t->settings.config, name, &err) != 0)
+    const char *next = *name ? name : theme_next(t->settings.theme.name);
+    if (config_theme(&t->settings.config, next, &err) != 0)
         tui_message(t, STYLE_ERROR, "%s", err.text);
+    else if (!*name)
+        tui_message(t, STYLE_MESSAGE, "theme %s", next);
 }
 
 /* ---- dispatch */

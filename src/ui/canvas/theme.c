@@ -33,6 +33,16 @@ const char *theme_builtin(size_t index)
     return index < ARRAY_LEN(builtin) ? builtin[index] : NULL;
 }
 
+const char *theme_next(const char *name)
+{
+    if (strcmp(name, THEME_AUTO) == 0)
+        return builtin[0];
+    for (size_t i = 0; i + 1 < ARRAY_LEN(builtin); i++)
+        if (strcmp(name, builtin[i]) == 0)
+            return builtin[i + 1];
+    return THEME_AUTO;
+}
+
 void theme_init(struct theme *t)
 {
     *t = (struct theme){0};

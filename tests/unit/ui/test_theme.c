@@ -191,6 +191,16 @@ TEST(test_boxes_of_a_flame_graph)
     }
 }
 
+/* A key goes through all of them and comes back. */
+TEST(test_next_themes)
+{
+    const char *name = THEME_AUTO;
+    for (size_t i = 0; theme_builtin(i); i++)
+        assert_string_equal(name = theme_next(name), theme_builtin(i));
+    assert_string_equal(theme_next(name), THEME_AUTO);
+    assert_string_equal(theme_next("mine"), THEME_AUTO);
+}
+
 TEST(test_colors)
 {
     static const struct {
