@@ -165,7 +165,7 @@
 #define LIMIT_MOUSE_SILENCE_MS 200u /* within a report of the mouse: its end was lost */
 #define LIMIT_DOUBLE_CLICK_MS 400u
 #define LIMIT_BACKGROUND_MS 1000u /* a terminal that has not said its background will not */
-#define LIMIT_BACKGROUND_ANSWER_MS 200u /* until then no answer is no answer yet */
+#define LIMIT_BACKGROUND_ANSWER_MS 200u /* from asking until the terminal counts as silent */
 #define LIMIT_BACKGROUND_END_MS 100u /* from leaving until its answer would be the shell's */
 #define LIMIT_COMPLETIONS 2000                    /* words offered at once */
 #define LIMIT_CAPTURE_BYTES (256u * 1024 * 1024) /* one capture: the largest canvas as SVG */
