@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # What the program costs a target and its own machine, as tables of figures and goals; asserts
 # nothing. See docs/performance.md.
-# usage: bench.sh [budget|calls|cheap|clients|cost|findings|light|opening|peers|queues|recording|
-#                  spans|trace]…
+# usage: bench.sh [budget|calls|cheap|clients|cost|findings|light|opening|overload|peers|queues|
+#                  recording|spans|trace]…
 #                 all of them without an argument
 #   BEAMTOP        the program (default: the one of the build)
 #   BENCH_RELEASES releases beside the machine's own (default: 23 27 29; those that are there)
@@ -12,7 +12,8 @@
 #   BENCH_CLIENTS  clients at once (8, as many names as there are)
 #   BENCH_PEERS    processes of the targets of peers (0 10000 100000 1000000)
 #   BENCH_LOADS    and of cheap (0 10000 and BENCH_PROCESSES)
-# All but calls, findings, queues, recording and spans: quiet, and beside ten busy loops.
+#   BENCH_OVERLOAD and of overload (2000 10000 and BENCH_PROCESSES)
+# All but calls, findings, overload, queues, recording and spans: quiet, and beside ten busy loops.
 set -u
 src=${BEAMTOP_SRCDIR:-$(cd "$(dirname "$0")/../.." && pwd)}
 build=${BEAMTOP_BUILDDIR:-$src}
@@ -40,7 +41,8 @@ trap 'exit 130' INT TERM
 erlc -o "$work" "$src/tests/live/queries.erl" "$src/src/query/prepare.erl" "$src/tests/bench/scan.erl" \
     "$src/tests/bench/cheap.erl" "$src/tests/bench/tracing.erl" \
     "$src/tests/bench/counting.erl" "$src/tests/bench/findings.erl" \
-    "$src/tests/bench/following.erl" "$src/tests/bench/queues.erl" || exit 1
+    "$src/tests/bench/following.erl" "$src/tests/bench/overload.erl" \
+    "$src/tests/bench/queues.erl" || exit 1
 
 erlang() {
     timeout "$1" erl -noinput -hidden -pa "$work" -name "bench$$_$2@127.0.0.1" \
@@ -60,6 +62,9 @@ each_root() {
         findings) erlang 600 findings "findings:main([\"$root\",
             {processes, $some}, {processes, $many}, {tables, 50000}, {atoms, 1000000}])" ;;
         spans) erlang 900 spans "following:main([\"$program\", \"$root\"])" ;;
+        overload) for n in ${BENCH_OVERLOAD:-2000 10000 $some}; do
+            erlang 600 overload "overload:main([\"$program\", \"$root\", $n])"
+        done ;;
         queues) erlang 600 queues "queues:main([\"$program\", \"$root\"])" ;;
         trace) erlang 240 trace "tracing:main([\"$program\", \"$root\"])" ;;
         *) erlang 600 cheap "cheap:main([\"$program\", \"$root\", $1])" ;;
@@ -307,7 +312,8 @@ recording_figures() {
     word "beamtop report of seven of them, ms" "$(value sessions_ms)" 14000
 }
 
-[ $# -gt 0 ] || set -- cheap opening clients cost budget light peers trace calls findings queues recording spans
+[ $# -gt 0 ] || set -- cheap opening clients cost budget light peers trace calls findings overload queues \
+    recording spans
 for what; do
     echo "== $what"
     case $what in
@@ -326,7 +332,7 @@ for what; do
             peers_figures "$n" 0
             peers_figures "$n" 10
         done ;;
-    calls | findings | queues | spans) each_root "$what" ;;
+    calls | findings | overload | queues | spans) each_root "$what" ;;
     recording) recording_figures ;;
     clients) quiet_and_busy clients_figures ;;
     trace) quiet_and_busy each_root trace; names_figures; quiet_and_busy prompt_figures ;;
