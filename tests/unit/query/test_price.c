@@ -112,6 +112,38 @@ TEST(test_busy)
         }
 }
 
+/* The same of scans of more than 1,000 processes, which have helpers. */
+TEST(test_busy_helpers)
+{
+    static const struct {
+        const char *name;
+        double plain, known_us, answer, answer_price, helpers, helpers_price; /* prices: plain */
+    } rows[] = {
+        {"OTP 25, 2,000", 3300, 500, 100254, 3.3, 101654, 3.3},
+        {"OTP 29, 2,000", 2540, 470, 91242, 3.7, 123971, 5},
+        {"OTP 25, 10,000", 3235, 1690, 119300, 2.6, 258000, 4.7},
+        {"OTP 29, 10,000", 2480, 1690, 105900, 3.6, 251183, 6.4},
+        {"OTP 25, 100,000", 3400, 15200, 210758, 3, 1354000, 5},
+        {"OTP 29, 100,000", 2570, 15180, 198000, 3.8, 1348000, 6.7},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct price p;
+        char text[120];
+        const double answer_ns = rows[i].answer / 1000 * rows[i].answer_price * rows[i].plain;
+        const double helpers_ns = rows[i].helpers / 1000 * rows[i].helpers_price * rows[i].plain;
+        const double quiet_us = (answer_ns + helpers_ns) / 1000 + rows[i].known_us + ANSWER;
+        price_init(&p, PER_SECOND, rows[i].plain);
+        p.busy = true;
+        snprintf(text, sizeof text, "{{%.0f,%.0f,%.0f,{%.0f,%.0f}},0,{0,0}}", answer_ns * 12,
+                 rows[i].answer, rows[i].known_us * 1000, helpers_ns * 12, rows[i].helpers);
+        for (int k = 0; k < 20; k++) {
+            const double us = priced(&p, QUESTION_SCAN, text) + ANSWER;
+            if (us < 0.8 * quiet_us || us > 1.5 * quiet_us)
+                fail_msg("%s: %g us, quiet %g", rows[i].name, us, quiet_us);
+        }
+    }
+}
+
 /* A node cannot do more than all of its schedulers have time for, whatever it says. */
 TEST(test_bound_by_time)
 {
