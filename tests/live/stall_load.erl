@@ -21,7 +21,9 @@ loop(Dir, Baseline) ->
     Servers = [{Order ++ atom_to_list(Name), fun() -> Do(Name) end}
                || {Order, Do} <- [{"suspend_", fun sys:suspend/1}, {"resume_", fun sys:resume/1}],
                   Name <- [code_server, rex, net_kernel]],
-    Orders = [{"busy", fun() -> put(busy, [spawn(fun() -> turn(0, 120) end) || _ <- lists:seq(1, 10)]) end},
+    Orders = [{"crowd", fun() -> put(crowd, crowd(60000)) end},
+              {"scatter", fun() -> [exit(P, kill) || P <- erase(crowd)] end},
+              {"busy", fun() -> put(busy, [spawn(fun() -> turn(0, 120) end) || _ <- lists:seq(1, 10)]) end},
               {"idle", fun() -> [exit(P, kill) || P <- erase(busy)] end},
               {"audit", fun() -> audit:write(Dir, Baseline) end},
               {"stall", fun() -> ok end} | Servers],
@@ -32,6 +34,10 @@ loop(Dir, Baseline) ->
      end || {Name, Do} <- Orders, File <- [filename:join(Dir, Name)], filelib:is_file(File)],
     receive after 30 -> ok end,
     loop(Dir, Baseline).
+
+crowd(N) ->
+    [spawn(fun() -> group_leader(self(), self()), receive stop -> ok end end)
+     || _ <- lists:seq(1, N)].
 
 %% Once they are deleted nothing of a file can be done until somebody writes to the FIFOs.
 stall(Dir) ->

@@ -101,6 +101,19 @@ records_at_the_headers_pace_whatever_the_price() {
     [ "$ticked" = 0 ] || { echo "few ticks:"; cat "$work/out"; return 1; }
 }
 
+# Applications of 60,000 group leaders: the header's ticks do not wait for them.
+records_while_its_first_sweep_takes_long() {
+    order crowd || return 1
+    timeout 120 "$beamtop" record "$node" -o "$work/c.btr" --for 8s -i 0.5 --timeout 30 \
+        --cookie-file "$work/cookie" >"$work/out" 2>&1
+    ended=$?
+    order scatter && [ "$ended" = 0 ] || { cat "$work/out"; return 1; }
+    "$beamtop" schedulers "$work/c.btr" --at '#1' --format json >"$work/out" && holds '.[0].system.processes > 60000' ||
+        return 1
+    ! "$beamtop" apps "$work/c.btr" --at '#1' >"$work/out" 2>"$work/err" || { head "$work/out"; return 1; }
+    told 'not recorded'
+}
+
 # What a reduction of ours is said to cost, in ns, with the way of the answers.
 price() {
     asks top "$node" -n 8 -i 0.25 -R 5 || return 1
@@ -125,7 +138,7 @@ goes_on_beside_a_net_kernel_that_hangs() {
 }
 
 [ "${BEAMTOP_CHECK:-}" != all ] || same costs_the_same_beside_busy_processes
-same records_at_the_headers_pace_whatever_the_price
+same records_at_the_headers_pace_whatever_the_price records_while_its_first_sweep_takes_long
 differ goes_on_beside_a_code_server_that_hangs goes_on_beside_a_rex_that_hangs \
     goes_on_beside_a_net_kernel_that_hangs goes_on_beside_a_stalled_disk \
     knows_nothing_of_a_stalled_disk_from_afar

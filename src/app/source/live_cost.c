@@ -29,6 +29,17 @@ void live_take_cost(struct live *l)
     l->cost.bytes = (double)(link_bytes(l) - l->bytes_before);
 }
 
+void live_end_header(struct live *l)
+{
+    if (l->options.recorded) {
+        live_take_cost(l);
+        live_begin_cost(l);
+        model_set_cost(l->model, &l->cost);
+    }
+    if (l->handlers.on_tick)
+        l->handlers.on_tick(l->arg);
+}
+
 /* Our work of that last time in us; when the oldest answer of it came. */
 static double spent_us(const struct live *l, uint64_t window_ms, uint64_t *oldest_ms)
 {

@@ -49,6 +49,7 @@ struct live {
     uint64_t apart_began_ms; /* what is asked apart, last; 0: it is due */
     uint64_t seldom_due_ms;  /* a scan that no view shows; 0: when its cost is known */
     uint64_t rows_due_ms;    /* the rows shown, again; 0: not between two scans */
+    uint64_t first_until_ms; /* recorded: so long the first tick waits for all answers */
     uint64_t asked_at_ms;    /* of the header's question in flight */
     unsigned asked;          /* mask of questions of this tick */
     unsigned pending;        /* those without an answer */
@@ -77,6 +78,7 @@ void live_reset_tick(struct live *l);
 void live_note_cost(struct live *l, double target_us); /* an answer came, or other work of ours */
 void live_begin_cost(struct live *l);                  /* of a tick that begins */
 void live_take_cost(struct live *l);                   /* of a tick that ends */
+void live_end_header(struct live *l);                  /* a tick of the header only is over */
 /* Work of the last seconds over those seconds: what the target really bore. */
 double live_spent_share(const struct live *l, double others_s);
 void live_on_answer(void *arg, const struct answer *answer); /* of anything but rows */

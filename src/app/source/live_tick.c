@@ -11,6 +11,8 @@
 
 /* The header's second tick comes early, so that rates are there soon after the start. */
 #define SECOND_TICK_MS 300u
+/* After that long a header is a tick of a recording, whether or not the first one is over. */
+#define FIRST_TICK_MS 2000u
 /* An expensive question may take this long on the node before it is stopped there. */
 #define EXPENSIVE_DEADLINE_MS 30000u
 /* Rows that a process which does not yield holds up are given up when the next are due. */
@@ -313,9 +315,11 @@ static bool apart_is_due(const struct live *l, const struct governor_plan *plan,
     return after(now, plan->header_s * EARLY) >= after(l->apart_began_ms, plan->apart_s);
 }
 
+/* The first tick of a recording has all answers, unless one of them takes long. */
 static bool waits_for_all(const struct live *l)
 {
-    return l->options.together || (l->options.recorded && !l->had_tick);
+    return l->options.together ||
+           (l->options.recorded && !l->had_tick && uv_now(l->loop) < l->first_until_ms);
 }
 
 void live_tick_timer(struct live *l)
@@ -328,8 +332,11 @@ void live_tick_timer(struct live *l)
     if (l->pending & BIT(QUESTION_SYSTEM))
         note_silence(l);
     /* Answers of one moment: the next ones are asked for when these are there. */
-    if (waits_for_all(l) && l->pending != 0)
+    if (waits_for_all(l) && l->pending != 0) {
+        if (!l->options.together)
+            live_arm(l, l->first_until_ms);
         return;
+    }
     if (now >= l->header_due_ms) {
         questions |= BIT(QUESTION_SYSTEM);
         l->header_began_ms = now;
@@ -368,6 +375,7 @@ void live_tick_start(struct live *l)
     l->header_due_ms = l->others_due_ms = uv_now(l->loop) + SECOND_TICK_MS;
     l->others_began_ms = uv_now(l->loop);
     l->apart_began_ms = plan.apart_s > plan.header_s ? uv_now(l->loop) : 0;
+    l->first_until_ms = uv_now(l->loop) + FIRST_TICK_MS;
     l->had_second = false;
     start_tick(l, BIT(QUESTION_NODE) | wanted(&l->want));
     arm_next(l);
@@ -450,19 +458,9 @@ static void on_rows(void *arg, const struct answer *answer)
 /* The header's answer comes while questions of a tick before have none: it is a tick by itself. */
 static bool is_alone(const struct live *l, enum question question)
 {
-    return question == QUESTION_SYSTEM && !l->options.together && l->had_tick &&
-           (l->pending & ~l->deferred) != 0;
-}
-
-static void end_header(struct live *l)
-{
-    if (l->options.recorded) {
-        live_take_cost(l);
-        live_begin_cost(l);
-        model_set_cost(l->model, &l->cost);
-    }
-    if (l->handlers.on_tick)
-        l->handlers.on_tick(l->arg);
+    const unsigned others = l->pending & ~l->deferred;
+    return question == QUESTION_SYSTEM && (l->had_tick || l->options.recorded) &&
+           !waits_for_all(l) && others != 0 && !(others & BIT(QUESTION_NODE));
 }
 
 static void take_answer(struct live *l, const struct answer *answer)
@@ -508,7 +506,7 @@ static void take_answer(struct live *l, const struct answer *answer)
     if (l->handlers.on_change)
         l->handlers.on_change(l->arg, err.code == ERR_NONE ? BIT(question) : 0);
     if (alone && answer->value && err.code == ERR_NONE)
-        end_header(l);
+        live_end_header(l);
     if (l->pending != 0 || !of_tick)
         return;
     unsigned again = l->again;
