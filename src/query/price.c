@@ -10,9 +10,10 @@
 #define TIMES_HELPERS 12 /* values of processes are all over memory */
 #define TIMES_LOAD 10
 
-/* The same while processes of the node wait for a scheduler: what a scan of thousands of processes
- * was measured to cost is 3.3 to 6.7, and nobody knows then by how much the wall is above that. */
-#define TIMES_HELPERS_BUSY 6
+/* While processes of the node wait for a scheduler nobody knows by how much the wall is above that:
+ * then it is at most what was measured, and of helpers what a scan of thousands has, 2.8 to 6.7. */
+#define TIMES_HELPERS_BUSY 5
+#define BUSY_MOST 0.8
 
 /* No later price is above twice that. Where processes of the node wait for a scheduler ours do,
  * too, and no price rises. */
@@ -96,13 +97,14 @@ double price_of(struct price *p, enum question question, const struct work_repor
 {
     const struct question_row *row = &question_rows[question];
     const double most = row->price_most ? row->price_most : QUESTION_PRICE_MOST;
+    const double first_most = p->busy ? most * BUSY_MOST : most;
     double native = report->known;
     native += charge_once(p, &report->loaded, TIMES_LOAD);
     native += charge(p, &p->helpers[question], &report->helpers,
                      p->busy ? TIMES_HELPERS_BUSY : TIMES_HELPERS, TIMES_HELPERS * LATER_TIMES);
-    native += row->once
-                  ? report->answer.wall
-                  : charge(p, &p->answers[question], &report->answer, most, most * LATER_TIMES);
+    native += row->once ? report->answer.wall
+                        : charge(p, &p->answers[question], &report->answer, first_most,
+                                 most * LATER_TIMES);
     native += report->keeper_reductions * p->last / 1000;
     return fmin(native * p->us, AMOUNT_MOST) + ANSWER_US;
 }
