@@ -49,7 +49,8 @@ static bool read_work(struct cursor *c, struct work *out)
     return cursor_tuple_of(c, 2) && read_amount(c, &out->wall) && read_amount(c, &out->reductions);
 }
 
-/* {Wall, Reductions, Helped, Helpers}, or {Worked, Waited} of a query that is a process. */
+/* {Wall, Reductions, Helped, Helpers}, {Worked, Waited} of a query that is a process, or {Wall,
+ * Reductions, at_most} of one that was stopped. */
 static bool read_cost(struct cursor *c, struct work_report *out)
 {
     size_t arity = 0;
@@ -58,8 +59,12 @@ static bool read_cost(struct cursor *c, struct work_report *out)
         return false;
     if (arity == 2)
         return read_amount(c, &waited);
-    return arity == 4 && read_amount(c, &out->answer.reductions) && read_amount(c, &out->known) &&
-           read_work(c, &out->helpers);
+    out->stopped = arity == 3;
+    if (!read_amount(c, &out->answer.reductions))
+        return false;
+    if (out->stopped)
+        return cursor_atom_is(c, "at_most");
+    return arity == 4 && read_amount(c, &out->known) && read_work(c, &out->helpers);
 }
 
 bool price_read(struct cursor *c, struct work_report *out)
@@ -93,6 +98,14 @@ static double charge_once(const struct price *p, const struct work *work, double
     return work->reductions > 0 ? fmin(work->wall, most) : work->wall;
 }
 
+/* Of one that was stopped: nothing is learned from its wall time, which is the most it can be. */
+static double charge_stopped(const struct price *p, double rate, const struct work *work,
+                             double most)
+{
+    const double price = rate > 0 ? rate : most * p->plain;
+    return fmin(work->wall, work->reductions * price / 1000);
+}
+
 double price_of(struct price *p, enum question question, const struct work_report *report)
 {
     const struct question_row *row = &question_rows[question];
@@ -102,9 +115,13 @@ double price_of(struct price *p, enum question question, const struct work_repor
     native += charge_once(p, &report->loaded, TIMES_LOAD);
     native += charge(p, &p->helpers[question], &report->helpers,
                      p->busy ? TIMES_HELPERS_BUSY : TIMES_HELPERS, TIMES_HELPERS * LATER_TIMES);
-    native += row->once ? report->answer.wall
-                        : charge(p, &p->answers[question], &report->answer, first_most,
-                                 most * LATER_TIMES);
+    double *rate = &p->answers[question];
+    if (report->stopped)
+        native += charge_stopped(p, *rate, &report->answer, first_most);
+    else if (row->once)
+        native += report->answer.wall;
+    else
+        native += charge(p, rate, &report->answer, first_most, most * LATER_TIMES);
     native += report->keeper_reductions * p->last / 1000;
     return fmin(native * p->us, AMOUNT_MOST) + ANSWER_US;
 }

@@ -26,6 +26,7 @@ struct work_report {
     struct work loaded;       /* evaluating what makes a query */
     double known;             /* what has its time worked out there */
     double keeper_reductions; /* since its last answer */
+    bool stopped;             /* at its deadline: wall is the most that the answer's can be */
 };
 
 /* Native time for 1,000 reductions; 0: not known yet. */

@@ -251,11 +251,32 @@ Done = fun(AskId, Kind, Cost, What, #{asked := Asked} = State) ->
     end
 end,
 
-%% An ask whose worker ended without an answer; the time since is the most that it can have cost.
-Fail = fun(AskId, Kind, #{asked := Asked} = State) ->
+%% An ask whose worker ended without an answer. The time since is the most that it can have cost: on
+%% a busy node nearly all of it was waiting, and reductions, where they are known, say what was not.
+Fail = fun(AskId, Kind, Did, #{asked := Asked} = State) ->
     #{AskId := {_, _, Start, DeadlineMs}} = Asked,
     What = case Kind of timeout -> DeadlineMs; killed -> max_heap end,
-    Done(AskId, Kind, {erlang:monotonic_time() - Start, 0}, What, State)
+    Cost = case erlang:monotonic_time() - Start of
+        Wall when Did =:= unknown -> {Wall, 0};
+        Wall -> {Wall, Did, at_most}
+    end,
+    Done(AskId, Kind, Cost, What, State)
+end,
+
+%% What one did since it last answered, read at its deadline. Where it runs, it answers by a signal;
+%% so that is a process of its own, which nobody waits for longer than TallyMs.
+TallyMs = 200,
+Tally = fun(Keeper, AskId, Pid) ->
+    Sign(),
+    Counted = case HasDictionaryKey andalso process_info(Pid, {dictionary, counted}) of
+        {_, Before} when is_integer(Before) -> Before;
+        _ -> 0
+    end,
+    case process_info(Pid, reductions) of
+        {_, All} -> Keeper ! {did, AskId, All - Counted};
+        undefined -> ok
+    end,
+    CountWork()
 end,
 
 WorkerOptions = SpawnOptions(maps:get(worker_heap_bytes, O, 64 * MiB)),
@@ -349,16 +370,30 @@ Load = fun(Name, Source, #{queries := Queries, ctx := Ctx, owed := Owed} = State
     State#{queries := Queries#{Name => Query}, owed := Read_}
 end,
 
+%% Ends one at its deadline. A holder is forgotten at once: its successor must not wait for its end.
+Lapse = fun(AskId, Pid, Did, #{holders := Holders} = State) ->
+    End(Pid, State),
+    Left = maps:from_list([H || {_, P} = H <- maps:to_list(Holders), P =/= Pid]),
+    Fail(AskId, timeout, Did, State#{holders := Left})
+end,
+Late = fun(AskId, {Pid, _, Start, DeadlineMs}, #{asked := Asked} = State) ->
+    Spawn(Tally, [self(), AskId, Pid], [{priority, high} | WorkerOptions], ShieldOf(State)),
+    Timer = erlang:start_timer(TallyMs, self(), AskId),
+    State#{asked := Asked#{AskId := {{late, Pid}, Timer, Start, DeadlineMs}}}
+end,
+
 %% The next state, or `stop`.
 HandleOther = fun(Message, State) ->
     #{client := Client, asked := Asked, holders := Holders, gentle := Gentle} = State,
     case Message of
         {timeout, _, AskId} when is_map_key(AskId, Asked) ->
-            {Pid, _, _, _} = maps:get(AskId, Asked),
-            End(Pid, State),
-            %% A holder is forgotten at once: its successor must not wait for its end.
-            Left = maps:from_list([H || {_, P} = H <- maps:to_list(Holders), P =/= Pid]),
-            Fail(AskId, timeout, State#{holders := Left});
+            case maps:get(AskId, Asked) of
+                {{late, Pid}, _, _, _} -> Lapse(AskId, Pid, unknown, State);
+                Waiting -> Late(AskId, Waiting, State)
+            end;
+        {did, AskId, Did} when is_map_key(AskId, Asked) ->
+            {{late, Pid}, _, _, _} = maps:get(AskId, Asked),
+            Lapse(AskId, Pid, Did, State);
         {load, Name, Source} when is_atom(Name), is_binary(Source) ->
             Load(Name, Source, State);
         {spent, Wall, Count} when is_integer(Wall), is_integer(Count) ->
@@ -421,7 +456,7 @@ HandleOther = fun(Message, State) ->
             Unanswered = [A || {A, {P, _, _, _}} <- maps:to_list(Asked), P =:= Pid],
             Shield = case State of #{shield := {Pid, _}} -> none; #{shield := Other} -> Other end,
             Kept = State#{holders := Left, gentle := maps:remove(Pid, Gentle), shield := Shield},
-            lists:foldl(fun(A, S) -> Fail(A, killed, S) end, Kept, Unanswered);
+            lists:foldl(fun(A, S) -> Fail(A, killed, unknown, S) end, Kept, Unanswered);
         _ ->
             State
     end

@@ -176,6 +176,10 @@ TEST(test_parts_add_up)
     /* A query that is a process, and an answer that failed. */
     near(priced(&p, QUESTION_TRACE, "{{123000,9000},0,{0,0}}"), 123);
     near(priced(&p, QUESTION_SYSTEM, "{{5000000,0},0,{0,0}}"), 5000);
+    /* One that was stopped at its deadline of 10 s, which teaches no price. */
+    near(priced(&p, QUESTION_FACTS, "{{10000000000,1000000,at_most},0,{0,0}}"), 55000);
+    near(p.answers[QUESTION_FACTS], 0);
+    near(priced(&p, QUESTION_FACTS, "{{5000000,1000000,at_most},0,{0,0}}"), 5000);
     /* A clock in us. */
     price_init(&p, 1e6, 10);
     near(priced(&p, QUESTION_SYSTEM, "{{20,1000,0,{0,0}},0,{0,0}}"), 20);
@@ -188,6 +192,7 @@ TEST(test_hostile)
         "{}",
         "{{},0,{0,0}}",
         "{{1,2,3},0,{0,0}}",
+        "{{1,at_most,2},0,{0,0}}",
         "{{1,2,3,{4}},0,{0,0}}",
         "{{1,2,3,{4,5}},a,{0,0}}",
         "{{1,2,3,{4,5}},0,0}",
