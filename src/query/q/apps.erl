@@ -11,6 +11,7 @@ Items = [group_leader, memory, reductions, message_queue_len],
 Run = fun(List, Spec) ->
     ets:match_spec_run(List, ets:match_spec_compile(Spec))
 end,
+Split = fun(List, Size) -> try lists:split(Size, List) catch error:_ -> {List, []} end end,
 
 %% #{App => {Processes, Memory, Reductions, MessageQueueLen}} with a slice added; {older, App} is a
 %% key too where the memory of one of them is older (part/walked.erl).
@@ -34,19 +35,36 @@ end,
 
 -include("part/lister.erl").
 
+%% On a node whose processes never wait each of them answers when its turn has come: few at a time,
+%% so that the end is seen. {Totals, how many the next time; late: it is over}.
+FewSize = 20,
+FewMs = 5, %% and 50 us for each
+AddSome = fun AddSome([], _, Totals, _, Size) ->
+    {Totals, Size};
+   AddSome(Pids, Apps, Totals, End, Size) ->
+    Start = erlang:monotonic_time(millisecond),
+    {Some, Rest} = Split(Pids, Size),
+    Sums = AddSlice(Some, Apps, Totals),
+    case erlang:monotonic_time(millisecond) of
+        Now when Now > End -> {Sums, late};
+        Now when Now - Start > FewMs + Size div 20 -> AddSome(Rest, Apps, Sums, End, FewSize);
+        _ -> AddSome(Rest, Apps, Sums, End, min(SliceSize, 10 * Size))
+    end
+end,
+
 %% {Totals, Partial}
 %% Another beamtop may start processes while this goes on: who is ours is asked for each slice.
-AddAll = fun AddAll({Pid, Ref} = From, OwnNow, Apps, Totals, End) ->
+AddAll = fun AddAll({Pid, Ref} = From, OwnNow, Apps, Totals, {End, Size}) ->
     Pid ! {self(), Ref, next},
     case receive {Ref, Slice} -> Slice end of
         [] ->
             {Totals, false};
         Pids ->
-            Sums = AddSlice(Pids -- OwnNow(), Apps, Totals),
+            {Sums, Next} = AddSome(Pids -- OwnNow(), Apps, Totals, End, Size),
             erlang:garbage_collect(),
-            case erlang:monotonic_time(millisecond) > End of
-                true -> {Sums, true};
-                false -> AddAll(From, OwnNow, Apps, Sums, End)
+            case Next of
+                late -> {Sums, true};
+                _ -> AddAll(From, OwnNow, Apps, Sums, {End, Next})
             end
     end
 end,
@@ -57,7 +75,7 @@ fun(Arg, #{apps := AppsOf, own := OwnOf, k := Keeper} = Ctx) ->
     Apps = AppsOf(),
     {Pid, _} = From = StartLister(Ctx),
     {Totals, Partial} =
-        try AddAll(From, fun() -> OwnOf(Keeper) end, Apps, #{}, End)
+        try AddAll(From, fun() -> OwnOf(Keeper) end, Apps, #{}, {End, FewSize})
         after unlink(Pid), exit(Pid, kill)
         end,
     Text = fun(App, Key) ->

@@ -263,8 +263,8 @@ Fail = fun(AskId, Kind, Did, #{asked := Asked} = State) ->
     Done(AskId, Kind, Cost, What, State)
 end,
 
-%% What one did since it last answered, read at its deadline. Where it runs, it answers by a signal;
-%% so that is a process of its own, which nobody waits for longer than TallyMs.
+%% What one did since it last answered, read at its deadline. Where it runs, it answers by a signal:
+%% so another process reads it, and nothing waits for that longer than TallyMs.
 TallyMs = 200,
 Tally = fun(Keeper, AskId, Pid) ->
     Sign(),
