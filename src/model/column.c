@@ -81,6 +81,12 @@ static double number_memory_older(const struct proc_row *row)
     return (row->items >> ITEM_MEMORY) & 1 ? older : (double)NAN;
 }
 
+static double number_memory_age_s(const struct proc_row *row)
+{
+    const bool older = (row->older >> ITEM_MEMORY) & 1;
+    return !((row->items >> ITEM_MEMORY) & 1) ? (double)NAN : older ? row->older_s : 0;
+}
+
 static double number_trap_exit(const struct proc_row *row)
 {
     return (row->items >> ITEM_TRAP_EXIT) & 1 ? row->trap_exit : NAN;
@@ -154,6 +160,9 @@ const struct proc_column proc_columns[] = {
      .items = ITEM(MEMORY), .number = number_memory_older,
      .help = "Whether `memory_bytes` and `total_heap_bytes` were read some time ago, or are the "
              "least that they can be: its message queue is long."},
+    {.key = "memory_age_s", .title = "MEM AGE", .type = COLUMN_SECONDS, .width = 9,
+     .items = ITEM(MEMORY), .number = number_memory_age_s,
+     .help = "How long ago `memory_bytes` was read; null: never, it is the least that it can be."},
     {.key = "total_heap_bytes", .title = "HEAPS", .type = COLUMN_BYTES, .width = 9,
      .items = ITEM(TOTAL_HEAP_SIZE), .sweep = "total_heap_size", .expensive = true,
      .number = number_total_heap_words,
@@ -219,6 +228,18 @@ const struct proc_column proc_columns[] = {
 };
 /* clang-format on */
 const int proc_columns_len = ARRAY_LEN(proc_columns);
+
+bool proc_column_is_older(const struct proc_column *column, const struct proc_row *row)
+{
+    return column->type == COLUMN_BYTES && (column->items & row->older) != 0;
+}
+
+bool proc_column_is_least(const struct proc_column *column, const struct proc_row *row)
+{
+    if (column->number == number_age_s)
+        return row->age_is_minimum;
+    return proc_column_is_older(column, row) && isnan(row->older_s);
+}
 
 /* The rate of a value, for sorting by change. */
 static const struct {

@@ -263,6 +263,7 @@ void proc_row_clear(struct proc_row *row)
                              .memory_per_s = NAN,
                              .minor_gcs_per_s = NAN,
                              .age_s = NAN,
+                             .older_s = NAN,
                              PROC_ITEM_LIST(UNKNOWN_ITEM)};
 }
 
@@ -292,10 +293,13 @@ static bool decode_number(struct decoder *d, const struct item_spec *spec, struc
 {
     void *to = (char *)row + spec->at;
     bool older;
-    if (!decode_older(d, to, &older))
+    double age_s;
+    if (!decode_older(d, to, &older, &age_s))
         return false;
-    if (older)
+    if (older) {
         row->older |= UINT32_C(1) << (spec - item_specs);
+        row->older_s = age_s;
+    }
     return true;
 }
 

@@ -262,7 +262,7 @@ void decode_apps(struct decoder *d, void *to)
             decode_binary(d, &row->description);
             decode_binary(d, &row->version);
             decode_int(d, &row->processes);
-            decode_older(d, &row->memory_bytes, &row->memory_older);
+            decode_older(d, &row->memory_bytes, &row->memory_older, &row->memory_age_s);
             decode_int(d, &row->reductions);
             decode_int(d, &row->message_queue_len);
         }
@@ -281,7 +281,7 @@ static void decode_tree_info(struct decoder *d, struct tree_node *n)
     decode_name(d, &n->name);
     decode_name(d, &n->initial_call);
     decode_int(d, &n->message_queue_len);
-    decode_older(d, &n->memory_bytes, &n->memory_older);
+    decode_older(d, &n->memory_bytes, &n->memory_older, &n->memory_age_s);
 }
 
 static void decode_tree_node(struct decoder *d, struct tree_node *n)

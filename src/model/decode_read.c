@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "internal.h"
 
+#include <math.h>
+
 #include "beamtop/base/limits.h"
 #include "beamtop/etf/print.h"
 
@@ -42,12 +44,22 @@ bool decode_int(struct decoder *d, int64_t *out)
     return decode_undefined(d) || cursor_int64(&d->c, out);
 }
 
-bool decode_older(struct decoder *d, int64_t *out, bool *older)
+bool decode_age(struct decoder *d, double *age_s)
 {
+    int64_t ms = -1;
+    bool ok = decode_int(d, &ms);
+    *age_s = ms >= 0 ? (double)ms / 1000 : (double)NAN;
+    return ok;
+}
+
+bool decode_older(struct decoder *d, int64_t *out, bool *older, double *age_s)
+{
+    *age_s = 0;
     *older = cursor_kind(&d->c) == ETF_KIND_TUPLE;
-    if (*older && !(cursor_tuple_of(&d->c, 2) && cursor_atom_is(&d->c, "older")))
-        return false;
-    return decode_int(d, out);
+    if (!*older)
+        return decode_int(d, out);
+    return cursor_tuple_of(&d->c, 3) && cursor_atom_is(&d->c, "older") && decode_int(d, out) &&
+           decode_age(d, age_s);
 }
 
 /* A VM's clock starts far below zero; with the sign bit turned, its order is that of unsigned. */

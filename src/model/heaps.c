@@ -36,7 +36,7 @@ static void decode_heap_row(struct decoder *d, struct heap_row *h)
                               &h->old_bytes,        &h->old_block_bytes, &h->stack_bytes,
                               &h->fragment_bytes};
     size_t arity = 0;
-    if (cursor_tuple(c, &arity) && arity == 2) {
+    if (cursor_tuple(c, &arity) && arity == 3) {
         h->older = true;
         cursor_atom_is(c, "older");
         cursor_tuple(c, &arity);
@@ -45,6 +45,9 @@ static void decode_heap_row(struct decoder *d, struct heap_row *h)
         cursor_fail(c, "a tuple of 7");
     for (size_t i = 0; i < ARRAY_LEN(sizes); i++)
         cursor_int64(c, sizes[i]);
+    h->row.older_s = 0;
+    if (h->older)
+        decode_age(d, &h->row.older_s);
     cursor_tuple_of(c, 2);
     cursor_int64(c, &h->binary_bytes);
     decode_int(d, &h->binaries);

@@ -42,9 +42,12 @@ void decoder_init(struct decoder *d, struct arena *arena, const uint8_t *term, s
 /* Ends the decoding: 0, or the sticky error with `what` before it. Bytes left over are an error. */
 int decoder_end(struct decoder *d, const char *what, struct error *err);
 
-bool decode_undefined(struct decoder *d);                        /* reads the atom if it is next */
-bool decode_int(struct decoder *d, int64_t *out);                /* or undefined: -1 */
-bool decode_older(struct decoder *d, int64_t *out, bool *older); /* the same, or {older, N} */
+bool decode_undefined(struct decoder *d);         /* reads the atom if it is next */
+bool decode_int(struct decoder *d, int64_t *out); /* or undefined: -1 */
+/* The same, or {older, N, Ms}: age_s is NaN where N was never read, and is the least that it can
+ * be. */
+bool decode_older(struct decoder *d, int64_t *out, bool *older, double *age_s);
+bool decode_age(struct decoder *d, double *age_s);        /* Ms | undefined */
 bool decode_mono(struct decoder *d, uint64_t *out);       /* monotonic ns, ordered as unsigned */
 bool decode_binary(struct decoder *d, struct slice *out); /* or undefined: empty */
 bool decode_atom(struct decoder *d, struct slice *out);   /* or undefined: empty */

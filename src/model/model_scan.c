@@ -216,6 +216,7 @@ static struct proc_row row_again(const struct proc_row *of_scan, const struct pr
 #undef COPY_ITEM
 #undef COPY
     row.older = (of_scan->older & ~items) | (read->older & items);
+    row.older_s = read->older & items ? read->older_s : of_scan->older_s;
     if ((items >> ITEM_REDUCTIONS) & 1)
         row.reductions_per_s = rate_counter(before->reductions, row.reductions, interval_s);
     if ((items >> ITEM_MESSAGE_QUEUE_LEN) & 1)

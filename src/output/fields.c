@@ -259,6 +259,8 @@ static const struct field app[] = {
     {"memory_bytes", "MEMORY", FIELD_INT, COLUMN_BYTES, AT(memory_bytes), "of its processes"},
     {"memory_older", "OLDER", FIELD_BOOL, COLUMN_BOOL, AT(memory_older),
      "whether that of one of them was read some time ago: its message queue is long"},
+    {"memory_age_s", "MEM AGE", FIELD_REAL, COLUMN_SECONDS, AT(memory_age_s),
+     "how long ago that of the oldest was read; null: one never was"},
     {"memory_bytes_per_s", "MEM/s", FIELD_REAL, COLUMN_BYTE_RATE, AT(memory_per_s),
      "growth per second"},
     {"reductions", "REDUCTIONS", FIELD_INT, COLUMN_COUNT, AT(reductions),
@@ -501,8 +503,9 @@ struct value column_value(const struct proc_column *column, const struct proc_ro
         v = text_value(column->text(row));
     } else {
         v = number_value(column->number(row), column->type);
-        v.at_least = column->type == COLUMN_SECONDS && row->age_is_minimum;
-        v.older = column->type == COLUMN_BYTES && (column->items & row->older) != 0;
+        v.at_least = proc_column_is_least(column, row);
+        v.older = proc_column_is_older(column, row);
+        v.age_s = row->older_s;
         if (column->type == COLUMN_BOOL && v.kind == VALUE_NUMBER) {
             v.kind = VALUE_BOOL;
             v.boolean = v.number > 0;

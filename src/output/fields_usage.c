@@ -75,6 +75,11 @@ FIELD_LIST(heaps_fields, "heaps", heaps);
             "whether the sizes were read some time ago, or are the least that they can be: its "   \
             "message queue is long"                                                                \
     }
+#define HEAP_AGE                                                                                   \
+    {                                                                                              \
+        "memory_age_s", "MEM AGE", FIELD_REAL, COLUMN_SECONDS, AT(row.older_s),                    \
+            "how long ago the sizes were read; null: never"                                        \
+    }
 static const struct field heap_row[] = {
     HEAP_PID,
     HEAP_NAME,
@@ -94,12 +99,14 @@ static const struct field heap_row[] = {
     {"total_bytes", "TOTAL", FIELD_INT, COLUMN_BYTES, AT(total_bytes),
      "`memory_bytes` and `binary_bytes`; binaries that several processes refer to count for each"},
     HEAP_OLDER,
+    HEAP_AGE,
     {"before_bytes", "BEFORE", FIELD_INT, COLUMN_BYTES, AT(before_bytes),
      "memory at the first measurement"},
     HEAP_GROWTH,
 };
 FIELD_LIST(heap_row_fields, "rows", heap_row);
-static const struct field heap_text[] = {HEAP_PID, HEAP_SIZES, HEAP_OLDER, HEAP_GROWTH, HEAP_NAME};
+static const struct field heap_text[] = {HEAP_PID, HEAP_SIZES,  HEAP_OLDER,
+                                         HEAP_AGE, HEAP_GROWTH, HEAP_NAME};
 FIELD_LIST(heap_text_fields, "rows", heap_text);
 #undef AT
 

@@ -94,8 +94,10 @@ static json_t *json_grid(const struct grid *g)
         for (size_t i = 0; i < g->n_columns; i++) {
             struct value v = grid_value(g, row, i);
             json_object_set_new(object, grid_key(g, i), json_value(&v));
-            if (v.older) /* also where it is not among the columns */
+            if (v.older) { /* also where they are not among the columns */
                 json_object_set_new(object, "memory_older", json_true());
+                json_object_set_new(object, "memory_age_s", json_number(v.age_s));
+            }
         }
         json_array_append_new(rows, object);
     }

@@ -30,6 +30,20 @@ static const char *wall_text(int64_t wall_us, char *to, size_t size)
     return to;
 }
 
+static const char *least_text(struct text_out *t, const char *text)
+{
+    return arena_printf(&t->arena, "%s%s", t->ascii ? ">=" : "≥", text);
+}
+
+/* A size that was read some time ago, with its age. */
+static const char *older_text(struct text_out *t, const struct value *v, const char *text)
+{
+    char age[32];
+    if (v->at_least)
+        return least_text(t, text);
+    return arena_printf(&t->arena, "~%s %s ago", text, duration_text(t, v->age_s, age, sizeof age));
+}
+
 static const char *number_text(struct text_out *t, const struct value *v, char *to, size_t size)
 {
     if (v->form == FIELD_MS)
@@ -44,7 +58,7 @@ static const char *number_text(struct text_out *t, const struct value *v, char *
     case COLUMN_BYTES:
     case COLUMN_WORDS:
         text_bytes(to, size, v->number);
-        return v->older ? arena_printf(&t->arena, "~%s", to) : to;
+        return v->older ? older_text(t, v, to) : to;
     case COLUMN_BYTE_RATE:
         text_bytes(to, size, fabs(v->number));
         return arena_printf(&t->arena, "%s%s/s", v->number < 0 ? "-" : "", to);
@@ -52,7 +66,7 @@ static const char *number_text(struct text_out *t, const struct value *v, char *
         return text_percent(to, size, v->number);
     case COLUMN_SECONDS:
         duration_text(t, v->number, to, size);
-        return v->at_least ? arena_printf(&t->arena, "%s%s", t->ascii ? ">=" : "≥", to) : to;
+        return v->at_least ? least_text(t, to) : to;
     case COLUMN_RATE:
         return text_count(to, size, v->number);
     case COLUMN_COUNT:

@@ -56,6 +56,10 @@ proc_column_find(const char *key); /* NULL: none; "msgq"-like short names are ac
  * none. */
 const struct proc_column *proc_column_ranked(const struct proc_column *sort, bool by_delta);
 
+/* Whether that value was read some time ago, row->older_s; whether it is this or more. */
+bool proc_column_is_older(const struct proc_column *column, const struct proc_row *row);
+bool proc_column_is_least(const struct proc_column *column, const struct proc_row *row);
+
 /* How a process is called for people: registered name, else label, else initial call. */
 struct slice proc_row_display_name(const struct proc_row *row);
 

@@ -129,7 +129,7 @@ struct heap_row {
     int64_t total_bytes;                 /* memory and binaries */
     int64_t before_bytes;                /* memory at the first look; -1: not among its largest */
     double growth_bytes;                 /* NaN unknown */
-    bool older; /* all sizes were read some time ago: its message queue is long */
+    bool older; /* all sizes were read row.older_s ago: its message queue is long */
 };
 
 struct heap_size { /* of a process that is not among the rows */
@@ -185,7 +185,8 @@ struct app_row {
     struct slice name, description, version; /* name empty: processes of no application */
     int64_t processes, memory_bytes, reductions, message_queue_len;
     double reductions_per_s, reductions_share, memory_per_s;
-    bool memory_older; /* that of one of its processes is: its message queue is long */
+    bool memory_older;   /* that of one of its processes is: its message queue is long */
+    double memory_age_s; /* of the oldest of these; NaN: one was never read, and is the least */
 };
 
 struct apps_detail {
@@ -204,6 +205,7 @@ struct tree_node {
     struct slice id, type, name, initial_call;
     int64_t message_queue_len, memory_bytes;
     bool busy, memory_older;
+    double memory_age_s; /* NaN: never read */
 };
 
 struct tree_detail {

@@ -132,6 +132,7 @@ struct proc_row {
     bool gone;          /* of struct proc_rows: it has exited since the scan */
     uint32_t items;     /* what this row knows: bits of enum proc_item */
     uint32_t older;     /* of these, what was read some time ago, or is the least that it can be */
+    double older_s;     /* how long ago; NaN: never */
     int64_t word_bytes; /* of the target, for the sizes in words */
     double reductions_per_s;    /* NaN until two sights of it */
     double reductions_share;    /* of all the node's reductions in the interval, 0..1 */

@@ -44,7 +44,8 @@ struct value {
     int64_t integer; /* exact, when is_integer */
     bool is_integer, boolean;
     bool at_least; /* the number is known to be this or more */
-    bool older;    /* read some time ago, or estimated */
+    bool older;    /* read age_s ago; NaN: never, and estimated */
+    double age_s;
     struct etf_pid pid;
 };
 

@@ -14,12 +14,16 @@ end,
 Split = fun(List, Size) -> try lists:split(Size, List) catch error:_ -> {List, []} end end,
 
 %% #{App => {Processes, Memory, Reductions, MessageQueueLen}} with a slice added; {older, App} is a
-%% key too where the memory of one of them is older (part/walked.erl).
+%% key too where the memory of one of them is older (part/walked.erl), with the age of the oldest,
+%% which is undefined where one was never read.
 AddSlice = fun(Pids, Apps, Totals) ->
     {Infos, Older} = AskSpared(Pids, Items),
-    Old = [{{older, maps:get(Leader, Apps, undefined)}, []}
+    Old = [{{older, maps:get(Leader, Apps, undefined)}, AgeMs}
            || Older =/= [], {Pid, [{_, Leader} | _]} <- lists:zip(Pids, Infos),
-              lists:member(Pid, Older)],
+              {_, AgeMs} <- [lists:keyfind(Pid, 1, Older)]],
+    WithOld = lists:foldl(
+        fun({Key, AgeMs}, Sums) -> Sums#{Key => max(AgeMs, maps:get(Key, Sums, 0))} end,
+        Totals, Old),
     Leaders = lists:usort(Run(Infos, [{[{group_leader, '$1'} | '_'], [], ['$1']}])),
     lists:foldl(
         fun(Leader, Sums) ->
@@ -30,7 +34,7 @@ AddSlice = fun(Pids, Apps, Totals) ->
             {P, M, R, Q} = maps:get(App, Sums, {0, 0, 0, 0}),
             Sums#{App => {P + length(Numbers), M + lists:sum(Memories),
                           R + lists:sum(Reductions), Q + lists:sum(Queues)}}
-        end, maps:merge(Totals, maps:from_list(Old)), Leaders)
+        end, WithOld, Leaders)
 end,
 
 -include("part/lister.erl").
@@ -95,7 +99,7 @@ fun(Arg, #{apps := AppsOf, own := OwnOf, k := Keeper} = Ctx) ->
     {apps, erlang:monotonic_time(nanosecond),
      [begin
           {P, M, R, Q} = maps:get(App, Totals, {0, 0, 0, 0}),
-          Memory = case Totals of #{{older, App} := _} -> {older, M}; #{} -> M end,
+          Memory = case Totals of #{{older, App} := AgeMs} -> {older, M, AgeMs}; #{} -> M end,
           {App, Text(App, description), Text(App, vsn), P, Memory, R, Q}
       end || App <- Running],
      Partial}

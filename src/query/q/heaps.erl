@@ -52,7 +52,7 @@ AddAll = fun AddAll({Pid, Ref} = From, OwnNow, Running, {Found, Total}, End) ->
 end,
 
 %% Sizes in words, but `memory`. Value: [{Pid, Status, MessageQueueLen, Sizes in bytes, bytes of
-%% binaries, whether these are older}].
+%% binaries, {Pid, Ms} where these are older, or false}].
 SizeKeys = [heap_size, heap_block_size, old_heap_size, old_heap_block_size, stack_size, mbuf_size],
 VheapKeys = [bin_vheap_size, bin_old_vheap_size],
 Look = fun(Pids) ->
@@ -61,7 +61,7 @@ Look = fun(Pids) ->
     [begin
          Words = fun(Keys) -> [proplists:get_value(Key, Info, 0) * WordBytes || Key <- Keys] end,
          {Pid, Status, Len, [Memory | Words(SizeKeys)], lists:sum(Words(VheapKeys)),
-          lists:member(Pid, Older)}
+          lists:keyfind(Pid, 1, Older)}
      end || {Pid, [{_, Status}, {_, Len}, {_, Memory}, {_, Info}]} <- lists:zip(Pids, Infos)]
 end,
 %% #{Pid => {Bytes, Binaries}}, of those whose references were listed.
@@ -88,14 +88,14 @@ fun(#{most := Most, running := Running},
     Counted = Binaries(Looks, Spawn),
     Apps = AppsOf(),
     Rows = [{Pid, Who, Status, Len,
-             case IsOlder of
-                 true -> {older, list_to_tuple(Sizes)};
+             case Old of
+                 {_, AgeMs} -> {older, list_to_tuple(Sizes), AgeMs};
                  false -> list_to_tuple(Sizes)
              end,
              maps:get(Pid, Counted, {Held, case Held of 0 -> 0; _ -> undefined end})}
-            || {Pid, Status, Len, Sizes, Held, IsOlder} <- Looks, Who <- [Id(Pid, Apps)],
+            || {Pid, Status, Len, Sizes, Held, Old} <- Looks, Who <- [Id(Pid, Apps)],
                Who =/= gone],
     {heaps, erlang:monotonic_time(nanosecond), Total, Looked, Sum, Partial, Rows,
-     Run(case Olds of [] -> Rest; _ -> [B || {_, P} = B <- Rest, not lists:member(P, Olds)] end,
+     Run(case Olds of [] -> Rest; _ -> [B || {_, P} = B <- Rest, not lists:keymember(P, 1, Olds)] end,
          [{{'$1', '$2'}, [], [{{'$2', '$1'}}]}])}
 end}.

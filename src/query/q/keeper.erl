@@ -88,6 +88,9 @@ end,
 -include("part/waiters.erl").
 
 -include("keeper/turns.erl").
+%% How many processes with many links or monitors are known: who reads memory asks for them only
+%% then.
+Heavies = counters:new(1, []),
 
 %% ---- Evaluation and answers
 
@@ -137,6 +140,7 @@ end,
 Work = fun(Keeper) ->
     Sign(),
     put(keeper, Keeper),
+    put(heavies, Heavies),
     put(waited, 0),
     put(helped, 0),
     put(helpers, {0, 0})
@@ -416,14 +420,19 @@ HandleOther = fun(Message, State) ->
             {Waiter_, Next} = Renewed(Kind, Dead, State),
             From ! {Ref, renewed, Waiter_},
             Next;
-        {turns, From, Ref, Long} ->
-            {Whose, Known, Turns} = TurnsOf(Long, maps:get(turns, State),
-                                            erlang:monotonic_time(millisecond)),
-            From ! {Ref, Whose, Known},
+        {turns, From, Ref, Costly} ->
+            Now = erlang:monotonic_time(millisecond),
+            {Whose, Known, Turns} = TurnsOf(Costly, maps:get(turns, State), Now),
+            From ! {Ref, Whose, Known, Now},
             State#{turns := Turns};
-        {walked, Walks} ->
-            #{turns := Before} = State,
-            State#{turns := WithRead(Walks, Before, erlang:monotonic_time(millisecond))};
+        {heavy, From, Ref} ->
+            From ! {Ref, element(3, maps:get(turns, State))},
+            State;
+        {walked, Walks, Unpaid} ->
+            Turns = WithRead(Walks, Unpaid, maps:get(turns, State),
+                             erlang:monotonic_time(millisecond)),
+            counters:put(Heavies, 1, map_size(element(3, Turns))),
+            State#{turns := Turns};
         {shade, Pid} ->
             Wake(Pid, ShieldOf(State)),
             State;
@@ -521,7 +530,7 @@ Start = fun(Client) ->
                 late_schedulers => fun(Ms) -> LateSchedulers(Keeper, Waiters, Ms) end},
         Loop(#{client => Client, ctx => Ctx, queries => #{}, asked => #{}, holders => #{},
                gentle => #{}, waiters => Waiters, shield => none, owed => NothingOwed,
-               turns => {Never, #{}}})
+               turns => {Never, #{}, #{}}})
     catch
         _:_ -> ok
     end

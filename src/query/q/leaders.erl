@@ -189,8 +189,8 @@ Near = fun(Pid) ->
 end,
 %% Whom a process waits for in a call: the one that it monitors. Of several nobody knows which.
 WaitsFor = fun(Pid) ->
-    case process_info(Pid, [current_function, memory]) of
-        [{_, {gen, do_call, _}}, {_, Bytes}] when Bytes < NearBytes ->
+    case AskSpared([Pid], [current_function, memory]) of
+        {[[{_, {gen, do_call, _}}, {_, Bytes}]], []} when Bytes < NearBytes ->
             case process_info(Pid, monitors) of
                 {monitors, [{process, For}]} -> For;
                 _ -> none

@@ -111,9 +111,9 @@ Process = fun({Who, Limits}, #{id := IdOf, apps := Apps, caps := Caps, pid_of :=
         Id when is_tuple(Id) ->
             Get = fun(Key) -> element(2, lists:keyfind(Key, 1, Info)) end,
             Value = fun(Key) ->
-                case Older =/= [] andalso lists:member(Key, Walking) of
-                    true -> {older, Get(Key)};
-                    false -> Get(Key)
+                case lists:member(Key, Walking) andalso Older of
+                    [{_, AgeMs}] -> {older, Get(Key), AgeMs};
+                    _ -> Get(Key)
                 end
             end,
             Plain = [{Key, Value(Key)}

@@ -15,10 +15,9 @@ Bounded = [reductions, message_queue_len, memory, total_heap_size, heap_size, st
                  _ -> {{Item, Variable}, Variable}
              end || {Item, Variable} <- lists:zip(Items, Variables(10, Items))],
     {Patterns, Values} = lists:unzip(Parts),
-    {Infos, Older} = AskSpared(Pids, Items),
+    Infos = AskMarked(Pids, Items),
     Spec = [{{'$1', Patterns}, [], [{{'$1', {list_to_tuple(Values)}}}]},
             {{'$1', undefined}, [], [{{'$1', gone}}]}],
     {rows, erlang:monotonic_time(nanosecond),
-     Marked(ets:match_spec_run(lists:zip(Pids, Infos), ets:match_spec_compile(Spec)), Older, Items,
-            2)}
+     ets:match_spec_run(lists:zip(Pids, Infos), ets:match_spec_compile(Spec))}
 end}.

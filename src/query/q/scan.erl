@@ -72,8 +72,10 @@ PartWork = fun({take, More, MoreOlds}, {Slices, Olds, Known}) ->
    ({born, Pids, Attr}, {Slices, Olds, Known}) ->
     More = Cut(Pids),
     {ok, {Slices ++ More, Olds ++ Alike(More, {Attr, 0}), Known}, rest};
-   (#{attr := Attr, first := First, purge := Purge, keeper := Of} = Job, {Slices, Olds0, Known}) ->
-    put(keeper, Of),
+   (#{attr := Attr, first := First, purge := Purge, ledger := Ledger} = Job, {Slices, Olds0, Known}) ->
+    {Keeper, Heavies} = Ledger,
+    put(keeper, Keeper),
+    put(heavies, Heavies),
     News = Sweep(Slices, Attr),
     Olds = case First of true -> News; false -> Olds0 end,
     Both = lists:zip(Olds, News),
@@ -312,7 +314,7 @@ end,
 %% What the parts get.
 JobOf = fun(#{filter := Filtering} = Arg, #{turn := Turn, fields := OldFields}, Apps, Ctx) ->
     Given = maps:with([attr, mode, order, rows, filter, first], Arg),
-    Base = Given#{turn => Turn, keeper => get(keeper)},
+    Base = Given#{turn => Turn, ledger => {get(keeper), get(heavies)}},
     case Filtering of
         none ->
             %% A fun is copied with all that it needs: only to who needs it.

@@ -206,7 +206,7 @@ fun({Asked, MaxNodes, Ms},
             andalso AskSpared([Pid], [message_queue_len, memory]),
         Info = case Alive of
             {[[{_, Len}, {_, Read}]], Older} ->
-                Bytes = case Older of [] -> Read; _ -> {older, Read} end,
+                Bytes = case Older of [] -> Read; [{_, AgeMs}] -> {older, Read, AgeMs} end,
                 case Identify(Pid) of
                     {Name, Call, _, _, _} -> {Name, Call, Len, Bytes};
                     gone -> {undefined, undefined, Len, Bytes}

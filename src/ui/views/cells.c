@@ -7,6 +7,34 @@
 
 #include "beamtop/base/text.h"
 
+const char *older_sign(bool is_older, double age_s)
+{
+    return !is_older ? "" : isnan(age_s) ? "≥" : "~";
+}
+
+void older_add(struct older *o, bool is_older, double age_s)
+{
+    if (!is_older)
+        return;
+    if (isnan(age_s))
+        o->any_least = true;
+    else if (!o->any || age_s > o->most_s)
+        o->most_s = age_s;
+    o->any = o->any || !isnan(age_s);
+}
+
+void older_say(const struct older *o, struct view_page *page)
+{
+    size_t used = strlen(page->summary);
+    char age[32] = "";
+    if (o->any)
+        text_duration(age, sizeof age, floor(o->most_s));
+    if (o->any || o->any_least)
+        snprintf(page->summary + used, sizeof page->summary - used, "%s%s%s%s: long message queue",
+                 o->any ? ", ~ read up to " : "", age, o->any ? " ago" : "",
+                 o->any_least ? ", ≥ not read yet" : "");
+}
+
 bool column_is_right(const struct proc_column *column)
 {
     return column->type != COLUMN_TEXT && column->type != COLUMN_PID;
@@ -106,10 +134,10 @@ static enum style number_text(char *out, size_t size, const struct proc_column *
         text[0] = '\0';
         break;
     }
-    const char *before = style == STYLE_RISING                                         ? "+"
-                         : column->type == COLUMN_SECONDS && proc->age_is_minimum      ? "≥"
-                         : column->type == COLUMN_BYTES && column->items & proc->older ? "~"
-                                                                                       : "";
+    const char *before = style == STYLE_RISING                ? "+"
+                         : proc_column_is_least(column, proc) ? "≥"
+                         : proc_column_is_older(column, proc) ? "~"
+                                                              : "";
     snprintf(out, size, "%s%s", before, text);
     return style;
 }

@@ -96,7 +96,8 @@ static void add_app(struct view_page *page, const struct app_row *a, int sort)
     change_cell(page, row, REDS, a->reductions_per_s, false);
     page_cell_printf(page, row, SHARE, STYLE_NORMAL, "%s",
                      text_percent(text, sizeof text, a->reductions_share));
-    page_cell_printf(page, row, MEMORY, STYLE_NORMAL, "%s%s", a->memory_older ? "~" : "",
+    page_cell_printf(page, row, MEMORY, STYLE_NORMAL, "%s%s",
+                     older_sign(a->memory_older, a->memory_age_s),
                      text_bytes(text, sizeof text, number(a, MEMORY)));
     change_cell(page, row, GROWTH, a->memory_per_s, true);
     page_cell_printf(page, row, QUEUE, a->message_queue_len > 0 ? STYLE_NORMAL : STYLE_DIM, "%s",
@@ -121,12 +122,16 @@ static void apps_page(void *state, const struct model *m, int rows, int columns,
         view_missing(page, m, "applications");
         return;
     }
-    for (size_t i = 0; i < a->n_rows; i++)
+    struct older older = {0};
+    for (size_t i = 0; i < a->n_rows; i++) {
         add_app(page, &a->rows[i], s->sort);
+        older_add(&older, a->rows[i].memory_older, a->rows[i].memory_age_s);
+    }
     page_sort(page);
     snprintf(page->summary, sizeof page->summary, "%s applications%s",
              text_integer(n, sizeof n, (int64_t)a->n_rows),
              a->partial ? ", cut short by the deadline" : "");
+    older_say(&older, page);
 }
 
 static void apps_sort(void *state, const char *key, int direction)

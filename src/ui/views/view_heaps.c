@@ -112,7 +112,7 @@ static void add_process(struct view_page *page, const struct heap_row *h, const 
     }
     char memory[32];
     if (h->older)
-        page_cell_printf(page, row, MEMORY, STYLE_DIM, "~%s",
+        page_cell_printf(page, row, MEMORY, STYLE_DIM, "%s%s", older_sign(true, h->row.older_s),
                          text_bytes(memory, sizeof memory, bytes[MEMORY]));
     put_growth(page, row, GROWTH, h->growth_bytes);
     put_count(page, row, REFC, h->binaries);
@@ -160,6 +160,10 @@ static void summarise(struct view_page *page, const struct heaps_detail *h)
     if (h->partial && len > 0 && (size_t)len < sizeof page->summary)
         snprintf(page->summary + len, sizeof page->summary - (size_t)len,
                  " · cut short by the deadline");
+    struct older older = {0};
+    for (size_t i = 0; i < h->n_rows; i++)
+        older_add(&older, h->rows[i].older, h->rows[i].row.older_s);
+    older_say(&older, page);
 }
 
 static void heaps_page(void *state, const struct model *m, int rows, int columns,

@@ -199,6 +199,16 @@ static void per_second(char *out, size_t size, double v, bool is_bytes)
     snprintf(out, size, "%s%s/s", v > 0 ? "+" : "", text);
 }
 
+/* In the place of the change, which is unknown then. */
+static void ago(char *out, size_t size, double age_s)
+{
+    char text[32];
+    if (isnan(age_s))
+        snprintf(out, size, "not read yet");
+    else
+        snprintf(out, size, "%s ago", text_duration(text, sizeof text, floor(age_s)));
+}
+
 static void numbers(struct view_page *page, const struct process_detail *d, int columns)
 {
     const struct proc_row *row = &d->row;
@@ -211,9 +221,13 @@ static void numbers(struct view_page *page, const struct process_detail *d, int 
     change_line(page, &(struct change){"reductions", now, per_s, d->reductions_history, false},
                 spark);
     char memory[32];
-    snprintf(now, sizeof now, "%s%s", (row->older >> ITEM_MEMORY) & 1 ? "~" : "",
+    const bool is_older = (row->older >> ITEM_MEMORY) & 1;
+    snprintf(now, sizeof now, "%s%s", older_sign(is_older, row->older_s),
              text_bytes(memory, sizeof memory, known_or_nan(row->memory_bytes)));
-    per_second(per_s, sizeof per_s, row->memory_per_s, true);
+    if (is_older)
+        ago(per_s, sizeof per_s, row->older_s);
+    else
+        per_second(per_s, sizeof per_s, row->memory_per_s, true);
     change_line(page, &(struct change){"memory", now, per_s, d->memory_history, false}, spark);
     text_integer(now, sizeof now, row->message_queue_len);
     per_second(per_s, sizeof per_s, row->message_queue_per_s, false);
@@ -227,8 +241,8 @@ static void heap(struct view_page *page, const struct process_detail *d)
     const struct proc_row *row = &d->row;
     page_heading(page, "Heap");
     label(page, "heaps");
-    if ((row->older >> ITEM_TOTAL_HEAP_SIZE) & 1)
-        page_puts(page, STYLE_VALUE, "~");
+    page_puts(page, STYLE_VALUE,
+              older_sign((row->older >> ITEM_TOTAL_HEAP_SIZE) & 1, row->older_s));
     bytes(page, words(row, row->total_heap_words));
     page_puts(page, STYLE_DIM, ", youngest ");
     bytes(page, words(row, row->heap_words));

@@ -243,16 +243,12 @@ static void say_age(const struct model *m, const struct proc_scan *scan, struct 
                  text_duration(age, sizeof age, floor(age_s)));
 }
 
-/* Why a size has a ~. */
 static void say_older(const struct proc_row *rows, size_t n, struct view_page *page)
 {
-    size_t used = strlen(page->summary);
+    struct older older = {0};
     for (size_t i = 0; i < n; i++)
-        if (rows[i].older) {
-            snprintf(page->summary + used, sizeof page->summary - used,
-                     ", ~ read seldom: long message queue");
-            return;
-        }
+        older_add(&older, rows[i].older, rows[i].older_s);
+    older_say(&older, page);
 }
 
 static void summarise(const struct top *t, const struct proc_scan *scan, size_t shown,

@@ -63,7 +63,8 @@ static void add_node(struct view_page *page, const struct tree_node *n)
     page_cell_printf(page, row, PID, STYLE_PID, "%s", pid_text(text, sizeof text, &n->pid));
     page_cell_printf(page, row, MESSAGES, n->message_queue_len > 0 ? STYLE_NORMAL : STYLE_DIM, "%s",
                      text_count(text, sizeof text, known_or_nan(n->message_queue_len)));
-    page_cell_printf(page, row, MEMORY, STYLE_NORMAL, "%s%s", n->memory_older ? "~" : "",
+    page_cell_printf(page, row, MEMORY, STYLE_NORMAL, "%s%s",
+                     older_sign(n->memory_older, n->memory_age_s),
                      text_bytes(text, sizeof text, known_or_nan(n->memory_bytes)));
     row->id = pid_identity(&n->pid);
     link_process(&row->link, &n->pid, n->name);
@@ -83,11 +84,15 @@ static void tree_page(void *state, const struct model *m, int rows, int columns,
         view_missing(page, m, "supervision trees");
         return;
     }
-    for (size_t i = 0; i < d->n_nodes; i++)
+    struct older older = {0};
+    for (size_t i = 0; i < d->n_nodes; i++) {
         add_node(page, &d->nodes[i]);
+        older_add(&older, d->nodes[i].memory_older, d->nodes[i].memory_age_s);
+    }
     snprintf(page->summary, sizeof page->summary, "%.150s%s%s processes%s", t->app,
              t->app[0] ? ", " : "", text_integer(n, sizeof n, (int64_t)d->n_nodes),
              d->partial ? ", more were left out" : "");
+    older_say(&older, page);
     snprintf(page->empty, sizeof page->empty, "No supervision tree.");
 }
 

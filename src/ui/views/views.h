@@ -21,4 +21,13 @@ void cell_of_column(struct view_page *page, struct view_row *row, size_t index,
                     const struct proc_column *column, const struct proc_row *proc);
 bool column_is_right(const struct proc_column *column);
 
+/* Sizes that were read some time ago: what stands before one, and why, in the summary of a page. */
+struct older {
+    bool any, any_least; /* some were read, most_s ago at most; some never */
+    double most_s;
+};
+const char *older_sign(bool is_older, double age_s);
+void older_add(struct older *o, bool is_older, double age_s);
+void older_say(const struct older *o, struct view_page *page);
+
 #endif

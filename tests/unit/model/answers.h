@@ -124,8 +124,9 @@ static const struct answer_row {
     {"alloc without /proc", ANSWER_ALLOC, "{alloc, 5, [], undefined, [], undefined}"},
     {"process with a long queue, and lists that are too long", ANSWER_PROCESS,
      "{process, -576460100000000000, <0.41.0>, {shop_cart, {shop_cart,init,1}, <<\"cart\">>, shop, "
-     "{proc_lib,init_p,5}}, [{message_queue_len,70000},{memory,{older,9000000}},"
-     "{total_heap_size,{older,300}},{links,{0,[]}},{monitors,undefined},{binary,undefined}]}"},
+     "{proc_lib,init_p,5}}, [{message_queue_len,70000},{memory,{older,9000000,12500}},"
+     "{total_heap_size,{older,300,12500}},{links,{0,[]}},{monitors,undefined},{binary,undefined}]"
+     "}"},
     {"apps", ANSWER_APPS,
      "{apps, 1000000000, [{shop, <<\"A shop\">>, <<\"1.0\">>, 5, 4096, 1000, 7},"
      "{undefined, <<>>, <<>>, 3, 100, 50, 0}], false}"},
@@ -138,7 +139,7 @@ static const struct answer_row {
     {"heaps, one with a long queue", ANSWER_HEAPS,
      "{heaps, 5000000000, 1046, 3, 30000, false, [{<0.41.0>, {shop_cart, {shop_cart,init,1}, "
      "undefined, shop, {proc_lib,init_p,5}}, waiting, 70000, {older, {20000, 1000, 2000, 9000, "
-     "12000, 80, 16}}, {700, 2}}], []}"},
+     "12000, 80, 16}, 7250}, {700, 2}}], []}"},
     {"heaps, of nothing", ANSWER_HEAPS, "{heaps, 1, 1046, 0, 0, true, [], []}"},
     {"collect", ANSWER_COLLECT, "{collected, 1500, {20000, 18000, 700}, {6000, 4000, 0}}"},
     {"collect to agree to", ANSWER_COLLECT, "{ask, 7, {20000, 18000, 700}}"},

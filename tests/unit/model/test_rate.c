@@ -312,15 +312,18 @@ TEST(test_older_memory)
     struct model *m = model_new();
     AT_SECOND("9", "4096");
     assert_int_equal(model_scan(m)->rows[0].older, 0);
-    AT_SECOND("8", "{older, 4096}");
+    AT_SECOND("8", "{older, 4096, 1250}");
     assert_int_equal(model_scan(m)->rows[0].memory_bytes, 4096);
     assert_int_equal(model_scan(m)->rows[0].older, UINT32_C(1) << ITEM_MEMORY);
+    near(model_scan(m)->rows[0].older_s, 1.25);
     near(model_scan(m)->rows[0].memory_per_s, NAN);
     AT_SECOND("5", "8192");
     near(model_scan(m)->rows[0].memory_per_s, 1024);
     must(m, ANSWER_ROWS,
-         "{rows, -576460103000000000, [{<0.41.0>, {9000, 70001, {older, 8192}, undefined}}]}");
+         "{rows, -576460103000000000, [{<0.41.0>, {9000, 70001, {older, 8192, undefined}, "
+         "undefined}}]}");
     assert_int_equal(model_rows(m)->rows[0].older, UINT32_C(1) << ITEM_MEMORY);
+    near(model_rows(m)->rows[0].older_s, NAN);
     near(model_rows(m)->rows[0].memory_per_s, NAN);
     model_free(m);
 }

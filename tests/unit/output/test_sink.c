@@ -328,6 +328,34 @@ TEST(test_text)
     model_free(m);
 }
 
+/* A size that was read some time ago has its age, in each form; one that never was is the least. */
+TEST(test_older_sizes)
+{
+#define OLD_ROW(id, memory)                                                                        \
+    "{<0." id ".0>, 9000, 0, {{undefined, {m,f,1}, undefined, undefined, {m,f,1}}, 9000, 70000, "  \
+    "{older, " memory "}, undefined}}"
+    struct model *m = full_model();
+    must(m, ANSWER_SCAN,
+         "{scan, -576460098000000000, 1000000000, 500000, 9, 9, 2, [" OLD_ROW(
+             "41", "4194304, 42500") ", " OLD_ROW("42", "8388608, undefined") "], []}");
+    for (size_t i = 0; i < ARRAY_LEN(answers); i++)
+        if (strcmp(answers[i].name, "heaps, one with a long queue") == 0)
+            must(m, ANSWER_HEAPS, answers[i].text);
+    struct buf text = output(SINK_TEXT, sink_kind_find("top"), m);
+    if (!strstr(buf_cstr(&text), "~4.00 MiB 42 s ago") || !strstr(buf_cstr(&text), "≥8.00 MiB"))
+        fail_msg("sizes without their age: %s", buf_cstr(&text));
+    buf_clear(&text);
+    json_t *j = json_of(sink_kind_find("top"), m), *rows = json_object_get(j, "rows");
+    json_t *read = json_array_get(rows, 0), *never = json_array_get(rows, 1);
+    assert_true(json_is_true(json_object_get(read, "memory_older")));
+    assert_true(json_number_value(json_object_get(read, "memory_age_s")) == 42.5);
+    assert_true(json_is_true(json_object_get(never, "memory_older")));
+    assert_true(json_is_null(json_object_get(never, "memory_age_s")));
+    json_decref(j);
+    assert_true(model_heaps(m)->rows[0].older && model_heaps(m)->rows[0].row.older_s == 7.25);
+    model_free(m);
+}
+
 /* Of what was seen for the first time the age is the least; a quota has its decimals. */
 TEST(test_numbers_as_text)
 {

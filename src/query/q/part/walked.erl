@@ -1,17 +1,26 @@
 %% SPDX-License-Identifier: GPL-3.0-or-later
-%% ---- Items of process_info/2 that walk the message queue
-%% Those walk all of it under the main lock of the process, 4 to 27 ns a message for each. So how
-%% long it is, is asked first, which walks nothing. Of a process with more messages than WalkedMost
-%% they are read when the keeper says that it is its turn (keeper/turns.erl). Else they are *older*:
-%% as they were read last, or, where they never were, the least that they can be.
+%% ---- Items of process_info/2 that walk what may be long
+%% `memory`, `total_heap_size` and `garbage_collection_info` walk all of the message queue under the
+%% main lock of the process, 4 to 27 ns a message; `memory` also all links and monitors, 100 to 300
+%% ns for each. How long the queue is, is asked first, which walks nothing. How many links and
+%% monitors there are nothing says but a walk: `memory` of one that has many is read at once the
+%% first time, and what is more than its heaps then bounds their number. Of a process that costs
+%% WalkedNs or more, these items are read when the keeper says that it is its turn
+%% (keeper/turns.erl). Else they are *older*: as they were read last, with their age, or, where they
+%% never were, the least that they can be.
 Walking = [memory, total_heap_size, garbage_collection_info],
 WalkedMost = 50000,
+%% What a message and what a link or monitor costs, and the least bytes of the latter.
+MessageNs = 20,
+LinkNs = 100,
+LinkBytes = 40,
+WalkedNs = WalkedMost * MessageNs,
+HeavyBytes = WalkedNs div LinkNs * LinkBytes,
 %% What was read no longer ago than that, for another part of an answer, is not older.
 RecentMs = 1000,
-%% The least that a message takes, and what both walks over it cost at most: on a busy host the wall
-%% shows more than that.
+%% The least that a message takes.
 MessageWords = 5,
-MessageNs = 30,
+WordSize = erlang:system_info(wordsize),
 
 %% A process answers by a signal: one that is ready to run handles it when its turn comes. That wait
 %% is not work: no more than Most is counted, in native units.
@@ -30,115 +39,215 @@ ReadEach = fun(Pids, Items) ->
     Same = lists:duplicate(length(Pids), Items),
     Apart(fun() -> lists:zipwith(fun erlang:process_info/2, Pids, Same) end, length(Pids))
 end,
+%% Evaluated code is slow: what is done for each of many is one call of a native function.
+Matched = fun(List, Spec) -> ets:match_spec_run(List, ets:match_spec_compile(Spec)) end,
 
 LongSpec = ets:match_spec_compile(
-    [{{{message_queue_len, '$1'}, '$2'}, [{'>', '$1', WalkedMost}], [{{'$1', '$2'}}]}]),
-%% [{Messages, Pid}] of those that have more.
+    [{{{message_queue_len, '$1'}, '$2'}, [{'>', '$1', WalkedMost}],
+      [{{{'*', '$1', MessageNs}, '$2'}}]}]),
+%% [{Ns, Pid}] of those that have a long queue.
 LongOf = fun(Pids) ->
     Lengths = lists:zipwith(fun erlang:process_info/2, Pids,
                             lists:duplicate(length(Pids), message_queue_len)),
     ets:match_spec_run(lists:zip(Lengths, Pids), LongSpec)
 end,
+HasMemory = fun(Items) ->
+    Items =:= memory orelse is_list(Items) andalso lists:member(memory, Items)
+end,
+%% The same with those that have many links or monitors, as the keeper knows them.
+CostlyOf = fun(Pids, Items) ->
+    Long = LongOf(Pids),
+    case HasMemory(Items) andalso counters:get(get(heavies), 1) > 0 of
+        true ->
+            Ref = make_ref(),
+            get(keeper) ! {heavy, self(), Ref},
+            Heavy = receive {Ref, All} -> maps:with(Pids, All) end,
+            Both = [{Ns + case lists:keyfind(Pid, 2, Long) of {N, _} -> N; false -> 0 end, Pid}
+                    || {Pid, Ns} <- maps:to_list(Heavy)],
+            Both ++ [One || {_, Pid} = One <- Long, not is_map_key(Pid, Heavy)];
+        false ->
+            Long
+    end
+end,
 
-%% [{Pid, [{Item, Value}]}], empty when it has ended. The time is ours, but for what it waited for a
-%% process that runs. The heaps' size follows from what the collector says: one walk less.
-WalkOne = fun({Messages, Pid}) ->
-    Most = erlang:convert_time_unit(Messages * MessageNs, nanosecond, native),
-    case AtMost(Most, fun() -> process_info(Pid, [memory, garbage_collection_info]) end) of
-        [Memory, {_, Info} = Collector] ->
-            Sizes = [proplists:get_value(Key, Info, 0)
-                     || Key <- [heap_block_size, old_heap_block_size, mbuf_size]],
-            [{Pid, [Memory, {total_heap_size, lists:sum(Sizes)}, Collector]}];
+%% [{Pid, {Memory, Words, Info}, Ns}], empty when it has ended; Ns that of its links and monitors.
+%% The time is ours, but for what it waited for a process that runs. The heaps' size follows from
+%% what the collector says: one walk less. What the memory has beyond the heaps may be links: as
+%% many as could be walked in that time. A long queue is more than the heaps, too: its process
+%% must have taken much longer than that.
+WalkOne = fun({Ns, Pid}) ->
+    Most = erlang:convert_time_unit(Ns + Ns div 2, nanosecond, native),
+    Start = erlang:monotonic_time(nanosecond),
+    Asked = [message_queue_len, memory, garbage_collection_info],
+    case AtMost(Most, fun() -> process_info(Pid, Asked) end) of
+        [{_, Messages}, {_, Memory}, {_, Info}] ->
+            Took = erlang:monotonic_time(nanosecond) - Start,
+            Words = lists:sum([proplists:get_value(Key, Info, 0)
+                               || Key <- [heap_block_size, old_heap_block_size, mbuf_size]]),
+            Links = min(Took, (Memory - WordSize * Words) div LinkBytes * LinkNs),
+            IsMore = Links >= WalkedNs
+                andalso (Messages =< WalkedMost orelse Took > 4 * Messages * MessageNs),
+            [{Pid, {Memory, Words, Info}, case IsMore of true -> Links; false -> 0 end}];
         undefined ->
             []
     end
 end,
-Least = fun({Messages, Pid}) ->
-    case process_info(Pid, heap_size) of
-        {_, Words} ->
-            Bytes = erlang:system_info(wordsize) * (Words + MessageWords * Messages),
-            [{Pid, [{memory, Bytes}, {total_heap_size, Words}, {garbage_collection_info, []}]}];
-        undefined ->
-            []
-    end
+%% What those were that were never read is at least, as the keeper gives what was read.
+LeastOf = fun(Costly) ->
+    {_, Pids} = lists:unzip(Costly),
+    Bytes = {'*', WordSize, {'+', '$3', {'*', MessageWords, {'div', '$1', MessageNs}}}},
+    Matched(lists:zip(Costly, ReadEach(Pids, heap_size)),
+            [{{{'$1', '$2'}, {heap_size, '$3'}}, [], [{{'$2', {{undefined, Bytes, '$3', []}}}}]}])
 end,
-%% {#{Pid => [{Item, Value}]}, [Pid]}: of all that live, and those for which it is older.
-WalkedOf = fun(Long) ->
+%% {[{Pid, {At, Memory, Words, Info}}], AtMs}: of all that live.
+WalkedOf = fun(Costly) ->
     {Start, Ref, Keeper} = {erlang:monotonic_time(), make_ref(), get(keeper)},
-    Keeper ! {turns, self(), Ref, Long},
-    {Turns, Before} = receive {Ref, Whose, Was} -> {Whose, Was} end,
+    Keeper ! {turns, self(), Ref, Costly},
+    {Turns, Earlier, AtMs} = receive {Ref, Whose, Was, At} -> {Whose, Was, At} end,
     put(waited, get(waited) + erlang:monotonic_time() - Start),
-    Read = lists:append([WalkOne(One) || One <- Turns]),
-    Turns =:= [] orelse begin Keeper ! {walked, Read}, ok end,
-    Rest = Long -- Turns,
-    Kept = [{Pid, Values} || {_, Pid} <- Rest, {_, Values} <- [maps:get(Pid, Before, none)]],
-    Never = lists:append([Least(One) || {_, Pid} = One <- Rest, not is_map_key(Pid, Before)]),
-    {maps:from_list(Read ++ Kept ++ Never),
-     [Pid || {Pid, {AgeMs, _}} <- maps:to_list(Before), AgeMs > RecentMs,
-             not lists:keymember(Pid, 1, Read)]
-     ++ [Pid || {Pid, _} <- Never]}
+    Read = lists:append(lists:map(WalkOne, Turns)),
+    Turns =:= [] orelse begin Keeper ! {walked, Read, 0}, ok end,
+    New = maps:from_list([{Pid, {AtMs, Memory, Words, Info}}
+                          || {Pid, {Memory, Words, Info}, _} <- Read]),
+    All = maps:merge(Earlier, New),
+    Never = case map_size(All) =:= length(Costly) of
+        true -> [];
+        false -> LeastOf([One || {_, Pid} = One <- Costly, not is_map_key(Pid, All)])
+    end,
+    {Never ++ maps:to_list(All), AtMs}
+end,
+%% [{Pid, AgeMs | undefined}] of those for which it is older; undefined of one that was never read.
+OlderOf = fun(Walked, AtMs) ->
+    Matched(Walked, [{{'$1', {undefined, '_', '_', '_'}}, [], [{{'$1', undefined}}]},
+                     {{'$1', {'$2', '_', '_', '_'}}, [{'<', '$2', AtMs - RecentMs}],
+                      [{{'$1', {'-', AtMs, '$2'}}}]}])
 end,
 
-%% What process_info/2 says, with these values.
-InfoWith = fun(Pid, Item, Values) when is_atom(Item) ->
-    case lists:keyfind(Item, 1, Values) of
-        false -> process_info(Pid, Item);
-        Info -> Info
-    end;
-   (Pid, Items, Values) ->
-    Unwalked = [I || I <- Items, not lists:member(I, Walking)],
-    case process_info(Pid, Unwalked) of
-        undefined ->
-            undefined;
-        Infos ->
-            {List, []} = lists:mapfoldl(
-                fun(Item, Left) ->
-                    case lists:keyfind(Item, 1, Values) of
-                        false -> {hd(Left), tl(Left)};
-                        Info -> {Info, Left}
-                    end
-                end, Infos, Items),
-            List
+%% Those that turn out to have many links or monitors, of those whose memory was read natively: the
+%% keeper gets to know them. What has much memory beyond its heaps is timed: all at once, then,
+%% where that took long, one by one.
+LargeSpecOf = fun(Items) ->
+    case get(large_spec) of
+        {Items, Made} ->
+            Made;
+        _ ->
+            Pattern = case Items of
+                memory -> {memory, '$1'};
+                _ -> [case Item of memory -> {memory, '$1'}; _ -> '_' end || Item <- Items]
+            end,
+            Made = ets:match_spec_compile([{{Pattern, '$2'}, [{'>=', '$1', HeavyBytes}],
+                                            [{{'$1', '$2'}}]}]),
+            put(large_spec, {Items, Made}),
+            Made
     end
 end,
-%% {Infos, [Pid]}: what process_info/2 says of each, in their order, and whose are older.
-AskWith = fun(Pids, Items, {Spared, Older}) ->
-    Natively = Pids -- maps:keys(Spared),
-    Infos = ReadEach(Natively, Items),
-    All = maps:merge(maps:from_list(lists:zip(Natively, Infos)),
-                     maps:map(fun(Pid, Values) -> InfoWith(Pid, Items, Values) end,
-                              maps:with(Pids, Spared))),
-    {lists:zipwith(fun maps:get/2, Pids, lists:duplicate(length(Pids), All)), Older}
+ExcessSpec = ets:match_spec_compile(
+    [{{'$1', '$2', {total_heap_size, '$3'}},
+      [{'>=', {'-', '$1', {'*', WordSize, '$3'}}, HeavyBytes}],
+      [{{{'*', LinkNs, {'div', {'-', '$1', {'*', WordSize, '$3'}}, LinkBytes}}, '$2'}}]}]),
+TimedMost = 20,
+Timed = fun(Found) ->
+    {_, Pids} = lists:unzip(Found),
+    Start = erlang:monotonic_time(nanosecond),
+    length(Pids) > 1 andalso ReadEach(Pids, memory),
+    case length(Pids) =:= 1 orelse erlang:monotonic_time(nanosecond) - Start >= WalkedNs of
+        true ->
+            Most = lists:sublist(lists:reverse(lists:sort(Found)), TimedMost),
+            [One || {_, _, Ns} = One <- lists:append(lists:map(WalkOne, Most)), Ns > 0];
+        false ->
+            []
+    end
 end,
-AskSpared = fun(Pids, Items) ->
+FindHeavy = fun(Pids, Infos, Items) ->
+    Large = case HasMemory(Items) of
+        true -> ets:match_spec_run(lists:zip(Infos, Pids), LargeSpecOf(Items));
+        false -> []
+    end,
+    {Bytes, Those} = lists:unzip(Large),
+    Words = ReadEach(Those, total_heap_size),
+    Found = ets:match_spec_run(lists:zip3(Bytes, Those, Words), ExcessSpec),
+    case Found =/= [] andalso Timed(Found) of
+        [_ | _] = Heavy ->
+            %% Read three times by now, twice without being counted.
+            Sum = lists:sum([Ns || {_, _, Ns} <- Heavy]),
+            put(helped, get(helped) + erlang:convert_time_unit(2 * Sum, nanosecond, native)),
+            get(keeper) ! {walked, Heavy, 3 * Sum},
+            ok;
+        _ ->
+            ok
+    end
+end,
+
+%% What process_info/2 says of each, with these values in place of a walk; of an older one
+%% {older, Value, AgeMs} where Marks is true. The specification is made once for the same items.
+FillerOf = fun(Items) ->
+    case get(filler) of
+        {Items, Made} ->
+            Made;
+        _ ->
+            Values = [{memory, '$1'}, {total_heap_size, '$2'}, {garbage_collection_info, '$3'}],
+            Body = fun(Item) -> {{Item, element(2, lists:keyfind(Item, 1, Values))}} end,
+            Made = case is_list(Items) of
+                true ->
+                    Rest = [Item || Item <- Items, not lists:member(Item, Walking)],
+                    Numbered = lists:zip(Rest, [list_to_atom("$" ++ integer_to_list(N))
+                                                || N <- lists:seq(10, 9 + length(Rest))]),
+                    {Rest, [V || {_, V} <- Numbered],
+                     [case lists:keyfind(Item, 1, Numbered) of
+                          {_, V} -> V;
+                          false -> Body(Item)
+                      end || Item <- Items]};
+                false ->
+                    {[], [], Body(Items)}
+            end,
+            put(filler, {Items, Made}),
+            Made
+    end
+end,
+Filled = fun(Walked, Items, AtMs, Marks) ->
+    {Rest, Pattern, Body} = FillerOf(Items),
+    {Pids, Values} = lists:unzip(Walked),
+    Shown = case Marks of
+        false ->
+            Values;
+        true ->
+            Matched(Values,
+                [{{undefined, '$1', '$2', '$3'}, [],
+                  [{{0, {{older, '$1', undefined}}, {{older, '$2', undefined}}, '$3'}}]},
+                 {{'$4', '$1', '$2', '$3'}, [{'<', '$4', AtMs - RecentMs}],
+                  [{{0, {{older, '$1', {'-', AtMs, '$4'}}}, {{older, '$2', {'-', AtMs, '$4'}}},
+                     '$3'}}]},
+                 {'_', [], ['$_']}])
+    end,
+    {Pids, Matched(lists:zip(ReadEach(Pids, Rest), Shown),
+                   [{{undefined, '_'}, [], [undefined]},
+                    {{Pattern, {'_', '$1', '$2', '$3'}}, [], [Body]}])}
+end,
+
+%% {Infos, Older}: what process_info/2 says of each, in their order, and whose are older.
+AskWith = fun(Pids, Items, Costly, Marks) ->
+    {Walked, AtMs} = WalkedOf(Costly),
+    {Those, Made} = Filled(Walked, Items, AtMs, Marks),
+    Natively = Pids -- Those,
+    Infos = ReadEach(Natively, Items),
+    FindHeavy(Natively, Infos, Items),
+    All = maps:from_list(lists:zip(Those ++ Natively, Made ++ Infos)),
+    {lists:zipwith(fun maps:get/2, Pids, lists:duplicate(length(Pids), All)), OlderOf(Walked, AtMs)}
+end,
+Ask_ = fun(Pids, Items, Marks) ->
     Walks = lists:any(fun(Item) -> lists:member(Item, Walking) end,
                       case Items of [_ | _] -> Items; _ -> [Items] end),
-    Spared = case Walks andalso LongOf(Pids) of
-        false -> {#{}, []};
-        [] -> {#{}, []};
-        Long -> WalkedOf(Long)
-    end,
-    case Spared of
-        {Map, _} when map_size(Map) =:= 0 ->
+    case Walks andalso CostlyOf(Pids, Items) of
+        false ->
             {ReadEach(Pids, Items), []};
-        _ ->
-            AskWith(Pids, Items, Spared)
+        [] ->
+            Infos = ReadEach(Pids, Items),
+            FindHeavy(Pids, Infos, Items),
+            {Infos, []};
+        Costly ->
+            AskWith(Pids, Items, Costly, Marks)
     end
 end,
-
-%% Older values in rows are {older, Value}. Of rows that begin with the pid, element At is a tuple
-%% of the items' values.
-Marked = fun(Rows, [], _, _) ->
-    Rows;
-   (Rows, Older, Items, At) ->
-    Mark = fun({Item, Value}) ->
-        case lists:member(Item, Walking) of true -> {older, Value}; false -> Value end
-    end,
-    [case is_tuple(element(At, Row)) andalso lists:member(element(1, Row), Older) of
-         true ->
-             Values = lists:zip(Items, tuple_to_list(element(At, Row))),
-             setelement(At, Row, list_to_tuple(lists:map(Mark, Values)));
-         false ->
-             Row
-     end || Row <- Rows]
-end,
+AskSpared = fun(Pids, Items) -> Ask_(Pids, Items, false) end,
+%% The same, with {older, Value, AgeMs} in place of older values of memory and total_heap_size.
+AskMarked = fun(Pids, Items) -> element(1, Ask_(Pids, Items, true)) end,

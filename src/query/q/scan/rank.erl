@@ -89,21 +89,23 @@ end,
 %% Attributes that come as lists.
 Copied = [links, monitors, binary, garbage_collection],
 Sweep = fun(Slices, Attr) ->
-    LongOnes = case lists:member(Attr, Walking) of
-        true -> LongOf(lists:append(Slices));
+    Costly = case lists:member(Attr, Walking) of
+        true -> CostlyOf(lists:append(Slices), Attr);
         false -> []
     end,
     case lists:member(Attr, Copied) of
         true ->
             WithRoom(fun() -> [SweepSlice(Slice, Attr) || Slice <- Slices] end);
-        false when LongOnes =/= [] ->
-            {Infos, _} = AskWith(lists:append(Slices), Attr, WalkedOf(LongOnes)),
+        false when Costly =/= [] ->
+            {Infos, _} = AskWith(lists:append(Slices), Attr, Costly, false),
             {Swept, []} = lists:mapfoldl(fun(Slice, Left) -> lists:split(length(Slice), Left) end,
                                          Infos, Slices),
             Swept;
         false ->
             Asks = lists:duplicate(length(Slices), fun erlang:process_info/2),
-            lists:zipwith3(fun lists:zipwith/3, Asks, Slices, Alike(Slices, Attr))
+            Swept = lists:zipwith3(fun lists:zipwith/3, Asks, Slices, Alike(Slices, Attr)),
+            Attr =:= memory andalso FindHeavy(lists:append(Slices), lists:append(Swept), Attr),
+            Swept
     end
 end,
 

@@ -27,19 +27,19 @@ AskRows = fun(Pids, Keys) ->
     IsList = [lists:member(Key, Lists) || Key <- Keys],
     case lists:member(true, IsList) of
         false ->
-            AskSpared(Pids, Keys);
+            AskMarked(Pids, Keys);
         true ->
             Plain = [case L of true -> status; false -> Key end
                      || {Key, L} <- lists:zip(Keys, IsList)],
-            {Infos, Older} = AskSpared(Pids, Plain),
+            Infos = AskMarked(Pids, Plain),
             Counted = fun(Pid, Info) ->
                 [case L of true -> CountOf(Pid, Key); false -> Had end
                  || {Key, L, Had} <- lists:zip3(Keys, IsList, Info)]
             end,
-            {WithRoom(fun() ->
-                 [case Info of undefined -> undefined; _ -> Counted(Pid, Info) end
-                  || {Pid, Info} <- lists:zip(Pids, Infos)]
-             end), Older}
+            WithRoom(fun() ->
+                [case Info of undefined -> undefined; _ -> Counted(Pid, Info) end
+                 || {Pid, Info} <- lists:zip(Pids, Infos)]
+            end)
     end
 end,
 
@@ -169,7 +169,7 @@ ReadRows = fun(Ranked, Others, Items, {Calls0, Supervisors0}, Apps, Ctx) ->
     Entries = Ranked ++ Others,
     Pids = ets:match_spec_run(Entries, PidOfEntry),
     {Keys, Spec, IdSpecs, HasSupervisor} = PlanOf(Items, Ctx),
-    {Infos, Older} = AskRows(Pids, Keys),
+    Infos = AskRows(Pids, Keys),
     Nothing = lists:duplicate(length(Pids), undefined),
     {Calls, Ids} = case IdSpecs of
         false ->
@@ -188,8 +188,7 @@ ReadRows = fun(Ranked, Others, Items, {Calls0, Supervisors0}, Apps, Ctx) ->
     end,
     Shown = lists:zip3(Entries, Infos, lists:zip(Ids, Above)),
     {First, Last} = lists:split(length(Ranked), Shown),
-    Made = fun(Some) -> Marked(ets:match_spec_run(Some, Spec), Older, Items, 4) end,
-    {{Made(First), Made(Last)}, {Calls, Supervisors}}
+    {{ets:match_spec_run(First, Spec), ets:match_spec_run(Last, Spec)}, {Calls, Supervisors}}
 end,
 
 %% Processes ranked by the coordinator itself: followed ones and, if wanted, our own.
