@@ -6,12 +6,16 @@
 
 -define(LONG_MS, 60000).
 
-main(Targets) -> queries:main(Targets, tests()).
+main(Targets) ->
+    queries:main(Targets, tests(), ["+P", "1100000"],
+                 fun({Node, _}) -> K = queries:connect(Node), queries:load_all(K), K end).
 
 tests() ->
     [{each, "a long message queue is walked seldom, and its memory marked as older", fun queue_test/2},
      {each, "what a walk gave is what the node says", fun walk_test/2},
-     {each, "300,000 refc binaries and 1,000,000 monitors are counted, not listed", fun lists_test/2},
+     {each, "300,000 refc binaries and 1,000,000 monitors are counted, not listed; those are walked seldom",
+      fun lists_test/2},
+     {same, "1,000,000 links are counted, not listed, and walked seldom", fun links_test/2},
      {same, "a list that is too long is left out, and nothing else", fun too_long_test/2}].
 
 %% So many messages that nobody takes.
@@ -119,6 +123,8 @@ lists_test({Node, _}, K) ->
         " spawn(F).", [{'P', Watched}]),
     [queries:wait(fun() -> queries:is_in(Node, P, {timer, sleep, 1}) end, ?LONG_MS)
      || P <- [Held, Watcher]],
+    seldom(K, Watcher, true),
+    seldom(K, Watched, true),
     {Count, Bytes, Largest} = item(K, Held, binary),
     true = Count >= 300000 andalso Bytes >= 30000000,
     20 = length(Largest),
@@ -129,6 +135,34 @@ lists_test({Node, _}, K) ->
     {Held, Bytes, _, {0, 0, 0, {Count, Bytes}}} = lists:keyfind(Held, 1, lists_of(K, binary)),
     {Watched, _, _, {_, _, 1000000, _}} = lists:keyfind(Watched, 1, lists_of(K, memory)),
     [ended(Node, P) || P <- [Held, Watcher, Watched]].
+
+%% The memory of a process with as many links or monitors is read when it is first seen, and not again by
+%% what asks next: by rows and the process itself, and where All is true by each question about all.
+seldom(K, Pid, All) ->
+    Rows = fun() ->
+        {ok, _, {rows, _, [{Pid, {V}}]}} = ask(K, rows, {[memory], [Pid]}, ?LONG_MS), V
+    end,
+    First = case Rows() of {older, V, _} -> V; V -> V end,
+    true = First >= 40000000,
+    one_of(20, fun() ->
+        timer:sleep(1100),
+        {older, First, Ms} = Rows(),
+        {older, First, _} = item(K, Pid, memory),
+        true = is_integer(Ms) andalso (not All orelse older(values(K, Pid)))
+    end).
+
+links_test({Node, _}, K) ->
+    Linked = evaluate(Node,
+        "F = fun() -> lists:zipwith3(fun erlang:spawn_link/3, lists:duplicate(1000000, erlang),"
+        "                            lists:duplicate(1000000, hibernate),"
+        "                            lists:duplicate(1000000, [erlang, now, []])), timer:sleep(infinity) end,"
+        " spawn(F).", []),
+    queries:wait(fun() -> queries:is_in(Node, Linked, {timer, sleep, 1}) end, ?LONG_MS),
+    seldom(K, Linked, false),
+    {1000000, [{Pid, undefined}, _, _, _, _]} = item(K, Linked, links),
+    {1, [{Linked, undefined}]} = item(K, Pid, links),
+    ended(Node, Linked),
+    queries:wait(fun() -> rpc:call(Node, erlang, system_info, [process_count]) < 1000 end, ?LONG_MS).
 
 %% 2,000,000 references of 72 bytes each are more than a helper may sort.
 too_long_test({Node, _}, K) ->

@@ -1,5 +1,6 @@
 %% SPDX-License-Identifier: GPL-3.0-or-later
-%% Memory allocators: what their carriers hold and what of it is in use. Arg: [].
+%% Memory allocators: what their carriers hold and what of it is in use. Arg: [], or `local`: the
+%% program reads the resident memory of a VM of its host itself.
 %%
 %% Every scheduler answers for its own instances: without one of them nothing is known, no rows.
 AllocMs = 1000,
@@ -24,7 +25,7 @@ end,
 
 -include("part/proc_file.erl").
 
-{[in_time], fun([], #{in_time := InTime}) ->
+{[in_time], fun(Place, #{in_time := InTime}) ->
     Names = erlang:system_info(alloc_util_allocators),
     Asked = [{allocator, Name} || Name <- [mseg_alloc | Names]],
     {Segments, Known} =
@@ -96,5 +97,6 @@ end,
             false ->
                 undefined
         end,
-    {alloc, erlang:monotonic_time(nanosecond), Rows, Mseg, Largest, ReadInTime(InTime, Resident)}
+    OfVm = case Place of local -> undefined; [] -> ReadInTime(InTime, Resident) end,
+    {alloc, erlang:monotonic_time(nanosecond), Rows, Mseg, Largest, OfVm}
 end}.

@@ -61,9 +61,9 @@ end,
 WithRead = fun(New, Unpaid, {Paid, Read, Heavy}, Now) ->
     All = Lately(maps:merge(Read, maps:from_list([{Pid, {Now, Memory, Words, Info}}
                                                   || {Pid, {Memory, Words, Info}, _} <- New]))),
-    Those = maps:merge(Heavy, maps:from_list([{Pid, Ns} || {Pid, _, Ns} <- New])),
+    Those = maps:merge(maps:without([Pid || {Pid, _, _} <- New], Heavy),
+                       maps:from_list([{Pid, Ns} || {Pid, _, Ns} <- New, Ns > 0])),
     Kept = maps:keys(maps:with(maps:keys(All), Those)),
-    Alive = lists:filter(fun erlang:is_process_alive/1, Kept),
     {case Unpaid of 0 -> Paid; _ -> max(Paid, Now) + PauseOf(Unpaid) end, All,
-     maps:filter(fun(_, Ns) -> Ns > 0 end, maps:with(Alive, Those))}
+     maps:with(lists:filter(fun erlang:is_process_alive/1, Kept), Those)}
 end,
