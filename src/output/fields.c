@@ -258,7 +258,8 @@ static const struct field app[] = {
     {"processes", "PROCESSES", FIELD_INT, COLUMN_COUNT, AT(processes), "how many it has"},
     {"memory_bytes", "MEMORY", FIELD_INT, COLUMN_BYTES, AT(memory_bytes), "of its processes"},
     {"memory_older", "OLDER", FIELD_BOOL, COLUMN_BOOL, AT(memory_older),
-     "whether that of one of them was read some time ago: its message queue is long"},
+     "whether that of one of them was read some time ago: its message queue is long, "
+     "or it has many links or monitors"},
     {"memory_age_s", "MEM AGE", FIELD_REAL, COLUMN_SECONDS, AT(memory_age_s),
      "how long ago that of the oldest was read; null: one never was"},
     {"memory_bytes_per_s", "MEM/s", FIELD_REAL, COLUMN_BYTE_RATE, AT(memory_per_s),

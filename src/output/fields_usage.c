@@ -73,7 +73,7 @@ FIELD_LIST(heaps_fields, "heaps", heaps);
     {                                                                                              \
         "older", "OLDER", FIELD_BOOL, COLUMN_BOOL, AT(older),                                      \
             "whether the sizes were read some time ago, or are the least that they can be: its "   \
-            "message queue is long"                                                                \
+            "message queue is long, or it has many links or monitors"                              \
     }
 #define HEAP_AGE                                                                                   \
     {                                                                                              \

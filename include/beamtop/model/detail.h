@@ -129,7 +129,7 @@ struct heap_row {
     int64_t total_bytes;                 /* memory and binaries */
     int64_t before_bytes;                /* memory at the first look; -1: not among its largest */
     double growth_bytes;                 /* NaN unknown */
-    bool older; /* all sizes were read row.older_s ago: its message queue is long */
+    bool older;                          /* all sizes were read row.older_s ago (docs/queries.md) */
 };
 
 struct heap_size { /* of a process that is not among the rows */
@@ -185,7 +185,7 @@ struct app_row {
     struct slice name, description, version; /* name empty: processes of no application */
     int64_t processes, memory_bytes, reductions, message_queue_len;
     double reductions_per_s, reductions_share, memory_per_s;
-    bool memory_older;   /* that of one of its processes is: its message queue is long */
+    bool memory_older;   /* that of one of its processes was read some time ago */
     double memory_age_s; /* of the oldest of these; NaN: one was never read, and is the least */
 };
 

@@ -30,9 +30,9 @@ void older_say(const struct older *o, struct view_page *page)
     if (o->any)
         text_duration(age, sizeof age, floor(o->most_s));
     if (o->any || o->any_least)
-        snprintf(page->summary + used, sizeof page->summary - used, "%s%s%s%s: long message queue",
-                 o->any ? ", ~ read up to " : "", age, o->any ? " ago" : "",
-                 o->any_least ? ", ≥ not read yet" : "");
+        snprintf(page->summary + used, sizeof page->summary - used,
+                 "%s%s%s%s: long message queue, or many links", o->any ? ", ~ read up to " : "",
+                 age, o->any ? " ago" : "", o->any_least ? ", ≥ not read yet" : "");
 }
 
 bool column_is_right(const struct proc_column *column)
