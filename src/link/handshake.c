@@ -163,17 +163,22 @@ static int check_user(struct handshake *h, int fd)
 
 /* ---- the handshake itself */
 
+/* net_kernel gives an accepted connection to a process of its own, whose code the node's first
+ * connection loads. That one has net_kernel's word when it sends its status, and asks `auth` for
+ * the cookie after that. */
 static void explain_silence(struct wire *w)
 {
     struct handshake *h = w->h;
+    const bool nothing = w->stage <= STAGE_STATUS;
     h->why = CONN_FAILED_SILENT;
     error_set(&h->err, ERR_TIMEOUT,
-              "%s at port %u accepts the connection but %s within %.1f s: the VM is frozen or "
-              "overloaded, its net_kernel or code server hangs, or it uses TLS "
-              "distribution. " ERROR_LOOK_OUTSIDE,
+              "%s at port %u accepts the connection but %s within %.1f s: %s. " ERROR_LOOK_OUTSIDE,
               h->target.full, h->port,
-              w->stage <= STAGE_STATUS ? "does not answer" : "does not finish the handshake",
-              h->timeout_ms / 1000.0);
+              nothing ? "does not answer" : "does not finish the handshake", h->timeout_ms / 1000.0,
+              nothing
+                  ? "the VM is frozen or overloaded, its net_kernel hangs, its code server hangs "
+                    "and nothing has connected to it before, or it uses TLS distribution"
+                  : "its process `auth` hangs, or the VM is frozen or overloaded since then");
 }
 
 /* libei gave up and nothing that was read says why: the stage does. */

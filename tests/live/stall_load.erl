@@ -20,7 +20,7 @@ start(Dir, _Code) ->
 loop(Dir, Baseline) ->
     Servers = [{Order ++ atom_to_list(Name), fun() -> Do(Name) end}
                || {Order, Do} <- [{"suspend_", fun sys:suspend/1}, {"resume_", fun sys:resume/1}],
-                  Name <- [code_server, rex, net_kernel]],
+                  Name <- [code_server, rex, net_kernel, auth]],
     Orders = [{"crowd", fun() -> put(crowd, crowd(60000)) end},
               {"scatter", fun() -> [exit(P, kill) || P <- erase(crowd)] end},
               {"busy", fun() -> put(busy, [spawn(fun() -> turn(0, 120) end) || _ <- lists:seq(1, 10)]) end},
