@@ -37,7 +37,7 @@ stalls() {
 
 answers() {
     asks top "$node" -n 3 -i 0.25 -R 1 && holds 'length == 3 and all(.[]; .system.processes > 10)' || return 1
-    asks info "$node" && asks memory "$node" && holds '.[0].kind != ""'
+    asks info "$node" && asks memory "$node" && holds '.[0].allocation.rss_bytes > 0'
 }
 
 comes_back() {
@@ -85,6 +85,21 @@ hangs() {
 }
 goes_on_beside_a_code_server_that_hangs() { hangs code_server; }
 goes_on_beside_a_rex_that_hangs() { hangs rex; }
+
+# What is said of a node that was never connected to, and cannot be now.
+fails_with() {
+    ! "$beamtop" info "$node" --timeout 4 --cookie-file "$work/cookie" >"$work/out" 2>"$work/err" </dev/null &&
+        grep -q "$1" "$work/err"
+}
+blames() {
+    order "suspend_$1" && wait_until 60 fails_with "$2"
+    failed=$?
+    order "resume_$1" && [ "$failed" = 0 ] || { cat "$work/err"; return 1; }
+}
+names_what_hangs_at_the_first_connection() {
+    blames code_server 'its code server hangs and nothing has connected' && blames auth 'process `auth` hangs' &&
+        blames net_kernel 'its net_kernel hangs' && resident '> 0' && is_clean
+}
 
 # The cost limit stretches all that is not the header: recorded until that has come often enough.
 header_ticks() {
@@ -137,8 +152,9 @@ goes_on_beside_a_net_kernel_that_hangs() {
         order resume_net_kernel && wait "$top" && is_clean
 }
 
+same names_what_hangs_at_the_first_connection records_at_the_headers_pace_whatever_the_price
 [ "${BEAMTOP_CHECK:-}" != all ] || same costs_the_same_beside_busy_processes
-same records_at_the_headers_pace_whatever_the_price records_while_its_first_sweep_takes_long
+same records_while_its_first_sweep_takes_long
 differ goes_on_beside_a_code_server_that_hangs goes_on_beside_a_rex_that_hangs \
     goes_on_beside_a_net_kernel_that_hangs goes_on_beside_a_stalled_disk \
     knows_nothing_of_a_stalled_disk_from_afar

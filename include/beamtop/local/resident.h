@@ -4,10 +4,12 @@
 #define BEAMTOP_LOCAL_RESIDENT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct resident {
-    double resident_bytes, virtual_bytes;
+    int64_t resident_bytes, virtual_bytes;
+    int64_t anon_bytes, swap_bytes, peak_bytes; /* -1 unknown */
 };
 
 /* A descriptor that belongs to this process, whoever has its number later; -1: none. Closed by the

@@ -154,7 +154,7 @@ static struct builder *encode_process(const struct want *want, const struct filt
     return b;
 }
 
-struct builder *encode_system(bool local)
+struct builder *encode_place(bool local)
 {
     struct builder *b = builder_new();
     if (local)
@@ -164,27 +164,47 @@ struct builder *encode_system(bool local)
     return b;
 }
 
-#define SYSTEM_ARITY 11
-#define SYSTEM_RSS 9 /* the element of it, from 0 */
-
-struct builder *encode_resident(const uint8_t *value, size_t len, double rss, double all)
+static void build_bytes(struct builder *b, int64_t bytes)
 {
+    if (bytes >= 0)
+        build_int(b, bytes);
+    else
+        build_atom(b, "undefined");
+}
+
+static void build_resident(struct builder *b, const struct resident *r, enum question q)
+{
+    build_tuple(b, q == QUESTION_SYSTEM ? 2 : 4);
+    build_bytes(b, r->resident_bytes);
+    if (q == QUESTION_SYSTEM) {
+        build_bytes(b, r->virtual_bytes);
+        return;
+    }
+    build_bytes(b, r->anon_bytes);
+    build_bytes(b, r->swap_bytes);
+    build_bytes(b, r->peak_bytes);
+}
+
+struct builder *encode_resident(enum question q, const uint8_t *value, size_t len,
+                                const struct resident *r)
+{
+    /* Elements of an answer, and which of them, from 0, is the resident memory. */
+    static const struct {
+        size_t elements, at;
+    } places[QUESTIONS] = {[QUESTION_SYSTEM] = {11, 9}, [QUESTION_ALLOC] = {6, 5}};
     struct cursor c;
     struct slice element;
     size_t arity = 0;
     cursor_init(&c, value, len);
-    if (!cursor_tuple(&c, &arity) || arity != SYSTEM_ARITY)
+    if (places[q].elements == 0 || !cursor_tuple(&c, &arity) || arity != places[q].elements)
         return NULL;
     struct builder *b = builder_new();
-    build_tuple(b, SYSTEM_ARITY);
-    for (int i = 0; i < SYSTEM_ARITY && cursor_raw(&c, &element); i++)
-        if (i != SYSTEM_RSS) {
+    build_tuple(b, arity);
+    for (size_t i = 0; i < arity && cursor_raw(&c, &element); i++)
+        if (i == places[q].at)
+            build_resident(b, r, q);
+        else
             build_raw(b, (const uint8_t *)element.s, element.len);
-        } else {
-            build_tuple(b, 2);
-            build_int(b, (int64_t)rss);
-            build_int(b, (int64_t)all);
-        }
     if (!cursor_failed(&c))
         return b;
     builder_free(b);

@@ -7,6 +7,7 @@
 
 #include "beamtop/etf/build.h"
 #include "beamtop/model/filter.h"
+#include "beamtop/local/resident.h"
 #include "beamtop/model/want.h"
 
 #define LEADERS_MOST 5 /* of each sort */
@@ -17,10 +18,12 @@
  * full name. */
 struct builder *encode_question(enum question q, const struct want *want,
                                 const struct filter *filter, const char *node);
-/* Of the header. local: without files, since the resident memory is read here. */
-struct builder *encode_system(bool local);
-/* Its answer with these bytes of resident memory and address space; NULL: it is another term. */
-struct builder *encode_resident(const uint8_t *value, size_t len, double rss, double all);
+/* Of a question that reads the VM's resident memory, `system` or `alloc`. local: without files,
+   since it is read here. */
+struct builder *encode_place(bool local);
+/* Its answer with what was read here; NULL: it is of another question, or another term. */
+struct builder *encode_resident(enum question q, const uint8_t *value, size_t len,
+                                const struct resident *r);
 /* Of the scan's rows those of these items that are asked again. */
 struct builder *encode_rows(const struct proc_scan *scan, uint32_t items, const char *node);
 /* busiest: a scan whose rows are the node's busiest processes; NULL: the node looks for them.

@@ -154,9 +154,8 @@ static double first_wait_ms(const struct feed *f, double each_us)
     return now && budget > 0 ? (double)now->processes * each_us / 1000 / (budget * FIRST_SHARE) : 0;
 }
 
-static void on_answer(void *arg, const struct answer *answer)
+static void take_answer(struct feed *f, const struct answer *answer)
 {
-    struct feed *f = arg;
     enum question q = answer->question;
     double budget = model_interval(f->model).budget, least_ms = question_rows[q].every_s * 1000.0;
     double every_ms = budget > 0 ? answer->target_us / 1000 / (budget * BUDGET_SHARE) : 0;
@@ -178,6 +177,15 @@ static void on_answer(void *arg, const struct answer *answer)
         take_leaders(f, answer->value, answer->len);
         f->watch(f->arg);
     }
+}
+
+static void on_answer(void *arg, const struct answer *answer)
+{
+    struct feed *f = arg;
+    struct answer whole = *answer;
+    struct builder *b = live_complete(f->live, &whole);
+    take_answer(f, &whole);
+    builder_free(b);
 }
 
 /* What looks at all processes of a large node waits until its first answer, whose cost nobody knows
@@ -219,11 +227,14 @@ static struct builder *argument(const struct feed *f, enum question q, const str
 {
     if (q == QUESTION_LEADERS)
         return encode_leaders(busiest(f, live), f->asked[q].first, live_peer_node(live));
+    if (q == QUESTION_ALLOC)
+        return encode_place(live_is_here(live));
     return encode_question(q, NULL, NULL, NULL);
 }
 
 void feed_ask(struct feed *f, struct live *live, uint64_t now_ms)
 {
+    f->live = live;
     watch_longest(f);
     const uint64_t apart_ms = model_interval(f->model).idle ? 2000 : 1000; /* as the ticks */
     double us_per_s = 0;

@@ -23,6 +23,7 @@ struct feed {
     void *arg;
 
     /* feed.c's own; zeroed before */
+    struct live *live;  /* that was asked last */
     bool has_tick;      /* since the last gap */
     uint64_t ticked_ns; /* the node's time of the last tick's header */
     struct etf_pid pids[WANT_WATCHED];

@@ -90,6 +90,12 @@ int live_ask(struct live *l, enum question question, const struct builder *arg,
  * notified before that. ERR_LOST while there is no connection, or the model does not know its node
  * yet. */
 int live_port(struct live *l, struct session_port *out, struct error *err);
+/*
+ * A VM of this host: its resident memory is read here, and put into answers that have it: with
+ * encode_place(true). What is returned holds the answer's value, and is freed by the caller; NULL:
+ * the answer is as it was. */
+bool live_is_here(const struct live *l);
+struct builder *live_complete(struct live *l, struct answer *answer);
 const char *live_peer_node(const struct live *l);  /* the target's name; NULL while not connected */
 uint32_t live_peer_creation(const struct live *l); /* of its pids */
 

@@ -26,15 +26,27 @@ void live_forget_host(struct live *l)
     l->status_fd = -1;
 }
 
-struct builder *live_with_resident(struct live *l, const struct answer *answer)
+bool live_is_here(const struct live *l)
+{
+    return l->status_fd >= 0;
+}
+
+struct builder *live_complete(struct live *l, struct answer *answer)
 {
     struct resident r;
-    if (answer->question != QUESTION_SYSTEM || !answer->value || l->status_fd < 0)
+    const enum question q = answer->question;
+    if ((q != QUESTION_SYSTEM && q != QUESTION_ALLOC) || !answer->value || !live_is_here(l))
         return NULL;
-    if (resident_read(l->status_fd, &r))
-        return encode_resident(answer->value, answer->len, r.resident_bytes, r.virtual_bytes);
-    live_forget_host(l);
-    return NULL;
+    if (!resident_read(l->status_fd, &r)) {
+        live_forget_host(l);
+        return NULL;
+    }
+    struct builder *b = encode_resident(q, answer->value, answer->len, &r);
+    if (b) {
+        answer->value = builder_bytes(b, &answer->len) + 1; /* without its version byte */
+        answer->len--;
+    }
+    return b;
 }
 
 /* ---- of one process */

@@ -91,8 +91,6 @@ void live_look_for_work(struct live *l); /* the header's answer came: is the nod
  * from outside. */
 void live_look_for_host(struct live *l);
 void live_forget_host(struct live *l);
-/* The header's answer with what was read from outside, owned; NULL: as it is. */
-struct builder *live_with_resident(struct live *l, const struct answer *answer);
 
 /* live.c */
 void live_arm(struct live *l, uint64_t due_ms);

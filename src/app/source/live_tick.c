@@ -176,9 +176,10 @@ static void ask(struct live *l, enum question question)
         l->asked_scan = l->want.scan;
         l->asked_scan.filtered = filter_is_on(l->filter);
     }
-    struct builder *b = question == QUESTION_SYSTEM ? encode_system(l->status_fd >= 0)
-                                                    : encode_question(question, &l->want, l->filter,
-                                                                      conn_peer_node(l->conn));
+    const bool of_place = question == QUESTION_SYSTEM || question == QUESTION_ALLOC;
+    struct builder *b =
+        of_place ? encode_place(live_is_here(l))
+                 : encode_question(question, &l->want, l->filter, conn_peer_node(l->conn));
     if (query_ask(l->query, question, b, live_deadline_ms(l, question), live_on_answer, l, &err) ==
         0) {
         if (question == QUESTION_PROCESS)
@@ -531,12 +532,8 @@ static void take_answer(struct live *l, const struct answer *answer)
 
 void live_on_answer(void *arg, const struct answer *answer)
 {
-    struct builder *b = live_with_resident(arg, answer);
     struct answer whole = *answer;
-    if (b) {
-        whole.value = builder_bytes(b, &whole.len) + 1; /* without its version byte */
-        whole.len--;
-    }
+    struct builder *b = live_complete(arg, &whole);
     take_answer(arg, &whole);
     builder_free(b);
 }

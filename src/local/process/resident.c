@@ -18,14 +18,12 @@ int resident_open(pid_t pid)
     return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* "VmRSS:\t  1234 kB" */
-static bool find_bytes(const char *text, const char *key, double *bytes)
+/* "VmRSS:\t  1234 kB"; -1: it is not there. */
+static int64_t bytes_of(const char *text, const char *key)
 {
     const char *at = strstr(text, key);
-    if (!at)
-        return false;
-    *bytes = 1024 * strtod(at + strlen(key), NULL);
-    return *bytes > 0;
+    const long long kib = at ? strtoll(at + strlen(key), NULL, 10) : -1;
+    return kib >= 0 && kib < INT64_MAX / 1024 ? 1024 * kib : -1;
 }
 
 bool resident_read(int fd, struct resident *out)
@@ -35,6 +33,10 @@ bool resident_read(int fd, struct resident *out)
     if (n <= 0)
         return false;
     text[n] = '\0';
-    return find_bytes(text, "\nVmSize:", &out->virtual_bytes) &&
-           find_bytes(text, "\nVmRSS:", &out->resident_bytes);
+    *out = (struct resident){.resident_bytes = bytes_of(text, "\nVmRSS:"),
+                             .virtual_bytes = bytes_of(text, "\nVmSize:"),
+                             .anon_bytes = bytes_of(text, "\nRssAnon:"),
+                             .swap_bytes = bytes_of(text, "\nVmSwap:"),
+                             .peak_bytes = bytes_of(text, "\nVmHWM:")};
+    return out->resident_bytes > 0 && out->virtual_bytes > 0;
 }

@@ -19,6 +19,7 @@ TEST(test_while_it_lives)
     assert_true(fd >= 0);
     assert_true(resident_read(fd, &r));
     assert_true(r.resident_bytes >= 4096 && r.virtual_bytes >= r.resident_bytes);
+    assert_true(r.peak_bytes >= r.resident_bytes && r.anon_bytes >= 4096 && r.swap_bytes >= 0);
     assert_int_equal(kill(pid, SIGKILL), 0);
     assert_int_equal(waitpid(pid, NULL, 0), pid);
     /* Whoever gets its number now is another one. */
