@@ -163,9 +163,8 @@ static int check_user(struct handshake *h, int fd)
 
 /* ---- the handshake itself */
 
-/* net_kernel gives an accepted connection to a process of its own, whose code the node's first
- * connection loads. That one has net_kernel's word when it sends its status, and asks `auth` for
- * the cookie after that. */
+/* net_kernel starts a process for an accepted connection, whose code is loaded for the node's first
+ * one. By its status net_kernel has answered it; after that it asks `auth` for the cookie. */
 static void explain_silence(struct wire *w)
 {
     struct handshake *h = w->h;

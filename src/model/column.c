@@ -159,7 +159,8 @@ const struct proc_column proc_columns[] = {
     {.key = "memory_older", .title = "OLDER", .type = COLUMN_BOOL, .width = 5,
      .items = ITEM(MEMORY), .number = number_memory_older,
      .help = "Whether `memory_bytes` and `total_heap_bytes` were read some time ago, or are the "
-             "least that they can be: its message queue is long, or it has many links or monitors."},
+             "least that they can be: its message queue is long, or it has many links or "
+             "monitors."},
     {.key = "memory_age_s", .title = "MEM AGE", .type = COLUMN_SECONDS, .width = 9,
      .items = ITEM(MEMORY), .number = number_memory_age_s,
      .help = "How long ago `memory_bytes` was read; null: never, it is the least that it can be."},

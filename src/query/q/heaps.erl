@@ -96,6 +96,6 @@ fun(#{most := Most, running := Running},
             || {Pid, Status, Len, Sizes, Held, Old} <- Looks, Who <- [Id(Pid, Apps)],
                Who =/= gone],
     {heaps, erlang:monotonic_time(nanosecond), Total, Looked, Sum, Partial, Rows,
-     Run(case Olds of [] -> Rest; _ -> [B || {_, P} = B <- Rest, not lists:keymember(P, 1, Olds)] end,
+     Run([B || {_, P} = B <- Rest, Olds =:= [] orelse not lists:keymember(P, 1, Olds)],
          [{{'$1', '$2'}, [], [{{'$2', '$1'}}]}])}
 end}.

@@ -72,8 +72,8 @@ PartWork = fun({take, More, MoreOlds}, {Slices, Olds, Known}) ->
    ({born, Pids, Attr}, {Slices, Olds, Known}) ->
     More = Cut(Pids),
     {ok, {Slices ++ More, Olds ++ Alike(More, {Attr, 0}), Known}, rest};
-   (#{attr := Attr, first := First, purge := Purge, ledger := Ledger} = Job, {Slices, Olds0, Known}) ->
-    {Keeper, Heavies} = Ledger,
+   (#{attr := Attr, first := First, purge := Purge} = Job, {Slices, Olds0, Known}) ->
+    #{ledger := {Keeper, Heavies}} = Job,
     put(keeper, Keeper),
     put(heavies, Heavies),
     News = Sweep(Slices, Attr),
