@@ -195,7 +195,7 @@ static void group(struct heap_owners *of, struct arena *arena, const struct heap
     *of = (struct heap_owners){arena_alloc(arena, (now->n_rows + 1) * sizeof *of->items), 0};
     for (size_t i = 0; i < now->n_rows; i++) {
         const struct heap_row *h = &now->rows[i];
-        struct heap_owner *o = owner_in(of, owner_of(by, &h->row));
+        struct heap_owner *o = owner_in(of, owner_of(by, &h->row, arena));
         o->processes++;
         int64_t queue = h->row.message_queue_len;
         if (queue > 0 && queue < INT64_MAX - o->message_queue_len)

@@ -9,6 +9,7 @@
 #include "beamtop/base/hash.h"
 #include "beamtop/base/attr.h"
 #include "beamtop/base/known.h"
+#include "beamtop/model/process_name.h"
 #include "internal.h"
 
 struct entry {
@@ -22,8 +23,9 @@ struct entry {
  * The module of "mod:fun/1", without the quotes around its name: other owners are written so, and
  * counted calls. Within the quotes there may be a colon, and a quote behind
  * a backslash. */
-static struct slice by_module(const struct proc_row *row)
+static struct slice by_module(const struct proc_row *row, struct arena *arena)
 {
+    (void)arena;
     struct slice call = row->initial_call;
     bool quoted = false;
     size_t end = 0;
@@ -38,41 +40,63 @@ static struct slice by_module(const struct proc_row *row)
     return (struct slice){call.s, end};
 }
 
-static struct slice by_name(const struct proc_row *row)
+static struct slice by_name(const struct proc_row *row, struct arena *arena)
 {
+    (void)arena;
     return row->name;
 }
 
-static struct slice by_label(const struct proc_row *row)
+static struct slice by_label(const struct proc_row *row, struct arena *arena)
 {
+    (void)arena;
     return row->label;
 }
 
-static struct slice by_application(const struct proc_row *row)
+static struct slice by_application(const struct proc_row *row, struct arena *arena)
 {
+    (void)arena;
     return row->application;
 }
 
-static struct slice by_supervisor(const struct proc_row *row)
+static struct slice by_supervisor(const struct proc_row *row, struct arena *arena)
 {
+    (void)arena;
     return row->supervisor;
 }
 
-static struct slice by_kind(const struct proc_row *row)
+static struct slice by_kin(const struct proc_row *row, struct arena *arena)
 {
+    struct slice call = row->initial_call, above = row->supervisor;
+    if (row->name.len > 0)
+        return row->name;
+    if (!process_call_is_generic(call))
+        return call;
+    if (row->label.len > 0)
+        return row->label;
+    if (above.len == 0)
+        return call;
+    const char *both =
+        arena_printf(arena, "%.*s (under %.*s)", (int)call.len, call.s, (int)above.len, above.s);
+    return slice_of(both);
+}
+
+static struct slice by_kind(const struct proc_row *row, struct arena *arena)
+{
+    (void)arena;
     const char *name = proc_kind_name(proc_kind(row));
     return slice_of(name);
 }
 
 static const struct {
     const char *key;
-    struct slice (*name_of)(const struct proc_row *row);
+    struct slice (*name_of)(const struct proc_row *row, struct arena *arena);
 } sorts[OWNER_SORTS] = {
     [OWNER_APPLICATION] = {"application", by_application},
     [OWNER_SUPERVISOR] = {"supervisor", by_supervisor},
     [OWNER_MODULE] = {"module", by_module},
     [OWNER_NAME] = {"name", by_name},
     [OWNER_LABEL] = {"label", by_label},
+    [OWNER_KIN] = {"kin", by_kin},
     [OWNER_KIND] = {"kind", by_kind},
 };
 
@@ -81,9 +105,9 @@ const char *owner_by_key(enum owner_by by)
     return sorts[by].key;
 }
 
-struct slice owner_of(enum owner_by by, const struct proc_row *row)
+struct slice owner_of(enum owner_by by, const struct proc_row *row, struct arena *arena)
 {
-    return sorts[by].name_of(row);
+    return sorts[by].name_of(row, arena);
 }
 
 bool owner_by_find(const char *key, enum owner_by *out)
@@ -108,6 +132,17 @@ static double or_zero(double v)
     return isnan(v) ? 0 : v;
 }
 
+static void add_process(struct owner *o, const struct proc_row *row)
+{
+    o->processes++;
+    o->reductions_per_s += or_zero(row->reductions_per_s);
+    o->share += or_zero(row->reductions_share);
+    o->memory_bytes += row->memory_bytes > 0 ? (double)row->memory_bytes : 0;
+    o->message_queue_len += row->message_queue_len > 0 ? (double)row->message_queue_len : 0;
+    if (o->kind != proc_kind(row))
+        o->kind = KIND_NONE;
+}
+
 static void add(struct entry **entries, struct arena *arena, struct slice name,
                 const struct proc_row *row)
 {
@@ -117,16 +152,10 @@ static void add(struct entry **entries, struct arena *arena, struct slice name,
         e = arena_alloc(arena, sizeof *e);
         e->owner.name = name;
         e->owner.kind = proc_kind(row);
+        e->owner.first = row;
         HASH_ADD_KEYPTR(hh, *entries, e->owner.name.s, e->owner.name.len, e);
     }
-    struct owner *o = &e->owner;
-    o->processes++;
-    o->reductions_per_s += or_zero(row->reductions_per_s);
-    o->share += or_zero(row->reductions_share);
-    o->memory_bytes += row->memory_bytes > 0 ? (double)row->memory_bytes : 0;
-    o->message_queue_len += row->message_queue_len > 0 ? (double)row->message_queue_len : 0;
-    if (o->kind != proc_kind(row))
-        o->kind = KIND_NONE;
+    add_process(&e->owner, row);
 }
 
 static int by_share(const void *a, const void *b)
@@ -167,6 +196,11 @@ static double whole_of(double own, double dirty, double reported)
     return dirty < 1 ? fmax(fmax(1 - dirty - or_zero(own), LEAST_WHOLE), reported) : 0;
 }
 
+static double share_of(const struct owner *o, double whole)
+{
+    return o->kind == KIND_DIRTY_SIGNALS ? (double)NAN : rate_share(o->share, whole);
+}
+
 /* Keeps those with enough of a share, and works out what is left; shares were of all reductions. */
 static void close_sums(struct owners *out, int64_t processes, double least_share, double whole)
 {
@@ -174,11 +208,12 @@ static void close_sums(struct owners *out, int64_t processes, double least_share
     size_t kept = 0;
     out->rest_processes = processes;
     out->has_shares = out->has_shares && whole > 0;
+    out->whole = out->has_shares ? whole : 0;
     for (size_t i = 0; i < out->len; i++) {
         struct owner *o = &out->items[i];
         if (or_zero(o->share) < least_share * (whole > 0 ? whole : 1))
             continue;
-        o->share = o->kind == KIND_DIRTY_SIGNALS ? (double)NAN : rate_share(o->share, whole);
+        o->share = share_of(o, whole);
         known += or_zero(o->share);
         if (out->rest_processes >= 0 && out->items[i].processes > 0)
             out->rest_processes -= out->items[i].processes;
@@ -199,7 +234,7 @@ void owners_of_scan(struct owners *out, struct arena *arena, const struct proc_s
     *out = (struct owners){.rest_share = NAN};
     for (size_t i = 0; i < scan->n_rows; i++) {
         const struct proc_row *row = &scan->rows[i];
-        struct slice name = sorts[by].name_of(row);
+        struct slice name = sorts[by].name_of(row, arena);
         out->has_shares = out->has_shares || !isnan(row->reductions_share);
         if (!row->own && name.len > 0)
             add(&entries, arena, name, row);
@@ -211,6 +246,14 @@ void owners_of_scan(struct owners *out, struct arena *arena, const struct proc_s
     }
     struct parts parts = parts_of(scan);
     close_sums(out, scan->total, least_share, whole_of(scan->own_share, parts.dirty, parts.others));
+}
+
+struct owner owner_alone(const struct owners *owners, const struct proc_row *row)
+{
+    struct owner alone = {.name = row->name, .kind = proc_kind(row), .first = row};
+    add_process(&alone, row);
+    alone.share = share_of(&alone, owners->whole);
+    return alone;
 }
 
 /* What a node answers may be any number. */

@@ -204,7 +204,7 @@ int recorder_put_owners(struct recorder *r, const struct model *m, struct error 
         return 0;
     if (!fresh_apps && put_scan(r, OWNER_APPLICATION, scan, err) != 0)
         return (int)err->code;
-    for (enum owner_by by = OWNER_SUPERVISOR; by <= OWNER_LABEL; by++)
+    for (enum owner_by by = OWNER_SUPERVISOR; by <= OWNER_KIN; by++)
         if (put_scan(r, by, scan, err) != 0)
             return (int)err->code;
     return 0;

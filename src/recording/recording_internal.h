@@ -8,7 +8,7 @@
 #include "beamtop/recording/recording.h"
 #include "recording_file.h"
 
-#define PERIOD_SORTS 5 /* application, supervisor, module, name, label */
+#define PERIOD_SORTS 6 /* application, supervisor, module, name, label, kin */
 
 struct owner_sum;
 

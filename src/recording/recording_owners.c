@@ -11,8 +11,8 @@
 #define MOST 1000u
 #define MEASURES 6 /* share, its square, reductions, memory, queue, processes */
 
-static const char *const sorts[PERIOD_SORTS] = {"application", "supervisor", "module", "name",
-                                                "label"};
+static const char *const sorts[PERIOD_SORTS] = {"application", "supervisor", "module",
+                                                "name",        "label",      "kin"};
 
 struct owner_sum {
     struct owner_key {

@@ -27,8 +27,8 @@ const struct metric summary_metrics[METRICS] = {
     {"ports", "ports", COLUMN_COUNT, false},
 };
 
-const char *const summary_owner_keys[OWNER_KINDS] = {"application", "supervisor", "module", "name",
-                                                     "label"};
+const char *const summary_owner_keys[OWNER_KINDS] = {"application", "supervisor", "module",
+                                                     "name",        "label",      "kin"};
 
 /* ---- taking */
 

@@ -12,7 +12,7 @@
 #include "report/rules/requests.h"
 
 #define RECORDINGS_MOST 14 /* columns of a comparison */
-#define OWNER_KINDS 5      /* application, supervisor, module, name, label */
+#define OWNER_KINDS 6      /* application, supervisor, module, name, label, kin */
 #define OWNERS_BY_MODULE 2
 
 /* A number of the node that reports show. */

@@ -199,8 +199,8 @@ static void put_owners(struct comparison *c, int kind)
 {
     static const char *const by[OWNER_KINDS] = {
         "Share of reductions by application", "Share of reductions by supervisor",
-        "Share of reductions by module", "Share of reductions by registered name",
-        "Share of reductions by label"};
+        "Share of reductions by module",      "Share of reductions by registered name",
+        "Share of reductions by label",       "Share of reductions by kin"};
     struct slice names[ROWS_MOST];
     size_t n = leaders(c, kind, names);
     struct block *t = n > 0 ? begin_table(c, by[kind]) : NULL;

@@ -111,8 +111,8 @@ static bool nobody_stands_out(const struct summary *s)
 
 static void put_owners(struct paper *p, const struct summary *s, const struct summary_options *o)
 {
-    static const char *const by[OWNER_KINDS] = {"By application", "By supervisor", "By module",
-                                                "By registered name", "By label"};
+    static const char *const by[OWNER_KINDS] = {"By application",     "By supervisor", "By module",
+                                                "By registered name", "By label",      "By kin"};
     static const char *const titles[] = {"who",    "share",   "±",         "red/s",
                                          "memory", "mailbox", "processes", "is"};
     struct arena *a = &p->arena;

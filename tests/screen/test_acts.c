@@ -648,8 +648,8 @@ TEST(test_the_mailbox_of_a_finding)
 
 TEST(test_owners)
 {
-    static const char *const words[] = {"application", "supervisor", "module",
-                                        "name",        "label",      "kind"};
+    static const char *const words[] = {"application", "supervisor", "module", "name",
+                                        "label",       "kin",        "kind"};
     struct fixture f = start("owners");
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
         act(&f, ACTION_BY, words[i]);
@@ -658,6 +658,8 @@ TEST(test_owners)
     assert_true(wanted(&f).needs & NEED_APPS);
     act(&f, ACTION_BY, "name");
     assert_false(wanted(&f).needs & NEED_APPS);
+    act(&f, ACTION_FIRST, "");
+    assert_true(refused(&f, ACTION_FOLD, "") < 0);
     end(&f);
 }
 

@@ -159,7 +159,7 @@ struct heaps_detail {
     size_t n_rows;
     struct heap_size *others; /* the next largest */
     size_t n_others;
-    struct heap_owners by[6]; /* by enum owner_by; nothing is known of supervisors */
+    struct heap_owners by[7]; /* by enum owner_by; nothing is known of supervisors */
 };
 
 /* A garbage collection on request. Sizes in bytes, before and after it. */

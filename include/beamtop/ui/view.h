@@ -32,6 +32,7 @@ enum link_kind {
     TARGET_NONE, TARGET_PROCESS, TARGET_NAME, TARGET_APP, TARGET_VIEW, TARGET_EVENT,
     TARGET_FUNCTION, /* a pattern of the trace language: name */
     TARGET_FINDING,  /* that names nothing else: opens and closes */
+    TARGET_KIN,      /* processes added up: opens to them and closes; id: the row's */
     TARGET_REQUEST,  /* a root of causal spans: trace_id[0]; the rest as of a span */
     TARGET_SPAN,     /* a causal span: id; its process in pid, its function in name, or empty */
 };

@@ -213,7 +213,7 @@ const struct cli_option cli_option_table[] = {
      "collect the garbage of this process, after saying what that costs; asks first"},
     {"yes", 0, FOR_HEAPS, TYPE_FLAG, AT(yes), 0, 0, 0, NULL, "--gc: do not ask"},
     {"by", 0, FOR_HEAPS, TYPE_TEXT, AT(by), 0, 0, 0, "OWNER",
-     "add these processes up by application, module, name, label or kind"},
+     "add these up by application, module, name, label, kin or kind"},
     {"for", 0, FOR_HEAPS, TYPE_SECONDS, AT(for_s), AT(for_given), 0.25, 3600, "TIME",
      "measure twice, this far apart, and show the growth, 0.25 to 3600"},
     {"stacks", 0, FOR_BLAME, TYPE_FLAG, AT(stacks), 0, 0, 0, NULL,

@@ -107,6 +107,7 @@ static int follow_link(struct act *a, const struct view_link *link)
         return view_find(link->name) ? show(a, view_find(link->name), NULL) : 1;
     case TARGET_EVENT:
     case TARGET_FINDING:
+    case TARGET_KIN:
         return act_of_view(a, ACTION_FOLD);
     case TARGET_REQUEST:
         return show(a, view_opening(TARGET_REQUEST), link);

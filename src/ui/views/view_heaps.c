@@ -210,7 +210,8 @@ static void heaps_sort(void *state, const char *key, int direction)
 
 static int heaps_by(void *state, const struct view_link *at, const char *arg, struct error *err)
 {
-    static const int order[] = {-1, OWNER_APPLICATION, OWNER_MODULE, OWNER_NAME, OWNER_KIND};
+    static const int order[] = {-1,         OWNER_APPLICATION, OWNER_MODULE,
+                                OWNER_NAME, OWNER_KIN,         OWNER_KIND};
     struct heaps *s = state;
     enum owner_by by = OWNER_APPLICATION;
     size_t next = 0;

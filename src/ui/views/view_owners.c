@@ -31,6 +31,7 @@ struct owners_view {
     enum owner_by by;
     int sort;
     bool ascending;
+    uint64_t opened; /* the row of a kin whose processes are below it; 0: none */
 };
 
 static void owners_init(void *state)
@@ -49,7 +50,7 @@ static void owners_want(const void *state, int rows, struct want *want)
     mine.scan.rows = rows > RANKED ? rows : RANKED;
     mine.scan.items = UINT32_C(1) << ITEM_ID | UINT32_C(1) << ITEM_REDUCTIONS |
                       UINT32_C(1) << ITEM_MESSAGE_QUEUE_LEN | UINT32_C(1) << ITEM_MEMORY;
-    if (s->by == OWNER_SUPERVISOR)
+    if (s->by == OWNER_SUPERVISOR || s->by == OWNER_KIN)
         mine.scan.items |= UINT32_C(1) << ITEM_SUPERVISOR;
     want_merge(want, &mine);
 }
@@ -107,9 +108,50 @@ static void add_owner(struct view_page *page, const struct owners_view *s, const
         link_name(&row->link, TARGET_APP, o->name);
     else if (s->by == OWNER_NAME)
         link_name(&row->link, TARGET_NAME, o->name);
+    else if (s->by == OWNER_KIN && o->processes > 1)
+        row->link = (struct view_link){.kind = TARGET_KIN, .id = row->id};
+    else if (s->by == OWNER_KIN)
+        link_process(&row->link, &o->first->pid, o->first->name);
     page_cell(page, row, OWNER, STYLE_NAME, o->name.s, o->name.len);
     page_cell(page, row, KIND, STYLE_MARK, kind, strlen(kind));
     put_numbers(page, row, o);
+}
+
+/* ---- the processes of a kin, below it */
+
+static void add_process(struct view_page *page, const struct owners_view *s,
+                        const struct owners *owners, const struct proc_row *proc)
+{
+    const struct owner alone = owner_alone(owners, proc);
+    struct view_row *row = page_row(page);
+    char pid[40];
+    pid_text(pid, sizeof pid, &proc->pid);
+    row->indent = 2;
+    row->id = pid_identity(&proc->pid);
+    row->key = number(&alone, s->sort);
+    link_process(&row->link, &proc->pid, proc->name);
+    page_cell_printf(page, row, OWNER, STYLE_PID, "%s%s%.*s", pid, proc->label.len > 0 ? " " : "",
+                     (int)proc->label.len, proc->label.s);
+    put_numbers(page, row, &alone);
+}
+
+static void open_kin(struct view_page *page, const struct owners_view *s,
+                     const struct proc_scan *scan, const struct owners *owners)
+{
+    const size_t n = page->n_rows;
+    size_t at = 0;
+    while (at < n && page->rows[at].link.id != s->opened)
+        at++;
+    if (at == n)
+        return;
+    page->in_place = true;
+    for (size_t i = 0; i < scan->n_rows; i++) {
+        const struct proc_row *proc = &scan->rows[i];
+        const struct slice kin = owner_of(OWNER_KIN, proc, &page->arena);
+        if (!proc->own && text_identity(kin.s, kin.len) == s->opened)
+            add_process(page, s, owners, proc);
+    }
+    page_sort_below(page, n, at);
 }
 
 /* Last, whatever the order: it is not an owner. */
@@ -171,6 +213,8 @@ static void owners_page(void *state, const struct model *m, int rows, int column
     for (size_t i = 0; i < owners.len; i++)
         add_owner(page, s, &owners.items[i]);
     page_sort(page);
+    if (s->by == OWNER_KIN && s->opened != 0)
+        open_kin(page, s, scan, &owners);
     summarise(page, s, apps ? NULL : scan, owners.len);
     snprintf(page->empty, sizeof page->empty, "No process that works has a %s.",
              owner_by_key(s->by));
@@ -199,12 +243,23 @@ static int owners_by(void *state, const struct view_link *at, const char *arg, s
     else if (!owner_by_find(arg, &s->by))
         return error_set(err, ERR_USAGE,
                          "owners are an application, supervisor, module, name, "
-                         "label or kind, not \"%s\"",
+                         "label, kin or kind, not \"%s\"",
                          arg);
     return 0;
 }
 
-static const struct view_act owners_acts[] = {{ACTION_BY, .run = owners_by}, {.run = NULL}};
+static int owners_open(void *state, const struct view_link *at, const char *arg, struct error *err)
+{
+    struct owners_view *s = state;
+    (void)arg;
+    if (at->kind != TARGET_KIN)
+        return error_set(err, ERR_USAGE, "put the cursor on a kin of several processes (b)");
+    s->opened = s->opened == at->id ? 0 : at->id;
+    return 0;
+}
+
+static const struct view_act owners_acts[] = {
+    {ACTION_BY, .run = owners_by}, {ACTION_FOLD, true, owners_open}, {.run = NULL}};
 
 static const struct view_hint owners_hints[] = {
     {ACTION_ENTER, "open"},
@@ -218,9 +273,8 @@ const struct view_ops view_owners = {
     .title = "Load",
     .alias = "owners",
     .key = 'W',
-    .help = "Shares of the node's reductions by application, supervisor, module, name, label or "
-            "kind of "
-            "process.",
+    .help = "Shares of the node's reductions by application, supervisor, module, name, label, kin "
+            "or kind of process.",
     .kind = VIEW_TABLE,
     .no_processes = true,
     .filters_on_target = true,

@@ -162,16 +162,34 @@ static int compare_rows(const void *left, const void *right)
     return (a->index > b->index) - (a->index < b->index);
 }
 
+static void sort_from(struct view_page *p, size_t first)
+{
+    const size_t n = p->n_rows - first;
+    if (p->sort_column < 0 || n < 2)
+        return;
+    struct sorting *all = arena_alloc(&p->arena, n * sizeof *all);
+    for (size_t i = 0; i < n; i++)
+        all[i] = (struct sorting){p->rows[first + i], i, p};
+    qsort(all, n, sizeof *all, compare_rows);
+    for (size_t i = 0; i < n; i++)
+        p->rows[first + i] = all[i].row;
+}
+
 void page_sort(struct view_page *p)
 {
-    if (p->sort_column < 0 || p->n_rows < 2)
+    sort_from(p, 0);
+}
+
+void page_sort_below(struct view_page *p, size_t first, size_t above)
+{
+    const size_t n = p->n_rows - first, between = first - above - 1;
+    sort_from(p, first);
+    if (n == 0 || between == 0)
         return;
-    struct sorting *all = arena_alloc(&p->arena, p->n_rows * sizeof *all);
-    for (size_t i = 0; i < p->n_rows; i++)
-        all[i] = (struct sorting){p->rows[i], i, p};
-    qsort(all, p->n_rows, sizeof *all, compare_rows);
-    for (size_t i = 0; i < p->n_rows; i++)
-        p->rows[i] = all[i].row;
+    struct view_row *moved = arena_alloc(&p->arena, n * sizeof *moved);
+    memcpy(moved, p->rows + first, n * sizeof *moved);
+    memmove(p->rows + above + 1 + n, p->rows + above + 1, between * sizeof *moved);
+    memcpy(p->rows + above + 1, moved, n * sizeof *moved);
 }
 
 /* ---- documents */

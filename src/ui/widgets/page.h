@@ -25,6 +25,8 @@ void page_cell_printf(struct view_page *p, struct view_row *row, size_t column, 
 struct slice page_name(struct view_page *p, struct slice name);
 /* Orders the rows by their key, or by the sorted cell's text; unknown keys come last. Stable. */
 void page_sort(struct view_page *p);
+/* The same of the rows from `first` on, which then go behind the row `above`, before others. */
+void page_sort_below(struct view_page *p, size_t first, size_t above);
 
 /* ---- documents: begin a line, then append to it */
 struct view_line *page_line(struct view_page *p); /* borrowed until the next one */

@@ -45,6 +45,8 @@ static const struct {
     {OWNER_MODULE, 0.002, "a:\\'b::2:50 logger_olp:logger:2:30 rest:6:20"},
     {OWNER_NAME, 0.15, "logger_std_h_default:logger:1:20 rest:9:80"},
     {OWNER_LABEL, 0, "cart::1:25 rest:9:75"},
+    {OWNER_KIN, 0.2,
+     "'a:\\'b':init/1::1:25 'a:\\'b':run/0::1:25 logger_std_h_default:logger:1:20 rest:7:30"},
     {OWNER_KIND, 0, "logger:logger:2:30 rest:8:70"},
 };
 
@@ -74,6 +76,50 @@ TEST(test_sums_by_owner)
             fail_msg("row %zu: %s, not %s", i, text, rows[i].owners);
         arena_clear(&arena);
     }
+}
+
+/* A name is one process; others add up by the first of initial call, label and supervisor that says
+ * anything. */
+TEST(test_kin_adds_up)
+{
+    struct proc_row alike[] = {
+        {.initial_call = TEXT("cart:init/1"), .label = TEXT("cart 1"), .reductions_share = 0.05},
+        {.initial_call = TEXT("cart:init/1"),
+         .label = TEXT("cart 2"),
+         .reductions_share = 0.25,
+         .memory_bytes = 7,
+         .message_queue_len = 3},
+        {.name = TEXT("till"), .initial_call = TEXT("cart:init/1"), .reductions_share = 0.02},
+        {.initial_call = TEXT("gen_server:loop/7"),
+         .label = TEXT("till"),
+         .reductions_share = 0.03},
+        {.initial_call = TEXT("gen_server:loop/7"),
+         .supervisor = TEXT("a_sup"),
+         .reductions_share = 0.1},
+        {.initial_call = TEXT("gen_server:loop/7"),
+         .supervisor = TEXT("b_sup"),
+         .reductions_share = 0.16},
+        {.initial_call = TEXT("gen_server:loop/7"),
+         .supervisor = TEXT("a_sup"),
+         .reductions_share = 0.1},
+        {.initial_call = TEXT("erlang:apply/2"), .reductions_share = 0.01},
+    };
+    const struct proc_scan scan = {
+        .rows = alike, .n_rows = ARRAY_LEN(alike), .total = ARRAY_LEN(alike), .own_share = 0.2};
+    struct arena arena;
+    struct owners o;
+    char text[400];
+    arena_init(&arena);
+    owners_of_scan(&o, &arena, &scan, OWNER_KIN, 0);
+    tell(text, sizeof text, &o);
+    assert_string_equal(text, "cart:init/1::2:37 gen_server:loop/7 (under a_sup)::2:25 "
+                              "gen_server:loop/7 (under b_sup)::1:20 till::2:6 "
+                              "erlang:apply/2::1:1 rest:0:10");
+    assert_true(o.items[0].first == &alike[0]);
+    const struct owner one = owner_alone(&o, &alike[1]);
+    assert_true(fabs(one.share - 0.25 / 0.8) < 1e-9);
+    assert_true(one.processes == 1 && one.memory_bytes == 7 && one.message_queue_len == 3);
+    arena_clear(&arena);
 }
 
 /* The VM's own handlers of signals have no share, and are no part of what shares are of. */

@@ -77,6 +77,9 @@ TEST(test_written_and_read)
     assert_memory_equal(owners[1].kind.s, "logger", 6);
     assert_true(fabs(owners[1].share - 0.3) < 0.01);
     assert_int_equal(owners[2].owner.len, 0);
+    assert_true(recording_owners(f, "kin", 1, 5, &owners) >= 2);
+    assert_memory_equal(owners[0].owner.s, "shop_cart", 9);
+    assert_true(fabs(owners[0].share - 0.5) < 0.01);
 
     const struct recorded_call *calls;
     struct recorded_window sums;

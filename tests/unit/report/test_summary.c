@@ -161,6 +161,7 @@ TEST(test_own_work)
     add(&o, &w);
     const char *text = report(&o, SUMMARY_TEXT, false);
     assert_says(text, "logger_std_h_default  40.0%");
+    assert_says(text, "By kin");
     assert_says(
         text,
         "The rest is who is in no row. What beamtop did on the node is left out of all shares.");
