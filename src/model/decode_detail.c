@@ -273,15 +273,19 @@ void decode_apps(struct decoder *d, void *to)
 
 static void decode_tree_info(struct decoder *d, struct tree_node *n)
 {
-    n->name = n->initial_call = (struct slice){"", 0};
+    size_t arity = 0;
+    n->name = n->label = n->initial_call = (struct slice){"", 0};
     n->message_queue_len = n->memory_bytes = -1;
     if (decode_undefined(d))
         return;
-    cursor_tuple_of(&d->c, 4);
+    if (cursor_tuple(&d->c, &arity) && arity != 4 && arity != 5)
+        cursor_fail(&d->c, "a tuple of 4 or 5");
     decode_name(d, &n->name);
     decode_name(d, &n->initial_call);
     decode_int(d, &n->message_queue_len);
     decode_older(d, &n->memory_bytes, &n->memory_older, &n->memory_age_s);
+    if (arity == 5)
+        decode_name(d, &n->label);
 }
 
 static void decode_tree_node(struct decoder *d, struct tree_node *n)

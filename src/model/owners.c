@@ -70,7 +70,7 @@ static struct slice by_kin(const struct proc_row *row, struct arena *arena)
     if (row->name.len > 0)
         return row->name;
     if (!process_call_is_generic(call))
-        return call;
+        return process_call_name(call);
     if (row->label.len > 0)
         return row->label;
     if (above.len == 0)

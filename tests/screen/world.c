@@ -442,10 +442,12 @@ static void give_tree(struct model *m, int tick)
     buf_printf(
         &t,
         "{tree,shop,[{0,<0.30.0>,<<\"shop\">>,root,{undefined,{application_master,init,4},0,2688}},"
-        "{1,<0.31.0>,<<\"shop_sup\">>,supervisor,{shop_sup,{shop_sup,init,1},0,21000}},"
+        "{1,<0.31.0>,<<\"shop_sup\">>,supervisor,{undefined,{supervisor,shop_sup,1},0,21000,"
+        "undefined}},"
         "{2,<0.77.0>,<<\"cart_sup\">>,supervisor,{'Elixir.Shop.Cart.Supervisor',{supervisor,x,1},2,"
         "68304}},"
-        "{3,<0.512.0>,<<\"{cart,1}\">>,worker,{undefined,{shop_cart,init,1},0,8784}},%s"
+        "{3,<0.512.0>,<<\"{cart,1}\">>,worker,{undefined,{shop_cart,init,1},0,8784,"
+        "<<\"cart 1\">>}},%s"
         "{3,undefined,<<\"{cart,2}\">>,worker,undefined},"
         "{3,<0.79.1>,<<\"注文処理\"/utf8>>,worker,{'注文処理プロセス',{shop,init,0},1,21000}},"
         "{2,<0.81.0>,<<\"mailbox\">>,worker,{shop_mailbox,{shop_mailbox,init,1},120044,88000000}},"

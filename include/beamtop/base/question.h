@@ -96,7 +96,6 @@ struct question_row {
     X(RECORDS, records, void, .pace = PACE_ASKED)                                                  \
     X(FUNCTIONS, functions, void, .pace = PACE_ASKED)                                              \
     X(PREFLIGHT, preflight, void, .pace = PACE_ASKED)                                              \
-    X(NAMES, names, void, .pace = PACE_ASKED)                                                      \
     X(TRACE, trace, void, .pace = PACE_ASKED, .holder = true)                                      \
     X(CALLS, calls, void, .pace = PACE_ASKED, .holder = true)                                      \
     X(SPANS, spans, void, .pace = PACE_ASKED, .holder = true)                                      \

@@ -202,7 +202,7 @@ struct tree_node {
     int depth;
     bool has_pid;
     struct etf_pid pid;
-    struct slice id, type, name, initial_call;
+    struct slice id, type, name, label, initial_call;
     int64_t message_queue_len, memory_bytes;
     bool busy, memory_older;
     double memory_age_s; /* NaN: never read */

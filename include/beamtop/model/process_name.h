@@ -15,7 +15,10 @@ struct process_names {
     struct slice name, label, initial_call, near, pid;
 };
 
-/* Registered name, else label, else initial call, else pid. Borrowed from *n. */
+/* What a process without a name is called by its initial call: that; of a supervisor its module, as
+   where it is said as the supervisor of others: shop_sup, not supervisor:shop_sup/1. Borrowed. */
+struct slice process_call_name(struct slice initial_call);
+/* Registered name, else label, else what its initial call says, else pid. Borrowed from *n. */
 struct slice process_name(const struct process_names *n);
 /* Whether an initial call says nothing about the process: erlang:apply/2, gen_server:loop/7 … */
 bool process_call_is_generic(struct slice initial_call);

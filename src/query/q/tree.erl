@@ -208,11 +208,11 @@ fun({Asked, MaxNodes, Ms},
             {[[{_, Len}, {_, Read}]], Older} ->
                 Bytes = case Older of [] -> Read; [{_, AgeMs}] -> {older, Read, AgeMs} end,
                 case Identify(Pid) of
-                    {Name, Call, _, _, _} -> {Name, Call, Len, Bytes};
-                    gone -> {undefined, undefined, Len, Bytes}
+                    {Name, Call, Label, _, _} -> {Name, Call, Len, Bytes, Label};
+                    gone -> {undefined, undefined, Len, Bytes, undefined}
                 end;
             _ ->
-                {undefined, undefined, 0, 0}
+                {undefined, undefined, 0, 0, undefined}
         end,
         {Depth, case is_pid(Pid) of true -> Pid; false -> undefined end, Print(Id, 80), Type, Info}
     end,

@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Answers with the names of processes, and with the fields of records. */
+#include "beamtop/model/samples.h"
 #include "decode.h"
 
 int decode_names(names_fn *fn, void *arg, const uint8_t *term, size_t len, struct error *err)
 {
-    struct cursor c;
-    struct cursor_list list;
-    cursor_init(&c, term, len);
-    bool ok = cursor_tuple_of(&c, 2) && cursor_atom_is(&c, "names") && decode_terms(&c, &list);
-    for (size_t i = 0; ok && i < list.count; i++) {
-        struct etf_pid pid;
-        struct slice name;
-        ok = cursor_tuple_of(&c, 2) && cursor_pid(&c, &pid, NULL) && cursor_binary(&c, &name);
-        if (ok)
-            fn(arg, &pid, name);
-    }
-    return cursor_end(&c, ok && cursor_list_end(&c, &list), "names", err);
+    const struct process_who *who = NULL;
+    struct arena arena;
+    size_t n = 0;
+    arena_init(&arena);
+    int rc = process_who_decode(&who, &n, &arena, term, len, err);
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        fn(arg, &who[i].pid, who[i].name);
+    arena_clear(&arena);
+    return rc;
 }
 
 static bool read_record(struct cursor *c, records_fn *fn, void *arg)

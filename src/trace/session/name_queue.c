@@ -22,5 +22,5 @@ void name_queue_ask(struct name_queue *q, struct session *s, unsigned deadline_m
         build_pid(b, s->port.node, &q->waiting[i]);
     build_nil(b);
     q->n = 0;
-    q->asked = session_ask(s, QUESTION_NAMES, b, deadline_ms, fn, &ignored) == 0;
+    q->asked = session_ask(s, QUESTION_WHO, b, deadline_ms, fn, &ignored) == 0;
 }

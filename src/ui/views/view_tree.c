@@ -6,6 +6,7 @@
 #include "beamtop/base/attr.h"
 #include "beamtop/base/known.h"
 #include "beamtop/base/text.h"
+#include "beamtop/model/process_name.h"
 
 #define DEEPEST 40 /* levels that are indented */
 
@@ -15,7 +16,8 @@ static const struct view_column tree_columns[] = {
     [ID] = {"id", "CHILD", 20, false, true, false, "its id in the supervisor"},
     [TYPE] = {"type", "TYPE", 10, false, false, false, "supervisor or worker"},
     [PID] = {"pid", "PID", 14, false, false, false, "process"},
-    [NAME] = {"name", "NAME", 18, false, true, false, "registered name, else initial call"},
+    [NAME] = {"name", "NAME", 18, false, true, false,
+              "registered name, else label or initial call"},
     [MESSAGES] = {"message_queue_len", "MSGQ", 7, true, false, false, "messages waiting"},
     [MEMORY] = {"memory_bytes", "MEMORY", 9, true, false, false, "memory of the process"},
 };
@@ -53,8 +55,11 @@ static void add_node(struct view_page *page, const struct tree_node *n)
         page_cell(page, row, TYPE, STYLE_WARN, "no answer", 9);
     else
         page_cell(page, row, TYPE, STYLE_DIM, n->type.s, n->type.len);
-    struct slice name = n->name.len ? n->name : n->initial_call;
-    page_cell(page, row, NAME, n->name.len ? STYLE_NAME : STYLE_FUNCTION, name.s, name.len);
+    const struct process_names names = {
+        .name = n->name, .label = n->label, .initial_call = n->initial_call};
+    const struct slice name = process_name(&names);
+    page_cell(page, row, NAME, n->name.len || n->label.len ? STYLE_NAME : STYLE_FUNCTION, name.s,
+              name.len);
     if (!n->has_pid) {
         page_cell(page, row, PID, STYLE_DIM, "not running", 11);
         row->id = text_identity(n->id.s, n->id.len);

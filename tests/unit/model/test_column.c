@@ -120,6 +120,32 @@ TEST(test_display_name)
     assert_string_equal(proc_row_display_name(&row).s, "name");
 }
 
+/* As it is said as the supervisor of others. */
+TEST(test_supervisors_have_one_name)
+{
+    static const struct {
+        const char *call, *name;
+    } rows[] = {
+        {"supervisor:shop_sup/1", "shop_sup"},
+        {"supervisor:'Elixir.Shop.Tree'/1", "Elixir.Shop.Tree"},
+        {"supervisor_bridge:user_sup/1", "user_sup"},
+        {"'Elixir.DynamicSupervisor':init/1", "Elixir.DynamicSupervisor"},
+        {"my_supervisor:init/1", "my_supervisor"},
+        {"shop_cart:init/1", "shop_cart:init/1"},
+        {"supervisor:init/1", "supervisor:init/1"},
+        {"supervisor:/1", "supervisor:/1"},
+        {"my_sup:run/0", "my_sup:run/0"},
+        {"gen_server:loop/7", "gen_server:loop/7"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct proc_row row;
+        proc_row_clear(&row);
+        row.initial_call = slice_of(rows[i].call);
+        if (!slice_is(proc_row_display_name(&row), rows[i].name))
+            fail_msg("%s", rows[i].call);
+    }
+}
+
 static struct slice slice(const char *s)
 {
     return (struct slice){s, strlen(s)};

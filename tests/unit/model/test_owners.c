@@ -102,7 +102,7 @@ TEST(test_kin_adds_up)
         {.initial_call = TEXT("gen_server:loop/7"),
          .supervisor = TEXT("a_sup"),
          .reductions_share = 0.1},
-        {.initial_call = TEXT("erlang:apply/2"), .reductions_share = 0.01},
+        {.initial_call = TEXT("supervisor:shop_sup/1"), .reductions_share = 0.01},
     };
     const struct proc_scan scan = {
         .rows = alike, .n_rows = ARRAY_LEN(alike), .total = ARRAY_LEN(alike), .own_share = 0.2};
@@ -114,7 +114,7 @@ TEST(test_kin_adds_up)
     tell(text, sizeof text, &o);
     assert_string_equal(text, "cart:init/1::2:37 gen_server:loop/7 (under a_sup)::2:25 "
                               "gen_server:loop/7 (under b_sup)::1:20 till::2:6 "
-                              "erlang:apply/2::1:1 rest:0:10");
+                              "shop_sup:supervisor:1:1 rest:0:10");
     assert_true(o.items[0].first == &alike[0]);
     const struct owner one = owner_alone(&o, &alike[1]);
     assert_true(fabs(one.share - 0.25 / 0.8) < 1e-9);

@@ -33,8 +33,10 @@ TEST(test_life)
     assert_int_equal(e->outcome, OUTCOME_OPEN);
     assert_int_equal(e->wall_us, 1000001);
     assert_int_equal(e->n_stack, 1);
-    assert_has(open_question(w, QUESTION_NAMES)->text, "[<");
-    answer(w, QUESTION_NAMES, "{names,[{<0.9.0>,<<\"worker\">>}]}");
+    assert_has(open_question(w, QUESTION_WHO)->text, "[<");
+    answer(w, QUESTION_WHO,
+           "{who,[{<0.9.0>,{worker,{erlang,apply,2},undefined,undefined,"
+           "{erlang,apply,2}}}]}");
     assert_memory_equal(trace_log_at(l, 0)->name.s, "worker", 6);
     push(w, "{batch,[{r,1,7000,ok,0}]," STATUS("open", "1", "0") "}");
     e = trace_log_at(l, 0);

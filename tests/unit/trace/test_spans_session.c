@@ -21,7 +21,9 @@
     "{{5000,3},'receive',<0.10.0>,<0.9.0>,<0.9.0>,1,message,none,12,add}"
 #define RETURNED "{{9000,4},return,<0.9.0>,none,none,0,error,none,0,badarg}"
 #define TOOK(why, counts, events) "{took," why ",{" counts ",0,0,0,0,0},2001000,800,[" events "]}"
-#define NAMES "{names,[{<0.9.0>,<<>>},{<0.10.0>,<<\"cart\">>}]}"
+#define NAMES                                                                                      \
+    "{who,[{<0.9.0>,gone},{<0.10.0>,{cart,{erlang,apply,2},undefined,undefined,{erlang,apply,2}}}" \
+    "]}"
 
 struct world {
     struct played p;
@@ -117,8 +119,8 @@ TEST(test_capture)
     played_answer(&w->p, QUESTION_SPANS, TOOK("running", "1,1,3,0", ROOT "," CALLED));
     assert_int_equal(run_of(w)->open, 1);
     assert_int_equal(spans_count(run_of(w)->spans), 2);
-    assert_string_equal(played_last(&w->p, QUESTION_NAMES)->text, "[<0.9.0>,<0.10.0>]");
-    played_answer(&w->p, QUESTION_NAMES, NAMES);
+    assert_string_equal(played_last(&w->p, QUESTION_WHO)->text, "[<0.9.0>,<0.10.0>]");
+    played_answer(&w->p, QUESTION_WHO, NAMES);
     w->p.now += 250000000;
     session_tick(w->s);
     played_answer(&w->p, QUESTION_SPANS, TOOK("roots", "1,0,4,7", RETURNED));
@@ -161,7 +163,7 @@ TEST(test_context)
     assert_true(root->context_read && root->n_callers == 1);
     assert_int_equal(spans_caller(run_of(w)->spans, root, 0).pid.id, 12);
     assert_true(slice_is(root->otel_span, "00f067aa0ba902b7"));
-    assert_string_equal(played_last(&w->p, QUESTION_NAMES)->text, "[<0.9.0>,<0.12.0>]");
+    assert_string_equal(played_last(&w->p, QUESTION_WHO)->text, "[<0.9.0>,<0.12.0>]");
     free_world(w);
     w = running_world();
     played_answer(&w->p, QUESTION_SPANS,
@@ -267,10 +269,10 @@ TEST(test_late_names)
     struct world *w = running_world();
     played_answer(&w->p, QUESTION_SPANS, TOOK("time", "1,0,4,0", ROOT "," CALLED "," RETURNED));
     struct played_question *names = &w->p.asked[w->p.n_asked - 1];
-    assert_int_equal(names->question, QUESTION_NAMES);
+    assert_int_equal(names->question, QUESTION_WHO);
     struct played_question *take = &w->p.asked[w->p.n_asked - 2];
     assert_string_equal(take->text, "take");
-    played_answer(&w->p, QUESTION_NAMES, NAMES);
+    played_answer(&w->p, QUESTION_WHO, NAMES);
     assert_int_equal(phase(w), SESSION_ENDING);
     w->p.n_asked--; /* the one before is the last that is open */
     free(names->text);
@@ -424,7 +426,7 @@ TEST(test_serials)
         char took[800];
         snprintf(took, sizeof took, TOOK("running", "1,1,3,0", ROOT ",%s," RETURNED), sent[i]);
         played_answer(&w->p, QUESTION_SPANS, took);
-        played_answer(&w->p, QUESTION_NAMES, NAMES);
+        played_answer(&w->p, QUESTION_WHO, NAMES);
         end_by_itself(w);
         assert_root(w);
         free_world(w);
@@ -450,7 +452,7 @@ TEST(test_unread_events)
         snprintf(took, sizeof took, TOOK("running", "1,1,5,0", ROOT ",%s," CALLED ",%s," RETURNED),
                  odd[i], odd[i]);
         played_answer(&w->p, QUESTION_SPANS, took);
-        played_answer(&w->p, QUESTION_NAMES, NAMES);
+        played_answer(&w->p, QUESTION_WHO, NAMES);
         assert_int_equal(phase(w), SESSION_RUNNING);
         assert_int_equal(spans_dropped(run_of(w)->spans).invalid, 2);
         end_by_itself(w);
@@ -578,7 +580,7 @@ TEST(test_a_side)
     played_answer(&w->p, QUESTION_SPANS, ARMED);
     assert_int_equal(phase(w), SESSION_RUNNING);
     played_answer(&w->p, QUESTION_SPANS, TOOK("running", "0,0,1,0", CALLED));
-    played_answer(&w->p, QUESTION_NAMES, NAMES);
+    played_answer(&w->p, QUESTION_WHO, NAMES);
     w->p.now += 250000000;
     session_tick(w->s);
     played_answer(&w->p, QUESTION_SPANS, TOOK("stopped", "0,0,1,0", ""));
