@@ -6,6 +6,7 @@
 
 #include "beamtop/base/limits.h"
 #include "beamtop/base/text.h"
+#include "beamtop/model/process_name.h"
 
 #define ITEMS_MAX 16  /* of one breakpoint: the VM has six kinds */
 #define FLAGS_MAX 100 /* of one process: the VM has some twenty */
@@ -206,7 +207,7 @@ static void decode_flags(struct decoder *d, struct part *part)
             if (row->has_pid)
                 row->pid_text = decode_keep_pid(d, &row->pid);
             decode_binary(d, &name);
-            row->where = name.len > 0 ? name : row->pid_text;
+            row->where = name.len > 0 ? process_call_name(name) : row->pid_text;
         }
         decode_flag_names(d, &row->text);
         decode_binary(d, &row->tracer);
@@ -253,14 +254,18 @@ static void decode_connections(struct decoder *d, struct part *part)
         return;
     for (size_t i = 0; i < list.count && !cursor_failed(&d->c); i++) {
         struct armed_row *row = &part->rows[i];
+        size_t arity = 0;
         *row = row_of(ARMED_CONNECTION);
         row->beamtop = true;
-        cursor_tuple_of(&d->c, 3);
+        if (cursor_tuple(&d->c, &arity) && arity != 3 && arity != 4)
+            cursor_fail(&d->c, "a tuple of 3 or 4");
         decode_binary(d, &row->where);
         row->has_pid = cursor_pid(&d->c, &row->pid, NULL);
         if (row->has_pid)
             row->pid_text = decode_keep_pid(d, &row->pid);
         decode_counter(d, &row->processes);
+        if (arity == 4)
+            decode_binary(d, &row->text);
     }
     cursor_list_end(&d->c, &list);
 }

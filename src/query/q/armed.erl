@@ -113,9 +113,9 @@ IsBeamtop = fun IsBeamtop(Pids, Steps) ->
         orelse Steps > 1 andalso IsBeamtop(lists:sublist(Next, 50), Steps - 1)
 end,
 
-{[k, otp, own, mine, keepers, print, id, apps],
+{[k, otp, own, mine, keepers, holder_of, print, id, apps],
  fun(#{most := Most}, #{k := Keeper, own := OwnOf, mine := MineOf, keepers := KeepersOf, otp := Otp,
-                        print := Print, id := IdOf, apps := AppsOf}) ->
+                        holder_of := HolderOf, print := Print, id := IdOf, apps := AppsOf}) ->
     %% Asked after each trace, on nodes whose schedulers may all be busy; it is short.
     process_flag(priority, high),
     Word = erlang:system_info(trace_control_word),
@@ -131,11 +131,24 @@ end,
                 case M =:= erlang andalso IsBeamtop([Who], 3) of
                     true -> <<"beamtop:keeper/0">>;
                     false ->
-                        <<(Text(M))/binary, ":", (Text(F))/binary, "/",
+                        <<(Print(M, 255))/binary, ":", (Print(F, 255))/binary, "/",
                             (integer_to_binary(A))/binary>>
                 end;
             _ when is_atom(Who) -> <<>>;
             _ -> Print(Who, 60)
+        end
+    end,
+    %% What else lists call it by; ours say beamtop.
+    Labelled = fun(Who) ->
+        case is_pid(Who) andalso node(Who) =:= node() andalso IdOf(Who, Apps) of
+            {undefined, _, Label, _, _} when is_binary(Label), Label =/= <<"beamtop">> -> Label;
+            _ -> Called(Who)
+        end
+    end,
+    PortOf = fun(Node) ->
+        case lists:keyfind(Node, 1, erlang:system_info(dist_ctrl)) of
+            {_, Port} when is_port(Port) -> list_to_binary(erlang:port_to_list(Port));
+            _ -> <<>>
         end
     end,
     Tracer = fun
@@ -167,14 +180,14 @@ end,
      [{Name, lists:member(Name, [<<"beamtop">>, <<"beamtop_calls">>])} || {_, Name} <- Open],
      {length(Points), [{S, M, F, A, Items(Info, Tracer, Print)}
                        || {S, M, F, A, Info} <- lists:sublist(Points, Most)]},
-     {length(Flagged), [{S, Who, Called(Who), F, Tracer(T)}
+     {length(Flagged), [{S, Who, Labelled(Who), F, Tracer(T)}
                         || {S, Who, F, T} <- lists:sublist(Flagged, Most)]},
      Monitor,
      length([T || T <- Tracers, lists:member(T, Mine)]),
      Tracer(System),
      Tokens(Pids),
-     %% Other beamtops that are connected, with how many processes each has.
-     [{Text(Node), Other, length(MineOf(Other))}
+     %% Other beamtops that are connected, with how many processes each has, and its port.
+     [{Text(Node), Other, length(MineOf(Other)) + length(HolderOf(Node)), PortOf(Node)}
       || {Node, Other} <- lists:sublist(KeepersOf(), Most), Other =/= Keeper],
      %% Whether this connection counts calls: counters have no tracer.
      lists:member(whereis(beamtop_calls), Mine)}

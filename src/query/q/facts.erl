@@ -113,7 +113,7 @@ Applications = fun(AppsOf) ->
 end,
 
 %% With what is waiting to be sent to each node; a port is busy from `busy_limit_bytes` on.
-Distribution = fun() ->
+Distribution = fun(WithoutOwn) ->
     Queue = fun
         (Port) when is_port(Port) ->
             case erlang:port_info(Port, queue_size) of {_, Bytes} -> Bytes; _ -> undefined end;
@@ -126,7 +126,7 @@ Distribution = fun() ->
     end,
     #{busy_limit_bytes => Try(fun() -> erlang:system_info(dist_buf_busy_limit) end, undefined),
       nodes => [#{node => Node, queue_bytes => Queue(Control), sent_bytes => Sent(Control)}
-                || {Node, Control} <- lists:sublist(erlang:system_info(dist_ctrl), 200),
+                || {Node, Control} <- lists:sublist(WithoutOwn(erlang:system_info(dist_ctrl)), 200),
                    is_port(Control)]}
 end,
 
@@ -218,9 +218,11 @@ Repositories = fun() ->
 end,
 
 %% One part that cannot be read leaves the others.
-{[apps, in_time], fun([], #{apps := AppsOf, in_time := InTime}) ->
+{[apps, in_time, without_own],
+ fun([], #{apps := AppsOf, in_time := InTime, without_own := WithoutOwn}) ->
     Parts = [{logger, Logger}, {limits, Limits}, {applications, fun() -> Applications(AppsOf) end},
-             {cpus, fun() -> Cpus(InTime) end}, {distribution, Distribution},
+             {cpus, fun() -> Cpus(InTime) end}, 
+             {distribution, fun() -> Distribution(WithoutOwn) end},
              {repositories, Repositories}, {ets, fun() -> Ets(InTime) end},
              {code, fun() -> #{mode => CodeMode(), modules => length(LoadedModules())} end}],
     {facts, erlang:monotonic_time(nanosecond),

@@ -362,10 +362,12 @@ end,
 
 %% ---- Marks
 
-Mark = fun(Otp, #{spawn := Spawn}, Got) ->
+Mark = fun(Otp, #{spawn := Spawn, without_own := WithoutOwn}, Got) ->
     {Pid, Number, _} = Newest([1, 2, 3], Otp, Spawn),
+    Controllers = erlang:system_info(dist_ctrl),
+    {_, Ours} = lists:unzip(Controllers -- WithoutOwn(Controllers)),
     maps:merge(#{ms => Ms(), pid => Pid, spawned => Number, atoms => erlang:system_info(atom_count),
-                 ports => lists:sublist(lists:sort(erlang:ports()), PortsMost),
+                 ports => lists:sublist(lists:sort(erlang:ports() -- Ours), PortsMost),
                      code => erlang:loaded(),
                  words => unknown, sockets => undefined},
                maps:without([tables], Got))
@@ -385,7 +387,8 @@ Lately = fun(#{sockets := Now}, #{sockets := Old}) when is_integer(Now), is_inte
             (_, _) -> undefined
 end,
 
-{holder, [k, otp, caps, own, apps, id, spawn, count_work, prefix, in_time], fun(#{}, Ctx) ->
+{holder, [k, otp, caps, own, apps, id, spawn, count_work, prefix, in_time, without_own],
+ fun(#{}, Ctx) ->
     #{state := Given, otp := Otp, apps := AppsOf} = Ctx,
     Got = Waited(Ctx),
     Now = Mark(Otp, Ctx, Got),

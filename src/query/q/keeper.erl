@@ -30,8 +30,8 @@ Caps = #{dict_key => HasDictionaryKey,
 
 -include("keeper/who.erl").
 
-%% ---- Which processes are ours: the keeper, what is linked to it, and what is linked to that.
-%% Mine: of this connection. Own: of every beamtop that is connected
+%% ---- Which processes are ours: the keeper, what is linked to it, and what is linked to that; and
+%% what holds the connection. Mine: of this connection, but for the last. Own: of every beamtop
 
 %% Natively: [{links, Links} | undefined] => [Links] => [local pids].
 LinkLists = ets:match_spec_compile([{{links, '$1'}, [], ['$1']}, {undefined, [], [[]]}]),
@@ -57,9 +57,26 @@ Keepers = fun() ->
     Named = ets:match_spec_run(lists:zip(Nodes, lists:map(fun erlang:whereis/1, Nodes)), IsNamed),
     [Known || {Node, _} = Known <- Named, lists:prefix("beamtop", atom_to_list(Node))]
 end,
+%% The process that holds the connection to such a node, which net_kernel's table names: neither a
+%% call nor a signal.
+HolderOf = fun(Node) ->
+    try ets:lookup_element(sys_dist, Node, 5) of
+        Pid when is_pid(Pid) -> [Pid];
+        _ -> []
+    catch
+        error:_ -> []
+    end
+end,
 Own = fun(Keeper) ->
-    {_, Others} = lists:unzip(Keepers()),
-    Family(lists:usort([Keeper | Others]))
+    {Nodes, Others} = lists:unzip(Keepers()),
+    Holders = lists:append(lists:map(HolderOf, [node(C) | Nodes])),
+    lists:usort(Holders ++ Family(lists:usort([Keeper | Others])))
+end,
+%% Of [{Node, Port | Pid}], as system_info(dist_ctrl) gives it: those of nodes that are no beamtop.
+WithoutOwn = fun(Controllers) ->
+    {Nodes, _} = lists:unzip(Keepers()),
+    [Controller || {Node, _} = Controller <- Controllers,
+                   Node =/= node(C), not lists:member(Node, Nodes)]
 end,
 %% The name of a connection that was lost is free when its keeper has ended.
 Register = fun(Client) ->
@@ -520,7 +537,8 @@ Start = fun(Client) ->
         Keeper = self(),
         Waiters = StartWaiters(),
         Ctx = #{c => Client, k => Keeper, otp => Otp, caps => Caps, own => Own,
-                mine => Mine, keepers => Keepers,
+                mine => Mine, keepers => Keepers, holder_of => HolderOf,
+                without_own => WithoutOwn,
                 cut => Cut, print => Print, prefix => Prefix, id => Id, id_keys => IdKeys,
                 identity => Identity, label_text => LabelText,
                 initial_call => InitialCall, calls_behind => CallsBehind, apps => Apps,

@@ -105,8 +105,8 @@ end,
 %% ---- Senders to other nodes
 
 %% Nodes for which data is queued behind a full socket: only then senders can be suspended.
-Congested = fun() ->
-    [Node || {Node, Port} <- lists:sublist(erlang:system_info(dist_ctrl), NodesMost),
+Congested = fun(#{without_own := WithoutOwn}) ->
+    [Node || {Node, Port} <- lists:sublist(WithoutOwn(erlang:system_info(dist_ctrl)), NodesMost),
              is_port(Port), {queue_size, Bytes} <- [erlang:port_info(Port, queue_size)], Bytes > 0]
 end,
 %% Where a process stands that a full link has suspended: amid the fragments of a message, behind
@@ -128,8 +128,8 @@ SuspendedIn = fun SuspendedIn(Pids, Until, Sofar) ->
     end
 end,
 %% Value: {Nodes, Pids}.
-Suspended = fun(Pids) ->
-    case Congested() of
+Suspended = fun(Pids, Ctx) ->
+    case Congested(Ctx) of
         [] -> {[], []};
         Nodes -> {Nodes, lists:sort(SuspendedIn(Pids, Ms() + SweepMs, []))}
     end
@@ -346,7 +346,7 @@ Whole = fun(#{most := N} = Arg, State, Ctx) ->
                 memory => PidsOf(lists:sublist(Memory, N)),
                 binary => PidsOf(lists:sublist(Binary, N))},
     Shown = lists:usort(Workers ++ lists:append(maps:values(Leaders))),
-    {_, Held} = Senders = Suspended(Pids),
+    {_, Held} = Senders = Suspended(Pids, Ctx),
     {Looks, HeldLooks} = maps:get(senders, State),
     SendersNow = {Looks + 1, HeldLooks + length(lists:sublist(Held, 1))},
     Facts = #{senders => SendersFact(SendersNow, Senders, Apps, maps:get(id, Ctx)),
@@ -363,7 +363,7 @@ Whole = fun(#{most := N} = Arg, State, Ctx) ->
             busy := case Saved of 0 -> Worked; _ -> KnownBusy end, saved := Saved}}
 end,
 
-{holder, [k, own, apps, id, spawn, count_work, in_time], fun(Arg, Ctx) ->
+{holder, [k, own, apps, id, spawn, count_work, in_time, without_own], fun(Arg, Ctx) ->
     #{state := Given, k := Keeper, own := OwnOf} = Ctx,
     State = case Given of new -> Fresh; _ -> Given end,
     case Arg of

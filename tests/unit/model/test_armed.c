@@ -193,18 +193,30 @@ TEST(test_whose_sequential_tracing_is)
     }
 }
 
+TEST(test_a_traced_supervisor_has_its_name)
+{
+    struct model *m = model_of("{armed, 5, 0, [], {0, []}, {1, [{<<>>, <0.41.0>, "
+                               "<<\"supervisor:shop_sup/1\">>, [call], <<>>}]}, [], 0, <<>>, 0}");
+    assert_slice("where", model_armed(m)->rows[0].where, "shop_sup");
+    model_free(m);
+}
+
 /* Recordings of before have no such list: unknown, not none. */
 TEST(test_connections)
 {
     static const struct {
         const char *text;
         int64_t beamtops;
+        const char *details;
     } cases[] = {
-        {"{armed, 5, 0, [], {0, []}, {0, []}, [], 0, <<>>, 0}", -1},
-        {"{armed, 5, 0, [], {0, []}, {0, []}, [], 0, <<>>, 0, [], false}", 0},
+        {"{armed, 5, 0, [], {0, []}, {0, []}, [], 0, <<>>, 0}", -1, ""},
+        {"{armed, 5, 0, [], {0, []}, {0, []}, [], 0, <<>>, 0, [], false}", 0, ""},
         {"{armed, 5, 0, [], {0, []}, {0, []}, [], 0, <<>>, 0, [{<<\"beamtop2@h\">>, <0.60.0>, "
          "18}], true}",
-         1},
+         1, "18 processes"},
+        {"{armed, 5, 0, [], {0, []}, {0, []}, [], 0, <<>>, 0, [{<<\"beamtop2@h\">>, <0.60.0>, "
+         "18, <<\"#Port<0.7>\">>}], true}",
+         1, "#Port<0.7>, 18 processes"},
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct model *m = model_of(cases[i].text);
@@ -217,7 +229,7 @@ TEST(test_connections)
             assert_true(a->rows->beamtop);
             assert_slice("where", a->rows->where, "beamtop2@h");
             assert_slice("pid", a->rows->pid_text, "<0.60.0>");
-            assert_slice("details", a->rows->details, "18 processes");
+            assert_slice("details", a->rows->details, cases[i].details);
         }
         model_free(m);
     }

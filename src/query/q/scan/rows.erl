@@ -127,10 +127,8 @@ CallsOf = fun(Pids, Calls, #{caps := #{dict_key := HasKey}, initial_call := Init
 end,
 
 %% Before OTP 26.2 the initial call that our processes say they have stands in a dictionary, which
-%% is never read.
-SignedOf = fun(_, Calls, #{caps := #{dict_key := true}}) ->
-    Calls;
-   (Pids, Calls, _) ->
+%% is never read; and what holds the connection of a beamtop says nothing.
+SignedOf = fun(Pids, Calls) ->
     Ours = ordsets:intersection(get(ours), lists:sort(Pids)),
     maps:merge(Calls, maps:from_list([{Pid, {beamtop, keeper, 0}} || Pid <- Ours]))
 end,
@@ -176,7 +174,7 @@ ReadRows = fun(Ranked, Others, Items, {Calls0, Supervisors0}, Apps, Ctx) ->
             {#{}, Nothing};
         _ ->
             Known = CallsOf(Pids, Calls0, Ctx),
-            {Known, IdsOf(Pids, Infos, IdSpecs, SignedOf(Pids, Known, Ctx), Apps,
+            {Known, IdsOf(Pids, Infos, IdSpecs, SignedOf(Pids, Known), Apps,
                           maps:get(label_text, Ctx))}
     end,
     {Supervisors, Above} = case HasSupervisor of
