@@ -326,13 +326,16 @@ static void test_own(struct target *t)
     expect_nothing(t);
 }
 
-/* On the node: what a connection of a hidden node carries, found by the links of all processes. */
+/* On the node: what a connection of a hidden node carries, found by the links of all processes, and
+ * what holds that of a beamtop. */
 static const char carried[] =
     "Ls = fun(P) -> case process_info(P, links) of {_, L} -> [X || X <- L, is_pid(X)]; _ -> [] end "
     "end, Ks = [P || P <- processes(), lists:any(fun(X) -> node(X) =/= node() end, Ls(P))], "
     "Cs = lists:usort(lists:append([Ls(P) || P <- Ks])), "
-    "lists:usort([P || P <- Ks ++ Cs ++ lists:append([Ls(P) || P <- Cs, node(P) =:= node()]), "
-    "node(P) =:= node()]).";
+    "Hs = [element(5, C) || C <- ets:tab2list(sys_dist), "
+    "lists:prefix(\"beamtop\", atom_to_list(element(2, C)))], "
+    "lists:usort([P || P <- Hs ++ Ks ++ Cs ++ "
+    "lists:append([Ls(P) || P <- Cs, node(P) =:= node()]), node(P) =:= node()]).";
 
 /* How many rows of the last line are among these pids, each of which must say that it is ours. */
 static size_t rows_of(const char *pids, struct run *r, bool marked)
@@ -379,6 +382,7 @@ static void test_recorder(struct target *t)
     assert_string_equal(text_at(row, "what"), "connection");
     assert_true(strncmp(text_at(row, "where"), "beamtop", 7) == 0);
     assert_true(number_at(row, "processes") > 10);
+    assert_true(strncmp(text_at(row, "text"), "#Port<", 6) == 0);
     json_decref(line);
     for (size_t i = 0; i < ARRAY_LEN(asks); i++) {
         run_program(&r, NULL, "%s %s %s -F json --timeout 30 --cookie " COOKIE " --epmd-port %u",
