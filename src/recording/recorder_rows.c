@@ -60,6 +60,24 @@ static double noted_messages(const struct proc_row *row)
     return row->message_queue_len >= NOTED_MESSAGES ? (double)row->message_queue_len : 0;
 }
 
+/* Functions in which a process handles no message: with any number of them it is found. */
+static bool is_asleep(const struct proc_row *row)
+{
+    static const char *const functions[] = {
+        "sys:suspend_loop",           "erlang:hibernate/",         "gen_server:loop_hibernate/",
+        "gen_statem:loop_hibernate/", "gen_event:loop_hibernate/",
+    };
+    for (size_t i = 0; i < ARRAY_LEN(functions); i++)
+        if (slice_begins(row->current_function, functions[i]))
+            return true;
+    return false;
+}
+
+static double noted_asleep(const struct proc_row *row)
+{
+    return row->message_queue_len > 0 && is_asleep(row) ? (double)row->message_queue_len : 0;
+}
+
 static double noted_memory(const struct proc_row *row)
 {
     return row->memory_bytes > 0 ? (double)row->memory_bytes : 0;
@@ -110,6 +128,8 @@ int recorder_put_processes(struct recorder *r, const struct model *m, struct err
     size_t n = rows_of(&arena, scan, &rows), busiest = n < PROCESS_ROWS ? n : PROCESS_ROWS;
     for (size_t i = 0; i < busiest && rc == 0; i++)
         rc = put_process(r, rows[i], err);
+    if (rc == 0)
+        rc = put_noted(r, rows + busiest, n - busiest, noted_asleep, err);
     if (rc == 0)
         rc = put_noted(r, rows + busiest, n - busiest, noted_messages, err);
     if (rc == 0)

@@ -172,7 +172,8 @@ static size_t find_process(struct recording *r, const char *pid, struct period_p
     return n;
 }
 
-/* What is watched is recorded beside the busiest where it has a long mailbox or much memory. */
+/* What is watched is recorded beside the busiest where it has a long mailbox or much memory, or any
+   message while it is suspended or hibernates. */
 TEST(test_watched)
 {
     struct error err = {0};
@@ -193,7 +194,10 @@ TEST(test_watched)
         snprintf(text + used, sizeof text - (size_t)used,
                  "], [], [{<0.7.0>, 1, undefined, {{idle,{m,f,1},undefined,shop,{g,h,2}}, "
                  "1, %d, 0, {m,f,1}}}, {<0.8.0>, 1, undefined, {{none,{m,f,1},undefined,undefined,"
-                 "{m,f,1}}, 1, 4, 0, {m,f,1}}}]}",
+                 "{m,f,1}}, 1, 4, 0, {m,f,1}}}, {<0.9.0>, 1, undefined, {{held,{m,f,1},undefined,"
+                 "undefined,{m,f,1}}, 1, 1, 0, {sys,suspend_loop,6}}}, {<0.10.0>, 1, undefined, "
+                 "{{sleeps,{m,f,1},undefined,undefined,{m,f,1}}, 1, 2, 0, {gen_server,"
+                 "loop_hibernate,4}}}]}",
                  second * 100);
         if (second == 1)
             take(r, m, ANSWER_NODE, NODE_ANSWER);
@@ -201,13 +205,17 @@ TEST(test_watched)
         system_text(system, sizeof system, second);
         take(r, m, ANSWER_SYSTEM, system);
         take(r, m, ANSWER_SCAN, text);
-        assert_int_equal(model_scan(m)->n_watched, 2);
+        assert_int_equal(model_scan(m)->n_watched, 4);
         assert_int_equal(recorder_tick(r, m, 1700000000000000LL + second * 1000000LL, &err), 0);
     }
     assert_int_equal(recorder_close(r, "time", &err), 0);
     model_free(m);
     struct recording *f = reopen(p.path);
-    assert_int_equal(find_process(f, "<0.7.0>", &found), 21);
+    assert_int_equal(find_process(f, "<0.9.0>", &found), 23);
+    assert_true(found.ticks == 3 && fabs(found.queue_last - 1) < 1e-9);
+    assert_int_equal(find_process(f, "<0.10.0>", &found), 23);
+    assert_true(found.ticks == 3 && fabs(found.queue_last - 2) < 1e-9);
+    assert_int_equal(find_process(f, "<0.7.0>", &found), 23);
     assert_true(slice_is(found.name, "idle") && slice_is(found.application, "shop"));
     assert_true(slice_is(found.initial_call, "m:f/1") && slice_is(found.current_function, "m:f/1"));
     assert_int_equal(found.ticks, 3);
