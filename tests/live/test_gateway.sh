@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The gateway demo does exactly what its README says, in each scenario, on every OTP release. It counts
 # against the clock, so only with BEAMTOP_CHECK; what its findings go by is in test_report.sh and
-# test_findings.sh.
+# test_findings.sh. Beside that, recordings of it at other rates all have the same five findings.
+# BEAMTOP_GATEWAY_RATES       requests per second (100 200 300 400); these alone, without BEAMTOP_CHECK
+# BEAMTOP_GATEWAY_RECORDINGS  of each (10)
 # shellcheck disable=SC1091,SC2154,SC2317
 set -u
 . "$(dirname "$0")/../tap.sh"
+. "$BEAMTOP_SRCDIR/tests/record.sh"
 
 demo=$BEAMTOP_SRCDIR/demo/run.sh
 otp_sh=$BEAMTOP_SRCDIR/tests/live/otp.sh
@@ -92,6 +95,47 @@ does_what_it_says_on_OTP() {
     }
 }
 
+# The logger that blocks, the lookup that queries, the share of reads, the pipeline, and the room that is
+# left, as its README has them.
+five='
+    ([.findings[] | select(.severity == "act") | .rule] | sort == ["repository_lookup", "sync_logger"])
+    and any(.findings[]; .rule == "sync_logger" and (.title | test("^Logger Elixir.Logger ")))
+    and any(.findings[]; .rule == "repository_lookup" and (.title | test("^gateway_schemas queries ")))
+    and any(.findings[]; .rule == "read_write" and (.title | test("^Repositories: "))
+            and (.title | capture(" (?<n>[0-9.]+)% reads").n | tonumber | . > 85.5 and . < 88.5))
+    and any(.findings[]; .rule == "pipeline_overhead" and .severity == "note"
+            and (.title | capture(" (?<n>[0-9.]+) pipeline").n | tonumber | . > 1.34 and . < 1.42))
+    and any(.findings[]; .rule == "headroom")'
+
+# Three windows of calls: as many as tell changes of functions from noise.
+is_recorded() {
+    rm -f "$work/gateway"
+    record_of "$BEAMTOP_DEMO_NODE" --cookie-file "$BEAMTOP_DEMO_COOKIE_FILE" -o "$work/gateway" --interval 1 \
+        --budget 100 --for 300s --calls all --window 2s --every 4s >"$work/recorder" 2>&1 &
+    recorder=$!
+    wait_until 240 record_has windows 4
+    record_of stop >/dev/null
+    wait "$recorder" || { cat "$work/recorder"; return 1; }
+    "$beamtop" report "$work/gateway" --format json >"$work/report"
+}
+
+finds_all_five_at() { # REQUESTS-PER-S RECORDINGS
+    "$demo" start -gateway requests_per_s "$1" +S 16:16 >"$work/env" || return 1
+    . "$work/env"
+    five_in=0
+    for recording in $(seq "$2"); do
+        if is_recorded && jq -e "$five" "$work/report" >/dev/null; then
+            five_in=$((five_in + 1))
+        else
+            echo "recording $recording:"
+            jq -r '.findings[] | "  \(.severity) \(.rule): \(.title)"' "$work/report"
+        fi
+    done
+    "$demo" stop || return 1
+    echo "in $five_in of $2"
+    [ "$five_in" = "$2" ]
+}
+
 # What is said, without a node.
 refuses() { # WHAT-IS-SAID ERL-ARGUMENT…
     says=$1
@@ -122,6 +166,10 @@ trap 'exit 130' HUP INT TERM PIPE
 BEAMTOP_DEMO_DIR=$work/none
 export BEAMTOP_DEMO_DIR
 run refuses_what_it_does_not_know
+[ -n "${BEAMTOP_CHECK:-}${BEAMTOP_GATEWAY_RATES:-}" ] || finish
+for rate in ${BEAMTOP_GATEWAY_RATES-100 200 300 400}; do
+    run finds_all_five_at "$rate" "${BEAMTOP_GATEWAY_RECORDINGS:-10}"
+done
 [ -n "${BEAMTOP_CHECK:-}" ] || finish
 for otp in ${BEAMTOP_RELEASES:-23 25 27 29}; do
     scenarios=sync
