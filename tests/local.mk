@@ -203,7 +203,8 @@ tests_live_select_LDADD = $(TRACE_LIBS)
 # They begin first: the last one that ends decides how long all take.
 LONG_TESTS = tests/live/test_spans.sh tests/live/test_sample.sh tests/live/test_trace_batch.sh \
 	tests/live/test_spans_with.sh tests/live/test_stacks.sh tests/live/test_spans_calls.sh \
-	tests/live/test_sample_remote.sh tests/live/test_faults.sh tests/live/test_calls_batch.sh \
+	tests/live/test_sample_remote.sh tests/live/test_faults.sh tests/live/test_planted.sh \
+	tests/live/test_calls_batch.sh \
 	tests/live/test_lateness.sh tests/live/test_record_trace.sh tests/tmux/test_findings.sh
 LIVE_TESTS = $(LIVE_LINK) $(LIVE_BINARIES) tests/live/test_calls.sh tests/live/test_closed.sh \
 	tests/live/test_completion.sh tests/live/test_cpus.sh tests/live/test_demo.sh tests/live/test_examples.sh \
