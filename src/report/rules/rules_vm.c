@@ -14,21 +14,28 @@
  * Both look through the heaps of all processes, for references to what is to go: literals of
  * persistent terms and of code, and code that is purged. */
 static const struct collector {
-    const char *starts, *name, *works_for, *action, *ruled_out_if, *trace;
+    const char *starts, *name, *works_for;
+    const char *callers[2]; /* where a process waits that makes it work */
+    const char *does;
+    const char *action, *ruled_out_if, *trace;
 } collectors[] = {
-    {"erts_literal_area_collector:", "erts_literal_area_collector",
+    {"erts_literal_area_collector:",
+     "erts_literal_area_collector",
      "persistent terms are replaced or erased",
+     {"persistent_term:put/", "persistent_term:erase/"},
+     "replaces persistent terms",
      "Find who puts them (beamtop trace NODE 'persistent_term:put(_, _) -> caller'). Each term "
-     "that "
-     "is replaced or erased makes the VM look through the heaps of all processes: keep what "
-     "changes "
-     "in ETS, or put a term only when it differs",
+     "that is replaced or erased makes the VM look through the heaps of all processes: keep what "
+     "changes in ETS, or put a term only when it differs",
      "Code is loaded or purged: its literals are collected in the same way",
      "persistent_term:put(_, _) -> caller & persistent_term:erase(_) -> caller"},
-    {"erts_code_purger:", "erts_code_purger", "code is loaded and purged",
+    {"erts_code_purger:",
+     "erts_code_purger",
+     "code is loaded and purged",
+     {"code_server:call/", "erts_code_purger:purge/"},
+     "loads code",
      "Find who loads code (beamtop trace NODE 'code:load_binary(_, _, _) -> caller'), and load "
-     "each "
-     "module once: each purge looks through the heaps of all processes",
+     "each module once: each purge looks through the heaps of all processes",
      "An upgrade is running",
      "code:load_binary(_, _, _) -> caller & code:load_file(_) -> caller & code:purge(_) -> caller"},
 };
@@ -41,25 +48,27 @@ static const struct collector *collector_of(const struct period_process *p)
     return NULL;
 }
 
-/* Who was seen there: it waits in the call until all schedulers know the new table. */
-static const struct period_process *puts_terms(const struct judge *j)
+/* Who was seen there: it waits until the VM has looked through all heaps. The code server asks for
+ * others. */
+static const struct period_process *caller_of(const struct judge *j, const struct collector *c)
 {
     for (size_t i = 0; i < j->n_processes; i++)
-        if (slice_begins(j->processes[i].current_function, "persistent_term:put/") ||
-            slice_begins(j->processes[i].current_function, "persistent_term:erase/"))
-            return &j->processes[i];
+        for (size_t k = 0; k < ARRAY_LEN(c->callers); k++)
+            if (slice_begins(j->processes[i].current_function, c->callers[k]) &&
+                !slice_is(j->processes[i].kind, "code_server"))
+                return &j->processes[i];
     return NULL;
 }
 
 static void find_collector(struct judge *j, const struct collector *c,
                            const struct period_process *p)
 {
-    const struct period_process *who = c == &collectors[0] ? puts_terms(j) : NULL;
+    const struct period_process *who = caller_of(j, c);
     struct finding *f = judge_find(j, FINDING_LOOK, judge_sure(j, p->share, COLLECTS_SHARE));
     f->effort = EFFORT_SMALL;
     f->impact = p->share;
-    f->title = who ? judge_text(j, "%s replaces persistent terms: %s takes %s of reductions",
-                                judge_process(j, who), c->name, judge_percent(j, p->share))
+    f->title = who ? judge_text(j, "%s %s: %s takes %s of reductions", judge_process(j, who),
+                                c->does, c->name, judge_percent(j, p->share))
                    : judge_text(j, "%s takes %s of reductions: %s", c->name,
                                 judge_percent(j, p->share), c->works_for);
     f->action = c->action;

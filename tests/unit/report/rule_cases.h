@@ -760,6 +760,12 @@ static void code_purged(struct made *w)
     w->busy[2].name = "erts_code_purger";
     w->busy[2].call = "erts_code_purger,start,0";
 }
+static void code_purged_for(struct made *w)
+{
+    code_purged(w);
+    w->busy[1].name = "plugins";
+    w->busy[1].current = "code_server,call,1";
+}
 /* 0.75 of the reductions, at 0.6 of 2 schedulers. */
 static void one_process_works(struct made *w)
 {
@@ -1250,6 +1256,8 @@ static const struct {
      "span_attrs replaces persistent terms: erts_literal_area_collector takes 30%", same},
     {"collectors", code_purged, FINDING_LOOK,
      "erts_code_purger takes 30% of reductions: code is loaded and purged", same},
+    {"collectors", code_purged_for, FINDING_LOOK,
+     "plugins loads code: erts_code_purger takes 30% of reductions", same},
     {"whole_core", one_process_works, FINDING_NOTE,
      "gateway:init/1 <0.41.0> takes a scheduler: 0.90 of the 1 core", two_share},
     {"contention", queue_long_by_one, FINDING_LOOK,
