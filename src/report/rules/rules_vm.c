@@ -7,7 +7,7 @@
 
 /* ---- the VM's own collectors */
 
-#define COLLECTS_SHARE 0.10 /* of the reductions */
+#define COLLECTS_SHARE 0.10 /* of the reductions of programs */
 #define COLLECTS_CORES 0.02 /* less is idle, whatever its share */
 
 /*
@@ -60,24 +60,35 @@ static const struct period_process *caller_of(const struct judge *j, const struc
     return NULL;
 }
 
+#define LEAST_PROGRAMS 0.1 /* of all: with less left, what is known of beamtop's errs as much */
+
+/* What a share of all reductions is multiplied by, to be one of what programs do: of an idle node
+ * most are beamtop's. */
+static double of_programs(const struct judge *j)
+{
+    double own =
+        judge_stats(j, "own_reductions_per_s").mean / judge_stats(j, "reductions_per_s").mean;
+    return isnan(own) ? 1 : 1 / fmax(1 - own, LEAST_PROGRAMS);
+}
+
 static void find_collector(struct judge *j, const struct collector *c,
-                           const struct period_process *p)
+                           const struct period_process *p, double share)
 {
     const struct period_process *who = caller_of(j, c);
-    struct finding *f = judge_find(j, FINDING_LOOK, judge_sure(j, p->share, COLLECTS_SHARE));
+    struct finding *f = judge_find(j, FINDING_LOOK, judge_sure(j, share, COLLECTS_SHARE));
     f->effort = EFFORT_SMALL;
-    f->impact = p->share;
+    f->impact = share;
     f->title = who ? judge_text(j, "%s %s: %s takes %s of reductions", judge_process(j, who),
-                                c->does, c->name, judge_percent(j, p->share))
+                                c->does, c->name, judge_percent(j, share))
                    : judge_text(j, "%s takes %s of reductions: %s", c->name,
-                                judge_percent(j, p->share), c->works_for);
+                                judge_percent(j, share), c->works_for);
     f->action = c->action;
     f->ruled_out_if = c->ruled_out_if;
     f->subject = judge_slice(j, who ? who->pid : p->pid);
     judge_about(f, judge_slice(j, p->pid), CAUSE_KNOWN);
     f->process = f->subject;
     f->trace = c->trace;
-    judge_share(j, f, p->share, NAN);
+    judge_share(j, f, share, NAN);
     judge_evidence(j, f, "cores", judge_cores(j, p->share), "", "its work: %.2f cores",
                    judge_cores(j, p->share));
     judge_evidence(j, f, "processes", judge_stats(j, "processes").mean, "",
@@ -87,12 +98,13 @@ static void find_collector(struct judge *j, const struct collector *c,
 
 void judge_collectors(struct judge *j)
 {
+    const double whole = of_programs(j);
     for (size_t i = 0; i < j->n_processes; i++) {
         const struct period_process *p = &j->processes[i], *late = judge_late(j, p);
         const struct collector *c = collector_of(p);
-        if (c && late && judge_lasts(p->share, late->share, judge_limit(j, COLLECTS_SHARE)) &&
-            judge_cores(j, p->share) >= COLLECTS_CORES)
-            find_collector(j, c, p);
+        if (c && late && judge_cores(j, p->share) >= COLLECTS_CORES &&
+            judge_lasts(p->share * whole, late->share * whole, judge_limit(j, COLLECTS_SHARE)))
+            find_collector(j, c, p, fmin(p->share * whole, 1));
     }
 }
 

@@ -766,6 +766,18 @@ static void code_purged_for(struct made *w)
     w->busy[1].name = "plugins";
     w->busy[1].current = "code_server,call,1";
 }
+/* Half of all reductions are beamtop's. */
+static void code_purged_on_an_idle_node(struct made *w)
+{
+    code_purged(w);
+    w->busy[2].share = 0.08;
+    w->own_per_s = w->reductions_per_s / 2;
+}
+static void code_purged_seldom(struct made *w)
+{
+    code_purged(w);
+    w->busy[2].share = 0.08;
+}
 /* 0.75 of the reductions, at 0.6 of 2 schedulers. */
 static void one_process_works(struct made *w)
 {
@@ -1258,6 +1270,8 @@ static const struct {
      "erts_code_purger takes 30% of reductions: code is loaded and purged", same},
     {"collectors", code_purged_for, FINDING_LOOK,
      "plugins loads code: erts_code_purger takes 30% of reductions", same},
+    {"collectors", code_purged_on_an_idle_node, FINDING_LOOK,
+     "erts_code_purger takes 16% of reductions", code_purged_seldom},
     {"whole_core", one_process_works, FINDING_NOTE,
      "gateway:init/1 <0.41.0> takes a scheduler: 0.90 of the 1 core", two_share},
     {"contention", queue_long_by_one, FINDING_LOOK,
