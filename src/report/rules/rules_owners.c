@@ -387,6 +387,8 @@ static struct slice most_of_the_brief(const struct judge *j)
     return most;
 }
 
+#define SPAWNS_KNOWN_S 60.0 /* by then the node has said how many, where it can */
+
 /* Whether as many end in a tick, by all that was recorded: a list of others at each tick may also
  * be of processes that stay, and that it is too short for. */
 static bool may_end(struct judge *j, double new_a_tick)
@@ -398,6 +400,8 @@ static bool may_end(struct judge *j, double new_a_tick)
     struct trend count = judge_trend(j, "processes");
     double stay = count.steady ? (count.last - count.first) / fmax(1, (double)j->ticks - 1) : 0;
     json_decref(fact);
+    if (isnan(spawned) && j->duration_s < SPAWNS_KNOWN_S)
+        return false;
     return stay < new_a_tick / 2 && !(spawned - fmax(0, stay) < new_a_tick / 2);
 }
 

@@ -706,6 +706,12 @@ static void churn(struct made *w)
 {
     w->churn = true;
 }
+/* What the node says of it comes later. */
+static void churn_at_first(struct made *w)
+{
+    churn(w);
+    set_fact(w, "growth", "{}");
+}
 /* Others at each tick, of processes that stay. */
 static void churn_of_many(struct made *w)
 {
@@ -1214,6 +1220,7 @@ static const struct {
     {"churn", churn, FINDING_NOTE, "shop_task:init/1 processes are short-lived: 97%",
      same_processes},
     {"churn", churn, FINDING_NOTE, "seen at one tick only: 130 of 134", churn_of_many},
+    {"churn", churn, FINDING_NOTE, "Keep a process for each request", churn_at_first},
     {"churn", churn, FINDING_NOTE, "new processes: 10 of 14 per tick", churn_of_a_leak},
     {"process_growth", processes_leak, FINDING_LOOK,
      "shop_lobby spawns processes that stay: +590 shop_session:init/1 in", processes_come},
