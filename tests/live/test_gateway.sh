@@ -3,7 +3,7 @@
 # The gateway demo does exactly what its README says, in each scenario, on every OTP release. It counts
 # against the clock, so only with BEAMTOP_CHECK; what its findings go by is in test_report.sh and
 # test_findings.sh. Beside that, recordings of it at other rates all have the same five findings.
-# BEAMTOP_GATEWAY_RATES       requests per second (100 200 300 400); these alone, without BEAMTOP_CHECK
+# BEAMTOP_GATEWAY_RATES       requests per second (100 200 300 400); without BEAMTOP_CHECK only these
 # BEAMTOP_GATEWAY_RECORDINGS  of each (10)
 # shellcheck disable=SC1091,SC2154,SC2317
 set -u

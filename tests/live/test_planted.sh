@@ -6,6 +6,7 @@
 # BEAMTOP_PLANTED       kinds: `core deaf` on a node each, `core+deaf` on one; `each`: all kinds, on a node each
 # BEAMTOP_PLANTED_RUNS  so many times; by hand, on a machine with a core to spare: the program has its own
 #                       interval and cost limit, and each must be shown within its seconds
+# BEAMTOP_PLANTED_PATIENCE  within so many times its seconds (5 in check, where other tests run beside)
 # In check those that take no trend, together; in check all all that test_faults.sh has not.
 # shellcheck disable=SC1091,SC2034,SC2154,SC2317
 set -u
@@ -23,6 +24,7 @@ export XDG_STATE_HOME
 runs=${BEAMTOP_PLANTED_RUNS:-}
 options='--interval 1s --budget 20' patience=5
 [ -z "$runs" ] || options='' patience=1
+patience=${BEAMTOP_PLANTED_PATIENCE:-$patience}
 
 # Not found by the culprit's name yet: planted only when they are named.
 awaited='sockets timers monitors brief'

@@ -111,7 +111,9 @@ void judge_one_scheduler(struct judge *j)
 {
     struct period_stats queue = judge_stats(j, "run_queue");
     struct period_stats one = judge_stats(j, "run_queue_highest");
-    const struct period_process *p = busiest(j);
+    bool comes = false; /* soon it is known whether the host lacked CPUs */
+    (void)judge_without_cpu(j, &comes);
+    const struct period_process *p = comes ? NULL : busiest(j);
     if (isnan(one.mean)) {
         judge_unknown(j, "the longest run queue was not recorded");
         return;

@@ -206,12 +206,16 @@ static void late_for_long_on_a_full_host(struct made *w)
     starve(w, MADE_CPUS("100000000", "150000000", "0", "0"));
 }
 /* Whether the host lacked CPUs is known a minute later. */
-static void late_in_the_first_minute(struct made *w)
+static void in_the_first_minute(struct made *w)
 {
-    late_often(w);
     for (int i = 0; i < w->n_facts; i++)
         if (strcmp(w->facts[i].key, "cpus") == 0 && w->facts[i].tick > 0)
             w->facts[i].key = "unused";
+}
+static void late_in_the_first_minute(struct made *w)
+{
+    late_often(w);
+    in_the_first_minute(w);
 }
 static void late_little(struct made *w)
 {
@@ -250,6 +254,11 @@ static void one_queue_of_equals(struct made *w)
 {
     one_queue(w);
     w->busy[1].share = 0.3;
+}
+static void one_queue_at_first(struct made *w)
+{
+    one_queue(w);
+    in_the_first_minute(w);
 }
 static void one_queue_of_a_full_host(struct made *w)
 {
@@ -1103,6 +1112,7 @@ static const struct {
      "All 2 dirty I/O schedulers were blocked for 7.0 s", io_blocked_for_a_moment},
     {"blocked_io", io_blocked_for_long, FINDING_ACT, "were blocked for 34 s",
      io_blocked_for_a_moment},
+    {"one_scheduler", one_queue_at_first, FINDING_NOTE, "One scheduler is overloaded: ", same},
     {"one_scheduler", one_queue_of_equals, FINDING_NOTE,
      "One scheduler is overloaded: 8.0 of 8.0 queued", even_queues},
     {"mailbox_growth", mailbox_grows, FINDING_LOOK,
