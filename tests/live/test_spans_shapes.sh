@@ -44,7 +44,7 @@ shapes=$(echo "$table" | sed -n 's/ .*//p')
 
 # faults: of a root, {wrong, blurred}: what no load excuses, and what another process's turn on the
 # processor explains: a wait of which the end is missing, one more behind what its process measured,
-# and the beginning of a span within, which its process may see before the one that spawned it has told.
+# and the beginning of a span within, which its process may see before its parent reports it.
 # of_shape: the roots of a shape. µs; clocks are rounded.
 # shellcheck disable=SC2016
 prelude=$prelude'

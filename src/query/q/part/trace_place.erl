@@ -36,7 +36,7 @@ SetFlags = fun(Place, P, On, Flags) ->
         {legacy, _} -> erlang:trace(P, false, Flags)
     end
 end,
-%% Of more than one process. A function of its own, since each that names it holds a copy of it.
+%% Of more than one process. A separate function, since each that names it holds a copy of it.
 SetFlagsOfAll = fun(Place, Who, On, Flags) ->
     case Place of
         {session, S} -> trace:process(S, Who, On, Flags);
