@@ -8,8 +8,8 @@
 # shown, of a machine with a core to spare. A trend is shown after 30. Who replaces a persistent term is
 # seen only while it waits in the call; the finding's trace shows it.
 fault_rows='
-mailbox:60:fault_mailbox
-slow:60:fault_slow
+mailbox:60:Message queue of fault_mailbox is growing
+slow:60:fault_slow is a bottleneck
 busy:60:overloads .* schedulers|[Ss]chedulers are overloaded
 heap:60:fault_heap is growing
 binaries:60:fault_binaries holds
@@ -69,7 +69,8 @@ all_within() {
     return 1
 }
 
-from_the_screen() { tm_text >"$lines"; }
+# Only the titles: the header has names, too.
+from_the_screen() { tm_text | grep -E '^.{1,3}(fix|check|info) ' >"$lines" || true; }
 
 from_the_report() {
     "$beamtop" report "$work/recording" --format json >"$work/out" 2>"$work/err" &&
