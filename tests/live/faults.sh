@@ -5,8 +5,8 @@
 
 # KIND:SECONDS:WORDS that the title of its finding matches, the culprit among them; and KIND-OTP where a
 # release knows less: before OTP 25 nobody can be asked who has spawned a process. SECONDS: until it is
-# shown, of a machine with a core to spare. A trend is shown after 30. Who replaces a persistent term is
-# seen only while it waits in the call; the finding's trace shows it.
+# shown, of a machine with a core to spare. A trend is shown after 30. Who replaces a persistent
+# term or loads code is seen only while it waits in the call; the finding's trace shows it.
 fault_rows='
 mailbox:60:Message queue of fault_mailbox is growing
 slow:60:fault_slow is a bottleneck
@@ -20,7 +20,7 @@ table:60:ETS table fault_table is growing: .*fault_tables
 churn:60:fault_churner spawns short-lived processes: .*faults:short_lived/0
 churn-23:60:faults:short_lived/0 processes are short-lived
 terms:60:fault_terms replaces persistent terms|erts_literal_area_collector takes .* persistent terms are replaced
-loads:60:fault_loads loads code: erts_code_purger takes
+loads:60:fault_loads loads code: |erts_code_purger takes .* code is loaded and purged
 restarts:60:fault_sup restarts its children again and again
 core:60:fault_core takes a scheduler
 suspended:60:fault_suspended is suspended
