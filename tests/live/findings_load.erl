@@ -6,9 +6,13 @@
 %%   findings_boss    has started a process without a name, whose mailbox grows too
 %%   findings_tables  owns a table, findings_carts, that only grows
 %%   findings_suspended  was suspended, with a few messages
+%%   findings_hub     monitors findings_gets again and again
+%%   findings_timers  starts timers that are never cancelled
+%%   findings_sockets opens sockets and closes none
 %% and 150 workers with a little to do, below a supervisor, which rank above all of these.
 -module(findings_load).
--export([start/2, init/1, workers/0, work/0, feed/0, tables/1]).
+-export([start/2, init/1, workers/0, work/0, feed/0, tables/1, hub/0, timers/0,
+         sockets/1]).
 
 start(Dir, _) ->
     spawn(fun() -> {ok, _} = supervisor:start_link({local, findings_sup}, ?MODULE, []), wait() end),
@@ -30,6 +34,9 @@ start(Dir, _) ->
               ets:new(findings_carts, [named_table, public]),
               ?MODULE:tables(0)
           end),
+    spawn(fun() -> register(findings_hub, self()), ?MODULE:hub() end),
+    spawn(fun() -> register(findings_timers, self()), ?MODULE:timers() end),
+    spawn(fun() -> register(findings_sockets, self()), ?MODULE:sockets(600) end),
     {ok, _} = gen_event:start({local, findings_suspended}),
     ok = sys:suspend(findings_suspended),
     [findings_suspended ! N || N <- lists:seq(1, 7)],
@@ -52,6 +59,23 @@ tables(N) ->
     ets:insert(findings_carts, [{N + I, lists:seq(1, 60)} || I <- lists:seq(1, 50)]),
     timer:sleep(100),
     ?MODULE:tables(N + 50).
+
+hub() ->
+    [monitor(process, whereis(findings_gets)) || _ <- lists:seq(1, 20)],
+    timer:sleep(100),
+    ?MODULE:hub().
+
+timers() ->
+    [erlang:send_after(36000000, findings_timers, late) || _ <- lists:seq(1, 20)],
+    timer:sleep(100),
+    ?MODULE:timers().
+
+sockets(0) ->
+    wait();
+sockets(Left) ->
+    {ok, _} = socket:open(inet, stream, tcp),
+    timer:sleep(200),
+    ?MODULE:sockets(Left - 1).
 
 init([]) ->
     {ok, {#{}, [#{id => workers, start => {?MODULE, workers, []}}]}}.

@@ -193,6 +193,7 @@ tests() ->
      {each, "leaders are the node's longest message queues, largest and busiest processes", fun leaders_test/2},
      {same, "leaders are looked for among all, however long a signal takes", fun leaders_go_on_test/2},
      {each, "senders that a node suspends, which reads nothing", fun senders_test/2},
+     {each, "timers, monitors, links and sockets, by number and process", fun kept_test/2},
      {each, "who restarts its children again and again", fun restarts_test/2},
      {each, "errors, deadlines and heap limits are answered", fun failure_test/2},
      {each, "an answer counts all that it did", fun counted_test/2},
@@ -1036,6 +1037,49 @@ restarts_test({Node, _}, Keeper) ->
         kill(Node, [Sup, Clients]),
         evaluate(Node, "logger:set_primary_config(level, Level),"
                        " [code:F(queries_restarts) || F <- [delete, purge]].", [{'Level', Level}])
+    end.
+
+%% A timer has the size that growth.erl gives it; a process has its own monitors, links and sockets.
+kept_test({Node, _}, Keeper) ->
+    load_text(Node,
+              "-module(queries_kept).\n-compile(export_all).\n"
+              "start() -> {spawn(queries_kept, keep, []), spawn(queries_kept, wait, [])}.\n"
+              "wait() -> receive never -> ok end.\n"
+              "keep() -> receive {keep, Of} ->\n"
+              "        [monitor(process, Of) || _ <- lists:seq(1, 2000)],\n"
+              "        [erlang:send_after(3600000, Of, late) || _ <- lists:seq(1, 3000)],\n"
+              "        [spawn_link(queries_kept, wait, []) || _ <- lists:seq(1, 10)],\n"
+              "        Sockets = [socket:open(inet, stream, tcp) || _ <- lists:seq(1, 60)],\n"
+              "        erlang:garbage_collect(), wait(), Sockets\n"
+              "    end.\n"),
+    Facts = fun(Name, Arg) ->
+        {ok, _, Answer} = ask(Keeper, Name, {in, Name, Arg}, ?LONG_MS),
+        element(3, Answer)
+    end,
+    Kept = fun() -> maps:get(growth, Facts(growth, #{})) end,
+    #{kept := #{timers := Timers}} = Kept(),
+    {Pid, Of} = rpc:call(Node, queries_kept, start, []),
+    try
+        rpc:call(Node, erlang, send, [Pid, {keep, Of}]),
+        one_of(100, fun() -> true = is_in(Node, Pid, {queries_kept, wait, 0}) end),
+        one_of(40, fun() ->
+            #{kept := #{timers := Now, timer_bytes := Bytes, monitor_bytes := Monitors},
+              sockets := #{owner := #{pid := Pid}, seen := 60, sampled := Looked}} = Kept(),
+            true = Now - Timers >= 2990 andalso Now - Timers < 3200 andalso Bytes =:= 152 * Now,
+            true = Monitors >= 2000 * 120 andalso Looked >= 60
+        end),
+        one_of(20, fun() ->
+            #{monitors := #{processes := Those}} =
+                Facts(leaders, #{most => 50, all => 150000}),
+            [#{monitors := 2000, monitored_by := By, links := 10, bytes := Bytes}] =
+                [P || #{pid := Which} = P <- Those, Which =:= Pid],
+            true = By =< 60 andalso Bytes >= 2000 * 48 andalso Bytes < 2000 * 128,
+            [#{monitors := 0, monitored_by := 2000, links := 0}] =
+                [P || #{pid := Which} = P <- Those, Which =:= Of]
+        end)
+    after
+        kill(Node, [Pid, Of]),
+        evaluate(Node, "[code:F(queries_kept) || F <- [delete, purge]].", [])
     end.
 
 senders_test({Node, _}, Keeper) ->

@@ -51,9 +51,18 @@ queues_grow() {
     "$beamtop" report "$file" --format json >"$work/grown" 2>/dev/null &&
         jq -e '[.findings[] | select(.rule == "mailbox_growth")] | length == 2' "$work/grown" >/dev/null
 }
+# What no type of memory shows is read every ten seconds.
+accumulates() {
+    sleep 1
+    "$beamtop" report "$file" --format json >"$work/kept" 2>/dev/null &&
+        jq -e '[.findings[].title
+                | select(test("^findings_hub keeps monitors that stay: ") or test("^Timers are accumulating: ")
+                         or test("^findings_sockets opens sockets .module socket. that stay: "))]
+               | length == 3' "$work/kept" >/dev/null
+}
 has_watched() {
     wait_until 200 knows_what_leads && wait_until 300 has_ticks $((3 * $(ticks) + 8)) &&
-        wait_until 200 queues_grow
+        wait_until 200 queues_grow && { wait_until 200 accumulates || { jq . "$work/kept"; return 1; }; }
 }
 
 # Who started a process is known from OTP 25 on; before, to which one with a name it is linked.

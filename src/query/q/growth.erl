@@ -1,6 +1,6 @@
 %% SPDX-License-Identifier: GPL-3.0-or-later
-%% Which counts grow, and who makes them grow: processes, short-lived ones, atoms, ETS tables,
-%% ports, sockets, code. Runs in a holder, whose state are marks of earlier moments; growth is
+%% Which counts grow, and who makes them grow: processes, short-lived ones, timers, monitors, links,
+%% atoms, ETS tables, ports, sockets, code. Runs in a holder, whose state are marks of earlier moments; growth is
 %% since a mark of WindowMs to twice that ago. Arg: #{}. Value: docs/queries.md.
 %%
 %% Work on many elements is left to native functions. A pid that is larger was spawned later.
@@ -11,11 +11,15 @@
 
 WindowMs = 150000,
 SocketsMs = 500,
+SocketsMost = 10000,
+SocketsGrown = 25,
+FixedMs = 500,
+TimerBytes = 152,
 PortsMost = 10000,
 Sampled = 1000,
 SampleSlice = 100,
 SampleMs = 50,
-ChurnPerS = 200,
+ChurnPerS = 90,
 YoungMost = 200,
 Looks = 8,
 Rounds = 12,
@@ -268,6 +272,78 @@ Sockets = fun() ->
         false -> 0
     end
 end,
+%% Of those that are open: {how many of them were looked at, the owner of most, how many it has}.
+%% What holds a socket's reference keeps its memory: it is let go at once.
+SocketOwners = fun() ->
+    OwnerOf1 = fun(Socket) ->
+        try socket:info(Socket) of
+            #{owner := Pid} -> [Pid];
+            #{ctrl := Pid} -> [Pid];
+            _ -> []
+        catch _:_ -> []
+        end
+    end,
+    Owners = fun() -> lists:append(lists:map(OwnerOf1, Ends(socket:which_sockets(), 200))) end,
+    Those = Owners(),
+    erlang:garbage_collect(),
+    {Owner, N} = Frequent(Those),
+    {length(Those), Owner, N}
+end,
+SocketFact = fun(#{sockets := Now}, #{sockets := Old}, Apps, #{id := Id, in_time := InTime})
+                    when is_integer(Now), is_integer(Old) ->
+    IsAsked = Now - Old >= SocketsGrown andalso Now =< SocketsMost
+        andalso erlang:function_exported(socket, which_sockets, 0)
+        andalso erlang:function_exported(socket, info, 1),
+    Fact = #{count => Now, grown => Now - Old},
+    case IsAsked andalso InTime([{sockets, SocketOwners, []}], SocketsMs) of
+        {[{ok, {Looked, Owner, Seen}}], _} ->
+            Fact#{sampled => Looked, seen => Seen, owner => Named(Owner, Apps, Id)};
+        _ ->
+            Fact
+    end;
+   (_, _, _, _) ->
+    undefined
+end,
+
+%% ---- Timers, monitors, links
+
+%% The VM counts the bytes of each for each scheduler: erlang:memory/0 asks so too, for more. What a
+%% scheduler counts may be below zero, for what another one has allocated. A timer has its size on
+%% all releases, of 64 bits.
+TypesOf = fun({fix_alloc, _, Info}) ->
+    case lists:keyfind(fix_types, 1, Info) of
+        {fix_types, Types} -> Types;
+        {fix_types, _, Types} -> Types;
+        false -> []
+    end;
+   (_) ->
+    []
+end,
+Fixed = fun() ->
+    Ref = make_ref(),
+    case erlang:system_info({memory_internal, Ref, [fix_alloc]}) of
+        true ->
+            Each1 = [receive {Ref, _, Part} -> Part end
+                     || _ <- lists:seq(1, erlang:system_info(schedulers))],
+            Types = lists:append(lists:map(TypesOf, lists:append(Each1))),
+            [lists:sum([Used || {T, _, Used} <- Types, T =:= Type]) band (1 bsl 64 - 1)
+             || Type <- [bif_timer, monitor, link]];
+        _ ->
+            none
+    end
+end,
+KeptFact = fun(#{in_time := InTime}) ->
+    case WordBytes =:= 8 andalso InTime([{alloc, Fixed, []}], FixedMs) of
+        {[{ok, [Timers, Monitors, Links]}], _} ->
+            #{timers => Timers div TimerBytes, timer_bytes => Timers, monitor_bytes => Monitors,
+              link_bytes => Links};
+        _ ->
+            undefined
+    end
+end,
+
+%% ---- Marks of tables and sockets
+
 %% Value: what a mark keeps of them; of what is late nothing.
 Waited = fun(#{in_time := InTime}) ->
     Tables = case TablesBy(Words, InTime) of
@@ -382,10 +458,6 @@ PerS = fun(#{spawned := Now, ms := To}, #{spawned := Old, ms := From}) when Now 
            (Now - Old) * 1000 / (To - From);
           (_, _) -> undefined
 end,
-Lately = fun(#{sockets := Now}, #{sockets := Old}) when is_integer(Now), is_integer(Old) ->
-             #{count => Now, grown => Now - Old};
-            (_, _) -> undefined
-end,
 
 {holder, [k, otp, caps, own, apps, id, spawn, count_work, prefix, in_time, without_own],
  fun(#{}, Ctx) ->
@@ -408,7 +480,8 @@ end,
              short_lived => Group([Row || {_, Row} <- Short], Otp, Apps, Ctx),
              restarts => Restarts(Rate, Last, Otp, Apps, Ctx),
              atoms => AtomFact(maps:get(atoms, Now), maps:get(atoms, Old), Ctx),
-             ets => EtsFact(Got, Old, Apps, Ctx), sockets => Lately(Now, Old),
+             ets => EtsFact(Got, Old, Apps, Ctx), kept => KeptFact(Ctx),
+             sockets => SocketFact(Now, Old, Apps, Ctx),
              ports => PortFact(maps:get(ports, Now), maps:get(ports, Old), Apps, Ctx),
              code => CodeFact(maps:get(code, Now), maps:get(code, Old))},
     {{growth, erlang:monotonic_time(nanosecond), #{growth => Fact}},

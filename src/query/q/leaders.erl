@@ -24,6 +24,9 @@ WaitingMost = 10000,
 SavedMost = 2,
 IdleReductions = 10,
 LeastBinaryBytes = 65536,
+LeastTiesBytes = 32768,
+MostTiesBytes = 2097152,
+TiedMost = 5,
 Sampled = 100,
 Samples = 12,
 SampleMs = 20,
@@ -71,11 +74,21 @@ Vheap =
          bin_old_vheap_size -> {Key, '$4'};
          _ -> '_'
      end || {Key, _} <- element(2, process_info(self(), garbage_collection_info))],
-%% Value: {[{MemoryBytes, Pid}], [{BinaryWords, Pid}], Looked}, the best of them.
-Look = fun Look(Pids, Until, {Memory, Binary, Looked}) ->
+%% What a process has beside its heaps: monitors, those of others on it, links; messages too, and
+%% the places of its dictionary.
+Heaps =
+    [case Key of
+         heap_block_size -> {Key, '$3'};
+         old_heap_block_size -> {Key, '$4'};
+         mbuf_size -> {Key, '$5'};
+         _ -> '_'
+     end || {Key, _} <- element(2, process_info(self(), garbage_collection_info))],
+BesideHeaps = {'-', '$2', {'*', WordBytes, {'+', '$3', {'+', '$4', '$5'}}}},
+%% Value: {[{MemoryBytes, Pid}], [{BinaryWords, Pid}], [{BesideBytes, Pid}], Looked}, the best.
+Look = fun Look(Pids, Until, {Memory, Binary, Beside, Looked}) ->
     case Pids =:= [] orelse Ms() > Until of
         true ->
-            {Memory, Binary, Looked};
+            {Memory, Binary, Beside, Looked};
         false ->
             {These, Rest} = Split(Pids, SignalSlice),
             {Read, _} = AskSpared(These, [memory, garbage_collection_info]),
@@ -83,8 +96,10 @@ Look = fun Look(Pids, Until, {Memory, Binary, Looked}) ->
             Large = Run(Infos, [{{'$1', [{'_', '$2'}, '_']}, [], [{{'$2', '$1'}}]}]),
             Held = Run(Infos, [{{'$1', ['_', {'_', Vheap}]}, [{'>', {'+', '$3', '$4'}, 0}],
                                 [{{{'+', '$3', '$4'}, '$1'}}]}]),
+            Ties = Run(Infos, [{{'$1', [{'_', '$2'}, {'_', Heaps}]},
+                                [{'>', BesideHeaps, LeastTiesBytes}], [{{BesideHeaps, '$1'}}]}]),
             Look(Rest, Until, {Best(Large ++ Memory, Known), Best(Held ++ Binary, Known),
-                               Looked + length(These)})
+                               Best(Ties ++ Beside, Known), Looked + length(These)})
     end
 end,
 
@@ -249,6 +264,25 @@ BinaryFact = fun(Held, Looked, Total, Apps, #{id := Id, spawn := Spawn, in_time 
       holders => [(Named(Pid, Apps, Id))#{bytes => Bytes, binaries => N}
                   || {Bytes, N, Pid} <- Read]}
 end,
+%% Of those that may have many monitors or links, how many: of more than MostTiesBytes they are not
+%% listed.
+Tied = fun(Pid) ->
+    case process_info(Pid, [monitors, monitored_by, links]) of
+        undefined -> gone;
+        Lists -> [length(List) || {_, List} <- Lists]
+    end
+end,
+MonitorsFact = fun(Beside, Apps, #{id := Id, spawn := Spawn}) ->
+    Most = lists:sublist(Beside, TiedMost),
+    Few = [Pid || {Bytes, Pid} <- Most, Bytes =< MostTiesBytes],
+    Counted = case Few of [] -> #{}; _ -> CountedOf(Few, Tied, Spawn) end,
+    #{processes =>
+          [begin
+               [Monitors, By, Links] = maps:get(Pid, Counted, [undefined, undefined, undefined]),
+               (Named(Pid, Apps, Id))#{bytes => Bytes, monitors => Monitors, monitored_by => By,
+                                       links => Links}
+           end || {Bytes, Pid} <- Most]}
+end,
 GcFact = fun(Pids, Olds, News, Ns, Apps, #{id := Id}) ->
     Counts = lists:zip(lists:zipwith(Collected, Olds, News), Pids),
     #{processes => [(Named(Pid, Apps, Id))#{minor_gcs_per_s => N * 1.0e9 / Ns}
@@ -261,7 +295,8 @@ SendersFact = fun({Looks, Held}, {Nodes, Pids}, Apps, Id) ->
 end,
 
 Fresh = #{senders => {0, 0}, swept => 0, looked_to => 0, shown => [], looked => 0, memory => [],
-          binary => [], waits => {0, 0, 0}, moments => 0, busy => [], saved => SavedMost},
+          binary => [], beside => [], waits => {0, 0, 0}, moments => 0, busy => [],
+          saved => SavedMost},
 
 %% Those whose mailboxes and reductions are read, and who is next.
 InTurn = fun(All, Total, #{swept := Place}, #{all := Most}) ->
@@ -320,10 +355,11 @@ Whole = fun(#{most := N} = Arg, State, Ctx) ->
     Gcs = Collections(Workers),
     Place = maps:get(looked_to, State),
     {These, NextPlace} = Turn(All, Total, Place, Signals),
-    Again = lists:usort(PidsOf(maps:get(memory, State)) ++ PidsOf(maps:get(binary, State))
+    Again = lists:usort(lists:append([PidsOf(maps:get(Key, State))
+                                      || Key <- [memory, binary, beside]])
                         ++ PidsOf(Queues) ++ Workers),
     New = These -- Again,
-    {Memory, Binary, Looked} = Look(Again ++ New, Ms() + SweepMs, {[], [], 0}),
+    {Memory, Binary, Beside, Looked} = Look(Again ++ New, Ms() + SweepMs, {[], [], [], 0}),
     %% Where a signal takes long the time is over before: the next answer goes on from there.
     LookedNew = max(0, Looked - length(Again)),
     LookedTo = case LookedNew >= length(New) of
@@ -351,6 +387,8 @@ Whole = fun(#{most := N} = Arg, State, Ctx) ->
     SendersNow = {Looks + 1, HeldLooks + length(lists:sublist(Held, 1))},
     Facts = #{senders => SendersFact(SendersNow, Senders, Apps, maps:get(id, Ctx)),
               binaries => BinaryFact(Binary, InRound, Total, Apps, Ctx),
+              monitors => MonitorsFact([B || {_, P} = B <- Beside, not lists:member(P, Longest)],
+                                       Apps, Ctx),
               gc => GcFact(Workers, Gcs, GcsNow, Ns, Apps, Ctx),
               waits => #{moments => Moments, logger => InLogger, calls => InCalls,
                          running => Running},
@@ -358,7 +396,7 @@ Whole = fun(#{most := N} = Arg, State, Ctx) ->
                        callers => Callers(Longest, Apps, Ctx)}},
     {{leaders, Now(), Facts, Leaders},
      State#{senders := SendersNow, swept := SweptTo, looked_to := LookedTo, shown := Shown,
-            looked := InRound, memory := Memory, binary := Binary, waits := Waits,
+            looked := InRound, memory := Memory, binary := Binary, beside := Beside, waits := Waits,
             moments := Moments,
             busy := case Saved of 0 -> Worked; _ -> KnownBusy end, saved := Saved}}
 end,

@@ -55,14 +55,19 @@ static const char *two_units(struct judge *j, long long n, long long in, const c
                        : judge_text(j, "%lld %s %lld %s", n / in, unit, n % in, small);
 }
 
-const char *judge_period(struct judge *j)
+const char *judge_seconds(struct judge *j, double seconds)
 {
-    if (!(j->duration_s >= 0 && j->duration_s < 1e12))
+    if (!(seconds >= 0 && seconds < 1e12))
         return "the period";
-    long long s = llround(j->duration_s);
+    long long s = llround(seconds);
     if (s < 60)
         return judge_text(j, "%lld s", s);
     return s < 3600 ? two_units(j, s, 60, "min", "s") : two_units(j, s / 60, 60, "h", "min");
+}
+
+const char *judge_period(struct judge *j)
+{
+    return judge_seconds(j, j->duration_s);
 }
 
 /* ---- names */

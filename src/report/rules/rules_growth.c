@@ -379,7 +379,7 @@ void judge_ets_growth(struct judge *j)
         find_many_tables(j, &tables, most);
 }
 
-/* ---- ports, sockets, code */
+/* ---- ports, code */
 
 void judge_port_growth(struct judge *j)
 {
@@ -419,38 +419,6 @@ void judge_port_growth(struct judge *j)
     no_owner(j, f, fact);
     judge_wait(j, *name);
     json_decref(fact);
-}
-
-/* At a part of the period, 0 to 1; NaN unknown. */
-static double sockets_at(struct judge *j, double part)
-{
-    int64_t tick = j->from + (int64_t)((double)(j->to - j->from) * part);
-    const char *text = recording_fact(j->recording, "growth", tick);
-    json_t *fact = text ? json_loads(text, 0, NULL) : NULL;
-    double n = fact_number(json_object_get(fact, "sockets"), "count");
-    json_decref(fact);
-    return n;
-}
-
-void judge_socket_growth(struct judge *j)
-{
-    double first = sockets_at(j, 1.0 / 3), half = sockets_at(j, 2.0 / 3), last = sockets_at(j, 1);
-    double limit = judge_limit(j, fmax(50, 0.1 * first)), grown = last - first;
-    if (isnan(last) && !recording_fact(j->recording, "growth", j->to))
-        judge_unknown(j, "the fact `growth` was not recorded");
-    if (!(j->duration_s >= LEAST_S) || !judge_holds(j, j->duration_s, true) || !(grown >= limit) ||
-        !(half - first >= grown / 4) || !(last - half >= grown / 4))
-        return;
-    struct finding *f = judge_find(j, FINDING_LOOK, judge_sure(j, grown, limit) * 0.8);
-    f->effort = EFFORT_SMALL;
-    f->title = judge_text(j, "Sockets (module socket) are accumulating: +%s in %s",
-                          judge_number(j, grown), judge_period(j));
-    f->action = "Close sockets when their work is done; set idle timeouts. List them: "
-                "socket:which_sockets()";
-    f->ruled_out_if = "The number of sockets levels off with the clients (10 min)";
-    f->subject = "sockets";
-    judge_evidence(j, f, "sockets", last, "", "sockets: %s, %s, %s (after 1/3, 2/3 and at the end)",
-                   judge_number(j, first), judge_number(j, half), judge_number(j, last));
 }
 
 void judge_code_growth(struct judge *j)

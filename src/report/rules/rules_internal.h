@@ -118,6 +118,7 @@ bool judge_follows(struct judge *j);
 const char *judge_bytes(struct judge *j, double bytes);
 const char *judge_number(struct judge *j, double n);
 const char *judge_period(struct judge *j); /* its length */
+const char *judge_seconds(struct judge *j, double seconds);
 
 /*
  * Limits. A finding that the judgement before this one had stays until its number is clearly below
@@ -137,6 +138,17 @@ struct trend {
     bool steady;
 };
 struct trend judge_trend(const struct judge *j, const char *system_key);
+/* A number of a fact after a third of the period, two thirds, and at its end: where a count is read
+   now and then only. Margins: what comes at once, or levels off, does not rise. */
+struct counted {
+    double first, half, last, grown; /* NaN: it was not recorded then */
+    double over_s;                   /* from the first to the last */
+};
+struct counted judge_counted(struct judge *j, const char *fact,
+                             double (*read)(const json_t *fact, const void *arg), const void *arg);
+bool judge_counts_rise(const struct judge *j, const struct counted *r, double limit, bool named);
+/* By how many the processes have grown; 0: they have not. */
+double judge_more_processes(const struct judge *j);
 /* Whether a process without a name belongs to one of that kind, as the fact `kin` knows. */
 bool judge_is_kin(const struct judge *j, const struct period_process *p, const char *kind);
 /* A process in the second half of the period; NULL: it was not recorded there. */
@@ -324,6 +336,14 @@ bool calls_reach(double count, double other);
     X(socket_growth, NEEDS_SYSTEM,                                                                \
       "socket_growth", "Sockets are accumulating",                                                \
       "The number of sockets of the module socket grows steadily.",                               \
+      "facts")                                                                                    \
+    X(timer_growth, NEEDS_SYSTEM,                                                                 \
+      "timer_growth", "Timers are accumulating",                                                  \
+      "The number of timers grows, and not with the processes.",                                  \
+      "facts")                                                                                    \
+    X(monitor_growth, NEEDS_SYSTEM,                                                               \
+      "monitor_growth", "Monitors or links of a process are accumulating",                        \
+      "A process has more and more monitors or links, though no more processes are there.",       \
       "facts")                                                                                    \
     X(code_growth, NEEDS_SYSTEM,                                                                  \
       "code_growth", "Code is growing",                                                           \

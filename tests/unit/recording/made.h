@@ -58,8 +58,11 @@ struct made {
     double rss; /* 0: 260 MB */
     double processes, processes_step, atoms, atoms_step;
     double ports_step, tables_step, code_step;
-    int level_from;   /* the tick from which on counts stay; 0: none */
-    int sockets_step; /* above 0: a fact `growth` at each tick */
+    int level_from; /* the tick from which on counts stay; 0: none */
+    struct {
+        const char *key, *json; /* NULL: none; # stands for its number */
+        int from, step;
+    } rising; /* a fact at each tick */
     struct made_process busy[MADE_PROCESSES];
     int n_busy;
     int late_ms, late_every;      /* at every so many-th tick a scheduler is so late; 0: never */
@@ -248,6 +251,20 @@ static void made_requests(struct recorder *r, const struct made_requests *of)
     spans_run_free(run);
 }
 
+static void made_rising(struct recorder *r, const struct made *w, int tick)
+{
+    struct buf b;
+    int last = w->level_from > 0 && tick > w->level_from ? w->level_from : tick;
+    buf_init(&b, 0);
+    for (const char *s = w->rising.json; *s; s++)
+        if (*s == '#')
+            buf_printf(&b, "%d", w->rising.from + last * w->rising.step);
+        else
+            buf_printf(&b, "%c", *s);
+    recorder_fact(r, w->rising.key, buf_cstr(&b));
+    buf_clear(&b);
+}
+
 static void made_tick(struct recorder *r, struct model *m, const struct made *w, int tick)
 {
     struct error err = {0};
@@ -267,12 +284,8 @@ static void made_tick(struct recorder *r, struct model *m, const struct made *w,
             made_samples(r, &w->runs[i]);
     if (tick == 2)
         made_requests(r, &w->requests);
-    if (w->sockets_step > 0) {
-        char growth[80];
-        snprintf(growth, sizeof growth, "{\"sockets\":{\"count\":%d}}",
-                 10 + tick * w->sockets_step);
-        recorder_fact(r, "growth", growth);
-    }
+    if (w->rising.key)
+        made_rising(r, w, tick);
     made_system(r, m, w, tick);
     if (w->n_busy > 0 || w->churn)
         made_scan(r, m, w, tick);
@@ -373,10 +386,11 @@ static const struct made made_healthy = {
                      "\"binaries\":10}]}", 0},
         {"cpus", MADE_CPUS("0", "0", "0", "0"), 0},
         {"cpus", MADE_CPUS("100000000", "5000000", "0", "0"), 2},
+        {"monitors", "{\"processes\":[]}", 0},
         {"growth", "{\"over_s\":12,\"spawned_per_s\":40,\"spawned_lately_per_s\":40,"
                    "\"sockets\":{\"count\":10}}", 0},
     },
-    .n_facts = 7,
+    .n_facts = 8,
     .runs = {
         {.stacks = {{"plm", 700}, {"plhc", 80}, {"pg", 120}, {"pln", 60}, {"", 40}},
          .classes = {[SAMPLE_ERLANG] = 700, [SAMPLE_BIF] = 80, [SAMPLE_GC] = 120,

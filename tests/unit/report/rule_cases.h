@@ -1016,15 +1016,77 @@ static void ports_come(struct made *w)
     of_a_minute(w);
     w->ports_step = 0.2;
 }
-static void sockets_leak(struct made *w)
+static void rise(struct made *w, const char *key, const char *json, int from, int step)
 {
     of_a_minute(w);
-    w->sockets_step = 3;
+    w->rising.key = key;
+    w->rising.json = json;
+    w->rising.from = from;
+    w->rising.step = step;
+}
+static void sockets_leak(struct made *w)
+{
+    rise(w, "growth", "{\"sockets\":{\"count\":#}}", 10, 3);
 }
 static void sockets_come(struct made *w)
 {
-    of_a_minute(w);
-    w->sockets_step = 1;
+    rise(w, "growth", "{\"sockets\":{\"count\":#}}", 10, 1);
+}
+static void sockets_of_one_leak(struct made *w)
+{
+    rise(w, "growth",
+         "{\"sockets\":{\"count\":#,\"sampled\":190,\"seen\":170,\"owner\":" LOBBY "}}", 10, 3);
+}
+#define TIMERS "{\"kept\":{\"timers\":#,\"timer_bytes\":#000}}"
+static void timers_leak(struct made *w)
+{
+    rise(w, "growth", TIMERS, 5000, 100);
+}
+static void timers_come(struct made *w)
+{
+    rise(w, "growth", TIMERS, 5000, 20);
+}
+/* One for each of the processes. */
+static void timers_of_sessions(struct made *w)
+{
+    rise(w, "growth", TIMERS, 5000, 30);
+    w->processes_step = 10;
+}
+static void timers_level_off(struct made *w)
+{
+    timers_leak(w);
+    w->level_from = 30;
+}
+#define TIED(monitors, by)                                                                         \
+    "{\"processes\":[{\"pid\":\"<0.86.0>\",\"name\":\"shop_lobby\",\"initial_call\":"              \
+    "\"gen_server:init_it/6\",\"bytes\":#00,\"monitors\":" monitors ",\"monitored_by\":" by        \
+    ",\"links\":4},{\"pid\":\"<0.87.0>\",\"name\":\"shop_db\",\"initial_call\":null,"              \
+    "\"bytes\":#00,\"monitors\":3,\"monitored_by\":#,\"links\":4}]}"
+static void monitors_leak(struct made *w)
+{
+    rise(w, "monitors", TIED("#", "2"), 2000, 50);
+}
+static void monitors_come(struct made *w)
+{
+    rise(w, "monitors", TIED("#", "2"), 2000, 10);
+}
+/* Of sessions that stay. */
+static void monitors_of_sessions(struct made *w)
+{
+    rise(w, "monitors", TIED("#", "2"), 2000, 30);
+    w->processes_step = 10;
+}
+static void monitors_of_others_leak(struct made *w)
+{
+    rise(w, "monitors", TIED("3", "2"), 2000, 50);
+}
+/* Too many to list. */
+static void monitors_beyond_counting(struct made *w)
+{
+    rise(w, "monitors",
+         "{\"processes\":[{\"pid\":\"<0.86.0>\",\"name\":\"shop_lobby\",\"initial_call\":null,"
+         "\"bytes\":#00,\"monitors\":null,\"monitored_by\":null,\"links\":null}]}",
+         40000, 1000);
 }
 static void code_leaks(struct made *w)
 {
@@ -1257,7 +1319,24 @@ static const struct {
     {"port_growth", ports_leak, FINDING_LOOK, "shop_lobby opens ports that stay: +118 tcp_inet in",
      ports_come},
     {"socket_growth", sockets_leak, FINDING_LOOK,
-     "Sockets (module socket) are accumulating: +120 in", sockets_come},
+     "Sockets (module socket) are accumulating: +120 in 40 s", sockets_come},
+    {"socket_growth", sockets_of_one_leak, FINDING_LOOK,
+     "shop_lobby opens sockets (module socket) that stay: +120 in", sockets_come},
+    {"socket_growth", sockets_of_one_leak, FINDING_LOOK, "shop_lobby has 170 of 190 sampled",
+     sockets_come},
+    {"timer_growth", timers_leak, FINDING_LOOK,
+     "Timers are accumulating: +4,000 in 40 s, now 11,000", timers_come},
+    {"timer_growth", timers_leak, FINDING_LOOK, "in no process: +3.81 MiB, now 10.5 MiB",
+     timers_of_sessions},
+    {"timer_growth", timers_leak, FINDING_LOOK, "more processes in 59 s: 0", timers_level_off},
+    {"monitor_growth", monitors_leak, FINDING_LOOK,
+     "shop_lobby keeps monitors that stay: +2,000 in 40 s, now 5,000", monitors_come},
+    {"monitor_growth", monitors_leak, FINDING_LOOK, "its memory beside its heaps: +195 KiB",
+     monitors_of_sessions},
+    {"monitor_growth", monitors_of_others_leak, FINDING_LOOK,
+     "shop_db is monitored more and more: +2,000 in 40 s, now 5,000", monitors_come},
+    {"monitor_growth", monitors_beyond_counting, FINDING_LOOK,
+     "shop_lobby grows beside its heaps (monitors or links): +3.81 MiB in 40 s", monitors_come},
     {"code_growth", code_leaks, FINDING_LOOK, "newest module template_17", code_comes},
     {"gc_cpu", gc_much, FINDING_LOOK, "Garbage collection is expensive: 30% of the CPU time",
      gc_on_the_limit},

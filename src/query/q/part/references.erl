@@ -1,16 +1,12 @@
 %% SPDX-License-Identifier: GPL-3.0-or-later
 %% ---- Lists of references, each copied to the one that asks: a helper's heap is the limit
 
-Count = fun(To, Ref, Pids) ->
+%% What Read says of each; it says `gone` of one that has ended.
+Count = fun(To, Ref, Pids, Read) ->
     Tell = fun(Pid) ->
-        case process_info(Pid, binary) of
-            {binary, All} ->
-                %% One that came several times is held once.
-                Distinct = lists:ukeysort(1, All),
-                {_, Sizes, _} = lists:unzip3(Distinct),
-                To ! {Ref, {Pid, length(Distinct), lists:sum(Sizes)}};
-            undefined ->
-                ok
+        case Read(Pid) of
+            gone -> ok;
+            Is -> To ! {Ref, {Pid, Is}}
         end,
         erlang:garbage_collect()
     end,
@@ -19,14 +15,13 @@ Count = fun(To, Ref, Pids) ->
     lists:foreach(Tell, Pids)
 end,
 CountBytes = 48 * 1048576,
-%% [{Pid, Binaries | undefined, Bytes}]: of those whose list is too long, what the collector says.
-Holders = fun(Held, Spawn) ->
-    Pids = PidsOf(Held),
+%% #{Pid => what Read says}, without those whose list is too long.
+CountedOf = fun(Pids, Read, Spawn) ->
     Ref = make_ref(),
     Limit = #{size => CountBytes div WordBytes, kill => true, error_logger => false},
     Start = erlang:monotonic_time(),
     Trapped = process_flag(trap_exit, true),
-    Helper = Spawn(Count, [self(), Ref, Pids],
+    Helper = Spawn(Count, [self(), Ref, Pids, Read],
                    [link, {message_queue_data, off_heap}, {max_heap_size, Limit}]),
     receive {'EXIT', Helper, _} -> ok end,
     process_flag(trap_exit, Trapped),
@@ -34,9 +29,24 @@ Holders = fun(Held, Spawn) ->
     put(helped, get(helped) + erlang:monotonic_time() - Start),
     receive {'EXIT', _, _} when not Trapped -> exit(shutdown) after 0 -> ok end,
     Take = fun Take(Sofar) ->
-        receive {Ref, {Pid, N, Bytes}} -> Take(Sofar#{Pid => {N, Bytes}}) after 0 -> Sofar end
+        receive {Ref, {Pid, Is}} -> Take(Sofar#{Pid => Is}) after 0 -> Sofar end
     end,
-    Counted = Take(#{}),
+    Take(#{})
+end,
+%% [{Bytes, Binaries | undefined, Pid}]: of those whose list is too long, what the collector says.
+Holders = fun(Held, Spawn) ->
+    Read = fun(Pid) ->
+        case process_info(Pid, binary) of
+            {binary, All} ->
+                %% One that came several times is held once.
+                Distinct = lists:ukeysort(1, All),
+                {_, Sizes, _} = lists:unzip3(Distinct),
+                {length(Distinct), lists:sum(Sizes)};
+            undefined ->
+                gone
+        end
+    end,
+    Counted = CountedOf(PidsOf(Held), Read, Spawn),
     [case Counted of
          #{Pid := {N, Bytes}} -> {Bytes, N, Pid};
          #{} -> {Words * WordBytes, undefined, Pid}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Rules over what processes leave behind and no type of memory shows: timers, monitors, links,
+ * sockets. Their numbers come from facts, read every ten seconds or less often. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report/rules/rules_internal.h"
+
+#define LEAST_S 15.0
+#define EACH_HALF 0.25 /* of the growth: half of it is even */
+
+/* ---- a number of a fact, three times */
+
+struct counted judge_counted(struct judge *j, const char *fact,
+                             double (*read)(const json_t *fact, const void *arg), const void *arg)
+{
+    double at[3];
+    int64_t ticks[3];
+    for (int i = 0; i < 3; i++) {
+        ticks[i] = j->from + (j->to - j->from) * (i + 1) / 3;
+        const char *text = recording_fact(j->recording, fact, ticks[i]);
+        json_t *value = text ? json_loads(text, 0, NULL) : NULL;
+        at[i] = value ? read(value, arg) : (double)NAN;
+        json_decref(value);
+    }
+    return (struct counted){at[0], at[1], at[2], at[2] - at[0],
+                            recording_period_s(j->recording, ticks[0], ticks[2])};
+}
+
+bool judge_counts_rise(const struct judge *j, const struct counted *r, double limit, bool named)
+{
+    return j->duration_s >= LEAST_S && judge_holds(j, j->duration_s, named) && r->grown >= limit &&
+           r->half - r->first >= EACH_HALF * r->grown && r->last - r->half >= EACH_HALF * r->grown;
+}
+
+double judge_more_processes(const struct judge *j)
+{
+    struct trend t = judge_trend(j, "processes");
+    return isnan(t.last) ? 0 : fmax(0, t.last - t.first);
+}
+
+/* A tenth of what there was, and twice as many as there are more processes: each may have one, and
+   the two are not counted at one moment. */
+static double limit_of(const struct judge *j, double least, double first)
+{
+    return judge_limit(j, fmax(least, 0.1 * first) + 2 * judge_more_processes(j));
+}
+
+/* ---- timers */
+
+#define TIMERS_LEAST 1000.0
+
+static double kept(const json_t *growth, const void *key)
+{
+    return fact_number(json_object_get(growth, "kept"), key);
+}
+
+void judge_timer_growth(struct judge *j)
+{
+    struct counted n = judge_counted(j, "growth", kept, "timers"),
+                   bytes = judge_counted(j, "growth", kept, "timer_bytes");
+    double limit = limit_of(j, TIMERS_LEAST, n.first);
+    if (isnan(n.last) && !recording_fact(j->recording, "growth", j->to))
+        judge_unknown(j, "the fact `growth` was not recorded");
+    if (!judge_counts_rise(j, &n, limit, false))
+        return;
+    struct finding *f = judge_find(j, FINDING_LOOK, judge_sure(j, n.grown, limit));
+    f->effort = EFFORT_SMALL;
+    f->title = judge_text(j, "Timers are accumulating: +%s in %s, now %s", judge_number(j, n.grown),
+                          judge_seconds(j, n.over_s), judge_number(j, n.last));
+    f->action = "Find who starts them (beamtop calls NODE 'erlang:start_timer/3' "
+                "'erlang:send_after/3') and cancel each when its reason is gone "
+                "(erlang:cancel_timer/1), or start one for many";
+    f->ruled_out_if =
+        "The number of timers levels off: each runs out, as those of a cache (10 min)";
+    f->subject = "timers";
+    f->trace = "erlang:start_timer -> caller & erlang:send_after -> caller";
+    judge_cause(f, "timers", CAUSE_KNOWN);
+    judge_evidence(j, f, "timers", n.last, "", "timers: %s, %s, %s (after 1/3, 2/3 and at the end)",
+                   judge_number(j, n.first), judge_number(j, n.half), judge_number(j, n.last));
+    judge_evidence(j, f, "timer_bytes", bytes.last, "bytes",
+                   "their memory, which is in no process: +%s, now %s, and their messages",
+                   judge_bytes(j, bytes.grown), judge_bytes(j, bytes.last));
+    judge_evidence(j, f, "processes", judge_more_processes(j), "", "more processes in %s: %s",
+                   judge_period(j), judge_number(j, judge_more_processes(j)));
+}
+
+/* ---- monitors and links */
+
+#define TIES_LEAST 1000.0
+
+static const struct tie {
+    const char *key, *title, *name, *action, *trace;
+    bool is_of_it; /* the pattern: its pid is to follow */
+} ties[] = {
+    {"monitors", "keeps monitors that stay", "monitors",
+     "Demonitor what is no longer waited for (erlang:demonitor(Ref, [flush])), and monitor each "
+     "process once",
+     "erlang:monitor/2 --procs ", true},
+    {"monitored_by", "is monitored more and more", "monitors of others on it",
+     "Find who monitors it (beamtop process NODE PID, monitored by), and demonitor after each use",
+     "erlang:monitor/2 -> caller", false},
+    {"links", "keeps links that stay", "links",
+     "Unlink what is no longer needed, or close it: ports and processes of other nodes count too",
+     "erlang:link/1 --procs ", true},
+    /* Too many to count them: by their memory. */
+    {"bytes", "grows beside its heaps (monitors or links)", "memory beside its heaps",
+     "Demonitor or unlink what is no longer needed (erlang:demonitor(Ref, [flush])), and monitor "
+     "each process once",
+     "erlang:monitor/2 --procs ", true},
+};
+
+#define BY_BYTES (ARRAY_LEN(ties) - 1)
+#define TIE_BYTES 64.0 /* the least that one takes on either side */
+#define BYTES_LEAST (1024.0 * 1024)
+
+static const char *amount(struct judge *j, const struct tie *tie, double n)
+{
+    return tie == &ties[BY_BYTES] ? judge_bytes(j, n) : judge_number(j, n);
+}
+
+static double ties_limit(const struct judge *j, const struct tie *tie, double first)
+{
+    if (tie == &ties[BY_BYTES])
+        return judge_limit(j, fmax(BYTES_LEAST, 0.1 * first) +
+                                  2 * TIE_BYTES * judge_more_processes(j));
+    return limit_of(j, TIES_LEAST, first);
+}
+
+struct tied {
+    const char *pid, *key;
+};
+
+static const json_t *row_of(const json_t *fact, const char *pid)
+{
+    const json_t *row;
+    size_t i;
+    json_array_foreach (json_object_get(fact, "processes"), i, row)
+        if (strcmp(fact_text(row, "pid"), pid) == 0)
+            return row;
+    return NULL;
+}
+
+static double tied_of(const json_t *fact, const void *arg)
+{
+    const struct tied *t = arg;
+    return fact_number(row_of(fact, t->pid), t->key);
+}
+
+static void find_ties(struct judge *j, const json_t *row, const struct tie *tie,
+                      const struct counted *n)
+{
+    const double limit = ties_limit(j, tie, n->first);
+    struct finding *f = judge_find(j, FINDING_LOOK, judge_sure(j, n->grown, limit));
+    const char *pid = judge_text(j, "%s", fact_text(row, "pid"));
+    struct tied heaps = {pid, "bytes"};
+    struct counted bytes = judge_counted(j, "monitors", tied_of, &heaps);
+    f->effort = EFFORT_SMALL;
+    f->title =
+        judge_text(j, "%s %s: +%s in %s, now %s", judge_process_of(j, row), tie->title,
+                   amount(j, tie, n->grown), judge_seconds(j, n->over_s), amount(j, tie, n->last));
+    f->action = tie->action;
+    f->ruled_out_if = "The number levels off with the clients (view process, 10 min)";
+    f->subject = pid;
+    f->trace = judge_text(j, "%s%s", tie->trace, tie->is_of_it ? pid : "");
+    judge_about(f, pid, CAUSE_KNOWN);
+    judge_evidence(j, f, tie->key, n->last, "", "%s: %s, %s, %s (after 1/3, 2/3 and at the end)",
+                   tie->name, amount(j, tie, n->first), amount(j, tie, n->half),
+                   amount(j, tie, n->last));
+    if (tie != &ties[BY_BYTES])
+        judge_evidence(j, f, "bytes", bytes.last, "bytes",
+                       "its memory beside its heaps: +%s, now %s", judge_bytes(j, bytes.grown),
+                       judge_bytes(j, bytes.last));
+    judge_evidence(j, f, "processes", judge_more_processes(j), "", "more processes in %s: %s",
+                   judge_period(j), judge_number(j, judge_more_processes(j)));
+}
+
+/* Who monitors is said before who is monitored, and the larger growth first. */
+static bool says_more(const struct tie *kind, const struct counted *n, const struct tie *most,
+                      const struct counted *largest)
+{
+    return !most || kind < most || (kind == most && n->grown > largest->grown);
+}
+
+void judge_monitor_growth(struct judge *j)
+{
+    json_t *fact = judge_fact(j, "monitors");
+    const json_t *row, *most = NULL;
+    const struct tie *kind = NULL;
+    struct counted largest = {0};
+    size_t i;
+    json_array_foreach (json_object_get(fact, "processes"), i, row)
+        for (size_t k = 0; k < ARRAY_LEN(ties); k++) {
+            struct tied tied = {fact_text(row, "pid"), ties[k].key};
+            struct counted n = judge_counted(j, "monitors", tied_of, &tied);
+            bool is_counted = k == BY_BYTES && !isnan(fact_number(row, "monitors"));
+            if (is_counted || !judge_counts_rise(j, &n, ties_limit(j, &ties[k], n.first), true) ||
+                !says_more(&ties[k], &n, kind, &largest))
+                continue;
+            most = row, kind = &ties[k], largest = n;
+        }
+    if (most)
+        find_ties(j, most, kind, &largest);
+    json_decref(fact);
+}
+
+/* ---- sockets of the module socket */
+
+static double sockets(const json_t *growth, const void *key)
+{
+    return fact_number(json_object_get(growth, "sockets"), key);
+}
+
+/* Of those that are open now: which of them are new is not known. */
+static const char *socket_owner(struct judge *j, const json_t *owns, struct finding *f)
+{
+    const json_t *owner = json_object_get(owns, "owner");
+    double seen = fact_number(owns, "seen"), sampled = fact_number(owns, "sampled");
+    if (!*fact_text(owner, "pid") || !(seen >= 3 && seen >= sampled / 2))
+        return "";
+    const char *name = judge_process_of(j, owner);
+    f->process = judge_text(j, "%s", fact_text(owner, "pid"));
+    judge_evidence(j, f, "owner", seen, "", "owner: %s has %.0f of %.0f sampled", name, seen,
+                   sampled);
+    return name;
+}
+
+void judge_socket_growth(struct judge *j)
+{
+    struct counted n = judge_counted(j, "growth", sockets, "count");
+    double limit = judge_limit(j, fmax(50, 0.1 * n.first));
+    const char *text = recording_fact(j->recording, "growth", j->to);
+    if (!text)
+        judge_unknown(j, "the fact `growth` was not recorded");
+    if (!judge_counts_rise(j, &n, limit, true))
+        return;
+    json_t *fact = json_loads(text, 0, NULL);
+    struct finding *f = judge_find(j, FINDING_LOOK, judge_sure(j, n.grown, limit) * 0.8);
+    f->effort = EFFORT_SMALL;
+    judge_evidence(j, f, "sockets", n.last, "",
+                   "sockets: %s, %s, %s (after 1/3, 2/3 and at the end)", judge_number(j, n.first),
+                   judge_number(j, n.half), judge_number(j, n.last));
+    const char *owner = socket_owner(j, json_object_get(fact, "sockets"), f);
+    f->title = *owner ? judge_text(j, "%s opens sockets (module socket) that stay: +%s in %s",
+                                   owner, judge_number(j, n.grown), judge_seconds(j, n.over_s))
+                      : judge_text(j, "Sockets (module socket) are accumulating: +%s in %s",
+                                   judge_number(j, n.grown), judge_seconds(j, n.over_s));
+    f->action = "Close sockets when their work is done; set idle timeouts. List them: "
+                "socket:which_sockets()";
+    f->ruled_out_if = "The number of sockets levels off with the clients (10 min)";
+    f->subject = "sockets";
+    if (*owner)
+        judge_about(f, f->process, CAUSE_KNOWN);
+    json_decref(fact);
+}
