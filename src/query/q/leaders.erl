@@ -245,6 +245,21 @@ end,
 
 -include("part/references.erl").
 
+%% ---- The work of those that end
+
+%% Of all processes but ours.
+AllWork = fun(Keeper, Own) ->
+    Ours = lists:sum(Reductions([Keeper | Own], [])),
+    {All, _} = erlang:statistics(reductions),
+    All - Ours
+end,
+%% What none of the others has done, who are there before and after, those did that were spawned or
+%% ended in between. Value: {Of all, of those}, with what was there before.
+Ended = fun(Done, All, {Sum, Of}) ->
+    Lived = lists:sum(Run(Done, [{'$1', [{'>', '$1', 0}], ['$1']}])),
+    {Sum + max(0, All), Of + max(0, All - Lived)}
+end,
+
 %% ---- The answer
 
 Named = fun(Pid, Apps, Id) ->
@@ -295,7 +310,7 @@ SendersFact = fun({Looks, Held}, {Nodes, Pids}, Apps, Id) ->
 end,
 
 Fresh = #{senders => {0, 0}, swept => 0, looked_to => 0, shown => [], looked => 0, memory => [],
-          binary => [], beside => [], waits => {0, 0, 0}, moments => 0, busy => [],
+          works => {0, 0}, binary => [], beside => [], waits => {0, 0, 0}, moments => 0, busy => [],
           saved => SavedMost},
 
 %% Those whose mailboxes and reductions are read, and who is next.
@@ -334,10 +349,16 @@ Whole = fun(#{most := N} = Arg, State, Ctx) ->
     end,
     Watched = Waiting ++ (Others -- Waiting),
     Before = Reductions(Watched, []),
+    Done0 = AllWork(Keeper, Own),
     CountWork(),
     Wait(WaitMs),
     After_ = Reductions(Watched, []),
+    Done1 = AllWork(Keeper, Own),
     Done = lists:zipwith(fun erlang:'-'/2, After_, Before),
+    Works = case Saved =:= 0 andalso Total =< maps:get(all, Arg) of
+        true -> Ended(Done, Done1 - Done0, maps:get(works, State));
+        false -> maps:get(works, State)
+    end,
     Busy = Busiest(Watched, Done, Known),
     %% Who has ended in between does nothing, but is not idle.
     Had = length(Mail),
@@ -392,11 +413,13 @@ Whole = fun(#{most := N} = Arg, State, Ctx) ->
               gc => GcFact(Workers, Gcs, GcsNow, Ns, Apps, Ctx),
               waits => #{moments => Moments, logger => InLogger, calls => InCalls,
                          running => Running},
+              ended => #{reductions => element(1, Works), of_ended => element(2, Works)},
               kin => #{processes => Kin(Shown, Apps, Ctx),
                        callers => Callers(Longest, Apps, Ctx)}},
     {{leaders, Now(), Facts, Leaders},
      State#{senders := SendersNow, swept := SweptTo, looked_to := LookedTo, shown := Shown,
             looked := InRound, memory := Memory, binary := Binary, beside := Beside, waits := Waits,
+            works := Works,
             moments := Moments,
             busy := case Saved of 0 -> Worked; _ -> KnownBusy end, saved := Saved}}
 end,

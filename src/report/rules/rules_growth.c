@@ -13,7 +13,6 @@
 #define MIB (1024.0 * 1024)
 #define LEAST_S 15.0 /* of a trend: a start, or a cache that warms up, is over by then */
 #define ATOMS_PER_S 1.0
-#define SPAWNS_PER_S 1000.0
 #define HOUR 3600.0
 #define FOREVER_S 3e9 /* a century: nothing is said of a limit that is farther */
 
@@ -179,40 +178,82 @@ void judge_process_growth(struct judge *j)
     json_decref(fact);
 }
 
+/* At what rate they are spawned: many cost by their number, fewer where they do much of the work.
+ */
+#define SPAWNS_PER_S 1000.0
+#define COSTLY_PER_S 100.0
+#define COSTLY_SHARE 0.1
+#define COSTLY_CORES 0.02
+
+/* The counts only rise, until the helper on the node restarts. Unknown: of many processes. */
+static double share_of_ended(struct judge *j)
+{
+    double of[2], all[2];
+    const int64_t ticks[2] = {j->from, j->to};
+    for (int i = 0; i < 2; i++) {
+        const char *text = recording_fact(j->recording, "ended", ticks[i]);
+        json_t *fact = text ? json_loads(text, 0, NULL) : NULL;
+        all[i] = fact_number(fact, "reductions");
+        of[i] = fact_number(fact, "of_ended");
+        json_decref(fact);
+    }
+    bool rises = all[0] < all[1] && of[0] <= of[1];
+    double sum = rises ? all[1] - all[0] : all[1], ended = rises ? of[1] - of[0] : of[1];
+    return sum > 0 ? ended / sum : (double)NAN;
+}
+
+static const char *short_title(struct judge *j, const json_t *group, double rate, double share)
+{
+    const char *part =
+        isnan(share) ? "" : judge_text(j, ", %s of reductions", judge_percent(j, share));
+    if (group && *spawner_of(j, group))
+        return judge_text(j, "%s spawns short-lived processes: %s/s, %s%s", spawner_of(j, group),
+                          judge_number(j, rate), member_of(j, group), part);
+    if (group)
+        return judge_text(j, "%s processes are short-lived: %s spawned/s%s", member_of(j, group),
+                          judge_number(j, rate), part);
+    return judge_text(j, "Processes are short-lived: %s spawned/s%s", judge_number(j, rate), part);
+}
+
+static void find_short_lived(struct judge *j, const json_t *fact, double rate, double share,
+                             bool many)
+{
+    const json_t *group = group_of(fact, "short_lived");
+    double now = fact_number(fact, "spawned_lately_per_s");
+    struct finding *f =
+        judge_find(j, group && many ? FINDING_LOOK : FINDING_NOTE,
+                   many ? judge_sure(j, rate, SPAWNS_PER_S) : judge_sure(j, share, COSTLY_SHARE));
+    f->effort = EFFORT_LARGE;
+    f->title = short_title(j, group, rate, many ? (double)NAN : share);
+    f->action = "Do small steps in the caller, or keep workers for them: a process for each "
+                "request is right, one for each step of it is expensive";
+    f->ruled_out_if = "Each of these processes does a whole request (beamtop calls NODE, "
+                      "reductions a process)";
+    f->subject = "processes";
+    f->impact = many ? f->impact : share;
+    judge_cause(f, "spawns", CAUSE_KNOWN);
+    judge_evidence(j, f, "spawned_per_s", rate, "per_s",
+                   "spawned: %s/s (mean, %.0f s), %s/s (mean, last answer)", judge_number(j, rate),
+                   fact_number(fact, "over_s"), judge_number(j, now));
+    if (!isnan(share))
+        judge_evidence(j, f, "share_of_ended", share, "share",
+                       "reductions of processes that were spawned or ended within 250 ms: %s",
+                       judge_percent(j, share));
+    if (group)
+        tell_group(j, f, group);
+}
+
 void judge_short_lived(struct judge *j)
 {
     json_t *fact = judge_fact(j, "growth");
-    double rate = fact_number(fact, "spawned_per_s"),
-           now = fact_number(fact, "spawned_lately_per_s");
-    const json_t *group = group_of(fact, "short_lived");
-    if (rate >= judge_limit(j, SPAWNS_PER_S) && now >= SPAWNS_PER_S / 2) {
-        struct finding *f =
-            judge_find(j, group ? FINDING_LOOK : FINDING_NOTE, judge_sure(j, rate, SPAWNS_PER_S));
-        f->effort = EFFORT_LARGE;
-        if (group && *spawner_of(j, group))
-            f->title = judge_text(j, "%s spawns short-lived processes: %s/s, %s",
-                                  spawner_of(j, group), judge_number(j, rate), member_of(j, group));
-        else if (group)
-            f->title = judge_text(j, "%s processes are short-lived: %s spawned/s",
-                                  member_of(j, group), judge_number(j, rate));
-        else
-            f->title =
-                judge_text(j, "Processes are short-lived: %s spawned/s", judge_number(j, rate));
-        f->action =
-            "Do small steps in the caller, or keep workers for them: a process for each request is "
-            "right, one for each step of it is expensive";
-        f->ruled_out_if =
-            "Each of these processes does a whole request (beamtop calls NODE, reductions "
-            "a process)";
-        f->subject = "processes";
-        judge_cause(f, "spawns", CAUSE_KNOWN);
-        judge_evidence(j, f, "spawned_per_s", rate, "per_s",
-                       "spawned: %s/s (mean, %.0f s), %s/s (mean, "
-                       "last answer)",
-                       judge_number(j, rate), fact_number(fact, "over_s"), judge_number(j, now));
-        if (group)
-            tell_group(j, f, group);
-    }
+    double rate = fact_number(fact, "spawned_per_s"), share = share_of_ended(j);
+    double now = fact_number(fact, "spawned_lately_per_s");
+    bool many = rate >= judge_limit(j, SPAWNS_PER_S) && now >= SPAWNS_PER_S / 2;
+    bool costly = rate >= judge_limit(j, COSTLY_PER_S) && now >= COSTLY_PER_S / 2 &&
+                  share >= judge_limit(j, COSTLY_SHARE) && judge_cores(j, share) >= COSTLY_CORES &&
+                  group_of(fact, "short_lived");
+    if (many || costly)
+        find_short_lived(j, fact, rate, share, many);
     json_decref(fact);
 }
 

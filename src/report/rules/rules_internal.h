@@ -319,7 +319,8 @@ bool calls_reach(double count, double other);
       "system, facts")                                                                            \
     X(short_lived, NEEDS_SYSTEM,                                                                  \
       "short_lived", "A process spawns short-lived processes",                                    \
-      "A thousand processes per second are spawned and end.",                                     \
+      "A thousand processes per second are spawned and end, or a hundred that do much of the "    \
+      "work.",                                                                                    \
       "facts")                                                                                    \
     X(atom_growth, NEEDS_SYSTEM,                                                                  \
       "atom_growth", "Atoms are leaking",                                                         \
