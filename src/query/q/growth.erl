@@ -1,7 +1,7 @@
 %% SPDX-License-Identifier: GPL-3.0-or-later
 %% Which counts grow, and who makes them grow: processes, short-lived ones, timers, monitors, links,
-%% atoms, ETS tables, ports, sockets, code. Runs in a holder, whose state are marks of earlier moments; growth is
-%% since a mark of WindowMs to twice that ago. Arg: #{}. Value: docs/queries.md.
+%% atoms, ETS tables, ports, sockets, code. Runs in a holder, whose state are marks of earlier
+%% moments; growth is since a mark of WindowMs to twice that ago. Arg: #{}. Value: docs/queries.md.
 %%
 %% Work on many elements is left to native functions. A pid that is larger was spawned later.
 
