@@ -94,7 +94,8 @@ fails_with() {
 blames() {
     order "suspend_$1" && wait_until 60 fails_with "$2"
     failed=$?
-    order "resume_$1" && [ "$failed" = 0 ] || { cat "$work/err"; return 1; }
+    order "resume_$1" || return 1
+    [ "$failed" = 0 ] || { cat "$work/err"; return 1; }
 }
 names_what_hangs_at_the_first_connection() {
     blames code_server 'its code server hangs and nothing has connected' && blames auth 'process `auth` hangs' &&
