@@ -656,7 +656,11 @@ load_text(Node, Text) ->
                 Split([Token | Rest], Form) -> Split(Rest, [Token | Form])
             end,
     Forms = [begin {ok, Form} = erl_parse:parse_form(Part), Form end || Part <- Split(Tokens, [])],
-    {ok, Module, Code} = compile:forms(Forms, [r23]),
+    %% What is compiled here for OTP 23 may have instructions that OTP 27 has no more.
+    {ok, Module, Code} = case otp(Node) >= 27 of
+        true -> rpc:call(Node, compile, forms, [Forms]);
+        false -> compile:forms(Forms, [r23])
+    end,
     {module, Module} = rpc:call(Node, code, load_binary, [Module, "", Code]).
 
 filter_test({Node, _}, K) ->

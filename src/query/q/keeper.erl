@@ -72,7 +72,7 @@ Own = fun(Keeper) ->
     Holders = lists:append(lists:map(HolderOf, [node(C) | Nodes])),
     lists:usort(Holders ++ Family(lists:usort([Keeper | Others])))
 end,
-%% Of [{Node, Port | Pid}], as system_info(dist_ctrl) gives it: those of nodes that are no beamtop.
+%% Takes beamtops out of [{Node, Port | Pid}], as system_info(dist_ctrl) gives it.
 WithoutOwn = fun(Controllers) ->
     {Nodes, _} = lists:unzip(Keepers()),
     [Controller || {Node, _} = Controller <- Controllers,
