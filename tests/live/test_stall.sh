@@ -154,7 +154,8 @@ goes_on_beside_a_net_kernel_that_hangs() {
         order resume_net_kernel && wait "$top" && is_clean
 }
 
-same names_what_hangs_at_the_first_connection records_at_the_headers_pace_whatever_the_price
+once names_what_hangs_at_the_first_connection
+same records_at_the_headers_pace_whatever_the_price
 [ "${BEAMTOP_CHECK:-}" != all ] || same costs_the_same_beside_busy_processes
 same records_while_its_first_sweep_takes_long
 differ goes_on_beside_a_code_server_that_hangs goes_on_beside_a_rex_that_hangs \
