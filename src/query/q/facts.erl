@@ -221,7 +221,7 @@ end,
 {[apps, in_time, without_own],
  fun([], #{apps := AppsOf, in_time := InTime, without_own := WithoutOwn}) ->
     Parts = [{logger, Logger}, {limits, Limits}, {applications, fun() -> Applications(AppsOf) end},
-             {cpus, fun() -> Cpus(InTime) end}, 
+             {cpus, fun() -> Cpus(InTime) end},
              {distribution, fun() -> Distribution(WithoutOwn) end},
              {repositories, Repositories}, {ets, fun() -> Ets(InTime) end},
              {code, fun() -> #{mode => CodeMode(), modules => length(LoadedModules())} end}],

@@ -66,23 +66,17 @@ Asleep = fun(Idle) ->
          {{'$1', {'_', {sys, suspend_loop, '_'}}}, [], ['$1']}])
 end,
 
+%% What matches garbage_collection_info, whose keys have one order, with these sizes taken.
+SizesIn = fun(Sizes) ->
+    {_, Info} = process_info(self(), garbage_collection_info),
+    [case Sizes of #{Key := Variable} -> {Key, Variable}; #{} -> '_' end || {Key, _} <- Info]
+end,
 %% The number of words that are held in binaries stands in the state of the collector: it needs no
 %% list of them. What is no longer used, and not collected yet, is in it: it is held as well.
-Vheap =
-    [case Key of
-         bin_vheap_size -> {Key, '$3'};
-         bin_old_vheap_size -> {Key, '$4'};
-         _ -> '_'
-     end || {Key, _} <- element(2, process_info(self(), garbage_collection_info))],
+Vheap = SizesIn(#{bin_vheap_size => '$3', bin_old_vheap_size => '$4'}),
 %% What a process has beside its heaps: monitors, those of others on it, links; messages too, and
 %% the places of its dictionary.
-Heaps =
-    [case Key of
-         heap_block_size -> {Key, '$3'};
-         old_heap_block_size -> {Key, '$4'};
-         mbuf_size -> {Key, '$5'};
-         _ -> '_'
-     end || {Key, _} <- element(2, process_info(self(), garbage_collection_info))],
+Heaps = SizesIn(#{heap_block_size => '$3', old_heap_block_size => '$4', mbuf_size => '$5'}),
 BesideHeaps = {'-', '$2', {'*', WordBytes, {'+', '$3', {'+', '$4', '$5'}}}},
 %% Value: {[{MemoryBytes, Pid}], [{BinaryWords, Pid}], [{BesideBytes, Pid}], Looked}, the best.
 Look = fun Look(Pids, Until, {Memory, Binary, Beside, Looked}) ->

@@ -39,7 +39,7 @@ end,
 %% Of more than one process. A separate function, since each that names it holds a copy of it.
 SetFlagsOfAll = fun(Place, Who, On, Flags) ->
     case Place of
-        {session, S} -> trace:process(S, Who, On, Flags);
+        {session, _} -> SetFlags(Place, Who, On, Flags);
         {legacy, Collector} when On -> FlagLegacy(Who, true, [{tracer, Collector} | Flags]);
         {legacy, _} -> FlagLegacy(Who, false, Flags)
     end
