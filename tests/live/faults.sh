@@ -1,7 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# shellcheck shell=sh disable=SC2154
+# shellcheck shell=sh disable=SC1091,SC2034,SC2154
 # Faults that faults.erl plants, the words by which their findings are known, and the waits for these on
-# the screen and in the report of a recording. Sourced, after releases.sh and tests/tmux/lib.sh.
+# the screen and in the report of a recording. Sourced, after tests/tap.sh; brings what starts the nodes
+# and the screen.
+. "$BEAMTOP_SRCDIR/tests/tmux/lib.sh"
+command -v tmux >/dev/null 2>&1 || skip_all "no tmux here"
+
+load=faults
+. "$(dirname "$0")/releases.sh"
+
+XDG_STATE_HOME=$work/state
+export XDG_STATE_HOME
 
 # KIND:SECONDS:WORDS that the title of its finding matches, the culprit among them; and KIND-OTP where a
 # release knows less: before OTP 25 nobody can be asked who has spawned a process. SECONDS: until it is

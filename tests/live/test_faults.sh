@@ -8,15 +8,7 @@
 # shellcheck disable=SC1091,SC2034,SC2154,SC2317
 set -u
 . "$(dirname "$0")/../tap.sh"
-. "$BEAMTOP_SRCDIR/tests/tmux/lib.sh"
-command -v tmux >/dev/null 2>&1 || skip_all "no tmux here"
-
-load=faults
-. "$(dirname "$0")/releases.sh"
 . "$(dirname "$0")/faults.sh"
-
-XDG_STATE_HOME=$work/state
-export XDG_STATE_HOME
 
 # One scheduler, so that three busy processes are too many on any machine, and no more of it than one
 # core is taken.

@@ -11,15 +11,7 @@
 # shellcheck disable=SC1091,SC2034,SC2154,SC2317
 set -u
 . "$(dirname "$0")/../tap.sh"
-. "$BEAMTOP_SRCDIR/tests/tmux/lib.sh"
-command -v tmux >/dev/null 2>&1 || skip_all "no tmux here"
-
-load=faults
-. "$(dirname "$0")/releases.sh"
 . "$(dirname "$0")/faults.sh"
-
-XDG_STATE_HOME=$work/state
-export XDG_STATE_HOME
 
 runs=${BEAMTOP_PLANTED_RUNS:-}
 options='--interval 1s --budget 20' patience=5

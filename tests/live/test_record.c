@@ -464,6 +464,16 @@ static void test_gap(void **state)
     expect_number(path, "SELECT count(*) > 1 FROM fact WHERE key = 'limits'", 1);
 }
 
+/* The recorder that the command runs ends with code 1, and its file is whole. */
+static void expect_ends_itself(const char *command, const char *path)
+{
+    int rc = system(command);
+    assert_true(WIFEXITED(rc));
+    if (WEXITSTATUS(rc) != 1)
+        fail_msg("exit code %d of %s", WEXITSTATUS(rc), command);
+    expect_whole(path, 2);
+}
+
 /* No file of its may grow further: it ends by itself, with a word, and the file is whole. */
 static void test_file_limit(void **state)
 {
@@ -474,11 +484,7 @@ static void test_file_limit(void **state)
              "%s prlimit --fsize=500000 '%s' record %s --cookie " COOKIE
              " --epmd-port %u -i 0.25 -b 100 --for 240s -o %s </dev/null >%s/limited 2>&1",
              t->state, getenv("BEAMTOP"), t->node.name, t->epmd_port, path, t->dir);
-    int rc = system(command);
-    assert_true(WIFEXITED(rc));
-    if (WEXITSTATUS(rc) != 1)
-        fail_msg("exit code %d of %s", WEXITSTATUS(rc), command);
-    expect_whole(path, 2);
+    expect_ends_itself(command, path);
     snprintf(command, sizeof command,
              "grep -q 'ended after [0-9]* ticks' %s/limited || { cat %s/limited; false; }", t->dir,
              t->dir);
@@ -502,11 +508,7 @@ static void test_disk_full(void **state)
              " --epmd-port %u -i 0.25 -b 100 --for 240s -o %s/full.btr </dev/null >%s/said 2>&1",
              t->state, disk, disk, t->dir, getenv("BEAMTOP"), t->node.name, t->epmd_port, disk,
              t->dir);
-    int rc = system(command);
-    assert_true(WIFEXITED(rc));
-    if (WEXITSTATUS(rc) != 1)
-        fail_msg("exit code %d of %s", WEXITSTATUS(rc), command);
-    expect_whole(path, 2);
+    expect_ends_itself(command, path);
     snprintf(command, sizeof command,
              "grep -q 'full.btr-wal, which could not be moved into it: keep both' %s/said "
              "|| { cat %s/said; false; }",
