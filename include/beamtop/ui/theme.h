@@ -47,7 +47,8 @@ struct theme_entry {
     uint8_t attributes, mono;
 };
 
-#define THEME_AUTO "auto" /* default or light, as the terminal is */
+#define THEME_AUTO "auto"
+#define THEME_AUTO_HELP "default, or light on a light terminal"
 
 struct theme {
     char name[64];

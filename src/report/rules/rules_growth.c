@@ -11,7 +11,6 @@
 #include "report/rules/rules_internal.h"
 
 #define MIB (1024.0 * 1024)
-#define LEAST_S 15.0 /* of a trend: a start, or a cache that warms up, is over by then */
 #define ATOMS_PER_S 1.0
 #define HOUR 3600.0
 #define FOREVER_S 3e9 /* a century: nothing is said of a limit that is farther */
@@ -26,7 +25,7 @@ static struct rise rise_of(const struct judge *j, const char *key)
 {
     struct trend t = judge_trend(j, key);
     double grown = t.last - t.first;
-    bool grows = t.steady && t.fit >= judge_limit(j, 0.9) && j->duration_s >= LEAST_S &&
+    bool grows = t.steady && t.fit >= judge_limit(j, 0.9) && j->duration_s >= JUDGE_TREND_S &&
                  judge_holds(j, j->duration_s, true);
     return (struct rise){t.first, t.last, grown, grown / j->duration_s, t.fit, grows && grown > 0};
 }
@@ -178,8 +177,7 @@ void judge_process_growth(struct judge *j)
     json_decref(fact);
 }
 
-/* At what rate they are spawned: many cost by their number, fewer where they do much of the work.
- */
+/* At what rate they are spawned: many cost by their number, fewer by their share of the work. */
 #define SPAWNS_PER_S 1000.0
 #define COSTLY_PER_S 100.0
 #define COSTLY_SHARE 0.1

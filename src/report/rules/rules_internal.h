@@ -138,6 +138,8 @@ struct trend {
     bool steady;
 };
 struct trend judge_trend(const struct judge *j, const char *system_key);
+/* Seconds of a trend at least: a start, or a cache that warms up, is over by then. */
+#define JUDGE_TREND_S 15.0
 /* A number of a fact after a third of the period, two thirds, and at its end: where a count is read
    now and then only. Margins: what comes at once, or levels off, does not rise. */
 struct counted {

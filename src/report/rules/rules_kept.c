@@ -7,7 +7,6 @@
 
 #include "report/rules/rules_internal.h"
 
-#define LEAST_S 15.0
 #define EACH_HALF 0.25 /* of the growth: half of it is even */
 
 /* ---- a number of a fact, three times */
@@ -30,8 +29,9 @@ struct counted judge_counted(struct judge *j, const char *fact,
 
 bool judge_counts_rise(const struct judge *j, const struct counted *r, double limit, bool named)
 {
-    return j->duration_s >= LEAST_S && judge_holds(j, j->duration_s, named) && r->grown >= limit &&
-           r->half - r->first >= EACH_HALF * r->grown && r->last - r->half >= EACH_HALF * r->grown;
+    return j->duration_s >= JUDGE_TREND_S && judge_holds(j, j->duration_s, named) &&
+           r->grown >= limit && r->half - r->first >= EACH_HALF * r->grown &&
+           r->last - r->half >= EACH_HALF * r->grown;
 }
 
 double judge_more_processes(const struct judge *j)

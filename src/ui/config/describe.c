@@ -151,7 +151,7 @@ void describe_styles(struct buf *out, enum describe_form form)
 
 void describe_themes(struct buf *out, enum describe_form form)
 {
-    put_row(out, form, THEME_AUTO, "", "default, or light on a light terminal");
+    put_row(out, form, THEME_AUTO, "", THEME_AUTO_HELP);
     for (size_t i = 0; theme_builtin(i); i++)
         put_row(out, form, theme_builtin(i), "", "built in");
 }

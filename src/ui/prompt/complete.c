@@ -150,7 +150,7 @@ static void each_of_kind(struct filter *f, enum word_kind kind, const struct wor
             put(f, context_name((enum context)i), context_help((enum context)i));
         break;
     case WORD_THEME:
-        put(f, THEME_AUTO, "default, or light on a light terminal");
+        put(f, THEME_AUTO, THEME_AUTO_HELP);
         for (size_t i = 0; theme_builtin(i); i++)
             put(f, theme_builtin(i), "built in");
         break;

@@ -12,6 +12,15 @@ const char *older_sign(bool is_older, double age_s)
     return !is_older ? "" : isnan(age_s) ? "≥" : "~";
 }
 
+void older_ago(char *out, size_t size, double age_s)
+{
+    char text[32];
+    if (isnan(age_s))
+        snprintf(out, size, "not read yet");
+    else
+        snprintf(out, size, "%s ago", text_duration(text, sizeof text, floor(age_s)));
+}
+
 void older_add(struct older *o, bool is_older, double age_s)
 {
     if (!is_older)

@@ -199,16 +199,6 @@ static void per_second(char *out, size_t size, double v, bool is_bytes)
     snprintf(out, size, "%s%s/s", v > 0 ? "+" : "", text);
 }
 
-/* In the place of the change, which is unknown then. */
-static void ago(char *out, size_t size, double age_s)
-{
-    char text[32];
-    if (isnan(age_s))
-        snprintf(out, size, "not read yet");
-    else
-        snprintf(out, size, "%s ago", text_duration(text, sizeof text, floor(age_s)));
-}
-
 static void numbers(struct view_page *page, const struct process_detail *d, int columns)
 {
     const struct proc_row *row = &d->row;
@@ -225,7 +215,7 @@ static void numbers(struct view_page *page, const struct process_detail *d, int 
     snprintf(now, sizeof now, "%s%s", older_sign(is_older, row->older_s),
              text_bytes(memory, sizeof memory, known_or_nan(row->memory_bytes)));
     if (is_older)
-        ago(per_s, sizeof per_s, row->older_s);
+        older_ago(per_s, sizeof per_s, row->older_s); /* its change is unknown then */
     else
         per_second(per_s, sizeof per_s, row->memory_per_s, true);
     change_line(page, &(struct change){"memory", now, per_s, d->memory_history, false}, spark);

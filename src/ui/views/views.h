@@ -27,6 +27,7 @@ struct older {
     double most_s;
 };
 const char *older_sign(bool is_older, double age_s);
+void older_ago(char *out, size_t size, double age_s); /* when it was read, in words */
 void older_add(struct older *o, bool is_older, double age_s);
 void older_say(const struct older *o, struct view_page *page);
 
