@@ -39,7 +39,7 @@ shows() {
         echo "does not hold: $1"
         cat "$work/err"
         jq -c 'del(.timeline, .functions)' "$work/out"
-        jq -c '.functions[], .timeline[] | del(.[] | nulls)' "$work/out" | head -n 30 | cut -c1-300
+        jq -c '.functions[], .timeline[] | del(.[] | nulls)' "$work/out" | head -n 150 | cut -c1-300
         return 1
     }
 }

@@ -92,12 +92,14 @@ fails_with() {
         grep -q "$1" "$work/err"
 }
 blames() {
-    order "suspend_$1" && wait_until 60 fails_with "$2"
+    order "suspend_$1" && one_of 8 fails_with "$2"
     failed=$?
     order "resume_$1" || return 1
     [ "$failed" = 0 ] || { cat "$work/err"; return 1; }
 }
 names_what_hangs_at_the_first_connection() {
+    stop_node
+    start_node "$otp" || return 1
     blames code_server 'its code server hangs and nothing has connected' && blames auth 'process `auth` hangs' &&
         blames net_kernel 'its net_kernel hangs' && resident '> 0' && is_clean
 }
