@@ -177,7 +177,7 @@ in_otel(Trace) ->
 
 %% It has the token of its root still.
 after_root(stale) ->
-    [begin gen_server:call(b, {busy, 0}), receive after 3 -> ok end end || _ <- lists:seq(1, 200)];
+    [gen_server:call(b, {busy, 0}) || _ <- lists:seq(1, 500)];
 after_root(called) ->
     in_otel(1),
     ?MODULE:root(other),

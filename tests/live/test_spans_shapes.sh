@@ -86,8 +86,9 @@ is_true() {
         --args "$@" >"$work/faults" || return 1
     jq -e 'length > 0 and all(.[]; .wrong == [])' "$work/faults" >/dev/null || {
         echo "$mode $shape: $(cut -c1-3000 "$work/faults")"
+        jq -c 'del(.roots)' "$work/out" | cut -c1-2000
         jq --slurpfile truth "$dir/truth.json" --arg shape "$shape" -c "$prelude of_shape(\$shape)" "$work/out" |
-            cut -c1-12000
+            cut -c1-60000
         return 1
     }
     jq -e 'any(.[]; .blurred == [])' "$work/faults" >/dev/null || {

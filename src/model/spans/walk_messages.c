@@ -167,16 +167,10 @@ static void learn(struct walk *w, struct process *p, const struct event *e, int6
         p->idle = p->came_in;
 }
 
-void walk_open_request(struct walk *w, const struct event *e, const struct message *m)
+/* A process takes its next work: what it did before is over. It may come to it without having
+   waited for it: that it slept, or waited within the one before, is part of that. */
+static void end_before(struct walk *w, struct process *p, const struct event *e)
 {
-    static const enum span_kind kinds[SPAN_TAGS] = {[SPAN_TAG_MESSAGE] = SPAN_MESSAGE,
-                                                    [SPAN_TAG_CALL] = SPAN_CALL,
-                                                    [SPAN_TAG_CAST] = SPAN_CAST,
-                                                    [SPAN_TAG_REPLY] = SPAN_MESSAGE,
-                                                    [SPAN_TAG_SPAWN] = SPAN_SPAWN};
-    struct process *p = &w->processes[e->process];
-    /* It may come to its next request without having waited for it: that it slept, or waited within
-       the one before, is part of that. */
     bool worked =
         p->gap.open && (p->loops ? !walk_is_loop(w, p->gap.at) : walk_is_sleep(w, p->gap.at));
     if (worked)
@@ -185,6 +179,17 @@ void walk_open_request(struct walk *w, const struct event *e, const struct messa
     if (p->top == SPAN_NONE)
         p->gap.open = false; /* it was idle */
     walk_settle(w, p, e->at);
+}
+
+void walk_open_request(struct walk *w, const struct event *e, const struct message *m)
+{
+    static const enum span_kind kinds[SPAN_TAGS] = {[SPAN_TAG_MESSAGE] = SPAN_MESSAGE,
+                                                    [SPAN_TAG_CALL] = SPAN_CALL,
+                                                    [SPAN_TAG_CAST] = SPAN_CAST,
+                                                    [SPAN_TAG_REPLY] = SPAN_MESSAGE,
+                                                    [SPAN_TAG_SPAWN] = SPAN_SPAWN};
+    struct process *p = &w->processes[e->process];
+    end_before(w, p, e);
     struct call *c = walk_call_of(w, e->ref);
     bool handed_on = e->tag == SPAN_TAG_CALL && c && c->process != e->peer;
     uint32_t index = walk_open_span(w, handed_on ? SPAN_MESSAGE : kinds[e->tag], m->span, e);
@@ -202,19 +207,23 @@ void walk_take_receive(struct walk *w, const struct event *e)
     struct process *p = &w->processes[e->process];
     const struct message *m = message_of(w, e);
     struct call *c = e->tag == SPAN_TAG_REPLY ? walk_call_of(w, e->ref) : NULL;
+    const bool asks =
+        e->tag == SPAN_TAG_CALL || e->tag == SPAN_TAG_CAST || e->tag == SPAN_TAG_SPAWN;
     if (m)
         learn(w, p, e, m->at);
-    if (c && !c->ended && c->process == e->process)
+    if (c && !c->ended && c->process == e->process) {
         walk_take_reply(w, c, m ? m->span : SPAN_NONE, e);
-    else if (!m || m->span == SPAN_NONE)
+    } else if (!m || m->span == SPAN_NONE) {
         w->s->built.leaked++;
-    else if (e->tag == SPAN_TAG_SPAWNED)
+        if (asks)
+            end_before(w, p, e);
+    } else if (e->tag == SPAN_TAG_SPAWNED) {
         ;
-    else if (e->tag != SPAN_TAG_CALL && e->tag != SPAN_TAG_CAST && e->tag != SPAN_TAG_SPAWN &&
-             belongs_inside(w, p))
+    } else if (!asks && belongs_inside(w, p)) {
         take_inside(w, e, m->span);
-    else if (e->tag != SPAN_TAG_EXIT)
+    } else if (e->tag != SPAN_TAG_EXIT) {
         walk_open_request(w, e, m);
+    }
     walk_settle(w, p, e->at);
     p->active = e->at;
     if (p->top != SPAN_NONE)

@@ -61,7 +61,7 @@ static const struct field run_table[] = {
     {"stale", "", FIELD_INT, COLUMN_COUNT, AT(stale),
      "events of tokens whose request was over: not kept"},
     {"clearings", "", FIELD_INT, COLUMN_COUNT, AT(clearings),
-     "how often 200 of them came per second, and all tokens were cleared"},
+     "how often 1,000 of them came per second, and all tokens were cleared"},
     {"arm_us", "", FIELD_REAL, COLUMN_RATE, AT(arm_us), "work of the node to set it"},
     {"disarm_us", "", FIELD_REAL, COLUMN_RATE, AT(disarm_us), "and to clear it"},
     {"tokens_left", "", FIELD_INT, COLUMN_COUNT, AT(tokens_left),

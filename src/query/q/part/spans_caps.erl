@@ -37,8 +37,9 @@ end,
 %% Distinct receivers of what a process does for one request; calls between a root and a callee.
 MostFanout = 20,
 MostDepth = 16,
-%% So many events a second without an open span: the tokens are cleared, all of them.
-MostStale = 200,
+%% So many events a second without an open span, which are 1% of a core: the tokens are cleared, all
+%% of them, and open roots lose theirs.
+MostStale = 1000,
 MostDead = 1000,
 Second = erlang:convert_time_unit(1, second, native),
 Asks = #{call => [], cast => [], spawn => [], message => []},

@@ -285,6 +285,19 @@ TEST(test_made)
         {false,
          {ROOT("0", "1"), "20000000 9 return <0.1.0> - - 0 0 error - 0 badarg"},
          "root m:f/0 exception badarg ~20"},
+        /* a server that leaves the reply to another one is over when the next request comes, from
+           whomever */
+        {false,
+         {ROOT("0", "1"), SEND("2", "1", "2", "1", "1", "call", R1, "x"),
+          RECEIVE("3", "2", "1", "1", "1", "call", R1, "x"),
+          SEND("5", "2", "3", "1", "2", "message", "-", "y"),
+          RECEIVE("6", "3", "2", "1", "2", "message", "-", "y"),
+          SEND("16", "3", "1", "1", "3", "reply", R1, "-"),
+          RECEIVE("17", "1", "3", "1", "3", "reply", R1, "-"), RETURN("20", "1"),
+          RECEIVE("90", "2", "9", "1", "7", "call", R2, "z"),
+          SEND("91", "2", "9", "1", "8", "reply", R2, "-")},
+         "root m:f/0 ok ~20 {call pid ok ~15} (call pid x elsewhere ~2+ (message pid y unknown "
+         "~10+))"},
         /* the root function calls itself: a span within the span */
         {false,
          {ROOT("0", "1"), ROOT("20", "1"), RETURN("50", "1"), RETURN("60", "1")},
