@@ -24,11 +24,13 @@
 %%   timers     fault_timers starts timers of an hour
 %%   monitors   fault_monitors monitors a process again and again
 %%   brief      fault_brief starts 150 processes a second, a millisecond of work each
+%%   locked     fault_writer writes one large object of fault_locked all the time; others read small ones
 -module(faults).
 -behaviour(gen_server).
 -export([start/2, feed/1, slow/0, call/1, busy/0, heap/1, atoms/1, spawner/0, leaked/0, tables/1,
          churner/0, short_lived/0, worker/1, requests/0, request/1]).
--export([terms/1, loads/1, child/0, relay/0, send/1, opens/1, timers/0, monitors/1, brief/0, work/0]).
+-export([terms/1, loads/1, child/0, relay/0, send/1, opens/1, timers/0, monitors/1, brief/0, work/0,
+         writes/2, reads/1]).
 -export([init/1, handle_call/3, handle_cast/2]).
 
 start(Dir, _) ->
@@ -110,7 +112,14 @@ plant(timers) ->
 plant(monitors) ->
     named(fault_monitors, fun() -> ?MODULE:monitors(spawn(fun wait/0)) end);
 plant(brief) ->
-    named(fault_brief, fun() -> ?MODULE:brief() end).
+    named(fault_brief, fun() -> ?MODULE:brief() end);
+plant(locked) ->
+    named(fault_writer, fun() ->
+        Table = ets:new(fault_locked, [named_table, public]),
+        ets:insert(Table, {small, 1}),
+        [spawn(?MODULE, reads, [Table]) || _ <- lists:seq(1, 4)],
+        ?MODULE:writes(Table, lists:seq(1, 300000))
+    end).
 
 named(Name, Run) ->
     Planter = self(),
@@ -123,6 +132,14 @@ wait() -> receive never -> ok end.
 crowd() ->
     Hold = fun(Kept) -> wait(), length(Kept) end,
     [spawn(fun() -> Hold(lists:seq(1, 500)) end) || _ <- lists:seq(1, 10000)].
+
+writes(Table, Large) ->
+    ets:insert(Table, {large, Large}),
+    ?MODULE:writes(Table, Large).
+
+reads(Table) ->
+    [{small, 1}] = ets:lookup(Table, small),
+    ?MODULE:reads(Table).
 
 %% ---- What is healthy
 

@@ -42,6 +42,7 @@ sockets:60:fault_sockets
 timers:60:fault_timers
 monitors:60:fault_monitors
 brief:60:fault_brief
+locked:90:Schedulers wait inside the VM
 brief-23:60:faults:work/0 processes are short-lived
 '
 

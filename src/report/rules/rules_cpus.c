@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The rule on schedulers that wait for a CPU: the fact `cpus`, counted at two moments. */
+/* Schedulers that wait for a CPU, and those that wait inside the VM: the fact `cpus`, counted at
+ * two moments. */
 #include <math.h>
 
 #include "report/rules/rules_internal.h"
 
 #define STARVED 0.1
+#define BLOCKED 0.15
 #define LEAST_S 50.0 /* between the two: less is a moment of the host */
 
 /* What passed in between, and what of it was lost. */
@@ -12,6 +14,7 @@ struct lost {
     double seconds, schedulers;
     double wait, steal, throttled; /* shares; NaN: unknown */
     double without;                /* wait, as a share of the time when they were ready to run */
+    double active, run;            /* shares: as the VM counts it, and on a CPU */
 };
 
 static double grown(const json_t *before, const json_t *now, const char *key)
@@ -30,16 +33,30 @@ static json_t *fact_at(const struct judge *j, int64_t tick)
     return text ? json_loads(text, 0, NULL) : NULL;
 }
 
+static double active_from(const struct judge *j, int64_t from)
+{
+    struct period_stats use;
+    struct error ignored = {0};
+    (void)recording_stats(j->recording, "scheduler_utilisation", from, j->to, &use, &ignored);
+    return use.mean;
+}
+
 static struct lost lost_of(const struct judge *j, const json_t *now)
 {
-    json_t *before = fact_at(j, j->from);
-    if (!before)
-        before = fact_at(j, j->from + (j->to - j->from) / 2);
+    int64_t from = j->from;
+    json_t *before = fact_at(j, from);
+    if (!before) {
+        from += (j->to - j->from) / 2;
+        before = fact_at(j, from);
+    }
     double us = grown(before, now, "mono_us");
     struct lost l = {.seconds = us / 1e6, .schedulers = fact_number(now, "schedulers")};
     double wait = grown(before, now, "wait_us");
     l.wait = share(wait, us * l.schedulers);
-    l.without = share(wait, wait + grown(before, now, "run_us"));
+    double run = grown(before, now, "run_us");
+    l.without = share(wait, wait + run);
+    l.run = share(run, us * l.schedulers);
+    l.active = active_from(j, from);
     l.steal = share(grown(before, now, "steal_ticks"), grown(before, now, "host_ticks"));
     l.throttled = share(grown(before, now, "throttled_periods"), grown(before, now, "periods"));
     json_decref(before);
@@ -109,18 +126,51 @@ static void find(struct judge *j, const struct lost *l, double limit)
     evidence(j, f, "throttled", l->throttled, "periods of the cgroup in which the quota was used");
 }
 
-void judge_starved(struct judge *j)
+static bool is_known(struct judge *j, struct lost *l)
 {
     json_t *now = fact_at(j, j->to);
-    struct lost l = lost_of(j, now);
-    double limit = judge_limit(j, STARVED);
-    if (!json_is_object(now))
+    bool recorded = json_is_object(now);
+    *l = lost_of(j, now);
+    json_decref(now);
+    if (!recorded)
         judge_unknown(j, "CPU time of the schedulers was not recorded");
     else if (recording_restarted(j->recording, j->from, j->to))
         judge_unknown(j, "the node restarted, so its CPU time cannot be compared");
-    else if (!(l.seconds >= LEAST_S))
+    else if (!(l->seconds >= LEAST_S))
         judge_unknown(j, "CPU time of the schedulers was recorded for less than %.0f s", LEAST_S);
-    else if (l.wait >= limit || l.steal >= limit || l.throttled >= limit)
+    else
+        return true;
+    return false;
+}
+
+void judge_starved(struct judge *j)
+{
+    struct lost l;
+    double limit = judge_limit(j, STARVED);
+    if (is_known(j, &l) && (l.wait >= limit || l.steal >= limit || l.throttled >= limit))
         find(j, &l, limit);
-    json_decref(now);
+}
+
+/* The VM counts a scheduler as active while the thread sleeps for a lock, a page or a file. */
+void judge_blocked(struct judge *j)
+{
+    struct lost l;
+    if (!is_known(j, &l))
+        return;
+    double blocked = l.active - l.run - l.wait;
+    if (!(blocked >= judge_limit(j, BLOCKED)))
+        return;
+    struct finding *f = judge_find(j, FINDING_LOOK, judge_sure(j, blocked, BLOCKED));
+    f->effort = EFFORT_SMALL;
+    f->title =
+        judge_text(j, "Schedulers wait inside the VM: %s of the time", judge_percent(j, blocked));
+    f->action =
+        "See with beamtop pstack NODE, a few times, in what. In ets: an ETS table's readers and "
+        "writers wait for each other. Write fewer and smaller objects at once, split the table, or "
+        "set write_concurrency. In a NIF: run it on a dirty scheduler";
+    f->ruled_out_if = "The host swaps (vmstat: si and so above 0)";
+    evidence(j, f, "blocked", blocked, "schedulers neither on a CPU nor idle");
+    evidence(j, f, "scheduler_utilisation", l.active, "scheduler utilisation");
+    evidence(j, f, "on_cpu", l.run, "schedulers on a CPU");
+    evidence(j, f, "wait_for_cpu", l.wait, "schedulers ready to run without a CPU");
 }

@@ -149,6 +149,8 @@ struct counted {
 struct counted judge_counted(struct judge *j, const char *fact,
                              double (*read)(const json_t *fact, const void *arg), const void *arg);
 bool judge_counts_rise(const struct judge *j, const struct counted *r, double limit, bool named);
+/* Whether timers accumulate: how many, and the bytes of them. */
+bool judge_timers(struct judge *j, struct counted *n, struct counted *bytes);
 /* By how many the processes have grown; 0: they have not. */
 double judge_more_processes(const struct judge *j);
 /* Whether a process without a name belongs to one of that kind, as the fact `kin` knows. */
@@ -223,6 +225,11 @@ bool calls_reach(double count, double other);
       "Scheduler threads are ready to run, but another program, the hypervisor or the quota of "  \
       "the cgroup keeps the CPU.",                                                                \
       "facts")                                                                                    \
+    X(blocked, NEEDS_SYSTEM,                                                                      \
+      "blocked_schedulers", "Schedulers wait inside the VM",                                      \
+      "The VM counts schedulers as busy whose threads neither run nor wait for a CPU: they wait " \
+      "for a lock, as that of an ETS table, or in a NIF.",                                        \
+      "system, facts")                                                                            \
     X(mailbox, NEEDS_SYSTEM | NEEDS_PROCESSES,                                                    \
       "mailbox_growth", "A message queue is growing",                                             \
       "Messages come faster than their process handles them, throughout the period.",             \

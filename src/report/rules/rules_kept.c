@@ -56,14 +56,21 @@ static double kept(const json_t *growth, const void *key)
     return fact_number(json_object_get(growth, "kept"), key);
 }
 
+bool judge_timers(struct judge *j, struct counted *n, struct counted *bytes)
+{
+    *bytes = judge_counted(j, "growth", kept, "timer_bytes");
+    *n = judge_counted(j, "growth", kept, "timers");
+    return judge_counts_rise(j, n, limit_of(j, TIMERS_LEAST, n->first), false);
+}
+
 void judge_timer_growth(struct judge *j)
 {
-    struct counted n = judge_counted(j, "growth", kept, "timers"),
-                   bytes = judge_counted(j, "growth", kept, "timer_bytes");
+    struct counted n, bytes;
+    bool rise = judge_timers(j, &n, &bytes);
     double limit = limit_of(j, TIMERS_LEAST, n.first);
     if (isnan(n.last) && !recording_fact(j->recording, "growth", j->to))
         judge_unknown(j, "the fact `growth` was not recorded");
-    if (!judge_counts_rise(j, &n, limit, false))
+    if (!rise)
         return;
     struct finding *f = judge_find(j, FINDING_LOOK, judge_sure(j, n.grown, limit));
     f->effort = EFFORT_SMALL;

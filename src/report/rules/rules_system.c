@@ -173,6 +173,7 @@ static const struct {
 #define OWNERS_LISTED 3
 #define OF_PROCESSES 0
 #define MUCH 0.3         /* of the growth */
+#define LITTLE 0.1       /* of it: leads nothing */
 #define ONE_OF_GROUP 0.7 /* of the growth of its module: it is the cause, and not the module */
 
 /* Who has what grows, most first. */
@@ -312,11 +313,14 @@ static size_t growers_of(struct judge *j, size_t type, double grown,
         size_t n = growing_processes(j, out);
         struct grower group;
         bool grouped = growing_group(j, &group);
-        if (n > 0 && (out[0].grown >= MUCH * grown ||
-                      (grouped && out[0].grown >= ONE_OF_GROUP * group.grown)))
+        if (n > 0 && (out[0].grown >= MUCH * grown || (grouped && out[0].grown >= LITTLE * grown &&
+                                                       out[0].grown >= ONE_OF_GROUP * group.grown)))
             return n;
         out[0] = group;
-        return grouped && !judge_module_is_generic(slice_of(group.subject)) ? 1 : 0;
+        return grouped && group.grown >= LITTLE * grown &&
+                       !judge_module_is_generic(slice_of(group.subject))
+                   ? 1
+                   : 0;
     }
     return memory_types[type].fact
                ? growing_rows(j, memory_types[type].fact, memory_types[type].list, out)
@@ -338,8 +342,18 @@ static void tell_unowned(struct judge *j, struct finding *f, double grown)
     if (j->n_processes == 0 || owned > (1 - OF_NONE) * grown ||
         !(count.last - count.first <= AS_MANY * count.first))
         return;
-    f->title = judge_text(j, "Process memory is growing: +%s in %s, %s of it in no process seen",
-                          judge_bytes(j, grown), judge_period(j), judge_bytes(j, grown - owned));
+    struct counted timers, bytes;
+    bool are_timers = judge_timers(j, &timers, &bytes) &&
+                      bytes.grown / bytes.over_s * j->duration_s >= MUCH * (grown - owned);
+    f->title = judge_text(j, "Process memory is growing: +%s in %s, %s of it in no process%s",
+                          judge_bytes(j, grown), judge_period(j), judge_bytes(j, grown - owned),
+                          are_timers ? ": timers" : " seen");
+    if (are_timers) {
+        judge_cause(f, "timers", CAUSE_GROWTH);
+        judge_evidence(j, f, "timers", timers.last, "", "timers: +%s (%s) in %s, now %s",
+                       judge_number(j, timers.grown), judge_bytes(j, bytes.grown),
+                       judge_seconds(j, timers.over_s), judge_number(j, timers.last));
+    }
     f->action = "Look for timers that are started and never cancelled (erlang:start_timer/3, "
                 "erlang:send_after/3), then for monitors and links that stay, and for many "
                 "processes that grow a little each (beamtop apps NODE)";

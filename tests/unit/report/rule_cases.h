@@ -179,6 +179,17 @@ static void starved_for_a_moment(struct made *w)
     starve(w, MADE_CPUS("20000000", "20000000", "8000000", "7000000"));
 }
 
+/* Active in 90% of the time, on a CPU in half of it; and ready to run in the rest. */
+static void blocked_within(struct made *w)
+{
+    w->use = 0.9;
+}
+static void ready_for_the_rest(struct made *w)
+{
+    blocked_within(w);
+    starve(w, MADE_CPUS("100000000", "60000000", "0", "0"));
+}
+
 static void late_often(struct made *w)
 {
     w->late_ms = 1200;
@@ -1068,6 +1079,13 @@ static void timers_leak(struct made *w)
 {
     rise(w, "growth", TIMERS, 5000, 100);
 }
+/* Their memory is that of processes, and no process has it. */
+static void timers_leak_and_grow(struct made *w)
+{
+    timers_leak(w);
+    w->of_processes_step = w->total_step = MIB / 4;
+    w->busy[0].memory_step = 5e3;
+}
 static void timers_come(struct made *w)
 {
     rise(w, "growth", TIMERS, 5000, 20);
@@ -1180,6 +1198,8 @@ static const struct {
      "The cgroup quota stops the schedulers: in 40% of its periods", starved_for_a_moment},
     {"starved", starved_by_steal, FINDING_LOOK, "The hypervisor takes the CPUs: 30% of their time",
      starved_little},
+    {"blocked_schedulers", blocked_within, FINDING_LOOK,
+     "Schedulers wait inside the VM: 38% of the time", ready_for_the_rest},
     {"late_scheduler", late_often, FINDING_ACT, "Scheduler 2 did not yield for 1.2 s", late_little},
     {"late_scheduler", late_often, FINDING_ACT, "beamtop pstack NODE --all", late_little},
     {"late_scheduler", late_once, FINDING_LOOK, "Scheduler 2 did not yield for 2.0 s", late_little},
@@ -1361,6 +1381,7 @@ static const struct {
     {"timer_growth", timers_leak, FINDING_LOOK, "in no process: +3.81 MiB, now 10.5 MiB",
      timers_of_sessions},
     {"timer_growth", timers_leak, FINDING_LOOK, "more processes in 59 s: 0", timers_level_off},
+    {"timer_growth", timers_leak_and_grow, FINDING_LOOK, "of it in no process: timers", same},
     {"monitor_growth", monitors_leak, FINDING_LOOK,
      "shop_lobby keeps monitors that stay: +2,000 in 40 s, now 5,000", monitors_come},
     {"monitor_growth", monitors_leak, FINDING_LOOK, "its memory beside its heaps: +195 KiB",
