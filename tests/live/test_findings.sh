@@ -92,7 +92,7 @@ tells_the_supervisor() {
 }
 
 knows_what_rules_need() {
-    holds '[.[0].not_evaluated[].rule] - ["starved", "gc_cpu", "copy_cpu", "nif_cpu", "request_wait", "repository_lookup", "read_write", "pipeline_overhead",
+    holds '[.[0].not_evaluated[].rule] - ["starved", "blocked_schedulers", "gc_cpu", "copy_cpu", "nif_cpu", "request_wait", "repository_lookup", "read_write", "pipeline_overhead",
            "hot_reads", "dynamic_repo"] == []'
 }
 
