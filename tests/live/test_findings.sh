@@ -91,8 +91,9 @@ tells_the_supervisor() {
     holds '.[0].owners.supervisor | .[0].owner == "findings_sup" and .[0].share > 0.1'
 }
 
+# On a host that lacks CPUs some rules wait for one that has them.
 knows_what_rules_need() {
-    holds '[.[0].not_evaluated[].rule] - ["starved", "blocked_schedulers", "gc_cpu", "copy_cpu", "nif_cpu", "request_wait", "repository_lookup", "read_write", "pipeline_overhead",
+    holds '[.[0].not_evaluated[] | select(.why | contains("see starved") | not).rule] - ["starved", "blocked_schedulers", "gc_cpu", "copy_cpu", "nif_cpu", "request_wait", "repository_lookup", "read_write", "pipeline_overhead",
            "hot_reads", "dynamic_repo"] == []'
 }
 
