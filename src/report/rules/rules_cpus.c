@@ -33,12 +33,13 @@ static json_t *fact_at(const struct judge *j, int64_t tick)
     return text ? json_loads(text, 0, NULL) : NULL;
 }
 
-static double active_from(const struct judge *j, int64_t from)
+/* Utilisation is of those online, which are not more than the threads that were looked at. */
+static double active_from(const struct judge *j, int64_t from, double schedulers)
 {
     struct period_stats use;
     struct error ignored = {0};
     (void)recording_stats(j->recording, "scheduler_utilisation", from, j->to, &use, &ignored);
-    return use.mean;
+    return j->schedulers <= schedulers ? use.mean * j->schedulers / schedulers : NAN;
 }
 
 static struct lost lost_of(const struct judge *j, const json_t *now)
@@ -56,7 +57,7 @@ static struct lost lost_of(const struct judge *j, const json_t *now)
     double run = grown(before, now, "run_us");
     l.without = share(wait, wait + run);
     l.run = share(run, us * l.schedulers);
-    l.active = active_from(j, from);
+    l.active = active_from(j, from, l.schedulers);
     l.steal = share(grown(before, now, "steal_ticks"), grown(before, now, "host_ticks"));
     l.throttled = share(grown(before, now, "throttled_periods"), grown(before, now, "periods"));
     json_decref(before);

@@ -225,7 +225,7 @@ bool calls_reach(double count, double other);
       "Scheduler threads are ready to run, but another program, the hypervisor or the quota of "  \
       "the cgroup keeps the CPU.",                                                                \
       "facts")                                                                                    \
-    X(blocked, NEEDS_SYSTEM,                                                                      \
+    X(blocked, NEEDS_SYSTEM | NEEDS_NODE,                                                         \
       "blocked_schedulers", "Schedulers wait inside the VM",                                      \
       "The VM counts schedulers as busy whose threads neither run nor wait for a CPU: they wait " \
       "for a lock, as that of an ETS table, or in a NIF.",                                        \

@@ -189,6 +189,11 @@ static void ready_for_the_rest(struct made *w)
     blocked_within(w);
     starve(w, MADE_CPUS("100000000", "60000000", "0", "0"));
 }
+static void two_of_four_online(struct made *w)
+{
+    blocked_within(w);
+    starve(w, "{\"mono_us\":100000000,\"schedulers\":4,\"run_us\":170000000,\"wait_us\":5000000}");
+}
 
 static void late_often(struct made *w)
 {
@@ -1200,6 +1205,8 @@ static const struct {
      starved_little},
     {"blocked_schedulers", blocked_within, FINDING_LOOK,
      "Schedulers wait inside the VM: 38% of the time", ready_for_the_rest},
+    {"blocked_schedulers", blocked_within, FINDING_LOOK, "schedulers on a CPU: 50% (mean)",
+     two_of_four_online},
     {"late_scheduler", late_often, FINDING_ACT, "Scheduler 2 did not yield for 1.2 s", late_little},
     {"late_scheduler", late_often, FINDING_ACT, "beamtop pstack NODE --all", late_little},
     {"late_scheduler", late_once, FINDING_LOOK, "Scheduler 2 did not yield for 2.0 s", late_little},
