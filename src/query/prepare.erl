@@ -8,6 +8,10 @@
 %%
 %% An expression begins with a line that is not indented. A line `-include("NAME").` becomes the
 %% text of NAME, a path from that file; NAME includes nothing itself.
+%%
+%% `receive … after` becomes a wait for the message of a timer. An evaluated `receive` calls a fun
+%% for each message (prim_eval:'receive'/2): when its process is scheduled out there, and its time
+%% ends then, the VM goes on at the wrong place, and ends (docs/performance.md, faults of the VM).
 -module(prepare).
 -export([main/1, prepared/1, prepared_text/1, whole/1]).
 
@@ -50,13 +54,49 @@ read(File, Part) ->
             case erl_parse:parse_exprs(Tokens) of
                 {ok, Exprs} ->
                     {lists:usort([Name || {var, _, Name} <- Tokens]),
-                     [erl_parse:map_anno(fun(_) -> 1 end, Expr) || Expr <- Exprs]};
+                     [waits(erl_parse:map_anno(fun(_) -> 1 end, Expr)) || Expr <- Exprs]};
                 {error, {Line, _, Why}} ->
                     wrong(File, Text, Line, erl_parse:format_error(Why))
             end;
         {error, {Line, _, Why}, _} ->
             wrong(File, Text, Line, erl_scan:format_error(Why))
     end.
+
+%% The VM sets a timer for no other.
+waits({'receive', 1, Clauses, Time, Body})
+  when Time =/= {integer, 1, 0}, Time =/= {atom, 1, infinity} ->
+    {block, 1, [{match, 1, Ms, _}, Start, Receive, Cancel]} = wait(),
+    {'receive', 1, [{clause, 1, Head, [], _}], Bare, _} = Receive,
+    Late = waits(Body),
+    Others = [{clause, 1, Pattern, Guards, [Cancel | waits(Exprs)]}
+              || {clause, 1, Pattern, Guards, Exprs} <- Clauses],
+    {block, 1, [{match, 1, Ms, waits(Time)}, Start,
+                {'receive', 1, [{clause, 1, Head, [], Late} | Others], Bare, Late}]};
+waits(Form) when is_tuple(Form) -> list_to_tuple(waits(tuple_to_list(Form)));
+waits([Form | Forms]) -> [waits(Form) | waits(Forms)];
+waits(Form) -> Form.
+
+%% Its variables are its own: all expressions of a query share one scope.
+wait() ->
+    N = case get(waits) of undefined -> 1; Before -> Before + 1 end,
+    put(waits, N),
+    Text = "begin
+        Ms# = 1,
+        Timer# = case Ms# of
+            infinity -> none;
+            0 -> none;
+            _ -> erlang:start_timer(Ms#, self(), [])
+        end,
+        receive {timeout, Timer#, []} -> ok
+        after case Timer# of none -> Ms#; _ -> infinity end -> ok
+        end,
+        is_reference(Timer#) andalso erlang:cancel_timer(Timer#) =:= false
+            andalso receive {timeout, Timer#, []} -> ok after 0 -> ok end
+    end.",
+    Named = lists:append(string:replace(Text, "#", "_" ++ integer_to_list(N), all)),
+    {ok, Tokens, _} = erl_scan:string(Named),
+    {ok, [Block]} = erl_parse:parse_exprs(Tokens),
+    erl_parse:map_anno(fun(_) -> 1 end, Block).
 
 wrong(File, Text, Line, Why) ->
     [First | _] = string:split(Text, "\n"),

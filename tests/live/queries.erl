@@ -158,7 +158,8 @@ scan(Keeper, Changes) ->
     Answer.
 
 tests() ->
-    [{each, "node says what the VM says", fun node_test/2},
+    [{same, "no evaluated receive sets the VM's timer", fun waits_test/2},
+     {each, "node says what the VM says", fun node_test/2},
      {each, "system agrees with the node's own numbers", fun system_test/2},
      {each, "scheduler_wall_time comes with the keeper", fun swt_test/2},
      {each, "top 20 by each attribute", fun top_test/2},
@@ -200,6 +201,35 @@ tests() ->
      {each, "microstate accounting that was switched off is on again", fun msacc_is_set_again_test/2},
      {each, "a query that is a process: told, shielded, given time to end", fun process_form_test/2},
      {each, "nothing stays after any death", fun residue_test/2}].
+
+%% No evaluated `receive` sets the VM's timer: all others wait for a message of one.
+waits_test(_, _) ->
+    [[] = timed(binary_to_term(Exprs)) || Name <- [keeper | sources()],
+                                          {_, Exprs} <- element(2, binary_to_term(source(Name)))],
+    [] = timed(binary_to_term(source(loader))),
+    {_, [{_, Made}]} = binary_to_term(prepare:prepared_text(
+        <<"[receive X when X =/= 1 -> X after T -> late end || T <- Ts]">>)),
+    Waits = fun(Ts) -> element(2, erl_eval:exprs(binary_to_term(Made), #{'Ts' => Ts})) end,
+    {_, Ref} = spawn_monitor(fun() ->
+        [self() ! M || M <- [1, first]],
+        [first, late, late, late] = Waits([100000, 0, 1, 20]),
+        self() ! second,
+        [second] = Waits([infinity]),
+        exit(process_info(self(), messages))
+    end),
+    {messages, [1]} = receive {'DOWN', Ref, _, _, Is} -> Is after ?LONG_MS -> late end.
+
+timed({'receive', _, _, Time, _} = Form) ->
+    Sets = case Time of
+        {integer, _, 0} -> false;
+        {atom, _, infinity} -> false;
+        {'case', _, {var, _, Timer}, _} -> lists:prefix("Timer_", atom_to_list(Timer)) =:= false;
+        _ -> true
+    end,
+    [Time || Sets] ++ timed(tl(tuple_to_list(Form)));
+timed(Form) when is_tuple(Form) -> timed(tuple_to_list(Form));
+timed([Form | Forms]) -> timed(Form) ++ timed(Forms);
+timed(_) -> [].
 
 node_test({Node, _}, K) ->
     {ok, _, Answer} = ask(K, node, [], ?LONG_MS),
