@@ -109,7 +109,7 @@ static double charge_stopped(const struct price *p, double rate, const struct wo
 double price_of(struct price *p, enum question question, const struct work_report *report)
 {
     const struct question_row *row = &question_rows[question];
-    const double most = row->price_most ? row->price_most : QUESTION_PRICE_MOST;
+    const double most = row->price_most > 0 ? row->price_most : QUESTION_PRICE_MOST;
     const double first_most = p->busy ? most * BUSY_MOST : most;
     double native = report->known;
     native += charge_once(p, &report->loaded, TIMES_LOAD);

@@ -122,14 +122,14 @@ records_at_the_headers_pace_whatever_the_price() {
 # Applications of 60,000 group leaders: the header's ticks do not wait for them.
 records_while_its_first_sweep_takes_long() {
     order crowd || return 1
-    timeout 120 "$beamtop" record "$node" -o "$work/c.btr" --for 8s -i 0.5 --timeout 30 \
+    timeout 120 "$beamtop" record "$node" -o "$work/c$otp.btr" --for 8s -i 0.5 --timeout 30 \
         --cookie-file "$work/cookie" >"$work/out" 2>&1
     ended=$?
     order scatter || return 1
     [ "$ended" = 0 ] || { cat "$work/out"; return 1; }
-    "$beamtop" schedulers "$work/c.btr" --at '#1' --format json >"$work/out" && holds '.[0].system.processes > 60000' ||
+    "$beamtop" schedulers "$work/c$otp.btr" --at '#1' --format json >"$work/out" && holds '.[0].system.processes > 60000' ||
         return 1
-    ! "$beamtop" apps "$work/c.btr" --at '#1' >"$work/out" 2>"$work/err" || { head "$work/out"; return 1; }
+    ! "$beamtop" apps "$work/c$otp.btr" --at '#1' >"$work/out" 2>"$work/err" || { head "$work/out"; return 1; }
     grep -qE 'not recorded|has not answered' "$work/err" || { cat "$work/err"; return 1; }
 }
 

@@ -81,7 +81,8 @@ static void tell_price(struct live *l, const struct system_sample *s)
     const struct node_info *n = model_node(l->model);
     const double normal = n ? (double)n->schedulers : 0;
     const double all = n ? (double)(n->schedulers + n->dirty_cpu + n->dirty_io) : 0;
-    query_node(l->query, all, s->use_normal >= BUSY_USE || (normal > 0 && s->run_queue > normal));
+    query_node(l->query, all,
+               s->use_normal >= BUSY_USE || (normal > 0 && (double)s->run_queue > normal));
 }
 
 void live_look_for_work(struct live *l)

@@ -238,6 +238,9 @@ OnReceive = fun({Ts, _, P, F, Label, Serial, Tag, _, _, _} = Event, Before) ->
                 keep -> Keep(Event, S);
                 {_, _} = Next -> Keep(Event, Flagged(P, SetState(Label, P, Next, Seen, S)));
                 stale when P =:= Label -> DropStale(Event, S);
+                %% Its work for the root is over: no later event of it counts.
+                stale when is_tuple(Mine), is_map_key(Tag, Begins) ->
+                    Keep(Event, SetState(Label, P, stale, Seen, S));
                 stale -> DropStale(Event, SetState(Label, P, stale, Seen, S));
                 %% It is asked by who was refused: no place is lost by that.
                 earlier when Mine =:= unknown ->
