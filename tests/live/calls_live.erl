@@ -172,7 +172,7 @@ all_cheaply(Node, K) ->
     {Worked, _} = get(cost),
     io:format("# ~s: ~w functions: listed in ~w us, armed ~w, read ~w, off ~w; ~w us in all; ~w bytes;"
               " ~w calls of erl_eval~n", [Node, N, Listed, Armed, Read, Off, Worked, Bytes, Ours]),
-    true = Ours < 100.
+    true = Ours < 200.
 
 chosen_test(_, K) ->
     Gives = fun(Chosen) ->

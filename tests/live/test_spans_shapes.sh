@@ -44,7 +44,8 @@ shapes=$(echo "$table" | sed -n 's/ .*//p')
 
 # faults: of a root, {wrong, blurred}: what no load excuses, and what another process's turn on the
 # processor explains: a wait of which the end is missing, one more behind what its process measured,
-# and the beginning of a span within, which its process may see before its parent reports it.
+# the beginning of a span within, which its process may see before its parent reports it, and the end
+# of a message: where a process waits for its next one is learned from those that it takes at once.
 # of_shape: the roots of a shape. µs; clocks are rounded.
 # shellcheck disable=SC2016
 prelude=$prelude'
@@ -55,6 +56,8 @@ def found($true): if $true.operation | startswith("root ") then [.]
   else [flat[1:][] | select(.operation == $true.operation)] end;
 def took: map(.duration_us) | add // 0;
 def short($true): $true.least != null and all(.[]; .ended_at_least | not) and took < $true.least - 2;
+def blurred_ends($spans): (listed - $spans) + ($spans - listed)
+  | all(.[]; startswith("message/"));
 def faults($full; $outcome; $spans): . as $root | {
   wrong: [
     ($truth[] | select(.root == $root.pid) | . as $true
@@ -64,8 +67,11 @@ def faults($full; $outcome; $spans): . as $root | {
         then [.operation, "took at least", .least, $took] else empty end),
        (if .most != null and $took > .most + 2 then [.operation, "took at most", .most, $took] else empty end)),
     (if $outcome != "" and .outcome != $outcome then ["root", $outcome, .outcome] else empty end),
-    (if $full and listed != ($spans | sort) then ["spans", listed] else empty end)],
+    (if $full and listed != ($spans | sort) and (blurred_ends($spans) | not)
+     then ["spans", listed] else empty end)],
   blurred: [
+    (if $full and listed != ($spans | sort) and blurred_ends($spans)
+     then ["spans", listed] else empty end),
     ($truth[] | select(.root == $root.pid) | . as $true | ($root | found($true))
      | (if short($true) then [$true.operation, "took at least", $true.least, took] else empty end),
        (select($full and $true.waited != null and all(.[]; .ended_at_least | not))

@@ -974,6 +974,15 @@ static void short_ones_on_an_idle_node(struct made *w)
     w->use = 0.01;
     w->noise = 0;
 }
+/* Of 120 a second 60 are of the kind that is named: the work may be that of the others. */
+static void short_ones_of_two_kinds(struct made *w)
+{
+    short_ones_that_work(w);
+    set_fact(w, "growth",
+             "{\"over_s\":60,\"spawned_per_s\":120,\"spawned_lately_per_s\":110,\"short_lived\":"
+             "{\"alive\":900,\"sampled\":100,\"seen\":50,\"function\":\"shop_step:run/"
+             "0\",\"example\":" SESSION ",\"spawner\":" LOBBY ",\"spawned\":50}}");
+}
 static void few_short_ones(struct made *w)
 {
     short_ones_that_work(w);
@@ -1357,11 +1366,13 @@ static const struct {
      "shop_lobby spawns short-lived processes: 2,400/s, shop_session:init/1", short_ones_before},
     {"short_lived", short_ones_unseen, FINDING_NOTE, "2,400 spawned/s", same},
     {"short_lived", short_ones_that_work, FINDING_NOTE,
-     "shop_lobby spawns short-lived processes: 120/s, shop_session:init/1, 34% of reductions",
+     "shop_lobby spawns short-lived processes: 114/s, shop_session:init/1, 34% of reductions",
      short_ones_that_work_little},
     {"short_lived", short_ones_that_work, FINDING_NOTE, "within 250 ms: 34%",
      short_ones_on_an_idle_node},
     {"short_lived", short_ones_that_work, FINDING_NOTE, "spawned: 120/s", few_short_ones},
+    {"short_lived", short_ones_that_work, FINDING_NOTE, "95 of 100 sampled",
+     short_ones_of_two_kinds},
     {"restart_loop", restarts, FINDING_LOOK,
      "device_sup restarts its children again and again: 59/s", restarts_now_and_then},
     {"atom_growth", atoms_leak, FINDING_ACT,
