@@ -486,7 +486,7 @@ bool cursor_raw(struct cursor *c, struct slice *bytes)
 
 bool cursor_apart(struct cursor *c, struct cursor *term)
 {
-    struct slice bytes;
+    struct slice bytes = {0};
     if (!cursor_raw(c, &bytes))
         return false;
     cursor_init(term, (const uint8_t *)bytes.s, bytes.len);
