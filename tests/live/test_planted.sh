@@ -18,8 +18,8 @@ options='--interval 1s --budget 20' patience=5
 [ -z "$runs" ] || options='' patience=1
 patience=${BEAMTOP_PLANTED_PATIENCE:-$patience}
 
-# Not found by the culprit's name yet: planted only when they are named.
-awaited='sockets timers monitors brief'
+# Not found yet, or not tried: planted only when they are named.
+awaited='sockets timers monitors brief locked'
 
 nodes='suspended+deaf+calls+core+restarts'
 [ -z "${BEAMTOP_CHECK:-}" ] || nodes="$nodes terms loads hot senders ports"
