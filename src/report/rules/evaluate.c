@@ -83,13 +83,18 @@ double judge_sure(const struct judge *j, double value, double limit)
     return (0.55 + 0.4 * beyond) * (0.6 + 0.4 * fmin(ticks, 1));
 }
 
-struct period_stats judge_stats(const struct judge *j, const char *system_key)
+struct period_stats judge_stats_from(const struct judge *j, int64_t from, const char *system_key)
 {
     struct period_stats s;
     struct error ignored = {0};
-    (void)recording_stats(j->recording, system_key, j->from, j->to, &s, &ignored);
+    (void)recording_stats(j->recording, system_key, from, j->to, &s, &ignored);
     assert(ignored.code == ERR_NONE);
     return s;
+}
+
+struct period_stats judge_stats(const struct judge *j, const char *system_key)
+{
+    return judge_stats_from(j, j->from, system_key);
 }
 
 static json_t *fact_of(const struct judge *j, const char *key)

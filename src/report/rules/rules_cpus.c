@@ -14,7 +14,8 @@ struct lost {
     double seconds, schedulers;
     double wait, steal, throttled; /* shares; NaN: unknown */
     double without;                /* wait, as a share of the time when they were ready to run */
-    double active, run;            /* shares: as the VM counts it, and on a CPU */
+    double run;                    /* share: on a CPU */
+    int64_t from;                  /* the tick of the first moment */
 };
 
 static double grown(const json_t *before, const json_t *now, const char *key)
@@ -33,31 +34,21 @@ static json_t *fact_at(const struct judge *j, int64_t tick)
     return text ? json_loads(text, 0, NULL) : NULL;
 }
 
-/* Utilisation is of those online, which are not more than the threads that were looked at. */
-static double active_from(const struct judge *j, int64_t from, double schedulers)
-{
-    struct period_stats use;
-    struct error ignored = {0};
-    (void)recording_stats(j->recording, "scheduler_utilisation", from, j->to, &use, &ignored);
-    return j->schedulers <= schedulers ? use.mean * j->schedulers / schedulers : NAN;
-}
-
 static struct lost lost_of(const struct judge *j, const json_t *now)
 {
-    int64_t from = j->from;
-    json_t *before = fact_at(j, from);
+    struct lost l = {.schedulers = fact_number(now, "schedulers"), .from = j->from};
+    json_t *before = fact_at(j, l.from);
     if (!before) {
-        from += (j->to - j->from) / 2;
-        before = fact_at(j, from);
+        l.from += (j->to - j->from) / 2;
+        before = fact_at(j, l.from);
     }
     double us = grown(before, now, "mono_us");
-    struct lost l = {.seconds = us / 1e6, .schedulers = fact_number(now, "schedulers")};
+    l.seconds = us / 1e6;
     double wait = grown(before, now, "wait_us");
     l.wait = share(wait, us * l.schedulers);
     double run = grown(before, now, "run_us");
     l.without = share(wait, wait + run);
     l.run = share(run, us * l.schedulers);
-    l.active = active_from(j, from, l.schedulers);
     l.steal = share(grown(before, now, "steal_ticks"), grown(before, now, "host_ticks"));
     l.throttled = share(grown(before, now, "throttled_periods"), grown(before, now, "periods"));
     json_decref(before);
@@ -152,13 +143,20 @@ void judge_starved(struct judge *j)
         find(j, &l, limit);
 }
 
+/* Of all threads that were looked at. Utilisation is of those online; NaN: they are more. */
+static double active_share(const struct judge *j, const struct lost *l)
+{
+    double use = judge_stats_from(j, l->from, "scheduler_utilisation").mean;
+    return j->schedulers <= l->schedulers ? use * j->schedulers / l->schedulers : NAN;
+}
+
 /* The VM counts a scheduler as active while the thread sleeps for a lock, a page or a file. */
 void judge_blocked(struct judge *j)
 {
     struct lost l;
     if (!is_known(j, &l))
         return;
-    double blocked = l.active - l.run - l.wait;
+    double active = active_share(j, &l), blocked = active - l.run - l.wait;
     if (!(blocked >= judge_limit(j, BLOCKED)))
         return;
     struct finding *f = judge_find(j, FINDING_LOOK, judge_sure(j, blocked, BLOCKED));
@@ -171,7 +169,7 @@ void judge_blocked(struct judge *j)
         "set write_concurrency. In a NIF: run it on a dirty scheduler";
     f->ruled_out_if = "The host swaps (vmstat: si and so above 0)";
     evidence(j, f, "blocked", blocked, "schedulers neither on a CPU nor idle");
-    evidence(j, f, "scheduler_utilisation", l.active, "scheduler utilisation");
+    evidence(j, f, "scheduler_utilisation", active, "scheduler utilisation");
     evidence(j, f, "on_cpu", l.run, "schedulers on a CPU");
     evidence(j, f, "wait_for_cpu", l.wait, "schedulers ready to run without a CPU");
 }

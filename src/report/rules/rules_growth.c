@@ -214,9 +214,8 @@ static const char *short_title(struct judge *j, const json_t *group, double rate
 }
 
 /* Of all that are spawned, those of the group that is named. */
-static double rate_of(const json_t *fact, double rate)
+static double rate_of(const json_t *group, double rate)
 {
-    const json_t *group = group_of(fact, "short_lived");
     return group ? rate * fact_number(group, "seen") / fact_number(group, "sampled") : 0;
 }
 
@@ -229,8 +228,8 @@ static void find_short_lived(struct judge *j, const json_t *fact, double rate, d
         judge_find(j, group && many ? FINDING_LOOK : FINDING_NOTE,
                    many ? judge_sure(j, rate, SPAWNS_PER_S) : judge_sure(j, share, COSTLY_SHARE));
     f->effort = EFFORT_LARGE;
-    f->title =
-        many ? short_title(j, group, rate, NAN) : short_title(j, group, rate_of(fact, rate), share);
+    f->title = many ? short_title(j, group, rate, NAN)
+                    : short_title(j, group, rate_of(group, rate), share);
     f->action = "Do small steps in the caller, or keep workers for them: a process for each "
                 "request is right, one for each step of it is expensive";
     f->ruled_out_if = "Each of these processes does a whole request (beamtop calls NODE, "
@@ -255,7 +254,8 @@ void judge_short_lived(struct judge *j)
     double rate = fact_number(fact, "spawned_per_s"), share = share_of_ended(j);
     double now = fact_number(fact, "spawned_lately_per_s");
     bool many = rate >= judge_limit(j, SPAWNS_PER_S) && now >= SPAWNS_PER_S / 2;
-    bool costly = rate_of(fact, rate) >= judge_limit(j, COSTLY_PER_S) && now >= COSTLY_PER_S / 2 &&
+    const json_t *group = group_of(fact, "short_lived");
+    bool costly = rate_of(group, rate) >= judge_limit(j, COSTLY_PER_S) && now >= COSTLY_PER_S / 2 &&
                   share >= judge_limit(j, COSTLY_SHARE) && judge_cores(j, share) >= COSTLY_CORES;
     if (many || costly)
         find_short_lived(j, fact, rate, share, many);

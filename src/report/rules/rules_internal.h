@@ -88,6 +88,7 @@ void judge_share(struct judge *j, struct finding *f, double share, double spread
 /* The confidence: by how far value is above limit (both > 0), and by how many ticks there are. */
 double judge_sure(const struct judge *j, double value, double limit);
 struct period_stats judge_stats(const struct judge *j, const char *system_key);
+struct period_stats judge_stats_from(const struct judge *j, int64_t from, const char *system_key);
 /* A fact as JSON, the caller's to decref; NULL (and said to be not known) when it is not there. */
 json_t *judge_fact(struct judge *j, const char *key);
 double judge_node(const struct judge *j, const char *key); /* of the fact `node`; NaN unknown */
