@@ -133,12 +133,16 @@ crowd() ->
     Hold = fun(Kept) -> wait(), length(Kept) end,
     [spawn(fun() -> Hold(lists:seq(1, 500)) end) || _ <- lists:seq(1, 10000)].
 
+%% An insertion counts as one reduction, whatever its size: who makes a time slice of them holds a
+%% scheduler for seconds.
 writes(Table, Large) ->
     ets:insert(Table, {large, Large}),
+    erlang:yield(),
     ?MODULE:writes(Table, Large).
 
 reads(Table) ->
     [{small, 1}] = ets:lookup(Table, small),
+    erlang:yield(),
     ?MODULE:reads(Table).
 
 %% ---- What is healthy

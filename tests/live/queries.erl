@@ -215,6 +215,8 @@ waits_test(_, _) ->
         [first, late, late, late] = Waits([100000, 0, 1, 20]),
         self() ! second,
         [second] = Waits([infinity]),
+        self() ! third,
+        [third] = Waits([no_timer]), %% what is in the queue needs none
         exit(process_info(self(), messages))
     end),
     {messages, [1]} = receive {'DOWN', Ref, _, _, Is} -> Is after ?LONG_MS -> late end.

@@ -208,7 +208,9 @@ end,
 %% After so long without an event it is asked who waits; else the watcher has it asked.
 QuietMs = 1,
 StopsAt = fun(P, Mfa, Ts) ->
-    put(P, {Ts, Mfa}), put(young, [P | get(young)]), put(quiet, QuietMs)
+    put(P, {Ts, Mfa}),
+    is_map_key(P, get(young)) orelse put(young, maps:put(P, [], get(young))),
+    put(quiet, QuietMs)
 end,
 
 %% The event of a process that waits is that of one that is preempted. Asked is who is off when
@@ -217,7 +219,8 @@ end,
 MostAsked = 100,
 AskWhoWaits = fun() ->
     put(quiet, infinity),
-    Off = lists:sublist(lists:usort(put(young, [])), MostAsked),
+    {Off, Later} = lists:split(min(MostAsked, map_size(get(young))), maps:keys(get(young))),
+    put(young, maps:from_list([{P, []} || P <- Later])),
     lists:foreach(
         fun(P) ->
             At = erlang:monotonic_time(),
@@ -343,7 +346,7 @@ SpansCollector = fun(H, CountWork) ->
                        until => infinity, stale => false, early => [], inside => #{}, frames => #{},
                        seeded => erlang:monotonic_time()},
             Reseed(S),
-            put(young, []),
+            put(young, #{}),
             put(quiet, infinity),
             Full andalso SetPattern(At, 'receive', ReceiveSpec, []),
             H ! {self(), ready},
