@@ -62,20 +62,16 @@ read(File, Part) ->
             wrong(File, Text, Line, erl_scan:format_error(Why))
     end.
 
-%% The VM sets a timer for no other. First what is in the queue is taken: a timer that runs out
-%% while its process has no CPU leaves its message behind all others, and to take it out is to look
-%% through them.
+%% The VM sets a timer for no other.
 waits({'receive', 1, Clauses, Time, Body})
   when Time =/= {integer, 1, 0}, Time =/= {atom, 1, infinity} ->
     {block, 1, [{match, 1, Ms, _}, Start, Receive, Cancel]} = wait(),
     {'receive', 1, [{clause, 1, Head, [], _}], Bare, _} = Receive,
     Late = waits(Body),
-    Now = waits(Clauses),
-    Later = [{clause, 1, Pattern, Guards, [Cancel | Exprs]}
-             || {clause, 1, Pattern, Guards, Exprs} <- Now],
-    {'receive', 1, Now, {integer, 1, 0},
-     [{match, 1, Ms, waits(Time)}, Start,
-      {'receive', 1, [{clause, 1, Head, [], Late} | Later], Bare, Late}]};
+    Others = [{clause, 1, Pattern, Guards, [Cancel | waits(Exprs)]}
+              || {clause, 1, Pattern, Guards, Exprs} <- Clauses],
+    {block, 1, [{match, 1, Ms, waits(Time)}, Start,
+                {'receive', 1, [{clause, 1, Head, [], Late} | Others], Bare, Late}]};
 waits(Form) when is_tuple(Form) -> list_to_tuple(waits(tuple_to_list(Form)));
 waits([Form | Forms]) -> [waits(Form) | waits(Forms)];
 waits(Form) -> Form.

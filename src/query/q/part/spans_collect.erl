@@ -296,9 +296,17 @@ Fresh = fun(S) ->
     end
 end,
 
+%% What is there is taken without a timer: one that ran out would leave its message behind all
+%% others of a long queue, and to take that out is to look through them.
+Incoming = fun() ->
+    receive Any -> Any
+    after 0 -> receive Any_ -> Any_ after get(quiet) -> who_waits end
+    end
+end,
+
 SpansCollect = fun Collect(S) ->
     H = map_get(holder, S),
-    receive
+    case Incoming() of
         {trace_ts, _, _, _, {Mono, _}} when Mono > map_get(until, S) ->
             SpansFinish(roots, S);
         {trace_ts, P, out, Mfa, Ts} ->
@@ -327,9 +335,6 @@ SpansCollect = fun Collect(S) ->
             DisarmAlone(maps:get(plan, S));
         Message ->
             Collect(Fresh(OnMessage(Message, S)))
-    after get(quiet) ->
-        AskWhoWaits(),
-        Collect(S)
     end
 end,
 
