@@ -3,11 +3,13 @@
 # What is never asked of a node (docs/safety.md) stands in no expression. TAP.
 cd "${BEAMTOP_SRCDIR:-.}" || exit 1
 
+set -- src/query/q/*.erl src/query/q/*/*.erl
+[ $# -gt 50 ] || { echo "1..0 # no expressions here"; exit 1; }
 n=0
 for word in '\bbacktrace\b' 'process_info([^,()]*, *dictionary)' 'translate_initial_call' 'proc_lib:initial_call' \
     'get_status' 'system_monitor\([^)]' 'match_object'; do
     n=$((n + 1))
-    found=$(grep -nE -e "$word" src/query/q/*.erl src/query/q/*/*.erl | grep -vE '^[^:]*:[0-9]+: *%')
+    found=$(grep -nE -e "$word" "$@" | grep -vE '^[^:]*:[0-9]+: *%')
     if [ -z "$found" ]; then
         echo "ok $n - no expression has: $word"
     else
@@ -18,7 +20,7 @@ done
 
 # Flags of all processes at once end a VM before OTP 27 (src/query/q/part/flags.erl).
 n=$((n + 1))
-found=$(grep -nE 'erlang:trace\(' src/query/q/*.erl src/query/q/*/*.erl |
+found=$(grep -nE 'erlang:trace\(' "$@" |
     grep -vE 'part/flags.erl:|erlang:trace\((P|new_processes),')
 if [ -z "$found" ]; then
     echo "ok $n - no expression sets flags of all processes at once"
@@ -29,7 +31,7 @@ fi
 
 # A label that is not an immediate kills the VM.
 n=$((n + 1))
-found=$(grep -nE "set_seq_token, *(label|[A-Z])|Seed\(" src/query/q/*.erl src/query/q/*/*.erl |
+found=$(grep -nE "set_seq_token, *(label|[A-Z])|Seed\(" "$@" |
     grep -vE "\{set_seq_token, label, \{self\}\}" |
     grep -vE "fun\(Flag, Value\) when Flag =/= label -> \{set_seq_token, Flag, Value\}" |
     grep -vE "Seed\(\{self\}\)|Seed\(\{map_get, \{self\}, \{const, Labels\}\}\)" |

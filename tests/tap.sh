@@ -15,7 +15,6 @@ beamtop=$BEAMTOP_BUILDDIR/src/beamtop
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 tap_count=0
-tap_failed=0
 
 # Ends a script that cannot run here, for something that is not installed.
 skip_all() {
@@ -36,7 +35,6 @@ run() {
         [ ! -f "$work/not_tried" ] || tap_name="$tap_name # SKIP $(cat "$work/not_tried")"
         echo "ok $tap_count - $tap_name"
     else
-        tap_failed=$((tap_failed + 1))
         echo "not ok $tap_count - $tap_name"
         sed 's/^/# /' "$work/tap.out"
     fi
@@ -97,7 +95,7 @@ no_line() {
 finish() {
     [ "$tap_count" -gt 0 ] || skip_all "no case of it was chosen"
     echo "1..$tap_count"
-    exit $((tap_failed > 0))
+    exit 0 # what failed is printed: the driver would count an exit code as one more
 }
 
 # wait_until SECONDS COMMAND…: looks twenty times a second; fails when it never holds.
@@ -119,6 +117,17 @@ one_of() {
         tries_left=$((tries_left - 1))
         [ "$tries_left" -gt 0 ] || return 1
     done
+}
+
+# patient COMMAND…: again where a scheduler of a busy machine was late, which what is armed on all
+# processes refuses. $work/err has what the command says.
+patient() {
+    for _ in 1 2 3 4 5 6 7 8; do
+        "$@"
+        patient_code=$?
+        if [ "$patient_code" != 5 ] || ! grep -q 'did not answer for' "$work/err"; then break; fi
+    done
+    return "$patient_code"
 }
 
 # A process that has ended but that nobody has waited for does not run.

@@ -84,5 +84,5 @@ int main(int argc, char **argv)
         total += n;
     }
     printf("%d inputs\n", total);
-    return 0;
+    return total > 0 ? 0 : 1;
 }

@@ -101,7 +101,9 @@ records() {
 ends_recording() {
     "$beamtop" record stop >/dev/null 2>&1
     wait "$recorder"
+    recorder_code=$?
     recorder=
+    [ "$recorder_code" = 0 ] || { echo "the recorder: exit code $recorder_code"; cat "$work/recorder"; return 1; }
 }
 
 # Those who do nothing wrong are in no title.

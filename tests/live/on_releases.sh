@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Runs a test module against real nodes of the releases that its tests need, by their kinds (which.sh).
 #   on_releases.sh MODULE [MORE_MODULE…] [-- ARGUMENT…]
-# Calls MODULE:main([{Release, Root | none, [Kind]}] [, ARGUMENT…]) on a separate node, with a separate
+# Calls MODULE:main([{Release, Root | {none, Why}, [Kind]}] [, ARGUMENT…]) on a separate node, with a separate
 # epmd; it prints TAP. Root: "" for this machine's own. BEAMTOP_LIVE_S: how long it may take.
 # BEAMTOP_TESTS chooses tests, by their text with _ for blanks.
 # The node finds BEAMTOP_SRCDIR and COOKIE_FILE in its environment.
@@ -41,7 +41,8 @@ kinds_on() {
 
 targets=
 for otp in $(releases_of each); do
-    root=$("$(dirname "$0")/otp.sh" --root "$otp" 2>"$work/why") && root="\"$root\"" || root=none
+    root=$("$(dirname "$0")/otp.sh" --root "$otp" 2>"$work/why") && root="\"$root\"" ||
+        root="{none, \"$(head -n 1 "$work/why" | tr -cd '[:alnum:] .,:/_-')\"}"
     targets="$targets${targets:+,}{$otp,$root,$(kinds_on "$otp")}"
 done
 call="[$targets]"

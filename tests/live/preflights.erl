@@ -321,7 +321,7 @@ session_ends(Node, K, P) ->
 
 sessions_test({Node, _}, K) ->
     case otp(Node) >= 27 of
-        false -> ok;
+        false -> {skip, "there is one session before OTP 27"};
         true ->
             P = hold(Node, "S = trace:session_create(theirs, self(), []),"
                            " trace:function(S, {lists, seq, 2}, true, [local]),"

@@ -52,6 +52,8 @@ stop_all() {
 # what is shown here.
 asked() { "$beamtop" "$@" --force --timeout 30 --cookie-file "$work/cookie"; }
 
+asks_trace() { asked trace "$node" "$@" >"$work/out" 2>"$work/err"; }
+
 ended_clean() { grep -q 'nothing left on the node' "$work/out"; }
 
 matches() {
@@ -73,7 +75,7 @@ is_traced() {
     *'-> count' | *'-> time') most=3s ;;
     *) most=120s ;;
     esac
-    asked trace "$node" "$1" --events 3 --time $most >"$work/out" 2>"$work/err" || {
+    patient asks_trace "$1" --events 3 --time $most || {
         cat "$work/out" "$work/err"
         return 1
     }
@@ -99,6 +101,8 @@ runs_so() {
     }
     matches
 }
+
+holds_examples() { [ "$1" -gt 40 ]; }
 
 is_left_clean() {
     erl -noinput -hidden -name "asker$$@127.0.0.1" -start_epmd false -setcookie examples -node "$node" -eval '
@@ -133,4 +137,6 @@ while IFS= read -r mark && IFS= read -r text; do
     esac
 done <"$work/examples"
 run is_left_clean
+# Those of the manual are found by their marks.
+run holds_examples "$tap_count"
 finish

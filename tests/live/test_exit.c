@@ -148,7 +148,7 @@ static void test_silence(void **state)
     expect_no_answer("--port", silent, "does not answer within 1.0 s");
     close(listener);
     node_freeze(&t->node);
-    expect_no_answer("--epmd-port", t->epmd_port, "frozen");
+    expect_no_answer("--epmd-port", t->epmd_port, "the VM is frozen");
     node_thaw(&t->node);
 }
 

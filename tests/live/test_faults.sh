@@ -38,7 +38,6 @@ finds_all_in_a_recording() {
     all_within "$limit_s" "$1" from_the_report || return 1
     echo "# OTP $1, in the report after (s):${found%,}" >>"$work/remark"
     ends_recording
-    true
 }
 
 has_a_screen() { [ "$1" != 23 ] || [ -n "${BEAMTOP_CHECK:-}" ]; }

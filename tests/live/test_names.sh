@@ -25,10 +25,14 @@ is_plain_text() {
 
 # prints WORDS…: the command ends well, both its outputs are fit to be seen, and no name was evaluated.
 prints() {
-    rm -f "$work/out" "$work/err"
-    "$beamtop" "$@" >"$work/out" 2>"$work/err"
+    patient says_all "$@"
     ends_with 0 $? && is_plain_text "$work/out" && is_plain_text "$work/err" || return 1
     [ ! -e "$dir/oops" ] && [ ! -e oops ]
+}
+
+says_all() {
+    rm -f "$work/out" "$work/err"
+    "$beamtop" "$@" >"$work/out" 2>"$work/err"
 }
 
 # prints_of_node COMMAND WORDS…
@@ -45,13 +49,18 @@ answers_for_all_names() {
     before=$(grep -c . "$dir/asked" 2>/dev/null)
     "$beamtop" top "$node" --cookie-file "$work/cookie" --timeout 30 -n 0 -i 0.25 --format json >"$work/ticks" 2>"$work/err" &
     looker=$!
-    wait_until 60 was_asked "${before:-0}" || cat "$work/err"
+    wait_until 60 was_asked "${before:-0}"
+    answered=$?
     lines=$(grep -c . "$work/ticks")
     wait_until 60 has_more_lines "$((lines + 1))"
     went_on=$?
     kill -INT "$looker" 2>/dev/null
     wait "$looker"
-    [ "$went_on" -eq 0 ] || { tail -n 3 "$work/err"; return 1; }
+    ended=$?
+    [ "$answered$went_on$ended" = 000 ] && return
+    echo "answered $answered, went on $went_on, exit code $ended"
+    tail -n 3 "$work/err"
+    return 1
 }
 has_more_lines() { [ "$(grep -c . "$work/ticks")" -gt "$1" ]; }
 

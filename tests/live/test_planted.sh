@@ -76,8 +76,9 @@ are_found() {
     in_report=$?
     [ "$in_report" = 0 ] || cat "$work/told"
     ends_recording
+    ended=$?
     tm_close
-    [ "$on_screen$in_report" = 00 ]
+    [ "$on_screen$in_report$ended" = 000 ]
 }
 
 finds() { # OTP KIND…

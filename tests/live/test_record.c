@@ -243,8 +243,10 @@ static void test_detached(void **state)
     char path[128], stat_path[64], log_path[160];
     int session = 0, terminal = -1;
     snprintf(path, sizeof path, "%s/detached.btr", t->dir);
-    if (system("command -v script >/dev/null") != 0)
+    if (system("command -v script >/dev/null") != 0) {
+        print_message("no script(1) here\n");
         skip();
+    }
     start_in_terminal(t, path);
     json_t *status = status_of(t);
     assert_string_equal(text_at(status, "file"), path);
@@ -497,8 +499,10 @@ static void test_disk_full(void **state)
 {
     struct target *t = *state;
     char disk[96], path[128], command[2048];
-    if (system("unshare -m mount -t tmpfs -o size=4k tmpfs /mnt >/dev/null 2>&1") != 0)
+    if (system("unshare -m mount -t tmpfs -o size=4k tmpfs /mnt >/dev/null 2>&1") != 0) {
+        print_message("no mount namespace may be made here\n");
         skip();
+    }
     snprintf(disk, sizeof disk, "%s/disk", t->dir);
     assert_int_equal(mkdir(disk, 0700), 0);
     snprintf(path, sizeof path, "%s/full.btr", t->dir);

@@ -36,7 +36,7 @@ trace() {
 traced() {
     code=$1
     shift
-    trace "$@"
+    patient trace "$@"
     ends_with "$code" $? && is_clean
 }
 

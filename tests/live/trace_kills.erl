@@ -22,7 +22,7 @@ ends() ->
 %% Half of the ends come before it is armed, or on the way, half while it is.
 tests(Times) ->
     [{differ, Text, fun({Node, _}, {_, Base}) ->
-          told([one(Node, How, Ms, I rem 2 =:= 0, Base) || I <- lists:seq(1, Times)])
+          told([end_of(Node, How, Ms, I rem 2 =:= 0, Base) || I <- lists:seq(1, Times)])
       end} || {Text, How, Ms} <- ends()]
     ++ [{differ, "another tool's traces missed nothing meanwhile",
          fun({Node, _}, {Others, _}) -> whole(Node, Others) end},
@@ -53,6 +53,14 @@ callers(Node) ->
         "L = lists:duplicate(1000, [1, 2]), End = erlang:monotonic_time(millisecond) + 600,"
         " [spawn(fun() -> F = fun F() -> lists:foreach(fun lists:last/1, L),"
         " erlang:monotonic_time(millisecond) < End andalso F() end, F() end) || _ <- [1, 2]].", []).
+
+%% Where it is to be armed by then, it is: else that is tried again.
+end_of(Node, How, Ms, WhenArmed, Base) -> end_of(Node, How, Ms, WhenArmed, Base, 8).
+end_of(Node, How, Ms, WhenArmed, Base, Tries) ->
+    case one(Node, How, Ms, WhenArmed, Base) of
+        {false, _, _} when WhenArmed, Tries > 1 -> end_of(Node, How, Ms, WhenArmed, Base, Tries - 1);
+        {Armed, _, _} = End when Armed; not WhenArmed -> End
+    end.
 
 one(Node, How, Ms, WhenArmed, Base) ->
     Proxy = case How of partition -> proxy:start(port_of(Node)); _ -> none end,
@@ -251,7 +259,7 @@ others(Node) ->
         " receive {stands, H} -> {P, A, B, H} end end.", []).
 
 %% Every call of it was seen by both. Value: {Calls, Seen}.
-whole(_, none) -> ok;
+whole(_, none) -> {skip, "there is one session before OTP 27"};
 whole(Node, {P, A, B, H}) ->
     {N, N, N} = Counts = queries:evaluate(Node,
         "Ask = fun(X) -> X ! {ask, self()}, receive {X, N} -> N after 20000 -> none end end,"

@@ -198,8 +198,8 @@ clean(Node, Processes, Until) ->
 %% ---- Tests
 
 tests() ->
-    [{differ, "ten means ten under a hot caller", fun ten/2},
-     {differ, "an exception is joined with its call", fun exceptions/2},
+    [{each, "ten means ten under a hot caller", fun ten/2},
+     {each, "an exception is joined with its call", fun exceptions/2},
      {same, "only calls slower than so much", fun held/2},
      {same, "ends at its time", fun time/2},
      {differ, "little memory is held while it runs, and after", fun memory/2},
@@ -210,11 +210,11 @@ tests() ->
      {differ, "a used-up window is told at once, before what comes later", fun window_loss/2},
      {differ, "a loss is counted for its window alone", fun guard_loss/2},
      {same, "a burst of as many as the event cap is whole", fun burst/2},
-     {differ, "messages by pattern, also to nobody", fun messages/2},
+     {each, "messages by pattern, also to nobody", fun messages/2},
      {same, "the node's cookie does not leave", fun cookie/2},
      {same, "calls counted before", fun count/2},
      {differ, "thousands of functions", fun many/2},
-     {differ, "refused: control word, bad names, nothing there", fun refused/2},
+     {each, "refused: control word, bad names, nothing there", fun refused/2},
      {differ, "suspended processes: no more than the window", fun suspended/2},
      {differ, "flags of all processes beside busy dirty schedulers", fun flags/2}].
 

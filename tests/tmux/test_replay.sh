@@ -128,7 +128,7 @@ shows_owners_calls_and_findings() {
 says_what_was_not_recorded() {
     tm_wait ' Logger ' || return 1
     tm_keys Enter
-    tm_wait 'not recorded'
+    tm_wait 'not recorded' || return 1
     command_line 'view tree'
     tm_wait 'Not recorded' || return 1
 }
