@@ -157,7 +157,7 @@ static double first_wait_ms(const struct feed *f, double each_us)
 static void take_answer(struct feed *f, const struct answer *answer)
 {
     enum question q = answer->question;
-    double budget = model_interval(f->model).budget, least_ms = question_rows[q].every_s * 1000.0;
+    double budget = model_interval(f->model).budget, least_ms = f->asked[q].wait_s * 1000.0;
     double every_ms = budget > 0 ? answer->target_us / 1000 / (budget * BUDGET_SHARE) : 0;
     bool first = f->asked[q].first;
     f->asked[q].waits = f->asked[q].first = false;
@@ -232,6 +232,13 @@ static struct builder *argument(const struct feed *f, enum question q, const str
     return encode_question(q, NULL, NULL, NULL);
 }
 
+int feed_wait_s(const struct question_row *row, unsigned times)
+{
+    if (row->again_s == 0 || times > 1)
+        return row->every_s;
+    return times == 0 ? row->again_s : row->every_s - row->again_s;
+}
+
 void feed_ask(struct feed *f, struct live *live, uint64_t now_ms)
 {
     f->live = live;
@@ -248,7 +255,8 @@ void feed_ask(struct feed *f, struct live *live, uint64_t now_ms)
         if (!may_ask(f, (enum question)q, now_ms))
             continue;
         struct builder *arg = argument(f, (enum question)q, live);
-        f->asked[q].due_ms = now_ms + (uint64_t)question_rows[q].every_s * apart_ms;
+        f->asked[q].wait_s = feed_wait_s(&question_rows[q], f->asked[q].times++);
+        f->asked[q].due_ms = now_ms + (uint64_t)f->asked[q].wait_s * apart_ms;
         f->asked[q].waits =
             live_ask(live, (enum question)q, arg, DEADLINE_MS, on_answer, f, &ignored) == 0;
         builder_free(arg);
@@ -257,8 +265,10 @@ void feed_ask(struct feed *f, struct live *live, uint64_t now_ms)
 
 void feed_again(struct feed *f)
 {
-    for (unsigned q = 0; q < QUESTIONS; q++)
+    for (unsigned q = 0; q < QUESTIONS; q++) {
         f->asked[q].due_ms = 0;
+        f->asked[q].times = 0;
+    }
 }
 
 /* ---- ticks and gaps */

@@ -7,6 +7,7 @@
 #ifndef BEAMTOP_APP_SOURCE_FEED_H
 #define BEAMTOP_APP_SOURCE_FEED_H
 
+#include "beamtop/base/question.h"
 #include "live.h"
 
 struct recorder;
@@ -31,6 +32,8 @@ struct feed {
     bool looked; /* the node has said who they are */
     struct {
         uint64_t due_ms; /* 0: at once */
+        unsigned times;  /* that it was asked */
+        int wait_s;      /* from the last time to the next, on a node that is not idle */
         double us_per_s; /* what it costs the node, by its last answer */
         bool waits, reported;
         bool first; /* the next answer is the smaller one */
@@ -41,11 +44,15 @@ struct feed {
    and a gap where that was asked. */
 int feed_tick(struct feed *f, struct error *err);
 /*
- * Asks the questions that are due and not under way: each every `every_s` of its row, twice that on
- * an idle node, less often where it would take more than a tenth of the cost limit; ticks have the
- * rest of it. On a large node the first answer waits until a quarter of the limit pays for it;
- * leaders have a smaller one before, of the longest message queues only. */
+ * Asks the questions that are due and not under way: each every `every_s` of its row, the second
+ * time after `again_s`, twice that on an idle node, less often where it would take more than a
+ * tenth of the cost limit; ticks have the rest of it. On a large node the first answer waits until
+ * a quarter of the limit pays for it; leaders have a smaller one before, of the longest message
+ * queues only. */
 void feed_ask(struct feed *f, struct live *live, uint64_t now_ms);
+/* Seconds until it is asked again, when it was `times` before this time. A sooner second time moves
+ * no later one. */
+int feed_wait_s(const struct question_row *row, unsigned times);
 void feed_again(struct feed *f); /* all are due again: another recorder is fed */
 /* Whether its rows are the busiest processes of the node with that creation as they are now: of
  * no longer ago than leaders are asked for, by the target's clock. */

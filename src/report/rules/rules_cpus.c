@@ -59,14 +59,15 @@ double judge_without_cpu(const struct judge *j, bool *comes)
 {
     json_t *now = fact_at(j, j->to);
     struct lost l = lost_of(j, now);
-    *comes = json_is_object(now) && !(l.seconds > 0);
+    bool restarted = recording_restarted(j->recording, j->from, j->to);
+    *comes = !restarted && json_is_object(now) && !(l.seconds > 0);
     json_decref(now);
-    return recording_restarted(j->recording, j->from, j->to) ? NAN : l.without;
+    return restarted ? NAN : l.without;
 }
 
 #define STARVES 0.25 /* of the time when they were ready to run */
 
-bool judge_starves(const struct judge *j)
+static bool starves_now(const struct judge *j)
 {
     json_t *now = fact_at(j, j->to);
     struct lost l = lost_of(j, now);
@@ -76,12 +77,29 @@ bool judge_starves(const struct judge *j)
     return starves;
 }
 
+bool judge_may_starve(const struct judge *j)
+{
+    bool comes;
+    (void)judge_without_cpu(j, &comes);
+    return comes || starves_now(j);
+}
+
 bool judge_follows(struct judge *j)
 {
-    bool follows = judge_starves(j);
+    bool follows = starves_now(j);
     if (follows)
         judge_unknown(j, "the schedulers lacked CPUs (see starved), and it follows from that");
     return follows;
+}
+
+bool judge_may_follow(struct judge *j)
+{
+    if (judge_follows(j))
+        return true;
+    bool may = judge_may_starve(j);
+    if (may)
+        judge_unknown(j, "whether the schedulers lack CPUs is not known yet");
+    return may;
 }
 
 static void evidence(struct judge *j, struct finding *f, const char *key, double value,

@@ -112,10 +112,12 @@ const char *judge_percent(struct judge *j, double share); /* "-" for NaN, as the
 /* Of the time in which the normal schedulers were ready to run, the share without a CPU; NaN:
    unknown. *comes: their times are counted, and one moment of it is known so far. */
 double judge_without_cpu(const struct judge *j, bool *comes);
-/* Whether the schedulers lacked CPUs so much that queues and waits follow from it. */
-bool judge_starves(const struct judge *j);
-/* Then the rule is not evaluated, and this is why. */
+/* Whether the schedulers lacked CPUs so much that queues and waits follow from it, or that is not
+   known yet: in the first seconds, after which the counters are read again. */
+bool judge_may_starve(const struct judge *j);
+/* Then the rule is not evaluated, and this is why: judge_follows() only where it is known. */
 bool judge_follows(struct judge *j);
+bool judge_may_follow(struct judge *j);
 const char *judge_bytes(struct judge *j, double bytes);
 const char *judge_number(struct judge *j, double n);
 const char *judge_period(struct judge *j); /* its length */

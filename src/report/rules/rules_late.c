@@ -49,7 +49,7 @@ void judge_late_scheduler(struct judge *j)
     }
     if (late.max < NOTED)
         return;
-    bool comes; /* in a minute it is known whether the host lacked CPUs */
+    bool comes; /* soon it is known whether the host lacked CPUs */
     double without = judge_without_cpu(j, &comes);
     bool starved = without >= STARVED; /* not when it is NaN */
     struct finding *f =

@@ -247,7 +247,7 @@ static void find_logger(struct judge *j, double share, double spread, struct wai
     if (waits && mode <= LOG_ASYNC)
         mode = LOG_OVERLOADED; /* callers are seen to wait, whatever the settings say */
     bool idle = judge_cores(j, share) < (works ? ASYNC_CORES : INFINITY);
-    if (mode == LOG_OVERLOADED && (idle ? judge_follows(j) : judge_starves(j))) {
+    if (mode == LOG_OVERLOADED && (idle ? judge_may_follow(j) : judge_may_starve(j))) {
         mode = LOG_ASYNC; /* without a CPU it cannot keep up */
         waits = false;
     }

@@ -39,7 +39,7 @@ void judge_contention(struct judge *j)
         return;
     }
     if (j->ticks < SETTLED || !(queue.mean > limit) || use.mean < judge_limit(j, LOADED) ||
-        judge_over(j, "run_queue", limit) < MOSTLY || judge_follows(j))
+        judge_over(j, "run_queue", limit) < MOSTLY || judge_may_follow(j))
         return;
     struct finding *f = judge_find(j, FINDING_LOOK, judge_sure(j, queue.mean, j->schedulers));
     f->effort = EFFORT_LARGE;

@@ -49,3 +49,19 @@ TEST(test_busiest)
             fail_msg("%s", cases[i].name);
     }
 }
+
+/* Two answers to `facts` say what passed in between: soon, and then as before. */
+TEST(test_waits)
+{
+    static const struct {
+        enum question question;
+        int waits_s[4];
+    } rows[] = {
+        {QUESTION_FACTS, {20, 40, 60, 60}},
+        {QUESTION_LEADERS, {10, 10, 10, 10}},
+        {QUESTION_GROWTH, {10, 10, 10, 10}},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        for (unsigned n = 0; n < ARRAY_LEN(rows[i].waits_s); n++)
+            assert_int_equal(feed_wait_s(&question_rows[rows[i].question], n), rows[i].waits_s[n]);
+}

@@ -296,6 +296,43 @@ static void logger_overloaded_on_a_full_host(struct made *w)
     logger_overloaded(w);
     starved_by_others(w);
 }
+static void queue_long_at_first(struct made *w)
+{
+    queue_long(w);
+    in_the_first_minute(w);
+}
+static void logger_waited_for_at_first(struct made *w)
+{
+    logger_waited_for(w);
+    in_the_first_minute(w);
+}
+static void logger_overloaded_at_first(struct made *w)
+{
+    logger_overloaded(w);
+    in_the_first_minute(w);
+}
+static void logger_sync_at_first(struct made *w)
+{
+    logger_sync(w);
+    in_the_first_minute(w);
+}
+static void forget_fact(struct made *w, const char *key)
+{
+    for (int i = 0; i < w->n_facts; i++)
+        if (strcmp(w->facts[i].key, key) == 0)
+            w->facts[i--] = w->facts[--w->n_facts];
+}
+/* As an earlier version recorded it, or another system. */
+static void queue_long_without_cpus(struct made *w)
+{
+    queue_long(w);
+    forget_fact(w, "cpus");
+}
+static void logger_waited_for_without_cpus(struct made *w)
+{
+    logger_waited_for(w);
+    forget_fact(w, "cpus");
+}
 static void logger_sync_on_a_full_host(struct made *w)
 {
     logger_sync(w);
@@ -547,12 +584,6 @@ static void carriers_small(struct made *w)
     set_fact(w, "allocators",
              "{\"allocators\":[{\"name\":\"binary_alloc\",\"blocks_bytes\":1000000,"
              "\"carriers_bytes\":9000000}]}");
-}
-static void forget_fact(struct made *w, const char *key)
-{
-    for (int i = 0; i < w->n_facts; i++)
-        if (strcmp(w->facts[i].key, key) == 0)
-            w->facts[i] = w->facts[--w->n_facts];
 }
 static void little_resident(struct made *w)
 {
@@ -1192,6 +1223,10 @@ static const struct {
      logger_waited_for_on_a_full_host},
     {"sync_logger", logger_overloaded_on_a_full_host, FINDING_LOOK, "is busy: 25% of reductions",
      same},
+    {"sync_logger", logger_overloaded_at_first, FINDING_LOOK, "is busy: 25% of reductions", same},
+    {"sync_logger", logger_sync_at_first, FINDING_ACT, "is synchronous and blocks",
+     logger_waited_for_at_first},
+    {"sync_logger", logger_waited_for_without_cpus, FINDING_ACT, "blocks its callers: 64%", same},
     {"sync_logger", logger_hidden, FINDING_ACT, "blocks its callers: 64% of their time",
      logger_among_much},
     {"sync_logger", logger_and_file, FINDING_ACT, "blocks its callers: 13% of reductions",
@@ -1200,6 +1235,7 @@ static const struct {
      "erlang:apply/2 (linked to logger_std_h_default) <0.45.0>: 3.7% of reductions", logger_alone},
     {"one_scheduler", one_queue, FINDING_LOOK, "in one run queue", one_queue_of_a_full_host},
     {"contention", queue_long, FINDING_LOOK, "overloads", queue_long_on_a_full_host},
+    {"contention", queue_long_without_cpus, FINDING_LOOK, "overloads", queue_long_at_first},
     {"contention", queue_long, FINDING_LOOK,
      "gateway (60% of reductions) overloads 2 schedulers: mean run queue 9.0", queue_full},
     {"headroom", idle, FINDING_NOTE,
