@@ -288,7 +288,7 @@ static void put_not_evaluated(struct paper *p, const struct summary *s)
 {
     const struct findings *f = &s->findings;
     if (f->n_not_evaluated > 0)
-        paper_heading(p, 2, "Not evaluated (not recorded)");
+        paper_heading(p, 2, "Not evaluated");
     for (size_t i = 0; i < f->n_not_evaluated; i++)
         paper_item(p, "%s", f->not_evaluated[i]);
 }

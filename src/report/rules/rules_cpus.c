@@ -87,6 +87,7 @@ bool judge_may_starve(const struct judge *j)
 bool judge_follows(struct judge *j)
 {
     bool follows = starves_now(j);
+    j->follows = j->follows || follows;
     if (follows)
         judge_unknown(j, "the schedulers lacked CPUs (see starved), and it follows from that");
     return follows;
@@ -112,15 +113,18 @@ static void evidence(struct judge *j, struct finding *f, const char *key, double
 static void find(struct judge *j, const struct lost *l, double limit)
 {
     bool quota = l->throttled >= limit, steal = !quota && l->steal >= limit;
-    double most = quota ? l->throttled : steal ? l->steal : l->wait;
-    struct finding *f =
-        judge_find(j, quota || steal ? FINDING_LOOK : FINDING_NOTE, judge_sure(j, most, STARVED));
+    bool seldom = !quota && !steal && !(l->wait >= limit);
+    double most = quota ? l->throttled : steal ? l->steal : seldom ? l->without : l->wait;
+    struct finding *f = judge_find(j, quota || steal ? FINDING_LOOK : FINDING_NOTE,
+                                   judge_sure(j, most, seldom ? STARVES : STARVED));
     f->effort = EFFORT_SETTING;
-    f->title = judge_text(j,
-                          quota   ? "The cgroup quota stops the schedulers: in %s of its periods"
-                          : steal ? "The hypervisor takes the CPUs: %s of their time"
-                                  : "Schedulers wait for a CPU: %s of the time",
-                          judge_percent(j, most));
+    f->title =
+        judge_text(j,
+                   quota    ? "The cgroup quota stops the schedulers: in %s of its periods"
+                   : steal  ? "The hypervisor takes the CPUs: %s of their time"
+                   : seldom ? "Schedulers wait for a CPU: %s of the time when they are ready to run"
+                            : "Schedulers wait for a CPU: %s of the time",
+                   judge_percent(j, most));
     f->action = quota   ? "Raise the CPU quota of the container or unit (cpu.max), or start the VM "
                           "with as many schedulers as the quota has CPUs (+S)"
                 : steal ? "Move the virtual machine to a less loaded host, or give it more CPUs"
@@ -132,6 +136,9 @@ static void find(struct judge *j, const struct lost *l, double limit)
                           ? "top on the host shows no steal (st) while the node is busy"
                           : "The view `cpus` (K) shows WAIT CPU below 10% while the node is busy";
     evidence(j, f, "wait_for_cpu", l->wait, "schedulers ready to run without a CPU");
+    if (seldom)
+        evidence(j, f, "without_cpu", l->without,
+                 "of the time when they were ready to run, without a CPU");
     evidence(j, f, "steal", l->steal, "time of the host's CPUs that the hypervisor took");
     evidence(j, f, "throttled", l->throttled, "periods of the cgroup in which the quota was used");
 }
@@ -153,12 +160,24 @@ static bool is_known(struct judge *j, struct lost *l)
     return false;
 }
 
+static bool is_much(const struct lost *l, double limit)
+{
+    return l->wait >= limit || l->steal >= limit || l->throttled >= limit;
+}
+
+/* Of a moment, or of little work, only where another rule has left it to this one. */
 void judge_starved(struct judge *j)
 {
     struct lost l;
     double limit = judge_limit(j, STARVED);
-    if (is_known(j, &l) && (l.wait >= limit || l.steal >= limit || l.throttled >= limit))
+    if (j->follows) {
+        json_t *now = fact_at(j, j->to);
+        l = lost_of(j, now);
+        json_decref(now);
         find(j, &l, limit);
+    } else if (is_known(j, &l) && is_much(&l, limit)) {
+        find(j, &l, limit);
+    }
 }
 
 /* Of all threads that were looked at. Utilisation is of those online; NaN: they are more. */

@@ -55,6 +55,7 @@ struct judge {
     double trend_s; /* for which a trend must hold; 0: any time */
     int64_t ticks;  /* that have the node's numbers */
     bool said;      /* this rule has a finding, or why it is not known */
+    bool follows;   /* a rule before `starved` was left to it (judge_follows) */
 };
 
 struct rule {

@@ -281,6 +281,21 @@ static void one_queue_of_a_full_host(struct made *w)
     one_queue(w);
     starved_by_others(w);
 }
+/* Of little work a third waits. */
+static void starved_at_little_work(struct made *w)
+{
+    starve(w, "{\"mono_us\":100000000,\"schedulers\":2,\"run_us\":30000000,\"wait_us\":15000000}");
+}
+static void one_queue_at_little_work(struct made *w)
+{
+    one_queue(w);
+    starved_at_little_work(w);
+}
+static void one_queue_for_a_moment(struct made *w)
+{
+    one_queue(w);
+    starved_for_a_moment(w);
+}
 static void queue_long_on_a_full_host(struct made *w)
 {
     queue_long(w);
@@ -1248,6 +1263,11 @@ static const struct {
      "The cgroup quota stops the schedulers: in 40% of its periods", starved_for_a_moment},
     {"starved", starved_by_steal, FINDING_LOOK, "The hypervisor takes the CPUs: 30% of their time",
      starved_little},
+    {"starved", one_queue_at_little_work, FINDING_NOTE,
+     "Schedulers wait for a CPU: 33% of the time when they are ready to run",
+     starved_at_little_work},
+    {"starved", one_queue_for_a_moment, FINDING_LOOK, "The cgroup quota stops the schedulers: in",
+     starved_for_a_moment},
     {"blocked_schedulers", blocked_within, FINDING_LOOK,
      "Schedulers wait inside the VM: 38% of the time", ready_for_the_rest},
     {"blocked_schedulers", blocked_within, FINDING_LOOK, "schedulers on a CPU: 50% (mean)",

@@ -101,6 +101,17 @@ TEST(test_trends)
     done(&o);
 }
 
+/* What a rule was not evaluated for need not be that it was not recorded. */
+TEST(test_not_evaluated)
+{
+    struct opened o = {0};
+    struct made w = made_healthy;
+    w.n_facts = 0;
+    add(&o, &w);
+    assert_says(report(&o, SUMMARY_TEXT, false), "\nNot evaluated\n");
+    done(&o);
+}
+
 /* A column in which nothing is known, or nothing is to be said, is left out. */
 TEST(test_empty_columns)
 {
