@@ -224,6 +224,7 @@ static const struct trend_of {
     {"memory_processes_bytes", "memory_processes_bytes", "memory of processes", COLUMN_BYTES},
     {"memory_binary_bytes", "memory_binary_bytes", "refc binaries", COLUMN_BYTES},
     {"memory_ets_bytes", "memory_ets_bytes", "ETS memory", COLUMN_BYTES},
+    {"memory_atom_bytes", "memory_atom_bytes", "atom memory", COLUMN_BYTES},
     {"memory_code_bytes", "memory_code_bytes", "code", COLUMN_BYTES},
     {"memory_system_bytes", "memory_system_bytes", "memory of the system", COLUMN_BYTES},
     {"memory_total_bytes", "memory_total_bytes", "memory", COLUMN_BYTES},

@@ -153,8 +153,13 @@ struct counted {
 struct counted judge_counted(struct judge *j, const char *fact,
                              double (*read)(const json_t *fact, const void *arg), const void *arg);
 bool judge_counts_rise(const struct judge *j, const struct counted *r, double limit, bool named);
-/* Whether timers accumulate: how many, and the bytes of them. */
-bool judge_timers(struct judge *j, struct counted *n, struct counted *bytes);
+/* Timers, and the bytes of them. */
+struct timers {
+    struct counted n, bytes;
+    double limit; /* of the growth of n */
+    bool rise;    /* they accumulate */
+};
+struct timers judge_timers(struct judge *j);
 /* By how many the processes have grown; 0: they have not. */
 double judge_more_processes(const struct judge *j);
 /* Whether a process without a name belongs to one of that kind, as the fact `kin` knows. */

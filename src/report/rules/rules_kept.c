@@ -56,23 +56,24 @@ static double kept(const json_t *growth, const void *key)
     return fact_number(json_object_get(growth, "kept"), key);
 }
 
-bool judge_timers(struct judge *j, struct counted *n, struct counted *bytes)
+struct timers judge_timers(struct judge *j)
 {
-    *bytes = judge_counted(j, "growth", kept, "timer_bytes");
-    *n = judge_counted(j, "growth", kept, "timers");
-    return judge_counts_rise(j, n, limit_of(j, TIMERS_LEAST, n->first), false);
+    struct timers t = {.n = judge_counted(j, "growth", kept, "timers"),
+                       .bytes = judge_counted(j, "growth", kept, "timer_bytes")};
+    t.limit = limit_of(j, TIMERS_LEAST, t.n.first);
+    t.rise = judge_counts_rise(j, &t.n, t.limit, false);
+    return t;
 }
 
 void judge_timer_growth(struct judge *j)
 {
-    struct counted n, bytes;
-    bool rise = judge_timers(j, &n, &bytes);
-    double limit = limit_of(j, TIMERS_LEAST, n.first);
+    const struct timers t = judge_timers(j);
+    const struct counted n = t.n, bytes = t.bytes;
     if (isnan(n.last) && !recording_fact(j->recording, "growth", j->to))
         judge_unknown(j, "the fact `growth` was not recorded");
-    if (!rise)
+    if (!t.rise)
         return;
-    struct finding *f = judge_find(j, FINDING_LOOK, judge_sure(j, n.grown, limit));
+    struct finding *f = judge_find(j, FINDING_LOOK, judge_sure(j, n.grown, t.limit));
     f->effort = EFFORT_SMALL;
     f->title = judge_text(j, "Timers are accumulating: +%s in %s, now %s", judge_number(j, n.grown),
                           judge_seconds(j, n.over_s), judge_number(j, n.last));
@@ -89,7 +90,7 @@ void judge_timer_growth(struct judge *j)
     judge_evidence(j, f, "timer_bytes", bytes.last, "bytes",
                    "their memory, which is in no process: +%s, now %s, and their messages",
                    judge_bytes(j, bytes.grown), judge_bytes(j, bytes.last));
-    judge_evidence(j, f, "processes", judge_more_processes(j), "", "more processes in %s: %s",
+    judge_evidence(j, f, "more_processes", judge_more_processes(j), "", "more processes in %s: %s",
                    judge_period(j), judge_number(j, judge_more_processes(j)));
 }
 
@@ -179,7 +180,7 @@ static void find_ties(struct judge *j, const json_t *row, const struct tie *tie,
         judge_evidence(j, f, "bytes", bytes.last, "bytes",
                        "its memory beside its heaps: +%s, now %s", judge_bytes(j, bytes.grown),
                        judge_bytes(j, bytes.last));
-    judge_evidence(j, f, "processes", judge_more_processes(j), "", "more processes in %s: %s",
+    judge_evidence(j, f, "more_processes", judge_more_processes(j), "", "more processes in %s: %s",
                    judge_period(j), judge_number(j, judge_more_processes(j)));
 }
 

@@ -342,17 +342,17 @@ static void tell_unowned(struct judge *j, struct finding *f, double grown)
     if (j->n_processes == 0 || owned > (1 - OF_NONE) * grown ||
         !(count.last - count.first <= AS_MANY * count.first))
         return;
-    struct counted timers, bytes;
-    bool are_timers = judge_timers(j, &timers, &bytes) &&
-                      bytes.grown / bytes.over_s * j->duration_s >= MUCH * (grown - owned);
+    const struct timers timers = judge_timers(j);
+    bool are_timers = timers.rise && timers.bytes.grown / timers.bytes.over_s * j->duration_s >=
+                                         MUCH * (grown - owned);
     f->title = judge_text(j, "Process memory is growing: +%s in %s, %s of it in no process%s",
                           judge_bytes(j, grown), judge_period(j), judge_bytes(j, grown - owned),
                           are_timers ? ": timers" : " seen");
     if (are_timers) {
         judge_cause(f, "timers", CAUSE_GROWTH);
-        judge_evidence(j, f, "timers", timers.last, "", "timers: +%s (%s) in %s, now %s",
-                       judge_number(j, timers.grown), judge_bytes(j, bytes.grown),
-                       judge_seconds(j, timers.over_s), judge_number(j, timers.last));
+        judge_evidence(j, f, "timers", timers.n.last, "", "timers: +%s (%s) in %s, now %s",
+                       judge_number(j, timers.n.grown), judge_bytes(j, timers.bytes.grown),
+                       judge_seconds(j, timers.n.over_s), judge_number(j, timers.n.last));
     }
     f->action = "Look for timers that are started and never cancelled (erlang:start_timer/3, "
                 "erlang:send_after/3), then for monitors and links that stay, and for many "

@@ -91,7 +91,7 @@ static void find_collector(struct judge *j, const struct collector *c,
     judge_share(j, f, share, NAN);
     judge_evidence(j, f, "cores", judge_cores(j, p->share), "", "its work: %.2f cores",
                    judge_cores(j, p->share));
-    judge_evidence(j, f, "processes", judge_stats(j, "processes").mean, "",
+    judge_evidence(j, f, "processes_mean", judge_stats(j, "processes").mean, "",
                    "it looks through the heaps of %s processes",
                    judge_number(j, judge_stats(j, "processes").mean));
 }

@@ -101,6 +101,23 @@ TEST(test_trends)
     done(&o);
 }
 
+/* The number of processes, which does not grow, is no course of what does. */
+TEST(test_no_trend_of_another_number)
+{
+    struct opened o = {0};
+    struct made w = made_healthy;
+    w.ticks = 60;
+    w.rising.key = "growth";
+    w.rising.json = "{\"kept\":{\"timers\":#,\"timer_bytes\":#000}}";
+    w.rising.from = 5000;
+    w.rising.step = 100;
+    add(&o, &w);
+    const char *text = report(&o, SUMMARY_HTML, false);
+    assert_says(text, "Timers are accumulating");
+    assert_not(text, "<figure class=\"beside\">");
+    done(&o);
+}
+
 /* What a rule was not evaluated for need not be that it was not recorded. */
 TEST(test_not_evaluated)
 {
