@@ -1003,7 +1003,10 @@ leaders_test({Node, _}, Keeper) ->
         "{ok, Suspended} = gen_event:start(), sys:suspend(Suspended), Suspended ! message,"
         "Caller = spawn(fun() -> gen_server:call(Few, question, infinity) end),"
         "[Caller ! {message, N} || N <- lists:seq(1, 12)],"
-        "{Idle, Large, Holder, Busy, Table, Asleep, Waker, Lates, Few, Suspended, Caller}.", []),
+        "Abroad = spawn(fun() -> gen_server:call(Asker, question, infinity) end),"
+        "[Abroad ! {message, N} || N <- lists:seq(1, 12)],"
+        "{Idle, Large, Holder, Busy, Table, Asleep, Waker, Lates, Few, Suspended, Caller, Abroad}.",
+        [{'Asker', self()}]),
     try leaders_are(Keeper, Made)
     after
         evaluate(Node, "ets:delete(element(5, Made)),"
@@ -1156,7 +1159,9 @@ senders_test({Node, _}, Keeper) ->
 
 %% Of several answers: in the time of one the node may have had no processor to work with, or not
 %% have come to look at all its processes.
-leaders_are(Keeper, {Idle, Large, Holder, Busy, _, Asleep, _, Lates, Few, Suspended, Caller}) ->
+leaders_are(Keeper, {Idle, Large, Holder, Busy, _, Asleep, _, Lates, Few, Suspended,
+                     Caller, Abroad}) ->
+    {Here, Self} = {node(), self()},
     Ask = fun() ->
         {ok, {Us, _}, {leaders, Mono, Facts, Leaders}} =
             ask(Keeper, leaders, {in, leaders, #{most => 50, all => 150000}}, ?LONG_MS),
@@ -1170,6 +1175,7 @@ leaders_are(Keeper, {Idle, Large, Holder, Busy, _, Asleep, _, Lates, Few, Suspen
         [Asleep, Suspended] = lists:sort(lists:nthtail(length(Waiting) - 2, Waiting)),
         true = lists:member(Few, Waiting),
         [#{waits_for := Few}] = [C || #{pid := P} = C <- Callers, P =:= Caller],
+        [#{waits_for := Self, node := Here}] = [C || #{pid := P} = C <- Callers, P =:= Abroad],
         true = lists:member(Busy, Workers) andalso lists:member(Large, Memory),
         #{bytes := Bytes, holders := [#{pid := Holder, bytes := Held, binaries := Refs} | _],
           looked_at := Looked, processes := Processes} = Binaries,

@@ -208,20 +208,20 @@ WaitsFor = fun(Pid) ->
             none
     end
 end,
-%% Remote ones, and names that are gone, as they are.
+%% Of another node with that node. A label names nobody: the pid stands beside it.
 Callers = fun(Pids, Apps, #{id := Id}) ->
-    NameOf = fun({Name, Node}) when Node =:= node() -> Name;
-                (For) when is_pid(For), node(For) =:= node() ->
+    Called = fun({Name, Node}) when Node =:= node() -> #{waits_for => Name};
+                ({Name, Node}) -> #{waits_for => Name, node => Node};
+                (For) when node(For) =/= node() -> #{waits_for => For, node => node(For)};
+                (For) ->
                     case Id(For, Apps) of
-                        {undefined, _, undefined, _, _} -> For;
-                        {undefined, _, Label, _, _} -> Label;
-                        {Name, _, _, _, _} -> Name;
-                        gone -> For
-                    end;
-                ({Name, _}) -> Name;
-                (For) -> For
+                        {undefined, _, undefined, _, _} -> #{waits_for => For};
+                        {undefined, _, Label, _, _} -> #{waits_for => Label, called => For};
+                        {Name, _, _, _, _} -> #{waits_for => Name};
+                        gone -> #{waits_for => For}
+                    end
     end,
-    [#{pid => Pid, waits_for => NameOf(For)} || Pid <- Pids, For <- [WaitsFor(Pid)], For =/= none]
+    [(Called(For))#{pid => Pid} || Pid <- Pids, For <- [WaitsFor(Pid)], For =/= none]
 end,
 %% Of those whose initial call says nothing.
 Kin = fun(Pids, Apps, #{id := Id}) ->

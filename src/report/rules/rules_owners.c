@@ -70,51 +70,85 @@ static bool waits_in(const struct period_process *p, size_t i)
     return slice_begins(p->current_function, waits[i].function);
 }
 
-/* Whom it called, where the node could say; NULL: unknown. */
-static const char *callee_of(struct judge *j, const struct period_process *p)
+/* Whom it called, where the node could say; name NULL: unknown. */
+struct callee {
+    const char *name, *command; /* "db on other@host"; what shows that process */
+};
+
+static struct callee callee_of(struct judge *j, const struct period_process *p)
 {
     json_t *row;
     size_t i;
     json_array_foreach (json_object_get(j->kin, "callers"), i, row) {
-        if (slice_is(p->pid, fact_text(row, "pid")) && *fact_text(row, "waits_for"))
-            return judge_text(j, "%s", fact_text(row, "waits_for"));
+        const char *name = fact_text(row, "waits_for"), *node = fact_text(row, "node");
+        const char *called = fact_text(row, "called");
+        if (!slice_is(p->pid, fact_text(row, "pid")) || !*name)
+            continue;
+        return (struct callee){*node ? judge_text(j, "%s on %s", name, node)
+                                     : judge_text(j, "%s", name),
+                               judge_text(j, "beamtop process %s '%s'", *node ? node : "NODE",
+                                          *called ? called : name)};
     }
-    return NULL;
+    return (struct callee){NULL, NULL};
 }
 
 static const char *wait_title(struct judge *j, const struct period_process *p)
 {
-    const char *callee = waits_in(p, WAITS_IN_CALL) ? callee_of(j, p) : NULL;
-    if (callee)
-        return judge_text(j, "waits for an answer of %s", callee);
+    if (waits_in(p, WAITS_IN_CALL)) {
+        const struct callee callee = callee_of(j, p);
+        if (callee.name)
+            return judge_text(j, "waits for an answer of %s", callee.name);
+    }
     for (size_t i = 0; i < ARRAY_LEN(waits); i++)
         if (waits_in(p, i))
             return waits[i].title;
     return NULL;
 }
 
+/* The callee answers each call, slowly, or none: then it does nothing but answer our questions. */
+static void advise_on_call(struct judge *j, struct finding *f, const struct period_process *p)
+{
+    const struct callee callee = callee_of(j, p);
+    const bool answers = p->reductions_per_s >= ASLEEP_REDUCTIONS;
+    const char *see = callee.name
+                          ? judge_text(j, "See what %s does (%s)", callee.name, callee.command)
+                          : "Open it: its monitors have the process that it called";
+    f->action =
+        answers
+            ? judge_text(j,
+                         "%s. Each message waits for its answer: make it answer sooner, or let "
+                         "several processes (a pool) call it, each for one message",
+                         see)
+            : judge_text(j,
+                         "%s. It was called and has not answered. Two that call each other wait "
+                         "until a timeout: let one of them reply later (noreply, reply/2)",
+                         see);
+    if (answers)
+        f->ruled_out_if = "The process that it called answers at once: it is called very often";
+}
+
 static bool advise_on_wait(struct judge *j, struct finding *f, const struct period_process *p)
 {
-    const char *callee = waits_in(p, WAITS_IN_CALL) ? callee_of(j, p) : NULL;
     for (size_t i = 0; i < ARRAY_LEN(waits); i++) {
         if (!waits_in(p, i))
             continue;
         f->action = waits[i].action;
         f->ruled_out_if = waits[i].ruled_out_if;
-        if (callee)
-            f->action =
-                judge_text(j,
-                           "See what %s does (beamtop process NODE '%s'): it was called and "
-                           "has not answered. Two that call each other wait until a "
-                           "timeout: let one of them reply later (noreply, reply/2)",
-                           callee, callee);
+        if (i == WAITS_IN_CALL)
+            advise_on_call(j, f, p);
         return true;
     }
     return false;
 }
 
-/* Longer ones cannot be read (query/q/mailbox.erl): their next messages can be traced. */
+/* What is above these cannot be read (query/q/mailbox.erl): its next messages can be traced. */
 #define MAILBOX_READ 50000.0
+#define MAILBOX_READ_BYTES (16.0 * 1024 * 1024)
+
+static bool is_too_long_to_read(const struct period_process *p)
+{
+    return p->queue_last > MAILBOX_READ || p->memory_last > MAILBOX_READ_BYTES;
+}
 
 static void advise_on_queue(struct judge *j, struct finding *f, const struct period_process *p)
 {
@@ -122,7 +156,7 @@ static void advise_on_queue(struct judge *j, struct finding *f, const struct per
         return;
     f->action = "Add back-pressure (call instead of cast), shed load upstream, or split the work "
                 "across processes. The evidence has the function it is mostly in";
-    if (p->queue_last > MAILBOX_READ)
+    if (is_too_long_to_read(p))
         f->action = judge_text(j,
                                "See what comes: beamtop trace NODE receive --procs '%s'. Then add "
                                "back-pressure (call instead of cast), shed load upstream, or split "
@@ -196,13 +230,23 @@ static bool is_suspended(const struct judge *j, const struct period_process *p)
            waits_in(p, SUSPENDED) && !mailbox_grows(j, p) && judge_cores(j, p->share) < IDLE_CORES;
 }
 
+#define CALLS_CORES 0.3 /* of a process that mostly waits for answers, at most */
+
+/* Its queue moves as fast as another process answers. */
+static bool waits_for_another(const struct period_process *p, double cores)
+{
+    return waits_in(p, WAITS_IN_CALL) && cores < CALLS_CORES;
+}
+
 static void title_of_queue(struct judge *j, struct finding *f, const struct period_process *p,
                            bool stands_still)
 {
-    if (stands_still && advise_on_wait(j, f, p)) {
-        f->title =
-            judge_text(j, "%s %s, with %s message%s queued", judge_process(j, p), wait_title(j, p),
-                       judge_number(j, p->queue_last), p->queue_last < 2 ? "" : "s");
+    const double cores = judge_cores(j, p->share);
+    if ((stands_still || waits_for_another(p, cores)) && advise_on_wait(j, f, p)) {
+        const double n = stands_still ? p->queue_last : round(p->queue_mean);
+        f->title = judge_text(j, "%s %s, with %s message%s queued%s", judge_process(j, p),
+                              wait_title(j, p), judge_number(j, n), n < 2 ? "" : "s",
+                              stands_still ? "" : " on average");
         return;
     }
     if (stands_still) {
@@ -210,6 +254,13 @@ static void title_of_queue(struct judge *j, struct finding *f, const struct peri
                               judge_number(j, p->queue_last));
         f->action = "Read what it waits for (its stack) and what is queued (its mailbox): a "
                     "receive skips messages that none of its patterns matches";
+        if (is_too_long_to_read(p))
+            f->action =
+                judge_text(j,
+                           "Read what it waits for (its stack), and see what comes: beamtop trace "
+                           "NODE receive --procs '%s'. A receive skips messages that none of its "
+                           "patterns matches",
+                           judge_slice(j, p->pid));
         f->ruled_out_if = "As many messages come as it handles, between two ticks";
         return;
     }

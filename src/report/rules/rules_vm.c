@@ -128,8 +128,11 @@ void judge_whole_core(struct judge *j)
         f->impact = p->share;
         f->title = judge_text(j, "%s takes a scheduler: %.2f of the 1 core that a process can use",
                               judge_process(j, p), fmin(cores, 1));
-        f->action = "See what it does (beamtop stacks NODE, or beamtop sample NODE), and split its "
-                    "work across processes if others wait for it";
+        f->action = judge_text(
+            j,
+            "See what it does (beamtop stacks NODE '%s', or beamtop sample NODE), and split its "
+            "work across processes if others wait for it",
+            judge_slice(j, p->pid));
         f->ruled_out_if = "It is batch work that nobody waits for";
         f->subject = judge_slice(j, p->pid);
         judge_about(f, f->subject, CAUSE_LOAD);

@@ -434,6 +434,49 @@ static void waits_for_one_that_is_known(struct made *w)
     set_fact(w, "kin",
              "{\"processes\":[],\"callers\":[{\"pid\":\"<0.41.0>\",\"waits_for\":\"shop_db\"}]}");
 }
+static void waits_for_another_node(struct made *w)
+{
+    waits_in_a_call(w);
+    set_fact(w, "kin",
+             "{\"processes\":[],\"callers\":[{\"pid\":\"<0.41.0>\",\"waits_for\":\"db\","
+             "\"node\":\"other@host\"}]}");
+}
+static void waits_for_a_label(struct made *w)
+{
+    waits_in_a_call(w);
+    set_fact(w, "kin",
+             "{\"processes\":[],\"callers\":[{\"pid\":\"<0.41.0>\",\"waits_for\":\"{db,1}\","
+             "\"called\":\"<0.99.0>\"}]}");
+}
+/* Each request asks a slow process, and others come as fast as it answers. */
+static void waits_for_one_that_is_slow(struct made *w)
+{
+    waits_for_one_that_is_known(w);
+    w->busy[0].queue = 20;
+    w->busy[0].share = 0.02;
+    w->seed = 1;
+    w->jitter = 0.2;
+}
+static void calls_one_that_is_quick(struct made *w)
+{
+    waits_for_one_that_is_slow(w);
+    w->busy[0].share = 0.6;
+}
+static void holds_much_and_handles_nothing(struct made *w)
+{
+    handles_nothing(w);
+    w->busy[0].memory = 20 * MIB;
+}
+static void mailbox_of_large_messages_grows(struct made *w)
+{
+    mailbox_grows(w);
+    w->busy[0].memory = 20 * MIB;
+}
+static void too_many_that_are_not_handled(struct made *w)
+{
+    handles_nothing(w);
+    w->busy[0].queue = 60000;
+}
 static void mailbox_of_suspended(struct made *w)
 {
     mailbox_grows(w);
@@ -1303,6 +1346,8 @@ static const struct {
     {"mailbox_growth", mailbox_explodes, FINDING_ACT, "now 60,000", mailbox_short},
     {"mailbox_growth", mailbox_explodes, FINDING_ACT,
      "beamtop trace NODE receive --procs '<0.41.0>'", mailbox_short},
+    {"mailbox_growth", mailbox_of_large_messages_grows, FINDING_LOOK,
+     "beamtop trace NODE receive --procs '<0.41.0>'", mailbox_short},
     {"mailbox_growth", mailbox_of_suspended, FINDING_LOOK,
      "gateway:init/1 <0.41.0> is suspended, its message queue is growing: +6,000", mailbox_short},
     {"mailbox_growth", mailbox_of_suspended, FINDING_LOOK, "Resume it (sys:resume/1)",
@@ -1320,6 +1365,22 @@ static const struct {
      waiting_little},
     {"serialised", waits_for_one_that_is_known, FINDING_LOOK, "beamtop process NODE 'shop_db'",
      waiting_little},
+    {"serialised", waits_for_another_node, FINDING_LOOK,
+     "gateway:init/1 <0.41.0> waits for an answer of db on other@host, with 20,000", same},
+    {"serialised", waits_for_another_node, FINDING_LOOK, "(beamtop process other@host 'db')", same},
+    {"serialised", waits_for_a_label, FINDING_LOOK,
+     "See what {db,1} does (beamtop process NODE '<0.99.0>')", same},
+    {"serialised", waits_for_one_that_is_slow, FINDING_LOOK,
+     "waits for an answer of shop_db, with 21 messages queued on average", same},
+    {"serialised", waits_for_one_that_is_slow, FINDING_LOOK,
+     "See what shop_db does (beamtop process NODE 'shop_db'). Each message waits for its answer",
+     same},
+    {"serialised", calls_one_that_is_quick, FINDING_LOOK,
+     "is a bottleneck: its queue never empties", same},
+    {"serialised", holds_much_and_handles_nothing, FINDING_LOOK,
+     "beamtop trace NODE receive --procs '<0.41.0>'", same},
+    {"serialised", too_many_that_are_not_handled, FINDING_LOOK,
+     "beamtop trace NODE receive --procs '<0.41.0>'", same},
     {"serialised", serialised, FINDING_ACT,
      "gateway:init/1 <0.41.0> is a bottleneck: its queue never empties (mean 40.0)",
      waiting_little},
@@ -1497,6 +1558,7 @@ static const struct {
      "erts_code_purger takes 16% of reductions", code_purged_seldom},
     {"whole_core", one_process_works, FINDING_NOTE,
      "gateway:init/1 <0.41.0> takes a scheduler: 0.90 of the 1 core", two_share},
+    {"whole_core", one_process_works, FINDING_NOTE, "beamtop stacks NODE '<0.41.0>'", two_share},
     {"contention", queue_long_by_one, FINDING_LOOK,
      "erlang:apply/2 <0.41.0> (55% of reductions) overloads", queue_full},
     {"contention", queue_long_by_funs, FINDING_LOOK, "Schedulers are overloaded: mean", queue_full},
