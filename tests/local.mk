@@ -66,7 +66,8 @@ UNIT_UI = tests/unit/ui/test_canvas tests/unit/ui/test_capture tests/unit/ui/tes
 	tests/unit/ui/test_table tests/unit/ui/test_theme tests/unit/ui/test_tty
 UNIT_SCREEN = tests/screen/test_acts tests/screen/test_help tests/screen/test_replay \
 	tests/screen/test_screen tests/screen/test_spans tests/screen/test_trace
-UNIT_APP = tests/unit/app/test_actions tests/unit/app/test_cli tests/unit/app/test_condition \
+UNIT_APP = tests/unit/app/test_actions tests/unit/app/test_advice tests/unit/app/test_cli \
+	tests/unit/app/test_condition \
 	tests/unit/app/test_error_at tests/unit/app/test_extreme_numbers tests/unit/app/test_feed \
 	tests/unit/app/test_governor tests/unit/app/test_held tests/unit/app/test_hostile_recording \
 	tests/unit/app/test_local_read \

@@ -269,8 +269,9 @@ static void find_overhead(struct judge *j, const struct modules *m,
                        "them there"
                      : "Leave it: the stages are the structure of the program, and cost less "
                        "than the data";
-    f->ruled_out_if = "The own time of the stages (beamtop calls --time) is a large share of the "
-                      "operation's";
+    f->ruled_out_if =
+        "The own time of the stages (beamtop calls NODE --time) is a large share of the "
+        "operation's";
     judge_evidence(
         j, f, "calls_per_operation", ratio, "", "%s stage calls (call/2), %s operations (%s)",
         judge_number(j, stages), judge_number(j, done),

@@ -135,7 +135,7 @@ static void resident_beyond(struct judge *j)
     f->effort = EFFORT_SETTING;
     f->title = judge_text(j, "Resident memory is above what the VM allocates: %s, allocated %s",
                           judge_bytes(j, rss.mean), judge_bytes(j, total.mean));
-    f->action = "Find the allocator with unused carriers (beamtop memory), and the burst that "
+    f->action = "Find the allocator with unused carriers (beamtop memory NODE), and the burst that "
                 "needed them. For "
                 "binaries try +MBas ageffcbf, for heaps +MHas ageffcbf";
     f->ruled_out_if = "NIFs and ports hold the memory: the VM does not count theirs";
