@@ -18,11 +18,12 @@ struct frame_group {
 };
 
 /* By the names in erts/emulator/beam/copy.c, erl_gc.c. Most of erts_gc_* do not collect: they
- * build a map (erl_map.c) or are guards that may allocate. */
+ * build a map (erl_map.c) or are guards that may allocate; others of erts_copy_* copy bits and
+ * characters. */
 static const struct frame_group groups[] = {
     {"copies",
      {"copy_struct*", "copy_shared*", "copy_shallow*", "size_object*", "size_shared*",
-      "erts_copy_*"},
+      "erts_copy_one_frag*", "erts_copy_literals_gc*", "db_copy_element_from_ets*"},
      FRAME_RUNTIME},
     {"gc",
      {"erts_garbage_collect*", "global::garbage_collect*", "erts_gc_after_bif_call*"},

@@ -409,6 +409,11 @@ TEST(test_groups)
         {"copy_shallow_x", "copies", FRAME_RUNTIME},
         {"copy_shallow_obj_x", "copies", FRAME_RUNTIME},
         {"copy_shared_perform_x", "copies", FRAME_RUNTIME},
+        {"erts_copy_one_frag", "copies", FRAME_RUNTIME},
+        {"erts_copy_literals_gc", "copies", FRAME_RUNTIME},
+        {"db_copy_element_from_ets", "copies", FRAME_RUNTIME},
+        {"erts_copy_bits", NULL, FRAME_RUNTIME},
+        {"erts_copy_utf8_to_utf16_little", NULL, FRAME_RUNTIME},
         {"copy_shallow_x", "nifs", FRAME_NIF},
     };
     static const char *const groups[] = {"gc", "copies", "nifs"};
