@@ -142,8 +142,8 @@ static struct slice copy(struct judge *j, struct slice s)
 
 static void take_owners(struct judge *j, int64_t from_tick, struct owner_list out[OWNER_SORTS])
 {
-    static const char *const sorts[OWNER_SORTS] = {"application", "supervisor", "module", "name",
-                                                   "label"};
+    static const char *const sorts[OWNER_SORTS] = {"application", "supervisor", "module",
+                                                   "name",        "label",      "kin"};
     for (int i = 0; i < OWNER_SORTS; i++) {
         const struct period_owner *from;
         size_t n = recording_owners(j->recording, sorts[i], from_tick, j->to, &from);

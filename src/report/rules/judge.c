@@ -120,14 +120,23 @@ const char *judge_process_of(struct judge *j, const json_t *row)
 #define LEADS 0.3 /* of the reductions */
 #define MOST 0.5  /* by itself: whatever the others of its application do */
 
-/* "gen_server", "erlang": what processes of all kinds were started by. */
-bool judge_module_is_generic(struct slice module)
+/* What processes of all kinds were started by. */
+static bool is_generic_module(struct slice module)
 {
     char call[64];
     if (module.len > sizeof call - 8)
         return false;
     snprintf(call, sizeof call, "%.*s:apply/", (int)module.len, module.s);
     return process_call_is_generic(slice_of(call));
+}
+
+bool judge_owner_is_generic(enum owner_sort sort, struct slice name)
+{
+    if (sort == BY_MODULE)
+        return is_generic_module(name);
+    /* "erlang:apply/2 (under shop_sup)" says something. */
+    return sort == BY_KIN && process_call_is_generic(name) &&
+           !(name.len > 0 && name.s[name.len - 1] == ')');
 }
 
 static const struct leader *leader_of(struct judge *j, struct leader is)
@@ -153,8 +162,7 @@ static const struct leader *leading_owner(struct judge *j, enum owner_sort sort)
     for (size_t i = 0; i < j->owners[sort].n; i++) {
         const struct period_owner *o = &j->owners[sort].items[i];
         const char *name = judge_slice(j, o->owner);
-        if (o->owner.len == 0 || !(o->share >= LEADS) ||
-            (sort == BY_MODULE && judge_module_is_generic(o->owner)))
+        if (o->owner.len == 0 || !(o->share >= LEADS) || judge_owner_is_generic(sort, o->owner))
             continue;
         return leader_of(j,
                          (struct leader){name, "", sort == BY_APPLICATION ? name : "", o->share});
@@ -167,6 +175,7 @@ const struct leader *judge_leader(struct judge *j)
     const struct leader *is = leading_process(j, MOST);
     is = is ? is : leading_owner(j, BY_APPLICATION);
     is = is ? is : leading_process(j, LEADS);
+    is = is ? is : leading_owner(j, BY_KIN);
     return is ? is : leading_owner(j, BY_MODULE);
 }
 

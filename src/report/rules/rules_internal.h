@@ -10,7 +10,15 @@
 #include "beamtop/base/attr.h"
 #include "beamtop/report/evaluate.h"
 
-enum owner_sort { BY_APPLICATION, BY_SUPERVISOR, BY_MODULE, BY_NAME, BY_LABEL, OWNER_SORTS };
+enum owner_sort {
+    BY_APPLICATION,
+    BY_SUPERVISOR,
+    BY_MODULE,
+    BY_NAME,
+    BY_LABEL,
+    BY_KIN,
+    OWNER_SORTS
+};
 
 /* What must have been recorded; a judge is not asked before it is there. */
 enum rule_needs {
@@ -96,14 +104,15 @@ double judge_node(const struct judge *j, const char *key); /* of the fact `node`
 /* A process by the name that all texts use (model/process_name.h); of a fact's row the same. */
 const char *judge_process(struct judge *j, const struct period_process *p);
 const char *judge_process_of(struct judge *j, const json_t *row);
-/* Who has the largest share of the reductions: a process, else an application or a module that says
-   something; NULL: none has much. */
+/* Who has the largest share of the reductions: a process, else an application, a kin or a module
+   that says something; NULL: none has much. */
 struct leader {
     const char *name, *pid, *application; /* pid, application: "" where it is none */
     double share;
 };
 const struct leader *judge_leader(struct judge *j);
-bool judge_module_is_generic(struct slice module);
+/* Whether that name says nothing: "gen_server", "erlang:apply/2". */
+bool judge_owner_is_generic(enum owner_sort sort, struct slice name);
 const char *judge_slice(struct judge *j, struct slice text);
 /* Numbers of a JSON object; NaN where there is none. Texts: "" where there is none. */
 double fact_number(const json_t *object, const char *key);

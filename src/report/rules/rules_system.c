@@ -174,7 +174,7 @@ static const struct {
 #define OF_PROCESSES 0
 #define MUCH 0.3         /* of the growth */
 #define LITTLE 0.1       /* of it: leads nothing */
-#define ONE_OF_GROUP 0.7 /* of the growth of its module: it is the cause, and not the module */
+#define ONE_OF_GROUP 0.7 /* of the growth of its group: it is the cause, and not the group */
 
 /* Who has what grows, most first. */
 struct grower {
@@ -285,42 +285,49 @@ static const char *growth_title(struct judge *j, size_t type, const struct growe
     return judge_text(j, "%s growing: +%s in %s%s", memory_types[type].title, bytes, period, rate);
 }
 
-/* Processes that grow together, none of them much: by their module. false: none leads. */
-static bool growing_group(struct judge *j, struct grower *out)
+/* Its name is "" where that says nothing. */
+static struct grower growing_owner(struct judge *j, enum owner_sort sort, const char *title)
 {
-    *out = (struct grower){"", "", MIB, NAN, false};
-    for (size_t i = 0; i < j->owners[BY_MODULE].n; i++)
-        for (size_t k = 0; k < j->late_owners[BY_MODULE].n; k++) {
-            const struct period_owner *all = &j->owners[BY_MODULE].items[i];
-            const struct period_owner *late = &j->late_owners[BY_MODULE].items[k];
+    struct grower out = {"", "", MIB, NAN, false};
+    for (size_t i = 0; i < j->owners[sort].n; i++)
+        for (size_t k = 0; k < j->late_owners[sort].n; k++) {
+            const struct period_owner *all = &j->owners[sort].items[i];
+            const struct period_owner *late = &j->late_owners[sort].items[k];
             double grown =
                 4 * (late->memory_bytes - all->memory_bytes); /* means, a quarter apart */
-            if (all->owner.len == 0 || !(grown > out->grown) ||
+            if (all->owner.len == 0 || !(grown > out.grown) ||
                 !slice_equal(all->owner, late->owner))
                 continue;
             const char *name = judge_slice(j, all->owner);
-            *out = (struct grower){judge_text(j, "Module %s", name), name, grown,
-                                   late->memory_bytes, false};
+            bool says = !judge_owner_is_generic(sort, all->owner);
+            out = (struct grower){says ? judge_text(j, "%s %s", title, name) : "", name, grown,
+                                  late->memory_bytes, false};
         }
-    return out->grown > MIB;
+    return out;
 }
 
-/* Most first; in place of processes that grow little each their module. */
+/* Processes that grow together, none of them much: by their kin, else by their module, if that has
+ * several kins that grow. */
+static struct grower growing_group(struct judge *j)
+{
+    struct grower kin = growing_owner(j, BY_KIN, "Kin");
+    struct grower module = growing_owner(j, BY_MODULE, "Module");
+    return *kin.name && kin.grown >= ONE_OF_GROUP * module.grown ? kin : module;
+}
+
+/* Most first; in place of processes that grow little each their kin or module. */
 static size_t growers_of(struct judge *j, size_t type, double grown,
                          struct grower out[OWNERS_LISTED])
 {
     if (type == OF_PROCESSES) {
         size_t n = growing_processes(j, out);
-        struct grower group;
-        bool grouped = growing_group(j, &group);
+        const struct grower group = growing_group(j);
+        bool grouped = group.grown > MIB;
         if (n > 0 && (out[0].grown >= MUCH * grown || (grouped && out[0].grown >= LITTLE * grown &&
                                                        out[0].grown >= ONE_OF_GROUP * group.grown)))
             return n;
         out[0] = group;
-        return grouped && group.grown >= LITTLE * grown &&
-                       !judge_module_is_generic(slice_of(group.subject))
-                   ? 1
-                   : 0;
+        return grouped && group.grown >= LITTLE * grown && *group.name ? 1 : 0;
     }
     return memory_types[type].fact
                ? growing_rows(j, memory_types[type].fact, memory_types[type].list, out)

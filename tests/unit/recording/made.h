@@ -68,6 +68,7 @@ struct made {
     int late_ms, late_every;      /* at every so many-th tick a scheduler is so late; 0: never */
     int blocked_from, blocked_to; /* ticks at which both dirty I/O schedulers are; 0: none */
     bool churn;                   /* 10 more, others at each tick */
+    const char *funs;             /* <<"the label">> of those that run one; NULL: they have none */
     struct made_call calls[MADE_CALLS];
     int n_calls;
     int64_t other_calls; /* of functions that are not told */
@@ -171,10 +172,11 @@ static void made_row(struct buf *b, const struct made *w, const struct made_proc
                    (tick - 1) * p->queue_step * (1 + (made_about(w, tick, place) - 1) / 4);
     share *= 1 + (made_about(w, tick, place + 1) - 1) / 4;
     long long delta = (long long)(share * w->reductions_per_s);
+    const char *label = w->funs && strcmp(p->call, "erlang,apply,2") == 0 ? w->funs : "undefined";
     buf_printf(b,
-               "%s{%s, %lld, %lld, {{%s, {%s}, undefined, %s, {proc_lib,init_p,5}}, %lld, %.0f, "
+               "%s{%s, %lld, %lld, {{%s, {%s}, %s, %s, {proc_lib,init_p,5}}, %lld, %.0f, "
                "%.0f, {%s}}}",
-               first ? "" : ",", pid, delta, delta, p->name, p->call, p->app,
+               first ? "" : ",", pid, delta, delta, p->name, p->call, label, p->app,
                (long long)tick * 1000000000, queue, p->memory + (tick - 1) * p->memory_step,
                p->current);
 }

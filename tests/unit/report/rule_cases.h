@@ -575,22 +575,50 @@ static void timers_grow(struct made *w)
     w->of_processes_step = w->total_step = 4 * MIB;
     w->busy[0].memory_step = 50e3;
 }
-/* None by itself, all of a module. */
-static void module_grows(struct made *w)
+/* 18 like the one that is given. */
+static void add_alike(struct made *w, struct made_process like)
 {
-    w->of_processes_step = w->total_step = 4 * MIB;
-    for (int i = 0; i < 2; i++)
-        w->busy[i].memory_step = MIB / 20;
     for (int i = 0; i < 18; i++) {
         static const char *const pids[] = {
             "<0.51.0>", "<0.52.0>", "<0.53.0>", "<0.54.0>", "<0.55.0>", "<0.56.0>",
             "<0.57.0>", "<0.58.0>", "<0.59.0>", "<0.60.0>", "<0.61.0>", "<0.62.0>",
             "<0.63.0>", "<0.64.0>", "<0.65.0>", "<0.66.0>", "<0.67.0>", "<0.68.0>"};
-        w->busy[w->n_busy] = w->busy[1];
-        w->busy[w->n_busy].share = 0.01;
-        w->busy[w->n_busy].memory_step = MIB / 5;
+        w->busy[w->n_busy] = like;
         w->busy[w->n_busy++].pid = pids[i];
     }
+}
+/* None by itself, all of a kin. */
+static void kin_grows(struct made *w)
+{
+    w->of_processes_step = w->total_step = 4 * MIB;
+    for (int i = 0; i < 2; i++)
+        w->busy[i].memory_step = MIB / 20;
+    struct made_process like = w->busy[1];
+    like.share = 0.01;
+    like.memory_step = MIB / 5;
+    add_alike(w, like);
+}
+/* Half of them were started by one function of the module, half by another. */
+static void module_grows(struct made *w)
+{
+    kin_grows(w);
+    for (int i = 0; i < w->n_busy; i += 2)
+        if (w->busy[i].memory_step > 0)
+            w->busy[i].call = "gateway,accept,1";
+}
+static struct made_process a_fun(double share)
+{
+    return (struct made_process){
+        "", "undefined", "erlang,apply,2", "undefined", "shop,spin,1", share, 0, 0, 1e5, 0};
+}
+/* Of no application; the module `erlang` says nothing. */
+static void kin_of_funs_grows(struct made *w)
+{
+    w->of_processes_step = w->total_step = 4 * MIB;
+    struct made_process like = a_fun(0.01);
+    w->funs = "<<\"shop_worker\">>";
+    like.memory_step = MIB / 5;
+    add_alike(w, like);
 }
 /* Less than a third of all growth, all that its module grows, which is that of any server. */
 static void one_of_a_module_grows(struct made *w)
@@ -922,6 +950,14 @@ static void queue_long_by_funs(struct made *w)
 {
     queue_long_by_one(w);
     w->busy[0].share = w->busy[1].share = 0.25;
+}
+
+static void queue_long_by_a_kin(struct made *w)
+{
+    queue_long(w);
+    w->busy[0].share = w->busy[1].share = 0.04;
+    w->funs = "<<\"shop_worker\">>";
+    add_alike(w, a_fun(0.045));
 }
 
 static void code_hot(struct made *w)
@@ -1407,6 +1443,10 @@ static const struct {
     {"memory_growth", processes_grow, FINDING_LOOK,
      "gateway:init/1 <0.42.0> is growing: +48.0 MiB in 12 s; process memory +48.0 MiB",
      memory_grows_little},
+    {"memory_growth", kin_grows, FINDING_LOOK, "Kin gateway:init/1 is growing: +",
+     memory_grows_little},
+    {"memory_growth", kin_of_funs_grows, FINDING_LOOK, "Kin shop_worker is growing: +",
+     memory_grows_little},
     {"memory_growth", module_grows, FINDING_LOOK, "Module gateway is growing: +",
      memory_grows_little},
     {"memory_growth", timers_grow, FINDING_LOOK,
@@ -1561,6 +1601,8 @@ static const struct {
     {"whole_core", one_process_works, FINDING_NOTE, "beamtop stacks NODE '<0.41.0>'", two_share},
     {"contention", queue_long_by_one, FINDING_LOOK,
      "erlang:apply/2 <0.41.0> (55% of reductions) overloads", queue_full},
+    {"contention", queue_long_by_a_kin, FINDING_LOOK,
+     "shop_worker (72% of reductions) overloads 2 schedulers", queue_full},
     {"contention", queue_long_by_funs, FINDING_LOOK, "Schedulers are overloaded: mean", queue_full},
     {"code_server", code_hot, FINDING_LOOK, "code_server is busy: 8.0% of reductions", code_some},
 };
