@@ -363,10 +363,9 @@ static bool rises_in_each_quarter(const double *v, size_t n)
            quarters[3] - quarters[2] >= least;
 }
 
-struct trend judge_trend(const struct judge *j, const char *system_key)
+static struct trend trend_of(const double *v, size_t n)
 {
-    double v[PARTS], x = 0, y = 0, xx = 0, yy = 0, xy = 0;
-    size_t n = recording_series(j->recording, system_key, j->from, j->to, v, PARTS);
+    double x = 0, y = 0, xx = 0, yy = 0, xy = 0;
     struct trend out = {NAN, NAN, 0, false};
     for (size_t i = 0; i < n; i++) {
         double at = (double)i, value = v[i] - v[0];
@@ -381,4 +380,25 @@ struct trend judge_trend(const struct judge *j, const char *system_key)
     out.fit = vary > 0 ? (count * xy - x * y) / sqrt(varx * vary) : 0;
     out.steady = rises_in_each_quarter(v, n);
     return out;
+}
+
+struct trend judge_trend(const struct judge *j, const char *system_key)
+{
+    double v[PARTS];
+    size_t n = recording_series(j->recording, system_key, j->from, j->to, v, PARTS);
+    return trend_of(v, n);
+}
+
+struct trend judge_trend_of_rest(const struct judge *j, const char *system_key,
+                                 const char *const *less, size_t n_less)
+{
+    double v[PARTS], part[PARTS];
+    size_t n = recording_series(j->recording, system_key, j->from, j->to, v, PARTS);
+    for (size_t k = 0; k < n_less; k++) {
+        if (recording_series(j->recording, less[k], j->from, j->to, part, PARTS) != n)
+            return trend_of(v, 0); /* of other ticks */
+        for (size_t i = 0; i < n; i++)
+            v[i] -= part[i];
+    }
+    return trend_of(v, n);
 }

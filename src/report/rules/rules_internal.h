@@ -151,6 +151,9 @@ struct trend {
     bool steady;
 };
 struct trend judge_trend(const struct judge *j, const char *system_key);
+/* Of what is left of a number without others. */
+struct trend judge_trend_of_rest(const struct judge *j, const char *system_key,
+                                 const char *const *less, size_t n_less);
 /* Seconds of a trend at least: a start, or a cache that warms up, is over by then. */
 #define JUDGE_TREND_S 15.0
 /* A number of a fact after a third of the period, two thirds, and at its end: where a count is read

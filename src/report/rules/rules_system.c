@@ -168,12 +168,19 @@ static const struct {
      NULL, NULL, "atoms"},
     {"memory_code_bytes", "Code memory is", "code memory",
      "Find what loads or makes modules while the node runs", NULL, NULL, "code"},
+    {"memory_other_bytes", "Memory of no type is", "memory of no type",
+     "See which allocator grows (beamtop memory NODE). literal_alloc: find who makes new "
+     "persistent "
+     "terms (beamtop trace NODE 'persistent_term:put(_, _) -> caller'). driver_alloc: look for "
+     "ports and sockets that stay, and for NIFs that do not free their memory",
+     NULL, NULL, NULL},
 };
 
 #define OWNERS_LISTED 3
 #define OF_PROCESSES 0
-#define MUCH 0.3         /* of the growth */
-#define LITTLE 0.1       /* of it: leads nothing */
+#define OF_NO_TYPE (ARRAY_LEN(memory_types) - 1) /* timers and monitors are of processes */
+#define MUCH 0.3                                 /* of the growth */
+#define LITTLE 0.1                               /* of it: leads nothing */
 #define ONE_OF_GROUP 0.7 /* of the growth of its group: it is the cause, and not the group */
 
 /* Who has what grows, most first. */
@@ -401,7 +408,19 @@ static void find_growth(struct judge *j, size_t type, struct trend t, struct tre
                        isnan(growers[i].grown) ? "" : judge_bytes(j, growers[i].grown));
     if (type == OF_PROCESSES && n == 0)
         tell_unowned(j, f, grown);
+    if (type == OF_NO_TYPE)
+        f->trace = "persistent_term:put(_, _) -> caller";
     judge_wait(j, holds);
+}
+
+static struct trend trend_of_type(const struct judge *j, size_t type)
+{
+    const char *types[OF_NO_TYPE];
+    if (type < OF_NO_TYPE)
+        return judge_trend(j, memory_types[type].key);
+    for (size_t i = 0; i < OF_NO_TYPE; i++)
+        types[i] = memory_types[i].key;
+    return judge_trend_of_rest(j, "memory_total_bytes", types, OF_NO_TYPE);
 }
 
 void judge_memory_growth(struct judge *j)
@@ -412,8 +431,8 @@ void judge_memory_growth(struct judge *j)
         judge_unknown(j, "memory was not recorded at 3 ticks or more");
         return;
     }
-    for (size_t i = 0; i < sizeof memory_types / sizeof *memory_types; i++) {
-        struct trend t = judge_trend(j, memory_types[i].key);
+    for (size_t i = 0; i < ARRAY_LEN(memory_types); i++) {
+        struct trend t = trend_of_type(j, i);
         double grown = t.last - t.first, limit = judge_limit(j, fmax(0.05 * total.mean, 8 * MIB));
         if (isnan(grown) || !t.steady || t.fit < judge_limit(j, 0.8) || grown < limit ||
             grown < 0.5 * (all.last - all.first))

@@ -569,6 +569,16 @@ static void processes_grow(struct made *w)
     w->busy[0].memory_step = 2 * MIB;
     w->busy[1].memory_step = 4 * MIB;
 }
+/* Persistent terms, or memory of a NIF: in no type. */
+static void untyped_grows(struct made *w)
+{
+    w->total_step = 4 * MIB;
+}
+static void untyped_grows_less_than_ets(struct made *w)
+{
+    w->ets_step = 4 * MIB;
+    w->total_step = 6 * MIB;
+}
 /* Timers: no process has them. */
 static void timers_grow(struct made *w)
 {
@@ -1455,6 +1465,12 @@ static const struct {
     {"memory_growth", timers_grow, FINDING_LOOK, "erlang:send_after/3", memory_grows_little},
     {"memory_growth", one_of_a_module_grows, FINDING_LOOK,
      "gen_server:loop/7 <0.42.0> leads growing process memory: +48.0 MiB in 12 s",
+     memory_grows_little},
+    {"memory_growth", untyped_grows, FINDING_LOOK,
+     "Memory of no type is growing: +48.0 MiB in 12 s", memory_grows_little},
+    {"memory_growth", untyped_grows, FINDING_LOOK, "memory of no type: from 85.8 MiB to 134 MiB",
+     memory_grows_little},
+    {"memory_growth", untyped_grows_less_than_ets, FINDING_LOOK, "ETS memory is growing: +48.0",
      memory_grows_little},
     {"binary_holders", few_holders, FINDING_LOOK, "cache holds 172 MiB of refc binaries", same},
     {"carriers", carriers_empty, FINDING_LOOK,
