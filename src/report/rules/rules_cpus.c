@@ -65,6 +65,13 @@ double judge_without_cpu(const struct judge *j, bool *comes)
     return restarted ? NAN : l.without;
 }
 
+void judge_tell_without_cpu(struct judge *j, struct finding *f, double without)
+{
+    judge_evidence(j, f, "without_cpu", without, "share",
+                   "schedulers were without a CPU in %s of the time when they were ready to run",
+                   judge_percent(j, without));
+}
+
 #define STARVES 0.25 /* of the time when they were ready to run */
 
 static bool starves_now(const struct judge *j)
@@ -137,8 +144,7 @@ static void find(struct judge *j, const struct lost *l, double limit)
                           : "The view `cpus` (K) shows WAIT CPU below 10% while the node is busy";
     evidence(j, f, "wait_for_cpu", l->wait, "schedulers ready to run without a CPU");
     if (seldom)
-        evidence(j, f, "without_cpu", l->without,
-                 "of the time when they were ready to run, without a CPU");
+        judge_tell_without_cpu(j, f, l->without);
     evidence(j, f, "steal", l->steal, "time of the host's CPUs that the hypervisor took");
     evidence(j, f, "throttled", l->throttled, "periods of the cgroup in which the quota was used");
 }

@@ -122,6 +122,7 @@ const char *judge_percent(struct judge *j, double share); /* "-" for NaN, as the
 /* Of the time in which the normal schedulers were ready to run, the share without a CPU; NaN:
    unknown. *comes: their times are counted, and one moment of it is known so far. */
 double judge_without_cpu(const struct judge *j, bool *comes);
+void judge_tell_without_cpu(struct judge *j, struct finding *f, double without);
 /* Whether the schedulers lacked CPUs so much that queues and waits follow from it, or that is not
    known yet: in the first seconds, after which the counters are read again. */
 bool judge_may_starve(const struct judge *j);

@@ -74,10 +74,7 @@ void judge_late_scheduler(struct judge *j)
         judge_evidence(j, f, "late_scheduler", id.max, "",
                        "schedulers that did not answer: %.0f to %.0f", id.min, id.max);
     if (starved)
-        judge_evidence(
-            j, f, "without_cpu", without, "share",
-            "schedulers were without a CPU in %s of the time when they were ready to run",
-            judge_percent(j, without));
+        judge_tell_without_cpu(j, f, without);
 }
 
 /* ---- dirty I/O schedulers */

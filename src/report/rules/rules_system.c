@@ -11,9 +11,10 @@
 
 /* ---- schedulers */
 
-#define MOSTLY 0.6 /* of the ticks: a mean may be that of a few bursts */
-#define SETTLED 10 /* ticks: fewer are a moment of the host */
-#define LOADED 0.7 /* use of the schedulers: less, and others of the host take the cores */
+#define MOSTLY 0.6  /* of the ticks: a mean may be that of a few bursts */
+#define SETTLED 10  /* ticks: fewer are a moment of the host */
+#define LOADED 0.7  /* use of the schedulers: less, and others of the host take the cores */
+#define LACKING 0.1 /* of the time when they are ready to run: no CPU */
 
 /* Many make the load, so that the leader is not its only cause. */
 static void tell_leader(struct judge *j, struct finding *f, const struct leader *o)
@@ -60,6 +61,10 @@ void judge_contention(struct judge *j)
         judge_evidence(j, f, "scheduler_utilisation", use.mean, "share",
                        "scheduler utilisation: %s (mean)", judge_percent(j, use.mean));
     tell_leader(j, f, leader);
+    bool comes;
+    const double without = judge_without_cpu(j, &comes);
+    if (without >= LACKING)
+        judge_tell_without_cpu(j, f, without);
 }
 
 void judge_headroom(struct judge *j)

@@ -311,6 +311,12 @@ static void logger_overloaded_on_a_full_host(struct made *w)
     logger_overloaded(w);
     starved_by_others(w);
 }
+/* Busy by itself, and it lacks an eighth of what it could use. */
+static void queue_long_that_lacks_a_little(struct made *w)
+{
+    queue_long(w);
+    starve(w, "{\"mono_us\":100000000,\"schedulers\":2,\"run_us\":170000000,\"wait_us\":24000000}");
+}
 static void queue_long_at_first(struct made *w)
 {
     queue_long(w);
@@ -1339,6 +1345,8 @@ static const struct {
      "erlang:apply/2 (linked to logger_std_h_default) <0.45.0>: 3.7% of reductions", logger_alone},
     {"one_scheduler", one_queue, FINDING_LOOK, "in one run queue", one_queue_of_a_full_host},
     {"contention", queue_long, FINDING_LOOK, "overloads", queue_long_on_a_full_host},
+    {"contention", queue_long_that_lacks_a_little, FINDING_LOOK,
+     "schedulers were without a CPU in 12% of the time", same},
     {"contention", queue_long_without_cpus, FINDING_LOOK, "overloads", queue_long_at_first},
     {"contention", queue_long, FINDING_LOOK,
      "gateway (60% of reductions) overloads 2 schedulers: mean run queue 9.0", queue_full},
