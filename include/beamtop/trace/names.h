@@ -58,6 +58,9 @@ bool names_functions(const struct names *n, struct slice module, const struct na
  * among equals. */
 size_t names_near(const struct slice *sorted, size_t n, struct slice word, struct slice *out,
                   size_t most);
+/* "; did you mean NAME?", with the nearest of the names; "" where none is near. Returns out. */
+const char *names_suggest(char *out, size_t size, const struct slice *sorted, size_t n,
+                          struct slice word);
 size_t names_near_modules(const struct names *n, struct slice word, struct slice *out, size_t most);
 size_t names_near_functions(const struct names *n, struct slice module, struct slice word,
                             struct names_function *out, size_t most);

@@ -125,6 +125,8 @@ struct action_row {
 extern const struct action_row action_table[ACTIONS]; /* indexed by enum action */
 
 int action_find(const char *name, size_t len); /* enum action, or -1; a unique prefix is enough */
+/* Says that there is none of that name, and which is the nearest. Returns ERR_USAGE. */
+int action_unknown(const char *name, size_t len, struct error *err);
 const char *action_group_title(enum action_group group);
 
 /* What was asked for: an action and its argument ("" when none was given). */

@@ -122,6 +122,8 @@ void options_init(struct options *o); /* the defaults */
 void options_clear(struct options *o);
 
 int option_find(const char *name, size_t len); /* enum option, or -1 */
+/* Says that there is none of that name, and which is the nearest. Returns ERR_USAGE. */
+int option_unknown(const char *name, struct error *err);
 const char *option_type_name(enum option_type type);
 const char *option_help(enum option option); /* never NULL */
 /* "a duration from 1 ms to 600 s", of a CAP */

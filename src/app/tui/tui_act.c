@@ -351,7 +351,8 @@ static void toggle(struct tui *t, enum action action, const char *name)
     (void)action;
     int option = option_find(name, strlen(name));
     if (option < 0) {
-        tui_message(t, STYLE_ERROR, "unknown option “%s”", name);
+        (void)option_unknown(name, &err);
+        tui_message(t, STYLE_ERROR, "%s", err.text);
         return;
     }
     if (option_toggle(&t->settings.options, (enum option)option, &err) != 0) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Near misses: what a name that is not there may have been meant to be. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "beamtop/base/alloc.h"
@@ -136,6 +137,16 @@ size_t names_near(const struct slice *sorted, size_t n, struct slice word, struc
         out[i] = sorted[s.best[i].index];
     free(s.best);
     return s.n;
+}
+
+const char *names_suggest(char *out, size_t size, const struct slice *sorted, size_t n,
+                          struct slice word)
+{
+    struct slice near;
+    out[0] = '\0';
+    if (names_near(sorted, n, word, &near, 1) > 0)
+        snprintf(out, size, "; did you mean %.*s?", (int)near.len, near.s);
+    return out;
 }
 
 size_t names_near_modules(const struct names *n, struct slice word, struct slice *out, size_t most)

@@ -8,6 +8,7 @@
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/buf.h"
 #include "beamtop/base/text.h"
+#include "beamtop/trace/names.h"
 
 #define BLANKS " \t"
 #define WORD_BYTES 1024 /* of an option's name or value; PROCS_ITEMS names fit */
@@ -147,16 +148,28 @@ static int set_option(struct trace_request *r, const char *name, const char *val
     return 1;
 }
 
+#define NEAREST_OF 32 /* options of a line, at most */
+
+/* The nearest, else all of them. */
 int trace_request_no_option(const char *what, bool (*option)(size_t, struct pattern_word *),
                             const char *name, struct error *err)
 {
+    struct slice names[NEAREST_OF], near;
     struct pattern_word word;
+    const size_t len = strcspn(name, BLANKS);
+    const int shown = len < 40 ? (int)len : 40;
+    size_t n = 0;
+    for (; n < NEAREST_OF && option(n, &word); n++)
+        names[n] = slice_of(word.word);
+    if (names_near(names, n, (struct slice){name, len}, &near, 1) > 0)
+        return error_set(err, ERR_USAGE, "%s has no option “--%.*s”; did you mean --%.*s?", what,
+                         shown, name, (int)near.len, near.s);
     struct buf all;
     buf_init(&all, 0);
-    for (size_t i = 0; option(i, &word); i++)
-        buf_printf(&all, "%s--%s", i > 0 ? ", " : "", word.word);
-    int rc = error_set(err, ERR_USAGE, "%s has no option “--%.40s”: use one of %s", what, name,
-                       buf_cstr(&all));
+    for (size_t i = 0; i < n; i++)
+        buf_printf(&all, "%s--%.*s", i > 0 ? ", " : "", (int)names[i].len, names[i].s);
+    int rc = error_set(err, ERR_USAGE, "%s has no option “--%.*s”: use one of %s", what, shown,
+                       name, buf_cstr(&all));
     buf_clear(&all);
     return rc;
 }

@@ -5,6 +5,7 @@
 
 #include "beamtop/base/attr.h"
 #include "beamtop/base/buf.h"
+#include "beamtop/trace/names.h"
 
 /* clang-format off */
 #define MOVE .group = GROUP_MOVE, .where = WHERE_LIST, .args = "", .owner = OWNER_SCREEN
@@ -315,6 +316,17 @@ int action_find(const char *name, size_t len)
     return found < 0 ? -1 : found;
 }
 
+int action_unknown(const char *name, size_t len, struct error *err)
+{
+    struct slice names[ACTIONS];
+    char hint[80];
+    for (int i = 0; i < ACTIONS; i++)
+        names[i] = slice_of(action_table[i].name);
+    names_suggest(hint, sizeof hint, names, ACTIONS, (struct slice){name, len});
+    return error_set(err, ERR_USAGE, "unknown action “%.*s”%s", len < 40 ? (int)len : 40, name,
+                     hint[0] ? hint : ": Tab in the command prompt lists all actions");
+}
+
 static size_t skip_blanks(const char *s)
 {
     return strspn(s, " \t");
@@ -342,8 +354,7 @@ int action_parse(const char *line, struct action_call *out, size_t *error_offset
         return error_set(err, ERR_USAGE, "an action or a setting is needed: Tab lists them");
     int action = action_find(name, len);
     if (action < 0)
-        return error_set(err, ERR_USAGE, "unknown action “%.*s”: Tab lists all actions",
-                         len < 40 ? (int)len : 40, name);
+        return action_unknown(name, len, err);
     const char *arg = name + len + skip_blanks(name + len);
     if (check_arg(&action_table[action], arg, err) < 0) {
         *error_offset = (size_t)(arg - line);

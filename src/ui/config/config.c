@@ -73,7 +73,7 @@ static int run_set(struct reader *r, struct line *l, size_t *bad, struct error *
     int option = option_find(l->words[1], strlen(l->words[1]));
     *bad = 1;
     if (option < 0)
-        return error_set(err, ERR_USAGE, "unknown option “%s”", l->words[1]);
+        return option_unknown(l->words[1], err);
     *bad = 2;
     if (option == OPTION_THEME)
         return config_theme(r->c, l->words[2], err);
@@ -108,7 +108,7 @@ static int run_bind(struct reader *r, struct line *l, size_t *bad, struct error 
     int action = action_find(l->words[3], strlen(l->words[3]));
     *bad = 3;
     if (action < 0)
-        return error_set(err, ERR_USAGE, "unknown action “%s”", l->words[3]);
+        return action_unknown(l->words[3], strlen(l->words[3]), err);
     struct buf arg;
     buf_init(&arg, 0);
     for (size_t i = 4; i < l->len; i++) {

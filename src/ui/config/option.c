@@ -13,6 +13,7 @@
 #include "beamtop/base/attr.h"
 #include "beamtop/base/buf.h"
 #include "beamtop/base/text.h"
+#include "beamtop/trace/names.h"
 #include "beamtop/ui/capture.h"
 
 const char *option_type_name(enum option_type type)
@@ -265,6 +266,16 @@ int option_find(const char *name, size_t len)
         if (is_word(option_table[i].name, name, len) || is_word(option_table[i].alias, name, len))
             return i;
     return -1;
+}
+
+int option_unknown(const char *name, struct error *err)
+{
+    struct slice names[OPTIONS];
+    char hint[80];
+    for (int i = 0; i < OPTIONS; i++)
+        names[i] = slice_of(option_table[i].name);
+    return error_set(err, ERR_USAGE, "unknown option “%s”%s", name,
+                     names_suggest(hint, sizeof hint, names, OPTIONS, slice_of(name)));
 }
 
 const char *option_help(enum option option)

@@ -70,6 +70,18 @@ TEST(test_errors_are_placed)
     }
 }
 
+TEST(test_an_unknown_option_names_the_nearest)
+{
+    struct trace_request r = defaults();
+    struct error err = {0};
+    size_t offset;
+    assert_int_equal(trace_request_parse(&r, "a:b --evnts 5", &offset, &err), ERR_USAGE);
+    assert_string_equal(err.text, "a trace has no option “--evnts”; did you mean --events?");
+    err = (struct error){0};
+    assert_int_equal(trace_request_parse(&r, "a:b --zzz", &offset, &err), ERR_USAGE);
+    assert_non_null(strstr(err.text, "a trace has no option “--zzz”: use one of --procs, "));
+}
+
 TEST(test_words)
 {
     struct trace_request r = defaults();

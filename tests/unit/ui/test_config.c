@@ -144,7 +144,7 @@ TEST(test_errors)
         const char *says;
     } rows[] = {
         {"nonsense", 1, 1, "unknown command"},
-        {"\n  set intervall 1s", 2, 7, "unknown option"},
+        {"\n  set intervall 1s", 2, 7, "unknown option “intervall”; did you mean interval?"},
         {"set interval 0.1s", 1, 14, "from 250ms to 3600s"},
         {"set interval", 1, 5, "too little"},
         {"set interval 1s 2s", 1, 17, "too much"},
@@ -154,7 +154,8 @@ TEST(test_errors)
         {"set filter \"abc", 1, 12, "not closed"},
         {"bind nowhere a up", 1, 6, "invalid context"},
         {"bind table nokey up", 1, 12, "unknown key"},
-        {"bind table a nothing", 1, 14, "unknown action"},
+        {"bind table a nothing", 1, 14, "unknown action “nothing”: Tab"},
+        {"bind table a sort-rigt", 1, 14, "did you mean sort-right?"},
         {"bind table a up x", 1, 17, "takes nothing"},
         {"unbind table a", 1, 14, "not bound"},
         {"color ok red", 1, 10, "too little"},
