@@ -64,8 +64,9 @@ UNIT_UI = tests/unit/ui/test_canvas tests/unit/ui/test_capture tests/unit/ui/tes
 	tests/unit/ui/test_config tests/unit/ui/test_flame tests/unit/ui/test_graph \
 	tests/unit/ui/test_key tests/unit/ui/test_pretty tests/unit/ui/test_prompt \
 	tests/unit/ui/test_table tests/unit/ui/test_theme tests/unit/ui/test_tty
-UNIT_SCREEN = tests/screen/test_acts tests/screen/test_help tests/screen/test_replay \
-	tests/screen/test_screen tests/screen/test_spans tests/screen/test_trace
+UNIT_SCREEN = tests/screen/test_acts tests/screen/test_commands tests/screen/test_help \
+	tests/screen/test_replay tests/screen/test_screen tests/screen/test_spans \
+	tests/screen/test_trace
 UNIT_APP = tests/unit/app/test_actions tests/unit/app/test_advice tests/unit/app/test_cli \
 	tests/unit/app/test_condition \
 	tests/unit/app/test_error_at tests/unit/app/test_extreme_numbers tests/unit/app/test_feed \

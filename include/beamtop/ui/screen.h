@@ -111,6 +111,12 @@ void screen_want(const struct screen *s, struct want *want);
  * done here. */
 int screen_act(struct screen *s, const struct model *m, enum action action, const char *arg,
                struct error *err);
+/*
+ * Reads a line of the `:` prompt, as action_parse(). A view's name opens the view. Without
+ * more words it does so also where an action of another owner has that name, unless the view has
+ * the focus. */
+int screen_command(const struct screen *s, const char *line, struct action_call *out,
+                   struct error *err);
 /* ERR_USAGE: the action means nothing in the focused view, see view_takes(). */
 int screen_takes(const struct screen *s, enum action action, struct error *err);
 /* A key that a menu takes as text, before it is looked up. */

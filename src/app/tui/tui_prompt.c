@@ -34,21 +34,12 @@ static void run_command(void *ctx, const char *line)
     struct tui *t = ctx;
     struct action_call call;
     struct error err = {0};
-    size_t offset = 0;
     if (line[strspn(line, " ")] == '\0')
         return;
-    /* A view's name goes there, as `view NAME` does; where an action has that name, it counts. */
-    if (action_parse(line, &call, &offset, &err) != 0) {
-        char word[64];
-        const char *name = line + strspn(line, " ");
-        snprintf(word, sizeof word, "%.*s", (int)strcspn(name, " "), name);
-        if (offset != (size_t)(name - line) || !view_find(word)) {
-            tui_message(t, STYLE_ERROR, "%s", err.text);
-            return;
-        }
-        call = (struct action_call){ACTION_VIEW, name};
-    }
-    tui_act(t, call.action, call.arg);
+    if (screen_command(t->screen, line, &call, &err) == 0)
+        tui_act(t, call.action, call.arg);
+    else
+        tui_message(t, STYLE_ERROR, "%s", err.text);
 }
 
 void tui_prompt_command(struct tui *t, const char *initial)

@@ -192,8 +192,9 @@ const struct action_row action_table[ACTIONS] = {
     [ACTION_FOLD_SHALLOWER] = {EVENT, .name = "fold-shallower",
                                .help = "fold one level of this event's terms"},
     [ACTION_PROCESS] = {.content = true, .group = GROUP_TRACE, .where = WHERE_PAGE | WHERE_TRACE,
-                        .owner = OWNER_SCREEN, .on = ON_PROCESS, .name = "process", .args = "",
-                        .help = "go to the process of this event or row"},
+                        .owner = OWNER_SCREEN, .on = ON_PROCESS, .name = "process",
+                        .args = "[PROCESS]", .arg = WORD_TEXT, .rest_of_line = true,
+                        .help = "go to the process of this event or row, or to one by name or pid"},
 
     [ACTION_CALLS] = {.group = GROUP_CALLS, .where = WHERE_LIST, .owner = OWNER_CALLS,
                       .name = "calls",

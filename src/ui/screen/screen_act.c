@@ -8,10 +8,9 @@
 #include "beamtop/base/attr.h"
 #include "beamtop/base/buf.h"
 #include "beamtop/model/detail.h"
-#include "beamtop/trace/procs.h"
 #include "ui/widgets/page.h"
 
-static void refresh(struct act *a)
+void act_refresh(struct act *a)
 {
     pane_top(panes_focused(a->s->panes))->dirty = true;
     screen_ask(a->s, REQUEST_REFRESH, NULL, "");
@@ -39,12 +38,7 @@ static int act_move(struct act *a, int where)
     return 1;
 }
 
-static bool has_pid(const struct view_link *link)
-{
-    return link->pid.id != 0 || link->pid.serial != 0;
-}
-
-static int show(struct act *a, const struct view_ops *ops, const struct view_link *link)
+int act_open(struct act *a, const struct view_ops *ops, const struct view_link *link)
 {
     const struct view_ops *from = a->e->ops;
     int status = pane_show(a->pane, ops, link, a->err);
@@ -55,7 +49,7 @@ static int show(struct act *a, const struct view_ops *ops, const struct view_lin
     if (link && view_opens(ops, TARGET_PROCESS))
         a->s->last_process = *link;
     screen_tell(a->s, pane_top(a->pane));
-    refresh(a);
+    act_refresh(a);
     return 1;
 }
 
@@ -79,7 +73,7 @@ static int act_of_view(struct act *a, int action)
     }
     table_ask_order(&a->e->table);
     table_forget_widths(&a->e->table);
-    refresh(a);
+    act_refresh(a);
     return rc < 0 ? rc : 1;
 }
 
@@ -87,8 +81,8 @@ static int act_of_view(struct act *a, int action)
 static int show_span(struct act *a, const struct view_link *span)
 {
     struct view_link link = {.kind = TARGET_PROCESS, .pid = span->pid};
-    if (has_pid(span))
-        return show(a, view_opening(TARGET_PROCESS), &link);
+    if (link_has_pid(span))
+        return act_open(a, view_opening(TARGET_PROCESS), &link);
     if (*span->name)
         screen_ask_action(a->s, ACTION_TRACE_ROW);
     return 1;
@@ -102,15 +96,15 @@ static int follow_link(struct act *a, const struct view_link *link)
     case TARGET_PROCESS:
     case TARGET_NAME:
     case TARGET_APP:
-        return show(a, view_opening(link->kind), link);
+        return act_open(a, view_opening(link->kind), link);
     case TARGET_VIEW:
-        return view_find(link->name) ? show(a, view_find(link->name), NULL) : 1;
+        return view_find(link->name) ? act_open(a, view_find(link->name), NULL) : 1;
     case TARGET_EVENT:
     case TARGET_FINDING:
     case TARGET_KIN:
         return act_of_view(a, ACTION_FOLD);
     case TARGET_REQUEST:
-        return show(a, view_opening(TARGET_REQUEST), link);
+        return act_open(a, view_opening(TARGET_REQUEST), link);
     case TARGET_SPAN:
         return show_span(a, link);
     case TARGET_FUNCTION:
@@ -142,7 +136,7 @@ static bool go_back(struct act *a)
     if (a->s->picker.kind != PICKER_NONE)
         picker_close(a->s);
     else if (pane_back(a->pane))
-        refresh(a);
+        act_refresh(a);
     else
         return false;
     return true;
@@ -226,56 +220,6 @@ static int act_stop(struct act *a, int n)
     return 1;
 }
 
-/* A word after a view's name: a pid or a name, as --procs takes them. */
-static struct view_link link_of_word(const struct view_ops *ops, const char *word)
-{
-    bool app = view_opens(ops, TARGET_APP);
-    struct view_link link = {.kind = app ? TARGET_APP : TARGET_NAME};
-    if (app)
-        snprintf(link.name, sizeof link.name, "%s", word);
-    else if (procs_read_one(word, &link.pid, link.name, sizeof link.name))
-        link.kind = TARGET_PROCESS;
-    return link;
-}
-
-bool screen_process(const struct screen *s, const struct model *m, struct view_link *link)
-{
-    const struct pane_entry *e = pane_top(panes_focused(s->panes));
-    if (!view_opens(e->ops, TARGET_PROCESS))
-        return false;
-    /* What was answered last may be of the process shown before. */
-    const struct process_detail *p = view_process_detail(&e->link, m);
-    *link = e->link;
-    if (p && (!p->gone || p->kept)) {
-        link->kind = TARGET_PROCESS;
-        link->pid = p->row.pid;
-    }
-    if (link->kind != TARGET_PROCESS)
-        link->kind = TARGET_NONE;
-    return true;
-}
-
-/* The process meant: the one shown, or the one under the cursor. */
-static bool process_meant(const struct act *a, struct view_link *link)
-{
-    if (screen_process(a->s, a->m, link))
-        return link->kind == TARGET_PROCESS;
-    *link = pane_link(a->pane);
-    if (link->kind == TARGET_EVENT && has_pid(link))
-        link->kind = TARGET_PROCESS;
-    if ((link->kind == TARGET_REQUEST || link->kind == TARGET_SPAN) && has_pid(link))
-        *link = (struct view_link){.kind = TARGET_PROCESS, .pid = link->pid};
-    return link->kind == TARGET_PROCESS;
-}
-
-static int no_process(const struct act *a)
-{
-    if (view_opens(a->e->ops, TARGET_PROCESS) && a->e->link.kind == TARGET_NAME)
-        return error_set(a->err, ERR_USAGE, "%s is not known yet: press again when it is shown",
-                         a->e->link.name);
-    return error_set(a->err, ERR_USAGE, "put the cursor on a process");
-}
-
 static int act_view(struct act *a, int n)
 {
     (void)n;
@@ -284,35 +228,34 @@ static int act_view(struct act *a, int n)
     snprintf(name, sizeof name, "%.*s", (int)len, a->arg);
     const struct view_ops *ops = view_find(name);
     if (!ops)
-        return error_set(a->err, ERR_USAGE, "no view \"%s\": `view ` and Tab lists all views",
-                         name);
+        return screen_no_view(name, a->err);
     const char *word = a->arg + len + strspn(a->arg + len, " ");
     if (*word) {
-        struct view_link link = link_of_word(ops, word);
-        return show(a, ops, &link);
+        struct view_link link = act_link_of_word(ops, word);
+        return act_open(a, ops, &link);
     }
     if (view_opens(ops, TARGET_PROCESS) && a->e->ops != ops) {
         /* The one that was shown last, wherever that was; before, the one under the cursor. */
         struct view_link link = a->s->last_process;
-        if (link.kind == TARGET_NONE && !process_meant(a, &link))
+        if (link.kind == TARGET_NONE && !act_process_meant(a, &link))
             link.kind = TARGET_NONE;
         if (link.kind != TARGET_NONE && !pane_has(a->pane, ops, &link))
-            return show(a, ops, &link);
+            return act_open(a, ops, &link);
     }
-    return show(a, ops, NULL);
+    return act_open(a, ops, NULL);
 }
 
 static int act_tree(struct act *a, int n)
 {
     (void)n;
     const struct view_ops *tree = view_opening(TARGET_APP);
-    struct view_link link = *a->arg ? link_of_word(tree, a->arg) : pane_link(a->pane);
-    return show(a, tree, link.kind == TARGET_APP ? &link : NULL);
+    struct view_link link = *a->arg ? act_link_of_word(tree, a->arg) : pane_link(a->pane);
+    return act_open(a, tree, link.kind == TARGET_APP ? &link : NULL);
 }
 
 static int act_show(struct act *a, int action)
 {
-    return show(a, view_shown_by((enum action)action), NULL);
+    return act_open(a, view_shown_by((enum action)action), NULL);
 }
 
 static int act_help(struct act *a, int action)
@@ -332,7 +275,7 @@ static int act_split(struct act *a, int n)
     if (status < 0)
         return status;
     screen_tell(a->s, pane_top(panes_focused(a->s->panes)));
-    refresh(a);
+    act_refresh(a);
     return 1;
 }
 
@@ -342,7 +285,7 @@ static int act_close(struct act *a, int n)
     int status = panes_close(a->s->panes, a->err);
     if (status < 0)
         return status;
-    refresh(a);
+    act_refresh(a);
     return 1;
 }
 
@@ -358,7 +301,7 @@ static int act_zoom(struct act *a, int n)
 {
     (void)n;
     panes_zoom(a->s->panes);
-    refresh(a);
+    act_refresh(a);
     return 1;
 }
 
@@ -370,7 +313,7 @@ int act_sort_by(struct act *a, const char *key, int direction)
         return error_set(a->err, ERR_USAGE, "this view has one order");
     a->e->ops->sort(a->e->state, key, direction);
     table_ask_order(&a->e->table);
-    refresh(a);
+    act_refresh(a);
     return 1;
 }
 
@@ -396,7 +339,7 @@ static int act_sort(struct act *a, int n)
     if (a->e->ops->sort_word) {
         int rc = a->e->ops->sort_word(a->e->state, a->arg, a->err);
         table_ask_order(&a->e->table);
-        refresh(a);
+        act_refresh(a);
         return rc < 0 ? rc : 1;
     }
     for (size_t i = 0; i < page->n_columns; i++)
@@ -412,7 +355,7 @@ static int act_reverse(struct act *a, int n)
     if (a->e->ops->chooser) {
         a->e->ops->chooser->reverse(a->e->state);
         table_ask_order(&a->e->table);
-        refresh(a);
+        act_refresh(a);
         return 1;
     }
     if (pane_kind(a->e) == VIEW_FLAME) {
@@ -459,58 +402,6 @@ static int act_mark(struct act *a, int n)
     if (!table_mark(&a->e->table, pane_page(a->pane)))
         return error_set(a->err, ERR_LIMIT, "at most %d rows can be marked", WANT_PIDS);
     table_move(&a->e->table, pane_page(a->pane), MOVE_DOWN, pane_rows(a->pane));
-    return 1;
-}
-
-/* ---- processes */
-
-static int act_process(struct act *a, int n)
-{
-    (void)n;
-    struct view_link link;
-    if (!process_meant(a, &link))
-        return no_process(a);
-    const struct view_ops *ops = view_opening(TARGET_PROCESS);
-    return a->e->ops == ops ? 1 : show(a, ops, &link);
-}
-
-static int act_follow(struct act *a, int n)
-{
-    (void)n;
-    struct view_link link;
-    if (!process_meant(a, &link))
-        return no_process(a);
-    const struct view_ops *ops = view_shown_by(ACTION_FOLLOW);
-    if (a->e->ops != ops) {
-        int status = show(a, ops, NULL);
-        if (status < 0)
-            return status;
-    }
-    struct pane_entry *top = pane_top(a->pane);
-    top->ops->open(top->state, &link, a->err);
-    refresh(a);
-    return 1;
-}
-
-static int act_ask_process(struct act *a, int action)
-{
-    static const enum screen_request_kind kinds[ACTIONS] = {[ACTION_MAILBOX] = REQUEST_MAILBOX,
-                                                            [ACTION_STATE] = REQUEST_STATE,
-                                                            [ACTION_COLLECT] = REQUEST_COLLECT};
-    const struct view_ops *ops = view_opening(TARGET_PROCESS);
-    struct view_link link;
-    if (!process_meant(a, &link))
-        return no_process(a);
-    if (a->e->ops != ops) {
-        int status = show(a, ops, &link);
-        if (status < 0)
-            return status;
-    }
-    struct pane_entry *e = pane_top(a->pane);
-    ops->ask(e->state, (enum action)action, a->m);
-    e->dirty = true;
-    char pid[48];
-    screen_ask(a->s, kinds[action], &link.pid, pid_text(pid, sizeof pid, &link.pid));
     return 1;
 }
 

@@ -92,6 +92,8 @@ void screen_ask_action(struct screen *s, enum action action);
 void screen_ask(struct screen *s, enum screen_request_kind kind, const struct etf_pid *pid,
                 const char *text);
 
+int screen_no_view(const char *name, struct error *err); /* says which is the nearest */
+
 /* A view that has just come gets what the screen knows: keys, and whether our own are shown. */
 void screen_tell(const struct screen *s, struct pane_entry *e);
 
