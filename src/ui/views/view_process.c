@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "views.h"
+#include "view_process.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,68 +10,7 @@
 #include "beamtop/base/text.h"
 #include "beamtop/model/process_name.h"
 
-#define LABEL 16         /* columns of the names of numbers */
 #define SPARK_WINDOW 300 /* samples: five minutes at a second each */
-
-/* What is copied from a process, each only when a key asks for it. */
-static const struct {
-    enum action action;
-    enum question question;
-} copies[] = {
-    {ACTION_MAILBOX, QUESTION_MAILBOX},
-    {ACTION_STATE, QUESTION_STATE},
-    {ACTION_COLLECT, QUESTION_COLLECT},
-};
-#define COPIES ARRAY_LEN(copies)
-
-struct process {
-    struct view_link link;
-    bool asked[COPIES];
-    uint64_t round[COPIES]; /* of the last answer before the question */
-};
-
-static bool is_mine(const struct process *p, const struct model *m, const struct etf_pid *of)
-{
-    const struct process_detail *d = view_process_detail(&p->link, m);
-    return p->link.kind == TARGET_PROCESS ? pid_same(of, &p->link.pid)
-                                          : d && (!d->gone || d->kept) && pid_same(of, &d->row.pid);
-}
-
-/* Whether the view has a panel for it; not answered: it waits. An answer to another view's question
-   came in place of one that was refused. */
-static bool was_asked(const struct process *p, const struct model *m, enum question question,
-                      bool *answered)
-{
-    for (size_t i = 0; i < COPIES; i++) {
-        if (copies[i].question != question)
-            continue;
-        *answered = model_round(m, question) > p->round[i];
-        return p->asked[i] && (!*answered || is_mine(p, m, &model_answer_of(m, question)->pid));
-    }
-    return false;
-}
-
-static void process_ask(void *state, enum action what, const struct model *m)
-{
-    struct process *p = state;
-    for (size_t i = 0; i < COPIES; i++) {
-        if (copies[i].action != what)
-            continue;
-        p->asked[i] = true;
-        p->round[i] = model_round(m, copies[i].question);
-    }
-}
-
-/* What was asked over a connection that is lost is not answered any more, and the answers of a node
-   that was started again since are gone. */
-static void forget_lost(struct process *p, const struct model *m)
-{
-    for (size_t i = 0; i < COPIES; i++) {
-        const bool answered = model_round(m, copies[i].question) > p->round[i];
-        if (answered ? !model_answer(m, copies[i].question) : model_link(m, NULL) == LINK_LOST)
-            p->asked[i] = false;
-    }
-}
 
 static void process_want(const void *state, int rows, struct want *want)
 {
@@ -82,6 +21,11 @@ static void process_want(const void *state, int rows, struct want *want)
     struct want mine = {.needs = NEED_PROCESS};
     mine.process = view_process_ref(&p->link);
     want_merge(want, &mine);
+}
+
+static void process_keys(void *state, const struct keymap *keymap)
+{
+    ((struct process *)state)->keymap = keymap;
 }
 
 static int process_open(void *state, const struct view_link *link, struct error *err)
@@ -353,173 +297,6 @@ static void binaries(struct view_page *page, const struct process_detail *d)
     }
 }
 
-/* ---- what is read only on request */
-
-static void to_agree(struct view_page *page)
-{
-    page_line(page);
-    page_puts(page, STYLE_WARN, "  Parts that share memory there are copied once for each use,");
-    page_line(page);
-    page_puts(page, STYLE_WARN, "  so the copy can be much larger than the process: size unknown.");
-    page_line(page);
-    page_puts(page, STYLE_WARN, "  Answer y to read anyway.");
-}
-
-static void mailbox(struct view_page *page, const struct process *p, const struct model *m)
-{
-    char n[32], size[32];
-    const struct mailbox_detail *box = model_mailbox(m);
-    bool answered;
-    if (!was_asked(p, m, QUESTION_MAILBOX, &answered))
-        return;
-    page_heading(page, "Mailbox");
-    page_line(page);
-    if (!answered) {
-        page_puts(page, STYLE_DIM, "  asked; waiting for the answer");
-        return;
-    }
-    text_integer(n, sizeof n, box->len);
-    text_bytes(size, sizeof size, known_or_nan(box->memory_bytes));
-    switch (box->status) {
-    case MAILBOX_GONE:
-        page_puts(page, STYLE_DIM, "  the process has ended");
-        return;
-    case MAILBOX_REFUSED:
-        page_printf(page, STYLE_ALARM, "  not read: %s messages, the process has %s.", n, size);
-        page_line(page);
-        page_puts(page, STYLE_ALARM, "  Limits: 50,000 messages, 16 MiB.");
-        return;
-    case MAILBOX_ASK:
-        page_printf(page, STYLE_WARN,
-                    "  %s messages, the process has %s. Reading copies all of them.", n, size);
-        to_agree(page);
-        return;
-    case MAILBOX_OK:
-        if (box->len == 0)
-            page_puts(page, STYLE_DIM, "  empty");
-        else
-            page_printf(page, STYLE_DIM, "  the first %zu of %s", box->n_messages, n);
-        break;
-    }
-    for (size_t i = 0; i < box->n_messages; i++) {
-        page_line(page);
-        page_right(page, STYLE_DIM, 12,
-                   text_bytes(size, sizeof size, (double)box->messages[i].bytes));
-        page_puts(page, STYLE_NORMAL, "  ");
-        page_slice(page, STYLE_NORMAL, box->messages[i].text);
-    }
-}
-
-static void put_freed(struct view_page *page, const char *what, int64_t before, int64_t after)
-{
-    char from[32], to[32], freed[32];
-    page_line(page);
-    page_printf(page, STYLE_LABEL, "  %s", what);
-    page_tab(page, LABEL);
-    page_printf(page, STYLE_VALUE, "%s", text_bytes(from, sizeof from, (double)before));
-    page_printf(page, STYLE_DIM, " before, %s after, %s freed",
-                text_bytes(to, sizeof to, (double)after),
-                text_bytes(freed, sizeof freed, (double)before - (double)after));
-}
-
-static void collect_panel(struct view_page *page, const struct process *p, const struct model *m)
-{
-    char heap[32], pause[32];
-    const struct collect_detail *c = model_collect(m);
-    bool answered;
-    if (!was_asked(p, m, QUESTION_COLLECT, &answered))
-        return;
-    page_heading(page, "Garbage collection on request");
-    page_line(page);
-    if (!answered) {
-        page_puts(page, STYLE_DIM, "  asked; waiting for the answer");
-        return;
-    }
-    switch (c->status) {
-    case COLLECT_GONE:
-        page_puts(page, STYLE_DIM, "  the process has ended");
-        break;
-    case COLLECT_LATE:
-        page_puts(page, STYLE_WARN,
-                  "  not done in 5 s: it does not yield, is suspended, or still collects");
-        break;
-    case COLLECT_REFUSED:
-        page_printf(page, STYLE_WARN,
-                    "  refused: its heaps have %s, and its max_heap_size of %s might end it",
-                    text_bytes(heap, sizeof heap, (double)c->before.heap_bytes),
-                    text_bytes(pause, sizeof pause, (double)c->limit_bytes));
-        break;
-    case COLLECT_ASK:
-        page_printf(page, STYLE_WARN,
-                    "  Its heaps have %s: it would stop for up to about %s. Answer y to collect.",
-                    text_bytes(heap, sizeof heap, (double)c->before.heap_bytes),
-                    text_duration(pause, sizeof pause, collect_pause_s(&c->before)));
-        break;
-    case COLLECT_DONE:
-        page_printf(page, STYLE_DIM, "  done in %s",
-                    text_duration(pause, sizeof pause, (double)c->us / 1e6));
-        put_freed(page, "memory", c->before.memory_bytes, c->after.memory_bytes);
-        put_freed(page, "heaps", c->before.heap_bytes, c->after.heap_bytes);
-        put_freed(page, "binaries", c->before.binary_bytes, c->after.binary_bytes);
-        break;
-    }
-}
-
-/* Long text over several lines, broken at line ends and at the width. */
-static void flow(struct view_page *page, struct slice text, int columns)
-{
-    const char *at = text.s;
-    size_t left = text.len;
-    int room = columns > 12 ? columns - 4 : 8;
-    while (left > 0) {
-        const char *end = memchr(at, '\n', left);
-        size_t line = end ? (size_t)(end - at) : left, used;
-        size_t part = text_prefix(at, line, (size_t)room, &used);
-        if (part == 0)
-            part = line; /* wider than the room: shown cut */
-        page_line(page);
-        page_puts(page, STYLE_NORMAL, "  ");
-        page_put(page, STYLE_NORMAL, at, part);
-        part += end && part == line ? 1 : 0;
-        at += part;
-        left -= part;
-    }
-}
-
-static void state_panel(struct view_page *page, const struct process *p, const struct model *m,
-                        int columns)
-{
-    char size[32];
-    const struct state_detail *s = model_state(m);
-    bool answered;
-    if (!was_asked(p, m, QUESTION_STATE, &answered))
-        return;
-    page_heading(page, "State");
-    page_line(page);
-    if (!answered) {
-        page_puts(page, STYLE_DIM, "  asked; waiting for the answer");
-        return;
-    }
-    switch (s->status) {
-    case STATE_GONE:
-        page_puts(page, STYLE_DIM, "  the process has ended");
-        return;
-    case STATE_ASK:
-        page_printf(page, STYLE_WARN, "  The process has %s. Reading copies its state.",
-                    text_bytes(size, sizeof size, (double)s->bytes));
-        to_agree(page);
-        return;
-    case STATE_NONE:
-        page_puts(page, STYLE_WARN, "  not read: ");
-        page_slice(page, STYLE_NORMAL, s->text);
-        return;
-    case STATE_OK:
-        page_printf(page, STYLE_DIM, "  %s", text_bytes(size, sizeof size, (double)s->bytes));
-        flow(page, s->text, columns);
-        return;
-    }
-}
-
 static void put_end(struct view_page *page, const struct process *p, const struct process_detail *d,
                     const struct model *m)
 {
@@ -540,7 +317,7 @@ static void process_page(void *state, const struct model *m, int rows, int colum
     const struct process_detail *d = view_process_detail(&p->link, m);
     char pid[40];
     (void)rows;
-    forget_lost(p, m);
+    process_forget_lost(p, m);
     pid_text(pid, sizeof pid, &p->link.pid);
     snprintf(page->summary, sizeof page->summary, "%s",
              p->link.kind == TARGET_NONE   ? ""
@@ -571,9 +348,7 @@ static void process_page(void *state, const struct model *m, int rows, int colum
         put_end(page, p, d, m);
     identity(page, d);
     numbers(page, d, columns);
-    mailbox(page, p, m);
-    state_panel(page, p, m, columns);
-    collect_panel(page, p, m);
+    process_copies(page, p, m, columns);
     stack(page, d);
     heap(page, d);
     family(page, d);
@@ -599,4 +374,5 @@ const struct view_ops view_process = {
     .ask = process_ask,
     .hints = process_hints,
     .open = process_open,
+    .keys = process_keys,
 };

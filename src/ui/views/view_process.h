@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the files of the view of one process share. */
+#ifndef BEAMTOP_UI_VIEWS_VIEW_PROCESS_H
+#define BEAMTOP_UI_VIEWS_VIEW_PROCESS_H
+
+#include "views.h"
+
+#define LABEL 16 /* columns of the names of numbers */
+#define COPIES 3 /* of what is copied on request */
+
+struct process {
+    struct view_link link;
+    const struct keymap *keymap; /* borrowed */
+    bool asked[COPIES];
+    uint64_t round[COPIES]; /* of the last answer before the question */
+};
+
+/* A copy is about to be asked for: `ask` of view_ops. */
+void process_ask(void *state, enum action what, const struct model *m);
+void process_forget_lost(struct process *p, const struct model *m);
+/* The panels of those that were asked for. */
+void process_copies(struct view_page *page, const struct process *p, const struct model *m,
+                    int columns);
+
+#endif
