@@ -873,6 +873,53 @@ TEST(test_pickers)
     end(&f);
 }
 
+static void type(struct fixture *f, const char *text)
+{
+    for (; *text; text++)
+        assert_true(screen_type(f->s, (struct key){.code = (uint32_t)*text}));
+    draw(f);
+}
+
+/* Space marks columns. Elsewhere it neither chooses nor closes; in the menu of views it is typed.
+ */
+TEST(test_space_in_a_menu_chooses_nothing)
+{
+    static const struct screen_choice choices[] = {{"typed before", "lists:map/2 -> return"}};
+    static const struct screen_node nodes[] = {{.name = "a@b"}};
+    struct fixture f = start("top");
+    struct error err = {0};
+    for (int menu = 0; menu < 4; menu++) {
+        if (menu == 0)
+            act(&f, ACTION_CHOOSE_SORT, "");
+        else if (menu == 1)
+            screen_choose(f.s, "Trace", choices, 1);
+        else if (menu == 2)
+            screen_choose_node(f.s, nodes, 1);
+        else
+            act(&f, ACTION_VIEWS, "");
+        draw(&f);
+        struct screen_request r;
+        while (screen_take_request(f.s, &r))
+            continue;
+        err = (struct error){0};
+        assert_int_equal(screen_act(f.s, f.m, ACTION_MARK, "", &err), ERR_USAGE);
+        assert_string_equal(err.text, "only columns are marked: enter chooses");
+        assert_int_equal(screen_context(f.s), CONTEXT_PICKER);
+        assert_false(screen_take_request(f.s, &r));
+    }
+    type(&f, "node's reductions");
+    assert_true(is_on_screen(&f, "Views: node's reductions"));
+    act(&f, ACTION_ENTER, "");
+    struct screen_request r;
+    assert_true(taken(&f, REQUEST_ACT, &r));
+    assert_string_equal(r.text, "load");
+    act(&f, ACTION_CHOOSE_COLUMNS, "");
+    act(&f, ACTION_FIRST, "");
+    act(&f, ACTION_MARK, "");
+    assert_int_equal(screen_context(f.s), CONTEXT_PICKER);
+    end(&f);
+}
+
 TEST(test_texts_to_choose)
 {
     static const struct screen_choice choices[] = {{"typed before", "lists:map/2 -> return"},
@@ -913,13 +960,6 @@ TEST(test_a_view_has_one_name)
         if (ops->alias)
             assert_ptr_equal(view_find(ops->alias), ops);
     }
-}
-
-static void type(struct fixture *f, const char *text)
-{
-    for (; *text; text++)
-        assert_true(screen_type(f->s, (struct key){.code = (uint32_t)*text}));
-    draw(f);
 }
 
 TEST(test_the_menu_of_views)

@@ -120,7 +120,7 @@ int act_enter(struct act *a, int n)
 {
     (void)n;
     if (a->s->picker.kind != PICKER_NONE)
-        return picker_choose(a->s, true, a->err);
+        return picker_choose(a->s, a->err);
     if (pane_kind(a->e) == VIEW_FLAME) {
         flame_zoom(&a->e->flame);
         a->e->dirty = true;
@@ -396,7 +396,7 @@ static int act_mark(struct act *a, int n)
 {
     (void)n;
     if (a->s->picker.kind != PICKER_NONE)
-        return picker_choose(a->s, false, a->err);
+        return picker_mark(a->s, a->err);
     if (pane_kind(a->e) != VIEW_TABLE)
         return error_set(a->err, ERR_USAGE, "only rows of a list can be marked");
     if (!table_mark(&a->e->table, pane_page(a->pane)))

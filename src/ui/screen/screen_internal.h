@@ -103,7 +103,8 @@ void picker_close(struct screen *s);
 void picker_draw(struct screen *s, struct canvas *c, struct rect r);
 /* The rows of views that what was typed leaves. */
 void picker_view_rows(struct screen *s, struct view_page *page);
-/* What Enter (final) or space does to the row with the cursor. */
-int picker_choose(struct screen *s, bool final, struct error *err);
+/* What Enter and Space do to the row with the cursor. ERR_USAGE: nothing is marked there. */
+int picker_choose(struct screen *s, struct error *err);
+int picker_mark(struct screen *s, struct error *err);
 
 #endif

@@ -29,7 +29,7 @@ static void click_picker(struct screen *s, int row, bool twice)
         return;
     bool again = twice && (size_t)at == p->table.cursor;
     table_goto(&p->table, &p->page, (size_t)at);
-    if (again && picker_choose(s, p->kind != PICKER_COLUMNS, &err) < 0)
+    if (again && (p->kind == PICKER_COLUMNS ? picker_mark : picker_choose)(s, &err) < 0)
         screen_set_message(s, STYLE_ERROR, err.text);
 }
 

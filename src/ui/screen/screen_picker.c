@@ -331,7 +331,21 @@ static void toggle_column(struct screen *s, const char *key)
     screen_ask(s, REQUEST_REFRESH, NULL, "");
 }
 
-int picker_choose(struct screen *s, bool final, struct error *err)
+int picker_mark(struct screen *s, struct error *err)
+{
+    struct picker *p = &s->picker;
+    char key[64];
+    if (p->kind == PICKER_COLUMNS && p->table.cursor < p->page.n_rows) {
+        toggle_column(s, p->page.rows[p->table.cursor].link.name);
+        return 1;
+    }
+    bool bound =
+        keymap_first_key_of(s->keymap, CONTEXT_PICKER, ACTION_ENTER, NULL, key, sizeof key);
+    return error_set(err, ERR_USAGE, "only columns are marked: %s chooses",
+                     bound ? key : action_table[ACTION_ENTER].name);
+}
+
+int picker_choose(struct screen *s, struct error *err)
 {
     struct picker *p = &s->picker;
     if (p->table.cursor >= p->page.n_rows) {
@@ -344,10 +358,6 @@ int picker_choose(struct screen *s, bool final, struct error *err)
     char key[256];
     snprintf(key, sizeof key, "%s", row->link.name);
     enum picker_kind kind = p->kind;
-    if (kind == PICKER_COLUMNS && !final) {
-        toggle_column(s, key);
-        return 1;
-    }
     picker_close(s);
     if (kind == PICKER_SORT)
         choose_sort(s, key);

@@ -62,7 +62,7 @@ bool screen_type(struct screen *s, struct key key)
         return false;
     if (key.code == KEYS_BACKSPACE && len > 0)
         p->typed[len - 1] = '\0';
-    else if (key.code > ' ' && key.code < 0x7f && len + 1 < sizeof p->typed)
+    else if (key.code >= ' ' && key.code < 0x7f && len + 1 < sizeof p->typed)
         snprintf(p->typed + len, sizeof p->typed - len, "%c", (char)key.code);
     else
         return false;
