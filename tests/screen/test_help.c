@@ -356,6 +356,38 @@ TEST(test_hints_mean_something)
     keys_close(&k);
 }
 
+/* While a list to choose from is open, other keys are typed or close it: none is offered. */
+TEST(test_hints_of_menus)
+{
+    static const struct {
+        enum action opens;
+        const char *hints;
+    } rows[] = {{ACTION_VIEWS, "<Enter> choose   <Esc> close"},
+                {ACTION_CHOOSE_SORT, "<Enter> choose   <Esc> close"},
+                {ACTION_CHOOSE_COLUMNS, "<Enter> choose   <Space> show or hide   <Esc> close"}};
+    struct model *m = world_new(WORLD_BUSY);
+    struct error err = {0};
+    struct canvas c;
+    struct keys k;
+    keys_open(&k);
+    canvas_init(&c, 24, 120, false);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct screen *s = screen_new("processes", &err);
+        screen_set_keymap(s, &k.keymap);
+        assert_int_equal(screen_act(s, m, rows[i].opens, "", &err), 1);
+        const char *hints = hints_of(s, m, &c);
+        const size_t len = strlen(rows[i].hints);
+        if (strncmp(hints, rows[i].hints, len) != 0 || hints[len + strspn(hints + len, " ")])
+            fail_msg("%s: '%s'", action_table[rows[i].opens].name, hints);
+        screen_click(s, m, 23, (int)len - 2, false);
+        assert_int_equal(screen_context(s), CONTEXT_PROCESSES);
+        screen_free(s);
+    }
+    canvas_clear(&c);
+    model_free(m);
+    keys_close(&k);
+}
+
 /* Where no view runs anything, the key stops the recording: the owner is asked, and asks first. */
 TEST(test_stopping_the_recording)
 {

@@ -418,13 +418,17 @@ static int put_hints(struct screen *s, const struct model *m, struct canvas *c, 
 static const struct view_hint tools[] = {
     {ACTION_SAMPLE, "sample"}, {ACTION_CALLS, "calls"}, {ACTION_SPANS, "spans"}, {.does = NULL}};
 
-/* The bottom rows: a message, or what was found and which keys help. */
-static void draw_bottom(struct screen *s, const struct model *m, struct canvas *c, struct rect r)
+/* Other keys close the list to choose from, or are typed into it. */
+static void draw_picker_keys(struct screen *s, struct canvas *c, struct rect r)
 {
-    if (s->message[0]) {
-        put_message(s, c, r);
-        return;
-    }
+    int at = 1;
+    for (const struct view_hint *hint = picker_hints(s); hint->does; hint++)
+        at = put_hint(s, c, r, at, hint->action, hint->does);
+}
+
+/* What was found, and which keys help in the view. */
+static void draw_view_keys(struct screen *s, const struct model *m, struct canvas *c, struct rect r)
+{
     const struct pane *pane = panes_focused(s->panes);
     const struct view_ops *ops = pane_top(pane)->ops;
     bool filters = ops->filters_page || pane_kind(pane_top(pane)) == VIEW_TABLE;
@@ -452,6 +456,17 @@ static void draw_bottom(struct screen *s, const struct model *m, struct canvas *
     at = put_hints(s, m, c, r, at, last);
     if (ops->hints)
         put_hints(s, m, c, r, at, tools);
+}
+
+/* The bottom rows: a message, or keys. */
+static void draw_bottom(struct screen *s, const struct model *m, struct canvas *c, struct rect r)
+{
+    if (s->message[0])
+        put_message(s, c, r);
+    else if (s->picker.kind != PICKER_NONE)
+        draw_picker_keys(s, c, r);
+    else
+        draw_view_keys(s, m, c, r);
 }
 
 /* Findings that have come since they were looked at stand out, and so does one that comes again. */

@@ -103,6 +103,8 @@ void picker_close(struct screen *s);
 void picker_draw(struct screen *s, struct canvas *c, struct rect r);
 /* The rows of views that what was typed leaves. */
 void picker_view_rows(struct screen *s, struct view_page *page);
+/* The keys that mean something while it is open; a row without `does` ends them. */
+const struct view_hint *picker_hints(const struct screen *s);
 /* What Enter and Space do to the row with the cursor. ERR_USAGE: nothing is marked there. */
 int picker_choose(struct screen *s, struct error *err);
 int picker_mark(struct screen *s, struct error *err);

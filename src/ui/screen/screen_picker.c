@@ -390,20 +390,26 @@ static int page_columns_wanted(const struct view_page *page)
     return total;
 }
 
-/* "<Enter> choose   <Esc> close   3 of 12": what stands in the lower rule. */
-static void picker_hints(const struct screen *s, char *out, size_t size)
+const struct view_hint *picker_hints(const struct screen *s)
 {
-    static const struct view_hint hints[] = {
-        {ACTION_ENTER, "choose"}, {ACTION_MARK, "show or hide"}, {ACTION_BACK, "close"}};
+    static const struct view_hint choose[] = {
+        {ACTION_ENTER, "choose"}, {ACTION_BACK, "close"}, {.does = NULL}};
+    static const struct view_hint mark[] = {{ACTION_ENTER, "choose"},
+                                            {ACTION_MARK, "show or hide"},
+                                            {ACTION_BACK, "close"},
+                                            {.does = NULL}};
+    return s->picker.kind == PICKER_COLUMNS ? mark : choose;
+}
+
+/* "<Enter> choose   <Esc> close   3 of 12": what stands in the lower rule. */
+static void put_rule(const struct screen *s, char *out, size_t size)
+{
     const struct picker *p = &s->picker;
     size_t used = 0;
-    for (size_t i = 0; i < ARRAY_LEN(hints); i++) {
+    for (const struct view_hint *hint = picker_hints(s); hint->does; hint++) {
         char key[64];
-        bool means = hints[i].action != ACTION_MARK || p->kind == PICKER_COLUMNS;
-        if (!means ||
-            !keymap_first_key_of(s->keymap, CONTEXT_PICKER, hints[i].action, NULL, key, sizeof key))
-            continue;
-        used += (size_t)snprintf(out + used, size - used, "%s %s   ", key, hints[i].does);
+        if (keymap_first_key_of(s->keymap, CONTEXT_PICKER, hint->action, NULL, key, sizeof key))
+            used += (size_t)snprintf(out + used, size - used, "%s %s   ", key, hint->does);
     }
     snprintf(out + used, size - used, "%zu of %zu", p->page.n_rows ? p->table.cursor + 1 : 0,
              p->page.n_rows);
@@ -429,7 +435,7 @@ void picker_draw(struct screen *s, struct canvas *c, struct rect r)
                 : p->kind == PICKER_VIEWS ? p->heading
                                           : titles[p->kind]);
     char hints[200];
-    picker_hints(s, hints, sizeof hints);
+    put_rule(s, hints, sizeof hints);
     canvas_rule(c, box, rows - 1, STYLE_TITLE, hints);
     static const char *const corners[2][4] = {{"┌", "┐", "└", "┘"}, {"+", "+", "+", "+"}};
     for (int i = 0; i < 4; i++)
