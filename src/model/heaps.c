@@ -196,7 +196,8 @@ static void group(struct heap_owners *of, struct arena *arena, const struct heap
     for (size_t i = 0; i < now->n_rows; i++) {
         const struct heap_row *h = &now->rows[i];
         struct heap_owner *o = owner_in(of, owner_of(by, &h->row, arena));
-        o->processes++;
+        if (o->processes++ == 0)
+            o->first = h;
         int64_t queue = h->row.message_queue_len;
         if (queue > 0 && queue < INT64_MAX - o->message_queue_len)
             o->message_queue_len += queue;

@@ -663,6 +663,61 @@ TEST(test_owners)
     end(&f);
 }
 
+/* Opens the rows of a list one after the other: an application is a tree, several processes open
+   below their row and close again, one process is opened and known to what acts on processes. */
+static void open_rows(struct fixture *f, const char *view, const char *by)
+{
+    struct error err = {0};
+    act(f, ACTION_FIRST, "");
+    for (int row = 0; row < 4; row++) {
+        const struct view_link at = screen_link(f->s);
+        if (at.kind == TARGET_NONE && screen_act(f->s, f->m, ACTION_ENTER, "", &err) >= 0)
+            fail_msg("%s by %s: Enter says nothing of a row without a link", view, by);
+        if (at.kind == TARGET_NONE)
+            break;
+        act(f, ACTION_ENTER, "");
+        if (at.kind == TARGET_KIN) {
+            act(f, ACTION_DOWN, "");
+            if (screen_link(f->s).kind != TARGET_PROCESS)
+                fail_msg("%s by %s: no process below row %d", view, by, row);
+            act(f, ACTION_UP, "");
+            act(f, ACTION_ENTER, "");
+            assert_int_equal(screen_link(f->s).kind, TARGET_KIN);
+        } else {
+            assert_string_equal(screen_view(f->s), at.kind == TARGET_APP ? "tree" : "process");
+            act(f, ACTION_BACK, "");
+        }
+        if (at.kind == TARGET_PROCESS) {
+            assert_int_equal(screen_takes(f->s, ACTION_COLLECT, &err), 0);
+            act(f, ACTION_COLLECT, "");
+            assert_string_equal(screen_view(f->s), "process");
+            act(f, ACTION_BACK, "");
+        }
+        assert_string_equal(screen_view(f->s), view);
+        act(f, ACTION_DOWN, "");
+    }
+}
+
+TEST(test_rows_of_owners_open)
+{
+    static const char *const words[] = {"application", "supervisor", "module", "name",
+                                        "label",       "kin",        "kind"};
+    static const char *const views[] = {"load", "heaps"};
+    for (size_t v = 0; v < ARRAY_LEN(views); v++)
+        for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+            struct fixture f = start(views[v]);
+            struct error err = {0};
+            if (screen_act(f.s, f.m, ACTION_BY, words[i], &err) == 1) {
+                answer(&f);
+                answer(&f);
+                open_rows(&f, views[v], words[i]);
+            } else {
+                assert_string_equal(words[i], "supervisor"); /* unknown of heaps */
+            }
+            end(&f);
+        }
+}
+
 /* A row opens the process that is traced, else the one that is told. */
 TEST(test_armed_rows_open_processes)
 {

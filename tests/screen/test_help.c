@@ -356,6 +356,44 @@ TEST(test_hints_mean_something)
     keys_close(&k);
 }
 
+/* Nothing is to be opened on the row of the rest, nor on a page of numbers. */
+TEST(test_hint_at_what_opens)
+{
+    static const struct {
+        const char *view;
+        enum action moves;
+        bool opens;
+    } rows[] = {{"load", ACTION_FIRST, true},
+                {"load", ACTION_LAST, false},
+                {"processes", ACTION_FIRST, true},
+                {"memory", ACTION_FIRST, false}};
+    struct keys k;
+    keys_open(&k);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct model *m = world_new(WORLD_BUSY);
+        struct error err = {0};
+        struct screen *s = screen_new(rows[i].view, &err);
+        struct canvas c;
+        canvas_init(&c, 24, 200, false);
+        screen_set_keymap(s, &k.keymap);
+        for (int tick = 1; tick <= 2; tick++) {
+            struct want want = {0};
+            screen_want(s, &want);
+            world_answer(m, WORLD_BUSY, &want, tick);
+            screen_update(s);
+            (void)hints_of(s, m, &c);
+        }
+        assert_int_equal(screen_act(s, m, rows[i].moves, "", &err), 1);
+        const char *hints = hints_of(s, m, &c);
+        if (!strstr(hints, "<Enter> open") == rows[i].opens)
+            fail_msg("%s: %s", rows[i].view, hints);
+        canvas_clear(&c);
+        screen_free(s);
+        model_free(m);
+    }
+    keys_close(&k);
+}
+
 /* While a list to choose from is open, other keys are typed or close it: none is offered. */
 TEST(test_hints_of_menus)
 {

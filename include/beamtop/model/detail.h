@@ -142,6 +142,7 @@ struct heap_owner { /* the rows of one owner, added up */
     int64_t processes, message_queue_len;
     double memory_bytes, binary_bytes;
     double growth_bytes; /* of those that were among the largest at the first look; NaN: none */
+    const struct heap_row *first; /* of its processes */
 };
 struct heap_owners {
     struct heap_owner *items; /* most memory first */

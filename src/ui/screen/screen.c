@@ -379,6 +379,8 @@ static const char *hint_now(const struct screen *s, const struct model *m,
     if (!view_takes(ops, hint->action) ||
         (model_recorded(m) ? row->live : row->running && !view_runs(ops, m)))
         return NULL;
+    if (hint->action == ACTION_ENTER && !screen_opens(s))
+        return NULL;
     if (hint->action == ACTION_BACK && pane_top(pane)->filter[0])
         return "clear";
     if (hint->action == ACTION_BACK && pane->depth == 1 && pane_kind(pane_top(pane)) != VIEW_FLAME)

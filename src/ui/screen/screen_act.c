@@ -88,11 +88,27 @@ static int show_span(struct act *a, const struct view_link *span)
     return 1;
 }
 
+bool screen_opens(const struct screen *s)
+{
+    const struct pane *pane = panes_focused(s->panes);
+    const struct view_link link = pane_link(pane);
+    switch (link.kind) {
+    case TARGET_NONE:
+        return pane_kind(pane_top(pane)) == VIEW_FLAME;
+    case TARGET_VIEW:
+        return view_find(link.name);
+    case TARGET_SPAN:
+        return link_has_pid(&link) || *link.name;
+    default:
+        return true;
+    }
+}
+
 static int follow_link(struct act *a, const struct view_link *link)
 {
     switch (link->kind) {
     case TARGET_NONE:
-        return 1;
+        return error_set(a->err, ERR_USAGE, "nothing to open here");
     case TARGET_PROCESS:
     case TARGET_NAME:
     case TARGET_APP:

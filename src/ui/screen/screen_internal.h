@@ -97,6 +97,9 @@ int screen_no_view(const char *name, struct error *err); /* says which is the ne
 /* A view that has just come gets what the screen knows: keys, and whether our own are shown. */
 void screen_tell(const struct screen *s, struct pane_entry *e);
 
+/* Enter opens something under the cursor, or zooms in on it. */
+bool screen_opens(const struct screen *s);
+
 void picker_clear_texts(struct screen *s);
 int picker_open(struct screen *s, enum picker_kind kind, struct error *err);
 void picker_close(struct screen *s);

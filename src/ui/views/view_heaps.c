@@ -47,6 +47,7 @@ struct heaps {
     int by;           /* enum owner_by, or -1: each process */
     const char *sort; /* key of a column */
     bool ascending;
+    uint64_t opened; /* the row of an owner whose processes are below it; 0: none */
 };
 
 static void heaps_init(void *state)
@@ -119,7 +120,15 @@ static void add_process(struct view_page *page, const struct heap_row *h, const 
     put_count(page, row, QUEUE, h->row.message_queue_len);
 }
 
-static void add_owner(struct view_page *page, const struct heap_owner *o, const struct heaps *s)
+/* ---- by owner */
+
+static struct slice owner_name(struct slice name)
+{
+    return name.len > 0 ? name : slice_of("(none)");
+}
+
+static struct view_row *put_numbers(struct view_page *page, const struct heap_owner *o,
+                                    const char *sort)
 {
     struct view_row *row = page_row(page);
     const double keys[] = {[OWNER] = NAN,
@@ -128,22 +137,64 @@ static void add_owner(struct view_page *page, const struct heap_owner *o, const 
                            [OWNER_GROWTH] = o->growth_bytes,
                            [OWNER_BINARIES] = o->binary_bytes,
                            [OWNER_QUEUE] = (double)o->message_queue_len};
-    bool none = o->name.len == 0;
-    struct slice name = none ? (struct slice){"(none)", 6} : o->name;
-    row->id = text_identity(name.s, name.len);
     for (size_t i = 0; i < ARRAY_LEN(owner_columns); i++)
-        if (strcmp(owner_columns[i].key, s->sort) == 0)
+        if (strcmp(owner_columns[i].key, sort) == 0)
             row->key = keys[i];
-    if (!none && s->by == OWNER_APPLICATION)
-        link_name(&row->link, TARGET_APP, name);
-    else if (!none && s->by == OWNER_NAME)
-        link_name(&row->link, TARGET_NAME, name);
-    page_cell(page, row, OWNER, none ? STYLE_DIM : STYLE_NAME, name.s, name.len);
     put_count(page, row, PROCESSES, o->processes);
     put_bytes(page, row, OWNER_MEMORY, o->memory_bytes);
     put_growth(page, row, OWNER_GROWTH, o->growth_bytes);
     put_bytes(page, row, OWNER_BINARIES, o->binary_bytes);
     put_count(page, row, OWNER_QUEUE, o->message_queue_len);
+    return row;
+}
+
+/* Several processes are opened below their owner, one is opened itself. */
+static void add_owner(struct view_page *page, const struct heap_owner *o, const struct heaps *s)
+{
+    const struct slice name = owner_name(o->name);
+    struct view_row *row = put_numbers(page, o, s->sort);
+    row->id = text_identity(name.s, name.len);
+    if (s->by == OWNER_APPLICATION && o->name.len > 0)
+        link_name(&row->link, TARGET_APP, name);
+    else if (o->processes > 1)
+        row->link = (struct view_link){.kind = TARGET_KIN, .id = row->id};
+    else
+        link_process(&row->link, &o->first->row.pid, o->first->row.name);
+    page_cell(page, row, OWNER, o->name.len > 0 ? STYLE_NAME : STYLE_DIM, name.s, name.len);
+}
+
+static void add_owned(struct view_page *page, const struct heap_row *h, const struct heaps *s)
+{
+    const struct heap_owner one = {.processes = 1,
+                                   .memory_bytes = known_or_nan(h->row.memory_bytes),
+                                   .growth_bytes = h->growth_bytes,
+                                   .binary_bytes = known_or_nan(h->binary_bytes),
+                                   .message_queue_len = h->row.message_queue_len};
+    struct view_row *row = put_numbers(page, &one, s->sort);
+    row->indent = 2;
+    row->continued = true;
+    row->id = pid_identity(&h->row.pid);
+    link_process(&row->link, &h->row.pid, h->row.name);
+    page_cell_printf(page, row, OWNER, STYLE_PID, "%.*s%s%.*s", (int)h->pid_text.len, h->pid_text.s,
+                     h->row.label.len > 0 ? " " : "", (int)h->row.label.len, h->row.label.s);
+}
+
+static void open_owner(struct view_page *page, const struct heaps_detail *h, const struct heaps *s)
+{
+    const size_t n = page->n_rows;
+    size_t at = 0;
+    while (at < n && page->rows[at].link.id != s->opened)
+        at++;
+    if (at == n)
+        return;
+    page->in_place = true;
+    for (size_t i = 0; i < h->n_rows; i++) {
+        const struct slice name =
+            owner_name(owner_of((enum owner_by)s->by, &h->rows[i].row, &page->arena));
+        if (text_identity(name.s, name.len) == s->opened)
+            add_owned(page, &h->rows[i], s);
+    }
+    page_sort_below(page, n, at);
 }
 
 static void summarise(struct view_page *page, const struct heaps_detail *h)
@@ -191,6 +242,8 @@ static void heaps_page(void *state, const struct model *m, int rows, int columns
     for (size_t i = 0; s->by >= 0 && i < h->by[s->by].n; i++)
         add_owner(page, &h->by[s->by].items[i], s);
     page_sort(page);
+    if (s->by >= 0 && s->opened != 0)
+        open_owner(page, h, s);
     summarise(page, h);
 }
 
@@ -223,12 +276,24 @@ static int heaps_by(void *state, const struct view_link *at, const char *arg, st
     s->by = !*arg ? order[next] : strcmp(arg, "process") == 0 ? -1 : (int)by;
     s->sort = heap_columns[MEMORY].key;
     s->ascending = false;
+    s->opened = 0;
     return 0;
 }
 
-static const struct view_act heaps_acts[] = {{.action = ACTION_BY, .run = heaps_by}, {.run = NULL}};
+static int heaps_open(void *state, const struct view_link *at, const char *arg, struct error *err)
+{
+    struct heaps *s = state;
+    (void)arg;
+    if (at->kind != TARGET_KIN)
+        return error_set(err, ERR_USAGE, "put the cursor on a row of several processes");
+    s->opened = s->opened == at->id ? 0 : at->id;
+    return 0;
+}
+
+static const struct view_act heaps_acts[] = {
+    {.action = ACTION_BY, .run = heaps_by}, {ACTION_FOLD, true, heaps_open}, {.run = NULL}};
 static const struct view_hint heaps_hints[] = {
-    {ACTION_ENTER, "process"}, {ACTION_BY, "group"}, {.does = NULL}};
+    {ACTION_ENTER, "open"}, {ACTION_BY, "group"}, {.does = NULL}};
 
 const struct view_ops view_heaps = {
     .name = "heaps",

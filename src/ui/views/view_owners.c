@@ -31,7 +31,7 @@ struct owners_view {
     enum owner_by by;
     int sort;
     bool ascending;
-    uint64_t opened; /* the row of a kin whose processes are below it; 0: none */
+    uint64_t opened; /* the row whose processes are below it; 0: none */
 };
 
 static void owners_init(void *state)
@@ -106,18 +106,16 @@ static void add_owner(struct view_page *page, const struct owners_view *s, const
     row->key = number(o, s->sort);
     if (s->by == OWNER_APPLICATION)
         link_name(&row->link, TARGET_APP, o->name);
-    else if (s->by == OWNER_NAME)
-        link_name(&row->link, TARGET_NAME, o->name);
-    else if (s->by == OWNER_KIN && o->processes > 1)
+    else if (o->processes > 1)
         row->link = (struct view_link){.kind = TARGET_KIN, .id = row->id};
-    else if (s->by == OWNER_KIN)
+    else
         link_process(&row->link, &o->first->pid, o->first->name);
     page_cell(page, row, OWNER, STYLE_NAME, o->name.s, o->name.len);
     page_cell(page, row, KIND, STYLE_MARK, kind, strlen(kind));
     put_numbers(page, row, o);
 }
 
-/* ---- the processes of a kin, below it */
+/* ---- the processes of an owner, below it */
 
 static void add_process(struct view_page *page, const struct owners_view *s,
                         const struct owners *owners, const struct proc_row *proc)
@@ -135,8 +133,8 @@ static void add_process(struct view_page *page, const struct owners_view *s,
     put_numbers(page, row, &alone);
 }
 
-static void open_kin(struct view_page *page, const struct owners_view *s,
-                     const struct proc_scan *scan, const struct owners *owners)
+static void open_owner(struct view_page *page, const struct owners_view *s,
+                       const struct proc_scan *scan, const struct owners *owners)
 {
     const size_t n = page->n_rows;
     size_t at = 0;
@@ -147,8 +145,8 @@ static void open_kin(struct view_page *page, const struct owners_view *s,
     page->in_place = true;
     for (size_t i = 0; i < scan->n_rows; i++) {
         const struct proc_row *proc = &scan->rows[i];
-        const struct slice kin = owner_of(OWNER_KIN, proc, &page->arena);
-        if (!proc->own && text_identity(kin.s, kin.len) == s->opened)
+        const struct slice name = owner_of(s->by, proc, &page->arena);
+        if (!proc->own && text_identity(name.s, name.len) == s->opened)
             add_process(page, s, owners, proc);
     }
     page_sort_below(page, n, at);
@@ -213,8 +211,8 @@ static void owners_page(void *state, const struct model *m, int rows, int column
     for (size_t i = 0; i < owners.len; i++)
         add_owner(page, s, &owners.items[i]);
     page_sort(page);
-    if (s->by == OWNER_KIN && s->opened != 0)
-        open_kin(page, s, scan, &owners);
+    if (s->by != OWNER_APPLICATION && s->opened != 0)
+        open_owner(page, s, scan, &owners);
     summarise(page, s, apps ? NULL : scan, owners.len);
     snprintf(page->empty, sizeof page->empty, "No process that works has a %s.",
              owner_by_key(s->by));
@@ -245,6 +243,7 @@ static int owners_by(void *state, const struct view_link *at, const char *arg, s
                          "owners are an application, supervisor, module, name, "
                          "label, kin or kind, not \"%s\"",
                          arg);
+    s->opened = 0;
     return 0;
 }
 
@@ -253,7 +252,7 @@ static int owners_open(void *state, const struct view_link *at, const char *arg,
     struct owners_view *s = state;
     (void)arg;
     if (at->kind != TARGET_KIN)
-        return error_set(err, ERR_USAGE, "put the cursor on a kin of several processes (b)");
+        return error_set(err, ERR_USAGE, "put the cursor on a row of several processes");
     s->opened = s->opened == at->id ? 0 : at->id;
     return 0;
 }
@@ -276,7 +275,6 @@ const struct view_ops view_owners = {
     .help = "Shares of the node's reductions by application, supervisor, module, name, label, kin "
             "or kind of process.",
     .kind = VIEW_TABLE,
-    .no_processes = true,
     .filters_on_target = true,
     .state_bytes = sizeof(struct owners_view),
     .init = owners_init,
