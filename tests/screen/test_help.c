@@ -282,6 +282,24 @@ static bool says(const struct canvas *c, const char *text)
     return found;
 }
 
+static void check_key_of_accounting(struct model *m, const struct keys *k, const char *text)
+{
+    struct error err = {0};
+    struct want want = {0};
+    struct canvas c;
+    struct screen *s = screen_new("cpus", &err);
+    canvas_init(&c, 40, 120, false);
+    screen_set_keymap(s, &k->keymap);
+    screen_want(s, &want);
+    world_answer(m, WORLD_BUSY, &want, 1);
+    screen_update(s);
+    (void)hints_of(s, m, &c);
+    if (!says(&c, text))
+        fail_msg("the view of CPUs does not say: %s", text);
+    canvas_clear(&c);
+    screen_free(s);
+}
+
 /* Texts name keys as they are bound, and what to type where none is. */
 TEST(test_keys_in_texts)
 {
@@ -297,6 +315,7 @@ TEST(test_keys_in_texts)
     screen_set_keymap(s, &k.keymap);
     screen_draw(s, m, &c, &cursor);
     assert_true(says(&c, "Press C to choose functions."));
+    check_key_of_accounting(m, &k, "off. $: what each type of thread does");
     assert_true(screen_act(s, m, ACTION_NEXT_MATCH, "", &err) < 0);
     assert_string_equal(err.text, "no filter is set: / sets one");
     assert_true(key_parse("C", 1, &key));

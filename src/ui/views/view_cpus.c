@@ -27,7 +27,13 @@ static const struct {
 enum accounting { OFF, ASKED, ON };
 struct cpus {
     enum accounting accounting;
+    const struct keymap *keymap; /* borrowed */
 };
+
+static void cpus_keys(void *state, const struct keymap *keymap)
+{
+    ((struct cpus *)state)->keymap = keymap;
+}
 
 static int cpus_account(void *state, const struct view_link *at, const char *arg, struct error *err)
 {
@@ -140,7 +146,15 @@ static const struct {
     {"CHECK IO", MSACC_CHECK_IO}, {"OTHER", MSACC_OTHER}, {"SLEEP", MSACC_SLEEP}};
 #define STATE_WIDTH 9
 
-static void accounted(struct view_page *page, const struct msacc_detail *a)
+/* The key of accounting, or what to type. */
+static const char *key_of(const struct cpus *s, char *out, size_t size)
+{
+    if (!keymap_first_key_of(s->keymap, CONTEXT_DOC, ACTION_MSACC, NULL, out, size))
+        snprintf(out, size, ":%s", action_table[ACTION_MSACC].name);
+    return out;
+}
+
+static void accounted(struct view_page *page, const struct cpus *c, const struct msacc_detail *a)
 {
     char text[32];
     for (size_t s = 0; s < ARRAY_LEN(states); s++)
@@ -155,29 +169,36 @@ static void accounted(struct view_page *page, const struct msacc_detail *a)
                        text_percent(text, sizeof text, a->rows[i].share[states[s].state]));
     }
     page_line(page);
-    page_puts(page, a->switched_off ? STYLE_WARN : STYLE_DIM,
-              a->switched_off ? "  it has been switched off: shares are of the time before"
-              : a->on_before  ? "  it was on before, and stays on"
-                              : "  M switches it off. Dirty GC is under OTHER, a dirty NIF under "
-                                "EMULATOR");
+    if (a->switched_off)
+        page_puts(page, STYLE_WARN, "  it has been switched off: shares are of the time before");
+    else if (a->on_before)
+        page_puts(page, STYLE_DIM, "  it was on before, and stays on");
+    else
+        page_printf(page, STYLE_DIM,
+                    "  %s switches it off. Dirty GC is under OTHER, a dirty NIF under EMULATOR",
+                    key_of(c, text, sizeof text));
 }
 
 static void accounting(struct view_page *page, const struct cpus *s, const struct model *m)
 {
     const struct msacc_detail *a = model_msacc(m);
+    char key[64];
     page_heading(page, "Microstates");
     page_tab(page, ACCOUNT_LABEL);
     if (model_recorded(m) && !a)
         page_puts(page, STYLE_DIM, "not recorded");
     else if (s->accounting == ON && a)
-        accounted(page, a);
+        accounted(page, s, a);
     else if (s->accounting == ON)
         page_puts(page, STYLE_DIM, "waiting for the node's answer");
     else if (s->accounting == ASKED)
-        page_puts(page, STYLE_WARN,
-                  "takes up to 28% of the time of processes that only send messages. M again: on");
+        page_printf(
+            page, STYLE_WARN,
+            "takes up to 28%% of the time of processes that only send messages. %s again: on",
+            key_of(s, key, sizeof key));
     else
-        page_puts(page, STYLE_DIM, "off. M: what each type of thread does (emulator, GC, I/O …)");
+        page_printf(page, STYLE_DIM, "off. %s: what each type of thread does (emulator, GC, I/O …)",
+                    key_of(s, key, sizeof key));
 }
 
 static void cpus_page(void *state, const struct model *m, int rows, int columns,
@@ -231,4 +252,5 @@ const struct view_ops view_cpus = {
     .want = cpus_want,
     .page = cpus_page,
     .hints = cpus_hints,
+    .keys = cpus_keys,
 };

@@ -66,7 +66,6 @@ static const struct {
     const char *key, *action, *other, *why;
 } same_meaning[] = {
     {"p", "pause", "trace-pause", "pauses what is shown: the ticks, the events of a trace"},
-    {"%", "calls-time", "msacc", "measures time where the view only counts, or stops that"},
     {"<Space>", "mark-row", "fold", "turns the line under the cursor; pages have no rows to mark"},
     {"<Space>", "fold", "fold-event", "unfolds; of an event any line will do"},
     {"<Space>", "mark-row", "fold-event", "as with fold"},
