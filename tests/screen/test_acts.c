@@ -424,7 +424,8 @@ static double mib_behind(const char *line, const char *label)
 /* However many have room: those that are named and the others are all of it. */
 TEST(test_types_of_memory_add_up)
 {
-    static const char *const types[] = {"processes", "binary", "ets", "code", "atom", "other"};
+    static const char *const types[] = {"processes", "binary", "ets",    "code",
+                                        "atom",      "other",  "runtime"};
     struct fixture f = start("top");
     for (int columns = 80; columns <= 240; columns += 5) {
         char line[2000] = "";
@@ -438,6 +439,8 @@ TEST(test_types_of_memory_add_up)
         double total = mib_behind(line, "memory");
         if (!(fabs(sum - total) < total / 100))
             fail_msg("%g MiB, not %g: %s", sum, total, line);
+        if (strstr(line, "atom") && (!strstr(line, "runtime") || !strstr(line, "rss")))
+            fail_msg("all types, with another name for the rest: %s", line);
     }
     end(&f);
 }

@@ -237,9 +237,11 @@ static void memory(struct buf *t, enum world world, int tick)
         return;
     }
     int64_t processes = wave(tick, 590, 642) * 1048576, binary = (380 + tick / 6) * 1048576LL;
-    buf_printf(
-        t, "{%" PRId64 ",%" PRId64 ",%" PRId64 ",%d,1677721,1600000,%" PRId64 ",50331648,%d}",
-        processes + binary + 299892736, processes, processes - 4096, 720000000, binary, 126877696);
+    int64_t system = binary + 299892736;
+    buf_printf(t,
+               "{%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",1677721,1600000,%" PRId64
+               ",50331648,%d}",
+               processes + system, processes, processes - 4096, system, binary, 126877696);
 }
 
 static void schedulers(struct buf *t, int n, int io, int tick)

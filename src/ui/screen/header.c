@@ -150,7 +150,8 @@ static void queue_cell(struct line *l, const struct model *m, bool wide)
 /* ---- the lines, the more important cells first */
 
 /* Of so many cells, as many types as have room before `other`, which is all the rest: they add up
- * to the total. In their order, but where few have room those that hold most. */
+ * to the total. In their order, but where few have room those that hold most. Where all have room,
+ * and rss too, the rest is `runtime`, as in the view of memory. */
 static struct line memory_line(const struct model *m, const struct system_sample *s, int cells)
 {
     static const struct {
@@ -162,7 +163,7 @@ static struct line memory_line(const struct model *m, const struct system_sample
                  {"code", MEMORY_CODE},
                  {"atom", MEMORY_ATOM}};
     const int n = (int)ARRAY_LEN(types);
-    const int most = cells < 4 ? 1 : cells - 2 < n ? cells - 2 : n;
+    const int most = cells < 4 ? 1 : cells - 2 < n ? cells - 2 : cells - 3 < n ? n - 1 : n;
     struct line l = {.n = 0, .spark_max = NAN};
     double rest = s->memory_bytes[MEMORY_TOTAL];
     bytes_cell(&l, "memory", rest);
@@ -175,7 +176,7 @@ static struct line memory_line(const struct model *m, const struct system_sample
         bytes_cell(&l, types[i].label, s->memory_bytes[types[i].type]);
         rest -= s->memory_bytes[types[i].type];
     }
-    bytes_cell(&l, "other", rest);
+    bytes_cell(&l, most == n ? "runtime" : "other", rest);
     bytes_cell(&l, "rss", s->rss_bytes);
     l.spark = model_history(m, HISTORY_MEMORY_TOTAL);
     return l;
