@@ -19,6 +19,7 @@
 #include "beamtop/base/limits.h"
 #include "beamtop/ui/tty.h"
 #include "tty_background.h"
+#include "tty_colors.h"
 #include "tty_frame.h"
 #include "tty_keys.h"
 #include "tty_mouse.h"
@@ -39,9 +40,8 @@ struct tty_curses {
     struct canvas shown;
     bool all; /* the next draw writes every cell */
     bool cut; /* the last frame was, anywhere */
-    bool has_default_colors, modern;
-    const struct theme *theme; /* of the colour pairs as they are set */
-    uint32_t theme_generation;
+    bool modern;
+    struct tty_colors colors;
     bool resize_pending, suspended;
     struct paste paste;
     bool wants_mouse;
@@ -100,54 +100,6 @@ static void make_rescue(struct tty_curses *t, int out_fd, const struct termios *
     r->armed = true;
 }
 
-/* ---- colours */
-
-static short color_for(const struct tty_curses *t, int16_t color, short otherwise)
-{
-    return color == COLOR_DEFAULT && !t->has_default_colors ? otherwise : color;
-}
-
-static void set_pairs(struct tty_curses *t, const struct theme *theme)
-{
-    if (t->theme == theme && t->theme_generation == theme->generation)
-        return;
-    t->theme = theme;
-    t->theme_generation = theme->generation;
-    t->all = true;
-    for (int i = 0; i < STYLES && t->tty.depth != DEPTH_NONE; i++) {
-        struct look look = theme_look(theme, (enum style)i, t->tty.depth);
-        init_pair((short)(i + 1), color_for(t, look.fg, COLOR_WHITE),
-                  color_for(t, look.bg, COLOR_BLACK));
-    }
-}
-
-static attr_t attributes_of(struct look look)
-{
-    static const struct {
-        uint8_t bit;
-        attr_t attribute;
-    } all[] = {{ATTRIBUTE_BOLD, A_BOLD},           {ATTRIBUTE_DIM, A_DIM},
-               {ATTRIBUTE_UNDERLINE, A_UNDERLINE}, {ATTRIBUTE_REVERSE, A_REVERSE},
-               {ATTRIBUTE_ITALIC, A_ITALIC},       {ATTRIBUTE_BLINK, A_BLINK}};
-    attr_t attributes = A_NORMAL;
-    for (size_t i = 0; i < ARRAY_LEN(all); i++)
-        if (look.attributes & all[i].bit)
-            attributes |= all[i].attribute;
-    return attributes;
-}
-
-static enum color_depth depth_of(struct tty_curses *t, enum color_depth most)
-{
-    if (most == DEPTH_NONE || !has_colors() || start_color() == ERR || COLOR_PAIRS <= STYLES)
-        return DEPTH_NONE;
-    t->has_default_colors = use_default_colors() == OK;
-    enum color_depth depth = COLORS >= 256  ? DEPTH_256
-                             : COLORS >= 16 ? DEPTH_16
-                             : COLORS >= 8  ? DEPTH_8
-                                            : DEPTH_NONE;
-    return depth < most ? depth : most;
-}
-
 /* ---- drawing */
 
 static void put_cell(struct tty_curses *t, int row, int column, const struct canvas_cell *cell,
@@ -165,7 +117,7 @@ static void put_cell(struct tty_curses *t, int row, int column, const struct can
     text[n] = L'\0';
     cchar_t cc;
     short pair = (short)(t->tty.depth == DEPTH_NONE ? 0 : cell->style + 1);
-    if (n > 0 && setcchar(&cc, text, attributes_of(looks[cell->style]), pair, NULL) == OK)
+    if (n > 0 && setcchar(&cc, text, colors_attributes(looks[cell->style]), pair, NULL) == OK)
         mvadd_wch(row, column, &cc);
 }
 
@@ -198,7 +150,8 @@ static void curses_draw(struct tty *tty, const struct canvas *c, const struct th
     struct look looks[STYLES];
     if (t->suspended)
         return;
-    set_pairs(t, theme);
+    if (colors_set(&t->colors, theme, tty->depth))
+        t->all = true;
     for (int i = 0; i < STYLES; i++)
         looks[i] = theme_look(theme, (enum style)i, tty->depth);
     if (t->shown.rows != c->rows || t->shown.columns != c->columns) {
@@ -539,7 +492,7 @@ static void set_modes(struct tty_curses *t, const struct tty_setup *setup)
         define_key(BACKGROUND_BEGIN, BEGIN_BACKGROUND);
         send_raw(t, PASTE_ON);
     }
-    t->tty.depth = depth_of(t, setup->most);
+    t->tty.depth = colors_begin(&t->colors, setup->most);
     curses_mouse(&t->tty, setup->mouse);
     t->tty.asked = setup->ask_background && t->modern && t->tty.depth == DEPTH_256;
     t->background.due = t->background.waits = t->tty.asked;
