@@ -7,4 +7,5 @@ src_libmodel_a_SOURCES += \
 	src/model/internal.h src/model/journal.c src/model/kind.c src/model/model.c \
 	src/model/model_scan.c src/model/model_state.h src/model/order.c src/model/owners.c \
 	src/model/process_name.c src/model/rate.c src/model/samples.c src/model/seen.c \
+	src/model/shown_name.c \
 	src/model/stacks.c src/model/timeline.c src/model/want.c

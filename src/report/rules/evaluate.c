@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "beamtop/base/buf.h"
+#include "beamtop/model/shown_name.h"
 #include "report/rules/requests.h"
 #include "report/rules/rules_internal.h"
 
@@ -299,6 +300,18 @@ static void unite(struct findings *found)
     }
 }
 
+/* Titles and evidence are read by people. Actions keep names as their commands need them. */
+static void show_names(struct findings *found)
+{
+    for (size_t i = 0; i < found->len; i++) {
+        struct finding *f = &found->items[i];
+        struct evidence *list = (struct evidence *)(uintptr_t)f->evidence;
+        f->title = shown_names(&found->arena, slice_of(f->title)).s;
+        for (size_t k = 0; k < f->n_evidence; k++)
+            list[k].text = shown_names(&found->arena, slice_of(list[k].text)).s;
+    }
+}
+
 static int worse_first(const void *a, const void *b)
 {
     const struct finding *x = a, *y = b;
@@ -357,6 +370,7 @@ int findings_evaluate_after(struct findings *out, const struct findings *before,
     json_decref(j.node);
     json_decref(j.kin);
     unite(out);
+    show_names(out);
     if (out->len > 1)
         qsort(out->items, out->len, sizeof *out->items, worse_first);
     return recording_failed(r, err);

@@ -2,7 +2,6 @@
 #include "page.h"
 
 #include <assert.h>
-#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -11,6 +10,7 @@
 #include <string.h>
 
 #include "beamtop/base/text.h"
+#include "beamtop/model/shown_name.h"
 #include "ui/canvas/graph.h"
 
 #define GRAPH_COLUMNS 240 /* the widest graph within a page */
@@ -81,32 +81,9 @@ struct view_row *page_row(struct view_page *p)
     return row;
 }
 
-static bool is_plain(struct slice name)
-{
-    for (size_t i = 0; i < name.len; i++)
-        if (name.s[i] != '.' && name.s[i] != '_' && !isalnum((unsigned char)name.s[i]))
-            return false;
-    return name.len > 0;
-}
-
 struct slice page_name(struct view_page *p, struct slice name)
 {
-    static const char quoted[] = "'Elixir.";
-    const struct slice rest = slice_without(name, quoted);
-    const char *end = rest.len < name.len ? memchr(rest.s, '\'', rest.len) : NULL;
-    if (!end)
-        return slice_without(name, "Elixir.");
-    const struct slice module = {rest.s, (size_t)(end - rest.s)};
-    const struct slice after = {end + 1, rest.len - module.len - 1};
-    if (!is_plain(module) || (after.len > 0 && after.s[0] != ':'))
-        return name;
-    if (after.len == 0)
-        return module;
-    char *text = arena_alloc(&p->arena, module.len + after.len + 1);
-    memcpy(text, module.s, module.len);
-    memcpy(text + module.len, after.s, after.len);
-    text[module.len] = '.';
-    return (struct slice){text, module.len + after.len};
+    return shown_name(&p->arena, name);
 }
 
 void page_cell(struct view_page *p, struct view_row *row, size_t column, enum style style,

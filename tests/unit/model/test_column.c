@@ -6,6 +6,7 @@
 #include "beamtop/base/buf.h"
 #include "beamtop/model/column.h"
 #include "beamtop/model/process_name.h"
+#include "beamtop/model/shown_name.h"
 #include "beamtop/model/model.h"
 #include "model/internal.h"
 
@@ -178,6 +179,50 @@ TEST(test_process_name)
         assert_string_equal(buf_cstr(&b), names[i].says);
         buf_clear(&b);
     }
+}
+
+TEST(test_shown_names)
+{
+    static const struct {
+        const char *name, *shown;
+    } names[] = {
+        {"shop_cart:add/2", "shop_cart:add/2"},
+        {"Elixir.Logger", "Logger"},
+        {"'Elixir.Shop.Cart'", "Shop.Cart"},
+        {"'Elixir.Shop.Cart':add/2", "Shop.Cart.add/2"},
+        {"Elixir.Shop.Cart:add/2", "Shop.Cart.add/2"},
+        {"'Elixir.Shop Cart':add/2", "'Elixir.Shop Cart':add/2"},
+        {"'Elixir.Shop.Cart", "'Elixir.Shop.Cart"},
+        {"Elixir.", "Elixir."},
+        {"", ""},
+    };
+    static const struct {
+        const char *text, *shown;
+    } texts[] = {
+        {"Logger Elixir.Logger blocks its callers", "Logger Logger blocks its callers"},
+        {"870/s via 'Elixir.Gateway.Repo'", "870/s via Gateway.Repo"},
+        {"'Elixir.A.B':all/2, Elixir.C:get!/1.", "A.B.all/2, C.get!/1."},
+        {"'Elixir.Gateway.Repo': 870/s", "Gateway.Repo: 870/s"},
+        {"Elixir.Gateway.Repo: 870/s", "Gateway.Repo: 870/s"},
+        {"{ok,'Elixir.A'}", "{ok,A}"},
+        {"my_Elixir.A of an Elixir program", "my_Elixir.A of an Elixir program"},
+        {"'Elixir.A b' 'Elixir.C", "'Elixir.A b' 'Elixir.C"},
+        {"Elixir.", "Elixir."},
+        {"", ""},
+    };
+    struct arena arena;
+    arena_init(&arena);
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        const struct slice shown = shown_name(&arena, slice(names[i].name));
+        if (!slice_is(shown, names[i].shown))
+            fail_msg("%s: %.*s", names[i].name, (int)shown.len, shown.s);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+        const struct slice shown = shown_names(&arena, slice(texts[i].text));
+        if (!slice_is(shown, texts[i].shown) || shown.s[shown.len])
+            fail_msg("%s: %.*s", texts[i].text, (int)shown.len, shown.s);
+    }
+    arena_clear(&arena);
 }
 
 /* Calls that name no module of the process's own. */

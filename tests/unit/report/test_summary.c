@@ -21,7 +21,7 @@ TEST(test_text)
                                         "60.0%",
                                         "Elixir.Gateway.Stage:call/2",
                                         "██",
-                                        "[info] Elixir.Gateway.Stage runs 1.38 pipeline stages",
+                                        "[info] Gateway.Stage runs 1.38 pipeline stages",
                                         "87% reads"};
     for (size_t i = 0; i < ARRAY_LEN(lines); i++)
         assert_says(text, lines[i]);
