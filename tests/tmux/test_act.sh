@@ -103,7 +103,16 @@ goes_to_a_view_by_its_name() {
     wait_until 30 title_names Schedulers || return 1
     tm_type :memory
     tm_keys Enter
-    wait_until 30 title_names Memory && bt_quit
+    wait_until 30 title_names Memory || return 1
+    tm_type ':process shop_pricing' # a process, by its name
+    tm_keys Enter
+    wait_until 30 title_names Process && tm_wait 'shop_pricing:' || return 1
+    tm_type :trace # not the prompt of traces: its view
+    tm_keys Enter
+    wait_until 30 title_names Trace && tm_wait 'asks what to trace' || return 1
+    tm_type :memry
+    tm_keys Enter
+    tm_wait 'did you mean memory?' && bt_quit
 }
 
 title_names() { tm_text | grep -q "^── $1"; }
