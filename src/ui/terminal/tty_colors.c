@@ -22,8 +22,9 @@ static short color_for(const struct tty_colors *t, int16_t color, short otherwis
 
 bool colors_set(struct tty_colors *t, const struct theme *theme, enum color_depth depth)
 {
-    if (t->theme == theme && t->generation == theme->generation)
+    if (t->theme == theme && t->generation == theme->generation && t->depth == depth)
         return false;
+    t->depth = depth;
     t->theme = theme;
     t->generation = theme->generation;
     for (int i = 0; i < STYLES && depth != DEPTH_NONE; i++) {

@@ -580,15 +580,20 @@ TEST(test_sizes)
     unsetenv("LINES");
 }
 
+static void draw_text(struct tty *t, const struct theme *theme, const char *text)
+{
+    struct canvas c;
+    canvas_init(&c, 16, 60, t->ascii);
+    canvas_puts(&c, (struct rect){0, 0, 16, 60}, 3, 5, STYLE_ALARM, text);
+    t->ops->draw(t, &c, theme, (struct tty_cursor){-1, 0});
+    canvas_clear(&c);
+}
+
 static void draw_alarm(struct tty *t, const char *text)
 {
     struct theme theme;
-    struct canvas c;
     theme_init(&theme);
-    canvas_init(&c, 16, 60, t->ascii);
-    canvas_puts(&c, (struct rect){0, 0, 16, 60}, 3, 5, STYLE_ALARM, text);
-    t->ops->draw(t, &c, &theme, (struct tty_cursor){-1, 0});
-    canvas_clear(&c);
+    draw_text(t, &theme, text);
 }
 
 TEST(test_colours)
@@ -622,6 +627,27 @@ TEST(test_colours)
         close(p.master);
         close(p.slave);
     }
+}
+
+/* As `set colors` does it: the theme is the same. */
+TEST(test_fewer_colours_at_once)
+{
+    struct pair p;
+    struct theme theme;
+    theme_init(&theme);
+    open_pair(&p);
+    struct tty *t = open_tty(&p, "xterm-256color", DEPTH_256);
+    draw_text(t, &theme, "gone");
+    assert_non_null(strstr(sent(&p), "48;5;160m"));
+    t->depth = DEPTH_8;
+    t->ops->redraw(t);
+    draw_text(t, &theme, "done");
+    const char *s = sent(&p);
+    if (!strstr(s, "done") || strstr(s, "48;5;160m"))
+        fail_msg("%s", s);
+    t->ops->close(t);
+    close(p.master);
+    close(p.slave);
 }
 
 static bool same_modes(const struct termios *a, const struct termios *b)
