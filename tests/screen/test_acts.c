@@ -1105,6 +1105,22 @@ TEST(test_clicks)
     end(&f);
 }
 
+/* The last row of the load is nobody's. */
+TEST(test_a_double_click_on_nothing_says_so)
+{
+    struct fixture f = start("load");
+    int last = 22;
+    while (last > 0 && !strstr(world_row(&f.c, last), "the rest"))
+        last--;
+    assert_true(last > 0);
+    screen_click(f.s, f.m, last, 5, false);
+    screen_click(f.s, f.m, last, 5, true);
+    draw(&f);
+    assert_true(is_on_screen(&f, "nothing to open here"));
+    assert_string_equal(screen_view(f.s), "load");
+    end(&f);
+}
+
 /* Where a text stands on the screen; fails where it does not. */
 static void click_on(struct fixture *f, int row, const char *text)
 {

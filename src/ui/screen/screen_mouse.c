@@ -33,6 +33,13 @@ static void click_picker(struct screen *s, int row, bool twice)
         screen_set_message(s, STYLE_ERROR, err.text);
 }
 
+/* A double click. */
+static void open_there(struct act *a)
+{
+    if (act_enter(a, 0) < 0)
+        screen_set_message(a->s, STYLE_ERROR, a->err->text);
+}
+
 static void click_table(struct act *a, int row, int column, bool twice)
 {
     struct pane_entry *e = a->e;
@@ -46,7 +53,7 @@ static void click_table(struct act *a, int row, int column, bool twice)
     bool again = twice && (size_t)at == e->table.cursor;
     table_goto(&e->table, page, (size_t)at);
     if (again)
-        act_enter(a, 0);
+        open_there(a);
 }
 
 static void click_flame(struct act *a, int row, int column, bool twice)
@@ -58,7 +65,7 @@ static void click_flame(struct act *a, int row, int column, bool twice)
     bool again = twice && (size_t)box == f->cursor;
     flame_goto(f, (size_t)box);
     if (again)
-        act_enter(a, 0);
+        open_there(a);
 }
 
 void screen_click(struct screen *s, const struct model *m, int row, int column, bool twice)
@@ -93,7 +100,7 @@ void screen_click(struct screen *s, const struct model *m, int row, int column, 
     bool again = twice && line >= 0 && line == a.e->doc.cursor;
     doc_goto(&a.e->doc, pane_page(pane), line);
     if (again)
-        act_enter(&a, 0);
+        open_there(&a);
 }
 
 void screen_wheel(struct screen *s, const struct model *m, int row, int column, int lines)
