@@ -3,6 +3,7 @@
 #include "local/image/image_name.h"
 #if defined HAVE_ELFUTILS && defined __x86_64__
 
+#include <ctype.h>
 #include <libiberty/demangle.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -16,15 +17,17 @@
 #define sigev_notify_thread_id _sigev_un._tid
 #endif
 
-enum { MAX_NS = 10 * 1000 * 1000, TIMER_SIGNAL = SIGVTALRM };
+enum { MAX_NS = 10 * 1000 * 1000, TIMER_SIGNAL = SIGVTALRM, BINDER_DIGITS = 2 };
 
 enum { FULL = 1, TOO_LONG };
+
+typedef int demangler(const char *name, int options, demangle_callbackref piece, void *arg);
 
 /*
  * A name of 100 bytes can stand for one of 2^30, and libiberty has no bound: what gives it the
  * pieces leaves it in the middle. What that may lose is one identifier of Rust in punycode. Another
- * one is searched for hours before it has a first piece: it is left by a signal. Only the
- * demangler of C++ is, which allocates nothing. */
+ * one is searched for hours before it has a first piece: it is left by a signal, but never where
+ * the demangler may allocate. */
 struct pieces {
     char text[LIMIT_SYMBOL_BYTES];
     size_t len;
@@ -82,24 +85,48 @@ static void bound_end(struct pieces *p)
 
 /* ---- names */
 
-static bool demangle_rust(struct pieces *p, const char *name)
+/* For an identifier of Rust in punycode: `u` and its length. Many names only look as if. */
+static bool may_allocate(const char *name)
 {
-    if (sigsetjmp(p->out, 0) != 0)
-        return true; /* truncated */
-    return rust_demangle_callback(name, DMGL_NO_OPTS, piece, p) != 0;
+    while ((name = strchr(name, 'u')) && !isdigit((unsigned char)*++name))
+        continue;
+    return name != NULL;
 }
 
-static bool demangle_cplus(struct pieces *p, const char *name, unsigned *slow)
+/* A number of lifetimes of Rust, in base 62: they are counted one by one, also where nothing is
+ * written. A real one has one digit. */
+static bool may_count_long(const char *name)
+{
+    while ((name = strchr(name, 'G'))) {
+        const size_t digits = strspn(++name, "0123456789abcdefghijklmnopqrstuvwxyz"
+                                             "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+        if (digits > BINDER_DIGITS && name[digits] == '_')
+            return true;
+    }
+    return false;
+}
+
+static bool demangle_freely(struct pieces *p, demangler *demangle, const char *name)
+{
+    p->len = 0;
+    if (sigsetjmp(p->out, 0) != 0)
+        return true; /* truncated */
+    return demangle(name, DMGL_NO_OPTS, piece, p) != 0;
+}
+
+static bool demangle_in_time(struct pieces *p, demangler *demangle, const char *name,
+                             unsigned *slow)
 {
     const struct itimerspec most = {.it_value.tv_nsec = MAX_NS};
     bool done = false;
+    p->len = 0;
     if (!bound_begin(p))
         return false;
     switch (sigsetjmp(p->out, 0)) {
     case 0:
         timer_settime(p->timer, 0, &most, NULL);
         pthread_sigmask(SIG_UNBLOCK, &p->signal, NULL);
-        done = cplus_demangle_v3_callback(name, DMGL_NO_OPTS, piece, p) != 0;
+        done = demangle(name, DMGL_NO_OPTS, piece, p) != 0;
         break;
     case FULL:
         done = true; /* truncated */
@@ -113,9 +140,17 @@ static bool demangle_cplus(struct pieces *p, const char *name, unsigned *slow)
     return done;
 }
 
+static bool demangle_rust(struct pieces *p, const char *name, unsigned *slow)
+{
+    if (!may_allocate(name))
+        return demangle_in_time(p, rust_demangle_callback, name, slow);
+    return !may_count_long(name) && demangle_freely(p, rust_demangle_callback, name);
+}
+
 static bool demangle(struct pieces *p, const char *name, unsigned *slow)
 {
-    return demangle_rust(p, name) || (p->len = 0, demangle_cplus(p, name, slow));
+    return demangle_rust(p, name, slow) ||
+           (*slow > 0 && demangle_in_time(p, cplus_demangle_v3_callback, name, slow));
 }
 
 struct slice image_demangle(struct arena *arena, const char *name, unsigned *slow)

@@ -271,6 +271,17 @@ TEST(test_names)
     name_is("_Z17beam_jit_call_nifP7process", "beam_jit_call_nif");
     name_is("_ZN7mycrate3foo3bar17h05af221e174051e9E", "mycrate::foo::bar");
     name_is("_RNvCs1234_7mycrate3foo", "mycrate::foo");
+    name_is("_RNvC7mycrate7read_u8", "mycrate::read_u8");
+    name_is("_Z7read_u8v", "read_u8");
+    name_is("_RNvC7mycrateu8gdel_5qa", "mycrate::g\303\266del");
+    name_is("_RXIC1aFG0_EuEpC1b", "<_ as b>");
+}
+
+/* An identifier in punycode is allocated, which a signal must not leave. */
+TEST(test_slow_punycode)
+{
+    name_is("_RXIC1aFGzzzzzzzz_EuEpCu8gdel_5qa", "_RXIC1aFGzzzzzzzz_EuEpCu8gdel_5qa");
+    name_is("_RXIC1aFG0_EuEpCu8gdel_5qa", "<_ as g\303\266del>");
 }
 
 /* Each level names the one before it twice: 2^40 letters from 500. */
@@ -329,13 +340,16 @@ static void put_slow_name(char *out, size_t size)
 TEST(test_slow_names)
 {
     struct arena a;
-    char name[LIMIT_SYMBOL_BYTES];
+    char cplus[LIMIT_SYMBOL_BYTES];
+    /* 62^8 lifetimes, of which none is written. */
+    const char *const names[] = {cplus, "_RXIC1aFGzzzzzzzz_EuEpC1b", cplus};
     sigset_t before, after;
-    put_slow_name(name, sizeof name);
+    put_slow_name(cplus, sizeof cplus);
     arena_init(&a);
     sigprocmask(SIG_BLOCK, NULL, &before);
-    for (unsigned slow = 3; slow > 0;) {
+    for (unsigned slow = ARRAY_LEN(names); slow > 0;) {
         const unsigned left = slow;
+        const char *name = names[left - 1];
         assert_true(slice_is(image_demangle(&a, name, &slow), name));
         assert_int_equal(slow, left - 1);
         name_is("_Z17beam_jit_call_nifP7process", "beam_jit_call_nif");
