@@ -3,6 +3,7 @@
 #ifndef BEAMTOP_LOCAL_RIGHTS_H
 #define BEAMTOP_LOCAL_RIGHTS_H
 
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "beamtop/base/error.h"
@@ -11,6 +12,7 @@
 struct rights_user {
     uid_t uid;
     gid_t gid;
+    uint64_t rights; /* capabilities that it may use */
 };
 
 /*
@@ -20,8 +22,9 @@ int rights_read(struct rights_user *out, pid_t pid, struct error *err);
 /*
  * Becomes that user, for good, when we are root, after everything is opened. ERR_SYSTEM: the
  * process runs as another one by now. Kept are only the right to read its memory (CAP_SYS_PTRACE),
- * for a VM of root or where Yama asks for it, and real-time priority 1 for our own threads. Before
- * any thread is created: rights are of a thread. */
+ * for a VM of root or where Yama asks for it, and real-time priority 1 for our own threads. Root
+ * that does not have that right keeps those of a VM of root. Before any thread is created: rights
+ * are of a thread. */
 int rights_become(const struct rights_user *user, pid_t pid, struct error *err);
 
 #endif

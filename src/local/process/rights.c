@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -26,10 +27,33 @@ static bool yama_restricts(void)
     return restricts;
 }
 
-static int keep_only(uint32_t rights, struct error *err)
+static const uint64_t right_to_read = UINT64_C(1) << CAP_SYS_PTRACE;
+
+static uint64_t own_rights(void)
 {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-    struct __user_cap_data_struct data[2] = {{.effective = rights, .permitted = rights}};
+    struct __user_cap_data_struct data[2] = {{0}};
+    if (syscall(SYS_capget, &header, data) != 0)
+        return 0;
+    return (uint64_t)data[1].permitted << 32 | data[0].permitted;
+}
+
+/* Root of a container has no right to read any process: it reads those that have no more rights
+ * than it has, while it has theirs. */
+static uint64_t rights_to_keep(const struct rights_user *user)
+{
+    if (user->uid != 0)
+        return yama_restricts() ? right_to_read : 0;
+    const uint64_t own = own_rights();
+    return own & right_to_read ? right_to_read : own & user->rights;
+}
+
+static int keep_only(uint64_t rights, struct error *err)
+{
+    const uint32_t low = (uint32_t)rights, high = (uint32_t)(rights >> 32);
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct data[2] = {{.effective = low, .permitted = low},
+                                             {.effective = high, .permitted = high}};
     return syscall(SYS_capset, &header, data) == 0
                ? 0
                : error_set_errno(err, errno, "cannot keep the right to read the VM's memory");
@@ -46,6 +70,13 @@ static int read_ids(const char *text, const char *key, uint32_t *id)
         return -1;
     *id = ids[0];
     return ids[0] == ids[1] && ids[0] == ids[2] && ids[0] == ids[3];
+}
+
+static uint64_t read_rights(const char *text)
+{
+    static const char key[] = "\nCapPrm:";
+    const char *at = strstr(text, key);
+    return at ? strtoull(at + sizeof key - 1, NULL, 16) : 0;
 }
 
 /* The owner of /proc/PID is root where a process may not be dumped: its status has who it is. */
@@ -65,6 +96,7 @@ int rights_read(struct rights_user *out, pid_t pid, struct error *err)
     text[n] = '\0';
     const int uids = read_ids(text, "\nUid:", &out->uid);
     const int gids = read_ids(text, "\nGid:", &out->gid);
+    out->rights = read_rights(text);
     if (uids < 0 || gids < 0)
         return error_set(err, ERR_SYSTEM, "%s has no user", path);
     if (!uids || !gids)
@@ -99,10 +131,10 @@ int rights_become(const struct rights_user *user, pid_t pid, struct error *err)
     const struct rlimit first = {1, 1}, at_once_us = {1000000, 1000000};
     setrlimit(RLIMIT_RTPRIO, &first);
     setrlimit(RLIMIT_RTTIME, &at_once_us); /* a reader that never waited would take its CPU */
-    const bool keep = user->uid == 0 || yama_restricts();
+    const uint64_t keep = rights_to_keep(&now);
     if (keep)
         prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0);
     if (!set_ids(user))
         return error_set_errno(err, errno, "cannot become the user of the VM");
-    return keep_only(keep ? 1u << CAP_SYS_PTRACE : 0, err);
+    return keep_only(keep, err);
 }

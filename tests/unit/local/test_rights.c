@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Root gives itself up for the user of a process, which may change while its files are opened. */
+#include <linux/capability.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -94,8 +96,11 @@ static bool is_only(uid_t uid)
 
 static const char marked[] = "memory of both";
 
-/* In a child, since rights are given up for good: what is wrong, as a bit each. */
-static int become_user_of(const struct other *o, const struct rights_user *user, uid_t uid)
+static const uint64_t right_to_read = UINT64_C(1) << CAP_SYS_PTRACE;
+
+/* In a child, since rights are given up for good: what is wrong, as a bit each. Kept: what may be
+ * kept of the rights. */
+static int become_user_of(const struct other *o, const struct rights_user *user, uint64_t kept)
 {
     const pid_t child = fork();
     int status = 0;
@@ -106,12 +111,12 @@ static int become_user_of(const struct other *o, const struct rights_user *user,
         const struct memory m = memory_of_process(&pid);
         if (rights_become(user, pid, &err) != 0)
             _exit(64 | (strstr(err.text, "changed its user") != NULL));
-        const uint64_t some_right = UINT64_C(1) << 19; /* CAP_SYS_PTRACE */
-        const uint64_t kept = status_of_self("CapEff:", 16) | status_of_self("CapPrm:", 16);
-        _exit((is_only(uid) ? 0 : 1) | (kept & ~some_right ? 2 : 0) |
+        const uint64_t has = status_of_self("CapEff:", 16) | status_of_self("CapPrm:", 16);
+        _exit((is_only(user->uid) ? 0 : 1) | (has & ~kept ? 2 : 0) |
               (status_of_self("NoNewPrivs:", 10) == 1 ? 0 : 4) |
-              (uid != 0 || memory_read(&m, (uint64_t)(uintptr_t)marked, there, sizeof there) ? 0
-                                                                                             : 8));
+              (user->uid != 0 || memory_read(&m, (uint64_t)(uintptr_t)marked, there, sizeof there)
+                   ? 0
+                   : 8));
     }
     waitpid(child, &status, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
@@ -127,9 +132,51 @@ TEST(test_one_user)
         start(&o, users + i, users + i);
         assert_int_equal(rights_read(&user, o.pid, &err), 0);
         assert_int_equal(user.uid, users[i].real);
-        assert_int_equal(become_user_of(&o, &user, user.uid), 0);
+        assert_int_equal(become_user_of(&o, &user, right_to_read), 0);
         end(&o);
     }
+}
+
+/* What Docker gives to root of a container, without the right to read any process. */
+static const uint32_t dockers = 0xa80425fb;
+
+static void have_only(uint32_t rights)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct data[2] = {{.effective = rights, .permitted = rights}};
+    if (syscall(SYS_capset, &header, data) != 0)
+        _exit(127);
+}
+
+/* In a child, with a child of the same rights to look into. */
+static int read_in_container(void)
+{
+    static const struct ids root = {0, 0, 0};
+    const pid_t child = fork();
+    int status = 0;
+    if (child == 0) {
+        struct other o;
+        struct rights_user user;
+        struct error err = {0};
+        have_only(dockers);
+        start(&o, &root, &root);
+        const int wrong = rights_read(&user, o.pid, &err) == 0 && user.rights == dockers
+                              ? become_user_of(&o, &user, dockers)
+                              : 126;
+        end(&o);
+        _exit(wrong);
+    }
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+TEST(test_root_of_a_container)
+{
+    if (geteuid() != 0 || (status_of_self("CapPrm:", 16) & dockers) != dockers) {
+        print_message("SKIP: it needs root's rights\n");
+        skip();
+    }
+    assert_int_equal(read_in_container(), 0);
 }
 
 /* A set-user-ID program that a VM executes has the user of the VM as its real one. */
@@ -159,9 +206,9 @@ TEST(test_changed_user)
         start(&o, &root, users + i);
         assert_int_equal(rights_read(&user, o.pid, &err), 0);
         change(&o);
-        assert_true(become_user_of(&o, &user, user.uid) & 64);
+        assert_true(become_user_of(&o, &user, right_to_read) & 64);
         if (users[i].effective != 0)
-            assert_int_equal(become_user_of(&o, &user, user.uid), 65);
+            assert_int_equal(become_user_of(&o, &user, right_to_read), 65);
         end(&o);
     }
 }
@@ -177,5 +224,5 @@ TEST(test_ended)
     end(&o);
     assert_int_equal(rights_read(&user, o.pid, &err), ERR_NOT_FOUND);
     error_clear(&err);
-    assert_int_equal(become_user_of(&o, &user, user.uid), 64);
+    assert_int_equal(become_user_of(&o, &user, right_to_read), 64);
 }
