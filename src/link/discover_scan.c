@@ -250,7 +250,7 @@ static bool read_cookie_inside(const struct proc *p, struct discover_vm *vm, con
     int fd = proc_open_inside(p, path);
     if (fd < 0)
         return false;
-    bool ok = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == vm->uid &&
+    bool ok = fstat(fd, &st) == 0 && st.st_uid == vm->uid &&
               (st.st_mode & (S_IRWXG | S_IRWXO)) == 0 &&
               cookie_read_fd(&vm->cookie, fd, path, &ignored) == 0;
     close(fd);

@@ -15,6 +15,7 @@
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/limits.h"
+#include "beamtop/base/regular.h"
 
 #define LINK_BYTES 4096
 
@@ -89,20 +90,20 @@ const char *proc_strings_next(const struct proc_strings *s, const char *at)
 int proc_open_inside(const struct proc *p, const char *path)
 {
     struct open_how how = {
-        .flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
+        .flags = O_PATH | O_CLOEXEC,
         .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
     };
     int root = openat(p->dir, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (root < 0)
         return -1;
-    int fd = (int)syscall(SYS_openat2, root, path, &how, sizeof how);
-    if (fd < 0 && errno == ENOSYS) {
+    int place = (int)syscall(SYS_openat2, root, path, &how, sizeof how);
+    if (place < 0 && errno == ENOSYS) {
         while (*path == '/')
             path++;
-        fd = openat(root, path, (int)how.flags | O_NOFOLLOW);
+        place = openat(root, path, (int)how.flags | O_NOFOLLOW);
     }
     close(root);
-    return fd;
+    return regular_open(place);
 }
 
 void proc_read_public(const struct proc *p, const char *path, char *out, size_t size)
@@ -112,7 +113,7 @@ void proc_read_public(const struct proc *p, const char *path, char *out, size_t 
     out[0] = '\0';
     if (fd < 0)
         return;
-    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & S_IROTH) != 0)
+    if (fstat(fd, &st) == 0 && (st.st_mode & S_IROTH) != 0)
         (void)read_fd(fd, out, size);
     close(fd);
 }

@@ -30,7 +30,8 @@ void proc_strings_clear(struct proc_strings *s);
 /* The string after `at` (NULL: the first), or NULL. */
 const char *proc_strings_next(const struct proc_strings *s, const char *at);
 
-/* A file as the process sees it: symbolic links cannot lead out of its root directory. -1: none. */
+/* A regular file as the process sees it: symbolic links cannot lead out of its root directory. What
+ * is not one is not opened. -1: none. */
 int proc_open_inside(const struct proc *p, const char *path);
 /* The start of such a file, NUL-terminated, when anybody may read it; "" else. */
 void proc_read_public(const struct proc *p, const char *path, char *out, size_t size);

@@ -18,6 +18,7 @@
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/arena.h"
 #include "beamtop/base/buf.h"
+#include "beamtop/base/regular.h"
 #include "local/image/image_file.h"
 #include "local/image/image_maps.h"
 
@@ -98,25 +99,19 @@ static bool is_mapped(int fd, const struct image *image)
 {
     struct stat st;
     struct statfs fs;
-    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_ino != image->inode)
+    if (fstat(fd, &st) != 0 || st.st_ino != image->inode)
         return false;
     return st.st_dev == makedev(image->major, image->minor) ||
            (fstatfs(fd, &fs) == 0 && fs.f_type == BTRFS_SUPER_MAGIC);
 }
 
-/* Looked at before it is opened: opening a device or a pipe may do something, or wait. */
 static int open_mapped(const char *path, const struct image *image)
 {
-    char link[64];
-    int fd = -1, place = open(path, O_PATH | O_CLOEXEC);
-    if (place < 0)
-        return -1;
-    if (is_mapped(place, image)) {
-        snprintf(link, sizeof link, "/proc/self/fd/%d", place);
-        fd = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    }
+    int place = open(path, O_PATH | O_CLOEXEC);
+    if (place < 0 || is_mapped(place, image))
+        return regular_open(place);
     close(place);
-    return fd;
+    return -1;
 }
 
 /* In a container the path is that of its root; in a chroot that of the reader; a file that was

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Discovery over a tree that is made like /proc. */
 
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "../../test.h"
@@ -65,6 +68,8 @@ static const struct fake fakes[] = {
      "/home/none", "host", "net:[1]", "ranged@vm short none otp= inet_tcp beam"},
     {"26", "beam.smp|-sname|fixed|-erl_epmd_port|4010", "/home/none", "host", "net:[1]",
      "fixed@vm short none otp= inet_tcp beam"},
+    {"27", "beam.smp|-sname|piped", "/home/piped", "host", "net:[1]",
+     "piped@vm short none otp= inet_tcp beam"},
 };
 
 /* ERL_EPMD_PORT in environ. */
@@ -103,6 +108,13 @@ static void make_link(const char *path, const char *target)
     char full[512];
     snprintf(full, sizeof full, "%s/%s", tree, path);
     assert_int_equal(symlink(target, full), 0);
+}
+
+static void make_pipe(const char *path)
+{
+    char full[512];
+    snprintf(full, sizeof full, "%s/%s", tree, path);
+    assert_int_equal(mkfifo(full, 0600), 0);
 }
 
 static void make_status(const char *pid, unsigned real, unsigned uid)
@@ -235,6 +247,8 @@ static int make_tree(void **state)
     make_file("roots/host/usr/lib/erlang/releases/25/OTP_VERSION", "25.2.3\n", 7);
     make_file("secret", "NOTACOOKIE", 10);
     make_link("roots/host/home/linked/.erlang.cookie", "../../../../secret");
+    make_dir("roots/host/home/piped");
+    make_pipe("roots/host/home/piped/.erlang.cookie");
     make_dir("self/ns");
     make_link("self/ns/net", "net:[1]");
     make_file("uptime", "5000.5 1.0\n", 11);
@@ -303,6 +317,38 @@ TEST(test_scan)
     assert_int_equal(list.count, expected);
     assert_false(list.truncated);
     discover_clear(&list);
+}
+
+/* S: it waits. */
+static char state_of(pid_t pid)
+{
+    char path[64], state = '?';
+    snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
+    FILE *f = fopen(path, "re");
+    assert_non_null(f);
+    assert_int_equal(fscanf(f, "%*d (%*[^)]) %c", &state), 1);
+    fclose(f);
+    return state;
+}
+
+/* Who opens one end of a pipe wakes up who waits at the other. */
+TEST(test_opens_no_pipe)
+{
+    struct discover_list list;
+    char path[256];
+    snprintf(path, sizeof path, "%s/roots/host/home/piped/.erlang.cookie", tree);
+    const pid_t writer = fork();
+    assert_true(writer >= 0);
+    if (writer == 0)
+        _exit(open(path, O_WRONLY | O_CLOEXEC) < 0);
+    while (state_of(writer) != 'S' && state_of(writer) != 'Z')
+        usleep(1000);
+    scan(&list);
+    const char after = state_of(writer);
+    discover_clear(&list);
+    kill(writer, SIGKILL);
+    waitpid(writer, NULL, 0);
+    assert_int_equal(after, 'S');
 }
 
 static const struct discover_options join_options = {.proc_root = tree, .this_host = "vm"};
