@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "discover_place.h"
 
+/* Who makes a user namespace chooses among thousands of uids in it: all these are one owner. */
 static bool same_owner(const struct discover_vm *a, const struct discover_vm *b)
 {
+    if (a->other_users || b->other_users)
+        return a->other_users && b->other_users;
     return (a->pid == 0) == (b->pid == 0) && a->uid == b->uid;
 }
 

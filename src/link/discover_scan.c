@@ -335,6 +335,7 @@ static void add_vm(struct scan *s, const struct proc *p, const struct proc_strin
     struct beam_args args;
     struct discover_vm found = {.pid = (pid_t)atol(pid)};
     set_numbers(s, p, &found);
+    found.other_users = proc_file_differs(p, "uid_map", "self");
     struct discover_vm *vm = discover_place(s->list, &found);
     if (!vm)
         return;

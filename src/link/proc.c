@@ -137,6 +137,16 @@ bool proc_link_differs(const struct proc *p, const char *link, const char *other
            read_link(AT_FDCWD, path, others, sizeof others) && strcmp(mine, others) != 0;
 }
 
+bool proc_file_differs(const struct proc *p, const char *file, const char *other_pid)
+{
+    char mine[LINK_BYTES];
+    char others[LINK_BYTES];
+    char path[LINK_BYTES];
+    snprintf(path, sizeof path, "%s/%s/%s", p->tree, other_pid, file);
+    return proc_read(p->dir, file, mine, sizeof mine) > 0 &&
+           proc_read(AT_FDCWD, path, others, sizeof others) > 0 && strcmp(mine, others) != 0;
+}
+
 bool proc_link_is(const struct proc *p, const char *link, const char *target)
 {
     char text[LINK_BYTES];

@@ -42,6 +42,8 @@ int proc_first_socket(const char *tree, pid_t pid, bool (*is_meant)(void *arg, u
 bool proc_has_socket(const char *tree, pid_t pid, uint64_t inode);
 /* Whether a link of the process (ns/net, root…) reads as that of another. Unreadable: false. */
 bool proc_link_differs(const struct proc *p, const char *link, const char *other_pid);
+/* The same of a file; anybody may read uid_map, but not ns/user. */
+bool proc_file_differs(const struct proc *p, const char *file, const char *other_pid);
 bool proc_link_is(const struct proc *p, const char *link, const char *target);
 
 #endif

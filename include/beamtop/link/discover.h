@@ -51,6 +51,7 @@ struct discover_vm {
     double uptime_s;   /* negative: unknown */
     uint64_t rss_bytes;
     bool other_root;    /* lives in another root directory or mount namespace */
+    bool other_users;   /* in another user namespace, whose uids are its owner's to choose */
     bool other_network; /* in another network namespace: not reachable by its address here */
 };
 

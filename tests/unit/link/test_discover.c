@@ -504,6 +504,38 @@ TEST(test_bound_by_user)
     memcpy(tree, kept, sizeof kept);
 }
 
+/* Who has 300 uids in a user namespace hides nobody else. */
+TEST(test_bound_by_user_namespace)
+{
+    enum { MANY = 320, FIRST = 1000, EACH = 16, FIRST_UID = 100000 };
+    static const char ours[] = "0 0 4294967295\n", theirs[] = "0 100000 65536\n";
+    struct discover_list list;
+    size_t others = 0;
+    char pid[16], path[64], kept[sizeof tree];
+    memcpy(kept, tree, sizeof kept);
+    make_dir("spaces");
+    snprintf(tree + strlen(tree), sizeof tree - strlen(tree), "/spaces");
+    make_dir("self");
+    make_file("self/uid_map", ours, sizeof ours - 1);
+    for (int i = 0; i < MANY; i++) {
+        const bool is_ours = i % EACH == 0;
+        snprintf(pid, sizeof pid, "%d", FIRST + i);
+        make_dir(pid);
+        snprintf(path, sizeof path, "%s/cmdline", pid);
+        make_file(path, "beam.smp", 9);
+        snprintf(path, sizeof path, "%s/uid_map", pid);
+        make_file(path, is_ours ? ours : theirs, strlen(is_ours ? ours : theirs));
+        make_status(pid, (unsigned)(FIRST_UID + i), (unsigned)(FIRST_UID + i));
+    }
+    scan(&list);
+    for (size_t i = 0; i < list.count; i++)
+        others += !list.vms[i].other_users;
+    assert_int_equal(list.count, LIMIT_DISCOVER_VMS);
+    assert_int_equal(others, MANY / EACH);
+    discover_clear(&list);
+    memcpy(tree, kept, sizeof kept);
+}
+
 static void take_list(void *arg, struct discover_list *list)
 {
     struct discover_list *out = arg;
