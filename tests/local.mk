@@ -71,7 +71,7 @@ UNIT_APP = tests/unit/app/test_actions tests/unit/app/test_advice tests/unit/app
 	tests/unit/app/test_condition \
 	tests/unit/app/test_error_at tests/unit/app/test_extreme_numbers tests/unit/app/test_feed \
 	tests/unit/app/test_governor tests/unit/app/test_held tests/unit/app/test_hostile_recording \
-	tests/unit/app/test_local_read \
+	tests/unit/app/test_local_read tests/unit/app/test_map_file \
 	tests/unit/app/test_record_client tests/unit/app/test_record_detach \
 	tests/unit/app/test_record_retry tests/unit/app/test_record_status tests/unit/app/test_report \
 	tests/unit/app/test_trace_history tests/unit/app/test_trigger

@@ -22,6 +22,7 @@
 #include "beamtop/local/rights.h"
 #include "local_read.h"
 #include "local_target.h"
+#include "map_file.h"
 
 enum { NAME_BYTES = 64 };
 
@@ -38,30 +39,6 @@ static void put_map(struct buf *out, const struct jit *j, const void *arg)
 }
 
 /* ---- the file */
-
-/* A file that nobody else has made takes the name, whatever had it: no link is followed. */
-static int replace_file(int dir, const char *name, const struct buf *text)
-{
-    char made[2 * NAME_BYTES];
-    snprintf(made, sizeof made, ".%s.%ld", name, (long)getpid());
-    int fd = openat(dir, made, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return -1;
-    int rc = !buf_write(text, fd) || fchmod(fd, 0644) != 0 ? -1 : 0;
-    int why = errno;
-    if (close(fd) != 0 && rc == 0) {
-        rc = -1;
-        why = errno;
-    }
-    if (rc == 0 && renameat(dir, made, dir, name) != 0) {
-        rc = -1;
-        why = errno;
-    }
-    if (rc != 0)
-        unlinkat(dir, made, 0);
-    errno = why;
-    return rc;
-}
 
 /* /tmp as the process sees it, which is not a link; -1: none. */
 static int open_tmp(pid_t pid)
@@ -127,23 +104,23 @@ static bool is_roots(int dir)
            ((st.st_mode & S_ISVTX) || !(st.st_mode & (S_IWGRP | S_IWOTH)));
 }
 
-/* There is none, or it is root's, or the VM's own. */
-static bool may_replace(int dir, const char *name, pid_t pid)
+/* Root's, or the VM's own: nobody else can put another one in its place. */
+static bool may_replace(const struct stat *st, pid_t pid)
 {
-    struct stat st;
     struct rights_user user;
     struct error ignored = {0};
-    if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
-        return errno == ENOENT;
-    return st.st_uid == 0 || (rights_read(&user, pid, &ignored) == 0 && user.uid == st.st_uid);
+    return st->st_uid == 0 || (rights_read(&user, pid, &ignored) == 0 && user.uid == st->st_uid);
 }
 
 /*
  * What root does not write: who starts a VM chooses where its /tmp leads, which pid it has in a
- * private namespace, and the names in the map. NULL: nothing is against it. */
-static const char *why_not(int dir, const char *name, pid_t pid)
+ * private namespace, and the names in the map. NULL: nothing is against it; *replace: also not to
+ * replacing what has the name. */
+static const char *why_not(int dir, const char *name, pid_t pid, bool *replace)
 {
-    if (geteuid() != 0)
+    struct stat st;
+    *replace = geteuid() != 0;
+    if (*replace)
         return NULL;
     if (!is_our_tmp(dir))
         return "the VM has another /tmp, which its user may have chosen";
@@ -151,7 +128,10 @@ static const char *why_not(int dir, const char *name, pid_t pid)
         return "the VM has another PID namespace, whose numbers its user may have chosen";
     if (!is_roots(dir))
         return "/tmp is not root's, or not sticky";
-    return may_replace(dir, name, pid) ? NULL : "a file of another user has that name";
+    if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+        return NULL;
+    *replace = may_replace(&st, pid);
+    return *replace ? NULL : "a file of another user has that name";
 }
 
 static int write_for_perf(const struct buf *text, size_t functions, pid_t pid, struct error *err)
@@ -161,12 +141,13 @@ static int write_for_perf(const struct buf *text, size_t functions, pid_t pid, s
     int dir = open_tmp(pid);
     if (dir < 0 || !is_our_tmp(dir))
         snprintf(prefix, sizeof prefix, "/proc/%d/root", (int)pid);
-    const char *why = dir < 0 ? NULL : why_not(dir, name, pid);
+    bool replace = false;
+    const char *why = dir < 0 ? NULL : why_not(dir, name, pid, &replace);
     if (why)
         error_set(err, ERR_REFUSED,
                   "root does not write %s/tmp/%s: %s. -o FILE writes the map elsewhere", prefix,
                   name, why);
-    else if (dir < 0 || replace_file(dir, name, text) != 0)
+    else if (dir < 0 || map_file_put(dir, name, text, replace) != 0)
         error_set_errno(err, errno, "%s/tmp/%s cannot be written (-o FILE writes elsewhere)",
                         prefix, name);
     else
