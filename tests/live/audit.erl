@@ -16,7 +16,7 @@ left(Baseline) ->
                            {all, [_ | _]} <- [erlang:trace_info({M, F, A}, all)]],
     Messages = [K || K <- [send, 'receive'], {_, M} <- [catch erlang:trace_info(K, match_spec)],
                      M =/= true, M =/= [], M =/= undefined],
-    Flags = [P || P <- processes(), {flags, [_ | _]} <- [erlang:trace_info(P, flags)]],
+    Flags = [P || P <- [new_processes | processes()], {flags, [_ | _]} <- [erlang:trace_info(P, flags)]],
     Others = [{P, process_info(P, current_stacktrace)} || P <- processes() -- Baseline, evaluates(P)],
     Sessions = try length(trace:session_info(all)) - 1 catch error:_ -> 0 end,
     [X || {_, L} = X <- [{points, Points}, {messages, Messages}, {flags, Flags}, {processes, Others},
