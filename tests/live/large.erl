@@ -78,6 +78,12 @@ queue_test({Node, _}, K) ->
             ask(K, leaders, {in, leaders, #{most => 5, all => 150000}}, ?LONG_MS)
     end),
     {ok, _, {refused, 1000000, _}} = ask(K, mailbox, {Pid, 5, 60, true}, ?LONG_MS),
+    %% Who only asks what a collection would take has nothing walked for it: what came since is missing.
+    one_of(20, fun() ->
+        {older, Known, _} = Rows(),
+        fill(Node, Pid, 1000),
+        {ok, _, {ask, _, {Known, _, _}}} = ask(K, collect, {Pid, 1000, false}, ?LONG_MS)
+    end),
     %% Below the limit they are read each time.
     ended(Node, Pid),
     Short = sleeper(Node, []),

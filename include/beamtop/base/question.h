@@ -79,7 +79,7 @@ struct question_row {
       .log = "memory, reductions and queue lengths of all processes, added up by application")     \
     X(HEAPS, heaps, struct heaps_detail, .pace = PACE_TICK, .what = "heaps",                       \
       .log = "memory of all processes; heaps, stack and binaries of the largest")                  \
-    X(COLLECT, collect, struct collect_detail,                                                     \
+    X(COLLECT, collect, struct collect_detail, .once = true,                                       \
       .log = "read the heaps of a process before it collects garbage on request")                  \
     X(TREE, tree, struct tree_detail, .pace = PACE_TICK, .what = "supervision trees",              \
       .log = "which_children of supervisors, each within a deadline")                              \

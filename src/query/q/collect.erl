@@ -7,11 +7,13 @@
 %% it later, and the answer reaches nobody. A major collection counts the old heap and all of the
 %% new one against max_heap_size: a process that lives with 60% of its limit was killed by one. So
 %% nothing is done to a process that its limit may end.
+-include("part/walked.erl").
+
 Items = [memory, total_heap_size, message_queue_len, garbage_collection_info],
 WordBytes = erlang:system_info(wordsize),
-%% {Memory, heap, binaries} in bytes, {…, MessageQueueLen} before.
-Look = fun(Pid) ->
-    case process_info(Pid, Items) of
+%% {{Memory, heap, binaries} in bytes, MessageQueueLen}
+Sizes = fun(Infos) ->
+    case Infos of
         [{_, Memory}, {_, Heap}, {_, Len}, {_, Info}] ->
             Held = [proplists:get_value(Key, Info, 0)
                     || Key <- [bin_vheap_size, bin_old_vheap_size]],
@@ -20,6 +22,9 @@ Look = fun(Pid) ->
             gone
     end
 end,
+%% Who agreed has the long queue walked, which a collection does as well; who only asks has not.
+Look = fun(Pid) -> Sizes(process_info(Pid, Items)) end,
+LookSpared = fun(Pid) -> Sizes(hd(element(1, AskSpared([Pid], Items)))) end,
 Collect = fun(Pid, Before, Most) ->
     Ref = make_ref(),
     Start = erlang:monotonic_time(),
@@ -52,12 +57,13 @@ end,
 
 {[pid_of], fun({Asked, Most, Agreed}, #{pid_of := PidOf}) ->
     Pid = PidOf(Asked),
-    case is_pid(Pid) andalso node(Pid) =:= node() andalso Look(Pid) of
-        {Sizes, Len} ->
-            case Limit(Pid, Sizes) of
-                none when Agreed =/= true -> {ask, Len, Sizes};
-                none -> Collect(Pid, Sizes, Most);
-                Bytes -> {refused, Bytes, Sizes}
+    Read = case Agreed of true -> Look; _ -> LookSpared end,
+    case is_pid(Pid) andalso node(Pid) =:= node() andalso Read(Pid) of
+        {Before, Len} ->
+            case Limit(Pid, Before) of
+                none when Agreed =/= true -> {ask, Len, Before};
+                none -> Collect(Pid, Before, Most);
+                Bytes -> {refused, Bytes, Before}
             end;
         _ -> gone
     end
