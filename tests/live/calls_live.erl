@@ -174,7 +174,7 @@ all_cheaply(Node, K) ->
               " ~w calls of erl_eval~n", [Node, N, Listed, Armed, Read, Off, Worked, Bytes, Ours]),
     true = Ours < 200.
 
-chosen_test(_, K) ->
+chosen_test({Node, _}, K) ->
     Gives = fun(Chosen) ->
         {sampled, _, _, _, _, Found, Arms, _} = ask(K, {sample, 1, Chosen}),
         {Found, Arms}
@@ -185,6 +185,9 @@ chosen_test(_, K) ->
     true = N > 100,
     {[2, N], 3} = Gives([{{name, <<"lists">>}, {name, <<"seq">>}, any}, {{name, <<"lists">>}, any, any}]),
     {[no_module], _} = Gives([{{name, <<"no such module">>}, any, any}]),
+    ok = rpc:call(Node, sys, suspend, [code_server]),
+    {[unknown], _} = Gives([{{name, <<"no such module">>}, any, any}]),
+    ok = rpc:call(Node, sys, resume, [code_server]),
     {[no_function], _} = Gives([{{name, <<"lists">>}, {name, <<"no such function">>}, any}]),
     {[no_application], _} = Gives([{{app, <<"no such application">>}, any, any}]),
     {[{bad_expression, _}], _} = Gives([{{re, <<"(">>}, any, any}]),

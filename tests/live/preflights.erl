@@ -23,6 +23,7 @@ tests() ->
      {each, "every function armed", fun every_test/2},
      {each, "sessions of others", fun sessions_test/2},
      {each, "records of debug information", fun records_test/2},
+     {each, "files are unknown while the code server hangs, which is asked nothing", fun hangs_test/2},
      {each, "names of processes", fun names_test/2},
      {each, "no atom, no module, no word in the log", fun traceless_test/2}].
 
@@ -367,6 +368,24 @@ records_test(_, K) ->
         {missing, Why} -> Why = Nonesuch;
         [<<"handle">> | _] -> <<"its records are ", _/binary>> = Nonesuch
     end.
+
+hangs_test({Node, _}, K) ->
+    Name = <<"kernel_sup">>,
+    Asks = fun() ->
+        {functions, _, Completed} = ask(K, functions, {functions, Name}),
+        {[], Named} = pattern(K, {name, Name}, any, any),
+        {[], Existing} = pattern(K, {name, <<"no module of this name">>}, any, any),
+        {records, [{_, _, {missing, Why}}, {_, _, {missing, Why}}]} =
+            ask(K, records, [{<<"lists">>, <<"x">>}, {<<"lists">>, <<"y">>}]),
+        {Completed, Named, Existing, Why}
+    end,
+    ok = rpc:call(Node, sys, suspend, [code_server]),
+    {unknown, unknown, unknown, Why} = Asks(),
+    <<"the node's code server or its disk does not answer">> = Why,
+    {message_queue_len, 0} =
+        rpc:call(Node, erlang, process_info, [rpc:call(Node, erlang, whereis, [code_server]), message_queue_len]),
+    ok = rpc:call(Node, sys, resume, [code_server]),
+    queries:one_of(20, fun() -> {no_module, no_module, no_module, Known} = Asks(), true = Known =/= Why end).
 
 %% Everything was asked once before, so that what is there now is all there may be.
 traceless_test({Node, Port} = Target, K) ->

@@ -64,8 +64,18 @@ knows_the_rest() {
     says 'All 2 dirty I/O schedulers are blocked since' && says 'beamtop pstack NODE'
 }
 
+# Whether a module that is not loaded is there needs a file, and more than one name leaves no more reads.
+leaves_the_name_unknown() {
+    for name in no_such_module another_such_module; do
+        "$beamtop" "$1" "$node" "$name:f" --timeout 30 --cookie-file "$work/cookie" >"$work/out" 2>"$work/err" </dev/null &&
+            return 1
+        told "server or disk does not answer" || return 1
+    done
+}
+
 goes_on_beside_a_stalled_disk() {
-    wait_until 60 resident '> 0' && stalls && answers && knows_the_rest && is_back
+    wait_until 60 resident '> 0' && stalls && answers && leaves_the_name_unknown trace &&
+        leaves_the_name_unknown calls && knows_the_rest && is_back
 }
 
 # Of all that ask from there the first leaves a read that waits, the others none.

@@ -25,7 +25,7 @@ struct names_function {
 enum names_known {
     NAMES_UNKNOWN,    /* not asked yet, or forgotten */
     NAMES_LOADED,     /* its functions are known */
-    NAMES_NOT_LOADED, /* the node could load it: it has no function that can be traced */
+    NAMES_NOT_LOADED, /* it has no function that can be traced; the node may have its file */
     NAMES_NO_MODULE,
 };
 

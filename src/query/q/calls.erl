@@ -35,6 +35,9 @@ end,
 Text = fun(Format, Values) -> unicode:characters_to_binary(io_lib:format(Format, Values)) end,
 
 -include("part/functions.erl").
+-include("part/servers.erl").
+-include("part/proc_file.erl").
+-include("part/code.erl").
 -include("part/flags.erl").
 
 %% ---- The place: `legacy`, the node's single space, or {session, S}
@@ -161,16 +164,6 @@ Selector = fun(Name, Unknown) ->
         {Kind, Bytes} ->
             {case Kind of name -> is; app -> app end,
              try binary_to_existing_atom(Bytes, utf8) catch error:_ -> throw(Unknown(Bytes)) end}
-    end
-end,
-
-Missing = fun(Bytes) ->
-    try
-        nomatch = binary:match(Bytes, [<<"/">>, <<0>>]),
-        true = is_list(code:where_is_file(unicode:characters_to_list(<<Bytes/binary, ".beam">>))),
-        not_loaded
-    catch
-        _:_ -> no_module
     end
 end,
 
@@ -473,8 +466,11 @@ Loop = fun Loop(Keeper, Otp, Own, CountWork, Leaders) ->
     receive
         {ask, AskId, Ask} ->
             Start = erlang:monotonic_time(),
-            {Value, Waited, Next} = Do(Keeper, Otp, Own, Ask, Leaders),
+            put(waited, 0),
+            put(helped, 0),
+            {Value, Slept, Next} = Do(Keeper, Otp, Own, Ask, Leaders),
             CountWork(),
+            Waited = Slept + get(waited),
             Keeper ! {done, AskId, ok, {erlang:monotonic_time() - Start - Waited, Waited}, Value},
             Loop(Keeper, Otp, Own, CountWork, Next);
         {'EXIT', Keeper, _} ->
@@ -484,10 +480,12 @@ Loop = fun Loop(Keeper, Otp, Own, CountWork, Leaders) ->
     end
 end,
 
-{process, [otp, own, count_work, late_schedulers],
- fun(Keeper, #{otp := Otp, own := Own, count_work := CountWork, late_schedulers := Late}) ->
+{process, [otp, own, count_work, late_schedulers, in_time],
+ fun(Keeper, #{otp := Otp, own := Own, count_work := CountWork, late_schedulers := Late,
+               in_time := InTime}) ->
      Sign(),
      put(late_schedulers, Late),
+     put(in_time, InTime),
      %% One heap: the lists of all functions are kept for a window, and then gone.
      Otp >= 24 andalso process_flag(fullsweep_after, 0),
      Loop(Keeper, Otp, Own, CountWork, [])

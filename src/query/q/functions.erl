@@ -3,19 +3,13 @@
 %% {functions, ModuleBinary} | {who, Most}.
 %%
 %% Nothing is loaded and no atom is made: a name that is not an atom here is the name of no loaded
-%% module, and a file is looked for by its name as text. All lists are worked on natively.
+%% module. All lists are worked on natively.
+-include("part/servers.erl").
+-include("part/proc_file.erl").
+-include("part/code.erl").
+
 Texts = fun(Atoms) ->
     lists:zipwith(fun erlang:atom_to_binary/2, Atoms, lists:duplicate(length(Atoms), utf8))
-end,
-
-IsThere = fun(Name) ->
-    try
-        nomatch = binary:match(Name, [<<"/">>, <<0>>]),
-        File = unicode:characters_to_list(<<Name/binary, ".beam">>),
-        is_list(code:where_is_file(File))
-    catch
-        _:_ -> false
-    end
 end,
 
 %% [{Name, Arity, Exported}]
@@ -26,13 +20,14 @@ end,
 
 Sorted = fun(Atoms, Most) -> lists:sublist(lists:sort(Texts(Atoms)), Most) end,
 
-{[apps], fun
+{[apps, in_time], fun
     ({who, Most}, #{apps := AppsOf}) ->
         {who, Sorted(registered(), Most), Sorted(lists:usort(maps:values(AppsOf())), Most)};
     ({modules, Most}, _) ->
         Loaded = lists:sort(Texts(lists:filter(fun erlang:module_loaded/1, erlang:loaded()))),
         {modules, lists:sublist(Loaded, Most), length(Loaded)};
-    ({functions, Name}, _) ->
+    ({functions, Name}, #{in_time := InTime}) ->
+        put(in_time, InTime),
         Module = try binary_to_existing_atom(Name, utf8) catch error:_ -> none end,
         case is_binary(Name) andalso Module =/= none andalso erlang:module_loaded(Module) of
             true ->
@@ -41,6 +36,6 @@ Sorted = fun(Atoms, Most) -> lists:sublist(lists:sort(Texts(Atoms)), Most) end,
                 Local = ordsets:subtract(All, Exports),
                 {functions, Name, lists:sort(Listed(Exports, true) ++ Listed(Local, false))};
             false ->
-                {functions, Name, case IsThere(Name) of true -> not_loaded; false -> no_module end}
+                {functions, Name, Missing(Name)}
         end
 end}.

@@ -4,6 +4,9 @@
 %%
 %% Names are binaries: one that is not an atom here names nothing here. Nothing is loaded.
 -include("part/functions.erl").
+-include("part/servers.erl").
+-include("part/proc_file.erl").
+-include("part/code.erl").
 
 Compile = fun(Text) ->
     try re:compile(Text, [unicode]) of
@@ -29,16 +32,6 @@ Selector = fun(Name) ->
             case Compile(Text) of {ok, Compiled} -> {re, Compiled}; Bad -> Bad end
     end
 end,
-
-IsThere = fun(Text) ->
-    try
-        nomatch = binary:match(Text, [<<"/">>, <<0>>]),
-        is_list(code:where_is_file(unicode:characters_to_list(<<Text/binary, ".beam">>)))
-    catch
-        _:_ -> false
-    end
-end,
-Missing = fun(Text) -> case IsThere(Text) of true -> not_loaded; false -> no_module end end,
 
 %% Calls of these are instructions in compiled code, which no breakpoint sees.
 IsInstruction = fun({erlang, F, A}) ->
@@ -352,10 +345,11 @@ end,
 
 -include("part/unknown_atoms.erl").
 
-{[k, c, otp, own, mine, apps, caps, pid_of, label_text, initial_call, calls_behind],
+{[k, c, otp, own, mine, apps, caps, pid_of, label_text, initial_call, calls_behind, in_time],
  fun(#{patterns := Patterns, procs := Procs, most_functions := MostFunctions,
        most_processes := MostProcesses} = Asked1,
-     #{otp := Otp, own := OwnOf, mine := MineOf, k := Keeper} = Ctx) ->
+     #{otp := Otp, own := OwnOf, mine := MineOf, k := Keeper, in_time := InTime} = Ctx) ->
+    put(in_time, InTime),
     Word = erlang:system_info(trace_control_word),
     %% One beamtop at a time holds this name, on every release; our own trace is nobody else's.
     Mine = MineOf(Keeper),

@@ -2,9 +2,15 @@
 %% Definitions of records and structs. Arg: [{ModBin, RecBin}], RecBin empty for a struct. Read from
 %% the debug information of the beam file, or of the code that a boot server keeps; no function of
 %% the module is called.
+-include("part/servers.erl").
+-include("part/proc_file.erl").
+-include("part/code.erl").
+
+%% Only reading is done by the waiter: what is read is decoded by the asker, at its own priority.
 Beam = fun(M) ->
     case code:which(M) of
-        File when is_list(File), File =/= [] -> {ok, File};
+        File when is_list(File), File =/= [] ->
+            prim_file:read_file(File);
         _ ->
             case code:get_object_code(M) of
                 {_, Bytes, _} -> {ok, Bytes};
@@ -15,7 +21,11 @@ end,
 
 %% {records, [{Name, Fields}]} | {struct, Fields} | {missing, Why} | no_module
 Definitions = fun(M, Find) ->
-    case Find(M) of
+    case AskCode(Find, [M]) of
+        unknown ->
+            {missing, <<"the node's code server or its disk does not answer">>};
+        {error, _} ->
+            {missing, <<"its beam file cannot be read">>};
         none ->
             case erlang:module_loaded(M) of
                 true -> {missing, <<"its beam file is not on the node">>};
@@ -82,7 +92,8 @@ One = fun(ModText, Rec) ->
     end
 end,
 
-{[k],
- fun(Wanted, _) ->
+{[in_time],
+ fun(Wanted, #{in_time := InTime}) ->
+     put(in_time, InTime),
      {records, [{ModText, Rec, One(ModText, Rec)} || {ModText, Rec} <- lists:sublist(Wanted, 64)]}
  end}.

@@ -80,6 +80,7 @@ static const struct {
 } reasons[] = {
     {"no_module", "no such module"},
     {"not_loaded", "its module is not loaded on the node, so it has not been called yet"},
+    {"unknown", "its module is not loaded, and the node's code server or disk does not answer"},
     {"no_function", "no such function"},
     {"no_application", "no such application is loaded"},
 };

@@ -240,7 +240,8 @@ static int take_functions(struct names *n, uint8_t *term, struct cursor *c, stru
     int rc = 0;
     if (!cursor_binary(c, &m.name))
         return off(c, err);
-    if (cursor_peek_atom(c, "not_loaded") || cursor_peek_atom(c, "no_module")) {
+    if (cursor_peek_atom(c, "not_loaded") || cursor_peek_atom(c, "no_module") ||
+        cursor_peek_atom(c, "unknown")) {
         m.known = cursor_peek_atom(c, "no_module") ? NAMES_NO_MODULE : NAMES_NOT_LOADED;
         cursor_skip(c);
     } else {

@@ -126,6 +126,13 @@ static void put_not_loaded(struct buf *out, const struct pattern *p)
     buf_puts(out, ")");
 }
 
+static void put_unknown(struct buf *out, const struct pattern *p)
+{
+    put_module(out, p, p->module.text);
+    buf_puts(out, " is not loaded on the node. Whether the node has its file is unknown: its code "
+                  "server or disk does not answer");
+}
+
 static void put_no_function(struct buf *out, const struct pattern *p, const struct names *names)
 {
     bool exact = p->function.kind == NAME_EXACT && p->module.kind == NAME_EXACT;
@@ -190,6 +197,8 @@ void prepare_why_none(char *out, size_t size, const struct pattern *p,
         buf_puts(&text, "no such application is loaded");
     else if (strcmp(found->why, "not_loaded") == 0)
         put_not_loaded(&text, p);
+    else if (strcmp(found->why, "unknown") == 0)
+        put_unknown(&text, p);
     else if (strcmp(found->why, "instruction") == 0)
         buf_puts(&text, "compiled code does this without a call, as an instruction of the VM, so "
                         "no trace sees it; trace the function that does it");

@@ -398,6 +398,9 @@ TEST(test_refusals)
         {"an unknown reason", "{refused,{strange,1}}", ERR_REFUSED, "strange"},
         {"no module", "{sampled,0,2,0,0,[no_module],0,[]}", ERR_NOT_FOUND,
          "nothing to count: nomod: no such module"},
+        {"a code server that hangs", "{sampled,0,2,0,0,[unknown],0,[]}", ERR_NOT_FOUND,
+         "nothing to count: nomod: its module is not loaded, and the node's code server or disk "
+         "does not answer"},
         {"no application", "{sampled,0,2,0,0,[no_application],0,[]}", ERR_NOT_FOUND, "application"},
         {"an invalid regex", "{sampled,0,2,0,0,[{bad_expression,<<\"x at 1\">>}],0,[]}",
          ERR_NOT_FOUND, "invalid regex: x at 1"},

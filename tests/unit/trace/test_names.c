@@ -87,6 +87,7 @@ TEST(test_functions)
                  "{<<\"do\">>,1,false}]}");
     take_well(n, "{functions,<<\"a\">>,not_loaded}");
     take_well(n, "{functions,<<\"z\">>,no_module}");
+    take_well(n, "{functions,<<\"u\">>,unknown}");
     assert_true(names_functions(n, text("lists"), &f, &len));
     assert_int_equal(len, 3);
     assert_int_equal(f[0].arity, 1);
@@ -99,6 +100,7 @@ TEST(test_functions)
     assert_int_equal(len, 0);
     assert_int_equal(names_known(n, text("a")), NAMES_NOT_LOADED);
     assert_int_equal(names_known(n, text("z")), NAMES_NO_MODULE);
+    assert_int_equal(names_known(n, text("u")), NAMES_NOT_LOADED);
     assert_false(names_functions(n, text("list"), &f, &len));
     take_well(n, "{functions,<<\"a\">>,[{<<\"new\">>,0,true}]}"); /* loaded meanwhile */
     assert_int_equal(names_known(n, text("a")), NAMES_LOADED);
@@ -117,7 +119,7 @@ TEST(test_answers_of_another_shape)
         "{modules,\"abc\",3}",
         "{modules,[<<\"a\">>|b],1}",
         "{functions,lists,[]}",
-        "{functions,<<\"m\">>,unknown}",
+        "{functions,<<\"m\">>,strange}",
         "{functions,<<\"m\">>,\"abc\"}",
         "{functions,<<\"m\">>,[{<<\"a\">>,1}]}",
         "{functions,<<\"m\">>,[{<<\"a\">>,256,true}]}",

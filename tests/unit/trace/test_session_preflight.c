@@ -168,6 +168,9 @@ TEST(test_near_misses)
          "nothing to trace: shop_tax:rate: shop_tax is not loaded on the node: it has not been "
          "called since the node started. To trace its first calls load it there, with "
          "code:ensure_loaded(shop_tax)"},
+        {"shop_tax:rate", NONE_OF("unknown"), NULL, NULL,
+         "nothing to trace: shop_tax:rate: shop_tax is not loaded on the node. Whether the node "
+         "has its file is unknown: its code server or disk does not answer"},
         {"erlang:length/1", NONE_OF("instruction"), NULL, NULL,
          "nothing to trace: erlang:length/1: compiled code does this without a call, as an "
          "instruction of the VM, so no trace sees it; trace the function that does it"},

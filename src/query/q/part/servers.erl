@@ -6,7 +6,7 @@
 WaitsForWork = fun(Name) ->
     case process_info(whereis(Name), [message_queue_len, status, current_function]) of
         [{_, 0}, {_, waiting}, {_, {Module, loop, _}}] ->
-            lists:member(Module, [gen_server, code_server]);
+            lists:member(Module, [gen_server, code_server, erl_prim_loader]);
         _ ->
             false
     end
