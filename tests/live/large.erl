@@ -16,6 +16,7 @@ tests() ->
      {same, "who chooses whose queue is walked does little work", fun work_test/2},
      {each, "300,000 refc binaries and 1,000,000 monitors are counted, not listed; those are walked seldom",
       fun lists_test/2},
+     {same, "all of many with 20,000 monitors are known after one look", fun many_test/2},
      {same, "1,000,000 links are counted, not listed, and walked seldom", fun links_test/2},
      {same, "a list that is too long is left out, and nothing else", fun too_long_test/2}].
 
@@ -178,6 +179,27 @@ seldom(K, Pid, All) ->
         {older, First, _} = item(K, Pid, memory),
         true = is_integer(Ms) andalso (not All orelse older(values(K, Pid)))
     end).
+
+%% What is walked the first time is not walked by what asks next, however many there are.
+many_test({Node, _}, _) ->
+    K = queries:connect(Node),
+    queries:load_all(K),
+    Watched = sleeper(Node, []),
+    Pids = evaluate(Node,
+        "F = fun() -> lists:zipwith(fun erlang:monitor/2, lists:duplicate(20000, process),"
+        "                           lists:duplicate(20000, P)), timer:sleep(infinity) end,"
+        " [spawn(F) || _ <- lists:seq(1, 60)].", [{'P', Watched}]),
+    [queries:wait(fun() -> queries:is_in(Node, Pid, {timer, sleep, 1}) end, ?LONG_MS) || Pid <- Pids],
+    Rows = fun() ->
+        {ok, _, {rows, _, Rows}} = ask(K, rows, {[memory], Pids}, ?LONG_MS),
+        [V || {_, {V}} <- Rows]
+    end,
+    First = Rows(),
+    60 = length([V || V <- First, is_integer(V), V > 800000]),
+    timer:sleep(1100),
+    First = [V || {older, V, _} <- Rows()],
+    [ended(Node, Pid) || Pid <- [Watched | Pids]],
+    queries:stop_keeper(K).
 
 links_test({Node, _}, K) ->
     Linked = evaluate(Node,

@@ -70,11 +70,15 @@ CostlyOf = fun(Pids, Items) ->
     end
 end,
 
+%% The heaps' size follows from what the collector says: one walk less.
+HeapWords = fun(Info) ->
+    lists:sum([proplists:get_value(Key, Info, 0)
+               || Key <- [heap_block_size, old_heap_block_size, mbuf_size]])
+end,
 %% [{Pid, {Memory, Words, Info}, Ns}], empty when it has ended; Ns that of its links and monitors.
-%% The time is ours, but for what it waited for a process that runs. The heaps' size follows from
-%% what the collector says: one walk less. What the memory has beyond the heaps may be links: as
-%% many as could be walked in that time. A long queue is more than the heaps, too: its process
-%% must have taken much longer than that.
+%% The time is ours, but for what it waited for a process that runs. What the memory has beyond the
+%% heaps may be links: as many as could be walked in that time. A long queue is more than the heaps,
+%% too: its process must have taken much longer than that.
 WalkOne = fun({Ns, Pid}) ->
     Most = erlang:convert_time_unit(Ns + Ns div 2, nanosecond, native),
     Start = erlang:monotonic_time(nanosecond),
@@ -82,8 +86,7 @@ WalkOne = fun({Ns, Pid}) ->
     case AtMost(Most, fun() -> process_info(Pid, Asked) end) of
         [{_, Messages}, {_, Memory}, {_, Info}] ->
             Took = erlang:monotonic_time(nanosecond) - Start,
-            Words = lists:sum([proplists:get_value(Key, Info, 0)
-                               || Key <- [heap_block_size, old_heap_block_size, mbuf_size]]),
+            Words = HeapWords(Info),
             Links = min(Took, (Memory - WordSize * Words) div LinkBytes * LinkNs),
             IsMore = Links >= WalkedNs
                 andalso (Messages =< WalkedMost orelse Took > 4 * Messages * MessageNs),
@@ -124,8 +127,9 @@ OlderOf = fun(Walked, AtMs) ->
 end,
 
 %% Those that turn out to have many links or monitors, of those whose memory was read natively: the
-%% keeper gets to know them. What has much memory beyond its heaps is timed: all at once, then,
-%% where that took long, one by one.
+%% keeper gets to know them, however many they are, since each look would walk them again. What has
+%% much memory beyond its heaps is timed: some at once, then, where that took long and they have
+%% most, one by one.
 LargeSpecOf = fun(Items) ->
     case get(large_spec) of
         {Items, Made} ->
@@ -146,17 +150,45 @@ ExcessSpec = ets:match_spec_compile(
       [{'>=', {'-', '$1', {'*', WordSize, '$3'}}, HeavyBytes}],
       [{{{'*', LinkNs, {'div', {'-', '$1', {'*', WordSize, '$3'}}, LinkBytes}}, '$2'}}]}]),
 TimedMost = 20,
-Timed = fun(Found) ->
+Together = [memory, garbage_collection_info],
+TogetherSpec = ets:match_spec_compile(
+    [{{'$1', [{memory, '$2'}, {garbage_collection_info, '$3'}]}, [], [{{'$1', '$2', '$3'}}]}]),
+%% Of those that took Took ns together each has the share that its bytes say, and no more ns than
+%% these say.
+Shared = fun(Found, Infos, Took) ->
+    All = lists:sum([Ns || {Ns, _} <- Found]),
+    [{Pid, {Memory, HeapWords(Info), Info}, min(Ns, Took * Ns div All)}
+     || {{Ns, Pid}, Memory, Info} <- ets:match_spec_run(lists:zip(Found, Infos), TogetherSpec),
+        Took * Ns div All >= WalkedNs]
+end,
+WalkEach = fun(Found) ->
+    [One || {_, _, Ns} = One <- lists:append(lists:map(WalkOne, Found)), Ns > 0]
+end,
+%% Found: TimedMost at most. One by one only those that have most, since evaluated code is slow.
+Timed = fun([_] = Found, _) -> WalkEach(Found);
+           (Found, IsFirst) ->
     {_, Pids} = lists:unzip(Found),
     Start = erlang:monotonic_time(nanosecond),
-    length(Pids) > 1 andalso ReadEach(Pids, memory),
-    case length(Pids) =:= 1 orelse erlang:monotonic_time(nanosecond) - Start >= WalkedNs of
-        true ->
-            Most = lists:sublist(lists:reverse(lists:sort(Found)), TimedMost),
-            [One || {_, _, Ns} = One <- lists:append(lists:map(WalkOne, Most)), Ns > 0];
-        false ->
-            []
+    Infos = ReadEach(Pids, Together),
+    case erlang:monotonic_time(nanosecond) - Start of
+        Took when Took < WalkedNs -> [];
+        _ when IsFirst -> WalkEach(Found);
+        Took -> Shared(Found, Infos, Took)
     end
+end,
+%% A few at a time: the asker may be ended at its deadline before it comes to the others.
+Learn = fun Learn(Found, IsFirst) ->
+    {These, Rest} = lists:split(min(TimedMost, length(Found)), Found),
+    case Timed(These, IsFirst) of
+        [] ->
+            ok;
+        Heavy ->
+            %% Read three times by now, twice without being counted.
+            Sum = lists:sum([Ns || {_, _, Ns} <- Heavy]),
+            put(helped, get(helped) + erlang:convert_time_unit(2 * Sum, nanosecond, native)),
+            get(keeper) ! {walked, Heavy, 3 * Sum}
+    end,
+    Rest =:= [] orelse Learn(Rest, false)
 end,
 FindHeavy = fun(Pids, Infos, Items) ->
     Large = case HasMemory(Items) of
@@ -165,17 +197,11 @@ FindHeavy = fun(Pids, Infos, Items) ->
     end,
     {Bytes, Those} = lists:unzip(Large),
     Words = ReadEach(Those, total_heap_size),
-    Found = ets:match_spec_run(lists:zip3(Bytes, Those, Words), ExcessSpec),
-    case Found =/= [] andalso Timed(Found) of
-        [_ | _] = Heavy ->
-            %% Read three times by now, twice without being counted.
-            Sum = lists:sum([Ns || {_, _, Ns} <- Heavy]),
-            put(helped, get(helped) + erlang:convert_time_unit(2 * Sum, nanosecond, native)),
-            get(keeper) ! {walked, Heavy, 3 * Sum},
-            ok;
-        _ ->
-            ok
-    end
+    case ets:match_spec_run(lists:zip3(Bytes, Those, Words), ExcessSpec) of
+        [] -> ok;
+        Found -> Learn(lists:reverse(lists:sort(Found)), true)
+    end,
+    ok
 end,
 
 %% What process_info/2 says of each, with these values in place of a walk; of an older one
