@@ -17,6 +17,7 @@ tests() ->
      {each, "300,000 refc binaries and 1,000,000 monitors are counted, not listed; those are walked seldom",
       fun lists_test/2},
      {same, "all of many with 20,000 monitors are known after one look", fun many_test/2},
+     {differ, "several with 800,000 refc binaries each are swept", fun several_test/2},
      {same, "1,000,000 links are counted, not listed, and walked seldom", fun links_test/2},
      {same, "a list that is too long is left out, and nothing else", fun too_long_test/2}].
 
@@ -200,6 +201,23 @@ many_test({Node, _}, _) ->
     First = [V || {older, V, _} <- Rows()],
     [ended(Node, Pid) || Pid <- [Watched | Pids]],
     queries:stop_keeper(K).
+
+%% Together they are more than whoever sweeps may hold at once. Of a term that is sent each reference is
+%% one of its own.
+several_test({Node, _}, K) ->
+    Held = evaluate(Node,
+        "Binaries = lists:duplicate(800000, binary:copy(<<0>>, 100)),"
+        " F = fun(Its) -> put(held, Its), timer:sleep(infinity) end,"
+        " [spawn(erlang, apply, [F, [Binaries]]) || _ <- lists:seq(1, 5)].", []),
+    [queries:wait(fun() -> queries:is_in(Node, Pid, {timer, sleep, 1}) end, ?LONG_MS) || Pid <- Held],
+    Sweep = fun() -> [] = Held -- [Pid || {Pid, 80000000, _, _} <- lists_of(K, binary)] end,
+    Sweep(),
+    %% On a node that is swept by parts, too.
+    Many = [sleeper(Node, []) || _ <- lists:seq(1, 1200)],
+    Sweep(),
+    evaluate(Node, "lists:zipwith(fun erlang:exit/2, Ps, lists:duplicate(length(Ps), kill)).",
+             [{'Ps', Many ++ Held}]),
+    queries:wait(fun() -> rpc:call(Node, erlang, system_info, [process_count]) < 1000 end, ?LONG_MS).
 
 links_test({Node, _}, K) ->
     Linked = evaluate(Node,

@@ -31,6 +31,28 @@ BinaryBytes = fun(Lists) ->
     lists:map(fun lists:sum/1, Sizes)
 end,
 
+%% The same of one that may be long, in less memory.
+SizeSpec = ets:match_spec_compile([{{'_', '$1', '_'}, [], ['$1']}]),
+BytesOf = fun(List) -> lists:sum(ets:match_spec_run(List, SizeSpec)) end,
+CountOf = fun(Pid, Item) ->
+    case process_info(Pid, Item) of
+        {binary, List} -> {binary, {length(List), BytesOf(List)}};
+        {_, List} -> {Item, length(List)};
+        undefined -> {Item, undefined}
+    end
+end,
+%% What is left of a long list is collected before the next. Not by who has counted it: evaluated
+%% code keeps all that it has named.
+CollectMost = 10000,
+Collected = fun(Counted) ->
+    case Counted of
+        {_, {N, _}} when N > CollectMost -> erlang:garbage_collect();
+        {_, N} when is_integer(N), N > CollectMost -> erlang:garbage_collect();
+        _ -> ok
+    end,
+    Counted
+end,
+
 SweepSlice = fun(Pids, Attr) ->
     Infos = Ask(Pids, Attr),
     case Attr of
@@ -86,8 +108,42 @@ WithRoom = fun(Work) ->
     process_flag(max_heap_size, Before),
     Result
 end,
-%% Attributes that come as lists.
+%% Attributes that come as lists, and those of which a list may be long: 1.1 times the memory of its
+%% process at most. The lists of a slice are there together, so one of a process with much memory is
+%% counted by itself.
 Copied = [links, monitors, binary, garbage_collection],
+Long = [links, monitors, binary],
+AloneBytes = 1048576,
+AloneSpec = ets:match_spec_compile([{{'$1', {memory, '$2'}}, [{'>=', '$2', AloneBytes}], ['$1']}]),
+AloneOf = fun(Pids, Attr) ->
+    case lists:member(Attr, Long) of
+        true ->
+            {Infos, _} = AskSpared(Pids, memory),
+            ets:match_spec_run(lists:zip(Pids, Infos), AloneSpec);
+        false ->
+            []
+    end
+end,
+SweepAlone = fun(Pid, Attr) ->
+    {Pid, case Collected(CountOf(Pid, Attr)) of
+              {_, undefined} -> undefined;
+              {binary, {_, Bytes}} -> {binary, Bytes};
+              Counted -> Counted
+          end}
+end,
+SweepCopied = fun(Pids, [], Attr) ->
+        SweepSlice(Pids, Attr);
+    (Pids, Alone, Attr) ->
+        case Pids -- Alone of
+            Pids ->
+                SweepSlice(Pids, Attr);
+            Others ->
+                Values = lists:zip(Others, SweepSlice(Others, Attr))
+                    ++ [SweepAlone(Pid, Attr) || Pid <- Pids -- Others],
+                lists:zipwith(fun maps:get/2, Pids,
+                              lists:duplicate(length(Pids), maps:from_list(Values)))
+        end
+end,
 Sweep = fun(Slices, Attr) ->
     Costly = case lists:member(Attr, Walking) of
         true -> CostlyOf(lists:append(Slices), Attr);
@@ -95,7 +151,8 @@ Sweep = fun(Slices, Attr) ->
     end,
     case lists:member(Attr, Copied) of
         true ->
-            WithRoom(fun() -> [SweepSlice(Slice, Attr) || Slice <- Slices] end);
+            Alone = AloneOf(lists:append(Slices), Attr),
+            WithRoom(fun() -> [SweepCopied(Slice, Alone, Attr) || Slice <- Slices] end);
         false when Costly =/= [] ->
             {Infos, _} = AskWith(lists:append(Slices), Attr, Costly, false),
             {Swept, []} = lists:mapfoldl(fun(Slice, Left) -> lists:split(length(Slice), Left) end,

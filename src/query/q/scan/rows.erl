@@ -16,13 +16,6 @@ end,
 
 %% What is a list is counted one by one: {Item, Count}, of binaries {binary, {Count, Bytes}}.
 Lists = [links, monitors, monitored_by, suspending, binary],
-CountOf = fun(Pid, Item) ->
-    case process_info(Pid, Item) of
-        {binary, List} -> {binary, {length(List), hd(BinaryBytes([List]))}};
-        {_, List} -> {Item, length(List)};
-        undefined -> {Item, undefined}
-    end
-end,
 AskRows = fun(Pids, Keys) ->
     IsList = [lists:member(Key, Lists) || Key <- Keys],
     case lists:member(true, IsList) of
@@ -33,7 +26,7 @@ AskRows = fun(Pids, Keys) ->
                      || {Key, L} <- lists:zip(Keys, IsList)],
             Infos = AskMarked(Pids, Plain),
             Counted = fun(Pid, Info) ->
-                [case L of true -> CountOf(Pid, Key); false -> Had end
+                [case L of true -> Collected(CountOf(Pid, Key)); false -> Had end
                  || {Key, L, Had} <- lists:zip3(Keys, IsList, Info)]
             end,
             WithRoom(fun() ->
