@@ -171,6 +171,7 @@ tests() ->
      {each, "a small node is swept without helpers, and with them", fun small_test/2},
      {each, "ascending order, own and followed processes", fun own_test/2},
      {each, "processes of other beamtops", fun beamtops_test/2},
+     {same, "one that becomes ours is no longer among the node's", fun late_own_test/2},
      {each, "reductions of ours are told", fun own_work_test/2},
      {each, "who answers another question meanwhile is none of the node's processes", fun meanwhile_test/2},
      {each, "the nearest supervisor", fun supervisor_test/2},
@@ -569,6 +570,25 @@ scan_beside_questions(K, Changes) ->
     K ! {ask, Scan, scan, {in, scan, maps:merge((default_scan())#{rows := 100000}, Changes)}, ?LONG_MS},
     [K ! {ask, Id, node, [], ?LONG_MS} || Id <- Others],
     hd([receive {a, Id, _, _, Answer} -> Answer after ?LONG_MS -> error(no_answer) end || Id <- Ids]).
+
+%% One that becomes ours after a part has taken it as the node's.
+late_own_test({Node, _}, K) ->
+    Many = sleepers(Node, 1200),
+    P = evaluate(Node, "spawn(fun() -> receive {link, K} -> link(K) end, timer:sleep(infinity) end).",
+                 [{'K', K}]),
+    [P ! message || _ <- lists:seq(1, 1000)],
+    First = fun() ->
+        {scan, _, _, _, _, _, _, [{Pid, _, _, _} | _] = Rows, []} =
+            scan(K, #{attr => message_queue_len, mode => absolute, rows => 5}),
+        5 = length(Rows),
+        Pid
+    end,
+    P = First(),
+    P ! {link, K},
+    wait(fun() -> is_in(Node, P, {timer, sleep, 1}) end, ?LONG_MS),
+    true = P =/= First(),
+    kill(Node, [P | Many]),
+    K ! {drop, scan}.
 
 own_test(_, K) ->
     {scan, _, _, _, _, _, Own, Rows, []} =

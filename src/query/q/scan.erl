@@ -341,6 +341,16 @@ SettleAll = fun SettleAll(Parts, Newborn, IsMore, Ours, {Census, Attr, OwnNow} =
             SettleAll(Next, More, IsStill, Ours + length(Newborn) - length(Births), Same)
     end
 end,
+%% One of ours that was the node's when it was born, such as a beamtop's that had no name yet, is in
+%% a part: it has no place among the best.
+WithoutOurs = fun(Best, Own, N) ->
+    Pids = ets:match_spec_run(Best, PidOfEntry),
+    Theirs = case Pids -- Own of
+        Pids -> Best;
+        Others -> [Entry || {_, _, _, Pid} = Entry <- Best, lists:member(Pid, Others)]
+    end,
+    lists:sublist(Theirs, N)
+end,
 SweepParts = fun(#{census := Census, parts := Old} = State, Arg, Apps, Own,
                  #{k := Keeper, own := OwnOf} = Ctx) ->
     #{attr := Attr, fields := Fields} = Job = JobOf(Arg, State, Apps, Ctx),
@@ -350,9 +360,11 @@ SweepParts = fun(#{census := Census, parts := Old} = State, Arg, Apps, Own,
         put(progress, {maps:get(c, Ctx), Far, Counted, erlang:monotonic_time(millisecond)}),
     {Parts, Ours} = SettleAll(Old, Newborn, IsMore, 0,
                               {Census, Attr, fun() -> OwnOf(Keeper) end}),
-    Sofar = AskParts(Parts, Job, 0, {[], 0, [], []}),
+    #{rows := N} = Job,
+    {Best, Passed, Counts, Found} =
+        AskParts(Parts, Job#{rows := N + length(Own)}, 0, {[], 0, [], []}),
     erase(progress),
-    {Counted - Ours, Sofar, State#{fields := Fields}}
+    {Counted - Ours, {WithoutOurs(Best, Own, N), Passed, Counts, Found}, State#{fields := Fields}}
 end,
 
 %% The same of a small node. Births are deltas from 0, as above.
