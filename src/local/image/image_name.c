@@ -17,7 +17,7 @@
 #define sigev_notify_thread_id _sigev_un._tid
 #endif
 
-enum { MAX_NS = 10 * 1000 * 1000, TIMER_SIGNAL = SIGVTALRM, BINDER_DIGITS = 2 };
+enum { MAX_NS = 10 * 1000 * 1000, TIMER_SIGNAL = SIGVTALRM, BINDER_DIGITS = 1 };
 
 enum { FULL = 1, TOO_LONG };
 

@@ -281,6 +281,7 @@ TEST(test_names)
 TEST(test_slow_punycode)
 {
     name_is("_RXIC1aFGzzzzzzzz_EuEpCu8gdel_5qa", "_RXIC1aFGzzzzzzzz_EuEpCu8gdel_5qa");
+    name_is("_RXIC1aFGzz_EuEpCu8gdel_5qa", "_RXIC1aFGzz_EuEpCu8gdel_5qa");
     name_is("_RXIC1aFG0_EuEpCu8gdel_5qa", "<_ as g\303\266del>");
 }
 
