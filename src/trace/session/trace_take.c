@@ -290,12 +290,14 @@ static void report_event(struct trace_session *t, const struct trace_event *e, b
         t->s.handlers.on_event(t->s.arg, e, finished);
 }
 
-static bool any_messages(const struct trace_session *t)
+/* Messages are not counted, and what is counted is by all processes: calls of the one that were
+   under way to us hide as many that were missed. */
+static bool counts_say_all(const struct trace_session *t)
 {
     for (size_t i = 0; i < t->s.n_patterns; i++)
         if (t->s.patterns[i]->kind != PATTERN_CALL)
-            return true;
-    return false;
+            return false;
+    return !t->one;
 }
 
 /* Missed calls that no event has reported yet. */
@@ -333,8 +335,8 @@ static void tell_shut(struct trace_session *t)
         t->lost_reported[i] += news;
     }
     t->shut.any = false;
-    /* No calls in between. Messages are not counted, so it is unknown for them. */
-    if (e.lost > 0 || any_messages(t))
+    /* Else there were no calls in between. */
+    if (e.lost > 0 || !counts_say_all(t))
         report_event(t, trace_log_add(t->log, &e), true);
 }
 

@@ -85,6 +85,7 @@ static void on_event(void *arg, const struct trace_event *event, bool finished)
     w->events++;
     w->finished += finished ? 1 : 0;
     if (event->kind == EVENT_LOST) {
+        w->losses++;
         w->last_lost = event->lost;
         w->last_at_most = event->at_most;
     }

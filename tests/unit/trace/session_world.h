@@ -31,6 +31,7 @@ struct world {
     uint64_t now;
     size_t events, finished, changes;
     size_t drops; /* answers that will not come any more */
+    int losses;
     uint64_t last_lost;
     bool last_at_most;
     bool refuse; /* asks fail at once */

@@ -143,6 +143,20 @@ TEST(test_missed_when_settled)
     end_world(w);
 }
 
+/* Three calls are under way as the counts are read; three others are missed. */
+TEST(test_missed_by_one_process)
+{
+    const struct trace_options of_one = {.one = true};
+    struct world *w = running_world("lists:seq(_, _)", &of_one);
+    push(w, "{status," STATUS("open", "97", "0") "}");
+    push(w, "{counts,8000,[{0,[100]}],[]}");
+    push(w, "{batch,[{l,2000,3000,window}]," STATUS("open", "100", "0") "}");
+    push(w, "{counts,9000,[{0,[103]}],[]}");
+    assert_int_equal(w->losses, 1);
+    assert_int_equal(w->last_lost, 0); /* unknown */
+    end_world(w);
+}
+
 TEST(test_module_loaded_anew)
 {
     struct world *w = running_world("lists:seq(_, _)", &plain);
