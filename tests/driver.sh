@@ -95,6 +95,9 @@ result=passed
             print "    skipped: " (reason ? reason : "it ran no test, and gave no reason")
         }' "$log"
     fi
+    # What a test tried more than once.
+    awk '/^# again: / { n++; last = substr($0, 10) }
+        END { if (n > 0) print "    again " n (n == 1 ? " time: " : " times, the last: ") last }' "$log"
 } >"$log.line"
 { flock 9; cat "$log.line" >&"${BEAMTOP_LINES:-1}"; } 9>>"$BEAMTOP_BUILDDIR/tests/.driver"
 rm -f "$log.line"

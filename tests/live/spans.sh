@@ -25,7 +25,7 @@ spans() {
             "$@" >"$work/out" 2>"$work/err" </dev/null
         code=$?
         [ "$(jq -r .ended_by "$work/out" 2>/dev/null)" = queue ] || break
-        echo "# ended by its queue: spans $*" >>"$work/remark"
+        echo "# again: ended by its queue: spans $*" >>"$work/remark"
     done
     return "$code"
 }

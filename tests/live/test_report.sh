@@ -170,7 +170,7 @@ the_model_case() {
     run finds headroom '(info ){7}'
     run finds repository_lookup '– – – – – fix'
     for label in sync-1 sync-2 debug; do
-        run tells "$label" '[fix] Logger Elixir.Logger '
+        run tells "$label" '[fix] Logger Logger '
         run fails_in_CI "$label"
     done
     run counts_hardly_a_call_of_ours async-calls

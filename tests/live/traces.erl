@@ -151,7 +151,7 @@ some(Attempt) -> some(Attempt, 8).
 some(Attempt, Tries) ->
     case Attempt() of
         {again, Seen} when Tries =:= 1 -> error(Seen);
-        {again, Seen} -> io:format("# once more: ~0P~n", [Seen, 20]), some(Attempt, Tries - 1);
+        {again, Seen} -> io:format("# again: ~0P~n", [Seen, 20]), some(Attempt, Tries - 1);
         Value -> Value
     end.
 
