@@ -48,7 +48,13 @@ brief-23:60:faults:work/0 processes are short-lived
 
 # fault_row KIND OTP
 fault_row() { echo "$fault_rows" | grep -e "^$1-$2:" || echo "$fault_rows" | grep -e "^$1:"; }
-title_of() { fault_row "$@" | cut -d: -f3-; }
+# In check other tests may take the cores: what follows from that is not said, and why is.
+starved='Schedulers wait for a CPU|The hypervisor takes the CPUs|The cgroup quota stops'
+title_of() {
+    words=$(fault_row "$@" | cut -d: -f3-)
+    case "${runs:-}:$1" in :busy | :hot) words="$words|$starved" ;; esac
+    echo "$words"
+}
 seconds_of() { fault_row "$@" | cut -d: -f2; }
 
 # lacks OTP FILE: the faults of $missing without a line in the file that matches; it becomes $missing.
