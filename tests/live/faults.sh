@@ -39,7 +39,7 @@ hot:60:fault_hot .* overloads 1 scheduler
 senders:60:Senders to peer_.* are suspended
 ports:60:fault_ports opens ports that stay
 sockets:60:fault_sockets
-timers:60:fault_timers
+timers:60:Timers are accumulating
 monitors:60:fault_monitors
 brief:60:fault_brief
 locked:90:Schedulers wait inside the VM
