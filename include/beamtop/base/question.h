@@ -103,7 +103,7 @@ struct question_row {
     X(STACKS, stacks, void, .pace = PACE_ASKED, .holder = true,                                    \
       .log = "looked at the stacks of the busiest processes, many times a second")                 \
     X(WHO, who, void, .pace = PACE_ASKED)                                                          \
-    X(FACTS, facts, void, .pace = PACE_BESIDE, .kept = KEPT_FACTS, .every_s = 60, .again_s = 20)   \
+    X(FACTS, facts, void, .pace = PACE_BESIDE, .kept = KEPT_FACTS, .every_s = 60, .again_s = 10)   \
     X(LEADERS, leaders, void, .pace = PACE_BESIDE, .kept = KEPT_FACTS, .every_s = 10,              \
       .each_us = 1.0, .first_us = 0.25, .kept_every_s = 60, .holder = true,                        \
       .log = "looked for the longest message queues, the largest and busiest processes, and "      \

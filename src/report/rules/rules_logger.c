@@ -8,7 +8,7 @@
 #include "report/rules/rules_internal.h"
 
 #define LOGGER_SHARE 0.10 /* of the reductions */
-#define LOGGER_CORES 0.02 /* less is idle, whatever its share */
+#define LOGGER_CORES 0.005 /* some hundred lines a second: less is idle, whatever its share */
 #define ASYNC_CORES 0.10  /* of a logger that blocks no caller */
 #define WAITS_SHARE 0.20  /* of the samples of busy or waiting processes */
 #define OFTEN 0.8         /* of sync_mode_qlen, on average: the queue moves about it */

@@ -57,7 +57,7 @@ TEST(test_waits)
         enum question question;
         int waits_s[4];
     } rows[] = {
-        {QUESTION_FACTS, {20, 40, 60, 60}},
+        {QUESTION_FACTS, {10, 50, 60, 60}},
         {QUESTION_LEADERS, {10, 10, 10, 10}},
         {QUESTION_GROWTH, {10, 10, 10, 10}},
     };

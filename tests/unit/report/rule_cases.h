@@ -286,6 +286,12 @@ static void starved_at_little_work(struct made *w)
 {
     starve(w, "{\"mono_us\":100000000,\"schedulers\":2,\"run_us\":30000000,\"wait_us\":15000000}");
 }
+/* More schedulers than CPUs, and next to nothing to do. */
+static void logger_waited_for_at_rest(struct made *w)
+{
+    logger_waited_for(w);
+    starve(w, "{\"mono_us\":100000000,\"schedulers\":16,\"run_us\":24000000,\"wait_us\":8000000}");
+}
 static void one_queue_at_little_work(struct made *w)
 {
     one_queue(w);
@@ -1337,6 +1343,7 @@ static const struct {
     {"sync_logger", logger_sync_at_first, FINDING_ACT, "is synchronous and blocks",
      logger_waited_for_at_first},
     {"sync_logger", logger_waited_for_without_cpus, FINDING_ACT, "blocks its callers: 64%", same},
+    {"sync_logger", logger_waited_for_at_rest, FINDING_ACT, "blocks its callers: 64%", same},
     {"sync_logger", logger_hidden, FINDING_ACT, "blocks its callers: 64% of their time",
      logger_among_much},
     {"sync_logger", logger_and_file, FINDING_ACT, "blocks its callers: 13% of reductions",
