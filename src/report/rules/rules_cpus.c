@@ -73,7 +73,8 @@ void judge_tell_without_cpu(struct judge *j, struct finding *f, double without)
 }
 
 #define STARVES 0.25 /* of the time when they were ready to run */
-#define NOTICED 0.01 /* of all their time: sixteen schedulers on two CPUs lack half of that at rest */
+/* Of all their time: sixteen schedulers on two CPUs lack half of that at rest. */
+#define NOTICED 0.01
 
 static bool starves_now(const struct judge *j)
 {

@@ -7,13 +7,13 @@
 
 #include "report/rules/rules_internal.h"
 
-#define LOGGER_SHARE 0.10 /* of the reductions */
+#define LOGGER_SHARE 0.10  /* of the reductions */
 #define LOGGER_CORES 0.005 /* some hundred lines a second: less is idle, whatever its share */
-#define ASYNC_CORES 0.10  /* of a logger that blocks no caller */
-#define WAITS_SHARE 0.20  /* of the samples of busy or waiting processes */
-#define OFTEN 0.8         /* of sync_mode_qlen, on average: the queue moves about it */
-#define WAITS_SAMPLES 5.0 /* that wait for the logger: fewer are chance */
-#define WAITS_MEAN 0.05   /* callers that wait at any moment: fewer wait for nothing that matters */
+#define ASYNC_CORES 0.10   /* of a logger that blocks no caller */
+#define WAITS_SHARE 0.20   /* of the samples of busy or waiting processes */
+#define OFTEN 0.8          /* of sync_mode_qlen, on average: the queue moves about it */
+#define WAITS_SAMPLES 5.0  /* that wait for the logger: fewer are chance */
+#define WAITS_MEAN 0.05 /* callers that wait at any moment: fewer wait for nothing that matters */
 
 enum log_mode { LOG_UNKNOWN, LOG_ASYNC, LOG_SYNC, LOG_OVERLOADED, LOG_IN_CALLERS };
 
