@@ -16,6 +16,7 @@ struct lost {
     double without;                /* wait, as a share of the time when they were ready to run */
     double run;                    /* share: on a CPU */
     int64_t from;                  /* the tick of the first moment */
+    bool recorded;                 /* CPU time was, at the last one */
 };
 
 static double grown(const json_t *before, const json_t *now, const char *key)
@@ -34,9 +35,12 @@ static json_t *fact_at(const struct judge *j, int64_t tick)
     return text ? json_loads(text, 0, NULL) : NULL;
 }
 
-static struct lost lost_of(const struct judge *j, const json_t *now)
+static struct lost lost_of(const struct judge *j)
 {
-    struct lost l = {.schedulers = fact_number(now, "schedulers"), .from = j->from};
+    json_t *now = fact_at(j, j->to);
+    struct lost l = {.schedulers = fact_number(now, "schedulers"),
+                     .from = j->from,
+                     .recorded = json_is_object(now)};
     json_t *before = fact_at(j, l.from);
     if (!before) {
         l.from += (j->to - j->from) / 2;
@@ -52,16 +56,15 @@ static struct lost lost_of(const struct judge *j, const json_t *now)
     l.steal = share(grown(before, now, "steal_ticks"), grown(before, now, "host_ticks"));
     l.throttled = share(grown(before, now, "throttled_periods"), grown(before, now, "periods"));
     json_decref(before);
+    json_decref(now);
     return l;
 }
 
 double judge_without_cpu(const struct judge *j, bool *comes)
 {
-    json_t *now = fact_at(j, j->to);
-    struct lost l = lost_of(j, now);
+    struct lost l = lost_of(j);
     bool restarted = recording_restarted(j->recording, j->from, j->to);
-    *comes = !restarted && json_is_object(now) && !(l.seconds > 0);
-    json_decref(now);
+    *comes = !restarted && l.recorded && !(l.seconds > 0);
     return restarted ? NAN : l.without;
 }
 
@@ -78,20 +81,22 @@ void judge_tell_without_cpu(struct judge *j, struct finding *f, double without)
 
 static bool starves_now(const struct judge *j)
 {
-    json_t *now = fact_at(j, j->to);
-    struct lost l = lost_of(j, now);
+    struct lost l = lost_of(j);
     bool lacks = l.without >= STARVES && l.wait >= NOTICED;
-    bool starves = !recording_restarted(j->recording, j->from, j->to) &&
-                   (lacks || l.steal >= STARVED || l.throttled >= STARVED);
-    json_decref(now);
-    return starves;
+    return !recording_restarted(j->recording, j->from, j->to) &&
+           (lacks || l.steal >= STARVED || l.throttled >= STARVED);
+}
+
+static bool comes_later(const struct judge *j)
+{
+    bool comes;
+    (void)judge_without_cpu(j, &comes);
+    return comes;
 }
 
 bool judge_may_starve(const struct judge *j)
 {
-    bool comes;
-    (void)judge_without_cpu(j, &comes);
-    return comes || starves_now(j);
+    return comes_later(j) || starves_now(j);
 }
 
 bool judge_follows(struct judge *j)
@@ -107,10 +112,10 @@ bool judge_may_follow(struct judge *j)
 {
     if (judge_follows(j))
         return true;
-    bool may = judge_may_starve(j);
-    if (may)
+    bool comes = comes_later(j);
+    if (comes)
         judge_unknown(j, "whether the schedulers lack CPUs is not known yet");
-    return may;
+    return comes;
 }
 
 static void evidence(struct judge *j, struct finding *f, const char *key, double value,
@@ -154,11 +159,8 @@ static void find(struct judge *j, const struct lost *l, double limit)
 
 static bool is_known(struct judge *j, struct lost *l)
 {
-    json_t *now = fact_at(j, j->to);
-    bool recorded = json_is_object(now);
-    *l = lost_of(j, now);
-    json_decref(now);
-    if (!recorded)
+    *l = lost_of(j);
+    if (!l->recorded)
         judge_unknown(j, "CPU time of the schedulers was not recorded");
     else if (recording_restarted(j->recording, j->from, j->to))
         judge_unknown(j, "the node restarted, so its CPU time cannot be compared");
@@ -180,9 +182,7 @@ void judge_starved(struct judge *j)
     struct lost l;
     double limit = judge_limit(j, STARVED);
     if (j->follows) {
-        json_t *now = fact_at(j, j->to);
-        l = lost_of(j, now);
-        json_decref(now);
+        l = lost_of(j);
         find(j, &l, limit);
     } else if (is_known(j, &l) && is_much(&l, limit)) {
         find(j, &l, limit);

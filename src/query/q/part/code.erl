@@ -6,19 +6,13 @@
 
 CodeMs = 1000,
 CodeTries = 4,
-CodeIsReady = fun CodeIsReady(Left) ->
-    case lists:all(WaitsForWork, [code_server, erl_prim_loader]) of
-        true -> IsFree(CodeTries);
-        false when Left =:= 0 -> false;
-        false ->
-            receive after FreeMs -> ok end,
-            put(waited, get(waited) + FreeNative),
-            CodeIsReady(Left - 1)
-    end
+CodeIsReady = fun() ->
+    Becomes(fun() -> lists:all(WaitsForWork, [code_server, erl_prim_loader]) end, CodeTries)
+        andalso IsFree(CodeTries)
 end,
 %% `unknown`: it was not asked, or is late.
 AskCode = fun(Function, Args) ->
-    try CodeIsReady(CodeTries) andalso (get(in_time))([{file, Function, Args}], CodeMs) of
+    try CodeIsReady() andalso (get(in_time))([{file, Function, Args}], CodeMs) of
         {[{ok, Value}], _} -> Value;
         _ -> unknown
     catch

@@ -7,15 +7,18 @@
 
 FreeMs = 5,
 FreeNative = erlang:convert_time_unit(FreeMs, millisecond, native),
-IsFree = fun IsFree(Left) ->
-    case lists:last(erlang:statistics(run_queue_lengths_all)) of
-        0 -> true;
-        _ when Left =:= 0 -> false;
-        _ ->
+Becomes = fun Becomes(Is, Left) ->
+    case Is() of
+        true -> true;
+        false when Left =:= 0 -> false;
+        false ->
             receive after FreeMs -> ok end,
             put(waited, get(waited) + FreeNative),
-            IsFree(Left - 1)
+            Becomes(Is, Left - 1)
     end
+end,
+IsFree = fun(Left) ->
+    Becomes(fun() -> lists:last(erlang:statistics(run_queue_lengths_all)) =:= 0 end, Left)
 end,
 
 FileMs = 50,
