@@ -136,10 +136,7 @@ static void add_process(struct view_page *page, const struct owners_view *s,
 static void open_owner(struct view_page *page, const struct owners_view *s,
                        const struct proc_scan *scan, const struct owners *owners)
 {
-    const size_t n = page->n_rows;
-    size_t at = 0;
-    while (at < n && page->rows[at].link.id != s->opened)
-        at++;
+    const size_t n = page->n_rows, at = page_opened(page, s->opened);
     if (at == n)
         return;
     page->in_place = true;
@@ -251,10 +248,7 @@ static int owners_open(void *state, const struct view_link *at, const char *arg,
 {
     struct owners_view *s = state;
     (void)arg;
-    if (at->kind != TARGET_KIN)
-        return error_set(err, ERR_USAGE, "put the cursor on a row of several processes");
-    s->opened = s->opened == at->id ? 0 : at->id;
-    return 0;
+    return link_fold(at, &s->opened, err);
 }
 
 static const struct view_act owners_acts[] = {

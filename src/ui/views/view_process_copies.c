@@ -39,6 +39,20 @@ static bool was_asked(const struct process *p, const struct model *m, enum quest
     return false;
 }
 
+/* Of what was asked of this process; whether its answer is there. */
+static bool put_head(struct view_page *page, const char *title, const struct process *p,
+                     const struct model *m, enum question question)
+{
+    bool answered;
+    if (!was_asked(p, m, question, &answered))
+        return false;
+    page_heading(page, title);
+    page_line(page);
+    if (!answered)
+        page_puts(page, STYLE_DIM, "  asked; waiting for the answer");
+    return answered;
+}
+
 void process_ask(void *state, enum action what, const struct model *m)
 {
     struct process *p = state;
@@ -92,15 +106,8 @@ static void mailbox(struct view_page *page, const struct process *p, const struc
 {
     char n[32], size[32];
     const struct mailbox_detail *box = model_mailbox(m);
-    bool answered;
-    if (!was_asked(p, m, QUESTION_MAILBOX, &answered))
+    if (!put_head(page, "Mailbox", p, m, QUESTION_MAILBOX))
         return;
-    page_heading(page, "Mailbox");
-    page_line(page);
-    if (!answered) {
-        page_puts(page, STYLE_DIM, "  asked; waiting for the answer");
-        return;
-    }
     text_integer(n, sizeof n, box->len);
     text_bytes(size, sizeof size, known_or_nan(box->memory_bytes));
     switch (box->status) {
@@ -150,15 +157,8 @@ static void collect_panel(struct view_page *page, const struct process *p, const
 {
     char heap[32], pause[32];
     const struct collect_detail *c = model_collect(m);
-    bool answered;
-    if (!was_asked(p, m, QUESTION_COLLECT, &answered))
+    if (!put_head(page, "Garbage collection on request", p, m, QUESTION_COLLECT))
         return;
-    page_heading(page, "Garbage collection on request");
-    page_line(page);
-    if (!answered) {
-        page_puts(page, STYLE_DIM, "  asked; waiting for the answer");
-        return;
-    }
     switch (c->status) {
     case COLLECT_GONE:
         page_puts(page, STYLE_DIM, "  the process has ended");
@@ -215,15 +215,8 @@ static void state_panel(struct view_page *page, const struct process *p, const s
 {
     char size[32];
     const struct state_detail *s = model_state(m);
-    bool answered;
-    if (!was_asked(p, m, QUESTION_STATE, &answered))
+    if (!put_head(page, "State", p, m, QUESTION_STATE))
         return;
-    page_heading(page, "State");
-    page_line(page);
-    if (!answered) {
-        page_puts(page, STYLE_DIM, "  asked; waiting for the answer");
-        return;
-    }
     switch (s->status) {
     case STATE_GONE:
         page_puts(page, STYLE_DIM, "  the process has ended");

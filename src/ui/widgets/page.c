@@ -300,6 +300,22 @@ void link_process(struct view_link *link, const struct etf_pid *pid, struct slic
     link->pid = *pid;
 }
 
+int link_fold(const struct view_link *at, uint64_t *opened, struct error *err)
+{
+    if (at->kind != TARGET_KIN)
+        return error_set(err, ERR_USAGE, "put the cursor on a row of several processes");
+    *opened = *opened == at->id ? 0 : at->id;
+    return 0;
+}
+
+size_t page_opened(const struct view_page *p, uint64_t opened)
+{
+    size_t at = 0;
+    while (at < p->n_rows && p->rows[at].link.id != opened)
+        at++;
+    return at;
+}
+
 uint64_t pid_identity(const struct etf_pid *pid)
 {
     /* creation is the node's own for all of them; +1: never 0 */
