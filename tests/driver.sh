@@ -11,7 +11,8 @@
 # BEAMTOP_BEGAN     second of the clock when the run began: each line begins with the time since
 # BEAMTOP_LIMIT_S   another limit
 # BEAMTOP_LINES     descriptor for the lines, from 3 to 9 (1)
-# BEAMTOP_RESULTS   file that gets a line: PASSED FAILED SKIPPED SECONDS NAME
+# BEAMTOP_RESULTS   file that gets a line: PASSED FAILED SKIPPED SECONDS NAME; beside it, with .failed
+#                   behind its name, one gets the cases that failed
 set -u
 
 name_of() {
@@ -73,6 +74,18 @@ set -- $(awk '
     END { print p + 0, f + 0, s + 0 }' "$trs")
 echo "$1 $2 $3 $((ended - began)) $name" >>"${BEAMTOP_RESULTS:-/dev/null}"
 
+# What the run says again at its end, where the line of the test is far above: cases that failed with
+# the first lines of why, or the last lines of a test that fails without one.
+failed_cases() {
+    {
+        echo "failed: $name"
+        awk '/^    \| not ok / { left = 21; n++ }
+            /^    \| ok / { left = 0 }
+            left-- > 0 { print substr($0, 1, 400) }
+            END { exit n == 0 }' "$log.whole" || tail -n 20 "$log.whole" | cut -c1-400
+    } >"$log.failed"
+}
+
 result=passed
 [ "$2" = 0 ] || result=FAILED
 [ "$1$2" != 00 ] || result=skipped
@@ -87,7 +100,9 @@ result=passed
     if [ "$2" != 0 ]; then
         # Without what automake repeats; lines of the test's own that begin so stay.
         awk -v passed="PASS: $test " -v failed="FAIL: $test " \
-            'index($0, passed) != 1 && index($0, failed) != 1 { print "    | " $0 }' "$log"
+            'index($0, passed) != 1 && index($0, failed) != 1 { print "    | " $0 }' "$log" >"$log.whole"
+        cat "$log.whole"
+        failed_cases
     elif [ "$3" != 0 ]; then
         awk -v skipped="SKIP: $test" 'index($0, skipped) == 1 {
             reason = substr($0, length(skipped) + 2)
@@ -99,6 +114,10 @@ result=passed
     awk '/^# again: / { n++; last = substr($0, 10) }
         END { if (n > 0) print "    again " n (n == 1 ? " time: " : " times, the last: ") last }' "$log"
 } >"$log.line"
-{ flock 9; cat "$log.line" >&"${BEAMTOP_LINES:-1}"; } 9>>"$BEAMTOP_BUILDDIR/tests/.driver"
-rm -f "$log.line"
+{
+    flock 9
+    cat "$log.line" >&"${BEAMTOP_LINES:-1}"
+    [ ! -f "$log.failed" ] || [ -z "${BEAMTOP_RESULTS:-}" ] || cat "$log.failed" >>"$BEAMTOP_RESULTS.failed"
+} 9>>"$BEAMTOP_BUILDDIR/tests/.driver"
+rm -f "$log.line" "$log.whole" "$log.failed"
 exit $status
