@@ -1350,6 +1350,8 @@ failure_test(_, K) ->
     {timeout, _, 100} = ask(K, sleep, [], 100),
     stopped_costs_what_it_did(K),
     {killed, _, max_heap} = ask(K, large, 20000000, ?LONG_MS),
+    load(K, ends, <<"{process, [], fun(_, _) -> exit(because) end}.">>),
+    {error, _, {exit, because}} = ask(K, ends, {in, ends, []}, ?LONG_MS),
     {scan, _, _, _, _, _, _, _, _} = scan(K, #{}),
     K ! {drop, scan},
     {scan, _, 0, _, _, _, _, _, _} = scan(K, #{}),

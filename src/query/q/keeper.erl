@@ -272,16 +272,22 @@ Done = fun(AskId, Kind, Cost, What, #{asked := Asked} = State) ->
     end
 end,
 
-%% An ask whose worker ended without an answer. The time since is the most that it can have cost: on
-%% a busy node nearly all of it was waiting, and reductions, where they are known, say what was not.
+%% An ask whose worker ended without an answer. Kind: timeout, {exit, Reason}. The time since is the
+%% most that it can have cost: on a busy node nearly all of it was waiting, and reductions, where
+%% they are known, say what was not.
 Fail = fun(AskId, Kind, Did, #{asked := Asked} = State) ->
     #{AskId := {_, _, Start, DeadlineMs}} = Asked,
-    What = case Kind of timeout -> DeadlineMs; killed -> max_heap end,
+    {Status, What} =
+        case Kind of
+            timeout -> {timeout, DeadlineMs};
+            {exit, killed} -> {killed, max_heap};
+            {exit, Reason} -> {error, {exit, Cut(Reason, 1000)}}
+        end,
     Cost = case erlang:monotonic_time() - Start of
         Wall when Did =:= unknown -> {Wall, 0};
         Wall -> {Wall, Did, at_most}
     end,
-    Done(AskId, Kind, Cost, What, State)
+    Done(AskId, Status, Cost, What, State)
 end,
 
 %% What one did since it last answered, read at its deadline. Where it runs, it answers by a signal:
@@ -475,14 +481,14 @@ HandleOther = fun(Message, State) ->
             stop;
         stop ->
             stop;
-        {'EXIT', Pid, _} ->
+        {'EXIT', Pid, Reason} ->
             [atomics:put(Slots, Index, 0) || {P, Index, _} <- maps:values(maps:get(waiters, State)),
                                    P =:= Pid],
             Left = maps:from_list([H || {_, P} = H <- maps:to_list(Holders), P =/= Pid]),
             Unanswered = [A || {A, {P, _, _, _}} <- maps:to_list(Asked), P =:= Pid],
             Shield = case State of #{shield := {Pid, _}} -> none; #{shield := Other} -> Other end,
             Kept = State#{holders := Left, gentle := maps:remove(Pid, Gentle), shield := Shield},
-            lists:foldl(fun(A, S) -> Fail(A, killed, unknown, S) end, Kept, Unanswered);
+            lists:foldl(fun(A, S) -> Fail(A, {exit, Reason}, unknown, S) end, Kept, Unanswered);
         _ ->
             State
     end
