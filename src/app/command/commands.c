@@ -214,7 +214,7 @@ int command_nodes(const struct cli_options *o, const struct app_env *env)
     struct error err = {0};
     struct discover_list list;
     const struct sink_options options = sink_options_of(o, env);
-    if (nodes_find(&list, o, env, &err) != 0) {
+    if (nodes_find(&list, o, env, NODES_EPMD_MS, &err) != 0) {
         fprintf(stderr, "beamtop: %s\n", err.text);
         return EXIT_FAILED;
     }
@@ -240,7 +240,7 @@ static int generate_nodes(struct buf *out, const struct cli_options *o, const st
                           struct error *err)
 {
     struct discover_list list;
-    int rc = nodes_find(&list, o, env, err);
+    int rc = nodes_find(&list, o, env, NODES_EPMD_MS, err);
     if (rc == 0)
         nodes_put_words(out, &list);
     discover_clear(&list);

@@ -12,10 +12,10 @@ static void on_done(void *arg, struct discover_list *list)
 }
 
 int nodes_find(struct discover_list *out, const struct cli_options *o, const struct app_env *env,
-               struct error *err)
+               unsigned epmd_ms, struct error *err)
 {
     uv_loop_t loop;
-    struct discover_options options = {.timeout_ms = 1000};
+    struct discover_options options = {.timeout_ms = epmd_ms};
     *out = (struct discover_list){0};
     int rc = target_epmd_port(o, env, &options.epmd_port, err);
     if (rc != 0)

@@ -6,9 +6,12 @@
 #include "beamtop/link/discover.h"
 #include "app/cli/cli.h"
 
-/* Reads /proc and asks epmd; takes at most a second when epmd does not answer. */
+/* For an epmd that does not answer, where somebody waits at a screen or a shell. */
+#define NODES_EPMD_MS 1000u
+
+/* Reads /proc and asks epmd, for epmd_ms at most; who calls waits for it. */
 int nodes_find(struct discover_list *out, const struct cli_options *o, const struct app_env *env,
-               struct error *err);
+               unsigned epmd_ms, struct error *err);
 
 /* "command line", "owner's home" or "": where the VM's cookie was found. */
 const char *nodes_cookie_word(const struct discover_vm *vm);

@@ -76,7 +76,7 @@ size_t target_look_for(struct discover_list *list, const struct discover_vm **vm
     if (count == 1)
         return count;
     discover_clear(list);
-    (void)nodes_find(list, o, env, &ignored);
+    (void)nodes_find(list, o, env, (unsigned)(o->timeout_s * 1000), &ignored);
     *vm = find_vm(list, name, &count);
     return count > 1 && (*vm)->in_epmd ? 1 : count;
 }

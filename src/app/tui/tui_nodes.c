@@ -49,7 +49,7 @@ static void show_rows(struct tui *t)
 static int look(struct tui *t, struct error *err)
 {
     discover_clear(&t->vms);
-    return nodes_find(&t->vms, t->cli, t->env, err);
+    return nodes_find(&t->vms, t->cli, t->env, NODES_EPMD_MS, err);
 }
 
 void tui_pick(struct tui *t)
