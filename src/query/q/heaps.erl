@@ -34,20 +34,20 @@ AddSlice = fun(Pids, Running, {Sofar, Sum, Looked, Olds}) ->
     Next = case Larger of [] -> Sofar; _ -> Best(Larger ++ Sofar, Others) end,
     {Next, Sum + lists:sum(Bytes), Looked + length(Bytes), Older ++ Olds}
 end,
-%% {what AddSlice gives, how many there are, whether the time was up}
+%% {what AddSlice gives, how many there are, whether some are left because the time was up}
 AddAll = fun AddAll({Pid, Ref} = From, OwnNow, Running, {Found, Total}, End) ->
+    IsOver = Ms() > End,
     Pid ! {self(), Ref, next},
     case receive {Ref, Slice} -> Slice end of
         [] ->
             {Found, Total, false};
+        _ when IsOver ->
+            {Found, Total, true};
         Slice ->
             Pids = Slice -- OwnNow(),
             Next = {AddSlice(Pids, Running, Found), Total + length(Pids)},
             erlang:garbage_collect(),
-            case Ms() > End of
-                true -> {element(1, Next), element(2, Next), true};
-                false -> AddAll(From, OwnNow, Running, Next, End)
-            end
+            AddAll(From, OwnNow, Running, Next, End)
     end
 end,
 
