@@ -157,13 +157,16 @@ costs_the_same_beside_busy_processes() {
     echo "[$quiet, $busy]" | jq -e '.[1] / .[0] | . > 0.8 and . < 1.5' >/dev/null
 }
 
-ticks() { [ "$(grep -c '"beamtop.top' "$work/ticks")" -ge "$1" ]; }
+ticks() { [ "$(grep -cs '"beamtop.top' "$work/ticks")" -ge "$1" ]; }
 goes_on_beside_a_net_kernel_that_hangs() {
+    rm -f "$work/ticks" # the ticks of another release are none of its
     "$beamtop" top "$node" -n 40 -i 0.25 -R 1 --format json --timeout 30 \
         --cookie-file "$work/cookie" >"$work/ticks" 2>"$work/err" </dev/null &
     top=$!
-    wait_until 60 ticks 3 && order suspend_net_kernel && wait_until 60 ticks 20 &&
-        order resume_net_kernel && wait "$top" && is_clean
+    wait_until 60 ticks 3 && order suspend_net_kernel && wait_until 60 ticks 20
+    goes_on=$?
+    order resume_net_kernel || return 1
+    wait "$top" && [ "$goes_on" = 0 ] && is_clean
 }
 
 once names_what_hangs_at_the_first_connection
