@@ -49,7 +49,7 @@ stop_all() {
 # order NAME: the node has done it when the file is gone.
 order() {
     : >"$dir/$1"
-    wait_until 60 test ! -f "$dir/$1" || { echo "the node does not do: $1"; return 1; }
+    wait_until 120 test ! -f "$dir/$1" || { echo "the node does not do: $1"; return 1; }
 }
 
 # is_left TERM: what is armed there says the node itself; what ends needs a moment, on a busy machine
@@ -87,6 +87,26 @@ holds() {
         return 1
     }
 }
+
+# until_armed ERRORS FACT COMMAND…: the command is in the background, its process is $armed, and the fact
+# holds. Again where it was refused since a scheduler was late, which its ERRORS say.
+until_armed() {
+    armed_errors=$1 armed_fact=$2
+    shift 2
+    for _ in 1 2 3 4 5 6 7 8; do
+        "$@" &
+        armed=$!
+        wait_until 120 armed_or_refused || break
+        ! "$armed_fact" || return 0
+        wait "$armed"
+        grep -q 'did not answer for' "$armed_errors" || break
+        echo "# again: refused, since a scheduler was late: $*" >>"$work/remark"
+    done
+    cat "$armed_errors"
+    kill "$armed" 2>/dev/null
+    return 1
+}
+armed_or_refused() { "$armed_fact" || has_ended "$armed"; }
 
 # differ, same, once CASE…: what each case depends on (which.sh); then run_on_releases. A case is called
 # with the number of the release; BEAMTOP_TESTS chooses cases. What one leaves in $work/remark is printed:

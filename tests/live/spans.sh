@@ -16,18 +16,35 @@ def each($request; f): [.roots[] | select(.operation == "spans_load:" + $request
 '
 ended_by_roots='.ended_by == "roots" and .roots_open == 0 and .dropped.leaked == 0'
 
-# A pattern, or `--process` with its value, comes first. Where the node had so little of a core that
-# events came faster than it took them (docs/spans.md, its end `queue`), again: that is all that a load
-# may end, and how often it did is said.
+# A pattern, or `--process` with its value, comes first. Where a scheduler was late, or the node had so
+# little of a core that events came faster than it took them (docs/spans.md, its end `queue`), again: that
+# is all that a load may refuse or end, and how often it did is said.
 spans() {
-    for _ in 1 2 3 4 5; do
+    for _ in 1 2 3 4 5 6 7 8; do
         "$beamtop" spans "$node" --timeout 60 --cookie-file "$work/cookie" --format json \
             "$@" >"$work/out" 2>"$work/err" </dev/null
         code=$?
-        [ "$(jq -r .ended_by "$work/out" 2>/dev/null)" = queue ] || break
-        echo "# again: ended by its queue: spans $*" >>"$work/remark"
+        if [ "$code" = 5 ] && grep -q 'did not answer for' "$work/err"; then
+            echo "# again: refused, since a scheduler was late: spans $*" >>"$work/remark"
+        elif [ "$(jq -r .ended_by "$work/out" 2>/dev/null)" = queue ]; then
+            echo "# again: ended by its queue: spans $*" >>"$work/remark"
+        else
+            break
+        fi
     done
     return "$code"
+}
+
+# settles TRIES COMMAND…: for what differs where the host stops a thread of the node at the wrong moment;
+# how often it was tried again is said.
+settles() {
+    settles_left=$1
+    shift
+    until "$@"; do
+        settles_left=$((settles_left - 1))
+        [ "$settles_left" -gt 0 ] || return 1
+        echo "# again: $1" >>"$work/remark"
+    done
 }
 
 # refused CODE TEXT ARGUMENT…

@@ -289,8 +289,9 @@ erpc() -> erpc:call(persistent_term:get(other), erlang, node, []).
 far() ->
     Other = persistent_term:get(other),
     busy(2),
-    gen_server:call({b, Other}, {chain, c}),
+    %% The answer, which comes through c, shows that c has taken what came before.
     gen_server:cast({c, Other}, {busy, 1}),
+    gen_server:call({b, Other}, {chain, c}),
     busy(2).
 front() -> gen_server:call(front, work).
 pump() -> pump ! tick.

@@ -61,7 +61,10 @@ requests_are_known() {
             ["call","Elixir.Shop.Events","call","ok",[]]]) and took(8))'
 }
 
-light_mode() {
+light_mode() { settles 5 light_mode_knows; }
+full_mode() { settles 5 full_mode_knows; }
+
+light_mode_knows() {
     captures && requests_are_known && shows 'each("genserver"; children([
         ["call","Elixir.Shop.Cart","add","ok",[["call","Elixir.Shop.Prices","get","ok",[]]]],
         ["cast","Elixir.Shop.Cart","note","unknown",[]]]) and .children[1].ended_at_least)'
@@ -70,7 +73,7 @@ light_mode() {
 # Of a pool (queue) the second of two waits until the first has given the worker back. An ETS-TRANSFER
 # (ecto) has no event: the wait for it shows the function that waits. A state machine postpones
 # (statem) until a state timeout: the process was idle in between.
-full_mode() {
+full_mode_knows() {
     captures --full && requests_are_known &&
         shows 'each("task"; all(.children[]; [.waits[] | select(.at == "Elixir.Process:sleep/1")] | length == 1)
             and took(20))' &&

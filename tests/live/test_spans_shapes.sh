@@ -44,8 +44,9 @@ shapes=$(echo "$table" | sed -n 's/ .*//p')
 
 # faults: of a root, {wrong, blurred}: what no load excuses, and what another process's turn on the
 # processor explains: a wait of which the end is missing, one more behind what its process measured,
-# the beginning of a span within, which its process may see before its parent reports it, and the end
-# of a message: where a process waits for its next one is learned from those that it takes at once.
+# the beginning of a span within, which its process may see before its parent reports it, the end
+# of a message: where a process waits for its next one is learned from those that it takes at once; and
+# an answer that comes after the capture has waited for it.
 # of_shape: the roots of a shape. µs; clocks are rounded.
 # shellcheck disable=SC2016
 prelude=$prelude'
@@ -57,7 +58,7 @@ def found($true): if $true.operation | startswith("root ") then [.]
 def took: map(.duration_us) | add // 0;
 def short($true): $true.least != null and all(.[]; .ended_at_least | not) and took < $true.least - 2;
 def blurred_ends($spans): (listed - $spans) + ($spans - listed)
-  | all(.[]; startswith("message/"));
+  | all(.[]; startswith("message/") or test("/(late|timeout)$"));
 def faults($full; $outcome; $spans): . as $root | {
   wrong: [
     ($truth[] | select(.root == $root.pid) | . as $true

@@ -72,20 +72,25 @@ nothing_begins_without_the_other_side() {
         refused 2 'light mode' 'spans_load:root(_)' --with "$other" --full && both_are_clean
 }
 
+# captures FILE OPTION…: of the load far; what it says is in FILE and FILE.err.
+captures() {
+    captured=$work/$1
+    shift
+    exec "$beamtop" spans "$node" 'spans_load:root(far)' --timeout 60 --cookie-file "$work/cookie" --format json \
+        --roots 1000 --time 120s --force "$@" >"$captured" 2>"$captured.err" </dev/null
+}
+
 # Who is refused on the first node has set nothing on the other one, whose tokens are of somebody else.
 another_capture_is_left_alone() {
     meets_another && order loop_far || return 1
-    "$beamtop" spans "$node" 'spans_load:root(far)' --timeout 60 --cookie-file "$work/cookie" --format json \
-        --roots 1000 --time 120s --force >"$work/first" 2>"$work/first.err" </dev/null &
-    capturing=$!
-    wait_until 60 captures_here || { cat "$work/first.err"; return 1; }
+    until_armed "$work/first.err" captures_here captures first --every 10 || return 1
     for _ in 1 2 3; do
         spans 'spans_load:root(far)' --time 1s --with "$other"
         code=$?
         ends_with 5 "$code" && told 'another beamtop' || return 1
     done
-    kill -INT "$capturing"
-    wait "$capturing"
+    kill -INT "$armed"
+    wait "$armed"
     code=$?
     order stop || return 1
     ends_with 0 "$code" && both_are_clean || return 1
@@ -97,29 +102,32 @@ captures_there() { there order audit && grep -q system_tracer "$other_dir/left";
 captures_here() { order audit && grep -q system_tracer "$dir/left"; }
 captures_on_both() { captures_here && captures_there; }
 
-# Capturing goes on in the background; its process is $capturing.
+# Capturing goes on in the background.
 begins() {
-    meets_another && order loop_far || return 1
-    "$beamtop" spans "$node" 'spans_load:root(far)' --timeout 60 --cookie-file "$work/cookie" --format json \
-        --roots 1000 --time 120s --force --with "$other" >"$work/out" 2>"$work/err" </dev/null &
-    capturing=$!
-    wait_until 60 captures_on_both || { cat "$work/err"; return 1; }
+    meets_another && order loop_far && until_armed "$work/out.err" captures_on_both captures out --with "$other"
+}
+
+# What it said is where others say it.
+ends() {
+    wait "$armed"
+    code=$?
+    mv "$work/out.err" "$work/err"
+    return "$code"
 }
 
 # The other side ends last.
 it_ends_on_both_when_interrupted() {
     begins || return 1
-    kill -INT "$capturing"
-    wait "$capturing"
-    code=$?
+    kill -INT "$armed"
+    ends
     order stop || return 1
     ends_with 0 "$code" && both_are_clean && shows '.ended_by == "stopped" and .side.ended_by == "stopped"'
 }
 
 nothing_is_left_when_it_is_killed() {
     begins || return 1
-    kill -9 "$capturing"
-    wait "$capturing"
+    kill -9 "$armed"
+    ends
     order stop && both_are_clean
 }
 
@@ -127,16 +135,15 @@ nothing_is_left_when_it_is_killed() {
 it_ends_without_the_other_side() {
     begins || return 1
     kill -STOP "$other_pid"
-    kill -INT "$capturing"
-    wait "$capturing"
-    code=$?
+    kill -INT "$armed"
+    ends
     kill -CONT "$other_pid"
     order stop || return 1
     [ "$code" -ne 0 ] && told "$other does not end its side in time" && both_are_clean &&
         shows '.ended_by == "stopped" and .side.ended_by == null'
 }
 
-broke_off() { told "$other: the capture broke off: the connection was lost" >/dev/null; }
+broke_off() { grep -q "$other: the capture broke off: the connection was lost" "$work/out.err"; }
 
 # What this side has is shown.
 it_goes_on_when_the_other_node_is_gone() {
@@ -144,11 +151,10 @@ it_goes_on_when_the_other_node_is_gone() {
     met=
     kill -9 "$other_pid"
     wait "$other_pid" 2>/dev/null
-    wait_until 60 broke_off || { cat "$work/err"; return 1; }
+    wait_until 60 broke_off || { cat "$work/out.err"; return 1; }
     captures_here || { echo "it has ended"; return 1; }
-    kill -INT "$capturing"
-    wait "$capturing"
-    code=$?
+    kill -INT "$armed"
+    ends
     order stop || return 1
     rm -rf "${other_dir:?}"
     case $other_root in "" | "$root") ;; *) rm -rf "${other_root:?}$work" ;; esac

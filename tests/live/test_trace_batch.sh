@@ -24,8 +24,22 @@ ends() {
     ends_with "$1" $?
 }
 
-# begin_long WORDS…: one that does not end by itself.
-begin_long() { begin "$@" --time 200s --events 10000; }
+# begins_until FACT WORDS…: one that does not end by itself.
+begins_until() {
+    fact=$1
+    shift
+    rm -f "$work/out" "$work/err"
+    until_armed "$work/err" "$fact" traces_long "$@"
+    begins=$?
+    trace_pid=$armed
+    return "$begins"
+}
+traces_long() {
+    exec "$beamtop" trace "$node" "$@" --time 200s --events 10000 --no-config --cookie-file "$work/cookie" \
+        --timeout 30 >"$work/out" 2>"$work/err"
+}
+has_printed() { grep -qs '^% batch_load:tick' "$work/out"; }
+has_armed_both() { grep -qs '^beamtop: 2 functions' "$work/err"; }
 
 trace() {
     begin "$@"
@@ -131,10 +145,13 @@ takes_every_cap() {
 
 takes_the_caps_of_the_configuration() {
     printf 'set trace-batch-events 3\nset trace-syntax elixir\nset trace-time 90s\nset trace-time 1h\n' >"$work/conf"
+    configured() {
+        "$beamtop" trace "$node" ':batch_load.tick(_)' --config "$work/conf" --cookie-file "$work/cookie" --timeout 30 \
+            --format json "$@" >"$work/out" 2>"$work/err"
+    }
     for words in '' '--events 2'; do
         # shellcheck disable=SC2086
-        "$beamtop" trace "$node" ':batch_load.tick(_)' --config "$work/conf" --cookie-file "$work/cookie" --timeout 30 \
-            --format json $words >"$work/out" 2>"$work/err" || return 1
+        patient configured $words || return 1
         [ -n "$words" ] || holds '.[-1] | .caps.events == 3 and .caps.time == 90000 and .counters.shown == 3' &&
             told 'conf:4:16: .*from 1 ms to 600 s' || return 1
     done
@@ -167,12 +184,17 @@ prints_the_keys_that_are_documented() {
         holds '.[-1].counters.missed > 0' && has_keys lost lost
 }
 
+# On a busy machine nothing may be called in half a second.
 counts_without_showing_calls() {
-    traced_json 0 'batch_load:fact(_) -> count' 'batch_load:slow -> time' --time 500ms || return 1
-    holds "$ended" && holds 'length == 1' &&
-        holds '.[-1] | .reason == "time" and .reason_text == "time: 500 ms" and .elapsed_ms >= 450' &&
-        holds '[.[-1].functions[] | select(.calls > 0) | .mfa] | sort == ["batch_load:fact/1", "batch_load:slow/1"]' &&
-        traced 0 'batch_load -> time' --time 500ms && says '^% +[0-9,]+ : +[0-9.]+ : +[0-9.]+ : batch_load:fact/1$'
+    for seconds in 0.5 2 8; do
+        traced_json 0 'batch_load:fact(_) -> count' 'batch_load:slow -> time' --time "${seconds}s" || return 1
+        holds "$ended" && holds 'length == 1' && holds '.[-1].reason == "time"' &&
+            holds ".[-1].elapsed_ms >= $seconds * 900" || return 1
+        [ "$seconds" != 0.5 ] || holds '.[-1].reason_text == "time: 500 ms"' || return 1
+        ! holds '[.[-1].functions[] | select(.calls > 0) | .mfa] | sort == ["batch_load:fact/1", "batch_load:slow/1"]' || break
+    done
+    holds '.[-1].functions | map(select(.calls > 0)) | length == 2' &&
+        traced 0 'batch_load -> time' --time "${seconds}s" && says '^% +[0-9,]+ : +[0-9.]+ : +[0-9.]+ : batch_load:fact/1$'
 }
 
 # ---- who, how much, how long
@@ -192,8 +214,8 @@ traces_the_processes_that_are_chosen() {
 # However the budget runs out, in the midst of a turn too. Calls between the counts and the opening of
 # the budget may be missed or not: then it says that.
 has_seen_or_missed_each_call() {
-    begin_long 'batch_load:paced(_) & batch_load:paused(_)' --rate 5000 --bytes 16MiB --format json
-    wait_until 60 grep -qs '^beamtop: 2 functions' "$work/err" && order paced || return 1
+    begins_until has_armed_both 'batch_load:paced(_) & batch_load:paused(_)' --rate 5000 --bytes 16MiB --format json &&
+        order paced || return 1
     kill -INT "$trace_pid"
     ends 0 && is_clean || return 1
     holds '.[-1].patterns | map(.calls) == [3200, 800] and
@@ -213,8 +235,7 @@ waits_beyond_the_rate_for_rare_results() {
 
 ends_when_interrupted() {
     for signal in INT TERM; do
-        begin_long 'batch_load:tick'
-        wait_until 60 grep -qs '^% batch_load:tick' "$work/out" || return 1
+        begins_until has_printed 'batch_load:tick' || return 1
         kill -s "$signal" "$trace_pid"
         [ "$signal" = INT ] && wanted=0 || wanted=143
         ends "$wanted" && says '^% done, stopped' && says '^% verified after .*: nothing left on the node' && is_clean || return 1
@@ -222,6 +243,14 @@ ends_when_interrupted() {
 }
 
 ends_when_nobody_reads() {
+    for _ in 1 2 3 4 5 6 7 8; do
+        ! nobody_reads || return 0
+        grep -q 'did not answer for' "$work/err" || return 1
+    done
+    return 1
+}
+
+nobody_reads() {
     rm -f "$work/trace_pid" "$work/out"
     {
         "$beamtop" trace "$node" 'batch_load:tick' --time 200s --events 10000 --format json --no-config \
@@ -237,8 +266,7 @@ ends_when_nobody_reads() {
 }
 
 says_that_the_node_went_away() {
-    begin_long 'batch_load:tick'
-    wait_until 60 grep -qs '^% batch_load:tick' "$work/out" || return 1
+    begins_until has_printed 'batch_load:tick' || return 1
     stop_node
     ends 4 && says '^% done, connection lost: ' && says '^% not verified: '
 }
@@ -314,9 +342,9 @@ refuses_what_is_expensive() {
 leaves_the_traces_of_others_alone() {
     order foreign || return 1
     [ "$1" -lt 27 ] && wanted=5 || wanted=0
-    trace 'batch_load:tick' --events 1
+    patient trace 'batch_load:tick' --events 1
     ends_with "$wanted" $? || return 1
-    trace 'batch_load:tick' --dry-run
+    patient trace 'batch_load:tick' --dry-run
     ends_with "$wanted" $? && told '1 breakpoint; batch_load:never/0' || return 1
     is_left '[{points,[{batch_load,never,0}]}]' && order own && is_clean
 }
