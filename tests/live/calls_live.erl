@@ -9,10 +9,17 @@
 -define(WINDOW_MS, 30000).
 -define(LONG_MS, 60000).
 
-ask(K, Arg) ->
-    {ok, Cost, Value} = queries:ask(K, calls, {in, calls, Arg}, ?LONG_MS),
-    put(cost, Cost),
-    Value.
+%% Again where a scheduler of a busy machine was late: nothing is armed then.
+ask(K, Arg) -> ask(K, Arg, 20).
+
+ask(K, Arg, Tries) ->
+    case queries:ask(K, calls, {in, calls, Arg}, ?LONG_MS) of
+        {ok, _, {refused, {late, _, _}}} when Tries > 1 ->
+            ask(K, Arg, Tries - 1);
+        {ok, Cost, Value} ->
+            put(cost, Cost),
+            Value
+    end.
 
 tests() ->
     [{each, "counts are exact", fun exact_test/2},
@@ -184,10 +191,10 @@ chosen_test({Node, _}, K) ->
     {[N], 1} = Gives([{{name, <<"lists">>}, any, any}]),
     true = N > 100,
     {[2, N], 3} = Gives([{{name, <<"lists">>}, {name, <<"seq">>}, any}, {{name, <<"lists">>}, any, any}]),
-    {[no_module], _} = Gives([{{name, <<"no such module">>}, any, any}]),
-    ok = rpc:call(Node, sys, suspend, [code_server]),
+    queries:one_of(20, fun() -> {[no_module], _} = Gives([{{name, <<"no such module">>}, any, any}]) end),
+    ok = rpc:call(Node, sys, suspend, [code_server, ?LONG_MS]),
     {[unknown], _} = Gives([{{name, <<"no such module">>}, any, any}]),
-    ok = rpc:call(Node, sys, resume, [code_server]),
+    ok = rpc:call(Node, sys, resume, [code_server, ?LONG_MS]),
     {[no_function], _} = Gives([{{name, <<"lists">>}, {name, <<"no such function">>}, any}]),
     {[no_application], _} = Gives([{{app, <<"no such application">>}, any, any}]),
     {[{bad_expression, _}], _} = Gives([{{re, <<"(">>}, any, any}]),

@@ -59,16 +59,16 @@ spinning() ->
                   erlang:system_flag(schedulers_online, 1),
                   {Spins, _} = spawn_monitor(fun() -> turn(0) end),
                   Me ! spins,
-                  receive still -> ok after 60000 -> ok end,
+                  receive still -> ok after 600000 -> ok end,
                   exit(Spins, kill),
                   erlang:system_flag(schedulers_online, erlang:system_info(schedulers))
           end),
     receive spins -> ok end.
 
 %% The counters begin anew when all are armed: then the one who armed them waits for the end. At so
-%% many looks of ours in a row, 5 ms apart at least: the looks of others have gaps. For half a minute:
+%% many looks of ours in a row, 5 ms apart at least: the looks of others have gaps. For a while only:
 %% a window that never comes must not keep us from the next order.
-lasts(Looks) -> lasts(Looks, Looks, erlang:monotonic_time(millisecond) + 30000).
+lasts(Looks) -> lasts(Looks, Looks, erlang:monotonic_time(millisecond) + 100000).
 
 lasts(_, 0, _) -> true;
 lasts(Looks, Left, Until) ->

@@ -36,7 +36,7 @@ start(Dir, _) ->
           end),
     spawn(fun() -> register(findings_hub, self()), ?MODULE:hub() end),
     spawn(fun() -> register(findings_timers, self()), ?MODULE:timers() end),
-    spawn(fun() -> register(findings_sockets, self()), ?MODULE:sockets(600) end),
+    spawn(fun() -> register(findings_sockets, self()), ?MODULE:sockets(900) end),
     {ok, _} = gen_event:start({local, findings_suspended}),
     ok = sys:suspend(findings_suspended),
     [findings_suspended ! N || N <- lists:seq(1, 7)],

@@ -36,11 +36,12 @@ functions_test({Node, _}, K) ->
     Functions = lists:sort(Functions),
     true = lists:member({<<"seq">>, 2, true}, Functions),
     true = lists:member({<<"thing_to_list">>, 1, false}, Functions),
-    {functions, <<"surely none">>, no_module} = ask(K, functions, {functions, <<"surely none">>}),
-    {functions, <<"../lists">>, no_module} = ask(K, functions, {functions, <<"../lists">>}),
-    %% A module of a library on the path that nothing needs.
-    {functions, <<"xref_reader">>, Where} = ask(K, functions, {functions, <<"xref_reader">>}),
-    true = lists:member(Where, [not_loaded, no_module]).
+    %% A module of a library on the path that nothing needs is the last one.
+    [queries:one_of(20, fun() ->
+         {functions, Name, Where} = ask(K, functions, {functions, Name}),
+         true = lists:member(Where, Which)
+     end) || {Name, Which} <- [{<<"surely none">>, [no_module]}, {<<"../lists">>, [no_module]},
+                               {<<"xref_reader">>, [not_loaded, no_module]}]].
 
 patterns(K, Most, Patterns) ->
     {preflight, Answers, {all, N}, _, []} =
@@ -53,6 +54,9 @@ pattern(K, Mod, Fun, Arity) ->
     [{7, Mfas, Total, Why}] = patterns(K, 100000, [{7, call, Mod, Fun, Arity}]),
     Total = length(Mfas),
     {Mfas, Why}.
+
+%% On a busy machine the code server or the disk may be too late to know.
+has_no_module(K, Mod) -> queries:one_of(20, fun() -> {[], no_module} = pattern(K, Mod, any, any) end).
 
 patterns_test({Node, _}, K) ->
     Lists = {name, <<"lists">>},
@@ -68,8 +72,8 @@ patterns_test({Node, _}, K) ->
     {[], {arities, [2, 3]}} = pattern(K, Lists, Seq, 7),
     {[], no_function} = pattern(K, Lists, {name, <<"nothing of this name">>}, any),
     {[], no_function} = pattern(K, Lists, {name, <<"kernel_sup">>}, any),
-    {[], no_module} = pattern(K, {name, <<"no module of this name">>}, any, any),
-    {[], no_module} = pattern(K, {name, <<"kernel_sup">>}, any, any),
+    has_no_module(K, {name, <<"no module of this name">>}),
+    has_no_module(K, {name, <<"kernel_sup">>}),
     {Local, ok} = pattern(K, Lists, any, any),
     true = lists:member({lists, thing_to_list, 1}, Local),
     {Ends, ok} = pattern(K, {re, <<"^lists$">>}, {re, <<"^key(take|find)$">>}, any),
@@ -379,12 +383,12 @@ hangs_test({Node, _}, K) ->
             ask(K, records, [{<<"lists">>, <<"x">>}, {<<"lists">>, <<"y">>}]),
         {Completed, Named, Existing, Why}
     end,
-    ok = rpc:call(Node, sys, suspend, [code_server]),
+    ok = rpc:call(Node, sys, suspend, [code_server, ?LONG_MS]),
     {unknown, unknown, unknown, Why} = Asks(),
     <<"the node's code server or its disk does not answer">> = Why,
     {message_queue_len, 0} =
         rpc:call(Node, erlang, process_info, [rpc:call(Node, erlang, whereis, [code_server]), message_queue_len]),
-    ok = rpc:call(Node, sys, resume, [code_server]),
+    ok = rpc:call(Node, sys, resume, [code_server, ?LONG_MS]),
     queries:one_of(20, fun() -> {no_module, no_module, no_module, Known} = Asks(), true = Known =/= Why end).
 
 %% Everything was asked once before, so that what is there now is all there may be.

@@ -67,19 +67,24 @@ same_keys() {
     { cat; } | sort -u | tr '\n' ' ' | cmp - "$work/found" || { echo "$1 has: $(cat "$work/found")"; return 1; }
 }
 
-prints_a_window_an_object() {
+# On a busy machine a window may end before anything is called in it, or its times come too late.
+has_two_windows() {
     calls calls_load app:stdlib --for 300ms --windows 2 --time --format json
-    ends_with 0 $? || return 1
+    ends_with 0 $? && holds 'length == 2 and all(.[]; .timed_why == null
+        and any(.functions[]; .function == "mark" and .own_us >= 0))
+        and any(.[1].functions[]; .function == "mark" and .change != null)'
+}
+
+prints_a_window_an_object() {
+    one_of 10 has_two_windows || return 1
     { printf '%s\n' schema node timed_why lost_modules excluded cost functions modules applications
       documented "A window of \`calls\`"; } | same_keys . || return 1
     documented "\`functions\` of \`calls\`" | same_keys '.functions[0]' || return 1
     documented "\`modules\` of \`calls\`" | same_keys '.modules[0]' || return 1
     documented "\`applications\` of \`calls\`" | same_keys '.applications[0]' || return 1
     documented "\`cost\` of \`calls\`" | same_keys '.cost' || return 1
-    holds 'length == 2 and .[1].window == 2 and .[0].schema == "beamtop.calls/2"' &&
-        holds 'all(.[]; .interval_us >= 300000 and .calls == ([.applications[].calls] | add))' &&
-        holds '[.[1].functions[] | select(.function == "mark") | .own_us] | .[0] >= 0' &&
-        holds '[.[1].functions[] | select(.function == "mark") | .change] | .[0] != null' && is_clean
+    holds '.[1].window == 2 and .[0].schema == "beamtop.calls/2"' &&
+        holds 'all(.[]; .interval_us >= 300000 and .calls == ([.applications[].calls] | add))' && is_clean
 }
 
 # A process that never waits makes counting expensive, as far as the machine gives it a core: then a

@@ -67,10 +67,14 @@ offers_names() {
     [ -z "$(ls -A "$work/cwd")" ] || { ls "$work/cwd"; return 1; }
 }
 
-lists_words() { beamtop generate words-nodes >"$work/offered" && offers_names; }
+# On a busy machine what plays epmd may be later than beamtop waits for it.
+lists_words() { one_of 10 words_are_listed; }
+completes_in() { one_of 10 "$1_completes"; }
+
+words_are_listed() { beamtop generate words-nodes >"$work/offered" && offers_names; }
 
 # As readline calls it: `beamtop info `, then `beamtop info go`.
-completes_in_bash() {
+bash_completes() {
     for word in '' go 'good@'; do
         (cd "$work/cwd" && bash --norc -c '
             . "$1"
@@ -89,7 +93,7 @@ completes_in_bash() {
         offers_names && grep -qx record "$work/offered"
 }
 
-completes_in_zsh() {
+zsh_completes() {
     (cd "$work/cwd" && zsh -f -c '
         compadd() { print -rl -- "${(@P)argv[-1]}"; }
         _arguments() { : ; }
@@ -101,7 +105,7 @@ completes_in_zsh() {
     offers_names
 }
 
-completes_in_fish() {
+fish_completes() {
     (cd "$work/cwd" && fish --no-config -c 'source $argv[1]; complete -C "beamtop info "' "$completion/beamtop.fish") \
         >"$work/offered" 2>"$work/err"
     [ ! -s "$work/err" ] || { cat "$work/err"; return 1; }
@@ -111,7 +115,7 @@ completes_in_fish() {
 # with SHELL: its test, where it is there.
 with() {
     if command -v "$1" >/dev/null; then
-        run "completes_in_$1"
+        run completes_in "$1"
     else
         skip "completes_in_$1" "no $1 here"
     fi

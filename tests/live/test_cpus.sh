@@ -50,7 +50,8 @@ waiting_for_a_cpu_is_seen() {
     for seconds in 2 8 32; do
         beam cpus "$node" --for "${seconds}s" --format json
         code=$?
-        ! jq -se 'all(.[0].rows[] | select(.kind == "normal"); .run > 0)' "$work/out" >/dev/null 2>&1 || break
+        ! jq -se '[.[0].rows[] | select(.kind == "normal")] | length == 2 and all(.[]; .run > 0)' \
+            "$work/out" >/dev/null 2>&1 || break
     done
     kill "$loop"
     wait "$loop" 2>/dev/null

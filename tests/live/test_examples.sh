@@ -92,14 +92,22 @@ works_as_a_command() {
 
 runs_so() {
     line=$(printf '%s\n' "${1#\$ }" | sed "s/shop@db1/$node/")
-    (
-        beamtop() { asked "$@"; }
-        eval "$line"
-    ) >"$work/out" 2>"$work/err" || {
+    one_of 8 runs_in_time
+    [ "$code" = 0 ] || {
         cat "$work/out" "$work/err"
         return 1
     }
     matches
+}
+
+# What a line with a pipe ends with is not beamtop's code.
+runs_in_time() {
+    (
+        beamtop() { asked "$@"; }
+        eval "$line"
+    ) >"$work/out" 2>"$work/err"
+    code=$?
+    ! grep -q 'did not answer for' "$work/err"
 }
 
 holds_examples() { [ "$1" -gt 40 ]; }

@@ -76,6 +76,14 @@ note_screens() {
     done
 }
 
+# A screen may have come up long after its recorder.
+all_are_judged() {
+    note_screens
+    for kind in $kinds; do
+        [ -f "$work/$kind.judged" ] || return 1
+    done
+}
+
 recorders_end() {
     for pid in $recorders; do
         is_running "$pid" && return 1
@@ -96,6 +104,7 @@ watches_while_they_are_recorded() {
         note_screens
         sleep 2
     done
+    wait_until 60 all_are_judged
     for pid in $recorders; do
         wait "$pid" || { cat "$work"/*.out; return 1; }
     done

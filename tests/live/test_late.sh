@@ -58,9 +58,13 @@ starts() {
 opens_it_by_both_names() { prints "late@$host" && prints late --host "$host"; }
 takes_the_cookie_of_the_command_line() { prints "later@$host"; }
 
+# Of a busy machine epmd does not always answer in time.
+has_listed_it() {
+    "$beamtop" nodes --format json >"$work/out" && grep -o '{[^{}]*}' "$work/out" | grep '"late@' >"$work/row"
+}
+
 lists_it() {
-    "$beamtop" nodes --format json >"$work/out" || return 1
-    grep -o '{[^{}]*}' "$work/out" | grep '"late@' >"$work/row" || { cat "$work/out"; return 1; }
+    wait_until 60 has_listed_it || { cat "$work/out"; return 1; }
     for part in '"cookie":"owner_home"' '"in_epmd":true' '"os_pid":[1-9]'; do
         grep -q "$part" "$work/row" || { cat "$work/row"; return 1; }
     done
@@ -69,6 +73,11 @@ lists_it() {
 # The picker has them, and opens the one that is chosen.
 picks_it() {
     command -v tmux >/dev/null || { not_tried "no tmux here"; return 0; }
+    one_of 5 has_picked_it
+}
+
+has_picked_it() {
+    tm_close
     tm_open 120 30 HOME="$work/empty" || return 1
     tm_run "$beamtop --host $host"
     tm_wait 'late@' && tm_wait 'later@' || return 1
@@ -105,7 +114,7 @@ steers_nothing() {
         timer:sleep(1200000), halt().' >"$work/odd.log" 2>&1 &
     late="$late $!"
     wait_until 60 knows odd || { cat "$work/odd.log"; return 1; }
-    set -- "$odd" --host "$host" --cookie ODDCOOKIE
+    set -- "$odd" --host "$host" --cookie ODDCOOKIE --timeout 30
     export HOME="$work" XDG_STATE_HOME="$work/state"
     for format in text json; do
         "$beamtop" info "$@" --format $format >"$work/info.$format" 2>"$work/err" || { cat "$work/err"; return 1; }
@@ -118,7 +127,7 @@ steers_nothing() {
     "$beamtop" record status --format json >"$work/status.json"
     "$beamtop" record stop >/dev/null
     wait_until 60 has_stopped || return 1
-    "$beamtop" top "$odd" --host "$host" --cookie wrong >"$work/out" 2>"$work/refused"
+    "$beamtop" top "$odd" --host "$host" --cookie wrong --timeout 30 >"$work/out" 2>"$work/refused"
     is_plain "$work"/info.* "$work"/shot.* "$work/started" \
         "$work/status" "$work/status.json" "$work/odd.btr.log" "$work/refused"
 }
@@ -154,7 +163,7 @@ says_that_its_port_is_not_found() {
     late="$late $!"
     deaf=$!
     wait_until 60 lists_deaf || { cat "$work/deaf.log"; return 1; }
-    "$beamtop" info "deaf@$host" >"$work/out" 2>"$work/err"
+    "$beamtop" info "deaf@$host" --timeout 30 >"$work/out" 2>"$work/err"
     grep -q "runs here as OS process $deaf" "$work/err" && ! grep 'without -name' "$work/err" && return 0
     cat "$work/err"
     return 1
@@ -170,6 +179,7 @@ takes_the_one_that_epmd_knows() {
         wait_until 60 finds_xref
     found=$?
     kill "$named" "$epmd_pid"
+    wait "$named" "$epmd_pid"
     ERL_EPMD_PORT=$first epmd_pid=$first_epmd
     [ $found = 0 ] || grep -q 'may not be read' "$work/err" || {
         cat "$work/out" "$work/err"

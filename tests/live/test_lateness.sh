@@ -83,7 +83,7 @@ all_is_known() {
 nothing_waits_any_more() {
     order free || return 1
     one_of 20 all_is_known || return 1
-    beam trace "$node" 'late_load:tick(_)' --events 2 --time 60s
+    patient beam trace "$node" 'late_load:tick(_)' --events 2 --time 60s
     ends_with 0 $? && is_clean
 }
 

@@ -89,7 +89,7 @@ commands_load_nothing_else() {
 the_screen_loads_nothing_else() {
     tm_close
     tm_open 120 40 || return 1
-    tm_run "clear; ERL_EPMD_PORT=$ERL_EPMD_PORT '$beamtop' '$node' --no-config --cookie-file '$work/cookie' --budget 100 \
+    tm_run "clear; ERL_EPMD_PORT=$ERL_EPMD_PORT '$beamtop' '$node' --no-config --cookie-file '$work/cookie' --timeout 30 --budget 100 \
         --filter ^application_controller"
     tm_wait_line '^.<[0-9.]+> +application_controller' || return 1
     tm_keys g Enter

@@ -119,7 +119,7 @@ records_and_reports() {
 shows_on_the_screen() {
     command -v tmux >/dev/null || { not_tried "no tmux here"; return 0; }
     tm_open 160 50 || return 1
-    tm_run "$beamtop $node --cookie-file $work/cookie --no-config; echo ended=\$?"
+    tm_run "$beamtop $node --cookie-file $work/cookie --no-config --timeout 30; echo ended=\$?"
     tm_wait 'RED/s' || { tm_close; return 1; }
     for view in apps tree armed owners top; do
         tm_type ":view $view"

@@ -24,7 +24,7 @@ start_vm() {
     : >"$work/vm"
     # shellcheck disable=SC2086
     $within "$otp_sh" "$otp" $erl "$@" +S 1 -noinput -start_epmd false -name "perf${otp}x$$@127.0.0.1" \
-        -eval 'io:format("up~n"), timer:sleep(300000), halt().' >"$work/vm" 2>&1 &
+        -eval 'io:format("up~n"), receive after 300000 -> halt() end.' >"$work/vm" 2>&1 &
     vm=$!
     map=$root/tmp/perf-$vm.map
     wait_until 60 grep -qx up "$work/vm" || { cat "$work/vm"; return 1; }

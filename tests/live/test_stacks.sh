@@ -49,7 +49,7 @@ watch() {
     case=$1
     shift
     order "loop_$case" || return 1
-    stacks "$@" --format "${format:-json}" --force
+    patient stacks "$@" --format "${format:-json}" --force
     code=$?
     order stop || return 1
     ends_with 0 "$code" && is_clean
@@ -195,7 +195,7 @@ a_hot_function_is_capped() {
 }
 
 nobody_calls() {
-    stacks 'stacks_load:recurses/0' --for 1s --format json
+    patient stacks 'stacks_load:recurses/0' --for 1s --format json
     ends_with 0 $? && is_clean && shows '.pid == null and .calls == 0 and .ended_by == "time"'
 }
 
@@ -248,6 +248,7 @@ loops_of_otp_are_left_out() {
 # The end of beamtop itself: the node clears it.
 nothing_is_left_after_a_kill() {
     order loop_nested || return 1
+    : >"$work/err" # what was said before must not be taken for this
     "$beamtop" stacks "$node" subject --for 60s --force --timeout 60 --cookie-file "$work/cookie" \
         >"$work/out" 2>"$work/err" </dev/null &
     pid=$!

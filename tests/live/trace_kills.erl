@@ -161,11 +161,12 @@ arguments(spans, Node) ->
         ++ Calls ++ Context ++ Full.
 
 %% One that is told to end does that as such (1: before it was armed), not when its time is over. The
-%% calls may have ended it before: by another of its caps.
+%% calls may have ended it before: by another of its caps; and a late scheduler may have refused it.
 as_told({Code, Output}) ->
     Capped = get(command) =:= spans
         orelse re:run(Output, "\"reason\":\"(events|rate|bytes|heap)\"") =/= nomatch,
     Code =:= 128 + 15 orelse Code =:= 1 orelse Code =:= 0 andalso Capped
+        orelse Code =:= 5 andalso re:run(Output, "did not answer for") =/= nomatch
         orelse begin io:format("# ended with ~w: ~0P~n", [Code, Output, 200]), false end.
 
 signal(Name, OsPid) -> os:cmd("kill -" ++ Name ++ " " ++ integer_to_list(OsPid)).

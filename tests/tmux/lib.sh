@@ -4,7 +4,7 @@
 # configuration and environment are only ours. Sourced, after tests/tap.sh. Nothing sleeps for a
 # fixed time: each step waits, with a limit, until the screen says what is expected.
 
-tm_wait_s=${BEAMTOP_TMUX_WAIT_S:-30}
+tm_wait_s=${BEAMTOP_TMUX_WAIT_S:-60}
 
 # A server that ends takes its socket with it, a moment after it has said that it is gone: the next has
 # another one.

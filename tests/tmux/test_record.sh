@@ -115,8 +115,9 @@ goes_on_without_the_screen() {
     wait_until 60 record_has ticks $((before + 2))
 }
 
+# It is said for some seconds only, and the list may come after them.
 is_found_again() {
-    bt_open 140 30 -- -b 25 && tm_wait 'this node is being recorded' && is_recorded
+    bt_start 140 30 -- -b 25 && tm_wait 'this node is being recorded' && bt_wait_list && is_recorded
 }
 
 ends_what_it_has_not_begun_after_a_question() {
@@ -355,8 +356,8 @@ is_the_same_when_the_node_is_back() {
         tm_wait '● rec' || return 1
     # Longer than a stranger would be followed, by its ticks of half a second.
     before=$(record_number ticks)
-    wait_until 60 record_has ticks $((before + 12)) && tm_wait '● rec' && bt_quit && bt_open 140 30 -- -b 25 && tm_wait 'this node is being recorded' &&
-        is_recorded && record_of stop && tm_wait 'back.btr is complete' && bt_quit
+    wait_until 60 record_has ticks $((before + 12)) && tm_wait '● rec' && bt_quit && is_found_again &&
+        record_of stop && tm_wait 'back.btr is complete' && bt_quit
 }
 
 tells_that_the_node_is_gone() {

@@ -16,10 +16,12 @@ export BEAMTOP_DEMO_APP BEAMTOP_DEMO_DIR
 trap 'tm_close; "$demo" stop >/dev/null 2>&1; rm -rf "$work"' EXIT
 start_demo
 
+ticks_pass() { wait_until 60 record_has ticks "$(($(record_number ticks) + 5))"; }
+
 # Marks stand some ticks behind the first one, before the last one, and away from each other.
 marks() {
-    wait_until 60 record_has ticks 4 && record_of mark "deploy 2" &&
-        wait_until 60 record_has ticks 8 && record_of mark cold && wait_until 60 record_has ticks 14 && wait_until 60 record_has windows 3
+    wait_until 60 record_has ticks 4 && record_of mark "deploy 2" && ticks_pass && record_of mark cold &&
+        ticks_pass && wait_until 60 record_has windows 3
 }
 
 # The node is gone when its recording is looked at.
