@@ -8,7 +8,7 @@
 %%   findings_suspended  was suspended, with a few messages
 %%   findings_hub     monitors findings_gets again and again
 %%   findings_timers  starts timers that are never cancelled
-%%   findings_sockets opens sockets and closes none
+%%   findings_sockets opens sockets and closes none, for nine minutes
 %% and 150 workers with a little to do, below a supervisor, which rank above all of these.
 -module(findings_load).
 -export([start/2, init/1, workers/0, work/0, feed/0, tables/1, hub/0, timers/0,
@@ -74,7 +74,7 @@ sockets(0) ->
     wait();
 sockets(Left) ->
     {ok, _} = socket:open(inet, stream, tcp),
-    timer:sleep(200),
+    timer:sleep(600),
     ?MODULE:sockets(Left - 1).
 
 init([]) ->

@@ -357,7 +357,9 @@ names_test({Node, _}, K) ->
     rpc:call(Node, erlang, exit, [Sleeper, kill]).
 
 %% OTP's own modules come without debug information in some distributions.
-records_test(_, K) ->
+records_test(_, K) -> queries:one_of(20, fun() -> records_are_known(K) end).
+
+records_are_known(K) ->
     {records, [{_, _, Io}, {_, _, {missing, Nonesuch}}, {_, _, {missing, NoModule}},
                {_, _, Lists}, {_, _, []}]} =
         ask(K, records, [{<<"file_io_server">>, <<"state">>}, {<<"file_io_server">>, <<"none">>},

@@ -76,6 +76,13 @@ void test_info(void **state)
     struct target *t = target_of(state);
     json_t *before = facts(t);
     json_t *line = json_on(t, "info", "--format json");
+    /* Where the node had too little time for its memory. */
+    for (int i = 0; i < TRIES && json_is_null(at(line, "system.memory_total_bytes")); i++) {
+        json_decref(before);
+        json_decref(line);
+        before = facts(t);
+        line = json_on(t, "info", "--format json");
+    }
     json_t *after = facts(t);
     assert_string_equal(text_at(line, "schema"), "beamtop.info/2");
     assert_string_equal(text_at(line, "node"), "right@127.0.0.1");

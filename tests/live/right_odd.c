@@ -118,8 +118,15 @@ void test_crowd(void **state)
 /* (4 * 20) rem 27 is 26: r_20 has the most links, r_26 the most messages. */
 static void expect_of_company(struct run *r, const char *first)
 {
-    assert_int_equal(run_line(r, 60000), 0);
-    json_t *top = run_json(r, 0);
+    json_t *top = NULL;
+    /* Of two ticks in a row each may have come without it where the node had too little time. */
+    for (int line = 0; line < 20; line++) {
+        json_decref(top);
+        assert_int_equal(run_line(r, 60000), 0);
+        top = run_json(r, 0);
+        if (json_is_number(at(top, "system.scheduler_utilisation")))
+            break;
+    }
     assert_true(json_is_number(at(top, "system.scheduler_utilisation")));
     assert_true(number_at(top, "scan.matching") == WORKERS);
     assert_string_equal(text_at(top, "rows.0.name"), first);

@@ -135,7 +135,7 @@ static void test_nothing(struct target *t)
 {
     struct run r;
     expect_nothing(t);
-    run_program(&r, NULL, "armed %s --cookie " COOKIE " --epmd-port %u", t->node.name,
+    run_program(&r, NULL, "armed %s --cookie " COOKIE " --timeout 30 --epmd-port %u", t->node.name,
                 t->epmd_port);
     run_expect(&r, 0);
     assert_non_null(strstr(r.out, "No active tracing on this node."));
@@ -373,7 +373,10 @@ static void test_recorder(struct target *t)
               t->node.name, dir, t->epmd_port);
     node_await(&t->node, "length(nodes(hidden)).", "1");
     json_t *line = ask(t);
-    for (int i = 0; i < CLEAN_TRIES && number_at(line, "armed.beamtops") == 0; i++) {
+    /* Its processes on the node come one after the other. */
+    for (int i = 0; i < CLEAN_TRIES && (number_at(line, "armed.beamtops") == 0 ||
+                                        number_at(line, "rows.0.processes") <= 10);
+         i++) {
         json_decref(line);
         line = ask(t);
     }

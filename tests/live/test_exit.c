@@ -94,12 +94,12 @@ static void test_refusals(void **state)
         {"top exits@127.0.0.1 --cookie wrong" PATIENT "--epmd-port", epmd, 3, "cookie"},
         {"top exits@127.0.0.1 --cookie-file /proc/nonexistent/cookie", 0, 1,
          "/proc/nonexistent/cookie"},
-        {"process exits@127.0.0.1 nobody --cookie " COOKIE " --epmd-port", epmd, 1,
+        {"process exits@127.0.0.1 nobody --cookie " COOKIE PATIENT "--epmd-port", epmd, 1,
          "no such process"},
-        {"process exits@127.0.0.1 <0.9999.0> --cookie " COOKIE " --epmd-port", epmd, 1,
+        {"process exits@127.0.0.1 <0.9999.0> --cookie " COOKIE PATIENT "--epmd-port", epmd, 1,
          "no such process"},
         /* A pid that no release can have is not sent as one: the node would log it and hang up. */
-        {"process exits@127.0.0.1 <0.268435456.0> --cookie " COOKIE " --epmd-port", epmd, 1,
+        {"process exits@127.0.0.1 <0.268435456.0> --cookie " COOKIE PATIENT "--epmd-port", epmd, 1,
          "no such process"},
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -171,8 +171,8 @@ static void test_cookie_is_hidden_and_loss(void **state)
     struct target *t = *state;
     struct run r;
     run_start(&r, NULL,
-              "top exits@127.0.0.1 -n 0 -i 0.25 --cookie other --cookie=" COOKIE
-              " --epmd-port %u --format json",
+              "top exits@127.0.0.1 -n 0 -i 0.25 --cookie other --cookie=" COOKIE PATIENT
+              "--epmd-port %u --format json",
               t->epmd_port);
     for (int line = 0; line < 2; line++) {
         assert_int_equal(run_line(&r, 30000), 0);
@@ -246,8 +246,8 @@ static void test_spellings(void **state)
     struct target *t = *state;
     for (size_t i = 0; i < ARRAY_LEN(names); i++) {
         struct run r;
-        run_program(&r, NULL, "schedulers %s --cookie " COOKIE " --epmd-port %u -i 0.25", names[i],
-                    t->epmd_port);
+        run_program(&r, NULL, "schedulers %s --cookie " COOKIE PATIENT "--epmd-port %u -i 0.25",
+                    names[i], t->epmd_port);
         assert_int_equal(r.exit_code, 0);
         bool another = strchr(names[i], '@') != NULL;
         if (another == run_is_quiet(&r) || (another && !strstr(r.err, "calls itself")))

@@ -151,7 +151,7 @@ static void kill_some(struct target *t, int first, int n, unsigned *seed)
     for (int i = 0; i < n; i++) {
         snprintf(path[i], sizeof path[i], "%s/killed-%d.btr", t->dir, first + i);
         run_start(&r[i], t->env,
-                  "record %s --cookie " COOKIE " --epmd-port %u -o %s -i 0.25 -b 100 "
+                  "record %s --cookie " COOKIE " --timeout 60 --epmd-port %u -o %s -i 0.25 -b 100 "
                   "--calls lists --window 20ms --every 0.25",
                   t->node.name, t->epmd_port, path[i]);
     }
@@ -193,8 +193,8 @@ static void test_killed(void **state)
     print_message("seed %u\n", seed);
     for (int done = 0; done < kills; done += AT_ONCE)
         kill_some(t, done, kills - done < AT_ONCE ? kills - done : AT_ONCE, &seed);
-    snprintf(command, sizeof command, "armed %s --cookie " COOKIE " --epmd-port %u", t->node.name,
-             t->epmd_port);
+    snprintf(command, sizeof command, "armed %s --cookie " COOKIE " --timeout 60 --epmd-port %u",
+             t->node.name, t->epmd_port);
     while (!is_said(t, command, "No active tracing on this node.")) {
         assert_true(++looks < 30);
         sleep_ms(500);
@@ -297,7 +297,8 @@ static void test_short(void **state)
     struct run r;
     char path[128];
     snprintf(path, sizeof path, "%s/short.btr", t->dir);
-    run_program(&r, t->env, "record %s --cookie " COOKIE " --epmd-port %u -o %s --for 0.01s",
+    run_program(&r, t->env,
+                "record %s --cookie " COOKIE " --timeout 60 --epmd-port %u -o %s --for 0.01s",
                 t->node.name, t->epmd_port, path);
     assert_int_equal(r.exit_code, 0);
     run_clear(&r);
@@ -330,7 +331,8 @@ static void test_log_is_bounded(void **state)
         fputs("an earlier line\n", f);
     assert_int_equal(fclose(f), 0);
     run_program(&r, t->env,
-                "record start %s --cookie " COOKIE " --epmd-port %u -o %s -i 0.25 -b 100"
+                "record start %s --cookie " COOKIE
+                " --timeout 60 --epmd-port %u -o %s -i 0.25 -b 100"
                 " --trace no_such_module:no_such_function",
                 t->node.name, t->epmd_port, path);
     run_expect(&r, 0);
@@ -363,8 +365,8 @@ static void test_start_that_fails(void **state)
     run_clear(&r);
     assert_int_not_equal(access(path, F_OK), 0);
     run_program(&r, t->env,
-                "record %s --cookie " COOKIE " --epmd-port %u -o %s --calls lists:", t->node.name,
-                t->epmd_port, path);
+                "record %s --cookie " COOKIE " --timeout 60 --epmd-port %u -o %s --calls lists:",
+                t->node.name, t->epmd_port, path);
     assert_int_equal(r.exit_code, 2);
     run_clear(&r);
     assert_int_not_equal(access(path, F_OK), 0);
@@ -415,10 +417,16 @@ static void test_replayed(void **state)
     struct run r;
     char path[128];
     snprintf(path, sizeof path, "%s/replayed.btr", t->dir);
-    run_start(&r, t->env, "record %s --cookie " COOKIE " --epmd-port %u -o %s -i 0.25 -b 100",
+    run_start(&r, t->env,
+              "record %s --cookie " COOKIE " --timeout 60 --epmd-port %u -o %s -i 0.25 -b 100",
               t->node.name, t->epmd_port, path);
     wait_for(path, "SELECT count(*) FROM answer WHERE question = 'alloc'", 1);
     wait_for(path, TICKS_SQL, 4);
+    /* What is shown of the end: a tick may have the header's answer only. */
+    wait_for(path,
+             "SELECT count(DISTINCT question) FROM answer"
+             " WHERE tick = (SELECT max(id) FROM tick) AND question IN ('scan', 'apps')",
+             2);
     kill(r.pid, SIGINT);
     run_wait(&r, LIMIT_MS);
     assert_int_equal(r.exit_code, 0);
@@ -445,7 +453,8 @@ static void test_gap(void **state)
     struct run r;
     char path[128];
     snprintf(path, sizeof path, "%s/gap.btr", t->dir);
-    run_start(&r, t->env, "record %s --cookie " COOKIE " --epmd-port %u -o %s -i 0.25 -b 100",
+    run_start(&r, t->env,
+              "record %s --cookie " COOKIE " --timeout 60 --epmd-port %u -o %s -i 0.25 -b 100",
               t->node.name, t->epmd_port, path);
     wait_for(path, TICKS_SQL, 3);
     node_stop(&t->node);

@@ -24,7 +24,7 @@ is_stopped() { "$demo" stop; }
 records() {
     label=$1 what=$2 n=$3
     shift 3
-    record_of "$BEAMTOP_DEMO_NODE" --cookie-file "$BEAMTOP_DEMO_COOKIE_FILE" -o "$work/$label" \
+    record_of "$BEAMTOP_DEMO_NODE" --cookie-file "$BEAMTOP_DEMO_COOKIE_FILE" --timeout 60 -o "$work/$label" \
         --budget 100 --for 300s --label "$label" "$@" &
     recorder=$!
     wait_until 240 record_has "$what" "$n"
@@ -39,7 +39,7 @@ is_recorded_with_calls() { records "$1" windows 4 --interval 1 --calls all --win
 
 # Of two spans of the same thing one in a hundred pairs differs by more than noise.
 is_recorded_as_before() {
-    for _ in 1 2; do
+    for _ in 1 2 3 4; do
         rm -f "$work/$1"
         is_recorded "$1" || return 1
         all=$sessions

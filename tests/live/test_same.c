@@ -174,7 +174,7 @@ static void record(struct same *t, uint16_t epmd_port)
                                                   .on_notice = on_notice,
                                                   .on_end = on_end};
     const struct live_options options = {
-        .conn = {.target = NODE, .epmd_port = epmd_port, .cookie = COOKIE, .timeout_ms = 10000},
+        .conn = {.target = NODE, .epmd_port = epmd_port, .cookie = COOKIE, .timeout_ms = 60000},
         .interval_s = INTERVAL_S,
         .budget = 1,
         .together = true};

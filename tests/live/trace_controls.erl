@@ -4,7 +4,7 @@
 -module(trace_controls).
 -export([tests/0]).
 -import(queries, [evaluate/3, connect/1, load/2, ask/4, otp/1]).
--import(traces, [asked/2, pattern/2, clause/1, arm/3, tell/2, follow/1, calls/1, clean/2, stopped/2,
+-import(traces, [asked/2, pattern/2, clause/1, arm/3, answered/3, tell/2, follow/1, calls/1, clean/2, stopped/2,
                  settled/1, awaits/2, status_after/2, whereis_trace/1, some/1]).
 
 tests() ->
@@ -263,32 +263,34 @@ late(_, _) ->
     Shared = "Shared = fun F(0) -> []; F(N) -> Part = F(N - 1), [Part | Part] end,"
              "Took = fun(N) -> {A, B} = {Shared(N), Shared(N)}, Start = erlang:monotonic_time(millisecond),"
              "  true = A == B, erlang:monotonic_time(millisecond) - Start end,",
-    Deep = evaluate(Node, Shared ++ "(fun F(N) -> case Took(N) of Ms when Ms < 250 -> F(N + 1);"
-                                    " _ -> N end end)(18).", []),
+    Deep = evaluate(Node, Shared ++ "(fun F(N) -> case lists:min([Took(N) || _ <- [1, 2, 3]]) of"
+                                    " Ms when Ms < 250 -> F(N + 1); _ -> N end end)(18).", []),
     Stuck = evaluate(Node, Shared ++
         "[spawn_opt(fun() -> (fun F() -> receive after 1 -> F() end end)() end, [{scheduler, Id}])"
         " || Id <- [1, 3]], spawn_opt(fun() -> Took(N) end, [{scheduler, 2}]).",
         [{'N', Deep + 9}]),
     Arm = fun() ->
         {refused, {late, Who, _}} = arm(K, 1, asked([pattern([last()], [])], #{})),
-        %% On a busy machine it may not be known who.
-        true = Who =:= 2 orelse Who =:= 0,
+        %% On a busy machine another one may be late, too, or it may not be known who.
+        true = lists:member(Who, [0, 1, 2]),
         {ok, _, _} = ask(K, system, {in, system, []}, 60000),
         rpc:call(Node, erlang, system_info, [process_count])
     end,
     First = Arm(),
-    Counts = [Arm(), Arm()],
-    true = is_pid(Stuck) andalso lists:max(Counts) =< First + 1,
+    Arm(),
+    Arm(),
+    true = is_pid(Stuck),
+    queries:wait(fun() -> rpc:call(Node, erlang, system_info, [process_count]) =< First + 1 end, 20000),
     queries:stop_target(Target).
 
 second({Node, _}, K) ->
     Id = armed(K, [pattern([last()], [])], #{time => 60000}),
     Other = connect(Node),
     load(Other, trace),
-    {refused, {session, beamtop}} = arm(Other, 77, asked([pattern([nth()], [])], #{})),
+    {refused, {session, beamtop}} = answered(Other, 77, asked([pattern([nth()], [])], #{})),
     stopped(K, Id),
-    {armed, 78, _} = arm(Other, 78, asked([pattern([nth()], [])], #{time => 60000})),
-    {refused, {session, beamtop}} = arm(K, 79, asked([pattern([last()], [])], #{})),
+    {armed, 78, _} = answered(Other, 78, asked([pattern([nth()], [])], #{time => 60000})),
+    {refused, {session, beamtop}} = answered(K, 79, asked([pattern([last()], [])], #{})),
     Other ! stop,
     receive {bye, Other} -> ok after 20000 -> error(no_bye) end,
     clean(Node, 1).

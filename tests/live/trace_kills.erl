@@ -141,7 +141,7 @@ hidden(Node, Tries) ->
 
 beamtop(Node, Proxy, Time) ->
     Way = case Proxy of none -> []; {_, P} -> ["--port", integer_to_list(P)] end,
-    Common = ["--cookie-file", os:getenv("COOKIE_FILE"), "--time", Time, "--force",
+    Common = ["--cookie-file", os:getenv("COOKIE_FILE"), "--timeout", "60", "--time", Time, "--force",
               "--format", "json" | Way],
     open_port({spawn_executable, os:getenv("BEAMTOP")},
               [{args, arguments(get(command), atom_to_list(Node)) ++ Common},

@@ -2,8 +2,8 @@
 %%% Traces (src/query/q/trace.erl) against real nodes, played as docs/tracing.md says by an Erlang
 %%% node. After each test the target is asked for what is left of it. Prints TAP.
 -module(traces).
--export([main/1, asked/2, pattern/2, clause/1, arm/3, armed/3, tell/2, follow/1, calls/1, clean/2,
-         stopped/2, settled/1, awaits/2, status_after/2, whereis_trace/1, some/1]).
+-export([main/1, asked/2, pattern/2, clause/1, arm/3, armed/3, answered/3, tell/2, follow/1, calls/1,
+         clean/2, stopped/2, settled/1, awaits/2, status_after/2, whereis_trace/1, some/1]).
 -import(queries, [evaluate/3, connect/1, load/2, ask/5, otp/1]).
 
 %% ---- Callers of 100,000 calls a second and more, for a bounded time. They pause, as callers do: a
@@ -70,6 +70,15 @@ armed(Keeper, Id, Asked) ->
         case arm(Keeper, Id, Asked) of
             {armed, Id, How} -> How;
             {refused, {late, _, _} = Late} -> {again, Late}
+        end
+    end).
+
+%% The same of any other answer.
+answered(Keeper, Id, Asked) ->
+    some(fun() ->
+        case arm(Keeper, Id, Asked) of
+            {refused, {late, _, _} = Late} -> {again, Late};
+            Answer -> Answer
         end
     end).
 
@@ -301,7 +310,9 @@ credit({Node, _}, K) ->
 %% One after another, each when the window is open again.
 cut({Node, _}, K) ->
     _ = armed(K, 13, asked([pattern([last()], [])], #{})),
-    [begin there(Node, Text, []), status_after(Node, 13) end
+    %% The budget opens again at the end of a turn.
+    Opens = fun() -> rpc:call(Node, erlang, system_info, [trace_control_word]) > 0 end,
+    [begin there(Node, Text, []), status_after(Node, 13), queries:wait(Opens, 20000) end
      || Text <- ["lists:last([X || X <- lists:seq(1, 20000)])",
                  "lists:last([binary:copy(<<1>>, 100000)])",
                  "lists:last([maps:from_list([{X, X} || X <- lists:seq(1, 9999)])])"]],
@@ -473,14 +484,15 @@ many({Node, _}, K) ->
 
 refused({Node, _}, K) ->
     evaluate(Node, "erlang:system_flag(trace_control_word, 7).", []),
-    {refused, {control_word, 7}} = arm(K, 1, asked([pattern([last()], [])], #{})),
-    evaluate(Node, "erlang:system_flag(trace_control_word, 0).", []),
+    try {refused, {control_word, 7}} = answered(K, 1, asked([pattern([last()], [])], #{}))
+    after evaluate(Node, "erlang:system_flag(trace_control_word, 0).", [])
+    end,
     Pattern = pattern([last()], []),
     {refused, {unknown_atom, <<"no such atom there">>}} =
         arm(K, 1, asked([Pattern#{clauses => {[<<"no such atom there">>], <<>>}}], #{})),
     {refused, {bad_spec, _}} =
         arm(K, 1, asked([Pattern#{clauses => {[], term_to_binary([{[], [{abs}], []}])}}], #{})),
-    {refused, no_functions} = arm(K, 1, asked([pattern([{lists, nothing, 9}], [])], #{})),
+    {refused, no_functions} = answered(K, 1, asked([pattern([{lists, nothing, 9}], [])], #{})),
     {refused, no_processes} = arm(K, 1, (asked([Pattern], #{}))#{procs := {pids, []}}).
 
 %% Ours that wait hold what they read, and no areas that were set aside for more; where the machine
@@ -541,7 +553,7 @@ whereis_trace(Node) -> rpc:call(Node, erlang, whereis, [beamtop_trace]).
 
 suspended({Node, _}, K) ->
     some(fun() ->
-        {armed, 3, _} = arm(K, 3, asked([pattern([last()], [])], #{events => 10000})),
+        {armed, 3, _} = answered(K, 3, asked([pattern([last()], [])], #{events => 10000})),
         {Keeper, [C, Z]} = parts(Node),
         Pids = [Keeper, C, Z],
         hot_now(Node),
@@ -564,8 +576,8 @@ deaths({Node, _}, Keeper) ->
          {Client, Mon} = spawn_monitor(fun() ->
              K = connect(Node),
              load(K, trace),
-             {armed, 1, _} = arm(K, 1, asked([pattern([last()], [{exception_trace}])],
-                                             #{time => 60000, events => 10000})),
+             {armed, 1, _} = answered(K, 1, asked([pattern([last()], [{exception_trace}])],
+                                                  #{time => 60000, events => 10000})),
              {TraceKeeper, [C, Z]} = parts(Node),
              hot_now(Node, 60),
              timer:sleep(rand:uniform(40)),

@@ -195,7 +195,7 @@ tells_whose_trace_it_is() {
 sees_another() {
     bt_open 120 40 || return 1
     tm_type a
-    tm_wait ' beamtop ' && tm_has_not ' self ' || return 1
+    tm_wait trace_control_word && tm_has ' beamtop ' && tm_has_not ' self ' || return 1
     tm_type x
     tm_wait 'another beamtop is connected' || return 1
     tm_keys Down
