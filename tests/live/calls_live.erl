@@ -223,7 +223,8 @@ sums_test({Node, _}, K) ->
 sample_test({Node, _}, K) ->
     load_work(Node),
     Load = queries:evaluate(Node, "spawn(fun() ->"
-        " (fun W() -> calls_work:loop(fun calls_work:g/1, 100), receive stop -> ok after 1 -> W() end"
+        " (fun W() -> calls_work:loop(fun calls_work:g/1, 100), erlang:send_after(1, self(), go),"
+        "   receive stop -> ok; go -> W() end"
         " end)() end).", []),
     queries:one_of(20, fun() ->
         {sampled, Ns, Schedulers, 1, Calls, [1], 1, [{calls_work, g, 1, undefined, Calls}]} =

@@ -41,7 +41,7 @@ static const char workload[] =
     "register(grow, spawn(fun() -> receive stop -> ok end end)), "
     "timer:send_interval(5, whereis(grow), more), "
     "register(work, spawn(fun() -> (fun W() -> length(lists:seq(1, 20000)), "
-    "  receive stop -> ok after 20 -> W() end end)() end)), "
+    "  erlang:send_after(20, self(), go), receive stop -> ok; go -> W() end end)() end)), "
     "register(tables, spawn(fun() -> [begin T = ets:new(t, [public]), "
     "  [ets:insert(T, {K, K}) || K <- lists:seq(1, 1000)] end || _ <- lists:seq(1, 12)], "
     "  receive stop -> ok end end)), "
