@@ -119,13 +119,18 @@ one_of() {
     done
 }
 
-# patient COMMAND…: again where a scheduler of a busy machine was late, which what is armed on all
-# processes refuses. $work/err has what the command says.
+# was_late ERRORS: a scheduler of a busy machine was, which what is armed on all processes refuses. Where
+# it is tried again, $work/remark says so.
+was_late() {
+    grep -q 'did not answer for' "$1" && echo "# again: refused, since a scheduler was late" >>"$work/remark"
+}
+
+# patient COMMAND…: again where a scheduler was late. $work/err has what the command says.
 patient() {
     for _ in 1 2 3 4 5 6 7 8; do
         "$@"
         patient_code=$?
-        if [ "$patient_code" != 5 ] || ! grep -q 'did not answer for' "$work/err"; then break; fi
+        if [ "$patient_code" != 5 ] || ! was_late "$work/err"; then break; fi
     done
     return "$patient_code"
 }

@@ -99,8 +99,7 @@ until_armed() {
         wait_until 120 armed_or_refused || break
         ! "$armed_fact" || return 0
         wait "$armed"
-        grep -q 'did not answer for' "$armed_errors" || break
-        echo "# again: refused, since a scheduler was late: $*" >>"$work/remark"
+        was_late "$armed_errors" || break
     done
     cat "$armed_errors"
     kill "$armed" 2>/dev/null

@@ -20,32 +20,27 @@ ended_by_roots='.ended_by == "roots" and .roots_open == 0 and .dropped.leaked ==
 # little of a core that events came faster than it took them (docs/spans.md, its end `queue`), again: that
 # is all that a load may refuse or end, and how often it did is said.
 spans() {
-    for _ in 1 2 3 4 5 6 7 8; do
-        "$beamtop" spans "$node" --timeout 60 --cookie-file "$work/cookie" --format json \
-            "$@" >"$work/out" 2>"$work/err" </dev/null
+    for _ in 1 2 3 4 5; do
+        patient asks_spans "$@"
         code=$?
-        if [ "$code" = 5 ] && grep -q 'did not answer for' "$work/err"; then
-            echo "# again: refused, since a scheduler was late: spans $*" >>"$work/remark"
-        elif [ "$(jq -r .ended_by "$work/out" 2>/dev/null)" = queue ]; then
-            echo "# again: ended by its queue: spans $*" >>"$work/remark"
-        else
-            break
-        fi
+        [ "$(jq -r .ended_by "$work/out" 2>/dev/null)" = queue ] || break
+        echo "# again: ended by its queue: spans $*" >>"$work/remark"
     done
     return "$code"
 }
+asks_spans() {
+    "$beamtop" spans "$node" --timeout 60 --cookie-file "$work/cookie" --format json "$@" \
+        >"$work/out" 2>"$work/err" </dev/null
+}
 
 # settles TRIES COMMAND…: for what differs where the host stops a thread of the node at the wrong moment;
-# how often it was tried again is said.
+# each that did not hold is said.
 settles() {
-    settles_left=$1
+    settles_tries=$1
     shift
-    until "$@"; do
-        settles_left=$((settles_left - 1))
-        [ "$settles_left" -gt 0 ] || return 1
-        echo "# again: $1" >>"$work/remark"
-    done
+    one_of "$settles_tries" holds_or_says "$@"
 }
+holds_or_says() { "$@" || { echo "# again: $1" >>"$work/remark" && return 1; }; }
 
 # refused CODE TEXT ARGUMENT…
 refused() {

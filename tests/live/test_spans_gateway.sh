@@ -7,6 +7,7 @@
 set -u
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/which.sh"
+. "$(dirname "$0")/spans.sh"
 command -v jq >/dev/null || skip_all "no jq here"
 
 demo=$BEAMTOP_SRCDIR/demo/run.sh
@@ -25,19 +26,9 @@ names_of() {
             halt()."
 }
 
-# what SCENARIO FILTER [OPTION…]: of all requests that are captured.
-asks_spans() {
-    "$beamtop" spans "$BEAMTOP_DEMO_NODE" 'gateway_http:handle/1' --roots 10 --time 60s --force \
-        --timeout 60 --cookie-file "$BEAMTOP_DEMO_COOKIE_FILE" --format json "$@" \
-        >"$work/out" 2>"$work/err" </dev/null
-}
-
-# Again where it ended by its queue, as only a load makes it.
+# captured [OPTION…]: of all requests.
 captured() {
-    for _ in 1 2 3 4 5; do
-        patient asks_spans "$@" || { cat "$work/err"; return 1; }
-        [ "$(jq -r .ended_by "$work/out")" = queue ] || break
-    done
+    spans 'gateway_http:handle/1' --roots 10 --time 60s --force "$@" || { cat "$work/err"; return 1; }
 }
 
 holds() {
@@ -102,6 +93,8 @@ follows_requests() { case $1 in sync) both "$lookups$waits" ;; *) both "$lookups
 on_OTP() {
     "$demo" start -gateway scenario "$2" >"$work/env" || return 1
     . "$work/env"
+    node=$BEAMTOP_DEMO_NODE
+    cp -p "$BEAMTOP_DEMO_COOKIE_FILE" "$work/cookie" || return 1
     names_of "$1" >"$work/names" && "$3" "$2"
     found=$?
     "$demo" stop || return 1

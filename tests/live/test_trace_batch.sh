@@ -15,8 +15,11 @@ load=batch_load
 # begin WORDS…: its output comes to $work/out, what it says to $work/err; ends CODE waits for it.
 begin() {
     rm -f "$work/out" "$work/err" # of what is waited for, the one before had some, too
-    "$beamtop" trace "$node" "$@" --no-config --cookie-file "$work/cookie" --timeout 30 >"$work/out" 2>"$work/err" &
+    asks "$@" &
     trace_pid=$!
+}
+asks() {
+    exec "$beamtop" trace "$node" "$@" --no-config --cookie-file "$work/cookie" --timeout 30 >"$work/out" 2>"$work/err"
 }
 
 ends() {
@@ -29,14 +32,10 @@ begins_until() {
     fact=$1
     shift
     rm -f "$work/out" "$work/err"
-    until_armed "$work/err" "$fact" traces_long "$@"
+    until_armed "$work/err" "$fact" asks "$@" --time 200s --events 10000
     begins=$?
     trace_pid=$armed
     return "$begins"
-}
-traces_long() {
-    exec "$beamtop" trace "$node" "$@" --time 200s --events 10000 --no-config --cookie-file "$work/cookie" \
-        --timeout 30 >"$work/out" 2>"$work/err"
 }
 has_printed() { grep -qs '^% batch_load:tick' "$work/out"; }
 has_armed_both() { grep -qs '^beamtop: 2 functions' "$work/err"; }
@@ -245,7 +244,7 @@ ends_when_interrupted() {
 ends_when_nobody_reads() {
     for _ in 1 2 3 4 5 6 7 8; do
         ! nobody_reads || return 0
-        grep -q 'did not answer for' "$work/err" || return 1
+        was_late "$work/err" || return 1
     done
     return 1
 }

@@ -63,24 +63,19 @@ arm(Keeper, Id, Asked) ->
     Answer.
 
 %% Refused where a scheduler is late, as on a busy machine, it is tried again.
-armed(Keeper, Id, Asked) ->
+answered(Keeper, Id, Asked) ->
     Heat = get_list(heat),
     some(fun() ->
         put(heat, Heat),
-        case arm(Keeper, Id, Asked) of
-            {armed, Id, How} -> How;
-            {refused, {late, _, _} = Late} -> {again, Late}
-        end
-    end).
-
-%% The same of any other answer.
-answered(Keeper, Id, Asked) ->
-    some(fun() ->
         case arm(Keeper, Id, Asked) of
             {refused, {late, _, _} = Late} -> {again, Late};
             Answer -> Answer
         end
     end).
+
+armed(Keeper, Id, Asked) ->
+    {armed, Id, How} = answered(Keeper, Id, Asked),
+    How.
 
 tell(Keeper, Term) -> Keeper ! {tell, trace, Term}, ok.
 
