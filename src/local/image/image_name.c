@@ -46,21 +46,23 @@ static void piece(const char *bytes, size_t len, void *arg)
         siglongjmp(p->out, FULL);
 }
 
-/* ---- its bound: a timer of this thread's CPU time, whose signal is blocked elsewhere */
+/* ---- its bound: a timer of this thread's CPU time */
 
-static void on_timer(int signal, siginfo_t *info, void *context)
+/* The VM's user may send the signal too: what comes with it is not looked at. NULL: no name is
+ * being demangled. */
+static _Thread_local struct pieces *volatile bounded;
+
+static void on_timer(int signal)
 {
     (void)signal;
-    (void)context;
-    if (info->si_code == SI_TIMER)
-        siglongjmp(((struct pieces *)info->si_value.sival_ptr)->out, TOO_LONG);
+    if (bounded)
+        siglongjmp(bounded->out, TOO_LONG);
 }
 
 static bool bound_begin(struct pieces *p)
 {
-    struct sigaction action = {.sa_sigaction = on_timer, .sa_flags = SA_SIGINFO | SA_RESTART};
-    struct sigevent event = {
-        .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = TIMER_SIGNAL, .sigev_value.sival_ptr = p};
+    struct sigaction action = {.sa_handler = on_timer, .sa_flags = SA_RESTART};
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = TIMER_SIGNAL};
     event.sigev_notify_thread_id = gettid();
     sigemptyset(&action.sa_mask);
     sigemptyset(&p->signal);
@@ -69,6 +71,7 @@ static bool bound_begin(struct pieces *p)
         timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &p->timer) != 0)
         return false;
     pthread_sigmask(SIG_BLOCK, &p->signal, &p->before);
+    bounded = p;
     return true;
 }
 
@@ -77,6 +80,7 @@ static void bound_end(struct pieces *p)
 {
     const struct timespec at_once = {0};
     pthread_sigmask(SIG_BLOCK, &p->signal, NULL);
+    bounded = NULL;
     timer_delete(p->timer);
     while (sigtimedwait(&p->signal, NULL, &at_once) > 0)
         continue;
