@@ -84,6 +84,15 @@ replaces_the_file_with_its_rights() {
         cmp "$work/want" "$work/out/report" && [ "$(stat -c %a "$work/out/report")" = 640 ] && no_other_file_stays
 }
 
+# It would be theirs, who put it where root was about to write. root's own in the same place is replaced.
+leaves_the_file_of_another() {
+    rm -rf "$work/out" && mkdir -m 1777 "$work/out" && echo before >"$work/out/report" || return 1
+    chown 65534 "$work/out/report" && ! bt report FILE -o "$work/out/report" 2>"$work/err" &&
+        grep -q 'out/report is another user' "$work/err" && [ "$(cat "$work/out/report")" = before ] &&
+        no_other_file_stays && chown 0 "$work/out/report" && bt report FILE -o "$work/out/report" &&
+        ! grep -q '^before$' "$work/out/report" && no_other_file_stays
+}
+
 never_writes_over_what_it_reads() {
     cp "$work/x.btr" "$work/before.btr" && ln -sf x.btr "$work/link" || return 1
     bt "$@" -o "$work/link" 2>"$work/err"
@@ -99,6 +108,11 @@ done <<'EOF'
 report FILE
 export FILE
 EOF
+if [ "$(id -u)" = 0 ]; then
+    run leaves_the_file_of_another
+else
+    skip leaves_the_file_of_another "not root"
+fi
 while read -r command; do
     # shellcheck disable=SC2086
     run fails_on_a_full_device_and_ends_quietly_with_its_reader $command

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,6 +19,21 @@ static char *final_path(const char *name, struct stat *before)
         return S_ISREG(before->st_mode) ? realpath(name, NULL) : NULL;
     before->st_mode = 0;
     return lstat(name, &link) != 0 && errno == ENOENT ? alloc_strdup(name) : NULL;
+}
+
+/* Where all may make files, as in /tmp: somebody else made one of that name, who would get what is
+ * written. */
+static bool is_planted(const char *path)
+{
+    struct stat of, directory;
+    char *parent = alloc_strdup(path), *slash = strrchr(parent, '/');
+    const char *in = slash == parent ? "/" : slash ? parent : ".";
+    if (slash)
+        *slash = '\0';
+    const bool known = lstat(path, &of) == 0 && stat(in, &directory) == 0;
+    free(parent);
+    return known && directory.st_mode & S_ISVTX && directory.st_mode & (S_IWGRP | S_IWOTH) &&
+           of.st_uid != geteuid() && of.st_uid != directory.st_uid;
 }
 
 /* With the owner and the rights of the file that it replaces. */
@@ -48,6 +64,13 @@ int output_file_open(struct output_file *f, const char *name, struct error *err)
     if (!name)
         return 0;
     f->path = final_path(name, &before);
+    if (is_planted(name) || (f->path && is_planted(f->path))) {
+        forget(f);
+        return error_set(err, ERR_REFUSED,
+                         "%s is another user's, in a directory where all may make files: choose "
+                         "another name, or remove it",
+                         name);
+    }
     f->to = f->path ? open_beside(f, &before) : NULL;
     if (!f->to && (!f->path || (before.st_mode != 0 && (errno == EACCES || errno == EPERM)))) {
         forget(f);

@@ -15,7 +15,8 @@ struct output_file {
 };
 
 /* name is borrowed; NULL is standard output. What is not a regular file, or has a directory where
- * no file may be made, is written in place. */
+ * no file may be made, is written in place. Another user's file is not replaced where all may make
+ * files. */
 int output_file_open(struct output_file *f, const char *name, struct error *err);
 /* Closes it. What stood there stays when `err` is set already, or writing failed. A reader of
  * standard output that closes early is not a failure. */
