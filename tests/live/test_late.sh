@@ -132,11 +132,12 @@ steers_nothing() {
         "$work/status" "$work/status.json" "$work/odd.btr.log" "$work/refused"
 }
 
-# named NAME [MODULE]: a VM with that name on its command line, which has loaded that module; $named is
-# its process.
+# named NAME [MODULE]: a VM with that name on its command line, which has loaded that module, and a process
+# with the name late_MODULE; $named is its OS process.
 named() {
     erl -noinput -start_epmd false -name "$1" -setcookie NAMEDCOOKIE -eval "
-        {module, _} = code:ensure_loaded(${2:-lists}), timer:sleep(1200000), halt()." >"$work/named.log" 2>&1 &
+        {module, _} = code:ensure_loaded(${2:-lists}), register(late_${2:-lists}, self()),
+        timer:sleep(1200000), halt()." >"$work/named.log" 2>&1 &
     late="$late $!"
     named=$!
     wait_until 60 knows "${1%@*}" || { cat "$work/named.log"; return 1; }
@@ -145,6 +146,7 @@ named() {
 # Port 1: nobody listens there.
 opens_one_of_another_epmd() {
     named "own@$host" || return 1
+    own=$named
     (ERL_EPMD_PORT=1 prints "own@$host") || return 1
     (ERL_EPMD_PORT=1 "$beamtop" nodes --format json) >"$work/out" || return 1
     grep -o '{[^{}]*}' "$work/out" | grep '"own@' | grep -q '"port":[1-9]' || { cat "$work/out"; return 1; }
@@ -171,20 +173,60 @@ says_that_its_port_is_not_found() {
 
 finds_xref() { "$beamtop" where "own@$host" xref:start/1 >"$work/out" 2>"$work/err"; }
 
-# Two VMs of one name, each with its epmd: as `top` does, `where` takes the one that epmd knows.
-takes_the_one_that_epmd_knows() {
+# Two VMs of one name, each with its epmd.
+starts_a_namesake() {
     first=$ERL_EPMD_PORT first_epmd=$epmd_pid
     ERL_EPMD_PORT=$((ERL_EPMD_PORT + 1))
-    start_epmd && named "own@$host" xref &&
-        wait_until 60 finds_xref
-    found=$?
+    start_epmd && named "own@$host" xref
+}
+
+ends_the_namesake() {
     kill "$named" "$epmd_pid"
     wait "$named" "$epmd_pid"
     ERL_EPMD_PORT=$first epmd_pid=$first_epmd
-    [ $found = 0 ] || grep -q 'may not be read' "$work/err" || {
+}
+
+# As `top` does, `where` takes it.
+takes_the_one_that_epmd_knows() {
+    wait_until 60 finds_xref || grep -q 'may not be read' "$work/err" || {
         cat "$work/out" "$work/err"
         return 1
     }
+}
+
+# It is the name of a node, too.
+suggests_a_command() {
+    command -v tmux >/dev/null || { not_tried "no tmux here"; return 0; }
+    tm_close
+    tm_open 140 30 HOME="$work/empty" && tm_run "$beamtop ndoes --no-config"
+    tm_wait 'there is no command “ndoes” (did you mean '
+    suggested=$?
+    tm_close
+    return $suggested
+}
+
+# picks OS_PID WORD: opens that VM, whose screen has the word.
+picks() {
+    tm_close
+    tm_open 140 90 HOME="$work/empty" || return 1
+    tm_run "$beamtop --timeout 30 --no-config"
+    tm_wait " $1 " || return 1
+    below=$(tm_text | grep -E '[a-z]@[a-z0-9.]' | grep -n " $1 " | cut -d: -f1)
+    tm_keys Home
+    while [ "$below" -gt 1 ]; do
+        tm_keys Down
+        below=$((below - 1))
+    done
+    tm_keys Enter
+    tm_wait "$2"
+}
+
+opens_either_that_is_picked() {
+    command -v tmux >/dev/null || { not_tried "no tmux here"; return 0; }
+    picks "$own" late_lists && picks "$named" late_xref
+    picked=$?
+    tm_close
+    return $picked
 }
 
 opens_one_without_epmd() {
@@ -206,7 +248,11 @@ run picks_it
 run steers_nothing
 run opens_one_of_another_epmd
 run opens_one_whose_host_is_not_found
+run suggests_a_command
+run starts_a_namesake
 run takes_the_one_that_epmd_knows
+run opens_either_that_is_picked
+ends_the_namesake
 run says_that_its_port_is_not_found
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
     run opens_that_of_another_user

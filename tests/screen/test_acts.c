@@ -913,10 +913,11 @@ TEST(test_pickers)
     act(&f, ACTION_MARK, "");
     act(&f, ACTION_BACK, "");
     assert_int_equal(screen_context(f.s), CONTEXT_PROCESSES);
-    screen_choose_node(f.s, &(struct screen_node){.name = "a@b"}, 1);
+    screen_choose_node(f.s, &(struct screen_node){.name = "a@b", .os_pid = 7}, 1);
     act(&f, ACTION_ENTER, "");
     assert_true(taken(&f, REQUEST_NODE, &r));
     assert_string_equal(r.text, "a@b");
+    assert_int_equal(r.os_pid, 7);
     static const struct screen_node nodes[] = {
         {.name = "a@b"}, {.name = "start", .refusal = "no distribution: start it with -sname"}};
     screen_choose_node(f.s, nodes, 2);

@@ -30,7 +30,7 @@ enum screen_request_kind {
     REQUEST_MAILBOX,        /* peek at the mailbox of pid, in text as printed */
     REQUEST_STATE,          /* sys:get_state of pid. Older answers of a kind are dropped */
     REQUEST_COLLECT,        /* a garbage collection of pid */
-    REQUEST_NODE,           /* the picker chose node `text` */
+    REQUEST_NODE,           /* the picker chose node `text`, the VM os_pid */
     REQUEST_CHOICE,         /* a text of screen_choose() was chosen: screen_chosen() */
     REQUEST_ACT,            /* carry out `action`, another owner's */
     REQUEST_STOP_RECORDING, /* the user has not confirmed it yet */
@@ -40,6 +40,7 @@ struct screen_request {
     enum screen_request_kind kind;
     enum action action;
     struct etf_pid pid;
+    int64_t os_pid; /* 0: unknown */
     char text[512];
 };
 

@@ -282,14 +282,20 @@ static int no_option(const char *given, const struct cli_command *command, struc
                      given, (int)near.len, near.s, own ? "?" : ", of another command?");
 }
 
-static int no_command(const char *given, struct error *err)
+struct slice cli_near_command(const char *given)
 {
     struct slice names[CLI_COMMANDS_MAX], near;
     size_t n = 0;
     for (size_t i = 1; i < cli_commands_len; i++)
         if (!cli_commands[i].hidden)
             names[n++] = slice_of(cli_commands[i].name);
-    if (names_near(names, n, slice_of(given), &near, 1) == 0)
+    return names_near(names, n, slice_of(given), &near, 1) > 0 ? near : (struct slice){NULL, 0};
+}
+
+static int no_command(const char *given, struct error *err)
+{
+    const struct slice near = cli_near_command(given);
+    if (near.len == 0)
         return error_set(err, ERR_USAGE, "there is no command “%s”", given);
     return error_set(err, ERR_USAGE, "there is no command “%s”; did you mean `beamtop %.*s`?",
                      given, (int)near.len, near.s);

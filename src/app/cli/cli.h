@@ -12,6 +12,7 @@
 
 #include "beamtop/base/buf.h"
 #include "beamtop/base/error.h"
+#include "beamtop/base/slice.h"
 #include "beamtop/trace/caps.h"
 #include "beamtop/trace/pattern.h"
 #include "exit_code.h"
@@ -120,7 +121,8 @@ extern const size_t cli_commands_len;
    Texts in o are borrowed from argv; cli_options_clear, also after a failure. */
 int cli_parse(int argc, char **argv, const struct cli_command **command, struct cli_options *o,
               struct error *err);
-void cli_options_clear(struct cli_options *o); /* wipes the cookie */
+void cli_options_clear(struct cli_options *o);    /* wipes the cookie */
+struct slice cli_near_command(const char *given); /* the one that may be meant; empty: none */
 
 void cli_usage(struct buf *out, const struct cli_command *command); /* NULL: all */
 

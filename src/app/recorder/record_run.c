@@ -156,7 +156,7 @@ static int start(struct recording_run *t, struct error *err)
 {
     const struct cli_options *o = t->options;
     double interval_s = o->interval_given ? o->interval_s : 5;
-    int rc = target_init(&t->target, t->setup->node, o, t->setup->env, NULL, err);
+    int rc = target_init(&t->target, t->setup->node, o, t->setup->env, NULL, 0, err);
     if (rc == 0)
         rc = record_run_armed_check(t->setup, err);
     const struct recorder_options options = {.node = t->target.name,

@@ -44,6 +44,7 @@ struct source_setup {
     const struct cli_options *cli; /* way to the node, its cookie; --at and -n of a recording */
     const struct app_env *env;
     const struct discover_list *vms; /* of this host, if they are known; read while opening */
+    int64_t os_pid;                  /* of them, the one that is meant; 0: any of that name */
     uv_loop_t *loop;
     struct model *model;
     double interval_s;

@@ -173,7 +173,7 @@ int source_live_open(struct source **out, const char *node, const struct source_
     s->arg = setup->arg;
     s->rates = setup->rates;
     s->batch = setup->batch;
-    int rc = target_init(&s->target, node, setup->cli, setup->env, setup->vms, err);
+    int rc = target_init(&s->target, node, setup->cli, setup->env, setup->vms, setup->os_pid, err);
     if (rc == 0) {
         const struct live_options options = {
             .conn = s->target.conn,

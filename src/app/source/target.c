@@ -40,6 +40,16 @@ bool target_is_meant(const struct discover_vm *vm, const char *name)
            (vm->form == DISCOVER_UNKNOWN && name_host_is_here(name + len + 1, here));
 }
 
+/* One was chosen of those that have that name. NULL: none of them. */
+static const struct discover_vm *chosen_vm(const struct discover_list *vms, const char *name,
+                                           int64_t os_pid)
+{
+    for (size_t i = 0; i < vms->count; i++)
+        if (os_pid > 0 && vms->vms[i].pid == os_pid && target_is_meant(&vms->vms[i], name))
+            return &vms->vms[i];
+    return NULL;
+}
+
 /* The VM that is meant, and how many may be: those that epmd knows go first. */
 static const struct discover_vm *find_vm(const struct discover_list *vms, const char *name,
                                          size_t *count)
@@ -87,7 +97,8 @@ static bool way_given(const struct cli_options *o)
 }
 
 /* The way to a VM of this host, unless one was given. */
-static void set_local(struct target *t, const struct discover_vm *vm, const struct cli_options *o)
+static void set_local(struct target *t, const struct discover_vm *vm, const struct cli_options *o,
+                      bool has_namesake)
 {
     const struct discover_options options = {0};
     if (vm->pid == 0 || vm->other_network || way_given(o))
@@ -99,6 +110,8 @@ static void set_local(struct target *t, const struct discover_vm *vm, const stru
                                         .epmd_port = found.epmd_port,
                                         .port = found.port,
                                         .address = t->address};
+    if (has_namesake)
+        t->conn.port = found.port;
     cookie_wipe(&found.cookie);
 }
 
@@ -141,7 +154,8 @@ int target_check_name(const char *name, struct error *err)
 }
 
 int target_init(struct target *t, const char *name, const struct cli_options *o,
-                const struct app_env *env, const struct discover_list *vms, struct error *err)
+                const struct app_env *env, const struct discover_list *vms, int64_t os_pid,
+                struct error *err)
 {
     struct discover_list own = {0};
     uint16_t epmd_port = 0;
@@ -151,14 +165,19 @@ int target_init(struct target *t, const char *name, const struct cli_options *o,
         rc = target_epmd_port(o, env, &epmd_port, err);
     if (rc != 0)
         return rc;
-    const struct discover_vm *vm = NULL;
+    const struct discover_vm *vm = NULL, *chosen = NULL;
     size_t count = 0;
-    if (vms)
+    if (vms) {
         vm = find_vm(vms, name, &count);
-    else if (!cookie_given(o, env) || !strchr(name, '@'))
+        chosen = chosen_vm(vms, name, os_pid);
+    } else if (!cookie_given(o, env) || !strchr(name, '@')) {
         count = target_look_for(&own, &vm, name, o, env);
-    else if (!way_given(o))
+    } else if (!way_given(o)) {
         count = look_here(&own, &vm, name);
+    }
+    const bool has_namesake = chosen && chosen != vm; /* then epmd knows that one, or none */
+    if (chosen)
+        vm = chosen, count = 1;
     snprintf(t->name, sizeof t->name, "%s", vm && !strchr(name, '@') ? vm->node : name);
     rc = find_cookie(t, o, env, vm, &t->no_cookie);
     if (rc == ERR_NOT_FOUND && !o->cookie_file)
@@ -177,7 +196,7 @@ int target_init(struct target *t, const char *name, const struct cli_options *o,
         .timeout_ms = (unsigned)(o->timeout_s * 1000),
     };
     if (vm && (count == 1 || vm->in_epmd))
-        set_local(t, vm, o);
+        set_local(t, vm, o, has_namesake);
     discover_clear(&own);
     return rc;
 }

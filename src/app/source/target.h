@@ -22,9 +22,11 @@ int target_check_name(const char *name, struct error *err);
 /*
  * Fills t for `name`. A name without a host that a VM of this host has gets that VM's host, and
  * that VM's cookie when none is given. Without any cookie it is the connection that fails, once it
- * has found the node. `vms` may be NULL: then /proc is read here, if it is needed. */
+ * has found the node. `vms` may be NULL: then /proc is read here, if it is needed. os_pid: of them,
+ * the one that is meant, where several may have that name; 0: unknown. */
 int target_init(struct target *t, const char *name, const struct cli_options *o,
-                const struct app_env *env, const struct discover_list *vms, struct error *err);
+                const struct app_env *env, const struct discover_list *vms, int64_t os_pid,
+                struct error *err);
 void target_clear(struct target *t); /* wipes the cookie */
 
 /* Whether a VM of the list has that name: its full name, or the part before '@'. */

@@ -194,20 +194,34 @@ static void close_source(struct tui *t)
     tui_record_left(t->record);
 }
 
+/* `beamtop ndoes` names a node. */
+static void tell_command(const struct tui *t, struct error *err)
+{
+    const char *target = t->cli->target;
+    struct slice near = {NULL, 0};
+    if (target && !strchr(target, '@'))
+        near = cli_near_command(target);
+    if (near.len > 0)
+        error_context(err, "there is no command “%s” (did you mean `beamtop %.*s`?), and as a node",
+                      target, (int)near.len, near.s);
+}
+
 static void on_end(void *arg, bool had_tick, const struct error *err)
 {
     struct tui *t = arg;
-    (void)had_tick;
+    struct error copy = *err;
     if (t->picked || (t->vms.count > 1 && !t->cli->target)) {
         /* Chosen from the picker: say why, and let the user choose another. */
         close_source(t);
         tui_message(t, STYLE_ERROR, "%s", err->text);
         return;
     }
-    tui_quit(t, EXIT_CONNECT, err);
+    if (!had_tick)
+        tell_command(t, &copy);
+    tui_quit(t, EXIT_CONNECT, &copy);
 }
 
-int tui_connect(struct tui *t, const char *target, struct error *err)
+int tui_connect(struct tui *t, const char *target, int64_t os_pid, struct error *err)
 {
     static const struct source_handlers handlers = {.on_change = on_change,
                                                     .on_tick = on_tick,
@@ -220,6 +234,7 @@ int tui_connect(struct tui *t, const char *target, struct error *err)
         .cli = t->cli,
         .env = t->env,
         .vms = t->vms.count ? &t->vms : NULL,
+        .os_pid = os_pid,
         .loop = &t->rt.loop,
         .model = t->model,
         .interval_s = option_double(o, OPTION_INTERVAL),
@@ -486,7 +501,7 @@ static int start(struct tui *t, struct error *err)
         return err->code;
     if (!t->cli->target)
         return tui_find_node(t, err);
-    return tui_connect(t, t->cli->target, err);
+    return tui_connect(t, t->cli->target, 0, err);
 }
 
 static void clear(struct tui *t)

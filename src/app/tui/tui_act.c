@@ -311,7 +311,7 @@ void tui_take_requests(struct tui *t)
             break;
         case REQUEST_NODE:
             t->picked = true;
-            rc = tui_connect(t, r.text, &err);
+            rc = tui_connect(t, r.text, r.os_pid, &err);
             break;
         case REQUEST_CHOICE:
             tui_trace_chosen(t->trace, screen_chosen(t->screen));

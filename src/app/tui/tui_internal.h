@@ -74,7 +74,8 @@ void tui_want(struct tui *t);  /* the screen wants other facts */
 void tui_quit(struct tui *t, int exit_code, const struct error *err);
 void tui_message(struct tui *t, enum style style, const char *fmt, ...) ATTR_PRINTF(3, 4);
 void tui_suspend(struct tui *t);
-int tui_connect(struct tui *t, const char *target, struct error *err); /* a node, or a recording */
+/* A node, or a recording. os_pid: that of t->vms which is meant; 0: any of that name. */
+int tui_connect(struct tui *t, const char *target, int64_t os_pid, struct error *err);
 
 /* tui_nodes.c */
 void tui_pick(struct tui *t); /* looks for VMs of this host and opens the picker */

@@ -79,7 +79,7 @@ int tui_find_node(struct tui *t, struct error *err)
             err, ERR_NOT_FOUND,
             "no BEAM VM was found on this host; give a node's name: beamtop NAME@HOST");
     if (nodes == 1)
-        return tui_connect(t, only->node, err);
+        return tui_connect(t, only->node, only->pid, err);
     show_rows(t);
     return 0;
 }

@@ -358,11 +358,14 @@ int picker_choose(struct screen *s, struct error *err)
     char key[256];
     snprintf(key, sizeof key, "%s", row->link.name);
     enum picker_kind kind = p->kind;
+    const int64_t os_pid = kind == PICKER_NODES ? s->nodes[row->id - 1].os_pid : 0;
     picker_close(s);
     if (kind == PICKER_SORT)
         choose_sort(s, key);
-    if (kind == PICKER_NODES)
+    if (kind == PICKER_NODES) {
         screen_ask(s, REQUEST_NODE, NULL, key);
+        s->requests[s->n_requests - 1].os_pid = os_pid;
+    }
     if (kind == PICKER_VIEWS) {
         screen_ask(s, REQUEST_ACT, NULL, key);
         s->requests[s->n_requests - 1].action = ACTION_VIEW;
