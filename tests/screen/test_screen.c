@@ -357,6 +357,7 @@ static const struct scene scenes[] = {
     {.name = "recording-stops", .view = "top", .rows = 24, .columns = 120,
      .steps = {{STEP_RECORDING, "3"}}},
     {.name = "small-80x24", .world = WORLD_SMALL, .view = "top", .rows = 24, .columns = 80},
+    {.name = "small-80x23", .world = WORLD_SMALL, .view = "top", .rows = 23, .columns = 80},
     {.name = "small-memory", .world = WORLD_SMALL, .view = "memory", .rows = 24, .columns = 80},
     {.name = "small-armed", .world = WORLD_SMALL, .view = "armed", .rows = 24, .columns = 80},
     {.name = "armed-anothers", .world = WORLD_ANOTHERS, .view = "armed", .rows = 14,

@@ -197,11 +197,13 @@ static struct line queue_line(const struct model *m, const struct system_sample 
     return l;
 }
 
-static struct line count_line(const struct model *m, const struct system_sample *s)
+static struct line count_line(const struct model *m, const struct system_sample *s, bool with_use)
 {
     const struct node_info *node = model_node(m);
     struct line l = {.n = 0, .spark_max = NAN};
     limit_cell(&l, "processes", s->processes, node ? node->process_limit : -1);
+    if (with_use)
+        percent_cell(&l, "sched util", s->use_normal);
     limit_cell(&l, "ports", s->ports, node ? node->port_limit : -1);
     limit_cell(&l, "atoms", s->atoms, node ? node->atom_limit : -1);
     limit_cell(&l, "tables", s->ets_tables, node ? node->ets_limit : -1);
@@ -352,7 +354,7 @@ void header_draw(const struct model *m, const struct header_state *state, struct
     } else {
         lines[n++] = memory_line(m, s, CELLS);
         lines[n++] = queue_line(m, s);
-        lines[n++] = count_line(m, s);
+        lines[n++] = count_line(m, s, false);
         if (r.rows > 4)
             lines[n++] = work_line(m, s, CELLS);
     }
@@ -362,6 +364,8 @@ void header_draw(const struct model *m, const struct header_state *state, struct
         lines[0] = memory_line(m, s, grid.n);
     if (n == 4)
         lines[3] = work_line(m, s, grid.n);
+    else if (n == 3 && grid.n < 4)
+        lines[2] = count_line(m, s, true);
     for (int i = 0; i < n; i++)
         draw_line(&lines[i], &grid, c, r, i + 1);
     if (!header_is_live(m))
