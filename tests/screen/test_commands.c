@@ -115,6 +115,10 @@ TEST(test_process_by_name)
             assert_string_equal(want.process.name, rows[i].name);
         else
             assert_int_equal(want.process.pid.id, 41);
+        /* From elsewhere, without a word: the one that was shown last. */
+        assert_int_equal(screen_act(f.s, f.m, ACTION_VIEW, "memory", &err), 1);
+        assert_int_equal(screen_act(f.s, f.m, ACTION_PROCESS, "", &err), 1);
+        assert_string_equal(screen_view(f.s), "process");
         end(&f);
     }
     static const char *const views[] = {"memory", "process"};

@@ -78,6 +78,8 @@ int act_process(struct act *a, int n)
     if (a->e->ops == ops && a->e->link.kind != TARGET_NONE)
         return 1;
     if (!act_process_meant(a, &link))
+        link = a->s->last_process;
+    if (link.kind == TARGET_NONE)
         return error_set(a->err, ERR_USAGE,
                          "put the cursor on a process, or type its name: :process NAME or PID");
     return act_open(a, ops, &link);
