@@ -494,7 +494,7 @@ static void set_modes(struct tty_curses *t, const struct tty_setup *setup)
     }
     t->tty.depth = colors_begin(&t->colors, setup->most);
     curses_mouse(&t->tty, setup->mouse);
-    t->tty.asked = setup->ask_background && t->modern && t->tty.depth == DEPTH_256;
+    t->tty.asked = setup->ask_background && t->modern && t->tty.depth != DEPTH_NONE;
     t->background.due = t->background.waits = t->tty.asked;
     if (t->background.due)
         send_raw(t, BACKGROUND_ASK);

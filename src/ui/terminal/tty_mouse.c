@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tty_mouse.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -15,6 +16,7 @@ void mouse_begin(struct mouse *m, enum mouse_form form, uint64_t now_ms)
 {
     m->open = form;
     m->len = 0;
+    m->garbled = false;
     m->last_ms = now_ms;
 }
 
@@ -55,21 +57,19 @@ static bool put_sgr(struct mouse *m, unsigned char byte, uint64_t now_ms, struct
 {
     unsigned bits;
     int column, row, end = 0;
-    if ((byte >= '0' && byte <= '9') || byte == ';') {
-        bool room = m->len < sizeof m->bytes - 1;
-        if (room)
+    if (byte >= ' ' && byte <= '?') {
+        m->garbled = m->garbled || !(isdigit(byte) || byte == ';') || m->len == sizeof m->bytes - 1;
+        if (!m->garbled)
             m->bytes[m->len++] = (char)byte;
-        else
-            m->open = MOUSE_CLOSED;
-        return room;
+        return true;
     }
     m->open = MOUSE_CLOSED;
     m->bytes[m->len] = '\0';
     if (byte != 'M' && byte != 'm')
-        return false;
+        return m->garbled && byte >= '@' && byte <= '~'; /* it ends any control sequence */
     /* The widths keep every number within an int. */
-    if (byte == 'M' && sscanf(m->bytes, "%5u;%5d;%5d%n", &bits, &column, &row, &end) == 3 &&
-        (size_t)end == m->len)
+    if (byte == 'M' && !m->garbled &&
+        sscanf(m->bytes, "%5u;%5d;%5d%n", &bits, &column, &row, &end) == 3 && (size_t)end == m->len)
         report(m, bits, column, row, now_ms, event);
     return true;
 }

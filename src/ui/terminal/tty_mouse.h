@@ -24,6 +24,7 @@ struct mouse {
     uint64_t last_ms; /* when its last byte came */
     size_t len;
     char bytes[24];
+    bool garbled; /* it has a byte that no report has */
     bool pressed; /* a press that another one would make a double click */
     int row, column;
     uint64_t pressed_ms;

@@ -310,7 +310,7 @@ TEST(test_the_mouse)
         {"\x1b[M \xc3\xffq", "click@222,162 q "},
         {"\x1b[M \xc3#\xc3\xa9q", "click@2,162 \xc3\xa9 q "},
         {"\x1b[<0;0;3M\x1b[<;;M\x1b[<M\x1b[<0;5Mq", "q "}, /* garbage */
-        {"\x1b[<0;5;3;7M\x1b[<-1;5;3Mq", "- 1 ; 5 ; 3 M q "},
+        {"\x1b[<0;5;3;7M\x1b[<-1;5;3M\x1b[<0;5;3!q\x1b[<?;5;3mq", "q "},
         {"\x1b[<0;99999999999;3M\x1b[<99999999;1;1Mq", "q "},
         {"\x1b[<0;5q", "q "},
         {"\x1b[M \x03q", "C-c q "},
