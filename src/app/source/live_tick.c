@@ -436,19 +436,28 @@ static void judge_labels(struct live *l, const struct answer *a, struct error *e
     tell_filter(l);
 }
 
+/* One that was stopped, or failed, did its work too, and the next one may do as much. Times of a
+ * node that is late teach nothing. */
+static void take_cost(struct live *l, enum question question, double target_us)
+{
+    if (target_us <= 0)
+        return;
+    live_note_cost(l, target_us);
+    if (!live_is_late(l) || l->governor.cost_us[question] <= 0)
+        governor_note(&l->governor, question, target_us);
+}
+
 static void on_rows(void *arg, const struct answer *answer)
 {
     struct live *l = arg;
     struct error err = answer->err;
+    take_cost(l, QUESTION_ROWS, answer->target_us);
     if (!answer->value) {
         if (err.code != ERR_TIMEOUT)
             trouble(l, QUESTION_ROWS, &err);
         return;
     }
-    live_note_cost(l, answer->target_us);
     tell_first(l, QUESTION_ROWS);
-    if (!live_is_late(l))
-        governor_note(&l->governor, QUESTION_ROWS, answer->target_us);
     if (model_take(l->model, QUESTION_ROWS, answer->value, answer->len, &l->asked_rows,
                    clock_mono_ns(), &err) != 0)
         trouble(l, QUESTION_ROWS, &err);
@@ -475,11 +484,9 @@ static void take_answer(struct live *l, const struct answer *answer)
     end_unwanted(l);
     if (question == QUESTION_SYSTEM)
         ask_deferred(l);
+    take_cost(l, question, answer->target_us);
     if (answer->value) {
-        live_note_cost(l, answer->target_us);
         tell_first(l, question);
-        if (!live_is_late(l) || l->governor.cost_us[question] <= 0)
-            governor_note(&l->governor, question, answer->target_us);
         if (model_take(l->model, question, answer->value, answer->len, &l->asked_scan,
                        clock_mono_ns(), &err) == 0) {
             if (l->handlers.on_answer)
