@@ -235,6 +235,55 @@ static const struct trend_of {
     {"gcs_per_s", "gcs_per_s", "collections/s", COLUMN_RATE},
 };
 
+/* And counts of facts: of a part, without one of its process. */
+static const struct fact_trend {
+    const char *evidence, *fact, *part, *key, *title;
+    enum column_type type;
+} fact_trends[] = {
+    {"timers", "growth", "kept", "timers", "timers", COLUMN_COUNT},
+    {"sockets", "growth", "sockets", "count", "sockets", COLUMN_COUNT},
+    {"monitors", "monitors", NULL, "monitors", "monitors", COLUMN_COUNT},
+    {"monitored_by", "monitors", NULL, "monitored_by", "monitors on it", COLUMN_COUNT},
+    {"links", "monitors", NULL, "links", "links", COLUMN_COUNT},
+    {"bytes", "monitors", NULL, "bytes", "beside its heaps", COLUMN_BYTES},
+};
+
+static const json_t *row_of_process(const json_t *fact, const char *pid)
+{
+    size_t i;
+    const json_t *row;
+    json_array_foreach (json_object_get(fact, "processes"), i, row) {
+        const char *of = json_string_value(json_object_get(row, "pid"));
+        if (of && strcmp(of, pid) == 0)
+            return row;
+    }
+    return NULL;
+}
+
+static bool read_fact(const struct summary_input *in, const struct finding *f,
+                      const struct fact_trend *t, int64_t tick, double *value)
+{
+    const char *text = recording_fact(in->recording, t->fact, tick);
+    json_t *fact = text ? json_loads(text, 0, NULL) : NULL;
+    const json_t *of = t->part ? json_object_get(fact, t->part) : row_of_process(fact, f->process);
+    const json_t *number = json_object_get(of, t->key);
+    const bool known = json_is_number(number);
+    *value = json_number_value(number);
+    json_decref(fact);
+    return known;
+}
+
+static size_t fact_series(const struct summary_input *in, const struct finding *f,
+                          const struct fact_trend *t, double *values)
+{
+    const int64_t ticks = in->to - in->from;
+    const int64_t steps = ticks < CHART_VALUES - 1 ? ticks : CHART_VALUES - 1;
+    size_t n = 0;
+    for (int64_t i = 0; steps > 0 && i <= steps; i++)
+        n += read_fact(in, f, t, in->from + ticks * i / steps, &values[n]);
+    return n;
+}
+
 static size_t series_of(const struct summary *s, const struct finding *f, const struct trend_of *t,
                         double *values)
 {
@@ -244,23 +293,35 @@ static size_t series_of(const struct summary *s, const struct finding *f, const 
     return recording_queue_series(i->recording, f->process, i->from, i->to, values, CHART_VALUES);
 }
 
+static bool put_course(struct paper *p, const struct summary *s, enum column_type type,
+                       const char *title, const double *values, size_t n)
+{
+    if (n < 2)
+        return false;
+    struct block *b = put_chart(p, s, type, title, values, n);
+    b->beside = true;
+    b->aside = arena_printf(&p->arena, "%s to %s", number_text(&p->arena, type, *values),
+                            number_text(&p->arena, type, values[n - 1]));
+    return true;
+}
+
 /* One, of the first evidence that has a course. */
 static void put_trend(struct paper *p, const struct summary *s, const struct finding *f)
 {
     double values[CHART_VALUES];
-    for (size_t k = 0; k < f->n_evidence; k++)
-        for (size_t i = 0; i < ARRAY_LEN(trends); i++) {
-            const struct trend_of *t = &trends[i];
-            size_t n =
-                strcmp(f->evidence[k].key, t->evidence) == 0 ? series_of(s, f, t, values) : 0;
-            if (n < 2)
-                continue;
-            struct block *b = put_chart(p, s, t->type, t->title, values, n);
-            b->beside = true;
-            b->aside = arena_printf(&p->arena, "%s to %s", number_text(&p->arena, t->type, *values),
-                                    number_text(&p->arena, t->type, values[n - 1]));
-            return;
-        }
+    for (size_t k = 0; k < f->n_evidence; k++) {
+        const char *key = f->evidence[k].key;
+        for (size_t i = 0; i < ARRAY_LEN(trends); i++)
+            if (strcmp(key, trends[i].evidence) == 0 &&
+                put_course(p, s, trends[i].type, trends[i].title, values,
+                           series_of(s, f, &trends[i], values)))
+                return;
+        for (size_t i = 0; i < ARRAY_LEN(fact_trends); i++)
+            if (strcmp(key, fact_trends[i].evidence) == 0 &&
+                put_course(p, s, fact_trends[i].type, fact_trends[i].title, values,
+                           fact_series(s->input, f, &fact_trends[i], values)))
+                return;
+    }
 }
 
 static void put_findings(struct paper *p, const struct summary *s)

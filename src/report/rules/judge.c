@@ -282,7 +282,7 @@ double judge_limit(const struct judge *j, double limit)
 
 bool judge_holds(const struct judge *j, double seconds, bool named)
 {
-    return !(seconds < (named ? 1 : 2) * j->trend_s);
+    return !(seconds < (named ? 1 : 1.5) * j->trend_s);
 }
 
 void judge_wait(struct judge *j, bool named)

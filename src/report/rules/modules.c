@@ -144,6 +144,7 @@ static void add_call(const struct judge *j, struct module_calls *m, size_t at)
     m->writes += one_of(c->function, writes) ? n : 0;
     if (!one_of(c->function, reads))
         return;
+    m->read_calls += n;
     bool keyed = one_of(c->function, lookups), calls = !module_is_library(c->module);
     if (!(calls && is_nested(n, m->last.read)))
         m->reads += n;
@@ -168,7 +169,7 @@ struct modules modules_of(struct judge *j)
     for (size_t i = 0; i < m.n; i++)
         if (m.items[i].prepares) /* each query is prepared once, however many functions it passes */
             m.items[i].reads =
-                fmin(m.items[i].reads, fmax(m.items[i].prepared, m.items[i].hottest_calls));
+                fmin(m.items[i].read_calls, fmax(m.items[i].prepared, m.items[i].hottest_calls));
     return m;
 }
 

@@ -79,7 +79,7 @@ void judge_tell_without_cpu(struct judge *j, struct finding *f, double without)
 /* Of all their time: sixteen schedulers on two CPUs lack half of that at rest. */
 #define NOTICED 0.01
 
-static bool starves_now(const struct judge *j)
+bool judge_starves(const struct judge *j)
 {
     struct lost l = lost_of(j);
     bool lacks = l.without >= STARVES && l.wait >= NOTICED;
@@ -96,12 +96,12 @@ static bool comes_later(const struct judge *j)
 
 bool judge_may_starve(const struct judge *j)
 {
-    return comes_later(j) || starves_now(j);
+    return comes_later(j) || judge_starves(j);
 }
 
 bool judge_follows(struct judge *j)
 {
-    bool follows = starves_now(j);
+    bool follows = judge_starves(j);
     j->follows = j->follows || follows;
     if (follows)
         judge_unknown(j, "the schedulers lacked CPUs (see starved), and it follows from that");
@@ -202,8 +202,10 @@ void judge_blocked(struct judge *j)
     struct lost l;
     if (!is_known(j, &l))
         return;
-    double active = active_share(j, &l), blocked = active - l.run - l.wait;
-    if (!(blocked >= judge_limit(j, BLOCKED)))
+    /* What the hypervisor took, or a quota stopped, was neither. */
+    double active = active_share(j, &l), stolen = isnan(l.steal) ? 0 : l.steal;
+    double blocked = active - l.run - l.wait - stolen;
+    if (!(blocked >= judge_limit(j, BLOCKED)) || l.throttled >= STARVED)
         return;
     struct finding *f = judge_find(j, FINDING_LOOK, judge_sure(j, blocked, BLOCKED));
     f->effort = EFFORT_SMALL;

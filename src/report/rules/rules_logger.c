@@ -193,6 +193,14 @@ static double waiting_share(struct waits w)
     return w.logger / (w.logger + w.running);
 }
 
+/* Of all samples: where callers mostly wait for something else, less is not their trouble. */
+#define WAITS_OF_ALL 0.05
+
+static bool waits_much(struct waits w)
+{
+    return w.logger >= WAITS_OF_ALL * (w.logger + w.running + w.calls);
+}
+
 /* ---- the finding */
 
 static const char *const log_states[] = {
@@ -255,13 +263,15 @@ static void find_logger(struct judge *j, double share, double spread, struct wai
         json_decref(fact);
         return;
     }
-    struct finding *f = judge_find(j, mode > LOG_ASYNC ? FINDING_ACT : FINDING_LOOK,
+    const bool acts = mode > LOG_ASYNC && (works || waits_much(w));
+    struct finding *f = judge_find(j, acts ? FINDING_ACT : FINDING_LOOK,
                                    waits ? judge_sure(j, waiting_share(w), WAITS_SHARE)
                                          : judge_sure(j, share, LOGGER_SHARE));
     f->effort = EFFORT_SETTING;
     f->impact = share;
-    f->title = waits ? judge_text(j, "Logger %s blocks its callers: %s of their time",
-                                  logger_name(j, p, h), judge_percent(j, waiting_share(w)))
+    f->title = waits ? judge_text(j, "Logger %s blocks its callers: %s of their time%s",
+                                  logger_name(j, p, h), judge_percent(j, waiting_share(w)),
+                                  w.calls > w.logger + w.running ? " outside other calls" : "")
                      : judge_text(j, "Logger %s %s: %s of reductions", logger_name(j, p, h),
                                   log_states[mode], judge_percent(j, share));
     f->action = mode > LOG_ASYNC && h

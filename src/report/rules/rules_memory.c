@@ -405,7 +405,7 @@ static void find_senders(struct judge *j, const json_t *fact, double held, doubl
     f->effort = EFFORT_SETTING;
     f->title = now >= 1 ? judge_text(j, "Senders to %s are suspended: %s processes, at %s of looks",
                                      nodes, judge_number(j, now), judge_percent(j, held / looks))
-                        : judge_text(j, "Senders to other nodes are suspended at %s of looks",
+                        : judge_text(j, "Senders to %s are suspended at %s of looks", nodes,
                                      judge_percent(j, held / looks));
     f->action = "Find why that node takes no more (its schedulers, the network), and send it less, "
                 "or in smaller pieces. +zdbbl (KiB) suspends senders later; erlang:send/3 with "
@@ -417,7 +417,8 @@ static void find_senders(struct judge *j, const json_t *fact, double held, doubl
                    "processes suspended in a send to another node: at %.0f of %.0f looks", held,
                    looks);
     json_array_foreach (list, i, row)
-        judge_evidence(j, f, "process", NAN, "", "suspended: %s", judge_process_of(j, row));
+        judge_evidence(j, f, "process", NAN, "", "suspended%s: %s", now >= 1 ? "" : " before",
+                       judge_process_of(j, row));
 }
 
 /* The counts only rise, until the helper on the node restarts. */

@@ -165,6 +165,22 @@ static void advise_on_queue(struct judge *j, struct finding *f, const struct per
     f->ruled_out_if = "The queue drops to 0 between batches";
 }
 
+/* A process without a CPU cannot keep up: that says `starved`. */
+static enum finding_severity as_starved(const struct judge *j, enum finding_severity severity,
+                                        bool stands)
+{
+    if (stands || !judge_starves(j))
+        return severity;
+    return severity == FINDING_ACT ? FINDING_LOOK : FINDING_NOTE;
+}
+
+static void tell_starved(struct judge *j, struct finding *f, bool stands)
+{
+    bool comes;
+    if (!stands && judge_starves(j))
+        judge_tell_without_cpu(j, f, judge_without_cpu(j, &comes));
+}
+
 void judge_mailbox(struct judge *j)
 {
     size_t said = 0;
@@ -175,12 +191,13 @@ void judge_mailbox(struct judge *j)
         if (!mailbox_grows(j, p) || !judge_holds(j, seen_s, true))
             continue;
         said++;
-        struct finding *f = judge_find(j, p->queue_last >= MAILBOX_ACT ? FINDING_ACT : FINDING_LOOK,
+        const char *wait = wait_title(j, p);
+        enum finding_severity severity = p->queue_last >= MAILBOX_ACT ? FINDING_ACT : FINDING_LOOK;
+        struct finding *f = judge_find(j, as_starved(j, severity, wait != NULL),
                                        judge_sure(j, grown, MAILBOX_GROWTH));
         f->effort = EFFORT_LARGE;
         const char *now = judge_text(j, "+%s in %s, now %s", judge_number(j, grown),
                                      judge_period(j), judge_number(j, p->queue_last));
-        const char *wait = wait_title(j, p);
         f->title =
             wait ? judge_text(j, "%s %s, its message queue is growing: %s", judge_process(j, p),
                               wait, now)
@@ -190,6 +207,7 @@ void judge_mailbox(struct judge *j)
                        "message queue: from %s to %s, %+.1f/s (linear trend, r = %.2f)",
                        judge_number(j, p->queue_first), judge_number(j, p->queue_last),
                        p->queue_slope, p->queue_fit);
+        tell_starved(j, f, wait != NULL);
         tell_process(j, f, p, CAUSE_QUEUE);
     }
 }
@@ -212,7 +230,7 @@ static bool serialises(const struct judge *j, const struct period_process *p)
     return p->ticks >= LEAST_TICKS && p->ticks * 10 >= j->turnover.ticks * 8 &&
            (double)p->queued >= judge_limit(j, ALWAYS) * (double)p->ticks &&
            least_mean(p) >= judge_limit(j, WAITING) && !mailbox_grows(j, p) && !sleeps_on(p) &&
-           !slice_is(p->kind, "logger");
+           !slice_is(p->kind, "logger") && !judge_is_kin(j, p, "logger");
 }
 
 #define IDLE_CORES 0.01
@@ -286,14 +304,16 @@ void judge_serialised(struct judge *j)
             continue;
         said++;
         bool full = cores >= 0.8 && p->queue_mean >= 4 * WAITING;
-        struct finding *f =
-            judge_find(j, full ? FINDING_ACT : FINDING_LOOK, judge_sure(j, p->queue_mean, WAITING));
+        bool stands = suspended || handles_nothing(p, cores);
+        struct finding *f = judge_find(j, as_starved(j, full ? FINDING_ACT : FINDING_LOOK, stands),
+                                       judge_sure(j, p->queue_mean, WAITING));
         f->effort = EFFORT_LARGE;
-        title_of_queue(j, f, p, suspended || handles_nothing(p, cores));
+        title_of_queue(j, f, p, stands);
         judge_evidence(j, f, "message_queue_len", p->queue_mean, "",
                        "message queue: mean %.1f, min %.0f, "
                        "max %.0f",
                        p->queue_mean, p->queue_min, p->queue_max);
+        tell_starved(j, f, stands);
         tell_process(j, f, p, CAUSE_QUEUE);
         if (!isnan(cores))
             judge_evidence(j, f, "cores", cores, "",

@@ -346,6 +346,7 @@ static size_t growers_of(struct judge *j, size_t type, double grown,
                : 0;
 }
 
+#define LEADS 0.2    /* of the growth: with less it does not where the rest is of nobody */
 #define OF_NONE 0.5  /* of the growth */
 #define AS_MANY 0.01 /* of the processes: more, and the new ones have it */
 
@@ -367,6 +368,7 @@ static void tell_unowned(struct judge *j, struct finding *f, double grown)
     f->title = judge_text(j, "Process memory is growing: +%s in %s, %s of it in no process%s",
                           judge_bytes(j, grown), judge_period(j), judge_bytes(j, grown - owned),
                           are_timers ? ": timers" : " seen");
+    f->subject = memory_types[OF_PROCESSES].key;
     if (are_timers) {
         judge_cause(f, "timers", CAUSE_GROWTH);
         judge_evidence(j, f, "timers", timers.n.last, "", "timers: +%s (%s) in %s, now %s",
@@ -411,7 +413,7 @@ static void find_growth(struct judge *j, size_t type, struct trend t, struct tre
         judge_evidence(j, f, "holder", growers[i].has, "bytes", "%s: %s%s%s", growers[i].name,
                        judge_bytes(j, growers[i].has), isnan(growers[i].grown) ? "" : ", grew by ",
                        isnan(growers[i].grown) ? "" : judge_bytes(j, growers[i].grown));
-    if (type == OF_PROCESSES && n == 0)
+    if (type == OF_PROCESSES && (n == 0 || growers[0].grown < LEADS * grown))
         tell_unowned(j, f, grown);
     if (type == OF_NO_TYPE)
         f->trace = "persistent_term:put(_, _) -> caller";

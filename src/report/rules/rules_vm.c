@@ -21,7 +21,7 @@ static const struct collector {
 } collectors[] = {
     {"erts_literal_area_collector:",
      "erts_literal_area_collector",
-     "persistent terms are replaced or erased",
+     "persistent terms are replaced or erased, or code with literals is purged",
      {"persistent_term:put/", "persistent_term:erase/"},
      "replaces persistent terms",
      "Find who puts them (beamtop trace NODE 'persistent_term:put(_, _) -> caller'). Each term "
@@ -155,9 +155,15 @@ static void find_restarts(struct judge *j, const json_t *is, double per_s)
 {
     const json_t *sup = json_object_get(is, "supervisor");
     const char *name = judge_process_of(j, sup);
-    struct finding *f = judge_find(j, FINDING_LOOK, judge_sure(j, per_s, RESTARTS_PER_S));
+    const double failed = fact_number(is, "failed"), normal = fact_number(is, "normal");
+    const bool is_pool = failed < 1 && normal >= 1;
+    struct finding *f =
+        judge_find(j, is_pool ? FINDING_NOTE : FINDING_LOOK, judge_sure(j, per_s, RESTARTS_PER_S));
     f->effort = EFFORT_SMALL;
-    f->title = judge_text(j, "%s restarts its children again and again: %.0f/s", name, per_s);
+    f->title = judge_text(j, "%s %s: %.0f/s", name,
+                          is_pool ? "starts children again and again, which end normally"
+                                  : "restarts its children again and again",
+                          per_s);
     f->action = "Read why they end: the log has it (supervisor reports, level error), else trace "
                 "what starts them. Let a child that cannot do its work wait before it tries again, "
                 "and lower the supervisor's intensity, so that the fault shows above it";
@@ -167,6 +173,10 @@ static void find_restarts(struct judge *j, const json_t *is, double per_s)
     judge_about(f, f->subject, CAUSE_KNOWN);
     judge_evidence(j, f, "restarts_per_s", per_s, "per_s",
                    "children that ended, and were started again: %.0f/s", per_s);
+    if (failed + normal >= 1)
+        judge_evidence(j, f, "failed", failed, "",
+                       "of those that ended in 200 ms: %.0f failed, %.0f ended normally", failed,
+                       normal);
     judge_evidence(j, f, "links", fact_number(is, "children"), "",
                    "links of %s at each look: %s, of other processes", name,
                    judge_number(j, fact_number(is, "children")));

@@ -97,6 +97,12 @@ static void logger_hidden(struct made *w)
     w->busy[2].share = 0.03;
     set_waits(w, "{\"moments\":120,\"logger\":90,\"calls\":900,\"running\":50}");
 }
+/* Nearly all do. */
+static void logger_hidden_by_more(struct made *w)
+{
+    w->busy[2].share = 0.03;
+    set_waits(w, "{\"moments\":120,\"logger\":90,\"calls\":9000,\"running\":50}");
+}
 static void logger_alone(struct made *w)
 {
     w->busy[2].share = 0.09;
@@ -188,6 +194,11 @@ static void ready_for_the_rest(struct made *w)
 {
     blocked_within(w);
     starve(w, MADE_CPUS("100000000", "60000000", "0", "0"));
+}
+static void stolen_for_the_rest(struct made *w)
+{
+    blocked_within(w);
+    starve(w, MADE_CPUS("100000000", "5000000", "30000000", "0"));
 }
 static void two_of_four_online(struct made *w)
 {
@@ -404,6 +415,16 @@ static void serialised(struct made *w)
     w->busy[0].share = 0.7;
     w->use = 0.7;
 }
+static void serialised_on_a_full_host(struct made *w)
+{
+    serialised(w);
+    starved_by_others(w);
+}
+static void mailbox_grows_on_a_full_host(struct made *w)
+{
+    mailbox_grows(w);
+    starved_by_others(w);
+}
 static void handles_nothing(struct made *w)
 {
     w->busy[0].queue = 20000;
@@ -419,6 +440,11 @@ static void suspended(struct made *w)
 {
     handles_nothing(w);
     w->busy[0].current = "sys,suspend_loop_hib,6";
+}
+static void suspended_on_a_full_host(struct made *w)
+{
+    suspended(w);
+    starved_by_others(w);
 }
 static void suspended_with_few(struct made *w)
 {
@@ -597,6 +623,12 @@ static void timers_grow(struct made *w)
     w->of_processes_step = w->total_step = 4 * MIB;
     w->busy[0].memory_step = 50e3;
 }
+/* An eighth of it is of one process, and an eighth makes nobody the cause. */
+static void timers_grow_beside(struct made *w)
+{
+    timers_grow(w);
+    w->busy[0].memory_step = 500e3;
+}
 /* 18 like the one that is given. */
 static void add_alike(struct made *w, struct made_process like)
 {
@@ -762,6 +794,17 @@ static void registry_prepares(struct made *w)
     set_call(w, "Elixir.Gateway.Schemas", "prepare_query", 3, 1100);
     set_call(w, "Elixir.Gateway.Schemas", "default_options", 1, 1235);
 }
+/* Two reads in each request, neither of which calls the other. */
+static void registry_reads_twice(struct made *w)
+{
+    w->n_calls = 1;
+    set_call(w, "Elixir.Gateway.Schemas", "prepare_query", 3, 1600);
+    set_call(w, "Elixir.Gateway.Schemas", "default_options", 1, 2000);
+    set_call(w, "Elixir.Gateway.Schemas", "all", 2, 800);
+    set_call(w, "Elixir.Gateway.Schemas", "aggregate", 4, 800);
+    set_call(w, "Elixir.Gateway.Schemas", "insert", 1, 400);
+    set_fact(w, "repositories", "[\"Elixir.Gateway.Schemas\"]");
+}
 /* The least that is to be found: a hundred operations a second. */
 static void registry_at_a_low_rate(struct made *w)
 {
@@ -837,19 +880,24 @@ static void link_some(struct made *w)
              "{\"busy_limit_bytes\":1048576,\"nodes\":[{\"node\":\"b@h\","
              "\"queue_bytes\":2000}]}");
 }
-#define SENDERS(looks, held)                                                                       \
-    "{\"looks\":" looks ",\"suspended_looks\":" held                                               \
-    ",\"suspended\":7,\"nodes\":[\"b@h\"],\"processes\":[{\"pid\":\"<0.90.0>\","                   \
+#define SENDERS(looks, held, now)                                                                  \
+    "{\"looks\":" looks ",\"suspended_looks\":" held ",\"suspended\":" now                         \
+    ",\"nodes\":[\"b@h\"],\"processes\":[{\"pid\":\"<0.90.0>\","                                   \
     "\"name\":\"publisher\",\"initial_call\":\"erlang:apply/2\"}]}"
 
 static void senders_suspended(struct made *w)
 {
-    set_fact(w, "senders", SENDERS("12", "9"));
+    set_fact(w, "senders", SENDERS("12", "9", "7"));
+    w->facts[w->n_facts - 1].tick = 3;
+}
+static void senders_suspended_before(struct made *w)
+{
+    set_fact(w, "senders", SENDERS("12", "9", "0"));
     w->facts[w->n_facts - 1].tick = 3;
 }
 static void senders_suspended_once(struct made *w)
 {
-    set_fact(w, "senders", SENDERS("12", "1"));
+    set_fact(w, "senders", SENDERS("12", "1", "7"));
     w->facts[w->n_facts - 1].tick = 3;
 }
 static void much_garbage(struct made *w)
@@ -1137,18 +1185,26 @@ static void few_short_ones(struct made *w)
              "{\"over_s\":60,\"spawned_per_s\":60,\"spawned_lately_per_s\":60,"
              "\"short_lived\":" GROUP("shop_step:run/0", SESSION, LOBBY) "}");
 }
-#define RESTARTS(per_s)                                                                            \
-    "{\"restarts\":{\"per_s\":" per_s ",\"children\":4,\"example\":\"<0.901.0>\","                 \
+#define RESTARTS(per_s, ends)                                                                      \
+    "{\"restarts\":{\"per_s\":" per_s ends ",\"children\":4,\"example\":\"<0.901.0>\","            \
     "\"supervisor\":{\"pid\":\"<0.86.0>\",\"name\":\"device_sup\","                                \
     "\"initial_call\":\"gen_server:loop/7\"}}}"
 
 static void restarts(struct made *w)
 {
-    set_fact(w, "growth", RESTARTS("58.6"));
+    set_fact(w, "growth", RESTARTS("58.6", ",\"normal\":3,\"failed\":8"));
+}
+static void restarts_of_a_pool(struct made *w)
+{
+    set_fact(w, "growth", RESTARTS("58.6", ",\"normal\":11,\"failed\":0"));
+}
+static void restarts_unseen(struct made *w)
+{
+    set_fact(w, "growth", RESTARTS("58.6", ""));
 }
 static void restarts_now_and_then(struct made *w)
 {
-    set_fact(w, "growth", RESTARTS("3"));
+    set_fact(w, "growth", RESTARTS("3", ""));
 }
 static void atoms_leak(struct made *w)
 {
@@ -1344,7 +1400,9 @@ static const struct {
      logger_waited_for_at_first},
     {"sync_logger", logger_waited_for_without_cpus, FINDING_ACT, "blocks its callers: 64%", same},
     {"sync_logger", logger_waited_for_at_rest, FINDING_ACT, "blocks its callers: 64%", same},
-    {"sync_logger", logger_hidden, FINDING_ACT, "blocks its callers: 64% of their time",
+    {"sync_logger", logger_hidden, FINDING_ACT,
+     "blocks its callers: 64% of their time outside other calls", logger_among_much},
+    {"sync_logger", logger_hidden_by_more, FINDING_LOOK, "blocks its callers: 64%",
      logger_among_much},
     {"sync_logger", logger_and_file, FINDING_ACT, "blocks its callers: 13% of reductions",
      logger_alone},
@@ -1376,6 +1434,7 @@ static const struct {
      "Schedulers wait inside the VM: 38% of the time", ready_for_the_rest},
     {"blocked_schedulers", blocked_within, FINDING_LOOK, "schedulers on a CPU: 50% (mean)",
      two_of_four_online},
+    {"blocked_schedulers", blocked_within, FINDING_LOOK, "Schedulers wait", stolen_for_the_rest},
     {"late_scheduler", late_often, FINDING_ACT, "Scheduler 2 did not yield for 1.2 s", late_little},
     {"late_scheduler", late_often, FINDING_ACT, "beamtop pstack NODE --all", late_little},
     {"late_scheduler", late_once, FINDING_LOOK, "Scheduler 2 did not yield for 2.0 s", late_little},
@@ -1405,6 +1464,11 @@ static const struct {
     {"mailbox_growth", mailbox_of_nobody_grows, FINDING_LOOK,
      "erlang:apply/2 (linked to logger_std_h_default) <0.41.0> is growing", mailbox_was_long},
     {"mailbox_growth", mailbox_explodes, FINDING_ACT, "now 60,000", mailbox_short},
+    {"mailbox_growth", mailbox_grows_on_a_full_host, FINDING_NOTE,
+     "schedulers were without a CPU in 33% of the time", mailbox_short},
+    {"serialised", serialised_on_a_full_host, FINDING_LOOK, "is a bottleneck", waiting_little},
+    {"serialised", suspended_on_a_full_host, FINDING_LOOK, "is suspended, with 20,000",
+     waiting_little},
     {"mailbox_growth", mailbox_explodes, FINDING_ACT,
      "beamtop trace NODE receive --procs '<0.41.0>'", mailbox_short},
     {"mailbox_growth", mailbox_of_large_messages_grows, FINDING_LOOK,
@@ -1478,6 +1542,9 @@ static const struct {
      "Process memory is growing: +48.0 MiB in 12 s, 47.4 MiB of it in no process seen",
      memory_grows_little},
     {"memory_growth", timers_grow, FINDING_LOOK, "erlang:send_after/3", memory_grows_little},
+    {"memory_growth", timers_grow_beside, FINDING_LOOK,
+     "Process memory is growing: +48.0 MiB in 12 s, 42.3 MiB of it in no process seen",
+     memory_grows_little},
     {"memory_growth", one_of_a_module_grows, FINDING_LOOK,
      "gen_server:loop/7 <0.42.0> leads growing process memory: +48.0 MiB in 12 s",
      memory_grows_little},
@@ -1511,6 +1578,8 @@ static const struct {
      no_reads},
     {"read_write", registry_prepares, FINDING_NOTE, "Repositories: 89% reads of 1,235 operations/s",
      no_reads},
+    {"read_write", registry_reads_twice, FINDING_NOTE,
+     "Repositories: 80% reads of 2,000 operations/s", no_reads},
     {"repository_lookup", registry_at_a_low_rate, FINDING_ACT,
      "gateway_schemas queries the database on every lookup: 87/s via", registry_before_table},
     {"read_write", registry_at_a_low_rate, FINDING_NOTE, "Repositories: 87% reads of 100",
@@ -1536,6 +1605,8 @@ static const struct {
     {"busy_distribution", senders_suspended, FINDING_ACT,
      "Senders to b@h are suspended: 7 processes, at 75% of looks", senders_suspended_once},
     {"busy_distribution", senders_suspended, FINDING_ACT, "suspended: publisher", same},
+    {"busy_distribution", senders_suspended_before, FINDING_ACT,
+     "Senders to b@h are suspended at 75% of looks", senders_suspended_once},
     {"garbage", much_garbage, FINDING_LOOK, "gateway leads frequent GC: one per 133 reductions",
      garbage_usual},
     {"garbage", much_garbage, FINDING_LOOK, "GCs: 150,000 per second", garbage_idle},
@@ -1563,6 +1634,12 @@ static const struct {
      short_ones_of_two_kinds},
     {"restart_loop", restarts, FINDING_LOOK,
      "device_sup restarts its children again and again: 59/s", restarts_now_and_then},
+    {"restart_loop", restarts, FINDING_LOOK, "in 200 ms: 8 failed, 3 ended normally",
+     restarts_now_and_then},
+    {"restart_loop", restarts_of_a_pool, FINDING_NOTE, "which end normally: 59/s",
+     restarts_now_and_then},
+    {"restart_loop", restarts_unseen, FINDING_LOOK, "restarts its children again and again: 59/s",
+     restarts_now_and_then},
     {"atom_growth", atoms_leak, FINDING_ACT,
      "Atoms user_… are leaking: +5,900 in 59 s, full in 2.8 h", atoms_come},
     {"atom_growth", atoms_leak, FINDING_ACT, "new atom: user_9", same},

@@ -719,10 +719,10 @@ TEST(test_trends_wait)
             fail_msg("row %zu: a report waits with %s", i, rule);
         if (is_trend(r, 28, 30, rule))
             fail_msg("row %zu: %s does not wait", i, rule);
-        if (is_trend(r, 45, 30, rule) != trends[i].named)
-            fail_msg("row %zu: %s of 45 s", i, rule);
-        if (!is_trend(r, 70, 30, rule))
-            fail_msg("row %zu: %s of 70 s is not found", i, rule);
+        if (is_trend(r, 40, 30, rule) != trends[i].named)
+            fail_msg("row %zu: %s of 40 s", i, rule);
+        if (!is_trend(r, 50, 30, rule))
+            fail_msg("row %zu: %s of 50 s is not found", i, rule);
         recording_close(r);
     }
 }

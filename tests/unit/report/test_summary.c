@@ -101,8 +101,8 @@ TEST(test_trends)
     done(&o);
 }
 
-/* The number of processes, which does not grow, is no course of what does. */
-TEST(test_no_trend_of_another_number)
+/* Of a count that a fact has, and not of the number of processes, which does not grow. */
+TEST(test_trend_of_a_fact)
 {
     struct opened o = {0};
     struct made w = made_healthy;
@@ -114,7 +114,8 @@ TEST(test_no_trend_of_another_number)
     add(&o, &w);
     const char *text = report(&o, SUMMARY_HTML, false);
     assert_says(text, "Timers are accumulating");
-    assert_not(text, "<figure class=\"beside\">");
+    assert_says(text, "<figure class=\"beside\"><figcaption><b>timers</b>");
+    assert_not(text, "<figure class=\"beside\"><figcaption><b>processes</b>");
     done(&o);
 }
 
