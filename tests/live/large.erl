@@ -19,6 +19,7 @@ tests() ->
      {same, "all of many with 20,000 monitors are known after one look", fun many_test/2},
      {differ, "several with 800,000 refc binaries each are swept", fun several_test/2},
      {same, "1,000,000 links are counted, not listed, and walked seldom", fun links_test/2},
+     {same, "reads of many queues that are not long count as what they take", fun short_queues_test/2},
      {same, "a list that is too long is left out, and nothing else", fun too_long_test/2}].
 
 %% So many messages that nobody takes.
@@ -128,6 +129,15 @@ work_test({Node, _}, _) ->
     [ended(Node, Pid) || Pid <- Pids],
     queries:stop_keeper(K),
     case 10 * With < 22 * Without of true -> {said, io_lib:format("~w, ~w without", [With, Without])} end.
+
+%% 800,000 messages are walked, 4 ns each or more: a read by itself is said to take 10 us at most.
+short_queues_test({Node, _}, K) ->
+    Pids = [sleeper(Node, []) || _ <- lists:seq(1, 20)],
+    [fill(Node, Pid, 40000) || Pid <- Pids],
+    {ok, {_, {{_, _, Helped, _}, _, _}}, {rows, _, Rows}} = ask(K, rows, {[memory], Pids}, ?LONG_MS),
+    [ended(Node, Pid) || Pid <- Pids],
+    20 = length([Memory || {_, {Memory}} <- Rows, is_integer(Memory)]),
+    true = rpc:call(Node, erlang, convert_time_unit, [Helped, native, microsecond]) > 600.
 
 %% The value of an item of one process.
 item(K, Pid, Item) ->

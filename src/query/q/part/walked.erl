@@ -2,14 +2,16 @@
 %% ---- Items of process_info/2 that walk what may be long
 %% `memory`, `total_heap_size` and `garbage_collection_info` walk all of the message queue under the
 %% main lock of the process, 4 to 27 ns a message; `memory` also all links and monitors, 100 to 300
-%% ns for each. How long the queue is, is asked first, which walks nothing. How many links and
-%% monitors there are nothing says but a walk: `memory` of one that has many is read at once the
-%% first time, and what is more than its heaps then bounds their number. Of a process that costs
-%% WalkedNs or more, these items are read when the keeper says that it is its turn
-%% (keeper/turns.erl). Else they are *older*: as they were read last, with their age, or, where they
-%% never were, the least that they can be.
+%% ns for each. How long the queue is, is asked first, which walks nothing, and says what a read of
+%% a short one costs. How many links and monitors there are nothing says but a walk: `memory` of one
+%% that has many is read at once the first time, and what is more than its heaps then bounds their
+%% number. Of a process that costs WalkedNs or more, these items are read when the keeper says that
+%% it is its turn (keeper/turns.erl). Else they are *older*: as they were read last, with their age,
+%% or, where they never were, the least that they can be.
 Walking = [memory, total_heap_size, garbage_collection_info],
 WalkedMost = 50000,
+%% A shorter one is read as fast as none.
+PricedMost = 1000,
 %% What a message and what a link or monitor costs, and the least bytes of the latter.
 MessageNs = 20,
 LinkNs = 100,
@@ -42,21 +44,37 @@ end,
 %% Evaluated code is slow: what is done for each of many is one call of a native function.
 Matched = fun(List, Spec) -> ets:match_spec_run(List, ets:match_spec_compile(Spec)) end,
 
-LongSpec = ets:match_spec_compile(
-    [{{{message_queue_len, '$1'}, '$2'}, [{'>', '$1', WalkedMost}],
+QueueSpec = ets:match_spec_compile(
+    [{{{message_queue_len, '$1'}, '$2'}, [{'>', '$1', PricedMost}],
       [{{{'*', '$1', MessageNs}, '$2'}}]}]),
-%% [{Ns, Pid}] of those that have a long queue.
+LongSpec = ets:match_spec_compile([{{'$1', '_'}, [{'>', '$1', WalkedNs}], ['$_']}]),
+ShortSpec = ets:match_spec_compile([{{'$1', '_'}, [{'=<', '$1', WalkedNs}], ['$1']}]),
+%% {[{Ns, Pid}] of those that have a long queue, Ns that a walk of the others takes}.
 LongOf = fun(Pids) ->
     Lengths = lists:zipwith(fun erlang:process_info/2, Pids,
                             lists:duplicate(length(Pids), message_queue_len)),
-    ets:match_spec_run(lists:zip(Lengths, Pids), LongSpec)
+    case ets:match_spec_run(lists:zip(Lengths, Pids), QueueSpec) of
+        [] ->
+            {[], 0};
+        Queues ->
+            {ets:match_spec_run(Queues, LongSpec),
+             lists:sum(ets:match_spec_run(Queues, ShortSpec))}
+    end
+end,
+%% Reads of what walks queues for so many ns.
+WalkingIn = fun(Items) when is_list(Items) -> length(Walking -- (Walking -- Items)); (_) -> 1 end,
+ReadWalking = fun(Pids, Items, Ns) ->
+    ItemsOfAll = lists:duplicate(length(Pids), Items),
+    WalksTake = erlang:convert_time_unit(Ns * WalkingIn(Items), nanosecond, native),
+    AtMost(ReadNative * length(Pids) + WalksTake,
+           fun() -> lists:zipwith(fun erlang:process_info/2, Pids, ItemsOfAll) end)
 end,
 HasMemory = fun(Items) ->
     Items =:= memory orelse is_list(Items) andalso lists:member(memory, Items)
 end,
 %% The same with those that have many links or monitors, as the keeper knows them.
 CostlyOf = fun(Pids, Items) ->
-    Long = LongOf(Pids),
+    {Long, QueuesNs} = LongOf(Pids),
     case HasMemory(Items) andalso counters:get(get(heavies), 1) > 0 of
         true ->
             Ref = make_ref(),
@@ -64,9 +82,9 @@ CostlyOf = fun(Pids, Items) ->
             Heavy = receive {Ref, All} -> maps:with(Pids, All) end,
             Both = [{Ns + case lists:keyfind(Pid, 2, Long) of {N, _} -> N; false -> 0 end, Pid}
                     || {Pid, Ns} <- maps:to_list(Heavy)],
-            Both ++ [One || {_, Pid} = One <- Long, not is_map_key(Pid, Heavy)];
+            {Both ++ [One || {_, Pid} = One <- Long, not is_map_key(Pid, Heavy)], QueuesNs};
         false ->
-            Long
+            {Long, QueuesNs}
     end
 end,
 
@@ -190,13 +208,13 @@ Learn = fun Learn(Found, IsFirst) ->
     end,
     Rest =:= [] orelse Learn(Rest, false)
 end,
-FindHeavy = fun(Pids, Infos, Items) ->
+FindHeavy = fun(Pids, Infos, Items, QueuesNs) ->
     Large = case HasMemory(Items) of
         true -> ets:match_spec_run(lists:zip(Infos, Pids), LargeSpecOf(Items));
         false -> []
     end,
     {Bytes, Those} = lists:unzip(Large),
-    Words = ReadEach(Those, total_heap_size),
+    Words = ReadWalking(Those, total_heap_size, QueuesNs),
     case ets:match_spec_run(lists:zip3(Bytes, Those, Words), ExcessSpec) of
         [] -> ok;
         Found -> Learn(lists:reverse(lists:sort(Found)), true)
@@ -251,12 +269,12 @@ Filled = fun(Walked, Items, AtMs, Marks) ->
 end,
 
 %% {Infos, Older}: what process_info/2 says of each, in their order, and whose are older.
-AskWith = fun(Pids, Items, Costly, Marks) ->
+AskWith = fun(Pids, Items, {Costly, QueuesNs}, Marks) ->
     {Walked, AtMs} = WalkedOf(Costly),
     {Those, Made} = Filled(Walked, Items, AtMs, Marks),
     Natively = Pids -- Those,
-    Infos = ReadEach(Natively, Items),
-    FindHeavy(Natively, Infos, Items),
+    Infos = ReadWalking(Natively, Items, QueuesNs),
+    FindHeavy(Natively, Infos, Items, QueuesNs),
     All = maps:from_list(lists:zip(Those ++ Natively, Made ++ Infos)),
     {lists:zipwith(fun maps:get/2, Pids, lists:duplicate(length(Pids), All)), OlderOf(Walked, AtMs)}
 end,
@@ -266,9 +284,9 @@ Ask_ = fun(Pids, Items, Marks) ->
     case Walks andalso CostlyOf(Pids, Items) of
         false ->
             {ReadEach(Pids, Items), []};
-        [] ->
-            Infos = ReadEach(Pids, Items),
-            FindHeavy(Pids, Infos, Items),
+        {[], QueuesNs} ->
+            Infos = ReadWalking(Pids, Items, QueuesNs),
+            FindHeavy(Pids, Infos, Items, QueuesNs),
             {Infos, []};
         Costly ->
             AskWith(Pids, Items, Costly, Marks)

@@ -147,13 +147,13 @@ end,
 Sweep = fun(Slices, Attr) ->
     Costly = case lists:member(Attr, Walking) of
         true -> CostlyOf(lists:append(Slices), Attr);
-        false -> []
+        false -> {[], 0}
     end,
     case lists:member(Attr, Copied) of
         true ->
             Alone = AloneOf(lists:append(Slices), Attr),
             WithRoom(fun() -> [SweepCopied(Slice, Alone, Attr) || Slice <- Slices] end);
-        false when Costly =/= [] ->
+        false when element(1, Costly) =/= [] ->
             {Infos, _} = AskWith(lists:append(Slices), Attr, Costly, false),
             {Swept, []} = lists:mapfoldl(fun(Slice, Left) -> lists:split(length(Slice), Left) end,
                                          Infos, Slices),
@@ -161,7 +161,9 @@ Sweep = fun(Slices, Attr) ->
         false ->
             Asks = lists:duplicate(length(Slices), fun erlang:process_info/2),
             Swept = lists:zipwith3(fun lists:zipwith/3, Asks, Slices, Alike(Slices, Attr)),
-            Attr =:= memory andalso FindHeavy(lists:append(Slices), lists:append(Swept), Attr),
+            Attr =:= memory
+                andalso FindHeavy(lists:append(Slices), lists:append(Swept), Attr,
+                                  element(2, Costly)),
             Swept
     end
 end,
