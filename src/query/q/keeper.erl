@@ -252,9 +252,10 @@ end,
 
 %% ---- The loop
 %% State: client, ctx, queries (name => {ok, Fun, Ctx} | {error, Why}), asked (id => {Pid, Timer,
-%% Start, DeadlineMs}}), holders (name => Pid), gentle (pid => [], of holders that are asked to end
-%% and have GraceMs for it), turns (keeper/turns.erl), shield ({Pid, Fun} of a standing trace, or
-%% none), owed ({wall time, reductions} of reading texts, which the next answer says).
+%% Start, DeadlineMs, reductions before}}), holders (name => Pid), gentle (pid => [], of holders
+%% that are asked to end and have GraceMs for it), turns (keeper/turns.erl), shield ({Pid, Fun} of a
+%% standing trace, or none), owed ({wall time, reductions} of reading texts, which the next answer
+%% says).
 
 NothingOwed = {0, 0},
 Answer = fun(AskId, Kind, Cost, What, #{client := Client, owed := Owed} = State) ->
@@ -264,7 +265,7 @@ end,
 
 Done = fun(AskId, Kind, Cost, What, #{asked := Asked} = State) ->
     case Asked of
-        #{AskId := {_, Timer, _, _}} ->
+        #{AskId := {_, Timer, _, _, _}} ->
             erlang:cancel_timer(Timer),
             Answer(AskId, Kind, Cost, What, State#{asked := maps:remove(AskId, Asked)});
         #{} ->
@@ -276,7 +277,7 @@ end,
 %% most that it can have cost: on a busy node nearly all of it was waiting, and reductions, where
 %% they are known, say what was not.
 Fail = fun(AskId, Kind, Did, #{asked := Asked} = State) ->
-    #{AskId := {_, _, Start, DeadlineMs}} = Asked,
+    #{AskId := {_, _, Start, DeadlineMs, _}} = Asked,
     {Status, What} =
         case Kind of
             timeout -> {timeout, DeadlineMs};
@@ -291,13 +292,14 @@ Fail = fun(AskId, Kind, Did, #{asked := Asked} = State) ->
 end,
 
 %% What one did since it last answered, read at its deadline. Where it runs, it answers by a signal:
-%% so another process reads it, and nothing waits for that longer than TallyMs.
+%% so another process reads it, and nothing waits for that longer than TallyMs. Did: before it was
+%% asked, where its dictionary cannot be read.
 TallyMs = 200,
-Tally = fun(Keeper, AskId, Pid) ->
+Tally = fun(Keeper, AskId, Pid, Did) ->
     Sign(),
     Counted = case HasDictionaryKey andalso process_info(Pid, {dictionary, counted}) of
         {_, Before} when is_integer(Before) -> Before;
-        _ -> 0
+        _ -> Did
     end,
     case process_info(Pid, reductions) of
         {_, All} -> Keeper ! {did, AskId, All - Counted};
@@ -355,9 +357,15 @@ end,
 
 %% erl_eval looks at every variable in sight for each argument: what each tick needs stands in funs
 %% with few, apart from the rest.
-Await = fun(AskId, Pid, DeadlineMs, #{asked := Asked} = State) ->
+Await = fun(AskId, Pid, DeadlineMs, Did, #{asked := Asked} = State) ->
     Timer = erlang:start_timer(DeadlineMs, self(), AskId),
-    State#{asked := Asked#{AskId => {Pid, Timer, erlang:monotonic_time(), DeadlineMs}}}
+    State#{asked := Asked#{AskId => {Pid, Timer, erlang:monotonic_time(), DeadlineMs, Did}}}
+end,
+DidOf = fun(Pid) ->
+    case not HasDictionaryKey andalso process_info(Pid, reductions) of
+        {_, Did} -> Did;
+        _ -> 0
+    end
 end,
 AskNew = fun(AskId, Name, Arg, DeadlineMs, #{queries := Queries} = State) ->
     case maps:get(Name, Queries, {error, {error, not_loaded}}) of
@@ -365,12 +373,12 @@ AskNew = fun(AskId, Name, Arg, DeadlineMs, #{queries := Queries} = State) ->
             Answer(AskId, error, {0, 0}, Why, State);
         {ok, Query, Ctx} ->
             Pid = Spawn(Worker, [self(), AskId, Query, Arg, Ctx], WorkerOptions, ShieldOf(State)),
-            Await(AskId, Pid, DeadlineMs, State);
+            Await(AskId, Pid, DeadlineMs, 0, State);
         {Kind, Parts, Everything} when is_tuple(Arg), element(1, Arg) =:= in ->
             {in, HolderName, HolderArg} = Arg,
             {Pid, Next} = StartResident(Kind, HolderName, Parts, Everything, State),
             Pid ! {ask, AskId, HolderArg},
-            Await(AskId, Pid, DeadlineMs, Next);
+            Await(AskId, Pid, DeadlineMs, 0, Next);
         _ ->
             Answer(AskId, error, {0, 0}, {error, {in, Name}}, State)
     end
@@ -379,8 +387,9 @@ Ask = fun(AskId, Name, Arg, DeadlineMs, #{holders := Holders} = State) ->
     case Arg of
         {in, Holder_, HolderArg} when is_map_key(Holder_, Holders) ->
             #{Holder_ := Pid} = Holders,
+            Did = DidOf(Pid),
             Pid ! {ask, AskId, HolderArg},
-            Await(AskId, Pid, DeadlineMs, State);
+            Await(AskId, Pid, DeadlineMs, Did, State);
         _ ->
             AskNew(AskId, Name, Arg, DeadlineMs, State)
     end
@@ -403,10 +412,10 @@ Lapse = fun(AskId, Pid, Did, #{holders := Holders} = State) ->
     Left = maps:from_list([H || {_, P} = H <- maps:to_list(Holders), P =/= Pid]),
     Fail(AskId, timeout, Did, State#{holders := Left})
 end,
-Late = fun(AskId, {Pid, _, Start, DeadlineMs}, #{asked := Asked} = State) ->
-    Spawn(Tally, [self(), AskId, Pid], [{priority, high} | WorkerOptions], ShieldOf(State)),
+Late = fun(AskId, {Pid, _, Start, DeadlineMs, Did}, #{asked := Asked} = State) ->
+    Spawn(Tally, [self(), AskId, Pid, Did], [{priority, high} | WorkerOptions], ShieldOf(State)),
     Timer = erlang:start_timer(TallyMs, self(), AskId),
-    State#{asked := Asked#{AskId := {{late, Pid}, Timer, Start, DeadlineMs}}}
+    State#{asked := Asked#{AskId := {{late, Pid}, Timer, Start, DeadlineMs, Did}}}
 end,
 
 %% The next state, or `stop`.
@@ -415,11 +424,11 @@ HandleOther = fun(Message, State) ->
     case Message of
         {timeout, _, AskId} when is_map_key(AskId, Asked) ->
             case maps:get(AskId, Asked) of
-                {{late, Pid}, _, _, _} -> Lapse(AskId, Pid, unknown, State);
+                {{late, Pid}, _, _, _, _} -> Lapse(AskId, Pid, unknown, State);
                 Waiting -> Late(AskId, Waiting, State)
             end;
         {did, AskId, Did} when is_map_key(AskId, Asked) ->
-            {{late, Pid}, _, _, _} = maps:get(AskId, Asked),
+            {{late, Pid}, _, _, _, _} = maps:get(AskId, Asked),
             Lapse(AskId, Pid, Did, State);
         {load, Name, Source} when is_atom(Name), is_binary(Source) ->
             Load(Name, Source, State);
@@ -485,7 +494,7 @@ HandleOther = fun(Message, State) ->
             [atomics:put(Slots, Index, 0) || {P, Index, _} <- maps:values(maps:get(waiters, State)),
                                    P =:= Pid],
             Left = maps:from_list([H || {_, P} = H <- maps:to_list(Holders), P =/= Pid]),
-            Unanswered = [A || {A, {P, _, _, _}} <- maps:to_list(Asked), P =:= Pid],
+            Unanswered = [A || {A, {P, _, _, _, _}} <- maps:to_list(Asked), P =:= Pid],
             Shield = case State of #{shield := {Pid, _}} -> none; #{shield := Other} -> Other end,
             Kept = State#{holders := Left, gentle := maps:remove(Pid, Gentle), shield := Shield},
             lists:foldl(fun(A, S) -> Fail(A, {exit, Reason}, unknown, S) end, Kept, Unanswered);
