@@ -38,10 +38,10 @@ calls:60:fault_calls waits for an answer of fault_called, with 6 messages queued
 hot:60:fault_hot .* overloads 1 scheduler
 senders:60:Senders to peer_.* are suspended
 ports:60:fault_ports opens ports that stay
-sockets:60:fault_sockets
+sockets:60:fault_sockets opens sockets .* that stay
 timers:60:Timers are accumulating
-monitors:60:fault_monitors
-brief:60:fault_brief
+monitors:60:fault_monitors keeps monitors that stay
+brief:60:fault_brief spawns short-lived processes: .*faults:work/0
 locked:90:Schedulers wait inside the VM
 brief-23:60:faults:work/0 processes are short-lived
 '

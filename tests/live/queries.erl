@@ -1059,12 +1059,19 @@ leaders_go_on_test({Node, _}, Keeper) ->
 restarts_test({Node, _}, Keeper) ->
     load_text(Node,
               "-module(queries_restarts).\n-compile(export_all).\n"
+              "init(pool) -> {ok, {{simple_one_for_one, 0, 1},\n"
+              "    [{job, {queries_restarts, job, []}, temporary, 1000, worker, []}]}};\n"
               "init([]) -> {ok, {{one_for_one, 100000, 1},\n"
               "    [{1, {queries_restarts, child, []}, permanent, 1000, worker, []},\n"
               "     {2, {queries_restarts, child, []}, permanent, 1000, worker, []},\n"
               "     {3, {queries_restarts, child, []}, permanent, 1000, worker, []}]}}.\n"
               "child() -> {ok, proc_lib:spawn_link(queries_restarts, brief, [])}.\n"
-              "brief() -> timer:sleep(50), exit(shutdown).\n"
+              "brief() -> timer:sleep(50), exit(failed).\n"
+              "job() -> {ok, proc_lib:spawn_link(timer, sleep, [50])}.\n"
+              "pool() -> {ok, Pool} = supervisor:start_link(queries_restarts, pool),\n"
+              "    [spawn_link(queries_restarts, client, [Pool]) || _ <- [1, 2, 3, 4]], receive stop -> ok end.\n"
+              "client(Pool) -> {ok, Job} = supervisor:start_child(Pool, []), R = monitor(process, Job),\n"
+              "    receive {'DOWN', R, _, _, _} -> client(Pool) end.\n"
               "sup() -> {ok, _} = supervisor:start_link(queries_restarts, []), receive stop -> ok end.\n"
               "clients() -> process_flag(trap_exit, true), clients(0).\n"
               "clients(N) -> spawn_link(timer, sleep, [N rem 7 * 10]),\n"
@@ -1081,11 +1088,18 @@ restarts_test({Node, _}, Keeper) ->
     Growth(),
     timer:sleep(500),
     #{restarts := undefined} = Growth(),
+    Pool = Start(pool),
+    one_of(20, fun() ->
+        #{restarts := #{failed := 0, normal := Ends}} = Growth(),
+        true = Ends > 0
+    end),
+    kill(Node, [Pool]),
     Sup = Start(sup),
     try
         one_of(20, fun() ->
-            #{restarts := #{per_s := PerS, children := 4, supervisor := #{pid := Pid}}} = Growth(),
-            true = PerS >= 10,
+            #{restarts := #{per_s := PerS, children := 4, supervisor := #{pid := Pid}, normal := 0,
+                            failed := Failed}} = Growth(),
+            true = PerS >= 10 andalso Failed > 0,
             {links, Above} = rpc:call(Node, erlang, process_info, [Pid, links]),
             true = lists:member(Sup, Above)
         end)
@@ -1172,7 +1186,10 @@ senders_test({Node, _}, Keeper) ->
             #{looks := Now, suspended := 7, suspended_looks := More, nodes := [Peer],
               processes := [#{pid := First} | _]} = Senders(),
             true = Now > Looks andalso More > Held andalso lists:member(First, Pids)
-        end)
+        end),
+        Signal("CONT"),
+        kill(Node, Pids),
+        one_of(100, fun() -> #{suspended := 0, nodes := [Peer], processes := [_ | _]} = Senders() end)
     after
         Signal("CONT"),
         kill(Node, Pids),
@@ -1378,9 +1395,12 @@ stopped_costs_what_it_did(K) ->
         {true, true} = {Wall > 0, Did > 20000 andalso Did < 5000000}
     end),
     one_of(8, fun() ->
-        {ok, _, done} = ask(K, held, {in, held, []}, ?LONG_MS),
+        Before = [begin
+                      {ok, {_, {{_, Did, _, _}, _, _}}, done} = ask(K, held, {in, held, []}, ?LONG_MS),
+                      Did
+                  end || _ <- lists:seq(1, 10)],
         {timeout, {_, {{_, Held, at_most}, _, _}}, 3000} = ask(K, held, {in, held, sleep}, 3000),
-        true = Held > 20000
+        {true, true} = {Held > 20000, Held < lists:sum(Before)}
     end).
 
 %% Switched off by anyone, as by the late end of one that missed its deadline: it is on again soon,

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Healthy systems get no finding to act on or to look at, in a report or on the screen: four loads beside
 # each other, each recorded and shown for BEAMTOP_HEALTHY_S seconds (40; an hour on one release is 3600).
-# BEAMTOP_HEALTHY_RELEASES: on which OTP releases (`host`: the machine's own). The loads are
+# BEAMTOP_HEALTHY_RELEASES: on which OTP releases (`host`: the machine's own); _KINDS: which of them;
+# _LOOPS: so many busy loops beside, which starve a CPU to which all are bound (taskset). The loads are
 # healthy_load.erl.
 # shellcheck disable=SC1091,SC2154,SC2317
 set -u
@@ -12,12 +13,13 @@ set -u
 
 otp_sh=$BEAMTOP_SRCDIR/tests/live/otp.sh
 seconds=${BEAMTOP_HEALTHY_S:-40}
-kinds='idle steady bursts cache'
+kinds=${BEAMTOP_HEALTHY_KINDS:-idle steady bursts cache}
 XDG_STATE_HOME=$work/state
 export XDG_STATE_HOME
 command -v jq >/dev/null || skip_all "no jq here"
 command -v tmux >/dev/null || skip_all "no tmux here"
 umask 077
+loops=
 printf 'healthy' >"$work/cookie"
 pids=
 
@@ -32,6 +34,9 @@ end_nodes() {
 
 stop_all() {
     end_nodes
+    for pid in $loops; do
+        kill "$pid" 2>/dev/null
+    done
     stop_epmd
     [ -z "${root:-}" ] || rm -rf "${root:?}$work"
     rm -rf "$work"
@@ -139,6 +144,10 @@ on_release() {
 trap stop_all EXIT
 trap 'exit 130' HUP INT TERM PIPE
 start_epmd
+while [ "$(echo "$loops" | wc -w)" -lt "${BEAMTOP_HEALTHY_LOOPS:-0}" ]; do
+    sh -c 'while :; do :; done' &
+    loops="$loops $!"
+done
 for otp in ${BEAMTOP_HEALTHY_RELEASES-host}; do
     [ "$otp" != host ] || otp=$(erl -noinput -eval 'io:put_chars(erlang:system_info(otp_release)), halt().')
     if root=$("$otp_sh" --root "$otp" 2>&1); then

@@ -211,7 +211,7 @@ picks() {
     tm_open 140 90 HOME="$work/empty" || return 1
     tm_run "$beamtop --timeout 30 --no-config"
     tm_wait " $1 " || return 1
-    below=$(tm_text | grep -E '[a-z]@[a-z0-9.]' | grep -n " $1 " | cut -d: -f1)
+    below=$(tm_text | grep '[^ ]@[^ ]' | grep -n " $1 " | cut -d: -f1)
     tm_keys Home
     while [ "$below" -gt 1 ]; do
         tm_keys Down

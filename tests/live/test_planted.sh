@@ -18,18 +18,10 @@ options='--interval 1s --budget 20' patience=5
 [ -z "$runs" ] || options='' patience=1
 patience=${BEAMTOP_PLANTED_PATIENCE:-$patience}
 
-# Found by a recording, and not by the screen in their time: planted only when they are named.
-awaited='timers brief'
-
 nodes='suspended+deaf+calls+core+restarts'
 [ -z "${BEAMTOP_CHECK:-}" ] || nodes="$nodes terms loads hot senders ports"
 nodes=${BEAMTOP_PLANTED:-$nodes}
-if [ "$nodes" = each ]; then
-    nodes=$(echo "$fault_rows" | sed -n 's/^\([a-z]*\):.*/\1/p')
-    for kind in $awaited; do
-        nodes=$(echo "$nodes" | grep -vx "$kind")
-    done
-fi
+[ "$nodes" != each ] || nodes=$(echo "$fault_rows" | sed -n 's/^\([a-z]*\):.*/\1/p')
 
 # What is too much for all schedulers has one.
 schedulers() { case " $faults " in *' hot '* | *' busy '*) echo 1:1 ;; *) echo 2:2 ;; esac; }

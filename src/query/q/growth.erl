@@ -8,6 +8,7 @@
 -include("part/sweep.erl").
 -include("part/walked.erl").
 -include("part/tables.erl").
+-include("part/references.erl").
 
 WindowMs = 150000,
 SocketsMs = 500,
@@ -30,6 +31,7 @@ RestartsPerS = 10,
 RestartLooks = 12,
 RestartMs = 40,
 RestartBytes = 1048576,
+EndsMs = 200,
 Names = 50,
 
 Ends = fun(List, Most) ->
@@ -157,16 +159,24 @@ Look = fun(N, Pids, Items) ->
     Run(lists:zip(Times(Asked), Infos), [{{'_', '$1'}, [{is_list, '$1'}], ['$_']}])
 end,
 %% One that is seen more than once lives for longer than a look, so that nearly all of its kind are
-%% seen. Where they are less than a tenth of those that were spawned, theirs is not the kind that
-%% comes and goes. Value: one row of each process of the other kinds.
+%% seen; of the others some are. Where those that last are not half of what was spawned, as many of
+%% them count as would have been seen, had they been as short. Value: a row of each process.
 Brief = fun(Seen, Spawned) ->
     Each1 = maps:to_list(maps:from_list(Seen)),
     {Kinds1, All} = {Kinds(Each1), Kinds(Seen)},
     Many = fun(Kind, List) -> length(List) - length(List -- lists:duplicate(length(List),
         Kind)) end,
-    Lasting = [K || K <- lists:sublist(lists:usort(Kinds1), KindsMost), N <- [Many(K, Kinds1)],
-                    Many(K, All) * 2 >= N * 3, N * 10 < Spawned],
-    [Row || {K, Row} <- lists:zip(Kinds1, Each1), not lists:member(K, Lasting)]
+    Lasting = [K || K <- lists:sublist(lists:usort(Kinds1), KindsMost),
+                    Many(K, All) * 2 >= Many(K, Kinds1) * 3],
+    Those = lists:zip(Kinds1, Each1),
+    {Long, Short} = lists:partition(fun({K, _}) -> lists:member(K, Lasting) end, Those),
+    Share = case length(Long) * 2 < Spawned of
+        true -> min(1.0, length(Short) / (Spawned - length(Long)));
+        false -> 1.0
+    end,
+    Some = [lists:sublist(Of, round(length(Of) * Share))
+            || K <- Lasting, Of <- [[Row || {Kind, Row} <- Long, Kind =:= K]]],
+    lists:append([[Row || {_, Row} <- Short] | Some])
 end,
 %% On a host without a free CPU each wait takes long.
 LookAgain = fun LookAgain(Left, See, Until) ->
@@ -238,6 +248,29 @@ end,
 LinksOf = fun(Pids) ->
     Run(Ask(Pids, links), [{{links, '$1'}, [], ['$1']}, {'_', [], [[]]}])
 end,
+%% How those that it has now end, in the next moments: #{normal => N, failed => N}. What one ends
+%% with is copied to who monitors it.
+EndsOf = fun(Supervisor, Spawn) ->
+    Read = fun(Pid) ->
+        Children = case process_info(Pid, links) of {links, All} -> All; undefined -> [] end,
+        [erlang:monitor(process, C) || C <- lists:sublist(Children, SampleSlice), is_pid(C),
+                                       node(C) =:= node()],
+        timer:sleep(EndsMs),
+        Sum = fun Sum(Normal, Failed) ->
+            receive
+                {'DOWN', _, process, _, noproc} -> Sum(Normal, Failed);
+                {'DOWN', _, process, _, normal} -> Sum(Normal + 1, Failed);
+                {'DOWN', _, process, _, shutdown} -> Sum(Normal + 1, Failed);
+                {'DOWN', _, process, _, {shutdown, _}} -> Sum(Normal + 1, Failed);
+                {'DOWN', _, process, _, _} -> Sum(Normal, Failed + 1)
+            after 0 ->
+                #{normal => Normal, failed => Failed}
+            end
+        end,
+        Sum(0, 0)
+    end,
+    maps:get(Supervisor, CountedOf([Supervisor], Read, Spawn), #{})
+end,
 Restarts = fun(PerS, #{pid := Old}, Otp, Apps, #{k := Keeper, own := OwnOf} = Ctx)
                 when is_number(PerS), PerS >= RestartsPerS ->
     Own = [Keeper | OwnOf(Keeper)],
@@ -259,8 +292,9 @@ Restarts = fun(PerS, #{pid := Old}, Otp, Apps, #{k := Keeper, own := OwnOf} = Ct
                   || {N, Pid} <- lists:zip(lists:seq(1, length(Suspected)), Suspected)],
             case lists:max(Of) of
                 {{Rate, Children, [One | _]}, Pid} when Rate >= RestartsPerS ->
-                    #{per_s => Rate, children => Children,
-                      supervisor => Named(Pid, Apps, maps:get(id, Ctx)), example => One};
+                    (EndsOf(Pid, maps:get(spawn, Ctx)))#{
+                        per_s => Rate, children => Children, example => One,
+                        supervisor => Named(Pid, Apps, maps:get(id, Ctx))};
                 _ ->
                     undefined
             end

@@ -298,14 +298,15 @@ GcFact = fun(Pids, Olds, News, Ns, Apps, #{id := Id}) ->
                     || {N, Pid} <- Best(Counts, 10), N > 0]}
 end,
 
-SendersFact = fun({Looks, Held}, {Nodes, Pids}, Apps, Id) ->
-    #{looks => Looks, suspended_looks => Held, suspended => length(Pids), nodes => Nodes,
+%% {Nodes, Pids} are of the last look that saw any.
+SendersFact = fun({Looks, Held, {Nodes, Pids}}, Suspended_, Apps, Id) ->
+    #{looks => Looks, suspended_looks => Held, suspended => Suspended_, nodes => Nodes,
       processes => [Named(Pid, Apps, Id) || Pid <- lists:sublist(Pids, 5)]}
 end,
 
-Fresh = #{senders => {0, 0}, swept => 0, looked_to => 0, shown => [], looked => 0, memory => [],
-          works => {0, 0}, binary => [], beside => [], waits => {0, 0, 0}, moments => 0, busy => [],
-          saved => SavedMost},
+Fresh = #{senders => {0, 0, {[], []}}, swept => 0, looked_to => 0, shown => [], looked => 0,
+          memory => [], works => {0, 0}, binary => [], beside => [], waits => {0, 0, 0},
+          moments => 0, busy => [], saved => SavedMost},
 
 %% Those whose mailboxes and reductions are read, and who is next.
 InTurn = fun(All, Total, #{swept := Place}, #{all := Most}) ->
@@ -398,9 +399,12 @@ Whole = fun(#{most := N} = Arg, State, Ctx) ->
                 binary => PidsOf(lists:sublist(Binary, N))},
     Shown = lists:usort(Workers ++ lists:append(maps:values(Leaders))),
     {_, Held} = Senders = Suspended(Pids, Ctx),
-    {Looks, HeldLooks} = maps:get(senders, State),
-    SendersNow = {Looks + 1, HeldLooks + length(lists:sublist(Held, 1))},
-    Facts = #{senders => SendersFact(SendersNow, Senders, Apps, maps:get(id, Ctx)),
+    {Looks, HeldLooks, SendersBefore} = maps:get(senders, State),
+    SendersNow = case Held of
+        [] -> {Looks + 1, HeldLooks, SendersBefore};
+        _ -> {Looks + 1, HeldLooks + 1, Senders}
+    end,
+    Facts = #{senders => SendersFact(SendersNow, length(Held), Apps, maps:get(id, Ctx)),
               binaries => BinaryFact(Binary, InRound, Total, Apps, Ctx),
               monitors => MonitorsFact([B || {_, P} = B <- Beside, not lists:member(P, Longest)],
                                        Apps, Ctx),

@@ -2,7 +2,7 @@
 %% ---- Lists of references, each copied to the one that asks: a helper's heap is the limit
 
 %% What Read says of each; it says `gone` of one that has ended.
-Count = fun(To, Ref, Pids, Read) ->
+TellEach = fun(To, Ref, Pids, Read) ->
     Tell = fun(Pid) ->
         case Read(Pid) of
             gone -> ok;
@@ -21,7 +21,7 @@ CountedOf = fun(Pids, Read, Spawn) ->
     Limit = #{size => CountBytes div WordBytes, kill => true, error_logger => false},
     Start = erlang:monotonic_time(),
     Trapped = process_flag(trap_exit, true),
-    Helper = Spawn(Count, [self(), Ref, Pids, Read],
+    Helper = Spawn(TellEach, [self(), Ref, Pids, Read],
                    [link, {message_queue_data, off_heap}, {max_heap_size, Limit}]),
     receive {'EXIT', Helper, _} -> ok end,
     process_flag(trap_exit, Trapped),
