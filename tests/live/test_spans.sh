@@ -177,7 +177,10 @@ functions_that_come_before_their_root() {
 # in by what it gets next (twice). Of one process those of its first root (crowd) go on while the
 # second one (calm) runs, and take no places of it: it has spawned so many that the VM gives its
 # messages the same serial. Of those that go on one may be asked (c) when the second has begun.
-caps_of_a_request() {
+# As many as are asked for are there when their root ends after 100 ms, where both schedulers run.
+caps_of_a_request() { settles 5 caps_hold; }
+
+caps_hold() {
     capture_of 'spans_load:/^(fan|deep|many|twice|crowd|calm)$/' capped --roots 12 || return 1
     shows 'def spans: 1 + ([.children[] | spans] | add // 0);
         def depth: 1 + ([.children[] | depth] | max // 0);
