@@ -1117,7 +1117,7 @@ kept_test({Node, _}, Keeper) ->
               "start() -> start(spawn(queries_kept, keep, [])).\n"
               "start(Pid) -> {Pid, spawn(queries_kept, wait, [])}.\n"
               "wait() -> receive never -> ok end.\n"
-              "keep() -> receive {keep, Of} -> keep(Of) end.\n"
+              "keep() -> receive {keep, Of} -> keep(Of); {many, Of} -> monitors(Of, 40000), wait() end.\n"
               "keep(Of) -> monitors(Of, 2000), timers(Of, 3000), links(10), held(sockets(60, [])).\n"
               "monitors(_, 0) -> ok;\n"
               "monitors(Of, N) -> monitor(process, Of), monitors(Of, N - 1).\n"
@@ -1152,9 +1152,20 @@ kept_test({Node, _}, Keeper) ->
             true = By =< 60 andalso Bytes >= 2000 * 48 andalso Bytes < 2000 * 128,
             [#{monitors := 0, monitored_by := 2000, links := 0}] =
                 [P || #{pid := Which} = P <- Those, Which =:= Of]
+        end),
+        %% Too many to count them at each answer.
+        {Pid2, Of2} = rpc:call(Node, queries_kept, start, []),
+        put(many, [Pid2, Of2]),
+        rpc:call(Node, erlang, send, [Pid2, {many, Of2}]),
+        one_of(20, fun() ->
+            #{monitors := #{processes := Those}} =
+                Facts(leaders, #{most => 50, all => 150000}),
+            [[#{monitors := undefined, mostly := monitors}],
+             [#{monitored_by := undefined, mostly := monitored_by}]] =
+                [[P || #{pid := Which} = P <- Those, Which =:= One] || One <- [Pid2, Of2]]
         end)
     after
-        kill(Node, [Pid, Of]),
+        kill(Node, [Pid, Of | case erase(many) of undefined -> []; Many -> Many end]),
         evaluate(Node, "[code:F(queries_kept) || F <- [delete, purge]].", [])
     end.
 

@@ -26,6 +26,7 @@ IdleReductions = 10,
 LeastBinaryBytes = 65536,
 LeastTiesBytes = 32768,
 MostTiesBytes = 2097152,
+OnceTiesBytes = 16777216,
 TiedMost = 5,
 Sampled = 100,
 Samples = 12,
@@ -274,23 +275,37 @@ BinaryFact = fun(Held, Looked, Total, Apps, #{id := Id, spawn := Spawn, in_time 
                   || {Bytes, N, Pid} <- Read]}
 end,
 %% Of those that may have many monitors or links, how many: of more than MostTiesBytes they are not
-%% listed.
+%% listed. Of what they have most is known of those with up to OnceTiesBytes, too: one of them is
+%% listed in an answer, and never again.
 Tied = fun(Pid) ->
     case process_info(Pid, [monitors, monitored_by, links]) of
         undefined -> gone;
         Lists -> [length(List) || {_, List} <- Lists]
     end
 end,
-MonitorsFact = fun(Beside, Apps, #{id := Id, spawn := Spawn}) ->
+MostlyOf = fun(_, [Monitors, By, Links]) ->
+    element(2, lists:max([{Monitors, monitors}, {By, monitored_by}, {Links, links}]))
+end,
+%% Value: {Fact, what those of it have most}.
+MonitorsFact = fun(Beside, TiesKnown, Apps, #{id := Id, spawn := Spawn}) ->
     Most = lists:sublist(Beside, TiedMost),
     Few = [Pid || {Bytes, Pid} <- Most, Bytes =< MostTiesBytes],
-    Counted = case Few of [] -> #{}; _ -> CountedOf(Few, Tied, Spawn) end,
-    #{processes =>
-          [begin
-               [Monitors, By, Links] = maps:get(Pid, Counted, [undefined, undefined, undefined]),
-               (Named(Pid, Apps, Id))#{bytes => Bytes, monitors => Monitors, monitored_by => By,
-                                       links => Links}
-           end || {Bytes, Pid} <- Most]}
+    Large = [Pid || {Bytes, Pid} <- Most, Bytes > MostTiesBytes, Bytes =< OnceTiesBytes,
+                    not is_map_key(Pid, TiesKnown)],
+    Once = lists:sublist(Large, 1),
+    Counted = case Few ++ Once of [] -> #{}; Listed_ -> CountedOf(Listed_, Tied, Spawn) end,
+    Tried = maps:from_list([{Pid, undefined} || Pid <- Once]),
+    Kinds_ = maps:merge(maps:merge(TiesKnown, Tried), maps:map(MostlyOf, Counted)),
+    Kept = maps:with(PidsOf(Most), Kinds_),
+    {#{processes =>
+           [begin
+                [Monitors, By, Links] = maps:get(Pid, maps:with(Few, Counted),
+                                                 [undefined, undefined, undefined]),
+                (Named(Pid, Apps, Id))#{bytes => Bytes, monitors => Monitors, monitored_by => By,
+                                        links => Links,
+                                        mostly => maps:get(Pid, Kept, undefined)}
+            end || {Bytes, Pid} <- Most]},
+     Kept}
 end,
 GcFact = fun(Pids, Olds, News, Ns, Apps, #{id := Id}) ->
     Counts = lists:zip(lists:zipwith(Collected, Olds, News), Pids),
@@ -305,8 +320,8 @@ SendersFact = fun({Looks, Held, {Nodes, Pids}}, Suspended_, Apps, Id) ->
 end,
 
 Fresh = #{senders => {0, 0, {[], []}}, swept => 0, looked_to => 0, shown => [], looked => 0,
-          memory => [], works => {0, 0}, binary => [], beside => [], waits => {0, 0, 0},
-          moments => 0, busy => [], saved => SavedMost},
+          memory => [], ties => #{}, works => {0, 0}, binary => [], beside => [],
+          waits => {0, 0, 0}, moments => 0, busy => [], saved => SavedMost},
 
 %% Those whose mailboxes and reductions are read, and who is next.
 InTurn = fun(All, Total, #{swept := Place}, #{all := Most}) ->
@@ -404,10 +419,11 @@ Whole = fun(#{most := N} = Arg, State, Ctx) ->
         [] -> {Looks + 1, HeldLooks, SendersBefore};
         _ -> {Looks + 1, HeldLooks + 1, Senders}
     end,
+    {Ties, TiesNow} = MonitorsFact([B || {_, P} = B <- Beside, not lists:member(P, Longest)],
+                                   maps:get(ties, State), Apps, Ctx),
     Facts = #{senders => SendersFact(SendersNow, length(Held), Apps, maps:get(id, Ctx)),
               binaries => BinaryFact(Binary, InRound, Total, Apps, Ctx),
-              monitors => MonitorsFact([B || {_, P} = B <- Beside, not lists:member(P, Longest)],
-                                       Apps, Ctx),
+              monitors => Ties,
               gc => GcFact(Workers, Gcs, GcsNow, Ns, Apps, Ctx),
               waits => #{moments => Moments, logger => InLogger, calls => InCalls,
                          running => Running},
@@ -415,10 +431,9 @@ Whole = fun(#{most := N} = Arg, State, Ctx) ->
               kin => #{processes => Kin(Shown, Apps, Ctx),
                        callers => Callers(Longest, Apps, Ctx)}},
     {{leaders, Now(), Facts, Leaders},
-     State#{senders := SendersNow, swept := SweptTo, looked_to := LookedTo, shown := Shown,
-            looked := InRound, memory := Memory, binary := Binary, beside := Beside, waits := Waits,
-            works := Works,
-            moments := Moments,
+     State#{senders := SendersNow, ties := TiesNow, swept := SweptTo, looked_to := LookedTo,
+            shown := Shown, looked := InRound, memory := Memory, binary := Binary,
+            beside := Beside, waits := Waits, works := Works, moments := Moments,
             busy := case Saved of 0 -> Worked; _ -> KnownBusy end, saved := Saved}}
 end,
 

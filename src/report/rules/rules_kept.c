@@ -119,18 +119,19 @@ static const struct tie {
      "erlang:monitor/2 --procs ", true},
 };
 
+/* A row by bytes has the words of what the process has most, where that is known. */
 #define BY_BYTES (ARRAY_LEN(ties) - 1)
 #define TIE_BYTES 64.0 /* the least that one takes on either side */
 #define BYTES_LEAST (1024.0 * 1024)
 
-static const char *amount(struct judge *j, const struct tie *tie, double n)
+static const char *amount(struct judge *j, bool by_bytes, double n)
 {
-    return tie == &ties[BY_BYTES] ? judge_bytes(j, n) : judge_number(j, n);
+    return by_bytes ? judge_bytes(j, n) : judge_number(j, n);
 }
 
-static double ties_limit(const struct judge *j, const struct tie *tie, double first)
+static double ties_limit(const struct judge *j, bool by_bytes, double first)
 {
-    if (tie == &ties[BY_BYTES])
+    if (by_bytes)
         return judge_limit(j, fmax(BYTES_LEAST, 0.1 * first) +
                                   2 * TIE_BYTES * judge_more_processes(j));
     return limit_of(j, TIES_LEAST, first);
@@ -156,27 +157,48 @@ static double tied_of(const json_t *fact, const void *arg)
     return fact_number(row_of(fact, t->pid), t->key);
 }
 
-static void find_ties(struct judge *j, const json_t *row, const struct tie *tie,
-                      const struct counted *n)
+/* Of what the process has most. */
+static const struct tie *tie_of(const json_t *row)
 {
-    const double limit = ties_limit(j, tie, n->first);
+    const char *mostly = fact_text(row, "mostly");
+    for (size_t k = 0; k < BY_BYTES; k++)
+        if (strcmp(ties[k].key, mostly) == 0)
+            return &ties[k];
+    return &ties[BY_BYTES];
+}
+
+struct found {
+    const json_t *row; /* NULL: none */
+    const struct tie *tie;
+    bool by_bytes;
+    struct counted n;
+};
+
+static void find_ties(struct judge *j, const struct found *found)
+{
+    const json_t *row = found->row;
+    const struct tie *tie = found->tie;
+    const struct counted *n = &found->n;
+    const bool by_bytes = found->by_bytes;
+    const double limit = ties_limit(j, by_bytes, n->first);
     struct finding *f = judge_find(j, FINDING_LOOK, judge_sure(j, n->grown, limit));
     const char *pid = judge_text(j, "%s", fact_text(row, "pid"));
     struct tied heaps = {pid, "bytes"};
     struct counted bytes = judge_counted(j, "monitors", tied_of, &heaps);
     f->effort = EFFORT_SMALL;
-    f->title =
-        judge_text(j, "%s %s: +%s in %s, now %s", judge_process_of(j, row), tie->title,
-                   amount(j, tie, n->grown), judge_seconds(j, n->over_s), amount(j, tie, n->last));
+    f->title = judge_text(j, "%s %s: +%s in %s, now %s", judge_process_of(j, row), tie->title,
+                          amount(j, by_bytes, n->grown), judge_seconds(j, n->over_s),
+                          amount(j, by_bytes, n->last));
     f->action = tie->action;
     f->ruled_out_if = "The number levels off with the clients (view process, 10 min)";
     f->subject = pid;
     f->trace = judge_text(j, "%s%s", tie->trace, tie->is_of_it ? pid : "");
     judge_about(f, pid, CAUSE_KNOWN);
-    judge_evidence(j, f, tie->key, n->last, "", "%s: %s, %s, %s (after 1/3, 2/3 and at the end)",
-                   tie->name, amount(j, tie, n->first), amount(j, tie, n->half),
-                   amount(j, tie, n->last));
-    if (tie != &ties[BY_BYTES])
+    judge_evidence(j, f, by_bytes ? "bytes" : tie->key, n->last, "",
+                   "%s: %s, %s, %s (after 1/3, 2/3 and at the end)",
+                   by_bytes ? ties[BY_BYTES].name : tie->name, amount(j, by_bytes, n->first),
+                   amount(j, by_bytes, n->half), amount(j, by_bytes, n->last));
+    if (!by_bytes)
         judge_evidence(j, f, "bytes", bytes.last, "bytes",
                        "its memory beside its heaps: +%s, now %s", judge_bytes(j, bytes.grown),
                        judge_bytes(j, bytes.last));
@@ -185,31 +207,32 @@ static void find_ties(struct judge *j, const json_t *row, const struct tie *tie,
 }
 
 /* Who monitors is said before who is monitored, and the larger growth first. */
-static bool says_more(const struct tie *kind, const struct counted *n, const struct tie *most,
-                      const struct counted *largest)
+static bool says_more(const struct found *a, const struct found *b)
 {
-    return !most || kind < most || (kind == most && n->grown > largest->grown);
+    return !b->row || a->tie < b->tie || (a->tie == b->tie && a->n.grown > b->n.grown);
 }
 
 void judge_monitor_growth(struct judge *j)
 {
     json_t *fact = judge_fact(j, "monitors");
-    const json_t *row, *most = NULL;
-    const struct tie *kind = NULL;
-    struct counted largest = {0};
+    const json_t *row;
+    struct found most = {0};
     size_t i;
     json_array_foreach (json_object_get(fact, "processes"), i, row)
         for (size_t k = 0; k < ARRAY_LEN(ties); k++) {
             struct tied tied = {fact_text(row, "pid"), ties[k].key};
-            struct counted n = judge_counted(j, "monitors", tied_of, &tied);
-            bool is_counted = k == BY_BYTES && !isnan(fact_number(row, "monitors"));
-            if (is_counted || !judge_counts_rise(j, &n, ties_limit(j, &ties[k], n.first), true) ||
-                !says_more(&ties[k], &n, kind, &largest))
-                continue;
-            most = row, kind = &ties[k], largest = n;
+            struct found f = {.row = row,
+                              .tie = k == BY_BYTES ? tie_of(row) : &ties[k],
+                              .by_bytes = k == BY_BYTES,
+                              .n = judge_counted(j, "monitors", tied_of, &tied)};
+            bool is_counted = f.by_bytes && !isnan(fact_number(row, "monitors"));
+            if (!is_counted &&
+                judge_counts_rise(j, &f.n, ties_limit(j, f.by_bytes, f.n.first), true) &&
+                says_more(&f, &most))
+                most = f;
         }
-    if (most)
-        find_ties(j, most, kind, &largest);
+    if (most.row)
+        find_ties(j, &most);
     json_decref(fact);
 }
 

@@ -1349,6 +1349,16 @@ static void monitors_beyond_counting(struct made *w)
          "\"bytes\":#00,\"monitors\":null,\"monitored_by\":null,\"links\":null}]}",
          40000, 1000);
 }
+/* Who is monitored grows as much. */
+static void monitors_of_two_beyond_counting(struct made *w)
+{
+    rise(w, "monitors",
+         "{\"processes\":[{\"pid\":\"<0.86.0>\",\"name\":\"shop_lobby\",\"initial_call\":null,"
+         "\"bytes\":#00,\"monitors\":null,\"mostly\":\"monitored_by\"},"
+         "{\"pid\":\"<0.87.0>\",\"name\":\"shop_cart\",\"initial_call\":null,"
+         "\"bytes\":#00,\"monitors\":null,\"mostly\":\"monitors\"}]}",
+         40000, 1000);
+}
 static void code_leaks(struct made *w)
 {
     of_a_minute(w);
@@ -1673,6 +1683,8 @@ static const struct {
      "shop_db is monitored more and more: +2,000 in 40 s, now 5,000", monitors_come},
     {"monitor_growth", monitors_beyond_counting, FINDING_LOOK,
      "shop_lobby grows beside its heaps (monitors or links): +3.81 MiB in 40 s", monitors_come},
+    {"monitor_growth", monitors_of_two_beyond_counting, FINDING_LOOK,
+     "shop_cart keeps monitors that stay: +3.81 MiB in 40 s, now 9.54 MiB", monitors_come},
     {"code_growth", code_leaks, FINDING_LOOK, "newest module template_17", code_comes},
     {"gc_cpu", gc_much, FINDING_LOOK, "Garbage collection is expensive: 30% of the CPU time",
      gc_on_the_limit},
