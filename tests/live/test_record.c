@@ -306,6 +306,26 @@ static void test_short(void **state)
     expect_number(path, "SELECT count(*) FROM meta WHERE key = 'end' AND value = 'time'", 1);
 }
 
+/* Its time begins when the node is reached: this one is not while all of it could have passed. */
+static void test_late_start(void **state)
+{
+    struct target *t = *state;
+    struct run r;
+    char path[128];
+    snprintf(path, sizeof path, "%s/late.btr", t->dir);
+    node_freeze(&t->node);
+    run_start(&r, t->env,
+              "record %s --cookie " COOKIE
+              " --timeout 60 --epmd-port %u -o %s -i 0.25 -b 100 --for 5s",
+              t->node.name, t->epmd_port, path);
+    sleep_ms(6000);
+    node_thaw(&t->node);
+    run_wait(&r, LIMIT_MS);
+    assert_int_equal(r.exit_code, 0);
+    run_clear(&r);
+    expect_whole(path, 2);
+}
+
 static void wait_until_refused(const struct target *t)
 {
     uint64_t until = clock_mono_ns() + (uint64_t)LIMIT_MS * 1000000;
@@ -535,6 +555,7 @@ int main(void)
         cmocka_unit_test(test_start_that_fails),
         cmocka_unit_test(test_detached),
         cmocka_unit_test(test_short),
+        cmocka_unit_test(test_late_start),
         cmocka_unit_test(test_log_is_bounded),
         cmocka_unit_test(test_replayed),
         cmocka_unit_test(test_gap),

@@ -125,6 +125,14 @@ static void on_until(uv_timer_t *timer)
     }
 }
 
+/* From the first connection on: that of an overloaded node may take longer than --for. */
+void record_run_is_linked(struct recording_run *t)
+{
+    if (t->options->for_given && !t->is_timed)
+        uv_timer_start(&t->until, on_until, (uint64_t)(t->options->for_s * 1000), 0);
+    t->is_timed = true;
+}
+
 /* Once more, and the proof is not waited for. */
 static void on_signal(uv_signal_t *handle, int number)
 {
@@ -146,8 +154,6 @@ static void start_handles(struct recording_run *t)
     runtime_timer(&t->rt, &t->turn, t);
     if (t->setup->env->err_tty && !t->setup->detached)
         uv_timer_start(&t->progress, on_progress, PROGRESS_MS, PROGRESS_MS);
-    if (t->options->for_given)
-        uv_timer_start(&t->until, on_until, (uint64_t)(t->options->for_s * 1000), 0);
     /* The end of a terminal is not that of a detached recording. */
     runtime_catch(&t->rt, numbers, ARRAY_LEN(numbers) - t->setup->detached, on_signal, t);
 }

@@ -32,6 +32,7 @@ struct recording_run {
     struct model *model;
     struct recorder *recorder;
     bool shown_progress, reported_ready, log_is_full;
+    bool is_timed;   /* --for counts */
     bool is_over;    /* its time: the next tick is the last */
     const char *why; /* the recording's end */
 
@@ -57,6 +58,8 @@ struct recording_run {
 };
 
 /* ---- record_run.c */
+/* Each time that the node is reached. */
+void record_run_is_linked(struct recording_run *t);
 /* The first reason counts. Traces and counted calls end first, and are proven to have. */
 void record_run_finish(struct recording_run *t, const char *why, int exit_code,
                        const struct error *err);

@@ -130,6 +130,7 @@ static void on_link(void *arg, bool up)
     struct recording_run *t = arg;
     if (up) {
         snprintf(t->node, sizeof t->node, "%s", live_peer_node(t->live));
+        record_run_is_linked(t);
         feed_ask(&t->feed, t->live, uv_now(&t->rt.loop));
         return;
     }
