@@ -12,6 +12,7 @@ set -u
 
 unset XDG_CONFIG_HOME
 host=127.0.0.1
+x=$$ # another run may be on this host
 
 knows() { epmd -port "$ERL_EPMD_PORT" -names 2>/dev/null | grep -q "^name $1 "; }
 
@@ -51,16 +52,16 @@ home_with() { # NAME COOKIE: a home with that cookie
 
 starts() {
     home_with cookies LATECOOKIE && mkdir "$work/empty" &&
-        late "late@$host" longnames "$work/cookies" &&
-        late "later@$host" longnames "$work/empty" -setcookie ARGUMENTCOOKIE
+        late "late$x@$host" longnames "$work/cookies" &&
+        late "later$x@$host" longnames "$work/empty" -setcookie ARGUMENTCOOKIE
 }
 
-opens_it_by_both_names() { prints "late@$host" && prints late --host "$host"; }
-takes_the_cookie_of_the_command_line() { prints "later@$host"; }
+opens_it_by_both_names() { prints "late$x@$host" && prints "late$x" --host "$host"; }
+takes_the_cookie_of_the_command_line() { prints "later$x@$host"; }
 
 # Of a busy machine epmd does not always answer in time.
 has_listed_it() {
-    "$beamtop" nodes --format json >"$work/out" && grep -o '{[^{}]*}' "$work/out" | grep '"late@' >"$work/row"
+    "$beamtop" nodes --format json >"$work/out" && grep -o '{[^{}]*}' "$work/out" | grep "\"late$x@" >"$work/row"
 }
 
 lists_it() {
@@ -80,7 +81,7 @@ has_picked_it() {
     tm_close
     tm_open 120 30 HOME="$work/empty" || return 1
     tm_run "$beamtop --host $host"
-    tm_wait 'late@' && tm_wait 'later@' || return 1
+    tm_wait "late$x@" && tm_wait "later$x@" || return 1
     tm_keys Escape q
     tm_close
 }
@@ -89,7 +90,7 @@ has_picked_it() {
 opens_that_of_another_user() {
     home_with other OTHERCOOKIE && chmod 711 "$work" && chown -R nobody "$work/other" || return 1
     as="setpriv --reuid=65534 --clear-groups --"
-    late "other@$host" longnames "$work/other" && prints "other@$host"
+    late "other$x@$host" longnames "$work/other" && prints "other$x@$host"
     opened=$?
     as=
     return $opened
@@ -145,39 +146,39 @@ named() {
 
 # Port 1: nobody listens there.
 opens_one_of_another_epmd() {
-    named "own@$host" || return 1
+    named "own$x@$host" || return 1
     own=$named
-    (ERL_EPMD_PORT=1 prints "own@$host") || return 1
+    (ERL_EPMD_PORT=1 prints "own$x@$host") || return 1
     (ERL_EPMD_PORT=1 "$beamtop" nodes --format json) >"$work/out" || return 1
-    grep -o '{[^{}]*}' "$work/out" | grep '"own@' | grep -q '"port":[1-9]' || { cat "$work/out"; return 1; }
+    grep -o '{[^{}]*}' "$work/out" | grep "\"own$x@" | grep -q '"port":[1-9]' || { cat "$work/out"; return 1; }
 }
 
 opens_one_whose_host_is_not_found() {
-    named "lost@lost.invalid" && prints "lost@lost.invalid"
+    named "lost$x@lost.invalid" && prints "lost$x@lost.invalid"
 }
 
-lists_deaf() { "$beamtop" nodes --format json | grep -q '"deaf@'; }
+lists_deaf() { "$beamtop" nodes --format json | grep -q "\"deaf$x@"; }
 
 # It runs here and has a name, but listens at no port.
 says_that_its_port_is_not_found() {
-    erl -noinput -start_epmd false -dist_listen false -name "deaf@$host" -setcookie NAMEDCOOKIE -eval '
+    erl -noinput -start_epmd false -dist_listen false -name "deaf$x@$host" -setcookie NAMEDCOOKIE -eval '
         timer:sleep(1200000), halt().' >"$work/deaf.log" 2>&1 &
     late="$late $!"
     deaf=$!
     wait_until 60 lists_deaf || { cat "$work/deaf.log"; return 1; }
-    "$beamtop" info "deaf@$host" --timeout 30 >"$work/out" 2>"$work/err"
+    "$beamtop" info "deaf$x@$host" --timeout 30 >"$work/out" 2>"$work/err"
     grep -q "runs here as OS process $deaf" "$work/err" && ! grep 'without -name' "$work/err" && return 0
     cat "$work/err"
     return 1
 }
 
-finds_xref() { "$beamtop" where "own@$host" xref:start/1 >"$work/out" 2>"$work/err"; }
+finds_xref() { "$beamtop" where "own$x@$host" xref:start/1 >"$work/out" 2>"$work/err"; }
 
 # Two VMs of one name, each with its epmd.
 starts_a_namesake() {
     first=$ERL_EPMD_PORT first_epmd=$epmd_pid
     ERL_EPMD_PORT=$((ERL_EPMD_PORT + 1))
-    start_epmd && named "own@$host" xref
+    start_epmd && named "own$x@$host" xref
 }
 
 ends_the_namesake() {
@@ -231,7 +232,7 @@ opens_either_that_is_picked() {
 
 opens_one_without_epmd() {
     stop_epmd
-    prints "own@$host" && prints "lost@lost.invalid"
+    prints "own$x@$host" && prints "lost$x@lost.invalid"
 }
 
 has_stopped() { "$beamtop" record status | grep -q 'nothing is being recorded'; }
