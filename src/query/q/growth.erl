@@ -271,7 +271,7 @@ EndsOf = fun(Supervisor, Spawn) ->
     end,
     Before = get(helped),
     Ends_ = maps:get(Supervisor, CountedOf([Supervisor], Read, Spawn), #{}),
-    %% Its sleep is no work.
+    %% Its sleep is not counted as work.
     Slept = erlang:convert_time_unit(EndsMs, millisecond, native),
     put(helped, max(Before, get(helped) - Slept)),
     Ends_
