@@ -26,6 +26,9 @@
 /* So many times further apart than the log says, the reason is logged again. */
 #define WORTH_LOGGING 2.0
 
+/* A failure makes what a question is said to cost so many times more at most. */
+#define FAILED_MOST 4.0
+
 #define BIT(question) QUESTION_BIT(question)
 
 /* A scan that no view shows: so often at most, and for so much of the cost limit. */
@@ -436,22 +439,28 @@ static void judge_labels(struct live *l, const struct answer *a, struct error *e
     tell_filter(l);
 }
 
-/* One that was stopped, or failed, did its work too, and the next one may do as much. Times of a
- * node that is late teach nothing. */
-static void take_cost(struct live *l, enum question question, double target_us)
+/* One that failed, as at a limit of its heap, did its work too, and the next one may do as much. It
+ * may have been a part of it only. What was stopped at its deadline mostly waited: it is asked
+ * seldom as it is. Times of a node that is late teach nothing. */
+static void take_cost(struct live *l, const struct answer *answer)
 {
-    if (target_us <= 0)
+    const double us = answer->target_us, known_us = l->governor.cost_us[answer->question];
+    if (us <= 0)
         return;
-    live_note_cost(l, target_us);
-    if (!live_is_late(l) || l->governor.cost_us[question] <= 0)
-        governor_note(&l->governor, question, target_us);
+    live_note_cost(l, us);
+    const bool late = live_is_late(l) && (known_us > 0 || !answer->value);
+    if (answer->value && !late)
+        governor_note(&l->governor, answer->question, us);
+    else if (!answer->value && !late && us > known_us && answer->err.code != ERR_TIMEOUT)
+        governor_note(&l->governor, answer->question,
+                      known_us > 0 ? fmin(us, FAILED_MOST * known_us) : us);
 }
 
 static void on_rows(void *arg, const struct answer *answer)
 {
     struct live *l = arg;
     struct error err = answer->err;
-    take_cost(l, QUESTION_ROWS, answer->target_us);
+    take_cost(l, answer);
     if (!answer->value) {
         if (err.code != ERR_TIMEOUT)
             trouble(l, QUESTION_ROWS, &err);
@@ -484,7 +493,7 @@ static void take_answer(struct live *l, const struct answer *answer)
     end_unwanted(l);
     if (question == QUESTION_SYSTEM)
         ask_deferred(l);
-    take_cost(l, question, answer->target_us);
+    take_cost(l, answer);
     if (answer->value) {
         tell_first(l, question);
         if (model_take(l->model, question, answer->value, answer->len, &l->asked_scan,
