@@ -23,17 +23,25 @@ static char *final_path(const char *name, struct stat *before)
 
 /* Where all may make files, as in /tmp: somebody else made one of that name, who would get what is
  * written. */
-static bool is_planted(const char *path)
+static bool is_planted(const char *path, uid_t owner)
 {
-    struct stat of, directory;
+    struct stat directory;
     char *parent = alloc_strdup(path), *slash = strrchr(parent, '/');
     const char *in = slash == parent ? "/" : slash ? parent : ".";
     if (slash)
         *slash = '\0';
-    const bool known = lstat(path, &of) == 0 && stat(in, &directory) == 0;
+    const bool known = stat(in, &directory) == 0;
     free(parent);
     return known && directory.st_mode & S_ISVTX && directory.st_mode & (S_IWGRP | S_IWOTH) &&
-           of.st_uid != geteuid() && of.st_uid != directory.st_uid;
+           owner != geteuid() && owner != directory.st_uid;
+}
+
+/* The link that has the name, or the file, where it was looked at before. */
+static bool is_anothers(const struct output_file *f, const struct stat *before)
+{
+    struct stat link;
+    return (lstat(f->name, &link) == 0 && is_planted(f->name, link.st_uid)) ||
+           (before->st_mode != 0 && is_planted(f->path ? f->path : f->name, before->st_uid));
 }
 
 /* With the owner and the rights of the file that it replaces. */
@@ -64,7 +72,7 @@ int output_file_open(struct output_file *f, const char *name, struct error *err)
     if (!name)
         return 0;
     f->path = final_path(name, &before);
-    if (is_planted(name) || (f->path && is_planted(f->path))) {
+    if (is_anothers(f, &before)) {
         forget(f);
         return error_set(err, ERR_REFUSED,
                          "%s is another user's, in a directory where all may make files: choose "
