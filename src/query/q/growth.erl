@@ -31,7 +31,10 @@ RestartsPerS = 10,
 RestartLooks = 12,
 RestartMs = 40,
 RestartBytes = 1048576,
-EndsMs = 200,
+EndsMs = 20,
+EndsLooks = 10,
+EndsMost = 10,
+EndsEnough = 5,
 Names = 50,
 
 Ends = fun(List, Most) ->
@@ -160,7 +163,8 @@ Look = fun(N, Pids, Items) ->
 end,
 %% One that is seen more than once lives for longer than a look, so that nearly all of its kind are
 %% seen; of the others some are. Where those that last are not half of what was spawned, as many of
-%% them count as would have been seen, had they been as short. Value: a row of each process.
+%% them count as would have been seen, had they been as short; where no other was seen, all or,
+%% below a tenth, none. Value: a row of each process.
 Brief = fun(Seen, Spawned) ->
     Each1 = maps:to_list(maps:from_list(Seen)),
     {Kinds1, All} = {Kinds(Each1), Kinds(Seen)},
@@ -170,9 +174,9 @@ Brief = fun(Seen, Spawned) ->
                     Many(K, All) * 2 >= Many(K, Kinds1) * 3],
     Those = lists:zip(Kinds1, Each1),
     {Long, Short} = lists:partition(fun({K, _}) -> lists:member(K, Lasting) end, Those),
-    Share = case length(Long) * 2 < Spawned of
-        true -> min(1.0, length(Short) / (Spawned - length(Long)));
-        false -> 1.0
+    Share = case {length(Long), length(Short)} of
+        {L, S} when L * 2 >= Spawned; S =:= 0, L * 10 >= Spawned -> 1.0;
+        {L, S} -> min(1.0, S / (Spawned - L))
     end,
     Some = [lists:sublist(Of, round(length(Of) * Share))
             || K <- Lasting, Of <- [[Row || {Kind, Row} <- Long, Kind =:= K]]],
@@ -182,8 +186,8 @@ end,
 LookAgain = fun LookAgain(Left, See, Until) ->
     Seen = See(),
     case Left > 1 andalso Ms() < Until of
-        true -> Seen ++ LookAgain(Left - 1, See, Until);
-        false -> Seen
+        true -> [Seen | LookAgain(Left - 1, See, Until)];
+        false -> [Seen]
     end
 end,
 %% What was seen at the last answers, and now: [{Ms, Row}]. Ours begin in erlang:hibernate/3.
@@ -194,12 +198,13 @@ Young = fun(PerS, Before, Otp, #{spawn := Spawn, count_work := CountWork}) ->
             CountWork(),
             Start = Ms(),
             Items = [initial_call, current_function | Parent(Otp)],
-            Looked = LookAgain(Rounds, fun() -> Look(Looks, Next(Otp, Spawn), Items) end,
-                               Start + YoungMs),
+            Done = LookAgain(Rounds, fun() -> Look(Looks, Next(Otp, Spawn), Items) end,
+                             Start + YoungMs),
+            Looked = lists:append(Done),
             Others = Run(Looked, [{{'_', [{'_', {erlang, hibernate, '_'}} | '_']}, [], [false]},
                                   {'_', [], ['$_']}]) -- lists:duplicate(length(Looked), false),
             At = Ms(),
-            Spawned = min(PerS * (At - Start) / 1000, Rounds * Ahead),
+            Spawned = min(PerS * (At - Start) / 1000, length(Done) * Ahead),
             lists:sublist([{At, Row} || Row <- Brief(Others, Spawned)] ++ Kept, YoungMost);
         false ->
             Kept
@@ -248,33 +253,43 @@ end,
 LinksOf = fun(Pids) ->
     Run(Ask(Pids, links), [{{links, '$1'}, [], ['$1']}, {'_', [], [[]]}])
 end,
-%% How those that it has now end, in the next moments: #{normal => N, failed => N}. What one ends
-%% with is copied to who monitors it.
+%% How the youngest that it has now end, in the next moments: #{normal => N, failed => N}. What one
+%% ends with is copied to who monitors it: of few, and no longer than until some have.
 EndsOf = fun(Supervisor, Spawn) ->
+    Sum = fun Sum(Normal, Failed) ->
+        receive
+            {'DOWN', _, process, _, noproc} -> Sum(Normal, Failed);
+            {'DOWN', _, process, _, normal} -> Sum(Normal + 1, Failed);
+            {'DOWN', _, process, _, shutdown} -> Sum(Normal + 1, Failed);
+            {'DOWN', _, process, _, {shutdown, _}} -> Sum(Normal + 1, Failed);
+            {'DOWN', _, process, _, _} -> Sum(Normal, Failed + 1)
+        after 0 ->
+            {Normal, Failed}
+        end
+    end,
+    Until = fun Until(Left, {Normal, Failed}) ->
+        case Left =:= 0 orelse Normal + Failed >= EndsEnough of
+            true -> {Normal, Failed};
+            false -> timer:sleep(EndsMs), Until(Left - 1, Sum(Normal, Failed))
+        end
+    end,
     Read = fun(Pid) ->
-        Children = case process_info(Pid, links) of {links, All} -> All; undefined -> [] end,
-        [erlang:monitor(process, C) || C <- lists:sublist(Children, SampleSlice), is_pid(C),
-                                       node(C) =:= node()],
-        timer:sleep(EndsMs),
-        Sum = fun Sum(Normal, Failed) ->
-            receive
-                {'DOWN', _, process, _, noproc} -> Sum(Normal, Failed);
-                {'DOWN', _, process, _, normal} -> Sum(Normal + 1, Failed);
-                {'DOWN', _, process, _, shutdown} -> Sum(Normal + 1, Failed);
-                {'DOWN', _, process, _, {shutdown, _}} -> Sum(Normal + 1, Failed);
-                {'DOWN', _, process, _, _} -> Sum(Normal, Failed + 1)
-            after 0 ->
-                #{normal => Normal, failed => Failed}
-            end
-        end,
-        Sum(0, 0)
+        Linked = case process_info(Pid, links) of {links, All} -> All; undefined -> [] end,
+        Children = [C || C <- lists:reverse(lists:sort(Linked)), is_pid(C), node(C) =:= node()],
+        [erlang:monitor(process, C) || C <- lists:sublist(Children, EndsMost)],
+        Slept = erlang:monotonic_time(),
+        {Normal, Failed} = Until(EndsLooks, {0, 0}),
+        {#{normal => Normal, failed => Failed}, erlang:monotonic_time() - Slept}
     end,
     Before = get(helped),
-    Ends_ = maps:get(Supervisor, CountedOf([Supervisor], Read, Spawn), #{}),
-    %% Its sleep is not counted as work.
-    Slept = erlang:convert_time_unit(EndsMs, millisecond, native),
-    put(helped, max(Before, get(helped) - Slept)),
-    Ends_
+    case CountedOf([Supervisor], Read, Spawn) of
+        #{Supervisor := {Ends_, Took}} ->
+            %% Its sleep is not counted as work.
+            put(helped, max(Before, get(helped) - Took)),
+            Ends_;
+        #{} ->
+            #{}
+    end
 end,
 Restarts = fun(PerS, #{pid := Old}, Otp, Apps, #{k := Keeper, own := OwnOf} = Ctx)
                 when is_number(PerS), PerS >= RestartsPerS ->

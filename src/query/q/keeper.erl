@@ -361,8 +361,10 @@ Await = fun(AskId, Pid, DeadlineMs, Did, #{asked := Asked} = State) ->
     Timer = erlang:start_timer(DeadlineMs, self(), AskId),
     State#{asked := Asked#{AskId => {Pid, Timer, erlang:monotonic_time(), DeadlineMs, Did}}}
 end,
-DidOf = fun(Pid) ->
-    case not HasDictionaryKey andalso process_info(Pid, reductions) of
+%% One that is at work is not waited for: only a holder waits for its questions.
+DidOf = fun(Pid, Gentle) ->
+    case not HasDictionaryKey andalso not is_map_key(Pid, Gentle)
+        andalso process_info(Pid, reductions) of
         {_, Did} -> Did;
         _ -> 0
     end
@@ -383,11 +385,11 @@ AskNew = fun(AskId, Name, Arg, DeadlineMs, #{queries := Queries} = State) ->
             Answer(AskId, error, {0, 0}, {error, {in, Name}}, State)
     end
 end,
-Ask = fun(AskId, Name, Arg, DeadlineMs, #{holders := Holders} = State) ->
+Ask = fun(AskId, Name, Arg, DeadlineMs, #{holders := Holders, gentle := Gentle} = State) ->
     case Arg of
         {in, Holder_, HolderArg} when is_map_key(Holder_, Holders) ->
             #{Holder_ := Pid} = Holders,
-            Did = DidOf(Pid),
+            Did = DidOf(Pid, Gentle),
             Pid ! {ask, AskId, HolderArg},
             Await(AskId, Pid, DeadlineMs, Did, State);
         _ ->

@@ -27,6 +27,7 @@ LeastBinaryBytes = 65536,
 LeastTiesBytes = 32768,
 MostTiesBytes = 2097152,
 OnceTiesBytes = 16777216,
+TiesKept = 50,
 TiedMost = 5,
 Sampled = 100,
 Samples = 12,
@@ -275,8 +276,8 @@ BinaryFact = fun(Held, Looked, Total, Apps, #{id := Id, spawn := Spawn, in_time 
                   || {Bytes, N, Pid} <- Read]}
 end,
 %% Of those that may have many monitors or links, how many: of more than MostTiesBytes they are not
-%% listed. Of what they have most is known of those with up to OnceTiesBytes, too: one of them is
-%% listed in an answer, and never again.
+%% listed. What they have most is known of those with up to OnceTiesBytes, too: one of them is
+%% listed in an answer, and not again until very many others were.
 Tied = fun(Pid) ->
     case process_info(Pid, [monitors, monitored_by, links]) of
         undefined -> gone;
@@ -296,7 +297,10 @@ MonitorsFact = fun(Beside, TiesKnown, Apps, #{id := Id, spawn := Spawn}) ->
     Counted = case Few ++ Once of [] -> #{}; Listed_ -> CountedOf(Listed_, Tied, Spawn) end,
     Tried = maps:from_list([{Pid, undefined} || Pid <- Once]),
     Kinds_ = maps:merge(maps:merge(TiesKnown, Tried), maps:map(MostlyOf, Counted)),
-    Kept = maps:with(PidsOf(Most), Kinds_),
+    Kept = case map_size(Kinds_) > TiesKept of
+        true -> maps:with(PidsOf(Most), Kinds_);
+        false -> Kinds_
+    end,
     {#{processes =>
            [begin
                 [Monitors, By, Links] = maps:get(Pid, maps:with(Few, Counted),
@@ -316,7 +320,7 @@ end,
 %% {Nodes, Pids} are of the last look that saw any.
 SendersFact = fun({Looks, Held, {Nodes, Pids}}, Suspended_, Apps, Id) ->
     #{looks => Looks, suspended_looks => Held, suspended => Suspended_, nodes => Nodes,
-      processes => [Named(Pid, Apps, Id) || Pid <- lists:sublist(Pids, 5)]}
+      processes => [Named(Pid, Apps, Id) || Pid <- Pids]}
 end,
 
 Fresh = #{senders => {0, 0, {[], []}}, swept => 0, looked_to => 0, shown => [], looked => 0,
@@ -413,11 +417,11 @@ Whole = fun(#{most := N} = Arg, State, Ctx) ->
                 memory => PidsOf(lists:sublist(Memory, N)),
                 binary => PidsOf(lists:sublist(Binary, N))},
     Shown = lists:usort(Workers ++ lists:append(maps:values(Leaders))),
-    {_, Held} = Senders = Suspended(Pids, Ctx),
+    {HeldFor, Held} = Suspended(Pids, Ctx),
     {Looks, HeldLooks, SendersBefore} = maps:get(senders, State),
     SendersNow = case Held of
         [] -> {Looks + 1, HeldLooks, SendersBefore};
-        _ -> {Looks + 1, HeldLooks + 1, Senders}
+        _ -> {Looks + 1, HeldLooks + 1, {HeldFor, lists:sublist(Held, 5)}}
     end,
     {Ties, TiesNow} = MonitorsFact([B || {_, P} = B <- Beside, not lists:member(P, Longest)],
                                    maps:get(ties, State), Apps, Ctx),

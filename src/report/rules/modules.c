@@ -19,6 +19,8 @@ static const char *const writes[] = {
     "dirty_update_counter", "store", "set", "save", "register", "add", "create", "remove", NULL,
 };
 /* clang-format on */
+/* Writes that are queries. */
+static const char *const of_queries[] = {"update_all", "delete_all", NULL};
 static const char *const lookups[] = {
     "get", "get!", "get_by", "get_by!", "fetch", "fetch!", "lookup", "find", NULL,
 };
@@ -142,6 +144,7 @@ static void add_call(const struct judge *j, struct module_calls *m, size_t at)
     if (within_another(j, at))
         return;
     m->writes += one_of(c->function, writes) ? n : 0;
+    m->prepared -= one_of(c->function, of_queries) ? n : 0;
     if (!one_of(c->function, reads))
         return;
     m->read_calls += n;

@@ -123,9 +123,8 @@ const char *judge_percent(struct judge *j, double share); /* "-" for NaN, as the
    unknown. *comes: their times are counted, and one moment of it is known so far. */
 double judge_without_cpu(const struct judge *j, bool *comes);
 void judge_tell_without_cpu(struct judge *j, struct finding *f, double without);
-/* Whether the schedulers lacked CPUs so much that queues and waits follow from it; _may_: or that
-   is not known yet, in the first seconds, after which the counters are read again. */
-bool judge_starves(const struct judge *j);
+/* Whether the schedulers lacked CPUs so much that queues and waits follow from it, or that is not
+   known yet: in the first seconds, after which the counters are read again. */
 bool judge_may_starve(const struct judge *j);
 /* Then the rule is not evaluated, and this is why: judge_follows() only where it is known. */
 bool judge_follows(struct judge *j);
@@ -193,7 +192,7 @@ struct module_calls {
     double get_one;       /* get/1 and its like: a lookup by a key */
     struct slice hottest; /* the read that is called most */
     double hottest_calls;
-    double prepared;                  /* prepare_query/3: the queries of a repository */
+    double prepared;                  /* prepare_query/3: the queries of a repository that read */
     double stages;                    /* call/2: a stage of a pipeline */
     double switches;                  /* put_dynamic_repo/1 */
     bool prepares, defaults, options; /* prepare_query/3, default_options/1, prepare_opts/2 */

@@ -209,7 +209,9 @@ static void find_ties(struct judge *j, const struct found *found)
 /* Who monitors is said before who is monitored, and the larger growth first. */
 static bool says_more(const struct found *a, const struct found *b)
 {
-    return !b->row || a->tie < b->tie || (a->tie == b->tie && a->n.grown > b->n.grown);
+    const double more = a->n.grown / (a->by_bytes ? TIE_BYTES : 1);
+    return !b->row || a->tie < b->tie ||
+           (a->tie == b->tie && more > b->n.grown / (b->by_bytes ? TIE_BYTES : 1));
 }
 
 void judge_monitor_growth(struct judge *j)

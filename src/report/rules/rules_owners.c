@@ -165,20 +165,31 @@ static void advise_on_queue(struct judge *j, struct finding *f, const struct per
     f->ruled_out_if = "The queue drops to 0 between batches";
 }
 
-/* A process without a CPU cannot keep up: that says `starved`. */
-static enum finding_severity as_starved(const struct judge *j, enum finding_severity severity,
-                                        bool stands)
+/* A process without a CPU cannot keep up. NULL: they had CPUs, or it stands for another reason. */
+static const struct finding *starved(const struct judge *j, bool stands)
 {
-    if (stands || !judge_starves(j))
-        return severity;
-    return severity == FINDING_ACT ? FINDING_LOOK : FINDING_NOTE;
+    for (size_t i = 0; i < j->out->len && !stands; i++)
+        if (finding_has_rule(&j->out->items[i], "starved"))
+            return &j->out->items[i];
+    return NULL;
+}
+
+static struct finding *find_queue(struct judge *j, enum finding_severity severity, bool stands,
+                                  double sure)
+{
+    const bool lacks = starved(j, stands) != NULL;
+    return judge_find(j,
+                      !lacks                    ? severity
+                      : severity == FINDING_ACT ? FINDING_LOOK
+                                                : FINDING_NOTE,
+                      sure);
 }
 
 static void tell_starved(struct judge *j, struct finding *f, bool stands)
 {
-    bool comes;
-    if (!stands && judge_starves(j))
-        judge_tell_without_cpu(j, f, judge_without_cpu(j, &comes));
+    const struct finding *of = starved(j, stands);
+    if (of)
+        judge_evidence(j, f, "starved", NAN, "", "it follows at least in part: %s", of->title);
 }
 
 void judge_mailbox(struct judge *j)
@@ -193,8 +204,8 @@ void judge_mailbox(struct judge *j)
         said++;
         const char *wait = wait_title(j, p);
         enum finding_severity severity = p->queue_last >= MAILBOX_ACT ? FINDING_ACT : FINDING_LOOK;
-        struct finding *f = judge_find(j, as_starved(j, severity, wait != NULL),
-                                       judge_sure(j, grown, MAILBOX_GROWTH));
+        struct finding *f =
+            find_queue(j, severity, wait != NULL, judge_sure(j, grown, MAILBOX_GROWTH));
         f->effort = EFFORT_LARGE;
         const char *now = judge_text(j, "+%s in %s, now %s", judge_number(j, grown),
                                      judge_period(j), judge_number(j, p->queue_last));
@@ -305,7 +316,7 @@ void judge_serialised(struct judge *j)
         said++;
         bool full = cores >= 0.8 && p->queue_mean >= 4 * WAITING;
         bool stands = suspended || handles_nothing(p, cores);
-        struct finding *f = judge_find(j, as_starved(j, full ? FINDING_ACT : FINDING_LOOK, stands),
+        struct finding *f = find_queue(j, full ? FINDING_ACT : FINDING_LOOK, stands,
                                        judge_sure(j, p->queue_mean, WAITING));
         f->effort = EFFORT_LARGE;
         title_of_queue(j, f, p, stands);

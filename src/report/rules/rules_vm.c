@@ -150,13 +150,14 @@ void judge_whole_core(struct judge *j)
 /* ---- a supervisor that restarts */
 
 #define RESTARTS_PER_S 10.0
+#define POOL_ENDS 3.0 /* children that ended normally, and none otherwise */
 
 static void find_restarts(struct judge *j, const json_t *is, double per_s)
 {
     const json_t *sup = json_object_get(is, "supervisor");
     const char *name = judge_process_of(j, sup);
     const double failed = fact_number(is, "failed"), normal = fact_number(is, "normal");
-    const bool is_pool = failed < 1 && normal >= 1;
+    const bool is_pool = failed < 1 && normal >= POOL_ENDS;
     struct finding *f =
         judge_find(j, is_pool ? FINDING_NOTE : FINDING_LOOK, judge_sure(j, per_s, RESTARTS_PER_S));
     f->effort = EFFORT_SMALL;
@@ -164,9 +165,13 @@ static void find_restarts(struct judge *j, const json_t *is, double per_s)
                           is_pool ? "starts children again and again, which end normally"
                                   : "restarts its children again and again",
                           per_s);
-    f->action = "Read why they end: the log has it (supervisor reports, level error), else trace "
-                "what starts them. Let a child that cannot do its work wait before it tries again, "
-                "and lower the supervisor's intensity, so that the fault shows above it";
+    f->action =
+        is_pool
+            ? "Find who starts them (beamtop process NODE PID, of the supervisor). Where it is the "
+              "supervisor, since they are permanent, let them wait for work in place of ending"
+            : "Read why they end: the log has it (supervisor reports, level error), else trace "
+              "what starts them. Let a child that cannot do its work wait before it tries again, "
+              "and lower the supervisor's intensity, so that the fault shows above it";
     f->ruled_out_if = "They are tasks that clients start one after the other, always as many at "
                       "once";
     f->subject = judge_text(j, "%s", fact_text(sup, "pid"));
@@ -175,7 +180,7 @@ static void find_restarts(struct judge *j, const json_t *is, double per_s)
                    "children that ended, and were started again: %.0f/s", per_s);
     if (failed + normal >= 1)
         judge_evidence(j, f, "failed", failed, "",
-                       "of those that ended in 200 ms: %.0f failed, %.0f ended normally", failed,
+                       "of those that ended next: %.0f failed, %.0f ended normally", failed,
                        normal);
     judge_evidence(j, f, "links", fact_number(is, "children"), "",
                    "links of %s at each look: %s, of other processes", name,
