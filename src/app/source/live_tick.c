@@ -26,8 +26,9 @@
 /* So many times further apart than the log says, the reason is logged again. */
 #define WORTH_LOGGING 2.0
 
-/* A failure makes what a question is said to cost so many times more at most. */
+/* A failure makes a question's price so many times higher at most; what the first one may be. */
 #define FAILED_MOST 4.0
+#define FAILED_FIRST_US 1e6
 
 #define BIT(question) QUESTION_BIT(question)
 
@@ -439,21 +440,22 @@ static void judge_labels(struct live *l, const struct answer *a, struct error *e
     tell_filter(l);
 }
 
-/* One that failed, as at a limit of its heap, did its work too, and the next one may do as much. It
- * may have been a part of it only. What was stopped at its deadline mostly waited: it is asked
- * seldom as it is. Times of a node that is late teach nothing. */
+/* One that was stopped, or failed, did its work too, and the next one may do as much; it may also
+ * have waited for most of that time, so it makes the price higher by steps. Times of a node that is
+ * late teach nothing. */
 static void take_cost(struct live *l, const struct answer *answer)
 {
     const double us = answer->target_us, known_us = l->governor.cost_us[answer->question];
     if (us <= 0)
         return;
     live_note_cost(l, us);
-    const bool late = live_is_late(l) && (known_us > 0 || !answer->value);
-    if (answer->value && !late)
+    if (live_is_late(l) && known_us > 0)
+        return;
+    if (answer->value)
         governor_note(&l->governor, answer->question, us);
-    else if (!answer->value && !late && us > known_us && answer->err.code != ERR_TIMEOUT)
+    else if (us > known_us)
         governor_note(&l->governor, answer->question,
-                      known_us > 0 ? fmin(us, FAILED_MOST * known_us) : us);
+                      fmin(us, known_us > 0 ? FAILED_MOST * known_us : FAILED_FIRST_US));
 }
 
 static void on_rows(void *arg, const struct answer *answer)

@@ -197,7 +197,7 @@ int target_init(struct target *t, const char *name, const struct cli_options *o,
     };
     if (vm && (count == 1 || vm->in_epmd))
         set_local(t, vm, o, has_namesake);
-    if (has_namesake && t->conn.port == 0)
+    if (rc == 0 && has_namesake && !way_given(o) && t->conn.port == 0)
         rc = error_set(
             err, ERR_NOT_FOUND,
             "several VMs are called %.255s, and no port of OS process %lld was found: it "

@@ -163,8 +163,7 @@ Look = fun(N, Pids, Items) ->
 end,
 %% One that is seen more than once lives for longer than a look, so that nearly all of its kind are
 %% seen; of the others some are. Where those that last are not half of what was spawned, as many of
-%% them count as would have been seen, had they been as short; where no other was seen, all or,
-%% below a tenth, none. Value: a row of each process.
+%% them count as would have been seen, had they been as short. Value: a row of each process.
 Brief = fun(Seen, Spawned) ->
     Each1 = maps:to_list(maps:from_list(Seen)),
     {Kinds1, All} = {Kinds(Each1), Kinds(Seen)},
@@ -174,9 +173,9 @@ Brief = fun(Seen, Spawned) ->
                     Many(K, All) * 2 >= Many(K, Kinds1) * 3],
     Those = lists:zip(Kinds1, Each1),
     {Long, Short} = lists:partition(fun({K, _}) -> lists:member(K, Lasting) end, Those),
-    Share = case {length(Long), length(Short)} of
-        {L, S} when L * 2 >= Spawned; S =:= 0, L * 10 >= Spawned -> 1.0;
-        {L, S} -> min(1.0, S / (Spawned - L))
+    Share = case length(Long) of
+        L when L * 2 >= Spawned -> 1.0;
+        L -> min(1.0, (length(Short) + 1) / (Spawned - L + 1))
     end,
     Some = [lists:sublist(Of, round(length(Of) * Share))
             || K <- Lasting, Of <- [[Row || {Kind, Row} <- Long, Kind =:= K]]],
@@ -253,8 +252,8 @@ end,
 LinksOf = fun(Pids) ->
     Run(Ask(Pids, links), [{{links, '$1'}, [], ['$1']}, {'_', [], [[]]}])
 end,
-%% How the youngest that it has now end, in the next moments: #{normal => N, failed => N}. What one
-%% ends with is copied to who monitors it: of few, and no longer than until some have.
+%% How some that it has now end, in the next moments: #{normal => N, failed => N}. What one ends
+%% with is copied to who monitors it: of the few youngest and oldest, and only until some have.
 EndsOf = fun(Supervisor, Spawn) ->
     Sum = fun Sum(Normal, Failed) ->
         receive
@@ -275,8 +274,8 @@ EndsOf = fun(Supervisor, Spawn) ->
     end,
     Read = fun(Pid) ->
         Linked = case process_info(Pid, links) of {links, All} -> All; undefined -> [] end,
-        Children = [C || C <- lists:reverse(lists:sort(Linked)), is_pid(C), node(C) =:= node()],
-        [erlang:monitor(process, C) || C <- lists:sublist(Children, EndsMost)],
+        Children = [C || C <- lists:sort(Linked), is_pid(C), node(C) =:= node()],
+        [erlang:monitor(process, C) || C <- Ends(Children, EndsMost)],
         Slept = erlang:monotonic_time(),
         {Normal, Failed} = Until(EndsLooks, {0, 0}),
         {#{normal => Normal, failed => Failed}, erlang:monotonic_time() - Slept}
@@ -288,6 +287,7 @@ EndsOf = fun(Supervisor, Spawn) ->
             put(helped, max(Before, get(helped) - Took)),
             Ends_;
         #{} ->
+            put(helped, Before),
             #{}
     end
 end,

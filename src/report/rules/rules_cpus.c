@@ -79,7 +79,7 @@ void judge_tell_without_cpu(struct judge *j, struct finding *f, double without)
 /* Of all their time: sixteen schedulers on two CPUs lack half of that at rest. */
 #define NOTICED 0.01
 
-static bool starves_now(const struct judge *j)
+bool judge_starves(const struct judge *j)
 {
     struct lost l = lost_of(j);
     bool lacks = l.without >= STARVES && l.wait >= NOTICED;
@@ -96,12 +96,12 @@ static bool comes_later(const struct judge *j)
 
 bool judge_may_starve(const struct judge *j)
 {
-    return comes_later(j) || starves_now(j);
+    return comes_later(j) || judge_starves(j);
 }
 
 bool judge_follows(struct judge *j)
 {
-    bool follows = starves_now(j);
+    bool follows = judge_starves(j);
     j->follows = j->follows || follows;
     if (follows)
         judge_unknown(j, "the schedulers lacked CPUs (see starved), and it follows from that");

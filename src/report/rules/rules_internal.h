@@ -123,8 +123,9 @@ const char *judge_percent(struct judge *j, double share); /* "-" for NaN, as the
    unknown. *comes: their times are counted, and one moment of it is known so far. */
 double judge_without_cpu(const struct judge *j, bool *comes);
 void judge_tell_without_cpu(struct judge *j, struct finding *f, double without);
-/* Whether the schedulers lacked CPUs so much that queues and waits follow from it, or that is not
-   known yet: in the first seconds, after which the counters are read again. */
+/* Whether the schedulers lacked CPUs so much that queues and waits follow from it; _may_: or that
+   is not known yet, in the first seconds, after which the counters are read again. */
+bool judge_starves(const struct judge *j);
 bool judge_may_starve(const struct judge *j);
 /* Then the rule is not evaluated, and this is why: judge_follows() only where it is known. */
 bool judge_follows(struct judge *j);

@@ -165,31 +165,27 @@ static void advise_on_queue(struct judge *j, struct finding *f, const struct per
     f->ruled_out_if = "The queue drops to 0 between batches";
 }
 
-/* A process without a CPU cannot keep up. NULL: they had CPUs, or it stands for another reason. */
-static const struct finding *starved(const struct judge *j, bool stands)
-{
-    for (size_t i = 0; i < j->out->len && !stands; i++)
-        if (finding_has_rule(&j->out->items[i], "starved"))
-            return &j->out->items[i];
-    return NULL;
-}
-
+/* A process without a CPU cannot keep up. stands: it does not for another reason. */
 static struct finding *find_queue(struct judge *j, enum finding_severity severity, bool stands,
                                   double sure)
 {
-    const bool lacks = starved(j, stands) != NULL;
-    return judge_find(j,
-                      !lacks                    ? severity
-                      : severity == FINDING_ACT ? FINDING_LOOK
-                                                : FINDING_NOTE,
-                      sure);
+    if (!stands && judge_starves(j))
+        severity = severity == FINDING_ACT ? FINDING_LOOK : FINDING_NOTE;
+    return judge_find(j, severity, sure);
 }
 
 static void tell_starved(struct judge *j, struct finding *f, bool stands)
 {
-    const struct finding *of = starved(j, stands);
-    if (of)
-        judge_evidence(j, f, "starved", NAN, "", "it follows at least in part: %s", of->title);
+    bool comes;
+    if (stands || !judge_starves(j))
+        return;
+    for (size_t i = 0; i < j->out->len; i++)
+        if (finding_has_rule(&j->out->items[i], "starved")) {
+            judge_evidence(j, f, "starved", NAN, "", "it follows at least in part: %s",
+                           j->out->items[i].title);
+            return;
+        }
+    judge_tell_without_cpu(j, f, judge_without_cpu(j, &comes));
 }
 
 void judge_mailbox(struct judge *j)

@@ -150,14 +150,13 @@ void judge_whole_core(struct judge *j)
 /* ---- a supervisor that restarts */
 
 #define RESTARTS_PER_S 10.0
-#define POOL_ENDS 3.0 /* children that ended normally, and none otherwise */
 
 static void find_restarts(struct judge *j, const json_t *is, double per_s)
 {
     const json_t *sup = json_object_get(is, "supervisor");
     const char *name = judge_process_of(j, sup);
     const double failed = fact_number(is, "failed"), normal = fact_number(is, "normal");
-    const bool is_pool = failed < 1 && normal >= POOL_ENDS;
+    const bool is_pool = failed < 1 && normal >= 1;
     struct finding *f =
         judge_find(j, is_pool ? FINDING_NOTE : FINDING_LOOK, judge_sure(j, per_s, RESTARTS_PER_S));
     f->effort = EFFORT_SMALL;
