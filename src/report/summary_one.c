@@ -7,6 +7,7 @@
 #include "beamtop/base/attr.h"
 #include "beamtop/base/known.h"
 #include "beamtop/base/text.h"
+#include "report/rules/fact.h"
 #include "summary_internal.h"
 
 static size_t at_most(size_t n, size_t most)
@@ -248,29 +249,16 @@ static const struct fact_trend {
     {"bytes", "monitors", NULL, "bytes", "beside its heaps", COLUMN_BYTES},
 };
 
-static const json_t *row_of_process(const json_t *fact, const char *pid)
-{
-    size_t i;
-    const json_t *row;
-    json_array_foreach (json_object_get(fact, "processes"), i, row) {
-        const char *of = json_string_value(json_object_get(row, "pid"));
-        if (of && strcmp(of, pid) == 0)
-            return row;
-    }
-    return NULL;
-}
-
 static bool read_fact(const struct summary_input *in, const struct finding *f,
                       const struct fact_trend *t, int64_t tick, double *value)
 {
     const char *text = recording_fact(in->recording, t->fact, tick);
     json_t *fact = text ? json_loads(text, 0, NULL) : NULL;
-    const json_t *of = t->part ? json_object_get(fact, t->part) : row_of_process(fact, f->process);
-    const json_t *number = json_object_get(of, t->key);
-    const bool known = json_is_number(number);
-    *value = json_number_value(number);
+    const json_t *of =
+        t->part ? json_object_get(fact, t->part) : fact_process(fact, slice_of(f->process));
+    *value = fact_number(of, t->key);
     json_decref(fact);
-    return known;
+    return !isnan(*value);
 }
 
 static size_t fact_series(const struct summary_input *in, const struct finding *f,

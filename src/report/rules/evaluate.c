@@ -115,18 +115,6 @@ json_t *judge_fact(struct judge *j, const char *key)
     return fact;
 }
 
-double fact_number(const json_t *object, const char *key)
-{
-    const json_t *v = json_object_get(object, key);
-    return json_is_number(v) ? json_number_value(v) : (double)NAN;
-}
-
-const char *fact_text(const json_t *object, const char *key)
-{
-    const char *s = json_string_value(json_object_get(object, key));
-    return s ? s : "";
-}
-
 double judge_node(const struct judge *j, const char *key)
 {
     return fact_number(j->node, key);

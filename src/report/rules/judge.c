@@ -75,13 +75,7 @@ const char *judge_period(struct judge *j)
 /* What the node reported of a process without a registered name. */
 static struct slice near_of(const struct judge *j, struct slice pid)
 {
-    json_t *row;
-    size_t i;
-    json_array_foreach (json_object_get(j->kin, "processes"), i, row) {
-        if (slice_is(pid, fact_text(row, "pid")))
-            return slice_of(fact_text(row, "near"));
-    }
-    return (struct slice){"", 0};
+    return slice_of(fact_text(fact_process(j->kin, pid), "near"));
 }
 
 static const char *name_text(struct judge *j, const struct process_names *names)

@@ -9,6 +9,7 @@
 
 #include "beamtop/base/attr.h"
 #include "beamtop/report/evaluate.h"
+#include "report/rules/fact.h"
 
 enum owner_sort {
     BY_APPLICATION,
@@ -114,9 +115,6 @@ const struct leader *judge_leader(struct judge *j);
 /* Whether that name says nothing: "gen_server", "erlang:apply/2". */
 bool judge_owner_is_generic(enum owner_sort sort, struct slice name);
 const char *judge_slice(struct judge *j, struct slice text);
-/* Numbers of a JSON object; NaN where there is none. Texts: "" where there is none. */
-double fact_number(const json_t *object, const char *key);
-const char *fact_text(const json_t *object, const char *key);
 /* "31%", "1.3 GiB", "1.2k", "62,010", "4 min 58 s": of the findings' arena. */
 const char *judge_percent(struct judge *j, double share); /* "-" for NaN, as the others */
 /* Of the time in which the normal schedulers were ready to run, the share without a CPU; NaN:

@@ -141,20 +141,10 @@ struct tied {
     const char *pid, *key;
 };
 
-static const json_t *row_of(const json_t *fact, const char *pid)
-{
-    const json_t *row;
-    size_t i;
-    json_array_foreach (json_object_get(fact, "processes"), i, row)
-        if (strcmp(fact_text(row, "pid"), pid) == 0)
-            return row;
-    return NULL;
-}
-
 static double tied_of(const json_t *fact, const void *arg)
 {
     const struct tied *t = arg;
-    return fact_number(row_of(fact, t->pid), t->key);
+    return fact_number(fact_process(fact, slice_of(t->pid)), t->key);
 }
 
 /* Of what the process has most. */

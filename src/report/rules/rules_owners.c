@@ -165,20 +165,15 @@ static void advise_on_queue(struct judge *j, struct finding *f, const struct per
     f->ruled_out_if = "The queue drops to 0 between batches";
 }
 
-/* A process without a CPU cannot keep up. stands: it does not for another reason. */
-static struct finding *find_queue(struct judge *j, enum finding_severity severity, bool stands,
-                                  double sure)
+/* A process without a CPU cannot keep up. */
+static enum finding_severity one_less(enum finding_severity severity)
 {
-    if (!stands && judge_starves(j))
-        severity = severity == FINDING_ACT ? FINDING_LOOK : FINDING_NOTE;
-    return judge_find(j, severity, sure);
+    return severity == FINDING_ACT ? FINDING_LOOK : FINDING_NOTE;
 }
 
-static void tell_starved(struct judge *j, struct finding *f, bool stands)
+static void tell_starved(struct judge *j, struct finding *f)
 {
     bool comes;
-    if (stands || !judge_starves(j))
-        return;
     for (size_t i = 0; i < j->out->len; i++)
         if (finding_has_rule(&j->out->items[i], "starved")) {
             judge_evidence(j, f, "starved", NAN, "", "it follows at least in part: %s",
@@ -200,8 +195,9 @@ void judge_mailbox(struct judge *j)
         said++;
         const char *wait = wait_title(j, p);
         enum finding_severity severity = p->queue_last >= MAILBOX_ACT ? FINDING_ACT : FINDING_LOOK;
-        struct finding *f =
-            find_queue(j, severity, wait != NULL, judge_sure(j, grown, MAILBOX_GROWTH));
+        const bool starves = !wait && judge_starves(j);
+        struct finding *f = judge_find(j, starves ? one_less(severity) : severity,
+                                       judge_sure(j, grown, MAILBOX_GROWTH));
         f->effort = EFFORT_LARGE;
         const char *now = judge_text(j, "+%s in %s, now %s", judge_number(j, grown),
                                      judge_period(j), judge_number(j, p->queue_last));
@@ -214,7 +210,8 @@ void judge_mailbox(struct judge *j)
                        "message queue: from %s to %s, %+.1f/s (linear trend, r = %.2f)",
                        judge_number(j, p->queue_first), judge_number(j, p->queue_last),
                        p->queue_slope, p->queue_fit);
-        tell_starved(j, f, wait != NULL);
+        if (starves)
+            tell_starved(j, f);
         tell_process(j, f, p, CAUSE_QUEUE);
     }
 }
@@ -312,7 +309,9 @@ void judge_serialised(struct judge *j)
         said++;
         bool full = cores >= 0.8 && p->queue_mean >= 4 * WAITING;
         bool stands = suspended || handles_nothing(p, cores);
-        struct finding *f = find_queue(j, full ? FINDING_ACT : FINDING_LOOK, stands,
+        const bool starves = !stands && judge_starves(j);
+        enum finding_severity severity = full ? FINDING_ACT : FINDING_LOOK;
+        struct finding *f = judge_find(j, starves ? one_less(severity) : severity,
                                        judge_sure(j, p->queue_mean, WAITING));
         f->effort = EFFORT_LARGE;
         title_of_queue(j, f, p, stands);
@@ -320,7 +319,8 @@ void judge_serialised(struct judge *j)
                        "message queue: mean %.1f, min %.0f, "
                        "max %.0f",
                        p->queue_mean, p->queue_min, p->queue_max);
-        tell_starved(j, f, stands);
+        if (starves)
+            tell_starved(j, f);
         tell_process(j, f, p, CAUSE_QUEUE);
         if (!isnan(cores))
             judge_evidence(j, f, "cores", cores, "",
