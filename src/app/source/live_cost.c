@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the target bore for us, and whether it does anything else. */
+#include <math.h>
+
 #include "live_internal.h"
 
 /* The shortest time over which the share of a scheduler is worked out. */
 #define SHARE_WINDOW_MS 10000u
+/* A failure makes a question's price so many times higher at most; what the first one may be. */
+#define FAILED_MOST 4.0
+#define FAILED_FIRST_US 1e6
 
 void live_note_cost(struct live *l, double target_us)
 {
@@ -71,6 +76,24 @@ bool live_is_late(const struct live *l)
 {
     const struct system_sample *s = model_system(l->model);
     return s && s->late_ms >= GOVERNOR_LATE_MS;
+}
+
+/* One that was stopped, or failed, did its work too, and the next one may do as much; it may also
+ * have waited for most of that time, so it makes the price higher by steps. Times of a node that is
+ * late teach nothing. */
+void live_note_answer(struct live *l, const struct answer *answer)
+{
+    const double us = answer->target_us, known_us = l->governor.cost_us[answer->question];
+    if (us <= 0)
+        return;
+    live_note_cost(l, us);
+    if (live_is_late(l) && known_us > 0)
+        return;
+    if (answer->value)
+        governor_note(&l->governor, answer->question, us);
+    else if (us > known_us)
+        governor_note(&l->governor, answer->question,
+                      fmin(us, known_us > 0 ? FAILED_MOST * known_us : FAILED_FIRST_US));
 }
 
 /* Of their mean, as a process that just ran is often seen in a queue. */

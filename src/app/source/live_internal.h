@@ -76,9 +76,10 @@ void live_reset_tick(struct live *l);
 
 /* live_cost.c */
 void live_note_cost(struct live *l, double target_us); /* an answer came, or other work of ours */
-void live_begin_cost(struct live *l);                  /* of a tick that begins */
-void live_take_cost(struct live *l);                   /* of a tick that ends */
-void live_end_header(struct live *l);                  /* a tick of the header only is over */
+void live_note_answer(struct live *l, const struct answer *answer); /* and what it teaches */
+void live_begin_cost(struct live *l);                               /* of a tick that begins */
+void live_take_cost(struct live *l);                                /* of a tick that ends */
+void live_end_header(struct live *l); /* a tick of the header only is over */
 /* Work of the last seconds over those seconds: what the target really bore. */
 double live_spent_share(const struct live *l, double others_s);
 void live_on_answer(void *arg, const struct answer *answer); /* of anything but rows */

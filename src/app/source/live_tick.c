@@ -26,10 +26,6 @@
 /* So many times further apart than the log says, the reason is logged again. */
 #define WORTH_LOGGING 2.0
 
-/* A failure makes a question's price so many times higher at most; what the first one may be. */
-#define FAILED_MOST 4.0
-#define FAILED_FIRST_US 1e6
-
 #define BIT(question) QUESTION_BIT(question)
 
 /* A scan that no view shows: so often at most, and for so much of the cost limit. */
@@ -440,29 +436,11 @@ static void judge_labels(struct live *l, const struct answer *a, struct error *e
     tell_filter(l);
 }
 
-/* One that was stopped, or failed, did its work too, and the next one may do as much; it may also
- * have waited for most of that time, so it makes the price higher by steps. Times of a node that is
- * late teach nothing. */
-static void take_cost(struct live *l, const struct answer *answer)
-{
-    const double us = answer->target_us, known_us = l->governor.cost_us[answer->question];
-    if (us <= 0)
-        return;
-    live_note_cost(l, us);
-    if (live_is_late(l) && known_us > 0)
-        return;
-    if (answer->value)
-        governor_note(&l->governor, answer->question, us);
-    else if (us > known_us)
-        governor_note(&l->governor, answer->question,
-                      fmin(us, known_us > 0 ? FAILED_MOST * known_us : FAILED_FIRST_US));
-}
-
 static void on_rows(void *arg, const struct answer *answer)
 {
     struct live *l = arg;
     struct error err = answer->err;
-    take_cost(l, answer);
+    live_note_answer(l, answer);
     if (!answer->value) {
         if (err.code != ERR_TIMEOUT)
             trouble(l, QUESTION_ROWS, &err);
@@ -495,7 +473,7 @@ static void take_answer(struct live *l, const struct answer *answer)
     end_unwanted(l);
     if (question == QUESTION_SYSTEM)
         ask_deferred(l);
-    take_cost(l, answer);
+    live_note_answer(l, answer);
     if (answer->value) {
         tell_first(l, question);
         if (model_take(l->model, question, answer->value, answer->len, &l->asked_scan,
