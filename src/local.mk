@@ -67,6 +67,7 @@ src/ui/embedded_config.c: etc/beamtop.conf $(top_srcdir)/src/embed.sh
 noinst_LIBRARIES += src/libmodel.a
 src_libmodel_a_SOURCES =
 include src/model/local.mk
+include src/model/fields/local.mk
 include src/model/spans/local.mk
 src_libmodel_a_CFLAGS = $(AM_CFLAGS)
 

@@ -141,8 +141,10 @@ static void put_grid(struct text_out *t, const struct grid *g)
     size_t n = g->n_columns;
     struct slice *cells = arena_alloc(&t->arena, (n * g->n_rows + 1) * sizeof cells[0]);
     size_t *widths = arena_alloc(&t->arena, (n + 1) * sizeof widths[0]);
+    char buffer[FIELD_TITLE_BYTES];
     for (size_t i = 0; i < n; i++) {
-        widths[i] = text_width(grid_title(g, i), strlen(grid_title(g, i)));
+        const char *title = grid_title(g, i, buffer);
+        widths[i] = text_width(title, strlen(title));
         for (size_t row = 0; row < g->n_rows; row++) {
             struct value v = shown_value(g, row, i);
             struct slice s = cells[row * n + i] = cell_text(t, &v);
@@ -152,7 +154,7 @@ static void put_grid(struct text_out *t, const struct grid *g)
         }
     }
     for (size_t i = 0; i < n; i++) {
-        const char *title = grid_title(g, i);
+        const char *title = grid_title(g, i, buffer);
         put_cell(t, slice_of(title), widths[i], is_right(grid_type(g, i)), i + 1 == n);
     }
     for (size_t row = 0; row < g->n_rows; row++)
@@ -165,8 +167,9 @@ static void put_section(struct text_out *t, const struct section *s)
     for (size_t i = 0; i < section_len(s); i++) {
         struct value v = section_value(s, i);
         struct slice text = cell_text(t, &v);
+        char title[FIELD_TITLE_BYTES];
         if (v.kind != VALUE_NONE)
-            buf_printf(t->out, "%-28s%.*s\n", section_title(s, i), (int)text.len, text.s);
+            buf_printf(t->out, "%-28s%.*s\n", section_title(s, i, title), (int)text.len, text.s);
     }
 }
 

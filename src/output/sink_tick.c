@@ -36,9 +36,9 @@ const char *section_key(const struct section *s, size_t i)
     return s->list ? s->list->fields[i].key : proc_columns[i].key;
 }
 
-const char *section_title(const struct section *s, size_t i)
+const char *section_title(const struct section *s, size_t i, char out[FIELD_TITLE_BYTES])
 {
-    return s->list ? s->list->fields[i].title : proc_columns[i].key;
+    return s->list ? field_title(&s->list->fields[i], false, out) : proc_columns[i].key;
 }
 
 struct value section_value(const struct section *s, size_t i)
@@ -52,9 +52,9 @@ const char *grid_key(const struct grid *g, size_t column)
     return g->list ? g->list->fields[column].key : g->columns[column]->key;
 }
 
-const char *grid_title(const struct grid *g, size_t column)
+const char *grid_title(const struct grid *g, size_t column, char out[FIELD_TITLE_BYTES])
 {
-    return g->list ? g->list->fields[column].title : g->columns[column]->title;
+    return g->list ? field_title(&g->list->fields[column], true, out) : g->columns[column]->title;
 }
 
 enum column_type grid_type(const struct grid *g, size_t column)

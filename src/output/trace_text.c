@@ -169,16 +169,15 @@ void trace_text_put(struct buf *out, const struct trace_line *line, bool ascii)
 
 static void put_tally(struct buf *out, const struct trace_tally *tally)
 {
-    const struct section s = {&trace_tally_fields, "counters", tally};
+    const struct field_list *list = &trace_tally_fields;
     const char *between = "";
-    for (size_t i = 0; i < section_len(&s); i++) {
-        struct value v = section_value(&s, i);
-        const char *title = section_title(&s, i);
+    for (size_t i = 0; i < list->n; i++) {
+        const struct value v = field_value(&list->fields[i], tally);
+        const char *title = list->fields[i].title, *key = list->fields[i].key;
         char number[32];
-        bool always = strcmp(section_key(&s, i), "shown") == 0;
-        if (*title == '\0' || v.kind != VALUE_NUMBER || (v.integer == 0 && !always))
+        if (!title || v.kind != VALUE_NUMBER || (v.integer == 0 && strcmp(key, "shown") != 0))
             continue;
-        bool bound = tally->missed_at_most && strcmp(section_key(&s, i), "missed") == 0;
+        bool bound = tally->missed_at_most && strcmp(key, "missed") == 0;
         bool one = v.integer == 1 && title[strlen(title) - 1] == 's';
         buf_printf(out, "%s%s%s %.*s", between, bound ? "at most " : "",
                    text_integer(number, sizeof number, v.integer),

@@ -4,35 +4,8 @@
 #define BEAMTOP_OUTPUT_FIELDS_H
 
 #include "beamtop/base/arena.h"
-#include "beamtop/base/attr.h"
-#include "beamtop/model/detail.h"
+#include "beamtop/model/fields.h"
 #include "beamtop/output/sink.h"
-
-/* How a field is kept in its struct. */
-/* clang-format off */
-enum field_form {
-    FIELD_SLICE, FIELD_INT, FIELD_REAL, FIELD_BOOL, FIELD_SCHEDULER_KIND,
-    FIELD_MS,      /* an integer; people read a duration */
-    FIELD_WALL_US, /* an integer; people read a time */
-    FIELD_CPUS,    /* a real number; people read it with two decimals: a quota of 0.25 */
-    FIELD_SIGNED,  /* an integer that may be below zero, and is never unknown */
-};
-/* clang-format on */
-
-/* A key of the output and where its value is. */
-struct field {
-    const char *key, *title;
-    enum field_form form;
-    enum column_type type;
-    size_t offset;
-    const char *help;
-};
-
-struct field_list {
-    const char *name; /* of the JSON object */
-    const struct field *fields;
-    size_t n;
-};
 
 /* One value on its way out. */
 struct value {
@@ -100,13 +73,6 @@ bool sink_fill_top(struct sink_tick *r, const void *answer, const struct sink_op
 bool sink_fill_heaps(struct sink_tick *r, const void *answer, const struct sink_options *o);
 bool sink_fill_process(struct sink_tick *r, const void *answer, const struct sink_options *o);
 
-#define FIELD_LIST(list_name, object, array)                                                       \
-    const struct field_list list_name = {object, array, ARRAY_LEN(array)}
-extern const struct field_list cost_fields, system_fields;
-extern const struct field_list heaps_fields, heap_row_fields, heap_text_fields, heap_owner_fields;
-extern const struct field_list threads_fields, thread_fields;
-extern const struct field_list msacc_fields, msacc_row_fields, msacc_text_fields;
-
 /* The key that recordings of 0.1.0 have for it; NULL: the same. */
 const char *field_old_key(const char *key);
 
@@ -120,11 +86,11 @@ bool sink_tick_of_node(const struct sink_tick *r);
 bool sink_tick_lacks(const struct sink_tick *r, size_t column);
 size_t section_len(const struct section *s);
 const char *section_key(const struct section *s, size_t i);
-const char *section_title(const struct section *s, size_t i);
+const char *section_title(const struct section *s, size_t i, char out[FIELD_TITLE_BYTES]);
 struct value section_value(const struct section *s, size_t i);
 
 const char *grid_key(const struct grid *g, size_t column);
-const char *grid_title(const struct grid *g, size_t column);
+const char *grid_title(const struct grid *g, size_t column, char out[FIELD_TITLE_BYTES]);
 enum column_type grid_type(const struct grid *g, size_t column);
 struct value grid_value(const struct grid *g, size_t row, size_t column);
 

@@ -8,32 +8,30 @@
 #include "beamtop/output/json.h"
 #include "samples.h"
 
-#define AT(member) offsetof(struct samples_summary, member)
+#define ROW struct samples_summary
 static const struct field run_table[] = {
-    {"node", "", FIELD_SLICE, COLUMN_TEXT, AT(label), "the node, or \"OS process N\""},
-    {"otp", "", FIELD_SLICE, COLUMN_TEXT, AT(otp), "its OTP release"},
-    {"wall_us", "", FIELD_INT, COLUMN_COUNT, AT(wall_us),
-     "the start by this host's clock, µs since the epoch"},
-    {"seconds", "", FIELD_REAL, COLUMN_SECONDS, AT(seconds), "how long it was sampled"},
-    {"hz", "", FIELD_REAL, COLUMN_RATE, AT(hz), "samples per second of a thread's CPU time"},
-    {"at_yields", "", FIELD_BOOL, COLUMN_BOOL, AT(at_yields),
-     "taken by the node where processes yield: `self` and `total` are reductions"},
-    {"samples", "", FIELD_INT, COLUMN_COUNT, AT(samples), "of all threads"},
-    {"lost", "", FIELD_INT, COLUMN_COUNT, AT(lost),
-     "that the kernel had no room for; not in `samples`"},
-    {"moved_on", "", FIELD_INT, COLUMN_COUNT, AT(moved_on),
-     "of `samples`, without Erlang frames: the thread ran on while its stack was read"},
-    {"truncated", "", FIELD_INT, COLUMN_COUNT, AT(truncated),
-     "of `samples`, with a stack deeper than what was copied: its root is missing"},
-    {"unresolved", "", FIELD_INT, COLUMN_COUNT, AT(unresolved),
-     "of `samples`, with native frames that could not be followed to Erlang code"},
-    {"complete", "", FIELD_INT, COLUMN_COUNT, AT(complete),
-     "of `samples`, with the stack down to the first function of the process or thread"},
-    {"sampler_cpu_s", "", FIELD_REAL, COLUMN_SECONDS, AT(sampler_cpu_s), "CPU time of the sampler"},
-    {"target_cpu_s", "", FIELD_REAL, COLUMN_SECONDS, AT(target_cpu_s), "CPU time of the VM"},
+    FIELD("node", TEXT, label, "the node, or \"OS process N\""),
+    FIELD("otp", TEXT, otp, "its OTP release"),
+    FIELD("wall_us", COUNT, wall_us, "the start by this host's clock, µs since the epoch"),
+    FIELD("seconds", SECONDS, seconds, "how long it was sampled"),
+    FIELD("hz", RATE, hz, "samples per second of a thread's CPU time"),
+    FIELD("at_yields", BOOL, at_yields,
+          "taken by the node where processes yield: `self` and `total` are reductions"),
+    FIELD("samples", COUNT, samples, "of all threads"),
+    FIELD("lost", COUNT, lost, "that the kernel had no room for; not in `samples`"),
+    FIELD("moved_on", COUNT, moved_on,
+          "of `samples`, without Erlang frames: the thread ran on while its stack was read"),
+    FIELD("truncated", COUNT, truncated,
+          "of `samples`, with a stack deeper than what was copied: its root is missing"),
+    FIELD("unresolved", COUNT, unresolved,
+          "of `samples`, with native frames that could not be followed to Erlang code"),
+    FIELD("complete", COUNT, complete,
+          "of `samples`, with the stack down to the first function of the process or thread"),
+    FIELD("sampler_cpu_s", SECONDS, sampler_cpu_s, "CPU time of the sampler"),
+    FIELD("target_cpu_s", SECONDS, target_cpu_s, "CPU time of the VM"),
 };
 FIELD_LIST(samples_run_fields, "run", run_table);
-#undef AT
+#undef ROW
 
 /* A row of what samples are summed by. */
 struct sum {
@@ -42,114 +40,103 @@ struct sum {
     double share;
     int64_t moves; /* -1: not known */
 };
-#define AT(member) offsetof(struct sum, member)
+#define ROW struct sum
 #define SUM                                                                                        \
-    {"samples", "", FIELD_INT, COLUMN_COUNT, AT(samples), "its samples"},                          \
-        {"share", "", FIELD_REAL, COLUMN_SHARE, AT(share), "of all samples"},
+    FIELD("samples", COUNT, samples, "its samples"), FIELD("share", SHARE, share, "of all samples"),
 #define MOVES(place)                                                                               \
-    {"moves",      "",        FIELD_INT,                                                           \
-     COLUMN_COUNT, AT(moves), "samples that were on another " place " than the one before"},
+    FIELD("moves", COUNT, moves, "samples that were on another " place " than the one before"),
 static const struct field class_table[] = {
-    {"class", "", FIELD_SLICE, COLUMN_TEXT, AT(name),
-     "`erlang`, `bif`, `gc`, `runtime`, `nif`, `scheduler` (no process) or `other`"},
+    FIELD("class", TEXT, name,
+          "`erlang`, `bif`, `gc`, `runtime`, `nif`, `scheduler` (no process) or `other`"),
     SUM};
 FIELD_LIST(samples_class_fields, "classes", class_table);
 
-static const struct field code_table[] = {
-    {"code", "", FIELD_SLICE, COLUMN_TEXT, AT(name),
-     "what the innermost frame is: `erlang`, `jit`, `bif`, `runtime`, `nif`, `libc` or `unknown`"},
-    SUM};
+static const struct field code_table[] = {FIELD("code", TEXT, name,
+                                                "what the innermost frame is: `erlang`, `jit`, "
+                                                "`bif`, `runtime`, `nif`, `libc` or `unknown`"),
+                                          SUM};
 FIELD_LIST(samples_code_fields, "codes", code_table);
 
 static const struct field kind_table[] = {
-    {"kind", "", FIELD_SLICE, COLUMN_TEXT, AT(name), "of threads: `scheduler`, `dirty_cpu`, …"},
-    SUM};
+    FIELD("kind", TEXT, name, "of threads: `scheduler`, `dirty_cpu`, …"), SUM};
 FIELD_LIST(samples_kind_fields, "thread_kinds", kind_table);
 
 static const struct field process_table[] = {
-    {"pid", "", FIELD_SLICE, COLUMN_TEXT, AT(name), "the Erlang process"},
-    {"name", "", FIELD_SLICE, COLUMN_TEXT, AT(more), "its registered name or label"},
-    SUM MOVES("thread")};
+    FIELD("pid", TEXT, name, "the Erlang process"),
+    FIELD("name", TEXT, more, "its registered name or label"), SUM MOVES("thread")};
 FIELD_LIST(samples_process_fields, "processes", process_table);
 
-static const struct field thread_table[] = {
-    {"thread", "", FIELD_SLICE, COLUMN_TEXT, AT(name), "a thread of the VM"},
-    {"kind", "", FIELD_SLICE, COLUMN_TEXT, AT(more), "its kind"},
-    SUM MOVES("CPU")};
+static const struct field thread_table[] = {FIELD("thread", TEXT, name, "a thread of the VM"),
+                                            FIELD("kind", TEXT, more, "its kind"),
+                                            SUM MOVES("CPU")};
 FIELD_LIST(samples_thread_fields, "threads", thread_table);
 
 static const struct field place_table[] = {
-    {"place", "", FIELD_SLICE, COLUMN_TEXT, AT(name),
-     "of a thread: `CPU 0`; of a process: the thread, `scheduler 1`"},
-    {"samples", "", FIELD_INT, COLUMN_COUNT, AT(samples), "its samples there"},
-    {"share", "", FIELD_REAL, COLUMN_SHARE, AT(share), "of its samples"},
+    FIELD("place", TEXT, name, "of a thread: `CPU 0`; of a process: the thread, `scheduler 1`"),
+    FIELD("samples", COUNT, samples, "its samples there"),
+    FIELD("share", SHARE, share, "of its samples"),
 };
 FIELD_LIST(samples_place_fields, "places", place_table);
 #undef MOVES
 #undef SUM
-#undef AT
+#undef ROW
 
-#define AT(member) offsetof(struct samples_held, member)
+#define ROW struct samples_held
 static const struct field held_table[] = {
-    {"call", "", FIELD_SLICE, COLUMN_TEXT, AT(call),
-     "the BIF, the function of the NIF library, or `global::garbage_collect`"},
-    {"object", "", FIELD_SLICE, COLUMN_TEXT, AT(object), "of a NIF: its library"},
-    {"caller", "", FIELD_SLICE, COLUMN_TEXT, AT(caller), "the Erlang function that called it"},
-    {"pid", "", FIELD_SLICE, COLUMN_TEXT, AT(process), "the Erlang process"},
-    {"name", "", FIELD_SLICE, COLUMN_TEXT, AT(name), "its registered name or label"},
-    {"thread", "", FIELD_SLICE, COLUMN_TEXT, AT(thread), "the normal scheduler that it held"},
-    {"seconds", "", FIELD_REAL, COLUMN_SECONDS, AT(seconds),
-     "from its first sample to its last: it lasted longer"},
-    {"samples", "", FIELD_INT, COLUMN_COUNT, AT(samples), "of that one call, 2 or more"},
+    FIELD("call", TEXT, call,
+          "the BIF, the function of the NIF library, or `global::garbage_collect`"),
+    FIELD("object", TEXT, object, "of a NIF: its library"),
+    FIELD("caller", TEXT, caller, "the Erlang function that called it"),
+    FIELD("pid", TEXT, process, "the Erlang process"),
+    FIELD("name", TEXT, name, "its registered name or label"),
+    FIELD("thread", TEXT, thread, "the normal scheduler that it held"),
+    FIELD("seconds", SECONDS, seconds, "from its first sample to its last: it lasted longer"),
+    FIELD("samples", COUNT, samples, "of that one call, 2 or more"),
 };
 FIELD_LIST(samples_held_fields, "held", held_table);
-#undef AT
+#undef ROW
 
 struct function {
     struct slice name, kind, object, file;
     int64_t line, self, total;
     double self_share, self_error, total_share;
 };
-#define AT(member) offsetof(struct function, member)
+#define ROW struct function
 #define FRAME                                                                                      \
-    {"function",  "",       FIELD_SLICE,                                                           \
-     COLUMN_TEXT, AT(name), "`module:function/arity`, `global::fragment` or a native symbol"},     \
-        {"kind",      "",       FIELD_SLICE,                                                       \
-         COLUMN_TEXT, AT(kind), "`erlang`, `jit`, `bif`, `runtime`, `nif`, `libc` or `unknown`"},  \
-        {"object", "", FIELD_SLICE, COLUMN_TEXT, AT(object), "of native code: its file"},          \
-        {"file", "", FIELD_SLICE, COLUMN_TEXT, AT(file), "of Erlang code, where it is known"},     \
-    {                                                                                              \
-        "line", "", FIELD_INT, COLUMN_COUNT, AT(line), "the line there"                            \
-    }
+    FIELD("function", TEXT, name,                                                                  \
+          "`module:function/arity`, `global::fragment` or a native symbol"),                       \
+        FIELD("kind", TEXT, kind,                                                                  \
+              "`erlang`, `jit`, `bif`, `runtime`, `nif`, `libc` or `unknown`"),                    \
+        FIELD("object", TEXT, object, "of native code: its file"),                                 \
+        FIELD("file", TEXT, file, "of Erlang code, where it is known"),                            \
+        FIELD("line", COUNT, line, "the line there")
 static const struct field function_table[] = {
     FRAME,
-    {"self", "", FIELD_INT, COLUMN_COUNT, AT(self), "samples in it"},
-    {"total", "", FIELD_INT, COLUMN_COUNT, AT(total), "samples in it or in what it called"},
-    {"self_share", "", FIELD_REAL, COLUMN_SHARE, AT(self_share), "`self` over all samples"},
-    {"self_error", "", FIELD_REAL, COLUMN_SHARE, AT(self_error),
-     "half of the 95% interval of `self_share`"},
-    {"total_share", "", FIELD_REAL, COLUMN_SHARE, AT(total_share), "`total` over all samples"},
+    FIELD("self", COUNT, self, "samples in it"),
+    FIELD("total", COUNT, total, "samples in it or in what it called"),
+    FIELD("self_share", SHARE, self_share, "`self` over all samples"),
+    FIELD("self_error", SHARE, self_error, "half of the 95% interval of `self_share`"),
+    FIELD("total_share", SHARE, total_share, "`total` over all samples"),
 };
 FIELD_LIST(samples_function_fields, "functions", function_table);
 static const struct field frame_table[] = {FRAME};
 FIELD_LIST(stack_frame_fields, "frames", frame_table);
 #undef FRAME
-#undef AT
+#undef ROW
 
 struct tree_row {
     int64_t parent, function, self, total;
 };
-#define AT(member) offsetof(struct tree_row, member)
+#define ROW struct tree_row
 static const struct field tree_table[] = {
-    {"parent", "", FIELD_INT, COLUMN_COUNT, AT(parent),
-     "index in this list, below its own; null: the root of all stacks"},
-    {"function", "", FIELD_INT, COLUMN_COUNT, AT(function),
-     "index in `functions`; null: of the root"},
-    {"self", "", FIELD_INT, COLUMN_COUNT, AT(self), "samples of which the stack ends here"},
-    {"total", "", FIELD_INT, COLUMN_COUNT, AT(total), "with all below"},
+    FIELD("parent", COUNT, parent,
+          "index in this list, below its own; null: the root of all stacks"),
+    FIELD("function", COUNT, function, "index in `functions`; null: of the root"),
+    FIELD("self", COUNT, self, "samples of which the stack ends here"),
+    FIELD("total", COUNT, total, "with all below"),
 };
 FIELD_LIST(samples_tree_fields, "tree", tree_table);
-#undef AT
+#undef ROW
 
 static void add(json_t *array, const struct field_list *list, const void *row)
 {
@@ -322,25 +309,24 @@ struct thread_row {
     int64_t tid;
     bool complete, truncated, moved_on, unresolved;
 };
-#define AT(member) offsetof(struct thread_row, member)
+#define ROW struct thread_row
 static const struct field stack_table[] = {
-    {"thread", "", FIELD_SLICE, COLUMN_TEXT, AT(thread), "a thread of the VM"},
-    {"tid", "", FIELD_INT, COLUMN_COUNT, AT(tid), "its number in the operating system"},
-    {"pid", "", FIELD_SLICE, COLUMN_TEXT, AT(pid), "the Erlang process that it runs"},
-    {"name", "", FIELD_SLICE, COLUMN_TEXT, AT(name), "its registered name or label"},
-    {"class", "", FIELD_SLICE, COLUMN_TEXT, AT(in), "as in `classes` of `sample`"},
-    {"why", "", FIELD_SLICE, COLUMN_TEXT, AT(why), "why there is no stack; null: there is one"},
-    {"complete", "", FIELD_BOOL, COLUMN_BOOL, AT(complete),
-     "whether the stack goes down to the first function of the process or thread"},
-    {"truncated", "", FIELD_BOOL, COLUMN_BOOL, AT(truncated),
-     "whether it is deeper than what was copied"},
-    {"moved_on", "", FIELD_BOOL, COLUMN_BOOL, AT(moved_on),
-     "whether the thread ran on while its Erlang stack was read: it is missing"},
-    {"unresolved", "", FIELD_BOOL, COLUMN_BOOL, AT(unresolved),
-     "whether its native frames could not be followed to Erlang code"},
+    FIELD("thread", TEXT, thread, "a thread of the VM"),
+    FIELD("tid", COUNT, tid, "its number in the operating system"),
+    FIELD("pid", TEXT, pid, "the Erlang process that it runs"),
+    FIELD("name", TEXT, name, "its registered name or label"),
+    FIELD("class", TEXT, in, "as in `classes` of `sample`"),
+    FIELD("why", TEXT, why, "why there is no stack; null: there is one"),
+    FIELD("complete", BOOL, complete,
+          "whether the stack goes down to the first function of the process or thread"),
+    FIELD("truncated", BOOL, truncated, "whether it is deeper than what was copied"),
+    FIELD("moved_on", BOOL, moved_on,
+          "whether the thread ran on while its Erlang stack was read: it is missing"),
+    FIELD("unresolved", BOOL, unresolved,
+          "whether its native frames could not be followed to Erlang code"),
 };
 FIELD_LIST(stack_thread_fields, "threads", stack_table);
-#undef AT
+#undef ROW
 
 static json_t *thread_of(const struct thread_stack *t, const struct sample_frames *frames)
 {

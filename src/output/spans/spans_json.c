@@ -8,9 +8,6 @@
 #include "beamtop/output/trace_line.h"
 #include "spans.h"
 
-#define LIST(list_name, object, array)                                                             \
-    const struct field_list list_name = {object, array, ARRAY_LEN(array)}
-
 struct run_row {
     struct slice node, otp, patterns, ended_by, others;
     int64_t wall_us, roots_asked, every, events_asked, functions, called, roots, open, events,
@@ -20,111 +17,104 @@ struct run_row {
         slower_us;
     bool full, payloads, expensive;
 };
-#define AT(member) offsetof(struct run_row, member)
+#define ROW struct run_row
 static const struct field run_table[] = {
-    {"node", "", FIELD_SLICE, COLUMN_TEXT, AT(node), "the captured node"},
-    {"otp", "", FIELD_SLICE, COLUMN_TEXT, AT(otp), "its OTP release"},
-    {"wall_us", "", FIELD_INT, COLUMN_COUNT, AT(wall_us),
-     "the node's clock when it was set, µs since the epoch"},
-    {"patterns", "", FIELD_SLICE, COLUMN_TEXT, AT(patterns),
-     "root functions, as typed; or `process` and the one whose requests are roots"},
-    {"full", "", FIELD_BOOL, COLUMN_BOOL, AT(full),
-     "full mode: running, exits and arrivals are known"},
-    {"payloads", "", FIELD_BOOL, COLUMN_BOOL, AT(payloads),
-     "false: only calls, by breakpoints, and no message was copied (`--no-payloads`)"},
-    {"roots_asked", "", FIELD_INT, COLUMN_COUNT, AT(roots_asked), "so many roots …"},
-    {"every", "", FIELD_INT, COLUMN_COUNT, AT(every), "… one of so many calls"},
-    {"for_s", "", FIELD_REAL, COLUMN_SECONDS, AT(for_s), "for so long at most"},
-    {"events_asked", "", FIELD_INT, COLUMN_COUNT, AT(events_asked), "the cap of events"},
-    {"functions", "", FIELD_INT, COLUMN_COUNT, AT(functions), "functions that the patterns match"},
-    {"called", "", FIELD_INT, COLUMN_COUNT, AT(called),
-     "functions whose calls within a root are shown"},
-    {"calls_per_s", "", FIELD_REAL, COLUMN_RATE, AT(calls_per_s), "estimated calls of all these"},
-    {"load", "", FIELD_REAL, COLUMN_SHARE, AT(load),
-     "estimated share of one core that checking them costs"},
-    {"expensive", "", FIELD_BOOL, COLUMN_BOOL, AT(expensive), "whether a confirmation was needed"},
-    {"others", "", FIELD_SLICE, COLUMN_TEXT, AT(others), "other tools that trace"},
-    {"ended_by", "", FIELD_SLICE, COLUMN_TEXT, AT(ended_by),
-     "`roots`, `time`, `events`, `queue`, `stopped`, `killed`, `traced` or `connection`; null: it "
-     "runs"},
-    {"seconds", "", FIELD_REAL, COLUMN_SECONDS, AT(seconds), "how long it captured"},
-    {"roots_taken", "", FIELD_INT, COLUMN_COUNT, AT(roots), "calls that began a trace"},
-    {"roots_open", "", FIELD_INT, COLUMN_COUNT, AT(open), "of them, not returned yet"},
-    {"events", "", FIELD_INT, COLUMN_COUNT, AT(events), "events kept"},
-    {"skipped", "", FIELD_INT, COLUMN_COUNT, AT(skipped), "events beyond a cap"},
-    {"skipped_participants", "", FIELD_INT, COLUMN_COUNT, AT(skipped_participants),
-     "of them, of processes above 50 of a root"},
-    {"skipped_fanout", "", FIELD_INT, COLUMN_COUNT, AT(skipped_fanout),
-     "of messages to more than 20 processes for one request"},
-    {"skipped_depth", "", FIELD_INT, COLUMN_COUNT, AT(skipped_depth),
-     "of messages more than 16 processes away from the root"},
-    {"stale", "", FIELD_INT, COLUMN_COUNT, AT(stale),
-     "events of tokens whose request was over: not kept"},
-    {"clearings", "", FIELD_INT, COLUMN_COUNT, AT(clearings),
-     "how often 1,000 of them came per second, and all tokens were cleared"},
-    {"arm_us", "", FIELD_REAL, COLUMN_RATE, AT(arm_us), "work of the node to set it"},
-    {"disarm_us", "", FIELD_REAL, COLUMN_RATE, AT(disarm_us), "and to clear it"},
-    {"tokens_left", "", FIELD_INT, COLUMN_COUNT, AT(tokens_left),
-     "processes that had a trace token when it was verified; null: not verified"},
-    {"target_us", "", FIELD_REAL, COLUMN_RATE, AT(target_us), "all work of the node for it"},
-    {"bytes", "", FIELD_INT, COLUMN_COUNT, AT(bytes), "of the node's answers"},
-    {"slower_us", "", FIELD_REAL, COLUMN_RATE, AT(slower_us),
-     "only roots that took so long, or are open, are written; null: all"},
-    {"roots_written", "", FIELD_INT, COLUMN_COUNT, AT(roots_written), "how many in `roots`"},
-    {"median_us", "", FIELD_REAL, COLUMN_RATE, AT(median_us),
-     "half of them were as quick; an open one counts as long as it was seen"},
-    {"p99_us", "", FIELD_REAL, COLUMN_RATE, AT(p99_us), "99 in a hundred of them"},
-    {"slow_roots", "", FIELD_INT, COLUMN_COUNT, AT(slow_roots),
-     "the slowest 1% of them, one at least: `slow_us` of `parts`"},
+    FIELD("node", TEXT, node, "the captured node"),
+    FIELD("otp", TEXT, otp, "its OTP release"),
+    FIELD("wall_us", COUNT, wall_us, "the node's clock when it was set, µs since the epoch"),
+    FIELD("patterns", TEXT, patterns,
+          "root functions, as typed; or `process` and the one whose requests are roots"),
+    FIELD("full", BOOL, full, "full mode: running, exits and arrivals are known"),
+    FIELD("payloads", BOOL, payloads,
+          "false: only calls, by breakpoints, and no message was copied (`--no-payloads`)"),
+    FIELD("roots_asked", COUNT, roots_asked, "so many roots …"),
+    FIELD("every", COUNT, every, "… one of so many calls"),
+    FIELD("for_s", SECONDS, for_s, "for so long at most"),
+    FIELD("events_asked", COUNT, events_asked, "the cap of events"),
+    FIELD("functions", COUNT, functions, "functions that the patterns match"),
+    FIELD("called", COUNT, called, "functions whose calls within a root are shown"),
+    FIELD("calls_per_s", RATE, calls_per_s, "estimated calls of all these"),
+    FIELD("load", SHARE, load, "estimated share of one core that checking them costs"),
+    FIELD("expensive", BOOL, expensive, "whether a confirmation was needed"),
+    FIELD("others", TEXT, others, "other tools that trace"),
+    FIELD("ended_by", TEXT, ended_by,
+          "`roots`, `time`, `events`, `queue`, `stopped`, `killed`, `traced` or `connection`; "
+          "null: it runs"),
+    FIELD("seconds", SECONDS, seconds, "how long it captured"),
+    FIELD("roots_taken", COUNT, roots, "calls that began a trace"),
+    FIELD("roots_open", COUNT, open, "of them, not returned yet"),
+    FIELD("events", COUNT, events, "events kept"),
+    FIELD("skipped", COUNT, skipped, "events beyond a cap"),
+    FIELD("skipped_participants", COUNT, skipped_participants,
+          "of them, of processes above 50 of a root"),
+    FIELD("skipped_fanout", COUNT, skipped_fanout,
+          "of messages to more than 20 processes for one request"),
+    FIELD("skipped_depth", COUNT, skipped_depth,
+          "of messages more than 16 processes away from the root"),
+    FIELD("stale", COUNT, stale, "events of tokens whose request was over: not kept"),
+    FIELD("clearings", COUNT, clearings,
+          "how often 1,000 of them came per second, and all tokens were cleared"),
+    FIELD("arm_us", RATE, arm_us, "work of the node to set it"),
+    FIELD("disarm_us", RATE, disarm_us, "and to clear it"),
+    FIELD("tokens_left", COUNT, tokens_left,
+          "processes that had a trace token when it was verified; null: not verified"),
+    FIELD("target_us", RATE, target_us, "all work of the node for it"),
+    FIELD("bytes", COUNT, bytes, "of the node's answers"),
+    FIELD("slower_us", RATE, slower_us,
+          "only roots that took so long, or are open, are written; null: all"),
+    FIELD("roots_written", COUNT, roots_written, "how many in `roots`"),
+    FIELD("median_us", RATE, median_us,
+          "half of them were as quick; an open one counts as long as it was seen"),
+    FIELD("p99_us", RATE, p99_us, "99 in a hundred of them"),
+    FIELD("slow_roots", COUNT, slow_roots,
+          "the slowest 1% of them, one at least: `slow_us` of `parts`"),
 };
-LIST(spans_run_fields, "run", run_table);
-#undef AT
+FIELD_LIST(spans_run_fields, "run", run_table);
+#undef ROW
 
 struct dropped_row {
     int64_t invalid, beyond, duplicate, leaked, deep;
 };
-#define AT(member) offsetof(struct dropped_row, member)
+#define ROW struct dropped_row
 static const struct field dropped_table[] = {
-    {"invalid", "", FIELD_INT, COLUMN_COUNT, AT(invalid), "times or values out of range"},
-    {"beyond", "", FIELD_INT, COLUMN_COUNT, AT(beyond), "above a limit of events, processes, text"},
-    {"duplicate", "", FIELD_INT, COLUMN_COUNT, AT(duplicate), "the same event again"},
-    {"leaked", "", FIELD_INT, COLUMN_COUNT, AT(leaked), "of a token without a span behind it"},
-    {"deep", "", FIELD_INT, COLUMN_COUNT, AT(deep), "too deep in a tree, or of too many roots"},
+    FIELD("invalid", COUNT, invalid, "times or values out of range"),
+    FIELD("beyond", COUNT, beyond, "above a limit of events, processes, text"),
+    FIELD("duplicate", COUNT, duplicate, "the same event again"),
+    FIELD("leaked", COUNT, leaked, "of a token without a span behind it"),
+    FIELD("deep", COUNT, deep, "too deep in a tree, or of too many roots"),
 };
-LIST(spans_dropped_fields, "dropped", dropped_table);
-#undef AT
+FIELD_LIST(spans_dropped_fields, "dropped", dropped_table);
+#undef ROW
 
 struct side_row {
     struct slice node, otp, ended_by;
     int64_t events, skipped, stale, bytes, there, back;
     double ahead_us, drift_ppm, within_us, arm_us, disarm_us, target_us;
 };
-#define AT(member) offsetof(struct side_row, member)
+#define ROW struct side_row
 static const struct field side_table[] = {
-    {"node", "", FIELD_SLICE, COLUMN_TEXT, AT(node), "the node of `--with`"},
-    {"otp", "", FIELD_SLICE, COLUMN_TEXT, AT(otp), "its OTP release"},
-    {"ended_by", "", FIELD_SLICE, COLUMN_TEXT, AT(ended_by),
-     "as of the run: `stopped` after the other one; null: it had not ended when this was written"},
-    {"events", "", FIELD_INT, COLUMN_COUNT, AT(events), "events kept there"},
-    {"skipped", "", FIELD_INT, COLUMN_COUNT, AT(skipped), "events beyond a cap"},
-    {"stale", "", FIELD_INT, COLUMN_COUNT, AT(stale), "events of tokens of other captures"},
-    {"clock_ahead_us", "", FIELD_REAL, COLUMN_RATE, AT(ahead_us),
-     "its monotonic clock less that of the captured node, at its first event"},
-    {"clock_drift_ppm", "", FIELD_REAL, COLUMN_RATE, AT(drift_ppm),
-     "and by so many millionths more as time goes by"},
-    {"clock_within_us", "", FIELD_REAL, COLUMN_RATE, AT(within_us),
-     "half of the distance of the bounds for that; null: they contradict"},
-    {"clock_messages_there", "", FIELD_INT, COLUMN_COUNT, AT(there),
-     "messages to it that bound its clock …"},
-    {"clock_messages_back", "", FIELD_INT, COLUMN_COUNT, AT(back),
-     "… and from it; 0: beamtop's own questions do"},
-    {"arm_us", "", FIELD_REAL, COLUMN_RATE, AT(arm_us), "work of that node to set it"},
-    {"disarm_us", "", FIELD_REAL, COLUMN_RATE, AT(disarm_us), "and to clear it"},
-    {"target_us", "", FIELD_REAL, COLUMN_RATE, AT(target_us), "all work of that node for it"},
-    {"bytes", "", FIELD_INT, COLUMN_COUNT, AT(bytes), "of that node's answers"},
+    FIELD("node", TEXT, node, "the node of `--with`"),
+    FIELD("otp", TEXT, otp, "its OTP release"),
+    FIELD("ended_by", TEXT, ended_by,
+          "as of the run: `stopped` after the other one; null: it had not ended when this was "
+          "written"),
+    FIELD("events", COUNT, events, "events kept there"),
+    FIELD("skipped", COUNT, skipped, "events beyond a cap"),
+    FIELD("stale", COUNT, stale, "events of tokens of other captures"),
+    FIELD("clock_ahead_us", RATE, ahead_us,
+          "its monotonic clock less that of the captured node, at its first event"),
+    FIELD("clock_drift_ppm", RATE, drift_ppm, "and by so many millionths more as time goes by"),
+    FIELD("clock_within_us", RATE, within_us,
+          "half of the distance of the bounds for that; null: they contradict"),
+    FIELD("clock_messages_there", COUNT, there, "messages to it that bound its clock …"),
+    FIELD("clock_messages_back", COUNT, back, "… and from it; 0: beamtop's own questions do"),
+    FIELD("arm_us", RATE, arm_us, "work of that node to set it"),
+    FIELD("disarm_us", RATE, disarm_us, "and to clear it"),
+    FIELD("target_us", RATE, target_us, "all work of that node for it"),
+    FIELD("bytes", COUNT, bytes, "of that node's answers"),
 };
-LIST(spans_side_fields, "side", side_table);
-#undef AT
+FIELD_LIST(spans_side_fields, "side", side_table);
+#undef ROW
 
 struct span_row {
     struct slice trace_id, span_id, parent_span_id, node, pid, name, kind, operation, started_at,
@@ -134,134 +124,127 @@ struct span_row {
         off_cpu_us;
     bool ended_at_least, leaf;
 };
-#define AT(member) offsetof(struct span_row, member)
+#define ROW struct span_row
 static const struct field span_table[] = {
-    {"trace_id", "", FIELD_SLICE, COLUMN_TEXT, AT(trace_id), "of the whole tree, 32 hex digits"},
-    {"span_id", "", FIELD_SLICE, COLUMN_TEXT, AT(span_id), "16 hex digits"},
-    {"parent_span_id", "", FIELD_SLICE, COLUMN_TEXT, AT(parent_span_id), "null: a root"},
-    {"node", "", FIELD_SLICE, COLUMN_TEXT, AT(node), "the node of its process"},
-    {"pid", "", FIELD_SLICE, COLUMN_TEXT, AT(pid), "its process"},
-    {"name", "", FIELD_SLICE, COLUMN_TEXT, AT(name), "registered name, label or initial call"},
-    {"kind", "", FIELD_SLICE, COLUMN_TEXT, AT(kind),
-     "`root`, `call`, `cast`, `spawn`, `task`, `message` or `function`"},
-    {"operation", "", FIELD_SLICE, COLUMN_TEXT, AT(operation),
-     "function of a root, function or spawn, first atom of a message; null: the root is a process"},
-    {"started_at", "", FIELD_SLICE, COLUMN_TEXT, AT(started_at),
-     "by the captured node's own clock, as 2026-01-31T22:13:20.123456Z"},
-    {"ended_at", "", FIELD_SLICE, COLUMN_TEXT, AT(ended_at), "likewise"},
-    {"offset_us", "", FIELD_REAL, COLUMN_RATE, AT(offset_us), "its start, from the root's on"},
-    {"duration_us", "", FIELD_REAL, COLUMN_RATE, AT(duration_us), "from its start to its end"},
-    {"ended_at_least", "", FIELD_BOOL, COLUMN_BOOL, AT(ended_at_least),
-     "it ended then or later: light mode does not see the end"},
-    {"leaf", "", FIELD_BOOL, COLUMN_BOOL, AT(leaf),
-     "not captured itself: only known from its caller's side"},
-    {"words", "", FIELD_INT, COLUMN_COUNT, AT(words), "of the message that started it"},
-    {"queued_us", "", FIELD_REAL, COLUMN_RATE, AT(queued_us), "that message in the queue"},
-    {"self_us", "", FIELD_REAL, COLUMN_RATE, AT(self_us),
-     "it ran; in light mode an upper limit, with the two after `wait_us`; null with "
-     "`ended_at_least` "
-     "there"},
-    {"nested_us", "", FIELD_REAL, COLUMN_RATE, AT(nested_us),
-     "it was in spans within it, on the same process"},
-    {"wait_us", "", FIELD_REAL, COLUMN_RATE, AT(wait_us), "it waited for known processes"},
-    {"unattributed_us", "", FIELD_REAL, COLUMN_RATE, AT(unattributed_us),
-     "it waited, and no event says for what"},
-    {"off_cpu_us", "", FIELD_REAL, COLUMN_RATE, AT(off_cpu_us), "it was ready and did not run"},
-    {"waiting_on_pid", "", FIELD_SLICE, COLUMN_TEXT, AT(waiting_on_pid),
-     "of its longest wait for a process, also in a function within it"},
-    {"waiting_on_name", "", FIELD_SLICE, COLUMN_TEXT, AT(waiting_on_name), "that process's name"},
-    {"outcome", "", FIELD_SLICE, COLUMN_TEXT, AT(outcome),
-     "`ok`, `exception`, `exit`, `timeout`, `noproc`, `elsewhere`, `late`, `open` or `unknown`"},
-    {"reason", "", FIELD_SLICE, COLUMN_TEXT, AT(reason), "of the outcome"},
+    FIELD("trace_id", TEXT, trace_id, "of the whole tree, 32 hex digits"),
+    FIELD("span_id", TEXT, span_id, "16 hex digits"),
+    FIELD("parent_span_id", TEXT, parent_span_id, "null: a root"),
+    FIELD("node", TEXT, node, "the node of its process"),
+    FIELD("pid", TEXT, pid, "its process"),
+    FIELD("name", TEXT, name, "registered name, label or initial call"),
+    FIELD("kind", TEXT, kind, "`root`, `call`, `cast`, `spawn`, `task`, `message` or `function`"),
+    FIELD("operation", TEXT, operation,
+          "function of a root, function or spawn, first atom of a message; null: the root is a "
+          "process"),
+    FIELD("started_at", TEXT, started_at,
+          "by the captured node's own clock, as 2026-01-31T22:13:20.123456Z"),
+    FIELD("ended_at", TEXT, ended_at, "likewise"),
+    FIELD("offset_us", RATE, offset_us, "its start, from the root's on"),
+    FIELD("duration_us", RATE, duration_us, "from its start to its end"),
+    FIELD("ended_at_least", BOOL, ended_at_least,
+          "it ended then or later: light mode does not see the end"),
+    FIELD("leaf", BOOL, leaf, "not captured itself: only known from its caller's side"),
+    FIELD("words", COUNT, words, "of the message that started it"),
+    FIELD("queued_us", RATE, queued_us, "that message in the queue"),
+    FIELD("self_us", RATE, self_us,
+          "it ran; in light mode an upper limit, with the two after `wait_us`; null with "
+          "`ended_at_least` there"),
+    FIELD("nested_us", RATE, nested_us, "it was in spans within it, on the same process"),
+    FIELD("wait_us", RATE, wait_us, "it waited for known processes"),
+    FIELD("unattributed_us", RATE, unattributed_us, "it waited, and no event says for what"),
+    FIELD("off_cpu_us", RATE, off_cpu_us, "it was ready and did not run"),
+    FIELD("waiting_on_pid", TEXT, waiting_on_pid,
+          "of its longest wait for a process, also in a function within it"),
+    FIELD("waiting_on_name", TEXT, waiting_on_name, "that process's name"),
+    FIELD(
+        "outcome", TEXT, outcome,
+        "`ok`, `exception`, `exit`, `timeout`, `noproc`, `elsewhere`, `late`, `open` or `unknown`"),
+    FIELD("reason", TEXT, reason, "of the outcome"),
 };
-LIST(spans_span_fields, "span", span_table);
-#undef AT
+FIELD_LIST(spans_span_fields, "span", span_table);
+#undef ROW
 
 struct wait_row {
     struct slice kind, node, pid, name, on, outcome, at, in;
     double offset_us, duration_us, net_us;
     bool at_most;
 };
-#define AT(member) offsetof(struct wait_row, member)
+#define ROW struct wait_row
 static const struct field wait_table[] = {
-    {"kind", "", FIELD_SLICE, COLUMN_TEXT, AT(kind),
-     "`call`, `message`, `nested`, `WAITING` (nobody knows for what) or `OFF_CPU`"},
-    {"offset_us", "", FIELD_REAL, COLUMN_RATE, AT(offset_us), "its start, from the root's on"},
-    {"duration_us", "", FIELD_REAL, COLUMN_RATE, AT(duration_us), "from its start to its end"},
-    {"net_us", "", FIELD_REAL, COLUMN_RATE, AT(net_us), "the part that no other wait covers"},
-    {"at_most", "", FIELD_BOOL, COLUMN_BOOL, AT(at_most),
-     "it began then or later: light mode does not see the start"},
-    {"node", "", FIELD_SLICE, COLUMN_TEXT, AT(node), "of the process that it waited for"},
-    {"pid", "", FIELD_SLICE, COLUMN_TEXT, AT(pid), "that process"},
-    {"name", "", FIELD_SLICE, COLUMN_TEXT, AT(name), "its name"},
-    {"on_span_id", "", FIELD_SLICE, COLUMN_TEXT, AT(on),
-     "the span that ended it; null: not captured"},
-    {"outcome", "", FIELD_SLICE, COLUMN_TEXT, AT(outcome), "as of a span"},
-    {"at", "", FIELD_SLICE, COLUMN_TEXT, AT(at), "the function that waits; of an exit the reason"},
-    {"in", "", FIELD_SLICE, COLUMN_TEXT, AT(in),
-     "of `call` and `message`: the function in which it slept; null in light mode"},
+    FIELD("kind", TEXT, kind,
+          "`call`, `message`, `nested`, `WAITING` (nobody knows for what) or `OFF_CPU`"),
+    FIELD("offset_us", RATE, offset_us, "its start, from the root's on"),
+    FIELD("duration_us", RATE, duration_us, "from its start to its end"),
+    FIELD("net_us", RATE, net_us, "the part that no other wait covers"),
+    FIELD("at_most", BOOL, at_most, "it began then or later: light mode does not see the start"),
+    FIELD("node", TEXT, node, "of the process that it waited for"),
+    FIELD("pid", TEXT, pid, "that process"),
+    FIELD("name", TEXT, name, "its name"),
+    FIELD("on_span_id", TEXT, on, "the span that ended it; null: not captured"),
+    FIELD("outcome", TEXT, outcome, "as of a span"),
+    FIELD("at", TEXT, at, "the function that waits; of an exit the reason"),
+    FIELD("in", TEXT, in,
+          "of `call` and `message`: the function in which it slept; null in light mode"),
 };
-LIST(spans_wait_fields, "waits", wait_table);
-#undef AT
+FIELD_LIST(spans_wait_fields, "waits", wait_table);
+#undef ROW
 
 struct step_row {
     struct slice span_id, part, at;
     double offset_us, duration_us, share;
 };
-#define AT(member) offsetof(struct step_row, member)
+#define ROW struct step_row
 static const struct field step_table[] = {
-    {"span_id", "", FIELD_SLICE, COLUMN_TEXT, AT(span_id), "the span"},
-    {"part", "", FIELD_SLICE, COLUMN_TEXT, AT(part), "`self`, `queued`, `wait` or `OFF_CPU`"},
-    {"at", "", FIELD_SLICE, COLUMN_TEXT, AT(at),
-     "of a wait: the function, or the name of the process"},
-    {"offset_us", "", FIELD_REAL, COLUMN_RATE, AT(offset_us), "its start, from the root's on"},
-    {"duration_us", "", FIELD_REAL, COLUMN_RATE, AT(duration_us), "how long"},
-    {"share", "", FIELD_REAL, COLUMN_SHARE, AT(share), "of the root's duration"},
+    FIELD("span_id", TEXT, span_id, "the span"),
+    FIELD("part", TEXT, part, "`self`, `queued`, `wait` or `OFF_CPU`"),
+    FIELD("at", TEXT, at, "of a wait: the function, or the name of the process"),
+    FIELD("offset_us", RATE, offset_us, "its start, from the root's on"),
+    FIELD("duration_us", RATE, duration_us, "how long"),
+    FIELD("share", SHARE, share, "of the root's duration"),
 };
-LIST(spans_step_fields, "critical_path", step_table);
-#undef AT
+FIELD_LIST(spans_step_fields, "critical_path", step_table);
+#undef ROW
 
 struct caller_row {
     struct slice node, pid, name;
 };
-#define AT(member) offsetof(struct caller_row, member)
+#define ROW struct caller_row
 static const struct field caller_table[] = {
-    {"node", "", FIELD_SLICE, COLUMN_TEXT, AT(node), "its node"},
-    {"pid", "", FIELD_SLICE, COLUMN_TEXT, AT(pid), "the process, the nearest one first"},
-    {"name", "", FIELD_SLICE, COLUMN_TEXT, AT(name), "its name"},
+    FIELD("node", TEXT, node, "its node"),
+    FIELD("pid", TEXT, pid, "the process, the nearest one first"),
+    FIELD("name", TEXT, name, "its name"),
 };
-LIST(spans_caller_fields, "callers", caller_table);
-#undef AT
+FIELD_LIST(spans_caller_fields, "callers", caller_table);
+#undef ROW
 
 struct context_row {
     struct slice trace_id, span_id;
 };
-#define AT(member) offsetof(struct context_row, member)
+#define ROW struct context_row
 static const struct field context_table[] = {
-    {"trace_id", "", FIELD_SLICE, COLUMN_TEXT, AT(trace_id), "32 hex digits"},
-    {"span_id", "", FIELD_SLICE, COLUMN_TEXT, AT(span_id), "16 hex digits"},
+    FIELD("trace_id", TEXT, trace_id, "32 hex digits"),
+    FIELD("span_id", TEXT, span_id, "16 hex digits"),
 };
-LIST(spans_context_fields, "opentelemetry", context_table);
-#undef AT
+FIELD_LIST(spans_context_fields, "opentelemetry", context_table);
+#undef ROW
 
 struct part_row {
     struct slice operation, name, part, at;
     double us, share, slow_us, slow_share;
 };
-#define AT(member) offsetof(struct part_row, member)
+#define ROW struct part_row
 static const struct field part_table[] = {
-    {"operation", "", FIELD_SLICE, COLUMN_TEXT, AT(operation), "of the span"},
-    {"name", "", FIELD_SLICE, COLUMN_TEXT, AT(name), "of its process; null: it has none"},
-    {"part", "", FIELD_SLICE, COLUMN_TEXT, AT(part), "as in `critical_path`"},
-    {"at", "", FIELD_SLICE, COLUMN_TEXT, AT(at),
-     "of a wait: the function, or the name of the process"},
-    {"us", "", FIELD_REAL, COLUMN_RATE, AT(us), "time on the critical paths of all roots"},
-    {"share", "", FIELD_REAL, COLUMN_SHARE, AT(share), "of the time of all roots"},
-    {"slow_us", "", FIELD_REAL, COLUMN_RATE, AT(slow_us), "in the slowest 1% of the roots"},
-    {"slow_share", "", FIELD_REAL, COLUMN_SHARE, AT(slow_share), "of the time of those"},
+    FIELD("operation", TEXT, operation, "of the span"),
+    FIELD("name", TEXT, name, "of its process; null: it has none"),
+    FIELD("part", TEXT, part, "as in `critical_path`"),
+    FIELD("at", TEXT, at, "of a wait: the function, or the name of the process"),
+    FIELD("us", RATE, us, "time on the critical paths of all roots"),
+    FIELD("share", SHARE, share, "of the time of all roots"),
+    FIELD("slow_us", RATE, slow_us, "in the slowest 1% of the roots"),
+    FIELD("slow_share", SHARE, slow_share, "of the time of those"),
 };
-LIST(spans_part_fields, "parts", part_table);
-#undef AT
+FIELD_LIST(spans_part_fields, "parts", part_table);
+#undef ROW
 
 /* ---- pieces of JSON text */
 

@@ -14,51 +14,46 @@ struct run_row {
         followed_until_us;
     bool first, expensive;
 };
-#define AT(member) offsetof(struct run_row, member)
+#define ROW struct run_row
 static const struct field run_table[] = {
-    {"node", "", FIELD_SLICE, COLUMN_TEXT, AT(node), "the traced node"},
-    {"otp", "", FIELD_INT, COLUMN_COUNT, AT(otp), "its OTP release"},
-    {"pid", "", FIELD_SLICE, COLUMN_TEXT, AT(pid), "the process; null: none has called"},
-    {"name", "", FIELD_SLICE, COLUMN_TEXT, AT(name), "registered name, label or initial call"},
-    {"first", "", FIELD_BOOL, COLUMN_BOOL, AT(first), "it is the first process that called"},
-    {"patterns", "", FIELD_SLICE, COLUMN_TEXT, AT(patterns),
-     "as typed; null: all functions of the modules that the process is in"},
-    {"functions", "", FIELD_INT, COLUMN_COUNT, AT(functions), "functions that were traced"},
-    {"wall_us", "", FIELD_INT, COLUMN_COUNT, AT(wall_us),
-     "the node's clock when it was set, µs since the epoch"},
-    {"events_cap", "", FIELD_INT, COLUMN_COUNT, AT(events_cap), "the cap of calls"},
-    {"calls_per_s", "", FIELD_REAL, COLUMN_RATE, AT(calls_per_s),
-     "estimated calls of them, by all processes"},
-    {"load", "", FIELD_REAL, COLUMN_SHARE, AT(load),
-     "estimated share of one core that checking them would cost if all processes were traced"},
-    {"expensive", "", FIELD_BOOL, COLUMN_BOOL, AT(expensive), "whether a confirmation was needed"},
-    {"others", "", FIELD_SLICE, COLUMN_TEXT, AT(others), "other tools that trace"},
-    {"ended_by", "", FIELD_SLICE, COLUMN_TEXT, AT(ended_by),
-     "`time`, `events`, `rate`, `bytes`, `heap`, `stopped`, `killed`, `link` or `gone` (the "
-     "process ended)"},
-    {"bytes", "", FIELD_INT, COLUMN_COUNT, AT(bytes), "that the node sent"},
-    {"duration_us", "", FIELD_REAL, COLUMN_RATE, AT(duration_us),
-     "from its start, or from the first call of `first`, to the end"},
-    {"calls", "", FIELD_INT, COLUMN_COUNT, AT(calls), "calls in `timeline`"},
-    {"open", "", FIELD_INT, COLUMN_COUNT, AT(open), "of them, not returned yet"},
-    {"exceptions", "", FIELD_INT, COLUMN_COUNT, AT(raised), "of them, ended by an exception"},
-    {"lost", "", FIELD_INT, COLUMN_COUNT, AT(lost), "of them, without a known end"},
-    {"gaps", "", FIELD_INT, COLUMN_COUNT, AT(gaps), "times in which calls were skipped"},
-    {"missing", "", FIELD_INT, COLUMN_COUNT, AT(missing),
-     "calls that were skipped, by all processes, as far as it is known"},
-    {"dropped", "", FIELD_INT, COLUMN_COUNT, AT(dropped), "events that were invalid or too many"},
-    {"calls_us", "", FIELD_REAL, COLUMN_RATE, AT(calls_us), "in outermost calls"},
-    {"waiting_us", "", FIELD_REAL, COLUMN_RATE, AT(waiting_us),
-     "it waited for a message or a timeout"},
-    {"off_cpu_us", "", FIELD_REAL, COLUMN_RATE, AT(off_cpu_us),
-     "it did not run otherwise, or for too short a time to know why"},
-    {"followed_from_us", "", FIELD_REAL, COLUMN_RATE, AT(followed_from_us),
-     "time off CPU is known from here …"},
-    {"followed_until_us", "", FIELD_REAL, COLUMN_RATE, AT(followed_until_us),
-     "… to here, both from the start"},
+    FIELD("node", TEXT, node, "the traced node"),
+    FIELD("otp", COUNT, otp, "its OTP release"),
+    FIELD("pid", TEXT, pid, "the process; null: none has called"),
+    FIELD("name", TEXT, name, "registered name, label or initial call"),
+    FIELD("first", BOOL, first, "it is the first process that called"),
+    FIELD("patterns", TEXT, patterns,
+          "as typed; null: all functions of the modules that the process is in"),
+    FIELD("functions", COUNT, functions, "functions that were traced"),
+    FIELD("wall_us", COUNT, wall_us, "the node's clock when it was set, µs since the epoch"),
+    FIELD("events_cap", COUNT, events_cap, "the cap of calls"),
+    FIELD("calls_per_s", RATE, calls_per_s, "estimated calls of them, by all processes"),
+    FIELD("load", SHARE, load,
+          "estimated share of one core that checking them would cost if all processes were traced"),
+    FIELD("expensive", BOOL, expensive, "whether a confirmation was needed"),
+    FIELD("others", TEXT, others, "other tools that trace"),
+    FIELD("ended_by", TEXT, ended_by,
+          "`time`, `events`, `rate`, `bytes`, `heap`, `stopped`, `killed`, `link` or `gone` (the "
+          "process ended)"),
+    FIELD("bytes", COUNT, bytes, "that the node sent"),
+    FIELD("duration_us", RATE, duration_us,
+          "from its start, or from the first call of `first`, to the end"),
+    FIELD("calls", COUNT, calls, "calls in `timeline`"),
+    FIELD("open", COUNT, open, "of them, not returned yet"),
+    FIELD("exceptions", COUNT, raised, "of them, ended by an exception"),
+    FIELD("lost", COUNT, lost, "of them, without a known end"),
+    FIELD("gaps", COUNT, gaps, "times in which calls were skipped"),
+    FIELD("missing", COUNT, missing,
+          "calls that were skipped, by all processes, as far as it is known"),
+    FIELD("dropped", COUNT, dropped, "events that were invalid or too many"),
+    FIELD("calls_us", RATE, calls_us, "in outermost calls"),
+    FIELD("waiting_us", RATE, waiting_us, "it waited for a message or a timeout"),
+    FIELD("off_cpu_us", RATE, off_cpu_us,
+          "it did not run otherwise, or for too short a time to know why"),
+    FIELD("followed_from_us", RATE, followed_from_us, "time off CPU is known from here …"),
+    FIELD("followed_until_us", RATE, followed_until_us, "… to here, both from the start"),
 };
 FIELD_LIST(timeline_run_fields, "run", run_table);
-#undef AT
+#undef ROW
 
 struct json_row {
     struct slice kind, function, outcome, reason;
@@ -66,37 +61,31 @@ struct json_row {
     double offset_us, duration_us, own_us, waiting_us, off_cpu_us, total_us;
     bool off_known, inferred, at_most;
 };
-#define AT(member) offsetof(struct json_row, member)
+#define ROW struct json_row
 static const struct field row_table[] = {
-    {"kind", "", FIELD_SLICE, COLUMN_TEXT, AT(kind), "`call`, `WAITING`, `OFF_CPU` or `gap`"},
-    {"function", "", FIELD_SLICE, COLUMN_TEXT, AT(function),
-     "that was called, or where it stopped; of a gap `rate`, `window`, `credit` or `bytes`"},
-    {"parent", "", FIELD_INT, COLUMN_COUNT, AT(parent),
-     "index in `timeline` of the call around it; null: none"},
-    {"depth", "", FIELD_INT, COLUMN_COUNT, AT(depth), "calls around it"},
-    {"offset_us", "", FIELD_REAL, COLUMN_RATE, AT(offset_us), "its start"},
-    {"duration_us", "", FIELD_REAL, COLUMN_RATE, AT(duration_us), "from its start to its end"},
-    {"own_us", "", FIELD_REAL, COLUMN_RATE, AT(own_us),
-     "of a call: without calls in it and without time off CPU"},
-    {"waiting_us", "", FIELD_REAL, COLUMN_RATE, AT(waiting_us),
-     "of a call: waiting in it, and in calls in it"},
-    {"off_cpu_us", "", FIELD_REAL, COLUMN_RATE, AT(off_cpu_us), "likewise"},
-    {"off_known", "", FIELD_BOOL, COLUMN_BOOL, AT(off_known),
-     "of a call: false where `own_us` may have time off CPU in it"},
-    {"outcome", "", FIELD_SLICE, COLUMN_TEXT, AT(outcome),
-     "of a call: `returned`, `exception`, `open` or `lost`"},
-    {"reason", "", FIELD_SLICE, COLUMN_TEXT, AT(reason), "class and reason of an exception"},
-    {"times", "", FIELD_INT, COLUMN_COUNT, AT(times),
-     "off CPU: so many times, short ones at one function are one row"},
-    {"total_us", "", FIELD_REAL, COLUMN_RATE, AT(total_us), "off CPU: all of them together"},
-    {"inferred", "", FIELD_BOOL, COLUMN_BOOL, AT(inferred),
-     "`WAITING`: since it waits at this function; else the node said so"},
-    {"calls", "", FIELD_INT, COLUMN_COUNT, AT(calls),
-     "of a gap: calls missing, by all processes; null: unknown"},
-    {"at_most", "", FIELD_BOOL, COLUMN_BOOL, AT(at_most), "of a gap: `calls` is an upper limit"},
+    FIELD("kind", TEXT, kind, "`call`, `WAITING`, `OFF_CPU` or `gap`"),
+    FIELD("function", TEXT, function,
+          "that was called, or where it stopped; of a gap `rate`, `window`, `credit` or `bytes`"),
+    FIELD("parent", COUNT, parent, "index in `timeline` of the call around it; null: none"),
+    FIELD("depth", COUNT, depth, "calls around it"),
+    FIELD("offset_us", RATE, offset_us, "its start"),
+    FIELD("duration_us", RATE, duration_us, "from its start to its end"),
+    FIELD("own_us", RATE, own_us, "of a call: without calls in it and without time off CPU"),
+    FIELD("waiting_us", RATE, waiting_us, "of a call: waiting in it, and in calls in it"),
+    FIELD("off_cpu_us", RATE, off_cpu_us, "likewise"),
+    FIELD("off_known", BOOL, off_known,
+          "of a call: false where `own_us` may have time off CPU in it"),
+    FIELD("outcome", TEXT, outcome, "of a call: `returned`, `exception`, `open` or `lost`"),
+    FIELD("reason", TEXT, reason, "class and reason of an exception"),
+    FIELD("times", COUNT, times, "off CPU: so many times, short ones at one function are one row"),
+    FIELD("total_us", RATE, total_us, "off CPU: all of them together"),
+    FIELD("inferred", BOOL, inferred,
+          "`WAITING`: since it waits at this function; else the node said so"),
+    FIELD("calls", COUNT, calls, "of a gap: calls missing, by all processes; null: unknown"),
+    FIELD("at_most", BOOL, at_most, "of a gap: `calls` is an upper limit"),
 };
 FIELD_LIST(timeline_row_fields, "timeline", row_table);
-#undef AT
+#undef ROW
 
 struct function_row {
     struct slice function;
@@ -104,23 +93,22 @@ struct function_row {
     double total_us, own_us, max_us, waiting_us, off_cpu_us;
     bool off_known;
 };
-#define AT(member) offsetof(struct function_row, member)
+#define ROW struct function_row
 static const struct field function_table[] = {
-    {"function", "", FIELD_SLICE, COLUMN_TEXT, AT(function), "`module:function/arity`"},
-    {"calls", "", FIELD_INT, COLUMN_COUNT, AT(calls), "calls in `timeline`"},
-    {"open", "", FIELD_INT, COLUMN_COUNT, AT(open), "of them, not returned yet"},
-    {"exceptions", "", FIELD_INT, COLUMN_COUNT, AT(raised), "of them, ended by an exception"},
-    {"lost", "", FIELD_INT, COLUMN_COUNT, AT(lost), "of them, without a known end"},
-    {"total_us", "", FIELD_REAL, COLUMN_RATE, AT(total_us),
-     "in outermost calls: recursion counts once"},
-    {"own_us", "", FIELD_REAL, COLUMN_RATE, AT(own_us), "as in `timeline`"},
-    {"off_known", "", FIELD_BOOL, COLUMN_BOOL, AT(off_known), "of all its calls, as in `timeline`"},
-    {"max_us", "", FIELD_REAL, COLUMN_RATE, AT(max_us), "the longest call"},
-    {"waiting_us", "", FIELD_REAL, COLUMN_RATE, AT(waiting_us), "directly in it, not in its calls"},
-    {"off_cpu_us", "", FIELD_REAL, COLUMN_RATE, AT(off_cpu_us), "likewise"},
+    FIELD("function", TEXT, function, "`module:function/arity`"),
+    FIELD("calls", COUNT, calls, "calls in `timeline`"),
+    FIELD("open", COUNT, open, "of them, not returned yet"),
+    FIELD("exceptions", COUNT, raised, "of them, ended by an exception"),
+    FIELD("lost", COUNT, lost, "of them, without a known end"),
+    FIELD("total_us", RATE, total_us, "in outermost calls: recursion counts once"),
+    FIELD("own_us", RATE, own_us, "as in `timeline`"),
+    FIELD("off_known", BOOL, off_known, "of all its calls, as in `timeline`"),
+    FIELD("max_us", RATE, max_us, "the longest call"),
+    FIELD("waiting_us", RATE, waiting_us, "directly in it, not in its calls"),
+    FIELD("off_cpu_us", RATE, off_cpu_us, "likewise"),
 };
 FIELD_LIST(timeline_function_fields, "functions", function_table);
-#undef AT
+#undef ROW
 
 static double us(int64_t ns)
 {

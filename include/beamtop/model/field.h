@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A field of a kind of row: its key, where its value is, its unit, and how people read it. JSON,
+ * CSV, SQL, text and the views read the same tables. Keys are stable (docs/json.md). All is
+ * constant. */
+#ifndef BEAMTOP_MODEL_FIELD_H
+#define BEAMTOP_MODEL_FIELD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "beamtop/base/attr.h"
+#include "beamtop/base/slice.h"
+#include "beamtop/model/column.h"
+#include "beamtop/model/snapshot.h"
+
+/* How a field is kept in its struct. */
+/* clang-format off */
+enum field_form {
+    FIELD_SLICE, FIELD_INT, FIELD_REAL, FIELD_BOOL, FIELD_SCHEDULER_KIND,
+    FIELD_MS,      /* an integer; people read a duration */
+    FIELD_WALL_US, /* an integer; people read a time */
+    FIELD_CPUS,    /* a real number; people read it with two decimals: a quota of 0.25 */
+    FIELD_SIGNED,  /* an integer that may be below zero, and is never unknown */
+};
+/* clang-format on */
+
+struct field {
+    const char *key, *title; /* title NULL: the key in words, field_title() */
+    enum field_form form;
+    enum column_type type;
+    size_t offset;
+    const char *help;
+};
+
+struct field_list {
+    const char *name; /* of the JSON object */
+    const struct field *fields;
+    size_t n;
+};
+
+/* FIELD("memory_bytes", BYTES, memory_bytes, "its memory", .title = "MEMORY"), of a struct that the
+   macro ROW names. */
+#define FIELD_AS(FORM, KEY, TYPE, MEMBER, ...)                                                     \
+    {                                                                                              \
+        .key = (KEY), .form = (FORM), .type = COLUMN_##TYPE, .offset = offsetof(ROW, MEMBER),      \
+        .help = __VA_ARGS__                                                                        \
+    }
+#define FIELD(KEY, TYPE, MEMBER, ...)                                                              \
+    FIELD_AS(FIELD_FORM(((ROW *)NULL)->MEMBER), KEY, TYPE, MEMBER, __VA_ARGS__)
+/* clang-format off */
+#define FIELD_FORM(member)                                                                         \
+    _Generic((member), struct slice: FIELD_SLICE, int64_t: FIELD_INT, uint64_t: FIELD_INT,         \
+             double: FIELD_REAL, bool: FIELD_BOOL, enum scheduler_kind: FIELD_SCHEDULER_KIND)
+/* clang-format on */
+#define FIELD_LIST(list_name, object, array)                                                       \
+    const struct field_list list_name = {object, array, ARRAY_LEN(array)}
+
+/* What people read above it: "PROCESSES" in a table (upper), "process limit" else. */
+#define FIELD_TITLE_BYTES 40
+const char *field_title(const struct field *f, bool upper, char out[FIELD_TITLE_BYTES]);
+
+#endif
