@@ -49,6 +49,7 @@ static struct armed_row row_of(enum armed_kind kind)
         .breakpoints = -1,
         .processes = -1,
         .details = none,
+        .owner = none,
     };
 }
 
@@ -454,8 +455,11 @@ void decode_armed(struct decoder *d, void *to)
                                         &monitors,    &points,   &flags};
     for (size_t i = 0; i < ARRAY_LEN(parts); i++)
         add_part(out, parts[i]);
-    for (size_t i = 0; i < out->n_rows; i++)
+    for (size_t i = 0; i < out->n_rows; i++) {
         add_details(d->arena, &out->rows[i]);
+        if (out->rows[i].beamtop)
+            out->rows[i].owner = slice_of("beamtop");
+    }
     out->beamtops = connections.total;
     take_totals(out, &sessions, &monitors, &points, &flags);
 }

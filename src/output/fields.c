@@ -45,21 +45,18 @@ const struct sink_kind sink_kinds[] = {
     {.name = "apps", .question = QUESTION_APPS, .rates = true, .section = &apps_fields,
      .grid = &app_fields, .interval_at = offsetof(struct apps_detail, interval_s),
      ROWS_OF(apps_detail, rows, n_rows)},
-    /* People get a table that fits a terminal; programs get all that there is. */
     {.name = "armed", .question = QUESTION_ARMED, .section = &armed_fields,
-     .grid = &armed_row_fields, .text_grid = &armed_text_fields,
+     .grid = &armed_row_fields,
      .text_empty = "No active tracing on this node.\n", ROWS_OF(armed_detail, rows, n_rows)},
     {.name = "heapsample", .question = QUESTION_HEAPS, .section = &heaps_fields,
-     .grid = &heap_row_fields, .text_grid = &heap_text_fields,
-     ROWS_OF(heaps_detail, rows, n_rows), .fill = sink_fill_heaps},
+     .grid = &heap_row_fields, ROWS_OF(heaps_detail, rows, n_rows), .fill = sink_fill_heaps},
     {.name = "cpus", .question = QUESTION_THREADS, .rates = true, .section = &threads_fields,
      .grid = &thread_fields, .interval_at = offsetof(struct threads_detail, interval_s),
      .text_empty = "The node found no scheduler threads in /proc: it does not run on Linux, "
                    "or its dirty I/O schedulers are not free.\n",
      ROWS_OF(threads_detail, rows, n_rows)},
     {.name = "msacc", .question = QUESTION_MSACC, .rates = true, .section = &msacc_fields,
-     .grid = &msacc_row_fields, .text_grid = &msacc_text_fields,
-     .interval_at = offsetof(struct msacc_detail, interval_s),
+     .grid = &msacc_row_fields, .interval_at = offsetof(struct msacc_detail, interval_s),
      ROWS_OF(msacc_detail, rows, n_rows)},
     {.name = "nodes", .question = QUESTIONS, .grid = &node_fields},
     {.name = NULL},
@@ -76,19 +73,6 @@ struct value pid_value(const struct etf_pid *pid)
     if (!pid)
         return (struct value){.kind = VALUE_NONE};
     return (struct value){.kind = VALUE_PID, .type = COLUMN_PID, .pid = *pid};
-}
-
-static struct value scheduler_kind_value(enum scheduler_kind kind)
-{
-    switch (kind) {
-    case SCHEDULER_NORMAL:
-        return text_value((struct slice){"normal", 6});
-    case SCHEDULER_DIRTY_CPU:
-        return text_value((struct slice){"dirty_cpu", 9});
-    case SCHEDULER_DIRTY_IO:
-        return text_value((struct slice){"dirty_io", 8});
-    }
-    return (struct value){.kind = VALUE_NONE};
 }
 
 /* Numbers that count things are integers in the data, whatever keeps them here. */
@@ -136,7 +120,9 @@ struct value field_value(const struct field *f, const void *base)
         v.boolean = *(const bool *)at;
         break;
     case FIELD_SCHEDULER_KIND:
-        v = scheduler_kind_value(*(const enum scheduler_kind *)at);
+        v = text_value(field_text(f, base));
+        break;
+    case FIELD_NONE:
         break;
     }
     v.type = f->type;

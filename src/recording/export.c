@@ -116,28 +116,28 @@ struct event_row {
     struct trace_line line;
 };
 
-#define AT(member) offsetof(struct event_row, member)
+#define ROW struct event_row
 static const struct field event_list[] = {
-    {"trace", "", FIELD_INT, COLUMN_COUNT, AT(trace), ""},
-    {"kind", "", FIELD_SLICE, COLUMN_TEXT, AT(kind), ""},
-    {"number", "", FIELD_INT, COLUMN_COUNT, AT(line.id), ""},
-    {"pattern", "", FIELD_SLICE, COLUMN_TEXT, AT(line.pattern_text), ""},
-    {"pid", "", FIELD_SLICE, COLUMN_TEXT, AT(line.pid), ""},
-    {"name", "", FIELD_SLICE, COLUMN_TEXT, AT(line.name), ""},
-    {"mfa", "", FIELD_SLICE, COLUMN_TEXT, AT(line.mfa), ""},
-    {"caller", "", FIELD_SLICE, COLUMN_TEXT, AT(line.caller), ""},
-    {"latency_us", "", FIELD_REAL, COLUMN_RATE, AT(line.latency_us), ""},
-    {"class", "", FIELD_SLICE, COLUMN_TEXT, AT(line.class), ""},
-    {"args", "", FIELD_SLICE, COLUMN_TEXT, AT(args), ""},
-    {"result", "", FIELD_SLICE, COLUMN_TEXT, AT(line.result), ""},
-    {"receiver", "", FIELD_SLICE, COLUMN_TEXT, AT(line.to), ""},
-    {"message", "", FIELD_SLICE, COLUMN_TEXT, AT(line.message), ""},
-    {"full_bytes", "", FIELD_INT, COLUMN_BYTES, AT(line.full_bytes), ""},
-    {"lost", "", FIELD_INT, COLUMN_COUNT, AT(line.lost), ""},
-    {"why", "", FIELD_SLICE, COLUMN_TEXT, AT(line.why), ""},
-    {"duration_us", "", FIELD_INT, COLUMN_COUNT, AT(line.duration_us), ""},
+    FIELD("trace", COUNT, trace, ""),
+    FIELD("kind", TEXT, kind, ""),
+    FIELD("number", COUNT, line.id, ""),
+    FIELD("pattern", TEXT, line.pattern_text, ""),
+    FIELD("pid", TEXT, line.pid, ""),
+    FIELD("name", TEXT, line.name, ""),
+    FIELD("mfa", TEXT, line.mfa, ""),
+    FIELD("caller", TEXT, line.caller, ""),
+    FIELD("latency_us", RATE, line.latency_us, ""),
+    FIELD("class", TEXT, line.class, ""),
+    FIELD("args", TEXT, args, ""),
+    FIELD("result", TEXT, line.result, ""),
+    FIELD("receiver", TEXT, line.to, ""),
+    FIELD("message", TEXT, line.message, ""),
+    FIELD("full_bytes", BYTES, line.full_bytes, ""),
+    FIELD("lost", COUNT, line.lost, ""),
+    FIELD("why", TEXT, line.why, ""),
+    FIELD("duration_us", COUNT, line.duration_us, ""),
 };
-#undef AT
+#undef ROW
 
 /* Where the events of a trace go. */
 struct event_writer {

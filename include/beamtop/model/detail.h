@@ -317,6 +317,7 @@ struct armed_row {
                                      * tokens: processes that have one;
                                      * connection: its own; -1 else */
     struct slice details;           /* the four lines above, as text */
+    struct slice owner;             /* "beamtop" where one set it, or is it; else empty */
 };
 
 struct armed_detail {

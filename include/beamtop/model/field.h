@@ -23,6 +23,17 @@ enum field_form {
     FIELD_WALL_US, /* an integer; people read a time */
     FIELD_CPUS,    /* a real number; people read it with two decimals: a quota of 0.25 */
     FIELD_SIGNED,  /* an integer that may be below zero, and is never unknown */
+    FIELD_NONE,    /* not at all: a text that the view makes */
+};
+/* clang-format on */
+
+/* How people read it, beyond its type. */
+/* clang-format off */
+enum field_look {
+    LOOK_PLAIN,
+    LOOK_NAME, LOOK_FUNCTION, LOOK_PID, LOOK_MARK, LOOK_ASIDE, /* of texts; aside: dim */
+    LOOK_SHORT,  /* of counts: "48.2k" */
+    LOOK_CHANGE, /* of numbers: with its sign, growth stands out */
 };
 /* clang-format on */
 
@@ -30,6 +41,9 @@ struct field {
     const char *key, *title; /* title NULL: the key in words, field_title() */
     enum field_form form;
     enum column_type type;
+    enum field_look look;
+    int width;  /* columns of the screen that it prefers */
+    bool grows; /* takes the room that is left */
     size_t offset;
     const char *help;
 };
@@ -37,7 +51,9 @@ struct field {
 struct field_list {
     const char *name; /* of the JSON object */
     const struct field *fields;
-    size_t n;
+    size_t n;            /* in data: JSON, CSV, SQL */
+    size_t n_more;       /* behind these, only for people */
+    const char *columns; /* what people see: keys with a space between, in order; NULL: all */
 };
 
 /* FIELD("memory_bytes", BYTES, memory_bytes, "its memory", .title = "MEMORY"), of a struct that the
@@ -47,6 +63,10 @@ struct field_list {
         .key = (KEY), .form = (FORM), .type = COLUMN_##TYPE, .offset = offsetof(ROW, MEMBER),      \
         .help = __VA_ARGS__                                                                        \
     }
+#define FIELD_DRAWN(KEY, ...)                                                                      \
+    {                                                                                              \
+        .key = (KEY), .form = FIELD_NONE, .type = COLUMN_TEXT, .help = __VA_ARGS__                 \
+    }
 #define FIELD(KEY, TYPE, MEMBER, ...)                                                              \
     FIELD_AS(FIELD_FORM(((ROW *)NULL)->MEMBER), KEY, TYPE, MEMBER, __VA_ARGS__)
 /* clang-format off */
@@ -54,11 +74,29 @@ struct field_list {
     _Generic((member), struct slice: FIELD_SLICE, int64_t: FIELD_INT, uint64_t: FIELD_INT,         \
              double: FIELD_REAL, bool: FIELD_BOOL, enum scheduler_kind: FIELD_SCHEDULER_KIND)
 /* clang-format on */
-#define FIELD_LIST(list_name, object, array)                                                       \
-    const struct field_list list_name = {object, array, ARRAY_LEN(array)}
+/* more: so many of the last fields are not in data; keys: the columns that people see, NULL: all.
+ */
+#define FIELD_COLUMNS(list_name, object, array, more, keys)                                        \
+    const struct field_list list_name = {object, array, ARRAY_LEN(array) - (more), more, keys}
+#define FIELD_LIST(list_name, object, array) FIELD_COLUMNS(list_name, object, array, 0, NULL)
 
 /* What people read above it: "PROCESSES" in a table (upper), "process limit" else. */
 #define FIELD_TITLE_BYTES 40
 const char *field_title(const struct field *f, bool upper, char out[FIELD_TITLE_BYTES]);
+
+/* NULL: the list has no such key. */
+const struct field *field_find(const struct field_list *list, struct slice key);
+/* The fields of `columns` (keys with a space between; NULL: those of the list), at most `most`.
+ * Returns how many. */
+size_t field_columns(const struct field_list *list, const char *columns, const struct field *out[],
+                     size_t most);
+
+bool field_is_number(const struct field *f); /* else a text */
+/* NaN: unknown, or a text. */
+double field_number(const struct field *f, const void *row);
+/* Of texts; empty: unknown. */
+struct slice field_text(const struct field *f, const void *row);
+/* A known number as people read it, without its unit where the title has it. */
+const char *field_number_text(const struct field *f, double n, bool ascii, char *out, size_t size);
 
 #endif

@@ -9,10 +9,11 @@
 
 extern const struct field_list cost_fields, system_fields, info_fields, scan_fields;
 extern const struct field_list alloc_fields, allocator_fields, instance_fields;
-extern const struct field_list heaps_fields, heap_row_fields, heap_text_fields, heap_owner_fields;
+extern const struct field_list heaps_fields, heap_row_fields, heap_owner_fields;
 extern const struct field_list scheduler_fields, threads_fields, thread_fields;
-extern const struct field_list msacc_fields, msacc_row_fields, msacc_text_fields;
+extern const struct field_list msacc_fields, msacc_row_fields;
 extern const struct field_list apps_fields, app_fields;
-extern const struct field_list armed_fields, armed_row_fields, armed_text_fields;
+extern const struct field_list load_fields; /* of struct owner; only on the screen */
+extern const struct field_list armed_fields, armed_row_fields;
 
 #endif

@@ -29,8 +29,10 @@ struct section {
 };
 
 /* Rows of one kind: by fields, or process rows by columns. */
+#define GRID_FIELDS 40
 struct grid {
     const struct field_list *list; /* NULL: columns */
+    const struct field *fields[GRID_FIELDS];
     const struct proc_column *const *columns;
     size_t n_columns;
     const void *rows;
@@ -59,7 +61,6 @@ struct sink_kind {
     bool rates;                              /* its numbers are: the first tick has none */
     bool system;                             /* people see the numbers of the header, too */
     const struct field_list *section, *grid; /* of the answer itself, and of its rows; NULL: none */
-    const struct field_list *text_grid;      /* rows for people, where they differ */
     const char *text_empty;                  /* what they read in place of no rows */
     size_t rows_at, n_rows_at, row_bytes;    /* a pointer and a size_t in the answer */
     const struct field_list *more;           /* of another list in the answer; NULL: none */

@@ -32,15 +32,19 @@ FIELD_LIST(armed_fields, "armed", armed);
 static const struct field armed_row[] = {
     FIELD("what", TEXT, what,
           "\"connection\", \"session\", \"control_word\", \"system_tracer\", \"tokens\", "
-          "\"monitor\", \"breakpoint\" or \"flags\""),
+          "\"monitor\", \"breakpoint\" or \"flags\"",
+          .width = 13),
     FIELD("where", TEXT, where,
           "node name of the other beamtop; name of the session or monitor; \"seq_trace\"; "
           "function, \"send\", \"receive\", \"on_load\"; process by name or pid, "
-          "\"new_processes\", \"new_ports\""),
+          "\"new_processes\", \"new_ports\"",
+          .width = 24, .grows = true),
     FIELD("pid", TEXT, pid_text, "of `flags`: the process; of `connection`: its keeper"),
-    FIELD("session", TEXT, session, "trace session; null: legacy tracing"),
+    FIELD("session", TEXT, session, "trace session; null: legacy tracing", .look = LOOK_NAME,
+          .width = 8),
     FIELD("tracer", TEXT, tracer,
-          "pid and name of the process that gets the events, where the VM says it"),
+          "pid and name of the process that gets the events, where the VM says it",
+          .look = LOOK_PID, .width = 14, .grows = true),
     FIELD("beamtop", BOOL, beamtop, "whether a beamtop set it, or is it"),
     FIELD("traced", TEXT, traced,
           "of a breakpoint: \"local\", \"global\" or \"meta\"; null: only counters"),
@@ -56,17 +60,11 @@ static const struct field armed_row[] = {
     FIELD("processes", COUNT, processes,
           "of a session: those that it follows; null when not all were looked through. Of "
           "`tokens`: those that have one. Of `connection`: its own"),
+    FIELD("owner", TEXT, owner, "self: this beamtop; beamtop: another one; empty: another tool",
+          .width = 7),
+    FIELD("details", TEXT, details, "match specification, flags, counters", .width = 16,
+          .grows = true),
 };
-FIELD_LIST(armed_row_fields, "rows", armed_row);
-
-static const struct field armed_text[] = {
-    FIELD("what", TEXT, what, "what it is"),
-    FIELD("where", TEXT, where, "where it is set"),
-    FIELD("pid", TEXT, pid_text, "the process"),
-    FIELD("session", TEXT, session, "the session it is in"),
-    FIELD("tracer", TEXT, tracer, "process that gets the events"),
-    FIELD("beamtop", BOOL, beamtop, "whether a beamtop set it"),
-    FIELD("details", TEXT, details, "specification, flags, counters"),
-};
-FIELD_LIST(armed_text_fields, "rows", armed_text);
+FIELD_COLUMNS(armed_row_fields, "rows", armed_row, 2,
+              "what where pid owner session tracer details");
 #undef ROW

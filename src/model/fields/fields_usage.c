@@ -24,79 +24,71 @@ FIELD_LIST(heaps_fields, "heaps", heaps);
 #undef ROW
 
 #define ROW struct heap_row
-#define HEAP_PID FIELD("pid", TEXT, pid_text, "its pid")
-#define HEAP_NAME FIELD("name", TEXT, who, "registered name, else label, else initial call")
-#define HEAP_SIZES                                                                                 \
-    FIELD("memory_bytes", BYTES, row.memory_bytes,                                                 \
-          "its memory: heaps, stack, message queue, internal structures", .title = "MEMORY"),      \
-        FIELD("young_bytes", BYTES, young_bytes, "used in the young heap", .title = "YOUNG"),      \
-        FIELD("young_block_bytes", BYTES, young_block_bytes,                                       \
-              "the young heap's block, with the stack and what is free", .title = "BLOCK"),        \
-        FIELD("old_bytes", BYTES, old_bytes, "used in the old heap", .title = "OLD"),              \
-        FIELD("stack_bytes", BYTES, stack_bytes, "used by the stack", .title = "STACK"),           \
-        FIELD("fragment_bytes", BYTES, fragment_bytes,                                             \
-              "heap fragments: what messages and BIFs brought and no collection has taken in yet", \
-              .title = "FRAGMENTS"),                                                               \
-        FIELD("binary_bytes", BYTES, binary_bytes,                                                 \
-              "refc binaries (off-heap); without `binaries` as the collector counts them",         \
-              .title = "BINARIES"),                                                                \
-        FIELD("message_queue_len", COUNT, row.message_queue_len, "messages in its queue",          \
-              .title = "MSGQ")
-#define HEAP_GROWTH                                                                                \
-    FIELD("growth_bytes", BYTES, growth_bytes,                                                     \
-          "memory since the first measurement; null: it was not among the 1,000 largest then",     \
-          .title = "GROWTH")
-#define HEAP_OLDER                                                                                 \
-    FIELD("older", BOOL, older,                                                                    \
-          "whether the sizes were read some time ago, or are the least that they can be: its "     \
-          "message queue is long, or it has many links or monitors")
-#define HEAP_AGE                                                                                   \
-    FIELD("memory_age_s", SECONDS, row.older_s, "how long ago the sizes were read; null: never",   \
-          .title = "MEM AGE")
 static const struct field heap_row[] = {
-    HEAP_PID,
-    HEAP_NAME,
-    FIELD("registered_name", TEXT, row.name, "registered name", .title = "REGISTERED"),
+    FIELD("pid", TEXT, pid_text, "its pid", .look = LOOK_PID, .width = 11),
+    FIELD("name", TEXT, who, "registered name, else label, else initial call", .look = LOOK_NAME,
+          .width = 20, .grows = true),
+    FIELD("registered_name", TEXT, row.name, "registered name"),
     FIELD("label", TEXT, row.label, "label (OTP 27 and later)"),
     FIELD("initial_call", TEXT, row.initial_call, "function it began with, behind proc_lib"),
     FIELD("application", TEXT, row.application, "application of its group leader"),
     FIELD("status", TEXT, row.status, "status when its row was read"),
-    HEAP_SIZES,
-    FIELD("old_block_bytes", BYTES, old_block_bytes, "the old heap's block", .title = "OLD BLOCK"),
+    FIELD("memory_bytes", BYTES, row.memory_bytes,
+          "its memory: heaps, stack, message queue, internal structures", .title = "MEMORY",
+          .width = 9),
+    FIELD("young_bytes", BYTES, young_bytes, "used in the young heap", .title = "YOUNG",
+          .width = 9),
+    FIELD("young_block_bytes", BYTES, young_block_bytes,
+          "the young heap's block, with the stack and what is free", .title = "BLOCK", .width = 9),
+    FIELD("old_bytes", BYTES, old_bytes, "used in the old heap", .title = "OLD", .width = 9),
+    FIELD("stack_bytes", BYTES, stack_bytes, "used by the stack", .title = "STACK", .width = 9),
+    FIELD("fragment_bytes", BYTES, fragment_bytes,
+          "heap fragments: what messages and BIFs brought and no collection has taken in yet",
+          .title = "FRAGS", .width = 9),
+    FIELD("binary_bytes", BYTES, binary_bytes,
+          "refc binaries (off-heap); without `binaries` as the collector counts them",
+          .title = "BINARIES", .width = 9),
+    FIELD("message_queue_len", COUNT, row.message_queue_len, "messages in its queue",
+          .title = "MSGQ", .look = LOOK_SHORT, .width = 8),
+    FIELD("old_block_bytes", BYTES, old_block_bytes, "the old heap's block"),
     FIELD("binaries", COUNT, binaries,
           "how many refc binaries; null: not listed, it is not among the 20 that hold most, or "
           "larger than 16 MiB",
-          .title = "REFC"),
+          .title = "REFC", .look = LOOK_SHORT, .width = 7),
     FIELD("total_bytes", BYTES, total_bytes,
           "`memory_bytes` and `binary_bytes`; binaries that several processes refer to count for "
-          "each",
-          .title = "TOTAL"),
-    HEAP_OLDER,
-    HEAP_AGE,
-    FIELD("before_bytes", BYTES, before_bytes, "memory at the first measurement",
-          .title = "BEFORE"),
-    HEAP_GROWTH,
+          "each"),
+    FIELD("older", BOOL, older,
+          "whether the sizes were read some time ago, or are the least that they can be: its "
+          "message queue is long, or it has many links or monitors"),
+    FIELD("memory_age_s", SECONDS, row.older_s, "how long ago the sizes were read; null: never"),
+    FIELD("before_bytes", BYTES, before_bytes, "memory at the first measurement"),
+    FIELD("growth_bytes", BYTES, growth_bytes,
+          "memory since the first measurement; null: it was not among the 1,000 largest then",
+          .title = "GROWTH", .look = LOOK_CHANGE, .width = 10),
 };
-FIELD_LIST(heap_row_fields, "rows", heap_row);
-static const struct field heap_text[] = {HEAP_PID, HEAP_SIZES,  HEAP_OLDER,
-                                         HEAP_AGE, HEAP_GROWTH, HEAP_NAME};
-FIELD_LIST(heap_text_fields, "rows", heap_text);
+FIELD_COLUMNS(heap_row_fields, "rows", heap_row, 0,
+              "pid name memory_bytes growth_bytes young_bytes young_block_bytes old_bytes "
+              "stack_bytes fragment_bytes binary_bytes binaries message_queue_len");
 #undef ROW
 
 #define ROW struct heap_owner
 static const struct field heap_owner[] = {
-    FIELD("owner", TEXT, name, "the owner; null: those without one"),
-    FIELD("processes", COUNT, processes, "its processes in the rows"),
-    FIELD("memory_bytes", BYTES, memory_bytes, "their memory", .title = "MEMORY"),
+    FIELD("owner", TEXT, name, "the owner; null: those without one", .look = LOOK_NAME, .width = 30,
+          .grows = true),
+    FIELD("processes", COUNT, processes, "its processes in the rows", .title = "PROCS",
+          .look = LOOK_SHORT, .width = 8),
+    FIELD("memory_bytes", BYTES, memory_bytes, "their memory", .title = "MEMORY", .width = 9),
     FIELD("binary_bytes", BYTES, binary_bytes,
-          "refc binaries (off-heap); shared ones count for each", .title = "BINARIES"),
+          "refc binaries (off-heap); shared ones count for each", .title = "BINARIES", .width = 9),
     FIELD("message_queue_len", COUNT, message_queue_len, "messages in their queues",
-          .title = "MSGQ"),
+          .title = "MSGQ", .look = LOOK_SHORT, .width = 8),
     FIELD("growth_bytes", BYTES, growth_bytes,
           "memory since the first measurement, of those that were among the 1,000 largest then",
-          .title = "GROWTH"),
+          .title = "GROWTH", .look = LOOK_CHANGE, .width = 10),
 };
-FIELD_LIST(heap_owner_fields, "rows", heap_owner);
+FIELD_COLUMNS(heap_owner_fields, "rows", heap_owner, 0,
+              "owner processes memory_bytes growth_bytes binary_bytes message_queue_len");
 #undef ROW
 
 #define ROW struct threads_detail
@@ -160,8 +152,8 @@ static const struct field msacc_row[] = {
     MSACC_STATES(STATE) FIELD("counted", SHARE, counted,
                               "share of the interval that was counted, 0 to 1", .title = "counted"),
 };
-FIELD_LIST(msacc_row_fields, "rows", msacc_row);
-/* The states that every VM has. */
-const struct field_list msacc_text_fields = {"rows", msacc_row, 3 + MSACC_ALLOC};
+/* People see the states that every VM has. */
+FIELD_COLUMNS(msacc_row_fields, "rows", msacc_row, 0,
+              "type id threads emulator gc port aux check_io other sleep");
 #undef STATE
 #undef ROW

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "ui/widgets/rows.h"
 #include "views.h"
 
 #include <math.h>
@@ -10,6 +11,15 @@
 const char *older_sign(bool is_older, double age_s)
 {
     return !is_older ? "" : isnan(age_s) ? "≥" : "~";
+}
+
+void rows_mark_older(const struct rows *r, struct view_page *page, struct view_row *row,
+                     const char *key, bool is_older, double age_s)
+{
+    struct text_span *cell = is_older ? rows_cell(r, row, key) : NULL;
+    if (cell)
+        page_cell_printf(page, row, (size_t)(cell - row->cells), cell->style, "%s%.*s",
+                         older_sign(true, age_s), (int)cell->len, cell->s);
 }
 
 void older_ago(char *out, size_t size, double age_s)

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "views.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,39 +6,22 @@
 #include "beamtop/base/attr.h"
 #include "beamtop/base/text.h"
 #include "beamtop/etf/parse.h"
+#include "beamtop/model/fields.h"
 #include "beamtop/trace/calls_log.h"
 #include "beamtop/trace/log.h"
 #include "beamtop/trace/spans_run.h"
+#include "ui/widgets/rows.h"
+#include "views.h"
 
 #define OWNER_COLUMNS 60 /* of its name in a message */
 
-enum { WHAT, WHERE, WHOSE, SESSION, TRACER, DETAILS };
-
-static const struct view_column armed_columns[] = {
-    [WHAT] = {"what", "WHAT", 13, false, false, true,
-              "another beamtop that is connected, a session, the control word, the system tracer "
-              "of seq_trace, processes with its "
-              "tokens, a monitor, a breakpoint, flags"},
-    [WHERE] = {"where", "WHERE", 24, false, true, true,
-               "function, message pattern, process, or the name of it"},
-    [WHOSE] = {"whose", "OWNER", 7, false, false, true,
-               "self: this program; beamtop: another beamtop; empty: another tool"},
-    [SESSION] = {"session", "SESSION", 8, false, false, true,
-                 "trace session (OTP 27 and later); none: legacy tracing"},
-    [TRACER] = {"tracer", "TRACER", 14, false, true, true,
-                "process that gets the events: pid and name"},
-    [DETAILS] = {"details", "DETAILS", 16, false, true, true,
-                 "match specification, flags, counters"},
-};
-
-struct armed {
-    int sort; /* -1: in the node's order */
-    bool descending;
-};
+enum { WHAT, WHERE, OWNER, SESSION }; /* columns that are made here */
+static const struct rows_of armed_rows = {
+    .fields = &armed_row_fields, .columns = "what where owner session tracer details", .sort = ""};
 
 static void armed_init(void *state)
 {
-    ((struct armed *)state)->sort = -1;
+    rows_init(state, &armed_rows, 1);
 }
 
 static void armed_want(const void *state, int rows, struct want *want)
@@ -147,27 +128,25 @@ static struct slice kind_of(const struct armed_row *r)
     return r->what;
 }
 
-static void add_row(struct view_page *page, const struct armed_row *r, bool own, bool name_pid)
+static void add_row(struct view_page *page, const struct rows *s, const struct armed_row *r,
+                    bool own, bool name_pid)
 {
-    struct view_row *row = page_row(page);
-    if (page->sort_column == DETAILS && r->call_count >= 0)
+    struct view_row *row = rows_add(s, page, r);
+    if (r->call_count >= 0 && strcmp(s->sort, "details") == 0)
         row->key = (double)r->call_count;
     const struct slice what = kind_of(r);
     row->id = identity_of(r);
     link_row(&row->link, r);
     page_cell(page, row, WHAT, own ? STYLE_MARK : STYLE_NORMAL, what.s, what.len);
+    row->cells[WHERE].style = place_style(r);
     if (name_pid && r->kind == ARMED_FLAGS && r->has_pid && r->where.s != r->pid_text.s)
         page_cell_printf(page, row, WHERE, place_style(r), "%.*s %.*s", (int)r->where.len,
                          r->where.s, (int)r->pid_text.len, r->pid_text.s);
-    else
-        page_cell(page, row, WHERE, place_style(r), r->where.s, r->where.len);
-    if (r->kind != ARMED_SESSION)
-        page_cell(page, row, SESSION, STYLE_NAME, r->session.s, r->session.len);
-    page_cell(page, row, TRACER, STYLE_PID, r->tracer.s, r->tracer.len);
+    if (r->kind == ARMED_SESSION)
+        row->cells[SESSION].len = 0;
     if (r->beamtop || own)
-        page_cell_printf(page, row, WHOSE, own ? STYLE_MARK : STYLE_WARN, "%s",
+        page_cell_printf(page, row, OWNER, own ? STYLE_MARK : STYLE_WARN, "%s",
                          own ? "self" : "beamtop");
-    page_cell(page, row, DETAILS, STYLE_NORMAL, r->details.s, r->details.len);
 }
 
 static void put_count(char *out, size_t size, int64_t n, const char *one, const char *many)
@@ -193,37 +172,27 @@ static void summarise(struct view_page *page, const struct armed_detail *a)
 static void armed_page(void *state, const struct model *m, int rows, int columns,
                        struct view_page *page)
 {
-    const struct armed *s = state;
     const struct armed_detail *a = model_armed(m);
     (void)rows;
-    page_columns(page, armed_columns, ARRAY_LEN(armed_columns));
-    page->sort_column = s->sort;
-    page->sort_descending = s->descending;
+    rows_begin(state, page);
     if (!a) {
         view_missing(page, m, "active tracing");
         return;
     }
     snprintf(page->empty, sizeof page->empty, "No active tracing on this node.");
-    if (s->sort >= 0)
-        snprintf(page->order, sizeof page->order, "%s", armed_columns[s->sort].key);
     const struct own own = own_of(m, a);
     for (size_t i = 0; i < a->n_rows; i++)
-        add_row(page, &a->rows[i], is_own(&a->rows[i], own), columns >= 100);
+        add_row(page, state, &a->rows[i], is_own(&a->rows[i], own), columns >= 100);
     page_sort(page);
     summarise(page, a);
 }
 
+/* By details, the most calls first. */
 static void armed_sort(void *state, const char *key, int direction)
 {
-    struct armed *s = state;
-    for (int i = 0; i < (int)ARRAY_LEN(armed_columns); i++) {
-        if (strcmp(armed_columns[i].key, key) != 0)
-            continue;
-        s->descending = direction      ? direction > 0
-                        : i == s->sort ? !s->descending
-                                       : i == DETAILS; /* the most calls first */
-        s->sort = i;
-    }
+    const struct rows *s = state;
+    const bool first = strcmp(key, "details") == 0 && strcmp(s->sort, key) != 0;
+    rows_sort(state, key, direction == 0 && first ? 1 : direction);
 }
 
 /* The owner by name, where one is known. */
@@ -301,7 +270,7 @@ const struct view_ops view_armed = {
     .kind = VIEW_TABLE,
     .stop = ACTION_ARMED_STOP,
     .shown_by = ACTION_ARMED,
-    .state_bytes = sizeof(struct armed),
+    .state_bytes = sizeof(struct rows),
     .init = armed_init,
     .want = armed_want,
     .page = armed_page,

@@ -26,6 +26,10 @@ struct older {
     bool any, any_least; /* some were read, most_s ago at most; some never */
     double most_s;
 };
+/* The sign before the cell of that key. */
+struct rows;
+void rows_mark_older(const struct rows *r, struct view_page *page, struct view_row *row,
+                     const char *key, bool is_older, double age_s);
 const char *older_sign(bool is_older, double age_s);
 void older_ago(char *out, size_t size, double age_s); /* when it was read, in words */
 void older_add(struct older *o, bool is_older, double age_s);

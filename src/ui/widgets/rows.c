@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "rows.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static void set_by(struct rows *r, size_t by)
+{
+    r->by = by;
+    r->sort = r->of[by].sort;
+    r->ascending = false;
+    r->opened = 0;
+}
+
+void rows_init(struct rows *r, const struct rows_of *of, size_t n_of)
+{
+    r->of = of;
+    r->n_of = n_of;
+    set_by(r, 0);
+}
+
+static int column_of(const struct rows *r, const char *key)
+{
+    for (size_t i = 0; key && i < r->n; i++)
+        if (strcmp(r->columns[i].key, key) == 0)
+            return (int)i;
+    return -1;
+}
+
+void rows_begin(struct rows *r, struct view_page *page)
+{
+    const struct rows_of *of = &r->of[r->by];
+    r->n = field_columns(of->fields, of->columns, r->fields, ROWS_COLUMNS);
+    for (size_t i = 0; i < r->n; i++) {
+        const struct field *f = r->fields[i];
+        const char *title = field_title(f, true, r->titles[i]);
+        r->columns[i] = (struct view_column){.key = f->key,
+                                             .title = title,
+                                             .width = f->width,
+                                             .right = field_is_number(f) && f->type != COLUMN_TEXT,
+                                             .grows = f->grows,
+                                             .sortable = of->sort && *title,
+                                             .help = f->help};
+    }
+    page_columns(page, r->columns, r->n);
+    page->sort_column = column_of(r, r->sort);
+    page->sort_descending = !r->ascending;
+    if (page->sort_column >= 0)
+        snprintf(page->order, sizeof page->order, "%s", r->sort);
+}
+
+static enum style style_of_text(enum field_look look)
+{
+    switch (look) {
+    case LOOK_NAME:
+        return STYLE_NAME;
+    case LOOK_FUNCTION:
+        return STYLE_FUNCTION;
+    case LOOK_PID:
+        return STYLE_PID;
+    case LOOK_MARK:
+        return STYLE_MARK;
+    case LOOK_ASIDE:
+        return STYLE_DIM;
+    case LOOK_PLAIN:
+    case LOOK_SHORT:
+    case LOOK_CHANGE:
+        break;
+    }
+    return STYLE_NORMAL;
+}
+
+static void add_number(struct view_page *page, struct view_row *row, size_t column,
+                       const struct field *f, double n)
+{
+    char text[48];
+    const bool idle =
+        n == 0 && (f->look == LOOK_SHORT || f->type == COLUMN_RATE || f->type == COLUMN_BYTES);
+    enum style style = idle ? STYLE_DIM : STYLE_NORMAL;
+    if (f->look == LOOK_CHANGE)
+        style = n > 0 ? STYLE_RISING : n < 0 ? STYLE_FALLING : STYLE_DIM;
+    page_cell_printf(page, row, column, style, "%s",
+                     field_number_text(f, n, page->ascii, text, sizeof text));
+}
+
+struct view_row *rows_add(const struct rows *r, struct view_page *page, const void *base)
+{
+    struct view_row *row = page_row(page);
+    for (size_t i = 0; i < r->n; i++) {
+        const struct field *f = r->fields[i];
+        const double n = field_number(f, base);
+        const struct slice text = field_text(f, base);
+        if (!field_is_number(f))
+            page_cell(page, row, i, style_of_text(f->look), text.s, text.len);
+        else if (isnan(n))
+            page_cell_printf(page, row, i, STYLE_DIM, "%s", page->ascii ? "-" : "–");
+        else
+            add_number(page, row, i, f, n);
+        if (page->sort_column == (int)i)
+            row->key = n;
+    }
+    return row;
+}
+
+struct text_span *rows_cell(const struct rows *r, struct view_row *row, const char *key)
+{
+    int at = column_of(r, key);
+    return at < 0 ? NULL : &row->cells[at];
+}
+
+void rows_sort(void *state, const char *key, int direction)
+{
+    struct rows *r = state;
+    int at = column_of(r, key);
+    if (at < 0 || !r->columns[at].sortable)
+        return;
+    const bool text = !field_is_number(r->fields[at]), same = r->sort && strcmp(r->sort, key) == 0;
+    r->ascending = direction ? direction < 0 : same ? !r->ascending : text;
+    r->sort = r->columns[at].key;
+}
+
+int rows_by(void *state, const struct view_link *at, const char *arg, struct error *err)
+{
+    struct rows *r = state;
+    char words[200] = "";
+    (void)at;
+    if (!*arg) {
+        set_by(r, (r->by + 1) % r->n_of);
+        return 0;
+    }
+    for (size_t i = 0; i < r->n_of; i++) {
+        const size_t used = strlen(words);
+        if (strcmp(r->of[i].word, arg) == 0) {
+            set_by(r, i);
+            return 0;
+        }
+        snprintf(words + used, sizeof words - used, "%s%s",
+                 i == 0             ? ""
+                 : i + 1 == r->n_of ? " or "
+                                    : ", ",
+                 r->of[i].word);
+    }
+    return error_set(err, ERR_USAGE, "rows are by %s, not \"%s\"", words, arg);
+}
+
+int rows_fold(void *state, const struct view_link *at, const char *arg, struct error *err)
+{
+    struct rows *r = state;
+    (void)arg;
+    return link_fold(at, &r->opened, err);
+}

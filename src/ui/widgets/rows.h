@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Tables of rows that have fields (model/field.h): their columns, cells and order. A view has a
+ * `struct rows` as the first member of its state, and one `struct rows_of` for each way to show its
+ * rows. */
+#ifndef BEAMTOP_UI_WIDGETS_ROWS_H
+#define BEAMTOP_UI_WIDGETS_ROWS_H
+
+#include "beamtop/model/field.h"
+#include "page.h"
+
+#define ROWS_COLUMNS 24
+
+/* Constant. */
+struct rows_of {
+    const char *word; /* what `by` calls it; NULL: there is only this one */
+    const struct field_list *fields;
+    const char *columns; /* keys with a space between; NULL: those of the list */
+    const char *sort;    /* key of a new view, largest first; NULL: in the order of the rows */
+};
+
+struct rows {
+    const struct rows_of *of; /* all of them; `by` is the one that is shown */
+    size_t n_of, by;
+    const char *sort; /* key; NULL: in the order of the rows */
+    bool ascending;
+    uint64_t opened; /* row whose parts are shown below it; 0: none */
+    const struct field *fields[ROWS_COLUMNS];
+    struct view_column columns[ROWS_COLUMNS];
+    char titles[ROWS_COLUMNS][FIELD_TITLE_BYTES];
+    size_t n;
+};
+
+void rows_init(struct rows *r, const struct rows_of *of, size_t n_of);
+/* Columns and order of the page, which has no row yet. */
+void rows_begin(struct rows *r, struct view_page *page);
+/* A row with its cells and its key for the order; link, identity and what else stands out is the
+ * caller's. */
+struct view_row *rows_add(const struct rows *r, struct view_page *page, const void *row);
+/* The cell of that key; NULL: it is not among the columns. */
+struct text_span *rows_cell(const struct rows *r, struct view_row *row, const char *key);
+
+/* As `sort` and `by` of a view (beamtop/ui/view.h): state begins with a struct rows. */
+void rows_sort(void *state, const char *key, int direction);
+int rows_by(void *state, const struct view_link *at, const char *arg, struct error *err);
+int rows_fold(void *state, const struct view_link *at, const char *arg, struct error *err);
+
+#endif
