@@ -19,7 +19,7 @@ struct builder {
 enum { ATOM_CHARACTERS = 255 };
 
 /* libei fails for want of memory, or for an argument that is ruled out here. */
-static void must(int rc)
+static void check_ei(int rc)
 {
     if (rc < 0)
         alloc_fail();
@@ -28,7 +28,7 @@ static void must(int rc)
 struct builder *builder_new(void)
 {
     struct builder *b = alloc_zero(1, sizeof(*b));
-    must(ei_x_new_with_version(&b->x));
+    check_ei(ei_x_new_with_version(&b->x));
     return b;
 }
 
@@ -55,12 +55,12 @@ static int as_int(size_t n)
 
 void build_int(struct builder *b, int64_t v)
 {
-    must(ei_x_encode_longlong(&b->x, v));
+    check_ei(ei_x_encode_longlong(&b->x, v));
 }
 
 void build_double(struct builder *b, double v)
 {
-    must(ei_x_encode_double(&b->x, v));
+    check_ei(ei_x_encode_double(&b->x, v));
 }
 
 void build_atom(struct builder *b, const char *name)
@@ -88,7 +88,7 @@ void build_atom_n(struct builder *b, const char *name, size_t len)
         name = NO_ATOM;
         len = strlen(NO_ATOM);
     }
-    must(ei_x_encode_atom_len_as(&b->x, name, as_int(len), ERLANG_UTF8, ERLANG_UTF8));
+    check_ei(ei_x_encode_atom_len_as(&b->x, name, as_int(len), ERLANG_UTF8, ERLANG_UTF8));
 }
 
 void build_bool(struct builder *b, bool v)
@@ -98,17 +98,17 @@ void build_bool(struct builder *b, bool v)
 
 void build_string(struct builder *b, const char *s, size_t len)
 {
-    must(ei_x_encode_string_len(&b->x, s, as_int(len)));
+    check_ei(ei_x_encode_string_len(&b->x, s, as_int(len)));
 }
 
 void build_binary(struct builder *b, const void *bytes, size_t len)
 {
-    must(ei_x_encode_binary(&b->x, len > 0 ? bytes : "", as_int(len)));
+    check_ei(ei_x_encode_binary(&b->x, len > 0 ? bytes : "", as_int(len)));
 }
 
 void build_bits(struct builder *b, const void *bytes, size_t bits)
 {
-    must(ei_x_encode_bitstring(&b->x, bytes, 0, bits));
+    check_ei(ei_x_encode_bitstring(&b->x, bytes, 0, bits));
 }
 
 void build_pid(struct builder *b, const char *node, const struct etf_pid *pid)
@@ -117,31 +117,31 @@ void build_pid(struct builder *b, const char *node, const struct etf_pid *pid)
     if (!is_atom_name(node, strlen(node)))
         node = NO_NODE;
     memcpy(p.node, node, strlen(node) + 1); /* it has room for 255 characters of UTF-8 */
-    must(ei_x_encode_pid(&b->x, &p));
+    check_ei(ei_x_encode_pid(&b->x, &p));
 }
 
 void build_tuple(struct builder *b, size_t arity)
 {
-    must(ei_x_encode_tuple_header(&b->x, as_int(arity)));
+    check_ei(ei_x_encode_tuple_header(&b->x, as_int(arity)));
 }
 
 void build_list(struct builder *b, size_t count)
 {
     assert(count > 0);
-    must(ei_x_encode_list_header(&b->x, as_int(count)));
+    check_ei(ei_x_encode_list_header(&b->x, as_int(count)));
 }
 
 void build_nil(struct builder *b)
 {
-    must(ei_x_encode_empty_list(&b->x));
+    check_ei(ei_x_encode_empty_list(&b->x));
 }
 
 void build_map(struct builder *b, size_t pairs)
 {
-    must(ei_x_encode_map_header(&b->x, as_int(pairs)));
+    check_ei(ei_x_encode_map_header(&b->x, as_int(pairs)));
 }
 
 void build_raw(struct builder *b, const uint8_t *term, size_t len)
 {
-    must(ei_x_append_buf(&b->x, (const char *)term, as_int(len)));
+    check_ei(ei_x_append_buf(&b->x, (const char *)term, as_int(len)));
 }

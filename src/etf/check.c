@@ -9,7 +9,7 @@
 #include "beamtop/etf/term.h"
 #include "internal.h"
 
-/* What a place inside a fun or export takes; every other place takes any term. */
+/* The terms that a field of a fun or export accepts; every other place accepts any term. */
 enum expected {
     EXPECTED_ANY,
     EXPECTED_ATOM,
@@ -43,13 +43,13 @@ struct walk {
     struct level levels[LIMIT_TERM_DEPTH];
 };
 
-static int malformed(struct walk *w, size_t at, const char *what)
+static int fail_term(struct walk *w, size_t at, const char *what)
 {
     return error_set(w->err, ERR_FORMAT, "malformed term at byte %zu: %s", at, what);
 }
 
 /* True when n more bytes are there. */
-static bool has(struct walk *w, uint64_t n)
+static bool has_bytes(struct walk *w, uint64_t n)
 {
     if (n <= w->len - w->at)
         return true;
@@ -60,18 +60,18 @@ static bool has(struct walk *w, uint64_t n)
 }
 
 /* Steps over n bytes. */
-static int skip(struct walk *w, uint64_t n)
+static int skip_bytes(struct walk *w, uint64_t n)
 {
-    if (!has(w, n))
+    if (!has_bytes(w, n))
         return ERR_FORMAT;
     w->at += (size_t)n;
     return 0;
 }
 
 /* Reads a big-endian number of `width` bytes. */
-static int take(struct walk *w, size_t width, uint32_t *v)
+static int take_be(struct walk *w, size_t width, uint32_t *v)
 {
-    if (!has(w, width))
+    if (!has_bytes(w, width))
         return ERR_FORMAT;
     *v = etf_be(w->bytes + w->at, width);
     w->at += width;
@@ -81,7 +81,7 @@ static int take(struct walk *w, size_t width, uint32_t *v)
 static int check_atom_text(struct walk *w, size_t len, bool utf8)
 {
     size_t start = w->at;
-    int rc = skip(w, len);
+    int rc = skip_bytes(w, len);
     if (rc < 0)
         return rc;
     size_t characters = len;
@@ -92,12 +92,12 @@ static int check_atom_text(struct walk *w, size_t len, bool utf8)
             int32_t cp;
             size_t n = text_decode(s + at, len - at, &cp);
             if (n == 0)
-                return malformed(w, start + at, "an atom that is not UTF-8");
+                return fail_term(w, start + at, "an atom that is not UTF-8");
             at += n;
         }
     }
     if (characters > 255)
-        return malformed(w, start, "an atom of more than 255 characters");
+        return fail_term(w, start, "an atom of more than 255 characters");
     return 0;
 }
 
@@ -107,7 +107,7 @@ static int check_atom(struct walk *w, uint8_t tag)
     bool utf8 = tag == ETF_ATOM_UTF8 || tag == ETF_SMALL_ATOM_UTF8;
     bool small = tag == ETF_SMALL_ATOM_UTF8 || tag == ETF_SMALL_ATOM_LATIN1;
     uint32_t len;
-    int rc = take(w, small ? 1 : 2, &len);
+    int rc = take_be(w, small ? 1 : 2, &len);
     return rc < 0 ? rc : check_atom_text(w, len, utf8);
 }
 
@@ -116,95 +116,95 @@ static int check_node(struct walk *w)
 {
     size_t start = w->at;
     uint32_t tag;
-    int rc = take(w, 1, &tag);
+    int rc = take_be(w, 1, &tag);
     if (rc < 0)
         return rc;
     if (!etf_is_atom_tag((uint8_t)tag))
-        return malformed(w, start, "expected the atom of a node's name");
+        return fail_term(w, start, "expected the atom of a node's name");
     return check_atom(w, (uint8_t)tag);
 }
 
 static int check_node_and(struct walk *w, uint64_t bytes)
 {
     int rc = check_node(w);
-    return rc < 0 ? rc : skip(w, bytes);
+    return rc < 0 ? rc : skip_bytes(w, bytes);
 }
 
 static int check_reference(struct walk *w, uint64_t creation_bytes)
 {
     size_t start = w->at;
     uint32_t words;
-    int rc = take(w, 2, &words);
+    int rc = take_be(w, 2, &words);
     if (rc < 0)
         return rc;
     if (words == 0 || words > 5)
-        return malformed(w, start, "a reference has 1 to 5 words");
+        return fail_term(w, start, "a reference has 1 to 5 words");
     return check_node_and(w, creation_bytes + 4u * words);
 }
 
 static int check_big(struct walk *w, size_t length_width)
 {
     uint32_t len;
-    int rc = take(w, length_width, &len);
+    int rc = take_be(w, length_width, &len);
     if (rc < 0)
         return rc;
     size_t sign_at = w->at;
-    rc = skip(w, 1 + (uint64_t)len);
+    rc = skip_bytes(w, 1 + (uint64_t)len);
     if (rc < 0)
         return rc;
     if (w->bytes[sign_at] > 1)
-        return malformed(w, sign_at, "the sign of an integer is 0 or 1");
+        return fail_term(w, sign_at, "the sign of an integer is 0 or 1");
     return 0;
 }
 
 static int check_bytes(struct walk *w, size_t length_width)
 {
     uint32_t len;
-    int rc = take(w, length_width, &len);
-    return rc < 0 ? rc : skip(w, len);
+    int rc = take_be(w, length_width, &len);
+    return rc < 0 ? rc : skip_bytes(w, len);
 }
 
 static int check_bits(struct walk *w)
 {
     uint32_t len, bits;
-    int rc = take(w, 4, &len);
+    int rc = take_be(w, 4, &len);
     if (rc < 0)
         return rc;
     size_t bits_at = w->at;
-    rc = take(w, 1, &bits);
+    rc = take_be(w, 1, &bits);
     if (rc < 0)
         return rc;
     if (bits > 8 || (bits == 0) != (len == 0))
-        return malformed(w, bits_at, "a bit string's last byte has 1 to 8 bits");
-    return skip(w, len);
+        return fail_term(w, bits_at, "a bit string's last byte has 1 to 8 bits");
+    return skip_bytes(w, len);
 }
 
 static int check_new_float(struct walk *w)
 {
     size_t start = w->at;
-    int rc = skip(w, 8);
+    int rc = skip_bytes(w, 8);
     if (rc < 0)
         return rc;
     if ((w->bytes[start] & 0x7F) == 0x7F && (w->bytes[start + 1] & 0xF0) == 0xF0)
-        return malformed(w, start, "a float that is not a number");
+        return fail_term(w, start, "a float that is not a number");
     return 0;
 }
 
 static int check_old_float(struct walk *w)
 {
     size_t start = w->at;
-    int rc = skip(w, ETF_OLD_FLOAT_BYTES);
+    int rc = skip_bytes(w, ETF_OLD_FLOAT_BYTES);
     double v;
     if (rc == 0 && !etf_old_float(w->bytes + start, &v))
-        rc = malformed(w, start, "a float as text that is not a number");
+        rc = fail_term(w, start, "a float as text that is not a number");
     return rc;
 }
 
 /* Goes into a composite term of `count` subterms. */
-static int enter(struct walk *w, uint64_t count, const enum expected *expected, size_t n_expected,
-                 size_t end)
+static int enter_term(struct walk *w, uint64_t count, const enum expected *expected,
+                      size_t n_expected, size_t end)
 {
-    if (!has(w, count)) /* each takes a byte at least: an early answer to absurd counts */
+    if (!has_bytes(w, count)) /* each takes a byte at least: an early answer to absurd counts */
         return ERR_FORMAT;
     if (count == 0 && end == 0)
         return 0;
@@ -218,8 +218,8 @@ static int enter(struct walk *w, uint64_t count, const enum expected *expected, 
 static int check_composite(struct walk *w, size_t count_width, unsigned per_count, unsigned more)
 {
     uint32_t count;
-    int rc = take(w, count_width, &count);
-    return rc < 0 ? rc : enter(w, (uint64_t)count * per_count + more, NULL, 0, 0);
+    int rc = take_be(w, count_width, &count);
+    return rc < 0 ? rc : enter_term(w, (uint64_t)count * per_count + more, NULL, 0, 0);
 }
 
 /* Size (counted from its own first byte), arity, unique, index, free variables; then terms. */
@@ -227,33 +227,33 @@ static int check_fun(struct walk *w)
 {
     size_t start = w->at;
     uint32_t size, free_count;
-    int rc = take(w, 4, &size);
+    int rc = take_be(w, 4, &size);
     if (rc == 0)
-        rc = skip(w, 1 + 16 + 4);
+        rc = skip_bytes(w, 1 + 16 + 4);
     if (rc == 0)
-        rc = take(w, 4, &free_count);
+        rc = take_be(w, 4, &free_count);
     if (rc < 0)
         return rc;
     if (size > w->len - start || size < w->at - start)
-        return malformed(w, start, "the size of a fun does not fit");
-    return enter(w, (uint64_t)free_count + ARRAY_LEN(fun_expected), fun_expected,
-                 ARRAY_LEN(fun_expected), start + size);
+        return fail_term(w, start, "the size of a fun does not fit");
+    return enter_term(w, (uint64_t)free_count + ARRAY_LEN(fun_expected), fun_expected,
+                      ARRAY_LEN(fun_expected), start + size);
 }
 
 /* Number of fields, flags; then module, name, and a key and a value for each field. OTP 29. */
 static int check_record(struct walk *w)
 {
     uint32_t fields;
-    int rc = take(w, 4, &fields);
+    int rc = take_be(w, 4, &fields);
     if (rc == 0)
-        rc = skip(w, 1);
+        rc = skip_bytes(w, 1);
     if (rc < 0)
         return rc;
-    return enter(w, (uint64_t)fields * 2 + ARRAY_LEN(record_expected), record_expected,
-                 ARRAY_LEN(record_expected), 0);
+    return enter_term(w, (uint64_t)fields * 2 + ARRAY_LEN(record_expected), record_expected,
+                      ARRAY_LEN(record_expected), 0);
 }
 
-static bool fits(enum expected expected, uint8_t tag)
+static bool tag_fits(enum expected expected, uint8_t tag)
 {
     switch (expected) {
     case EXPECTED_ANY:
@@ -274,9 +274,9 @@ static int check_tag(struct walk *w, uint8_t tag)
 {
     switch ((enum etf_tag)tag) {
     case ETF_SMALL_INTEGER:
-        return skip(w, 1);
+        return skip_bytes(w, 1);
     case ETF_INTEGER:
-        return skip(w, 4);
+        return skip_bytes(w, 4);
     case ETF_NEW_FLOAT:
         return check_new_float(w);
     case ETF_FLOAT:
@@ -322,7 +322,8 @@ static int check_tag(struct walk *w, uint8_t tag)
     case ETF_MAP:
         return check_composite(w, 4, 2, 0);
     case ETF_EXPORT:
-        return enter(w, ARRAY_LEN(export_expected), export_expected, ARRAY_LEN(export_expected), 0);
+        return enter_term(w, ARRAY_LEN(export_expected), export_expected,
+                          ARRAY_LEN(export_expected), 0);
     case ETF_NEW_FUN:
         return check_fun(w);
     case ETF_RECORD:
@@ -347,16 +348,16 @@ static bool place_takes(struct walk *w, uint8_t tag)
     if (level->n_expected == 0)
         return true;
     level->n_expected--;
-    return fits(*level->expected++, tag);
+    return tag_fits(*level->expected++, tag);
 }
 
 /* Leaves the levels that are complete. */
-static int leave(struct walk *w)
+static int leave_terms(struct walk *w)
 {
     while (w->depth > 0 && w->levels[w->depth - 1].left == 0) {
         size_t end = w->levels[w->depth - 1].end;
         if (end != 0 && end != w->at)
-            return malformed(w, w->at, "a fun ends elsewhere than its size says");
+            return fail_term(w, w->at, "a fun ends elsewhere than its size says");
         w->depth--;
     }
     return 0;
@@ -367,17 +368,17 @@ static int walk_term(struct walk *w)
     do {
         size_t start = w->at;
         uint32_t tag;
-        int rc = take(w, 1, &tag);
+        int rc = take_be(w, 1, &tag);
         if (rc < 0)
             return rc;
         if (++w->nodes > LIMIT_TERM_NODES)
             return error_set(w->err, ERR_LIMIT, "a term of more than %u subterms",
                              LIMIT_TERM_NODES);
         if (!place_takes(w, (uint8_t)tag))
-            return malformed(w, start, "another kind of term stands here in a fun or record");
+            return fail_term(w, start, "another kind of term stands here in a fun or record");
         rc = check_tag(w, (uint8_t)tag);
         if (rc == 0)
-            rc = leave(w);
+            rc = leave_terms(w);
         if (rc < 0)
             return rc;
     } while (w->depth > 0);

@@ -26,7 +26,7 @@ static const char *const kind_words[] = {
     [ETF_KIND_RECORD] = "a record",
 };
 
-static enum etf_kind kind_of(uint8_t tag)
+static enum etf_kind kind_of_tag(uint8_t tag)
 {
     switch ((enum etf_tag)tag) {
     case ETF_SMALL_INTEGER:
@@ -93,7 +93,7 @@ enum etf_kind cursor_kind(const struct cursor *c)
         return ETF_KIND_NONE;
     if (c->string_left > 0)
         return ETF_KIND_INTEGER;
-    return c->at < c->end ? kind_of(*c->at) : ETF_KIND_NONE;
+    return c->at < c->end ? kind_of_tag(*c->at) : ETF_KIND_NONE;
 }
 
 bool cursor_failed(const struct cursor *c)
@@ -106,12 +106,12 @@ bool cursor_at_end(const struct cursor *c)
     return c->at == c->end;
 }
 
-static size_t left(const struct cursor *c)
+static size_t bytes_left(const struct cursor *c)
 {
     return (size_t)(c->end - c->at);
 }
 
-static bool fail(struct cursor *c, const char *expected)
+static bool fail_kind(struct cursor *c, const char *expected)
 {
     enum etf_kind kind = cursor_kind(c);
     error_set(&c->err, ERR_FORMAT, "byte %zu of the term: expected %s, found %s",
@@ -120,15 +120,15 @@ static bool fail(struct cursor *c, const char *expected)
 }
 
 /*
- * True when the next term has that kind and `n` bytes of it (tag included) are there. Nothing has
- * been read then: a failure points at
- * the tag. */
+ * True when the next term has that kind and `n` bytes of it (tag included) are there. It reads
+ * nothing, so that a failure points at the tag.
+ */
 static bool next_is(struct cursor *c, enum etf_kind kind, size_t n)
 {
     if (cursor_failed(c))
         return false;
-    if (c->string_left > 0 || cursor_kind(c) != kind || left(c) < n)
-        return fail(c, kind_words[kind]);
+    if (c->string_left > 0 || cursor_kind(c) != kind || bytes_left(c) < n)
+        return fail_kind(c, kind_words[kind]);
     return true;
 }
 
@@ -137,8 +137,8 @@ bool cursor_tuple(struct cursor *c, size_t *arity)
     if (!next_is(c, ETF_KIND_TUPLE, 2))
         return false;
     size_t width = *c->at == ETF_SMALL_TUPLE ? 1 : 4;
-    if (left(c) < 1 + width)
-        return fail(c, kind_words[ETF_KIND_TUPLE]);
+    if (bytes_left(c) < 1 + width)
+        return fail_kind(c, kind_words[ETF_KIND_TUPLE]);
     *arity = etf_be(c->at + 1, width);
     c->at += 1 + width;
     return true;
@@ -173,8 +173,8 @@ static bool enter_string(struct cursor *c, struct cursor_list *list)
     if (!next_is(c, ETF_KIND_STRING, 3))
         return false;
     size_t count = etf_be(c->at + 1, 2);
-    if (left(c) < 3 + count)
-        return fail(c, kind_words[ETF_KIND_STRING]);
+    if (bytes_left(c) < 3 + count)
+        return fail_kind(c, kind_words[ETF_KIND_STRING]);
     *list = (struct cursor_list){.count = count, .string = true};
     c->string_left = count;
     c->at += 3;
@@ -225,7 +225,7 @@ bool cursor_list_end(struct cursor *c, const struct cursor_list *list)
     if (list->nil || (list->string && c->string_left == 0))
         return true;
     if (list->string || !next_is(c, ETF_KIND_NIL, 1))
-        return fail(c, "the end of a list");
+        return fail_kind(c, "the end of a list");
     c->at++;
     return true;
 }
@@ -235,8 +235,8 @@ struct integer {
     bool negative;
     const uint8_t *bytes;
     size_t len;       /* without leading zeros */
-    size_t wire_size; /* tag and all */
-    uint8_t room[4];  /* where the bytes of a small one stand */
+    size_t wire_size; /* with the tag */
+    uint8_t room[4];  /* the bytes of a small integer */
 };
 
 static bool small_integer(struct integer *i, int64_t v, size_t wire_size)
@@ -254,8 +254,8 @@ static bool small_integer(struct integer *i, int64_t v, size_t wire_size)
 static bool big_integer(struct cursor *c, struct integer *i, size_t width)
 {
     size_t header = 1 + width + 1;
-    if (left(c) < header || left(c) - header < etf_be(c->at + 1, width))
-        return fail(c, kind_words[ETF_KIND_INTEGER]);
+    if (bytes_left(c) < header || bytes_left(c) - header < etf_be(c->at + 1, width))
+        return fail_kind(c, kind_words[ETF_KIND_INTEGER]);
     i->len = etf_be(c->at + 1, width);
     i->negative = c->at[1 + width] != 0;
     i->bytes = c->at + header;
@@ -278,8 +278,8 @@ static bool look_integer(struct cursor *c, struct integer *i)
         return small_integer(i, c->at[1], 2);
     if (*c->at == ETF_SMALL_BIG)
         return big_integer(c, i, 1);
-    if (left(c) < 5)
-        return fail(c, kind_words[ETF_KIND_INTEGER]);
+    if (bytes_left(c) < 5)
+        return fail_kind(c, kind_words[ETF_KIND_INTEGER]);
     if (*c->at == ETF_LARGE_BIG)
         return big_integer(c, i, 4);
     return small_integer(i, (int32_t)etf_be(c->at + 1, 4), 5);
@@ -307,7 +307,7 @@ bool cursor_int64(struct cursor *c, int64_t *v)
         return false;
     uint64_t magnitude = i.len <= 8 ? magnitude_of(&i) : UINT64_MAX;
     if (magnitude > (uint64_t)INT64_MAX + (i.negative ? 1 : 0))
-        return fail(c, "an integer of 64 bits with sign");
+        return fail_kind(c, "an integer of 64 bits with sign");
     *v = i.negative ? (int64_t)-magnitude : (int64_t)magnitude;
     pass_integer(c, &i);
     return true;
@@ -319,7 +319,7 @@ bool cursor_uint64(struct cursor *c, uint64_t *v)
     if (!look_integer(c, &i))
         return false;
     if (i.len > 8 || (i.negative && i.len > 0))
-        return fail(c, "a positive integer of 64 bits");
+        return fail_kind(c, "a positive integer of 64 bits");
     *v = magnitude_of(&i);
     pass_integer(c, &i);
     return true;
@@ -347,7 +347,7 @@ static bool take_float(struct cursor *c, double *v)
     if (*c->at == ETF_NEW_FLOAT)
         *v = etf_new_float(c->at + 1);
     else if (!etf_old_float(c->at + 1, v))
-        return fail(c, "a float of digits");
+        return fail_kind(c, "a float of digits");
     c->at += 1 + size;
     return true;
 }
@@ -379,7 +379,7 @@ bool cursor_atom(struct cursor *c, struct slice *name)
         return false;
     size_t used = look_atom(c, name);
     if (used == 0)
-        return fail(c, kind_words[ETF_KIND_ATOM]);
+        return fail_kind(c, kind_words[ETF_KIND_ATOM]);
     c->at += used;
     return true;
 }
@@ -391,7 +391,7 @@ bool cursor_atom_is(struct cursor *c, const char *name)
     struct slice found;
     size_t used = look_atom(c, &found);
     if (used == 0)
-        return fail(c, kind_words[ETF_KIND_ATOM]);
+        return fail_kind(c, kind_words[ETF_KIND_ATOM]);
     if (!slice_is(found, name)) {
         error_set(&c->err, ERR_FORMAT, "byte %zu of the term: expected the atom %s, found %.*s",
                   (size_t)(c->at - c->start), name, (int)found.len, found.s);
@@ -412,7 +412,7 @@ bool cursor_bool(struct cursor *c, bool *v)
     *v = cursor_peek_atom(c, "true");
     if (*v || cursor_peek_atom(c, "false"))
         return cursor_atom_is(c, *v ? "true" : "false");
-    return cursor_failed(c) ? false : fail(c, "true or false");
+    return cursor_failed(c) ? false : fail_kind(c, "true or false");
 }
 
 bool cursor_pid(struct cursor *c, struct etf_pid *pid, struct slice *node)
@@ -422,8 +422,8 @@ bool cursor_pid(struct cursor *c, struct etf_pid *pid, struct slice *node)
     size_t creation_width = *c->at == ETF_NEW_PID ? 4 : 1;
     struct slice name;
     size_t used = etf_atom_at(c->at + 1, c->end, &name);
-    if (used == 0 || left(c) - 1 - used < 8 + creation_width)
-        return fail(c, kind_words[ETF_KIND_PID]);
+    if (used == 0 || bytes_left(c) - 1 - used < 8 + creation_width)
+        return fail_kind(c, kind_words[ETF_KIND_PID]);
     const uint8_t *p = c->at + 1 + used;
     pid->id = etf_be(p, 4);
     pid->serial = etf_be(p + 4, 4);
@@ -445,8 +445,8 @@ bool cursor_ref(struct cursor *c, struct etf_ref *ref)
     struct slice name;
     const size_t used = etf_atom_at(c->at + header, c->end, &name);
     if (used == 0 || n == 0 || n > ARRAY_LEN(ref->words) ||
-        left(c) - header - used < creation_width + 4 * n)
-        return fail(c, kind_words[ETF_KIND_REF]);
+        bytes_left(c) - header - used < creation_width + 4 * n)
+        return fail_kind(c, kind_words[ETF_KIND_REF]);
     const uint8_t *words = c->at + header + used + (old ? 0 : creation_width);
     *ref = (struct etf_ref){.n = (uint32_t)n};
     ref->creation = etf_be(old ? words + 4 : c->at + header + used, creation_width);
@@ -461,8 +461,8 @@ bool cursor_binary(struct cursor *c, struct slice *bytes)
     if (!next_is(c, ETF_KIND_BINARY, 5))
         return false;
     size_t header = *c->at == ETF_BINARY ? 5 : 6;
-    if (left(c) < header || left(c) - header < etf_be(c->at + 1, 4))
-        return fail(c, kind_words[ETF_KIND_BINARY]);
+    if (bytes_left(c) < header || bytes_left(c) - header < etf_be(c->at + 1, 4))
+        return fail_kind(c, kind_words[ETF_KIND_BINARY]);
     *bytes = (struct slice){(const char *)c->at + header, etf_be(c->at + 1, 4)};
     c->at += header + bytes->len;
     return true;
@@ -473,9 +473,9 @@ bool cursor_raw(struct cursor *c, struct slice *bytes)
     if (cursor_failed(c))
         return false;
     if (c->string_left > 0)
-        return fail(c, "a whole term");
+        return fail_kind(c, "a whole term");
     size_t used = 0;
-    if (etf_check_bare(c->at, left(c), &used, &c->err) < 0) {
+    if (etf_check_bare(c->at, bytes_left(c), &used, &c->err) < 0) {
         error_context(&c->err, "from byte %zu of the term", (size_t)(c->at - c->start));
         return false;
     }

@@ -271,7 +271,7 @@ static int take_terms(struct scan *p, struct builder *items, size_t *count)
 }
 
 /* Appends what items holds, without its version byte. */
-static void append(struct builder *b, const struct builder *items)
+static void append_items(struct builder *b, const struct builder *items)
 {
     size_t len;
     const uint8_t *bytes = builder_bytes(items, &len);
@@ -291,7 +291,7 @@ static int parse_tuple(struct scan *p, struct builder *b)
     }
     if (rc == 0) {
         build_tuple(b, arity);
-        append(b, items);
+        append_items(b, items);
     }
     builder_free(items);
     return rc;
@@ -341,9 +341,9 @@ static int parse_list(struct scan *p, struct builder *b)
     has_tail = has_tail && !is_nil(tail); /* [a|[]] is [a] */
     if (rc == 0 && (has_tail || !build_as_string(b, items, count))) {
         build_list(b, count);
-        append(b, items);
+        append_items(b, items);
         if (has_tail)
-            append(b, tail);
+            append_items(b, tail);
         else
             build_nil(b);
     }
@@ -352,7 +352,7 @@ static int parse_list(struct scan *p, struct builder *b)
     return rc;
 }
 
-/* Where a key of a map stands among the items. */
+/* The index of a map's key among the items. */
 struct map_key {
     const uint8_t *bytes;
     size_t len;
@@ -415,7 +415,7 @@ static int parse_map(struct scan *p, struct builder *b)
         rc = scan_fail(p, from, "this map has a key twice");
     if (rc == 0) {
         build_map(b, pairs);
-        append(b, items);
+        append_items(b, items);
     }
     builder_free(items);
     return rc;
@@ -467,7 +467,7 @@ int etf_parse(struct builder *b, const char *text, size_t len, const char *node,
             rc = scan_fail(&p, p.at, "expected the end of the term");
     }
     if (rc == 0)
-        append(b, term);
+        append_items(b, term);
     builder_free(term);
     return rc;
 }

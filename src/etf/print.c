@@ -57,7 +57,7 @@ bool print_is_pair_left_out(const struct printer *p, const struct cursor *c)
     return print_is_left_out(p, c) && cursor_skip(&value) && print_is_left_out(p, &value);
 }
 
-/* {'$cut', Bytes, Head}: what the target cut to size. True when it was one. */
+/* {'$cut', Bytes, Head}: a term that the target truncated. True when the next term was one. */
 static bool print_cut(struct printer *p, struct cursor *c)
 {
     struct cursor inside = *c;
@@ -98,7 +98,7 @@ static void print_map(struct printer *p, struct cursor *c)
 }
 
 /* True when the list at c is one of printable characters, and not empty. */
-static bool is_text(const struct printer *p, const struct cursor *c)
+static bool is_text_list(const struct printer *p, const struct cursor *c)
 {
     struct cursor look = *c;
     struct cursor_list list;
@@ -149,7 +149,7 @@ static void print_bytes_list(struct printer *p, struct cursor *c, const struct c
 
 static void print_list(struct printer *p, struct cursor *c)
 {
-    if (is_text(p, c)) {
+    if (is_text_list(p, c)) {
         print_characters(p, c);
         return;
     }
@@ -480,7 +480,7 @@ void print_value(struct printer *p, struct cursor *c)
     }
 }
 
-static struct printer unlimited(struct buf *out, enum print_syntax syntax)
+static struct printer unlimited_printer(struct buf *out, enum print_syntax syntax)
 {
     return (struct printer){
         .out = out,
@@ -492,7 +492,7 @@ static struct printer unlimited(struct buf *out, enum print_syntax syntax)
 void print_term(struct buf *out, const uint8_t *bytes, size_t len,
                 const struct print_limits *limits)
 {
-    struct printer p = unlimited(out, limits ? limits->syntax : PRINT_ERLANG);
+    struct printer p = unlimited_printer(out, limits ? limits->syntax : PRINT_ERLANG);
     p.left = LIMIT_TERM_TEXT_BYTES;
     p.max_depth = LIMIT_TERM_DEPTH;
     p.cuts = limits && limits->cuts;
@@ -509,14 +509,14 @@ void print_term(struct buf *out, const uint8_t *bytes, size_t len,
 
 void print_atom(struct buf *out, const char *name, size_t len)
 {
-    struct printer p = unlimited(out, PRINT_ERLANG);
+    struct printer p = unlimited_printer(out, PRINT_ERLANG);
     printer_atom(&p, (struct slice){name, len}, false);
 }
 
 void print_mfa_as(struct buf *out, enum print_syntax syntax, struct slice mod, struct slice fun,
                   int64_t arity)
 {
-    struct printer p = unlimited(out, syntax);
+    struct printer p = unlimited_printer(out, syntax);
     p.spelling->mfa(&p, mod, fun, arity);
 }
 
@@ -527,6 +527,6 @@ void print_mfa(struct buf *out, struct slice mod, struct slice fun, int64_t arit
 
 void print_pid(struct buf *out, const struct etf_pid *pid)
 {
-    struct printer p = unlimited(out, PRINT_ERLANG);
+    struct printer p = unlimited_printer(out, PRINT_ERLANG);
     put_pid(&p, pid);
 }

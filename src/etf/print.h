@@ -22,7 +22,7 @@ struct printer {
     const struct print_spelling *spelling;
     size_t left; /* bytes of text that still fit */
     bool full;   /* "..." has been printed: nothing more is */
-    bool cuts;   /* marks of what the target left out print as such */
+    bool cuts;   /* what the target left out prints as "..." */
     unsigned depth, max_depth, max_items;
 };
 
@@ -52,9 +52,9 @@ struct print_spelling {
 };
 extern const struct print_spelling print_spelling_elixir;
 
-/* The next term, whole or as far as it fits; bytes that are none end the text. */
+/* Prints the next term, as far as it fits; bytes that are not a term end the text. */
 void print_value(struct printer *p, struct cursor *c);
-/* When the next term is '...', or a key and a value that are, in a text with marks of cuts. */
+/* True when the next term is '...', or the next key and value are, where `cuts` is set. */
 bool print_is_left_out(const struct printer *p, const struct cursor *c);
 bool print_is_pair_left_out(const struct printer *p, const struct cursor *c);
 
@@ -66,9 +66,9 @@ void printer_puts(struct printer *p, const char *s);
 void printer_printf(struct printer *p, const char *fmt, ...) ATTR_PRINTF(2, 3); /* short texts */
 /* One character as UTF-8, or false when a terminal is not safe with it. */
 bool printer_safe(struct printer *p, int32_t codepoint);
-/* UTF-8 (what is none is taken as Latin-1) within quotes, each character as the language has it. */
+/* Prints UTF-8 within quotes, escaped as the language has it; other bytes are taken as Latin-1. */
 void printer_quoted(struct printer *p, struct slice text, bool latin1, char quote);
-/* Takes a character of a text; what is no UTF-8 is taken as Latin-1. Returns its bytes. */
+/* Reads a character of a text, in Latin-1 where it is not UTF-8. Returns its bytes. */
 size_t print_decode(struct slice text, size_t at, bool latin1, int32_t *codepoint);
 /* As Erlang does. */
 void printer_character(struct printer *p, int32_t codepoint, int32_t next, char quote);

@@ -18,7 +18,7 @@ static bool is_latin1(const struct cursor *c)
     return *c->at == ETF_ATOM_LATIN1 || *c->at == ETF_SMALL_ATOM_LATIN1;
 }
 
-static void put_key(struct printer *p, struct cursor *c, enum pairs_form form)
+static void put_ex_key(struct printer *p, struct cursor *c, enum pairs_form form)
 {
     struct slice name;
     if (form == PAIRS_ARROWS || cursor_kind(c) != ETF_KIND_ATOM) {
@@ -56,7 +56,7 @@ static void put_pair(struct printer *p, struct cursor *c, enum pairs_form form)
         cursor_skip(c);
         return;
     }
-    put_key(p, c, form);
+    put_ex_key(p, c, form);
     print_value(p, c);
 }
 
@@ -138,7 +138,7 @@ static enum pairs_form look_at_map(struct cursor look, size_t pairs, struct slic
     return prefixed ? PAIRS_ARROWS : PAIRS_KEYS;
 }
 
-static void print_map(struct printer *p, struct cursor *c)
+static void print_ex_map(struct printer *p, struct cursor *c)
 {
     size_t pairs;
     struct slice module;
@@ -153,7 +153,7 @@ static void print_map(struct printer *p, struct cursor *c)
     printer_puts(p, "}");
 }
 
-static void print_text_binary(struct printer *p, struct slice bytes, bool ascii)
+static void print_ex_binary(struct printer *p, struct slice bytes, bool ascii)
 {
     (void)ascii;
     printer_puts(p, "\"");
@@ -173,7 +173,7 @@ static void put_remote(struct printer *p, struct cursor *c)
 }
 
 /* A NEW_FUN_EXT has size, arity, uniq, index, free variables; then module, old index, old uniq. */
-static void print_fun(struct printer *p, struct cursor *c)
+static void print_ex_fun(struct printer *p, struct cursor *c)
 {
     enum { INDEX_AT = 1 + 4 + 1 + 16, MODULE_AT = INDEX_AT + 4 + 4 };
     struct slice raw, module;
@@ -200,7 +200,7 @@ static void print_fun(struct printer *p, struct cursor *c)
     printer_puts(p, ">");
 }
 
-static void print_record(struct printer *p, struct cursor *c)
+static void print_ex_record(struct printer *p, struct cursor *c)
 {
     size_t pairs;
     if (!printer_record(c, &pairs))
@@ -212,7 +212,7 @@ static void print_record(struct printer *p, struct cursor *c)
     printer_puts(p, "}");
 }
 
-static void print_mfa_parts(struct printer *p, struct slice mod, struct slice fun, int64_t arity)
+static void print_ex_mfa(struct printer *p, struct slice mod, struct slice fun, int64_t arity)
 {
     print_ex_atom(p, mod, false);
     printer_puts(p, ".");
@@ -236,11 +236,11 @@ const struct print_spelling print_spelling_elixir = {
     .is_binary_text = print_ex_is_binary_text,
     .character = print_ex_character,
     .atom = print_ex_atom,
-    .text_binary = print_text_binary,
+    .text_binary = print_ex_binary,
     .is_pairs = is_keywords,
     .pairs = print_keywords,
-    .map = print_map,
-    .fun = print_fun,
-    .record = print_record,
-    .mfa = print_mfa_parts,
+    .map = print_ex_map,
+    .fun = print_ex_fun,
+    .record = print_ex_record,
+    .mfa = print_ex_mfa,
 };

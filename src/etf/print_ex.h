@@ -11,7 +11,7 @@ void print_ex_character(struct printer *p, int32_t codepoint, int32_t next, char
 
 /* Foo.Bar: "Elixir", also with segments that start with an upper-case letter. */
 bool print_ex_is_alias(struct slice name);
-/* May not be a key of `key: value`, whatever it is quoted like. */
+/* Cannot be a key of `key: value`, even in quotes. */
 bool print_ex_is_prefixed(struct slice name);
 
 void print_ex_atom(struct printer *p, struct slice name, bool latin1);     /* :a, Foo, nil */

@@ -48,14 +48,14 @@ bool print_ex_is_prefixed(struct slice name)
     return slice_begins(name, prefix);
 }
 
-static bool is_upper(char c)
+static bool is_upper_ascii(char c)
 {
     return c >= 'A' && c <= 'Z';
 }
 
 static bool is_alias_character(char c)
 {
-    return is_upper(c) || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+    return is_upper_ascii(c) || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
 }
 
 bool print_ex_is_alias(struct slice name)
@@ -65,7 +65,7 @@ bool print_ex_is_alias(struct slice name)
     if (!print_ex_is_prefixed(name))
         return false;
     for (size_t at = strlen(prefix) - 1; at < name.len; at++) {
-        if (name.s[at] == '.' && (++at == name.len || !is_upper(name.s[at])))
+        if (name.s[at] == '.' && (++at == name.len || !is_upper_ascii(name.s[at])))
             return false;
         if (!is_alias_character(name.s[at]))
             return false;
@@ -98,7 +98,7 @@ static enum atom_class sign_class(struct slice name)
     return is_one_of(name, quoted, ARRAY_LEN(quoted)) ? ATOM_QUOTED_OPERATOR : ATOM_QUOTED;
 }
 
-static enum atom_class classify(struct slice name, bool latin1)
+static enum atom_class classify_atom(struct slice name, bool latin1)
 {
     if (print_ex_is_alias(name))
         return ATOM_ALIAS;
@@ -119,7 +119,7 @@ static enum atom_class classify(struct slice name, bool latin1)
     return word ? ATOM_WORD : ATOM_IDENTIFIER;
 }
 
-static void put_plain(struct printer *p, struct slice name, bool latin1)
+static void put_plain_atom(struct printer *p, struct slice name, bool latin1)
 {
     for (size_t at = 0; at < name.len && !p->full;) {
         int32_t cp;
@@ -136,7 +136,7 @@ static void put_quoted(struct printer *p, struct slice name, bool latin1)
     printer_puts(p, "\"");
 }
 
-static bool needs_quotes(enum atom_class class)
+static bool class_needs_quotes(enum atom_class class)
 {
     return class == ATOM_QUOTED || class == ATOM_QUOTED_OPERATOR;
 }
@@ -145,7 +145,7 @@ void print_ex_atom(struct printer *p, struct slice name, bool latin1)
 {
     static const char *const bare[] = {"nil", "true", "false", "Elixir", "Elixir.Elixir"};
     static const char twice[] = "Elixir.Elixir.";
-    enum atom_class class = classify(name, latin1);
+    enum atom_class class = classify_atom(name, latin1);
     bool kept = name.len > strlen(twice) && slice_begins(name, twice);
     if (class == ATOM_ALIAS && !kept && !is_one_of(name, bare, ARRAY_LEN(bare))) {
         name.s += strlen(prefix);
@@ -153,27 +153,27 @@ void print_ex_atom(struct printer *p, struct slice name, bool latin1)
     } else if (class != ATOM_ALIAS && !is_one_of(name, bare, ARRAY_LEN(bare))) {
         printer_puts(p, ":");
     }
-    if (needs_quotes(class))
+    if (class_needs_quotes(class))
         put_quoted(p, name, latin1);
     else
-        put_plain(p, name, latin1);
+        put_plain_atom(p, name, latin1);
 }
 
 void print_ex_key(struct printer *p, struct slice name, bool latin1)
 {
-    enum atom_class class = classify(name, latin1);
-    if (class == ATOM_ALIAS || needs_quotes(class))
+    enum atom_class class = classify_atom(name, latin1);
+    if (class == ATOM_ALIAS || class_needs_quotes(class))
         put_quoted(p, name, latin1);
     else
-        put_plain(p, name, latin1);
+        put_plain_atom(p, name, latin1);
     printer_puts(p, ": ");
 }
 
 void print_ex_function(struct printer *p, struct slice name, bool latin1)
 {
-    enum atom_class class = classify(name, latin1);
+    enum atom_class class = classify_atom(name, latin1);
     if (class == ATOM_IDENTIFIER || class == ATOM_OPERATOR || class == ATOM_QUOTED_OPERATOR)
-        put_plain(p, name, latin1);
+        put_plain_atom(p, name, latin1);
     else
         put_quoted(p, name, latin1);
 }

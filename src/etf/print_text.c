@@ -15,7 +15,7 @@ enum {
     LIMB = 1000000000,
 };
 
-static void put(struct printer *p, const char *s, size_t len)
+static void put_cut(struct printer *p, const char *s, size_t len)
 {
     if (p->full)
         return;
@@ -34,7 +34,7 @@ static void put(struct printer *p, const char *s, size_t len)
 
 void printer_puts(struct printer *p, const char *s)
 {
-    put(p, s, strlen(s));
+    put_cut(p, s, strlen(s));
 }
 
 void printer_printf(struct printer *p, const char *fmt, ...)
@@ -62,7 +62,7 @@ bool printer_safe(struct printer *p, int32_t cp)
     size_t n = text_encode(cp, bytes);
     text_grapheme(bytes, n, &width, &safe);
     if (safe)
-        put(p, bytes, n);
+        put_cut(p, bytes, n);
     return safe;
 }
 
@@ -199,7 +199,7 @@ void printer_float(struct printer *p, double v)
 }
 
 /* Divides the limbs (base 2^32, most significant first) by LIMB; returns what remains. */
-static uint32_t divide(uint32_t *limbs, size_t n)
+static uint32_t divide_limbs(uint32_t *limbs, size_t n)
 {
     uint64_t rest = 0;
     for (size_t i = 0; i < n; i++) {
@@ -218,7 +218,7 @@ static void put_decimal(struct printer *p, const uint8_t *bytes, size_t len)
     for (size_t i = 0; i < len; i++)
         limbs[n - 1 - i / 4] |= (uint32_t)bytes[i] << (8 * (i % 4));
     do {
-        groups[n_groups++] = divide(limbs + first, n - first);
+        groups[n_groups++] = divide_limbs(limbs + first, n - first);
         while (first < n && limbs[first] == 0)
             first++;
     } while (first < n);
