@@ -42,7 +42,7 @@ static void stop_traffic(struct conn *c)
         uv_read_stop((uv_stream_t *)&c->tcp);
 }
 
-static void down(struct conn *c, enum conn_failure why, const struct error *err)
+static void go_down(struct conn *c, enum conn_failure why, const struct error *err)
 {
     if (c->state == STATE_DOWN || c->state == STATE_CLOSING)
         return;
@@ -58,14 +58,14 @@ void conn_lost(struct conn *c, int status)
         error_set(&err, ERR_LOST, "%s stopped or disconnected beamtop", c->peer);
     else
         error_set(&err, ERR_LOST, "the connection to %s is lost: %s", c->peer, uv_strerror(status));
-    down(c, CONN_LOST, &err);
+    go_down(c, CONN_LOST, &err);
 }
 
 void conn_lost_garbage(struct conn *c, const struct error *cause)
 {
     struct error err = *cause;
     error_context(&err, "beamtop closed the connection to %s", c->peer);
-    down(c, CONN_LOST_GARBAGE, &err);
+    go_down(c, CONN_LOST_GARBAGE, &err);
 }
 
 static void on_stalled(uv_timer_t *t)
@@ -77,13 +77,13 @@ static void on_stalled(uv_timer_t *t)
                   "%s stopped reading, %u bytes are waiting: the node is frozen, or the network is "
                   "too slow. " ERROR_LOOK_OUTSIDE,
                   c->peer, LIMIT_OUT_QUEUE_BYTES);
-        down(c, CONN_LOST_STALLED, &err);
+        go_down(c, CONN_LOST_STALLED, &err);
     }
 }
 
 /* ---- out */
 
-static void on_written(uv_write_t *req, int status)
+static void on_frame_written(uv_write_t *req, int status)
 {
     struct conn *c = req->data;
     free(req);
@@ -98,7 +98,7 @@ static int queue_write(struct conn *c, const uint8_t *bytes, size_t len)
     memcpy(w->bytes, bytes, len);
     w->req.data = c;
     uv_buf_t b = uv_buf_init((char *)w->bytes, (unsigned)len);
-    int rc = uv_write(&w->req, (uv_stream_t *)&c->tcp, &b, 1, on_written);
+    int rc = uv_write(&w->req, (uv_stream_t *)&c->tcp, &b, 1, on_frame_written);
     if (rc != 0)
         free(w);
     return rc;
@@ -151,13 +151,13 @@ void conn_send_tick(struct conn *c)
 {
     struct buf frame;
     if (waiting_bytes(c) > 0)
-        return; /* what waits is a sign of life as well */
+        return; /* queued bytes are a sign of life too */
     buf_init(&frame, 0);
     control_put_tick(&frame);
     conn_send_quietly(c, &frame);
 }
 
-static void on_tick(uv_timer_t *t)
+static void on_net_tick(uv_timer_t *t)
 {
     struct conn *c = t->data;
     if (c->state == STATE_UP)
@@ -222,7 +222,7 @@ static void on_dialed(void *arg, const struct dial_result *r)
     c->dial = NULL;
     c->claim = r->claim;
     if (r->fd < 0) {
-        down(c, r->why, &r->err);
+        go_down(c, r->why, &r->err);
         return;
     }
     snprintf(c->own, sizeof c->own, "%s", h->own.full);
@@ -234,12 +234,12 @@ static void on_dialed(void *arg, const struct dial_result *r)
     if (rc != 0) {
         struct error err = {0};
         error_set(&err, ERR_SYSTEM, "the connected socket cannot be used: %s", uv_strerror(rc));
-        down(c, CONN_FAILED_SYSTEM, &err);
+        go_down(c, CONN_FAILED_SYSTEM, &err);
         return;
     }
     c->state = STATE_UP;
     c->stats.last_in_mono_ns = clock_mono_ns();
-    uv_timer_start(&c->tick, on_tick, TICK_MS, TICK_MS);
+    uv_timer_start(&c->tick, on_net_tick, TICK_MS, TICK_MS);
     if (c->handlers.on_up)
         c->handlers.on_up(c, c->arg);
 }

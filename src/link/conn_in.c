@@ -41,7 +41,7 @@ static void ack_unlink(struct conn *c, const struct control *m)
     conn_send_quietly(c, &frame);
 }
 
-/* A link or a monitor on a process that is not ours: there is none. Both ends go back as sent. */
+/* Answers "noproc" to a link or a monitor on a process that we do not have. Both ends as sent. */
 static void answer_no_process(struct conn *c, const struct control *m)
 {
     struct buf frame;
@@ -56,7 +56,7 @@ static void answer_no_process(struct conn *c, const struct control *m)
     conn_send_quietly(c, &frame);
 }
 
-static void dispatch(struct conn *c, const struct control *m, struct slice payload)
+static void dispatch_control(struct conn *c, const struct control *m, struct slice payload)
 {
     switch (m->op) {
     case CONTROL_SEND:
@@ -90,7 +90,7 @@ static void dispatch(struct conn *c, const struct control *m, struct slice paylo
     }
 }
 
-static void take_frame(struct conn *c, const struct frame *f)
+static void take_event(struct conn *c, const struct frame *f)
 {
     struct control m;
     struct error err = {0};
@@ -102,7 +102,7 @@ static void take_frame(struct conn *c, const struct frame *f)
     if (rc != 0)
         conn_lost_garbage(c, &err);
     else
-        dispatch(c, &m, f->payload);
+        dispatch_control(c, &m, f->payload);
 }
 
 static void take_skipped(struct conn *c, uint64_t bytes)
@@ -124,7 +124,7 @@ static void take_all(struct conn *c)
             conn_send_tick(c);
             break;
         case FRAME_MESSAGE:
-            take_frame(c, &f);
+            take_event(c, &f);
             break;
         case FRAME_SKIPPED:
             take_skipped(c, f.bytes);

@@ -48,7 +48,7 @@ struct conn {
 /* conn.c */
 void conn_lost(struct conn *c, int status); /* a libuv error, UV_EOF among them */
 void conn_lost_garbage(struct conn *c, const struct error *cause);
-/* What we owe the protocol; takes the frame. A failure shows at the socket by itself. */
+/* Sends a frame that the protocol requires, and frees it. libuv reports a failure of the socket. */
 void conn_send_quietly(struct conn *c, struct buf *frame);
 void conn_send_tick(struct conn *c);
 

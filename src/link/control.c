@@ -129,7 +129,8 @@ void control_put_tick(struct buf *out)
 }
 
 /* Appends the frame and gives the builder back. */
-static void put_frame(struct buf *out, struct builder *control, const uint8_t *payload, size_t len)
+static void put_control(struct buf *out, struct builder *control, const uint8_t *payload,
+                        size_t len)
 {
     size_t control_len = 0;
     const uint8_t *bytes = builder_bytes(control, &control_len);
@@ -141,7 +142,7 @@ static void put_frame(struct buf *out, struct builder *control, const uint8_t *p
     builder_free(control);
 }
 
-static struct builder *start(size_t arity, enum control_op op)
+static struct builder *start_control(size_t arity, enum control_op op)
 {
     struct builder *b = builder_new();
     build_tuple(b, arity);
@@ -149,7 +150,7 @@ static struct builder *start(size_t arity, enum control_op op)
     return b;
 }
 
-static void put_end(struct builder *b, struct control_end end)
+static void build_end(struct builder *b, struct control_end end)
 {
     if (end.term.len > 0)
         build_raw(b, (const uint8_t *)end.term.s, end.term.len);
@@ -159,24 +160,24 @@ static void put_end(struct builder *b, struct control_end end)
 
 void control_put_send(struct buf *out, struct control_end to, const uint8_t *payload, size_t len)
 {
-    struct builder *b = start(3, CONTROL_SEND);
+    struct builder *b = start_control(3, CONTROL_SEND);
     build_atom(b, "");
-    put_end(b, to);
-    put_frame(out, b, payload, len);
+    build_end(b, to);
+    put_control(out, b, payload, len);
 }
 
 void control_put_reg_send(struct buf *out, struct control_end from, const char *to_name,
                           const uint8_t *payload, size_t len)
 {
-    struct builder *b = start(4, CONTROL_REG_SEND);
-    put_end(b, from);
+    struct builder *b = start_control(4, CONTROL_REG_SEND);
+    build_end(b, from);
     build_atom(b, "");
     build_atom(b, to_name);
-    put_frame(out, b, payload, len);
+    put_control(out, b, payload, len);
 }
 
 /* Unlink ids use all 64 bits; build_int has 63 of them. */
-static void put_u64(struct builder *b, uint64_t v)
+static void build_u64(struct builder *b, uint64_t v)
 {
     uint8_t big[11] = {ETF_SMALL_BIG, 8, 0};
     if (v <= INT64_MAX) {
@@ -191,30 +192,30 @@ static void put_u64(struct builder *b, uint64_t v)
 void control_put_unlink_id_ack(struct buf *out, uint64_t id, struct control_end from,
                                struct control_end to)
 {
-    struct builder *b = start(4, CONTROL_UNLINK_ID_ACK);
-    put_u64(b, id);
-    put_end(b, from);
-    put_end(b, to);
-    put_frame(out, b, NULL, 0);
+    struct builder *b = start_control(4, CONTROL_UNLINK_ID_ACK);
+    build_u64(b, id);
+    build_end(b, from);
+    build_end(b, to);
+    put_control(out, b, NULL, 0);
 }
 
 void control_put_exit(struct buf *out, struct control_end from, struct control_end to,
                       const char *reason)
 {
-    struct builder *b = start(4, CONTROL_EXIT);
-    put_end(b, from);
-    put_end(b, to);
+    struct builder *b = start_control(4, CONTROL_EXIT);
+    build_end(b, from);
+    build_end(b, to);
     build_atom(b, reason);
-    put_frame(out, b, NULL, 0);
+    put_control(out, b, NULL, 0);
 }
 
 void control_put_monitor_exit(struct buf *out, struct control_end from, struct control_end to,
                               struct slice ref, const char *reason)
 {
-    struct builder *b = start(5, CONTROL_MONITOR_EXIT);
-    put_end(b, from);
-    put_end(b, to);
+    struct builder *b = start_control(5, CONTROL_MONITOR_EXIT);
+    build_end(b, from);
+    build_end(b, to);
     build_raw(b, (const uint8_t *)ref.s, ref.len);
     build_atom(b, reason);
-    put_frame(out, b, NULL, 0);
+    put_control(out, b, NULL, 0);
 }

@@ -50,7 +50,7 @@ static void dial_free(struct dial *d)
     free(d);
 }
 
-static void finish(struct dial *d)
+static void finish_dial(struct dial *d)
 {
     struct dial_result r = {.fd = d->hs.fd,
                             .claim = d->hs.claim,
@@ -67,7 +67,7 @@ static void finish_failed(struct dial *d, enum conn_failure why, const struct er
     claim_drop(&d->hs.claim);
     d->hs.why = why;
     d->hs.err = *err;
-    finish(d);
+    finish_dial(d);
 }
 
 /* ---- the handshake, on a worker */
@@ -88,7 +88,7 @@ static void after_handshake(uv_work_t *work, int status)
         claim_drop(&d->hs.claim);
         dial_free(d);
     } else {
-        finish(d);
+        finish_dial(d);
     }
 }
 
@@ -177,7 +177,7 @@ static bool go_local(struct dial *d)
     return true;
 }
 
-static void put_names(struct buf *out, const struct epmd_answer *a)
+static void put_known_names(struct buf *out, const struct epmd_answer *a)
 {
     for (size_t i = 0; i < a->count && i < NAMES_SHOWN; i++)
         buf_printf(out, "%s%s", i > 0 ? ", " : "", a->names[i].alive);
@@ -185,14 +185,14 @@ static void put_names(struct buf *out, const struct epmd_answer *a)
         buf_printf(out, " and %zu more", a->count - NAMES_SHOWN);
 }
 
-static void on_names(void *arg, const struct epmd_answer *a)
+static void on_known_names(void *arg, const struct epmd_answer *a)
 {
     struct dial *d = arg;
     struct error err = {0};
     struct buf names;
     d->query = NULL;
     buf_init(&names, 0);
-    put_names(&names, a);
+    put_known_names(&names, a);
     if (d->local.os_pid > 0) {
         error_set(&err, ERR_CONNECT,
                   "%.255s runs here as OS process %lld, but epmd on port %u does not know it, and "
@@ -213,13 +213,13 @@ static void on_names(void *arg, const struct epmd_answer *a)
     finish_failed(d, CONN_FAILED_NO_NAME, &err);
 }
 
-static void ask_names(struct dial *d)
+static void ask_known_names(struct dial *d)
 {
     struct error err = {0};
     const struct sockaddr *sa = (const struct sockaddr *)&d->hs.addresses[d->asking].sa;
-    if (epmd_ask(&d->query, d->loop, sa, NULL, ms_left(d), on_names, d, &err) != 0) {
+    if (epmd_ask(&d->query, d->loop, sa, NULL, ms_left(d), on_known_names, d, &err) != 0) {
         struct epmd_answer none = {.failure = EPMD_UNREACHABLE};
-        on_names(d, &none);
+        on_known_names(d, &none);
     }
 }
 
@@ -246,7 +246,7 @@ static void use_address(struct dial *d, size_t index)
     d->hs.addresses[0] = chosen;
 }
 
-/* The next address, or the end with the words of the last one. */
+/* Tries the next address, or ends with the error of the last one. */
 static void epmd_failed(struct dial *d, enum conn_failure why, const struct error *err)
 {
     if (d->asking + 1 < d->hs.address_count && ms_left(d) > 0) {
@@ -267,7 +267,7 @@ static void on_port(void *arg, const struct epmd_answer *a)
         start_handshake(d);
     } else if (a->failure == EPMD_NO_NAME) {
         if (!go_local(d))
-            ask_names(d);
+            ask_known_names(d);
     } else {
         epmd_failed(d, epmd_failure_here(a->failure), &a->err);
     }
@@ -277,7 +277,7 @@ static void ask_epmd(struct dial *d)
 {
     struct error err = {0};
     struct address *a = &d->hs.addresses[d->asking];
-    const unsigned ways = d->local.port != 0; /* after this one: they need their time, too */
+    const unsigned ways = d->local.port != 0; /* tried after epmd, and given time too */
     unsigned share = ms_left(d) / ((unsigned)(d->hs.address_count - d->asking) + ways);
     set_port(a, d->epmd_port);
     int rc = epmd_ask(&d->query, d->loop, (const struct sockaddr *)&a->sa, d->hs.target.alive,
@@ -314,7 +314,7 @@ static bool same_host(const char *a, const char *b)
     return strcmp(a, b) == 0 || (strlen(a) == n && strncmp(a, b, n) == 0);
 }
 
-static int prepare(struct dial *d, const struct conn_options *o, struct error *err)
+static int prepare_dial(struct dial *d, const struct conn_options *o, struct error *err)
 {
     struct handshake *hs = &d->hs;
     size_t size = sizeof hs->this_host;
@@ -364,7 +364,7 @@ int dial_start(struct dial **out, uv_loop_t *loop, const struct conn_options *op
         free(d);
         return error_set_errno(err, e, "no event descriptor for the connection");
     }
-    int rc = prepare(d, options, err);
+    int rc = prepare_dial(d, options, err);
     if (rc == 0)
         rc = lookup_start(&d->lookup, loop, d->dial_host,
                           d->local.port != 0 ? d->hs.timeout_ms / 2 : d->hs.timeout_ms,
@@ -389,6 +389,6 @@ void dial_cancel(struct dial *d)
     } else if (uv_cancel((uv_req_t *)&d->work) != 0) {
         uint64_t one = 1;
         ssize_t n = write(d->hs.cancel_fd, &one, sizeof one);
-        (void)n; /* an event descriptor at 0 always takes it */
+        (void)n; /* a write to an event descriptor at 0 never blocks */
     }
 }

@@ -37,7 +37,7 @@ void discover_clear(struct discover_list *list)
 
 /* ---- the two lists joined */
 
-/* One that has its own epmd, as its environment says, is in no other. */
+/* A VM whose environment names its own epmd is in that one only. */
 static bool is_alive(const struct discover_vm *vm, const char *alive, uint16_t epmd_port)
 {
     size_t len = strlen(alive);
@@ -46,7 +46,7 @@ static bool is_alive(const struct discover_vm *vm, const char *alive, uint16_t e
            vm->node[len] == '@';
 }
 
-/* The first that has the name, and how many have. */
+/* The first VM that has the name, and how many have it. */
 static struct discover_vm *find_alive(struct discover_list *list, const char *alive,
                                       uint16_t epmd_port, size_t *claims)
 {
@@ -114,7 +114,7 @@ static struct discover_vm *add_unknown(struct discover_list *list, const char *a
     return discover_place(list, &vm);
 }
 
-static int compare(const void *a, const void *b)
+static int compare_vms(const void *a, const void *b)
 {
     const struct discover_vm *x = a;
     const struct discover_vm *y = b;
@@ -141,7 +141,7 @@ void discover_join(struct discover_list *list, const struct epmd_name *names, si
             vm->port = names[i].port;
         }
     }
-    qsort(list->vms, list->count, sizeof *list->vms, compare);
+    qsort(list->vms, list->count, sizeof *list->vms, compare_vms);
 }
 
 /* ---- both, from the loop */
@@ -152,7 +152,7 @@ static void discover_free(struct discover *d)
     free(d);
 }
 
-static void on_names(void *arg, const struct epmd_answer *a)
+static void on_epmd_list(void *arg, const struct epmd_answer *a)
 {
     struct discover *d = arg;
     struct discover_list list;
@@ -185,10 +185,10 @@ static void after_scan(uv_work_t *work, int status)
     struct error err = {0};
     (void)status;
     sa.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (epmd_ask(&query, d->loop, (const struct sockaddr *)&sa, NULL, d->timeout_ms, on_names, d,
-                 &err) != 0) {
+    if (epmd_ask(&query, d->loop, (const struct sockaddr *)&sa, NULL, d->timeout_ms, on_epmd_list,
+                 d, &err) != 0) {
         struct epmd_answer none = {.failure = EPMD_UNREACHABLE};
-        on_names(d, &none);
+        on_epmd_list(d, &none);
     }
 }
 

@@ -9,7 +9,7 @@ static bool same_owner(const struct discover_vm *a, const struct discover_vm *b)
     return (a->pid == 0) == (b->pid == 0) && a->uid == b->uid;
 }
 
-static size_t share_of(const struct discover_list *list, const struct discover_vm *vm)
+static size_t owner_share(const struct discover_list *list, const struct discover_vm *vm)
 {
     size_t n = 0;
     for (size_t i = 0; i < list->count; i++)
@@ -24,7 +24,7 @@ static bool is_lesser(const struct discover_vm *a, const struct discover_vm *b)
     return a->node[0] == '\0' && b->node[0] != '\0';
 }
 
-/* One that can go, of the owner with most, and how many that has. */
+/* A VM that can make room, of the owner with most, and how many that owner has. */
 static struct discover_vm *least_of_most(struct discover_list *list, size_t *most)
 {
     struct discover_vm *found = NULL;
@@ -35,7 +35,7 @@ static struct discover_vm *least_of_most(struct discover_list *list, size_t *mos
             found = is_lesser(vm, found) ? vm : found;
             continue;
         }
-        const size_t n = share_of(list, vm);
+        const size_t n = owner_share(list, vm);
         if (n > *most) {
             *most = n;
             found = vm;
@@ -52,7 +52,7 @@ struct discover_vm *discover_place(struct discover_list *list, const struct disc
         place = &list->vms[list->count++];
     } else {
         list->truncated = true;
-        const size_t own = share_of(list, vm);
+        const size_t own = owner_share(list, vm);
         if (2 * own >= list->count)
             return NULL;
         place = least_of_most(list, &most);

@@ -17,7 +17,7 @@ struct sockets {
     const struct listening *last; /* the one that was found last: that of the lowest descriptor */
 };
 
-/* Its flags leave a range of ports, or all. */
+/* True when the VM's flags allow the port. */
 static bool in_range(const struct discover_vm *vm, uint16_t port)
 {
     const uint16_t max = vm->port_max != 0 ? vm->port_max : UINT16_MAX;

@@ -350,7 +350,7 @@ static void add_vm(struct scan *s, const struct proc *p, const struct proc_strin
     set_surroundings(p, vm, &args);
 }
 
-/* With nowhere to add it, says only whether it is a VM. */
+/* Adds the process where there is a list; true when it is a VM. */
 static bool look_at(struct scan *s, const char *pid)
 {
     struct proc p;

@@ -100,7 +100,7 @@ int epmd_parse_names(const uint8_t *bytes, size_t len, struct epmd_name *names, 
 
 /* ---- the question */
 
-static void free_when_closed(uv_handle_t *h)
+static void on_query_closed(uv_handle_t *h)
 {
     struct epmd_query *q = h->data;
     q->open_handles--;
@@ -112,19 +112,19 @@ static void free_when_closed(uv_handle_t *h)
     }
 }
 
-static void close_all(struct epmd_query *q)
+static void close_query(struct epmd_query *q)
 {
     q->finished = true;
-    uv_close((uv_handle_t *)&q->tcp, free_when_closed);
-    uv_close((uv_handle_t *)&q->timer, free_when_closed);
+    uv_close((uv_handle_t *)&q->tcp, on_query_closed);
+    uv_close((uv_handle_t *)&q->timer, on_query_closed);
 }
 
-static void finish(struct epmd_query *q, enum epmd_failure failure)
+static void finish_query(struct epmd_query *q, enum epmd_failure failure)
 {
     if (q->finished)
         return;
     q->answer.failure = failure;
-    close_all(q);
+    close_query(q);
     q->done(q->arg, &q->answer);
 }
 
@@ -134,7 +134,7 @@ static void finish_unreachable(struct epmd_query *q, int status)
               "no epmd at %s (%s): probably no Erlang node runs there. A node without epmd is "
               "reached by its port, with --port",
               q->where, uv_strerror(status));
-    finish(q, EPMD_UNREACHABLE);
+    finish_query(q, EPMD_UNREACHABLE);
 }
 
 static void finish_silent(struct epmd_query *q)
@@ -142,27 +142,27 @@ static void finish_silent(struct epmd_query *q)
     error_set(&q->answer.err, ERR_TIMEOUT,
               "epmd at %s does not answer: a firewall may block the port, or epmd is frozen",
               q->where);
-    finish(q, EPMD_SILENT);
+    finish_query(q, EPMD_SILENT);
 }
 
 static void finish_not_epmd(struct epmd_query *q)
 {
     error_set(&q->answer.err, ERR_CONNECT,
               "the service at %s is not epmd: set ERL_EPMD_PORT to the node's value", q->where);
-    finish(q, EPMD_NOT_EPMD);
+    finish_query(q, EPMD_NOT_EPMD);
 }
 
 static void finish_port(struct epmd_query *q, int result)
 {
     if (result != 0) {
         error_set(&q->answer.err, ERR_CONNECT, "epmd at %s knows no such node", q->where);
-        finish(q, EPMD_NO_NAME);
+        finish_query(q, EPMD_NO_NAME);
     } else {
-        finish(q, EPMD_OK);
+        finish_query(q, EPMD_OK);
     }
 }
 
-static void on_end(struct epmd_query *q)
+static void on_answer_end(struct epmd_query *q)
 {
     int rc = -1;
     if (q->for_names && !q->in.overflow) {
@@ -173,22 +173,22 @@ static void on_end(struct epmd_query *q)
     if (rc != 0)
         finish_not_epmd(q);
     else
-        finish(q, EPMD_OK);
+        finish_query(q, EPMD_OK);
 }
 
-static void on_alloc(uv_handle_t *h, size_t suggested, uv_buf_t *out)
+static void on_epmd_alloc(uv_handle_t *h, size_t suggested, uv_buf_t *out)
 {
     struct epmd_query *q = h->data;
     (void)suggested;
     *out = uv_buf_init(q->read_buf, sizeof q->read_buf);
 }
 
-static void on_read(uv_stream_t *s, ssize_t n, const uv_buf_t *bytes)
+static void on_epmd_read(uv_stream_t *s, ssize_t n, const uv_buf_t *bytes)
 {
     struct epmd_query *q = s->data;
     int result = 0;
     if (n < 0) {
-        on_end(q);
+        on_answer_end(q);
         return;
     }
     buf_put(&q->in, bytes->base, (size_t)n);
@@ -203,14 +203,14 @@ static void on_read(uv_stream_t *s, ssize_t n, const uv_buf_t *bytes)
     }
 }
 
-static void on_written(uv_write_t *req, int status)
+static void on_request_written(uv_write_t *req, int status)
 {
     struct epmd_query *q = req->data;
     if (status != 0 && status != UV_ECANCELED)
         finish_not_epmd(q);
 }
 
-static void on_connected(uv_connect_t *req, int status)
+static void on_epmd_connected(uv_connect_t *req, int status)
 {
     struct epmd_query *q = req->data;
     if (q->finished || status == UV_ECANCELED)
@@ -221,17 +221,17 @@ static void on_connected(uv_connect_t *req, int status)
     }
     uv_buf_t bytes = uv_buf_init((char *)q->request.data, (unsigned)q->request.len);
     q->write.data = q;
-    if (uv_write(&q->write, (uv_stream_t *)&q->tcp, &bytes, 1, on_written) != 0 ||
-        uv_read_start((uv_stream_t *)&q->tcp, on_alloc, on_read) != 0)
+    if (uv_write(&q->write, (uv_stream_t *)&q->tcp, &bytes, 1, on_request_written) != 0 ||
+        uv_read_start((uv_stream_t *)&q->tcp, on_epmd_alloc, on_epmd_read) != 0)
         finish_not_epmd(q);
 }
 
-static void on_timeout(uv_timer_t *t)
+static void on_epmd_timeout(uv_timer_t *t)
 {
     finish_silent(t->data);
 }
 
-static void describe(struct epmd_query *q, const struct sockaddr *addr)
+static void set_where(struct epmd_query *q, const struct sockaddr *addr)
 {
     char ip[64] = "?";
     unsigned port = 0;
@@ -282,12 +282,12 @@ int epmd_ask(struct epmd_query **out, uv_loop_t *loop, const struct sockaddr *ad
     q->done = done;
     q->arg = arg;
     put_request(q, alive);
-    describe(q, addr);
-    uv_timer_start(&q->timer, on_timeout, timeout_ms, 0);
-    rc = uv_tcp_connect(&q->connect, &q->tcp, addr, on_connected);
+    set_where(q, addr);
+    uv_timer_start(&q->timer, on_epmd_timeout, timeout_ms, 0);
+    rc = uv_tcp_connect(&q->connect, &q->tcp, addr, on_epmd_connected);
     if (rc != 0) {
         error_set(err, ERR_SYSTEM, "no connection to epmd at %s: %s", q->where, uv_strerror(rc));
-        close_all(q);
+        close_query(q);
         return ERR_SYSTEM;
     }
     *out = q;
@@ -297,5 +297,5 @@ int epmd_ask(struct epmd_query **out, uv_loop_t *loop, const struct sockaddr *ad
 void epmd_cancel(struct epmd_query *q)
 {
     if (q && !q->finished)
-        close_all(q);
+        close_query(q);
 }

@@ -22,7 +22,7 @@ void frame_reader_clear(struct frame_reader *r)
 }
 
 /* Forgets what is done with; a large frame's memory goes back once it is. */
-static void compact(struct frame_reader *r)
+static void compact_reader(struct frame_reader *r)
 {
     if (r->used == r->in.len)
         if (r->in.cap > KEEP_BYTES)
@@ -38,7 +38,7 @@ void frame_feed(struct frame_reader *r, const uint8_t *bytes, size_t len)
 {
     if (r->err.code != ERR_NONE)
         return;
-    compact(r);
+    compact_reader(r);
     if (r->skip_left > 0 && r->in.len == 0) {
         size_t n = len < r->skip_left ? len : (size_t)r->skip_left;
         r->skip_left -= n;
@@ -54,7 +54,7 @@ static uint32_t read_u32(const uint8_t *p)
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-static enum frame_event broken(struct frame_reader *r)
+static enum frame_event break_reader(struct frame_reader *r)
 {
     error_context(&r->err, "the node sent a frame that cannot be read");
     frame_reader_clear(r);
@@ -67,22 +67,22 @@ static enum frame_event read_body(struct frame_reader *r, const uint8_t *body, s
     size_t used = 0;
     if (body[0] != PASS_THROUGH) {
         error_set(&r->err, ERR_FORMAT, "it starts with %u in place of %d", body[0], PASS_THROUGH);
-        return broken(r);
+        return break_reader(r);
     }
     body++;
     len--;
     if (etf_check(body, len, &used, &r->err) != 0)
-        return broken(r);
+        return break_reader(r);
     out->control = (struct slice){(const char *)body, used};
     body += used;
     len -= used;
     if (len == 0)
         return FRAME_MESSAGE;
     if (etf_check(body, len, &used, &r->err) != 0)
-        return broken(r);
+        return break_reader(r);
     if (used != len) {
         error_set(&r->err, ERR_FORMAT, "%zu bytes follow its payload", len - used);
-        return broken(r);
+        return break_reader(r);
     }
     out->payload = (struct slice){(const char *)body, used};
     return FRAME_MESSAGE;
@@ -93,7 +93,7 @@ static enum frame_event start_skip(struct frame_reader *r, uint32_t bytes)
 {
     if (bytes > LIMIT_FRAME_SKIP_BYTES) {
         error_set(&r->err, ERR_LIMIT, "it says it is %u bytes long", bytes);
-        return broken(r);
+        return break_reader(r);
     }
     size_t here = r->in.len - r->used - LENGTH_BYTES;
     size_t n = here < bytes ? here : bytes;

@@ -156,7 +156,7 @@ static int check_user(struct handshake *h, int fd)
         getpeername(fd, (struct sockaddr *)&far, &far_len) != 0 ||
         !listener_look(&l, "/proc", &far, &near) || !l.here)
         return 0;
-    /* Whoever has closed the port since may have accepted before. */
+    /* A process that has closed the port since may have accepted the connection. */
     uid_t uid = l.found ? l.uid : (uid_t)-1;
     return uid == h->cookie.uid || uid == 0 ? 0 : refuse_user(h, uid);
 }
@@ -238,8 +238,8 @@ static void note_peer(struct handshake *h)
 }
 
 /* One connection under one name. 0 connected, 1 try again (see w->verdict), or a negative err. */
-static int attempt(struct handshake *h, unsigned index, const char *form_host,
-                   enum verdict *verdict)
+static int attempt_name(struct handshake *h, unsigned index, const char *form_host,
+                        enum verdict *verdict)
 {
     char host[LIMIT_NODE_NAME_BYTES + 1];
     struct wire w = {.h = h, .fd = -1};
@@ -318,7 +318,7 @@ static int try_names(struct handshake *h)
         unsigned index = next_name(h, tried);
         if (index == LIMIT_NAME_POOL)
             return names_are_out(h, verdict);
-        int rc = attempt(h, index, form_host, &verdict);
+        int rc = attempt_name(h, index, form_host, &verdict);
         if (rc <= 0)
             return rc;
         claim_drop(&h->claim);

@@ -40,7 +40,7 @@ static void map_four(struct in6_addr *out, const void *four)
     memcpy(out->s6_addr + 12, four, 4);
 }
 
-static struct end end_of(const struct sockaddr_storage *sa)
+static struct end end_of_socket(const struct sockaddr_storage *sa)
 {
     struct end end = {0};
     if (sa->ss_family == AF_INET6) {
@@ -96,7 +96,7 @@ static bool parse_row(const char *line, bool six, struct row *out)
 }
 
 /* As the kernel chooses: the very address, then any of the same family, then any of both. */
-static int closeness(const struct look *l, const struct row *r)
+static int row_closeness(const struct look *l, const struct row *r)
 {
     bool to_six = !IN6_IS_ADDR_V4MAPPED(&l->to.address);
     if (r->state != STATE_LISTEN || r->own.port != l->to.port)
@@ -111,7 +111,7 @@ static int closeness(const struct look *l, const struct row *r)
 static void take_row(void *arg, const struct row *r)
 {
     struct look *l = arg;
-    int close = closeness(l, r);
+    int close = row_closeness(l, r);
     if (close > l->best) {
         l->best = close;
         l->out->found = true;
@@ -141,10 +141,10 @@ static bool read_table(const char *tree, const char *name, bool six, row_fn *tak
 bool listener_look(struct listener *out, const char *tree, const struct sockaddr_storage *to,
                    const struct sockaddr_storage *from)
 {
-    struct look l = {.out = out, .to = end_of(to), .has_from = from != NULL};
+    struct look l = {.out = out, .to = end_of_socket(to), .has_from = from != NULL};
     *out = (struct listener){0};
     if (from)
-        l.from = end_of(from);
+        l.from = end_of_socket(from);
     bool four = read_table(tree, "tcp", false, take_row, &l);
     return read_table(tree, "tcp6", true, take_row, &l) || four;
 }

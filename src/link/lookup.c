@@ -45,7 +45,7 @@ static void shared_release(struct shared *s)
     }
 }
 
-static void *run(void *arg)
+static void *run_lookup(void *arg)
 {
     struct shared *s = arg;
     struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
@@ -69,22 +69,22 @@ static void *run(void *arg)
     return NULL;
 }
 
-static void free_when_closed(uv_handle_t *h)
+static void on_lookup_closed(uv_handle_t *h)
 {
     struct lookup *l = h->data;
     if (--l->open_handles == 0)
         free(l);
 }
 
-static void end(struct lookup *l)
+static void end_lookup(struct lookup *l)
 {
     l->finished = true;
     pthread_mutex_lock(&l->shared->lock);
     l->shared->owner = NULL;
     pthread_mutex_unlock(&l->shared->lock);
     shared_release(l->shared);
-    uv_close((uv_handle_t *)&l->async, free_when_closed);
-    uv_close((uv_handle_t *)&l->timer, free_when_closed);
+    uv_close((uv_handle_t *)&l->async, on_lookup_closed);
+    uv_close((uv_handle_t *)&l->timer, on_lookup_closed);
 }
 
 static void on_found(uv_async_t *async)
@@ -106,11 +106,11 @@ static void on_found(uv_async_t *async)
                   "or give its address with --host",
                   l->host, rc != 0 ? gai_strerror(rc) : "no address");
     }
-    end(l);
+    end_lookup(l);
     l->done(l->arg, addresses, count, &err);
 }
 
-static void on_timeout(uv_timer_t *timer)
+static void on_lookup_timeout(uv_timer_t *timer)
 {
     struct lookup *l = timer->data;
     struct error err = {0};
@@ -119,7 +119,7 @@ static void on_timeout(uv_timer_t *timer)
         "the lookup of host %.255s took longer than %.1f s: the name server may be unreachable. "
         "Give an address with --host",
         l->host, l->timeout_ms / 1000.0);
-    end(l);
+    end_lookup(l);
     l->done(l->arg, NULL, 0, &err);
 }
 
@@ -129,7 +129,7 @@ static int start_thread(struct shared *s)
     pthread_t thread;
     pthread_attr_init(&attr);
     pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-    int rc = pthread_create(&thread, &attr, run, s);
+    int rc = pthread_create(&thread, &attr, run_lookup, s);
     pthread_attr_destroy(&attr);
     return rc;
 }
@@ -163,10 +163,10 @@ int lookup_start(struct lookup **out, uv_loop_t *loop, const char *host, unsigne
     rc = start_thread(s);
     if (rc != 0) {
         s->holders = 1;
-        end(l);
+        end_lookup(l);
         return error_set_errno(err, rc, "no thread for the lookup of %.255s", host);
     }
-    uv_timer_start(&l->timer, on_timeout, timeout_ms, 0);
+    uv_timer_start(&l->timer, on_lookup_timeout, timeout_ms, 0);
     *out = l;
     return 0;
 }
@@ -174,5 +174,5 @@ int lookup_start(struct lookup **out, uv_loop_t *loop, const char *host, unsigne
 void lookup_cancel(struct lookup *l)
 {
     if (l && !l->finished)
-        end(l);
+        end_lookup(l);
 }

@@ -24,7 +24,7 @@ static bool part_is_fine(const char *s, size_t len)
     return true;
 }
 
-static void copy(char *out, const char *s, size_t len)
+static void copy_part(char *out, const char *s, size_t len)
 {
     memcpy(out, s, len);
     out[len] = '\0';
@@ -54,8 +54,8 @@ int name_parse(struct name *out, const char *text, const char *this_host, struct
                          ATOM_BYTES, text);
     }
     out->host_given = at != NULL;
-    copy(out->alive, text, alive_len);
-    copy(out->host, host, strlen(host));
+    copy_part(out->alive, text, alive_len);
+    copy_part(out->host, host, strlen(host));
     snprintf(out->full, sizeof out->full, "%.255s@%.255s", out->alive, out->host);
     return 0;
 }
