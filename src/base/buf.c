@@ -31,7 +31,7 @@ void buf_reset(struct buf *b)
 }
 
 /* Makes room for more bytes and a NUL beyond them; false past the cap. */
-static bool reserve(struct buf *b, size_t more)
+static bool reserve_bytes(struct buf *b, size_t more)
 {
     if (b->overflow)
         return false;
@@ -53,7 +53,7 @@ static bool reserve(struct buf *b, size_t more)
 
 void buf_put(struct buf *b, const void *bytes, size_t len)
 {
-    if (!reserve(b, len) || len == 0)
+    if (!reserve_bytes(b, len) || len == 0)
         return;
     memcpy(b->data + b->len, bytes, len);
     b->len += len;
@@ -91,7 +91,7 @@ void buf_printf(struct buf *b, const char *fmt, ...)
     va_end(args);
     assert(n >= 0);
     size_t len = (size_t)n;
-    if (!reserve(b, len))
+    if (!reserve_bytes(b, len))
         return;
     va_start(args, fmt);
     vsnprintf((char *)b->data + b->len, len + 1, fmt, args);
@@ -125,7 +125,7 @@ const char *buf_cstr(struct buf *b)
         b->data = alloc_zero(FIRST_BYTES, 1);
         b->cap = FIRST_BYTES;
     }
-    b->data[b->len] = '\0'; /* reserve() keeps the room */
+    b->data[b->len] = '\0'; /* reserve_bytes() leaves room for it */
     return (const char *)b->data;
 }
 

@@ -23,7 +23,7 @@ struct regex {
     bool gave_up;
 };
 
-#define BYTES_PER_STEP 64 /* that one item runs over in the time of a step */
+#define BYTES_PER_STEP 64 /* bytes that one item reads in the time of a step */
 
 /* PCRE2 comes here before each item that it tries. */
 static int on_step(pcre2_callout_block *block, void *arg)
@@ -70,7 +70,7 @@ static int compile_failed(struct regex *re, int code, size_t offset, size_t *err
                      text_width(re->pattern, *error_offset) + 1, reason);
 }
 
-static int compile(struct regex *re, size_t *error_offset, struct error *err)
+static int compile_pattern(struct regex *re, size_t *error_offset, struct error *err)
 {
     size_t len = strlen(re->pattern);
     if (len > LIMIT_REGEX_BYTES) {
@@ -103,7 +103,7 @@ int regex_new(struct regex **out, const char *pattern, size_t *error_offset, str
     struct regex *re = alloc_zero(1, sizeof(*re));
     re->pattern = alloc_strdup(pattern);
     re->allowed = UINT64_MAX;
-    int rc = compile(re, error_offset, err);
+    int rc = compile_pattern(re, error_offset, err);
     if (rc < 0) {
         regex_free(re);
         return rc;
@@ -139,7 +139,7 @@ uint64_t regex_steps(const struct regex *re)
 }
 
 /* The start of a text costs a step too: where nothing can match, no item is tried. */
-static int match(struct regex *re, const char *s, size_t len)
+static int match_text(struct regex *re, const char *s, size_t len)
 {
     uint64_t most = re->allowed < LIMIT_REGEX_STEPS ? re->allowed : LIMIT_REGEX_STEPS;
     uint64_t start = 1 + len / BYTES_PER_STEP;
@@ -158,7 +158,7 @@ static int match(struct regex *re, const char *s, size_t len)
 
 bool regex_find(struct regex *re, const char *s, size_t len, size_t *from, size_t *to)
 {
-    int rc = match(re, s, len);
+    int rc = match_text(re, s, len);
     re->gave_up = rc < 0 && rc != PCRE2_ERROR_NOMATCH;
     if (rc < 0)
         return false;

@@ -58,7 +58,7 @@ const char *frame_place(char *out, size_t size, const struct sample_frame *f)
 enum { FEW = 5 }; /* samples on a side, below which the normal interval is too narrow there */
 
 /* The longer side of the Wilson interval of 95%. */
-static double wilson(double share, double n)
+static double wilson_side(double share, double n)
 {
     const double z2 = Z95 * Z95 / n, all = 1 + z2;
     const double middle = (share + z2 / 2) / all;
@@ -73,6 +73,6 @@ double sample_error(double share, double n)
     if (!(share > 0 && share < 1)) /* none, or all: exact, with one side */
         return 1 - pow(0.05, 1 / n);
     if (n * share < FEW || n * (1 - share) < FEW)
-        return wilson(share, n);
+        return wilson_side(share, n);
     return Z95 * sqrt(share * (1 - share) / n);
 }

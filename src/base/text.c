@@ -93,7 +93,7 @@ static size_t unsafe_grapheme(size_t len, int *width, bool *safe)
     return len;
 }
 
-static bool is_plain(char c)
+static bool is_plain_byte(char c)
 {
     return c >= 0x20 && c < 0x7F;
 }
@@ -104,7 +104,7 @@ size_t text_grapheme(const char *s, size_t len, int *width, bool *safe)
     *safe = true;
     if (len == 0)
         return 0;
-    if (is_plain(s[0]) && (len == 1 || is_plain(s[1]))) {
+    if (is_plain_byte(s[0]) && (len == 1 || is_plain_byte(s[1]))) {
         *width = 1;
         return 1;
     }
@@ -199,7 +199,7 @@ char text_ascii(const char *s, size_t len)
     if (text_decode(s, len, &cp) == 0)
         return '?';
     if (cp < 0x80)
-        return is_plain((char)cp) ? (char)cp : '?';
+        return is_plain_byte((char)cp) ? (char)cp : '?';
     for (size_t i = 0; i < ARRAY_LEN(stand_ins); i++)
         if (stand_ins[i].codepoint == cp)
             return stand_ins[i].ascii;
@@ -222,7 +222,7 @@ void text_put_safe(struct buf *out, const char *s, size_t len, bool ascii)
         int width;
         bool safe;
         size_t n = text_grapheme(s + at, len - at, &width, &safe);
-        if (!safe || (ascii && !is_plain(s[at])) || (ascii && n > 1)) {
+        if (!safe || (ascii && !is_plain_byte(s[at])) || (ascii && n > 1)) {
             buf_put(out, s + run, at - run);
             if (ascii && is_ellipsis(s + at, n))
                 buf_puts(out, "...");

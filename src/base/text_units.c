@@ -21,7 +21,7 @@ static int decimals_of(double v)
 }
 
 /* v, scaled down by base until it is below the next unit once rounded; *unit is its index. */
-static double scale(double v, double base, int units, int *unit)
+static double scale_down(double v, double base, int units, int *unit)
 {
     *unit = 0;
     while (*unit < units - 1 && v >= base - 0.5) {
@@ -39,7 +39,7 @@ char *text_bytes(char *out, size_t size, double bytes)
         return out;
     }
     int unit;
-    double v = scale(fabs(bytes), 1024, ARRAY_LEN(units), &unit);
+    double v = scale_down(fabs(bytes), 1024, ARRAY_LEN(units), &unit);
     const char *sign = bytes < 0 && (unit > 0 || v >= 0.5) ? "-" : "";
     snprintf(out, size, "%s%.*f %s", sign, unit == 0 ? 0 : decimals_of(v), v, units[unit]);
     return out;
@@ -63,7 +63,7 @@ char *text_count(char *out, size_t size, double n)
         return out;
     }
     int unit;
-    double v = scale(fabs(n), 1000, ARRAY_LEN(units), &unit);
+    double v = scale_down(fabs(n), 1000, ARRAY_LEN(units), &unit);
     int decimals = decimals_of(v);
     if (unit == 0)
         decimals = v < 9.95 && fabs(v - round(v)) >= 0.05 ? 1 : 0;
