@@ -17,8 +17,8 @@ static size_t offset_of(const struct cfi *c, const uint8_t *p)
     return (size_t)(p - c->bytes);
 }
 
-/* Absolute or relative to where it stands; of another kind, or indirect: bad. */
-static uint64_t pointer(const struct cfi *c, struct image_bytes *in, uint8_t encoding)
+/* Absolute, or relative to its place; another kind, or an indirect one, is bad. */
+static uint64_t read_pointer(const struct cfi *c, struct image_bytes *in, uint8_t encoding)
 {
     uint64_t base = encoding & PE_PCREL ? c->address + offset_of(c, in->at) : 0;
     switch (encoding & ~PE_PCREL) {
@@ -36,9 +36,9 @@ static uint64_t pointer(const struct cfi *c, struct image_bytes *in, uint8_t enc
     }
 }
 
-/* What the letters of the augmentation after "z" say. */
-static void augmentation(const struct cfi *c, struct cfi_cie *cie, const char *letters,
-                         struct image_bytes data)
+/* Reads the augmentation, by its letters after "z". */
+static void read_augmentation(const struct cfi *c, struct cfi_cie *cie, const char *letters,
+                              struct image_bytes data)
 {
     for (; *letters && !data.bad; letters++) {
         if (*letters == 'R') {
@@ -49,7 +49,7 @@ static void augmentation(const struct cfi *c, struct cfi_cie *cie, const char *l
             image_unsigned(&data, 1);
         } else if (*letters == 'P') {
             uint8_t encoding = (uint8_t)image_unsigned(&data, 1);
-            pointer(c, &data, encoding & 0x7f); /* indirect: as long */
+            read_pointer(c, &data, encoding & 0x7f); /* indirect: as long */
         } else {
             return;
         }
@@ -72,8 +72,8 @@ static void read_cie(struct cfi *c, struct image_bytes in, size_t at)
         const uint8_t *data = image_take(&in, len);
         cie.sized = true;
         if (data)
-            augmentation(c, &cie, (const char *)letters + 1,
-                         (struct image_bytes){data, data + len, false});
+            read_augmentation(c, &cie, (const char *)letters + 1,
+                              (struct image_bytes){data, data + len, false});
     } else if (*letters) {
         return;
     }
@@ -97,8 +97,8 @@ static void read_fde(struct cfi *c, struct image_bytes in, size_t cie_at)
     if (!cie || c->n_fdes == LIMIT_IMAGE_FRAMES)
         return;
     struct cfi_fde f = {.cie = (uint32_t)(cie - c->cies), .program_end = in.end};
-    f.start = pointer(c, &in, cie->encoding);
-    f.end = f.start + pointer(c, &in, cie->encoding & 0x0f);
+    f.start = read_pointer(c, &in, cie->encoding);
+    f.end = f.start + read_pointer(c, &in, cie->encoding & 0x0f);
     if (cie->sized)
         image_take(&in, image_uleb(&in));
     f.program = in.at;
@@ -157,8 +157,8 @@ struct program {
     bool in_cie;
 };
 
-/* A register that is not one of ours (vector registers) has a rule nobody asks for. */
-static void set(struct program *p, uint64_t number, struct cfi_rule rule)
+/* Rules of other registers (vector registers) are never read. */
+static void set_rule(struct program *p, uint64_t number, struct cfi_rule rule)
 {
     if (number < REGISTERS)
         p->row.rule[number] = rule;
@@ -166,10 +166,10 @@ static void set(struct program *p, uint64_t number, struct cfi_rule rule)
 
 static void set_offset(struct program *p, uint64_t number, enum cfi_how how, uint64_t offset)
 {
-    set(p, number, (struct cfi_rule){.how = (uint8_t)how, .offset = offset});
+    set_rule(p, number, (struct cfi_rule){.how = (uint8_t)how, .offset = offset});
 }
 
-static struct cfi_rule block(struct program *p, enum cfi_how how)
+static struct cfi_rule read_block(struct program *p, enum cfi_how how)
 {
     uint64_t len = image_uleb(&p->in);
     const uint8_t *bytes = image_take(&p->in, len);
@@ -194,10 +194,10 @@ static void change_cfa(struct program *p, uint64_t number, uint64_t offset)
     set_cfa(p, number, offset);
 }
 
-static void restore(struct program *p, uint64_t number)
+static void restore_rule(struct program *p, uint64_t number)
 {
     if (number < REGISTERS)
-        set(p, number, p->initial.rule[number]);
+        set_rule(p, number, p->initial.rule[number]);
 }
 
 static void keep_state(struct program *p)
@@ -218,7 +218,7 @@ static void restore_state(struct program *p)
     }
 }
 
-static void advance(struct program *p, uint64_t by)
+static void advance_row(struct program *p, uint64_t by)
 {
     p->at += by * p->cie->code_factor;
     if (p->in_cie)
@@ -226,7 +226,7 @@ static void advance(struct program *p, uint64_t by)
 }
 
 /* Operands are read in order: each in a separate statement. */
-static void extended(struct program *p, uint8_t op)
+static void run_extended(struct program *p, uint8_t op)
 {
     struct image_bytes *in = &p->in;
     uint64_t factor = p->cie->data_factor, number = image_uleb(in);
@@ -235,7 +235,7 @@ static void extended(struct program *p, uint8_t op)
         set_offset(p, number, CFI_OFFSET, image_uleb(in) * factor);
         break;
     case 0x06: /* DW_CFA_restore_extended */
-        restore(p, number);
+        restore_rule(p, number);
         break;
     case 0x07: /* DW_CFA_undefined */
         set_offset(p, number, CFI_UNDEFINED, 0);
@@ -253,7 +253,7 @@ static void extended(struct program *p, uint8_t op)
         change_cfa(p, number, p->row.cfa.offset);
         break;
     case 0x10: /* DW_CFA_expression */
-        set(p, number, block(p, CFI_EXPRESSION));
+        set_rule(p, number, read_block(p, CFI_EXPRESSION));
         break;
     case 0x11: /* DW_CFA_offset_extended_sf */
         set_offset(p, number, CFI_OFFSET, image_sleb(in) * factor);
@@ -268,7 +268,7 @@ static void extended(struct program *p, uint8_t op)
         set_offset(p, number, CFI_VALUE_OFFSET, image_sleb(in) * factor);
         break;
     case 0x16: /* DW_CFA_val_expression */
-        set(p, number, block(p, CFI_VALUE_EXPRESSION));
+        set_rule(p, number, read_block(p, CFI_VALUE_EXPRESSION));
         break;
     case 0x2e: /* DW_CFA_GNU_args_size */
         break;
@@ -277,7 +277,7 @@ static void extended(struct program *p, uint8_t op)
     }
 }
 
-static void instruction(struct program *p, uint8_t op)
+static void run_instruction(struct program *p, uint8_t op)
 {
     struct image_bytes *in = &p->in;
     switch (op) {
@@ -286,7 +286,7 @@ static void instruction(struct program *p, uint8_t op)
     case 0x02: /* DW_CFA_advance_loc1, 2, 4 */
     case 0x03:
     case 0x04:
-        advance(p, image_unsigned(in, 1u << (op - 0x02)));
+        advance_row(p, image_unsigned(in, 1u << (op - 0x02)));
         break;
     case 0x0a: /* DW_CFA_remember_state */
         keep_state(p);
@@ -298,18 +298,18 @@ static void instruction(struct program *p, uint8_t op)
         change_cfa(p, p->row.cfa_register, image_uleb(in));
         break;
     case 0x0f: /* DW_CFA_def_cfa_expression */
-        p->row.cfa = block(p, CFI_VALUE_EXPRESSION);
+        p->row.cfa = read_block(p, CFI_VALUE_EXPRESSION);
         break;
     case 0x13: /* DW_CFA_def_cfa_offset_sf */
         change_cfa(p, p->row.cfa_register, image_sleb(in) * p->cie->data_factor);
         break;
     default:
-        extended(p, op);
+        run_extended(p, op);
     }
 }
 
-/* Until the row of pc; false: an instruction that is none. */
-static bool run(struct program *p, const uint8_t *from, const uint8_t *end)
+/* Runs instructions up to the row of pc; false: an invalid instruction. */
+static bool run_program(struct program *p, const uint8_t *from, const uint8_t *end)
 {
     p->in = (struct image_bytes){from, end, false};
     for (size_t n = 0; p->in.at < end && !p->in.bad; n++) {
@@ -318,21 +318,21 @@ static bool run(struct program *p, const uint8_t *from, const uint8_t *end)
         uint8_t op = (uint8_t)image_unsigned(&p->in, 1), low = op & 0x3f;
         uint64_t offset = op >> 6 == 2 ? image_uleb(&p->in) : 0;
         if (op >> 6 == 1) { /* DW_CFA_advance_loc */
-            advance(p, low);
+            advance_row(p, low);
         } else if (op >> 6 == 2) { /* DW_CFA_offset */
             set_offset(p, low, CFI_OFFSET, offset * p->cie->data_factor);
         } else if (op >> 6 == 3) { /* DW_CFA_restore */
-            restore(p, low);
+            restore_rule(p, low);
         } else {
-            instruction(p, op);
+            run_instruction(p, op);
         }
-        if (p->at > p->pc) /* the next row's beginning: nothing of it is in the row yet */
+        if (p->at > p->pc) /* the next row begins here; nothing of it is in the row yet */
             break;
     }
     return !p->in.bad;
 }
 
-/* The ABI's: what a function keeps for its caller, and where its caller's stack pointer is. */
+/* The ABI's rules: registers that a function preserves, and its caller's stack pointer. */
 static void abi_row(struct cfi_row *row)
 {
     static const uint8_t kept[] = {REGISTER_RBX, REGISTER_RBP, 12,
@@ -342,7 +342,7 @@ static void abi_row(struct cfi_row *row)
     row->rule[REGISTER_RSP].how = CFI_VALUE_OFFSET;
 }
 
-static const struct cfi_fde *find(const struct cfi *c, uint64_t pc)
+static const struct cfi_fde *find_fde(const struct cfi *c, uint64_t pc)
 {
     size_t low = 0, high = c->n_fdes;
     while (low < high) {
@@ -358,7 +358,7 @@ static const struct cfi_fde *find(const struct cfi *c, uint64_t pc)
 
 bool cfi_row(const struct cfi *c, uint64_t pc, struct cfi_row *out)
 {
-    const struct cfi_fde *f = find(c, pc);
+    const struct cfi_fde *f = find_fde(c, pc);
     if (!f)
         return false;
     struct program p;
@@ -370,11 +370,11 @@ bool cfi_row(const struct cfi *c, uint64_t pc, struct cfi_row *out)
     p.in_cie = true;
     abi_row(&p.row);
     p.initial = p.row;
-    if (!run(&p, p.cie->program, p.cie->end))
+    if (!run_program(&p, p.cie->program, p.cie->end))
         return false;
     p.initial = p.row;
     p.in_cie = false;
-    if (!run(&p, f->program, f->program_end) || p.row.cfa.how == CFI_UNDEFINED)
+    if (!run_program(&p, f->program, f->program_end) || p.row.cfa.how == CFI_UNDEFINED)
         return false;
     *out = p.row;
     out->signal = p.cie->signal;
@@ -445,7 +445,7 @@ enum step cfi_step(const struct cfi_row *row, struct registers *r, const struct 
         return s;
     if (!(caller.known & 1u << REGISTER_RIP) || caller.value[REGISTER_RIP] == 0)
         return STEP_OUTERMOST;
-    /* A caller's frame is above: what is not would never end. */
+    /* A caller's frame is above this one; without this check a walk would never end. */
     if (!row->signal && (!(r->known & 1u << REGISTER_RSP) || cfa <= r->value[REGISTER_RSP]))
         return STEP_NO_RULE;
     *r = caller;

@@ -30,7 +30,7 @@ struct machine {
     const struct memory *stack;
 };
 
-static enum step push(struct machine *m, uint64_t v)
+static enum step push_value(struct machine *m, uint64_t v)
 {
     if (m->n == LIMIT_EXPRESSION_STACK)
         return STEP_EXPRESSION;
@@ -43,16 +43,16 @@ static enum step push_register(struct machine *m, uint64_t number)
     uint64_t offset = image_sleb(&m->in);
     if (number >= REGISTERS || !(m->r->known & 1u << number))
         return STEP_EXPRESSION;
-    return push(m, m->r->value[number] + offset);
+    return push_value(m, m->r->value[number] + offset);
 }
 
-static enum step constant(struct machine *m, uint8_t op)
+static enum step push_constant(struct machine *m, uint8_t op)
 {
     unsigned bytes = 1u << (op - OP_CONST1U) / 2;
-    return push(m, op % 2 ? image_signed(&m->in, bytes) : image_unsigned(&m->in, bytes));
+    return push_value(m, op % 2 ? image_signed(&m->in, bytes) : image_unsigned(&m->in, bytes));
 }
 
-static enum step two(struct machine *m, uint8_t op)
+static enum step apply_two(struct machine *m, uint8_t op)
 {
     if (m->n < 2)
         return STEP_EXPRESSION;
@@ -78,21 +78,21 @@ static enum step two(struct machine *m, uint8_t op)
     }
 }
 
-static enum step one(struct machine *m, uint8_t op)
+static enum step apply_one(struct machine *m, uint8_t op)
 {
     if (op >= OP_LIT0 && op < OP_LIT0 + 32)
-        return push(m, op - OP_LIT0);
+        return push_value(m, op - OP_LIT0);
     if (op >= OP_BREG0 && op < OP_BREG0 + 32)
         return push_register(m, op - OP_BREG0);
     if (op >= OP_CONST1U && op <= OP_CONST8S)
-        return constant(m, op);
+        return push_constant(m, op);
     switch (op) {
     case OP_BREGX:
         return push_register(m, image_uleb(&m->in));
     case OP_CONSTU:
-        return push(m, image_uleb(&m->in));
+        return push_value(m, image_uleb(&m->in));
     case OP_CONSTS:
-        return push(m, image_sleb(&m->in));
+        return push_value(m, image_sleb(&m->in));
     case OP_PLUS_UCONST:
         if (m->n == 0)
             return STEP_EXPRESSION;
@@ -104,7 +104,7 @@ static enum step one(struct machine *m, uint8_t op)
         uint64_t *top = &m->value[m->n - 1], at = *top;
         return memory_read(m->stack, at, top, sizeof *top) ? STEP_CALLER : STEP_MEMORY;
     default:
-        return two(m, op);
+        return apply_two(m, op);
     }
 }
 
@@ -115,9 +115,9 @@ enum step cfi_expression(const uint8_t *bytes, size_t len, const struct register
     if (len > LIMIT_EXPRESSION_BYTES)
         return STEP_EXPRESSION;
     if (cfa)
-        push(&m, *cfa);
+        push_value(&m, *cfa);
     while (m.in.at < m.in.end) {
-        enum step s = one(&m, (uint8_t)image_unsigned(&m.in, 1));
+        enum step s = apply_one(&m, (uint8_t)image_unsigned(&m.in, 1));
         if (s != STEP_CALLER)
             return s;
     }

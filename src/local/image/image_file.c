@@ -36,7 +36,7 @@ static Elf *elf_of(int fd)
 }
 
 /* The bytes of a section, once for each use. */
-static Elf_Data *section(Elf *elf, size_t index, uint64_t *budget)
+static Elf_Data *section_data(Elf *elf, size_t index, uint64_t *budget)
 {
     GElf_Shdr h;
     Elf_Scn *scn = elf_getscn(elf, index);
@@ -48,9 +48,9 @@ static Elf_Data *section(Elf *elf, size_t index, uint64_t *budget)
     return d && d->d_buf && d->d_size > 0 ? d : NULL;
 }
 
-static struct slice strings(Elf *elf, size_t index, uint64_t *budget)
+static struct slice section_strings(Elf *elf, size_t index, uint64_t *budget)
 {
-    Elf_Data *d = section(elf, index, budget);
+    Elf_Data *d = section_data(elf, index, budget);
     struct slice all = d ? (struct slice){d->d_buf, d->d_size} : (struct slice){0};
     return all.len > 0 && all.s[all.len - 1] == '\0' ? all : (struct slice){0};
 }
@@ -67,8 +67,8 @@ static void read_table(struct image_table *t, Elf *elf, size_t index, const GElf
 {
     if (t->symbols || h->sh_entsize != sizeof(Elf64_Sym))
         return;
-    t->strings = strings(elf, h->sh_link, budget);
-    t->symbols = t->strings.len > 0 ? section(elf, index, budget) : NULL;
+    t->strings = section_strings(elf, h->sh_link, budget);
+    t->symbols = t->strings.len > 0 ? section_data(elf, index, budget) : NULL;
 }
 
 static struct slice read_build_id(Elf_Data *d)
@@ -107,17 +107,17 @@ static void read_section(struct image_file *f, size_t index, struct slice names,
     case SHT_DYNAMIC:
         if (f->dynamic)
             break;
-        f->dynamic = section(f->elf, index, budget);
-        f->dynamic_strings = strings(f->elf, h.sh_link, budget);
+        f->dynamic = section_data(f->elf, index, budget);
+        f->dynamic_strings = section_strings(f->elf, h.sh_link, budget);
         break;
     case SHT_NOTE:
         if (f->build_id.len == 0)
-            f->build_id = read_build_id(section(f->elf, index, budget));
+            f->build_id = read_build_id(section_data(f->elf, index, budget));
         break;
     case SHT_PROGBITS:
     case SHT_X86_64_UNWIND:
         if (slice_is(string_at(names, h.sh_name), ".eh_frame"))
-            read_frames(f, section(f->elf, index, budget), h.sh_addr);
+            read_frames(f, section_data(f->elf, index, budget), h.sh_addr);
         break;
     default:
         break;
@@ -155,7 +155,7 @@ static void read_debug_table(struct image_file *f, uint64_t *budget)
         if (h.sh_type == SHT_SYMTAB)
             read_table(&table, f->debug, i, &h, budget);
         if (h.sh_type == SHT_NOTE && id.len == 0)
-            id = read_build_id(section(f->debug, i, budget));
+            id = read_build_id(section_data(f->debug, i, budget));
     }
     if (slice_equal(id, f->build_id))
         f->own = table;
@@ -204,7 +204,7 @@ bool image_file_read(struct image_file *f, int fd, uint64_t *budget)
     read_segments(f);
     struct slice names = {0};
     if (elf_getshdrnum(f->elf, &sections) == 0 && elf_getshdrstrndx(f->elf, &names_index) == 0)
-        names = strings(f->elf, names_index, budget);
+        names = section_strings(f->elf, names_index, budget);
     for (size_t i = 1; i < sections; i++)
         read_section(f, i, names, budget);
     if (!f->own.symbols && f->build_id.len > 0)

@@ -10,7 +10,7 @@
 /* The numbers of a line are some 73 bytes; the path may be of any length. */
 enum { NUMBERS = 128 };
 
-static bool parse(struct slice line, struct image_map *out)
+static bool parse_map(struct slice line, struct image_map *out)
 {
     char text[NUMBERS], permissions[5];
     int used = 0;
@@ -38,13 +38,13 @@ bool image_map_next(struct slice *text, struct image_map *out)
         size_t used = line.len + (newline != NULL);
         text->s += used;
         text->len -= used;
-        if (parse(line, out))
+        if (parse_map(line, out))
             return true;
     }
     return false;
 }
 
-static bool octal(const char *s)
+static bool is_octal(const char *s)
 {
     return s[0] == '\\' && s[1] >= '0' && s[1] <= '3' && s[2] >= '0' && s[2] <= '7' &&
            s[3] >= '0' && s[3] <= '7';
@@ -58,7 +58,7 @@ char *image_map_path(const struct image_map *m)
         len -= cut;
     char *path = alloc_strndup(m->path.s, len), *to = path;
     for (const char *from = path; *from;) {
-        if (octal(from)) {
+        if (is_octal(from)) {
             *to++ = (char)((from[1] - '0') << 6 | (from[2] - '0') << 3 | (from[3] - '0'));
             from += 4;
         } else {

@@ -36,7 +36,7 @@ struct pieces {
     sigset_t signal, before;
 };
 
-static void piece(const char *bytes, size_t len, void *arg)
+static void take_piece(const char *bytes, size_t len, void *arg)
 {
     struct pieces *p = arg;
     size_t room = sizeof p->text - p->len, take = len < room ? len : room;
@@ -52,7 +52,7 @@ static void piece(const char *bytes, size_t len, void *arg)
  * being demangled. */
 static _Thread_local struct pieces *volatile bounded;
 
-static void on_timer(int signal)
+static void on_name_timer(int signal)
 {
     (void)signal;
     if (bounded)
@@ -61,7 +61,7 @@ static void on_timer(int signal)
 
 static bool bound_begin(struct pieces *p)
 {
-    struct sigaction action = {.sa_handler = on_timer, .sa_flags = SA_RESTART};
+    struct sigaction action = {.sa_handler = on_name_timer, .sa_flags = SA_RESTART};
     struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = TIMER_SIGNAL};
     event.sigev_notify_thread_id = gettid();
     sigemptyset(&action.sa_mask);
@@ -75,7 +75,7 @@ static bool bound_begin(struct pieces *p)
     return true;
 }
 
-/* One that is pending would be taken by the next name. */
+/* A pending signal would interrupt the next name. */
 static void bound_end(struct pieces *p)
 {
     const struct timespec at_once = {0};
@@ -89,7 +89,7 @@ static void bound_end(struct pieces *p)
 
 /* ---- names */
 
-/* For an identifier of Rust in punycode: `u` and its length. Many names only look as if. */
+/* An identifier of Rust in punycode has `u` and its length; so do many other names. */
 static bool may_allocate(const char *name)
 {
     while ((name = strchr(name, 'u')) && !isdigit((unsigned char)*++name))
@@ -115,7 +115,7 @@ static bool demangle_freely(struct pieces *p, demangler *demangle, const char *n
     p->len = 0;
     if (sigsetjmp(p->out, 0) != 0)
         return true; /* truncated */
-    return demangle(name, DMGL_NO_OPTS, piece, p) != 0;
+    return demangle(name, DMGL_NO_OPTS, take_piece, p) != 0;
 }
 
 static bool demangle_in_time(struct pieces *p, demangler *demangle, const char *name,
@@ -130,7 +130,7 @@ static bool demangle_in_time(struct pieces *p, demangler *demangle, const char *
     case 0:
         timer_settime(p->timer, 0, &most, NULL);
         pthread_sigmask(SIG_UNBLOCK, &p->signal, NULL);
-        done = demangle(name, DMGL_NO_OPTS, piece, p) != 0;
+        done = demangle(name, DMGL_NO_OPTS, take_piece, p) != 0;
         break;
     case FULL:
         done = true; /* truncated */
@@ -151,7 +151,7 @@ static bool demangle_rust(struct pieces *p, const char *name, unsigned *slow)
     return !may_count_long(name) && demangle_freely(p, rust_demangle_callback, name);
 }
 
-static bool demangle(struct pieces *p, const char *name, unsigned *slow)
+static bool demangle_name(struct pieces *p, const char *name, unsigned *slow)
 {
     return demangle_rust(p, name, slow) ||
            (*slow > 0 && demangle_in_time(p, cplus_demangle_v3_callback, name, slow));
@@ -162,8 +162,8 @@ struct slice image_demangle(struct arena *arena, const char *name, unsigned *slo
     struct pieces p;
     struct slice all = {name, strnlen(name, LIMIT_SYMBOL_BYTES)};
     p.len = 0;
-    if (name[0] == '_' && all.len<LIMIT_SYMBOL_BYTES && * slow> 0 && demangle(&p, name, slow) &&
-        p.len > 0)
+    if (name[0] == '_' && all.len<LIMIT_SYMBOL_BYTES && * slow> 0 &&
+        demangle_name(&p, name, slow) && p.len > 0)
         all = (struct slice){p.text, p.len};
     return slice_keep(arena, all);
 }

@@ -12,14 +12,14 @@
 /* Symbols that begin before an address and may still cover it, looked at. */
 enum { OVERLAPS = 16 };
 
-static size_t count(const struct image_table *t)
+static size_t count_symbols(const struct image_table *t)
 {
     size_t n = t->symbols ? t->symbols->d_size / sizeof(Elf64_Sym) : 0;
     return n < LIMIT_IMAGE_SYMBOLS ? n : LIMIT_IMAGE_SYMBOLS;
 }
 
 /* NULL: not defined here, or without a name. */
-static const char *symbol(const struct image_table *t, size_t i, GElf_Sym *s)
+static const char *symbol_at(const struct image_table *t, size_t i, GElf_Sym *s)
 {
     if (!gelf_getsym(t->symbols, (int)i, s) || s->st_shndx == SHN_UNDEF ||
         s->st_name >= t->strings.len || t->strings.s[s->st_name] == '\0')
@@ -34,7 +34,7 @@ static bool is_function(const GElf_Sym *s)
            s->st_size <= UINT32_MAX;
 }
 
-static size_t underscores(struct slice name)
+static size_t count_underscores(struct slice name)
 {
     size_t n = 0;
     while (n < name.len && name.s[n] == '_')
@@ -42,13 +42,13 @@ static size_t underscores(struct slice name)
     return n;
 }
 
-/* Of several names of one function the one for people: with fewer underscores before it. */
-static int compare(const void *a, const void *b)
+/* Of several names of one function, the one with the fewest leading underscores. */
+static int compare_symbols(const void *a, const void *b)
 {
     const struct image_name *x = a, *y = b;
     if (x->start != y->start)
         return x->start < y->start ? -1 : 1;
-    size_t first = underscores(x->name), second = underscores(y->name);
+    size_t first = count_underscores(x->name), second = count_underscores(y->name);
     if (first != second)
         return first < second ? -1 : 1;
     return slice_order(x->name, y->name);
@@ -64,30 +64,30 @@ static size_t without_doubles(struct image_name *names, size_t n)
     return kept;
 }
 
-static void read_functions(struct image_file *f, const struct image_table *t)
+static void list_functions(struct image_file *f, const struct image_table *t)
 {
-    size_t n = count(t);
+    size_t n = count_symbols(t);
     if (n == 0)
         return;
     f->names = alloc_zero(n, sizeof *f->names);
     for (size_t i = 0; i < n; i++) {
         GElf_Sym s;
-        const char *name = symbol(t, i, &s);
+        const char *name = symbol_at(t, i, &s);
         if (name && is_function(&s))
             f->names[f->n_names++] = (struct image_name){
                 s.st_value, {name, strnlen(name, LIMIT_SYMBOL_BYTES)}, (uint32_t)s.st_size};
     }
-    qsort(f->names, f->n_names, sizeof *f->names, compare);
+    qsort(f->names, f->n_names, sizeof *f->names, compare_symbols);
     f->n_names = without_doubles(f->names, f->n_names);
 }
 
 void image_names_read(struct image_file *f)
 {
-    read_functions(f, &f->own);
+    list_functions(f, &f->own);
     if (f->n_names == 0) {
         free(f->names);
         f->names = NULL;
-        read_functions(f, &f->exported);
+        list_functions(f, &f->exported);
     }
 }
 
@@ -110,11 +110,11 @@ struct image_name *image_name_at(const struct image_file *f, uint64_t address)
     return NULL;
 }
 
-static uint64_t find(const struct image_table *t, const char *name)
+static uint64_t find_address(const struct image_table *t, const char *name)
 {
     GElf_Sym s;
-    for (size_t i = 0, n = count(t); i < n; i++) {
-        const char *other = symbol(t, i, &s);
+    for (size_t i = 0, n = count_symbols(t); i < n; i++) {
+        const char *other = symbol_at(t, i, &s);
         if (other && strcmp(other, name) == 0)
             return s.st_value;
     }
@@ -123,8 +123,8 @@ static uint64_t find(const struct image_table *t, const char *name)
 
 uint64_t image_symbol_find(const struct image_file *f, const char *name)
 {
-    uint64_t found = find(&f->own, name);
-    return found ? found : find(&f->exported, name);
+    uint64_t found = find_address(&f->own, name);
+    return found ? found : find_address(&f->exported, name);
 }
 
 uint64_t image_names_cover(const struct image_file *f)

@@ -86,7 +86,7 @@ static bool is_code(const struct image_map *m)
            !slice_begins(m->path, "/tmp/shm-id-");
 }
 
-static uint64_t sum(uint64_t sum, const struct image_map *m)
+static uint64_t sum_map(uint64_t sum, const struct image_map *m)
 {
     const uint64_t prime = UINT64_C(0x100000001b3);
     return (((sum ^ m->start) * prime ^ m->end) * prime ^ m->inode) * prime;
@@ -180,7 +180,7 @@ static void take_maps(struct images *i, struct slice text)
         struct image *image = is_code(&m) ? image_of(i, &m, executable) : NULL;
         if (!image)
             continue;
-        i->mapped = sum(i->mapped, &m);
+        i->mapped = sum_map(i->mapped, &m);
         if ((i->n_ranges & (i->n_ranges - 1)) == 0)
             i->ranges =
                 alloc_resize(i->ranges, i->n_ranges ? 2 * i->n_ranges : 1, sizeof *i->ranges);
@@ -246,7 +246,7 @@ bool images_changed(const struct images *i)
     struct slice rest = {(const char *)text.data, text.len};
     while (image_map_next(&rest, &m)) {
         if (is_code(&m))
-            mapped = sum(mapped, &m);
+            mapped = sum_map(mapped, &m);
     }
     buf_clear(&text);
     return !read || mapped != i->mapped;
@@ -254,7 +254,7 @@ bool images_changed(const struct images *i)
 
 /* ---- parsing */
 
-/* As a file, so that one reader does for all. */
+/* Writes the vdso into a file, so that one reader serves both. */
 static int vdso_file(const struct range *r, const struct memory *m)
 {
     uint8_t *bytes = NULL;
@@ -304,7 +304,7 @@ static bool is_library(const struct image *image, struct slice needed)
     return image->object.len >= needed.len && memcmp(image->object.s, needed.s, needed.len) == 0;
 }
 
-static void need(struct images *i, const struct image *image)
+static void mark_libraries(struct images *i, const struct image *image)
 {
     struct slice needed;
     for (size_t n = 0; (needed = image_file_needed(&image->file, n)).len > 0; n++) {
@@ -315,7 +315,7 @@ static void need(struct images *i, const struct image *image)
     }
 }
 
-/* The executable's, then those of its libraries, until no other is found. */
+/* Marks the executable's libraries, then theirs, until no other is found. */
 static void find_kinds(struct images *i)
 {
     bool *seen = alloc_zero(i->n_images, sizeof *seen);
@@ -331,7 +331,7 @@ static void find_kinds(struct images *i)
             continue;
         }
         seen[k] = true;
-        need(i, &i->images[k]);
+        mark_libraries(i, &i->images[k]);
         k = 0;
     }
     free(seen);

@@ -22,8 +22,8 @@ void jit_free(struct jit *j)
 
 /* ---- by address */
 
-/* Of one start, the newer first: it stands before the other in the list. */
-static int by_start(const void *a, const void *b)
+/* Where two start at one address, the newer is first, as it is in the list. */
+static int by_code_start(const void *a, const void *b)
 {
     const struct jit_function *x = *(const struct jit_function *const *)a;
     const struct jit_function *y = *(const struct jit_function *const *)b;
@@ -42,7 +42,7 @@ void jit_settle(struct jit *j)
     size_t n = 0;
     for (size_t i = 0; i < j->count; i++)
         kept[i] = &j->functions[i];
-    qsort(kept, j->count, sizeof *kept, by_start);
+    qsort(kept, j->count, sizeof *kept, by_code_start);
     for (size_t i = 0; i < j->count; i++) {
         bool overlaps = n > 0 && kept[n - 1]->end > kept[i]->start;
         if (overlaps && kept[n - 1] < kept[i])

@@ -78,7 +78,7 @@ static uint64_t u64_at(const uint8_t *at)
     return v;
 }
 
-static void *grow(void *array, size_t count, size_t *capacity, size_t size)
+static void *grow_array(void *array, size_t count, size_t *capacity, size_t size)
 {
     if (count < *capacity)
         return array;
@@ -86,7 +86,7 @@ static void *grow(void *array, size_t count, size_t *capacity, size_t size)
     return alloc_resize(array, *capacity, size);
 }
 
-static int torn(struct walk *w)
+static int fail_torn(struct walk *w)
 {
     return error_set(w->err, ERR_FORMAT,
                      "the VM's list of compiled code did not fit in any of %d walks: code is being "
@@ -121,7 +121,7 @@ static uint32_t file_index(struct jit *j, struct slice file)
 {
     if (j->n_files > 0 && slice_equal(j->files[j->n_files - 1], file))
         return (uint32_t)j->n_files - 1;
-    j->files = grow(j->files, j->n_files, &j->files_capacity, sizeof *j->files);
+    j->files = grow_array(j->files, j->n_files, &j->files_capacity, sizeof *j->files);
     j->files[j->n_files] = slice_keep(&j->texts, file);
     return (uint32_t)j->n_files++;
 }
@@ -134,19 +134,19 @@ static int take_line(struct walk *w, struct symfile *s, struct jit_function *f)
     struct jit *j = w->j;
     struct slice file;
     if (s->len - s->at < LINE_BYTES)
-        return torn(w);
+        return fail_torn(w);
     const uint8_t *at = s->bytes + s->at;
     uint64_t start = s->base + u32_at(at + LINE_START);
     uint32_t line = u32_at(at + LINE_LINE);
     if (!take_text(s, LINE_FILE_LEN, LINE_FILE, LINE_BYTES, &file))
-        return torn(w);
+        return fail_torn(w);
     if (start >= f->end)
         return 0;
     if (start < f->start)
         start = f->start;
     if (j->n_lines == LIMIT_JIT_LINES)
         return too_much(w, "line records", LIMIT_JIT_LINES);
-    j->lines = grow(j->lines, j->n_lines, &j->lines_capacity, sizeof *j->lines);
+    j->lines = grow_array(j->lines, j->n_lines, &j->lines_capacity, sizeof *j->lines);
     j->lines[j->n_lines++] =
         (struct jit_line){(uint32_t)(start - f->start), line, file_index(j, file)};
     f->lines++;
@@ -172,16 +172,16 @@ static int take_range(struct walk *w, struct symfile *s)
     struct jit *j = w->j;
     struct slice name;
     if (s->len - s->at < RANGE_BYTES)
-        return torn(w);
+        return fail_torn(w);
     const uint8_t *at = s->bytes + s->at;
     uint32_t start = u32_at(at + RANGE_START), end = u32_at(at + RANGE_END);
     uint32_t lines = u32_at(at + RANGE_LINES);
     if (!take_text(s, RANGE_NAME_LEN, RANGE_NAME, RANGE_BYTES, &name) || name.len == 0 ||
         start >= end || end > s->code_size)
-        return torn(w);
+        return fail_torn(w);
     if (j->count == LIMIT_JIT_FUNCTIONS)
         return too_much(w, "functions", LIMIT_JIT_FUNCTIONS);
-    j->functions = grow(j->functions, j->count, &j->capacity, sizeof *j->functions);
+    j->functions = grow_array(j->functions, j->count, &j->capacity, sizeof *j->functions);
     struct jit_function *f = &j->functions[j->count++];
     *f = (struct jit_function){.start = s->base + start,
                                .end = s->base + end,
@@ -200,13 +200,13 @@ static int take_module(struct walk *w, struct symfile *s)
 {
     struct slice name;
     if (s->len < MODULE_BYTES)
-        return torn(w);
+        return fail_torn(w);
     s->base = u64_at(s->bytes + MODULE_BASE);
     s->code_size = u32_at(s->bytes + MODULE_CODE);
     uint32_t ranges = u32_at(s->bytes + MODULE_RANGES);
     if (s->base >= JIT_ADDRESS_END - s->code_size ||
         !take_text(s, MODULE_NAME_LEN, MODULE_NAME_LEN + 2, MODULE_BYTES, &name))
-        return torn(w);
+        return fail_torn(w);
     for (; ranges > 0; ranges--) {
         int rc = take_range(w, s);
         if (rc != 0)
@@ -218,7 +218,7 @@ static int take_module(struct walk *w, struct symfile *s)
 static int take_emulator(struct walk *w, const struct symfile *s)
 {
     if (s->len < EMULATOR_BYTES || u32_at(s->bytes + EMULATOR_LAYOUT) > JIT_FRAME_POINTERS)
-        return torn(w);
+        return fail_torn(w);
     w->j->layout = (enum jit_layout)u32_at(s->bytes + EMULATOR_LAYOUT);
     w->j->normal_exit = u64_at(s->bytes + EMULATOR_EXIT);
     return 0;
@@ -227,7 +227,7 @@ static int take_emulator(struct walk *w, const struct symfile *s)
 static int take_symfile(struct walk *w, const struct jit_entry *e)
 {
     if (!jit_size_fits(e->symfile_size))
-        return torn(w);
+        return fail_torn(w);
     size_t len = (size_t)e->symfile_size;
     if (len > LIMIT_JIT_BYTES - w->total)
         return too_much(w, "bytes", LIMIT_JIT_BYTES);
@@ -237,7 +237,7 @@ static int take_symfile(struct walk *w, const struct jit_entry *e)
         w->capacity = len;
     }
     if (!memory_read(w->m, e->symfile, w->bytes, len))
-        return torn(w);
+        return fail_torn(w);
     struct symfile s = {.bytes = w->bytes, .len = len};
     switch (u32_at(w->bytes)) {
     case KIND_EMULATOR:
@@ -245,7 +245,7 @@ static int take_symfile(struct walk *w, const struct jit_entry *e)
     case KIND_MODULE:
         return take_module(w, &s);
     default:
-        return torn(w);
+        return fail_torn(w);
     }
 }
 
@@ -265,16 +265,16 @@ static int walk_entries(struct walk *w, uint64_t at, struct jit_entry e)
         at = e.next;
         if (!jit_plausible(at) || at == w->j->first || !memory_read(w->m, at, &e, sizeof e) ||
             e.prev != from)
-            return torn(w);
+            return fail_torn(w);
     }
 }
 
-static int walk(struct walk *w, uint64_t descriptor)
+static int walk_list(struct walk *w, uint64_t descriptor)
 {
     struct jit *j = w->j;
     struct jit_descriptor d;
     if (!jit_head_read(w->m, descriptor, &d, &j->newest))
-        return torn(w);
+        return fail_torn(w);
     if (d.first == 0)
         return error_set(w->err, ERR_NOT_FOUND, "the VM has no compiled code: no JIT");
     j->descriptor = descriptor;
@@ -295,7 +295,7 @@ int jit_read(struct jit **out, const struct memory *m, uint64_t descriptor, stru
         w.total = 0;
         w.j = alloc_zero(1, sizeof *w.j);
         arena_init(&w.j->texts);
-        rc = walk(&w, descriptor);
+        rc = walk_list(&w, descriptor);
         if (rc != 0)
             jit_free(w.j);
     }

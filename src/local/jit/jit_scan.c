@@ -59,7 +59,7 @@ static size_t scan_bytes(struct scan *s, const uint8_t *bytes, size_t len)
     return SIZE_MAX;
 }
 
-/* Each chunk begins before the end of the last, so that no descriptor is parted. */
+/* Chunks overlap, so that each descriptor is whole in one of them. */
 static uint64_t scan_range(struct scan *s, const struct jit_range *range)
 {
     uint8_t bytes[CHUNK_BYTES];

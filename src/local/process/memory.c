@@ -3,7 +3,7 @@
 
 #include <sys/uio.h>
 
-static bool read_process(void *arg, uint64_t at, void *out, size_t len)
+static bool read_vm(void *arg, uint64_t at, void *out, size_t len)
 {
     const pid_t *pid = arg;
     struct iovec ours = {out, len};
@@ -14,5 +14,5 @@ static bool read_process(void *arg, uint64_t at, void *out, size_t len)
 
 struct memory memory_of_process(pid_t *pid)
 {
-    return (struct memory){read_process, pid};
+    return (struct memory){read_vm, pid};
 }

@@ -107,7 +107,7 @@ int rights_read(struct rights_user *out, pid_t pid, struct error *err)
     return 0;
 }
 
-/* Root in a user namespace may not be allowed to clear groups: then it stays in its own. */
+/* Root in a user namespace can be forbidden to clear groups; it keeps its own then. */
 static bool set_ids(const struct rights_user *user)
 {
     return (setgroups(0, NULL) == 0 || user->uid == 0) &&
@@ -130,7 +130,7 @@ int rights_become(const struct rights_user *user, pid_t pid, struct error *err)
                          (int)pid, (unsigned)user->uid, (unsigned)now.uid);
     const struct rlimit first = {1, 1}, at_once_us = {1000000, 1000000};
     setrlimit(RLIMIT_RTPRIO, &first);
-    setrlimit(RLIMIT_RTTIME, &at_once_us); /* a reader that never waited would take its CPU */
+    setrlimit(RLIMIT_RTTIME, &at_once_us); /* a reader that never waits would take the whole CPU */
     const uint64_t keep = rights_to_keep(&now);
     if (keep)
         prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0);

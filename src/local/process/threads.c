@@ -128,7 +128,7 @@ int thread_times_read(struct thread_times *out, pid_t pid, pid_t tid)
     *out = (struct thread_times){.state = '?'};
     if (read_task(pid, tid, "stat", text, sizeof text) <= 0)
         return -1;
-    /* The name may hold brackets and blanks: fields are counted from the last one. */
+    /* The name can have brackets and blanks: fields are counted from the last bracket. */
     const char *behind = strrchr(text, ')');
     if (!behind || sscanf(behind, ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu",
                           &out->state, &user, &kernel) != 3)

@@ -12,7 +12,7 @@
 
 enum { TRIED_HZ = 1 };
 
-/* Where the first file is mapped: what is there can be read by who may read anything. */
+/* The first mapped file's address: readable wherever reading the process is permitted. */
 static int first_mapped(pid_t pid, uint64_t *at)
 {
     char path[40];

@@ -87,8 +87,8 @@ static uint64_t identity_of(const struct sample_frame *f)
     return text_identity((const char *)parts, sizeof parts);
 }
 
-/* What is behind the last one that may be announced has the name of all others. */
-static uint32_t announce(struct namer *n, const struct sample_frame *f, struct buf *out)
+/* Frames beyond the limit share one name. */
+static uint32_t announce_frame(struct namer *n, const struct sample_frame *f, struct buf *out)
 {
     struct named *named = NULL;
     const uint64_t identity = identity_of(f);
@@ -120,7 +120,7 @@ static uint32_t id_of(struct namer *n, uint64_t start, uint64_t line, const stru
         return k->id;
     k = alloc_zero(1, sizeof *k);
     k->key = wanted.key;
-    k->id = announce(n, f, out);
+    k->id = announce_frame(n, f, out);
     HASH_ADD(hh, n->known, key, sizeof k->key, k);
     return k->id;
 }

@@ -24,7 +24,7 @@ enum { RING_PAGES = 16 };
 static const uint8_t dwarf_of_bit[] = {0, 3, 2, 1, 4, 5, 6, 7, 16, 8, 9, 10, 11, 12, 13, 14, 15};
 
 /* What an errno of perf_event_open means, and what lifts it. */
-static const char *explain(int errnum)
+static const char *explain_errno(int errnum)
 {
     switch (errnum) {
     case EACCES:
@@ -83,7 +83,8 @@ static int open_ring(struct perf_ring *r, struct error *err)
     if (fd < 0 && errnum == ENODEV)
         return 1;
     if (fd < 0)
-        return error_set_errno(err, errnum, "no samples: %s; perf_event_open", explain(errnum));
+        return error_set_errno(err, errnum, "no samples: %s; perf_event_open",
+                               explain_errno(errnum));
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     void *mapped = mmap(NULL, (RING_PAGES + 1) * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (mapped == MAP_FAILED) {
@@ -126,7 +127,8 @@ int perf_ring_add(struct perf_ring *r, pid_t tid, unsigned hz, struct error *err
         return error_set(err, ERR_NOT_FOUND, "thread %d is gone", (int)tid);
     if (fd < 0) {
         int errnum = errno;
-        return error_set_errno(err, errnum, "no samples: %s; perf_event_open", explain(errnum));
+        return error_set_errno(err, errnum, "no samples: %s; perf_event_open",
+                               explain_errno(errnum));
     }
     if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, r->first) != 0) {
         error_set_errno(err, errno, "samples of two threads in one ring");
@@ -164,7 +166,7 @@ bool perf_ring_wait(const struct perf_ring *r, int end_fd)
 }
 
 /* Takes a field off a record; false: it is shorter. */
-static bool take(const uint8_t **at, size_t *left, void *out, size_t len)
+static bool take_field(const uint8_t **at, size_t *left, void *out, size_t len)
 {
     if (*left < len)
         return false;
@@ -178,25 +180,25 @@ static bool read_sample(const uint8_t *at, size_t left, struct perf_sample *out)
 {
     uint32_t ids[2], cpu[2];
     uint64_t abi = 0, size = 0, used = 0;
-    if (!take(&at, &left, ids, sizeof ids) ||
-        !take(&at, &left, &out->mono_ns, sizeof out->mono_ns) ||
-        !take(&at, &left, cpu, sizeof cpu) || !take(&at, &left, &abi, sizeof abi))
+    if (!take_field(&at, &left, ids, sizeof ids) ||
+        !take_field(&at, &left, &out->mono_ns, sizeof out->mono_ns) ||
+        !take_field(&at, &left, cpu, sizeof cpu) || !take_field(&at, &left, &abi, sizeof abi))
         return false;
     out->tid = (pid_t)ids[1];
     out->cpu = cpu[0];
     for (size_t i = 0; abi != 0 && i < ARRAY_LEN(dwarf_of_bit); i++) {
-        if (!take(&at, &left, &out->registers.value[dwarf_of_bit[i]], sizeof(uint64_t)))
+        if (!take_field(&at, &left, &out->registers.value[dwarf_of_bit[i]], sizeof(uint64_t)))
             return false;
         out->registers.known |= 1u << dwarf_of_bit[i];
     }
-    if (!take(&at, &left, &size, sizeof size) || size > left)
+    if (!take_field(&at, &left, &size, sizeof size) || size > left)
         return false;
     if (size == 0)
         return true;
     out->stack = at;
     at += size;
     left -= size;
-    if (!take(&at, &left, &used, sizeof used))
+    if (!take_field(&at, &left, &used, sizeof used))
         return false;
     out->stack_len = used <= size ? (size_t)used : 0;
     return true;
@@ -229,7 +231,7 @@ bool perf_next(struct perf_ring *r, struct perf_sample *out)
         const uint8_t *at = r->record + sizeof header;
         size_t left = header.size > sizeof header ? header.size - sizeof header : 0;
         uint64_t lost[2];
-        if (header.type == PERF_RECORD_LOST && take(&at, &left, lost, sizeof lost))
+        if (header.type == PERF_RECORD_LOST && take_field(&at, &left, lost, sizeof lost))
             r->lost += lost[1];
         *out = (struct perf_sample){0};
         if (header.type != PERF_RECORD_SAMPLE || !read_sample(at, left, out))

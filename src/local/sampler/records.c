@@ -17,7 +17,7 @@ static void put_u64(struct buf *out, uint64_t v)
     buf_put_u32be(out, (uint32_t)v);
 }
 
-static void put_text(struct buf *out, const char *s, size_t len)
+static void put_record_text(struct buf *out, const char *s, size_t len)
 {
     size_t kept = len < TEXT_BYTES ? len : TEXT_BYTES;
     buf_put_u16be(out, (uint16_t)kept);
@@ -64,7 +64,7 @@ void record_put_thread(struct buf *out, const struct thread *t)
     buf_put_u32be(&body, (uint32_t)t->tid);
     buf_put_u8(&body, (uint8_t)t->kind);
     buf_put_u32be(&body, t->number);
-    put_text(&body, t->name, strlen(t->name));
+    put_record_text(&body, t->name, strlen(t->name));
     put_record(out, RECORD_THREAD, &body);
 }
 
@@ -72,9 +72,9 @@ void record_put_frame(struct buf *out, const struct sample_frame *f)
 {
     struct buf body = body_new();
     buf_put_u8(&body, (uint8_t)f->kind);
-    put_text(&body, f->name.s, f->name.len);
-    put_text(&body, f->object.s, f->object.len);
-    put_text(&body, f->file.s, f->file.len);
+    put_record_text(&body, f->name.s, f->name.len);
+    put_record_text(&body, f->object.s, f->object.len);
+    put_record_text(&body, f->file.s, f->file.len);
     buf_put_u32be(&body, f->line);
     put_record(out, RECORD_FRAME, &body);
 }
@@ -104,7 +104,7 @@ void record_put_sample(struct buf *out, const struct sample *s)
 void record_put_note(struct buf *out, const char *text)
 {
     struct buf body = body_new();
-    put_text(&body, text, strlen(text));
+    put_record_text(&body, text, strlen(text));
     put_record(out, RECORD_NOTE, &body);
 }
 
@@ -112,7 +112,7 @@ void record_put_failed(struct buf *out, const struct error *err)
 {
     struct buf body = body_new();
     buf_put_u8(&body, (uint8_t)-err->code);
-    put_text(&body, err->text, strlen(err->text));
+    put_record_text(&body, err->text, strlen(err->text));
     put_record(out, RECORD_FAILED, &body);
 }
 
@@ -169,7 +169,7 @@ struct body {
     bool bad;
 };
 
-static uint64_t get(struct body *b, size_t bytes)
+static uint64_t get_number(struct body *b, size_t bytes)
 {
     uint64_t v = 0;
     if (b->left < bytes) {
@@ -186,12 +186,12 @@ static uint64_t get(struct body *b, size_t bytes)
 
 static uint32_t get_u32(struct body *b)
 {
-    return (uint32_t)get(b, 4);
+    return (uint32_t)get_number(b, 4);
 }
 
 static struct slice get_text(struct body *b)
 {
-    size_t len = (size_t)get(b, 2);
+    size_t len = (size_t)get_number(b, 2);
     struct slice s = {(const char *)b->at, len};
     if (b->left < len || len > TEXT_BYTES) {
         b->bad = true;
@@ -205,7 +205,7 @@ static struct slice get_text(struct body *b)
 /* A number of an enum; others are bad. */
 static unsigned get_below(struct body *b, unsigned below)
 {
-    uint64_t v = get(b, 1);
+    uint64_t v = get_number(b, 1);
     if (v >= below)
         b->bad = true;
     return v < below ? (unsigned)v : 0;
@@ -214,7 +214,7 @@ static unsigned get_below(struct body *b, unsigned below)
 static void get_begin(struct records *r, struct body *b, struct record_begin *out)
 {
     out->functions = get_u32(b);
-    unsigned flags = (unsigned)get(b, 1);
+    unsigned flags = (unsigned)get_number(b, 1);
     out->by_symbol = flags & 1;
     out->frame_pointers = flags & 2;
     out->symbols = flags & 4;
@@ -224,14 +224,14 @@ static void get_begin(struct records *r, struct body *b, struct record_begin *ou
     out->cpus = get_u32(b);
     out->threads = get_u32(b);
     out->stop_offset = get_u32(b);
-    out->setup_us = get(b, 8);
+    out->setup_us = get_number(b, 8);
     b->bad |= r->begun;
     r->begun = true;
 }
 
 static void get_thread(struct records *r, struct body *b, struct thread *out)
 {
-    out->tid = (pid_t)get(b, 4);
+    out->tid = (pid_t)get_number(b, 4);
     out->kind = (enum thread_kind)get_below(b, THREAD_KINDS);
     out->number = get_u32(b);
     struct slice name = get_text(b);
@@ -263,7 +263,7 @@ void record_put_renamed(struct buf *out, const struct buf *records, record_name_
     struct body all = {.at = records->data, .left = records->len};
     while (all.left >= HEAD_BYTES) {
         const uint8_t *begin = all.at;
-        const enum record_type type = (enum record_type)get(&all, 1);
+        const enum record_type type = (enum record_type)get_number(&all, 1);
         const size_t len = get_u32(&all);
         struct body body = {.at = all.at, .left = len};
         struct records any = {0};
@@ -283,17 +283,17 @@ void record_put_renamed(struct buf *out, const struct buf *records, record_name_
 
 static void get_sample(struct records *r, struct body *b, struct sample *out)
 {
-    out->mono_ns = get(b, 8);
+    out->mono_ns = get_number(b, 8);
     out->tid = (int32_t)get_u32(b);
     out->cpu = (int32_t)get_u32(b);
     out->thread = get_u32(b);
     out->in = (enum sample_class)get_below(b, SAMPLE_CLASSES);
-    out->flags = (unsigned)get(b, 1);
-    out->pid_number = get(b, 8);
-    out->pid_serial = get(b, 8);
-    out->call = get(b, 8);
-    bool addresses = get(b, 1) != 0;
-    out->n_frames = (size_t)get(b, 2);
+    out->flags = (unsigned)get_number(b, 1);
+    out->pid_number = get_number(b, 8);
+    out->pid_serial = get_number(b, 8);
+    out->call = get_number(b, 8);
+    bool addresses = get_number(b, 1) != 0;
+    out->n_frames = (size_t)get_number(b, 2);
     if (out->n_frames > LIMIT_SAMPLE_FRAMES || out->thread >= r->threads) {
         b->bad = true;
         return;
@@ -301,7 +301,7 @@ static void get_sample(struct records *r, struct body *b, struct sample *out)
     for (size_t i = 0; i < out->n_frames; i++)
         b->bad |= (r->ids[i] = get_u32(b)) >= r->frames;
     for (size_t i = 0; addresses && i < out->n_frames; i++)
-        r->addresses[i] = get(b, 8);
+        r->addresses[i] = get_number(b, 8);
     out->frames = r->ids;
     out->addresses = addresses ? r->addresses : NULL;
 }
@@ -335,11 +335,11 @@ static void get_record(struct records *r, struct body *b, struct record *out)
         break;
     }
     case RECORD_END:
-        out->u.end.lost = get(b, 8) + r->unread;
-        out->u.end.cpu_us = get(b, 8);
-        out->u.end.wall_us = get(b, 8);
-        out->u.end.target_us = get(b, 8);
-        out->u.end.kernel_us = get(b, 8);
+        out->u.end.lost = get_number(b, 8) + r->unread;
+        out->u.end.cpu_us = get_number(b, 8);
+        out->u.end.wall_us = get_number(b, 8);
+        out->u.end.target_us = get_number(b, 8);
+        out->u.end.kernel_us = get_number(b, 8);
         r->ended = true;
         break;
     }
@@ -358,7 +358,7 @@ static int take_record(struct records *r, struct record *out)
     struct body head = {.at = r->in.data, .left = r->in.len};
     if (head.left < HEAD_BYTES)
         return 0;
-    unsigned type = (unsigned)get(&head, 1);
+    unsigned type = (unsigned)get_number(&head, 1);
     size_t len = get_u32(&head);
     r->bad = type < RECORD_BEGIN || type > RECORD_END || len > LIMIT_SAMPLER_RECORD_BYTES;
     if (r->bad || head.left < len)

@@ -62,7 +62,7 @@ struct sampler {
     struct sampled_thread *threads; /* that were announced, in that order */
     size_t n_threads;
     uint64_t lost;
-    pthread_mutex_t lock; /* of all below, and of the VM's tables */
+    pthread_mutex_t lock; /* guards all fields below, and the VM's tables */
     struct namer *namer;
     struct buf out;
     sem_t pinned;   /* one for each reader that runs */
@@ -70,7 +70,7 @@ struct sampler {
     nlink_t listed; /* links of /proc/PID/task when threads were listed */
     unsigned looks, libraries_read;
     bool noted_refused, noted_libraries, vm_ended;
-    unsigned slow_names; /* that may still be met; of the thread that writes */
+    unsigned slow_names; /* slow names still accepted; of the thread that writes */
     int fd, pidfd;       /* output; of the VM, -1: none */
 };
 
@@ -84,7 +84,7 @@ static uint32_t thread_of(const struct sampler *s, pid_t tid)
     return UINT32_MAX;
 }
 
-static void take_sample(struct reader *reader, const struct perf_sample *sample)
+static void take_perf_sample(struct reader *reader, const struct perf_sample *sample)
 {
     struct sampler *s = reader->sampler;
     pthread_mutex_lock(&s->lock);
@@ -108,14 +108,14 @@ static void take_sample(struct reader *reader, const struct perf_sample *sample)
 
 /* ---- readers */
 
-/* This thread before all others on its CPU, or as any. */
+/* Sets whether this thread runs before all others on its CPU. */
 static bool run_first(bool yes)
 {
     const struct sched_param param = {.sched_priority = yes ? 1 : 0};
     return pthread_setschedparam(pthread_self(), yes ? SCHED_FIFO : SCHED_OTHER, &param) == 0;
 }
 
-static void pin(struct reader *r)
+static void pin_reader(struct reader *r)
 {
     cpu_set_t set;
     CPU_ZERO(&set);
@@ -130,7 +130,7 @@ static void *read_ring(void *arg)
     struct perf_sample sample;
     while (perf_ring_wait(&r->ring, r->sampler->ends))
         while (perf_next(&r->ring, &sample))
-            take_sample(r, &sample);
+            take_perf_sample(r, &sample);
     return NULL;
 }
 
@@ -138,7 +138,7 @@ static void *read_ring(void *arg)
 static void *reader_begins(void *arg)
 {
     struct reader *r = arg;
-    pin(r);
+    pin_reader(r);
     sem_post(&r->sampler->pinned);
     pthread_mutex_lock(&r->sampler->lock); /* held until all is set up */
     perf_ring_start(&r->ring);
@@ -231,7 +231,7 @@ struct naming {
     unsigned *slow;
 };
 
-static struct slice demangled(void *arg, struct slice name)
+static struct slice demangle_symbol(void *arg, struct slice name)
 {
     struct naming *n = arg;
     return image_demangle(&n->names, arena_strndup(&n->names, name.s, name.len), n->slow);
@@ -247,12 +247,12 @@ static void take_out(struct sampler *s, struct buf *out)
     pthread_mutex_unlock(&s->lock);
     arena_init(&naming.names);
     buf_init(out, 0);
-    record_put_renamed(out, &records, demangled, &naming);
+    record_put_renamed(out, &records, demangle_symbol, &naming);
     arena_clear(&naming.names);
     buf_clear(&records);
 }
 
-static bool write_out(struct sampler *s)
+static bool write_records(struct sampler *s)
 {
     struct buf out;
     take_out(s, &out);
@@ -268,7 +268,7 @@ static bool write_out(struct sampler *s)
     return whole;
 }
 
-/* The one that started us has gone, or wants the end; or the VM has ended. */
+/* True when the parent has gone or asks for the end, or the VM has ended. */
 static bool is_over(struct sampler *s, int ms)
 {
     struct pollfd p[] = {{.fd = STDIN_FILENO, .events = POLLIN},
@@ -294,7 +294,7 @@ static uint64_t own_cpu_us(void)
 }
 
 /* Reads the list of compiled code again where it has changed: outside the lock, 2 ms. */
-static void refresh(struct sampler *s)
+static void refresh_code(struct sampler *s)
 {
     struct jit *now = NULL;
     if (!vm_read_again(s->vm, &now))
@@ -331,7 +331,7 @@ static void read_libraries(struct sampler *s)
 }
 
 /* Once a second: threads, libraries and code that are new. */
-static void look(struct sampler *s)
+static void look_for_new(struct sampler *s)
 {
     struct error err = {0};
     pthread_mutex_lock(&s->lock);
@@ -341,17 +341,17 @@ static void look(struct sampler *s)
     pthread_mutex_unlock(&s->lock);
     if (unknown)
         read_libraries(s);
-    refresh(s);
+    refresh_code(s);
 }
 
-/* Not beyond the end. */
+/* Milliseconds until the end or the next look, the sooner. */
 static int wait_ms(uint64_t ends)
 {
     const uint64_t now = clock_mono_ns(), left = now < ends ? (ends - now) / 1000000 + 1 : 0;
     return left < WAIT_MS ? (int)left : WAIT_MS;
 }
 
-static void run(struct sampler *s)
+static void run_sampler(struct sampler *s)
 {
     const uint64_t began = clock_mono_ns();
     const uint64_t ends = s->o->for_s > 0 ? began + (uint64_t)(s->o->for_s * 1e9) : UINT64_MAX;
@@ -362,9 +362,9 @@ static void run(struct sampler *s)
             break;
         if (now - looked >= LOOK_MS * UINT64_C(1000000)) {
             looked = now;
-            look(s);
+            look_for_new(s);
         }
-        if (!write_out(s))
+        if (!write_records(s))
             break;
     }
     const uint64_t one = 1;
@@ -377,7 +377,7 @@ static void run(struct sampler *s)
         s->lost += s->readers[i].ring.lost;
     struct record_end end = {
         .lost = s->lost, .cpu_us = own_cpu_us(), .wall_us = (clock_mono_ns() - began) / 1000};
-    if (s->vm_ended) /* its threads took their times along */
+    if (s->vm_ended) /* the CPU times of its threads went with it */
         end.target_us = end.kernel_us = RECORD_UNKNOWN;
     for (size_t i = 0; !s->vm_ended && i < s->n_threads; i++) {
         const struct thread_times *began_at = &s->threads[i].began;
@@ -390,7 +390,7 @@ static void run(struct sampler *s)
         end.target_us += all > kernel ? all - kernel : 0;
     }
     record_put_end(&s->out, &end);
-    write_out(s);
+    write_records(s);
 }
 
 static void begin_record(const struct sampler *s, uint64_t began, struct record_begin *out)
@@ -416,7 +416,7 @@ static void raise_files(void)
     }
 }
 
-/* Threads take as many files as there are: what is opened after them needs some. */
+/* Threads can take all descriptors: leaves some for files that are opened after them. */
 #define SPARE_FILES 16
 static int add_threads_with_spare(struct sampler *s, struct error *err)
 {
@@ -431,7 +431,7 @@ static int add_threads_with_spare(struct sampler *s, struct error *err)
 }
 
 /* A failure comes before any reader runs. */
-static int begin(struct sampler *s, struct error *err)
+static int begin_sampling(struct sampler *s, struct error *err)
 {
     const uint64_t began = clock_mono_ns();
     long cpus = sysconf(_SC_NPROCESSORS_CONF);
@@ -446,7 +446,7 @@ static int begin(struct sampler *s, struct error *err)
     if (rights_read(&user, s->o->pid, err) != 0 || vm_open(&s->vm, s->o->pid, err) != 0 ||
         add_threads_with_spare(s, err) != 0)
         return err->code;
-    /* Readers begin as this thread is, whatever the user may who it becomes. */
+    /* Readers inherit this thread's priority, which the user may not be permitted to set. */
     run_first(true);
     if (rights_become(&user, s->o->pid, err) != 0)
         return err->code;
@@ -476,7 +476,7 @@ int sampler_run(const struct sampler_options *o, int out_fd)
         .o = o, .fd = out_fd, .slow_names = SLOW_NAMES, .lock = PTHREAD_MUTEX_INITIALIZER};
     struct error err = {0};
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGINT, SIG_IGN); /* of the terminal: who started us ends us, by our input */
+    signal(SIGINT, SIG_IGN); /* from the terminal: the parent ends the sampler by its input */
     signal(SIGHUP, SIG_IGN);
     signal(SIGTERM, SIG_IGN); /* of the process group, or of a service manager */
     s.pidfd = (int)syscall(SYS_pidfd_open, o->pid, 0);
@@ -487,14 +487,14 @@ int sampler_run(const struct sampler_options *o, int out_fd)
     pthread_mutex_lock(&s.lock);
     if (s.ends < 0)
         error_set_errno(&err, errno, "no descriptor to end the readers by");
-    const bool begun = s.ends >= 0 && begin(&s, &err) == 0;
+    const bool begun = s.ends >= 0 && begin_sampling(&s, &err) == 0;
     pthread_mutex_unlock(&s.lock);
     if (begun) {
-        run(&s);
+        run_sampler(&s);
     } else {
         buf_reset(&s.out);
         record_put_failed(&s.out, &err);
-        write_out(&s);
+        write_records(&s);
     }
     for (int i = 0; i < s.n_readers; i++)
         perf_ring_close(&s.readers[i].ring);

@@ -18,7 +18,7 @@ enum {
 };
 #define ADDRESSES (UINT64_C(1) << 47) /* of user space on x86-64 */
 
-static void add(struct stack *out, enum stack_frame_is is, uint64_t address, bool leaf)
+static void add_frame(struct stack *out, enum stack_frame_is is, uint64_t address, bool leaf)
 {
     if (out->n == LIMIT_SAMPLE_FRAMES) {
         out->flags |= SAMPLE_TRUNCATED;
@@ -47,7 +47,7 @@ static bool read_copy(void *arg, uint64_t at, void *out, size_t len)
 
 /* Whether the thread still stands as it was copied: the words at that address, or the last ones
  * that were copied where it lies beyond them. */
-static bool stands(const struct copy *c, uint64_t at)
+static bool still_stands(const struct copy *c, uint64_t at)
 {
     uint8_t now[CHECKED_BYTES];
     const uint64_t from = c->sample->registers.value[REGISTER_RSP];
@@ -60,7 +60,7 @@ static bool stands(const struct copy *c, uint64_t at)
            memcmp(now, c->sample->stack + (at - from), CHECKED_BYTES) == 0;
 }
 
-static bool read_word(const struct memory *m, uint64_t at, uint64_t *out)
+static bool read_vm_word(const struct memory *m, uint64_t at, uint64_t *out)
 {
     return at % WORD == 0 && at < ADDRESSES && memory_read(m, at, out, WORD);
 }
@@ -97,7 +97,7 @@ static bool walk_words(struct stack *out, const struct stack_world *w, const uin
             out->flags |= SAMPLE_COMPLETE;
             return true;
         }
-        add(out, IS_COMPILED, word, false);
+        add_frame(out, IS_COMPILED, word, false);
     }
     return false;
 }
@@ -134,7 +134,7 @@ static uint64_t erlang_stack(const struct stack_world *w, const struct registers
         if (memcmp(code + i, "\x49\x8b\x65", 3) == 0 && stop > 0 && code[i + 3] == stop)
             break; /* mov rsp, [r13 + stop] */
     }
-    if (stop > 0 && read_word(w->memory, r->value[REGISTER_R13] + stop, &at))
+    if (stop > 0 && read_vm_word(w->memory, r->value[REGISTER_R13] + stop, &at))
         return at;
     return 0;
 }
@@ -142,7 +142,7 @@ static uint64_t erlang_stack(const struct stack_world *w, const struct registers
 static bool take_process(struct stack *out, const struct stack_world *w, uint64_t process)
 {
     uint64_t word = 0;
-    if (!read_word(w->memory, process, &word) || (word & 15) != 3)
+    if (!read_vm_word(w->memory, process, &word) || (word & 15) != 3)
         return false;
     out->process = process;
     out->first_word = word;
@@ -189,11 +189,11 @@ static void take_bif(struct stack *out, const struct stack_world *w, const struc
                      uint64_t cfa)
 {
     uint64_t entry = 0, stub = 0;
-    if (!read_word(copy, cfa + WORD + WORD, &entry) || !read_word(w->memory, entry, &stub))
+    if (!read_vm_word(copy, cfa + WORD + WORD, &entry) || !read_vm_word(w->memory, entry, &stub))
         return;
     const struct jit_function *f = jit_at(w->jit, stub);
     if (f && !f->global)
-        add(out, IS_BIF, stub, true);
+        add_frame(out, IS_BIF, stub, true);
 }
 
 /*
@@ -225,7 +225,7 @@ static void take_boundary(struct stack *out, const struct stack_world *w, const 
     const enum boundary is = boundary_of(jit_at(w->jit, back - 1));
     if (out->in != SAMPLE_GC && out->in != SAMPLE_NIF)
         out->in = class_of(is, SAMPLE_RUNTIME);
-    add(out, IS_COMPILED, back, false);
+    add_frame(out, IS_COMPILED, back, false);
     if (is == BOUNDARY_SCHEDULE) {
         out->in = SAMPLE_SCHEDULER;
         out->flags |= SAMPLE_COMPLETE;
@@ -240,7 +240,7 @@ static void take_boundary(struct stack *out, const struct stack_world *w, const 
         return;
     }
     walk_memory(out, w, at);
-    if (!stands(copy->arg, cfa - CHECKED_BYTES)) {
+    if (!still_stands(copy->arg, cfa - CHECKED_BYTES)) {
         out->n = native;
         out->flags = (out->flags & ~(unsigned)SAMPLE_COMPLETE) | SAMPLE_MOVED_ON;
     } else {
@@ -250,8 +250,8 @@ static void take_boundary(struct stack *out, const struct stack_world *w, const 
 
 /* ---- a sample in native code */
 
-/* What a native frame says of the whole stack, the one nearest the root last. */
-static void classify(struct stack *out, const struct stack_world *w, uint64_t address)
+/* Classifies the stack by a native frame; the one nearest the root comes last. */
+static void classify_native(struct stack *out, const struct stack_world *w, uint64_t address)
 {
     struct image_symbol symbol;
     if (!images_symbol(w->images, address, &symbol))
@@ -272,11 +272,11 @@ static void take_resume(struct stack *out, const struct stack_world *w, uint64_t
 {
     const uint32_t resume = jit_resume_offset(w->jit);
     uint64_t at = 0;
-    if (out->in == SAMPLE_NIF || resume == 0 || !read_word(w->memory, process + resume, &at))
+    if (out->in == SAMPLE_NIF || resume == 0 || !read_vm_word(w->memory, process + resume, &at))
         return;
     const struct jit_function *f = jit_at(w->jit, at);
     if (f && !f->global)
-        add(out, IS_COMPILED, at, true);
+        add_frame(out, IS_COMPILED, at, true);
 }
 
 /* Whether what begins at p may be a process, and where its Erlang stack is then. */
@@ -284,9 +284,9 @@ static bool may_be_process(const struct stack_world *w, uint64_t p, uint64_t *st
 {
     const uint32_t stop = stop_offset(w);
     uint64_t htop = 0, id = 0;
-    return p % WORD == 0 && p < ADDRESSES && p >= PAGE && read_word(w->memory, p, &id) &&
-           (id & 15) == 3 && read_word(w->memory, p + jit_htop_offset(w->jit), &htop) &&
-           read_word(w->memory, p + stop, stack) && htop % WORD == 0 && *stack % WORD == 0 &&
+    return p % WORD == 0 && p < ADDRESSES && p >= PAGE && read_vm_word(w->memory, p, &id) &&
+           (id & 15) == 3 && read_vm_word(w->memory, p + jit_htop_offset(w->jit), &htop) &&
+           read_vm_word(w->memory, p + stop, stack) && htop % WORD == 0 && *stack % WORD == 0 &&
            htop != 0 && htop <= *stack;
 }
 
@@ -300,7 +300,7 @@ static bool walk_process(struct stack *out, const struct stack_world *w, uint64_
     take_resume(out, w, p);
     walk_memory(out, w, stack);
     if ((out->flags & SAMPLE_COMPLETE || out->n == LIMIT_SAMPLE_FRAMES) &&
-        read_word(w->memory, p + stop_offset(w), &again) && again == stack &&
+        read_vm_word(w->memory, p + stop_offset(w), &again) && again == stack &&
         take_process(out, w, p))
         return true;
     out->n = native;
@@ -340,8 +340,8 @@ static void native_stack(struct stack *out, const struct stack_world *w,
     enum step step = STEP_CALLER;
     bool leaf = true;
     for (int i = 0; i < NATIVE_FRAMES && step == STEP_CALLER; i++) {
-        add(out, IS_NATIVE, r.value[REGISTER_RIP], leaf);
-        classify(out, w, r.value[REGISTER_RIP] - !leaf);
+        add_frame(out, IS_NATIVE, r.value[REGISTER_RIP], leaf);
+        classify_native(out, w, r.value[REGISTER_RIP] - !leaf);
         step = images_step(w->images, &r, &leaf, &copy);
         if (step == STEP_CALLER && w->jit && jit_at(w->jit, r.value[REGISTER_RIP] - 1)) {
             take_boundary(out, w, &r, &copy);
@@ -367,7 +367,7 @@ static void compiled_stack(struct stack *out, const struct stack_world *w,
                            const struct perf_sample *s, const struct jit_function *leaf)
 {
     const enum boundary is = boundary_of(leaf);
-    add(out, IS_COMPILED, s->registers.value[REGISTER_RIP], true);
+    add_frame(out, IS_COMPILED, s->registers.value[REGISTER_RIP], true);
     out->in = class_of(is, SAMPLE_ERLANG);
     if (is == BOUNDARY_SCHEDULE) {
         out->flags |= SAMPLE_COMPLETE;
