@@ -119,10 +119,8 @@ static bool fail_kind(struct cursor *c, const char *expected)
     return false;
 }
 
-/*
- * True when the next term has that kind and `n` bytes of it (tag included) are there. It reads
- * nothing, so that a failure points at the tag.
- */
+/* True when the next term has that kind and `n` bytes of it (tag included) are there. It reads
+ * nothing, so that a failure points at the tag. */
 static bool next_is(struct cursor *c, enum etf_kind kind, size_t n)
 {
     if (cursor_failed(c))

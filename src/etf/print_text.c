@@ -15,7 +15,7 @@ enum {
     LIMB = 1000000000,
 };
 
-static void put_cut(struct printer *p, const char *s, size_t len)
+static void put_fitting(struct printer *p, const char *s, size_t len)
 {
     if (p->full)
         return;
@@ -34,7 +34,7 @@ static void put_cut(struct printer *p, const char *s, size_t len)
 
 void printer_puts(struct printer *p, const char *s)
 {
-    put_cut(p, s, strlen(s));
+    put_fitting(p, s, strlen(s));
 }
 
 void printer_printf(struct printer *p, const char *fmt, ...)
@@ -62,7 +62,7 @@ bool printer_safe(struct printer *p, int32_t cp)
     size_t n = text_encode(cp, bytes);
     text_grapheme(bytes, n, &width, &safe);
     if (safe)
-        put_cut(p, bytes, n);
+        put_fitting(p, bytes, n);
     return safe;
 }
 
