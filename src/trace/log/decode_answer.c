@@ -148,7 +148,7 @@ static bool is_beamtop(struct slice name)
     return slice_is(name, "beamtop");
 }
 
-/* How many `and 12 more` stands for; 0: it is another text. */
+/* The number of `and 12 more`; 0: another text. */
 static uint64_t and_more(struct slice word)
 {
     char text[40], rest = '\0';
@@ -157,7 +157,7 @@ static uint64_t and_more(struct slice word)
     return sscanf(text, "and %llu mor%c", &more, &rest) == 2 && rest == 'e' ? more : 0;
 }
 
-/* Texts of a list of binaries, as words: those that fit whole, and how many there are besides. */
+/* Joins the texts of a list of binaries: those that fit whole, and the number of the others. */
 static bool read_words(struct cursor *c, const char *prefix, char *out, size_t size)
 {
     struct cursor_list list;
@@ -301,7 +301,7 @@ static bool read_sessions(struct cursor *c, struct our_sessions *ours)
     return cursor_list_end(c, &list);
 }
 
-/* {Total, [{Session, …}]} of entries with so many elements: those that may be ours. */
+/* Reads {Total, [{Session, …}]}, entries of `arity` elements. *out: those of beamtop, at most. */
 static bool read_entries(struct cursor *c, size_t arity, const struct our_sessions *ours,
                          uint64_t *out)
 {
@@ -319,7 +319,7 @@ static bool read_entries(struct cursor *c, size_t arity, const struct our_sessio
             if (!cursor_skip(c))
                 return false;
     }
-    /* What did not fit into the list counts as ours: a proof must not look away. */
+    /* Entries beyond the list count as beamtop's: the check must miss none. */
     *out = total > others ? total - others : 0;
     return cursor_list_end(c, &list);
 }
@@ -365,7 +365,7 @@ static void put_binary_reason(struct cursor *c, const char *before, const char *
         snprintf(out, size, "%s%.*s%s", before, (int)(s.len < 200 ? s.len : 200), s.s, after);
 }
 
-/* Also said of a dry run, before anybody is asked to arm anything. */
+/* A dry run reports this too, before it asks for consent. */
 #define WORD_IN_USE                                                                                \
     "the trace control word is %llu, so another tool uses it. If none does: "                      \
     "erlang:system_flag(trace_control_word, 0)"
@@ -434,7 +434,7 @@ static void explain_tuple(struct cursor *c, char *out, size_t size)
     }
 }
 
-/* What is not there is not refused for safety. */
+/* A missing function or process is ERR_NOT_FOUND, any other refusal ERR_REFUSED. */
 static enum err refusal_code(struct slice raw)
 {
     static const char *const missing[] = {"unknown_atom", "no_processes", "no_functions"};

@@ -134,7 +134,7 @@ static void drop_oldest(struct trace_log *l)
 }
 
 /* The newest event is kept whatever its size, since it is about to be shown. */
-static void shed(struct trace_log *l, size_t keep)
+static void drop_bytes(struct trace_log *l, size_t keep)
 {
     while (l->len > keep && l->bytes > l->most_bytes)
         drop_oldest(l);
@@ -143,7 +143,7 @@ static void shed(struct trace_log *l, size_t keep)
 /* ---- Copies */
 
 /* Puts the bytes at *at and moves it on; NULL stays NULL. */
-static struct slice put(char **at, struct slice s)
+static struct slice put_copy(char **at, struct slice s)
 {
     if (!s.s)
         return s;
@@ -162,8 +162,8 @@ static size_t mfa_bytes(const struct mfa *m)
 static struct mfa put_mfa(char **at, const struct mfa *m)
 {
     struct mfa copy = *m;
-    copy.module = put(at, m->module);
-    copy.function = put(at, m->function);
+    copy.module = put_copy(at, m->module);
+    copy.function = put_copy(at, m->function);
     return copy;
 }
 
@@ -190,12 +190,12 @@ static struct entry *entry_new(const struct trace_event *event)
     e->stack = event->n_stack > 0 ? stack : NULL;
     e->mfa = put_mfa(&at, &event->mfa);
     e->caller = put_mfa(&at, &event->caller);
-    e->name = put(&at, event->name);
-    e->args.bytes = put(&at, event->args.bytes);
-    e->message.bytes = put(&at, event->message.bytes);
-    e->to.bytes = put(&at, event->to.bytes);
-    e->result.bytes = put(&at, event->result.bytes);
-    e->class = put(&at, event->class);
+    e->name = put_copy(&at, event->name);
+    e->args.bytes = put_copy(&at, event->args.bytes);
+    e->message.bytes = put_copy(&at, event->message.bytes);
+    e->to.bytes = put_copy(&at, event->to.bytes);
+    e->result.bytes = put_copy(&at, event->result.bytes);
+    e->class = put_copy(&at, event->class);
     return entry;
 }
 
@@ -210,7 +210,7 @@ static struct slice known_name(const struct trace_log *l, const struct etf_pid *
 
 void trace_log_name(struct trace_log *l, const struct etf_pid *pid, struct slice name)
 {
-    /* A name stays: events point to it. */
+    /* A name is never freed before the log: events point to it. */
     if (name.len == 0 || known_name(l, pid).len > 0 || HASH_COUNT(l->named) >= LIMIT_TRACE_EVENTS)
         return;
     struct named *n = alloc_zero(1, sizeof *n + name.len);
@@ -274,7 +274,7 @@ struct trace_event *trace_log_add(struct trace_log *l, const struct trace_event 
     if (e->id != 0)
         HASH_ADD(hh, l->by_id, event.id, sizeof entry->event.id, entry);
     count_added(l, e);
-    shed(l, 1);
+    drop_bytes(l, 1);
     return e;
 }
 
@@ -287,9 +287,9 @@ void trace_log_finish(struct trace_log *l, uint64_t id, enum event_outcome outco
     struct trace_event *e = &entry->event;
     size_t bytes = class.len + result->bytes.len;
     char *at = entry->result = alloc_zero(bytes + 1, 1);
-    e->class = put(&at, class);
+    e->class = put_copy(&at, class);
     e->result = *result;
-    e->result.bytes = put(&at, result->bytes);
+    e->result.bytes = put_copy(&at, result->bytes);
     if (e->outcome == OUTCOME_OPEN)
         count_open(l, e->pattern, -1);
     e->outcome = outcome;
@@ -297,8 +297,8 @@ void trace_log_finish(struct trace_log *l, uint64_t id, enum event_outcome outco
     count_latency(l, e);
     entry->bytes += bytes;
     l->bytes += bytes;
-    if (l->ring[l->first] != entry) /* what was just finished stays */
-        shed(l, 1);
+    if (l->ring[l->first] != entry) /* the call that just ended is kept */
+        drop_bytes(l, 1);
 }
 
 /* ---- State, patterns, functions */

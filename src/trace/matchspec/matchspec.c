@@ -58,7 +58,7 @@ static int add_clauses(struct scope *s, struct spec_list *clauses, struct spec *
     return 0;
 }
 
-static struct builder *encode(struct scope *s, const struct spec_list *clauses)
+static struct builder *encode_clauses(struct scope *s, const struct spec_list *clauses)
 {
     struct builder *b = builder_new();
     if (spec_encode(s, b, spec_items(s, SPEC_LIST, clauses->items, clauses->n)) < 0) {
@@ -69,7 +69,7 @@ static struct builder *encode(struct scope *s, const struct spec_list *clauses)
 }
 
 /* The VM gives {To, Message} of a send, {Node, Sender, Message} of a receive. */
-static struct spec *arguments(struct scope *s)
+static struct spec *head_arguments(struct scope *s)
 {
     const struct pattern *p = s->pattern;
     struct spec_list items = {0};
@@ -94,7 +94,7 @@ static struct spec *all_arguments(struct scope *s)
     return spec_call(s, "tl", spec_call(s, "tl", all, NULL), NULL);
 }
 
-static struct spec *shown(struct scope *s)
+static struct spec *body_shown(struct scope *s)
 {
     const struct pattern *p = s->pattern;
     struct spec_list items = {0};
@@ -109,7 +109,7 @@ static struct spec *shown(struct scope *s)
     return spec_items(s, SPEC_LIST, items.items, items.n);
 }
 
-static struct spec *stack(struct scope *s)
+static struct spec *body_stack(struct scope *s)
 {
     if (!(s->pattern->actions & TRACE_STACK))
         return spec_new(s, SPEC_LIST);
@@ -118,15 +118,15 @@ static struct spec *stack(struct scope *s)
     return spec_call(s, "current_stacktrace", spec_integer(s, s->options->stack_depth), NULL);
 }
 
-static struct spec *body(struct scope *s)
+static struct spec *clause_body(struct scope *s)
 {
     struct spec *message[4] = {spec_integer(s, s->options->index)};
     size_t n = 1;
     bool call = s->pattern->kind == PATTERN_CALL;
     if (call) {
         message[1] = spec_call(s, "caller", NULL);
-        message[2] = shown(s);
-        message[3] = stack(s);
+        message[2] = body_shown(s);
+        message[3] = body_stack(s);
         n = 4;
         if (!message[2])
             return NULL;
@@ -147,17 +147,17 @@ static int build_clauses(struct scope *s)
     s->all = all_arguments(s);
     spec_add(s, &s->guards,
              spec_call(s, ">", spec_call(s, "get_tcw", NULL), spec_integer(s, 0), NULL));
-    struct spec *head = arguments(s);
-    struct spec *actions = head ? body(s) : NULL;
+    struct spec *head = head_arguments(s);
+    struct spec *actions = head ? clause_body(s) : NULL;
     if (!actions || add_clauses(s, &clauses, head, s->pattern->guard, actions) < 0)
         return s->err->code;
     s->out->narrow = s->narrow || s->pattern->guard;
     s->out->counted = (s->pattern->actions & (TRACE_COUNT | TRACE_TIME)) != 0;
-    s->out->clauses = encode(s, &clauses);
+    s->out->clauses = encode_clauses(s, &clauses);
     return s->out->clauses ? 0 : s->err->code;
 }
 
-/* What a value is matched with once it is there, by ets:match_spec_run/2. */
+/* The specification with which ets:match_spec_run/2 filters values after the call. */
 static int build_filter(struct scope *s, struct builder **out, const struct node *pattern,
                         const struct node *guard)
 {
@@ -168,7 +168,7 @@ static int build_filter(struct scope *s, struct builder **out, const struct node
     struct spec *head = spec_tuple(s, &value, 1);
     if (add_clauses(s, &clauses, head, guard, spec_items(s, SPEC_LIST, &yes, 1)) < 0)
         return s->err->code;
-    *out = encode(s, &clauses);
+    *out = encode_clauses(s, &clauses);
     return *out ? 0 : s->err->code;
 }
 

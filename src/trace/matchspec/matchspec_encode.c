@@ -137,18 +137,18 @@ static int put_leaf(struct encoder *e, const struct node *n)
     }
 }
 
-static int put(struct encoder *e, const struct spec *spec);
+static int put_spec(struct encoder *e, const struct spec *spec);
 
 static int put_items(struct encoder *e, const struct spec *spec)
 {
     for (size_t i = 0; i < spec->n_items; i++) {
-        if (put(e, spec->items[i]) < 0)
+        if (put_spec(e, spec->items[i]) < 0)
             return -1;
     }
     return 0;
 }
 
-static int put(struct encoder *e, const struct spec *spec)
+static int put_spec(struct encoder *e, const struct spec *spec)
 {
     if (e->left == 0)
         return error_set(e->scope->err, ERR_LIMIT,
@@ -187,7 +187,7 @@ static int put(struct encoder *e, const struct spec *spec)
     if (put_items(e, spec) < 0)
         return -1;
     if (spec->tail)
-        return put(e, spec->tail);
+        return put_spec(e, spec->tail);
     build_nil(e->b);
     return 0;
 }
@@ -195,5 +195,5 @@ static int put(struct encoder *e, const struct spec *spec)
 int spec_encode(struct scope *s, struct builder *b, const struct spec *spec)
 {
     struct encoder e = {s, b, LIMIT_SPEC_NODES};
-    return put(&e, spec);
+    return put_spec(&e, spec);
 }

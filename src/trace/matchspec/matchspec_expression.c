@@ -5,7 +5,7 @@
 
 #include "matchspec_internal.h"
 
-/* What releases that lack a function of the language do in its place. */
+/* Expressions that replace a function on releases without it. */
 typedef struct spec *stand_in(struct scope *s, struct spec **args);
 
 static struct spec *integer_of(struct scope *s, struct spec *condition, int64_t yes, int64_t no)
@@ -71,7 +71,7 @@ static struct spec *is_boolean(struct scope *s, struct spec **args)
                      spec_call(s, "=:=", args[0], spec_atom(s, "false"), NULL), NULL);
 }
 
-/* What is of no other type. */
+/* True for a term of none of the other types. */
 static struct spec *is_bitstring(struct scope *s, struct spec **args)
 {
     static const char *const others[] = {"is_atom",      "is_number", "is_list",
@@ -117,7 +117,7 @@ static const struct function {
     const char *name;
     size_t arity;
     int since;
-    stand_in *before; /* NULL: it cannot be asked for there */
+    stand_in *before; /* NULL: there is none, the pattern fails */
     /* clang-format off */
 } functions[] = {
     {"+", 1, 0, NULL}, {"-", 1, 0, NULL}, {"bnot", 1, 0, NULL}, {"not", 1, 0, NULL},
@@ -167,7 +167,7 @@ int matchspec_guard_since(const char *name)
     return since;
 }
 
-static struct spec *call(struct scope *s, const struct node *n)
+static struct spec *spec_of_call(struct scope *s, const struct node *n)
 {
     const char *name = arena_strndup(&s->arena, n->text.s, n->text.len);
     if (strcmp(name, ",") == 0)
@@ -190,7 +190,7 @@ static struct spec *call(struct scope *s, const struct node *n)
     return spec_call(s, f->name, args[0], args[1], args[2], NULL);
 }
 
-static struct spec *variable(struct scope *s, const struct node *n)
+static struct spec *spec_of_variable(struct scope *s, const struct node *n)
 {
     struct spec_variable *found = scope_find(s, n->text);
     if (!found)
@@ -202,7 +202,7 @@ static struct spec *variable(struct scope *s, const struct node *n)
 }
 
 /* Data, so that neither tuples nor special atoms in it are taken for expressions. */
-static struct spec *constant(struct scope *s, const struct node *n)
+static struct spec *spec_of_constant(struct scope *s, const struct node *n)
 {
     struct spec *literal = spec_literal(s, n);
     if (!literal)
@@ -227,7 +227,7 @@ static struct spec *test_record(struct scope *s, const struct node *n)
 }
 
 /* The keys of a map that is made are data for OTP 23 and expressions for later releases. */
-static struct spec *key(struct scope *s, const struct node *n)
+static struct spec *spec_of_key(struct scope *s, const struct node *n)
 {
     struct spec *literal = node_is_literal(n) ? spec_literal(s, n) : NULL;
     bool plain = literal && (literal->kind == SPEC_ATOM
@@ -239,12 +239,12 @@ static struct spec *key(struct scope *s, const struct node *n)
                       "the keys of a map that is made here can be atoms, numbers and binaries");
 }
 
-static struct spec *made(struct scope *s, const struct node *n)
+static struct spec *spec_of_made(struct scope *s, const struct node *n)
 {
     struct spec_list items = {0};
     for (size_t i = 0; i < n->n_items; i++) {
         bool is_key = n->kind == NODE_MAP && i % 2 == 0;
-        struct spec *item = is_key ? key(s, n->items[i]) : spec_expression(s, n->items[i]);
+        struct spec *item = is_key ? spec_of_key(s, n->items[i]) : spec_expression(s, n->items[i]);
         if (!item)
             return NULL;
         for (size_t j = 0; is_key && j < i; j += 2) {
@@ -271,19 +271,19 @@ static struct spec *made(struct scope *s, const struct node *n)
 struct spec *spec_expression(struct scope *s, const struct node *n)
 {
     if (node_is_literal(n))
-        return constant(s, n);
+        return spec_of_constant(s, n);
     switch (n->kind) {
     case NODE_VAR:
-        return variable(s, n);
+        return spec_of_variable(s, n);
     case NODE_ALL:
         return s->all ? s->all : scope_fail(s, n, "this function's arguments are not known here");
     case NODE_OP:
     case NODE_CALL:
-        return call(s, n);
+        return spec_of_call(s, n);
     case NODE_LIST:
     case NODE_TUPLE:
     case NODE_MAP:
-        return made(s, n);
+        return spec_of_made(s, n);
     case NODE_TEST_RECORD:
         return test_record(s, n);
     case NODE_ANY:

@@ -29,7 +29,7 @@ bool node_is_literal(const struct node *n)
     }
 }
 
-static struct spec *leaf(struct scope *s, const struct node *n)
+static struct spec *literal_leaf(struct scope *s, const struct node *n)
 {
     bool of_node = n->kind == NODE_PID || n->kind == NODE_PORT || n->kind == NODE_REF;
     if (of_node && !s->options->node)
@@ -39,7 +39,7 @@ static struct spec *leaf(struct scope *s, const struct node *n)
     return spec;
 }
 
-static struct spec *atom(struct scope *s, const struct node *n)
+static struct spec *literal_atom(struct scope *s, const struct node *n)
 {
     size_t characters = 0;
     for (size_t i = 0; i < n->text.len; i++)
@@ -52,7 +52,7 @@ static struct spec *atom(struct scope *s, const struct node *n)
     return spec;
 }
 
-static struct spec *compound(struct scope *s, const struct node *n)
+static struct spec *literal_compound(struct scope *s, const struct node *n)
 {
     enum spec_kind kind = n->kind == NODE_LIST    ? SPEC_LIST
                           : n->kind == NODE_TUPLE ? SPEC_TUPLE
@@ -84,21 +84,21 @@ struct spec *spec_literal(struct scope *s, const struct node *n)
     struct spec *spec;
     switch (n->kind) {
     case NODE_INTEGER:
-        return n->text.len > 0 ? leaf(s, n) : spec_integer(s, n->number);
+        return n->text.len > 0 ? literal_leaf(s, n) : spec_integer(s, n->number);
     case NODE_FLOAT:
         spec = spec_new(s, SPEC_FLOAT);
         spec->real = n->real;
         return spec;
     case NODE_ATOM:
-        return atom(s, n);
+        return literal_atom(s, n);
     case NODE_BINARY:
         return spec_bits(s, n->text.s, n->bits);
     case NODE_LIST:
     case NODE_TUPLE:
     case NODE_MAP:
-        return compound(s, n);
+        return literal_compound(s, n);
     default:
-        return leaf(s, n);
+        return literal_leaf(s, n);
     }
 }
 

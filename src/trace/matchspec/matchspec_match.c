@@ -4,7 +4,7 @@
 
 #include "matchspec_internal.h"
 
-static struct spec *quoted(struct scope *s, const struct node *n)
+static struct spec *quoted_literal(struct scope *s, const struct node *n)
 {
     struct spec *literal = spec_literal(s, n);
     return literal ? spec_call(s, "const", literal, NULL) : NULL;
@@ -12,7 +12,7 @@ static struct spec *quoted(struct scope *s, const struct node *n)
 
 static int match_literal(struct scope *s, const struct node *n, struct spec *value)
 {
-    struct spec *literal = quoted(s, n);
+    struct spec *literal = quoted_literal(s, n);
     if (!literal)
         return -1;
     scope_guard(s, spec_call(s, "=:=", value, literal, NULL));
@@ -107,7 +107,7 @@ static int match_map(struct scope *s, const struct node *n, struct spec *value)
     }
     for (size_t i = 0; i < n->n_items; i += 2) {
         const struct node *k = n->items[i];
-        struct spec *key = node_is_literal(k) ? quoted(s, k) : spec_expression(s, k);
+        struct spec *key = node_is_literal(k) ? quoted_literal(s, k) : spec_expression(s, k);
         if (!key)
             return -1;
         scope_guard(s, spec_call(s, "is_map_key", key, value, NULL));
@@ -134,7 +134,7 @@ static struct spec *after_prefix(struct scope *s, const char *bytes, size_t bits
     return spec_bits(s, copy, bits);
 }
 
-/* How many bits it may have: so many, or from so many on by bytes or by bits. */
+/* Guards on the number of bits: exactly n, or n and more, in steps of a byte or a bit. */
 static void match_bit_size(struct scope *s, const struct node *n, struct spec *value)
 {
     size_t least = n->bits + n->gap;
@@ -144,7 +144,7 @@ static void match_bit_size(struct scope *s, const struct node *n, struct spec *v
         scope_guard(s, spec_call(s, "=:=", size, bits, NULL));
         return;
     }
-    if (n->unit == 1 || n->gap > 0) /* of others than bit strings it fails */
+    if (n->unit == 1 || n->gap > 0) /* fails for terms that are not bit strings */
         scope_guard(s, spec_call(s, ">=", size, bits, NULL));
     if (n->unit == 1)
         return;

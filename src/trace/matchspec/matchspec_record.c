@@ -40,7 +40,7 @@ static int field_place(const struct record_def *def, struct slice field)
     return -1;
 }
 
-/* A module of Elixir as you write it. */
+/* The name as the user writes it: an Elixir module without its prefix. */
 static struct slice spelled(const struct node *n)
 {
     return n->kind == NODE_STRUCT ? slice_without(n->text, "Elixir.") : n->text;
