@@ -98,7 +98,7 @@ int caps_set(struct caps *c, enum cap cap, uint64_t value, struct error *err)
 }
 
 /* In the unit of the table. */
-static int parse_value(enum cap_unit unit, const char *text, double *value)
+static int parse_cap(enum cap_unit unit, const char *text, double *value)
 {
     switch (unit) {
     case UNIT_COUNT:
@@ -119,7 +119,7 @@ int caps_parse(struct caps *c, enum cap cap, const char *text, struct error *err
 {
     const struct cap_row *row = &cap_table[cap];
     double value;
-    if (parse_value(row->unit, text, &value) == 0)
+    if (parse_cap(row->unit, text, &value) == 0)
         return caps_set(c, cap, (uint64_t)llround(fmin(value, 1e15)), err);
     static const char *const examples[] = {
         [UNIT_COUNT] = "100",

@@ -15,13 +15,13 @@ struct node *elixir_bif(struct parser *p, const char *name, struct node *a, stru
     return n;
 }
 
-static struct node *op(struct parser *p, const char *name, struct node *a, struct node *b)
+static struct node *make_op(struct parser *p, const char *name, struct node *a, struct node *b)
 {
     return !a || !b ? NULL : parser_op(p, name, a, b);
 }
 
 /* Elixir counts a tuple's elements from 0. */
-static struct node *element(struct parser *p, struct node **args, size_t from)
+static struct node *make_elem(struct parser *p, struct node **args, size_t from)
 {
     struct node *at = args[1];
     if (at->kind == NODE_INTEGER && at->text.len == 0 && at->number < INT64_MAX) {
@@ -38,7 +38,7 @@ static struct node *element(struct parser *p, struct node **args, size_t from)
 
 static struct node *is_nil(struct parser *p, struct node **args, size_t from)
 {
-    return op(p, "=:=", args[0], parser_atom(p, "nil", from));
+    return make_op(p, "=:=", args[0], parser_atom(p, "nil", from));
 }
 
 /* A struct is a map with the key __struct__, an atom; with a name, that one. */
@@ -47,9 +47,10 @@ static struct node *is_struct(struct parser *p, struct node *value, struct node 
     static const char key[] = "__struct__";
     struct node *has = elixir_bif(p, "is_map_key", parser_atom(p, key, from), value, from);
     struct node *got = elixir_bif(p, "map_get", parser_atom(p, key, from), value, from);
-    struct node *fits = name ? op(p, "=:=", got, name) : elixir_bif(p, "is_atom", got, NULL, from);
+    struct node *fits =
+        name ? make_op(p, "=:=", got, name) : elixir_bif(p, "is_atom", got, NULL, from);
     struct node *map = elixir_bif(p, "is_map", value, NULL, from);
-    return op(p, "andalso", op(p, "andalso", map, has), fits);
+    return make_op(p, "andalso", make_op(p, "andalso", map, has), fits);
 }
 
 static struct node *any_struct(struct parser *p, struct node **args, size_t from)
@@ -75,7 +76,7 @@ static const struct other {
     struct node *(*make)(struct parser *p, struct node **args, size_t from);
     /* clang-format off */
 } others[] = {
-    {"elem", 2, NULL, element},          {"is_nil", 1, NULL, is_nil},
+    {"elem", 2, NULL, make_elem},        {"is_nil", 1, NULL, is_nil},
     {"is_struct", 1, NULL, any_struct},  {"is_struct", 2, NULL, that_struct},
     {"is_map_key", 2, NULL, is_map_key}, {"div", 2, "div", NULL},
     {"rem", 2, "rem", NULL},             {"band", 2, "band", NULL},
@@ -134,8 +135,8 @@ static struct node *in_list(struct parser *p, struct node *value, struct node *l
 {
     struct node *any = NULL;
     for (size_t i = 0; i < list->n_items; i++) {
-        struct node *same = op(p, "=:=", value, list->items[i]);
-        any = any ? op(p, "orelse", any, same) : same;
+        struct node *same = make_op(p, "=:=", value, list->items[i]);
+        any = any ? make_op(p, "orelse", any, same) : same;
         if (!any)
             return NULL;
     }
@@ -145,8 +146,9 @@ static struct node *in_list(struct parser *p, struct node *value, struct node *l
 static struct node *in_range(struct parser *p, struct node *value, struct node **ends)
 {
     struct node *integer = elixir_bif(p, "is_integer", value, NULL, value->from);
-    struct node *above = op(p, ">=", value, ends[0]), *below = op(p, "=<", value, ends[1]);
-    return op(p, "andalso", op(p, "andalso", integer, above), below);
+    struct node *above = make_op(p, ">=", value, ends[0]),
+                *below = make_op(p, "=<", value, ends[1]);
+    return make_op(p, "andalso", make_op(p, "andalso", integer, above), below);
 }
 
 /* `not x in list` is not (x in list), as in Elixir. */

@@ -38,13 +38,13 @@ struct state {
     struct token last[3]; /* the latest first */
 };
 
-static bool is_name(const struct token *t)
+static bool is_named(const struct token *t)
 {
     return t->kind == TOKEN_WORD || t->kind == TOKEN_ATOM || t->kind == TOKEN_UPPER ||
            t->kind == TOKEN_REGEX;
 }
 
-static struct slice name_of(const struct state *s, const struct token *t)
+static struct slice exact_name(const struct state *s, const struct token *t)
 {
     bool exact = t->kind == TOKEN_ATOM || t->kind == (s->elixir ? TOKEN_UPPER : TOKEN_WORD);
     return exact ? t->text : (struct slice){"", 0};
@@ -55,24 +55,24 @@ static struct bracket bracket_of(const struct state *s)
 {
     struct bracket b = {.module = s->module, .name = {"", 0}};
     const struct token *t = s->last;
-    if (!s->elixir && is_name(&t[0]) && token_is(&t[1], "#")) {
+    if (!s->elixir && is_named(&t[0]) && token_is(&t[1], "#")) {
         b.record = b.at_field = true;
         b.name = t[0].text;
-        if (is_name(&t[2]) && t[2].to == t[1].from)
+        if (is_named(&t[2]) && t[2].to == t[1].from)
             b.module = t[2].text;
-    } else if (s->elixir && is_name(&t[0]) && token_is(&t[1], "%")) {
+    } else if (s->elixir && is_named(&t[0]) && token_is(&t[1], "%")) {
         b.record = b.at_field = true;
         b.module = t[0].text;
     }
     return b;
 }
 
-static bool opens(const struct token *t)
+static bool opens_bracket(const struct token *t)
 {
     return token_is(t, "(") || token_is(t, "[") || token_is(t, "{") || token_is(t, "<<");
 }
 
-static bool closes(const struct token *t)
+static bool closes_bracket(const struct token *t)
 {
     return token_is(t, ")") || token_is(t, "]") || token_is(t, "}") || token_is(t, ">>");
 }
@@ -80,7 +80,7 @@ static bool closes(const struct token *t)
 /* Inside brackets: only their depth, and where fields may stand. */
 static void step_inside(struct state *s, const struct token *t)
 {
-    if (closes(t)) {
+    if (closes_bracket(t)) {
         s->depth--;
         if (s->depth > 0)
             return;
@@ -109,17 +109,17 @@ static void open_bracket(struct state *s, const struct token *t)
 
 /* Behind its names a pattern may end with a comma; behind a guard or an action more of
  * it follows. */
-static bool separates(const struct state *s, const struct token *t)
+static bool ends_pattern(const struct state *s, const struct token *t)
 {
     bool named = s->phase == PHASE_AFTER_MODULE || s->phase == PHASE_AFTER_FUNCTION ||
                  s->phase == PHASE_AFTER_ARGUMENTS;
     return token_is(t, "&") || (named && token_is(t, ","));
 }
 
-/* What leads on from the parts of a pattern, in any phase behind its names. */
+/* Goes on to the next part of a pattern, in any phase after its names. */
 static bool step_on(struct state *s, const struct token *t)
 {
-    if (separates(s, t)) {
+    if (ends_pattern(s, t)) {
         s->phase = PHASE_MODULE;
         s->module = s->function = (struct slice){"", 0};
     } else if (s->phase < PHASE_ACTION && (token_is(t, "->") || token_is(t, "::"))) {
@@ -145,9 +145,9 @@ static void step_action(struct state *s, const struct token *t)
         s->phase = PHASE_ACTION;
 }
 
-static void step(struct state *s, const struct token *t)
+static void step_token(struct state *s, const struct token *t)
 {
-    if (opens(t) && s->phase != PHASE_MODULE && s->phase != PHASE_FUNCTION) {
+    if (opens_bracket(t) && s->phase != PHASE_MODULE && s->phase != PHASE_FUNCTION) {
         if (s->depth == 0 && s->phase <= PHASE_AFTER_FUNCTION)
             s->phase = PHASE_ARGUMENTS;
         open_bracket(s, t);
@@ -155,12 +155,12 @@ static void step(struct state *s, const struct token *t)
         step_inside(s, t);
     } else if (step_on(s, t)) {
         return;
-    } else if (s->phase == PHASE_MODULE && is_name(t)) {
-        s->module = name_of(s, t);
+    } else if (s->phase == PHASE_MODULE && is_named(t)) {
+        s->module = exact_name(s, t);
         s->phase = PHASE_AFTER_MODULE;
     } else if (s->phase == PHASE_AFTER_MODULE && token_is(t, s->elixir ? "." : ":")) {
         s->phase = PHASE_FUNCTION;
-    } else if (s->phase == PHASE_FUNCTION && is_name(t)) {
+    } else if (s->phase == PHASE_FUNCTION && is_named(t)) {
         s->function = t->text;
         s->phase = PHASE_AFTER_FUNCTION;
     } else if (s->phase == PHASE_AFTER_FUNCTION && token_is(t, "/")) {
@@ -172,23 +172,23 @@ static void step(struct state *s, const struct token *t)
     }
 }
 
-static void next(struct state *s, struct lex *l, struct token *t)
+static void next_token(struct state *s, struct lex *l, struct token *t)
 {
     lex_next(l, t);
     if ((s->phase == PHASE_MODULE || s->phase == PHASE_FUNCTION) && token_is(t, "/"))
         lex_regex(l, t->from, t);
 }
 
-/* Is the token at the end one that goes on as it is typed? */
+/* True when the token at the end is still being typed. */
 static bool is_typed(const struct state *s, const char *text, const struct token *t, size_t point)
 {
     /* a colon of Elixir, a quote of Erlang: an atom begins */
     if (t->kind == TOKEN_WRONG)
         return s->elixir ? t->from + 1 == point : text[t->from] == '\'';
-    return t->to == point && t->kind != TOKEN_REGEX && (is_name(t) || t->kind == TOKEN_INTEGER);
+    return t->to == point && t->kind != TOKEN_REGEX && (is_named(t) || t->kind == TOKEN_INTEGER);
 }
 
-static void copy(char out[256], struct slice s)
+static void copy_name(char out[256], struct slice s)
 {
     size_t n = s.len < 255 ? s.len : 255;
     while (n < s.len && n > 0 && (s.s[n] & 0xc0) == 0x80)
@@ -202,7 +202,7 @@ static bool is_message(const struct state *s)
     return s->function.len == 0 && (slice_is(s->module, "send") || slice_is(s->module, "receive"));
 }
 
-static void tell(const struct state *s, struct expectation *out)
+static void set_expected(const struct state *s, struct expectation *out)
 {
     out->what = expected[s->phase];
     if (s->phase >= PHASE_ACTION && is_message(s))
@@ -215,9 +215,9 @@ static void tell(const struct state *s, struct expectation *out)
         module = s->open[s->depth - 1].module;
         record = s->open[s->depth - 1].name;
     }
-    copy(out->module, module);
-    copy(out->function, s->function);
-    copy(out->record, record);
+    copy_name(out->module, module);
+    copy_name(out->function, s->function);
+    copy_name(out->record, record);
 }
 
 void pattern_expect(const char *text, size_t point, struct expectation *out)
@@ -235,19 +235,19 @@ void pattern_expect(const char *text, size_t point, struct expectation *out)
         .elixir = out->syntax == SYNTAX_ELIXIR, .module = {"", 0}, .function = {"", 0}};
     struct lex l = {.text = part, .len = point, .elixir = s.elixir, .arena = &arena};
     struct token t;
-    for (next(&s, &l, &t); t.kind != TOKEN_END; next(&s, &l, &t)) {
+    for (next_token(&s, &l, &t); t.kind != TOKEN_END; next_token(&s, &l, &t)) {
         if (is_typed(&s, part, &t, point)) {
             out->from = t.from;
             break;
         }
         if (t.kind == TOKEN_WRONG)
             break;
-        step(&s, &t);
+        step_token(&s, &t);
         s.last[2] = s.last[1];
         s.last[1] = s.last[0];
         s.last[0] = t;
     }
     if (t.kind != TOKEN_WRONG || out->from < point)
-        tell(&s, out);
+        set_expected(&s, out);
     arena_clear(&arena);
 }

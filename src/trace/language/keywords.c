@@ -80,7 +80,7 @@ const struct guard_bif *guard_bif_find(struct slice name)
 }
 
 /* Levenshtein's distance; words are short. */
-static unsigned distance(struct slice a, const char *b)
+static unsigned word_distance(struct slice a, const char *b)
 {
     enum { MOST = 24 };
     size_t n = strlen(b);
@@ -110,7 +110,7 @@ const char *words_nearest(const struct pattern_word *words, struct slice word)
     const char *found = NULL;
     unsigned least = word.len < 5 ? 2 : 3;
     for (; words->word; words++) {
-        unsigned d = distance(word, words->word);
+        unsigned d = word_distance(word, words->word);
         if (d < least) {
             least = d;
             found = words->word;

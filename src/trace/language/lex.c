@@ -5,11 +5,6 @@
 
 #include "beamtop/base/text.h"
 
-static int peek(const struct lex *l, size_t ahead)
-{
-    return l->at + ahead < l->len ? (unsigned char)l->text[l->at + ahead] : 0;
-}
-
 static bool is_lower(int c)
 {
     return (c >= 'a' && c <= 'z') || c >= 0x80;
@@ -20,7 +15,7 @@ static bool is_upper(int c)
     return c >= 'A' && c <= 'Z';
 }
 
-static bool is_name(int c)
+static bool is_name_char(int c)
 {
     return is_lower(c) || is_upper(c) || (c >= '0' && c <= '9') || c == '_';
 }
@@ -41,36 +36,36 @@ bool token_is_atom(const struct token *t)
 }
 
 /* Erlang's comment lasts to the end of the line; Elixir's would hide #PID<…> and is none here. */
-static void skip_blanks(struct lex *l)
+static void skip_ignored(struct lex *l)
 {
     for (; l->at < l->len; l->at++) {
-        int c = peek(l, 0);
+        int c = lex_peek(l, 0);
         if (c == '%' && !l->elixir)
-            while (l->at + 1 < l->len && peek(l, 1) != '\n')
+            while (l->at + 1 < l->len && lex_peek(l, 1) != '\n')
                 l->at++;
         else if (c != ' ' && c != '\t' && c != '\n' && c != '\r')
             break;
     }
 }
 
-static struct slice taken(const struct lex *l, size_t from)
+static struct slice text_taken(const struct lex *l, size_t from)
 {
     return (struct slice){l->text + from, l->at - from};
 }
 
 static void skip_name(struct lex *l)
 {
-    while (is_name(peek(l, 0)) || (peek(l, 0) == '@' && !l->elixir))
+    while (is_name_char(lex_peek(l, 0)) || (lex_peek(l, 0) == '@' && !l->elixir))
         l->at++;
-    if (l->elixir && (peek(l, 0) == '?' || peek(l, 0) == '!') && peek(l, 1) != '=')
+    if (l->elixir && (lex_peek(l, 0) == '?' || lex_peek(l, 0) == '!') && lex_peek(l, 1) != '=')
         l->at++;
 }
 
 /* `name:` or `"name":` of Elixir, when a colon is next that begins no other token. */
 static void take_key(struct lex *l, struct token *out)
 {
-    int after = peek(l, 1);
-    if (!l->elixir || peek(l, 0) != ':' || after == ':' || is_name(after) || after == '"')
+    int after = lex_peek(l, 1);
+    if (!l->elixir || lex_peek(l, 0) != ':' || after == ':' || is_name_char(after) || after == '"')
         return;
     l->at++;
     out->kind = TOKEN_KEY;
@@ -80,19 +75,19 @@ static void take_word(struct lex *l, struct token *out)
 {
     skip_name(l);
     out->kind = TOKEN_WORD;
-    out->text = taken(l, out->from);
+    out->text = text_taken(l, out->from);
     take_key(l, out);
 }
 
 static void take_upper(struct lex *l, struct token *out)
 {
     skip_name(l);
-    while (l->elixir && peek(l, 0) == '.' && is_upper(peek(l, 1))) {
+    while (l->elixir && lex_peek(l, 0) == '.' && is_upper(lex_peek(l, 1))) {
         l->at++;
         skip_name(l);
     }
     out->kind = TOKEN_UPPER;
-    out->text = taken(l, out->from);
+    out->text = text_taken(l, out->from);
     if (!l->elixir)
         return;
     take_key(l, out);
@@ -104,8 +99,8 @@ static void take_upper(struct lex *l, struct token *out)
     }
 }
 
-static void take_quoted(struct lex *l, struct token *out, size_t open, char quote,
-                        enum token_kind kind)
+static void take_quoted_token(struct lex *l, struct token *out, size_t open, char quote,
+                              enum token_kind kind)
 {
     l->at += open;
     bool bytes = l->elixir && kind == TOKEN_STRING;
@@ -126,21 +121,21 @@ static void take_char(struct lex *l, struct token *out)
 /* An atom of Elixir: :name, :"name", :Name, :name?. False when the colon is something else. */
 static bool take_colon_atom(struct lex *l, struct token *out)
 {
-    int next = peek(l, 1);
+    int next = lex_peek(l, 1);
     if (next == '"' || next == '\'') {
-        take_quoted(l, out, 2, (char)next, TOKEN_ATOM);
+        take_quoted_token(l, out, 2, (char)next, TOKEN_ATOM);
         return true;
     }
-    if (!is_name(next) || (next >= '0' && next <= '9'))
+    if (!is_name_char(next) || (next >= '0' && next <= '9'))
         return false;
     l->at++;
     size_t from = l->at;
-    while (is_name(peek(l, 0)) || peek(l, 0) == '@')
+    while (is_name_char(lex_peek(l, 0)) || lex_peek(l, 0) == '@')
         l->at++;
-    if ((peek(l, 0) == '?' || peek(l, 0) == '!') && peek(l, 1) != '=')
+    if ((lex_peek(l, 0) == '?' || lex_peek(l, 0) == '!') && lex_peek(l, 1) != '=')
         l->at++;
     out->kind = TOKEN_ATOM;
-    out->text = taken(l, from);
+    out->text = text_taken(l, from);
     return true;
 }
 
@@ -171,9 +166,9 @@ static void take_mark(struct lex *l, struct token *out)
     out->kind = TOKEN_WRONG;
 }
 
-static void take(struct lex *l, struct token *out)
+static void take_token(struct lex *l, struct token *out)
 {
-    int c = peek(l, 0), next = peek(l, 1);
+    int c = lex_peek(l, 0), next = lex_peek(l, 1);
     if (c >= '0' && c <= '9')
         lex_number(l, out);
     else if (is_upper(c) || (c == '_' && !l->elixir))
@@ -181,11 +176,12 @@ static void take(struct lex *l, struct token *out)
     else if (is_lower(c) || c == '_')
         take_word(l, out);
     else if (c == '"')
-        take_quoted(l, out, 1, '"', TOKEN_STRING);
+        take_quoted_token(l, out, 1, '"', TOKEN_STRING);
     else if (c == '\'')
-        take_quoted(l, out, 1, '\'', l->elixir ? TOKEN_CHARS : TOKEN_ATOM);
-    else if (l->elixir && c == '~' && next == 'c' && (peek(l, 2) == '"' || peek(l, 2) == '\''))
-        take_quoted(l, out, 3, (char)peek(l, 2), TOKEN_CHARS);
+        take_quoted_token(l, out, 1, '\'', l->elixir ? TOKEN_CHARS : TOKEN_ATOM);
+    else if (l->elixir && c == '~' && next == 'c' &&
+             (lex_peek(l, 2) == '"' || lex_peek(l, 2) == '\''))
+        take_quoted_token(l, out, 3, (char)lex_peek(l, 2), TOKEN_CHARS);
     else if (c == (l->elixir ? '?' : '$') && l->at + 1 < l->len)
         take_char(l, out);
     else if (l->elixir && c == ':' && take_colon_atom(l, out))
@@ -196,10 +192,10 @@ static void take(struct lex *l, struct token *out)
 
 void lex_next(struct lex *l, struct token *out)
 {
-    skip_blanks(l);
+    skip_ignored(l);
     *out = (struct token){.kind = TOKEN_END, .from = l->at, .text = {"", 0}};
     if (l->at < l->len)
-        take(l, out);
+        take_token(l, out);
     out->to = l->at;
 }
 
@@ -208,9 +204,9 @@ void lex_regex(struct lex *l, size_t at, struct token *out)
     *out = (struct token){.kind = TOKEN_REGEX, .from = at};
     char *s = arena_alloc(l->arena, l->len - at + 1);
     size_t n = 0;
-    for (l->at = at + 1; l->at < l->len && peek(l, 0) != '/'; l->at++) {
-        if (peek(l, 0) == '\\' && l->at + 1 < l->len) {
-            if (peek(l, 1) != '/')
+    for (l->at = at + 1; l->at < l->len && lex_peek(l, 0) != '/'; l->at++) {
+        if (lex_peek(l, 0) == '\\' && l->at + 1 < l->len) {
+            if (lex_peek(l, 1) != '/')
                 s[n++] = '\\';
             l->at++;
         }

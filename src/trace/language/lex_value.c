@@ -10,11 +10,6 @@
 
 enum { FLOAT_TEXT_BYTES = 400 };
 
-static int peek(const struct lex *l, size_t ahead)
-{
-    return l->at + ahead < l->len ? (unsigned char)l->text[l->at + ahead] : 0;
-}
-
 static bool is_digit(int c)
 {
     return c >= '0' && c <= '9';
@@ -65,9 +60,9 @@ static bool take_digits(struct lex *l, int base, struct token *out)
     bool fits = true, any = false;
     int64_t v = 0;
     for (;;) {
-        if (any && peek(l, 0) == '_' && digit_value(peek(l, 1)) < base)
+        if (any && lex_peek(l, 0) == '_' && digit_value(lex_peek(l, 1)) < base)
             l->at++;
-        int d = digit_value(peek(l, 0));
+        int d = digit_value(lex_peek(l, 0));
         if (d >= base)
             break;
         decimal_add(&decimal, base, d);
@@ -90,15 +85,16 @@ static void take_float(struct lex *l, struct token *out)
     size_t n = 0;
     bool point = false, exponent = false;
     for (l->at = out->from; n + 1 < sizeof(text); l->at++) {
-        int c = peek(l, 0);
+        int c = lex_peek(l, 0);
         if (c == '_')
             continue;
         bool sign = (c == '-' || c == '+') && n > 0 && text[n - 1] == 'e';
-        if (c == '.' && (point || !is_digit(peek(l, 1))))
+        if (c == '.' && (point || !is_digit(lex_peek(l, 1))))
             break;
         if ((c == 'e' || c == 'E') &&
-            (exponent || !(is_digit(peek(l, 1)) ||
-                           ((peek(l, 1) == '-' || peek(l, 1) == '+') && is_digit(peek(l, 2))))))
+            (exponent ||
+             !(is_digit(lex_peek(l, 1)) ||
+               ((lex_peek(l, 1) == '-' || lex_peek(l, 1) == '+') && is_digit(lex_peek(l, 2))))))
             break;
         if (!is_digit(c) && !sign && c != '.' && c != 'e' && c != 'E')
             break;
@@ -121,8 +117,8 @@ void lex_number(struct lex *l, struct token *out)
         char letter;
         int base;
     } prefixes[] = {{'x', 16}, {'o', 8}, {'b', 2}};
-    for (size_t i = 0; l->elixir && peek(l, 0) == '0' && i < 3; i++) {
-        if (peek(l, 1) != prefixes[i].letter)
+    for (size_t i = 0; l->elixir && lex_peek(l, 0) == '0' && i < 3; i++) {
+        if (lex_peek(l, 1) != prefixes[i].letter)
             continue;
         l->at += 2;
         if (!take_digits(l, prefixes[i].base, out)) {
@@ -132,11 +128,11 @@ void lex_number(struct lex *l, struct token *out)
         return;
     }
     take_digits(l, 10, out);
-    if (peek(l, 0) == '.' && is_digit(peek(l, 1))) {
+    if (lex_peek(l, 0) == '.' && is_digit(lex_peek(l, 1))) {
         take_float(l, out);
         return;
     }
-    if (l->elixir || peek(l, 0) != '#' || digit_value(peek(l, 1)) == 99)
+    if (l->elixir || lex_peek(l, 0) != '#' || digit_value(lex_peek(l, 1)) == 99)
         return;
     int64_t base = out->text.len > 0 ? 0 : out->number;
     l->at++;
@@ -153,14 +149,14 @@ void lex_number(struct lex *l, struct token *out)
 static bool take_hex(struct lex *l, int most, int32_t *codepoint)
 {
     size_t from = l->at;
-    bool braces = peek(l, 0) == '{';
+    bool braces = lex_peek(l, 0) == '{';
     if (braces)
         l->at++;
     int32_t v = 0;
     int n = 0;
-    for (; digit_value(peek(l, 0)) < 16 && n < (braces ? 6 : most); n++, l->at++)
-        v = v * 16 + digit_value(peek(l, 0));
-    if (n == 0 || (!braces && n < most) || (braces && peek(l, 0) != '}'))
+    for (; digit_value(lex_peek(l, 0)) < 16 && n < (braces ? 6 : most); n++, l->at++)
+        v = v * 16 + digit_value(lex_peek(l, 0));
+    if (n == 0 || (!braces && n < most) || (braces && lex_peek(l, 0) != '}'))
         return lex_fail(l, from, "expected hexadecimal digits, as in \\x41 or \\x{20AC}");
     if (braces)
         l->at++;
@@ -173,20 +169,20 @@ static bool take_hex(struct lex *l, int most, int32_t *codepoint)
 static bool take_escape(struct lex *l, int32_t *codepoint)
 {
     static const char letters[] = "abdefnrstv0", values[] = "\a\b\177\033\f\n\r \t\v";
-    int c = peek(l, 0);
+    int c = lex_peek(l, 0);
     if (c == 'x' || (c == 'u' && l->elixir)) {
         l->at++;
         return take_hex(l, c == 'x' ? 2 : 4, codepoint);
     }
     if (c == '^' && !l->elixir && l->at + 1 < l->len) {
-        *codepoint = peek(l, 1) & 31;
+        *codepoint = lex_peek(l, 1) & 31;
         l->at += 2;
         return true;
     }
     if (c >= '0' && c <= '7' && !l->elixir) {
         *codepoint = 0;
-        for (int n = 0; n < 3 && peek(l, 0) >= '0' && peek(l, 0) <= '7'; n++, l->at++)
-            *codepoint = *codepoint * 8 + (peek(l, 0) - '0');
+        for (int n = 0; n < 3 && lex_peek(l, 0) >= '0' && lex_peek(l, 0) <= '7'; n++, l->at++)
+            *codepoint = *codepoint * 8 + (lex_peek(l, 0) - '0');
         return true;
     }
     const char *found = c != 0 && (c != 'a' || l->elixir) ? strchr(letters, c) : NULL;
@@ -202,7 +198,7 @@ static bool take_escape(struct lex *l, int32_t *codepoint)
 
 bool lex_character(struct lex *l, int32_t *codepoint)
 {
-    if (peek(l, 0) == '\\' && l->at < l->len) {
+    if (lex_peek(l, 0) == '\\' && l->at < l->len) {
         l->at++;
         return take_escape(l, codepoint);
     }
@@ -212,14 +208,15 @@ bool lex_character(struct lex *l, int32_t *codepoint)
 }
 
 /* Up to the closing quote. */
-static bool take_quoted(struct lex *l, char quote, bool bytes, struct buf *out)
+static bool take_to_quote(struct lex *l, char quote, bool bytes, struct buf *out)
 {
     size_t open = l->at - 1;
-    while (peek(l, 0) != quote) {
+    while (lex_peek(l, 0) != quote) {
         if (l->at >= l->len)
             return lex_fail(
                 l, open, quote == '"' ? "no closing \" of this text" : "no closing ' of this name");
-        bool byte = bytes && peek(l, 0) == '\\' && peek(l, 1) == 'x' && peek(l, 2) != '{';
+        bool byte =
+            bytes && lex_peek(l, 0) == '\\' && lex_peek(l, 1) == 'x' && lex_peek(l, 2) != '{';
         int32_t codepoint;
         char utf8[4];
         if (!lex_character(l, &codepoint))
@@ -237,7 +234,7 @@ bool lex_quoted(struct lex *l, char quote, bool bytes, struct slice *out)
 {
     struct buf text;
     buf_init(&text, 0);
-    bool ok = take_quoted(l, quote, bytes, &text);
+    bool ok = take_to_quote(l, quote, bytes, &text);
     if (ok)
         *out = (struct slice){arena_strndup(l->arena, buf_cstr(&text), text.len), text.len};
     buf_clear(&text);
@@ -245,7 +242,8 @@ bool lex_quoted(struct lex *l, char quote, bool bytes, struct slice *out)
 }
 
 /* "0.1.2>" after an opening mark of `skip` bytes: how many numbers, or 0. */
-static size_t dotted(const struct lex *l, size_t skip, uint64_t *numbers, size_t most, size_t *end)
+static size_t dotted_numbers(const struct lex *l, size_t skip, uint64_t *numbers, size_t most,
+                             size_t *end)
 {
     size_t at = l->at + skip, n = 0;
     while (n < most) {
@@ -286,7 +284,7 @@ bool lex_identifier(struct lex *l, struct token *out)
         uint64_t numbers[6];
         if (l->len - l->at < skip || memcmp(l->text + l->at, forms[i].mark, skip) != 0)
             continue;
-        size_t n = dotted(l, skip, numbers, forms[i].most, &end);
+        size_t n = dotted_numbers(l, skip, numbers, forms[i].most, &end);
         if (n < forms[i].least || (forms[i].kind == TOKEN_PID && (numbers[1] | numbers[2]) >> 32))
             continue;
         out->kind = forms[i].kind;

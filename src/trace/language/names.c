@@ -74,7 +74,7 @@ static int by_name_and_arity(const void *a, const void *b)
 }
 
 /* Where the module is, or where it belongs. */
-static size_t find(const struct names *n, struct slice name, bool *there)
+static size_t find_module(const struct names *n, struct slice name, bool *there)
 {
     size_t low = 0, high = n->n_known;
     while (low < high) {
@@ -95,7 +95,7 @@ static size_t find(const struct names *n, struct slice name, bool *there)
 
 /* ---- what is taken */
 
-static int off(struct cursor *c, struct error *err)
+static int fail_answer(struct cursor *c, struct error *err)
 {
     return cursor_end(c, false, "functions", err);
 }
@@ -106,7 +106,7 @@ static int too_many(size_t count, struct error *err)
                      count, LIMIT_NAMES);
 }
 
-static void replace(struct name_list *list, const struct name_list *by)
+static void replace_list(struct name_list *list, const struct name_list *by)
 {
     free(list->at);
     *list = *by;
@@ -116,14 +116,14 @@ static int read_names(struct name_list *out, struct cursor *c, struct error *err
 {
     struct cursor_list list;
     if (!cursor_list(c, &list) || list.string)
-        return off(c, err);
+        return fail_answer(c, err);
     if (list.count > LIMIT_NAMES)
         return too_many(list.count, err);
     out->at = alloc_zero(list.count + 1, sizeof *out->at);
     for (size_t i = 0; i < list.count; i++)
         cursor_binary(c, &out->at[i]);
     if (!cursor_list_end(c, &list))
-        return off(c, err);
+        return fail_answer(c, err);
     out->n = list.count;
     qsort(out->at, out->n, sizeof *out->at, by_name);
     return 0;
@@ -135,12 +135,12 @@ static int take_modules(struct names *n, uint8_t *term, struct cursor *c, struct
     struct name_list modules = {0};
     int rc = read_names(&modules, c, err);
     if (rc == 0 && (!cursor_skip(c) || !cursor_at_end(c)))
-        rc = off(c, err);
+        rc = fail_answer(c, err);
     if (rc != 0) {
         free(modules.at);
         return rc;
     }
-    replace(&n->modules, &modules);
+    replace_list(&n->modules, &modules);
     free(n->modules_term);
     n->modules_term = term;
     return 0;
@@ -153,14 +153,14 @@ static int take_who(struct names *n, uint8_t *term, struct cursor *c, struct err
     if (rc == 0)
         rc = read_names(&apps, c, err);
     if (rc == 0 && !cursor_at_end(c))
-        rc = off(c, err);
+        rc = fail_answer(c, err);
     if (rc != 0) {
         free(registered.at);
         free(apps.at);
         return rc;
     }
-    replace(&n->registered, &registered);
-    replace(&n->apps, &apps);
+    replace_list(&n->registered, &registered);
+    replace_list(&n->apps, &apps);
     free(n->who_term);
     n->who_term = term;
     return 0;
@@ -181,21 +181,21 @@ static int read_functions(struct module *m, struct cursor *c, struct error *err)
     struct cursor_list list;
     m->known = NAMES_LOADED;
     if (!cursor_list(c, &list) || list.string)
-        return off(c, err);
+        return fail_answer(c, err);
     if (list.count > LIMIT_NAMES)
         return too_many(list.count, err);
     m->functions = alloc_zero(list.count + 1, sizeof(*m->functions));
     m->len = list.count;
     for (size_t i = 0; i < list.count; i++)
         if (!read_function(c, &m->functions[i]))
-            return off(c, err);
+            return fail_answer(c, err);
     if (!cursor_list_end(c, &list))
-        return off(c, err);
+        return fail_answer(c, err);
     qsort(m->functions, m->len, sizeof(*m->functions), by_name_and_arity);
     return 0;
 }
 
-static void forget(struct names *n, size_t at)
+static void forget_module(struct names *n, size_t at)
 {
     n->functions -= n->known[at].len;
     clear_module(&n->known[at]);
@@ -211,18 +211,18 @@ static void make_room(struct names *n, size_t functions)
         for (size_t i = 1; i < n->n_known; i++)
             if (n->known[i].taken < n->known[oldest].taken)
                 oldest = i;
-        forget(n, oldest);
+        forget_module(n, oldest);
     }
 }
 
 static void put_module(struct names *n, const struct module *m)
 {
     bool there;
-    size_t at = find(n, m->name, &there);
+    size_t at = find_module(n, m->name, &there);
     if (there)
-        forget(n, at);
+        forget_module(n, at);
     make_room(n, m->len);
-    at = find(n, m->name, &there);
+    at = find_module(n, m->name, &there);
     if (n->n_known == n->cap_known) {
         n->cap_known = n->cap_known > 0 ? 2 * n->cap_known : 16;
         n->known = alloc_resize(n->known, n->cap_known, sizeof(*n->known));
@@ -239,7 +239,7 @@ static int take_functions(struct names *n, uint8_t *term, struct cursor *c, stru
     struct module m = {.term = term};
     int rc = 0;
     if (!cursor_binary(c, &m.name))
-        return off(c, err);
+        return fail_answer(c, err);
     if (cursor_peek_atom(c, "not_loaded") || cursor_peek_atom(c, "no_module") ||
         cursor_peek_atom(c, "unknown")) {
         m.known = cursor_peek_atom(c, "no_module") ? NAMES_NO_MODULE : NAMES_NOT_LOADED;
@@ -248,7 +248,7 @@ static int take_functions(struct names *n, uint8_t *term, struct cursor *c, stru
         rc = read_functions(&m, c, err);
     }
     if (rc == 0 && !cursor_at_end(c))
-        rc = off(c, err);
+        rc = fail_answer(c, err);
     if (rc == 0)
         put_module(n, &m);
     else
@@ -265,15 +265,15 @@ int names_take(struct names *n, const uint8_t *term, size_t len, struct error *e
     cursor_init(&c, copy, len);
     int rc;
     if (!cursor_tuple_of(&c, 3))
-        rc = off(&c, err);
+        rc = fail_answer(&c, err);
     else if (cursor_peek_atom(&c, "modules"))
-        rc = cursor_skip(&c) ? take_modules(n, copy, &c, err) : off(&c, err);
+        rc = cursor_skip(&c) ? take_modules(n, copy, &c, err) : fail_answer(&c, err);
     else if (cursor_peek_atom(&c, "who"))
-        rc = cursor_skip(&c) ? take_who(n, copy, &c, err) : off(&c, err);
+        rc = cursor_skip(&c) ? take_who(n, copy, &c, err) : fail_answer(&c, err);
     else if (cursor_atom_is(&c, "functions"))
         rc = take_functions(n, copy, &c, err);
     else
-        rc = off(&c, err);
+        rc = fail_answer(&c, err);
     if (rc != 0)
         free(copy);
     return rc;
@@ -281,7 +281,7 @@ int names_take(struct names *n, const uint8_t *term, size_t len, struct error *e
 
 /* ---- what is known */
 
-static size_t borrow(const struct name_list *list, const struct slice **out)
+static size_t borrow_list(const struct name_list *list, const struct slice **out)
 {
     *out = list->at;
     return list->n;
@@ -294,7 +294,7 @@ bool names_has_modules(const struct names *n)
 
 size_t names_modules(const struct names *n, const struct slice **out)
 {
-    return borrow(&n->modules, out);
+    return borrow_list(&n->modules, out);
 }
 
 bool names_has_who(const struct names *n)
@@ -304,18 +304,18 @@ bool names_has_who(const struct names *n)
 
 size_t names_registered(const struct names *n, const struct slice **out)
 {
-    return borrow(&n->registered, out);
+    return borrow_list(&n->registered, out);
 }
 
 size_t names_apps(const struct names *n, const struct slice **out)
 {
-    return borrow(&n->apps, out);
+    return borrow_list(&n->apps, out);
 }
 
 static const struct module *known_module(const struct names *n, struct slice module)
 {
     bool there;
-    size_t at = find(n, module, &there);
+    size_t at = find_module(n, module, &there);
     return there ? &n->known[at] : NULL;
 }
 

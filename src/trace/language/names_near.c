@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Near misses: what a name that is not there may have been meant to be. */
+/* Near misses: existing names that resemble one that does not exist. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -55,11 +55,9 @@ static unsigned least(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/*
- * Optimal string alignment, in the band of cells that can stay within `most`. Returns more than
- * `most` for all that
- * is farther. */
-static unsigned distance(const struct characters *a, const struct characters *b, unsigned most)
+/* Optimal string alignment, in the band of cells that can stay within `most`; more than `most`
+ * when the distance is larger. */
+static unsigned name_distance(const struct characters *a, const struct characters *b, unsigned most)
 {
     unsigned rows[3][NAME_CHARACTERS + 1];
     unsigned *last = rows[0], *now = rows[1], *before = rows[2];
@@ -92,8 +90,8 @@ static bool is_better(const struct near *a, const struct near *b)
     return a->distance != b->distance ? a->distance < b->distance : a->rank < b->rank;
 }
 
-/* Looks at the next of the list, in order: among equals the first stays first. */
-static void look_at(struct search *s, struct slice name, size_t index, unsigned rank)
+/* Compares the next name of the list, in order: the first of equals stays first. */
+static void look_at_name(struct search *s, struct slice name, size_t index, unsigned rank)
 {
     if (!read_characters(&s->name, name))
         return;
@@ -105,7 +103,7 @@ static void look_at(struct search *s, struct slice name, size_t index, unsigned 
     if (longer - shorter > most)
         return;
     struct near found = {.rank = rank, .index = index};
-    found.distance = distance(&s->word, &s->name, most);
+    found.distance = name_distance(&s->word, &s->name, most);
     if (found.distance > most || (s->n == s->most && !is_better(&found, &s->best[s->n - 1])))
         return;
     size_t at = s->n < s->most ? s->n++ : s->n - 1;
@@ -114,7 +112,7 @@ static void look_at(struct search *s, struct slice name, size_t index, unsigned 
     s->best[at] = found;
 }
 
-static bool start(struct search *s, struct slice word, size_t most)
+static bool start_search(struct search *s, struct slice word, size_t most)
 {
     s->n = 0;
     s->most = most;
@@ -129,10 +127,10 @@ size_t names_near(const struct slice *sorted, size_t n, struct slice word, struc
                   size_t most)
 {
     struct search s;
-    if (!start(&s, without_prefix(word), most))
+    if (!start_search(&s, without_prefix(word), most))
         return 0;
     for (size_t i = 0; i < n; i++)
-        look_at(&s, without_prefix(sorted[i]), i, 0);
+        look_at_name(&s, without_prefix(sorted[i]), i, 0);
     for (size_t i = 0; i < s.n; i++)
         out[i] = sorted[s.best[i].index];
     free(s.best);
@@ -162,10 +160,10 @@ size_t names_near_functions(const struct names *n, struct slice module, struct s
     const struct names_function *functions;
     size_t len;
     struct search s;
-    if (!names_functions(n, module, &functions, &len) || !start(&s, word, most))
+    if (!names_functions(n, module, &functions, &len) || !start_search(&s, word, most))
         return 0;
     for (size_t i = 0; i < len; i++)
-        look_at(&s, functions[i].name, i, functions[i].exported ? 0 : 1);
+        look_at_name(&s, functions[i].name, i, functions[i].exported ? 0 : 1);
     for (size_t i = 0; i < s.n; i++)
         out[i] = functions[s.best[i].index];
     free(s.best);

@@ -9,7 +9,7 @@
 
 enum { MOST_ARITY = 255, MOST_ATOM_CHARACTERS = 255 };
 
-static struct node *parse_term(struct parser *p)
+static struct node *parse_any_term(struct parser *p)
 {
     return p->lex.elixir ? parse_elixir_term(p) : parse_erlang_term(p);
 }
@@ -37,7 +37,7 @@ bool parser_at_action(const struct parser *p)
     return is_action(&word);
 }
 
-static size_t characters(struct slice s)
+static size_t count_characters(struct slice s)
 {
     size_t n = 0;
     for (size_t i = 0; i < s.len; i++)
@@ -64,7 +64,7 @@ static bool parse_name(struct parser *p, struct pattern_name *name, const char *
         name->kind = NAME_EXACT;
     else
         return parser_expected(p, what) != NULL;
-    if (name->kind == NAME_EXACT && characters(t.text) > MOST_ATOM_CHARACTERS)
+    if (name->kind == NAME_EXACT && count_characters(t.text) > MOST_ATOM_CHARACTERS)
         return parser_fail(p, t.from, "a name has at most 255 characters") != NULL;
     if (t.kind == TOKEN_REGEX && t.text.len == 0)
         return parser_fail(p, t.from, "expected a regex between the slashes") != NULL;
@@ -109,7 +109,7 @@ static bool at_end(const struct parser *p)
     return p->token.kind == TOKEN_END || token_is(&p->token, "&");
 }
 
-static bool parse_call(struct parser *p, struct pattern *out)
+static bool parse_call_pattern(struct parser *p, struct pattern *out)
 {
     out->kind = PATTERN_CALL;
     if (p->lex.elixir && p->token.kind == TOKEN_WORD && !parser_is_word(p, "_"))
@@ -174,7 +174,7 @@ static bool is_message(const struct parser *p, const struct token *t, struct lex
     return !is_module_mark(p, &mark);
 }
 
-/* A comma, and what begins a pattern and is not an action. */
+/* True at a comma that another pattern follows, not an action. */
 static bool at_next_pattern(const struct parser *p)
 {
     struct lex after = p->lex;
@@ -232,9 +232,9 @@ static bool parse_show(struct parser *p, struct pattern *out)
 }
 
 /* A term with an optional guard, of `returns` and `raises`. */
-static bool parse_value(struct parser *p, struct node **value, struct node **guard)
+static bool parse_result(struct parser *p, struct node **value, struct node **guard)
 {
-    *value = parse_term(p);
+    *value = parse_any_term(p);
     if (*value && parser_take_word(p, "when"))
         *guard = parse_guard(p);
     return !p->failed;
@@ -244,7 +244,7 @@ static bool parse_raises(struct parser *p, struct pattern *out)
 {
     bool alone = p->token.kind == TOKEN_END || token_is(&p->token, ",") ||
                  token_is(&p->token, ";") || token_is(&p->token, "&");
-    return alone || parse_value(p, &out->raises, &out->raises_guard);
+    return alone || parse_result(p, &out->raises, &out->raises_guard);
 }
 
 static bool parse_action(struct parser *p, struct pattern *out)
@@ -290,7 +290,7 @@ static bool parse_action(struct parser *p, struct pattern *out)
     case TRACE_SLOWER:
         return parse_time(p, &out->slower_us);
     case TRACE_RETURNS:
-        return parse_value(p, &out->returns, &out->returns_guard);
+        return parse_result(p, &out->returns, &out->returns_guard);
     case TRACE_RAISES:
         return parse_raises(p, out);
     default:
@@ -361,7 +361,7 @@ static bool check_counters(struct parser *p, const struct pattern *out)
                        word, narrows == out->guard ? "`->`, without a guard," : "`_`");
 }
 
-static bool check(struct parser *p, struct pattern *out)
+static bool check_parsed(struct parser *p, struct pattern *out)
 {
     struct node *single[] = {out->guard, out->returns, out->returns_guard, out->raises,
                              out->raises_guard};
@@ -399,7 +399,7 @@ bool parse_pattern(struct parser *p, struct pattern *out)
         parser_next(p);
         if (!parse_message(p, out))
             return false;
-    } else if (!parse_call(p, out)) {
+    } else if (!parse_call_pattern(p, out)) {
         return false;
     }
     if (parser_take_word(p, "when") && !(out->guard = parse_guard(p)))
@@ -410,9 +410,9 @@ bool parse_pattern(struct parser *p, struct pattern *out)
         return false;
     if (!at_end(p) && !at_next_pattern(p))
         return parser_expected(p, what_next(p, out)) != NULL;
-    /* A whole pattern in such quotes was taken out of them: here it would be read again. */
+    /* patterns_unwrap() has removed quotes around a whole pattern; more of them are an error. */
     bool quoted = !p->lex.elixir && first.kind == TOKEN_ATOM && p->last == first.to;
     if (quoted && memchr(first.text.s, ':', first.text.len))
         return parser_fail(p, first.from, "write this pattern without quotes") != NULL;
-    return check(p, out);
+    return check_parsed(p, out);
 }

@@ -42,7 +42,7 @@ bool parser_at_action(const struct parser *p); /* an action's word is next */
 struct node *parser_node(struct parser *p, enum node_kind kind, size_t from);
 struct node *parser_atom(struct parser *p, const char *name, size_t from);
 struct node *parser_op(struct parser *p, const char *op, struct node *a, struct node *b);
-/* What the next token means, which is taken. */
+/* Takes the next token; the node has its text and number. */
 struct node *parser_leaf(struct parser *p, enum node_kind kind);
 /* A number or an identifier; false when none is next. */
 bool parser_constant(struct parser *p, struct node **out);
@@ -99,7 +99,7 @@ struct guard_bif {
     unsigned least, most;
 };
 const struct guard_bif *guard_bif_find(struct slice name);
-/* A guard calls what it cannot: NULL. */
+/* Fails for a call that a guard does not allow. NULL. */
 void *parser_no_bif(struct parser *p, const struct token *name);
 /* The nearest of the words, or NULL when none is near. */
 const char *words_nearest(const struct pattern_word *words, struct slice word);

@@ -25,7 +25,7 @@ static void put_bit(struct bits *b, bool one)
     b->n++;
 }
 
-static bool room(struct parser *p, const struct bits *b, size_t more, size_t at)
+static bool has_bits_left(struct parser *p, const struct bits *b, size_t more, size_t at)
 {
     if (more <= MOST_BITS - b->n)
         return true;
@@ -37,7 +37,7 @@ static bool put_integer(struct parser *p, struct bits *b, int64_t v, const struc
                         size_t at)
 {
     size_t size = s->has_size ? s->size : INTEGER_BITS;
-    if (!room(p, b, size, at))
+    if (!has_bits_left(p, b, size, at))
         return false;
     if (s->little && size % 8 != 0)
         return parser_fail(p, at, "a little-endian number has whole bytes here") != NULL;
@@ -49,8 +49,8 @@ static bool put_integer(struct parser *p, struct bits *b, int64_t v, const struc
 }
 
 /* The characters of a string: a byte each in Erlang unless /utf8; in Elixir its bytes. */
-static bool put_string(struct parser *p, struct bits *b, const struct token *t,
-                       const struct segment *s)
+static bool put_text_bits(struct parser *p, struct bits *b, const struct token *t,
+                          const struct segment *s)
 {
     const struct segment whole = {
         .size = s->has_size ? s->size : INTEGER_BITS, .has_size = true, .little = s->little};
@@ -71,18 +71,13 @@ static bool put_string(struct parser *p, struct bits *b, const struct token *t,
     return true;
 }
 
-static bool is_name(const struct token *t)
-{
-    return t->kind == TOKEN_WORD;
-}
-
 /* One word of /utf8, /binary-little, ::size(4). */
 static bool parse_type(struct parser *p, struct segment *s)
 {
     static const char *const rest[] = {"binary", "bytes", "bitstring", "bits"};
     static const char *const plain[] = {"integer", "big", "unsigned", "signed"};
     const struct slice word = p->token.text;
-    if (is_name(&p->token)) {
+    if (p->token.kind == TOKEN_WORD) {
         for (size_t i = 0; i < 4; i++) {
             s->is_rest |= slice_is(word, rest[i]);
             s->is_bits |= i >= 2 && slice_is(word, rest[i]);
@@ -131,11 +126,11 @@ static bool parse_types(struct parser *p, struct segment *s)
 }
 
 /* `_` or `_:3`: bits of any value. Behind them there is nothing to compare with. */
-static bool put_gap(struct parser *p, struct node *binary, const struct bits *b,
+static bool add_gap(struct parser *p, struct node *binary, const struct bits *b,
                     const struct segment *s, size_t at)
 {
     size_t size = s->has_size ? s->size : INTEGER_BITS;
-    if (!room(p, b, binary->gap + size, at))
+    if (!has_bits_left(p, b, binary->gap + size, at))
         return false;
     binary->gap += size;
     return true;
@@ -156,7 +151,7 @@ static bool parse_rest(struct parser *p, struct node *binary, const struct bits 
     if (!any)
         n->text = t.text;
     if (any && !s.is_rest && !s.is_text)
-        return put_gap(p, binary, b, &s, t.from);
+        return add_gap(p, binary, b, &s, t.from);
     if (!s.is_rest || s.has_size)
         return parser_fail(p, t.from, "a variable here stands for the rest: write %s",
                            p->lex.elixir ? "name::binary" : "Name/binary") != NULL;
@@ -185,7 +180,7 @@ static bool parse_segment(struct parser *p, struct node *binary, struct bits *b)
     if (!parse_types(p, &s))
         return false;
     if (t.kind == TOKEN_STRING && !negative)
-        return put_string(p, b, &t, &s);
+        return put_text_bits(p, b, &t, &s);
     if (t.kind == TOKEN_STRING || t.text.len > 0)
         return parser_fail(p, t.from, "expected a number of at most 64 bits") != NULL;
     if (s.is_rest || s.is_text)

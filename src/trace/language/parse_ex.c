@@ -59,8 +59,8 @@ struct node *parse_elixir_argument(struct parser *p)
     return p->token.kind == TOKEN_KEY ? parse_keywords(p) : parse_elixir_term(p);
 }
 
-static struct node *parse_items(struct parser *p, enum node_kind kind, const char *close,
-                                const char *what)
+static struct node *parse_ex_items(struct parser *p, enum node_kind kind, const char *close,
+                                   const char *what)
 {
     size_t from = p->token.from;
     parser_next(p);
@@ -110,7 +110,7 @@ static bool parse_map_items(struct parser *p, struct node *n, struct node_list i
 }
 
 /* %{…}, %Name{…}, %_{…}: any struct is a map that has the key. */
-static struct node *parse_map(struct parser *p)
+static struct node *parse_ex_map(struct parser *p)
 {
     size_t from = p->token.from;
     parser_next(p);
@@ -132,7 +132,7 @@ static struct node *parse_map(struct parser *p)
 }
 
 /* `pid(0, 41, 0)` is what iex prints as #PID<0.41.0>. */
-static struct node *parse_pid(struct parser *p, size_t from)
+static struct node *parse_ex_pid(struct parser *p, size_t from)
 {
     int64_t numbers[3] = {0};
     for (size_t i = 0; i < 3; i++) {
@@ -153,12 +153,12 @@ static struct node *parse_pid(struct parser *p, size_t from)
     return n;
 }
 
-static struct node *parse_call(struct parser *p, const struct token *name, bool erlang)
+static struct node *parse_ex_call(struct parser *p, const struct token *name, bool erlang)
 {
     struct node_list items = {0};
     parser_next(p); /* ( */
     if (slice_is(name->text, "pid"))
-        return parse_pid(p, name->from);
+        return parse_ex_pid(p, name->from);
     if (!p->values)
         return parser_fail(p, name->from, "a call cannot stand in a pattern; put it behind `when`");
     if (!parser_take(p, ")")) {
@@ -197,7 +197,7 @@ static struct node *parse_word(struct parser *p)
             return parser_expected(p, p->values ? "a value" : "a term");
     parser_next(p);
     if (token_is(&p->token, "("))
-        return parse_call(p, &t, false);
+        return parse_ex_call(p, &t, false);
     bool any = t.text.s[0] == '_' && t.text.len == 1;
     if (any && p->values)
         return parser_fail(p, t.from, "_ has no value; give it a name to use it here");
@@ -207,7 +207,7 @@ static struct node *parse_word(struct parser *p)
     return any ? n : parse_fields(p, n);
 }
 
-static struct node *parse_atom(struct parser *p)
+static struct node *parse_ex_atom(struct parser *p)
 {
     bool all = p->values && slice_is(p->token.text, "$_");
     bool erlang = slice_is(p->token.text, "erlang");
@@ -225,13 +225,13 @@ static struct node *parse_atom(struct parser *p)
     if (!token_is(&p->token, "("))
         return parser_expected(p, "`(`");
     size_t from = n->from;
-    n = parse_call(p, &name, erlang);
+    n = parse_ex_call(p, &name, erlang);
     if (n)
         n->from = from;
     return n;
 }
 
-static struct node *parse_parens(struct parser *p)
+static struct node *parse_ex_parens(struct parser *p)
 {
     size_t from = p->token.from;
     parser_next(p);
@@ -243,17 +243,17 @@ static struct node *parse_parens(struct parser *p)
     return parse_fields(p, n);
 }
 
-static struct node *parse_mark(struct parser *p)
+static struct node *parse_ex_mark(struct parser *p)
 {
     size_t from = p->token.from;
     if (token_is(&p->token, "{"))
-        return parse_items(p, NODE_TUPLE, "}", "`,` or `}` of the tuple");
+        return parse_ex_items(p, NODE_TUPLE, "}", "`,` or `}` of the tuple");
     if (token_is(&p->token, "["))
-        return parse_items(p, NODE_LIST, "]", "`,`, `|` or `]` of the list");
+        return parse_ex_items(p, NODE_LIST, "]", "`,`, `|` or `]` of the list");
     if (token_is(&p->token, "("))
-        return parse_parens(p);
+        return parse_ex_parens(p);
     if (token_is(&p->token, "%"))
-        return parse_map(p);
+        return parse_ex_map(p);
     if (parser_take(p, "<<"))
         return parse_binary(p, from);
     if (token_is(&p->token, "^"))
@@ -261,7 +261,7 @@ static struct node *parse_mark(struct parser *p)
     return parser_expected(p, p->values ? "a value" : "a term");
 }
 
-static struct node *parse_primary(struct parser *p)
+static struct node *parse_ex_primary(struct parser *p)
 {
     struct node *n;
     switch (p->token.kind) {
@@ -269,13 +269,13 @@ static struct node *parse_primary(struct parser *p)
         return parse_word(p);
     case TOKEN_ATOM:
     case TOKEN_UPPER:
-        return parse_atom(p);
+        return parse_ex_atom(p);
     case TOKEN_STRING:
         return parse_bytes(p);
     case TOKEN_CHARS:
         return parser_leaf(p, NODE_STRING);
     default:
-        return parser_constant(p, &n) ? n : parse_mark(p);
+        return parser_constant(p, &n) ? n : parse_ex_mark(p);
     }
 }
 
@@ -309,13 +309,13 @@ static const struct operator prefixes[] = {
     {NULL, NULL, 0, false},
 };
 
-static const struct operator* operator_here(const struct parser *p)
+static const struct operator* ex_operator(const struct parser *p)
 {
     return parser_operator(p, operators, LEVEL_APPEND);
 }
 
 /* "ab" <> rest: a binary with what follows it. */
-static struct node *join(struct parser *p, struct node *left, struct node *right)
+static struct node *join_binaries(struct parser *p, struct node *left, struct node *right)
 {
     if (left->kind != NODE_BINARY || left->tail || left->gap > 0 || left->bits % 8 != 0)
         return parser_fail(p, left->from, "only a string that is written out may stand before <>");
@@ -346,7 +346,7 @@ static struct node *combine(struct parser *p, const struct operator* o, struct n
     if (strcmp(o->erlang, "++") == 0)
         return parser_append(p, left, right);
     if (strcmp(o->erlang, "<>") == 0)
-        return join(p, left, right);
+        return join_binaries(p, left, right);
     if (strcmp(o->erlang, "..") == 0)
         return p->values ? parser_op(p, "..", left, right)
                          : parser_fail(p, left->from, "a range cannot stand in a pattern");
@@ -355,19 +355,19 @@ static struct node *combine(struct parser *p, const struct operator* o, struct n
     return parser_op(p, o->erlang, left, right);
 }
 
-static struct node *parse_operators(struct parser *p, int level)
+static struct node *parse_ex_operators(struct parser *p, int level)
 {
     if (level < 0)
-        return parser_unary(p, prefixes, parse_primary);
-    struct node *left = parse_operators(p, level - 1);
+        return parser_unary(p, prefixes, parse_ex_primary);
+    struct node *left = parse_ex_operators(p, level - 1);
     const struct operator* o;
-    while (left && (o = operator_here(p)) && (int)o->level == level) {
+    while (left && (o = ex_operator(p)) && (int)o->level == level) {
         if (!parser_enter(p))
             return NULL;
         parser_next(p);
         if (strcmp(o->erlang, "not in") == 0 && !parser_take_word(p, "in"))
             return parser_expected(p, "`in`");
-        struct node *right = parse_operators(p, level == LEVEL_APPEND ? level : level - 1);
+        struct node *right = parse_ex_operators(p, level == LEVEL_APPEND ? level : level - 1);
         parser_leave(p);
         left = right ? combine(p, o, left, right) : NULL;
     }
@@ -378,7 +378,7 @@ struct node *parse_elixir_term(struct parser *p)
 {
     if (!parser_enter(p))
         return NULL;
-    struct node *n = parse_operators(p, p->values ? LEVEL_OR : LEVEL_APPEND);
+    struct node *n = parse_ex_operators(p, p->values ? LEVEL_OR : LEVEL_APPEND);
     if (n && !p->values && parser_take(p, "="))
         n = parser_alias(p, n, parse_elixir_term(p));
     if (n && p->values && token_is(&p->token, "="))

@@ -7,8 +7,8 @@
 /* Guards with `,` and `;`, which become that operator. */
 static struct node *parse_alternatives(struct parser *p, const char *op);
 
-static struct node *parse_items(struct parser *p, struct node *n, const char *close,
-                                const char *what)
+static struct node *parse_erl_items(struct parser *p, struct node *n, const char *close,
+                                    const char *what)
 {
     struct node_list items = {0};
     if (!n)
@@ -26,14 +26,14 @@ static struct node *parse_items(struct parser *p, struct node *n, const char *cl
     return n;
 }
 
-static struct node *parse_tuple(struct parser *p)
+static struct node *parse_erl_tuple(struct parser *p)
 {
     size_t from = p->token.from;
     parser_next(p);
-    return parse_items(p, parser_node(p, NODE_TUPLE, from), "}", "`,` or `}` of the tuple");
+    return parse_erl_items(p, parser_node(p, NODE_TUPLE, from), "}", "`,` or `}` of the tuple");
 }
 
-static struct node *parse_list(struct parser *p)
+static struct node *parse_erl_list(struct parser *p)
 {
     struct node *n = parser_node(p, NODE_LIST, p->token.from);
     struct node_list items = {0};
@@ -55,7 +55,7 @@ static struct node *parse_list(struct parser *p)
     return n;
 }
 
-static struct node *parse_map(struct parser *p, size_t from)
+static struct node *parse_erl_map(struct parser *p, size_t from)
 {
     struct node *n = parser_node(p, NODE_MAP, from);
     struct node_list items = {0};
@@ -77,14 +77,14 @@ static struct node *parse_map(struct parser *p, size_t from)
 }
 
 /* The `(` was taken. */
-static struct node *parse_call(struct parser *p, const struct token *name)
+static struct node *parse_erl_call(struct parser *p, const struct token *name)
 {
     const struct guard_bif *bif = guard_bif_find(name->text);
     if (!bif)
         return parser_no_bif(p, name);
     if (slice_is(name->text, "is_record"))
         return parse_erlang_is_record(p, name->from);
-    struct node *n = parse_items(p, parser_node(p, NODE_CALL, name->from), ")", "`,` or `)`");
+    struct node *n = parse_erl_items(p, parser_node(p, NODE_CALL, name->from), ")", "`,` or `)`");
     if (!n)
         return NULL;
     n->text = name->text;
@@ -109,7 +109,7 @@ static bool is_reserved(struct slice word)
 }
 
 /* An atom, or what begins with one: mod#rec{…}, a guard's call, erlang:call(…). */
-static struct node *parse_atom(struct parser *p)
+static struct node *parse_erl_atom(struct parser *p)
 {
     struct token t = p->token;
     const size_t from = t.from;
@@ -131,7 +131,7 @@ static struct node *parse_atom(struct parser *p)
         if (!p->values)
             return parser_fail(p, t.from, "a call cannot stand in a pattern; put it behind `when`");
         parser_next(p);
-        struct node *call = parse_call(p, &t);
+        struct node *call = parse_erl_call(p, &t);
         if (call)
             call->from = from;
         return call;
@@ -155,7 +155,7 @@ static struct node *parse_variable(struct parser *p)
     return n;
 }
 
-static struct node *parse_string(struct parser *p)
+static struct node *parse_erl_string(struct parser *p)
 {
     struct node *n = parser_leaf(p, NODE_STRING);
     while (n && p->token.kind == TOKEN_STRING) {
@@ -171,7 +171,7 @@ static struct node *parse_string(struct parser *p)
 }
 
 /* Whole guards may stand in parentheses, as in redbug: `not (X == a; X == b)`. */
-static struct node *parse_parens(struct parser *p)
+static struct node *parse_erl_parens(struct parser *p)
 {
     size_t from = p->token.from;
     parser_next(p);
@@ -183,36 +183,36 @@ static struct node *parse_parens(struct parser *p)
     return n;
 }
 
-static struct node *parse_mark(struct parser *p)
+static struct node *parse_erl_mark(struct parser *p)
 {
     size_t from = p->token.from;
     if (token_is(&p->token, "{"))
-        return parse_tuple(p);
+        return parse_erl_tuple(p);
     if (token_is(&p->token, "["))
-        return parse_list(p);
+        return parse_erl_list(p);
     if (token_is(&p->token, "("))
-        return parse_parens(p);
+        return parse_erl_parens(p);
     if (parser_take(p, "<<"))
         return parse_binary(p, from);
     if (parser_take(p, "#"))
-        return parser_take(p, "{") ? parse_map(p, from)
+        return parser_take(p, "{") ? parse_erl_map(p, from)
                                    : parse_erlang_record(p, from, (struct slice){"", 0}, true);
     return parser_expected(p, p->values ? "a value" : "a term");
 }
 
-static struct node *parse_primary(struct parser *p)
+static struct node *parse_erl_primary(struct parser *p)
 {
     struct node *n;
     switch (p->token.kind) {
     case TOKEN_WORD:
     case TOKEN_ATOM:
-        return parse_atom(p);
+        return parse_erl_atom(p);
     case TOKEN_UPPER:
         return parse_variable(p);
     case TOKEN_STRING:
-        return parse_string(p);
+        return parse_erl_string(p);
     default:
-        return parser_constant(p, &n) ? n : parse_mark(p);
+        return parser_constant(p, &n) ? n : parse_erl_mark(p);
     }
 }
 
@@ -249,29 +249,29 @@ static const struct operator prefixes[] = {
     {NULL, NULL, 0, false},
 };
 
-static const struct operator* operator_here(const struct parser *p)
+static const struct operator* erl_operator(const struct parser *p)
 {
     return parser_operator(p, operators, LEVEL_APPEND);
 }
 
-static struct node *parse_operators(struct parser *p, int level)
+static struct node *parse_erl_operators(struct parser *p, int level)
 {
     if (level < 0)
-        return parser_unary(p, prefixes, parse_primary);
-    struct node *left = parse_operators(p, level - 1);
+        return parser_unary(p, prefixes, parse_erl_primary);
+    struct node *left = parse_erl_operators(p, level - 1);
     const struct operator* o;
-    while (left && (o = operator_here(p)) && o->level == level) {
+    while (left && (o = erl_operator(p)) && o->level == level) {
         if (!parser_enter(p))
             return NULL;
         parser_next(p);
         bool right_first = level >= LEVEL_ANDALSO || level == LEVEL_APPEND;
-        struct node *right = parse_operators(p, right_first ? level : level - 1);
+        struct node *right = parse_erl_operators(p, right_first ? level : level - 1);
         parser_leave(p);
         if (!right)
             return NULL;
         left = level == LEVEL_APPEND ? parser_append(p, left, right)
                                      : parser_op(p, o->name, left, right);
-        if (left && level == LEVEL_COMPARE && (o = operator_here(p)) && o->level == level)
+        if (left && level == LEVEL_COMPARE && (o = erl_operator(p)) && o->level == level)
             return parser_fail(p, p->token.from, "comparisons do not chain: write andalso between");
     }
     return left;
@@ -299,7 +299,7 @@ struct node *parse_erlang_term(struct parser *p)
 {
     if (!parser_enter(p))
         return NULL;
-    struct node *n = parse_operators(p, p->values ? LEVEL_ORELSE : LEVEL_APPEND);
+    struct node *n = parse_erl_operators(p, p->values ? LEVEL_ORELSE : LEVEL_APPEND);
     if (n && !p->values && parser_take(p, "="))
         n = parser_alias(p, n, parse_erlang_term(p));
     if (n && p->values && is_foreign(p))

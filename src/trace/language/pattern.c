@@ -45,8 +45,8 @@ static int check_text(const char *text, size_t len, size_t *offset, struct error
 }
 
 /* One pattern from byte `at` on; *end is where its `&` or the text's end is. */
-static int parse_at(struct pattern **out, const char *text, size_t len, size_t at,
-                    enum syntax syntax, size_t *end, size_t *offset, struct error *err)
+static int parse_one(struct pattern **out, const char *text, size_t len, size_t at,
+                     enum syntax syntax, size_t *end, size_t *offset, struct error *err)
 {
     struct pattern *made = alloc_zero(1, sizeof(*made));
     arena_init(&made->arena);
@@ -100,7 +100,7 @@ int pattern_parse(struct pattern **out, const char *text, size_t len, enum synta
     char *plain = unwrapped(text, len, offset, err);
     if (!plain)
         return ERR_USAGE;
-    int rc = parse_at(out, plain, len, 0, syntax, &end, offset, err);
+    int rc = parse_one(out, plain, len, 0, syntax, &end, offset, err);
     free(plain);
     if (rc != 0 || end >= len)
         return rc;
@@ -125,7 +125,7 @@ int patterns_parse(struct pattern ***out, size_t *n, const char *text, size_t le
             rc = error_set(err, ERR_USAGE, "more than %d patterns", LIMIT_TRACE_PATTERNS);
             break;
         }
-        rc = parse_at(&made[count], plain, len, at, syntax, &end, offset, err);
+        rc = parse_one(&made[count], plain, len, at, syntax, &end, offset, err);
         count += rc == 0;
         at = end + 1;
     } while (rc == 0 && end < len);
@@ -160,7 +160,7 @@ struct collected {
     size_t most, n;
 };
 
-static void collect(struct collected *c, const struct node *n)
+static void collect_records(struct collected *c, const struct node *n)
 {
     if (!n)
         return;
@@ -178,21 +178,21 @@ static void collect(struct collected *c, const struct node *n)
         c->n += i == c->n || i == c->most;
     }
     for (size_t i = 0; i < n->n_items; i++)
-        collect(c, n->items[i]);
-    collect(c, n->tail);
+        collect_records(c, n->items[i]);
+    collect_records(c, n->tail);
 }
 
 size_t pattern_records(const struct pattern *p, struct record_name *out, size_t most)
 {
     struct collected c = {out, most, 0};
     for (size_t i = 0; i < p->n_args; i++)
-        collect(&c, p->args[i]);
+        collect_records(&c, p->args[i]);
     for (size_t i = 0; i < p->n_show; i++)
-        collect(&c, p->show[i]);
-    collect(&c, p->guard);
-    collect(&c, p->returns);
-    collect(&c, p->returns_guard);
-    collect(&c, p->raises);
-    collect(&c, p->raises_guard);
+        collect_records(&c, p->show[i]);
+    collect_records(&c, p->guard);
+    collect_records(&c, p->returns);
+    collect_records(&c, p->returns_guard);
+    collect_records(&c, p->raises);
+    collect_records(&c, p->raises_guard);
     return c.n;
 }

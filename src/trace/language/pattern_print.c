@@ -23,12 +23,12 @@ static void put_slice(struct buf *out, struct slice s)
     text_put_safe(out, s.s, s.len, false);
 }
 
-static void put_line(struct buf *out, unsigned indent, const char *word)
+static void put_word_line(struct buf *out, unsigned indent, const char *word)
 {
     buf_printf(out, "%*s%s\n", (int)(indent * INDENT), "", word);
 }
 
-static void put_bytes(struct buf *out, const struct node *n)
+static void put_bits(struct buf *out, const struct node *n)
 {
     bool plain = n->bits % 8 == 0 && text_is_utf8(n->text.s, n->text.len);
     for (size_t i = 0; i < n->text.len; i++)
@@ -45,7 +45,7 @@ static void put_bytes(struct buf *out, const struct node *n)
         buf_printf(out, ":%zu", n->bits % 8);
 }
 
-static void put_value(struct buf *out, const struct node *n)
+static void put_literal(struct buf *out, const struct node *n)
 {
     switch (n->kind) {
     case NODE_INTEGER:
@@ -69,7 +69,7 @@ static void put_value(struct buf *out, const struct node *n)
         buf_puts(out, "\"");
         break;
     case NODE_BINARY:
-        put_bytes(out, n);
+        put_bits(out, n);
         if (n->gap > 0)
             buf_printf(out, " any %zu bits", n->gap);
         break;
@@ -91,19 +91,19 @@ static void put_value(struct buf *out, const struct node *n)
 static void put_node(struct buf *out, const struct node *n, unsigned indent)
 {
     buf_printf(out, "%*s%s", (int)(indent * INDENT), "", kind_names[n->kind]);
-    put_value(out, n);
+    put_literal(out, n);
     buf_puts(out, "\n");
     for (size_t i = 0; i < n->n_items; i++)
         put_node(out, n->items[i], indent + 1);
     if (!n->tail)
         return;
-    put_line(out, indent + 1, n->unit == 1 ? "tail of bits" : "tail");
+    put_word_line(out, indent + 1, n->unit == 1 ? "tail of bits" : "tail");
     put_node(out, n->tail, indent + 2);
 }
 
 static void put_nodes(struct buf *out, const char *word, struct node *const *nodes, size_t n)
 {
-    put_line(out, 1, word);
+    put_word_line(out, 1, word);
     for (size_t i = 0; i < n; i++)
         put_node(out, nodes[i], 2);
 }
@@ -137,13 +137,13 @@ static void put_actions(struct buf *out, const struct pattern *p)
     };
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         if ((p->actions & words[i].bit) != 0)
-            put_line(out, 1, words[i].word);
+            put_word_line(out, 1, words[i].word);
     if ((p->actions & TRACE_SHOW) != 0)
         put_nodes(out, "show", p->show, p->n_show);
     if ((p->actions & TRACE_SLOWER) != 0)
         buf_printf(out, "  slower %" PRIu64 " us\n", p->slower_us);
     if ((p->actions & TRACE_RAISES) != 0 && !p->raises)
-        put_line(out, 1, "raises");
+        put_word_line(out, 1, "raises");
     put_part(out, "returns", p->returns);
     put_part(out, "returns when", p->returns_guard);
     put_part(out, "raises", p->raises);
@@ -169,7 +169,7 @@ void pattern_print_tree(struct buf *out, const struct pattern *p)
     put_actions(out, p);
 }
 
-static void put_text(struct buf *out, const struct pattern *p, const struct node *n)
+static void put_source(struct buf *out, const struct pattern *p, const struct node *n)
 {
     text_put_safe(out, p->typed.s + n->from - p->at, n->to - n->from, false);
 }
@@ -209,11 +209,11 @@ static void describe_condition(struct buf *out, const struct pattern *p, const c
     buf_puts(out, word);
     if (value) {
         buf_puts(out, " ");
-        put_text(out, p, value);
+        put_source(out, p, value);
     }
     if (guard) {
         buf_puts(out, " when ");
-        put_text(out, p, guard);
+        put_source(out, p, guard);
     }
 }
 
@@ -237,7 +237,7 @@ static void describe_actions(struct buf *out, const struct pattern *p)
         buf_puts(out, ", showing only ");
         for (size_t i = 0; i < p->n_show; i++) {
             buf_puts(out, i == 0 ? "" : ", ");
-            put_text(out, p, p->show[i]);
+            put_source(out, p, p->show[i]);
         }
     }
     bool first = (p->actions & TRACE_SHOW) == 0;
@@ -266,13 +266,13 @@ void pattern_describe(struct buf *out, const struct pattern *p)
         buf_puts(out, messages[p->kind]);
     for (size_t i = 0; i < p->n_args; i++) {
         buf_puts(out, i > 0 ? ", " : p->kind == PATTERN_CALL ? " with (" : " like (");
-        put_text(out, p, p->args[i]);
+        put_source(out, p, p->args[i]);
     }
     if (p->n_args > 0)
         buf_puts(out, ")");
     if (p->guard) {
         buf_puts(out, " when ");
-        put_text(out, p, p->guard);
+        put_source(out, p, p->guard);
     }
     describe_actions(out, p);
 }

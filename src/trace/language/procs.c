@@ -39,13 +39,13 @@ static const struct {
     {"call:", PROCS_CALL, "call", true},
 };
 
-static int fail(struct reader *r, const char *at, const char *why)
+static int fail_at(struct reader *r, const char *at, const char *why)
 {
     *r->offset = (size_t)(at - r->text);
     return error_set(r->err, ERR_USAGE, "%s", why);
 }
 
-static void skip_blanks(struct reader *r)
+static void skip_spaces(struct reader *r)
 {
     r->at += strspn(r->at, " \t");
 }
@@ -53,9 +53,9 @@ static void skip_blanks(struct reader *r)
 static int keep_text(struct reader *r, struct procs_item *item, const char *s, size_t len)
 {
     if (len == 0)
-        return fail(r, s, "a name is expected here");
+        return fail_at(r, s, "a name is expected here");
     if (len >= sizeof item->text)
-        return fail(r, s, "this is longer than any name: 255 bytes at most");
+        return fail_at(r, s, "this is longer than any name: 255 bytes at most");
     memcpy(item->text, s, len);
     item->text[len] = '\0';
     return 0;
@@ -65,12 +65,12 @@ static int keep_text(struct reader *r, struct procs_item *item, const char *s, s
 static int read_regex(struct reader *r, struct procs_item *item)
 {
     if (*r->at != '/')
-        return fail(r, r->at, "a regex between slashes is expected here: label:/^worker/");
+        return fail_at(r, r->at, "a regex between slashes is expected here: label:/^worker/");
     const char *from = ++r->at;
     while (*r->at != '\0' && *r->at != '/')
         r->at += r->at[0] == '\\' && r->at[1] != '\0' ? 2 : 1;
     if (*r->at != '/')
-        return fail(r, r->at, "the closing slash of the regex is missing");
+        return fail_at(r, r->at, "the closing slash of the regex is missing");
     if (keep_text(r, item, from, (size_t)(r->at - from)))
         return ERR_USAGE;
     r->at++;
@@ -95,7 +95,7 @@ static int read_quoted(struct reader *r, struct procs_item *item)
         name[len++] = *r->at;
     }
     if (*r->at != '\'' && len < sizeof name)
-        return fail(r, r->at, "the closing quote of the name is missing");
+        return fail_at(r, r->at, "the closing quote of the name is missing");
     if (len == 0 || len == sizeof name)
         return keep_text(r, item, from, len);
     r->at++;
@@ -139,7 +139,7 @@ static int read_pid(struct reader *r, struct procs_item *item)
             return 0;
         }
     }
-    return fail(r, from, "this is not a process: they are written <0.123.0>");
+    return fail_at(r, from, "this is not a process: they are written <0.123.0>");
 }
 
 static bool read_word(struct reader *r, struct procs_item *item)
@@ -185,9 +185,9 @@ static int read_one_in(struct reader *r, struct procs *p, bool *found)
     size_t digits = strspn(from, "0123456789");
     unsigned long n = digits > 0 && digits < 9 ? strtoul(from, NULL, 10) : 0;
     if (n < 1 || n > ONE_IN_MOST)
-        return fail(r, from, "a number from 1 to 1000000 is expected here: 1/10 is every tenth");
+        return fail_at(r, from, "a number from 1 to 1000000 is expected here: 1/10 is every tenth");
     if (p->one_in != 0)
-        return fail(r, r->at, "1/N may stand there once");
+        return fail_at(r, r->at, "1/N may stand there once");
     p->one_in = (unsigned)n;
     r->at = from + digits;
     return 0;
@@ -200,45 +200,46 @@ static int read_part(struct reader *r, struct procs *p)
     if (rc || one_in)
         return rc;
     if (p->n == PROCS_ITEMS)
-        return fail(r, r->at, "more than 32 kinds of processes; use label:/RE/ or app:NAME");
+        return fail_at(r, r->at, "more than 32 kinds of processes; use label:/RE/ or app:NAME");
     rc = read_item(r, &p->items[p->n]);
     if (rc == 0)
         p->n++;
     return rc;
 }
 
-static int read_all(struct reader *r, struct procs *p)
+static int read_list(struct reader *r, struct procs *p)
 {
     static const char children[] = "+children";
-    skip_blanks(r);
+    skip_spaces(r);
     while (*r->at != '\0' && *r->at != '+') {
         int rc = read_part(r, p);
         if (rc)
             return rc;
-        skip_blanks(r);
+        skip_spaces(r);
         if (*r->at == '\0' || *r->at == '+')
             break;
         if (*r->at != ',')
-            return fail(r, r->at, "a comma is expected here");
+            return fail_at(r, r->at, "a comma is expected here");
         r->at++;
-        skip_blanks(r);
+        skip_spaces(r);
         if (*r->at == '\0' || *r->at == '+')
-            return fail(r, r->at, "a process is expected after the comma");
+            return fail_at(r, r->at, "a process is expected after the comma");
     }
     if (strncmp(r->at, children, strlen(children)) == 0) {
         p->children = true;
         r->at += strlen(children);
-        skip_blanks(r);
+        skip_spaces(r);
     }
-    return *r->at == '\0' ? 0 : fail(r, r->at, "only +children may stand here, at the end");
+    return *r->at == '\0' ? 0 : fail_at(r, r->at, "only +children may stand here, at the end");
 }
 
-/* A sample is taken of processes that are there, so it needs some to take of. */
+/* 1/N samples existing processes: of all it takes the running ones, and `new` is an error. */
 static int settle(struct reader *r, struct procs *p)
 {
     for (size_t i = 0; p->one_in > 1 && i < p->n; i++) {
         if (p->items[i].kind == PROCS_NEW)
-            return fail(r, r->text, "1/N takes of processes that exist: it does not go with `new`");
+            return fail_at(r, r->text,
+                           "1/N takes of processes that exist: it does not go with `new`");
         if (p->items[i].kind == PROCS_ALL)
             p->items[i].kind = PROCS_RUNNING;
     }
@@ -253,7 +254,7 @@ int procs_parse(struct procs *out, const char *text, size_t *offset, struct erro
     struct reader r = {.offset = offset ? offset : &unused, .err = err};
     r.text = r.at = text ? text : "";
     *out = (struct procs){0};
-    int rc = read_all(&r, out);
+    int rc = read_list(&r, out);
     return rc ? rc : settle(&r, out);
 }
 

@@ -9,7 +9,7 @@ static bool is_upper(char c)
     return c >= 'A' && c <= 'Z';
 }
 
-static bool is_name(char c)
+static bool is_name_byte(char c)
 {
     return is_upper(c) || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' ||
            (unsigned char)c >= 0x80;
@@ -37,9 +37,9 @@ static bool has_signs(const char *s)
             return false; /* the next pattern */
         if (*s != ':')
             continue;
-        bool atom = strchr(" ({[,|=", before) && (is_name(s[1]) || s[1] == '"') &&
+        bool atom = strchr(" ({[,|=", before) && (is_name_byte(s[1]) || s[1] == '"') &&
                     !(s[1] >= '0' && s[1] <= '9');
-        if (atom || (is_name(before) && s[1] == ' '))
+        if (atom || (is_name_byte(before) && s[1] == ' '))
             return true;
     }
     return false;
@@ -57,7 +57,7 @@ enum syntax syntax_recognise(const char *s)
                 after++;
         after += *after == '/';
     } else {
-        while (is_name(*after))
+        while (is_name_byte(*after))
             after++;
     }
     after += strspn(after, " \t\r\n");

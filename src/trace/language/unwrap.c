@@ -16,7 +16,7 @@ struct unwrap {
     struct error *err;
 };
 
-static int wrong(struct unwrap *u, size_t at, const char *why)
+static int fail_unwrap(struct unwrap *u, size_t at, const char *why)
 {
     if (u->offset)
         *u->offset = at;
@@ -31,7 +31,7 @@ static size_t after_blanks(const struct unwrap *u, size_t at)
 }
 
 /* Where the text that the quote at `at` opens is closed; the length when it is not. */
-static size_t closing(const struct unwrap *u, size_t at)
+static size_t closing_quote(const struct unwrap *u, size_t at)
 {
     char quote = u->s[at++];
     for (; at < u->len && u->s[at] != quote; at++)
@@ -41,7 +41,7 @@ static size_t closing(const struct unwrap *u, size_t at)
 }
 
 /* A comma or an ampersand; Elixir's operators have two or three of those. */
-static bool separates(const struct unwrap *u, size_t at)
+static bool separates_at(const struct unwrap *u, size_t at)
 {
     if (at >= u->len || u->s[at] != '&')
         return at < u->len && u->s[at] == ',';
@@ -51,7 +51,7 @@ static bool separates(const struct unwrap *u, size_t at)
 static bool ends_item(const struct unwrap *u, size_t at)
 {
     at = after_blanks(u, at);
-    return at >= u->len || separates(u, at) || (u->list && u->s[at] == ']');
+    return at >= u->len || separates_at(u, at) || (u->list && u->s[at] == ']');
 }
 
 /* A text in double quotes is not a name, so it is a pattern; one in single quotes often is a name.
@@ -62,14 +62,14 @@ static bool is_quoted_pattern(const struct unwrap *u, size_t at)
         return true;
     if (at >= u->len || u->s[at] != '\'')
         return false;
-    size_t end = closing(u, at);
+    size_t end = closing_quote(u, at);
     return memchr(u->s + at, ':', end - at) && ends_item(u, end + 1);
 }
 
 /* \" is a quote of the pattern's own; its blank goes to the outside of what it encloses. */
-static int take_quoted(struct unwrap *u)
+static int unwrap_quoted(struct unwrap *u)
 {
-    size_t open = u->at, end = closing(u, open);
+    size_t open = u->at, end = closing_quote(u, open);
     bool inside = false;
     char quote = u->s[open];
     u->s[open] = ' ';
@@ -78,14 +78,14 @@ static int take_quoted(struct unwrap *u)
         if (u->s[i] != '\\')
             continue;
         if (i + 1 >= end || u->s[i + 1] != quote)
-            return wrong(u, i, "write a pattern with \\ in it without the quotes around it");
+            return fail_unwrap(u, i, "write a pattern with \\ in it without the quotes around it");
         u->s[i] = inside ? quote : ' ';
         u->s[i + 1] = inside ? ' ' : quote;
         inside = !inside;
         i++;
     }
     if (end >= u->len)
-        return wrong(u, open, "no closing quote of this pattern");
+        return fail_unwrap(u, open, "no closing quote of this pattern");
     u->s[end] = ' ';
     return 0;
 }
@@ -114,7 +114,7 @@ static void take_plain(struct unwrap *u)
         char c = u->s[u->at];
         bool character = c == '$' || (c == '?' && !(u->at > 0 && is_name(u->s[u->at - 1])));
         if (c == '"' || c == '\'' || (depth == 0 && opens_expression(u, from)))
-            u->at = closing(u, u->at);
+            u->at = closing_quote(u, u->at);
         else if (character)
             u->at++;
         else if (strchr("([{", c))
@@ -123,7 +123,7 @@ static void take_plain(struct unwrap *u)
             depth--;
         else if (depth == 0 && c == ']' && u->list)
             return;
-        else if (depth == 0 && separates(u, u->at) &&
+        else if (depth == 0 && separates_at(u, u->at) &&
                  is_quoted_pattern(u, after_blanks(u, u->at + 1)))
             return;
     }
@@ -141,18 +141,18 @@ int patterns_unwrap(char *text, size_t len, size_t *offset, struct error *err)
         u.at = after_blanks(&u, u.at);
         if (!is_quoted_pattern(&u, u.at))
             take_plain(&u);
-        else if (take_quoted(&u) != 0)
+        else if (unwrap_quoted(&u) != 0)
             return ERR_USAGE;
         u.at = after_blanks(&u, u.at);
-        if (!separates(&u, u.at))
+        if (!separates_at(&u, u.at))
             break;
         text[u.at++] = '&';
     }
     if (u.list) {
         if (u.at >= len || text[u.at] != ']')
-            return wrong(&u, u.at, "expected `,` or `]` of the list of patterns");
+            return fail_unwrap(&u, u.at, "expected `,` or `]` of the list of patterns");
         text[u.at] = ' ';
         u.at = after_blanks(&u, u.at + 1);
     }
-    return u.at < len ? wrong(&u, u.at, "expected `,` and another pattern, or the end") : 0;
+    return u.at < len ? fail_unwrap(&u, u.at, "expected `,` and another pattern, or the end") : 0;
 }
