@@ -13,7 +13,7 @@
 #define ASK_MS 5000
 #define OLD_NS (60u * UINT64_C(1000000000)) /* names are asked for again at the next line */
 
-static void changed(struct assist *a)
+static void assist_changed(struct assist *a)
 {
     if (a->on_change)
         a->on_change(a->arg);
@@ -40,7 +40,7 @@ static void take_records(struct assist *a, const struct answer *answer)
     snprintf(a->line.text, sizeof a->line.text, "unknown: %.300s", err.text);
 }
 
-static void on_answer(void *arg, const struct answer *answer)
+static void on_assist_answer(void *arg, const struct answer *answer)
 {
     struct assist *a = arg;
     enum assist_question asked = a->asked;
@@ -53,16 +53,16 @@ static void on_answer(void *arg, const struct answer *answer)
         typed_matched(a, answer);
     typed_near(a);
     assist_pump(a);
-    changed(a);
+    assist_changed(a);
 }
 
 /* ---- questions */
 
-static void ask(struct assist *a, enum assist_question which, enum question question,
-                struct builder *arg)
+static void ask_node(struct assist *a, enum assist_question which, enum question question,
+                     struct builder *arg)
 {
     struct error err = {0};
-    if (a->port.ask(a->port.ctx, question, arg, ASK_MS, on_answer, a, &err) == 0)
+    if (a->port.ask(a->port.ctx, question, arg, ASK_MS, on_assist_answer, a, &err) == 0)
         a->asked = which;
     builder_free(arg);
     if (a->asked == ASSIST_NONE && which >= ASSIST_RECORDS && a->typed.pending) {
@@ -79,13 +79,13 @@ static void ask_modules(struct assist *a)
     build_tuple(b, 2);
     build_atom(b, "modules");
     build_int(b, LIMIT_NAMES);
-    ask(a, ASSIST_MODULES, QUESTION_FUNCTIONS, b);
+    ask_node(a, ASSIST_MODULES, QUESTION_FUNCTIONS, b);
 }
 
 static void ask_who(struct assist *a)
 {
     a->want_who = false;
-    ask(a, ASSIST_WHO, QUESTION_FUNCTIONS, prepare_who_arg());
+    ask_node(a, ASSIST_WHO, QUESTION_FUNCTIONS, prepare_who_arg());
 }
 
 static void ask_functions(struct assist *a)
@@ -95,7 +95,7 @@ static void ask_functions(struct assist *a)
     build_tuple(b, 2);
     build_atom(b, "functions");
     build_binary(b, a->module, strlen(a->module));
-    ask(a, ASSIST_FUNCTIONS, QUESTION_FUNCTIONS, b);
+    ask_node(a, ASSIST_FUNCTIONS, QUESTION_FUNCTIONS, b);
 }
 
 static void ask_record(struct assist *a)
@@ -103,7 +103,7 @@ static void ask_record(struct assist *a)
     const struct record_name name = {slice_of(a->record_module), slice_of(a->record), 0};
     a->want_record = false;
     if (!record_store_find(&a->records, name.module, name.name))
-        ask(a, ASSIST_RECORDS, QUESTION_RECORDS, prepare_records_arg(&name, 1));
+        ask_node(a, ASSIST_RECORDS, QUESTION_RECORDS, prepare_records_arg(&name, 1));
 }
 
 static void ask_match(struct assist *a)
@@ -112,16 +112,16 @@ static void ask_match(struct assist *a)
     size_t n = a->typed.records_asked ? 0 : typed_records(a, names, PREPARE_RECORDS);
     if (n > 0) {
         a->typed.records_asked = true;
-        ask(a, ASSIST_RECORDS, QUESTION_RECORDS, prepare_records_arg(names, n));
+        ask_node(a, ASSIST_RECORDS, QUESTION_RECORDS, prepare_records_arg(names, n));
         return;
     }
     typed_compile(a);
     if (!a->typed.pending)
         return;
     a->asked_for = a->looked;
-    ask(a, ASSIST_MATCH, QUESTION_PREFLIGHT,
-        prepare_preflight_arg(a->typed.patterns, a->typed.specs, a->typed.n, &a->typed.procs,
-                              &a->typed.request.caps, false));
+    ask_node(a, ASSIST_MATCH, QUESTION_PREFLIGHT,
+             prepare_preflight_arg(a->typed.patterns, a->typed.specs, a->typed.n, &a->typed.procs,
+                                   &a->typed.request.caps, false));
     a->typed.pending = false;
 }
 

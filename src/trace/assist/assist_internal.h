@@ -22,12 +22,12 @@ struct typed_line {
     struct matchspec specs[LIMIT_TRACE_PATTERNS]; /* compiled, of the first n_specs */
     size_t n_specs;
     struct procs procs;
-    bool pending;                   /* what it matches is to be asked for */
-    bool records_asked;             /* once: what is still missing is an error */
-    const struct pattern *none;     /* matches nothing, and near misses are looked for; else NULL */
-    struct preflight_pattern found; /* of it */
+    bool pending;                   /* the question what it matches is due */
+    bool records_asked;             /* records still missing after the question are an error */
+    const struct pattern *none;     /* without matches, while near misses are searched */
+    struct preflight_pattern found; /* what the node found for it */
     char nobody[400];    /* why no process is traced, while names are looked up; else empty */
-    unsigned near_looks; /* how often that was tried */
+    unsigned near_looks; /* searches for near misses so far */
 };
 
 struct assist {

@@ -64,7 +64,7 @@ static void one_line(char *out, size_t size, const char *s)
         strcpy(out + n, "…");
 }
 
-static void describe(struct assist *a)
+static void describe_line(struct assist *a)
 {
     struct buf text;
     buf_init(&text, 0);
@@ -97,11 +97,11 @@ static int take_apart(struct assist *a, const struct trace_request *defaults, co
         mark_error(a, t->request.procs_at + offset, &err, text_end(line));
         return -1;
     }
-    describe(a);
+    describe_line(a);
     return 0;
 }
 
-/* False: it is blank, and all is known of it. */
+/* False: the line is blank, so nothing is asked about it. */
 static bool begin_line(struct assist *a, const char *line)
 {
     typed_clear(&a->typed);
@@ -172,18 +172,18 @@ void typed_compile(struct assist *a)
 
 /* ---- what it matches */
 
-static void put_count(struct buf *out, uint64_t n, const char *one, const char *many)
+static void put_total(struct buf *out, uint64_t n, const char *one, const char *many)
 {
     char text[32];
     buf_printf(out, "%s %s", text_integer(text, sizeof text, (int64_t)n), n == 1 ? one : many);
 }
 
-static enum print_syntax spelling(const struct pattern *p)
+static enum print_syntax syntax_of(const struct pattern *p)
 {
     return p->syntax == SYNTAX_ELIXIR ? PRINT_ELIXIR : PRINT_ERLANG;
 }
 
-static void put_functions(struct buf *out, const struct typed_line *t, const struct preflight *p)
+static void put_matched(struct buf *out, const struct typed_line *t, const struct preflight *p)
 {
     uint64_t total = 0;
     bool cut = false, calls = false, messages = false;
@@ -197,7 +197,7 @@ static void put_functions(struct buf *out, const struct typed_line *t, const str
         buf_puts(out, "messages");
         return;
     }
-    put_count(out, total, "function", "functions");
+    put_total(out, total, "function", "functions");
     if (cut) {
         char most[32];
         buf_printf(out, " match, and a trace takes %s: narrow the pattern",
@@ -207,23 +207,23 @@ static void put_functions(struct buf *out, const struct typed_line *t, const str
     for (size_t i = 0; i < p->n_functions && p->n_functions <= SOME_FUNCTIONS; i++) {
         const struct mfa *f = &p->functions[i].mfa;
         buf_puts(out, i == 0 ? ": " : ", ");
-        print_mfa_as(out, spelling(t->patterns[0]), f->module, f->function, f->arity);
+        print_mfa_as(out, syntax_of(t->patterns[0]), f->module, f->function, f->arity);
     }
     buf_puts(out, messages ? "; messages" : "");
 }
 
-static void put_procs(struct buf *out, const struct typed_line *t, const struct preflight *p)
+static void put_found(struct buf *out, const struct typed_line *t, const struct preflight *p)
 {
     struct buf words;
     buf_init(&words, 0);
     procs_print(&words, &t->procs);
     buf_puts(out, "; ");
-    put_count(out, p->n_procs, "process", "processes");
+    put_total(out, p->n_procs, "process", "processes");
     buf_printf(out, " (%.100s)", buf_cstr(&words));
     buf_clear(&words);
 }
 
-static void tell_none(struct assist *a, const struct names *names)
+static void tell_no_match(struct assist *a, const struct names *names)
 {
     const struct pattern *p = a->typed.none;
     const struct slice source = p->typed;
@@ -239,7 +239,7 @@ static void tell_nobody(struct assist *a, const struct names *names)
     prepare_why_nobody(a->line.text, sizeof a->line.text, &a->typed.procs, a->typed.nobody, names);
 }
 
-/* The first that matches nothing, if there is one. */
+/* Finds the first pattern that matches nothing. */
 static bool find_none(struct typed_line *t, const struct preflight *p)
 {
     char why[400];
@@ -250,7 +250,7 @@ static bool find_none(struct typed_line *t, const struct preflight *p)
         if (*why != '\0') {
             t->none = t->patterns[i];
             t->found = p->patterns[i];
-            t->found.mfas = (struct slice){NULL, 0}; /* of the answer, which goes */
+            t->found.mfas = (struct slice){NULL, 0}; /* freed with the answer */
         }
     }
     return t->none != NULL;
@@ -273,7 +273,7 @@ static void tell_count(struct assist *a, const struct preflight *p)
         return;
     buf_init(&out, 0);
     buf_puts(&out, more ? "at least " : p->n_patterns > 1 ? "at most " : "");
-    put_count(&out, total, "function", "functions");
+    put_total(&out, total, "function", "functions");
     snprintf(a->line.text, sizeof a->line.text, "%s", buf_cstr(&out));
     buf_clear(&out);
 }
@@ -285,7 +285,7 @@ static void tell_match(struct assist *a, const struct preflight *p)
     if (find_none(t, p)) {
         a->line.nothing = true;
         a->line.offset = t->request.pattern_at + t->none->at;
-        tell_none(a, NULL);
+        tell_no_match(a, NULL);
         return;
     }
     if (t->counts) {
@@ -308,8 +308,8 @@ static void tell_match(struct assist *a, const struct preflight *p)
         return;
     }
     buf_init(&out, 0);
-    put_functions(&out, t, p);
-    put_procs(&out, t, p);
+    put_matched(&out, t, p);
+    put_found(&out, t, p);
     if (*p->others)
         buf_printf(&out, "; set by others: %s", p->others);
     snprintf(a->line.text, sizeof a->line.text, "%s", buf_cstr(&out));
@@ -346,7 +346,7 @@ void assist_count(struct assist *a, enum syntax syntax, const char *line)
         return;
     }
     caps_init(&t->request.caps);
-    t->request.caps.value[CAP_FUNCTIONS] = 1; /* their number comes with it */
+    t->request.caps.value[CAP_FUNCTIONS] = 1; /* the answer has their number anyway */
     t->counts = true;
     t->pending = a->has_port && t->n > 0;
     if (t->pending)
@@ -378,7 +378,7 @@ void assist_spell_function(struct buf *out, enum syntax syntax, struct slice fun
     buf_clear(&text);
 }
 
-/* Whether the names that near misses are among are there; else they are asked for. */
+/* True when the names to search for near misses are here; else asks for them. */
 static bool has_names(struct assist *a, const struct pattern *p, enum prepare_near near)
 {
     char module[256];
@@ -415,6 +415,6 @@ void typed_near(struct assist *a)
     if (!has_names(a, t->none, near))
         return;
     if (near == NEAR_MODULES || names_known(a->names, t->none->module.text) == NAMES_LOADED)
-        tell_none(a, a->names);
+        tell_no_match(a, a->names);
     a->line.known = true;
 }
