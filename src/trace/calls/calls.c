@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Windows of counted calls, from the words to the proof that nothing is left. */
+/* Windows of counted calls, from parsing to the check that nothing is left on the node. */
 #include <stdio.h>
 
 #include "calls_internal.h"
@@ -8,7 +8,7 @@
 
 static void on_closed(void *arg, const struct answer *answer)
 {
-    (void)answer; /* what is left is looked at in any case */
+    (void)answer; /* session_verify() checks what is left in any case */
     session_verify(arg);
 }
 
@@ -37,7 +37,7 @@ static void close_calls(struct session *base)
     }
 }
 
-static void broken(struct session *base, const struct error *why)
+static void calls_broken(struct session *base, const struct error *why)
 {
     struct calls_session *s = (struct calls_session *)base;
     if (s->began_ns > 0)
@@ -50,7 +50,7 @@ static void broken(struct session *base, const struct error *why)
 
 static void next_window(struct session *base);
 
-static void deliver(struct calls_session *s)
+static void deliver_window(struct calls_session *s)
 {
     struct calls_kept *kept = &s->kept[s->now];
     struct calls_window *w = &kept->window;
@@ -97,7 +97,7 @@ static void on_timed(void *arg, const struct answer *answer)
     snprintf(w->timed_why, sizeof w->timed_why, "%.150s", refused[0] ? refused : err.text);
     w->has_time = w->timed && s->options.time;
     w->has_memory = w->timed && s->options.memory;
-    deliver(s);
+    deliver_window(s);
 }
 
 static void ask_time(struct calls_session *s)
@@ -135,7 +135,7 @@ static void on_counted(void *arg, const struct answer *answer)
     else if ((s->options.time || s->options.memory) && !s->s.stopping && kept->window.n_rows > 0)
         ask_time(s);
     else
-        deliver(s);
+        deliver_window(s);
 }
 
 static void build_excluded(struct builder *b, const struct calls_session *s)
@@ -200,7 +200,7 @@ unsigned calls_session_due_ms(const struct session *base)
     return gone_ms >= every_ms ? 0 : every_ms - (unsigned)gone_ms;
 }
 
-/* ---- What you and the clock do */
+/* ---- Stopping, and the clock */
 
 static void tell_stop(struct session *base)
 {
@@ -209,7 +209,7 @@ static void tell_stop(struct session *base)
     session_tell(base, b);
 }
 
-/* The answer is waited for. */
+/* Stops counting; the window's answer still comes. */
 static void stop_calls(struct session *base)
 {
     if (!base->stopping)
@@ -239,7 +239,7 @@ const struct session_kind calls_kind = {.question = QUESTION_CALLS,
                                         .proceed = next_window,
                                         .close = close_calls,
                                         .stop = stop_calls,
-                                        .broken = broken,
+                                        .broken = calls_broken,
                                         .lost = session_fail,
                                         .tick = tick_calls,
                                         .free = free_calls};

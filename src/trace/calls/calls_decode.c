@@ -61,8 +61,8 @@ static bool read_refusal(struct cursor *c, char *out, size_t size)
     return true;
 }
 
-/* Enters the answer; a refusal is read to its end. Of that *refused is not empty. */
-static bool enter(struct cursor *c, const char *tag, size_t arity, char *refused)
+/* Enters the answer's tuple. A refusal is read whole, into *refused; else that is empty. */
+static bool enter_answer(struct cursor *c, const char *tag, size_t arity, char *refused)
 {
     size_t found = 0;
     refused[0] = '\0';
@@ -116,7 +116,7 @@ static bool read_found(struct cursor *c, struct calls_sample *out, size_t index)
 
 /* ---- counted */
 
-/* `undefined` is of none. */
+/* Reads an application's name: empty for `undefined`. */
 static bool read_application(struct cursor *c, struct slice *out)
 {
     if (!cursor_atom(c, out))
@@ -163,7 +163,7 @@ static bool read_rows(struct cursor *c, struct calls_kept *out)
 }
 
 /* The rows are borrowed from the bytes, which live as long as the window then. */
-static const uint8_t *keep(struct arena *a, const uint8_t *term, size_t len)
+static const uint8_t *keep_answer(struct arena *a, const uint8_t *term, size_t len)
 {
     uint8_t *copy = arena_alloc(a, len + 1);
     memcpy(copy, term, len);
@@ -176,8 +176,8 @@ int decode_calls_sample(struct calls_sample *out, struct calls_kept *hot, const 
     struct cursor c;
     struct cursor_list list;
     *out = (struct calls_sample){.none = SIZE_MAX};
-    cursor_init(&c, keep(&hot->arena, term, len), len);
-    bool ok = enter(&c, "sampled", 8, out->refused);
+    cursor_init(&c, keep_answer(&hot->arena, term, len), len);
+    bool ok = enter_answer(&c, "sampled", 8, out->refused);
     if (!ok || out->refused[0] != '\0')
         return cursor_end(&c, ok, "calls", err);
     ok = cursor_uint64(&c, &out->interval_ns) && cursor_uint64(&c, &out->schedulers) &&
@@ -256,8 +256,8 @@ int decode_calls_counted(struct calls_kept *out, char *refused, const uint8_t *t
     struct calls_window *w = &out->window;
     int64_t mono;
     w->timed_interval_us = w->processes = w->asked_us = CALLS_UNKNOWN;
-    cursor_init(&c, keep(&out->arena, term, len), len);
-    bool ok = enter(&c, "counted", 12, refused);
+    cursor_init(&c, keep_answer(&out->arena, term, len), len);
+    bool ok = enter_answer(&c, "counted", 12, refused);
     if (!ok || refused[0] != '\0')
         return cursor_end(&c, ok, "calls", err);
     ok = cursor_int64(&c, &mono) && cursor_int64(&c, &w->wall_us) &&
@@ -272,7 +272,7 @@ int decode_calls_counted(struct calls_kept *out, char *refused, const uint8_t *t
 
 /* ---- timed */
 
-static struct calls_function *row_of(struct calls_kept *out, const struct calls_function *f)
+static struct calls_function *find_row(struct calls_kept *out, const struct calls_function *f)
 {
     for (size_t i = 0; i < out->window.n_rows; i++) {
         struct calls_function *row = &out->rows[i];
@@ -301,7 +301,7 @@ static bool read_timed(struct cursor *c, struct calls_kept *out)
     if (!(f.lost ? cursor_skip(c) : cursor_uint64(c, &f.timed_calls)) ||
         !read_optional(c, &f.own_us) || !read_optional(c, &f.words))
         return false;
-    struct calls_function *row = row_of(out, &f);
+    struct calls_function *row = find_row(out, &f);
     if (row) {
         row->timed_calls = f.timed_calls;
         row->own_us = f.own_us;
@@ -319,7 +319,7 @@ int decode_calls_timed(struct calls_kept *out, char *refused, const uint8_t *ter
     struct calls_window *w = &out->window;
     int64_t mono;
     cursor_init(&c, term, len);
-    bool ok = enter(&c, "timed", 7, refused);
+    bool ok = enter_answer(&c, "timed", 7, refused);
     if (!ok || refused[0] != '\0')
         return cursor_end(&c, ok, "calls", err);
     ok = cursor_int64(&c, &mono) && cursor_int64(&c, &w->wall_us) &&

@@ -17,9 +17,9 @@ void calls_build_chosen(struct builder *b, struct pattern *const *patterns, size
 
 struct calls_sample {
     uint64_t interval_ns, schedulers, functions, calls, arms;
-    size_t none;       /* the first pattern that gives no function; SIZE_MAX: none does not */
-    char why[160];     /* why it gives none, in words */
-    char refused[400]; /* else it is refused; empty: not */
+    size_t none;       /* the first pattern without functions; SIZE_MAX: all have some */
+    char why[160];     /* why it has none, in words */
+    char refused[400]; /* why the node refused; empty: it did not */
 };
 
 /* A window with all that its rows need, until it is cleared. */
@@ -45,11 +45,11 @@ struct calls_session {
     struct calls_state state;
     struct builder *who;       /* as the target takes it, once it is known */
     struct calls_kept kept[2]; /* this window and the one before */
-    unsigned now;              /* which of them is this one */
+    unsigned now;              /* the index of this window */
     struct calls_kept hot;     /* of the last look before the first window */
     unsigned looks;
     double looked_calls, looked_ns; /* of all looks */
-    struct slice *excluded;         /* names of the first of them, in hot's arena */
+    struct slice *excluded;         /* names of functions left out, in hot's arena */
     uint64_t began_ns;              /* of the window; 0: there was none */
 };
 

@@ -16,7 +16,7 @@
 
 /* ---- Before the first window */
 
-/* Which of the patterns gives no function. */
+/* Names the pattern without functions, and why it has none. */
 static void explain_none(const struct calls_session *s, const struct calls_sample *sample,
                          struct error *err)
 {
@@ -45,8 +45,8 @@ static void exclude(struct calls_session *s, size_t n)
     }
 }
 
-/* The windows that keep to the limit: shorter ones; where these would be too short, without the
- * functions called most. False: not even so. */
+/* Fits the windows to the cost limit: shorter ones; where these would be too short, without the
+ * functions called most. False: neither is enough. */
 static bool fit_windows(struct calls_session *s, const struct calls_sample *sample)
 {
     unsigned asked_ms = s->options.for_ms, least_ms = asked_ms < LEAST_MS ? asked_ms : LEAST_MS;
@@ -62,7 +62,7 @@ static bool fit_windows(struct calls_session *s, const struct calls_sample *samp
     return true;
 }
 
-/* A second look takes more bursts in; it may cost what the windows may cost. 0: there is none. */
+/* The length of a second sample, which sees more bursts, at the windows' cost at most. 0: none. */
 static unsigned second_look_ms(const struct calls_session *s, double load)
 {
     const double most_ms = LOOKS_MS - FIRST_LOOK_MS;
@@ -74,7 +74,7 @@ static unsigned second_look_ms(const struct calls_session *s, double load)
 
 static void ask_look(struct calls_session *s, unsigned ms);
 
-/* The estimate stands once all looks are made. False: another one is asked for. */
+/* Adds a sample to the estimate. False: asks for another one first. */
 static bool take_look(struct calls_session *s, const struct calls_sample *sample)
 {
     s->looks++;
