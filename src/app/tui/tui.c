@@ -15,13 +15,8 @@
 #include "app/cli/commands.h"
 #include "app/job/crash.h"
 #include "app/job/suspend.h"
-#include "tui_calls.h"
-#include "tui_findings.h"
 #include "tui_internal.h"
-#include "tui_record.h"
-#include "tui_sample.h"
-#include "tui_spans.h"
-#include "tui_trace.h"
+#include "tui_owners.h"
 
 #define DRAW_GAP_MS (1000u / LIMIT_FRAMES_PER_S)
 #define SETTLE_MS 10u  /* the answers of a tick come one after the other: one draw has them all */
@@ -112,6 +107,23 @@ void tui_message(struct tui *t, enum style style, const char *fmt, ...)
     tui_touch(t);
 }
 
+/* ---- owners */
+
+static void make_owners(struct tui *t)
+{
+    t->owners = tui_owners;
+    for (size_t i = 0; i < TUI_OWNERS; i++)
+        if (t->owners[i]->make)
+            t->own[i] = t->owners[i]->make(t);
+}
+
+void tui_announce(struct tui *t, enum tui_event event)
+{
+    for (size_t i = 0; i < TUI_OWNERS; i++)
+        if (t->owners[i]->at[event] && t->own[i])
+            t->owners[i]->at[event](t->own[i]);
+}
+
 /* ---- the target */
 
 void tui_want(struct tui *t)
@@ -122,8 +134,9 @@ void tui_want(struct tui *t)
         return;
     screen_want(t->screen, &want);
     want.steady = t->has_trigger; /* what it waits for may last a second */
-    if (t->live)
-        tui_findings_want(t->findings, &want);
+    for (size_t i = 0; t->live && i < TUI_OWNERS; i++)
+        if (t->owners[i]->want)
+            t->owners[i]->want(t->own[i], &want);
     if (source_set_want(t->source, &want, &err) != 0)
         tui_message(t, STYLE_WARN, "%s", err.text);
 }
@@ -133,20 +146,15 @@ static void on_change(void *arg, bool facts)
     struct tui *t = arg;
     if (facts)
         t->changed_ms = uv_now(&t->rt.loop);
-    if (t->live && live_peer_node(t->live))
-        tui_trace_history(t->trace, live_peer_node(t->live));
     if (!t->paused || !facts || source_can(t->source, SOURCE_SEEKS))
         screen_update(t->screen);
-    tui_ask_for_copy(t);
+    tui_announce(t, TUI_CHANGED);
     draw_in(t, SETTLE_MS);
 }
 
 static void on_tick(void *arg)
 {
-    struct tui *t = arg;
-    tui_findings_tick(t->findings);
-    if (t->has_trigger && trigger_fires(&t->trigger, model_system(t->model), clock_mono_ns()))
-        tui_capture(t, true, "");
+    tui_announce(arg, TUI_TICK);
 }
 
 static void on_trouble(void *arg, const struct error *err)
@@ -166,32 +174,24 @@ static void on_link(void *arg, bool up)
         /* Findings name pids: those of a node that was started again are of other processes. */
         uint32_t life = live_peer_creation(t->live);
         if (t->life != 0 && t->life != life) {
-            tui_findings_left(t->findings);
+            tui_announce(t, TUI_RESTARTED);
             screen_forget_process(t->screen);
         }
         t->life = life;
         return;
     }
     t->copy_waits = false;
-    tui_sessions_lost(t, false);
-    tui_sample_lost(t->sample);
-    tui_trace_assist_lost(t->trace);
-    tui_findings_lost(t->findings);
+    tui_announce(t, TUI_LOST);
 }
 
-/* What was asked of the source stays without an answer. */
 static void close_source(struct tui *t)
 {
     if (!t->source)
         return;
-    tui_sessions_lost(t, true);
-    tui_sample_leave(t->sample);
-    tui_trace_assist_lost(t->trace);
+    tui_announce(t, TUI_LEAVES);
     source_close(t->source, NULL, NULL);
     t->source = NULL;
     t->live = NULL;
-    tui_findings_left(t->findings);
-    tui_record_left(t->record);
 }
 
 /* `beamtop ndoes` names a node. */
@@ -245,7 +245,7 @@ int tui_connect(struct tui *t, const char *target, int64_t os_pid, struct error 
     };
     char filter[sizeof t->filter_text]; /* of a start, or of the node before */
     close_source(t);
-    tui_sessions_forget(t);
+    tui_announce(t, TUI_OPENS);
     t->copy_waits = false;
     screen_forget_process(t->screen);
     t->changed_ms = uv_now(&t->rt.loop);
@@ -356,8 +356,7 @@ static void take_events(struct tui *t)
         uv_timer_start(&t->input_timer, on_input_timer, t->tty->again_ms, 0);
     if (t->rt.ended || !any)
         return;
-    tui_take_requests(t);
-    tui_apply_options(t);
+    tui_announce(t, TUI_TYPED);
     /* A key is on the screen at once, whatever the target does. */
     if (t->tty && !t->rt.ended)
         draw_now(t);
@@ -425,11 +424,11 @@ void tui_suspend(struct tui *t)
         tui_message(t, STYLE_WARN, "cannot suspend: no shell to return to");
         return;
     }
-    tui_trace_suspend(t->trace, true);
+    tui_announce(t, TUI_SUSPENDS);
     t->tty->ops->suspend(t->tty);
     suspend_job();
     t->tty->ops->resume(t->tty);
-    tui_trace_suspend(t->trace, false);
+    tui_announce(t, TUI_RESUMES);
     uv_update_time(&t->rt.loop);
     take_events(t);
     draw_now(t);
@@ -477,10 +476,7 @@ static void close_all(struct tui *t)
         t->tty->ops->close(t->tty);
         t->tty = NULL;
     }
-    tui_trace_assist_lost(t->trace);
-    tui_sessions_close(t);
-    tui_sample_leave(t->sample);
-    tui_record_close(t->record);
+    tui_announce(t, TUI_CLOSES);
     source_close(t->source, NULL, NULL);
     t->source = NULL;
     t->live = NULL;
@@ -506,12 +502,7 @@ static int start(struct tui *t, struct error *err)
 
 static void clear(struct tui *t)
 {
-    tui_trace_free(t->trace);
-    tui_calls_free(t->calls);
-    tui_sample_free(t->sample);
-    tui_spans_free(t->spans);
-    tui_record_free(t->record);
-    tui_findings_free(t->findings);
+    tui_announce(t, TUI_FREES);
     screen_free(t->screen);
     filter_free(t->filter);
     prompt_free(t->prompt);
@@ -534,12 +525,7 @@ int command_screen(const struct cli_options *o, const struct app_env *env)
     runtime_timer(&t->rt, &t->draw_timer, t);
     runtime_timer(&t->rt, &t->input_timer, t);
     runtime_timer(&t->rt, &t->clock_timer, t);
-    t->trace = tui_trace_new(t);
-    t->calls = tui_calls_new(t);
-    t->sample = tui_sample_new(t);
-    t->spans = tui_spans_new(t);
-    t->findings = tui_findings_new(t);
-    t->record = tui_record_new(t);
+    make_owners(t);
     int rc = settings_init(&t->settings, o, env, &err);
     if (rc == 0 && (!env->in_tty || !env->out_tty))
         rc = error_set(&err, ERR_USAGE,
@@ -551,7 +537,6 @@ int command_screen(const struct cli_options *o, const struct app_env *env)
     if (rc == 0) {
         runtime_catch(&t->rt, signals, ARRAY_LEN(signals), on_signal, t);
         uv_timer_start(&t->clock_timer, on_clock, CLOCK_MS, CLOCK_MS);
-        tui_record_watch(t->record);
         if (t->settings.diags.len)
             tui_message(t, STYLE_ERROR,
                         "%zu errors in the configuration: printed when beamtop ends",
@@ -566,8 +551,7 @@ int command_screen(const struct cli_options *o, const struct app_env *env)
     const struct error *reported = rc != 0 ? &err : &t->rt.err;
     if (reported->code != ERR_NONE)
         fprintf(stderr, "beamtop: %s\n", reported->text);
-    tui_sessions_print_end(t);
-    tui_record_print_end(t->record);
+    tui_announce(t, TUI_ENDED);
     int exit_code = rc == 0 ? t->rt.exit_code : rc == ERR_USAGE ? EXIT_USAGE : EXIT_CONNECT;
     clear(t);
     free(t);

@@ -7,15 +7,25 @@
 #include "beamtop/base/limits.h"
 #include "beamtop/base/text.h"
 #include "beamtop/model/detail.h"
-#include "tui_calls.h"
-#include "tui_internal.h"
 #include "tui_owners.h"
 #include "tui_record.h"
-#include "tui_sample.h"
-#include "tui_spans.h"
 #include "tui_trace.h"
 
 /* ---- settings that something must follow */
+
+/* From the options capture-every and capture-when. */
+static void set_trigger(struct tui *t)
+{
+    struct error err = {0};
+    const char *when = option_text(&t->settings.options, OPTION_CAPTURE_WHEN);
+    double every_s = option_double(&t->settings.options, OPTION_CAPTURE_EVERY);
+    t->has_trigger = *when || every_s > 0;
+    if (trigger_init(&t->trigger, when, every_s, &err) != 0) {
+        t->has_trigger = false;
+        tui_message(t, STYLE_ERROR, "capture-when: %s", err.text);
+    }
+    tui_want(t);
+}
 
 static void apply_theme(struct tui *t)
 {
@@ -77,7 +87,7 @@ static void apply_option(struct tui *t, enum option option)
         break;
     case OPTION_CAPTURE_EVERY:
     case OPTION_CAPTURE_WHEN:
-        tui_set_trigger(t);
+        set_trigger(t);
         break;
     case OPTION_TRACE_SYNTAX:
         screen_set_syntax(t->screen, (enum syntax)option_int(o, OPTION_TRACE_SYNTAX));
@@ -88,7 +98,7 @@ static void apply_option(struct tui *t, enum option option)
 }
 
 /* Applies what has changed since the last time. */
-void tui_apply_options(struct tui *t)
+static void apply_options(struct tui *t)
 {
     const struct options *o = &t->settings.options;
     if (t->options_seen == o->generation)
@@ -109,7 +119,7 @@ int tui_start_options(struct tui *t, struct error *err)
     struct error ignored = {0};
     t->options_seen = o->generation;
     memcpy(t->changes_seen, o->changes, sizeof t->changes_seen);
-    tui_set_trigger(t);
+    set_trigger(t);
     screen_set_syntax(t->screen, (enum syntax)option_int(o, OPTION_TRACE_SYNTAX));
     /* tui_connect() sets it again, and fails with a bad one. */
     (void)tui_set_filter(t, option_text(o, OPTION_FILTER), NULL, &ignored);
@@ -166,7 +176,7 @@ void tui_follow_filter(struct tui *t)
 
 /* ---- captures */
 
-void tui_capture(struct tui *t, bool whole_screen, const char *path)
+static void capture(struct tui *t, bool whole_screen, const char *path)
 {
     const struct options *o = &t->settings.options;
     struct error err = {0};
@@ -210,19 +220,6 @@ void tui_capture(struct tui *t, bool whole_screen, const char *path)
     buf_clear(&content);
 }
 
-void tui_set_trigger(struct tui *t)
-{
-    struct error err = {0};
-    const char *when = option_text(&t->settings.options, OPTION_CAPTURE_WHEN);
-    double every_s = option_double(&t->settings.options, OPTION_CAPTURE_EVERY);
-    t->has_trigger = *when || every_s > 0;
-    if (trigger_init(&t->trigger, when, every_s, &err) != 0) {
-        t->has_trigger = false;
-        tui_message(t, STYLE_ERROR, "capture-when: %s", err.text);
-    }
-    tui_want(t);
-}
-
 /* ---- what the screen asks of the target */
 
 static uint64_t copy_round(const struct tui *t, enum screen_request_kind kind)
@@ -263,8 +260,10 @@ static void copy_answered(void *arg, bool yes)
         tui_message(t, STYLE_ERROR, "%s", err.text);
 }
 
-void tui_ask_for_copy(struct tui *t)
+/* The answer to a mailbox or a state came: where the node says first what a copy takes, asks. */
+static void ask_for_copy(void *own)
 {
+    struct tui *t = own;
     const struct screen_request *r = &t->copy;
     const struct mailbox_detail *box = model_mailbox(t->model);
     const struct state_detail *state = model_state(t->model);
@@ -294,7 +293,7 @@ void tui_ask_for_copy(struct tui *t)
     tui_ask(t, text, copy_answered, t);
 }
 
-void tui_take_requests(struct tui *t)
+static void take_requests(struct tui *t)
 {
     struct screen_request r;
     while (screen_take_request(t->screen, &r)) {
@@ -314,13 +313,13 @@ void tui_take_requests(struct tui *t)
             rc = tui_connect(t, r.text, r.os_pid, &err);
             break;
         case REQUEST_CHOICE:
-            tui_trace_chosen(t->trace, screen_chosen(t->screen));
+            tui_trace_chosen(t->own[OWNER_TRACE], screen_chosen(t->screen));
             break;
         case REQUEST_ACT:
             tui_act(t, r.action, r.text);
             break;
         case REQUEST_STOP_RECORDING:
-            tui_record_ask_to_stop(t->record);
+            tui_record_ask_to_stop(t->own[OWNER_RECORD]);
             break;
         case REQUEST_UNFILTER:
             rc = tui_set_filter(t, "", NULL, &err);
@@ -399,7 +398,7 @@ static void act_filter(struct tui *t, enum action action, const char *arg)
 
 static void act_capture(struct tui *t, enum action action, const char *arg)
 {
-    tui_capture(t, action == ACTION_CAPTURE_SCREEN, arg);
+    capture(t, action == ACTION_CAPTURE_SCREEN, arg);
 }
 
 /* A setting, so that `set` and the key agree. */
@@ -487,22 +486,46 @@ static void no_prompt(struct tui *t, enum action action, const char *arg)
     (void)arg;
 }
 
-const struct tui_owner tui_owners[ACTION_OWNERS] = {
-    [OWNER_SCREEN] = {screen_has, on_screen},
-    [OWNER_VIEW] = {view_has, on_screen},
-    [OWNER_PROMPT] = {prompt_has, no_prompt},
-    [OWNER_PROGRAM] = {program_has, program_act},
-    [OWNER_TIME] = {tui_time_has, tui_time_act},
-    [OWNER_TRACE] = {tui_trace_has, tui_trace_act},
-    [OWNER_CALLS] = {tui_calls_has, tui_calls_act},
-    [OWNER_SAMPLE] = {tui_sample_has, tui_sample_act},
-    [OWNER_SPANS] = {tui_spans_has, tui_spans_act},
-    [OWNER_RECORD] = {tui_record_has, tui_record_act},
+/* Of screenshots that are taken by themselves. */
+static void fire_trigger(void *own)
+{
+    struct tui *t = own;
+    if (t->has_trigger && trigger_fires(&t->trigger, model_system(t->model), clock_mono_ns()))
+        capture(t, true, "");
+}
+
+static void follow_typed(void *own)
+{
+    take_requests(own);
+    apply_options(own);
+}
+
+static void *make_program(struct tui *t)
+{
+    return t;
+}
+
+static const struct tui_owner screen_owner = {.has = screen_has, .act = on_screen};
+static const struct tui_owner view_owner = {.has = view_has, .act = on_screen};
+static const struct tui_owner prompt_owner = {.has = prompt_has, .act = no_prompt};
+static const struct tui_owner program_owner = {
+    .has = program_has,
+    .act = program_act,
+    .make = make_program,
+    .at = {[TUI_CHANGED] = ask_for_copy, [TUI_TICK] = fire_trigger, [TUI_TYPED] = follow_typed}};
+
+const struct tui_owner *const tui_owners[TUI_OWNERS] = {
+    [OWNER_SCREEN] = &screen_owner,       [OWNER_VIEW] = &view_owner,
+    [OWNER_PROMPT] = &prompt_owner,       [OWNER_PROGRAM] = &program_owner,
+    [OWNER_TIME] = &tui_time_owner,       [OWNER_TRACE] = &tui_trace_owner,
+    [OWNER_CALLS] = &tui_calls_owner,     [OWNER_SAMPLE] = &tui_sample_owner,
+    [OWNER_SPANS] = &tui_spans_owner,     [OWNER_RECORD] = &tui_record_owner,
+    [TUI_SESSIONS] = &tui_sessions_owner, [TUI_FINDINGS] = &tui_findings_owner,
 };
 
 void tui_act(struct tui *t, enum action action, const char *arg)
 {
-    tui_owners[action_table[action].owner].act(t, action, arg);
+    tui_owners[action_table[action].owner]->act(t, action, arg);
     tui_follow_filter(t);
     tui_touch(t);
 }

@@ -12,6 +12,7 @@
 #include "beamtop/trace/calls_log.h"
 #include "beamtop/ui/complete_trace.h"
 #include "tui_findings.h"
+#include "tui_owners.h"
 #include "tui_session.h"
 #include "tui_spans.h"
 #include "tui_trace.h"
@@ -104,7 +105,7 @@ static void on_window(void *arg, const struct calls_window *window)
                     text_integer(functions, sizeof functions, (int64_t)window->functions),
                     text_count(rate, sizeof rate, window->calls_per_s),
                     calls_cost_text(cost, sizeof cost, window->load));
-    tui_findings_window(c->tui->findings, window);
+    tui_findings_window(c->tui, window);
     tui_session_show(&c->s);
 }
 
@@ -188,13 +189,13 @@ static void open_prompt(struct tui_calls *c, const char *initial)
                                            .held = held,
                                            .cost = cost,
                                            .accepted = begin};
-    tui_trace_names_open(c->tui->trace, &names, c, initial);
+    tui_trace_names_open(c->tui->own[OWNER_TRACE], &names, c, initial);
 }
 
 static void ask_words(struct tui_calls *c)
 {
     open_prompt(c, c->log.patterns);
-    tui_trace_names_look(c->tui->trace);
+    tui_trace_names_look(c->tui->own[OWNER_TRACE]);
 }
 
 /* At once, or when what is counted now has ended. */
@@ -210,7 +211,7 @@ static void begin(void *arg, const char *words)
         session_stop(c->s.session);
         return;
     }
-    if (tui_spans_alone(c->tui->spans)) {
+    if (tui_spans_alone(c->tui->own[OWNER_SPANS])) {
         tui_message(c->tui, STYLE_ERROR,
                     "requests are captured, and before OTP 27 both cannot "
                     "run on one node: stop that first (spans-stop)");
@@ -285,19 +286,19 @@ static void (*const handlers[ACTIONS])(struct tui_calls *c, const char *arg) = {
     [ACTION_CALLS_TIME] = act_time,
 };
 
-bool tui_calls_has(enum action action)
+static bool has(enum action action)
 {
     return handlers[action] != NULL;
 }
 
-void tui_calls_act(struct tui *t, enum action action, const char *arg)
+static void act(struct tui *t, enum action action, const char *arg)
 {
-    handlers[action](t->calls, arg);
+    handlers[action](t->own[OWNER_CALLS], arg);
 }
 
 /* ---- life */
 
-struct tui_calls *tui_calls_new(struct tui *t)
+static void *make(struct tui *t)
 {
     static const struct tui_session_kind kind = {.view = CALLS_VIEW,
                                                  .ending = "ending the counting…",
@@ -313,8 +314,12 @@ struct tui_calls *tui_calls_new(struct tui *t)
     return c;
 }
 
-void tui_calls_free(struct tui_calls *c)
+static void free_calls(void *own)
 {
+    struct tui_calls *c = own;
     calls_log_clear(&c->log);
     free(c);
 }
+
+const struct tui_owner tui_calls_owner = {
+    .has = has, .act = act, .make = make, .at = {[TUI_FREES] = free_calls}};

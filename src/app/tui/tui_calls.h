@@ -11,14 +11,8 @@
 #include "beamtop/trace/assist.h"
 #include "beamtop/ui/action.h"
 
-struct tui;
 struct tui_calls;
 
-struct tui_calls *tui_calls_new(struct tui *t);
-void tui_calls_free(struct tui_calls *c); /* after tui_sessions_close() */
-
-bool tui_calls_has(enum action action); /* OWNER_CALLS has a handler for it */
-void tui_calls_act(struct tui *t, enum action action, const char *arg);
 /* Ends what is counted; false: nothing is. */
 bool tui_calls_stop(struct tui_calls *c);
 /* Something is counted on a node where a trace cannot stand beside it. */

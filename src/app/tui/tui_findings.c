@@ -10,7 +10,7 @@
 #include "beamtop/report/evaluate.h"
 #include "beamtop/recording/recording.h"
 #include "app/source/feed.h"
-#include "tui_internal.h"
+#include "tui_owners.h"
 
 #define PERIOD_S 300.0        /* what is judged */
 #define LEAST_TICKS 30        /* of slow intervals: a period of several minutes more */
@@ -73,8 +73,9 @@ static void watch(void *arg)
     tui_want(f->tui);
 }
 
-void tui_findings_want(const struct tui_findings *f, struct want *want)
+static void add_wants(const void *own, struct want *want)
 {
+    const struct tui_findings *f = own;
     feed_want(&f->feed, want);
 }
 
@@ -132,8 +133,9 @@ static void judge_recorded(struct tui_findings *f, struct recording *r, int64_t 
     take(f, r, first > 0 ? first : 1, tick);
 }
 
-void tui_findings_tick(struct tui_findings *f)
+static void take_tick(void *own)
 {
+    struct tui_findings *f = own;
     struct error err = {0};
     uint64_t now = uv_now(&f->tui->rt.loop);
     int64_t tick = 0;
@@ -163,8 +165,9 @@ void tui_findings_tick(struct tui_findings *f)
 
 /* ---- counted calls, samples */
 
-void tui_findings_window(struct tui_findings *f, const struct calls_window *w)
+void tui_findings_window(struct tui *t, const struct calls_window *w)
 {
+    struct tui_findings *f = t->own[TUI_FINDINGS];
     /* Rules would miss the functions that are called most. */
     if (!f->feed.recorder || w->n_excluded > 0)
         return;
@@ -172,8 +175,9 @@ void tui_findings_window(struct tui_findings *f, const struct calls_window *w)
     f->judged_ms = 0; /* who counted calls looks at once */
 }
 
-void tui_findings_samples(struct tui_findings *f, const struct samples_summary *run)
+void tui_findings_samples(struct tui *t, const struct samples_summary *run)
 {
+    struct tui_findings *f = t->own[TUI_FINDINGS];
     if (!f->feed.recorder)
         return;
     recorder_samples(f->feed.recorder, run);
@@ -182,13 +186,16 @@ void tui_findings_samples(struct tui_findings *f, const struct samples_summary *
 
 /* ---- life */
 
-void tui_findings_lost(struct tui_findings *f)
+static void lose_link(void *own)
 {
+    struct tui_findings *f = own;
     feed_lost(&f->feed);
 }
 
-void tui_findings_left(struct tui_findings *f)
+/* What comes is of another node, or of another life of this one. */
+static void leave(void *own)
 {
+    struct tui_findings *f = own;
     close_recorder(f);
     findings_clear(&f->shown.found);
     f->shown = (struct findings_shown){.period_s = NAN};
@@ -196,7 +203,7 @@ void tui_findings_left(struct tui_findings *f)
     feed_lost(&f->feed);
 }
 
-struct tui_findings *tui_findings_new(struct tui *t)
+static void *make(struct tui *t)
 {
     struct tui_findings *f = alloc_zero(1, sizeof *f);
     f->tui = t;
@@ -209,10 +216,16 @@ struct tui_findings *tui_findings_new(struct tui *t)
     return f;
 }
 
-void tui_findings_free(struct tui_findings *f)
+static void free_findings(void *own)
 {
-    if (!f)
-        return;
-    tui_findings_left(f);
-    free(f);
+    leave(own);
+    free(own);
 }
+
+const struct tui_owner tui_findings_owner = {.make = make,
+                                             .want = add_wants,
+                                             .at = {[TUI_TICK] = take_tick,
+                                                    [TUI_RESTARTED] = leave,
+                                                    [TUI_LOST] = lose_link,
+                                                    [TUI_LEAVES] = leave,
+                                                    [TUI_FREES] = free_findings}};

@@ -19,6 +19,37 @@
 #include "app/source/source.h"
 #include "app/command/trigger.h"
 
+struct tui;
+
+/* What happens to the screen program. */
+enum tui_event {
+    TUI_CHANGED,   /* the model has */
+    TUI_TICK,      /* the model has taken a tick */
+    TUI_TYPED,     /* what was typed is carried out: options and requests may wait */
+    TUI_RESTARTED, /* the node was, under its name: its pids are of other processes */
+    TUI_LOST,      /* the connection is */
+    TUI_LEAVES,    /* the source is closed next: what was asked of it stays without an answer */
+    TUI_OPENS,     /* another source is opened next: what is shown is of the one before */
+    TUI_PAUSED,    /* the screen is held still, or goes on */
+    TUI_SUSPENDS,  /* the program stops soon, as a job of its shell */
+    TUI_RESUMES,   /* … and has gone on */
+    TUI_CLOSES,    /* before the loop's last run */
+    TUI_ENDED,     /* the terminal is back: says what goes on without the screen */
+    TUI_FREES,
+    TUI_EVENTS
+};
+
+/* Owners of no action. */
+enum tui_owner_more { TUI_SESSIONS = ACTION_OWNERS, TUI_FINDINGS, TUI_OWNERS };
+
+struct tui_owner {
+    bool (*has)(enum action action); /* its table has a handler for it; NULL: it owns none */
+    void (*act)(struct tui *t, enum action action, const char *arg); /* only for those it has */
+    void *(*make)(struct tui *t); /* at the start: its entry in t->own; NULL: it has none */
+    void (*want)(const void *own, struct want *want); /* adds to what the screen wants of a node */
+    void (*at[TUI_EVENTS])(void *own);                /* NULL: it does nothing then */
+};
+
 struct tui {
     const struct cli_options *cli;
     const struct app_env *env;
@@ -49,21 +80,15 @@ struct tui {
     bool picked; /* the node was chosen from the picker, over the one of the command line */
     struct trigger trigger; /* captures by themselves */
     bool has_trigger;
-    char filter_text[1024];   /* the last good one */
-    struct filter *filter;    /* of a view whose rows the target does not choose */
-    char target_filter[1024]; /* that the target was given */
-    struct tui_trace *trace;
-    struct tui_calls *calls;
-    struct tui_sample *sample;
-    struct tui_spans *spans;
-    struct tui_session *sessions[3]; /* of trace, calls and spans, which own them */
-    size_t n_sessions;
-    struct tui_record *record;
-    struct tui_findings *findings;
-    uint32_t life; /* creation of the node that they are of; 0: none was connected yet */
-    struct screen_request copy;            /* of a mailbox or state: what was asked for last */
-    uint64_t copy_round;                   /* of the answer before it */
-    bool copy_waits;                       /* for its answer */
+    char filter_text[1024];                /* the last good one */
+    struct filter *filter;                 /* of a view whose rows the target does not choose */
+    char target_filter[1024];              /* that the target was given */
+    const struct tui_owner *const *owners; /* TUI_OWNERS of them */
+    void *own[TUI_OWNERS];
+    uint32_t life;              /* creation of the node that is shown; 0: none was connected yet */
+    struct screen_request copy; /* of a mailbox or state: what was asked for last */
+    uint64_t copy_round;        /* of the answer before it */
+    bool copy_waits;            /* for its answer */
     void (*answered)(void *arg, bool yes); /* of the question that is open */
     void *answered_arg;
 };
@@ -74,6 +99,7 @@ void tui_want(struct tui *t);  /* the screen wants other facts */
 void tui_quit(struct tui *t, int exit_code, const struct error *err);
 void tui_message(struct tui *t, enum style style, const char *fmt, ...) ATTR_PRINTF(3, 4);
 void tui_suspend(struct tui *t);
+void tui_announce(struct tui *t, enum tui_event event); /* to each owner */
 /* A node, or a recording. os_pid: that of t->vms which is meant; 0: any of that name. */
 int tui_connect(struct tui *t, const char *target, int64_t os_pid, struct error *err);
 
@@ -86,27 +112,15 @@ void tui_act(struct tui *t, enum action action, const char *arg); /* by the acti
 /* The key of the action where the focus is; where none is bound, what to type: ":view trace". */
 const char *tui_key(const struct tui *t, enum action action, const char *arg, char *out,
                     size_t size);
-void tui_apply_options(struct tui *t);
 int tui_start_options(struct tui *t, struct error *err);
-/* The answer to a mailbox or a state came: where the node says first what a copy takes, asks. */
-void tui_ask_for_copy(struct tui *t);
-void tui_take_requests(struct tui *t);
-void tui_capture(struct tui *t, bool whole_screen, const char *path);
-void tui_set_trigger(struct tui *t); /* from the options capture-every and capture-when */
 /* Of the view in focus. */
 int tui_set_filter(struct tui *t, const char *expression, size_t *offset, struct error *err);
 void tui_follow_filter(struct tui *t);
 
 /* tui_session.c */
-/* The connection is, or is about to be closed. */
-void tui_sessions_lost(struct tui *t, bool leaves);
-void tui_sessions_forget(struct tui *t); /* another node: what they have is of the one before */
-void tui_leave(struct tui *t);           /* asks, stops what is armed, then quits */
-void tui_sessions_print_end(const struct tui *t); /* what became of it */
-void tui_sessions_close(struct tui *t); /* before the loop's last run: frees the sessions */
+void tui_leave(struct tui *t); /* asks, stops what is armed, then quits */
 
 /* tui_time.c */
-bool tui_time_has(enum action action); /* OWNER_TIME has a handler for it */
 void tui_time_act(struct tui *t, enum action action, const char *arg);
 
 /* tui_prompt.c */

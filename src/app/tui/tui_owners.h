@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Who carries actions out on the screen: a row for each owner. */
+/* Whoever carries out actions on the screen, or follows what happens to it: a row for each. */
 #ifndef BEAMTOP_APP_TUI_TUI_OWNERS_H
 #define BEAMTOP_APP_TUI_TUI_OWNERS_H
 
-#include <stdbool.h>
+#include "tui_internal.h"
 
-#include "beamtop/ui/action.h"
+/* Each in its owner's file. */
+extern const struct tui_owner tui_time_owner;
+extern const struct tui_owner tui_trace_owner;
+extern const struct tui_owner tui_calls_owner;
+extern const struct tui_owner tui_sample_owner;
+extern const struct tui_owner tui_spans_owner;
+extern const struct tui_owner tui_record_owner;
+extern const struct tui_owner tui_sessions_owner;
+extern const struct tui_owner tui_findings_owner;
 
-struct tui;
-
-struct tui_owner {
-    bool (*has)(enum action action); /* its table has a handler for it */
-    void (*act)(struct tui *t, enum action action, const char *arg); /* only for those it has */
-};
-
-extern const struct tui_owner tui_owners[ACTION_OWNERS]; /* indexed by enum action_owner */
+/* Indexed by enum action_owner, and by enum tui_owner_more. */
+extern const struct tui_owner *const tui_owners[TUI_OWNERS];
 
 #endif

@@ -7,7 +7,6 @@
 #include "beamtop/base/text.h"
 #include "app/command/trace_history.h"
 #include "tui_internal.h"
-#include "tui_trace.h"
 
 /* ---- words that only the program knows */
 
@@ -195,5 +194,4 @@ void tui_save_history(struct tui *t)
 {
     for (size_t i = 0; i < ARRAY_LEN(histories); i++)
         tui_write_history(t, histories[i].kind, histories[i].file);
-    tui_trace_save_history(t->trace);
 }

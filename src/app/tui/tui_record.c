@@ -8,6 +8,7 @@
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/text.h"
 #include "app/cli/tell.h"
+#include "tui_owners.h"
 
 #define TURN_MS 1000u
 
@@ -203,19 +204,30 @@ static void (*const handlers[ACTIONS])(struct tui_record *r, const char *arg) = 
     [ACTION_RECORD_MARK] = mark,
 };
 
-bool tui_record_has(enum action action)
+static bool has(enum action action)
 {
     return handlers[action] != NULL;
 }
 
-void tui_record_act(struct tui *t, enum action action, const char *arg)
+static void act(struct tui *t, enum action action, const char *arg)
 {
-    look_at_node(t->record);
-    if (has_node(t->record))
-        handlers[action](t->record, arg);
+    struct tui_record *r = t->own[OWNER_RECORD];
+    look_at_node(r);
+    if (has_node(r))
+        handlers[action](r, arg);
 }
 
 /* ---- time */
+
+/* The screen has left the node. */
+static void leave(void *own)
+{
+    struct tui_record *r = own;
+    r->node[0] = '\0';
+    r->elsewhere = r->starter != NULL;
+    r->stop_when_started = false;
+    tui_record_forget(r);
+}
 
 /* Another node than before: what was known is of that one. */
 static void look_at_node(struct tui_record *r)
@@ -226,16 +238,8 @@ static void look_at_node(struct tui_record *r)
     r->life = record_life_of(live_peer_creation(r->tui->live), model_node(r->tui->model));
     if (strcmp(peer, r->node) == 0)
         return;
-    tui_record_left(r);
+    leave(r);
     snprintf(r->node, sizeof r->node, "%s", peer);
-}
-
-void tui_record_left(struct tui_record *r)
-{
-    r->node[0] = '\0';
-    r->elsewhere = r->starter != NULL;
-    r->stop_when_started = false;
-    tui_record_forget(r);
 }
 
 static void on_turn(uv_timer_t *timer)
@@ -252,32 +256,27 @@ static void on_turn(uv_timer_t *timer)
 
 /* ---- life */
 
-struct tui_record *tui_record_new(struct tui *t)
+/* Looks from now on, once a second, how the recording of the node on the screen goes. */
+static void *make(struct tui *t)
 {
     struct tui_record *r = alloc_zero(1, sizeof *r);
     r->tui = t;
     runtime_timer(&t->rt, &r->timer, r);
+    uv_timer_start(&r->timer, on_turn, TURN_MS, TURN_MS);
     return r;
 }
 
-void tui_record_watch(struct tui_record *r)
+/* The recorder goes on. */
+static void close_asking(void *own)
 {
-    uv_timer_start(&r->timer, on_turn, TURN_MS, TURN_MS);
-}
-
-void tui_record_close(struct tui_record *r)
-{
+    struct tui_record *r = own;
     record_starter_leave(r->starter);
     tui_record_cancel(r);
 }
 
-void tui_record_free(struct tui_record *r)
+static void print_end(void *own)
 {
-    free(r);
-}
-
-void tui_record_print_end(const struct tui_record *r)
-{
+    const struct tui_record *r = own;
     static const char *const words[] = {[RECORDING_STARTS] = "is starting",
                                         [RECORDING_RUNS] = "goes on",
                                         [RECORDING_STOPS] = "is stopping"};
@@ -288,3 +287,11 @@ void tui_record_print_end(const struct tui_record *r)
             "recorder",
             r->state == RECORDING_STARTS ? r->file : r->now.file, words[r->state]);
 }
+
+const struct tui_owner tui_record_owner = {.has = has,
+                                           .act = act,
+                                           .make = make,
+                                           .at = {[TUI_LEAVES] = leave,
+                                                  [TUI_CLOSES] = close_asking,
+                                                  [TUI_ENDED] = print_end,
+                                                  [TUI_FREES] = free}};

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tui_sample.h"
-
+/*
+ * Sampling from the screen: one run at a time, of the VM of the node that is shown; from outside,
+ * or where that is refused by the node itself. The last run stays on the screen. From outside it
+ * goes on when the connection is lost. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +13,7 @@
 #include "app/sample/sample_log.h"
 #include "app/sample/where.h"
 #include "tui_findings.h"
-#include "tui_internal.h"
+#include "tui_owners.h"
 #include "tui_trace.h"
 
 #define SAMPLES_VIEW "samples"
@@ -81,7 +83,7 @@ static void tell_end(struct tui_sample *s, const struct error *why)
     if (why)
         tui_message(t, STYLE_ERROR, "%.300s", why->text);
     else
-        tui_findings_samples(t->findings, summary);
+        tui_findings_samples(t, summary);
     model_journal(t->model, clock_wall_us(), why != NULL, "sampling ended%s%.300s: %lld samples",
                   why ? ": " : "", why ? why->text : "", (long long)summary->samples);
     show(s);
@@ -201,7 +203,7 @@ static void act_where(struct tui_sample *s, const char *arg)
     if (*arg)
         buf_puts(&function, arg);
     else
-        tui_trace_function(t->trace, &function);
+        tui_trace_function(t, &function);
     if (function.len == 0)
         tui_message(t, STYLE_MESSAGE,
                     "put the cursor on a function, a span, an event or a "
@@ -217,19 +219,19 @@ static void (*const handlers[ACTIONS])(struct tui_sample *s, const char *arg) = 
     [ACTION_WHERE] = act_where,
 };
 
-bool tui_sample_has(enum action action)
+static bool has(enum action action)
 {
     return handlers[action] != NULL;
 }
 
-void tui_sample_act(struct tui *t, enum action action, const char *arg)
+static void act(struct tui *t, enum action action, const char *arg)
 {
-    handlers[action](t->sample, arg);
+    handlers[action](t->own[OWNER_SAMPLE], arg);
 }
 
 /* ---- life */
 
-struct tui_sample *tui_sample_new(struct tui *t)
+static void *make(struct tui *t)
 {
     struct tui_sample *s = alloc_zero(1, sizeof *s);
     s->tui = t;
@@ -237,8 +239,9 @@ struct tui_sample *tui_sample_new(struct tui *t)
     return s;
 }
 
-void tui_sample_leave(struct tui_sample *s)
+static void leave(void *own)
 {
+    struct tui_sample *s = own;
     uv_timer_stop(&s->timer);
     where_leave(s->where);
     s->where = NULL;
@@ -246,15 +249,18 @@ void tui_sample_leave(struct tui_sample *s)
         replace(s, NULL);
 }
 
-void tui_sample_lost(struct tui_sample *s)
+/* What the node does for it ends; from outside it goes on. */
+static void lose_link(void *own)
 {
+    struct tui_sample *s = own;
     struct error err = {0};
     error_set(&err, ERR_LOST, "connection lost");
     if (s->log)
         sample_log_lost(s->log, &err);
 }
 
-void tui_sample_free(struct tui_sample *s)
-{
-    free(s);
-}
+const struct tui_owner tui_sample_owner = {
+    .has = has,
+    .act = act,
+    .make = make,
+    .at = {[TUI_LOST] = lose_link, [TUI_LEAVES] = leave, [TUI_CLOSES] = leave, [TUI_FREES] = free}};

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tui_session.h"
 
+#include "tui_owners.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -137,27 +139,35 @@ void tui_session_start(struct tui_session *s, struct session *session)
 
 /* ---- its end */
 
-void tui_sessions_forget(struct tui *t)
+static void forget(void *own)
 {
-    model_set_trace(t->model, NULL);
-    model_set_calls(t->model, NULL);
-    model_set_spans(t->model, NULL);
-    for (size_t i = 0; i < t->n_sessions; i++) {
-        session_free(t->sessions[i]->session);
-        t->sessions[i]->session = NULL;
+    struct tui_session *s = own;
+    model_set_trace(s->tui->model, NULL);
+    model_set_calls(s->tui->model, NULL);
+    model_set_spans(s->tui->model, NULL);
+    for (; s; s = s->other) {
+        session_free(s->session);
+        s->session = NULL;
     }
 }
 
-void tui_sessions_lost(struct tui *t, bool leaves)
+static void lose_link(void *own)
 {
     struct error err = {0};
-    error_set(&err, ERR_LOST, leaves ? "another node was chosen" : "connection lost");
-    for (size_t i = 0; i < t->n_sessions; i++) {
-        struct tui_session *s = t->sessions[i];
-        if (leaves && session_runs(s->session))
+    error_set(&err, ERR_LOST, "connection lost");
+    for (struct tui_session *s = own; s; s = s->other)
+        if (s->session)
+            session_link_lost(s->session, &err);
+}
+
+static void leave(void *own)
+{
+    struct error err = {0};
+    error_set(&err, ERR_LOST, "another node was chosen");
+    for (struct tui_session *s = own; s; s = s->other) {
+        if (session_runs(s->session))
             session_stop(s->session);
-        if (leaves)
-            tui_session_then(s, NULL);
+        tui_session_then(s, NULL);
         if (s->session)
             session_link_lost(s->session, &err);
     }
@@ -181,8 +191,7 @@ static void quit_answered(void *arg, bool yes)
 
 void tui_leave(struct tui *t)
 {
-    for (size_t i = 0; i < t->n_sessions; i++) {
-        struct tui_session *s = t->sessions[i];
+    for (struct tui_session *s = t->own[TUI_SESSIONS]; s; s = s->other) {
         if (!session_runs(s->session) || s->quit_by_ms != 0)
             continue;
         if (s->kind->quit)
@@ -194,14 +203,12 @@ void tui_leave(struct tui *t)
     tui_quit(t, EXIT_DONE, NULL);
 }
 
-void tui_sessions_print_end(const struct tui *t)
+static void print_end(void *own)
 {
-    for (size_t i = 0; i < t->n_sessions; i++) {
-        const struct tui_session *s = t->sessions[i];
+    for (const struct tui_session *s = own; s; s = s->other)
         if (s->quit_by_ms != 0)
             tell_line("%s%s", s->kind->over,
                       *s->proof ? s->proof : "the node clears what is left with the connection");
-    }
 }
 
 /* ---- life */
@@ -211,12 +218,21 @@ void tui_session_init(struct tui_session *s, struct tui *t, const struct tui_ses
 {
     *s = (struct tui_session){.tui = t, .kind = kind, .arg = arg};
     runtime_timer(&t->rt, &s->timer, s);
-    t->sessions[t->n_sessions++] = s;
+    void **last = &t->own[TUI_SESSIONS];
+    while (*last)
+        last = &((struct tui_session *)*last)->other;
+    *last = s;
 }
 
-void tui_sessions_close(struct tui *t)
+static void close_all(void *own)
 {
-    tui_sessions_forget(t);
-    for (size_t i = 0; i < t->n_sessions; i++)
-        free(t->sessions[i]->next);
+    forget(own);
+    for (struct tui_session *s = own; s; s = s->other)
+        free(s->next);
 }
+
+const struct tui_owner tui_sessions_owner = {.at = {[TUI_LOST] = lose_link,
+                                                    [TUI_LEAVES] = leave,
+                                                    [TUI_OPENS] = forget,
+                                                    [TUI_CLOSES] = close_all,
+                                                    [TUI_ENDED] = print_end}};

@@ -2,7 +2,7 @@
 /*
  * The screen's side of a session, the trace, counted calls or spans: its timer, the question
  * whether to go on when it is expensive, words that wait for its end, and its end before the
- * program is left. Functions named tui_sessions_ concern all. */
+ * program is left. */
 #ifndef BEAMTOP_APP_TUI_TUI_SESSION_H
 #define BEAMTOP_APP_TUI_TUI_SESSION_H
 
@@ -25,6 +25,7 @@ struct tui_session_kind {
 
 struct tui_session {
     struct tui *tui;
+    void *other; /* the struct tui_session after it; t->own[TUI_SESSIONS] is the first */
     const struct tui_session_kind *kind;
     void *arg;
     struct session *session;     /* that is on the screen; NULL: none yet */

@@ -12,6 +12,7 @@
 #include "beamtop/trace/spans_request.h"
 #include "beamtop/ui/complete_trace.h"
 #include "tui_calls.h"
+#include "tui_owners.h"
 #include "tui_session.h"
 #include "tui_trace.h"
 
@@ -141,9 +142,9 @@ static void full_answered(void *arg, bool yes)
 static bool waits(struct tui_spans *s, const char *words)
 {
     struct tui *t = s->tui;
-    bool counts = tui_calls_in_the_way(t->calls);
+    bool counts = tui_calls_in_the_way(t->own[OWNER_CALLS]);
     char key[64];
-    if (tui_trace_runs(t->trace)) {
+    if (tui_trace_runs(t->own[OWNER_TRACE])) {
         tui_message(t, STYLE_ERROR,
                     "a trace is running, and its flags would be in the way: stop "
                     "it first, in its view (%s)",
@@ -154,7 +155,7 @@ static bool waits(struct tui_spans *s, const char *words)
         return false;
     tui_session_then(&s->s, words);
     if (counts)
-        (void)tui_calls_stop(t->calls);
+        (void)tui_calls_stop(t->own[OWNER_CALLS]);
     else
         session_stop(s->s.session);
     tui_message(t, STYLE_MESSAGE, "%s ends, then the requests are captured",
@@ -191,7 +192,7 @@ static void open_prompt(struct tui_spans *s, const char *initial)
                                            .syntax = SYNTAX_HINT,
                                            .complete = complete_spans,
                                            .accepted = begin};
-    tui_trace_names_open(s->tui->trace, &names, s, initial);
+    tui_trace_names_open(s->tui->own[OWNER_TRACE], &names, s, initial);
 }
 
 /* At once, or when what is in the way has ended. */
@@ -231,7 +232,7 @@ static void act_spans(struct tui_spans *s, const char *arg)
         begin(s, arg);
     } else if (t->live && (here || !model_spans(t->model))) {
         open_prompt(s, s->words);
-        tui_trace_names_look(t->trace);
+        tui_trace_names_look(t->own[OWNER_TRACE]);
     } else if (*arg) {
         tui_message(t, STYLE_ERROR, "a recording has no calls to capture: connect to a node");
     } else if (screen_act(t->screen, t->model, ACTION_VIEW, SPANS_VIEW, &err) < 0) {
@@ -260,19 +261,19 @@ static void (*const handlers[ACTIONS])(struct tui_spans *s, const char *arg) = {
     [ACTION_SPANS_STOP] = act_stop,
 };
 
-bool tui_spans_has(enum action action)
+static bool has(enum action action)
 {
     return handlers[action] != NULL;
 }
 
-void tui_spans_act(struct tui *t, enum action action, const char *arg)
+static void act(struct tui *t, enum action action, const char *arg)
 {
-    handlers[action](t->spans, arg);
+    handlers[action](t->own[OWNER_SPANS], arg);
 }
 
 /* ---- life */
 
-struct tui_spans *tui_spans_new(struct tui *t)
+static void *make(struct tui *t)
 {
     static const struct tui_session_kind kind = {.view = SPANS_VIEW,
                                                  .ending = "ending the capture…",
@@ -287,7 +288,5 @@ struct tui_spans *tui_spans_new(struct tui *t)
     return s;
 }
 
-void tui_spans_free(struct tui_spans *s)
-{
-    free(s);
-}
+const struct tui_owner tui_spans_owner = {
+    .has = has, .act = act, .make = make, .at = {[TUI_FREES] = free}};

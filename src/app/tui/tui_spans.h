@@ -10,14 +10,8 @@
 #include "beamtop/trace/assist.h"
 #include "beamtop/ui/action.h"
 
-struct tui;
 struct tui_spans;
 
-struct tui_spans *tui_spans_new(struct tui *t);
-void tui_spans_free(struct tui_spans *s); /* after tui_sessions_close() */
-
-bool tui_spans_has(enum action action); /* OWNER_SPANS has a handler for it */
-void tui_spans_act(struct tui *t, enum action action, const char *arg);
 /* Ends the capture; false: there is none. */
 bool tui_spans_stop(struct tui_spans *s);
 /* A capture runs: no trace can stand beside it, and before OTP 27 no calls can be counted. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "tui_internal.h"
-#include "tui_trace.h"
+#include "tui_owners.h"
 
 static void pause_screen(struct tui *t, bool paused)
 {
@@ -13,7 +13,7 @@ static void pause_screen(struct tui *t, bool paused)
     screen_set_paused(t->screen, paused);
     if (t->source)
         source_pause(t->source, paused);
-    tui_trace_paused(t->trace);
+    tui_announce(t, TUI_PAUSED);
 }
 
 /* ---- one handler an action */
@@ -167,7 +167,7 @@ static void (*const handlers[ACTIONS])(struct tui *t, const char *arg) = {
     [ACTION_PREVIOUS_MARK] = act_previous_mark,
 };
 
-bool tui_time_has(enum action action)
+static bool has(enum action action)
 {
     return handlers[action] != NULL;
 }
@@ -176,3 +176,5 @@ void tui_time_act(struct tui *t, enum action action, const char *arg)
 {
     handlers[action](t, arg);
 }
+
+const struct tui_owner tui_time_owner = {.has = has, .act = tui_time_act};

@@ -10,6 +10,7 @@
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/clock.h"
 #include "beamtop/base/text.h"
+#include "tui_owners.h"
 #include "tui_trace_internal.h"
 
 /* Of the session that calls back: it is there. */
@@ -162,28 +163,27 @@ int tui_trace_start(struct tui_trace *tr, const char *line, size_t *offset, stru
 
 /* ---- news of the program */
 
-void tui_trace_paused(struct tui_trace *tr)
+/* Calls are skipped until the program goes on. */
+static void suspend(void *own)
 {
-    hold(tr);
+    struct tui_trace *tr = own;
+    const struct trace_state *s = tui_trace_state(tr);
+    tr->paused_by_us = s && s->status.phase == SESSION_RUNNING;
+    if (tr->paused_by_us)
+        trace_pause(tr->s.session, true);
 }
 
-void tui_trace_suspend(struct tui_trace *tr, bool stands)
+static void resume(void *own)
 {
-    const struct trace_state *s = tui_trace_state(tr);
-    if (!s)
-        return;
-    if (stands && s->status.phase == SESSION_RUNNING) {
-        tr->paused_by_us = true;
-        trace_pause(tr->s.session, true);
-    } else if (!stands && tr->paused_by_us) {
-        tr->paused_by_us = false;
+    struct tui_trace *tr = own;
+    if (tr->paused_by_us && tr->s.session)
         trace_pause(tr->s.session, false);
-    }
+    tr->paused_by_us = false;
 }
 
 /* ---- life */
 
-struct tui_trace *tui_trace_new(struct tui *t)
+static void *make(struct tui *t)
 {
     static const struct tui_session_kind kind = {.view = "trace",
                                                  .quit =
@@ -203,11 +203,25 @@ struct tui_trace *tui_trace_new(struct tui *t)
     return tr;
 }
 
-void tui_trace_free(struct tui_trace *tr)
+static void free_trace(void *own)
 {
+    struct tui_trace *tr = own;
+    tui_trace_save_history(tr);
     assist_free(tr->assist);
     free(tr->line);
     free(tr->wanted);
     free(tr->save_path);
     free(tr);
 }
+
+const struct tui_owner tui_trace_owner = {.has = tui_trace_has,
+                                          .act = tui_trace_act,
+                                          .make = make,
+                                          .at = {[TUI_CHANGED] = tui_trace_history,
+                                                 [TUI_LOST] = tui_trace_assist_lost,
+                                                 [TUI_LEAVES] = tui_trace_assist_lost,
+                                                 [TUI_PAUSED] = hold,
+                                                 [TUI_SUSPENDS] = suspend,
+                                                 [TUI_RESUMES] = resume,
+                                                 [TUI_CLOSES] = tui_trace_assist_lost,
+                                                 [TUI_FREES] = free_trace}};

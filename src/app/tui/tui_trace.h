@@ -19,17 +19,10 @@ struct buf;
 struct tui;
 struct tui_trace;
 
-struct tui_trace *tui_trace_new(struct tui *t);
-void tui_trace_free(struct tui_trace *tr); /* when the live source is gone */
-
 bool tui_trace_runs(const struct tui_trace *tr); /* it has not ended */
-bool tui_trace_has(enum action action);          /* OWNER_TRACE has a handler for it */
-void tui_trace_act(struct tui *t, enum action action, const char *arg);
 
 /* The row of the picker that was opened for ACTION_TRACE_LIBRARY: its text is in the prompt. */
 void tui_trace_chosen(struct tui_trace *tr, const char *text);
-
-void tui_trace_assist_lost(struct tui_trace *tr); /* the connection to the node is lost */
 
 /* ---- prompts for functions, which know as much of the target as the trace's */
 struct tui_names {
@@ -50,15 +43,7 @@ void tui_trace_names_open(struct tui_trace *tr, const struct tui_names *names, v
                           const char *line);
 void tui_trace_names_look(struct tui_trace *tr);
 
-/* ---- news of the program */
-/* The history of prompts on this node takes the place of another's. */
-void tui_trace_history(struct tui_trace *tr, const char *node);
-void tui_trace_save_history(struct tui_trace *tr); /* at the end */
-void tui_trace_paused(struct tui_trace *tr);       /* the screen is held still, or goes on */
-/* The program is about to stand still, or goes on: calls are skipped until then. */
-void tui_trace_suspend(struct tui_trace *tr, bool stands);
-
 /* "module:function/arity" of what is under the cursor, as far as it has one. */
-void tui_trace_function(struct tui_trace *tr, struct buf *out);
+void tui_trace_function(struct tui *t, struct buf *out);
 
 #endif

@@ -89,8 +89,8 @@ static void act_armed_stop(struct tui_trace *tr, const char *arg)
 {
     const struct armed_detail *a = model_armed(tr->tui->model);
     const struct armed_row *row = a ? holder(a) : NULL;
-    bool others = tui_calls_stop(tr->tui->calls);
-    others |= tui_spans_stop(tr->tui->spans);
+    bool others = tui_calls_stop(tr->tui->own[OWNER_CALLS]);
+    others |= tui_spans_stop(tr->tui->own[OWNER_SPANS]);
     if (tui_trace_runs(tr))
         act_stop(tr, arg);
     if (others || tui_trace_runs(tr))
@@ -233,7 +233,7 @@ bool tui_trace_has(enum action action)
 
 void tui_trace_act(struct tui *t, enum action action, const char *arg)
 {
-    struct tui_trace *tr = t->trace;
+    struct tui_trace *tr = t->own[OWNER_TRACE];
     if (source_can(t->source, SOURCE_SEEKS))
         act_recorded(tr, action);
     else if (handlers[action].running && !tui_trace_runs(tr))

@@ -48,13 +48,21 @@ void tui_trace_row(struct tui_trace *tr);     /* the prompt, from what is under 
 void tui_trace_library(struct tui_trace *tr); /* recent and useful patterns, to choose from */
 
 /* ---- tui_trace_act.c */
+
+bool tui_trace_has(enum action action); /* OWNER_TRACE has a handler for it */
+void tui_trace_act(struct tui *t, enum action action, const char *arg);
 void tui_trace_tell_none(const struct tui_trace *tr); /* nothing was traced yet */
 
 /* ---- tui_trace_save.c */
 
 void tui_trace_save(struct tui_trace *tr, const char *path); /* "": choose a name */
+/* The history of prompts on the node takes the place of another's. */
+void tui_trace_history(void *own);
+void tui_trace_save_history(const struct tui_trace *tr); /* at the end */
 
 /* ---- tui_trace_prompt.c */
+
+void tui_trace_assist_lost(void *own); /* the connection to the node is lost */
 
 void tui_trace_prompt(struct tui_trace *tr, const char *initial);
 /* The prompt with the line in it, which may be ours, and why it could not be traced. */

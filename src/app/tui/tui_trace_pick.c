@@ -217,8 +217,9 @@ static struct view_link meant(const struct tui_trace *tr)
                                                                   : screen_link(tr->tui->screen);
 }
 
-void tui_trace_function(struct tui_trace *tr, struct buf *out)
+void tui_trace_function(struct tui *t, struct buf *out)
 {
+    const struct tui_trace *tr = t->own[OWNER_TRACE];
     const struct view_link link = meant(tr);
     const struct finding *found = finding_of(tr, &link);
     const struct trace_event *e = event_of(tr, &link);

@@ -215,8 +215,9 @@ static void link_up(struct tui_trace *tr)
     assist_set_port(tr->assist, &port);
 }
 
-void tui_trace_assist_lost(struct tui_trace *tr)
+void tui_trace_assist_lost(void *own)
 {
+    struct tui_trace *tr = own;
     assist_set_port(tr->assist, NULL);
     tr->assisted = false;
 }
@@ -372,15 +373,15 @@ void tui_trace_submit(void *arg, const char *line)
                 tr);
         return;
     }
-    if (tui_calls_in_the_way(tr->tui->calls)) {
+    if (tui_calls_in_the_way(tr->tui->own[OWNER_CALLS])) {
         tui_session_then(&tr->s, line);
-        (void)tui_calls_stop(tr->tui->calls);
+        (void)tui_calls_stop(tr->tui->own[OWNER_CALLS]);
         tui_message(tr->tui, STYLE_MESSAGE, "the counting stops, then the trace starts");
         return;
     }
-    if (tui_spans_run(tr->tui->spans)) {
+    if (tui_spans_run(tr->tui->own[OWNER_SPANS])) {
         tui_session_then(&tr->s, line);
-        (void)tui_spans_stop(tr->tui->spans);
+        (void)tui_spans_stop(tr->tui->own[OWNER_SPANS]);
         tui_message(tr->tui, STYLE_MESSAGE, "the capture of requests stops, then the trace starts");
         return;
     }

@@ -104,7 +104,7 @@ void tui_trace_save(struct tui_trace *tr, const char *path)
 
 /* ---- lines of the prompt */
 
-void tui_trace_save_history(struct tui_trace *tr)
+void tui_trace_save_history(const struct tui_trace *tr)
 {
     char file[TRACE_HISTORY_FILE_BYTES];
     if (*tr->history_node) {
@@ -113,10 +113,12 @@ void tui_trace_save_history(struct tui_trace *tr)
     }
 }
 
-void tui_trace_history(struct tui_trace *tr, const char *node)
+void tui_trace_history(void *own)
 {
+    struct tui_trace *tr = own;
     char file[TRACE_HISTORY_FILE_BYTES];
-    if (!*node || strcmp(node, tr->history_node) == 0)
+    const char *node = tr->tui->live ? live_peer_node(tr->tui->live) : NULL;
+    if (!node || !*node || strcmp(node, tr->history_node) == 0)
         return;
     tui_trace_save_history(tr);
     snprintf(tr->history_node, sizeof tr->history_node, "%s", node);
