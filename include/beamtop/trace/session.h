@@ -66,8 +66,11 @@ void session_free(struct session *s);
 const struct session_status *session_status(const struct session *s);
 const struct session_port *session_port(const struct session *s);
 bool session_runs(const struct session *s); /* not NULL, and not at its end */
-void session_confirm(struct session *s);    /* yes, in SESSION_ASKING */
-void session_stop(struct session *s);       /* any phase: to its end, by the shortest way */
+/* It runs, and another session of ours cannot stand beside it: one that speaks to the process of
+   QUESTION_TRACE, QUESTION_CALLS or QUESTION_SPANS there. */
+bool session_excludes(const struct session *s, enum question other);
+void session_confirm(struct session *s); /* yes, in SESSION_ASKING */
+void session_stop(struct session *s);    /* any phase: to its end, by the shortest way */
 /* The port cannot be used any more, and is not. */
 void session_link_lost(struct session *s, const struct error *why);
 /* Its end is not waited for, as the link ends soon: ended as with that, while the port works. */

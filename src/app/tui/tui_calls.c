@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tui_calls.h"
-
+/*
+ * Counting calls from the screen: one session at a time, window after window, from its words to
+ * the proof that nothing of it is left. Its last window stays on the screen. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,6 @@
 #include "tui_findings.h"
 #include "tui_owners.h"
 #include "tui_session.h"
-#include "tui_spans.h"
 #include "tui_trace.h"
 
 #define CALLS_VIEW "calls"
@@ -34,7 +34,7 @@ static bool runs(const struct tui_calls *c)
 /* ---- events of the session */
 
 /* Our own questions would be among the calls; windows without a pause leave no time for others. */
-bool tui_calls_hold(const struct tui_calls *c)
+static bool holds(const struct tui_calls *c)
 {
     return runs(c) && calls_session_counts(c->s.session) && calls_session_leaves_time(c->s.session);
 }
@@ -42,7 +42,7 @@ bool tui_calls_hold(const struct tui_calls *c)
 static void hold_ticks(struct tui_calls *c)
 {
     if (c->tui->live)
-        live_hold(c->tui->live, tui_calls_hold(c));
+        live_hold(c->tui->live, holds(c));
 }
 
 static void estimate_text(char *out, size_t size, const struct calls_state *s)
@@ -166,7 +166,7 @@ static void begin(void *arg, const char *words);
 
 static bool held(void *arg)
 {
-    return tui_calls_hold(arg);
+    return holds(arg);
 }
 
 /* That of the last window, where there is one. */
@@ -206,18 +206,7 @@ static void begin(void *arg, const char *words)
     size_t offset = 0;
     if (strcmp(words, "all") == 0) /* a module of that name is all:_ */
         words = "";
-    if (runs(c)) {
-        tui_session_then(&c->s, words);
-        session_stop(c->s.session);
-        return;
-    }
-    if (tui_spans_alone(c->tui->own[OWNER_SPANS])) {
-        tui_message(c->tui, STYLE_ERROR,
-                    "requests are captured, and before OTP 27 both cannot "
-                    "run on one node: stop that first (spans-stop)");
-        return;
-    }
-    if (start(c, words, &offset, &err) == 0)
+    if (tui_session_waits(&c->s, words) || start(c, words, &offset, &err) == 0)
         return;
     if (err.code != ERR_USAGE) {
         tui_message(c->tui, STYLE_ERROR, "%s", err.text);
@@ -259,24 +248,10 @@ static void act_time(struct tui_calls *c, const char *arg)
         begin(c, c->log.patterns);
 }
 
-bool tui_calls_stop(struct tui_calls *c)
-{
-    if (!runs(c))
-        return false;
-    tui_session_then(&c->s, NULL);
-    session_stop(c->s.session);
-    return true;
-}
-
-bool tui_calls_in_the_way(const struct tui_calls *c)
-{
-    return runs(c) && session_port_is_shared(session_port(c->s.session));
-}
-
 static void act_stop(struct tui_calls *c, const char *arg)
 {
     (void)arg;
-    if (!tui_calls_stop(c))
+    if (!tui_session_stop(&c->s))
         tui_message(c->tui, STYLE_MESSAGE, "nothing is counted");
 }
 
@@ -300,13 +275,20 @@ static void act(struct tui *t, enum action action, const char *arg)
 
 static void *make(struct tui *t)
 {
-    static const struct tui_session_kind kind = {.view = CALLS_VIEW,
-                                                 .ending = "ending the counting…",
-                                                 .over = "",
-                                                 .question = question,
-                                                 .begun = begun,
-                                                 .ended = ended,
-                                                 .begin = begin};
+    static const struct tui_session_kind kind = {
+        .node_question = QUESTION_CALLS,
+        .before = {{QUESTION_CALLS, .ends = true},
+                   {QUESTION_SPANS,
+                    .said = "requests are captured, and before OTP 27 both cannot run on one node: "
+                            "stop that first",
+                    .stop = "spans-stop"}},
+        .view = CALLS_VIEW,
+        .ending = "ending the counting…",
+        .over = "",
+        .question = question,
+        .begun = begun,
+        .ended = ended,
+        .begin = begin};
     struct tui_calls *c = alloc_zero(1, sizeof *c);
     c->tui = t;
     calls_log_init(&c->log);

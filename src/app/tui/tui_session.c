@@ -123,6 +123,54 @@ void tui_session_then(struct tui_session *s, const char *words)
         uv_timer_start(&s->timer, on_timer, TICK_MS, TICK_MS);
 }
 
+/* One of a kind is about to begin while another runs that excludes it. */
+static void meet(struct tui_session *s, const char *words, struct tui_session *other,
+                 const struct tui_session_before *how)
+{
+    char key[64];
+    if (how->ends) {
+        tui_session_then(s, words);
+        if (other != s)
+            tui_session_then(other, NULL);
+        session_stop(other->session);
+        if (how->said)
+            tui_message(s->tui, STYLE_MESSAGE, "%s", how->said);
+    } else {
+        tui_message(s->tui, STYLE_ERROR, "%s (%s)", how->said,
+                    how->stop ? how->stop
+                              : tui_key(s->tui, ACTION_VIEW, other->kind->view, key, sizeof key));
+    }
+}
+
+bool tui_session_waits(struct tui_session *s, const char *words)
+{
+    for (struct tui_session *o = s->tui->own[TUI_SESSIONS]; o; o = o->other)
+        for (size_t i = 0; i < ARRAY_LEN(s->kind->before); i++)
+            if (s->kind->before[i].running == o->kind->node_question &&
+                session_excludes(o->session, s->kind->node_question)) {
+                meet(s, words, o, &s->kind->before[i]);
+                return true;
+            }
+    return false;
+}
+
+bool tui_session_stop(struct tui_session *s)
+{
+    if (!session_runs(s->session))
+        return false;
+    tui_session_then(s, NULL);
+    session_stop(s->session);
+    return true;
+}
+
+bool tui_sessions_stop(struct tui *t)
+{
+    bool any = false;
+    for (struct tui_session *s = t->own[TUI_SESSIONS]; s; s = s->other)
+        any |= tui_session_stop(s);
+    return any;
+}
+
 void tui_session_start(struct tui_session *s, struct session *session)
 {
     struct error err = {0};

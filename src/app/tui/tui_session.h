@@ -9,13 +9,23 @@
 #include "beamtop/trace/session.h"
 #include "tui_internal.h"
 
+/* What becomes of a session that excludes one of a kind (session_excludes()). */
+struct tui_session_before {
+    enum question running; /* its node_question */
+    bool ends;             /* for the other, which waits for that; else the other is refused */
+    const char *said;      /* that; NULL: nothing */
+    const char *stop;      /* what ends it, after a refusal; NULL: the key of its view */
+};
+
 /* What a kind does on its own; arg is that of tui_session_init(). */
 struct tui_session_kind {
-    const char *view;        /* where it is shown */
-    const char *quit;        /* asked before it is stopped to quit; NULL: nothing */
-    const char *ending;      /* shown while the program waits for its end */
-    const char *over;        /* before the proof, on the terminal that is back */
-    void (*turn)(void *arg); /* ten times a second while it runs; may be NULL */
+    enum question node_question;         /* whose process there its sessions speak to */
+    struct tui_session_before before[3]; /* none for what the kind, or the session, says itself */
+    const char *view;                    /* where it is shown */
+    const char *quit;                    /* asked before it is stopped to quit; NULL: nothing */
+    const char *ending;                  /* shown while the program waits for its end */
+    const char *over;                    /* before the proof, on the terminal that is back */
+    void (*turn)(void *arg);             /* ten times a second while it runs; may be NULL */
     /* Whether to go on; its end must be visible at 80 columns. */
     void (*question)(void *arg, char *text, size_t size);
     void (*begun)(void *arg); /* for the journal */
@@ -50,6 +60,11 @@ void tui_session_proof(struct tui_session *s);
    is known to be left; NULL: as was checked. */
 void tui_session_end(struct tui_session *s, const char *nothing, const char *did,
                      const char *stays);
+/* A session of any kind excludes s: the words wait for its end, or were refused. */
+bool tui_session_waits(struct tui_session *s, const char *words);
+/* Ends what runs of it; false: nothing does. */
+bool tui_session_stop(struct tui_session *s);
+bool tui_sessions_stop(struct tui *t); /* of every kind */
 /* Copies words that begin when it has ended: soon, never from within. NULL: none. */
 void tui_session_then(struct tui_session *s, const char *words);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tui_spans.h"
-
+/*
+ * Capturing causal spans from the screen: one session at a time, from its words to the check that
+ * nothing of it is left. What it captured stays on the screen until the next one begins. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,6 @@
 #include "beamtop/trace/spans.h"
 #include "beamtop/trace/spans_request.h"
 #include "beamtop/ui/complete_trace.h"
-#include "tui_calls.h"
 #include "tui_owners.h"
 #include "tui_session.h"
 #include "tui_trace.h"
@@ -29,16 +29,6 @@ struct tui_spans {
     char words[640]; /* the line of the capture that is shown, or was asked for */
     bool agreed;     /* to the cost of full mode, of this line */
 };
-
-bool tui_spans_run(const struct tui_spans *s)
-{
-    return session_runs(s->s.session);
-}
-
-bool tui_spans_alone(const struct tui_spans *s)
-{
-    return tui_spans_run(s) && session_port_is_shared(session_port(s->s.session));
-}
 
 /* ---- events of the session */
 
@@ -138,31 +128,6 @@ static void full_answered(void *arg, bool yes)
         begin(s, s->words);
 }
 
-/* What is in the way is ended first, or named. True: the words wait for it. */
-static bool waits(struct tui_spans *s, const char *words)
-{
-    struct tui *t = s->tui;
-    bool counts = tui_calls_in_the_way(t->own[OWNER_CALLS]);
-    char key[64];
-    if (tui_trace_runs(t->own[OWNER_TRACE])) {
-        tui_message(t, STYLE_ERROR,
-                    "a trace is running, and its flags would be in the way: stop "
-                    "it first, in its view (%s)",
-                    tui_key(t, ACTION_VIEW, "trace", key, sizeof key));
-        return true;
-    }
-    if (!counts && !tui_spans_run(s))
-        return false;
-    tui_session_then(&s->s, words);
-    if (counts)
-        (void)tui_calls_stop(t->own[OWNER_CALLS]);
-    else
-        session_stop(s->s.session);
-    tui_message(t, STYLE_MESSAGE, "%s ends, then the requests are captured",
-                counts ? "counting" : "the capture before");
-    return true;
-}
-
 static int start(struct tui_spans *s, const char *words, size_t *offset, struct error *err)
 {
     struct session *session = NULL;
@@ -210,7 +175,7 @@ static void begin(void *arg, const char *words)
     }
     snprintf(line, sizeof line, "%s", words); /* they may be ours */
     snprintf(s->words, sizeof s->words, "%s", line);
-    if (waits(s, line) || start(s, line, &offset, &err) == 0)
+    if (tui_session_waits(&s->s, line) || start(s, line, &offset, &err) == 0)
         return;
     if (err.code != ERR_USAGE) {
         tui_message(s->tui, STYLE_ERROR, "%s", err.text);
@@ -240,19 +205,10 @@ static void act_spans(struct tui_spans *s, const char *arg)
     }
 }
 
-bool tui_spans_stop(struct tui_spans *s)
-{
-    if (!tui_spans_run(s))
-        return false;
-    tui_session_then(&s->s, NULL);
-    session_stop(s->s.session);
-    return true;
-}
-
 static void act_stop(struct tui_spans *s, const char *arg)
 {
     (void)arg;
-    if (!tui_spans_stop(s))
+    if (!tui_session_stop(&s->s))
         tui_message(s->tui, STYLE_MESSAGE, "no capture of requests is running");
 }
 
@@ -275,13 +231,21 @@ static void act(struct tui *t, enum action action, const char *arg)
 
 static void *make(struct tui *t)
 {
-    static const struct tui_session_kind kind = {.view = SPANS_VIEW,
-                                                 .ending = "ending the capture…",
-                                                 .over = "",
-                                                 .question = question,
-                                                 .begun = begun,
-                                                 .ended = ended,
-                                                 .begin = begin};
+    static const struct tui_session_kind kind = {
+        .node_question = QUESTION_SPANS,
+        .before = {{QUESTION_TRACE, .said = "a trace is running, and its flags would be in the "
+                                            "way: stop it first, in its view"},
+                   {QUESTION_CALLS, .ends = true,
+                    .said = "counting ends, then the requests are captured"},
+                   {QUESTION_SPANS, .ends = true,
+                    .said = "the capture before ends, then the requests are captured"}},
+        .view = SPANS_VIEW,
+        .ending = "ending the capture…",
+        .over = "",
+        .question = question,
+        .begun = begun,
+        .ended = ended,
+        .begin = begin};
     struct tui_spans *s = alloc_zero(1, sizeof *s);
     s->tui = t;
     tui_session_init(&s->s, t, &kind, s);

@@ -185,16 +185,21 @@ static void resume(void *own)
 
 static void *make(struct tui *t)
 {
-    static const struct tui_session_kind kind = {.view = "trace",
-                                                 .quit =
-                                                     "A trace is running. Stop it and quit? (y/n) ",
-                                                 .ending = "ending the trace…",
-                                                 .over = "the trace was ended; ",
-                                                 .question = question,
-                                                 .begun = begun,
-                                                 .ended = ended,
-                                                 .turn = hold,
-                                                 .begin = tui_trace_submit};
+    static const struct tui_session_kind kind = {
+        .node_question = QUESTION_TRACE,
+        .before = {{QUESTION_CALLS, .ends = true,
+                    .said = "the counting stops, then the trace starts"},
+                   {QUESTION_SPANS, .ends = true,
+                    .said = "the capture of requests stops, then the trace starts"}},
+        .view = "trace",
+        .quit = "A trace is running. Stop it and quit? (y/n) ",
+        .ending = "ending the trace…",
+        .over = "the trace was ended; ",
+        .question = question,
+        .begun = begun,
+        .ended = ended,
+        .turn = hold,
+        .begin = tui_trace_submit};
     struct tui_trace *tr = alloc_zero(1, sizeof *tr);
     tr->tui = t;
     tui_session_init(&tr->s, t, &kind, tr);

@@ -6,8 +6,6 @@
 #include "beamtop/base/attr.h"
 #include "beamtop/etf/print.h"
 #include "beamtop/model/detail.h"
-#include "tui_calls.h"
-#include "tui_spans.h"
 #include "tui_trace.h"
 #include "tui_trace_internal.h"
 
@@ -89,11 +87,8 @@ static void act_armed_stop(struct tui_trace *tr, const char *arg)
 {
     const struct armed_detail *a = model_armed(tr->tui->model);
     const struct armed_row *row = a ? holder(a) : NULL;
-    bool others = tui_calls_stop(tr->tui->own[OWNER_CALLS]);
-    others |= tui_spans_stop(tr->tui->own[OWNER_SPANS]);
-    if (tui_trace_runs(tr))
-        act_stop(tr, arg);
-    if (others || tui_trace_runs(tr))
+    (void)arg;
+    if (tui_sessions_stop(tr->tui))
         return;
     if (!row) {
         tui_message(tr->tui, STYLE_MESSAGE, "this beamtop has set nothing");

@@ -7,8 +7,6 @@
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/ui/complete_trace.h"
-#include "tui_calls.h"
-#include "tui_spans.h"
 #include "tui_trace.h"
 #include "tui_trace_internal.h"
 
@@ -373,19 +371,7 @@ void tui_trace_submit(void *arg, const char *line)
                 tr);
         return;
     }
-    if (tui_calls_in_the_way(tr->tui->own[OWNER_CALLS])) {
-        tui_session_then(&tr->s, line);
-        (void)tui_calls_stop(tr->tui->own[OWNER_CALLS]);
-        tui_message(tr->tui, STYLE_MESSAGE, "the counting stops, then the trace starts");
-        return;
-    }
-    if (tui_spans_run(tr->tui->own[OWNER_SPANS])) {
-        tui_session_then(&tr->s, line);
-        (void)tui_spans_stop(tr->tui->own[OWNER_SPANS]);
-        tui_message(tr->tui, STYLE_MESSAGE, "the capture of requests stops, then the trace starts");
-        return;
-    }
-    if (tui_trace_start(tr, line, &offset, &err) == 0)
+    if (tui_session_waits(&tr->s, line) || tui_trace_start(tr, line, &offset, &err) == 0)
         return;
     tui_trace_prompt(tr, line);
     tr->error_shown = true;

@@ -64,6 +64,14 @@ bool session_runs(const struct session *s)
     return s && session_status_runs(s->status);
 }
 
+/* Traces and captures of spans set the same flags; only calls can be counted in a trace session of
+ * their own. */
+bool session_excludes(const struct session *s, enum question other)
+{
+    return session_runs(s) && (session_port_is_shared(&s->port) || s->kind->question == other ||
+                               (s->kind->question != QUESTION_CALLS && other != QUESTION_CALLS));
+}
+
 uint64_t session_now(const struct session *s)
 {
     return s->port.now_ns(s->port.ctx);
