@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "recording_schema.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #include "beamtop/base/attr.h"
@@ -123,117 +122,49 @@ int schema_create(sqlite3 *db, struct error *err)
     return rc;
 }
 
-/* ---- what a file may have */
+/* ---- what a file may have: recording_file.c switches views and triggers off */
 
-/* As earlier programs wrote it; each other table of theirs is as it is written now. */
-static const struct {
-    const char *name, *sql;
-} earlier[] = {
-    {"call_window",
-     "CREATE TABLE call_window(id INTEGER PRIMARY KEY, tick INTEGER NOT NULL, wall_us INTEGER,"
-     " ns INTEGER NOT NULL, functions INTEGER, calls INTEGER, calls_per_s REAL, lost INTEGER)"},
-    {"event", "CREATE TABLE event(id INTEGER PRIMARY KEY, tick INTEGER NOT NULL, wall_us INTEGER,"
-              " line TEXT NOT NULL)"},
-};
-
-/* Tables with a column for each key of a list, which another program may have longer or shorter. */
-static const struct {
-    const char *name, *begin, *end;
-} lists[] = {
-    {"system", "CREATE TABLE system(tick INTEGER PRIMARY KEY", ")"},
-    {"event",
-     "CREATE TABLE event(id INTEGER PRIMARY KEY, trace INTEGER NOT NULL, tick INTEGER NOT NULL,"
-     " kind TEXT NOT NULL",
-     ")"},
-    {"trace_pattern",
-     "CREATE TABLE trace_pattern(trace INTEGER NOT NULL, number INTEGER NOT NULL, pattern TEXT",
-     ", PRIMARY KEY(trace, number)) WITHOUT ROWID"},
-};
-
-/* Any number of ", name TYPE": nothing that computes, refers or checks. */
-static bool are_columns(const char *s, const char *end)
+/* Each parenthesis opens the columns of the table or of a key: nothing computes or checks, which
+ * may take any time and memory. */
+static bool is_plain_table(const char *sql)
 {
-    static const char *const types[] = {"INTEGER", "REAL", "TEXT", "BLOB"};
-    while (s < end) {
-        size_t name = 0, type = 0;
-        if (end - s < 2 || s[0] != ',' || s[1] != ' ')
+    static const char *const keys[] = {"PRIMARY KEY", "UNIQUE"};
+    const char *at = strchr(sql, '(');
+    while (at && (at = strchr(at + 1, '(')) != NULL) {
+        bool is_key = false;
+        for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+            size_t len = strlen(keys[i]);
+            is_key = is_key || ((size_t)(at - sql) > len && memcmp(at - len, keys[i], len) == 0);
+        }
+        if (!is_key)
             return false;
-        s += 2;
-        while (s + name < end && (islower((unsigned char)s[name]) ||
-                                  isdigit((unsigned char)s[name]) || s[name] == '_'))
-            name++;
-        if (name == 0 || s + name == end || s[name] != ' ')
-            return false;
-        s += name + 1;
-        while (type < ARRAY_LEN(types) && strncmp(s, types[type], strlen(types[type])) != 0)
-            type++;
-        if (type == ARRAY_LEN(types))
-            return false;
-        s += strlen(types[type]);
     }
-    return s == end;
+    return true;
 }
 
-static bool is_list(const char *name, const char *sql)
+/* SQLite reads only the statement, not the type and name beside it. */
+static bool is_harmless(const char *sql)
 {
-    size_t len = strlen(sql);
-    for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
-        size_t begin = strlen(lists[i].begin), end = strlen(lists[i].end);
-        if (strcmp(name, lists[i].name) == 0 && len >= begin + end &&
-            memcmp(sql, lists[i].begin, begin) == 0 &&
-            memcmp(sql + len - end, lists[i].end, end) == 0 &&
-            are_columns(sql + begin, sql + len - end))
+    static const char *const unused[] = {"CREATE VIEW ", "CREATE TRIGGER ", "CREATE INDEX ",
+                                         "CREATE UNIQUE INDEX "};
+    const struct slice text = slice_of(sql);
+    for (size_t i = 0; i < ARRAY_LEN(unused); i++)
+        if (slice_begins(text, unused[i]))
             return true;
-    }
-    return false;
+    return slice_begins(text, "CREATE TABLE ") && is_plain_table(sql);
 }
 
-static bool is_earlier(const char *name, const char *sql)
-{
-    for (size_t i = 0; i < ARRAY_LEN(earlier); i++)
-        if (strcmp(name, earlier[i].name) == 0 && strcmp(sql, earlier[i].sql) == 0)
-            return true;
-    return false;
-}
-
-/* The statement that makes it in a file of ours; "" of an index that a table brings along, else
- * NULL. */
-static const char *sql_of_ours(sqlite3_stmt *ours, const char *type, const char *name,
-                               const char *table)
-{
-    sqlite3_reset(ours);
-    sqlite3_bind_text(ours, 1, type, -1, SQLITE_STATIC);
-    sqlite3_bind_text(ours, 2, name, -1, SQLITE_STATIC);
-    sqlite3_bind_text(ours, 3, table, -1, SQLITE_STATIC);
-    return sqlite3_step(ours) == SQLITE_ROW ? (const char *)sqlite3_column_text(ours, 0) : NULL;
-}
-
-static bool is_of_ours(sqlite3_stmt *ours, sqlite3_stmt *row)
-{
-    const char *type = (const char *)sqlite3_column_text(row, 0);
-    const char *name = (const char *)sqlite3_column_text(row, 1);
-    const char *table = (const char *)sqlite3_column_text(row, 2);
-    const char *sql = (const char *)sqlite3_column_text(row, 3);
-    const char *own = type && name && table && sql ? sql_of_ours(ours, type, name, table) : NULL;
-    if (!own)
-        return false;
-    bool is_table = strcmp(type, "table") == 0;
-    return strcmp(sql, own) == 0 || (is_table && (is_list(name, sql) || is_earlier(name, sql)));
-}
-
-/* Without an index a question is asked of all rows, as often as there are rows. */
-static const char indexes_sql[] =
-    "SELECT (SELECT count(*) FROM sqlite_master WHERE name = 'tick_wall') = 0"
-    " OR (SELECT count(*) FROM sqlite_master WHERE name IN ('trace', 'event_trace')) = 1";
-
-static int check_rows(sqlite3 *db, sqlite3_stmt *ours, const char *path, struct error *err)
+static int check_tables(sqlite3 *db, const char *path, struct error *err)
 {
     sqlite3_stmt *rows = NULL;
     int step = SQLITE_DONE;
-    if (db_prepare(db, &rows, "SELECT type, name, tbl_name, ifnull(sql, '') FROM sqlite_master",
-                   err) != 0)
+    if (db_prepare(
+            db, &rows,
+            "SELECT ifnull(type, ''), ifnull(name, ''), sql FROM sqlite_master WHERE sql NOT NULL",
+            err) != 0)
         return (int)err->code;
-    while ((step = sqlite3_step(rows)) == SQLITE_ROW && is_of_ours(ours, rows))
+    while ((step = sqlite3_step(rows)) == SQLITE_ROW &&
+           is_harmless((const char *)sqlite3_column_text(rows, 2)))
         continue;
     if (step == SQLITE_ROW)
         error_set(err, ERR_FORMAT,
@@ -242,27 +173,7 @@ static int check_rows(sqlite3 *db, sqlite3_stmt *ours, const char *path, struct 
                   path, sqlite3_column_text(rows, 0), sqlite3_column_text(rows, 1));
     else if (step != SQLITE_DONE)
         (void)db_fail(db, err, path);
-    else if (db_int(db, indexes_sql, 1) != 0)
-        error_set(err, ERR_FORMAT, "%s lacks an index that each recording of beamtop has", path);
     sqlite3_finalize(rows);
-    return (int)err->code;
-}
-
-/* Against the tables that this program makes. */
-static int check_tables(sqlite3 *db, const char *path, struct error *err)
-{
-    sqlite3 *made = NULL;
-    sqlite3_stmt *ours = NULL;
-    if (sqlite3_open(":memory:", &made) != SQLITE_OK)
-        db_fail(made, err, "recording");
-    else if (schema_create(made, err) == 0 &&
-             db_prepare(made, &ours,
-                        "SELECT ifnull(sql, '') FROM sqlite_master"
-                        " WHERE type = ? AND name = ? AND tbl_name = ?",
-                        err) == 0)
-        (void)check_rows(db, ours, path, err);
-    sqlite3_finalize(ours);
-    sqlite3_close(made);
     return (int)err->code;
 }
 
