@@ -8,8 +8,8 @@
 #include "beamtop/base/text.h"
 #include "beamtop/model/detail.h"
 #include "tui_owners.h"
-#include "tui_record.h"
-#include "tui_trace.h"
+#include "tui_record_follow.h"
+#include "tui_trace_start.h"
 
 /* ---- settings that something must follow */
 
@@ -313,7 +313,7 @@ static void take_requests(struct tui *t)
             rc = tui_connect(t, r.text, r.os_pid, &err);
             break;
         case REQUEST_CHOICE:
-            tui_trace_chosen(t->own[OWNER_TRACE], screen_chosen(t->screen));
+            tui_trace_prompt(t->own[OWNER_TRACE], screen_chosen(t->screen));
             break;
         case REQUEST_ACT:
             tui_act(t, r.action, r.text);
@@ -520,7 +520,8 @@ const struct tui_owner *const tui_owners[TUI_OWNERS] = {
     [OWNER_TIME] = &tui_time_owner,       [OWNER_TRACE] = &tui_trace_owner,
     [OWNER_CALLS] = &tui_calls_owner,     [OWNER_SAMPLE] = &tui_sample_owner,
     [OWNER_SPANS] = &tui_spans_owner,     [OWNER_RECORD] = &tui_record_owner,
-    [TUI_SESSIONS] = &tui_sessions_owner, [TUI_FINDINGS] = &tui_findings_owner,
+    [TUI_SESSIONS] = &tui_sessions_owner, [TUI_NAMES] = &tui_names_owner,
+    [TUI_FINDINGS] = &tui_findings_owner,
 };
 
 void tui_act(struct tui *t, enum action action, const char *arg)

@@ -13,9 +13,9 @@
 #include "beamtop/trace/calls_log.h"
 #include "beamtop/ui/complete_trace.h"
 #include "tui_findings.h"
+#include "tui_names.h"
 #include "tui_owners.h"
 #include "tui_session.h"
-#include "tui_trace.h"
 
 #define CALLS_VIEW "calls"
 #define SYNTAX_HINT "module:function/arity, a module, app:NAME, /regex/:_; empty: every function"
@@ -184,18 +184,18 @@ static void open_prompt(struct tui_calls *c, const char *initial)
     static const struct tui_names names = {.kind = PROMPT_CALLS,
                                            .mark = "calls> ",
                                            .syntax = SYNTAX_HINT,
-                                           .lists = true,
+                                           .line = NAMES_LIST,
                                            .complete = complete_calls,
                                            .held = held,
                                            .cost = cost,
                                            .accepted = begin};
-    tui_trace_names_open(c->tui->own[OWNER_TRACE], &names, c, initial);
+    tui_names_open(c->tui, &names, c, initial);
 }
 
 static void ask_words(struct tui_calls *c)
 {
     open_prompt(c, c->log.patterns);
-    tui_trace_names_look(c->tui->own[OWNER_TRACE]);
+    tui_names_look(c->tui);
 }
 
 /* At once, or when what is counted now has ended. */

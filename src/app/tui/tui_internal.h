@@ -40,7 +40,7 @@ enum tui_event {
 };
 
 /* Owners of no action. */
-enum tui_owner_more { TUI_SESSIONS = ACTION_OWNERS, TUI_FINDINGS, TUI_OWNERS };
+enum tui_owner_more { TUI_SESSIONS = ACTION_OWNERS, TUI_NAMES, TUI_FINDINGS, TUI_OWNERS };
 
 struct tui_owner {
     bool (*has)(enum action action); /* its table has a handler for it; NULL: it owns none */

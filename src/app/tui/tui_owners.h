@@ -13,6 +13,7 @@ extern const struct tui_owner tui_sample_owner;
 extern const struct tui_owner tui_spans_owner;
 extern const struct tui_owner tui_record_owner;
 extern const struct tui_owner tui_sessions_owner;
+extern const struct tui_owner tui_names_owner;
 extern const struct tui_owner tui_findings_owner;
 
 /* Indexed by enum action_owner, and by enum tui_owner_more. */

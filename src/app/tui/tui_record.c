@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tui_record_internal.h"
+#include "tui_record_follow.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,30 +11,6 @@
 #include "tui_owners.h"
 
 #define TURN_MS 1000u
-
-/* ---- what the screen shows */
-
-bool tui_record_is_own(const struct tui_record *r)
-{
-    return *r->file && strcmp(r->file, r->now.file) == 0;
-}
-
-void tui_record_show(struct tui_record *r)
-{
-    struct header_recording h = {.state = r->state,
-                                 .running_s = r->now.running_s,
-                                 .ticks = r->now.ticks,
-                                 .bytes = (double)r->now.bytes};
-    snprintf(h.problem, sizeof h.problem, "%.159s", *r->problem ? r->problem : r->now.link);
-    screen_set_recording(r->tui->screen, &h);
-    tui_touch(r->tui);
-}
-
-void tui_record_set_state(struct tui_record *r, enum header_recording_state state)
-{
-    r->state = state;
-    tui_record_show(r);
-}
 
 /* A recorder that does not answer may record this node. */
 static void tell_none(struct tui_record *r, const char *text)

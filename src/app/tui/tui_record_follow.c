@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tui_record_internal.h"
+#include "tui_record_follow.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +11,32 @@
 #define SCAN_TURNS 5
 #define STRANGER_ANSWERS 3
 #define LOG_TAIL_BYTES 2048
+
+/* ---- what the screen shows */
+
+bool tui_record_is_own(const struct tui_record *r)
+{
+    return *r->file && strcmp(r->file, r->now.file) == 0;
+}
+
+static void show(struct tui_record *r)
+{
+    struct header_recording h = {.state = r->state,
+                                 .running_s = r->now.running_s,
+                                 .ticks = r->now.ticks,
+                                 .bytes = (double)r->now.bytes};
+    snprintf(h.problem, sizeof h.problem, "%.159s", *r->problem ? r->problem : r->now.link);
+    screen_set_recording(r->tui->screen, &h);
+    tui_touch(r->tui);
+}
+
+void tui_record_set_state(struct tui_record *r, enum header_recording_state state)
+{
+    r->state = state;
+    show(r);
+}
+
+/* ---- what a recorder was asked */
 
 void tui_record_drop(struct record_client **c)
 {
@@ -116,7 +142,7 @@ static void on_status(void *arg, const char *reply, const struct error *err)
             return;
         }
     }
-    tui_record_show(r);
+    show(r);
 }
 
 static void on_stopped(void *arg, const char *reply, const struct error *err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tui_record_internal.h"
+#include "tui_record_follow.h"
 
 #include <stdio.h>
 #include <string.h>

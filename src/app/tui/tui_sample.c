@@ -14,7 +14,7 @@
 #include "app/sample/where.h"
 #include "tui_findings.h"
 #include "tui_owners.h"
-#include "tui_trace.h"
+#include "tui_trace_start.h"
 
 #define SAMPLES_VIEW "samples"
 #define TURN_MS 100u

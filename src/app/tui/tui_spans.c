@@ -12,9 +12,9 @@
 #include "beamtop/trace/spans.h"
 #include "beamtop/trace/spans_request.h"
 #include "beamtop/ui/complete_trace.h"
+#include "tui_names.h"
 #include "tui_owners.h"
 #include "tui_session.h"
-#include "tui_trace.h"
 
 #define SPANS_VIEW "spans"
 #define SYNTAX_HINT                                                                                \
@@ -153,11 +153,12 @@ static int start(struct tui_spans *s, const char *words, size_t *offset, struct 
 static void open_prompt(struct tui_spans *s, const char *initial)
 {
     static const struct tui_names names = {.kind = PROMPT_SPANS,
+                                           .line = NAMES_PATTERN,
                                            .mark = "spans> ",
                                            .syntax = SYNTAX_HINT,
                                            .complete = complete_spans,
                                            .accepted = begin};
-    tui_trace_names_open(s->tui->own[OWNER_TRACE], &names, s, initial);
+    tui_names_open(s->tui, &names, s, initial);
 }
 
 /* At once, or when what is in the way has ended. */
@@ -197,7 +198,7 @@ static void act_spans(struct tui_spans *s, const char *arg)
         begin(s, arg);
     } else if (t->live && (here || !model_spans(t->model))) {
         open_prompt(s, s->words);
-        tui_trace_names_look(t->own[OWNER_TRACE]);
+        tui_names_look(t);
     } else if (*arg) {
         tui_message(t, STYLE_ERROR, "a recording has no calls to capture: connect to a node");
     } else if (screen_act(t->screen, t->model, ACTION_VIEW, SPANS_VIEW, &err) < 0) {

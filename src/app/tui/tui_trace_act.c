@@ -6,20 +6,12 @@
 #include "beamtop/base/attr.h"
 #include "beamtop/etf/print.h"
 #include "beamtop/model/detail.h"
-#include "tui_trace.h"
-#include "tui_trace_internal.h"
+#include "tui_trace_start.h"
 
 static void refuse(struct tui_trace *tr)
 {
     char key[64];
     tui_message(tr->tui, STYLE_MESSAGE, "no trace is running: %s starts one",
-                tui_key(tr->tui, ACTION_TRACE, NULL, key, sizeof key));
-}
-
-void tui_trace_tell_none(const struct tui_trace *tr)
-{
-    char key[64];
-    tui_message(tr->tui, STYLE_MESSAGE, "nothing was traced yet: %s starts a trace",
                 tui_key(tr->tui, ACTION_TRACE, NULL, key, sizeof key));
 }
 

@@ -8,8 +8,8 @@
 #include "beamtop/model/detail.h"
 #include "beamtop/model/finding.h"
 #include "beamtop/trace/library.h"
-#include "tui_trace.h"
-#include "tui_trace_internal.h"
+#include "tui_names.h"
+#include "tui_trace_start.h"
 
 #define RECENT 10 /* patterns typed before, above the library's */
 #define LIBRARY_MOST 64
@@ -18,7 +18,7 @@ static enum syntax spelling(const struct tui_trace *tr)
 {
     struct trace_request defaults;
     const struct node_info *node = model_node(tr->tui->model);
-    tui_trace_defaults(tr, &defaults);
+    tui_names_defaults(tr->tui, &defaults);
     if (defaults.syntax != SYNTAX_AUTO)
         return defaults.syntax;
     return node && node->elixir.len > 0 ? SYNTAX_ELIXIR : SYNTAX_ERLANG;
@@ -51,11 +51,6 @@ void tui_trace_library(struct tui_trace *tr)
         choices[n++] =
             (struct screen_choice){.title = row->title, .text = library_text(row, syntax)};
     screen_choose(tr->tui->screen, "Trace", choices, n);
-}
-
-void tui_trace_chosen(struct tui_trace *tr, const char *text)
-{
-    tui_trace_prompt(tr, text);
 }
 
 /* ---- what is under the cursor */

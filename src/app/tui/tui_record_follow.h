@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Private to recording from the screen: tui_record.c (what the user does, life), tui_record_start.c
-   (what is asked before one begins, its start), tui_record_follow.c (how it goes, its end, looking
-   for recorders of others). */
-#ifndef BEAMTOP_APP_TUI_TUI_RECORD_INTERNAL_H
-#define BEAMTOP_APP_TUI_TUI_RECORD_INTERNAL_H
+/*
+ * Recording from the screen. The recorder is a separate OS process, the one of `beamtop record
+ * start`, which outlives screen and terminal; here it is started, found again, and spoken to by its
+ * socket. Each file uses those before it: tui_record_follow.c (how a recording goes, its end,
+ * looking for recorders of others), tui_record_start.c (what is asked before one begins, its
+ * start), tui_record.c (what the user does, life). */
+#ifndef BEAMTOP_APP_TUI_TUI_RECORD_FOLLOW_H
+#define BEAMTOP_APP_TUI_TUI_RECORD_FOLLOW_H
 
 #include <limits.h>
 
@@ -12,7 +15,6 @@
 #include "app/recorder/record_starter.h"
 #include "app/recorder/record_status.h"
 #include "tui_internal.h"
-#include "tui_record.h"
 
 struct tui_record {
     struct tui *tui;
@@ -46,13 +48,10 @@ struct tui_record {
     char mark[LIMIT_RECORD_REQUEST_BYTES];
 };
 
+/* ---- tui_record_follow.c */
+
 bool tui_record_is_own(const struct tui_record *r); /* this screen has started it */
-void tui_record_show(struct tui_record *r);
 void tui_record_set_state(struct tui_record *r, enum header_recording_state state);
-
-/* Asks for what is not known, then starts one; the state is RECORDING_NONE. file may be "". */
-void tui_record_begin(struct tui_record *r, const char *file);
-
 void tui_record_scan(struct tui_record *r); /* looks for recorders of this node */
 void tui_record_ask_status(struct tui_record *r);
 void tui_record_stop(struct tui_record *r);
@@ -60,5 +59,15 @@ void tui_record_forget(struct tui_record *r); /* nothing is followed any more */
 /* Drops what one recorder was asked; all of it. */
 void tui_record_drop(struct record_client **c);
 void tui_record_cancel(struct tui_record *r);
+
+/* ---- tui_record_start.c */
+
+/* Asks for what is not known, then starts one; the state is RECORDING_NONE. file may be "". */
+void tui_record_begin(struct tui_record *r, const char *file);
+
+/* ---- tui_record.c */
+
+/* Stops the recording of the node on the screen once the user has confirmed it. */
+void tui_record_ask_to_stop(struct tui_record *r);
 
 #endif

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tui_names.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "beamtop/base/alloc.h"
+#include "tui_owners.h"
+
+#define PAUSE_MS 150u  /* of typing, before the line is looked at … */
+#define SETTLE_MS 850u /* … and then, before what is wrong in it is marked */
+#define KEYS_HINT "Tab completes, Up recalls, Enter starts"
+
+static bool is_open(const struct tui_naming *n)
+{
+    return n->names && prompt_is_open(n->tui->prompt) &&
+           prompt_kind(n->tui->prompt) == n->names->kind;
+}
+
+void tui_names_defaults(const struct tui *t, struct trace_request *out)
+{
+    struct settings_trace s;
+    settings_trace_caps(&t->settings, false, &s);
+    *out =
+        (struct trace_request){.caps = s.caps, .syntax = s.syntax, .on_rate_stop = s.on_rate_stop};
+}
+
+/* ---- what is known of the line */
+
+static void set_hint(struct tui_naming *n, enum style style, const char *known, bool with_cost)
+{
+    char text[1200], cost[80] = "";
+    if (with_cost)
+        snprintf(cost, sizeof cost, "; the cost is measured first");
+    if (with_cost && n->names->cost)
+        n->names->cost(n->arg, cost, sizeof cost);
+    snprintf(text, sizeof text, "%s\n%s%s", n->names->syntax, known, cost);
+    prompt_set_hint(n->tui->prompt, style, text);
+}
+
+static void show_hint(struct tui_naming *n)
+{
+    const struct assist_line *line = assist_line(n->assist);
+    bool wrong = line->wrong && !line->unfinished && n->settled;
+    if (*line->text)
+        set_hint(n, wrong ? STYLE_ERROR : STYLE_MESSAGE, line->text,
+                 !line->wrong && !line->nothing);
+    else if (line->known)
+        set_hint(n, STYLE_DIM, KEYS_HINT, true);
+    if (wrong)
+        prompt_mark_error(n->tui->prompt, line->offset, "");
+}
+
+static void show(struct tui_naming *n)
+{
+    if (is_open(n) && n->names->show)
+        n->names->show(n->arg);
+    else if (is_open(n))
+        show_hint(n);
+    tui_touch(n->tui);
+}
+
+static void look_at(struct tui_naming *n, const char *line)
+{
+    struct trace_request defaults;
+    tui_names_defaults(n->tui, &defaults);
+    n->looked = true;
+    if (n->names->line == NAMES_TRACE) {
+        assist_look(n->assist, &defaults, line);
+    } else if (n->names->line == NAMES_LIST) {
+        assist_count(n->assist, defaults.syntax, line);
+    } else {
+        char *pattern = alloc_strndup(line, trace_request_pattern_end(line));
+        assist_look(n->assist, &defaults, pattern);
+        free(pattern);
+    }
+    show(n);
+}
+
+static void on_settled(uv_timer_t *timer)
+{
+    struct tui_naming *n = timer->data;
+    n->settled = true;
+    show(n);
+}
+
+static void on_pause(uv_timer_t *timer)
+{
+    struct tui_naming *n = timer->data;
+    size_t point;
+    if (is_open(n) && n->names->held && n->names->held(n->arg)) {
+        uv_timer_start(&n->pause, on_pause, PAUSE_MS, 0);
+        return;
+    }
+    uv_timer_start(&n->pause, on_settled, SETTLE_MS, 0);
+    if (is_open(n))
+        look_at(n, prompt_line(n->tui->prompt, &point));
+}
+
+static void on_known(void *arg)
+{
+    struct tui_naming *n = arg;
+    if (!is_open(n))
+        return;
+    if (n->looked)
+        show(n);
+    if (n->completing && !assist_is_asking(n->assist)) {
+        n->completing = false;
+        prompt_complete_again(n->tui->prompt);
+        n->completing = false; /* once for a key: an unanswered question is not repeated */
+    }
+    tui_touch(n->tui);
+}
+
+/* ---- the prompt */
+
+static void forget_line(struct tui_naming *n)
+{
+    n->completing = n->looked = n->settled = false;
+    if (n->names->changed)
+        n->names->changed(n->arg);
+}
+
+static void on_changed(void *ctx, const char *line)
+{
+    struct tui_naming *n = ctx;
+    (void)line;
+    forget_line(n);
+    uv_timer_start(&n->pause, on_pause, PAUSE_MS, 0);
+}
+
+void tui_names_look(struct tui *t)
+{
+    on_changed(t->own[TUI_NAMES], NULL);
+}
+
+static void on_accepted(void *ctx, const char *line)
+{
+    struct tui_naming *n = ctx;
+    uv_timer_stop(&n->pause);
+    n->names->accepted(n->arg, line);
+}
+
+static void on_cancelled(void *ctx)
+{
+    struct tui_naming *n = ctx;
+    uv_timer_stop(&n->pause);
+}
+
+/* Names that are still to come complete the line again once they have. */
+static void complete(void *ctx, const char *line, size_t point, struct completion *out)
+{
+    struct tui_naming *n = ctx;
+    struct trace_request defaults;
+    tui_names_defaults(n->tui, &defaults);
+    n->completing = !n->names->complete(out, n->assist, defaults.syntax, line, point);
+    if (n->names->listed)
+        n->names->listed(n->arg, out->len);
+}
+
+static void on_spec(void *ctx)
+{
+    struct tui_naming *n = ctx;
+    if (n->names->spec)
+        n->names->spec(n->arg);
+}
+
+/* Asked for at each prompt: a source knows its node a moment after it stands. */
+static void link_up(struct tui_naming *n)
+{
+    struct session_port port;
+    struct error ignored = {0}; /* without a node there is nothing to ask */
+    if (n->assisted || live_port(n->tui->live, &port, &ignored) != 0)
+        return;
+    n->assisted = true;
+    assist_set_port(n->assist, &port);
+}
+
+void tui_names_open(struct tui *t, const struct tui_names *names, void *arg, const char *line)
+{
+    struct tui_naming *n = t->own[TUI_NAMES];
+    const struct prompt_calls calls = {.changed = on_changed,
+                                       .accepted = on_accepted,
+                                       .cancelled = on_cancelled,
+                                       .complete = complete,
+                                       .spec = on_spec,
+                                       .ctx = n};
+    link_up(n);
+    n->names = names;
+    n->arg = arg;
+    forget_line(n);
+    prompt_open(t->prompt, names->kind, names->mark, line, &calls);
+    assist_begin(n->assist);
+    if (names->show) {
+        look_at(n, line);
+        uv_timer_start(&n->pause, on_settled, SETTLE_MS, 0);
+    } else {
+        set_hint(n, STYLE_DIM, KEYS_HINT, true);
+    }
+    tui_touch(t);
+}
+
+/* ---- life */
+
+static void *make(struct tui *t)
+{
+    struct tui_naming *n = alloc_zero(1, sizeof *n);
+    n->tui = t;
+    runtime_timer(&t->rt, &n->pause, n);
+    n->assist = assist_new(on_known, n);
+    return n;
+}
+
+static void lose_link(void *own)
+{
+    struct tui_naming *n = own;
+    assist_set_port(n->assist, NULL);
+    n->assisted = false;
+}
+
+static void free_names(void *own)
+{
+    struct tui_naming *n = own;
+    assist_free(n->assist);
+    free(n);
+}
+
+const struct tui_owner tui_names_owner = {.make = make,
+                                          .at = {[TUI_LOST] = lose_link,
+                                                 [TUI_LEAVES] = lose_link,
+                                                 [TUI_CLOSES] = lose_link,
+                                                 [TUI_FREES] = free_names}};

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tui_trace_start.h"
+
+#include <stdlib.h>
+
+#include "beamtop/base/alloc.h"
+#include "tui_names.h"
+
+const struct trace_state *tui_trace_state(const struct tui_trace *tr)
+{
+    return tr->s.session ? trace_log_state(trace_session_log(tr->s.session)) : NULL;
+}
+
+bool tui_trace_runs(const struct tui_trace *tr)
+{
+    return session_runs(tr->s.session);
+}
+
+void tui_trace_tell_none(const struct tui_trace *tr)
+{
+    char key[64];
+    tui_message(tr->tui, STYLE_MESSAGE, "nothing was traced yet: %s starts a trace",
+                tui_key(tr->tui, ACTION_TRACE, NULL, key, sizeof key));
+}
+
+/* ---- beginning */
+
+/* The words are looked at before the trace that is on the screen makes room. */
+static int open_session(struct tui_trace *tr, struct session **out, const struct trace_request *r,
+                        size_t *offset, struct error *err)
+{
+    static const struct session_handlers handlers = {.on_change = tui_session_changed};
+    const char *patterns[] = {r->pattern};
+    const struct trace_options options = {
+        .patterns = patterns,
+        .n_patterns = 1,
+        .procs = r->procs,
+        .syntax = r->syntax,
+        .caps = r->caps,
+        .slower_us = r->slower_us,
+        .on_rate_stop = r->on_rate_stop,
+        .force = r->force,
+    };
+    struct session_port port;
+    struct procs procs;
+    size_t at = 0;
+    int rc = 0;
+    if (r->procs && procs_parse(&procs, r->procs, &at, err) != 0) {
+        *offset = r->procs_at + at;
+        return err->code;
+    }
+    *offset = r->pattern_at;
+    rc = live_port(tr->tui->live, &port, err);
+    if (rc == 0)
+        rc = trace_open(out, &options, &port, &handlers, &tr->s, NULL, &at, err);
+    *offset = r->pattern_at + at;
+    return rc;
+}
+
+int tui_trace_start(struct tui_trace *tr, const char *line, size_t *offset, struct error *err)
+{
+    struct trace_request request;
+    struct session *session = NULL;
+    tui_names_defaults(tr->tui, &request);
+    int rc = trace_request_parse(&request, line, offset, err);
+    if (rc != 0)
+        return rc;
+    rc = open_session(tr, &session, &request, offset, err);
+    trace_request_clear(&request);
+    if (rc != 0)
+        return rc;
+    tr->asked_caps = request.caps;
+    char *copy = alloc_strdup(line); /* the line may be ours */
+    free(tr->line);
+    tr->line = copy;
+    tr->paused_by_us = false;
+    model_set_trace(tr->tui->model, trace_session_log(session));
+    tui_session_start(&tr->s, session);
+    return 0;
+}
