@@ -126,54 +126,6 @@ int tui_start_options(struct tui *t, struct error *err)
     return settings_to_screen(&t->settings, t->screen, t->model, err);
 }
 
-/* ---- the filter */
-
-static int set_on_target(struct tui *t, const char *expression, size_t *where, struct error *err)
-{
-    int rc = t->source ? source_set_filter(t->source, expression, where, err)
-                       : filter_set(model_filter(t->model), expression, where, err);
-    if (rc == 0)
-        snprintf(t->target_filter, sizeof t->target_filter, "%s", expression);
-    return rc;
-}
-
-int tui_set_filter(struct tui *t, const char *expression, size_t *offset, struct error *err)
-{
-    const bool on_target = screen_filters_on_target(t->screen);
-    struct filter *filter = on_target ? model_filter(t->model) : t->filter;
-    size_t where = 0;
-    int rc = on_target ? set_on_target(t, expression, &where, err)
-                       : filter_set(filter, expression, &where, err);
-    if (offset)
-        *offset = where;
-    screen_set_filter(t->screen, expression, filter_regex(filter), rc != 0 ? (long)where : -1);
-    snprintf(t->filter_text, sizeof t->filter_text, "%s", expression);
-    tui_touch(t);
-    return rc;
-}
-
-/* After all that may have changed the view in focus. */
-void tui_follow_filter(struct tui *t)
-{
-    struct error err = {0};
-    char own[sizeof t->filter_text];
-    const char *due = screen_filter_due(t->screen);
-    snprintf(own, sizeof own, "%s", due ? due : "");
-    if (due && tui_set_filter(t, own, NULL, &err) != 0)
-        tui_message(t, STYLE_ERROR, "%s", err.text);
-    const bool differs = !screen_filters_on_target(t->screen) &&
-                         strcmp(screen_target_filter(t->screen), t->target_filter) != 0;
-    if (differs) {
-        size_t where = 0;
-        snprintf(own, sizeof own, "%s", screen_target_filter(t->screen));
-        error_clear(&err);
-        (void)set_on_target(t, own, &where, &err); /* it was accepted in focus */
-        snprintf(t->target_filter, sizeof t->target_filter, "%s", own);
-    }
-    if (due || differs)
-        tui_want(t);
-}
-
 /* ---- captures */
 
 static void capture(struct tui *t, bool whole_screen, const char *path)
@@ -377,15 +329,6 @@ static void use_theme(struct tui *t, enum action action, const char *name)
 
 /* ---- dispatch */
 
-const char *tui_key(const struct tui *t, enum action action, const char *arg, char *out,
-                    size_t size)
-{
-    if (!keymap_first_key_of(&t->settings.keymap, screen_context(t->screen), action, arg, out,
-                             size))
-        snprintf(out, size, ":%s%s%s", action_table[action].name, arg ? " " : "", arg ? arg : "");
-    return out;
-}
-
 static void act_filter(struct tui *t, enum action action, const char *arg)
 {
     struct error err = {0};
@@ -523,10 +466,3 @@ const struct tui_owner *const tui_owners[TUI_OWNERS] = {
     [TUI_SESSIONS] = &tui_sessions_owner, [TUI_NAMES] = &tui_names_owner,
     [TUI_FINDINGS] = &tui_findings_owner,
 };
-
-void tui_act(struct tui *t, enum action action, const char *arg)
-{
-    tui_owners[action_table[action].owner]->act(t, action, arg);
-    tui_follow_filter(t);
-    tui_touch(t);
-}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Private to the screen program: tui.c (loop, events, drawing), tui_act.c (what app carries out),
-   tui_prompt.c (the prompts). */
+/* Private to the screen program. No two of its files use each other: tui.c is used by all, and
+   tui_start.c uses all. */
 #ifndef BEAMTOP_APP_TUI_TUI_INTERNAL_H
 #define BEAMTOP_APP_TUI_TUI_INTERNAL_H
 
@@ -94,28 +94,35 @@ struct tui {
 };
 
 /* tui.c */
+void tui_draw(struct tui *t);
+/* In so many milliseconds; earlier where that is due, later where frames would come too fast. */
+void tui_draw_in(struct tui *t, uint64_t ms);
 void tui_touch(struct tui *t); /* something has changed: draw soon */
 void tui_want(struct tui *t);  /* the screen wants other facts */
 void tui_quit(struct tui *t, int exit_code, const struct error *err);
 void tui_message(struct tui *t, enum style style, const char *fmt, ...) ATTR_PRINTF(3, 4);
-void tui_suspend(struct tui *t);
-void tui_announce(struct tui *t, enum tui_event event); /* to each owner */
-/* A node, or a recording. os_pid: that of t->vms which is meant; 0: any of that name. */
-int tui_connect(struct tui *t, const char *target, int64_t os_pid, struct error *err);
-
-/* tui_nodes.c */
-void tui_pick(struct tui *t); /* looks for VMs of this host and opens the picker */
-int tui_find_node(struct tui *t, struct error *err); /* opens the only one, or the picker */
-
-/* tui_act.c */
+void tui_announce(struct tui *t, enum tui_event event);           /* to each owner */
 void tui_act(struct tui *t, enum action action, const char *arg); /* by the action's owner */
 /* The key of the action where the focus is; where none is bound, what to type: ":view trace". */
 const char *tui_key(const struct tui *t, enum action action, const char *arg, char *out,
                     size_t size);
-int tui_start_options(struct tui *t, struct error *err);
 /* Of the view in focus. */
 int tui_set_filter(struct tui *t, const char *expression, size_t *offset, struct error *err);
 void tui_follow_filter(struct tui *t);
+
+/* tui_terminal.c */
+int tui_open_terminal(struct tui *t, struct error *err);
+void tui_on_signal(uv_signal_t *signal, int number); /* its data is the struct tui */
+void tui_suspend(struct tui *t);
+
+/* tui_nodes.c */
+/* A node, or a recording. os_pid: that of t->vms which is meant; 0: any of that name. */
+int tui_connect(struct tui *t, const char *target, int64_t os_pid, struct error *err);
+void tui_pick(struct tui *t); /* looks for VMs of this host and opens the picker */
+int tui_find_node(struct tui *t, struct error *err); /* opens the only one, or the picker */
+
+/* tui_act.c */
+int tui_start_options(struct tui *t, struct error *err);
 
 /* tui_session.c */
 void tui_leave(struct tui *t); /* asks, stops what is armed, then quits */

@@ -1,12 +1,139 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Finding a node to open: the only one of this host, or a picker. */
+/* The node, or the recording, on the screen: opened and left; found, or chosen from a picker. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "beamtop/base/alloc.h"
 #include "app/source/nodes.h"
 #include "tui_internal.h"
+
+#define SETTLE_MS 10u /* the answers of a tick come one after the other: one draw has them all */
+
+/* ---- its source */
+
+static void on_change(void *arg, bool facts)
+{
+    struct tui *t = arg;
+    if (facts)
+        t->changed_ms = uv_now(&t->rt.loop);
+    if (!t->paused || !facts || source_can(t->source, SOURCE_SEEKS))
+        screen_update(t->screen);
+    tui_announce(t, TUI_CHANGED);
+    tui_draw_in(t, SETTLE_MS);
+}
+
+static void on_tick(void *arg)
+{
+    tui_announce(arg, TUI_TICK);
+}
+
+static void on_trouble(void *arg, const struct error *err)
+{
+    tui_message(arg, STYLE_ERROR, "%s", err->text);
+}
+
+static void on_notice(void *arg, bool trouble, const char *text)
+{
+    tui_message(arg, trouble ? STYLE_WARN : STYLE_MESSAGE, "%s", text);
+}
+
+static void on_link(void *arg, bool up)
+{
+    struct tui *t = arg;
+    if (up) {
+        /* Findings name pids: those of a node that was started again are of other processes. */
+        uint32_t life = live_peer_creation(t->live);
+        if (t->life != 0 && t->life != life) {
+            tui_announce(t, TUI_RESTARTED);
+            screen_forget_process(t->screen);
+        }
+        t->life = life;
+        return;
+    }
+    t->copy_waits = false;
+    tui_announce(t, TUI_LOST);
+}
+
+static void close_source(struct tui *t)
+{
+    if (!t->source)
+        return;
+    tui_announce(t, TUI_LEAVES);
+    source_close(t->source, NULL, NULL);
+    t->source = NULL;
+    t->live = NULL;
+}
+
+/* `beamtop ndoes` names a node. */
+static void tell_command(const struct tui *t, struct error *err)
+{
+    const char *target = t->cli->target;
+    struct slice near = {NULL, 0};
+    if (target && !strchr(target, '@'))
+        near = cli_near_command(target);
+    if (near.len > 0)
+        error_context(err, "there is no command “%s” (did you mean `beamtop %.*s`?), and as a node",
+                      target, (int)near.len, near.s);
+}
+
+static void on_end(void *arg, bool had_tick, const struct error *err)
+{
+    struct tui *t = arg;
+    struct error copy = *err;
+    if (t->picked || (t->vms.count > 1 && !t->cli->target)) {
+        /* Chosen from the picker: say why, and let the user choose another. */
+        close_source(t);
+        tui_message(t, STYLE_ERROR, "%s", err->text);
+        return;
+    }
+    if (!had_tick)
+        tell_command(t, &copy);
+    tui_quit(t, EXIT_CONNECT, &copy);
+}
+
+int tui_connect(struct tui *t, const char *target, int64_t os_pid, struct error *err)
+{
+    static const struct source_handlers handlers = {.on_change = on_change,
+                                                    .on_tick = on_tick,
+                                                    .on_trouble = on_trouble,
+                                                    .on_notice = on_notice,
+                                                    .on_link = on_link,
+                                                    .on_end = on_end};
+    const struct options *o = &t->settings.options;
+    const struct source_setup setup = {
+        .cli = t->cli,
+        .env = t->env,
+        .vms = t->vms.count ? &t->vms : NULL,
+        .os_pid = os_pid,
+        .loop = &t->rt.loop,
+        .model = t->model,
+        .interval_s = option_double(o, OPTION_INTERVAL),
+        .budget = option_double(o, OPTION_BUDGET) / 100,
+        .reconnect = option_bool(o, OPTION_RECONNECT),
+        .handlers = &handlers,
+        .arg = t,
+    };
+    char filter[sizeof t->filter_text]; /* of a start, or of the node before */
+    close_source(t);
+    tui_announce(t, TUI_OPENS);
+    t->copy_waits = false;
+    screen_forget_process(t->screen);
+    t->changed_ms = uv_now(&t->rt.loop);
+    int rc = source_open(&t->source, target, &setup, err);
+    if (rc != 0)
+        return rc;
+    t->live = source_live(t->source);
+    memcpy(filter, t->filter_text, sizeof filter);
+    t->target_filter[0] = '\n'; /* not known: it is set again */
+    rc = tui_set_filter(t, filter, NULL, err);
+    if (rc == 0)
+        tui_want(t);
+    return rc;
+}
+
+/* ---- the nodes of this host */
 
 static void refuse(char *out, size_t size, const struct discover_vm *vm)
 {
