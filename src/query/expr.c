@@ -30,7 +30,7 @@
 
 static const char eval_form[] = FORM_KEEPER;
 
-/* Whose group leader net_kernel would have made us: `user`, where that exists, as rex does. */
+/* The group leader of what net_kernel evaluates: `user` where that exists, as rex sets it. */
 #define TEXT_OF(number) #number
 #define TEXT(number) TEXT_OF(number)
 #define FORM_USER FORM_CALL("erlang", "whereis", "{atom,1,user}")

@@ -13,7 +13,7 @@ extern const struct embedded query_sources[];
 #define EXPR_TAG 1
 #define SPAWN_TAG 0
 
-/* That of q/NAME.erl, an external term; there is one for every name of ours. */
+/* The source of q/NAME.erl, an external term. Every question has one. */
 const struct embedded *expr_source(const char *name);
 
 /*

@@ -7,7 +7,7 @@
 
 /* The first price is at most so many times the plain one, a quarter more than was measured for that
  * work: on a busy host it may be any number of times too high. Each question has its own. */
-#define TIMES_HELPERS 12 /* values of processes are all over memory */
+#define TIMES_HELPERS 12 /* values of processes are spread over memory */
 #define TIMES_LOAD 10
 
 /* While processes of the node wait for a scheduler nobody knows by how much the wall is above that:
@@ -19,15 +19,15 @@
  * too, and no price rises. */
 #define LATER_TIMES 2
 
-/* What no process of ours sees of an answer: its way to the link, schedulers that wake for it. */
+/* Costs of an answer that no helper sees: its way to the link, schedulers that wake for it. */
 #define ANSWER_US 800
 
-/* A mean that follows what is lower by a quarter, and what is higher, where others may have been in
- * the way, by a 16th. */
+/* A mean that moves a quarter of the way to a lower value, and a 16th to a higher one, which
+ * other work may have raised. */
 #define LOWER_WEIGHT 0.25
 #define HIGHER_WEIGHT (1.0 / 16)
 
-/* Days of any clock: what is beyond was not measured. */
+/* Days of any clock: a larger value was never measured. */
 #define AMOUNT_MOST 1e15
 
 void price_init(struct price *p, double per_second, double plain)
@@ -74,7 +74,7 @@ bool price_read(struct cursor *c, struct work_report *out)
            read_work(c, &out->loaded);
 }
 
-/* Native time of that work. Most, and most of the first price: in plain ones. */
+/* Native time of that work. most, first_most: bounds of a price, in plain prices. */
 static double charge(struct price *p, double *rate, const struct work *work, double first_most,
                      double most)
 {
@@ -91,14 +91,14 @@ static double charge(struct price *p, double *rate, const struct work *work, dou
     return work->reductions * *rate / 1000;
 }
 
-/* Of what is done once there is no price to learn: its wall time, within the bound. */
+/* Native time of work that is done once, without a price: its wall time, within the bound. */
 static double charge_once(const struct price *p, const struct work *work, double times)
 {
     const double most = work->reductions * times * p->plain / 1000;
     return work->reductions > 0 ? fmin(work->wall, most) : work->wall;
 }
 
-/* Of one that was stopped: nothing is learned from its wall time, which is the most it can be. */
+/* Native time of a query that was stopped: its wall time is only a bound and teaches no price. */
 static double charge_stopped(const struct price *p, double rate, const struct work *work,
                              double most)
 {

@@ -18,7 +18,7 @@
 /* What the program waits beyond the target's own deadline before it gives an answer up. */
 #define GRACE_MS 1000
 
-/* `rex` gets so long before net_kernel is asked as well. */
+/* The time that `rex` has before net_kernel is asked too. */
 #define SPAWN_AFTER_MS 2000u
 
 /* The keeper.erl that this program was built with. */
@@ -60,7 +60,7 @@ struct query {
 
 /* ---- deadlines */
 
-static void on_timer(uv_timer_t *timer);
+static void on_deadline(uv_timer_t *timer);
 
 static void arm_timer(struct query *q)
 {
@@ -75,10 +75,10 @@ static void arm_timer(struct query *q)
         return;
     }
     uint64_t now = uv_now(q->loop);
-    uv_timer_start(q->timer, on_timer, due > now ? due - now : 0, 0);
+    uv_timer_start(q->timer, on_deadline, due > now ? due - now : 0, 0);
 }
 
-static void fail(struct query *q, const struct error *err)
+static void fail_query(struct query *q, const struct error *err)
 {
     if (q->failed)
         return;
@@ -88,7 +88,7 @@ static void fail(struct query *q, const struct error *err)
 }
 
 /* Frees the place first: the callback may ask again, or close the query. */
-static void finish(struct query *q, struct call *call, struct answer *answer)
+static void finish_call(struct query *q, struct call *call, struct answer *answer)
 {
     struct call done = *call;
     call->used = false;
@@ -114,7 +114,7 @@ static void start_by_spawn(struct query *q)
     builder_free(b);
 }
 
-static void on_timer(uv_timer_t *timer)
+static void on_deadline(uv_timer_t *timer)
 {
     struct query *q = timer->data;
     uint64_t now = uv_now(q->loop);
@@ -126,8 +126,8 @@ static void on_timer(uv_timer_t *timer)
         struct answer answer = {0};
         error_set(&answer.err, ERR_TIMEOUT, "the node did not answer “%s” in time",
                   question_name(call->question));
-        finish(q, call, &answer);
-        return; /* the callback may have closed the query; finish() has armed the timer */
+        finish_call(q, call, &answer);
+        return; /* the callback may have closed the query; finish_call() has armed the timer */
     }
     if (!q->ready && !q->failed && q->spawn_due_ms != 0 && q->spawn_due_ms <= now)
         start_by_spawn(q);
@@ -137,7 +137,7 @@ static void on_timer(uv_timer_t *timer)
                   "connected, but the node did not answer in %.3g s: it is overloaded, or its code "
                   "server hangs. Try --timeout %.3g. " ERROR_LOOK_OUTSIDE,
                   q->open_ms / 1000.0, 4 * q->open_ms / 1000.0);
-        fail(q, &err);
+        fail_query(q, &err);
         return;
     }
     arm_timer(q);
@@ -158,7 +158,7 @@ static int send_keeper(struct query *q, const struct builder *b, struct error *e
     return send_to(q, &q->keeper, b, err);
 }
 
-static void stop(struct query *q, const struct etf_pid *keeper)
+static void stop_keeper(struct query *q, const struct etf_pid *keeper)
 {
     struct error ignored = {0}; /* it ends with the connection */
     struct builder *b = builder_new();
@@ -177,7 +177,7 @@ void query_close(struct query *q)
     if (!q)
         return;
     if (q->ready && !q->failed)
-        stop(q, &q->keeper);
+        stop_keeper(q, &q->keeper);
     uv_timer_stop(q->timer);
     uv_close((uv_handle_t *)q->timer, free_timer);
     free(q);
@@ -185,7 +185,7 @@ void query_close(struct query *q)
 
 /* ---- asking */
 
-static int load(struct query *q, enum question question, struct error *err)
+static int load_question(struct query *q, enum question question, struct error *err)
 {
     if (q->loaded[question])
         return 0;
@@ -236,7 +236,7 @@ int query_ask(struct query *q, enum question question, const struct builder *arg
     if (!call)
         return error_set(err, ERR_LIMIT, "the node has not answered %d questions yet",
                          LIMIT_CALLS_IN_FLIGHT);
-    int rc = load(q, question, err);
+    int rc = load_question(q, question, err);
     if (rc != 0)
         return rc;
 
@@ -361,7 +361,7 @@ static void take_start(struct query *q, struct cursor *c)
     error_set(&err, ERR_TARGET, "the node could not evaluate the helper process: %s",
               buf_cstr(&text));
     buf_clear(&text);
-    fail(q, &err);
+    fail_query(q, &err);
 }
 
 /* `rex` was only slow: one keeper is enough. */
@@ -369,7 +369,7 @@ static void take_second(struct query *q, struct cursor *c)
 {
     struct etf_pid keeper;
     if (cursor_tuple_of(c, 4) && cursor_atom_is(c, "keeper") && cursor_pid(c, &keeper, NULL))
-        stop(q, &keeper);
+        stop_keeper(q, &keeper);
 }
 
 /* The rest of {a, Id, error | timeout | killed, Work, What} as an error. */
@@ -407,7 +407,7 @@ static uint64_t took_ms(struct query *q, const struct call *call)
     return now - since;
 }
 
-static void take_answer(struct query *q, struct cursor *c)
+static void end_call(struct query *q, struct cursor *c)
 {
     int64_t id = 0;
     struct slice status = {0}, value = {0};
@@ -426,10 +426,10 @@ static void take_answer(struct query *q, struct cursor *c)
     } else {
         describe_failure(&answer.err, call->question, status, value);
     }
-    finish(q, call, &answer);
+    finish_call(q, call, &answer);
 }
 
-/* Who listens for {t, Id, …; NULL: nobody. */
+/* The listener for {t, Id, …; NULL: there is none. */
 static const struct listener *listener_of(const struct query *q, struct cursor c)
 {
     uint64_t id = 0;
@@ -474,7 +474,7 @@ static void query_message(struct conn *conn, void *arg, const struct conn_messag
         if (cursor_int64(&c, &tag) && tag == EXPR_TAG)
             (q->ready ? take_second : take_start)(q, &c);
     } else if (arity == 5 && q->ready) {
-        take_answer(q, &c);
+        end_call(q, &c);
     } else if (arity == 4 && q->ready && (l = listener_of(q, c))) {
         cursor_init(&c, m->term, m->len);
         if (cursor_raw(&c, &term))
@@ -494,7 +494,7 @@ static void query_link_exit(struct conn *conn, void *arg, const struct etf_pid *
         return;
     struct error err = {0};
     error_set(&err, ERR_LOST, "another process ended the helper process of beamtop on the node");
-    fail(q, &err);
+    fail_query(q, &err);
 }
 
 int query_open(struct query **out, uv_loop_t *loop, struct conn *conn,
