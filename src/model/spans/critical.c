@@ -12,7 +12,7 @@ struct path {
     struct span_step *steps; /* the last one first */
     size_t n;
     uint32_t root, span;
-    int64_t at;    /* what is after it is in the steps */
+    int64_t at;    /* the steps cover the time after it */
     unsigned hops; /* from span to span, at this time */
 };
 
@@ -69,7 +69,7 @@ static struct slice at_of(const struct span_wait *wait)
 }
 
 /* Goes on in the span that ended a wait, where that is known. */
-static bool follow(struct path *p, const struct span_wait *wait)
+static bool follow_wait(struct path *p, const struct span_wait *wait)
 {
     const struct span *on = wait->on != SPAN_NONE ? &p->s->spans[wait->on] : NULL;
     if (!on || on->root != p->root || on->started_ns >= p->at || on->ended_ns < wait->from_ns ||
@@ -86,11 +86,11 @@ static void walk_wait(struct path *p, const struct span_wait *wait)
     step_to(p, SPAN_STEP_SELF, wait->to_ns, (struct slice){0});
     if (wait->kind == SPAN_WAIT_OFF_CPU)
         step_to(p, SPAN_STEP_OFF_CPU, wait->from_ns, wait->at);
-    else if (!follow(p, wait))
+    else if (!follow_wait(p, wait))
         step_to(p, SPAN_STEP_WAIT, wait->from_ns, at_of(wait));
 }
 
-/* No wait is left: to its start, and to the span that sent to it. False: it is the root. */
+/* Steps to the span's start, and on to the span that sent to it. False: it is a root. */
 static bool walk_start(struct path *p)
 {
     const struct span *span = &p->s->spans[p->span];
@@ -103,7 +103,7 @@ static bool walk_start(struct path *p)
     return true;
 }
 
-static void walk(struct path *p)
+static void walk_path(struct path *p)
 {
     for (bool more = true; more && p->n < LIMIT_SPAN_STEPS;) {
         const struct span_wait *wait = wait_before(p);
@@ -132,7 +132,7 @@ struct span_step *spans_critical(const struct spans *s, uint32_t root, size_t *n
     if (root >= s->n_spans || s->spans[root].parent != SPAN_NONE)
         return NULL;
     p.at = s->spans[root].ended_ns;
-    walk(&p);
+    walk_path(&p);
     for (size_t i = 0; i < p.n / 2; i++) {
         struct span_step step = p.steps[i];
         p.steps[i] = p.steps[p.n - 1 - i];

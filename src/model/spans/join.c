@@ -26,15 +26,15 @@ struct crossings {
     size_t n;
 };
 
-static struct crossing_key key_of(const struct span_event *e, const struct etf_pid *sender)
+static struct crossing_key key_of_crossing(const struct span_event *e, const struct etf_pid *sender)
 {
     return (struct crossing_key){.serial = e->serial, .sender = *sender, .label = e->label};
 }
 
-static struct crossing *find(const struct crossings *c, const struct span_event *e,
-                             const struct etf_pid *sender)
+static struct crossing *find_crossing(const struct crossings *c, const struct span_event *e,
+                                      const struct etf_pid *sender)
 {
-    const struct crossing_key key = key_of(e, sender);
+    const struct crossing_key key = key_of_crossing(e, sender);
     struct crossing *found;
     HASH_FIND(hh, c->by_key, &key, sizeof key, found);
     return found;
@@ -42,19 +42,19 @@ static struct crossing *find(const struct crossings *c, const struct span_event 
 
 static void note_sent(struct crossings *c, const struct span_event *e)
 {
-    struct crossing *same = find(c, e, &e->process.pid);
+    struct crossing *same = find_crossing(c, e, &e->process.pid);
     if (same) {
         same->twice = true;
         return;
     }
     struct crossing *sent = &c->list[c->n++];
-    *sent = (struct crossing){.key = key_of(e, &e->process.pid), .sent = e->at_ns};
+    *sent = (struct crossing){.key = key_of_crossing(e, &e->process.pid), .sent = e->at_ns};
     HASH_ADD(hh, c->by_key, key, sizeof sent->key, sent);
 }
 
 static void note_taken(struct crossings *c, const struct span_event *e)
 {
-    struct crossing *sent = find(c, e, &e->peer.pid);
+    struct crossing *sent = find_crossing(c, e, &e->peer.pid);
     if (!sent)
         return;
     sent->twice = sent->twice || sent->is_taken;
@@ -63,7 +63,7 @@ static void note_taken(struct crossings *c, const struct span_event *e)
 }
 
 /* Messages that a node sent, and the other one took. */
-static void cross(struct crossings *c, const struct spans *from, const struct spans *to)
+static void match_messages(struct crossings *c, const struct spans *from, const struct spans *to)
 {
     struct span_event e;
     *c = (struct crossings){0};
@@ -139,7 +139,7 @@ static double best_slope(const struct bounds *b)
     return (from + to) / 2;
 }
 
-/* Whatever the nodes say, sums stay within the type. */
+/* Bounded, so that no sum of times overflows. */
 static int64_t ns_of(double ns)
 {
     return (int64_t)fmax(-0x1p61, fmin(0x1p61, ns));
@@ -161,9 +161,9 @@ static void set_line(struct spans_clock *clock, const struct bounds *b)
     clock->within_ns = most >= 0 ? ns_of(most / 2) : -1;
 }
 
-/* Where no message bounds it, what is known otherwise does. */
-static void align(struct spans_clock *clock, const struct crossings *there,
-                  const struct crossings *back, int64_t since)
+/* Estimates the other clock from messages of both ways; without any, from the bounds in `clock`. */
+static void align_clock(struct spans_clock *clock, const struct crossings *there,
+                        const struct crossings *back, int64_t since)
 {
     struct bounds b = {0};
     b.most = alloc_zero(there->n + 1, sizeof *b.most);
@@ -181,13 +181,13 @@ static void align(struct spans_clock *clock, const struct crossings *there,
     free(b.least);
 }
 
-static int64_t moved(int64_t at, const struct spans_clock *clock, int64_t since)
+static int64_t moved_time(int64_t at, const struct spans_clock *clock, int64_t since)
 {
     const double drifted = ((double)at - (double)since) / 1e9 * clock->drift_ppm * 1e3;
     return at - clock->ahead_ns - ns_of(drifted);
 }
 
-/* When its first event was. */
+/* The time of its first event. */
 static int64_t first_of(const struct spans *s)
 {
     int64_t first = 0;
@@ -199,7 +199,7 @@ static int64_t first_of(const struct spans *s)
 
 /* ---- the events */
 
-/* As the events of this node name a process of the other's. */
+/* Names a process of the other node as this node's events name it. */
 static void rename_process(struct span_process *p, const struct spans *s, const struct spans *other)
 {
     const bool nobody = p->pid.id == 0 && p->pid.serial == 0 && p->name.len == 0;
@@ -256,15 +256,15 @@ void spans_join(struct spans *s, const struct spans *other, struct spans_clock *
     struct crossings there, back;
     struct label *list, *labels = labels_of(s, &list);
     const int64_t since = first_of(other);
-    cross(&there, s, other);
-    cross(&back, other, s);
-    align(clock, &there, &back, since);
+    match_messages(&there, s, other);
+    match_messages(&back, other, s);
+    align_clock(clock, &there, &back, since);
     crossings_clear(&there);
     crossings_clear(&back);
     for (size_t i = 0; i < spans_events(other); i++) {
         struct span_event e;
         spans_event_at(other, i, &e);
-        e.at_ns = moved(e.at_ns, clock, since);
+        e.at_ns = moved_time(e.at_ns, clock, since);
         rename_process(&e.process, s, other);
         rename_process(&e.peer, s, other);
         if (find_label(labels, &e.label))

@@ -35,7 +35,7 @@ static int by_start(const void *a, const void *b)
     return x->kind != y->kind ? (x->kind < y->kind ? -1 : 1) : x->on < y->on ? -1 : x->on > y->on;
 }
 
-/* What of a run is not covered; *at: where to start looking, for runs by time. */
+/* The part of a run that is not covered, in ns; *at: the first run to compare, for runs by time. */
 static int64_t uncovered(const struct cover *cover, struct run r, size_t *at)
 {
     int64_t left = r.to - r.from;
@@ -55,7 +55,7 @@ static int run_by_time(const void *a, const void *b)
     return x->from != y->from ? (x->from < y->from ? -1 : 1) : 0;
 }
 
-static void merge(struct cover *cover)
+static void merge_runs(struct cover *cover)
 {
     size_t n = 0;
     if (cover->n > 0)
@@ -86,7 +86,7 @@ static int64_t measure_rank(struct span_wait *waits, size_t n, int rank, struct 
         end = wait->to_ns > end ? wait->to_ns : end;
         cover->runs[cover->n++] = (struct run){wait->from_ns, wait->to_ns};
     }
-    merge(cover);
+    merge_runs(cover);
     return sum;
 }
 
@@ -118,7 +118,7 @@ static int64_t measure_span(struct span *span, struct span_wait *waits, struct r
     return longest;
 }
 
-/* What a function waited for, the span that it is in has waited for. */
+/* A wait of a function is also one of the span that it is in. */
 static void lift_waits(struct spans *s, int64_t *longest)
 {
     for (uint32_t i = s->n_spans; i-- > 0;) {

@@ -9,7 +9,7 @@
 #include "internal.h"
 
 /* The id of a key; UINT32_MAX: it is new, and there is no room. */
-static uint32_t intern(struct spans *s, struct interned *in, const void *key, size_t len, bool room)
+static uint32_t id_of(struct spans *s, struct interned *in, const void *key, size_t len, bool room)
 {
     struct intern *e;
     HASH_FIND(hh, in->by_key, key, len, e);
@@ -32,7 +32,7 @@ static uint32_t intern_text(struct spans *s, struct slice text)
     if (len == 0)
         return 0;
     uint32_t before = s->texts.n;
-    uint32_t id = intern(s, &s->texts, text.s, len, s->text_bytes + len <= LIMIT_SPAN_TEXT_BYTES);
+    uint32_t id = id_of(s, &s->texts, text.s, len, s->text_bytes + len <= LIMIT_SPAN_TEXT_BYTES);
     if (s->texts.n != before)
         s->text_bytes += len;
     return id;
@@ -49,7 +49,7 @@ static uint32_t intern_process(struct spans *s, const struct span_process *p)
     if (key.name == 0 && key.id == 0 && key.serial == 0)
         return 0;
     uint32_t before = s->processes.n;
-    uint32_t id = intern(s, &s->processes, &key, sizeof key, before <= LIMIT_SPAN_PROCESSES);
+    uint32_t id = id_of(s, &s->processes, &key, sizeof key, before <= LIMIT_SPAN_PROCESSES);
     if (s->processes.n != before) {
         s->names = alloc_resize(s->names, s->processes.n, sizeof *s->names);
         s->names[id] = (struct slice){0};
@@ -65,9 +65,9 @@ struct spans *spans_new(const struct spans_options *options)
     s->options = *options;
     arena_init(&s->arena);
     s->options.node = slice_keep(&s->arena, options->node);
-    intern(s, &s->texts, "", 0, true);
-    intern(s, &s->processes, &nobody, sizeof nobody, true);
-    intern(s, &s->refs, &no_ref, sizeof no_ref, true);
+    id_of(s, &s->texts, "", 0, true);
+    id_of(s, &s->processes, &nobody, sizeof nobody, true);
+    id_of(s, &s->refs, &no_ref, sizeof no_ref, true);
     s->names = alloc_zero(1, sizeof *s->names);
     return s;
 }
@@ -164,7 +164,7 @@ bool spans_feed(struct spans *s, const struct span_event *event)
         e.process = intern_process(s, &event->process);
         e.peer = intern_process(s, &event->peer);
         e.text = intern_text(s, event->text);
-        e.ref = ref.n == 0 ? 0 : intern(s, &s->refs, &ref, sizeof ref, true);
+        e.ref = ref.n == 0 ? 0 : id_of(s, &s->refs, &ref, sizeof ref, true);
     }
     if (s->n_events >= LIMIT_SPAN_EVENTS || e.process == UINT32_MAX || e.peer == UINT32_MAX ||
         e.text == UINT32_MAX) {

@@ -165,7 +165,7 @@ static void note_next(struct walk *w, const struct process *p, int64_t now)
         c->next = now;
 }
 
-/* What an event says of its process whatever it is. */
+/* The part of an event that is the same for every kind. */
 static void take_before(struct walk *w, struct process *p, const struct event *e, bool itself)
 {
     if (itself)
@@ -176,7 +176,7 @@ static void take_before(struct walk *w, struct process *p, const struct event *e
         walk_end_ask(w, p, e->at, SPAN_UNKNOWN);
 }
 
-static void take(struct walk *w, const struct event *e)
+static void walk_event(struct walk *w, const struct event *e)
 {
     struct process *p = &w->processes[e->process];
     enum span_event_kind kind = (enum span_event_kind)e->kind;
@@ -263,7 +263,7 @@ void spans_walk(struct spans *s)
     }
     for (size_t i = 0; i < s->n_events; i++) {
         w.end = s->events[i].at;
-        take(&w, &s->events[i]);
+        walk_event(&w, &s->events[i]);
     }
     walk_end_all(&w);
     walk_check_context(&w);

@@ -136,10 +136,10 @@ void walk_end_ask(struct walk *w, struct process *p, int64_t at, enum span_outco
 /* ---- the end of the capture (walk_end.c) */
 
 void walk_end_all(struct walk *w);
-/* Of the root that began at this time, what its process's dictionary had. */
+/* Sets the context of the root that began at this time, from its process's dictionary. */
 void walk_take_context(struct walk *w, const struct event *e);
-/* Takes from roots what was read when they were over. */
+/* Clears contexts that were read after their roots had ended. */
 void walk_check_context(struct walk *w);
-void walk_mark_unknown(struct walk *w); /* times that light mode does not know */
+void walk_mark_unknown(struct walk *w); /* marks times that light mode does not know */
 
 #endif

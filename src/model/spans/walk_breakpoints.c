@@ -5,7 +5,7 @@
  * caller, says which call it is. */
 #include "walk.h"
 
-static struct process *note(struct walk *w, const struct event *e)
+static struct process *note_event(struct walk *w, const struct event *e)
 {
     struct process *p = &w->processes[e->process];
     p->active = e->at;
@@ -16,7 +16,7 @@ static struct process *note(struct walk *w, const struct event *e)
 
 static void take_ask(struct walk *w, const struct event *e)
 {
-    struct process *p = note(w, e);
+    struct process *p = note_event(w, e);
     if (p->top == SPAN_NONE)
         w->s->built.leaked++;
     else
@@ -46,13 +46,13 @@ static void take_serve(struct walk *w, const struct event *e)
         caller->call = e->ref;
     }
     walk_open_request(w, e, &m);
-    const struct process *p = note(w, e);
+    const struct process *p = note_event(w, e);
     if (!ask.open && p->top != SPAN_NONE)
         w->s->spans[p->top].queued_ns = -1;
 }
 
 /* One that comes after its caller went on is late. */
-static void take_answer(struct walk *w, const struct event *e)
+static void take_reply(struct walk *w, const struct event *e)
 {
     struct process *p = &w->processes[e->process];
     struct call *c = walk_call_of(w, e->ref);
@@ -62,7 +62,7 @@ static void take_answer(struct walk *w, const struct event *e)
         c->gave_up = c->gave_up || c->ended;
     }
     walk_send_reply(w, p, e);
-    (void)note(w, e);
+    (void)note_event(w, e);
 }
 
 /* The caller has its answer, or waits no longer. */
@@ -79,7 +79,7 @@ static void take_answered(struct walk *w, const struct event *e)
     } else if (!c) {
         walk_end_ask(w, p, e->at, SPAN_UNKNOWN);
     }
-    (void)note(w, e);
+    (void)note_event(w, e);
 }
 
 void walk_end_ask(struct walk *w, struct process *p, int64_t at, enum span_outcome outcome)
@@ -103,7 +103,7 @@ void walk_take_breakpoint(struct walk *w, const struct event *e)
         take_serve(w, e);
         break;
     case SPAN_EVENT_ANSWER:
-        take_answer(w, e);
+        take_reply(w, e);
         break;
     default:
         take_answered(w, e);

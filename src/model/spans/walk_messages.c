@@ -5,7 +5,7 @@
 #include "walk.h"
 #include "walk_stack.h"
 
-static struct message_key key_of(const struct event *e, uint32_t sender, uint32_t receiver)
+static struct message_key key_of_message(const struct event *e, uint32_t sender, uint32_t receiver)
 {
     struct message_key key = {.serial = e->serial, .sender = sender, .receiver = receiver};
     memcpy(key.label, e->label, sizeof key.label);
@@ -17,7 +17,7 @@ static struct message *message_of(struct walk *w, const struct event *e)
 {
     struct message *m = NULL;
     for (unsigned to_name = 0; !m && to_name < 2; to_name++) {
-        const struct message_key key = key_of(e, e->peer, to_name ? 0 : e->process);
+        const struct message_key key = key_of_message(e, e->peer, to_name ? 0 : e->process);
         HASH_FIND(hh, w->by_key, &key, sizeof key, m);
     }
     return m;
@@ -44,7 +44,7 @@ void walk_take_send(struct walk *w, const struct event *e)
 {
     struct process *p = &w->processes[e->process];
     const bool to_pid = spans_process(w->s, e->peer).pid.id != 0;
-    const struct message_key key = key_of(e, e->process, to_pid ? e->peer : 0);
+    const struct message_key key = key_of_message(e, e->process, to_pid ? e->peer : 0);
     struct message *m;
     HASH_FIND(hh, w->by_key, &key, sizeof key, m);
     if (!m) {

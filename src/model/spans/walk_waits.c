@@ -36,7 +36,7 @@ bool walk_is_erpc(const struct walk *w, uint32_t at)
     return in_function(w->s, at, "erpc:");
 }
 
-/* It waits for the answer of its request, and nothing else. */
+/* True when the process waits only for the answer to its request. */
 static bool in_request(const struct walk *w, uint32_t at)
 {
     return in_function(w->s, at, "gen:") || walk_is_erpc(w, at);
@@ -142,7 +142,7 @@ static uint32_t gone_span(const struct walk *w, const struct process *p)
                : SPAN_NONE;
 }
 
-/* What a gap was for that no request explains. */
+/* Adds the wait of a gap that no request explains. */
 static void add_gap(struct walk *w, struct process *p, int64_t until)
 {
     const struct gap gap = p->gap;
