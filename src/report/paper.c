@@ -21,7 +21,7 @@ void paper_clear(struct paper *p)
     paper_init(p);
 }
 
-static struct block *add(struct paper *p, enum block_kind kind)
+static struct block *add_block(struct paper *p, enum block_kind kind)
 {
     struct block *b = arena_alloc(&p->arena, sizeof *b);
     b->kind = kind;
@@ -43,7 +43,7 @@ static const char *format(struct paper *p, const char *fmt, va_list args)
 void paper_heading(struct paper *p, int level, const char *fmt, ...)
 {
     va_list args;
-    struct block *b = add(p, BLOCK_HEADING);
+    struct block *b = add_block(p, BLOCK_HEADING);
     va_start(args, fmt);
     b->text = format(p, fmt, args);
     va_end(args);
@@ -54,7 +54,7 @@ void paper_put(struct paper *p, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    add(p, BLOCK_TEXT)->text = format(p, fmt, args);
+    add_block(p, BLOCK_TEXT)->text = format(p, fmt, args);
     va_end(args);
 }
 
@@ -62,13 +62,13 @@ void paper_item(struct paper *p, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    add(p, BLOCK_ITEM)->text = format(p, fmt, args);
+    add_block(p, BLOCK_ITEM)->text = format(p, fmt, args);
     va_end(args);
 }
 
 struct block *paper_finding(struct paper *p, const char *word, const char *aside, const char *title)
 {
-    struct block *b = add(p, BLOCK_FINDING);
+    struct block *b = add_block(p, BLOCK_FINDING);
     b->word = word;
     b->aside = arena_strdup(&p->arena, aside);
     b->text = arena_strdup(&p->arena, title);
@@ -78,7 +78,7 @@ struct block *paper_finding(struct paper *p, const char *word, const char *aside
 struct block *paper_table(struct paper *p, const char *const *titles, size_t columns,
                           const char *align)
 {
-    struct block *b = add(p, BLOCK_TABLE);
+    struct block *b = add_block(p, BLOCK_TABLE);
     assert(columns <= PAPER_COLUMNS && strlen(align) == columns);
     b->titles = titles;
     b->columns = columns;
@@ -86,7 +86,7 @@ struct block *paper_table(struct paper *p, const char *const *titles, size_t col
     return b;
 }
 
-static struct paper_row *add_row(struct paper *p, struct block *table, const char *const *cells)
+static struct paper_row *copy_row(struct paper *p, struct block *table, const char *const *cells)
 {
     struct paper_row *row = arena_alloc(&p->arena, sizeof *row);
     for (size_t i = 0; i < table->columns; i++)
@@ -98,12 +98,12 @@ static struct paper_row *add_row(struct paper *p, struct block *table, const cha
 
 void paper_row(struct paper *p, struct block *table, const char *const *cells)
 {
-    (void)add_row(p, table, cells);
+    (void)copy_row(p, table, cells);
 }
 
 void paper_legend_row(struct paper *p, struct block *table, const char *const *cells)
 {
-    add_row(p, table, cells)->legend = true;
+    copy_row(p, table, cells)->legend = true;
 }
 
 static bool is_empty(const char *cell)
@@ -148,7 +148,7 @@ void paper_drop_empty_columns(struct paper *p)
 
 struct block *paper_chart(struct paper *p, const char *title, const double *values, size_t n)
 {
-    struct block *b = add(p, BLOCK_CHART);
+    struct block *b = add_block(p, BLOCK_CHART);
     double *copy = arena_alloc(&p->arena, (n + 1) * sizeof *copy);
     b->text = arena_strdup(&p->arena, title);
     for (size_t i = 0; i < n; i++) {

@@ -56,7 +56,7 @@ static const char style[] =
     ".ends{margin-left:0;flex-wrap:wrap}.beside{float:none;width:auto;margin-left:0}}\n"
     "</style>\n</head>\n<body>\n";
 
-static void put_escaped(struct buf *out, const char *s)
+static void put_html(struct buf *out, const char *s)
 {
     text_put_html(out, s, strlen(s));
 }
@@ -64,7 +64,7 @@ static void put_escaped(struct buf *out, const char *s)
 static void put_element(struct buf *out, const char *open, const char *text, const char *close)
 {
     buf_puts(out, open);
-    put_escaped(out, text);
+    put_html(out, text);
     buf_puts(out, close);
 }
 
@@ -81,7 +81,7 @@ static void put_breakable(struct buf *out, const char *text)
 }
 
 /* Numbers and short names stay in one line. */
-static void put_cell(struct buf *out, const char *text, char align)
+static void put_html_cell(struct buf *out, const char *text, char align)
 {
     if (align == 'r' || strlen(text) <= PROSE) {
         put_element(out, align == 'r' ? "<td class=\"r\">" : "<td>", text, "</td>");
@@ -89,13 +89,13 @@ static void put_cell(struct buf *out, const char *text, char align)
     }
     buf_puts(out, "<td class=\"t\">");
     if (strchr(text, ' '))
-        put_escaped(out, text);
+        put_html(out, text);
     else
         put_breakable(out, text);
     buf_puts(out, "</td>");
 }
 
-static void put_table(struct buf *out, const struct block *b)
+static void put_html_table(struct buf *out, const struct block *b)
 {
     buf_puts(out, "<div class=\"scroll\" tabindex=\"0\"><table>\n<thead><tr>");
     for (size_t i = 0; i < b->columns; i++)
@@ -104,7 +104,7 @@ static void put_table(struct buf *out, const struct block *b)
     for (const struct paper_row *r = b->rows; r; r = r->next) {
         buf_puts(out, "<tr>");
         for (size_t i = 0; i < b->columns; i++)
-            put_cell(out, r->cells[i], b->align[i]);
+            put_html_cell(out, r->cells[i], b->align[i]);
         buf_puts(out, "</tr>\n");
     }
     buf_puts(out, "</tbody></table></div>\n");
@@ -123,7 +123,7 @@ static void put_points(struct buf *out, const struct block *b)
 }
 
 /* Texts stand beside the drawing, which is stretched to the width that there is. */
-static void put_chart(struct buf *out, const struct block *b)
+static void put_html_chart(struct buf *out, const struct block *b)
 {
     buf_puts(out, b->beside ? "<figure class=\"beside\">" : "<figure>");
     put_element(out, "<figcaption><b>", b->text, "</b> ");
@@ -145,19 +145,19 @@ static void put_chart(struct buf *out, const struct block *b)
     put_element(out, "<span>", b->end, "</span></div></figure>\n");
 }
 
-static void put_finding(struct buf *out, const struct block *b)
+static void put_html_finding(struct buf *out, const struct block *b)
 {
     buf_printf(out, "<h3><span class=\"word %s\">%s</span>", b->word, b->word);
     put_element(out, "", b->text, "</h3>\n");
     put_element(out, "<p class=\"aside\">", b->aside, "</p>\n");
 }
 
-static void put_block(struct buf *out, const struct block *b)
+static void put_html_block(struct buf *out, const struct block *b)
 {
     switch (b->kind) {
     case BLOCK_HEADING:
         buf_printf(out, "<h%d>", b->level);
-        put_escaped(out, b->text);
+        put_html(out, b->text);
         buf_printf(out, "</h%d>\n", b->level);
         break;
     case BLOCK_TEXT:
@@ -167,13 +167,13 @@ static void put_block(struct buf *out, const struct block *b)
         put_element(out, "<li>", b->text, "</li>\n");
         break;
     case BLOCK_TABLE:
-        put_table(out, b);
+        put_html_table(out, b);
         break;
     case BLOCK_CHART:
-        put_chart(out, b);
+        put_html_chart(out, b);
         break;
     case BLOCK_FINDING:
-        put_finding(out, b);
+        put_html_finding(out, b);
         break;
     }
 }
@@ -187,7 +187,7 @@ void paper_put_html(struct buf *out, const struct paper *p)
             buf_puts(out, "<ul>\n");
         if (b->kind != BLOCK_ITEM && before == BLOCK_ITEM)
             buf_puts(out, "</ul>\n");
-        put_block(out, b);
+        put_html_block(out, b);
         before = b->kind;
     }
     buf_puts(out, before == BLOCK_ITEM ? "</ul>\n</body>\n</html>\n" : "</body>\n</html>\n");

@@ -6,7 +6,7 @@
 #include "paper.h"
 
 /* Made safe, and nothing in it is a mark: a backslash before each character that could be one. */
-static void put_escaped(struct buf *out, const char *s)
+static void put_md(struct buf *out, const char *s)
 {
     struct buf safe;
     buf_init(&safe, 0);
@@ -28,13 +28,13 @@ static void put_gap(struct buf *out)
         buf_puts(out, "\n");
 }
 
-static void put_table(struct buf *out, const struct block *b)
+static void put_md_table(struct buf *out, const struct block *b)
 {
     put_gap(out);
     buf_puts(out, "|");
     for (size_t i = 0; i < b->columns; i++) {
         buf_puts(out, " ");
-        put_escaped(out, b->titles[i]);
+        put_md(out, b->titles[i]);
         buf_puts(out, " |");
     }
     buf_puts(out, "\n|");
@@ -45,7 +45,7 @@ static void put_table(struct buf *out, const struct block *b)
         buf_puts(out, "|");
         for (size_t i = 0; i < b->columns; i++) {
             buf_puts(out, " ");
-            put_escaped(out, r->cells[i]);
+            put_md(out, r->cells[i]);
             buf_puts(out, " |");
         }
         buf_puts(out, "\n");
@@ -53,23 +53,23 @@ static void put_table(struct buf *out, const struct block *b)
     buf_puts(out, "\n");
 }
 
-static void put_chart(struct buf *out, const struct block *b)
+static void put_md_chart(struct buf *out, const struct block *b)
 {
     static const char *const bars[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
     size_t n = b->n_values < 40 ? b->n_values : 40;
     buf_puts(out, "- ");
-    put_escaped(out, b->text);
+    put_md(out, b->text);
     buf_puts(out, ": ");
     for (size_t i = 0; i < n; i++) {
         double part = b->top > 0 ? b->values[i * b->n_values / n] / b->top : 0;
         buf_puts(out, bars[!(part > 0) ? 0 : part >= 1 ? 7 : (int)(part * 8)]);
     }
     buf_puts(out, " ");
-    put_escaped(out, b->aside);
+    put_md(out, b->aside);
     buf_puts(out, "\n");
 }
 
-static void put_block(struct buf *out, const struct block *b)
+static void put_md_block(struct buf *out, const struct block *b)
 {
     switch (b->kind) {
     case BLOCK_HEADING:
@@ -77,31 +77,31 @@ static void put_block(struct buf *out, const struct block *b)
         for (int i = 0; i < b->level; i++)
             buf_puts(out, "#");
         buf_puts(out, " ");
-        put_escaped(out, b->text);
+        put_md(out, b->text);
         buf_puts(out, "\n\n");
         break;
     case BLOCK_TEXT:
         put_gap(out);
-        put_escaped(out, b->text);
+        put_md(out, b->text);
         buf_puts(out, "\n\n");
         break;
     case BLOCK_ITEM:
         buf_puts(out, "- ");
-        put_escaped(out, b->text);
+        put_md(out, b->text);
         buf_puts(out, "\n");
         break;
     case BLOCK_TABLE:
-        put_table(out, b);
+        put_md_table(out, b);
         break;
     case BLOCK_CHART:
-        put_chart(out, b);
+        put_md_chart(out, b);
         break;
     case BLOCK_FINDING:
         put_gap(out);
         buf_printf(out, "### %s: ", b->word);
-        put_escaped(out, b->text);
+        put_md(out, b->text);
         buf_puts(out, "\n\n*");
-        put_escaped(out, b->aside);
+        put_md(out, b->aside);
         buf_puts(out, "*\n\n");
         break;
     }
@@ -110,5 +110,5 @@ static void put_block(struct buf *out, const struct block *b)
 void paper_put_markdown(struct buf *out, const struct paper *p)
 {
     for (const struct block *b = p->first; b; b = b->next)
-        put_block(out, b);
+        put_md_block(out, b);
 }

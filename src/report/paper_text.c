@@ -12,13 +12,13 @@ struct page {
     bool ascii;
 };
 
-static void spaces(struct buf *out, size_t n)
+static void put_spaces(struct buf *out, size_t n)
 {
     while (n-- > 0)
         buf_put_u8(out, ' ');
 }
 
-static void put_safe(const struct page *p, const char *s, size_t len)
+static void put_part(const struct page *p, const char *s, size_t len)
 {
     text_put_safe(p->out, s, len, p->ascii);
 }
@@ -41,13 +41,13 @@ static void put_wrapped(const struct page *p, const char *s, size_t at, size_t i
         size_t len = strcspn(s, " "), width = word_width(p, s, len);
         if (!first && column + 1 + width > p->columns) {
             buf_puts(p->out, "\n");
-            spaces(p->out, indent);
+            put_spaces(p->out, indent);
             column = indent;
         } else if (!first) {
             buf_puts(p->out, " ");
             column++;
         }
-        put_safe(p, s, len);
+        put_part(p, s, len);
         column += width;
         s += len;
         s += strspn(s, " ");
@@ -57,7 +57,7 @@ static void put_wrapped(const struct page *p, const char *s, size_t at, size_t i
 
 /* ---- tables */
 
-static void measure(const struct block *b, size_t *widths)
+static void measure_columns(const struct block *b, size_t *widths)
 {
     for (size_t i = 0; i < b->columns; i++) {
         widths[i] = text_width(b->titles[i], strlen(b->titles[i]));
@@ -80,7 +80,7 @@ static size_t longest_word(const char *s)
     return longest;
 }
 
-static size_t width_of(const struct page *p, const struct block *b, const size_t *widths)
+static size_t table_width(const struct page *p, const struct block *b, const size_t *widths)
 {
     size_t sum = 2 + p->gap * (b->columns - 1);
     for (size_t i = 0; i < b->columns; i++)
@@ -89,7 +89,7 @@ static size_t width_of(const struct page *p, const struct block *b, const size_t
 }
 
 /* Takes columns from the widest until the table fits: first where a line can end between words. */
-static void fit(const struct page *p, const struct block *b, size_t *widths)
+static void fit_table(const struct page *p, const struct block *b, size_t *widths)
 {
     size_t words[PAPER_COLUMNS];
     for (size_t i = 0; i < b->columns; i++) {
@@ -99,7 +99,7 @@ static void fit(const struct page *p, const struct block *b, size_t *widths)
             words[i] = word > words[i] ? word : words[i];
         }
     }
-    while (width_of(p, b, widths) > p->columns) {
+    while (table_width(p, b, widths) > p->columns) {
         size_t widest = 0, wordy = b->columns;
         for (size_t i = 0; i < b->columns; i++) {
             widest = widths[i] > widths[widest] ? i : widest;
@@ -115,8 +115,8 @@ static void fit(const struct page *p, const struct block *b, size_t *widths)
     }
 }
 
-static void put_cell(const struct page *p, const char *s, size_t len, size_t width, char align,
-                     bool last)
+static void put_text_cell(const struct page *p, const char *s, size_t len, size_t width, char align,
+                          bool last)
 {
     size_t shown = text_width(s, len);
     bool cut = shown > width;
@@ -124,12 +124,12 @@ static void put_cell(const struct page *p, const char *s, size_t len, size_t wid
         len = text_prefix(s, len, width - (p->ascii ? 3 : 1), &shown);
     size_t pad = width - shown - (cut ? (p->ascii ? 3 : 1) : 0);
     if (align == 'r')
-        spaces(p->out, pad);
-    put_safe(p, s, len);
+        put_spaces(p->out, pad);
+    put_part(p, s, len);
     if (cut)
         buf_puts(p->out, p->ascii ? "..." : "…");
     if (align != 'r' && !last)
-        spaces(p->out, pad);
+        put_spaces(p->out, pad);
 }
 
 /* Bytes of a word that is too long for its cell: up to the last mark that fits, else what fits. */
@@ -172,8 +172,8 @@ static void put_cells(const struct page *p, const struct block *b, const char *c
         for (size_t i = 0; i < b->columns; i++) {
             size_t len = line_of(left[i], widths[i]);
             if (i > 0)
-                spaces(p->out, p->gap);
-            put_cell(p, left[i], len, widths[i], b->align[i], i + 1 == b->columns);
+                put_spaces(p->out, p->gap);
+            put_text_cell(p, left[i], len, widths[i], b->align[i], i + 1 == b->columns);
             left[i] += len;
             left[i] += strspn(left[i], " ");
             more = more || *left[i];
@@ -184,11 +184,11 @@ static void put_cells(const struct page *p, const struct block *b, const char *c
     }
 }
 
-static void put_table(const struct page *p, const struct block *b)
+static void put_text_table(const struct page *p, const struct block *b)
 {
     size_t widths[PAPER_COLUMNS];
-    measure(b, widths);
-    fit(p, b, widths);
+    measure_columns(b, widths);
+    fit_table(p, b, widths);
     put_cells(p, b, b->titles, widths);
     for (const struct paper_row *r = b->rows; r; r = r->next)
         put_cells(p, b, r->cells, widths);
@@ -196,27 +196,27 @@ static void put_table(const struct page *p, const struct block *b)
 
 /* ---- tables of recordings: where one of them is too wide, these go by letters in all */
 
-static bool fits(const struct page *p, const struct block *b)
+static bool table_fits(const struct page *p, const struct block *b)
 {
     size_t widths[PAPER_COLUMNS];
-    measure(b, widths);
-    return width_of(p, b, widths) <= p->columns;
+    measure_columns(b, widths);
+    return table_width(p, b, widths) <= p->columns;
 }
 
 static bool too_narrow(const struct page *p, const struct paper *paper)
 {
     for (const struct block *b = paper->first; b; b = b->next)
-        if (b->kind == BLOCK_TABLE && b->recordings && !fits(p, b))
+        if (b->kind == BLOCK_TABLE && b->recordings && !table_fits(p, b))
             return true;
     return false;
 }
 
-static const char *letter(struct arena *a, size_t recording)
+static const char *letter_of(struct arena *a, size_t recording)
 {
     return arena_printf(a, "%c", (char)('A' + recording));
 }
 
-static void add_row(struct block *b, struct paper_row *row)
+static void move_row(struct block *b, struct paper_row *row)
 {
     *b->last_row = row;
     b->last_row = &row->next;
@@ -236,14 +236,14 @@ static void put_legend(const struct page *p, struct arena *a, const struct block
         struct paper_row *row = arena_alloc(a, sizeof *row);
         size_t n = 0;
         *row = (struct paper_row){0};
-        row->cells[n++] = letter(a, i - 1);
+        row->cells[n++] = letter_of(a, i - 1);
         row->cells[n++] = b->titles[i];
         for (const struct paper_row *r = b->rows; r; r = r->next)
             if (r->legend)
                 row->cells[n++] = r->cells[i];
-        add_row(&legend, row);
+        move_row(&legend, row);
     }
-    put_table(p, &legend);
+    put_text_table(p, &legend);
     buf_puts(p->out, "\n");
 }
 
@@ -258,7 +258,7 @@ static const char *squeezed(struct arena *a, const char *s)
     return out;
 }
 
-/* By letters; and with less space where that does not suffice. */
+/* Names recordings by letters, and leaves less space where that does not suffice. */
 static void put_lettered(const struct page *p, struct arena *a, const struct block *b)
 {
     const char *titles[PAPER_COLUMNS] = {b->titles[0]};
@@ -266,7 +266,7 @@ static void put_lettered(const struct page *p, struct arena *a, const struct blo
     struct block by_letters = *b;
     by_letters.titles = titles;
     for (size_t i = 1; i < b->columns; i++)
-        titles[i] = letter(a, i - 1);
+        titles[i] = letter_of(a, i - 1);
     for (int pass = 0; pass < 2; pass++) {
         by_letters.rows = NULL;
         by_letters.last_row = &by_letters.rows;
@@ -277,25 +277,25 @@ static void put_lettered(const struct page *p, struct arena *a, const struct blo
             for (size_t i = 1; pass == 1 && i < b->columns; i++)
                 row->cells[i] = squeezed(a, r->cells[i]);
             if (!r->legend)
-                add_row(&by_letters, row);
+                move_row(&by_letters, row);
         }
-        if (fits(&narrow, &by_letters))
+        if (table_fits(&narrow, &by_letters))
             break;
         narrow.gap = 1;
     }
-    put_table(&narrow, &by_letters);
+    put_text_table(&narrow, &by_letters);
 }
 
 /* ---- charts: a line of blocks */
 
-static void put_chart(const struct page *p, const struct block *b)
+static void put_text_chart(const struct page *p, const struct block *b)
 {
     static const char *const bars[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
     static const char plain[] = "_.-:=+*#";
     size_t room = p->columns > 70 ? p->columns - 50 : 20;
     size_t n = b->n_values < room ? b->n_values : room;
     buf_puts(p->out, "  ");
-    put_cell(p, b->text, strlen(b->text), 20, 'l', false);
+    put_text_cell(p, b->text, strlen(b->text), 20, 'l', false);
     buf_puts(p->out, " ");
     for (size_t i = 0; i < n; i++) {
         size_t begin = i * b->n_values / n, end = (i + 1) * b->n_values / n;
@@ -310,7 +310,7 @@ static void put_chart(const struct page *p, const struct block *b)
             buf_puts(p->out, bars[level]);
     }
     buf_puts(p->out, "  ");
-    put_safe(p, b->aside, strlen(b->aside));
+    put_part(p, b->aside, strlen(b->aside));
     buf_puts(p->out, "\n");
 }
 
@@ -320,20 +320,20 @@ static void put_heading(const struct page *p, const struct block *b)
 {
     size_t width = text_width(b->text, strlen(b->text));
     buf_puts(p->out, p->out->len > 0 ? "\n" : "");
-    put_safe(p, b->text, strlen(b->text));
+    put_part(p, b->text, strlen(b->text));
     buf_puts(p->out, "\n");
     for (size_t i = 0; b->level < 3 && i < width; i++)
         buf_puts(p->out, b->level == 1 ? "=" : "-");
     buf_puts(p->out, b->level < 3 ? "\n" : "");
 }
 
-static void put_finding(const struct page *p, const struct block *b)
+static void put_text_finding(const struct page *p, const struct block *b)
 {
     size_t len = strlen(b->word);
     buf_puts(p->out, "\n");
     buf_printf(p->out, "[%s] ", b->word);
     put_wrapped(p, b->text, len + 3, len + 3);
-    spaces(p->out, len + 3);
+    put_spaces(p->out, len + 3);
     put_wrapped(p, b->aside, len + 3, len + 3);
 }
 
@@ -362,13 +362,13 @@ void paper_put_text(struct buf *out, const struct paper *paper, int columns, boo
             if (by_letters && b->recordings)
                 put_lettered(&p, &arena, b);
             else
-                put_table(&p, b);
+                put_text_table(&p, b);
             break;
         case BLOCK_CHART:
-            put_chart(&p, b);
+            put_text_chart(&p, b);
             break;
         case BLOCK_FINDING:
-            put_finding(&p, b);
+            put_text_finding(&p, b);
             break;
         }
     }

@@ -34,7 +34,7 @@ const char *const summary_owner_keys[OWNER_KINDS] = {"application", "supervisor"
 
 /* What a recording hands out is borrowed until the next question: kept for as long as
  * the recording. */
-static struct slice keep(struct summary *s, struct slice text)
+static struct slice keep_slice(struct summary *s, struct slice text)
 {
     return slice_keep(&s->arena, text);
 }
@@ -46,8 +46,8 @@ static void take_owners(struct summary *s, struct recording *r, int kind)
     struct period_owner *to = arena_alloc(&s->arena, (n + 1) * sizeof *to);
     for (size_t i = 0; i < n; i++) {
         to[i] = from[i];
-        to[i].owner = keep(s, from[i].owner);
-        to[i].kind = keep(s, from[i].kind);
+        to[i].owner = keep_slice(s, from[i].owner);
+        to[i].kind = keep_slice(s, from[i].kind);
     }
     s->owners[kind] = to;
     s->n_owners[kind] = n;
@@ -60,8 +60,8 @@ static void take_calls(struct summary *s, struct recording *r)
     struct recorded_call *to = arena_alloc(&s->arena, (n + 1) * sizeof *to);
     for (size_t i = 0; i < n; i++) {
         to[i] = from[i];
-        to[i].module = keep(s, from[i].module);
-        to[i].function = keep(s, from[i].function);
+        to[i].module = keep_slice(s, from[i].module);
+        to[i].function = keep_slice(s, from[i].function);
     }
     struct call_spread *spreads = arena_alloc(&s->arena, (n + 1) * sizeof *spreads);
     if (n > 0)
@@ -71,7 +71,7 @@ static void take_calls(struct summary *s, struct recording *r)
     s->n_calls = n;
 }
 
-/* Of a whole recording all: one noted behind the last tick belongs to it too. */
+/* A whole recording has all marks, also one noted after the last tick. */
 static void take_marks(struct summary *s, struct recording *r)
 {
     bool begins = s->input->from <= 1, ends = s->input->to >= s->info->ticks;

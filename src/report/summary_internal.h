@@ -15,6 +15,11 @@
 #define OWNER_KINDS 6      /* application, supervisor, module, name, label, kin */
 #define OWNERS_BY_MODULE 2
 
+static inline void json_set(json_t *o, const char *key, json_t *value)
+{
+    json_object_set_new(o, key, value);
+}
+
 /* A number of the node that reports show. */
 struct metric {
     const char *key, *title;

@@ -7,14 +7,9 @@
 #include "beamtop/output/json.h"
 #include "summary_internal.h"
 
-static json_t *text(const char *s)
+static json_t *json_cstr(const char *s)
 {
     return json_slice(slice_of(s));
-}
-
-static void set(json_t *o, const char *key, json_t *value)
-{
-    json_object_set_new(o, key, value);
 }
 
 static json_t *stats_of(const struct summary *s)
@@ -23,15 +18,15 @@ static json_t *stats_of(const struct summary *s)
     for (int i = 0; i < METRICS; i++) {
         const struct period_stats *v = &s->stats[i];
         json_t *o = json_object();
-        set(o, "mean", json_number(v->mean));
-        set(o, "p95", json_number(v->p95));
-        set(o, "min", json_number(v->min));
-        set(o, "max", json_number(v->max));
-        set(o, "first", json_number(v->first));
-        set(o, "last", json_number(v->last));
-        set(o, "stddev", json_number(v->stddev));
-        set(o, "ticks", json_integer(v->n));
-        set(all, summary_metrics[i].key, o);
+        json_set(o, "mean", json_number(v->mean));
+        json_set(o, "p95", json_number(v->p95));
+        json_set(o, "min", json_number(v->min));
+        json_set(o, "max", json_number(v->max));
+        json_set(o, "first", json_number(v->first));
+        json_set(o, "last", json_number(v->last));
+        json_set(o, "stddev", json_number(v->stddev));
+        json_set(o, "ticks", json_integer(v->n));
+        json_set(all, summary_metrics[i].key, o);
     }
     return all;
 }
@@ -47,22 +42,22 @@ static json_t *owners_of(const struct summary *s, const struct summary_options *
             if (i >= most && w->owner.len > 0)
                 continue;
             json_t *row = json_object();
-            set(row, "owner", json_slice(w->owner));
-            set(row, "kind", json_slice(w->kind));
-            set(row, "share", json_number(w->share));
-            set(row, "share_stddev", json_number(w->share_stddev));
-            set(row, "reductions_per_s", json_number(w->reductions_per_s));
-            set(row, "memory_bytes", json_number(w->memory_bytes));
-            set(row, "message_queue_len", json_number(w->message_queue_len));
-            set(row, "processes", json_number(w->processes));
+            json_set(row, "owner", json_slice(w->owner));
+            json_set(row, "kind", json_slice(w->kind));
+            json_set(row, "share", json_number(w->share));
+            json_set(row, "share_stddev", json_number(w->share_stddev));
+            json_set(row, "reductions_per_s", json_number(w->reductions_per_s));
+            json_set(row, "memory_bytes", json_number(w->memory_bytes));
+            json_set(row, "message_queue_len", json_number(w->message_queue_len));
+            json_set(row, "processes", json_number(w->processes));
             json_array_append_new(list, row);
         }
-        set(all, summary_owner_keys[k], list);
+        json_set(all, summary_owner_keys[k], list);
     }
     return all;
 }
 
-static json_t *calls_of(const struct summary *s, const struct summary_options *o)
+static json_t *json_calls(const struct summary *s, const struct summary_options *o)
 {
     json_t *all = json_object(), *list = json_array();
     size_t most = o->functions ? o->functions : 10;
@@ -70,25 +65,25 @@ static json_t *calls_of(const struct summary *s, const struct summary_options *o
     for (size_t i = 0; i < s->n_calls && i < most; i++) {
         const struct recorded_call *c = &s->calls[i];
         json_t *row = json_object();
-        set(row, "module", json_slice(c->module));
-        set(row, "function", json_slice(c->function));
-        set(row, "arity", json_integer(c->arity));
-        set(row, "calls", json_known(c->calls));
-        set(row, "calls_per_s",
-            json_number(seconds > 0 ? (double)c->calls / seconds : (double)NAN));
-        set(row, "share", json_number(c->share));
-        set(row, "own_us", json_known(c->own_us));
-        set(row, "words", json_known(c->words));
-        set(row, "windows", json_integer(s->spreads[i].windows));
-        set(row, "calls_per_s_stddev", json_number(s->spreads[i].per_s_stddev));
-        set(row, "share_stddev", json_number(s->spreads[i].share_stddev));
+        json_set(row, "module", json_slice(c->module));
+        json_set(row, "function", json_slice(c->function));
+        json_set(row, "arity", json_integer(c->arity));
+        json_set(row, "calls", json_known(c->calls));
+        json_set(row, "calls_per_s",
+                 json_number(seconds > 0 ? (double)c->calls / seconds : (double)NAN));
+        json_set(row, "share", json_number(c->share));
+        json_set(row, "own_us", json_known(c->own_us));
+        json_set(row, "words", json_known(c->words));
+        json_set(row, "windows", json_integer(s->spreads[i].windows));
+        json_set(row, "calls_per_s_stddev", json_number(s->spreads[i].per_s_stddev));
+        json_set(row, "share_stddev", json_number(s->spreads[i].share_stddev));
         json_array_append_new(list, row);
     }
-    set(all, "windows", json_integer(s->sums.windows));
-    set(all, "calls", s->sums.ns > 0 ? json_integer(s->sums.calls) : json_null());
-    set(all, "counted_s", json_number(seconds));
-    set(all, "lost", json_integer(s->sums.lost));
-    set(all, "functions", list);
+    json_set(all, "windows", json_integer(s->sums.windows));
+    json_set(all, "calls", s->sums.ns > 0 ? json_integer(s->sums.calls) : json_null());
+    json_set(all, "counted_s", json_number(seconds));
+    json_set(all, "lost", json_integer(s->sums.lost));
+    json_set(all, "functions", list);
     return all;
 }
 
@@ -98,14 +93,14 @@ static json_t *traces_of(const struct summary *s)
     for (size_t i = 0; i < s->n_patterns; i++) {
         const struct period_pattern *p = &s->patterns[i];
         json_t *row = json_object();
-        set(row, "pattern", json_slice(p->pattern));
-        set(row, "traces", json_known(p->traces));
-        set(row, "calls", json_known(p->calls));
-        set(row, "shown", json_known(p->shown));
-        set(row, "missed", json_known(p->missed));
-        set(row, "p50_us", json_number(p->p50_us));
-        set(row, "p99_us", json_number(p->p99_us));
-        set(row, "max_us", json_number(p->max_us));
+        json_set(row, "pattern", json_slice(p->pattern));
+        json_set(row, "traces", json_known(p->traces));
+        json_set(row, "calls", json_known(p->calls));
+        json_set(row, "shown", json_known(p->shown));
+        json_set(row, "missed", json_known(p->missed));
+        json_set(row, "p50_us", json_number(p->p50_us));
+        json_set(row, "p99_us", json_number(p->p99_us));
+        json_set(row, "max_us", json_number(p->max_us));
         json_array_append_new(list, row);
     }
     return list;
@@ -116,22 +111,22 @@ static json_t *finding_json(const struct finding *f)
     json_t *o = json_object(), *evidence = json_array();
     for (size_t i = 0; i < f->n_evidence; i++) {
         json_t *e = json_object();
-        set(e, "key", text(f->evidence[i].key));
-        set(e, "value", json_number(f->evidence[i].value));
-        set(e, "unit", text(f->evidence[i].unit));
-        set(e, "text", text(f->evidence[i].text));
+        json_set(e, "key", json_cstr(f->evidence[i].key));
+        json_set(e, "value", json_number(f->evidence[i].value));
+        json_set(e, "unit", json_cstr(f->evidence[i].unit));
+        json_set(e, "text", json_cstr(f->evidence[i].text));
         json_array_append_new(evidence, e);
     }
-    set(o, "rule", text(f->rule));
-    set(o, "severity", text(finding_severity_value(f->severity)));
-    set(o, "effort", text(finding_effort_word(f->effort)));
-    set(o, "confidence", json_number(f->confidence));
-    set(o, "impact", json_number(f->impact));
-    set(o, "title", text(f->title));
-    set(o, "action", text(f->action));
-    set(o, "ruled_out_if", text(f->ruled_out_if));
-    set(o, "subject", text(f->subject));
-    set(o, "evidence", evidence);
+    json_set(o, "rule", json_cstr(f->rule));
+    json_set(o, "severity", json_cstr(finding_severity_value(f->severity)));
+    json_set(o, "effort", json_cstr(finding_effort_word(f->effort)));
+    json_set(o, "confidence", json_number(f->confidence));
+    json_set(o, "impact", json_number(f->impact));
+    json_set(o, "title", json_cstr(f->title));
+    json_set(o, "action", json_cstr(f->action));
+    json_set(o, "ruled_out_if", json_cstr(f->ruled_out_if));
+    json_set(o, "subject", json_cstr(f->subject));
+    json_set(o, "evidence", evidence);
     return o;
 }
 
@@ -143,50 +138,50 @@ static void add_findings(json_t *o, const struct summary *s)
     for (size_t i = 0; i < s->findings.n_not_evaluated; i++) {
         const char *line = s->findings.not_evaluated[i], *colon = strstr(line, ": ");
         json_t *u = json_object();
-        set(u, "rule", json_slice((struct slice){line, (size_t)(colon - line)}));
-        set(u, "why", text(colon + 2));
+        json_set(u, "rule", json_slice((struct slice){line, (size_t)(colon - line)}));
+        json_set(u, "why", json_cstr(colon + 2));
         json_array_append_new(unknown, u);
     }
     for (size_t i = 0; i < s->n_marks; i++) {
         json_t *m = json_object();
-        set(m, "wall_us", json_integer(s->marks[i].wall_us));
-        set(m, "text", text(s->marks[i].text));
+        json_set(m, "wall_us", json_integer(s->marks[i].wall_us));
+        json_set(m, "text", json_cstr(s->marks[i].text));
         json_array_append_new(marks, m);
     }
-    set(o, "marks", marks);
-    set(o, "findings", found);
-    set(o, "not_evaluated", unknown);
-    set(o, "calls_refused",
-        s->findings.calls_refused ? text(s->findings.calls_refused) : json_null());
+    json_set(o, "marks", marks);
+    json_set(o, "findings", found);
+    json_set(o, "not_evaluated", unknown);
+    json_set(o, "calls_refused",
+             s->findings.calls_refused ? json_cstr(s->findings.calls_refused) : json_null());
 }
 
 static void add_recording(json_t *o, const struct summary *s, const struct summary_options *options)
 {
-    set(o, "name", text(s->input->name));
-    set(o, "node", text(s->info->node));
-    set(o, "otp", text(s->info->otp));
-    set(o, "label", text(s->info->label));
-    set(o, "end", text(s->info->end));
-    set(o, "from_us", json_known(s->first_us));
-    set(o, "to_us", json_known(s->last_us));
-    set(o, "duration_s", json_number(s->duration_s));
-    set(o, "interval_s", json_number(s->info->interval_s));
-    set(o, "ticks", json_integer(s->ticks));
-    set(o, "gaps", json_integer(s->gaps));
+    json_set(o, "name", json_cstr(s->input->name));
+    json_set(o, "node", json_cstr(s->info->node));
+    json_set(o, "otp", json_cstr(s->info->otp));
+    json_set(o, "label", json_cstr(s->info->label));
+    json_set(o, "end", json_cstr(s->info->end));
+    json_set(o, "from_us", json_known(s->first_us));
+    json_set(o, "to_us", json_known(s->last_us));
+    json_set(o, "duration_s", json_number(s->duration_s));
+    json_set(o, "interval_s", json_number(s->info->interval_s));
+    json_set(o, "ticks", json_integer(s->ticks));
+    json_set(o, "gaps", json_integer(s->gaps));
     json_t *cost = json_object();
-    set(cost, "share", json_number(s->cost.share));
-    set(cost, "bytes", json_number(s->cost.bytes));
-    set(o, "cost", cost);
-    set(o, "redacted", json_boolean(s->info->redacted));
-    set(o, "thinned", json_boolean(s->info->thinned));
-    set(o, "system", stats_of(s));
-    set(o, "owners", owners_of(s, options));
-    set(o, "calls", calls_of(s, options));
-    set(o, "samples", samples_json(s, OF_CPU, options->functions ? options->functions : 10));
-    set(o, "samples_at_yields",
-        samples_json(s, AT_YIELDS, options->functions ? options->functions : 10));
-    set(o, "spans", requests_json(s, options->functions ? options->functions : 10));
-    set(o, "traces", traces_of(s));
+    json_set(cost, "share", json_number(s->cost.share));
+    json_set(cost, "bytes", json_number(s->cost.bytes));
+    json_set(o, "cost", cost);
+    json_set(o, "redacted", json_boolean(s->info->redacted));
+    json_set(o, "thinned", json_boolean(s->info->thinned));
+    json_set(o, "system", stats_of(s));
+    json_set(o, "owners", owners_of(s, options));
+    json_set(o, "calls", json_calls(s, options));
+    json_set(o, "samples", samples_json(s, OF_CPU, options->functions ? options->functions : 10));
+    json_set(o, "samples_at_yields",
+             samples_json(s, AT_YIELDS, options->functions ? options->functions : 10));
+    json_set(o, "spans", requests_json(s, options->functions ? options->functions : 10));
+    json_set(o, "traces", traces_of(s));
     add_findings(o, s);
 }
 
@@ -196,14 +191,14 @@ static void add_change(json_t *list, const char *what, const char *by, const str
                        const struct summary *b, const struct change *c)
 {
     json_t *o = json_object();
-    set(o, "what", text(what));
-    set(o, "by", by ? text(by) : json_null());
-    set(o, "from", text(a->input->name));
-    set(o, "to", text(b->input->name));
-    set(o, "before", json_number(c->before));
-    set(o, "after", json_number(c->after));
-    set(o, "noise", json_number(c->noise));
-    set(o, "significant", c->known ? json_boolean(c->real) : json_null());
+    json_set(o, "what", json_cstr(what));
+    json_set(o, "by", by ? json_cstr(by) : json_null());
+    json_set(o, "from", json_cstr(a->input->name));
+    json_set(o, "to", json_cstr(b->input->name));
+    json_set(o, "before", json_number(c->before));
+    json_set(o, "after", json_number(c->after));
+    json_set(o, "noise", json_number(c->noise));
+    json_set(o, "significant", c->known ? json_boolean(c->real) : json_null());
     json_array_append_new(list, o);
 }
 
@@ -290,7 +285,7 @@ void summary_json(struct buf *out, const struct summary *s, size_t n,
                   const struct summary_options *o)
 {
     json_t *root = json_object();
-    set(root, "schema", text(n == 1 ? "beamtop.report/2" : "beamtop.diff/2"));
+    json_set(root, "schema", json_cstr(n == 1 ? "beamtop.report/2" : "beamtop.diff/2"));
     if (n == 1) {
         add_recording(root, s, o);
     } else {
@@ -300,8 +295,8 @@ void summary_json(struct buf *out, const struct summary *s, size_t n,
             add_recording(each, &s[i], o);
             json_array_append_new(list, each);
         }
-        set(root, "recordings", list);
-        set(root, "changes", changes_of(s, n, o));
+        json_set(root, "recordings", list);
+        json_set(root, "changes", changes_of(s, n, o));
     }
     json_put_line(out, root);
 }

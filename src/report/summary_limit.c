@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Thresholds of `beamtop diff --fail-on`. What cannot be judged fails: a check that passes unseen
- * is none. */
+/* Thresholds of `beamtop diff --fail-on`. A limit without its data fails: no check passes
+ * unseen. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ struct summary_limit {
 
 static const char *const stat_names[STATS] = {"mean", "p95", "max"};
 
-static int bad(struct summary_limit *l, struct error *err, const char *why)
+static int fail_limit(struct summary_limit *l, struct error *err, const char *why)
 {
     error_set(err, ERR_USAGE,
               "--fail-on: “%s”: %s; it is a number's key with >VALUE, <VALUE, +PERCENT%% "
@@ -62,7 +62,7 @@ static bool parse_value(const char *s, double *out)
 }
 
 /* The last operator that a value follows: names may have such characters, values do not. */
-static bool split(struct summary_limit *l)
+static bool split_limit(struct summary_limit *l)
 {
     for (size_t at = strlen(l->text); at-- > 1;) {
         const char *value = l->text + at + 1;
@@ -130,11 +130,11 @@ int summary_limit_parse(struct summary_limit **out, const char *text, struct err
     l->text = alloc_strdup(text);
     if (strncmp(text, "finding:", 8) == 0) {
         if (!parse_finding(l, text + 8))
-            return bad(l, err, "there is no such rule");
-    } else if (!split(l)) {
-        return bad(l, err, "it has no value to compare with");
+            return fail_limit(l, err, "there is no such rule");
+    } else if (!split_limit(l)) {
+        return fail_limit(l, err, "it has no value to compare with");
     } else if (!parse_owner(l) && !parse_number(l)) {
-        return bad(l, err, "a recording has no such number");
+        return fail_limit(l, err, "a recording has no such number");
     }
     *out = l;
     return 0;
@@ -146,7 +146,7 @@ struct measured {
     double value, mean, spread, n;
 };
 
-static struct measured number_of(const struct summary_limit *l, const struct summary_input *s)
+static struct measured measure_number(const struct summary_limit *l, const struct summary_input *s)
 {
     struct period_stats v;
     struct error ignored = {0};
@@ -175,7 +175,7 @@ static const struct period_owner *find_owner(const struct summary_limit *l,
     return found ? found : owner_named("Elixir.", l->key, owners, n);
 }
 
-static struct measured share_of(const struct summary_limit *l, const struct summary_input *s)
+static struct measured measure_share(const struct summary_limit *l, const struct summary_input *s)
 {
     const struct period_owner *owners;
     struct measured none = {NAN, NAN, NAN, 0};
@@ -191,7 +191,7 @@ static struct measured share_of(const struct summary_limit *l, const struct summ
 
 static struct measured measure(const struct summary_limit *l, const struct summary_input *s)
 {
-    return l->kind == LIMIT_OWNER ? share_of(l, s) : number_of(l, s);
+    return l->kind == LIMIT_OWNER ? measure_share(l, s) : measure_number(l, s);
 }
 
 static bool finding_fails(const struct summary_limit *l, const struct summary_input *b,

@@ -37,8 +37,8 @@ static struct block *begin_table(struct comparison *c, const char *heading)
     return t;
 }
 
-static void put_row(struct comparison *c, struct block *t, const char *title, enum column_type type,
-                    const double *values)
+static void put_value_row(struct comparison *c, struct block *t, const char *title,
+                          enum column_type type, const double *values)
 {
     const char *cells[PAPER_COLUMNS] = {title};
     for (size_t i = 0; i < c->n; i++)
@@ -74,7 +74,7 @@ static bool of_one_node(const struct comparison *c)
     return one;
 }
 
-static void put_head(struct comparison *c)
+static void put_many_head(struct comparison *c)
 {
     const struct summary *s = &c->recordings[0];
     c->paper->title = arena_printf(&c->paper->arena, "beamtop: %zu recordings compared", c->n);
@@ -144,10 +144,10 @@ static void put_metrics(struct comparison *c)
         const char *title = summary_metrics[m].title;
         enum column_type type = summary_metrics[m].type;
         if (any)
-            put_row(c, t, title, type, mean);
+            put_value_row(c, t, title, type, mean);
         if (any && strcmp(summary_metrics[m].key, "run_queue") == 0) {
-            put_row(c, t, "run queue, p95", type, p95);
-            put_row(c, t, "run queue, max", type, max);
+            put_value_row(c, t, "run queue, p95", type, p95);
+            put_value_row(c, t, "run queue, max", type, max);
         }
     }
 }
@@ -155,7 +155,7 @@ static void put_metrics(struct comparison *c)
 /* ---- owners */
 
 /* The leaders of any recording, in the order in which they are met. */
-static size_t leaders(const struct comparison *c, int kind, struct slice *names)
+static size_t find_leaders(const struct comparison *c, int kind, struct slice *names)
 {
     size_t n = 0, each = c->options->owners ? c->options->owners : 8;
     for (size_t i = 0; i < c->n; i++) {
@@ -172,7 +172,7 @@ static size_t leaders(const struct comparison *c, int kind, struct slice *names)
     return n;
 }
 
-/* With what it was recognised as, in any recording. */
+/* The name with the kind that any recording recognised it as. */
 static const char *owner_title(const struct comparison *c, int kind, struct slice name)
 {
     struct arena *a = &c->paper->arena;
@@ -192,7 +192,7 @@ static void put_owner(struct comparison *c, struct block *t, int kind, struct sl
         const struct period_owner *o = owner_in(&c->recordings[i], kind, name);
         shares[i] = o ? o->share : c->recordings[i].n_owners[kind] > 0 ? 0 : (double)NAN;
     }
-    put_row(c, t, title, COLUMN_SHARE, shares);
+    put_value_row(c, t, title, COLUMN_SHARE, shares);
 }
 
 static void put_owners(struct comparison *c, int kind)
@@ -202,7 +202,7 @@ static void put_owners(struct comparison *c, int kind)
         "Share of reductions by module",      "Share of reductions by registered name",
         "Share of reductions by label",       "Share of reductions by kin"};
     struct slice names[ROWS_MOST];
-    size_t n = leaders(c, kind, names);
+    size_t n = find_leaders(c, kind, names);
     struct block *t = n > 0 ? begin_table(c, by[kind]) : NULL;
     for (size_t k = 0; k < n; k++)
         put_owner(c, t, kind, names[k], owner_title(c, kind, names[k]));
@@ -230,7 +230,7 @@ static void put_calls(struct comparison *c)
             double seconds = (double)c->recordings[i].sums.ns / 1e9;
             rates[i] = call && seconds > 0 ? (double)call->calls / seconds : (double)NAN;
         }
-        put_row(c, t, call_text(&c->paper->arena, calls[k]), COLUMN_RATE, rates);
+        put_value_row(c, t, call_text(&c->paper->arena, calls[k]), COLUMN_RATE, rates);
     }
     double most = 0;
     for (size_t i = 0; i < c->n; i++)
@@ -263,11 +263,12 @@ static void put_samples(struct comparison *c, enum sample_kind kind)
         for (size_t i = 0; i < c->n; i++)
             values[i] = (double)c->recordings[i].samples[kind].all.run.samples;
         if (n > 0)
-            put_row(c, t, "samples", COLUMN_COUNT, values);
+            put_value_row(c, t, "samples", COLUMN_COUNT, values);
         for (size_t k = 0; k < n; k++) {
             for (size_t i = 0; i < c->n; i++)
                 values[i] = samples_share_of(&c->recordings[i], &shares[k]);
-            put_row(c, t, samples_share_name(&c->paper->arena, &shares[k]), COLUMN_SHARE, values);
+            put_value_row(c, t, samples_share_name(&c->paper->arena, &shares[k]), COLUMN_SHARE,
+                          values);
         }
     }
 }
@@ -292,7 +293,7 @@ static bool not_evaluated_in(const struct summary *s, const char *rule)
     return false;
 }
 
-static const char *judged(struct comparison *c, const struct summary *s, const char *rule)
+static const char *judged_text(struct comparison *c, const struct summary *s, const char *rule)
 {
     const struct finding *f = finding_in(s, rule);
     if (!f)
@@ -303,7 +304,7 @@ static const char *judged(struct comparison *c, const struct summary *s, const c
                         number_text(&c->paper->arena, COLUMN_SHARE, f->impact));
 }
 
-/* Numbers aside: those are of a recording. */
+/* Compares without numbers, which are a recording's own. */
 static bool same_words(const char *a, const char *b)
 {
     static const char numbers[] = "0123456789.,";
@@ -319,7 +320,7 @@ static bool same_words(const char *a, const char *b)
     }
 }
 
-/* The finding of the same rule on the same subject, of which the same is to be done. */
+/* The finding of the same rule, with the same action and title. */
 static const struct finding *same_finding(const struct summary *s, const struct finding *like)
 {
     for (size_t i = 0; i < s->findings.len; i++) {
@@ -331,7 +332,7 @@ static const struct finding *same_finding(const struct summary *s, const struct 
     return NULL;
 }
 
-/* What a recording found that none before it has: once, with all recordings that have it. */
+/* Puts findings that no recording before has: each once, with all recordings that have it. */
 static void put_found(struct comparison *c, size_t at, enum finding_severity severity)
 {
     struct arena *a = &c->paper->arena;
@@ -361,14 +362,14 @@ static void put_found(struct comparison *c, size_t at, enum finding_severity sev
     }
 }
 
-static void put_findings(struct comparison *c)
+static void put_all_findings(struct comparison *c)
 {
     struct block *t = begin_table(c, "Findings (– where what a rule needs was not recorded)");
     for (size_t r = 0; rule_list[r]; r++) {
         const char *cells[PAPER_COLUMNS] = {rule_list[r]->key};
         bool any = false;
         for (size_t i = 0; i < c->n; i++) {
-            cells[i + 1] = judged(c, &c->recordings[i], rule_list[r]->key);
+            cells[i + 1] = judged_text(c, &c->recordings[i], rule_list[r]->key);
             any = any || finding_in(&c->recordings[i], rule_list[r]->key);
         }
         if (any)
@@ -441,7 +442,7 @@ static void compare_owners(struct comparison *c, int kind, size_t at)
 {
     static const struct period_owner none;
     struct slice names[ROWS_MOST];
-    size_t n = leaders(c, kind, names);
+    size_t n = find_leaders(c, kind, names);
     const struct summary *a = &c->recordings[at - 1], *b = &c->recordings[at];
     if (a->n_owners[kind] == 0 || b->n_owners[kind] == 0)
         return;
@@ -553,9 +554,9 @@ void summary_many(struct paper *p, const struct summary *s, size_t n,
                   const struct summary_options *o)
 {
     struct comparison c = {.paper = p, .recordings = s, .n = n, .options = o};
-    put_head(&c);
+    put_many_head(&c);
     put_recordings(&c);
-    put_findings(&c);
+    put_all_findings(&c);
     put_changes(&c);
     put_metrics(&c);
     for (int kind = 0; kind < OWNER_KINDS; kind++)

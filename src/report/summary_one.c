@@ -15,7 +15,7 @@ static size_t at_most(size_t n, size_t most)
     return n < (most ? most : 10) ? n : (most ? most : 10);
 }
 
-static void put_head(struct paper *p, const struct summary *s)
+static void put_one_head(struct paper *p, const struct summary *s)
 {
     const struct recording_info *i = s->info;
     struct arena *a = &p->arena;
@@ -50,7 +50,7 @@ static void put_head(struct paper *p, const struct summary *s)
         paper_item(p, "mark at %s: %s", time_text(a, s->marks[k].wall_us), s->marks[k].text);
 }
 
-static void put_numbers(struct paper *p, const struct summary *s)
+static void put_node_numbers(struct paper *p, const struct summary *s)
 {
     static const char *const titles[] = {"", "mean", "p95", "max", "first", "last"};
     struct arena *a = &p->arena;
@@ -69,8 +69,9 @@ static void put_numbers(struct paper *p, const struct summary *s)
 
 #define CHART_VALUES 300
 
-static struct block *put_chart(struct paper *p, const struct summary *s, enum column_type type,
-                               const char *title, const double *values, size_t n)
+static struct block *put_metric_chart(struct paper *p, const struct summary *s,
+                                      enum column_type type, const char *title,
+                                      const double *values, size_t n)
 {
     struct block *b = paper_chart(p, title, values, n);
     if (type == COLUMN_SHARE && b->top < 1)
@@ -95,7 +96,7 @@ static void put_charts(struct paper *p, const struct summary *s)
                             : 0;
         if (n < 2)
             continue;
-        put_chart(p, s, m->type, m->title, values, n)->aside =
+        put_metric_chart(p, s, m->type, m->title, values, n)->aside =
             arena_printf(a, "mean %s, max %s", number_text(a, m->type, v->mean),
                          number_text(a, m->type, v->max));
     }
@@ -212,7 +213,7 @@ static void put_traces(struct paper *p, const struct summary *s)
         paper_put(p, "Of several traces the times are those of the slowest.");
 }
 
-/* What a finding's evidence is of: numbers of the node, and the queue of its process. */
+/* The series of a finding's evidence: numbers of the node, and the queue of its process. */
 static const struct trend_of {
     const char *evidence, *system_key, *title;
     enum column_type type;
@@ -236,7 +237,7 @@ static const struct trend_of {
     {"gcs_per_s", "gcs_per_s", "collections/s", COLUMN_RATE},
 };
 
-/* And counts of facts: of a part, without one of its process. */
+/* Series of counts in facts: of the object `part`; NULL: of the row of the finding's process. */
 static const struct fact_trend {
     const char *evidence, *fact, *part, *key, *title;
     enum column_type type;
@@ -286,14 +287,14 @@ static bool put_course(struct paper *p, const struct summary *s, enum column_typ
 {
     if (n < 2)
         return false;
-    struct block *b = put_chart(p, s, type, title, values, n);
+    struct block *b = put_metric_chart(p, s, type, title, values, n);
     b->beside = true;
     b->aside = arena_printf(&p->arena, "%s to %s", number_text(&p->arena, type, *values),
                             number_text(&p->arena, type, values[n - 1]));
     return true;
 }
 
-/* One, of the first evidence that has a course. */
+/* Puts one chart: of the first evidence that has a series. */
 static void put_trend(struct paper *p, const struct summary *s, const struct finding *f)
 {
     double values[CHART_VALUES];
@@ -376,10 +377,10 @@ static void put_actions(struct paper *p, const struct summary *s)
 
 void summary_one(struct paper *p, const struct summary *s, const struct summary_options *o)
 {
-    put_head(p, s);
+    put_one_head(p, s);
     put_findings(p, s);
     put_actions(p, s);
-    put_numbers(p, s);
+    put_node_numbers(p, s);
     put_owners(p, s, o);
     put_calls(p, s, o);
     samples_one(p, s, at_most(SIZE_MAX, o->functions));

@@ -45,7 +45,7 @@ static void put_lost(struct paper *p, const struct requests *q)
                   early == 1 ? "capture" : "captures", text);
 }
 
-static void put_head(struct paper *p, const struct requests *q)
+static void put_requests_head(struct paper *p, const struct requests *q)
 {
     struct arena *a = &p->arena;
     paper_put(p, "%s %s in %lld %s of causal spans, %s events%s%s.",
@@ -63,7 +63,7 @@ static void put_head(struct paper *p, const struct requests *q)
                   count_text(a, (double)q->left_out));
 }
 
-static void put_functions(struct paper *p, const struct requests *q, size_t rows)
+static void put_root_functions(struct paper *p, const struct requests *q, size_t rows)
 {
     static const char *const titles[] = {"request", "roots", "median", "p99", "max", "outcomes"};
     struct arena *a = &p->arena;
@@ -84,7 +84,7 @@ static const char *what_text(struct arena *a, const struct request_part *part)
     return part->at.len > 0 ? arena_printf(a, "%s %s", key, slice_text(a, part->at)) : key;
 }
 
-static void put_path(struct paper *p, const struct requests_of *of, size_t rows)
+static void put_root_path(struct paper *p, const struct requests_of *of, size_t rows)
 {
     static const char *const titles[] = {"process", "operation", "what", "share", "a request"};
     struct arena *a = &p->arena;
@@ -118,22 +118,17 @@ void requests_one(struct paper *p, const struct summary *s, size_t rows)
         return;
     paper_heading(p, 2, "Where requests wait");
     if (q->captures > 0)
-        put_head(p, q);
+        put_requests_head(p, q);
     put_lost(p, q);
     if (q->n == 0)
         return;
-    put_functions(p, q, rows);
+    put_root_functions(p, q, rows);
     for (size_t i = 0; i < q->n && i < FUNCTIONS_SHOWN; i++)
         if (q->list[i].ns > 0)
-            put_path(p, &q->list[i], rows);
+            put_root_path(p, &q->list[i], rows);
 }
 
 /* ---- JSON */
-
-static void set(json_t *o, const char *key, json_t *value)
-{
-    json_object_set_new(o, key, value);
-}
 
 static json_t *text_or_null(struct slice text)
 {
@@ -146,12 +141,12 @@ static json_t *json_path(const struct requests_of *of, size_t rows)
     for (size_t i = 0; i < of->n_parts && i < rows; i++) {
         const struct request_part *part = &of->parts[i];
         json_t *o = json_object();
-        set(o, "process", text_or_null(part->process));
-        set(o, "operation", text_or_null(part->operation));
-        set(o, "kind", json_string(span_step_key(part->kind)));
-        set(o, "at", text_or_null(part->at));
-        set(o, "share", json_number(part->ns / of->ns));
-        set(o, "mean_us", json_number(part->ns / 1e3 / (double)of->n_durations));
+        json_set(o, "process", text_or_null(part->process));
+        json_set(o, "operation", text_or_null(part->operation));
+        json_set(o, "kind", json_string(span_step_key(part->kind)));
+        json_set(o, "at", text_or_null(part->at));
+        json_set(o, "share", json_number(part->ns / of->ns));
+        json_set(o, "mean_us", json_number(part->ns / 1e3 / (double)of->n_durations));
         json_array_append_new(list, o);
     }
     return list;
@@ -162,14 +157,14 @@ static json_t *json_function(const struct requests_of *of, size_t rows)
     json_t *o = json_object(), *outcomes = json_object();
     for (enum span_outcome k = 0; k < SPAN_OUTCOMES; k++)
         if (of->outcomes[k] > 0)
-            set(outcomes, span_outcome_key(k), json_integer(of->outcomes[k]));
-    set(o, "operation", text_or_null(of->operation));
-    set(o, "roots", json_integer(of->roots));
-    set(o, "outcomes", outcomes);
-    set(o, "median_us", json_number(requests_quantile(of, 0.5) / 1e3));
-    set(o, "p99_us", json_number(requests_quantile(of, 0.99) / 1e3));
-    set(o, "max_us", json_number(requests_quantile(of, 1) / 1e3));
-    set(o, "path", json_path(of, rows));
+            json_set(outcomes, span_outcome_key(k), json_integer(of->outcomes[k]));
+    json_set(o, "operation", text_or_null(of->operation));
+    json_set(o, "roots", json_integer(of->roots));
+    json_set(o, "outcomes", outcomes);
+    json_set(o, "median_us", json_number(requests_quantile(of, 0.5) / 1e3));
+    json_set(o, "p99_us", json_number(requests_quantile(of, 0.99) / 1e3));
+    json_set(o, "max_us", json_number(requests_quantile(of, 1) / 1e3));
+    json_set(o, "path", json_path(of, rows));
     return o;
 }
 
@@ -181,14 +176,14 @@ json_t *requests_json(const struct summary *s, size_t rows)
     json_t *o = json_object(), *list = json_array();
     for (size_t i = 0; i < q->n && i < rows; i++)
         json_array_append_new(list, json_function(&q->list[i], rows));
-    set(o, "captures", json_integer(q->captures));
-    set(o, "light", json_integer(q->light));
-    set(o, "roots", json_integer(q->roots));
-    set(o, "events", json_number(q->events));
-    set(o, "skipped", json_number(q->skipped));
-    set(o, "lost", json_integer(q->lost));
-    set(o, "lost_why", q->lost_why ? json_string(q->lost_why) : json_null());
-    set(o, "ended_early", json_integer(requests_early(q)));
-    set(o, "requests", list);
+    json_set(o, "captures", json_integer(q->captures));
+    json_set(o, "light", json_integer(q->light));
+    json_set(o, "roots", json_integer(q->roots));
+    json_set(o, "events", json_number(q->events));
+    json_set(o, "skipped", json_number(q->skipped));
+    json_set(o, "lost", json_integer(q->lost));
+    json_set(o, "lost_why", q->lost_why ? json_string(q->lost_why) : json_null());
+    json_set(o, "ended_early", json_integer(requests_early(q)));
+    json_set(o, "requests", list);
     return o;
 }

@@ -76,7 +76,7 @@ static double whole_of(const struct summary_samples *s)
 }
 
 /* What errors rest on: weights at yield points are reductions, of so many looks. */
-static double independent(const struct summary_samples *s, enum sample_kind kind)
+static double independent_samples(const struct summary_samples *s, enum sample_kind kind)
 {
     return kind == OF_CPU ? whole_of(s) : (double)s->all.run.samples;
 }
@@ -98,8 +98,8 @@ double samples_share_of(const struct summary *s, const struct sample_share *of)
 struct change change_of_samples(const struct summary *before, const struct summary *after,
                                 const struct sample_share *of)
 {
-    const double n = independent(&before->samples[of->kind], of->kind),
-                 m = independent(&after->samples[of->kind], of->kind);
+    const double n = independent_samples(&before->samples[of->kind], of->kind),
+                 m = independent_samples(&after->samples[of->kind], of->kind);
     const double a = samples_share_of(before, of), b = samples_share_of(after, of);
     const double both = (a * n + b * m) / (n + m), spread = sqrt(fmax(both * (1 - both), 0));
     return change_of(a, spread, n, b, spread, m);
@@ -114,8 +114,8 @@ static int by_total(const void *a, const void *b)
 }
 
 /* The first of them by self or by total, owned by the caller. The frame "…" is none. */
-static const struct stacks_sum **leading(const struct summary_samples *s, enum share_by by,
-                                         size_t most, size_t *n)
+static const struct stacks_sum **leading_frames(const struct summary_samples *s, enum share_by by,
+                                                size_t most, size_t *n)
 {
     const struct stacks_sum **list = alloc_zero(s->n + 1, sizeof *list);
     *n = 0;
@@ -148,7 +148,7 @@ size_t samples_shares(const struct summary *s, size_t n, enum sample_kind kind, 
         return classes_of(s, n, kind, out, most);
     for (size_t i = 0; i < n; i++) {
         size_t first;
-        const struct stacks_sum **list = leading(&s[i].samples[kind], by, each, &first);
+        const struct stacks_sum **list = leading_frames(&s[i].samples[kind], by, each, &first);
         for (size_t k = 0; k < first && len < most; k++) {
             bool known = false;
             for (size_t x = 0; x < len && !known; x++)
@@ -184,7 +184,8 @@ static const char *part_text(struct arena *a, int64_t n, int64_t of)
     return n < 0 || of <= 0 ? "–" : number_text(a, COLUMN_SHARE, (double)n / (double)of);
 }
 
-static void put_head(struct paper *p, const struct summary_samples *s, enum sample_kind kind)
+static void put_samples_head(struct paper *p, const struct summary_samples *s,
+                             enum sample_kind kind)
 {
     const struct samples_summary *run = &s->all.run;
     struct arena *a = &p->arena;
@@ -219,7 +220,7 @@ static const char *error_text(struct arena *a, double share, double n)
     return arena_printf(a, "±%.1f", 100 * sample_error(share, n));
 }
 
-static void put_classes(struct paper *p, const struct summary *s)
+static void put_class_shares(struct paper *p, const struct summary *s)
 {
     static const char *const titles[] = {"class", "share", "±95%", "samples"};
     struct sample_share shares[SAMPLE_CLASSES];
@@ -236,15 +237,15 @@ static void put_classes(struct paper *p, const struct summary *s)
     }
 }
 
-static void put_functions(struct paper *p, const struct summary *s, enum sample_kind kind,
-                          enum share_by by, size_t rows)
+static void put_top_functions(struct paper *p, const struct summary *s, enum sample_kind kind,
+                              enum share_by by, size_t rows)
 {
     static const char *const titles[2][5] = {{"function", "kind", "self", "±95%", "total"},
                                              {"function", "kind", "total", "±95%", "self"}};
     const double whole = whole_of(&s->samples[kind]);
     struct arena *a = &p->arena;
     size_t n;
-    const struct stacks_sum **list = leading(&s->samples[kind], by, rows, &n);
+    const struct stacks_sum **list = leading_frames(&s->samples[kind], by, rows, &n);
     paper_heading(p, 3,
                   by == BY_SELF ? "By function (self)" : "By function, with what it calls (total)");
     struct block *t = paper_table(p, titles[by == BY_TOTAL], 5, "llrrr");
@@ -254,7 +255,7 @@ static void put_functions(struct paper *p, const struct summary *s, enum sample_
         const double second = (by == BY_SELF ? list[i]->total : list[i]->self) / whole;
         const char *cells[] = {samples_share_name(a, &share), frame_kind_key(list[i]->at->kind),
                                number_text(a, COLUMN_SHARE, first),
-                               error_text(a, first, independent(&s->samples[kind], kind)),
+                               error_text(a, first, independent_samples(&s->samples[kind], kind)),
                                number_text(a, COLUMN_SHARE, second)};
         paper_row(p, t, cells);
     }
@@ -285,23 +286,18 @@ void samples_one(struct paper *p, const struct summary *s, size_t rows)
         if (s->samples[kind].all.runs == 0)
             continue;
         paper_heading(p, 2, "%s", headings[kind]);
-        put_head(p, &s->samples[kind], kind);
+        put_samples_head(p, &s->samples[kind], kind);
         if (s->samples[kind].all.run.samples == 0)
             continue;
         if (kind == OF_CPU)
-            put_classes(p, s);
-        put_functions(p, s, kind, BY_SELF, rows);
-        put_functions(p, s, kind, BY_TOTAL, rows);
+            put_class_shares(p, s);
+        put_top_functions(p, s, kind, BY_SELF, rows);
+        put_top_functions(p, s, kind, BY_TOTAL, rows);
         put_processes(p, &s->samples[kind].all.run, rows);
     }
 }
 
 /* ---- JSON */
-
-static void set(json_t *o, const char *key, json_t *value)
-{
-    json_object_set_new(o, key, value);
-}
 
 static json_t *json_classes(const struct summary *s, enum sample_kind kind)
 {
@@ -311,10 +307,10 @@ static json_t *json_classes(const struct summary *s, enum sample_kind kind)
     for (size_t i = 0; i < n; i++) {
         const double share = samples_share_of(s, &shares[i]);
         json_t *o = json_object();
-        set(o, "class", json_string(sample_class_key(shares[i].in)));
-        set(o, "share", json_number(share));
-        set(o, "share_error",
-            json_number(sample_error(share, independent(&s->samples[kind], kind))));
+        json_set(o, "class", json_string(sample_class_key(shares[i].in)));
+        json_set(o, "share", json_number(share));
+        json_set(o, "share_error",
+                 json_number(sample_error(share, independent_samples(&s->samples[kind], kind))));
         json_array_append_new(list, o);
     }
     return list;
@@ -328,7 +324,7 @@ static json_t *json_functions(const struct summary *s, enum sample_kind kind, si
     bool *leads = alloc_zero(x->n + 1, sizeof *leads);
     for (enum share_by by = BY_SELF; by <= BY_TOTAL; by++) {
         size_t n;
-        const struct stacks_sum **leaders = leading(x, by, rows, &n);
+        const struct stacks_sum **leaders = leading_frames(x, by, rows, &n);
         for (size_t i = 0; i < n; i++)
             leads[leaders[i] - x->sums] = true;
         free(leaders);
@@ -339,13 +335,13 @@ static json_t *json_functions(const struct summary *s, enum sample_kind kind, si
         if (!leads[i])
             continue;
         json_t *o = json_object();
-        set(o, "function", json_slice(f->name));
-        set(o, "kind", json_string(frame_kind_key(f->kind)));
-        set(o, "object", json_slice(f->object));
-        set(o, "self_share", json_number(self));
-        set(o, "self_error", json_number(sample_error(self, independent(x, kind))));
-        set(o, "total_share", json_number(total));
-        set(o, "total_error", json_number(sample_error(total, independent(x, kind))));
+        json_set(o, "function", json_slice(f->name));
+        json_set(o, "kind", json_string(frame_kind_key(f->kind)));
+        json_set(o, "object", json_slice(f->object));
+        json_set(o, "self_share", json_number(self));
+        json_set(o, "self_error", json_number(sample_error(self, independent_samples(x, kind))));
+        json_set(o, "total_share", json_number(total));
+        json_set(o, "total_error", json_number(sample_error(total, independent_samples(x, kind))));
         json_array_append_new(list, o);
     }
     free(leads);
@@ -359,19 +355,19 @@ json_t *samples_json(const struct summary *s, enum sample_kind kind, size_t rows
     if (all->runs == 0)
         return json_null();
     json_t *o = json_object();
-    set(o, "runs", json_integer(all->runs));
-    set(o, "samples", json_integer(run->samples));
-    set(o, "seconds", json_number(run->seconds));
-    set(o, "hz", json_number(run->hz));
-    set(o, "lost", json_known(run->lost));
-    set(o, "moved_on", json_known(run->moved_on));
-    set(o, "truncated", json_known(run->truncated));
-    set(o, "unresolved", json_known(run->unresolved));
-    set(o, "complete", json_known(run->complete));
-    set(o, "left_out", json_number(all->left_out));
-    set(o, "sampler_cpu_s", json_number(run->sampler_cpu_s));
-    set(o, "target_cpu_s", json_number(run->target_cpu_s));
-    set(o, "classes", json_classes(s, kind));
-    set(o, "functions", json_functions(s, kind, rows));
+    json_set(o, "runs", json_integer(all->runs));
+    json_set(o, "samples", json_integer(run->samples));
+    json_set(o, "seconds", json_number(run->seconds));
+    json_set(o, "hz", json_number(run->hz));
+    json_set(o, "lost", json_known(run->lost));
+    json_set(o, "moved_on", json_known(run->moved_on));
+    json_set(o, "truncated", json_known(run->truncated));
+    json_set(o, "unresolved", json_known(run->unresolved));
+    json_set(o, "complete", json_known(run->complete));
+    json_set(o, "left_out", json_number(all->left_out));
+    json_set(o, "sampler_cpu_s", json_number(run->sampler_cpu_s));
+    json_set(o, "target_cpu_s", json_number(run->target_cpu_s));
+    json_set(o, "classes", json_classes(s, kind));
+    json_set(o, "functions", json_functions(s, kind, rows));
     return o;
 }

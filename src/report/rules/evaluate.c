@@ -124,7 +124,7 @@ double judge_node(const struct judge *j, const char *key)
 
 /* Results of a recording are borrowed until the next question: copies live as long as
  * the findings. */
-static struct slice copy(struct judge *j, struct slice s)
+static struct slice keep_slice(struct judge *j, struct slice s)
 {
     return slice_keep(&j->out->arena, s);
 }
@@ -139,8 +139,8 @@ static void take_owners(struct judge *j, int64_t from_tick, struct owner_list ou
         struct period_owner *to = arena_alloc(&j->out->arena, (n + 1) * sizeof *to);
         for (size_t k = 0; k < n; k++) {
             to[k] = from[k];
-            to[k].owner = copy(j, from[k].owner);
-            to[k].kind = copy(j, from[k].kind);
+            to[k].owner = keep_slice(j, from[k].owner);
+            to[k].kind = keep_slice(j, from[k].kind);
         }
         out[i] = (struct owner_list){to, n};
     }
@@ -158,7 +158,7 @@ static const struct period_process *take_processes(struct judge *j, int64_t from
             &to[i].pid,   &to[i].name, &to[i].application,     &to[i].initial_call,
             &to[i].label, &to[i].kind, &to[i].current_function};
         for (size_t k = 0; k < ARRAY_LEN(texts); k++)
-            *texts[k] = copy(j, *texts[k]);
+            *texts[k] = keep_slice(j, *texts[k]);
     }
     return to;
 }
@@ -190,8 +190,8 @@ static void take_calls(struct judge *j)
     struct recorded_call *to = arena_alloc(&j->out->arena, (n + 1) * sizeof *to);
     for (size_t i = 0; i < n; i++) {
         to[i] = from[i];
-        to[i].module = copy(j, from[i].module);
-        to[i].function = copy(j, from[i].function);
+        to[i].module = keep_slice(j, from[i].module);
+        to[i].function = keep_slice(j, from[i].function);
     }
     j->out->calls_refused = refusal_of(j);
     j->calls = j->sums.top = to;
@@ -213,7 +213,7 @@ static void take_system(struct judge *j)
 
 /* ---- asking them */
 
-static const char *lacks(const struct judge *j, unsigned needs)
+static const char *missing_data(const struct judge *j, unsigned needs)
 {
     if (j->ticks < LEAST_TICKS)
         return "fewer than 3 ticks were recorded";
@@ -266,8 +266,8 @@ static void take_over(struct finding *f, const struct finding *other)
         add_evidence(f, other->evidence[i]);
 }
 
-/* One of the lower rank, else the one found first, takes the others over. */
-static void unite(struct findings *found)
+/* Of findings with one cause, the one of lower rank, else the first, takes in the others. */
+static void unite_causes(struct findings *found)
 {
     for (size_t i = 0; i < found->len; i++) {
         struct finding *f = &found->items[i];
@@ -316,7 +316,7 @@ static void ask_rules(struct judge *j)
     for (size_t i = 0; i < rule_rows_len; i++) {
         j->rule = &rule_rows[i];
         j->said = false;
-        const char *lack = lacks(j, j->rule->needs);
+        const char *lack = missing_data(j, j->rule->needs);
         if (lack)
             judge_unknown(j, "%s", lack);
         else
@@ -357,7 +357,7 @@ int findings_evaluate_after(struct findings *out, const struct findings *before,
     recorded_samples_clear(&j.samples);
     json_decref(j.node);
     json_decref(j.kin);
-    unite(out);
+    unite_causes(out);
     show_names(out);
     if (out->len > 1)
         qsort(out->items, out->len, sizeof *out->items, worse_first);

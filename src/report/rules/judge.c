@@ -114,7 +114,7 @@ const char *judge_process_of(struct judge *j, const json_t *row)
 #define LEADS 0.3 /* of the reductions */
 #define MOST 0.5  /* by itself: whatever the others of its application do */
 
-/* What processes of all kinds were started by. */
+/* True for a module that starts processes of all kinds: its name says nothing. */
 static bool is_generic_module(struct slice module)
 {
     char call[64];
@@ -128,7 +128,7 @@ bool judge_owner_is_generic(enum owner_sort sort, struct slice name)
 {
     if (sort == BY_MODULE)
         return is_generic_module(name);
-    /* "erlang:apply/2 (under shop_sup)" says something. */
+    /* "erlang:apply/2 (under shop_sup)" names a kin. */
     return sort == BY_KIN && process_call_is_generic(name) &&
            !(name.len > 0 && name.s[name.len - 1] == ')');
 }
@@ -213,7 +213,7 @@ static double share_of_processes(const struct period_process *p, size_t n, const
     return sum;
 }
 
-/* By whichever way it was recognised best. */
+/* The largest of the shares that the ways to recognise the kind give. */
 double judge_kind(const struct judge *j, const char *kind, double *spread, double *late)
 {
     double most = share_of_processes(j->processes, j->n_processes, kind), ignored;
@@ -390,7 +390,7 @@ struct trend judge_trend_of_rest(const struct judge *j, const char *system_key,
     size_t n = recording_series(j->recording, system_key, j->from, j->to, v, PARTS);
     for (size_t k = 0; k < n_less; k++) {
         if (recording_series(j->recording, less[k], j->from, j->to, part, PARTS) != n)
-            return trend_of(v, 0); /* of other ticks */
+            return trend_of(v, 0); /* its ticks are others */
         for (size_t i = 0; i < n; i++)
             v[i] -= part[i];
     }

@@ -68,7 +68,7 @@ static bool has_one_of(struct slice text, const char *const *list)
 }
 
 /* 'Elixir.Repo' and Elixir.Repo are the same module. */
-static struct slice bare(struct slice name)
+static struct slice bare_name(struct slice name)
 {
     if (name.len > 2 && name.s[0] == '\'' && name.s[name.len - 1] == '\'')
         return (struct slice){name.s + 1, name.len - 2};
@@ -79,7 +79,7 @@ bool module_is_library(struct slice module)
 {
     static const char *const beginnings[] = {"erts_", "erl_",  "prim_", "logger_",
                                              "file_", "inet_", "io_"};
-    struct slice name = bare(module);
+    struct slice name = bare_name(module);
     for (size_t i = 0; i < ARRAY_LEN(beginnings); i++)
         if (slice_begins(name, beginnings[i]))
             return true;
@@ -96,7 +96,7 @@ static struct module_calls *module_of(struct modules *m, struct slice name,
     bool declared = false;
     for (size_t i = 0; i < json_array_size(repositories); i++) {
         const char *is = json_string_value(json_array_get(repositories, i));
-        declared = declared || (is && slice_is(bare(name), is));
+        declared = declared || (is && slice_is(bare_name(name), is));
     }
     *c = (struct module_calls){.name = name, .declared = declared};
     return c;
@@ -138,7 +138,9 @@ static void add_call(const struct judge *j, struct module_calls *m, size_t at)
     m->options = m->options || (slice_is(c->function, "prepare_opts") && c->arity == 2);
     m->prepared += slice_is(c->function, "prepare_query") && c->arity == 3 ? n : 0;
     m->stages +=
-        slice_is(c->function, "call") && c->arity == 2 && !one_of(bare(c->module), callers) ? n : 0;
+        slice_is(c->function, "call") && c->arity == 2 && !one_of(bare_name(c->module), callers)
+            ? n
+            : 0;
     m->switches += slice_is(c->function, "put_dynamic_repo") && c->arity == 1 ? n : 0;
     m->get_one += c->arity == 1 && one_of(c->function, lookups) ? n : 0;
     if (within_another(j, at))

@@ -23,7 +23,7 @@ struct sums {
     struct buf key;
 };
 
-static void put_text(struct buf *key, struct slice text)
+static void put_key_text(struct buf *key, struct slice text)
 {
     buf_put(key, text.s, text.len);
     buf_put_u8(key, 0);
@@ -47,7 +47,7 @@ static struct requests_of *group_of(struct sums *s, struct slice operation)
 {
     struct requests *out = s->out;
     buf_reset(&s->key);
-    put_text(&s->key, operation);
+    put_key_text(&s->key, operation);
     struct sum *sum = sum_of(s, &s->groups, REQUEST_KINDS_MOST);
     if (!sum)
         return NULL;
@@ -58,7 +58,7 @@ static struct requests_of *group_of(struct sums *s, struct slice operation)
     return &out->list[sum->group];
 }
 
-static struct slice name_of(struct arena *a, const struct span_process *p)
+static struct slice process_text(struct arena *a, const struct span_process *p)
 {
     const char *name = p->name.len > 0 ? arena_strndup(a, p->name.s, p->name.len) : "unnamed";
     if (p->node.len == 0)
@@ -71,18 +71,18 @@ static bool same_process(const struct span_process *a, const struct span_process
     return pid_same(&a->pid, &b->pid) && slice_equal(a->node, b->node);
 }
 
-static void add_step(struct sums *s, struct requests_of *of, const struct spans *spans,
+static void add_part(struct sums *s, struct requests_of *of, const struct spans *spans,
                      uint32_t root, const struct span_step *step)
 {
     const struct span *span = spans_at(spans, step->span);
     const bool own = same_process(&span->process, &spans_at(spans, root)->process);
     const double ns = (double)(step->to_ns - step->from_ns);
     buf_reset(&s->key);
-    put_text(&s->key, of->operation);
-    put_text(&s->key, own ? (struct slice){0} : span->process.node);
-    put_text(&s->key, own ? (struct slice){0} : span->process.name);
-    put_text(&s->key, span->operation);
-    put_text(&s->key, step->at);
+    put_key_text(&s->key, of->operation);
+    put_key_text(&s->key, own ? (struct slice){0} : span->process.node);
+    put_key_text(&s->key, own ? (struct slice){0} : span->process.name);
+    put_key_text(&s->key, span->operation);
+    put_key_text(&s->key, step->at);
     buf_put_u8(&s->key, own);
     buf_put_u8(&s->key, (uint8_t)step->kind);
     struct sum *sum = sum_of(s, &s->parts, REQUEST_PARTS_MOST);
@@ -98,7 +98,7 @@ static void add_step(struct sums *s, struct requests_of *of, const struct spans 
                                           .own = own,
                                           .kind = step->kind};
         if (!own)
-            sum->part.process = name_of(a, &span->process);
+            sum->part.process = process_text(a, &span->process);
         of->n_parts++;
     }
     sum->part.ns += ns;
@@ -129,7 +129,7 @@ static void add_root(struct sums *s, const struct spans *spans, uint32_t root)
     size_t n;
     struct span_step *steps = spans_critical(spans, root, &n);
     for (size_t i = 0; i < n; i++)
-        add_step(s, of, spans, root, &steps[i]);
+        add_part(s, of, spans, root, &steps[i]);
     free(steps);
     add_duration(of, (double)span_duration(span));
 }
@@ -192,7 +192,7 @@ static void sort_all(struct sums *s)
         qsort(out->list, out->n, sizeof *out->list, by_time);
 }
 
-/* How many the recorder had counted until a tick. It begins again at 0 where a file goes on. */
+/* Lost captures that the recorder had counted until a tick; 0 again where a file goes on. */
 static int64_t lost_until(struct requests *out, struct recording *r, int64_t tick)
 {
     const char *text = recording_fact(r, "spans_lost", tick);

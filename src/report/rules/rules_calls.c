@@ -50,7 +50,7 @@ static void too_few_listed(struct judge *j, double calls_per_s)
 
 #define LOOKUPS_HOT 50.0 /* per second */
 
-static const char *signature(struct judge *j, const struct module_calls *m)
+static const char *signature_of(struct judge *j, const struct module_calls *m)
 {
     return judge_text(j, "%s%s%s beside %s", m->prepares ? "prepare_query/3" : "",
                       m->defaults ? ", default_options/1" : "",
@@ -116,7 +116,7 @@ static void find_lookup(struct judge *j, const struct module_calls *m,
                    "reads: %s of its operations; writes: %.1f per "
                    "second%s",
                    judge_percent(j, reads_share), per_s(j, m->writes), not_listed(j));
-    judge_evidence(j, f, "signature", NAN, "", "repository functions: %s%s", signature(j, m),
+    judge_evidence(j, f, "signature", NAN, "", "repository functions: %s%s", signature_of(j, m),
                    m->declared ? "; it has the behaviour Ecto.Repo" : "");
 }
 
@@ -140,7 +140,7 @@ void judge_repository(struct judge *j)
 
 /* Reads and writes of the repositories that are not mere lookups; of all when there are
  * no others. */
-static struct module_calls operations(const struct modules *m)
+static struct module_calls operations_of(const struct modules *m)
 {
     struct module_calls all = {0}, true_ones = {0};
     for (size_t i = 0; i < m->n; i++) {
@@ -188,7 +188,7 @@ static void tell_ratio(struct judge *j, const char *what, double read, double wr
 void judge_read_write(struct judge *j)
 {
     struct modules m = modules_of(j);
-    struct module_calls repo = operations(&m);
+    struct module_calls repo = operations_of(&m);
     tell_ratio(j, "Repositories", repo.reads, repo.writes);
     for (size_t i = 0; i < m.n; i++) {
         if (slice_is(m.items[i].name, "ets"))
@@ -211,7 +211,7 @@ static const char *const entrances[] = {
     "handle_request", "handle_http", "handle_job", "handle", "serve", "dispatch", "request", NULL,
 };
 
-static const struct recorded_call *entrance(const struct judge *j)
+static const struct recorded_call *find_entrance(const struct judge *j)
 {
     for (const char *const *name = entrances; *name; name++)
         for (size_t i = 0; i < j->n_calls; i++) /* most calls first */
@@ -224,7 +224,7 @@ static const struct recorded_call *entrance(const struct judge *j)
 /* Operations on data, counted where the most of them are: repositories, or a module in front. */
 static double operations_on_data(const struct modules *m)
 {
-    struct module_calls repo = operations(m);
+    struct module_calls repo = operations_of(m);
     double most = repo.reads + repo.writes;
     for (size_t i = 0; i < m->n; i++) {
         const struct module_calls *c = &m->items[i];
@@ -291,7 +291,7 @@ static void find_overhead(struct judge *j, const struct modules *m,
 void judge_overhead(struct judge *j)
 {
     struct modules m = modules_of(j);
-    const struct recorded_call *request = entrance(j);
+    const struct recorded_call *request = find_entrance(j);
     double stages = 0, done = request ? (double)request->calls : operations_on_data(&m);
     for (size_t i = 0; i < m.n; i++)
         stages += module_is_repository(&m.items[i]) ? 0 : m.items[i].stages;
@@ -306,7 +306,7 @@ void judge_overhead(struct judge *j)
 
 /* ---- hot reads */
 
-static double calls_of(const struct judge *j, const char *module, const char *function)
+static double count_calls(const struct judge *j, const char *module, const char *function)
 {
     double n = 0;
     for (size_t i = 0; i < j->n_calls; i++)
@@ -353,10 +353,10 @@ static void find_hot(struct judge *j, const struct module_calls *m, double asks)
 void judge_hot_reads(struct judge *j)
 {
     struct modules m = modules_of(j);
-    double served = calls_of(j, "ets", "lookup") + calls_of(j, "ets", "lookup_element") +
-                    calls_of(j, "persistent_term", "get");
-    double asks = calls_of(j, "gen_server", "call");
-    struct module_calls repo = operations(&m);
+    double served = count_calls(j, "ets", "lookup") + count_calls(j, "ets", "lookup_element") +
+                    count_calls(j, "persistent_term", "get");
+    double asks = count_calls(j, "gen_server", "call");
+    struct module_calls repo = operations_of(&m);
     size_t said = 0;
     for (size_t i = 0; i < m.n && said < 3; i++) {
         const struct module_calls *c = &m.items[i];
@@ -381,7 +381,7 @@ void judge_hot_reads(struct judge *j)
 void judge_dynamic_repo(struct judge *j)
 {
     struct modules m = modules_of(j);
-    struct module_calls repo = operations(&m);
+    struct module_calls repo = operations_of(&m);
     double switches = 0, done = repo.reads + repo.writes;
     const struct module_calls *most = NULL;
     for (size_t i = 0; i < m.n; i++) {

@@ -9,7 +9,7 @@
 #define BLOCKED 0.15
 #define LEAST_S 50.0 /* between the two: less is a moment of the host */
 
-/* What passed in between, and what of it was lost. */
+/* The time between both moments, and the shares lost in it. */
 struct lost {
     double seconds, schedulers;
     double wait, steal, throttled; /* shares; NaN: unknown */
@@ -76,7 +76,7 @@ void judge_tell_without_cpu(struct judge *j, struct finding *f, double without)
 }
 
 #define STARVES 0.25 /* of the time when they were ready to run */
-/* Of all their time: sixteen schedulers on two CPUs lack half of that at rest. */
+/* Of all their time; of ready time sixteen schedulers on two CPUs lack half even at rest. */
 #define NOTICED 0.01
 
 bool judge_starves(const struct judge *j)
@@ -118,14 +118,14 @@ bool judge_may_follow(struct judge *j)
     return comes;
 }
 
-static void evidence(struct judge *j, struct finding *f, const char *key, double value,
-                     const char *what)
+static void add_share(struct judge *j, struct finding *f, const char *key, double value,
+                      const char *what)
 {
     if (!isnan(value))
         judge_evidence(j, f, key, value, "share", "%s: %s (mean)", what, judge_percent(j, value));
 }
 
-static void find(struct judge *j, const struct lost *l, double limit)
+static void find_lost(struct judge *j, const struct lost *l, double limit)
 {
     bool quota = l->throttled >= limit, steal = !quota && l->steal >= limit;
     bool seldom = !quota && !steal && !(l->wait >= limit);
@@ -150,11 +150,11 @@ static void find(struct judge *j, const struct lost *l, double limit)
                       : steal
                           ? "top on the host shows no steal (st) while the node is busy"
                           : "The view `cpus` (K) shows WAIT CPU below 10% while the node is busy";
-    evidence(j, f, "wait_for_cpu", l->wait, "schedulers ready to run without a CPU");
+    add_share(j, f, "wait_for_cpu", l->wait, "schedulers ready to run without a CPU");
     if (seldom)
         judge_tell_without_cpu(j, f, l->without);
-    evidence(j, f, "steal", l->steal, "time of the host's CPUs that the hypervisor took");
-    evidence(j, f, "throttled", l->throttled, "periods of the cgroup in which the quota was used");
+    add_share(j, f, "steal", l->steal, "time of the host's CPUs that the hypervisor took");
+    add_share(j, f, "throttled", l->throttled, "periods of the cgroup in which the quota was used");
 }
 
 static bool is_known(struct judge *j, struct lost *l)
@@ -183,13 +183,13 @@ void judge_starved(struct judge *j)
     double limit = judge_limit(j, STARVED);
     if (j->follows) {
         l = lost_of(j);
-        find(j, &l, limit);
+        find_lost(j, &l, limit);
     } else if (is_known(j, &l) && is_much(&l, limit)) {
-        find(j, &l, limit);
+        find_lost(j, &l, limit);
     }
 }
 
-/* Of all threads that were looked at. Utilisation is of those online; NaN: they are more. */
+/* Utilisation as a share of all threads that were counted; NaN: more of them are online. */
 static double active_share(const struct judge *j, const struct lost *l)
 {
     double use = judge_stats_from(j, l->from, "scheduler_utilisation").mean;
@@ -216,8 +216,8 @@ void judge_blocked(struct judge *j)
         "writers wait for each other. Write fewer and smaller objects at once, split the table, or "
         "set write_concurrency. In a NIF: run it on a dirty scheduler";
     f->ruled_out_if = "The host swaps (vmstat: si and so above 0)";
-    evidence(j, f, "blocked", blocked, "schedulers neither on a CPU nor idle");
-    evidence(j, f, "scheduler_utilisation", active, "scheduler utilisation");
-    evidence(j, f, "on_cpu", l.run, "schedulers on a CPU");
-    evidence(j, f, "wait_for_cpu", l.wait, "schedulers ready to run without a CPU");
+    add_share(j, f, "blocked", blocked, "schedulers neither on a CPU nor idle");
+    add_share(j, f, "scheduler_utilisation", active, "scheduler utilisation");
+    add_share(j, f, "on_cpu", l.run, "schedulers on a CPU");
+    add_share(j, f, "wait_for_cpu", l.wait, "schedulers ready to run without a CPU");
 }

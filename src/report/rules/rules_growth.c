@@ -33,7 +33,7 @@ static struct rise rise_of(const struct judge *j, const char *key)
 /* ---- words */
 
 /* "3.2 h", "12 d": how long until a limit is reached. */
-static const char *until(struct judge *j, double seconds)
+static const char *time_until(struct judge *j, double seconds)
 {
     if (seconds < HOUR)
         return judge_text(j, "%.0f min", fmax(1, seconds / 60));
@@ -43,19 +43,19 @@ static const char *until(struct judge *j, double seconds)
 
 #define NAME_BYTES 80 /* of a title; a recording may have longer ones */
 
-static const char *cut(struct judge *j, const char *name)
+static const char *cut_name(struct judge *j, const char *name)
 {
     return judge_text(j, "%.*s", NAME_BYTES, name);
 }
 
 /* A process of a fact; "" unknown. */
-static const char *named(struct judge *j, const json_t *process)
+static const char *named_process(struct judge *j, const json_t *process)
 {
     return *fact_text(process, "pid") ? judge_process_of(j, process) : "";
 }
 
 /* The fact, the caller's to decref; NULL: it was not recorded. */
-static json_t *growth(struct judge *j)
+static json_t *growth_fact(struct judge *j)
 {
     const char *text = recording_fact(j->recording, "growth", j->to);
     return text ? json_loads(text, 0, NULL) : NULL;
@@ -83,7 +83,7 @@ static void tell_limit(struct judge *j, struct finding *f, const char *limit, co
     double s = full_in(j, limit, t);
     if (!isnan(s))
         judge_evidence(j, f, "full_in", s, "s", "limit: %s, reached in %s at this rate",
-                       judge_number(j, judge_node(j, limit)), until(j, s));
+                       judge_number(j, judge_node(j, limit)), time_until(j, s));
 }
 
 static void no_owner(struct judge *j, struct finding *f, const json_t *fact)
@@ -106,7 +106,7 @@ static const json_t *group_of(const json_t *fact, const char *key)
 static const char *spawner_of(struct judge *j, const json_t *group)
 {
     bool most = fact_number(group, "spawned") >= fact_number(group, "seen") / 2;
-    return most ? named(j, json_object_get(group, "spawner")) : "";
+    return most ? named_process(j, json_object_get(group, "spawner")) : "";
 }
 
 /* What a process of the group was started as, where that is known better than its function. */
@@ -115,7 +115,7 @@ static const char *member_of(struct judge *j, const json_t *group)
     const json_t *example = json_object_get(group, "example");
     const char *call = fact_text(example, "initial_call");
     bool generic = !*call || process_call_is_generic(slice_of(call));
-    return cut(j, generic ? fact_text(group, "function") : call);
+    return cut_name(j, generic ? fact_text(group, "function") : call);
 }
 
 static void tell_group(struct judge *j, struct finding *f, const json_t *group)
@@ -126,7 +126,7 @@ static void tell_group(struct judge *j, struct finding *f, const json_t *group)
                    member_of(j, group), fact_number(group, "seen"), fact_number(group, "sampled"),
                    *app ? ", application " : "", app);
     if (*spawner_of(j, group)) {
-        const char *pid = fact_text(spawner, "pid"), *name = named(j, spawner);
+        const char *pid = fact_text(spawner, "pid"), *name = named_process(j, spawner);
         const bool has_pid = strstr(name, pid) != NULL;
         judge_evidence(j, f, "spawner", fact_number(group, "spawned"), "",
                        "spawner: %s%s%s (%.0f of them)", has_pid ? "" : pid, has_pid ? "" : " ",
@@ -146,7 +146,7 @@ void judge_process_growth(struct judge *j)
     double limit = judge_limit(j, fmax(100, 0.1 * t.first));
     if (!t.grows || t.grown < limit)
         return;
-    json_t *fact = growth(j);
+    json_t *fact = growth_fact(j);
     const json_t *group = group_of(fact, "processes");
     double soon = full_in(j, "process_limit", &t);
     struct finding *f =
@@ -213,7 +213,7 @@ static const char *short_title(struct judge *j, const json_t *group, double rate
     return judge_text(j, "Processes are short-lived: %s spawned/s%s", judge_number(j, rate), part);
 }
 
-/* Of all that are spawned, those of the group that is named. */
+/* The spawn rate of the group that is named. */
 static double rate_of(const json_t *group, double rate)
 {
     return group ? rate * fact_number(group, "seen") / fact_number(group, "sampled") : 0;
@@ -293,7 +293,7 @@ static void find_atoms(struct judge *j, const struct rise *t, double limit, cons
                                    : judge_text(j, "Atoms are leaking: +%s in %s",
                                                 judge_number(j, t->grown), judge_period(j));
     if (!isnan(soon))
-        f->title = judge_text(j, "%s, full in %s", f->title, until(j, soon));
+        f->title = judge_text(j, "%s, full in %s", f->title, time_until(j, soon));
     f->action =
         "Find who makes them (beamtop calls NODE 'erlang:binary_to_atom/2' "
         "'erlang:list_to_atom/1') and use the _existing_ form. The VM ends when the table is full";
@@ -316,7 +316,7 @@ static void find_atoms(struct judge *j, const struct rise *t, double limit, cons
 void judge_atom_growth(struct judge *j)
 {
     struct rise t = rise_of(j, "atoms");
-    json_t *fact = growth(j);
+    json_t *fact = growth_fact(j);
     bool alike = strlen(prefix_of(j, json_object_get(fact, "atoms"))) >= 3;
     double limit = alike ? LEAKED_ATOMS : OWN_ATOMS;
     if (t.grows && t.grown >= judge_limit(j, limit) && t.per_s >= judge_limit(j, ATOMS_PER_S))
@@ -328,7 +328,7 @@ void judge_atom_growth(struct judge *j)
 
 static const char *table_name(struct judge *j, const json_t *table)
 {
-    return cut(j, *fact_text(table, "name") ? fact_text(table, "name") : "unnamed");
+    return cut_name(j, *fact_text(table, "name") ? fact_text(table, "name") : "unnamed");
 }
 
 /* A pattern for what is put into it; one without a name is known by its owner only. */
@@ -354,7 +354,7 @@ static void tell_tables(struct judge *j, struct finding *f, const json_t *ets)
                        *fact_text(table, "id") ? " " : "", fact_text(table, "id"),
                        judge_bytes(j, fact_number(table, "grown_bytes")),
                        judge_bytes(j, fact_number(table, "memory_bytes")),
-                       named(j, json_object_get(table, "owner")));
+                       named_process(j, json_object_get(table, "owner")));
     }
     if (measured < all)
         judge_evidence(j, f, "measured", measured, "", "%.0f of %.0f tables were measured",
@@ -363,14 +363,14 @@ static void tell_tables(struct judge *j, struct finding *f, const json_t *ets)
 
 static void find_table(struct judge *j, const struct rise *t, double limit)
 {
-    json_t *fact = growth(j);
+    json_t *fact = growth_fact(j);
     const json_t *ets = json_object_get(fact, "ets");
     const json_t *table = json_array_get(json_object_get(ets, "growing"), 0);
     struct finding *f = judge_find(j, FINDING_LOOK, judge_sure(j, t->grown, limit));
     f->effort = EFFORT_SMALL;
     f->title = table ? judge_text(j, "ETS table %s is growing: +%s in %s (owner %s)",
                                   table_name(j, table), judge_bytes(j, t->grown), judge_period(j),
-                                  named(j, json_object_get(table, "owner")))
+                                  named_process(j, json_object_get(table, "owner")))
                      : judge_text(j, "ETS memory is growing: +%s in %s", judge_bytes(j, t->grown),
                                   judge_period(j));
     f->action =
@@ -393,13 +393,13 @@ static void find_table(struct judge *j, const struct rise *t, double limit)
 
 static void find_many_tables(struct judge *j, const struct rise *t, double limit)
 {
-    json_t *fact = growth(j);
+    json_t *fact = growth_fact(j);
     const json_t *made = json_object_get(json_object_get(fact, "ets"), "most_new");
-    const char *owner = named(j, json_object_get(made, "owner"));
+    const char *owner = named_process(j, json_object_get(made, "owner"));
     struct finding *f = judge_find(j, FINDING_LOOK, judge_sure(j, t->grown, limit));
     f->effort = EFFORT_SMALL;
     f->title = *owner ? judge_text(j, "%s creates ETS tables that stay: +%s named %s in %s", owner,
-                                   judge_number(j, t->grown), cut(j, fact_text(made, "name")),
+                                   judge_number(j, t->grown), cut_name(j, fact_text(made, "name")),
                                    judge_period(j))
                       : judge_text(j, "ETS tables are accumulating: +%s in %s",
                                    judge_number(j, t->grown), judge_period(j));
@@ -433,11 +433,11 @@ void judge_port_growth(struct judge *j)
     double limit = judge_limit(j, fmax(50, 0.1 * t.first));
     if (!t.grows || t.grown < limit)
         return;
-    json_t *fact = growth(j);
+    json_t *fact = growth_fact(j);
     const json_t *ports = json_object_get(fact, "ports");
     bool one = fact_number(ports, "seen") >= fact_number(ports, "sampled") / 2;
-    const char *owner = one ? named(j, json_object_get(ports, "owner")) : "";
-    const char *name = cut(j, fact_text(ports, "name"));
+    const char *owner = one ? named_process(j, json_object_get(ports, "owner")) : "";
+    const char *name = cut_name(j, fact_text(ports, "name"));
     struct finding *f =
         judge_find(j, full_in(j, "port_limit", &t) < 6 * HOUR ? FINDING_ACT : FINDING_LOOK,
                    judge_sure(j, t.grown, limit));
@@ -473,10 +473,10 @@ void judge_code_growth(struct judge *j)
     double limit = judge_limit(j, fmax(MIB, 0.05 * t.first));
     if (!t.grows || t.grown < limit)
         return;
-    json_t *fact = growth(j), *module;
+    json_t *fact = growth_fact(j), *module;
     const json_t *code = json_object_get(fact, "code");
     const char *newest = json_string_value(json_array_get(json_object_get(code, "examples"), 0));
-    newest = newest ? cut(j, newest) : NULL;
+    newest = newest ? cut_name(j, newest) : NULL;
     size_t i;
     struct finding *f = judge_find(j, FINDING_LOOK, judge_sure(j, t.grown, limit));
     f->effort = EFFORT_SMALL;

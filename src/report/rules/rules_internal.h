@@ -79,7 +79,7 @@ struct finding *judge_find(struct judge *j, enum finding_severity severity, doub
    what is held, what grows, and load. */
 enum cause_rank { CAUSE_KNOWN, CAUSE_QUEUE, CAUSE_HELD, CAUSE_GROWTH, CAUSE_LOAD };
 void judge_cause(struct finding *f, const char *cause, enum cause_rank rank);
-/* It is about what this process does: its cause too. pid: "" none. */
+/* Sets the process that the finding is about, also as its cause. pid: "" none. */
 void judge_about(struct finding *f, const char *pid, enum cause_rank rank);
 const char *judge_atom(struct judge *j, struct slice name); /* in quotes where Erlang needs them */
 /* "erlang:list_to_atom" in Erlang syntax, as a pattern. A module may be in quotes already. */
@@ -87,7 +87,7 @@ const char *judge_function(struct judge *j, struct slice module, struct slice fu
 /* Whether a trend over so many seconds has lasted long enough to be shown; longer where nobody is
    named as its maker. */
 bool judge_holds(const struct judge *j, double seconds, bool named);
-/* Takes the last finding, a trend of the whole period, back if it has not. */
+/* Removes the last finding, a trend of the whole period, if it has not. */
 void judge_wait(struct judge *j, bool named);
 void judge_unknown(struct judge *j, const char *fmt, ...) ATTR_PRINTF(2, 3);
 const char *judge_text(struct judge *j, const char *fmt, ...) ATTR_PRINTF(2, 3);
@@ -125,7 +125,7 @@ void judge_tell_without_cpu(struct judge *j, struct finding *f, double without);
    is not known yet, in the first seconds, after which the counters are read again. */
 bool judge_starves(const struct judge *j);
 bool judge_may_starve(const struct judge *j);
-/* Then the rule is not evaluated, and this is why: judge_follows() only where it is known. */
+/* True when the rule is not evaluated for that reason; judge_follows(): only where it is known. */
 bool judge_follows(struct judge *j);
 bool judge_may_follow(struct judge *j);
 const char *judge_bytes(struct judge *j, double bytes);

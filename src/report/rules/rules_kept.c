@@ -124,7 +124,7 @@ static const struct tie {
 #define TIE_BYTES 64.0 /* the least that one takes on either side */
 #define BYTES_LEAST (1024.0 * 1024)
 
-static const char *amount(struct judge *j, bool by_bytes, double n)
+static const char *amount_text(struct judge *j, bool by_bytes, double n)
 {
     return by_bytes ? judge_bytes(j, n) : judge_number(j, n);
 }
@@ -177,8 +177,8 @@ static void find_ties(struct judge *j, const struct found *found)
     struct counted bytes = judge_counted(j, "monitors", tied_of, &heaps);
     f->effort = EFFORT_SMALL;
     f->title = judge_text(j, "%s %s: +%s in %s, now %s", judge_process_of(j, row), tie->title,
-                          amount(j, by_bytes, n->grown), judge_seconds(j, n->over_s),
-                          amount(j, by_bytes, n->last));
+                          amount_text(j, by_bytes, n->grown), judge_seconds(j, n->over_s),
+                          amount_text(j, by_bytes, n->last));
     f->action = tie->action;
     f->ruled_out_if = "The number levels off with the clients (view process, 10 min)";
     f->subject = pid;
@@ -186,8 +186,8 @@ static void find_ties(struct judge *j, const struct found *found)
     judge_about(f, pid, CAUSE_KNOWN);
     judge_evidence(j, f, by_bytes ? "bytes" : tie->key, n->last, "",
                    "%s: %s, %s, %s (after 1/3, 2/3 and at the end)",
-                   by_bytes ? ties[BY_BYTES].name : tie->name, amount(j, by_bytes, n->first),
-                   amount(j, by_bytes, n->half), amount(j, by_bytes, n->last));
+                   by_bytes ? ties[BY_BYTES].name : tie->name, amount_text(j, by_bytes, n->first),
+                   amount_text(j, by_bytes, n->half), amount_text(j, by_bytes, n->last));
     if (!by_bytes)
         judge_evidence(j, f, "bytes", bytes.last, "bytes",
                        "its memory beside its heaps: +%s, now %s", judge_bytes(j, bytes.grown),
@@ -235,7 +235,7 @@ static double sockets(const json_t *growth, const void *key)
     return fact_number(json_object_get(growth, "sockets"), key);
 }
 
-/* Of those that are open now: which of them are new is not known. */
+/* The owner of most open sockets; which of them are new is not known. */
 static const char *socket_owner(struct judge *j, const json_t *owns, struct finding *f)
 {
     const json_t *owner = json_object_get(owns, "owner");

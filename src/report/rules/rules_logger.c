@@ -135,7 +135,7 @@ static const char *setting_of(struct judge *j, const json_t *fact, const json_t 
         drop);
 }
 
-/* Whose process leads; where that is none's, the one that makes its callers wait most. */
+/* The handler whose process is p, else the one that makes its callers wait most. */
 static const json_t *worst_handler(const json_t *fact, const struct period_process *p,
                                    enum log_mode *mode)
 {

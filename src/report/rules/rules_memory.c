@@ -33,7 +33,7 @@ static const struct {
 };
 
 /* The next power of two, twice the limit: what these tables are rounded to. */
-static double larger(double limit)
+static double next_limit(double limit)
 {
     double n = 1024;
     while (n < 2 * limit && n < 134217728)
@@ -64,8 +64,8 @@ static void find_near_limit(struct judge *j, size_t i, struct period_stats s, do
     f->title =
         owner ? judge_text(j, "%s fills the process table: %s", judge_slice(j, owner->owner), used)
               : judge_text(j, "%s is %s", tables[i].name, used);
-    f->action =
-        judge_text(j, "%s (start with %s %.0f)", tables[i].action, tables[i].flag, larger(limit));
+    f->action = judge_text(j, "%s (start with %s %.0f)", tables[i].action, tables[i].flag,
+                           next_limit(limit));
     f->ruled_out_if = "The number stays: what was made at start is kept";
     f->subject = tables[i].key;
     judge_cause(f, f->subject, CAUSE_LOAD);

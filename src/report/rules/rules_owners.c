@@ -141,7 +141,7 @@ static bool advise_on_wait(struct judge *j, struct finding *f, const struct peri
     return false;
 }
 
-/* What is above these cannot be read (query/q/mailbox.erl): its next messages can be traced. */
+/* A longer queue cannot be read (query/q/mailbox.erl); its next messages can be traced. */
 #define MAILBOX_READ 50000.0
 #define MAILBOX_READ_BYTES (16.0 * 1024 * 1024)
 
@@ -229,7 +229,7 @@ static double least_mean(const struct period_process *p)
     return p->queue_mean - CERTAIN * p->queue_stddev / sqrt((double)p->ticks);
 }
 
-static bool serialises(const struct judge *j, const struct period_process *p)
+static bool is_bottleneck(const struct judge *j, const struct period_process *p)
 {
     return p->ticks >= LEAST_TICKS && p->ticks * 10 >= j->turnover.ticks * 8 &&
            (double)p->queued >= judge_limit(j, ALWAYS) * (double)p->ticks &&
@@ -304,7 +304,7 @@ void judge_serialised(struct judge *j)
         const struct period_process *p = &j->processes[i];
         double cores = judge_cores(j, p->share);
         bool suspended = is_suspended(j, p);
-        if (!suspended && !serialises(j, p))
+        if (!suspended && !is_bottleneck(j, p))
             continue;
         said++;
         bool full = cores >= 0.8 && p->queue_mean >= 4 * WAITING;

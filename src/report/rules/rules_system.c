@@ -188,7 +188,7 @@ static const struct {
 #define LITTLE 0.1                               /* of it: leads nothing */
 #define ONE_OF_GROUP 0.7 /* of the growth of its group: it is the cause, and not the group */
 
-/* Who has what grows, most first. */
+/* The owners of growing memory, most first. */
 struct grower {
     const char *name, *subject;
     double grown, has; /* bytes; grown NaN: known at one moment only */
@@ -395,7 +395,7 @@ static void find_growth(struct judge *j, size_t type, struct trend t, struct tre
     f->effort = EFFORT_SMALL;
     f->title = growth_title(j, type, n > 0 ? &growers[0] : NULL, grown);
     f->subject = n > 0 ? growers[0].subject : memory_types[type].key;
-    /* Else it only stands by. What is known at one moment is compared with all there is. */
+    /* A smaller grower is not the cause. One known at one moment is compared with the whole. */
     bool holds = n > 0 && (isnan(growers[0].grown) ? growers[0].has >= MUCH * t.last
                                                    : growers[0].grown >= MUCH * grown);
     judge_about(f, holds && growers[0].process ? f->subject : "", CAUSE_GROWTH);
