@@ -50,7 +50,7 @@ static bool read_characters(struct characters *out, struct slice text)
     return true;
 }
 
-static unsigned least(unsigned a, unsigned b)
+static unsigned min_of(unsigned a, unsigned b)
 {
     return a < b ? a : b;
 }
@@ -64,16 +64,16 @@ static unsigned name_distance(const struct characters *a, const struct character
     for (unsigned j = 0; j <= b->len; j++)
         last[j] = j;
     for (unsigned i = 1; i <= a->len; i++) {
-        unsigned from = i > most ? i - most : 1, until = least(b->len, i + most);
+        unsigned from = i > most ? i - most : 1, until = min_of(b->len, i + most);
         unsigned smallest = now[from - 1] = from == 1 ? i : most + 1;
         for (unsigned j = from; j <= until; j++) {
             bool same = a->at[i - 1] == b->at[j - 1];
             unsigned above = j == i + most ? most + 1 : last[j] + 1;
-            unsigned v = least(least(above, now[j - 1] + 1), last[j - 1] + !same);
+            unsigned v = min_of(min_of(above, now[j - 1] + 1), last[j - 1] + !same);
             if (i > 1 && j > 1 && a->at[i - 1] == b->at[j - 2] && a->at[i - 2] == b->at[j - 1])
-                v = least(v, before[j - 2] + 1);
+                v = min_of(v, before[j - 2] + 1);
             now[j] = v;
-            smallest = least(smallest, v);
+            smallest = min_of(smallest, v);
         }
         if (smallest > most)
             return most + 1;
@@ -95,11 +95,11 @@ static void look_at_name(struct search *s, struct slice name, size_t index, unsi
 {
     if (!read_characters(&s->name, name))
         return;
-    unsigned shorter = least(s->word.len, s->name.len);
+    unsigned shorter = min_of(s->word.len, s->name.len);
     unsigned longer = s->word.len + s->name.len - shorter;
     unsigned most = longer / 3;
     if (s->n == s->most)
-        most = least(most, s->best[s->n - 1].distance);
+        most = min_of(most, s->best[s->n - 1].distance);
     if (longer - shorter > most)
         return;
     struct near found = {.rank = rank, .index = index};
