@@ -169,6 +169,17 @@ large_circles "$work/with_planted" | grep -q planted_a || echo "none in app")"
 report "no room has more than 30 sources" \
     "$(find src -name '*.[ch]' | sed 's|/[^/]*$||' | sort | uniq -c | awk '$1 > 30')"
 
+# A backtrace must be readable: a static function's name is in few files, one of a single word in one.
+shared_names() { # rooms
+    grep -rHoE --include='*.[ch]' '^static [^=;(]*[ *][a-z][a-z0-9_]*\(' "$@" |
+        sed -E 's/:.*[ *]([a-z0-9_]+)\($/ \1/' | sort -u | awk '
+        { n[$2]++; files[$2] = files[$2] " " $1 }
+        END { for (name in n) if (n[name] > (name ~ /_/ ? 3 : 1)) print name ":" files[name] }'
+}
+report "static functions have a name of their file" "$(shared_names src/base src/etf src/link src/local \
+    src/model/spans src/query src/report src/trace/assist src/trace/calls src/trace/language src/trace/log \
+    src/trace/matchspec)"
+
 views=$(sed -n 's/^const struct view_ops view_\([a-z_]*\) = {.*/\1/p' src/ui/views/view_*.c | paste -sd '|' -)
 report "screen*.c name no view" "$({
     [ -n "$views" ] || echo "no view in src/ui/views"
