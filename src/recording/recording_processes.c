@@ -15,8 +15,8 @@ struct known {
     char pid[32];
     int64_t text[NAMES];
     char kind[24];
-    int64_t votes; /* for text[4], by majority */
-    int64_t ticks;
+    int64_t votes;                    /* for text[4], by majority */
+    int64_t ticks, ticks_before;      /* before: ticks with processes until it was first seen */
     double share, reductions, memory; /* each value times the seconds of its tick */
     double seconds, memory_first, memory_last;
     int64_t asleep, queued;
@@ -133,7 +133,7 @@ static void fit(struct period_process *p, const struct known *k)
 }
 
 static void tell(struct recording *r, sqlite3_stmt *texts, const struct known *k, double seconds,
-                 struct period_process *p)
+                 int64_t ticks, struct period_process *p)
 {
     double n = (double)k->ticks;
     size_t kind = strlen(k->kind);
@@ -144,6 +144,7 @@ static void tell(struct recording *r, sqlite3_stmt *texts, const struct known *k
     p->pid = slice_of(arena_strdup(&r->result, k->pid));
     p->kind = (struct slice){arena_strndup(&r->result, k->kind, kind), kind};
     p->ticks = k->ticks;
+    p->ticks_since = ticks - k->ticks_before;
     p->share = seconds > 0 ? k->share / seconds : (double)NAN;
     p->reductions_per_s = seconds > 0 ? k->reductions / seconds : (double)NAN;
     p->memory_bytes = k->memory / k->seconds;
@@ -205,7 +206,9 @@ static double gather(struct recording *r, int64_t from, int64_t to, struct known
                 p.seconds_of_shares += p.seconds;
                 p.tick_of_shares = tick;
             }
-            add_row(find(all, arena, db_column_text(p.rows, 1)), p.rows, p.at, p.seconds);
+            struct known *k = find(all, arena, db_column_text(p.rows, 1));
+            k->ticks_before = k->ticks == 0 ? turnover->ticks - 1 : k->ticks_before;
+            add_row(k, p.rows, p.at, p.seconds);
         }
     }
     sqlite3_finalize(p.rows);
@@ -235,7 +238,7 @@ size_t recording_processes(struct recording *r, int64_t from, int64_t to,
     HASH_ITER (hh, all, k, next) {
         turnover->pids_seen_once += k->ticks == 1;
         if (n < most)
-            tell(r, texts, k, seconds, &p[n++]);
+            tell(r, texts, k, seconds, turnover->ticks, &p[n++]);
     }
     HASH_CLEAR(hh, all);
     sqlite3_finalize(texts);

@@ -196,7 +196,8 @@ knows_a_scheduler_from_its_process() {
     holds '.[0] | ([.functions[] | {(.function): .total_share}] | add) as $share
         | $share.erts_schedule > 0.1
         and ([.classes[] | select(.class == "scheduler") | .share][0] >= $share.erts_schedule)
-        and ($share["sample_load:files/0"] // 0) <= ($share.erts_call_dirty_nif // 0) + 0.05'
+        and ($share["sample_load:files/0"] // 0) <=
+            ($share.erts_call_dirty_nif // 0) + 0.05 + 1 / (.samples | sqrt)'
 }
 
 is_one_of_several() { [ "$("$beamtop" nodes --format json | grep -oF "\"$node\"" | wc -l)" -ge 2 ]; }

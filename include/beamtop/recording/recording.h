@@ -239,6 +239,7 @@ struct period_process {
     struct slice pid, name, application, initial_call, label, kind;
     struct slice current_function;  /* where it was most of the time; empty: nowhere mostly */
     int64_t ticks;                  /* at which it was recorded */
+    int64_t ticks_since;            /* ticks with processes, from the first of these on */
     double share, reductions_per_s; /* means over the ticks of the period that have shares */
     double memory_bytes, memory_first, memory_last;
     int64_t queued;      /* at how many of them it had messages waiting */

@@ -188,6 +188,15 @@ static double share_of_kind(struct owner_list list, const char *kind, double *sp
 }
 
 /* "linked to NAME", "started by NAME": the kind of the one that is named. */
+#define STAYS_S 30.0
+
+bool judge_stays(const struct judge *j, const struct period_process *p)
+{
+    const double seen_s = j->duration_s * (double)p->ticks_since / (double)j->turnover.ticks;
+    return p->ticks * 10 >= j->turnover.ticks * 8 ||
+           (seen_s >= STAYS_S && p->ticks * 10 >= p->ticks_since * 8);
+}
+
 bool judge_is_kin(const struct judge *j, const struct period_process *p, const char *kind)
 {
     struct proc_row named = {.name = near_of(j, p->pid)};

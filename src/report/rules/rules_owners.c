@@ -231,7 +231,7 @@ static double least_mean(const struct period_process *p)
 
 static bool is_bottleneck(const struct judge *j, const struct period_process *p)
 {
-    return p->ticks >= LEAST_TICKS && p->ticks * 10 >= j->turnover.ticks * 8 &&
+    return p->ticks >= LEAST_TICKS && judge_stays(j, p) &&
            (double)p->queued >= judge_limit(j, ALWAYS) * (double)p->ticks &&
            least_mean(p) >= judge_limit(j, WAITING) && !mailbox_grows(j, p) && !sleeps_on(p) &&
            !slice_is(p->kind, "logger") && !judge_is_kin(j, p, "logger");
@@ -248,7 +248,7 @@ static bool handles_nothing(const struct period_process *p, double cores)
 /* With any number of messages: nobody else will handle them. */
 static bool is_suspended(const struct judge *j, const struct period_process *p)
 {
-    return p->ticks >= LEAST_TICKS && p->ticks * 10 >= j->turnover.ticks * 8 && p->queue_min >= 1 &&
+    return p->ticks >= LEAST_TICKS && judge_stays(j, p) && p->queue_min >= 1 &&
            waits_in(p, SUSPENDED) && !mailbox_grows(j, p) && judge_cores(j, p->share) < IDLE_CORES;
 }
 

@@ -119,8 +119,8 @@ void judge_whole_core(struct judge *j)
     for (size_t i = 0; i < j->n_processes && said < 3; i++) {
         const struct period_process *p = &j->processes[i], *late = judge_late(j, p);
         double cores = judge_cores(j, p->share), limit = judge_limit(j, WHOLE_CORE);
-        if (!late || p->ticks < LEAST_TICKS || p->ticks * 10 < j->turnover.ticks * 8 ||
-            !(cores >= limit) || !(judge_cores(j, late->share) >= limit / 2) || collector_of(p))
+        if (!late || p->ticks < LEAST_TICKS || !judge_stays(j, p) || !(cores >= limit) ||
+            !(judge_cores(j, late->share) >= limit / 2) || collector_of(p))
             continue;
         said++;
         struct finding *f = judge_find(j, FINDING_NOTE, judge_sure(j, cores, WHOLE_CORE));

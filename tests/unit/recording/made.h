@@ -65,6 +65,7 @@ struct made {
     } rising; /* a fact at each tick */
     struct made_process busy[MADE_PROCESSES];
     int n_busy;
+    int second_from;              /* the first tick at which the second of them is seen */
     int late_ms, late_every;      /* at every so many-th tick a scheduler is so late; 0: never */
     int blocked_from, blocked_to; /* ticks at which both dirty I/O schedulers are; 0: none */
     bool churn;                   /* 10 more, others at each tick */
@@ -189,7 +190,8 @@ static void made_scan(struct recorder *r, struct model *m, const struct made *w,
     buf_init(&b, 0);
     buf_printf(&b, "{scan, %lld, 1000000000, 1234, 50, 50, 2, [", made_mono(w, tick));
     for (int i = 0; i < w->n_busy; i++)
-        made_row(&b, w, &w->busy[i], tick, w->busy[i].pid, i == 0);
+        if (i != 1 || tick >= w->second_from)
+            made_row(&b, w, &w->busy[i], tick, w->busy[i].pid, i == 0);
     for (int i = 0; w->churn && i < 10; i++) {
         char pid[32];
         snprintf(pid, sizeof pid, "<0.%d.0>", 1000 + tick * 10 + i);

@@ -462,6 +462,19 @@ static void few_before_an_idle_one(struct made *w)
     handles_nothing(w);
     w->busy[0].queue = 7;
 }
+/* For the last half minute; the other for less. */
+static void few_before_one_seen_late(struct made *w)
+{
+    w->ticks = 60;
+    w->busy[1].queue = 7;
+    w->busy[1].share = 0;
+    w->second_from = 30;
+}
+static void few_before_one_seen_later(struct made *w)
+{
+    few_before_one_seen_late(w);
+    w->second_from = 40;
+}
 static void few_before_one_that_works(struct made *w)
 {
     w->busy[0].queue = 3;
@@ -1495,6 +1508,8 @@ static const struct {
      "gateway:init/1 <0.41.0> is suspended, with 2 messages queued", suspended_with_none},
     {"serialised", few_before_an_idle_one, FINDING_LOOK,
      "gateway:init/1 <0.41.0> does not handle its 7 messages", few_before_one_that_works},
+    {"serialised", few_before_one_seen_late, FINDING_LOOK, "does not handle its 7 messages",
+     few_before_one_seen_later},
     {"serialised", waits_for_one_that_is_known, FINDING_LOOK,
      "gateway:init/1 <0.41.0> waits for an answer of shop_db, with 20,000 messages queued",
      waiting_little},
