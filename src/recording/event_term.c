@@ -4,6 +4,7 @@
 #include "beamtop/base/limits.h"
 #include "beamtop/etf/build.h"
 #include "beamtop/etf/check.h"
+#include "tables.h"
 
 static void put_atom(struct builder *b, struct slice name)
 {
@@ -146,12 +147,6 @@ void event_term_without_values(struct trace_event *e)
     e->result.bytes = e->message.bytes = text;
 }
 
-/* Beyond this sums of times overflow: no node says such a time. */
-static bool is_time(int64_t ns)
-{
-    return ns > -(INT64_C(1) << 61) && ns < INT64_C(1) << 61;
-}
-
 bool event_term_read(struct slice term, struct pushed_event *out)
 {
     struct error ignored = {0};
@@ -159,6 +154,6 @@ bool event_term_read(struct slice term, struct pushed_event *out)
     const uint8_t *bytes = (const uint8_t *)term.s;
     return term.len > 0 && term.len <= LIMIT_FRAME_BYTES &&
            etf_check_bare(bytes, term.len, &used, &ignored) == 0 && used == term.len &&
-           decode_one_event(out, bytes, term.len) && is_time(out->event.mono_ns) &&
-           is_time(out->event.until_ns);
+           decode_one_event(out, bytes, term.len) && time_is_sound(out->event.mono_ns) &&
+           time_is_sound(out->event.until_ns);
 }

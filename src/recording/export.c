@@ -9,7 +9,6 @@
 #include "beamtop/output/fields.h"
 #include "recording_internal.h"
 #include "recording_views.h"
-#include "trace_columns.h"
 
 #define PIECE 65536u /* written at once */
 
@@ -109,12 +108,6 @@ static int put_csv(struct writer *w, const char *sql, struct error *err)
 }
 
 /* ---- events of traces, with what their terms print as */
-
-struct event_row {
-    int64_t trace;
-    struct slice kind, args; /* args: as JSON */
-    struct trace_line line;
-};
 
 #define ROW struct event_row
 static const struct field event_list[] = {

@@ -11,4 +11,4 @@ src_librecording_a_SOURCES += \
 	src/recording/recording_sums.c src/recording/recording_traces.c \
 	src/recording/recording_views.c src/recording/recording_views.h \
 	src/recording/recording_windows.c src/recording/sqlite.c src/recording/sqlite.h \
-	src/recording/trace_columns.c src/recording/trace_columns.h
+	src/recording/tables.c src/recording/tables.h

@@ -19,103 +19,19 @@
 #include "beamtop/output/fields.h"
 #include "recording_schema.h"
 
-static const char *const texts_of_statements[STATEMENTS] = {
-    [STMT_TICK] = "INSERT INTO tick VALUES(?,?,?,?,?,?,?)",
-    [STMT_TEXT] = "INSERT INTO text(text) VALUES(?)",
-    [STMT_TEXT_ID] = "SELECT id FROM text WHERE text = ?",
-    [STMT_PROCESS] = "INSERT OR REPLACE INTO process VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
-    [STMT_OWNER] = "INSERT INTO owner VALUES(?,?,?,?,?,?,?,?,?)",
-    [STMT_ANSWER] = "INSERT OR REPLACE INTO answer VALUES(?,?,?,?,?)",
-    [STMT_FACT] = "INSERT OR REPLACE INTO fact VALUES(?,?,?)",
-    [STMT_TRACE] =
-        "INSERT INTO trace(id, tick, wall_us, syntax, patterns, procs) VALUES(?,?,?,?,?,?)",
-    [STMT_TRACE_END] = "UPDATE trace SET ended_us = ?2, reason = ?3, events = ?4, clean = ?5,"
-                       " ending = ?6 WHERE id = ?1",
-    [STMT_MARK] = "INSERT INTO mark(here_us, wall_us, text) VALUES(?,?,?)",
-    [STMT_GAP] = "INSERT INTO gap VALUES(?,?,?)",
-    [STMT_WINDOW] =
-        "INSERT INTO call_window(tick, wall_us, ns, functions, calls, calls_per_s, lost,"
-        " bytes, line) VALUES(?,?,?,?,?,?,?,?,?)",
-    [STMT_CALL] = "INSERT OR REPLACE INTO call VALUES(?,?,?,?,?,?,?,?)",
-    [STMT_SAMPLES] =
-        "INSERT INTO sample_run(tick, wall_us, ns, hz, at_yields, samples, lost, moved_on,"
-        " truncated, unresolved, complete, sampler_cpu_s, target_cpu_s, erlang, bif, gc, runtime,"
-        " nif, scheduler, other, left_out) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-    [STMT_FRAME] = "INSERT INTO sample_frame(kind, name, object, file, line) VALUES(?,?,?,?,?)",
-    [STMT_FRAME_ID] = "SELECT id FROM sample_frame WHERE kind = ? AND name = ? AND object = ?"
-                      " AND file = ? AND line = ?",
-    [STMT_NODE] = "INSERT INTO sample_node VALUES(?,?,?,?,?)",
-    [STMT_SOURCE] = "INSERT INTO sample_source VALUES(?,?,?,?,?,?)",
-    [STMT_HELD] = "INSERT INTO sample_held VALUES(?,?,?,?,?,?,?,?,?,?)",
-    [STMT_SPANS] =
-        "INSERT INTO span_run(tick, wall_us, mono_ns, node, capture, full, patterns, procs,"
-        " roots_asked, every, for_s, events_asked, functions, calls_per_s, load, expensive, others,"
-        " roots, open, events, skipped, reason, seconds, arm_us, disarm_us, target_us, bytes,"
-        " invalid, beyond, duplicate, clean, not_clean)"
-        " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-    [STMT_SPAN_PROCESS] = "INSERT INTO span_process VALUES(?,?,?,?,?,?,?,?)",
-    [STMT_SPAN_EVENT] = "INSERT INTO span_event VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-    [STMT_META] = "INSERT OR REPLACE INTO meta VALUES(?,?)",
-};
-
 static int put_meta(struct recorder *r, const char *key, const char *value, struct error *err)
 {
-    sqlite3_stmt *stmt = r->stmts[STMT_META];
-    sqlite3_bind_text(stmt, 1, key, -1, SQLITE_TRANSIENT);
-    sqlite3_bind_text(stmt, 2, value, -1, SQLITE_TRANSIENT);
-    return db_run(r->db, stmt, err);
+    struct meta_row row = {.key = slice_of(key), .text = slice_of(value)};
+    return recorder_put(r, TABLE_META, &row, err);
 }
 
 static int put_meta_int(struct recorder *r, const char *key, int64_t value, struct error *err)
 {
-    sqlite3_stmt *stmt = r->stmts[STMT_META];
-    sqlite3_bind_text(stmt, 1, key, -1, SQLITE_TRANSIENT);
-    sqlite3_bind_int64(stmt, 2, value);
-    return db_run(r->db, stmt, err);
-}
-
-int recorder_text_id(struct recorder *r, struct slice text, int64_t *id, struct error *err)
-{
-    sqlite3_stmt *find = r->stmts[STMT_TEXT_ID];
-    int rc = 0;
-    *id = 0;
-    if (text.len == 0)
-        return 0;
-    db_bind_text(find, 1, text);
-    if (sqlite3_step(find) == SQLITE_ROW) {
-        *id = sqlite3_column_int64(find, 0);
-    } else {
-        db_bind_text(r->stmts[STMT_TEXT], 1, text);
-        rc = db_run(r->db, r->stmts[STMT_TEXT], err);
-        *id = sqlite3_last_insert_rowid(r->db);
-    }
-    sqlite3_reset(find);
-    return rc;
-}
-
-int recorder_bind_text(struct recorder *r, sqlite3_stmt *stmt, int at, struct slice text,
-                       struct error *err)
-{
-    int64_t id;
-    int rc = recorder_text_id(r, text, &id, err);
-    if (id > 0)
-        sqlite3_bind_int64(stmt, at, id);
-    else
-        sqlite3_bind_null(stmt, at);
-    return rc;
+    struct meta_row row = {.key = slice_of(key), .number = value};
+    return recorder_put(r, TABLE_META_NUMBER, &row, err);
 }
 
 /* ---- open and close */
-
-static int prepare(struct recorder *r, struct error *err)
-{
-    for (int i = 0; i < STATEMENTS; i++)
-        if (texts_of_statements[i] &&
-            db_prepare(r->db, &r->stmts[i], texts_of_statements[i], err) != 0)
-            return (int)err->code;
-    int rc = recorder_prepare_trace(r, err);
-    return rc != 0 ? rc : schema_prepare_system(r->db, &r->stmts[STMT_SYSTEM], err);
-}
 
 /* For who opens the file: what traces have put into it. */
 static const char *note_of(const struct recorder_options *o)
@@ -138,7 +54,7 @@ static int set_up(struct recorder *r, struct error *err)
         return (int)err->code;
     snprintf(sql, sizeof sql, "PRAGMA max_page_count = %lld",
              (long long)(most / (uint64_t)db_int(r->db, "PRAGMA page_size", 4096)));
-    if (db_exec(r->db, sql, err) != 0 || prepare(r, err) != 0)
+    if (db_exec(r->db, sql, err) != 0)
         return (int)err->code;
     if (put_meta(r, "format", RECORDING_FORMAT, err) != 0 ||
         put_meta(r, "beamtop", PACKAGE_VERSION, err) != 0 ||
@@ -193,6 +109,7 @@ int recorder_open(struct recorder **out, const char *path, const struct recorder
     r->options = *options;
     r->last = &r->first;
     arena_init(&r->arena);
+    arena_init(&r->scratch);
     arena_init(&r->kept);
     int flags =
         SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX; /* create: in memory */
@@ -222,8 +139,8 @@ static int put_leftovers(struct recorder *r, struct error *err)
         return (int)err->code;
     r->ticks--;
     for (const struct pending *p = r->first; p && err->code == ERR_NONE; p = p->next)
-        if (p->what != STMT_ANSWER)
-            (void)recorder_put(r, p, err);
+        if (p->table != TABLE_ANSWER)
+            (void)recorder_put_pending(r, p, err);
     r->ticks++;
     if (err->code == ERR_NONE && db_exec(r->db, "COMMIT", err) == 0)
         return 0;
@@ -263,15 +180,17 @@ int recorder_close(struct recorder *r, const char *why, struct error *err)
     struct error second = {0};
     if (!r)
         return 0;
-    if (why && r->stmts[STMT_META]) {
+    if (why) {
         rc = put_leftovers(r, err);
         if (put_meta(r, "end", why, &second) != 0 && rc == 0) {
             *err = second;
             rc = (int)second.code;
         }
     }
-    for (int i = 0; i < STATEMENTS; i++)
-        sqlite3_finalize(r->stmts[i]);
+    for (int i = 0; i < TABLES; i++) {
+        sqlite3_finalize(r->stmts[i].put);
+        sqlite3_finalize(r->stmts[i].find);
+    }
     error_clear(&second);
     if (close_file(r, why != NULL, &second) != 0) {
         if (rc != 0)
@@ -282,6 +201,7 @@ int recorder_close(struct recorder *r, const char *why, struct error *err)
     for (struct known_fact *f = r->facts; f; f = f->next)
         free(f->json);
     arena_clear(&r->arena);
+    arena_clear(&r->scratch);
     arena_clear(&r->kept);
     free(r);
     return rc;
@@ -292,28 +212,18 @@ int recorder_close(struct recorder *r, const char *why, struct error *err)
 static int put_tick_row(struct recorder *r, const struct system_sample *sample,
                         const struct tick_cost *cost, int64_t here_us, struct error *err)
 {
-    sqlite3_stmt *s = r->stmts[STMT_TICK];
-    sqlite3_bind_int64(s, 1, r->ticks + 1);
-    sqlite3_bind_int64(s, 2, here_us);
+    struct tick_row row = {.here_us = here_us,
+                           .wall_us = -1,
+                           .interval_us = (double)NAN,
+                           .cost = {(double)NAN, (double)NAN, (double)NAN}};
     if (sample) {
-        db_bind_int(s, 3, sample->wall_us);
-        sqlite3_bind_int64(s, 4, (int64_t)(sample->mono_ns ^ (UINT64_C(1) << 63)));
-        db_bind_real(s, 5, isnan(sample->interval_s) ? (double)NAN : sample->interval_s * 1e6);
+        row.wall_us = sample->wall_us;
+        row.mono_ns = (int64_t)(sample->mono_ns ^ (UINT64_C(1) << 63));
+        row.interval_us = sample->interval_s * 1e6;
     }
-    db_bind_real(s, 6, cost ? cost->target_us : (double)NAN);
-    db_bind_real(s, 7, cost ? cost->bytes : (double)NAN);
-    return db_run(r->db, s, err);
-}
-
-static int put_system(struct recorder *r, const struct system_sample *sample, struct error *err)
-{
-    sqlite3_stmt *s = r->stmts[STMT_SYSTEM];
-    sqlite3_bind_int64(s, 1, r->ticks + 1);
-    for (size_t i = 0; i < system_fields.n; i++) {
-        struct value v = field_value(&system_fields.fields[i], sample);
-        db_bind_real(s, (int)i + 2, v.kind == VALUE_NUMBER ? v.number : (double)NAN);
-    }
-    return db_run(r->db, s, err);
+    if (cost)
+        row.cost = *cost;
+    return recorder_put(r, TABLE_TICK, &row, err);
 }
 
 /* What the node has reported of itself, and when it began. */
@@ -336,13 +246,13 @@ static int put_all(struct recorder *r, const struct model *m, int64_t here_us, s
     bool is_new = sample && sample->mono_ns != r->last_mono_ns;
     if (put_tick_row(r, is_new ? sample : NULL, model_cost(m), here_us, err) != 0)
         return (int)err->code;
-    if (is_new && put_system(r, sample, err) != 0)
+    if (is_new && recorder_put(r, TABLE_SYSTEM, &(struct system_row){.sample = *sample}, err) != 0)
         return (int)err->code;
     if (put_node(r, m, here_us, err) != 0 || recorder_put_processes(r, m, err) != 0 ||
         recorder_put_owners(r, m, err) != 0)
         return (int)err->code;
     for (const struct pending *p = r->first; p; p = p->next)
-        if (recorder_put(r, p, err) != 0)
+        if (recorder_put_pending(r, p, err) != 0)
             return (int)err->code;
     return put_meta_int(r, "ended_us", here_us, err);
 }

@@ -4,27 +4,12 @@
 #define BEAMTOP_RECORDING_RECORDER_INTERNAL_H
 
 #include "beamtop/base/arena.h"
-#include "beamtop/recording/recording.h"
-#include "sqlite.h"
+#include "tables.h"
 
-/* clang-format off */
-enum statement {
-    STMT_TICK, STMT_SYSTEM, STMT_TEXT, STMT_TEXT_ID, STMT_PROCESS, STMT_OWNER, STMT_ANSWER,
-    STMT_FACT, STMT_TRACE, STMT_EVENT, STMT_TRACE_END, STMT_TRACE_PATTERN, STMT_MARK, STMT_GAP,
-    STMT_WINDOW, STMT_CALL, STMT_SAMPLES, STMT_FRAME, STMT_FRAME_ID, STMT_NODE, STMT_SOURCE,
-    STMT_HELD, STMT_SPANS, STMT_SPAN_PROCESS, STMT_SPAN_EVENT, STMT_META, STATEMENTS,
-};
-/* clang-format on */
-
-/* Something that waits for its tick. */
+/* A row that waits for its tick. */
 struct pending {
-    enum statement what;
-    struct slice key, text, blob; /* of the arena */
-    int64_t here_us, wall_us, bytes;
-    struct recorded_window window;
-    const struct recorder_trace_part *trace; /* of the three statements of traces */
-    const struct recorder_run *run;          /* of a run of the sampler */
-    const struct recorder_spans *spans;
+    enum recording_table table;
+    void *row; /* of the arena */
     struct pending *next;
 };
 
@@ -42,9 +27,12 @@ struct fact_times {
 
 struct recorder {
     sqlite3 *db;
-    sqlite3_stmt *stmts[STATEMENTS];
+    struct {
+        sqlite3_stmt *put, *find; /* NULL: not prepared yet */
+    } stmts[TABLES];
     struct recorder_options options;
-    struct arena arena; /* what waits for its tick */
+    struct arena arena;   /* what waits for its tick */
+    struct arena scratch; /* of what is laid out to become a row */
     struct pending *first, **last;
     struct arena kept; /* what lives as long as the recorder: last facts */
     struct known_fact *facts;
@@ -57,26 +45,19 @@ struct recorder {
     struct fact_times facts_kept[QUESTIONS];
 };
 
-/* Something that waits for its tick, behind what waits already. */
-struct pending *recorder_add(struct recorder *r, enum statement what);
-/* Writes it, as part of the tick behind the last one that was written. */
-int recorder_put(struct recorder *r, const struct pending *p, struct error *err);
-int recorder_put_trace(struct recorder *r, const struct pending *p, struct error *err);
-int recorder_put_samples(struct recorder *r, const struct pending *p, struct error *err);
-int recorder_put_spans(struct recorder *r, const struct pending *p, struct error *err);
-/* For INSERT INTO event and trace_pattern. */
-int recorder_prepare_trace(struct recorder *r, struct error *err);
-
-/* The id of a text, made when it is new. Of an empty one it is 0, and binds NULL. */
-int recorder_text_id(struct recorder *r, struct slice text, int64_t *id, struct error *err);
-int recorder_bind_text(struct recorder *r, sqlite3_stmt *stmt, int at, struct slice text,
-                       struct error *err);
+/* Adds a copy of the row behind what waits for the tick already, and returns it: its id is known
+ * when it is written. */
+void *recorder_add(struct recorder *r, enum recording_table table, const void *row);
+/* Writes a row, as part of the tick behind the last one that was written. */
+int recorder_put(struct recorder *r, enum recording_table table, void *row, struct error *err);
+/* The same of one that waited. */
+int recorder_put_pending(struct recorder *r, const struct pending *p, struct error *err);
+/* Rows of an old capture of spans, when a newer one is written. */
+void recorder_drop_spans(struct recorder *r, int64_t newest, struct error *err);
 int recorder_put_processes(struct recorder *r, const struct model *m, struct error *err);
 int recorder_put_owners(struct recorder *r, const struct model *m, struct error *err);
 /* Facts that the model knows: what the node is, and its allocators where they were asked for. */
 void recorder_note(struct recorder *r, const struct model *m);
-/* Rows of runs and captures that are gone. */
-void recorder_drop_orphans(struct recorder *r, struct error *err);
 /* Gives up old ticks; false: there is nothing left to give up. */
 bool recorder_thin(struct recorder *r, struct error *err);
 

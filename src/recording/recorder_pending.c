@@ -3,29 +3,33 @@
 #include "recorder_internal.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
 #include "beamtop/base/alloc.h"
+#include "beamtop/base/attr.h"
 #include "beamtop/base/buf.h"
 #include "beamtop/model/column.h"
 #include "beamtop/output/calls_fields.h"
 #include "beamtop/output/json.h"
 
-static struct slice keep(struct recorder *r, const char *s, size_t len)
+void *recorder_add(struct recorder *r, enum recording_table table, const void *row)
 {
-    return (struct slice){arena_strndup(&r->arena, s, len), len};
-}
-
-struct pending *recorder_add(struct recorder *r, enum statement what)
-{
+    const struct recording_columns *t = &recording_tables[table];
     struct pending *p = arena_alloc(&r->arena, sizeof *p);
-    p->what = what;
-    p->here_us = p->wall_us = -1;
+    p->table = table;
+    p->row = arena_alloc(&r->arena, t->row_bytes);
+    memcpy(p->row, row, t->row_bytes);
+    for (size_t i = 0; i < t->n; i++) {
+        struct slice *text = (struct slice *)(void *)((char *)p->row + t->columns[i].at);
+        if (t->columns[i].form == FORM_SLICE)
+            *text = slice_keep(&r->arena, *text);
+    }
     *r->last = p;
     r->last = &p->next;
-    return p;
+    return p->row;
 }
 
 /* By name, in the order in which the rows have them: the order of an enum may change. */
@@ -38,30 +42,26 @@ static json_t *item_names(uint32_t items)
     return names;
 }
 
-static char *asked_text(struct recorder *r, const struct want_scan *asked)
+/* Both are the caller's to free. */
+static char *asked_text(const struct want_scan *asked)
 {
     json_t *o = json_pack("{s:s,s:b,s:b,s:i,s:o,s:b,s:b}", "sort",
                           asked->sort_key ? asked->sort_key : "", "by_delta", asked->by_delta,
                           "ascending", asked->ascending, "rows", asked->rows, "items",
                           item_names(asked->items), "own", asked->own, "filtered", asked->filtered);
     char *text = json_dumps(o, JSON_COMPACT);
-    char *kept = arena_strdup(&r->arena, text);
-    free(text);
     json_decref(o);
-    return kept;
+    return text;
 }
 
-/* Kept in the arena. */
-static struct slice deflated(struct recorder *r, const void *bytes, size_t len)
+static struct slice deflated(const void *bytes, size_t len)
 {
     uLongf size = compressBound((uLong)len);
     uint8_t *out = alloc_zero(size, 1);
     int rc = compress2(out, &size, bytes, (uLong)len, Z_BEST_SPEED + 2);
     assert(rc == Z_OK); /* the room is the bound's */
     (void)rc;
-    struct slice kept = keep(r, (const char *)out, size);
-    free(out);
-    return kept;
+    return (struct slice){(const char *)out, size};
 }
 
 void recorder_answer(struct recorder *r, const char *question, const uint8_t *term, size_t len,
@@ -69,14 +69,14 @@ void recorder_answer(struct recorder *r, const char *question, const uint8_t *te
 {
     if (r->ended)
         return;
-    struct pending *p = recorder_add(r, STMT_ANSWER);
-    p->key = keep(r, question, strlen(question));
-    p->blob = deflated(r, term, len);
-    p->bytes = (int64_t)len;
-    if (asked) {
-        const char *text = asked_text(r, asked);
-        p->text = slice_of(text);
-    }
+    char *text = asked ? asked_text(asked) : NULL;
+    const struct answer_row row = {.question = slice_of(question),
+                                   .asked = slice_of(text ? text : ""),
+                                   .bytes = (int64_t)len,
+                                   .term = deflated(term, len)};
+    (void)recorder_add(r, TABLE_ANSWER, &row);
+    free((void *)(uintptr_t)row.term.s);
+    free(text);
 }
 
 void recorder_fact(struct recorder *r, const char *key, const char *json)
@@ -94,51 +94,44 @@ void recorder_fact(struct recorder *r, const char *key, const char *json)
     }
     free(f->json);
     f->json = alloc_strdup(json);
-    struct pending *p = recorder_add(r, STMT_FACT);
-    p->key = keep(r, key, strlen(key));
-    p->text = keep(r, json, strlen(json));
+    const struct fact_row row = {.key = slice_of(key), .value = slice_of(json)};
+    (void)recorder_add(r, TABLE_FACT, &row);
 }
 
 void recorder_mark(struct recorder *r, int64_t here_us, int64_t wall_us, const char *text)
 {
-    if (r->ended)
-        return;
-    struct pending *p = recorder_add(r, STMT_MARK);
-    p->here_us = here_us;
-    p->wall_us = wall_us;
-    p->text = keep(r, text, strlen(text));
+    const struct mark_row row = {.here_us = here_us, .wall_us = wall_us, .text = slice_of(text)};
+    if (!r->ended)
+        (void)recorder_add(r, TABLE_MARK, &row);
 }
 
 void recorder_gap(struct recorder *r, int64_t here_us, const char *why)
 {
+    const struct gap_row row = {.here_us = here_us, .why = slice_of(why)};
     if (r->ended)
         return;
-    struct pending *p = recorder_add(r, STMT_GAP);
-    p->here_us = here_us;
-    p->text = keep(r, why, strlen(why));
+    (void)recorder_add(r, TABLE_GAP, &row);
     r->last_mono_ns = 0;
 }
 
 void recorder_window(struct recorder *r, const struct recorded_window *w)
 {
+    struct window_row row = {.of = *w};
+    struct buf line;
     if (r->ended)
         return;
-    struct pending *p = recorder_add(r, STMT_WINDOW);
-    struct recorded_call *top = arena_alloc(&r->arena, (w->n_top + 1) * sizeof *top);
-    for (size_t i = 0; i < w->n_top; i++) {
-        top[i] = w->top[i];
-        top[i].module = keep(r, top[i].module.s, top[i].module.len);
-        top[i].function = keep(r, top[i].function.s, top[i].function.len);
-    }
-    p->window = *w;
-    p->window.top = top;
-    if (!w->whole)
-        return;
-    struct buf line;
     buf_init(&line, 0);
-    calls_json_put(&line, w->whole, slice_of(r->options.node));
-    p->bytes = (int64_t)line.len;
-    p->blob = deflated(r, line.data, line.len);
+    if (w->whole) {
+        calls_json_put(&line, w->whole, slice_of(r->options.node));
+        row.line = deflated(line.data, line.len);
+    }
+    row.bytes = w->whole ? (int64_t)line.len : -1;
+    const struct window_row *window = recorder_add(r, TABLE_WINDOW, &row);
+    for (size_t i = 0; i < w->n_top; i++) {
+        const struct call_row call = {.window = {.row = &window->id}, .of = w->top[i]};
+        (void)recorder_add(r, TABLE_CALL, &call);
+    }
+    free((void *)(uintptr_t)row.line.s);
     buf_clear(&line);
 }
 
@@ -175,94 +168,156 @@ void recorder_calls(struct recorder *r, const struct calls_window *w, bool whole
 
 /* ---- written with a tick */
 
-static int put_window(struct recorder *r, const struct pending *p, struct error *err)
+static void bind_slice(sqlite3_stmt *s, int at, const struct recording_column *c, struct slice v)
 {
-    const struct recorded_window *w = &p->window;
-    sqlite3_stmt *s = r->stmts[STMT_WINDOW], *call = r->stmts[STMT_CALL];
-    sqlite3_bind_int64(s, 1, r->ticks + 1);
-    db_bind_int(s, 2, w->wall_us);
-    db_bind_int(s, 3, w->ns);
-    db_bind_int(s, 4, w->functions);
-    db_bind_int(s, 5, w->calls);
-    db_bind_real(s, 6, w->calls_per_s);
-    db_bind_int(s, 7, w->lost);
-    if (p->blob.len > 0) {
-        sqlite3_bind_int64(s, 8, p->bytes);
-        sqlite3_bind_blob64(s, 9, p->blob.s, p->blob.len, SQLITE_STATIC);
-    }
-    int rc = db_run(r->db, s, err);
-    int64_t id = sqlite3_last_insert_rowid(r->db);
-    for (size_t i = 0; rc == 0 && i < w->n_top; i++) {
-        const struct recorded_call *c = &w->top[i];
-        sqlite3_bind_int64(call, 1, id);
-        if (recorder_bind_text(r, call, 2, c->module, err) != 0 ||
-            recorder_bind_text(r, call, 3, c->function, err) != 0)
-            return (int)err->code;
-        sqlite3_bind_int64(call, 4, c->arity);
-        db_bind_int(call, 5, c->calls);
-        db_bind_real(call, 6, c->share);
-        db_bind_int(call, 7, c->own_us);
-        db_bind_int(call, 8, c->words);
-        rc = db_run(r->db, call, err);
-    }
+    const char *bytes = v.s ? v.s : "";
+    if (v.len == 0 && column_may_be_null(c))
+        sqlite3_bind_null(s, at);
+    else if (strstr(c->sql, " BLOB"))
+        sqlite3_bind_blob64(s, at, bytes, v.len, SQLITE_STATIC);
+    else
+        sqlite3_bind_text64(s, at, bytes, v.len, SQLITE_STATIC, SQLITE_UTF8);
+}
+
+/* Below 0: unknown. */
+static void bind_int(sqlite3_stmt *s, int at, const struct recording_column *c, int64_t v)
+{
+    if (v < 0 && column_may_be_null(c))
+        sqlite3_bind_null(s, at);
+    else
+        sqlite3_bind_int64(s, at, v);
+}
+
+/* The id of a text, made when it is new; of an empty one 0. */
+static int bind_text_id(struct recorder *r, sqlite3_stmt *s, int at,
+                        const struct recording_column *c, struct slice text, struct error *err)
+{
+    struct text_row row = {.text = text};
+    int rc = text.len > 0 ? recorder_put(r, TABLE_TEXT, &row, err) : 0;
+    bind_int(s, at, c, row.id > 0 || !column_may_be_null(c) ? row.id : -1);
     return rc;
 }
 
-int recorder_put(struct recorder *r, const struct pending *p, struct error *err)
+static int bind_column(struct recorder *r, sqlite3_stmt *s, int at,
+                       const struct recording_column *c, const void *v, struct error *err)
 {
-    sqlite3_stmt *s = r->stmts[p->what];
-    int64_t tick = r->ticks + 1;
-    switch (p->what) {
-    case STMT_WINDOW:
-        return put_window(r, p, err);
-    case STMT_ANSWER:
-        sqlite3_bind_int64(s, 1, tick);
-        db_bind_text(s, 2, p->key);
-        db_bind_text(s, 3, p->text);
-        sqlite3_bind_int64(s, 4, p->bytes);
-        sqlite3_bind_blob64(s, 5, p->blob.s, p->blob.len, SQLITE_STATIC);
+    switch (c->form) {
+    case FORM_SLICE:
+        if (column_is_id(c))
+            return bind_text_id(r, s, at, c, *(const struct slice *)v, err);
+        bind_slice(s, at, c, *(const struct slice *)v);
         break;
-    case STMT_FACT:
-        sqlite3_bind_int64(s, 1, tick);
-        db_bind_text(s, 2, p->key);
-        db_bind_text(s, 3, p->text);
+    case FORM_CHARS:
+        bind_slice(s, at, c, slice_of(v));
         break;
-    case STMT_TRACE:
-    case STMT_EVENT:
-    case STMT_TRACE_END:
-        return recorder_put_trace(r, p, err);
-    case STMT_SAMPLES:
-        return recorder_put_samples(r, p, err);
-    case STMT_SPANS:
-        return recorder_put_spans(r, p, err);
-    case STMT_MARK:
-        sqlite3_bind_int64(s, 1, p->here_us);
-        db_bind_int(s, 2, p->wall_us);
-        sqlite3_bind_text64(s, 3, p->text.s, p->text.len, SQLITE_STATIC, SQLITE_UTF8);
+    case FORM_INT:
+    case FORM_COUNT: /* beyond what a file takes: unknown */
+        bind_int(s, at, c, *(const int64_t *)v);
         break;
-    case STMT_GAP:
-        sqlite3_bind_int64(s, 1, r->ticks);
-        sqlite3_bind_int64(s, 2, p->here_us);
-        db_bind_text(s, 3, p->text);
+    case FORM_UINT:
+        sqlite3_bind_int64(s, at, *(const unsigned *)v);
         break;
-    case STMT_TICK:
-    case STMT_SYSTEM:
-    case STMT_TEXT:
-    case STMT_TEXT_ID:
-    case STMT_PROCESS:
-    case STMT_OWNER:
-    case STMT_CALL:
-    case STMT_FRAME:
-    case STMT_FRAME_ID:
-    case STMT_NODE:
-    case STMT_SOURCE:
-    case STMT_HELD:
-    case STMT_SPAN_PROCESS:
-    case STMT_SPAN_EVENT:
-    case STMT_TRACE_PATTERN:
-    case STMT_META:
-    case STATEMENTS:
-        assert(false); /* these wait for no tick */
+    case FORM_REAL:
+        db_bind_real(s, at, *(const double *)v);
+        break;
+    case FORM_NS:
+        sqlite3_bind_int64(s, at, *(const double *)v > 0 ? llround(*(const double *)v * 1e9) : 0);
+        break;
+    case FORM_BOOL:
+        sqlite3_bind_int(s, at, *(const bool *)v);
+        break;
+    case FORM_RAW:
+        if (*(const int64_t *)v != 0 || !column_may_be_null(c))
+            sqlite3_bind_int64(s, at, *(const int64_t *)v);
+        break;
+    case FORM_REF:
+        sqlite3_bind_int64(
+            s, at, ((const struct row_ref *)v)->row ? *((const struct row_ref *)v)->row : 0);
+        break;
+    case FORM_TICK:
+        sqlite3_bind_int64(s, at, r->ticks + 1);
+        break;
+    case FORM_LAST_TICK:
+        sqlite3_bind_int64(s, at, r->ticks);
+        break;
+    case FORM_ID:
+        break;
     }
-    return db_run(r->db, s, err);
+    return 0;
+}
+
+static void bind_field(sqlite3_stmt *s, int at, const struct field *f, const void *base)
+{
+    struct value v = field_value(f, base);
+    if (v.kind == VALUE_BOOL)
+        sqlite3_bind_int(s, at, v.boolean);
+    else if (v.kind == VALUE_NUMBER && v.is_integer)
+        sqlite3_bind_int64(s, at, v.integer);
+    else if (v.kind == VALUE_NUMBER)
+        db_bind_real(s, at, v.number);
+}
+
+static int bind_row(struct recorder *r, sqlite3_stmt *s, const struct recording_columns *t,
+                    const void *row, struct error *err)
+{
+    int at = 0;
+    for (size_t i = 0; i < t->n; i++)
+        if (t->columns[i].form != FORM_ID &&
+            bind_column(r, s, ++at, &t->columns[i], (const char *)row + t->columns[i].at, err) != 0)
+            return (int)err->code;
+    for (size_t k = 0; k < ARRAY_LEN(t->fields) && t->fields[k].list; k++)
+        for (size_t i = t->fields[k].first; i < t->fields[k].list->n; i++)
+            bind_field(s, ++at, &t->fields[k].list->fields[i], (const char *)row + t->fields_at);
+    return 0;
+}
+
+/* Prepared at its first use. */
+static sqlite3_stmt *statement(struct recorder *r, sqlite3_stmt **s, enum recording_table table,
+                               void put(struct buf *sql, enum recording_table table),
+                               struct error *err)
+{
+    struct buf sql;
+    if (*s)
+        return *s;
+    buf_init(&sql, 0);
+    put(&sql, table);
+    (void)db_prepare(r->db, s, buf_cstr(&sql), err);
+    buf_clear(&sql);
+    return *s;
+}
+
+/* 0: it is not there. */
+static int64_t find_row(struct recorder *r, enum recording_table table, const void *row,
+                        struct error *err)
+{
+    sqlite3_stmt *s = statement(r, &r->stmts[table].find, table, tables_find, err);
+    int64_t id = 0;
+    if (s && bind_row(r, s, &recording_tables[table], row, err) == 0 &&
+        sqlite3_step(s) == SQLITE_ROW)
+        id = sqlite3_column_int64(s, 0);
+    sqlite3_reset(s);
+    return id;
+}
+
+int recorder_put(struct recorder *r, enum recording_table table, void *row, struct error *err)
+{
+    const struct recording_columns *t = &recording_tables[table];
+    int64_t id = t->is_once ? find_row(r, table, row, err) : 0;
+    if (id == 0 && err->code == ERR_NONE) {
+        sqlite3_stmt *s = statement(r, &r->stmts[table].put, table,
+                                    table == TABLE_TRACE_END ? tables_update : tables_insert, err);
+        if (!s || bind_row(r, s, t, row, err) != 0 || db_run(r->db, s, err) != 0)
+            return (int)err->code;
+        id = sqlite3_last_insert_rowid(r->db);
+    }
+    if (t->columns[0].form == FORM_ID)
+        *(int64_t *)(void *)((char *)row + t->columns[0].at) = id;
+    return (int)err->code;
+}
+
+int recorder_put_pending(struct recorder *r, const struct pending *p, struct error *err)
+{
+    if (recorder_put(r, p->table, p->row, err) == 0 && p->table == TABLE_SPAN_RUN)
+        recorder_drop_spans(r, ((const struct span_run_row *)p->row)->id, err);
+    return (int)err->code;
 }

@@ -6,6 +6,7 @@
 
 #include "beamtop/base/attr.h"
 #include "beamtop/base/buf.h"
+#include "beamtop/base/limits.h"
 #include "beamtop/etf/print.h"
 #include "beamtop/model/detail.h"
 #include "beamtop/model/kind.h"
@@ -25,29 +26,16 @@ static const struct proc_scan *fresh_scan(const struct recorder *r, const struct
     return scan && scan->mono_ns > r->last_mono_ns ? scan : NULL;
 }
 
-static int put_process(struct recorder *r, const struct proc_row *row, struct error *err)
+static int put_process(struct recorder *r, const struct proc_row *of, struct error *err)
 {
-    sqlite3_stmt *s = r->stmts[STMT_PROCESS];
-    const char *kind = proc_kind_name(proc_kind(row));
+    struct process_row row = {.kind = slice_of(proc_kind_name(proc_kind(of))), .of = *of};
     struct buf pid;
     buf_init(&pid, 0);
-    print_pid(&pid, &row->pid);
-    sqlite3_bind_int64(s, 1, r->ticks + 1);
-    sqlite3_bind_text64(s, 2, (const char *)pid.data, pid.len, SQLITE_TRANSIENT, SQLITE_UTF8);
+    print_pid(&pid, &of->pid);
+    row.pid = (struct slice){(const char *)pid.data, pid.len};
+    int rc = recorder_put(r, TABLE_PROCESS, &row, err);
     buf_clear(&pid);
-    if (recorder_bind_text(r, s, 3, row->name, err) != 0 ||
-        recorder_bind_text(r, s, 4, row->application, err) != 0 ||
-        recorder_bind_text(r, s, 5, row->initial_call, err) != 0 ||
-        recorder_bind_text(r, s, 6, row->label, err) != 0 ||
-        recorder_bind_text(r, s, 7, row->current_function, err) != 0)
-        return (int)err->code;
-    db_bind_real(s, 8, row->reductions_per_s);
-    db_bind_real(s, 9, row->reductions_share);
-    db_bind_int(s, 10, row->memory_bytes);
-    db_bind_int(s, 11, row->message_queue_len);
-    db_bind_real(s, 12, row->message_queue_per_s);
-    db_bind_text(s, 13, slice_of(kind));
-    return db_run(r->db, s, err);
+    return rc;
 }
 
 /* Of the rest, those with the longest message queues and the most memory are kept too: they may not
@@ -142,21 +130,9 @@ int recorder_put_processes(struct recorder *r, const struct model *m, struct err
 
 static int put_owner(struct recorder *r, enum owner_by by, const struct owner *o, struct error *err)
 {
-    sqlite3_stmt *s = r->stmts[STMT_OWNER];
-    const char *kind = proc_kind_name(o->kind);
-    sqlite3_bind_int64(s, 1, r->ticks + 1);
-    sqlite3_bind_text(s, 2, owner_by_key(by), -1, SQLITE_STATIC);
-    if (o->name.len == 0)
-        sqlite3_bind_int64(s, 3, 0);
-    else if (recorder_bind_text(r, s, 3, o->name, err) != 0)
-        return (int)err->code;
-    db_bind_int(s, 4, o->processes);
-    db_bind_real(s, 5, o->reductions_per_s);
-    db_bind_real(s, 6, o->share);
-    db_bind_real(s, 7, o->memory_bytes);
-    db_bind_real(s, 8, o->message_queue_len);
-    db_bind_text(s, 9, slice_of(kind));
-    return db_run(r->db, s, err);
+    struct owner_row row = {
+        .by = slice_of(owner_by_key(by)), .kind = slice_of(proc_kind_name(o->kind)), .of = *o};
+    return recorder_put(r, TABLE_OWNER, &row, err);
 }
 
 /* The row without an owner is the rest. */
@@ -272,10 +248,17 @@ static const char *const orphans[] = {
     "DELETE FROM span_event WHERE run NOT IN (SELECT id FROM span_run)",
 };
 
-void recorder_drop_orphans(struct recorder *r, struct error *err)
+static void drop_orphans(struct recorder *r, struct error *err)
 {
     for (size_t i = 0; i < ARRAY_LEN(orphans) && err->code == ERR_NONE; i++)
         (void)drop(r, orphans[i], 0, err);
+}
+
+void recorder_drop_spans(struct recorder *r, int64_t newest, struct error *err)
+{
+    if (newest > LIMIT_RECORDED_SPAN_RUNS &&
+        drop(r, "DELETE FROM span_run WHERE id <= ?", newest - LIMIT_RECORDED_SPAN_RUNS, err))
+        drop_orphans(r, err);
 }
 
 bool recorder_thin(struct recorder *r, struct error *err)
@@ -304,7 +287,7 @@ bool recorder_thin(struct recorder *r, struct error *err)
     for (size_t i = 0; some && i < ARRAY_LEN(thin_windows) && err->code == ERR_NONE; i++)
         (void)drop(r, thin_windows[i], middle, err);
     if (some && err->code == ERR_NONE)
-        recorder_drop_orphans(r, err);
+        drop_orphans(r, err);
     if (some)
         sqlite3_exec(r->db,
                      "INSERT OR REPLACE INTO meta SELECT 'thinned', wall_us FROM tick"
@@ -350,6 +333,6 @@ int recorder_keep(struct recorder *r, int64_t ticks, struct error *err)
     some = (err->code == ERR_NONE && drop(r, "DELETE FROM span_run WHERE tick <= ?", upto, err)) ||
            some;
     if (some && err->code == ERR_NONE)
-        recorder_drop_orphans(r, err);
+        drop_orphans(r, err);
     return (int)err->code;
 }

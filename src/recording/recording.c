@@ -74,9 +74,30 @@ bool recording_ask(struct recording *r, sqlite3_stmt **out, const char *sql)
     return rc == SQLITE_OK;
 }
 
+sqlite3_stmt *recording_query(struct recording *r, const char *sql, const int64_t *args)
+{
+    sqlite3_stmt *s = NULL;
+    if (recording_ask(r, &s, sql))
+        for (int i = 0; i < sqlite3_bind_parameter_count(s); i++)
+            sqlite3_bind_int64(s, i + 1, args[i]);
+    return s;
+}
+
+sqlite3_stmt *recording_select(struct recording *r, enum recording_table table, const char *rest,
+                               const int64_t *args)
+{
+    struct buf sql;
+    buf_init(&sql, 0);
+    tables_select(&sql, table);
+    buf_puts(&sql, rest);
+    sqlite3_stmt *s = recording_query(r, buf_cstr(&sql), args);
+    buf_clear(&sql);
+    return s;
+}
+
 bool recording_row(struct recording *r, sqlite3_stmt *s)
 {
-    int rc = r->failed.code == ERR_NONE ? sqlite3_step(s) : SQLITE_DONE;
+    int rc = s && r->failed.code == ERR_NONE ? sqlite3_step(s) : SQLITE_DONE;
     if (rc != SQLITE_ROW && rc != SQLITE_DONE)
         fail_of_db(r);
     return rc == SQLITE_ROW;

@@ -5,8 +5,8 @@
 
 #include "beamtop/base/arena.h"
 #include "beamtop/base/buf.h"
-#include "beamtop/recording/recording.h"
 #include "recording_file.h"
+#include "tables.h"
 
 #define PERIOD_SORTS 6 /* application, supervisor, module, name, label, kin */
 
@@ -51,8 +51,14 @@ struct recording {
 
 /* Prepares a statement. false: reading failed, or the file has no such table or column. */
 bool recording_ask(struct recording *r, sqlite3_stmt **out, const char *sql);
+/* The same with its numbers, as many as it has. NULL: false of above. */
+sqlite3_stmt *recording_query(struct recording *r, const char *sql, const int64_t *args);
+/* The rows of a table, for tables_read(): `rest` of the question stands behind the table's name,
+ * and args are its numbers. NULL: as above. */
+sqlite3_stmt *recording_select(struct recording *r, enum recording_table table, const char *rest,
+                               const int64_t *args);
 /* Whether there is another row; a failure is the end of rows, too, and recording_failed()
- * has it. */
+ * has it. Of NULL there is none. */
 bool recording_row(struct recording *r, sqlite3_stmt *s);
 /* What was read cannot be: nothing more is read in this use. */
 void recording_refuse(struct recording *r, const char *why);
@@ -82,5 +88,12 @@ double recording_of_period(struct recording *r, sqlite3_stmt *s, int64_t from, i
 
 struct period_cache *period_cache_of(struct recording *r, int64_t from, int64_t to);
 void period_cache_clear(struct period_cache *c); /* to one of nothing */
+
+/* The events of a trace, in order; each line until the next. Ends at the first failure of put. */
+typedef int trace_line_fn(void *arg, const struct trace_line *line, struct error *err);
+int recording_trace_lines(struct recording *r, int64_t trace, trace_line_fn *put, void *arg,
+                          struct error *err);
+/* A list of texts as JSON, kept in the arena. */
+struct slice trace_texts_json(struct arena *arena, const struct slice *items, size_t n);
 
 #endif

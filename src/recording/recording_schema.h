@@ -13,8 +13,6 @@
 int schema_create(sqlite3 *db, struct error *err);
 /* ERR_FORMAT unless it is a recording of a version that is known. */
 int schema_check(sqlite3 *db, const char *path, struct error *err);
-/* "INSERT INTO system VALUES(?,?,…)" for the tick and all keys. */
-int schema_prepare_system(sqlite3 *db, sqlite3_stmt **out, struct error *err);
 /* The tables besides `tick` that thinning takes rows from; NULL ends. */
 extern const char *const schema_tick_tables[];
 

@@ -4,8 +4,9 @@
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/limits.h"
+#include "beamtop/output/json.h"
+#include "event_term.h"
 #include "recording_internal.h"
-#include "trace_columns.h"
 
 static const char traces_sql[] =
     "SELECT id, tick, wall_us, ended_us, events, clean, syntax, reason,"
@@ -101,8 +102,75 @@ static bool shows_caller(struct caller_pattern *last, struct slice pattern)
     return last->tells;
 }
 
+/* ---- its events */
+
+/* How the rows of a trace are read. */
+struct line_reader {
+    enum recording_table table;
+    bool has_values;
+    struct trace_layout layout; /* for terms, and the arena of texts */
+};
+
+struct slice trace_texts_json(struct arena *arena, const struct slice *items, size_t n)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(array,
+                              json_stringn_nocheck(items[i].s ? items[i].s : "", items[i].len));
+    char *text = json_dumps(array, JSON_COMPACT);
+    struct slice kept = {0};
+    if (text)
+        kept = slice_of(arena_strdup(arena, text));
+    free(text);
+    json_decref(array);
+    return kept;
+}
+
+/* False: it is none. What is not text in it is empty. */
+static bool read_texts(struct slice json, struct arena *arena, const struct slice **out, size_t *n)
+{
+    json_t *array = json.len == 0 ? NULL : json_loadb(json.s, json.len, 0, NULL);
+    *n = json_array_size(array);
+    struct slice *items = arena_alloc(arena, (*n + 1) * sizeof *items);
+    for (size_t i = 0; i < *n; i++) {
+        const json_t *item = json_array_get(array, i);
+        const char *text = json_string_value(item);
+        items[i] = slice_keep(arena, (struct slice){text, text ? json_string_length(item) : 0});
+    }
+    bool is_array = json_is_array(array);
+    json_decref(array);
+    *out = items;
+    return is_array;
+}
+
+static bool read_kind(struct slice text, enum trace_line_kind *kind)
+{
+    for (enum trace_line_kind k = LINE_CALL; k < LINE_KINDS; k++) {
+        if (!slice_is(text, trace_line_kind_name(k)))
+            continue;
+        *kind = k;
+        return true;
+    }
+    return false;
+}
+
+/* All of the line that is in the term. */
+static bool read_term(const struct line_reader *how, struct slice term, enum trace_line_kind kind,
+                      struct trace_line *out)
+{
+    struct pushed_event pushed;
+    if (!event_term_read(term, &pushed))
+        return false;
+    if (!how->has_values)
+        pushed.event.args.bytes = (struct slice){NULL, 0};
+    trace_line_make(out, &how->layout, NULL, &pushed.event, pushed.event.outcome > OUTCOME_OPEN);
+    out->class = slice_keep(how->layout.arena, out->class);
+    out->why = slice_keep(how->layout.arena, out->why);
+    return out->kind == kind;
+}
+
 /* How the rows of a trace are read; false: there is no such trace. */
-static bool find_reader(struct recording *r, int64_t trace, struct trace_columns_reader *out)
+static bool find_reader(struct recording *r, int64_t trace, struct line_reader *out)
 {
     sqlite3_stmt *s = NULL;
     if (!recording_ask(r, &s, "SELECT syntax FROM trace WHERE id = ?"))
@@ -111,11 +179,36 @@ static bool find_reader(struct recording *r, int64_t trace, struct trace_columns
     bool found = recording_row(r, s);
     bool elixir = found && slice_is(db_column_text(s, 0), "elixir");
     sqlite3_finalize(s);
-    out->printed = recording_has_column(r, "event", "args");
+    out->table = recording_has_column(r, "event", "args") ? TABLE_EVENT_PRINTED : TABLE_EVENT;
     out->has_values = r->info.values || r->info.redacted;
     out->layout.syntax = elixir ? PRINT_ELIXIR : PRINT_ERLANG;
     out->layout.values = r->info.values && !r->info.redacted ? VALUES_WHOLE : VALUES_TEXTS;
     return found;
+}
+
+/* False: its kind, or its term, is none that we wrote. What the columns have goes before the term;
+ * a number that cannot be is unknown. */
+static bool read_line(sqlite3_stmt *s, const struct line_reader *how, struct event_row *row)
+{
+    struct arena *arena = how->layout.arena;
+    struct trace_line *line = &row->line;
+    enum trace_line_kind kind;
+    (void)tables_read(s, how->table, arena, row);
+    if (!read_kind(row->kind, &kind))
+        return false;
+    if (how->table == TABLE_EVENT) {
+        if (!read_term(how, row->term, kind, line))
+            return false;
+        (void)tables_read(s, how->table, arena, row);
+    } else {
+        line->mono_ns = time_is_sound(line->mono_ns) ? line->mono_ns : 0;
+        line->has_args = read_texts(row->args, arena, &line->args, &line->n_args);
+        (void)read_texts(row->stack, arena, &line->stack, &line->n_stack);
+    }
+    line->kind = kind;
+    line->cut = line->full_bytes > 0;
+    line->has_args = line->has_args || line->shown_only;
+    return true;
 }
 
 int recording_trace_lines(struct recording *r, int64_t trace, trace_line_fn *put, void *arg,
@@ -123,28 +216,21 @@ int recording_trace_lines(struct recording *r, int64_t trace, trace_line_fn *put
 {
     struct caller_pattern last = {0};
     struct arena arena;
-    struct trace_columns_reader how = {.layout.arena = &arena};
-    sqlite3_stmt *s = NULL;
-    struct buf sql;
+    struct line_reader how = {.layout.arena = &arena};
+    int rc = 0;
     if (!find_reader(r, trace, &how))
         return recording_failed(r, err);
-    buf_init(&sql, 0);
-    buf_puts(&sql, "SELECT ");
-    trace_columns_select(&sql, how.printed);
-    buf_puts(&sql, " FROM event WHERE trace = ? ORDER BY id");
-    int rc = db_prepare(r->db, &s, buf_cstr(&sql), err);
-    buf_clear(&sql);
-    if (rc != 0)
-        return rc;
+    sqlite3_stmt *s = recording_select(r, how.table, " WHERE trace = ?1 ORDER BY event.id", &trace);
+    if (!s)
+        return recording_failed(r, err) != 0 ? (int)err->code : db_fail(r->db, err, "recording");
     arena_init(&arena);
-    sqlite3_bind_int64(s, 1, trace);
     while (rc == 0 && recording_row(r, s)) {
-        struct trace_line line;
+        struct event_row row = {0};
         arena_reset(&arena);
-        if (!trace_columns_read(s, &how, &line))
+        if (!read_line(s, &how, &row))
             continue; /* of a later program, or damaged */
-        line.shows_caller = shows_caller(&last, line.pattern_text);
-        rc = put(arg, &line, err);
+        row.line.shows_caller = shows_caller(&last, row.line.pattern_text);
+        rc = put(arg, &row.line, err);
     }
     sqlite3_finalize(s);
     arena_clear(&arena);
