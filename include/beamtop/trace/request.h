@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What was typed at the trace prompt, taken apart: patterns, then options as batch spells them:
- * `shop_cart:add(_, _) -> return --procs <0.912.0> --events 50`. Pure. */
+ * The options of traces and of captures of causal spans, one table for the command line and the
+ * prompts; and what was typed at a prompt, taken apart: patterns, then options as the command line
+ * has them: `shop_cart:add(_, _) -> return --procs <0.912.0> --events 50`. Pure. */
 #ifndef BEAMTOP_TRACE_REQUEST_H
 #define BEAMTOP_TRACE_REQUEST_H
 
@@ -13,31 +14,60 @@
 #include "beamtop/trace/caps.h"
 #include "beamtop/trace/pattern.h"
 
+/* Ceilings of a capture of spans; the node keeps to them whatever it is sent. */
+#define SPANS_MOST_MS 600000u
+#define SPANS_MOST_EVENTS 20000u
+#define SPANS_MOST_EVERY 100000u
+
+/* Texts are borrowed, or point into `line`. */
 struct trace_request {
-    char *pattern; /* owned; begins at byte `pattern_at` of the line */
+    const char *pattern; /* begins at byte `pattern_at` of the line; NULL: `process` is the root */
     size_t pattern_at;
-    char *procs;     /* owned; NULL: all */
-    size_t procs_at; /* where they begin in the line */
-    struct caps caps;
+    const char *procs; /* NULL: all; of spans: which processes may begin a root */
+    size_t procs_at;   /* where they begin in the line */
+    struct caps caps;  /* of a trace */
     uint64_t slower_us;
     enum syntax syntax;
     bool on_rate_stop, force;
+    const char *calls, *process; /* of spans, with the rest below: struct spans_capture */
+    unsigned for_ms, roots, every, events;
+    bool full, context, no_payloads;
+    char *line; /* owned */
 };
 
-/*
- * `out` holds what options are not given keep: caps, syntax and so on of the configuration; its
- * pattern and procs are NULL before. ERR_USAGE with *offset, the byte of the line that is wrong.
- * What is in the pattern is not looked
- * at here. */
-int trace_request_parse(struct trace_request *out, const char *line, size_t *offset,
-                        struct error *err);
+enum request_kind { REQUEST_TRACE = 1, REQUEST_SPANS = 2 };
+
+/* clang-format off */
+enum request_type {
+    REQUEST_FLAG, REQUEST_TEXT, REQUEST_NUMBER, REQUEST_MS, REQUEST_US, REQUEST_SYNTAX,
+    REQUEST_ON_RATE, REQUEST_CAP,
+};
+/* clang-format on */
+
+struct request_option {
+    const char *name;
+    unsigned kinds; /* a mask of enum request_kind */
+    enum request_type type;
+    size_t offset;      /* of the value in struct trace_request; of a cap its number */
+    double least, most; /* of numbers, and of times in seconds */
+    const char *help;
+};
+
+/* The defaults of all options. */
+void trace_request_init(struct trace_request *r);
 void trace_request_clear(struct trace_request *r);
-/* The options there are, one by one from 0, "procs" and the like with a line of help; false: no
-   more. The texts are static. */
-bool trace_request_option(size_t index, struct pattern_word *out);
-/* ERR_USAGE: `what` has no option of that name; the text has all that `option` gives. */
-int trace_request_no_option(const char *what, bool (*option)(size_t, struct pattern_word *),
-                            const char *name, struct error *err);
+/* The options of a kind, from 0; false: no more. The texts are static. */
+bool trace_request_option(struct request_option *out, enum request_kind kind, size_t index);
+bool trace_request_find(struct request_option *out, enum request_kind kind, const char *name);
+/* `value` is borrowed, and NULL of a flag. ERR_USAGE begins with the option's name. */
+int trace_request_set(struct trace_request *r, const struct request_option *option,
+                      const char *value, struct error *err);
+
+/*
+ * `out` holds what options are not given keep. ERR_USAGE with *offset, the byte of the line that is
+ * wrong, and nothing to clear. What is in the pattern is not looked at here. */
+int trace_request_parse(struct trace_request *out, enum request_kind kind, const char *line,
+                        size_t *offset, struct error *err);
 /* Bytes of the line that are the pattern: up to the first option, without blanks before it. */
 size_t trace_request_pattern_end(const char *line);
 

@@ -10,13 +10,9 @@
 #include <stddef.h>
 
 #include "beamtop/trace/pattern.h"
+#include "beamtop/trace/request.h"
 #include "beamtop/trace/session.h"
 #include "beamtop/trace/spans_run.h"
-
-/* Ceilings; the node keeps to them whatever it is sent. */
-#define SPANS_MOST_MS 600000u
-#define SPANS_MOST_EVENTS 20000u
-#define SPANS_MOST_EVERY 100000u
 
 struct spans_capture {
     /* Calls of root functions, with guards, or one process: each request that it makes is a root.

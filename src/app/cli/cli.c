@@ -13,7 +13,6 @@
 #include "beamtop/base/text.h"
 #include "beamtop/local/sampler.h"
 #include "beamtop/trace/names.h"
-#include "beamtop/trace/spans.h"
 #include "cli_table.h"
 #include "commands.h"
 
@@ -86,38 +85,25 @@ static int set_format(const struct cli_command *command, enum cli_format *out, c
                      other ? "` prints it" : "");
 }
 
-static int set_syntax(const struct cli_option *opt, enum syntax *syntax, const char *text,
-                      struct error *err)
-{
-    if (syntax_parse(text, syntax) == 0)
-        return 0;
-    return error_set(err, ERR_USAGE, "--%s: “%s” is not auto, erlang or elixir", opt->name, text);
-}
-
-/* The cap says its name and range, and that is the option's. */
-static int set_cap(const struct cli_option *opt, struct cli_options *o, const char *text,
-                   struct error *err)
-{
-    struct error own = {0};
-    enum cap cap = CAP_TIME_MS;
-    /* Where a command has another option of the cap's name, this one is "trace-…". */
-    const char *name = strncmp(opt->name, "trace-", 6) == 0 ? opt->name + 6 : opt->name;
-    int found = cap_find(name, &cap);
-    assert(found == 0);
-    (void)found;
-    o->cap_given[cap] = true;
-    if (caps_parse(&o->caps, cap, text, &own) == 0)
-        return 0;
-    return error_set(err, ERR_USAGE, "--%s", own.text);
-}
-
-static int set_on_rate(const struct cli_option *opt, bool *shed, const char *text,
+/* Range and error are the row's. */
+static int set_request(const struct cli_option *opt, struct cli_options *o, const char *text,
                        struct error *err)
 {
-    *shed = strcmp(text, "shed") == 0;
-    if (*shed || strcmp(text, "stop") == 0)
+    struct error own = {0};
+    struct request_option request;
+    const bool found = cli_option_request(&request, opt);
+    assert(found);
+    (void)found;
+    if (request.type == REQUEST_TEXT && *text == '\0') /* of a script, an unset variable */
+        return error_set(err, ERR_USAGE, "--%s is empty%s", opt->name,
+                         strcmp(opt->name, "procs") == 0     ? ": `all` is every process"
+                         : strcmp(opt->name, "process") == 0 ? ": it takes one process"
+                                                             : "");
+    if (request.type == REQUEST_CAP)
+        o->cap_given[request.offset] = true;
+    if (trace_request_set(&o->request, &request, text, &own) == 0)
         return 0;
-    return error_set(err, ERR_USAGE, "--%s: “%s” is not stop or shed", opt->name, text);
+    return error_set(err, ERR_USAGE, "--%s", own.text);
 }
 
 static int add_fail_on(struct cli_options *o, const char *text, struct error *err)
@@ -143,12 +129,8 @@ static int set_value(const struct cli_option *opt, const struct cli_command *com
         return 0;
     case TYPE_FORMAT:
         return set_format(command, field, text, err);
-    case TYPE_SYNTAX:
-        return set_syntax(opt, field, text, err);
-    case TYPE_CAP:
-        return set_cap(opt, o, text, err);
-    case TYPE_ON_RATE:
-        return set_on_rate(opt, field, text, err);
+    case TYPE_REQUEST:
+        return set_request(opt, o, text, err);
     case TYPE_FAIL_ON:
         return add_fail_on(o, text, err);
     case TYPE_BYTES:
@@ -180,7 +162,7 @@ static void make_getopt(struct option *longs, char *shorts, const struct cli_com
     size_t s = 0, l = 0;
     shorts[s++] = ':';
     for (size_t i = 0; i < cli_option_table_len; i++) {
-        bool arg = cli_option_table[i].type != TYPE_FLAG;
+        const bool arg = cli_option_table[i].arg != NULL;
         if (is_anothers(i, command))
             continue;
         longs[l++] =
@@ -230,13 +212,10 @@ static void set_defaults(struct cli_options *o)
         .windows = 1,
         .top = 50,
         .hz = SAMPLER_HZ,
-        .roots = 20,
-        .every = 1,
-        .events = SPANS_MOST_EVENTS,
         .stack_events = 2000,
         .stack_rate = 5000,
     };
-    caps_init(&o->caps);
+    trace_request_init(&o->request);
 }
 
 static void wipe_cookie(struct cli_options *o)
@@ -338,11 +317,6 @@ static int parse_options(int argc, char **argv, const struct cli_command *comman
             take_cookie(o, optarg);
             continue;
         }
-        if (opt->offset == offsetof(struct cli_options, procs) &&
-            *optarg == '\0') /* of a script, an unset variable */
-            return error_set(err, ERR_USAGE, "--procs is empty: `all` is every process");
-        if (opt->offset == offsetof(struct cli_options, process) && *optarg == '\0')
-            return error_set(err, ERR_USAGE, "--process is empty: it takes one process");
         int rc = set_value(opt, command, o, optarg, err);
         if (rc != 0)
             return rc;

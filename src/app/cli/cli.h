@@ -13,8 +13,7 @@
 #include "beamtop/base/buf.h"
 #include "beamtop/base/error.h"
 #include "beamtop/base/slice.h"
-#include "beamtop/trace/caps.h"
-#include "beamtop/trace/pattern.h"
+#include "beamtop/trace/request.h"
 #include "exit_code.h"
 
 /* What the environment says; read once, in main. NULL: not set. */
@@ -63,13 +62,10 @@ struct cli_options {
     bool ascii, own, no_config, mono, spreadsheet;
     int64_t epmd_port, port;
     const char *host;
-    enum syntax syntax;
-    bool syntax_given;
-    struct caps caps; /* of a trace, those that were given: the others are the configuration's */
+    struct trace_request request; /* caps that are not given are the configuration's */
     bool cap_given[CAPS];
-    const char *procs, *process;
-    double slower_s;
-    bool on_rate_shed, on_rate_given, dry_run, force, context, no_payloads, samples;
+    double slower_s; /* roots of spans that are shown */
+    bool syntax_given, on_rate_given, dry_run, samples;
     const char *label; /* of a recording */
     double for_s;
     bool for_given;
@@ -78,7 +74,6 @@ struct cli_options {
     const char *trace;                /* the first pattern of those to trace */
     const char *at;                   /* a moment of a recording */
     const char *calls;                /* the first pattern of those to count */
-    const char *within;               /* calls within the spans of a root */
     const char *with;                 /* another node on which they go on */
     const char *fail_on[CLI_FAIL_ON]; /* limits of a comparison, as they were typed */
     size_t n_fail_on;
@@ -88,8 +83,7 @@ struct cli_options {
     int64_t top;
     bool top_given;
     bool time, memory;
-    int64_t roots, every, events; /* of captured spans */
-    bool full, raw_waits;
+    bool raw_waits;
     int64_t stack_events, stack_rate; /* of one process in time: calls */
     const char *spans;                /* of a recording: root functions */
     double spans_every_s;

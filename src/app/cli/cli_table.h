@@ -35,9 +35,7 @@ enum {
 /* clang-format off */
 enum value_type {
     TYPE_FLAG, TYPE_TEXT, TYPE_BYTES, TYPE_SECONDS, TYPE_SHARE, TYPE_INTEGER, TYPE_FORMAT,
-    TYPE_SYNTAX,
-    TYPE_CAP,     /* by the option's name */
-    TYPE_ON_RATE,
+    TYPE_REQUEST, /* the row of its name in the table of trace/request.h has the rest */
     TYPE_FAIL_ON, /* may be given many times */
 };
 /* clang-format on */
@@ -50,11 +48,13 @@ struct cli_option {
     size_t offset;       /* of the value in struct cli_options */
     size_t given_offset; /* of a bool that says it was given; 0: none */
     double min, max;
-    const char *arg;
-    const char *help; /* NULL, of TYPE_CAP: the cap's */
+    const char *arg;  /* NULL: it takes no value */
+    const char *help; /* NULL, of TYPE_REQUEST: that row's */
 };
 
 const char *cli_option_help(const struct cli_option *option); /* never NULL */
+/* False: it is not a TYPE_REQUEST. */
+bool cli_option_request(struct request_option *out, const struct cli_option *option);
 bool cli_takes(const struct cli_command *command, const struct cli_option *option);
 
 extern const char *const cli_format_names[FORMATS];

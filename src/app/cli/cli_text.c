@@ -21,10 +21,18 @@ static void option_name(char *out, size_t size, const struct cli_option *opt)
              opt->arg ? opt->arg : "");
 }
 
+bool cli_option_request(struct request_option *out, const struct cli_option *opt)
+{
+    /* Where a command has another option of its name, it is "trace-…". */
+    const char *name = strncmp(opt->name, "trace-", 6) == 0 ? opt->name + 6 : opt->name;
+    return opt->type == TYPE_REQUEST &&
+           trace_request_find(out, opt->groups == FOR_SPANS ? REQUEST_SPANS : REQUEST_TRACE, name);
+}
+
 const char *cli_option_help(const struct cli_option *opt)
 {
-    enum cap cap;
-    return opt->help || cap_find(opt->name, &cap) != 0 ? opt->help : cap_table[cap].help;
+    struct request_option request;
+    return opt->help || !cli_option_request(&request, opt) ? opt->help : request.help;
 }
 
 /* Of a cap, with the ceiling and what a trace in batch starts with: "…, up to 600 s (15s)"; of
@@ -33,11 +41,12 @@ static const char *help_in(char *out, size_t size, const struct cli_option *opt,
                            const struct cli_command *command)
 {
     char setting[64], ceiling[32];
-    enum cap cap;
+    struct request_option request;
     if (opt->type == TYPE_FORMAT && command)
         return cli_formats(out, size, command->formats);
-    if (opt->type != TYPE_CAP || cap_find(opt->name, &cap) != 0)
+    if (opt->help || !cli_option_request(&request, opt) || request.type != REQUEST_CAP)
         return cli_option_help(opt);
+    const enum cap cap = (enum cap)request.offset;
     snprintf(setting, sizeof setting, "trace-batch-%s", opt->name);
     int option = option_find(setting, strlen(setting));
     if (option < 0) {

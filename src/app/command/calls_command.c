@@ -110,15 +110,15 @@ static struct calls_options calls_options_of(const struct cli_options *o)
     return (struct calls_options){
         .patterns = o->rest,
         .n_patterns = o->n_rest,
-        .syntax = o->syntax,
-        .procs = o->procs,
+        .syntax = o->request.syntax,
+        .procs = o->request.procs,
         .for_ms = (unsigned)(o->window_s * 1000 + 0.5),
         .every_ms = (unsigned)(o->every_s * 1000 + 0.5),
         .windows = endless ? 0 : (unsigned)o->windows,
         .top = (unsigned)o->top,
         .time = o->time,
         .memory = o->memory,
-        .force = o->force,
+        .force = o->request.force,
         .dry_run = o->dry_run,
     };
 }
@@ -135,7 +135,7 @@ static struct calls_sink_options sink_options_of(const struct counting *t, const
 {
     return (struct calls_sink_options){
         .format = format_of(t->options->format),
-        .syntax = t->options->syntax == SYNTAX_ELIXIR ? PRINT_ELIXIR : PRINT_ERLANG,
+        .syntax = t->options->request.syntax == SYNTAX_ELIXIR ? PRINT_ELIXIR : PRINT_ERLANG,
         .node = node,
         .ascii = t->options->ascii || !t->env->utf8,
         .spreadsheet = t->options->spreadsheet,
@@ -170,17 +170,18 @@ static int check_words(const struct cli_options *o)
     for (size_t i = 0; i < o->n_rest; i++) {
         struct pattern **patterns = NULL;
         size_t n = 0;
-        if (calls_patterns_parse(&patterns, &n, o->rest[i], o->syntax, &offset, &err) != 0) {
+        if (calls_patterns_parse(&patterns, &n, o->rest[i], o->request.syntax, &offset, &err) !=
+            0) {
             error_at_print(o->rest[i], offset, &err);
             return EXIT_USAGE;
         }
         patterns_free(patterns, n);
     }
-    if (o->procs && procs_parse(&procs, o->procs, &offset, &err) != 0) {
-        error_at_print(o->procs, offset, &err);
+    if (o->request.procs && procs_parse(&procs, o->request.procs, &offset, &err) != 0) {
+        error_at_print(o->request.procs, offset, &err);
         return EXIT_USAGE;
     }
-    if (o->procs && !o->time && !o->memory) {
+    if (o->request.procs && !o->time && !o->memory) {
         fputs("beamtop: --procs is for --time and --memory: calls are counted in all processes\n",
               stderr);
         return EXIT_USAGE;

@@ -59,7 +59,8 @@ int command_explain(const struct cli_options *o, const struct app_env *env)
     struct buf out;
     (void)env;
     buf_init(&out, 0);
-    int rc = patterns_parse(&patterns, &n, o->target, strlen(o->target), o->syntax, &offset, &err);
+    int rc = patterns_parse(&patterns, &n, o->target, strlen(o->target), o->request.syntax, &offset,
+                            &err);
     for (size_t i = 0; i < n && rc == 0; i++) {
         buf_puts(&out, i > 0 ? "\n" : "");
         rc = put_pattern(&out, patterns[i], (unsigned)i, &offset, &err);

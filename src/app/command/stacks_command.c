@@ -232,7 +232,7 @@ static void on_change(void *arg)
 
 static struct caps caps_of(const struct cli_options *o)
 {
-    struct caps caps = o->caps;
+    struct caps caps = o->request.caps;
     caps.value[CAP_TIME_MS] = o->for_given ? (uint64_t)(o->for_s * 1000 + 0.5) : 10000;
     caps.value[CAP_EVENTS] = (uint64_t)o->stack_events;
     caps.value[CAP_RATE_PER_S] = (uint64_t)o->stack_rate;
@@ -255,11 +255,11 @@ static int open_session(void *arg, struct batch *run, const struct session_port 
         .patterns = t->patterns,
         .n_patterns = t->n_patterns,
         .procs = t->procs,
-        .syntax = o->syntax,
+        .syntax = o->request.syntax,
         .caps = caps_of(o),
         .one = true,
         .own = t->n_patterns == 0,
-        .force = o->force,
+        .force = o->request.force,
         .dry_run = o->dry_run,
     };
     size_t word = 0, offset = 0;
@@ -323,7 +323,7 @@ static int take_words(struct stacking *t, const struct cli_options *o)
         }
     }
     for (size_t i = 0; i < t->n_patterns; i++)
-        if (check_pattern(t->patterns[i], o->syntax, &offset, &err) != 0) {
+        if (check_pattern(t->patterns[i], o->request.syntax, &offset, &err) != 0) {
             error_at_print(t->patterns[i], offset, &err);
             return EXIT_USAGE;
         }

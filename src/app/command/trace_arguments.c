@@ -19,13 +19,13 @@ int trace_arguments_settings(struct settings_trace *out, const struct cli_option
     settings_clear(&settings);
     for (int i = 0; i < CAPS; i++)
         if (o->cap_given[i])
-            out->caps.value[i] = o->caps.value[i];
+            out->caps.value[i] = o->request.caps.value[i];
     if (o->syntax_given)
-        out->syntax = o->syntax;
+        out->syntax = o->request.syntax;
     if (o->on_rate_given)
-        out->on_rate_stop = !o->on_rate_shed;
+        out->on_rate_stop = o->request.on_rate_stop;
     out->on_rate_auto = out->on_rate_auto && !o->on_rate_given;
-    if (out->on_rate_auto && o->slower_s > 0)
+    if (out->on_rate_auto && o->request.slower_us > 0)
         out->on_rate_stop = false;
     if (rc == 0)
         return EXIT_DONE;

@@ -98,7 +98,7 @@ static void asking(struct tracing *t, const struct trace_state *state)
 {
     struct error err = {0};
     tell_preflight(t, state);
-    bool refused = state->preflight.expensive && !t->options->force;
+    bool refused = state->preflight.expensive && !t->options->request.force;
     if ((t->options->dry_run || (refused && t->options->format == FORMAT_JSON)) &&
         trace_sink_end(t->sink, trace_session_log(t->run->session), &err) != 0) {
         runtime_end(&t->run->rt, EXIT_FAILED, &err);
@@ -187,12 +187,12 @@ static struct trace_options trace_options_of(const struct tracing *t)
     return (struct trace_options){
         .patterns = o->rest,
         .n_patterns = o->n_rest,
-        .procs = o->procs,
+        .procs = o->request.procs,
         .syntax = t->settings.syntax,
         .caps = t->settings.caps,
-        .slower_us = (uint64_t)(o->slower_s * 1e6),
+        .slower_us = o->request.slower_us,
         .on_rate_stop = t->settings.on_rate_stop,
-        .force = o->force,
+        .force = o->request.force,
         .dry_run = o->dry_run,
     };
 }
@@ -257,7 +257,7 @@ int command_trace(const struct cli_options *o, const struct app_env *env)
     if (code == EXIT_DONE)
         code = trace_arguments_settings(&t.settings, o, env);
     if (code == EXIT_DONE)
-        code = trace_arguments_check(o->rest, o->n_rest, o->procs, &t.settings);
+        code = trace_arguments_check(o->rest, o->n_rest, o->request.procs, &t.settings);
     if (code != EXIT_DONE)
         return code;
     const struct batch_job job = {

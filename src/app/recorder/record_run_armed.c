@@ -78,13 +78,13 @@ static struct calls_options calls_options_of(const struct record_setup *setup)
     bool measured = o->time || o->memory, all = !o->top_given && !measured;
     return (struct calls_options){.patterns = setup->patterns,
                                   .n_patterns = setup->n_patterns,
-                                  .syntax = o->syntax,
+                                  .syntax = o->request.syntax,
                                   .for_ms = (unsigned)(o->window_s * 1000 + 0.5),
                                   .every_ms = (unsigned)(every_s(setup) * 1000 + 0.5),
                                   .top = all ? LIMIT_CALLS_ROWS : (unsigned)o->top,
                                   .time = o->time,
                                   .memory = o->memory,
-                                  .force = o->force};
+                                  .force = o->request.force};
 }
 
 static struct trace_options trace_options_of(const struct record_setup *setup)
@@ -92,12 +92,12 @@ static struct trace_options trace_options_of(const struct record_setup *setup)
     const struct cli_options *o = setup->options;
     return (struct trace_options){.patterns = setup->traced,
                                   .n_patterns = setup->n_traced,
-                                  .procs = o->procs,
+                                  .procs = o->request.procs,
                                   .syntax = setup->trace.syntax,
                                   .caps = setup->trace.caps,
-                                  .slower_us = (uint64_t)(o->slower_s * 1e6),
+                                  .slower_us = o->request.slower_us,
                                   .on_rate_stop = setup->trace.on_rate_stop,
-                                  .force = o->force};
+                                  .force = o->request.force};
 }
 
 /* A capture ends before the next one. */
@@ -107,20 +107,21 @@ static struct spans_capture spans_of(const struct record_setup *setup, double ev
     const unsigned every_ms = (unsigned)(every_s * 1000);
     return (struct spans_capture){.patterns = &o->spans,
                                   .n_patterns = o->spans ? 1 : 0,
-                                  .syntax = o->syntax,
-                                  .procs = o->procs,
+                                  .syntax = o->request.syntax,
+                                  .procs = o->request.procs,
                                   .for_ms = every_ms < SPANS_MS ? every_ms : SPANS_MS,
                                   .roots = SPANS_ROOTS,
                                   .every = 1,
                                   .events = SPANS_MOST_EVENTS,
-                                  .force = o->force};
+                                  .force = o->request.force};
 }
 
 static int check_spans(const struct cli_options *o, struct error *err)
 {
     struct pattern **patterns = NULL;
     size_t n = 0;
-    int rc = o->spans ? spans_patterns_parse(&patterns, &n, o->spans, o->syntax, NULL, err) : 0;
+    int rc =
+        o->spans ? spans_patterns_parse(&patterns, &n, o->spans, o->request.syntax, NULL, err) : 0;
     patterns_free(patterns, n);
     return rc;
 }

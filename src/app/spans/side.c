@@ -58,7 +58,7 @@ static void begin(struct side *s, struct live *live)
         .events = s->setup.events,
         .roots = LIMIT_SPAN_ROOTS,
         .every = 1,
-        .force = s->setup.options->force,
+        .force = s->setup.options->request.force,
         .origin = s->origin,
     };
     live_pause(live, true); /* no tick is needed after that */

@@ -111,11 +111,6 @@ static void put(const struct capturing *t, const struct spans_run *run)
 
 static void prepare(struct capturing *t);
 
-static unsigned for_ms_of(const struct cli_options *o)
-{
-    return o->for_given ? (unsigned)(o->for_s * 1000 + 0.5) : 10000;
-}
-
 /* What the other node has goes where it belongs. */
 static void join(struct capturing *t)
 {
@@ -212,7 +207,7 @@ static void on_change(void *arg)
         return;
     const struct spans_run *run = spans_session_run(t->run->session);
     const bool held = run->status.phase == SESSION_ASKING && !t->options->dry_run &&
-                      (!run->expensive || t->options->force);
+                      (!run->expensive || t->options->request.force);
     tell_estimate(t, run);
     tell_how_far(t, run);
     if (held)
@@ -248,7 +243,7 @@ static void on_side(void *arg)
 
 static int open_side(struct capturing *t, struct error *err)
 {
-    const unsigned for_ms = for_ms_of(t->options);
+    const unsigned for_ms = t->options->request.for_ms;
     const struct side_setup setup = {
         .options = t->options,
         .env = t->env,
@@ -256,7 +251,7 @@ static int open_side(struct capturing *t, struct error *err)
         .node = t->options->with,
         .origin = session_port(t->run->session)->node,
         .for_ms = for_ms < SPANS_MOST_MS - SIDE_MS ? for_ms + SIDE_MS : SPANS_MOST_MS,
-        .events = (unsigned)t->options->events,
+        .events = t->options->request.events,
         .on_change = on_side,
         .arg = t,
     };
@@ -339,18 +334,18 @@ static int open_session(void *arg, struct batch *run, const struct session_port 
     const struct spans_capture what = {
         .patterns = o->rest,
         .n_patterns = o->n_rest,
-        .syntax = o->syntax,
-        .calls = o->within,
-        .process = o->process,
-        .procs = o->procs,
-        .for_ms = for_ms_of(o),
-        .roots = (unsigned)o->roots,
-        .every = (unsigned)o->every,
-        .events = (unsigned)o->events,
-        .full = o->full,
-        .context = o->context,
-        .no_payloads = o->no_payloads,
-        .force = o->force,
+        .syntax = o->request.syntax,
+        .calls = o->request.calls,
+        .process = o->request.process,
+        .procs = o->request.procs,
+        .for_ms = o->request.for_ms,
+        .roots = o->request.roots,
+        .every = o->request.every,
+        .events = o->request.events,
+        .full = o->request.full,
+        .context = o->request.context,
+        .no_payloads = o->request.no_payloads,
+        .force = o->request.force,
         .dry_run = o->dry_run,
         .hold = o->with || o->samples,
     };
@@ -382,25 +377,25 @@ static int check_words(const struct cli_options *o)
     struct procs procs;
     size_t offset = 0;
     for (size_t i = 0; i < o->n_rest; i++)
-        if (!is_pattern(o->rest[i], o->syntax))
+        if (!is_pattern(o->rest[i], o->request.syntax))
             return EXIT_USAGE;
-    if (o->within && !is_pattern(o->within, o->syntax))
+    if (o->request.calls && !is_pattern(o->request.calls, o->request.syntax))
         return EXIT_USAGE;
-    if ((o->n_rest == 0) == !o->process) {
+    if ((o->n_rest == 0) == !o->request.process) {
         tell_line("spans needs a PATTERN, calls that begin a request, or --process WHO");
         return EXIT_USAGE;
     }
-    if (o->process && procs_parse(&procs, o->process, &offset, &err) != 0) {
-        error_at_print(o->process, offset, &err);
+    if (o->request.process && procs_parse(&procs, o->request.process, &offset, &err) != 0) {
+        error_at_print(o->request.process, offset, &err);
         return EXIT_USAGE;
     }
-    if (o->procs && procs_parse(&procs, o->procs, &offset, &err) != 0) {
-        error_at_print(o->procs, offset, &err);
+    if (o->request.procs && procs_parse(&procs, o->request.procs, &offset, &err) != 0) {
+        error_at_print(o->request.procs, offset, &err);
         return EXIT_USAGE;
     }
-    if (o->with && (o->full || o->no_payloads)) {
+    if (o->with && (o->request.full || o->request.no_payloads)) {
         tell_line("--with follows requests in light mode, by messages: leave out %s",
-                  o->full ? "--full" : "--no-payloads");
+                  o->request.full ? "--full" : "--no-payloads");
         return EXIT_USAGE;
     }
     if (o->with && replay_is_file(o->with)) {

@@ -21,8 +21,10 @@ void tui_names_defaults(const struct tui *t, struct trace_request *out)
 {
     struct settings_trace s;
     settings_trace_caps(&t->settings, false, &s);
-    *out =
-        (struct trace_request){.caps = s.caps, .syntax = s.syntax, .on_rate_stop = s.on_rate_stop};
+    trace_request_init(out);
+    out->caps = s.caps;
+    out->syntax = s.syntax;
+    out->on_rate_stop = s.on_rate_stop;
 }
 
 /* ---- what is known of the line */

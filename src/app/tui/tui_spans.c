@@ -10,7 +10,7 @@
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/text.h"
 #include "beamtop/trace/spans.h"
-#include "beamtop/trace/spans_request.h"
+#include "beamtop/trace/request.h"
 #include "beamtop/ui/complete_trace.h"
 #include "tui_names.h"
 #include "tui_owners.h"
@@ -86,22 +86,21 @@ static void question(void *arg, char *text, size_t size)
 
 /* ---- beginning */
 
-static int open_session(struct tui_spans *s, struct session **out, const struct spans_request *r,
+static int open_session(struct tui_spans *s, struct session **out, const struct trace_request *r,
                         size_t *offset, struct error *err)
 {
     static const struct session_handlers handlers = {.on_change = tui_session_changed};
-    const char *patterns[] = {r->pattern};
     struct settings_trace traces;
     struct session_port port;
     size_t at = 0;
     settings_trace_caps(&s->tui->settings, false, &traces);
     const struct spans_capture what = {
-        .patterns = patterns,
-        .n_patterns = *r->pattern ? 1 : 0,
-        .calls = *r->calls ? r->calls : NULL,
-        .process = *r->process ? r->process : NULL,
+        .patterns = &r->pattern,
+        .n_patterns = r->pattern ? 1 : 0,
+        .calls = r->calls,
+        .process = r->process,
         .syntax = traces.syntax,
-        .procs = *r->procs ? r->procs : NULL,
+        .procs = r->procs,
         .for_ms = r->for_ms,
         .roots = r->roots,
         .every = r->every,
@@ -131,16 +130,19 @@ static void full_answered(void *arg, bool yes)
 static int start(struct tui_spans *s, const char *words, size_t *offset, struct error *err)
 {
     struct session *session = NULL;
-    struct spans_request request;
-    int rc = spans_request_parse(&request, words, offset, err);
+    struct trace_request request;
+    trace_request_init(&request);
+    int rc = trace_request_parse(&request, REQUEST_SPANS, words, offset, err);
     if (rc != 0)
         return rc;
     if (request.full && !request.force && !s->agreed) {
+        trace_request_clear(&request);
         tui_ask(s->tui, FULL_QUESTION, full_answered, s);
         return 0;
     }
     s->agreed = false;
     rc = open_session(s, &session, &request, offset, err);
+    trace_request_clear(&request);
     if (rc != 0)
         return rc;
     model_set_spans(s->tui->model, spans_session_run(session));

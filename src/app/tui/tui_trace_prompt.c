@@ -141,7 +141,7 @@ void tui_trace_error(struct tui_trace *tr, const char *line, const char *why)
     struct trace_request request;
     size_t offset = 0;
     tui_names_defaults(tr->tui, &request);
-    if (trace_request_parse(&request, line, &offset, &ignored) == 0)
+    if (trace_request_parse(&request, REQUEST_TRACE, line, &offset, &ignored) == 0)
         offset = request.pattern_at;
     trace_request_clear(&request);
     tui_trace_prompt(tr, line);

@@ -62,7 +62,7 @@ int tui_trace_start(struct tui_trace *tr, const char *line, size_t *offset, stru
     struct trace_request request;
     struct session *session = NULL;
     tui_names_defaults(tr->tui, &request);
-    int rc = trace_request_parse(&request, line, offset, err);
+    int rc = trace_request_parse(&request, REQUEST_TRACE, line, offset, err);
     if (rc != 0)
         return rc;
     rc = open_session(tr, &session, &request, offset, err);

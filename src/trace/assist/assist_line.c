@@ -83,7 +83,7 @@ static int take_apart(struct assist *a, const struct trace_request *defaults, co
     struct error err = {0};
     size_t offset = 0, end = trace_request_pattern_end(line);
     t->request = *defaults;
-    if (trace_request_parse(&t->request, line, &offset, &err) != 0) {
+    if (trace_request_parse(&t->request, REQUEST_TRACE, line, &offset, &err) != 0) {
         mark_error(a, offset, &err, text_end(line));
         return -1;
     }

@@ -2,16 +2,18 @@
 #include "beamtop/trace/request.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "beamtop/base/alloc.h"
+#include "beamtop/base/attr.h"
 #include "beamtop/base/buf.h"
+#include "beamtop/base/limits.h"
 #include "beamtop/base/text.h"
 #include "beamtop/trace/names.h"
 
 #define BLANKS " \t"
-#define WORD_BYTES 1024 /* of an option's name or value; PROCS_ITEMS names fit */
 
 static bool is_blank(char c)
 {
@@ -58,109 +60,154 @@ size_t trace_request_pattern_end(const char *line)
     return end;
 }
 
-/* Copies the word at *at and goes past it; false when it is too long. */
-static bool take_word(const char *line, size_t *at, char word[WORD_BYTES])
+/* ---- options */
+
+#define AT(field) offsetof(struct trace_request, field)
+
+static const struct request_option options[] = {
+    {"roots", REQUEST_SPANS, REQUEST_NUMBER, AT(roots), 1, LIMIT_SPAN_ROOTS,
+     "calls of the root functions to follow, 1 to 1000 (20)"},
+    {"every", REQUEST_SPANS, REQUEST_NUMBER, AT(every), 1, SPANS_MOST_EVERY,
+     "follow one of so many calls, 1 to 100000 (1)"},
+    {"time", REQUEST_SPANS, REQUEST_MS, AT(for_ms), 0.1, SPANS_MOST_MS / 1000.0,
+     "stop after this time, 0.1s to 10min (10s)"},
+    {"events", REQUEST_SPANS, REQUEST_NUMBER, AT(events), 1, SPANS_MOST_EVENTS,
+     "stop after so many events, 1 to 20000 (20000)"},
+    {"procs", REQUEST_TRACE | REQUEST_SPANS, REQUEST_TEXT, AT(procs), 0, 0,
+     "processes: all, new, running, <0.1.2>, NAME, app:NAME, label:/RE/, call:/RE/, 1/N, and "
+     "+children (all)"},
+    {"calls", REQUEST_SPANS, REQUEST_TEXT, AT(calls), 0, 0,
+     "also calls of these functions that are made for a root, as spans within its spans"},
+    {"process", REQUEST_SPANS, REQUEST_TEXT, AT(process), 0, 0,
+     "requests that this process makes, such as '<0.123.0>' or a registered name, in place of "
+     "PATTERN"},
+    {"full", REQUEST_SPANS, REQUEST_FLAG, AT(full), 0, 0,
+     "also when each process runs, waits and ends; costs twice as much, and a sender may wait for "
+     "a receiver that is in a long BIF or NIF"},
+    {"context", REQUEST_SPANS, REQUEST_FLAG, AT(context), 0, 0,
+     "also read of each root's process who called it ($callers) and its OpenTelemetry span"},
+    {"no-payloads", REQUEST_SPANS, REQUEST_FLAG, AT(no_payloads), 0, 0,
+     "copy no message, value or reason on the node: only calls, by breakpoints"},
+    {"slower", REQUEST_TRACE, REQUEST_US, AT(slower_us), 0, 600,
+     "only calls that took at least this long"},
+    {"on-rate", REQUEST_TRACE, REQUEST_ON_RATE, AT(on_rate_stop), 0, 0,
+     "above the rate: stop, or shed: skip calls and say how many (stop)"},
+    {"syntax", REQUEST_TRACE, REQUEST_SYNTAX, AT(syntax), 0, 0,
+     "syntax of patterns: auto, erlang or elixir (auto)"},
+    {"force", REQUEST_TRACE | REQUEST_SPANS, REQUEST_FLAG, AT(force), 0, 0,
+     "do not ask first when it is expensive"},
+};
+
+void trace_request_init(struct trace_request *r)
 {
-    size_t len = strcspn(line + *at, BLANKS);
-    if (len >= WORD_BYTES)
-        return false;
-    memcpy(word, line + *at, len);
-    word[len] = '\0';
-    *at += len;
-    return true;
+    *r = (struct trace_request){.for_ms = 10000,
+                                .roots = 20,
+                                .every = 1,
+                                .events = SPANS_MOST_EVENTS,
+                                .on_rate_stop = true};
+    caps_init(&r->caps);
 }
 
-static int set_slower(struct trace_request *r, const char *value, struct error *err)
+void trace_request_clear(struct trace_request *r)
 {
-    double seconds;
-    if (text_parse_duration(value, &seconds) != 0 || !(seconds >= 0) || seconds > 600)
-        return error_set(err, ERR_USAGE, "slower: “%s” is not a time such as 5ms, up to 10 min",
-                         value);
-    r->slower_us = (uint64_t)llround(seconds * 1e6);
-    return 0;
+    free(r->line);
+    r->line = NULL;
+    r->pattern = r->procs = r->calls = r->process = NULL;
 }
 
-static int set_on_rate(struct trace_request *r, const char *value, struct error *err)
+/* Caps come behind the others. */
+bool trace_request_option(struct request_option *out, enum request_kind kind, size_t index)
 {
-    r->on_rate_stop = strcmp(value, "stop") == 0;
-    if (!r->on_rate_stop && strcmp(value, "shed") != 0)
-        return error_set(err, ERR_USAGE, "on-rate is stop or shed, not “%s”", value);
-    return 0;
-}
-
-static int set_syntax(struct trace_request *r, const char *value, struct error *err)
-{
-    static const char *const names[] = {
-        [SYNTAX_AUTO] = "auto", [SYNTAX_ERLANG] = "erlang", [SYNTAX_ELIXIR] = "elixir"};
-    for (int i = SYNTAX_AUTO; i <= SYNTAX_ELIXIR; i++) {
-        if (strcmp(value, names[i]) == 0) {
-            r->syntax = (enum syntax)i;
-            return 0;
+    for (size_t i = 0; i < ARRAY_LEN(options); i++) {
+        if (options[i].kinds & kind && index-- == 0) {
+            *out = options[i];
+            return true;
         }
     }
-    return error_set(err, ERR_USAGE, "syntax is auto, erlang or elixir, not “%s”", value);
-}
-
-static int set_procs(struct trace_request *r, const char *value, struct error *err)
-{
-    (void)err;
-    free(r->procs);
-    r->procs = alloc_strdup(value);
-    return 0;
-}
-
-static const struct {
-    const char *name;
-    int (*set)(struct trace_request *r, const char *value, struct error *err);
-    const char *help;
-} own_options[] = {
-    {"procs", set_procs, "who is traced: all, new, running, a pid, a name, app:NAME, 1/N …"},
-    {"slower", set_slower, "show only calls that took longer, such as 5ms"},
-    {"on-rate", set_on_rate, "above the rate: skip and count calls, or stop"},
-    {"syntax", set_syntax, "how the pattern is spelled: auto, erlang or elixir"},
-};
-#define OWN_OPTIONS (sizeof own_options / sizeof own_options[0])
-
-bool trace_request_option(size_t index, struct pattern_word *out)
-{
-    static const struct pattern_word force = {"force", "do not ask first when it is expensive"};
-    if (index < OWN_OPTIONS)
-        *out = (struct pattern_word){own_options[index].name, own_options[index].help};
-    else if (index == OWN_OPTIONS)
-        *out = force;
-    else if (index - OWN_OPTIONS - 1 < CAPS)
-        *out = (struct pattern_word){cap_table[index - OWN_OPTIONS - 1].key,
-                                     cap_table[index - OWN_OPTIONS - 1].help};
-    else
+    if (kind != REQUEST_TRACE || index >= CAPS)
         return false;
+    *out = (struct request_option){.name = cap_table[index].key,
+                                   .kinds = REQUEST_TRACE,
+                                   .type = REQUEST_CAP,
+                                   .offset = index,
+                                   .help = cap_table[index].help};
     return true;
 }
 
-static int set_option(struct trace_request *r, const char *name, const char *value,
+bool trace_request_find(struct request_option *out, enum request_kind kind, const char *name)
+{
+    for (size_t i = 0; trace_request_option(out, kind, i); i++)
+        if (strcmp(out->name, name) == 0)
+            return true;
+    return false;
+}
+
+static int set_number(void *field, const struct request_option *o, const char *value,
                       struct error *err)
 {
-    enum cap cap;
-    for (size_t i = 0; i < OWN_OPTIONS; i++)
-        if (strcmp(own_options[i].name, name) == 0)
-            return own_options[i].set(r, value, err);
-    if (cap_find(name, &cap) == 0)
-        return caps_parse(&r->caps, cap, value, err);
-    return 1;
+    double v;
+    const bool is_number = o->type == REQUEST_NUMBER;
+    if ((is_number ? text_parse_count(value, "", &v) : text_parse_duration(value, &v)) != 0 ||
+        !(v >= o->least && v <= o->most) || (is_number && v != floor(v)))
+        return error_set(err, ERR_USAGE, "%s: “%s” is not between %g and %g", o->name, value,
+                         o->least, o->most);
+    if (o->type == REQUEST_US)
+        *(uint64_t *)field = (uint64_t)llround(v * 1e6);
+    else
+        *(unsigned *)field = (unsigned)lround(is_number ? v : v * 1000);
+    return 0;
 }
+
+static int set_on_rate(bool *stop, const char *value, struct error *err)
+{
+    *stop = strcmp(value, "stop") == 0;
+    return *stop || strcmp(value, "shed") == 0
+               ? 0
+               : error_set(err, ERR_USAGE, "on-rate: “%s” is not stop or shed", value);
+}
+
+int trace_request_set(struct trace_request *r, const struct request_option *option,
+                      const char *value, struct error *err)
+{
+    void *field = (char *)r + option->offset;
+    switch (option->type) {
+    case REQUEST_FLAG:
+        *(bool *)field = true;
+        return 0;
+    case REQUEST_TEXT:
+        *(const char **)field = value;
+        return 0;
+    case REQUEST_NUMBER:
+    case REQUEST_MS:
+    case REQUEST_US:
+        return set_number(field, option, value, err);
+    case REQUEST_SYNTAX:
+        if (syntax_parse(value, field) == 0)
+            return 0;
+        return error_set(err, ERR_USAGE, "syntax: “%s” is not auto, erlang or elixir", value);
+    case REQUEST_ON_RATE:
+        return set_on_rate(field, value, err);
+    case REQUEST_CAP:
+        return caps_parse(&r->caps, (enum cap)option->offset, value, err);
+    }
+    return 0;
+}
+
+/* ---- a line */
 
 #define NEAREST_OF 32 /* options of a line, at most */
 
 /* The nearest, else all of them. */
-int trace_request_no_option(const char *what, bool (*option)(size_t, struct pattern_word *),
-                            const char *name, struct error *err)
+static int no_option(enum request_kind kind, const char *name, struct error *err)
 {
     struct slice names[NEAREST_OF], near;
-    struct pattern_word word;
+    struct request_option option;
+    const char *what = kind == REQUEST_TRACE ? "a trace" : "a capture";
     const size_t len = strcspn(name, BLANKS);
     const int shown = len < 40 ? (int)len : 40;
     size_t n = 0;
-    for (; n < NEAREST_OF && option(n, &word); n++)
-        names[n] = slice_of(word.word);
+    for (; n < NEAREST_OF && trace_request_option(&option, kind, n); n++)
+        names[n] = slice_of(option.name);
     if (names_near(names, n, (struct slice){name, len}, &near, 1) > 0)
         return error_set(err, ERR_USAGE, "%s has no option “--%.*s”; did you mean --%.*s?", what,
                          shown, name, (int)near.len, near.s);
@@ -174,68 +221,73 @@ int trace_request_no_option(const char *what, bool (*option)(size_t, struct patt
     return rc;
 }
 
-static bool is_option(const char *name)
+/* Ends the word at *at and goes past it and the blanks behind it. */
+static char *take_word(char *line, size_t *at)
 {
-    enum cap cap;
-    for (size_t i = 0; i < OWN_OPTIONS; i++)
-        if (strcmp(own_options[i].name, name) == 0)
-            return true;
-    return cap_find(name, &cap) == 0;
+    char *word = line + *at;
+    *at += strcspn(word, BLANKS);
+    while (is_blank(line[*at]))
+        line[(*at)++] = '\0';
+    return word;
 }
 
-static int read_option(struct trace_request *r, const char *line, size_t *at, struct error *err)
+/* `line` is what was typed, out->line its copy, which is cut into words. */
+static int read_option(struct trace_request *out, enum request_kind kind, const char *line,
+                       size_t *at, struct error *err)
 {
-    char name[WORD_BYTES], value[WORD_BYTES];
+    struct request_option option;
+    const char *value = NULL;
     size_t next = *at;
     if (strncmp(line + next, "--", 2) != 0)
-        return error_set(err, ERR_USAGE, "an option is expected here, such as --events 50");
-    next += 2;
-    if (!take_word(line, &next, name) || (!is_option(name) && strcmp(name, "force") != 0))
-        return trace_request_no_option("a trace", trace_request_option, line + *at + 2, err);
-    if (strcmp(name, "force") == 0) {
-        r->force = true;
+        return error_set(err, ERR_USAGE, "an option is expected here, such as %s",
+                         kind == REQUEST_TRACE ? "--events 50" : "--roots 20");
+    if (!trace_request_find(&option, kind, take_word(out->line, &next) + 2))
+        return no_option(kind, line + *at + 2, err);
+    if (option.type != REQUEST_FLAG) {
         *at = next;
-        return 0;
+        value = take_word(out->line, &next);
+        if (!*value)
+            return error_set(err, ERR_USAGE, "--%s needs a value", option.name);
+        if (strcmp(option.name, "procs") == 0)
+            out->procs_at = *at;
     }
-    *at = next + strspn(line + next, BLANKS);
-    next = *at;
-    if (!line[next] || !take_word(line, &next, value))
-        return error_set(err, ERR_USAGE, "--%s needs a value of at most %d bytes", name,
-                         WORD_BYTES - 1);
-    int rc = set_option(r, name, value, err);
-    if (rc == 0 && strcmp(name, "procs") == 0)
-        r->procs_at = *at;
-    if (rc == 0)
-        *at = next;
+    const int rc = trace_request_set(out, &option, value, err);
+    *at = rc == 0 ? next : *at;
     return rc;
 }
 
-int trace_request_parse(struct trace_request *out, const char *line, size_t *offset,
-                        struct error *err)
+static int check_root(const struct trace_request *r, enum request_kind kind, struct error *err)
 {
-    size_t at = first_option(line), end = trace_request_pattern_end(line);
-    out->pattern_at = strspn(line, BLANKS);
-    *offset = 0;
-    if (end <= out->pattern_at)
+    if (kind == REQUEST_TRACE && !r->pattern)
         return error_set(err, ERR_USAGE, "a pattern is needed, such as lists:map(_, _) -> return");
-    while (line[at]) {
-        int rc = read_option(out, line, &at, err);
-        *offset = at;
-        if (rc != 0) {
-            trace_request_clear(out);
-            return rc;
-        }
-        at += strspn(line + at, BLANKS);
-    }
-    size_t len = end - out->pattern_at;
-    out->pattern = alloc_zero(len + 1, 1);
-    memcpy(out->pattern, line + out->pattern_at, len);
+    if (kind == REQUEST_SPANS && !r->pattern == !r->process)
+        return error_set(err, ERR_USAGE,
+                         "a call that begins a request is needed, such as shop_api:checkout(_), or "
+                         "--process with the process that makes it");
     return 0;
 }
 
-void trace_request_clear(struct trace_request *r)
+int trace_request_parse(struct trace_request *out, enum request_kind kind, const char *line,
+                        size_t *offset, struct error *err)
 {
-    free(r->pattern);
-    free(r->procs);
-    r->pattern = r->procs = NULL;
+    const size_t end = trace_request_pattern_end(line);
+    size_t at = end + strspn(line + end, BLANKS);
+    int rc = 0;
+    out->pattern_at = strspn(line, BLANKS);
+    out->line = alloc_strdup(line);
+    if (end > out->pattern_at) {
+        out->line[end] = '\0';
+        out->pattern = out->line + out->pattern_at;
+    }
+    while (rc == 0 && line[at]) {
+        rc = read_option(out, kind, line, &at, err);
+        *offset = at;
+    }
+    if (rc == 0) {
+        *offset = 0;
+        rc = check_root(out, kind, err);
+    }
+    if (rc != 0)
+        trace_request_clear(out);
+    return rc;
 }

@@ -8,7 +8,7 @@
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/attr.h"
 #include "beamtop/etf/print.h"
-#include "beamtop/trace/spans_request.h"
+#include "beamtop/trace/request.h"
 
 /* What is completed: words that begin with what is typed from `from` on. */
 struct completing {
@@ -17,8 +17,8 @@ struct completing {
     enum syntax syntax; /* of a line that does not show it */
     const char *typed;  /* what is there of the word, NUL-terminated */
     struct expectation at;
-    bool (*option)(size_t index, struct pattern_word *out);
-    const char *behind; /* put behind a word that is the only one; "" */
+    enum request_kind kind; /* whose options */
+    const char *behind;     /* put behind a word that is the only one; "" */
     struct buf word;
 };
 
@@ -187,10 +187,10 @@ static const struct {
 
 static void offer_options(struct completing *c)
 {
-    struct pattern_word option;
-    for (size_t i = 0; c->option(i, &option); i++) {
+    struct request_option option;
+    for (size_t i = 0; trace_request_option(&option, c->kind, i); i++) {
         buf_reset(&c->word);
-        buf_printf(&c->word, "--%s", option.word);
+        buf_printf(&c->word, "--%s", option.name);
         offer(c, buf_cstr(&c->word), option.help);
     }
     c->behind = " ";
@@ -317,7 +317,7 @@ bool complete_trace(struct completion *out, struct assist *a, enum syntax syntax
                     size_t point)
 {
     const struct completing c = {
-        .out = out, .assist = a, .syntax = syntax, .option = trace_request_option, .behind = ""};
+        .out = out, .assist = a, .syntax = syntax, .kind = REQUEST_TRACE, .behind = ""};
     return complete_line(c, line, point);
 }
 
@@ -325,7 +325,7 @@ bool complete_spans(struct completion *out, struct assist *a, enum syntax syntax
                     size_t point)
 {
     const struct completing c = {
-        .out = out, .assist = a, .syntax = syntax, .option = spans_request_option, .behind = ""};
+        .out = out, .assist = a, .syntax = syntax, .kind = REQUEST_SPANS, .behind = ""};
     return complete_line(c, line, point);
 }
 

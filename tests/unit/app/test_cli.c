@@ -183,11 +183,11 @@ TEST(test_a_trace)
     assert_int_equal(o.n_rest, 2);
     assert_string_equal(o.rest[0], "a:b");
     assert_string_equal(o.rest[1], "c:d");
-    assert_int_equal(o.caps.value[CAP_TIME_MS], 5000);
+    assert_int_equal(o.request.caps.value[CAP_TIME_MS], 5000);
     assert_true(o.cap_given[CAP_TIME_MS]);
     assert_false(o.cap_given[CAP_EVENTS]);
-    assert_int_equal(o.caps.value[CAP_TERM_BYTES], 4096);
-    assert_true(fabs(o.slower_s - 0.005) < 1e-9 && o.on_rate_shed && !o.force);
+    assert_int_equal(o.request.caps.value[CAP_TERM_BYTES], 4096);
+    assert_true(o.request.slower_us == 5000 && !o.request.on_rate_stop && !o.request.force);
 }
 
 /* Every cap of a trace is an option, and keeps to its ceiling there. */
@@ -204,7 +204,7 @@ TEST(test_every_cap_is_an_option)
                  (unsigned long long)row->least, row->unit == UNIT_MS ? "ms" : "");
         split(&l, text);
         assert_int_equal(cli_parse(l.argc, l.argv, &c, &o, &err), 0);
-        assert_true(o.cap_given[i] && o.caps.value[i] == row->least);
+        assert_true(o.cap_given[i] && o.request.caps.value[i] == row->least);
         snprintf(text, sizeof text, "beamtop trace shop a:b --%s %llu", row->key,
                  (unsigned long long)row->ceiling + 1);
         split(&l, text);

@@ -6,8 +6,8 @@
 
 static struct trace_request defaults(void)
 {
-    struct trace_request r = {0};
-    caps_init(&r.caps);
+    struct trace_request r;
+    trace_request_init(&r);
     return r;
 }
 
@@ -29,7 +29,7 @@ TEST(test_good_lines)
         struct trace_request r = defaults();
         struct error err = {0};
         size_t offset;
-        if (trace_request_parse(&r, rows[i].line, &offset, &err) != 0)
+        if (trace_request_parse(&r, REQUEST_TRACE, rows[i].line, &offset, &err) != 0)
             fail_msg("%s: %s", rows[i].line, err.text);
         assert_string_equal(r.pattern, rows[i].pattern);
         assert_int_equal(r.caps.value[CAP_EVENTS], rows[i].events);
@@ -62,10 +62,10 @@ TEST(test_errors_are_placed)
         struct trace_request r = defaults();
         struct error err = {0};
         size_t offset = 99;
-        if (trace_request_parse(&r, rows[i].line, &offset, &err) != ERR_USAGE ||
+        if (trace_request_parse(&r, REQUEST_TRACE, rows[i].line, &offset, &err) != ERR_USAGE ||
             offset != rows[i].at)
             fail_msg("“%s”: at %zu, not %zu: %s", rows[i].line, offset, rows[i].at, err.text);
-        assert_null(r.pattern);
+        assert_null(r.line);
         assert_null(r.procs);
     }
 }
@@ -75,10 +75,11 @@ TEST(test_an_unknown_option_names_the_nearest)
     struct trace_request r = defaults();
     struct error err = {0};
     size_t offset;
-    assert_int_equal(trace_request_parse(&r, "a:b --evnts 5", &offset, &err), ERR_USAGE);
+    assert_int_equal(trace_request_parse(&r, REQUEST_TRACE, "a:b --evnts 5", &offset, &err),
+                     ERR_USAGE);
     assert_string_equal(err.text, "a trace has no option “--evnts”; did you mean --events?");
     err = (struct error){0};
-    assert_int_equal(trace_request_parse(&r, "a:b --zzz", &offset, &err), ERR_USAGE);
+    assert_int_equal(trace_request_parse(&r, REQUEST_TRACE, "a:b --zzz", &offset, &err), ERR_USAGE);
     assert_non_null(strstr(err.text, "a trace has no option “--zzz”: use one of --procs, "));
 }
 
@@ -87,7 +88,7 @@ TEST(test_words)
     struct trace_request r = defaults();
     struct error err = {0};
     size_t offset;
-    assert_int_equal(trace_request_parse(&r,
+    assert_int_equal(trace_request_parse(&r, REQUEST_TRACE,
                                          "a:b --slower 5ms --on-rate stop --syntax elixir --force",
                                          &offset, &err),
                      0);
