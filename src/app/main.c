@@ -15,7 +15,7 @@
 #include "beamtop/link/conn.h"
 #include "app/cli/cli.h"
 #include "app/cli/output.h"
-#include "app/source/start.h"
+#include "app/job/start.h"
 
 static void read_env(struct app_env *env)
 {

@@ -8,8 +8,9 @@ src_libapp_a_SOURCES += \
 	src/app/recorder/record_detach.h src/app/recorder/record_retry.c \
 	src/app/recorder/record_retry.h src/app/recorder/record_run.c \
 	src/app/recorder/record_run.h src/app/recorder/record_run_armed.c \
-	src/app/recorder/record_run_internal.h src/app/recorder/record_run_requests.c \
+	src/app/recorder/record_run_requests.c \
 	src/app/recorder/record_run_source.c src/app/recorder/record_starter.c \
 	src/app/recorder/record_starter.h src/app/recorder/record_status.c \
 	src/app/recorder/record_status.h src/app/recorder/record_trace.c \
-	src/app/recorder/record_series.h src/app/recorder/record_spans.c
+	src/app/recorder/record_series.h src/app/recorder/record_spans.c \
+	src/app/recorder/record_state.c src/app/recorder/record_state.h

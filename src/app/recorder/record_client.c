@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/buf.h"
-#include "record_control.h"
 
 #define ANSWER_MS 3000u
 #define WAIT_MS                                                                                    \
@@ -170,4 +170,46 @@ int record_peer_ask(const char *path, const char *line, struct buf *reply, struc
     uv_run(&loop, UV_RUN_DEFAULT);
     uv_loop_close(&loop);
     return (int)err->code;
+}
+
+/* ---- all of them */
+
+/* False: there is none. */
+static bool ask_status(struct record_peer *p, const char *path)
+{
+    struct error err = {0};
+    struct buf status;
+    buf_init(&status, 0);
+    int rc = record_peer_ask(path, "status", &status, &err);
+    bool answers = rc == 0 && status.len > 0;
+    bool is_there = answers || err.code == ERR_TIMEOUT;
+    if (err.code == ERR_NOT_FOUND)
+        unlink(path); /* its recorder was killed */
+    if (is_there) {
+        memcpy(p->path, path, sizeof p->path);
+        p->status = answers ? alloc_strdup(buf_cstr(&status)) : NULL;
+    }
+    buf_clear(&status);
+    return is_there;
+}
+
+int record_peers_find(struct record_peer **out, size_t *n, const struct app_env *env,
+                      struct error *err)
+{
+    char paths[LIMIT_RECORD_PEERS][RECORD_SOCKET_BYTES];
+    struct record_peer *peers = alloc_zero(LIMIT_RECORD_PEERS, sizeof *peers);
+    size_t listed = 0;
+    int rc = record_sockets_list(paths, &listed, env, err);
+    *n = 0;
+    *out = peers;
+    for (size_t i = 0; i < listed; i++)
+        *n += ask_status(&peers[*n], paths[i]);
+    return rc;
+}
+
+void record_peers_free(struct record_peer *peers, size_t n)
+{
+    for (size_t i = 0; peers && i < n; i++)
+        free(peers[i].status);
+    free(peers);
 }

@@ -7,6 +7,7 @@
 
 #include "beamtop/base/buf.h"
 #include "beamtop/base/error.h"
+#include "record_control.h"
 
 struct record_client;
 
@@ -25,5 +26,16 @@ void record_client_cancel(struct record_client *c);
 /* Without a loop: waits for the answer, and appends it. Of a recorder that a signal has stopped it
    waits for none; else five seconds (a stop: thirty). */
 int record_peer_ask(const char *path, const char *line, struct buf *reply, struct error *err);
+
+struct record_peer {
+    char path[RECORD_SOCKET_BYTES];
+    char *status; /* JSON, owned; NULL: its recorder does not answer */
+};
+
+/* By the number of their process, those that do not answer too; sockets without a listener are
+ * removed. */
+int record_peers_find(struct record_peer **out, size_t *n, const struct app_env *env,
+                      struct error *err);
+void record_peers_free(struct record_peer *peers, size_t n);
 
 #endif

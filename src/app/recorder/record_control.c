@@ -18,7 +18,6 @@
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/limits.h"
 #include "app/job/process_stat.h"
-#include "record_client.h"
 
 #define PREFIX "record-"
 #define SUFFIX ".sock"
@@ -308,44 +307,4 @@ int record_sockets_list(char out[LIMIT_RECORD_PEERS][RECORD_SOCKET_BYTES], size_
         closedir(d);
     qsort(out, *n, sizeof out[0], compare_paths);
     return rc;
-}
-
-/* False: there is none. */
-static bool ask_status(struct record_peer *p, const char *path)
-{
-    struct error err = {0};
-    struct buf status;
-    buf_init(&status, 0);
-    int rc = record_peer_ask(path, "status", &status, &err);
-    bool answers = rc == 0 && status.len > 0;
-    bool is_there = answers || err.code == ERR_TIMEOUT;
-    if (err.code == ERR_NOT_FOUND)
-        unlink(path); /* its recorder was killed */
-    if (is_there) {
-        memcpy(p->path, path, sizeof p->path);
-        p->status = answers ? alloc_strdup(buf_cstr(&status)) : NULL;
-    }
-    buf_clear(&status);
-    return is_there;
-}
-
-int record_peers_find(struct record_peer **out, size_t *n, const struct app_env *env,
-                      struct error *err)
-{
-    char paths[LIMIT_RECORD_PEERS][RECORD_SOCKET_BYTES];
-    struct record_peer *peers = alloc_zero(LIMIT_RECORD_PEERS, sizeof *peers);
-    size_t listed = 0;
-    int rc = record_sockets_list(paths, &listed, env, err);
-    *n = 0;
-    *out = peers;
-    for (size_t i = 0; i < listed; i++)
-        *n += ask_status(&peers[*n], paths[i]);
-    return rc;
-}
-
-void record_peers_free(struct record_peer *peers, size_t n)
-{
-    for (size_t i = 0; peers && i < n; i++)
-        free(peers[i].status);
-    free(peers);
 }

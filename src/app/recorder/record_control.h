@@ -36,14 +36,9 @@ int record_control_open(struct record_control **out, uv_loop_t *loop, const stru
 /* Removes the socket; the loop frees the rest. NULL is fine. */
 void record_control_close(struct record_control *c);
 
-/* ---- the other side: blocking, with deadlines */
+/* ---- the other side: record_client.h asks */
 
 #define RECORD_SOCKET_BYTES 108 /* of sun_path */
-
-struct record_peer {
-    char path[RECORD_SOCKET_BYTES];
-    char *status; /* JSON, owned; NULL: its recorder does not answer */
-};
 
 /* Sets ERR_TIMEOUT: which process listens on the socket, why it does not answer, what to do. */
 int record_silent_error(struct error *err, const char *path);
@@ -53,9 +48,5 @@ bool record_is_stopped(const char *path); /* its process stands still, by a sign
 /* Where recorders listen, or did before they were killed, by the number of their process. */
 int record_sockets_list(char out[LIMIT_RECORD_PEERS][RECORD_SOCKET_BYTES], size_t *n,
                         const struct app_env *env, struct error *err);
-/* By the number of their process, those that do not answer too; sockets without a listener are
- * removed. */
-int record_peers_find(struct record_peer **out, size_t *n, const struct app_env *env,
-                      struct error *err);
-void record_peers_free(struct record_peer *peers, size_t n);
+
 #endif

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A live run that is kept: ticks, facts, windows of counted calls, traces, marks. */
-#include "record_run_internal.h"
+#include "record_run.h"
 
-#include <assert.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "beamtop/base/text.h"
@@ -15,54 +12,6 @@
 #include "app/cli/tell.h"
 
 #define PROGRESS_MS 500u
-#define FIRST_TICK_MS 60000u /* past its time, a recording waits so long for its first tick */
-/* The end waits so long for the proof that nothing of ours is left armed: what is set has some
-   seconds to end, and the question for it 15 s. `record stop` waits for longer. */
-#define PROOF_MS 20000u
-
-/* ---- messages while it runs */
-
-static void clear_progress(struct recording_run *t)
-{
-    if (t->shown_progress)
-        fputs("\r\033[K", stderr);
-    t->shown_progress = false;
-}
-
-/* FILE.log: a node that comes and goes for months would fill the disk. */
-static bool has_room(struct recording_run *t)
-{
-    struct stat st;
-    if (!t->setup->detached || t->log_is_full)
-        return !t->log_is_full;
-    t->log_is_full = fstat(STDERR_FILENO, &st) == 0 && S_ISREG(st.st_mode) &&
-                     st.st_size >= (off_t)LIMIT_RECORD_LOG_BYTES;
-    if (t->log_is_full)
-        fputs("beamtop: this log is full: from here on only the end is reported\n", stderr);
-    return !t->log_is_full;
-}
-
-void record_run_tell(struct recording_run *t, const char *format, ...)
-{
-    va_list args;
-    clear_progress(t);
-    if (!has_room(t))
-        return;
-    va_start(args, format);
-    tell_line_list(format, args);
-    va_end(args);
-}
-
-void record_run_tell_ready(struct recording_run *t, const char *text)
-{
-    if (t->reported_ready || t->setup->ready_fd < 0)
-        return;
-    t->reported_ready = true;
-    ssize_t n = write(t->setup->ready_fd, text, strlen(text));
-    (void)n; /* it may have gone */
-    close(t->setup->ready_fd);
-}
-
 static void on_progress(uv_timer_t *timer)
 {
     struct recording_run *t = timer->data;
@@ -81,64 +30,13 @@ static void on_progress(uv_timer_t *timer)
 
 /* ---- its end */
 
-/* What is armed ends on the node with the link: its end is recorded, without the proof. */
-static void end_unproven(struct recording_run *t, const char *text)
-{
-    struct error why = {0};
-    error_set(&why, ERR_TIMEOUT, "%s", text);
-    record_run_tell(t, "%s; what is left ends with the connection", text);
-    record_run_armed_abandon(t, &why);
-    uv_stop(&t->rt.loop);
-}
-
-static void on_proof_late(uv_timer_t *timer)
-{
-    static_assert(PROOF_MS == 20000, "the text has it");
-    end_unproven(timer->data, "the node did not verify in 20 s that nothing is left on it");
-}
-
-void record_run_finish(struct recording_run *t, const char *why, int exit_code,
-                       const struct error *err)
-{
-    if (!runtime_ends(&t->rt, exit_code, err))
-        return;
-    t->why = why;
-    if (record_run_armed_stop(t))
-        uv_timer_start(&t->until, on_proof_late, PROOF_MS, 0);
-    else
-        uv_stop(&t->rt.loop);
-}
-
-/* A recording has a tick at least: the first one comes when the node has answered, if it does. */
-static void on_until(uv_timer_t *timer)
-{
-    struct recording_run *t = timer->data;
-    struct error err = {0};
-    if (recorder_ticks(t->recorder) > 0) {
-        record_run_finish(t, "time", EXIT_DONE, NULL);
-    } else if (!t->is_over) {
-        t->is_over = true;
-        uv_timer_start(timer, on_until, FIRST_TICK_MS, 0);
-    } else {
-        error_set(&err, ERR_TIMEOUT, "nothing was recorded: the node did not answer in time");
-        record_run_finish(t, "time", EXIT_CONNECT, &err);
-    }
-}
-
-/* From the first connection on: that of an overloaded node may take longer than --for. */
-void record_run_is_linked(struct recording_run *t)
-{
-    if (t->options->for_given && !t->is_timed)
-        uv_timer_start(&t->until, on_until, (uint64_t)(t->options->for_s * 1000), 0);
-    t->is_timed = true;
-}
-
 /* Once more, and the proof is not waited for. */
 static void on_signal(uv_signal_t *handle, int number)
 {
     struct recording_run *t = handle->data;
     if (t->rt.ended)
-        end_unproven(t, "stopped again before it was verified that nothing is left on the node");
+        record_run_end_unproven(
+            t, "stopped again before it was verified that nothing is left on the node");
     else
         record_run_finish(t, "stopped", number == SIGINT ? EXIT_DONE : 128 + number, NULL);
 }
@@ -188,7 +86,7 @@ static void stop(struct recording_run *t)
     struct error err = {0};
     int64_t ticks = t->recorder ? recorder_ticks(t->recorder) : 0;
     bool made = t->recorder != NULL;
-    clear_progress(t);
+    record_run_clear_progress(t);
     if (t->rt.exit_code == EXIT_DONE)
         t->rt.exit_code = record_trace_exit_code(t->trace);
     record_run_armed_close(t);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What stands on the node during a recording, counted calls, traces and captures of spans, and runs
    of the sampler: begun, turned and ended. */
-#include "record_run_internal.h"
+#include <assert.h>
+
+#include "record_state.h"
 
 #define TURN_MS 100u /* of the sessions */
 /* Windows of calls follow each other after this time, and what was refused is tried again, unless
@@ -10,6 +12,9 @@
 #define SPANS_EVERY_S 60.0
 #define SPANS_MS 10000u
 #define SPANS_ROOTS 20u
+/* The end waits so long for the proof that nothing of ours is left armed: what is set has some
+   seconds to end, and the question for it 15 s. `record stop` waits for longer. */
+#define PROOF_MS 20000u
 
 static void tell(void *arg, const char *text)
 {
@@ -178,7 +183,19 @@ void record_run_armed_link_lost(struct recording_run *t)
     record_samples_link_lost(t->samples, &why);
 }
 
-void record_run_armed_abandon(struct recording_run *t, const struct error *why)
+void record_run_armed_close(struct recording_run *t)
+{
+    record_series_free(t->calls);
+    record_series_free(t->trace);
+    record_series_free(t->spans);
+    record_samples_free(t->samples);
+    t->calls = t->trace = t->spans = NULL;
+    t->samples = NULL;
+}
+
+/* ---- its end */
+
+static void abandon(struct recording_run *t, const struct error *why)
 {
     uv_timer_stop(&t->turn); /* the sessions live until record_run_armed_close() */
     record_series_abandon(t->calls, why);
@@ -187,7 +204,8 @@ void record_run_armed_abandon(struct recording_run *t, const struct error *why)
     record_samples_link_lost(t->samples, why);
 }
 
-bool record_run_armed_stop(struct recording_run *t)
+/* True: the loop stops when it is proven that nothing is left. */
+static bool stop_all(struct recording_run *t)
 {
     t->asking_to_end = true;
     t->trace_wait = record_series_stop(t->trace);
@@ -198,12 +216,31 @@ bool record_run_armed_stop(struct recording_run *t)
     return t->trace_wait || t->calls_wait || t->spans_wait || t->samples_wait;
 }
 
-void record_run_armed_close(struct recording_run *t)
+/* What is armed ends on the node with the link: its end is recorded, without the proof. */
+void record_run_end_unproven(struct recording_run *t, const char *text)
 {
-    record_series_free(t->calls);
-    record_series_free(t->trace);
-    record_series_free(t->spans);
-    record_samples_free(t->samples);
-    t->calls = t->trace = t->spans = NULL;
-    t->samples = NULL;
+    struct error why = {0};
+    error_set(&why, ERR_TIMEOUT, "%s", text);
+    record_run_tell(t, "%s; what is left ends with the connection", text);
+    abandon(t, &why);
+    uv_stop(&t->rt.loop);
+}
+
+static void on_proof_late(uv_timer_t *timer)
+{
+    static_assert(PROOF_MS == 20000, "the text has it");
+    record_run_end_unproven(timer->data,
+                            "the node did not verify in 20 s that nothing is left on it");
+}
+
+void record_run_finish(struct recording_run *t, const char *why, int exit_code,
+                       const struct error *err)
+{
+    if (!runtime_ends(&t->rt, exit_code, err))
+        return;
+    t->why = why;
+    if (stop_all(t))
+        uv_timer_start(&t->until, on_proof_late, PROOF_MS, 0);
+    else
+        uv_stop(&t->rt.loop);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the node says during a recording: ticks, facts beside them, its link and its end. */
-#include "record_run_internal.h"
+#include "record_state.h"
 
 #include <stdio.h>
 
@@ -13,6 +13,7 @@
 /* Processes asked for at a tick: the busiest, which are nearly all of the work. At most ten more
    are watched, for their mailbox or memory. */
 #define RECORD_ROWS 50
+#define FIRST_TICK_MS 60000u /* past its time, a recording waits so long for its first tick */
 
 /* ---- ticks */
 
@@ -124,13 +125,37 @@ static void watch(void *arg)
 
 /* ---- the link */
 
+/* A recording has a tick at least: the first one comes when the node has answered, if it does. */
+static void on_until(uv_timer_t *timer)
+{
+    struct recording_run *t = timer->data;
+    struct error err = {0};
+    if (recorder_ticks(t->recorder) > 0) {
+        record_run_finish(t, "time", EXIT_DONE, NULL);
+    } else if (!t->is_over) {
+        t->is_over = true;
+        uv_timer_start(timer, on_until, FIRST_TICK_MS, 0);
+    } else {
+        error_set(&err, ERR_TIMEOUT, "nothing was recorded: the node did not answer in time");
+        record_run_finish(t, "time", EXIT_CONNECT, &err);
+    }
+}
+
+/* From the first connection on: that of an overloaded node may take longer than --for. */
+static void start_time(struct recording_run *t)
+{
+    if (t->options->for_given && !t->is_timed)
+        uv_timer_start(&t->until, on_until, (uint64_t)(t->options->for_s * 1000), 0);
+    t->is_timed = true;
+}
+
 /* A node that goes away for a while is a gap; the recording goes on when it is back. */
 static void on_link(void *arg, bool up)
 {
     struct recording_run *t = arg;
     if (up) {
         snprintf(t->node, sizeof t->node, "%s", live_peer_node(t->live));
-        record_run_is_linked(t);
+        start_time(t);
         feed_ask(&t->feed, t->live, uv_now(&t->rt.loop));
         return;
     }
@@ -144,11 +169,6 @@ static void on_end(void *arg, enum conn_failure why, const struct error *err)
     struct recording_run *t = arg;
     (void)why;
     record_run_finish(t, "link", t->was_up ? EXIT_LOST : EXIT_CONNECT, err);
-}
-
-int64_t record_run_node_wall_us(const struct recording_run *t)
-{
-    return t->was_up ? clock_wall_us() + (int64_t)t->wall_less_here_us : -1;
 }
 
 int record_run_source_open(struct recording_run *t, double interval_s, struct error *err)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The life of a connection as a source of facts: connect, keeper, loss, next try. */
+/* The life of a connection as a source of facts: connect, keeper, loss, next try; and what others
+ * ask of it. */
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -7,6 +8,7 @@
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/clock.h"
 #include "beamtop/base/text.h"
+#include "encode.h"
 #include "live_internal.h"
 
 /* Waits between tries after a loss: doubled from the first to the last. */
@@ -27,12 +29,6 @@ static void on_timer(uv_timer_t *timer)
         connect_again(l);
     else if (l->phase == PHASE_RUNNING)
         live_tick_timer(l);
-}
-
-void live_arm(struct live *l, uint64_t due_ms)
-{
-    uint64_t now = uv_now(l->loop);
-    uv_timer_start(l->timer, on_timer, due_ms > now ? due_ms - now : 0, 0);
 }
 
 static void changed(struct live *l, unsigned questions)
@@ -207,6 +203,7 @@ int live_open(struct live **out, uv_loop_t *loop, const struct live_options *opt
     l->timer = alloc_zero(1, sizeof *l->timer);
     uv_timer_init(loop, l->timer);
     l->timer->data = l;
+    l->on_timer = on_timer;
     live_reset_tick(l);
     model_forget(model);
     model_set_link(model, LINK_CONNECTING, "");
@@ -315,6 +312,58 @@ const char *live_peer_node(const struct live *l)
 uint32_t live_peer_creation(const struct live *l)
 {
     return live_is_up(l) ? query_keeper(l->query)->creation : 0;
+}
+
+/* ---- what a key asks of one process: its mailbox, its state, a garbage collection */
+
+/* Of a connection that is up. */
+static int ask_once(struct live *l, enum question question, const struct etf_pid *pid,
+                    struct builder *b, struct error *err)
+{
+    int rc = query_pending(l->query, question)
+                 ? error_set(err, ERR_LIMIT, "the question before is not answered yet")
+                 : query_ask(l->query, question, b, live_deadline_ms(l, question), live_on_answer,
+                             l, err);
+    if (rc == 0)
+        model_asked(l->model, question, &(struct process_ref){.pid = *pid});
+    builder_free(b);
+    return rc;
+}
+
+int live_ask_mailbox(struct live *l, const struct etf_pid *pid, int first, int bytes_each,
+                     bool agreed, struct error *err)
+{
+    if (l->phase != PHASE_RUNNING)
+        return error_set(err, ERR_LOST, "not connected");
+    if (agreed)
+        model_journal(l->model, clock_wall_us(), false,
+                      "peeked at the mailbox of " PID_FORMAT ": the first %d messages",
+                      PID_NUMBERS(pid), first);
+    return ask_once(l, QUESTION_MAILBOX, pid,
+                    encode_mailbox(pid, conn_peer_node(l->conn), first, bytes_each, agreed), err);
+}
+
+int live_ask_collect(struct live *l, const struct etf_pid *pid, bool agreed, struct error *err)
+{
+    if (l->phase != PHASE_RUNNING)
+        return error_set(err, ERR_LOST, "not connected");
+    if (agreed)
+        model_journal(l->model, clock_wall_us(), false,
+                      "asked " PID_FORMAT " to collect its garbage", PID_NUMBERS(pid));
+    return ask_once(l, QUESTION_COLLECT, pid, encode_collect(pid, conn_peer_node(l->conn), agreed),
+                    err);
+}
+
+int live_ask_state(struct live *l, const struct etf_pid *pid, int timeout_ms, int bytes,
+                   bool agreed, struct error *err)
+{
+    if (l->phase != PHASE_RUNNING)
+        return error_set(err, ERR_LOST, "not connected");
+    if (agreed)
+        model_journal(l->model, clock_wall_us(), false,
+                      "asked " PID_FORMAT " for its state (sys:get_state)", PID_NUMBERS(pid));
+    return ask_once(l, QUESTION_STATE, pid,
+                    encode_state(pid, conn_peer_node(l->conn), timeout_ms, bytes, agreed), err);
 }
 
 /* ---- the port of sessions */

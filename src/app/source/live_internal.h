@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Private to live.c (the connection's life), live_tick.c (asking and taking answers),
- * live_cost.c (what that costs, and what else the node does) and live_ask.c. */
+ * live_cost.c (what that costs, and what else the node does) and live_host.c (its VM here). */
 #ifndef BEAMTOP_APP_SOURCE_LIVE_INTERNAL_H
 #define BEAMTOP_APP_SOURCE_LIVE_INTERNAL_H
 
@@ -39,6 +39,7 @@ struct live {
     unsigned retries;
 
     uv_timer_t *timer; /* next tick, or next try */
+    uv_timer_cb on_timer;
     struct want want;
     struct want_scan asked_scan; /* of the scan in flight */
     struct want_scan asked_rows; /* of the rows in flight: as the scan that ranked them */
@@ -73,6 +74,7 @@ void live_tick_start(struct live *l); /* the keeper stands: first questions */
 void live_tick_now(struct live *l);   /* others are due now */
 void live_tick_timer(struct live *l); /* the timer fired while running */
 void live_reset_tick(struct live *l);
+void live_arm(struct live *l, uint64_t due_ms); /* the timer */
 
 /* live_cost.c */
 void live_note_cost(struct live *l, double target_us); /* an answer came, or other work of ours */
@@ -87,13 +89,10 @@ unsigned live_deadline_ms(const struct live *l, enum question question);
 bool live_is_late(const struct live *l); /* a scheduler did not answer in time */
 void live_look_for_work(struct live *l); /* the header's answer came: is the node idle? */
 
-/* live_ask.c */
+/* live_host.c */
 /* The node has said which OS process it is: one that has the other end of the connection is read
  * from outside. */
 void live_look_for_host(struct live *l);
 void live_forget_host(struct live *l);
-
-/* live.c */
-void live_arm(struct live *l, uint64_t due_ms);
 
 #endif

@@ -87,6 +87,12 @@ void live_reset_tick(struct live *l)
 
 /* ---- cost */
 
+void live_arm(struct live *l, uint64_t due_ms)
+{
+    uint64_t now = uv_now(l->loop);
+    uv_timer_start(l->timer, l->on_timer, due_ms > now ? due_ms - now : 0, 0);
+}
+
 static void arm_next(struct live *l)
 {
     uint64_t due = l->header_due_ms < l->others_due_ms ? l->header_due_ms : l->others_due_ms;

@@ -2,9 +2,22 @@
 #include "nodes.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "target.h"
+int nodes_epmd_port(const struct cli_options *o, const struct app_env *env, uint16_t *port,
+                    struct error *err)
+{
+    *port = (uint16_t)o->epmd_port;
+    if (*port || !env->epmd_port)
+        return 0;
+    char *end = NULL;
+    long v = strtol(env->epmd_port, &end, 10);
+    if (end == env->epmd_port || *end || v < 1 || v > 65535)
+        return error_set(err, ERR_USAGE, "ERL_EPMD_PORT is “%s”, not a port", env->epmd_port);
+    *port = (uint16_t)v;
+    return 0;
+}
 
 static void on_done(void *arg, struct discover_list *list)
 {
@@ -17,7 +30,7 @@ int nodes_find(struct discover_list *out, const struct cli_options *o, const str
     uv_loop_t loop;
     struct discover_options options = {.timeout_ms = epmd_ms};
     *out = (struct discover_list){0};
-    int rc = target_epmd_port(o, env, &options.epmd_port, err);
+    int rc = nodes_epmd_port(o, env, &options.epmd_port, err);
     if (rc != 0)
         return rc;
     uv_loop_init(&loop);

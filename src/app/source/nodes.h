@@ -9,6 +9,9 @@
 /* For an epmd that does not answer, where somebody waits at a screen or a shell. */
 #define NODES_EPMD_MS 1000u
 
+/* epmd's port: the option, else the environment's, else 0. */
+int nodes_epmd_port(const struct cli_options *o, const struct app_env *env, uint16_t *port,
+                    struct error *err);
 /* Reads /proc and asks epmd, for epmd_ms at most; who calls waits for it. */
 int nodes_find(struct discover_list *out, const struct cli_options *o, const struct app_env *env,
                unsigned epmd_ms, struct error *err);

@@ -4,15 +4,6 @@
 #include <assert.h>
 #include <stddef.h>
 
-#include "replay.h"
-
-int source_open(struct source **out, const char *target, const struct source_setup *setup,
-                struct error *err)
-{
-    return replay_is_file(target) ? source_replay_open(out, target, setup, err)
-                                  : source_live_open(out, target, setup, err);
-}
-
 bool source_can(const struct source *s, enum source_ability ability)
 {
     return s && (s->ops->abilities >> ability & 1) != 0;

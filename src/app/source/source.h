@@ -117,7 +117,7 @@ double source_set_speed(struct source *s, double speed);
 /* What is played, and its tick that is shown; NULL without the ability. */
 struct recording *source_recording(struct source *s, int64_t *tick);
 
-/* ---- the two of them, for source.c */
+/* ---- the two of them, for source_open() */
 int source_live_open(struct source **out, const char *node, const struct source_setup *setup,
                      struct error *err);
 int source_replay_open(struct source **out, const char *path, const struct source_setup *setup,

@@ -131,11 +131,6 @@ static void retime(struct source_replay *s)
     uv_timer_start(s->timer, on_timer, s->started ? every_ms : 0, every_ms);
 }
 
-static void set_interval(struct source *base, double interval_s)
-{
-    (void)source_set_speed(base, replay_info(replay_of(base)->replay)->interval_s / interval_s);
-}
-
 static double set_speed(struct source *base, double speed)
 {
     struct source_replay *s = replay_of(base);
@@ -145,6 +140,11 @@ static double set_speed(struct source *base, double speed)
         retime(s);
     }
     return s->speed;
+}
+
+static void set_interval(struct source *base, double interval_s)
+{
+    (void)set_speed(base, replay_info(replay_of(base)->replay)->interval_s / interval_s);
 }
 
 static void pause_replay(struct source *base, bool paused)

@@ -12,20 +12,6 @@
 #include "beamtop/link/name.h"
 #include "nodes.h"
 
-int target_epmd_port(const struct cli_options *o, const struct app_env *env, uint16_t *port,
-                     struct error *err)
-{
-    *port = (uint16_t)o->epmd_port;
-    if (*port || !env->epmd_port)
-        return 0;
-    char *end = NULL;
-    long v = strtol(env->epmd_port, &end, 10);
-    if (end == env->epmd_port || *end || v < 1 || v > 65535)
-        return error_set(err, ERR_USAGE, "ERL_EPMD_PORT is “%s”, not a port", env->epmd_port);
-    *port = (uint16_t)v;
-    return 0;
-}
-
 /* By the part before '@' when there is no host, or only epmd knows the name. */
 bool target_is_meant(const struct discover_vm *vm, const char *name)
 {
@@ -162,7 +148,7 @@ int target_init(struct target *t, const char *name, const struct cli_options *o,
     *t = (struct target){0};
     int rc = target_check_name(name, err);
     if (rc == 0)
-        rc = target_epmd_port(o, env, &epmd_port, err);
+        rc = nodes_epmd_port(o, env, &epmd_port, err);
     if (rc != 0)
         return rc;
     const struct discover_vm *vm = NULL, *chosen = NULL;

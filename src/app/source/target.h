@@ -38,8 +38,4 @@ bool target_is_meant(const struct discover_vm *vm, const char *name);
 size_t target_look_for(struct discover_list *list, const struct discover_vm **vm, const char *name,
                        const struct cli_options *o, const struct app_env *env);
 
-/* epmd's port: the option, else the environment's, else 0. */
-int target_epmd_port(const struct cli_options *o, const struct app_env *env, uint16_t *port,
-                     struct error *err);
-
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef BEAMTOP_APP_SOURCE_START_H
-#define BEAMTOP_APP_SOURCE_START_H
+#ifndef BEAMTOP_APP_JOB_START_H
+#define BEAMTOP_APP_JOB_START_H
 
 #include "beamtop/base/error.h"
 
