@@ -7,6 +7,7 @@
 
 #include "beamtop/base/text.h"
 #include "beamtop/etf/print.h"
+#include "table.h"
 
 #define CELL_COLUMNS_MAX 60 /* of one cell in a table; the last column may be longer */
 
@@ -129,7 +130,7 @@ static void put_cell(struct text_out *t, struct slice s, size_t width, bool righ
 /* What people read in place of the datum, where a column has it. */
 static struct value shown_value(const struct grid *g, size_t row, size_t column)
 {
-    if (!g->list && g->columns[column]->display) {
+    if (g->columns[column]->display) {
         const struct proc_row *rows = g->rows;
         return text_value(g->columns[column]->display(&rows[row]));
     }
@@ -138,12 +139,16 @@ static struct value shown_value(const struct grid *g, size_t row, size_t column)
 
 static void put_grid(struct text_out *t, const struct grid *g)
 {
+    const struct text_rows rows = {g->list, NULL, g->rows, g->n_rows, g->row_bytes, NULL};
+    if (g->list) {
+        text_rows_put(t->out, &rows, t->ascii);
+        return;
+    }
     size_t n = g->n_columns;
     struct slice *cells = arena_alloc(&t->arena, (n * g->n_rows + 1) * sizeof cells[0]);
     size_t *widths = arena_alloc(&t->arena, (n + 1) * sizeof widths[0]);
-    char buffer[FIELD_TITLE_BYTES];
     for (size_t i = 0; i < n; i++) {
-        const char *title = grid_title(g, i, buffer);
+        const char *title = g->columns[i]->title;
         widths[i] = text_width(title, strlen(title));
         for (size_t row = 0; row < g->n_rows; row++) {
             struct value v = shown_value(g, row, i);
@@ -154,12 +159,12 @@ static void put_grid(struct text_out *t, const struct grid *g)
         }
     }
     for (size_t i = 0; i < n; i++) {
-        const char *title = grid_title(g, i, buffer);
-        put_cell(t, slice_of(title), widths[i], is_right(grid_type(g, i)), i + 1 == n);
+        const struct proc_column *column = g->columns[i];
+        put_cell(t, slice_of(column->title), widths[i], is_right(column->type), i + 1 == n);
     }
     for (size_t row = 0; row < g->n_rows; row++)
         for (size_t i = 0; i < n; i++)
-            put_cell(t, cells[row * n + i], widths[i], is_right(grid_type(g, i)), i + 1 == n);
+            put_cell(t, cells[row * n + i], widths[i], is_right(g->columns[i]->type), i + 1 == n);
 }
 
 static void put_section(struct text_out *t, const struct section *s)

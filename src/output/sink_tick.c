@@ -49,23 +49,14 @@ struct value section_value(const struct section *s, size_t i)
 
 const char *grid_key(const struct grid *g, size_t column)
 {
-    return g->list ? g->fields[column]->key : g->columns[column]->key;
-}
-
-const char *grid_title(const struct grid *g, size_t column, char out[FIELD_TITLE_BYTES])
-{
-    return g->list ? field_title(g->fields[column], true, out) : g->columns[column]->title;
-}
-
-enum column_type grid_type(const struct grid *g, size_t column)
-{
-    return g->list ? g->fields[column]->type : g->columns[column]->type;
+    return g->list ? g->list->fields[column].key : g->columns[column]->key;
 }
 
 struct value grid_value(const struct grid *g, size_t row, size_t column)
 {
     const void *base = (const char *)g->rows + row * g->row_bytes;
-    return g->list ? field_value(g->fields[column], base) : column_value(g->columns[column], base);
+    return g->list ? field_value(&g->list->fields[column], base)
+                   : column_value(g->columns[column], base);
 }
 
 static void add_section(struct sink_tick *r, const char *name, const struct field_list *list,
@@ -74,29 +65,25 @@ static void add_section(struct sink_tick *r, const char *name, const struct fiel
     r->sections[r->n_sections++] = (struct section){.list = list, .name = name, .base = base};
 }
 
-/* People see the list's columns, programs all that there is. */
-static struct grid grid_of(const struct field_list *list, const struct sink_options *o,
-                           const void *rows, size_t n, size_t row_bytes)
+static struct grid grid_of(const struct field_list *list, const void *rows, size_t n,
+                           size_t row_bytes)
 {
-    struct grid g = {
-        .list = list, .rows = rows, .n_rows = n, .row_bytes = row_bytes, .present = true};
-    if (o && o->format == SINK_TEXT) {
-        g.n_columns = field_columns(list, NULL, g.fields, GRID_FIELDS);
-        return g;
-    }
-    for (; g.n_columns < list->n; g.n_columns++)
-        g.fields[g.n_columns] = &list->fields[g.n_columns];
-    return g;
+    return (struct grid){.list = list,
+                         .n_columns = list->n,
+                         .rows = rows,
+                         .n_rows = n,
+                         .row_bytes = row_bytes,
+                         .present = true};
 }
 
-static struct grid grid_in(const struct field_list *list, const struct sink_options *o,
-                           const char *answer, size_t rows_at, size_t n_at, size_t row_bytes)
+static struct grid grid_in(const struct field_list *list, const char *answer, size_t rows_at,
+                           size_t n_at, size_t row_bytes)
 {
     const void *rows;
     size_t n;
     memcpy(&rows, answer + rows_at, sizeof rows);
     memcpy(&n, answer + n_at, sizeof n);
-    return grid_of(list, o, rows, n, row_bytes);
+    return grid_of(list, rows, n, row_bytes);
 }
 
 bool sink_tick_of_node(const struct sink_tick *r)
@@ -152,7 +139,7 @@ bool sink_fill_heaps(struct sink_tick *r, const void *answer, const struct sink_
 {
     const struct heaps_detail *heaps = answer;
     if (o->by >= 0)
-        r->grid = grid_of(&heap_owner_fields, o, heaps->by[o->by].items, heaps->by[o->by].n,
+        r->grid = grid_of(&heap_owner_fields, heaps->by[o->by].items, heaps->by[o->by].n,
                           sizeof heaps->by[0].items[0]);
     return true;
 }
@@ -171,9 +158,9 @@ static bool fill(struct sink_tick *r, const void *answer, const struct sink_opti
         r->interval_us = interval_us(interval_s);
     }
     if (kind->grid)
-        r->grid = grid_in(kind->grid, o, base, kind->rows_at, kind->n_rows_at, kind->row_bytes);
+        r->grid = grid_in(kind->grid, base, kind->rows_at, kind->n_rows_at, kind->row_bytes);
     if (kind->more)
-        r->more = grid_in(kind->more, o, base, kind->more_at, kind->n_more_at, kind->more_bytes);
+        r->more = grid_in(kind->more, base, kind->more_at, kind->n_more_at, kind->more_bytes);
     return !kind->fill || kind->fill(r, answer, o);
 }
 
@@ -202,5 +189,5 @@ void sink_tick_nodes(struct sink_tick *out, const struct sink_node *nodes, size_
 {
     *out = (struct sink_tick){
         .kind = sink_kind_find("nodes"), .node = {"", 0}, .wall_us = wall_us, .interval_us = -1};
-    out->grid = grid_of(out->kind->grid, NULL, nodes, n, sizeof nodes[0]);
+    out->grid = grid_of(out->kind->grid, nodes, n, sizeof nodes[0]);
 }

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "beamtop/base/buf.h"
+#include "beamtop/model/field.h"
 
 #define TABLE_CELLS 7
 
@@ -19,6 +20,17 @@ struct text_table {
 
 /* An empty line, titles, rows; nothing where there are no rows. */
 void text_table_put(struct buf *out, const struct text_table *t);
+/* Rows with fields, in the columns that people see: those keys; NULL: the list's. */
+struct text_rows {
+    const struct field_list *fields;
+    const char *columns;
+    const void *rows;
+    size_t n, row_bytes;
+    /* What stands in a cell in place of the value; NULL: nothing does. */
+    const char *(*instead)(const struct field *f, const void *row);
+};
+/* Titles and rows. */
+void text_rows_put(struct buf *out, const struct text_rows *t, bool ascii);
 void text_pad(struct buf *out, size_t from, size_t to); /* so many spaces */
 
 #endif

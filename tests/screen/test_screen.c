@@ -185,7 +185,7 @@ static const struct scene scenes[] = {
     {.name = "calls-not", .view = "calls", .rows = 16, .columns = 100},
     {.name = "calls-first", .view = "calls", .rows = 16, .columns = 100, .calls = COUNTED_FIRST},
     {.name = "calls-time", .view = "calls", .rows = 24, .columns = 140, .calls = COUNTED_TIME,
-     .steps = {{ACTION_SORT, "own"}}},
+     .steps = {{ACTION_SORT, "own_us"}}},
     {.name = "calls-modules", .view = "calls", .rows = 24, .columns = 120, .calls = COUNTED_CALLS,
      .steps = {{ACTION_BY, ""}}},
     {.name = "calls-applications", .view = "calls", .rows = 24, .columns = 120,

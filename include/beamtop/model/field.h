@@ -34,6 +34,7 @@ enum field_look {
     LOOK_NAME, LOOK_FUNCTION, LOOK_PID, LOOK_MARK, LOOK_ASIDE, /* of texts; aside: dim */
     LOOK_SHORT,  /* of counts: "48.2k" */
     LOOK_CHANGE, /* of numbers: with its sign, growth stands out */
+    LOOK_MICROSECONDS, /* people read a duration */
 };
 /* clang-format on */
 

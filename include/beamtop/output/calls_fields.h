@@ -5,9 +5,7 @@
 
 #include "beamtop/output/calls_sink.h"
 #include "beamtop/output/fields.h"
-
-extern const struct field_list calls_window_fields, calls_cost_fields, calls_function_fields,
-    calls_module_fields, calls_application_fields;
+#include "beamtop/trace/calls_fields.h"
 
 void calls_json_put(struct buf *out, const struct calls_window *w, struct slice node);
 /* Reads what calls_json_put() wrote; texts are copied to the arena. ERR_FORMAT. */

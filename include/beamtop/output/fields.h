@@ -29,10 +29,8 @@ struct section {
 };
 
 /* Rows of one kind: by fields, or process rows by columns. */
-#define GRID_FIELDS 40
 struct grid {
     const struct field_list *list; /* NULL: columns */
-    const struct field *fields[GRID_FIELDS];
     const struct proc_column *const *columns;
     size_t n_columns;
     const void *rows;
@@ -91,8 +89,6 @@ const char *section_title(const struct section *s, size_t i, char out[FIELD_TITL
 struct value section_value(const struct section *s, size_t i);
 
 const char *grid_key(const struct grid *g, size_t column);
-const char *grid_title(const struct grid *g, size_t column, char out[FIELD_TITLE_BYTES]);
-enum column_type grid_type(const struct grid *g, size_t column);
 struct value grid_value(const struct grid *g, size_t row, size_t column);
 
 /* ERR_NOT_FOUND when the model lacks what this kind shows. */

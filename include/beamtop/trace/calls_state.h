@@ -31,8 +31,9 @@ struct calls_function {
     uint64_t timed_calls;      /* of the second window, as all that follows */
     uint64_t own_us, words;
     double us_per_call, words_per_call;
-    double own_share; /* of one scheduler's time */
-    bool lost;        /* its counter in the second window was lost */
+    double own_share;  /* of one scheduler's time */
+    bool lost;         /* its counter in the second window was lost */
+    struct slice name; /* for people: calls_function_name(), where it was set */
 };
 
 /* A sum over a module, or an application (then `module` is empty). */
@@ -40,6 +41,7 @@ struct calls_sum {
     struct slice module, application;
     uint64_t functions, calls;
     double calls_per_s, share, change;
+    struct slice name; /* for people: calls_sum_name(), where it was set */
 };
 
 struct calls_window {

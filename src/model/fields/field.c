@@ -90,42 +90,60 @@ struct slice field_text(const struct field *f, const void *row)
     return (struct slice){"", 0};
 }
 
-const char *field_number_text(const struct field *f, double n, bool ascii, char *out, size_t size)
+/* "+12%", "x3" */
+static void put_ratio(char *out, size_t size, double change)
 {
-    const bool grew = f->look == LOOK_CHANGE && n > 0;
-    char *at = out + grew;
-    if (grew && size > 1) {
-        out[0] = '+';
-        size--;
-    }
+    if (change >= 9.995)
+        snprintf(out, size, "x%.0f", change + 1);
+    else if (fabs(change) < 0.005)
+        snprintf(out, size, "0%%");
+    else
+        snprintf(out, size, "%+.0f%%", change * 100);
+}
+
+static void put_number(const struct field *f, double n, bool ascii, char *out, size_t size)
+{
     switch (f->type) {
     case COLUMN_BYTES:
     case COLUMN_BYTE_RATE:
     case COLUMN_WORDS:
-        text_bytes(at, size, n);
+        text_bytes(out, size, n);
         break;
     case COLUMN_RATE:
-        text_count(at, size, n);
+        text_count(out, size, n);
         break;
     case COLUMN_SHARE:
-        text_percent(at, size, n);
+        text_percent(out, size, n);
         break;
     case COLUMN_SECONDS:
-        text_duration_as(at, size, n, ascii);
+        text_duration_as(out, size, n, ascii);
         break;
     case COLUMN_BOOL:
-        snprintf(at, size, "%s", n != 0 ? "yes" : "no");
+        snprintf(out, size, "%s", n != 0 ? "yes" : "no");
         break;
     case COLUMN_COUNT:
         if (f->look == LOOK_SHORT)
-            text_count(at, size, n);
+            text_count(out, size, n);
         else
-            text_integer(at, size, (int64_t)n);
+            text_integer(out, size, (int64_t)n);
         break;
     case COLUMN_TEXT: /* a name that is a number */
     case COLUMN_PID:
-        snprintf(at, size, "%.0f", n);
+        snprintf(out, size, "%.0f", n);
         break;
     }
+}
+
+const char *field_number_text(const struct field *f, double n, bool ascii, char *out, size_t size)
+{
+    const bool ratio = f->look == LOOK_CHANGE && f->type == COLUMN_SHARE;
+    const size_t sign = f->look == LOOK_CHANGE && n > 0 && !ratio;
+    snprintf(out, size, "%s", sign ? "+" : "");
+    if (ratio)
+        put_ratio(out, size, n);
+    else if (f->look == LOOK_MICROSECONDS)
+        text_duration_as(out, size, n * 1e-6, ascii);
+    else
+        put_number(f, n, ascii, out + sign, size - sign);
     return out;
 }

@@ -43,7 +43,7 @@ static void apps_page(void *state, const struct model *m, int rows, int columns,
     char n[32];
     (void)rows;
     (void)columns;
-    rows_begin(state, page);
+    rows_begin(state, page, NULL);
     if (!a) {
         view_missing(page, m, "applications");
         return;

@@ -16,8 +16,7 @@
 #define OWNER_COLUMNS 60 /* of its name in a message */
 
 enum { WHAT, WHERE, OWNER, SESSION }; /* columns that are made here */
-static const struct rows_of armed_rows = {
-    .fields = &armed_row_fields, .columns = "what where owner session tracer details", .sort = ""};
+static const struct rows_of armed_rows = {.fields = &armed_row_fields, .sort = ""};
 
 static void armed_init(void *state)
 {
@@ -174,7 +173,7 @@ static void armed_page(void *state, const struct model *m, int rows, int columns
 {
     const struct armed_detail *a = model_armed(m);
     (void)rows;
-    rows_begin(state, page);
+    rows_begin(state, page, "what where owner session tracer details");
     if (!a) {
         view_missing(page, m, "active tracing");
         return;

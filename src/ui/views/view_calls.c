@@ -7,75 +7,26 @@
 
 #include "beamtop/base/attr.h"
 #include "beamtop/base/text.h"
-#include "beamtop/etf/print.h"
+#include "beamtop/trace/calls_fields.h"
 #include "beamtop/trace/calls_log.h"
+#include "ui/widgets/rows.h"
 #include "views.h"
 
-enum calls_by { BY_FUNCTION, BY_MODULE, BY_APPLICATION, CALLS_SORTS };
-static const char *const by_words[CALLS_SORTS] = {"function", "module", "application"};
-
-/* A row of any of the three; unknown is NaN. */
-struct line {
-    struct slice name, application;
-    double functions, calls, calls_per_s, share, change;
-    double own_s, own_share, call_s, words, words_per_call;
-    bool lost;
+enum calls_by { BY_FUNCTION, BY_MODULE, BY_APPLICATION };
+static const struct rows_of calls_rows[] = {
+    [BY_FUNCTION] = {"function", &calls_function_fields, "calls"},
+    [BY_MODULE] = {"module", &calls_module_fields, "calls"},
+    [BY_APPLICATION] = {"application", &calls_application_fields, "calls"},
 };
-
-enum form { NAME, APPLICATION, COUNT, RATE, SHARE, CHANGE, SECONDS };
-enum { OF_FUNCTIONS = 1 << BY_FUNCTION, OF_SUMS = 1 << BY_MODULE | 1 << BY_APPLICATION };
-enum { ALWAYS, WITH_TIME, WITH_MEMORY };
-
-#define AT(member) offsetof(struct line, member)
-static const struct {
-    struct view_column column;
-    enum form form;
-    unsigned by;
-    int when;
-    size_t offset;
-    /* clang-format off */
-} all[] = {
-    {{"function", "FUNCTION", 30, false, true, true, "name"}, NAME, OF_FUNCTIONS, ALWAYS, 0},
-    {{"module", "MODULE", 30, false, true, true, "name"}, NAME, 1 << BY_MODULE, ALWAYS, 0},
-    {{"application", "APPLICATION", 20, false, true, true, "name"}, NAME, 1 << BY_APPLICATION,
-     ALWAYS, 0},
-    {{"calls", "CALLS", 9, true, false, true, "in the window"}, COUNT, 7, ALWAYS, AT(calls)},
-    {{"calls_per_s", "CALLS/s", 8, true, false, true, "calls per second"}, RATE, 7, ALWAYS,
-     AT(calls_per_s)},
-    {{"share", "SHARE", 7, true, false, true, "of all calls of the window"}, SHARE, 7, ALWAYS,
-     AT(share)},
-    {{"change", "CHANGE", 8, true, false, true, "of calls/s, against the window before"}, CHANGE, 7,
-     ALWAYS, AT(change)},
-    {{"own", "OWN", 8, true, false, true, "own time in the second window"}, SECONDS, OF_FUNCTIONS,
-     WITH_TIME, AT(own_s)},
-    {{"own_share", "OWN %", 7, true, false, true, "own time, of one scheduler"}, SHARE,
-     OF_FUNCTIONS, WITH_TIME, AT(own_share)},
-    {{"call", "A CALL", 8, true, false, true, "own time of a call"}, SECONDS, OF_FUNCTIONS,
-     WITH_TIME, AT(call_s)},
-    {{"words", "WORDS", 8, true, false, true, "put on heaps in the second window"}, RATE,
-     OF_FUNCTIONS, WITH_MEMORY, AT(words)},
-    {{"words_per_call", "W/CALL", 7, true, false, true, "words of a call"}, RATE, OF_FUNCTIONS,
-     WITH_MEMORY, AT(words_per_call)},
-    {{"functions", "FUNCS", 7, true, false, true, "functions of it that were called"}, COUNT,
-     OF_SUMS, ALWAYS, AT(functions)},
-    {{"of", "APPLICATION", 14, false, false, true, "application of the module"}, APPLICATION,
-     1 << BY_FUNCTION | 1 << BY_MODULE, ALWAYS, 0},
-};
-/* clang-format on */
 
 struct calls_view {
-    enum calls_by by;
-    char sort[24]; /* key */
-    bool ascending;
-    struct view_column columns[ARRAY_LEN(all)]; /* those shown, and which they are */
-    size_t index[ARRAY_LEN(all)], n_columns;
+    struct rows rows;
     const struct keymap *keymap; /* NULL: unknown */
 };
 
 static void calls_init(void *state)
 {
-    struct calls_view *s = state;
-    snprintf(s->sort, sizeof s->sort, "calls");
+    rows_init(state, calls_rows, ARRAY_LEN(calls_rows));
 }
 
 static void calls_keys(void *state, const struct keymap *keymap)
@@ -91,177 +42,39 @@ static void calls_want(const void *state, int rows, struct want *want)
     (void)want;
 }
 
-/* ---- columns */
-
-static void choose_columns(struct calls_view *s, const struct calls_window *w)
-{
-    bool time = w && w->has_time, memory = w && w->has_memory;
-    s->n_columns = 0;
-    for (size_t i = 0; i < ARRAY_LEN(all); i++) {
-        bool known = all[i].when == ALWAYS || (all[i].when == WITH_TIME ? time : memory);
-        if (!(all[i].by & 1u << s->by) || !known)
-            continue;
-        s->columns[s->n_columns] = all[i].column;
-        s->index[s->n_columns++] = i;
-    }
-}
-
-static int sorted_column(const struct calls_view *s)
-{
-    for (size_t i = 0; i < s->n_columns; i++)
-        if (strcmp(s->columns[i].key, s->sort) == 0)
-            return (int)i;
-    return -1;
-}
-
 /* ---- rows */
 
-static double value(const struct line *l, size_t column)
-{
-    return all[column].offset ? *(const double *)((const char *)l + all[column].offset)
-                              : (double)NAN;
-}
-
-static void put_number(struct view_page *page, struct view_row *row, size_t at, size_t column,
-                       const struct line *l)
-{
-    char text[40];
-    double v = value(l, column);
-    enum style style = STYLE_NORMAL;
-    if (isnan(v)) {
-        bool lost = l->lost && all[column].when != ALWAYS;
-        page_cell_printf(page, row, at, lost ? STYLE_WARN : STYLE_DIM, "%s",
-                         lost          ? "lost"
-                         : page->ascii ? "-"
-                                       : "–");
-        return;
-    }
-    switch (all[column].form) {
-    case COUNT:
-        text_integer(text, sizeof text, (int64_t)v);
-        break;
-    case RATE:
-        text_count(text, sizeof text, v);
-        break;
-    case SHARE:
-        text_percent(text, sizeof text, v);
-        break;
-    case CHANGE:
-        style = fabs(v) < 0.05 ? STYLE_DIM : v > 0 ? STYLE_RISING : STYLE_FALLING;
-        if (v >= 9.995)
-            snprintf(text, sizeof text, "x%.0f", v + 1);
-        else if (fabs(v) < 0.005)
-            snprintf(text, sizeof text, "0%%");
-        else
-            snprintf(text, sizeof text, "%+.0f%%", v * 100);
-        break;
-    case SECONDS:
-        page_duration(page, text, sizeof text, v);
-        break;
-    case NAME:
-    case APPLICATION:
-        break;
-    }
-    page_cell_printf(page, row, at, style, "%s", text);
-}
-
-static struct view_row *add_line(struct view_page *page, const struct calls_view *s,
-                                 const struct line *l)
-{
-    struct view_row *row = page_row(page);
-    row->id = text_identity(l->name.s, l->name.len);
-    for (size_t i = 0; i < s->n_columns; i++) {
-        size_t column = s->index[i];
-        if (all[column].form == NAME)
-            page_cell(page, row, i, s->by == BY_FUNCTION ? STYLE_FUNCTION : STYLE_NAME, l->name.s,
-                      l->name.len);
-        else if (all[column].form == APPLICATION)
-            page_cell(page, row, i, STYLE_DIM, l->application.s, l->application.len);
-        else
-            put_number(page, row, i, column, l);
-    }
-    if (page->sort_column >= 0)
-        row->key = value(l, s->index[page->sort_column]);
-    return row;
-}
-
-static struct slice kept(struct view_page *page, struct buf *text)
-{
-    return (struct slice){arena_strndup(&page->arena, (const char *)text->data, text->len),
-                          text->len};
-}
-
-/* A module's name as it is typed. */
-static void put_module(struct buf *out, enum print_syntax syntax, struct slice module)
-{
-    struct slice alias = slice_without(module, "Elixir.");
-    if (syntax == PRINT_ELIXIR && alias.len < module.len)
-        buf_put(out, alias.s, alias.len);
-    else
-        print_atom(out, module.s, module.len);
-}
-
-static void add_functions(struct view_page *page, const struct calls_view *s,
+static void add_functions(struct view_page *page, const struct rows *s,
                           const struct calls_window *w, enum print_syntax syntax)
 {
-    struct buf text;
-    buf_init(&text, 0);
     for (size_t i = 0; i < w->n_rows; i++) {
-        const struct calls_function *f = &w->rows[i];
-        buf_reset(&text);
-        print_mfa_as(&text, syntax, f->module, f->function, (int64_t)f->arity);
-        const struct line l = {.name = kept(page, &text),
-                               .application = f->application,
-                               .functions = NAN,
-                               .calls = (double)f->calls,
-                               .calls_per_s = f->calls_per_s,
-                               .share = f->share,
-                               .change = f->change,
-                               .own_s = calls_or_nan(f->own_us) * 1e-6,
-                               .own_share = f->own_share,
-                               .call_s = f->us_per_call / 1e6,
-                               .words = calls_or_nan(f->words),
-                               .words_per_call = f->words_per_call,
-                               .lost = f->lost};
-        struct view_row *row = add_line(page, s, &l);
-        link_name(&row->link, TARGET_FUNCTION, l.name);
+        struct calls_function f = w->rows[i];
+        f.name = calls_function_name(&page->arena, &f, syntax);
+        struct view_row *row = rows_add(s, page, &f);
+        row->id = text_identity(f.name.s, f.name.len);
+        link_name(&row->link, TARGET_FUNCTION, f.name);
+        for (size_t k = 0; f.lost && k < s->n; k++)
+            if (calls_field_is_timed(s->fields[k]))
+                row->cells[k] = (struct text_span){"lost", 4, STYLE_WARN};
     }
-    buf_clear(&text);
 }
 
-static void add_sums(struct view_page *page, const struct calls_view *s,
-                     const struct calls_sum *sums, size_t n, enum print_syntax syntax)
+static void add_sums(struct view_page *page, const struct rows *s, const struct calls_sum *sums,
+                     size_t n, enum print_syntax syntax)
 {
-    struct buf text;
-    buf_init(&text, 0);
     for (size_t i = 0; i < n; i++) {
-        const struct calls_sum *sum = &sums[i];
-        bool module = s->by == BY_MODULE;
-        buf_reset(&text);
-        if (module)
-            put_module(&text, syntax, sum->module);
-        else if (sum->application.len > 0)
-            buf_put(&text, sum->application.s, sum->application.len);
-        else
-            buf_puts(&text, "(none)");
-        const struct line l = {.name = kept(page, &text),
-                               .application = sum->application,
-                               .functions = (double)sum->functions,
-                               .calls = (double)sum->calls,
-                               .calls_per_s = sum->calls_per_s,
-                               .share = sum->share,
-                               .change = sum->change};
-        struct view_row *row = add_line(page, s, &l);
-        if (module) {
-            buf_reset(&text);
-            print_atom(&text, sum->module.s, sum->module.len);
-            buf_puts(&text, ":_");
-            link_name(&row->link, TARGET_FUNCTION, kept(page, &text));
-        } else if (sum->application.len > 0) {
-            link_name(&row->link, TARGET_APP, sum->application);
+        struct calls_sum sum = sums[i];
+        sum.name = calls_sum_name(&page->arena, &sum, syntax);
+        struct view_row *row = rows_add(s, page, &sum);
+        row->id = text_identity(sum.name.s, sum.name.len);
+        if (sum.module.len > 0) {
+            const struct slice name = calls_sum_name(&page->arena, &sum, PRINT_ERLANG);
+            const char *all = arena_printf(&page->arena, "%.*s:_", (int)name.len, name.s);
+            link_name(&row->link, TARGET_FUNCTION, slice_of(all));
+        } else if (sum.application.len > 0) {
+            link_name(&row->link, TARGET_APP, sum.application);
         }
     }
-    buf_clear(&text);
 }
 
 /* ---- the title */
@@ -375,7 +188,7 @@ static void tell_empty(struct view_page *page, const struct model *m, const stru
     size_t size = sizeof page->empty;
     if (model_recorded(m) && !log)
         view_missing(page, m, "counted calls");
-    else if (model_recorded(m) && s->by == BY_APPLICATION)
+    else if (model_recorded(m) && s->rows.by == BY_APPLICATION)
         view_missing(page, m, "the applications of functions");
     else if (!log)
         tell_none(out, size, s->keymap);
@@ -398,60 +211,22 @@ static void calls_page(void *state, const struct model *m, int rows, int columns
     const struct calls_window *w = log && log->has_window ? &log->window : NULL;
     enum print_syntax syntax = node && node->elixir.len > 0 ? PRINT_ELIXIR : PRINT_ERLANG;
     (void)rows;
-    choose_columns(s, w);
-    page_columns(page, s->columns, s->n_columns);
-    page->sort_column = sorted_column(s);
-    page->sort_descending = !s->ascending;
+    rows_begin(&s->rows, page, w && s->rows.by == BY_FUNCTION ? calls_function_columns(w) : NULL);
     tell_empty(page, m, log, s);
     if (log)
         summarise(page, log, model_recorded(m) != NULL, columns);
-    if (page->sort_column >= 0 && w)
-        snprintf(page->order, sizeof page->order, "%s", s->sort);
-    if (w && s->by == BY_FUNCTION)
-        add_functions(page, s, w, syntax);
-    else if (w && s->by == BY_MODULE)
-        add_sums(page, s, w->modules, w->n_modules, syntax);
-    else if (w)
-        add_sums(page, s, w->applications, w->n_applications, syntax);
+    if (!w)
+        page->order[0] = '\0';
+    else if (s->rows.by == BY_FUNCTION)
+        add_functions(page, &s->rows, w, syntax);
+    else if (s->rows.by == BY_MODULE)
+        add_sums(page, &s->rows, w->modules, w->n_modules, syntax);
+    else
+        add_sums(page, &s->rows, w->applications, w->n_applications, syntax);
     page_sort(page);
 }
 
-/* ---- what the user does to it */
-
-static void calls_sort(void *state, const char *key, int direction)
-{
-    struct calls_view *s = state;
-    for (size_t i = 0; i < ARRAY_LEN(all); i++) {
-        if (!(all[i].by & 1u << s->by) || strcmp(all[i].column.key, key) != 0)
-            continue;
-        bool text = !all[i].offset, same = strcmp(s->sort, key) == 0;
-        s->ascending = direction ? direction < 0 : same ? !s->ascending : text;
-        snprintf(s->sort, sizeof s->sort, "%s", key);
-    }
-}
-
-static int calls_by_word(void *state, const struct view_link *at, const char *arg,
-                         struct error *err)
-{
-    struct calls_view *s = state;
-    int by = (int)(s->by + 1) % CALLS_SORTS;
-    (void)at;
-    if (*arg)
-        for (by = 0; by < CALLS_SORTS && strcmp(by_words[by], arg) != 0; by++)
-            ;
-    if (by == CALLS_SORTS)
-        return error_set(err, ERR_USAGE,
-                         "calls are grouped by function, module or application, not \"%s\"", arg);
-    s->by = (enum calls_by)by;
-    choose_columns(s, NULL);
-    if (sorted_column(s) < 0) {
-        snprintf(s->sort, sizeof s->sort, "calls");
-        s->ascending = false;
-    }
-    return 0;
-}
-
-static const struct view_act calls_acts[] = {{ACTION_BY, .run = calls_by_word}, {.run = NULL}};
+static const struct view_act calls_acts[] = {{ACTION_BY, .run = rows_by}, {.run = NULL}};
 
 static const struct view_hint calls_hints[] = {
     {ACTION_STOP, "stop"},       {ACTION_ENTER, "open"}, {ACTION_BY, "by"},
@@ -478,7 +253,7 @@ const struct view_ops view_calls = {
     .init = calls_init,
     .want = calls_want,
     .page = calls_page,
-    .sort = calls_sort,
+    .sort = rows_sort,
     .hints = calls_hints,
     .acts = calls_acts,
     .runs = calls_runs,

@@ -137,7 +137,7 @@ static void heaps_page(void *state, const struct model *m, int rows, int columns
     const struct heaps_detail *h = model_heaps(m);
     (void)rows;
     (void)columns;
-    rows_begin(s, page);
+    rows_begin(s, page, NULL);
     if (!h) {
         view_missing(page, m, "heaps");
         return;

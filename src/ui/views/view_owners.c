@@ -149,7 +149,7 @@ static void owners_page(void *state, const struct model *m, int rows, int column
     struct owners owners;
     (void)rows;
     (void)columns;
-    rows_begin(s, page);
+    rows_begin(s, page, NULL);
     page->order[0] = '\0'; /* the summary says by what */
     if (!scan && !apps) {
         view_missing_scan(page, m);

@@ -28,10 +28,10 @@ static int column_of(const struct rows *r, const char *key)
     return -1;
 }
 
-void rows_begin(struct rows *r, struct view_page *page)
+void rows_begin(struct rows *r, struct view_page *page, const char *columns)
 {
     const struct rows_of *of = &r->of[r->by];
-    r->n = field_columns(of->fields, of->columns, r->fields, ROWS_COLUMNS);
+    r->n = field_columns(of->fields, columns, r->fields, ROWS_COLUMNS);
     for (size_t i = 0; i < r->n; i++) {
         const struct field *f = r->fields[i];
         const char *title = field_title(f, true, r->titles[i]);
@@ -66,6 +66,7 @@ static enum style style_of_text(enum field_look look)
     case LOOK_PLAIN:
     case LOOK_SHORT:
     case LOOK_CHANGE:
+    case LOOK_MICROSECONDS:
         break;
     }
     return STYLE_NORMAL;
@@ -78,7 +79,9 @@ static void add_number(struct view_page *page, struct view_row *row, size_t colu
     const bool idle =
         n == 0 && (f->look == LOOK_SHORT || f->type == COLUMN_RATE || f->type == COLUMN_BYTES);
     enum style style = idle ? STYLE_DIM : STYLE_NORMAL;
-    if (f->look == LOOK_CHANGE)
+    if (f->look == LOOK_CHANGE && f->type == COLUMN_SHARE && fabs(n) < 0.05)
+        style = STYLE_DIM;
+    else if (f->look == LOOK_CHANGE)
         style = n > 0 ? STYLE_RISING : n < 0 ? STYLE_FALLING : STYLE_DIM;
     page_cell_printf(page, row, column, style, "%s",
                      field_number_text(f, n, page->ascii, text, sizeof text));

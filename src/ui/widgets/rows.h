@@ -15,8 +15,7 @@
 struct rows_of {
     const char *word; /* what `by` calls it; NULL: there is only this one */
     const struct field_list *fields;
-    const char *columns; /* keys with a space between; NULL: those of the list */
-    const char *sort;    /* key of a new view, largest first; NULL: in the order of the rows */
+    const char *sort; /* key of a new view, largest first; NULL: in the order of the rows */
 };
 
 struct rows {
@@ -32,8 +31,8 @@ struct rows {
 };
 
 void rows_init(struct rows *r, const struct rows_of *of, size_t n_of);
-/* Columns and order of the page, which has no row yet. */
-void rows_begin(struct rows *r, struct view_page *page);
+/* Columns (NULL: those of the list) and order of the page, which has no row yet. */
+void rows_begin(struct rows *r, struct view_page *page, const char *columns);
 /* A row with its cells and its key for the order; link, identity and what else stands out is the
  * caller's. */
 struct view_row *rows_add(const struct rows *r, struct view_page *page, const void *row);
