@@ -26,13 +26,13 @@ extern const struct rule_info *const rule_list[]; /* NULL ends */
  * known. */
 int findings_evaluate(struct findings *out, struct recording *r, int64_t from, int64_t to,
                       struct error *err);
-/* The same, of a period that follows another: what was found there stays until it is clearly below
-   its limit. before: may be NULL. Trends shorter than trend_s seconds are left out, as are
-   those without a culprit that are shorter than twice that. */
+/* The same for a period after another: a finding of `before` (NULL: none) stays until its number
+ * is clearly below the limit. Leaves out trends shorter than trend_s seconds; without a culprit,
+ * than twice that. */
 int findings_evaluate_after(struct findings *out, const struct findings *before, double trend_s,
                             struct recording *r, int64_t from, int64_t to, struct error *err);
 void findings_clear(struct findings *f);
-/* That rule is its own, or of a finding with the same cause that it has taken over. */
+/* True for the finding's own rule, and those of findings with its cause that it has taken in. */
 bool finding_has_rule(const struct finding *f, const char *key);
 
 #endif

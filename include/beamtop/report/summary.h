@@ -39,11 +39,11 @@ int summary_write(struct buf *out, const struct summary_input *inputs, size_t n,
 struct summary_limit;
 int summary_limit_parse(struct summary_limit **out, const char *text, struct error *err);
 void summary_limit_free(struct summary_limit *l);
-/* Whether B is beyond it, compared with A; writes why. */
+/* True when B, compared with A, is beyond the threshold; writes why. */
 bool summary_limit_fails(const struct summary_limit *l, const struct summary_input *a,
                          const struct summary_input *b, struct buf *why);
-/* It is on an owner that neither of them has: a name mistyped, perhaps. Its share is 0.
- * Writes so. */
+/* True when neither A nor B has the threshold's owner, perhaps a mistyped name, whose share is
+ * 0. Writes so. */
 bool summary_limit_is_of_nobody(const struct summary_limit *l, const struct summary_input *a,
                                 const struct summary_input *b, struct buf *why);
 

@@ -15,7 +15,7 @@
 
 static const struct {
     const char *key, *limit, *name, *flag, *action;
-    double act; /* share of the limit from which it is to be changed */
+    double act; /* share of the limit from which the finding is `fix` */
 } tables[] = {
     {"atoms", "atom_limit", "Atom table", "+t",
      "Find what makes atoms of outside text (list_to_atom, binary_to_atom, String.to_atom) and use "
@@ -116,7 +116,7 @@ static char letter_of(const char *name)
     return '\0';
 }
 
-#define RESIDENT_FACTOR 1.5 /* of what the VM allocates, code and stacks of threads left aside */
+#define RESIDENT_FACTOR 1.5 /* of what the VM allocates, without code and stacks of threads */
 
 /* Without the allocators' numbers: memory that the VM holds unused is resident. */
 static void resident_beyond(struct judge *j)
@@ -160,7 +160,7 @@ static const char *action_of(struct judge *j, char letter)
         letter, letter);
 }
 
-#define UNUSED_LEAST (128 * MIB) /* a burst of a healthy node leaves tens of MiB */
+#define UNUSED_LEAST (128 * MIB) /* a burst on a healthy node leaves tens of MiB unused */
 #define UNUSED_OF_ALL 0.1        /* of the node's memory */
 #define USED_MOST 0.5            /* of the carriers */
 
@@ -220,7 +220,7 @@ static const json_t *add_up(const json_t *list, double *unused, double *carriers
     return most;
 }
 
-/* What is known of half of the period ago: whether it comes and goes. */
+/* Unused bytes at half of the period: whether they come and go. */
 static double fragmented_before(const struct judge *j)
 {
     const char *text = recording_fact(j->recording, "allocators", j->from + (j->to - j->from) / 2);
@@ -230,7 +230,7 @@ static double fragmented_before(const struct judge *j)
     return n;
 }
 
-/* Above half of what is resident: one finding for all allocators. */
+/* Unused bytes above half of the resident size: one finding for all allocators. */
 static bool judge_fragmentation(struct judge *j, const json_t *fact)
 {
     double unused, carriers, rss = fact_number(fact, "rss_bytes"); /* of the same moment */
@@ -336,7 +336,7 @@ static void find_holders(struct judge *j, const json_t *holders, size_t n, doubl
                        fact_text(row, "initial_call"), judge_bytes(j, fact_number(row, "bytes")),
                        judge_number(j, fact_number(row, "binaries")));
     }
-    /* Holders are looked for less often than a tick comes. */
+    /* The holders are from an earlier tick. */
     judge_evidence(j, f, "memory_binary_bytes", total, "bytes",
                    "refc binaries of the node, at the last tick: %s", judge_bytes(j, total));
 }
@@ -379,7 +379,7 @@ static double queue_before(const struct judge *j, const char *node)
 /*
  * Senders that were seen suspended. The VM's own queue of a connection is what suspends them, and
  * nobody can read it: that of the port stays small. */
-#define SUSPENDED_LOOKS 2.0 /* fewer are a moment */
+#define SUSPENDED_LOOKS 2.0 /* fewer can be chance */
 #define SUSPENDED_SHARE 0.2 /* of the looks */
 #define SUSPENDED_MOSTLY 0.5
 
@@ -502,7 +502,7 @@ static const char *gc_subjects(struct judge *j, struct finding *f)
                        judge_number(j, fact_number(row, "minor_gcs_per_s")));
     }
     json_decref(fact);
-    f->process = f->subject; /* of many that collect: not their cause */
+    f->process = f->subject; /* one of many that collect, so not a cause */
     const struct recorded_call *most = NULL;
     for (size_t k = 0; k < j->n_calls; k++)
         if (j->calls[k].words > (most ? most->words : 0))

@@ -11,10 +11,10 @@
 
 #define MAILBOX_GROWTH 100.0 /* messages in the period */
 #define MAILBOX_ACT 10000.0  /* waiting at the end */
-#define LEAST_TICKS 8        /* of a process: a burst is over by then */
+#define LEAST_TICKS 8        /* of a process; a burst is shorter */
 
 #define ASLEEP_TICKS 3
-#define ASLEEP_REDUCTIONS 50.0  /* per second, at most: what questions of process_info cost it */
+#define ASLEEP_REDUCTIONS 50.0  /* per second, at most: of answers to process_info */
 #define SPINNING_REDUCTIONS 1e5 /* per second, at least */
 
 static bool sleeps_on(const struct period_process *p)
@@ -22,7 +22,7 @@ static bool sleeps_on(const struct period_process *p)
     return p->asleep >= ASLEEP_TICKS && p->asleep_reductions_per_s < ASLEEP_REDUCTIONS;
 }
 
-/* One that is emptied now and then has a low point in the second half. */
+/* A queue that is emptied now and then has a low point in the second half. */
 static bool mailbox_grows(const struct judge *j, const struct period_process *p)
 {
     const struct period_process *late = judge_late(j, p);
@@ -48,7 +48,7 @@ static void tell_process(struct judge *j, struct finding *f, const struct period
                        judge_slice(j, p->current_function));
 }
 
-/* Functions in which a process handles no message, and what to do about it. */
+/* Functions that wait without handling messages, and what to do about them. */
 static const struct {
     const char *function, *title, *action, *ruled_out_if;
 } waits[] = {
@@ -70,7 +70,7 @@ static bool waits_in(const struct period_process *p, size_t i)
     return slice_begins(p->current_function, waits[i].function);
 }
 
-/* Whom it called, where the node could say; name NULL: unknown. */
+/* The process that p called, as the node reported it; name NULL: unknown. */
 struct callee {
     const char *name, *command; /* "db on other@host"; what shows that process */
 };
@@ -105,7 +105,7 @@ static const char *wait_title(struct judge *j, const struct period_process *p)
     return NULL;
 }
 
-/* The callee answers each call, slowly, or none: then it does nothing but answer our questions. */
+/* The callee answers slowly, or not at all: then p has no reductions but those of process_info. */
 static void advise_on_call(struct judge *j, struct finding *f, const struct period_process *p)
 {
     const struct callee callee = callee_of(j, p);
@@ -222,8 +222,8 @@ void judge_mailbox(struct judge *j)
 #define ALWAYS 0.8  /* of the ticks with a message in its queue */
 #define CERTAIN 2.0 /* standard errors that the mean is above the limit */
 
-/* The mean that is certain: what lies on the limit is not found in one recording and lost in the
- * next. */
+/* The lower bound of the mean, so that a value at the limit is not found in one recording and
+ * missed in the next. */
 static double least_mean(const struct period_process *p)
 {
     return p->queue_mean - CERTAIN * p->queue_stddev / sqrt((double)p->ticks);
@@ -239,13 +239,13 @@ static bool is_bottleneck(const struct judge *j, const struct period_process *p)
 
 #define IDLE_CORES 0.01
 
-/* No message came, none was handled, and it did not work for them. */
+/* The queue did not change, and the process used hardly any CPU time. */
 static bool handles_nothing(const struct period_process *p, double cores)
 {
     return p->queue_max - p->queue_min < 1 && !isnan(cores) && cores < IDLE_CORES;
 }
 
-/* With any number of messages: nobody else will handle them. */
+/* Found with any number of messages: no other process handles them. */
 static bool is_suspended(const struct judge *j, const struct period_process *p)
 {
     return p->ticks >= LEAST_TICKS && judge_stays(j, p) && p->queue_min >= 1 &&
@@ -254,7 +254,7 @@ static bool is_suspended(const struct judge *j, const struct period_process *p)
 
 #define CALLS_CORES 0.3 /* of a process that mostly waits for answers, at most */
 
-/* Its queue moves as fast as another process answers. */
+/* The process handles its queue as fast as another one answers. */
 static bool waits_for_another(const struct period_process *p, double cores)
 {
     return waits_in(p, WAITS_IN_CALL) && cores < CALLS_CORES;
@@ -449,7 +449,7 @@ static double calls_per_s(const struct judge *j, const char *module, const char 
     return j->sums.ns > 0 ? calls * 1e9 / (double)j->sums.ns : (double)NAN;
 }
 
-/* The initial call that most of those seen once have. */
+/* The most frequent initial call of the processes seen at one tick. */
 static struct slice most_of_the_brief(const struct judge *j)
 {
     struct slice most = {"", 0};
@@ -465,10 +465,10 @@ static struct slice most_of_the_brief(const struct judge *j)
     return most;
 }
 
-#define SPAWNS_KNOWN_S 60.0 /* by then the node has said how many, where it can */
+#define SPAWNS_KNOWN_S 60.0 /* by then the node has reported the number, where it can */
 
-/* Whether as many end in a tick, by all that was recorded: a list of others at each tick may also
- * be of processes that stay, and that it is too short for. */
+/* False when the recording shows that fewer processes end in a tick: rows that differ at each
+ * tick can also be of long-lived processes, more than the list holds. */
 static bool may_end(struct judge *j, double new_a_tick)
 {
     const char *text = recording_fact(j->recording, "growth", j->to);

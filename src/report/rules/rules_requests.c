@@ -13,14 +13,14 @@
 #define FUNCTIONS_JUDGED 5
 #define OPERATIONS_NAMED 3
 
-/* One that requests wait for: a process, or what a request itself waits for at a function. */
+/* The cause of a wait: a process, or a function at which the request itself waits. */
 struct culprit {
     struct slice name;
     bool is_function;
     double ns, queued_ns;
 };
 
-/* Empty: the request's own work, or nobody with a name. */
+/* The cause of a part; empty: the request's own work, or a process without a name. */
 static struct slice culprit_of(const struct request_part *part)
 {
     if (part->own)
@@ -28,8 +28,8 @@ static struct slice culprit_of(const struct request_part *part)
     return slice_is(part->process, "unnamed") ? part->operation : part->process;
 }
 
-/* The first parts are the largest, so what leads is among them: others are smaller together than
-   one of half of the whole. */
+/* The parts are sorted by size. A cause of half of the time is among the first: the others are
+ * smaller, even together. */
 static struct culprit find_culprit(const struct requests_of *of)
 {
     struct culprit most = {0};
@@ -105,7 +105,7 @@ static void judge_function_of(struct judge *j, const struct requests_of *of)
     if (!(share >= judge_limit(j, WAIT_SHARE)))
         return;
     const char *name = judge_slice(j, c.name), *request = judge_slice(j, of->operation);
-    for (size_t i = 0; i < j->out->len; i++) /* another function waits for it more */
+    for (size_t i = 0; i < j->out->len; i++) /* a root function that waits longer has the finding */
         if (j->out->items[i].rule == j->rule->info.key &&
             strcmp(j->out->items[i].subject, name) == 0)
             return;

@@ -16,7 +16,7 @@
 #define LOADED 0.7  /* use of the schedulers: less, and others of the host take the cores */
 #define LACKING 0.1 /* of the time when they are ready to run: no CPU */
 
-/* Many make the load, so that the leader is not its only cause. */
+/* Names the leader as one cause of several: many processes make the load. */
 static void tell_leader(struct judge *j, struct finding *f, const struct leader *o)
 {
     if (!o)
@@ -97,7 +97,7 @@ void judge_headroom(struct judge *j)
 #define ONE_QUEUE 4.0 /* processes in it on average */
 #define ONE_SHARE 0.7 /* of all that are queued */
 
-#define STANDS_OUT 1.5 /* times the next one's work: of equals none is the cause */
+#define STANDS_OUT 1.5 /* times the next one's work; among equals none is the cause */
 
 /*
  * Whose work keeps that one busy is not recorded: most likely the busiest process. Without one that
@@ -154,8 +154,8 @@ void judge_one_scheduler(struct judge *j)
 
 static const struct {
     const char *key, *title, *name, *action;
-    const char *fact, *list; /* that says who has it; NULL: none does */
-    const char *cause;       /* with findings of other rules; NULL: the process that leads */
+    const char *fact, *list; /* the fact with the owners; NULL: there is none */
+    const char *cause;       /* shared with findings of other rules; NULL: the process that leads */
 } memory_types[] = {
     {"memory_processes_bytes", "Process memory is", "process memory",
      "Look at the state, stack and message queue of the process that grows; bound what it keeps",
@@ -185,8 +185,8 @@ static const struct {
 #define OF_PROCESSES 0
 #define OF_NO_TYPE (ARRAY_LEN(memory_types) - 1) /* timers and monitors are of processes */
 #define MUCH 0.3                                 /* of the growth */
-#define LITTLE 0.1                               /* of it: leads nothing */
-#define ONE_OF_GROUP 0.7 /* of the growth of its group: it is the cause, and not the group */
+#define LITTLE 0.1                               /* of the growth: too little to be named */
+#define ONE_OF_GROUP 0.7 /* of its group's growth: then the process is the cause, not the group */
 
 /* The owners of growing memory, most first. */
 struct grower {
@@ -223,8 +223,8 @@ static size_t growing_processes(struct judge *j, struct grower out[OWNERS_LISTED
     return n;
 }
 
-/* The same row of the fact as it was when the period began; NULL: it was not among them, or is the
- * same. */
+/* The row of the process in the fact at the period's begin; NULL: it had none, or the fact is
+ * the same. */
 static const json_t *row_before(const json_t *fact, const char *list, const json_t *like)
 {
     json_t *row;
@@ -297,7 +297,7 @@ static const char *growth_title(struct judge *j, size_t type, const struct growe
     return judge_text(j, "%s growing: +%s in %s%s", memory_types[type].title, bytes, period, rate);
 }
 
-/* Its name is "" where that says nothing. */
+/* The owner with the largest growth; its name is "" where it is generic. */
 static struct grower growing_owner(struct judge *j, enum owner_sort sort, const char *title)
 {
     struct grower out = {"", "", MIB, NAN, false};
@@ -346,9 +346,9 @@ static size_t growers_of(struct judge *j, size_t type, double grown,
                : 0;
 }
 
-#define LEADS 0.2    /* of the growth: with less it does not where the rest is of nobody */
+#define LEADS 0.2    /* of the growth: less is not named where the rest has no owner */
 #define OF_NONE 0.5  /* of the growth */
-#define AS_MANY 0.01 /* of the processes: more, and the new ones have it */
+#define AS_MANY 0.01 /* of the processes: with more new ones, those have the growth */
 
 /*
  * Timers and monitors count as process memory, and timers are in that of no process. Only some

@@ -15,7 +15,7 @@
  * persistent terms and of code, and code that is purged. */
 static const struct collector {
     const char *starts, *name, *works_for;
-    const char *callers[2]; /* where a process waits that makes it work */
+    const char *callers[2]; /* functions in which a process waits for the collector */
     const char *does;
     const char *action, *ruled_out_if, *trace;
 } collectors[] = {
@@ -48,8 +48,8 @@ static const struct collector *collector_of(const struct period_process *p)
     return NULL;
 }
 
-/* Who was seen there: it waits until the VM has looked through all heaps. The code server asks for
- * others. */
+/* The process seen in such a function, where it waits for the whole collection. Never the code
+ * server, which asks for others. */
 static const struct period_process *caller_of(const struct judge *j, const struct collector *c)
 {
     for (size_t i = 0; i < j->n_processes; i++)
@@ -60,10 +60,10 @@ static const struct period_process *caller_of(const struct judge *j, const struc
     return NULL;
 }
 
-#define LEAST_PROGRAMS 0.1 /* of all: with less left, what is known of beamtop's errs as much */
+#define LEAST_PROGRAMS 0.1 /* of all: a smaller rest is within the error of beamtop's share */
 
-/* What a share of all reductions is multiplied by, to be one of what programs do: of an idle node
- * most are beamtop's. */
+/* Factor from a share of all reductions to one of the programs': on an idle node most reductions
+ * are beamtop's. */
 static double of_programs(const struct judge *j)
 {
     double own =
