@@ -20,9 +20,9 @@ struct regex;
 int regex_new(struct regex **out, const char *pattern, size_t *error_offset, struct error *err);
 void regex_free(struct regex *re); /* NULL is fine */
 
-/* All texts from here on may take so many steps together. Before the first call: any number. */
+/* Allows all texts from here on so many steps together. Before the first call there is no limit. */
 void regex_allow(struct regex *re, uint64_t steps);
-/* That is used up: until the next regex_allow() nothing matches. */
+/* True when they are used up: nothing matches until the next regex_allow(). */
 bool regex_is_spent(const struct regex *re);
 #define REGEX_SPENT_WHY "nested repeats such as (a+)+ try every split. Use a simpler regex"
 uint64_t regex_steps(const struct regex *re); /* taken since regex_new(); for tests */

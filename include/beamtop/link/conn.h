@@ -31,10 +31,10 @@ enum conn_failure {
     CONN_FAILED_FILTERED,     /* the node's port does not answer to connect */
     CONN_FAILED_SILENT,       /* accepts, but does not answer: frozen, or TLS distribution */
     CONN_FAILED_NOT_ERLANG,   /* answers something else than the handshake */
-    CONN_FAILED_INCOMPATIBLE, /* a node that wants what we do not have */
+    CONN_FAILED_INCOMPATIBLE, /* the node requires a capability that beamtop lacks */
     CONN_FAILED_COOKIE,       /* wrong cookie */
     CONN_FAILED_NO_COOKIE,    /* the node is there, and no cookie to send it */
-    CONN_FAILED_NOT_ALLOWED,  /* net_kernel:allow/1 there leaves us out */
+    CONN_FAILED_NOT_ALLOWED,  /* net_kernel:allow/1 there excludes beamtop */
     CONN_FAILED_NAME_TAKEN,   /* every name of our pool is connected there already */
     CONN_FAILED_OTHER_NODE,   /* what answers is a node of another name */
     CONN_FAILED_OTHER_USER,   /* what listens is not the cookie's user's: it was not sent */
@@ -134,7 +134,7 @@ const char *conn_peer_node(const struct conn *c);      /* what the peer calls it
  * sockets cannot be seen. Reads /proc. */
 bool conn_peer_is(const struct conn *c, pid_t pid);
 const struct conn_stats *conn_stats(const struct conn *c);
-/* Worth telling though it went well: the peer's name is not the one asked for. "" if none. */
+/* A notice though it connected: the peer's name is not the one asked for. "" if none. */
 const char *conn_notice(const struct conn *c);
 
 #endif

@@ -36,7 +36,7 @@ bool name_host_is_long(const char *host);
 bool name_to_wire(char *out, size_t size, const char *text);
 bool name_from_wire(char *out, size_t size, const char *bytes, size_t len);
 
-/* Whether it is this machine: its name, also without a domain, or one of its addresses. */
+/* True when the host is this machine: its name, also without a domain, or one of its addresses. */
 bool name_host_is_here(const char *host, const char *this_host);
 
 /*

@@ -12,10 +12,10 @@ struct resident {
     int64_t anon_bytes, swap_bytes, peak_bytes; /* -1 unknown */
 };
 
-/* A descriptor that belongs to this process, whoever has its number later; -1: none. Closed by the
+/* A descriptor of this process, also after another one gets its pid; -1: none. Closed by the
  * caller. */
 int resident_open(pid_t pid);
-/* Never waits. False once the process has ended. */
+/* Never blocks. False once the process has ended. */
 bool resident_read(int fd, struct resident *out);
 
 #endif

@@ -17,7 +17,7 @@
 struct vm;
 
 int vm_open(struct vm **out, pid_t pid, struct error *err);
-/* Symbols, and the list of compiled code. Without one: vm_why_no_code(). */
+/* Reads symbols and the list of compiled code. Where there is none, vm_why_no_code() says why. */
 void vm_parse(struct vm *v);
 void vm_close(struct vm *v); /* NULL is fine */
 /* The error of a process that cannot be read for that errno: why, and what would lift it. */
@@ -27,14 +27,14 @@ const struct jit *vm_jit(const struct vm *v); /* NULL: none */
 const char *vm_why_no_code(const struct vm *v);
 struct images *vm_images(const struct vm *v);
 const struct memory *vm_memory(const struct vm *v);
-/* Where code was loaded: the list as it is now, in *out, to be exchanged for the other one, which
- * is returned for jit_free(). Reading takes 2 ms, exchanging nothing. */
+/* After code was loaded: vm_read_again() reads the list into *out in 2 ms, vm_exchange() takes
+ * it at once and returns the old one for jit_free(). */
 bool vm_read_again(struct vm *v, struct jit **out);
 struct jit *vm_exchange(struct vm *v, struct jit *now);
-/* The same of its files: the others are returned for images_free(). */
+/* Takes the files read again; returns the old ones for images_free(). */
 struct images *vm_exchange_images(struct vm *v, struct images *now);
 
-/* "<0.number.serial>" of the process whose first word that is. */
+/* The <0.number.serial> of the process that begins with that word. */
 void vm_erl_pid(const struct vm *v, uint64_t first_word, uint64_t *number, uint64_t *serial);
 void vm_describe(const struct vm *v, struct record_begin *out);
 

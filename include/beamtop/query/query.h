@@ -24,7 +24,7 @@ struct answer {
     const uint8_t
         *value; /* checked, without version byte; borrowed for the callback; NULL on failure */
     size_t len;
-    double target_us; /* work of our processes on the target for this answer */
+    double target_us; /* CPU time of the helper processes for this answer */
     struct error err; /* ERR_TARGET, ERR_TIMEOUT, ERR_LIMIT, ERR_LOST, or none */
 };
 
@@ -34,7 +34,7 @@ struct query_handlers {
     void (*on_ready)(void *arg); /* the keeper stands */
     void (*on_failed)(void *arg,
                       const struct error *err); /* it could not be started, or has ended */
-    /* An answer for another than `arg` came, with the work that it took; may be NULL. */
+    /* An answer for another fn_arg than `arg` has come, with its CPU time. May be NULL. */
     void (*on_work)(void *arg, double target_us);
     /* How far a question in flight is, as the node says: 0 <= done <= all, all > 0. May be NULL. */
     void (*on_progress)(void *arg, enum question question, int64_t done, int64_t all);
@@ -52,8 +52,8 @@ int query_open(struct query **out, uv_loop_t *loop, struct conn *conn,
  * questions open. */
 int query_ask(struct query *q, enum question question, const struct builder *arg_term,
               unsigned deadline_ms, answer_fn *fn, void *fn_arg, struct error *err);
-/* What the node says of itself: how many schedulers of all kinds it has, whether processes wait for
- * one. It bounds what answers are said to have cost. */
+/* Sets the number of schedulers of all kinds, and whether processes wait for one: bounds for the
+ * cost of answers. */
 void query_node(struct query *q, double schedulers, bool busy);
 
 /* {t, Id, Seq, Body}, pushed by the node, goes to fn: checked, without version byte, borrowed for
@@ -67,7 +67,7 @@ int query_tell(struct query *q, enum question question, const struct builder *te
                struct error *err);
 /* Ends the question's own process there, which takes back what it holds on the node. */
 int query_end(struct query *q, enum question question, struct error *err);
-/* The keeper, once it stands: its creation is that of all of the node's pids. */
+/* The keeper, once started: its creation is that of all of the node's pids. */
 const struct etf_pid *query_keeper(const struct query *q);
 bool query_pending(const struct query *q, enum question question);
 
