@@ -175,8 +175,7 @@ static void decimal_form(char *out, size_t size, const char *digits, int exponen
 }
 
 /*
- * As float_to_list(F, [short]): the shorter of both forms, past 2^53 always with an exponent;
- * or as
+ * As float_to_list(F, [short]): the shorter of both forms, past 2^53 always with an exponent; or as
  * Elixir's Inspect.Float. */
 void printer_float(struct printer *p, double v)
 {

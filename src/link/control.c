@@ -9,10 +9,9 @@
 #define PASS_THROUGH 112
 
 /*
- * The elements after the operation: f from (a pid), F from (a pid or a name), t to (a pid),
- * T to (a pid or a name), n to (a name), R reference, r reason, u unlink id, _ of no use to us.
- * Operations that also carry a trace token are the same to us as
- * those without. */
+ * The elements after the operation: f from (a pid), F from (a pid or a name), t to (a pid), T to (a
+ * pid or a name), n to (a name), R reference, r reason, u unlink id, _ of no use to us. Operations
+ * that also carry a trace token are the same to us as those without. */
 struct shape {
     int64_t number;
     enum control_op op;

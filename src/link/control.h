@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Control messages of the distribution protocol, decoded from checked bytes and encoded as whole
- * frames. Source: OTP, erts/doc "Distribution Protocol", "Protocol between
- * Connected Nodes". */
+ * frames. Source: OTP, erts/doc "Distribution Protocol", "Protocol between Connected Nodes". */
 #ifndef BEAMTOP_LINK_CONTROL_H
 #define BEAMTOP_LINK_CONTROL_H
 

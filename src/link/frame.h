@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The byte stream of a connection after the handshake, cut into frames; no socket in here.
- * A frame: four bytes of length, then nothing (a tick) or 112, a control tuple and, for some, a
- * payload. Terms that leave here have passed etf_check. An oversized frame is never buffered: it is
- * skipped as it streams and reported. Source: OTP, erts/doc
- * "Distribution Protocol". */
+ * The byte stream of a connection after the handshake, cut into frames; no socket in here. A frame:
+ * four bytes of length, then nothing (a tick) or 112, a control tuple and, for some, a payload.
+ * Terms that leave here have passed etf_check. An oversized frame is never buffered: it is skipped
+ * as it streams and reported. Source: OTP, erts/doc "Distribution Protocol". */
 #ifndef BEAMTOP_LINK_FRAME_H
 #define BEAMTOP_LINK_FRAME_H
 

@@ -290,8 +290,7 @@ static int names_are_out(struct handshake *h, enum verdict verdict)
 /*
  * The first name that was not tried and that no other process here holds for that target; when all
  * are held, the first that was not tried: a claim may belong to a closed connection.
- * LIMIT_NAME_POOL when all
- * were tried. */
+ * LIMIT_NAME_POOL when all were tried. */
 static unsigned next_name(struct handshake *h, const bool *tried)
 {
     unsigned held = LIMIT_NAME_POOL;

@@ -18,8 +18,7 @@ struct listener {
 
 /*
  * Reads TREE/net/tcp and tcp6 once. `to` is the address with its port; `from` the other end of a
- * connection to it, or NULL (`here` is not known then). False: nothing could
- * be read. */
+ * connection to it, or NULL (`here` is not known then). False: nothing could be read. */
 bool listener_look(struct listener *out, const char *tree, const struct sockaddr_storage *to,
                    const struct sockaddr_storage *from);
 

@@ -10,8 +10,7 @@
 
 /*
  * Shared by the loop and the thread; the last of the two frees it. getaddrinfo can take far longer
- * than any deadline, and a thread of libuv's pool would hold up the end of the program
- * with it. */
+ * than any deadline, and a thread of libuv's pool would hold up the end of the program with it. */
 struct shared {
     pthread_mutex_t lock;
     unsigned holders;

@@ -11,9 +11,8 @@
 
 /*
  * libei runs the handshake over callbacks of ours, which keep one deadline for the whole of it and
- * read along, so that each way to fail has its own verdict. The packets have two bytes of
- * length in front. Source: OTP, erts/doc "Distribution Protocol",
- * "Distribution Handshake". */
+ * read along, so that each way to fail has its own verdict. The packets have two bytes of length in
+ * front. Source: OTP, erts/doc "Distribution Protocol", "Distribution Handshake". */
 enum stage {
     STAGE_NAME,      /* nothing sent yet */
     STAGE_STATUS,    /* our name sent, the peer's status is awaited */

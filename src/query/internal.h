@@ -18,9 +18,8 @@ const struct embedded *expr_source(const char *name);
 
 /*
  * Builds the message to `rex` that evaluates the loader on the target with the bindings 'C' (self),
- * 'K' (the keeper) and 'O' (options: an empty map). The answer is {EXPR_TAG, Value} or
- * {EXPR_TAG, {badrpc, Why}}. Returns 0, or an error when the constant form does not parse, which is
- * a bug. */
+ * 'K' (the keeper) and 'O' (options: an empty map). The answer is {EXPR_TAG, Value} or {EXPR_TAG,
+ * {badrpc, Why}}. Returns 0, or an error when the constant form does not parse, which is a bug. */
 int expr_build(struct builder *b, const char *own_node, const struct etf_pid *self,
                struct error *err);
 /* The same for `net_kernel`, where `rex` does not answer: a process that it spawns sends the answer

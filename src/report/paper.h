@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A report on its way out: headings, texts, lists, tables, charts, in no format yet. Texts are kept
- * as they came; each format makes them safe where it
- * writes them. */
+ * as they came; each format makes them safe where it writes them. */
 #ifndef BEAMTOP_REPORT_PAPER_H
 #define BEAMTOP_REPORT_PAPER_H
 

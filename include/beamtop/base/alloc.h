@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Allocation of our own sizes: aborts with a message when memory is out, so no caller checks.
- * Sizes that come from the wire or a file pass a cap of
- * base/limits.h first. */
+ * Allocation of our own sizes: aborts with a message when memory is out, so no caller checks. Sizes
+ * that come from the wire or a file pass a cap of base/limits.h first. */
 #ifndef BEAMTOP_BASE_ALLOC_H
 #define BEAMTOP_BASE_ALLOC_H
 

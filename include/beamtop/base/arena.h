@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * An arena: many small allocations that end together. One for each message, parse or built page.
- * Embedded by its owner; not shared
- * between threads. */
+ * Embedded by its owner; not shared between threads. */
 #ifndef BEAMTOP_BASE_ARENA_H
 #define BEAMTOP_BASE_ARENA_H
 

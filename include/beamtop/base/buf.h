@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A growing byte buffer with a cap. Embedded by its owner. Appending past `max` sets `overflow`,
- * drops the bytes and is safe to go on with: check once at
- * the end. */
+ * drops the bytes and is safe to go on with: check once at the end. */
 #ifndef BEAMTOP_BASE_BUF_H
 #define BEAMTOP_BASE_BUF_H
 

@@ -3,8 +3,7 @@
  * The questions to a node: one constant row each. A layer reads from the rows what concerns it: the
  * connection name and holder, ticks and governor the pace, the log its line, recorder and replay
  * what is kept. Two functions belong to a row: decode_NAME() of the model, for the answers that it
- * keeps, and the argument in app/source/encode.c, for questions that
- * have one. */
+ * keeps, and the argument in app/source/encode.c, for questions that have one. */
 #ifndef BEAMTOP_BASE_QUESTION_H
 #define BEAMTOP_BASE_QUESTION_H
 

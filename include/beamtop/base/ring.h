@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A fixed ring of doubles for history. A gap is a NaN and stays a gap when drawn
- * or averaged. */
+ * A fixed ring of doubles for history. A gap is a NaN and stays a gap when drawn or averaged. */
 #ifndef BEAMTOP_BASE_RING_H
 #define BEAMTOP_BASE_RING_H
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Text from outside, made fit for a terminal: UTF-8, widths, safe bytes, units.
- * Width and grapheme rules are utf8proc's. Nothing here allocates except where it
- * says so. */
+ * Text from outside, made fit for a terminal: UTF-8, widths, safe bytes, units. Width and grapheme
+ * rules are utf8proc's. Nothing here allocates except where it says so. */
 #ifndef BEAMTOP_BASE_TEXT_H
 #define BEAMTOP_BASE_TEXT_H
 
@@ -13,9 +12,8 @@
 struct buf;
 
 /*
- * Takes one character off s: returns its bytes, or 0 when s starts with none (invalid UTF-8, or
- * len is 0), and puts its code point
- * in *codepoint. */
+ * Takes one character off s: returns its bytes, or 0 when s starts with none (invalid UTF-8, or len
+ * is 0), and puts its code point in *codepoint. */
 size_t text_decode(const char *s, size_t len, int32_t *codepoint);
 /* Writes a valid code point's UTF-8 to out (4 bytes at most) and returns the bytes. */
 size_t text_encode(int32_t codepoint, char out[4]);
@@ -28,9 +26,8 @@ bool text_is_mark(int32_t codepoint);   /* what combines with the letter before 
 /*
  * Takes one grapheme cluster off s. Returns the bytes used (>= 1 while len > 0) and puts its
  * display width (0, 1 or 2 columns) in *width. A byte that is not UTF-8, or a control character
- * (C0, DEL, C1, bidi overrides, line separators), uses its own bytes and sets *safe to false:
- * the caller shows U+FFFD or '?' of width 1 in its place. *width is
- * 1 then. */
+ * (C0, DEL, C1, bidi overrides, line separators), uses its own bytes and sets *safe to false: the
+ * caller shows U+FFFD or '?' of width 1 in its place. *width is 1 then. */
 size_t text_grapheme(const char *s, size_t len, int *width, bool *safe);
 
 size_t text_width(const char *s, size_t len); /* columns once made safe */
@@ -60,8 +57,7 @@ uint64_t text_identity(const char *s, size_t len); /* a hash, never 0 */
 
 /*
  * Numbers for people. Each writes at most `size` bytes with NUL and returns out. NaN prints "–"
- * ("-" in the ASCII form). They take the decimal point of
- * LC_NUMERIC "C". */
+ * ("-" in the ASCII form). They take the decimal point of LC_NUMERIC "C". */
 char *text_bytes(char *out, size_t size, double bytes); /* "912 KiB", "1.31 GiB", "0 B" */
 /* As text_parse_bytes() takes it, whole numbers: "1GiB", "1536MiB", "4097". */
 char *text_bytes_exact(char *out, size_t size, double bytes);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Encoding. libei's ei_x_* does the work (only src/etf/build.c includes ei.h for it).
- * Our own terms are small; running out of memory aborts. A name that cannot be an atom's (invalid
- * UTF-8, more than 255 characters) is built as `undefined`, a node's as `nonode@nohost`: callers
- * check names from outside, and one that they missed may not end
- * the program. */
+ * Encoding. libei's ei_x_* does the work (only src/etf/build.c includes ei.h for it). Our own terms
+ * are small; running out of memory aborts. A name that cannot be an atom's (invalid UTF-8, more
+ * than 255 characters) is built as `undefined`, a node's as `nonode@nohost`: callers check names
+ * from outside, and one that they missed may not end the program. */
 #ifndef BEAMTOP_ETF_BUILD_H
 #define BEAMTOP_ETF_BUILD_H
 

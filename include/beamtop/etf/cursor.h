@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Typed reads over checked bytes. Every read is also bounded by itself: a cursor cannot leave its
- * bytes, whatever they are. A read that finds another type sets the sticky error and returns
- * false; later reads return false at once, so a decoder reads straight through and looks once.
- * Borrowed slices live as long as
- * the bytes. */
+ * bytes, whatever they are. A read that finds another type sets the sticky error and returns false;
+ * later reads return false at once, so a decoder reads straight through and looks once. Borrowed
+ * slices live as long as the bytes. */
 #ifndef BEAMTOP_ETF_CURSOR_H
 #define BEAMTOP_ETF_CURSOR_H
 
@@ -53,8 +52,7 @@ bool cursor_map(struct cursor *c, size_t *pairs);     /* enters; then key, value
 /*
  * Enters a list: *count elements follow, then the tail, which cursor_list_end() reads (it must be
  * [] there). NIL gives 0 elements and has no tail to read: cursor_list_end knows. A STRING_EXT is
- * entered too: its elements read as integers by cursor_int64
- * (and cursor_skip). */
+ * entered too: its elements read as integers by cursor_int64 (and cursor_skip). */
 struct cursor_list {
     size_t count;
     bool string; /* the elements are single bytes */

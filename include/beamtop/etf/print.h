@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Terms as text, in Erlang's or Elixir's spelling: bounded in depth, in list length and in bytes,
- * and safe (control bytes escaped as the language does, the rest made safe at the canvas).
- * Elixir's spelling is that of inspect/2 without its protocol: every struct prints as %Name{…},
- * charlists as ~c"…", and a local fun without the name of the function that
- * made it. */
+ * and safe (control bytes escaped as the language does, the rest made safe at the canvas). Elixir's
+ * spelling is that of inspect/2 without its protocol: every struct prints as %Name{…}, charlists as
+ * ~c"…", and a local fun without the name of the function that made it. */
 #ifndef BEAMTOP_ETF_PRINT_H
 #define BEAMTOP_ETF_PRINT_H
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The external term format's tags and the few composite values that are kept by value.
- * Source: OTP, erts/doc "External
- * Term Format". */
+ * The external term format's tags and the few composite values that are kept by value. Source: OTP,
+ * erts/doc "External Term Format". */
 #ifndef BEAMTOP_ETF_TERM_H
 #define BEAMTOP_ETF_TERM_H
 

@@ -112,8 +112,7 @@ int conn_open(struct conn **out, uv_loop_t *loop, const struct conn_options *opt
 /*
  * Gives the connection back, up or down or on the way. What was sent before is flushed (for at most
  * a second) when it is up. No handler is called any more; `closed` (may be NULL) is called from the
- * loop when everything
- * is freed. */
+ * loop when everything is freed. */
 void conn_close(struct conn *c, void (*closed)(void *arg), void *arg);
 
 /* Payloads have their version byte, as builder_bytes() gives them; they are copied. ERR_LOST when

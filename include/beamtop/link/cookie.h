@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The secret shared with the target. A cookie is never logged, recorded or put into an error text,
- * and its memory is wiped
- * after use. */
+ * and its memory is wiped after use. */
 #ifndef BEAMTOP_LINK_COOKIE_H
 #define BEAMTOP_LINK_COOKIE_H
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The BEAM VMs of this host: processes found in /proc, joined with what epmd knows.
- * Cookies that could be read are kept in the list, and wiped
- * with it. */
+ * The BEAM VMs of this host: processes found in /proc, joined with what epmd knows. Cookies that
+ * could be read are kept in the list, and wiped with it. */
 #ifndef BEAMTOP_LINK_DISCOVER_H
 #define BEAMTOP_LINK_DISCOVER_H
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Reports and comparisons of recordings: `beamtop report` and `beamtop diff`. Pure but for the
- * files that
- * they read. */
+ * files that they read. */
 #ifndef BEAMTOP_REPORT_SUMMARY_H
 #define BEAMTOP_REPORT_SUMMARY_H
 

@@ -2,8 +2,7 @@
 /*
  * What a trace prompt knows of the target while a line is typed: names of modules and functions,
  * fields of records, and what the line would match. Asks through a port, never more than one
- * question at a time, and keeps the answers.
- * One thread. */
+ * question at a time, and keeps the answers. One thread. */
 #ifndef BEAMTOP_TRACE_ASSIST_H
 #define BEAMTOP_TRACE_ASSIST_H
 
@@ -47,8 +46,7 @@ const struct assist_line *assist_line(const struct assist *a);
 
 /*
  * For completion. Each is true when what it names is known, false when it has been asked for or
- * cannot be. Fields of a struct have an
- * empty record. */
+ * cannot be. Fields of a struct have an empty record. */
 const struct names *assist_names(const struct assist *a);
 bool assist_modules(struct assist *a);
 bool assist_who(struct assist *a); /* registered processes, running applications */

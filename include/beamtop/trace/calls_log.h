@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What the screen shows of counting calls: the patterns it began with, its state, its last window.
- * It stays when the session is gone, until the next one begins.
- * One thread. */
+ * It stays when the session is gone, until the next one begins. One thread. */
 #ifndef BEAMTOP_TRACE_CALLS_LOG_H
 #define BEAMTOP_TRACE_CALLS_LOG_H
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Data of counted calls: a window with its rows and sums, and the state of a session. Sinks,
- * recordings and views read them; trace/calls.h
- * makes them. */
+ * recordings and views read them; trace/calls.h makes them. */
 #ifndef BEAMTOP_TRACE_CALLS_STATE_H
 #define BEAMTOP_TRACE_CALLS_STATE_H
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The caps of a trace: what the user may set, and the ceilings that no option passes. The target's
- * expression has the same ceilings and keeps to them whatever it
- * is sent. */
+ * expression has the same ceilings and keeps to them whatever it is sent. */
 #ifndef BEAMTOP_TRACE_CAPS_H
 #define BEAMTOP_TRACE_CAPS_H
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Patterns worth having at hand, in both spellings: what the picker of the trace prompt shows.
- * A constant table; a NULL title
- * ends it. */
+ * Patterns worth having at hand, in both spellings: what the picker of the trace prompt shows. A
+ * constant table; a NULL title ends it. */
 #ifndef BEAMTOP_TRACE_LIBRARY_H
 #define BEAMTOP_TRACE_LIBRARY_H
 

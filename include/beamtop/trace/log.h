@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a trace has brought: its events, oldest first, joined (a call with its result), counters
- * by pattern, latencies, the state of every cap, the end and its verification. Plain data that
- * views and sinks read and a session fills. One thread. Borrowed pointers live until the next
- * event is added (the ring may drop its oldest) or the log
- * is freed. */
+ * What a trace has brought: its events, oldest first, joined (a call with its result), counters by
+ * pattern, latencies, the state of every cap, the end and its verification. Plain data that views
+ * and sinks read and a session fills. One thread. Borrowed pointers live until the next event is
+ * added (the ring may drop its oldest) or the log is freed. */
 #ifndef BEAMTOP_TRACE_LOG_H
 #define BEAMTOP_TRACE_LOG_H
 

@@ -2,8 +2,7 @@
 /*
  * From a pattern's tree to the match specification that the VM runs (ERTS User's Guide, "Match
  * Specifications in Erlang"). Pure. Every clause draws on the trace's one budget, the VM's trace
- * control word: it matches only while that is above zero, and takes one
- * from it. */
+ * control word: it matches only while that is above zero, and takes one from it. */
 #ifndef BEAMTOP_TRACE_MATCHSPEC_H
 #define BEAMTOP_TRACE_MATCHSPEC_H
 

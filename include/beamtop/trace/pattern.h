@@ -114,8 +114,7 @@ int pattern_parse(struct pattern **out, const char *text, size_t len, enum synta
                   size_t *offset, struct error *err);
 /*
  * Parses several, in one text: `P1 & P2`. *n of *out, both owned: patterns_free. At most
- * LIMIT_TRACE_PATTERNS, and LIMIT_PATTERN_BYTES
- * all together. */
+ * LIMIT_TRACE_PATTERNS, and LIMIT_PATTERN_BYTES all together. */
 int patterns_parse(struct pattern ***out, size_t *n, const char *text, size_t len,
                    enum syntax syntax, size_t *offset, struct error *err);
 void pattern_free(struct pattern *p);
@@ -135,10 +134,9 @@ struct record_name {
 size_t pattern_records(const struct pattern *p, struct record_name *out, size_t most);
 
 /*
- * What may stand at a byte of an unfinished text: for completion. Bytes from..point are the part
- * of it that is already typed; of an empty text the syntax is ERLANG. Of a struct's field `module`
- * is the struct and
- * `record` empty. */
+ * What may stand at a byte of an unfinished text: for completion. Bytes from..point are the part of
+ * it that is already typed; of an empty text the syntax is ERLANG. Of a struct's field `module` is
+ * the struct and `record` empty. */
 /* clang-format off */
 enum expect {
     EXPECT_NOTHING, EXPECT_MODULE, EXPECT_FUNCTION /* of `module` */, EXPECT_ARITY, EXPECT_TERM,

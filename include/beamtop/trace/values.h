@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The values of an argument list as it travelled: it may have been cut, and lists of small
- * integers travel as bytes. Embedded;
- * plain data. */
+ * The values of an argument list as it travelled: it may have been cut, and lists of small integers
+ * travel as bytes. Embedded; plain data. */
 #ifndef BEAMTOP_TRACE_VALUES_H
 #define BEAMTOP_TRACE_VALUES_H
 

@@ -32,8 +32,7 @@ static const char *not_listed(struct judge *j)
 
 /*
  * What is called as often as that may be among the functions that were not recorded: to find
- * nothing then
- * says nothing. */
+ * nothing then says nothing. */
 static void too_few_listed(struct judge *j, double calls_per_s)
 {
     if (j->said || !is_cut(j))
@@ -59,8 +58,7 @@ static const char *signature_of(struct judge *j, const struct module_calls *m)
 
 /*
  * The module in front of a repository that people take for a registry: about as many lookups as the
- * repository has, and a name that says so.
- * NULL: none. */
+ * repository has, and a name that says so. NULL: none. */
 static const struct module_calls *front_of(const struct modules *m, const struct module_calls *repo)
 {
     const struct module_calls *best = NULL;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Rules over counts that only grow. The trend comes from the ticks of the whole period, who makes
- * it from the last fact `growth` (docs/recording.md); without that fact the owner
- * is unknown. */
+ * it from the last fact `growth` (docs/recording.md); without that fact the owner is unknown. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

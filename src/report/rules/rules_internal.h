@@ -135,8 +135,7 @@ const char *judge_seconds(struct judge *j, double seconds);
 
 /*
  * Limits. A finding that the judgement before this one had stays until its number is clearly below
- * the limit: what lies on it does not come
- * and go. */
+ * the limit: what lies on it does not come and go. */
 double judge_limit(const struct judge *j, double limit);
 /* At which part of the ticks a number of the node is above a limit. */
 double judge_over(const struct judge *j, const char *system_key, double limit);

@@ -148,8 +148,7 @@ static void resident_beyond(struct judge *j)
 
 /*
  * The default is aoffcbf. One that does not first choose a carrier (bf, aobf) would switch off that
- * schedulers take over each other's carriers:
- * erts_alloc, +M<S>acul. */
+ * schedulers take over each other's carriers: erts_alloc, +M<S>acul. */
 static const char *action_of(struct judge *j, char letter)
 {
     return judge_text(
@@ -477,8 +476,7 @@ void judge_busy_distribution(struct judge *j)
 /*
  * A minor collection of a small heap takes about a microsecond, as long as some 30 reductions: only
  * when they follow each other that closely is collecting much of the work. A small server that
- * collects every thousand reductions is how the
- * VM works. */
+ * collects every thousand reductions is how the VM works. */
 #define REDUCTIONS_A_GC 200.0
 #define GCS_LEAST 10000.0        /* per second */
 #define BYTES_A_REDUCTION 128.0  /* reclaimed */

@@ -101,8 +101,7 @@ void judge_headroom(struct judge *j)
 
 /*
  * Whose work keeps that one busy is not recorded: most likely the busiest process. Without one that
- * stands out the host may just have given the other schedulers no time: nothing to
- * change then. */
+ * stands out the host may just have given the other schedulers no time: nothing to change then. */
 static const struct period_process *busiest(const struct judge *j)
 {
     const struct period_process *p = j->processes;

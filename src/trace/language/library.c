@@ -4,9 +4,8 @@
 #include <stddef.h>
 
 /*
- * MODULE, FUNCTION, NAME and TABLE are for you to replace: as names that hardly any node
- * has, a pattern that is sent as it stands matches nothing and
- * says so. */
+ * MODULE, FUNCTION, NAME and TABLE are for you to replace: as names that hardly any node has, a
+ * pattern that is sent as it stands matches nothing and says so. */
 const struct library_row library_table[] = {
     {"slow calls of a module", "'MODULE' -> slower 10ms;caller", ":MODULE -> slower 10ms;caller"},
     {"calls that raise", "'MODULE' -> raises;stack", ":MODULE -> raises;stack"},

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Terms, patterns and guards in Elixir's spelling, with Elixir's precedence. The trees are
- * Erlang's: strings are binaries, aliases are atoms, guards are
- * Erlang's (elixir_guard.c). */
+ * Erlang's: strings are binaries, aliases are atoms, guards are Erlang's (elixir_guard.c). */
 #include <string.h>
 
 #include "parse.h"

@@ -218,8 +218,7 @@ static struct node *parse_erl_primary(struct parser *p)
 
 /*
  * Erlang's operators of two sides, tightest first; but `and`, `or` and `xor` join comparisons, as
- * in redbug: `A == 1 and B == 2`. In Erlang they bind as tightly as `*`
- * and `+`. */
+ * in redbug: `A == 1 and B == 2`. In Erlang they bind as tightly as `*` and `+`. */
 /* clang-format off */
 enum {
     LEVEL_MULTIPLY, LEVEL_ADD, LEVEL_APPEND, LEVEL_COMPARE, LEVEL_AND, LEVEL_OR, LEVEL_ANDALSO,

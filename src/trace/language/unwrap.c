@@ -2,8 +2,7 @@
 /*
  * Patterns as people paste them from redbug's and rexbug's shells: in quotes, and several in a
  * list. The text is rewritten byte for byte, so that every place in it stays what it was: brackets
- * and quotes become blanks, and commas between patterns
- * become `&`. */
+ * and quotes become blanks, and commas between patterns become `&`. */
 #include <string.h>
 
 #include "parse.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What the target says of a trace (docs/tracing.md), as plain structs. Everything is borrowed from
- * the bytes that were decoded. Bytes that are something else
- * are ERR_FORMAT. */
+ * the bytes that were decoded. Bytes that are something else are ERR_FORMAT. */
 #ifndef BEAMTOP_TRACE_LOG_DECODE_H
 #define BEAMTOP_TRACE_LOG_DECODE_H
 
@@ -141,8 +140,7 @@ struct armed_answer {
 int decode_arm(struct armed_answer *out, uint64_t trace_id, const uint8_t *term, size_t len,
                struct error *err);
 
-/* The rest of {late, Scheduler, Ms}, why a trace or a window is refused; as in calls.erl
- * it too. */
+/* The rest of {late, Scheduler, Ms}, why a trace or a window is refused; as in calls.erl it too. */
 bool decode_late(struct cursor *c, char *out, size_t size);
 
 /* The start of a list of terms, of an answer that may have a string in its place. */

@@ -38,8 +38,7 @@ static int add_conjunction(struct scope *s, const struct node *n, struct spec_li
 
 /*
  * A clause for each alternative of the guard, since one that raises only fails itself. `head` and
- * `body` are shared; s->guards come before the guard of the user, as they test
- * the pattern. */
+ * `body` are shared; s->guards come before the guard of the user, as they test the pattern. */
 static int add_clauses(struct scope *s, struct spec_list *clauses, struct spec *head,
                        const struct node *guard, struct spec *body)
 {

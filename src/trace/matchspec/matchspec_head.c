@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Patterns: as terms of a clause's head where the VM matches those as Erlang does, and as guards
- * on a variable of the head where it
- * does not. */
+ * Patterns: as terms of a clause's head where the VM matches those as Erlang does, and as guards on
+ * a variable of the head where it does not. */
 #include <assert.h>
 
 #include "matchspec_internal.h"

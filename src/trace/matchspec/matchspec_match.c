@@ -119,8 +119,7 @@ static int match_map(struct scope *s, const struct node *n, struct spec *value)
 
 /*
  * The least bit string of as many bits or fewer that is above all that start with this one: its
- * last 0 turned to 1, what follows dropped. NULL: nothing is above, all bits
- * are 1. */
+ * last 0 turned to 1, what follows dropped. NULL: nothing is above, all bits are 1. */
 static struct spec *after_prefix(struct scope *s, const char *bytes, size_t bits)
 {
     while (bits > 0 && bytes[(bits - 1) / 8] & (0x80 >> (bits - 1) % 8))
@@ -159,8 +158,7 @@ static void match_bit_size(struct scope *s, const struct node *n, struct spec *v
 
 /*
  * Binaries are ordered by their bits, so those with a prefix are one range of that order: that asks
- * for no part of them, which releases before 25 could not cut out in
- * a guard. */
+ * for no part of them, which releases before 25 could not cut out in a guard. */
 static void match_prefix(struct scope *s, const struct node *n, struct spec *value)
 {
     if (n->bits == 0)
