@@ -130,21 +130,16 @@ void requests_one(struct paper *p, const struct summary *s, size_t rows)
 
 /* ---- JSON */
 
-static json_t *text_or_null(struct slice text)
-{
-    return text.len > 0 ? json_slice(text) : json_null();
-}
-
 static json_t *json_path(const struct requests_of *of, size_t rows)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < of->n_parts && i < rows; i++) {
         const struct request_part *part = &of->parts[i];
         json_t *o = json_object();
-        json_set(o, "process", text_or_null(part->process));
-        json_set(o, "operation", text_or_null(part->operation));
+        json_set(o, "process", json_slice(part->process));
+        json_set(o, "operation", json_slice(part->operation));
         json_set(o, "kind", json_string(span_step_key(part->kind)));
-        json_set(o, "at", text_or_null(part->at));
+        json_set(o, "at", json_slice(part->at));
         json_set(o, "share", json_number(part->ns / of->ns));
         json_set(o, "mean_us", json_number(part->ns / 1e3 / (double)of->n_durations));
         json_array_append_new(list, o);
@@ -158,7 +153,7 @@ static json_t *json_function(const struct requests_of *of, size_t rows)
     for (enum span_outcome k = 0; k < SPAN_OUTCOMES; k++)
         if (of->outcomes[k] > 0)
             json_set(outcomes, span_outcome_key(k), json_integer(of->outcomes[k]));
-    json_set(o, "operation", text_or_null(of->operation));
+    json_set(o, "operation", json_slice(of->operation));
     json_set(o, "roots", json_integer(of->roots));
     json_set(o, "outcomes", outcomes);
     json_set(o, "median_us", json_number(requests_quantile(of, 0.5) / 1e3));
