@@ -48,14 +48,9 @@ bool print_ex_is_prefixed(struct slice name)
     return slice_begins(name, prefix);
 }
 
-static bool is_upper_ascii(char c)
-{
-    return c >= 'A' && c <= 'Z';
-}
-
 static bool is_alias_character(char c)
 {
-    return is_upper_ascii(c) || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+    return text_is_capital(c) || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
 }
 
 bool print_ex_is_alias(struct slice name)
@@ -65,7 +60,7 @@ bool print_ex_is_alias(struct slice name)
     if (!print_ex_is_prefixed(name))
         return false;
     for (size_t at = strlen(prefix) - 1; at < name.len; at++) {
-        if (name.s[at] == '.' && (++at == name.len || !is_upper_ascii(name.s[at])))
+        if (name.s[at] == '.' && (++at == name.len || !text_is_capital(name.s[at])))
             return false;
         if (!is_alias_character(name.s[at]))
             return false;

@@ -10,14 +10,9 @@ static bool is_lower(int c)
     return (c >= 'a' && c <= 'z') || c >= 0x80;
 }
 
-static bool is_upper(int c)
-{
-    return c >= 'A' && c <= 'Z';
-}
-
 static bool is_name_char(int c)
 {
-    return is_lower(c) || is_upper(c) || (c >= '0' && c <= '9') || c == '_';
+    return is_lower(c) || text_is_capital(c) || (c >= '0' && c <= '9') || c == '_';
 }
 
 bool token_is(const struct token *t, const char *mark)
@@ -82,7 +77,7 @@ static void take_word(struct lex *l, struct token *out)
 static void take_upper(struct lex *l, struct token *out)
 {
     skip_name(l);
-    while (l->elixir && lex_peek(l, 0) == '.' && is_upper(lex_peek(l, 1))) {
+    while (l->elixir && lex_peek(l, 0) == '.' && text_is_capital(lex_peek(l, 1))) {
         l->at++;
         skip_name(l);
     }
@@ -171,7 +166,7 @@ static void take_token(struct lex *l, struct token *out)
     int c = lex_peek(l, 0), next = lex_peek(l, 1);
     if (c >= '0' && c <= '9')
         lex_number(l, out);
-    else if (is_upper(c) || (c == '_' && !l->elixir))
+    else if (text_is_capital(c) || (c == '_' && !l->elixir))
         take_upper(l, out);
     else if (is_lower(c) || c == '_')
         take_word(l, out);

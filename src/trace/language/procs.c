@@ -8,6 +8,7 @@
 
 #include "beamtop/base/attr.h"
 #include "beamtop/base/regex.h"
+#include "beamtop/base/text.h"
 #include "beamtop/etf/parse.h"
 #include "beamtop/etf/print.h"
 
@@ -102,11 +103,6 @@ static int read_quoted(struct reader *r, struct procs_item *item)
     return keep_text(r, item, name, len);
 }
 
-static bool is_upper(char c)
-{
-    return c >= 'A' && c <= 'Z';
-}
-
 /* As typed, or in quotes; :name and Some.Module are Elixir's atoms. */
 static int read_name(struct reader *r, struct procs_item *item)
 {
@@ -117,7 +113,7 @@ static int read_name(struct reader *r, struct procs_item *item)
     const char *from = r->at;
     size_t len = strcspn(from, ", \t+");
     r->at += len;
-    if (!is_upper(*from) || strncmp(from, "Elixir.", 7) == 0)
+    if (!text_is_capital(*from) || strncmp(from, "Elixir.", 7) == 0)
         return keep_text(r, item, from, len);
     char alias[sizeof item->text + 8];
     if (len >= sizeof item->text - 7)

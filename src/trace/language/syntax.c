@@ -2,16 +2,12 @@
 /* Which spelling a text is in. */
 #include <string.h>
 
+#include "beamtop/base/text.h"
 #include "parse.h"
-
-static bool is_upper(char c)
-{
-    return c >= 'A' && c <= 'Z';
-}
 
 static bool is_name_byte(char c)
 {
-    return is_upper(c) || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' ||
+    return text_is_capital(c) || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' ||
            (unsigned char)c >= 0x80;
 }
 
@@ -29,7 +25,7 @@ static bool has_signs(const char *s)
                 return false;
             continue;
         }
-        if (*s == '%' && (s[1] == '{' || is_upper(s[1])))
+        if (*s == '%' && (s[1] == '{' || text_is_capital(s[1])))
             return true;
         if (*s == '<' && s[1] == '>')
             return true;
@@ -61,7 +57,7 @@ enum syntax syntax_recognise(const char *s)
             after++;
     }
     after += strspn(after, " \t\r\n");
-    if (is_upper(*s))
+    if (text_is_capital(*s))
         return *after == ':' && after[1] != ':' ? SYNTAX_ERLANG : SYNTAX_ELIXIR;
     if (*after == '.' && (*s == '/' || *s == '_'))
         return SYNTAX_ELIXIR;
