@@ -69,6 +69,7 @@ src_libmodel_a_SOURCES =
 include src/model/local.mk
 include src/model/fields/local.mk
 include src/model/spans/local.mk
+include src/model/timeline/local.mk
 src_libmodel_a_CFLAGS = $(AM_CFLAGS)
 
 noinst_LIBRARIES += src/liboutput.a

@@ -241,35 +241,62 @@ void decode_alloc(struct decoder *d, void *to)
         fragmentation(out);
 }
 
-/* ---- apps, tree */
+/* ---- tables */
 
-void decode_apps(struct decoder *d, void *to)
+#define TABLE_WIRE 32 /* elements of a row */
+
+static void clear_row(const struct field_list *list, char *row)
 {
-    struct apps_detail *out = to;
+    for (size_t i = 0; i < list->n; i++) {
+        const struct field *f = &list->fields[i];
+        if (f->form == FIELD_REAL)
+            *(double *)(void *)(row + f->offset) = NAN;
+        else if (f->form == FIELD_INT)
+            *(int64_t *)(void *)(row + f->offset) = -1;
+    }
+}
+
+static void decode_field(struct decoder *d, const struct field *f, char *row)
+{
+    void *at = row + f->offset;
+    if (f->aged)
+        decode_older(d, at, (void *)(row + f[1].offset), (void *)(row + f[2].offset));
+    else if (f->form == FIELD_SLICE)
+        decode_name(d, at);
+    else if (f->form == FIELD_INT)
+        decode_int(d, at);
+    else if (f->form == FIELD_BOOL)
+        decode_bool(d, at);
+    else
+        cursor_fail(&d->c, "a field of an answer");
+}
+
+void decode_table(struct decoder *d, const char *name, const struct field_list *fields,
+                  struct table_detail *out)
+{
+    const struct field *wire[TABLE_WIRE];
+    const size_t n = field_columns(fields, fields->wire, wire, TABLE_WIRE);
     struct cursor_list list;
     struct cursor *c = &d->c;
-    *out = (struct apps_detail){.interval_s = NAN, .own_share = NAN};
+    *out = (struct table_detail){.interval_s = NAN, .own_share = NAN};
     cursor_tuple_of(c, 4);
-    cursor_atom_is(c, "apps");
+    cursor_atom_is(c, name);
     decode_mono(d, &out->mono_ns);
-    if (decode_list(d, &list, LIMIT_APPS, sizeof out->rows[0], &out->rows)) {
+    if (decode_list(d, &list, LIMIT_TABLE_ROWS, fields->row_bytes, &out->rows)) {
         out->n_rows = list.count;
         for (size_t i = 0; i < list.count && !cursor_failed(c); i++) {
-            struct app_row *row = &out->rows[i];
-            row->reductions_per_s = row->reductions_share = row->memory_per_s = NAN;
-            cursor_tuple_of(c, 7);
-            decode_atom(d, &row->name);
-            decode_binary(d, &row->description);
-            decode_binary(d, &row->version);
-            decode_int(d, &row->processes);
-            decode_older(d, &row->memory_bytes, &row->memory_older, &row->memory_age_s);
-            decode_int(d, &row->reductions);
-            decode_int(d, &row->message_queue_len);
+            char *row = (char *)out->rows + i * fields->row_bytes;
+            clear_row(fields, row);
+            cursor_tuple_of(c, n);
+            for (size_t k = 0; k < n && !cursor_failed(c); k++)
+                decode_field(d, wire[k], row);
         }
         cursor_list_end(c, &list);
     }
     decode_bool(d, &out->partial);
 }
+
+/* ---- tree */
 
 static void decode_tree_info(struct decoder *d, struct tree_node *n)
 {

@@ -15,6 +15,7 @@
 #include "beamtop/etf/cursor.h"
 #include "beamtop/model/column.h"
 #include "beamtop/model/detail.h"
+#include "beamtop/model/field.h"
 #include "beamtop/model/model.h"
 #include "beamtop/model/snapshot.h"
 #include "beamtop/model/want.h"
@@ -64,8 +65,12 @@ bool decode_list(struct decoder *d, struct cursor_list *list, size_t cap, size_t
    with the decoder. */
 
 #define DECODE(id, name, type, ...) void decode_##name(struct decoder *d, void *to);
-QUESTION_ANSWERS(DECODE)
+QUESTION_DETAILS(DECODE)
 #undef DECODE
+/* Of QUESTION_TABLES; of the others NULL. */
+extern const struct field_list *const table_lists[QUESTIONS];
+void decode_table(struct decoder *d, const char *name, const struct field_list *fields,
+                  struct table_detail *out);
 
 void proc_row_clear(struct proc_row *row); /* everything unknown */
 
@@ -87,7 +92,7 @@ double rate_share(double part, double whole);
 /* Rates, scheduler use and means of a sample; before is NULL at the first and after a gap. */
 void rate_system(struct system_sample *now, const struct system_sample *before,
                  const struct node_info *node);
-void rate_apps(struct apps_detail *now, const struct apps_detail *before,
+void rate_apps(struct table_detail *now, const struct table_detail *before,
                double node_reductions_per_s);
 
 /* Rates, shares and changes of CPU; before is NULL at the first and after a gap. The utilisation of

@@ -101,7 +101,7 @@ static void take_process(struct model *m, void *next, const struct taking *t)
 
 static void take_apps(struct model *m, void *next, const struct taking *t)
 {
-    struct apps_detail *apps = next;
+    struct table_detail *apps = next;
     double all_per_s, own_per_s;
     (void)t;
     work_since(m, &m->until_apps, &all_per_s, &own_per_s);
@@ -134,8 +134,11 @@ static const struct {
     void (*decode)(struct decoder *d, void *to);
 } answers[QUESTIONS] = {
 #define ANSWER(id, name, type, ...) [QUESTION_##id] = {sizeof(type), decode_##name},
-    QUESTION_ANSWERS(ANSWER)
+    QUESTION_DETAILS(ANSWER)
 #undef ANSWER
+#define TABLE(id, name, type, ...) [QUESTION_##id] = {sizeof(type), NULL},
+        QUESTION_TABLES(TABLE)
+#undef TABLE
 };
 
 /* What follows from an answer that was read: rates, history. Those before are still there. */
@@ -170,7 +173,10 @@ int model_take(struct model *m, enum question question, const uint8_t *term, siz
     if (!next)
         return 0;
     decoder_init(&d, arena, term, len);
-    answers[question].decode(&d, next);
+    if (table_lists[question])
+        decode_table(&d, question_name(question), table_lists[question], next);
+    else
+        answers[question].decode(&d, next);
     int rc = decoder_end(&d, question_name(question), err);
     if (rc < 0) {
         arena_reset(arena);

@@ -263,15 +263,16 @@ static int64_t add_count(int64_t sum, int64_t n)
     return n <= 0 ? sum : n < room ? sum + n : INT64_MAX;
 }
 
-void owners_of_apps(struct owners *out, struct arena *arena, const struct apps_detail *apps,
+void owners_of_apps(struct owners *out, struct arena *arena, const struct table_detail *apps,
                     const struct proc_scan *scan, double least_share)
 {
+    const struct app_row *rows = apps->rows;
     int64_t processes = 0;
     double reported = 0;
     *out = (struct owners){.rest_share = NAN};
     out->items = arena_alloc(arena, (apps->n_rows + 1) * sizeof *out->items);
     for (size_t i = 0; i < apps->n_rows; i++) {
-        const struct app_row *a = &apps->rows[i];
+        const struct app_row *a = &rows[i];
         out->has_shares = out->has_shares || !isnan(a->reductions_share);
         processes = add_count(processes, a->processes);
         if (a->name.len == 0)

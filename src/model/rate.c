@@ -118,25 +118,27 @@ void rate_system(struct system_sample *now, const struct system_sample *before,
     now->use_dirty_io = mean_use(now, SCHEDULER_DIRTY_IO, node);
 }
 
-static const struct app_row *app_find(const struct apps_detail *apps, struct slice name,
+static const struct app_row *app_find(const struct table_detail *apps, struct slice name,
                                       size_t hint)
 {
+    const struct app_row *rows = apps->rows;
     for (size_t n = 0; n < apps->n_rows; n++) {
-        const struct app_row *row = &apps->rows[(hint + n) % apps->n_rows];
+        const struct app_row *row = &rows[(hint + n) % apps->n_rows];
         if (slice_equal(row->name, name))
             return row;
     }
     return NULL;
 }
 
-void rate_apps(struct apps_detail *now, const struct apps_detail *before,
+void rate_apps(struct table_detail *now, const struct table_detail *before,
                double node_reductions_per_s)
 {
+    struct app_row *rows = now->rows;
     if (!before)
         return;
     now->interval_s = rate_interval(before->mono_ns, now->mono_ns);
     for (size_t i = 0; i < now->n_rows; i++) {
-        struct app_row *row = &now->rows[i];
+        struct app_row *row = &rows[i];
         const struct app_row *old = app_find(before, row->name, i);
         if (!old || now->partial || before->partial)
             continue;

@@ -42,9 +42,13 @@ const struct sink_kind sink_kinds[] = {
      .more_bytes = sizeof(struct allocator_instance)},
     {.name = "schedulers", .question = QUESTION_SYSTEM, .rates = true, .grid = &scheduler_fields,
      ROWS_OF(system_sample, schedulers, n_schedulers)},
-    {.name = "apps", .question = QUESTION_APPS, .rates = true, .section = &apps_fields,
-     .grid = &app_fields, .interval_at = offsetof(struct apps_detail, interval_s),
-     ROWS_OF(apps_detail, rows, n_rows)},
+#define TABLE_KIND(id, table_name, ...)                                                            \
+    {.name = #table_name, .question = QUESTION_##id, .rates = true, .section = &table_fields,      \
+     .grid = &table_name##_fields, .interval_at = offsetof(struct table_detail, interval_s),       \
+     .rows_at = offsetof(struct table_detail, rows),                                               \
+     .n_rows_at = offsetof(struct table_detail, n_rows)},
+    QUESTION_TABLES(TABLE_KIND)
+#undef TABLE_KIND
     {.name = "armed", .question = QUESTION_ARMED, .section = &armed_fields,
      .grid = &armed_row_fields,
      .text_empty = "No active tracing on this node.\n", ROWS_OF(armed_detail, rows, n_rows)},

@@ -151,14 +151,18 @@ static bool fill(struct sink_tick *r, const void *answer, const struct sink_opti
     if (!base)
         return false;
     if (kind->section)
-        add_section(r, kind->section->name, kind->section, base);
+        add_section(r,
+                    kind->section == &table_fields ? question_rows[kind->question].what
+                                                   : kind->section->name,
+                    kind->section, base);
     if (kind->interval_at > 0) {
         double interval_s;
         memcpy(&interval_s, base + kind->interval_at, sizeof interval_s);
         r->interval_us = interval_us(interval_s);
     }
     if (kind->grid)
-        r->grid = grid_in(kind->grid, base, kind->rows_at, kind->n_rows_at, kind->row_bytes);
+        r->grid = grid_in(kind->grid, base, kind->rows_at, kind->n_rows_at,
+                          kind->row_bytes > 0 ? kind->row_bytes : kind->grid->row_bytes);
     if (kind->more)
         r->more = grid_in(kind->more, base, kind->more_at, kind->n_more_at, kind->more_bytes);
     return !kind->fill || kind->fill(r, answer, o);

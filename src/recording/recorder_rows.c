@@ -177,7 +177,7 @@ static int put_scan(struct recorder *r, enum owner_by by, const struct proc_scan
 }
 
 /* Applications are counted over all processes where the node was asked for them. */
-static int put_apps(struct recorder *r, const struct apps_detail *apps,
+static int put_apps(struct recorder *r, const struct table_detail *apps,
                     const struct proc_scan *scan, struct error *err)
 {
     struct arena arena;
@@ -191,7 +191,7 @@ static int put_apps(struct recorder *r, const struct apps_detail *apps,
 
 int recorder_put_owners(struct recorder *r, const struct model *m, struct error *err)
 {
-    const struct apps_detail *apps = model_apps(m);
+    const struct table_detail *apps = model_apps(m);
     const struct proc_scan *scan = fresh_scan(r, m);
     bool fresh_apps = apps && apps->mono_ns > r->last_mono_ns;
     if (fresh_apps && put_apps(r, apps, scan, err) != 0)

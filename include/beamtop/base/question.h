@@ -52,7 +52,7 @@ struct question_row {
 #define QUESTION_PRICE_MOST 5.5
 
 /* X(ID, name, type of the answer in the model, the rest of the row) */
-#define QUESTION_ANSWERS(X)                                                                        \
+#define QUESTION_DETAILS(X)                                                                        \
     X(NODE, node, struct node_info, .pace = PACE_ONCE, .kept = KEPT_LAST,                          \
       .log = "asked once what the node is")                                                        \
     X(SYSTEM, system, struct system_sample, .pace = PACE_HEADER, .kept = KEPT_TICK,                \
@@ -73,9 +73,6 @@ struct question_row {
       .log = "read memory and stack of a process before asking for its state")                     \
     X(ALLOC, alloc, struct alloc_detail, .pace = PACE_APART, .kept = KEPT_LAST, .every_s = 60,     \
       .price_most = 3, .what = "allocators", .log = "allocator statistics")                        \
-    X(APPS, apps, struct apps_detail, .pace = PACE_TICK, .kept = KEPT_TICK,                        \
-      .what = "applications",                                                                      \
-      .log = "memory, reductions and queue lengths of all processes, added up by application")     \
     X(HEAPS, heaps, struct heaps_detail, .pace = PACE_TICK, .what = "heaps",                       \
       .log = "memory of all processes; heaps, stack and binaries of the largest")                  \
     X(COLLECT, collect, struct collect_detail, .once = true,                                       \
@@ -90,6 +87,14 @@ struct question_row {
     X(MSACC, msacc, struct msacc_detail, .pace = PACE_APART, .what = "microstate accounting",      \
       .holder = true, .sets = true,                                                                \
       .log = "microstate_accounting is on; what it was before comes back when it ends")
+
+/* Those whose answer is one table, {NAME, Mono, Rows, Partial}: NAME_fields says what a row is. */
+#define QUESTION_TABLES(X)                                                                         \
+    X(APPS, apps, struct table_detail, .pace = PACE_TICK, .kept = KEPT_TICK,                       \
+      .what = "applications",                                                                      \
+      .log = "memory, reductions and queue lengths of all processes, added up by application")
+
+#define QUESTION_ANSWERS(X) QUESTION_DETAILS(X) QUESTION_TABLES(X)
 
 /* Those whose answers others read. */
 #define QUESTION_OTHERS(X)                                                                         \

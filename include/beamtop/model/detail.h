@@ -190,13 +190,14 @@ struct app_row {
     double memory_age_s; /* of the oldest of these; NaN: one was never read, and is the least */
 };
 
-struct apps_detail {
+/* An answer that is one table. */
+struct table_detail {
     uint64_t mono_ns;
-    double interval_s;
-    double own_share; /* of all the node's reductions, as in struct proc_scan */
-    struct app_row *rows;
+    double interval_s; /* since the answer before; NaN: rates are unknown */
+    void *rows;        /* struct NAME_row */
     size_t n_rows;
-    bool partial;
+    bool partial;     /* the deadline cut it short */
+    double own_share; /* beamtop's of the node's reductions, as in struct proc_scan; NaN unknown */
 };
 
 struct tree_node {

@@ -43,6 +43,7 @@ struct field {
     enum field_form form;
     enum column_type type;
     enum field_look look;
+    bool aged;  /* {older, N, Ms} is read into this and the two fields behind it */
     int width;  /* columns of the screen that it prefers */
     bool grows; /* takes the room that is left */
     size_t offset;
@@ -55,6 +56,8 @@ struct field_list {
     size_t n;            /* in data: JSON, CSV, SQL */
     size_t n_more;       /* behind these, only for people */
     const char *columns; /* what people see: keys with a space between, in order; NULL: all */
+    const char *wire;    /* of a table: keys in the order of the tuple; NULL: all, in theirs */
+    size_t row_bytes;    /* of a table */
 };
 
 /* FIELD("memory_bytes", BYTES, memory_bytes, "its memory", .title = "MEMORY"), of a struct that the
@@ -78,7 +81,19 @@ struct field_list {
 /* more: so many of the last fields are not in data; keys: the columns that people see, NULL: all.
  */
 #define FIELD_COLUMNS(list_name, object, array, more, keys)                                        \
-    const struct field_list list_name = {object, array, ARRAY_LEN(array) - (more), more, keys}
+    const struct field_list list_name = {.name = object,                                           \
+                                         .fields = array,                                          \
+                                         .n = ARRAY_LEN(array) - (more),                           \
+                                         .n_more = more,                                           \
+                                         .columns = keys}
+/* Of QUESTION_TABLES, where ROW is the row: order: the keys on the wire, NULL: all. */
+#define FIELD_TABLE(list_name, array, keys, order)                                                 \
+    const struct field_list list_name = {.name = "rows",                                           \
+                                         .fields = array,                                          \
+                                         .n = ARRAY_LEN(array),                                    \
+                                         .columns = keys,                                          \
+                                         .wire = order,                                            \
+                                         .row_bytes = sizeof(ROW)}
 #define FIELD_LIST(list_name, object, array) FIELD_COLUMNS(list_name, object, array, 0, NULL)
 
 /* What people read above it: "PROCESSES" in a table (upper), "process limit" else. */

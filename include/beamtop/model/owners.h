@@ -67,7 +67,7 @@ void owners_of_scan(struct owners *out, struct arena *arena, const struct proc_s
 struct owner owner_alone(const struct owners *owners, const struct proc_row *row);
 /* By application, over all processes of the node; the scan of the same tick, or NULL, says what is
  * left out. */
-void owners_of_apps(struct owners *out, struct arena *arena, const struct apps_detail *apps,
+void owners_of_apps(struct owners *out, struct arena *arena, const struct table_detail *apps,
                     const struct proc_scan *scan, double least_share);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The node as a whole, each tick. */
 #include "beamtop/model/fields.h"
+#include "model/internal.h"
 
 #define ROW struct tick_cost
 static const struct field cost[] = {
@@ -122,3 +123,9 @@ static const struct field scan[] = {
 };
 FIELD_LIST(scan_fields, "scan", scan);
 #undef ROW
+
+const struct field_list *const table_lists[QUESTIONS] = {
+#define TABLE_LIST(id, name, ...) [QUESTION_##id] = &name##_fields,
+    QUESTION_TABLES(TABLE_LIST)
+#undef TABLE_LIST
+};

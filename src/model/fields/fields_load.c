@@ -15,11 +15,11 @@ static const struct field scheduler[] = {
 FIELD_LIST(scheduler_fields, "rows", scheduler);
 #undef ROW
 
-#define ROW struct apps_detail
-static const struct field apps[] = {
+#define ROW struct table_detail
+static const struct field table[] = {
     FIELD("partial", BOOL, partial, "whether the deadline cut the count short"),
 };
-FIELD_LIST(apps_fields, "applications", apps);
+FIELD_LIST(table_fields, "table", table);
 #undef ROW
 
 #define ROW struct app_row
@@ -28,7 +28,8 @@ static const struct field app[] = {
           .width = 20, .grows = true),
     FIELD("version", TEXT, version, "its version", .look = LOOK_ASIDE, .width = 9),
     FIELD("processes", COUNT, processes, "how many it has", .title = "PROCS", .width = 8),
-    FIELD("memory_bytes", BYTES, memory_bytes, "of its processes", .title = "MEMORY", .width = 9),
+    FIELD("memory_bytes", BYTES, memory_bytes, "of its processes", .title = "MEMORY", .width = 9,
+          .aged = true),
     FIELD("memory_older", BOOL, memory_older,
           "whether that of one of them was read some time ago: its message queue is long, or it "
           "has many links or monitors"),
@@ -47,9 +48,10 @@ static const struct field app[] = {
     FIELD("description", TEXT, description, "what it says of itself", .look = LOOK_ASIDE,
           .width = 16, .grows = true),
 };
-FIELD_COLUMNS(app_fields, "rows", app, 0,
-              "application processes reductions_per_s reductions_share memory_bytes "
-              "memory_bytes_per_s message_queue_len version description");
+FIELD_TABLE(apps_fields, app,
+            "application processes reductions_per_s reductions_share memory_bytes "
+            "memory_bytes_per_s message_queue_len version description",
+            "application description version processes memory_bytes reductions message_queue_len");
 #undef ROW
 
 #define ROW struct owner

@@ -175,7 +175,7 @@ static void armed_page(void *state, const struct model *m, int rows, int columns
     (void)rows;
     rows_begin(state, page, "what where owner session tracer details");
     if (!a) {
-        view_missing(page, m, "active tracing");
+        page_missing(page, m, "active tracing");
         return;
     }
     snprintf(page->empty, sizeof page->empty, "No active tracing on this node.");

@@ -187,9 +187,9 @@ static void tell_empty(struct view_page *page, const struct model *m, const stru
     char *out = page->empty;
     size_t size = sizeof page->empty;
     if (model_recorded(m) && !log)
-        view_missing(page, m, "counted calls");
+        page_missing(page, m, "counted calls");
     else if (model_recorded(m) && s->rows.by == BY_APPLICATION)
-        view_missing(page, m, "the applications of functions");
+        page_missing(page, m, "the applications of functions");
     else if (!log)
         tell_none(out, size, s->keymap);
     else if (log->state.status.phase == SESSION_FAILED)

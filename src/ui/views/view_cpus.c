@@ -209,7 +209,7 @@ static void cpus_page(void *state, const struct model *m, int rows, int columns,
     (void)rows;
     (void)columns;
     if (!t) {
-        view_missing(page, m, "CPU time of the schedulers");
+        page_missing(page, m, "CPU time of the schedulers");
         return;
     }
     if (t->n_rows == 0) {

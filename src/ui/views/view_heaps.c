@@ -139,7 +139,7 @@ static void heaps_page(void *state, const struct model *m, int rows, int columns
     (void)columns;
     rows_begin(s, page, NULL);
     if (!h) {
-        view_missing(page, m, "heaps");
+        page_missing(page, m, "heaps");
         return;
     }
     if (s->by > 0)

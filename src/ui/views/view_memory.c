@@ -273,7 +273,7 @@ static void memory_page(void *state, const struct model *m, int rows, int column
     char total[32];
     (void)state;
     if (!s) {
-        view_missing(page, m, "allocators");
+        page_missing(page, m, "allocators");
         return;
     }
     snprintf(page->summary, sizeof page->summary, "%s in total",

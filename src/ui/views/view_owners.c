@@ -119,7 +119,7 @@ static void add_rest(struct view_page *page, const struct rows *s, const struct 
     page_cell(page, row, KIND, STYLE_MARK, "", 0);
 }
 
-static const struct apps_detail *apps_of(const struct rows *s, const struct model *m)
+static const struct table_detail *apps_of(const struct rows *s, const struct model *m)
 {
     const struct proc_scan *scan = model_scan(m);
     bool filtered = scan && scan->filtered; /* then only the scan knows which processes count */
@@ -145,7 +145,7 @@ static void owners_page(void *state, const struct model *m, int rows, int column
 {
     struct rows *s = state;
     const struct proc_scan *scan = model_scan(m);
-    const struct apps_detail *apps = apps_of(s, m);
+    const struct table_detail *apps = apps_of(s, m);
     struct owners owners;
     (void)rows;
     (void)columns;

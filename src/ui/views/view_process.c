@@ -335,7 +335,7 @@ static void process_page(void *state, const struct model *m, int rows, int colum
         return;
     }
     if (!d) {
-        view_missing(page, m, "details of a process");
+        page_missing(page, m, "details of a process");
         if (model_process(m))
             snprintf(page->empty, sizeof page->empty,
                      "Waiting for the node's answer: one process is read at a time, that of the "

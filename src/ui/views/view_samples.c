@@ -506,7 +506,7 @@ static void samples_page(void *state, const struct model *m, int rows, int colum
     page->sort_column = sorted_column(s);
     page->sort_descending = !s->ascending;
     if (!log && model_recorded(m))
-        view_missing(page, m, "samples");
+        page_missing(page, m, "samples");
     else
         samples_empty(page, log, (THREADS | KINDS | CLASSES | CODES | LONGEST) & 1u << s->by);
     if (!log)

@@ -166,7 +166,7 @@ static void schedulers_page(void *state, const struct model *m, int rows, int co
     (void)state;
     (void)rows;
     if (!s) {
-        view_missing(page, m, "scheduler utilisation");
+        page_missing(page, m, "scheduler utilisation");
         return;
     }
     snprintf(page->summary, sizeof page->summary, "run queue %lld, longest %lld",

@@ -354,7 +354,7 @@ static void spans_page(void *state, const struct model *m, int rows, int columns
     page->sort_column = sorted_column(s);
     page->sort_descending = !s->ascending;
     if (!run && model_recorded(m))
-        view_missing(page, m, "causal spans");
+        page_missing(page, m, "causal spans");
     else
         spans_empty(page, run, s->keymap);
     if (!run)

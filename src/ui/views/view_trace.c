@@ -418,7 +418,7 @@ static void trace_page(void *state, const struct model *m, int rows, int columns
     v->log = log;
     if (!log) {
         if (model_recorded(m))
-            view_missing(page, m, "traces");
+            page_missing(page, m, "traces");
         else
             put_nothing(page, v, columns);
         return;

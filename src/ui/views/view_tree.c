@@ -86,7 +86,7 @@ static void tree_page(void *state, const struct model *m, int rows, int columns,
     page_columns(page, tree_columns, ARRAY_LEN(tree_columns));
     page->in_place = true;
     if (!d) {
-        view_missing(page, m, "supervision trees");
+        page_missing(page, m, "supervision trees");
         return;
     }
     struct older older = {0};

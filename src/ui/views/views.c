@@ -6,21 +6,12 @@
 #include "beamtop/base/text.h"
 #include "views.h"
 
-void view_missing(struct view_page *page, const struct model *m, const char *what)
-{
-    if (model_recorded(m))
-        snprintf(page->empty, sizeof page->empty, "Not recorded, at this tick or before: %s.",
-                 what);
-    else
-        snprintf(page->empty, sizeof page->empty, "Waiting for the node's answer.");
-}
-
 void view_missing_scan(struct view_page *page, const struct model *m)
 {
     int64_t done, all;
     char so_far[32], total[32];
     if (!model_sweep(m, &done, &all)) {
-        view_missing(page, m, "processes");
+        page_missing(page, m, "processes");
         return;
     }
     snprintf(page->empty, sizeof page->empty, "First sweep of all processes: %s of %s (%d%%).",

@@ -10,10 +10,7 @@
 #include "ui/widgets/page.h"
 #include "beamtop/ui/view.h"
 
-/* ---- views.c: why there is nothing to show of `what`: a node has not sent it yet, or a
-   recording lacks it */
-void view_missing(struct view_page *page, const struct model *m, const char *what);
-/* The same of a scan, with how far the first sweep is. */
+/* ---- views.c: page_missing() of a scan, with how far the first sweep is. */
 void view_missing_scan(struct view_page *page, const struct model *m);
 
 /* ---- cells.c: values of a process as text in its style */

@@ -283,6 +283,15 @@ const char *page_duration(const struct view_page *p, char *out, size_t size, dou
     return text_duration_as(out, size, seconds, p->ascii);
 }
 
+void page_missing(struct view_page *page, const struct model *m, const char *what)
+{
+    if (model_recorded(m))
+        snprintf(page->empty, sizeof page->empty, "Not recorded, at this tick or before: %s.",
+                 what);
+    else
+        snprintf(page->empty, sizeof page->empty, "Waiting for the node's answer.");
+}
+
 /* ---- links */
 
 void link_name(struct view_link *link, enum link_kind kind, struct slice name)

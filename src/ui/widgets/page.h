@@ -48,6 +48,8 @@ void page_bar(struct view_page *p, int columns, double fraction);
 /* Appends to the summary, after a comma, when that leaves `title` columns of the `columns`. */
 void page_summary(struct view_page *p, int columns, int title, const char *fmt, ...)
     ATTR_PRINTF(4, 5);
+/* Why there is nothing to show of `what`: a node has not sent it yet, or a recording lacks it. */
+void page_missing(struct view_page *p, const struct model *m, const char *what);
 /* A duration in the characters of the page. */
 const char *page_duration(const struct view_page *p, char *out, size_t size, double seconds);
 

@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "beamtop/base/text.h"
+#include "beamtop/model/detail.h"
+
 static void set_by(struct rows *r, size_t by)
 {
     r->by = by;
@@ -104,6 +107,33 @@ struct view_row *rows_add(const struct rows *r, struct view_page *page, const vo
             row->key = n;
     }
     return row;
+}
+
+const struct table_detail *rows_of_table(struct rows *r, struct view_page *page,
+                                         const struct model *m, enum question question,
+                                         void (*about)(const struct rows *r, struct view_page *page,
+                                                       struct view_row *row, const void *of))
+{
+    const struct table_detail *table = model_answer(m, question);
+    const struct field_list *fields = r->of[r->by].fields;
+    char n[32];
+    rows_begin(r, page, NULL);
+    if (!table) {
+        page_missing(page, m, question_rows[question].what);
+        return NULL;
+    }
+    for (size_t i = 0; i < table->n_rows; i++) {
+        const char *of = (const char *)table->rows + i * fields->row_bytes;
+        struct view_row *row = rows_add(r, page, of);
+        row->id = text_identity(row->cells[0].s, row->cells[0].len);
+        if (about)
+            about(r, page, row, of);
+    }
+    page_sort(page);
+    snprintf(page->summary, sizeof page->summary, "%s %s%s",
+             text_integer(n, sizeof n, (int64_t)table->n_rows), question_rows[question].what,
+             table->partial ? ", cut short by the deadline" : "");
+    return table;
 }
 
 struct text_span *rows_cell(const struct rows *r, struct view_row *row, const char *key)

@@ -7,6 +7,7 @@
 #define BEAMTOP_UI_WIDGETS_ROWS_H
 
 #include "beamtop/model/field.h"
+#include "beamtop/model/model.h"
 #include "page.h"
 
 #define ROWS_COLUMNS 24
@@ -36,6 +37,12 @@ void rows_begin(struct rows *r, struct view_page *page, const char *columns);
 /* A row with its cells and its key for the order; link, identity and what else stands out is the
  * caller's. */
 struct view_row *rows_add(const struct rows *r, struct view_page *page, const void *row);
+/* The rows of an answer of QUESTION_TABLES, in order. about: what the caller adds to each; may be
+   NULL. NULL: there is no answer, and the page says why. */
+const struct table_detail *rows_of_table(struct rows *r, struct view_page *page,
+                                         const struct model *m, enum question question,
+                                         void (*about)(const struct rows *r, struct view_page *page,
+                                                       struct view_row *row, const void *of));
 /* The cell of that key; NULL: it is not among the columns. */
 struct text_span *rows_cell(const struct rows *r, struct view_row *row, const char *key);
 

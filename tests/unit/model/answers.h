@@ -13,6 +13,7 @@
 #include "beamtop/etf/build.h"
 #include "beamtop/etf/parse.h"
 #include "beamtop/model/column.h"
+#include "beamtop/model/detail.h"
 #include "beamtop/model/model.h"
 
 enum answer_kind {
@@ -21,6 +22,11 @@ enum answer_kind {
 #undef ANSWER_ENUM
         ANSWER_KINDS
 };
+
+static inline const struct app_row *app_rows(const struct model *m)
+{
+    return model_apps(m)->rows;
+}
 
 #define NODE_ANSWER                                                                                \
     "{node, 'mq1@host', <<\"25\">>, <<\"13.1.5\">>, <<\"jit\">>, 8, 2, 2, 2, 1, 2, "               \

@@ -32,7 +32,7 @@ static struct kept keep(const struct model *m)
     k.sums[4] = model_mailbox(m)->len + model_mailbox(m)->messages[0].bytes;
     k.sums[5] = model_state(m)->bytes + (int64_t)model_state(m)->text.len;
     k.sums[6] = model_alloc(m)->block_bytes + model_alloc(m)->rows[0].instances;
-    k.sums[7] = model_apps(m)->rows[0].reductions;
+    k.sums[7] = app_rows(m)[0].reductions;
     k.sums[8] = model_tree(m)->nodes[1].memory_bytes;
     k.sums[9] = model_armed(m)->control_word + (int64_t)model_armed(m)->rows[0].where.len;
     k.sums[10] = model_rows(m)->rows[0].message_queue_len;
@@ -466,8 +466,8 @@ TEST(test_small_details)
     assert_slice(t->nodes[1].name, "shop_sup");
     assert_slice(t->nodes[0].initial_call, "application_master:init/4");
     assert_int_equal(t->nodes[2].memory_bytes, -1);
-    assert_slice(model_apps(m)->rows[0].description, "A shop");
-    assert_int_equal(model_apps(m)->rows[1].name.len, 0);
+    assert_slice(app_rows(m)[0].description, "A shop");
+    assert_int_equal(app_rows(m)[1].name.len, 0);
     struct error err = {0};
     assert_int_equal(give(m, ANSWER_MAILBOX, "{ask, 20000, 99999}", &err), 0);
     assert_int_equal(model_mailbox(m)->status, MAILBOX_ASK);

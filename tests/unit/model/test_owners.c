@@ -139,7 +139,7 @@ TEST(test_what_shares_are_not_of)
     };
     struct app_row apps[] = {{.processes = 3, .reductions_share = 0.6},
                              {.name = TEXT("shop"), .processes = 2, .reductions_share = 0.32}};
-    const struct apps_detail detail = {.rows = apps, .n_rows = ARRAY_LEN(apps)};
+    const struct table_detail detail = {.rows = apps, .n_rows = ARRAY_LEN(apps)};
     const struct proc_scan scan = {.rows = busy, .n_rows = ARRAY_LEN(busy), .total = 5};
     struct arena arena;
     struct owners o;
@@ -163,7 +163,7 @@ TEST(test_what_shares_are_not_of)
     owners_of_scan(&o, &arena, &beside_us, OWNER_APPLICATION, 0.002);
     tell(text, sizeof text, &o);
     assert_string_equal(text, "shop::2:89 rest:3:11");
-    struct apps_detail apps_beside_us = detail;
+    struct table_detail apps_beside_us = detail;
     apps_beside_us.own_share = 0.04;
     owners_of_apps(&o, &arena, &apps_beside_us, &scan, 0.002);
     tell(text, sizeof text, &o);
@@ -244,7 +244,7 @@ TEST(test_applications_are_over_all_processes)
         {.processes = 5, .reductions_share = 0.2},
         {.name = TEXT("big"), .processes = 40, .memory_bytes = 9, .reductions_share = 0.6},
     };
-    const struct apps_detail detail = {.rows = apps, .n_rows = ARRAY_LEN(apps)};
+    const struct table_detail detail = {.rows = apps, .n_rows = ARRAY_LEN(apps)};
     struct arena arena;
     struct owners o;
     char text[200];

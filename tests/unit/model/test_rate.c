@@ -165,8 +165,8 @@ TEST(test_a_gap_is_in_every_history)
     near(ring_at(model_history(m, HISTORY_REDUCTIONS), 0), NAN);
     near(ring_at(model_history(m, HISTORY_REDUCTIONS), 2), 500);
     must(m, ANSWER_APPS, "{apps, 3000000000, [{a,<<>>,<<>>,1,300,3000,0}], false}");
-    near(model_apps(m)->rows[0].reductions_per_s, NAN);
-    near(model_apps(m)->rows[0].memory_per_s, NAN);
+    near(app_rows(m)[0].reductions_per_s, NAN);
+    near(app_rows(m)[0].memory_per_s, NAN);
     model_free(m);
 }
 
@@ -384,20 +384,20 @@ TEST(test_applications)
     must(m, ANSWER_APPS,
          "{apps, -576460099000000000, [{a,<<>>,<<>>,1,100,1000,0},{b,<<>>,<<>>,1,100,1000,0}], "
          "false}");
-    near(model_apps(m)->rows[0].reductions_per_s, NAN);
+    near(app_rows(m)[0].reductions_per_s, NAN);
     must(m, ANSWER_APPS,
          "{apps, -576460097000000000, [{c,<<>>,<<>>,1,1,1,0},{b,<<>>,<<>>,1,50,900,0},"
          "{a,<<>>,<<>>,1,300,2000,0}], false}");
-    const struct apps_detail *apps = model_apps(m);
+    const struct table_detail *apps = model_apps(m);
     near(apps->interval_s, 2);
-    near(apps->rows[0].reductions_per_s, NAN); /* new */
-    near(apps->rows[1].reductions_per_s, NAN); /* went back */
-    near(apps->rows[1].memory_per_s, -25);
-    near(apps->rows[2].reductions_per_s, 500);
-    near(apps->rows[2].reductions_share, 0.25);
-    near(apps->rows[2].memory_per_s, 100);
+    near(app_rows(m)[0].reductions_per_s, NAN); /* new */
+    near(app_rows(m)[1].reductions_per_s, NAN); /* went back */
+    near(app_rows(m)[1].memory_per_s, -25);
+    near(app_rows(m)[2].reductions_per_s, 500);
+    near(app_rows(m)[2].reductions_share, 0.25);
+    near(app_rows(m)[2].memory_per_s, 100);
     must(m, ANSWER_APPS, "{apps, -576460096000000000, [{a,<<>>,<<>>,1,300,3000,0}], true}");
-    near(model_apps(m)->rows[0].reductions_per_s, NAN); /* a part cannot be compared */
+    near(app_rows(m)[0].reductions_per_s, NAN); /* a part cannot be compared */
     model_free(m);
 }
 
