@@ -50,9 +50,7 @@ const char *calls_limits_text(char *out, size_t size, const struct calls_state *
 
 /* ---- Only the texts */
 
-/* Parses what counting takes of the trace language: ERR_USAGE with *offset where it does not.
-   `app:NAME` is all modules of an application. */
-int calls_patterns_parse(struct pattern ***out, size_t *n, const char *text, enum syntax syntax,
-                         size_t *offset, struct error *err);
+/* A pattern_check_fn: whole functions. `app:NAME` is all modules of an application. */
+int calls_pattern_check(struct pattern *p, const char *text, size_t *offset, struct error *err);
 
 #endif

@@ -117,6 +117,16 @@ int pattern_parse(struct pattern **out, const char *text, size_t len, enum synta
  * LIMIT_TRACE_PATTERNS, and LIMIT_PATTERN_BYTES all together. */
 int patterns_parse(struct pattern ***out, size_t *n, const char *text, size_t len,
                    enum syntax syntax, size_t *offset, struct error *err);
+/* What a kind of session takes of the language. ERR_USAGE with *offset in the text where it does
+   not; marks what is special in a pattern. */
+typedef int pattern_check_fn(struct pattern *p, const char *text, size_t *offset,
+                             struct error *err);
+/* Parses a whole text, of which each pattern must pass; check NULL: all do. offset may be NULL. */
+int patterns_parse_for(pattern_check_fn *check, struct pattern ***out, size_t *n, const char *text,
+                       enum syntax syntax, size_t *offset, struct error *err);
+/* Only whether that works. */
+int patterns_check(pattern_check_fn *check, const char *text, enum syntax syntax, size_t *offset,
+                   struct error *err);
 void pattern_free(struct pattern *p);
 void patterns_free(struct pattern **p, size_t n);
 

@@ -50,9 +50,7 @@ const struct spans_run *spans_session_run(const struct session *s);
 /* The same after the end, to keep: the session can only be freed then. */
 struct spans_run *spans_session_take(struct session *s);
 
-/* Parses what a root, or a call within one, may be: calls, without actions. ERR_USAGE with *offset.
- */
-int spans_patterns_parse(struct pattern ***out, size_t *n, const char *text, enum syntax syntax,
-                         size_t *offset, struct error *err);
+/* A pattern_check_fn, of a root or a call within one: calls, without actions. */
+int spans_pattern_check(struct pattern *p, const char *text, size_t *offset, struct error *err);
 
 #endif

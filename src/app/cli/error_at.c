@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "beamtop/base/text.h"
+#include "beamtop/trace/procs.h"
+#include "exit_code.h"
 
 /* Columns of a text that are shown, so that the caret stands below its character on a terminal of
    80, and how many of them before the caret. */
@@ -39,4 +41,28 @@ void error_at_print(const char *text, size_t offset, const struct error *err)
     error_at_put(&out, text, offset, err);
     fwrite(out.data, 1, out.len, stderr);
     buf_clear(&out);
+}
+
+int error_at_patterns(const char *const *texts, size_t n, enum syntax syntax,
+                      pattern_check_fn *check)
+{
+    struct error err = {0};
+    size_t offset = 0;
+    for (size_t i = 0; i < n; i++)
+        if (patterns_check(check, texts[i], syntax, &offset, &err) != 0) {
+            error_at_print(texts[i], offset, &err);
+            return EXIT_USAGE;
+        }
+    return EXIT_DONE;
+}
+
+int error_at_procs(const char *who)
+{
+    struct error err = {0};
+    struct procs procs;
+    size_t offset = 0;
+    if (!who || procs_parse(&procs, who, &offset, &err) == 0)
+        return EXIT_DONE;
+    error_at_print(who, offset, &err);
+    return EXIT_USAGE;
 }

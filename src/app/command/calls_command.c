@@ -7,7 +7,6 @@
 #include "beamtop/output/calls_sink.h"
 #include "beamtop/trace/calls.h"
 #include "beamtop/trace/calls_log.h"
-#include "beamtop/trace/procs.h"
 #include "calls_file.h"
 #include "app/cli/commands.h"
 #include "batch.h"
@@ -164,23 +163,10 @@ static int open_session(void *arg, struct batch *run, const struct session_port 
 /* Errors come before any connection. */
 static int check_words(const struct cli_options *o)
 {
-    struct error err = {0};
-    struct procs procs;
-    size_t offset = 0;
-    for (size_t i = 0; i < o->n_rest; i++) {
-        struct pattern **patterns = NULL;
-        size_t n = 0;
-        if (calls_patterns_parse(&patterns, &n, o->rest[i], o->request.syntax, &offset, &err) !=
-            0) {
-            error_at_print(o->rest[i], offset, &err);
-            return EXIT_USAGE;
-        }
-        patterns_free(patterns, n);
-    }
-    if (o->request.procs && procs_parse(&procs, o->request.procs, &offset, &err) != 0) {
-        error_at_print(o->request.procs, offset, &err);
+    if (error_at_patterns(o->rest, o->n_rest, o->request.syntax, calls_pattern_check) !=
+            EXIT_DONE ||
+        error_at_procs(o->request.procs) != EXIT_DONE)
         return EXIT_USAGE;
-    }
     if (o->request.procs && !o->time && !o->memory) {
         fputs("beamtop: --procs is for --time and --memory: calls are counted in all processes\n",
               stderr);

@@ -298,15 +298,6 @@ static int check_process(const char *word, size_t *offset, struct error *err)
                      "expected one process: a pid, a registered name, label:/RE/ or call:/RE/");
 }
 
-static int check_pattern(const char *word, enum syntax syntax, size_t *offset, struct error *err)
-{
-    struct pattern **patterns = NULL;
-    size_t n = 0;
-    int rc = patterns_parse(&patterns, &n, word, strlen(word), syntax, offset, err);
-    patterns_free(patterns, n);
-    return rc;
-}
-
 static int take_words(struct stacking *t, const struct cli_options *o)
 {
     struct error err = {0};
@@ -322,12 +313,7 @@ static int take_words(struct stacking *t, const struct cli_options *o)
             return EXIT_USAGE;
         }
     }
-    for (size_t i = 0; i < t->n_patterns; i++)
-        if (check_pattern(t->patterns[i], o->request.syntax, &offset, &err) != 0) {
-            error_at_print(t->patterns[i], offset, &err);
-            return EXIT_USAGE;
-        }
-    return EXIT_DONE;
+    return error_at_patterns(t->patterns, t->n_patterns, o->request.syntax, NULL);
 }
 
 int command_stacks(const struct cli_options *o, const struct app_env *env)

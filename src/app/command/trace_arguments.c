@@ -2,10 +2,8 @@
 #include "trace_arguments.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "beamtop/trace/pattern.h"
-#include "beamtop/trace/procs.h"
 #include "app/cli/error_at.h"
 
 int trace_arguments_settings(struct settings_trace *out, const struct cli_options *o,
@@ -38,13 +36,12 @@ int trace_arguments_check(const char *const *texts, size_t n_texts, const char *
 {
     const unsigned waiting = TRACE_SLOWER | TRACE_RETURNS | TRACE_RAISES;
     struct error err = {0};
-    struct procs procs;
     size_t offset = 0;
     for (size_t i = 0; i < n_texts; i++) {
         struct pattern **patterns = NULL;
         size_t n = 0;
-        if (patterns_parse(&patterns, &n, texts[i], strlen(texts[i]), settings->syntax, &offset,
-                           &err) != 0) {
+        if (patterns_parse_for(NULL, &patterns, &n, texts[i], settings->syntax, &offset, &err) !=
+            0) {
             error_at_print(texts[i], offset, &err);
             return EXIT_USAGE;
         }
@@ -53,8 +50,5 @@ int trace_arguments_check(const char *const *texts, size_t n_texts, const char *
                 settings->on_rate_stop = false;
         patterns_free(patterns, n);
     }
-    if (!who || procs_parse(&procs, who, &offset, &err) == 0)
-        return EXIT_DONE;
-    error_at_print(who, offset, &err);
-    return EXIT_USAGE;
+    return error_at_procs(who);
 }

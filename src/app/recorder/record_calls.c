@@ -153,17 +153,3 @@ struct record_series *record_calls_new(const struct record_series_setup *setup)
                                             .free = free_calls};
     return record_series_new(&kind, setup);
 }
-
-int record_calls_check(const struct calls_options *options, struct error *err)
-{
-    for (size_t i = 0; i < options->n_patterns; i++) {
-        struct pattern **patterns = NULL;
-        size_t n = 0, offset = 0;
-        int rc = calls_patterns_parse(&patterns, &n, options->patterns[i], options->syntax, &offset,
-                                      err);
-        if (rc != 0)
-            return rc;
-        patterns_free(patterns, n);
-    }
-    return 0;
-}

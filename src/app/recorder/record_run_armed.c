@@ -121,21 +121,15 @@ static struct spans_capture spans_of(const struct record_setup *setup, double ev
                                   .force = o->request.force};
 }
 
-static int check_spans(const struct cli_options *o, struct error *err)
-{
-    struct pattern **patterns = NULL;
-    size_t n = 0;
-    int rc =
-        o->spans ? spans_patterns_parse(&patterns, &n, o->spans, o->request.syntax, NULL, err) : 0;
-    patterns_free(patterns, n);
-    return rc;
-}
-
 int record_run_armed_check(const struct record_setup *setup, struct error *err)
 {
-    const struct calls_options calls = calls_options_of(setup);
-    int rc = setup->calls ? record_calls_check(&calls, err) : 0;
-    return rc == 0 ? check_spans(setup->options, err) : rc;
+    const struct cli_options *o = setup->options;
+    int rc = 0;
+    for (size_t i = 0; setup->calls && rc == 0 && i < setup->n_patterns; i++)
+        rc = patterns_check(calls_pattern_check, setup->patterns[i], o->request.syntax, NULL, err);
+    return rc == 0 && o->spans
+               ? patterns_check(spans_pattern_check, o->spans, o->request.syntax, NULL, err)
+               : rc;
 }
 
 void record_run_armed_start(struct recording_run *t)

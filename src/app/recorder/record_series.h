@@ -96,8 +96,6 @@ bool record_trace_holds_calls(const struct record_series *r);
 /* As that of `beamtop trace`: the first other than success. A trace that was refused once and
    set later is a success. */
 int record_trace_exit_code(const struct record_series *r);
-/* An error in the arguments, before anything else is done. */
-int record_calls_check(const struct calls_options *options, struct error *err);
 
 /* ---- for the kinds */
 

@@ -13,7 +13,6 @@
 #include "beamtop/base/text.h"
 #include "beamtop/model/detail.h"
 #include "beamtop/output/spans_sink.h"
-#include "beamtop/trace/procs.h"
 #include "beamtop/trace/spans.h"
 #include "beside.h"
 #include "side.h"
@@ -356,43 +355,21 @@ static int open_session(void *arg, struct batch *run, const struct session_port 
 
 /* ---- the words */
 
-/* What is wrong with it is shown. */
-static bool is_pattern(const char *text, enum syntax syntax)
-{
-    struct error err = {0};
-    struct pattern **patterns = NULL;
-    size_t n = 0, offset = 0;
-    if (spans_patterns_parse(&patterns, &n, text, syntax, &offset, &err) != 0) {
-        error_at_print(text, offset, &err);
-        return false;
-    }
-    patterns_free(patterns, n);
-    return true;
-}
-
 /* Errors come before any connection. */
 static int check_words(const struct cli_options *o)
 {
-    struct error err = {0};
-    struct procs procs;
-    size_t offset = 0;
-    for (size_t i = 0; i < o->n_rest; i++)
-        if (!is_pattern(o->rest[i], o->request.syntax))
-            return EXIT_USAGE;
-    if (o->request.calls && !is_pattern(o->request.calls, o->request.syntax))
+    if (error_at_patterns(o->rest, o->n_rest, o->request.syntax, spans_pattern_check) !=
+            EXIT_DONE ||
+        error_at_patterns(&o->request.calls, o->request.calls ? 1 : 0, o->request.syntax,
+                          spans_pattern_check) != EXIT_DONE)
         return EXIT_USAGE;
     if ((o->n_rest == 0) == !o->request.process) {
         tell_line("spans needs a PATTERN, calls that begin a request, or --process WHO");
         return EXIT_USAGE;
     }
-    if (o->request.process && procs_parse(&procs, o->request.process, &offset, &err) != 0) {
-        error_at_print(o->request.process, offset, &err);
+    if (error_at_procs(o->request.process) != EXIT_DONE ||
+        error_at_procs(o->request.procs) != EXIT_DONE)
         return EXIT_USAGE;
-    }
-    if (o->request.procs && procs_parse(&procs, o->request.procs, &offset, &err) != 0) {
-        error_at_print(o->request.procs, offset, &err);
-        return EXIT_USAGE;
-    }
     if (o->with && (o->request.full || o->request.no_payloads)) {
         tell_line("--with follows requests in light mode, by messages: leave out %s",
                   o->request.full ? "--full" : "--no-payloads");

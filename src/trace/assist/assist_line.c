@@ -340,7 +340,8 @@ void assist_count(struct assist *a, enum syntax syntax, const char *line)
     size_t offset = 0;
     if (!begin_line(a, line))
         return;
-    if (calls_patterns_parse(&t->patterns, &t->n, line, syntax, &offset, &err) != 0 ||
+    if (patterns_parse_for(calls_pattern_check, &t->patterns, &t->n, line, syntax, &offset, &err) !=
+            0 ||
         procs_parse(&t->procs, NULL, &offset, &err) != 0) {
         mark_error(a, offset, &err, text_end(line));
         return;

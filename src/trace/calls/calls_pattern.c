@@ -23,10 +23,10 @@ static size_t min_size(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-static int check_pattern(const struct pattern *p, const char *text, size_t *offset,
-                         struct error *err)
+int calls_pattern_check(struct pattern *p, const char *text, size_t *offset, struct error *err)
 {
     size_t end = min_size(p->function.to, strlen(text));
+    p->application = is_application(p);
     if (p->kind != PATTERN_CALL) {
         *offset = p->at;
         return error_set(err, ERR_USAGE,
@@ -42,25 +42,6 @@ static int check_pattern(const struct pattern *p, const char *text, size_t *offs
         return 0;
     return error_set(err, ERR_USAGE, "calls counts whole functions, whatever %s; use trace",
                      p->has_args || p->guard ? "their arguments" : "they do");
-}
-
-int calls_patterns_parse(struct pattern ***out, size_t *n, const char *text, enum syntax syntax,
-                         size_t *offset, struct error *err)
-{
-    size_t unused = 0;
-    if (!offset)
-        offset = &unused;
-    int rc = patterns_parse(out, n, text, strlen(text), syntax, offset, err);
-    for (size_t i = 0; rc == 0 && i < *n; i++) {
-        (*out)[i]->application = is_application((*out)[i]);
-        rc = check_pattern((*out)[i], text, offset, err);
-    }
-    if (rc != 0 && *out) {
-        patterns_free(*out, *n);
-        *out = NULL;
-        *n = 0;
-    }
-    return rc;
 }
 
 static void build_name(struct builder *b, const struct pattern_name *name, const char *exact)

@@ -200,7 +200,7 @@ static int check_options(const struct calls_options *o, int otp, struct error *e
 static int open_all(struct calls_session *s, size_t *pattern, size_t *offset, struct error *err)
 {
     const struct calls_options *o = &s->options;
-    int rc = session_parse(&s->s, o->patterns, o->n_patterns, o->syntax, calls_patterns_parse,
+    int rc = session_parse(&s->s, o->patterns, o->n_patterns, o->syntax, calls_pattern_check,
                            pattern, offset, err);
     if (rc == 0)
         rc = check_options(o, s->s.port.otp, err);

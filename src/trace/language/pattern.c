@@ -139,6 +139,35 @@ int patterns_parse(struct pattern ***out, size_t *n, const char *text, size_t le
     return 0;
 }
 
+int patterns_parse_for(pattern_check_fn *check, struct pattern ***out, size_t *n, const char *text,
+                       enum syntax syntax, size_t *offset, struct error *err)
+{
+    size_t unused = 0;
+    if (!offset)
+        offset = &unused;
+    int rc = patterns_parse(out, n, text, strlen(text), syntax, offset, err);
+    if (rc != 0)
+        return rc;
+    for (size_t i = 0; check && rc == 0 && i < *n; i++)
+        rc = check((*out)[i], text, offset, err);
+    if (rc != 0) {
+        patterns_free(*out, *n);
+        *out = NULL;
+        *n = 0;
+    }
+    return rc;
+}
+
+int patterns_check(pattern_check_fn *check, const char *text, enum syntax syntax, size_t *offset,
+                   struct error *err)
+{
+    struct pattern **patterns = NULL;
+    size_t n = 0;
+    int rc = patterns_parse_for(check, &patterns, &n, text, syntax, offset, err);
+    patterns_free(patterns, n);
+    return rc;
+}
+
 void pattern_free(struct pattern *p)
 {
     if (!p)

@@ -329,14 +329,16 @@ void session_init(struct session *s, const struct session_kind *kind,
 }
 
 int session_parse(struct session *s, const char *const *texts, size_t n, enum syntax syntax,
-                  parse_fn *parse, size_t *pattern, size_t *offset, struct error *err)
+                  pattern_check_fn *check, size_t *pattern, size_t *offset, struct error *err)
 {
     for (size_t i = 0; i < n; i++) {
         struct pattern **group = NULL;
         size_t size = 0;
         *pattern = i;
         *offset = 0;
-        int rc = i < LIMIT_TRACE_PATTERNS ? parse(&group, &size, texts[i], syntax, offset, err) : 0;
+        int rc = i < LIMIT_TRACE_PATTERNS
+                     ? patterns_parse_for(check, &group, &size, texts[i], syntax, offset, err)
+                     : 0;
         if (rc)
             return rc;
         if (i == LIMIT_TRACE_PATTERNS || size > LIMIT_TRACE_PATTERNS - s->n_patterns) {

@@ -51,13 +51,11 @@ struct session {
 };
 
 /* Pieces of opening: copies the port, parses texts and processes, fills status->procs. */
-typedef int parse_fn(struct pattern ***out, size_t *n, const char *text, enum syntax syntax,
-                     size_t *offset, struct error *err);
 void session_init(struct session *s, const struct session_kind *kind,
                   const struct session_port *port, const struct session_handlers *handlers,
                   void *arg, struct session_status *status);
 int session_parse(struct session *s, const char *const *texts, size_t n, enum syntax syntax,
-                  parse_fn *parse, size_t *pattern, size_t *offset, struct error *err);
+                  pattern_check_fn *check, size_t *pattern, size_t *offset, struct error *err);
 int session_parse_procs(struct session *s, const char *procs, struct error *err);
 
 uint64_t session_now(const struct session *s);

@@ -177,12 +177,6 @@ static void proceed(struct session *s)
 
 /* ---- Opening and freeing */
 
-static int parse(struct pattern ***out, size_t *n, const char *text, enum syntax syntax,
-                 size_t *offset, struct error *err)
-{
-    return patterns_parse(out, n, text, strlen(text), syntax, offset, err);
-}
-
 static void set_slower(struct pattern *p, uint64_t slower_us)
 {
     const unsigned has = TRACE_SLOWER | TRACE_COUNT | TRACE_TIME;
@@ -221,7 +215,7 @@ static int open_all(struct trace_session *t, const struct trace_options *o, size
     static const char *const any = "_:_";
     size_t index = 0;
     int rc = session_parse(&t->s, o->own ? &any : o->patterns, o->own ? 1 : o->n_patterns,
-                           o->own ? SYNTAX_ERLANG : o->syntax, parse, pattern, offset, err);
+                           o->own ? SYNTAX_ERLANG : o->syntax, NULL, pattern, offset, err);
     if (rc == 0 && t->s.n_patterns == 0)
         rc = error_set(err, ERR_USAGE, "a pattern is needed: lists:seq(_, _)");
     if (rc)

@@ -376,7 +376,7 @@ static int parse_calls(struct spans_session *t, size_t *pattern, size_t *offset,
     if (t->root_process)
         return error_set(err, ERR_USAGE,
                          "--calls needs a pattern: the calls of --process are not traced");
-    int rc = session_parse(&t->s, &t->what.calls, 1, t->what.syntax, spans_patterns_parse, pattern,
+    int rc = session_parse(&t->s, &t->what.calls, 1, t->what.syntax, spans_pattern_check, pattern,
                            offset, err);
     const struct error found = *err;
     *pattern = *offset = 0;
@@ -405,7 +405,7 @@ static int open_all(struct spans_session *t, size_t *pattern, size_t *offset, st
         return open_side(t, err);
     int rc = check_no_payloads(o, err);
     if (rc == 0)
-        rc = session_parse(&t->s, o->patterns, o->n_patterns, o->syntax, spans_patterns_parse,
+        rc = session_parse(&t->s, o->patterns, o->n_patterns, o->syntax, spans_pattern_check,
                            pattern, offset, err);
     if (rc == 0 && t->s.n_patterns == 0 && !o->process)
         rc = error_set(err, ERR_USAGE,

@@ -13,8 +13,7 @@
 
 /* ---- Patterns */
 
-static int check_pattern(const struct pattern *p, const char *text, size_t *offset,
-                         struct error *err)
+int spans_pattern_check(struct pattern *p, const char *text, size_t *offset, struct error *err)
 {
     const char *arrow = strstr(text, "->");
     if (p->kind != PATTERN_CALL) {
@@ -26,23 +25,6 @@ static int check_pattern(const struct pattern *p, const char *text, size_t *offs
     *offset = arrow ? (size_t)(arrow - text) : p->at;
     return error_set(err, ERR_USAGE,
                      "spans takes no actions: a root has its return value's class and time anyway");
-}
-
-int spans_patterns_parse(struct pattern ***out, size_t *n, const char *text, enum syntax syntax,
-                         size_t *offset, struct error *err)
-{
-    size_t unused = 0;
-    if (!offset)
-        offset = &unused;
-    int rc = patterns_parse(out, n, text, strlen(text), syntax, offset, err);
-    for (size_t i = 0; rc == 0 && i < *n; i++)
-        rc = check_pattern((*out)[i], text, offset, err);
-    if (rc != 0 && *out) {
-        patterns_free(*out, *n);
-        *out = NULL;
-        *n = 0;
-    }
-    return rc;
 }
 
 /* ---- Preflight */

@@ -550,11 +550,10 @@ TEST(test_wrong_words)
         {"lists:", 6, "expected"},
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct pattern **patterns = NULL;
         struct error err = {0};
-        size_t n = 0, offset = 999;
+        size_t offset = 999;
         print_message("%s\n", rows[i].text);
-        int rc = calls_patterns_parse(&patterns, &n, rows[i].text, SYNTAX_AUTO, &offset, &err);
+        int rc = patterns_check(calls_pattern_check, rows[i].text, SYNTAX_AUTO, &offset, &err);
         assert_int_equal(rc, ERR_USAGE);
         if (!strstr(err.text, rows[i].why))
             fail_msg("%s", err.text);

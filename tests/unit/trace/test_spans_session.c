@@ -494,11 +494,10 @@ TEST(test_wrong_words)
         {"shop:", "expected", 5},
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct pattern **patterns = NULL;
         struct error err = {0};
-        size_t n = 0, offset = 999;
+        size_t offset = 999;
         assert_int_equal(
-            spans_patterns_parse(&patterns, &n, rows[i].text, SYNTAX_AUTO, &offset, &err),
+            patterns_check(spans_pattern_check, rows[i].text, SYNTAX_AUTO, &offset, &err),
             ERR_USAGE);
         if (!strstr(err.text, rows[i].why))
             fail_msg("%s", err.text);
