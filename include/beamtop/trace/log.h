@@ -139,8 +139,6 @@ struct trace_state {
     int64_t armed_mono_ns, ended_mono_ns; /* by the node's monotonic clock; 0: not yet … */
     int64_t wall_us;                      /* … and its wall clock when it was armed */
     char end_text[160];                   /* "events: 100 of 100" */
-    bool wrong; /* what failed it stands in the text of patterns number wrong_text … */
-    size_t wrong_text, wrong_offset; /* … at that byte */
     struct caps caps;
     uint64_t used[CAPS]; /* beside caps.value: elapsed ms, events shown, rate now, window now,
                             largest term, bytes, heap */

@@ -45,9 +45,6 @@ static inline bool session_port_is_shared(const struct session_port *port)
     return port->otp < OTP_SESSIONS;
 }
 
-/* ERR_REFUSED: so many calls would cost the node this share (1: all) of that. */
-void session_refuse_cost(struct error *err, double calls_per_s, double share, const char *of);
-
 struct session_handlers {
     /* Its status or log has changed. May be called often; never from within the opening. */
     void (*on_change)(void *arg);
@@ -69,6 +66,11 @@ bool session_runs(const struct session *s); /* not NULL, and not at its end */
 /* It runs, and another session of ours cannot stand beside it: one that speaks to the process of
    QUESTION_TRACE, QUESTION_CALLS or QUESTION_SPANS there. */
 bool session_excludes(const struct session *s, enum question other);
+/* ERR_REFUSED: what it would cost the node, by its estimate. */
+void session_refuse_cost(struct error *err, const struct session *s);
+/* What went wrong with one that is at its end: it failed, was ended by the node or the connection,
+   or left something on the node; ERR_NONE: nothing. */
+struct error session_trouble(const struct session *s);
 void session_confirm(struct session *s); /* yes, in SESSION_ASKING */
 void session_stop(struct session *s);    /* any phase: to its end, by the shortest way */
 /* The port cannot be used any more, and is not. */

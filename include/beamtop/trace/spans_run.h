@@ -88,8 +88,6 @@ struct spans_run {
     struct spans_here here;              /* not in recordings */
 };
 struct spans_run *spans_run_new(const struct spans_options *options);
-/* What ended it before its time: ERR_NONE where nothing did. */
-struct error spans_run_error(const struct spans_run *run);
 void spans_run_free(struct spans_run *run); /* and its spans; NULL is fine */
 /* Puts what a side has had into the capture that it belongs to, and builds that. Once. */
 void spans_run_join(struct spans_run *run, const struct spans_run *side);

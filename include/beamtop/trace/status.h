@@ -42,8 +42,10 @@ struct session_check {
 
 struct session_status {
     enum session_phase phase;
-    struct error error; /* of SESSION_FAILED, or why windows of calls came to an end */
-    char procs[240];    /* the processes, as they were understood */
+    struct error error;              /* of SESSION_FAILED, or why windows of calls came to an end */
+    bool wrong;                      /* that stands in the text of patterns number wrong_text … */
+    size_t wrong_text, wrong_offset; /* … at that byte */
+    char procs[240];                 /* the processes, as they were understood */
     struct session_check check;
 };
 /* It has not come to its end. */

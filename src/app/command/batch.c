@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "batch.h"
 
+#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@
 #include "app/source/live.h"
 #include "app/source/replay.h"
 #include "app/source/source.h"
+#include "app/cli/error_at.h"
 #include "app/cli/tell.h"
 
 #define PROGRESS_MS 500u
@@ -61,6 +63,47 @@ static void on_change(void *arg, bool facts)
         rc = b->job->open(b->job->arg, b, &port, &err);
     if (rc != 0)
         runtime_end(&b->rt, exit_code_of_error(err.code), &err);
+}
+
+static void refuse(struct batch *b)
+{
+    if (!b->job->options->dry_run)
+        session_refuse_cost(&b->rt.err, b->session);
+    session_stop(b->session);
+}
+
+static void fail(struct batch *b, const struct session_status *status)
+{
+    const bool marked = status->wrong && status->wrong_text < b->job->n_patterns;
+    if (marked)
+        error_at_print(b->job->patterns[status->wrong_text], status->wrong_offset, &status->error);
+    runtime_end(&b->rt, exit_code_of_error(status->error.code), marked ? NULL : &status->error);
+}
+
+void batch_session_changed(void *run)
+{
+    struct batch *b = run;
+    const struct batch_job *job = b->job;
+    if (b->rt.ended || !b->session)
+        return;
+    const struct session_status *status = session_status(b->session);
+    if (job->changed)
+        job->changed(job->arg);
+    if (status->phase == SESSION_ASKING && !(job->asking && job->asking(job->arg)))
+        refuse(b);
+    else if (status->phase < SESSION_ENDED || (job->is_over && !job->is_over(job->arg)))
+        return;
+    else if (status->phase == SESSION_ENDED)
+        job->ended(job->arg);
+    else
+        fail(b, status);
+}
+
+void batch_output_failed(struct batch *b, int write_errno, const struct error *err)
+{
+    if (write_errno != EPIPE && b->rt.err.code == ERR_NONE)
+        b->rt.err = *err;
+    session_stop(b->session);
 }
 
 static void on_turn(uv_timer_t *timer)
@@ -214,6 +257,12 @@ int batch_run(const struct batch_job *job)
         fprintf(stderr, "beamtop: %s\n", b.rt.err.text);
     model_free(b.model);
     return b.rt.exit_code;
+}
+
+struct error batch_trouble(const struct batch *b)
+{
+    const struct error trouble = session_trouble(b->session);
+    return b->rt.err.code == ERR_NONE || trouble.code == ERR_TARGET ? trouble : b->rt.err;
 }
 
 int batch_exit_code(const struct batch *b)

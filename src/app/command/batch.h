@@ -41,8 +41,15 @@ struct batch_job {
     const char *filter; /* NULL or "": none */
     /* A tick is there. A negative enum err ends the run with it; ERR_CANCELLED ends it quietly. */
     int (*on_tick)(void *arg, const struct model *m, struct error *err);
-    /* In place of ticks: opens b->session, once, when the node is up. NULL: ticks. */
+    /* In place of ticks: opens b->session, once, when the node is up, with batch_session_changed()
+       as its on_change and b as the arg of its handlers. NULL: ticks. */
     int (*open)(void *arg, struct batch *b, const struct session_port *port, struct error *err);
+    const char *const *patterns; /* of the session, for the place of what is wrong; may be NULL */
+    size_t n_patterns;
+    void (*changed)(void *arg); /* its status or log has; NULL, as for all but ended(): nothing */
+    bool (*asking)(void *arg);  /* false: it is refused for its cost, or ends as a dry run */
+    bool (*is_over)(void *arg); /* at its end: so is all that runs beside it */
+    void (*ended)(void *arg);   /* it has ended: prints what it has, and ends the run */
     unsigned turn_ms; /* between turns of the session, or of what open began in its place … */
     void (*turn)(void *arg);
     void (*interrupt)(void *arg); /* … on the first signal: it is to end the run soon */
@@ -53,7 +60,20 @@ struct batch_job {
 /* Runs to the end. Prints what went wrong on stderr. Returns the exit code. */
 int batch_run(const struct batch_job *job);
 
-/* Of a session that has ended: the exit code where nothing went wrong, also by a signal … */
+/* ---- a session */
+
+static inline void *batch_arg(void *run)
+{
+    return ((struct batch *)run)->job->arg;
+}
+/* What follows from its phase: consent, or the end of the run. */
+void batch_session_changed(void *run);
+/* The output failed: the session ends first, then the run. EPIPE: its reader has had enough. */
+void batch_output_failed(struct batch *b, int write_errno, const struct error *err);
+
+/* Of one that has ended: what went wrong with it, or in the run before … */
+struct error batch_trouble(const struct batch *b);
+/* … the exit code where nothing did, also by a signal … */
 int batch_exit_code(const struct batch *b);
 /* … for people, that nothing of it is left there ("the node"), where that is verified … */
 void batch_tell_verified(const struct batch *b, const struct session_check *check,

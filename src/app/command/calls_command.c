@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `beamtop calls`: windows of counted calls without a screen, to the proof that nothing is left. */
-#include <errno.h>
 #include <stdio.h>
 
 #include "beamtop/base/attr.h"
@@ -25,8 +24,10 @@ struct counting {
 
 /* ---- events of the session */
 
-static void tell_estimate(struct counting *t, const struct calls_state *state)
+static void tell_estimate(void *arg)
 {
+    struct counting *t = arg;
+    const struct calls_state *state = calls_session_state(t->run->session);
     char limits[120], cost[32];
     if (t->reported || !(state->calls_per_s >= 0))
         return;
@@ -42,63 +43,20 @@ static void tell_estimate(struct counting *t, const struct calls_state *state)
             *state->others ? "; set by others: " : "", state->others);
 }
 
-/* The reason why a run has no windows comes when the session has ended. */
-static void asking(struct counting *t, const struct calls_state *state)
-{
-    if (!t->options->dry_run)
-        session_refuse_cost(&t->run->rt.err, state->calls_per_s, state->load, CALLS_COST);
-    session_stop(t->run->session);
-}
-
-static int exit_code_of_end(const struct counting *t, const struct calls_state *state)
-{
-    if (t->run->rt.err.code != ERR_NONE)
-        return exit_code_of_error(t->run->rt.err.code);
-    if (state->status.error.code != ERR_NONE)
-        return exit_code_of_error(state->status.error.code);
-    return batch_exit_code(t->run);
-}
-
-static void ended(struct counting *t, const struct calls_state *state)
-{
-    int code = exit_code_of_end(t, state);
-    struct error left = {0};
-    if (!state->status.check.clean) {
-        error_set(&left, ERR_TARGET, "%s", state->status.check.text);
-        runtime_end(&t->run->rt, EXIT_FAILED, &left);
-        return;
-    }
-    batch_tell_verified(t->run, &state->status.check, "the node");
-    runtime_end(&t->run->rt, code,
-                state->status.error.code != ERR_NONE ? &state->status.error : NULL);
-}
-
-static void on_change(void *arg)
+static void ended(void *arg)
 {
     struct counting *t = arg;
-    const struct calls_state *state = calls_session_state(t->run->session);
-    if (t->run->rt.ended)
-        return;
-    tell_estimate(t, state);
-    if (state->status.phase == SESSION_ASKING)
-        asking(t, state);
-    else if (state->status.phase == SESSION_ENDED)
-        ended(t, state);
-    else if (state->status.phase == SESSION_FAILED)
-        runtime_end(&t->run->rt, exit_code_of_error(state->status.error.code),
-                    &state->status.error);
+    const struct error err = batch_trouble(t->run);
+    batch_tell_verified(t->run, &session_status(t->run->session)->check, "the node");
+    batch_end(t->run, &err);
 }
 
-/* When the output is gone the session is ended first, then we. */
 static void on_window(void *arg, const struct calls_window *window)
 {
-    struct counting *t = arg;
+    struct counting *t = batch_arg(arg);
     struct error err = {0};
-    if (calls_sink_window(t->sink, window, &err) == 0)
-        return;
-    if (calls_sink_write_errno(t->sink) != EPIPE && t->run->rt.err.code == ERR_NONE)
-        t->run->rt.err = err;
-    session_stop(t->run->session);
+    if (calls_sink_window(t->sink, window, &err) != 0)
+        batch_output_failed(t->run, calls_sink_write_errno(t->sink), &err);
 }
 
 /* ---- the session */
@@ -147,10 +105,10 @@ static int open_session(void *arg, struct batch *run, const struct session_port 
 {
     struct counting *t = arg;
     t->run = run;
-    static const struct session_handlers handlers = {.on_change = on_change,
+    static const struct session_handlers handlers = {.on_change = batch_session_changed,
                                                      .on_window = on_window};
     const struct calls_options options = calls_options_of(t->options);
-    int rc = calls_open(&run->session, &options, port, &handlers, t, NULL, NULL, err);
+    int rc = calls_open(&run->session, &options, port, &handlers, run, NULL, NULL, err);
     if (rc != 0)
         return rc;
     const struct calls_sink_options sink = sink_options_of(t, session_port(run->session)->node);
@@ -187,8 +145,13 @@ int command_calls(const struct cli_options *o, const struct app_env *env)
         fputs("beamtop: --at needs a recording's FILE instead of NODE\n", stderr);
         return EXIT_USAGE;
     }
-    const struct batch_job job = {
-        .options = o, .env = env, .open = open_session, .turn_ms = TICK_MS, .arg = &t};
+    const struct batch_job job = {.options = o,
+                                  .env = env,
+                                  .open = open_session,
+                                  .changed = tell_estimate,
+                                  .ended = ended,
+                                  .turn_ms = TICK_MS,
+                                  .arg = &t};
     code = batch_run(&job);
     calls_sink_close(t.sink);
     return code;

@@ -76,7 +76,7 @@ static void feed_call(struct stacking *t, const struct trace_event *e, bool fini
 
 static void on_event(void *arg, const struct trace_event *e, bool finished)
 {
-    struct stacking *t = arg;
+    struct stacking *t = batch_arg(arg);
     if (e->kind == EVENT_LOST)
         timeline_gap(t->timeline, e->mono_ns, e->until_ns, e->lost, e->at_most, slice_of(e->why));
     if (e->kind != EVENT_CALL)
@@ -92,7 +92,7 @@ static void on_event(void *arg, const struct trace_event *e, bool finished)
 
 static void on_off_cpu(void *arg, const struct off_cpu *off)
 {
-    struct stacking *t = arg;
+    struct stacking *t = batch_arg(arg);
     const enum timeline_why why = strcmp(off->why, "waiting") == 0    ? TIMELINE_WAITS
                                   : strcmp(off->why, "runnable") == 0 ? TIMELINE_READY
                                                                       : TIMELINE_UNKNOWN;
@@ -109,27 +109,23 @@ static void on_off_cpu(void *arg, const struct off_cpu *off)
 
 static void on_follow(void *arg, int64_t mono_ns, bool on)
 {
-    timeline_follow(((struct stacking *)arg)->timeline, mono_ns, on);
+    const struct stacking *t = batch_arg(arg);
+    timeline_follow(t->timeline, mono_ns, on);
 }
 
-static void tell_estimate(struct stacking *t, const struct trace_state *state)
+static void tell_estimate(void *arg)
 {
+    struct stacking *t = arg;
+    const struct trace_state *state = state_of(t);
     const struct trace_preflight *p = &state->preflight;
-    if (t->reported)
+    const enum session_phase phase = state->status.phase;
+    if (t->reported || (phase != SESSION_ASKING && phase != SESSION_RUNNING))
         return;
     t->reported = true;
     tell_line("%llu function%s, %s: calls and times off CPU of one process%s%s",
               (unsigned long long)p->functions, p->functions == 1 ? "" : "s",
               t->procs ? state->status.procs : "the first process that calls",
               p->others[0] ? "; set by others: " : "", p->others);
-}
-
-static void asking(struct stacking *t, const struct trace_state *state)
-{
-    if (!t->options->dry_run)
-        session_refuse_cost(&t->run->rt.err, state->preflight.calls_per_s, state->preflight.load,
-                            TRACE_COST);
-    session_stop(t->run->session);
 }
 
 static enum timeline_format format_of(enum cli_format format)
@@ -188,44 +184,15 @@ static void put(struct stacking *t, const struct trace_state *state)
     free(patterns);
 }
 
-static void ended(struct stacking *t, const struct trace_state *state)
-{
-    const struct session_check *check = &state->status.check;
-    struct error err = t->run->rt.err;
-    if (err.code == ERR_NONE && (state->end == END_KILLED || state->end == END_LINK))
-        error_set(&err, state->end == END_LINK ? ERR_LOST : ERR_TARGET, "the trace broke off: %s",
-                  state->end_text);
-    if (!check->unarmed)
-        put(t, state);
-    if (!check->unarmed && !(check->done && check->clean) && state->end != END_LINK)
-        error_set(&err, ERR_TARGET, "%s", check->text);
-    batch_tell_verified(t->run, check, "the node");
-    batch_end(t->run, &err);
-}
-
-static void failed(struct stacking *t, const struct trace_state *state)
-{
-    const bool marked = state->wrong && state->wrong_text < t->n_patterns;
-    if (marked)
-        error_at_print(t->patterns[state->wrong_text], state->wrong_offset, &state->status.error);
-    runtime_end(&t->run->rt, exit_code_of_error(state->status.error.code),
-                marked ? NULL : &state->status.error);
-}
-
-static void on_change(void *arg)
+static void ended(void *arg)
 {
     struct stacking *t = arg;
     const struct trace_state *state = state_of(t);
-    if (t->run->rt.ended)
-        return;
-    if (state->status.phase == SESSION_ASKING || state->status.phase == SESSION_RUNNING)
-        tell_estimate(t, state);
-    if (state->status.phase == SESSION_ASKING)
-        asking(t, state);
-    else if (state->status.phase == SESSION_ENDED)
-        ended(t, state);
-    else if (state->status.phase == SESSION_FAILED)
-        failed(t, state);
+    const struct error err = batch_trouble(t->run);
+    if (!state->status.check.unarmed)
+        put(t, state);
+    batch_tell_verified(t->run, &state->status.check, "the node");
+    batch_end(t->run, &err);
 }
 
 /* ---- the session */
@@ -244,7 +211,7 @@ static struct caps caps_of(const struct cli_options *o)
 static int open_session(void *arg, struct batch *run, const struct session_port *port,
                         struct error *err)
 {
-    static const struct session_handlers handlers = {.on_change = on_change,
+    static const struct session_handlers handlers = {.on_change = batch_session_changed,
                                                      .on_event = on_event,
                                                      .on_off_cpu = on_off_cpu,
                                                      .on_follow = on_follow};
@@ -263,7 +230,7 @@ static int open_session(void *arg, struct batch *run, const struct session_port 
         .dry_run = o->dry_run,
     };
     size_t word = 0, offset = 0;
-    int rc = trace_open(&run->session, &options, port, &handlers, t, &word, &offset, err);
+    int rc = trace_open(&run->session, &options, port, &handlers, run, &word, &offset, err);
     if (rc == ERR_USAGE && word < t->n_patterns) {
         error_at_print(t->patterns[word], offset, err);
         runtime_end(&run->rt, EXIT_USAGE, NULL);
@@ -327,8 +294,15 @@ int command_stacks(const struct cli_options *o, const struct app_env *env)
     if (code != EXIT_DONE)
         return code;
     t.timeline = timeline_new();
-    const struct batch_job job = {
-        .options = o, .env = env, .open = open_session, .turn_ms = TICK_MS, .arg = &t};
+    const struct batch_job job = {.options = o,
+                                  .env = env,
+                                  .open = open_session,
+                                  .patterns = t.patterns,
+                                  .n_patterns = t.n_patterns,
+                                  .changed = tell_estimate,
+                                  .ended = ended,
+                                  .turn_ms = TICK_MS,
+                                  .arg = &t};
     code = output_check(batch_run(&job));
     timeline_free(t.timeline);
     return code;

@@ -31,25 +31,9 @@ struct tracing {
     bool reported;
 };
 
-/* ---- the end */
-
-static int exit_code_of_end(const struct tracing *t, const struct trace_state *state)
+static const struct trace_state *state_of(const struct tracing *t)
 {
-    if (state->end == END_LINK)
-        return EXIT_LOST;
-    bool verified =
-        state->status.check.unarmed || (state->status.check.done && state->status.check.clean);
-    if (!verified || state->end == END_KILLED)
-        return EXIT_FAILED;
-    return batch_exit_code(t->run);
-}
-
-/* The output is gone: the trace is ended first, then we. */
-static void output_failed(struct tracing *t, const struct error *err)
-{
-    if (trace_sink_write_errno(t->sink) != EPIPE && t->run->rt.err.code == ERR_NONE)
-        t->run->rt.err = *err;
-    session_stop(t->run->session);
+    return trace_log_state(trace_session_log(t->run->session));
 }
 
 /* Lines that waited for a name; at the end all that are left. */
@@ -60,7 +44,7 @@ static void print_due(struct tracing *t, bool all)
         return;
     if (trace_print_due(t->print, trace_session_log(t->run->session), uv_now(&t->run->rt.loop), all,
                         &err) != 0)
-        output_failed(t, &err);
+        batch_output_failed(t->run, trace_sink_write_errno(t->sink), &err);
 }
 
 /* ---- events of the session */
@@ -94,89 +78,64 @@ static void tell_preflight(struct tracing *t, const struct trace_state *state)
 }
 
 /* A dry run ends as the trace would have, had it come here. */
-static void asking(struct tracing *t, const struct trace_state *state)
+static bool asking(void *arg)
 {
+    struct tracing *t = arg;
+    const struct trace_state *state = state_of(t);
     struct error err = {0};
     tell_preflight(t, state);
     bool refused = state->preflight.expensive && !t->options->request.force;
     if ((t->options->dry_run || (refused && t->options->format == FORMAT_JSON)) &&
         trace_sink_end(t->sink, trace_session_log(t->run->session), &err) != 0) {
         runtime_end(&t->run->rt, EXIT_FAILED, &err);
-        return;
-    }
-    if (!refused) {
+    } else if (refused) {
+        session_refuse_cost(&err, t->run->session);
+        runtime_end(&t->run->rt, EXIT_REFUSED, &err);
+    } else {
         runtime_end(&t->run->rt, EXIT_DONE, NULL);
-        return;
     }
-    session_refuse_cost(&err, state->preflight.calls_per_s, state->preflight.load, TRACE_COST);
-    runtime_end(&t->run->rt, EXIT_REFUSED, &err);
+    return true;
 }
 
-static void ended(struct tracing *t, const struct trace_state *state)
+/* The output says why it ended; only the exit code is left. */
+static void ended(void *arg)
 {
+    struct tracing *t = arg;
     struct error err = {0};
+    const struct error trouble = session_trouble(t->run->session);
     print_due(t, true);
     int rc = trace_sink_end(t->sink, trace_session_log(t->run->session), &err);
     bool failed = rc != 0 && trace_sink_write_errno(t->sink) != EPIPE;
-    bool wrong = failed || t->run->rt.err.code != ERR_NONE;
-    int code = wrong && state->end != END_LINK ? EXIT_FAILED : exit_code_of_end(t, state);
-    runtime_end(&t->run->rt, code, failed ? &err : NULL);
+    bool wrong = failed || t->run->rt.err.code != ERR_NONE || trouble.code != ERR_NONE;
+    runtime_end(&t->run->rt,
+                trouble.code == ERR_LOST ? EXIT_LOST
+                : wrong                  ? EXIT_FAILED
+                                         : batch_exit_code(t->run),
+                failed ? &err : NULL);
 }
 
-static void failed(struct tracing *t, const struct trace_state *state)
-{
-    const struct cli_options *o = t->options;
-    bool marked = state->wrong && state->wrong_text < o->n_rest;
-    if (o->format == FORMAT_JSON)
-        trace_sink_end(t->sink, trace_session_log(t->run->session), &t->run->rt.err);
-    if (marked)
-        error_at_print(o->rest[state->wrong_text], state->wrong_offset, &state->status.error);
-    runtime_end(&t->run->rt, exit_code_of_error(state->status.error.code),
-                marked ? NULL : &state->status.error);
-}
-
-static void on_change(void *arg)
+/* The estimate is reported once the trace is set: readers may start then. */
+static void changed(void *arg)
 {
     struct tracing *t = arg;
-    const struct trace_state *state = trace_log_state(trace_session_log(t->run->session));
-    if (t->run->rt.ended)
-        return;
+    const struct trace_state *state = state_of(t);
+    const enum session_phase phase = state->status.phase;
     print_due(t, false);
-    switch (state->status.phase) {
-    case SESSION_PREPARING:
-        break;
-    case SESSION_ASKING:
-        asking(t, state);
-        break;
-    case SESSION_RUNNING:
-    case SESSION_PAUSED:
-    case SESSION_ENDING:
-    case SESSION_VERIFYING:
+    if (phase == SESSION_FAILED && t->options->format == FORMAT_JSON)
+        trace_sink_end(t->sink, trace_session_log(t->run->session), &t->run->rt.err);
+    else if (phase == SESSION_RUNNING || phase == SESSION_PAUSED || phase == SESSION_ENDING ||
+             phase == SESSION_VERIFYING || (phase == SESSION_ENDED && !state->status.check.unarmed))
         tell_preflight(t, state);
-        break;
-    case SESSION_ARMING: /* reported when it is set: readers may start then */
-    case SESSION_TIMING:
-    case SESSION_WAITING:
-        break;
-    case SESSION_ENDED:
-        if (!state->status.check.unarmed)
-            tell_preflight(t, state);
-        ended(t, state);
-        break;
-    case SESSION_FAILED:
-        failed(t, state);
-        break;
-    }
 }
 
 static void on_event(void *arg, const struct trace_event *event, bool finished)
 {
-    struct tracing *t = arg;
+    struct tracing *t = batch_arg(arg);
     struct error err = {0};
-    tell_preflight(t, trace_log_state(trace_session_log(t->run->session)));
+    tell_preflight(t, state_of(t));
     if (trace_print_event(t->print, trace_session_log(t->run->session), event, finished,
                           uv_now(&t->run->rt.loop), &err) != 0)
-        output_failed(t, &err);
+        batch_output_failed(t->run, trace_sink_write_errno(t->sink), &err);
 }
 
 /* ---- the session */
@@ -215,10 +174,11 @@ static int open_session(void *arg, struct batch *run, const struct session_port 
 {
     struct tracing *t = arg;
     t->run = run;
-    static const struct session_handlers handlers = {.on_change = on_change, .on_event = on_event};
+    static const struct session_handlers handlers = {.on_change = batch_session_changed,
+                                                     .on_event = on_event};
     const struct trace_options options = trace_options_of(t);
     size_t word = 0, offset = 0;
-    int rc = trace_open(&run->session, &options, port, &handlers, t, &word, &offset, err);
+    int rc = trace_open(&run->session, &options, port, &handlers, run, &word, &offset, err);
     if (rc == ERR_USAGE && word < t->options->n_rest) {
         error_at_print(t->options->rest[word], offset, err);
         runtime_end(&t->run->rt, EXIT_USAGE, NULL);
@@ -260,8 +220,16 @@ int command_trace(const struct cli_options *o, const struct app_env *env)
         code = trace_arguments_check(o->rest, o->n_rest, o->request.procs, &t.settings);
     if (code != EXIT_DONE)
         return code;
-    const struct batch_job job = {
-        .options = o, .env = env, .open = open_session, .turn_ms = TICK_MS, .arg = &t};
+    const struct batch_job job = {.options = o,
+                                  .env = env,
+                                  .open = open_session,
+                                  .patterns = o->rest,
+                                  .n_patterns = o->n_rest,
+                                  .changed = changed,
+                                  .asking = asking,
+                                  .ended = ended,
+                                  .turn_ms = TICK_MS,
+                                  .arg = &t};
     code = batch_run(&job);
     trace_print_free(t.print);
     trace_sink_close(t.sink);

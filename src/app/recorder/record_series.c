@@ -22,7 +22,7 @@ bool record_series_refused(struct record_series *r, const struct error *why)
     char text[RECORD_RETRY_BYTES + 100];
     if (!record_retry_refused(&r->retry, why->text, r->setup.again_s, clock_mono_ns()))
         return false;
-    record_retry_text(text, sizeof text, &r->retry, r->kind->refused, !r->over && !r->stopping);
+    record_retry_text(text, sizeof text, &r->retry, r->kind->not_set, !r->over && !r->stopping);
     r->setup.tell(r->setup.arg, text);
     return true;
 }
@@ -47,6 +47,56 @@ void record_series_done(struct record_series *r)
         r->setup.on_ended(r->setup.arg);
 }
 
+/* Another session would not be verified either. What keeps calls from their next window is by
+ * others, and stands there: not for us to verify. */
+static bool leaves_something(const struct session *s)
+{
+    const struct session_status *status = session_status(s);
+    return !status->check.unarmed && !status->check.clean && status->error.code != ERR_REFUSED &&
+           session_trouble(s).code == ERR_TARGET;
+}
+
+static void tell_left(struct record_series *r)
+{
+    struct error err = {0};
+    error_set(&err, ERR_TARGET, "something of %s is left on the node: %s", r->kind->what,
+              session_status(r->session)->check.text);
+    record_series_gives_up(r, &err);
+}
+
+void record_series_changed(void *arg)
+{
+    struct record_series *r = arg;
+    const struct session_status *status = session_status(r->session);
+    struct error err = {0};
+    if (r->done)
+        return;
+    if (r->kind->changed)
+        r->kind->changed(r);
+    if (status->phase == SESSION_ASKING) {
+        session_refuse_cost(&err, r->session);
+        r->kind->refused(r, &err);
+        session_stop(r->session);
+    } else if (status->phase == SESSION_FAILED) {
+        r->kind->refused(r, &status->error);
+        record_series_done(r);
+    } else if (status->phase == SESSION_ENDED) {
+        r->kind->ended(r);
+        if (leaves_something(r->session) && r->kind->what)
+            tell_left(r);
+        record_series_done(r);
+    }
+}
+
+void record_series_fact(struct record_series *r, const char *key, json_t *fact)
+{
+    char *text = fact ? json_dumps(fact, JSON_COMPACT) : NULL;
+    if (text)
+        recorder_fact(r->setup.recorder, key, text);
+    free(text);
+    json_decref(fact);
+}
+
 /* ---- one after the other */
 
 static void begin(struct record_series *r)
@@ -57,12 +107,13 @@ static void begin(struct record_series *r)
     if (rc == 0)
         rc = r->kind->open(r, &r->port, &err);
     if (rc != 0)
-        r->kind->refuse(r, &err);
+        r->kind->refused(r, &err);
 }
 
 static void free_session(struct record_series *r)
 {
-    r->kind->free(r);
+    if (r->kind->free)
+        r->kind->free(r);
     session_free(r->session);
     r->session = NULL;
 }
@@ -82,10 +133,10 @@ void record_series_tick(struct record_series *r)
         return;
     if (r->session && r->done)
         free_session(r);
-    if (r->session)
-        r->kind->tick(r);
-    else if (!r->over && !r->stopping && live_is_up(r->setup.live) && model_node(r->setup.model) &&
-             r->kind->may_begin(r))
+    if (r->session && (!r->kind->may_tick || r->kind->may_tick(r)))
+        session_tick(r->session);
+    else if (!r->session && !r->over && !r->stopping && live_is_up(r->setup.live) &&
+             model_node(r->setup.model) && r->kind->may_begin(r))
         begin(r);
 }
 
@@ -95,7 +146,8 @@ void record_series_link_lost(struct record_series *r)
     if (!r)
         return;
     error_set(&err, ERR_LOST, "the connection was lost");
-    r->kind->lost(r, &err);
+    if (r->kind->lost)
+        r->kind->lost(r);
     if (r->session)
         session_link_lost(r->session, &err);
     if (r->retry.wait_s > 0)
@@ -107,7 +159,8 @@ void record_series_abandon(struct record_series *r, const struct error *why)
 {
     if (!r)
         return;
-    r->kind->lost(r, why);
+    if (r->kind->lost)
+        r->kind->lost(r);
     session_abandon(r->session, why);
 }
 

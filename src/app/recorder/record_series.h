@@ -7,6 +7,7 @@
 #ifndef BEAMTOP_APP_RECORDER_RECORD_SERIES_H
 #define BEAMTOP_APP_RECORDER_RECORD_SERIES_H
 
+#include <jansson.h>
 #include <stdbool.h>
 
 #include "beamtop/model/model.h"
@@ -36,15 +37,19 @@ struct record_series_setup {
 
 struct record_series;
 
-/* What a kind does on its own. */
+/* What a kind does on its own; NULL, where it may be: nothing. */
 struct record_kind {
-    const char *refused, *works; /* "not traced", "traced now" */
+    const char *not_set, *works; /* "not traced", "traced now" */
+    const char *what;            /* "a trace", of which something is left */
     bool (*may_begin)(struct record_series *r);
+    /* With record_series_changed() as on_change, and r as the arg of the handlers. */
     int (*open)(struct record_series *r, const struct session_port *port, struct error *err);
-    void (*refuse)(struct record_series *r, const struct error *why); /* not opened */
-    void (*tick)(struct record_series *r);
-    void (*lost)(struct record_series *r,
-                 const struct error *why); /* before the session is stopped */
+    /* Not opened (r->session is NULL), too expensive, or failed. */
+    void (*refused)(struct record_series *r, const struct error *why);
+    void (*changed)(struct record_series *r); /* may be NULL, as those below but ended() */
+    void (*ended)(struct record_series *r);
+    bool (*may_tick)(struct record_series *r);
+    void (*lost)(struct record_series *r); /* before the session is stopped */
     void (*free)(struct record_series *r); /* with the session */
 };
 
@@ -107,5 +112,8 @@ void record_series_works(struct record_series *r);
 /* Told, and none follows. */
 void record_series_gives_up(struct record_series *r, const struct error *why);
 void record_series_done(struct record_series *r);
+void record_series_changed(void *r); /* what follows from the phase of its session */
+/* For reports; frees the fact. */
+void record_series_fact(struct record_series *r, const char *key, json_t *fact);
 
 #endif

@@ -68,16 +68,6 @@ static void tell_once(struct record_series *r)
     record_series_gives_up(r, &err);
 }
 
-static void end(struct record_series *r)
-{
-    end_record(r);
-    if (r->setup.every_s <= 0)
-        r->over = true;
-    else if (!r->over && r->setup.counts && has_one_space(r))
-        tell_once(r);
-    record_series_done(r);
-}
-
 /* A usage error does not mend itself, and counted calls that have waited take the one space now. */
 static bool is_final(const struct record_series *r, const struct error *why)
 {
@@ -96,33 +86,25 @@ static bool note_refused(struct record_series *r, const struct error *why)
 }
 
 /* Kept when it is reported. */
-static void refused(struct record_series *r, const struct trace_state *state,
-                    const struct error *why)
+static void refused(struct record_series *r, const struct error *why)
 {
     bool reported = note_refused(r, why);
-    if (reported && state->wrong && state->wrong_text < r->setup.trace.n_patterns)
-        error_at_print(r->setup.trace.patterns[state->wrong_text], state->wrong_offset, why);
+    const struct session_status *status = r->session ? session_status(r->session) : NULL;
+    if (!status)
+        return;
+    if (reported && status->wrong && status->wrong_text < r->setup.trace.n_patterns)
+        error_at_print(r->setup.trace.patterns[status->wrong_text], status->wrong_offset, why);
     if (reported || r->begun)
         end_record(r);
-    record_series_done(r);
 }
 
-static void refuse(struct record_series *r, const struct trace_state *state)
+static void ended(struct record_series *r)
 {
     struct error err = {0};
-    session_refuse_cost(&err, state->preflight.calls_per_s, state->preflight.load, TRACE_COST);
-    refused(r, state, &err);
-}
-
-static void ended(struct record_series *r, const struct trace_state *state)
-{
-    struct error err = {0};
+    const struct trace_state *state = state_of(r);
     const struct session_check *check = &state->status.check;
-    if (check->unarmed) { /* the recording ends while this one was prepared: there is nothing to
-                             record */
-        record_series_done(r);
+    if (check->unarmed) /* the recording ends while this one was prepared: nothing to record */
         return;
-    }
     if (state->end != END_LINK && (!check->done || !check->clean || state->end == END_KILLED)) {
         error_set(&err, ERR_TARGET, "the trace has ended (%s), and %s%s",
                   trace_end_name(state->end),
@@ -133,7 +115,11 @@ static void ended(struct record_series *r, const struct trace_state *state)
         r->exit_code = exit_code_of_error(err.code);
         record_series_gives_up(r, &err);
     }
-    end(r);
+    end_record(r);
+    if (r->setup.every_s <= 0)
+        r->over = true;
+    else if (!r->over && r->setup.counts && has_one_space(r))
+        tell_once(r);
 }
 
 static void is_armed(struct record_series *r)
@@ -146,35 +132,14 @@ static void is_armed(struct record_series *r)
     begin_record(r);
 }
 
-static void on_change(void *arg)
+static void changed(struct record_series *r)
 {
-    struct record_series *r = arg;
-    const struct trace_state *state = state_of(r);
-    if (r->done)
+    const enum session_phase phase = state_of(r)->status.phase;
+    if (phase != SESSION_RUNNING && phase != SESSION_PAUSED && phase != SESSION_ENDING &&
+        phase != SESSION_VERIFYING)
         return;
-    switch (state->status.phase) {
-    case SESSION_PREPARING:
-    case SESSION_ARMING:
-    case SESSION_TIMING:
-    case SESSION_WAITING:
-        break;
-    case SESSION_ASKING:
-        refuse(r, state);
-        break;
-    case SESSION_RUNNING:
-    case SESSION_PAUSED:
-    case SESSION_ENDING:
-    case SESSION_VERIFYING:
-        is_armed(r);
-        put_due(r, false);
-        break;
-    case SESSION_ENDED:
-        ended(r, state);
-        break;
-    case SESSION_FAILED:
-        refused(r, state, &state->status.error);
-        break;
-    }
+    is_armed(r);
+    put_due(r, false);
 }
 
 static void on_event(void *arg, const struct trace_event *event, bool finished)
@@ -197,31 +162,14 @@ static bool may_begin(struct record_series *r)
 
 static int open_trace(struct record_series *r, const struct session_port *port, struct error *err)
 {
-    static const struct session_handlers handlers = {.on_change = on_change, .on_event = on_event};
+    static const struct session_handlers handlers = {.on_change = record_series_changed,
+                                                     .on_event = on_event};
     r->begun = false;
     r->next_ns = clock_mono_ns() + (uint64_t)(r->setup.every_s * 1e9);
     int rc = trace_open(&r->session, &r->setup.trace, port, &handlers, r, NULL, NULL, err);
     if (rc == 0)
         r->print = trace_print_new(put_event, r);
     return rc;
-}
-
-static void refuse_opening(struct record_series *r, const struct error *why)
-{
-    (void)note_refused(r, why);
-}
-
-static void tick(struct record_series *r)
-{
-    session_tick(r->session);
-    if (!r->done)
-        put_due(r, false);
-}
-
-static void lost(struct record_series *r, const struct error *why)
-{
-    (void)r;
-    (void)why; /* its end is kept, as the session reports it */
 }
 
 static void free_trace(struct record_series *r)
@@ -232,13 +180,13 @@ static void free_trace(struct record_series *r)
 
 struct record_series *record_trace_new(const struct record_series_setup *setup)
 {
-    static const struct record_kind kind = {.refused = "not traced",
+    static const struct record_kind kind = {.not_set = "not traced",
                                             .works = "traced now",
                                             .may_begin = may_begin,
                                             .open = open_trace,
-                                            .refuse = refuse_opening,
-                                            .tick = tick,
-                                            .lost = lost,
+                                            .refused = refused,
+                                            .changed = changed,
+                                            .ended = ended,
                                             .free = free_trace};
     return record_series_new(&kind, setup);
 }

@@ -37,15 +37,11 @@ static void end(struct side *s, const struct error *why)
 static void on_session(void *arg)
 {
     struct side *s = arg;
-    const struct spans_run *run = spans_session_run(s->session);
-    struct error err = spans_run_error(run);
-    if (session_runs(s->session)) {
+    const struct error err = session_trouble(s->session);
+    if (session_runs(s->session))
         s->setup.on_change(s->setup.arg);
-        return;
-    }
-    if (err.code == ERR_NONE && !run->status.check.clean)
-        error_set(&err, ERR_TARGET, "%s", run->status.check.text);
-    end(s, &err);
+    else
+        end(s, &err);
 }
 
 static void begin(struct side *s, struct live *live)

@@ -76,13 +76,6 @@ static void tell_how_far(struct capturing *t, const struct spans_run *run)
         run->for_s);
 }
 
-static void asking(struct capturing *t, const struct spans_run *run)
-{
-    if (!t->options->dry_run)
-        session_refuse_cost(&t->run->rt.err, run->calls_per_s, run->load, SPANS_COST);
-    session_stop(t->run->session);
-}
-
 static enum spans_format format_of(enum cli_format format)
 {
     return format == FORMAT_JSON          ? SPANS_JSON
@@ -120,20 +113,6 @@ static void join(struct capturing *t)
     spans_run_join(t->joined, side);
 }
 
-/* The first thing that went wrong, here or there. */
-static struct error error_of(const struct capturing *t, const struct spans_run *run)
-{
-    struct error err = t->run->rt.err;
-    if (err.code == ERR_NONE)
-        err = spans_run_error(run);
-    if (err.code == ERR_NONE && t->side)
-        err = *side_error(t->side);
-    if (err.code == ERR_NONE && t->side && !side_is_over(t->side))
-        error_set(&err, ERR_TIMEOUT, "%s does not end its side in time: what it had sent is shown",
-                  t->options->with);
-    return err;
-}
-
 /* What is left on a node, for people. */
 static void tell_left(const struct capturing *t, const struct spans_run *run, const char *node)
 {
@@ -152,27 +131,34 @@ static void tell_left(const struct capturing *t, const struct spans_run *run, co
             (unsigned long long)check->tokens, check->tokens == 1 ? "" : "es");
 }
 
-static void ended(struct capturing *t)
+/* The first thing that went wrong, here or there. */
+static struct error trouble_of(const struct capturing *t)
 {
+    struct error err = batch_trouble(t->run);
+    if (err.code == ERR_NONE && t->side)
+        err = *side_error(t->side);
+    if (err.code == ERR_NONE && t->side && !side_is_over(t->side))
+        error_set(&err, ERR_TIMEOUT, "%s does not end its side in time: what it had sent is shown",
+                  t->options->with);
+    return err;
+}
+
+static void ended(void *arg)
+{
+    struct capturing *t = arg;
     if (t->run->rt.ended) /* by what the other side said to its end */
         return;
     const bool armed = !spans_session_run(t->run->session)->status.check.unarmed;
+    const struct error err = trouble_of(t);
     if (t->side && armed)
         join(t);
     if (t->beside && armed)
         beside_give(t->beside, run_of(t));
     const struct spans_run *run = run_of(t), *side = t->side ? side_run(t->side) : NULL;
-    const struct session_check *check = &run->status.check;
-    struct error err = error_of(t, run);
     if (t->run->shown_progress)
         tell_progress("%s", "");
     if (armed)
         put(t, run);
-    if (!check->clean) {
-        error_set(&err, ERR_TARGET, "%s", check->text);
-        runtime_end(&t->run->rt, EXIT_FAILED, &err);
-        return;
-    }
     tell_left(t, run, "the node");
     if (side)
         tell_left(t, side, side->node);
@@ -181,8 +167,10 @@ static void ended(struct capturing *t)
 
 /* Whether both are at their end. The other side is asked to come to it, and waited for a moment, or
  * until Ctrl-C. */
-static bool is_over(struct capturing *t, const struct spans_run *run)
+static bool is_over(void *arg)
 {
+    struct capturing *t = arg;
+    const struct spans_run *run = run_of(t);
     const uint64_t now = uv_now(&t->run->rt.loop);
     if ((!t->side && !t->beside) || run->end == SPANS_END_LOST)
         return true;
@@ -199,24 +187,21 @@ static bool is_over(struct capturing *t, const struct spans_run *run)
     return all || now - t->ended_ms >= LINGER_MS || t->run->signal != t->signal_before;
 }
 
-static void on_change(void *arg)
+static void changed(void *arg)
+{
+    tell_estimate(arg, run_of(arg));
+    tell_how_far(arg, run_of(arg));
+}
+
+/* Others are asked before it begins, where it waits for them. */
+static bool asking(void *arg)
 {
     struct capturing *t = arg;
-    if (t->run->rt.ended || !t->run->session || t->joined)
-        return;
-    const struct spans_run *run = spans_session_run(t->run->session);
-    const bool held = run->status.phase == SESSION_ASKING && !t->options->dry_run &&
-                      (!run->expensive || t->options->request.force);
-    tell_estimate(t, run);
-    tell_how_far(t, run);
-    if (held)
+    const bool agreed =
+        !t->options->dry_run && (!run_of(t)->expensive || t->options->request.force);
+    if (agreed)
         prepare(t);
-    else if (run->status.phase == SESSION_ASKING)
-        asking(t, run);
-    else if (run->status.phase == SESSION_ENDED && is_over(t, run))
-        ended(t);
-    else if (run->status.phase == SESSION_FAILED && is_over(t, run))
-        runtime_end(&t->run->rt, exit_code_of_error(run->status.error.code), &run->status.error);
+    return agreed;
 }
 
 /* ---- the other side */
@@ -237,7 +222,7 @@ static void on_side(void *arg)
     } else if (side_is_over(t->side) && phase < SESSION_ENDING && why->code != ERR_NONE) {
         tell_line("%s; the other node's goes on", why->text);
     }
-    on_change(t);
+    batch_session_changed(t->run);
 }
 
 static int open_side(struct capturing *t, struct error *err)
@@ -273,7 +258,7 @@ static void on_beside(void *arg)
     } else if (beside_is_over(t->beside) && why->code != ERR_NONE && phase < SESSION_ENDING) {
         tell_line("%s; the capture goes on", why->text);
     }
-    on_change(t);
+    batch_session_changed(t->run);
 }
 
 static int open_beside(struct capturing *t, struct error *err)
@@ -305,7 +290,7 @@ static void turn(void *arg)
     if (t->side)
         side_turn(t->side);
     if (t->ended_ms > 0)
-        on_change(t); /* it may have waited long enough */
+        batch_session_changed(t->run); /* it may have waited long enough */
 }
 
 /* What the first node has is shown, whatever becomes of it. */
@@ -326,7 +311,7 @@ static void close_side(void *arg, const struct error *why)
 static int open_session(void *arg, struct batch *run, const struct session_port *port,
                         struct error *err)
 {
-    static const struct session_handlers handlers = {.on_change = on_change};
+    static const struct session_handlers handlers = {.on_change = batch_session_changed};
     struct capturing *t = arg;
     const struct cli_options *o = t->options;
     t->run = run;
@@ -350,7 +335,7 @@ static int open_session(void *arg, struct batch *run, const struct session_port 
     };
     if (o->with && o->dry_run)
         tell_line("a dry run does not ask %s", o->with);
-    return spans_open(&run->session, &what, port, &handlers, t, NULL, NULL, err);
+    return spans_open(&run->session, &what, port, &handlers, run, NULL, NULL, err);
 }
 
 /* ---- the words */
@@ -395,6 +380,10 @@ int command_spans(const struct cli_options *o, const struct app_env *env)
     const struct batch_job job = {.options = o,
                                   .env = env,
                                   .open = open_session,
+                                  .changed = changed,
+                                  .asking = asking,
+                                  .is_over = is_over,
+                                  .ended = ended,
                                   .turn_ms = TICK_MS,
                                   .turn = turn,
                                   .lost = close_side,

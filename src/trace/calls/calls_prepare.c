@@ -218,6 +218,8 @@ int calls_open(struct session **out, const struct calls_options *options,
     size_t unused_pattern, unused_offset = 0;
     struct calls_session *s = alloc_zero(1, sizeof *s);
     session_init(&s->s, &calls_kind, port, handlers, arg, &s->state.status);
+    s->s.calls_per_s = &s->state.calls_per_s;
+    s->s.load = &s->state.load;
     s->options = *options;
     s->s.force = options->force;
     s->s.dry_run = options->dry_run;

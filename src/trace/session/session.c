@@ -29,14 +29,26 @@ const char *session_share_text(char *out, size_t size, double share, const char 
     return out;
 }
 
-void session_refuse_cost(struct error *err, double calls_per_s, double share, const char *of)
+void session_refuse_cost(struct error *err, const struct session *s)
 {
     char calls[32], cost[80];
     error_set(err, ERR_REFUSED,
               "about %s calls/s would cost the node %s: narrow the pattern or the processes, or "
               "add --force (the caps still hold)",
-              text_integer(calls, sizeof calls, (int64_t)calls_per_s),
-              session_share_text(cost, sizeof cost, share, of));
+              text_integer(calls, sizeof calls, (int64_t)*s->calls_per_s),
+              session_share_text(cost, sizeof cost, *s->load, s->kind->cost));
+}
+
+struct error session_trouble(const struct session *s)
+{
+    const struct session_check *check = &s->status->check;
+    struct error err = s->status->error;
+    if (err.code == ERR_NONE && s->kind->broken_off)
+        s->kind->broken_off(s, &err);
+    if (s->status->phase == SESSION_ENDED && err.code != ERR_LOST && !check->unarmed &&
+        !(check->done && check->clean))
+        error_set(&err, ERR_TARGET, "%s", check->text);
+    return err;
 }
 
 void session_check_text(char *out, size_t size, const struct session_check *check,

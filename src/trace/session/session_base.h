@@ -14,8 +14,12 @@
 
 /* What a kind does on its own. All may assume that the session has not ended. */
 struct session_kind {
-    enum question question;             /* whose process on the node is addressed */
-    bool control_word;                  /* it sets the trace control word */
+    enum question question; /* whose process on the node is addressed */
+    bool control_word;      /* it sets the trace control word */
+    const char *cost;       /* what the share of its estimate is of */
+    /* What ended it, where that was the node (ERR_TARGET) or the connection (ERR_LOST). NULL: those
+       fail it. */
+    void (*broken_off)(const struct session *s, struct error *err);
     void (*proceed)(struct session *s); /* cheap, or confirmed */
     void (*close)(struct session *s);   /* asked to stop while nothing runs */
     void (*stop)(struct session *s);    /* something is set, or about to be */
@@ -31,7 +35,8 @@ struct session {
     char node[LIMIT_NODE_NAME_BYTES + 1];
     struct session_handlers handlers;
     void *arg;
-    struct session_status *status; /* the kind's */
+    struct session_status *status; /* the kind's, as its estimate */
+    const double *calls_per_s, *load;
     struct procs procs;
     struct pattern **groups[LIMIT_TRACE_PATTERNS]; /* of each text */
     size_t group_sizes[LIMIT_TRACE_PATTERNS], n_groups;

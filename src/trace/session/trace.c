@@ -25,9 +25,9 @@ bool trace_is_set(const struct trace_session *t)
 
 void trace_wrong(struct trace_session *t, size_t pattern, size_t offset)
 {
-    t->state->wrong = true;
-    t->state->wrong_text = trace_text_of(t, pattern);
-    t->state->wrong_offset = offset;
+    t->state->status.wrong = true;
+    t->state->status.wrong_text = trace_text_of(t, pattern);
+    t->state->status.wrong_offset = offset;
 }
 
 struct builder *trace_term(const struct trace_session *t, const char *tag, size_t arity)
@@ -253,7 +253,17 @@ static void free_trace(struct session *s)
     buf_clear(&t->held);
 }
 
+static void broken_off(const struct session *s, struct error *err)
+{
+    const struct trace_state *state = ((const struct trace_session *)s)->state;
+    if (state->end == END_KILLED || state->end == END_LINK)
+        error_set(err, state->end == END_LINK ? ERR_LOST : ERR_TARGET, "the trace broke off: %s",
+                  state->end_text);
+}
+
 static const struct session_kind trace_kind = {.question = QUESTION_TRACE,
+                                               .cost = TRACE_COST,
+                                               .broken_off = broken_off,
                                                .control_word = true,
                                                .proceed = proceed,
                                                .close = over_unarmed,
@@ -272,6 +282,8 @@ int trace_open(struct session **out, const struct trace_options *options,
     t->log = trace_log_new(LIMIT_TRACE_EVENTS, LIMIT_TRACE_KEPT_BYTES);
     t->state = trace_log_state_edit(t->log);
     session_init(&t->s, &trace_kind, port, handlers, arg, &t->state->status);
+    t->s.calls_per_s = &t->state->preflight.calls_per_s;
+    t->s.load = &t->state->preflight.load;
     t->s.force = options->force;
     t->s.dry_run = options->dry_run;
     preparation_init(&t->prep, &t->s, &trace_preparation, &t->state->caps);

@@ -284,7 +284,18 @@ static void free_spans(struct session *s)
     spans_run_free(t->run);
 }
 
+static void broken_off(const struct session *s, struct error *err)
+{
+    const enum spans_end end = ((const struct spans_session *)s)->run->end;
+    if (end == SPANS_END_KILLED)
+        error_set(err, ERR_TARGET, "the capture broke off: a helper process on the node ended");
+    else if (end == SPANS_END_LOST)
+        error_set(err, ERR_LOST, "the capture broke off: the connection was lost");
+}
+
 static const struct session_kind spans_kind = {.question = QUESTION_SPANS,
+                                               .cost = SPANS_COST,
+                                               .broken_off = broken_off,
                                                .control_word = true,
                                                .proceed = proceed,
                                                .close = close_unarmed,
@@ -434,6 +445,8 @@ int spans_open(struct session **out, const struct spans_capture *what,
     struct spans_session *t = alloc_zero(1, sizeof *t);
     t->run = new_run(port, what);
     session_init(&t->s, &spans_kind, port, handlers, arg, &t->run->status);
+    t->s.calls_per_s = &t->run->calls_per_s;
+    t->s.load = &t->run->load;
     t->what = *what;
     t->root_process = what->process != NULL;
     t->s.force = what->force;

@@ -29,16 +29,6 @@ struct spans_run *spans_run_new(const struct spans_options *options)
     return run;
 }
 
-struct error spans_run_error(const struct spans_run *run)
-{
-    struct error err = run->status.error;
-    if (err.code == ERR_NONE && run->end == SPANS_END_KILLED)
-        error_set(&err, ERR_TARGET, "the capture broke off: a helper process on the node ended");
-    else if (err.code == ERR_NONE && run->end == SPANS_END_LOST)
-        error_set(&err, ERR_LOST, "the capture broke off: the connection was lost");
-    return err;
-}
-
 void spans_run_free(struct spans_run *run)
 {
     if (!run)

@@ -280,10 +280,10 @@ TEST(test_unknown_atoms)
             assert_int_equal(phase(w), SESSION_FAILED);
             assert_has(state(w)->status.error.text, rows[i].want);
             bool said = !strstr(rows[i].want, "not understood");
-            assert_int_equal(state(w)->wrong, said);
-            assert_int_equal(state(w)->wrong_text, 0);
+            assert_int_equal(state(w)->status.wrong, said);
+            assert_int_equal(state(w)->status.wrong_text, 0);
             if (said)
-                assert_int_equal(state(w)->wrong_offset, rows[i].offset);
+                assert_int_equal(state(w)->status.wrong_offset, rows[i].offset);
             end_world(w);
         }
     }
