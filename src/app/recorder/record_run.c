@@ -88,7 +88,7 @@ static void stop(struct recording_run *t)
     bool made = t->recorder != NULL;
     record_run_clear_progress(t);
     if (t->rt.exit_code == EXIT_DONE)
-        t->rt.exit_code = record_trace_exit_code(t->trace);
+        t->rt.exit_code = record_trace_exit_code(t->series[RECORD_TRACES]);
     record_run_armed_close(t);
     live_close(t->live, NULL, NULL);
     record_control_close(t->control);

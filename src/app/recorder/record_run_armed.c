@@ -2,6 +2,7 @@
 /* What stands on the node during a recording, counted calls, traces and captures of spans, and runs
    of the sampler: begun, turned and ended. */
 #include <assert.h>
+#include <string.h>
 
 #include "record_state.h"
 
@@ -21,38 +22,11 @@ static void tell(void *arg, const char *text)
     record_run_tell(arg, "%s", text);
 }
 
-static void leave_when_proven(struct recording_run *t)
+static void on_ended(void *arg)
 {
-    if (!t->asking_to_end && !t->calls_wait && !t->trace_wait && !t->spans_wait && !t->samples_wait)
+    struct recording_run *t = arg;
+    if (!t->asking_to_end && --t->waiting == 0)
         uv_stop(&t->rt.loop);
-}
-
-static void on_calls_ended(void *arg)
-{
-    struct recording_run *t = arg;
-    t->calls_wait = false;
-    leave_when_proven(t);
-}
-
-static void on_trace_ended(void *arg)
-{
-    struct recording_run *t = arg;
-    t->trace_wait = false;
-    leave_when_proven(t);
-}
-
-static void on_spans_ended(void *arg)
-{
-    struct recording_run *t = arg;
-    t->spans_wait = false;
-    leave_when_proven(t);
-}
-
-static void on_samples_ended(void *arg)
-{
-    struct recording_run *t = arg;
-    t->samples_wait = false;
-    leave_when_proven(t);
 }
 
 static int64_t wall_us(void *arg)
@@ -64,10 +38,9 @@ static void on_turn(uv_timer_t *timer)
 {
     struct recording_run *t = timer->data;
     record_samples_tick(t->samples);
-    record_series_tick(t->trace);
-    record_series_tick(t->spans);
-    if (!record_trace_holds_calls(t->trace))
-        record_series_tick(t->calls);
+    for (size_t i = 0; i < RECORD_SERIES; i++)
+        if (i != RECORD_CALLS || !record_trace_holds_calls(t->series[RECORD_TRACES]))
+            record_series_tick(t->series[i]);
 }
 
 static double every_s(const struct record_setup *setup)
@@ -144,15 +117,13 @@ void record_run_armed_start(struct recording_run *t)
                                         .counts = t->setup->calls,
                                         .wall_us = wall_us,
                                         .tell = tell,
+                                        .on_ended = on_ended,
                                         .arg = t};
-    setup.on_ended = on_calls_ended;
-    t->calls = t->setup->calls ? record_calls_new(&setup) : NULL;
-    setup.on_ended = on_trace_ended;
-    t->trace = t->setup->n_traced > 0 ? record_trace_new(&setup) : NULL;
+    t->series[RECORD_CALLS] = t->setup->calls ? record_calls_new(&setup) : NULL;
+    t->series[RECORD_TRACES] = t->setup->n_traced > 0 ? record_trace_new(&setup) : NULL;
     setup.every_s = t->options->spans_every_s > 0 ? t->options->spans_every_s : SPANS_EVERY_S;
     setup.spans = spans_of(t->setup, setup.every_s);
-    setup.on_ended = on_spans_ended;
-    t->spans = t->options->spans ? record_spans_new(&setup) : NULL;
+    t->series[RECORD_SPANS] = t->options->spans ? record_spans_new(&setup) : NULL;
     const struct record_samples_setup samples = {.loop = &t->rt.loop,
                                                  .live = t->live,
                                                  .model = t->model,
@@ -160,10 +131,10 @@ void record_run_armed_start(struct recording_run *t)
                                                  .options = t->options,
                                                  .env = t->setup->env,
                                                  .tell = tell,
-                                                 .on_ended = on_samples_ended,
+                                                 .on_ended = on_ended,
                                                  .arg = t};
     t->samples = t->options->sample_s > 0 ? record_samples_new(&samples) : NULL;
-    if (t->calls || t->trace || t->spans || t->samples)
+    if (t->setup->calls || t->setup->n_traced > 0 || t->options->spans || t->samples)
         uv_timer_start(&t->turn, on_turn, TURN_MS, TURN_MS);
 }
 
@@ -171,19 +142,17 @@ void record_run_armed_link_lost(struct recording_run *t)
 {
     struct error why = {0};
     error_set(&why, ERR_LOST, "connection lost");
-    record_series_link_lost(t->calls);
-    record_series_link_lost(t->trace);
-    record_series_link_lost(t->spans);
+    for (size_t i = 0; i < RECORD_SERIES; i++)
+        record_series_link_lost(t->series[i]);
     record_samples_link_lost(t->samples, &why);
 }
 
 void record_run_armed_close(struct recording_run *t)
 {
-    record_series_free(t->calls);
-    record_series_free(t->trace);
-    record_series_free(t->spans);
+    for (size_t i = 0; i < RECORD_SERIES; i++)
+        record_series_free(t->series[i]);
     record_samples_free(t->samples);
-    t->calls = t->trace = t->spans = NULL;
+    memset(t->series, 0, sizeof t->series);
     t->samples = NULL;
 }
 
@@ -192,9 +161,8 @@ void record_run_armed_close(struct recording_run *t)
 static void abandon(struct recording_run *t, const struct error *why)
 {
     uv_timer_stop(&t->turn); /* the sessions live until record_run_armed_close() */
-    record_series_abandon(t->calls, why);
-    record_series_abandon(t->trace, why);
-    record_series_abandon(t->spans, why);
+    for (size_t i = 0; i < RECORD_SERIES; i++)
+        record_series_abandon(t->series[i], why);
     record_samples_link_lost(t->samples, why);
 }
 
@@ -202,12 +170,11 @@ static void abandon(struct recording_run *t, const struct error *why)
 static bool stop_all(struct recording_run *t)
 {
     t->asking_to_end = true;
-    t->trace_wait = record_series_stop(t->trace);
-    t->calls_wait = record_series_stop(t->calls);
-    t->spans_wait = record_series_stop(t->spans);
-    t->samples_wait = record_samples_stop(t->samples);
+    for (size_t i = 0; i < RECORD_SERIES; i++)
+        t->waiting += record_series_stop(t->series[i]);
+    t->waiting += record_samples_stop(t->samples);
     t->asking_to_end = false;
-    return t->trace_wait || t->calls_wait || t->spans_wait || t->samples_wait;
+    return t->waiting > 0;
 }
 
 /* What is armed ends on the node with the link: its end is recorded, without the proof. */

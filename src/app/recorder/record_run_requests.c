@@ -57,10 +57,12 @@ static void put_status(void *arg, struct buf *out)
         json_of(t->node), "file", json_of(known ? path : t->setup->file), "label",
         json_of(t->options->label ? t->options->label : ""), "ticks",
         (json_int_t)recorder_ticks(t->recorder), "bytes", (json_int_t)recorder_bytes(t->recorder),
-        "marks", (json_int_t)t->marks, "windows", (int)record_series_number(t->calls), "traces",
-        (int)record_series_number(t->trace), "link", json_of(live || !*link ? "" : link),
-        "calls_refused", json_of(record_series_refusal(t->calls)), "trace_refused",
-        json_of(record_series_refusal(t->trace)), "detached", t->setup->detached);
+        "marks", (json_int_t)t->marks, "windows",
+        (int)record_series_number(t->series[RECORD_CALLS]), "traces",
+        (int)record_series_number(t->series[RECORD_TRACES]), "link",
+        json_of(live || !*link ? "" : link), "calls_refused",
+        json_of(record_series_refusal(t->series[RECORD_CALLS])), "trace_refused",
+        json_of(record_series_refusal(t->series[RECORD_TRACES])), "detached", t->setup->detached);
     double running_s = (double)(uv_now(&t->rt.loop) - t->rt.started_ms) / 1000;
     json_object_set_new(o, "running_s", json_real(running_s));
     put_life(t, o);

@@ -135,7 +135,7 @@ bool record_samples_stop(struct record_samples *r)
         return false;
     r->stopping = true;
     sample_log_stop(r->log);
-    return true;
+    return !r->over;
 }
 
 void record_samples_free(struct record_samples *r)

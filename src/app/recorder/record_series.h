@@ -36,6 +36,7 @@ struct record_series_setup {
 };
 
 struct record_series;
+enum record_series_of { RECORD_TRACES, RECORD_SPANS, RECORD_CALLS, RECORD_SERIES };
 
 /* What a kind does on its own; NULL, where it may be: nothing. */
 struct record_kind {

@@ -63,11 +63,10 @@ struct recording_run {
     double wall_less_here_us; /* the node's clock against ours */
 
     /* record_run_armed.c */
-    struct record_series *calls, *trace, *spans; /* NULL: none */
+    struct record_series *series[RECORD_SERIES]; /* by enum record_series_of; NULL: none */
     struct record_samples *samples;
     uv_timer_t turn;
-    /* At the end, for the proofs and the last run. */
-    bool calls_wait, trace_wait, spans_wait, samples_wait;
+    unsigned waiting; /* at the end: for so many proofs, and for the last run of the sampler */
     bool asking_to_end;
     const char *why; /* the recording's end */
 
