@@ -68,8 +68,8 @@ bool session_runs(const struct session *s); /* not NULL, and not at its end */
 bool session_excludes(const struct session *s, enum question other);
 /* ERR_REFUSED: what it would cost the node, by its estimate. */
 void session_refuse_cost(struct error *err, const struct session *s);
-/* What went wrong with one that is at its end: it failed, was ended by the node or the connection,
-   or left something on the node; ERR_NONE: nothing. */
+/* What went wrong with one that is at its end: it left something on the node (ERR_TARGET), or else
+   failed, or was ended by the node or the connection (ERR_LOST). ERR_NONE: nothing. */
 struct error session_trouble(const struct session *s);
 void session_confirm(struct session *s); /* yes, in SESSION_ASKING */
 void session_stop(struct session *s);    /* any phase: to its end, by the shortest way */

@@ -42,13 +42,14 @@ void session_refuse_cost(struct error *err, const struct session *s)
 struct error session_trouble(const struct session *s)
 {
     const struct session_check *check = &s->status->check;
-    struct error err = s->status->error;
+    struct error err = s->status->error, left = {0};
     if (err.code == ERR_NONE && s->kind->broken_off)
         s->kind->broken_off(s, &err);
-    if (s->status->phase == SESSION_ENDED && err.code != ERR_LOST && !check->unarmed &&
-        !(check->done && check->clean))
-        error_set(&err, ERR_TARGET, "%s", check->text);
-    return err;
+    if (s->status->phase == SESSION_FAILED || err.code == ERR_LOST || check->unarmed ||
+        (check->done && check->clean))
+        return err;
+    error_set(&left, ERR_TARGET, "%s", check->text);
+    return left;
 }
 
 void session_check_text(char *out, size_t size, const struct session_check *check,

@@ -455,12 +455,15 @@ TEST(test_failures)
     assert_false(calls_session_state(w->s)->status.check.clean);
     assert_non_null(strstr(calls_session_state(w->s)->status.check.text, "3 breakpoints"));
     assert_int_equal(calls_session_state(w->s)->status.error.code, ERR_TIMEOUT);
+    assert_int_equal(session_trouble(w->s).code, ERR_TARGET);
+    assert_non_null(strstr(session_trouble(w->s).text, "3 breakpoints"));
     free_world(w);
     w = new_world();
     open_world(w, &basic);
     prepare(w, SAMPLED);
     session_link_lost(w->s, &(struct error){.code = ERR_LOST, .text = "gone"});
     assert_int_equal(phase(w), SESSION_FAILED);
+    assert_string_equal(session_trouble(w->s).text, "gone");
     free_world(w);
     /* The link fails while questions are to be asked. */
     w = new_world();

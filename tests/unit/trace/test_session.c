@@ -214,8 +214,30 @@ TEST(test_link_lost_in_every_phase)
         assert_false(state(w)->status.check.done);
         if (step >= 3)
             assert_int_equal(state(w)->end, step == 5 ? END_TIME : END_LINK);
+        assert_int_equal(session_trouble(w->t).code, step == 5 ? ERR_TARGET : ERR_LOST);
         end_world(w);
     }
+}
+
+/* Before OTP 27 any two, and then all but counted calls beside another kind. */
+TEST(test_excludes)
+{
+    static const struct {
+        int otp;
+        enum question other;
+        bool excludes;
+    } rows[] = {
+        {26, QUESTION_CALLS, true}, {26, QUESTION_SPANS, true},  {27, QUESTION_TRACE, true},
+        {27, QUESTION_SPANS, true}, {27, QUESTION_CALLS, false},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct world *w = new_world_of("lists:seq(_, _)", &plain, rows[i].otp);
+        assert_int_equal(session_excludes(w->t, rows[i].other), rows[i].excludes);
+        session_stop(w->t);
+        assert_false(session_excludes(w->t, rows[i].other));
+        end_world(w);
+    }
+    assert_false(session_excludes(NULL, QUESTION_TRACE));
 }
 
 /* Counts come each second, events at once: what was seen was called. */
@@ -352,5 +374,6 @@ TEST(test_acts)
     session_tick(w->t);
     assert_int_equal(phase(w), SESSION_ENDING);
     assert_int_equal(state(w)->end, END_KILLED);
+    assert_int_equal(session_trouble(w->t).code, ERR_TARGET);
     end_world(w);
 }

@@ -379,6 +379,7 @@ TEST(test_stop_and_loss)
     session_link_lost(w->s, &(struct error){.code = ERR_LOST, .text = "gone"});
     assert_int_equal(phase(w), SESSION_ENDED);
     assert_false(run_of(w)->status.check.clean);
+    assert_int_equal(session_trouble(w->s).code, ERR_LOST);
     assert_int_equal(spans_count(run_of(w)->spans), 1);
     free_world(w);
     w = new_world(&basic);
