@@ -20,6 +20,7 @@
 #include "beamtop/etf/term.h"
 
 struct buf;
+struct span_sum;
 struct spans;
 struct stacks;
 
@@ -337,10 +338,38 @@ static inline size_t spans_slow(size_t n)
 {
     return (n + 99) / 100;
 }
-/* Calls `add` for each step of the critical paths of n roots, which spans_slowest() has sorted. */
-void spans_critical_each(const struct spans *s, const uint32_t *roots, size_t n,
-                         void (*add)(void *sum, const struct span_step *step, bool slow),
-                         void *sum);
+
+/* What critical paths go through, summed: steps of the same operation, process by its name and
+   node, and `at`. */
+struct span_part {
+    struct slice operation, at;
+    struct span_process process; /* of its first step */
+    bool own;                    /* the process of the root itself */
+    bool several;                /* processes */
+    uint32_t group;              /* of span_sum_add() */
+    uint32_t span;               /* of its spans, the first; of those of one `struct spans` */
+    int64_t ns[SPAN_STEPS], slow_ns[SPAN_STEPS];
+};
+/* Empties what makes no difference to a sum, before a step is added to the part of the rest. */
+typedef void span_part_fn(struct span_part *part, enum span_step_kind kind);
+
+/* Of `most` parts; owned by the caller. Texts are copied: the spans may be freed before. */
+struct span_sum *span_sum_new(span_part_fn *merge, size_t most);
+/* Adds the critical path of a root, to parts of a group of roots. Returns the ns that found no
+   room. */
+int64_t span_sum_add(struct span_sum *sum, const struct spans *s, uint32_t root, uint32_t group,
+                     bool slow);
+/* The part behind that one, of NULL the first; NULL: no more. */
+const struct span_part *span_sum_next(const struct span_sum *sum, const struct span_part *part);
+/* A row for each kind of step of a part, *n of them: by group, then most of the time first. Owned
+   by the caller, to be freed; the parts are the sum's. */
+struct span_share {
+    const struct span_part *part;
+    enum span_step_kind kind;
+    int64_t ns, slow_ns;
+};
+struct span_share *span_sum_shares(const struct span_sum *sum, size_t *n);
+void span_sum_free(struct span_sum *sum); /* NULL is fine */
 
 const char *span_event_key(enum span_event_kind kind);
 const char *span_tag_key(enum span_tag tag);

@@ -167,15 +167,3 @@ uint32_t *spans_slowest(const struct spans *s, const uint32_t *roots, size_t n)
     free(order);
     return sorted;
 }
-
-void spans_critical_each(const struct spans *s, const uint32_t *roots, size_t n,
-                         void (*add)(void *sum, const struct span_step *step, bool slow), void *sum)
-{
-    for (size_t i = 0; i < n; i++) {
-        size_t n_steps;
-        struct span_step *steps = spans_critical(s, roots[i], &n_steps);
-        for (size_t k = 0; k < n_steps; k++)
-            add(sum, &steps[k], i < spans_slow(n));
-        free(steps);
-    }
-}

@@ -35,17 +35,11 @@ struct slice spans_trace(struct spans_form *f, const struct span *span);
 /* As span_put_wait() has it, raw where that is asked for. */
 struct slice spans_wait_name(struct spans_form *f, const struct span_wait *wait);
 
-/* How much of the critical paths of the roots one part is. Owned by who adds them up. */
-struct spans_part {
-    struct slice operation, process; /* empty: has none; see spans_sum_free() */
-    enum span_step_kind kind;
-    struct slice at;
-    int64_t ns, slow_ns; /* of all roots; of the slowest */
-};
+/* How much of the critical paths of the roots each part is. */
 struct spans_sum {
-    struct arena arena;
-    struct spans_part *parts; /* most of the time first */
-    size_t n_parts;
+    struct span_sum *paths;
+    struct span_share *rows; /* most of the time first */
+    size_t n_rows;
     int64_t ns, slow_ns; /* of all roots; of the slowest 1%, one at least */
     size_t n_slow;
     int64_t median_ns, p99_ns; /* of roots; -1: there are none */
@@ -53,6 +47,7 @@ struct spans_sum {
 };
 void spans_sum(struct spans_sum *sum, const struct spans_form *f);
 void spans_sum_free(struct spans_sum *sum);
+struct slice spans_part_process(struct spans_form *f, const struct span_part *part);
 
 void spans_text_put(struct spans_form *f);
 void spans_json_put(struct spans_form *f);

@@ -435,13 +435,13 @@ static void put_tree(struct spans_form *f, uint32_t root)
 static void put_parts(struct spans_form *f, const struct spans_sum *sum)
 {
     buf_puts(&f->out->buf, ",\"parts\":[");
-    for (size_t i = 0; i < sum->n_parts; i++) {
-        const struct spans_part *p = &sum->parts[i];
+    for (size_t i = 0; i < sum->n_rows; i++) {
+        const struct span_share *p = &sum->rows[i];
         const struct part_row row = {
-            .operation = p->operation,
-            .name = p->process,
+            .operation = p->part->operation,
+            .name = spans_part_process(f, p->part),
             .part = slice_of(span_step_key(p->kind)),
-            .at = p->at,
+            .at = p->part->at,
             .us = spans_us(p->ns),
             .share = share_of(p->ns, sum->ns),
             .slow_us = spans_us(p->slow_ns),

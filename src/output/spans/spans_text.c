@@ -405,11 +405,11 @@ static void put_path(const struct spans_page *p, uint32_t root)
 
 /* ---- all roots */
 
-static const char *part_text(const struct spans_page *p, const struct spans_part *part)
+static const char *part_text(const struct spans_page *p, const struct span_share *row)
 {
     struct buf text;
     buf_init(&text, 0);
-    span_put_at(&text, span_step_key(part->kind), part->at);
+    span_put_at(&text, span_step_key(row->kind), row->part->at);
     const char *safe = spans_safe(p, (struct slice){(const char *)text.data, text.len});
     buf_clear(&text);
     return safe;
@@ -422,7 +422,7 @@ static const char *text_or_dash(const struct spans_page *p, struct slice text)
 
 static void put_part_rows(const struct spans_page *p, const struct spans_sum *sum)
 {
-    size_t n = sum->n_parts < PART_ROWS ? sum->n_parts : PART_ROWS;
+    size_t n = sum->n_rows < PART_ROWS ? sum->n_rows : PART_ROWS;
     size_t width = p->columns - 34; /* of three columns; the first has the longest texts */
     struct text_table t = {.titles = {"time", "share", sum->n_slow > 1 ? "slowest 1%" : "slowest",
                                       "part", "operation", "process"},
@@ -431,13 +431,13 @@ static void put_part_rows(const struct spans_page *p, const struct spans_sum *su
                            .n_rows = n};
     t.cells = arena_alloc(&p->f->arena, (n + 1) * sizeof *t.cells);
     for (size_t i = 0; i < n; i++) {
-        const struct spans_part *part = &sum->parts[i];
-        t.cells[i][0] = step_time(p, part->kind, part->ns);
-        t.cells[i][1] = percent(p, part->ns, sum->ns);
-        t.cells[i][2] = percent(p, part->slow_ns, sum->slow_ns);
-        t.cells[i][3] = fitted(p, part_text(p, part), width * 9 / 20);
-        t.cells[i][4] = fitted(p, text_or_dash(p, part->operation), width / 3);
-        t.cells[i][5] = fitted(p, text_or_dash(p, part->process), width / 5);
+        const struct span_share *row = &sum->rows[i];
+        t.cells[i][0] = step_time(p, row->kind, row->ns);
+        t.cells[i][1] = percent(p, row->ns, sum->ns);
+        t.cells[i][2] = percent(p, row->slow_ns, sum->slow_ns);
+        t.cells[i][3] = fitted(p, part_text(p, row), width * 9 / 20);
+        t.cells[i][4] = fitted(p, text_or_dash(p, row->part->operation), width / 3);
+        t.cells[i][5] = fitted(p, text_or_dash(p, spans_part_process(p->f, row->part)), width / 5);
     }
     text_table_put(p->out, &t);
 }
@@ -453,10 +453,10 @@ static void put_sum(const struct spans_page *p)
                integer(p, p->f->n_roots), p->f->n_roots == 1 ? "" : "s", known(p, sum.median_ns),
                known(p, sum.p99_ns));
     put_part_rows(p, &sum);
-    for (size_t i = PART_ROWS; i < sum.n_parts; i++)
-        rest = spans_plus(rest, sum.parts[i].ns);
-    if (sum.n_parts > PART_ROWS)
-        buf_printf(p->out, "%s more: %s\n", integer(p, sum.n_parts - PART_ROWS),
+    for (size_t i = PART_ROWS; i < sum.n_rows; i++)
+        rest = spans_plus(rest, sum.rows[i].ns);
+    if (sum.n_rows > PART_ROWS)
+        buf_printf(p->out, "%s more: %s\n", integer(p, sum.n_rows - PART_ROWS),
                    percent(p, rest, sum.ns));
     spans_sum_free(&sum);
 }

@@ -6,56 +6,45 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "beamtop/base/buf.h"
 #include "beamtop/base/hash.h"
 
-/* While it is summed: root functions, and their parts, by their texts. */
-struct sum {
-    const char *key;
-    size_t group; /* of the root function */
-    struct request_part part;
+/* While they are summed: root functions, by their names. */
+struct group {
+    struct slice operation;
+    uint32_t index; /* in the list */
     UT_hash_handle hh;
 };
 
 struct sums {
     struct requests *out;
-    struct sum *groups, *parts;
-    struct buf key;
+    struct group *groups;
+    struct span_sum *paths;
 };
-
-static void put_key_text(struct buf *key, struct slice text)
-{
-    buf_put(key, text.s, text.len);
-    buf_put_u8(key, 0);
-}
-
-static struct sum *sum_of(struct sums *s, struct sum **in, size_t most)
-{
-    struct sum *sum;
-    HASH_FIND(hh, *in, s->key.data, s->key.len, sum);
-    if (sum || HASH_COUNT(*in) >= most)
-        return sum;
-    sum = arena_alloc(&s->out->arena, sizeof *sum);
-    sum->key = arena_strndup(&s->out->arena, (const char *)s->key.data, s->key.len);
-    sum->group = SIZE_MAX;
-    HASH_ADD_KEYPTR(hh, *in, sum->key, s->key.len, sum);
-    return sum;
-}
 
 /* NULL: there are too many. */
 static struct requests_of *group_of(struct sums *s, struct slice operation)
 {
     struct requests *out = s->out;
-    buf_reset(&s->key);
-    put_key_text(&s->key, operation);
-    struct sum *sum = sum_of(s, &s->groups, REQUEST_KINDS_MOST);
-    if (!sum)
+    struct group *group;
+    if (operation.len == 0)
+        operation = slice_of("");
+    HASH_FIND(hh, s->groups, operation.s, operation.len, group);
+    if (!group && out->n >= REQUEST_KINDS_MOST)
         return NULL;
-    if (sum->group == SIZE_MAX) {
-        sum->group = out->n;
-        out->list[out->n++].operation = slice_keep(&out->arena, operation);
+    if (!group) {
+        group = arena_alloc(&out->arena, sizeof *group);
+        *group = (struct group){slice_keep(&out->arena, operation), (uint32_t)out->n, .hh = {0}};
+        HASH_ADD_KEYPTR(hh, s->groups, group->operation.s, group->operation.len, group);
+        out->list[out->n++].operation = group->operation;
     }
-    return &out->list[sum->group];
+    return &out->list[group->index];
+}
+
+static void merge_part(struct span_part *part, enum span_step_kind kind)
+{
+    (void)kind;
+    if (part->own)
+        part->process = (struct span_process){0};
 }
 
 static struct slice process_text(struct arena *a, const struct span_process *p)
@@ -64,44 +53,6 @@ static struct slice process_text(struct arena *a, const struct span_process *p)
     if (p->node.len == 0)
         return slice_of(name);
     return slice_of(arena_printf(a, "%s@%.*s", name, (int)p->node.len, p->node.s));
-}
-
-static bool same_process(const struct span_process *a, const struct span_process *b)
-{
-    return pid_same(&a->pid, &b->pid) && slice_equal(a->node, b->node);
-}
-
-static void add_part(struct sums *s, struct requests_of *of, const struct spans *spans,
-                     uint32_t root, const struct span_step *step)
-{
-    const struct span *span = spans_at(spans, step->span);
-    const bool own = same_process(&span->process, &spans_at(spans, root)->process);
-    const double ns = (double)(step->to_ns - step->from_ns);
-    buf_reset(&s->key);
-    put_key_text(&s->key, of->operation);
-    put_key_text(&s->key, own ? (struct slice){0} : span->process.node);
-    put_key_text(&s->key, own ? (struct slice){0} : span->process.name);
-    put_key_text(&s->key, span->operation);
-    put_key_text(&s->key, step->at);
-    buf_put_u8(&s->key, own);
-    buf_put_u8(&s->key, (uint8_t)step->kind);
-    struct sum *sum = sum_of(s, &s->parts, REQUEST_PARTS_MOST);
-    if (!sum) {
-        of->left_out_ns += ns;
-        return;
-    }
-    if (sum->group == SIZE_MAX) {
-        struct arena *a = &s->out->arena;
-        sum->group = (size_t)(of - s->out->list);
-        sum->part = (struct request_part){.operation = slice_keep(a, span->operation),
-                                          .at = slice_keep(a, step->at),
-                                          .own = own,
-                                          .kind = step->kind};
-        if (!own)
-            sum->part.process = process_text(a, &span->process);
-        of->n_parts++;
-    }
-    sum->part.ns += ns;
 }
 
 static void add_duration(struct requests_of *of, double ns)
@@ -126,11 +77,8 @@ static void add_root(struct sums *s, const struct spans *spans, uint32_t root)
     of->outcomes[span->outcome]++;
     if (span->outcome == SPAN_OPEN)
         return; /* how long it takes is unknown */
-    size_t n;
-    struct span_step *steps = spans_critical(spans, root, &n);
-    for (size_t i = 0; i < n; i++)
-        add_part(s, of, spans, root, &steps[i]);
-    free(steps);
+    of->left_out_ns +=
+        (double)span_sum_add(s->paths, spans, root, (uint32_t)(of - s->out->list), false);
     add_duration(of, (double)span_duration(span));
 }
 
@@ -162,32 +110,35 @@ static int by_time(const void *a, const void *b)
     return slice_order(x->operation, y->operation);
 }
 
-static int by_part(const void *a, const void *b)
+static void take_parts(struct sums *s)
 {
-    const struct request_part *x = a, *y = b;
-    if (x->ns != y->ns)
-        return x->ns < y->ns ? 1 : -1;
-    int order = slice_order(x->process, y->process);
-    return order != 0 ? order : slice_order(x->operation, y->operation);
+    struct arena *a = &s->out->arena;
+    size_t n;
+    struct span_share *rows = span_sum_shares(s->paths, &n);
+    struct request_part *parts = arena_alloc(a, (n + 1) * sizeof *parts);
+    for (size_t i = 0; i < n; i++) {
+        const struct span_part *part = rows[i].part;
+        struct requests_of *of = &s->out->list[part->group];
+        if (of->n_parts++ == 0)
+            of->parts = &parts[i];
+        parts[i] = (struct request_part){.operation = slice_keep(a, part->operation),
+                                         .at = slice_keep(a, part->at),
+                                         .own = part->own,
+                                         .kind = rows[i].kind,
+                                         .ns = (double)rows[i].ns};
+        if (!part->own)
+            parts[i].process = process_text(a, &part->process);
+    }
+    free(rows);
 }
 
-static void sort_all(struct sums *s)
+static void sort_all(struct requests *out)
 {
-    struct requests *out = s->out;
     for (size_t i = 0; i < out->n; i++) {
         struct requests_of *of = &out->list[i];
-        of->parts = arena_alloc(&out->arena, (of->n_parts + 1) * sizeof *of->parts);
-        of->n_parts = 0;
         if (of->n_durations > 1)
             qsort(of->durations, of->n_durations, sizeof *of->durations, by_size);
     }
-    for (struct sum *sum = s->parts; sum; sum = sum->hh.next) {
-        struct requests_of *of = &out->list[sum->group];
-        of->parts[of->n_parts++] = sum->part;
-    }
-    for (size_t i = 0; i < out->n; i++)
-        if (out->list[i].n_parts > 1)
-            qsort(out->list[i].parts, out->list[i].n_parts, sizeof *out->list[i].parts, by_part);
     if (out->n > 1)
         qsort(out->list, out->n, sizeof *out->list, by_time);
 }
@@ -230,7 +181,7 @@ int requests_take(struct requests *out, struct recording *r, int64_t from, int64
     if (!recording_info(r)->has_spans)
         return 0;
     out->list = alloc_zero(REQUEST_KINDS_MOST, sizeof *out->list);
-    buf_init(&s.key, 0);
+    s.paths = span_sum_new(merge_part, REQUEST_PARTS_MOST);
     const size_t n = recording_spans(r, from, to, &kept);
     int64_t *ids = arena_alloc(&out->arena, (n + 1) * sizeof *ids);
     if (n > 0)
@@ -241,10 +192,10 @@ int requests_take(struct requests *out, struct recording *r, int64_t from, int64
             add_run(&s, run);
         spans_run_free(run);
     }
-    sort_all(&s);
+    take_parts(&s);
+    sort_all(out);
     HASH_CLEAR(hh, s.groups);
-    HASH_CLEAR(hh, s.parts);
-    buf_clear(&s.key);
+    span_sum_free(s.paths);
     return (int)err->code;
 }
 

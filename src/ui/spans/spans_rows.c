@@ -479,20 +479,18 @@ void spans_add_path(const struct spans_rows *r)
 void spans_add_parts(const struct spans_rows *r, const struct path_parts *parts)
 {
     const struct spans *spans = r->run->spans;
-    for (size_t i = 0; i < parts->n; i++) {
-        const struct path_part *part = &parts->rows[i];
+    const struct span_part *part = NULL;
+    while ((part = span_sum_next(parts->sum, part))) {
         const struct span *span = spans_at(spans, part->span);
         const int64_t *ns = part->ns;
-        int64_t all = 0;
-        for (int kind = 0; kind < SPAN_STEPS; kind++)
-            all = spans_plus(all, ns[kind]);
+        const int64_t all = path_part_ns(ns);
         struct spans_cells l = {
             .name = operation_text(span),
             .name_style = is_function(span->operation) ? STYLE_FUNCTION : STYLE_NORMAL,
             .process = process_text(r->page, &span->process),
             .duration = spans_seconds(all),
             .share = part_of(all, parts->ns),
-            .slow = part_of(part->slow, parts->slow_ns),
+            .slow = part_of(path_part_ns(part->slow_ns), parts->slow_ns),
             .self = spans_seconds(ns[SPAN_STEP_SELF]),
             .queued = spans_seconds(ns[SPAN_STEP_QUEUED]),
             .wait = spans_seconds(ns[SPAN_STEP_WAIT]),

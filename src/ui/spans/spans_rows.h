@@ -18,21 +18,15 @@ struct spans_cells {
 };
 
 /* Where the critical paths of all roots go, summed by operation and name of the process. */
-struct path_part {
-    struct slice operation, process;
-    uint32_t span;                /* one of its spans */
-    bool several;                 /* processes */
-    int64_t ns[SPAN_STEPS], slow; /* slow: in the slowest 1% of the roots */
-};
 struct path_parts {
-    struct path_part *rows; /* owned */
-    size_t n;
-    int64_t ns, slow_ns; /* of all roots, of the slowest ones */
+    struct span_sum *sum; /* owned */
+    int64_t ns, slow_ns;  /* of all roots, of the slowest 1% */
     size_t roots, slow;
     int64_t slow_from_ns; /* the shortest of the slowest */
 };
 void path_parts_make(struct path_parts *parts, const struct spans *spans);
 void path_parts_clear(struct path_parts *parts);
+int64_t path_part_ns(const int64_t ns[SPAN_STEPS]); /* of all kinds */
 
 /* What rows are made of. */
 struct spans_rows {

@@ -282,7 +282,7 @@ static const struct stacks *stacks_of(struct spans_view *s, const struct spans_r
 
 static const struct path_parts *parts_of(struct spans_view *s, const struct spans_run *run)
 {
-    if (!is_made(&s->parts_of, run) || !s->parts.rows)
+    if (!is_made(&s->parts_of, run) || !s->parts.sum)
         path_parts_make(&s->parts, run->spans);
     return &s->parts;
 }
