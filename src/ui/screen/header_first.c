@@ -9,7 +9,7 @@
 #include "beamtop/base/attr.h"
 #include "beamtop/base/text.h"
 
-#define ITEMS 16
+#define ITEMS 24 /* more than there are */
 struct item {
     char text[200];
     enum style style;
@@ -21,10 +21,22 @@ struct items {
     int n;
 };
 
+static void drop_highest(struct items *l)
+{
+    int worst = 0;
+    for (int i = 1; i < l->n; i++)
+        if (l->all[i].rank >= l->all[worst].rank)
+            worst = i;
+    memmove(&l->all[worst], &l->all[worst + 1], (size_t)(l->n - worst - 1) * sizeof l->all[0]);
+    l->n--;
+}
+
 static void add(struct items *l, int rank, bool right, enum style style, const char *fmt, ...)
     ATTR_PRINTF(5, 6);
 static void add(struct items *l, int rank, bool right, enum style style, const char *fmt, ...)
 {
+    if (l->n == ITEMS)
+        drop_highest(l);
     struct item *item = &l->all[l->n++];
     item->style = style;
     item->rank = rank;
@@ -213,16 +225,6 @@ static int items_columns(const struct items *l)
     for (int i = 0; i < l->n; i++)
         columns += text_columns(l->all[i].text) + HEADER_GAP;
     return columns;
-}
-
-static void drop_highest(struct items *l)
-{
-    int worst = 0;
-    for (int i = 1; i < l->n; i++)
-        if (l->all[i].rank >= l->all[worst].rank)
-            worst = i;
-    memmove(&l->all[worst], &l->all[worst + 1], (size_t)(l->n - worst - 1) * sizeof l->all[0]);
-    l->n--;
 }
 
 void header_draw_first(const struct model *m, const struct header_state *state, struct canvas *c,

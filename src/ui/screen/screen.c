@@ -324,7 +324,7 @@ static int put_findings(struct screen *s, const struct model *m, struct canvas *
 {
     const struct findings_shown *shown = model_findings(m);
     const struct view_ops *there = view_opening(TARGET_FINDING);
-    char text[80], keys[64] = "";
+    char text[96], keys[64] = "";
     size_t n = findings_asking(shown);
     if (n == 0 || pane_top(panes_focused(s->panes))->ops == there)
         return 1;
