@@ -28,10 +28,19 @@ struct trace_request {
     struct caps caps;  /* of a trace */
     uint64_t slower_us;
     enum syntax syntax;
-    bool on_rate_stop, force;
-    const char *calls, *process; /* of spans, with the rest below: struct spans_capture */
-    unsigned for_ms, roots, every, events;
-    bool full, context, no_payloads;
+    bool on_rate_stop; /* end instead of shedding */
+    bool force;        /* do not ask first when it is expensive; lifts no cap */
+    /* Of spans. */
+    const char *calls;     /* functions whose calls are spans within those of a root; NULL: none */
+    const char *process;   /* as of `procs`, a single one; NULL: the patterns */
+    unsigned for_ms;       /* up to SPANS_MOST_MS */
+    unsigned roots, every; /* up to LIMIT_SPAN_ROOTS roots, of every K-th call */
+    unsigned events;       /* up to SPANS_MOST_EVENTS */
+    bool full;             /* also running, exits and arrivals of those that take part */
+    bool context;          /* reads who called the process of a root: struct span */
+    /* No message, value or reason is copied on the node: breakpoints show calls of gen_server and
+       gen_statem in place of the token's events. Light mode, patterns and all processes only. */
+    bool no_payloads;
     char *line; /* owned */
 };
 

@@ -19,21 +19,9 @@ struct spans_capture {
      */
     const char *const *patterns;
     size_t n_patterns;
-    const char *calls;   /* functions whose calls are spans within those of a root; NULL: none */
-    const char *process; /* as of `procs`, a single one; NULL: the patterns */
-    enum syntax syntax;
-    const char *procs;     /* which processes may begin a root of the patterns; NULL: all */
-    unsigned for_ms;       /* up to SPANS_MOST_MS */
-    unsigned roots, every; /* up to LIMIT_SPAN_ROOTS roots, of every K-th call */
-    unsigned events;       /* up to SPANS_MOST_EVENTS */
-    bool full;             /* also running, exits and arrivals of those that take part */
-    bool context;          /* reads who called the process of a root: struct span */
-    /* No message, value or reason is copied on the node: breakpoints show calls of gen_server and
-       gen_statem in place of the token's events. Light mode, patterns and all processes only. */
-    bool no_payloads;
-    bool force;   /* do not stop when it is expensive */
-    bool dry_run; /* end after the estimate, in SESSION_ASKING */
-    bool hold;    /* wait there for session_confirm(), cheap or not */
+    struct trace_request request; /* but for its pattern */
+    bool dry_run;                 /* end after the estimate, in SESSION_ASKING */
+    bool hold;                    /* wait there for session_confirm(), cheap or not */
     /* A side of another node's capture, that node's name: what its tokens do here. Nothing is
      * seeded: no patterns, no process, light mode; `roots` and participants are those processes.
      * Stop it after the other one, spans_run_join() puts it there. NULL: none. */

@@ -11,8 +11,6 @@
    --every says otherwise. */
 #define EVERY_S 10.0
 #define SPANS_EVERY_S 60.0
-#define SPANS_MS 10000u
-#define SPANS_ROOTS 20u
 /* The end waits so long for the proof that nothing of ours is left armed: what is set has some
    seconds to end, and the question for it 15 s. `record stop` waits for longer. */
 #define PROOF_MS 20000u
@@ -83,15 +81,11 @@ static struct spans_capture spans_of(const struct record_setup *setup, double ev
 {
     const struct cli_options *o = setup->options;
     const unsigned every_ms = (unsigned)(every_s * 1000);
-    return (struct spans_capture){.patterns = &o->spans,
-                                  .n_patterns = o->spans ? 1 : 0,
-                                  .syntax = o->request.syntax,
-                                  .procs = o->request.procs,
-                                  .for_ms = every_ms < SPANS_MS ? every_ms : SPANS_MS,
-                                  .roots = SPANS_ROOTS,
-                                  .every = 1,
-                                  .events = SPANS_MOST_EVENTS,
-                                  .force = o->request.force};
+    struct spans_capture what = {
+        .patterns = &o->spans, .n_patterns = o->spans ? 1 : 0, .request = o->request};
+    if (every_ms < what.request.for_ms)
+        what.request.for_ms = every_ms;
+    return what;
 }
 
 int record_run_armed_check(const struct record_setup *setup, struct error *err)

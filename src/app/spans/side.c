@@ -50,11 +50,11 @@ static void begin(struct side *s, struct live *live)
     struct session_port port;
     struct error err = {0};
     const struct spans_capture what = {
-        .for_ms = s->setup.for_ms,
-        .events = s->setup.events,
-        .roots = LIMIT_SPAN_ROOTS,
-        .every = 1,
-        .force = s->setup.options->request.force,
+        .request = {.for_ms = s->setup.for_ms,
+                    .events = s->setup.events,
+                    .roots = LIMIT_SPAN_ROOTS,
+                    .every = 1,
+                    .force = s->setup.options->request.force},
         .origin = s->origin,
     };
     live_pause(live, true); /* no tick is needed after that */

@@ -90,26 +90,10 @@ static int open_session(struct tui_spans *s, struct session **out, const struct 
                         size_t *offset, struct error *err)
 {
     static const struct session_handlers handlers = {.on_change = tui_session_changed};
-    struct settings_trace traces;
     struct session_port port;
     size_t at = 0;
-    settings_trace_caps(&s->tui->settings, false, &traces);
     const struct spans_capture what = {
-        .patterns = &r->pattern,
-        .n_patterns = r->pattern ? 1 : 0,
-        .calls = r->calls,
-        .process = r->process,
-        .syntax = traces.syntax,
-        .procs = r->procs,
-        .for_ms = r->for_ms,
-        .roots = r->roots,
-        .every = r->every,
-        .events = r->events,
-        .full = r->full,
-        .context = r->context,
-        .no_payloads = r->no_payloads,
-        .force = r->force,
-    };
+        .patterns = &r->pattern, .n_patterns = r->pattern ? 1 : 0, .request = *r};
     int rc = live_port(s->tui->live, &port, err);
     if (rc == 0)
         rc = spans_open(out, &what, &port, &handlers, &s->s, NULL, &at, err);
@@ -131,7 +115,7 @@ static int start(struct tui_spans *s, const char *words, size_t *offset, struct 
 {
     struct session *session = NULL;
     struct trace_request request;
-    trace_request_init(&request);
+    tui_names_defaults(s->tui, &request);
     int rc = trace_request_parse(&request, REQUEST_SPANS, words, offset, err);
     if (rc != 0)
         return rc;

@@ -266,7 +266,7 @@ static void tick(struct session *s)
     struct error late = {0};
     if (s->status->phase != SESSION_RUNNING || t->asked)
         return;
-    if (now - t->armed_ns > t->what.for_ms * UINT64_C(1000000) + SLACK_NS) {
+    if (now - t->armed_ns > t->what.request.for_ms * UINT64_C(1000000) + SLACK_NS) {
         error_set(&late, ERR_TIMEOUT, "the node does not end the capture in time");
         broke(t, &late);
         session_changed(s);
@@ -310,7 +310,7 @@ static const struct session_kind spans_kind = {.question = QUESTION_SPANS,
 static int check_process(const struct spans_capture *o, const struct procs *procs,
                          struct error *err)
 {
-    if (o->n_patterns > 0 || o->procs)
+    if (o->n_patterns > 0 || o->request.procs)
         return error_set(err, ERR_USAGE,
                          "requests begin at calls of a pattern or at a process: leave out one, "
                          "and --procs with --process");
@@ -322,13 +322,13 @@ static int check_process(const struct spans_capture *o, const struct procs *proc
 
 static int check_no_payloads(const struct spans_capture *o, struct error *err)
 {
-    const char *other = o->full      ? "--full"
-                        : o->context ? "--context"
-                        : o->calls   ? "--calls"
-                        : o->process ? "--process"
-                        : o->procs   ? "--procs"
-                                     : NULL;
-    return !o->no_payloads || !other
+    const char *other = o->request.full      ? "--full"
+                        : o->request.context ? "--context"
+                        : o->request.calls   ? "--calls"
+                        : o->request.process ? "--process"
+                        : o->request.procs   ? "--procs"
+                                             : NULL;
+    return !o->request.no_payloads || !other
                ? 0
                : error_set(err, ERR_USAGE,
                            "--no-payloads shows calls of a pattern by any process: leave out %s",
@@ -337,25 +337,25 @@ static int check_no_payloads(const struct spans_capture *o, struct error *err)
 
 static int check(const struct spans_capture *o, const struct procs *procs, struct error *err)
 {
-    if (o->for_ms < 1 || o->for_ms > SPANS_MOST_MS)
+    if (o->request.for_ms < 1 || o->request.for_ms > SPANS_MOST_MS)
         return error_set(err, ERR_USAGE, "a capture lasts up to %u s", SPANS_MOST_MS / 1000);
-    if (o->roots < 1 || o->roots > LIMIT_SPAN_ROOTS)
+    if (o->request.roots < 1 || o->request.roots > LIMIT_SPAN_ROOTS)
         return error_set(err, ERR_USAGE, "--roots takes 1 to %u", LIMIT_SPAN_ROOTS);
-    if (o->every < 1 || o->every > SPANS_MOST_EVERY)
+    if (o->request.every < 1 || o->request.every > SPANS_MOST_EVERY)
         return error_set(err, ERR_USAGE, "--every takes 1 to %u", SPANS_MOST_EVERY);
-    if (o->events < 1 || o->events > SPANS_MOST_EVENTS)
+    if (o->request.events < 1 || o->request.events > SPANS_MOST_EVENTS)
         return error_set(err, ERR_USAGE, "a capture takes 1 to %u events", SPANS_MOST_EVENTS);
     if (procs->children)
         return error_set(err, ERR_USAGE,
                          "+children is not for spans: what a root spawns takes part anyway");
-    return o->process ? check_process(o, procs, err) : 0;
+    return o->request.process ? check_process(o, procs, err) : 0;
 }
 
 static void keep_patterns(struct spans_run *run, const struct spans_capture *o)
 {
     size_t len = 0;
-    if (o->process)
-        snprintf(run->patterns, sizeof run->patterns, "process %s", o->process);
+    if (o->request.process)
+        snprintf(run->patterns, sizeof run->patterns, "process %s", o->request.process);
     for (size_t i = 0; i < o->n_patterns && len < sizeof run->patterns; i++)
         len += (size_t)snprintf(run->patterns + len, sizeof run->patterns - len, "%s%s",
                                 i > 0 ? "; " : "", o->patterns[i]);
@@ -364,19 +364,19 @@ static void keep_patterns(struct spans_run *run, const struct spans_capture *o)
 static struct spans_run *new_run(const struct session_port *port, const struct spans_capture *o)
 {
     const struct spans_options options = {
-        .full = o->full,
+        .full = o->request.full,
         .node = slice_of(port->node ? port->node : ""),
         .capture = port->now_ns(port->ctx),
     };
     struct spans_run *run = spans_run_new(&options);
     snprintf(run->node, sizeof run->node, "%s", port->node ? port->node : "");
     snprintf(run->otp, sizeof run->otp, "%d", port->otp);
-    run->context = o->context;
-    run->no_payloads = o->no_payloads;
-    run->roots_asked = o->roots;
-    run->every = o->every;
-    run->for_s = o->for_ms / 1000.0;
-    run->events_asked = o->events;
+    run->context = o->request.context;
+    run->no_payloads = o->request.no_payloads;
+    run->roots_asked = o->request.roots;
+    run->every = o->request.every;
+    run->for_s = o->request.for_ms / 1000.0;
+    run->events_asked = o->request.events;
     keep_patterns(run, o);
     return run;
 }
@@ -387,8 +387,8 @@ static int parse_calls(struct spans_session *t, size_t *pattern, size_t *offset,
     if (t->root_process)
         return error_set(err, ERR_USAGE,
                          "--calls needs a pattern: the calls of --process are not traced");
-    int rc = session_parse(&t->s, &t->what.calls, 1, t->what.syntax, spans_pattern_check, pattern,
-                           offset, err);
+    int rc = session_parse(&t->s, &t->what.request.calls, 1, t->what.request.syntax,
+                           spans_pattern_check, pattern, offset, err);
     const struct error found = *err;
     *pattern = *offset = 0;
     return rc ? error_set(err, found.code, "--calls: %s", found.text) : 0;
@@ -398,7 +398,8 @@ static int parse_calls(struct spans_session *t, size_t *pattern, size_t *offset,
 static int open_side(struct spans_session *t, struct error *err)
 {
     const struct spans_capture *o = &t->what;
-    if (o->n_patterns > 0 || o->calls || o->process || o->procs || o->full || o->context)
+    if (o->n_patterns > 0 || o->request.calls || o->request.process || o->request.procs ||
+        o->request.full || o->request.context)
         return error_set(err, ERR_USAGE, "a side of another capture has no roots, in light mode");
     int rc = check(o, &t->s.procs, err);
     if (rc)
@@ -416,22 +417,23 @@ static int open_all(struct spans_session *t, size_t *pattern, size_t *offset, st
         return open_side(t, err);
     int rc = check_no_payloads(o, err);
     if (rc == 0)
-        rc = session_parse(&t->s, o->patterns, o->n_patterns, o->syntax, spans_pattern_check,
-                           pattern, offset, err);
-    if (rc == 0 && t->s.n_patterns == 0 && !o->process)
+        rc = session_parse(&t->s, o->patterns, o->n_patterns, o->request.syntax,
+                           spans_pattern_check, pattern, offset, err);
+    if (rc == 0 && t->s.n_patterns == 0 && !o->request.process)
         rc = error_set(err, ERR_USAGE,
                        "a root function is needed, such as shop_orders:create(_), or --process");
-    if (rc == 0 && o->context && t->s.port.otp > 0 && t->s.port.otp < 26)
+    if (rc == 0 && o->request.context && t->s.port.otp > 0 && t->s.port.otp < 26)
         rc = error_set(err, ERR_REFUSED, NO_DICTIONARY_KEYS);
     if (rc)
         return rc;
     *pattern = *offset = 0;
     t->n_roots = t->s.n_patterns;
-    if (o->calls)
+    if (o->request.calls)
         rc = parse_calls(t, pattern, offset, err);
     if (rc)
         return rc;
-    rc = session_parse_procs(&t->s, o->process ? o->process : o->procs, err);
+    rc =
+        session_parse_procs(&t->s, o->request.process ? o->request.process : o->request.procs, err);
     if (rc == 0)
         rc = check(o, &t->s.procs, err);
     return rc ? rc : spans_prepare(t, pattern, offset, err);
@@ -448,8 +450,8 @@ int spans_open(struct session **out, const struct spans_capture *what,
     t->s.calls_per_s = &t->run->calls_per_s;
     t->s.load = &t->run->load;
     t->what = *what;
-    t->root_process = what->process != NULL;
-    t->s.force = what->force;
+    t->root_process = what->request.process != NULL;
+    t->s.force = what->request.force;
     t->s.dry_run = what->dry_run;
     t->s.hold = what->hold;
     if (what->origin)
@@ -459,9 +461,9 @@ int spans_open(struct session **out, const struct spans_capture *what,
         open_all(t, pattern ? pattern : &unused_pattern, offset ? offset : &unused_offset, err);
     t->s.quiet = false;
     t->what.patterns = NULL;
-    t->what.calls = NULL;
-    t->what.procs = NULL;
-    t->what.process = NULL;
+    t->what.request.calls = NULL;
+    t->what.request.procs = NULL;
+    t->what.request.process = NULL;
     t->what.origin = NULL;
     if (rc) {
         session_free(&t->s);

@@ -97,7 +97,7 @@ static bool take_counted(struct session *s, double calls_per_s, double count_ms)
     struct spans_session *t = (struct spans_session *)s;
     (void)count_ms;
     t->run->calls_per_s = calls_per_s;
-    t->run->load = calls_per_s * (t->what.no_payloads ? BARE_CALL_S : GUARD_S);
+    t->run->load = calls_per_s * (t->what.request.no_payloads ? BARE_CALL_S : GUARD_S);
     return t->run->expensive = t->run->load > EXPENSIVE_LOAD; /* not when it is NaN */
 }
 
@@ -110,7 +110,7 @@ int spans_prepare(struct spans_session *t, size_t *pattern, size_t *offset, stru
     caps_init(&t->caps);
     t->caps.value[CAP_FUNCTIONS] =
         SPANS_MOST_FUNCTIONS + (t->s.n_patterns > t->n_roots ? SPANS_MOST_CALLED : 0);
-    t->prep.beside = t->what.no_payloads ? &do_call : NULL;
+    t->prep.beside = t->what.request.no_payloads ? &do_call : NULL;
     return preparation_start(&t->s, pattern, offset, err);
 }
 
@@ -157,18 +157,18 @@ struct builder *spans_arm_arg(const struct spans_session *t)
         build_binary(b, t->origin, strlen(t->origin));
     else
         build_atom(b, "none");
-    build_key_int(b, "roots", t->what.roots);
-    build_key_int(b, "every", t->what.every);
-    build_key_int(b, "time", t->what.for_ms);
-    build_key_int(b, "events", t->what.events);
+    build_key_int(b, "roots", t->what.request.roots);
+    build_key_int(b, "every", t->what.request.every);
+    build_key_int(b, "time", t->what.request.for_ms);
+    build_key_int(b, "events", t->what.request.events);
     build_key_int(b, "participants", side ? SPANS_SIDE_PARTICIPANTS : SPANS_PARTICIPANTS);
     build_atom(b, "full");
-    build_bool(b, t->what.full);
+    build_bool(b, t->what.request.full);
     build_atom(b, "force");
-    build_bool(b, t->what.force);
+    build_bool(b, t->what.request.force);
     build_atom(b, "context");
-    build_bool(b, t->what.context);
+    build_bool(b, t->what.request.context);
     build_atom(b, "payloads");
-    build_bool(b, !t->what.no_payloads);
+    build_bool(b, !t->what.request.no_payloads);
     return b;
 }

@@ -40,10 +40,7 @@ static const char *const pattern = "shop:order(_)";
 static const struct spans_capture basic = {
     .patterns = &pattern,
     .n_patterns = 1,
-    .for_ms = 10000,
-    .roots = 2,
-    .every = 3,
-    .events = 100,
+    .request = {.for_ms = 10000, .roots = 2, .every = 3, .events = 100},
 };
 static const struct session_handlers handlers = {.on_change = on_change};
 
@@ -152,7 +149,7 @@ TEST(test_context)
     struct world *w = running_world();
     assert_non_null(strstr(played_last(&w->p, QUESTION_SPANS)->text, "take"));
     free_world(w);
-    what.context = true;
+    what.request.context = true;
     w = new_world(&what);
     to_arming(w);
     assert_non_null(strstr(played_last(&w->p, QUESTION_SPANS)->text, "context => true"));
@@ -198,7 +195,7 @@ TEST(test_context)
 TEST(test_calls_within)
 {
     struct spans_capture what = basic;
-    what.calls = "cart:_";
+    what.request.calls = "cart:_";
     struct world *w = new_world(&what);
     played_answer(&w->p, QUESTION_PREFLIGHT, PREFLIGHT_CALLS);
     assert_non_null(strstr(played_last(&w->p, QUESTION_TRACE)->text, "{cart,sum,1}"));
@@ -235,7 +232,7 @@ TEST(test_too_many)
          "no function for --calls: cart:_"},
     };
     struct spans_capture what = basic;
-    what.calls = "cart:_";
+    what.request.calls = "cart:_";
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct world *w = new_world(&what);
         played_answer(&w->p, QUESTION_PREFLIGHT, rows[i].preflight);
@@ -251,7 +248,7 @@ TEST(test_too_many_roots)
 {
     char text[4096] = "{preflight,[{0,[{shop,order,0}";
     struct spans_capture what = basic;
-    what.calls = "cart:_";
+    what.request.calls = "cart:_";
     for (unsigned i = 1; i <= 100; i++)
         snprintf(text + strlen(text), sizeof text - strlen(text), ",{shop,order,%u}", i);
     snprintf(text + strlen(text), sizeof text - strlen(text), "%s",
@@ -344,7 +341,7 @@ TEST(test_expensive)
 TEST(test_no_payloads)
 {
     struct spans_capture what = basic;
-    what.no_payloads = true;
+    what.request.no_payloads = true;
     struct world *w = new_world(&what);
     played_answer(&w->p, QUESTION_PREFLIGHT, PREFLIGHT);
     assert_non_null(strstr(played_last(&w->p, QUESTION_TRACE)->text, "{gen,do_call,4}"));
@@ -511,25 +508,25 @@ TEST(test_options)
     struct spans_capture rows[15];
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         rows[i] = basic;
-    rows[0].for_ms = 0;
-    rows[1].roots = 1001;
-    rows[2].every = 0;
-    rows[3].events = 20001;
-    rows[4].procs = "all+children";
+    rows[0].request.for_ms = 0;
+    rows[1].request.roots = 1001;
+    rows[2].request.every = 0;
+    rows[3].request.events = 20001;
+    rows[4].request.procs = "all+children";
     rows[5].n_patterns = 0;
-    rows[6].procs = "<0.1";
-    rows[7].calls = "shop:";
-    rows[8].calls = "send";
-    rows[9].calls = "shop:_";
-    rows[9].process = "cart";
+    rows[6].request.procs = "<0.1";
+    rows[7].request.calls = "shop:";
+    rows[8].request.calls = "send";
+    rows[9].request.calls = "shop:_";
+    rows[9].request.process = "cart";
     rows[9].n_patterns = 0;
     for (size_t i = 10; i < 15; i++)
-        rows[i].no_payloads = true;
-    rows[10].full = true;
-    rows[11].context = true;
-    rows[12].calls = "shop:_";
-    rows[13].procs = "all";
-    rows[14].process = "cart";
+        rows[i].request.no_payloads = true;
+    rows[10].request.full = true;
+    rows[11].request.context = true;
+    rows[12].request.calls = "shop:_";
+    rows[13].request.procs = "all";
+    rows[14].request.process = "cart";
     rows[14].n_patterns = 0;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct played p = {0};
@@ -566,7 +563,8 @@ TEST(test_it_is_held)
 /* ---- a side of another node's capture */
 
 static const struct spans_capture of_side = {
-    .for_ms = 10000, .roots = 1000, .every = 1, .events = 100, .origin = "first@host"};
+    .request = {.for_ms = 10000, .roots = 1000, .every = 1, .events = 100},
+    .origin = "first@host"};
 
 /* Nothing is looked for on the node, and nothing but the system tracer is set there. */
 TEST(test_a_side)
@@ -598,10 +596,10 @@ TEST(test_what_a_side_does_not_take)
         wrong[i] = of_side;
     wrong[0].patterns = &pattern;
     wrong[0].n_patterns = 1;
-    wrong[1].full = true;
-    wrong[2].context = true;
-    wrong[3].process = "shop";
-    wrong[4].for_ms = SPANS_MOST_MS + 1;
+    wrong[1].request.full = true;
+    wrong[2].request.context = true;
+    wrong[3].request.process = "shop";
+    wrong[4].request.for_ms = SPANS_MOST_MS + 1;
     for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
         struct session *s = NULL;
         struct error err = {0};
