@@ -27,12 +27,6 @@ struct recorded_log {
     struct arena arena; /* … and of events and its end, until they are in the log */
 };
 
-/* A row of `trace`; texts are in the log's arena `row`. */
-struct found {
-    int64_t id, wall_us, ended_us; /* id 0: none */
-    struct slice syntax, patterns, procs, ending;
-};
-
 struct recorded_log *recorded_log_new(void)
 {
     struct recorded_log *l = alloc_zero(1, sizeof *l);
@@ -171,14 +165,9 @@ static const char events_sql[] =
 
 static int add_events(struct recorded_log *l, struct recording *r, int64_t until, struct error *err)
 {
-    sqlite3_stmt *s = NULL;
+    sqlite3_stmt *s = recording_ask(r, events_sql, NUMBERS(l->trace, l->tick, until));
     l->has_values = r->info.values || r->info.redacted;
-    l->has_terms = recording_ask(r, &s, events_sql);
-    if (!l->has_terms)
-        return recording_failed(r, err);
-    sqlite3_bind_int64(s, 1, l->trace);
-    sqlite3_bind_int64(s, 2, l->tick);
-    sqlite3_bind_int64(s, 3, until);
+    l->has_terms = s != NULL;
     while (recording_row(r, s))
         add_event(l, s);
     sqlite3_finalize(s);
@@ -272,7 +261,7 @@ static void set_ending(struct recorded_log *l, const struct trace_ending *e)
     set_functions(l, e);
 }
 
-static void set_running(struct recorded_log *l, const struct found *f, int64_t wall_us,
+static void set_running(struct recorded_log *l, const struct trace_row *f, int64_t wall_us,
                         bool is_last)
 {
     struct trace_state *s = trace_log_state_edit(l->log);
@@ -286,33 +275,19 @@ static void set_running(struct recorded_log *l, const struct found *f, int64_t w
 
 /* ---- which it is */
 
-static int find(struct recorded_log *l, struct recording *r, int64_t tick, struct found *out,
+static int find(struct recorded_log *l, struct recording *r, int64_t tick, struct trace_row *out,
                 struct error *err)
 {
-    sqlite3_stmt *s = NULL;
-    *out = (struct found){0};
-    if (!r->info.has_traces)
-        return 0;
-    int rc = db_prepare(r->db, &s,
-                        "SELECT id, wall_us, ended_us, syntax, patterns, procs, ending"
-                        " FROM trace WHERE tick <= ? ORDER BY id DESC LIMIT 1",
-                        err);
-    if (rc != 0)
-        return rc;
-    sqlite3_bind_int64(s, 1, tick);
-    if (recording_row(r, s)) {
-        struct slice *const texts[] = {&out->syntax, &out->patterns, &out->procs, &out->ending};
-        out->id = db_column_int(s, 0);
-        out->wall_us = db_column_int(s, 1);
-        out->ended_us = db_column_int(s, 2);
-        for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-            *texts[i] = slice_keep(&l->row, db_column_text(s, (int)i + 3));
-    }
+    sqlite3_stmt *s =
+        recording_select(r, TABLE_TRACE, " WHERE tick <= ? ORDER BY id DESC LIMIT 1", &tick);
+    *out = (struct trace_row){0};
+    if (recording_row(r, s))
+        (void)tables_read(s, TABLE_TRACE, &l->row, out); /* a number that cannot be is unknown */
     sqlite3_finalize(s);
     return recording_failed(r, err);
 }
 
-static void begin(struct recorded_log *l, const struct found *f, bool values)
+static void begin(struct recorded_log *l, const struct trace_row *f, bool values)
 {
     struct trace_log *log = trace_log_new(LIMIT_TRACE_EVENTS, LIMIT_TRACE_KEPT_BYTES);
     forget(l); /* after that: its address may be that of the one before */
@@ -328,7 +303,7 @@ static void begin(struct recorded_log *l, const struct found *f, bool values)
     add_patterns(l, f->patterns);
 }
 
-static int read_ending(struct recorded_log *l, const struct found *f, struct trace_ending *out,
+static int read_ending(struct recorded_log *l, const struct trace_row *f, struct trace_ending *out,
                        struct error *err)
 {
     if (f->ending.len == 0)
@@ -345,7 +320,7 @@ int recorded_log_to(struct recorded_log *l, struct recording *r, int64_t tick, s
     bool is_last = recording_tick_after(r, tick) == 0;
     int64_t until = is_last ? INT64_MAX : tick; /* what came behind it is of no tick */
     struct trace_ending ending;
-    struct found f;
+    struct trace_row f;
     arena_reset(&l->row);
     int rc = find(l, r, until, &f, err);
     if (rc != 0 || f.id == 0) {

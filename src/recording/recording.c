@@ -63,34 +63,43 @@ int recording_failed(const struct recording *r, struct error *err)
     return r->failed.code == ERR_NONE ? 0 : error_set(err, r->failed.code, "%s", r->failed.text);
 }
 
-bool recording_ask(struct recording *r, sqlite3_stmt **out, const char *sql)
+sqlite3_stmt *recording_ask_text(struct recording *r, const char *sql, const int64_t *numbers,
+                                 const char *text)
 {
+    sqlite3_stmt *s = NULL;
     if (r->failed.code != ERR_NONE)
-        return false;
-    int rc = sqlite3_prepare_v2(r->db, sql, -1, out, NULL);
+        return NULL;
+    int rc = sqlite3_prepare_v2(r->db, sql, -1, &s, NULL);
     if (rc != SQLITE_OK &&
         rc != SQLITE_ERROR) /* that is a table or column that an earlier program did not make */
         fail_of_db(r);
-    return rc == SQLITE_OK;
-}
-
-sqlite3_stmt *recording_query(struct recording *r, const char *sql, const int64_t *args)
-{
-    sqlite3_stmt *s = NULL;
-    if (recording_ask(r, &s, sql))
-        for (int i = 0; i < sqlite3_bind_parameter_count(s); i++)
-            sqlite3_bind_int64(s, i + 1, args[i]);
+    if (text)
+        sqlite3_bind_text(s, sqlite3_bind_parameter_count(s), text, -1, SQLITE_STATIC);
+    for (int i = sqlite3_bind_parameter_count(s) - (text != NULL); numbers && i > 0; i--)
+        sqlite3_bind_int64(s, i, numbers[i - 1]);
     return s;
 }
 
+sqlite3_stmt *recording_ask(struct recording *r, const char *sql, const int64_t *numbers)
+{
+    return recording_ask_text(r, sql, numbers, NULL);
+}
+
+void recording_ask_again(sqlite3_stmt *s, const int64_t *numbers)
+{
+    sqlite3_reset(s);
+    for (int i = sqlite3_bind_parameter_count(s); i > 0; i--)
+        sqlite3_bind_int64(s, i, numbers[i - 1]);
+}
+
 sqlite3_stmt *recording_select(struct recording *r, enum recording_table table, const char *rest,
-                               const int64_t *args)
+                               const int64_t *numbers)
 {
     struct buf sql;
     buf_init(&sql, 0);
     tables_select(&sql, table);
     buf_puts(&sql, rest);
-    sqlite3_stmt *s = recording_query(r, buf_cstr(&sql), args);
+    sqlite3_stmt *s = recording_ask(r, buf_cstr(&sql), numbers);
     buf_clear(&sql);
     return s;
 }
@@ -105,14 +114,8 @@ bool recording_row(struct recording *r, sqlite3_stmt *s)
 
 int64_t recording_int(struct recording *r, const char *sql, int64_t arg, int64_t otherwise)
 {
-    sqlite3_stmt *s = NULL;
-    int64_t v = otherwise;
-    if (!recording_ask(r, &s, sql))
-        return v;
-    if (sqlite3_bind_parameter_count(s) > 0)
-        sqlite3_bind_int64(s, 1, arg);
-    if (recording_row(r, s))
-        v = db_column_clamped(s, 0, otherwise);
+    sqlite3_stmt *s = recording_ask(r, sql, &arg);
+    int64_t v = recording_row(r, s) ? db_column_clamped(s, 0, otherwise) : otherwise;
     sqlite3_finalize(s);
     return v;
 }
@@ -121,11 +124,8 @@ int64_t recording_int(struct recording *r, const char *sql, int64_t arg, int64_t
 
 static const char *meta_text(struct recording *r, const char *key)
 {
-    sqlite3_stmt *s = NULL;
+    sqlite3_stmt *s = recording_ask_text(r, "SELECT value FROM meta WHERE key = ?", NULL, key);
     const char *text = "";
-    if (!recording_ask(r, &s, "SELECT value FROM meta WHERE key = ?"))
-        return text;
-    sqlite3_bind_text(s, 1, key, -1, SQLITE_STATIC);
     if (recording_row(r, s)) {
         struct slice v = db_column_text(s, 0);
         text = arena_strndup(&r->arena, v.s, v.len);
@@ -165,7 +165,7 @@ static void take_info(struct recording *r)
 
 static void mark_cache_clear(struct mark_cache *c)
 {
-    free(c->marks);
+    buf_clear(&c->marks);
     arena_clear(&c->arena);
     *c = (struct mark_cache){0};
     arena_init(&c->arena);
@@ -265,11 +265,11 @@ static struct slice last_line(const struct slice *text)
 
 int recording_check(struct recording *r, struct error *err)
 {
-    sqlite3_stmt *s = NULL;
     if (r->is_checked)
         return 0;
     recording_begin(r);
-    if (recording_ask(r, &s, "PRAGMA quick_check(1)") && recording_row(r, s)) {
+    sqlite3_stmt *s = recording_ask(r, "PRAGMA quick_check(1)", NULL);
+    if (recording_row(r, s)) {
         struct slice says = db_column_text(s, 0), line = last_line(&says);
         if (!slice_is(says, "ok"))
             fail(r, ERR_FORMAT, "the recording is damaged (%.*s)", (int)line.len, line.s);
@@ -294,13 +294,8 @@ int64_t recording_tick_wall_us(struct recording *r, int64_t tick)
 
 int64_t recording_tick_mono_ns(struct recording *r, int64_t tick)
 {
-    int64_t ns = -1;
-    sqlite3_stmt *s = NULL;
-    if (!recording_ask(r, &s, "SELECT mono_ns FROM tick WHERE id = ?"))
-        return -1;
-    sqlite3_bind_int64(s, 1, tick);
-    if (recording_row(r, s))
-        ns = db_column_signed(s, 0);
+    sqlite3_stmt *s = recording_ask(r, "SELECT mono_ns FROM tick WHERE id = ?", &tick);
+    int64_t ns = recording_row(r, s) ? db_column_signed(s, 0) : -1;
     sqlite3_finalize(s);
     return ns;
 }
@@ -317,17 +312,12 @@ int64_t recording_tick_after(struct recording *r, int64_t tick)
 
 int64_t recording_last_answer(struct recording *r, const char *question, int64_t tick)
 {
-    sqlite3_stmt *s = NULL;
-    int64_t v = 0;
     /* Backwards over the ticks: it is mostly among the last few. */
-    if (!recording_ask(r, &s,
-                       "SELECT tick FROM answer WHERE tick <= ? AND question = ?"
-                       " ORDER BY tick DESC LIMIT 1"))
-        return 0;
-    sqlite3_bind_int64(s, 1, tick);
-    sqlite3_bind_text(s, 2, question, -1, SQLITE_STATIC);
-    if (recording_row(r, s))
-        v = db_column_count(s, 0);
+    sqlite3_stmt *s = recording_ask_text(r,
+                                         "SELECT tick FROM answer WHERE tick <= ? AND question = ?"
+                                         " ORDER BY tick DESC LIMIT 1",
+                                         &tick, question);
+    int64_t v = recording_row(r, s) ? db_column_count(s, 0) : 0;
     sqlite3_finalize(s);
     return v;
 }
@@ -348,9 +338,7 @@ const char recording_period_sql[] =
 
 double recording_of_period(struct recording *r, sqlite3_stmt *s, int64_t from, int64_t to)
 {
-    sqlite3_reset(s);
-    sqlite3_bind_int64(s, 1, from);
-    sqlite3_bind_int64(s, 2, to);
+    recording_ask_again(s, NUMBERS(from, to));
     if (!recording_row(r, s) || sqlite3_column_type(s, 0) == SQLITE_NULL)
         return 0;
     return db_column_real(s, 0);
@@ -360,10 +348,8 @@ double recording_of_period(struct recording *r, sqlite3_stmt *s, int64_t from, i
 static double of_period(struct recording *r, const char *sql, int64_t from, int64_t to,
                         double unknown)
 {
-    sqlite3_stmt *s = NULL;
-    if (!recording_ask(r, &s, sql))
-        return unknown;
-    double v = recording_of_period(r, s, from, to);
+    sqlite3_stmt *s = recording_ask(r, sql, NULL);
+    double v = s ? recording_of_period(r, s, from, to) : unknown;
     sqlite3_finalize(s);
     return v;
 }
@@ -387,13 +373,23 @@ struct slice recording_keep(struct recording *r, struct slice text)
     return slice_keep(&r->result, text);
 }
 
-const void *recording_keep_rows(struct recording *r, void *rows, size_t bytes)
+const void *recording_keep_rows(struct recording *r, struct buf *rows)
 {
-    void *kept = arena_alloc(&r->result, bytes + 1);
-    if (bytes > 0)
-        memcpy(kept, rows, bytes);
-    free(rows);
+    void *kept = arena_alloc(&r->result, rows->len + 1);
+    if (rows->len > 0)
+        memcpy(kept, rows->data, rows->len);
+    buf_clear(rows);
     return kept;
+}
+
+const char recording_text_sql[] = "SELECT text FROM text WHERE id = ?";
+
+struct slice recording_text(struct recording *r, sqlite3_stmt *texts, int64_t id,
+                            struct arena *arena)
+{
+    recording_ask_again(texts, &id);
+    bool there = id >= 0 && recording_row(r, texts);
+    return there ? slice_keep(arena, db_column_text(texts, 0)) : (struct slice){"", 0};
 }
 
 bool recording_has(struct recording *r, const char *question)
@@ -418,19 +414,11 @@ static const char marks_sql[] =
 
 static void read_marks(struct recording *r, struct mark_cache *c)
 {
-    sqlite3_stmt *s = NULL;
-    size_t cap = 0;
-    if (!recording_ask(r, &s, marks_sql))
-        return;
-    sqlite3_bind_int64(s, 1, LIMIT_RECORDING_MARKS);
+    sqlite3_stmt *s = recording_ask(r, marks_sql, NUMBERS(LIMIT_RECORDING_MARKS));
     while (recording_row(r, s)) {
-        struct slice text = db_column_text(s, 1);
-        if (c->n == cap) {
-            cap = cap > 0 ? cap * 2 : 64;
-            c->marks = alloc_resize(c->marks, cap, sizeof *c->marks);
-        }
-        c->marks[c->n++] = (struct recording_mark){db_column_int(s, 0), db_column_count(s, 2),
-                                                   arena_strndup(&c->arena, text.s, text.len)};
+        const struct recording_mark mark = {db_column_int(s, 0), db_column_count(s, 2),
+                                            slice_keep(&c->arena, db_column_text(s, 1)).s};
+        buf_put(&c->marks, &mark, sizeof mark);
     }
     sqlite3_finalize(s);
 }
@@ -447,8 +435,8 @@ size_t recording_marks(struct recording *r, const struct recording_mark **out)
         c->version = version;
         c->changes = changes;
     }
-    *out = c->marks;
-    return c->n;
+    *out = (const struct recording_mark *)(const void *)c->marks.data;
+    return c->marks.len / sizeof **out;
 }
 
 /* ---- answers */
@@ -534,13 +522,10 @@ static int inflate_term(struct recording *r, sqlite3_stmt *s, struct error *err)
 int recording_answers(struct recording *r, int64_t tick, recording_answer_fn *fn, void *arg,
                       struct error *err)
 {
-    sqlite3_stmt *s = NULL;
-    if (db_prepare(r->db, &s,
-                   "SELECT question, asked, bytes, term FROM answer WHERE tick = ?"
-                   " ORDER BY question <> 'node', question <> 'system'",
-                   err) != 0)
-        return (int)err->code;
-    sqlite3_bind_int64(s, 1, tick);
+    sqlite3_stmt *s = recording_ask(r,
+                                    "SELECT question, asked, bytes, term FROM answer WHERE tick = ?"
+                                    " ORDER BY question <> 'node', question <> 'system'",
+                                    &tick);
     int rc = 0;
     while (rc == 0 && recording_row(r, s)) {
         struct want_scan asked;

@@ -31,8 +31,7 @@ struct period_cache {
 struct mark_cache {
     bool is_known;
     int64_t version, changes;
-    struct recording_mark *marks;
-    size_t n;
+    struct buf marks;
     struct arena arena; /* their texts */
 };
 
@@ -49,14 +48,18 @@ struct recording {
     struct mark_cache marks;
 };
 
-/* Prepares a statement. false: reading failed, or the file has no such table or column. */
-bool recording_ask(struct recording *r, sqlite3_stmt **out, const char *sql);
-/* The same with its numbers, as many as it has. NULL: false of above. */
-sqlite3_stmt *recording_query(struct recording *r, const char *sql, const int64_t *args);
-/* The rows of a table, for tables_read(): `rest` of the question stands behind the table's name,
- * and args are its numbers. NULL: as above. */
+/* Prepares a question with its numbers, as many as it has (NULL: they come later). NULL: reading
+ * failed, or the file has no such table or column. */
+#define NUMBERS(...) ((const int64_t[]){__VA_ARGS__})
+sqlite3_stmt *recording_ask(struct recording *r, const char *sql, const int64_t *numbers);
+/* The same with a text, behind the numbers. */
+sqlite3_stmt *recording_ask_text(struct recording *r, const char *sql, const int64_t *numbers,
+                                 const char *text);
+/* Asks again. */
+void recording_ask_again(sqlite3_stmt *s, const int64_t *numbers);
+/* The rows of a table, for tables_read(): `rest` of the question stands behind the table's name. */
 sqlite3_stmt *recording_select(struct recording *r, enum recording_table table, const char *rest,
-                               const int64_t *args);
+                               const int64_t *numbers);
 /* Whether there is another row; a failure is the end of rows, too, and recording_failed()
  * has it. Of NULL there is none. */
 bool recording_row(struct recording *r, sqlite3_stmt *s);
@@ -66,9 +69,13 @@ void recording_refuse(struct recording *r, const char *why);
 int64_t recording_int(struct recording *r, const char *sql, int64_t arg, int64_t otherwise);
 /* A copy that is handed out: until the next question. */
 struct slice recording_keep(struct recording *r, struct slice text);
-/* The same of an array, which it frees. How many there are is known when they have been read: what
+/* The same of rows, which it clears. How many there are is known when they have been read: what
    a file says of their number may be wrong. */
-const void *recording_keep_rows(struct recording *r, void *rows, size_t bytes);
+const void *recording_keep_rows(struct recording *r, struct buf *rows);
+/* The text of that id, by a statement of recording_text_sql; "": there is none. */
+extern const char recording_text_sql[];
+struct slice recording_text(struct recording *r, sqlite3_stmt *texts, int64_t id,
+                            struct arena *arena);
 
 bool recording_has_column(struct recording *r, const char *table, const char *name);
 /* The column of `system` with that key, under its old name in recordings of 0.1.0; NULL: none. */

@@ -20,8 +20,7 @@ struct owner_sum {
     } key;
     double sums[MEASURES]; /* NaN where nothing is known */
     const char *kind;
-    struct slice name;
-    bool named;
+    struct slice name; /* {0}: not read yet */
     UT_hash_handle hh;
 };
 
@@ -102,19 +101,12 @@ static const char rows_sql[] =
    recording there are no shares. */
 static void gather(struct recording *r, struct period_cache *c)
 {
-    sqlite3_stmt *s = NULL, *intervals = NULL;
     int64_t tick = -1, sort = PERIOD_SORTS;
     double weight = 1;
     bool counts = false;
     c->owners_known = true;
-    if (!recording_ask(r, &intervals, recording_seconds_sql))
-        return;
-    if (!recording_ask(r, &s, rows_sql)) {
-        sqlite3_finalize(intervals);
-        return;
-    }
-    sqlite3_bind_int64(s, 1, c->from);
-    sqlite3_bind_int64(s, 2, c->to);
+    sqlite3_stmt *intervals = recording_ask(r, recording_seconds_sql, NULL);
+    sqlite3_stmt *s = recording_ask(r, rows_sql, NUMBERS(c->from, c->to));
     while (recording_row(r, s)) {
         int64_t at = sqlite3_column_int64(s, 0), id = sqlite3_column_int64(s, 2);
         int64_t by = sort_of((const char *)sqlite3_column_text(s, 1));
@@ -152,33 +144,19 @@ static int by_share(const void *a, const void *b)
     return slice_order(x->name, y->name);
 }
 
-static void name_it(struct recording *r, struct period_cache *c, sqlite3_stmt *texts,
-                    struct owner_sum *o)
-{
-    o->named = true;
-    o->name = (struct slice){"", 0};
-    sqlite3_reset(texts);
-    sqlite3_bind_int64(texts, 1, o->key.id);
-    if (recording_row(r, texts))
-        o->name = slice_keep(&c->arena, db_column_text(texts, 0));
-}
-
 /* The sums of a sort with their names, in order; owned by the caller. */
 static size_t ordered(struct recording *r, struct period_cache *c, int64_t sort,
                       struct owner_sum ***out)
 {
     struct owner_sum *o, *next;
-    sqlite3_stmt *texts = NULL;
+    sqlite3_stmt *texts = recording_ask(r, recording_text_sql, NULL);
     size_t n = 0;
-    *out = NULL;
-    if (!recording_ask(r, &texts, "SELECT text FROM text WHERE id = ?"))
-        return 0;
     *out = alloc_zero(HASH_COUNT(c->owners) + 1, sizeof **out);
     HASH_ITER (hh, c->owners, o, next) {
         if (o->key.sort != sort)
             continue;
-        if (!o->named)
-            name_it(r, c, texts, o);
+        if (!o->name.s)
+            o->name = recording_text(r, texts, o->key.id, &c->arena);
         (*out)[n++] = o;
     }
     sqlite3_finalize(texts);

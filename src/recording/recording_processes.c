@@ -107,20 +107,6 @@ static int by_share(struct known *a, struct known *b)
     return a->share < b->share ? 1 : a->share > b->share ? -1 : strcmp(a->pid, b->pid);
 }
 
-static struct slice text_of(struct recording *r, sqlite3_stmt *s, int64_t id)
-{
-    struct slice out = {"", 0};
-    if (id < 0)
-        return out;
-    sqlite3_reset(s);
-    sqlite3_bind_int64(s, 1, id);
-    if (recording_row(r, s)) {
-        struct slice text = db_column_text(s, 0);
-        out = recording_keep(r, text);
-    }
-    return out;
-}
-
 /* The line through (seconds, messages). Means are over the ticks at which it was seen. */
 static void fit(struct period_process *p, const struct known *k)
 {
@@ -140,7 +126,7 @@ static void tell(struct recording *r, sqlite3_stmt *texts, const struct known *k
     struct slice *names[NAMES] = {&p->name, &p->application, &p->initial_call, &p->label,
                                   &p->current_function};
     for (int i = 0; i < NAMES; i++)
-        *names[i] = text_of(r, texts, k->text[i]);
+        *names[i] = recording_text(r, texts, k->text[i], &r->result);
     p->pid = slice_of(arena_strdup(&r->result, k->pid));
     p->kind = (struct slice){arena_strndup(&r->result, k->kind, kind), kind};
     p->ticks = k->ticks;
@@ -191,25 +177,24 @@ static void next_tick(struct recording *r, struct pass *p, int64_t tick)
 static double gather(struct recording *r, int64_t from, int64_t to, struct known **all,
                      struct arena *arena, struct period_turnover *turnover)
 {
-    struct pass p = {.tick = -1, .tick_of_shares = -1};
-    if (recording_ask(r, &p.intervals, recording_seconds_sql) &&
-        recording_ask(r, &p.periods, recording_period_sql) && recording_ask(r, &p.rows, rows_sql)) {
-        sqlite3_bind_int64(p.rows, 1, from);
-        sqlite3_bind_int64(p.rows, 2, to);
-        while (recording_row(r, p.rows)) {
-            int64_t tick = sqlite3_column_int64(p.rows, 0);
-            turnover->ticks += tick != p.tick;
-            turnover->rows++;
-            if (tick != p.tick)
-                next_tick(r, &p, tick);
-            if (sqlite3_column_type(p.rows, 7) != SQLITE_NULL && tick != p.tick_of_shares) {
-                p.seconds_of_shares += p.seconds;
-                p.tick_of_shares = tick;
-            }
-            struct known *k = find(all, arena, db_column_text(p.rows, 1));
-            k->ticks_before = k->ticks == 0 ? turnover->ticks - 1 : k->ticks_before;
-            add_row(k, p.rows, p.at, p.seconds);
+    struct pass p = {.rows = recording_ask(r, rows_sql, NUMBERS(from, to)),
+                     .intervals = recording_ask(r, recording_seconds_sql, NULL),
+                     .periods = recording_ask(r, recording_period_sql, NULL),
+                     .tick = -1,
+                     .tick_of_shares = -1};
+    while (recording_row(r, p.rows)) {
+        int64_t tick = sqlite3_column_int64(p.rows, 0);
+        turnover->ticks += tick != p.tick;
+        turnover->rows++;
+        if (tick != p.tick)
+            next_tick(r, &p, tick);
+        if (sqlite3_column_type(p.rows, 7) != SQLITE_NULL && tick != p.tick_of_shares) {
+            p.seconds_of_shares += p.seconds;
+            p.tick_of_shares = tick;
         }
+        struct known *k = find(all, arena, db_column_text(p.rows, 1));
+        k->ticks_before = k->ticks == 0 ? turnover->ticks - 1 : k->ticks_before;
+        add_row(k, p.rows, p.at, p.seconds);
     }
     sqlite3_finalize(p.rows);
     sqlite3_finalize(p.periods);
@@ -222,7 +207,6 @@ size_t recording_processes(struct recording *r, int64_t from, int64_t to,
 {
     struct known *all = NULL, *k, *next;
     struct arena arena;
-    sqlite3_stmt *texts = NULL;
     size_t n = 0;
     *turnover = (struct period_turnover){0, 0, 0, 0};
     arena_init(&arena);
@@ -233,8 +217,7 @@ size_t recording_processes(struct recording *r, int64_t from, int64_t to,
     size_t most = (size_t)turnover->pids < MOST ? (size_t)turnover->pids : MOST;
     struct period_process *p = arena_alloc(&r->result, (most + 1) * sizeof *p);
     *out = p;
-    if (!recording_ask(r, &texts, "SELECT text FROM text WHERE id = ?"))
-        most = 0;
+    sqlite3_stmt *texts = recording_ask(r, recording_text_sql, NULL);
     HASH_ITER (hh, all, k, next) {
         turnover->pids_seen_once += k->ticks == 1;
         if (n < most)

@@ -228,7 +228,7 @@ static void add_place(struct arena *arena, struct samples_source *of, struct sli
 static void read_places(struct recording *r, const int64_t *asked, const char *sql,
                         struct arena *arena, struct samples_source *sources, size_t n)
 {
-    sqlite3_stmt *s = recording_query(r, sql, asked);
+    sqlite3_stmt *s = recording_ask(r, sql, asked);
     while (recording_row(r, s)) {
         const struct slice name = db_column_text(s, 0), place = db_column_text(s, 1);
         const int64_t samples = samples_at(r, s);
@@ -249,7 +249,7 @@ static size_t read_sources(struct recording *r, const int64_t *asked, const char
 {
     size_t n = 0;
     struct samples_source *to = arena_alloc(arena, LIMIT_RECORDED_SOURCES * sizeof *to);
-    sqlite3_stmt *s = recording_query(r, sql, asked);
+    sqlite3_stmt *s = recording_ask(r, sql, asked);
     *out = to;
     while (n < LIMIT_RECORDED_SOURCES && recording_row(r, s))
         to[n++] = (struct samples_source){.name = slice_keep(arena, db_column_text(s, 0)),

@@ -39,8 +39,7 @@ static double seconds_of(const struct recording_info *info, double interval_us)
 
 double recording_seconds(struct recording *r, sqlite3_stmt *intervals, int64_t tick)
 {
-    sqlite3_reset(intervals);
-    sqlite3_bind_int64(intervals, 1, tick);
+    recording_ask_again(intervals, &tick);
     double us = recording_row(r, intervals) ? db_column_real(intervals, 0) : (double)NAN;
     return seconds_of(recording_info(r), us);
 }
@@ -50,50 +49,42 @@ double recording_seconds(struct recording *r, sqlite3_stmt *intervals, int64_t t
 struct series {
     struct timed {
         double v, seconds;
-    } * values; /* in the order of ticks */
+    } * values; /* in the order of ticks; of `rows` */
     size_t n;
+    struct buf rows;
 };
 
 /* Of rows of a value and the interval of its tick; ends the statement. */
 static struct series read_series(struct recording *r, sqlite3_stmt *s)
 {
-    struct series out = {NULL, 0};
-    size_t cap = 0;
+    struct series out = {0};
     while (recording_row(r, s)) {
         double v = db_column_real(s, 0);
-        if (isnan(v))
-            continue;
-        if (out.n == cap) {
-            cap = cap ? cap * 2 : 256;
-            out.values = alloc_resize(out.values, cap, sizeof *out.values);
-        }
-        out.values[out.n++] =
-            (struct timed){v, seconds_of(recording_info(r), db_column_real(s, 1))};
+        const struct timed row = {v, seconds_of(recording_info(r), db_column_real(s, 1))};
+        if (!isnan(v))
+            buf_put(&out.rows, &row, sizeof row);
     }
     sqlite3_finalize(s);
+    out.values = (struct timed *)(void *)out.rows.data;
+    out.n = out.rows.len / sizeof *out.values;
     return out;
 }
 
-/* Of ticks whose interval is `least_us` or longer, where that is above 0. */
-static struct series series_from(struct recording *r, const char *key, int64_t from, int64_t to,
-                                 double least_us)
+/* The known values of a column of `system`, with intervals and ticks; of ticks whose interval is
+ * `least_us` or longer, where that is above 0. */
+static sqlite3_stmt *ask_values(struct recording *r, const char *key, int64_t from, int64_t to,
+                                int64_t least_us)
 {
     char sql[240];
-    sqlite3_stmt *s = NULL;
     const char *column = recording_system_column(r, key);
     if (!column)
-        return (struct series){NULL, 0};
+        return NULL;
     snprintf(sql, sizeof sql,
-             "SELECT %s, interval_us FROM system LEFT JOIN tick ON tick.id = system.tick"
-             " WHERE system.tick BETWEEN ?1 AND ?2 AND %s NOT NULL%s ORDER BY system.tick",
+             "SELECT %s, interval_us, system.tick FROM system LEFT JOIN tick"
+             " ON tick.id = system.tick WHERE system.tick BETWEEN ?1 AND ?2 AND %s NOT NULL"
+             "%s ORDER BY system.tick",
              column, column, least_us > 0 ? " AND interval_us >= ?3" : "");
-    if (!recording_ask(r, &s, sql))
-        return (struct series){NULL, 0};
-    sqlite3_bind_int64(s, 1, from);
-    sqlite3_bind_int64(s, 2, to);
-    if (least_us > 0)
-        sqlite3_bind_double(s, 3, least_us);
-    return read_series(r, s);
+    return recording_ask(r, sql, NUMBERS(from, to, least_us));
 }
 
 #define FEW 3 /* ticks: with fewer, short ones are better than none */
@@ -104,14 +95,14 @@ static struct series series_from(struct recording *r, const char *key, int64_t f
  * is that our questions are read. */
 static struct series series_of(struct recording *r, const char *key, int64_t from, int64_t to)
 {
-    double least_us = recording_info(r)->interval_s * 1e6 / 2;
+    int64_t least_us = llround(recording_info(r)->interval_s * 1e6 / 2);
     if ((text_ends_with(key, "_per_s") || text_ends_with(key, "_utilisation")) && least_us > 0) {
-        struct series long_ones = series_from(r, key, from, to, least_us);
+        struct series long_ones = read_series(r, ask_values(r, key, from, to, least_us));
         if (long_ones.n >= FEW)
             return long_ones;
-        free(long_ones.values);
+        buf_clear(&long_ones.rows);
     }
-    return series_from(r, key, from, to, 0);
+    return read_series(r, ask_values(r, key, from, to, 0));
 }
 
 static int compare(const void *a, const void *b)
@@ -188,7 +179,7 @@ int recording_stats(struct recording *r, const char *system_key, int64_t from, i
         struct series series = series_of(r, system_key, from, to);
         c->stats[at].value = stats_of(&series);
         c->stats[at].known = true;
-        free(series.values);
+        buf_clear(&series.rows);
     }
     *out = c->stats[at].value;
     return 0;
@@ -197,13 +188,11 @@ int recording_stats(struct recording *r, const char *system_key, int64_t from, i
 struct period_cost recording_cost(struct recording *r, int64_t from, int64_t to)
 {
     struct period_cost cost = {NAN, NAN};
-    sqlite3_stmt *s = NULL;
-    if (!recording_ask(r, &s,
-                       "SELECT sum(cost_us) / sum(interval_us), avg(bytes) FROM tick"
-                       " WHERE id BETWEEN ? AND ? AND interval_us > 0 AND cost_us NOT NULL"))
-        return cost;
-    sqlite3_bind_int64(s, 1, from);
-    sqlite3_bind_int64(s, 2, to);
+    sqlite3_stmt *s =
+        recording_ask(r,
+                      "SELECT sum(cost_us) / sum(interval_us), avg(bytes) FROM tick"
+                      " WHERE id BETWEEN ? AND ? AND interval_us > 0 AND cost_us NOT NULL",
+                      NUMBERS(from, to));
     if (recording_row(r, s) && sqlite3_column_type(s, 0) != SQLITE_NULL) {
         cost.share = db_column_real(s, 0);
         cost.bytes = db_column_real(s, 1);
@@ -244,36 +233,23 @@ static size_t means_of(struct series s, double *out, size_t most)
     for (size_t i = 0; i < parts; i++)
         out[i] = mean_between(&s, seconds * (double)i / (double)parts,
                               seconds * (double)(i + 1) / (double)parts, &at, &began);
-    free(s.values);
+    buf_clear(&s.rows);
     return parts;
 }
 
 struct period_run recording_longest(struct recording *r, const char *system_key, int64_t from,
                                     int64_t to, double least)
 {
-    char sql[200];
-    sqlite3_stmt *s = NULL;
+    sqlite3_stmt *s = ask_values(r, system_key, from, to, 0);
     struct period_run longest = {0}, run = {0};
-    const char *column = recording_system_column(r, system_key);
-    if (!column)
-        return longest;
-    snprintf(sql, sizeof sql,
-             "SELECT system.tick, %s, interval_us FROM system LEFT JOIN tick"
-             " ON tick.id = system.tick WHERE system.tick BETWEEN ? AND ? AND %s NOT NULL"
-             " ORDER BY system.tick",
-             column, column);
-    if (!recording_ask(r, &s, sql))
-        return longest;
-    sqlite3_bind_int64(s, 1, from);
-    sqlite3_bind_int64(s, 2, to);
     while (recording_row(r, s)) {
-        if (!(db_column_real(s, 1) >= least)) {
+        if (!(db_column_real(s, 0) >= least)) {
             run.seconds = 0;
             continue;
         }
-        run.to = db_column_int(s, 0);
+        run.to = db_column_int(s, 2);
         run.from = run.seconds > 0 ? run.from : run.to;
-        run.seconds += seconds_of(recording_info(r), db_column_real(s, 2));
+        run.seconds += seconds_of(recording_info(r), db_column_real(s, 1));
         longest = run.seconds >= longest.seconds ? run : longest;
     }
     sqlite3_finalize(s);
@@ -289,15 +265,12 @@ size_t recording_series(struct recording *r, const char *system_key, int64_t fro
 size_t recording_queue_series(struct recording *r, const char *pid, int64_t from, int64_t to,
                               double *out, size_t most)
 {
-    sqlite3_stmt *s = NULL;
-    if (!recording_ask(r, &s,
-                       "SELECT message_queue_len, interval_us FROM process"
-                       " LEFT JOIN tick ON tick.id = process.tick WHERE process.tick BETWEEN ?1"
-                       " AND ?2 AND pid = ?3 AND message_queue_len NOT NULL ORDER BY process.tick"))
-        return 0;
-    sqlite3_bind_int64(s, 1, from);
-    sqlite3_bind_int64(s, 2, to);
-    sqlite3_bind_text(s, 3, pid, -1, SQLITE_STATIC);
+    sqlite3_stmt *s = recording_ask_text(
+        r,
+        "SELECT message_queue_len, interval_us FROM process"
+        " LEFT JOIN tick ON tick.id = process.tick WHERE process.tick BETWEEN ?1"
+        " AND ?2 AND pid = ?3 AND message_queue_len NOT NULL ORDER BY process.tick",
+        NUMBERS(from, to), pid);
     return means_of(read_series(r, s), out, most);
 }
 
@@ -307,17 +280,15 @@ size_t recording_queue_series(struct recording *r, const char *pid, int64_t from
 static void sum_windows(struct recording *r, int64_t from, int64_t to, struct recorded_window *out,
                         int64_t *listed)
 {
-    sqlite3_stmt *s = NULL;
+    sqlite3_stmt *s =
+        recording_ask(r,
+                      "SELECT min(wall_us), sum(ns), max(functions), sum(calls), sum(lost),"
+                      " count(*), sum((SELECT ifnull(sum(c.calls), 0) FROM call c"
+                      " WHERE c.window = w.id) >= w.calls)"
+                      " FROM call_window w WHERE tick BETWEEN ? AND ?",
+                      NUMBERS(from, to));
     *out = (struct recorded_window){
         .id = -1, .tick = from, .wall_us = -1, .ns = 0, .calls_per_s = NAN};
-    if (!recording_ask(r, &s,
-                       "SELECT min(wall_us), sum(ns), max(functions), sum(calls), sum(lost),"
-                       " count(*), sum((SELECT ifnull(sum(c.calls), 0) FROM call c"
-                       " WHERE c.window = w.id) >= w.calls)"
-                       " FROM call_window w WHERE tick BETWEEN ? AND ?"))
-        return;
-    sqlite3_bind_int64(s, 1, from);
-    sqlite3_bind_int64(s, 2, to);
     if (recording_row(r, s)) {
         out->wall_us = db_column_int(s, 0);
         out->ns = db_column_count(s, 1);
@@ -360,7 +331,6 @@ static struct call_spread spread_of(sqlite3_stmt *s, const struct recorded_windo
 size_t recording_calls(struct recording *r, int64_t from, int64_t to,
                        const struct recorded_call **out, struct recorded_window *sums)
 {
-    sqlite3_stmt *s = NULL;
     size_t n = 0;
     int64_t listed = 0;
     arena_reset(&r->result);
@@ -368,10 +338,7 @@ size_t recording_calls(struct recording *r, int64_t from, int64_t to,
     struct call_spread *spreads = arena_alloc(&r->result, 1000 * sizeof *spreads);
     *out = calls;
     sum_windows(r, from, to, sums, &listed);
-    if (!recording_ask(r, &s, calls_sql))
-        return 0;
-    sqlite3_bind_int64(s, 1, from);
-    sqlite3_bind_int64(s, 2, to);
+    sqlite3_stmt *s = recording_ask(r, calls_sql, NUMBERS(from, to));
     while (n < 1000 && recording_row(r, s)) {
         struct recorded_call *c = &calls[n];
         spreads[n++] = spread_of(s, sums, listed);
@@ -402,14 +369,11 @@ int64_t recording_windows(struct recording *r, int64_t tick)
 
 const char *recording_fact(struct recording *r, const char *key, int64_t tick)
 {
-    sqlite3_stmt *s = NULL;
+    sqlite3_stmt *s = recording_ask_text(r,
+                                         "SELECT value FROM fact WHERE tick <= ? AND key = ?"
+                                         " ORDER BY tick DESC LIMIT 1",
+                                         &tick, key);
     const char *json = NULL;
-    if (!recording_ask(r, &s,
-                       "SELECT value FROM fact WHERE key = ? AND tick <= ? ORDER BY tick"
-                       " DESC LIMIT 1"))
-        return NULL;
-    sqlite3_bind_text(s, 1, key, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(s, 2, tick);
     arena_reset(&r->result);
     if (recording_row(r, s))
         json = recording_keep(r, db_column_text(s, 0)).s;

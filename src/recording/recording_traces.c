@@ -30,22 +30,17 @@ static struct recorded_trace trace_of(struct recording *r, sqlite3_stmt *s)
 
 size_t recording_traces(struct recording *r, const struct recorded_trace **out)
 {
-    sqlite3_stmt *s = NULL;
-    struct recorded_trace *traces = NULL;
-    size_t n = 0, cap = 0;
+    sqlite3_stmt *s = recording_ask(r, traces_sql, NULL);
+    struct buf rows;
+    size_t n = 0;
     arena_reset(&r->result);
-    *out = NULL;
-    if (!recording_ask(r, &s, traces_sql))
-        return 0;
-    while (n < LIMIT_RECORDING_TRACES && recording_row(r, s)) {
-        if (n == cap) {
-            cap = cap > 0 ? cap * 2 : 16;
-            traces = alloc_resize(traces, cap, sizeof *traces);
-        }
-        traces[n++] = trace_of(r, s);
+    buf_init(&rows, 0);
+    for (; n < LIMIT_RECORDING_TRACES && recording_row(r, s); n++) {
+        const struct recorded_trace trace = trace_of(r, s);
+        buf_put(&rows, &trace, sizeof trace);
     }
     sqlite3_finalize(s);
-    *out = recording_keep_rows(r, traces, n * sizeof *traces);
+    *out = recording_keep_rows(r, &rows);
     return n;
 }
 
@@ -60,16 +55,11 @@ static const char patterns_sql[] =
 size_t recording_trace_patterns(struct recording *r, int64_t from, int64_t to,
                                 const struct period_pattern **out)
 {
-    sqlite3_stmt *s = NULL;
+    sqlite3_stmt *s = recording_ask(r, patterns_sql, NUMBERS(from, to));
     size_t n = 0;
     arena_reset(&r->result);
-    *out = NULL;
-    if (!r->info.has_traces || !recording_ask(r, &s, patterns_sql))
-        return 0;
     struct period_pattern *patterns = arena_alloc(&r->result, PATTERNS_MOST * sizeof *patterns);
     *out = patterns;
-    sqlite3_bind_int64(s, 1, from);
-    sqlite3_bind_int64(s, 2, to);
     while (n < PATTERNS_MOST && recording_row(r, s))
         patterns[n++] = (struct period_pattern){.pattern = recording_keep(r, db_column_text(s, 0)),
                                                 .traces = db_column_int(s, 1),
@@ -172,10 +162,7 @@ static bool read_term(const struct line_reader *how, struct slice term, enum tra
 /* How the rows of a trace are read; false: there is no such trace. */
 static bool find_reader(struct recording *r, int64_t trace, struct line_reader *out)
 {
-    sqlite3_stmt *s = NULL;
-    if (!recording_ask(r, &s, "SELECT syntax FROM trace WHERE id = ?"))
-        return false;
-    sqlite3_bind_int64(s, 1, trace);
+    sqlite3_stmt *s = recording_ask(r, "SELECT syntax FROM trace WHERE id = ?", &trace);
     bool found = recording_row(r, s);
     bool elixir = found && slice_is(db_column_text(s, 0), "elixir");
     sqlite3_finalize(s);
@@ -245,14 +232,11 @@ static int put_line(void *arg, const struct trace_line *line, struct error *err)
 static int put_ending(struct recording *r, int64_t trace, struct trace_sink *sink,
                       struct error *err)
 {
-    sqlite3_stmt *s = NULL;
+    sqlite3_stmt *s =
+        recording_ask(r, "SELECT ending FROM trace WHERE id = ? AND ending NOT NULL", &trace);
     struct arena arena;
     struct trace_ending e;
-    int rc =
-        db_prepare(r->db, &s, "SELECT ending FROM trace WHERE id = ? AND ending NOT NULL", err);
-    if (rc != 0)
-        return rc;
-    sqlite3_bind_int64(s, 1, trace);
+    int rc = 0;
     arena_init(&arena);
     if (recording_row(r, s)) {
         struct slice json = db_column_text(s, 0);

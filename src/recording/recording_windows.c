@@ -45,16 +45,10 @@ static const char last_sql[] = "SELECT bytes, line FROM call_window WHERE tick <
 int recording_windows_put(struct recording *r, int64_t tick, int64_t most, struct calls_sink *sink,
                           int64_t *n, struct error *err)
 {
-    sqlite3_stmt *s = NULL;
+    sqlite3_stmt *s =
+        recording_ask(r, most == 0 ? last_sql : all_sql, NUMBERS(tick, most == 0 ? 1 : most));
     *n = 0;
-    if (!r->info.has_windows)
-        return 0;
-    int rc = db_prepare(r->db, &s, most == 0 ? last_sql : all_sql, err);
-    if (rc != 0)
-        return rc;
-    sqlite3_bind_int64(s, 1, tick);
-    sqlite3_bind_int64(s, 2, most == 0 ? 1 : most);
-    rc = put_windows(r, s, sink, n, err);
+    int rc = put_windows(r, s, sink, n, err);
     sqlite3_finalize(s);
     return rc == 0 ? recording_failed(r, err) : rc;
 }

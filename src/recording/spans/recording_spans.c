@@ -20,20 +20,16 @@ static void refuse(struct recording *r)
 
 size_t recording_spans(struct recording *r, int64_t from, int64_t to, const int64_t **ids)
 {
-    sqlite3_stmt *s = NULL;
-    int64_t *list = alloc_zero(LIMIT_RECORDED_SPAN_RUNS, sizeof *list);
+    sqlite3_stmt *s = recording_ask(r,
+                                    "SELECT id FROM (SELECT id FROM span_run WHERE tick BETWEEN ?"
+                                    " AND ? ORDER BY id DESC LIMIT ?) ORDER BY id",
+                                    NUMBERS(from, to, LIMIT_RECORDED_SPAN_RUNS));
+    int64_t *list = arena_alloc(&r->result, LIMIT_RECORDED_SPAN_RUNS * sizeof *list);
     size_t n = 0;
-    if (recording_ask(r, &s,
-                      "SELECT id FROM (SELECT id FROM span_run WHERE tick BETWEEN ? AND ?"
-                      " ORDER BY id DESC LIMIT ?) ORDER BY id")) {
-        sqlite3_bind_int64(s, 1, from);
-        sqlite3_bind_int64(s, 2, to);
-        sqlite3_bind_int64(s, 3, LIMIT_RECORDED_SPAN_RUNS);
-        while (n < LIMIT_RECORDED_SPAN_RUNS && recording_row(r, s))
-            list[n++] = sqlite3_column_int64(s, 0);
-        sqlite3_finalize(s);
-    }
-    *ids = recording_keep_rows(r, list, n * sizeof *list);
+    while (n < LIMIT_RECORDED_SPAN_RUNS && recording_row(r, s))
+        list[n++] = sqlite3_column_int64(s, 0);
+    sqlite3_finalize(s);
+    *ids = list;
     return n;
 }
 
