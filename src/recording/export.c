@@ -18,6 +18,7 @@ struct writer {
     struct recording *r;
     const char *node;
     bool spreadsheet;
+    struct arena arena; /* of an event */
 };
 
 static void flush(struct writer *w, size_t least)
@@ -132,56 +133,46 @@ static const struct field event_list[] = {
 };
 #undef ROW
 
-/* Where the events of a trace go. */
-struct event_writer {
-    struct writer *w;
-    struct arena arena;
-    int64_t trace;
-};
-
-static int put_event(void *arg, const struct trace_line *line, struct error *err)
+static int put_event(void *arg, const struct event_row *event, struct error *err)
 {
-    struct event_writer *e = arg;
-    struct buf *out = &e->w->buf;
-    struct value node = text_value(slice_of(e->w->node));
-    const char *kind = trace_line_kind_name(line->kind);
-    struct event_row row = {.trace = e->trace, .kind = slice_of(kind), .line = *line};
+    struct writer *w = arg;
+    struct buf *out = &w->buf;
+    const struct value node = text_value(slice_of(w->node));
+    const struct trace_line *line = &event->line;
+    struct event_row row = *event;
     (void)err;
-    arena_reset(&e->arena);
-    if (line->has_args)
-        row.args = trace_texts_json(&e->arena, line->args, line->n_args);
+    arena_reset(&w->arena);
+    row.args =
+        line->has_args ? trace_texts_json(&w->arena, line->args, line->n_args) : (struct slice){0};
     if (line->wall_us >= 0)
         buf_printf(out, "%" PRId64, line->wall_us);
     buf_put_u8(out, ',');
-    csv_put_value(out, &node, e->w->spreadsheet);
+    csv_put_value(out, &node, w->spreadsheet);
     for (size_t i = 0; i < ARRAY_LEN(event_list); i++) {
         struct value v = field_value(&event_list[i], &row);
         buf_put_u8(out, ',');
         if (v.kind == VALUE_NUMBER && !v.is_integer)
             put_number(out, v.number);
         else
-            csv_put_value(out, &v, e->w->spreadsheet);
+            csv_put_value(out, &v, w->spreadsheet);
     }
     buf_put_u8(out, '\n');
-    flush(e->w, PIECE);
+    flush(w, PIECE);
     return 0;
 }
 
 static int put_events(struct writer *w, struct error *err)
 {
     const struct recorded_trace *traces;
-    struct event_writer e = {.w = w};
     size_t n = recording_traces(w->r, &traces);
     buf_puts(&w->buf, "wall_us,node");
     for (size_t i = 0; i < ARRAY_LEN(event_list); i++)
         buf_printf(&w->buf, ",%s", event_list[i].key);
     buf_puts(&w->buf, "\n");
-    arena_init(&e.arena);
-    for (size_t i = 0; i < n && err->code == ERR_NONE; i++) {
-        e.trace = traces[i].id;
-        (void)recording_trace_lines(w->r, e.trace, put_event, &e, err);
-    }
-    arena_clear(&e.arena);
+    arena_init(&w->arena);
+    for (size_t i = 0; i < n && err->code == ERR_NONE; i++)
+        (void)recording_trace_lines(w->r, traces[i].id, put_event, w, err);
+    arena_clear(&w->arena);
     return recording_failed(w->r, err);
 }
 

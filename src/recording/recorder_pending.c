@@ -114,56 +114,25 @@ void recorder_gap(struct recorder *r, int64_t here_us, const char *why)
     r->last_mono_ns = 0;
 }
 
-void recorder_window(struct recorder *r, const struct recorded_window *w)
+void recorder_calls(struct recorder *r, const struct calls_window *w, bool whole)
 {
-    struct window_row row = {.of = *w};
+    struct window_row row = {.ns = (int64_t)w->interval_us * 1000, .bytes = -1, .of = *w};
     struct buf line;
     if (r->ended)
         return;
     buf_init(&line, 0);
-    if (w->whole) {
-        calls_json_put(&line, w->whole, slice_of(r->options.node));
+    if (whole) {
+        calls_json_put(&line, w, slice_of(r->options.node));
         row.line = deflated(line.data, line.len);
+        row.bytes = (int64_t)line.len;
     }
-    row.bytes = w->whole ? (int64_t)line.len : -1;
     const struct window_row *window = recorder_add(r, TABLE_WINDOW, &row);
-    for (size_t i = 0; i < w->n_top; i++) {
-        const struct call_row call = {.window = {.row = &window->id}, .of = w->top[i]};
+    for (size_t i = 0; i < w->n_rows; i++) {
+        const struct call_row call = {.window = {.row = &window->id}, .of = w->rows[i]};
         (void)recorder_add(r, TABLE_CALL, &call);
     }
     free((void *)(uintptr_t)row.line.s);
     buf_clear(&line);
-}
-
-static int64_t known(uint64_t v)
-{
-    return v == CALLS_UNKNOWN || v > INT64_MAX ? -1 : (int64_t)v;
-}
-
-void recorder_calls(struct recorder *r, const struct calls_window *w, bool whole)
-{
-    struct recorded_call *top = alloc_zero(w->n_rows + 1, sizeof *top);
-    for (size_t i = 0; i < w->n_rows; i++) {
-        const struct calls_function *f = &w->rows[i];
-        top[i] = (struct recorded_call){.module = f->module,
-                                        .function = f->function,
-                                        .arity = (int64_t)f->arity,
-                                        .calls = known(f->calls),
-                                        .own_us = known(f->own_us),
-                                        .words = known(f->words),
-                                        .share = f->share};
-    }
-    const struct recorded_window window = {.wall_us = w->wall_us,
-                                           .ns = (int64_t)w->interval_us * 1000,
-                                           .functions = known(w->functions),
-                                           .calls = known(w->calls),
-                                           .lost = known(w->lost),
-                                           .calls_per_s = w->calls_per_s,
-                                           .top = top,
-                                           .n_top = w->n_rows,
-                                           .whole = whole ? w : NULL};
-    recorder_window(r, &window);
-    free(top);
 }
 
 /* ---- written with a tick */
@@ -218,7 +187,7 @@ static int bind_column(struct recorder *r, sqlite3_stmt *s, int at,
         sqlite3_bind_int64(s, at, *(const unsigned *)v);
         break;
     case FORM_REAL:
-        db_bind_real(s, at, *(const double *)v);
+        sqlite3_bind_double(s, at, *(const double *)v); /* NaN: NULL */
         break;
     case FORM_NS:
         sqlite3_bind_int64(s, at, *(const double *)v > 0 ? llround(*(const double *)v * 1e9) : 0);
@@ -254,7 +223,7 @@ static void bind_field(sqlite3_stmt *s, int at, const struct field *f, const voi
     else if (v.kind == VALUE_NUMBER && v.is_integer)
         sqlite3_bind_int64(s, at, v.integer);
     else if (v.kind == VALUE_NUMBER)
-        db_bind_real(s, at, v.number);
+        sqlite3_bind_double(s, at, v.number);
 }
 
 static int bind_row(struct recorder *r, sqlite3_stmt *s, const struct recording_columns *t,

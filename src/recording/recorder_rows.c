@@ -12,7 +12,6 @@
 #include "beamtop/model/kind.h"
 #include "beamtop/model/owners.h"
 #include "recorder_internal.h"
-#include "recording_schema.h"
 
 /* Rows of a tick that get columns of their own; the answer, which is kept too, has all. */
 #define PROCESS_ROWS 20
@@ -163,28 +162,20 @@ static struct proc_scan with_watched(struct arena *arena, const struct proc_scan
     return whole;
 }
 
-static int put_scan(struct recorder *r, enum owner_by by, const struct proc_scan *scan,
-                    struct error *err)
-{
-    struct arena arena;
-    struct owners owners;
-    arena_init(&arena);
-    const struct proc_scan whole = with_watched(&arena, scan);
-    owners_of_scan(&owners, &arena, &whole, by, LEAST_SHARE);
-    int rc = put_owners(r, by, &owners, err);
-    arena_clear(&arena);
-    return rc;
-}
-
 /* Applications are counted over all processes where the node was asked for them. */
-static int put_apps(struct recorder *r, const struct table_detail *apps,
-                    const struct proc_scan *scan, struct error *err)
+static int put_owners_by(struct recorder *r, enum owner_by by, const struct table_detail *apps,
+                         const struct proc_scan *scan, struct error *err)
 {
     struct arena arena;
     struct owners owners;
     arena_init(&arena);
-    owners_of_apps(&owners, &arena, apps, scan, LEAST_SHARE);
-    int rc = put_owners(r, OWNER_APPLICATION, &owners, err);
+    if (apps) {
+        owners_of_apps(&owners, &arena, apps, scan, LEAST_SHARE);
+    } else {
+        const struct proc_scan whole = with_watched(&arena, scan);
+        owners_of_scan(&owners, &arena, &whole, by, LEAST_SHARE);
+    }
+    int rc = put_owners(r, by, &owners, err);
     arena_clear(&arena);
     return rc;
 }
@@ -193,25 +184,23 @@ int recorder_put_owners(struct recorder *r, const struct model *m, struct error 
 {
     const struct table_detail *apps = model_apps(m);
     const struct proc_scan *scan = fresh_scan(r, m);
-    bool fresh_apps = apps && apps->mono_ns > r->last_mono_ns;
-    if (fresh_apps && put_apps(r, apps, scan, err) != 0)
+    if (!apps || apps->mono_ns <= r->last_mono_ns)
+        apps = NULL;
+    if ((apps || scan) && put_owners_by(r, OWNER_APPLICATION, apps, scan, err) != 0)
         return (int)err->code;
-    if (!scan)
-        return 0;
-    if (!fresh_apps && put_scan(r, OWNER_APPLICATION, scan, err) != 0)
-        return (int)err->code;
-    for (enum owner_by by = OWNER_SUPERVISOR; by <= OWNER_KIN; by++)
-        if (put_scan(r, by, scan, err) != 0)
+    for (enum owner_by by = OWNER_SUPERVISOR; scan && by <= OWNER_KIN; by++)
+        if (put_owners_by(r, by, NULL, scan, err) != 0)
             return (int)err->code;
     return 0;
 }
 
 /* ---- thinning */
 
+/* Whether rows went. Nothing does after an error. */
 static bool drop(struct recorder *r, const char *sql, int64_t upto, struct error *err)
 {
     sqlite3_stmt *s = NULL;
-    if (db_prepare(r->db, &s, sql, err) != 0)
+    if (err->code != ERR_NONE || db_prepare(r->db, &s, sql, err) != 0)
         return false;
     if (sqlite3_bind_parameter_count(s) > 0)
         sqlite3_bind_int64(s, 1, upto);
@@ -228,30 +217,37 @@ static const char thin_ticks[] =
 /* Traces stay, with their counters. */
 static const char thin_events[] = "DELETE FROM event WHERE tick <= ?";
 
-/* Windows of counted calls, runs of the sampler and captured spans go with their ticks: with many
- * functions they are most of a file. */
-static const char *const thin_windows[] = {
-    ("DELETE FROM call WHERE window IN (SELECT id FROM call_window WHERE tick <= ?"
-     " AND tick NOT IN (SELECT id FROM tick))"),
-    "DELETE FROM call_window WHERE tick <= ? AND tick NOT IN (SELECT id FROM tick)",
-    "DELETE FROM sample_run WHERE tick <= ? AND tick NOT IN (SELECT id FROM tick)",
-    "DELETE FROM span_run WHERE tick <= ? AND tick NOT IN (SELECT id FROM tick)",
-};
-
-/* What belonged to runs that went. */
-static const char *const orphans[] = {
-    "DELETE FROM sample_node WHERE run NOT IN (SELECT id FROM sample_run)",
-    "DELETE FROM sample_source WHERE run NOT IN (SELECT id FROM sample_run)",
-    "DELETE FROM sample_held WHERE run NOT IN (SELECT id FROM sample_run)",
-    "DELETE FROM sample_frame WHERE id NOT IN (SELECT frame FROM sample_node)",
-    "DELETE FROM span_process WHERE run NOT IN (SELECT id FROM span_run)",
-    "DELETE FROM span_event WHERE run NOT IN (SELECT id FROM span_run)",
-};
-
+/* What belonged to rows that went. */
 static void drop_orphans(struct recorder *r, struct error *err)
 {
-    for (size_t i = 0; i < ARRAY_LEN(orphans) && err->code == ERR_NONE; i++)
+    static const char *const orphans[] = {
+        "DELETE FROM call WHERE window NOT IN (SELECT id FROM call_window)",
+        "DELETE FROM sample_node WHERE run NOT IN (SELECT id FROM sample_run)",
+        "DELETE FROM sample_source WHERE run NOT IN (SELECT id FROM sample_run)",
+        "DELETE FROM sample_held WHERE run NOT IN (SELECT id FROM sample_run)",
+        "DELETE FROM sample_frame WHERE id NOT IN (SELECT frame FROM sample_node)",
+        "DELETE FROM span_process WHERE run NOT IN (SELECT id FROM span_run)",
+        "DELETE FROM span_event WHERE run NOT IN (SELECT id FROM span_run)",
+    };
+    for (size_t i = 0; i < ARRAY_LEN(orphans); i++)
         (void)drop(r, orphans[i], 0, err);
+}
+
+/* What goes with its tick. With many functions, windows of counted calls are most of a file. */
+static void drop_of_ticks(struct recorder *r, int64_t upto, struct error *err)
+{
+    static const char *const tables[] = {"system",      "process",    "owner",   "answer",
+                                         "call_window", "sample_run", "span_run"};
+    enum { FIRST_WITH_OTHERS = 4 };
+    bool others = false;
+    for (size_t i = 0; i < ARRAY_LEN(tables); i++) {
+        char sql[120];
+        snprintf(sql, sizeof sql,
+                 "DELETE FROM %s WHERE tick <= ? AND tick NOT IN (SELECT id FROM tick)", tables[i]);
+        others = (drop(r, sql, upto, err) && i >= FIRST_WITH_OTHERS) || others;
+    }
+    if (others)
+        drop_orphans(r, err);
 }
 
 void recorder_drop_spans(struct recorder *r, int64_t newest, struct error *err)
@@ -267,7 +263,6 @@ bool recorder_thin(struct recorder *r, struct error *err)
                             "SELECT (min(tick) + max(tick)) / 2 FROM answer"
                             " WHERE question <> 'node'",
                             0);
-    char sql[120];
     if (middle > 0) {
         (void)drop(r, thin_events, middle, err);
         return drop(r, "DELETE FROM answer WHERE tick <= ? AND question <> 'node'", middle, err);
@@ -278,21 +273,13 @@ bool recorder_thin(struct recorder *r, struct error *err)
                     0);
     bool some = drop(r, thin_events, middle, err);
     some = drop(r, thin_ticks, middle, err) || some;
-    for (size_t i = 0; some && schema_tick_tables[i] && err->code == ERR_NONE; i++) {
-        snprintf(sql, sizeof sql,
-                 "DELETE FROM %s WHERE tick <= ? AND tick NOT IN (SELECT id FROM tick)",
-                 schema_tick_tables[i]);
-        (void)drop(r, sql, middle, err);
-    }
-    for (size_t i = 0; some && i < ARRAY_LEN(thin_windows) && err->code == ERR_NONE; i++)
-        (void)drop(r, thin_windows[i], middle, err);
-    if (some && err->code == ERR_NONE)
-        drop_orphans(r, err);
-    if (some)
+    if (some) {
+        drop_of_ticks(r, middle, err);
         sqlite3_exec(r->db,
                      "INSERT OR REPLACE INTO meta SELECT 'thinned', wall_us FROM tick"
                      " ORDER BY id DESC LIMIT 1",
                      NULL, NULL, NULL);
+    }
     return some && err->code == ERR_NONE;
 }
 
@@ -305,8 +292,6 @@ static const char forget_facts[] =
 
 /* Texts stay: they are few, but for labels that come and go with their processes. */
 static const char *const forget[] = {
-    "DELETE FROM call WHERE window IN (SELECT id FROM call_window WHERE tick <= ?)",
-    "DELETE FROM call_window WHERE tick <= ?",
     "DELETE FROM event WHERE tick <= ?",
     "DELETE FROM trace_pattern WHERE trace IN (SELECT id FROM trace WHERE tick <= ? AND ending NOT "
     "NULL)",
@@ -319,20 +304,10 @@ static const char *const forget[] = {
 int recorder_keep(struct recorder *r, int64_t ticks, struct error *err)
 {
     int64_t upto = r->ticks - ticks;
-    char sql[80];
     if (upto <= 0)
         return 0;
-    for (size_t i = 0; i < ARRAY_LEN(forget) && err->code == ERR_NONE; i++)
+    for (size_t i = 0; i < ARRAY_LEN(forget); i++)
         (void)drop(r, forget[i], upto, err);
-    for (size_t i = 0; schema_tick_tables[i] && err->code == ERR_NONE; i++) {
-        snprintf(sql, sizeof sql, "DELETE FROM %s WHERE tick <= ?", schema_tick_tables[i]);
-        (void)drop(r, sql, upto, err);
-    }
-    bool some =
-        err->code == ERR_NONE && drop(r, "DELETE FROM sample_run WHERE tick <= ?", upto, err);
-    some = (err->code == ERR_NONE && drop(r, "DELETE FROM span_run WHERE tick <= ?", upto, err)) ||
-           some;
-    if (some && err->code == ERR_NONE)
-        drop_orphans(r, err);
+    drop_of_ticks(r, upto, err);
     return (int)err->code;
 }

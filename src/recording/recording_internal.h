@@ -65,7 +65,7 @@ sqlite3_stmt *recording_select(struct recording *r, enum recording_table table, 
 bool recording_row(struct recording *r, sqlite3_stmt *s);
 /* What was read cannot be: nothing more is read in this use. */
 void recording_refuse(struct recording *r, const char *why);
-/* One number, as db_int_of(). */
+/* One number, as db_int(); arg: its `?`. */
 int64_t recording_int(struct recording *r, const char *sql, int64_t arg, int64_t otherwise);
 /* A copy that is handed out: until the next question. */
 struct slice recording_keep(struct recording *r, struct slice text);
@@ -96,9 +96,9 @@ double recording_of_period(struct recording *r, sqlite3_stmt *s, int64_t from, i
 struct period_cache *period_cache_of(struct recording *r, int64_t from, int64_t to);
 void period_cache_clear(struct period_cache *c); /* to one of nothing */
 
-/* The events of a trace, in order; each line until the next. Ends at the first failure of put. */
-typedef int trace_line_fn(void *arg, const struct trace_line *line, struct error *err);
-int recording_trace_lines(struct recording *r, int64_t trace, trace_line_fn *put, void *arg,
+/* The events of a trace, in order; each row until the next. Ends at the first failure of put. */
+typedef int event_row_fn(void *arg, const struct event_row *row, struct error *err);
+int recording_trace_lines(struct recording *r, int64_t trace, event_row_fn *put, void *arg,
                           struct error *err);
 /* A list of texts as JSON, kept in the arena. */
 struct slice trace_texts_json(struct arena *arena, const struct slice *items, size_t n);

@@ -9,8 +9,6 @@
 #include "recording_views.h"
 #include "tables.h"
 
-const char *const schema_tick_tables[] = {"system", "process", "owner", "answer", NULL};
-
 /* With the time in front, as people read it. */
 static void put_views(struct buf *sql)
 {

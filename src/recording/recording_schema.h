@@ -13,7 +13,5 @@
 int schema_create(sqlite3 *db, struct error *err);
 /* ERR_FORMAT unless it is a recording of a version that is known. */
 int schema_check(sqlite3 *db, const char *path, struct error *err);
-/* The tables besides `tick` that thinning takes rows from; NULL ends. */
-extern const char *const schema_tick_tables[];
 
 #endif

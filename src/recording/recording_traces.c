@@ -198,7 +198,7 @@ static bool read_line(sqlite3_stmt *s, const struct line_reader *how, struct eve
     return true;
 }
 
-int recording_trace_lines(struct recording *r, int64_t trace, trace_line_fn *put, void *arg,
+int recording_trace_lines(struct recording *r, int64_t trace, event_row_fn *put, void *arg,
                           struct error *err)
 {
     struct caller_pattern last = {0};
@@ -217,16 +217,16 @@ int recording_trace_lines(struct recording *r, int64_t trace, trace_line_fn *put
         if (!read_line(s, &how, &row))
             continue; /* of a later program, or damaged */
         row.line.shows_caller = shows_caller(&last, row.line.pattern_text);
-        rc = put(arg, &row.line, err);
+        rc = put(arg, &row, err);
     }
     sqlite3_finalize(s);
     arena_clear(&arena);
     return rc == 0 ? recording_failed(r, err) : rc;
 }
 
-static int put_line(void *arg, const struct trace_line *line, struct error *err)
+static int put_line(void *arg, const struct event_row *row, struct error *err)
 {
-    return trace_sink_put_line(arg, line, err);
+    return trace_sink_put_line(arg, &row->line, err);
 }
 
 static int put_ending(struct recording *r, int64_t trace, struct trace_sink *sink,

@@ -48,47 +48,15 @@ int db_run(sqlite3 *db, sqlite3_stmt *stmt, struct error *err)
     return rc == SQLITE_DONE || rc == SQLITE_ROW ? 0 : (int)err->code;
 }
 
-int64_t db_int_of(sqlite3 *db, const char *sql, int64_t arg, int64_t otherwise)
+int64_t db_int(sqlite3 *db, const char *sql, int64_t otherwise)
 {
     sqlite3_stmt *stmt = NULL;
     int64_t v = otherwise;
-    if (sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) == SQLITE_OK) {
-        if (sqlite3_bind_parameter_count(stmt) > 0)
-            sqlite3_bind_int64(stmt, 1, arg);
-        if (sqlite3_step(stmt) == SQLITE_ROW)
-            v = db_column_clamped(stmt, 0, otherwise);
-    }
+    if (sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) == SQLITE_OK &&
+        sqlite3_step(stmt) == SQLITE_ROW)
+        v = db_column_clamped(stmt, 0, otherwise);
     sqlite3_finalize(stmt);
     return v;
-}
-
-int64_t db_int(sqlite3 *db, const char *sql, int64_t otherwise)
-{
-    return db_int_of(db, sql, 0, otherwise);
-}
-
-void db_bind_real(sqlite3_stmt *stmt, int at, double v)
-{
-    if (isnan(v))
-        sqlite3_bind_null(stmt, at);
-    else
-        sqlite3_bind_double(stmt, at, v);
-}
-
-void db_bind_int(sqlite3_stmt *stmt, int at, int64_t v)
-{
-    if (v < 0)
-        sqlite3_bind_null(stmt, at);
-    else
-        sqlite3_bind_int64(stmt, at, v);
-}
-
-void db_bind_text(sqlite3_stmt *stmt, int at, struct slice text)
-{
-    if (text.len == 0)
-        sqlite3_bind_null(stmt, at);
-    else
-        sqlite3_bind_text64(stmt, at, text.s, text.len, SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 
 double db_column_real(sqlite3_stmt *stmt, int at)

@@ -19,12 +19,6 @@ int db_run(sqlite3 *db, sqlite3_stmt *stmt, struct error *err);
 /* One number; `otherwise` when there is none or it is NULL; one beyond
    what db_column_int() takes is the last that it takes. */
 int64_t db_int(sqlite3 *db, const char *sql, int64_t otherwise);
-int64_t db_int_of(sqlite3 *db, const char *sql, int64_t arg, int64_t otherwise); /* arg: its `?` */
-
-/* Unknown (NaN, below zero, empty) is bound as NULL. Text is copied. */
-void db_bind_real(sqlite3_stmt *stmt, int at, double v);
-void db_bind_int(sqlite3_stmt *stmt, int at, int64_t v);
-void db_bind_text(sqlite3_stmt *stmt, int at, struct slice text);
 
 /* Numbers of a file may be any. Beyond what a recorder ever writes, where sums overflow, one is
  * unknown. */

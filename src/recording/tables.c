@@ -84,7 +84,7 @@ static const struct recording_column owner[] = {AS(TICK, "tick INTEGER NOT NULL"
 static const struct recording_column window[] = {AS(ID, "id INTEGER PRIMARY KEY", id),
                                                  AS(TICK, "tick INTEGER NOT NULL", tick),
                                                  OF("wall_us INTEGER", of.wall_us),
-                                                 OF("ns INTEGER NOT NULL", of.ns),
+                                                 OF("ns INTEGER NOT NULL", ns),
                                                  OF("functions INTEGER", of.functions),
                                                  OF("calls INTEGER", of.calls),
                                                  OF("calls_per_s REAL", of.calls_per_s),
@@ -158,6 +158,7 @@ static const struct recording_column event[] = {AS(ID, "id INTEGER PRIMARY KEY",
                                                 OF("term BLOB", term)};
 /* Before version 4 the term's values stood in columns, as they print. */
 static const struct recording_column event_printed[] = {
+    OF("trace INTEGER", trace),
     OF("kind TEXT", kind),
     EVENT_LINE,
     AS(RAW, "mono_ns INTEGER", line.mono_ns),

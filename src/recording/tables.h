@@ -9,6 +9,7 @@
 #include "beamtop/model/owners.h"
 #include "beamtop/output/trace_line.h"
 #include "beamtop/recording/recording.h"
+#include "beamtop/trace/calls_state.h"
 #include "sqlite.h"
 
 /* clang-format off */
@@ -129,13 +130,13 @@ struct owner_row {
     struct owner of;
 };
 struct window_row {
-    int64_t id, tick, bytes;
+    int64_t id, tick, ns, bytes;
     struct slice line;
-    struct recorded_window of;
+    struct calls_window of;
 };
 struct call_row {
     struct row_ref window;
-    struct recorded_call of;
+    struct calls_function of;
 };
 struct fact_row {
     int64_t tick;

@@ -88,24 +88,20 @@ static void add_spans(struct recorder *r)
 
 static void add_extras(struct recorder *r)
 {
-    static const struct recorded_call calls[] = {
-        {{"shop_repo", 9}, {"prepare_query", 13}, 3, 30, 900, -1, 0.75},
-        {{"shop_repo", 9}, {"get", 3}, 2, 10, -1, 44, 0.25},
+    const struct calls_function calls[] = {
+        counted_call("shop_repo", "prepare_query", 3, 30, 900, -1, 0.75),
+        counted_call("shop_repo", "get", 2, 10, -1, 44, 0.25),
     };
-    const struct calls_function counted = {
-        .module = {"shop_repo", 9}, .function = {"get", 3}, .arity = 2, .calls = 10};
-    const struct calls_window whole = {
-        .number = 1, .interval_us = 2000000, .calls = 40, .rows = &counted, .n_rows = 1};
-    const struct recorded_window w = {.wall_us = 1700000002000000,
-                                      .ns = 2000000000,
-                                      .functions = 200,
-                                      .calls = 40,
-                                      .lost = 1,
-                                      .calls_per_s = 20,
-                                      .top = calls,
-                                      .n_top = ARRAY_LEN(calls),
-                                      .whole = &whole};
-    recorder_window(r, &w);
+    const struct calls_window w = {.number = 1,
+                                   .wall_us = 1700000002000000,
+                                   .interval_us = 2000000,
+                                   .functions = 200,
+                                   .calls = 40,
+                                   .lost = 1,
+                                   .calls_per_s = 20,
+                                   .rows = calls,
+                                   .n_rows = ARRAY_LEN(calls)};
+    recorder_calls(r, &w, true);
     recorder_mark(r, 5, 1700000002500000, "deploy");
     recorder_fact(r, "logger",
                   "{\"handlers\":[{\"id\":\"default\",\"module\":\"logger_std_h\","

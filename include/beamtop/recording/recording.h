@@ -78,18 +78,16 @@ struct call_spread {
     int64_t windows; /* 0: unknown, in one of them it was not among the listed ones */
     double per_s_stddev, share_stddev; /* NaN of fewer than two windows */
 };
+/* Windows over a period. */
 struct recorded_window {
     int64_t id, tick, wall_us, ns, functions, calls, lost;
     double calls_per_s;
     const struct recorded_call *top; /* most calls first */
     size_t n_top;
-    const struct calls_window
-        *whole;      /* as it was counted, for who prints it again; NULL: not kept */
-    int64_t windows; /* of sums: how many */
+    int64_t windows;                   /* of sums: how many */
     const struct call_spread *spreads; /* of each of top */
 };
-void recorder_window(struct recorder *r, const struct recorded_window *w);
-/* One as it was counted; `whole`: it is kept for who prints it again. */
+/* A window of counted calls; `whole`: it is kept for who prints it again. */
 void recorder_calls(struct recorder *r, const struct calls_window *w, bool whole);
 /*
  * A finished run of the sampler, of which the heaviest are kept: LIMIT_RECORDED_NODES nodes of the

@@ -204,29 +204,24 @@ static void made_scan(struct recorder *r, struct model *m, const struct made *w,
 
 static void made_window(struct recorder *r, const struct made *w, int tick)
 {
-    struct recorded_call calls[MADE_CALLS];
-    struct recorded_window window = {.wall_us = 1700000000000000LL + tick * 1000000LL,
-                                     .ns = 1000000000,
-                                     .functions = w->n_calls,
-                                     .top = calls,
-                                     .n_top = (size_t)w->n_calls};
+    struct calls_function calls[MADE_CALLS];
+    struct calls_window window = {.wall_us = 1700000000000000LL + tick * 1000000LL,
+                                  .interval_us = 1000000,
+                                  .functions = (uint64_t)w->n_calls,
+                                  .rows = calls,
+                                  .n_rows = (size_t)w->n_calls};
     for (int i = 0; i < w->n_calls; i++) {
         const struct made_call *c = &w->calls[i];
         double noise = (tick % 2 ? w->calls_noise : -w->calls_noise) * (double)c->calls;
         noise += (made_about(w, tick, 10 + (unsigned)i) - 1) / 4 * (double)c->calls;
-        calls[i] = (struct recorded_call){{c->module, strlen(c->module)},
-                                          {c->function, strlen(c->function)},
-                                          c->arity,
-                                          c->calls + (int64_t)noise,
-                                          -1,
-                                          -1,
-                                          NAN};
+        calls[i] = counted_call(c->module, c->function, (int)c->arity, c->calls + (int64_t)noise,
+                                -1, -1, NAN);
         window.calls += calls[i].calls;
     }
-    window.calls += w->other_calls;
+    window.calls += (uint64_t)w->other_calls;
     window.calls_per_s = (double)window.calls;
     if (w->n_calls > 0 && (w->windows == 0 || tick <= w->windows + 1))
-        recorder_window(r, &window);
+        recorder_calls(r, &window, false);
 }
 
 static void made_samples(struct recorder *r, const struct made_samples *of)

@@ -11,19 +11,19 @@
 
 static void add_extras(struct recorder *r)
 {
-    static const struct recorded_call calls[] = {
-        {{"shop_cart", 9}, {"add", 3}, 2, 30, 900, -1, 0.75},
-        {{"shop_cart", 9}, {"get", 3}, 1, 10, -1, 44, 0.25},
+    const struct calls_function calls[] = {
+        counted_call("shop_cart", "add", 2, 30, 900, -1, 0.75),
+        counted_call("shop_cart", "get", 1, 10, -1, 44, 0.25),
     };
-    const struct recorded_window w = {.wall_us = 1700000002000000,
-                                      .ns = 2000000000,
-                                      .functions = 200,
-                                      .calls = 40,
-                                      .lost = 1,
-                                      .calls_per_s = 20,
-                                      .top = calls,
-                                      .n_top = 2};
-    recorder_window(r, &w);
+    const struct calls_window w = {.wall_us = 1700000002000000,
+                                   .interval_us = 2000000,
+                                   .functions = 200,
+                                   .calls = 40,
+                                   .lost = 1,
+                                   .calls_per_s = 20,
+                                   .rows = calls,
+                                   .n_rows = 2};
+    recorder_calls(r, &w, false);
     recorder_mark(r, 5, 1700000002500000, "deploy");
     recorder_fact(r, "logger", "{\"a\":1}");
     recorder_fact(r, "logger", "{\"a\":1}");

@@ -36,15 +36,15 @@ TEST(test_how_calls_vary)
         struct model *m = model_new();
         for (int k = 0; k < 4; k++) {
             int64_t add = spread_rows[i].add[k];
-            const struct recorded_call calls[] = {
-                {{"shop_cart", 9}, {"get", 3}, 1, spread_rows[i].others[k], -1, -1, NAN},
-                {{"shop_cart", 9}, {"add", 3}, 2, add, -1, -1, NAN}};
-            const struct recorded_window w = {.ns = 1000000000,
-                                              .functions = 2,
-                                              .calls = 100,
-                                              .top = calls,
-                                              .n_top = add < 0 ? 1 : 2};
-            recorder_window(r, &w);
+            const struct calls_function calls[] = {
+                counted_call("shop_cart", "get", 1, spread_rows[i].others[k], -1, -1, NAN),
+                counted_call("shop_cart", "add", 2, add, -1, -1, NAN)};
+            const struct calls_window w = {.interval_us = 1000000,
+                                           .functions = 2,
+                                           .calls = 100,
+                                           .rows = calls,
+                                           .n_rows = add < 0 ? 1 : 2};
+            recorder_calls(r, &w, false);
             if (tick(r, m, k + 1, &err) != 0)
                 fail_msg("%s", err.text);
         }

@@ -79,7 +79,7 @@ TEST(test_locked)
 TEST(test_thinned_windows)
 {
     struct error err = {0};
-    struct recorded_call calls[50];
+    struct calls_function calls[50];
     const struct recorded_call *found;
     struct recorded_window sums;
     struct place p;
@@ -87,16 +87,16 @@ TEST(test_thinned_windows)
     struct recorder *r = begin(p.path, 400 * 1024, true);
     struct model *m = model_new();
     for (int i = 0; i < 50; i++)
-        calls[i] = (struct recorded_call){{"shop_cart", 9}, {"add", 3}, i, 100 - i, -1, -1, 0.02};
+        calls[i] = counted_call("shop_cart", "add", i, 100 - i, -1, -1, 0.02);
     for (int i = 1; i <= 1000; i++) {
-        const struct recorded_window w = {.wall_us = 1700000000000000 + i * INT64_C(1000000),
-                                          .ns = 500000000,
-                                          .functions = 50,
-                                          .calls = 3775,
-                                          .calls_per_s = 7550,
-                                          .top = calls,
-                                          .n_top = 50};
-        recorder_window(r, &w);
+        const struct calls_window w = {.wall_us = 1700000000000000 + i * INT64_C(1000000),
+                                       .interval_us = 500000,
+                                       .functions = 50,
+                                       .calls = 3775,
+                                       .calls_per_s = 7550,
+                                       .rows = calls,
+                                       .n_rows = 50};
+        recorder_calls(r, &w, false);
         if (tick(r, m, i, &err) != 0)
             fail_msg("tick %d: %s", i, err.text);
     }

@@ -489,9 +489,7 @@ TEST(test_windows)
                                  .rows = &f,
                                  .n_rows = 1,
                                  .calls = 7};
-        struct recorded_window kept = {
-            .wall_us = 1, .ns = 2000000000, .calls = 7, .whole = i > 1 ? &w : NULL};
-        recorder_window(r, &kept);
+        recorder_calls(r, &w, i > 1);
         made_tick(r, m, &made_healthy, i);
     }
     assert_int_equal(recorder_close(r, "stopped", &err), 0);
