@@ -8,7 +8,7 @@
 #include "beamtop/base/text.h"
 #include "beamtop/output/fields.h"
 #include "recording_internal.h"
-#include "recording_views.h"
+#include "recording_schema.h"
 
 #define PIECE 65536u /* written at once */
 

@@ -9,6 +9,5 @@ src_librecording_a_SOURCES += \
 	src/recording/recording_owners.c src/recording/recording_processes.c \
 	src/recording/recording_samples.c src/recording/recording_schema.c src/recording/recording_schema.h \
 	src/recording/recording_sums.c src/recording/recording_traces.c \
-	src/recording/recording_views.c src/recording/recording_views.h \
 	src/recording/recording_windows.c src/recording/sqlite.c src/recording/sqlite.h \
 	src/recording/tables.c src/recording/tables.h

@@ -181,14 +181,6 @@ static uint64_t known(int64_t v)
     return v > 0 ? (uint64_t)v : 0;
 }
 
-static void put_slice(char *out, size_t size, struct slice text)
-{
-    size_t len = text.len < size ? text.len : size - 1;
-    if (len > 0)
-        memcpy(out, text.s, len);
-    out[len] = '\0';
-}
-
 static void read_counts(struct trace_counts *c, const struct trace_tally *t)
 {
     *c = (struct trace_counts){.calls = known(t->calls),
@@ -231,7 +223,7 @@ static void set_setup(struct recorded_log *l, const struct trace_ending *e)
     s->caps = e->caps;
     s->isolated = e->isolated;
     s->preflight = e->preflight;
-    put_slice(s->note, sizeof s->note, e->note);
+    slice_to_chars(e->note, s->note, sizeof s->note);
     for (size_t i = 0; i < e->n_patterns; i++) {
         unsigned at = find_pattern(l, e->patterns[i].pattern);
         if (at < l->n_patterns)
@@ -246,7 +238,8 @@ static void set_ending(struct recorded_log *l, const struct trace_ending *e)
     s->status.phase = armed ? SESSION_ENDED : SESSION_FAILED;
     s->end = read_reason(e->reason);
     s->status.check = e->check;
-    put_slice(s->end_text, sizeof s->end_text, e->reason_text.len > 0 ? e->reason_text : e->reason);
+    slice_to_chars(e->reason_text.len > 0 ? e->reason_text : e->reason, s->end_text,
+                   sizeof s->end_text);
     if (!armed)
         error_set(&s->status.error, ERR_TARGET, "%s", s->end_text);
     s->used[CAP_TIME_MS] = known(e->elapsed_ms);
@@ -299,7 +292,7 @@ static void begin(struct recorded_log *l, const struct trace_row *f, bool values
     s->texts = !values;
     s->preflight.calls_per_s = NAN;
     memset(s->caps.value, 0, sizeof s->caps.value);
-    put_slice(s->status.procs, sizeof s->status.procs, f->procs);
+    slice_to_chars(f->procs, s->status.procs, sizeof s->status.procs);
     add_patterns(l, f->patterns);
 }
 

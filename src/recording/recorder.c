@@ -21,13 +21,13 @@
 
 static int put_meta(struct recorder *r, const char *key, const char *value, struct error *err)
 {
-    struct meta_row row = {.key = slice_of(key), .text = slice_of(value)};
+    struct note_row row = {.key = slice_of(key), .text = slice_of(value)};
     return recorder_put(r, TABLE_META, &row, err);
 }
 
 static int put_meta_int(struct recorder *r, const char *key, int64_t value, struct error *err)
 {
-    struct meta_row row = {.key = slice_of(key), .number = value};
+    struct note_row row = {.key = slice_of(key), .number = value};
     return recorder_put(r, TABLE_META_NUMBER, &row, err);
 }
 

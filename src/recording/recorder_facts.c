@@ -147,16 +147,20 @@ static json_t *json_term(struct cursor *c, int depth)
 }
 
 /* Sorted keys: the same facts are the same text, whatever the order of the node's maps. */
+static void put_fact(struct recorder *r, const char *key, const json_t *value)
+{
+    char *text = json_dumps(value, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY);
+    if (text && !json_is_null(value))
+        recorder_fact(r, key, text);
+    free(text);
+}
+
 static void put_facts(struct recorder *r, json_t *facts)
 {
     const char *key;
     json_t *value;
-    json_object_foreach (facts, key, value) {
-        char *text = json_dumps(value, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY);
-        if (text && !json_is_null(value))
-            recorder_fact(r, key, text);
-        free(text);
-    }
+    json_object_foreach (facts, key, value)
+        put_fact(r, key, value);
 }
 
 /* Of what changes at every tick: each answer of the first minute, for short recordings;
@@ -178,13 +182,8 @@ static bool is_kept(struct fact_times *t, uint64_t now_ns, uint64_t every_ns)
 static void put_counts(struct recorder *r, const json_t *facts)
 {
     static const char *const keys[] = {"waits", "kin", "senders"};
-    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
-        json_t *fact = json_object_get(facts, keys[i]);
-        char *text = fact ? json_dumps(fact, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
-        if (text)
-            recorder_fact(r, keys[i], text);
-        free(text);
-    }
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+        put_fact(r, keys[i], json_object_get(facts, keys[i]));
 }
 
 /* Names of atoms may be made of what users send: kept where values are. */

@@ -70,12 +70,12 @@ void recorder_answer(struct recorder *r, const char *question, const uint8_t *te
     if (r->ended)
         return;
     char *text = asked ? asked_text(asked) : NULL;
-    const struct answer_row row = {.question = slice_of(question),
-                                   .asked = slice_of(text ? text : ""),
-                                   .bytes = (int64_t)len,
-                                   .term = deflated(term, len)};
+    const struct note_row row = {.key = slice_of(question),
+                                 .text = slice_of(text ? text : ""),
+                                 .bytes = (int64_t)len,
+                                 .blob = deflated(term, len)};
     (void)recorder_add(r, TABLE_ANSWER, &row);
-    free((void *)(uintptr_t)row.term.s);
+    free((void *)(uintptr_t)row.blob.s);
     free(text);
 }
 
@@ -94,20 +94,20 @@ void recorder_fact(struct recorder *r, const char *key, const char *json)
     }
     free(f->json);
     f->json = alloc_strdup(json);
-    const struct fact_row row = {.key = slice_of(key), .value = slice_of(json)};
+    const struct note_row row = {.key = slice_of(key), .text = slice_of(json)};
     (void)recorder_add(r, TABLE_FACT, &row);
 }
 
 void recorder_mark(struct recorder *r, int64_t here_us, int64_t wall_us, const char *text)
 {
-    const struct mark_row row = {.here_us = here_us, .wall_us = wall_us, .text = slice_of(text)};
+    const struct note_row row = {.here_us = here_us, .wall_us = wall_us, .text = slice_of(text)};
     if (!r->ended)
         (void)recorder_add(r, TABLE_MARK, &row);
 }
 
 void recorder_gap(struct recorder *r, int64_t here_us, const char *why)
 {
-    const struct gap_row row = {.here_us = here_us, .why = slice_of(why)};
+    const struct note_row row = {.here_us = here_us, .text = slice_of(why)};
     if (r->ended)
         return;
     (void)recorder_add(r, TABLE_GAP, &row);
@@ -161,7 +161,7 @@ static void bind_int(sqlite3_stmt *s, int at, const struct recording_column *c, 
 static int bind_text_id(struct recorder *r, sqlite3_stmt *s, int at,
                         const struct recording_column *c, struct slice text, struct error *err)
 {
-    struct text_row row = {.text = text};
+    struct note_row row = {.text = text};
     int rc = text.len > 0 ? recorder_put(r, TABLE_TEXT, &row, err) : 0;
     bind_int(s, at, c, row.id > 0 || !column_may_be_null(c) ? row.id : -1);
     return rc;
@@ -210,6 +210,7 @@ static int bind_column(struct recorder *r, sqlite3_stmt *s, int at,
         sqlite3_bind_int64(s, at, r->ticks);
         break;
     case FORM_ID:
+    case FORM_FIELDS:
         break;
     }
     return 0;
@@ -230,13 +231,14 @@ static int bind_row(struct recorder *r, sqlite3_stmt *s, const struct recording_
                     const void *row, struct error *err)
 {
     int at = 0;
-    for (size_t i = 0; i < t->n; i++)
-        if (t->columns[i].form != FORM_ID &&
-            bind_column(r, s, ++at, &t->columns[i], (const char *)row + t->columns[i].at, err) != 0)
+    for (size_t i = 0; i < t->n; i++) {
+        const struct recording_column *c = &t->columns[i];
+        const char *v = (const char *)row + c->at;
+        for (size_t f = c->first; c->fields && f < c->fields->n; f++)
+            bind_field(s, ++at, &c->fields->fields[f], v);
+        if (!c->fields && c->form != FORM_ID && bind_column(r, s, ++at, c, v, err) != 0)
             return (int)err->code;
-    for (size_t k = 0; k < ARRAY_LEN(t->fields) && t->fields[k].list; k++)
-        for (size_t i = t->fields[k].first; i < t->fields[k].list->n; i++)
-            bind_field(s, ++at, &t->fields[k].list->fields[i], (const char *)row + t->fields_at);
+    }
     return 0;
 }
 
@@ -271,7 +273,8 @@ static int64_t find_row(struct recorder *r, enum recording_table table, const vo
 int recorder_put(struct recorder *r, enum recording_table table, void *row, struct error *err)
 {
     const struct recording_columns *t = &recording_tables[table];
-    int64_t id = t->is_once ? find_row(r, table, row, err) : 0;
+    bool is_once = table == TABLE_TEXT || table == TABLE_SAMPLE_FRAME;
+    int64_t id = is_once ? find_row(r, table, row, err) : 0;
     if (id == 0 && err->code == ERR_NONE) {
         sqlite3_stmt *s = statement(r, &r->stmts[table].put, table,
                                     table == TABLE_TRACE_END ? tables_update : tables_insert, err);

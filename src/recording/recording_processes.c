@@ -12,26 +12,16 @@
 #define NAMES 5 /* ids of `text`: name, application, initial call, label, current function */
 
 struct known {
+    struct period_process of; /* sums, until the end */
     char pid[32];
     int64_t text[NAMES];
     char kind[24];
-    int64_t votes;                    /* for text[4], by majority */
-    int64_t ticks, ticks_before;      /* before: ticks with processes until it was first seen */
-    double share, reductions, memory; /* each value times the seconds of its tick */
-    double seconds, memory_first, memory_last;
-    int64_t asleep, queued;
-    double asleep_reductions;
-    double first, last, min, max, at, queue, at_at, at_queue, queue_queue; /* sums of the line */
+    int64_t votes;        /* for text[4], by majority */
+    int64_t ticks_before; /* ticks with processes until it was first seen */
+    double seconds; /* share, reductions and memory are each value times the seconds of its tick */
+    double at, queue, at_at, at_queue, queue_queue; /* sums of the line */
     UT_hash_handle hh;
 };
-
-static void copy(char *out, size_t size, struct slice text)
-{
-    size_t len = text.len < size ? text.len : size - 1;
-    if (len > 0)
-        memcpy(out, text.s, len);
-    out[len] = '\0';
-}
 
 static double or_zero(double v)
 {
@@ -48,51 +38,53 @@ static void vote(struct known *k, int64_t function)
 
 static void add_queue(struct known *k, double at, double queue)
 {
-    if (k->ticks == 1)
-        k->first = k->min = k->max = queue;
-    k->last = queue;
-    k->min = fmin(k->min, queue);
-    k->max = fmax(k->max, queue);
+    struct period_process *p = &k->of;
+    if (p->ticks == 1)
+        p->queue_first = p->queue_min = p->queue_max = queue;
+    p->queue_last = queue;
+    p->queue_min = fmin(p->queue_min, queue);
+    p->queue_max = fmax(p->queue_max, queue);
+    p->queued += queue >= 1;
     k->at += at;
     k->queue += queue;
-    k->queued += queue >= 1;
     k->at_at += at * at;
     k->at_queue += at * queue;
     k->queue_queue += queue * queue;
 }
 
 /* The first tick of a process has no reductions: what it did there is not known. */
-static void add_sleep(struct known *k, bool hibernates, double queue, double reductions)
+static void add_sleep(struct period_process *p, bool hibernates, double queue, double reductions)
 {
     bool asleep = hibernates && queue >= 1 && !isnan(reductions);
-    k->asleep = asleep ? k->asleep + 1 : 0;
-    k->asleep_reductions = asleep ? k->asleep_reductions + reductions : 0;
+    p->asleep = asleep ? p->asleep + 1 : 0;
+    p->asleep_reductions_per_s = asleep ? p->asleep_reductions_per_s + reductions : 0;
 }
 
 /* at, seconds: when its tick was, since the first one, and how long. */
 static void add_row(struct known *k, sqlite3_stmt *s, double at, double seconds)
 {
-    double memory = db_column_real(s, 9);
+    struct period_process *p = &k->of;
+    double memory = db_column_real(s, 9), queue = or_zero(db_column_real(s, 10));
     for (int i = 0; i < NAMES - 1; i++)
         k->text[i] = db_column_int(s, 2 + i);
     vote(k, db_column_int(s, 6));
-    k->ticks++;
+    p->ticks++;
     k->seconds += seconds;
-    k->share += seconds * or_zero(db_column_real(s, 7));
-    k->reductions += seconds * or_zero(db_column_real(s, 8));
-    k->memory += seconds * or_zero(memory);
-    k->memory_first = k->ticks == 1 ? memory : k->memory_first;
-    k->memory_last = memory;
-    add_queue(k, at, or_zero(db_column_real(s, 10)));
-    add_sleep(k, db_column_int(s, 12) > 0, or_zero(db_column_real(s, 10)), db_column_real(s, 8));
-    copy(k->kind, sizeof k->kind, db_column_text(s, 11));
+    p->share += seconds * or_zero(db_column_real(s, 7));
+    p->reductions_per_s += seconds * or_zero(db_column_real(s, 8));
+    p->memory_bytes += seconds * or_zero(memory);
+    p->memory_first = p->ticks == 1 ? memory : p->memory_first;
+    p->memory_last = memory;
+    add_queue(k, at, queue);
+    add_sleep(p, db_column_int(s, 12) > 0, queue, db_column_real(s, 8));
+    slice_to_chars(db_column_text(s, 11), k->kind, sizeof k->kind);
 }
 
 static struct known *find(struct known **all, struct arena *arena, struct slice pid)
 {
     char name[sizeof((struct known *)0)->pid];
     struct known *k = NULL;
-    copy(name, sizeof name, pid);
+    slice_to_chars(pid, name, sizeof name);
     HASH_FIND_STR(*all, name, k);
     if (!k) {
         k = arena_alloc(arena, sizeof *k);
@@ -104,48 +96,40 @@ static struct known *find(struct known **all, struct arena *arena, struct slice 
 
 static int by_share(struct known *a, struct known *b)
 {
-    return a->share < b->share ? 1 : a->share > b->share ? -1 : strcmp(a->pid, b->pid);
+    return a->of.share < b->of.share ? 1 : a->of.share > b->of.share ? -1 : strcmp(a->pid, b->pid);
 }
 
 /* The line through (seconds, messages). Means are over the ticks at which it was seen. */
 static void fit(struct period_process *p, const struct known *k)
 {
-    double n = (double)k->ticks;
+    double n = (double)p->ticks;
     double xx = k->at_at - k->at * k->at / n, yy = k->queue_queue - k->queue * k->queue / n;
     double xy = k->at_queue - k->at * k->queue / n;
+    p->queue_mean = k->queue / n;
     p->queue_stddev = n > 1 && yy > 0 ? sqrt(yy / (n - 1)) : 0;
     p->queue_slope = xx > 0 ? xy / xx : 0;
     p->queue_fit = xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : 0;
 }
 
-static void tell(struct recording *r, sqlite3_stmt *texts, const struct known *k, double seconds,
-                 int64_t ticks, struct period_process *p)
+/* Makes means of its sums; each once. */
+static struct period_process period_process_of(struct recording *r, sqlite3_stmt *texts,
+                                               const struct known *k, double seconds, int64_t ticks)
 {
-    double n = (double)k->ticks;
-    size_t kind = strlen(k->kind);
-    struct slice *names[NAMES] = {&p->name, &p->application, &p->initial_call, &p->label,
-                                  &p->current_function};
+    struct period_process p = k->of;
+    struct slice *names[NAMES] = {&p.name, &p.application, &p.initial_call, &p.label,
+                                  &p.current_function};
     for (int i = 0; i < NAMES; i++)
         *names[i] = recording_text(r, texts, k->text[i], &r->result);
-    p->pid = slice_of(arena_strdup(&r->result, k->pid));
-    p->kind = (struct slice){arena_strndup(&r->result, k->kind, kind), kind};
-    p->ticks = k->ticks;
-    p->ticks_since = ticks - k->ticks_before;
-    p->share = seconds > 0 ? k->share / seconds : (double)NAN;
-    p->reductions_per_s = seconds > 0 ? k->reductions / seconds : (double)NAN;
-    p->memory_bytes = k->memory / k->seconds;
-    p->memory_first = k->memory_first;
-    p->memory_last = k->memory_last;
-    p->queue_mean = k->queue / n;
-    p->queue_min = k->min;
-    p->queue_max = k->max;
-    p->queue_first = k->first;
-    p->queue_last = k->last;
-    p->queued = k->queued;
-    p->asleep = k->asleep;
-    p->asleep_reductions_per_s =
-        k->asleep > 0 ? k->asleep_reductions / (double)k->asleep : (double)NAN;
-    fit(p, k);
+    p.pid = recording_keep(r, slice_of(k->pid));
+    p.kind = recording_keep(r, slice_of(k->kind));
+    p.ticks_since = ticks - k->ticks_before;
+    p.share = seconds > 0 ? p.share / seconds : (double)NAN;
+    p.reductions_per_s = seconds > 0 ? p.reductions_per_s / seconds : (double)NAN;
+    p.memory_bytes /= k->seconds;
+    p.asleep_reductions_per_s =
+        p.asleep > 0 ? p.asleep_reductions_per_s / (double)p.asleep : (double)NAN;
+    fit(&p, k);
+    return p;
 }
 
 /* Behaviours of OTP 29 hibernate in a loop of their own, which hibernate/0 leaves as it is. */
@@ -193,7 +177,7 @@ static double gather(struct recording *r, int64_t from, int64_t to, struct known
             p.tick_of_shares = tick;
         }
         struct known *k = find(all, arena, db_column_text(p.rows, 1));
-        k->ticks_before = k->ticks == 0 ? turnover->ticks - 1 : k->ticks_before;
+        k->ticks_before = k->of.ticks == 0 ? turnover->ticks - 1 : k->ticks_before;
         add_row(k, p.rows, p.at, p.seconds);
     }
     sqlite3_finalize(p.rows);
@@ -219,9 +203,9 @@ size_t recording_processes(struct recording *r, int64_t from, int64_t to,
     *out = p;
     sqlite3_stmt *texts = recording_ask(r, recording_text_sql, NULL);
     HASH_ITER (hh, all, k, next) {
-        turnover->pids_seen_once += k->ticks == 1;
+        turnover->pids_seen_once += k->of.ticks == 1;
         if (n < most)
-            tell(r, texts, k, seconds, turnover->ticks, &p[n++]);
+            p[n++] = period_process_of(r, texts, k, seconds, turnover->ticks);
     }
     HASH_CLEAR(hh, all);
     sqlite3_finalize(texts);

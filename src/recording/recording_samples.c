@@ -215,20 +215,14 @@ static int64_t samples_at(struct recording *r, sqlite3_stmt *s)
     return -1;
 }
 
-static void add_place(struct arena *arena, struct samples_source *of, struct slice name,
-                      int64_t samples)
-{
-    struct samples_place *places = arena_alloc(arena, (of->n_places + 1) * sizeof *places);
-    if (of->n_places > 0)
-        memcpy(places, of->places, of->n_places * sizeof *places);
-    places[of->n_places++] = (struct samples_place){slice_keep(arena, name), samples};
-    of->places = places;
-}
-
 static void read_places(struct recording *r, const int64_t *asked, const char *sql,
                         struct arena *arena, struct samples_source *sources, size_t n)
 {
     sqlite3_stmt *s = recording_ask(r, sql, asked);
+    struct samples_place(*places)[LIMIT_RECORDED_PLACES] =
+        arena_alloc(arena, (n + 1) * sizeof *places);
+    for (size_t i = 0; i < n; i++)
+        sources[i].places = places[i];
     while (recording_row(r, s)) {
         const struct slice name = db_column_text(s, 0), place = db_column_text(s, 1);
         const int64_t samples = samples_at(r, s);
@@ -238,7 +232,8 @@ static void read_places(struct recording *r, const int64_t *asked, const char *s
         if (i < n && sqlite3_column_type(s, 1) == SQLITE_NULL)
             sources[i].moves = samples;
         else if (i < n && sources[i].n_places < LIMIT_RECORDED_PLACES)
-            add_place(arena, &sources[i], place, samples);
+            places[i][sources[i].n_places++] =
+                (struct samples_place){slice_keep(arena, place), samples};
     }
     sqlite3_finalize(s);
 }

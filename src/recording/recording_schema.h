@@ -14,4 +14,12 @@ int schema_create(sqlite3 *db, struct error *err);
 /* ERR_FORMAT unless it is a recording of a version that is known. */
 int schema_check(sqlite3 *db, const char *path, struct error *err);
 
+/* Tables with texts in place of their ids. Each is a view of the file, for people with sqlite3, and
+ * a table of the export; beamtop itself reads no view of a file. Ends with a name of NULL. The SQL
+ * of `system` is NULL: its columns are the keys of the file. */
+struct recording_view {
+    const char *name, *sql;
+};
+extern const struct recording_view recording_views[];
+
 #endif

@@ -2,12 +2,11 @@
 #include "tables.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #define AS(FORM, SQL, MEMBER)                                                                      \
     {                                                                                              \
-        SQL, FORM_##FORM, offsetof(ROW, MEMBER), sizeof(((ROW *)NULL)->MEMBER)                     \
+        SQL, FORM_##FORM, offsetof(ROW, MEMBER), sizeof(((ROW *)NULL)->MEMBER), NULL, 0            \
     }
 /* clang-format off */
 #define OF(SQL, MEMBER)                                                                            \
@@ -16,19 +15,32 @@
         _Generic((((ROW *)NULL)->MEMBER), struct slice: FORM_SLICE, char *: FORM_CHARS,            \
             int64_t: FORM_INT, uint64_t: FORM_COUNT, unsigned: FORM_UINT, double: FORM_REAL,       \
             bool: FORM_BOOL, struct row_ref: FORM_REF),                                            \
-        offsetof(ROW, MEMBER), sizeof(((ROW *)NULL)->MEMBER)                                       \
+        offsetof(ROW, MEMBER), sizeof(((ROW *)NULL)->MEMBER), NULL, 0                              \
     }
 /* clang-format on */
 
-#define ROW struct meta_row
-static const struct recording_column meta[] = {OF("key TEXT PRIMARY KEY", key), OF("value", text)};
-static const struct recording_column meta_number[] = {OF("key TEXT NOT NULL", key),
-                                                      OF("value NOT NULL", number)};
-#undef ROW
+#define FIELDS(LIST, FIRST, TYPE, MEMBER)                                                          \
+    {                                                                                              \
+        TYPE, FORM_FIELDS, offsetof(ROW, MEMBER), 0, LIST, FIRST                                   \
+    }
 
-#define ROW struct text_row
+#define ROW struct note_row
+static const struct recording_column meta[] = {OF("key TEXT PRIMARY KEY", key), OF("value", text)};
+static const struct recording_column meta_number[] = {OF("key", key), OF("value NOT NULL", number)};
 static const struct recording_column texts[] = {AS(ID, "id INTEGER PRIMARY KEY", id),
                                                 OF("text TEXT NOT NULL UNIQUE", text)};
+static const struct recording_column gap[] = {AS(LAST_TICK, "from_tick INTEGER NOT NULL", tick),
+                                              OF("here_us INTEGER NOT NULL", here_us),
+                                              OF("why TEXT", text)};
+static const struct recording_column fact[] = {AS(TICK, "tick INTEGER NOT NULL", tick),
+                                               OF("key TEXT NOT NULL", key),
+                                               OF("value TEXT NOT NULL", text)};
+static const struct recording_column mark[] = {
+    AS(ID, "id INTEGER PRIMARY KEY", id), OF("here_us INTEGER NOT NULL", here_us),
+    OF("wall_us INTEGER", wall_us), OF("text TEXT NOT NULL", text)};
+static const struct recording_column answer[] = {
+    AS(TICK, "tick INTEGER NOT NULL", tick), OF("question TEXT NOT NULL", key),
+    OF("asked TEXT", text), OF("bytes INTEGER NOT NULL", bytes), OF("term BLOB NOT NULL", blob)};
 #undef ROW
 
 #define ROW struct tick_row
@@ -41,14 +53,9 @@ static const struct recording_column tick[] = {AS(TICK, "id INTEGER PRIMARY KEY"
                                                OF("bytes REAL", cost.bytes)};
 #undef ROW
 
-#define ROW struct gap_row
-static const struct recording_column gap[] = {
-    AS(LAST_TICK, "from_tick INTEGER NOT NULL", from_tick), OF("here_us INTEGER NOT NULL", here_us),
-    OF("why TEXT", why)};
-#undef ROW
-
 #define ROW struct system_row
-static const struct recording_column system_tick[] = {AS(TICK, "tick INTEGER PRIMARY KEY", tick)};
+static const struct recording_column system_row[] = {AS(TICK, "tick INTEGER PRIMARY KEY", tick),
+                                                     FIELDS(&system_fields, 0, "REAL", sample)};
 #undef ROW
 
 #define ROW struct process_row
@@ -104,24 +111,6 @@ static const struct recording_column call[] = {OF("window INTEGER NOT NULL", win
                                                OF("words INTEGER", of.words)};
 #undef ROW
 
-#define ROW struct fact_row
-static const struct recording_column fact[] = {AS(TICK, "tick INTEGER NOT NULL", tick),
-                                               OF("key TEXT NOT NULL", key),
-                                               OF("value TEXT NOT NULL", value)};
-#undef ROW
-
-#define ROW struct mark_row
-static const struct recording_column mark[] = {
-    AS(ID, "id INTEGER PRIMARY KEY", id), OF("here_us INTEGER NOT NULL", here_us),
-    OF("wall_us INTEGER", wall_us), OF("text TEXT NOT NULL", text)};
-#undef ROW
-
-#define ROW struct answer_row
-static const struct recording_column answer[] = {
-    AS(TICK, "tick INTEGER NOT NULL", tick), OF("question TEXT NOT NULL", question),
-    OF("asked TEXT", asked), OF("bytes INTEGER NOT NULL", bytes), OF("term BLOB NOT NULL", term)};
-#undef ROW
-
 #define ROW struct trace_row
 #define TRACE_ENDING                                                                               \
     OF("ended_us INTEGER", ended_us), OF("reason TEXT", reason), OF("events INTEGER", events),     \
@@ -137,9 +126,10 @@ static const struct recording_column trace_end[] = {AS(RAW, "id", id), TRACE_END
 #undef ROW
 
 #define ROW struct pattern_row
-static const struct recording_column trace_pattern[] = {OF("trace INTEGER NOT NULL", trace),
-                                                        OF("number INTEGER NOT NULL", number),
-                                                        OF("pattern TEXT", tally.pattern)};
+static const struct recording_column trace_pattern[] = {
+    OF("trace INTEGER NOT NULL", trace), OF("number INTEGER NOT NULL", number),
+    OF("pattern TEXT", tally.pattern), FIELDS(&trace_tally_fields, 0, NULL, tally),
+    FIELDS(&trace_pattern_fields, 1, NULL, tally)};
 #undef ROW
 
 #define ROW struct event_row
@@ -299,78 +289,30 @@ static const struct recording_column span_event[] = {OF("run INTEGER NOT NULL", 
                                                      OF("text INTEGER", of.text)};
 #undef ROW
 
-#define LIST(NAME, ARRAY, STRUCT, END)                                                             \
-    .name = (NAME), .columns = (ARRAY), .n = ARRAY_LEN(ARRAY), .row_bytes = sizeof(STRUCT),        \
-    .end = (END)
-#define BARE ") WITHOUT ROWID"
-
-/* Rows of kilobytes in a table WITHOUT ROWID would fill a page of overflow each: `answer`
- * has one. */
-const struct recording_columns recording_tables[TABLES] = {
-    [TABLE_META] = {LIST("meta", meta, struct meta_row, BARE)},
-    [TABLE_TEXT] = {LIST("text", texts, struct text_row, ")"), .is_once = true},
-    [TABLE_TICK] = {LIST("tick", tick, struct tick_row,
-                         "); CREATE INDEX tick_wall ON tick(wall_us)")},
-    [TABLE_GAP] = {LIST("gap", gap, struct gap_row, ")")},
-    [TABLE_PROCESS] = {LIST("process", process, struct process_row,
-                            ", PRIMARY KEY(tick, pid)" BARE)},
-    [TABLE_OWNER] = {LIST("owner", owner, struct owner_row, ", PRIMARY KEY(tick, by, owner)" BARE)},
-    [TABLE_WINDOW] = {LIST("call_window", window, struct window_row, ")")},
-    [TABLE_CALL] = {LIST("call", call, struct call_row,
-                         ", PRIMARY KEY(window, module, function, arity)" BARE)},
-    [TABLE_FACT] = {LIST("fact", fact, struct fact_row, ", PRIMARY KEY(key, tick)" BARE)},
-    [TABLE_TRACE] = {LIST("trace", trace, struct trace_row, ")")},
-    [TABLE_MARK] = {LIST("mark", mark, struct mark_row, ")")},
-    [TABLE_ANSWER] = {LIST("answer", answer, struct answer_row, ", PRIMARY KEY(tick, question))")},
-    [TABLE_SAMPLE_RUN] = {LIST("sample_run", sample_run, struct sample_run_row, ")")},
-    [TABLE_SAMPLE_FRAME] = {LIST("sample_frame", sample_frame, struct sample_frame_row,
-                                 ", UNIQUE(name, kind, object, file, line))"),
-                            .is_once = true},
-    [TABLE_SAMPLE_NODE] = {LIST("sample_node", sample_node, struct sample_node_row,
-                                ", PRIMARY KEY(run, node)" BARE)},
-    [TABLE_SAMPLE_SOURCE] = {LIST("sample_source", sample_source, struct sample_source_row,
-                                  ", PRIMARY KEY(run, kind, rank)" BARE)},
-    [TABLE_SAMPLE_HELD] = {LIST("sample_held", sample_held, struct sample_held_row,
-                                ", PRIMARY KEY(run, rank)" BARE)},
-    [TABLE_SPAN_RUN] = {LIST("span_run", span_run, struct span_run_row, ")")},
-    [TABLE_SPAN_PROCESS] = {LIST("span_process", span_process, struct span_process_row,
-                                 ", PRIMARY KEY(run, process)" BARE)},
-    [TABLE_SPAN_EVENT] = {LIST("span_event", span_event, struct span_event_row,
-                               ", PRIMARY KEY(run, event)" BARE)},
-    [TABLE_SYSTEM] = {LIST("system", system_tick, struct system_row, ")"),
-                      .fields = {{&system_fields, 0}},
-                      .fields_at = offsetof(struct system_row, sample)},
-    [TABLE_EVENT] = {LIST("event", event, struct event_row,
-                          "); CREATE INDEX event_trace ON event(trace)")},
-    [TABLE_TRACE_PATTERN] = {LIST("trace_pattern", trace_pattern, struct pattern_row,
-                                  ", PRIMARY KEY(trace, number)" BARE),
-                             .fields = {{&trace_tally_fields, 0}, {&trace_pattern_fields, 1}},
-                             .fields_at = offsetof(struct pattern_row, tally)},
-    [TABLE_META_NUMBER] = {LIST("meta", meta_number, struct meta_row, NULL)},
-    [TABLE_TRACE_END] = {LIST("trace", trace_end, struct trace_row, NULL)},
-    [TABLE_EVENT_PRINTED] = {LIST("event", event_printed, struct event_row, NULL)},
-};
+#define TABLE_ROW(id, name, columns, row, end)                                                     \
+    [TABLE_##id] = {name, columns, ARRAY_LEN(columns), sizeof(struct row), end},
+const struct recording_columns recording_tables[TABLES] = {TABLE_LIST(TABLE_ROW)};
 
 /* ---- SQL */
 
-static void put_create_fields(struct buf *sql, const struct recording_columns *t)
+void tables_create(struct buf *sql)
 {
-    for (size_t k = 0; k < ARRAY_LEN(t->fields) && t->fields[k].list; k++)
-        for (size_t i = t->fields[k].first; i < t->fields[k].list->n; i++) {
-            const struct field *f = &t->fields[k].list->fields[i];
-            bool is_real = f->form == FIELD_REAL || t->fields[k].list == &system_fields;
-            buf_printf(sql, ", %s %s", f->key, is_real ? "REAL" : "INTEGER");
+    for (size_t k = 0; k < TABLES && recording_tables[k].end; k++) {
+        const struct recording_columns *t = &recording_tables[k];
+        const char *between = "(";
+        buf_printf(sql, "CREATE TABLE %s", t->name);
+        for (size_t i = 0; i < t->n; i++, between = ", ") {
+            const struct recording_column *c = &t->columns[i];
+            if (c->form != FORM_FIELDS)
+                buf_printf(sql, "%s%s", between, c->sql);
+            for (size_t f = c->first; c->fields && f < c->fields->n; f++)
+                buf_printf(sql, ", %s %s", c->fields->fields[f].key,
+                           c->sql                                    ? c->sql
+                           : c->fields->fields[f].form == FIELD_REAL ? "REAL"
+                                                                     : "INTEGER");
         }
-}
-
-void tables_create(struct buf *sql, enum recording_table table)
-{
-    const struct recording_columns *t = &recording_tables[table];
-    buf_printf(sql, "CREATE TABLE %s", t->name);
-    for (size_t i = 0; i < t->n; i++)
-        buf_printf(sql, "%s%s", i == 0 ? "(" : ", ", t->columns[i].sql);
-    put_create_fields(sql, t);
-    buf_printf(sql, "%s;", t->end);
+        buf_printf(sql, "%s;", t->end);
+    }
 }
 
 /* Of all that a row is written with; returns how many these are. */
@@ -378,13 +320,14 @@ static size_t put_names(struct buf *sql, const struct recording_columns *t, cons
                         const char *behind)
 {
     size_t n = 0;
-    for (size_t i = 0; i < t->n; i++)
-        if (t->columns[i].form != FORM_ID)
-            buf_printf(sql, "%s%.*s%s", n++ > 0 ? between : "",
-                       (int)strcspn(t->columns[i].sql, " "), t->columns[i].sql, behind);
-    for (size_t k = 0; k < ARRAY_LEN(t->fields) && t->fields[k].list; k++)
-        for (size_t i = t->fields[k].first; i < t->fields[k].list->n; i++, n++)
-            buf_printf(sql, "%s%s%s", between, t->fields[k].list->fields[i].key, behind);
+    for (size_t i = 0; i < t->n; i++) {
+        const struct recording_column *c = &t->columns[i];
+        if (c->form != FORM_ID && c->form != FORM_FIELDS)
+            buf_printf(sql, "%s%.*s%s", n++ > 0 ? between : "", (int)strcspn(c->sql, " "), c->sql,
+                       behind);
+        for (size_t f = c->first; c->fields && f < c->fields->n; f++, n++)
+            buf_printf(sql, "%s%s%s", between, c->fields->fields[f].key, behind);
+    }
     return n;
 }
 
@@ -446,10 +389,12 @@ static bool read_slice(sqlite3_stmt *s, int at, const struct recording_column *c
     return true;
 }
 
-static void read_chars(sqlite3_stmt *s, int at, char *out, size_t size)
+void slice_to_chars(struct slice text, char *out, size_t size)
 {
-    const struct slice text = db_column_text(s, at);
-    snprintf(out, size, "%.*s", (int)(text.len < size ? text.len : size), text.s);
+    size_t len = text.len < size ? text.len : size - 1;
+    if (len > 0)
+        memcpy(out, text.s, len);
+    out[len] = '\0';
 }
 
 /* Unknown where it is NULL or none that a recorder writes; false: that. */
@@ -479,7 +424,7 @@ static bool read_column(sqlite3_stmt *s, int at, const struct recording_column *
     case FORM_SLICE:
         return read_slice(s, at, c, arena, to);
     case FORM_CHARS:
-        read_chars(s, at, to, c->bytes);
+        slice_to_chars(db_column_text(s, at), to, c->bytes);
         return true;
     case FORM_BOOL:
         *(bool *)to = sqlite3_column_int(s, at) != 0;
@@ -497,6 +442,7 @@ static bool read_column(sqlite3_stmt *s, int at, const struct recording_column *
     case FORM_ID:
     case FORM_TICK:
     case FORM_LAST_TICK:
+    case FORM_FIELDS:
         break;
     }
     return read_number(s, at, c->form, to);

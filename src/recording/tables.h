@@ -12,18 +12,44 @@
 #include "beamtop/trace/calls_state.h"
 #include "sqlite.h"
 
+/* What it is called here and in a file, the columns and the struct of a row, and the end of its
+   CREATE TABLE; NULL: of a table that stands above, other columns. Rows of kilobytes in a table
+   WITHOUT ROWID would fill a page of overflow each: `answer` has one. */
+#define BARE ") WITHOUT ROWID"
 /* clang-format off */
-enum recording_table {
-    TABLE_META, TABLE_TEXT, TABLE_TICK, TABLE_GAP, TABLE_PROCESS, TABLE_OWNER, TABLE_WINDOW,
-    TABLE_CALL, TABLE_FACT, TABLE_TRACE, TABLE_MARK, TABLE_ANSWER,
-    TABLE_SAMPLE_RUN, TABLE_SAMPLE_FRAME, TABLE_SAMPLE_NODE, TABLE_SAMPLE_SOURCE, TABLE_SAMPLE_HELD,
-    TABLE_SPAN_RUN, TABLE_SPAN_PROCESS, TABLE_SPAN_EVENT,
-    TABLE_SYSTEM, TABLE_EVENT, TABLE_TRACE_PATTERN,
-    TABLES_MADE,
-    /* Other columns of these. */
-    TABLE_META_NUMBER = TABLES_MADE, TABLE_TRACE_END, TABLE_EVENT_PRINTED,
-    TABLES,
-};
+#define TABLE_LIST(X)                                                                              \
+    X(META, "meta", meta, note_row, BARE)                                                          \
+    X(TEXT, "text", texts, note_row, ")")                                                          \
+    X(TICK, "tick", tick, tick_row, "); CREATE INDEX tick_wall ON tick(wall_us)")                  \
+    X(GAP, "gap", gap, note_row, ")")                                                              \
+    X(PROCESS, "process", process, process_row, ", PRIMARY KEY(tick, pid)" BARE)                   \
+    X(OWNER, "owner", owner, owner_row, ", PRIMARY KEY(tick, by, owner)" BARE)                     \
+    X(WINDOW, "call_window", window, window_row, ")")                                              \
+    X(CALL, "call", call, call_row, ", PRIMARY KEY(window, module, function, arity)" BARE)         \
+    X(FACT, "fact", fact, note_row, ", PRIMARY KEY(key, tick)" BARE)                               \
+    X(TRACE, "trace", trace, trace_row, ")")                                                       \
+    X(MARK, "mark", mark, note_row, ")")                                                           \
+    X(ANSWER, "answer", answer, note_row, ", PRIMARY KEY(tick, question))")                        \
+    X(SAMPLE_RUN, "sample_run", sample_run, sample_run_row, ")")                                   \
+    X(SAMPLE_FRAME, "sample_frame", sample_frame, sample_frame_row,                                \
+      ", UNIQUE(name, kind, object, file, line))")                                                 \
+    X(SAMPLE_NODE, "sample_node", sample_node, sample_node_row, ", PRIMARY KEY(run, node)" BARE)   \
+    X(SAMPLE_SOURCE, "sample_source", sample_source, sample_source_row,                            \
+      ", PRIMARY KEY(run, kind, rank)" BARE)                                                       \
+    X(SAMPLE_HELD, "sample_held", sample_held, sample_held_row, ", PRIMARY KEY(run, rank)" BARE)   \
+    X(SPAN_RUN, "span_run", span_run, span_run_row, ")")                                           \
+    X(SPAN_PROCESS, "span_process", span_process, span_process_row,                                \
+      ", PRIMARY KEY(run, process)" BARE)                                                          \
+    X(SPAN_EVENT, "span_event", span_event, span_event_row, ", PRIMARY KEY(run, event)" BARE)      \
+    X(SYSTEM, "system", system_row, system_row, ")")                                               \
+    X(EVENT, "event", event, event_row, "); CREATE INDEX event_trace ON event(trace)")             \
+    X(TRACE_PATTERN, "trace_pattern", trace_pattern, pattern_row,                                  \
+      ", PRIMARY KEY(trace, number)" BARE)                                                         \
+    X(META_NUMBER, "meta", meta_number, note_row, NULL)                                            \
+    X(TRACE_END, "trace", trace_end, trace_row, NULL)                                              \
+    X(EVENT_PRINTED, "event", event_printed, event_row, NULL)
+#define TABLE_ENUM(id, name, columns, row, end) TABLE_##id,
+enum recording_table { TABLE_LIST(TABLE_ENUM) TABLES };
 
 /* How a column is kept in the struct of its row. Unknown is NULL, where the column may be that:
    numbers below 0, NaN, no bytes. */
@@ -35,6 +61,7 @@ enum column_form {
     FORM_REF,   /* struct row_ref */
     FORM_ID,    /* SQLite chooses it; the row has it when it is written */
     FORM_TICK, FORM_LAST_TICK, /* written: the tick that the row belongs to; the one before */
+    FORM_FIELDS, /* a struct with a column for each field of a list */
 };
 /* clang-format on */
 
@@ -45,28 +72,23 @@ struct row_ref {
 };
 
 struct recording_column {
-    const char *sql; /* its name, and what else CREATE TABLE has of it */
+    const char *sql; /* its name, and what else CREATE TABLE has of it; of fields their type */
     enum column_form form;
     size_t at, bytes;
+    const struct field_list *fields;
+    size_t first; /* of these */
 };
 
 struct recording_columns {
     const char *name;
     const struct recording_column *columns;
     size_t n, row_bytes;
-    const char *end; /* of CREATE TABLE */
-    bool is_once;    /* a row that is there already is not written again */
-    /* Columns of fields behind the others; their struct. */
-    struct recording_fields {
-        const struct field_list *list;
-        size_t first;
-    } fields[2];
-    size_t fields_at;
+    const char *end;
 };
 extern const struct recording_columns recording_tables[TABLES];
 
 /* Each appends to sql. */
-void tables_create(struct buf *sql, enum recording_table table);
+void tables_create(struct buf *sql); /* all of them */
 void tables_insert(struct buf *sql, enum recording_table table);
 void tables_update(struct buf *sql,
                    enum recording_table table); /* of the row with the first column's value */
@@ -76,6 +98,8 @@ void tables_select(struct buf *sql, enum recording_table table); /* in their ord
 /* The row of a statement that begins with tables_select(); texts are in the arena, the rest of the
  * struct stays as it is. False: a value is one that no recorder writes; it is unknown. */
 bool tables_read(sqlite3_stmt *s, enum recording_table table, struct arena *arena, void *row);
+/* As much as there is room for, and a NUL. */
+void slice_to_chars(struct slice text, char *out, size_t size);
 /* A number that a recorder may write; a time of a monotonic clock, in ns. */
 static inline bool number_is_sound(double v)
 {
@@ -98,22 +122,14 @@ static inline bool column_is_id(const struct recording_column *c)
 
 /* ---- the rows */
 
-struct meta_row {
-    struct slice key, text;
-    int64_t number;
-};
-struct text_row {
-    int64_t id;
-    struct slice text;
+struct note_row { /* of tables with few columns */
+    int64_t id, tick, here_us, wall_us, number, bytes;
+    struct slice key, text, blob;
 };
 struct tick_row {
     int64_t id, here_us, wall_us, mono_ns;
     double interval_us;
     struct tick_cost cost;
-};
-struct gap_row {
-    int64_t from_tick, here_us;
-    struct slice why;
 };
 struct system_row {
     int64_t tick;
@@ -137,18 +153,6 @@ struct window_row {
 struct call_row {
     struct row_ref window;
     struct calls_function of;
-};
-struct fact_row {
-    int64_t tick;
-    struct slice key, value;
-};
-struct mark_row {
-    int64_t id, here_us, wall_us;
-    struct slice text;
-};
-struct answer_row {
-    int64_t tick, bytes;
-    struct slice question, asked, term;
 };
 struct trace_row {
     int64_t id, tick, wall_us, ended_us, events, clean;
