@@ -137,10 +137,12 @@ static void put_number(const struct field *f, double n, bool ascii, char *out, s
 const char *field_number_text(const struct field *f, double n, bool ascii, char *out, size_t size)
 {
     const bool ratio = f->look == LOOK_CHANGE && f->type == COLUMN_SHARE;
-    const size_t sign = f->look == LOOK_CHANGE && n > 0 && !ratio;
-    snprintf(out, size, "%s", sign ? "+" : "");
+    const size_t sign = f->look == LOOK_ABOVE || (f->look == LOOK_CHANGE && n > 0 && !ratio);
+    snprintf(out, size, "%.*s", (int)sign, f->look == LOOK_ABOVE ? ">" : "+");
     if (ratio)
         put_ratio(out, size, n);
+    else if (f->look == LOOK_ERROR)
+        snprintf(out, size, "%s%.1f", ascii ? "+-" : "±", n * 100);
     else if (f->look == LOOK_MICROSECONDS)
         text_duration_as(out, size, n * 1e-6, ascii);
     else

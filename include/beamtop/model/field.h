@@ -35,6 +35,8 @@ enum field_look {
     LOOK_SHORT,  /* of counts: "48.2k" */
     LOOK_CHANGE, /* of numbers: with its sign, growth stands out */
     LOOK_MICROSECONDS, /* people read a duration */
+    LOOK_ABOVE, /* of durations: it is longer than that */
+    LOOK_ERROR, /* of shares: half an interval, in percent; dim */
 };
 /* clang-format on */
 

@@ -70,6 +70,8 @@ static enum style style_of_text(enum field_look look)
     case LOOK_SHORT:
     case LOOK_CHANGE:
     case LOOK_MICROSECONDS:
+    case LOOK_ABOVE:
+    case LOOK_ERROR:
         break;
     }
     return STYLE_NORMAL;
@@ -81,7 +83,7 @@ static void add_number(struct view_page *page, struct view_row *row, size_t colu
     char text[48];
     const bool idle =
         n == 0 && (f->look == LOOK_SHORT || f->type == COLUMN_RATE || f->type == COLUMN_BYTES);
-    enum style style = idle ? STYLE_DIM : STYLE_NORMAL;
+    enum style style = idle || f->look == LOOK_ERROR ? STYLE_DIM : STYLE_NORMAL;
     if (f->look == LOOK_CHANGE && f->type == COLUMN_SHARE && fabs(n) < 0.05)
         style = STYLE_DIM;
     else if (f->look == LOOK_CHANGE)
