@@ -4,12 +4,11 @@
 #ifndef BEAMTOP_OUTPUT_OBJECT_FIELDS_H
 #define BEAMTOP_OUTPUT_OBJECT_FIELDS_H
 
+#include "beamtop/model/samples_fields.h"
 #include "beamtop/output/fields.h"
 
-extern const struct field_list samples_run_fields, samples_class_fields, samples_code_fields,
-    samples_function_fields, samples_held_fields, samples_kind_fields, samples_place_fields,
-    samples_process_fields, samples_thread_fields, samples_tree_fields, stack_thread_fields,
-    stack_frame_fields;
+extern const struct field_list samples_run_fields, samples_place_fields, samples_tree_fields,
+    stack_thread_fields; /* their rows: beamtop/model/samples_fields.h */
 extern const struct field_list spans_run_fields, spans_dropped_fields, spans_span_fields,
     spans_wait_fields, spans_step_fields, spans_caller_fields, spans_context_fields,
     spans_side_fields, spans_part_fields;

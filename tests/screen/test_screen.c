@@ -181,7 +181,7 @@ static const struct scene scenes[] = {
      .sampled = SAMPLED_YIELDS, .steps = {{ACTION_BY, "thread"}}},
     {.name = "samples-filter", .view = "samples", .rows = 20, .columns = 100,
      .sampled = SAMPLED_ENDED, .filter = "shop", .filter_error_at = -1,
-     .steps = {{ACTION_SORT, "total"}}},
+     .steps = {{ACTION_SORT, "total_share"}}},
     {.name = "calls-not", .view = "calls", .rows = 16, .columns = 100},
     {.name = "calls-first", .view = "calls", .rows = 16, .columns = 100, .calls = COUNTED_FIRST},
     {.name = "calls-time", .view = "calls", .rows = 24, .columns = 140, .calls = COUNTED_TIME,

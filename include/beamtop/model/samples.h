@@ -96,14 +96,6 @@ double samples_share(double part, double whole); /* NaN of nothing */
 /* Half of the 95% interval of a share; NaN at yields, where weights are not counts. */
 double samples_error(const struct samples_summary *run, double share);
 const char *samples_unit(const struct samples_summary *run); /* of weights: "samples" */
-/* The same samples by the code that ran: what kind of frame their stacks end in. Of no frame, or of
- * functions that were left out of a recording: unknown. */
-void samples_by_code(const struct samples_summary *run, double out[FRAME_KINDS]);
-/* run->threads summed by kind, most samples first. Returns how many: beyond that number of kinds
- * the last one has the rest. */
-#define SAMPLES_THREAD_KINDS 16
-size_t samples_by_thread_kind(const struct samples_summary *run,
-                              struct samples_source out[SAMPLES_THREAD_KINDS]);
 
 /* Who a process is: registered name, label or initial call; empty: it has ended. */
 struct process_who {

@@ -91,15 +91,11 @@ static void put_safe(struct buf *out, struct slice text, bool ascii)
 
 void samples_place(struct buf *out, const struct sample_frame *f, bool ascii)
 {
-    if (f->file.len > 0) {
-        buf_puts(out, " at ");
-        put_safe(out, f->file, ascii);
-        if (f->line > 0)
-            buf_printf(out, ":%" PRIu32, f->line);
-    } else if (f->object.len > 0) {
-        buf_puts(out, " from ");
-        put_safe(out, f->object, ascii);
-    }
+    char place[FRAME_PLACE_BYTES];
+    if (frame_place(place, sizeof place, f)[0] == '\0')
+        return;
+    buf_puts(out, f->file.len > 0 ? " at " : " from ");
+    put_safe(out, slice_of(place), ascii);
 }
 
 static void put_flags(struct buf *out, const struct sample *sample)

@@ -163,17 +163,7 @@ static void expect(struct kept *k, const char *wanted)
     "system library 0.0%, no name 0.4%\n"                                                          \
     "threads: normal 99.0%, dirty CPU 1.0%\n"
 
-#define PLACES_OF(dash)                                                                            \
-    "\n"                                                                                           \
-    "CPU 2  CPU 3  CPU 4  CPU 10  others  moves  thread, and its samples by CPU\n"                 \
-    "40.4%   5.1%   2.0%   50.5%    2.0%     40  scheduler 1  normal\n"                            \
-    "                       100%              0  dirty CPU scheduler 1  dirty CPU\n"               \
-    "\n"                                                                                           \
-    "scheduler 1  scheduler 2  moves  process, and its samples by thread\n"                        \
-    "      66.7%        33.3%     12  <0.123.0>  shop_cart\n"                                      \
-    "                              " dash "  <0.7.1>\n"
-#define PLACES PLACES_OF("–")
-#define PLACES_ASCII PLACES_OF("-")
+#define CPUS "CPU 10 50.5%, CPU 2 40.4%, CPU 3 5.1%, CPU 4 2.0%, CPU 5 1.0%, CPU 6 0.5%"
 
 TEST(test_text)
 {
@@ -181,47 +171,45 @@ TEST(test_text)
     struct samples_summary run = a_run(s);
     struct kept k;
     put(&k, &(struct samples_options){.format = SAMPLES_TEXT}, &run);
-    expect(&k,
-           HEAD CLASSES "\n"
-                        " self  ±95%  total  kind     function\n"
-                        "60.0%  ±3.0  60.0%  erlang   lists:map/2\n"
-                        "30.0%  ±2.8  30.0%  runtime  copy_struct_x from beam.smp\n"
-                        " 8.5%  ±1.7  98.5%  erlang   shop:loop/1 at shop.erl:42\n"
-                        " 0.6%  ±0.5   0.6%  nif      bad;na me\uFFFD\uFFFD[1m\uFFFD\"(x) 7 from "
-                        "a(b)\uFFFD\uFFFD.so\n"
-                        " 0.5%  ±0.4   0.5%  erlang   größe:ø/1\n"
-                        " 0.0%  ±0.3  99.0%  erlang   proc_lib:init_p_do_apply/3\n"
-                        " 0.0%  ±0.3  30.0%  bif      erlang:phash2/1\n"
-                        "\n"
-                        "total   self  function, and below it what it calls\n"
-                        "99.0%   0.0%  proc_lib:init_p_do_apply/3\n"
-                        "98.5%   8.5%    shop:loop/1 at shop.erl:42\n"
-                        "60.0%  60.0%      lists:map/2\n"
-                        "30.0%   0.0%      erlang:phash2/1\n"
-                        "30.0%  30.0%        copy_struct_x from beam.smp\n"
-                        " 0.5%           …  below 1% each\n"
-                        " 0.6%         …  below 1% each\n"
-                        " 0.4%   0.4%  [no stack]\n"
-                        "\n"
-                        "samples  share  process    name\n"
-                        "    900  90.0%  <0.123.0>  shop_cart\n"
-                        "     50   5.0%  <0.7.1>    –\n"
-                        "     20   2.0%  <0.8.0>    bad;na me\uFFFD\uFFFD[1m\uFFFD\"(x) 7\n"
-                        "     10   1.0%  <0.9.0>    –\n"
-                        "\n"
-                        "samples  share  thread                 kind\n"
-                        "    990  99.0%  scheduler 1            normal\n"
-                        "     10   1.0%  dirty CPU scheduler 1  dirty CPU\n" PLACES
-                        "                              –  <0.8.0>  bad;na me\uFFFD\uFFFD[1m"
-                        "\uFFFD\"(x) 7\n"
-                        "                              –  <0.9.0>\n"
-                        "\n"
-                        "held for  samples  thread       process              native call         "
-                        "called by\n"
-                        " >181 ms       19  scheduler 1  <0.123.0> shop_cart  erlang:phash2/1     "
-                        "shop:loop/1\n"
-                        "  >10 ms        2  scheduler 2  <0.7.1>              spin from "
-                        "a(b)\uFFFD.so  –\n");
+    expect(&k, HEAD CLASSES
+           "\n"
+           " SELF  95% +-  TOTAL  KIND     AT           FUNCTION\n"
+           "60.0%    ±3.0  60.0%  erlang   –            lists:map/2\n"
+           "30.0%    ±2.8  30.0%  runtime  beam.smp     copy_struct_x\n"
+           " 8.5%    ±1.7  98.5%  erlang   shop.erl:42  shop:loop/1\n"
+           " 0.6%    ±0.5   0.6%  nif      a(b)\uFFFD\uFFFD.so    bad;na "
+           "me\uFFFD\uFFFD[1m\uFFFD\"(x) 7\n"
+           " 0.5%    ±0.4   0.5%  erlang   –            größe:ø/1\n"
+           " 0.0%    ±0.3  99.0%  erlang   –            proc_lib:init_p_do_apply/3\n"
+           " 0.0%    ±0.3  30.0%  bif      –            erlang:phash2/1\n"
+           "\n"
+           "TOTAL   SELF  AT           FUNCTION AND WHAT IT CALLS\n"
+           "99.0%   0.0%  –            proc_lib:init_p_do_apply/3\n"
+           "98.5%   8.5%  shop.erl:42    shop:loop/1\n"
+           "60.0%  60.0%  –                lists:map/2\n"
+           "30.0%   0.0%  –                erlang:phash2/1\n"
+           "30.0%  30.0%  beam.smp           copy_struct_x\n"
+           " 0.5%      –  –              … below 1% each\n"
+           " 0.6%      –  –            … below 1% each\n"
+           " 0.4%   0.4%  –            [no stack]\n"
+           "\n"
+           "PROCESS    SAMPLES  95% +-  SHARE  NAME                   MOVES  ON SCHEDULER\n"
+           "<0.123.0>      900    ±1.9  90.0%  shop_cart                 12  scheduler 1 66.7%, "
+           "scheduler 2 33.3%\n"
+           "<0.7.1>         50    ±1.4   5.0%  –                          –  –\n"
+           "<0.8.0>         20    ±0.9   2.0%  bad;na me\uFFFD\uFFFD[1m\uFFFD\"(x) 7      –  –\n"
+           "<0.9.0>         10    ±0.6   1.0%  –                          –  –\n"
+           "\n"
+           "THREAD                 SAMPLES  95% +-  SHARE  KIND       MOVES  ON CPU\n"
+           "scheduler 1                990    ±0.6  99.0%  normal        40  " CPUS "\n"
+           "dirty CPU scheduler 1       10    ±0.6   1.0%  dirty CPU      0  CPU 10 100%\n"
+           "\n"
+           "   HELD  SAMPLES  HELD SCHEDULER  PID        PROCESS    NATIVE CALL      LIBRARY   "
+           "CALLED BY\n"
+           ">181 ms       19  scheduler 1     <0.123.0>  shop_cart  erlang:phash2/1  –         "
+           "shop:loop/1\n"
+           " >10 ms        2  scheduler 2     <0.7.1>    –          spin             a(b)\uFFFD.so "
+           " –\n");
     stacks_free(s);
 }
 
@@ -235,39 +223,41 @@ TEST(test_text_of_callers)
     put(&k, &options, &run);
     for (size_t i = 0; i < k.bytes.len; i++)
         assert_true(k.bytes.data[i] < 0x80);
-    expect(&k,
-           HEAD CLASSES "\n"
-                        " self  +-95%  total  kind     function\n"
-                        "60.0%  +-3.0  60.0%  erlang   lists:map/2\n"
-                        "30.0%  +-2.8  30.0%  runtime  copy_struct_x from beam.smp\n"
-                        " 9.6%                         ...  5 more\n"
-                        "\n"
-                        "share  function, and below it its callers\n"
-                        "60.0%  lists:map/2\n"
-                        "60.0%    shop:loop/1 at shop.erl:42\n"
-                        "60.0%      ...  deeper\n"
-                        "30.0%  copy_struct_x from beam.smp\n"
-                        "30.0%    erlang:phash2/1\n"
-                        "30.0%      ...  deeper\n"
-                        " 8.5%  shop:loop/1 at shop.erl:42\n"
-                        " 8.5%    proc_lib:init_p_do_apply/3\n"
-                        " 1.1%  ...  below 1% each\n"
-                        " 0.4%  [no stack]\n"
-                        "\n"
-                        "samples  share  process      name\n"
-                        "    900  90.0%  <0.123.0>    shop_cart\n"
-                        "     50   5.0%  <0.7.1>      -\n"
-                        "     30   3.0%  ...  2 more\n"
-                        "\n"
-                        "samples  share  thread                 kind\n"
-                        "    990  99.0%  scheduler 1            normal\n"
-                        "     10   1.0%  dirty CPU scheduler 1  dirty CPU\n" PLACES_ASCII "\n"
-                        "held for  samples  thread       process              native call       "
-                        "  called by\n"
-                        " >181 ms       19  scheduler 1  <0.123.0> shop_cart  erlang:phash2/1   "
-                        "  shop:loop/1\n"
-                        "  >10 ms        2  scheduler 2  <0.7.1>              spin from "
-                        "a(b)?.so  -\n");
+    expect(
+        &k, HEAD CLASSES
+        "\n"
+        " SELF  95% +-  TOTAL  KIND     AT        FUNCTION\n"
+        "60.0%   +-3.0  60.0%  erlang   -         lists:map/2\n"
+        "30.0%   +-2.8  30.0%  runtime  beam.smp  copy_struct_x\n"
+        "... 5 more, together 9.6%\n"
+        "\n"
+        "SHARE  AT           FUNCTION AND ITS CALLERS\n"
+        "60.0%  -            lists:map/2\n"
+        "60.0%  shop.erl:42    shop:loop/1\n"
+        "60.0%  -                ... deeper\n"
+        "30.0%  beam.smp     copy_struct_x\n"
+        "30.0%  -              erlang:phash2/1\n"
+        "30.0%  -                ... deeper\n"
+        " 8.5%  shop.erl:42  shop:loop/1\n"
+        " 8.5%  -              proc_lib:init_p_do_apply/3\n"
+        " 1.1%  -            ... below 1% each\n"
+        " 0.4%  -            [no stack]\n"
+        "\n"
+        "PROCESS    SAMPLES  95% +-  SHARE  NAME       MOVES  ON SCHEDULER\n"
+        "<0.123.0>      900   +-1.9  90.0%  shop_cart     12  scheduler 1 66.7%, scheduler 2 "
+        "33.3%\n"
+        "<0.7.1>         50   +-1.4   5.0%  -              -  -\n"
+        "... 2 more, together 3.0%\n"
+        "\n"
+        "THREAD                 SAMPLES  95% +-  SHARE  KIND       MOVES  ON CPU\n"
+        "scheduler 1                990   +-0.6  99.0%  normal        40  " CPUS "\n"
+        "dirty CPU scheduler 1       10   +-0.6   1.0%  dirty CPU      0  CPU 10 100%\n"
+        "\n"
+        "   HELD  SAMPLES  HELD SCHEDULER  PID        PROCESS    NATIVE CALL      LIBRARY   CALLED "
+        "BY\n"
+        ">181 ms       19  scheduler 1     <0.123.0>  shop_cart  erlang:phash2/1  -         "
+        "shop:loop/1\n"
+        " >10 ms        2  scheduler 2     <0.7.1>    -          spin             a(b)?.so  -\n");
     stacks_free(s);
 }
 
