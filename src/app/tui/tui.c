@@ -97,7 +97,12 @@ void tui_message(struct tui *t, enum style style, const char *fmt, ...)
 
 void tui_act(struct tui *t, enum action action, const char *arg)
 {
-    t->owners[action_table[action].owner]->act(t, action, arg);
+    const enum action_owner i = action_table[action].owner;
+    const struct tui_owner *owner = t->owners[i];
+    if (owner->act)
+        owner->act(t, action, arg);
+    else
+        owner->acts[action](owner->make ? t->own[i] : t, arg);
     tui_follow_filter(t);
     tui_touch(t);
 }

@@ -55,7 +55,7 @@ static void estimate_text(char *out, size_t size, const struct calls_state *s)
              calls_limits_text(limits, sizeof limits, s));
 }
 
-static void begun(void *arg)
+static void calls_begun(void *arg)
 {
     struct tui_calls *c = arg;
     const struct calls_state *s = calls_session_state(c->s.session);
@@ -68,7 +68,7 @@ static void begun(void *arg)
                 s->others);
 }
 
-static void ended(void *arg)
+static void calls_ended(void *arg)
 {
     struct tui_calls *c = arg;
     const struct calls_state *s = calls_session_state(c->s.session);
@@ -78,7 +78,7 @@ static void ended(void *arg)
     tui_session_end(&c->s, "nothing was counted", counted, NULL);
 }
 
-static void question(void *arg, char *text, size_t size)
+static void calls_question(void *arg, char *text, size_t size)
 {
     struct tui_calls *c = arg;
     char estimate[240];
@@ -162,15 +162,15 @@ static int start(struct tui_calls *c, const char *words, size_t *offset, struct 
 
 /* ---- the prompt */
 
-static void begin(void *arg, const char *words);
+static void begin_calls(void *arg, const char *words);
 
-static bool held(void *arg)
+static bool calls_hold(void *arg)
 {
     return holds(arg);
 }
 
 /* That of the last window, where there is one. */
-static void cost(void *arg, char *out, size_t size)
+static void put_calls_cost(void *arg, char *out, size_t size)
 {
     const struct tui_calls *c = arg;
     char text[32];
@@ -186,9 +186,9 @@ static void open_prompt(struct tui_calls *c, const char *initial)
                                            .syntax = SYNTAX_HINT,
                                            .line = NAMES_LIST,
                                            .complete = complete_calls,
-                                           .held = held,
-                                           .cost = cost,
-                                           .accepted = begin};
+                                           .held = calls_hold,
+                                           .cost = put_calls_cost,
+                                           .accepted = begin_calls};
     tui_names_open(c->tui, &names, c, initial);
 }
 
@@ -199,7 +199,7 @@ static void ask_words(struct tui_calls *c)
 }
 
 /* At once, or when what is counted now has ended. */
-static void begin(void *arg, const char *words)
+static void begin_calls(void *arg, const char *words)
 {
     struct tui_calls *c = arg;
     struct error err = {0};
@@ -218,12 +218,13 @@ static void begin(void *arg, const char *words)
 
 /* ---- what the user does */
 
-static void act_calls(struct tui_calls *c, const char *arg)
+static void act_calls(void *own, const char *arg)
 {
+    struct tui_calls *c = own;
     struct error err = {0};
     bool here = strcmp(screen_view(c->tui->screen), CALLS_VIEW) == 0;
     if (*arg)
-        begin(c, arg);
+        begin_calls(c, arg);
     else if (here || !model_calls(c->tui->model))
         ask_words(c);
     else if (screen_act(c->tui->screen, c->tui->model, ACTION_VIEW, CALLS_VIEW, &err) < 0)
@@ -231,8 +232,9 @@ static void act_calls(struct tui_calls *c, const char *arg)
 }
 
 /* Measuring starts with the next window, in a new session. */
-static void act_time(struct tui_calls *c, const char *arg)
+static void act_time(void *own, const char *arg)
 {
+    struct tui_calls *c = own;
     struct error err = {0};
     struct options *o = &c->tui->settings.options;
     (void)arg;
@@ -245,35 +247,20 @@ static void act_time(struct tui_calls *c, const char *arg)
                     ? "own time of the top functions is measured in a second window"
                     : "only calls are counted");
     if (runs(c))
-        begin(c, c->log.patterns);
+        begin_calls(c, c->log.patterns);
 }
 
-static void act_stop(struct tui_calls *c, const char *arg)
+static void act_stop(void *own, const char *arg)
 {
+    struct tui_calls *c = own;
     (void)arg;
     if (!tui_session_stop(&c->s))
         tui_message(c->tui, STYLE_MESSAGE, "nothing is counted");
 }
 
-static void (*const handlers[ACTIONS])(struct tui_calls *c, const char *arg) = {
-    [ACTION_CALLS] = act_calls,
-    [ACTION_CALLS_STOP] = act_stop,
-    [ACTION_CALLS_TIME] = act_time,
-};
-
-static bool has(enum action action)
-{
-    return handlers[action] != NULL;
-}
-
-static void act(struct tui *t, enum action action, const char *arg)
-{
-    handlers[action](t->own[OWNER_CALLS], arg);
-}
-
 /* ---- life */
 
-static void *make(struct tui *t)
+static void *make_calls(struct tui *t)
 {
     static const struct tui_session_kind kind = {
         .node_question = QUESTION_CALLS,
@@ -285,10 +272,10 @@ static void *make(struct tui *t)
         .view = CALLS_VIEW,
         .ending = "ending the counting…",
         .over = "",
-        .question = question,
-        .begun = begun,
-        .ended = ended,
-        .begin = begin};
+        .question = calls_question,
+        .begun = calls_begun,
+        .ended = calls_ended,
+        .begin = begin_calls};
     struct tui_calls *c = alloc_zero(1, sizeof *c);
     c->tui = t;
     calls_log_init(&c->log);
@@ -303,5 +290,8 @@ static void free_calls(void *own)
     free(c);
 }
 
-const struct tui_owner tui_calls_owner = {
-    .has = has, .act = act, .make = make, .at = {[TUI_FREES] = free_calls}};
+const struct tui_owner tui_calls_owner = {.acts = {[ACTION_CALLS] = act_calls,
+                                                   [ACTION_CALLS_STOP] = act_stop,
+                                                   [ACTION_CALLS_TIME] = act_time},
+                                          .make = make_calls,
+                                          .at = {[TUI_FREES] = free_calls}};

@@ -67,13 +67,13 @@ static int64_t first_judged(struct recording *r, int64_t last)
 
 /* ---- what rules need */
 
-static void watch(void *arg)
+static void watch_findings(void *arg)
 {
     struct tui_findings *f = arg;
     tui_want(f->tui);
 }
 
-static void add_wants(const void *own, struct want *want)
+static void want_findings(const void *own, struct want *want)
 {
     const struct tui_findings *f = own;
     feed_want(&f->feed, want);
@@ -81,7 +81,7 @@ static void add_wants(const void *own, struct want *want)
 
 /* ---- judging */
 
-static void take(struct tui_findings *f, struct recording *r, int64_t first, int64_t last)
+static void take_findings(struct tui_findings *f, struct recording *r, int64_t first, int64_t last)
 {
     struct error err = {0};
     struct findings found;
@@ -99,14 +99,14 @@ static void take(struct tui_findings *f, struct recording *r, int64_t first, int
     tui_touch(f->tui);
 }
 
-static void judge(struct tui_findings *f)
+static void judge_recorder(struct tui_findings *f)
 {
     struct error err = {0};
     struct recording *r = NULL;
     int64_t last = recorder_ticks(f->feed.recorder), first = 1;
     if (recording_of_recorder(&r, f->feed.recorder, &err) == 0) {
         first = first_judged(r, last);
-        take(f, r, first, last);
+        take_findings(f, r, first, last);
         recording_close(r);
         (void)recorder_keep(f->feed.recorder, last - first + 1, &err);
     }
@@ -130,10 +130,10 @@ static void judge_recorded(struct tui_findings *f, struct recording *r, int64_t 
     wall_us = recording_tick_wall_us(r, tick);
     if (wall_us > 0)
         first = recording_tick_at(r, wall_us - (int64_t)(PERIOD_S * 1e6));
-    take(f, r, first > 0 ? first : 1, tick);
+    take_findings(f, r, first > 0 ? first : 1, tick);
 }
 
-static void take_tick(void *own)
+static void judge_tick(void *own)
 {
     struct tui_findings *f = own;
     struct error err = {0};
@@ -160,7 +160,7 @@ static void take_tick(void *own)
         (f->judged_ms != 0 && now - f->judged_ms < JUDGE_MS))
         return;
     f->judged_ms = now;
-    judge(f);
+    judge_recorder(f);
 }
 
 /* ---- counted calls, samples */
@@ -186,14 +186,14 @@ void tui_findings_samples(struct tui *t, const struct samples_summary *run)
 
 /* ---- life */
 
-static void lose_link(void *own)
+static void lose_findings_link(void *own)
 {
     struct tui_findings *f = own;
     feed_lost(&f->feed);
 }
 
 /* What comes is of another node, or of another life of this one. */
-static void leave(void *own)
+static void leave_findings(void *own)
 {
     struct tui_findings *f = own;
     close_recorder(f);
@@ -203,14 +203,14 @@ static void leave(void *own)
     feed_lost(&f->feed);
 }
 
-static void *make(struct tui *t)
+static void *make_findings(struct tui *t)
 {
     struct tui_findings *f = alloc_zero(1, sizeof *f);
     f->tui = t;
     f->feed = (struct feed){.model = t->model,
                             .questions = question_paced(PACE_BESIDE),
                             .busiest = true,
-                            .watch = watch,
+                            .watch = watch_findings,
                             .arg = f};
     f->shown.period_s = NAN;
     return f;
@@ -218,14 +218,14 @@ static void *make(struct tui *t)
 
 static void free_findings(void *own)
 {
-    leave(own);
+    leave_findings(own);
     free(own);
 }
 
-const struct tui_owner tui_findings_owner = {.make = make,
-                                             .want = add_wants,
-                                             .at = {[TUI_TICK] = take_tick,
-                                                    [TUI_RESTARTED] = leave,
-                                                    [TUI_LOST] = lose_link,
-                                                    [TUI_LEAVES] = leave,
+const struct tui_owner tui_findings_owner = {.make = make_findings,
+                                             .want = want_findings,
+                                             .at = {[TUI_TICK] = judge_tick,
+                                                    [TUI_RESTARTED] = leave_findings,
+                                                    [TUI_LOST] = lose_findings_link,
+                                                    [TUI_LEAVES] = leave_findings,
                                                     [TUI_FREES] = free_findings}};

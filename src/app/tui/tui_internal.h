@@ -43,9 +43,11 @@ enum tui_event {
 enum tui_owner_more { TUI_SESSIONS = ACTION_OWNERS, TUI_NAMES, TUI_FINDINGS, TUI_OWNERS };
 
 struct tui_owner {
-    bool (*has)(enum action action); /* its table has a handler for it; NULL: it owns none */
-    void (*act)(struct tui *t, enum action action, const char *arg); /* only for those it has */
-    void *(*make)(struct tui *t); /* at the start: its entry in t->own; NULL: it has none */
+    void (*acts[ACTIONS])(void *own, const char *arg); /* its handlers … */
+    /* … or, in their place: whether there is one, and the one for all. */
+    bool (*has)(enum action action);
+    void (*act)(struct tui *t, enum action action, const char *arg);
+    void *(*make)(struct tui *t); /* at the start: its entry in t->own; NULL: acts[] get t */
     void (*want)(const void *own, struct want *want); /* adds to what the screen wants of a node */
     void (*at[TUI_EVENTS])(void *own);                /* NULL: it does nothing then */
 };
@@ -128,7 +130,7 @@ int tui_start_options(struct tui *t, struct error *err);
 void tui_leave(struct tui *t); /* asks, stops what is armed, then quits */
 
 /* tui_time.c */
-void tui_time_act(struct tui *t, enum action action, const char *arg);
+void tui_pause(struct tui *t, bool paused);
 
 /* tui_prompt.c */
 void tui_prompt_command(struct tui *t, const char *initial);

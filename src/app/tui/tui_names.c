@@ -53,7 +53,7 @@ static void show_hint(struct tui_naming *n)
         prompt_mark_error(n->tui->prompt, line->offset, "");
 }
 
-static void show(struct tui_naming *n)
+static void show_names(struct tui_naming *n)
 {
     if (is_open(n) && n->names->show)
         n->names->show(n->arg);
@@ -76,14 +76,14 @@ static void look_at(struct tui_naming *n, const char *line)
         assist_look(n->assist, &defaults, pattern);
         free(pattern);
     }
-    show(n);
+    show_names(n);
 }
 
 static void on_settled(uv_timer_t *timer)
 {
     struct tui_naming *n = timer->data;
     n->settled = true;
-    show(n);
+    show_names(n);
 }
 
 static void on_pause(uv_timer_t *timer)
@@ -105,7 +105,7 @@ static void on_known(void *arg)
     if (!is_open(n))
         return;
     if (n->looked)
-        show(n);
+        show_names(n);
     if (n->completing && !assist_is_asking(n->assist)) {
         n->completing = false;
         prompt_complete_again(n->tui->prompt);
@@ -150,7 +150,7 @@ static void on_cancelled(void *ctx)
 }
 
 /* Names that are still to come complete the line again once they have. */
-static void complete(void *ctx, const char *line, size_t point, struct completion *out)
+static void complete_names(void *ctx, const char *line, size_t point, struct completion *out)
 {
     struct tui_naming *n = ctx;
     struct trace_request defaults;
@@ -184,7 +184,7 @@ void tui_names_open(struct tui *t, const struct tui_names *names, void *arg, con
     const struct prompt_calls calls = {.changed = on_changed,
                                        .accepted = on_accepted,
                                        .cancelled = on_cancelled,
-                                       .complete = complete,
+                                       .complete = complete_names,
                                        .spec = on_spec,
                                        .ctx = n};
     link_up(n);
@@ -204,7 +204,7 @@ void tui_names_open(struct tui *t, const struct tui_names *names, void *arg, con
 
 /* ---- life */
 
-static void *make(struct tui *t)
+static void *make_names(struct tui *t)
 {
     struct tui_naming *n = alloc_zero(1, sizeof *n);
     n->tui = t;
@@ -213,7 +213,7 @@ static void *make(struct tui *t)
     return n;
 }
 
-static void lose_link(void *own)
+static void lose_names_link(void *own)
 {
     struct tui_naming *n = own;
     assist_set_port(n->assist, NULL);
@@ -227,8 +227,8 @@ static void free_names(void *own)
     free(n);
 }
 
-const struct tui_owner tui_names_owner = {.make = make,
-                                          .at = {[TUI_LOST] = lose_link,
-                                                 [TUI_LEAVES] = lose_link,
-                                                 [TUI_CLOSES] = lose_link,
+const struct tui_owner tui_names_owner = {.make = make_names,
+                                          .at = {[TUI_LOST] = lose_names_link,
+                                                 [TUI_LEAVES] = lose_names_link,
+                                                 [TUI_CLOSES] = lose_names_link,
                                                  [TUI_FREES] = free_names}};

@@ -23,6 +23,49 @@ static void tell_none(struct tui_record *r, const char *text)
                     tui_key(r->tui, ACTION_RECORD, NULL, key, sizeof key));
 }
 
+/* ---- the node on the screen */
+
+/* The screen has left the node. */
+static void leave_recorded_node(void *own)
+{
+    struct tui_record *r = own;
+    r->node[0] = '\0';
+    r->elsewhere = r->starter != NULL;
+    r->stop_when_started = false;
+    tui_record_forget(r);
+}
+
+/* Another node than before: what was known is of that one. */
+static void look_at_node(struct tui_record *r)
+{
+    const char *peer = r->tui->live ? live_peer_node(r->tui->live) : NULL;
+    if (!peer)
+        return; /* while the link is lost it is the same */
+    r->life = record_life_of(live_peer_creation(r->tui->live), model_node(r->tui->model));
+    if (strcmp(peer, r->node) == 0)
+        return;
+    leave_recorded_node(r);
+    snprintf(r->node, sizeof r->node, "%s", peer);
+}
+
+/* Whether there is one to be recorded; says why not. */
+static bool has_node(struct tui_record *r)
+{
+    char key[64];
+    look_at_node(r);
+    if (*r->node)
+        return true;
+    if (source_can(r->tui->source, SOURCE_SEEKS))
+        tui_message(r->tui, STYLE_MESSAGE,
+                    "this is a recording already: live nodes can be recorded and marked");
+    else if (r->tui->live)
+        tui_message(r->tui, STYLE_MESSAGE, "the node has not answered yet");
+    else
+        tui_message(r->tui, STYLE_MESSAGE, "no node is chosen: %s lists them",
+                    tui_key(r->tui, ACTION_PICK_NODE, NULL, key, sizeof key));
+    return false;
+}
+
 /* ---- stopping */
 
 static void stop_when_started(struct tui_record *r)
@@ -58,7 +101,7 @@ void tui_record_ask_to_stop(struct tui_record *r)
 }
 
 /* Asks before it stops another user's. */
-static void stop(struct tui_record *r)
+static void stop_recording(struct tui_record *r)
 {
     if (r->state == RECORDING_STARTS)
         stop_when_started(r);
@@ -83,12 +126,15 @@ static void on_marked(void *arg, const char *reply, const struct error *err)
         tui_message(r->tui, STYLE_MESSAGE, "marked “%s” in %s", r->mark, r->now.file);
 }
 
-static void mark(struct tui_record *r, const char *text)
+static void act_mark(void *own, const char *text)
 {
+    struct tui_record *r = own;
     char line[LIMIT_RECORD_REQUEST_BYTES];
     size_t len = strlen(text);
     while (len > 0 && text[len - 1] == ' ')
         len--;
+    if (!has_node(r))
+        return;
     if (r->state != RECORDING_RUNS) {
         tell_none(r, "nothing to mark: this node is not being recorded,");
     } else if (len == 0) {
@@ -104,23 +150,6 @@ static void mark(struct tui_record *r, const char *text)
 }
 
 /* ---- what the user does */
-
-/* "" when no node is there to be recorded, with a word about that. */
-static bool has_node(struct tui_record *r)
-{
-    if (*r->node)
-        return true;
-    char key[64];
-    if (source_can(r->tui->source, SOURCE_SEEKS))
-        tui_message(r->tui, STYLE_MESSAGE,
-                    "this is a recording already: live nodes can be recorded and marked");
-    else if (r->tui->live)
-        tui_message(r->tui, STYLE_MESSAGE, "the node has not answered yet");
-    else
-        tui_message(r->tui, STYLE_MESSAGE, "no node is chosen: %s lists them",
-                    tui_key(r->tui, ACTION_PICK_NODE, NULL, key, sizeof key));
-    return false;
-}
 
 static void tell_status(struct tui_record *r)
 {
@@ -148,17 +177,20 @@ static bool begins_with(const char *arg, const char *word, const char **rest)
 }
 
 /* A file, or the words of `beamtop record`; without either what is to be done is plain. */
-static void record(struct tui_record *r, const char *arg)
+static void act_record(void *own, const char *arg)
 {
+    struct tui_record *r = own;
     const char *rest = arg;
     bool stops = begins_with(arg, "stop", &rest) && !*rest;
     bool starts = begins_with(arg, "start", &rest);
+    if (!has_node(r))
+        return;
     if (begins_with(arg, "status", &rest) && !*rest)
         tell_status(r);
     else if (begins_with(arg, "mark", &rest) && *rest)
-        mark(r, rest);
+        act_mark(r, rest);
     else if (stops || (!*arg && r->state != RECORDING_NONE))
-        stop(r);
+        stop_recording(r);
     else if (r->state == RECORDING_NONE)
         tui_record_begin(r, starts ? rest : arg);
     else
@@ -166,57 +198,15 @@ static void record(struct tui_record *r, const char *arg)
                     r->state == RECORDING_STARTS ? r->file : r->now.file);
 }
 
-static void look_at_node(struct tui_record *r);
-
-static void act_stop(struct tui_record *r, const char *arg)
+static void act_stop(void *own, const char *arg)
 {
+    struct tui_record *r = own;
     (void)arg;
-    stop(r);
-}
-
-static void (*const handlers[ACTIONS])(struct tui_record *r, const char *arg) = {
-    [ACTION_RECORD] = record,
-    [ACTION_RECORD_STOP] = act_stop,
-    [ACTION_RECORD_MARK] = mark,
-};
-
-static bool has(enum action action)
-{
-    return handlers[action] != NULL;
-}
-
-static void act(struct tui *t, enum action action, const char *arg)
-{
-    struct tui_record *r = t->own[OWNER_RECORD];
-    look_at_node(r);
     if (has_node(r))
-        handlers[action](r, arg);
+        stop_recording(r);
 }
 
 /* ---- time */
-
-/* The screen has left the node. */
-static void leave(void *own)
-{
-    struct tui_record *r = own;
-    r->node[0] = '\0';
-    r->elsewhere = r->starter != NULL;
-    r->stop_when_started = false;
-    tui_record_forget(r);
-}
-
-/* Another node than before: what was known is of that one. */
-static void look_at_node(struct tui_record *r)
-{
-    const char *peer = r->tui->live ? live_peer_node(r->tui->live) : NULL;
-    if (!peer)
-        return; /* while the link is lost it is the same */
-    r->life = record_life_of(live_peer_creation(r->tui->live), model_node(r->tui->model));
-    if (strcmp(peer, r->node) == 0)
-        return;
-    leave(r);
-    snprintf(r->node, sizeof r->node, "%s", peer);
-}
 
 static void on_turn(uv_timer_t *timer)
 {
@@ -233,7 +223,7 @@ static void on_turn(uv_timer_t *timer)
 /* ---- life */
 
 /* Looks from now on, once a second, how the recording of the node on the screen goes. */
-static void *make(struct tui *t)
+static void *make_record(struct tui *t)
 {
     struct tui_record *r = alloc_zero(1, sizeof *r);
     r->tui = t;
@@ -250,7 +240,7 @@ static void close_asking(void *own)
     tui_record_cancel(r);
 }
 
-static void print_end(void *own)
+static void print_record_end(void *own)
 {
     const struct tui_record *r = own;
     static const char *const words[] = {[RECORDING_STARTS] = "is starting",
@@ -264,10 +254,11 @@ static void print_end(void *own)
             r->state == RECORDING_STARTS ? r->file : r->now.file, words[r->state]);
 }
 
-const struct tui_owner tui_record_owner = {.has = has,
-                                           .act = act,
-                                           .make = make,
-                                           .at = {[TUI_LEAVES] = leave,
+const struct tui_owner tui_record_owner = {.acts = {[ACTION_RECORD] = act_record,
+                                                    [ACTION_RECORD_STOP] = act_stop,
+                                                    [ACTION_RECORD_MARK] = act_mark},
+                                           .make = make_record,
+                                           .at = {[TUI_LEAVES] = leave_recorded_node,
                                                   [TUI_CLOSES] = close_asking,
-                                                  [TUI_ENDED] = print_end,
+                                                  [TUI_ENDED] = print_record_end,
                                                   [TUI_FREES] = free}};

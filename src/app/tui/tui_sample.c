@@ -30,7 +30,7 @@ struct tui_sample {
 
 /* ---- what is shown */
 
-static void show(struct tui_sample *s)
+static void show_sample(struct tui_sample *s)
 {
     struct tui *t = s->tui;
     model_set_samples(t->model, sample_log_now(s->log));
@@ -40,7 +40,7 @@ static void show(struct tui_sample *s)
 }
 
 /* The page on the screen has frames of the run: it is made again before they go. */
-static void replace(struct tui_sample *s, struct sample_log *log)
+static void replace_sample(struct tui_sample *s, struct sample_log *log)
 {
     struct tui *t = s->tui;
     struct sample_log *before = s->log;
@@ -58,12 +58,12 @@ static void on_timer(uv_timer_t *timer)
     if (!sample_log_runs(s->log))
         uv_timer_stop(timer);
     else if (++s->turns % DRAW_TURNS == 0)
-        show(s);
+        show_sample(s);
 }
 
 /* ---- a run */
 
-static void begun(void *arg, pid_t pid, const char *why)
+static void sample_begun(void *arg, pid_t pid, const char *why)
 {
     struct tui_sample *s = arg;
     struct tui *t = s->tui;
@@ -86,10 +86,10 @@ static void tell_end(struct tui_sample *s, const struct error *why)
         tui_findings_samples(t, summary);
     model_journal(t->model, clock_wall_us(), why != NULL, "sampling ended%s%.300s: %lld samples",
                   why ? ": " : "", why ? why->text : "", (long long)summary->samples);
-    show(s);
+    show_sample(s);
 }
 
-static void ended(void *arg, const struct error *why)
+static void sample_ended(void *arg, const struct error *why)
 {
     struct tui_sample *s = arg;
     tell_end(s, why);
@@ -97,15 +97,15 @@ static void ended(void *arg, const struct error *why)
         (void)sample_log_ask_names(s->log, NULL);
 }
 
-static void named(void *arg)
+static void sample_named(void *arg)
 {
-    show(arg);
+    show_sample(arg);
 }
 
-static int begin(struct tui_sample *s, double for_s, struct error *err)
+static int begin_sample(struct tui_sample *s, double for_s, struct error *err)
 {
     static const struct sample_log_handlers handlers = {
-        .ended = ended, .named = named, .begun = begun};
+        .ended = sample_ended, .named = sample_named, .begun = sample_begun};
     struct tui *t = s->tui;
     const struct options *o = &t->settings.options;
     const struct sample_node node = {.loop = &t->rt.loop,
@@ -124,15 +124,16 @@ static int begin(struct tui_sample *s, double for_s, struct error *err)
     int rc = sample_log_start_node(&log, &node, &handlers, s, err);
     if (rc != 0)
         return rc;
-    replace(s, log);
+    replace_sample(s, log);
     uv_timer_start(&s->timer, on_timer, TURN_MS, TURN_MS);
     return 0;
 }
 
 /* ---- what the user does */
 
-static void act_sample(struct tui_sample *s, const char *arg)
+static void act_sample(void *own, const char *arg)
 {
+    struct tui_sample *s = own;
     struct tui *t = s->tui;
     struct error err = {0};
     double for_s = option_double(&t->settings.options, OPTION_SAMPLE_TIME);
@@ -145,12 +146,13 @@ static void act_sample(struct tui_sample *s, const char *arg)
         tui_message(t, STYLE_MESSAGE, "it is sampled; stop it first to begin again");
     else if (screen_act(t->screen, t->model, ACTION_VIEW, SAMPLES_VIEW, &err) < 0)
         tui_message(t, STYLE_ERROR, "%s", err.text);
-    else if ((*arg || !s->log || here) && (t->live || *arg) && begin(s, for_s, &err) != 0)
+    else if ((*arg || !s->log || here) && (t->live || *arg) && begin_sample(s, for_s, &err) != 0)
         tui_message(t, STYLE_ERROR, "%s", err.text);
 }
 
-static void act_stop(struct tui_sample *s, const char *arg)
+static void act_stop(void *own, const char *arg)
 {
+    struct tui_sample *s = own;
     (void)arg;
     if (sample_log_runs(s->log))
         sample_log_stop(s->log);
@@ -194,8 +196,9 @@ static int look_for(struct tui_sample *s, const char *function, struct error *er
     return where_start(&s->where, &t->rt.loop, pid, function, WHERE_SECONDS, on_where, s, err);
 }
 
-static void act_where(struct tui_sample *s, const char *arg)
+static void act_where(void *own, const char *arg)
 {
+    struct tui_sample *s = own;
     struct tui *t = s->tui;
     struct error err = {0};
     struct buf function;
@@ -213,25 +216,9 @@ static void act_where(struct tui_sample *s, const char *arg)
     buf_clear(&function);
 }
 
-static void (*const handlers[ACTIONS])(struct tui_sample *s, const char *arg) = {
-    [ACTION_SAMPLE] = act_sample,
-    [ACTION_SAMPLE_STOP] = act_stop,
-    [ACTION_WHERE] = act_where,
-};
-
-static bool has(enum action action)
-{
-    return handlers[action] != NULL;
-}
-
-static void act(struct tui *t, enum action action, const char *arg)
-{
-    handlers[action](t->own[OWNER_SAMPLE], arg);
-}
-
 /* ---- life */
 
-static void *make(struct tui *t)
+static void *make_sample(struct tui *t)
 {
     struct tui_sample *s = alloc_zero(1, sizeof *s);
     s->tui = t;
@@ -239,18 +226,18 @@ static void *make(struct tui *t)
     return s;
 }
 
-static void leave(void *own)
+static void leave_sample(void *own)
 {
     struct tui_sample *s = own;
     uv_timer_stop(&s->timer);
     where_leave(s->where);
     s->where = NULL;
     if (s->log)
-        replace(s, NULL);
+        replace_sample(s, NULL);
 }
 
 /* What the node does for it ends; from outside it goes on. */
-static void lose_link(void *own)
+static void lose_sample_link(void *own)
 {
     struct tui_sample *s = own;
     struct error err = {0};
@@ -260,7 +247,10 @@ static void lose_link(void *own)
 }
 
 const struct tui_owner tui_sample_owner = {
-    .has = has,
-    .act = act,
-    .make = make,
-    .at = {[TUI_LOST] = lose_link, [TUI_LEAVES] = leave, [TUI_CLOSES] = leave, [TUI_FREES] = free}};
+    .acts =
+        {[ACTION_SAMPLE] = act_sample, [ACTION_SAMPLE_STOP] = act_stop, [ACTION_WHERE] = act_where},
+    .make = make_sample,
+    .at = {[TUI_LOST] = lose_sample_link,
+           [TUI_LEAVES] = leave_sample,
+           [TUI_CLOSES] = leave_sample,
+           [TUI_FREES] = free}};

@@ -51,7 +51,7 @@ void tui_session_show(struct tui_session *s)
     tui_touch(s->tui);
 }
 
-static void answered(void *arg, bool yes)
+static void consent_answered(void *arg, bool yes)
 {
     struct tui_session *s = arg;
     if (s->session && yes)
@@ -60,14 +60,14 @@ static void answered(void *arg, bool yes)
         session_stop(s->session);
 }
 
-static void ask(struct tui_session *s)
+static void ask_consent(struct tui_session *s)
 {
     char text[200];
     if (s->asked || s->quit_by_ms != 0 || prompt_is_open(s->tui->prompt))
         return;
     s->asked = true;
     s->kind->question(s->arg, text, sizeof text);
-    tui_ask(s->tui, text, answered, s);
+    tui_ask(s->tui, text, consent_answered, s);
 }
 
 void tui_session_changed(void *arg)
@@ -79,7 +79,7 @@ void tui_session_changed(void *arg)
     bool begun = phase == SESSION_RUNNING && s->reported < SESSION_RUNNING;
     bool ended = !session_runs(s->session) && s->reported != phase;
     if (phase == SESSION_ASKING)
-        ask(s);
+        ask_consent(s);
     if (begun || ended)
         s->reported = phase;
     if (begun)
@@ -97,7 +97,7 @@ static void on_timer(uv_timer_t *timer)
     struct tui_session *s = timer->data;
     bool late = s->quit_by_ms != 0 && uv_now(&s->tui->rt.loop) >= s->quit_by_ms;
     if (s->session && session_status(s->session)->phase == SESSION_ASKING)
-        ask(s);
+        ask_consent(s);
     if (session_runs(s->session) && !late) {
         if (s->kind->turn)
             s->kind->turn(s->arg);
@@ -124,8 +124,8 @@ void tui_session_then(struct tui_session *s, const char *words)
 }
 
 /* One of a kind is about to begin while another runs that excludes it. */
-static void meet(struct tui_session *s, const char *words, struct tui_session *other,
-                 const struct tui_session_before *how)
+static void meet_running(struct tui_session *s, const char *words, struct tui_session *other,
+                         const struct tui_session_before *how)
 {
     char key[64];
     if (how->ends) {
@@ -148,7 +148,7 @@ bool tui_session_waits(struct tui_session *s, const char *words)
         for (size_t i = 0; i < ARRAY_LEN(s->kind->before); i++)
             if (s->kind->before[i].running == o->kind->node_question &&
                 session_excludes(o->session, s->kind->node_question)) {
-                meet(s, words, o, &s->kind->before[i]);
+                meet_running(s, words, o, &s->kind->before[i]);
                 return true;
             }
     return false;
@@ -187,7 +187,7 @@ void tui_session_start(struct tui_session *s, struct session *session)
 
 /* ---- its end */
 
-static void forget(void *own)
+static void forget_sessions(void *own)
 {
     struct tui_session *s = own;
     model_set_trace(s->tui->model, NULL);
@@ -199,7 +199,7 @@ static void forget(void *own)
     }
 }
 
-static void lose_link(void *own)
+static void lose_sessions_link(void *own)
 {
     struct error err = {0};
     error_set(&err, ERR_LOST, "connection lost");
@@ -208,7 +208,7 @@ static void lose_link(void *own)
             session_link_lost(s->session, &err);
 }
 
-static void leave(void *own)
+static void leave_sessions(void *own)
 {
     struct error err = {0};
     error_set(&err, ERR_LOST, "another node was chosen");
@@ -221,7 +221,7 @@ static void leave(void *own)
     }
 }
 
-static void quit(struct tui_session *s)
+static void quit_by_session(struct tui_session *s)
 {
     s->quit_by_ms = uv_now(&s->tui->rt.loop) + QUIT_WAIT_MS;
     session_stop(s->session);
@@ -232,7 +232,7 @@ static void quit_answered(void *arg, bool yes)
 {
     struct tui_session *s = arg;
     if (yes && session_runs(s->session))
-        quit(s);
+        quit_by_session(s);
     else if (yes)
         tui_leave(s->tui);
 }
@@ -245,13 +245,13 @@ void tui_leave(struct tui *t)
         if (s->kind->quit)
             tui_ask(t, s->kind->quit, quit_answered, s);
         else
-            quit(s);
+            quit_by_session(s);
         return;
     }
     tui_quit(t, EXIT_DONE, NULL);
 }
 
-static void print_end(void *own)
+static void print_sessions_end(void *own)
 {
     for (const struct tui_session *s = own; s; s = s->other)
         if (s->quit_by_ms != 0)
@@ -272,15 +272,15 @@ void tui_session_init(struct tui_session *s, struct tui *t, const struct tui_ses
     *last = s;
 }
 
-static void close_all(void *own)
+static void close_sessions(void *own)
 {
-    forget(own);
+    forget_sessions(own);
     for (struct tui_session *s = own; s; s = s->other)
         free(s->next);
 }
 
-const struct tui_owner tui_sessions_owner = {.at = {[TUI_LOST] = lose_link,
-                                                    [TUI_LEAVES] = leave,
-                                                    [TUI_OPENS] = forget,
-                                                    [TUI_CLOSES] = close_all,
-                                                    [TUI_ENDED] = print_end}};
+const struct tui_owner tui_sessions_owner = {.at = {[TUI_LOST] = lose_sessions_link,
+                                                    [TUI_LEAVES] = leave_sessions,
+                                                    [TUI_OPENS] = forget_sessions,
+                                                    [TUI_CLOSES] = close_sessions,
+                                                    [TUI_ENDED] = print_sessions_end}};

@@ -43,7 +43,7 @@ static void estimate_text(char *out, size_t size, const struct spans_run *run)
              text_count(rate, sizeof rate, run->calls_per_s), cost);
 }
 
-static void begun(void *arg)
+static void spans_begun(void *arg)
 {
     struct tui_spans *s = arg;
     const struct spans_run *run = spans_session_run(s->s.session);
@@ -59,7 +59,7 @@ static void begun(void *arg)
                 run->others);
 }
 
-static void ended(void *arg)
+static void spans_ended(void *arg)
 {
     struct tui_spans *s = arg;
     const struct spans_run *run = spans_session_run(s->s.session);
@@ -76,7 +76,7 @@ static void ended(void *arg)
                                                                        : NULL);
 }
 
-static void question(void *arg, char *text, size_t size)
+static void spans_question(void *arg, char *text, size_t size)
 {
     struct tui_spans *s = arg;
     char estimate[200];
@@ -101,14 +101,14 @@ static int open_session(struct tui_spans *s, struct session **out, const struct 
     return rc;
 }
 
-static void begin(void *arg, const char *words);
+static void begin_spans(void *arg, const char *words);
 
 static void full_answered(void *arg, bool yes)
 {
     struct tui_spans *s = arg;
     s->agreed = yes;
     if (yes)
-        begin(s, s->words);
+        begin_spans(s, s->words);
 }
 
 static int start(struct tui_spans *s, const char *words, size_t *offset, struct error *err)
@@ -143,12 +143,12 @@ static void open_prompt(struct tui_spans *s, const char *initial)
                                            .mark = "spans> ",
                                            .syntax = SYNTAX_HINT,
                                            .complete = complete_spans,
-                                           .accepted = begin};
+                                           .accepted = begin_spans};
     tui_names_open(s->tui, &names, s, initial);
 }
 
 /* At once, or when what is in the way has ended. */
-static void begin(void *arg, const char *words)
+static void begin_spans(void *arg, const char *words)
 {
     struct tui_spans *s = arg;
     struct error err = {0};
@@ -174,14 +174,15 @@ static void begin(void *arg, const char *words)
 
 /* ---- what the user does */
 
-static void act_spans(struct tui_spans *s, const char *arg)
+static void act_spans(void *own, const char *arg)
 {
+    struct tui_spans *s = own;
     struct tui *t = s->tui;
     struct error err = {0};
     bool here = strcmp(screen_view(t->screen), SPANS_VIEW) == 0;
     s->agreed = false;
     if (t->live && *arg) {
-        begin(s, arg);
+        begin_spans(s, arg);
     } else if (t->live && (here || !model_spans(t->model))) {
         open_prompt(s, s->words);
         tui_names_look(t);
@@ -192,31 +193,17 @@ static void act_spans(struct tui_spans *s, const char *arg)
     }
 }
 
-static void act_stop(struct tui_spans *s, const char *arg)
+static void act_stop(void *own, const char *arg)
 {
+    struct tui_spans *s = own;
     (void)arg;
     if (!tui_session_stop(&s->s))
         tui_message(s->tui, STYLE_MESSAGE, "no capture of requests is running");
 }
 
-static void (*const handlers[ACTIONS])(struct tui_spans *s, const char *arg) = {
-    [ACTION_SPANS] = act_spans,
-    [ACTION_SPANS_STOP] = act_stop,
-};
-
-static bool has(enum action action)
-{
-    return handlers[action] != NULL;
-}
-
-static void act(struct tui *t, enum action action, const char *arg)
-{
-    handlers[action](t->own[OWNER_SPANS], arg);
-}
-
 /* ---- life */
 
-static void *make(struct tui *t)
+static void *make_spans(struct tui *t)
 {
     static const struct tui_session_kind kind = {
         .node_question = QUESTION_SPANS,
@@ -229,10 +216,10 @@ static void *make(struct tui *t)
         .view = SPANS_VIEW,
         .ending = "ending the capture…",
         .over = "",
-        .question = question,
-        .begun = begun,
-        .ended = ended,
-        .begin = begin};
+        .question = spans_question,
+        .begun = spans_begun,
+        .ended = spans_ended,
+        .begin = begin_spans};
     struct tui_spans *s = alloc_zero(1, sizeof *s);
     s->tui = t;
     tui_session_init(&s->s, t, &kind, s);
@@ -240,4 +227,6 @@ static void *make(struct tui *t)
 }
 
 const struct tui_owner tui_spans_owner = {
-    .has = has, .act = act, .make = make, .at = {[TUI_FREES] = free}};
+    .acts = {[ACTION_SPANS] = act_spans, [ACTION_SPANS_STOP] = act_stop},
+    .make = make_spans,
+    .at = {[TUI_FREES] = free}};

@@ -24,7 +24,7 @@ static void make_owners(struct tui *t)
             t->own[i] = t->owners[i]->make(t);
 }
 
-static void close_all(struct tui *t)
+static void close_screen_program(struct tui *t)
 {
     crash_protect(NULL);
     if (t->tty) {
@@ -39,7 +39,7 @@ static void close_all(struct tui *t)
     runtime_close(&t->rt);
 }
 
-static int start(struct tui *t, struct error *err)
+static int start_screen(struct tui *t, struct error *err)
 {
     t->filter = filter_new();
     t->screen = screen_new(option_text(&t->settings.options, OPTION_VIEW), err);
@@ -56,7 +56,7 @@ static int start(struct tui *t, struct error *err)
     return tui_connect(t, t->cli->target, 0, err);
 }
 
-static void clear(struct tui *t)
+static void clear_screen_program(struct tui *t)
 {
     tui_announce(t, TUI_FREES);
     screen_free(t->screen);
@@ -87,7 +87,7 @@ int command_screen(const struct cli_options *o, const struct app_env *env)
         rc = error_set(&err, ERR_USAGE,
                        "the screen needs a terminal; `beamtop top NODE` prints without one");
     if (rc == 0)
-        rc = start(t, &err);
+        rc = start_screen(t, &err);
     if (rc == 0)
         rc = tui_open_terminal(t, &err);
     if (rc == 0) {
@@ -100,7 +100,7 @@ int command_screen(const struct cli_options *o, const struct app_env *env)
         tui_draw(t);
         uv_run(&t->rt.loop, UV_RUN_DEFAULT);
     }
-    close_all(t);
+    close_screen_program(t);
     if (rc == 0)
         tui_save_history(t);
     settings_print_errors(&t->settings);
@@ -109,7 +109,7 @@ int command_screen(const struct cli_options *o, const struct app_env *env)
         fprintf(stderr, "beamtop: %s\n", reported->text);
     tui_announce(t, TUI_ENDED);
     int exit_code = rc == 0 ? t->rt.exit_code : rc == ERR_USAGE ? EXIT_USAGE : EXIT_CONNECT;
-    clear(t);
+    clear_screen_program(t);
     free(t);
     return exit_code;
 }

@@ -7,7 +7,7 @@
 #include "tui_internal.h"
 #include "tui_owners.h"
 
-static void pause_screen(struct tui *t, bool paused)
+void tui_pause(struct tui *t, bool paused)
 {
     t->paused = paused;
     screen_set_paused(t->screen, paused);
@@ -18,20 +18,23 @@ static void pause_screen(struct tui *t, bool paused)
 
 /* ---- one handler an action */
 
-static void act_pause(struct tui *t, const char *arg)
+static void act_pause(void *own, const char *arg)
 {
+    struct tui *t = own;
     (void)arg;
-    pause_screen(t, !t->paused);
+    tui_pause(t, !t->paused);
 }
 
-static void act_resume(struct tui *t, const char *arg)
+static void act_resume(void *own, const char *arg)
 {
+    struct tui *t = own;
     (void)arg;
-    pause_screen(t, false);
+    tui_pause(t, false);
 }
 
-static void act_step(struct tui *t, const char *arg)
+static void act_step(void *own, const char *arg)
 {
+    struct tui *t = own;
     (void)arg;
     if (!t->paused) {
         tui_message(t, STYLE_MESSAGE, "step works only while paused: pause first");
@@ -49,17 +52,18 @@ static bool can_seek(struct tui *t)
     return can;
 }
 
-static void act_seek(struct tui *t, const char *when)
+static void act_seek(void *own, const char *when)
 {
+    struct tui *t = own;
     struct error err = {0};
     if (can_seek(t) && source_seek(t->source, when, &err) != 0)
         tui_message(t, STYLE_ERROR, "%s", err.text);
 }
 
-static void act_step_back(struct tui *t, const char *arg)
+static void act_step_back(void *own, const char *arg)
 {
     (void)arg;
-    act_seek(t, "-#1");
+    act_seek(own, "-#1");
 }
 
 /* Seeks to a mark by its key, and shows which one it is. */
@@ -74,20 +78,21 @@ static void seek_mark(struct tui *t, const char *when)
         tui_message(t, STYLE_MESSAGE, "mark %s", model_recorded(t->model)->mark);
 }
 
-static void act_next_mark(struct tui *t, const char *arg)
+static void act_next_mark(void *own, const char *arg)
 {
     (void)arg;
-    seek_mark(t, "+mark");
+    seek_mark(own, "+mark");
 }
 
-static void act_previous_mark(struct tui *t, const char *arg)
+static void act_previous_mark(void *own, const char *arg)
 {
     (void)arg;
-    seek_mark(t, "-mark");
+    seek_mark(own, "-mark");
 }
 
-static void act_speed(struct tui *t, const char *arg)
+static void act_speed(void *own, const char *arg)
 {
+    struct tui *t = own;
     char *end = NULL;
     double speed = strtod(arg, &end);
     if (end != arg && (*end == 'x' || *end == 'X'))
@@ -134,47 +139,36 @@ static void change_interval(struct tui *t, int direction)
         tui_message(t, STYLE_MESSAGE, "interval %s", text);
 }
 
-static void act_interval_up(struct tui *t, const char *arg)
+static void act_interval_up(void *own, const char *arg)
 {
     (void)arg;
-    change_interval(t, 1);
+    change_interval(own, 1);
 }
 
-static void act_interval_down(struct tui *t, const char *arg)
+static void act_interval_down(void *own, const char *arg)
 {
     (void)arg;
-    change_interval(t, -1);
+    change_interval(own, -1);
 }
 
-static void act_refresh(struct tui *t, const char *arg)
+static void act_refresh(void *own, const char *arg)
 {
+    struct tui *t = own;
     (void)arg;
     if (t->live)
         live_refresh(t->live);
 }
 
-static void (*const handlers[ACTIONS])(struct tui *t, const char *arg) = {
-    [ACTION_PAUSE] = act_pause,
-    [ACTION_STEP] = act_step,
-    [ACTION_RESUME] = act_resume,
-    [ACTION_INTERVAL_UP] = act_interval_up,
-    [ACTION_INTERVAL_DOWN] = act_interval_down,
-    [ACTION_REFRESH] = act_refresh,
-    [ACTION_SEEK] = act_seek,
-    [ACTION_SPEED] = act_speed,
-    [ACTION_STEP_BACK] = act_step_back,
-    [ACTION_NEXT_MARK] = act_next_mark,
-    [ACTION_PREVIOUS_MARK] = act_previous_mark,
-};
-
-static bool has(enum action action)
-{
-    return handlers[action] != NULL;
-}
-
-void tui_time_act(struct tui *t, enum action action, const char *arg)
-{
-    handlers[action](t, arg);
-}
-
-const struct tui_owner tui_time_owner = {.has = has, .act = tui_time_act};
+const struct tui_owner tui_time_owner = {.acts = {
+                                             [ACTION_PAUSE] = act_pause,
+                                             [ACTION_STEP] = act_step,
+                                             [ACTION_RESUME] = act_resume,
+                                             [ACTION_INTERVAL_UP] = act_interval_up,
+                                             [ACTION_INTERVAL_DOWN] = act_interval_down,
+                                             [ACTION_REFRESH] = act_refresh,
+                                             [ACTION_SEEK] = act_seek,
+                                             [ACTION_SPEED] = act_speed,
+                                             [ACTION_STEP_BACK] = act_step_back,
+                                             [ACTION_NEXT_MARK] = act_next_mark,
+                                             [ACTION_PREVIOUS_MARK] = act_previous_mark,
+                                         }};

@@ -13,7 +13,7 @@
 
 /* ---- the journal: what we did on the target */
 
-static void begun(void *arg)
+static void trace_begun(void *arg)
 {
     struct tui_trace *tr = arg;
     const struct trace_state *s = tui_trace_state(tr);
@@ -35,7 +35,7 @@ static void tell_failure(struct tui_trace *tr, const struct trace_state *s)
         tui_message(tr->tui, STYLE_ERROR, "%s", s->status.error.text);
 }
 
-static void ended(void *arg)
+static void trace_ended(void *arg)
 {
     struct tui_trace *tr = arg;
     const struct trace_state *s = tui_trace_state(tr);
@@ -61,14 +61,14 @@ static bool writable(void)
 }
 
 /* What nobody can see is not fetched. */
-static void hold(void *arg)
+static void hold_trace(void *arg)
 {
     struct tui_trace *tr = arg;
     if (tr->s.session)
         trace_hold(tr->s.session, tr->tui->paused || !writable());
 }
 
-static void question(void *arg, char *text, size_t size)
+static void trace_question(void *arg, char *text, size_t size)
 {
     const struct trace_state *s = tui_trace_state(arg);
     char rate[32], cost[80];
@@ -82,7 +82,7 @@ static void question(void *arg, char *text, size_t size)
 /* ---- news of the program */
 
 /* Calls are skipped until the program goes on. */
-static void suspend(void *own)
+static void suspend_trace(void *own)
 {
     struct tui_trace *tr = own;
     const struct trace_state *s = tui_trace_state(tr);
@@ -91,7 +91,7 @@ static void suspend(void *own)
         trace_pause(tr->s.session, true);
 }
 
-static void resume(void *own)
+static void resume_trace(void *own)
 {
     struct tui_trace *tr = own;
     if (tr->paused_by_us && tr->s.session)
@@ -101,7 +101,7 @@ static void resume(void *own)
 
 /* ---- life */
 
-static void *make(struct tui *t)
+static void *make_trace(struct tui *t)
 {
     static const struct tui_session_kind kind = {
         .node_question = QUESTION_TRACE,
@@ -113,10 +113,10 @@ static void *make(struct tui *t)
         .quit = "A trace is running. Stop it and quit? (y/n) ",
         .ending = "ending the trace…",
         .over = "the trace was ended; ",
-        .question = question,
-        .begun = begun,
-        .ended = ended,
-        .turn = hold,
+        .question = trace_question,
+        .begun = trace_begun,
+        .ended = trace_ended,
+        .turn = hold_trace,
         .begin = tui_trace_submit};
     struct tui_trace *tr = alloc_zero(1, sizeof *tr);
     tr->tui = t;
@@ -136,9 +136,9 @@ static void free_trace(void *own)
 
 const struct tui_owner tui_trace_owner = {.has = tui_trace_has,
                                           .act = tui_trace_act,
-                                          .make = make,
+                                          .make = make_trace,
                                           .at = {[TUI_CHANGED] = tui_trace_history,
-                                                 [TUI_PAUSED] = hold,
-                                                 [TUI_SUSPENDS] = suspend,
-                                                 [TUI_RESUMES] = resume,
+                                                 [TUI_PAUSED] = hold_trace,
+                                                 [TUI_SUSPENDS] = suspend_trace,
+                                                 [TUI_RESUMES] = resume_trace,
                                                  [TUI_FREES] = free_trace}};

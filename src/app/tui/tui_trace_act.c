@@ -19,7 +19,7 @@ static void refuse(struct tui_trace *tr)
 static void act_recorded(struct tui_trace *tr, enum action action)
 {
     if (action == ACTION_TRACE_PAUSE)
-        tui_time_act(tr->tui, ACTION_PAUSE, "");
+        tui_pause(tr->tui, !tr->tui->paused);
     else
         tui_message(tr->tui, STYLE_MESSAGE,
                     "this is a recording: its traces are over; `beamtop trace FILE` prints them");
@@ -33,18 +33,6 @@ static void act_trace(struct tui_trace *tr, const char *arg)
         tui_trace_submit(tr, arg);
     else
         tui_trace_prompt(tr, "");
-}
-
-static void act_row(struct tui_trace *tr, const char *arg)
-{
-    (void)arg;
-    tui_trace_row(tr);
-}
-
-static void act_library(struct tui_trace *tr, const char *arg)
-{
-    (void)arg;
-    tui_trace_library(tr);
 }
 
 static void act_pause(struct tui_trace *tr, const char *arg)
@@ -188,11 +176,6 @@ static void act_again(struct tui_trace *tr, const char *arg)
         tui_trace_tell_none(tr);
 }
 
-static void act_save(struct tui_trace *tr, const char *arg)
-{
-    tui_trace_save(tr, arg);
-}
-
 /* ---- the table */
 
 static const struct {
@@ -200,8 +183,8 @@ static const struct {
     bool running; /* means something only while a trace runs */
 } handlers[ACTIONS] = {
     [ACTION_TRACE] = {act_trace, false},
-    [ACTION_TRACE_ROW] = {act_row, false},
-    [ACTION_TRACE_LIBRARY] = {act_library, false},
+    [ACTION_TRACE_ROW] = {tui_trace_row, false},
+    [ACTION_TRACE_LIBRARY] = {tui_trace_library, false},
     [ACTION_TRACE_PAUSE] = {act_pause, true},
     [ACTION_TRACE_STOP] = {act_stop, true},
     [ACTION_TRACE_EXTEND] = {act_extend, true},
@@ -209,7 +192,7 @@ static const struct {
     [ACTION_TRACE_ONLY_PROCESS] = {act_only_process, true},
     [ACTION_TRACE_ONLY_PATTERN] = {act_only_pattern, true},
     [ACTION_TRACE_AGAIN] = {act_again, false},
-    [ACTION_TRACE_SAVE] = {act_save, false},
+    [ACTION_TRACE_SAVE] = {tui_trace_save, false},
     [ACTION_ARMED_STOP] = {act_armed_stop, false},
 };
 

@@ -34,8 +34,9 @@ static bool is_new(const struct screen_choice *choices, size_t n, const char *te
     return true;
 }
 
-void tui_trace_library(struct tui_trace *tr)
+void tui_trace_library(struct tui_trace *tr, const char *unused)
 {
+    (void)unused;
     struct screen_choice choices[RECENT + LIBRARY_MOST];
     enum syntax syntax = spelling(tr);
     const char *line;
@@ -231,8 +232,9 @@ void tui_trace_function(struct tui *t, struct buf *out)
     }
 }
 
-void tui_trace_row(struct tui_trace *tr)
+void tui_trace_row(struct tui_trace *tr, const char *unused)
 {
+    (void)unused;
     const struct view_link link = meant(tr);
     const bool of_span = is_of_span(&link);
     const struct finding *found = finding_of(tr, &link);
