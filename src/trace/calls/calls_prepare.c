@@ -228,13 +228,7 @@ int calls_open(struct session **out, const struct calls_options *options,
     arena_init(&s->hot.arena);
     int rc =
         open_all(s, pattern ? pattern : &unused_pattern, offset ? offset : &unused_offset, err);
-    s->s.quiet = false;
-    if (rc) {
-        session_free(&s->s);
-        return rc;
-    }
-    *out = &s->s;
-    return 0;
+    return session_opened(out, &s->s, rc);
 }
 
 const char *calls_limits_text(char *out, size_t size, const struct calls_state *s)

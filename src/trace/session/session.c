@@ -379,6 +379,16 @@ int session_parse_procs(struct session *s, const char *procs, struct error *err)
     return 0;
 }
 
+int session_opened(struct session **out, struct session *s, int rc)
+{
+    s->quiet = false;
+    if (rc != 0)
+        session_free(s);
+    else
+        *out = s;
+    return rc;
+}
+
 void session_free(struct session *s)
 {
     if (!s)

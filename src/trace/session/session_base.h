@@ -62,6 +62,7 @@ void session_init(struct session *s, const struct session_kind *kind,
 int session_parse(struct session *s, const char *const *texts, size_t n, enum syntax syntax,
                   pattern_check_fn *check, size_t *pattern, size_t *offset, struct error *err);
 int session_parse_procs(struct session *s, const char *procs, struct error *err);
+int session_opened(struct session **out, struct session *s, int rc); /* rc: of it all; or frees */
 
 uint64_t session_now(const struct session *s);
 void session_changed(struct session *s);

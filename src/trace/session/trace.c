@@ -290,13 +290,7 @@ int trace_open(struct session **out, const struct trace_options *options,
     buf_init(&t->held, LIMIT_TRACE_HELD_BYTES);
     int rc = open_all(t, options, pattern ? pattern : &unused_pattern,
                       offset ? offset : &unused_offset, err);
-    t->s.quiet = false;
-    if (rc) {
-        session_free(&t->s);
-        return rc;
-    }
-    *out = &t->s;
-    return 0;
+    return session_opened(out, &t->s, rc);
 }
 
 const struct trace_log *trace_session_log(const struct session *s)

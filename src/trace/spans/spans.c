@@ -459,18 +459,12 @@ int spans_open(struct session **out, const struct spans_capture *what,
     preparation_init(&t->prep, &t->s, &spans_preparation, &t->caps);
     int rc =
         open_all(t, pattern ? pattern : &unused_pattern, offset ? offset : &unused_offset, err);
-    t->s.quiet = false;
     t->what.patterns = NULL;
     t->what.request.calls = NULL;
     t->what.request.procs = NULL;
     t->what.request.process = NULL;
     t->what.origin = NULL;
-    if (rc) {
-        session_free(&t->s);
-        return rc;
-    }
-    *out = &t->s;
-    return 0;
+    return session_opened(out, &t->s, rc);
 }
 
 const struct spans_run *spans_session_run(const struct session *s)
