@@ -268,7 +268,7 @@ static bool open_play(struct play *p, const char *pattern)
                                       .otp = 25};
     struct trace_options o = {.patterns = &pattern, .n_patterns = 1};
     struct error err = {0};
-    caps_init(&o.caps);
+    caps_init(&o.request.caps);
     p->now = 5000000000u;
     if (trace_open(&p->t, &o, &port, &handlers, p, NULL, NULL, &err) != 0)
         return false;

@@ -23,12 +23,13 @@
 struct trace_request {
     const char *pattern; /* begins at byte `pattern_at` of the line; NULL: `process` is the root */
     size_t pattern_at;
-    const char *procs; /* NULL: all; of spans: which processes may begin a root */
-    size_t procs_at;   /* where they begin in the line */
-    struct caps caps;  /* of a trace */
-    uint64_t slower_us;
+    const char *procs;  /* NULL: all; of spans: which processes may begin a root */
+    size_t procs_at;    /* where they begin in the line */
+    struct caps caps;   /* of a trace */
+    uint64_t slower_us; /* of call patterns without `slower`; 0: none */
     enum syntax syntax;
     bool on_rate_stop; /* end instead of shedding */
+    bool on_rate_auto; /* not chosen: depends on the pattern */
     bool force;        /* do not ask first when it is expensive; lifts no cap */
     /* Of spans. */
     const char *calls;     /* functions whose calls are spans within those of a root; NULL: none */

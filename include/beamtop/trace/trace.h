@@ -13,26 +13,21 @@
 #include <stdint.h>
 
 #include "beamtop/base/error.h"
-#include "beamtop/trace/caps.h"
 #include "beamtop/trace/log.h"
 #include "beamtop/trace/pattern.h"
 #include "beamtop/trace/procs.h"
+#include "beamtop/trace/request.h"
 #include "beamtop/trace/session.h"
 
 struct trace_options {
     const char *const *patterns; /* texts; each may hold several */
     size_t n_patterns;
-    const char *procs; /* NULL: all */
-    enum syntax syntax;
-    struct caps caps;
-    uint64_t slower_us; /* of call patterns without `slower`; 0: none */
+    struct trace_request request; /* but for its pattern */
     /* One process: what it calls and when it does not run. Patterns are of calls, without actions;
        values are not sent. Of `all` processes it is the first that calls. */
     bool one;
-    bool own;          /* with `one`: no patterns, but all functions of the modules it is in */
-    bool on_rate_stop; /* end instead of shedding */
-    bool force;        /* do not ask first when it is expensive; lifts no cap */
-    bool dry_run;      /* end after the preflight, in SESSION_ASKING */
+    bool own;     /* with `one`: no patterns, but all functions of the modules it is in */
+    bool dry_run; /* end after the preflight, in SESSION_ASKING */
 };
 
 /* An invalid pattern is ERR_USAGE; *pattern and *offset (may be NULL) say where. */

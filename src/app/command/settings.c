@@ -184,9 +184,9 @@ int settings_to_screen(const struct settings *s, struct screen *screen, const st
     return 0;
 }
 
-void settings_trace_caps(const struct settings *s, bool batch, struct settings_trace *out)
+void settings_request(const struct settings *s, bool batch, struct trace_request *out)
 {
-    caps_init(&out->caps);
+    trace_request_init(out);
     for (int i = 0; i < OPTIONS; i++) {
         const struct option_row *row = &option_table[i];
         if (row->type == OPTION_TYPE_CAP && (row->scope & (batch ? SCOPE_BATCH : SCOPE_SCREEN)))

@@ -37,16 +37,8 @@ int settings_change_screen(const struct settings *s, enum option option, struct 
 enum color_depth settings_depth(const struct settings *s, const struct app_env *env, bool mono);
 bool settings_ascii(const struct settings *s, const struct app_env *env);
 
-/*
- * What the configuration says of a trace: of the screen's, or of one in batch. What is given with
- * the trace itself stands
- * above it. */
-struct settings_trace {
-    struct caps caps;
-    enum syntax syntax;
-    bool on_rate_stop;
-    bool on_rate_auto; /* not chosen: depends on the pattern */
-};
-void settings_trace_caps(const struct settings *s, bool batch, struct settings_trace *out);
+/* What the configuration says of a trace: of the screen's, or of one in batch. What is given with
+ * the trace itself stands above it. */
+void settings_request(const struct settings *s, bool batch, struct trace_request *out);
 
 #endif

@@ -221,12 +221,12 @@ static int open_session(void *arg, struct batch *run, const struct session_port 
     const struct trace_options options = {
         .patterns = t->patterns,
         .n_patterns = t->n_patterns,
-        .procs = t->procs,
-        .syntax = o->request.syntax,
-        .caps = caps_of(o),
+        .request = {.procs = t->procs,
+                    .syntax = o->request.syntax,
+                    .caps = caps_of(o),
+                    .force = o->request.force},
         .one = true,
         .own = t->n_patterns == 0,
-        .force = o->request.force,
         .dry_run = o->dry_run,
     };
     size_t word = 0, offset = 0;

@@ -10,12 +10,11 @@
 
 /* What the configuration says, and above it what the command line gives. An exit code; what is
    wrong has been printed. */
-int trace_arguments_settings(struct settings_trace *out, const struct cli_options *o,
+int trace_arguments_settings(struct trace_request *out, const struct cli_options *o,
                              const struct app_env *env);
-/* Errors come before any connection. `settings` gets whether the patterns wait for
+/* Errors come before any connection. `request` gets whether the patterns wait for
    some results only: unless set otherwise such a trace skips calls above the rate cap, since it is
    for rare calls. */
-int trace_arguments_check(const char *const *patterns, size_t n, const char *procs,
-                          struct settings_trace *settings);
+int trace_arguments_check(const char *const *patterns, size_t n, struct trace_request *request);
 
 #endif

@@ -24,8 +24,8 @@
 struct tracing {
     const struct cli_options *options;
     const struct app_env *env;
-    struct settings_trace settings;
-    struct batch *run; /* from open_session on */
+    struct trace_request request; /* with what the configuration says */
+    struct batch *run;            /* from open_session on */
     struct trace_sink *sink;
     struct trace_print *print;
     bool reported;
@@ -146,12 +146,7 @@ static struct trace_options trace_options_of(const struct tracing *t)
     return (struct trace_options){
         .patterns = o->rest,
         .n_patterns = o->n_rest,
-        .procs = o->request.procs,
-        .syntax = t->settings.syntax,
-        .caps = t->settings.caps,
-        .slower_us = o->request.slower_us,
-        .on_rate_stop = t->settings.on_rate_stop,
-        .force = o->request.force,
+        .request = t->request,
         .dry_run = o->dry_run,
     };
 }
@@ -159,7 +154,7 @@ static struct trace_options trace_options_of(const struct tracing *t)
 /* What is printed is in the spelling asked for, else in that of the first pattern. */
 static enum print_syntax spelling(const struct tracing *t)
 {
-    enum syntax syntax = trace_log_syntax(trace_session_log(t->run->session), t->settings.syntax);
+    enum syntax syntax = trace_log_syntax(trace_session_log(t->run->session), t->request.syntax);
     return syntax == SYNTAX_ELIXIR ? PRINT_ELIXIR : PRINT_ERLANG;
 }
 
@@ -215,9 +210,9 @@ int command_trace(const struct cli_options *o, const struct app_env *env)
         code = EXIT_USAGE;
     }
     if (code == EXIT_DONE)
-        code = trace_arguments_settings(&t.settings, o, env);
+        code = trace_arguments_settings(&t.request, o, env);
     if (code == EXIT_DONE)
-        code = trace_arguments_check(o->rest, o->n_rest, o->request.procs, &t.settings);
+        code = trace_arguments_check(o->rest, o->n_rest, &t.request);
     if (code != EXIT_DONE)
         return code;
     const struct batch_job job = {.options = o,

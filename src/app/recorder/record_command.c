@@ -326,8 +326,7 @@ static int prepare_trace(struct record_setup *setup)
     const struct cli_options *o = setup->options;
     int code = trace_arguments_settings(&setup->trace, o, setup->env);
     if (code == EXIT_DONE)
-        code =
-            trace_arguments_check(setup->traced, setup->n_traced, o->request.procs, &setup->trace);
+        code = trace_arguments_check(setup->traced, setup->n_traced, &setup->trace);
     if (code == EXIT_DONE && o->values)
         fprintf(stderr,
                 "beamtop: %s will have arguments, results and messages as they are; --redact "

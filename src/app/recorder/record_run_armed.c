@@ -65,15 +65,8 @@ static struct calls_options calls_options_of(const struct record_setup *setup)
 
 static struct trace_options trace_options_of(const struct record_setup *setup)
 {
-    const struct cli_options *o = setup->options;
-    return (struct trace_options){.patterns = setup->traced,
-                                  .n_patterns = setup->n_traced,
-                                  .procs = o->request.procs,
-                                  .syntax = setup->trace.syntax,
-                                  .caps = setup->trace.caps,
-                                  .slower_us = o->request.slower_us,
-                                  .on_rate_stop = setup->trace.on_rate_stop,
-                                  .force = o->request.force};
+    return (struct trace_options){
+        .patterns = setup->traced, .n_patterns = setup->n_traced, .request = setup->trace};
 }
 
 /* A capture ends before the next one. */

@@ -31,10 +31,10 @@ struct record_setup {
     size_t n_patterns;
     const char *const *traced; /* patterns of calls and messages to trace; none: no trace */
     size_t n_traced;
-    struct settings_trace trace;
-    bool calls;    /* count them; without patterns those of every function */
-    bool detached; /* no progress, and the end of a terminal does not end it */
-    int ready_fd;  /* gets "ok" at the first tick, or the error; -1: none */
+    struct trace_request trace; /* with what the configuration says */
+    bool calls;                 /* count them; without patterns those of every function */
+    bool detached;              /* no progress, and the end of a terminal does not end it */
+    int ready_fd;               /* gets "ok" at the first tick, or the error; -1: none */
 };
 
 struct recording_run {

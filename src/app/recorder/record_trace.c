@@ -15,7 +15,7 @@ static const struct trace_state *state_of(const struct record_series *r)
 static void begin_record(struct record_series *r)
 {
     const struct trace_log *log = trace_session_log(r->session);
-    enum syntax syntax = trace_log_syntax(log, r->setup.trace.syntax);
+    enum syntax syntax = trace_log_syntax(log, r->setup.trace.request.syntax);
     if (r->begun)
         return;
     r->begun = true;

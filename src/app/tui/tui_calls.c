@@ -122,9 +122,9 @@ static int open_session(struct tui_calls *c, struct session **out, const char *w
     static const struct session_handlers handlers = {.on_change = on_change,
                                                      .on_window = on_window};
     const struct options *o = &c->tui->settings.options;
-    struct settings_trace traces;
+    struct trace_request traces;
     struct session_port port;
-    settings_trace_caps(&c->tui->settings, false, &traces);
+    settings_request(&c->tui->settings, false, &traces);
     const struct calls_options options = {
         .patterns = &words,
         .n_patterns = *words != '\0',

@@ -19,12 +19,7 @@ static bool is_open(const struct tui_naming *n)
 
 void tui_names_defaults(const struct tui *t, struct trace_request *out)
 {
-    struct settings_trace s;
-    settings_trace_caps(&t->settings, false, &s);
-    trace_request_init(out);
-    out->caps = s.caps;
-    out->syntax = s.syntax;
-    out->on_rate_stop = s.on_rate_stop;
+    settings_request(&t->settings, false, out);
 }
 
 /* ---- what is known of the line */

@@ -30,17 +30,7 @@ static int open_session(struct tui_trace *tr, struct session **out, const struct
                         size_t *offset, struct error *err)
 {
     static const struct session_handlers handlers = {.on_change = tui_session_changed};
-    const char *patterns[] = {r->pattern};
-    const struct trace_options options = {
-        .patterns = patterns,
-        .n_patterns = 1,
-        .procs = r->procs,
-        .syntax = r->syntax,
-        .caps = r->caps,
-        .slower_us = r->slower_us,
-        .on_rate_stop = r->on_rate_stop,
-        .force = r->force,
-    };
+    const struct trace_options options = {.patterns = &r->pattern, .n_patterns = 1, .request = *r};
     struct session_port port;
     struct procs procs;
     size_t at = 0;

@@ -215,7 +215,7 @@ static int open_all(struct trace_session *t, const struct trace_options *o, size
     static const char *const any = "_:_";
     size_t index = 0;
     int rc = session_parse(&t->s, o->own ? &any : o->patterns, o->own ? 1 : o->n_patterns,
-                           o->own ? SYNTAX_ERLANG : o->syntax, NULL, pattern, offset, err);
+                           o->own ? SYNTAX_ERLANG : o->request.syntax, NULL, pattern, offset, err);
     if (rc == 0 && t->s.n_patterns == 0)
         rc = error_set(err, ERR_USAGE, "a pattern is needed: lists:seq(_, _)");
     if (rc)
@@ -225,17 +225,17 @@ static int open_all(struct trace_session *t, const struct trace_options *o, size
     t->one = o->one;
     if (o->one && one_patterns(t, o->own, pattern, err) != 0)
         return err->code;
-    rc = session_parse_procs(&t->s, o->procs, err);
+    rc = session_parse_procs(&t->s, o->request.procs, err);
     if (rc) {
         error_context(err, "processes");
         return rc;
     }
     for (size_t i = 0; i < t->s.n_patterns; i++) {
-        set_slower(t->s.patterns[i], o->slower_us);
+        set_slower(t->s.patterns[i], o->request.slower_us);
         trace_log_add_pattern(t->log, t->s.patterns[i]);
     }
-    t->state->caps = o->caps;
-    t->state->on_rate_stop = o->on_rate_stop;
+    t->state->caps = o->request.caps;
+    t->state->on_rate_stop = o->request.on_rate_stop;
     t->state->children = t->s.procs.children;
     rc = preparation_start(&t->s, &index, offset, err);
     *pattern = trace_text_of(t, index);
@@ -284,7 +284,7 @@ int trace_open(struct session **out, const struct trace_options *options,
     session_init(&t->s, &trace_kind, port, handlers, arg, &t->state->status);
     t->s.calls_per_s = &t->state->preflight.calls_per_s;
     t->s.load = &t->state->preflight.load;
-    t->s.force = options->force;
+    t->s.force = options->request.force;
     t->s.dry_run = options->dry_run;
     preparation_init(&t->prep, &t->s, &trace_preparation, &t->state->caps);
     buf_init(&t->held, LIMIT_TRACE_HELD_BYTES);

@@ -174,7 +174,7 @@ int open_world(struct world *w, const char *pattern, const struct trace_options 
     struct trace_options o = *more;
     o.patterns = &pattern;
     o.n_patterns = 1;
-    caps_init(&o.caps);
+    caps_init(&o.request.caps);
     struct session_port port = {
         .ask = fake_ask,
         .tell = fake_tell,

@@ -285,8 +285,9 @@ TEST(test_errors_of_answers)
     error_clear(&err);
     assert_int_equal(open_world(w, "lists:seq(_,", &plain, &err), ERR_USAGE);
     error_clear(&err);
-    assert_int_equal(open_world(w, "lists:seq(_, _)", &(struct trace_options){.procs = "a,"}, &err),
-                     ERR_USAGE);
+    assert_int_equal(
+        open_world(w, "lists:seq(_, _)", &(struct trace_options){.request.procs = "a,"}, &err),
+        ERR_USAGE);
     free(w);
 }
 

@@ -23,7 +23,7 @@ TEST(test_missed)
         {"lists:seq(_, _) -> count", NULL, "rate", 0, false},
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct trace_options o = {.procs = rows[i].procs};
+        struct trace_options o = {.request.procs = rows[i].procs};
         struct world *w = running_world(rows[i].pattern, &o);
         char status[200];
         snprintf(status, sizeof status, "{status,{1,%s,10,5,100,2000,0,[{0,60,2,0,0,0,0,0}]}}",

@@ -24,7 +24,7 @@ TEST(test_expensive_is_asked)
         {false, false, "{count,20000000,[a]}", SESSION_FAILED},
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct trace_options o = {.force = rows[i].force, .dry_run = rows[i].dry_run};
+        struct trace_options o = {.request.force = rows[i].force, .dry_run = rows[i].dry_run};
         struct world *w = new_world("lists:seq(_, _)", &o);
         answer(w, QUESTION_PREFLIGHT, FOUND);
         answer(w, QUESTION_TRACE, rows[i].counted);
@@ -226,7 +226,7 @@ TEST(test_nobody)
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct trace_options options = plain;
-        options.procs = rows[i].procs;
+        options.request.procs = rows[i].procs;
         struct world *w = new_world("lists:seq(_, _)", &options);
         answer(w, QUESTION_PREFLIGHT, rows[i].why);
         if (strncmp(rows[i].procs, "call:", 5) != 0) {

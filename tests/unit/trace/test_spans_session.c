@@ -563,8 +563,7 @@ TEST(test_it_is_held)
 /* ---- a side of another node's capture */
 
 static const struct spans_capture of_side = {
-    .request = {.for_ms = 10000, .roots = 1000, .every = 1, .events = 100},
-    .origin = "first@host"};
+    .request = {.for_ms = 10000, .roots = 1000, .every = 1, .events = 100}, .origin = "first@host"};
 
 /* Nothing is looked for on the node, and nothing but the system tracer is set there. */
 TEST(test_a_side)
