@@ -3,10 +3,12 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "../../test.h"
+#include "app/job/child.h"
 #include "app/sample/local_read.h"
 #include "app/sample/where.h"
 
@@ -66,6 +68,10 @@ __attribute__((constructor)) static void be_where(void)
         return;
     if (memmem(words, (size_t)n, "shop:stop", 9))
         raise(SIGSTOP);
+    if (memmem(words, (size_t)n, "secret", 6)) {
+        (void)!fputs(getenv("BEAMTOP_SECRET"), stderr);
+        _exit(getchar() == EOF ? 3 : 4);
+    }
     puts("shop:get/1  shop.erl:7");
     fflush(stdout);
     _exit(0);
@@ -108,4 +114,54 @@ TEST(test_where)
     where(&a, "shop:stop", 1);
     assert_false(a.found);
     assert_non_null(strstr(a.line, "had not answered in time"));
+}
+
+struct heard {
+    struct child *child;
+    char text[32];
+    size_t len;
+    int64_t status;
+    int calls;
+};
+
+static void hear(void *arg, const char *bytes, size_t n)
+{
+    struct heard *h = arg;
+    assert_true(h->len + n < sizeof h->text);
+    memcpy(h->text + h->len, bytes, n);
+    h->len += n;
+    child_end_input(h->child);
+}
+
+static void end(void *arg, int64_t status, int signal)
+{
+    struct heard *h = arg;
+    assert_int_equal(signal, 0);
+    h->status = status;
+    h->calls++;
+}
+
+/* Errors only, a variable that its arguments do not show, and an end that it is asked for; or all
+ * goes on without whoever began it. */
+TEST(test_child_with_input)
+{
+    static const struct child_handlers handlers = {.read = hear, .ended = end};
+    const struct child_start start = {.purpose = "for a test",
+                                      .words = (const char *const[]){"secret", NULL},
+                                      .variable = "BEAMTOP_SECRET=of the test",
+                                      .flags = CHILD_INPUT | CHILD_ERRORS};
+    for (int left = 0; left < 2; left++) {
+        struct heard h = {0};
+        struct error err = {0};
+        uv_loop_t loop;
+        uv_loop_init(&loop);
+        assert_int_equal(child_start(&h.child, &loop, &start, &handlers, &h, &err), 0);
+        if (left)
+            child_leave(h.child);
+        uv_run(&loop, UV_RUN_DEFAULT);
+        assert_int_equal(uv_loop_close(&loop), 0);
+        assert_int_equal(h.calls, left ? 0 : 1);
+        assert_string_equal(h.text, left ? "" : "of the test");
+        assert_int_equal(h.status, left ? 0 : 3);
+    }
 }
