@@ -8,10 +8,6 @@
 #include "recording_file.h"
 #include "tables.h"
 
-#define PERIOD_SORTS 6 /* application, supervisor, module, name, label, kin */
-
-struct owner_sum;
-
 /* What was summed of the period that was asked for last, as long as the file does not change. */
 struct period_cache {
     int64_t from, to; /* -1: none */
@@ -20,9 +16,10 @@ struct period_cache {
         bool known;
         struct period_stats value;
     } * stats; /* as numbers are listed; NULL: none yet */
-    bool owners_known;
-    double owner_weight[PERIOD_SORTS]; /* seconds of the ticks that count: no row means 0 */
-    struct owner_sum *owners;
+    struct known_owners {
+        const struct period_owner *list; /* NULL: not known */
+        size_t n;
+    } owners[OWNER_KIN + 1];
     struct arena arena;
 };
 
