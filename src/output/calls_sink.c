@@ -2,44 +2,10 @@
 #include "beamtop/output/calls_sink.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-
-#include "beamtop/base/alloc.h"
 #include "beamtop/base/text.h"
 #include "beamtop/output/calls_fields.h"
 #include "beamtop/output/json.h"
 #include "stacks_form.h"
-
-struct calls_sink {
-    struct sink_output output;
-    struct calls_sink_options options;
-    bool header_written; /* of CSV */
-};
-
-struct calls_sink *calls_sink_open(const struct sink_writer *writer,
-                                   const struct calls_sink_options *options)
-{
-    struct calls_sink *s = alloc_zero(1, sizeof *s);
-    s->output.writer = *writer;
-    s->options = *options;
-    return s;
-}
-
-struct calls_sink *calls_sink_open_file(FILE *file, const struct calls_sink_options *options)
-{
-    const struct sink_writer writer = sink_writer_of(file);
-    return calls_sink_open(&writer, options);
-}
-
-void calls_sink_close(struct calls_sink *s)
-{
-    free(s);
-}
-
-int calls_sink_write_errno(const struct calls_sink *s)
-{
-    return s->output.write_errno;
-}
 
 static struct slice node_of(const struct calls_sink *s)
 {

@@ -1,42 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "beamtop/output/trace_sink.h"
 
-#include <stdlib.h>
-
-#include "beamtop/base/alloc.h"
 #include "beamtop/output/trace_line.h"
-
-struct trace_sink {
-    struct sink_output output;
-    struct trace_sink_options options;
-    bool begun;
-    int64_t first_ns;
-};
-
-struct trace_sink *trace_sink_open(const struct sink_writer *writer,
-                                   const struct trace_sink_options *options)
-{
-    struct trace_sink *s = alloc_zero(1, sizeof *s);
-    s->output.writer = *writer;
-    s->options = *options;
-    return s;
-}
-
-struct trace_sink *trace_sink_open_file(FILE *file, const struct trace_sink_options *options)
-{
-    const struct sink_writer writer = sink_writer_of(file);
-    return trace_sink_open(&writer, options);
-}
-
-void trace_sink_close(struct trace_sink *s)
-{
-    free(s);
-}
-
-int trace_sink_write_errno(const struct trace_sink *s)
-{
-    return s->output.write_errno;
-}
 
 static int write_out(struct trace_sink *s, struct buf *out, struct error *err)
 {

@@ -14,7 +14,7 @@ enum { DECODERS = 4, FORMATS = CALLS_FOLDED + 1, WINDOWS_MOST = 4 };
 
 struct play {
     struct session *s;
-    struct calls_sink *sinks[FORMATS];
+    struct calls_sink sinks[FORMATS];
     struct questions questions;
     size_t windows;
     uint64_t now;
@@ -125,7 +125,7 @@ static void on_window(void *arg, const struct calls_window *window)
     check_window(window, p);
     FUZZ_REQUIRE(window->number == ++p->windows);
     for (size_t i = 0; i < FORMATS; i++)
-        FUZZ_REQUIRE(calls_sink_window(p->sinks[i], window, &err) == 0);
+        FUZZ_REQUIRE(calls_sink_window(&p->sinks[i], window, &err) == 0);
 }
 
 static void check(struct play *p)
@@ -177,9 +177,9 @@ static bool open_play(struct play *p, size_t *sums, const char *line, size_t len
     bool fine = calls_open(&p->s, &o, &port, &handlers, p, NULL, NULL, &err) == 0;
     free(text);
     for (unsigned i = 0; fine && i < FORMATS; i++) {
-        struct sink_writer nowhere = {.write = write_nowhere, .ctx = &sums[i]};
-        p->sinks[i] = calls_sink_open(
-            &nowhere, &(struct calls_sink_options){.format = (enum calls_format)i, .node = NODE});
+        p->sinks[i].output.writer = (struct sink_writer){write_nowhere, &sums[i]};
+        p->sinks[i].options =
+            (struct calls_sink_options){.format = (enum calls_format)i, .node = NODE};
     }
     return fine;
 }
@@ -199,8 +199,6 @@ static void play(const char *text, size_t size)
             step(&p, line[0], line + 1, len - 1);
         check(&p);
     }
-    for (size_t i = 0; i < FORMATS; i++)
-        calls_sink_close(p.sinks[i]);
     session_free(p.s);
 }
 

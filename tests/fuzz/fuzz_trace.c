@@ -16,7 +16,7 @@ enum { DECODERS = 9 };
 
 struct play {
     struct session *t;
-    struct trace_sink *sinks[2];
+    struct trace_sink sinks[2];
     struct questions questions;
     event_fn *listener;
     size_t written;
@@ -96,7 +96,7 @@ static void on_event(void *arg, const struct trace_event *event, bool finished)
     struct error err = {0};
     for (size_t i = 0; i < 2; i++)
         FUZZ_REQUIRE(
-            trace_sink_event(p->sinks[i], trace_session_log(p->t), event, finished, &err) == 0);
+            trace_sink_event(&p->sinks[i], trace_session_log(p->t), event, finished, &err) == 0);
 }
 
 /* ---- Steps */
@@ -246,9 +246,8 @@ static void end_play(struct play *p)
     struct error err = {0};
     const struct trace_log *l = trace_session_log(p->t);
     for (size_t i = 0; i < 2; i++) {
-        FUZZ_REQUIRE(trace_sink_log(p->sinks[i], l, &err) == 0);
-        FUZZ_REQUIRE(trace_sink_end(p->sinks[i], l, &err) == 0);
-        trace_sink_close(p->sinks[i]);
+        FUZZ_REQUIRE(trace_sink_log(&p->sinks[i], l, &err) == 0);
+        FUZZ_REQUIRE(trace_sink_end(&p->sinks[i], l, &err) == 0);
     }
     session_free(p->t);
 }
@@ -256,7 +255,6 @@ static void end_play(struct play *p)
 static bool open_play(struct play *p, const char *pattern)
 {
     static const struct session_handlers handlers = {.on_event = on_event};
-    const struct sink_writer nowhere = {.write = write_nowhere, .ctx = &p->written};
     const struct session_port port = {.ask = play_ask,
                                       .tell = play_tell,
                                       .listen = play_listen,
@@ -273,10 +271,10 @@ static bool open_play(struct play *p, const char *pattern)
     if (trace_open(&p->t, &o, &port, &handlers, p, NULL, NULL, &err) != 0)
         return false;
     for (size_t i = 0; i < 2; i++)
-        p->sinks[i] = trace_sink_open(
-            &nowhere, &(struct trace_sink_options){.format = i == 0 ? SINK_TEXT : SINK_JSON,
-                                                   .syntax = PRINT_ERLANG,
-                                                   .node = NODE});
+        p->sinks[i] = (struct trace_sink){.output.writer = {write_nowhere, &p->written},
+                                          .options = {.format = i == 0 ? SINK_TEXT : SINK_JSON,
+                                                      .syntax = PRINT_ERLANG,
+                                                      .node = NODE}};
     return true;
 }
 

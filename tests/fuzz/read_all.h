@@ -144,10 +144,9 @@ static void read_windows(struct recording *r, size_t which)
     struct error err = {0};
     const struct sink_writer writer = {count_bytes, &sum};
     const struct calls_sink_options options = {.format = (enum calls_format)(which % 4)};
-    struct calls_sink *s = calls_sink_open(&writer, &options);
+    struct calls_sink on = {.output.writer = writer, .options = options}, *s = &on;
     if (recording_windows_put(r, 1, READ_TICKS, s, &n, &err) != 0)
         FUZZ_REQUIRE(err.text[0] != '\0');
-    calls_sink_close(s);
 }
 
 /* As logs, tick by tick, as a screen shows them. */
@@ -177,10 +176,9 @@ static void read_traces(struct recording *r, size_t which)
     }
     for (size_t i = 0; i < n && i < READ_TICKS; i++) {
         struct error err = {0};
-        struct trace_sink *s = trace_sink_open(&writer, &options);
+        struct trace_sink on = {.output.writer = writer, .options = options}, *s = &on;
         if (recording_trace_put(r, ids[i], s, &err) != 0)
             FUZZ_REQUIRE(err.text[0] != '\0');
-        trace_sink_close(s);
     }
     show_traces(r);
 }

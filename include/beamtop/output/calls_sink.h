@@ -7,7 +7,6 @@
 #define BEAMTOP_OUTPUT_CALLS_SINK_H
 
 #include <stdbool.h>
-#include <stdio.h>
 
 #include "beamtop/base/error.h"
 #include "beamtop/etf/print.h"
@@ -24,17 +23,14 @@ struct calls_sink_options {
     bool spreadsheet;         /* csv: as in sink.h */
 };
 
-struct calls_sink;
-
-struct calls_sink *calls_sink_open(const struct sink_writer *writer,
-                                   const struct calls_sink_options *options);
-/* On a stream, which stays the caller's and is flushed with every window. */
-struct calls_sink *calls_sink_open_file(FILE *file, const struct calls_sink_options *options);
-void calls_sink_close(struct calls_sink *s); /* NULL is fine */
+/* The writer and the options are the caller's to fill in, all else is zero. Nothing to free. */
+struct calls_sink {
+    struct sink_output output;
+    struct calls_sink_options options;
+    bool header_written; /* of CSV */
+};
 
 /* ERR_SYSTEM when the bytes could not be written; from then on every call fails in the same way. */
 int calls_sink_window(struct calls_sink *s, const struct calls_window *window, struct error *err);
-/* The errno of the write that failed, 0 else. */
-int calls_sink_write_errno(const struct calls_sink *s);
 
 #endif

@@ -7,7 +7,7 @@
 #define BEAMTOP_OUTPUT_TRACE_SINK_H
 
 #include <stdbool.h>
-#include <stdio.h>
+#include <stdint.h>
 
 #include "beamtop/base/error.h"
 #include "beamtop/etf/print.h"
@@ -21,13 +21,13 @@ struct trace_sink_options {
     bool ascii;               /* text: nothing beyond ASCII */
 };
 
-struct trace_sink;
-
-struct trace_sink *trace_sink_open(const struct sink_writer *writer,
-                                   const struct trace_sink_options *options);
-/* On a stream, which stays the caller's and is flushed with every event. */
-struct trace_sink *trace_sink_open_file(FILE *file, const struct trace_sink_options *options);
-void trace_sink_close(struct trace_sink *s); /* NULL is fine */
+/* The writer and the options are the caller's to fill in, all else is zero. Nothing to free. */
+struct trace_sink {
+    struct sink_output output;
+    struct trace_sink_options options;
+    bool begun;
+    int64_t first_ns; /* when the first event was */
+};
 
 /*
  * Writes an event of the log: its beginning, or (finished) the result of a call. ERR_SYSTEM when
@@ -39,7 +39,5 @@ int trace_sink_event(struct trace_sink *s, const struct trace_log *log,
 int trace_sink_end(struct trace_sink *s, const struct trace_log *log, struct error *err);
 /* All of that for the events that the log still has: to save what a screen shows. */
 int trace_sink_log(struct trace_sink *s, const struct trace_log *log, struct error *err);
-/* The errno of the write that failed, 0 else. */
-int trace_sink_write_errno(const struct trace_sink *s);
 
 #endif

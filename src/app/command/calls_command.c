@@ -18,7 +18,7 @@ struct counting {
     const struct cli_options *options;
     const struct app_env *env;
     struct batch *run; /* from open_session on */
-    struct calls_sink *sink;
+    struct calls_sink sink;
     bool reported;
 };
 
@@ -55,8 +55,8 @@ static void on_window(void *arg, const struct calls_window *window)
 {
     struct counting *t = batch_arg(arg);
     struct error err = {0};
-    if (calls_sink_window(t->sink, window, &err) != 0)
-        batch_output_failed(t->run, calls_sink_write_errno(t->sink), &err);
+    if (calls_sink_window(&t->sink, window, &err) != 0)
+        batch_output_failed(t->run, t->sink.output.write_errno, &err);
 }
 
 /* ---- the session */
@@ -111,8 +111,8 @@ static int open_session(void *arg, struct batch *run, const struct session_port 
     int rc = calls_open(&run->session, &options, port, &handlers, run, NULL, NULL, err);
     if (rc != 0)
         return rc;
-    const struct calls_sink_options sink = sink_options_of(t, session_port(run->session)->node);
-    t->sink = calls_sink_open_file(stdout, &sink);
+    t->sink.output.writer = sink_writer_of(stdout);
+    t->sink.options = sink_options_of(t, session_port(run->session)->node);
     return 0;
 }
 
@@ -152,7 +152,5 @@ int command_calls(const struct cli_options *o, const struct app_env *env)
                                   .ended = ended,
                                   .turn_ms = TICK_MS,
                                   .arg = &t};
-    code = batch_run(&job);
-    calls_sink_close(t.sink);
-    return code;
+    return batch_run(&job);
 }

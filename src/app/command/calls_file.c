@@ -34,7 +34,7 @@ static int put(struct replay *r, const struct cli_options *o, struct calls_sink 
         rc = recording_windows_put(replay_recording(r), tick, most, sink, &n, err);
     if (rc == 0 && n == 0)
         rc = error_set(err, ERR_NOT_FOUND, "%s: no calls were counted there", o->target);
-    return calls_sink_write_errno(sink) == EPIPE ? 0 : rc;
+    return sink->output.write_errno == EPIPE ? 0 : rc;
 }
 
 int calls_file_print(const struct cli_options *o, struct calls_sink_options options)
@@ -49,10 +49,9 @@ int calls_file_print(const struct cli_options *o, struct calls_sink_options opti
                   o->target);
     } else if (replay_open(&r, o->target, m, &err) == 0) {
         options.node = replay_info(r)->node;
-        struct calls_sink *sink = calls_sink_open_file(stdout, &options);
-        if (put(r, o, sink, &err) == 0)
+        struct calls_sink sink = {.output.writer = sink_writer_of(stdout), .options = options};
+        if (put(r, o, &sink, &err) == 0)
             error_clear(&err);
-        calls_sink_close(sink);
     }
     if (err.code == ERR_FORMAT)
         err.code = ERR_USAGE; /* bad input */

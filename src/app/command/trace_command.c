@@ -26,7 +26,7 @@ struct tracing {
     const struct app_env *env;
     struct trace_request request; /* with what the configuration says */
     struct batch *run;            /* from open_session on */
-    struct trace_sink *sink;
+    struct trace_sink sink;
     struct trace_print *print;
     bool reported;
 };
@@ -40,11 +40,11 @@ static const struct trace_state *state_of(const struct tracing *t)
 static void print_due(struct tracing *t, bool all)
 {
     struct error err = {0};
-    if (!t->print || trace_sink_write_errno(t->sink) != 0)
+    if (!t->print || t->sink.output.write_errno != 0)
         return;
     if (trace_print_due(t->print, trace_session_log(t->run->session), uv_now(&t->run->rt.loop), all,
                         &err) != 0)
-        batch_output_failed(t->run, trace_sink_write_errno(t->sink), &err);
+        batch_output_failed(t->run, t->sink.output.write_errno, &err);
 }
 
 /* ---- events of the session */
@@ -86,7 +86,7 @@ static bool asking(void *arg)
     tell_preflight(t, state);
     bool refused = state->preflight.expensive && !t->options->request.force;
     if ((t->options->dry_run || (refused && t->options->format == FORMAT_JSON)) &&
-        trace_sink_end(t->sink, trace_session_log(t->run->session), &err) != 0) {
+        trace_sink_end(&t->sink, trace_session_log(t->run->session), &err) != 0) {
         runtime_end(&t->run->rt, EXIT_FAILED, &err);
     } else if (refused) {
         session_refuse_cost(&err, t->run->session);
@@ -104,8 +104,8 @@ static void ended(void *arg)
     struct error err = {0};
     const struct error trouble = session_trouble(t->run->session);
     print_due(t, true);
-    int rc = trace_sink_end(t->sink, trace_session_log(t->run->session), &err);
-    bool failed = rc != 0 && trace_sink_write_errno(t->sink) != EPIPE;
+    int rc = trace_sink_end(&t->sink, trace_session_log(t->run->session), &err);
+    bool failed = rc != 0 && t->sink.output.write_errno != EPIPE;
     bool wrong = failed || t->run->rt.err.code != ERR_NONE || trouble.code != ERR_NONE;
     runtime_end(&t->run->rt,
                 trouble.code == ERR_LOST ? EXIT_LOST
@@ -122,7 +122,7 @@ static void changed(void *arg)
     const enum session_phase phase = state->status.phase;
     print_due(t, false);
     if (phase == SESSION_FAILED && t->options->format == FORMAT_JSON)
-        trace_sink_end(t->sink, trace_session_log(t->run->session), &t->run->rt.err);
+        trace_sink_end(&t->sink, trace_session_log(t->run->session), &t->run->rt.err);
     else if (phase == SESSION_RUNNING || phase == SESSION_PAUSED || phase == SESSION_ENDING ||
              phase == SESSION_VERIFYING || (phase == SESSION_ENDED && !state->status.check.unarmed))
         tell_preflight(t, state);
@@ -135,7 +135,7 @@ static void on_event(void *arg, const struct trace_event *event, bool finished)
     tell_preflight(t, state_of(t));
     if (trace_print_event(t->print, trace_session_log(t->run->session), event, finished,
                           uv_now(&t->run->rt.loop), &err) != 0)
-        batch_output_failed(t->run, trace_sink_write_errno(t->sink), &err);
+        batch_output_failed(t->run, t->sink.output.write_errno, &err);
 }
 
 /* ---- the session */
@@ -180,14 +180,14 @@ static int open_session(void *arg, struct batch *run, const struct session_port 
     }
     if (rc != 0)
         return rc;
-    const struct trace_sink_options sink = {
+    t->sink.output.writer = sink_writer_of(stdout);
+    t->sink.options = (struct trace_sink_options){
         .format = t->options->format == FORMAT_JSON ? SINK_JSON : SINK_TEXT,
         .syntax = spelling(t),
         .node = session_port(run->session)->node,
         .ascii = t->options->ascii || !t->env->utf8,
     };
-    t->sink = trace_sink_open_file(stdout, &sink);
-    t->print = trace_print_new(put_event, t->sink);
+    t->print = trace_print_new(put_event, &t->sink);
     return 0;
 }
 
@@ -227,6 +227,5 @@ int command_trace(const struct cli_options *o, const struct app_env *env)
                                   .arg = &t};
     code = batch_run(&job);
     trace_print_free(t.print);
-    trace_sink_close(t.sink);
     return code;
 }

@@ -24,29 +24,28 @@ static void tell(const char *file, const struct recorded_trace *t)
 static int put_traces(struct recording *r, const struct cli_options *o, const struct app_env *env,
                       struct error *err)
 {
-    const struct trace_sink_options options = {.format =
-                                                   o->format == FORMAT_JSON ? SINK_JSON : SINK_TEXT,
-                                               .node = recording_info(r)->node,
-                                               .ascii = o->ascii || !env->utf8};
+    struct trace_sink sink = {
+        .output.writer = sink_writer_of(stdout),
+        .options = {.format = o->format == FORMAT_JSON ? SINK_JSON : SINK_TEXT,
+                    .node = recording_info(r)->node,
+                    .ascii = o->ascii || !env->utf8}};
     const struct recorded_trace *list;
     recording_begin(r);
     size_t n = recording_traces(r, &list);
     struct recorded_trace *traces = alloc_zero(n + 1, sizeof *traces);
     for (size_t i = 0; i < n; i++)
         traces[i] = list[i];
-    struct trace_sink *sink = trace_sink_open_file(stdout, &options);
     int rc = recording_failed(r, err);
     if (rc == 0 && n == 0)
         rc = error_set(err, ERR_NOT_FOUND, "%s: no trace was recorded (record --trace)", o->target);
     for (size_t i = 0; rc == 0 && i < n; i++) {
         tell(o->target, &traces[i]);
-        rc = recording_trace_put(r, traces[i].id, sink, err);
+        rc = recording_trace_put(r, traces[i].id, &sink, err);
     }
-    if (trace_sink_write_errno(sink) == EPIPE) {
+    if (sink.output.write_errno == EPIPE) {
         error_clear(err);
         rc = 0;
     }
-    trace_sink_close(sink);
     free(traces);
     return rc;
 }

@@ -41,16 +41,14 @@ static int write_log(struct tui_trace *tr, const char *path, bool replace, struc
     const struct trace_log *log = trace_session_log(tr->s.session);
     const enum syntax syntax = trace_log_syntax(log, defaults.syntax);
     buf_init(&content, 0);
-    const struct sink_writer writer = {.write = put_bytes, .ctx = &content};
-    const struct trace_sink_options options = {
+    struct trace_sink sink = {.output.writer = {.write = put_bytes, .ctx = &content}};
+    sink.options = (struct trace_sink_options){
         .format = is_json(path) ? SINK_JSON : SINK_TEXT,
         .syntax = syntax == SYNTAX_ELIXIR ? PRINT_ELIXIR : PRINT_ERLANG,
         .node = node_of(tr, node),
         .ascii = tr->tui->canvas.ascii,
     };
-    struct trace_sink *sink = trace_sink_open(&writer, &options);
-    int rc = trace_sink_log(sink, log, err);
-    trace_sink_close(sink);
+    int rc = trace_sink_log(&sink, log, err);
     if (rc == 0)
         rc = capture_write(path, &content, replace, true, err);
     buf_clear(&content);

@@ -105,13 +105,12 @@ static void put(struct kept *k, enum calls_format format, bool ascii, const stru
     const struct sink_writer writer = {keep, k};
     const struct calls_sink_options options = {
         .format = format, .syntax = PRINT_ELIXIR, .node = "shop@host", .ascii = ascii};
-    struct calls_sink *s = calls_sink_open(&writer, &options);
+    struct calls_sink on = {.output.writer = writer, .options = options}, *s = &on;
     struct error err = {0};
     buf_init(&k->bytes, 0);
     for (size_t i = 0; i < n; i++)
         if (calls_sink_window(s, &w[i], &err) != 0)
             fail_msg("%s", err.text);
-    calls_sink_close(s);
 }
 
 static void expect(struct kept *k, const char *wanted)
@@ -292,15 +291,13 @@ TEST(test_failed_writes)
     struct kept k = {.error = EPIPE};
     const struct sink_writer writer = {keep, &k};
     const struct calls_sink_options options = {.format = CALLS_TEXT, .node = "a@b"};
-    struct calls_sink *s = calls_sink_open(&writer, &options);
+    struct calls_sink on = {.output.writer = writer, .options = options}, *s = &on;
     struct calls_window w = a_window();
     buf_init(&k.bytes, 0);
     for (int i = 0; i < 2; i++) {
         struct error err = {0};
         assert_int_equal(calls_sink_window(s, &w, &err), ERR_SYSTEM);
-        assert_int_equal(calls_sink_write_errno(s), EPIPE);
+        assert_int_equal(s->output.write_errno, EPIPE);
         k.error = 0;
     }
-    calls_sink_close(s);
-    calls_sink_close(NULL);
 }

@@ -179,23 +179,22 @@ static struct trace_log *log_of(const struct row *row, const struct pattern *p)
     return log;
 }
 
-static struct trace_sink *sink_on(struct kept *k, enum sink_format format)
+static struct trace_sink sink_on(struct kept *k, enum sink_format format)
 {
     const struct sink_writer writer = {keep, k};
     const struct trace_sink_options options = {.format = format, .node = "mq1@host", .ascii = true};
     buf_init(&k->bytes, 0);
-    return trace_sink_open(&writer, &options);
+    return (struct trace_sink){.output.writer = writer, .options = options};
 }
 
 static void written(struct kept *k, enum sink_format format, const struct trace_log *log,
                     const struct row *row)
 {
     struct error err = {0};
-    struct trace_sink *s = sink_on(k, format);
+    struct trace_sink on = sink_on(k, format), *s = &on;
     if (trace_sink_event(s, log, trace_log_at(log, 0), row->result != NULL, &err) != 0)
         fail_msg("%s: %s", row->name, err.text);
     assert_int_equal(k->calls, 1);
-    trace_sink_close(s);
 }
 
 TEST(test_events_as_text)
@@ -256,7 +255,7 @@ TEST(test_times_in_doubles)
     struct kept k = {0};
     const struct sink_writer writer = {keep, &k};
     const struct trace_sink_options options = {.format = SINK_JSON, .node = "mq1@host"};
-    struct trace_sink *s = trace_sink_open(&writer, &options);
+    struct trace_sink on = {.output.writer = writer, .options = options}, *s = &on;
     for (int i = 0; i < 2; i++) {
         struct trace_line line = {.kind = LINE_SEND, .mono_ns = -576460751234567891 + i * 1001};
         buf_clear(&k.bytes);
@@ -269,7 +268,6 @@ TEST(test_times_in_doubles)
         json_decref(j);
     }
     buf_clear(&k.bytes);
-    trace_sink_close(s);
 }
 
 /* The end of a trace as 0.1.0 wrote it. */
@@ -324,7 +322,7 @@ TEST(test_a_whole_trace_as_text)
     struct error err = {0};
     struct pattern *p = new_pattern("ets:lookup/2 -> return;time", TRACE_TIME | TRACE_RETURN);
     struct trace_log *log = whole(p);
-    struct trace_sink *s = sink_on(&k, SINK_TEXT);
+    struct trace_sink on = sink_on(&k, SINK_TEXT), *s = &on;
     assert_int_equal(trace_sink_log(s, log, &err), 0);
     assert_string_equal(buf_cstr(&k.bytes),
                         "\n% 22:13:20.123456 <0.188.0>(cart)\n% ets:lookup(1, 2)\n"
@@ -335,7 +333,6 @@ TEST(test_a_whole_trace_as_text)
                         "%   p50 2.0 ms, p90 2.0 ms, p99 2.0 ms, max 2.0 ms\n"
                         "%        1,234 :     0.005678 :  0.000005 : ets:lookup/2\n"
                         "% verified after 3.1 ms: nothing left on the node\n");
-    trace_sink_close(s);
     buf_clear(&k.bytes);
     trace_log_free(log);
     free(p);
@@ -353,7 +350,7 @@ TEST(test_the_end_as_json)
     struct error err = {0};
     struct pattern *p = new_pattern("ets:lookup/2", 0);
     struct trace_log *log = whole(p);
-    struct trace_sink *s = sink_on(&k, SINK_JSON);
+    struct trace_sink on = sink_on(&k, SINK_JSON), *s = &on;
     assert_int_equal(trace_sink_end(s, log, &err), 0);
     json_t *j = parsed(&k.bytes, "end"), *counters = json_object_get(j, "counters");
     json_t *function = json_array_get(json_object_get(j, "functions"), 0);
@@ -373,7 +370,6 @@ TEST(test_the_end_as_json)
     assert_int_equal(json_integer_value(json_object_get(json_object_get(j, "caps"), "events")),
                      100);
     json_decref(j);
-    trace_sink_close(s);
     buf_clear(&k.bytes);
     trace_log_free(log);
     free(p);
@@ -413,13 +409,12 @@ TEST(test_ends_that_are_not_clean)
             .done = ends[i].done, .unarmed = ends[i].unarmed, .breakpoints = 2};
         if (!ends[i].done)
             snprintf(s->status.check.text, sizeof s->status.check.text, "the node is not there");
-        struct trace_sink *sink = sink_on(&k, SINK_TEXT);
+        struct trace_sink on = sink_on(&k, SINK_TEXT), *sink = &on;
         assert_int_equal(trace_sink_end(sink, log, &err), 0);
         const char *text = buf_cstr(&k.bytes);
         size_t wanted = strlen(ends[i].last);
         if (k.bytes.len < wanted || strcmp(text + k.bytes.len - wanted, ends[i].last) != 0)
             fail_msg("%s: %s", ends[i].name, text);
-        trace_sink_close(sink);
         buf_clear(&k.bytes);
         trace_log_free(log);
     }
@@ -431,12 +426,11 @@ TEST(test_a_failed_write_stays)
     struct error err = {0};
     struct pattern *p = new_pattern("ets:lookup/2", 0);
     struct trace_log *log = whole(p);
-    struct trace_sink *s = sink_on(&k, SINK_JSON);
+    struct trace_sink on = sink_on(&k, SINK_JSON), *s = &on;
     assert_int_equal(trace_sink_log(s, log, &err), ERR_SYSTEM);
-    assert_int_equal(trace_sink_write_errno(s), EPIPE);
+    assert_int_equal(s->output.write_errno, EPIPE);
     assert_int_equal(trace_sink_end(s, log, &err), ERR_SYSTEM);
     assert_int_equal(k.calls, 1);
-    trace_sink_close(s);
     trace_log_free(log);
     free(p);
 }

@@ -92,33 +92,31 @@ static int append(void *ctx, const char *bytes, size_t len)
     return 0;
 }
 
-static struct trace_sink *sink_on(struct buf *out, enum sink_format format)
+static struct trace_sink sink_on(struct buf *out, enum sink_format format)
 {
     const struct sink_writer writer = {append, out};
     const struct trace_sink_options options = {.format = format, .node = "mq1@host", .ascii = true};
     buf_init(out, 0);
-    return trace_sink_open(&writer, &options);
+    return (struct trace_sink){.output.writer = writer, .options = options};
 }
 
 /* What a recording's first trace prints. */
 static void replayed(struct buf *out, struct recording *r, enum sink_format format)
 {
     struct error err = {0};
-    struct trace_sink *s = sink_on(out, format);
+    struct trace_sink on = sink_on(out, format), *s = &on;
     if (recording_trace_put(r, 1, s, &err) != 0)
         fail_msg("%s", err.text);
-    trace_sink_close(s);
 }
 
 static void live(struct buf *out, enum sink_format format)
 {
     struct error err = {0};
     struct made_trace t;
-    struct trace_sink *s = sink_on(out, format);
+    struct trace_sink on = sink_on(out, format), *s = &on;
     made_trace_new(&t);
     made_trace_end(&t);
     assert_int_equal(trace_sink_log(s, t.log, &err), 0);
-    trace_sink_close(s);
     made_trace_free(&t);
 }
 
@@ -206,9 +204,8 @@ TEST(test_damaged_terms)
         write_recording(p.path, false, true, true);
         made_sql(p.path, rows[i].sql);
         struct recording *r = reopen(p.path);
-        struct trace_sink *s = sink_on(&out, SINK_JSON);
+        struct trace_sink on = sink_on(&out, SINK_JSON), *s = &on;
         int rc = recording_trace_put(r, 1, s, &err);
-        trace_sink_close(s);
         if (rc != rows[i].rc || lines_of(&out) != rows[i].lines)
             fail_msg("%s: %d %s, %zu lines", rows[i].sql, rc, err.text, lines_of(&out));
         buf_clear(&out);
@@ -447,12 +444,11 @@ static size_t windows_put(struct buf *out, struct recording *r, int64_t tick, in
     struct error err = {0};
     const struct sink_writer writer = {append, out};
     const struct calls_sink_options options = {.format = CALLS_CSV, .node = "mq1@host"};
-    struct calls_sink *s = calls_sink_open(&writer, &options);
+    struct calls_sink on = {.output.writer = writer, .options = options}, *s = &on;
     int64_t n = 0;
     buf_init(out, 0);
     if (recording_windows_put(r, tick, most, s, &n, &err) != 0)
         fail_msg("%s", err.text);
-    calls_sink_close(s);
     return (size_t)n;
 }
 
