@@ -137,15 +137,24 @@ static void put_number(const struct field *f, double n, bool ascii, char *out, s
 const char *field_number_text(const struct field *f, double n, bool ascii, char *out, size_t size)
 {
     const bool ratio = f->look == LOOK_CHANGE && f->type == COLUMN_SHARE;
-    const size_t sign = f->look == LOOK_ABOVE || (f->look == LOOK_CHANGE && n > 0 && !ratio);
+    const size_t sign = f->look == LOOK_ABOVE || f->look == LOOK_OFFSET ||
+                        (f->look == LOOK_CHANGE && n > 0 && !ratio);
     snprintf(out, size, "%.*s", (int)sign, f->look == LOOK_ABOVE ? ">" : "+");
     if (ratio)
         put_ratio(out, size, n);
     else if (f->look == LOOK_ERROR)
         snprintf(out, size, "%s%.1f", ascii ? "+-" : "±", n * 100);
-    else if (f->look == LOOK_MICROSECONDS)
-        text_duration_as(out, size, n * 1e-6, ascii);
+    else if (f->look == LOOK_MICROSECONDS || f->look == LOOK_OFFSET)
+        text_duration_as(out + sign, size - sign, n * 1e-6, ascii);
     else
         put_number(f, n, ascii, out + sign, size - sign);
     return out;
+}
+
+const char *field_bound_text(const struct field *f, const void *row, bool ascii)
+{
+    const enum field_bound *bound = (const void *)((const char *)row + f->bound);
+    if (f->bound == 0 || *bound == BOUND_NONE)
+        return "";
+    return *bound == BOUND_AT_LEAST ? (ascii ? ">=" : "≥") : ascii ? "<=" : "≤";
 }

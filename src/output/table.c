@@ -38,16 +38,22 @@ static void put_row(struct buf *out, const char *const *cells, size_t n, uint64_
     buf_put_u8(out, '\n');
 }
 
-static void put_rows(struct buf *out, const char *const *titles, const char *const *cells,
-                     size_t n_rows, size_t n, size_t stride, uint64_t left)
+static void measure_columns(const char *const *titles, const char *const *cells, size_t n_rows,
+                            size_t n, size_t stride, size_t *widths)
 {
-    size_t widths[ROWS_COLUMNS] = {0};
     for (size_t c = 0; c < n; c++) {
         widths[c] = width_of(titles[c]);
         for (size_t i = 0; i < n_rows; i++)
             if (width_of(cells[i * stride + c]) > widths[c])
                 widths[c] = width_of(cells[i * stride + c]);
     }
+}
+
+static void put_rows(struct buf *out, const char *const *titles, const char *const *cells,
+                     size_t n_rows, size_t n, size_t stride, uint64_t left)
+{
+    size_t widths[ROWS_COLUMNS];
+    measure_columns(titles, cells, n_rows, n, stride, widths);
     put_row(out, titles, n, left, widths);
     for (size_t i = 0; i < n_rows; i++)
         put_row(out, &cells[i * stride], n, left, widths);
@@ -61,23 +67,58 @@ void text_table_put(struct buf *out, const struct text_table *t)
     put_rows(out, t->titles, t->cells[0], t->n_rows, t->n_columns, TABLE_CELLS, t->left);
 }
 
-static const char *cell_of(struct arena *arena, const struct text_rows *t, const struct field *f,
-                           const void *row, bool ascii)
+const char *text_cell(struct arena *arena, const struct field *f, const void *row, bool ascii)
 {
-    const char *instead = t->instead ? t->instead(f, row) : NULL;
     const double n = field_number(f, row);
     const struct slice text = field_text(f, row);
     char number[48];
-    if (instead)
-        return instead;
     if (field_is_number(f) && !isnan(n))
-        return arena_strdup(arena, field_number_text(f, n, ascii, number, sizeof number));
+        return arena_printf(arena, "%s%s", field_bound_text(f, row, ascii),
+                            field_number_text(f, n, ascii, number, sizeof number));
     if (text.len > 0)
         return slice_keep_safe(arena, text, ascii).s;
     return ascii ? "-" : "–";
 }
 
+const char *text_fit(struct arena *arena, const char *text, size_t width, bool ascii)
+{
+    const char *omission = ascii ? "..." : "…";
+    const size_t least = width_of(omission);
+    size_t shown;
+    if (width_of(text) <= width || width < least)
+        return text;
+    const size_t bytes = text_prefix(text, strlen(text), width - least, &shown);
+    return arena_printf(arena, "%.*s%s", (int)bytes, text, omission);
+}
+
+/* The widest of the columns that grow is cut first. */
+static void fit_cells(struct arena *arena, const char **cells, const char *const *titles,
+                      const struct field *const *fields, size_t n, const struct text_rows *t,
+                      size_t width, bool ascii)
+{
+    size_t widths[ROWS_COLUMNS], all = 2 * (n - 1);
+    measure_columns(titles, cells, t->n, n, n, widths);
+    for (size_t c = 0; c < n; c++)
+        all += widths[c];
+    for (size_t widest = 0; all > width && widest < n; all--) {
+        widest = n;
+        for (size_t c = 0; c < n; c++)
+            if (fields[c]->grows && widths[c] > width_of(titles[c]) &&
+                (widest == n || widths[c] > widths[widest]))
+                widest = c;
+        if (widest < n)
+            widths[widest]--;
+    }
+    for (size_t i = 0; i < t->n * n; i++)
+        cells[i] = text_fit(arena, cells[i], widths[i % n], ascii);
+}
+
 void text_rows_put(struct buf *out, const struct text_rows *t, bool ascii)
+{
+    text_rows_put_within(out, t, SIZE_MAX, ascii);
+}
+
+void text_rows_put_within(struct buf *out, const struct text_rows *t, size_t width, bool ascii)
 {
     const struct field *fields[ROWS_COLUMNS];
     const char *titles[ROWS_COLUMNS];
@@ -90,10 +131,13 @@ void text_rows_put(struct buf *out, const struct text_rows *t, bool ascii)
     for (size_t c = 0; c < n; c++) {
         titles[c] = field_title(fields[c], true, words[c]);
         left |= (uint64_t)(fields[c]->type == COLUMN_TEXT || fields[c]->type == COLUMN_BOOL) << c;
-        for (size_t i = 0; i < t->n; i++)
-            cells[i * n + c] =
-                cell_of(&arena, t, fields[c], (const char *)t->rows + i * t->row_bytes, ascii);
+        for (size_t i = 0; i < t->n; i++) {
+            const void *row = (const char *)t->rows + i * t->row_bytes;
+            const char *instead = t->instead ? t->instead(fields[c], row) : NULL;
+            cells[i * n + c] = instead ? instead : text_cell(&arena, fields[c], row, ascii);
+        }
     }
+    fit_cells(&arena, cells, titles, fields, n, t, width, ascii);
     put_rows(out, titles, cells, t->n, n, n, left);
     arena_clear(&arena);
 }

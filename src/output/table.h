@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 
+#include "beamtop/base/arena.h"
 #include "beamtop/base/buf.h"
 #include "beamtop/model/field.h"
 
@@ -31,6 +32,12 @@ struct text_rows {
 };
 /* Titles and rows. */
 void text_rows_put(struct buf *out, const struct text_rows *t, bool ascii);
+/* What grows is cut, so that lines are no wider. */
+void text_rows_put_within(struct buf *out, const struct text_rows *t, size_t width, bool ascii);
+/* A field of a row as people read it, safe, in the arena. */
+const char *text_cell(struct arena *arena, const struct field *f, const void *row, bool ascii);
+/* In so many columns, with "…" where it was cut. */
+const char *text_fit(struct arena *arena, const char *text, size_t width, bool ascii);
 void text_pad(struct buf *out, size_t from, size_t to); /* so many spaces */
 
 #endif

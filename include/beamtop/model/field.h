@@ -35,10 +35,14 @@ enum field_look {
     LOOK_SHORT,  /* of counts: "48.2k" */
     LOOK_CHANGE, /* of numbers: with its sign, growth stands out */
     LOOK_MICROSECONDS, /* people read a duration */
+    LOOK_OFFSET,       /* the same, from a start on: "+5.0 ms" */
     LOOK_ABOVE, /* of durations: it is longer than that */
     LOOK_ERROR, /* of shares: half an interval, in percent; dim */
 };
 /* clang-format on */
+
+/* What a number is less or more than, where it is not exact. */
+enum field_bound { BOUND_NONE, BOUND_AT_LEAST, BOUND_AT_MOST };
 
 struct field {
     const char *key, *title; /* title NULL: the key in words, field_title() */
@@ -49,6 +53,7 @@ struct field {
     int width;  /* columns of the screen that it prefers */
     bool grows; /* takes the room that is left */
     size_t offset;
+    size_t bound; /* where the row has the enum field_bound of it; 0: nowhere */
     const char *help;
 };
 
@@ -116,5 +121,7 @@ double field_number(const struct field *f, const void *row);
 struct slice field_text(const struct field *f, const void *row);
 /* A known number as people read it, without its unit where the title has it. */
 const char *field_number_text(const struct field *f, double n, bool ascii, char *out, size_t size);
+/* "≥", "≤", or nothing before it. */
+const char *field_bound_text(const struct field *f, const void *row, bool ascii);
 
 #endif

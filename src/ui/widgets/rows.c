@@ -72,13 +72,14 @@ static enum style style_of_text(enum field_look look)
     case LOOK_MICROSECONDS:
     case LOOK_ABOVE:
     case LOOK_ERROR:
+    case LOOK_OFFSET:
         break;
     }
     return STYLE_NORMAL;
 }
 
 static void add_number(struct view_page *page, struct view_row *row, size_t column,
-                       const struct field *f, double n)
+                       const struct field *f, const void *base, double n)
 {
     char text[48];
     const bool idle =
@@ -88,7 +89,7 @@ static void add_number(struct view_page *page, struct view_row *row, size_t colu
         style = STYLE_DIM;
     else if (f->look == LOOK_CHANGE)
         style = n > 0 ? STYLE_RISING : n < 0 ? STYLE_FALLING : STYLE_DIM;
-    page_cell_printf(page, row, column, style, "%s",
+    page_cell_printf(page, row, column, style, "%s%s", field_bound_text(f, base, page->ascii),
                      field_number_text(f, n, page->ascii, text, sizeof text));
 }
 
@@ -104,7 +105,7 @@ struct view_row *rows_add(const struct rows *r, struct view_page *page, const vo
         else if (isnan(n))
             page_cell_printf(page, row, i, STYLE_DIM, "%s", page->ascii ? "-" : "–");
         else
-            add_number(page, row, i, f, n);
+            add_number(page, row, i, f, base, n);
         if (page->sort_column == (int)i)
             row->key = n;
     }
