@@ -9,9 +9,8 @@
 
 extern const struct field_list samples_run_fields, samples_place_fields, samples_tree_fields,
     stack_thread_fields; /* their rows: beamtop/model/samples_fields.h */
-extern const struct field_list spans_run_fields, spans_dropped_fields, spans_span_fields,
-    spans_wait_fields, spans_step_fields, spans_caller_fields, spans_context_fields,
-    spans_side_fields, spans_part_fields;
+extern const struct field_list spans_run_fields, spans_dropped_fields, spans_caller_fields,
+    spans_context_fields, spans_side_fields; /* others: beamtop/trace/spans_rows.h */
 extern const struct field_list timeline_run_fields, timeline_row_fields, timeline_function_fields;
 
 #endif

@@ -255,6 +255,8 @@ static inline int64_t span_duration(const struct span *span)
 {
     return span->ended_ns - span->started_ns;
 }
+/* The next span of a tree after `at`, each before its children; SPAN_NONE after the last one. */
+uint32_t span_after(const struct spans *s, uint32_t at);
 const struct span_wait *spans_wait(const struct spans *s, uint32_t index);
 /* The i-th of $callers, i < n_callers: the process that called, then the one that called that. */
 struct span_process spans_caller(const struct spans *s, const struct span *span, size_t i);

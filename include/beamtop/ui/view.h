@@ -11,6 +11,7 @@
 
 #include "beamtop/base/arena.h"
 #include "beamtop/base/regex.h"
+#include "beamtop/model/bar.h"
 #include "beamtop/model/model.h"
 #include "beamtop/model/stacks.h"
 #include "beamtop/model/want.h"
@@ -57,29 +58,15 @@ struct view_column {
     const char *help;
 };
 
-/* A part of a row's time, drawn in the page's column of bars; later ones stand over earlier. */
-enum view_bar_mark {
-    BAR_QUEUED,
-    BAR_RAN,
-    BAR_WAITED, /* over what ran: whole cells of it */
-    BAR_LOST,   /* waited, and nobody knows for what */
-    BAR_ON,     /* it ended there or later */
-};
-struct view_bar {
-    double from, to; /* of the width, 0 to 1 */
-    enum view_bar_mark mark;
-};
-
 struct view_row {
     struct text_span *cells; /* one for each column */
     struct view_link link;
     uint64_t id; /* stable identity: the cursor stays on it */
     double key;  /* what the view sorts by; NaN: the text of the sorted cell counts */
     bool marked, dim;
-    bool continued;              /* the text of the row before goes on: the filter takes both */
-    int indent;                  /* trees: columns of the first cell */
-    const struct view_bar *bars; /* the page's arena's */
-    size_t n_bars;
+    bool continued;   /* the text of the row before goes on: the filter takes both */
+    int indent;       /* trees: columns of the first cell */
+    struct bars bars; /* in the page's column of bars; the page's arena's */
 };
 
 struct view_line {

@@ -277,6 +277,17 @@ const struct span *spans_at(const struct spans *s, uint32_t index)
     return &s->spans[index];
 }
 
+uint32_t span_after(const struct spans *s, uint32_t at)
+{
+    const struct span *span = spans_at(s, at);
+    if (span->child != SPAN_NONE)
+        return span->child;
+    for (; span->parent != SPAN_NONE; span = spans_at(s, span->parent))
+        if (span->next != SPAN_NONE)
+            return span->next;
+    return SPAN_NONE;
+}
+
 const struct span_wait *spans_wait(const struct spans *s, uint32_t index)
 {
     assert(index < s->n_waits);

@@ -6,6 +6,7 @@
 #include "beamtop/base/arena.h"
 #include "beamtop/output/spans_sink.h"
 #include "beamtop/output/writer.h"
+#include "beamtop/trace/spans_rows.h"
 #include "output/object_fields.h"
 
 /* What is written: a run, and those of its roots that are asked for. */
@@ -17,37 +18,15 @@ struct spans_form {
     uint32_t *roots; /* indexes, by start */
     size_t n_roots;
     struct arena arena; /* of texts; some forms reset it after each root */
+    struct spans_rows rows;
 };
 
-/* The next span of a tree after `at`, each before its children; SPAN_NONE after the last one. */
-uint32_t span_after(const struct spans *s, uint32_t at);
-/* ns as µs; NaN below zero. */
-double spans_us(int64_t ns);
 /* Wall clock of an instant in ns; -1: not known. */
 int64_t spans_wall(const struct spans_form *f, int64_t mono_ns);
 int64_t spans_wall_us(const struct spans_form *f, int64_t mono_ns); /* in µs */
 
-/* Texts of the form's arena. */
-struct slice spans_pid(struct spans_form *f, const struct span_process *p); /* empty: unknown */
-struct slice spans_node(const struct spans_form *f, const struct span_process *p);
-struct slice spans_hex(struct spans_form *f, uint64_t id); /* empty of 0 */
-struct slice spans_trace(struct spans_form *f, const struct span *span);
 /* As span_put_wait() has it, raw where that is asked for. */
 struct slice spans_wait_name(struct spans_form *f, const struct span_wait *wait);
-
-/* How much of the critical paths of the roots each part is. */
-struct spans_sum {
-    struct span_sum *paths;
-    struct span_share *rows; /* most of the time first */
-    size_t n_rows;
-    int64_t ns, slow_ns; /* of all roots; of the slowest 1%, one at least */
-    size_t n_slow;
-    int64_t median_ns, p99_ns; /* of roots; -1: there are none */
-    bool open;                 /* some are open: these are lower limits */
-};
-void spans_sum(struct spans_sum *sum, const struct spans_form *f);
-void spans_sum_free(struct spans_sum *sum);
-struct slice spans_part_process(struct spans_form *f, const struct span_part *part);
 
 void spans_text_put(struct spans_form *f);
 void spans_json_put(struct spans_form *f);

@@ -116,95 +116,6 @@ static const struct field side_table[] = {
 FIELD_LIST(spans_side_fields, "side", side_table);
 #undef ROW
 
-struct span_row {
-    struct slice trace_id, span_id, parent_span_id, node, pid, name, kind, operation, started_at,
-        ended_at, waiting_on_pid, waiting_on_name, outcome, reason;
-    int64_t words;
-    double offset_us, duration_us, queued_us, self_us, nested_us, wait_us, unattributed_us,
-        off_cpu_us;
-    bool ended_at_least, leaf;
-};
-#define ROW struct span_row
-static const struct field span_table[] = {
-    FIELD("trace_id", TEXT, trace_id, "of the whole tree, 32 hex digits"),
-    FIELD("span_id", TEXT, span_id, "16 hex digits"),
-    FIELD("parent_span_id", TEXT, parent_span_id, "null: a root"),
-    FIELD("node", TEXT, node, "the node of its process"),
-    FIELD("pid", TEXT, pid, "its process"),
-    FIELD("name", TEXT, name, "registered name, label or initial call"),
-    FIELD("kind", TEXT, kind, "`root`, `call`, `cast`, `spawn`, `task`, `message` or `function`"),
-    FIELD("operation", TEXT, operation,
-          "function of a root, function or spawn, first atom of a message; null: the root is a "
-          "process"),
-    FIELD("started_at", TEXT, started_at,
-          "by the captured node's own clock, as 2026-01-31T22:13:20.123456Z"),
-    FIELD("ended_at", TEXT, ended_at, "likewise"),
-    FIELD("offset_us", RATE, offset_us, "its start, from the root's on"),
-    FIELD("duration_us", RATE, duration_us, "from its start to its end"),
-    FIELD("ended_at_least", BOOL, ended_at_least,
-          "it ended then or later: light mode does not see the end"),
-    FIELD("leaf", BOOL, leaf, "not captured itself: only known from its caller's side"),
-    FIELD("words", COUNT, words, "of the message that started it"),
-    FIELD("queued_us", RATE, queued_us, "that message in the queue"),
-    FIELD("self_us", RATE, self_us,
-          "it ran; in light mode an upper limit, with the two after `wait_us`; null with "
-          "`ended_at_least` there"),
-    FIELD("nested_us", RATE, nested_us, "it was in spans within it, on the same process"),
-    FIELD("wait_us", RATE, wait_us, "it waited for known processes"),
-    FIELD("unattributed_us", RATE, unattributed_us, "it waited, and no event says for what"),
-    FIELD("off_cpu_us", RATE, off_cpu_us, "it was ready and did not run"),
-    FIELD("waiting_on_pid", TEXT, waiting_on_pid,
-          "of its longest wait for a process, also in a function within it"),
-    FIELD("waiting_on_name", TEXT, waiting_on_name, "that process's name"),
-    FIELD(
-        "outcome", TEXT, outcome,
-        "`ok`, `exception`, `exit`, `timeout`, `noproc`, `elsewhere`, `late`, `open` or `unknown`"),
-    FIELD("reason", TEXT, reason, "of the outcome"),
-};
-FIELD_LIST(spans_span_fields, "span", span_table);
-#undef ROW
-
-struct wait_row {
-    struct slice kind, node, pid, name, on, outcome, at, in;
-    double offset_us, duration_us, net_us;
-    bool at_most;
-};
-#define ROW struct wait_row
-static const struct field wait_table[] = {
-    FIELD("kind", TEXT, kind,
-          "`call`, `message`, `nested`, `WAITING` (nobody knows for what) or `OFF_CPU`"),
-    FIELD("offset_us", RATE, offset_us, "its start, from the root's on"),
-    FIELD("duration_us", RATE, duration_us, "from its start to its end"),
-    FIELD("net_us", RATE, net_us, "the part that no other wait covers"),
-    FIELD("at_most", BOOL, at_most, "it began then or later: light mode does not see the start"),
-    FIELD("node", TEXT, node, "of the process that it waited for"),
-    FIELD("pid", TEXT, pid, "that process"),
-    FIELD("name", TEXT, name, "its name"),
-    FIELD("on_span_id", TEXT, on, "the span that ended it; null: not captured"),
-    FIELD("outcome", TEXT, outcome, "as of a span"),
-    FIELD("at", TEXT, at, "the function that waits; of an exit the reason"),
-    FIELD("in", TEXT, in,
-          "of `call` and `message`: the function in which it slept; null in light mode"),
-};
-FIELD_LIST(spans_wait_fields, "waits", wait_table);
-#undef ROW
-
-struct step_row {
-    struct slice span_id, part, at;
-    double offset_us, duration_us, share;
-};
-#define ROW struct step_row
-static const struct field step_table[] = {
-    FIELD("span_id", TEXT, span_id, "the span"),
-    FIELD("part", TEXT, part, "`self`, `queued`, `wait` or `OFF_CPU`"),
-    FIELD("at", TEXT, at, "of a wait: the function, or the name of the process"),
-    FIELD("offset_us", RATE, offset_us, "its start, from the root's on"),
-    FIELD("duration_us", RATE, duration_us, "how long"),
-    FIELD("share", SHARE, share, "of the root's duration"),
-};
-FIELD_LIST(spans_step_fields, "critical_path", step_table);
-#undef ROW
-
 struct caller_row {
     struct slice node, pid, name;
 };
@@ -228,24 +139,6 @@ static const struct field context_table[] = {
 FIELD_LIST(spans_context_fields, "opentelemetry", context_table);
 #undef ROW
 
-struct part_row {
-    struct slice operation, name, part, at;
-    double us, share, slow_us, slow_share;
-};
-#define ROW struct part_row
-static const struct field part_table[] = {
-    FIELD("operation", TEXT, operation, "of the span"),
-    FIELD("name", TEXT, name, "of its process; null: it has none"),
-    FIELD("part", TEXT, part, "as in `critical_path`"),
-    FIELD("at", TEXT, at, "of a wait: the function, or the name of the process"),
-    FIELD("us", RATE, us, "time on the critical paths of all roots"),
-    FIELD("share", SHARE, share, "of the time of all roots"),
-    FIELD("slow_us", RATE, slow_us, "in the slowest 1% of the roots"),
-    FIELD("slow_share", SHARE, slow_share, "of the time of those"),
-};
-FIELD_LIST(spans_part_fields, "parts", part_table);
-#undef ROW
-
 /* ---- pieces of JSON text */
 
 /* The keys of an object that goes on. */
@@ -255,81 +148,15 @@ static void put_open(struct buf *out, const struct field_list *list, const void 
     out->len--;
 }
 
-static double share_of(int64_t part, int64_t whole)
-{
-    return whole > 0 ? (double)part / (double)whole : (double)NAN;
-}
-
-static struct slice wall_text(struct spans_form *f, int64_t mono_ns)
-{
-    char text[40];
-    if (!text_date_time(text, sizeof text, spans_wall_us(f, mono_ns), 'T', 6))
-        return (struct slice){0};
-    return slice_of(arena_printf(&f->arena, "%sZ", text));
-}
-
 /* ---- a root */
-
-static void put_span(struct spans_form *f, const struct span *span)
-{
-    int64_t start = spans_at(f->s, span->root)->started_ns;
-    const struct span_row row = {
-        .trace_id = spans_trace(f, span),
-        .span_id = spans_hex(f, span->span_id),
-        .parent_span_id = spans_hex(f, span->parent_span_id),
-        .node = spans_node(f, &span->process),
-        .pid = spans_pid(f, &span->process),
-        .name = span->process.name,
-        .kind = slice_of(span_kind_key(span->kind)),
-        .operation = span->operation,
-        .started_at = wall_text(f, span->started_ns),
-        .ended_at = wall_text(f, span->ended_ns),
-        .waiting_on_pid = spans_pid(f, &span->waiting_on),
-        .waiting_on_name = span->waiting_on.name,
-        .outcome = slice_of(span_outcome_key(span->outcome)),
-        .reason = span->reason,
-        .words = span->words,
-        .offset_us = (double)(span->started_ns - start) / 1e3,
-        .duration_us = spans_us(span_duration(span)),
-        .queued_us = spans_us(span->queued_ns),
-        .self_us = spans_us(span_self_ns(span)),
-        .nested_us = spans_us(span->nested_ns),
-        .wait_us = spans_us(span->wait_ns),
-        .unattributed_us = spans_us(span->unattributed_ns),
-        .off_cpu_us = spans_us(span->off_cpu_ns),
-        .ended_at_least = span->ended_at_least,
-        .leaf = span->leaf,
-    };
-    put_open(&f->out->buf, &spans_span_fields, &row);
-}
-
-static void put_wait(struct spans_form *f, const struct span *span, const struct span_wait *wait)
-{
-    bool known = wait->kind != SPAN_WAIT_OTHER && wait->kind != SPAN_WAIT_OFF_CPU;
-    const struct wait_row row = {
-        .kind = slice_of(span_wait_key(wait->kind)),
-        .node = known ? spans_node(f, &wait->process) : (struct slice){0},
-        .pid = spans_pid(f, &wait->process),
-        .name = wait->process.name,
-        .on = wait->on != SPAN_NONE ? spans_hex(f, spans_at(f->s, wait->on)->span_id)
-                                    : (struct slice){0},
-        .outcome = known ? slice_of(span_outcome_key(wait->outcome)) : (struct slice){0},
-        .at = wait->at,
-        .in = wait->in,
-        .offset_us = (double)(wait->from_ns - spans_at(f->s, span->root)->started_ns) / 1e3,
-        .duration_us = spans_us(wait->to_ns - wait->from_ns),
-        .net_us = spans_us(wait->net_ns),
-        .at_most = wait->at_most,
-    };
-    json_put_row(&f->out->buf, &spans_wait_fields, &row);
-}
 
 static void put_waits(struct spans_form *f, const struct span *span)
 {
     buf_puts(&f->out->buf, ",\"waits\":[");
     for (uint32_t i = 0; i < span->n_waits; i++) {
+        const struct spans_row row = spans_wait_row(&f->rows, spans_wait(f->s, span->wait + i));
         buf_puts(&f->out->buf, i > 0 ? "," : "");
-        put_wait(f, span, spans_wait(f->s, span->wait + i));
+        json_put_row(&f->out->buf, &spans_wait_fields, &row);
         sink_pieces_flush(f->out, SINK_PIECE_BYTES);
     }
     buf_puts(&f->out->buf, "]");
@@ -367,14 +194,7 @@ static void put_path(struct spans_form *f, uint32_t root)
     struct span_step *steps = spans_critical(f->s, root, &n);
     buf_puts(&f->out->buf, ",\"critical_path\":[");
     for (size_t i = 0; i < n; i++) {
-        const struct step_row row = {
-            .span_id = spans_hex(f, spans_at(f->s, steps[i].span)->span_id),
-            .part = slice_of(span_step_key(steps[i].kind)),
-            .at = steps[i].at,
-            .offset_us = (double)(steps[i].from_ns - span->started_ns) / 1e3,
-            .duration_us = spans_us(steps[i].to_ns - steps[i].from_ns),
-            .share = share_of(steps[i].to_ns - steps[i].from_ns, span_duration(span)),
-        };
+        const struct spans_row row = spans_step_row(&f->rows, span, &steps[i]);
         buf_puts(&f->out->buf, i > 0 ? "," : "");
         json_put_row(&f->out->buf, &spans_step_fields, &row);
         sink_pieces_flush(f->out, SINK_PIECE_BYTES);
@@ -393,7 +213,8 @@ static void put_context(struct spans_form *f, const struct span *root)
     buf_puts(&f->out->buf, ",\"callers\":[");
     for (uint32_t i = 0; i < root->n_callers; i++) {
         const struct span_process caller = spans_caller(f->s, root, i);
-        const struct caller_row row = {spans_node(f, &caller), spans_pid(f, &caller), caller.name};
+        const struct caller_row row = {spans_node(f->run, &caller), spans_pid(&f->arena, &caller),
+                                       caller.name};
         buf_puts(&f->out->buf, i > 0 ? "," : "");
         json_put_row(&f->out->buf, &spans_caller_fields, &row);
     }
@@ -412,7 +233,8 @@ static void put_tree(struct spans_form *f, uint32_t root)
     uint32_t next;
     for (uint32_t at = root; at != SPAN_NONE; at = next) {
         const struct span *span = spans_at(f->s, at);
-        put_span(f, span);
+        const struct spans_row row = spans_span_row(&f->rows, span);
+        put_open(&f->out->buf, &spans_span_fields, &row);
         put_waits(f, span);
         put_samples(f, at);
         if (at == root) {
@@ -435,18 +257,8 @@ static void put_tree(struct spans_form *f, uint32_t root)
 static void put_parts(struct spans_form *f, const struct spans_sum *sum)
 {
     buf_puts(&f->out->buf, ",\"parts\":[");
-    for (size_t i = 0; i < sum->n_rows; i++) {
-        const struct span_share *p = &sum->rows[i];
-        const struct part_row row = {
-            .operation = p->part->operation,
-            .name = spans_part_process(f, p->part),
-            .part = slice_of(span_step_key(p->kind)),
-            .at = p->part->at,
-            .us = spans_us(p->ns),
-            .share = share_of(p->ns, sum->ns),
-            .slow_us = spans_us(p->slow_ns),
-            .slow_share = share_of(p->slow_ns, sum->slow_ns),
-        };
+    for (size_t i = 0; i < sum->n_shares; i++) {
+        const struct spans_row row = spans_share_row(&f->rows, sum, &sum->shares[i]);
         buf_puts(&f->out->buf, i > 0 ? "," : "");
         json_put_row(&f->out->buf, &spans_part_fields, &row);
         sink_pieces_flush(f->out, SINK_PIECE_BYTES);
@@ -549,10 +361,10 @@ static void put_run(struct spans_form *f, const struct spans_sum *sum)
 void spans_json_put(struct spans_form *f)
 {
     struct spans_sum sum;
-    spans_sum(&sum, f);
+    spans_sum_make(&sum, f->s, f->roots, f->n_roots, false);
     put_run(f, &sum);
     put_parts(f, &sum);
-    spans_sum_free(&sum);
+    spans_sum_clear(&sum);
     buf_puts(&f->out->buf, ",\"roots\":[");
     for (size_t i = 0; i < f->n_roots; i++) {
         buf_puts(&f->out->buf, i > 0 ? "," : "");

@@ -68,10 +68,10 @@ static bool is_error(enum span_outcome outcome)
 static json_t *callers_of(struct spans_form *f, const struct span *root)
 {
     json_t *pids = json_array();
-    const struct slice own = spans_node(f, &root->process);
+    const struct slice own = spans_node(f->run, &root->process);
     for (uint32_t i = 0; i < root->n_callers; i++) {
         const struct span_process caller = spans_caller(f->s, root, i);
-        const struct slice node = spans_node(f, &caller), pid = spans_pid(f, &caller);
+        const struct slice node = spans_node(f->run, &caller), pid = spans_pid(&f->arena, &caller);
         const char *text = slice_equal(node, own)
                                ? arena_printf(&f->arena, "%.*s", (int)pid.len, pid.s)
                                : arena_printf(&f->arena, "%.*s on %.*s", (int)pid.len, pid.s,
@@ -86,8 +86,8 @@ static json_t *attributes_of(struct spans_form *f, const struct span *span)
     json_t *a = json_array();
     add_text(a, "beam.kind", slice_of(span_kind_key(span->kind)));
     add_text(a, "beam.operation", span->operation);
-    add_text(a, "beam.node", spans_node(f, &span->process));
-    add_text(a, "beam.pid", spans_pid(f, &span->process));
+    add_text(a, "beam.node", spans_node(f->run, &span->process));
+    add_text(a, "beam.pid", spans_pid(&f->arena, &span->process));
     add_text(a, "beam.name", span->process.name);
     add_us(a, "beam.queued_us", span->queued_ns);
     add_us(a, "beam.self_us", span_self_ns(span));
@@ -95,7 +95,7 @@ static json_t *attributes_of(struct spans_form *f, const struct span *span)
     add_us(a, "beam.wait_us", span->wait_ns);
     add_us(a, "beam.unattributed_us", span->unattributed_ns);
     add_us(a, "beam.off_cpu_us", span->off_cpu_ns);
-    add_text(a, "beam.waiting_on", spans_pid(f, &span->waiting_on));
+    add_text(a, "beam.waiting_on", spans_pid(&f->arena, &span->waiting_on));
     add_text(a, "beam.outcome", slice_of(span_outcome_key(span->outcome)));
     add_text(a, "beam.reason", span->reason);
     add_bool(a, "beam.ended_at_least", span->ended_at_least);
@@ -118,7 +118,7 @@ static json_t *event_of(struct spans_form *f, const struct span_wait *wait)
     add_text(a, "beam.wait", slice_of(span_wait_key(wait->kind)));
     add_us(a, "beam.duration_us", wait->to_ns - wait->from_ns);
     if (wait->kind != SPAN_WAIT_OTHER && wait->kind != SPAN_WAIT_OFF_CPU) {
-        add_text(a, "beam.pid", spans_pid(f, &wait->process));
+        add_text(a, "beam.pid", spans_pid(&f->arena, &wait->process));
         add_text(a, "beam.name", wait->process.name);
         add_text(a, "beam.outcome", slice_of(span_outcome_key(wait->outcome)));
     }
@@ -157,10 +157,11 @@ static json_t *name_of(const struct span *span)
 static void put_span(struct spans_form *f, const struct span *span)
 {
     json_t *o = json_object(), *events = json_array();
-    json_object_set_new(o, "traceId", json_slice(spans_trace(f, span)));
-    json_object_set_new(o, "spanId", json_slice(spans_hex(f, span->span_id)));
+    json_object_set_new(o, "traceId", json_slice(spans_trace(&f->arena, span)));
+    json_object_set_new(o, "spanId", json_slice(spans_hex(&f->arena, span->span_id)));
     if (span->parent_span_id != 0)
-        json_object_set_new(o, "parentSpanId", json_slice(spans_hex(f, span->parent_span_id)));
+        json_object_set_new(o, "parentSpanId",
+                            json_slice(spans_hex(&f->arena, span->parent_span_id)));
     json_object_set_new(o, "name", name_of(span));
     json_object_set_new(o, "kind", json_integer(kind_of(span->kind)));
     json_object_set_new(o, "startTimeUnixNano", time_of(f, span->started_ns));

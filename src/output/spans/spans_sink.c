@@ -6,21 +6,7 @@
 #include "beamtop/base/known.h"
 #include "spans.h"
 
-uint32_t span_after(const struct spans *s, uint32_t at)
-{
-    const struct span *span = spans_at(s, at);
-    if (span->child != SPAN_NONE)
-        return span->child;
-    for (; span->parent != SPAN_NONE; span = spans_at(s, span->parent))
-        if (span->next != SPAN_NONE)
-            return span->next;
-    return SPAN_NONE;
-}
-
-double spans_us(int64_t ns)
-{
-    return known_or_nan(ns) / 1e3;
-}
+#define TREE_ROWS 200 /* of text */
 
 int64_t spans_wall(const struct spans_form *f, int64_t mono_ns)
 {
@@ -32,31 +18,6 @@ int64_t spans_wall_us(const struct spans_form *f, int64_t mono_ns)
 {
     int64_t wall = spans_wall(f, mono_ns);
     return wall < 0 ? -1 : wall / 1000;
-}
-
-struct slice spans_pid(struct spans_form *f, const struct span_process *p)
-{
-    if (p->pid.id == 0 && p->pid.serial == 0)
-        return (struct slice){0};
-    return slice_of(arena_printf(&f->arena, PID_FORMAT, PID_NUMBERS(&p->pid)));
-}
-
-struct slice spans_node(const struct spans_form *f, const struct span_process *p)
-{
-    return p->node.len > 0 ? p->node : slice_of(f->run->node);
-}
-
-struct slice spans_hex(struct spans_form *f, uint64_t id)
-{
-    if (id == 0)
-        return (struct slice){0};
-    return slice_of(arena_printf(&f->arena, "%016" PRIx64, id));
-}
-
-struct slice spans_trace(struct spans_form *f, const struct span *span)
-{
-    return slice_of(
-        arena_printf(&f->arena, "%016" PRIx64 "%016" PRIx64, span->trace_id[0], span->trace_id[1]));
 }
 
 struct slice spans_wait_name(struct spans_form *f, const struct span_wait *wait)
@@ -97,6 +58,12 @@ int spans_put(struct sink_output *output, const struct spans_run *run,
     struct spans_form f = {.out = &out, .run = run, .s = run->spans, .options = options};
     buf_init(&out.buf, 0);
     arena_init(&f.arena);
+    f.rows = (struct spans_rows){.run = run,
+                                 .arena = &f.arena,
+                                 .ascii = options->ascii,
+                                 .raw_waits = options->raw_waits,
+                                 .failed_waits = true,
+                                 .most = TREE_ROWS};
     choose_roots(&f);
     forms[options->format](&f);
     free(f.roots);

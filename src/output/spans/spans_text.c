@@ -44,66 +44,10 @@ const char *spans_time(const struct spans_page *p, int64_t ns)
     return arena_strdup(&p->f->arena, text_duration_as(text, sizeof text, s, p->ascii));
 }
 
-const char *spans_at_least(const struct spans_page *p, int64_t ns)
-{
-    return arena_printf(&p->f->arena, "%s%s", p->ascii ? ">=" : "≥", spans_time(p, ns));
-}
-
-const char *spans_at_most(const struct spans_page *p, int64_t ns)
-{
-    return arena_printf(&p->f->arena, "%s%s", p->ascii ? "<=" : "≤", spans_time(p, ns));
-}
-
-const char *spans_outcome(const struct spans_page *p, const struct span *span)
-{
-    const char *key = span_outcome_key(span->outcome);
-    if (span->reason.len == 0)
-        return key;
-    return arena_printf(&p->f->arena, "%s: %s", key, spans_safe(p, span->reason));
-}
-
-void spans_put_fit(const struct spans_page *p, const char *text, size_t width, bool fill)
-{
-    const char *omission = p->ascii ? "..." : "…";
-    size_t len = strlen(text), shown = text_width(text, len), bytes = len;
-    bool cut = shown > width;
-    if (cut)
-        bytes = text_prefix(text, len, width - text_width(omission, strlen(omission)), &shown);
-    buf_put(p->out, text, bytes);
-    if (cut) {
-        buf_puts(p->out, omission);
-        shown += text_width(omission, strlen(omission));
-    }
-    if (fill)
-        text_pad(p->out, shown, width);
-}
-
-void spans_put_right(const struct spans_page *p, const char *text, size_t width)
-{
-    text_pad(p->out, text_width(text, strlen(text)), width);
-    buf_puts(p->out, text);
-}
-
-static const char *percent(const struct spans_page *p, int64_t part, int64_t whole)
-{
-    char text[32];
-    if (whole <= 0)
-        return dash(p);
-    return arena_strdup(&p->f->arena,
-                        text_percent(text, sizeof text, (double)part / (double)whole));
-}
-
 static const char *integer(const struct spans_page *p, uint64_t n)
 {
     char text[32];
     return arena_strdup(&p->f->arena, text_integer(text, sizeof text, (int64_t)n));
-}
-
-static const char *wall_text(const struct spans_page *p, int64_t wall_us)
-{
-    char text[16];
-    return text_time(text, sizeof text, wall_us, 0, 3) ? arena_printf(&p->f->arena, "%sZ", text)
-                                                       : dash(p);
 }
 
 void spans_put_item(struct spans_line *line, const char *text)
@@ -119,7 +63,7 @@ void spans_put_item(struct spans_line *line, const char *text)
         line->at = first ? line->first : line->indent;
         text_pad(p->out, 0, line->at);
     }
-    spans_put_fit(p, text, p->columns - line->at - 1, false);
+    buf_puts(p->out, text_fit(&p->f->arena, text, p->columns - line->at - 1, p->ascii));
     line->at += width;
 }
 
@@ -247,229 +191,128 @@ static void put_head(const struct spans_page *p)
 
 /* ---- roots */
 
-static const char *wait_on(const struct spans_page *p, const struct span_wait *wait)
+/* An empty line and the rows, no wider than the page. */
+static void put_rows(const struct spans_page *p, const struct field_list *fields,
+                     const char *columns, const struct spans_row *rows, size_t n)
 {
-    if (!wait)
-        return dash(p);
-    if (wait->kind == SPAN_WAIT_OTHER)
-        return spans_safe(p, spans_wait_name(p->f, wait));
-    return spans_named(p, &wait->process);
-}
-
-static size_t spans_in(const struct spans_page *p, uint32_t root)
-{
-    size_t n = 0;
-    for (uint32_t at = root; at != SPAN_NONE; at = span_after(p->f->s, at))
-        n++;
-    return n;
-}
-
-/* At most so many columns. */
-static const char *fitted(const struct spans_page *p, const char *text, size_t width)
-{
-    struct buf out;
-    struct spans_page to = *p;
-    buf_init(&out, 0);
-    to.out = &out;
-    spans_put_fit(&to, text, width, false);
-    return slice_take(&p->f->arena, &out).s;
+    const struct text_rows t = {
+        .fields = fields, .columns = columns, .rows = rows, .n = n, .row_bytes = sizeof *rows};
+    buf_puts(p->out, "\n");
+    text_rows_put_within(p->out, &t, p->columns, p->ascii);
 }
 
 static void put_roots(const struct spans_page *p, const uint32_t *roots)
 {
     size_t n = p->f->n_roots, most = p->f->options->rows;
-    size_t outcome = p->columns < 80 ? 12 : 20, rest = (p->columns - 36 - outcome) / 2;
-    struct text_table t = {
-        .titles = {"duration", "outcome", "largest wait", "for", "spans", "process"},
-        .left = 1u << 1 | 1u << 3 | 1u << 5,
-        .n_columns = 6};
     most = most > ROOT_ROWS ? most : ROOT_ROWS;
-    t.n_rows = n < most ? n : most;
-    t.cells = arena_alloc(&p->f->arena, (t.n_rows + 1) * sizeof *t.cells);
-    for (size_t i = 0; i < t.n_rows; i++) {
-        const struct span *span = spans_at(p->f->s, roots[i]);
-        const struct span_wait *wait = spans_largest_wait(p->f->s, span);
-        t.cells[i][0] = span->outcome == SPAN_OPEN ? spans_at_least(p, span_duration(span))
-                                                   : spans_time(p, span_duration(span));
-        t.cells[i][1] = fitted(p, spans_outcome(p, span), outcome);
-        t.cells[i][2] = !wait           ? dash(p)
-                        : wait->at_most ? spans_at_most(p, wait->net_ns)
-                                        : spans_time(p, wait->net_ns);
-        t.cells[i][3] = fitted(p, wait_on(p, wait), rest);
-        t.cells[i][4] = integer(p, spans_in(p, roots[i]));
-        t.cells[i][5] = fitted(p, spans_named(p, &span->process), rest);
-    }
-    text_table_put(p->out, &t);
-    if (n > t.n_rows)
-        buf_printf(p->out, "%s more\n", integer(p, n - t.n_rows));
+    const size_t shown = n < most ? n : most;
+    const uint32_t *counts = spans_counted(&p->f->arena, p->f->s);
+    struct spans_row *rows = arena_alloc(&p->f->arena, (shown + 1) * sizeof *rows);
+    for (size_t i = 0; i < shown; i++)
+        rows[i] = spans_request_row(&p->f->rows, roots[i], counts[roots[i]]);
+    put_rows(p, &spans_request_fields, "operation duration_us outcome wait on name spans", rows,
+             shown);
+    if (n > shown)
+        buf_printf(p->out, "%s more\n", integer(p, n - shown));
 }
 
 static void put_tree(const struct spans_page *p, size_t number, uint32_t root)
 {
-    const struct span *span = spans_at(p->f->s, root);
-    const char *operation = span->operation.len > 0 ? spans_safe(p, span->operation) : dash(p);
-    const char *took = span->outcome == SPAN_OPEN ? spans_at_least(p, span_duration(span))
-                                                  : spans_time(p, span_duration(span));
+    struct arena *arena = &p->f->arena;
+    const struct spans_row row = spans_request_row(&p->f->rows, root, 0);
+    const struct field *took = field_find(&spans_request_fields, slice_of("duration_us"));
+    char text[16];
+    const char *started = text_time(text, sizeof text, row.wall_us, 0, 3)
+                              ? arena_printf(arena, "%sZ", text)
+                              : dash(p);
     const char *head =
-        arena_printf(&p->f->arena, "%zu. %s, %s, %s, %s", number, operation, took,
-                     spans_outcome(p, span), wall_text(p, spans_wall_us(p->f, span->started_ns)));
-    buf_puts(p->out, "\n");
-    spans_put_fit(p, head, p->columns, false);
-    buf_puts(p->out, "\n");
+        arena_printf(arena, "%zu. %s, %s, %s, %s", number, spans_safe(p, row.operation),
+                     text_cell(arena, took, &row, p->ascii), spans_safe(p, row.outcome), started);
+    buf_printf(p->out, "\n%s\n", text_fit(arena, head, p->columns, p->ascii));
     spans_put_tree(p, root);
-}
-
-void spans_put_label(struct buf *out, const struct span *span)
-{
-    span_put_name(out, span);
-    if (!span_is_function(span) && span->operation.len > 0) {
-        buf_puts(out, " ");
-        buf_put(out, span->operation.s, span->operation.len);
-    }
 }
 
 /* ---- the critical path */
 
-static const char *step_text(const struct spans_page *p, const struct span_step *step)
-{
-    const struct span *span = spans_at(p->f->s, step->span);
-    struct buf text;
-    buf_init(&text, 0);
-    span_put_at(&text, span_step_key(step->kind),
-                step->kind == SPAN_STEP_WAIT ? step->at : (struct slice){0});
-    buf_puts(&text, step->kind == SPAN_STEP_QUEUED ? " for " : " in ");
-    spans_put_label(&text, span);
-    const char *safe = spans_safe(p, (struct slice){(const char *)text.data, text.len});
-    buf_clear(&text);
-    return safe;
-}
+struct path {
+    struct spans_row rows[STEP_ROWS], rest;
+    size_t n, n_rest;
+};
 
-/* Preemption parts a step: what goes on in the same span and kind is one line. */
-static size_t join_steps(struct span_step *steps, size_t n)
+static void add_step(void *to, const struct spans_row *row)
 {
-    size_t kept_steps = 0;
-    for (size_t i = 0; i < n; i++) {
-        struct span_step *last = kept_steps > 0 ? &steps[kept_steps - 1] : NULL;
-        if (last && last->span == steps[i].span && last->kind == steps[i].kind &&
-            (last->kind != SPAN_STEP_WAIT || slice_equal(last->at, steps[i].at)))
-            last->to_ns = steps[i].to_ns;
-        else
-            steps[kept_steps++] = steps[i];
+    struct path *path = to;
+    if (row->share >= LEAST_SHARE && path->n < STEP_ROWS) {
+        path->rows[path->n++] = *row;
+        return;
     }
-    return kept_steps;
-}
-
-/* In light mode what is not known for sure to be a wait counts as self. */
-static const char *step_time(const struct spans_page *p, enum span_step_kind kind, int64_t ns)
-{
-    return kind == SPAN_STEP_SELF && !p->f->run->full ? spans_at_most(p, ns) : spans_time(p, ns);
-}
-
-static void put_step(const struct spans_page *p, const char *offset, const char *took,
-                     const char *share, const char *text)
-{
-    spans_put_right(p, offset, 8);
-    buf_puts(p->out, "  ");
-    spans_put_right(p, took, 8);
-    buf_puts(p->out, "  ");
-    spans_put_right(p, share, 6);
-    buf_puts(p->out, "  ");
-    spans_put_fit(p, text, p->columns - 28, false);
-    buf_puts(p->out, "\n");
+    path->rest.duration_us += row->duration_us;
+    path->rest.share += row->share;
+    path->n_rest++;
 }
 
 static void put_path(const struct spans_page *p, uint32_t root)
 {
-    const struct span *span = spans_at(p->f->s, root);
-    size_t n, shown = 0, left = 0;
-    int64_t whole = span_duration(span), rest = 0;
-    struct span_step *steps = spans_critical(p->f->s, root, &n);
-    n = join_steps(steps, n);
-    buf_printf(p->out, "\ncritical path of 1.\n  offset      time   share  step\n");
-    for (size_t i = 0; i < n; i++) {
-        int64_t ns = steps[i].to_ns - steps[i].from_ns;
-        if ((double)ns < LEAST_SHARE * (double)whole || shown >= STEP_ROWS) {
-            rest += ns;
-            left++;
-            continue;
-        }
-        put_step(p, spans_time(p, steps[i].from_ns - span->started_ns),
-                 step_time(p, steps[i].kind, ns), percent(p, ns, whole), step_text(p, &steps[i]));
-        shown++;
-    }
-    if (left > 0)
-        put_step(p, "", spans_time(p, rest), percent(p, rest, whole),
-                 arena_printf(&p->f->arena, "%s more", integer(p, left)));
-    free(steps);
+    struct path *path = arena_alloc(&p->f->arena, sizeof *path);
+    spans_path_rows(&p->f->rows, root, add_step, path);
+    buf_printf(p->out, "\ncritical path of 1.");
+    put_rows(p, &spans_step_fields, "offset_us duration_us share part operation name", path->rows,
+             path->n);
+    if (path->n_rest > 0)
+        buf_printf(p->out, "%s more: %s\n", integer(p, path->n_rest),
+                   text_cell(&p->f->arena, field_find(&spans_step_fields, slice_of("share")),
+                             &path->rest, p->ascii));
 }
 
 /* ---- all roots */
 
-static const char *part_text(const struct spans_page *p, const struct span_share *row)
-{
-    struct buf text;
-    buf_init(&text, 0);
-    span_put_at(&text, span_step_key(row->kind), row->part->at);
-    const char *safe = spans_safe(p, (struct slice){(const char *)text.data, text.len});
-    buf_clear(&text);
-    return safe;
-}
-
-static const char *text_or_dash(const struct spans_page *p, struct slice text)
-{
-    return text.len > 0 ? spans_safe(p, text) : dash(p);
-}
-
 static void put_part_rows(const struct spans_page *p, const struct spans_sum *sum)
 {
-    size_t n = sum->n_rows < PART_ROWS ? sum->n_rows : PART_ROWS;
-    size_t width = p->columns - 34; /* of three columns; the first has the longest texts */
-    struct text_table t = {.titles = {"time", "share", sum->n_slow > 1 ? "slowest 1%" : "slowest",
-                                      "part", "operation", "process"},
-                           .left = 1u << 3 | 1u << 4 | 1u << 5,
-                           .n_columns = 6,
-                           .n_rows = n};
-    t.cells = arena_alloc(&p->f->arena, (n + 1) * sizeof *t.cells);
+    const size_t n = sum->n_shares < PART_ROWS ? sum->n_shares : PART_ROWS;
+    struct spans_row rows[PART_ROWS];
+    struct buf text;
     for (size_t i = 0; i < n; i++) {
-        const struct span_share *row = &sum->rows[i];
-        t.cells[i][0] = step_time(p, row->kind, row->ns);
-        t.cells[i][1] = percent(p, row->ns, sum->ns);
-        t.cells[i][2] = percent(p, row->slow_ns, sum->slow_ns);
-        t.cells[i][3] = fitted(p, part_text(p, row), width * 9 / 20);
-        t.cells[i][4] = fitted(p, text_or_dash(p, row->part->operation), width / 3);
-        t.cells[i][5] = fitted(p, text_or_dash(p, spans_part_process(p->f, row->part)), width / 5);
+        rows[i] = spans_share_row(&p->f->rows, sum, &sum->shares[i]);
+        buf_init(&text, 0);
+        span_put_at(&text, span_step_key(sum->shares[i].kind), sum->shares[i].part->at);
+        rows[i].part = slice_take(&p->f->arena, &text);
+        if (sum->shares[i].kind == SPAN_STEP_SELF && !p->f->run->full)
+            rows[i].duration_bound = BOUND_AT_MOST;
     }
-    text_table_put(p->out, &t);
+    put_rows(p, &spans_part_fields, "us share slow_share part operation name", rows, n);
 }
 
 static void put_sum(const struct spans_page *p)
 {
     struct spans_sum sum;
     int64_t rest = 0;
-    spans_sum(&sum, p->f);
-    const char *(*known)(const struct spans_page *, int64_t) =
-        sum.open ? spans_at_least : spans_time;
-    buf_printf(p->out, "\ncritical paths of %s root%s: median %s, p99 %s\n",
-               integer(p, p->f->n_roots), p->f->n_roots == 1 ? "" : "s", known(p, sum.median_ns),
-               known(p, sum.p99_ns));
+    spans_sum_make(&sum, p->f->s, p->f->roots, p->f->n_roots, false);
+    const char *bound = !sum.open ? "" : p->ascii ? ">=" : "≥";
+    buf_printf(p->out, "\ncritical paths of %s root%s: median %s%s, p99 %s%s\n",
+               integer(p, sum.n_roots), sum.n_roots == 1 ? "" : "s", bound,
+               spans_time(p, sum.median_ns), bound, spans_time(p, sum.p99_ns));
     put_part_rows(p, &sum);
-    for (size_t i = PART_ROWS; i < sum.n_rows; i++)
-        rest = spans_plus(rest, sum.rows[i].ns);
-    if (sum.n_rows > PART_ROWS)
-        buf_printf(p->out, "%s more: %s\n", integer(p, sum.n_rows - PART_ROWS),
-                   percent(p, rest, sum.ns));
-    spans_sum_free(&sum);
+    for (size_t i = PART_ROWS; i < sum.n_shares; i++)
+        rest = spans_plus(rest, sum.shares[i].ns);
+    if (sum.n_shares > PART_ROWS && sum.ns > 0)
+        buf_printf(p->out, "%s more: %.1f%%\n", integer(p, sum.n_shares - PART_ROWS),
+                   100 * (double)rest / (double)sum.ns);
+    spans_sum_clear(&sum);
 }
 
 static void put_legend(const struct spans_page *p)
 {
+    static const char *const words[BAR_MARKS] = {[BAR_QUEUED] = "its message is queued",
+                                                 [BAR_RAN] = "runs",
+                                                 [BAR_WAITED] = "waits",
+                                                 [BAR_LOST] = "waits for what is not captured",
+                                                 [BAR_ON] = "ended then or later"};
     struct spans_line line = {p, 0, 2, 0};
     buf_puts(p->out, "\n");
-    spans_put_item(&line, arena_printf(&p->f->arena, "%s %s", p->ascii ? "#" : "█",
-                                       p->f->run->full ? "runs" : "runs, or unknown"));
-    spans_put_item(&line, p->ascii ? "- waits" : "░ waits");
-    spans_put_item(&line, p->ascii ? ". its message is queued" : "· its message is queued");
-    spans_put_item(&line, p->ascii ? "? not captured" : "▒ not captured");
+    for (size_t i = 0; i < BAR_MARKS; i++)
+        spans_put_item(
+            &line, arena_printf(&p->f->arena, "%s %s", bar_signs[i][p->ascii],
+                                i == BAR_RAN && !p->f->run->full ? "runs, or unknown" : words[i]));
     buf_puts(p->out, "\n");
 }
 

@@ -16,18 +16,6 @@ struct spans_page {
 const char *spans_safe(const struct spans_page *p, struct slice text);
 const char *spans_named(const struct spans_page *p, const struct span_process *process);
 const char *spans_time(const struct spans_page *p, int64_t ns); /* a dash below zero */
-/* "≥50 ms", "≤50 ms" */
-const char *spans_at_least(const struct spans_page *p, int64_t ns);
-const char *spans_at_most(const struct spans_page *p, int64_t ns);
-/* "wl:root/1", "call shop_cart add": as it stands, not safe yet. */
-void spans_put_label(struct buf *out, const struct span *span);
-/* "ok", "exit: boom" */
-const char *spans_outcome(const struct spans_page *p, const struct span *span);
-/* The text in so many columns: cut, or filled up with spaces where `fill`. */
-void spans_put_fit(const struct spans_page *p, const char *text, size_t width, bool fill);
-/* To the right. */
-void spans_put_right(const struct spans_page *p, const char *text, size_t width);
-
 /* Texts with ", " between, folded at the width. */
 struct spans_line {
     const struct spans_page *p;

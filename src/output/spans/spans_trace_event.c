@@ -42,7 +42,7 @@ static void put_names(struct spans_form *f, const struct spans_tracks *t)
     for (uint32_t i = 0; i < t->n_tracks; i++) {
         const struct spans_track *track = &t->tracks[i];
         if (i == 0 || track->node != t->tracks[i - 1].node)
-            put_name(f, t, i, "process_name", spans_node(f, track->process));
+            put_name(f, t, i, "process_name", spans_node(f->run, track->process));
         put_name(f, t, i, "thread_name", spans_track_name(f, track));
     }
     arena_reset(&f->arena);
@@ -79,9 +79,9 @@ static json_t *span_args(struct spans_form *f, const struct span *span)
     set_us(args, "off_cpu_us", span->off_cpu_ns);
     json_object_set_new(args, "ended_at_least", json_boolean(span->ended_at_least));
     json_object_set_new(args, "leaf", json_boolean(span->leaf));
-    set_text(args, "trace_id", spans_trace(f, span));
-    set_text(args, "span_id", spans_hex(f, span->span_id));
-    set_text(args, "parent_span_id", spans_hex(f, span->parent_span_id));
+    set_text(args, "trace_id", spans_trace(&f->arena, span));
+    set_text(args, "span_id", spans_hex(&f->arena, span->span_id));
+    set_text(args, "parent_span_id", spans_hex(&f->arena, span->parent_span_id));
     return args;
 }
 
@@ -114,7 +114,7 @@ static void put_end(struct spans_form *f, const struct spans_tracks *t, const st
 {
     json_t *event = event_of(ph, slice_of(span_kind_key(span->kind)), t, track);
     json_object_set_new(event, "cat", json_string("message"));
-    json_object_set_new(event, "id", json_slice(spans_hex(f, span->span_id)));
+    json_object_set_new(event, "id", json_slice(spans_hex(&f->arena, span->span_id)));
     set_time(event, "ts", at_ns - t->from_ns);
     if (ph[0] == 'f')
         json_object_set_new(event, "bp", json_string("e"));

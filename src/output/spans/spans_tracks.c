@@ -192,7 +192,7 @@ void spans_tracks_free(struct spans_tracks *t)
 struct slice spans_track_name(struct spans_form *f, const struct spans_track *track)
 {
     const struct span_process *p = track->process;
-    struct slice pid = spans_pid(f, p);
+    struct slice pid = spans_pid(&f->arena, p);
     struct buf name;
     buf_init(&name, 0);
     span_put_process(&name, p);

@@ -38,7 +38,7 @@ static const char *phase_text(const struct spans_run *run, bool recorded)
 }
 
 static void summarise(struct view_page *page, const struct spans_run *run,
-                      const struct path_parts *parts, bool recorded, int columns)
+                      const struct spans_sum *sum, bool recorded, int columns)
 {
     const struct spans_dropped dropped = spans_dropped(run->spans);
     const struct {
@@ -54,9 +54,9 @@ static void summarise(struct view_page *page, const struct spans_run *run,
     char text[48];
     page_summary(page, columns, TITLE, "%s", phase_text(run, recorded));
     page_summary(page, columns, TITLE, "%u of %u requests", run->roots, run->roots_asked);
-    if (parts && parts->roots > 0)
-        page_summary(page, columns, TITLE, "slowest 1%%: %zu, from %s", parts->slow,
-                     page_duration(page, text, sizeof text, spans_seconds(parts->slow_from_ns)));
+    if (sum && sum->n_roots > 0)
+        page_summary(page, columns, TITLE, "slowest 1%%: %zu, from %s", sum->n_slow,
+                     page_duration(page, text, sizeof text, (double)sum->slow_from_ns / 1e9));
     for (size_t i = 0; i < ARRAY_LEN(flaws); i++)
         if (flaws[i].n > 0)
             page_summary(page, columns, TITLE, "%s %s",
@@ -83,10 +83,10 @@ static void put_note(struct view_page *page, const struct spans_run *run)
              run->patterns);
 }
 
-void spans_title(struct view_page *page, const struct spans_run *run,
-                 const struct path_parts *parts, bool recorded, int columns)
+void spans_title(struct view_page *page, const struct spans_run *run, const struct spans_sum *sum,
+                 bool recorded, int columns)
 {
-    summarise(page, run, parts, recorded, columns);
+    summarise(page, run, sum, recorded, columns);
     put_note(page, run);
 }
 

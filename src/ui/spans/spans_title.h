@@ -4,12 +4,13 @@
 #define BEAMTOP_UI_SPANS_SPANS_TITLE_H
 
 #include "beamtop/ui/keymap.h"
-#include "spans_rows.h"
+#include "beamtop/trace/spans_rows.h"
+#include "ui/widgets/page.h"
 
 /* The phase, counts and flaws of a run, as far as there is room, and in the note what its mode
- * cannot know. parts: where they are shown, else NULL. */
-void spans_title(struct view_page *page, const struct spans_run *run,
-                 const struct path_parts *parts, bool recorded, int columns);
+ * cannot know. sum: where its parts are shown, else NULL. */
+void spans_title(struct view_page *page, const struct spans_run *run, const struct spans_sum *sum,
+                 bool recorded, int columns);
 /* Why there are no rows. run NULL: nothing was captured; keymap NULL: unknown. */
 void spans_empty(struct view_page *page, const struct spans_run *run, const struct keymap *keymap);
 

@@ -1,85 +1,28 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Causal spans: requests, the tree and the critical path of one, where the time of all goes. */
-#include <math.h>
-#include <stddef.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "beamtop/base/alloc.h"
 #include "beamtop/base/attr.h"
 #include "beamtop/base/text.h"
-#include "ui/spans/spans_rows.h"
 #include "ui/spans/spans_title.h"
+#include "ui/widgets/rows.h"
 #include "views.h"
 
-enum spans_by { BY_ROOT, BY_TREE, BY_PATH, BY_PART, BY_FLAME, SPANS_SORTS };
-static const char *const by_words[SPANS_SORTS] = {"roots", "tree", "path", "parts", "flame"};
-
-enum form { TEXT, CLOCK, TIME, OFFSET, SHARE, COUNT, BARS };
-enum {
-    ROOTS = 1 << BY_ROOT,
-    TREE = 1 << BY_TREE,
-    PATH = 1 << BY_PATH,
-    PARTS = 1 << BY_PART,
+enum spans_by { BY_ROOT, BY_TREE, BY_PATH, BY_PART, BY_FLAME };
+static const struct rows_of spans_rows_of[] = {
+    [BY_ROOT] = {"roots", &spans_request_fields, "duration_us"},
+    [BY_TREE] = {"tree", &spans_span_fields, NULL},
+    [BY_PATH] = {"path", &spans_step_fields, NULL},
+    [BY_PART] = {"parts", &spans_part_fields, "us"},
+    [BY_FLAME] = {"flame", &spans_span_fields, NULL},
 };
 
-#define WIDE                                                                                       \
-    118 /* columns for all of a tree; else the bars stand before what can be scrolled to           \
-         */
-
-#define AT(member) offsetof(struct spans_cells, member)
-/* Text columns are slices, the others doubles. */
-static const struct {
-    struct view_column column;
-    enum form form;
-    unsigned by;
-    size_t offset;
-    /* clang-format off */
-} all[] = {
-    {{"started", "STARTED", 12, false, false, true, "time of day by the node's clock"}, CLOCK,
-     ROOTS, AT(started)},
-    {{"operation", "REQUEST", 20, false, true, true, "root function"}, TEXT, ROOTS, AT(name)},
-    {{"operation", "SPAN", 22, false, true, false, "function, or first atom of the message"}, TEXT,
-     TREE | PATH, AT(name)},
-    {{"operation", "OPERATION", 20, false, true, true, "function, or first atom of the message"},
-     TEXT, PARTS, AT(name)},
-    {{"process", "PROCESS", 14, false, true, true, "name of the process"}, TEXT, PARTS,
-     AT(process)},
-    {{"step", "STEP", 12, false, true, false, "what the request did or waited for"}, TEXT, PATH,
-     AT(kind)},
-    {{"duration", "TIME", 9, true, false, true, "from start to end"}, TIME, ROOTS | TREE | PATH,
-     AT(duration)},
-    {{"time", "TIME", 9, true, false, true, "on the critical paths of all requests"}, TIME, PARTS,
-     AT(duration)},
-    {{"share", "SHARE", 7, true, false, true, "of the time of all requests"}, SHARE, PARTS,
-     AT(share)},
-    {{"share", "SHARE", 7, true, false, false, "of the time of the request"}, SHARE, PATH,
-     AT(share)},
-    {{"slowest", "SLOWEST", 8, true, false, true, "share of the time of the slowest 1%"}, SHARE,
-     PARTS, AT(slow)},
-    {{"bars", "", 14, false, false, false, "when, from the start to the end of the request"}, BARS,
-     TREE | PATH, 0},
-    {{"outcome", "OUTCOME", 8, false, true, true, "how it ended, and why"}, TEXT, ROOTS | TREE,
-     AT(outcome)},
-    {{"wait", "WAIT", 8, true, false, true, "its largest wait"}, TIME, ROOTS, AT(wait)},
-    {{"on", "FOR", 14, false, true, true, "the process it waited for, or the function in which"},
-     TEXT, ROOTS, AT(on)},
-    {{"process", "PROCESS", 14, false, true, true, "name of the process, or pid"}, TEXT, ROOTS,
-     AT(process)},
-    {{"process", "PROCESS", 14, false, true, false, "name of the process, or pid"}, TEXT,
-     TREE | PATH, AT(process)},
-    {{"kind", "KIND", 8, false, false, false, "what began it"}, TEXT, TREE, AT(kind)},
-    {{"offset", "START", 8, true, false, false, "after the start of the request"}, OFFSET,
-     TREE | PATH, AT(offset)},
-    {{"queued", "QUEUED", 8, true, false, false, "its message in the queue"}, TIME, TREE,
-     AT(queued)},
-    {{"self", "SELF", 8, true, false, false, "it ran, or nobody knows what else"}, TIME, TREE,
-     AT(self)},
-    {{"self", "SELF", 8, true, false, true, "ran"}, TIME, PARTS, AT(self)},
-    {{"waited", "WAIT", 8, true, false, true, "for what is not captured"}, TIME, PARTS, AT(wait)},
-    {{"queued", "QUEUED", 8, true, false, true, "messages in queues"}, TIME, PARTS, AT(queued)},
-    {{"off_cpu", "OFF CPU", 8, true, false, true, "ready to run"}, TIME, PARTS, AT(off_cpu)},
-    {{"spans", "SPANS", 6, true, false, true, "in its tree"}, COUNT, ROOTS, AT(spans)},
-};
+/* clang-format off */
+#define WIDE 118 /* columns for all of a tree; else the bars stand before what can be scrolled to */
+#define ROWS_MOST 2000 /* of a tree or a path */
+#define DEEPEST 12u    /* levels that are indented */
 /* clang-format on */
 
 /* Which run, and how much of it: what is made of it holds while these are the same. */
@@ -90,25 +33,25 @@ struct made {
 };
 
 struct spans_view {
-    enum spans_by by;
-    bool raw_waits, stacks_raw; /* stacks_raw: as of the stacks */
-    uint64_t root;              /* trace_id[0] of the tree's and the path's; 0: the slowest */
-    char sort[24];              /* key */
-    bool ascending;
-    struct view_column columns[ARRAY_LEN(all)]; /* those shown, and which they are */
-    size_t index[ARRAY_LEN(all)], n_columns;
-    long utc_offset_s;
+    struct rows rows;
+    bool raw_waits, stacks_raw;  /* stacks_raw: as of the stacks */
+    uint64_t root;               /* trace_id[0] of the tree's and the path's; 0: the slowest */
     const struct keymap *keymap; /* NULL: unknown */
-    struct made stacks_of, parts_of;
+    struct made stacks_of, sum_of;
     struct stacks *stacks;
-    struct path_parts parts;
+    struct spans_sum sum;
 };
+
+static void spans_init(void *state)
+{
+    rows_init(state, spans_rows_of, ARRAY_LEN(spans_rows_of));
+}
 
 static void spans_clear(void *state)
 {
     struct spans_view *s = state;
     stacks_free(s->stacks);
-    path_parts_clear(&s->parts);
+    spans_sum_clear(&s->sum);
 }
 
 /* Only the session asks the node. */
@@ -128,137 +71,70 @@ static void spans_keys(void *state, const struct keymap *keymap)
 
 static bool is_tree(const struct spans_view *s)
 {
-    return s->by == BY_TREE || s->by == BY_PATH;
+    return s->rows.by == BY_TREE || s->rows.by == BY_PATH;
 }
 
-static void take_column(struct spans_view *s, size_t i, bool wide)
+/* Those of a tree and a path grow, and the bars stand last, where there is room for all. */
+static void begin_columns(struct spans_view *s, struct view_page *page, int columns)
 {
-    struct view_column *column = &s->columns[s->n_columns];
-    *column = all[i].column;
-    column->grows = column->grows && (wide || !is_tree(s));
-    s->index[s->n_columns++] = i;
-}
-
-/* The bars stand last where there is room for all. */
-static void choose_columns(struct spans_view *s, int columns)
-{
-    bool wide = columns >= WIDE;
-    s->n_columns = 0;
-    for (size_t i = 0; i < ARRAY_LEN(all); i++)
-        if ((all[i].by & 1u << s->by) && !(wide && all[i].form == BARS))
-            take_column(s, i, wide);
-    for (size_t i = 0; wide && i < ARRAY_LEN(all); i++)
-        if ((all[i].by & 1u << s->by) && all[i].form == BARS)
-            take_column(s, i, wide);
-}
-
-static int bar_column(const struct spans_view *s)
-{
-    for (size_t i = 0; i < s->n_columns; i++)
-        if (all[s->index[i]].form == BARS)
-            return (int)i;
-    return -1;
-}
-
-static int column_of(const struct spans_view *s, const char *key)
-{
-    for (size_t i = 0; i < s->n_columns && !is_tree(s); i++)
-        if (s->columns[i].sortable && strcmp(s->columns[i].key, key) == 0)
-            return (int)i;
-    return -1;
-}
-
-/* What was asked for, where there is such a column; else by time. */
-static int sorted_column(const struct spans_view *s)
-{
-    int at = column_of(s, s->sort);
-    return at >= 0 ? at : column_of(s, s->by == BY_PART ? "time" : "duration");
+    static const char *const narrow[] = {
+        [BY_TREE] = "operation duration_us bars outcome name kind offset_us queued_us self_us",
+        [BY_PATH] = "operation part duration_us share bars name offset_us",
+        [BY_FLAME] = "",
+    };
+    struct rows *rows = &s->rows;
+    const bool is_narrow = is_tree(s) && columns < WIDE;
+    rows_begin(rows, page, is_narrow || rows->by == BY_FLAME ? narrow[rows->by] : NULL);
+    for (size_t i = 0; i < rows->n; i++) {
+        rows->columns[i].grows = rows->columns[i].grows && !is_narrow;
+        if (strcmp(rows->columns[i].key, "bars") == 0)
+            page->bar_column = (int)i;
+    }
+    page->in_place = is_tree(s);
 }
 
 /* ---- rows */
 
-static struct slice text_at(const struct spans_cells *l, size_t column)
-{
-    return *(const struct slice *)((const char *)l + all[column].offset);
-}
+static const enum style outcome_styles[SPAN_OUTCOMES] = {
+    [SPAN_OK] = STYLE_NORMAL,      [SPAN_UNKNOWN] = STYLE_DIM,   [SPAN_OPEN] = STYLE_WARN,
+    [SPAN_ELSEWHERE] = STYLE_WARN, [SPAN_LATE] = STYLE_WARN,     [SPAN_EXCEPTION] = STYLE_ERROR,
+    [SPAN_EXIT] = STYLE_ERROR,     [SPAN_TIMEOUT] = STYLE_ERROR, [SPAN_NOPROC] = STYLE_ERROR,
+};
 
-static double value_at(const struct spans_cells *l, size_t column)
-{
-    enum form form = all[column].form;
-    return form == TEXT || form == BARS ? (double)NAN
-                                        : *(const double *)((const char *)l + all[column].offset);
-}
+struct adding {
+    const struct spans_view *view;
+    struct view_page *page;
+    long utc_offset_s;
+};
 
-static void put_clock(struct view_page *page, struct view_row *row, size_t at, double seconds,
-                      long utc_offset_s)
+static void add_row(void *to, const struct spans_row *from)
 {
+    const struct adding *adding = to;
+    const struct rows *rows = &adding->view->rows;
+    struct view_row *row = rows_add(rows, adding->page, from);
+    struct text_span *operation = rows_cell(rows, row, "operation"),
+                     *outcome = rows_cell(rows, row, "outcome"),
+                     *started = rows_cell(rows, row, "started_at");
     char text[16];
-    text_time(text, sizeof text, llround(seconds * 1e6), utc_offset_s, 3);
-    page_cell_printf(page, row, at, STYLE_DIM, "%s", text);
-}
-
-/* What is more than the number says, or less. */
-static const char *bound_of(const struct view_page *page, const struct spans_cells *l,
-                            size_t column, double v)
-{
-    size_t offset = all[column].offset;
-    if (offset == AT(duration) && l->at_least)
-        return page->ascii ? ">=" : "≥";
-    if (!(v > 0))
-        return "";
-    if ((offset == AT(self) && l->at_most) || (offset == AT(wait) && l->wait_at_most) ||
-        (offset == AT(duration) && l->duration_at_most))
-        return page->ascii ? "<=" : "≤";
-    return "";
-}
-
-static void put_number(struct view_page *page, struct view_row *row, size_t at, size_t column,
-                       const struct spans_cells *l, long utc_offset_s)
-{
-    char text[48];
-    double v = value_at(l, column);
-    if (isnan(v))
-        page_cell_printf(page, row, at, STYLE_DIM, "%s", page->ascii ? "-" : "–");
-    else if (all[column].form == CLOCK)
-        put_clock(page, row, at, v, utc_offset_s);
-    else if (all[column].form == SHARE)
-        page_cell_printf(page, row, at, STYLE_NORMAL, "%s", text_percent(text, sizeof text, v));
-    else if (all[column].form == COUNT)
-        page_cell_printf(page, row, at, STYLE_NORMAL, "%s",
-                         text_integer(text, sizeof text, (int64_t)v));
-    else
-        page_cell_printf(page, row, at, v > 0 ? STYLE_NORMAL : STYLE_DIM, "%s%s%s",
-                         bound_of(page, l, column, v), all[column].form == OFFSET ? "+" : "",
-                         page_duration(page, text, sizeof text, v));
-}
-
-static void put_text(struct view_page *page, struct view_row *row, size_t at, size_t column,
-                     const struct spans_cells *l)
-{
-    struct slice text = text_at(l, column);
-    size_t offset = all[column].offset;
-    enum style style = offset == AT(name)      ? l->name_style
-                       : offset == AT(outcome) ? l->outcome_style
-                       : offset == AT(kind)    ? STYLE_DIM
-                                               : STYLE_NAME;
-    page_cell(page, row, at, style, text.s, text.len);
-}
-
-static struct view_row *add_line(struct view_page *page, const void *view,
-                                 const struct spans_cells *l)
-{
-    const struct spans_view *s = view;
-    struct view_row *row = page_row(page);
-    for (size_t i = 0; i < s->n_columns; i++) {
-        size_t column = s->index[i];
-        if (all[column].form == TEXT)
-            put_text(page, row, i, column, l);
-        else if (all[column].form != BARS)
-            put_number(page, row, i, column, l, s->utc_offset_s);
+    row->id = from->id;
+    row->indent = 2 * (int)(from->depth < DEEPEST ? from->depth : DEEPEST);
+    row->bars = from->bars;
+    if (from->is != SPANS_ROW_SPAN)
+        operation->style = STYLE_DIM;
+    else if (!from->is_function && rows->by != BY_ROOT)
+        operation->style = STYLE_NORMAL;
+    if (outcome)
+        outcome->style = outcome_styles[from->ended];
+    if (started && from->wall_us >= 0) {
+        text_time(text, sizeof text, from->wall_us, adding->utc_offset_s, 3);
+        page_cell_printf(adding->page, row, (size_t)(started - row->cells), STYLE_DIM, "%s", text);
     }
-    if (page->sort_column >= 0)
-        row->key = value_at(l, s->index[page->sort_column]);
-    return row;
+    if (from->is == SPANS_ROW_WORDS && from->link_id == 0)
+        return;
+    link_name(&row->link, rows->by == BY_ROOT ? TARGET_REQUEST : TARGET_SPAN, from->function);
+    row->link.id = from->link_id;
+    if (from->who.node.len == 0)
+        row->link.pid = from->who.pid;
 }
 
 /* ---- what is made of a run */
@@ -280,11 +156,21 @@ static const struct stacks *stacks_of(struct spans_view *s, const struct spans_r
     return s->stacks;
 }
 
-static const struct path_parts *parts_of(struct spans_view *s, const struct spans_run *run)
+static const struct spans_sum *sum_of(struct spans_view *s, const struct spans_run *run)
 {
-    if (!is_made(&s->parts_of, run) || !s->parts.sum)
-        path_parts_make(&s->parts, run->spans);
-    return &s->parts;
+    const uint32_t n = (uint32_t)spans_count(run->spans);
+    uint32_t *roots;
+    size_t n_roots = 0;
+    if (is_made(&s->sum_of, run))
+        return &s->sum;
+    roots = alloc_zero(n + 1, sizeof *roots);
+    for (uint32_t i = 0; i < n; i++)
+        if (spans_at(run->spans, i)->parent == SPAN_NONE)
+            roots[n_roots++] = i;
+    spans_sum_clear(&s->sum);
+    spans_sum_make(&s->sum, run->spans, roots, n_roots, true);
+    free(roots);
+    return &s->sum;
 }
 
 /* The one that was chosen, else the slowest; SPAN_NONE: there is none. */
@@ -308,34 +194,44 @@ static uint32_t find_root(const struct spans_view *s, const struct spans *spans)
 
 /* ---- the page */
 
-static void add_rows(struct view_page *page, struct spans_view *s, const struct spans_run *run)
+static void add_requests(const struct spans_rows *r, struct adding *to)
 {
-    const struct spans_rows rows = {.page = page,
-                                    .run = run,
-                                    .root = find_root(s, run->spans),
-                                    .raw_waits = s->raw_waits,
-                                    .add = add_line,
-                                    .view = s};
-    if (rows.root == SPAN_NONE)
+    const uint32_t *counts = spans_counted(r->arena, r->run->spans);
+    for (uint32_t i = 0; i < spans_count(r->run->spans); i++)
+        if (spans_at(r->run->spans, i)->parent == SPAN_NONE) {
+            const struct spans_row row = spans_request_row(r, i, counts[i]);
+            add_row(to, &row);
+        }
+}
+
+static void add_rows(struct view_page *page, struct spans_view *s, const struct spans_run *run,
+                     long utc_offset_s)
+{
+    const struct spans_rows r = {.run = run,
+                                 .arena = &page->arena,
+                                 .ascii = page->ascii,
+                                 .raw_waits = s->raw_waits,
+                                 .most = ROWS_MOST};
+    struct adding to = {s, page, utc_offset_s};
+    const uint32_t root = find_root(s, run->spans);
+    if (root == SPAN_NONE)
         return;
-    switch (s->by) {
+    switch ((enum spans_by)s->rows.by) {
     case BY_ROOT:
-        spans_add_roots(&rows);
+        add_requests(&r, &to);
         break;
     case BY_TREE:
-        spans_add_tree(&rows);
+        spans_tree_rows(&r, root, add_row, &to);
         break;
     case BY_PATH:
-        spans_add_path(&rows);
+        spans_path_rows(&r, root, add_row, &to);
         break;
     case BY_PART:
-        spans_add_parts(&rows, parts_of(s, run));
+        spans_operation_rows(&r, sum_of(s, run), add_row, &to);
         break;
     case BY_FLAME:
         page->flame = stacks_of(s, run);
         page->flame_unit = "µs";
-        break;
-    case SPANS_SORTS:
         break;
     }
 }
@@ -346,62 +242,30 @@ static void spans_page(void *state, const struct model *m, int rows, int columns
     struct spans_view *s = state;
     const struct spans_run *run = model_spans(m);
     (void)rows;
-    s->utc_offset_s = model_utc_offset(m);
-    choose_columns(s, columns);
-    page_columns(page, s->columns, s->n_columns);
-    page->bar_column = bar_column(s);
-    page->in_place = is_tree(s);
-    page->sort_column = sorted_column(s);
-    page->sort_descending = !s->ascending;
+    begin_columns(s, page, columns);
+    if (!run)
+        page->order[0] = '\0';
     if (!run && model_recorded(m))
         page_missing(page, m, "causal spans");
     else
         spans_empty(page, run, s->keymap);
     if (!run)
         return;
-    const struct path_parts *parts = s->by == BY_PART ? parts_of(s, run) : NULL;
-    spans_title(page, run, parts, model_recorded(m) != NULL, columns);
-    if (page->sort_column >= 0)
-        snprintf(page->order, sizeof page->order, "%s", s->columns[page->sort_column].key);
-    add_rows(page, s, run);
+    spans_title(page, run, s->rows.by == BY_PART ? sum_of(s, run) : NULL, model_recorded(m) != NULL,
+                columns);
+    add_rows(page, s, run, model_utc_offset(m));
     page_sort(page);
 }
 
 /* ---- what the user does to it */
 
-static void spans_sort(void *state, const char *key, int direction)
-{
-    struct spans_view *s = state;
-    int at = column_of(s, key);
-    if (at < 0)
-        return;
-    bool text = all[s->index[at]].form == TEXT, same = at == sorted_column(s);
-    s->ascending = direction ? direction < 0 : same ? !s->ascending : text;
-    snprintf(s->sort, sizeof s->sort, "%s", key);
-}
-
-static int set_by(struct spans_view *s, const char *word, struct error *err)
-{
-    int by = 0;
-    while (by < SPANS_SORTS && strcmp(by_words[by], word) != 0)
-        by++;
-    if (by == SPANS_SORTS)
-        return error_set(err, ERR_USAGE,
-                         "spans are shown as roots, tree, path, parts or flame, not \"%s\"", word);
-    s->by = (enum spans_by)by;
-    s->ascending = false;
-    s->sort[0] = '\0';
-    return 0;
-}
-
 /* From a request to its tree. */
 static int spans_by_word(void *state, const struct view_link *at, const char *arg,
                          struct error *err)
 {
-    struct spans_view *s = state;
     if (at->kind == TARGET_REQUEST)
-        s->root = at->id;
-    return set_by(s, *arg ? arg : by_words[(s->by + 1) % SPANS_SORTS], err);
+        ((struct spans_view *)state)->root = at->id;
+    return rows_by(state, at, arg, err);
 }
 
 /* "view spans flame", or a request's tree. */
@@ -409,7 +273,7 @@ static int spans_open_on(void *state, const struct view_link *link, struct error
 {
     struct spans_view *s = state;
     s->root = link->kind == TARGET_REQUEST ? link->id : 0;
-    return set_by(s, link->kind == TARGET_REQUEST ? "tree" : link->name, err);
+    return rows_by(s, link, link->kind == TARGET_REQUEST ? "tree" : link->name, err);
 }
 
 /* Where they are seen: from other rows, the tree. */
@@ -419,9 +283,9 @@ static int spans_raw_waits(void *state, const struct view_link *at, const char *
     struct spans_view *s = state;
     (void)arg;
     s->raw_waits = !s->raw_waits;
-    if (s->by == BY_TREE || s->by == BY_FLAME || !s->raw_waits)
+    if (s->rows.by == BY_TREE || s->rows.by == BY_FLAME || !s->raw_waits)
         return 0;
-    return spans_by_word(s, at, by_words[BY_TREE], err);
+    return spans_by_word(s, at, "tree", err);
 }
 
 static const struct view_act spans_acts[] = {
@@ -448,10 +312,11 @@ const struct view_ops view_spans = {
     .stop = ACTION_SPANS_STOP,
     .shown_by = ACTION_SPANS,
     .state_bytes = sizeof(struct spans_view),
+    .init = spans_init,
     .clear = spans_clear,
     .want = spans_want,
     .page = spans_page,
-    .sort = spans_sort,
+    .sort = rows_sort,
     .open = spans_open_on,
     .keys = spans_keys,
     .acts = spans_acts,

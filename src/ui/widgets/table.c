@@ -75,7 +75,7 @@ static struct view_row row_left(struct view_page *page, const struct view_row *o
 {
     struct view_row row = *old;
     row.dim = true;
-    row.n_bars = 0;
+    row.bars.n = 0;
     row.cells = arena_alloc(&page->arena, page->n_columns * sizeof *row.cells);
     for (size_t i = 0; i < page->n_columns; i++) {
         struct text_span cell = old->cells[i];

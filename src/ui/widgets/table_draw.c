@@ -2,7 +2,6 @@
 /* The drawing of a table, and what is under the mouse. */
 #include "table.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "beamtop/base/text.h"
@@ -301,30 +300,20 @@ static void draw_cell(struct canvas *c, struct rect body, int row, int at, int w
     canvas_puts(c, body, row, at + (int)used_columns, STYLE_DIM, c->ascii ? "~" : "…");
 }
 
-/* Each has a cell at least, but a wait within what ran. */
 static void draw_bars(struct canvas *c, struct rect body, int row, int at, int width,
                       const struct view_row *line)
 {
-    static const struct {
-        const char *utf8, *ascii;
-        enum style style;
-    } marks[] = {
-        [BAR_QUEUED] = {"·", ".", STYLE_DIM}, [BAR_RAN] = {"█", "#", STYLE_GRAPH},
-        [BAR_WAITED] = {"─", "-", STYLE_DIM}, [BAR_LOST] = {"▒", "=", STYLE_GRAPH_HIGH},
-        [BAR_ON] = {">", ">", STYLE_DIM},
+    static const enum style styles[BAR_MARKS] = {
+        [BAR_QUEUED] = STYLE_DIM,      [BAR_RAN] = STYLE_GRAPH, [BAR_WAITED] = STYLE_DIM,
+        [BAR_LOST] = STYLE_GRAPH_HIGH, [BAR_ON] = STYLE_DIM,
     };
-    for (size_t i = 0; i < line->n_bars; i++) {
-        const struct view_bar *bar = &line->bars[i];
-        bool within = bar->mark == BAR_WAITED;
-        double from = bar->from * width, to = bar->to * width;
-        int first = (int)(within ? ceil(from) : floor(from));
-        int end = (int)(within ? floor(to) : ceil(to));
-        first = first < 0 ? 0 : first < width || within ? first : width - 1;
-        end = end > width ? width : !within && end <= first ? first + 1 : end;
-        const char *mark = c->ascii ? marks[bar->mark].ascii : marks[bar->mark].utf8;
-        for (int k = first; k < end; k++)
-            canvas_puts(c, body, row, at + k, line->dim ? STYLE_STALE : marks[bar->mark].style,
-                        mark);
+    for (size_t i = 0; i < line->bars.n; i++) {
+        const enum bar_mark mark = line->bars.at[i].mark;
+        int first, end;
+        bar_cells(&line->bars.at[i], width, &first, &end);
+        for (; first < end; first++)
+            canvas_puts(c, body, row, at + first, line->dim ? STYLE_STALE : styles[mark],
+                        bar_signs[mark][c->ascii]);
     }
 }
 

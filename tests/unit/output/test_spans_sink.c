@@ -149,7 +149,7 @@ TEST(test_text_of_little_and_much)
     spans_run_free(run);
     run = run_large(1, 400);
     put(&k, run, &(struct spans_sink_options){0});
-    expect_in(&k, "\n201 more spans\n");
+    expect_in(&k, "\n  … 201 more spans\n");
     buf_clear(&k.bytes);
     spans_run_free(run);
 }
