@@ -19,9 +19,9 @@
 #include "beamtop/output/fields.h"
 #include "recording_schema.h"
 
-static int put_meta(struct recorder *r, const char *key, const char *value, struct error *err)
+static int put_meta(struct recorder *r, const char *key, struct slice value, struct error *err)
 {
-    struct note_row row = {.key = slice_of(key), .text = slice_of(value)};
+    struct note_row row = {.key = slice_of(key), .text = value};
     return recorder_put(r, TABLE_META, &row, err);
 }
 
@@ -56,14 +56,13 @@ static int set_up(struct recorder *r, struct error *err)
              (long long)(most / (uint64_t)db_int(r->db, "PRAGMA page_size", 4096)));
     if (db_exec(r->db, sql, err) != 0)
         return (int)err->code;
-    if (put_meta(r, "format", RECORDING_FORMAT, err) != 0 ||
-        put_meta(r, "beamtop", PACKAGE_VERSION, err) != 0 ||
-        put_meta(r, "node", r->options.node, err) != 0 ||
-        put_meta(r, "label", r->options.label ? r->options.label : "", err) != 0 ||
-        put_meta_int(r, "redacted", r->options.redact, err) != 0 ||
-        put_meta_int(r, "values", r->options.values, err) != 0 ||
-        put_meta(r, "note", note_of(&r->options), err) != 0)
-        return (int)err->code;
+    (void)put_meta(r, "format", slice_of(RECORDING_FORMAT), err);
+    (void)put_meta(r, "beamtop", slice_of(PACKAGE_VERSION), err);
+    (void)put_meta(r, "node", slice_of(r->options.node), err);
+    (void)put_meta(r, "label", slice_of(r->options.label ? r->options.label : ""), err);
+    (void)put_meta_int(r, "redacted", r->options.redact, err);
+    (void)put_meta_int(r, "values", r->options.values, err);
+    (void)put_meta(r, "note", slice_of(note_of(&r->options)), err);
     return put_meta_int(r, "interval_us", (int64_t)llround(r->options.interval_s * 1e6), err);
 }
 
@@ -140,7 +139,7 @@ static int put_leftovers(struct recorder *r, struct error *err)
     r->ticks--;
     for (const struct pending *p = r->first; p && err->code == ERR_NONE; p = p->next)
         if (p->table != TABLE_ANSWER)
-            (void)recorder_put_pending(r, p, err);
+            recorder_put_pending(r, p, err);
     r->ticks++;
     if (err->code == ERR_NONE && db_exec(r->db, "COMMIT", err) == 0)
         return 0;
@@ -182,7 +181,7 @@ int recorder_close(struct recorder *r, const char *why, struct error *err)
         return 0;
     if (why) {
         rc = put_leftovers(r, err);
-        if (put_meta(r, "end", why, &second) != 0 && rc == 0) {
+        if (put_meta(r, "end", slice_of(why), &second) != 0 && rc == 0) {
             *err = second;
             rc = (int)second.code;
         }
@@ -209,8 +208,8 @@ int recorder_close(struct recorder *r, const char *why, struct error *err)
 
 /* ---- a tick: one transaction */
 
-static int put_tick_row(struct recorder *r, const struct system_sample *sample,
-                        const struct tick_cost *cost, int64_t here_us, struct error *err)
+static void put_tick_row(struct recorder *r, const struct system_sample *sample,
+                         const struct tick_cost *cost, int64_t here_us, struct error *err)
 {
     struct tick_row row = {.here_us = here_us,
                            .wall_us = -1,
@@ -223,37 +222,31 @@ static int put_tick_row(struct recorder *r, const struct system_sample *sample,
     }
     if (cost)
         row.cost = *cost;
-    return recorder_put(r, TABLE_TICK, &row, err);
+    (void)recorder_put(r, TABLE_TICK, &row, err);
 }
 
 /* What the node has reported of itself, and when it began. */
-static int put_node(struct recorder *r, const struct model *m, int64_t here_us, struct error *err)
+static void put_node(struct recorder *r, const struct model *m, int64_t here_us, struct error *err)
 {
     const struct node_info *node = model_node(m);
     if (r->kept_node || !node)
-        return 0;
-    char otp[64];
-    snprintf(otp, sizeof otp, "%.*s", (int)node->otp.len, node->otp.s);
-    if (put_meta(r, "otp", otp, err) != 0 || put_meta_int(r, "started_us", here_us, err) != 0)
-        return (int)err->code;
-    r->kept_node = true;
-    return 0;
+        return;
+    (void)put_meta(r, "otp", node->otp, err);
+    r->kept_node = put_meta_int(r, "started_us", here_us, err) == 0;
 }
 
 static int put_all(struct recorder *r, const struct model *m, int64_t here_us, struct error *err)
 {
     const struct system_sample *sample = model_system(m);
     bool is_new = sample && sample->mono_ns != r->last_mono_ns;
-    if (put_tick_row(r, is_new ? sample : NULL, model_cost(m), here_us, err) != 0)
-        return (int)err->code;
-    if (is_new && recorder_put(r, TABLE_SYSTEM, &(struct system_row){.sample = *sample}, err) != 0)
-        return (int)err->code;
-    if (put_node(r, m, here_us, err) != 0 || recorder_put_processes(r, m, err) != 0 ||
-        recorder_put_owners(r, m, err) != 0)
-        return (int)err->code;
-    for (const struct pending *p = r->first; p; p = p->next)
-        if (recorder_put_pending(r, p, err) != 0)
-            return (int)err->code;
+    put_tick_row(r, is_new ? sample : NULL, model_cost(m), here_us, err);
+    if (is_new)
+        (void)recorder_put(r, TABLE_SYSTEM, &(struct system_row){.sample = *sample}, err);
+    put_node(r, m, here_us, err);
+    recorder_put_processes(r, m, err);
+    recorder_put_owners(r, m, err);
+    for (const struct pending *p = r->first; p && err->code == ERR_NONE; p = p->next)
+        recorder_put_pending(r, p, err);
     return put_meta_int(r, "ended_us", here_us, err);
 }
 

@@ -48,14 +48,15 @@ struct recorder {
 /* Adds a copy of the row behind what waits for the tick already, and returns it: its id is known
  * when it is written. */
 void *recorder_add(struct recorder *r, enum recording_table table, const void *row);
-/* Writes a row, as part of the tick behind the last one that was written. */
+/* Writes a row, as part of the tick behind the last one that was written. After an error nothing is
+ * written, here and below. */
 int recorder_put(struct recorder *r, enum recording_table table, void *row, struct error *err);
 /* The same of one that waited. */
-int recorder_put_pending(struct recorder *r, const struct pending *p, struct error *err);
+void recorder_put_pending(struct recorder *r, const struct pending *p, struct error *err);
 /* Rows of an old capture of spans, when a newer one is written. */
 void recorder_drop_spans(struct recorder *r, int64_t newest, struct error *err);
-int recorder_put_processes(struct recorder *r, const struct model *m, struct error *err);
-int recorder_put_owners(struct recorder *r, const struct model *m, struct error *err);
+void recorder_put_processes(struct recorder *r, const struct model *m, struct error *err);
+void recorder_put_owners(struct recorder *r, const struct model *m, struct error *err);
 /* Facts that the model knows: what the node is, and its allocators where they were asked for. */
 void recorder_note(struct recorder *r, const struct model *m);
 /* Gives up old ticks; false: there is nothing left to give up. */

@@ -274,6 +274,8 @@ int recorder_put(struct recorder *r, enum recording_table table, void *row, stru
 {
     const struct recording_columns *t = &recording_tables[table];
     bool is_once = table == TABLE_TEXT || table == TABLE_SAMPLE_FRAME;
+    if (err->code != ERR_NONE)
+        return (int)err->code;
     int64_t id = is_once ? find_row(r, table, row, err) : 0;
     if (id == 0 && err->code == ERR_NONE) {
         sqlite3_stmt *s = statement(r, &r->stmts[table].put, table,
@@ -287,9 +289,8 @@ int recorder_put(struct recorder *r, enum recording_table table, void *row, stru
     return (int)err->code;
 }
 
-int recorder_put_pending(struct recorder *r, const struct pending *p, struct error *err)
+void recorder_put_pending(struct recorder *r, const struct pending *p, struct error *err)
 {
     if (recorder_put(r, p->table, p->row, err) == 0 && p->table == TABLE_SPAN_RUN)
         recorder_drop_spans(r, ((const struct span_run_row *)p->row)->id, err);
-    return (int)err->code;
 }

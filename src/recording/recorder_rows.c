@@ -25,16 +25,15 @@ static const struct proc_scan *fresh_scan(const struct recorder *r, const struct
     return scan && scan->mono_ns > r->last_mono_ns ? scan : NULL;
 }
 
-static int put_process(struct recorder *r, const struct proc_row *of, struct error *err)
+static void put_process(struct recorder *r, const struct proc_row *of, struct error *err)
 {
     struct process_row row = {.kind = slice_of(proc_kind_name(proc_kind(of))), .of = *of};
     struct buf pid;
     buf_init(&pid, 0);
     print_pid(&pid, &of->pid);
     row.pid = (struct slice){(const char *)pid.data, pid.len};
-    int rc = recorder_put(r, TABLE_PROCESS, &row, err);
+    (void)recorder_put(r, TABLE_PROCESS, &row, err);
     buf_clear(&pid);
-    return rc;
 }
 
 /* Of the rest, those with the longest message queues and the most memory are kept too: they may not
@@ -70,8 +69,8 @@ static double noted_memory(const struct proc_row *row)
     return row->memory_bytes > 0 ? (double)row->memory_bytes : 0;
 }
 
-static int put_noted(struct recorder *r, const struct proc_row **rows, size_t n,
-                     double (*number)(const struct proc_row *row), struct error *err)
+static void put_noted(struct recorder *r, const struct proc_row **rows, size_t n,
+                      double (*number)(const struct proc_row *row), struct error *err)
 {
     for (int k = 0; k < NOTED_ROWS; k++) {
         size_t best = n;
@@ -80,12 +79,10 @@ static int put_noted(struct recorder *r, const struct proc_row **rows, size_t n,
                 (best == n || number(rows[i]) > number(rows[best])))
                 best = i;
         if (best == n)
-            return 0;
-        if (put_process(r, rows[best], err) != 0)
-            return (int)err->code;
+            return;
+        put_process(r, rows[best], err);
         rows[best] = NULL;
     }
-    return 0;
 }
 
 /* All that are known at this moment: the ranked ones, and those that are watched. */
@@ -103,50 +100,32 @@ static size_t rows_of(struct arena *arena, const struct proc_scan *scan,
     return n;
 }
 
-int recorder_put_processes(struct recorder *r, const struct model *m, struct error *err)
+void recorder_put_processes(struct recorder *r, const struct model *m, struct error *err)
 {
+    static double (*const noted[])(const struct proc_row *row) = {noted_asleep, noted_messages,
+                                                                  noted_memory};
     const struct proc_scan *scan = fresh_scan(r, m);
     const struct proc_row **rows;
     struct arena arena;
-    int rc = 0;
     if (!scan)
-        return 0;
+        return;
     arena_init(&arena);
     size_t n = rows_of(&arena, scan, &rows), busiest = n < PROCESS_ROWS ? n : PROCESS_ROWS;
-    for (size_t i = 0; i < busiest && rc == 0; i++)
-        rc = put_process(r, rows[i], err);
-    if (rc == 0)
-        rc = put_noted(r, rows + busiest, n - busiest, noted_asleep, err);
-    if (rc == 0)
-        rc = put_noted(r, rows + busiest, n - busiest, noted_messages, err);
-    if (rc == 0)
-        rc = put_noted(r, rows + busiest, n - busiest, noted_memory, err);
+    for (size_t i = 0; i < busiest; i++)
+        put_process(r, rows[i], err);
+    for (size_t i = 0; i < ARRAY_LEN(noted); i++)
+        put_noted(r, rows + busiest, n - busiest, noted[i], err);
     arena_clear(&arena);
-    return rc;
 }
 
 /* ---- owners */
 
-static int put_owner(struct recorder *r, enum owner_by by, const struct owner *o, struct error *err)
+static void put_owner(struct recorder *r, enum owner_by by, const struct owner *o,
+                      struct error *err)
 {
     struct owner_row row = {
         .by = slice_of(owner_by_key(by)), .kind = slice_of(proc_kind_name(o->kind)), .of = *o};
-    return recorder_put(r, TABLE_OWNER, &row, err);
-}
-
-/* The row without an owner is the rest. */
-static int put_owners(struct recorder *r, enum owner_by by, const struct owners *owners,
-                      struct error *err)
-{
-    const struct owner rest = {.processes = -1,
-                               .reductions_per_s = NAN,
-                               .share = owners->rest_share,
-                               .memory_bytes = NAN,
-                               .message_queue_len = NAN};
-    for (size_t i = 0; i < owners->len; i++)
-        if (put_owner(r, by, &owners->items[i], err) != 0)
-            return (int)err->code;
-    return owners->has_shares ? put_owner(r, by, &rest, err) : 0;
+    (void)recorder_put(r, TABLE_OWNER, &row, err);
 }
 
 static struct proc_scan with_watched(struct arena *arena, const struct proc_scan *scan)
@@ -162,9 +141,10 @@ static struct proc_scan with_watched(struct arena *arena, const struct proc_scan
     return whole;
 }
 
-/* Applications are counted over all processes where the node was asked for them. */
-static int put_owners_by(struct recorder *r, enum owner_by by, const struct table_detail *apps,
-                         const struct proc_scan *scan, struct error *err)
+/* Applications are counted over all processes where the node was asked for them. The row without an
+ * owner is the rest. */
+static void put_owners(struct recorder *r, enum owner_by by, const struct table_detail *apps,
+                       const struct proc_scan *scan, struct error *err)
 {
     struct arena arena;
     struct owners owners;
@@ -175,23 +155,28 @@ static int put_owners_by(struct recorder *r, enum owner_by by, const struct tabl
         const struct proc_scan whole = with_watched(&arena, scan);
         owners_of_scan(&owners, &arena, &whole, by, LEAST_SHARE);
     }
-    int rc = put_owners(r, by, &owners, err);
+    const struct owner rest = {.processes = -1,
+                               .reductions_per_s = NAN,
+                               .share = owners.rest_share,
+                               .memory_bytes = NAN,
+                               .message_queue_len = NAN};
+    for (size_t i = 0; i < owners.len; i++)
+        put_owner(r, by, &owners.items[i], err);
+    if (owners.has_shares)
+        put_owner(r, by, &rest, err);
     arena_clear(&arena);
-    return rc;
 }
 
-int recorder_put_owners(struct recorder *r, const struct model *m, struct error *err)
+void recorder_put_owners(struct recorder *r, const struct model *m, struct error *err)
 {
     const struct table_detail *apps = model_apps(m);
     const struct proc_scan *scan = fresh_scan(r, m);
     if (!apps || apps->mono_ns <= r->last_mono_ns)
         apps = NULL;
-    if ((apps || scan) && put_owners_by(r, OWNER_APPLICATION, apps, scan, err) != 0)
-        return (int)err->code;
+    if (apps || scan)
+        put_owners(r, OWNER_APPLICATION, apps, scan, err);
     for (enum owner_by by = OWNER_SUPERVISOR; scan && by <= OWNER_KIN; by++)
-        if (put_owners_by(r, by, NULL, scan, err) != 0)
-            return (int)err->code;
-    return 0;
+        put_owners(r, by, NULL, scan, err);
 }
 
 /* ---- thinning */

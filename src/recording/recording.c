@@ -373,15 +373,6 @@ struct slice recording_keep(struct recording *r, struct slice text)
     return slice_keep(&r->result, text);
 }
 
-const void *recording_keep_rows(struct recording *r, struct buf *rows)
-{
-    void *kept = arena_alloc(&r->result, rows->len + 1);
-    if (rows->len > 0)
-        memcpy(kept, rows->data, rows->len);
-    buf_clear(rows);
-    return kept;
-}
-
 const char recording_text_sql[] = "SELECT text FROM text WHERE id = ?";
 
 struct slice recording_text(struct recording *r, sqlite3_stmt *texts, int64_t id,
@@ -508,15 +499,14 @@ static int read_asked(struct recording *r, struct slice text, struct want_scan *
 
 static int inflate_term(struct recording *r, sqlite3_stmt *s, struct error *err)
 {
+    static const char what[] = "an answer of the recording";
     size_t used = 0;
     struct error bad = {0};
-    int rc = db_column_inflate(s, 3, db_column_int(s, 2), &r->term);
-    if (rc == ERR_LIMIT)
-        return error_set(err, ERR_FORMAT, "an answer of the recording has a size it cannot have");
-    if (rc != 0 || etf_check_bare(r->term.data, r->term.len, &used, &bad) != 0 ||
-        used != r->term.len)
-        return error_set(err, ERR_FORMAT, "an answer of the recording is damaged");
-    return 0;
+    int rc = db_column_inflate(s, 3, what, &r->term, err);
+    if (rc == 0 &&
+        (etf_check_bare(r->term.data, r->term.len, &used, &bad) != 0 || used != r->term.len))
+        return error_set(err, ERR_FORMAT, "%s is damaged", what);
+    return rc;
 }
 
 int recording_answers(struct recording *r, int64_t tick, recording_answer_fn *fn, void *arg,

@@ -57,6 +57,15 @@ void recording_ask_again(sqlite3_stmt *s, const int64_t *numbers);
 /* The rows of a table, for tables_read(): `rest` of the question stands behind the table's name. */
 sqlite3_stmt *recording_select(struct recording *r, enum recording_table table, const char *rest,
                                const int64_t *numbers);
+/* NAME_find(): the value with that key; `count`: there is none. */
+#define FIND_KEY(name, type, count)                                                                \
+    static enum type name##_find(struct slice key)                                                 \
+    {                                                                                              \
+        unsigned k = 0;                                                                            \
+        while (k < (unsigned)(count) && !slice_is(key, name((enum type)k)))                        \
+            k++;                                                                                   \
+        return (enum type)k;                                                                       \
+    }
 /* Whether there is another row; a failure is the end of rows, too, and recording_failed()
  * has it. Of NULL there is none. */
 bool recording_row(struct recording *r, sqlite3_stmt *s);
@@ -66,9 +75,6 @@ void recording_refuse(struct recording *r, const char *why);
 int64_t recording_int(struct recording *r, const char *sql, int64_t arg, int64_t otherwise);
 /* A copy that is handed out: until the next question. */
 struct slice recording_keep(struct recording *r, struct slice text);
-/* The same of rows, which it clears. How many there are is known when they have been read: what
-   a file says of their number may be wrong. */
-const void *recording_keep_rows(struct recording *r, struct buf *rows);
 /* The text of that id, by a statement of recording_text_sql; "": there is none. */
 extern const char recording_text_sql[];
 struct slice recording_text(struct recording *r, sqlite3_stmt *texts, int64_t id,

@@ -91,13 +91,7 @@ static int by_id(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
-static enum frame_kind kind_of(struct slice key)
-{
-    int kind = 0;
-    while (kind < FRAME_KINDS && !slice_is(key, frame_kind_key((enum frame_kind)kind)))
-        kind++;
-    return kind < FRAME_KINDS ? (enum frame_kind)kind : FRAME_UNKNOWN;
-}
+FIND_KEY(frame_kind_key, frame_kind, FRAME_KINDS)
 
 static void read_frames(struct recording *r, const int64_t *asked, struct stacks *to,
                         struct frame_ids *out)
@@ -114,7 +108,8 @@ static void read_frames(struct recording *r, const int64_t *asked, struct stacks
         arena_reset(&arena);
         if (!tables_read(s, TABLE_SAMPLE_FRAME, &arena, &row))
             refuse(r);
-        row.of.kind = kind_of(row.kind);
+        row.of.kind = frame_kind_key_find(row.kind);
+        row.of.kind = row.of.kind < FRAME_KINDS ? row.of.kind : FRAME_UNKNOWN;
         if (out->n == cap) {
             cap = cap > 0 ? 2 * cap : 256;
             out->list = alloc_resize(out->list, cap, sizeof *out->list);

@@ -142,9 +142,7 @@ static int check_tables(sqlite3 *db, const char *path, struct error *err)
 int schema_check(sqlite3 *db, const char *path, struct error *err)
 {
     int64_t id = db_int(db, "PRAGMA application_id", -1);
-    if (id < 0 && sqlite3_errcode(db) == SQLITE_NOTADB)
-        return error_set(err, ERR_FORMAT, "%s is not a recording of beamtop", path);
-    if (id < 0)
+    if (id < 0 && sqlite3_errcode(db) != SQLITE_NOTADB)
         return db_fail(db, err, path);
     /* Of a new file the numbers stand in its -wal. */
     if (id != RECORDING_APPLICATION_ID)

@@ -30,17 +30,16 @@ static struct recorded_trace trace_of(struct recording *r, sqlite3_stmt *s)
 
 size_t recording_traces(struct recording *r, const struct recorded_trace **out)
 {
+    const int64_t all = recording_int(r, "SELECT count(*) FROM trace", 0, 0);
+    const size_t most = all < LIMIT_RECORDING_TRACES ? (size_t)all : LIMIT_RECORDING_TRACES;
     sqlite3_stmt *s = recording_ask(r, traces_sql, NULL);
-    struct buf rows;
     size_t n = 0;
     arena_reset(&r->result);
-    buf_init(&rows, 0);
-    for (; n < LIMIT_RECORDING_TRACES && recording_row(r, s); n++) {
-        const struct recorded_trace trace = trace_of(r, s);
-        buf_put(&rows, &trace, sizeof trace);
-    }
+    struct recorded_trace *traces = arena_alloc(&r->result, (most + 1) * sizeof *traces);
+    while (n < most && recording_row(r, s))
+        traces[n++] = trace_of(r, s);
     sqlite3_finalize(s);
-    *out = recording_keep_rows(r, &rows);
+    *out = traces;
     return n;
 }
 
@@ -133,16 +132,7 @@ static bool read_texts(struct slice json, struct arena *arena, const struct slic
     return is_array;
 }
 
-static bool read_kind(struct slice text, enum trace_line_kind *kind)
-{
-    for (enum trace_line_kind k = LINE_CALL; k < LINE_KINDS; k++) {
-        if (!slice_is(text, trace_line_kind_name(k)))
-            continue;
-        *kind = k;
-        return true;
-    }
-    return false;
-}
+FIND_KEY(trace_line_kind_name, trace_line_kind, LINE_KINDS)
 
 /* All of the line that is in the term. */
 static bool read_term(const struct line_reader *how, struct slice term, enum trace_line_kind kind,
@@ -179,9 +169,9 @@ static bool read_line(sqlite3_stmt *s, const struct line_reader *how, struct eve
 {
     struct arena *arena = how->layout.arena;
     struct trace_line *line = &row->line;
-    enum trace_line_kind kind;
     (void)tables_read(s, how->table, arena, row);
-    if (!read_kind(row->kind, &kind))
+    const enum trace_line_kind kind = trace_line_kind_name_find(row->kind);
+    if (kind == LINE_KINDS)
         return false;
     if (how->table == TABLE_EVENT) {
         if (!read_term(how, row->term, kind, line))

@@ -4,16 +4,6 @@
 #include "beamtop/output/calls_fields.h"
 #include "recording_internal.h"
 
-static int inflate_line(sqlite3_stmt *s, struct buf *out, struct error *err)
-{
-    int rc = db_column_inflate(s, 1, db_column_int(s, 0), out);
-    if (rc == ERR_LIMIT)
-        return error_set(err, ERR_FORMAT,
-                         "a window of calls in the recording has a size it cannot have");
-    return rc == 0 ? 0
-                   : error_set(err, ERR_FORMAT, "a window of calls in the recording is damaged");
-}
-
 static int put_windows(struct recording *r, sqlite3_stmt *s, struct calls_sink *sink, int64_t *n,
                        struct error *err)
 {
@@ -25,7 +15,7 @@ static int put_windows(struct recording *r, sqlite3_stmt *s, struct calls_sink *
     while (rc == 0 && recording_row(r, s)) {
         struct calls_window w;
         arena_reset(&arena);
-        rc = inflate_line(s, &json, err);
+        rc = db_column_inflate(s, 1, "a window of calls in the recording", &json, err);
         if (rc == 0)
             rc = calls_window_read(&w, &arena, (const char *)json.data, json.len, err);
         if (rc == 0)

@@ -101,19 +101,20 @@ struct slice db_column_text(sqlite3_stmt *stmt, int at)
 /* What deflate can make of a byte at most, and of the few beside it. */
 #define DEFLATED_MOST 1032
 
-int db_column_inflate(sqlite3_stmt *stmt, int at, int64_t bytes, struct buf *out)
+int db_column_inflate(sqlite3_stmt *stmt, int at, const char *what, struct buf *out,
+                      struct error *err)
 {
     const void *blob = sqlite3_column_blob(stmt, at);
-    int64_t len = sqlite3_column_bytes(stmt, at);
+    int64_t len = sqlite3_column_bytes(stmt, at), bytes = db_column_int(stmt, at - 1);
     uLongf size = (uLongf)bytes;
     buf_reset(out);
     if (!blob || bytes <= 0 || bytes > (int64_t)LIMIT_RECORDED_TERM_BYTES ||
         bytes / DEFLATED_MOST > len)
-        return ERR_LIMIT;
+        return error_set(err, ERR_FORMAT, "%s has a size it cannot have", what);
     uint8_t *bare = alloc_zero((size_t)bytes, 1);
     int rc = uncompress(bare, &size, blob, (uLong)len);
     if (rc == Z_OK)
         buf_put(out, bare, size);
     free(bare);
-    return rc == Z_OK ? 0 : ERR_FORMAT;
+    return rc == Z_OK ? 0 : error_set(err, ERR_FORMAT, "%s is damaged", what);
 }

@@ -28,10 +28,9 @@ int64_t db_column_count(sqlite3_stmt *stmt, int at);  /* the same, unknown: 0 */
 int64_t db_column_signed(sqlite3_stmt *stmt, int at); /* NULL: 0; of a monotonic clock */
 int64_t db_column_clamped(sqlite3_stmt *stmt, int at, int64_t otherwise); /* as db_int() */
 struct slice db_column_text(sqlite3_stmt *stmt, int at); /* NULL: empty; until the next step */
-/*
- * Inflates a blob into out, which it empties first. `bytes` is what the row says that it comes to.
- * ERR_LIMIT: it cannot come to that; ERR_FORMAT: it
- * does not. */
-int db_column_inflate(sqlite3_stmt *stmt, int at, int64_t bytes, struct buf *out);
+/* Inflates a blob into out, which it empties first; before it stands what it comes to. ERR_FORMAT:
+ * it does not, or cannot; what: "an answer of the recording". */
+int db_column_inflate(sqlite3_stmt *stmt, int at, const char *what, struct buf *out,
+                      struct error *err);
 
 #endif

@@ -40,13 +40,7 @@ int64_t recording_spans_id(struct recording *r, int64_t tick)
 
 /* ---- the run */
 
-static enum spans_end end_of(struct slice reason)
-{
-    int end = 0;
-    while (end < SPANS_ENDS && !slice_is(reason, spans_end_key((enum spans_end)end)))
-        end++;
-    return end < SPANS_ENDS ? (enum spans_end)end : SPANS_END_NONE;
-}
+FIND_KEY(spans_end_key, spans_end, SPANS_ENDS)
 
 static struct spans_run *read_run(struct recording *r, int64_t id)
 {
@@ -65,7 +59,8 @@ static struct spans_run *read_run(struct recording *r, int64_t id)
         snprintf(run->node, sizeof run->node, "%s", r->info.node);
         snprintf(run->otp, sizeof run->otp, "%s", r->info.otp);
         run->version = (uint64_t)id;
-        run->end = end_of(row.reason);
+        run->end = spans_end_key_find(row.reason);
+        run->end = run->end < SPANS_ENDS ? run->end : SPANS_END_NONE;
         run->status.phase = SESSION_ENDED;
         run->status.check.done = row.clean >= 0;
         run->status.check.clean = row.clean == 1;
@@ -119,16 +114,6 @@ static void read_processes(struct recording *r, int64_t run, struct process_list
 
 /* ---- its events */
 
-/* NULL is the first key. False: it is none of them. */
-#define FIND_KEY(function, type, count)                                                            \
-    static bool function##_find(struct slice key, enum type *out)                                  \
-    {                                                                                              \
-        unsigned k = 0;                                                                            \
-        while (key.len > 0 && k < (unsigned)(count) && !slice_is(key, function((enum type)k)))     \
-            k++;                                                                                   \
-        *out = (enum type)k;                                                                       \
-        return k < (unsigned)(count);                                                              \
-    }
 FIND_KEY(span_event_key, span_event_kind, SPAN_EVENTS)
 FIND_KEY(span_tag_key, span_tag, SPAN_TAGS)
 FIND_KEY(span_class_key, span_class, SPAN_CLASSES)
@@ -165,11 +150,13 @@ static bool add_event(struct spans_run *run, sqlite3_stmt *s, const struct proce
     struct span_event *e = &row.of;
     struct span_process label;
     arena_reset(arena);
-    if (!tables_read(s, TABLE_SPAN_EVENT, arena, &row) || row.kind.len == 0 ||
-        !span_event_key_find(row.kind, &e->kind) || !find_process(from, row.process, &e->process) ||
-        !find_process(from, row.peer, &e->peer) || !find_process(from, row.label, &label) ||
-        !span_tag_key_find(row.tag, &e->tag) || !span_class_key_find(row.class, &e->class) ||
-        !read_ref(row.ref, &e->ref) || !is_short(e->text))
+    bool sound = tables_read(s, TABLE_SPAN_EVENT, arena, &row);
+    e->kind = span_event_key_find(row.kind);
+    e->tag = row.tag.len > 0 ? span_tag_key_find(row.tag) : SPAN_TAG_MESSAGE;
+    e->class = row.class.len > 0 ? span_class_key_find(row.class) : SPAN_CLASS_NONE;
+    if (!sound || e->kind == SPAN_EVENTS || e->tag == SPAN_TAGS || e->class == SPAN_CLASSES ||
+        !find_process(from, row.process, &e->process) || !find_process(from, row.peer, &e->peer) ||
+        !find_process(from, row.label, &label) || !read_ref(row.ref, &e->ref) || !is_short(e->text))
         return false;
     e->at_ns = (int64_t)((uint64_t)row.ns + (uint64_t)run->mono_ns);
     e->label = label.pid;
