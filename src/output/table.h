@@ -32,7 +32,7 @@ struct text_rows {
 };
 /* Titles and rows. */
 void text_rows_put(struct buf *out, const struct text_rows *t, bool ascii);
-/* What grows is cut, so that lines are no wider. */
+/* Columns that grow are cut, so that lines keep to the width. */
 void text_rows_put_within(struct buf *out, const struct text_rows *t, size_t width, bool ascii);
 /* A field of a row as people read it, safe, in the arena. */
 const char *text_cell(struct arena *arena, const struct field *f, const void *row, bool ascii);
