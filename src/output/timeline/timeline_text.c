@@ -132,26 +132,19 @@ static void put_row(struct timeline_form *f, const struct timeline_row *r, size_
 {
     struct buf *out = &f->out->buf;
     const bool off = r->kind == TIMELINE_WAITING || r->kind == TIMELINE_OFF_CPU;
-    const char *omission = f->options->ascii ? "..." : "…";
     const size_t deep = r->depth < INDENTED ? r->depth : INDENTED;
     const char *text = described(f, r);
     if (r->depth > INDENTED)
         text = arena_printf(&f->arena, "(%" PRIu32 ") %s", r->depth, text);
     put_right(f, arena_printf(&f->arena, "+%s", duration(f, r->from_ns - f->sums.from_ns)),
               START_WIDTH);
-    buf_puts(out, " ");
-    put_right(f, duration(f, off ? r->total_ns : r->until_ns - r->from_ns), TIME_WIDTH);
-    buf_puts(out, " ");
-    put_right(f, r->kind == TIMELINE_CALL ? own_time(f, r->own_ns, r->off_known) : "", TIME_WIDTH);
+    put_right(f, duration(f, off ? r->total_ns : r->until_ns - r->from_ns), 1 + TIME_WIDTH);
+    put_right(f, r->kind == TIMELINE_CALL ? own_time(f, r->own_ns, r->off_known) : "",
+              1 + TIME_WIDTH);
     text_pad(out, 0, 2 + INDENT * deep);
     const size_t before = START_WIDTH + 2 * TIME_WIDTH + 4 + INDENT * deep;
-    const size_t room = columns > before + 20 ? columns - before : 20, len = strlen(text);
-    size_t shown = text_width(text, len);
-    if (shown > room)
-        buf_put(out, text,
-                text_prefix(text, len, room - text_width(omission, strlen(omission)), &shown));
-    buf_puts(out, text_width(text, len) > room ? omission : text);
-    buf_puts(out, "\n");
+    const size_t room = columns > before + 20 ? columns - before : 20;
+    buf_printf(out, "%s\n", text_fit(&f->arena, text, room, f->options->ascii));
     sink_pieces_flush(f->out, SINK_PIECE_BYTES);
     arena_reset(&f->arena);
 }
@@ -166,13 +159,8 @@ static void put_rows(struct timeline_form *f)
                                        : columns;
     if (n == 0)
         return;
-    buf_puts(&f->out->buf, "\n");
-    put_right(f, "START", START_WIDTH);
-    buf_puts(&f->out->buf, " ");
-    put_right(f, "TIME", TIME_WIDTH);
-    buf_puts(&f->out->buf, " ");
-    put_right(f, "OWN", TIME_WIDTH);
-    buf_puts(&f->out->buf, "  CALL\n");
+    buf_printf(&f->out->buf, "\n%*s %*s %*s  CALL\n", START_WIDTH, "START", TIME_WIDTH, "TIME",
+               TIME_WIDTH, "OWN");
     for (size_t i = 0; i < shown; i++)
         put_row(f, timeline_row(f->run->timeline, i), columns);
     if (shown < n)
