@@ -27,6 +27,7 @@
 enum spans_end { SPANS_END_LIST(SPANS_ENUM) SPANS_ENDS };
 #undef SPANS_ENUM
 const char *spans_end_key(enum spans_end end);
+const char *spans_end_text(enum spans_end end); /* as people read it: "ended: time" */
 
 /* Events that were counted only, and why; the node keeps to these caps. */
 struct spans_skipped {

@@ -69,46 +69,18 @@ void spans_put_item(struct spans_line *line, const char *text)
 
 /* ---- head */
 
-static const char *end_text(enum spans_end end)
-{
-    static const char *const texts[SPANS_ENDS] = {
-        [SPANS_END_NONE] = "not ended",
-        [SPANS_END_ROOTS] = "ended: all roots have returned",
-        [SPANS_END_TIME] = "ended: its time is over",
-        [SPANS_END_EVENTS] = "ended: the cap of events",
-        [SPANS_END_QUEUE] = "ended: events came faster than the node could store them",
-        [SPANS_END_STOPPED] = "ended: stopped",
-        [SPANS_END_KILLED] = "ended: a helper process on the node ended (use --every or --roots)",
-        [SPANS_END_TRACED] = "ended: another tool set the system tracer",
-        [SPANS_END_LOST] = "ended: the connection was lost, and with it what came last",
-    };
-    return (size_t)end < ARRAY_LEN(texts) ? texts[end] : "-";
-}
-
-static const char *roots_text(const struct spans_page *p)
-{
-    const struct spans_run *run = p->f->run;
-    const char *of = run->roots_asked > 0 ? integer(p, run->roots_asked) : dash(p);
-    if (run->every > 1)
-        return arena_printf(&p->f->arena, "%s of %s roots, one of %s calls", integer(p, run->roots),
-                            of, integer(p, run->every));
-    return arena_printf(&p->f->arena, "%s of %s roots", integer(p, run->roots), of);
-}
-
 static void put_count(struct spans_line *line, uint64_t n, const char *what)
 {
     if (n > 0)
-        spans_put_item(line, arena_printf(&line->p->f->arena, "%s %s", integer(line->p, n), what));
+        SPANS_PUT(line, "%s %s", integer(line->p, n), what);
 }
 
 static void put_events(struct spans_line *line)
 {
     const struct spans_run *run = line->p->f->run;
     const struct spans_dropped d = spans_dropped(line->p->f->s);
-    spans_put_item(line,
-                   arena_printf(&line->p->f->arena, "%s events", integer(line->p, run->events)));
-    spans_put_item(line,
-                   arena_printf(&line->p->f->arena, "%s skipped", integer(line->p, run->skipped)));
+    SPANS_PUT(line, "%s events", integer(line->p, run->events));
+    SPANS_PUT(line, "%s skipped", integer(line->p, run->skipped));
     const struct spans_skipped *by = &run->by;
     put_count(line, by->participants, "of too many processes");
     put_count(line, by->fanout, "of too many receivers");
@@ -122,15 +94,6 @@ static void put_events(struct spans_line *line)
     put_count(line, d.duplicate, "twice");
 }
 
-static const char *node_text(const struct spans_page *p)
-{
-    const struct spans_run *run = p->f->run;
-    if (run->otp[0] == '\0')
-        return spans_safe(p, slice_of(run->node));
-    return arena_printf(&p->f->arena, "%s, OTP %s", spans_safe(p, slice_of(run->node)),
-                        spans_safe(p, slice_of(run->otp)));
-}
-
 /* What another node had, and how well its times fit. */
 static void put_side(const struct spans_page *p)
 {
@@ -138,19 +101,17 @@ static void put_side(const struct spans_page *p)
     struct spans_line line = {p, 0, 2, 0};
     if (side->node[0] == '\0')
         return;
-    spans_put_item(&line, arena_printf(&p->f->arena, "with %s, OTP %s",
-                                       spans_safe(p, slice_of(side->node)),
-                                       spans_safe(p, slice_of(side->otp))));
-    spans_put_item(&line, arena_printf(&p->f->arena, "%s events", integer(p, side->events)));
-    spans_put_item(&line, arena_printf(&p->f->arena, "%s skipped", integer(p, side->skipped)));
+    SPANS_PUT(&line, "with %s, OTP %s", spans_safe(p, slice_of(side->node)),
+              spans_safe(p, slice_of(side->otp)));
+    SPANS_PUT(&line, "%s events", integer(p, side->events));
+    SPANS_PUT(&line, "%s skipped", integer(p, side->skipped));
     put_count(&line, side->by.stale, "of other captures");
     if (side->end != SPANS_END_STOPPED)
-        spans_put_item(&line, end_text(side->end));
+        spans_put_item(&line, spans_end_text(side->end));
     if (side->clock.within_ns < 0)
         spans_put_item(&line, "its clock moved: times do not fit");
     else
-        spans_put_item(&line, arena_printf(&p->f->arena, "its times are within %s",
-                                           spans_time(p, side->clock.within_ns)));
+        SPANS_PUT(&line, "its times are within %s", spans_time(p, side->clock.within_ns));
     buf_puts(p->out, "\n");
 }
 
@@ -160,22 +121,26 @@ static void put_head(const struct spans_page *p)
     double seconds = run->seconds;
     struct spans_line line = {p, 0, 2, 0};
     spans_put_item(&line, spans_safe(p, slice_of(run->patterns)));
-    spans_put_item(&line, node_text(p));
-    spans_put_item(&line, roots_text(p));
+    spans_put_item(&line, spans_safe(p, slice_of(run->node)));
+    if (run->otp[0] != '\0')
+        SPANS_PUT(&line, "OTP %s", spans_safe(p, slice_of(run->otp)));
+    SPANS_PUT(&line, "%s of %s roots", integer(p, run->roots),
+              run->roots_asked > 0 ? integer(p, run->roots_asked) : dash(p));
+    if (run->every > 1)
+        SPANS_PUT(&line, "one of %s calls", integer(p, run->every));
     if (run->open > 0)
-        spans_put_item(&line, arena_printf(&p->f->arena, "%s open", integer(p, run->open)));
+        SPANS_PUT(&line, "%s open", integer(p, run->open));
     spans_put_item(&line, run->full          ? "full mode"
                           : run->no_payloads ? "light mode without payloads"
                                              : "light mode");
-    spans_put_item(&line,
-                   arena_printf(&p->f->arena, "%s captured",
-                                spans_time(p, isnan(seconds) ? -1 : (int64_t)(seconds * 1e9))));
-    spans_put_item(&line, end_text(run->end));
+    SPANS_PUT(&line, "%s captured", spans_time(p, isnan(seconds) ? -1 : (int64_t)(seconds * 1e9)));
+    spans_put_item(&line, spans_end_text(run->end));
+    if (run->end == SPANS_END_KILLED)
+        spans_put_item(&line, "use --every or --roots");
     put_events(&line);
     if (p->f->options->slower_ns > 0)
-        spans_put_item(&line, arena_printf(&p->f->arena, "%s shown: open, or %s and more",
-                                           integer(p, p->f->n_roots),
-                                           spans_time(p, p->f->options->slower_ns)));
+        SPANS_PUT(&line, "%s shown: open, or %s and more", integer(p, p->f->n_roots),
+                  spans_time(p, p->f->options->slower_ns));
     buf_puts(p->out, "\n");
     put_side(p);
     if (run->full)
@@ -310,9 +275,8 @@ static void put_legend(const struct spans_page *p)
     struct spans_line line = {p, 0, 2, 0};
     buf_puts(p->out, "\n");
     for (size_t i = 0; i < BAR_MARKS; i++)
-        spans_put_item(
-            &line, arena_printf(&p->f->arena, "%s %s", bar_signs[i][p->ascii],
-                                i == BAR_RAN && !p->f->run->full ? "runs, or unknown" : words[i]));
+        SPANS_PUT(&line, "%s %s", bar_signs[i][p->ascii],
+                  i == BAR_RAN && !p->f->run->full ? "runs, or unknown" : words[i]);
     buf_puts(p->out, "\n");
 }
 

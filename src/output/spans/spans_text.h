@@ -23,6 +23,7 @@ struct spans_line {
     size_t at;            /* 0: nothing is there yet */
 };
 void spans_put_item(struct spans_line *line, const char *text);
+#define SPANS_PUT(line, ...) spans_put_item(line, arena_printf(&(line)->p->f->arena, __VA_ARGS__))
 
 /* The spans of a root with their times, and bars. */
 void spans_put_tree(const struct spans_page *p, uint32_t root);

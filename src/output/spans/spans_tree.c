@@ -109,12 +109,10 @@ static void put_times(struct tree *t, struct spans_line line, const struct spans
     for (size_t i = 0; i < ARRAY_LEN(times); i++) {
         const struct field *f = field_find(&spans_span_fields, slice_of(times[i].key));
         if (field_number(f, row) > 0)
-            spans_put_item(&line, arena_printf(&p->f->arena, "%s %s", times[i].word,
-                                               text_cell(&p->f->arena, f, row, p->ascii)));
+            SPANS_PUT(&line, "%s %s", times[i].word, text_cell(&p->f->arena, f, row, p->ascii));
     }
     if (waits && (span->wait_ns > 0 || span->nested_ns > 0))
-        spans_put_item(&line, arena_printf(&p->f->arena, "waits most for %s",
-                                           spans_named(p, &span->waiting_on)));
+        SPANS_PUT(&line, "waits most for %s", spans_named(p, &span->waiting_on));
     buf_puts(p->out, "\n");
 }
 
@@ -170,8 +168,7 @@ static void put_samples(struct tree *t, struct spans_line line, uint32_t at)
         text_percent(share, sizeof share, (double)rows[i].samples / all);
         const char *first =
             i > 0 ? "" : arena_printf(arena, "on a CPU %u time%s: ", all, all == 1 ? "" : "s");
-        spans_put_item(
-            &line, arena_printf(arena, "%s%s %s", first, spans_safe(p, rows[i].function), share));
+        SPANS_PUT(&line, "%s%s %s", first, spans_safe(p, rows[i].function), share);
     }
     if (n > 0)
         buf_puts(p->out, "\n");
@@ -188,8 +185,8 @@ static void put_row(void *to, const struct spans_row *row)
     struct spans_line line = {p, indent < t->name ? indent : t->name,
                               indent < t->name ? indent : t->name, 0};
     if (row->is == SPANS_ROW_WORDS) {
-        spans_put_item(&line, arena_printf(arena, "%s%s%s", spans_safe(p, row->operation),
-                                           row->name.len > 0 ? " " : "", spans_safe(p, row->name)));
+        SPANS_PUT(&line, "%s%s%s", spans_safe(p, row->operation), row->name.len > 0 ? " " : "",
+                  spans_safe(p, row->name));
         buf_puts(p->out, "\n");
         return;
     }

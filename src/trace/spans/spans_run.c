@@ -19,6 +19,22 @@ const char *spans_end_key(enum spans_end end)
     return ends[end];
 }
 
+const char *spans_end_text(enum spans_end end)
+{
+    static const char *const texts[SPANS_ENDS] = {
+        [SPANS_END_NONE] = "not ended",
+        [SPANS_END_ROOTS] = "all returned",
+        [SPANS_END_TIME] = "ended: time",
+        [SPANS_END_EVENTS] = "ended: event cap",
+        [SPANS_END_QUEUE] = "ended: too many events at once",
+        [SPANS_END_STOPPED] = "stopped",
+        [SPANS_END_KILLED] = "ended: a helper process was killed",
+        [SPANS_END_TRACED] = "ended: another tool set the system tracer",
+        [SPANS_END_LOST] = "ended: connection lost",
+    };
+    return (size_t)end < ARRAY_LEN(texts) ? texts[end] : "-";
+}
+
 struct spans_run *spans_run_new(const struct spans_options *options)
 {
     struct spans_run *run = alloc_zero(1, sizeof *run);

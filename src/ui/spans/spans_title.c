@@ -12,17 +12,6 @@
 
 static const char *phase_text(const struct spans_run *run, bool recorded)
 {
-    static const char *const ends[SPANS_ENDS] = {
-        [SPANS_END_NONE] = "ended",
-        [SPANS_END_ROOTS] = "all returned",
-        [SPANS_END_TIME] = "ended: time",
-        [SPANS_END_EVENTS] = "ended: event cap",
-        [SPANS_END_QUEUE] = "ended: too many events at once",
-        [SPANS_END_STOPPED] = "stopped",
-        [SPANS_END_KILLED] = "ended: a helper process was killed",
-        [SPANS_END_TRACED] = "ended: another tool set the system tracer",
-        [SPANS_END_LOST] = "ended: connection lost",
-    };
     static const char *const phases[] = {
         [SESSION_PREPARING] = "preparing", [SESSION_ASKING] = "waits for y or n",
         [SESSION_ARMING] = "starting",     [SESSION_RUNNING] = "running",
@@ -33,7 +22,7 @@ static const char *phase_text(const struct spans_run *run, bool recorded)
     };
     bool over = recorded || run->status.phase == SESSION_ENDED;
     if (over && run->end != SPANS_END_NONE && run->end < SPANS_ENDS)
-        return ends[run->end];
+        return spans_end_text(run->end);
     return recorded ? "recorded" : phases[run->status.phase];
 }
 
