@@ -27,49 +27,7 @@ const struct metric summary_metrics[METRICS] = {
     {"ports", "ports", COLUMN_COUNT, false},
 };
 
-const char *const summary_owner_keys[OWNER_KINDS] = {"application", "supervisor", "module",
-                                                     "name",        "label",      "kin"};
-
 /* ---- taking */
-
-/* What a recording hands out is borrowed until the next question: kept for as long as
- * the recording. */
-static struct slice keep_slice(struct summary *s, struct slice text)
-{
-    return slice_keep(&s->arena, text);
-}
-
-static void take_owners(struct summary *s, struct recording *r, int kind)
-{
-    const struct period_owner *from;
-    size_t n = recording_owners(r, summary_owner_keys[kind], s->input->from, s->input->to, &from);
-    struct period_owner *to = arena_alloc(&s->arena, (n + 1) * sizeof *to);
-    for (size_t i = 0; i < n; i++) {
-        to[i] = from[i];
-        to[i].owner = keep_slice(s, from[i].owner);
-        to[i].kind = keep_slice(s, from[i].kind);
-    }
-    s->owners[kind] = to;
-    s->n_owners[kind] = n;
-}
-
-static void take_calls(struct summary *s, struct recording *r)
-{
-    const struct recorded_call *from;
-    size_t n = recording_calls(r, s->input->from, s->input->to, &from, &s->sums);
-    struct recorded_call *to = arena_alloc(&s->arena, (n + 1) * sizeof *to);
-    for (size_t i = 0; i < n; i++) {
-        to[i] = from[i];
-        to[i].module = keep_slice(s, from[i].module);
-        to[i].function = keep_slice(s, from[i].function);
-    }
-    struct call_spread *spreads = arena_alloc(&s->arena, (n + 1) * sizeof *spreads);
-    if (n > 0)
-        memcpy(spreads, s->sums.spreads, n * sizeof *spreads);
-    s->calls = to;
-    s->spreads = spreads;
-    s->n_calls = n;
-}
 
 /* A whole recording has all marks, also one noted after the last tick. */
 static void take_marks(struct summary *s, struct recording *r)
@@ -120,9 +78,8 @@ static int take_recording(struct summary *s, const struct summary *before,
             return (int)err->code;
         s->ticks = s->stats[i].n > s->ticks ? s->stats[i].n : s->ticks;
     }
-    for (int i = 0; i < OWNER_KINDS; i++)
-        take_owners(s, r, i);
-    take_calls(s, r);
+    work_take_owners(&s->arena, r, input->from, input->to, s->owners);
+    work_take_calls(&s->arena, r, input->from, input->to, &s->sums);
     take_patterns(s, r);
     for (enum sample_kind k = 0; k < SAMPLE_KINDS; k++)
         samples_take(&s->samples[k], r, k, input->from, input->to, err);
@@ -179,17 +136,17 @@ static bool same_call(const struct recorded_call *a, const struct recorded_call 
 
 const struct period_owner *owner_in(const struct summary *s, int kind, struct slice name)
 {
-    for (size_t i = 0; i < s->n_owners[kind]; i++)
-        if (slice_equal(s->owners[kind][i].owner, name))
-            return &s->owners[kind][i];
+    for (size_t i = 0; i < s->owners[kind].n; i++)
+        if (slice_equal(s->owners[kind].items[i].owner, name))
+            return &s->owners[kind].items[i];
     return NULL;
 }
 
 const struct recorded_call *call_in(const struct summary *s, const struct recorded_call *like)
 {
-    for (size_t i = 0; i < s->n_calls; i++)
-        if (same_call(&s->calls[i], like))
-            return &s->calls[i];
+    for (size_t i = 0; i < s->sums.n_top; i++)
+        if (same_call(&s->sums.top[i], like))
+            return &s->sums.top[i];
     return NULL;
 }
 
@@ -198,12 +155,12 @@ size_t leading_calls(const struct summary *s, size_t n, size_t each,
 {
     size_t len = 0;
     for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < s[i].n_calls && k < each && len < most; k++) {
+        for (size_t k = 0; k < s[i].sums.n_top && k < each && len < most; k++) {
             bool known = false;
             for (size_t x = 0; x < len && !known; x++)
-                known = same_call(out[x], &s[i].calls[k]);
+                known = same_call(out[x], &s[i].sums.top[k]);
             if (!known)
-                out[len++] = &s[i].calls[k];
+                out[len++] = &s[i].sums.top[k];
         }
     return len;
 }
@@ -220,7 +177,7 @@ static struct call_mean mean_of_call(const struct summary *s, const struct recor
     double seconds = (double)s->sums.ns / 1e9;
     if (!c || !(seconds > 0))
         return (struct call_mean){NAN, NAN, 0};
-    const struct call_spread *spread = &s->spreads[c - s->calls];
+    const struct call_spread *spread = &s->sums.spreads[c - s->sums.top];
     if (number == CALL_SHARE)
         return (struct call_mean){c->share, spread->share_stddev, (double)spread->windows};
     return (struct call_mean){(double)c->calls / seconds, spread->per_s_stddev,
@@ -274,11 +231,11 @@ double evaluating_share(const struct summary *s)
 {
     static const char *const modules[] = {"erl_eval", "erl_lint", "orddict"};
     double calls = 0, evaluated = 0;
-    for (size_t i = 0; i < s->n_calls; i++)
+    for (size_t i = 0; i < s->sums.n_top; i++)
         for (size_t k = 0; k < ARRAY_LEN(modules); k++)
-            if (slice_is(s->calls[i].module, modules[k])) {
-                calls += (double)s->calls[i].calls;
-                evaluated += k == 0 ? (double)s->calls[i].calls : 0;
+            if (slice_is(s->sums.top[i].module, modules[k])) {
+                calls += (double)s->sums.top[i].calls;
+                evaluated += k == 0 ? (double)s->sums.top[i].calls : 0;
             }
     return evaluated > 0 && s->sums.calls > 0 ? calls / (double)s->sums.calls : 0;
 }
@@ -313,37 +270,32 @@ void put_rest(struct paper *p, size_t without_us, size_t n)
         paper_put(p, "The rest is who is in no row. What beamtop did on the node is left out of "
                      "all shares.");
     else
-        paper_put(
-            p,
-            "The rest is who is in no row. What beamtop did on the node is left out of the "
-            "shares of %zu "
-            "of these recordings; in the others, of an earlier version, it is in the rest, and "
-            "makes the "
-            "shares of a quiet node smaller.",
-            without_us);
+        paper_put(p,
+                  "The rest is who is in no row. What beamtop did on the node is left out of the "
+                  "shares of %zu of these recordings; in the others, of an earlier version, it is "
+                  "in the rest, and makes the shares of a quiet node smaller.",
+                  without_us);
 }
 
 double left_out_share(const struct summary *s)
 {
-    const struct period_owner *o = s->owners[OWNERS_BY_MODULE];
+    const struct owner_list list = s->owners[BY_MODULE];
     const struct period_stats *all = stats_of(s, "reductions_per_s");
     const char *kind = proc_kind_name(KIND_DIRTY_SIGNALS);
     double per_s = 0;
-    for (size_t i = 0; i < s->n_owners[OWNERS_BY_MODULE]; i++)
-        per_s +=
-            slice_is(o[i].kind, kind) && !isnan(o[i].reductions_per_s) ? o[i].reductions_per_s : 0;
+    for (const struct period_owner *o = list.items; o < list.items + list.n; o++)
+        per_s += slice_is(o->kind, kind) && !isnan(o->reductions_per_s) ? o->reductions_per_s : 0;
     return per_s > 0 && all->mean > 0 ? fmin(1, per_s / all->mean) : 0;
 }
 
 void put_left_out(struct paper *p, double share, const char *how)
 {
     if (share >= 0.01)
-        paper_put(
-            p,
-            "Shares are of the work of programs: %s%s of all reductions went to the VM's "
-            "erts_dirty_process_signal_handler, which takes signals (of calls, monitors, links) to "
-            "processes that write a file, or do what else is dirty.",
-            how, number_text(&p->arena, COLUMN_SHARE, share));
+        paper_put(p,
+                  "Shares are of the work of programs: %s%s of all reductions went to the VM's "
+                  "erts_dirty_process_signal_handler, which takes signals (of calls, monitors, "
+                  "links) to processes that write a file, or do what else is dirty.",
+                  how, number_text(&p->arena, COLUMN_SHARE, share));
 }
 
 /* ---- writing */

@@ -10,10 +10,9 @@
 #include "beamtop/report/summary.h"
 #include "paper.h"
 #include "report/rules/requests.h"
+#include "report/rules/work.h"
 
 #define RECORDINGS_MOST 14 /* columns of a comparison */
-#define OWNER_KINDS 6      /* application, supervisor, module, name, label, kin */
-#define OWNERS_BY_MODULE 2
 
 static inline void json_set(json_t *o, const char *key, json_t *value)
 {
@@ -47,12 +46,8 @@ struct summary {
     int64_t ticks, gaps;
     struct period_cost cost;
     struct period_stats stats[METRICS];
-    const struct period_owner *owners[OWNER_KINDS];
-    size_t n_owners[OWNER_KINDS];
-    const struct recorded_call *calls;
-    const struct call_spread *spreads; /* of each of calls */
-    size_t n_calls;
-    struct recorded_window sums;
+    struct owner_list owners[OWNER_SORTS];
+    struct recorded_window sums; /* of counted calls */
     struct summary_samples samples[SAMPLE_KINDS];
     struct requests requests;              /* of captured spans */
     const struct period_pattern *patterns; /* of traces */
@@ -61,8 +56,6 @@ struct summary {
     size_t n_marks;
     struct findings findings;
 };
-
-extern const char *const summary_owner_keys[OWNER_KINDS];
 
 /* Whether two means differ by more than ticks vary. Noise: three standard errors of
  * the difference. */

@@ -34,11 +34,11 @@ static json_t *stats_of(const struct summary *s)
 static json_t *owners_of(const struct summary *s, const struct summary_options *o)
 {
     json_t *all = json_object();
-    for (int k = 0; k < OWNER_KINDS; k++) {
+    for (int k = 0; k < OWNER_SORTS; k++) {
         json_t *list = json_array();
         size_t most = o->owners ? o->owners : 10;
-        for (size_t i = 0; i < s->n_owners[k]; i++) {
-            const struct period_owner *w = &s->owners[k][i];
+        for (size_t i = 0; i < s->owners[k].n; i++) {
+            const struct period_owner *w = &s->owners[k].items[i];
             if (i >= most && w->owner.len > 0)
                 continue;
             json_t *row = json_object();
@@ -52,7 +52,7 @@ static json_t *owners_of(const struct summary *s, const struct summary_options *
             json_set(row, "processes", json_number(w->processes));
             json_array_append_new(list, row);
         }
-        json_set(all, summary_owner_keys[k], list);
+        json_set(all, owner_sort_keys[k], list);
     }
     return all;
 }
@@ -62,8 +62,8 @@ static json_t *json_calls(const struct summary *s, const struct summary_options 
     json_t *all = json_object(), *list = json_array();
     size_t most = o->functions ? o->functions : 10;
     double seconds = (double)s->sums.ns / 1e9;
-    for (size_t i = 0; i < s->n_calls && i < most; i++) {
-        const struct recorded_call *c = &s->calls[i];
+    for (size_t i = 0; i < s->sums.n_top && i < most; i++) {
+        const struct recorded_call *c = &s->sums.top[i];
         json_t *row = json_object();
         json_set(row, "module", json_slice(c->module));
         json_set(row, "function", json_slice(c->function));
@@ -74,9 +74,9 @@ static json_t *json_calls(const struct summary *s, const struct summary_options 
         json_set(row, "share", json_number(c->share));
         json_set(row, "own_us", json_known(c->own_us));
         json_set(row, "words", json_known(c->words));
-        json_set(row, "windows", json_integer(s->spreads[i].windows));
-        json_set(row, "calls_per_s_stddev", json_number(s->spreads[i].per_s_stddev));
-        json_set(row, "share_stddev", json_number(s->spreads[i].share_stddev));
+        json_set(row, "windows", json_integer(s->sums.spreads[i].windows));
+        json_set(row, "calls_per_s_stddev", json_number(s->sums.spreads[i].per_s_stddev));
+        json_set(row, "share_stddev", json_number(s->sums.spreads[i].share_stddev));
         json_array_append_new(list, row);
     }
     json_set(all, "windows", json_integer(s->sums.windows));
@@ -210,16 +210,16 @@ static void add_owner_changes(json_t *list, int kind, const struct summary *a,
     arena_init(&arena);
     for (int side = 0; side < 2; side++) {
         const struct summary *s = side == 0 ? a : b;
-        for (size_t i = 0; i < s->n_owners[kind] && i < most; i++) {
-            struct slice name = s->owners[kind][i].owner;
+        for (size_t i = 0; i < s->owners[kind].n && i < most; i++) {
+            struct slice name = s->owners[kind].items[i].owner;
             const struct period_owner *x = owner_in(a, kind, name), *y = owner_in(b, kind, name);
-            if (name.len == 0 || (side == 1 && x && (size_t)(x - a->owners[kind]) < most))
+            if (name.len == 0 || (side == 1 && x && (size_t)(x - a->owners[kind].items) < most))
                 continue;
             x = x ? x : &none;
             y = y ? y : &none;
             struct change c = change_of(x->share, x->share_stddev, (double)a->ticks, y->share,
                                         y->share_stddev, (double)b->ticks);
-            add_change(list, slice_text(&arena, name), summary_owner_keys[kind], a, b, &c);
+            add_change(list, slice_text(&arena, name), owner_sort_keys[kind], a, b, &c);
         }
     }
     arena_clear(&arena);
@@ -231,8 +231,9 @@ static void add_call_changes(json_t *list, const struct summary *s, size_t most)
 {
     const struct recorded_call *calls[FUNCTIONS_MOST];
     struct arena arena;
-    size_t n =
-        s[0].n_calls > 0 && s[1].n_calls > 0 ? leading_calls(s, 2, most, calls, FUNCTIONS_MOST) : 0;
+    size_t n = s[0].sums.n_top > 0 && s[1].sums.n_top > 0
+                   ? leading_calls(s, 2, most, calls, FUNCTIONS_MOST)
+                   : 0;
     arena_init(&arena);
     for (size_t i = 0; i < n; i++)
         for (enum call_number k = 0; k < CALL_NUMBERS; k++) {
@@ -272,8 +273,8 @@ static json_t *changes_of(const struct summary *s, size_t n, const struct summar
             if (x->n > 0 || y->n > 0)
                 add_change(list, summary_metrics[m].key, NULL, a, b, &c);
         }
-        for (int k = 0; k < OWNER_KINDS; k++)
-            if (a->n_owners[k] > 0 && b->n_owners[k] > 0)
+        for (int k = 0; k < OWNER_SORTS; k++)
+            if (a->owners[k].n > 0 && b->owners[k].n > 0)
                 add_owner_changes(list, k, a, b, o->owners ? o->owners : 10);
         add_call_changes(list, a, o->functions ? o->functions : 10);
         add_sample_changes(list, a, o->functions ? o->functions : 10);

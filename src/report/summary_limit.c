@@ -29,9 +29,9 @@ static const char *const stat_names[STATS] = {"mean", "p95", "max"};
 static int fail_limit(struct summary_limit *l, struct error *err, const char *why)
 {
     error_set(err, ERR_USAGE,
-              "--fail-on: “%s”: %s; it is a number's key with >VALUE, <VALUE, +PERCENT%% "
-              "or -PERCENT%%, module:NAME (application:, supervisor:, name:, "
-              "label:) with the same, finding:fix, finding:check, or finding:RULE",
+              "--fail-on: “%s”: %s; it is a number's key with >VALUE, <VALUE, +PERCENT%% or "
+              "-PERCENT%%, module:NAME (application:, supervisor:, name:, label:) with the same, "
+              "finding:fix, finding:check, or finding:RULE",
               l->text, why);
     summary_limit_free(l);
     return (int)err->code;
@@ -81,16 +81,16 @@ static bool split_limit(struct summary_limit *l)
 static bool parse_owner(struct summary_limit *l)
 {
     const char *colon = strchr(l->key, ':');
-    for (int i = 0; colon && i < OWNER_KINDS; i++) {
-        size_t len = strlen(summary_owner_keys[i]);
-        if ((size_t)(colon - l->key) != len || memcmp(l->key, summary_owner_keys[i], len) != 0)
+    for (int i = 0; colon && i < OWNER_SORTS; i++) {
+        size_t len = strlen(owner_sort_keys[i]);
+        if ((size_t)(colon - l->key) != len || memcmp(l->key, owner_sort_keys[i], len) != 0)
             continue;
         if (colon[1] == '\0')
             return false;
         char *name = alloc_strdup(colon + 1);
         free(l->key);
         l->key = name;
-        l->by = summary_owner_keys[i];
+        l->by = owner_sort_keys[i];
         l->kind = LIMIT_OWNER;
         return true;
     }

@@ -160,9 +160,9 @@ static size_t find_leaders(const struct comparison *c, int kind, struct slice *n
     size_t n = 0, each = c->options->owners ? c->options->owners : 8;
     for (size_t i = 0; i < c->n; i++) {
         const struct summary *s = &c->recordings[i];
-        for (size_t k = 0; k < s->n_owners[kind] && k < each; k++) {
-            struct slice name = s->owners[kind][k].owner;
-            bool known = name.len == 0 || !(s->owners[kind][k].share >= 0.01);
+        for (size_t k = 0; k < s->owners[kind].n && k < each; k++) {
+            struct slice name = s->owners[kind].items[k].owner;
+            bool known = name.len == 0 || !(s->owners[kind].items[k].share >= 0.01);
             for (size_t x = 0; x < n; x++)
                 known = known || slice_equal(names[x], name);
             if (!known && n < ROWS_MOST)
@@ -190,14 +190,14 @@ static void put_owner(struct comparison *c, struct block *t, int kind, struct sl
     double shares[RECORDINGS_MOST];
     for (size_t i = 0; i < c->n; i++) {
         const struct period_owner *o = owner_in(&c->recordings[i], kind, name);
-        shares[i] = o ? o->share : c->recordings[i].n_owners[kind] > 0 ? 0 : (double)NAN;
+        shares[i] = o ? o->share : c->recordings[i].owners[kind].n > 0 ? 0 : (double)NAN;
     }
     put_value_row(c, t, title, COLUMN_SHARE, shares);
 }
 
 static void put_owners(struct comparison *c, int kind)
 {
-    static const char *const by[OWNER_KINDS] = {
+    static const char *const by[OWNER_SORTS] = {
         "Share of reductions by application", "Share of reductions by supervisor",
         "Share of reductions by module",      "Share of reductions by registered name",
         "Share of reductions by label",       "Share of reductions by kin"};
@@ -444,7 +444,7 @@ static void compare_owners(struct comparison *c, int kind, size_t at)
     struct slice names[ROWS_MOST];
     size_t n = find_leaders(c, kind, names);
     const struct summary *a = &c->recordings[at - 1], *b = &c->recordings[at];
-    if (a->n_owners[kind] == 0 || b->n_owners[kind] == 0)
+    if (a->owners[kind].n == 0 || b->owners[kind].n == 0)
         return;
     for (size_t k = 0; k < n; k++) {
         const struct period_owner *x = owner_in(a, kind, names[k]),
@@ -454,7 +454,7 @@ static void compare_owners(struct comparison *c, int kind, size_t at)
         struct change change = change_of(x->share, x->share_stddev, (double)a->ticks, y->share,
                                          y->share_stddev, (double)b->ticks);
         put_change(c,
-                   arena_printf(&c->paper->arena, "share of %s %s", summary_owner_keys[kind],
+                   arena_printf(&c->paper->arena, "share of %s %s", owner_sort_keys[kind],
                                 slice_text(&c->paper->arena, names[k])),
                    COLUMN_SHARE, at, &change);
     }
@@ -465,7 +465,7 @@ static void compare_calls(struct comparison *c, size_t at)
     const struct recorded_call *calls[ROWS_MOST];
     const struct summary *a = &c->recordings[at - 1], *b = &c->recordings[at];
     struct arena *arena = &c->paper->arena;
-    size_t n = a->n_calls > 0 && b->n_calls > 0 ? calls_of(c, calls) : 0;
+    size_t n = a->sums.n_top > 0 && b->sums.n_top > 0 ? calls_of(c, calls) : 0;
     for (size_t k = 0; k < n; k++) {
         struct change per_s = change_of_call(a, b, calls[k], CALLS_PER_S);
         struct change share = change_of_call(a, b, calls[k], CALL_SHARE);
@@ -509,7 +509,7 @@ static void put_changes(struct comparison *c)
         paper_heading(c->paper, 3, "%s, after %s", c->recordings[at].input->name,
                       c->recordings[at - 1].input->name);
         compare_metrics(c, at);
-        for (int kind = 0; kind < OWNER_KINDS; kind++)
+        for (int kind = 0; kind < OWNER_SORTS; kind++)
             compare_owners(c, kind, at);
         compare_calls(c, at);
         compare_samples(c, at);
@@ -519,18 +519,17 @@ static void put_changes(struct comparison *c)
     }
     paper_heading(c->paper, 3, "What is not in these tables");
     paper_put(c->paper,
-              "%zu %s within the variation between ticks, and %zu %s by less than a "
-              "point. A difference counts when it is larger than three standard errors "
-              "(deviation of the ticks, or for functions of the windows of counted calls, "
-              "over the root of their number, of both recordings together; of shares of "
-              "samples by the test of two proportions) and than one percent.",
+              "%zu %s within the variation between ticks, and %zu %s by less than a point. A "
+              "difference counts when it is larger than three standard errors (deviation of the "
+              "ticks, or for functions of the windows of counted calls, over the root of their "
+              "number, of both recordings together; of shares of samples by the test of two "
+              "proportions) and than one percent.",
               c->within, c->within == 1 ? "number is" : "numbers are", c->small,
               c->small == 1 ? "share changed" : "shares changed");
     if (c->unknown > 0)
         paper_put(c->paper,
-                  "%zu %s of calls of functions %s unknown: there are fewer than three "
-                  "counting windows in a recording, or the function was not listed in "
-                  "each of them.",
+                  "%zu %s of calls of functions %s unknown: there are fewer than three counting "
+                  "windows in a recording, or the function was not listed in each of them.",
                   c->unknown, c->unknown == 1 ? "change" : "changes",
                   c->unknown == 1 ? "is" : "are");
 }
@@ -543,11 +542,10 @@ static void put_counting(struct comparison *c, bool without_us)
     for (size_t i = 0; i < c->n; i++)
         counted += c->recordings[i].sums.ns > 0;
     if (!without_us && counted > 0 && counted < c->n)
-        paper_put(
-            c->paper,
-            "Calls were counted in %zu of these recordings: what that took of the node is in the "
-            "rest, and makes the other shares of a quiet node smaller than without.",
-            counted);
+        paper_put(c->paper,
+                  "Calls were counted in %zu of these recordings: what that took of the node is in "
+                  "the rest, and makes the other shares of a quiet node smaller than without.",
+                  counted);
 }
 
 void summary_many(struct paper *p, const struct summary *s, size_t n,
@@ -559,7 +557,7 @@ void summary_many(struct paper *p, const struct summary *s, size_t n,
     put_all_findings(&c);
     put_changes(&c);
     put_metrics(&c);
-    for (int kind = 0; kind < OWNER_KINDS; kind++)
+    for (int kind = 0; kind < OWNER_SORTS; kind++)
         put_owners(&c, kind);
     size_t without_us = 0;
     for (size_t i = 0; i < n; i++)

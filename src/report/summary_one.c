@@ -38,8 +38,8 @@ static void put_one_head(struct paper *p, const struct summary *s)
                   (long long)s->gaps, s->gaps == 1 ? "time" : "times");
     if (s->findings.calls_refused)
         paper_put(p, "Calls were %scounted: %s. Rules about calls are %s.",
-                  s->n_calls > 0 ? "not always " : "not ", s->findings.calls_refused,
-                  s->n_calls > 0 ? "evaluated from the windows there are" : "not evaluated");
+                  s->sums.n_top > 0 ? "not always " : "not ", s->findings.calls_refused,
+                  s->sums.n_top > 0 ? "evaluated from the windows there are" : "not evaluated");
     if (i->thinned)
         paper_put(p, "Old ticks were thinned to save space: the earlier part is sparse.");
     if (i->redacted)
@@ -104,33 +104,33 @@ static void put_charts(struct paper *p, const struct summary *s)
 
 static bool nobody_stands_out(const struct summary *s)
 {
-    for (int k = 0; k < OWNER_KINDS; k++)
-        for (size_t i = 0; i < s->n_owners[k]; i++)
-            if (s->owners[k][i].owner.len > 0)
+    for (int k = 0; k < OWNER_SORTS; k++)
+        for (size_t i = 0; i < s->owners[k].n; i++)
+            if (s->owners[k].items[i].owner.len > 0)
                 return false;
     return true;
 }
 
 static void put_owners(struct paper *p, const struct summary *s, const struct summary_options *o)
 {
-    static const char *const by[OWNER_KINDS] = {"By application",     "By supervisor", "By module",
+    static const char *const by[OWNER_SORTS] = {"By application",     "By supervisor", "By module",
                                                 "By registered name", "By label",      "By kin"};
     static const char *const titles[] = {"who",    "share",   "±",         "red/s",
                                          "memory", "mailbox", "processes", "is"};
     struct arena *a = &p->arena;
     paper_heading(p, 2, "Who did the work");
-    if (s->n_owners[0] + s->n_owners[2] == 0) /* neither applications nor modules */
+    if (s->owners[0].n + s->owners[2].n == 0) /* neither applications nor modules */
         paper_put(p, "Owners of the work were not recorded.");
     else if (nobody_stands_out(s))
         paper_put(p, "No owner had 0.2%% of the reductions of a tick.");
-    for (int k = 0; k < OWNER_KINDS; k++) {
-        size_t n = at_most(s->n_owners[k], o->owners);
-        if (n == 0 || (n == 1 && s->owners[k][0].owner.len == 0))
+    for (int k = 0; k < OWNER_SORTS; k++) {
+        size_t n = at_most(s->owners[k].n, o->owners);
+        if (n == 0 || (n == 1 && s->owners[k].items[0].owner.len == 0))
             continue;
         paper_heading(p, 3, "%s", by[k]);
         struct block *t = paper_table(p, titles, ARRAY_LEN(titles), "lrrrrrrl");
-        for (size_t i = 0; i < s->n_owners[k]; i++) {
-            const struct period_owner *w = &s->owners[k][i];
+        for (size_t i = 0; i < s->owners[k].n; i++) {
+            const struct period_owner *w = &s->owners[k].items[i];
             bool rest = w->owner.len == 0;
             const char *cells[] = {rest ? "(the rest)" : slice_text(a, w->owner),
                                    number_text(a, COLUMN_SHARE, w->share),
@@ -154,7 +154,7 @@ static void put_calls(struct paper *p, const struct summary *s, const struct sum
     static const char *const titles[] = {"function", "calls",  "calls/s", "share",
                                          "own time", "a call", "words"};
     struct arena *a = &p->arena;
-    size_t n = at_most(s->n_calls, o->functions);
+    size_t n = at_most(s->sums.n_top, o->functions);
     double seconds = (double)s->sums.ns / 1e9;
     paper_heading(p, 2, "Functions");
     if (n == 0) {
@@ -167,7 +167,7 @@ static void put_calls(struct paper *p, const struct summary *s, const struct sum
               number_text(a, COLUMN_RATE, s->sums.calls_per_s));
     struct block *t = paper_table(p, titles, ARRAY_LEN(titles), "lrrrrrr");
     for (size_t i = 0; i < n; i++) {
-        const struct recorded_call *c = &s->calls[i];
+        const struct recorded_call *c = &s->sums.top[i];
         double own = known_or_nan(c->own_us) / 1e6;
         const char *cells[] = {call_text(a, c),
                                number_text(a, COLUMN_COUNT, (double)c->calls),
@@ -253,8 +253,7 @@ static const struct fact_trend {
 static bool read_fact(const struct summary_input *in, const struct finding *f,
                       const struct fact_trend *t, int64_t tick, double *value)
 {
-    const char *text = recording_fact(in->recording, t->fact, tick);
-    json_t *fact = text ? json_loads(text, 0, NULL) : NULL;
+    json_t *fact = fact_at(in->recording, t->fact, tick);
     const json_t *of =
         t->part ? json_object_get(fact, t->part) : fact_process(fact, slice_of(f->process));
     *value = fact_number(of, t->key);

@@ -194,8 +194,8 @@ static void put_samples_head(struct paper *p, const struct summary_samples *s,
                      "not of CPU time. BIFs, NIFs and garbage collection are hardly among them.");
     paper_put(
         p,
-        "%s samples in %lld %s of %s together%s%s. Lost %s, moved on %s, truncated %s, "
-        "unresolved %s, complete %s.",
+        "%s samples in %lld %s of %s together%s%s. Lost %s, moved on %s, truncated %s, unresolved "
+        "%s, complete %s.",
         count_text(a, run->samples), (long long)s->all.runs, s->all.runs == 1 ? "run" : "runs",
         number_text(a, COLUMN_SECONDS, run->seconds), isnan(run->hz) ? "" : " at ",
         isnan(run->hz) ? "" : arena_printf(a, "%g Hz", run->hz), count_text(a, run->lost),
@@ -210,8 +210,8 @@ static void put_samples_head(struct paper *p, const struct summary_samples *s,
                                    : "");
     if (whole_of(s) > 0 && s->all.left_out >= 0.01 * whole_of(s))
         paper_put(p,
-                  "%s of the samples ended in functions that were not recorded, with small "
-                  "shares each: their callers are known.",
+                  "%s of the samples ended in functions that were not recorded, with small shares "
+                  "each: their callers are known.",
                   number_text(a, COLUMN_SHARE, s->all.left_out / whole_of(s)));
 }
 

@@ -28,7 +28,16 @@ const char *judge_text(struct judge *j, const char *fmt, ...)
     return slice_keep_safe(&j->out->arena, slice_of(text), false).s;
 }
 
-struct finding *judge_find(struct judge *j, enum finding_severity severity, double confidence)
+static double confidence_of(const struct judge *j, double value, double limit)
+{
+    double beyond = limit > 0 ? (value - limit) / limit : 1;
+    double ticks = (double)j->ticks / 20;
+    beyond = isnan(beyond) || beyond < 0 ? 0 : fmin(beyond, 1);
+    return (0.55 + 0.4 * beyond) * (0.6 + 0.4 * fmin(ticks, 1));
+}
+
+struct finding *judge_find(struct judge *j, enum finding_severity severity, double value,
+                           double limit)
 {
     struct findings *out = j->out;
     j->said = true;
@@ -36,7 +45,8 @@ struct finding *judge_find(struct judge *j, enum finding_severity severity, doub
     struct finding *f = &out->items[out->len++];
     *f = (struct finding){.rule = j->rule->info.key,
                           .severity = severity,
-                          .confidence = confidence,
+                          .effort = j->rule->effort,
+                          .confidence = confidence_of(j, value, limit),
                           .impact = NAN,
                           .title = j->rule->info.title,
                           .action = "",
@@ -76,14 +86,6 @@ void judge_evidence(struct judge *j, struct finding *f, const char *key, double 
     list[f->n_evidence++] = (struct evidence){key, value, unit, judge_text(j, "%s", text)};
 }
 
-double judge_sure(const struct judge *j, double value, double limit)
-{
-    double beyond = limit > 0 ? (value - limit) / limit : 1;
-    double ticks = (double)j->ticks / 20;
-    beyond = isnan(beyond) || beyond < 0 ? 0 : fmin(beyond, 1);
-    return (0.55 + 0.4 * beyond) * (0.6 + 0.4 * fmin(ticks, 1));
-}
-
 struct period_stats judge_stats_from(const struct judge *j, int64_t from, const char *system_key)
 {
     struct period_stats s;
@@ -98,20 +100,23 @@ struct period_stats judge_stats(const struct judge *j, const char *system_key)
     return judge_stats_from(j, j->from, system_key);
 }
 
-static json_t *fact_of(const struct judge *j, const char *key)
+const json_t *judge_fact_at(const struct judge *j, const char *key, int64_t tick)
 {
-    const char *text = recording_fact(j->recording, key, j->to);
-    return text ? json_loads(text, 0, NULL) : NULL;
+    char name[64];
+    snprintf(name, sizeof name, "%s %lld", key, (long long)tick);
+    json_t *fact = json_object_get(j->facts, name);
+    if (!fact) {
+        fact = fact_at(j->recording, key, tick);
+        json_object_set_new(j->facts, name, fact ? fact : json_null());
+    }
+    return json_is_object(fact) ? fact : NULL;
 }
 
-json_t *judge_fact(struct judge *j, const char *key)
+const json_t *judge_fact(struct judge *j, const char *key)
 {
-    json_t *fact = fact_of(j, key);
-    if (!json_is_object(fact)) {
-        json_decref(fact);
-        fact = NULL;
+    const json_t *fact = judge_fact_at(j, key, j->to);
+    if (!fact)
         judge_unknown(j, "the fact `%s` was not recorded", key);
-    }
     return fact;
 }
 
@@ -121,30 +126,6 @@ double judge_node(const struct judge *j, const char *key)
 }
 
 /* ---- what judges are given */
-
-/* Results of a recording are borrowed until the next question: copies live as long as
- * the findings. */
-static struct slice keep_slice(struct judge *j, struct slice s)
-{
-    return slice_keep(&j->out->arena, s);
-}
-
-static void take_owners(struct judge *j, int64_t from_tick, struct owner_list out[OWNER_SORTS])
-{
-    static const char *const sorts[OWNER_SORTS] = {"application", "supervisor", "module",
-                                                   "name",        "label",      "kin"};
-    for (int i = 0; i < OWNER_SORTS; i++) {
-        const struct period_owner *from;
-        size_t n = recording_owners(j->recording, sorts[i], from_tick, j->to, &from);
-        struct period_owner *to = arena_alloc(&j->out->arena, (n + 1) * sizeof *to);
-        for (size_t k = 0; k < n; k++) {
-            to[k] = from[k];
-            to[k].owner = keep_slice(j, from[k].owner);
-            to[k].kind = keep_slice(j, from[k].kind);
-        }
-        out[i] = (struct owner_list){to, n};
-    }
-}
 
 static const struct period_process *take_processes(struct judge *j, int64_t from_tick, size_t *len,
                                                    struct period_turnover *turnover)
@@ -158,7 +139,7 @@ static const struct period_process *take_processes(struct judge *j, int64_t from
             &to[i].pid,   &to[i].name, &to[i].application,     &to[i].initial_call,
             &to[i].label, &to[i].kind, &to[i].current_function};
         for (size_t k = 0; k < ARRAY_LEN(texts); k++)
-            *texts[k] = keep_slice(j, *texts[k]);
+            *texts[k] = slice_keep(&j->out->arena, *texts[k]);
     }
     return to;
 }
@@ -168,37 +149,27 @@ static void take_work(struct judge *j)
 {
     struct period_turnover ignored;
     int64_t half = j->from + (j->to - j->from + 1) / 2;
-    take_owners(j, j->from, j->owners);
-    take_owners(j, half, j->late_owners);
+    work_take_owners(&j->out->arena, j->recording, j->from, j->to, j->owners);
+    work_take_owners(&j->out->arena, j->recording, half, j->to, j->late_owners);
     j->processes = take_processes(j, j->from, &j->n_processes, &j->turnover);
     j->late_processes = take_processes(j, half, &j->n_late_processes, &ignored);
 }
 
 static const char *refusal_of(struct judge *j)
 {
-    json_t *fact = fact_of(j, "calls_refused");
-    const char *why = fact_text(fact, "why");
-    const char *out = *why ? judge_text(j, "%s", why) : NULL;
-    json_decref(fact);
-    return out;
+    const char *why = fact_text(judge_fact_at(j, "calls_refused", j->to), "why");
+    return *why ? judge_text(j, "%s", why) : NULL;
 }
 
 static void take_calls(struct judge *j)
 {
-    const struct recorded_call *from;
-    size_t n = recording_calls(j->recording, j->from, j->to, &from, &j->sums);
-    struct recorded_call *to = arena_alloc(&j->out->arena, (n + 1) * sizeof *to);
-    for (size_t i = 0; i < n; i++) {
-        to[i] = from[i];
-        to[i].module = keep_slice(j, from[i].module);
-        to[i].function = keep_slice(j, from[i].function);
-    }
+    work_take_calls(&j->out->arena, j->recording, j->from, j->to, &j->sums);
     j->out->calls_refused = refusal_of(j);
-    j->calls = j->sums.top = to;
-    j->n_calls = j->sums.n_top = n;
+    j->calls = j->sums.top;
+    j->n_calls = j->sums.n_top;
     j->left_out = (double)j->sums.calls;
-    for (size_t i = 0; i < n; i++)
-        j->left_out -= (double)to[i].calls;
+    for (size_t i = 0; i < j->n_calls; i++)
+        j->left_out -= (double)j->calls[i].calls;
 }
 
 static void take_system(struct judge *j)
@@ -206,8 +177,8 @@ static void take_system(struct judge *j)
     double period_s = recording_period_s(j->recording, j->from, j->to);
     j->ticks = judge_stats(j, "run_queue").n;
     j->duration_s = period_s > 0 ? period_s : (double)NAN;
-    j->node = fact_of(j, "node");
-    j->kin = fact_of(j, "kin");
+    j->node = judge_fact_at(j, "node", j->to);
+    j->kin = judge_fact_at(j, "kin", j->to);
     j->schedulers = judge_node(j, "schedulers_online");
 }
 
@@ -347,6 +318,7 @@ int findings_evaluate_after(struct findings *out, const struct findings *before,
         return error_set(err, ERR_USAGE, "a period of ticks ends before it begins");
     out->items = arena_alloc(&out->arena, FINDINGS_MOST * sizeof *out->items);
     out->not_evaluated = arena_alloc(&out->arena, FINDINGS_MOST * sizeof *out->not_evaluated);
+    j.facts = json_object();
     take_system(&j);
     take_work(&j);
     take_calls(&j);
@@ -355,8 +327,7 @@ int findings_evaluate_after(struct findings *out, const struct findings *before,
     ask_rules(&j);
     requests_clear(&requests);
     recorded_samples_clear(&j.samples);
-    json_decref(j.node);
-    json_decref(j.kin);
+    json_decref(j.facts);
     unite_causes(out);
     show_names(out);
     if (out->len > 1)

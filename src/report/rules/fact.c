@@ -3,6 +3,12 @@
 
 #include <math.h>
 
+json_t *fact_at(struct recording *r, const char *key, int64_t tick)
+{
+    const char *text = recording_fact(r, key, tick);
+    return text ? json_loads(text, 0, NULL) : NULL;
+}
+
 double fact_number(const json_t *object, const char *key)
 {
     const json_t *v = json_object_get(object, key);

@@ -166,8 +166,7 @@ static void add_call(const struct judge *j, struct module_calls *m, size_t at)
 struct modules modules_of(struct judge *j)
 {
     struct modules m = {arena_alloc(&j->out->arena, (j->n_calls + 1) * sizeof *m.items), 0};
-    const char *text = recording_fact(j->recording, "repositories", j->to);
-    json_t *repositories = text ? json_loads(text, 0, NULL) : NULL;
+    json_t *repositories = fact_at(j->recording, "repositories", j->to); /* a list */
     for (size_t i = 0; i < j->n_calls; i++)
         add_call(j, module_of(&m, j->calls[i].module, repositories), i);
     json_decref(repositories);

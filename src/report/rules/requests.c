@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "report/rules/requests.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "beamtop/base/hash.h"
+#include "report/rules/fact.h"
 
 /* While they are summed: root functions, by their names. */
 struct group {
@@ -146,8 +146,7 @@ static void sort_all(struct requests *out)
 /* Lost captures that the recorder had counted until a tick; 0 again where a file goes on. */
 static int64_t lost_until(struct requests *out, struct recording *r, int64_t tick)
 {
-    const char *text = recording_fact(r, "spans_lost", tick);
-    json_t *fact = text ? json_loads(text, 0, NULL) : NULL;
+    json_t *fact = fact_at(r, "spans_lost", tick);
     const json_int_t n = json_integer_value(json_object_get(fact, "captures"));
     const char *why = json_string_value(json_object_get(fact, "why"));
     if (n > 0)

@@ -8,7 +8,7 @@ enum {
 };
 
 const struct rule rule_rows[] = {
-#define RULE_ROW(name, needs, ...) {{__VA_ARGS__}, needs, judge_##name},
+#define RULE_ROW(name, needs, effort, ...) {{__VA_ARGS__}, needs, effort, judge_##name},
     RULE_LIST(RULE_ROW)
 #undef RULE_ROW
 };

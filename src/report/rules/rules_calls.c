@@ -38,11 +38,10 @@ static void too_few_listed(struct judge *j, double calls_per_s)
     if (j->said || !is_cut(j))
         return;
     if (least_listed(j) > calls_per_s)
-        judge_unknown(
-            j,
-            "functions below %.0f calls per second were not recorded (record more with --top, "
-            "on the screen with calls-rows)",
-            least_listed(j));
+        judge_unknown(j,
+                      "functions below %.0f calls per second were not recorded (record more with "
+                      "--top, on the screen with calls-rows)",
+                      least_listed(j));
 }
 
 /* ---- repositories */
@@ -82,10 +81,8 @@ static void find_lookup(struct judge *j, const struct module_calls *m,
     double rate = per_s(j, m->keyed), reads_share = m->reads / (m->reads + m->writes);
     /* Queries are what a repository is for: only behind what looks like a table in memory is one a
      * fault. */
-    struct finding *f =
-        judge_find(j, registry ? FINDING_ACT : FINDING_NOTE, judge_sure(j, rate, LOOKUPS_HOT));
+    struct finding *f = judge_find(j, registry ? FINDING_ACT : FINDING_NOTE, rate, LOOKUPS_HOT);
     const char *name = judge_slice(j, m->name), *of = front ? judge_slice(j, front->name) : name;
-    f->effort = EFFORT_SMALL;
     f->title = front ? judge_text(j, "%s queries the database on every lookup: %s/s via %s", of,
                                   judge_number(j, rate), name)
                      : judge_text(j, "%s is an Ecto repository: %s database lookups/s", name,
@@ -95,11 +92,10 @@ static void find_lookup(struct judge *j, const struct module_calls *m,
                    "Serve %s:%s from an ETS table with read_concurrency (or persistent_term), "
                    "filled at start and written at each change. The database stays the source",
                    of, judge_slice(j, front ? front->hottest : m->hottest));
-    f->ruled_out_if =
-        judge_text(j,
-                   "A trace of %s shows no query (a cache is in front of the repository), or the "
-                   "data changes between reads",
-                   name);
+    f->ruled_out_if = judge_text(j,
+                                 "A trace of %s shows no query (a cache is in front of the "
+                                 "repository), or the data changes between reads",
+                                 name);
     f->subject = of;
     f->trace =
         judge_function(j, front ? front->name : m->name, front ? front->hottest : m->hottest);
@@ -111,8 +107,7 @@ static void find_lookup(struct judge *j, const struct module_calls *m,
         judge_evidence(j, f, "front", per_s(j, front->keyed), "per_s", "%s:%s: %s per second", of,
                        judge_slice(j, front->hottest), judge_number(j, per_s(j, front->keyed)));
     judge_evidence(j, f, "read_share", reads_share, "share",
-                   "reads: %s of its operations; writes: %.1f per "
-                   "second%s",
+                   "reads: %s of its operations; writes: %.1f per second%s",
                    judge_percent(j, reads_share), per_s(j, m->writes), not_listed(j));
     judge_evidence(j, f, "signature", NAN, "", "repository functions: %s%s", signature_of(j, m),
                    m->declared ? "; it has the behaviour Ecto.Repo" : "");
@@ -168,7 +163,7 @@ static void tell_ratio(struct judge *j, const char *what, double read, double wr
         too_few_listed(j, blur);
         return;
     }
-    struct finding *f = judge_find(j, FINDING_NOTE, judge_sure(j, read + written, 100));
+    struct finding *f = judge_find(j, FINDING_NOTE, read + written, 100);
     f->title = judge_text(j, "%s: %s reads of %s operations/s", what, judge_percent(j, share),
                           judge_number(j, per_s(j, read + written)));
     f->action = share >= 0.8
@@ -254,22 +249,18 @@ static void find_overhead(struct judge *j, const struct modules *m,
 {
     double ratio = stages / done;
     bool look = ratio > EXCESSIVE;
-    struct finding *f =
-        judge_find(j, look ? FINDING_LOOK : FINDING_NOTE,
-                   look ? judge_sure(j, ratio, EXCESSIVE) : judge_sure(j, EXCESSIVE, ratio));
-    f->effort = EFFORT_LARGE;
+    struct finding *f = judge_find(j, look ? FINDING_LOOK : FINDING_NOTE, look ? ratio : EXCESSIVE,
+                                   look ? EXCESSIVE : ratio);
     f->title =
         judge_text(j, "%s runs %.2f pipeline stages per operation: %s", stage_name(j, m), ratio,
                    look                             ? "too many"
                    : calls_reach(STRUCTURAL, ratio) ? "structural"
                                                     : "usual");
-    f->action = look ? "Find the stages that run for operations that do not need them, and skip "
-                       "them there"
-                     : "Leave it: the stages are the structure of the program, and cost less "
-                       "than the data";
-    f->ruled_out_if =
-        "The own time of the stages (beamtop calls NODE --time) is a large share of the "
-        "operation's";
+    f->action =
+        look ? "Find the stages that run for operations that do not need them, and skip them there"
+             : "Leave it: the stages are the structure of the program, and cost less than the data";
+    f->ruled_out_if = "The own time of the stages (beamtop calls NODE --time) is a large share of "
+                      "the operation's";
     judge_evidence(
         j, f, "calls_per_operation", ratio, "", "%s stage calls (call/2), %s operations (%s)",
         judge_number(j, stages), judge_number(j, done),
@@ -296,8 +287,8 @@ void judge_overhead(struct judge *j)
     if (stages < 100 || stages < 0.1 * done)
         return;
     if (done < 100)
-        judge_unknown(j, "pipeline stages were counted, but no requests or operations to compare "
-                         "with");
+        judge_unknown(
+            j, "pipeline stages were counted, but no requests or operations to compare with");
     else
         find_overhead(j, &m, request, stages, done);
 }
@@ -323,20 +314,16 @@ static void find_hot(struct judge *j, const struct module_calls *m, double asks)
     bool process = asks >= 0.8 * m->reads;
     double rate = per_s(j, m->reads);
     bool look = process && rate >= judge_limit(j, ASKED_HOT);
-    struct finding *f =
-        judge_find(j, look ? FINDING_LOOK : FINDING_NOTE, judge_sure(j, rate, READS_HOT));
-    f->effort = EFFORT_SMALL;
+    struct finding *f = judge_find(j, look ? FINDING_LOOK : FINDING_NOTE, rate, READS_HOT);
     f->title = judge_text(j, "%s is read-mostly: %s reads/s, %.1f writes/s",
                           judge_slice(j, m->name), judge_number(j, rate), per_s(j, m->writes));
     f->action =
         process ? "If each read asks a process, put the data into an ETS table with "
-                  "read_concurrency, or "
-                  "into persistent_term if it changes less than once a minute"
+                  "read_concurrency, or into persistent_term if it changes less than once a minute"
                 : "If a read does more than look up a table in memory, keep the answer in ETS or "
                   "persistent_term";
-    f->ruled_out_if =
-        "Answers differ from call to call, or the caller holds the data and other modules make the "
-        "gen_server calls";
+    f->ruled_out_if = "Answers differ from call to call, or the caller holds the data and other "
+                      "modules make the gen_server calls";
     f->subject = judge_slice(j, m->name);
     f->trace = judge_function(j, m->name, m->hottest);
     judge_evidence(j, f, "reads", rate, "per_s", "%s: %s calls per second",
@@ -392,21 +379,17 @@ void judge_dynamic_repo(struct judge *j)
         too_few_listed(j, SWITCHES_HOT);
         return;
     }
-    struct finding *f =
-        judge_find(j, FINDING_LOOK, judge_sure(j, per_s(j, switches), SWITCHES_HOT));
-    f->effort = EFFORT_SMALL;
+    struct finding *f = judge_find(j, FINDING_LOOK, per_s(j, switches), SWITCHES_HOT);
     f->title = judge_text(j, "%s switches repositories %s times/s", judge_slice(j, most->name),
                           judge_number(j, per_s(j, switches)));
     f->action = "Switch once per process or request (put_dynamic_repo/1 at its start), or use one "
-                "module per "
-                "database. A wrapper switches twice per query";
+                "module per database. A wrapper switches twice per query";
     f->ruled_out_if = "Each request does one operation, for a different tenant";
     f->subject = judge_slice(j, most->name);
     f->trace = judge_function(j, most->name, slice_of("put_dynamic_repo"));
     judge_evidence(j, f, "switches", per_s(j, switches), "per_s",
-                   "%s:put_dynamic_repo/1: %s calls per "
-                   "second",
-                   judge_slice(j, most->name), judge_number(j, per_s(j, most->switches)));
+                   "%s:put_dynamic_repo/1: %s calls per second", judge_slice(j, most->name),
+                   judge_number(j, per_s(j, most->switches)));
     if (done > 0)
         judge_evidence(j, f, "switches_per_operation", switches / done, "",
                        "%.2f switches per operation", switches / done);

@@ -29,22 +29,15 @@ static double share(double part, double whole)
     return whole > 0 && part >= 0 ? fmin(part / whole, 1) : NAN;
 }
 
-static json_t *fact_at(const struct judge *j, int64_t tick)
-{
-    const char *text = recording_fact(j->recording, "cpus", tick);
-    return text ? json_loads(text, 0, NULL) : NULL;
-}
-
 static struct lost lost_of(const struct judge *j)
 {
-    json_t *now = fact_at(j, j->to);
-    struct lost l = {.schedulers = fact_number(now, "schedulers"),
-                     .from = j->from,
-                     .recorded = json_is_object(now)};
-    json_t *before = fact_at(j, l.from);
+    const json_t *now = judge_fact_at(j, "cpus", j->to);
+    struct lost l = {
+        .schedulers = fact_number(now, "schedulers"), .from = j->from, .recorded = now != NULL};
+    const json_t *before = judge_fact_at(j, "cpus", l.from);
     if (!before) {
         l.from += (j->to - j->from) / 2;
-        before = fact_at(j, l.from);
+        before = judge_fact_at(j, "cpus", l.from);
     }
     double us = grown(before, now, "mono_us");
     l.seconds = us / 1e6;
@@ -55,8 +48,6 @@ static struct lost lost_of(const struct judge *j)
     l.run = share(run, us * l.schedulers);
     l.steal = share(grown(before, now, "steal_ticks"), grown(before, now, "host_ticks"));
     l.throttled = share(grown(before, now, "throttled_periods"), grown(before, now, "periods"));
-    json_decref(before);
-    json_decref(now);
     return l;
 }
 
@@ -130,9 +121,8 @@ static void find_lost(struct judge *j, const struct lost *l, double limit)
     bool quota = l->throttled >= limit, steal = !quota && l->steal >= limit;
     bool seldom = !quota && !steal && !(l->wait >= limit);
     double most = quota ? l->throttled : steal ? l->steal : seldom ? l->without : l->wait;
-    struct finding *f = judge_find(j, quota || steal ? FINDING_LOOK : FINDING_NOTE,
-                                   judge_sure(j, most, seldom ? STARVES : STARVED));
-    f->effort = EFFORT_SETTING;
+    struct finding *f = judge_find(j, quota || steal ? FINDING_LOOK : FINDING_NOTE, most,
+                                   seldom ? STARVES : STARVED);
     f->title =
         judge_text(j,
                    quota    ? "The cgroup quota stops the schedulers: in %s of its periods"
@@ -140,12 +130,12 @@ static void find_lost(struct judge *j, const struct lost *l, double limit)
                    : seldom ? "Schedulers wait for a CPU: %s of the time when they are ready to run"
                             : "Schedulers wait for a CPU: %s of the time",
                    judge_percent(j, most));
-    f->action = quota   ? "Raise the CPU quota of the container or unit (cpu.max), or start the VM "
-                          "with as many schedulers as the quota has CPUs (+S)"
-                : steal ? "Move the virtual machine to a less loaded host, or give it more CPUs"
-                        : "Look for other programs on the host (top), and compare the CPUs that "
-                          "the VM may use with its schedulers (view K): fewer schedulers (+S) or "
-                          "more CPUs";
+    f->action = quota ? "Raise the CPU quota of the container or unit (cpu.max), or start the VM "
+                        "with as many schedulers as the quota has CPUs (+S)"
+                : steal
+                    ? "Move the virtual machine to a less loaded host, or give it more CPUs"
+                    : "Look for other programs on the host (top), and compare the CPUs that the VM "
+                      "may use with its schedulers (view K): fewer schedulers (+S) or more CPUs";
     f->ruled_out_if = quota ? "cpu.stat of the cgroup shows no growth of nr_throttled under load"
                       : steal
                           ? "top on the host shows no steal (st) while the node is busy"
@@ -207,14 +197,12 @@ void judge_blocked(struct judge *j)
     double blocked = active - l.run - l.wait - stolen;
     if (!(blocked >= judge_limit(j, BLOCKED)) || l.throttled >= STARVED)
         return;
-    struct finding *f = judge_find(j, FINDING_LOOK, judge_sure(j, blocked, BLOCKED));
-    f->effort = EFFORT_SMALL;
+    struct finding *f = judge_find(j, FINDING_LOOK, blocked, BLOCKED);
     f->title =
         judge_text(j, "Schedulers wait inside the VM: %s of the time", judge_percent(j, blocked));
-    f->action =
-        "See with beamtop pstack NODE, a few times, in what. In ets: an ETS table's readers and "
-        "writers wait for each other. Write fewer and smaller objects at once, split the table, or "
-        "set write_concurrency. In a NIF: run it on a dirty scheduler";
+    f->action = "See with beamtop pstack NODE, a few times, in what. In ets: an ETS table's "
+                "readers and writers wait for each other. Write fewer and smaller objects at once, "
+                "split the table, or set write_concurrency. In a NIF: run it on a dirty scheduler";
     f->ruled_out_if = "The host swaps (vmstat: si and so above 0)";
     add_share(j, f, "blocked", blocked, "schedulers neither on a CPU nor idle");
     add_share(j, f, "scheduler_utilisation", active, "scheduler utilisation");

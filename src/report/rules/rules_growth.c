@@ -53,13 +53,6 @@ static const char *named_process(struct judge *j, const json_t *process)
     return *fact_text(process, "pid") ? judge_process_of(j, process) : "";
 }
 
-/* The fact, the caller's to decref; NULL: it was not recorded. */
-static json_t *growth_fact(struct judge *j)
-{
-    const char *text = recording_fact(j->recording, "growth", j->to);
-    return text ? json_loads(text, 0, NULL) : NULL;
-}
-
 static void tell_trend(struct judge *j, struct finding *f, const char *key, const char *name,
                        const struct rise *t)
 {
@@ -145,12 +138,10 @@ void judge_process_growth(struct judge *j)
     double limit = judge_limit(j, fmax(100, 0.1 * t.first));
     if (!t.grows || t.grown < limit)
         return;
-    json_t *fact = growth_fact(j);
+    const json_t *fact = judge_fact_at(j, "growth", j->to);
     const json_t *group = group_of(fact, "processes");
     double soon = full_in(j, "process_limit", &t);
-    struct finding *f =
-        judge_find(j, soon < 6 * HOUR ? FINDING_ACT : FINDING_LOOK, judge_sure(j, t.grown, limit));
-    f->effort = EFFORT_SMALL;
+    struct finding *f = judge_find(j, soon < 6 * HOUR ? FINDING_ACT : FINDING_LOOK, t.grown, limit);
     if (group && *spawner_of(j, group))
         f->title =
             judge_text(j, "%s spawns processes that stay: +%s %s in %s", spawner_of(j, group),
@@ -161,9 +152,8 @@ void judge_process_growth(struct judge *j)
     else
         f->title = judge_text(j, "Processes are accumulating: +%s in %s", judge_number(j, t.grown),
                               judge_period(j));
-    f->action =
-        "Find what these processes wait for (beamtop process NODE PID), and end them: a timeout, "
-        "a link or monitor to their client, or a supervisor";
+    f->action = "Find what these processes wait for (beamtop process NODE PID), and end them: a "
+                "timeout, a link or monitor to their client, or a supervisor";
     f->ruled_out_if = "The number of processes levels off with the load (header, 10 min)";
     f->subject = "processes";
     judge_cause(f, "processes", CAUSE_KNOWN);
@@ -173,7 +163,6 @@ void judge_process_growth(struct judge *j)
         tell_group(j, f, group);
     no_owner(j, f, fact);
     judge_wait(j, group != NULL);
-    json_decref(fact);
 }
 
 /* At what rate they are spawned: many cost by their number, fewer by their share of the work. */
@@ -188,11 +177,9 @@ static double share_of_ended(struct judge *j)
     double of[2], all[2];
     const int64_t ticks[2] = {j->from, j->to};
     for (int i = 0; i < 2; i++) {
-        const char *text = recording_fact(j->recording, "ended", ticks[i]);
-        json_t *fact = text ? json_loads(text, 0, NULL) : NULL;
+        const json_t *fact = judge_fact_at(j, "ended", ticks[i]);
         all[i] = fact_number(fact, "reductions");
         of[i] = fact_number(fact, "of_ended");
-        json_decref(fact);
     }
     bool rises = all[0] < all[1] && of[0] <= of[1];
     double sum = rises ? all[1] - all[0] : all[1], ended = rises ? of[1] - of[0] : of[1];
@@ -223,16 +210,14 @@ static void find_short_lived(struct judge *j, const json_t *fact, double rate, d
 {
     const json_t *group = group_of(fact, "short_lived");
     double now = fact_number(fact, "spawned_lately_per_s");
-    struct finding *f =
-        judge_find(j, group && many ? FINDING_LOOK : FINDING_NOTE,
-                   many ? judge_sure(j, rate, SPAWNS_PER_S) : judge_sure(j, share, COSTLY_SHARE));
-    f->effort = EFFORT_LARGE;
+    struct finding *f = judge_find(j, group && many ? FINDING_LOOK : FINDING_NOTE,
+                                   many ? rate : share, many ? SPAWNS_PER_S : COSTLY_SHARE);
     f->title = many ? short_title(j, group, rate, NAN)
                     : short_title(j, group, rate_of(group, rate), share);
     f->action = "Do small steps in the caller, or keep workers for them: a process for each "
                 "request is right, one for each step of it is expensive";
-    f->ruled_out_if = "Each of these processes does a whole request (beamtop calls NODE, "
-                      "reductions a process)";
+    f->ruled_out_if =
+        "Each of these processes does a whole request (beamtop calls NODE, reductions a process)";
     f->subject = "processes";
     f->impact = many ? f->impact : share;
     judge_cause(f, "spawns", CAUSE_KNOWN);
@@ -249,7 +234,7 @@ static void find_short_lived(struct judge *j, const json_t *fact, double rate, d
 
 void judge_short_lived(struct judge *j)
 {
-    json_t *fact = judge_fact(j, "growth");
+    const json_t *fact = judge_fact(j, "growth");
     double rate = fact_number(fact, "spawned_per_s"), share = share_of_ended(j);
     double now = fact_number(fact, "spawned_lately_per_s");
     bool many = rate >= judge_limit(j, SPAWNS_PER_S) && now >= SPAWNS_PER_S / 2;
@@ -258,7 +243,6 @@ void judge_short_lived(struct judge *j)
                   share >= judge_limit(j, COSTLY_SHARE) && judge_cores(j, share) >= COSTLY_CORES;
     if (many || costly)
         find_short_lived(j, fact, rate, share, many);
-    json_decref(fact);
 }
 
 /* ---- atoms */
@@ -284,9 +268,8 @@ static void find_atoms(struct judge *j, const struct rise *t, double limit, cons
     const char *prefix = prefix_of(j, atoms);
     double soon = full_in(j, "atom_limit", t);
     size_t i;
-    struct finding *f = judge_find(j, soon < 24 * HOUR ? FINDING_ACT : FINDING_LOOK,
-                                   judge_sure(j, t->grown, limit));
-    f->effort = EFFORT_SMALL;
+    struct finding *f =
+        judge_find(j, soon < 24 * HOUR ? FINDING_ACT : FINDING_LOOK, t->grown, limit);
     f->title = strlen(prefix) >= 3 ? judge_text(j, "Atoms %s… are leaking: +%s in %s", prefix,
                                                 judge_number(j, t->grown), judge_period(j))
                                    : judge_text(j, "Atoms are leaking: +%s in %s",
@@ -315,12 +298,11 @@ static void find_atoms(struct judge *j, const struct rise *t, double limit, cons
 void judge_atom_growth(struct judge *j)
 {
     struct rise t = rise_of(j, "atoms");
-    json_t *fact = growth_fact(j);
+    const json_t *fact = judge_fact_at(j, "growth", j->to);
     bool alike = strlen(prefix_of(j, json_object_get(fact, "atoms"))) >= 3;
     double limit = alike ? LEAKED_ATOMS : OWN_ATOMS;
     if (t.grows && t.grown >= judge_limit(j, limit) && t.per_s >= judge_limit(j, ATOMS_PER_S))
         find_atoms(j, &t, limit, fact);
-    json_decref(fact);
 }
 
 /* ---- ETS */
@@ -362,19 +344,17 @@ static void tell_tables(struct judge *j, struct finding *f, const json_t *ets)
 
 static void find_table(struct judge *j, const struct rise *t, double limit)
 {
-    json_t *fact = growth_fact(j);
+    const json_t *fact = judge_fact_at(j, "growth", j->to);
     const json_t *ets = json_object_get(fact, "ets");
     const json_t *table = json_array_get(json_object_get(ets, "growing"), 0);
-    struct finding *f = judge_find(j, FINDING_LOOK, judge_sure(j, t->grown, limit));
-    f->effort = EFFORT_SMALL;
+    struct finding *f = judge_find(j, FINDING_LOOK, t->grown, limit);
     f->title = table ? judge_text(j, "ETS table %s is growing: +%s in %s (owner %s)",
                                   table_name(j, table), judge_bytes(j, t->grown), judge_period(j),
                                   named_process(j, json_object_get(table, "owner")))
                      : judge_text(j, "ETS memory is growing: +%s in %s", judge_bytes(j, t->grown),
                                   judge_period(j));
-    f->action =
-        "Delete what is no longer used: a time to live, a limit of entries, or a table for each "
-        "period";
+    f->action = "Delete what is no longer used: a time to live, a limit of entries, or a table for "
+                "each period";
     f->ruled_out_if = "The table stops growing: a cache that fills (fact ets, 10 min)";
     f->subject = table ? table_name(j, table) : "ets";
     f->process = judge_text(j, "%s", fact_text(json_object_get(table, "owner"), "pid"));
@@ -387,16 +367,14 @@ static void find_table(struct judge *j, const struct rise *t, double limit)
     tell_tables(j, f, ets);
     no_owner(j, f, fact);
     judge_wait(j, table != NULL);
-    json_decref(fact);
 }
 
 static void find_many_tables(struct judge *j, const struct rise *t, double limit)
 {
-    json_t *fact = growth_fact(j);
+    const json_t *fact = judge_fact_at(j, "growth", j->to);
     const json_t *made = json_object_get(json_object_get(fact, "ets"), "most_new");
     const char *owner = named_process(j, json_object_get(made, "owner"));
-    struct finding *f = judge_find(j, FINDING_LOOK, judge_sure(j, t->grown, limit));
-    f->effort = EFFORT_SMALL;
+    struct finding *f = judge_find(j, FINDING_LOOK, t->grown, limit);
     f->title = *owner ? judge_text(j, "%s creates ETS tables that stay: +%s named %s in %s", owner,
                                    judge_number(j, t->grown), cut_name(j, fact_text(made, "name")),
                                    judge_period(j))
@@ -410,7 +388,6 @@ static void find_many_tables(struct judge *j, const struct rise *t, double limit
     tell_trend(j, f, "ets_tables", "ETS tables", t);
     no_owner(j, f, fact);
     judge_wait(j, *owner);
-    json_decref(fact);
 }
 
 void judge_ets_growth(struct judge *j)
@@ -432,15 +409,13 @@ void judge_port_growth(struct judge *j)
     double limit = judge_limit(j, fmax(50, 0.1 * t.first));
     if (!t.grows || t.grown < limit)
         return;
-    json_t *fact = growth_fact(j);
+    const json_t *fact = judge_fact_at(j, "growth", j->to);
     const json_t *ports = json_object_get(fact, "ports");
     bool one = fact_number(ports, "seen") >= fact_number(ports, "sampled") / 2;
     const char *owner = one ? named_process(j, json_object_get(ports, "owner")) : "";
     const char *name = cut_name(j, fact_text(ports, "name"));
-    struct finding *f =
-        judge_find(j, full_in(j, "port_limit", &t) < 6 * HOUR ? FINDING_ACT : FINDING_LOOK,
-                   judge_sure(j, t.grown, limit));
-    f->effort = EFFORT_SMALL;
+    struct finding *f = judge_find(
+        j, full_in(j, "port_limit", &t) < 6 * HOUR ? FINDING_ACT : FINDING_LOOK, t.grown, limit);
     if (*owner)
         f->title = judge_text(j, "%s opens ports that stay: +%s %s in %s", owner,
                               judge_number(j, t.grown), name, judge_period(j));
@@ -457,13 +432,10 @@ void judge_port_growth(struct judge *j)
     tell_limit(j, f, "port_limit", &t);
     if (*name)
         judge_evidence(j, f, "new_ports", fact_number(ports, "seen"), "",
-                       "new ports: %.0f of %.0f sampled "
-                       "are %s%s%s",
-                       fact_number(ports, "seen"), fact_number(ports, "sampled"), name,
-                       *owner ? " of " : "", owner);
+                       "new ports: %.0f of %.0f sampled are %s%s%s", fact_number(ports, "seen"),
+                       fact_number(ports, "sampled"), name, *owner ? " of " : "", owner);
     no_owner(j, f, fact);
     judge_wait(j, *name);
-    json_decref(fact);
 }
 
 void judge_code_growth(struct judge *j)
@@ -472,13 +444,12 @@ void judge_code_growth(struct judge *j)
     double limit = judge_limit(j, fmax(MIB, 0.05 * t.first));
     if (!t.grows || t.grown < limit)
         return;
-    json_t *fact = growth_fact(j), *module;
+    const json_t *fact = judge_fact_at(j, "growth", j->to), *module;
     const json_t *code = json_object_get(fact, "code");
     const char *newest = json_string_value(json_array_get(json_object_get(code, "examples"), 0));
     newest = newest ? cut_name(j, newest) : NULL;
     size_t i;
-    struct finding *f = judge_find(j, FINDING_LOOK, judge_sure(j, t.grown, limit));
-    f->effort = EFFORT_SMALL;
+    struct finding *f = judge_find(j, FINDING_LOOK, t.grown, limit);
     f->title = judge_text(j, "Code is growing: +%s in %s%s%s", judge_bytes(j, t.grown),
                           judge_period(j), newest ? ", newest module " : "", newest ? newest : "");
     f->action = "Find what compiles or loads modules while the node runs, and load each once";
@@ -493,5 +464,4 @@ void judge_code_growth(struct judge *j)
             judge_evidence(j, f, "module", NAN, "", "new module: %s", json_string_value(module));
     no_owner(j, f, fact);
     judge_wait(j, newest != NULL);
-    json_decref(fact);
 }

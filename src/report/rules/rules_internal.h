@@ -10,16 +10,7 @@
 #include "beamtop/base/attr.h"
 #include "beamtop/report/evaluate.h"
 #include "report/rules/fact.h"
-
-enum owner_sort {
-    BY_APPLICATION,
-    BY_SUPERVISOR,
-    BY_MODULE,
-    BY_NAME,
-    BY_LABEL,
-    BY_KIN,
-    OWNER_SORTS
-};
+#include "report/rules/work.h"
 
 /* What must have been recorded; a judge is not asked before it is there. */
 enum rule_needs {
@@ -30,11 +21,6 @@ enum rule_needs {
     NEEDS_NODE = 1 << 4,    /* the fact `node` */
     NEEDS_SAMPLES = 1 << 5, /* of CPU time: not at yields */
     NEEDS_SPANS = 1 << 6,   /* captured requests */
-};
-
-struct owner_list {
-    const struct period_owner *items;
-    size_t n;
 };
 
 struct judge {
@@ -57,8 +43,9 @@ struct judge {
     struct recorded_samples samples; /* of CPU time */
     const struct requests *requests; /* of captured spans */
     double left_out;                 /* calls of functions that are not among `calls` */
-    json_t *node;                    /* NULL: not recorded */
-    json_t *kin;                     /* what anonymous processes are near to; NULL: not recorded */
+    json_t *facts;                   /* those that were asked for: judge_fact_at() */
+    const json_t *node;              /* NULL: not recorded */
+    const json_t *kin;               /* what anonymous processes are near to; NULL: not recorded */
     double schedulers;               /* online; NaN unknown */
     double duration_s;
     double trend_s; /* for which a trend must hold; 0: any time */
@@ -70,11 +57,14 @@ struct judge {
 struct rule {
     struct rule_info info;
     unsigned needs;
+    enum finding_effort effort;
     void (*judge)(struct judge *j);
 };
 
-/* The finding is the judge's to fill in; titles and texts by judge_text. confidence: 0..1. */
-struct finding *judge_find(struct judge *j, enum finding_severity severity, double confidence);
+/* The finding is the judge's to fill in; titles and texts by judge_text. Its confidence (0..1): by
+   how far value is above limit (both > 0), and by how many ticks there are. */
+struct finding *judge_find(struct judge *j, enum finding_severity severity, double value,
+                           double limit);
 /* Which of the findings of one cause gives the title: what is known exactly, then a message queue,
    what is held, what grows, and load. */
 enum cause_rank { CAUSE_KNOWN, CAUSE_QUEUE, CAUSE_HELD, CAUSE_GROWTH, CAUSE_LOAD };
@@ -95,12 +85,12 @@ void judge_evidence(struct judge *j, struct finding *f, const char *key, double 
                     const char *unit, const char *fmt, ...) ATTR_PRINTF(6, 7);
 /* The evidence of a share of the reductions; spread: NaN where it is not known. */
 void judge_share(struct judge *j, struct finding *f, double share, double spread);
-/* The confidence: by how far value is above limit (both > 0), and by how many ticks there are. */
-double judge_sure(const struct judge *j, double value, double limit);
 struct period_stats judge_stats(const struct judge *j, const char *system_key);
 struct period_stats judge_stats_from(const struct judge *j, int64_t from, const char *system_key);
-/* A fact as JSON, the caller's to decref; NULL (and said to be not known) when it is not there. */
-json_t *judge_fact(struct judge *j, const char *key);
+/* The last fact at or before a tick, for as long as rules are judged; NULL: not recorded. */
+const json_t *judge_fact_at(const struct judge *j, const char *key, int64_t tick);
+/* The same at the end of the period; NULL is said to be not known. */
+const json_t *judge_fact(struct judge *j, const char *key);
 double judge_node(const struct judge *j, const char *key); /* of the fact `node`; NaN unknown */
 /* A process by the name that all texts use (model/process_name.h); of a fact's row the same. */
 const char *judge_process(struct judge *j, const struct period_process *p);
@@ -223,179 +213,179 @@ bool calls_reach(double count, double other);
 
 /* ---- the rules */
 
-/* X(judge, what must have been recorded, the words of struct rule_info). Each has its
- * judge_NAME(); the manual's list is made of this; docs/findings.md has their limits. */
+/* X(judge, what must have been recorded, effort of its action, the words of struct rule_info). Each
+ * has its judge_NAME(); the manual's list is made of this; docs/findings.md has their limits. */
 /* clang-format off */
 #define RULE_LIST(X)                                                                              \
-    X(logger, NEEDS_SYSTEM | NEEDS_OWNERS,                                                        \
+    X(logger, NEEDS_SYSTEM | NEEDS_OWNERS, EFFORT_SETTING,                                        \
       "sync_logger", "Logging blocks its callers",                                                \
       "Callers wait for the logger in a large share of their time, or the logger takes a "        \
       "large share of the reductions.",                                                           \
       "owners, facts")                                                                            \
-    X(contention, NEEDS_SYSTEM | NEEDS_NODE,                                                      \
+    X(contention, NEEDS_SYSTEM | NEEDS_NODE, EFFORT_LARGE,                                        \
       "contention", "Schedulers are overloaded",                                                  \
       "The run queue is longer than the number of schedulers online, at most ticks.",             \
       "system, facts")                                                                            \
-    X(headroom, NEEDS_SYSTEM | NEEDS_NODE,                                                        \
+    X(headroom, NEEDS_SYSTEM | NEEDS_NODE, EFFORT_SETTING,                                        \
       "headroom", "Schedulers are mostly idle",                                                   \
       "Run queue and scheduler utilisation are far below what the node can do.",                  \
       "system, facts")                                                                            \
-    X(one_scheduler, NEEDS_SYSTEM | NEEDS_NODE,                                                   \
+    X(one_scheduler, NEEDS_SYSTEM | NEEDS_NODE, EFFORT_SMALL,                                     \
       "one_scheduler", "One scheduler is overloaded",                                             \
       "Most queued processes are in one run queue.",                                              \
       "system, facts")                                                                            \
-    X(starved, NEEDS_SYSTEM,                                                                      \
+    X(starved, NEEDS_SYSTEM, EFFORT_SETTING,                                                      \
       "starved", "Schedulers wait for a CPU",                                                     \
       "Scheduler threads are ready to run, but another program, the hypervisor or the quota of "  \
       "the cgroup keeps the CPU.",                                                                \
       "facts")                                                                                    \
-    X(blocked, NEEDS_SYSTEM | NEEDS_NODE,                                                         \
+    X(blocked, NEEDS_SYSTEM | NEEDS_NODE, EFFORT_SMALL,                                           \
       "blocked_schedulers", "Schedulers wait inside the VM",                                      \
       "The VM counts schedulers as busy whose threads neither run nor wait for a CPU: they wait " \
       "for a lock, as that of an ETS table, or in a NIF.",                                        \
       "system, facts")                                                                            \
-    X(mailbox, NEEDS_SYSTEM | NEEDS_PROCESSES,                                                    \
+    X(mailbox, NEEDS_SYSTEM | NEEDS_PROCESSES, EFFORT_LARGE,                                      \
       "mailbox_growth", "A message queue is growing",                                             \
       "Messages come faster than their process handles them, throughout the period.",             \
       "processes")                                                                                \
-    X(serialised, NEEDS_SYSTEM | NEEDS_PROCESSES | NEEDS_NODE,                                    \
+    X(serialised, NEEDS_SYSTEM | NEEDS_PROCESSES | NEEDS_NODE, EFFORT_LARGE,                      \
       "serialised", "A process is a bottleneck",                                                  \
       "The message queue of one process is hardly ever empty.",                                   \
       "processes, facts")                                                                         \
-    X(asleep, NEEDS_SYSTEM | NEEDS_PROCESSES | NEEDS_NODE,                                        \
+    X(asleep, NEEDS_SYSTEM | NEEDS_PROCESSES | NEEDS_NODE, EFFORT_SMALL,                          \
       "asleep", "A process hibernates with messages queued",                                      \
       "It hibernates with messages in its queue at one tick after the other: it was not "         \
       "woken, or does not handle them.",                                                          \
       "processes, facts")                                                                         \
-    X(memory_growth, NEEDS_SYSTEM,                                                                \
+    X(memory_growth, NEEDS_SYSTEM, EFFORT_SMALL,                                                  \
       "memory_growth", "Memory of one type is growing",                                           \
       "One type of memory grows throughout the period and makes most of the node's "              \
       "growth.",                                                                                  \
       "system")                                                                                   \
-    X(binaries, NEEDS_SYSTEM,                                                                     \
+    X(binaries, NEEDS_SYSTEM, EFFORT_SMALL,                                                       \
       "binary_holders", "A few processes hold most refc binaries",                                \
       "References of a few processes keep most bytes of refc (off-heap) binaries alive.",         \
       "facts")                                                                                    \
-    X(carriers, NEEDS_SYSTEM,                                                                     \
+    X(carriers, NEEDS_SYSTEM, EFFORT_SETTING,                                                     \
       "carriers", "An allocator is fragmented",                                                   \
       "Carriers of an allocator are mostly free: memory that the node cannot give back.",         \
       "facts")                                                                                    \
-    X(near_limit, NEEDS_SYSTEM | NEEDS_NODE,                                                      \
+    X(near_limit, NEEDS_SYSTEM | NEEDS_NODE, EFFORT_SETTING,                                      \
       "near_limit", "A table of the VM is nearly full",                                           \
       "Atoms, processes, ports or ETS tables are close to their limit.",                          \
       "system, facts")                                                                            \
-    X(repository, NEEDS_CALLS,                                                                    \
+    X(repository, NEEDS_CALLS, EFFORT_SMALL,                                                      \
       "repository_lookup", "A lookup queries the database",                                       \
       "A module with many lookups has the functions of an Ecto repository, or is in front "       \
       "of one.",                                                                                  \
       "calls")                                                                                    \
-    X(read_write, NEEDS_CALLS,                                                                    \
+    X(read_write, NEEDS_CALLS, EFFORT_SETTING,                                                    \
       "read_write", "The ratio of reads and writes",                                              \
       "Calls that read repositories, ETS and Mnesia, compared with those that write.",            \
       "calls")                                                                                    \
-    X(overhead, NEEDS_CALLS,                                                                      \
+    X(overhead, NEEDS_CALLS, EFFORT_LARGE,                                                        \
       "pipeline_overhead", "Pipeline stages per operation",                                       \
       "How many pipeline stages one operation on data runs, and whether that is worth a "         \
       "change.",                                                                                  \
       "calls")                                                                                    \
-    X(hot_reads, NEEDS_CALLS,                                                                     \
+    X(hot_reads, NEEDS_CALLS, EFFORT_SMALL,                                                       \
       "hot_reads", "Data is read-mostly",                                                         \
       "A module's reads are among the top functions and its writes are rare.",                    \
       "calls")                                                                                    \
-    X(dynamic_repo, NEEDS_CALLS,                                                                  \
+    X(dynamic_repo, NEEDS_CALLS, EFFORT_SMALL,                                                    \
       "dynamic_repo", "Repositories are switched in the hot path",                                \
       "put_dynamic_repo is called often, for each operation of the repository or more.",          \
       "calls")                                                                                    \
-    X(busy_distribution, NEEDS_SYSTEM,                                                            \
+    X(busy_distribution, NEEDS_SYSTEM, EFFORT_SETTING,                                            \
       "busy_distribution", "A connection to another node is busy",                                \
       "Data for another node is queued; above the busy limit its senders are suspended.",         \
       "facts")                                                                                    \
-    X(gc, NEEDS_SYSTEM,                                                                           \
+    X(gc, NEEDS_SYSTEM, EFFORT_SMALL,                                                             \
       "garbage", "Garbage collection is frequent",                                                \
       "GCs follow each other within few reductions, or reclaim much memory for the "              \
       "reductions done.",                                                                         \
       "system")                                                                                   \
-    X(churn, NEEDS_SYSTEM | NEEDS_PROCESSES,                                                      \
+    X(churn, NEEDS_SYSTEM | NEEDS_PROCESSES, EFFORT_LARGE,                                        \
       "churn", "Processes are short-lived",                                                       \
       "Most of the top processes are seen once and never again.",                                 \
       "processes")                                                                                \
-    X(code_server, NEEDS_SYSTEM | NEEDS_OWNERS,                                                   \
+    X(code_server, NEEDS_SYSTEM | NEEDS_OWNERS, EFFORT_SETTING,                                   \
       "code_server", "The code server is busy",                                                   \
       "Missing modules are searched again and again, in interactive mode on disk each "           \
       "time.",                                                                                    \
       "owners, facts")                                                                            \
-    X(collectors, NEEDS_SYSTEM | NEEDS_PROCESSES | NEEDS_NODE,                                    \
+    X(collectors, NEEDS_SYSTEM | NEEDS_PROCESSES | NEEDS_NODE, EFFORT_SMALL,                      \
       "collectors", "The VM searches all heaps again and again",                                  \
       "The VM's collectors of persistent terms and old code have a large share of the "           \
       "reductions.",                                                                              \
       "processes, facts")                                                                         \
-    X(whole_core, NEEDS_SYSTEM | NEEDS_PROCESSES | NEEDS_NODE,                                    \
+    X(whole_core, NEEDS_SYSTEM | NEEDS_PROCESSES | NEEDS_NODE, EFFORT_LARGE,                      \
       "whole_core", "One process takes a scheduler",                                              \
       "A process works all the time: it cannot do more, however many schedulers there are.",      \
       "processes, facts")                                                                         \
-    X(restart_loop, NEEDS_SYSTEM,                                                                 \
+    X(restart_loop, NEEDS_SYSTEM, EFFORT_SMALL,                                                   \
       "restart_loop", "A supervisor restarts its children again and again",                       \
       "Children of one supervisor end and are started again, ten a second or more.",              \
       "facts")                                                                                    \
-    X(late_scheduler, NEEDS_SYSTEM,                                                               \
+    X(late_scheduler, NEEDS_SYSTEM, EFFORT_SMALL,                                                 \
       "late_scheduler", "A scheduler did not yield",                                              \
       "A call that every scheduler answers waited half a second or longer for one of "            \
       "them.",                                                                                    \
       "system")                                                                                   \
-    X(blocked_io, NEEDS_SYSTEM | NEEDS_NODE,                                                      \
+    X(blocked_io, NEEDS_SYSTEM | NEEDS_NODE, EFFORT_SETTING,                                      \
       "blocked_io", "Dirty I/O schedulers are blocked",                                           \
       "For 5 s or longer no dirty I/O scheduler was free: files are not read or written.",        \
       "system")                                                                                   \
-    X(process_growth, NEEDS_SYSTEM,                                                               \
+    X(process_growth, NEEDS_SYSTEM, EFFORT_SMALL,                                                 \
       "process_growth", "Processes are accumulating",                                             \
       "The number of processes grows steadily, and those started last do not end.",               \
       "system, facts")                                                                            \
-    X(short_lived, NEEDS_SYSTEM,                                                                  \
+    X(short_lived, NEEDS_SYSTEM, EFFORT_LARGE,                                                    \
       "short_lived", "A process spawns short-lived processes",                                    \
       "A thousand processes per second are spawned and end, or a hundred that do much of the "    \
       "work.",                                                                                    \
       "facts")                                                                                    \
-    X(atom_growth, NEEDS_SYSTEM,                                                                  \
+    X(atom_growth, NEEDS_SYSTEM, EFFORT_SMALL,                                                    \
       "atom_growth", "Atoms are leaking",                                                         \
       "The number of atoms, which are never freed, grows steadily.",                              \
       "system, facts")                                                                            \
-    X(ets_growth, NEEDS_SYSTEM,                                                                   \
+    X(ets_growth, NEEDS_SYSTEM, EFFORT_SMALL,                                                     \
       "ets_growth", "An ETS table is growing",                                                    \
       "The memory or the number of ETS tables grows steadily.",                                   \
       "system, facts")                                                                            \
-    X(port_growth, NEEDS_SYSTEM,                                                                  \
+    X(port_growth, NEEDS_SYSTEM, EFFORT_SMALL,                                                    \
       "port_growth", "Ports are accumulating",                                                    \
       "The number of ports grows steadily: sockets or files that stay open.",                     \
       "system, facts")                                                                            \
-    X(socket_growth, NEEDS_SYSTEM,                                                                \
+    X(socket_growth, NEEDS_SYSTEM, EFFORT_SMALL,                                                  \
       "socket_growth", "Sockets are accumulating",                                                \
       "The number of sockets of the module socket grows steadily.",                               \
       "facts")                                                                                    \
-    X(timer_growth, NEEDS_SYSTEM,                                                                 \
+    X(timer_growth, NEEDS_SYSTEM, EFFORT_SMALL,                                                   \
       "timer_growth", "Timers are accumulating",                                                  \
       "The number of timers grows, and not with the processes.",                                  \
       "facts")                                                                                    \
-    X(monitor_growth, NEEDS_SYSTEM,                                                               \
+    X(monitor_growth, NEEDS_SYSTEM, EFFORT_SMALL,                                                 \
       "monitor_growth", "Monitors or links of a process are accumulating",                        \
       "A process has more and more monitors or links, though no more processes are there.",       \
       "facts")                                                                                    \
-    X(code_growth, NEEDS_SYSTEM,                                                                  \
+    X(code_growth, NEEDS_SYSTEM, EFFORT_SMALL,                                                    \
       "code_growth", "Code is growing",                                                           \
       "The memory of loaded code grows steadily.",                                                \
       "system, facts")                                                                            \
-    X(gc_cpu, NEEDS_SAMPLES,                                                                      \
+    X(gc_cpu, NEEDS_SAMPLES, EFFORT_SMALL,                                                        \
       "gc_cpu", "Garbage collection takes much CPU time",                                         \
       "A quarter of the VM's CPU time or more goes to garbage collection.",                       \
       "samples")                                                                                  \
-    X(copy_cpu, NEEDS_SAMPLES,                                                                    \
+    X(copy_cpu, NEEDS_SAMPLES, EFFORT_SMALL,                                                      \
       "copy_cpu", "Copying takes much CPU time",                                                  \
       "15% of the VM's CPU time or more goes to copying messages and other terms.",               \
       "samples")                                                                                  \
-    X(nif_cpu, NEEDS_SAMPLES,                                                                     \
+    X(nif_cpu, NEEDS_SAMPLES, EFFORT_SMALL,                                                       \
       "nif_cpu", "A NIF library takes much CPU time",                                             \
       "20% of the VM's CPU time or more goes to one NIF library.",                                \
       "samples")                                                                                  \
-    X(request_wait, NEEDS_SPANS,                                                                  \
+    X(request_wait, NEEDS_SPANS, EFFORT_SMALL,                                                    \
       "request_wait", "Requests mostly wait for one process",                                     \
       "Half of the time of captured requests or more is on one process, or in one wait.",         \
       "spans")

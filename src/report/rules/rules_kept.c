@@ -18,10 +18,8 @@ struct counted judge_counted(struct judge *j, const char *fact,
     int64_t ticks[3];
     for (int i = 0; i < 3; i++) {
         ticks[i] = j->from + (j->to - j->from) * (i + 1) / 3;
-        const char *text = recording_fact(j->recording, fact, ticks[i]);
-        json_t *value = text ? json_loads(text, 0, NULL) : NULL;
+        const json_t *value = judge_fact_at(j, fact, ticks[i]);
         at[i] = value ? read(value, arg) : (double)NAN;
-        json_decref(value);
     }
     return (struct counted){at[0], at[1], at[2], at[2] - at[0],
                             recording_period_s(j->recording, ticks[0], ticks[2])};
@@ -69,17 +67,16 @@ void judge_timer_growth(struct judge *j)
 {
     const struct timers t = judge_timers(j);
     const struct counted n = t.n, bytes = t.bytes;
-    if (isnan(n.last) && !recording_fact(j->recording, "growth", j->to))
-        judge_unknown(j, "the fact `growth` was not recorded");
+    if (isnan(n.last))
+        (void)judge_fact(j, "growth");
     if (!t.rise)
         return;
-    struct finding *f = judge_find(j, FINDING_LOOK, judge_sure(j, n.grown, t.limit));
-    f->effort = EFFORT_SMALL;
+    struct finding *f = judge_find(j, FINDING_LOOK, n.grown, t.limit);
     f->title = judge_text(j, "Timers are accumulating: +%s in %s, now %s", judge_number(j, n.grown),
                           judge_seconds(j, n.over_s), judge_number(j, n.last));
-    f->action = "Find who starts them (beamtop calls NODE 'erlang:start_timer/3' "
-                "'erlang:send_after/3') and cancel each when its reason is gone "
-                "(erlang:cancel_timer/1), or start one for many";
+    f->action =
+        "Find who starts them (beamtop calls NODE 'erlang:start_timer/3' 'erlang:send_after/3') "
+        "and cancel each when its reason is gone (erlang:cancel_timer/1), or start one for many";
     f->ruled_out_if =
         "The number of timers levels off: each runs out, as those of a cache (10 min)";
     f->subject = "timers";
@@ -171,11 +168,10 @@ static void find_ties(struct judge *j, const struct found *found)
     const struct counted *n = &found->n;
     const bool by_bytes = found->by_bytes;
     const double limit = ties_limit(j, by_bytes, n->first);
-    struct finding *f = judge_find(j, FINDING_LOOK, judge_sure(j, n->grown, limit));
+    struct finding *f = judge_find(j, FINDING_LOOK, n->grown, limit);
     const char *pid = judge_text(j, "%s", fact_text(row, "pid"));
     struct tied heaps = {pid, "bytes"};
     struct counted bytes = judge_counted(j, "monitors", tied_of, &heaps);
-    f->effort = EFFORT_SMALL;
     f->title = judge_text(j, "%s %s: +%s in %s, now %s", judge_process_of(j, row), tie->title,
                           amount_text(j, by_bytes, n->grown), judge_seconds(j, n->over_s),
                           amount_text(j, by_bytes, n->last));
@@ -206,8 +202,7 @@ static bool says_more(const struct found *a, const struct found *b)
 
 void judge_monitor_growth(struct judge *j)
 {
-    json_t *fact = judge_fact(j, "monitors");
-    const json_t *row;
+    const json_t *fact = judge_fact(j, "monitors"), *row;
     struct found most = {0};
     size_t i;
     json_array_foreach (json_object_get(fact, "processes"), i, row)
@@ -225,7 +220,6 @@ void judge_monitor_growth(struct judge *j)
         }
     if (most.row)
         find_ties(j, &most);
-    json_decref(fact);
 }
 
 /* ---- sockets of the module socket */
@@ -253,14 +247,11 @@ void judge_socket_growth(struct judge *j)
 {
     struct counted n = judge_counted(j, "growth", sockets, "count");
     double limit = judge_limit(j, fmax(50, 0.1 * n.first));
-    const char *text = recording_fact(j->recording, "growth", j->to);
-    if (!text)
-        judge_unknown(j, "the fact `growth` was not recorded");
+    const json_t *fact = judge_fact(j, "growth");
     if (!judge_counts_rise(j, &n, limit, true))
         return;
-    json_t *fact = json_loads(text, 0, NULL);
-    struct finding *f = judge_find(j, FINDING_LOOK, judge_sure(j, n.grown, limit) * 0.8);
-    f->effort = EFFORT_SMALL;
+    struct finding *f = judge_find(j, FINDING_LOOK, n.grown, limit);
+    f->confidence *= 0.8;
     judge_evidence(j, f, "sockets", n.last, "",
                    "sockets: %s, %s, %s (after 1/3, 2/3 and at the end)", judge_number(j, n.first),
                    judge_number(j, n.half), judge_number(j, n.last));
@@ -275,5 +266,4 @@ void judge_socket_growth(struct judge *j)
     f->subject = "sockets";
     if (*owner)
         judge_about(f, f->process, CAUSE_KNOWN);
-    json_decref(fact);
 }

@@ -52,20 +52,16 @@ void judge_late_scheduler(struct judge *j)
     bool comes; /* soon it is known whether the host lacked CPUs */
     double without = judge_without_cpu(j, &comes);
     bool starved = without >= STARVED; /* not when it is NaN */
-    struct finding *f =
-        judge_find(j, severity_of(&late, starved || comes), judge_sure(j, late.max, NOTED));
-    f->effort = EFFORT_SMALL;
+    struct finding *f = judge_find(j, severity_of(&late, starved || comes), late.max, NOTED);
     text_duration(longest, sizeof longest, late.max / 1000);
     text_duration(p95, sizeof p95, late.p95 / 1000);
     f->title = judge_text(j, "%s did not yield for %s", who(j, &id), longest);
-    f->action =
-        "Find the NIF or BIF that does not yield, on the node's host: beamtop pstack NODE --all, "
-        "or beamtop sample NODE. It is a comparison, hash or copy of a very large "
-        "term, or native code that should run on a dirty scheduler. `+S` does not help: "
-        "whatever waits for all schedulers waits for this one";
-    f->ruled_out_if =
-        "The host was overloaded or suspended at that time: then the interval between ticks "
-        "is longer too";
+    f->action = "Find the NIF or BIF that does not yield, on the node's host: beamtop pstack NODE "
+                "--all, or beamtop sample NODE. It is a comparison, hash or copy of a very large "
+                "term, or native code that should run on a dirty scheduler. `+S` does not help: "
+                "whatever waits for all schedulers waits for this one";
+    f->ruled_out_if = "The host was overloaded or suspended at that time: then the interval "
+                      "between ticks is longer too";
     judge_evidence(j, f, "late_ms_max", late.max, "ms", "longest wait for a scheduler: %s",
                    longest);
     judge_evidence(j, f, "late_ms_p95", late.p95, "ms",
@@ -108,7 +104,7 @@ void judge_blocked_io(struct judge *j)
         return;
     bool lasts = recording_tick_after(j->recording, run.to) <= run.to || run.to >= j->to;
     struct finding *f = judge_find(j, run.seconds >= BLOCKED_LONG_S ? FINDING_ACT : FINDING_LOOK,
-                                   judge_sure(j, run.seconds, BLOCKED_S));
+                                   run.seconds, BLOCKED_S);
     text_duration(lasted, sizeof lasted, run.seconds);
     f->title = judge_text(j, "All %sdirty I/O schedulers %s blocked%s%s",
                           isnan(n) ? "" : judge_text(j, "%.0f ", n), lasts ? "are" : "were",

@@ -106,29 +106,27 @@ static const char *setting_of(struct judge *j, const json_t *fact, const json_t 
     if (is_elixirs(h)) {
         double discard = fact_number(json_object_get(fact, "elixir"), "discard_threshold");
         discard = discard > 0 ? discard : 500;
-        return judge_text(
-            j,
-            "Make it asynchronous: Logger.configure(sync_threshold: %.0f), and config "
-            ":logger, sync_threshold: %.0f. Callers then never wait. Above %.0f messages "
-            "(discard_threshold) it drops messages and reports it",
-            discard, discard, discard);
+        return judge_text(j,
+                          "Make it asynchronous: Logger.configure(sync_threshold: %.0f), and "
+                          "config :logger, sync_threshold: %.0f. Callers then never wait. Above "
+                          "%.0f messages (discard_threshold) it drops messages and reports it",
+                          discard, discard, discard);
     }
     double drop = fact_number(h, "drop_mode_qlen");
     const char *id = atom(j, fact_text(h, "id"));
     drop = drop > 0 ? drop : 200;
     if (mode == LOG_IN_CALLERS)
-        return judge_text(
-            j,
-            "Replace handler %s (module %s), which works in the process that logs, by "
-            "logger_std_h, or let it send events to a separate process",
-            id, fact_text(h, "module"));
+        return judge_text(j,
+                          "Replace handler %s (module %s), which works in the process that logs, "
+                          "by logger_std_h, or let it send events to a separate process",
+                          id, fact_text(h, "module"));
     const char *module = fact_text(h, "module");
     bool otp = strcmp(module, "logger_std_h") == 0 || strcmp(module, "logger_disk_log_h") == 0;
     return judge_text(
         j,
-        "Make it asynchronous: logger:update_handler_config(%s, config, "
-        "#{sync_mode_qlen => %.0f, drop_mode_qlen => %.0f})%s. Callers then never wait. "
-        "Above %.0f messages it drops messages and reports it",
+        "Make it asynchronous: logger:update_handler_config(%s, config, #{sync_mode_qlen => %.0f, "
+        "drop_mode_qlen => %.0f})%s. Callers then never wait. Above %.0f messages it drops "
+        "messages and reports it",
         id, drop, drop,
         otp ? "; in Elixir: config :logger, :default_handler, config: [sync_mode_qlen: …]"
             : judge_text(j, ", as far as its module %s takes these settings", module),
@@ -166,12 +164,9 @@ struct waits {
 
 static struct waits waits_at(const struct judge *j, int64_t tick)
 {
-    const char *text = recording_fact(j->recording, "waits", tick);
-    json_t *fact = text ? json_loads(text, 0, NULL) : NULL;
-    struct waits w = {fact_number(fact, "logger"), fact_number(fact, "calls"),
-                      fact_number(fact, "running"), fact_number(fact, "moments")};
-    json_decref(fact);
-    return w;
+    const json_t *fact = judge_fact_at(j, "waits", tick);
+    return (struct waits){fact_number(fact, "logger"), fact_number(fact, "calls"),
+                          fact_number(fact, "running"), fact_number(fact, "moments")};
 }
 
 /* The counts only rise, until the helper on the node restarts. */
@@ -223,9 +218,8 @@ static void tell_logger(struct judge *j, struct finding *f, const struct period_
 {
     if (p)
         judge_evidence(j, f, "message_queue_len", p->queue_mean, "",
-                       "message queue of %s: mean %.1f, "
-                       "max %.0f",
-                       judge_process(j, p), p->queue_mean, p->queue_max);
+                       "message queue of %s: mean %.1f, max %.0f", judge_process(j, p),
+                       p->queue_mean, p->queue_max);
     if (w.logger > 0)
         judge_evidence(j, f, "waits", w.logger, "",
                        "waiting for the logger: %.0f of %.0f samples of busy processes (left out: "
@@ -245,12 +239,10 @@ static void find_logger(struct judge *j, double share, double spread, struct wai
 {
     const struct period_process *p = NULL;
     enum log_mode mode;
-    json_t *fact = NULL;
-    const char *text = recording_fact(j->recording, "logger", j->to);
+    const json_t *fact = judge_fact_at(j, "logger", j->to);
     size_t i;
     for (i = 0; i < j->n_processes && !p; i++)
         p = slice_is(j->processes[i].kind, "logger") ? &j->processes[i] : NULL;
-    fact = text ? json_loads(text, 0, NULL) : NULL;
     const json_t *h = worst_handler(fact, p, &mode);
     if (waits && mode <= LOG_ASYNC)
         mode = LOG_OVERLOADED; /* callers are seen to wait, whatever the settings say */
@@ -259,15 +251,12 @@ static void find_logger(struct judge *j, double share, double spread, struct wai
         mode = LOG_ASYNC; /* without a CPU it cannot keep up */
         waits = false;
     }
-    if (mode <= LOG_ASYNC && idle) {
-        json_decref(fact);
+    if (mode <= LOG_ASYNC && idle)
         return;
-    }
     const bool acts = mode > LOG_ASYNC && (works || waits_much(w));
-    struct finding *f = judge_find(j, acts ? FINDING_ACT : FINDING_LOOK,
-                                   waits ? judge_sure(j, waiting_share(w), WAITS_SHARE)
-                                         : judge_sure(j, share, LOGGER_SHARE));
-    f->effort = EFFORT_SETTING;
+    struct finding *f =
+        judge_find(j, acts ? FINDING_ACT : FINDING_LOOK, waits ? waiting_share(w) : share,
+                   waits ? WAITS_SHARE : LOGGER_SHARE);
     f->impact = share;
     f->title = waits ? judge_text(j, "Logger %s blocks its callers: %s of their time%s",
                                   logger_name(j, p, h), judge_percent(j, waiting_share(w)),
@@ -283,7 +272,6 @@ static void find_logger(struct judge *j, double share, double spread, struct wai
     judge_share(j, f, share, spread);
     tell_logger(j, f, p, w);
     tell_handlers(j, f, fact);
-    json_decref(fact);
 }
 
 void judge_logger(struct judge *j)

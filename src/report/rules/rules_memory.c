@@ -27,8 +27,7 @@ static const struct {
      "Look for sockets and files that stay open; raise the limit of open files too", 0.9},
     {"ets_tables", "ets_limit", "ETS table count", "+e",
      "Find what makes tables and does not delete them. Since OTP 20 the limit is only a hint: "
-     "memory "
-     "runs out first",
+     "memory runs out first",
      2},
 };
 
@@ -56,11 +55,10 @@ static void find_near_limit(struct judge *j, size_t i, struct period_stats s, do
 {
     double share = s.max / limit;
     const struct period_owner *owner = most_processes(j, i, s.max);
-    struct finding *f = judge_find(j, share >= tables[i].act ? FINDING_ACT : FINDING_LOOK,
-                                   judge_sure(j, share, 0.7));
+    struct finding *f =
+        judge_find(j, share >= tables[i].act ? FINDING_ACT : FINDING_LOOK, share, 0.7);
     const char *used = judge_text(j, "%s full: %s of %s", judge_percent(j, share),
                                   judge_number(j, s.max), judge_number(j, limit));
-    f->effort = EFFORT_SETTING;
     f->title =
         owner ? judge_text(j, "%s fills the process table: %s", judge_slice(j, owner->owner), used)
               : judge_text(j, "%s is %s", tables[i].name, used);
@@ -130,14 +128,12 @@ static void resident_beyond(struct judge *j)
     if (rss.mean - total.mean < judge_limit(j, 256 * MIB) ||
         rss.mean < judge_limit(j, RESIDENT_FACTOR) * total.mean)
         return;
-    struct finding *f =
-        judge_find(j, FINDING_LOOK, judge_sure(j, rss.mean, RESIDENT_FACTOR * total.mean) * 0.7);
-    f->effort = EFFORT_SETTING;
+    struct finding *f = judge_find(j, FINDING_LOOK, rss.mean, RESIDENT_FACTOR * total.mean);
+    f->confidence *= 0.7;
     f->title = judge_text(j, "Resident memory is above what the VM allocates: %s, allocated %s",
                           judge_bytes(j, rss.mean), judge_bytes(j, total.mean));
     f->action = "Find the allocator with unused carriers (beamtop memory NODE), and the burst that "
-                "needed them. For "
-                "binaries try +MBas ageffcbf, for heaps +MHas ageffcbf";
+                "needed them. For binaries try +MBas ageffcbf, for heaps +MHas ageffcbf";
     f->ruled_out_if = "NIFs and ports hold the memory: the VM does not count theirs";
     f->subject = "rss";
     judge_evidence(j, f, "rss_bytes", rss.mean, "bytes", "resident memory: %s (mean), %s (max)",
@@ -151,12 +147,11 @@ static void resident_beyond(struct judge *j)
  * schedulers take over each other's carriers: erts_alloc, +M<S>acul. */
 static const char *action_of(struct judge *j, char letter)
 {
-    return judge_text(
-        j,
-        "Find the burst that needed the memory: a few blocks live on in its carriers. If it "
-        "comes again, try +M%cas ageffcbf (fills old carriers first), or smaller carriers "
-        "(+M%clmbcs 512)",
-        letter, letter);
+    return judge_text(j,
+                      "Find the burst that needed the memory: a few blocks live on in its "
+                      "carriers. If it comes again, try +M%cas ageffcbf (fills old carriers "
+                      "first), or smaller carriers (+M%clmbcs 512)",
+                      letter, letter);
 }
 
 #define UNUSED_LEAST (128 * MIB) /* a burst on a healthy node leaves tens of MiB unused */
@@ -222,11 +217,8 @@ static const json_t *add_up(const json_t *list, double *unused, double *carriers
 /* Unused bytes at half of the period: whether they come and go. */
 static double fragmented_before(const struct judge *j)
 {
-    const char *text = recording_fact(j->recording, "allocators", j->from + (j->to - j->from) / 2);
-    json_t *fact = text ? json_loads(text, 0, NULL) : NULL;
-    double n = fact_number(fact, "fragmented_bytes");
-    json_decref(fact);
-    return n;
+    return fact_number(judge_fact_at(j, "allocators", j->from + (j->to - j->from) / 2),
+                       "fragmented_bytes");
 }
 
 /* Unused bytes above half of the resident size: one finding for all allocators. */
@@ -243,8 +235,7 @@ static bool judge_fragmentation(struct judge *j, const json_t *fact)
         unused < judge_limit(j, FRAGMENTED_OF_RSS) * rss)
         return false;
     char letter = letter_of(fact_text(most, "name"));
-    struct finding *f = judge_find(j, FINDING_LOOK, judge_sure(j, unused, FRAGMENTED_OF_RSS * rss));
-    f->effort = EFFORT_SETTING;
+    struct finding *f = judge_find(j, FINDING_LOOK, unused, FRAGMENTED_OF_RSS * rss);
     f->title = judge_text(j, "Memory is fragmented: %s of %s RSS is unused in carriers",
                           judge_bytes(j, unused), judge_bytes(j, rss));
     f->action = judge_text(
@@ -253,9 +244,8 @@ static bool judge_fragmentation(struct judge *j, const json_t *fact)
         "restart of the node gives them back now. If it comes again, start with +M%cas ageffcbf "
         "(fills old carriers first) or +M%clmbcs 512 (smaller carriers)",
         letter ? letter : 'H', letter ? letter : 'H');
-    f->ruled_out_if =
-        "The carriers fill again at the next peak of the load (view memory, used over "
-        "time): the memory is needed";
+    f->ruled_out_if = "The carriers fill again at the next peak of the load (view memory, used "
+                      "over time): the memory is needed";
     f->subject = "rss";
     judge_evidence(j, f, "fragmented_bytes", unused, "bytes", "unused in carriers: %s (%s of RSS)",
                    judge_bytes(j, unused), judge_percent(j, unused / rss));
@@ -274,15 +264,12 @@ void judge_carriers(struct judge *j)
 {
     double total = judge_stats(j, "memory_total_bytes").mean;
     double least = judge_limit(j, fmax(UNUSED_LEAST, isnan(total) ? 0 : UNUSED_OF_ALL * total));
-    bool known = recording_fact(j->recording, "allocators", j->to) != NULL;
-    json_t *fact = known ? judge_fact(j, "allocators") : NULL, *row;
+    const json_t *fact = judge_fact_at(j, "allocators", j->to), *row;
     size_t i, said = 0;
-    if (!known)
+    if (!fact)
         resident_beyond(j);
-    if (judge_fragmentation(j, fact)) {
-        json_decref(fact);
+    if (judge_fragmentation(j, fact))
         return;
-    }
     json_array_foreach (json_object_get(fact, "allocators"), i, row) {
         double blocks = fact_number(row, "blocks_bytes"),
                carriers = fact_number(row, "carriers_bytes");
@@ -290,8 +277,7 @@ void judge_carriers(struct judge *j)
         char letter = letter_of(name);
         if (!(carriers - blocks >= least) || blocks >= USED_MOST * carriers || said++ == 5)
             continue;
-        struct finding *f = judge_find(j, FINDING_LOOK, judge_sure(j, 0.5, blocks / carriers));
-        f->effort = EFFORT_SETTING;
+        struct finding *f = judge_find(j, FINDING_LOOK, 0.5, blocks / carriers);
         f->title = judge_text(j, "%s is fragmented: %s of %s in carriers is used", name,
                               judge_percent(j, blocks / carriers), judge_bytes(j, carriers));
         f->action = letter ? action_of(j, letter) : "Find the burst that needed the memory";
@@ -302,7 +288,6 @@ void judge_carriers(struct judge *j)
         judge_evidence(j, f, "carriers_bytes", carriers, "bytes", "in carriers: %s",
                        judge_bytes(j, carriers));
     }
-    json_decref(fact);
 }
 
 /* ---- binaries */
@@ -316,15 +301,13 @@ static void find_holders(struct judge *j, const json_t *holders, size_t n, doubl
     const json_t *first = json_array_get(holders, 0), *row;
     const char *name = judge_process_of(j, first);
     double bytes = fact_number(first, "bytes");
-    struct finding *f = judge_find(j, FINDING_LOOK, judge_sure(j, held, total / 2));
-    f->effort = EFFORT_SMALL;
+    struct finding *f = judge_find(j, FINDING_LOOK, held, total / 2);
     f->title = n == 1 || bytes >= held / 2
                    ? judge_text(j, "%s holds %s of refc binaries", name, judge_bytes(j, bytes))
                    : judge_text(j, "%s and %zu more hold %s of refc binaries", name, n - 1,
                                 judge_bytes(j, held));
-    f->action =
-        "Copy what is kept of large binaries (binary:copy/1). Let processes that pass binaries on "
-        "hibernate after a burst, or collect more often (fullsweep_after)";
+    f->action = "Copy what is kept of large binaries (binary:copy/1). Let processes that pass "
+                "binaries on hibernate after a burst, or collect more often (fullsweep_after)";
     f->ruled_out_if = "The holders are meant to keep them: a cache of whole binaries";
     f->subject = judge_text(j, "%s", fact_text(first, "pid"));
     judge_about(f, f->subject, CAUSE_HELD);
@@ -342,7 +325,7 @@ static void find_holders(struct judge *j, const json_t *holders, size_t n, doubl
 
 void judge_binaries(struct judge *j)
 {
-    json_t *fact = judge_fact(j, "binaries"), *holders = json_object_get(fact, "holders");
+    const json_t *fact = judge_fact(j, "binaries"), *holders = json_object_get(fact, "holders");
     double total = judge_stats(j, "memory_binary_bytes").last, held = 0;
     size_t n = json_array_size(holders);
     n = n < HOLDERS ? n : HOLDERS;
@@ -354,7 +337,6 @@ void judge_binaries(struct judge *j)
         judge_unknown(j, "the memory of refc binaries was not recorded");
     if (held >= judge_limit(j, HELD_LEAST) && held >= judge_limit(j, 0.5) * total)
         find_holders(j, holders, n, held, total);
-    json_decref(fact);
 }
 
 /* ---- distribution */
@@ -362,16 +344,13 @@ void judge_binaries(struct judge *j)
 /* A single large message fills the queue for a moment: it counts when it was long at two ticks. */
 static double queue_before(const struct judge *j, const char *node)
 {
-    const char *text =
-        recording_fact(j->recording, "distribution", j->from + (j->to - j->from) / 2);
-    json_t *fact = text ? json_loads(text, 0, NULL) : NULL, *row;
+    const json_t *fact = judge_fact_at(j, "distribution", j->from + (j->to - j->from) / 2), *row;
     double queue = NAN;
     size_t i;
     json_array_foreach (json_object_get(fact, "nodes"), i, row) {
         if (strcmp(fact_text(row, "node"), node) == 0)
             queue = fact_number(row, "queue_bytes");
     }
-    json_decref(fact);
     return queue;
 }
 
@@ -400,8 +379,7 @@ static void find_senders(struct judge *j, const json_t *fact, double held, doubl
     const char *nodes = list_of(j, json_object_get(fact, "nodes"));
     size_t i;
     struct finding *f = judge_find(j, held >= SUSPENDED_MOSTLY * looks ? FINDING_ACT : FINDING_LOOK,
-                                   judge_sure(j, held / looks, SUSPENDED_SHARE));
-    f->effort = EFFORT_SETTING;
+                                   held / looks, SUSPENDED_SHARE);
     f->title = now >= 1 ? judge_text(j, "Senders to %s are suspended: %s processes, at %s of looks",
                                      nodes, judge_number(j, now), judge_percent(j, held / looks))
                         : judge_text(j, "Senders to %s are suspended at %s of looks", nodes,
@@ -423,10 +401,8 @@ static void find_senders(struct judge *j, const json_t *fact, double held, doubl
 /* The counts only rise, until the helper on the node restarts. */
 static bool senders_are_suspended(struct judge *j)
 {
-    const char *text = recording_fact(j->recording, "senders", j->to);
-    json_t *now = text ? json_loads(text, 0, NULL) : NULL;
-    text = recording_fact(j->recording, "senders", j->from);
-    json_t *before = text ? json_loads(text, 0, NULL) : NULL;
+    const json_t *now = judge_fact_at(j, "senders", j->to);
+    const json_t *before = judge_fact_at(j, "senders", j->from);
     double looks = fact_number(now, "looks"), held = fact_number(now, "suspended_looks");
     if (fact_number(before, "looks") < looks) {
         looks -= fact_number(before, "looks");
@@ -435,8 +411,6 @@ static bool senders_are_suspended(struct judge *j)
     bool found = held >= SUSPENDED_LOOKS && held >= judge_limit(j, SUSPENDED_SHARE) * looks;
     if (found)
         find_senders(j, now, held, looks);
-    json_decref(now);
-    json_decref(before);
     return found;
 }
 
@@ -444,7 +418,7 @@ void judge_busy_distribution(struct judge *j)
 {
     if (senders_are_suspended(j))
         return;
-    json_t *fact = judge_fact(j, "distribution"), *row;
+    const json_t *fact = judge_fact(j, "distribution"), *row;
     double limit = fact_number(fact, "busy_limit_bytes"), half = judge_limit(j, limit / 2);
     size_t i, said = 0;
     json_array_foreach (json_object_get(fact, "nodes"), i, row) {
@@ -452,23 +426,20 @@ void judge_busy_distribution(struct judge *j)
                before = queue_before(j, fact_text(row, "node"));
         if (!(queue >= half) || before < half || limit <= 0 || said++ == 5)
             continue;
-        struct finding *f = judge_find(j, queue >= limit ? FINDING_ACT : FINDING_LOOK,
-                                       judge_sure(j, queue, limit / 2));
-        f->effort = EFFORT_SETTING;
+        struct finding *f =
+            judge_find(j, queue >= limit ? FINDING_ACT : FINDING_LOOK, queue, limit / 2);
         f->title = judge_text(j, "Connection to %s is busy: %s queued, limit %s",
                               fact_text(row, "node"), judge_bytes(j, queue), judge_bytes(j, limit));
-        f->action = judge_text(
-            j,
-            "Send less to it, or in smaller pieces. Start with +zdbbl %.0f (KiB) so that "
-            "senders are suspended later",
-            limit * 4 / 1024);
+        f->action = judge_text(j,
+                               "Send less to it, or in smaller pieces. Start with +zdbbl %.0f "
+                               "(KiB) so that senders are suspended later",
+                               limit * 4 / 1024);
         f->ruled_out_if = "The queue is empty a minute later: a single large message";
         f->subject = judge_text(j, "%s", fact_text(row, "node"));
         judge_evidence(j, f, "queue_bytes", queue, "bytes", "queued: %s", judge_bytes(j, queue));
         judge_evidence(j, f, "busy_limit_bytes", limit, "bytes", "busy limit: %s",
                        judge_bytes(j, limit));
     }
-    json_decref(fact);
 }
 
 /* ---- garbage */
@@ -486,8 +457,8 @@ void judge_busy_distribution(struct judge *j)
 /* Who collects most, first. */
 static const char *gc_subjects(struct judge *j, struct finding *f)
 {
-    const char *text = recording_fact(j->recording, "gc", j->to), *first = NULL;
-    json_t *fact = text ? json_loads(text, 0, NULL) : NULL, *row;
+    const json_t *fact = judge_fact_at(j, "gc", j->to), *row;
+    const char *first = NULL;
     size_t i;
     json_array_foreach (json_object_get(fact, "processes"), i, row) {
         const char *name = judge_process_of(j, row);
@@ -499,7 +470,6 @@ static const char *gc_subjects(struct judge *j, struct finding *f)
                        "%s (%s): %s GCs per second", name, fact_text(row, "initial_call"),
                        judge_number(j, fact_number(row, "minor_gcs_per_s")));
     }
-    json_decref(fact);
     f->process = f->subject; /* one of many that collect, so not a cause */
     const struct recorded_call *most = NULL;
     for (size_t k = 0; k < j->n_calls; k++)
@@ -512,14 +482,13 @@ static const char *gc_subjects(struct judge *j, struct finding *f)
     return first;
 }
 
-static void find_gc(struct judge *j, double confidence, double gcs, double reductions, double bytes)
+static void find_gc(struct judge *j, bool often, double gcs, double reductions, double bytes)
 {
     const struct leader *leader = judge_leader(j);
-    struct finding *f = judge_find(j, FINDING_LOOK, confidence);
-    f->effort = EFFORT_SMALL;
-    f->action =
-        "Start the processes that collect most with a larger heap (min_heap_size), and make less "
-        "garbage in the functions that allocate most heap words";
+    struct finding *f = judge_find(j, FINDING_LOOK, often ? REDUCTIONS_A_GC : bytes / reductions,
+                                   often ? reductions / gcs : BYTES_A_REDUCTION);
+    f->action = "Start the processes that collect most with a larger heap (min_heap_size), and "
+                "make less garbage in the functions that allocate most heap words";
     f->ruled_out_if = "The processes are short-lived: their heap is freed as a whole";
     judge_evidence(j, f, "gcs_per_s", gcs, "per_s", "GCs: %s per second", judge_number(j, gcs));
     judge_evidence(j, f, "reclaimed", bytes, "bytes",
@@ -549,8 +518,5 @@ void judge_gc(struct judge *j)
     bool much = bytes >= judge_limit(j, BYTES_LEAST) &&
                 bytes / reductions > judge_limit(j, BYTES_A_REDUCTION);
     if (often || much)
-        find_gc(j,
-                often ? judge_sure(j, REDUCTIONS_A_GC, reductions / gcs)
-                      : judge_sure(j, bytes / reductions, BYTES_A_REDUCTION),
-                gcs, reductions, bytes);
+        find_gc(j, often, gcs, reductions, bytes);
 }

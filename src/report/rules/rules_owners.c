@@ -114,15 +114,14 @@ static void advise_on_call(struct judge *j, struct finding *f, const struct peri
                           ? judge_text(j, "See what %s does (%s)", callee.name, callee.command)
                           : "Open it: its monitors have the process that it called";
     f->action =
-        answers
-            ? judge_text(j,
-                         "%s. Each message waits for its answer: make it answer sooner, or let "
-                         "several processes (a pool) call it, each for one message",
-                         see)
-            : judge_text(j,
-                         "%s. It was called and has not answered. Two that call each other wait "
-                         "until a timeout: let one of them reply later (noreply, reply/2)",
-                         see);
+        answers ? judge_text(j,
+                             "%s. Each message waits for its answer: make it answer sooner, or let "
+                             "several processes (a pool) call it, each for one message",
+                             see)
+                : judge_text(j,
+                             "%s. It was called and has not answered. Two that call each other "
+                             "wait until a timeout: let one of them reply later (noreply, reply/2)",
+                             see);
     if (answers)
         f->ruled_out_if = "The process that it called answers at once: it is called very often";
 }
@@ -157,11 +156,11 @@ static void advise_on_queue(struct judge *j, struct finding *f, const struct per
     f->action = "Add back-pressure (call instead of cast), shed load upstream, or split the work "
                 "across processes. The evidence has the function it is mostly in";
     if (is_too_long_to_read(p))
-        f->action = judge_text(j,
-                               "See what comes: beamtop trace NODE receive --procs '%s'. Then add "
-                               "back-pressure (call instead of cast), shed load upstream, or split "
-                               "the work across processes",
-                               judge_slice(j, p->pid));
+        f->action = judge_text(
+            j,
+            "See what comes: beamtop trace NODE receive --procs '%s'. Then add back-pressure (call "
+            "instead of cast), shed load upstream, or split the work across processes",
+            judge_slice(j, p->pid));
     f->ruled_out_if = "The queue drops to 0 between batches";
 }
 
@@ -196,9 +195,8 @@ void judge_mailbox(struct judge *j)
         const char *wait = wait_title(j, p);
         enum finding_severity severity = p->queue_last >= MAILBOX_ACT ? FINDING_ACT : FINDING_LOOK;
         const bool starves = !wait && judge_starves(j);
-        struct finding *f = judge_find(j, starves ? one_less(severity) : severity,
-                                       judge_sure(j, grown, MAILBOX_GROWTH));
-        f->effort = EFFORT_LARGE;
+        struct finding *f =
+            judge_find(j, starves ? one_less(severity) : severity, grown, MAILBOX_GROWTH);
         const char *now = judge_text(j, "+%s in %s, now %s", judge_number(j, grown),
                                      judge_period(j), judge_number(j, p->queue_last));
         f->title =
@@ -277,12 +275,11 @@ static void title_of_queue(struct judge *j, struct finding *f, const struct peri
         f->action = "Read what it waits for (its stack) and what is queued (its mailbox): a "
                     "receive skips messages that none of its patterns matches";
         if (is_too_long_to_read(p))
-            f->action =
-                judge_text(j,
-                           "Read what it waits for (its stack), and see what comes: beamtop trace "
-                           "NODE receive --procs '%s'. A receive skips messages that none of its "
-                           "patterns matches",
-                           judge_slice(j, p->pid));
+            f->action = judge_text(
+                j,
+                "Read what it waits for (its stack), and see what comes: beamtop trace NODE "
+                "receive --procs '%s'. A receive skips messages that none of its patterns matches",
+                judge_slice(j, p->pid));
         f->ruled_out_if = "As many messages come as it handles, between two ticks";
         return;
     }
@@ -292,8 +289,7 @@ static void title_of_queue(struct judge *j, struct finding *f, const struct peri
                           judge_process(j, p), p->queue_min < 1 ? "rarely" : "never",
                           p->queue_mean < 100 ? mean : judge_number(j, p->queue_mean));
     f->action = "Let callers read without it (ETS with read_concurrency, persistent_term), or "
-                "split its "
-                "work by key across processes (partitions, a pool)";
+                "split its work by key across processes (partitions, a pool)";
     f->ruled_out_if = "Nobody waits for these messages: they are a backlog of casts";
 }
 
@@ -311,14 +307,12 @@ void judge_serialised(struct judge *j)
         bool stands = suspended || handles_nothing(p, cores);
         const bool starves = !stands && judge_starves(j);
         enum finding_severity severity = full ? FINDING_ACT : FINDING_LOOK;
-        struct finding *f = judge_find(j, starves ? one_less(severity) : severity,
-                                       judge_sure(j, p->queue_mean, WAITING));
-        f->effort = EFFORT_LARGE;
+        struct finding *f =
+            judge_find(j, starves ? one_less(severity) : severity, p->queue_mean, WAITING);
         title_of_queue(j, f, p, stands);
         judge_evidence(j, f, "message_queue_len", p->queue_mean, "",
-                       "message queue: mean %.1f, min %.0f, "
-                       "max %.0f",
-                       p->queue_mean, p->queue_min, p->queue_max);
+                       "message queue: mean %.1f, min %.0f, max %.0f", p->queue_mean, p->queue_min,
+                       p->queue_max);
         if (starves)
             tell_starved(j, f);
         tell_process(j, f, p, CAUSE_QUEUE);
@@ -376,27 +370,23 @@ static void find_sleeping(struct judge *j, const struct period_process *p)
 {
     const char *erts = fact_text(j->node, "erts");
     bool known = loses_wakeups(erts);
-    struct finding *f = judge_find(j, known ? FINDING_ACT : FINDING_LOOK,
-                                   judge_sure(j, (double)p->asleep, ASLEEP_TICKS));
-    f->effort = EFFORT_SMALL;
+    struct finding *f =
+        judge_find(j, known ? FINDING_ACT : FINDING_LOOK, (double)p->asleep, ASLEEP_TICKS);
     f->title = judge_text(j, "%s hibernates with %s queued: probably a lost wake-up",
                           judge_process(j, p), waiting_text(j, p));
-    f->action =
-        known   ? "Send it any message to wake it, and update OTP to 27.3.4.8, 28.3.2 or later. "
-                  "Earlier "
-                  "VMs can lose the wake-up of a hibernating process with a large heap (GH-10651)"
-        : *erts ? "Send it any message to wake it. This release is not among those known to lose "
-                  "wake-ups (OTP 27 before 27.3.4.8, 28 before 28.3.2)"
-                : "Send it any message to wake it. The release was not recorded: OTP 27 before "
-                  "27.3.4.8 and 28 before 28.3.2 are known to lose wake-ups";
-    f->ruled_out_if =
-        "At the next tick its queue is shorter or it has reductions: it is waking, or has low "
-        "priority and waits for a scheduler. Its status is `suspended`: "
-        "erlang:suspend_process/1 holds it";
+    f->action = known   ? "Send it any message to wake it, and update OTP to 27.3.4.8, 28.3.2 or "
+                          "later. Earlier VMs can lose the wake-up of a hibernating process with a "
+                          "large heap (GH-10651)"
+                : *erts ? "Send it any message to wake it. This release is not among those known "
+                          "to lose wake-ups (OTP 27 before 27.3.4.8, 28 before 28.3.2)"
+                        : "Send it any message to wake it. The release was not recorded: OTP 27 "
+                          "before 27.3.4.8 and 28 before 28.3.2 are known to lose wake-ups";
+    f->ruled_out_if = "At the next tick its queue is shorter or it has reductions: it is waking, "
+                      "or has low priority and waits for a scheduler. Its status is `suspended`: "
+                      "erlang:suspend_process/1 holds it";
     tell_queued(j, f, p);
     judge_evidence(j, f, "reductions_per_s", p->asleep_reductions_per_s, "per_s",
-                   "reductions: %.0f per "
-                   "second, of questions about it",
+                   "reductions: %.0f per second, of questions about it",
                    p->asleep_reductions_per_s);
     if (*erts)
         judge_evidence(j, f, "erts", NAN, "", "OTP %s, erts %s", fact_text(j->node, "otp"), erts);
@@ -406,21 +396,16 @@ static void find_sleeping(struct judge *j, const struct period_process *p)
 static void find_spinning(struct judge *j, const struct period_process *p)
 {
     struct finding *f =
-        judge_find(j, FINDING_LOOK, judge_sure(j, p->asleep_reductions_per_s, SPINNING_REDUCTIONS));
-    f->effort = EFFORT_SMALL;
+        judge_find(j, FINDING_LOOK, p->asleep_reductions_per_s, SPINNING_REDUCTIONS);
     f->title = judge_text(j, "%s hibernates again and again with %s queued", judge_process(j, p),
                           waiting_text(j, p));
-    f->action =
-        "Resume it (sys:resume/1) if it was suspended (sys:suspend/1) while it hibernated: each "
-        "queued "
-        "message then wakes it for nothing. Otherwise let it hibernate only when it is idle "
-        "(hibernate_after)";
+    f->action = "Resume it (sys:resume/1) if it was suspended (sys:suspend/1) while it hibernated: "
+                "each queued message then wakes it for nothing. Otherwise let it hibernate only "
+                "when it is idle (hibernate_after)";
     f->ruled_out_if = "It handles its messages one by one and hibernates in between on purpose";
     tell_queued(j, f, p);
     judge_evidence(j, f, "reductions_per_s", p->asleep_reductions_per_s, "per_s",
-                   "reductions: %s per "
-                   "second",
-                   judge_number(j, p->asleep_reductions_per_s));
+                   "reductions: %s per second", judge_number(j, p->asleep_reductions_per_s));
     tell_process(j, f, p, CAUSE_KNOWN);
 }
 
@@ -471,13 +456,11 @@ static struct slice most_of_the_brief(const struct judge *j)
  * tick can also be of long-lived processes, more than the list holds. */
 static bool may_end(struct judge *j, double new_a_tick)
 {
-    const char *text = recording_fact(j->recording, "growth", j->to);
-    json_t *fact = text ? json_loads(text, 0, NULL) : NULL;
+    const json_t *fact = judge_fact_at(j, "growth", j->to);
     double tick_s = j->duration_s / fmax(1, (double)j->ticks - 1);
     double spawned = fact_number(fact, "spawned_per_s") * tick_s; /* NaN: not recorded */
     struct trend count = judge_trend(j, "processes");
     double stay = count.steady ? (count.last - count.first) / fmax(1, (double)j->ticks - 1) : 0;
-    json_decref(fact);
     if (isnan(spawned) && j->duration_s < SPAWNS_KNOWN_S)
         return false;
     return stay < new_a_tick / 2 && !(spawned - fmax(0, stay) < new_a_tick / 2);
@@ -499,8 +482,7 @@ void judge_churn(struct judge *j)
         return;
     struct slice call = most_of_the_brief(j);
     double spawns = calls_per_s(j, "proc_lib", "init_p");
-    struct finding *f = judge_find(j, FINDING_NOTE, judge_sure(j, new_a_tick, 0.5 * a_tick));
-    f->effort = EFFORT_LARGE;
+    struct finding *f = judge_find(j, FINDING_NOTE, new_a_tick, 0.5 * a_tick);
     judge_cause(f, "spawns", CAUSE_LOAD);
     f->title = judge_text(j, "%s processes are short-lived: %s of top processes are seen once",
                           call.len > 0 ? judge_slice(j, call) : "Most", judge_percent(j, once));
@@ -531,14 +513,11 @@ void judge_code_server(struct judge *j)
     if (!judge_lasts(share, late, judge_limit(j, CODE_SHARE)) || judge_cores(j, share) < CODE_CORES)
         return;
     bool act = share >= 2 * CODE_SHARE && strcmp(mode, "interactive") == 0;
-    struct finding *f =
-        judge_find(j, act ? FINDING_ACT : FINDING_LOOK, judge_sure(j, share, CODE_SHARE));
-    f->effort = EFFORT_SETTING;
+    struct finding *f = judge_find(j, act ? FINDING_ACT : FINDING_LOOK, share, CODE_SHARE);
     f->impact = share;
     f->title = judge_text(j, "code_server is busy: %s of reductions", judge_percent(j, share));
-    f->action =
-        "Find the missing module (trace error_handler:undefined_function/3), then load it or "
-        "stop calling it. Start releases with -mode embedded";
+    f->action = "Find the missing module (trace error_handler:undefined_function/3), then load it "
+                "or stop calling it. Start releases with -mode embedded";
     f->ruled_out_if = "The node has just started, or is being upgraded";
     f->subject = "code_server";
     f->trace = "error_handler:undefined_function/3";
@@ -549,7 +528,5 @@ void judge_code_server(struct judge *j)
     judge_evidence(j, f, "code_mode", NAN, "", "code loading: %s mode", *mode ? mode : "unknown");
     if (missing > 0)
         judge_evidence(j, f, "undefined_function", missing, "per_s",
-                       "calls of undefined functions: %s per "
-                       "second",
-                       judge_number(j, missing));
+                       "calls of undefined functions: %s per second", judge_number(j, missing));
 }

@@ -92,7 +92,7 @@ static const char *action_of(struct judge *j, const struct culprit *c, const cha
 }
 
 /* The confidence: by how far it is above the limit, and by how many requests there are. */
-static double sure_of(double share, double roots)
+static double confidence_of(double share, double roots)
 {
     return (0.55 + 0.4 * fmin((share - WAIT_SHARE) / WAIT_SHARE, 1)) *
            (0.6 + 0.4 * fmin(roots / 50, 1));
@@ -109,8 +109,8 @@ static void judge_function_of(struct judge *j, const struct requests_of *of)
         if (j->out->items[i].rule == j->rule->info.key &&
             strcmp(j->out->items[i].subject, name) == 0)
             return;
-    struct finding *f = judge_find(j, FINDING_LOOK, sure_of(share, n));
-    f->effort = EFFORT_SMALL;
+    struct finding *f = judge_find(j, FINDING_LOOK, share, WAIT_SHARE);
+    f->confidence = confidence_of(share, n);
     f->subject = name;
     f->title = judge_text(j, "Requests of %s mostly wait %s %s: %s of their time", request,
                           c.is_function ? "in" : "for", name, judge_percent(j, share));
@@ -120,11 +120,10 @@ static void judge_function_of(struct judge *j, const struct requests_of *of)
                    time_of(j, requests_quantile(of, 0.5)), time_of(j, requests_quantile(of, 0.99)));
     name_operations(j, f, of, &c);
     f->action = action_of(j, &c, name);
-    f->ruled_out_if =
-        judge_text(j,
-                   "A later capture of %s, with more requests, has a share below 50%%: "
-                   "these were not typical",
-                   request);
+    f->ruled_out_if = judge_text(
+        j,
+        "A later capture of %s, with more requests, has a share below 50%%: these were not typical",
+        request);
 }
 
 void judge_request_wait(struct judge *j)

@@ -53,8 +53,7 @@ static struct finding *find_share(struct judge *j, double weight, double limit, 
     const double error = sample_error(share, n);
     if (!(share - error >= judge_limit(j, limit)))
         return NULL;
-    struct finding *f = judge_find(j, FINDING_LOOK, judge_sure(j, share, limit));
-    f->effort = EFFORT_SMALL;
+    struct finding *f = judge_find(j, FINDING_LOOK, share, limit);
     f->title = judge_text(j, "%s: %s of the CPU time", title, judge_percent(j, share));
     judge_evidence(j, f, "share", share, "share",
                    "%s: %.1f%% ± %.1f of %s samples (95%% interval, %lld %s, %.0f s)", what,
@@ -126,9 +125,8 @@ void judge_copy_cpu(struct judge *j)
         return;
     f->action = "Send and store less: keys, references or refc binaries instead of large terms "
                 "(beamtop blame NODE copies names the callers)";
-    f->ruled_out_if =
-        "The callers copy on purpose: a snapshot or an export that ends (beamtop blame NODE "
-        "copies)";
+    f->ruled_out_if = "The callers copy on purpose: a snapshot or an export that ends (beamtop "
+                      "blame NODE copies)";
     name_callers(j, f, frame_group_has, copies);
 }
 
@@ -178,8 +176,8 @@ void judge_nif_cpu(struct judge *j)
         return;
     f->subject = name;
     f->action = judge_text(j,
-                           "Call it less: batch calls, or keep its results (beamtop blame NODE "
-                           "%s names the callers). Calls above 1 ms belong on dirty schedulers",
+                           "Call it less: batch calls, or keep its results (beamtop blame NODE %s "
+                           "names the callers). Calls above 1 ms belong on dirty schedulers",
                            name);
     f->ruled_out_if = "This work is what the node is for, and its calls are short";
     name_callers(j, f, is_of_library, name);

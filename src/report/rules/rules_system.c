@@ -42,8 +42,7 @@ void judge_contention(struct judge *j)
     if (j->ticks < SETTLED || !(queue.mean > limit) || use.mean < judge_limit(j, LOADED) ||
         judge_over(j, "run_queue", limit) < MOSTLY || judge_may_follow(j))
         return;
-    struct finding *f = judge_find(j, FINDING_LOOK, judge_sure(j, queue.mean, j->schedulers));
-    f->effort = EFFORT_LARGE;
+    struct finding *f = judge_find(j, FINDING_LOOK, queue.mean, j->schedulers);
     f->title =
         leader
             ? judge_text(j, "%s (%s of reductions) overloads %.0f schedulers: mean run queue %.1f",
@@ -77,21 +76,19 @@ void judge_headroom(struct judge *j)
     }
     if (queue.mean > j->schedulers / 4 || queue.p95 > j->schedulers || use.mean > 0.5)
         return;
-    struct finding *f = judge_find(j, FINDING_NOTE, judge_sure(j, 0.5, use.mean));
+    struct finding *f = judge_find(j, FINDING_NOTE, 0.5, use.mean);
     f->title = judge_text(j, "Schedulers are mostly idle: utilisation %s, mean run queue %.1f",
                           judge_percent(j, use.mean), queue.mean);
     f->action = "When the service is slow, look outside the VM (database, network, disk, load "
-                "generator), or "
-                "for one bottleneck process";
+                "generator), or for one bottleneck process";
     f->ruled_out_if =
         "Dirty schedulers or programs behind ports do the work: normal schedulers do not show it";
     judge_evidence(j, f, "scheduler_utilisation", use.mean, "share",
                    "scheduler utilisation: %s (mean), %s (max)", judge_percent(j, use.mean),
                    judge_percent(j, use.max));
     judge_evidence(j, f, "run_queue_mean", queue.mean, "",
-                   "run queue: %.2f (mean), %.0f (p95), with %.0f "
-                   "schedulers",
-                   queue.mean, queue.p95, j->schedulers);
+                   "run queue: %.2f (mean), %.0f (p95), with %.0f schedulers", queue.mean,
+                   queue.p95, j->schedulers);
 }
 
 #define ONE_QUEUE 4.0 /* processes in it on average */
@@ -126,9 +123,8 @@ void judge_one_scheduler(struct judge *j)
         one.mean < judge_limit(j, ONE_SHARE) * queue.mean ||
         judge_over(j, "run_queue_highest", ONE_QUEUE / 2) < MOSTLY || judge_follows(j))
         return;
-    struct finding *f = judge_find(j, p ? FINDING_LOOK : FINDING_NOTE,
-                                   judge_sure(j, one.mean / queue.mean, ONE_SHARE));
-    f->effort = EFFORT_SMALL;
+    struct finding *f =
+        judge_find(j, p ? FINDING_LOOK : FINDING_NOTE, one.mean / queue.mean, ONE_SHARE);
     f->title =
         p ? judge_text(j,
                        "%s probably blocks a scheduler: %.1f of %.1f queued are in one run queue",
@@ -138,8 +134,8 @@ void judge_one_scheduler(struct judge *j)
     f->subject = p ? judge_slice(j, p->pid) : "";
     judge_about(f, f->subject, CAUSE_LOAD);
     f->action = "Find the busy scheduler in the view of schedulers. Look for a process bound to "
-                "it, priority "
-                "high or max, or a long NIF; start without +sbt and with +S of the available cores";
+                "it, priority high or max, or a long NIF; start without +sbt and with +S of the "
+                "available cores";
     f->ruled_out_if = "Run queues are even at the next ticks: the VM moves work between them";
     judge_evidence(j, f, "run_queue_highest_mean", one.mean, "",
                    "longest run queue: %.1f (mean), %.0f (max)", one.mean, one.max);
@@ -167,16 +163,14 @@ static const struct {
      "Delete old rows, or bound the largest tables by size or age", "ets", "tables", "ets_memory"},
     {"memory_atom_bytes", "Atom memory is", "atom memory",
      "Find what makes atoms of outside text (list_to_atom, binary_to_atom, String.to_atom): atoms "
-     "are "
-     "never freed",
+     "are never freed",
      NULL, NULL, "atoms"},
     {"memory_code_bytes", "Code memory is", "code memory",
      "Find what loads or makes modules while the node runs", NULL, NULL, "code"},
     {"memory_other_bytes", "Memory of no type is", "memory of no type",
      "See which allocator grows (beamtop memory NODE). literal_alloc: find who makes new "
-     "persistent "
-     "terms (beamtop trace NODE 'persistent_term:put(_, _) -> caller'). driver_alloc: look for "
-     "ports and sockets that stay, and for NIFs that do not free their memory",
+     "persistent terms (beamtop trace NODE 'persistent_term:put(_, _) -> caller'). driver_alloc: "
+     "look for ports and sockets that stay, and for NIFs that do not free their memory",
      NULL, NULL, NULL},
 };
 
@@ -249,10 +243,8 @@ static int most_grown_first(const void *a, const void *b)
 static size_t growing_rows(struct judge *j, const char *key, const char *list,
                            struct grower out[OWNERS_LISTED])
 {
-    const char *text = recording_fact(j->recording, key, j->to);
-    json_t *now = text ? json_loads(text, 0, NULL) : NULL, *row;
-    text = recording_fact(j->recording, key, j->from);
-    json_t *before = text ? json_loads(text, 0, NULL) : NULL;
+    const json_t *now = judge_fact_at(j, key, j->to), *row;
+    const json_t *before = judge_fact_at(j, key, j->from);
     bool ets = strcmp(key, "ets") == 0, twice = before && now && !json_equal(before, now);
     struct grower all[ROWS];
     size_t i, n = 0;
@@ -274,8 +266,6 @@ static size_t growing_rows(struct judge *j, const char *key, const char *list,
     n = n < OWNERS_LISTED ? n : OWNERS_LISTED;
     if (n > 0)
         memcpy(out, all, n * sizeof *out);
-    json_decref(now);
-    json_decref(before);
     return n;
 }
 
@@ -390,8 +380,7 @@ static void find_growth(struct judge *j, size_t type, struct trend t, struct tre
     struct grower growers[OWNERS_LISTED];
     double grown = t.last - t.first;
     size_t n = growers_of(j, type, grown, growers);
-    struct finding *f = judge_find(j, FINDING_LOOK, judge_sure(j, grown, limit));
-    f->effort = EFFORT_SMALL;
+    struct finding *f = judge_find(j, FINDING_LOOK, grown, limit);
     f->title = growth_title(j, type, n > 0 ? &growers[0] : NULL, grown);
     f->subject = n > 0 ? growers[0].subject : memory_types[type].key;
     /* A smaller grower is not the cause. One known at one moment is compared with the whole. */
@@ -403,9 +392,8 @@ static void find_growth(struct judge *j, size_t type, struct trend t, struct tre
     f->action = memory_types[type].action;
     f->ruled_out_if = "It falls again in a longer recording: a cache that fills, or a rising load";
     judge_evidence(j, f, memory_types[type].key, t.last, "bytes",
-                   "%s: from %s to %s (linear trend, r = "
-                   "%.2f)",
-                   memory_types[type].name, judge_bytes(j, t.first), judge_bytes(j, t.last), t.fit);
+                   "%s: from %s to %s (linear trend, r = %.2f)", memory_types[type].name,
+                   judge_bytes(j, t.first), judge_bytes(j, t.last), t.fit);
     judge_evidence(j, f, "memory_total_bytes", all.last, "bytes", "all memory: from %s to %s",
                    judge_bytes(j, all.first), judge_bytes(j, all.last));
     for (size_t i = 0; i < n; i++)

@@ -75,8 +75,7 @@ static void find_collector(struct judge *j, const struct collector *c,
                            const struct period_process *p, double share)
 {
     const struct period_process *who = caller_of(j, c);
-    struct finding *f = judge_find(j, FINDING_LOOK, judge_sure(j, share, COLLECTS_SHARE));
-    f->effort = EFFORT_SMALL;
+    struct finding *f = judge_find(j, FINDING_LOOK, share, COLLECTS_SHARE);
     f->impact = share;
     f->title = who ? judge_text(j, "%s %s: %s takes %s of reductions", judge_process(j, who),
                                 c->does, c->name, judge_percent(j, share))
@@ -123,22 +122,19 @@ void judge_whole_core(struct judge *j)
             !(judge_cores(j, late->share) >= limit / 2) || collector_of(p))
             continue;
         said++;
-        struct finding *f = judge_find(j, FINDING_NOTE, judge_sure(j, cores, WHOLE_CORE));
-        f->effort = EFFORT_LARGE;
+        struct finding *f = judge_find(j, FINDING_NOTE, cores, WHOLE_CORE);
         f->impact = p->share;
         f->title = judge_text(j, "%s takes a scheduler: %.2f of the 1 core that a process can use",
                               judge_process(j, p), fmin(cores, 1));
-        f->action = judge_text(
-            j,
-            "See what it does (beamtop stacks NODE '%s', or beamtop sample NODE), and split its "
-            "work across processes if others wait for it",
-            judge_slice(j, p->pid));
+        f->action = judge_text(j,
+                               "See what it does (beamtop stacks NODE '%s', or beamtop sample "
+                               "NODE), and split its work across processes if others wait for it",
+                               judge_slice(j, p->pid));
         f->ruled_out_if = "It is batch work that nobody waits for";
         f->subject = judge_slice(j, p->pid);
         judge_about(f, f->subject, CAUSE_LOAD);
         judge_evidence(j, f, "cores", cores, "",
-                       "%s of reductions, scheduler utilisation %s: %.2f "
-                       "cores",
+                       "%s of reductions, scheduler utilisation %s: %.2f cores",
                        judge_percent(j, p->share),
                        judge_percent(j, judge_stats(j, "scheduler_utilisation").mean), cores);
         if (p->current_function.len > 0)
@@ -157,9 +153,7 @@ static void find_restarts(struct judge *j, const json_t *is, double per_s)
     const char *name = judge_process_of(j, sup);
     const double failed = fact_number(is, "failed"), normal = fact_number(is, "normal");
     const bool is_pool = failed < 1 && normal >= 1;
-    struct finding *f =
-        judge_find(j, is_pool ? FINDING_NOTE : FINDING_LOOK, judge_sure(j, per_s, RESTARTS_PER_S));
-    f->effort = EFFORT_SMALL;
+    struct finding *f = judge_find(j, is_pool ? FINDING_NOTE : FINDING_LOOK, per_s, RESTARTS_PER_S);
     f->title = judge_text(j, "%s %s: %.0f/s", name,
                           is_pool ? "starts children again and again, which end normally"
                                   : "restarts its children again and again",
@@ -171,8 +165,8 @@ static void find_restarts(struct judge *j, const json_t *is, double per_s)
             : "Read why they end: the log has it (supervisor reports, level error), else trace "
               "what starts them. Let a child that cannot do its work wait before it tries again, "
               "and lower the supervisor's intensity, so that the fault shows above it";
-    f->ruled_out_if = "They are tasks that clients start one after the other, always as many at "
-                      "once";
+    f->ruled_out_if =
+        "They are tasks that clients start one after the other, always as many at once";
     f->subject = judge_text(j, "%s", fact_text(sup, "pid"));
     judge_about(f, f->subject, CAUSE_KNOWN);
     judge_evidence(j, f, "restarts_per_s", per_s, "per_s",
@@ -191,10 +185,9 @@ static void find_restarts(struct judge *j, const json_t *is, double per_s)
 
 void judge_restart_loop(struct judge *j)
 {
-    json_t *fact = judge_fact(j, "growth");
+    const json_t *fact = judge_fact(j, "growth");
     const json_t *is = json_object_get(fact, "restarts");
     double per_s = fact_number(is, "per_s");
     if (per_s >= judge_limit(j, RESTARTS_PER_S))
         find_restarts(j, is, per_s);
-    json_decref(fact);
 }
