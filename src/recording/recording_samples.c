@@ -124,7 +124,7 @@ static void read_frames(struct recording *r, const int64_t *asked, struct stacks
 struct tree {
     int64_t run;
     uint32_t rest; /* in the sum, for what finds no room: "…" below the root; 0: not needed yet */
-    size_t n, cap;
+    size_t n;
     struct place {
         uint32_t index, depth;
     } * places;
@@ -161,10 +161,6 @@ static bool add_node(struct tree *t, const struct sample_node_row *row,
     if (!f || row->node != (int64_t)t->n || row->parent < 0 || row->parent >= row->node ||
         t->n >= LIMIT_STACK_NODES || t->places[row->parent].depth >= LIMIT_STACK_DEPTH)
         return false;
-    if (t->n == t->cap) {
-        t->cap = 2 * t->cap;
-        t->places = alloc_resize(t->places, t->cap, sizeof *t->places);
-    }
     const struct place *up = &t->places[row->parent];
     const struct place own = {add_child(t, out, up->index, f->frame, row->samples), up->depth + 1};
     t->places[t->n++] = own;
@@ -174,8 +170,8 @@ static bool add_node(struct tree *t, const struct sample_node_row *row,
 static void read_stacks(struct recording *r, const int64_t *asked, struct recorded_samples *out)
 {
     struct frame_ids frames = {0};
-    struct tree t = {.run = -1, .cap = 256};
-    t.places = alloc_zero(t.cap, sizeof *t.places);
+    struct tree t = {.run = -1};
+    t.places = alloc_zero(LIMIT_STACK_NODES, sizeof *t.places); /* most are never touched */
     read_frames(r, asked, out->stacks, &frames);
     sqlite3_stmt *s =
         recording_select(r, TABLE_SAMPLE_NODE, OF_THESE_RUNS " ORDER BY run, node", asked);

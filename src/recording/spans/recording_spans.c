@@ -75,7 +75,7 @@ static struct spans_run *read_run(struct recording *r, int64_t id)
 
 struct process_list {
     struct span_process_row *list; /* [0]: nobody */
-    size_t n, cap;
+    size_t n;
     struct arena arena;
 };
 
@@ -88,12 +88,7 @@ static bool is_short(struct slice text)
 /* Their numbers go up by one. */
 static bool add_process(struct process_list *to, sqlite3_stmt *s)
 {
-    if (to->n == to->cap) {
-        to->cap = 2 * to->cap;
-        to->list = alloc_resize(to->list, to->cap, sizeof *to->list);
-    }
     struct span_process_row *p = &to->list[to->n];
-    *p = (struct span_process_row){0};
     return to->n < MOST_PROCESSES && tables_read(s, TABLE_SPAN_PROCESS, &to->arena, p) &&
            p->process == (int64_t)to->n++ && is_short(p->as.node) && is_short(p->as.name) &&
            is_short(p->given);
@@ -103,9 +98,9 @@ static void read_processes(struct recording *r, int64_t run, struct process_list
 {
     sqlite3_stmt *s =
         recording_select(r, TABLE_SPAN_PROCESS, " WHERE run = ?1 ORDER BY process", &run);
-    *out = (struct process_list){.n = 1, .cap = 64};
+    *out = (struct process_list){.n = 1};
     arena_init(&out->arena);
-    out->list = alloc_zero(out->cap, sizeof *out->list);
+    out->list = alloc_zero(MOST_PROCESSES, sizeof *out->list); /* most are never touched */
     while (recording_row(r, s))
         if (!add_process(out, s))
             refuse(r);
