@@ -65,14 +65,14 @@ static void on_change(void *arg, bool facts)
         runtime_end(&b->rt, exit_code_of_error(err.code), &err);
 }
 
-static void refuse(struct batch *b)
+static void refuse_cost(struct batch *b)
 {
     if (!b->job->options->dry_run)
         session_refuse_cost(&b->rt.err, b->session);
     session_stop(b->session);
 }
 
-static void fail(struct batch *b, const struct session_status *status)
+static void fail_session(struct batch *b, const struct session_status *status)
 {
     const bool marked = status->wrong && status->wrong_text < b->job->n_patterns;
     if (marked)
@@ -90,13 +90,13 @@ void batch_session_changed(void *run)
     if (job->changed)
         job->changed(job->arg);
     if (status->phase == SESSION_ASKING && !(job->asking && job->asking(job->arg)))
-        refuse(b);
+        refuse_cost(b);
     else if (status->phase < SESSION_ENDED || (job->is_over && !job->is_over(job->arg)))
         return;
     else if (status->phase == SESSION_ENDED)
         job->ended(job->arg);
     else
-        fail(b, status);
+        fail_session(b, status);
 }
 
 void batch_output_failed(struct batch *b, int write_errno, const struct error *err)
@@ -195,7 +195,7 @@ static void on_interrupt(uv_signal_t *handle, int number)
 
 /* ---- run */
 
-static int start(struct batch *b, struct error *err)
+static int start_source(struct batch *b, struct error *err)
 {
     static const struct source_handlers handlers = {.on_change = on_change,
                                                     .on_tick = on_tick,
@@ -237,7 +237,7 @@ int batch_run(const struct batch_job *job)
     if (!replay_is_file(job->options->target))
         runtime_catch(&b.rt, signals, ARRAY_LEN(signals), on_interrupt, &b);
     b.model = model_new();
-    if (start(&b, &err) != 0) {
+    if (start_source(&b, &err) != 0) {
         (void)runtime_ends(&b.rt, exit_code_of_error(err.code), &err);
     } else {
         if (job->open)

@@ -24,7 +24,7 @@ struct counting {
 
 /* ---- events of the session */
 
-static void tell_estimate(void *arg)
+static void tell_calls_estimate(void *arg)
 {
     struct counting *t = arg;
     const struct calls_state *state = calls_session_state(t->run->session);
@@ -43,7 +43,7 @@ static void tell_estimate(void *arg)
             *state->others ? "; set by others: " : "", state->others);
 }
 
-static void ended(void *arg)
+static void end_counted_run(void *arg)
 {
     struct counting *t = arg;
     const struct error err = batch_trouble(t->run);
@@ -100,8 +100,8 @@ static struct calls_sink_options sink_options_of(const struct counting *t, const
 }
 
 /* session_stop() reports the window that it cuts short. */
-static int open_session(void *arg, struct batch *run, const struct session_port *port,
-                        struct error *err)
+static int open_calls(void *arg, struct batch *run, const struct session_port *port,
+                      struct error *err)
 {
     struct counting *t = arg;
     t->run = run;
@@ -119,7 +119,7 @@ static int open_session(void *arg, struct batch *run, const struct session_port 
 /* ---- the words */
 
 /* Errors come before any connection. */
-static int check_words(const struct cli_options *o)
+static int check_calls_words(const struct cli_options *o)
 {
     if (error_at_patterns(o->rest, o->n_rest, o->request.syntax, calls_pattern_check) !=
             EXIT_DONE ||
@@ -136,7 +136,7 @@ static int check_words(const struct cli_options *o)
 int command_calls(const struct cli_options *o, const struct app_env *env)
 {
     struct counting t = {.options = o, .env = env};
-    int code = check_words(o);
+    int code = check_calls_words(o);
     if (code != EXIT_DONE)
         return code;
     if (replay_is_file(o->target))
@@ -147,9 +147,9 @@ int command_calls(const struct cli_options *o, const struct app_env *env)
     }
     const struct batch_job job = {.options = o,
                                   .env = env,
-                                  .open = open_session,
-                                  .changed = tell_estimate,
-                                  .ended = ended,
+                                  .open = open_calls,
+                                  .changed = tell_calls_estimate,
+                                  .ended = end_counted_run,
                                   .turn_ms = TICK_MS,
                                   .arg = &t};
     return batch_run(&job);

@@ -113,7 +113,7 @@ static void on_follow(void *arg, int64_t mono_ns, bool on)
     timeline_follow(t->timeline, mono_ns, on);
 }
 
-static void tell_estimate(void *arg)
+static void tell_stacks_estimate(void *arg)
 {
     struct stacking *t = arg;
     const struct trace_state *state = state_of(t);
@@ -146,7 +146,7 @@ static char *typed_patterns(const struct stacking *t)
 }
 
 /* What it does is shown from the start of the trace on, or from the call that chose it. */
-static void put(struct stacking *t, const struct trace_state *state)
+static void put_timeline(struct stacking *t, const struct trace_state *state)
 {
     const struct trace_log *log = trace_session_log(t->run->session);
     const struct session_port *port = session_port(t->run->session);
@@ -184,13 +184,13 @@ static void put(struct stacking *t, const struct trace_state *state)
     free(patterns);
 }
 
-static void ended(void *arg)
+static void end_stacked_run(void *arg)
 {
     struct stacking *t = arg;
     const struct trace_state *state = state_of(t);
     const struct error err = batch_trouble(t->run);
     if (!state->status.check.unarmed)
-        put(t, state);
+        put_timeline(t, state);
     batch_tell_verified(t->run, &state->status.check, "the node");
     batch_end(t->run, &err);
 }
@@ -208,8 +208,8 @@ static struct caps caps_of(const struct cli_options *o)
     return caps;
 }
 
-static int open_session(void *arg, struct batch *run, const struct session_port *port,
-                        struct error *err)
+static int open_stacks(void *arg, struct batch *run, const struct session_port *port,
+                       struct error *err)
 {
     static const struct session_handlers handlers = {.on_change = batch_session_changed,
                                                      .on_event = on_event,
@@ -296,11 +296,11 @@ int command_stacks(const struct cli_options *o, const struct app_env *env)
     t.timeline = timeline_new();
     const struct batch_job job = {.options = o,
                                   .env = env,
-                                  .open = open_session,
+                                  .open = open_stacks,
                                   .patterns = t.patterns,
                                   .n_patterns = t.n_patterns,
-                                  .changed = tell_estimate,
-                                  .ended = ended,
+                                  .changed = tell_stacks_estimate,
+                                  .ended = end_stacked_run,
                                   .turn_ms = TICK_MS,
                                   .arg = &t};
     code = output_check(batch_run(&job));

@@ -78,7 +78,7 @@ static void tell_preflight(struct tracing *t, const struct trace_state *state)
 }
 
 /* A dry run ends as the trace would have, had it come here. */
-static bool asking(void *arg)
+static bool trace_asks(void *arg)
 {
     struct tracing *t = arg;
     const struct trace_state *state = state_of(t);
@@ -98,7 +98,7 @@ static bool asking(void *arg)
 }
 
 /* The output says why it ended; only the exit code is left. */
-static void ended(void *arg)
+static void end_traced_run(void *arg)
 {
     struct tracing *t = arg;
     struct error err = {0};
@@ -115,7 +115,7 @@ static void ended(void *arg)
 }
 
 /* The estimate is reported once the trace is set: readers may start then. */
-static void changed(void *arg)
+static void trace_changed(void *arg)
 {
     struct tracing *t = arg;
     const struct trace_state *state = state_of(t);
@@ -164,8 +164,8 @@ static int put_event(void *arg, const struct trace_log *log, const struct trace_
     return trace_sink_event(arg, log, event, finished, err);
 }
 
-static int open_session(void *arg, struct batch *run, const struct session_port *port,
-                        struct error *err)
+static int open_trace(void *arg, struct batch *run, const struct session_port *port,
+                      struct error *err)
 {
     struct tracing *t = arg;
     t->run = run;
@@ -217,12 +217,12 @@ int command_trace(const struct cli_options *o, const struct app_env *env)
         return code;
     const struct batch_job job = {.options = o,
                                   .env = env,
-                                  .open = open_session,
+                                  .open = open_trace,
                                   .patterns = o->rest,
                                   .n_patterns = o->n_rest,
-                                  .changed = changed,
-                                  .asking = asking,
-                                  .ended = ended,
+                                  .changed = trace_changed,
+                                  .asking = trace_asks,
+                                  .ended = end_traced_run,
                                   .turn_ms = TICK_MS,
                                   .arg = &t};
     code = batch_run(&job);

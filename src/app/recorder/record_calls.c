@@ -6,7 +6,7 @@
 #define NEAR_MS 300
 #define WAIT_TURNS 20 /* of record_series_tick() */
 
-static void on_window(void *arg, const struct calls_window *w)
+static void record_window(void *arg, const struct calls_window *w)
 {
     struct record_series *r = arg;
     record_series_works(r);
@@ -16,19 +16,19 @@ static void on_window(void *arg, const struct calls_window *w)
 
 /* A report says why rules about calls have nothing to judge. Words do not mend themselves, nor does
  * what this release cannot count. */
-static void refused(struct record_series *r, const struct error *why)
+static void calls_refused(struct record_series *r, const struct error *why)
 {
     r->over |= !r->session && (why->code == ERR_USAGE || why->code == ERR_REFUSED);
     record_series_fact(r, "calls_refused", json_pack("{s:s}", "why", why->text));
     (void)record_series_refused(r, why);
 }
 
-static void ended(struct record_series *r)
+static void calls_ended(struct record_series *r)
 {
     const struct session_status *status = session_status(r->session);
     if (status->error.code == ERR_REFUSED ||
         (status->error.code != ERR_NONE && status->check.clean))
-        refused(r, &status->error);
+        calls_refused(r, &status->error);
 }
 
 /* The next window opens soon: no tick is to begin before it that would end in it. */
@@ -56,7 +56,7 @@ static bool is_quiet(struct record_series *r)
 
 /* ---- the kind */
 
-static bool may_begin(struct record_series *r)
+static bool calls_may_begin(struct record_series *r)
 {
     return record_retry_is_due(&r->retry, clock_mono_ns()) && is_quiet(r);
 }
@@ -64,19 +64,19 @@ static bool may_begin(struct record_series *r)
 static int open_calls(struct record_series *r, const struct session_port *port, struct error *err)
 {
     static const struct session_handlers handlers = {.on_change = record_series_changed,
-                                                     .on_window = on_window};
+                                                     .on_window = record_window};
     r->setup.calls.whole = true; /* reports and rules know nothing of what would be left out */
     return calls_open(&r->session, &r->setup.calls, port, &handlers, r, NULL, NULL, err);
 }
 
-static bool may_tick(struct record_series *r)
+static bool calls_may_tick(struct record_series *r)
 {
     hold_ticks(r);
     return !is_near(r) || is_quiet(r);
 }
 
 /* Another life of the node: what it refused may work then. */
-static void lost(struct record_series *r)
+static void lose_calls_link(struct record_series *r)
 {
     r->over = r->stopping;
     live_hold(r->setup.live, false);
@@ -94,13 +94,13 @@ struct record_series *record_calls_new(const struct record_series_setup *setup)
     static const struct record_kind kind = {.not_set = "calls are not counted",
                                             .works = "calls are counted now",
                                             .what = "counted calls",
-                                            .may_begin = may_begin,
+                                            .may_begin = calls_may_begin,
                                             .open = open_calls,
-                                            .refused = refused,
+                                            .refused = calls_refused,
                                             .changed = hold_ticks,
-                                            .ended = ended,
-                                            .may_tick = may_tick,
-                                            .lost = lost,
+                                            .ended = calls_ended,
+                                            .may_tick = calls_may_tick,
+                                            .lost = lose_calls_link,
                                             .free = free_calls};
     return record_series_new(&kind, setup);
 }

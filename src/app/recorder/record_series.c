@@ -99,7 +99,7 @@ void record_series_fact(struct record_series *r, const char *key, json_t *fact)
 
 /* ---- one after the other */
 
-static void begin(struct record_series *r)
+static void begin_session(struct record_series *r)
 {
     struct error err = {0};
     r->done = false;
@@ -137,7 +137,7 @@ void record_series_tick(struct record_series *r)
         session_tick(r->session);
     else if (!r->session && !r->over && !r->stopping && live_is_up(r->setup.live) &&
              model_node(r->setup.model) && r->kind->may_begin(r))
-        begin(r);
+        begin_session(r);
 }
 
 void record_series_link_lost(struct record_series *r)

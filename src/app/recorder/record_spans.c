@@ -7,7 +7,7 @@
 /* ---- events of the session */
 
 /* A report says how many captures it does not have, and why. */
-static void refused(struct record_series *r, const struct error *why)
+static void spans_refused(struct record_series *r, const struct error *why)
 {
     if (!r->stopping)
         record_series_fact(
@@ -19,7 +19,7 @@ static void refused(struct record_series *r, const struct error *why)
         r->next_ns = r->retry.due_ns;
 }
 
-static void ended(struct record_series *r)
+static void spans_ended(struct record_series *r)
 {
     const struct spans_run *run = spans_session_run(r->session);
     if (run->status.check.unarmed)
@@ -31,7 +31,7 @@ static void ended(struct record_series *r)
 
 /* ---- the kind */
 
-static bool may_begin(struct record_series *r)
+static bool spans_may_begin(struct record_series *r)
 {
     return clock_mono_ns() >= r->next_ns;
 }
@@ -48,9 +48,9 @@ struct record_series *record_spans_new(const struct record_series_setup *setup)
     static const struct record_kind kind = {.not_set = "spans are not captured",
                                             .works = "spans are captured now",
                                             .what = "a capture of spans",
-                                            .may_begin = may_begin,
+                                            .may_begin = spans_may_begin,
                                             .open = open_spans,
-                                            .refused = refused,
-                                            .ended = ended};
+                                            .refused = spans_refused,
+                                            .ended = spans_ended};
     return record_series_new(&kind, setup);
 }

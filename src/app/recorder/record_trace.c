@@ -24,8 +24,8 @@ static void begin_record(struct record_series *r)
                          syntax == SYNTAX_ELIXIR ? PRINT_ELIXIR : PRINT_ERLANG, r->wall_us);
 }
 
-static int put_event(void *arg, const struct trace_log *log, const struct trace_event *event,
-                     bool finished, struct error *err)
+static int record_event(void *arg, const struct trace_log *log, const struct trace_event *event,
+                        bool finished, struct error *err)
 {
     const struct record_series *r = arg;
     (void)err;
@@ -33,9 +33,9 @@ static int put_event(void *arg, const struct trace_log *log, const struct trace_
     return 0;
 }
 
-static void put_due(struct record_series *r, bool all)
+static void record_due(struct record_series *r, bool all)
 {
-    struct error ignored = {0}; /* put_event has none */
+    struct error ignored = {0}; /* record_event has none */
     (void)trace_print_due(r->print, trace_session_log(r->session), clock_mono_ns() / 1000000, all,
                           &ignored);
 }
@@ -43,7 +43,7 @@ static void put_due(struct record_series *r, bool all)
 static void end_record(struct record_series *r)
 {
     begin_record(r);
-    put_due(r, true);
+    record_due(r, true);
     uint64_t elapsed_ms = state_of(r)->used[CAP_TIME_MS];
     recorder_trace_end(r->setup.recorder, trace_session_log(r->session),
                        r->wall_us < 0 ? -1 : r->wall_us + (int64_t)elapsed_ms * 1000);
@@ -86,7 +86,7 @@ static bool note_refused(struct record_series *r, const struct error *why)
 }
 
 /* Kept when it is reported. */
-static void refused(struct record_series *r, const struct error *why)
+static void trace_refused(struct record_series *r, const struct error *why)
 {
     bool reported = note_refused(r, why);
     const struct session_status *status = r->session ? session_status(r->session) : NULL;
@@ -98,7 +98,7 @@ static void refused(struct record_series *r, const struct error *why)
         end_record(r);
 }
 
-static void ended(struct record_series *r)
+static void trace_ended(struct record_series *r)
 {
     struct error err = {0};
     const struct trace_state *state = state_of(r);
@@ -132,17 +132,17 @@ static void is_armed(struct record_series *r)
     begin_record(r);
 }
 
-static void changed(struct record_series *r)
+static void trace_changed(struct record_series *r)
 {
     const enum session_phase phase = state_of(r)->status.phase;
     if (phase != SESSION_RUNNING && phase != SESSION_PAUSED && phase != SESSION_ENDING &&
         phase != SESSION_VERIFYING)
         return;
     is_armed(r);
-    put_due(r, false);
+    record_due(r, false);
 }
 
-static void on_event(void *arg, const struct trace_event *event, bool finished)
+static void on_trace_event(void *arg, const struct trace_event *event, bool finished)
 {
     struct record_series *r = arg;
     struct error ignored = {0};
@@ -155,7 +155,7 @@ static void on_event(void *arg, const struct trace_event *event, bool finished)
 
 /* ---- the kind */
 
-static bool may_begin(struct record_series *r)
+static bool trace_may_begin(struct record_series *r)
 {
     return r->setup.wall_us(r->setup.arg) >= 0 && clock_mono_ns() >= r->next_ns;
 }
@@ -163,12 +163,12 @@ static bool may_begin(struct record_series *r)
 static int open_trace(struct record_series *r, const struct session_port *port, struct error *err)
 {
     static const struct session_handlers handlers = {.on_change = record_series_changed,
-                                                     .on_event = on_event};
+                                                     .on_event = on_trace_event};
     r->begun = false;
     r->next_ns = clock_mono_ns() + (uint64_t)(r->setup.every_s * 1e9);
     int rc = trace_open(&r->session, &r->setup.trace, port, &handlers, r, NULL, NULL, err);
     if (rc == 0)
-        r->print = trace_print_new(put_event, r);
+        r->print = trace_print_new(record_event, r);
     return rc;
 }
 
@@ -182,11 +182,11 @@ struct record_series *record_trace_new(const struct record_series_setup *setup)
 {
     static const struct record_kind kind = {.not_set = "not traced",
                                             .works = "traced now",
-                                            .may_begin = may_begin,
+                                            .may_begin = trace_may_begin,
                                             .open = open_trace,
-                                            .refused = refused,
-                                            .changed = changed,
-                                            .ended = ended,
+                                            .refused = trace_refused,
+                                            .changed = trace_changed,
+                                            .ended = trace_ended,
                                             .free = free_trace};
     return record_series_new(&kind, setup);
 }

@@ -41,7 +41,7 @@ static const struct spans_run *run_of(const struct capturing *t)
 
 /* ---- events of the session */
 
-static void tell_estimate(struct capturing *t, const struct spans_run *run)
+static void tell_spans_estimate(struct capturing *t, const struct spans_run *run)
 {
     char called[40] = "";
     if (t->reported || run->status.phase < SESSION_ASKING)
@@ -86,7 +86,7 @@ static enum spans_format format_of(enum cli_format format)
                                           : SPANS_TEXT;
 }
 
-static void put(const struct capturing *t, const struct spans_run *run)
+static void put_capture(const struct capturing *t, const struct spans_run *run)
 {
     const struct cli_options *o = t->options;
     struct sink_output output = {.writer = sink_writer_of(stdout)};
@@ -101,10 +101,10 @@ static void put(const struct capturing *t, const struct spans_run *run)
     spans_put(&output, run, &options, &err); /* a write that failed is found by output_check() */
 }
 
-static void prepare(struct capturing *t);
+static void prepare_sides(struct capturing *t);
 
 /* What the other node has goes where it belongs. */
-static void join(struct capturing *t)
+static void join_side(struct capturing *t)
 {
     const struct spans_run *side = side_run(t->side);
     if (!side || side->status.check.unarmed || side->status.phase == SESSION_FAILED)
@@ -143,7 +143,7 @@ static struct error trouble_of(const struct capturing *t)
     return err;
 }
 
-static void ended(void *arg)
+static void end_captured_run(void *arg)
 {
     struct capturing *t = arg;
     if (t->run->rt.ended) /* by what the other side said to its end */
@@ -151,14 +151,14 @@ static void ended(void *arg)
     const bool armed = !spans_session_run(t->run->session)->status.check.unarmed;
     const struct error err = trouble_of(t);
     if (t->side && armed)
-        join(t);
+        join_side(t);
     if (t->beside && armed)
         beside_give(t->beside, run_of(t));
     const struct spans_run *run = run_of(t), *side = t->side ? side_run(t->side) : NULL;
     if (t->run->shown_progress)
         tell_progress("%s", "");
     if (armed)
-        put(t, run);
+        put_capture(t, run);
     tell_left(t, run, "the node");
     if (side)
         tell_left(t, side, side->node);
@@ -167,7 +167,7 @@ static void ended(void *arg)
 
 /* Whether both are at their end. The other side is asked to come to it, and waited for a moment, or
  * until Ctrl-C. */
-static bool is_over(void *arg)
+static bool capture_is_over(void *arg)
 {
     struct capturing *t = arg;
     const struct spans_run *run = run_of(t);
@@ -187,20 +187,20 @@ static bool is_over(void *arg)
     return all || now - t->ended_ms >= LINGER_MS || t->run->signal != t->signal_before;
 }
 
-static void changed(void *arg)
+static void spans_changed(void *arg)
 {
-    tell_estimate(arg, run_of(arg));
+    tell_spans_estimate(arg, run_of(arg));
     tell_how_far(arg, run_of(arg));
 }
 
 /* Others are asked before it begins, where it waits for them. */
-static bool asking(void *arg)
+static bool spans_ask(void *arg)
 {
     struct capturing *t = arg;
     const bool agreed =
         !t->options->dry_run && (!run_of(t)->expensive || t->options->request.force);
     if (agreed)
-        prepare(t);
+        prepare_sides(t);
     return agreed;
 }
 
@@ -274,7 +274,7 @@ static int open_beside(struct capturing *t, struct error *err)
 }
 
 /* The node may be captured: now others are asked, and then the capture begins. */
-static void prepare(struct capturing *t)
+static void prepare_sides(struct capturing *t)
 {
     struct error err = {0};
     if ((t->options->with && !t->side && open_side(t, &err) != 0) ||
@@ -284,7 +284,7 @@ static void prepare(struct capturing *t)
         session_confirm(t->run->session);
 }
 
-static void turn(void *arg)
+static void turn_sides(void *arg)
 {
     struct capturing *t = arg;
     if (t->side)
@@ -299,7 +299,7 @@ static void close_side(void *arg, const struct error *why)
     struct capturing *t = arg;
     (void)why;
     if (t->ended_ms > 0 && !t->joined && !t->run->rt.ended)
-        ended(t);
+        end_captured_run(t);
     side_close(t->side);
     t->side = NULL;
     beside_close(t->beside);
@@ -308,8 +308,8 @@ static void close_side(void *arg, const struct error *why)
 
 /* ---- the session */
 
-static int open_session(void *arg, struct batch *run, const struct session_port *port,
-                        struct error *err)
+static int open_spans(void *arg, struct batch *run, const struct session_port *port,
+                      struct error *err)
 {
     static const struct session_handlers handlers = {.on_change = batch_session_changed};
     struct capturing *t = arg;
@@ -330,7 +330,7 @@ static int open_session(void *arg, struct batch *run, const struct session_port 
 /* ---- the words */
 
 /* Errors come before any connection. */
-static int check_words(const struct cli_options *o)
+static int check_spans_words(const struct cli_options *o)
 {
     if (error_at_patterns(o->rest, o->n_rest, o->request.syntax, spans_pattern_check) !=
             EXIT_DONE ||
@@ -359,7 +359,7 @@ static int check_words(const struct cli_options *o)
 int command_spans(const struct cli_options *o, const struct app_env *env)
 {
     struct capturing t = {.options = o, .env = env};
-    const int code = check_words(o);
+    const int code = check_spans_words(o);
     if (code != EXIT_DONE)
         return code;
     if (replay_is_file(o->target)) {
@@ -368,13 +368,13 @@ int command_spans(const struct cli_options *o, const struct app_env *env)
     }
     const struct batch_job job = {.options = o,
                                   .env = env,
-                                  .open = open_session,
-                                  .changed = changed,
-                                  .asking = asking,
-                                  .is_over = is_over,
-                                  .ended = ended,
+                                  .open = open_spans,
+                                  .changed = spans_changed,
+                                  .asking = spans_ask,
+                                  .is_over = capture_is_over,
+                                  .ended = end_captured_run,
                                   .turn_ms = TICK_MS,
-                                  .turn = turn,
+                                  .turn = turn_sides,
                                   .lost = close_side,
                                   .arg = &t};
     const int ended_with = batch_run(&job);

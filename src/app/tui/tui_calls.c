@@ -26,7 +26,7 @@ struct tui_calls {
     struct calls_log log; /* what the screen shows */
 };
 
-static bool runs(const struct tui_calls *c)
+static bool calls_run(const struct tui_calls *c)
 {
     return session_runs(c->s.session);
 }
@@ -34,15 +34,17 @@ static bool runs(const struct tui_calls *c)
 /* ---- events of the session */
 
 /* Our own questions would be among the calls; windows without a pause leave no time for others. */
-static bool holds(const struct tui_calls *c)
+static bool window_is_open(void *arg)
 {
-    return runs(c) && calls_session_counts(c->s.session) && calls_session_leaves_time(c->s.session);
+    const struct tui_calls *c = arg;
+    return calls_run(c) && calls_session_counts(c->s.session) &&
+           calls_session_leaves_time(c->s.session);
 }
 
 static void hold_ticks(struct tui_calls *c)
 {
     if (c->tui->live)
-        live_hold(c->tui->live, holds(c));
+        live_hold(c->tui->live, window_is_open(c));
 }
 
 static void estimate_text(char *out, size_t size, const struct calls_state *s)
@@ -116,8 +118,8 @@ static unsigned milliseconds(const struct tui_calls *c, enum option option)
     return (unsigned)(option_double(&c->tui->settings.options, option) * 1000 + 0.5);
 }
 
-static int open_session(struct tui_calls *c, struct session **out, const char *words,
-                        size_t *offset, struct error *err)
+static int open_calls(struct tui_calls *c, struct session **out, const char *words, size_t *offset,
+                      struct error *err)
 {
     static const struct session_handlers handlers = {.on_change = on_change,
                                                      .on_window = on_window};
@@ -142,7 +144,7 @@ static int open_session(struct tui_calls *c, struct session **out, const char *w
     return rc;
 }
 
-static int start(struct tui_calls *c, const char *words, size_t *offset, struct error *err)
+static int start_calls(struct tui_calls *c, const char *words, size_t *offset, struct error *err)
 {
     struct session *session = NULL;
     char copy[sizeof c->log.patterns];
@@ -150,7 +152,7 @@ static int start(struct tui_calls *c, const char *words, size_t *offset, struct 
     if (strlen(words) >= sizeof copy)
         return error_set(err, ERR_USAGE, "at most %zu characters", sizeof copy - 1);
     snprintf(copy, sizeof copy, "%s", words); /* they may be ours */
-    int rc = open_session(c, &session, copy, offset, err);
+    int rc = open_calls(c, &session, copy, offset, err);
     if (rc != 0)
         return rc;
     calls_log_begin(&c->log, copy);
@@ -164,11 +166,6 @@ static int start(struct tui_calls *c, const char *words, size_t *offset, struct 
 
 static void begin_calls(void *arg, const char *words);
 
-static bool calls_hold(void *arg)
-{
-    return holds(arg);
-}
-
 /* That of the last window, where there is one. */
 static void put_calls_cost(void *arg, char *out, size_t size)
 {
@@ -179,14 +176,14 @@ static void put_calls_cost(void *arg, char *out, size_t size)
                  calls_cost_text(text, sizeof text, c->log.window.load));
 }
 
-static void open_prompt(struct tui_calls *c, const char *initial)
+static void open_calls_prompt(struct tui_calls *c, const char *initial)
 {
     static const struct tui_names names = {.kind = PROMPT_CALLS,
                                            .mark = "calls> ",
                                            .syntax = SYNTAX_HINT,
                                            .line = NAMES_LIST,
                                            .complete = complete_calls,
-                                           .held = calls_hold,
+                                           .held = window_is_open,
                                            .cost = put_calls_cost,
                                            .accepted = begin_calls};
     tui_names_open(c->tui, &names, c, initial);
@@ -194,7 +191,7 @@ static void open_prompt(struct tui_calls *c, const char *initial)
 
 static void ask_words(struct tui_calls *c)
 {
-    open_prompt(c, c->log.patterns);
+    open_calls_prompt(c, c->log.patterns);
     tui_names_look(c->tui);
 }
 
@@ -206,13 +203,13 @@ static void begin_calls(void *arg, const char *words)
     size_t offset = 0;
     if (strcmp(words, "all") == 0) /* a module of that name is all:_ */
         words = "";
-    if (tui_session_waits(&c->s, words) || start(c, words, &offset, &err) == 0)
+    if (tui_session_waits(&c->s, words) || start_calls(c, words, &offset, &err) == 0)
         return;
     if (err.code != ERR_USAGE) {
         tui_message(c->tui, STYLE_ERROR, "%s", err.text);
         return;
     }
-    open_prompt(c, words);
+    open_calls_prompt(c, words);
     prompt_mark_error(c->tui->prompt, offset, err.text);
 }
 
@@ -246,7 +243,7 @@ static void act_time(void *own, const char *arg)
                 option_bool(o, OPTION_CALLS_TIME)
                     ? "own time of the top functions is measured in a second window"
                     : "only calls are counted");
-    if (runs(c))
+    if (calls_run(c))
         begin_calls(c, c->log.patterns);
 }
 

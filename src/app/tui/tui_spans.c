@@ -86,8 +86,8 @@ static void spans_question(void *arg, char *text, size_t size)
 
 /* ---- beginning */
 
-static int open_session(struct tui_spans *s, struct session **out, const struct trace_request *r,
-                        size_t *offset, struct error *err)
+static int open_spans(struct tui_spans *s, struct session **out, const struct trace_request *r,
+                      size_t *offset, struct error *err)
 {
     static const struct session_handlers handlers = {.on_change = tui_session_changed};
     struct session_port port;
@@ -111,7 +111,7 @@ static void full_answered(void *arg, bool yes)
         begin_spans(s, s->words);
 }
 
-static int start(struct tui_spans *s, const char *words, size_t *offset, struct error *err)
+static int start_spans(struct tui_spans *s, const char *words, size_t *offset, struct error *err)
 {
     struct session *session = NULL;
     struct trace_request request;
@@ -125,7 +125,7 @@ static int start(struct tui_spans *s, const char *words, size_t *offset, struct 
         return 0;
     }
     s->agreed = false;
-    rc = open_session(s, &session, &request, offset, err);
+    rc = open_spans(s, &session, &request, offset, err);
     trace_request_clear(&request);
     if (rc != 0)
         return rc;
@@ -136,7 +136,7 @@ static int start(struct tui_spans *s, const char *words, size_t *offset, struct 
 
 /* ---- the prompt */
 
-static void open_prompt(struct tui_spans *s, const char *initial)
+static void open_spans_prompt(struct tui_spans *s, const char *initial)
 {
     static const struct tui_names names = {.kind = PROMPT_SPANS,
                                            .line = NAMES_PATTERN,
@@ -162,13 +162,13 @@ static void begin_spans(void *arg, const char *words)
     }
     snprintf(line, sizeof line, "%s", words); /* they may be ours */
     snprintf(s->words, sizeof s->words, "%s", line);
-    if (tui_session_waits(&s->s, line) || start(s, line, &offset, &err) == 0)
+    if (tui_session_waits(&s->s, line) || start_spans(s, line, &offset, &err) == 0)
         return;
     if (err.code != ERR_USAGE) {
         tui_message(s->tui, STYLE_ERROR, "%s", err.text);
         return;
     }
-    open_prompt(s, line);
+    open_spans_prompt(s, line);
     prompt_mark_error(s->tui->prompt, offset, err.text);
 }
 
@@ -184,7 +184,7 @@ static void act_spans(void *own, const char *arg)
     if (t->live && *arg) {
         begin_spans(s, arg);
     } else if (t->live && (here || !model_spans(t->model))) {
-        open_prompt(s, s->words);
+        open_spans_prompt(s, s->words);
         tui_names_look(t);
     } else if (*arg) {
         tui_message(t, STYLE_ERROR, "a recording has no calls to capture: connect to a node");

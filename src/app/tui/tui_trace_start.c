@@ -26,8 +26,8 @@ void tui_trace_tell_none(const struct tui_trace *tr)
 /* ---- beginning */
 
 /* The words are looked at before the trace that is on the screen makes room. */
-static int open_session(struct tui_trace *tr, struct session **out, const struct trace_request *r,
-                        size_t *offset, struct error *err)
+static int open_trace(struct tui_trace *tr, struct session **out, const struct trace_request *r,
+                      size_t *offset, struct error *err)
 {
     static const struct session_handlers handlers = {.on_change = tui_session_changed};
     const struct trace_options options = {.patterns = &r->pattern, .n_patterns = 1, .request = *r};
@@ -55,7 +55,7 @@ int tui_trace_start(struct tui_trace *tr, const char *line, size_t *offset, stru
     int rc = trace_request_parse(&request, REQUEST_TRACE, line, offset, err);
     if (rc != 0)
         return rc;
-    rc = open_session(tr, &session, &request, offset, err);
+    rc = open_trace(tr, &session, &request, offset, err);
     trace_request_clear(&request);
     if (rc != 0)
         return rc;
