@@ -237,7 +237,7 @@ TEST(test_order)
     assert_int_equal(refused(&f, ACTION_BY, "shop"), ERR_USAGE);
     assert_int_equal(refused(&f, ACTION_VIEW, "spans shop"), ERR_USAGE);
     act(&f, ACTION_BY, "parts");
-    act(&f, ACTION_SORT, "slowest");
+    act(&f, ACTION_SORT, "slow_share");
     act(&f, ACTION_FIRST, "");
     assert_true(shows(&f, "60.7%"));
     end(&f);
