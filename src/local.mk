@@ -35,6 +35,7 @@ include src/ui/screen/local.mk
 include src/ui/samples/local.mk
 include src/ui/spans/local.mk
 include src/ui/terminal/local.mk
+include src/ui/traces/local.mk
 include src/ui/views/local.mk
 include src/ui/widgets/local.mk
 src_libui_a_CFLAGS = $(AM_CFLAGS) $(NCURSES_CFLAGS) $(READLINE_CFLAGS)

@@ -266,7 +266,7 @@ struct slice cli_near_command(const char *given)
     struct slice names[CLI_COMMANDS_MAX], near;
     size_t n = 0;
     for (size_t i = 1; i < cli_commands_len; i++)
-        if (!cli_commands[i].hidden)
+        if (cli_commands[i].group != COMMANDS_HIDDEN)
             names[n++] = slice_of(cli_commands[i].name);
     return names_near(names, n, slice_of(given), &near, 1) > 0 ? near : (struct slice){NULL, 0};
 }

@@ -97,6 +97,13 @@ struct cli_options {
     bool help, version;
 };
 
+/* clang-format off */
+enum cli_group {
+    COMMANDS_SCREEN, COMMANDS_NODE, COMMANDS_TRACING, COMMANDS_RECORDINGS, COMMANDS_HOST,
+    COMMANDS_HIDDEN,
+};
+/* clang-format on */
+
 struct cli_command {
     const char *name;
     const char *args; /* "NODE [PID|NAME]" */
@@ -104,7 +111,7 @@ struct cli_command {
     unsigned options; /* mask of FOR_* groups it takes */
     unsigned formats; /* mask of what --format takes, by 1 << enum cli_format; 0: no --format */
     int min_args, max_args;
-    bool hidden;
+    enum cli_group group; /* where --help lists it */
     int (*run)(const struct cli_options *o, const struct app_env *env);
 };
 

@@ -142,30 +142,20 @@ static void put_options(struct buf *out, const struct cli_command *command) /* N
         put_section(out, i, i, sections[i].title, command);
 }
 
-static const struct {
-    const char *title, *commands; /* with blanks around each name */
-} kinds_of_commands[] = {
-    {"A node",
-     " top info process memory schedulers apps heapsample cpus msacc armed nodes capture "},
-    {"Tracing and counting", " trace explain calls spans stacks "},
-    {"Recordings", " record replay report diff export "},
-    {"A VM of this host, from outside", " sample pstack blame where perf-map "},
+static const char *const group_titles[] = {
+    [COMMANDS_NODE] = "A node",
+    [COMMANDS_TRACING] = "Tracing and counting",
+    [COMMANDS_RECORDINGS] = "Recordings",
+    [COMMANDS_HOST] = "A VM of this host, from outside",
 };
 
-static bool is_of_kind(const struct cli_command *c, size_t kind)
+static void put_commands(struct buf *out, enum cli_group group)
 {
-    char word[32];
-    snprintf(word, sizeof word, " %s ", c->name);
-    return !c->hidden && strstr(kinds_of_commands[kind].commands, word);
-}
-
-static void put_commands(struct buf *out, size_t kind)
-{
-    buf_printf(out, "\n%s:\n", kinds_of_commands[kind].title);
+    buf_printf(out, "\n%s:\n", group_titles[group]);
     for (size_t i = 0; i < cli_commands_len; i++) {
         const struct cli_command *c = &cli_commands[i];
         char line[64];
-        if (!is_of_kind(c, kind))
+        if (c->group != group)
             continue;
         snprintf(line, sizeof line, "%s %s", c->name, c->args);
         put_row(out, line, c->help);
@@ -177,8 +167,8 @@ static void put_all_commands(struct buf *out)
     buf_puts(out, "usage: beamtop [NODE]            live screen\n"
                   "       beamtop COMMAND [ARGUMENTS] [OPTIONS]\n\n");
     put_row(out, cli_commands[0].args, cli_commands[0].help);
-    for (size_t i = 0; i < ARRAY_LEN(kinds_of_commands); i++)
-        put_commands(out, i);
+    for (enum cli_group group = COMMANDS_NODE; group <= COMMANDS_HOST; group++)
+        put_commands(out, group);
     buf_puts(out, "\n`beamtop COMMAND --help` lists the options of a command. All options:\n");
     put_options(out, NULL);
     buf_puts(out, "\nKeys of the screen: press ? there. Exit codes: 0 done, 1 failed,\n"
@@ -203,7 +193,7 @@ static void mdoc_commands(struct buf *out)
 {
     for (size_t i = 0; i < cli_commands_len; i++) {
         const struct cli_command *c = &cli_commands[i];
-        if (c->hidden)
+        if (c->group == COMMANDS_HIDDEN)
             continue;
         buf_puts(out, ".It Nm");
         if (*c->name)
@@ -259,7 +249,7 @@ static void mdoc_options(struct buf *out)
 static void words_commands(struct buf *out)
 {
     for (size_t i = 0; i < cli_commands_len; i++)
-        if (!cli_commands[i].hidden && *cli_commands[i].name)
+        if (cli_commands[i].group != COMMANDS_HIDDEN && *cli_commands[i].name)
             buf_printf(out, "%s\t%s\n", cli_commands[i].name, cli_commands[i].help);
 }
 
@@ -271,7 +261,7 @@ static void words_options(struct buf *out)
         buf_printf(out, "%s\t%c\t%s\t%s\t", opt->name, opt->letter ? opt->letter : '-',
                    opt->arg ? opt->arg : "-", cli_option_help(opt));
         for (size_t k = 0; k < cli_commands_len; k++)
-            if (!cli_commands[k].hidden && cli_takes(&cli_commands[k], opt))
+            if (cli_commands[k].group != COMMANDS_HIDDEN && cli_takes(&cli_commands[k], opt))
                 buf_printf(out, "%s ", *cli_commands[k].name ? cli_commands[k].name : "screen");
         buf_puts(out, "\n");
     }

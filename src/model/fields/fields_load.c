@@ -17,7 +17,8 @@ FIELD_LIST(scheduler_fields, "rows", scheduler);
 
 #define ROW struct table_detail
 static const struct field table[] = {
-    FIELD("partial", BOOL, partial, "whether the deadline cut the count short"),
+    FIELD("partial", BOOL, partial,
+          "whether rows are left out: the deadline came, or there are too many"),
 };
 FIELD_LIST(table_fields, "table", table);
 #undef ROW

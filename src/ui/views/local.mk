@@ -9,11 +9,7 @@ VIEWS = \
 	src/ui/views/view_cpus.c src/ui/views/view_spans.c
 src_libui_a_SOURCES += $(VIEWS) \
 	src/ui/views/cells.c src/ui/views/view_process.h src/ui/views/view_process_copies.c \
-	src/ui/views/view_trace.h src/ui/views/view_trace_event.c \
-	src/ui/views/view_trace_flow.c src/ui/views/view_trace_head.c \
-	src/ui/views/view_trace_long.c src/ui/views/view_trace_open.c \
-	src/ui/views/view_trace_patterns.c src/ui/views/view_trace_text.c src/ui/views/views.c \
-	src/ui/views/views.h
+	src/ui/views/views.c src/ui/views/views.h
 
 nodist_src_libui_a_SOURCES += src/ui/views/registry.c
 CLEANFILES += src/ui/views/registry.c

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A trace: what is asked for, how near its caps are, and what it has brought. */
-#include "view_trace.h"
+#include "ui/traces/view_trace.h"
 
 #include <math.h>
 #include <stdio.h>

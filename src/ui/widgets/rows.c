@@ -135,7 +135,7 @@ const struct table_detail *rows_of_table(struct rows *r, struct view_page *page,
     page_sort(page);
     snprintf(page->summary, sizeof page->summary, "%s %s%s",
              text_integer(n, sizeof n, (int64_t)table->n_rows), question_rows[question].what,
-             table->partial ? ", cut short by the deadline" : "");
+             table->partial ? ", some left out" : "");
     return table;
 }
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the files of the trace view share. */
-#ifndef BEAMTOP_UI_VIEWS_VIEW_TRACE_H
-#define BEAMTOP_UI_VIEWS_VIEW_TRACE_H
+#ifndef BEAMTOP_UI_TRACES_VIEW_TRACE_H
+#define BEAMTOP_UI_TRACES_VIEW_TRACE_H
 
 #include "beamtop/base/buf.h"
 #include "beamtop/etf/print.h"
 #include "beamtop/trace/log.h"
-#include "views.h"
+#include "beamtop/ui/view.h"
+#include "ui/widgets/page.h"
 
 #define TRACE_ALL_LEVELS 1000u
 #define TRACE_TURNED 64 /* of an event; the first is forgotten for one more */
