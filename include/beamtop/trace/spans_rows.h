@@ -67,8 +67,7 @@ struct spans_row spans_step_row(const struct spans_rows *r, const struct span *r
 struct slice spans_pid(struct arena *arena, const struct span_process *p); /* empty: unknown */
 struct slice spans_node(const struct spans_run *run, const struct span_process *p);
 struct slice spans_hex(struct arena *arena, uint64_t id); /* empty of 0 */
-struct slice spans_trace(struct arena *arena, const struct span *span);
-double spans_us(int64_t ns); /* NaN below zero */
+double spans_us(int64_t ns);                              /* NaN below zero */
 
 /* ---- for people */
 

@@ -24,18 +24,24 @@ static void add_text(json_t *to, const char *key, struct slice text)
         json_array_append_new(to, attribute(key, "stringValue", json_slice(text)));
 }
 
-static void add_bool(json_t *to, const char *key, bool value)
+/* Those of the keys that are known and not false, in whole numbers. */
+static void add_fields(json_t *to, const struct field_list *list, const char *keys,
+                       const struct spans_row *row)
 {
-    if (value)
-        json_array_append_new(to, attribute(key, "boolValue", json_true()));
-}
-
-static void add_us(json_t *to, const char *key, int64_t ns)
-{
-    if (ns >= 0)
-        json_array_append_new(
-            to, attribute(key, "intValue",
-                          json_sprintf("%" PRId64, (int64_t)llround((double)ns / 1e3))));
+    const struct field *fields[16];
+    const size_t n = field_columns(list, keys, fields, ARRAY_LEN(fields));
+    for (size_t i = 0; i < n; i++) {
+        const double number = field_number(fields[i], row);
+        char key[64];
+        snprintf(key, sizeof key, "beam.%s", fields[i]->key);
+        if (!field_is_number(fields[i]))
+            add_text(to, key, field_text(fields[i], row));
+        else if (fields[i]->form != FIELD_BOOL && number >= 0)
+            json_array_append_new(
+                to, attribute(key, "intValue", json_sprintf("%" PRId64, (int64_t)llround(number))));
+        else if (fields[i]->form == FIELD_BOOL && number > 0)
+            json_array_append_new(to, attribute(key, "boolValue", json_true()));
+    }
 }
 
 /* Without a wall clock, times are those since the first root. */
@@ -81,25 +87,16 @@ static json_t *callers_of(struct spans_form *f, const struct span *root)
     return attribute("beam.callers", "arrayValue", json_pack("{s:o}", "values", pids));
 }
 
-static json_t *attributes_of(struct spans_form *f, const struct span *span)
+static json_t *attributes_of(struct spans_form *f, const struct span *span,
+                             const struct spans_row *row)
 {
     json_t *a = json_array();
-    add_text(a, "beam.kind", slice_of(span_kind_key(span->kind)));
-    add_text(a, "beam.operation", span->operation);
-    add_text(a, "beam.node", spans_node(f->run, &span->process));
-    add_text(a, "beam.pid", spans_pid(&f->arena, &span->process));
-    add_text(a, "beam.name", span->process.name);
-    add_us(a, "beam.queued_us", span->queued_ns);
-    add_us(a, "beam.self_us", span_self_ns(span));
-    add_us(a, "beam.nested_us", span->nested_ns);
-    add_us(a, "beam.wait_us", span->wait_ns);
-    add_us(a, "beam.unattributed_us", span->unattributed_ns);
-    add_us(a, "beam.off_cpu_us", span->off_cpu_ns);
-    add_text(a, "beam.waiting_on", spans_pid(&f->arena, &span->waiting_on));
-    add_text(a, "beam.outcome", slice_of(span_outcome_key(span->outcome)));
-    add_text(a, "beam.reason", span->reason);
-    add_bool(a, "beam.ended_at_least", span->ended_at_least);
-    add_bool(a, "beam.leaf", span->leaf);
+    add_fields(a, &spans_span_fields,
+               "kind operation node pid name queued_us self_us nested_us wait_us unattributed_us "
+               "off_cpu_us",
+               row);
+    add_text(a, "beam.waiting_on", row->waiting_on_pid);
+    add_fields(a, &spans_span_fields, "outcome reason ended_at_least leaf", row);
     if (span->n_callers > 0)
         json_array_append_new(a, callers_of(f, span));
     return a;
@@ -114,16 +111,10 @@ static json_t *link_of(const struct span *root)
 
 static json_t *event_of(struct spans_form *f, const struct span_wait *wait)
 {
+    const struct spans_row row = spans_wait_row(&f->rows, wait);
     json_t *a = json_array();
-    add_text(a, "beam.wait", slice_of(span_wait_key(wait->kind)));
-    add_us(a, "beam.duration_us", wait->to_ns - wait->from_ns);
-    if (wait->kind != SPAN_WAIT_OTHER && wait->kind != SPAN_WAIT_OFF_CPU) {
-        add_text(a, "beam.pid", spans_pid(&f->arena, &wait->process));
-        add_text(a, "beam.name", wait->process.name);
-        add_text(a, "beam.outcome", slice_of(span_outcome_key(wait->outcome)));
-    }
-    add_text(a, "beam.at", wait->at);
-    add_bool(a, "beam.at_most", wait->at_most);
+    add_text(a, "beam.wait", row.kind);
+    add_fields(a, &spans_wait_fields, "duration_us pid name outcome at at_most", &row);
     return json_pack("{s:o,s:o,s:o}", "timeUnixNano", time_of(f, wait->from_ns), "name",
                      json_slice(spans_wait_name(f, wait)), "attributes", a);
 }
@@ -156,17 +147,17 @@ static json_t *name_of(const struct span *span)
 
 static void put_span(struct spans_form *f, const struct span *span)
 {
+    const struct spans_row row = spans_span_row(&f->rows, span);
     json_t *o = json_object(), *events = json_array();
-    json_object_set_new(o, "traceId", json_slice(spans_trace(&f->arena, span)));
-    json_object_set_new(o, "spanId", json_slice(spans_hex(&f->arena, span->span_id)));
+    json_object_set_new(o, "traceId", json_slice(row.trace_id));
+    json_object_set_new(o, "spanId", json_slice(row.span_id));
     if (span->parent_span_id != 0)
-        json_object_set_new(o, "parentSpanId",
-                            json_slice(spans_hex(&f->arena, span->parent_span_id)));
+        json_object_set_new(o, "parentSpanId", json_slice(row.parent_span_id));
     json_object_set_new(o, "name", name_of(span));
     json_object_set_new(o, "kind", json_integer(kind_of(span->kind)));
     json_object_set_new(o, "startTimeUnixNano", time_of(f, span->started_ns));
     json_object_set_new(o, "endTimeUnixNano", time_of(f, span->ended_ns));
-    json_object_set_new(o, "attributes", attributes_of(f, span));
+    json_object_set_new(o, "attributes", attributes_of(f, span, &row));
     for (uint32_t i = 0; i < span->n_waits && i < MOST_EVENTS; i++)
         json_array_append_new(events, event_of(f, spans_wait(f->s, span->wait + i)));
     json_object_set_new(o, "events", events);

@@ -223,10 +223,12 @@ static void put_path(const struct spans_page *p, uint32_t root)
     buf_printf(p->out, "\ncritical path of 1.");
     put_rows(p, &spans_step_fields, "offset_us duration_us share part operation name", path->rows,
              path->n);
+    const struct field *rest[2];
+    field_columns(&spans_step_fields, "duration_us share", rest, 2);
     if (path->n_rest > 0)
-        buf_printf(p->out, "%s more: %s\n", integer(p, path->n_rest),
-                   text_cell(&p->f->arena, field_find(&spans_step_fields, slice_of("share")),
-                             &path->rest, p->ascii));
+        buf_printf(p->out, "%s more: %s, %s\n", integer(p, path->n_rest),
+                   text_cell(&p->f->arena, rest[0], &path->rest, p->ascii),
+                   text_cell(&p->f->arena, rest[1], &path->rest, p->ascii));
 }
 
 /* ---- all roots */

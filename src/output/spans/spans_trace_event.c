@@ -53,45 +53,17 @@ static void set_time(json_t *event, const char *key, int64_t ns)
     json_object_set_new(event, key, json_real(round((double)ns) / 1e3));
 }
 
-static void set_text(json_t *args, const char *key, struct slice text)
+/* Those of the keys that are known. */
+static json_t *args_of(const struct field_list *list, const char *keys, const struct spans_row *row)
 {
-    if (text.len > 0)
-        json_object_set_new(args, key, json_slice(text));
-}
-
-static void set_us(json_t *args, const char *key, int64_t ns)
-{
-    if (ns >= 0)
-        set_time(args, key, ns);
-}
-
-static json_t *span_args(struct spans_form *f, const struct span *span)
-{
-    json_t *args = json_object();
-    set_text(args, "operation", span->operation);
-    set_text(args, "outcome", slice_of(span_outcome_key(span->outcome)));
-    set_text(args, "reason", span->reason);
-    set_us(args, "queued_us", span->queued_ns);
-    set_us(args, "self_us", span_self_ns(span));
-    set_us(args, "nested_us", span->nested_ns);
-    set_us(args, "wait_us", span->wait_ns);
-    set_us(args, "unattributed_us", span->unattributed_ns);
-    set_us(args, "off_cpu_us", span->off_cpu_ns);
-    json_object_set_new(args, "ended_at_least", json_boolean(span->ended_at_least));
-    json_object_set_new(args, "leaf", json_boolean(span->leaf));
-    set_text(args, "trace_id", spans_trace(&f->arena, span));
-    set_text(args, "span_id", spans_hex(&f->arena, span->span_id));
-    set_text(args, "parent_span_id", spans_hex(&f->arena, span->parent_span_id));
-    return args;
-}
-
-static json_t *wait_args(const struct span_wait *wait)
-{
-    json_t *args = json_object();
-    if (wait->kind != SPAN_WAIT_OTHER && wait->kind != SPAN_WAIT_OFF_CPU)
-        set_text(args, "outcome", slice_of(span_outcome_key(wait->outcome)));
-    set_text(args, "at", wait->at);
-    json_object_set_new(args, "at_most", json_boolean(wait->at_most));
+    const struct section section = {list, list->name, row};
+    const struct field *fields[16];
+    json_t *all = json_section(&section), *args = json_object();
+    const size_t n = field_columns(list, keys, fields, ARRAY_LEN(fields));
+    for (size_t i = 0; i < n; i++)
+        if (!json_is_null(json_object_get(all, fields[i]->key)))
+            json_object_set(args, fields[i]->key, json_object_get(all, fields[i]->key));
+    json_decref(all);
     return args;
 }
 
@@ -104,7 +76,16 @@ static void put_item(struct spans_form *f, const struct spans_tracks *t,
     json_object_set_new(event, "cat", json_string(wait ? "wait" : span_kind_key(span->kind)));
     set_time(event, "ts", item->from_ns - t->from_ns);
     set_time(event, "dur", item->to_ns - item->from_ns);
-    json_object_set_new(event, "args", wait ? wait_args(wait) : span_args(f, span));
+    const struct spans_row row =
+        wait ? spans_wait_row(&f->rows, wait) : spans_span_row(&f->rows, span);
+    json_object_set_new(
+        event, "args",
+        wait ? args_of(&spans_wait_fields, "outcome at at_most", &row)
+             : args_of(&spans_span_fields,
+                       "operation outcome reason queued_us self_us nested_us wait_us "
+                       "unattributed_us off_cpu_us ended_at_least leaf trace_id span_id "
+                       "parent_span_id",
+                       &row));
     put_event(f, event);
 }
 

@@ -41,7 +41,7 @@ struct slice spans_hex(struct arena *arena, uint64_t id)
     return id == 0 ? (struct slice){0} : slice_of(arena_printf(arena, "%016" PRIx64, id));
 }
 
-struct slice spans_trace(struct arena *arena, const struct span *span)
+static struct slice spans_trace(struct arena *arena, const struct span *span)
 {
     return slice_of(
         arena_printf(arena, "%016" PRIx64 "%016" PRIx64, span->trace_id[0], span->trace_id[1]));
