@@ -73,6 +73,8 @@ sqlite3_stmt *recording_ask_text(struct recording *r, const char *sql, const int
     if (rc != SQLITE_OK &&
         rc != SQLITE_ERROR) /* that is a table or column that an earlier program did not make */
         fail_of_db(r);
+    if (!s)
+        return NULL;
     if (text)
         sqlite3_bind_text(s, sqlite3_bind_parameter_count(s), text, -1, SQLITE_STATIC);
     for (int i = sqlite3_bind_parameter_count(s) - (text != NULL); numbers && i > 0; i--)
