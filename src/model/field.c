@@ -49,7 +49,8 @@ size_t field_columns(const struct field_list *list, const char *columns, const s
 
 bool field_is_number(const struct field *f)
 {
-    return f->form != FIELD_SLICE && f->form != FIELD_SCHEDULER_KIND && f->form != FIELD_NONE;
+    return f->form != FIELD_SLICE && f->form != FIELD_CHARS && f->form != FIELD_SCHEDULER_KIND &&
+           f->form != FIELD_NONE;
 }
 
 double field_number(const struct field *f, const void *row)
@@ -60,6 +61,8 @@ double field_number(const struct field *f, const void *row)
     case FIELD_MS:
     case FIELD_WALL_US:
         return known_or_nan(*(const int64_t *)at);
+    case FIELD_UNSIGNED:
+        return *(const unsigned *)at;
     case FIELD_SIGNED:
         return (double)*(const int64_t *)at;
     case FIELD_REAL:
@@ -68,6 +71,7 @@ double field_number(const struct field *f, const void *row)
     case FIELD_BOOL:
         return *(const bool *)at;
     case FIELD_SLICE:
+    case FIELD_CHARS:
     case FIELD_SCHEDULER_KIND:
     case FIELD_NONE:
         break;
@@ -85,6 +89,8 @@ struct slice field_text(const struct field *f, const void *row)
     const void *at = (const char *)row + f->offset;
     if (f->form == FIELD_SLICE)
         return *(const struct slice *)at;
+    if (f->form == FIELD_CHARS)
+        return slice_of(at);
     if (f->form == FIELD_SCHEDULER_KIND)
         return slice_of(kinds[*(const enum scheduler_kind *)at]);
     return (struct slice){"", 0};

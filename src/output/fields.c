@@ -99,7 +99,9 @@ struct value field_value(const struct field *f, const void *base)
     struct value v = {.kind = VALUE_NONE};
     switch (f->form) {
     case FIELD_SLICE:
-        v = text_value(*(const struct slice *)at);
+    case FIELD_CHARS:
+    case FIELD_SCHEDULER_KIND:
+        v = text_value(field_text(f, base));
         break;
     case FIELD_INT:
     case FIELD_MS:
@@ -109,8 +111,9 @@ struct value field_value(const struct field *f, const void *base)
         v.is_integer = true;
         v.number = (double)v.integer;
         break;
+    case FIELD_UNSIGNED:
     case FIELD_SIGNED:
-        v.integer = *(const int64_t *)at;
+        v.integer = f->form == FIELD_SIGNED ? *(const int64_t *)at : *(const unsigned *)at;
         v.kind = VALUE_NUMBER;
         v.is_integer = true;
         v.number = (double)v.integer;
@@ -122,9 +125,6 @@ struct value field_value(const struct field *f, const void *base)
     case FIELD_BOOL:
         v.kind = VALUE_BOOL;
         v.boolean = *(const bool *)at;
-        break;
-    case FIELD_SCHEDULER_KIND:
-        v = text_value(field_text(f, base));
         break;
     case FIELD_NONE:
         break;

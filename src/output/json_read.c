@@ -36,6 +36,8 @@ static void read_field(const struct field *f, void *base, struct arena *arena, c
         *(bool *)at = json_is_true(v);
         break;
     case FIELD_SCHEDULER_KIND:
+    case FIELD_CHARS:
+    case FIELD_UNSIGNED:
     case FIELD_NONE:
         break; /* in nothing that is read back */
     }

@@ -19,6 +19,8 @@
 /* clang-format off */
 enum field_form {
     FIELD_SLICE, FIELD_INT, FIELD_REAL, FIELD_BOOL, FIELD_SCHEDULER_KIND,
+    FIELD_CHARS,   /* an array of them, up to its NUL */
+    FIELD_UNSIGNED, /* unsigned int: by FIELD_AS(), since enumerations are, too */
     FIELD_MS,      /* an integer; people read a duration */
     FIELD_WALL_US, /* an integer; people read a time */
     FIELD_CPUS,    /* a real number; people read it with two decimals: a quota of 0.25 */
@@ -82,8 +84,9 @@ struct field_list {
     FIELD_AS(FIELD_FORM(((ROW *)NULL)->MEMBER), KEY, TYPE, MEMBER, __VA_ARGS__)
 /* clang-format off */
 #define FIELD_FORM(member)                                                                         \
-    _Generic((member), struct slice: FIELD_SLICE, int64_t: FIELD_INT, uint64_t: FIELD_INT,         \
-             double: FIELD_REAL, bool: FIELD_BOOL, enum scheduler_kind: FIELD_SCHEDULER_KIND)
+    _Generic((member), struct slice: FIELD_SLICE, char *: FIELD_CHARS, int64_t: FIELD_INT,         \
+             uint64_t: FIELD_INT, double: FIELD_REAL, bool: FIELD_BOOL,                            \
+             enum scheduler_kind: FIELD_SCHEDULER_KIND)
 /* clang-format on */
 /* more: so many of the last fields are not in data; keys: the columns that people see, NULL: all.
  */

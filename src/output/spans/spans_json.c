@@ -9,57 +9,56 @@
 #include "spans.h"
 
 struct run_row {
-    struct slice node, otp, patterns, ended_by, others;
-    int64_t wall_us, roots_asked, every, events_asked, functions, called, roots, open, events,
-        skipped, skipped_participants, skipped_fanout, skipped_depth, stale, clearings, tokens_left,
-        bytes, roots_written, slow_roots;
-    double for_s, seconds, calls_per_s, load, arm_us, disarm_us, target_us, median_us, p99_us,
-        slower_us;
-    bool full, payloads, expensive;
+    struct spans_run run;
+    struct spans_dropped dropped;
+    struct slice ended_by, side_ended_by;
+    int64_t tokens_left, roots_written, slow_roots;
+    double median_us, p99_us, slower_us, ahead_us, within_us;
+    bool payloads;
 };
 #define ROW struct run_row
 static const struct field run_table[] = {
-    FIELD("node", TEXT, node, "the captured node"),
-    FIELD("otp", TEXT, otp, "its OTP release"),
-    FIELD("wall_us", COUNT, wall_us, "the node's clock when it was set, µs since the epoch"),
-    FIELD("patterns", TEXT, patterns,
+    FIELD("node", TEXT, run.node, "the captured node"),
+    FIELD("otp", TEXT, run.otp, "its OTP release"),
+    FIELD("wall_us", COUNT, run.wall_us, "the node's clock when it was set, µs since the epoch"),
+    FIELD("patterns", TEXT, run.patterns,
           "root functions, as typed; or `process` and the one whose requests are roots"),
-    FIELD("full", BOOL, full, "full mode: running, exits and arrivals are known"),
+    FIELD("full", BOOL, run.full, "full mode: running, exits and arrivals are known"),
     FIELD("payloads", BOOL, payloads,
           "false: only calls, by breakpoints, and no message was copied (`--no-payloads`)"),
-    FIELD("roots_asked", COUNT, roots_asked, "so many roots …"),
-    FIELD("every", COUNT, every, "… one of so many calls"),
-    FIELD("for_s", SECONDS, for_s, "for so long at most"),
-    FIELD("events_asked", COUNT, events_asked, "the cap of events"),
-    FIELD("functions", COUNT, functions, "functions that the patterns match"),
-    FIELD("called", COUNT, called, "functions whose calls within a root are shown"),
-    FIELD("calls_per_s", RATE, calls_per_s, "estimated calls of all these"),
-    FIELD("load", SHARE, load, "estimated share of one core that checking them costs"),
-    FIELD("expensive", BOOL, expensive, "whether a confirmation was needed"),
-    FIELD("others", TEXT, others, "other tools that trace"),
+    FIELD_AS(FIELD_UNSIGNED, "roots_asked", COUNT, run.roots_asked, "so many roots …"),
+    FIELD_AS(FIELD_UNSIGNED, "every", COUNT, run.every, "… one of so many calls"),
+    FIELD("for_s", SECONDS, run.for_s, "for so long at most"),
+    FIELD("events_asked", COUNT, run.events_asked, "the cap of events"),
+    FIELD("functions", COUNT, run.functions, "functions that the patterns match"),
+    FIELD("called", COUNT, run.called, "functions whose calls within a root are shown"),
+    FIELD("calls_per_s", RATE, run.calls_per_s, "estimated calls of all these"),
+    FIELD("load", SHARE, run.load, "estimated share of one core that checking them costs"),
+    FIELD("expensive", BOOL, run.expensive, "whether a confirmation was needed"),
+    FIELD("others", TEXT, run.others, "other tools that trace"),
     FIELD("ended_by", TEXT, ended_by,
           "`roots`, `time`, `events`, `queue`, `stopped`, `killed`, `traced` or `connection`; "
           "null: it runs"),
-    FIELD("seconds", SECONDS, seconds, "how long it captured"),
-    FIELD("roots_taken", COUNT, roots, "calls that began a trace"),
-    FIELD("roots_open", COUNT, open, "of them, not returned yet"),
-    FIELD("events", COUNT, events, "events kept"),
-    FIELD("skipped", COUNT, skipped, "events beyond a cap"),
-    FIELD("skipped_participants", COUNT, skipped_participants,
+    FIELD("seconds", SECONDS, run.seconds, "how long it captured"),
+    FIELD_AS(FIELD_UNSIGNED, "roots_taken", COUNT, run.roots, "calls that began a trace"),
+    FIELD_AS(FIELD_UNSIGNED, "roots_open", COUNT, run.open, "of them, not returned yet"),
+    FIELD("events", COUNT, run.events, "events kept"),
+    FIELD("skipped", COUNT, run.skipped, "events beyond a cap"),
+    FIELD("skipped_participants", COUNT, run.by.participants,
           "of them, of processes above 50 of a root"),
-    FIELD("skipped_fanout", COUNT, skipped_fanout,
+    FIELD("skipped_fanout", COUNT, run.by.fanout,
           "of messages to more than 20 processes for one request"),
-    FIELD("skipped_depth", COUNT, skipped_depth,
+    FIELD("skipped_depth", COUNT, run.by.depth,
           "of messages more than 16 processes away from the root"),
-    FIELD("stale", COUNT, stale, "events of tokens whose request was over: not kept"),
-    FIELD("clearings", COUNT, clearings,
+    FIELD("stale", COUNT, run.by.stale, "events of tokens whose request was over: not kept"),
+    FIELD("clearings", COUNT, run.by.clearings,
           "how often 1,000 of them came per second, and all tokens were cleared"),
-    FIELD("arm_us", RATE, arm_us, "work of the node to set it"),
-    FIELD("disarm_us", RATE, disarm_us, "and to clear it"),
+    FIELD("arm_us", RATE, run.arm_us, "work of the node to set it"),
+    FIELD("disarm_us", RATE, run.disarm_us, "and to clear it"),
     FIELD("tokens_left", COUNT, tokens_left,
           "processes that had a trace token when it was verified; null: not verified"),
-    FIELD("target_us", RATE, target_us, "all work of the node for it"),
-    FIELD("bytes", COUNT, bytes, "of the node's answers"),
+    FIELD("target_us", RATE, run.target_us, "all work of the node for it"),
+    FIELD("bytes", COUNT, run.bytes, "of the node's answers"),
     FIELD("slower_us", RATE, slower_us,
           "only roots that took so long, or are open, are written; null: all"),
     FIELD("roots_written", COUNT, roots_written, "how many in `roots`"),
@@ -70,48 +69,37 @@ static const struct field run_table[] = {
           "the slowest 1% of them, one at least: `slow_us` of `parts`"),
 };
 FIELD_LIST(spans_run_fields, "run", run_table);
-#undef ROW
-
-struct dropped_row {
-    int64_t invalid, beyond, duplicate, leaked, deep;
-};
-#define ROW struct dropped_row
 static const struct field dropped_table[] = {
-    FIELD("invalid", COUNT, invalid, "times or values out of range"),
-    FIELD("beyond", COUNT, beyond, "above a limit of events, processes, text"),
-    FIELD("duplicate", COUNT, duplicate, "the same event again"),
-    FIELD("leaked", COUNT, leaked, "of a token without a span behind it"),
-    FIELD("deep", COUNT, deep, "too deep in a tree, or of too many roots"),
+    FIELD("invalid", COUNT, dropped.invalid, "times or values out of range"),
+    FIELD("beyond", COUNT, dropped.beyond, "above a limit of events, processes, text"),
+    FIELD("duplicate", COUNT, dropped.duplicate, "the same event again"),
+    FIELD("leaked", COUNT, dropped.leaked, "of a token without a span behind it"),
+    FIELD("deep", COUNT, dropped.deep, "too deep in a tree, or of too many roots"),
 };
 FIELD_LIST(spans_dropped_fields, "dropped", dropped_table);
-#undef ROW
-
-struct side_row {
-    struct slice node, otp, ended_by;
-    int64_t events, skipped, stale, bytes, there, back;
-    double ahead_us, drift_ppm, within_us, arm_us, disarm_us, target_us;
-};
-#define ROW struct side_row
 static const struct field side_table[] = {
-    FIELD("node", TEXT, node, "the node of `--with`"),
-    FIELD("otp", TEXT, otp, "its OTP release"),
-    FIELD("ended_by", TEXT, ended_by,
+    FIELD("node", TEXT, run.side.node, "the node of `--with`"),
+    FIELD("otp", TEXT, run.side.otp, "its OTP release"),
+    FIELD("ended_by", TEXT, side_ended_by,
           "as of the run: `stopped` after the other one; null: it had not ended when this was "
           "written"),
-    FIELD("events", COUNT, events, "events kept there"),
-    FIELD("skipped", COUNT, skipped, "events beyond a cap"),
-    FIELD("stale", COUNT, stale, "events of tokens of other captures"),
+    FIELD("events", COUNT, run.side.events, "events kept there"),
+    FIELD("skipped", COUNT, run.side.skipped, "events beyond a cap"),
+    FIELD("stale", COUNT, run.side.by.stale, "events of tokens of other captures"),
     FIELD("clock_ahead_us", RATE, ahead_us,
           "its monotonic clock less that of the captured node, at its first event"),
-    FIELD("clock_drift_ppm", RATE, drift_ppm, "and by so many millionths more as time goes by"),
+    FIELD("clock_drift_ppm", RATE, run.side.clock.drift_ppm,
+          "and by so many millionths more as time goes by"),
     FIELD("clock_within_us", RATE, within_us,
           "half of the distance of the bounds for that; null: they contradict"),
-    FIELD("clock_messages_there", COUNT, there, "messages to it that bound its clock …"),
-    FIELD("clock_messages_back", COUNT, back, "… and from it; 0: beamtop's own questions do"),
-    FIELD("arm_us", RATE, arm_us, "work of that node to set it"),
-    FIELD("disarm_us", RATE, disarm_us, "and to clear it"),
-    FIELD("target_us", RATE, target_us, "all work of that node for it"),
-    FIELD("bytes", COUNT, bytes, "of that node's answers"),
+    FIELD("clock_messages_there", COUNT, run.side.clock.there,
+          "messages to it that bound its clock …"),
+    FIELD("clock_messages_back", COUNT, run.side.clock.back,
+          "… and from it; 0: beamtop's own questions do"),
+    FIELD("arm_us", RATE, run.side.arm_us, "work of that node to set it"),
+    FIELD("disarm_us", RATE, run.side.disarm_us, "and to clear it"),
+    FIELD("target_us", RATE, run.side.target_us, "all work of that node for it"),
+    FIELD("bytes", COUNT, run.side.bytes, "of that node's answers"),
 };
 FIELD_LIST(spans_side_fields, "side", side_table);
 #undef ROW
@@ -266,84 +254,31 @@ static void put_parts(struct spans_form *f, const struct spans_sum *sum)
     buf_puts(&f->out->buf, "]");
 }
 
-static void put_side(struct spans_form *f)
+static struct slice end_key(enum spans_end end)
 {
-    const struct spans_side *side = &f->run->side;
-    const struct spans_clock *clock = &side->clock;
-    const struct side_row row = {
-        .node = slice_of(side->node),
-        .otp = slice_of(side->otp),
-        .ended_by =
-            side->end != SPANS_END_NONE ? slice_of(spans_end_key(side->end)) : (struct slice){0},
-        .events = (int64_t)side->events,
-        .skipped = (int64_t)side->skipped,
-        .stale = (int64_t)side->by.stale,
-        .ahead_us = (double)clock->ahead_ns / 1000,
-        .drift_ppm = clock->drift_ppm,
-        .within_us = spans_us(clock->within_ns),
-        .there = (int64_t)clock->there,
-        .back = (int64_t)clock->back,
-        .arm_us = side->arm_us,
-        .disarm_us = side->disarm_us,
-        .target_us = side->target_us,
-        .bytes = (int64_t)side->bytes,
-    };
-    if (side->node[0] == '\0') {
-        buf_puts(&f->out->buf, "null");
-        return;
-    }
-    put_open(&f->out->buf, &spans_side_fields, &row);
-    buf_puts(&f->out->buf, ",\"verification\":");
-    json_put_value(&f->out->buf, json_check(&side->check));
-    buf_puts(&f->out->buf, "}");
+    return end != SPANS_END_NONE ? slice_of(spans_end_key(end)) : (struct slice){0};
 }
 
 static void put_run(struct spans_form *f, const struct spans_sum *sum)
 {
     const struct spans_run *run = f->run;
-    const struct spans_dropped d = spans_dropped(f->s);
-    const struct dropped_row dropped = {(int64_t)d.invalid, (int64_t)d.beyond, (int64_t)d.duplicate,
-                                        (int64_t)d.leaked, (int64_t)d.deep};
-    const struct run_row row = {
-        .node = slice_of(run->node),
-        .otp = slice_of(run->otp),
-        .patterns = slice_of(run->patterns),
-        .ended_by =
-            run->end != SPANS_END_NONE ? slice_of(spans_end_key(run->end)) : (struct slice){0},
-        .others = slice_of(run->others),
-        .wall_us = run->wall_us > 0 ? run->wall_us : -1,
-        .roots_asked = run->roots_asked,
-        .every = run->every,
-        .events_asked = (int64_t)run->events_asked,
-        .functions = (int64_t)run->functions,
-        .called = (int64_t)run->called,
-        .roots = run->roots,
-        .open = run->open,
-        .events = (int64_t)run->events,
-        .skipped = (int64_t)run->skipped,
-        .skipped_participants = (int64_t)run->by.participants,
-        .skipped_fanout = (int64_t)run->by.fanout,
-        .skipped_depth = (int64_t)run->by.depth,
-        .stale = (int64_t)run->by.stale,
-        .clearings = (int64_t)run->by.clearings,
+    struct run_row row = {
+        .run = *run,
+        .dropped = spans_dropped(f->s),
+        .ended_by = end_key(run->end),
+        .side_ended_by = end_key(run->side.end),
         .tokens_left = run->status.check.done ? (int64_t)run->status.check.tokens : -1,
-        .bytes = (int64_t)run->bytes,
         .roots_written = (int64_t)f->n_roots,
         .slow_roots = (int64_t)sum->n_slow,
-        .for_s = run->for_s,
-        .seconds = run->seconds,
-        .calls_per_s = run->calls_per_s,
-        .load = run->load,
-        .arm_us = run->arm_us,
-        .disarm_us = run->disarm_us,
-        .target_us = run->target_us,
         .median_us = spans_us(sum->median_ns),
         .p99_us = spans_us(sum->p99_ns),
         .slower_us = f->options->slower_ns > 0 ? spans_us(f->options->slower_ns) : (double)NAN,
-        .full = run->full,
+        .ahead_us = (double)run->side.clock.ahead_ns / 1000,
+        .within_us = spans_us(run->side.clock.within_ns),
         .payloads = !run->no_payloads,
-        .expensive = run->expensive,
     };
+    if (run->wall_us <= 0)
+        row.run.wall_us = -1;
     const struct section fields = {&spans_run_fields, "run", &row};
     json_t *root = json_object();
     json_object_set_new(root, "schema", json_string("beamtop.spans/1"));
@@ -351,9 +286,16 @@ static void put_run(struct spans_form *f, const struct spans_sum *sum)
     json_put_value(&f->out->buf, root);
     f->out->buf.len--;
     buf_puts(&f->out->buf, ",\"dropped\":");
-    json_put_row(&f->out->buf, &spans_dropped_fields, &dropped);
+    json_put_row(&f->out->buf, &spans_dropped_fields, &row);
     buf_puts(&f->out->buf, ",\"side\":");
-    put_side(f);
+    if (run->side.node[0] != '\0') {
+        put_open(&f->out->buf, &spans_side_fields, &row);
+        buf_puts(&f->out->buf, ",\"verification\":");
+        json_put_value(&f->out->buf, json_check(&run->side.check));
+        buf_puts(&f->out->buf, "}");
+    } else {
+        buf_puts(&f->out->buf, "null");
+    }
     buf_puts(&f->out->buf, ",\"verification\":");
     json_put_value(&f->out->buf, json_check(&run->status.check));
 }
