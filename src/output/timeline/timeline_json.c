@@ -7,12 +7,12 @@
 #include "timeline_form.h"
 
 struct run_row {
-    struct slice node, pid, name, patterns, ended_by, others;
-    int64_t otp, wall_us, functions, events_cap, calls, open, raised, lost, gaps, missing, dropped,
-        bytes;
-    double calls_per_s, load, duration_us, calls_us, waiting_us, off_cpu_us, followed_from_us,
-        followed_until_us;
-    bool first, expensive;
+    struct timeline_sums sums;
+    struct trace_preflight preflight;
+    struct slice node, pid, name, patterns, ended_by;
+    int64_t otp, wall_us, events_cap, bytes;
+    double duration_us, calls_us, waiting_us, off_cpu_us, followed_from_us, followed_until_us;
+    bool first;
 };
 #define ROW struct run_row
 static const struct field run_table[] = {
@@ -23,28 +23,28 @@ static const struct field run_table[] = {
     FIELD("first", BOOL, first, "it is the first process that called"),
     FIELD("patterns", TEXT, patterns,
           "as typed; null: all functions of the modules that the process is in"),
-    FIELD("functions", COUNT, functions, "functions that were traced"),
+    FIELD("functions", COUNT, preflight.functions, "functions that were traced"),
     FIELD("wall_us", COUNT, wall_us, "the node's clock when it was set, µs since the epoch"),
     FIELD("events_cap", COUNT, events_cap, "the cap of calls"),
-    FIELD("calls_per_s", RATE, calls_per_s, "estimated calls of them, by all processes"),
-    FIELD("load", SHARE, load,
+    FIELD("calls_per_s", RATE, preflight.calls_per_s, "estimated calls of them, by all processes"),
+    FIELD("load", SHARE, preflight.load,
           "estimated share of one core that checking them would cost if all processes were traced"),
-    FIELD("expensive", BOOL, expensive, "whether a confirmation was needed"),
-    FIELD("others", TEXT, others, "other tools that trace"),
+    FIELD("expensive", BOOL, preflight.expensive, "whether a confirmation was needed"),
+    FIELD("others", TEXT, preflight.others, "other tools that trace"),
     FIELD("ended_by", TEXT, ended_by,
           "`time`, `events`, `rate`, `bytes`, `heap`, `stopped`, `killed`, `link` or `gone` (the "
           "process ended)"),
     FIELD("bytes", COUNT, bytes, "that the node sent"),
     FIELD("duration_us", RATE, duration_us,
           "from its start, or from the first call of `first`, to the end"),
-    FIELD("calls", COUNT, calls, "calls in `timeline`"),
-    FIELD("open", COUNT, open, "of them, not returned yet"),
-    FIELD("exceptions", COUNT, raised, "of them, ended by an exception"),
-    FIELD("lost", COUNT, lost, "of them, without a known end"),
-    FIELD("gaps", COUNT, gaps, "times in which calls were skipped"),
-    FIELD("missing", COUNT, missing,
+    FIELD("calls", COUNT, sums.calls, "calls in `timeline`"),
+    FIELD("open", COUNT, sums.open, "of them, not returned yet"),
+    FIELD("exceptions", COUNT, sums.raised, "of them, ended by an exception"),
+    FIELD("lost", COUNT, sums.lost, "of them, without a known end"),
+    FIELD("gaps", COUNT, sums.gaps, "times in which calls were skipped"),
+    FIELD("missing", COUNT, sums.missing,
           "calls that were skipped, by all processes, as far as it is known"),
-    FIELD("dropped", COUNT, dropped, "events that were invalid or too many"),
+    FIELD("dropped", COUNT, sums.dropped, "events that were invalid or too many"),
     FIELD("calls_us", RATE, calls_us, "in outermost calls"),
     FIELD("waiting_us", RATE, waiting_us, "it waited for a message or a timeout"),
     FIELD("off_cpu_us", RATE, off_cpu_us,
@@ -162,29 +162,19 @@ static void put_run(struct timeline_form *f)
 {
     const struct timeline_sums *s = &f->sums;
     const struct trace_state *state = f->run->state;
-    const struct trace_preflight *p = &state->preflight;
     const struct run_row row = {
+        .sums = *s,
+        .preflight = state->preflight,
         .node = f->run->node,
         .pid = timeline_pid(f),
         .name = f->run->name,
         .patterns = f->run->patterns,
         .ended_by =
             state->end != END_NONE ? slice_of(trace_end_name(state->end)) : (struct slice){0},
-        .others = slice_of(p->others),
         .otp = f->run->otp,
         .wall_us = state->wall_us > 0 ? state->wall_us : -1,
-        .functions = (int64_t)p->functions,
         .events_cap = (int64_t)state->caps.value[CAP_EVENTS],
-        .calls = (int64_t)s->calls,
-        .open = (int64_t)s->open,
-        .raised = (int64_t)s->raised,
-        .lost = (int64_t)s->lost,
-        .gaps = (int64_t)s->gaps,
-        .missing = (int64_t)s->missing,
-        .dropped = (int64_t)s->dropped,
         .bytes = (int64_t)state->used[CAP_BYTES],
-        .calls_per_s = p->calls_per_s,
-        .load = p->load,
         .duration_us = us(s->until_ns - s->from_ns),
         .calls_us = us(s->calls_ns),
         .waiting_us = us(s->waiting_ns),
@@ -192,7 +182,6 @@ static void put_run(struct timeline_form *f)
         .followed_from_us = us(s->followed_from_ns - s->from_ns),
         .followed_until_us = us(s->followed_until_ns - s->from_ns),
         .first = f->run->first,
-        .expensive = p->expensive,
     };
     const struct section fields = {&timeline_run_fields, "run", &row};
     json_t *root = json_object();
