@@ -103,94 +103,6 @@ static void clear_recording(struct summary *s)
     arena_clear(&s->arena);
 }
 
-/* ---- comparing */
-
-struct change change_of(double before, double spread_before, double n_before, double after,
-                        double spread_after, double n_after)
-{
-    struct change c = {.before = before, .after = after, .noise = NAN};
-    double one = spread_before * spread_before / n_before;
-    double other = spread_after * spread_after / n_after;
-    c.known = n_before >= 3 && n_after >= 3 && !isnan(one + other + before + after);
-    if (!c.known)
-        return c;
-    double difference = fabs(after - before);
-    c.noise = 3 * sqrt(one + other);
-    c.real = difference > c.noise && difference > 0.01 * fmax(fabs(before), fabs(after));
-    return c;
-}
-
-struct change change_of_stats(const struct period_stats *before, const struct period_stats *after)
-{
-    return change_of(before->mean, before->stddev, before->independent, after->mean, after->stddev,
-                     after->independent);
-}
-
-const char *const summary_call_keys[CALL_NUMBERS] = {"calls_per_s", "call_share"};
-
-static bool same_call(const struct recorded_call *a, const struct recorded_call *b)
-{
-    return a->arity == b->arity && slice_equal(a->module, b->module) &&
-           slice_equal(a->function, b->function);
-}
-
-const struct period_owner *owner_in(const struct summary *s, int kind, struct slice name)
-{
-    for (size_t i = 0; i < s->owners[kind].n; i++)
-        if (slice_equal(s->owners[kind].items[i].owner, name))
-            return &s->owners[kind].items[i];
-    return NULL;
-}
-
-const struct recorded_call *call_in(const struct summary *s, const struct recorded_call *like)
-{
-    for (size_t i = 0; i < s->sums.n_top; i++)
-        if (same_call(&s->sums.top[i], like))
-            return &s->sums.top[i];
-    return NULL;
-}
-
-size_t leading_calls(const struct summary *s, size_t n, size_t each,
-                     const struct recorded_call **out, size_t most)
-{
-    size_t len = 0;
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < s[i].sums.n_top && k < each && len < most; k++) {
-            bool known = false;
-            for (size_t x = 0; x < len && !known; x++)
-                known = same_call(out[x], &s[i].sums.top[k]);
-            if (!known)
-                out[len++] = &s[i].sums.top[k];
-        }
-    return len;
-}
-
-struct call_mean {
-    double mean, stddev, windows;
-};
-
-/* One that no window lists may not have been counted: it is unknown. */
-static struct call_mean mean_of_call(const struct summary *s, const struct recorded_call *like,
-                                     enum call_number number)
-{
-    const struct recorded_call *c = call_in(s, like);
-    double seconds = (double)s->sums.ns / 1e9;
-    if (!c || !(seconds > 0))
-        return (struct call_mean){NAN, NAN, 0};
-    const struct call_spread *spread = &s->sums.spreads[c - s->sums.top];
-    if (number == CALL_SHARE)
-        return (struct call_mean){c->share, spread->share_stddev, (double)spread->windows};
-    return (struct call_mean){(double)c->calls / seconds, spread->per_s_stddev,
-                              (double)spread->windows};
-}
-
-struct change change_of_call(const struct summary *before, const struct summary *after,
-                             const struct recorded_call *like, enum call_number number)
-{
-    struct call_mean a = mean_of_call(before, like, number), b = mean_of_call(after, like, number);
-    return change_of(a.mean, a.stddev, a.windows, b.mean, b.stddev, b.windows);
-}
-
 /* ---- words */
 
 const char *number_text(struct arena *a, enum column_type type, double v)
@@ -326,12 +238,12 @@ int summary_write(struct buf *out, const struct summary_input *inputs, size_t n,
     }
     paper_init(&paper);
     if (err->code == ERR_NONE && options->format == SUMMARY_JSON) {
-        summary_json(out, recordings, n, options);
+        summary_json(out, recordings, n);
     } else if (err->code == ERR_NONE) {
         if (n == 1)
-            summary_one(&paper, &recordings[0], options);
+            summary_one(&paper, &recordings[0]);
         else
-            summary_many(&paper, recordings, n, options);
+            summary_many(&paper, recordings, n);
         put_paper(out, &paper, options);
     }
     for (size_t i = 0; i < n && err->code == ERR_NONE;

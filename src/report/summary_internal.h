@@ -13,6 +13,7 @@
 #include "report/rules/work.h"
 
 #define RECORDINGS_MOST 14 /* columns of a comparison */
+#define SHOWN 10           /* owners of a kind, functions, requests: those that lead */
 
 static inline void json_set(json_t *o, const char *key, json_t *value)
 {
@@ -57,30 +58,6 @@ struct summary {
     struct findings findings;
 };
 
-/* Whether two means differ by more than ticks vary. Noise: three standard errors of
- * the difference. */
-struct change {
-    double before, after, noise;
-    bool known; /* enough ticks on both sides */
-    bool real;  /* more than noise, and more than one percent */
-};
-struct change change_of(double before, double spread_before, double n_before, double after,
-                        double spread_after, double n_after);
-struct change change_of_stats(const struct period_stats *before, const struct period_stats *after);
-
-/* The numbers of a function that are compared. */
-enum call_number { CALLS_PER_S, CALL_SHARE, CALL_NUMBERS };
-extern const char *const summary_call_keys[CALL_NUMBERS];
-/* Between windows of counted calls; not known where it was not among the leaders of all of them. */
-struct change change_of_call(const struct summary *before, const struct summary *after,
-                             const struct recorded_call *like, enum call_number number);
-/* NULL: not among its leaders. */
-const struct period_owner *owner_in(const struct summary *s, int kind, struct slice name);
-const struct recorded_call *call_in(const struct summary *s, const struct recorded_call *like);
-/* The functions that led in any of the recordings, in the order in which they are met. */
-size_t leading_calls(const struct summary *s, size_t n, size_t each,
-                     const struct recorded_call **out, size_t most);
-
 /* ---- samples: summary_samples.c */
 
 void samples_take(struct summary_samples *s, struct recording *r, enum sample_kind kind,
@@ -94,28 +71,71 @@ struct sample_share {
     enum sample_class in;
     const struct sample_frame *frame; /* of a function; its file and line do not count */
 };
-/* All that any of the recordings has among its `each` first, in the order in which they are met. */
+/* All that any of the recordings has among its first, in the order in which they are met. */
 size_t samples_shares(const struct summary *s, size_t n, enum sample_kind kind, enum share_by by,
-                      size_t each, struct sample_share *out, size_t most);
+                      struct sample_share *out, size_t most);
 double samples_share_of(const struct summary *s, const struct sample_share *of); /* NaN: no run */
-/* By the test of two proportions: noise is three standard errors of the difference. */
-struct change change_of_samples(const struct summary *before, const struct summary *after,
-                                const struct sample_share *of);
-extern const char *const samples_change_keys[SAMPLE_KINDS][SHARE_WAYS];
 const char *samples_share_name(struct arena *a, const struct sample_share *of);
-void samples_one(struct paper *p, const struct summary *s, size_t rows);
-json_t *samples_json(const struct summary *s, enum sample_kind kind, size_t rows);
+void samples_one(struct paper *p, const struct summary *s);
+json_t *samples_json(const struct summary *s, enum sample_kind kind);
+
+/* ---- comparing: summary_compare.c */
+
+enum stat { STAT_MEAN, STAT_P95, STAT_MAX, STATS };
+
+struct mean {
+    double value, spread, n; /* of so many independent numbers; NaN, 0: unknown */
+    bool recorded;           /* numbers of its kind were */
+    bool proportion;         /* the spread follows from the value: the test of two proportions */
+};
+/* Whether two means differ by more than ticks vary. Noise: three standard errors of the
+ * difference. */
+struct change {
+    double before, after, noise;
+    bool known; /* enough ticks on both sides */
+    bool real;  /* more than noise, and more than one percent */
+};
+struct change change_of(struct mean before, struct mean after);
+
+enum subject_kind { OF_NODE, OF_OWNER, OF_CALL, OF_CALL_SHARE, OF_SAMPLES, OF_RUNS };
+/* A number that recordings are compared by. */
+struct subject {
+    enum subject_kind kind;
+    const char *what, *by; /* in JSON: a key or name, and what it is of; by NULL: the node */
+    const char *name;      /* in the table of recordings below that heading; NULL: in none */
+    const char *heading;
+    const char *title; /* among changes; NULL: not there */
+    enum column_type type;
+    int metric;
+    enum stat stat; /* of the metric */
+    enum owner_sort sort;
+    struct slice owner; /* empty: the rest */
+    const struct recorded_call *call;
+    struct sample_share share;
+};
+struct subjects {
+    struct arena *arena;
+    size_t owners; /* so many of each recording, with that share at least; NaN: any */
+    double least;
+    struct subject *items;
+    size_t n, begin; /* begin: of those of the last kind */
+};
+/* What leads in any of the recordings, in the order in which it is met. */
+void subjects_find(struct subjects *l, const struct summary *s, size_t n);
+struct mean subject_mean(const struct summary *s, const struct subject *of);
+struct mean samples_mean(const struct summary *s, const struct sample_share *of);
+/* False: there is nothing to compare. */
+bool subject_change(const struct subject *of, const struct summary *a, const struct summary *b,
+                    struct change *out);
 
 /* ---- captured spans: summary_requests.c */
 
-void requests_one(struct paper *p, const struct summary *s, size_t rows);
-json_t *requests_json(const struct summary *s, size_t rows);
+void requests_one(struct paper *p, const struct summary *s);
+json_t *requests_json(const struct summary *s);
 
-void summary_one(struct paper *p, const struct summary *s, const struct summary_options *o);
-void summary_many(struct paper *p, const struct summary *s, size_t n,
-                  const struct summary_options *o);
-void summary_json(struct buf *out, const struct summary *s, size_t n,
-                  const struct summary_options *o);
+void summary_one(struct paper *p, const struct summary *s);
+void summary_many(struct paper *p, const struct summary *s, size_t n);
+void summary_json(struct buf *out, const struct summary *s, size_t n);
 
 /* For people, of the paper's arena; a dash when unknown. */
 const char *number_text(struct arena *a, enum column_type type, double v);

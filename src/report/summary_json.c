@@ -31,15 +31,14 @@ static json_t *stats_of(const struct summary *s)
     return all;
 }
 
-static json_t *owners_of(const struct summary *s, const struct summary_options *o)
+static json_t *owners_of(const struct summary *s)
 {
     json_t *all = json_object();
     for (int k = 0; k < OWNER_SORTS; k++) {
         json_t *list = json_array();
-        size_t most = o->owners ? o->owners : 10;
         for (size_t i = 0; i < s->owners[k].n; i++) {
             const struct period_owner *w = &s->owners[k].items[i];
-            if (i >= most && w->owner.len > 0)
+            if (i >= SHOWN && w->owner.len > 0)
                 continue;
             json_t *row = json_object();
             json_set(row, "owner", json_slice(w->owner));
@@ -57,12 +56,11 @@ static json_t *owners_of(const struct summary *s, const struct summary_options *
     return all;
 }
 
-static json_t *json_calls(const struct summary *s, const struct summary_options *o)
+static json_t *json_calls(const struct summary *s)
 {
     json_t *all = json_object(), *list = json_array();
-    size_t most = o->functions ? o->functions : 10;
     double seconds = (double)s->sums.ns / 1e9;
-    for (size_t i = 0; i < s->sums.n_top && i < most; i++) {
+    for (size_t i = 0; i < s->sums.n_top && i < SHOWN; i++) {
         const struct recorded_call *c = &s->sums.top[i];
         json_t *row = json_object();
         json_set(row, "module", json_slice(c->module));
@@ -155,7 +153,7 @@ static void add_findings(json_t *o, const struct summary *s)
              s->findings.calls_refused ? json_cstr(s->findings.calls_refused) : json_null());
 }
 
-static void add_recording(json_t *o, const struct summary *s, const struct summary_options *options)
+static void add_recording(json_t *o, const struct summary *s)
 {
     json_set(o, "name", json_cstr(s->input->name));
     json_set(o, "node", json_cstr(s->info->node));
@@ -175,129 +173,65 @@ static void add_recording(json_t *o, const struct summary *s, const struct summa
     json_set(o, "redacted", json_boolean(s->info->redacted));
     json_set(o, "thinned", json_boolean(s->info->thinned));
     json_set(o, "system", stats_of(s));
-    json_set(o, "owners", owners_of(s, options));
-    json_set(o, "calls", json_calls(s, options));
-    json_set(o, "samples", samples_json(s, OF_CPU, options->functions ? options->functions : 10));
-    json_set(o, "samples_at_yields",
-             samples_json(s, AT_YIELDS, options->functions ? options->functions : 10));
-    json_set(o, "spans", requests_json(s, options->functions ? options->functions : 10));
+    json_set(o, "owners", owners_of(s));
+    json_set(o, "calls", json_calls(s));
+    json_set(o, "samples", samples_json(s, OF_CPU));
+    json_set(o, "samples_at_yields", samples_json(s, AT_YIELDS));
+    json_set(o, "spans", requests_json(s));
     json_set(o, "traces", traces_of(s));
     add_findings(o, s);
 }
 
 /* ---- several */
 
-static void add_change(json_t *list, const char *what, const char *by, const struct summary *a,
-                       const struct summary *b, const struct change *c)
+static json_t *json_change(const struct subject *of, const struct summary *a,
+                           const struct summary *b, const struct change *c)
 {
     json_t *o = json_object();
-    json_set(o, "what", json_cstr(what));
-    json_set(o, "by", by ? json_cstr(by) : json_null());
+    json_set(o, "what", json_cstr(of->what));
+    json_set(o, "by", of->by ? json_cstr(of->by) : json_null());
     json_set(o, "from", json_cstr(a->input->name));
     json_set(o, "to", json_cstr(b->input->name));
     json_set(o, "before", json_number(c->before));
     json_set(o, "after", json_number(c->after));
     json_set(o, "noise", json_number(c->noise));
     json_set(o, "significant", c->known ? json_boolean(c->real) : json_null());
-    json_array_append_new(list, o);
+    return o;
 }
 
-static void add_owner_changes(json_t *list, int kind, const struct summary *a,
-                              const struct summary *b, size_t most)
-{
-    static const struct period_owner none;
-    struct arena arena;
-    arena_init(&arena);
-    for (int side = 0; side < 2; side++) {
-        const struct summary *s = side == 0 ? a : b;
-        for (size_t i = 0; i < s->owners[kind].n && i < most; i++) {
-            struct slice name = s->owners[kind].items[i].owner;
-            const struct period_owner *x = owner_in(a, kind, name), *y = owner_in(b, kind, name);
-            if (name.len == 0 || (side == 1 && x && (size_t)(x - a->owners[kind].items) < most))
-                continue;
-            x = x ? x : &none;
-            y = y ? y : &none;
-            struct change c = change_of(x->share, x->share_stddev, (double)a->ticks, y->share,
-                                        y->share_stddev, (double)b->ticks);
-            add_change(list, slice_text(&arena, name), owner_sort_keys[kind], a, b, &c);
-        }
-    }
-    arena_clear(&arena);
-}
-
-#define FUNCTIONS_MOST 200
-
-static void add_call_changes(json_t *list, const struct summary *s, size_t most)
-{
-    const struct recorded_call *calls[FUNCTIONS_MOST];
-    struct arena arena;
-    size_t n = s[0].sums.n_top > 0 && s[1].sums.n_top > 0
-                   ? leading_calls(s, 2, most, calls, FUNCTIONS_MOST)
-                   : 0;
-    arena_init(&arena);
-    for (size_t i = 0; i < n; i++)
-        for (enum call_number k = 0; k < CALL_NUMBERS; k++) {
-            struct change c = change_of_call(&s[0], &s[1], calls[i], k);
-            add_change(list, call_text(&arena, calls[i]), summary_call_keys[k], &s[0], &s[1], &c);
-        }
-    arena_clear(&arena);
-}
-
-static void add_sample_changes(json_t *list, const struct summary *s, size_t most)
-{
-    struct sample_share shares[FUNCTIONS_MOST];
-    struct arena arena;
-    arena_init(&arena);
-    for (enum sample_kind kind = 0; kind < SAMPLE_KINDS; kind++)
-        for (enum share_by by = 0; by < SHARE_WAYS; by++) {
-            size_t n = samples_shares(s, 2, kind, by, most, shares, FUNCTIONS_MOST);
-            for (size_t i = 0; i < n; i++) {
-                struct change c = change_of_samples(&s[0], &s[1], &shares[i]);
-                const char *what = by == BY_CLASS ? sample_class_key(shares[i].in)
-                                                  : samples_share_name(&arena, &shares[i]);
-                if (c.known)
-                    add_change(list, what, samples_change_keys[kind][by], &s[0], &s[1], &c);
-            }
-        }
-    arena_clear(&arena);
-}
-
-static json_t *changes_of(const struct summary *s, size_t n, const struct summary_options *o)
+static json_t *changes_of(const struct summary *s, size_t n)
 {
     json_t *list = json_array();
     for (size_t at = 1; at < n; at++) {
-        const struct summary *a = &s[at - 1], *b = &s[at];
-        for (int m = 0; m < METRICS; m++) {
-            const struct period_stats *x = &a->stats[m], *y = &b->stats[m];
-            struct change c = change_of_stats(x, y);
-            if (x->n > 0 || y->n > 0)
-                add_change(list, summary_metrics[m].key, NULL, a, b, &c);
-        }
-        for (int k = 0; k < OWNER_SORTS; k++)
-            if (a->owners[k].n > 0 && b->owners[k].n > 0)
-                add_owner_changes(list, k, a, b, o->owners ? o->owners : 10);
-        add_call_changes(list, a, o->functions ? o->functions : 10);
-        add_sample_changes(list, a, o->functions ? o->functions : 10);
+        struct arena arena;
+        struct subjects subjects = {.arena = &arena, .owners = SHOWN, .least = NAN};
+        struct change c;
+        arena_init(&arena);
+        subjects_find(&subjects, &s[at - 1], 2);
+        for (size_t i = 0; i < subjects.n; i++)
+            if (subject_change(&subjects.items[i], &s[at - 1], &s[at], &c))
+                json_array_append_new(list,
+                                      json_change(&subjects.items[i], &s[at - 1], &s[at], &c));
+        arena_clear(&arena);
     }
     return list;
 }
 
-void summary_json(struct buf *out, const struct summary *s, size_t n,
-                  const struct summary_options *o)
+void summary_json(struct buf *out, const struct summary *s, size_t n)
 {
     json_t *root = json_object();
     json_set(root, "schema", json_cstr(n == 1 ? "beamtop.report/2" : "beamtop.diff/2"));
     if (n == 1) {
-        add_recording(root, s, o);
+        add_recording(root, s);
     } else {
         json_t *list = json_array();
         for (size_t i = 0; i < n; i++) {
             json_t *each = json_object();
-            add_recording(each, &s[i], o);
+            add_recording(each, &s[i]);
             json_array_append_new(list, each);
         }
         json_set(root, "recordings", list);
-        json_set(root, "changes", changes_of(s, n, o));
+        json_set(root, "changes", changes_of(s, n));
     }
     json_put_line(out, root);
 }

@@ -11,13 +11,12 @@
 #include "summary_internal.h"
 
 enum limit_kind { LIMIT_NUMBER, LIMIT_OWNER, LIMIT_SEVERITY, LIMIT_RULE };
-enum limit_stat { STAT_MEAN, STAT_P95, STAT_MAX, STATS };
 
 struct summary_limit {
     enum limit_kind kind;
     char *text; /* as it was typed */
     char *key;  /* of `system`, the owner's name, the rule */
-    enum limit_stat stat;
+    enum stat stat;
     const char *by; /* of an owner */
     enum finding_severity severity;
     char op;      /* '>', '<': only B; '+', '-': B against A */
@@ -103,7 +102,7 @@ static bool parse_number(struct summary_limit *l)
     for (int i = 0; dot && i < STATS; i++) {
         if (strcmp(dot + 1, stat_names[i]) != 0)
             continue;
-        l->stat = (enum limit_stat)i;
+        l->stat = (enum stat)i;
         *dot = '\0';
         break;
     }
@@ -143,7 +142,8 @@ int summary_limit_parse(struct summary_limit **out, const char *text, struct err
 /* ---- judging */
 
 struct measured {
-    double value, mean, spread, n;
+    double value; /* the mean, or another number of the limit */
+    struct mean mean;
 };
 
 static struct measured measure_number(const struct summary_limit *l, const struct summary_input *s)
@@ -151,9 +151,9 @@ static struct measured measure_number(const struct summary_limit *l, const struc
     struct period_stats v;
     struct error ignored = {0};
     if (recording_stats(s->recording, l->key, s->from, s->to, &v, &ignored) != 0)
-        return (struct measured){NAN, NAN, NAN, 0};
+        return (struct measured){NAN, {.value = NAN}};
     double values[STATS] = {v.mean, v.p95, v.max};
-    return (struct measured){values[l->stat], v.mean, v.stddev, v.independent};
+    return (struct measured){values[l->stat], {v.mean, v.stddev, v.independent, .recorded = true}};
 }
 
 static const struct period_owner *owner_named(const char *prefix, const char *name,
@@ -178,15 +178,16 @@ static const struct period_owner *find_owner(const struct summary_limit *l,
 static struct measured measure_share(const struct summary_limit *l, const struct summary_input *s)
 {
     const struct period_owner *owners;
-    struct measured none = {NAN, NAN, NAN, 0};
+    struct measured none = {NAN, {.value = NAN}};
     struct period_stats ticks;
     struct error ignored = {0};
     (void)recording_stats(s->recording, "run_queue", s->from, s->to, &ticks, &ignored);
     size_t n = recording_owners(s->recording, l->by, s->from, s->to, &owners);
     const struct period_owner *found = find_owner(l, owners, n);
     if (found)
-        return (struct measured){found->share, found->share, found->share_stddev, (double)ticks.n};
-    return n > 0 ? (struct measured){0, 0, 0, (double)ticks.n} : none;
+        return (struct measured){
+            found->share, {found->share, found->share_stddev, (double)ticks.n, .recorded = true}};
+    return n > 0 ? (struct measured){0, {0, 0, (double)ticks.n, .recorded = true}} : none;
 }
 
 static struct measured measure(const struct summary_limit *l, const struct summary_input *s)
@@ -231,7 +232,7 @@ bool summary_limit_fails(const struct summary_limit *l, const struct summary_inp
     }
     bool fails = l->op == '>' ? y.value > l->value : y.value < l->value;
     if (relative) {
-        struct change c = change_of(x.mean, x.spread, x.n, y.mean, y.spread, y.n);
+        struct change c = change_of(x.mean, y.mean);
         bool noise = l->stat == STAT_MEAN && c.known && !c.real;
         fails =
             l->op == '+' ? y.value > x.value * (1 + l->value) : y.value < x.value * (1 - l->value);

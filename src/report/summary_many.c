@@ -6,13 +6,11 @@
 
 #include "summary_internal.h"
 
-#define ROWS_MOST 40
-
 struct comparison {
     struct paper *paper;
     const struct summary *recordings;
     size_t n;
-    const struct summary_options *options;
+    struct subjects subjects;
     struct block *changes; /* of the pair of recordings that is being compared */
     size_t within;         /* changes within the noise */
     size_t small;          /* significant changes of shares of less than a point */
@@ -128,149 +126,32 @@ static void put_recordings(struct comparison *c)
     put_text_row(c, t, "ticks", ticks_of);
 }
 
-static void put_metrics(struct comparison *c)
+static double most_of(const struct comparison *c, double (*share)(const struct summary *s))
 {
-    struct block *t = begin_table(c, "The node (means, unless stated)");
-    for (int m = 0; m < METRICS; m++) {
-        double mean[RECORDINGS_MOST], p95[RECORDINGS_MOST], max[RECORDINGS_MOST];
-        bool any = false;
-        for (size_t i = 0; i < c->n; i++) {
-            const struct period_stats *v = &c->recordings[i].stats[m];
-            mean[i] = v->mean;
-            p95[i] = v->p95;
-            max[i] = v->max;
-            any = any || v->n > 0;
-        }
-        const char *title = summary_metrics[m].title;
-        enum column_type type = summary_metrics[m].type;
-        if (any)
-            put_value_row(c, t, title, type, mean);
-        if (any && strcmp(summary_metrics[m].key, "run_queue") == 0) {
-            put_value_row(c, t, "run queue, p95", type, p95);
-            put_value_row(c, t, "run queue, max", type, max);
-        }
-    }
-}
-
-/* ---- owners */
-
-/* The leaders of any recording, in the order in which they are met. */
-static size_t find_leaders(const struct comparison *c, int kind, struct slice *names)
-{
-    size_t n = 0, each = c->options->owners ? c->options->owners : 8;
-    for (size_t i = 0; i < c->n; i++) {
-        const struct summary *s = &c->recordings[i];
-        for (size_t k = 0; k < s->owners[kind].n && k < each; k++) {
-            struct slice name = s->owners[kind].items[k].owner;
-            bool known = name.len == 0 || !(s->owners[kind].items[k].share >= 0.01);
-            for (size_t x = 0; x < n; x++)
-                known = known || slice_equal(names[x], name);
-            if (!known && n < ROWS_MOST)
-                names[n++] = name;
-        }
-    }
-    return n;
-}
-
-/* The name with the kind that any recording recognised it as. */
-static const char *owner_title(const struct comparison *c, int kind, struct slice name)
-{
-    struct arena *a = &c->paper->arena;
-    for (size_t i = 0; i < c->n; i++) {
-        const struct period_owner *o = owner_in(&c->recordings[i], kind, name);
-        if (o && o->kind.len > 0)
-            return arena_printf(a, "%s (%s)", slice_text(a, name), slice_text(a, o->kind));
-    }
-    return slice_text(a, name);
-}
-
-static void put_owner(struct comparison *c, struct block *t, int kind, struct slice name,
-                      const char *title)
-{
-    double shares[RECORDINGS_MOST];
-    for (size_t i = 0; i < c->n; i++) {
-        const struct period_owner *o = owner_in(&c->recordings[i], kind, name);
-        shares[i] = o ? o->share : c->recordings[i].owners[kind].n > 0 ? 0 : (double)NAN;
-    }
-    put_value_row(c, t, title, COLUMN_SHARE, shares);
-}
-
-static void put_owners(struct comparison *c, int kind)
-{
-    static const char *const by[OWNER_SORTS] = {
-        "Share of reductions by application", "Share of reductions by supervisor",
-        "Share of reductions by module",      "Share of reductions by registered name",
-        "Share of reductions by label",       "Share of reductions by kin"};
-    struct slice names[ROWS_MOST];
-    size_t n = find_leaders(c, kind, names);
-    struct block *t = n > 0 ? begin_table(c, by[kind]) : NULL;
-    for (size_t k = 0; k < n; k++)
-        put_owner(c, t, kind, names[k], owner_title(c, kind, names[k]));
-    if (n > 0)
-        put_owner(c, t, kind, (struct slice){"", 0}, "(the rest)");
-}
-
-/* ---- functions */
-
-static size_t calls_of(const struct comparison *c, const struct recorded_call **out)
-{
-    size_t each = c->options->functions ? c->options->functions : 10;
-    return leading_calls(c->recordings, c->n, each, out, ROWS_MOST);
-}
-
-static void put_calls(struct comparison *c)
-{
-    const struct recorded_call *calls[ROWS_MOST];
-    size_t n = calls_of(c, calls);
-    struct block *t = n > 0 ? begin_table(c, "Calls per second") : NULL;
-    for (size_t k = 0; k < n; k++) {
-        double rates[RECORDINGS_MOST];
-        for (size_t i = 0; i < c->n; i++) {
-            const struct recorded_call *call = call_in(&c->recordings[i], calls[k]);
-            double seconds = (double)c->recordings[i].sums.ns / 1e9;
-            rates[i] = call && seconds > 0 ? (double)call->calls / seconds : (double)NAN;
-        }
-        put_value_row(c, t, call_text(&c->paper->arena, calls[k]), COLUMN_RATE, rates);
-    }
     double most = 0;
     for (size_t i = 0; i < c->n; i++)
-        most = fmax(most, evaluating_share(&c->recordings[i]));
-    if (t)
-        put_evaluating(c->paper, most);
+        most = fmax(most, share(&c->recordings[i]));
+    return most;
 }
 
-/* ---- samples */
-
-static size_t shares_of(const struct comparison *c, enum sample_kind kind, enum share_by by,
-                        struct sample_share *out)
+static void put_tables(struct comparison *c, enum subject_kind from, enum subject_kind to)
 {
-    size_t each = c->options->functions ? c->options->functions : 10;
-    return samples_shares(c->recordings, c->n, kind, by, each, out, ROWS_MOST);
-}
-
-static void put_samples(struct comparison *c, enum sample_kind kind)
-{
-    static const char *const titles[SAMPLE_KINDS][SHARE_WAYS] = {
-        {"Where the CPU goes: share of the samples by class", "… by function (self)",
-         "… by function, with what it calls (total)"},
-        {"", "Where reductions go: share of the samples at yields by function (self)",
-         "… at yields, with what it calls (total)"}};
-    for (enum share_by by = 0; by < SHARE_WAYS; by++) {
-        struct sample_share shares[ROWS_MOST];
+    const char *heading = NULL;
+    struct block *t = NULL;
+    for (size_t i = 0; i < c->subjects.n; i++) {
+        const struct subject *of = &c->subjects.items[i];
         double values[RECORDINGS_MOST];
-        size_t n = shares_of(c, kind, by, shares);
-        struct block *t = n > 0 ? begin_table(c, titles[kind][by]) : NULL;
-        for (size_t i = 0; i < c->n; i++)
-            values[i] = (double)c->recordings[i].samples[kind].all.run.samples;
-        if (n > 0)
-            put_value_row(c, t, "samples", COLUMN_COUNT, values);
-        for (size_t k = 0; k < n; k++) {
-            for (size_t i = 0; i < c->n; i++)
-                values[i] = samples_share_of(&c->recordings[i], &shares[k]);
-            put_value_row(c, t, samples_share_name(&c->paper->arena, &shares[k]), COLUMN_SHARE,
-                          values);
-        }
+        if (!of->name || of->kind < from || of->kind > to)
+            continue;
+        if (of->heading != heading)
+            t = begin_table(c, of->heading);
+        heading = of->heading;
+        for (size_t k = 0; k < c->n; k++)
+            values[k] = subject_mean(&c->recordings[k], of).value;
+        put_value_row(c, t, of->name, of->type, values);
     }
+    if (t && to == OF_CALL_SHARE)
+        put_evaluating(c->paper, most_of(c, evaluating_share));
 }
 
 /* ---- findings */
@@ -401,10 +282,11 @@ static const char *noise_text(struct arena *a, enum column_type type, const stru
     return arena_printf(a, "± %s", number_text(a, type, change->noise));
 }
 
-static void put_change(struct comparison *c, const char *what, enum column_type type, size_t at,
+static void put_change(struct comparison *c, const struct subject *of, size_t at,
                        const struct change *change)
 {
     struct arena *a = &c->paper->arena;
+    const enum column_type type = of->type;
     if (!change->real) {
         c->within += change->known;
         return;
@@ -422,78 +304,10 @@ static void put_change(struct comparison *c, const char *what, enum column_type 
         titles[4] = "noise";
         c->changes = paper_table(c->paper, titles, 5, "lrrrr");
     }
-    const char *cells[] = {what, number_text(a, type, change->before),
+    const char *cells[] = {of->title, number_text(a, type, change->before),
                            number_text(a, type, change->after), difference_text(a, type, change),
                            noise_text(a, type, change)};
     paper_row(c->paper, c->changes, cells);
-}
-
-static void compare_metrics(struct comparison *c, size_t at)
-{
-    for (int m = 0; m < METRICS; m++) {
-        const struct period_stats *a = &c->recordings[at - 1].stats[m],
-                                  *b = &c->recordings[at].stats[m];
-        struct change change = change_of_stats(a, b);
-        put_change(c, summary_metrics[m].title, summary_metrics[m].type, at, &change);
-    }
-}
-
-static void compare_owners(struct comparison *c, int kind, size_t at)
-{
-    static const struct period_owner none;
-    struct slice names[ROWS_MOST];
-    size_t n = find_leaders(c, kind, names);
-    const struct summary *a = &c->recordings[at - 1], *b = &c->recordings[at];
-    if (a->owners[kind].n == 0 || b->owners[kind].n == 0)
-        return;
-    for (size_t k = 0; k < n; k++) {
-        const struct period_owner *x = owner_in(a, kind, names[k]),
-                                  *y = owner_in(b, kind, names[k]);
-        x = x ? x : &none;
-        y = y ? y : &none;
-        struct change change = change_of(x->share, x->share_stddev, (double)a->ticks, y->share,
-                                         y->share_stddev, (double)b->ticks);
-        put_change(c,
-                   arena_printf(&c->paper->arena, "share of %s %s", owner_sort_keys[kind],
-                                slice_text(&c->paper->arena, names[k])),
-                   COLUMN_SHARE, at, &change);
-    }
-}
-
-static void compare_calls(struct comparison *c, size_t at)
-{
-    const struct recorded_call *calls[ROWS_MOST];
-    const struct summary *a = &c->recordings[at - 1], *b = &c->recordings[at];
-    struct arena *arena = &c->paper->arena;
-    size_t n = a->sums.n_top > 0 && b->sums.n_top > 0 ? calls_of(c, calls) : 0;
-    for (size_t k = 0; k < n; k++) {
-        struct change per_s = change_of_call(a, b, calls[k], CALLS_PER_S);
-        struct change share = change_of_call(a, b, calls[k], CALL_SHARE);
-        const char *name = call_text(arena, calls[k]);
-        put_change(c, arena_printf(arena, "calls/s of %s", name), COLUMN_RATE, at, &per_s);
-        put_change(c, arena_printf(arena, "share of calls of %s", name), COLUMN_SHARE, at, &share);
-        c->unknown += !per_s.known;
-    }
-}
-
-static void compare_samples(struct comparison *c, size_t at)
-{
-    static const char *const of[SAMPLE_KINDS] = {"CPU time", "samples at yields"};
-    static const char *const ways[SHARE_WAYS] = {"", " (self)", " (total)"};
-    const struct summary *a = &c->recordings[at - 1], *b = &c->recordings[at];
-    struct arena *arena = &c->paper->arena;
-    for (enum sample_kind kind = 0; kind < SAMPLE_KINDS; kind++)
-        for (enum share_by by = 0; by < SHARE_WAYS; by++) {
-            struct sample_share shares[ROWS_MOST];
-            size_t n = shares_of(c, kind, by, shares);
-            for (size_t k = 0; k < n; k++) {
-                struct change change = change_of_samples(a, b, &shares[k]);
-                put_change(c,
-                           arena_printf(arena, "%s in %s%s", of[kind],
-                                        samples_share_name(arena, &shares[k]), ways[by]),
-                           COLUMN_SHARE, at, &change);
-            }
-        }
 }
 
 static bool has_ticks(const struct comparison *c, size_t at)
@@ -508,11 +322,14 @@ static void put_changes(struct comparison *c)
         c->changes = NULL;
         paper_heading(c->paper, 3, "%s, after %s", c->recordings[at].input->name,
                       c->recordings[at - 1].input->name);
-        compare_metrics(c, at);
-        for (int kind = 0; kind < OWNER_SORTS; kind++)
-            compare_owners(c, kind, at);
-        compare_calls(c, at);
-        compare_samples(c, at);
+        for (size_t i = 0; i < c->subjects.n; i++) {
+            const struct subject *of = &c->subjects.items[i];
+            struct change change;
+            if (!subject_change(of, &c->recordings[at - 1], &c->recordings[at], &change))
+                continue;
+            put_change(c, of, at, &change);
+            c->unknown += of->kind == OF_CALL && !change.known;
+        }
         if (!c->changes)
             paper_put(c->paper, has_ticks(c, at) ? "No significant change."
                                                  : "Too few ticks to find significant changes.");
@@ -548,27 +365,24 @@ static void put_counting(struct comparison *c, bool without_us)
                   counted);
 }
 
-void summary_many(struct paper *p, const struct summary *s, size_t n,
-                  const struct summary_options *o)
+void summary_many(struct paper *p, const struct summary *s, size_t n)
 {
-    struct comparison c = {.paper = p, .recordings = s, .n = n, .options = o};
+    struct comparison c = {.paper = p,
+                           .recordings = s,
+                           .n = n,
+                           .subjects = {.arena = &p->arena, .owners = 8, .least = 0.01}};
+    size_t without_us = 0;
+    subjects_find(&c.subjects, s, n);
     put_many_head(&c);
     put_recordings(&c);
     put_all_findings(&c);
     put_changes(&c);
-    put_metrics(&c);
-    for (int kind = 0; kind < OWNER_SORTS; kind++)
-        put_owners(&c, kind);
-    size_t without_us = 0;
+    put_tables(&c, OF_NODE, OF_OWNER);
     for (size_t i = 0; i < n; i++)
         without_us += leaves_us_out(&s[i]);
     put_rest(p, without_us, n);
     put_counting(&c, without_us == n);
-    double most = 0;
-    for (size_t i = 0; i < n; i++)
-        most = fmax(most, left_out_share(&s[i]));
-    put_left_out(p, most, "up to ");
-    put_calls(&c);
-    for (enum sample_kind kind = 0; kind < SAMPLE_KINDS; kind++)
-        put_samples(&c, kind);
+    put_left_out(p, most_of(&c, left_out_share), "up to ");
+    put_tables(&c, OF_CALL, OF_CALL_SHARE);
+    put_tables(&c, OF_SAMPLES, OF_RUNS);
 }

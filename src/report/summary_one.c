@@ -10,11 +10,6 @@
 #include "report/rules/fact.h"
 #include "summary_internal.h"
 
-static size_t at_most(size_t n, size_t most)
-{
-    return n < (most ? most : 10) ? n : (most ? most : 10);
-}
-
 static void put_one_head(struct paper *p, const struct summary *s)
 {
     const struct recording_info *i = s->info;
@@ -111,7 +106,7 @@ static bool nobody_stands_out(const struct summary *s)
     return true;
 }
 
-static void put_owners(struct paper *p, const struct summary *s, const struct summary_options *o)
+static void put_owners(struct paper *p, const struct summary *s)
 {
     static const char *const by[OWNER_SORTS] = {"By application",     "By supervisor", "By module",
                                                 "By registered name", "By label",      "By kin"};
@@ -124,7 +119,7 @@ static void put_owners(struct paper *p, const struct summary *s, const struct su
     else if (nobody_stands_out(s))
         paper_put(p, "No owner had 0.2%% of the reductions of a tick.");
     for (int k = 0; k < OWNER_SORTS; k++) {
-        size_t n = at_most(s->owners[k].n, o->owners);
+        size_t n = s->owners[k].n < SHOWN ? s->owners[k].n : SHOWN;
         if (n == 0 || (n == 1 && s->owners[k].items[0].owner.len == 0))
             continue;
         paper_heading(p, 3, "%s", by[k]);
@@ -149,12 +144,12 @@ static void put_owners(struct paper *p, const struct summary *s, const struct su
         put_rest(p, leaves_us_out(s), 1);
 }
 
-static void put_calls(struct paper *p, const struct summary *s, const struct summary_options *o)
+static void put_calls(struct paper *p, const struct summary *s)
 {
     static const char *const titles[] = {"function", "calls",  "calls/s", "share",
                                          "own time", "a call", "words"};
     struct arena *a = &p->arena;
-    size_t n = at_most(s->sums.n_top, o->functions);
+    size_t n = s->sums.n_top < SHOWN ? s->sums.n_top : SHOWN;
     double seconds = (double)s->sums.ns / 1e9;
     paper_heading(p, 2, "Functions");
     if (n == 0) {
@@ -374,16 +369,16 @@ static void put_actions(struct paper *p, const struct summary *s)
     }
 }
 
-void summary_one(struct paper *p, const struct summary *s, const struct summary_options *o)
+void summary_one(struct paper *p, const struct summary *s)
 {
     put_one_head(p, s);
     put_findings(p, s);
     put_actions(p, s);
     put_node_numbers(p, s);
-    put_owners(p, s, o);
-    put_calls(p, s, o);
-    samples_one(p, s, at_most(SIZE_MAX, o->functions));
-    requests_one(p, s, at_most(SIZE_MAX, o->functions));
+    put_owners(p, s);
+    put_calls(p, s);
+    samples_one(p, s);
+    requests_one(p, s);
     put_traces(p, s);
     put_charts(p, s);
     put_not_evaluated(p, s);

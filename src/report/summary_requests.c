@@ -63,12 +63,12 @@ static void put_requests_head(struct paper *p, const struct requests *q)
                   count_text(a, (double)q->left_out));
 }
 
-static void put_root_functions(struct paper *p, const struct requests *q, size_t rows)
+static void put_root_functions(struct paper *p, const struct requests *q)
 {
     static const char *const titles[] = {"request", "roots", "median", "p99", "max", "outcomes"};
     struct arena *a = &p->arena;
     struct block *t = paper_table(p, titles, ARRAY_LEN(titles), "lrrrrl");
-    for (size_t i = 0; i < q->n && i < rows; i++) {
+    for (size_t i = 0; i < q->n && i < SHOWN; i++) {
         const struct requests_of *of = &q->list[i];
         const char *cells[] = {
             slice_text(a, of->operation),           count_text(a, (double)of->roots),
@@ -84,7 +84,7 @@ static const char *what_text(struct arena *a, const struct request_part *part)
     return part->at.len > 0 ? arena_printf(a, "%s %s", key, slice_text(a, part->at)) : key;
 }
 
-static void put_root_path(struct paper *p, const struct requests_of *of, size_t rows)
+static void put_root_path(struct paper *p, const struct requests_of *of)
 {
     static const char *const titles[] = {"process", "operation", "what", "share", "a request"};
     struct arena *a = &p->arena;
@@ -94,7 +94,7 @@ static void put_root_path(struct paper *p, const struct requests_of *of, size_t 
     paper_heading(p, 3, "Critical path of %s, mean of %s", slice_text(a, of->operation),
                   count_text(a, n));
     struct block *t = paper_table(p, titles, ARRAY_LEN(titles), "lllrr");
-    for (i = 0; i < of->n_parts && i < rows; i++) {
+    for (i = 0; i < of->n_parts && i < SHOWN; i++) {
         const struct request_part *part = &of->parts[i];
         const char *cells[] = {part->own ? "the request itself" : slice_text(a, part->process),
                                slice_text(a, part->operation), what_text(a, part),
@@ -111,7 +111,7 @@ static void put_root_path(struct paper *p, const struct requests_of *of, size_t 
     }
 }
 
-void requests_one(struct paper *p, const struct summary *s, size_t rows)
+void requests_one(struct paper *p, const struct summary *s)
 {
     const struct requests *q = &s->requests;
     if (q->captures == 0 && q->lost == 0)
@@ -122,18 +122,18 @@ void requests_one(struct paper *p, const struct summary *s, size_t rows)
     put_lost(p, q);
     if (q->n == 0)
         return;
-    put_root_functions(p, q, rows);
+    put_root_functions(p, q);
     for (size_t i = 0; i < q->n && i < FUNCTIONS_SHOWN; i++)
         if (q->list[i].ns > 0)
-            put_root_path(p, &q->list[i], rows);
+            put_root_path(p, &q->list[i]);
 }
 
 /* ---- JSON */
 
-static json_t *json_path(const struct requests_of *of, size_t rows)
+static json_t *json_path(const struct requests_of *of)
 {
     json_t *list = json_array();
-    for (size_t i = 0; i < of->n_parts && i < rows; i++) {
+    for (size_t i = 0; i < of->n_parts && i < SHOWN; i++) {
         const struct request_part *part = &of->parts[i];
         json_t *o = json_object();
         json_set(o, "process", json_slice(part->process));
@@ -147,7 +147,7 @@ static json_t *json_path(const struct requests_of *of, size_t rows)
     return list;
 }
 
-static json_t *json_function(const struct requests_of *of, size_t rows)
+static json_t *json_function(const struct requests_of *of)
 {
     json_t *o = json_object(), *outcomes = json_object();
     for (enum span_outcome k = 0; k < SPAN_OUTCOMES; k++)
@@ -159,18 +159,18 @@ static json_t *json_function(const struct requests_of *of, size_t rows)
     json_set(o, "median_us", json_number(requests_quantile(of, 0.5) / 1e3));
     json_set(o, "p99_us", json_number(requests_quantile(of, 0.99) / 1e3));
     json_set(o, "max_us", json_number(requests_quantile(of, 1) / 1e3));
-    json_set(o, "path", json_path(of, rows));
+    json_set(o, "path", json_path(of));
     return o;
 }
 
-json_t *requests_json(const struct summary *s, size_t rows)
+json_t *requests_json(const struct summary *s)
 {
     const struct requests *q = &s->requests;
     if (q->captures == 0 && q->lost == 0)
         return json_null();
     json_t *o = json_object(), *list = json_array();
-    for (size_t i = 0; i < q->n && i < rows; i++)
-        json_array_append_new(list, json_function(&q->list[i], rows));
+    for (size_t i = 0; i < q->n && i < SHOWN; i++)
+        json_array_append_new(list, json_function(&q->list[i]));
     json_set(o, "captures", json_integer(q->captures));
     json_set(o, "light", json_integer(q->light));
     json_set(o, "roots", json_integer(q->roots));

@@ -52,9 +52,6 @@ void samples_clear(struct summary_samples *s)
 
 /* ---- shares */
 
-const char *const samples_change_keys[SAMPLE_KINDS][SHARE_WAYS] = {
-    {"cpu_class", "cpu_self", "cpu_total"}, {"", "yields_self", "yields_total"}};
-
 static bool same_function(const struct sample_frame *a, const struct sample_frame *b)
 {
     return a->kind == b->kind && slice_equal(a->name, b->name) && slice_equal(a->object, b->object);
@@ -95,14 +92,13 @@ double samples_share_of(const struct summary *s, const struct sample_share *of)
     return !sum ? 0 : (of->by == BY_SELF ? sum->self : sum->total) / whole;
 }
 
-struct change change_of_samples(const struct summary *before, const struct summary *after,
-                                const struct sample_share *of)
+struct mean samples_mean(const struct summary *s, const struct sample_share *of)
 {
-    const double n = independent_samples(&before->samples[of->kind], of->kind),
-                 m = independent_samples(&after->samples[of->kind], of->kind);
-    const double a = samples_share_of(before, of), b = samples_share_of(after, of);
-    const double both = (a * n + b * m) / (n + m), spread = sqrt(fmax(both * (1 - both), 0));
-    return change_of(a, spread, n, b, spread, m);
+    struct mean m = {.value = samples_share_of(s, of),
+                     .n = independent_samples(&s->samples[of->kind], of->kind),
+                     .proportion = true};
+    m.recorded = m.n >= 3 && !isnan(m.value);
+    return m;
 }
 
 static int by_total(const void *a, const void *b)
@@ -115,7 +111,7 @@ static int by_total(const void *a, const void *b)
 
 /* The first of them by self or by total, owned by the caller. The frame "…" is none. */
 static const struct stacks_sum **leading_frames(const struct summary_samples *s, enum share_by by,
-                                                size_t most, size_t *n)
+                                                size_t *n)
 {
     const struct stacks_sum **list = alloc_zero(s->n + 1, sizeof *list);
     *n = 0;
@@ -124,7 +120,7 @@ static const struct stacks_sum **leading_frames(const struct summary_samples *s,
             list[(*n)++] = &s->sums[i];
     if (by == BY_TOTAL && *n > 0)
         qsort(list, *n, sizeof *list, by_total);
-    *n = *n < most ? *n : most;
+    *n = *n < SHOWN ? *n : SHOWN;
     return list;
 }
 
@@ -141,14 +137,14 @@ static size_t classes_of(const struct summary *s, size_t n, enum sample_kind kin
 }
 
 size_t samples_shares(const struct summary *s, size_t n, enum sample_kind kind, enum share_by by,
-                      size_t each, struct sample_share *out, size_t most)
+                      struct sample_share *out, size_t most)
 {
     size_t len = 0;
     if (by == BY_CLASS)
         return classes_of(s, n, kind, out, most);
     for (size_t i = 0; i < n; i++) {
         size_t first;
-        const struct stacks_sum **list = leading_frames(&s[i].samples[kind], by, each, &first);
+        const struct stacks_sum **list = leading_frames(&s[i].samples[kind], by, &first);
         for (size_t k = 0; k < first && len < most; k++) {
             bool known = false;
             for (size_t x = 0; x < len && !known; x++)
@@ -224,7 +220,7 @@ static void put_class_shares(struct paper *p, const struct summary *s)
 {
     static const char *const titles[] = {"class", "share", "±95%", "samples"};
     struct sample_share shares[SAMPLE_CLASSES];
-    size_t n = samples_shares(s, 1, OF_CPU, BY_CLASS, 0, shares, SAMPLE_CLASSES);
+    size_t n = samples_shares(s, 1, OF_CPU, BY_CLASS, shares, SAMPLE_CLASSES);
     const double whole = whole_of(&s->samples[OF_CPU]);
     struct arena *a = &p->arena;
     struct block *t = paper_table(p, titles, ARRAY_LEN(titles), "lrrr");
@@ -238,14 +234,14 @@ static void put_class_shares(struct paper *p, const struct summary *s)
 }
 
 static void put_top_functions(struct paper *p, const struct summary *s, enum sample_kind kind,
-                              enum share_by by, size_t rows)
+                              enum share_by by)
 {
     static const char *const titles[2][5] = {{"function", "kind", "self", "±95%", "total"},
                                              {"function", "kind", "total", "±95%", "self"}};
     const double whole = whole_of(&s->samples[kind]);
     struct arena *a = &p->arena;
     size_t n;
-    const struct stacks_sum **list = leading_frames(&s->samples[kind], by, rows, &n);
+    const struct stacks_sum **list = leading_frames(&s->samples[kind], by, &n);
     paper_heading(p, 3,
                   by == BY_SELF ? "By function (self)" : "By function, with what it calls (total)");
     struct block *t = paper_table(p, titles[by == BY_TOTAL], 5, "llrrr");
@@ -262,7 +258,7 @@ static void put_top_functions(struct paper *p, const struct summary *s, enum sam
     free(list);
 }
 
-static void put_processes(struct paper *p, const struct samples_summary *run, size_t rows)
+static void put_processes(struct paper *p, const struct samples_summary *run)
 {
     static const char *const titles[] = {"process", "name", "samples", "share"};
     struct arena *a = &p->arena;
@@ -270,7 +266,7 @@ static void put_processes(struct paper *p, const struct samples_summary *run, si
         return;
     paper_heading(p, 3, "By process");
     struct block *t = paper_table(p, titles, ARRAY_LEN(titles), "llrr");
-    for (size_t i = 0; i < run->n_processes && i < rows; i++) {
+    for (size_t i = 0; i < run->n_processes && i < SHOWN; i++) {
         const struct samples_source *x = &run->processes[i];
         const char *cells[] = {slice_text(a, x->name), slice_text(a, x->about),
                                count_text(a, x->samples), part_text(a, x->samples, run->samples)};
@@ -278,7 +274,7 @@ static void put_processes(struct paper *p, const struct samples_summary *run, si
     }
 }
 
-void samples_one(struct paper *p, const struct summary *s, size_t rows)
+void samples_one(struct paper *p, const struct summary *s)
 {
     static const char *const headings[SAMPLE_KINDS] = {"Where the CPU goes",
                                                        "Where reductions go (samples at yields)"};
@@ -291,9 +287,9 @@ void samples_one(struct paper *p, const struct summary *s, size_t rows)
             continue;
         if (kind == OF_CPU)
             put_class_shares(p, s);
-        put_top_functions(p, s, kind, BY_SELF, rows);
-        put_top_functions(p, s, kind, BY_TOTAL, rows);
-        put_processes(p, &s->samples[kind].all.run, rows);
+        put_top_functions(p, s, kind, BY_SELF);
+        put_top_functions(p, s, kind, BY_TOTAL);
+        put_processes(p, &s->samples[kind].all.run);
     }
 }
 
@@ -302,7 +298,7 @@ void samples_one(struct paper *p, const struct summary *s, size_t rows)
 static json_t *json_classes(const struct summary *s, enum sample_kind kind)
 {
     struct sample_share shares[SAMPLE_CLASSES];
-    size_t n = samples_shares(s, 1, kind, BY_CLASS, 0, shares, SAMPLE_CLASSES);
+    size_t n = samples_shares(s, 1, kind, BY_CLASS, shares, SAMPLE_CLASSES);
     json_t *list = json_array();
     for (size_t i = 0; i < n; i++) {
         const double share = samples_share_of(s, &shares[i]);
@@ -316,7 +312,7 @@ static json_t *json_classes(const struct summary *s, enum sample_kind kind)
     return list;
 }
 
-static json_t *json_functions(const struct summary *s, enum sample_kind kind, size_t rows)
+static json_t *json_functions(const struct summary *s, enum sample_kind kind)
 {
     const struct summary_samples *x = &s->samples[kind];
     const double whole = whole_of(x);
@@ -324,7 +320,7 @@ static json_t *json_functions(const struct summary *s, enum sample_kind kind, si
     bool *leads = alloc_zero(x->n + 1, sizeof *leads);
     for (enum share_by by = BY_SELF; by <= BY_TOTAL; by++) {
         size_t n;
-        const struct stacks_sum **leaders = leading_frames(x, by, rows, &n);
+        const struct stacks_sum **leaders = leading_frames(x, by, &n);
         for (size_t i = 0; i < n; i++)
             leads[leaders[i] - x->sums] = true;
         free(leaders);
@@ -348,7 +344,7 @@ static json_t *json_functions(const struct summary *s, enum sample_kind kind, si
     return list;
 }
 
-json_t *samples_json(const struct summary *s, enum sample_kind kind, size_t rows)
+json_t *samples_json(const struct summary *s, enum sample_kind kind)
 {
     const struct recorded_samples *all = &s->samples[kind].all;
     const struct samples_summary *run = &all->run;
@@ -368,6 +364,6 @@ json_t *samples_json(const struct summary *s, enum sample_kind kind, size_t rows
     json_set(o, "sampler_cpu_s", json_number(run->sampler_cpu_s));
     json_set(o, "target_cpu_s", json_number(run->target_cpu_s));
     json_set(o, "classes", json_classes(s, kind));
-    json_set(o, "functions", json_functions(s, kind, rows));
+    json_set(o, "functions", json_functions(s, kind));
     return o;
 }

@@ -25,7 +25,6 @@ struct summary_options {
     enum summary_format format;
     int columns; /* of text */
     bool ascii;
-    size_t owners, functions; /* how many of each; 0: 10 */
 };
 
 /*
