@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "beamtop/base/limits.h"
+#include "beamtop/base/text.h"
 
 /* Words behind the name in /proc/self/task/T/stat before the last CPU: fields 3 to 38. */
 #define STAT_BEFORE_CPU 36
@@ -17,7 +18,7 @@
 
 static void skip_space(struct slice *s)
 {
-    for (; s->len > 0 && (*s->s == ' ' || *s->s == '\t'); s->len--)
+    for (; s->len > 0 && text_is_blank(*s->s); s->len--)
         s->s++;
 }
 

@@ -24,6 +24,10 @@ static inline bool text_is_capital(int32_t codepoint) /* A to Z */
 {
     return codepoint >= 'A' && codepoint <= 'Z';
 }
+static inline bool text_is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
 bool text_is_letter(int32_t codepoint); /* of any script */
 bool text_is_mark(int32_t codepoint);   /* what combines with the letter before it */
 

@@ -39,7 +39,7 @@ static void mark_error(struct assist *a, size_t offset, const struct error *err,
 static size_t text_end(const char *line)
 {
     size_t end = strlen(line);
-    while (end > 0 && (line[end - 1] == ' ' || line[end - 1] == '\t'))
+    while (end > 0 && text_is_blank(line[end - 1]))
         end--;
     return end;
 }

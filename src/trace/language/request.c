@@ -15,11 +15,6 @@
 
 #define BLANKS " \t"
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
-
 /* The end of a quoted text whose opening quote is at `at`, or of the line. */
 static size_t skip_quoted(const char *s, size_t at)
 {
@@ -35,7 +30,7 @@ static size_t first_option(const char *s)
     int depth = 0;
     size_t at = 0;
     while (s[at]) {
-        bool after_blank = at == 0 || is_blank(s[at - 1]);
+        bool after_blank = at == 0 || text_is_blank(s[at - 1]);
         if (depth <= 0 && after_blank && s[at] == '-' && s[at + 1] == '-' && s[at + 2] >= 'a' &&
             s[at + 2] <= 'z')
             return at;
@@ -55,7 +50,7 @@ static size_t first_option(const char *s)
 size_t trace_request_pattern_end(const char *line)
 {
     size_t end = first_option(line);
-    while (end > 0 && is_blank(line[end - 1]))
+    while (end > 0 && text_is_blank(line[end - 1]))
         end--;
     return end;
 }
@@ -226,7 +221,7 @@ static char *take_word(char *line, size_t *at)
 {
     char *word = line + *at;
     *at += strcspn(word, BLANKS);
-    while (is_blank(line[*at]))
+    while (text_is_blank(line[*at]))
         line[(*at)++] = '\0';
     return word;
 }

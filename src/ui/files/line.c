@@ -5,17 +5,13 @@
 #include <stdlib.h>
 
 #include "beamtop/base/alloc.h"
+#include "beamtop/base/text.h"
 
 struct scan {
     const char *s;
     size_t len, at;
     char *to; /* where the next byte of a word goes */
 };
-
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
 
 static bool is_control(char c)
 {
@@ -43,7 +39,7 @@ static const char *read_quoted(struct scan *in, size_t *bad)
 
 static const char *read_word(struct scan *in, size_t *bad)
 {
-    while (in->at < in->len && !is_blank(in->s[in->at])) {
+    while (in->at < in->len && !text_is_blank(in->s[in->at])) {
         char c = in->s[in->at];
         if (c == '"' || c == '\'') {
             const char *wrong = read_quoted(in, bad);
@@ -60,7 +56,8 @@ static const char *read_word(struct scan *in, size_t *bad)
 
 static bool is_comment(const struct scan *in, bool first)
 {
-    return in->s[in->at] == '#' && (first || in->at + 1 == in->len || is_blank(in->s[in->at + 1]));
+    return in->s[in->at] == '#' &&
+           (first || in->at + 1 == in->len || text_is_blank(in->s[in->at + 1]));
 }
 
 const char *line_split(struct line *out, const char *s, size_t len, size_t *bad)
@@ -74,7 +71,7 @@ const char *line_split(struct line *out, const char *s, size_t len, size_t *bad)
     }
     struct scan in = {s, len, 0, out->text};
     for (;;) {
-        while (in.at < len && is_blank(s[in.at]))
+        while (in.at < len && text_is_blank(s[in.at]))
             in.at++;
         if (in.at >= len || is_comment(&in, out->len == 0))
             return NULL;

@@ -7,6 +7,7 @@
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/limits.h"
+#include "beamtop/base/text.h"
 #include "beamtop/ui/action.h"
 #include "beamtop/ui/keymap.h"
 #include "beamtop/ui/option.h"
@@ -203,20 +204,15 @@ struct before {
     size_t from;
 };
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
-
 static struct before words_before(const char *line, size_t point)
 {
     struct before b = {.from = point};
     size_t at = 0;
     for (;;) {
-        while (at < point && is_blank(line[at]))
+        while (at < point && text_is_blank(line[at]))
             at++;
         size_t start = at;
-        while (at < point && !is_blank(line[at]))
+        while (at < point && !text_is_blank(line[at]))
             at++;
         if (at == point) {
             b.from = start;

@@ -7,6 +7,7 @@
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/attr.h"
+#include "beamtop/base/text.h"
 #include "beamtop/etf/print.h"
 #include "beamtop/trace/request.h"
 
@@ -233,11 +234,6 @@ static bool offer_values(struct completing *c, struct slice option)
     return !is_procs || offer_who(c);
 }
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
-
 /*
  * Where the word begins that is typed as an option, or as the value of `*option`; SIZE_MAX when
  * the point is in
@@ -245,16 +241,16 @@ static bool is_blank(char c)
 static size_t option_word(const char *typed, size_t len, struct slice *option)
 {
     size_t from = len, before, end = trace_request_pattern_end(typed);
-    while (from > 0 && !is_blank(typed[from - 1]))
+    while (from > 0 && !text_is_blank(typed[from - 1]))
         from--;
     if (from > 0 && strncmp(typed + from, "--", 2) == 0 && (end <= from || !typed[from + 2]))
         return from;
     if (from <= end || end == len)
         return SIZE_MAX;
-    for (before = from; before > 0 && is_blank(typed[before - 1]); before--)
+    for (before = from; before > 0 && text_is_blank(typed[before - 1]); before--)
         continue;
     size_t begin = before;
-    while (begin > 0 && !is_blank(typed[begin - 1]))
+    while (begin > 0 && !text_is_blank(typed[begin - 1]))
         begin--;
     if (begin < end || strncmp(typed + begin, "--", 2) != 0)
         return SIZE_MAX;
