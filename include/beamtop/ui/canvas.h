@@ -51,6 +51,7 @@ int canvas_printf(struct canvas *c, struct rect r, int row, int column, enum sty
 /* A text over as many rows as it needs, broken at blanks; returns how many it took. */
 int canvas_put_wrapped(struct canvas *c, struct rect r, int row, int column, enum style style,
                        const char *s);
+struct rect canvas_clip(const struct canvas *c, struct rect r); /* the part on the canvas */
 void canvas_fill(struct canvas *c, struct rect r, enum style style, char ch);
 /* Gives `columns` cells the style, keeping their text: cursor rows. */
 void canvas_restyle(struct canvas *c, struct rect r, int row, int column, int columns,

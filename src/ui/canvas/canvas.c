@@ -103,8 +103,7 @@ static void join_previous(struct canvas *c, int row, int column, const char *s, 
         memcpy(cell->text + used, s, len);
 }
 
-/* The part of a rectangle that lies on the canvas. */
-static struct rect on_canvas(const struct canvas *c, struct rect r)
+struct rect canvas_clip(const struct canvas *c, struct rect r)
 {
     int row0 = clamp(r.row, 0, c->rows);
     int column0 = clamp(r.column, 0, c->columns);
@@ -148,7 +147,7 @@ static void shown_as(const struct canvas *c, struct slice *s, int *width, bool s
 int canvas_put(struct canvas *c, struct rect r, int row, int column, enum style style,
                const char *s, size_t len)
 {
-    struct rect vis = on_canvas(c, r);
+    struct rect vis = canvas_clip(c, r);
     int y = r.row + row;
     if (row < 0 || row >= r.rows || y < vis.row || y >= vis.row + vis.rows || vis.columns == 0)
         return 0;
@@ -214,7 +213,7 @@ int canvas_put_wrapped(struct canvas *c, struct rect r, int row, int column, enu
 void canvas_fill(struct canvas *c, struct rect r, enum style style, char ch)
 {
     assert(ch >= ' ' && ch < 0x7f);
-    struct rect vis = on_canvas(c, r);
+    struct rect vis = canvas_clip(c, r);
     for (int y = vis.row; y < vis.row + vis.rows; y++)
         for (int x = vis.column; x < vis.column + vis.columns; x++)
             put_one(c, y, x, &ch, 1, 1, style);
@@ -227,7 +226,7 @@ void canvas_restyle(struct canvas *c, struct rect r, int row, int column, int co
     int from = column > 0 ? column : 0;
     if (row < 0 || row >= r.rows || end <= from)
         return;
-    struct rect vis = on_canvas(c, (struct rect){r.row + row, r.column + from, 1, end - from});
+    struct rect vis = canvas_clip(c, (struct rect){r.row + row, r.column + from, 1, end - from});
     for (int y = vis.row; y < vis.row + vis.rows; y++)
         for (int x = vis.column; x < vis.column + vis.columns; x++)
             cell_of(c, y, x)->style = (uint8_t)style;

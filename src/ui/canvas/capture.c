@@ -277,21 +277,10 @@ static void put_svg(struct buf *out, const struct canvas *c, struct rect r,
     buf_puts(out, "</svg>\n");
 }
 
-static struct rect on_canvas(const struct canvas *c, struct rect r)
-{
-    int row1 = r.row + r.rows < c->rows ? r.row + r.rows : c->rows;
-    int column1 = r.column + r.columns < c->columns ? r.column + r.columns : c->columns;
-    r.row = r.row > 0 ? r.row : 0;
-    r.column = r.column > 0 ? r.column : 0;
-    r.rows = row1 > r.row ? row1 - r.row : 0;
-    r.columns = column1 > r.column ? column1 - r.column : 0;
-    return r;
-}
-
 void capture_put(struct buf *out, const struct canvas *c, struct rect r,
                  const struct capture_setup *setup)
 {
-    r = on_canvas(c, r);
+    r = canvas_clip(c, r);
     switch (setup->format) {
     case CAPTURE_TEXT:
         put_text(out, c, r);
