@@ -182,14 +182,6 @@ void pane_want(const struct pane *pane, struct want *want)
 
 /* ---- the page */
 
-static bool row_matches(const struct view_page *page, const struct view_row *row, struct regex *re)
-{
-    for (size_t i = 0; i < page->n_columns; i++)
-        if (regex_match(re, row->cells[i].s, row->cells[i].len))
-            return true;
-    return false;
-}
-
 /* How many rows stand there for one thing. */
 static size_t rows_of_one(const struct view_page *page, size_t first)
 {
@@ -207,7 +199,7 @@ static void filter_rows(struct view_page *page, struct regex *re)
         bool matches = false;
         n = rows_of_one(page, i);
         for (size_t k = 0; k < n && !matches; k++)
-            matches = row_matches(page, &page->rows[i + k], re);
+            matches = table_row_matches(page, &page->rows[i + k], re);
         for (size_t k = 0; k < n && matches; k++)
             page->rows[kept++] = page->rows[i + k];
     }

@@ -255,10 +255,10 @@ bool table_mark(struct table *t, const struct view_page *page)
     return true;
 }
 
-static bool row_matches(const struct view_page *page, size_t index, struct regex *re)
+bool table_row_matches(const struct view_page *page, const struct view_row *row, struct regex *re)
 {
     for (size_t i = 0; i < page->n_columns; i++)
-        if (regex_match(re, page->rows[index].cells[i].s, page->rows[index].cells[i].len))
+        if (regex_match(re, row->cells[i].s, row->cells[i].len))
             return true;
     return false;
 }
@@ -268,7 +268,7 @@ bool table_find(struct table *t, const struct view_page *page, struct regex *re,
     size_t n = page->n_rows;
     for (size_t step = 1; step <= n; step++) {
         size_t at = direction > 0 ? (t->cursor + step) % n : (t->cursor + n - step % n) % n;
-        if (row_matches(page, at, re)) {
+        if (table_row_matches(page, &page->rows[at], re)) {
             table_goto(t, page, at);
             return true;
         }

@@ -74,6 +74,7 @@ bool table_move(struct table *t, const struct view_page *page, enum move move, i
 void table_scroll(struct table *t, const struct view_page *page, int lines, int rows);
 void table_goto(struct table *t, const struct view_page *page, size_t index);
 bool table_mark(struct table *t, const struct view_page *page); /* toggles; false: no room */
+bool table_row_matches(const struct view_page *page, const struct view_row *row, struct regex *re);
 /* The next row (direction 1) or the one before (-1) with a cell that matches; false: none. */
 bool table_find(struct table *t, const struct view_page *page, struct regex *re, int direction);
 
