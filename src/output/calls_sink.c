@@ -15,28 +15,14 @@ static struct slice node_of(const struct calls_sink *s)
 
 /* ---- JSON */
 
-static void add(json_t *object, const struct field_list *list, const void *base)
-{
-    const struct section s = {list, list->name, base};
-    json_add_section(object, &s);
-}
-
 static json_t *array_of(const struct field_list *list, const void *rows, size_t n, size_t bytes)
 {
     json_t *array = json_array();
     for (size_t i = 0; i < n; i++) {
         json_t *object = json_object();
-        add(object, list, (const char *)rows + i * bytes);
+        json_add_fields(object, list, (const char *)rows + i * bytes);
         json_array_append_new(array, object);
     }
-    return array;
-}
-
-static json_t *texts_of(const struct slice *texts, size_t n)
-{
-    json_t *array = json_array();
-    for (size_t i = 0; i < n; i++)
-        json_array_append_new(array, json_slice(texts[i]));
     return array;
 }
 
@@ -45,11 +31,11 @@ void calls_json_put(struct buf *out, const struct calls_window *w, struct slice 
     json_t *root = json_object(), *cost = json_object();
     json_object_set_new(root, "schema", json_string("beamtop.calls/2"));
     json_object_set_new(root, "node", json_slice(node));
-    add(root, &calls_window_fields, w);
+    json_add_fields(root, &calls_window_fields, w);
     json_object_set_new(root, "timed_why", json_slice(slice_of(w->timed_why)));
-    json_object_set_new(root, "lost_modules", texts_of(w->lost_modules, w->n_lost_modules));
-    json_object_set_new(root, "excluded", texts_of(w->excluded, w->n_excluded));
-    add(cost, &calls_cost_fields, w);
+    json_object_set_new(root, "lost_modules", json_texts(w->lost_modules, w->n_lost_modules));
+    json_object_set_new(root, "excluded", json_texts(w->excluded, w->n_excluded));
+    json_add_fields(cost, &calls_cost_fields, w);
     json_object_set_new(root, "cost", cost);
     json_object_set_new(root, "functions",
                         array_of(&calls_function_fields, w->rows, w->n_rows, sizeof *w->rows));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Fields read back from the JSON that json_add_section() wrote. */
+/* Fields read back from the JSON that json_add_fields() wrote. */
 #include <math.h>
 
 #include "beamtop/output/json.h"

@@ -71,18 +71,27 @@ json_t *json_slice(struct slice s)
     return json_value(&v);
 }
 
-void json_add_section(json_t *object, const struct section *s)
+json_t *json_texts(const struct slice *items, size_t n)
 {
-    for (size_t i = 0; i < section_len(s); i++) {
-        struct value v = section_value(s, i);
-        json_object_set_new(object, section_key(s, i), json_value(&v));
+    json_t *array = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(array, json_slice(items[i]));
+    return array;
+}
+
+void json_add_fields(json_t *object, const struct field_list *list, const void *row)
+{
+    const struct section s = {.list = list, .base = row};
+    for (size_t i = 0; i < section_len(&s); i++) {
+        struct value v = section_value(&s, i);
+        json_object_set_new(object, section_key(&s, i), json_value(&v));
     }
 }
 
 json_t *json_section(const struct section *s)
 {
     json_t *object = json_object();
-    json_add_section(object, s);
+    json_add_fields(object, s->list, s->base);
     return object;
 }
 

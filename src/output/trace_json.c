@@ -18,29 +18,15 @@ static json_t *new_line(const char *kind, struct slice node)
     return root;
 }
 
-static void add(json_t *object, const struct field_list *list, const void *base)
-{
-    const struct section s = {list, list->name, base};
-    json_add_section(object, &s);
-}
-
-static json_t *texts(const struct slice *items, size_t n)
-{
-    json_t *array = json_array();
-    for (size_t i = 0; i < n; i++)
-        json_array_append_new(array, json_slice(items[i]));
-    return array;
-}
-
 void trace_json_put(struct buf *out, const struct trace_line *line, struct slice node)
 {
     json_t *root = new_line(trace_line_kind_name(line->kind), node);
-    add(root, &trace_line_fields, line);
-    add(root, lists[line->kind], line);
+    json_add_fields(root, &trace_line_fields, line);
+    json_add_fields(root, lists[line->kind], line);
     if (line->kind == LINE_CALL) {
         json_object_set_new(root, "args",
-                            line->has_args ? texts(line->args, line->n_args) : json_null());
-        json_object_set_new(root, "stack", texts(line->stack, line->n_stack));
+                            line->has_args ? json_texts(line->args, line->n_args) : json_null());
+        json_object_set_new(root, "stack", json_texts(line->stack, line->n_stack));
     }
     json_put_line(out, root);
 }
@@ -65,8 +51,8 @@ static json_t *json_patterns(const struct trace_ending *e)
     json_t *array = json_array();
     for (size_t i = 0; i < e->n_patterns; i++) {
         json_t *object = json_object();
-        add(object, &trace_pattern_fields, &e->patterns[i]);
-        add(object, &trace_tally_fields, &e->patterns[i]);
+        json_add_fields(object, &trace_pattern_fields, &e->patterns[i]);
+        json_add_fields(object, &trace_tally_fields, &e->patterns[i]);
         json_array_append_new(array, object);
     }
     return array;
@@ -77,7 +63,7 @@ static json_t *json_functions(const struct trace_ending *e)
     json_t *array = json_array();
     for (size_t i = 0; i < e->n_functions; i++) {
         json_t *object = json_object();
-        add(object, &trace_function_fields, &e->functions[i]);
+        json_add_fields(object, &trace_function_fields, &e->functions[i]);
         json_array_append_new(array, object);
     }
     return array;
@@ -86,7 +72,7 @@ static json_t *json_functions(const struct trace_ending *e)
 static json_t *json_preflight(const struct trace_preflight *preflight)
 {
     json_t *object = json_object();
-    add(object, &trace_preflight_fields, preflight);
+    json_add_fields(object, &trace_preflight_fields, preflight);
     json_object_set_new(object, "others", text_or_null(preflight->others));
     json_object_set_new(object, "why_none", text_or_null(preflight->why_none));
     return object;
@@ -95,7 +81,7 @@ static json_t *json_preflight(const struct trace_preflight *preflight)
 json_t *json_check(const struct session_check *check)
 {
     json_t *object = json_object();
-    add(object, &trace_check_fields, check);
+    json_add_fields(object, &trace_check_fields, check);
     json_object_set_new(object, "text", text_or_null(check->text));
     return object;
 }
@@ -103,7 +89,7 @@ json_t *json_check(const struct session_check *check)
 void trace_json_end(struct buf *out, const struct trace_ending *e, struct slice node)
 {
     json_t *counters = json_object(), *root = new_line("end", node);
-    add(counters, &trace_tally_fields, &e->total);
+    json_add_fields(counters, &trace_tally_fields, &e->total);
     json_object_set_new(root, "reason", json_slice(e->reason));
     json_object_set_new(root, "reason_text", json_slice(e->reason_text));
     json_object_set_new(root, "note", json_slice(e->note));

@@ -10,10 +10,11 @@
 struct session_check; /* beamtop/trace/status.h */
 
 json_t *json_slice(struct slice text); /* null when empty */
-json_t *json_known(int64_t v);         /* null below zero */
-json_t *json_number(double v);         /* to six decimals; null when NaN or infinite */
+json_t *json_texts(const struct slice *texts, size_t n);
+json_t *json_known(int64_t v); /* null below zero */
+json_t *json_number(double v); /* to six decimals; null when NaN or infinite */
 json_t *json_section(const struct section *s);
-void json_add_section(json_t *object, const struct section *s); /* its keys go into object */
+void json_add_fields(json_t *object, const struct field_list *list, const void *row);
 /* Back from that, into the struct at base: missing, null or of another type is unknown. Texts are
  * copied. */
 void json_read_fields(const struct field_list *list, void *base, struct arena *arena,

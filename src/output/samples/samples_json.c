@@ -130,14 +130,13 @@ static json_t *tree_of(const struct stacks *s, const int64_t *index_of)
 void samples_json_put(struct sink_pieces *out, const struct samples_summary *run)
 {
     json_t *root = json_object();
-    const struct section fields = {&samples_run_fields, "run", run};
     static const enum samples_by sums[] = {SAMPLES_BY_CLASS, SAMPLES_BY_CODE, SAMPLES_BY_KIND,
                                            SAMPLES_BY_PROCESS, SAMPLES_BY_THREAD};
     struct arena arena;
     arena_init(&arena);
     int64_t *index_of = arena_alloc(&arena, (stacks_frames(run->stacks) + 1) * sizeof *index_of);
     json_object_set_new(root, "schema", json_string("beamtop.sample/1"));
-    json_add_section(root, &fields);
+    json_add_fields(root, &samples_run_fields, run);
     json_object_set_new(root, "shortened", json_integer(llround(stacks_shortened(run->stacks))));
     for (size_t i = 0; i < ARRAY_LEN(sums); i++)
         set_sums(root, run, sums[i], &arena);

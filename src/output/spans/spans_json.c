@@ -279,10 +279,9 @@ static void put_run(struct spans_form *f, const struct spans_sum *sum)
     };
     if (run->wall_us <= 0)
         row.run.wall_us = -1;
-    const struct section fields = {&spans_run_fields, "run", &row};
     json_t *root = json_object();
     json_object_set_new(root, "schema", json_string("beamtop.spans/1"));
-    json_add_section(root, &fields);
+    json_add_fields(root, &spans_run_fields, &row);
     json_put_value(&f->out->buf, root);
     f->out->buf.len--;
     buf_puts(&f->out->buf, ",\"dropped\":");

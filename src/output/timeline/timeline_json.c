@@ -183,10 +183,9 @@ static void put_run(struct timeline_form *f)
         .followed_until_us = us(s->followed_until_ns - s->from_ns),
         .first = f->run->first,
     };
-    const struct section fields = {&timeline_run_fields, "run", &row};
     json_t *root = json_object();
     json_object_set_new(root, "schema", json_string("beamtop.stacks/1"));
-    json_add_section(root, &fields);
+    json_add_fields(root, &timeline_run_fields, &row);
     json_object_set_new(root, "verification", json_check(&state->status.check));
     json_put_value(&f->out->buf, root);
     f->out->buf.len--;
