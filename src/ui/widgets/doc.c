@@ -6,7 +6,7 @@
 #include "beamtop/base/text.h"
 #include "page.h"
 
-/* Rows that scroll however many lines are fixed. */
+/* At least so many rows scroll, even where many lines are fixed. */
 #define LEAST_SCROLLED 4
 
 void doc_init(struct doc *d)
@@ -50,7 +50,7 @@ void doc_goto(struct doc *d, const struct view_page *page, long line)
     d->on_last = next_link(page, line + 1, 1) < 0;
 }
 
-/* How many lines stand still: all that are meant to, but in a very low pane some scroll along. */
+/* How many lines stay fixed: all that the page asks for, fewer in a very low pane. */
 static long fixed_lines(const struct view_page *page, int rows)
 {
     long most = rows > LEAST_SCROLLED ? rows - LEAST_SCROLLED : 0;
@@ -80,7 +80,7 @@ static long find_link(const struct doc *d, const struct view_page *page,
     return best;
 }
 
-/* Goes along with a page whose lines come and go above the cursor. */
+/* Keeps the text in place when lines appear or disappear above the cursor. */
 static void hold(struct doc *d, const struct view_page *page, bool on_first, bool on_last, long was)
 {
     long first = next_link(page, 0, 1), last = next_link(page, (long)page->n_lines - 1, -1);
@@ -120,7 +120,7 @@ void doc_take(struct doc *d, const struct view_page *page)
     hold(d, page, on_first, on_last, was);
 }
 
-/* A link in the rows shown, nearest to where the cursor went out of sight. */
+/* The link in the visible rows that is nearest to where the cursor left them. */
 static void cursor_into_sight(struct doc *d, const struct view_page *page, int rows, int direction)
 {
     long fixed = fixed_lines(page, rows), top = (long)d->top + fixed;
@@ -139,7 +139,7 @@ void doc_scroll(struct doc *d, const struct view_page *page, int lines, int rows
 }
 
 /* One line: to the next link when it is within sight or just beyond, else the text scrolls. */
-static void step(struct doc *d, const struct view_page *page, int direction, int rows)
+static void step_line(struct doc *d, const struct view_page *page, int direction, int rows)
 {
     long fixed = fixed_lines(page, rows), scrolled = (long)d->top;
     long top = scrolled + fixed, bottom = scrolled + rows - 1;
@@ -162,10 +162,10 @@ bool doc_move(struct doc *d, const struct view_page *page, enum move move, int r
     rows = rows < 1 ? 1 : rows;
     switch (move) {
     case MOVE_UP:
-        step(d, page, -1, rows);
+        step_line(d, page, -1, rows);
         break;
     case MOVE_DOWN:
-        step(d, page, 1, rows);
+        step_line(d, page, 1, rows);
         break;
     case MOVE_PAGE_UP:
         doc_scroll(d, page, -(int)(rows - fixed_lines(page, rows)), rows);
@@ -191,7 +191,7 @@ bool doc_move(struct doc *d, const struct view_page *page, enum move move, int r
     return was.top != d->top || was.left != d->left || was.cursor != d->cursor;
 }
 
-static void fill(struct view_page *page, size_t line)
+static void fill_line(struct view_page *page, size_t line)
 {
     if (page->lines[line].announced)
         page->fill(page, line);
@@ -211,7 +211,7 @@ bool doc_find(struct doc *d, struct view_page *page, struct regex *re, int direc
     size_t from = page->hold != HOLD_TEXT && d->cursor >= 0 ? (size_t)d->cursor : d->top + fixed;
     for (size_t i = 1; i <= n; i++) {
         size_t at = direction > 0 ? (from + i) % n : (from + n - i % n) % n;
-        fill(page, at);
+        fill_line(page, at);
         if (at >= fixed && line_matches(&page->lines[at], re)) {
             d->top = at - fixed;
             doc_goto(d, page, (long)at);
@@ -221,7 +221,7 @@ bool doc_find(struct doc *d, struct view_page *page, struct regex *re, int direc
     return false;
 }
 
-static int widest(const struct view_page *page)
+static int widest_line(const struct view_page *page)
 {
     int widest = 0;
     for (size_t i = page->fixed; i < page->n_lines; i++)
@@ -249,7 +249,7 @@ static void draw_line(const struct view_line *line, struct canvas *c, struct rec
 
 /* Scrolls so far that all the lines of what has been opened are seen, or as many as there is room
    for. */
-static void reveal(struct doc *d, const struct view_page *page, int rows)
+static void reveal_link(struct doc *d, const struct view_page *page, int rows)
 {
     long line = d->cursor, last = line, fixed = fixed_lines(page, rows);
     if (!d->reveal || line < 0)
@@ -271,12 +271,12 @@ void doc_draw(struct doc *d, struct view_page *page, struct canvas *c, struct re
 {
     if (r.rows <= 0 || r.columns <= 0)
         return;
-    int most = widest(page) + 1 - r.columns;
+    int most = widest_line(page) + 1 - r.columns;
     most = most < 0 ? 0 : most;
     d->left = d->left > most ? most : d->left;
     if ((long)d->top > (long)page->n_lines - r.rows)
         scroll_to(d, page, (long)d->top, r.rows);
-    reveal(d, page, r.rows);
+    reveal_link(d, page, r.rows);
     d->at_end = d->top + (size_t)r.rows >= page->n_lines;
     long fixed = fixed_lines(page, r.rows);
     for (int row = 0; row < r.rows; row++) {
@@ -284,7 +284,7 @@ void doc_draw(struct doc *d, struct view_page *page, struct canvas *c, struct re
         if (index >= page->n_lines)
             break;
         bool head = index < page->fixed;
-        fill(page, index);
+        fill_line(page, index);
         draw_line(&page->lines[index], c, r, row, head ? 0 : d->left, head ? NULL : look->match);
         if ((long)index == d->cursor) {
             enum style style = look->focused ? STYLE_CURSOR : STYLE_CURSOR_IDLE;

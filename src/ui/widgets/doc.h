@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Styled lines on the screen. Where a page has links the cursor goes from link to link and the
- * text follows; otherwise moving scrolls. The cursor stays on what its link opens. The page's
- * first `fixed` lines stay where
- * they are. */
+ * Styled lines on the screen. Where a page has links the cursor goes from link to link and the text
+ * follows; otherwise moving scrolls. The cursor stays on what its link opens. The page's first
+ * `fixed` lines stay where they are. */
 #ifndef BEAMTOP_UI_WIDGETS_DOC_H
 #define BEAMTOP_UI_WIDGETS_DOC_H
 

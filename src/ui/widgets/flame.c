@@ -48,7 +48,7 @@ static uint32_t child_with(const struct flame *f, const struct stacks *s, uint32
     return at;
 }
 
-/* Forgets what these stacks do not have of the way. Returns the nodes on it, the root first. */
+/* Cuts the remembered way where these stacks do not have it. Returns its nodes, the root first. */
 static uint32_t *nodes_on_way(struct flame *f, const struct stacks *s)
 {
     uint32_t *nodes = alloc_zero(f->n_way + 1, sizeof *nodes);
@@ -158,8 +158,8 @@ static void add_children(const struct layout *l, size_t parent)
                                       .merged = rest.n});
 }
 
-/* The cursor is on its box, or where that is too narrow on the last one of its way that is not. */
-static void find_cursor(struct flame *f)
+/* Puts the cursor on its box, or on the deepest box of the way that is wide enough. */
+static void find_flame_cursor(struct flame *f)
 {
     size_t at = 0;
     for (size_t i = 1; i < f->n_boxes && f->boxes[i].level <= f->at; i++)
@@ -212,7 +212,7 @@ void flame_take(struct flame *f, const struct stacks *s, const char *unit, int c
             add_children(&l, i);
     }
     free(way);
-    find_cursor(f);
+    find_flame_cursor(f);
 }
 
 /* ---- moving */
@@ -231,7 +231,7 @@ static size_t first_of(const struct flame *f, size_t level)
     return low;
 }
 
-static bool beside(struct flame *f, int direction)
+static bool to_sibling(struct flame *f, int direction)
 {
     size_t i = f->cursor;
     do {
@@ -270,7 +270,7 @@ static bool to_child(struct flame *f)
     return true;
 }
 
-static bool step(struct flame *f, bool down)
+static bool step_level(struct flame *f, bool down)
 {
     return down != f->root_below ? to_child(f) : to_parent(f);
 }
@@ -294,15 +294,15 @@ bool flame_move(struct flame *f, enum move move, int rows)
     switch (move) {
     case MOVE_UP:
     case MOVE_DOWN:
-        return step(f, move == MOVE_DOWN);
+        return step_level(f, move == MOVE_DOWN);
     case MOVE_PAGE_UP:
     case MOVE_PAGE_DOWN:
-        for (int i = 0; i < graph_rows(rows) && step(f, move == MOVE_PAGE_DOWN); i++)
+        for (int i = 0; i < graph_rows(rows) && step_level(f, move == MOVE_PAGE_DOWN); i++)
             moved = true;
         return moved;
     case MOVE_LEFT:
     case MOVE_RIGHT:
-        return beside(f, move == MOVE_LEFT ? -1 : 1);
+        return to_sibling(f, move == MOVE_LEFT ? -1 : 1);
     case MOVE_FIRST:
         while (f->boxes[f->cursor].level > f->zoom && to_parent(f))
             moved = true;
@@ -375,7 +375,7 @@ struct view_link flame_link(const struct flame *f)
 
 /* ---- drawing */
 
-static void scroll(struct flame *f, int rows)
+static void scroll_boxes(struct flame *f, int rows)
 {
     size_t room = (size_t)graph_rows(rows), level = f->boxes[f->cursor].level;
     size_t levels = f->boxes[f->n_boxes - 1].level + 1;
@@ -388,7 +388,7 @@ static void scroll(struct flame *f, int rows)
 }
 
 /* The row of a level in sight: counted from the other end where the root is below. */
-static int row_of(const struct flame *f, size_t level, int rows)
+static int row_of_level(const struct flame *f, size_t level, int rows)
 {
     int row = (int)(level - f->top);
     return f->root_below ? graph_rows(rows) - 1 - row : row;
@@ -411,8 +411,8 @@ static enum style style_of(const struct flame *f, size_t box, const struct table
 }
 
 /* Cut to the room, with a sign that it is. */
-static int put_cut(struct canvas *c, struct rect r, int row, int at, int room, enum style style,
-                   struct slice text)
+static int cut_text(struct canvas *c, struct rect r, int row, int at, int room, enum style style,
+                    struct slice text)
 {
     size_t width;
     size_t bytes = text_prefix(text.s, text.len, room > 0 ? (size_t)room : 0, &width);
@@ -442,13 +442,13 @@ static void draw_box(const struct flame *f, size_t box, struct canvas *c, struct
     const struct flame_box *b = &f->boxes[box];
     enum style style = style_of(f, box, look);
     const char *edge = c->ascii ? "|" : "│";
-    int row = row_of(f, b->level, r.rows), width = b->to - b->from;
+    int row = row_of_level(f, b->level, r.rows), width = b->to - b->from;
     char text[32];
     struct slice name = box_name(b, text, sizeof text);
     canvas_fill(c, (struct rect){r.row + row, r.column + b->from, 1, width}, style, ' ');
     canvas_puts(c, r, row, b->from, style, width == 1 && b->merged > 0 ? "…" : edge);
     if (width > 2)
-        put_cut(c, r, row, b->from + 1, width - 1, style, name);
+        cut_text(c, r, row, b->from + 1, width - 1, style, name);
     bool last = box + 1 == f->n_boxes || f->boxes[box + 1].level != b->level ||
                 f->boxes[box + 1].from != b->to;
     if (last) /* nothing begins where it ends */
@@ -493,21 +493,21 @@ static void draw_about(const struct flame *f, struct canvas *c, struct rect r)
     if (b->text)
         frame_place(place, sizeof place, &b->text->frame);
     int right = rows == 1 ? (int)strlen(weights) + 2 : text_columns(place) + 2;
-    int used = put_cut(c, r, row, 1, r.columns - 2 - (right < r.columns / 2 ? right : 0),
-                       STYLE_NAME, box_name(b, text, sizeof text));
+    int used = cut_text(c, r, row, 1, r.columns - 2 - (right < r.columns / 2 ? right : 0),
+                        STYLE_NAME, box_name(b, text, sizeof text));
     if (rows == 1) {
         canvas_puts(c, r, row, used + 3, STYLE_NORMAL, weights);
         return;
     }
     canvas_puts(c, r, row, used + 3, STYLE_DIM, place);
-    put_cut(c, r, row + 1, 1, put_matched(f, c, r, row + 1) - 2, STYLE_NORMAL, slice_of(weights));
+    cut_text(c, r, row + 1, 1, put_matched(f, c, r, row + 1) - 2, STYLE_NORMAL, slice_of(weights));
 }
 
 void flame_draw(struct flame *f, struct canvas *c, struct rect r, const struct table_look *look)
 {
     if (r.rows <= 0 || r.columns <= 0 || f->n_boxes == 0)
         return;
-    scroll(f, r.rows);
+    scroll_boxes(f, r.rows);
     size_t end = f->top + (size_t)graph_rows(r.rows);
     for (size_t i = first_of(f, f->top); i < f->n_boxes && f->boxes[i].level < end; i++)
         draw_box(f, i, c, r, look);
@@ -520,7 +520,7 @@ long flame_hit(const struct flame *f, struct rect r, int row, int column)
     size_t end = f->top + (size_t)graph_rows(r.rows);
     for (size_t i = first_of(f, f->top); i < f->n_boxes && f->boxes[i].level < end; i++) {
         const struct flame_box *b = &f->boxes[i];
-        if (row - r.row == row_of(f, b->level, r.rows) && column - r.column >= b->from &&
+        if (row - r.row == row_of_level(f, b->level, r.rows) && column - r.column >= b->from &&
             column - r.column < b->to)
             return b->merged > 0 ? -1 : (long)i;
     }

@@ -40,7 +40,7 @@ void page_clear(struct view_page *p)
 }
 
 /* An array in the arena that doubles; the old one stays there until the reset. */
-static void *grown(struct arena *a, const void *old, size_t n, size_t *cap, size_t size)
+static void *grow_array(struct arena *a, const void *old, size_t n, size_t *cap, size_t size)
 {
     *cap = *cap ? *cap * 2 : 8;
     void *p = arena_alloc(a, *cap * size);
@@ -49,9 +49,9 @@ static void *grown(struct arena *a, const void *old, size_t n, size_t *cap, size
     return p;
 }
 
-static const char *format(struct view_page *p, size_t *len, const char *fmt, va_list ap)
+static const char *page_format(struct view_page *p, size_t *len, const char *fmt, va_list ap)
     ATTR_PRINTF(3, 0);
-static const char *format(struct view_page *p, size_t *len, const char *fmt, va_list ap)
+static const char *page_format(struct view_page *p, size_t *len, const char *fmt, va_list ap)
 {
     char text[1024];
     int n = vsnprintf(text, sizeof text, fmt, ap);
@@ -71,7 +71,7 @@ void page_columns(struct view_page *p, const struct view_column *columns, size_t
 struct view_row *page_row(struct view_page *p)
 {
     if (p->n_rows == p->cap_rows)
-        p->rows = grown(&p->arena, p->rows, p->n_rows, &p->cap_rows, sizeof *p->rows);
+        p->rows = grow_array(&p->arena, p->rows, p->n_rows, &p->cap_rows, sizeof *p->rows);
     struct view_row *row = &p->rows[p->n_rows++];
     *row = (struct view_row){0};
     row->key = NAN;
@@ -102,7 +102,7 @@ void page_cell_printf(struct view_page *p, struct view_row *row, size_t column, 
     va_list ap;
     va_start(ap, fmt);
     size_t len;
-    const char *s = format(p, &len, fmt, ap);
+    const char *s = page_format(p, &len, fmt, ap);
     va_end(ap);
     row->cells[column] = (struct text_span){s, len, style};
 }
@@ -174,18 +174,18 @@ void page_sort_below(struct view_page *p, size_t first, size_t above)
 struct view_line *page_line(struct view_page *p)
 {
     if (p->n_lines == p->cap_lines)
-        p->lines = grown(&p->arena, p->lines, p->n_lines, &p->cap_lines, sizeof *p->lines);
+        p->lines = grow_array(&p->arena, p->lines, p->n_lines, &p->cap_lines, sizeof *p->lines);
     struct view_line *line = &p->lines[p->n_lines++];
     *line = (struct view_line){0};
     return line;
 }
 
-static void add_span(struct view_page *p, enum style style, const char *s, size_t len)
+static void add_page_span(struct view_page *p, enum style style, const char *s, size_t len)
 {
     struct view_line *line = p->n_lines ? &p->lines[p->n_lines - 1] : page_line(p);
     if (line->n_spans == line->cap_spans)
-        line->spans =
-            grown(&p->arena, line->spans, line->n_spans, &line->cap_spans, sizeof *line->spans);
+        line->spans = grow_array(&p->arena, line->spans, line->n_spans, &line->cap_spans,
+                                 sizeof *line->spans);
     line->spans[line->n_spans++] = (struct text_span){s, len, style};
     line->width += (int)text_width(s, len);
 }
@@ -193,7 +193,7 @@ static void add_span(struct view_page *p, enum style style, const char *s, size_
 void page_put(struct view_page *p, enum style style, const char *s, size_t len)
 {
     if (s && len)
-        add_span(p, style, arena_strndup(&p->arena, s, len), len);
+        add_page_span(p, style, arena_strndup(&p->arena, s, len), len);
 }
 
 void page_puts(struct view_page *p, enum style style, const char *s)
@@ -211,10 +211,10 @@ void page_printf(struct view_page *p, enum style style, const char *fmt, ...)
     va_list ap;
     va_start(ap, fmt);
     size_t len;
-    const char *s = format(p, &len, fmt, ap);
+    const char *s = page_format(p, &len, fmt, ap);
     va_end(ap);
     if (len)
-        add_span(p, style, s, len);
+        add_page_span(p, style, s, len);
 }
 
 void page_tab(struct view_page *p, int column)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Building the pages that views return. Text is copied into the page's arena. Lengths go with the
- * text: it may hold any byte and is made safe by
- * the canvas. */
+ * text: it may hold any byte and is made safe by the canvas. */
 #ifndef BEAMTOP_UI_WIDGETS_PAGE_H
 #define BEAMTOP_UI_WIDGETS_PAGE_H
 

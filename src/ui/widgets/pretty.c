@@ -90,13 +90,13 @@ static int room_at(const struct layout *l, int indent)
     return room < LEAST_ROOM ? LEAST_ROOM : room;
 }
 
-static bool fits(const struct layout *l, int indent, size_t from, size_t to)
+static bool fits_line(const struct layout *l, int indent, size_t from, size_t to)
 {
     size_t room = (size_t)room_at(l, indent);
     return to - from <= room * WIDE_BYTES && text_width(l->s + from, to - from) <= room;
 }
 
-static void put(struct layout *l, int indent, size_t from, size_t to)
+static void put_piece(struct layout *l, int indent, size_t from, size_t to)
 {
     const struct pretty_line line = {indent, l->s + from, to - from, l->head, false};
     l->head = PRETTY_NONE;
@@ -104,21 +104,21 @@ static void put(struct layout *l, int indent, size_t from, size_t to)
 }
 
 /* In as many lines as it takes. */
-static void wrap(struct layout *l, int indent, size_t from, size_t to)
+static void wrap_value(struct layout *l, int indent, size_t from, size_t to)
 {
     int at_indent = indent;
     while (from < to) {
         size_t width,
             part = text_prefix(l->s + from, to - from, (size_t)room_at(l, at_indent), &width);
         part = part > 0 ? part : to - from;
-        put(l, at_indent, from, from + part);
+        put_piece(l, at_indent, from, from + part);
         from += part;
         at_indent = indent + STEP;
     }
 }
 
 /* One line of what is not opened: its beginning and its last bracket. */
-static void fold(struct layout *l, int indent, size_t from, size_t to, const struct group *g)
+static void fold_value(struct layout *l, int indent, size_t from, size_t to, const struct group *g)
 {
     struct buf b;
     size_t width, tail = to - g->close <= 4 ? to - g->close : 4;
@@ -157,24 +157,24 @@ static bool is_filled(const struct layout *l, size_t from, const struct group *g
 }
 
 /* A group's elements in as few lines as they need, with what stands before and behind them. */
-static void fill(struct layout *l, int indent, int inner, size_t from, size_t to,
-                 const struct group *g)
+static void fill_group(struct layout *l, int indent, int inner, size_t from, size_t to,
+                       const struct group *g)
 {
     size_t line = from, end = g->inside;
     for (size_t at = g->inside; at < g->close;) {
         size_t next = element_end(l->s, at, g->close);
         next = next < g->close ? next + 1 : to;
-        if (end > g->inside && !fits(l, line == from ? indent : inner, line, next)) {
-            put(l, line == from ? indent : inner, line, end);
+        if (end > g->inside && !fits_line(l, line == from ? indent : inner, line, next)) {
+            put_piece(l, line == from ? indent : inner, line, end);
             line = skip_blanks(l->s, end, g->close);
         }
         end = next;
         at = skip_blanks(l->s, next, g->close);
     }
-    wrap(l, line == from ? indent : inner, line, to);
+    wrap_value(l, line == from ? indent : inner, line, to);
 }
 
-static bool is_open(const struct layout *l, unsigned level, size_t bracket)
+static bool is_bracket_open(const struct layout *l, unsigned level, size_t bracket)
 {
     bool turned = l->setup->turned && l->setup->turned(l->setup->arg, bracket);
     return (level < l->setup->levels) != turned;
@@ -182,22 +182,21 @@ static bool is_open(const struct layout *l, unsigned level, size_t bracket)
 
 /*
  * The value at `at`, with what stands before it on its line (from `from` on) and with the brackets
- * that close behind it (up to `to`). Elements line up behind a short bracket, else
- * below it. */
+ * that close behind it (up to `to`). Elements line up behind a short bracket, else below it. */
 static void lay_out(struct layout *l, int indent, unsigned level, size_t from, size_t at, size_t to)
 {
     struct group g = {0};
-    if (fits(l, indent, from, to)) {
-        put(l, indent, from, to);
+    if (fits_line(l, indent, from, to)) {
+        put_piece(l, indent, from, to);
         return;
     }
     if (!find_group(l->s, at, to, &g) || l->setup->columns - indent < LEAST_ROOM) {
-        wrap(l, indent, from, to);
+        wrap_value(l, indent, from, to);
         return;
     }
     l->deepest = level + 1 > l->deepest ? level + 1 : l->deepest;
-    if (!is_open(l, level, g.open)) {
-        fold(l, indent, from, to, &g);
+    if (!is_bracket_open(l, level, g.open)) {
+        fold_value(l, indent, from, to, &g);
         return;
     }
     l->head = l->head == PRETTY_NONE ? g.open : l->head;
@@ -205,11 +204,11 @@ static void lay_out(struct layout *l, int indent, unsigned level, size_t from, s
     int inner = indent + (int)text_width(l->s + from, (hangs ? g.inside : at) - from);
     inner += hangs ? 0 : STEP;
     if (is_filled(l, at, &g)) {
-        fill(l, indent, inner, from, to, &g);
+        fill_group(l, indent, inner, from, to, &g);
         return;
     }
     if (!hangs)
-        wrap(l, indent, from, g.inside);
+        wrap_value(l, indent, from, g.inside);
     size_t end = g.inside;
     for (size_t next = g.inside; next < g.close;) {
         size_t begin = next;
@@ -220,7 +219,7 @@ static void lay_out(struct layout *l, int indent, unsigned level, size_t from, s
         next = end < g.close ? skip_blanks(l->s, end, g.close) : g.close;
     }
     if (end < to) /* a comma stood before the last bracket: no term has that */
-        wrap(l, inner, end, to);
+        wrap_value(l, inner, end, to);
 }
 
 unsigned pretty_print(const struct pretty *setup, const char *s, size_t len)

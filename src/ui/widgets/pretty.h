@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The text of a term laid out in lines. It uses only the text: brackets, quotes and commas are
- * the same in Erlang's and in
- * Elixir's spelling. */
+ * The text of a term laid out in lines. It uses only the text: brackets, quotes and commas are the
+ * same in Erlang's and in Elixir's spelling. */
 #ifndef BEAMTOP_UI_WIDGETS_PRETTY_H
 #define BEAMTOP_UI_WIDGETS_PRETTY_H
 

@@ -6,7 +6,7 @@
 #include "beamtop/base/alloc.h"
 #include "page.h"
 
-#define RESORT_ROUNDS 2 /* what is at hand, and the first answer that is ranked as asked */
+#define RESORT_ROUNDS 2 /* the rows at hand, then the first answer in the new order */
 
 void table_init(struct table *t)
 {
@@ -70,7 +70,7 @@ static long row_position_find(const struct row_position *places, size_t n, const
     return low < n && places[low].id == id ? (long)places[low].index : -1;
 }
 
-/* A row that is not in the list any more, dim, with the text it had. */
+/* A row that has left the list: dim, with its last text. */
 static struct view_row row_left(struct view_page *page, const struct view_row *old)
 {
     struct view_row row = *old;
@@ -127,7 +127,7 @@ static void remember_order(struct table *t, const struct view_page *page)
     t->n_order = page->n_rows;
 }
 
-static void find_cursor(struct table *t, const struct view_page *page)
+static void find_table_cursor(struct table *t, const struct view_page *page)
 {
     if (page->n_rows == 0) {
         t->cursor = t->top = 0;
@@ -161,7 +161,7 @@ void table_take(struct table *t, struct view_page *page, const struct view_page 
     if (t->held)
         keep_places(t, page, before);
     remember_order(t, page);
-    find_cursor(t, page);
+    find_table_cursor(t, page);
     if (more)
         table_goto(t, page, page->n_rows);
     for (size_t i = 0; i < page->n_rows; i++)

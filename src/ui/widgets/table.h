@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A list on the screen. The cursor stays on the identity of its row. While the cursor is inside
- * the list (not on its first row), rows keep their places: what left the list stays as a dim row,
- * what came joins at the end, until the cursor is back at the top or an order is
- * asked for. */
+ * A list on the screen. The cursor stays on the identity of its row. While the cursor is inside the
+ * list (not on its first row), rows keep their places: what left the list stays as a dim row, what
+ * came joins at the end, until the cursor is back at the top or an order is asked for. */
 #ifndef BEAMTOP_UI_WIDGETS_TABLE_H
 #define BEAMTOP_UI_WIDGETS_TABLE_H
 
@@ -56,8 +55,7 @@ void table_clear(struct table *t);
 
 /*
  * Takes a new page: finds the cursor's row in it and keeps places as said above. `before` is the
- * page shown until now (rows that left are copied from it),
- * or NULL. */
+ * page shown until now (rows that left are copied from it), or NULL. */
 void table_take(struct table *t, struct view_page *page, const struct view_page *before);
 /* Before that, of a tree (page->in_place): leaves out what is below a folded row, whose first cell
  * says how many rows that are. */

@@ -9,7 +9,7 @@
 
 #define EDGE 1           /* the column of marks at the left */
 #define GAP 1            /* between columns */
-#define NARROWEST 16     /* a growing column is not pressed below this */
+#define NARROWEST 16     /* a growing column does not shrink below this */
 #define CUT_LEAST 4      /* a text is not cut below this, nor below its title */
 #define ROWS_COMPARED 64 /* above and below: those in sight */
 #define PINNED 2 /* columns that stay while the others scroll, where they leave half the room */
@@ -46,7 +46,7 @@ static int least_width(const struct view_column *column)
     return column->width > title ? column->width : title;
 }
 
-/* Widths grow with what has been seen and do not shrink again: columns stand still. */
+/* Widths grow with the texts seen and never shrink, so columns do not move. */
 static void note_widths(struct table *t, const struct view_page *page, int n)
 {
     if (t->grown_columns != page->columns) {
@@ -79,7 +79,7 @@ static int seen_width(const struct table *t, const struct view_column *column, i
 }
 
 /* Takes up to `most` columns off, not below `least`. Returns how many. */
-static int narrow(struct fitted *f, int i, int least, int most)
+static int narrow_column(struct fitted *f, int i, int least, int most)
 {
     int spare = f->width[i] > least ? f->width[i] - least : 0;
     int taken = spare < most ? spare : most;
@@ -89,9 +89,9 @@ static int narrow(struct fitted *f, int i, int least, int most)
 
 /*
  * Numbers that do not fit their column widen it; text columns that grow share the room left. Where
- * there is too little, they first give what they do not use, then the last ones
- * are cut. */
-static void fit(const struct table *t, const struct view_page *page, int columns, struct fitted *f)
+ * there is too little, they first give what they do not use, then the last ones are cut. */
+static void fit_table_columns(const struct table *t, const struct view_page *page, int columns,
+                              struct fitted *f)
 {
     f->n = page->n_columns < TABLE_COLUMNS ? (int)page->n_columns : TABLE_COLUMNS;
     for (int i = 0; i < f->n; i++) {
@@ -111,10 +111,10 @@ static void fit(const struct table *t, const struct view_page *page, int columns
     }
     for (int i = 0; i < f->n && room < 0; i++)
         if (page->columns[i].grows)
-            room += narrow(f, i, seen_width(t, &page->columns[i], i), -room);
+            room += narrow_column(f, i, seen_width(t, &page->columns[i], i), -room);
     for (int i = f->n - 1; i >= 0 && room < 0; i--)
         if (page->columns[i].grows)
-            room += narrow(f, i, NARROWEST, -room);
+            room += narrow_column(f, i, NARROWEST, -room);
     if (page->bar_column >= 0 && page->bar_column < f->n && room > 0)
         f->width[page->bar_column] += room;
     f->total = total_width(f);
@@ -154,7 +154,7 @@ static void drop_cut(const struct view_page *page, struct fitted *f, int columns
     }
 }
 
-static void place(struct fitted *f)
+static void place_columns(struct fitted *f)
 {
     for (int i = 0, at = 0; i < f->n; i++) {
         f->at[i] = at;
@@ -163,7 +163,7 @@ static void place(struct fitted *f)
     f->total = total_width(f);
 }
 
-/* The room of columns that are left out goes to texts that are cut, the first ones first. */
+/* Gives the room of columns that are left out to truncated texts, from the left. */
 static void use_room(const struct table *t, const struct view_page *page, struct fitted *f,
                      int columns)
 {
@@ -178,14 +178,14 @@ static void use_room(const struct table *t, const struct view_page *page, struct
         if (i < f->pinned)
             f->pinned_columns += more;
     }
-    place(f);
+    place_columns(f);
 }
 
 /* Where each column stands that is drawn or hit by the mouse. */
-static void lay_out(const struct table *t, const struct view_page *page, int columns,
-                    struct fitted *f)
+static void lay_out_columns(const struct table *t, const struct view_page *page, int columns,
+                            struct fitted *f)
 {
-    fit(t, page, columns, f);
+    fit_table_columns(t, page, columns, f);
     const int all = f->n;
     scroll_columns(t, f, columns);
     drop_cut(page, f, columns);
@@ -193,7 +193,7 @@ static void lay_out(const struct table *t, const struct view_page *page, int col
         use_room(t, page, f, columns);
 }
 
-/* What was asked for beyond the last column is forgotten. */
+/* Scrolling beyond the last column is not remembered. */
 static void clamp_columns(struct table *t, const struct fitted *f)
 {
     int left = 0;
@@ -246,7 +246,7 @@ static void draw_match(struct canvas *c, struct rect r, int row, int at, int wid
         canvas_restyle(c, r, row, at + first, n, STYLE_MATCH);
 }
 
-/* Another row of the column begins as this one does, as far as that is seen: they differ later. */
+/* Another row of the column has the same visible beginning: they differ later. */
 static bool is_told_by_its_end(const struct view_page *page, size_t index, int column, int width)
 {
     const struct text_span cell = page->rows[index].cells[column];
@@ -263,7 +263,7 @@ static bool is_told_by_its_end(const struct view_page *page, size_t index, int c
 }
 
 /* The part of a text that is shown where it is cut at the left, behind a sign of one column. */
-static struct text_span end_of(struct text_span cell, int width)
+static struct text_span end_of_cell(struct text_span cell, int width)
 {
     int columns = span_columns(cell);
     while (cell.len > 0 && columns > width - 1) {
@@ -289,7 +289,7 @@ static void draw_cell(struct canvas *c, struct rect body, int row, int at, int w
     }
     size_t used_columns = 0;
     if (by_end) {
-        const struct text_span end = end_of(cell, width);
+        const struct text_span end = end_of_cell(cell, width);
         canvas_puts(c, body, row, at, STYLE_DIM, c->ascii ? "~" : "…");
         canvas_put(c, body, row, at + 1, end.style, end.s, end.len);
         return;
@@ -363,7 +363,7 @@ void table_draw(struct table *t, const struct view_page *page, struct canvas *c,
         return;
     int n = page->n_columns < TABLE_COLUMNS ? (int)page->n_columns : TABLE_COLUMNS;
     note_widths(t, page, n);
-    lay_out(t, page, r.columns, &f);
+    lay_out_columns(t, page, r.columns, &f);
     clamp_columns(t, &f);
     clamp_rows(t, page->n_rows, r.rows - 1);
     canvas_restyle(c, r, 0, 0, r.columns, STYLE_HEADING);
@@ -393,7 +393,7 @@ int table_hit_title(const struct table *t, const struct view_page *page, struct 
     struct fitted f = {0};
     if (row != r.row)
         return -1;
-    lay_out(t, page, r.columns, &f);
+    lay_out_columns(t, page, r.columns, &f);
     for (int i = f.n - 1; i >= 0; i--) {
         struct rect part = part_of(&f, r, i);
         int from = part.column + at_of(&f, i) - (page->columns[i].right ? GAP : 0);

@@ -13,7 +13,7 @@ static size_t fold_index(const struct table *t, uint64_t id)
 }
 
 /* The first row behind it that is not below it. */
-static size_t end_of(const struct view_page *page, size_t at)
+static size_t end_of_tree(const struct view_page *page, size_t at)
 {
     size_t end = at + 1;
     while (end < page->n_rows && page->rows[end].indent > page->rows[at].indent)
@@ -30,7 +30,7 @@ void table_hide_folded(const struct table *t, struct view_page *page)
         struct view_row row = page->rows[at];
         end = at + 1;
         if (fold_index(t, row.id) < t->n_folded)
-            end = end_of(page, at);
+            end = end_of_tree(page, at);
         if (end > at + 1) {
             struct text_span *cell = &row.cells[0];
             cell->s =
@@ -67,7 +67,7 @@ bool table_fold(struct table *t, const struct view_page *page, enum move move)
     if (move != MOVE_LEFT)
         return false;
     if (at == t->n_folded && t->n_folded < TABLE_FOLDED &&
-        end_of(page, t->cursor) > t->cursor + 1) {
+        end_of_tree(page, t->cursor) > t->cursor + 1) {
         t->folded[t->n_folded++] = id;
         return true;
     }
