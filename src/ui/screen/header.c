@@ -35,7 +35,7 @@ struct line {
     double spark_max; /* NaN: its own highest */
 };
 
-static struct cell *cell(struct line *l, const char *label, enum style style)
+static struct cell *add_cell(struct line *l, const char *label, enum style style)
 {
     struct cell *c = &l->cells[l->n++];
     c->label = label;
@@ -47,13 +47,13 @@ static struct cell *cell(struct line *l, const char *label, enum style style)
 
 static void bytes_cell(struct line *l, const char *label, double bytes)
 {
-    struct cell *c = cell(l, label, STYLE_VALUE);
+    struct cell *c = add_cell(l, label, STYLE_VALUE);
     text_bytes(c->value, sizeof c->value, bytes);
 }
 
 static void rate_cell(struct line *l, const char *label, double per_s, bool bytes)
 {
-    struct cell *c = cell(l, label, STYLE_VALUE);
+    struct cell *c = add_cell(l, label, STYLE_VALUE);
     char n[24];
     if (bytes)
         text_bytes(n, sizeof n, per_s);
@@ -64,7 +64,7 @@ static void rate_cell(struct line *l, const char *label, double per_s, bool byte
 
 static void percent_cell(struct line *l, const char *label, double share)
 {
-    struct cell *c = cell(l, label, STYLE_VALUE);
+    struct cell *c = add_cell(l, label, STYLE_VALUE);
     text_percent(c->value, sizeof c->value, share);
 }
 
@@ -72,7 +72,7 @@ static void percent_cell(struct line *l, const char *label, double share)
 static void limit_cell(struct line *l, const char *label, int64_t n, int64_t limit)
 {
     char have[16], most[16];
-    struct cell *c = cell(l, label, STYLE_VALUE);
+    struct cell *c = add_cell(l, label, STYLE_VALUE);
     text_count(have, sizeof have, n < 0 ? NAN : (double)n);
     if (limit <= 0) {
         snprintf(c->value, sizeof c->value, "%s", have);
@@ -90,7 +90,7 @@ static void limit_cell(struct line *l, const char *label, int64_t n, int64_t lim
 
 static void integer_cell(struct line *l, const char *label, int64_t n)
 {
-    struct cell *c = cell(l, label, STYLE_VALUE);
+    struct cell *c = add_cell(l, label, STYLE_VALUE);
     if (n < 0)
         text_count(c->value, sizeof c->value, NAN);
     else if (n < 1000000)
@@ -115,7 +115,7 @@ static bool may_be_longer(const struct proc_scan *scan)
 
 static void queue_cell(struct line *l, const struct model *m, bool wide)
 {
-    struct cell *c = cell(l, "longest msgq", STYLE_VALUE);
+    struct cell *c = add_cell(l, "longest msgq", STYLE_VALUE);
     uint64_t read_ns = 0;
     const struct proc_row *row = model_longest_queue(m, &read_ns);
     const bool least = may_be_longer(model_scan(m));
@@ -253,7 +253,7 @@ struct grid {
     int n, spark;
 };
 
-static void measure(const struct line *lines, int n_lines, bool roomy, struct grid *g)
+static void measure_cells(const struct line *lines, int n_lines, bool roomy, struct grid *g)
 {
     *g = (struct grid){0};
     for (int line = 0; line < n_lines; line++)
@@ -268,7 +268,7 @@ static void measure(const struct line *lines, int n_lines, bool roomy, struct gr
         }
 }
 
-static void fit(struct grid *g, int columns, bool spark)
+static void fit_header(struct grid *g, int columns, bool spark)
 {
     int used = 1, most = g->n;
     int reserved = spark ? SPARK_LEAST + 1 : 0;
@@ -284,7 +284,7 @@ static void fit(struct grid *g, int columns, bool spark)
 }
 
 /* To the right of its place; what is too long is cut at its end. */
-static void put_value(const struct cell *cell, struct canvas *c, struct rect place, int row)
+static void put_cell_value(const struct cell *cell, struct canvas *c, struct rect place, int row)
 {
     int label = text_columns(cell->label) + 1, value = text_columns(cell->value);
     if (!cell->wide) {
@@ -311,8 +311,8 @@ static void put_spark(const struct line *l, const struct grid *g, struct canvas 
     canvas_puts(c, r, row, at + columns, STYLE_DIM, text);
 }
 
-static void draw_line(const struct line *l, const struct grid *g, struct canvas *c, struct rect r,
-                      int row)
+static void draw_header_line(const struct line *l, const struct grid *g, struct canvas *c,
+                             struct rect r, int row)
 {
     int at = 1;
     for (int i = 0, place = 0; place < g->n && i < l->n; i++, place++) {
@@ -321,7 +321,7 @@ static void draw_line(const struct line *l, const struct grid *g, struct canvas 
         if (cell->wide && place + 1 < g->n)
             width += HEADER_GAP + g->width[++place];
         canvas_puts(c, r, row, at, STYLE_LABEL, cell->label);
-        put_value(cell, c, (struct rect){r.row, r.column + at, r.rows, width}, row);
+        put_cell_value(cell, c, (struct rect){r.row, r.column + at, r.rows, width}, row);
         at += width;
         if (i == 0 && g->spark && l->spark)
             put_spark(l, g, c, r, row, at + 1);
@@ -358,8 +358,8 @@ void header_draw(const struct model *m, const struct header_state *state, struct
         if (r.rows > 4)
             lines[n++] = work_line(m, s, CELLS);
     }
-    measure(lines, n, r.rows > 2, &grid);
-    fit(&grid, r.columns - 1, r.rows > 2);
+    measure_cells(lines, n, r.rows > 2, &grid);
+    fit_header(&grid, r.columns - 1, r.rows > 2);
     if (r.rows > 2)
         lines[0] = memory_line(m, s, grid.n);
     if (n == 4)
@@ -367,7 +367,7 @@ void header_draw(const struct model *m, const struct header_state *state, struct
     else if (n == 3 && grid.n < 4)
         lines[2] = count_line(m, s, true);
     for (int i = 0; i < n; i++)
-        draw_line(&lines[i], &grid, c, r, i + 1);
+        draw_header_line(&lines[i], &grid, c, r, i + 1);
     if (!header_is_live(m))
         for (int row = 1; row < r.rows; row++)
             canvas_restyle(c, r, row, 0, r.columns, STYLE_STALE);

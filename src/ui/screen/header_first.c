@@ -31,9 +31,9 @@ static void drop_highest(struct items *l)
     l->n--;
 }
 
-static void add(struct items *l, int rank, bool right, enum style style, const char *fmt, ...)
+static void add_item(struct items *l, int rank, bool right, enum style style, const char *fmt, ...)
     ATTR_PRINTF(5, 6);
-static void add(struct items *l, int rank, bool right, enum style style, const char *fmt, ...)
+static void add_item(struct items *l, int rank, bool right, enum style style, const char *fmt, ...)
 {
     if (l->n == ITEMS)
         drop_highest(l);
@@ -47,7 +47,7 @@ static void add(struct items *l, int rank, bool right, enum style style, const c
     va_end(ap);
 }
 
-/* From here on what waits for it is not known: the time that system.erl gives it. */
+/* system.erl waits no longer for a scheduler: how late it really is, is unknown then. */
 #define LATE_MS 200
 
 static void add_late(struct items *l, const struct system_sample *s)
@@ -58,28 +58,28 @@ static void add_late(struct items *l, const struct system_sample *s)
     if (s->late_scheduler >= 0)
         snprintf(id, sizeof id, " %lld", (long long)s->late_scheduler);
     text_duration(wait, sizeof wait, (double)s->late_ms / 1000);
-    add(l, 1, false, STYLE_WARN, "scheduler%s late: %s", id, wait);
+    add_item(l, 1, false, STYLE_WARN, "scheduler%s late: %s", id, wait);
 }
 
-static void add_node(struct items *l, const struct model *m)
+static void add_node_item(struct items *l, const struct model *m)
 {
     const struct node_info *node = model_node(m);
     const struct system_sample *s = model_system(m);
     if (!node) {
-        add(l, 0, false, STYLE_TITLE, "beamtop");
+        add_item(l, 0, false, STYLE_TITLE, "beamtop");
         return;
     }
     char up[48];
-    add(l, 0, false, STYLE_TITLE, "%.*s", (int)node->name.len, node->name.s);
-    add(l, 5, false, STYLE_VALUE, "OTP %.*s", (int)node->otp.len, node->otp.s);
-    add(l, 8, false, STYLE_DIM, "ERTS %.*s", (int)node->erts.len, node->erts.s);
+    add_item(l, 0, false, STYLE_TITLE, "%.*s", (int)node->name.len, node->name.s);
+    add_item(l, 5, false, STYLE_VALUE, "OTP %.*s", (int)node->otp.len, node->otp.s);
+    add_item(l, 8, false, STYLE_DIM, "ERTS %.*s", (int)node->erts.len, node->erts.s);
     add_late(l, s);
     if (node->elixir.len)
-        add(l, 9, false, STYLE_DIM, "Elixir %.*s", (int)node->elixir.len, node->elixir.s);
-    add(l, 7, false, STYLE_VALUE, "%lld schedulers", (long long)node->schedulers_online);
+        add_item(l, 9, false, STYLE_DIM, "Elixir %.*s", (int)node->elixir.len, node->elixir.s);
+    add_item(l, 7, false, STYLE_VALUE, "%lld schedulers", (long long)node->schedulers_online);
     if (s && s->uptime_ms >= 0) {
         text_duration(up, sizeof up, floor((double)s->uptime_ms / 1000));
-        add(l, 6, false, STYLE_VALUE, "up %s", up);
+        add_item(l, 6, false, STYLE_VALUE, "up %s", up);
     }
 }
 
@@ -111,15 +111,15 @@ static void add_place(struct items *l, const struct recorded_position *p, bool p
     enum style style = paused || p->at_end ? STYLE_WARN : STYLE_OK;
     if (p->speed > 0)
         snprintf(speed, sizeof speed, " %.3g×", p->speed);
-    add(l, 0, true, style, "%s%s", p->speed > 0 && !paused && !p->at_end ? "▶ replay" : "‖ replay",
-        speed);
-    add(l, 1, true, STYLE_VALUE, "tick %lld/%lld", (long long)p->tick, (long long)p->ticks);
+    add_item(l, 0, true, style, "%s%s",
+             p->speed > 0 && !paused && !p->at_end ? "▶ replay" : "‖ replay", speed);
+    add_item(l, 1, true, STYLE_VALUE, "tick %lld/%lld", (long long)p->tick, (long long)p->ticks);
     if (p->gap)
-        add(l, 2, true, STYLE_WARN, "after a gap");
+        add_item(l, 2, true, STYLE_WARN, "after a gap");
     if (p->at_end && p->speed > 0)
-        add(l, 3, true, STYLE_WARN, "the end");
+        add_item(l, 3, true, STYLE_WARN, "the end");
     if (p->mark[0] != '\0')
-        add(l, 4, true, STYLE_VALUE, "mark %.60s", p->mark);
+        add_item(l, 4, true, STYLE_VALUE, "mark %.60s", p->mark);
 }
 
 #define REASON_COLUMNS 60
@@ -144,9 +144,10 @@ static int reason_len(const char *reason, size_t len)
 static void add_reason(struct items *l, enum style style, const char *why)
 {
     const char *next = strstr(why, LINK_NEXT_TRY);
-    add(l, 2, true, style, "%.*s", reason_len(why, next ? (size_t)(next - why) : strlen(why)), why);
+    add_item(l, 2, true, style, "%.*s", reason_len(why, next ? (size_t)(next - why) : strlen(why)),
+             why);
     if (next)
-        add(l, 1, true, style, "%s", next + 2);
+        add_item(l, 1, true, style, "%s", next + 2);
 }
 
 static void add_link(struct items *l, const struct model *m, const struct header_state *state)
@@ -160,37 +161,38 @@ static void add_link(struct items *l, const struct model *m, const struct header
     char since[48] = "";
     if (link != LINK_LIVE && state->frozen_s > 0) {
         text_duration(since, sizeof since, floor(state->frozen_s));
-        add(l, 0, true, style, "%s for %s", words, since);
+        add_item(l, 0, true, style, "%s for %s", words, since);
     } else if (link == LINK_LIVE && state->paused) {
-        add(l, 0, true, STYLE_WARN, "‖ paused");
+        add_item(l, 0, true, STYLE_WARN, "‖ paused");
     } else {
-        add(l, 0, true, style, "%s", words);
+        add_item(l, 0, true, style, "%s", words);
     }
     if (link != LINK_LIVE && why && *why)
         add_reason(l, style, why);
 }
 
-/* That it goes on matters as much as the link; the reasons of both are long. */
+/* A running recording matters as much as the connection; both have long reasons. */
 static void add_recording(struct items *l, const struct header_recording *r)
 {
     char text[48];
     if (!r || r->state == RECORDING_NONE)
         return;
     if (r->state == RECORDING_STARTS) {
-        add(l, 0, true, STYLE_WARN, "○ rec starts");
+        add_item(l, 0, true, STYLE_WARN, "○ rec starts");
         return;
     }
     text_duration(text, sizeof text, floor(r->running_s));
     if (r->state == RECORDING_STOPS)
-        add(l, 0, true, STYLE_WARN, "○ rec stops");
+        add_item(l, 0, true, STYLE_WARN, "○ rec stops");
     else
-        add(l, 0, true, *r->problem ? STYLE_WARN : STYLE_OK, "%s rec %s", *r->problem ? "◌" : "●",
-            text);
+        add_item(l, 0, true, *r->problem ? STYLE_WARN : STYLE_OK, "%s rec %s",
+                 *r->problem ? "◌" : "●", text);
     if (*r->problem)
-        add(l, 1, true, STYLE_WARN, "%s", r->problem);
+        add_item(l, 1, true, STYLE_WARN, "%s", r->problem);
     char ticks[48];
     text_bytes(text, sizeof text, r->bytes);
-    add(l, 4, true, STYLE_VALUE, "%s ticks, %s", text_integer(ticks, sizeof ticks, r->ticks), text);
+    add_item(l, 4, true, STYLE_VALUE, "%s ticks, %s", text_integer(ticks, sizeof ticks, r->ticks),
+             text);
 }
 
 static void add_cost(struct items *l, const struct model *m)
@@ -199,24 +201,24 @@ static void add_cost(struct items *l, const struct model *m)
     const struct tick_cost *cost = model_cost(m);
     char text[48];
     text_duration(text, sizeof text, interval.real_s);
-    /* Else only what comes apart beside a list is stretched. */
+    /* Else only the questions asked apart from a list are spaced out. */
     if (interval.why && *interval.why && interval.real_s > interval.asked_s) {
         char budget[32];
         text_percent_set(budget, sizeof budget, interval.budget);
-        add(l, 1, true, STYLE_WARN, "every %s (cost limit %s)", text, budget);
+        add_item(l, 1, true, STYLE_WARN, "every %s (cost limit %s)", text, budget);
     } else if (interval.real_s > 0) {
-        add(l, 3, true, STYLE_VALUE,
-            interval.idle && model_link(m, NULL) == LINK_LIVE ? "every %s (idle)" : "every %s",
-            text);
+        add_item(l, 3, true, STYLE_VALUE,
+                 interval.idle && model_link(m, NULL) == LINK_LIVE ? "every %s (idle)" : "every %s",
+                 text);
     }
     if (!cost || (model_recorded(m) && isnan(cost->target_us)))
-        return; /* what is played costs the node nothing */
+        return; /* replaying costs the node nothing */
     text_duration(text, sizeof text, cost->target_us / 1e6);
-    add(l, 2, true, STYLE_VALUE, "cost %s", text);
+    add_item(l, 2, true, STYLE_VALUE, "cost %s", text);
     text_percent(text, sizeof text, cost->share);
-    add(l, 2, true, STYLE_VALUE, "%s", text);
+    add_item(l, 2, true, STYLE_VALUE, "%s", text);
     text_bytes(text, sizeof text, cost->bytes);
-    add(l, 4, true, STYLE_VALUE, "%s", text);
+    add_item(l, 4, true, STYLE_VALUE, "%s", text);
 }
 
 static int items_columns(const struct items *l)
@@ -232,7 +234,7 @@ void header_draw_first(const struct model *m, const struct header_state *state, 
 {
     struct items l = {0};
     bool live = header_is_live(m);
-    add_node(&l, m);
+    add_node_item(&l, m);
     if (model_recorded(m))
         add_place(&l, model_recorded(m), state->paused);
     else
@@ -241,7 +243,7 @@ void header_draw_first(const struct model *m, const struct header_state *state, 
     if (live)
         add_cost(&l, m);
     if (state->clock && *state->clock)
-        add(&l, 7, true, STYLE_DIM, "%s", state->clock);
+        add_item(&l, 7, true, STYLE_DIM, "%s", state->clock);
     while (l.n > 2 && items_columns(&l) > r.columns)
         drop_highest(&l);
     int at = 1, right = r.columns - 1;

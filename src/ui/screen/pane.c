@@ -62,7 +62,7 @@ int pane_rows(const struct pane *pane)
     return pane->body.rows > 0 ? pane->body.rows : 20;
 }
 
-static void push(struct pane *pane, struct pane_entry *e)
+static void push_entry(struct pane *pane, struct pane_entry *e)
 {
     if (pane->depth == PANE_DEPTH) {
         entry_free(pane->stack[0]);
@@ -110,7 +110,7 @@ int pane_show(struct pane *pane, const struct view_ops *ops, const struct view_l
         }
         e->link = *link;
     }
-    push(pane, e);
+    push_entry(pane, e);
     return 0;
 }
 
@@ -151,7 +151,7 @@ struct view_link pane_link(const struct pane *pane)
                : none;
 }
 
-/* Rows that are read or marked keep their facts although they are not among the best any more. */
+/* Marked rows, and the visible ones of a held list, keep their values when they rank too low. */
 static void want_kept(const struct pane_entry *e, int body, struct want *want)
 {
     const struct view_page *page = &e->pages[e->current];
@@ -223,8 +223,8 @@ static void add_hint(const struct pane_entry *e, struct view_page *page,
         snprintf(page->empty + len, sizeof page->empty - len, " %s clears the filter.", key);
 }
 
-static void make_page(struct pane_entry *e, struct rect body, bool ascii,
-                      const struct pane_look *look)
+static void make_entry_page(struct pane_entry *e, struct rect body, bool ascii,
+                            const struct pane_look *look)
 {
     if (!e->dirty && e->made_rows == body.rows && e->made_columns == body.columns)
         return;
@@ -271,7 +271,7 @@ struct pieces {
     int n;
 };
 
-static void piece(struct pieces *p, int rank, enum style style, const char *text)
+static void add_piece(struct pieces *p, int rank, enum style style, const char *text)
 {
     if (!text[0])
         return;
@@ -307,19 +307,19 @@ static void order_text(char *out, size_t size, const struct view_page *page)
     snprintf(out, size, "by %s%s %s", key, rest, page->sort_descending ? "▼" : "▲");
 }
 
-static void collect(const struct pane_entry *e, const struct pane_look *look, bool focused,
-                    struct pieces *p)
+static void collect_title(const struct pane_entry *e, const struct pane_look *look, bool focused,
+                          struct pieces *p)
 {
     const struct view_page *page = &e->pages[e->current];
     char text[300];
-    piece(p, 0, focused ? STYLE_TITLE : STYLE_TITLE_IDLE, e->ops->title);
+    add_piece(p, 0, focused ? STYLE_TITLE : STYLE_TITLE_IDLE, e->ops->title);
     if (!look->live && !e->ops->own_facts)
-        piece(p, 1, STYLE_WARN, "stale");
+        add_piece(p, 1, STYLE_WARN, "stale");
     else if (look->paused)
-        piece(p, 1, STYLE_WARN, "paused");
+        add_piece(p, 1, STYLE_WARN, "paused");
     if (page->order[0]) {
         order_text(text, sizeof text, page);
-        piece(p, 4, STYLE_TITLE_IDLE, text);
+        add_piece(p, 4, STYLE_TITLE_IDLE, text);
     }
     if (pane_kind(e) == VIEW_TABLE && e->table.held) {
         char key[64];
@@ -327,16 +327,16 @@ static void collect(const struct pane_entry *e, const struct pane_look *look, bo
                                                          ACTION_FIRST, NULL, key, sizeof key);
         snprintf(text, sizeof text, "frozen%s%s%s", bound ? ": " : "", bound ? key : "",
                  bound ? " sorts again" : "");
-        piece(p, 5, STYLE_DIM, text);
+        add_piece(p, 5, STYLE_DIM, text);
     }
     if (e->filter[0] && (e->ops->kind == VIEW_TABLE || e->ops->filters_page)) {
         snprintf(text, sizeof text, "filter %.200s%s", e->filter,
                  !look->filter[0]        ? " (not applied: another list has one)"
                  : look->filter_is_wrong ? " (invalid: the last valid one applies)"
                                          : "");
-        piece(p, 2, look->filter_is_wrong ? STYLE_ERROR : STYLE_MATCH, text);
+        add_piece(p, 2, look->filter_is_wrong ? STYLE_ERROR : STYLE_MATCH, text);
     }
-    piece(p, 3, STYLE_TITLE_IDLE, page->summary);
+    add_piece(p, 3, STYLE_TITLE_IDLE, page->summary);
 }
 
 /* The other views with their keys, in the order of these, as many as there is room for. */
@@ -376,7 +376,7 @@ static void draw_rule(struct pane *pane, struct canvas *c, struct rect r,
 {
     struct pieces p = {0};
     pane->n_tabs = 0;
-    collect(pane_top(pane), look, focused, &p);
+    collect_title(pane_top(pane), look, focused, &p);
     for (;;) {
         int total = 3;
         for (int i = 0; i < p.n; i++)
@@ -430,8 +430,8 @@ static void draw_note(struct canvas *c, struct rect *body, const char *note)
     body->rows--;
 }
 
-/* Without the focus a view keeps its filter. Of process lists the target applies one: that
- * of another list is not applied. */
+/* A view without the focus keeps its filter. The node applies one filter, so that of another
+ * process list has no effect. */
 static void use_own_filter(struct pane_entry *e, struct pane_look *look)
 {
     struct error ignored = {0};
@@ -463,7 +463,7 @@ void pane_draw(struct pane *pane, struct canvas *c, struct rect r, bool focused,
         use_own_filter(e, &own);
     pane->rect = r;
     pane->body = (struct rect){r.row + 1, r.column, r.rows > 1 ? r.rows - 1 : 0, r.columns};
-    make_page(e, pane->body, c->ascii, look);
+    make_entry_page(e, pane->body, c->ascii, look);
     draw_note(c, &pane->body, pane_page(pane)->note);
     struct table_look how = {focused, look->match};
     if (pane_kind(e) == VIEW_FLAME)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The panes: a tree of splits whose leaves show views. Each pane has a stack of views: going in
- * puts one on top, going back finds the one below as it was left. Owned by
- * the screen. */
+ * puts one on top, going back finds the one below as it was left. Owned by the screen. */
 #ifndef BEAMTOP_UI_SCREEN_PANE_H
 #define BEAMTOP_UI_SCREEN_PANE_H
 

@@ -43,14 +43,14 @@ struct panes *panes_new(const struct view_ops *ops)
 }
 
 /* Leaves in reading order into out, which has room for LIMIT_PANES. */
-static int leaves(struct split *s, struct split **out, int n)
+static int list_leaves(struct split *s, struct split **out, int n)
 {
     if (s->pane) {
         out[n++] = s;
         return n;
     }
-    n = leaves(s->half[0], out, n);
-    return leaves(s->half[1], out, n);
+    n = list_leaves(s->half[0], out, n);
+    return list_leaves(s->half[1], out, n);
 }
 
 static void split_free(struct split *s)
@@ -80,13 +80,13 @@ struct pane *panes_focused(const struct panes *p)
 int panes_count(const struct panes *p)
 {
     struct split *all[LIMIT_PANES];
-    return leaves(p->root, all, 0);
+    return list_leaves(p->root, all, 0);
 }
 
 struct pane *panes_at(const struct panes *p, int index)
 {
     struct split *all[LIMIT_PANES];
-    int n = leaves(p->root, all, 0);
+    int n = list_leaves(p->root, all, 0);
     return index >= 0 && index < n ? all[index]->pane : NULL;
 }
 
@@ -98,7 +98,7 @@ bool panes_is_visible(const struct panes *p, const struct pane *pane)
 struct pane *panes_find(const struct panes *p, int row, int column)
 {
     struct split *all[LIMIT_PANES];
-    int n = leaves(p->root, all, 0);
+    int n = list_leaves(p->root, all, 0);
     for (int i = 0; i < n; i++) {
         struct rect r = all[i]->pane->rect;
         if (panes_is_visible(p, all[i]->pane) && row >= r.row && row < r.row + r.rows &&
@@ -111,7 +111,7 @@ struct pane *panes_find(const struct panes *p, int row, int column)
 void panes_focus(struct panes *p, struct pane *pane)
 {
     struct split *all[LIMIT_PANES];
-    int n = leaves(p->root, all, 0);
+    int n = list_leaves(p->root, all, 0);
     for (int i = 0; i < n; i++)
         if (all[i]->pane == pane)
             p->focus = all[i];
@@ -120,7 +120,7 @@ void panes_focus(struct panes *p, struct pane *pane)
 void panes_focus_next(struct panes *p, int direction)
 {
     struct split *all[LIMIT_PANES];
-    int n = leaves(p->root, all, 0);
+    int n = list_leaves(p->root, all, 0);
     for (int i = 0; i < n; i++)
         if (all[i] == p->focus) {
             p->focus = all[(i + direction + n) % n];
@@ -169,7 +169,7 @@ int panes_close(struct panes *p, struct error *err)
     else
         both->parent->half[both->parent->half[1] == both] = stays;
     struct split *all[LIMIT_PANES];
-    leaves(stays, all, 0);
+    list_leaves(stays, all, 0);
     p->focus = all[0];
     p->zoomed = false;
     leaf_free(gone);
@@ -187,20 +187,20 @@ static struct rect half_of(const struct split *s, struct rect r, int half)
                 : (struct rect){r.row, r.column, first, r.columns};
 }
 
-static void layout(struct split *s, struct rect r)
+static void place_split(struct split *s, struct rect r)
 {
     if (s->pane) {
         s->pane->rect = r;
         return;
     }
-    layout(s->half[0], half_of(s, r, 0));
-    layout(s->half[1], half_of(s, r, 1));
+    place_split(s->half[0], half_of(s, r, 0));
+    place_split(s->half[1], half_of(s, r, 1));
 }
 
 /* Sets every pane's rect. */
-static void lay_out(struct panes *p, struct rect r)
+static void place_panes(struct panes *p, struct rect r)
 {
-    layout(p->root, r);
+    place_split(p->root, r);
     if (p->zoomed)
         p->focus->pane->rect = r;
 }
@@ -208,7 +208,7 @@ static void lay_out(struct panes *p, struct rect r)
 void panes_dirty(struct panes *p)
 {
     struct split *all[LIMIT_PANES];
-    int n = leaves(p->root, all, 0);
+    int n = list_leaves(p->root, all, 0);
     for (int i = 0; i < n; i++)
         pane_top(all[i]->pane)->dirty = true;
 }
@@ -226,8 +226,8 @@ static void draw_borders(const struct split *s, struct canvas *c, struct rect r)
 void panes_draw(struct panes *p, struct canvas *c, struct rect r, const struct pane_look *look)
 {
     struct split *all[LIMIT_PANES];
-    int n = leaves(p->root, all, 0);
-    lay_out(p, r);
+    int n = list_leaves(p->root, all, 0);
+    place_panes(p, r);
     for (int i = 0; i < n; i++)
         if (panes_is_visible(p, all[i]->pane))
             pane_draw(all[i]->pane, c, all[i]->pane->rect, all[i] == p->focus, look);

@@ -269,7 +269,7 @@ static struct pane_look look_of(const struct screen *s, const struct model *m)
 #define MESSAGE_ROWS 4
 
 /* Draws it when there is a canvas; returns how many rows it takes. */
-static int put_message(const struct screen *s, struct canvas *c, struct rect r)
+static int put_screen_message(const struct screen *s, struct canvas *c, struct rect r)
 {
     const char *at = s->message;
     size_t left = strlen(at);
@@ -416,7 +416,7 @@ static int put_hints(struct screen *s, const struct model *m, struct canvas *c, 
     return at;
 }
 
-/* What looks into the node. */
+/* Tools that look into the node. */
 static const struct view_hint tools[] = {
     {ACTION_SAMPLE, "sample"}, {ACTION_CALLS, "calls"}, {ACTION_SPANS, "spans"}, {.does = NULL}};
 
@@ -451,7 +451,7 @@ static void draw_view_keys(struct screen *s, const struct model *m, struct canva
     if (ops->hints)
         at = put_hints(s, m, c, r, at, ops->hints);
     at = put_hints(s, m, c, r, at, first);
-    if (!ops->hints) { /* what is known by every list comes after the tools */
+    if (!ops->hints) { /* keys that every list has come after the tools */
         at = put_hints(s, m, c, r, at, tools);
         at = put_hints(s, m, c, r, at, usual);
     }
@@ -464,14 +464,14 @@ static void draw_view_keys(struct screen *s, const struct model *m, struct canva
 static void draw_bottom(struct screen *s, const struct model *m, struct canvas *c, struct rect r)
 {
     if (s->message[0])
-        put_message(s, c, r);
+        put_screen_message(s, c, r);
     else if (s->picker.kind != PICKER_NONE)
         draw_picker_keys(s, c, r);
     else
         draw_view_keys(s, m, c, r);
 }
 
-/* Findings that have come since they were looked at stand out, and so does one that comes again. */
+/* New findings stand out until they have been looked at, also one that comes back. */
 static void note_findings(struct screen *s, const struct model *m)
 {
     const struct findings_shown *shown = model_findings(m);
@@ -496,7 +496,7 @@ void screen_draw(struct screen *s, const struct model *m, struct canvas *c,
     bool prompting = s->prompt && prompt_is_open(s->prompt);
     int head = header_rows(c->rows);
     int bottom = prompting       ? prompt_rows(s->prompt, c->columns, c->rows / 2)
-                 : s->message[0] ? put_message(s, NULL, all)
+                 : s->message[0] ? put_screen_message(s, NULL, all)
                                  : 1;
     while (head > 0 && c->rows - head - bottom < PANE_LEAST_ROWS)
         head--;

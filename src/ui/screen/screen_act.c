@@ -216,7 +216,7 @@ static int nothing_to_stop(struct act *a)
     return ERR_USAGE;
 }
 
-static int act_stop(struct act *a, int n)
+static int act_stop_view(struct act *a, int n)
 {
     const enum action stop = a->e->ops->stop;
     (void)n;
@@ -436,7 +436,7 @@ static const struct {
     [ACTION_ENTER] = {act_enter, 0},
     [ACTION_BACK] = {act_back, 0},
     [ACTION_LEAVE] = {act_leave, 0},
-    [ACTION_STOP] = {act_stop, 0},
+    [ACTION_STOP] = {act_stop_view, 0},
     [ACTION_VIEW] = {act_view, 0},
     [ACTION_VIEWS] = {act_pick, PICKER_VIEWS},
     [ACTION_TREE] = {act_tree, 0},

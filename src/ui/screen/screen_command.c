@@ -25,7 +25,7 @@ int screen_no_view(const char *name, struct error *err)
                      hint[0] ? hint : ": `view ` and Tab lists all views");
 }
 
-static int unknown(const char *name, size_t len, struct error *err)
+static int fail_unknown(const char *name, size_t len, struct error *err)
 {
     struct slice names[VIEWS_MOST + ACTIONS];
     char hint[80];
@@ -37,8 +37,9 @@ static int unknown(const char *name, size_t len, struct error *err)
                      name, hint[0] ? hint : ": Tab lists all");
 }
 
-/* What the program does by that name asks for more, or shows it: the view goes before, unless it is
-   in front already. The screen's own actions open theirs themselves. */
+/* A view and an action share the name: the view comes first, unless it is in front already. The
+ * program's action then asks for more or fills the view. Actions of the screen open their view
+ * themselves. */
 static bool goes_to_view(const struct screen *s, const struct action_call *call,
                          const struct view_ops *ops, const char *name)
 {
@@ -62,7 +63,7 @@ int screen_command(const struct screen *s, const char *line, struct action_call 
         return rc;
     error_clear(err);
     if (!ops)
-        return unknown(name, len, err);
+        return fail_unknown(name, len, err);
     *out = (struct action_call){ACTION_VIEW, name};
     return 0;
 }

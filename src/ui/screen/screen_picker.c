@@ -52,7 +52,7 @@ static const char *const titles[] = {
     [PICKER_VIEWS] = "",
 };
 
-static struct pane_entry *focused(const struct screen *s)
+static struct pane_entry *top_entry(const struct screen *s)
 {
     return pane_top(panes_focused(s->panes));
 }
@@ -181,10 +181,10 @@ static void text_rows(const struct screen *s, struct view_page *page)
 }
 
 /* Its page, from what is chosen now. */
-static void make_page(struct screen *s, bool ascii)
+static void make_picker_page(struct screen *s, bool ascii)
 {
     struct view_page *page = &s->picker.page;
-    const struct view_chooser *chooser = focused(s)->ops->chooser;
+    const struct view_chooser *chooser = top_entry(s)->ops->chooser;
     page_reset(page);
     page->ascii = ascii;
     switch (s->picker.kind) {
@@ -193,13 +193,13 @@ static void make_page(struct screen *s, bool ascii)
     case PICKER_SORT:
         page_columns(page, sort_columns, ARRAY_LEN(sort_columns));
         if (chooser)
-            chooser->orders(focused(s)->state, page);
+            chooser->orders(top_entry(s)->state, page);
         else
-            sort_rows_of_page(focused(s)->ops->orders, pane_page(panes_focused(s->panes)), page);
+            sort_rows_of_page(top_entry(s)->ops->orders, pane_page(panes_focused(s->panes)), page);
         break;
     case PICKER_COLUMNS:
         page_columns(page, column_columns, ARRAY_LEN(column_columns));
-        chooser->columns(focused(s)->state, page);
+        chooser->columns(top_entry(s)->state, page);
         break;
     case PICKER_NODES:
         node_rows(s, page);
@@ -217,7 +217,7 @@ static void make_page(struct screen *s, bool ascii)
 
 /* ---- nodes and texts of the owner's */
 
-static void copy(char *out, size_t size, const char *text)
+static void copy_text(char *out, size_t size, const char *text)
 {
     snprintf(out, size, "%s", text ? text : "");
 }
@@ -231,12 +231,12 @@ void screen_choose_node(struct screen *s, const struct screen_node *nodes, size_
     s->n_nodes = n;
     for (size_t i = 0; i < n; i++) {
         struct picked_node *to = &s->nodes[i];
-        copy(to->name, sizeof to->name, nodes[i].name);
-        copy(to->otp, sizeof to->otp, nodes[i].otp);
-        copy(to->elixir, sizeof to->elixir, nodes[i].elixir);
-        copy(to->cookie, sizeof to->cookie, nodes[i].cookie);
-        copy(to->note, sizeof to->note, nodes[i].note);
-        copy(to->refusal, sizeof to->refusal, nodes[i].refusal);
+        copy_text(to->name, sizeof to->name, nodes[i].name);
+        copy_text(to->otp, sizeof to->otp, nodes[i].otp);
+        copy_text(to->elixir, sizeof to->elixir, nodes[i].elixir);
+        copy_text(to->cookie, sizeof to->cookie, nodes[i].cookie);
+        copy_text(to->note, sizeof to->note, nodes[i].note);
+        copy_text(to->refusal, sizeof to->refusal, nodes[i].refusal);
         to->os_pid = nodes[i].os_pid;
         to->uptime_s = nodes[i].uptime_s;
         to->memory_bytes = nodes[i].memory_bytes;
@@ -286,16 +286,16 @@ static void start_on_marked(struct picker *p)
 
 int picker_open(struct screen *s, enum picker_kind kind, struct error *err)
 {
-    if (kind == PICKER_COLUMNS && !focused(s)->ops->chooser)
+    if (kind == PICKER_COLUMNS && !top_entry(s)->ops->chooser)
         return error_set(err, ERR_USAGE, "the columns of this view are fixed");
-    if (kind == PICKER_SORT && !focused(s)->ops->sort && !focused(s)->ops->orders)
+    if (kind == PICKER_SORT && !top_entry(s)->ops->sort && !top_entry(s)->ops->orders)
         return error_set(err, ERR_USAGE, "this view has one order");
     picker_close(s);
     s->picker.kind = kind;
     s->picker.typed[0] = '\0';
     table_init(&s->picker.table);
     page_init(&s->picker.page);
-    make_page(s, false);
+    make_picker_page(s, false);
     start_on_marked(&s->picker);
     return 1;
 }
@@ -311,7 +311,7 @@ void picker_close(struct screen *s)
 
 static void choose_sort(struct screen *s, const char *key)
 {
-    struct pane_entry *e = focused(s);
+    struct pane_entry *e = top_entry(s);
     struct error ignored = {0}; /* it is one of what the view says it takes */
     if (e->ops->sort)
         e->ops->sort(e->state, key, 1);
@@ -324,7 +324,7 @@ static void choose_sort(struct screen *s, const char *key)
 
 static void toggle_column(struct screen *s, const char *key)
 {
-    struct pane_entry *e = focused(s);
+    struct pane_entry *e = top_entry(s);
     e->ops->chooser->toggle(e->state, key);
     table_forget_widths(&e->table);
     e->dirty = true;
@@ -424,7 +424,7 @@ void picker_draw(struct screen *s, struct canvas *c, struct rect r)
     if (p->kind == PICKER_NONE)
         return;
     p->room = r.columns - PICKER_BORDER;
-    make_page(s, c->ascii);
+    make_picker_page(s, c->ascii);
     int columns = page_columns_wanted(&p->page), rows = (int)p->page.n_rows + 3;
     rows = rows < 6 ? 6 : rows;
     columns = columns < 40 ? 40 : columns;
