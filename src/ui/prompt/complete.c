@@ -65,7 +65,7 @@ void completion_add(struct completion *c, const char *word, const char *help)
     c->items[c->len++] = (struct completion_item){alloc_strdup(word), help ? help : ""};
 }
 
-static void put(void *to, const char *word, const char *help)
+static void put_matching(void *to, const char *word, const char *help)
 {
     struct filter *f = to;
     if (strncmp(word, f->prefix, f->len) == 0)
@@ -98,36 +98,36 @@ static void each_action(struct filter *f)
 {
     for (int i = 0; i < ACTIONS; i++)
         if (action_table[i].where != WHERE_PROMPT)
-            put(f, action_table[i].name, action_table[i].help);
+            put_matching(f, action_table[i].name, action_table[i].help);
 }
 
 static void each_option(struct filter *f)
 {
     for (int i = 0; i < OPTIONS; i++)
-        put(f, option_table[i].name, option_help((enum option)i));
+        put_matching(f, option_table[i].name, option_help((enum option)i));
 }
 
 static void each_choice(struct filter *f, const struct option_row *row)
 {
     if (row->type == OPTION_TYPE_BOOL) {
-        put(f, "yes", "");
-        put(f, "no", "");
+        put_matching(f, "yes", "");
+        put_matching(f, "no", "");
     }
     for (size_t i = 0; row->choices && row->choices[i]; i++)
-        put(f, row->choices[i], "");
+        put_matching(f, row->choices[i], "");
 }
 
 static void each_color(struct filter *f)
 {
     for (size_t i = 0; theme_color_name(i); i++)
-        put(f, theme_color_name(i), "");
+        put_matching(f, theme_color_name(i), "");
 }
 
 static void each_attribute(struct filter *f)
 {
     for (size_t i = 0; theme_attribute_name(i); i++)
-        put(f, theme_attribute_name(i), "");
-    put(f, "mono", "those of a screen without colours follow");
+        put_matching(f, theme_attribute_name(i), "");
+    put_matching(f, "mono", "those of a screen without colours follow");
 }
 
 static void each_of_kind(struct filter *f, enum word_kind kind, const struct word_provider *more)
@@ -143,21 +143,21 @@ static void each_of_kind(struct filter *f, enum word_kind kind, const struct wor
     case WORD_STYLE:
     case WORD_COLOR:
         for (int i = 0; i < STYLES; i++)
-            put(f, style_name((enum style)i), style_help((enum style)i));
+            put_matching(f, style_name((enum style)i), style_help((enum style)i));
         break;
     case WORD_PLACE:
     case WORD_BIND:
         for (int i = 0; i < CONTEXTS; i++)
-            put(f, context_name((enum context)i), context_help((enum context)i));
+            put_matching(f, context_name((enum context)i), context_help((enum context)i));
         break;
     case WORD_THEME:
-        put(f, THEME_AUTO, THEME_AUTO_HELP);
+        put_matching(f, THEME_AUTO, THEME_AUTO_HELP);
         for (size_t i = 0; theme_builtin(i); i++)
-            put(f, theme_builtin(i), "built in");
+            put_matching(f, theme_builtin(i), "built in");
         break;
     case WORD_DIRECTION:
-        put(f, "below", "one above the other");
-        put(f, "right", "side by side");
+        put_matching(f, "below", "one above the other");
+        put_matching(f, "right", "side by side");
         break;
     case WORD_NONE:
     case WORD_TEXT:
@@ -174,7 +174,7 @@ static void each_of_kind(struct filter *f, enum word_kind kind, const struct wor
         break;
     }
     if (more && more->each && kind != WORD_NONE)
-        more->each(more->ctx, kind == WORD_COLUMNS ? WORD_COLUMN : kind, put, f);
+        more->each(more->ctx, kind == WORD_COLUMNS ? WORD_COLUMN : kind, put_matching, f);
 }
 
 /* The words of a kind that begin with the bytes of line from `from` to `point`. */

@@ -23,7 +23,7 @@ struct completing {
     struct buf word;
 };
 
-static void offer(struct completing *c, const char *word, const char *help)
+static void offer_word(struct completing *c, const char *word, const char *help)
 {
     if (slice_begins(slice_of(word), c->typed))
         completion_add(c->out, word, help);
@@ -32,12 +32,12 @@ static void offer(struct completing *c, const char *word, const char *help)
 static void offer_words(struct completing *c, const struct pattern_word *words)
 {
     for (; words->word; words++)
-        offer(c, words->word, words->help);
+        offer_word(c, words->word, words->help);
 }
 
 /* ---- names */
 
-/* A line that is still empty may become either spelling: each module in its own. */
+/* An empty line may become Erlang or Elixir: each module keeps its own syntax. */
 static enum syntax spelling_of(const struct completing *c, struct slice module)
 {
     bool is_elixir = slice_begins(module, "Elixir.");
@@ -55,7 +55,7 @@ static bool offer_modules(struct completing *c)
     for (size_t i = 0; i < n; i++) {
         buf_reset(&c->word);
         assist_spell_module(&c->word, spelling_of(c, modules[i]), modules[i]);
-        offer(c, buf_cstr(&c->word), "");
+        offer_word(c, buf_cstr(&c->word), "");
     }
     c->behind = c->at.syntax == SYNTAX_ELIXIR ? "." : ":";
     return true;
@@ -100,7 +100,7 @@ static bool offer_functions(struct completing *c)
                 buf_printf(&c->word, "/%d", f[i].arity);
             else if (i > 0 && slice_equal(f[i].name, f[i - 1].name))
                 continue;
-            offer(c, buf_cstr(&c->word), f[i].exported ? "" : "local");
+            offer_word(c, buf_cstr(&c->word), f[i].exported ? "" : "local");
         }
     }
     return true;
@@ -120,7 +120,7 @@ static bool offer_arities(struct completing *c)
         if (!slice_equal(f[i].name, function))
             continue;
         snprintf(text, sizeof text, "%d", f[i].arity);
-        offer(c, text, f[i].exported ? "" : "local");
+        offer_word(c, text, f[i].exported ? "" : "local");
     }
     return true;
 }
@@ -134,7 +134,7 @@ static bool offer_fields(struct completing *c)
     for (size_t i = 0; i < n; i++) {
         buf_reset(&c->word);
         assist_spell_function(&c->word, c->at.syntax, fields[i]);
-        offer(c, buf_cstr(&c->word), "");
+        offer_word(c, buf_cstr(&c->word), "");
     }
     c->behind = c->at.syntax == SYNTAX_ELIXIR ? ": " : "=";
     return true;
@@ -192,7 +192,7 @@ static void offer_options(struct completing *c)
     for (size_t i = 0; trace_request_option(&option, c->kind, i); i++) {
         buf_reset(&c->word);
         buf_printf(&c->word, "--%s", option.name);
-        offer(c, buf_cstr(&c->word), option.help);
+        offer_word(c, buf_cstr(&c->word), option.help);
     }
     c->behind = " ";
 }
@@ -205,7 +205,7 @@ static void offer_names(struct completing *c, const char *prefix, const struct s
         buf_reset(&c->word);
         buf_puts(&c->word, prefix);
         print_atom(&c->word, names[i].s, names[i].len);
-        offer(c, buf_cstr(&c->word), "");
+        offer_word(c, buf_cstr(&c->word), "");
     }
 }
 
@@ -230,14 +230,13 @@ static bool offer_values(struct completing *c, struct slice option)
     for (size_t i = 0; i < ARRAY_LEN(values); i++)
         if (slice_is(option, values[i].option) &&
             !(is_procs && strcmp(values[i].word, c->typed) == 0))
-            offer(c, values[i].word, values[i].help);
+            offer_word(c, values[i].word, values[i].help);
     return !is_procs || offer_who(c);
 }
 
 /*
- * Where the word begins that is typed as an option, or as the value of `*option`; SIZE_MAX when
- * the point is in
- * the pattern. */
+ * Where the word begins that is typed as an option, or as the value of `*option`; SIZE_MAX when the
+ * point is in the pattern. */
 static size_t option_word(const char *typed, size_t len, struct slice *option)
 {
     size_t from = len, before, end = trace_request_pattern_end(typed);
@@ -264,7 +263,7 @@ static size_t option_word(const char *typed, size_t len, struct slice *option)
 /* ---- a line */
 
 /* The only word that fits gets what comes behind it. */
-static void go_on(struct completing *c)
+static void put_behind(struct completing *c)
 {
     struct completion *out = c->out;
     if (out->len != 1 || !*c->behind)
@@ -276,10 +275,10 @@ static void go_on(struct completing *c)
     out->items[0].word = buf_take(&text);
 }
 
-static bool finish(struct completing *c, size_t point, bool known)
+static bool finish_list(struct completing *c, size_t point, bool known)
 {
     completion_sort(c->out);
-    go_on(c);
+    put_behind(c);
     c->out->from = c->at.from;
     c->out->to = point;
     buf_clear(&c->word);
@@ -304,7 +303,7 @@ static bool complete_line(struct completing c, const char *line, size_t point)
         known = offer_values(&c, option);
     else
         offer_options(&c);
-    known = finish(&c, point, known);
+    known = finish_list(&c, point, known);
     free(typed);
     return known;
 }
@@ -339,7 +338,7 @@ static bool complete_function(struct completing *c)
     case EXPECT_MODULE:
         if (!offer_modules(c))
             return false;
-        offer(c, app_word, "app:NAME: all modules of an application");
+        offer_word(c, app_word, "app:NAME: all modules of an application");
         return true;
     case EXPECT_FUNCTION:
         if (!app)
@@ -364,7 +363,7 @@ bool complete_calls(struct completion *out, struct assist *a, enum syntax syntax
     buf_init(&c.word, 0);
     pattern_expect(typed, point, &c.at);
     c.typed = typed + c.at.from;
-    bool known = finish(&c, point, complete_function(&c));
+    bool known = finish_list(&c, point, complete_function(&c));
     free(typed);
     return known;
 }

@@ -49,8 +49,7 @@ static const struct {
 /*
  * History is ours, not readline's: its entries share undo lists with the line, which does not
  * survive a change of prompts, and its searches ask on a line of their own, which is not drawn
- * here. These take the place of its functions; what is NULL
- * has none. */
+ * here. These take the place of its functions; what is NULL has none. */
 static const struct {
     rl_command_func_t *theirs, *ours;
 } replaced[] = {
@@ -74,7 +73,7 @@ static const struct {
     {rl_vi_yank_arg, NULL},
     {rl_re_read_init_file, NULL},
     {rl_quoted_insert, NULL}, /* control bytes mean nothing in our lines */
-    /* these leak when the prompt ends before their next key */
+    /* these leak memory when the prompt ends before their next key */
     {rl_char_search, NULL},
     {rl_backward_char_search, NULL},
     {rl_digit_argument, NULL},
@@ -134,7 +133,7 @@ struct prompt *prompt_new(const struct keymap *keymap)
     p->null_out = fopen("/dev/null", "we");
     the_prompt = p;
     rl_readline_name = "beamtop";
-    rl_terminal_name = "dumb"; /* its control strings would go nowhere anyhow */
+    rl_terminal_name = "dumb"; /* nobody would receive its control strings */
     rl_instream = p->null_in;
     rl_outstream = p->null_out;
     rl_catch_signals = 0;
@@ -327,7 +326,7 @@ int prompt_save_history(const struct prompt *p, enum prompt_kind kind, const cha
 }
 
 /* Shows a line of history, or the draft again. */
-static void show(struct prompt *p, size_t at)
+static void show_history(struct prompt *p, size_t at)
 {
     const struct prompt_history *h = &p->histories[p->kind];
     if (p->at == h->len) {
@@ -344,7 +343,7 @@ static int go_older(int count, int key)
     (void)count;
     (void)key;
     if (the_prompt->at > 0)
-        show(the_prompt, the_prompt->at - 1);
+        show_history(the_prompt, the_prompt->at - 1);
     return 0;
 }
 
@@ -353,19 +352,19 @@ static int go_newer(int count, int key)
     (void)count;
     (void)key;
     if (the_prompt->at < the_prompt->histories[the_prompt->kind].len)
-        show(the_prompt, the_prompt->at + 1);
+        show_history(the_prompt, the_prompt->at + 1);
     return 0;
 }
 
 /* The next line that begins as the line does up to the cursor, which stays there. */
-static void search(struct prompt *p, bool older)
+static void search_history(struct prompt *p, bool older)
 {
     const struct prompt_history *h = &p->histories[p->kind];
     int point = rl_point;
     for (size_t at = p->at; older ? at > 0 : at + 1 < h->len;) {
         at = older ? at - 1 : at + 1;
         if (strncmp(h->lines[at], rl_line_buffer, (size_t)point) == 0) {
-            show(p, at);
+            show_history(p, at);
             rl_point = point;
             return;
         }
@@ -376,7 +375,7 @@ static int search_older(int count, int key)
 {
     (void)count;
     (void)key;
-    search(the_prompt, true);
+    search_history(the_prompt, true);
     return 0;
 }
 
@@ -384,13 +383,13 @@ static int search_newer(int count, int key)
 {
     (void)count;
     (void)key;
-    search(the_prompt, false);
+    search_history(the_prompt, false);
     return 0;
 }
 
 /* ---- keys */
 
-static void finish(struct prompt *p, bool accepted, const char *answer)
+static void finish_prompt(struct prompt *p, bool accepted, const char *answer)
 {
     struct prompt_calls calls = p->calls;
     char *line = alloc_strdup(answer);
@@ -408,7 +407,7 @@ static void finish(struct prompt *p, bool accepted, const char *answer)
 static void after_edit(struct prompt *p)
 {
     if (p->ended) {
-        finish(p, p->accepted, p->reported_line);
+        finish_prompt(p, p->accepted, p->reported_line);
         return;
     }
     if (rl_end > (int)LIMIT_PROMPT_BYTES) {
@@ -425,7 +424,7 @@ static void after_edit(struct prompt *p)
         p->calls.changed(p->calls.ctx, p->reported_line);
 }
 
-static void feed(struct prompt *p, const char *bytes, size_t len)
+static void feed_bytes(struct prompt *p, const char *bytes, size_t len)
 {
     p->input = bytes;
     p->input_len = len;
@@ -441,7 +440,7 @@ static void feed_key(struct prompt *p, struct key key)
     size_t len = 0;
     for (size_t i = 0; i < ARRAY_LEN(sequences); i++) {
         if (sequences[i].code == key.code && sequences[i].mods == key.mods) {
-            feed(p, sequences[i].bytes, strlen(sequences[i].bytes));
+            feed_bytes(p, sequences[i].bytes, strlen(sequences[i].bytes));
             return;
         }
     }
@@ -453,10 +452,10 @@ static void feed_key(struct prompt *p, struct key key)
         bytes[len++] = (char)(key.code & 0x1f);
     else if (!(key.mods & KEY_MOD_CTRL))
         len += key_char_encode(key.code, bytes + len);
-    feed(p, bytes, len);
+    feed_bytes(p, bytes, len);
 }
 
-static void replace(struct prompt *p, const char *word, size_t len, bool whole)
+static void replace_word(struct prompt *p, const char *word, size_t len, bool whole)
 {
     rl_begin_undo_group();
     rl_delete_text((int)p->list.from, (int)p->list.to);
@@ -469,7 +468,7 @@ static void replace(struct prompt *p, const char *word, size_t len, bool whole)
     free(text);
 }
 
-static void complete(struct prompt *p)
+static void complete_word(struct prompt *p)
 {
     completion_clear(&p->list);
     if (!p->calls.complete)
@@ -478,9 +477,9 @@ static void complete(struct prompt *p)
     assert(p->list.len == 0 || (p->list.from <= p->list.to && p->list.to <= (size_t)rl_end));
     size_t common = completion_common(&p->list);
     if (p->list.len == 1)
-        replace(p, p->list.items[0].word, common, true);
+        replace_word(p, p->list.items[0].word, common, true);
     else if (common > p->list.to - p->list.from)
-        replace(p, p->list.items[0].word, common, false);
+        replace_word(p, p->list.items[0].word, common, false);
     if (p->list.len == 1)
         completion_clear(&p->list);
     after_edit(p);
@@ -489,7 +488,7 @@ static void complete(struct prompt *p)
 void prompt_complete_again(struct prompt *p)
 {
     if (p->open && !p->ended)
-        complete(p);
+        complete_word(p);
 }
 
 /* Keys of the prompt's own when there is no keymap; ACTIONS for all that readline takes. */
@@ -505,7 +504,7 @@ static enum action built_in(struct key key)
     return ACTIONS;
 }
 
-static enum action action_of(const struct prompt *p, struct key key)
+static enum action prompt_action(const struct prompt *p, struct key key)
 {
     if (!p->keymap)
         return built_in(key);
@@ -516,18 +515,18 @@ static enum action action_of(const struct prompt *p, struct key key)
 static void act_accept(struct prompt *p)
 {
     completion_clear(&p->list);
-    finish(p, true, p->kind == PROMPT_ASK ? "n" : rl_line_buffer);
+    finish_prompt(p, true, p->kind == PROMPT_ASK ? "n" : rl_line_buffer);
 }
 
 static void act_cancel(struct prompt *p)
 {
-    finish(p, false, "");
+    finish_prompt(p, false, "");
 }
 
 static void act_complete(struct prompt *p)
 {
     if (p->kind != PROMPT_ASK)
-        complete(p);
+        complete_word(p);
 }
 
 static void act_spec(struct prompt *p)
@@ -559,10 +558,10 @@ void prompt_key(struct prompt *p, struct key key)
 {
     if (!p->open)
         return;
-    enum action action = action_of(p, key);
+    enum action action = prompt_action(p, key);
     bool answers = p->kind == PROMPT_ASK && *answer_of(key) && action != ACTION_PROMPT_CANCEL;
     if (answers) {
-        finish(p, true, answer_of(key));
+        finish_prompt(p, true, answer_of(key));
     } else if (action != ACTIONS) {
         handlers[action](p);
     } else if (p->kind != PROMPT_ASK) {

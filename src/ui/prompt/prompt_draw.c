@@ -15,7 +15,7 @@ struct layout {
     int width, across, rows;
 };
 
-static struct layout lay_out(const struct completion *list, int columns)
+static struct layout lay_out_list(const struct completion *list, int columns)
 {
     struct layout l = {1, 1, 0};
     for (size_t i = 0; i < list->len; i++) {
@@ -28,7 +28,7 @@ static struct layout lay_out(const struct completion *list, int columns)
 }
 
 /* One row of text, with a sign where it is cut. */
-static void put_row(struct canvas *c, struct rect r, enum style style, const char *s, size_t len)
+static void cut_row(struct canvas *c, struct rect r, enum style style, const char *s, size_t len)
 {
     size_t room = r.columns > 0 ? (size_t)r.columns : 0, width = 0;
     canvas_fill(c, r, STYLE_NORMAL, ' ');
@@ -43,7 +43,7 @@ static void put_row(struct canvas *c, struct rect r, enum style style, const cha
 
 /* Draws a line of text in as many rows as it takes, when there is a canvas; the last that there is
    room for is cut. Returns the rows. */
-static int put_line(struct canvas *c, struct rect r, enum style style, const char *s, size_t len)
+static int put_lines(struct canvas *c, struct rect r, enum style style, const char *s, size_t len)
 {
     const int most = c && r.rows < LINE_ROWS ? r.rows : LINE_ROWS;
     int row = 0;
@@ -53,7 +53,7 @@ static int put_line(struct canvas *c, struct rect r, enum style style, const cha
         if (row == most - 1)
             part = next = len;
         if (c)
-            put_row(c, (struct rect){r.row + row, r.column, 1, r.columns}, style, s, part);
+            cut_row(c, (struct rect){r.row + row, r.column, 1, r.columns}, style, s, part);
         s += next;
         len -= next;
         row++;
@@ -67,7 +67,7 @@ static int hint_rows(const struct prompt *p, int columns)
     int rows = 0;
     for (const char *line = p->hint; line;) {
         size_t len = strcspn(line, "\n");
-        rows += put_line(NULL, r, STYLE_NORMAL, line, len);
+        rows += put_lines(NULL, r, STYLE_NORMAL, line, len);
         line = line[len] ? line + len + 1 : NULL;
     }
     return rows;
@@ -86,7 +86,7 @@ static const char *put_question(struct canvas *c, struct rect r, int first, cons
         if (next == left) /* only its last blank does not fit */
             break;
         if (c && row >= 0)
-            put_row(c, (struct rect){r.row + row, r.column, 1, r.columns}, STYLE_PROMPT, mark,
+            cut_row(c, (struct rect){r.row + row, r.column, 1, r.columns}, STYLE_PROMPT, mark,
                     part);
     }
     return mark;
@@ -103,13 +103,13 @@ int prompt_rows(const struct prompt *p, int columns, int most)
         rows++;
     rows += hint_rows(p, columns);
     if (p->list.len > 0)
-        rows += lay_out(&p->list, columns).rows;
+        rows += lay_out_list(&p->list, columns).rows;
     return rows < most ? rows : most;
 }
 
 static void draw_list(const struct prompt *p, struct canvas *c, struct rect r)
 {
-    struct layout l = lay_out(&p->list, r.columns);
+    struct layout l = lay_out_list(&p->list, r.columns);
     canvas_fill(c, r, STYLE_NORMAL, ' ');
     for (size_t i = 0; i < p->list.len; i++) {
         int row = (int)i % l.rows, column = (int)i / l.rows * (l.width + GAP);
@@ -131,11 +131,11 @@ static int draw_hint(const struct prompt *p, struct canvas *c, struct rect r, in
         size_t len = strcspn(line, "\n");
         struct rect at = {r.row + row, r.column, end - row, r.columns};
         bool dim = p->hint_old || p->hint_style == STYLE_DIM;
-        row += put_line(c, at,
-                        dim         ? STYLE_DIM
-                        : line[len] ? STYLE_NORMAL
-                                    : p->hint_style,
-                        line, len);
+        row += put_lines(c, at,
+                         dim         ? STYLE_DIM
+                         : line[len] ? STYLE_NORMAL
+                                     : p->hint_style,
+                         line, len);
         line = line[len] ? line + len + 1 : NULL;
     }
     return first;
@@ -146,8 +146,8 @@ static int columns_of(const char *line, size_t bytes)
     return (int)text_width(line, bytes);
 }
 
-static void draw_line(const struct prompt *p, struct canvas *c, struct rect r, const char *before,
-                      struct tty_cursor *cursor)
+static void draw_prompt_line(const struct prompt *p, struct canvas *c, struct rect r,
+                             const char *before, struct tty_cursor *cursor)
 {
     size_t point;
     const char *line = prompt_line(p, &point);
@@ -173,11 +173,11 @@ void prompt_draw(const struct prompt *p, struct canvas *c, struct rect r, struct
     int rows, last = r.rows - 1;
     const char *mark = put_question(NULL, r, 0, p->mark, &rows);
     (void)put_question(c, r, last - rows, p->mark, &rows);
-    draw_line(p, c, (struct rect){r.row + last, r.column, 1, r.columns}, mark, cursor);
+    draw_prompt_line(p, c, (struct rect){r.row + last, r.column, 1, r.columns}, mark, cursor);
     last = last > rows ? last - rows : 0;
     if (p->error_text && *p->error_text && last > 0) {
         struct rect above = {r.row + --last, r.column, 1, r.columns};
-        put_row(c, above, STYLE_ERROR, p->error_text, strlen(p->error_text));
+        cut_row(c, above, STYLE_ERROR, p->error_text, strlen(p->error_text));
     }
     if (p->hint)
         last = draw_hint(p, c, r, last);
