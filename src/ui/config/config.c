@@ -141,10 +141,10 @@ static int run_color(struct reader *r, struct line *l, size_t *bad, struct error
     return rc;
 }
 
-static void read_text(struct reader *r, const char *text, size_t len);
+static void read_config(struct reader *r, const char *text, size_t len);
 
 /* A relative path is relative to the folder of the file that names it. */
-static void put_path(struct buf *out, const char *from, const char *path)
+static void put_included(struct buf *out, const char *from, const char *path)
 {
     const char *slash = strrchr(from, '/');
     if (path[0] != '/' && slash)
@@ -172,7 +172,7 @@ static int run_source(struct reader *r, struct line *l, size_t *bad, struct erro
     struct buf path, text;
     buf_init(&path, 0);
     buf_init(&text, LIMIT_CONFIG_BYTES);
-    put_path(&path, r->file, l->words[1]);
+    put_included(&path, r->file, l->words[1]);
     *bad = 1;
     int rc = may_source(r, buf_cstr(&path), err);
     if (rc == 0)
@@ -180,7 +180,7 @@ static int run_source(struct reader *r, struct line *l, size_t *bad, struct erro
     if (rc == 0) {
         ++*r->files;
         struct reader inner = {r->c, buf_cstr(&path), 0, r->depth + 1, r->files, r};
-        read_text(&inner, (const char *)text.data, text.len);
+        read_config(&inner, (const char *)text.data, text.len);
     }
     buf_clear(&text);
     buf_clear(&path);
@@ -231,7 +231,7 @@ static int run_line(struct reader *r, const char *s, size_t len, size_t *offset,
     return rc;
 }
 
-static void read_text(struct reader *r, const char *text, size_t len)
+static void read_config(struct reader *r, const char *text, size_t len)
 {
     size_t at = 0;
     r->number = 0;
@@ -255,7 +255,7 @@ void config_parse(struct config *c, const char *name, const char *text, size_t l
 {
     size_t files = 0;
     struct reader r = {c, name, 0, 0, &files, NULL};
-    read_text(&r, text, len);
+    read_config(&r, text, len);
 }
 
 int config_load(struct config *c, const char *path, struct error *err)

@@ -25,8 +25,8 @@ void describe_put_roff(struct buf *out, const char *s)
 }
 
 /* One row in each form: a name, what follows it, a phrase. */
-static void put_row(struct buf *out, enum describe_form form, const char *name, const char *args,
-                    const char *help)
+static void describe_row(struct buf *out, enum describe_form form, const char *name,
+                         const char *args, const char *help)
 {
     switch (form) {
     case DESCRIBE_TEXT: {
@@ -57,7 +57,7 @@ static void put_row(struct buf *out, enum describe_form form, const char *name, 
     }
 }
 
-static void put_title(struct buf *out, enum describe_form form, const char *title)
+static void describe_title(struct buf *out, enum describe_form form, const char *title)
 {
     switch (form) {
     case DESCRIBE_TEXT:
@@ -105,7 +105,7 @@ void describe_options(struct buf *out, enum describe_form form)
             put_values(&help, row);
             buf_puts(&help, ")");
         }
-        put_row(out, form, row->name, "", buf_cstr(&help));
+        describe_row(out, form, row->name, "", buf_cstr(&help));
         buf_clear(&help);
     }
 }
@@ -113,11 +113,11 @@ void describe_options(struct buf *out, enum describe_form form)
 void describe_actions(struct buf *out, enum describe_form form)
 {
     for (int group = 0; group < ACTION_GROUPS; group++) {
-        put_title(out, form, action_group_title((enum action_group)group));
+        describe_title(out, form, action_group_title((enum action_group)group));
         for (int i = 0; i < ACTIONS; i++)
             if ((int)action_table[i].group == group)
-                put_row(out, form, action_table[i].name, action_table[i].args,
-                        action_table[i].help);
+                describe_row(out, form, action_table[i].name, action_table[i].args,
+                             action_table[i].help);
     }
 }
 
@@ -127,7 +127,7 @@ void describe_keys(struct buf *out, enum describe_form form, const struct keymap
         char title[80];
         snprintf(title, sizeof title, "%s: %s", context_name((enum context)context),
                  context_help((enum context)context));
-        put_title(out, form, title);
+        describe_title(out, form, title);
         for (size_t i = 0; i < keymap->len; i++) {
             const struct binding *b = &keymap->bindings[i];
             char key[KEY_TEXT_BYTES];
@@ -137,7 +137,7 @@ void describe_keys(struct buf *out, enum describe_form form, const struct keymap
             buf_init(&what, 0);
             buf_printf(&what, "%s%s%s: %s", action_table[b->action].name, b->arg[0] ? " " : "",
                        b->arg, action_table[b->action].help);
-            put_row(out, form, key_format(b->key, key), "", buf_cstr(&what));
+            describe_row(out, form, key_format(b->key, key), "", buf_cstr(&what));
             buf_clear(&what);
         }
     }
@@ -146,12 +146,12 @@ void describe_keys(struct buf *out, enum describe_form form, const struct keymap
 void describe_styles(struct buf *out, enum describe_form form)
 {
     for (int i = 0; i < STYLES; i++)
-        put_row(out, form, style_name((enum style)i), "", style_help((enum style)i));
+        describe_row(out, form, style_name((enum style)i), "", style_help((enum style)i));
 }
 
 void describe_themes(struct buf *out, enum describe_form form)
 {
-    put_row(out, form, THEME_AUTO, "", THEME_AUTO_HELP);
+    describe_row(out, form, THEME_AUTO, "", THEME_AUTO_HELP);
     for (size_t i = 0; theme_builtin(i); i++)
-        put_row(out, form, theme_builtin(i), "", "built in");
+        describe_row(out, form, theme_builtin(i), "", "built in");
 }

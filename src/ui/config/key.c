@@ -86,7 +86,7 @@ static bool name_to_code(const char *name, size_t len, uint32_t *code)
 }
 
 /* The form that a terminal can send: C-i is Tab, C-A is C-a, S-a is A. */
-static struct key normal(struct key key)
+static struct key sendable_key(struct key key)
 {
     static const struct {
         uint32_t letter, code;
@@ -130,7 +130,7 @@ bool key_parse(const char *name, size_t len, struct key *out)
     }
     if (!name_to_code(name, len, &key.code))
         return false;
-    *out = normal(key);
+    *out = sendable_key(key);
     return true;
 }
 

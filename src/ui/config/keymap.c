@@ -59,7 +59,7 @@ void keymap_clear(struct keymap *km)
     keymap_init(km);
 }
 
-static struct binding *find(const struct keymap *km, enum context context, struct key key)
+static struct binding *find_binding(const struct keymap *km, enum context context, struct key key)
 {
     for (size_t i = 0; i < km->len; i++)
         if (km->bindings[i].context == context && key_equal(km->bindings[i].key, key))
@@ -67,7 +67,7 @@ static struct binding *find(const struct keymap *km, enum context context, struc
     return NULL;
 }
 
-static int check(enum context context, enum action action, const char *arg, struct error *err)
+static int check_bind(enum context context, enum action action, const char *arg, struct error *err)
 {
     const struct action_row *row = &action_table[action];
     if (!(row->where & contexts[context].where))
@@ -82,10 +82,10 @@ static int check(enum context context, enum action action, const char *arg, stru
 int keymap_bind(struct keymap *km, enum context context, struct key key, enum action action,
                 const char *arg, struct error *err)
 {
-    int rc = check(context, action, arg, err);
+    int rc = check_bind(context, action, arg, err);
     if (rc < 0)
         return rc;
-    struct binding *b = find(km, context, key);
+    struct binding *b = find_binding(km, context, key);
     if (!b) {
         if (km->len == LIMIT_BINDINGS)
             return error_set(err, ERR_LIMIT, "more than %d keys are bound", LIMIT_BINDINGS);
@@ -101,7 +101,7 @@ int keymap_bind(struct keymap *km, enum context context, struct key key, enum ac
 
 bool keymap_unbind(struct keymap *km, enum context context, struct key key)
 {
-    struct binding *b = find(km, context, key);
+    struct binding *b = find_binding(km, context, key);
     if (!b)
         return false;
     free(b->arg);
@@ -113,10 +113,10 @@ bool keymap_unbind(struct keymap *km, enum context context, struct key key)
 
 const struct binding *keymap_lookup(const struct keymap *km, enum context context, struct key key)
 {
-    const struct binding *b = find(km, context, key);
+    const struct binding *b = find_binding(km, context, key);
     if (!b && contexts[context].kind != CONTEXT_GLOBAL)
-        b = find(km, contexts[context].kind, key);
-    return b || context == CONTEXT_PROMPT ? b : find(km, CONTEXT_GLOBAL, key);
+        b = find_binding(km, contexts[context].kind, key);
+    return b || context == CONTEXT_PROMPT ? b : find_binding(km, CONTEXT_GLOBAL, key);
 }
 
 size_t keymap_keys_of(const struct keymap *km, enum context context, enum action action,

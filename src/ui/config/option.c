@@ -53,7 +53,7 @@ static bool parse_bool(const char *s, double *out)
     return false;
 }
 
-static bool parse_number(const char *s, bool whole, double *out)
+static bool parse_option_number(const char *s, bool whole, double *out)
 {
     char *end;
     if (s[0] == '\0' || strspn(s, "0123456789.-+eE") != strlen(s))
@@ -77,22 +77,22 @@ static bool parse_choice(const char *const *choices, const char *s, double *out)
 static bool parse_cap(enum cap cap, const char *s, double *out)
 {
     struct caps caps;
-    struct error range = {0}; /* reported by refuse(), with the option's name */
+    struct error range = {0}; /* reported by fail_value(), with the option's name */
     if (caps_parse(&caps, cap, s, &range) != 0)
         return false;
     *out = (double)caps.value[cap];
     return true;
 }
 
-static bool parse_value(const struct option_row *row, const char *s, double *out)
+static bool parse_option_value(const struct option_row *row, const char *s, double *out)
 {
     switch (row->type) {
     case OPTION_TYPE_BOOL:
         return parse_bool(s, out);
     case OPTION_TYPE_INT:
-        return parse_number(s, true, out);
+        return parse_option_number(s, true, out);
     case OPTION_TYPE_DOUBLE:
-        return parse_number(s, false, out);
+        return parse_option_number(s, false, out);
     case OPTION_TYPE_DURATION:
         return text_parse_duration(s, out) == 0;
     case OPTION_TYPE_BYTES:
@@ -116,7 +116,7 @@ static void put_duration(double seconds, struct buf *out)
         buf_printf(out, "%.10gs", seconds);
 }
 
-static void put_number(const struct option_row *row, double v, struct buf *out)
+static void put_option_number(const struct option_row *row, double v, struct buf *out)
 {
     switch (row->type) {
     case OPTION_TYPE_BOOL:
@@ -174,12 +174,12 @@ static void put_range(const struct option_row *row, struct buf *out)
                    text_bytes_exact(high, sizeof high, row->high));
         return;
     }
-    put_number(row, row->low, out);
+    put_option_number(row, row->low, out);
     buf_puts(out, " to ");
-    put_number(row, row->high, out);
+    put_option_number(row, row->high, out);
 }
 
-static int refuse(const struct option_row *row, const char *text, struct error *err)
+static int fail_value(const struct option_row *row, const char *text, struct error *err)
 {
     struct buf allowed;
     buf_init(&allowed, 0);
@@ -197,7 +197,7 @@ static int refuse(const struct option_row *row, const char *text, struct error *
     return rc;
 }
 
-static void changed(struct options *o, enum option option)
+static void count_change(struct options *o, enum option option)
 {
     o->changes[option]++;
     o->generation++;
@@ -212,20 +212,20 @@ int option_set(struct options *o, enum option option, const char *text, struct e
             char *copy = alloc_strdup(text);
             free(value->text);
             value->text = copy;
-            changed(o, option);
+            count_change(o, option);
         }
         return 0;
     }
     double number = 0;
-    if (!parse_value(row, text, &number))
-        return refuse(row, text, err);
+    if (!parse_option_value(row, text, &number))
+        return fail_value(row, text, err);
     bool ranged = row->type != OPTION_TYPE_BOOL && row->type != OPTION_TYPE_ENUM &&
                   row->type != OPTION_TYPE_CAP; /* caps_parse has looked */
     if (ranged && !(number >= row->low && number <= row->high))
-        return refuse(row, text, err);
+        return fail_value(row, text, err);
     if (number != value->number) {
         value->number = number;
-        changed(o, option);
+        count_change(o, option);
     }
     return 0;
 }
@@ -295,7 +295,7 @@ int option_toggle(struct options *o, enum option option, struct error *err)
     else
         return error_set(err, ERR_USAGE, "%s cannot be toggled: use set %s VALUE", row->name,
                          row->name);
-    changed(o, option);
+    count_change(o, option);
     return 0;
 }
 
@@ -305,7 +305,7 @@ void option_print(const struct options *o, enum option option, struct buf *out)
     if (is_text(row->type))
         buf_puts(out, o->values[option].text);
     else
-        put_number(row, o->values[option].number, out);
+        put_option_number(row, o->values[option].number, out);
 }
 
 bool option_bool(const struct options *o, enum option option)
