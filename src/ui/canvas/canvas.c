@@ -15,7 +15,7 @@
 
 #define PRINTF_BYTES 1024 /* what canvas_printf makes at most; more columns than a row has */
 
-static int clamp(int v, int low, int high)
+static int clamp_to(int v, int low, int high)
 {
     return v < low ? low : v > high ? high : v;
 }
@@ -49,8 +49,8 @@ void canvas_clear(struct canvas *c)
 
 void canvas_resize(struct canvas *c, int rows, int columns)
 {
-    rows = clamp(rows, 1, LIMIT_CANVAS_ROWS);
-    columns = clamp(columns, 1, LIMIT_CANVAS_COLUMNS);
+    rows = clamp_to(rows, 1, LIMIT_CANVAS_ROWS);
+    columns = clamp_to(columns, 1, LIMIT_CANVAS_COLUMNS);
     if (rows != c->rows || columns != c->columns) {
         free(c->cells);
         c->cells = alloc_zero((size_t)rows * (size_t)columns, sizeof *c->cells);
@@ -68,7 +68,7 @@ void canvas_erase(struct canvas *c, enum style style)
 }
 
 /* Before a cell is overwritten: if it is half of a wide one, the other half becomes a space. */
-static void unpair(struct canvas *c, int row, int column)
+static void unpair_cell(struct canvas *c, int row, int column)
 {
     const struct canvas_cell *cell = cell_of(c, row, column);
     if (cell->width == 0 && column > 0) {
@@ -84,9 +84,9 @@ static void unpair(struct canvas *c, int row, int column)
 static void put_one(struct canvas *c, int row, int column, const char *s, size_t len, int width,
                     enum style style)
 {
-    unpair(c, row, column);
+    unpair_cell(c, row, column);
     if (width == 2)
-        unpair(c, row, column + 1);
+        unpair_cell(c, row, column + 1);
     cell_set(cell_of(c, row, column), s, len, width, style);
     if (width == 2)
         cell_set(cell_of(c, row, column + 1), "", 0, 0, style);
@@ -105,10 +105,10 @@ static void join_previous(struct canvas *c, int row, int column, const char *s, 
 
 struct rect canvas_clip(const struct canvas *c, struct rect r)
 {
-    int row0 = clamp(r.row, 0, c->rows);
-    int column0 = clamp(r.column, 0, c->columns);
-    int row1 = clamp(r.row + (r.rows > 0 ? r.rows : 0), row0, c->rows);
-    int column1 = clamp(r.column + (r.columns > 0 ? r.columns : 0), column0, c->columns);
+    int row0 = clamp_to(r.row, 0, c->rows);
+    int column0 = clamp_to(r.column, 0, c->columns);
+    int row1 = clamp_to(r.row + (r.rows > 0 ? r.rows : 0), row0, c->rows);
+    int column1 = clamp_to(r.column + (r.columns > 0 ? r.columns : 0), column0, c->columns);
     return (struct rect){row0, column0, row1 - row0, column1 - column0};
 }
 
@@ -126,7 +126,7 @@ static const struct {
     {"◌", "o"}, {"‖", "="}, {"▶", ">"}, {"→", ">"}, {"←", "<"},
 };
 
-static const char *likeness(struct slice s)
+static const char *ascii_likeness(struct slice s)
 {
     for (size_t i = 0; i < sizeof likenesses / sizeof likenesses[0]; i++)
         if (slice_is(s, likenesses[i].mark))
@@ -140,7 +140,7 @@ static void shown_as(const struct canvas *c, struct slice *s, int *width, bool s
     bool plain = s->len == 1 && (unsigned char)s->s[0] < 0x80;
     if (safe && (plain || (!c->ascii && s->len < CANVAS_CELL_BYTES)) && !is_control_cluster(*s))
         return;
-    *s = slice_of(!c->ascii ? "\xef\xbf\xbd" : safe ? likeness(*s) : "?");
+    *s = slice_of(!c->ascii ? "\xef\xbf\xbd" : safe ? ascii_likeness(*s) : "?");
     *width = 1;
 }
 

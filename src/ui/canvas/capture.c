@@ -72,7 +72,7 @@ static void put_cells_html(struct buf *out, const struct canvas *c, int row, str
 }
 
 /* It names a node, which may be called anything. */
-static void put_title(struct buf *out, const struct capture_setup *s)
+static void put_capture_title(struct buf *out, const struct capture_setup *s)
 {
     const char *title = s->title ? s->title : "beamtop";
     text_put_html(out, title, strlen(title));
@@ -80,7 +80,7 @@ static void put_title(struct buf *out, const struct capture_setup *s)
 
 /* ---- text and ANSI */
 
-static void put_text(struct buf *out, const struct canvas *c, struct rect r)
+static void put_plain_text(struct buf *out, const struct canvas *c, struct rect r)
 {
     for (int row = r.row; row < r.row + r.rows; row++) {
         size_t start = out->len;
@@ -201,7 +201,7 @@ static void put_html(struct buf *out, const struct canvas *c, struct rect r,
     struct paint page = page_paint(s);
     int end = r.column + r.columns;
     buf_puts(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>");
-    put_title(out, s);
+    put_capture_title(out, s);
     buf_printf(out, "</title>\n<style>\nbody{margin:0;background:#%06x}\n", page.bg);
     buf_printf(out, "pre{margin:1em;color:#%06x;font:14px/18px monospace}\n", page.fg);
     put_classes(out, s, "color");
@@ -261,7 +261,7 @@ static void put_svg(struct buf *out, const struct canvas *c, struct rect r,
                "height=\"%d\" "
                "viewBox=\"0 0 %.1f %d\">\n<title>",
                width, height, width, height);
-    put_title(out, s);
+    put_capture_title(out, s);
     buf_printf(out,
                "</title>\n<style>\ntext{font:%dpx \"DejaVu Sans Mono\",Menlo,Consolas,monospace;"
                "white-space:pre}\n",
@@ -283,7 +283,7 @@ void capture_put(struct buf *out, const struct canvas *c, struct rect r,
     r = canvas_clip(c, r);
     switch (setup->format) {
     case CAPTURE_TEXT:
-        put_text(out, c, r);
+        put_plain_text(out, c, r);
         return;
     case CAPTURE_ANSI:
         put_ansi(out, c, r, setup);

@@ -17,7 +17,7 @@ enum style graph_limit_style(double fraction)
     return STYLE_OK;
 }
 
-static size_t append(char *out, size_t size, size_t at, const char *cell)
+static size_t append_cell(char *out, size_t size, size_t at, const char *cell)
 {
     size_t len = strlen(cell);
     if (at + len + 1 > size)
@@ -27,7 +27,7 @@ static size_t append(char *out, size_t size, size_t at, const char *cell)
 }
 
 /* Highest sample of the ages [from, to); NaN when all are gaps. */
-static double highest(const struct ring *ring, size_t from, size_t to)
+static double highest_sample(const struct ring *ring, size_t from, size_t to)
 {
     double best = NAN;
     for (size_t age = from; age < to && age < ring->len; age++) {
@@ -40,16 +40,16 @@ static double highest(const struct ring *ring, size_t from, size_t to)
 
 double graph_peak(const struct ring *ring, size_t window)
 {
-    return highest(ring, 0, window);
+    return highest_sample(ring, 0, window);
 }
 
-/* As highest, but a gap among the samples is a gap: however short, it is not hidden. */
-static double cell_of(const struct ring *ring, size_t from, size_t to)
+/* As highest_sample(), but a gap among the samples is a gap: however short, it is not hidden. */
+static double peak_or_gap(const struct ring *ring, size_t from, size_t to)
 {
     for (size_t age = from; age < to && age < ring->len; age++)
         if (isnan(ring_at(ring, age)))
             return NAN;
-    return highest(ring, from, to);
+    return highest_sample(ring, from, to);
 }
 
 /* The value of a cell, counted from the right; cells are aligned to the ring's own count. */
@@ -59,12 +59,12 @@ static double cell_value(const struct ring *ring, int from_right, size_t per_cel
     if (newest == 0)
         newest = per_cell;
     if (from_right == 0)
-        return cell_of(ring, 0, newest);
+        return peak_or_gap(ring, 0, newest);
     size_t from = newest + (size_t)(from_right - 1) * per_cell;
-    return cell_of(ring, from, from + per_cell);
+    return peak_or_gap(ring, from, from + per_cell);
 }
 
-/* A young history fills the cells: it shows at once, and shrinks as it grows. */
+/* A short history fills all cells, so that it shows at once, and is compressed as it grows. */
 static size_t samples_per_cell(const struct ring *ring, int columns, size_t window)
 {
     size_t cells = columns > 0 ? (size_t)columns : 1;
@@ -73,12 +73,11 @@ static size_t samples_per_cell(const struct ring *ring, int columns, size_t wind
 }
 
 /*
- * The range of a line without a fixed highest: what its samples span, but at least a quarter of
- * the highest, so that small changes show and noise does not look like
- * a storm. */
+ * The range of a line without a fixed highest: what its samples span, but at least a quarter of the
+ * highest, so that small changes show and noise does not look like a storm. */
 static void fit_range(const struct ring *ring, size_t window, double *low, double *high)
 {
-    double top = highest(ring, 0, window), bottom = top;
+    double top = highest_sample(ring, 0, window), bottom = top;
     for (size_t age = 0; age < window && age < ring->len; age++)
         if (ring_at(ring, age) < bottom)
             bottom = ring_at(ring, age);
@@ -106,12 +105,12 @@ char *graph_spark(char *out, size_t size, const struct ring *ring, int columns, 
     for (int i = columns - 1; i >= 0; i--) {
         double v = cell_value(ring, i, per_cell);
         if (isnan(v)) {
-            at = append(out, size, at, " ");
+            at = append_cell(out, size, at, " ");
             continue;
         }
         double share = high > low ? (v - low) / (high - low) : 0;
         share = share < 0 ? 0 : share > 1 ? 1 : share;
-        at = append(out, size, at, levels[(int)lround(share * (LEVELS - 1))]);
+        at = append_cell(out, size, at, levels[(int)lround(share * (LEVELS - 1))]);
     }
     return out;
 }
@@ -128,12 +127,12 @@ char *graph_area(char *out, size_t size, const struct ring *ring, int columns, s
         double eighths = isnan(v) || !(max > 0) ? 0 : v / max * rows * LEVELS - base;
         bool bottom = row == rows - 1 && !isnan(v);
         if (eighths < 0.5 && !bottom)
-            at = append(out, size, at, " ");
+            at = append_cell(out, size, at, " ");
         else
-            at = append(out, size, at,
-                        levels[eighths >= LEVELS ? LEVELS - 1
-                               : eighths < 1     ? 0
-                                                 : (int)lround(eighths) - 1]);
+            at = append_cell(out, size, at,
+                             levels[eighths >= LEVELS ? LEVELS - 1
+                                    : eighths < 1     ? 0
+                                                      : (int)lround(eighths) - 1]);
     }
     return out;
 }
@@ -152,6 +151,6 @@ char *graph_bar(char *out, size_t size, int cells, bool filled, bool ascii)
     size_t at = 0;
     out[0] = '\0';
     for (int i = 0; i < cells; i++)
-        at = append(out, size, at, mark);
+        at = append_cell(out, size, at, mark);
     return out;
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Graphs made of characters: sparklines, bars, areas. A gap (NaN) stays an empty cell; a zero is
- * the lowest mark. With `ascii` they keep
- * to ASCII. */
+ * the lowest mark. With `ascii` they keep to ASCII. */
 #ifndef BEAMTOP_UI_CANVAS_GRAPH_H
 #define BEAMTOP_UI_CANVAS_GRAPH_H
 
@@ -18,12 +17,11 @@
 enum style graph_limit_style(double fraction);
 
 /*
- * The newest `window` samples in `columns` cells, newest at the right, each cell the highest of
- * its samples, between 0 and `max`. With NaN the range is what the samples span, but at least a
- * quarter of the highest. Cells keep their samples while new ones come in: the line moves by
- * whole cells. While there are fewer samples than cells, each sample has its own. `out` holds
- * columns * GRAPH_CELL_BYTES
- * + 1. */
+ * The newest `window` samples in `columns` cells, newest at the right, each cell the highest of its
+ * samples, between 0 and `max`. With NaN the range is what the samples span, but at least a quarter
+ * of the highest. Cells keep their samples while new ones come in: the line moves by whole cells.
+ * While there are fewer samples than cells, each sample has its own. `out` holds columns *
+ * GRAPH_CELL_BYTES + 1. */
 /* Seconds that its cells stand for: fewer than the window where the history is shorter. */
 size_t graph_spark_span(const struct ring *ring, int columns, size_t window);
 char *graph_spark(char *out, size_t size, const struct ring *ring, int columns, size_t window,

@@ -92,7 +92,7 @@ uint32_t theme_rgb(int index)
            cube_level[i % 6];
 }
 
-static int distance(uint32_t a, uint32_t b)
+static int rgb_diff(uint32_t a, uint32_t b)
 {
     int sum = 0;
     for (int shift = 0; shift <= 16; shift += 8) {
@@ -106,7 +106,7 @@ static int nearest_of(uint32_t rgb, int from, int to)
 {
     int best = from;
     for (int i = from; i <= to; i++)
-        if (distance(rgb, theme_rgb(i)) < distance(rgb, theme_rgb(best)))
+        if (rgb_diff(rgb, theme_rgb(i)) < rgb_diff(rgb, theme_rgb(best)))
             best = i;
     return best;
 }
@@ -118,7 +118,7 @@ int theme_nearest(uint32_t rgb)
 
 /* ---- what is readable, as WCAG counts it */
 
-static double luminance(uint32_t rgb)
+static double rgb_luminance(uint32_t rgb)
 {
     static const double weights[] = {0.2126, 0.7152, 0.0722};
     double sum = 0;
@@ -131,13 +131,13 @@ static double luminance(uint32_t rgb)
 
 double theme_contrast(uint32_t a, uint32_t b)
 {
-    const double x = luminance(a) + 0.05, y = luminance(b) + 0.05;
+    const double x = rgb_luminance(a) + 0.05, y = rgb_luminance(b) + 0.05;
     return x > y ? x / y : y / x;
 }
 
 enum theme_background theme_background_of(uint32_t rgb)
 {
-    const double l = luminance(rgb);
+    const double l = rgb_luminance(rgb);
     return l <= LIGHTEST_DARK   ? BACKGROUND_DARK
            : l >= DARKEST_LIGHT ? BACKGROUND_LIGHT
                                 : BACKGROUND_UNKNOWN;
@@ -159,13 +159,13 @@ static bool is_grey(uint32_t rgb)
 /* ---- fewer colours */
 
 /* The nearest of the first n that can be read on that background; COLOR_DEFAULT: none can. */
-static int16_t readable(int16_t fg, uint32_t background, int n)
+static int16_t readable_color(int16_t fg, uint32_t background, int n)
 {
     const uint32_t rgb = theme_rgb(fg);
     int16_t best = COLOR_DEFAULT;
     for (int i = 0; i < n; i++)
         if (theme_contrast(theme_rgb(i), background) >= LEAST_CONTRAST &&
-            (best == COLOR_DEFAULT || distance(rgb, theme_rgb(i)) < distance(rgb, theme_rgb(best))))
+            (best == COLOR_DEFAULT || rgb_diff(rgb, theme_rgb(i)) < rgb_diff(rgb, theme_rgb(best))))
             best = (int16_t)i;
     return best;
 }
@@ -181,10 +181,10 @@ static int16_t background_to_8(int16_t bg)
     return (int16_t)(bg == 8 ? COLOR_DEFAULT : bg > 8 ? bg - 8 : bg);
 }
 
-/* What terminals make of the grey among their sixteen differs too much. */
+/* Terminals differ too much in the grey of their sixteen colours. */
 static bool is_dim(int16_t fg)
 {
-    const double l = luminance(theme_rgb(fg));
+    const double l = rgb_luminance(theme_rgb(fg));
     return is_grey(theme_rgb(fg)) && l > DARKEST_GREY && l < LIGHTEST_GREY;
 }
 
@@ -204,7 +204,7 @@ static void text_of_fewer(struct look *l, int16_t n)
     } else {
         const uint32_t bg = l->bg == COLOR_DEFAULT ? background_of(own) : theme_rgb(l->bg);
         if (own >= n || theme_contrast(theme_rgb(own), bg) < LEAST_CONTRAST)
-            l->fg = readable(own, bg, n);
+            l->fg = readable_color(own, bg, n);
         if (own >= n && n == 8)
             l->attributes |= ATTRIBUTE_BOLD;
     }
@@ -236,7 +236,7 @@ struct plain {
     int16_t fg, bg;
 };
 
-/* What stands in for the terminal's own colours. NULL: they suit the theme. */
+/* The substitutes for the terminal's own colours. NULL: the theme can use those. */
 static const struct plain *plain_of(const struct theme *t, enum color_depth depth)
 {
     static const struct plain dark[] = {
