@@ -53,7 +53,7 @@ void diags_add(struct diags *d, const char *file, size_t line, size_t column, co
 }
 
 /* The part of a long line around the column, so that the caret is in sight. */
-static void put_line(const struct diag *d, struct buf *out)
+static void put_excerpt(const struct diag *d, struct buf *out)
 {
     size_t len = strlen(d->line_text);
     size_t at = d->column > 0 && d->column - 1 < len ? d->column - 1 : len;
@@ -83,7 +83,7 @@ void diags_print(const struct diags *d, struct buf *out)
         buf_printf(out, ":%zu:%zu: ", item->line, item->column);
         text_put_safe(out, item->text, strlen(item->text), false);
         buf_puts(out, "\n");
-        put_line(item, out);
+        put_excerpt(item, out);
     }
     if (d->dropped > 0)
         buf_printf(out, "… and %zu more errors\n", d->dropped);

@@ -7,7 +7,7 @@
 #include "beamtop/base/limits.h"
 #include "tty_mouse.h"
 
-/* By the palette that terminals have had since they had colours. */
+/* The classic palette of terminals. */
 enum theme_background tty_background(const char *colorfgbg)
 {
     const char *last = colorfgbg ? strrchr(colorfgbg, ';') : NULL;

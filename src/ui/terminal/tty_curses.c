@@ -64,7 +64,7 @@ static void send_raw(struct tty_curses *t, const char *s)
 /* ---- what gives the terminal back */
 
 /* Without padding; what is beyond the cap is left out. */
-static void put_text(struct buf *to, const char *s)
+static void put_unpadded(struct buf *to, const char *s)
 {
     for (size_t i = 0; s[i]; i++) {
         const char *padding = s[i] == '$' && s[i + 1] == '<' ? strchr(s + i, '>') : NULL;
@@ -79,7 +79,7 @@ static void put_capability(struct buf *to, const char *name)
 {
     const char *s = tigetstr(name);
     if (s && s != (const char *)-1) /* terminfo's "not a string capability" */
-        put_text(to, s);
+        put_unpadded(to, s);
 }
 
 static void make_rescue(struct tty_curses *t, int out_fd, const struct termios *saved)
@@ -91,7 +91,7 @@ static void make_rescue(struct tty_curses *t, int out_fd, const struct termios *
     r->saved = *saved;
     r->fd = out_fd; /* in a frame that of t->out is not the terminal */
     if (t->modern)
-        put_text(&bytes, PASTE_OFF MOUSE_OFF);
+        put_unpadded(&bytes, PASTE_OFF MOUSE_OFF);
     for (size_t i = 0; i < ARRAY_LEN(capabilities); i++)
         put_capability(&bytes, capabilities[i]);
     r->len = bytes.len;
@@ -211,7 +211,7 @@ static struct tty_event nothing_or_end(struct tty_curses *t)
     return (struct tty_event){.kind = gone ? TTY_CLOSED : TTY_NONE};
 }
 
-/* What a key of curses begins and bytes go on with. */
+/* A sequence that a curses key starts and bytes continue. */
 static bool begin_sequence(struct tty_curses *t, int code)
 {
     t->mouse.open = MOUSE_CLOSED;
@@ -297,7 +297,7 @@ static struct tty_event byte_event(struct tty_curses *t, unsigned char byte)
 }
 
 /* Within a report of the mouse, Backspace is a place. */
-static struct tty_event event_of(struct tty_curses *t, int got)
+static struct tty_event event_of_key(struct tty_curses *t, int got)
 {
     struct tty_event event = {.kind = TTY_NONE};
     int byte = got == KEY_BACKSPACE && t->mouse.open == MOUSE_X10 ? 0x7f : got;
@@ -339,7 +339,7 @@ static struct tty_event curses_event(struct tty *tty)
         int got = getch();
         if (got == ERR)
             return idle_event(t);
-        struct tty_event event = event_of(t, got);
+        struct tty_event event = event_of_key(t, got);
         if (event.kind != TTY_NONE)
             return event;
     }
@@ -367,7 +367,7 @@ static bool is_drawable(const struct winsize *size)
 }
 
 /* A terminal may say any size: curses fails with some, and overflows. */
-static void fit(const struct tty_curses *t)
+static void fit_curses(const struct tty_curses *t)
 {
     struct winsize size;
     if (size_of(t, &size))
@@ -378,9 +378,9 @@ static void fit(const struct tty_curses *t)
 static void curses_resized(struct tty *tty)
 {
     struct tty_curses *t = curses_of(tty);
-    fit(t);
+    fit_curses(t);
     t->resize_pending = true;
-    /* What was written for the old size while the terminal had the new one stands anywhere. */
+    /* Output for the old size landed anywhere on a terminal that has the new one already. */
     curses_redraw(tty);
 }
 
@@ -525,7 +525,7 @@ static int open_screen(struct tty_curses *t, const struct tty_setup *setup, stru
                          "a terminal of type “%s” cannot place its cursor: set TERM",
                          setup->term ? setup->term : "dumb");
     }
-    fit(t);
+    fit_curses(t);
     set_modes(t, setup);
     make_rescue(t, setup->out_fd, &saved);
     frame_init(&t->frame, fileno(t->out));

@@ -12,8 +12,8 @@
 
 #define STOPPED_MS 200 /* a terminal that takes nothing for so long is not waited for */
 
-/* Flags of a description are shared with whoever has it: this one is ours, so that it may refuse to
-   block. Of what cannot be opened again it is the same. */
+/* Opens the terminal again, so that O_NONBLOCK affects nobody else: processes share the flags of
+ * a description. Where that fails, returns the same one. */
 static int open_again(int fd)
 {
     char path[32];
@@ -22,7 +22,7 @@ static int open_again(int fd)
     return own >= 0 ? own : fcntl(fd, F_DUPFD_CLOEXEC, 0);
 }
 
-/* A limit on the size of files holds for one in memory, too. */
+/* The limit on file sizes (RLIMIT_FSIZE) also applies to a file in memory. */
 static bool is_limited(void)
 {
     struct rlimit limit;
@@ -57,7 +57,7 @@ void frame_begin(struct tty_frame *f)
         turn_to(f, f->memory);
 }
 
-static bool put(int terminal, const uint8_t *bytes, size_t len)
+static bool write_frame(int terminal, const uint8_t *bytes, size_t len)
 {
     struct pollfd room = {.fd = terminal, .events = POLLOUT};
     while (len > 0) {
@@ -82,7 +82,7 @@ bool frame_end(struct tty_frame *f)
     void *bytes = mmap(NULL, (size_t)end, PROT_READ, MAP_SHARED, f->memory, 0);
     if (bytes == MAP_FAILED)
         return false;
-    bool whole = put(f->terminal, bytes, (size_t)end);
+    bool whole = write_frame(f->terminal, bytes, (size_t)end);
     (void)munmap(bytes, (size_t)end);
     return whole;
 }

@@ -26,7 +26,7 @@ static bool is_near(const struct mouse *m, int row, int column, uint64_t now_ms)
            now_ms - m->pressed_ms <= LIMIT_DOUBLE_CLICK_MS;
 }
 
-static void press(struct mouse *m, uint64_t now_ms, struct tty_event *event)
+static void press_button(struct mouse *m, uint64_t now_ms, struct tty_event *event)
 {
     bool twice = is_near(m, event->mouse.row, event->mouse.column, now_ms);
     event->mouse.kind = twice ? MOUSE_DOUBLE_CLICK : MOUSE_CLICK;
@@ -36,8 +36,8 @@ static void press(struct mouse *m, uint64_t now_ms, struct tty_event *event)
     m->pressed_ms = now_ms;
 }
 
-static void report(struct mouse *m, unsigned bits, int column, int row, uint64_t now_ms,
-                   struct tty_event *event)
+static void tell_button(struct mouse *m, unsigned bits, int column, int row, uint64_t now_ms,
+                        struct tty_event *event)
 {
     bits &= ~(unsigned)MODIFIERS;
     if (row < 1 || column < 1)
@@ -45,7 +45,7 @@ static void report(struct mouse *m, unsigned bits, int column, int row, uint64_t
     event->mouse.row = row - 1;
     event->mouse.column = column - 1;
     if (bits == 0)
-        press(m, now_ms, event);
+        press_button(m, now_ms, event);
     else if (bits == WHEEL || bits == WHEEL + 1)
         event->mouse.kind = bits == WHEEL ? MOUSE_WHEEL_UP : MOUSE_WHEEL_DOWN;
     else
@@ -70,7 +70,7 @@ static bool put_sgr(struct mouse *m, unsigned char byte, uint64_t now_ms, struct
     /* The widths keep every number within an int. */
     if (byte == 'M' && !m->garbled &&
         sscanf(m->bytes, "%5u;%5d;%5d%n", &bits, &column, &row, &end) == 3 && (size_t)end == m->len)
-        report(m, bits, column, row, now_ms, event);
+        tell_button(m, bits, column, row, now_ms, event);
     return true;
 }
 
@@ -86,7 +86,7 @@ static bool put_x10(struct mouse *m, unsigned char byte, uint64_t now_ms, struct
     m->open = MOUSE_CLOSED;
     unsigned bits = (unsigned char)m->bytes[0];
     if ((bits & BUTTONS) != RELEASE)
-        report(m, bits, (unsigned char)m->bytes[1], (unsigned char)m->bytes[2], now_ms, event);
+        tell_button(m, bits, (unsigned char)m->bytes[1], (unsigned char)m->bytes[2], now_ms, event);
     return true;
 }
 
