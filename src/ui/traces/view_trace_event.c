@@ -55,12 +55,12 @@ static void put_buf(const struct event_look *l, enum style style, const struct b
     put_up_to(l, style, (const char *)b->data, b->len, end);
 }
 
-static int width_of(const struct buf *b)
+static int buf_width(const struct buf *b)
 {
     return (int)text_width((const char *)b->data, b->len);
 }
 
-static void put_time(const struct event_look *l, int64_t wall_us)
+static void put_event_time(const struct event_look *l, int64_t wall_us)
 {
     char text[16];
     bool known = text_time(text, sizeof text, wall_us, l->utc_offset_s, 6);
@@ -68,10 +68,10 @@ static void put_time(const struct event_look *l, int64_t wall_us)
 }
 
 /* Time, pid and name; the line is left where the call, or what stands at the right, follows. */
-static void put_head(const struct event_look *l, const struct trace_event *e)
+static void put_event_head(const struct event_look *l, const struct trace_event *e)
 {
     char pid[48];
-    put_time(l, e->wall_us);
+    put_event_time(l, e->wall_us);
     if (e->kind == EVENT_LOST)
         return;
     page_puts(l->page, STYLE_NORMAL, l->wide ? "  " : " ");
@@ -104,7 +104,7 @@ static void put_result_at(const struct event_look *l, const struct event_parts *
 static bool put_caller(const struct event_look *l, const struct trace_event *e,
                        const struct event_parts *p, int gap, int end)
 {
-    int width = width_of(&p->caller);
+    int width = buf_width(&p->caller);
     if (width == 0 || line_width(l->page) + gap + width > end)
         return width == 0;
     page_printf(l->page, STYLE_NORMAL, "%*s", gap, "");
@@ -119,7 +119,7 @@ static void put_parts(const struct event_look *l, const struct trace_event *e,
     unsigned depth = e->depth > DEPTH_MOST ? DEPTH_MOST : e->depth;
     int at = l->text_at + 2 * (int)depth;
     int end = l->columns - (l->wide ? TOOK_WIDTH + 1 : 0);
-    int result = width_of(&p->mark) + width_of(&p->value) + text_columns(p->result_cut);
+    int result = buf_width(&p->mark) + buf_width(&p->value) + text_columns(p->result_cut);
     if (!l->wide)
         page_line(l->page);
     page_tab(l->page, at);
@@ -157,7 +157,7 @@ static void put_lost_line(const struct event_look *l, const struct trace_event *
     event_lost(e, &text);
     page_puts(l->page, STYLE_NORMAL, "  ");
     int at = line_width(l->page);
-    if (at + width_of(&text) <= l->columns) {
+    if (at + buf_width(&text) <= l->columns) {
         put_buf(l, STYLE_WARN, &text, l->columns);
     } else {
         trace_text(l->page, STYLE_WARN, buf_cstr(&text), BELOW, l->columns);
@@ -169,7 +169,7 @@ void event_put(const struct event_look *l, const struct trace_event *e, struct o
 {
     struct event_parts p;
     event_link(l, page_line(l->page), e, 0);
-    put_head(l, e);
+    put_event_head(l, e);
     if (e->kind == EVENT_LOST) {
         put_lost_line(l, e);
         return;

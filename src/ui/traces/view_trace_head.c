@@ -169,7 +169,7 @@ struct cap_cell {
     bool always, near;
 };
 
-/* How the line gets shorter: without bars, then in percent what is near its cap, then all of it. */
+/* How the line gets shorter: without bars, then values near their caps in percent, then all. */
 static const struct cap_form {
     int bar;
     bool brief_more, brief;
@@ -270,7 +270,7 @@ static void caps_recorded(struct trace_flow *f, const struct trace_state *state)
 
 static void caps_line(struct trace_flow *f, const struct trace_state *state)
 {
-    /* No alarm: terms are truncated, and a full window is how a busy trace goes. */
+    /* No alarm: truncated terms and a full window are normal in a busy trace. */
     static const struct {
         enum cap cap;
         bool always, marks;
@@ -299,7 +299,7 @@ static void caps_line(struct trace_flow *f, const struct trace_state *state)
     put_caps_line(f, cells, n);
 }
 
-/* Before anything runs: what it would be held to. */
+/* Before a trace runs: the caps that it would have. */
 static void put_caps(struct trace_flow *f, const struct trace_state *state)
 {
     static const enum cap shown[] = {CAP_TIME_MS, CAP_EVENTS, CAP_RATE_PER_S, CAP_TERM_BYTES,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Thousands of events: how many lines each takes is remembered, and their text is written when
- * they come
- * into sight. */
+ * Thousands of events: how many lines each takes is remembered, and their text is written when they
+ * come into sight. */
 
 #include "beamtop/base/text.h"
 #include "view_trace.h"
@@ -51,7 +50,7 @@ struct announced {
 };
 
 /* The events may be of a trace that is not shown any more: then there is nothing to write. */
-static void fill(struct view_page *page, size_t line)
+static void fill_announced(struct view_page *page, size_t line)
 {
     const struct announced *a = page->fill_arg;
     size_t first = line, n = 1, before = page->n_lines;
@@ -78,6 +77,6 @@ void event_fill_later(const struct event_look *l, const struct model *model)
 {
     struct announced *a = arena_alloc(&l->page->arena, sizeof *a);
     *a = (struct announced){*l, model};
-    l->page->fill = fill;
+    l->page->fill = fill_announced;
     l->page->fill_arg = a;
 }

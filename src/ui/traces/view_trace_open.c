@@ -33,7 +33,7 @@ static void begin_label(struct open *o)
     o->label = NULL;
 }
 
-static void begin(struct open *o)
+static void begin_part(struct open *o)
 {
     begin_label(o);
     page_tab(o->l->page, LABEL_AT + LABEL_WIDTH);
@@ -57,7 +57,7 @@ static bool is_turned(void *arg, size_t bracket)
 }
 
 /* What Enter opens or closes has a mark before it. */
-static void mark(const struct open *o, const struct pretty_line *line)
+static void mark_bracket(const struct open *o, const struct pretty_line *line)
 {
     struct view_page *page = o->l->page;
     if (line->bracket == PRETTY_NONE)
@@ -70,13 +70,13 @@ static void mark(const struct open *o, const struct pretty_line *line)
         page_puts(page, STYLE_DIM, line->folded ? "▸" : "▾");
 }
 
-static void put_line(void *arg, const struct pretty_line *line)
+static void put_open_line(void *arg, const struct pretty_line *line)
 {
     struct open *o = arg;
     if (++o->lines > MOST_LINES)
         return;
     begin_label(o);
-    mark(o, line);
+    mark_bracket(o, line);
     page_tab(o->l->page, LABEL_AT + LABEL_WIDTH);
     if (line->indent > 0)
         page_printf(o->l->page, STYLE_NORMAL, "%*s", line->indent, "");
@@ -88,7 +88,7 @@ static void more_lines(struct open *o)
     char n[32];
     if (o->lines <= MOST_LINES)
         return;
-    begin(o);
+    begin_part(o);
     page_printf(o->l->page, STYLE_WARN, "%s lines more: save the trace to see them, or fold it",
                 text_integer(n, sizeof n, (int64_t)(o->lines - MOST_LINES)));
 }
@@ -99,20 +99,20 @@ static void put_size(struct open *o, uint64_t full_bytes)
     uint64_t cap = trace_log_state(o->l->log)->caps.value[CAP_TERM_BYTES];
     if (full_bytes == 0)
         return;
-    begin(o);
+    begin_part(o);
     page_printf(o->l->page, STYLE_WARN, "%s", o->l->page->ascii ? "" : "✂ ");
     page_printf(o->l->page, STYLE_WARN, "truncated on the node: full size %s, cap %s",
                 text_bytes(whole, sizeof whole, (double)full_bytes),
                 text_bytes(most, sizeof most, (double)cap));
 }
 
-static void put_term(struct open *o, const char *label, const char *before, enum style label_style,
-                     enum style style, const struct kept_term *term)
+static void put_open_term(struct open *o, const char *label, const char *before,
+                          enum style label_style, enum style style, const struct kept_term *term)
 {
     struct event_look whole = *o->l;
     struct buf text;
     int columns = o->l->columns - LABEL_AT - LABEL_WIDTH;
-    struct pretty setup = {columns, o->opened->levels, put_line, is_turned, o};
+    struct pretty setup = {columns, o->opened->levels, put_open_line, is_turned, o};
     if (!term->bytes.s)
         return;
     whole.term_bytes = TEXT_BYTES;
@@ -130,36 +130,36 @@ static void put_term(struct open *o, const char *label, const char *before, enum
     buf_clear(&text);
 }
 
-static void put_args(struct open *o)
+static void put_open_args(struct open *o)
 {
     struct trace_values v;
     struct slice term;
     char label[16];
     const struct kept_term *args = &o->e->args;
     if (!trace_values_init(&v, args->bytes)) {
-        put_term(o, "args", "", STYLE_LABEL, STYLE_NORMAL, args);
+        put_open_term(o, "args", "", STYLE_LABEL, STYLE_NORMAL, args);
     } else {
         for (unsigned i = 1; trace_values_next(&v, &term); i++) {
             struct kept_term one = {term, args->full_bytes};
             snprintf(label, sizeof label, "%u", i);
-            put_term(o, label, "", STYLE_LABEL, STYLE_NORMAL, &one);
+            put_open_term(o, label, "", STYLE_LABEL, STYLE_NORMAL, &one);
         }
     }
     put_size(o, args->full_bytes);
 }
 
-static void put_result(struct open *o)
+static void put_open_result(struct open *o)
 {
     const struct trace_event *e = o->e;
     char class[64];
     if (e->outcome == OUTCOME_RETURN) {
-        put_term(o, "->", "", STYLE_OK, STYLE_VALUE, &e->result);
+        put_open_term(o, "->", "", STYLE_OK, STYLE_VALUE, &e->result);
     } else if (e->outcome == OUTCOME_EXCEPTION) {
         snprintf(class, sizeof class, "%.*s:", (int)e->class.len, e->class.s ? e->class.s : "");
-        put_term(o, "!!", class, STYLE_ALARM, STYLE_ERROR, &e->result);
+        put_open_term(o, "!!", class, STYLE_ALARM, STYLE_ERROR, &e->result);
     } else if (e->outcome == OUTCOME_OPEN) {
         o->label = "";
-        begin(o);
+        begin_part(o);
         page_puts(o->l->page, STYLE_WARN,
                   o->l->ended ? "not returned when the trace ended" : "not returned yet");
     }
@@ -173,7 +173,7 @@ static void put_frame(struct open *o, const char *label, const struct mfa *mfa)
     event_mfa(o->l, mfa, &text);
     o->label = label;
     o->label_style = STYLE_LABEL;
-    begin(o);
+    begin_part(o);
     page_put(o->l->page, STYLE_FUNCTION, (const char *)text.data, text.len);
     buf_clear(&text);
 }
@@ -185,14 +185,14 @@ static void put_rest(struct open *o)
     if (o->e->depth > 0) {
         o->label = "within";
         o->label_style = STYLE_LABEL;
-        begin(o);
+        begin_part(o);
         page_printf(o->l->page, STYLE_NORMAL, "%u call%s of this process not returned yet",
                     o->e->depth, o->e->depth == 1 ? "" : "s");
     }
     if (p && trace_log_patterns(o->l->log) > 1) {
         o->label = "of";
         o->label_style = STYLE_LABEL;
-        begin(o);
+        begin_part(o);
         page_slice(o->l->page, STYLE_DIM, p->typed);
     }
 }
@@ -201,10 +201,10 @@ void event_open(const struct event_look *l, const struct trace_event *e, struct 
 {
     struct open o = {.l = l, .e = e, .opened = opened};
     if (e->kind == EVENT_CALL) {
-        put_args(&o);
-        put_result(&o);
+        put_open_args(&o);
+        put_open_result(&o);
     } else {
-        put_term(&o, "", "", STYLE_LABEL, STYLE_NORMAL, &e->message);
+        put_open_term(&o, "", "", STYLE_LABEL, STYLE_NORMAL, &e->message);
         put_size(&o, e->message.full_bytes);
     }
     if (e->caller.module.len > 0)

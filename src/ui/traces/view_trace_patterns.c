@@ -19,7 +19,7 @@ static void count_cell(struct trace_flow *f, enum style style, const char *label
     trace_flow_cell(f, style, label, text);
 }
 
-/* Room for little more than the events. */
+/* There is room for little but the events. */
 static bool is_least(const struct trace_flow *f)
 {
     return f->low && f->columns < TRACE_NARROW_COLUMNS;
@@ -49,7 +49,7 @@ static void counts_cells(struct trace_flow *f, const struct trace_pattern_info *
     }
 }
 
-static const char *duration(const struct trace_flow *f, char *out, size_t size, uint64_t ns)
+static const char *flow_duration(const struct trace_flow *f, char *out, size_t size, uint64_t ns)
 {
     return page_duration(f->page, out, size, (double)ns / 1e9);
 }
@@ -78,8 +78,8 @@ static void latency_graph(struct trace_flow *f, const struct histogram *h)
     graph_spark(out, sizeof out, &ring, (int)cells, cells, graph_peak(&ring, cells),
                 f->page->ascii);
     ring_clear(&ring);
-    duration(f, from, sizeof from, h->min_ns);
-    duration(f, to, sizeof to, h->max_ns);
+    flow_duration(f, from, sizeof from, h->min_ns);
+    flow_duration(f, to, sizeof to, h->max_ns);
     trace_flow_room(f, text_columns(from) + (int)cells + text_columns(to) + 2);
     page_printf(f->page, STYLE_DIM, "%s ", from);
     page_puts(f->page, STYLE_GRAPH, out);
@@ -97,8 +97,8 @@ static void latency_cells(struct trace_flow *f, const struct histogram *h)
         return;
     for (size_t i = 0; i < (is_least(f) ? 1 : sizeof points / sizeof points[0]); i++)
         trace_flow_cell(f, STYLE_VALUE, points[i].label,
-                        duration(f, text, sizeof text, histogram_at(h, points[i].share)));
-    trace_flow_cell(f, STYLE_VALUE, "max", duration(f, text, sizeof text, h->max_ns));
+                        flow_duration(f, text, sizeof text, histogram_at(h, points[i].share)));
+    trace_flow_cell(f, STYLE_VALUE, "max", flow_duration(f, text, sizeof text, h->max_ns));
     if (h->total > 1 && f->columns >= TRACE_NARROW_COLUMNS && !f->low)
         latency_graph(f, h);
 }

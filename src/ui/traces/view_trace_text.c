@@ -15,7 +15,7 @@ const struct pattern *event_pattern(const struct event_look *l, const struct tra
 
 /* The text that a recording without values has instead of a term, as much of it as terms may
  * have. */
-static void put_term(const struct event_look *l, struct slice term, struct buf *out)
+static void put_term_text(const struct event_look *l, struct slice term, struct buf *out)
 {
     struct cursor c;
     struct slice text;
@@ -32,7 +32,7 @@ static void put_term(const struct event_look *l, struct slice term, struct buf *
 static void put_bytes(const struct event_look *l, struct slice term, bool cuts, struct buf *out)
 {
     if (term.s && trace_log_state(l->log)->texts) {
-        put_term(l, term, out);
+        put_term_text(l, term, out);
         return;
     }
     const struct print_limits limits = {.bytes = l->term_bytes, .syntax = l->syntax, .cuts = cuts};
@@ -72,8 +72,8 @@ static size_t put_values(const struct event_look *l, const struct trace_event *e
 }
 
 /* "m:f" and "(1, 2)"; "m:f/2" and " show(1)"; "m:f/2" where no arguments were sent. */
-static void put_call(const struct event_look *l, const struct trace_event *e, struct buf *name,
-                     struct buf *args)
+static void put_call_text(const struct event_look *l, const struct trace_event *e, struct buf *name,
+                          struct buf *args)
 {
     event_mfa(l, &e->mfa, name);
     buf_puts(args, e->shown_only ? " show(" : "(");
@@ -86,8 +86,8 @@ static void put_call(const struct event_look *l, const struct trace_event *e, st
         ;
 }
 
-static void put_message(const struct event_look *l, const struct trace_event *e, struct buf *name,
-                        struct buf *args)
+static void put_message_text(const struct event_look *l, const struct trace_event *e,
+                             struct buf *name, struct buf *args)
 {
     buf_puts(name, e->kind == EVENT_SEND ? "sent to " : "received");
     if (e->kind == EVENT_SEND)
@@ -133,8 +133,8 @@ static void put_took(const struct event_look *l, const struct trace_event *e, ch
         page_duration(l->page, out, size, (double)e->latency_ns / 1e9);
 }
 
-static void put_result(const struct event_look *l, const struct trace_event *e, struct buf *mark,
-                       struct buf *value)
+static void put_result_text(const struct event_look *l, const struct trace_event *e,
+                            struct buf *mark, struct buf *value)
 {
     if (e->outcome == OUTCOME_RETURN) {
         buf_puts(mark, "-> ");
@@ -149,8 +149,8 @@ static void put_result(const struct event_look *l, const struct trace_event *e, 
     }
 }
 
-static void put_cut(const struct event_look *l, const struct kept_term *term, char *out,
-                    size_t size)
+static void put_cut_term(const struct event_look *l, const struct kept_term *term, char *out,
+                         size_t size)
 {
     char whole[32];
     out[0] = '\0';
@@ -167,13 +167,13 @@ void event_parts_make(struct event_parts *p, const struct event_look *l,
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         buf_init(all[i], 0);
     if (e->kind == EVENT_CALL)
-        put_call(l, e, &p->name, &p->args);
+        put_call_text(l, e, &p->name, &p->args);
     else if (e->kind != EVENT_LOST)
-        put_message(l, e, &p->name, &p->args);
-    put_result(l, e, &p->mark, &p->value);
+        put_message_text(l, e, &p->name, &p->args);
+    put_result_text(l, e, &p->mark, &p->value);
     put_took(l, e, p->took, sizeof p->took);
-    put_cut(l, e->kind == EVENT_CALL ? &e->args : &e->message, p->cut, sizeof p->cut);
-    put_cut(l, &e->result, p->result_cut, sizeof p->result_cut);
+    put_cut_term(l, e->kind == EVENT_CALL ? &e->args : &e->message, p->cut, sizeof p->cut);
+    put_cut_term(l, &e->result, p->result_cut, sizeof p->result_cut);
     if (e->caller.module.len > 0 && pattern && pattern->actions & TRACE_CALLER) {
         buf_puts(&p->caller, l->page->ascii ? "<- " : "← ");
         event_mfa(l, &e->caller, &p->caller);

@@ -106,7 +106,7 @@ static enum style change_style(const struct proc_column *column, double v)
     return v > 0 ? STYLE_RISING : STYLE_FALLING;
 }
 
-static char *count_text(char *out, size_t size, double v, int width)
+static char *fit_count(char *out, size_t size, double v, int width)
 {
     if (fabs(v) < 1e15 && v == floor(v)) {
         text_integer(out, size, (int64_t)v);
@@ -123,7 +123,7 @@ static enum style number_text(char *out, size_t size, const struct proc_column *
     enum style style = STYLE_NORMAL;
     switch (column->type) {
     case COLUMN_COUNT:
-        count_text(text, sizeof text, v, column->width);
+        fit_count(text, sizeof text, v, column->width);
         break;
     case COLUMN_BYTES:
         text_bytes(text, sizeof text, v);

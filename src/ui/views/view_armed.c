@@ -42,8 +42,7 @@ static bool armed_runs(const struct model *m)
 /* What this program has set, or has just cleared. */
 struct own {
     bool any;    /* a trace, spans or counted calls */
-    bool counts; /* before OTP 27, where counters do not say whose they are: no other tool is there
-                  */
+    bool counts; /* before OTP 27, where counters do not name their owner: no other tool traces */
 };
 
 static bool has_sessions(const struct model *m)
@@ -109,7 +108,7 @@ static void link_row(struct view_link *link, const struct armed_row *r)
         link_process(link, &pid, r->tracer);
 }
 
-/* What the row is about, not how it stands: counters move, the cursor stays. */
+/* Identifies the row by its subject, not by its counters: the cursor stays on it. */
 static uint64_t identity_of(const struct armed_row *r)
 {
     uint64_t id = text_identity(r->where.s, r->where.len);
@@ -127,8 +126,8 @@ static struct slice kind_of(const struct armed_row *r)
     return r->what;
 }
 
-static void add_row(struct view_page *page, const struct rows *s, const struct armed_row *r,
-                    bool own, bool name_pid)
+static void add_armed_row(struct view_page *page, const struct rows *s, const struct armed_row *r,
+                          bool own, bool name_pid)
 {
     struct view_row *row = rows_add(s, page, r);
     if (r->call_count >= 0 && strcmp(s->sort, "details") == 0)
@@ -148,7 +147,7 @@ static void add_row(struct view_page *page, const struct rows *s, const struct a
                          own ? "self" : "beamtop");
 }
 
-static void put_count(char *out, size_t size, int64_t n, const char *one, const char *many)
+static void put_armed_count(char *out, size_t size, int64_t n, const char *one, const char *many)
 {
     char text[32];
     size_t used = strlen(out);
@@ -157,15 +156,15 @@ static void put_count(char *out, size_t size, int64_t n, const char *one, const 
                  text_integer(text, sizeof text, n), n == 1 ? one : many);
 }
 
-static void summarise(struct view_page *page, const struct armed_detail *a)
+static void summarise_armed(struct view_page *page, const struct armed_detail *a)
 {
     char *out = page->summary;
     size_t size = sizeof page->summary;
-    put_count(out, size, a->sessions, "session", "sessions");
-    put_count(out, size, a->breakpoints, "breakpoint", "breakpoints");
-    put_count(out, size, a->processes, "process", "processes");
+    put_armed_count(out, size, a->sessions, "session", "sessions");
+    put_armed_count(out, size, a->breakpoints, "breakpoint", "breakpoints");
+    put_armed_count(out, size, a->processes, "process", "processes");
     if (a->breakpoints > a->breakpoints_shown || a->flags > a->flags_shown)
-        put_count(out, size, a->breakpoints_shown + a->flags_shown, "shown", "shown");
+        put_armed_count(out, size, a->breakpoints_shown + a->flags_shown, "shown", "shown");
 }
 
 static void armed_page(void *state, const struct model *m, int rows, int columns,
@@ -181,9 +180,9 @@ static void armed_page(void *state, const struct model *m, int rows, int columns
     snprintf(page->empty, sizeof page->empty, "No active tracing on this node.");
     const struct own own = own_of(m, a);
     for (size_t i = 0; i < a->n_rows; i++)
-        add_row(page, state, &a->rows[i], is_own(&a->rows[i], own), columns >= 100);
+        add_armed_row(page, state, &a->rows[i], is_own(&a->rows[i], own), columns >= 100);
     page_sort(page);
-    summarise(page, a);
+    summarise_armed(page, a);
 }
 
 /* By details, the most calls first. */
@@ -195,7 +194,7 @@ static void armed_sort(void *state, const char *key, int direction)
 }
 
 /* The owner by name, where one is known. */
-static void put_owner(char *out, size_t size, const struct armed_row *r)
+static void put_owner_name(char *out, size_t size, const struct armed_row *r)
 {
     const struct slice name = r->tracer.len > 0 ? r->tracer : r->session;
     if (name.len > 0)
@@ -233,7 +232,7 @@ static const char *way_to_clear(const struct armed_row *r)
                : "Stop it there, such as by dbg:stop() in a shell of the node";
 }
 
-/* Another tool waits for the events of its tracer: nothing of others is cleared. */
+/* Clears nothing of other tools: they wait for the events of their tracers. */
 static int armed_of_others(const struct model *m, uint64_t row, struct error *err)
 {
     const struct armed_detail *a = model_armed(m);
@@ -247,7 +246,7 @@ static int armed_of_others(const struct model *m, uint64_t row, struct error *er
                              "another beamtop is connected: quit it there; a recorder: beamtop "
                              "record stop");
         const struct slice what = kind_of(r);
-        put_owner(owner, sizeof owner, r);
+        put_owner_name(owner, sizeof owner, r);
         return error_set(err, ERR_REFUSED, "%.*s: set by %s, and beamtop clears only its own. %s",
                          (int)what.len, what.s, owner, way_to_clear(r));
     }

@@ -87,7 +87,7 @@ static const char *const phases[] = {
     [SESSION_FAILED] = "failed",
 };
 
-static void append(char *out, size_t size, const char *text)
+static void add_part(char *out, size_t size, const char *text)
 {
     size_t used = strlen(out);
     snprintf(out + used, size - used, "%s%s", used ? ", " : "", text);
@@ -100,7 +100,7 @@ static void append_limits(char *out, size_t size, const struct calls_window *w, 
     if (w->asked_us != CALLS_UNKNOWN) {
         snprintf(text, sizeof text, "%.2g of %.2g s", (double)w->interval_us / 1e6,
                  (double)w->asked_us / 1e6);
-        append(out, size, text);
+        add_part(out, size, text);
     }
     if (w->n_excluded == 0)
         return;
@@ -110,48 +110,48 @@ static void append_limits(char *out, size_t size, const struct calls_window *w, 
     else
         snprintf(text, sizeof text, "without %.*s", (int)(first->len < 60 ? first->len : 60),
                  first->s);
-    append(out, size, text);
+    add_part(out, size, text);
     if (columns >= 100 && w->n_excluded > 1) {
         snprintf(text, sizeof text, "%zu more", w->n_excluded - 1);
-        append(out, size, text);
+        add_part(out, size, text);
     }
 }
 
-static void summarise(struct view_page *page, const struct calls_log *log, bool recorded,
-                      int columns)
+static void summarise_calls(struct view_page *page, const struct calls_log *log, bool recorded,
+                            int columns)
 {
     const struct calls_state *state = &log->state;
     char n[32], text[200], *out = page->summary;
     size_t size = sizeof page->summary;
-    append(out, size, recorded ? "recorded" : phases[state->status.phase]);
+    add_part(out, size, recorded ? "recorded" : phases[state->status.phase]);
     if (state->status.phase == SESSION_ENDED && state->status.check.done)
-        append(out, size, state->status.check.clean ? "nothing left" : state->status.check.text);
+        add_part(out, size, state->status.check.clean ? "nothing left" : state->status.check.text);
     if (!log->has_window)
         return;
     const struct calls_window *w = &log->window;
     snprintf(text, sizeof text, "window %llu%s", (unsigned long long)w->number,
              w->cut ? " (stopped early)" : "");
-    append(out, size, text);
+    add_part(out, size, text);
     snprintf(text, sizeof text, "%s calls/s", text_count(n, sizeof n, w->calls_per_s));
-    append(out, size, text);
+    add_part(out, size, text);
     append_limits(out, size, w, columns);
     if (columns < 100)
         return;
     if (w->n_excluded == 0) {
         snprintf(text, sizeof text, "%s functions",
                  text_integer(n, sizeof n, (int64_t)w->functions));
-        append(out, size, text);
+        add_part(out, size, text);
     }
     if (!isnan(w->load)) {
         snprintf(text, sizeof text, "cost %s", calls_cost_text(n, sizeof n, w->load));
-        append(out, size, text);
+        add_part(out, size, text);
     }
     if (w->lost > 0) {
         snprintf(text, sizeof text, "%llu lost by a reload", (unsigned long long)w->lost);
-        append(out, size, text);
+        add_part(out, size, text);
     }
     if (*w->timed_why)
-        append(out, size, w->timed_why);
+        add_part(out, size, w->timed_why);
 }
 
 /* It is over, and there is no window of it. */
@@ -214,7 +214,7 @@ static void calls_page(void *state, const struct model *m, int rows, int columns
     rows_begin(&s->rows, page, w && s->rows.by == BY_FUNCTION ? calls_function_columns(w) : NULL);
     tell_empty(page, m, log, s);
     if (log)
-        summarise(page, log, model_recorded(m) != NULL, columns);
+        summarise_calls(page, log, model_recorded(m) != NULL, columns);
     if (!w)
         page->order[0] = '\0';
     else if (s->rows.by == BY_FUNCTION)

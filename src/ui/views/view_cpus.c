@@ -23,7 +23,7 @@ static const struct {
 } titles[] = {{"UTIL", 7},    {"RUN", 7}, {"WAIT CPU", 9}, {"FORCED/s", 9},
               {"YIELD/s", 8}, {"CPU", 5}, {"MOVES", 6},    {"BOUND", 6}};
 
-/* Microstate accounting has a price, which is said before it is switched on. */
+/* Microstate accounting costs time on the node: the cost is shown before it is switched on. */
 enum accounting { OFF, ASKED, ON };
 struct cpus {
     enum accounting accounting;
@@ -64,14 +64,14 @@ static void put_label(struct view_page *page, const char *label, enum style styl
     page_puts(page, style, text);
 }
 
-/* Any of it means that the host, not the VM, holds the schedulers back. */
-static enum style shortage(double share)
+/* Any shortage means that the host, not the VM, limits the schedulers. */
+static enum style shortage_style(double share)
 {
     return share > 0.2 ? STYLE_ALARM : share > 0.05 ? STYLE_WARN : STYLE_VALUE;
 }
 
-static void heading(struct view_page *page, const struct threads_detail *t,
-                    const struct node_info *node)
+static void put_cpus_heading(struct view_page *page, const struct threads_detail *t,
+                             const struct node_info *node)
 {
     char text[32];
     page_heading(page, "CPUs");
@@ -79,14 +79,14 @@ static void heading(struct view_page *page, const struct threads_detail *t,
         put_label(page, "of the host", STYLE_VALUE, text_integer(text, sizeof text, node->cpus));
     put_label(page, "allowed", STYLE_VALUE, text_integer(text, sizeof text, t->allowed_cpus));
     page_printf(page, STYLE_DIM, " (%.*s)", (int)t->allowed.len, t->allowed.s);
-    put_label(page, "steal", shortage(t->steal), text_percent(text, sizeof text, t->steal));
+    put_label(page, "steal", shortage_style(t->steal), text_percent(text, sizeof text, t->steal));
     page_line(page);
     if (isnan(t->quota_cpus)) {
         put_label(page, "cgroup quota", STYLE_DIM, "none found");
     } else {
         snprintf(text, sizeof text, "%.2f CPUs", t->quota_cpus);
         put_label(page, "cgroup quota", STYLE_VALUE, text);
-        put_label(page, "throttled", shortage(t->throttled),
+        put_label(page, "throttled", shortage_style(t->throttled),
                   text_percent(text, sizeof text, t->throttled));
         page_printf(page, STYLE_DIM, " of periods, %s/s",
                     text_duration(text, sizeof text, t->throttled_per_s));
@@ -110,7 +110,7 @@ static void put_cpu(struct view_page *page, int column, int64_t cpu)
                cpu < 0 ? "-" : text_integer(text, sizeof text, cpu));
 }
 
-static void one(struct view_page *page, const struct scheduler_thread *r)
+static void put_thread(struct view_page *page, const struct scheduler_thread *r)
 {
     char text[32];
     int at = 0;
@@ -119,7 +119,7 @@ static void one(struct view_page *page, const struct scheduler_thread *r)
     page_tab(page, LABEL);
     const double shares[] = {r->use, r->run, r->wait};
     for (; at < 3; at++)
-        page_right(page, at == 2 ? shortage(r->wait) : STYLE_VALUE, titles[at].width,
+        page_right(page, at == 2 ? shortage_style(r->wait) : STYLE_VALUE, titles[at].width,
                    text_percent(text, sizeof text, shares[at]));
     const double rates[] = {r->involuntary_per_s, r->voluntary_per_s};
     for (; at < 5; at++)
@@ -147,14 +147,14 @@ static const struct {
 #define STATE_WIDTH 9
 
 /* The key of accounting, or what to type. */
-static const char *key_of(const struct cpus *s, char *out, size_t size)
+static const char *msacc_key(const struct cpus *s, char *out, size_t size)
 {
     if (!keymap_first_key_of(s->keymap, CONTEXT_DOC, ACTION_MSACC, NULL, out, size))
         snprintf(out, size, ":%s", action_table[ACTION_MSACC].name);
     return out;
 }
 
-static void accounted(struct view_page *page, const struct cpus *c, const struct msacc_detail *a)
+static void put_states(struct view_page *page, const struct cpus *c, const struct msacc_detail *a)
 {
     char text[32];
     for (size_t s = 0; s < ARRAY_LEN(states); s++)
@@ -176,10 +176,10 @@ static void accounted(struct view_page *page, const struct cpus *c, const struct
     else
         page_printf(page, STYLE_DIM,
                     "  %s switches it off. Dirty GC is under OTHER, a dirty NIF under EMULATOR",
-                    key_of(c, text, sizeof text));
+                    msacc_key(c, text, sizeof text));
 }
 
-static void accounting(struct view_page *page, const struct cpus *s, const struct model *m)
+static void put_accounting(struct view_page *page, const struct cpus *s, const struct model *m)
 {
     const struct msacc_detail *a = model_msacc(m);
     char key[64];
@@ -188,17 +188,17 @@ static void accounting(struct view_page *page, const struct cpus *s, const struc
     if (model_recorded(m) && !a)
         page_puts(page, STYLE_DIM, "not recorded");
     else if (s->accounting == ON && a)
-        accounted(page, s, a);
+        put_states(page, s, a);
     else if (s->accounting == ON)
         page_puts(page, STYLE_DIM, "waiting for the node's answer");
     else if (s->accounting == ASKED)
         page_printf(
             page, STYLE_WARN,
             "takes up to 28%% of the time of processes that only send messages. %s again: on",
-            key_of(s, key, sizeof key));
+            msacc_key(s, key, sizeof key));
     else
         page_printf(page, STYLE_DIM, "off. %s: what each type of thread does (emulator, GC, I/O …)",
-                    key_of(s, key, sizeof key));
+                    msacc_key(s, key, sizeof key));
 }
 
 static void cpus_page(void *state, const struct model *m, int rows, int columns,
@@ -220,18 +220,18 @@ static void cpus_page(void *state, const struct model *m, int rows, int columns,
                      : "The node found no scheduler threads in /proc/self/task: that needs Linux.");
         return;
     }
-    heading(page, t, model_node(m));
+    put_cpus_heading(page, t, model_node(m));
     column_titles(page);
     for (size_t i = 0; i < t->n_rows; i++) {
         if (is_idle(&t->rows[i]))
             idle++;
         else
-            one(page, &t->rows[i]);
+            put_thread(page, &t->rows[i]);
     }
     page_line(page);
     if (idle > 0)
         page_printf(page, STYLE_DIM, "  %zu dirty schedulers did nothing", idle);
-    accounting(page, state, m);
+    put_accounting(page, state, m);
     snprintf(page->summary, sizeof page->summary, "%zu scheduler threads", t->n_rows);
 }
 

@@ -20,7 +20,7 @@ struct findings_view {
     size_t n_open;
 };
 
-static bool is_open(const struct findings_view *s, uint64_t id)
+static bool is_unfolded(const struct findings_view *s, uint64_t id)
 {
     for (size_t i = 0; i < s->n_open; i++)
         if (s->open[i] == id)
@@ -74,8 +74,8 @@ static const enum style severity_styles[] = {
 };
 
 /* Lines of a text from a column on, broken at blanks; the first goes on in the current line. */
-static void put_wrapped(struct view_page *page, enum style style, int from, int columns,
-                        const char *text)
+static void put_wrapped_at(struct view_page *page, enum style style, int from, int columns,
+                           const char *text)
 {
     size_t left = strlen(text), next;
     size_t room = columns > from + 10 ? (size_t)(columns - from - 1) : 10;
@@ -98,7 +98,7 @@ static void put_said(struct view_page *page, const char *label, enum style style
     page_line(page);
     page_tab(page, 2);
     page_puts(page, STYLE_LABEL, label);
-    put_wrapped(page, style, TITLE_AT, columns, text);
+    put_wrapped_at(page, style, TITLE_AT, columns, text);
 }
 
 static void put_opened(struct view_page *page, const struct finding *f, int columns)
@@ -129,7 +129,7 @@ static void put_link(struct view_link *link, const struct finding *f)
 }
 
 /* The title, and which part of the reductions it is about where it does not say so itself. */
-static void put_title(struct view_page *page, const struct finding *f, int columns)
+static void put_finding_title(struct view_page *page, const struct finding *f, int columns)
 {
     enum style style = f->severity == FINDING_NOTE ? STYLE_NORMAL : STYLE_VALUE;
     char text[1100];
@@ -137,7 +137,7 @@ static void put_title(struct view_page *page, const struct finding *f, int colum
     if (f->impact >= LEAST_IMPACT && !strstr(f->title, "of reductions"))
         snprintf(text + len, sizeof text - (size_t)len, " (%.0f%% of reductions)", f->impact * 100);
     page_printf(page, severity_styles[f->severity], " %s", finding_severity_word(f->severity));
-    put_wrapped(page, style, TITLE_AT, columns, text);
+    put_wrapped_at(page, style, TITLE_AT, columns, text);
 }
 
 static void put_finding(struct view_page *page, const struct findings_view *s,
@@ -146,26 +146,26 @@ static void put_finding(struct view_page *page, const struct findings_view *s,
     struct view_line *line = page_line(page);
     put_link(&line->link, f);
     uint64_t id = line->link.id;
-    put_title(page, f, columns);
-    if (f->severity != FINDING_NOTE || is_open(s, id))
+    put_finding_title(page, f, columns);
+    if (f->severity != FINDING_NOTE || is_unfolded(s, id))
         put_said(page, "action", STYLE_NORMAL, columns, f->action);
-    if (is_open(s, id))
+    if (is_unfolded(s, id))
         put_opened(page, f, columns);
 }
 
 /* ---- the page */
 
-static void count(size_t n[], const struct findings *found)
+static void count_severities(size_t n[], const struct findings *found)
 {
     for (size_t i = 0; i < found->len; i++)
         n[found->items[i].severity]++;
 }
 
-static void summarise(struct view_page *page, const struct findings_shown *shown)
+static void summarise_findings(struct view_page *page, const struct findings_shown *shown)
 {
     size_t n[] = {0, 0, 0};
     char period[40] = "";
-    count(n, &shown->found);
+    count_severities(n, &shown->found);
     if (!isnan(shown->period_s))
         text_duration(period, sizeof period, shown->period_s);
     snprintf(page->summary, sizeof page->summary,
@@ -180,7 +180,7 @@ static void put_not_evaluated(struct view_page *page, const struct findings *fou
     page_heading(page, "Not evaluated");
     for (size_t i = 0; i < found->n_not_evaluated; i++) {
         page_line(page);
-        put_wrapped(page, STYLE_DIM, 2, columns, found->not_evaluated[i]);
+        put_wrapped_at(page, STYLE_DIM, 2, columns, found->not_evaluated[i]);
     }
 }
 
@@ -197,7 +197,7 @@ static void findings_page(void *state, const struct model *m, int rows, int colu
                                       : "Findings need a few ticks. Wait some seconds.");
         return;
     }
-    summarise(page, shown);
+    summarise_findings(page, shown);
     if (shown->found.len == 0) {
         page_line(page);
         page_puts(page, STYLE_OK, " No findings in what could be evaluated.");

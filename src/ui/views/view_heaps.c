@@ -41,7 +41,7 @@ static void heaps_want(const void *state, int rows, struct want *want)
     want_merge(want, &mine);
 }
 
-static void add_process(struct view_page *page, const struct rows *s, const struct heap_row *h)
+static void add_heap_process(struct view_page *page, const struct rows *s, const struct heap_row *h)
 {
     struct view_row *row = rows_add(s, page, h);
     row->id = text_identity(h->pid_text.s, h->pid_text.len);
@@ -110,7 +110,7 @@ static void open_owner(struct view_page *page, const struct heaps_detail *h, con
     page_sort_below(page, n, at);
 }
 
-static void summarise(struct view_page *page, const struct heaps_detail *h)
+static void summarise_heaps(struct view_page *page, const struct heaps_detail *h)
 {
     char n[32], all[32], bytes[32], share[32], since[32];
     int len = snprintf(
@@ -146,13 +146,13 @@ static void heaps_page(void *state, const struct model *m, int rows, int columns
         snprintf(page->order, sizeof page->order, "%s by %s", s->sort, s->of[s->by].word);
     const enum owner_by by = owner_of_rows(s);
     for (size_t i = 0; s->by == 0 && i < h->n_rows; i++)
-        add_process(page, s, &h->rows[i]);
+        add_heap_process(page, s, &h->rows[i]);
     for (size_t i = 0; s->by > 0 && i < h->by[by].n; i++)
         add_owner(page, s, &h->by[by].items[i]);
     page_sort(page);
     if (s->by > 0 && s->opened != 0)
         open_owner(page, h, s);
-    summarise(page, h);
+    summarise_heaps(page, h);
 }
 
 static const struct view_act heaps_acts[] = {

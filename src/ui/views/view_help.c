@@ -73,7 +73,7 @@ static void put_help(struct view_page *page, const char *text, int at, int colum
     }
 }
 
-static void views(struct view_page *page, const struct help *h, int columns)
+static void put_views_help(struct view_page *page, const struct help *h, int columns)
 {
     page_heading(page, "Views");
     for (size_t i = 0; view_registry[i]; i++) {
@@ -118,7 +118,7 @@ static void action_line(struct view_page *page, const struct help *h, enum actio
 }
 
 /* It is on the bottom row, or an earlier key does the same. */
-static bool listed(const struct help *h, enum context context, const struct binding *b)
+static bool has_help_before(const struct help *h, enum context context, const struct binding *b)
 {
     const struct keymap *km = h->keymap;
     for (const struct view_hint *hint = h->from->hints; hint && hint->does; hint++)
@@ -154,7 +154,7 @@ static void keys_here(struct view_page *page, const struct help *h, int columns)
         for (size_t i = 0; i < h->keymap->len; i++) {
             const struct binding *b = &h->keymap->bindings[i];
             if (b->context != at || keymap_lookup(h->keymap, context, b->key) != b ||
-                !view_takes(h->from, b->action) || listed(h, context, b))
+                !view_takes(h->from, b->action) || has_help_before(h, context, b))
                 continue;
             keymap_keys_of(h->keymap, context, b->action, b->arg, keys, sizeof keys);
             put_key(page, keys, action_table[b->action].name, b->arg, action_table[b->action].help,
@@ -170,7 +170,7 @@ static void help_page(void *state, const struct model *m, int rows, int columns,
     (void)rows;
     snprintf(page->summary, sizeof page->summary, "every action can be typed after :");
     keys_here(page, h, columns);
-    views(page, h, columns);
+    put_views_help(page, h, columns);
     for (int group = 0; group < ACTION_GROUPS; group++) {
         page_heading(page, action_group_title((enum action_group)group));
         for (int i = 0; i < ACTIONS; i++)

@@ -24,8 +24,8 @@ static void log_want(const void *state, int rows, struct want *want)
 #define TEXT_LEAST 16
 
 /* The text, in as many rows as it takes. */
-static void put_text(struct view_page *page, struct view_row *row, const struct journal_entry *e,
-                     int columns)
+static void put_entry_text(struct view_page *page, struct view_row *row,
+                           const struct journal_entry *e, int columns)
 {
     const size_t room =
         (size_t)(columns > BESIDE_TEXT + TEXT_LEAST ? columns - BESIDE_TEXT : TEXT_LEAST);
@@ -52,7 +52,7 @@ static void add_entry(struct view_page *page, const struct journal_entry *e, lon
     page_cell_printf(page, row, 0, STYLE_DIM, "%s", text);
     page_cell_printf(page, row, 1, e->trouble ? STYLE_ALARM : STYLE_DIM, "%s",
                      e->trouble ? "trouble" : "did");
-    put_text(page, row, e, columns);
+    put_entry_text(page, row, e, columns);
 }
 
 static void log_page(void *state, const struct model *m, int rows, int columns,

@@ -94,7 +94,7 @@ static void by_type(struct view_page *page, const struct model *m, const struct 
 }
 
 /* What the operating system counts and the VM does not hand out as blocks. */
-static void resident(struct view_page *page, const struct model *m, const struct system_sample *s)
+static void put_rss(struct view_page *page, const struct model *m, const struct system_sample *s)
 {
     const struct alloc_detail *a = model_alloc(m);
     double carriers = a ? known_or_nan(a->carrier_bytes) : NAN,
@@ -136,8 +136,8 @@ static void resident(struct view_page *page, const struct model *m, const struct
 }
 
 /* What an allocator, or one of its instances, holds and uses. */
-static void usage(struct view_page *page, int64_t block_bytes, int64_t carrier_bytes,
-                  double utilisation, enum style style, int64_t blocks, int64_t carriers)
+static void put_usage(struct view_page *page, int64_t block_bytes, int64_t carrier_bytes,
+                      double utilisation, enum style style, int64_t blocks, int64_t carriers)
 {
     char text[32];
     page_tab(page, 18);
@@ -164,9 +164,9 @@ static void allocator_line(struct view_page *page, const struct allocator_row *r
     page_line(page);
     page_puts(page, STYLE_NORMAL, "  ");
     page_slice(page, STYLE_NAME, r->name);
-    usage(page, r->mbcs.block_bytes + r->sbcs.block_bytes, carrier_bytes, r->utilisation,
-          low ? STYLE_WARN : STYLE_NORMAL, r->mbcs.blocks + r->sbcs.blocks,
-          r->mbcs.carriers + r->sbcs.carriers);
+    put_usage(page, r->mbcs.block_bytes + r->sbcs.block_bytes, carrier_bytes, r->utilisation,
+              low ? STYLE_WARN : STYLE_NORMAL, r->mbcs.blocks + r->sbcs.blocks,
+              r->mbcs.carriers + r->sbcs.carriers);
     if (!wide)
         return;
     right_bytes(page, STYLE_NORMAL, 12, known_or_nan(r->sbcs.carrier_bytes));
@@ -174,7 +174,7 @@ static void allocator_line(struct view_page *page, const struct allocator_row *r
     page_right(page, STYLE_DIM, 11, text_integer(text, sizeof text, r->instances));
 }
 
-static void allocators(struct view_page *page, const struct alloc_detail *a, int columns)
+static void put_allocators(struct view_page *page, const struct alloc_detail *a, int columns)
 {
     char text[32];
     bool wide = columns >= 106;
@@ -199,7 +199,7 @@ static void allocators(struct view_page *page, const struct alloc_detail *a, int
     }
 }
 
-static void instances(struct view_page *page, const struct alloc_detail *a)
+static void put_instances(struct view_page *page, const struct alloc_detail *a)
 {
     char text[32];
     page_heading(page, "Instances");
@@ -211,19 +211,19 @@ static void instances(struct view_page *page, const struct alloc_detail *a)
         page_puts(page, STYLE_NORMAL, "  ");
         page_slice(page, STYLE_NAME, in->name);
         page_printf(page, STYLE_NORMAL, " %s", text_integer(text, sizeof text, in->instance));
-        usage(page, in->block_bytes, in->carrier_bytes, in->utilisation, STYLE_NORMAL, in->blocks,
-              in->carriers);
+        put_usage(page, in->block_bytes, in->carrier_bytes, in->utilisation, STYLE_NORMAL,
+                  in->blocks, in->carriers);
     }
 }
 
-static bool fragmented(const struct alloc_detail *a)
+static bool is_fragmented(const struct alloc_detail *a)
 {
     return a->utilisation < 0.5 && a->carrier_bytes - a->block_bytes > 64 * 1024 * 1024;
 }
 
 /* How much of the carriers is unused, over time, where, and what would change it. */
-static void fragmentation(struct view_page *page, const struct model *m,
-                          const struct alloc_detail *a, int columns)
+static void put_fragmentation(struct view_page *page, const struct model *m,
+                              const struct alloc_detail *a, int columns)
 {
     char bytes[32], share[32], of_rss[48];
     int spark = columns - 48 > 60 ? 60 : columns - 48;
@@ -244,7 +244,7 @@ static void fragmentation(struct view_page *page, const struct model *m,
         page_printf(page, STYLE_DIM, "  %-14s", i == 0 ? "of carriers" : of_rss);
         page_spark(page, model_history(m, lines[i].line), spark > 0 ? spark : 1, WINDOW, NAN);
     }
-    for (size_t i = 0; i < a->n_instances && i < 5 && fragmented(a); i++) {
+    for (size_t i = 0; i < a->n_instances && i < 5 && is_fragmented(a); i++) {
         const struct allocator_instance *in = &a->instances[i];
         page_line(page);
         page_puts(page, STYLE_NORMAL, "  ");
@@ -255,7 +255,7 @@ static void fragmentation(struct view_page *page, const struct model *m,
         page_printf(page, STYLE_DIM, "  unused of %s",
                     text_bytes(bytes, sizeof bytes, (double)in->carrier_bytes));
     }
-    if (!fragmented(a))
+    if (!is_fragmented(a))
         return;
     page_line(page);
     page_puts(page, STYLE_DIM,
@@ -287,12 +287,12 @@ static void memory_page(void *state, const struct model *m, int rows, int column
     }
     if (rows >= 20)
         total_graph(page, m, columns);
-    resident(page, m, s);
+    put_rss(page, m, s);
     if (model_alloc(m) && model_alloc(m)->n_rows > 0) {
-        fragmentation(page, m, model_alloc(m), columns);
-        allocators(page, model_alloc(m), columns);
+        put_fragmentation(page, m, model_alloc(m), columns);
+        put_allocators(page, model_alloc(m), columns);
         if (model_alloc(m)->n_instances > 0)
-            instances(page, model_alloc(m));
+            put_instances(page, model_alloc(m));
     }
 }
 

@@ -74,8 +74,8 @@ static void add_owner(struct view_page *page, const struct rows *s, const struct
 
 /* ---- the processes of an owner, below it */
 
-static void add_process(struct view_page *page, const struct rows *s, const struct owners *owners,
-                        const struct proc_row *proc)
+static void add_owners_process(struct view_page *page, const struct rows *s,
+                               const struct owners *owners, const struct proc_row *proc)
 {
     const struct owner alone = owner_alone(owners, proc);
     struct view_row *row = add_row(page, s, &alone);
@@ -100,7 +100,7 @@ static void open_owner(struct view_page *page, const struct rows *s, const struc
         const struct proc_row *proc = &scan->rows[i];
         const struct slice name = owner_of((enum owner_by)s->by, proc, &page->arena);
         if (!proc->own && text_identity(name.s, name.len) == s->opened)
-            add_process(page, s, owners, proc);
+            add_owners_process(page, s, owners, proc);
     }
     page_sort_below(page, n, at);
 }
@@ -126,8 +126,8 @@ static const struct table_detail *apps_of(const struct rows *s, const struct mod
     return s->by == OWNER_APPLICATION && !filtered ? model_apps(m) : NULL;
 }
 
-static void summarise(struct view_page *page, const struct rows *s, const struct proc_scan *scan,
-                      size_t n)
+static void summarise_owners(struct view_page *page, const struct rows *s,
+                             const struct proc_scan *scan, size_t n)
 {
     char ranked[32], all[32], owners[32];
     text_integer(owners, sizeof owners, (int64_t)n);
@@ -164,7 +164,7 @@ static void owners_page(void *state, const struct model *m, int rows, int column
     page_sort(page);
     if (s->by != OWNER_APPLICATION && s->opened != 0)
         open_owner(page, s, scan, &owners);
-    summarise(page, s, apps ? NULL : scan, owners.len);
+    summarise_owners(page, s, apps ? NULL : scan, owners.len);
     snprintf(page->empty, sizeof page->empty, "No process that works has a %s.", s->of[s->by].word);
     if (owners.len > 0 || owners.has_shares)
         add_rest(page, s, &owners);

@@ -38,25 +38,25 @@ static int process_open(void *state, const struct view_link *link, struct error 
 
 /* ---- pieces of lines */
 
-static void label(struct view_page *page, const char *name)
+static void put_line_label(struct view_page *page, const char *name)
 {
     page_line(page);
     page_printf(page, STYLE_LABEL, "  %s", name);
     page_tab(page, LABEL);
 }
 
-static void bytes(struct view_page *page, double n)
+static void put_value_bytes(struct view_page *page, double n)
 {
     char text[32];
     page_puts(page, STYLE_VALUE, text_bytes(text, sizeof text, n));
 }
 
-static double words(const struct proc_row *row, int64_t n)
+static double bytes_of_words(const struct proc_row *row, int64_t n)
 {
     return n < 0 || row->word_bytes < 0 ? NAN : (double)n * (double)row->word_bytes;
 }
 
-static void related(struct view_page *page, const struct related *r)
+static void put_related(struct view_page *page, const struct related *r)
 {
     struct view_line *line = page_line(page);
     char text[40];
@@ -75,7 +75,7 @@ static void related(struct view_page *page, const struct related *r)
 
 /* ---- the panels */
 
-static void identity(struct view_page *page, const struct process_detail *d)
+static void put_identity(struct view_page *page, const struct process_detail *d)
 {
     const struct proc_row *row = &d->row;
     char text[64];
@@ -86,29 +86,29 @@ static void identity(struct view_page *page, const struct process_detail *d)
     page_slice(page, STYLE_NAME, page_name(page, proc_row_display_name(row)));
     if (row->stuck)
         page_puts(page, STYLE_ALARM, "   stuck: message queue grows, no reductions");
-    label(page, "status");
+    put_line_label(page, "status");
     page_slice(page, STYLE_STATUS_WAITING, row->status);
     page_puts(page, STYLE_DIM, ", priority ");
     page_slice(page, STYLE_NORMAL, row->priority);
     page_puts(page, STYLE_DIM, row->trap_exit ? ", traps exits" : "");
     if (row->suspending > 0)
         page_printf(page, STYLE_WARN, ", suspends %lld others", (long long)row->suspending);
-    label(page, "initial call");
+    put_line_label(page, "initial call");
     page_slice(page, STYLE_FUNCTION, page_name(page, row->initial_call));
     if (process_call_is_loop(row->initial_call)) {
-        label(page, "module");
+        put_line_label(page, "module");
         page_puts(page, STYLE_DIM,
                   "unknown: before OTP 26.2 a server shows it only while it works");
     }
     if (row->application.len) {
-        label(page, "application");
+        put_line_label(page, "application");
         page_slice(page, STYLE_NORMAL, row->application);
     }
     if (row->label.len) {
-        label(page, "label");
+        put_line_label(page, "label");
         page_slice(page, STYLE_NAME, row->label);
     }
-    label(page, "observed for");
+    put_line_label(page, "observed for");
     text_duration(text, sizeof text, floor(row->age_s));
     page_printf(page, STYLE_NORMAL, "%s%s", row->age_is_minimum ? "at least " : "", text);
 }
@@ -122,7 +122,7 @@ struct change {
 
 static void change_line(struct view_page *page, const struct change *c, int spark)
 {
-    label(page, c->name);
+    put_line_label(page, c->name);
     page_right(page, c->alarm ? STYLE_ALARM : STYLE_VALUE, 14, c->now);
     page_right(page, STYLE_NORMAL, 16, c->per_s);
     page_puts(page, STYLE_NORMAL, "  ");
@@ -143,7 +143,7 @@ static void per_second(char *out, size_t size, double v, bool is_bytes)
     snprintf(out, size, "%s%s/s", v > 0 ? "+" : "", text);
 }
 
-static void numbers(struct view_page *page, const struct process_detail *d, int columns)
+static void put_activity(struct view_page *page, const struct process_detail *d, int columns)
 {
     const struct proc_row *row = &d->row;
     int spark = columns - LABEL - 34;
@@ -170,25 +170,25 @@ static void numbers(struct view_page *page, const struct process_detail *d, int 
                 spark);
 }
 
-static void heap(struct view_page *page, const struct process_detail *d)
+static void put_heap(struct view_page *page, const struct process_detail *d)
 {
     const struct proc_row *row = &d->row;
     page_heading(page, "Heap");
-    label(page, "heaps");
+    put_line_label(page, "heaps");
     page_puts(page, STYLE_VALUE,
               older_sign((row->older >> ITEM_TOTAL_HEAP_SIZE) & 1, row->older_s));
-    bytes(page, words(row, row->total_heap_words));
+    put_value_bytes(page, bytes_of_words(row, row->total_heap_words));
     page_puts(page, STYLE_DIM, ", youngest ");
-    bytes(page, words(row, row->heap_words));
+    put_value_bytes(page, bytes_of_words(row, row->heap_words));
     page_puts(page, STYLE_DIM, ", stack ");
-    bytes(page, words(row, row->stack_words));
+    put_value_bytes(page, bytes_of_words(row, row->stack_words));
     page_puts(page, STYLE_DIM, ", fragments ");
-    bytes(page, words(row, d->heap_fragment_words));
-    label(page, "messages kept");
+    put_value_bytes(page, bytes_of_words(row, d->heap_fragment_words));
+    put_line_label(page, "messages kept");
     page_slice(page, STYLE_NORMAL, row->message_queue_data);
     for (size_t i = 0; i < d->n_gc; i++) {
         if (i % 3 == 0) {
-            label(page, i == 0 ? "gc" : "");
+            put_line_label(page, i == 0 ? "gc" : "");
         }
         char text[32];
         page_slice(page, STYLE_DIM, d->gc[i].key);
@@ -196,7 +196,7 @@ static void heap(struct view_page *page, const struct process_detail *d)
     }
 }
 
-static void stack(struct view_page *page, const struct process_detail *d)
+static void put_stack(struct view_page *page, const struct process_detail *d)
 {
     page_heading(page, "Stack");
     for (size_t i = 0; i < d->n_stack; i++) {
@@ -219,7 +219,7 @@ static void stack(struct view_page *page, const struct process_detail *d)
     }
 }
 
-static void relations(struct view_page *page, const char *title, const struct related_list *list)
+static void list_related(struct view_page *page, const char *title, const struct related_list *list)
 {
     char text[64], n[32];
     if (list->count == 0 && list->n == 0)
@@ -228,7 +228,7 @@ static void relations(struct view_page *page, const char *title, const struct re
              list->count < 0 ? "too many to list" : text_integer(n, sizeof n, list->count));
     page_heading(page, text);
     for (size_t i = 0; i < list->n; i++)
-        related(page, &list->items[i]);
+        put_related(page, &list->items[i]);
     if (list->count > (int64_t)list->n) {
         page_line(page);
         page_printf(page, STYLE_DIM, "  and %s more",
@@ -236,24 +236,24 @@ static void relations(struct view_page *page, const char *title, const struct re
     }
 }
 
-static void family(struct view_page *page, const struct process_detail *d)
+static void put_relations(struct view_page *page, const struct process_detail *d)
 {
     page_heading(page, "Relations");
     if (d->parent.is_pid || d->parent.text.len) {
-        related(page, &d->parent);
+        put_related(page, &d->parent);
         page_puts(page, STYLE_DIM, "  parent");
     }
     if (d->group_leader.is_pid || d->group_leader.text.len) {
-        related(page, &d->group_leader);
+        put_related(page, &d->group_leader);
         page_puts(page, STYLE_DIM, "  group leader");
     }
-    relations(page, "Ancestors", &d->ancestors);
-    relations(page, "Links", &d->links);
-    relations(page, "Monitors", &d->monitors);
-    relations(page, "Monitored by", &d->monitored_by);
+    list_related(page, "Ancestors", &d->ancestors);
+    list_related(page, "Links", &d->links);
+    list_related(page, "Monitors", &d->monitors);
+    list_related(page, "Monitored by", &d->monitored_by);
 }
 
-static void dictionary(struct view_page *page, const struct process_detail *d)
+static void put_dictionary(struct view_page *page, const struct process_detail *d)
 {
     char text[64], n[32];
     if (d->dictionary_count == 0)
@@ -276,7 +276,7 @@ static void dictionary(struct view_page *page, const struct process_detail *d)
     }
 }
 
-static void binaries(struct view_page *page, const struct process_detail *d)
+static void put_binaries(struct view_page *page, const struct process_detail *d)
 {
     char text[96], n[32], size[32];
     if (d->binary_count == 0)
@@ -346,14 +346,14 @@ static void process_page(void *state, const struct model *m, int rows, int colum
         p->link.pid = d->row.pid; /* one that was typed has no creation: a later life has another */
     if (d->gone)
         put_end(page, p, d, m);
-    identity(page, d);
-    numbers(page, d, columns);
+    put_identity(page, d);
+    put_activity(page, d, columns);
     process_copies(page, p, m, columns);
-    stack(page, d);
-    heap(page, d);
-    family(page, d);
-    dictionary(page, d);
-    binaries(page, d);
+    put_stack(page, d);
+    put_heap(page, d);
+    put_relations(page, d);
+    put_dictionary(page, d);
+    put_binaries(page, d);
 }
 
 static const struct view_hint process_hints[] = {

@@ -40,8 +40,8 @@ static bool was_asked(const struct process *p, const struct model *m, enum quest
 }
 
 /* Of what was asked of this process; whether its answer is there. */
-static bool put_head(struct view_page *page, const char *title, const struct process *p,
-                     const struct model *m, enum question question)
+static bool put_copy_head(struct view_page *page, const char *title, const struct process *p,
+                          const struct model *m, enum question question)
 {
     bool answered;
     if (!was_asked(p, m, question, &answered))
@@ -102,11 +102,11 @@ static void advise_to_trace(struct view_page *page, const struct process *p, con
                 name.s, pid_text(pid, sizeof pid, &model_answer_of(m, QUESTION_MAILBOX)->pid));
 }
 
-static void mailbox(struct view_page *page, const struct process *p, const struct model *m)
+static void put_mailbox(struct view_page *page, const struct process *p, const struct model *m)
 {
     char n[32], size[32];
     const struct mailbox_detail *box = model_mailbox(m);
-    if (!put_head(page, "Mailbox", p, m, QUESTION_MAILBOX))
+    if (!put_copy_head(page, "Mailbox", p, m, QUESTION_MAILBOX))
         return;
     text_integer(n, sizeof n, box->len);
     text_bytes(size, sizeof size, known_or_nan(box->memory_bytes));
@@ -157,7 +157,7 @@ static void collect_panel(struct view_page *page, const struct process *p, const
 {
     char heap[32], pause[32];
     const struct collect_detail *c = model_collect(m);
-    if (!put_head(page, "Garbage collection on request", p, m, QUESTION_COLLECT))
+    if (!put_copy_head(page, "Garbage collection on request", p, m, QUESTION_COLLECT))
         return;
     switch (c->status) {
     case COLLECT_GONE:
@@ -190,7 +190,7 @@ static void collect_panel(struct view_page *page, const struct process *p, const
 }
 
 /* Long text over several lines, broken at line ends and at the width. */
-static void flow(struct view_page *page, struct slice text, int columns)
+static void put_flowing(struct view_page *page, struct slice text, int columns)
 {
     const char *at = text.s;
     size_t left = text.len;
@@ -215,7 +215,7 @@ static void state_panel(struct view_page *page, const struct process *p, const s
 {
     char size[32];
     const struct state_detail *s = model_state(m);
-    if (!put_head(page, "State", p, m, QUESTION_STATE))
+    if (!put_copy_head(page, "State", p, m, QUESTION_STATE))
         return;
     switch (s->status) {
     case STATE_GONE:
@@ -232,7 +232,7 @@ static void state_panel(struct view_page *page, const struct process *p, const s
         return;
     case STATE_OK:
         page_printf(page, STYLE_DIM, "  %s", text_bytes(size, sizeof size, (double)s->bytes));
-        flow(page, s->text, columns);
+        put_flowing(page, s->text, columns);
         return;
     }
 }
@@ -240,7 +240,7 @@ static void state_panel(struct view_page *page, const struct process *p, const s
 void process_copies(struct view_page *page, const struct process *p, const struct model *m,
                     int columns)
 {
-    mailbox(page, p, m);
+    put_mailbox(page, p, m);
     state_panel(page, p, m, columns);
     collect_panel(page, p, m);
 }

@@ -124,8 +124,8 @@ static void add_tree(struct view_page *page, const struct samples_view *s,
     }
 }
 
-/* While samples come, not for each few of them. */
-static const struct stacks *inverted(struct samples_view *s, const struct samples_log *log)
+/* Inverts the stacks again only after some growth, not for every sample. */
+static const struct stacks *invert_stacks(struct samples_view *s, const struct samples_log *log)
 {
     const struct samples_summary *run = &log->run;
     double growth = log->phase == SAMPLING_RUNS ? INVERTED_GROWTH : 0;
@@ -188,7 +188,7 @@ static void add_rows(struct view_page *page, struct samples_view *s, const struc
     } else if (s->rows.by == BY_TREE) {
         add_tree(page, s, run->stacks);
     } else if (s->rows.by == BY_CALLERS) {
-        add_tree(page, s, inverted(s, log));
+        add_tree(page, s, invert_stacks(s, log));
     } else if (s->rows.by == BY_FLAME) {
         page->flame = run->stacks;
         page->flame_unit = samples_unit(run);

@@ -53,8 +53,8 @@ static struct spread spread_of(const struct system_sample *s, enum scheduler_kin
     return a;
 }
 
-static void heading(struct view_page *page, const struct spread *a, enum scheduler_kind kind,
-                    const struct node_info *node)
+static void put_kind_heading(struct view_page *page, const struct spread *a,
+                             enum scheduler_kind kind, const struct node_info *node)
 {
     char text[32];
     page_heading(page, kind_titles[kind]);
@@ -82,7 +82,7 @@ static void heading(struct view_page *page, const struct spread *a, enum schedul
 }
 
 /* Uneven load: one is full while another has room. */
-static void imbalance(struct view_page *page, const struct spread *a)
+static void put_imbalance(struct view_page *page, const struct spread *a)
 {
     double mean = a->known ? a->sum / (double)a->known : NAN;
     if (a->known < 2 || !(a->high > 0.9 && a->low < 0.2 && mean > 0.3))
@@ -93,7 +93,7 @@ static void imbalance(struct view_page *page, const struct spread *a)
               "processes that do not migrate)");
 }
 
-static void one(struct view_page *page, const struct scheduler *s, bool queue)
+static void put_scheduler(struct view_page *page, const struct scheduler *s, bool queue)
 {
     char text[32];
     page_printf(page, STYLE_LABEL, "%6lld ", (long long)s->id);
@@ -109,8 +109,8 @@ static void one(struct view_page *page, const struct scheduler *s, bool queue)
 }
 
 /* Folded into as many columns as there is room for, read downwards. */
-static void grid(struct view_page *page, const struct system_sample *s, enum scheduler_kind kind,
-                 size_t n, int columns)
+static void put_columns(struct view_page *page, const struct system_sample *s,
+                        enum scheduler_kind kind, size_t n, int columns)
 {
     const struct scheduler **all =
         arena_alloc(&page->arena, (n ? n : 1) * sizeof(struct scheduler *));
@@ -126,12 +126,12 @@ static void grid(struct view_page *page, const struct system_sample *s, enum sch
         for (size_t i = row, column = 0; i < n; i += down, column++) {
             if (column > 0)
                 page_tab(page, (int)column * CELL);
-            one(page, all[i], kind == SCHEDULER_NORMAL);
+            put_scheduler(page, all[i], kind == SCHEDULER_NORMAL);
         }
     }
 }
 
-static void history(struct view_page *page, const struct model *m, int columns)
+static void put_history_lines(struct view_page *page, const struct model *m, int columns)
 {
     static const struct {
         const char *name;
@@ -171,15 +171,15 @@ static void schedulers_page(void *state, const struct model *m, int rows, int co
     }
     snprintf(page->summary, sizeof page->summary, "run queue %lld, longest %lld",
              (long long)s->run_queue, (long long)s->run_queue_highest);
-    history(page, m, columns);
+    put_history_lines(page, m, columns);
     for (int kind = SCHEDULER_NORMAL; kind <= SCHEDULER_DIRTY_IO; kind++) {
         struct spread a = spread_of(s, (enum scheduler_kind)kind);
         if (a.n == 0)
             continue;
-        heading(page, &a, (enum scheduler_kind)kind, model_node(m));
+        put_kind_heading(page, &a, (enum scheduler_kind)kind, model_node(m));
         if (kind == SCHEDULER_NORMAL)
-            imbalance(page, &a);
-        grid(page, s, (enum scheduler_kind)kind, a.n, columns);
+            put_imbalance(page, &a);
+        put_columns(page, s, (enum scheduler_kind)kind, a.n, columns);
     }
     if (s->n_schedulers == 0) {
         page_line(page);

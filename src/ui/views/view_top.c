@@ -169,7 +169,7 @@ static const struct proc_column *ranked_by(const struct top *t)
     return proc_column_ranked(t->sort, by_delta(t));
 }
 
-static bool follows(const struct top *t, const struct proc_row *proc)
+static bool follows_process(const struct top *t, const struct proc_row *proc)
 {
     if (!t->following)
         return false;
@@ -191,8 +191,8 @@ static void add_exited(const struct top *t, struct view_row *row, struct view_pa
 }
 
 /* now: what the row of the scan is by now, or the same one. */
-static void add_row(struct top *t, const struct proc_row *proc, const struct proc_row *now,
-                    const struct proc_column *ranked, struct view_page *page)
+static void add_top_row(struct top *t, const struct proc_row *proc, const struct proc_row *now,
+                        const struct proc_column *ranked, struct view_page *page)
 {
     struct view_row *row = page_row(page);
     for (int i = 0; i < t->n_shown; i++)
@@ -204,7 +204,7 @@ static void add_row(struct top *t, const struct proc_row *proc, const struct pro
     row->key = ranked && ranked->number ? ranked->number(proc) : NAN;
     if (now != proc && isnan(row->key)) /* the text is not what ranked it */
         row->key = page->sort_descending ? -INFINITY : INFINITY;
-    if (follows(t, proc)) {
+    if (follows_process(t, proc)) {
         row->marked = true;
         row->id = t->follow_id;
     }
@@ -215,13 +215,13 @@ static void find_followed(struct top *t, const struct model *m, const struct pro
 {
     t->follow_missing = t->following;
     for (size_t i = 0; t->following && i < scan->n_rows; i++)
-        if (follows(t, &scan->rows[i])) {
+        if (follows_process(t, &scan->rows[i])) {
             t->follow = scan->rows[i].pid;
             t->follow_missing = false;
             return;
         }
     const struct process_detail *p = model_process(m);
-    if (t->following && p && !p->gone && t->follow_name[0] && follows(t, &p->row) &&
+    if (t->following && p && !p->gone && t->follow_name[0] && follows_process(t, &p->row) &&
         !pid_same(&p->row.pid, &t->follow)) {
         t->follow = p->row.pid;
         t->follow_missing = false;
@@ -251,8 +251,8 @@ static void say_older(const struct proc_row *rows, size_t n, struct view_page *p
     older_say(&older, page);
 }
 
-static void summarise(const struct top *t, const struct proc_scan *scan, size_t shown,
-                      struct view_page *page)
+static void summarise_top(const struct top *t, const struct proc_scan *scan, size_t shown,
+                          struct view_page *page)
 {
     char n[32], matching[32], total[96];
     text_integer(n, sizeof n, (int64_t)shown);
@@ -314,10 +314,10 @@ static void top_page(void *state, const struct model *m, int rows, int columns,
     const struct proc_rows *newer = model_newer_rows(m);
     for (size_t i = 0; i < scan->n_rows; i++)
         if (t->own || !scan->rows[i].own)
-            add_row(t, &scan->rows[i], newer ? &newer->rows[i] : &scan->rows[i], ranked, page);
+            add_top_row(t, &scan->rows[i], newer ? &newer->rows[i] : &scan->rows[i], ranked, page);
     if (page->sort_column >= 0 && ranked && ranked->sweep)
         page_sort(page);
-    summarise(t, scan, page->n_rows, page);
+    summarise_top(t, scan, page->n_rows, page);
     say_age(m, scan, page);
     say_older(newer ? newer->rows : scan->rows, scan->n_rows, page);
 }

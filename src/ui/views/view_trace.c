@@ -94,7 +94,7 @@ static void fold_term(struct trace_view *v, uint64_t id, uint64_t fold)
         o->turned[o->n_turned++] = fold;
 }
 
-static int fold(void *state, const struct view_link *at, int levels, struct error *err)
+static int fold_at(void *state, const struct view_link *at, int levels, struct error *err)
 {
     if (at->kind != TARGET_EVENT)
         return error_set(err, ERR_USAGE, "put the cursor on an event");
@@ -106,7 +106,7 @@ static int act_fold(void *state, const struct view_link *at, const char *arg, st
 {
     (void)arg;
     if (at->kind != TARGET_EVENT || at->fold == 0)
-        return fold(state, at, 0, err);
+        return fold_at(state, at, 0, err);
     fold_term(state, at->id, at->fold);
     return 0;
 }
@@ -114,20 +114,20 @@ static int act_fold(void *state, const struct view_link *at, const char *arg, st
 static int act_event(void *state, const struct view_link *at, const char *arg, struct error *err)
 {
     (void)arg;
-    return fold(state, at, 0, err);
+    return fold_at(state, at, 0, err);
 }
 
 static int act_deeper(void *state, const struct view_link *at, const char *arg, struct error *err)
 {
     (void)arg;
-    return fold(state, at, 1, err);
+    return fold_at(state, at, 1, err);
 }
 
 static int act_shallower(void *state, const struct view_link *at, const char *arg,
                          struct error *err)
 {
     (void)arg;
-    return fold(state, at, -1, err);
+    return fold_at(state, at, -1, err);
 }
 
 static const struct view_act trace_acts[] = {
@@ -174,7 +174,7 @@ static int compare_latency(const void *left, const void *right)
     return (a->id > b->id) - (a->id < b->id);
 }
 
-static void summarise(const struct trace_log *log, size_t shown, struct view_page *page)
+static void summarise_trace(const struct trace_log *log, size_t shown, struct view_page *page)
 {
     char n[32], all[32], gone[32];
     size_t len = trace_log_len(log), lines = len;
@@ -204,7 +204,7 @@ static size_t add_in_time(const struct trace_event **all, size_t n, const struct
 }
 
 /* A key as it is bound, or the action's name where it is not. */
-static void key_of(const struct trace_view *v, enum action action, char *out, size_t size)
+static void trace_key(const struct trace_view *v, enum action action, char *out, size_t size)
 {
     if (!keymap_first_key_of(v->keymap, CONTEXT_TRACE, action, NULL, out, size))
         snprintf(out, size, ":%s", action_table[action].name);
@@ -232,10 +232,10 @@ static void put_events(struct trace_view *v, const struct event_look *look, cons
         else
             event_announce(look, all[i], v->heights);
     }
-    summarise(look->log, shown, page);
+    summarise_trace(look->log, shown, page);
     if (shown == 0 && n > 0) {
         char key[64];
-        key_of(v, ACTION_BACK, key, sizeof key);
+        trace_key(v, ACTION_BACK, key, sizeof key);
         page_line(page);
         page_puts(page, STYLE_DIM, "  Nothing matches the filter. ");
         page_puts(page, STYLE_KEY, key);
@@ -292,7 +292,7 @@ static bool counts_alone(const struct trace_log *log, const struct trace_functio
     return p && p->actions & (TRACE_COUNT | TRACE_TIME) && f->calls > 0;
 }
 
-static void put_function(const struct event_look *look, const struct trace_function *f)
+static void put_counted_row(const struct event_look *look, const struct trace_function *f)
 {
     struct view_page *page = look->page;
     double seconds = (double)f->time_us / 1e6;
@@ -314,7 +314,7 @@ static void put_function(const struct event_look *look, const struct trace_funct
     buf_clear(&name);
 }
 
-static bool put_functions(const struct event_look *look)
+static bool put_counted(const struct event_look *look)
 {
     size_t n = trace_log_functions(look->log), counted = 0;
     const struct trace_function **all = arena_alloc(&look->page->arena, (n + 1) * sizeof *all);
@@ -327,13 +327,13 @@ static bool put_functions(const struct event_look *look)
     page_line(look->page)->heading = true;
     page_printf(look->page, STYLE_HEADING, "%14s%10s%10s  FUNCTION", "CALLS", "TIME", "EACH");
     for (size_t i = 0; i < counted; i++)
-        put_function(look, all[i]);
+        put_counted_row(look, all[i]);
     return true;
 }
 
 /* ---- what stands there without events */
 
-static void put_findings(struct view_page *page, const struct trace_state *state, int columns)
+static void put_trace_findings(struct view_page *page, const struct trace_state *state, int columns)
 {
     const struct trace_preflight *p = &state->preflight;
     char text[400], rate[32], took[32], share[32];
@@ -378,7 +378,7 @@ static void put_nothing(struct view_page *page, const struct trace_view *v, int 
     char keys[sizeof rows / sizeof rows[0]][64];
     int widest = 0;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        key_of(v, rows[i].action, keys[i], sizeof keys[i]);
+        trace_key(v, rows[i].action, keys[i], sizeof keys[i]);
         int width = (int)strlen(keys[i]);
         widest = width > widest ? width : widest;
     }
@@ -435,8 +435,8 @@ static void trace_page(void *state, const struct model *m, int rows, int columns
         page->fixed = page->n_lines;
         put_events(v, &look, m);
     }
-    put_findings(page, s, columns);
-    if (!put_functions(&look) && trace_log_len(log) == 0) {
+    put_trace_findings(page, s, columns);
+    if (!put_counted(&look) && trace_log_len(log) == 0) {
         trace_text(page, STYLE_DIM, why_empty(s), 0, columns);
         put_unseen(page, log, columns);
     }

@@ -43,7 +43,7 @@ static int tree_open(void *state, const struct view_link *link, struct error *er
     return 0;
 }
 
-static void add_node(struct view_page *page, const struct tree_node *n)
+static void add_tree_node(struct view_page *page, const struct tree_node *n)
 {
     struct view_row *row = page_row(page);
     char text[40];
@@ -91,7 +91,7 @@ static void tree_page(void *state, const struct model *m, int rows, int columns,
     }
     struct older older = {0};
     for (size_t i = 0; i < d->n_nodes; i++) {
-        add_node(page, &d->nodes[i]);
+        add_tree_node(page, &d->nodes[i]);
         older_add(&older, d->nodes[i].memory_older, d->nodes[i].memory_age_s);
     }
     snprintf(page->summary, sizeof page->summary, "%.150s%s%s processes%s", t->app,
