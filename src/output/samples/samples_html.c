@@ -18,26 +18,26 @@ enum { MOST_NODES = 20000 };
 
 extern const struct embedded flame_page[]; /* flame.css, flame.js */
 
-static void put_text(struct buf *out, struct slice text)
+static void put_page_text(struct buf *out, struct slice text)
 {
     text_put_html(out, text.s, text.len);
 }
 
 /* ---- what stands above the graph */
 
-static void put_time(struct buf *out, double seconds)
+static void put_page_time(struct buf *out, double seconds)
 {
     char text[32];
-    put_text(out, slice_of(isnan(seconds) ? "–" : text_duration(text, sizeof text, seconds)));
+    put_page_text(out, slice_of(isnan(seconds) ? "–" : text_duration(text, sizeof text, seconds)));
 }
 
-static void put_count(struct buf *out, const char *before, int64_t n)
+static void put_page_count(struct buf *out, const char *before, int64_t n)
 {
     char text[40];
     buf_printf(out, "%s%s", before, n < 0 ? "–" : text_integer(text, sizeof text, n));
 }
 
-static void put_part(struct buf *out, const char *before, int64_t n, int64_t of)
+static void put_page_part(struct buf *out, const char *before, int64_t n, int64_t of)
 {
     buf_puts(out, before);
     if (n < 0 || of <= 0)
@@ -48,20 +48,20 @@ static void put_part(struct buf *out, const char *before, int64_t n, int64_t of)
 
 static void put_numbers(struct buf *out, const struct samples_summary *run, double left_out)
 {
-    put_count(out, "<p>", run->samples);
+    put_page_count(out, "<p>", run->samples);
     buf_puts(out, " samples in ");
-    put_time(out, run->seconds);
+    put_page_time(out, run->seconds);
     if (!isnan(run->hz))
         buf_printf(out, " at %g Hz", run->hz);
-    put_count(out, ": lost ", run->lost);
-    put_part(out, ", moved on ", run->moved_on, run->samples);
-    put_part(out, ", truncated ", run->truncated, run->samples);
-    put_part(out, ", unresolved ", run->unresolved, run->samples);
-    put_part(out, ", complete ", run->complete, run->samples);
+    put_page_count(out, ": lost ", run->lost);
+    put_page_part(out, ", moved on ", run->moved_on, run->samples);
+    put_page_part(out, ", truncated ", run->truncated, run->samples);
+    put_page_part(out, ", unresolved ", run->unresolved, run->samples);
+    put_page_part(out, ", complete ", run->complete, run->samples);
     buf_puts(out, ".</p>\n<p>CPU time: VM ");
-    put_time(out, run->target_cpu_s);
+    put_page_time(out, run->target_cpu_s);
     buf_puts(out, ", sampler ");
-    put_time(out, run->sampler_cpu_s);
+    put_page_time(out, run->sampler_cpu_s);
     buf_puts(out, ".</p>\n");
     if (left_out > 0 && run->samples > 0)
         buf_printf(out,
@@ -90,27 +90,27 @@ static void put_classes(struct buf *out, const struct samples_summary *run)
 }
 
 /* What a file that is found later is of: the node, its host, and when. */
-static void put_title(struct buf *out, const struct samples_summary *run)
+static void put_page_title(struct buf *out, const struct samples_summary *run)
 {
     char time[40];
-    put_text(out, run->label);
+    put_page_text(out, run->label);
     if (run->host.len > 0) {
         buf_puts(out, " on ");
-        put_text(out, run->host);
+        put_page_text(out, run->host);
     }
     if (run->otp.len > 0) {
         buf_puts(out, ", OTP ");
-        put_text(out, run->otp);
+        put_page_text(out, run->otp);
     }
     if (text_date_time(time, sizeof time, run->wall_us, ' ', 0))
         buf_printf(out, ", %s UTC", time);
 }
 
-static void put_head(struct buf *out, const struct samples_summary *run, double left_out)
+static void put_page_head(struct buf *out, const struct samples_summary *run, double left_out)
 {
     struct buf title;
     buf_init(&title, 0);
-    put_title(&title, run);
+    put_page_title(&title, run);
     buf_puts(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
                   "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
                   "style-src 'unsafe-inline'; script-src 'unsafe-inline'\"/>\n"
@@ -210,7 +210,7 @@ void samples_html_put(struct sink_pieces *out, const struct samples_summary *run
     double left_out;
     struct stacks *s =
         stacks_pruned(run->stacks, MOST_NODES, LEAST_SHARE * stacks_total(run->stacks), &left_out);
-    put_head(&out->buf, run, left_out);
+    put_page_head(&out->buf, run, left_out);
     put_tools(&out->buf, run);
     put_data(out, s, samples_unit(run));
     buf_printf(&out->buf, "<script>\n%s</script>\n</body>\n</html>\n", flame_page[1].text);

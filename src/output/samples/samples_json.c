@@ -55,7 +55,7 @@ static const struct field tree_table[] = {
 FIELD_LIST(samples_tree_fields, "tree", tree_table);
 #undef ROW
 
-static void add(json_t *array, const struct field_list *list, const void *row)
+static void add_samples_row(json_t *array, const struct field_list *list, const void *row)
 {
     const struct section section = {list, list->name, row};
     json_array_append_new(array, json_section(&section));
@@ -69,7 +69,7 @@ static json_t *places_of(const struct samples_source *of)
             .name = of->places[i].name,
             .samples = of->places[i].samples,
             .share = samples_share((double)of->places[i].samples, (double)of->samples)};
-        add(array, &samples_place_fields, &row);
+        add_samples_row(array, &samples_place_fields, &row);
     }
     return array;
 }
@@ -82,7 +82,7 @@ static void set_sums(json_t *root, const struct samples_summary *run, enum sampl
     size_t n;
     const struct samples_row *rows = samples_rows(run, by, false, arena, &n);
     for (size_t i = 0; i < n; i++) {
-        add(array, list, &rows[i]);
+        add_samples_row(array, list, &rows[i]);
         if (by == SAMPLES_BY_PROCESS || by == SAMPLES_BY_THREAD)
             json_object_set_new(json_array_get(array, i), "places", places_of(rows[i].of));
     }
@@ -95,20 +95,20 @@ static json_t *held_of(const struct samples_summary *run)
         return json_null();
     json_t *array = json_array();
     for (size_t i = 0; i < run->n_held; i++)
-        add(array, &samples_held_fields, &run->held[i]);
+        add_samples_row(array, &samples_held_fields, &run->held[i]);
     return array;
 }
 
 /* index_of: by the frame's id, where it stands in the list. */
-static json_t *functions_of(const struct samples_summary *run, int64_t *index_of,
-                            struct arena *arena)
+static json_t *functions_json(const struct samples_summary *run, int64_t *index_of,
+                              struct arena *arena)
 {
     json_t *array = json_array();
     size_t n;
     const struct samples_function *rows =
         samples_functions(run, run->stacks, stacks_total(run->stacks), arena, &n);
     for (size_t i = 0; i < n; i++) {
-        add(array, &samples_function_fields, &rows[i]);
+        add_samples_row(array, &samples_function_fields, &rows[i]);
         index_of[rows[i].frame] = (int64_t)i;
     }
     return array;
@@ -122,7 +122,7 @@ static json_t *tree_of(const struct stacks *s, const int64_t *index_of)
         const struct tree_row row = {i > 0 ? (int64_t)node->parent : -1,
                                      i > 0 ? index_of[node->frame] : -1, llround(node->self),
                                      llround(node->total)};
-        add(array, &samples_tree_fields, &row);
+        add_samples_row(array, &samples_tree_fields, &row);
     }
     return array;
 }
@@ -141,7 +141,7 @@ void samples_json_put(struct sink_pieces *out, const struct samples_summary *run
     for (size_t i = 0; i < ARRAY_LEN(sums); i++)
         set_sums(root, run, sums[i], &arena);
     json_object_set_new(root, "held", held_of(run));
-    json_object_set_new(root, "functions", functions_of(run, index_of, &arena));
+    json_object_set_new(root, "functions", functions_json(run, index_of, &arena));
     json_object_set_new(root, "tree", tree_of(run->stacks, index_of));
     arena_clear(&arena);
     json_put_line(&out->buf, root);
@@ -156,7 +156,7 @@ static json_t *frames_of(const struct sample *sample, const struct sample_frames
         const struct sample_frame *f = frames->at(frames->ctx, sample->frames[i]);
         const struct sample_frame none = {.kind = FRAME_UNKNOWN, .name = slice_of("[unknown]")};
         const struct samples_function row = samples_function_of(f ? f : &none);
-        add(array, &stack_frame_fields, &row);
+        add_samples_row(array, &stack_frame_fields, &row);
     }
     return array;
 }
@@ -185,7 +185,7 @@ static const struct field stack_table[] = {
 FIELD_LIST(stack_thread_fields, "threads", stack_table);
 #undef ROW
 
-static json_t *thread_of(const struct thread_stack *t, const struct sample_frames *frames)
+static json_t *thread_json(const struct thread_stack *t, const struct sample_frames *frames)
 {
     static const struct sample none = {0};
     char pid[SAMPLES_PID_BYTES];
@@ -216,7 +216,7 @@ void stack_json(struct buf *out, struct slice label, int64_t wall_us,
     json_object_set_new(root, "node", json_slice(label));
     json_object_set_new(root, "wall_us", json_known(wall_us));
     for (size_t i = 0; i < n; i++)
-        json_array_append_new(threads, thread_of(&stacks[i], frames));
+        json_array_append_new(threads, thread_json(&stacks[i], frames));
     json_object_set_new(root, "threads", threads);
     json_put_line(out, root);
 }
