@@ -110,12 +110,12 @@ static const struct field function_table[] = {
 FIELD_LIST(timeline_function_fields, "functions", function_table);
 #undef ROW
 
-static double us(int64_t ns)
+static double us_of_ns(int64_t ns)
 {
     return (double)ns / 1e3;
 }
 
-static void put_row(struct timeline_form *f, const struct timeline_row *r)
+static void put_timeline_json(struct timeline_form *f, const struct timeline_row *r)
 {
     const bool call = r->kind == TIMELINE_CALL, gap = r->kind == TIMELINE_GAP;
     const struct json_row row = {
@@ -123,16 +123,16 @@ static void put_row(struct timeline_form *f, const struct timeline_row *r)
         .function = r->function,
         .parent = r->parent != TIMELINE_NONE ? (int64_t)r->parent : -1,
         .depth = r->depth,
-        .offset_us = us(r->from_ns - f->sums.from_ns),
-        .duration_us = us(r->until_ns - r->from_ns),
-        .own_us = call ? us(r->own_ns) : (double)NAN,
-        .waiting_us = call ? us(r->waiting_ns) : (double)NAN,
-        .off_cpu_us = call ? us(r->off_cpu_ns) : (double)NAN,
+        .offset_us = us_of_ns(r->from_ns - f->sums.from_ns),
+        .duration_us = us_of_ns(r->until_ns - r->from_ns),
+        .own_us = call ? us_of_ns(r->own_ns) : (double)NAN,
+        .waiting_us = call ? us_of_ns(r->waiting_ns) : (double)NAN,
+        .off_cpu_us = call ? us_of_ns(r->off_cpu_ns) : (double)NAN,
         .off_known = r->off_known,
         .outcome = call ? slice_of(timeline_outcome_key(r->outcome)) : (struct slice){0},
         .reason = r->reason,
         .times = call || gap ? -1 : (int64_t)(r->times & INT64_MAX),
-        .total_us = call || gap ? (double)NAN : us(r->total_ns),
+        .total_us = call || gap ? (double)NAN : us_of_ns(r->total_ns),
         .inferred = r->inferred,
         .calls = gap && r->calls > 0 ? (int64_t)(r->calls & INT64_MAX) : -1,
         .at_most = r->at_most,
@@ -140,7 +140,7 @@ static void put_row(struct timeline_form *f, const struct timeline_row *r)
     json_put_row(&f->out->buf, &timeline_row_fields, &row);
 }
 
-static void put_function(struct timeline_form *f, const struct timeline_function *fun)
+static void put_function_json(struct timeline_form *f, const struct timeline_function *fun)
 {
     const struct function_row row = {
         .function = fun->name,
@@ -148,17 +148,17 @@ static void put_function(struct timeline_form *f, const struct timeline_function
         .open = (int64_t)fun->open,
         .raised = (int64_t)fun->raised,
         .lost = (int64_t)fun->lost,
-        .total_us = us(fun->total_ns),
-        .own_us = us(fun->own_ns),
+        .total_us = us_of_ns(fun->total_ns),
+        .own_us = us_of_ns(fun->own_ns),
         .off_known = fun->off_known,
-        .max_us = us(fun->max_ns),
-        .waiting_us = us(fun->waiting_ns),
-        .off_cpu_us = us(fun->off_cpu_ns),
+        .max_us = us_of_ns(fun->max_ns),
+        .waiting_us = us_of_ns(fun->waiting_ns),
+        .off_cpu_us = us_of_ns(fun->off_cpu_ns),
     };
     json_put_row(&f->out->buf, &timeline_function_fields, &row);
 }
 
-static void put_run(struct timeline_form *f)
+static void put_run_json(struct timeline_form *f)
 {
     const struct timeline_sums *s = &f->sums;
     const struct trace_state *state = f->run->state;
@@ -175,12 +175,12 @@ static void put_run(struct timeline_form *f)
         .wall_us = state->wall_us > 0 ? state->wall_us : -1,
         .events_cap = (int64_t)state->caps.value[CAP_EVENTS],
         .bytes = (int64_t)state->used[CAP_BYTES],
-        .duration_us = us(s->until_ns - s->from_ns),
-        .calls_us = us(s->calls_ns),
-        .waiting_us = us(s->waiting_ns),
-        .off_cpu_us = us(s->off_cpu_ns),
-        .followed_from_us = us(s->followed_from_ns - s->from_ns),
-        .followed_until_us = us(s->followed_until_ns - s->from_ns),
+        .duration_us = us_of_ns(s->until_ns - s->from_ns),
+        .calls_us = us_of_ns(s->calls_ns),
+        .waiting_us = us_of_ns(s->waiting_ns),
+        .off_cpu_us = us_of_ns(s->off_cpu_ns),
+        .followed_from_us = us_of_ns(s->followed_from_ns - s->from_ns),
+        .followed_until_us = us_of_ns(s->followed_until_ns - s->from_ns),
         .first = f->run->first,
     };
     json_t *root = json_object();
@@ -194,17 +194,17 @@ static void put_run(struct timeline_form *f)
 void timeline_json_put(struct timeline_form *f)
 {
     const struct timeline *t = f->run->timeline;
-    put_run(f);
+    put_run_json(f);
     buf_puts(&f->out->buf, ",\"functions\":[");
     for (size_t i = 0; i < timeline_functions(t); i++) {
         buf_puts(&f->out->buf, i > 0 ? "," : "");
-        put_function(f, timeline_function(t, i));
+        put_function_json(f, timeline_function(t, i));
         sink_pieces_flush(f->out, SINK_PIECE_BYTES);
     }
     buf_puts(&f->out->buf, "],\"timeline\":[");
     for (size_t i = 0; i < timeline_rows(t); i++) {
         buf_puts(&f->out->buf, i > 0 ? "," : "");
-        put_row(f, timeline_row(t, i));
+        put_timeline_json(f, timeline_row(t, i));
         sink_pieces_flush(f->out, SINK_PIECE_BYTES);
     }
     buf_puts(&f->out->buf, "]}\n");

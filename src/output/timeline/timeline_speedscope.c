@@ -5,8 +5,8 @@
 #include "timeline_form.h"
 
 /* Short times that stand for several, with time on CPU between them, are left to the stacks. */
-static void put_row(struct timeline_form *f, struct speedscope_events *e, struct stacks *shared,
-                    const struct timeline_row *r)
+static void put_speedscope_row(struct timeline_form *f, struct speedscope_events *e,
+                               struct stacks *shared, const struct timeline_row *r)
 {
     if (r->kind == TIMELINE_GAP || r->times > 1)
         return;
@@ -26,7 +26,7 @@ void timeline_speedscope_put(struct timeline_form *f)
     speedscope_put_head(f->out, f->run->node);
     speedscope_begin_events(&e, f->out, name, f->sums.from_ns, f->sums.until_ns, timeline_rows(t));
     for (size_t i = 0; i < timeline_rows(t); i++)
-        put_row(f, &e, shared, timeline_row(t, i));
+        put_speedscope_row(f, &e, shared, timeline_row(t, i));
     speedscope_end_events(&e);
     buf_puts(&f->out->buf, ",");
     speedscope_put_profile(f->out, slice_of("stacks"), "microseconds", stacks, shared);
