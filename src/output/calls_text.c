@@ -18,7 +18,7 @@ struct text_calls {
     const struct calls_window *window;
 };
 
-static const char *safe(struct text_calls *t, struct slice text)
+static const char *safe_calls(struct text_calls *t, struct slice text)
 {
     return slice_keep_safe(&t->arena, text, t->ascii).s;
 }
@@ -30,7 +30,7 @@ static const char *lost_count(const struct field *f, const void *row)
     return function->lost && calls_field_is_timed(f) ? "lost" : NULL;
 }
 
-static void put_functions(struct text_calls *t)
+static void put_calls_functions(struct text_calls *t)
 {
     const struct calls_window *w = t->window;
     struct calls_function *rows = arena_alloc(&t->arena, (w->n_rows + 1) * sizeof *rows);
@@ -64,7 +64,7 @@ static void put_sums(struct text_calls *t, const struct field_list *fields,
         text_rows_put(t->out, &shown_rows, t->ascii);
 }
 
-static const char *wall_text(int64_t wall_us, char *to, size_t size)
+static const char *window_time(int64_t wall_us, char *to, size_t size)
 {
     char text[16];
     if (text_time(text, sizeof text, wall_us, 0, 0))
@@ -78,18 +78,18 @@ static void put_names(struct text_calls *t, const char *before, const struct sli
 {
     buf_puts(t->out, before);
     for (size_t i = 0; i < n; i++)
-        buf_printf(t->out, "%s %s", i > 0 ? "," : "", safe(t, names[i]));
+        buf_printf(t->out, "%s %s", i > 0 ? "," : "", safe_calls(t, names[i]));
     buf_put_u8(t->out, '\n');
 }
 
-static void put_head(struct text_calls *t)
+static void put_calls_head(struct text_calls *t)
 {
     const struct calls_window *w = t->window;
     char time[20], interval[32], called[32], counted[32], calls[32], rate[32], load[32];
     buf_printf(t->out,
                "%swindow %" PRIu64 ", %s: %s%s, %s calls (%s/s) of %s of %s functions; "
                "counting cost about %s of the node\n",
-               w->number > 1 ? "\n" : "", w->number, wall_text(w->wall_us, time, sizeof time),
+               w->number > 1 ? "\n" : "", w->number, window_time(w->wall_us, time, sizeof time),
                text_duration_as(interval, sizeof interval, (double)w->interval_us / 1e6, true),
                w->cut ? " (stopped early)" : "",
                text_integer(calls, sizeof calls, (int64_t)w->calls),
@@ -116,7 +116,7 @@ static void put_head(struct text_calls *t)
             w->processes,
             text_duration_as(interval, sizeof interval, (double)w->timed_interval_us / 1e6, true));
     if (w->timed_why[0] != '\0')
-        buf_printf(t->out, "no times: %s\n", safe(t, slice_of(w->timed_why)));
+        buf_printf(t->out, "no times: %s\n", safe_calls(t, slice_of(w->timed_why)));
 }
 
 void calls_text_put(struct buf *out, const struct calls_window *w, enum print_syntax syntax,
@@ -124,9 +124,9 @@ void calls_text_put(struct buf *out, const struct calls_window *w, enum print_sy
 {
     struct text_calls t = {.out = out, .ascii = ascii, .syntax = syntax, .window = w};
     arena_init(&t.arena);
-    put_head(&t);
+    put_calls_head(&t);
     if (w->n_rows > 0) {
-        put_functions(&t);
+        put_calls_functions(&t);
         put_sums(&t, &calls_module_fields, w->modules, w->n_modules);
         put_sums(&t, &calls_application_fields, w->applications, w->n_applications);
     }

@@ -13,7 +13,7 @@ struct shaper {
     bool cuts;
 };
 
-static void put_term(const struct shaper *s, struct cursor *c, unsigned depth);
+static void put_shape(const struct shaper *s, struct cursor *c, unsigned depth);
 
 static void put_size(const struct shaper *s, struct cursor *c, const char *what, size_t size)
 {
@@ -22,14 +22,14 @@ static void put_size(const struct shaper *s, struct cursor *c, const char *what,
 }
 
 /* {'$cut', FullBytes, Head} */
-static bool put_cut(const struct shaper *s, const struct cursor *c, unsigned depth)
+static bool put_cut_shape(const struct shaper *s, const struct cursor *c, unsigned depth)
 {
     uint64_t full_bytes = 0;
     struct cursor inside = *c;
     if (!s->cuts || !cursor_tuple_of(&inside, 3) || !cursor_peek_atom(&inside, "$cut") ||
         !cursor_skip(&inside) || !cursor_uint64(&inside, &full_bytes))
         return false;
-    put_term(s, &inside, depth);
+    put_shape(s, &inside, depth);
     buf_printf(s->out, "... (%" PRIu64 " bytes)", full_bytes);
     return true;
 }
@@ -38,7 +38,7 @@ static void put_tuple(const struct shaper *s, struct cursor *c, unsigned depth)
 {
     size_t arity = 0;
     struct cursor inside = *c;
-    if (put_cut(s, c, depth)) {
+    if (put_cut_shape(s, c, depth)) {
         (void)cursor_skip(c);
         return;
     }
@@ -53,7 +53,7 @@ static void put_tuple(const struct shaper *s, struct cursor *c, unsigned depth)
             buf_printf(s->out, "... %zu more", arity - i);
             break;
         }
-        put_term(s, &inside, depth + 1);
+        put_shape(s, &inside, depth + 1);
     }
     buf_puts(s->out, "}");
     (void)cursor_skip(c);
@@ -77,7 +77,7 @@ static void put_sized(const struct shaper *s, struct cursor *c, enum etf_kind ki
     }
 }
 
-static void put_term(const struct shaper *s, struct cursor *c, unsigned depth)
+static void put_shape(const struct shaper *s, struct cursor *c, unsigned depth)
 {
     static const char *const words[] = {
         [ETF_KIND_NONE] = "unknown",  [ETF_KIND_INTEGER] = "integer", [ETF_KIND_FLOAT] = "float",
@@ -116,5 +116,5 @@ void shape_put(struct buf *out, struct slice term, bool cuts)
     const struct shaper s = {out, cuts};
     struct cursor c;
     cursor_init(&c, (const uint8_t *)term.s, term.len);
-    put_term(&s, &c, 0);
+    put_shape(&s, &c, 0);
 }

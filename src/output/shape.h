@@ -10,9 +10,8 @@
 
 /*
  * Appends the shape of a checked term: "{atom, binary:16, list:3, map:2, {integer, pid}}". Atoms
- * are left out too. Tuples are entered, a few levels and elements of them; nothing else is.
- * cuts: the term has been cut on the target (docs/tracing.md), and says where
- * by itself. */
+ * are left out too. Tuples are entered, a few levels and elements of them; nothing else is. cuts:
+ * the term has been cut on the target (docs/tracing.md), and says where by itself. */
 void shape_put(struct buf *out, struct slice term, bool cuts);
 
 #endif

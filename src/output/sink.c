@@ -61,7 +61,7 @@ int sink_write_errno(const struct sink *s)
 }
 
 /* A text table goes out as a whole; data goes out line by line. */
-static int write_out(struct sink *s, const struct buf *out, struct error *err)
+static int write_tick(struct sink *s, const struct buf *out, struct error *err)
 {
     const char *at = (const char *)out->data, *end = at + out->len;
     int rc = 0;
@@ -76,7 +76,7 @@ static int write_out(struct sink *s, const struct buf *out, struct error *err)
     return rc;
 }
 
-static int put(struct sink *s, const struct sink_tick *r, struct error *err)
+static int put_tick(struct sink *s, const struct sink_tick *r, struct error *err)
 {
     struct buf out;
     buf_init(&out, 0);
@@ -92,7 +92,7 @@ static int put(struct sink *s, const struct sink_tick *r, struct error *err)
         break;
     }
     s->header_of = r->kind;
-    int rc = write_out(s, &out, err);
+    int rc = write_tick(s, &out, err);
     buf_clear(&out);
     return rc;
 }
@@ -101,7 +101,7 @@ int sink_put(struct sink *s, const struct sink_kind *kind, const struct model *m
 {
     struct sink_tick r;
     int rc = sink_tick_make(&r, kind, m, &s->options, err);
-    return rc < 0 ? rc : put(s, &r, err);
+    return rc < 0 ? rc : put_tick(s, &r, err);
 }
 
 int sink_put_nodes(struct sink *s, const struct sink_node *nodes, size_t n, int64_t wall_us,
@@ -109,5 +109,5 @@ int sink_put_nodes(struct sink *s, const struct sink_node *nodes, size_t n, int6
 {
     struct sink_tick r;
     sink_tick_nodes(&r, nodes, n, wall_us);
-    return put(s, &r, err);
+    return put_tick(s, &r, err);
 }

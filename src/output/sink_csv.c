@@ -8,7 +8,7 @@
 #include "beamtop/base/text.h"
 #include "beamtop/etf/print.h"
 
-static void put_text(struct buf *out, const char *s, size_t len, bool spreadsheet)
+static void put_csv_text(struct buf *out, const char *s, size_t len, bool spreadsheet)
 {
     struct buf safe;
     buf_init(&safe, 0);
@@ -37,7 +37,7 @@ void csv_put_value(struct buf *out, const struct value *v, bool spreadsheet)
     case VALUE_NONE:
         break;
     case VALUE_TEXT:
-        put_text(out, v->text.s, v->text.len, spreadsheet);
+        put_csv_text(out, v->text.s, v->text.len, spreadsheet);
         break;
     case VALUE_NUMBER:
         if (v->is_integer)
@@ -60,7 +60,7 @@ static void put_start(struct buf *out, const struct sink_tick *r, bool spreadshe
         buf_printf(out, "%" PRId64, r->wall_us);
     if (sink_tick_of_node(r)) {
         buf_put_u8(out, ',');
-        put_text(out, r->node.s, r->node.len, spreadsheet);
+        put_csv_text(out, r->node.s, r->node.len, spreadsheet);
     }
 }
 

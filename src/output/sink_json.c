@@ -71,11 +71,11 @@ json_t *json_slice(struct slice s)
     return json_value(&v);
 }
 
-json_t *json_texts(const struct slice *items, size_t n)
+json_t *json_texts(const struct slice *texts, size_t n)
 {
     json_t *array = json_array();
     for (size_t i = 0; i < n; i++)
-        json_array_append_new(array, json_slice(items[i]));
+        json_array_append_new(array, json_slice(texts[i]));
     return array;
 }
 
@@ -187,7 +187,7 @@ static json_t *json_binaries(const struct process_detail *p)
     return rows;
 }
 
-static void add_process(json_t *root, const struct process_detail *p)
+static void add_process_json(json_t *root, const struct process_detail *p)
 {
     json_object_set_new(root, "location", json_location(&p->location));
     json_object_set_new(root, "parent", json_related(&p->parent));
@@ -224,10 +224,8 @@ static void put_escape(struct buf *out, uint32_t c)
     buf_printf(out, "\\u%04" PRIX32 "\\u%04" PRIX32, 0xd800 + (c >> 10), 0xdc00 + (c & 0x3ff));
 }
 
-/*
- * What could steer a terminal is left in the data, but as escapes: jansson does so for bytes below
- * 0x20 only. Such characters stand in strings only, where an escape
- * is allowed. */
+/* Writes characters that control a terminal as escapes: jansson escapes only bytes below 0x20.
+ * They occur only in strings, where an escape is valid. */
 static void put_escaped(struct buf *out, const char *s, size_t len)
 {
     while (len > 0) {
@@ -302,7 +300,7 @@ void json_put(struct buf *out, const struct sink_tick *r)
     if (r->recorded)
         json_object_set_new(root, "recording", json_recorded(r));
     if (r->process)
-        add_process(root, r->process);
+        add_process_json(root, r->process);
     if (r->grid.present)
         json_object_set_new(root, "rows", json_grid(&r->grid));
     if (r->more.present)

@@ -23,7 +23,7 @@ static const char *duration_text(const struct text_out *t, double seconds, char 
 }
 
 /* UTC; empty when there is no such time. */
-static const char *wall_text(int64_t wall_us, char *to, size_t size)
+static const char *wall_utc(int64_t wall_us, char *to, size_t size)
 {
     char text[40];
     bool known = text_date_time(text, sizeof text, wall_us, ' ', 0);
@@ -50,7 +50,7 @@ static const char *number_text(struct text_out *t, const struct value *v, char *
     if (v->form == FIELD_MS)
         return duration_text(t, v->number / 1000, to, size);
     if (v->form == FIELD_WALL_US)
-        return wall_text(v->integer, to, size);
+        return wall_utc(v->integer, to, size);
     if (v->form == FIELD_CPUS) {
         snprintf(to, size, "%.2f", v->number);
         return to;
@@ -210,7 +210,7 @@ static void put_frame(struct text_out *t, const char *title, const struct frame_
     buf_put_u8(t->out, '\n');
 }
 
-static void put_process(struct text_out *t, const struct process_detail *p)
+static void put_process_facts(struct text_out *t, const struct process_detail *p)
 {
     put_related(t, "parent", &p->parent);
     put_related_list(t, "ancestors", &p->ancestors);
@@ -234,13 +234,13 @@ static void put_amount(struct text_out *t, const char *title, const char *text)
 }
 
 /* The line above every table: which node, when, how it is, what asking cost. */
-static void put_title(struct text_out *t, const struct sink_tick *r)
+static void put_tick_title(struct text_out *t, const struct sink_tick *r)
 {
     char text[64];
     struct value node = text_value(r->node);
     struct slice name = cell_text(t, &node);
     buf_put(t->out, name.s, name.len);
-    if (*wall_text(r->wall_us, text, sizeof text) != '\0')
+    if (*wall_utc(r->wall_us, text, sizeof text) != '\0')
         buf_printf(t->out, "  %s", text);
     if (r->system) {
         const struct system_sample *s = r->system;
@@ -294,7 +294,7 @@ void text_put(struct buf *out, const struct sink_tick *r, bool ascii)
     struct text_out t = {.out = out, .ascii = ascii};
     arena_init(&t.arena);
     if (sink_tick_of_node(r))
-        put_title(&t, r);
+        put_tick_title(&t, r);
     const struct section system = {&system_fields, "system", r->system};
     if (r->kind->system && r->system)
         put_section(&t, &system);
@@ -303,7 +303,7 @@ void text_put(struct buf *out, const struct sink_tick *r, bool ascii)
     for (size_t i = 0; i < r->n_sections && r->kind->question != QUESTION_SCAN; i++)
         put_section(&t, &r->sections[i]);
     if (r->process)
-        put_process(&t, r->process);
+        put_process_facts(&t, r->process);
     if (r->kind->text_empty && r->grid.n_rows == 0)
         buf_puts(out, r->kind->text_empty);
     else if (r->grid.present)

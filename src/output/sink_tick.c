@@ -104,7 +104,7 @@ static int64_t interval_us(double interval_s)
     return interval_s >= 0 && interval_s < 9e12 ? (int64_t)(interval_s * 1e6) : -1;
 }
 
-static int missing(const struct sink_kind *kind, const struct model *m, struct error *err)
+static int no_answer(const struct sink_kind *kind, const struct model *m, struct error *err)
 {
     if (kind->question == QUESTION_PROCESS && model_process(m))
         return error_set(err, ERR_NOT_FOUND, "there is no such process on the node");
@@ -144,7 +144,7 @@ bool sink_fill_heaps(struct sink_tick *r, const void *answer, const struct sink_
     return true;
 }
 
-static bool fill(struct sink_tick *r, const void *answer, const struct sink_options *o)
+static bool fill_tick(struct sink_tick *r, const void *answer, const struct sink_options *o)
 {
     const struct sink_kind *kind = r->kind;
     const char *base = answer;
@@ -185,7 +185,7 @@ int sink_tick_make(struct sink_tick *out, const struct sink_kind *kind, const st
         out->wall_us = out->system->wall_us;
         out->interval_us = interval_us(out->system->interval_s);
     }
-    return fill(out, model_answer(m, kind->question), options) ? 0 : missing(kind, m, err);
+    return fill_tick(out, model_answer(m, kind->question), options) ? 0 : no_answer(kind, m, err);
 }
 
 void sink_tick_nodes(struct sink_tick *out, const struct sink_node *nodes, size_t n,

@@ -50,7 +50,7 @@ void stacks_put_folded(struct sink_pieces *out, const struct stacks *s, struct s
 
 /* ---- speedscope: samples are lists of numbers, so only texts need a library */
 
-static void put_text(struct buf *out, struct slice text)
+static void put_json_text(struct buf *out, struct slice text)
 {
     json_put_value(out, text.len > 0 ? json_slice(text) : json_string(""));
 }
@@ -59,11 +59,11 @@ void speedscope_put_head(struct sink_pieces *out, struct slice name)
 {
     buf_puts(&out->buf, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
                         "\"exporter\":\"beamtop@" PACKAGE_VERSION "\",\"name\":");
-    put_text(&out->buf, name);
+    put_json_text(&out->buf, name);
     buf_puts(&out->buf, ",\"activeProfileIndex\":0,\"profiles\":[");
 }
 
-static void put_stacks(struct sink_pieces *out, const struct stacks *s, struct stacks *shared)
+static void put_samples(struct sink_pieces *out, const struct stacks *s, struct stacks *shared)
 {
     uint32_t frames[LIMIT_STACK_DEPTH];
     const char *between = "";
@@ -87,10 +87,10 @@ void speedscope_put_profile(struct sink_pieces *out, struct slice name, const ch
 {
     const char *between = "";
     buf_puts(&out->buf, "{\"type\":\"sampled\",\"name\":");
-    put_text(&out->buf, name);
+    put_json_text(&out->buf, name);
     buf_printf(&out->buf, ",\"unit\":\"%s\",\"startValue\":0,\"endValue\":%.15g,\"samples\":[",
                unit, stacks_total(s));
-    put_stacks(out, s, shared);
+    put_samples(out, s, shared);
     buf_puts(&out->buf, "],\"weights\":[");
     for (uint32_t i = 0; i < stacks_nodes(s); i++) {
         if (stacks_node(s, i)->self <= 0)
@@ -115,13 +115,13 @@ void speedscope_begin_events(struct speedscope_events *e, struct sink_pieces *ou
                                     .at_ns = from_ns,
                                     .between = ""};
     buf_puts(&out->buf, "{\"type\":\"evented\",\"name\":");
-    put_text(&out->buf, name);
+    put_json_text(&out->buf, name);
     buf_printf(&out->buf,
                ",\"unit\":\"microseconds\",\"startValue\":0,\"endValue\":%.3f,\"events\":[",
                (double)(until_ns - from_ns) / 1e3);
 }
 
-static void put_event(struct speedscope_events *e, char type, uint32_t frame, int64_t at_ns)
+static void put_scope_event(struct speedscope_events *e, char type, uint32_t frame, int64_t at_ns)
 {
     e->at_ns = at_ns > e->at_ns ? at_ns : e->at_ns;
     buf_printf(&e->out->buf, "%s{\"type\":\"%c\",\"frame\":%" PRIu32 ",\"at\":%.3f}", e->between,
@@ -133,7 +133,7 @@ static void put_event(struct speedscope_events *e, char type, uint32_t frame, in
 static void close_to(struct speedscope_events *e, size_t depth)
 {
     for (; e->depth > depth; e->depth--)
-        put_event(e, 'C', e->open[e->depth - 1].frame, e->open[e->depth - 1].until_ns);
+        put_scope_event(e, 'C', e->open[e->depth - 1].frame, e->open[e->depth - 1].until_ns);
 }
 
 void speedscope_put_event(struct speedscope_events *e, size_t depth, uint32_t frame,
@@ -143,7 +143,7 @@ void speedscope_put_event(struct speedscope_events *e, size_t depth, uint32_t fr
     if (e->depth > 0 && e->open[e->depth - 1].until_ns < until_ns)
         until_ns = e->open[e->depth - 1].until_ns;
     e->open[e->depth++] = (struct speedscope_open){frame, until_ns};
-    put_event(e, 'O', frame, from_ns);
+    put_scope_event(e, 'O', frame, from_ns);
 }
 
 void speedscope_end_events(struct speedscope_events *e)
@@ -153,7 +153,7 @@ void speedscope_end_events(struct speedscope_events *e)
     free(e->open);
 }
 
-/* They come last: the profiles find out which there are. An object has no order. */
+/* The frames come last, since only the profiles show which are used. Keys have no order. */
 void speedscope_put_end(struct sink_pieces *out, const struct stacks *shared)
 {
     buf_puts(&out->buf, "],\"shared\":{\"frames\":[");

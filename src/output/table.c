@@ -6,7 +6,7 @@
 
 #include "beamtop/base/text.h"
 
-static size_t width_of(const char *text)
+static size_t cell_width(const char *text)
 {
     return text_width(text, strlen(text));
 }
@@ -20,12 +20,12 @@ void text_pad(struct buf *out, size_t from, size_t to)
 #define ROWS_COLUMNS 40
 
 /* left: a bit for each column. */
-static void put_row(struct buf *out, const char *const *cells, size_t n, uint64_t left,
-                    const size_t *widths)
+static void put_table_row(struct buf *out, const char *const *cells, size_t n, uint64_t left,
+                          const size_t *widths)
 {
     for (size_t c = 0; c < n; c++) {
         const bool last = c + 1 == n;
-        const size_t width = width_of(cells[c]);
+        const size_t width = cell_width(cells[c]);
         if (!(left >> c & 1))
             text_pad(out, width, widths[c]);
         buf_puts(out, cells[c]);
@@ -42,21 +42,21 @@ static void measure_columns(const char *const *titles, const char *const *cells,
                             size_t n, size_t stride, size_t *widths)
 {
     for (size_t c = 0; c < n; c++) {
-        widths[c] = width_of(titles[c]);
+        widths[c] = cell_width(titles[c]);
         for (size_t i = 0; i < n_rows; i++)
-            if (width_of(cells[i * stride + c]) > widths[c])
-                widths[c] = width_of(cells[i * stride + c]);
+            if (cell_width(cells[i * stride + c]) > widths[c])
+                widths[c] = cell_width(cells[i * stride + c]);
     }
 }
 
-static void put_rows(struct buf *out, const char *const *titles, const char *const *cells,
-                     size_t n_rows, size_t n, size_t stride, uint64_t left)
+static void put_table_rows(struct buf *out, const char *const *titles, const char *const *cells,
+                           size_t n_rows, size_t n, size_t stride, uint64_t left)
 {
     size_t widths[ROWS_COLUMNS];
     measure_columns(titles, cells, n_rows, n, stride, widths);
-    put_row(out, titles, n, left, widths);
+    put_table_row(out, titles, n, left, widths);
     for (size_t i = 0; i < n_rows; i++)
-        put_row(out, &cells[i * stride], n, left, widths);
+        put_table_row(out, &cells[i * stride], n, left, widths);
 }
 
 void text_table_put(struct buf *out, const struct text_table *t)
@@ -64,7 +64,7 @@ void text_table_put(struct buf *out, const struct text_table *t)
     if (t->n_rows == 0)
         return;
     buf_put_u8(out, '\n');
-    put_rows(out, t->titles, t->cells[0], t->n_rows, t->n_columns, TABLE_CELLS, t->left);
+    put_table_rows(out, t->titles, t->cells[0], t->n_rows, t->n_columns, TABLE_CELLS, t->left);
 }
 
 const char *text_cell(struct arena *arena, const struct field *f, const void *row, bool ascii)
@@ -83,15 +83,15 @@ const char *text_cell(struct arena *arena, const struct field *f, const void *ro
 const char *text_fit(struct arena *arena, const char *text, size_t width, bool ascii)
 {
     const char *omission = ascii ? "..." : "…";
-    const size_t least = width_of(omission);
+    const size_t least = cell_width(omission);
     size_t shown;
-    if (width_of(text) <= width || width < least)
+    if (cell_width(text) <= width || width < least)
         return text;
     const size_t bytes = text_prefix(text, strlen(text), width - least, &shown);
     return arena_printf(arena, "%.*s%s", (int)bytes, text, omission);
 }
 
-/* The widest of the columns that grow is cut first. */
+/* Truncates the widest growing column first. */
 static void fit_cells(struct arena *arena, const char **cells, const char *const *titles,
                       const struct field *const *fields, size_t n, const struct text_rows *t,
                       size_t width, bool ascii)
@@ -103,7 +103,7 @@ static void fit_cells(struct arena *arena, const char **cells, const char *const
     for (size_t widest = 0; all > width && widest < n; all--) {
         widest = n;
         for (size_t c = 0; c < n; c++)
-            if (fields[c]->grows && widths[c] > width_of(titles[c]) &&
+            if (fields[c]->grows && widths[c] > cell_width(titles[c]) &&
                 (widest == n || widths[c] > widths[widest]))
                 widest = c;
         if (widest < n)
@@ -138,6 +138,6 @@ void text_rows_put_within(struct buf *out, const struct text_rows *t, size_t wid
         }
     }
     fit_cells(&arena, cells, titles, fields, n, t, width, ascii);
-    put_rows(out, titles, cells, t->n, n, n, left);
+    put_table_rows(out, titles, cells, t->n, n, n, left);
     arena_clear(&arena);
 }

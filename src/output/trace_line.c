@@ -260,7 +260,7 @@ static void make_counter(struct trace_counter *out, const struct speller *s,
     }
 }
 
-static const char *reason(const struct trace_state *state)
+static const char *ending_reason(const struct trace_state *state)
 {
     if (state->status.phase == SESSION_FAILED)
         return "failed";
@@ -278,7 +278,7 @@ void trace_ending_make(struct trace_ending *out, const struct trace_layout *layo
 {
     const struct trace_state *state = trace_log_state(log);
     const struct speller s = {layout->arena, layout->syntax, layout->values, false};
-    *out = (struct trace_ending){.reason = slice_of(reason(state)),
+    *out = (struct trace_ending){.reason = slice_of(ending_reason(state)),
                                  .reason_text = slice_of(state->status.phase == SESSION_FAILED
                                                              ? state->status.error.text
                                                              : state->end_text),

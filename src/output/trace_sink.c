@@ -3,7 +3,7 @@
 
 #include "beamtop/output/trace_line.h"
 
-static int write_out(struct trace_sink *s, struct buf *out, struct error *err)
+static int write_trace(struct trace_sink *s, struct buf *out, struct error *err)
 {
     int rc = sink_output_put(&s->output, (const char *)out->data, out->len, err);
     buf_clear(out);
@@ -28,7 +28,7 @@ int trace_sink_put_line(struct trace_sink *s, const struct trace_line *line, str
         trace_json_put(&out, &timed, node_of(s));
     else
         trace_text_put(&out, &timed, s->options.ascii);
-    return write_out(s, &out, err);
+    return write_trace(s, &out, err);
 }
 
 int trace_sink_put_end(struct trace_sink *s, const struct trace_ending *e, struct error *err)
@@ -39,7 +39,7 @@ int trace_sink_put_end(struct trace_sink *s, const struct trace_ending *e, struc
         trace_json_end(&out, e, node_of(s));
     else
         trace_text_end(&out, e, s->options.ascii);
-    return write_out(s, &out, err);
+    return write_trace(s, &out, err);
 }
 
 int trace_sink_event(struct trace_sink *s, const struct trace_log *log,

@@ -19,16 +19,16 @@ static void put_duration(struct buf *out, double seconds, bool ascii)
 }
 
 /* "18:32:54.123456", UTC as redbug has it. */
-static void put_time(struct buf *out, int64_t wall_us)
+static void put_line_time(struct buf *out, int64_t wall_us)
 {
     char text[16];
     buf_puts(out, text_time(text, sizeof text, wall_us, 0, 6) ? text : "--:--:--");
 }
 
-static void put_head(struct buf *out, const struct trace_line *line, bool ascii)
+static void put_line_head(struct buf *out, const struct trace_line *line, bool ascii)
 {
     buf_puts(out, "\n% ");
-    put_time(out, line->wall_us);
+    put_line_time(out, line->wall_us);
     if (line->kind == LINE_LOST)
         return;
     buf_put_u8(out, ' ');
@@ -44,7 +44,7 @@ static void put_head(struct buf *out, const struct trace_line *line, bool ascii)
 }
 
 /* An argument, a result, a message. */
-static void put_value(struct buf *out, struct slice value, bool ascii)
+static void put_redbug_value(struct buf *out, struct slice value, bool ascii)
 {
     if (value.len > 0)
         put_safe(out, value, ascii);
@@ -52,7 +52,7 @@ static void put_value(struct buf *out, struct slice value, bool ascii)
         buf_puts(out, "(not recorded)");
 }
 
-static void put_args(struct buf *out, const struct trace_line *line, bool ascii)
+static void put_redbug_args(struct buf *out, const struct trace_line *line, bool ascii)
 {
     for (size_t i = 0; i < line->n_args; i++) {
         if (i > 0)
@@ -72,19 +72,19 @@ static struct slice bare_name(const struct trace_line *line)
     return name;
 }
 
-static void put_call(struct buf *out, const struct trace_line *line, bool ascii)
+static void put_redbug_call(struct buf *out, const struct trace_line *line, bool ascii)
 {
     if (!line->has_args || line->shown_only) {
         put_safe(out, line->mfa, ascii);
     } else {
         put_safe(out, bare_name(line), ascii);
         buf_put_u8(out, '(');
-        put_args(out, line, ascii);
+        put_redbug_args(out, line, ascii);
         buf_put_u8(out, ')');
     }
     if (line->shown_only) {
         buf_puts(out, " show(");
-        put_args(out, line, ascii);
+        put_redbug_args(out, line, ascii);
         buf_put_u8(out, ')');
     }
     if (line->depth > 0)
@@ -100,7 +100,7 @@ static void put_call(struct buf *out, const struct trace_line *line, bool ascii)
     }
 }
 
-static void put_result(struct buf *out, const struct trace_line *line, bool ascii)
+static void put_redbug_result(struct buf *out, const struct trace_line *line, bool ascii)
 {
     put_safe(out, line->mfa, ascii);
     if (line->kind == LINE_EXCEPTION) {
@@ -110,17 +110,17 @@ static void put_result(struct buf *out, const struct trace_line *line, bool asci
     } else {
         buf_puts(out, " -> ");
     }
-    put_value(out, line->result, ascii);
+    put_redbug_value(out, line->result, ascii);
 }
 
-static void put_message(struct buf *out, const struct trace_line *line, bool ascii)
+static void put_redbug_message(struct buf *out, const struct trace_line *line, bool ascii)
 {
     if (line->kind == LINE_SEND) {
         put_safe(out, line->to, ascii);
         buf_put_u8(out, ' ');
     }
     buf_puts(out, "<<< ");
-    put_value(out, line->message, ascii);
+    put_redbug_value(out, line->message, ascii);
     if (line->no_receiver)
         buf_puts(out, "\n%   no receiver");
 }
@@ -139,18 +139,18 @@ static void put_lost(struct buf *out, const struct trace_line *line, bool ascii)
 
 void trace_text_put(struct buf *out, const struct trace_line *line, bool ascii)
 {
-    put_head(out, line, ascii);
+    put_line_head(out, line, ascii);
     switch (line->kind) {
     case LINE_CALL:
-        put_call(out, line, ascii);
+        put_redbug_call(out, line, ascii);
         break;
     case LINE_RETURN:
     case LINE_EXCEPTION:
-        put_result(out, line, ascii);
+        put_redbug_result(out, line, ascii);
         break;
     case LINE_SEND:
     case LINE_RECEIVE:
-        put_message(out, line, ascii);
+        put_redbug_message(out, line, ascii);
         break;
     case LINE_LOST:
     case LINE_KINDS:
@@ -220,7 +220,7 @@ static void put_patterns(struct buf *out, const struct trace_ending *e, bool asc
 }
 
 /* As redbug prints them: count, total, mean, function. */
-static void put_functions(struct buf *out, const struct trace_ending *e, bool ascii)
+static void put_redbug_counts(struct buf *out, const struct trace_ending *e, bool ascii)
 {
     for (size_t i = 0; i < e->n_functions; i++) {
         const struct trace_counter *f = &e->functions[i];
@@ -274,6 +274,6 @@ void trace_text_end(struct buf *out, const struct trace_ending *e, bool ascii)
         buf_put_u8(out, '\n');
     }
     put_patterns(out, e, ascii);
-    put_functions(out, e, ascii);
+    put_redbug_counts(out, e, ascii);
     put_check(out, &e->check, ascii);
 }
