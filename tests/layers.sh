@@ -177,7 +177,7 @@ shared_names() { # rooms
         END { for (name in n) if (n[name] > (name ~ /_/ ? 3 : 1)) print name ":" files[name] }'
 }
 report "static functions have a name of their file" "$(shared_names src/base src/etf src/link src/local \
-    src/model/spans src/output src/query src/report src/trace/assist src/trace/calls src/trace/language \
+    src/model src/output src/query src/report src/trace/assist src/trace/calls src/trace/language \
     src/trace/log src/trace/matchspec src/ui/canvas src/ui/config src/ui/files src/ui/prompt src/ui/screen \
     src/ui/terminal src/ui/traces src/ui/views src/ui/widgets)"
 

@@ -292,7 +292,7 @@ static const struct {
     {"age", "age_s"},
 };
 
-static const struct proc_column *find(struct slice key)
+static const struct proc_column *find_column(struct slice key)
 {
     for (int i = 0; i < proc_columns_len; i++)
         if (slice_is(key, proc_columns[i].key))
@@ -305,7 +305,7 @@ static const struct proc_column *find(struct slice key)
 
 const struct proc_column *proc_column_find(const char *key)
 {
-    return find(slice_of(key));
+    return find_column(slice_of(key));
 }
 
 int proc_columns_default(const struct proc_column *out[COLUMNS_MAX])
@@ -339,7 +339,7 @@ int proc_columns_parse(const char *list, const struct proc_column *out[COLUMNS_M
         struct slice word = {at, len};
         while (word.len > 0 && at[word.len - 1] == ' ')
             word.len--;
-        const struct proc_column *column = find(word);
+        const struct proc_column *column = find_column(word);
         if (!column)
             return unknown_column(word, err);
         if (*n >= COLUMNS_MAX)

@@ -30,7 +30,7 @@ static const struct {
 #undef WORD
 };
 
-static struct armed_row row_of(enum armed_kind kind)
+static struct armed_row armed_row_of(enum armed_kind kind)
 {
     const struct slice none = {"", 0};
     return (struct armed_row){
@@ -90,7 +90,7 @@ static void decode_sessions(struct decoder *d, struct part *part)
         return;
     for (size_t i = 0; i < list.count && !cursor_failed(&d->c); i++) {
         struct armed_row *row = &part->rows[i];
-        *row = row_of(ARMED_SESSION);
+        *row = armed_row_of(ARMED_SESSION);
         cursor_tuple_of(&d->c, 2);
         decode_binary(d, &row->where);
         decode_bool(d, &row->beamtop);
@@ -156,7 +156,7 @@ static void decode_breakpoints(struct decoder *d, struct part *part)
         return;
     for (size_t i = 0; i < list.count && !cursor_failed(&d->c); i++) {
         struct armed_row *row = &part->rows[i];
-        *row = row_of(ARMED_BREAKPOINT);
+        *row = armed_row_of(ARMED_BREAKPOINT);
         cursor_tuple_of(&d->c, 5);
         decode_binary(d, &row->session);
         decode_place(d, row);
@@ -197,7 +197,7 @@ static void decode_flags(struct decoder *d, struct part *part)
     for (size_t i = 0; i < list.count && !cursor_failed(&d->c); i++) {
         struct armed_row *row = &part->rows[i];
         struct slice name = {"", 0};
-        *row = row_of(ARMED_FLAGS);
+        *row = armed_row_of(ARMED_FLAGS);
         cursor_tuple_of(&d->c, 5);
         decode_binary(d, &row->session);
         if (cursor_kind(&d->c) == ETF_KIND_ATOM) {
@@ -241,7 +241,7 @@ static void decode_monitors(struct decoder *d, struct part *part)
     if (!enter_part(d, part, &list))
         return;
     for (size_t i = 0; i < list.count && !cursor_failed(&d->c); i++) {
-        part->rows[i] = row_of(ARMED_MONITOR);
+        part->rows[i] = armed_row_of(ARMED_MONITOR);
         if (decode_binary(d, &all))
             split_monitor(&part->rows[i], all);
     }
@@ -256,7 +256,7 @@ static void decode_connections(struct decoder *d, struct part *part)
     for (size_t i = 0; i < list.count && !cursor_failed(&d->c); i++) {
         struct armed_row *row = &part->rows[i];
         size_t arity = 0;
-        *row = row_of(ARMED_CONNECTION);
+        *row = armed_row_of(ARMED_CONNECTION);
         row->beamtop = true;
         if (cursor_tuple(&d->c, &arity) && arity != 3 && arity != 4)
             cursor_fail(&d->c, "a tuple of 3 or 4");
@@ -318,7 +318,7 @@ static void count_of_sessions(struct part *sessions, const struct part *points,
     }
 }
 
-static void put_count(struct buf *out, int64_t n, const char *one, const char *many)
+static void put_option_count(struct buf *out, int64_t n, const char *one, const char *many)
 {
     char text[32];
     if (n >= 0)
@@ -331,7 +331,7 @@ static void put_word(struct buf *out, struct slice word)
     buf_printf(out, "%s%.*s", out->len > 0 && word.len > 0 ? " " : "", (int)word.len, word.s);
 }
 
-static void put_time(struct buf *out, int64_t us)
+static void put_option_time(struct buf *out, int64_t us)
 {
     char text[32];
     if (us >= 0)
@@ -349,11 +349,11 @@ static void add_details(struct arena *arena, struct armed_row *row)
     put_word(&text, row->text);
     if (row->value >= 0)
         buf_puts(&text, text_integer(number, sizeof number, row->value));
-    put_count(&text, row->call_count, "call", "calls");
-    put_time(&text, row->call_time_us);
-    put_count(&text, row->call_memory_words, "word", "words");
-    put_count(&text, row->breakpoints, "breakpoint", "breakpoints");
-    put_count(&text, row->processes, "process", "processes");
+    put_option_count(&text, row->call_count, "call", "calls");
+    put_option_time(&text, row->call_time_us);
+    put_option_count(&text, row->call_memory_words, "word", "words");
+    put_option_count(&text, row->breakpoints, "breakpoint", "breakpoints");
+    put_option_count(&text, row->processes, "process", "processes");
     if (text.len > 0)
         row->details = slice_take(arena, &text);
     buf_clear(&text);
@@ -372,7 +372,7 @@ static struct part control_word(struct decoder *d, const struct armed_detail *ou
 {
     struct part part = {.n = out->control_word != 0, .total = out->control_word != 0};
     part.rows = arena_alloc(d->arena, sizeof part.rows[0]);
-    *part.rows = row_of(ARMED_CONTROL_WORD);
+    *part.rows = armed_row_of(ARMED_CONTROL_WORD);
     part.rows->where = slice_of("trace_control_word");
     part.rows->value = out->control_word;
     for (size_t i = 0; i < sessions->n; i++)
@@ -385,20 +385,20 @@ static struct part control_word(struct decoder *d, const struct armed_detail *ou
 /*
  * The system tracer and how many processes have a token, where there are any. A beamtop captures
  * only where no system tracer is, so the tokens are a beamtop's when the tracer is. */
-static struct part sequential(struct decoder *d, const struct armed_detail *out)
+static struct part sequential_part(struct decoder *d, const struct armed_detail *out)
 {
     struct part part = {.rows = arena_alloc(d->arena, 2 * sizeof part.rows[0])};
     const bool beamtop = armed_is_beamtop(out->system_tracer);
     if (out->system_tracer.len > 0) {
         struct armed_row *row = &part.rows[part.n++];
-        *row = row_of(ARMED_SYSTEM_TRACER);
+        *row = armed_row_of(ARMED_SYSTEM_TRACER);
         row->where = slice_of("seq_trace");
         row->tracer = out->system_tracer;
         row->beamtop = beamtop;
     }
     if (out->tokens > 0) {
         struct armed_row *row = &part.rows[part.n++];
-        *row = row_of(ARMED_TOKENS);
+        *row = armed_row_of(ARMED_TOKENS);
         row->where = slice_of("seq_trace");
         row->processes = out->tokens;
         row->beamtop = beamtop;
@@ -448,7 +448,7 @@ void decode_armed(struct decoder *d, void *to)
     mark_beamtop(&sessions, &points, &flags);
     count_of_sessions(&sessions, &points, &flags);
     struct part word = control_word(d, out, &sessions, &flags);
-    struct part seq = sequential(d, out);
+    struct part seq = sequential_part(d, out);
     size_t n = connections.n + sessions.n + word.n + seq.n + monitors.n + points.n + flags.n;
     out->rows = arena_alloc(d->arena, (n + 1) * sizeof out->rows[0]);
     const struct part *const parts[] = {&connections, &sessions, &word, &seq,

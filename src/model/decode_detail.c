@@ -88,7 +88,7 @@ static void decode_carriers(struct decoder *d, struct carrier_numbers *n)
     cursor_int64(&d->c, &n->carrier_bytes);
 }
 
-static double share_of(int64_t part, int64_t whole)
+static double share_or_nan(int64_t part, int64_t whole)
 {
     return whole > 0 ? (double)part / (double)whole : NAN;
 }
@@ -125,10 +125,10 @@ static void sum_allocators(struct alloc_detail *out)
     }
     out->block_bytes = blocks < 9e18 && blocks >= 0 ? (int64_t)blocks : -1;
     out->carrier_bytes = carriers < 9e18 && carriers >= 0 ? (int64_t)carriers : -1;
-    out->utilisation = share_of(out->block_bytes, out->carrier_bytes);
+    out->utilisation = share_or_nan(out->block_bytes, out->carrier_bytes);
 }
 
-static int64_t positive(int64_t n)
+static int64_t at_least_zero(int64_t n)
 {
     return n > 0 ? n : 0;
 }
@@ -150,7 +150,7 @@ static void decode_instance(struct decoder *d, struct allocator_instance *in)
         return;
     }
     in->unused_bytes = in->carrier_bytes - in->block_bytes;
-    in->utilisation = share_of(in->block_bytes, in->carrier_bytes);
+    in->utilisation = share_or_nan(in->block_bytes, in->carrier_bytes);
 }
 
 /* The list is sorted: the first of an allocator is its worst. */
@@ -186,17 +186,17 @@ static void decode_resident(struct decoder *d, struct alloc_detail *out)
         decode_int(d, sizes[i]);
 }
 
-static void fragmentation(struct alloc_detail *a)
+static void derive_fragmentation(struct alloc_detail *a)
 {
     int64_t unused = a->carrier_bytes < 0 || a->block_bytes < 0
                          ? -1
-                         : positive(a->carrier_bytes - a->block_bytes);
+                         : at_least_zero(a->carrier_bytes - a->block_bytes);
     a->fragmented_bytes = a->rss_bytes >= 0 && unused > a->rss_bytes ? a->rss_bytes : unused;
     if (a->rss_bytes < 0 || a->carrier_bytes < 0 || unused < 0)
         return;
-    a->outside_bytes = positive(a->rss_bytes - a->carrier_bytes);
-    a->untouched_bytes = positive(a->carrier_bytes - a->rss_bytes);
-    a->fragmented_share = share_of(a->fragmented_bytes, a->rss_bytes);
+    a->outside_bytes = at_least_zero(a->rss_bytes - a->carrier_bytes);
+    a->untouched_bytes = at_least_zero(a->carrier_bytes - a->rss_bytes);
+    a->fragmented_share = share_or_nan(a->fragmented_bytes, a->rss_bytes);
 }
 
 void decode_alloc(struct decoder *d, void *to)
@@ -238,7 +238,7 @@ void decode_alloc(struct decoder *d, void *to)
         decode_resident(d, out);
     }
     if (out->n_rows > 0)
-        fragmentation(out);
+        derive_fragmentation(out);
 }
 
 /* ---- tables */

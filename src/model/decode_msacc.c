@@ -10,7 +10,7 @@
 #include "beamtop/base/limits.h"
 
 #define TYPES_MAX 16
-/* Below that share of the time something has switched it off: reading takes a little of it. */
+/* Below that share of the time it was switched off for a while: reading takes only a little. */
 #define COUNTED 0.8
 
 static const char *const state_names[] = {
@@ -19,7 +19,7 @@ static const char *const state_names[] = {
 #undef NAME
 };
 
-static void clear_row(struct msacc_row *row)
+static void clear_msacc_row(struct msacc_row *row)
 {
     *row = (struct msacc_row){.type = {"", 0}, .id = -1, .threads = 1, .counted = NAN};
     for (int s = 0; s < MSACC_COUNT; s++)
@@ -43,11 +43,11 @@ static void decode_counters(struct decoder *d, struct msacc_row *row)
     }
 }
 
-static void decode_row(struct decoder *d, struct msacc_row *row)
+static void decode_msacc_row(struct decoder *d, struct msacc_row *row)
 {
     size_t pairs = 0;
     struct slice key;
-    clear_row(row);
+    clear_msacc_row(row);
     if (!cursor_map(&d->c, &pairs))
         return;
     for (size_t i = 0; i < pairs && !cursor_failed(&d->c); i++) {
@@ -73,7 +73,7 @@ static int by_type(const void *a, const void *b)
     return order != 0 ? order : (x->id > y->id) - (x->id < y->id);
 }
 
-static void add_row(struct msacc_row *sum, const struct msacc_row *row)
+static void sum_row(struct msacc_row *sum, const struct msacc_row *row)
 {
     sum->threads++;
     for (int s = 0; s < MSACC_COUNT; s++)
@@ -88,17 +88,17 @@ static void sum_types(struct decoder *d, struct msacc_detail *out, const struct 
     for (size_t i = 0; i < n; i++) {
         struct msacc_row *sum = &out->rows[out->n_types];
         if (i > 0 && slice_equal(threads[i].type, threads[i - 1].type)) {
-            add_row(sum - 1, &threads[i]);
+            sum_row(sum - 1, &threads[i]);
             continue;
         }
         if (out->n_types == TYPES_MAX) {
             cursor_fail(&d->c, "fewer types of threads");
             return;
         }
-        clear_row(sum);
+        clear_msacc_row(sum);
         sum->type = threads[i].type;
         sum->threads = 0;
-        add_row(sum, &threads[i]);
+        sum_row(sum, &threads[i]);
         out->n_types++;
     }
 }
@@ -117,7 +117,7 @@ void decode_msacc(struct decoder *d, void *to)
     if (!decode_list(d, &list, LIMIT_SCHEDULERS, sizeof *threads, &threads))
         return;
     for (size_t i = 0; i < list.count && !cursor_failed(&d->c); i++)
-        decode_row(d, &threads[i]);
+        decode_msacc_row(d, &threads[i]);
     cursor_list_end(&d->c, &list);
     if (cursor_failed(&d->c) || list.count == 0)
         return;
@@ -130,8 +130,8 @@ void decode_msacc(struct decoder *d, void *to)
 
 /* ---- rates */
 
-static const struct msacc_row *row_before(const struct msacc_detail *before,
-                                          const struct msacc_row *row, size_t hint)
+static const struct msacc_row *msacc_before(const struct msacc_detail *before,
+                                            const struct msacc_row *row, size_t hint)
 {
     for (size_t i = 0; i < before->n_rows; i++) {
         const struct msacc_row *old = &before->rows[(hint + i) % before->n_rows];
@@ -141,7 +141,7 @@ static const struct msacc_row *row_before(const struct msacc_detail *before,
     return NULL;
 }
 
-static void rate_row(struct msacc_row *row, const struct msacc_row *before, double units)
+static void rate_msacc_row(struct msacc_row *row, const struct msacc_row *before, double units)
 {
     double grown[MSACC_COUNT], sum = 0;
     for (int s = 0; s < MSACC_COUNT; s++) {
@@ -162,9 +162,9 @@ void rate_msacc(struct msacc_detail *now, const struct msacc_detail *before)
     now->interval_s = rate_interval(before->mono_ns, now->mono_ns);
     for (size_t i = 0; i < now->n_rows; i++) {
         struct msacc_row *row = &now->rows[i];
-        const struct msacc_row *old = row_before(before, row, i);
+        const struct msacc_row *old = msacc_before(before, row, i);
         if (old && old->threads == row->threads)
-            rate_row(row, old, now->units_per_s * now->interval_s);
+            rate_msacc_row(row, old, now->units_per_s * now->interval_s);
         if (i < now->n_types && slice_is(row->type, "scheduler") && row->counted < COUNTED)
             now->switched_off = true;
     }

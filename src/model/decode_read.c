@@ -21,14 +21,14 @@ int decoder_end(struct decoder *d, const char *what, struct error *err)
     return cursor_end(&d->c, !cursor_failed(&d->c), what, err);
 }
 
-static struct slice keep(struct decoder *d, const char *s, size_t len)
+static struct slice keep_bytes(struct decoder *d, const char *s, size_t len)
 {
     return len == 0 ? empty : (struct slice){arena_strndup(d->arena, s, len), len};
 }
 
 static struct slice keep_scratch(struct decoder *d)
 {
-    struct slice s = keep(d, (const char *)d->scratch.data, d->scratch.len);
+    struct slice s = keep_bytes(d, (const char *)d->scratch.data, d->scratch.len);
     buf_reset(&d->scratch);
     return s;
 }
@@ -62,7 +62,7 @@ bool decode_older(struct decoder *d, int64_t *out, bool *older, double *age_s)
            decode_age(d, age_s);
 }
 
-/* A VM's clock starts far below zero; with the sign bit turned, its order is that of unsigned. */
+/* A VM's clock starts far below zero: flipping the sign bit gives the order of unsigned numbers. */
 bool decode_mono(struct decoder *d, uint64_t *out)
 {
     int64_t ns = 0;
@@ -79,7 +79,7 @@ bool decode_binary(struct decoder *d, struct slice *out)
     struct slice s;
     if (!cursor_binary(&d->c, &s))
         return false;
-    *out = keep(d, s.s, s.len);
+    *out = keep_bytes(d, s.s, s.len);
     return true;
 }
 
@@ -91,7 +91,7 @@ bool decode_atom(struct decoder *d, struct slice *out)
     struct slice s;
     if (!cursor_atom(&d->c, &s))
         return false;
-    *out = keep(d, s.s, s.len);
+    *out = keep_bytes(d, s.s, s.len);
     return true;
 }
 

@@ -44,7 +44,7 @@ static void skip_word(struct slice *s)
 }
 
 /* The number behind a key that begins a line; -1 without. */
-static int64_t number_of(struct slice text, const char *key)
+static int64_t number_behind(struct slice text, const char *key)
 {
     int64_t n = -1;
     while (text.len > 0) {
@@ -137,8 +137,8 @@ static void decode_thread(struct decoder *d, struct scheduler_thread *row)
     row->kind = (enum scheduler_kind)kind;
     read_schedstat(schedstat, row);
     read_stat(stat, row);
-    row->voluntary = number_of(switches, "voluntary_ctxt_switches:");
-    row->involuntary = number_of(switches, "nonvoluntary_ctxt_switches:");
+    row->voluntary = number_behind(switches, "voluntary_ctxt_switches:");
+    row->involuntary = number_behind(switches, "nonvoluntary_ctxt_switches:");
 }
 
 /* Ids run on from normal to dirty CPU and dirty I/O schedulers. */
@@ -198,11 +198,11 @@ static void decode_throttled(struct decoder *d, struct threads_detail *out)
     struct slice text;
     if (!decode_binary(d, &text))
         return;
-    out->periods = number_of(text, "nr_periods ");
-    out->throttled_periods = number_of(text, "nr_throttled ");
-    int64_t us = number_of(text, "throttled_usec ");
+    out->periods = number_behind(text, "nr_periods ");
+    out->throttled_periods = number_behind(text, "nr_throttled ");
+    int64_t us = number_behind(text, "throttled_usec ");
     out->throttled_ns =
-        us >= 0 && us < INT64_MAX / 1000 ? us * 1000 : number_of(text, "throttled_time ");
+        us >= 0 && us < INT64_MAX / 1000 ? us * 1000 : number_behind(text, "throttled_time ");
 }
 
 void decode_threads(struct decoder *d, void *to)
@@ -239,8 +239,8 @@ void decode_threads(struct decoder *d, void *to)
 
 /* ---- rates */
 
-static const struct scheduler_thread *row_before(const struct threads_detail *before, int64_t tid,
-                                                 size_t hint)
+static const struct scheduler_thread *thread_before(const struct threads_detail *before,
+                                                    int64_t tid, size_t hint)
 {
     for (size_t i = 0; i < before->n_rows; i++) {
         const struct scheduler_thread *row = &before->rows[(hint + i) % before->n_rows];
@@ -255,8 +255,8 @@ static double busy_share(int64_t before_ns, int64_t now_ns, double interval_s)
     return rate_share(rate_counter(before_ns, now_ns, interval_s), 1e9);
 }
 
-static void rate_row(struct scheduler_thread *row, const struct scheduler_thread *before,
-                     double interval_s)
+static void rate_thread(struct scheduler_thread *row, const struct scheduler_thread *before,
+                        double interval_s)
 {
     row->migrations = before->migrations;
     if (row->cpu >= 0 && before->cpu >= 0 && row->cpu != before->cpu)
@@ -284,9 +284,9 @@ void rate_threads(struct threads_detail *now, const struct threads_detail *befor
         return;
     now->interval_s = rate_interval(before->mono_ns, now->mono_ns);
     for (size_t i = 0; i < now->n_rows; i++) {
-        const struct scheduler_thread *old = row_before(before, now->rows[i].tid, i);
+        const struct scheduler_thread *old = thread_before(before, now->rows[i].tid, i);
         if (old)
-            rate_row(&now->rows[i], old, now->interval_s);
+            rate_thread(&now->rows[i], old, now->interval_s);
     }
     now->steal =
         share_of_growth(before->steal_ticks, now->steal_ticks, before->host_ticks, now->host_ticks);

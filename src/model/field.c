@@ -107,7 +107,7 @@ static void put_ratio(char *out, size_t size, double change)
         snprintf(out, size, "%+.0f%%", change * 100);
 }
 
-static void put_number(const struct field *f, double n, bool ascii, char *out, size_t size)
+static void put_field_number(const struct field *f, double n, bool ascii, char *out, size_t size)
 {
     switch (f->type) {
     case COLUMN_BYTES:
@@ -153,7 +153,7 @@ const char *field_number_text(const struct field *f, double n, bool ascii, char 
     else if (f->look == LOOK_MICROSECONDS || f->look == LOOK_OFFSET)
         text_duration_as(out + sign, size - sign, n * 1e-6, ascii);
     else
-        put_number(f, n, ascii, out + sign, size - sign);
+        put_field_number(f, n, ascii, out + sign, size - sign);
     return out;
 }
 

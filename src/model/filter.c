@@ -99,21 +99,21 @@ void filter_pass(struct filter *f)
         regex_allow(f->regex, LIMIT_REGEX_PASS_STEPS);
 }
 
-static bool matches(struct filter *f, const char *text, size_t len)
+static bool has_match(struct filter *f, const char *text, size_t len)
 {
     bool yes = regex_match(f->regex, text, len);
     f->gave_up = f->gave_up || regex_gave_up(f->regex);
     return yes;
 }
 
-static void judge(struct filter *f, struct label *l)
+static void judge_label(struct filter *f, struct label *l)
 {
     l->matches =
-        f->regex && (f->maps.fields & BIT(l->field)) != 0 && matches(f, l->text, l->text_len);
+        f->regex && (f->maps.fields & BIT(l->field)) != 0 && has_match(f, l->text, l->text_len);
 }
 
 /* Fills the sets again with what matches now. */
-static void collect(struct filter *f)
+static void collect_sets(struct filter *f)
 {
     struct label *l, *next;
     clear_sets(f);
@@ -137,9 +137,9 @@ static void judge_all(struct filter *f)
     struct label *l, *next;
     filter_pass(f);
     HASH_ITER (hh, f->labels, l, next) {
-        judge(f, l);
+        judge_label(f, l);
     }
-    collect(f);
+    collect_sets(f);
 }
 
 /* "0.41", "<0.8812.3>", "^<0\.4": nothing but what a pid is written with. */
@@ -164,7 +164,7 @@ static uint32_t fields_of(const struct filter *f, const char *expression, size_t
 }
 
 /* Another expression, and the names it matches. */
-static void change(struct filter *f, struct regex *regex, uint32_t fields)
+static void change_regex(struct filter *f, struct regex *regex, uint32_t fields)
 {
     f->regex = regex;
     f->gave_up = f->reported = f->full_reported = false;
@@ -190,9 +190,9 @@ int filter_set(struct filter *f, const char *expression, size_t *error_offset, s
     }
     struct regex *before = f->regex;
     uint32_t fields_before = f->maps.fields;
-    change(f, regex, fields);
+    change_regex(f, regex, fields);
     if (regex && regex_is_spent(regex)) {
-        change(f, before, fields_before);
+        change_regex(f, before, fields_before);
         regex_free(regex);
         return error_set(err, ERR_LIMIT, "filter too expensive for these names: " REGEX_SPENT_WHY);
     }
@@ -247,7 +247,7 @@ static void add_label(struct filter *f, enum filter_field field, struct slice te
         free(l);
         return;
     }
-    judge(f, l);
+    judge_label(f, l);
     HASH_ADD_KEYPTR(hh, f->labels, l->key, l->key_len, l);
 }
 
@@ -322,7 +322,7 @@ int filter_take(struct filter *f, const uint8_t *scan, size_t len, struct error 
         filter_pass(f);
         for (size_t i = 0; i < list.count; i++)
             add_label(f, taken[i].field, taken[i].term, taken[i].text);
-        collect(f);
+        collect_sets(f);
     }
     arena_clear(&arena);
     return rc;
@@ -361,7 +361,7 @@ static bool match_pid(struct filter *f, const struct etf_pid *pid)
     struct buf text;
     buf_init(&text, 0);
     print_pid(&text, pid);
-    bool yes = matches(f, (const char *)text.data, text.len);
+    bool yes = has_match(f, (const char *)text.data, text.len);
     buf_clear(&text);
     return yes;
 }
@@ -378,7 +378,7 @@ bool filter_match_row(struct filter *f, const struct proc_row *row)
     if (!f->regex)
         return true;
     for (int i = 0; i < FILTER_PID; i++)
-        if ((f->maps.fields & BIT(i)) && texts[i].len > 0 && matches(f, texts[i].s, texts[i].len))
+        if ((f->maps.fields & BIT(i)) && texts[i].len > 0 && has_match(f, texts[i].s, texts[i].len))
             return true;
     return (f->maps.fields & BIT(FILTER_PID)) && match_pid(f, &row->pid);
 }

@@ -148,8 +148,8 @@ static int by_pid(const void *a, const void *b)
     return x->serial == y->serial ? 0 : x->serial < y->serial ? -1 : 1;
 }
 
-/* What is older cannot say growth. */
-static void remember(struct heaps_base *base, const struct heaps_detail *now)
+/* Leaves out older values: they give no growth. */
+static void remember_sizes(struct heaps_base *base, const struct heaps_detail *now)
 {
     size_t n = now->n_rows + now->n_others;
     heaps_base_clear(base);
@@ -189,8 +189,8 @@ static struct heap_owner *owner_in(struct heap_owners *of, struct slice name)
 }
 
 /* There are HEAPS_MOST rows at most, so a list is searched for each. */
-static void group(struct heap_owners *of, struct arena *arena, const struct heaps_detail *now,
-                  enum owner_by by)
+static void group_heaps(struct heap_owners *of, struct arena *arena, const struct heaps_detail *now,
+                        enum owner_by by)
 {
     *of = (struct heap_owners){arena_alloc(arena, (now->n_rows + 1) * sizeof *of->items), 0};
     for (size_t i = 0; i < now->n_rows; i++) {
@@ -209,7 +209,7 @@ static void group(struct heap_owners *of, struct arena *arena, const struct heap
     qsort(of->items, of->n, sizeof *of->items, by_memory);
 }
 
-static void grow(struct heaps_detail *now, const struct heaps_base *base)
+static void derive_growth(struct heaps_detail *now, const struct heaps_base *base)
 {
     now->over_s = rate_interval(base->mono_ns, now->mono_ns);
     for (size_t i = 0; i < now->n_rows; i++) {
@@ -236,9 +236,9 @@ void take_heaps(struct model *m, void *next, const struct taking *t)
     }
     now->share = rate_share(now->rows_bytes, s ? s->memory_bytes[MEMORY_PROCESSES] : (double)NAN);
     if (base->known)
-        grow(now, base);
+        derive_growth(now, base);
     else
-        remember(base, now);
+        remember_sizes(base, now);
     for (int by = 0; by < OWNER_SORTS; by++)
-        group(&now->by[by], t->d->arena, now, (enum owner_by)by);
+        group_heaps(&now->by[by], t->d->arena, now, (enum owner_by)by);
 }

@@ -30,7 +30,7 @@ void history_gap(struct history *h)
 
 /* The lines go on to this second: what was last known stands until then, but not through a gap,
    which shows however short it was. */
-static void go_on(struct history *h, uint64_t second)
+static void advance_history(struct history *h, uint64_t second)
 {
     bool first = h->second == 0 || second < h->second;
     uint64_t passed = first ? 1 : second - h->second;
@@ -77,7 +77,7 @@ void history_push(struct history *h, const struct system_sample *s,
         {HISTORY_ALLOC_USE, holds ? alloc->utilisation : (double)NAN},
         {HISTORY_FRAGMENTED, holds ? known_or_nan(alloc->fragmented_bytes) : (double)NAN},
     };
-    go_on(h, s->mono_ns / 1000000000);
+    advance_history(h, s->mono_ns / 1000000000);
     for (size_t i = 0; i < ARRAY_LEN(now); i++)
         ring_set(&h->lines[now[i].line], now[i].value);
 }

@@ -14,7 +14,7 @@
 /* ---- answers */
 
 /* The answer that rates of the next one are worked out from. */
-static const void *before(const struct model *m, enum question question)
+static const void *answer_before(const struct model *m, enum question question)
 {
     return m->slots[question].gap ? NULL : model_answer(m, question);
 }
@@ -33,9 +33,8 @@ static void forget_counted(struct model *m)
     heaps_base_clear(&m->heaps_base);
 }
 
-/*
- * Nothing that was counted or answered on one VM means anything on another. Behind a gap the
- * answers that came before the node's are the new VM's already. */
+/* Forgets all counts and answers of another VM. After a gap, answers that came before `node` are
+ * of the new VM already. */
 static void forget_vm(struct model *m)
 {
     forget_counted(m);
@@ -58,7 +57,7 @@ static void take_system(struct model *m, void *next, const struct taking *t)
 {
     (void)t;
     m->is_silent = false;
-    rate_system(next, before(m, QUESTION_SYSTEM), model_node(m));
+    rate_system(next, answer_before(m, QUESTION_SYSTEM), model_node(m));
     history_push(&m->history, next, model_alloc(m));
 }
 
@@ -105,7 +104,7 @@ static void take_apps(struct model *m, void *next, const struct taking *t)
     double all_per_s, own_per_s;
     (void)t;
     work_since(m, &m->until_apps, &all_per_s, &own_per_s);
-    rate_apps(apps, before(m, QUESTION_APPS), all_per_s);
+    rate_apps(apps, answer_before(m, QUESTION_APPS), all_per_s);
     apps->own_share = rate_share(own_per_s, all_per_s);
 }
 
@@ -120,13 +119,13 @@ static void take_tree(struct model *m, void *next, const struct taking *t)
 static void take_threads(struct model *m, void *next, const struct taking *t)
 {
     (void)t;
-    rate_threads(next, before(m, QUESTION_THREADS), model_system(m));
+    rate_threads(next, answer_before(m, QUESTION_THREADS), model_system(m));
 }
 
 static void take_msacc(struct model *m, void *next, const struct taking *t)
 {
     (void)t;
-    rate_msacc(next, before(m, QUESTION_MSACC));
+    rate_msacc(next, answer_before(m, QUESTION_MSACC));
 }
 
 static const struct {

@@ -8,8 +8,7 @@
 
 /*
  * An answer and the one before it: the next is read into the spare place, so a bad answer leaves
- * what was there, and a good one can be compared
- * with it. */
+ * what was there, and a good one can be compared with it. */
 struct slot {
     struct arena arenas[2];
     void *values[2];

@@ -37,7 +37,7 @@ static void take_key(struct ordered *o, const struct proc_column *column)
     }
 }
 
-static int compare(const void *left, const void *right)
+static int compare_ordered(const void *left, const void *right)
 {
     const struct ordered *a = left, *b = right;
     int order = 0;
@@ -77,7 +77,7 @@ void order_rows(struct proc_scan *scan, const struct proc_column *column,
             .row = scan->rows[i], .place = i, .sign = goes_up(column, asked) ? 1 : -1};
         take_key(&rows[i], column);
     }
-    qsort(rows, n, sizeof *rows, compare);
+    qsort(rows, n, sizeof *rows, compare_ordered);
     for (size_t i = 0; i < n; i++)
         if (i < (size_t)asked->rows || was_asked_for(asked, &rows[i].row.pid))
             scan->rows[kept++] = rows[i].row;

@@ -21,8 +21,7 @@ struct entry {
 
 /*
  * The module of "mod:fun/1", without the quotes around its name: other owners are written so, and
- * counted calls. Within the quotes there may be a colon, and a quote behind
- * a backslash. */
+ * counted calls. Within the quotes there may be a colon, and a quote behind a backslash. */
 static struct slice by_module(const struct proc_row *row, struct arena *arena)
 {
     (void)arena;
@@ -132,7 +131,7 @@ static double or_zero(double v)
     return isnan(v) ? 0 : v;
 }
 
-static void add_process(struct owner *o, const struct proc_row *row)
+static void sum_process(struct owner *o, const struct proc_row *row)
 {
     o->processes++;
     o->reductions_per_s += or_zero(row->reductions_per_s);
@@ -143,8 +142,8 @@ static void add_process(struct owner *o, const struct proc_row *row)
         o->kind = KIND_NONE;
 }
 
-static void add(struct entry **entries, struct arena *arena, struct slice name,
-                const struct proc_row *row)
+static void add_to_owner(struct entry **entries, struct arena *arena, struct slice name,
+                         const struct proc_row *row)
 {
     struct entry *e = NULL;
     HASH_FIND(hh, *entries, name.s, name.len, e);
@@ -155,7 +154,7 @@ static void add(struct entry **entries, struct arena *arena, struct slice name,
         e->owner.first = row;
         HASH_ADD_KEYPTR(hh, *entries, e->owner.name.s, e->owner.name.len, e);
     }
-    add_process(&e->owner, row);
+    sum_process(&e->owner, row);
 }
 
 static int by_share(const void *a, const void *b)
@@ -167,8 +166,8 @@ static int by_share(const void *a, const void *b)
     return slice_order(x->name, y->name);
 }
 
-/* Where hardly anything is left beside us, our count and the VM's differ by as much: shares are of
- * no less. */
+/* Shares are of no less: with hardly any work but ours, our count and the VM's differ by as
+ * much. */
 #define LEAST_WHOLE 0.1
 
 struct parts { /* of all reductions, by the rows of a scan */
@@ -196,7 +195,7 @@ static double whole_of(double own, double dirty, double reported)
     return dirty < 1 ? fmax(fmax(1 - dirty - or_zero(own), LEAST_WHOLE), reported) : 0;
 }
 
-static double share_of(const struct owner *o, double whole)
+static double owner_share_of(const struct owner *o, double whole)
 {
     return o->kind == KIND_DIRTY_SIGNALS ? (double)NAN : rate_share(o->share, whole);
 }
@@ -213,7 +212,7 @@ static void close_sums(struct owners *out, int64_t processes, double least_share
         struct owner *o = &out->items[i];
         if (or_zero(o->share) < least_share * (whole > 0 ? whole : 1))
             continue;
-        o->share = share_of(o, whole);
+        o->share = owner_share_of(o, whole);
         known += or_zero(o->share);
         if (out->rest_processes >= 0 && out->items[i].processes > 0)
             out->rest_processes -= out->items[i].processes;
@@ -237,7 +236,7 @@ void owners_of_scan(struct owners *out, struct arena *arena, const struct proc_s
         struct slice name = sorts[by].name_of(row, arena);
         out->has_shares = out->has_shares || !isnan(row->reductions_share);
         if (!row->own && name.len > 0)
-            add(&entries, arena, name, row);
+            add_to_owner(&entries, arena, name, row);
     }
     out->items = arena_alloc(arena, (HASH_COUNT(entries) + 1) * sizeof *out->items);
     HASH_ITER (hh, entries, e, next) {
@@ -251,8 +250,8 @@ void owners_of_scan(struct owners *out, struct arena *arena, const struct proc_s
 struct owner owner_alone(const struct owners *owners, const struct proc_row *row)
 {
     struct owner alone = {.name = row->name, .kind = proc_kind(row), .first = row};
-    add_process(&alone, row);
-    alone.share = share_of(&alone, owners->whole);
+    sum_process(&alone, row);
+    alone.share = owner_share_of(&alone, owners->whole);
     return alone;
 }
 

@@ -5,7 +5,7 @@
 
 #include "beamtop/base/attr.h"
 
-/* Beginnings of calls that are the loop of, or start, any kind of process. */
+/* Calls that start, or are the loop of, any kind of process: their names say nothing. */
 static const char *const loops[] = {
     "proc_lib:", "gen:", "gen_server:", "gen_statem:", "gen_event:"};
 static const char *const starts[] = {"erlang:apply/", "erlang:hibernate/"};
@@ -75,24 +75,24 @@ struct slice process_name(const struct process_names *n)
     return n->initial_call.len > 0 ? process_call_name(n->initial_call) : n->pid;
 }
 
-static void put(struct buf *out, struct slice text)
+static void put_slice(struct buf *out, struct slice text)
 {
     buf_put(out, text.s, text.len);
 }
 
 void process_name_put(struct buf *out, const struct process_names *n)
 {
-    put(out, process_name(n));
+    put_slice(out, process_name(n));
     if (n->name.len > 0)
         return;
     bool tells = n->label.len > 0 || !process_call_is_generic(n->initial_call);
     if (!tells && n->near.len > 0) {
         buf_puts(out, " (");
-        put(out, n->near);
+        put_slice(out, n->near);
         buf_puts(out, ")");
     }
     if (n->pid.len > 0 && process_name(n).s != n->pid.s) {
         buf_puts(out, " ");
-        put(out, n->pid);
+        put_slice(out, n->pid);
     }
 }

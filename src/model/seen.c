@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What is remembered of processes between sights of them: bounded, the one unseen for longest goes
- * first. uthash keeps the order of insertion, so a sight moves its process to
- * the end. */
+ * first. uthash keeps the order of insertion, so a sight moves its process to the end. */
 #include "internal.h"
 
 #include <math.h>
@@ -17,7 +16,7 @@
 
 /* Sights at which the mailbox must have grown while the process stood still. */
 #define STUCK_SIGHTS 3
-#define SEEN_CALL_BYTES 600 /* two atoms of 255 characters fit, but for odd ones */
+#define SEEN_CALL_BYTES 600 /* fits two atoms of 255 characters, unless many need several bytes */
 
 /* A number and the target's time when it was read. */
 struct sight {

@@ -6,7 +6,7 @@
 
 #define PREFIX "Elixir."
 
-static bool is_plain(struct slice name)
+static bool is_plain_name(struct slice name)
 {
     for (size_t i = 0; i < name.len; i++)
         if (name.s[i] != '.' && name.s[i] != '_' && !isalnum((unsigned char)name.s[i]))
@@ -15,7 +15,7 @@ static bool is_plain(struct slice name)
 }
 
 /* Of a module and what follows it, a call begins with a colon. */
-static struct slice join(struct arena *arena, struct slice module, struct slice after)
+static struct slice join_call(struct arena *arena, struct slice module, struct slice after)
 {
     char *text = arena_alloc(arena, module.len + after.len + 1);
     memcpy(text, module.s, module.len);
@@ -33,9 +33,9 @@ struct slice shown_name(struct arena *arena, struct slice name)
         return quoted ? name : rest;
     const struct slice module = {rest.s, (size_t)(end - rest.s)};
     const struct slice after = {end + quoted, rest.len - module.len - quoted};
-    if (!is_plain(module) || (after.len > 0 && after.s[0] != ':'))
+    if (!is_plain_name(module) || (after.len > 0 && after.s[0] != ':'))
         return quoted ? name : rest;
-    return after.len > 0 ? join(arena, module, after) : module;
+    return after.len > 0 ? join_call(arena, module, after) : module;
 }
 
 /* ---- within a text */
@@ -46,7 +46,7 @@ static bool is_of_name(char c)
 }
 
 /* Of "add/2" at the end of a call. */
-static size_t function_at(struct slice text)
+static size_t function_start(struct slice text)
 {
     size_t end = 0;
     if (text.len == 0 || !(islower((unsigned char)text.s[0]) || text.s[0] == '_'))
@@ -71,7 +71,7 @@ static size_t name_at(struct slice text, size_t at)
         return 0;
     if (end == here.len || here.s[end] != ':')
         return end;
-    const size_t function = function_at((struct slice){here.s + end + 1, here.len - end - 1});
+    const size_t function = function_start((struct slice){here.s + end + 1, here.len - end - 1});
     return function > 0 ? end + 1 + function : end;
 }
 

@@ -46,7 +46,7 @@ struct stacks {
             (array) = alloc_resize(array, (n) > 0 ? 2 * (n) : 1, sizeof *(array));                 \
     } while (0)
 
-static uint32_t add_node(struct stacks *s, struct step step)
+static uint32_t new_node(struct stacks *s, struct step step)
 {
     struct node_entry *e = arena_alloc(&s->arena, sizeof *e);
     e->index = (uint32_t)s->n_nodes;
@@ -67,7 +67,7 @@ struct stacks *stacks_new(void)
 {
     struct stacks *s = alloc_zero(1, sizeof *s);
     arena_init(&s->arena);
-    add_node(s, (struct step){0, STACKS_NO_FRAME});
+    new_node(s, (struct step){0, STACKS_NO_FRAME});
     return s;
 }
 
@@ -116,7 +116,7 @@ static uint32_t keep_frame(struct stacks *s, const void *key, size_t len)
     return e->id;
 }
 
-static uint32_t put_text(char *key, size_t *len, struct slice text)
+static uint32_t put_key_part(char *key, size_t *len, struct slice text)
 {
     size_t n = text.len < LIMIT_STACK_NAME_BYTES ? text.len : LIMIT_STACK_NAME_BYTES;
     if (n > 0)
@@ -125,15 +125,15 @@ static uint32_t put_text(char *key, size_t *len, struct slice text)
     return (uint32_t)n;
 }
 
-static uint32_t intern(struct stacks *s, const struct sample_frame *frame, bool full)
+static uint32_t intern_frame(struct stacks *s, const struct sample_frame *frame, bool full)
 {
     char key[sizeof(struct key_head) + 3 * LIMIT_STACK_NAME_BYTES];
     struct key_head head = {.kind = frame->kind, .line = frame->line};
     struct frame_entry *e;
     size_t len = sizeof head;
-    head.name = put_text(key, &len, frame->name.len > 0 ? frame->name : slice_of("[unknown]"));
-    head.object = put_text(key, &len, frame->object);
-    head.file = put_text(key, &len, frame->file);
+    head.name = put_key_part(key, &len, frame->name.len > 0 ? frame->name : slice_of("[unknown]"));
+    head.object = put_key_part(key, &len, frame->object);
+    head.file = put_key_part(key, &len, frame->file);
     memcpy(key, &head, sizeof head);
     HASH_FIND(hh, s->by_key, key, len, e);
     if (e)
@@ -144,13 +144,13 @@ static uint32_t intern(struct stacks *s, const struct sample_frame *frame, bool 
 uint32_t stacks_frame_of_rest(struct stacks *s)
 {
     static const struct sample_frame rest = {.kind = FRAME_UNKNOWN, .name = {"…", sizeof "…" - 1}};
-    return intern(s, &rest, false);
+    return intern_frame(s, &rest, false);
 }
 
 uint32_t stacks_frame(struct stacks *s, const struct sample_frame *frame)
 {
     bool full = s->n_frames >= LIMIT_STACK_FRAMES || s->text_bytes >= LIMIT_STACK_TEXT_BYTES;
-    uint32_t id = intern(s, frame, full);
+    uint32_t id = intern_frame(s, frame, full);
     return id != STACKS_NO_FRAME ? id : stacks_frame_of_rest(s);
 }
 
@@ -179,7 +179,7 @@ static uint32_t child_of(struct stacks *s, uint32_t parent, uint32_t frame)
     HASH_FIND(hh, s->by_step, &step, sizeof step, e);
     if (e)
         return e->index;
-    return s->n_nodes < LIMIT_STACK_NODES ? add_node(s, step) : 0;
+    return s->n_nodes < LIMIT_STACK_NODES ? new_node(s, step) : 0;
 }
 
 /* Of a stack that is too deep: the frames that stay at its root, and at its leaf. */
@@ -387,7 +387,7 @@ struct stacks *stacks_inverted(const struct stacks *s)
     uint32_t frames[LIMIT_STACK_DEPTH];
     struct stacks *out = stacks_new();
     for (uint32_t id = 0; id < s->n_frames; id++)
-        intern(out, stacks_frame_at(s, id), false);
+        intern_frame(out, stacks_frame_at(s, id), false);
     for (uint32_t i = 0; i < s->n_nodes; i++) {
         const struct stacks_node *node = stacks_node(s, i);
         if (node->self <= 0)
@@ -418,7 +418,7 @@ static int by_rank(const void *a, const void *b)
 }
 
 /* By index, whether a node stays; owned by the caller. */
-static bool *heaviest(const struct stacks *s, size_t most, double least)
+static bool *find_heaviest(const struct stacks *s, size_t most, double least)
 {
     struct ranked *ranks = alloc_zero(s->n_nodes, sizeof *ranks);
     bool *stays = alloc_zero(s->n_nodes, sizeof *stays);
@@ -435,7 +435,7 @@ static bool *heaviest(const struct stacks *s, size_t most, double least)
 struct stacks *stacks_pruned(const struct stacks *s, size_t most, double least, double *left_out)
 {
     uint32_t path[LIMIT_STACK_DEPTH];
-    bool *stays = heaviest(s, most, least);
+    bool *stays = find_heaviest(s, most, least);
     struct stacks *out = stacks_new();
     *left_out = 0;
     for (uint32_t i = 0; i < s->n_nodes; i++) {

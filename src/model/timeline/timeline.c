@@ -87,16 +87,17 @@ static bool is_time(int64_t from, int64_t until)
     return from >= -TIME_MOST && until <= TIME_MOST && from <= until;
 }
 
-static bool drop(struct timeline *t)
+static bool count_dropped(struct timeline *t)
 {
     t->dropped++;
     return false;
 }
 
-static struct entry *add(struct timeline *t, enum timeline_kind kind, int64_t from, int64_t until)
+static struct entry *add_timeline_entry(struct timeline *t, enum timeline_kind kind, int64_t from,
+                                        int64_t until)
 {
     if (!is_time(from, until) || t->n_entries >= LIMIT_TIMELINE_EVENTS) {
-        drop(t);
+        count_dropped(t);
         return NULL;
     }
     if ((t->n_entries & (t->n_entries - 1)) == 0)
@@ -126,9 +127,9 @@ static struct entry *find_call(const struct timeline *t, uint64_t id)
 
 bool timeline_call(struct timeline *t, uint64_t id, int64_t at_ns, struct slice function)
 {
-    struct entry *e = find_call(t, id) ? NULL : add(t, TIMELINE_CALL, at_ns, at_ns);
+    struct entry *e = find_call(t, id) ? NULL : add_timeline_entry(t, TIMELINE_CALL, at_ns, at_ns);
     if (!e)
-        return find_call(t, id) ? drop(t) : false;
+        return find_call(t, id) ? count_dropped(t) : false;
     e->id = id;
     e->frame = name_of(t, function);
     e->outcome = TIMELINE_OPEN;
@@ -136,7 +137,7 @@ bool timeline_call(struct timeline *t, uint64_t id, int64_t at_ns, struct slice 
     return true;
 }
 
-static struct slice kept(struct timeline *t, struct slice text)
+static struct slice keep_in_timeline(struct timeline *t, struct slice text)
 {
     if (text.len > REASON_BYTES)
         text.len = REASON_BYTES;
@@ -147,19 +148,19 @@ bool timeline_end(struct timeline *t, uint64_t id, int64_t at_ns, bool raised, s
 {
     struct entry *e = find_call(t, id);
     if (!e || e->ended || !is_time(e->from_ns, at_ns))
-        return drop(t);
+        return count_dropped(t);
     e->ended = true;
     e->until_ns = at_ns;
     e->outcome = raised ? TIMELINE_RAISED : TIMELINE_RETURNED;
     if (raised)
-        e->text = kept(t, reason);
+        e->text = keep_in_timeline(t, reason);
     return true;
 }
 
 bool timeline_off(struct timeline *t, int64_t from_ns, int64_t until_ns, int64_t total_ns,
                   uint64_t times, struct slice function, enum timeline_why why)
 {
-    struct entry *e = add(t, TIMELINE_OFF_CPU, from_ns, until_ns);
+    struct entry *e = add_timeline_entry(t, TIMELINE_OFF_CPU, from_ns, until_ns);
     if (!e)
         return false;
     const int64_t most = until_ns - from_ns;
@@ -174,13 +175,13 @@ bool timeline_off(struct timeline *t, int64_t from_ns, int64_t until_ns, int64_t
 bool timeline_gap(struct timeline *t, int64_t from_ns, int64_t until_ns, uint64_t calls,
                   bool at_most, struct slice why)
 {
-    struct entry *e = add(t, TIMELINE_GAP, from_ns, until_ns);
+    struct entry *e = add_timeline_entry(t, TIMELINE_GAP, from_ns, until_ns);
     if (!e)
         return false;
     e->ended = true;
     e->n = calls;
     e->at_most = at_most;
-    e->text = kept(t, why);
+    e->text = keep_in_timeline(t, why);
     return true;
 }
 
@@ -248,7 +249,7 @@ static struct timeline_function *function_of(struct build *b, uint32_t frame)
 }
 
 /* Hostile times may add up to more than fits. */
-static void grow(int64_t *sum, int64_t by)
+static void grow_sum(int64_t *sum, int64_t by)
 {
     if (by > 0 ? *sum > INT64_MAX - by : *sum < INT64_MIN - by)
         *sum = by > 0 ? INT64_MAX : INT64_MIN;
@@ -271,19 +272,19 @@ static void close_call(struct build *b)
     f->open += r->outcome == TIMELINE_OPEN;
     f->raised += r->outcome == TIMELINE_RAISED;
     f->lost += r->outcome == TIMELINE_LOST;
-    grow(&f->own_ns, r->own_ns);
+    grow_sum(&f->own_ns, r->own_ns);
     f->off_known = f->off_known && r->off_known;
     f->max_ns = took > f->max_ns ? took : f->max_ns;
     if (--b->inside[frame] == 0)
-        grow(&f->total_ns, took);
+        grow_sum(&f->total_ns, took);
     if (b->depth == 0) {
-        grow(&t->sums.calls_ns, took);
+        grow_sum(&t->sums.calls_ns, took);
         return;
     }
     struct timeline_row *around = &t->rows[b->open[b->depth - 1]];
-    grow(&around->own_ns, -took);
-    grow(&around->waiting_ns, r->waiting_ns);
-    grow(&around->off_cpu_ns, r->off_cpu_ns);
+    grow_sum(&around->own_ns, -took);
+    grow_sum(&around->waiting_ns, r->waiting_ns);
+    grow_sum(&around->off_cpu_ns, r->off_cpu_ns);
 }
 
 static void close_until(struct build *b, int64_t at_ns)
@@ -296,7 +297,7 @@ static void close_until(struct build *b, int64_t at_ns)
     }
 }
 
-static struct timeline_row *add_row(struct build *b, const struct entry *e)
+static struct timeline_row *add_timeline_row(struct build *b, const struct entry *e)
 {
     struct timeline *t = b->t;
     struct timeline_row *r = &t->rows[t->n_rows];
@@ -313,10 +314,10 @@ static struct timeline_row *add_row(struct build *b, const struct entry *e)
 }
 
 /* A call that is open beyond the end of the one around it has lost its own end. */
-static void put_call(struct build *b, const struct entry *e)
+static void put_timeline_call(struct build *b, const struct entry *e)
 {
     struct timeline *t = b->t;
-    struct timeline_row *r = add_row(b, e);
+    struct timeline_row *r = add_timeline_row(b, e);
     const struct timeline_row *around = r->parent != TIMELINE_NONE ? &t->rows[r->parent] : NULL;
     r->outcome = e->outcome;
     r->reason = e->text;
@@ -359,7 +360,7 @@ static bool fold_off(struct build *b, const struct entry *e)
         r->function = function;
     r->until_ns = e->until_ns;
     r->times = r->times < UINT64_MAX - e->n ? r->times + e->n : UINT64_MAX;
-    grow(&r->total_ns, e->total_ns);
+    grow_sum(&r->total_ns, e->total_ns);
     return true;
 }
 
@@ -372,25 +373,25 @@ static void put_off(struct build *b, const struct entry *e)
     const bool waits =
         seen || is_known_wait(function) || (e->why == TIMELINE_UNKNOWN && b->waits[e->frame]);
     if (waits || !fold_off(b, e)) {
-        struct timeline_row *r = add_row(b, e);
+        struct timeline_row *r = add_timeline_row(b, e);
         r->kind = waits ? TIMELINE_WAITING : TIMELINE_OFF_CPU;
         r->inferred = waits && !seen;
         r->times = e->n;
         r->total_ns = e->total_ns;
     }
-    grow(waits ? &t->sums.waiting_ns : &t->sums.off_cpu_ns, e->total_ns);
+    grow_sum(waits ? &t->sums.waiting_ns : &t->sums.off_cpu_ns, e->total_ns);
     if (b->depth == 0)
         return;
     struct timeline_row *around = &t->rows[b->open[b->depth - 1]];
     struct timeline_function *f = function_of(b, b->frame[around - t->rows]);
-    grow(&around->own_ns, -e->total_ns);
-    grow(waits ? &around->waiting_ns : &around->off_cpu_ns, e->total_ns);
-    grow(waits ? &f->waiting_ns : &f->off_cpu_ns, e->total_ns);
+    grow_sum(&around->own_ns, -e->total_ns);
+    grow_sum(waits ? &around->waiting_ns : &around->off_cpu_ns, e->total_ns);
+    grow_sum(waits ? &f->waiting_ns : &f->off_cpu_ns, e->total_ns);
 }
 
 static void put_gap(struct build *b, const struct entry *e)
 {
-    struct timeline_row *r = add_row(b, e);
+    struct timeline_row *r = add_timeline_row(b, e);
     r->calls = e->n;
     r->at_most = e->at_most;
     b->t->sums.gaps++;
@@ -416,7 +417,7 @@ static void begin_sums(struct timeline *t, int64_t from_ns, int64_t until_ns)
     t->sums.dropped = t->dropped;
 }
 
-static void walk(struct build *b)
+static void walk_entries(struct build *b)
 {
     struct timeline *t = b->t;
     for (size_t i = 0; i < t->n_entries; i++)
@@ -426,7 +427,7 @@ static void walk(struct build *b)
         const struct entry *e = t->entries[i];
         close_until(b, e->from_ns);
         if (e->kind == TIMELINE_CALL)
-            put_call(b, e);
+            put_timeline_call(b, e);
         else if (e->kind == TIMELINE_GAP)
             put_gap(b, e);
         else
@@ -453,7 +454,7 @@ void timeline_build(struct timeline *t, int64_t from_ns, int64_t until_ns)
     begin_sums(t, from_ns, until_ns);
     if (t->n_entries > 0)
         qsort(t->entries, t->n_entries, sizeof *t->entries, by_start);
-    walk(&b);
+    walk_entries(&b);
     if (t->n_functions > 0)
         qsort(t->functions, t->n_functions, sizeof *t->functions, by_own);
     free(b.waits);
@@ -534,7 +535,7 @@ struct stacks *timeline_stacks(const struct timeline *t)
         nodes[i] = node;
         stacks_weigh(s, node, (double)(r->kind == TIMELINE_CALL ? r->own_ns : r->total_ns) / 1e3);
         if (r->kind != TIMELINE_CALL && r->parent == TIMELINE_NONE)
-            grow(&inside, r->total_ns);
+            grow_sum(&inside, r->total_ns);
     }
     const int64_t all = t->sums.until_ns - t->sums.from_ns;
     const int64_t unfollowed = all - (t->sums.followed_until_ns - t->sums.followed_from_ns);
