@@ -147,7 +147,7 @@ static int set_value(const struct cli_option *opt, const struct cli_command *com
 #define LONG_BASE 1000 /* getopt's value of cli_option_table[i] is LONG_BASE + i */
 
 /* Some options of different commands have one name: then the command's own counts. */
-static bool is_anothers(size_t index, const struct cli_command *command)
+static bool is_anothers_option(size_t index, const struct cli_command *command)
 {
     const struct cli_option *opt = &cli_option_table[index];
     for (size_t i = 0; i < cli_option_table_len; i++)
@@ -163,7 +163,7 @@ static void make_getopt(struct option *longs, char *shorts, const struct cli_com
     shorts[s++] = ':';
     for (size_t i = 0; i < cli_option_table_len; i++) {
         const bool arg = cli_option_table[i].arg != NULL;
-        if (is_anothers(i, command))
+        if (is_anothers_option(i, command))
             continue;
         longs[l++] =
             (struct option){cli_option_table[i].name, arg ? required_argument : no_argument, NULL,
@@ -183,7 +183,7 @@ static const struct cli_option *find_option(int value, const struct cli_command 
         return &cli_option_table[value - LONG_BASE];
     for (size_t i = 0; i < cli_option_table_len; i++)
         if (cli_option_table[i].letter && cli_option_table[i].letter == value &&
-            !is_anothers(i, command))
+            !is_anothers_option(i, command))
             return &cli_option_table[i];
     return NULL;
 }
@@ -226,7 +226,7 @@ static void wipe_cookie(struct cli_options *o)
     o->cookie = NULL;
 }
 
-/* A copy for us; the one that ps shows is overwritten. */
+/* Copies the cookie, and overwrites the one that ps shows. */
 static void take_cookie(struct cli_options *o, char *given)
 {
     wipe_cookie(o);
@@ -280,7 +280,7 @@ static int no_command(const char *given, struct error *err)
                      given, (int)near.len, near.s);
 }
 
-/* How long is --time where events are caught, --for where something is measured. */
+/* Tracing commands limit time by --time, measuring ones by --for. */
 static int no_option_of(const struct cli_option *opt, const struct cli_command *command,
                         struct error *err)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The command line: two tables, commands and options. Usage texts, the manual's tables and shell
- * completion are made
- * from them. */
+ * completion are made from them. */
 #ifndef BEAMTOP_APP_CLI_CLI_H
 #define BEAMTOP_APP_CLI_CLI_H
 

@@ -60,7 +60,7 @@ static const char *help_in(char *out, size_t size, const struct cli_option *opt,
 }
 
 /* Text from column `at` on, where its first line begins already. */
-static void put_wrapped(struct buf *out, const char *text, size_t at)
+static void put_wrapped_help(struct buf *out, const char *text, size_t at)
 {
     size_t left = strlen(text), next;
     do {
@@ -76,11 +76,11 @@ static void put_wrapped(struct buf *out, const char *text, size_t at)
 
 /* Padded by columns: an ellipsis is three bytes and one column. Behind a long name the explanation
    begins on the next line. */
-static void put_row(struct buf *out, const char *name, const char *help)
+static void put_help_row(struct buf *out, const char *name, const char *help)
 {
     int room = HELP_AT - 2 - (int)text_width(name, strlen(name));
     buf_printf(out, "  %s%s%*s", name, room > 0 ? "" : "\n", room > 0 ? room : HELP_AT, "");
-    put_wrapped(out, help, HELP_AT);
+    put_wrapped_help(out, help, HELP_AT);
 }
 
 /* Sections of the help. An option that many commands share stands in the shared one; else in the
@@ -127,7 +127,7 @@ static void put_section(struct buf *out, size_t first, size_t last, const char *
             buf_printf(out, "\n%s:\n", title);
         any = true;
         option_name(name, sizeof name, opt);
-        put_row(out, name, help_in(help, sizeof help, opt, command));
+        put_help_row(out, name, help_in(help, sizeof help, opt, command));
     }
 }
 
@@ -158,7 +158,7 @@ static void put_commands(struct buf *out, enum cli_group group)
         if (c->group != group)
             continue;
         snprintf(line, sizeof line, "%s %s", c->name, c->args);
-        put_row(out, line, c->help);
+        put_help_row(out, line, c->help);
     }
 }
 
@@ -166,7 +166,7 @@ static void put_all_commands(struct buf *out)
 {
     buf_puts(out, "usage: beamtop [NODE]            live screen\n"
                   "       beamtop COMMAND [ARGUMENTS] [OPTIONS]\n\n");
-    put_row(out, cli_commands[0].args, cli_commands[0].help);
+    put_help_row(out, cli_commands[0].args, cli_commands[0].help);
     for (enum cli_group group = COMMANDS_NODE; group <= COMMANDS_HOST; group++)
         put_commands(out, group);
     buf_puts(out, "\n`beamtop COMMAND --help` lists the options of a command. All options:\n");
@@ -183,7 +183,7 @@ void cli_usage(struct buf *out, const struct cli_command *command)
         return;
     }
     buf_printf(out, "usage: beamtop %s %s [OPTIONS]\n", command->name, command->args);
-    put_wrapped(out, command->help, 0);
+    put_wrapped_help(out, command->help, 0);
     put_options(out, command);
 }
 

@@ -18,7 +18,7 @@ static bool reader_is_gone(void)
 }
 
 /* why: 0 when the reason is not known any more. */
-static int failed(int why)
+static int write_failed(int why)
 {
     if (why == EPIPE || reader_is_gone())
         return EXIT_DONE;
@@ -31,7 +31,7 @@ int output_put(const struct buf *text)
 {
     errno = 0;
     bool put = text->len == 0 || fwrite(text->data, 1, text->len, stdout) == text->len;
-    return put && fflush(stdout) == 0 ? EXIT_DONE : failed(errno);
+    return put && fflush(stdout) == 0 ? EXIT_DONE : write_failed(errno);
 }
 
 int output_check(int code)
@@ -40,5 +40,5 @@ int output_check(int code)
     if (fflush(stdout) == 0 && !ferror(stdout))
         return code;
     int why = errno;
-    return code == EXIT_DONE ? failed(why) : code; /* the command has printed its reason */
+    return code == EXIT_DONE ? write_failed(why) : code; /* the command has printed its reason */
 }

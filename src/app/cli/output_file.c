@@ -58,7 +58,7 @@ static FILE *open_beside(struct output_file *f, const struct stat *before)
     return to;
 }
 
-static void forget(struct output_file *f)
+static void forget_paths(struct output_file *f)
 {
     free(f->path);
     free(f->beside);
@@ -73,7 +73,7 @@ int output_file_open(struct output_file *f, const char *name, struct error *err)
         return 0;
     f->path = final_path(name, &before);
     if (is_anothers(f, &before)) {
-        forget(f);
+        forget_paths(f);
         return error_set(err, ERR_REFUSED,
                          "%s is another user's, in a directory where all may make files: choose "
                          "another name, or remove it",
@@ -81,13 +81,13 @@ int output_file_open(struct output_file *f, const char *name, struct error *err)
     }
     f->to = f->path ? open_beside(f, &before) : NULL;
     if (!f->to && (!f->path || (before.st_mode != 0 && (errno == EACCES || errno == EPERM)))) {
-        forget(f);
+        forget_paths(f);
         f->to = fopen(name, "we");
     }
     if (f->to)
         return 0;
     error_set_errno(err, errno, "%s cannot be written", name);
-    forget(f);
+    forget_paths(f);
     return (int)err->code;
 }
 
@@ -105,7 +105,7 @@ int output_file_close(struct output_file *f, struct error *err)
     }
     if (f->path && (failed || err->code != ERR_NONE))
         unlink(f->beside);
-    forget(f);
+    forget_paths(f);
     if (!failed || err->code != ERR_NONE || (!f->name && why == EPIPE))
         return (int)err->code;
     return f->name ? error_set_errno(err, why, "%s cannot be written", f->name)

@@ -8,9 +8,9 @@
 #include "beamtop/base/buf.h"
 #include "beamtop/base/text.h"
 
-static void put_safe(FILE *to, const char *format, va_list args) ATTR_PRINTF(2, 0);
+static void put_safe_lines(FILE *to, const char *format, va_list args) ATTR_PRINTF(2, 0);
 
-static void put_safe(FILE *to, const char *format, va_list args)
+static void put_safe_lines(FILE *to, const char *format, va_list args)
 {
     struct buf safe;
     va_list again;
@@ -36,7 +36,7 @@ static void put_safe(FILE *to, const char *format, va_list args)
 void tell_line_list(const char *format, va_list args)
 {
     fputs("beamtop: ", stderr);
-    put_safe(stderr, format, args);
+    put_safe_lines(stderr, format, args);
     fputc('\n', stderr);
 }
 
@@ -53,7 +53,7 @@ void tell_progress(const char *format, ...)
     va_list args;
     fputs("\r\033[K", stderr);
     va_start(args, format);
-    put_safe(stderr, format, args);
+    put_safe_lines(stderr, format, args);
     va_end(args);
 }
 
@@ -61,6 +61,6 @@ void tell_to(FILE *to, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    put_safe(to, format, args);
+    put_safe_lines(to, format, args);
     va_end(args);
 }

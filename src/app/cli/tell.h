@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Lines on standard error. What they name (nodes, paths, terms) may come from anywhere: control
- * characters, what turns text round and bytes that are not UTF-8
- * become U+FFFD. */
+ * characters, what turns text round and bytes that are not UTF-8 become U+FFFD. */
 #ifndef BEAMTOP_APP_CLI_TELL_H
 #define BEAMTOP_APP_CLI_TELL_H
 

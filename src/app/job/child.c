@@ -38,7 +38,7 @@ static void on_close(uv_handle_t *handle)
         free(c);
 }
 
-static void close_handle(uv_handle_t *handle)
+static void close_child(uv_handle_t *handle)
 {
     if (!uv_is_closing(handle))
         uv_close(handle, on_close);
@@ -46,15 +46,15 @@ static void close_handle(uv_handle_t *handle)
 
 void child_leave(struct child *c)
 {
-    close_handle((uv_handle_t *)&c->process);
-    close_handle((uv_handle_t *)&c->clock);
-    close_handle((uv_handle_t *)&c->to);
-    close_handle((uv_handle_t *)&c->from);
+    close_child((uv_handle_t *)&c->process);
+    close_child((uv_handle_t *)&c->clock);
+    close_child((uv_handle_t *)&c->to);
+    close_child((uv_handle_t *)&c->from);
 }
 
 void child_end_input(struct child *c)
 {
-    close_handle((uv_handle_t *)&c->to);
+    close_child((uv_handle_t *)&c->to);
 }
 
 void child_kill(struct child *c)
@@ -84,7 +84,7 @@ static void on_exit_code(uv_process_t *process, int64_t status, int signal)
     end_if_over(c);
 }
 
-static void on_tick(uv_timer_t *clock)
+static void on_child_tick(uv_timer_t *clock)
 {
     struct child *c = clock->data;
     if (c->handlers->tick)
@@ -92,14 +92,14 @@ static void on_tick(uv_timer_t *clock)
     end_if_over(c);
 }
 
-static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
+static void on_child_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
 {
     struct child *c = handle->data;
     (void)suggested;
     *buf = uv_buf_init(c->bytes, sizeof c->bytes);
 }
 
-static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
+static void on_child_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 {
     struct child *c = stream->data;
     if (n > 0)
@@ -182,9 +182,9 @@ int child_start(struct child **out, uv_loop_t *loop, const struct child_start *s
     if (uv_pipe_open(&c->from, fds[0]) != 0)
         close(fds[0]);
     if (rc == 0)
-        rc = uv_read_start((uv_stream_t *)&c->from, on_alloc, on_read);
+        rc = uv_read_start((uv_stream_t *)&c->from, on_child_alloc, on_child_read);
     if (rc == 0)
-        rc = uv_timer_start(&c->clock, on_tick, TICK_MS, TICK_MS);
+        rc = uv_timer_start(&c->clock, on_child_tick, TICK_MS, TICK_MS);
     if (rc == 0) {
         *out = c;
         return 0;

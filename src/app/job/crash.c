@@ -8,7 +8,7 @@
 
 static const int fatal_signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS};
 
-/* What a handler may look at; the one piece of state that a signal handler needs to be global. */
+/* The only global state: a signal handler cannot get it otherwise. */
 static _Atomic(const struct tty_rescue *) protected_rescue;
 
 static void on_fatal(int number)

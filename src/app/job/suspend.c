@@ -33,8 +33,7 @@ bool suspend_is_possible(void)
 
 /*
  * A shell takes the job as stopped when every process of it is: the script that started this one
- * too. Our own handler of SIGTSTP would come here again, so this process stops
- * by itself. */
+ * too. Our own handler of SIGTSTP would come here again, so this process stops by itself. */
 void suspend_job(void)
 {
     struct sigaction ignore = {.sa_handler = SIG_IGN}, ours;
