@@ -66,8 +66,8 @@ static struct caller *callers_of(const struct blame *b, size_t *n)
     return callers;
 }
 
-static void put_text(const struct blame *b, const struct samples_summary *run, size_t rows,
-                     bool ascii, struct buf *out)
+static void put_blame_text(const struct blame *b, const struct samples_summary *run, size_t rows,
+                           bool ascii, struct buf *out)
 {
     size_t n = 0;
     struct caller *callers = callers_of(b, &n);
@@ -154,7 +154,7 @@ static int put_blame(struct sample_run *t)
     else if (t->options->format == FORMAT_JSON)
         put_json(&b, run, &text);
     else
-        put_text(&b, run, (size_t)t->options->top, t->options->ascii || !t->env->utf8, &text);
+        put_blame_text(&b, run, (size_t)t->options->top, t->options->ascii || !t->env->utf8, &text);
     if (code == EXIT_DONE)
         code = output_put(&text);
     if (b.found <= 0 && run->samples > 0)

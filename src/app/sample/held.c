@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static uint64_t length(const struct held_call *c)
+static uint64_t held_ns(const struct held_call *c)
 {
     return c->last_ns - c->first_ns;
 }
@@ -13,7 +13,7 @@ void held_keep(struct held *h, const struct held_call *call)
     size_t at = h->n;
     if (call->samples < 2)
         return;
-    while (at > 0 && length(&h->list[at - 1]) < length(call))
+    while (at > 0 && held_ns(&h->list[at - 1]) < held_ns(call))
         at--;
     if (at == LIMIT_SAMPLED_HELD)
         return;

@@ -22,7 +22,7 @@ struct reading {
     const void *arg;
 };
 
-static void parse(struct buf *out, const struct reading *r, struct error *err)
+static void parse_vm(struct buf *out, const struct reading *r, struct error *err)
 {
     struct vm *v = NULL;
     struct rights_user user;
@@ -44,15 +44,14 @@ static void run_child(int fd, const void *arg)
     struct error err = {0};
     struct buf text;
     buf_init(&text, 0);
-    parse(&text, r, &err);
+    parse_vm(&text, r, &err);
     const struct buf failed = {.data = (uint8_t *)&err, .len = sizeof err};
     _exit(buf_write(&failed, fd) && buf_write(&text, fd) ? 0 : 1);
 }
 
 /* ---- its other end */
 
-/* Whether there is something to read, or its end, before *left_ms have passed. A wait that took
- * longer than asked is one in which this process was stopped. */
+/* Waits up to *left_ms for data or the end. A longer wait means that this process was stopped. */
 static bool is_readable(int fd, uint64_t *left_ms)
 {
     struct pollfd p = {.fd = fd, .events = POLLIN};

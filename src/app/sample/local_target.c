@@ -27,7 +27,7 @@ static int find_process(pid_t *pid, const char *argument, struct error *err)
     return 0;
 }
 
-static int missing(const char *name, struct error *err)
+static int fail_no_vm(const char *name, struct error *err)
 {
     char here[LIMIT_NODE_NAME_BYTES + 1] = "localhost";
     const char *at = strchr(name, '@');
@@ -41,7 +41,7 @@ static int missing(const char *name, struct error *err)
                      "there is no node %.300s on this host: `beamtop nodes` lists the VMs", name);
 }
 
-static int several(const struct discover_list *list, const char *name, struct error *err)
+static int fail_several(const struct discover_list *list, const char *name, struct error *err)
 {
     struct buf pids;
     buf_init(&pids, 256);
@@ -78,9 +78,9 @@ int local_target_of_node(pid_t *pid, const char *name, int64_t os_pid, const str
         count = 1;
     }
     if (count == 0)
-        rc = missing(name, err);
+        rc = fail_no_vm(name, err);
     else if (count > 1)
-        rc = several(&list, name, err);
+        rc = fail_several(&list, name, err);
     else if (vm->pid == 0)
         rc = error_set(err, ERR_NOT_FOUND,
                        "only epmd knows %.300s: its process is not visible here. Give its OS pid, "

@@ -112,10 +112,9 @@ static bool may_replace(const struct stat *st, pid_t pid)
     return st->st_uid == 0 || (rights_read(&user, pid, &ignored) == 0 && user.uid == st->st_uid);
 }
 
-/*
- * What root does not write: who starts a VM chooses where its /tmp leads, which pid it has in a
- * private namespace, and the names in the map. NULL: nothing is against it; *replace: also not to
- * replacing what has the name. */
+/* Why root must not write the map, or NULL. Whoever started the VM chose where its /tmp leads,
+ * its pid in a private namespace, and the names in the map. *replace: a file of that name may be
+ * replaced. */
 static const char *why_not(int dir, const char *name, pid_t pid, bool *replace)
 {
     struct stat st;

@@ -86,7 +86,7 @@ static void put_all(struct sample_run *t, const struct thread_stack *all, size_t
         stack_text(out, all + i, &frames, t->options->ascii || !t->env->utf8);
 }
 
-static int put_stacks(struct sample_run *t)
+static int put_thread_stacks(struct sample_run *t)
 {
     const struct first_stacks *f = t->arg;
     const size_t threads = sampled_threads(t->sampled);
@@ -134,7 +134,7 @@ int command_pstack(const struct cli_options *o, const struct app_env *env)
     t.sampler.hz = SAMPLER_HZ_MAX;
     t.sampler.for_s = o->wait ? WAIT_S : LOOK_S;
     t.sampler.lines = true;
-    int code = sample_run(&t, put_stacks);
+    int code = sample_run(&t, put_thread_stacks);
     for (size_t i = 0; i < f.n; i++)
         free((void *)(uintptr_t)f.samples[i].frames);
     free(f.samples);

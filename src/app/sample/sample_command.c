@@ -14,7 +14,7 @@
 #include "sample_run.h"
 
 /* Event by event: with `perf script` the time line is what is wanted. */
-static bool put_event(struct sample_run *t, const struct sample *sample)
+static bool put_sample_event(struct sample_run *t, const struct sample *sample)
 {
     uint32_t ids[LIMIT_SAMPLE_FRAMES];
     uint64_t addresses[LIMIT_SAMPLE_FRAMES];
@@ -33,7 +33,7 @@ static bool put_event(struct sample_run *t, const struct sample *sample)
     return rc == 0;
 }
 
-static enum samples_format format_of(enum cli_format format)
+static enum samples_format sample_format_of(enum cli_format format)
 {
     return format == FORMAT_JSON         ? SAMPLES_JSON
            : format == FORMAT_FOLDED     ? SAMPLES_FOLDED
@@ -67,11 +67,11 @@ static void tell_unnamed(const struct sample_run *t)
                   share * 100);
 }
 
-static int put_run(struct sample_run *t)
+static int put_sample_run(struct sample_run *t)
 {
     struct error err = {0};
     const struct samples_options options = {
-        .format = format_of(t->options->format),
+        .format = sample_format_of(t->options->format),
         .ascii = t->options->ascii || !t->env->utf8,
         .callers = t->options->callers,
         .rows = t->options->top_given ? (size_t)t->options->top : 0,
@@ -129,7 +129,7 @@ static int put_check(struct sample_run *t)
     return EXIT_DONE;
 }
 
-static int check_words(const struct cli_options *o, struct error *err)
+static int check_sample(const struct cli_options *o, struct error *err)
 {
     if (o->check && o->output)
         return error_set(err, ERR_USAGE,
@@ -197,7 +197,7 @@ static int run_into_file(struct sample_run *t, struct sink_output *output)
         return exit_code_of_error(err.code);
     }
     output->writer = sink_writer_of(out.to);
-    int code = sample_run(t, o->check ? put_check : put_run);
+    int code = sample_run(t, o->check ? put_check : put_sample_run);
     if (!t->ended)
         error_set(&err, ERR_CANCELLED, "nothing was sampled");
     if (!o->output) /* sample_run() has said what became of it */
@@ -214,7 +214,7 @@ int command_sample(const struct cli_options *o, const struct app_env *env)
     struct sink_output output = {0};
     struct sample_run t = {.options = o, .env = env, .arg = &output};
     struct error err = {0};
-    if (check_words(o, &err) != 0 || check_remote(o, &err) != 0 ||
+    if (check_sample(o, &err) != 0 || check_remote(o, &err) != 0 ||
         sample_options_of(&t.sampler, &t.sums, o, &err) != 0) {
         tell_line("%s", err.text);
         return EXIT_USAGE;
@@ -223,7 +223,7 @@ int command_sample(const struct cli_options *o, const struct app_env *env)
     t.sums.prologues = o->skid;
     t.sums.by_thread = o->format == FORMAT_SPEEDSCOPE;
     t.sampler.addresses = o->format == FORMAT_PERF_SCRIPT;
-    t.on_sample = o->format == FORMAT_PERF_SCRIPT ? put_event : NULL;
+    t.on_sample = o->format == FORMAT_PERF_SCRIPT ? put_sample_event : NULL;
     int code = run_into_file(&t, &output);
     if (o->check && t.sampler.pid > 0)
         put_ladder(o->target, t.sampler.pid);

@@ -30,7 +30,7 @@ struct sample_log {
     void *arg;
 };
 
-static void ended(struct sample_log *l, enum sampling_phase phase, const struct error *err)
+static void end_log(struct sample_log *l, enum sampling_phase phase, const struct error *err)
 {
     l->shown.phase = phase;
     if (err)
@@ -58,7 +58,7 @@ static void on_record(void *arg, const struct record *r)
 
 static int begin_by_node(struct sample_log *l, const char *why, struct error *err);
 
-/* What the kernel refused from outside the node can still do; one that is gone cannot. */
+/* When the kernel refuses sampling from outside, the node can still do it, unless it is gone. */
 static bool goes_on_by_node(struct sample_log *l, const struct error *why)
 {
     struct error ignored = {0};
@@ -81,7 +81,7 @@ static void on_ended(void *arg, const struct record_end *end, const struct error
                                 ? (double)NAN
                                 : (double)(end->target_us + end->kernel_us) / 1e6;
     }
-    ended(l, end ? SAMPLING_ENDED : SAMPLING_FAILED, err);
+    end_log(l, end ? SAMPLING_ENDED : SAMPLING_FAILED, err);
 }
 
 static void on_yields_ended(void *arg, const struct error *err)
@@ -94,7 +94,7 @@ static void on_yields_ended(void *arg, const struct error *err)
         if (l->handlers->note)
             l->handlers->note(l->arg, l->shown.note);
     }
-    ended(l, err ? SAMPLING_FAILED : SAMPLING_ENDED, err);
+    end_log(l, err ? SAMPLING_FAILED : SAMPLING_ENDED, err);
 }
 
 static struct sample_log *log_new(const struct sample_log_options *o,

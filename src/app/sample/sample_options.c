@@ -8,7 +8,7 @@
 
 #define SAMPLE_S 10.0
 
-static int thread_of(struct sampler_options *sampler, const char *text, struct error *err)
+static int parse_thread(struct sampler_options *sampler, const char *text, struct error *err)
 {
     char *end = NULL;
     long tid = strtol(text, &end, 10);
@@ -37,7 +37,7 @@ int sample_options_of(struct sampler_options *sampler, struct sampled_options *s
         return error_set(err, ERR_USAGE, "--names needs the name of a node, not an OS pid");
     if (o->thread && o->scheduler > 0)
         return error_set(err, ERR_USAGE, "--thread and --scheduler: give one of them");
-    if (o->thread && thread_of(sampler, o->thread, err) != 0)
+    if (o->thread && parse_thread(sampler, o->thread, err) != 0)
         return err->code;
     if (o->scheduler > 0) {
         sampler->kinds = 1u << THREAD_SCHEDULER;

@@ -36,7 +36,7 @@ static void on_sample(void *arg, const struct sample *sample)
     sample_log_stop(t->log);
 }
 
-static void on_ended(void *arg, const struct error *err)
+static void on_log_ended(void *arg, const struct error *err)
 {
     struct sample_run *t = arg;
     clear_progress(t);
@@ -52,7 +52,7 @@ static void show_progress(struct sample_run *t)
     t->told = true;
 }
 
-static void on_progress(uv_timer_t *timer)
+static void on_progress_due(uv_timer_t *timer)
 {
     show_progress(timer->data);
 }
@@ -70,10 +70,10 @@ static void on_named(void *arg)
     runtime_end(&t->batch->rt, EXIT_DONE, NULL);
 }
 
-static void collect(struct sample_run *t)
+static void collect_samples(struct sample_run *t)
 {
     static const struct sample_log_handlers handlers = {
-        .note = on_note, .sample = on_sample, .ended = on_ended, .named = on_named};
+        .note = on_note, .sample = on_sample, .ended = on_log_ended, .named = on_named};
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     const struct sample_log_options options = {
         .sampler = t->sampler, .sums = t->sums, .label = t->options->target};
@@ -86,14 +86,14 @@ static void collect(struct sample_run *t)
         t->sampled = sample_log_sampled(t->log);
         runtime_catch(&t->rt, signals, ARRAY_LEN(signals), on_signal, t);
         if (t->env->err_tty)
-            uv_timer_start(&t->progress, on_progress, PROGRESS_MS, PROGRESS_MS);
+            uv_timer_start(&t->progress, on_progress_due, PROGRESS_MS, PROGRESS_MS);
         uv_run(&t->rt.loop, UV_RUN_DEFAULT);
     }
 }
 
 /* ---- by the node */
 
-static void on_yields_ended(void *arg, const struct error *err)
+static void on_remote_ended(void *arg, const struct error *err)
 {
     struct sample_run *t = arg;
     if (t->batch->rt.ended)
@@ -109,7 +109,7 @@ static int open_yields(void *arg, struct batch *b, const struct session_port *po
                        struct error *err)
 {
     static const struct sample_log_handlers handlers = {
-        .note = on_note, .ended = on_yields_ended, .named = on_named};
+        .note = on_note, .ended = on_remote_ended, .named = on_named};
     struct sample_run *t = arg;
     const struct cli_options *o = t->options;
     const struct yields_options yields = {.for_s = t->sampler.for_s, .budget = o->budget};
@@ -126,7 +126,7 @@ static int open_yields(void *arg, struct batch *b, const struct session_port *po
     return 0;
 }
 
-static void turn(void *arg)
+static void turn_log(void *arg)
 {
     struct sample_run *t = arg;
     if (t->env->err_tty && ++t->turns % (PROGRESS_MS / TURN_MS) == 0)
@@ -134,13 +134,13 @@ static void turn(void *arg)
     sample_log_turn(t->log);
 }
 
-static void interrupt(void *arg)
+static void interrupt_log(void *arg)
 {
     struct sample_run *t = arg;
     sample_log_stop(t->log);
 }
 
-static void lost(void *arg, const struct error *why)
+static void lose_log(void *arg, const struct error *why)
 {
     struct sample_run *t = arg;
     t->is_lost = t->is_lost || !t->batch->rt.ended;
@@ -153,9 +153,9 @@ static int collect_yields(struct sample_run *t)
                                   .env = t->env,
                                   .open = open_yields,
                                   .turn_ms = TURN_MS,
-                                  .turn = turn,
-                                  .interrupt = interrupt,
-                                  .lost = lost,
+                                  .turn = turn_log,
+                                  .interrupt = interrupt_log,
+                                  .lost = lose_log,
                                   .arg = t};
     return batch_run(&job);
 }
@@ -180,7 +180,7 @@ static void ask_names(struct sample_run *t)
                                   .env = t->env,
                                   .open = open_names,
                                   .turn_ms = TURN_MS,
-                                  .lost = lost,
+                                  .lost = lose_log,
                                   .arg = t};
     (void)batch_run(&job);
 }
@@ -207,7 +207,7 @@ int sample_run(struct sample_run *t, int (*print)(struct sample_run *t))
         code = print_run(t, print, collect_yields(t));
     } else if (local_target_find(&t->sampler.pid, t->options->target, t->options, t->env, &err) ==
                0) {
-        collect(t);
+        collect_samples(t);
         if (t->ended && t->options->names)
             ask_names(t);
         code = print_run(t, print, t->rt.exit_code);

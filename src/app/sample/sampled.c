@@ -120,7 +120,7 @@ static void take_frame(struct sampled *s, const struct sample_frame *f)
 }
 
 /* NULL: none. */
-static struct process *process_of(const struct sampled *s, uint64_t number, uint64_t serial)
+static struct process *sampled_process(const struct sampled *s, uint64_t number, uint64_t serial)
 {
     struct process *p = NULL, key = {.key = {number, serial}};
     HASH_FIND(hh, s->processes, &key.key, sizeof key.key, p);
@@ -131,7 +131,7 @@ static struct process *process_of(const struct sampled *s, uint64_t number, uint
 static struct process *count_process(struct sampled *s, uint64_t number, uint64_t serial,
                                      int64_t samples, double weight)
 {
-    struct process *p = process_of(s, number, serial);
+    struct process *p = sampled_process(s, number, serial);
     if (!p) {
         if (HASH_COUNT(s->processes) >= LIMIT_SAMPLED_PROCESSES)
             return NULL;
@@ -170,8 +170,8 @@ static void take_prologue(struct sampled *s, uint32_t leaf)
     stacks_add(s->prologues, &leaf, 1, 1);
 }
 
-/* The frames of a call: the BIF, else what the library is entered by, else what stands behind the
- * Erlang function that called it. */
+/* The frame of a native call: the BIF, else the library's entry, else the frame that the Erlang
+ * function called. */
 static void name_call(const struct sampled *s, const struct sample *sample, struct held_call *call)
 {
     enum frame_kind named = FRAME_UNKNOWN;
@@ -281,7 +281,7 @@ int64_t sampled_count(const struct sampled *s)
 
 /* ---- names */
 
-static int by_most(const void *a, const void *b)
+static int by_weight_down(const void *a, const void *b)
 {
     const struct process *x = *(struct process *const *)a, *y = *(struct process *const *)b;
     return (x->weight < y->weight) - (x->weight > y->weight);
@@ -294,7 +294,7 @@ size_t sampled_pids(struct sampled *s, struct etf_pid *pids, size_t most)
     size_t n = 0;
     HASH_ITER (hh, s->processes, p, next)
         ranked[n++] = p;
-    qsort(ranked, n, sizeof(struct process *), by_most);
+    qsort(ranked, n, sizeof(struct process *), by_weight_down);
     n = n < most ? n : most;
     for (size_t i = 0; i < n; i++)
         pids[i] = (struct etf_pid){.id = (uint32_t)ranked[i]->key.number,
@@ -305,14 +305,14 @@ size_t sampled_pids(struct sampled *s, struct etf_pid *pids, size_t most)
 
 void sampled_name(struct sampled *s, const struct etf_pid *pid, struct slice name)
 {
-    struct process *p = process_of(s, pid->id, pid->serial);
+    struct process *p = sampled_process(s, pid->id, pid->serial);
     if (p)
         snprintf(p->name, sizeof p->name, "%.*s", (int)name.len, name.s);
 }
 
 struct slice sampled_name_of(const struct sampled *s, const struct sample *sample)
 {
-    const struct process *p = process_of(s, sample->pid_number, sample->pid_serial);
+    const struct process *p = sampled_process(s, sample->pid_number, sample->pid_serial);
     return slice_of(p ? p->name : "");
 }
 
@@ -363,7 +363,7 @@ static void put_held(struct sampled *s, struct samples_summary *out)
         held_keep(&held, &s->threads[i].call);
     for (size_t i = 0; i < held.n; i++) {
         const struct held_call *c = &held.list[i];
-        const struct process *p = process_of(s, c->pid_number, c->pid_serial);
+        const struct process *p = sampled_process(s, c->pid_number, c->pid_serial);
         const struct sample_frame *f = stacks_frame_at(s->stacks, c->frame);
         const struct sample_frame *caller = stacks_frame_at(s->stacks, c->caller);
         rows[i] = (struct samples_held){
@@ -381,7 +381,7 @@ static void put_held(struct sampled *s, struct samples_summary *out)
     out->n_held = held.n;
 }
 
-static void put_rows(struct sampled *s, struct samples_summary *out)
+static void put_process_rows(struct sampled *s, struct samples_summary *out)
 {
     struct process *p, *next;
     size_t n = 0, parts = 0;
@@ -434,7 +434,7 @@ void sampled_summary(struct sampled *s, struct samples_summary *out)
         out->moved_on = out->truncated = out->unresolved = out->complete = -1;
     out->at_yields = s->at_yields;
     arena_reset(&s->texts);
-    put_rows(s, out);
+    put_process_rows(s, out);
     out->held = NULL;
     if (!s->at_yields)
         put_held(s, out);

@@ -30,7 +30,7 @@ void spread_clear(struct spread *s)
     *s = (struct spread){0};
 }
 
-static int by_most(const void *a, const void *b)
+static int by_samples_down(const void *a, const void *b)
 {
     const struct spread_place *x = a, *y = b;
     if (x->samples != y->samples)
@@ -41,5 +41,5 @@ static int by_most(const void *a, const void *b)
 void spread_sort(struct spread *s)
 {
     if (s->n > 1)
-        qsort(s->list, s->n, sizeof *s->list, by_most);
+        qsort(s->list, s->n, sizeof *s->list, by_samples_down);
 }

@@ -15,7 +15,7 @@
 enum { NAME_BYTES = 3 * LIMIT_ATOM_BYTES };
 
 /* Without the quotes of atoms, which the two may not agree about. */
-static size_t unquoted(char *out, size_t size, struct slice name)
+static size_t copy_unquoted(char *out, size_t size, struct slice name)
 {
     size_t n = 0;
     for (size_t i = 0; i < name.len && n + 1 < size; i++)
@@ -36,13 +36,13 @@ static void wanted_name(char *out, size_t size, const char *word)
         snprintf(elixir, sizeof elixir, "Elixir.%.*s%s%s",
                  (int)(has_function ? dot - word : (ptrdiff_t)strlen(word)), word,
                  has_function ? ":" : "", has_function ? dot + 1 : "");
-    unquoted(out, size, slice_of(is_elixir ? elixir : word));
+    copy_unquoted(out, size, slice_of(is_elixir ? elixir : word));
 }
 
 static bool is_wanted(const char *wanted, struct slice name)
 {
     char plain[NAME_BYTES];
-    const size_t len = unquoted(plain, sizeof plain, name), n = strlen(wanted);
+    const size_t len = copy_unquoted(plain, sizeof plain, name), n = strlen(wanted);
     if (len < n || memcmp(plain, wanted, n) != 0)
         return false;
     return len == n || (plain[n] == '/' && strchr(wanted, ':')) ||

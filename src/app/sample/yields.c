@@ -29,7 +29,7 @@ struct yields {
     double cost_s;
 };
 
-static void end(struct yields *y, const struct error *why)
+static void end_yields(struct yields *y, const struct error *why)
 {
     if (y->over)
         return;
@@ -47,7 +47,7 @@ static double ran_s(const struct yields *y)
     return (double)(y->port.now_ns(y->port.ctx) - y->began_ns) / 1e9;
 }
 
-static void add(struct yields *y, const struct yield_stacks *answer)
+static void add_yields(struct yields *y, const struct yield_stacks *answer)
 {
     struct sample_frame frames[LIMIT_SAMPLE_FRAMES];
     for (size_t i = 0; i < answer->n; i++) {
@@ -61,7 +61,7 @@ static void add(struct yields *y, const struct yield_stacks *answer)
 }
 
 /* What a question took is paid for before the next one. */
-static void on_answer(void *arg, const struct answer *answer)
+static void on_yields_answer(void *arg, const struct answer *answer)
 {
     struct yields *y = arg;
     struct arena arena;
@@ -74,16 +74,16 @@ static void on_answer(void *arg, const struct answer *answer)
     arena_init(&arena);
     if (answer->value &&
         yield_stacks_decode(&stacks, &arena, answer->value, answer->len, &err) == 0)
-        add(y, &stacks);
+        add_yields(y, &stacks);
     arena_clear(&arena);
     y->failed = err.code == ERR_NONE ? 0 : y->failed + 1;
     if (y->failed == FAILURES)
-        end(y, &err);
+        end_yields(y, &err);
     else if (y->o.for_s > 0 && ran_s(y) >= y->o.for_s)
-        end(y, NULL);
+        end_yields(y, NULL);
 }
 
-static void ask(struct yields *y)
+static void ask_yields(struct yields *y)
 {
     struct error err = {0};
     struct builder *b = builder_new();
@@ -102,8 +102,8 @@ static void ask(struct yields *y)
     y->asked++;
     y->waits = true;
     y->due_ns = y->port.now_ns(y->port.ctx);
-    if (y->port.ask(y->port.ctx, QUESTION_STACKS, b, DEADLINE_MS, on_answer, y, &err) != 0)
-        end(y, &err);
+    if (y->port.ask(y->port.ctx, QUESTION_STACKS, b, DEADLINE_MS, on_yields_answer, y, &err) != 0)
+        end_yields(y, &err);
     builder_free(b);
 }
 
@@ -123,9 +123,9 @@ void yields_turn(struct yields *y)
         return;
     const bool over = y->o.for_s > 0 && ran_s(y) >= y->o.for_s;
     if (y->stopping || (over && !y->waits))
-        end(y, NULL);
+        end_yields(y, NULL);
     if (!y->over && !y->waits && y->port.now_ns(y->port.ctx) >= y->due_ns)
-        ask(y);
+        ask_yields(y);
 }
 
 void yields_stop(struct yields *y)
@@ -135,7 +135,7 @@ void yields_stop(struct yields *y)
 
 void yields_lost(struct yields *y, const struct error *why)
 {
-    end(y, why);
+    end_yields(y, why);
 }
 
 void yields_free(struct yields *y)
