@@ -95,7 +95,7 @@ static struct builder *encode_scan(const struct want *wanted, const struct filte
     const struct want_scan *want = &wanted->scan;
     const struct proc_column *sort =
         proc_column_find(want->sort_key ? want->sort_key : "reductions_per_s");
-    /* What the target does not rank by is sorted here, among the busiest. */
+    /* Columns that the node does not rank by are sorted here, among its busiest processes. */
     bool ranked = sort && sort->sweep;
     const char *attr = ranked ? sort->sweep : "reductions";
     struct builder *b = builder_new();
@@ -125,8 +125,8 @@ static struct builder *encode_scan(const struct want *wanted, const struct filte
     return b;
 }
 
-/* A pid that the user wrote goes as text, which the node reads as one of its present life: a number
- * that its release does not have would be a corrupt term to it, logged there and a lost link. */
+/* A pid that the user typed is sent as text, and the node parses it. As a term, a number beyond
+ * the release's range would be corrupt: the node would log it and drop the connection. */
 static void build_asked_pid(struct builder *b, const char *node, const struct etf_pid *pid)
 {
     if (pid->creation != 0) {

@@ -14,8 +14,7 @@
 
 /*
  * The argument of a question of a tick or beside it. want: NULL beside ticks. filter may be NULL or
- * empty. Pids are local to the node: `node` is its
- * full name. */
+ * empty. Pids are local to the node: `node` is its full name. */
 struct builder *encode_question(enum question q, const struct want *want,
                                 const struct filter *filter, const char *node);
 /* Of a question that reads the VM's resident memory, `system` or `alloc`. local: without files,

@@ -121,7 +121,7 @@ void feed_want(const struct feed *f, struct want *want)
 
 /* ---- facts beside the ticks */
 
-static void tell(struct feed *f, enum question q, double cost_us, double every_ms)
+static void tell_cost(struct feed *f, enum question q, double cost_us, double every_ms)
 {
     char cost[32], every[32];
     if (f->asked[q].reported || question_rows[q].pace != PACE_BESIDE || !question_rows[q].log)
@@ -132,7 +132,7 @@ static void tell(struct feed *f, enum question q, double cost_us, double every_m
                   text_duration(every, sizeof every, every_ms / 1000));
 }
 
-static void keep(struct feed *f, const struct answer *answer)
+static void keep_feed_answer(struct feed *f, const struct answer *answer)
 {
     enum question q = answer->question;
     struct error err = answer->err;
@@ -146,7 +146,7 @@ static void keep(struct feed *f, const struct answer *answer)
         f->trouble(f->arg, &err);
 }
 
-/* Until a question with such a cost for each process is paid for. */
+/* Time until the budget pays for a question that costs so much for each process. */
 static double first_wait_ms(const struct feed *f, double each_us)
 {
     const struct system_sample *now = model_system(f->model);
@@ -154,7 +154,7 @@ static double first_wait_ms(const struct feed *f, double each_us)
     return now && budget > 0 ? (double)now->processes * each_us / 1000 / (budget * FIRST_SHARE) : 0;
 }
 
-static void take_answer(struct feed *f, const struct answer *answer)
+static void take_feed_answer(struct feed *f, const struct answer *answer)
 {
     enum question q = answer->question;
     double budget = model_interval(f->model).budget, least_ms = f->asked[q].wait_s * 1000.0;
@@ -170,8 +170,8 @@ static void take_answer(struct feed *f, const struct answer *answer)
     f->asked[q].us_per_s = answer->target_us / (every_ms / 1000);
     if (!first) {
         if (answer->value)
-            tell(f, q, answer->target_us, every_ms);
-        keep(f, answer);
+            tell_cost(f, q, answer->target_us, every_ms);
+        keep_feed_answer(f, answer);
     }
     if (q == QUESTION_LEADERS && answer->value) {
         take_leaders(f, answer->value, answer->len);
@@ -179,17 +179,17 @@ static void take_answer(struct feed *f, const struct answer *answer)
     }
 }
 
-static void on_answer(void *arg, const struct answer *answer)
+static void on_feed_answer(void *arg, const struct answer *answer)
 {
     struct feed *f = arg;
     struct answer whole = *answer;
     struct builder *b = live_complete(f->live, &whole);
-    take_answer(f, &whole);
+    take_feed_answer(f, &whole);
     builder_free(b);
 }
 
-/* What looks at all processes of a large node waits until its first answer, whose cost nobody knows
-   yet, is paid for as well: the opening has its own sweep. */
+/* On a large node a question about all processes waits at the start: its cost is not known yet,
+ * and the first scan sweeps them too. */
 static bool may_ask(struct feed *f, enum question q, uint64_t now_ms)
 {
     const struct question_row *row = &question_rows[q];
@@ -213,8 +213,8 @@ bool feed_has_busiest(const struct proc_scan *scan, uint64_t now_ns, uint32_t cr
            (double)(now_ns - scan->mono_ns) / 1e9 < question_rows[QUESTION_LEADERS].every_s;
 }
 
-/* NULL: the node looks for them by itself, which costs a small one little. */
-static const struct proc_scan *busiest(const struct feed *f, const struct live *live)
+/* NULL: the node finds them itself, which is cheap on a small node. */
+static const struct proc_scan *find_busiest(const struct feed *f, const struct live *live)
 {
     const struct proc_scan *scan = model_scan(f->model);
     const struct system_sample *now = model_system(f->model);
@@ -223,10 +223,10 @@ static const struct proc_scan *busiest(const struct feed *f, const struct live *
     return has ? scan : NULL;
 }
 
-static struct builder *argument(const struct feed *f, enum question q, const struct live *live)
+static struct builder *argument_of(const struct feed *f, enum question q, const struct live *live)
 {
     if (q == QUESTION_LEADERS)
-        return encode_leaders(busiest(f, live), f->asked[q].first, live_peer_node(live));
+        return encode_leaders(find_busiest(f, live), f->asked[q].first, live_peer_node(live));
     if (q == QUESTION_ALLOC)
         return encode_place(live_is_here(live));
     return encode_question(q, NULL, NULL, NULL);
@@ -254,11 +254,11 @@ void feed_ask(struct feed *f, struct live *live, uint64_t now_ms)
             continue;
         if (!may_ask(f, (enum question)q, now_ms))
             continue;
-        struct builder *arg = argument(f, (enum question)q, live);
+        struct builder *arg = argument_of(f, (enum question)q, live);
         f->asked[q].wait_s = feed_wait_s(&question_rows[q], f->asked[q].times++);
         f->asked[q].due_ms = now_ms + (uint64_t)f->asked[q].wait_s * apart_ms;
         f->asked[q].waits =
-            live_ask(live, (enum question)q, arg, DEADLINE_MS, on_answer, f, &ignored) == 0;
+            live_ask(live, (enum question)q, arg, DEADLINE_MS, on_feed_answer, f, &ignored) == 0;
         builder_free(arg);
     }
 }
@@ -277,7 +277,7 @@ int feed_tick(struct feed *f, struct error *err)
 {
     const struct system_sample *now = model_system(f->model);
     if (now && now->mono_ns == f->ticked_ns) {
-        /* What else was answered waits for the next tick, whose answers replace it. */
+        /* No new answer of `system`, no tick: other answers wait for the next one. */
         if (f->has_tick && model_is_silent(f->model))
             recorder_gap(f->recorder, clock_wall_us(), "the node did not answer in time");
         f->has_tick = f->has_tick && !model_is_silent(f->model);

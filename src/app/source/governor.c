@@ -7,8 +7,7 @@
 
 #include "beamtop/base/text.h"
 
-/* Weight of the newest cost: one answer that seemed expensive must not slow the list down for many
-   ticks. */
+/* Weight of the newest cost: one expensive answer must not slow the list down for many ticks. */
 #define WEIGHT 0.5
 
 /* The header and the rows shown are never older than this, or than the interval: a screen that
@@ -22,8 +21,8 @@
    each scheduler must be known to be used little, too, by others than us. */
 #define IDLE_REDUCTIONS_PER_S 200000.0
 #define IDLE_USE 0.05
-/* So many answers in a row say so; one that does not ends it. Ticks count alike, however far apart:
-   a pause of a busy node must not. */
+/* The node is idle after so many idle answers in a row, and busy again after one. They are
+ * counted, not timed: a pause of a busy node is not idleness. */
 #define IDLE_ANSWERS 20u
 
 /* Whatever the header costs, the others get this share of the budget. */
@@ -35,7 +34,7 @@
 /* Whatever the rows cost between two scans, the others keep this share of what they had. */
 #define SCANS_MIN_SHARE 0.5
 
-/* A sweep of all processes: what it costs whatever their number, and for each. */
+/* A sweep of all processes: fixed cost, and cost of each process. */
 #define SWEEP_US 3000.0
 #define SWEPT_US 0.35
 /* The second answers come early, so that rates are there soon after the start; where they are
@@ -99,7 +98,7 @@ static double cost_of(const struct governor *g, unsigned questions, enum questio
     return sum_us;
 }
 
-/* What all of them cost each time, under the name of the costliest. */
+/* The cost of all of them, named after the costliest. */
 static void say_why(const struct governor *g, double every_s, double all_us,
                     struct governor_plan *plan)
 {
@@ -158,7 +157,7 @@ static double header_most_s(const struct governor *g)
     return fmax(g->interval_s, HEADER_MAX_S);
 }
 
-/* What the costs make further apart than that stays so, and so does what is said of them. */
+/* Spaces ticks of an idle node, unless their costs space them further already. */
 static void slow_down(const struct governor *g, struct governor_plan *plan)
 {
     double idle_s = fmin(g->interval_s * IDLE_INTERVALS, header_most_s(g));
@@ -218,7 +217,7 @@ void governor_plan(const struct governor *g, unsigned questions, struct governor
 
 /* ---- a node that does nothing */
 
-static bool rests(const struct system_sample *s, double own_use)
+static bool is_resting(const struct system_sample *s, double own_use)
 {
     if (!(s->interval_s > 0) || s->late_ms >= GOVERNOR_LATE_MS)
         return false;
@@ -231,6 +230,6 @@ static bool rests(const struct system_sample *s, double own_use)
 void governor_look_for_work(struct governor *g, const struct system_sample *sample, double own_use,
                             bool steady)
 {
-    g->idle_answers = !steady && rests(sample, own_use) ? g->idle_answers + 1 : 0;
+    g->idle_answers = !steady && is_resting(sample, own_use) ? g->idle_answers + 1 : 0;
     g->idle = g->idle_answers >= IDLE_ANSWERS;
 }

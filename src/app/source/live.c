@@ -17,12 +17,12 @@
 
 static void connect_again(struct live *l);
 
-static void journal(struct live *l, bool trouble, const char *text)
+static void live_journal(struct live *l, bool trouble, const char *text)
 {
     model_journal(l->model, clock_wall_us(), trouble, "%s", text);
 }
 
-static void on_timer(uv_timer_t *timer)
+static void on_live_timer(uv_timer_t *timer)
 {
     struct live *l = timer->data;
     if (l->phase == PHASE_WAITING)
@@ -31,7 +31,7 @@ static void on_timer(uv_timer_t *timer)
         live_tick_timer(l);
 }
 
-static void changed(struct live *l, unsigned questions)
+static void report_change(struct live *l, unsigned questions)
 {
     if (l->handlers.on_change)
         l->handlers.on_change(l->arg, questions);
@@ -62,7 +62,7 @@ static unsigned retry_ms(const struct live *l)
     return ms < RETRY_LAST_MS ? ms : RETRY_LAST_MS;
 }
 
-static void lose(struct live *l, enum conn_failure why, const struct error *err)
+static void lose_link(struct live *l, enum conn_failure why, const struct error *err)
 {
     drop_link(l);
     if (!l->was_up || !l->options.reconnect) {
@@ -79,9 +79,9 @@ static void lose(struct live *l, enum conn_failure why, const struct error *err)
     l->retries++;
     l->phase = PHASE_WAITING;
     model_set_link(l->model, LINK_LOST, text);
-    journal(l, true, text);
+    live_journal(l, true, text);
     live_arm(l, uv_now(l->loop) + ms);
-    changed(l, 0);
+    report_change(l, 0);
 }
 
 /* ---- the keeper */
@@ -96,7 +96,7 @@ static void on_keeper_ready(void *arg)
         l->model, clock_wall_us(), false,
         "helper process started: it is evaluated, loads no module and ends with the connection");
     model_set_link(l->model, LINK_LIVE, "");
-    changed(l, 0);
+    report_change(l, 0);
     live_tick_start(l);
     if (l->handlers.on_link)
         l->handlers.on_link(l->arg, true);
@@ -107,20 +107,20 @@ static void on_work(void *arg, double target_us)
     live_note_cost(arg, target_us);
 }
 
-static void on_progress(void *arg, enum question question, int64_t done, int64_t all)
+static void on_sweep_progress(void *arg, enum question question, int64_t done, int64_t all)
 {
     struct live *l = arg;
     if (question != QUESTION_SCAN || model_scan(l->model))
         return; /* there is something to show until the answer comes */
     model_set_sweep(l->model, done, all);
-    changed(l, 0);
+    report_change(l, 0);
 }
 
 static void on_keeper_failed(void *arg, const struct error *err)
 {
     struct live *l = arg;
     struct error copy = *err;
-    lose(l, CONN_LOST, &copy);
+    lose_link(l, CONN_LOST, &copy);
 }
 
 /* ---- the connection */
@@ -131,19 +131,19 @@ static void on_up(struct conn *c, void *arg)
     static const struct query_handlers handlers = {.on_ready = on_keeper_ready,
                                                    .on_failed = on_keeper_failed,
                                                    .on_work = on_work,
-                                                   .on_progress = on_progress};
+                                                   .on_progress = on_sweep_progress};
     struct error err = {0};
 
     l->phase = PHASE_STARTING;
     model_journal(l->model, clock_wall_us(), false, "connected to %s as hidden node %s",
                   conn_peer_node(c), conn_own_node(c));
     if (*conn_notice(c)) {
-        journal(l, true, conn_notice(c));
+        live_journal(l, true, conn_notice(c));
         if (l->handlers.on_notice)
             l->handlers.on_notice(l->arg, conn_notice(c));
     }
     if (query_open(&l->query, l->loop, c, &handlers, l, l->options.conn.timeout_ms, &err) != 0)
-        lose(l, CONN_LOST, &err);
+        lose_link(l, CONN_LOST, &err);
 }
 
 static void on_skipped(struct conn *c, void *arg, uint64_t bytes)
@@ -160,10 +160,10 @@ static void on_down(struct conn *c, void *arg, enum conn_failure why, const stru
     struct live *l = arg;
     struct error copy = *err;
     (void)c;
-    lose(l, why, &copy);
+    lose_link(l, why, &copy);
 }
 
-static int dial(struct live *l, struct error *err)
+static int dial_node(struct live *l, struct error *err)
 {
     static const struct conn_handlers handlers = {
         .on_up = on_up,
@@ -177,8 +177,8 @@ static int dial(struct live *l, struct error *err)
 static void connect_again(struct live *l)
 {
     struct error err = {0};
-    if (dial(l, &err) != 0)
-        lose(l, CONN_FAILED_SYSTEM, &err);
+    if (dial_node(l, &err) != 0)
+        lose_link(l, CONN_FAILED_SYSTEM, &err);
 }
 
 /* ---- what the program calls */
@@ -203,12 +203,12 @@ int live_open(struct live **out, uv_loop_t *loop, const struct live_options *opt
     l->timer = alloc_zero(1, sizeof *l->timer);
     uv_timer_init(loop, l->timer);
     l->timer->data = l;
-    l->on_timer = on_timer;
+    l->on_timer = on_live_timer;
     live_reset_tick(l);
     model_forget(model);
     model_set_link(model, LINK_CONNECTING, "");
     model_set_utc_offset(model, clock_utc_offset_s());
-    int rc = dial(l, err);
+    int rc = dial_node(l, err);
     if (rc != 0) {
         live_close(l, NULL, NULL);
         return rc;
@@ -217,7 +217,7 @@ int live_open(struct live **out, uv_loop_t *loop, const struct live_options *opt
     return 0;
 }
 
-static void free_timer(uv_handle_t *timer)
+static void free_live_timer(uv_handle_t *timer)
 {
     free(timer);
 }
@@ -231,7 +231,7 @@ void live_close(struct live *l, void (*closed)(void *arg), void *arg)
     if (l->conn)
         conn_close(l->conn, closed, arg);
     uv_timer_stop(l->timer);
-    uv_close((uv_handle_t *)l->timer, free_timer);
+    uv_close((uv_handle_t *)l->timer, free_live_timer);
     bool had_conn = l->conn != NULL;
     free(l);
     if (!had_conn && closed)
@@ -402,7 +402,7 @@ static uint64_t port_now_ns(void *ctx)
     return clock_mono_ns();
 }
 
-static int release(struct slice otp)
+static int otp_release(struct slice otp)
 {
     int major = 0;
     for (size_t i = 0; i < otp.len && otp.s[i] >= '0' && otp.s[i] <= '9' && major < 1000; i++)
@@ -423,6 +423,6 @@ int live_port(struct live *l, struct session_port *out, struct error *err)
                                  .ctx = l,
                                  .node = live_peer_node(l),
                                  .creation = live_peer_creation(l),
-                                 .otp = release(node->otp)};
+                                 .otp = otp_release(node->otp)};
     return 0;
 }

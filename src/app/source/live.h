@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A live node as a source of facts: connects, starts the keeper, asks what the wanted views need
- * every tick within the governor's plan, and gives the answers to a model. After a loss it
- * connects again by itself. One thread:
- * the loop's. */
+ * every tick within the governor's plan, and gives the answers to a model. After a loss it connects
+ * again by itself. One thread: the loop's. */
 #ifndef BEAMTOP_APP_SOURCE_LIVE_H
 #define BEAMTOP_APP_SOURCE_LIVE_H
 
@@ -71,8 +70,7 @@ int live_set_filter(struct live *l, const char *expression, size_t *error_offset
 
 /*
  * Asked only when the user wants them; the answer is in the model. Nothing is copied on the node
- * unless the user agreed to the cost, which the
- * answer says. */
+ * unless the user agreed to the cost, which the answer says. */
 int live_ask_mailbox(struct live *l, const struct etf_pid *pid, int first, int bytes_each,
                      bool agreed, struct error *err);
 int live_ask_collect(struct live *l, const struct etf_pid *pid, bool agreed, struct error *err);

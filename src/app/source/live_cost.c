@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the target bore for us, and whether it does anything else. */
+/* What beamtop costs the node, and whether the node does anything else. */
 #include <math.h>
 
 #include "live_internal.h"
 
 /* The shortest time over which the share of a scheduler is worked out. */
 #define SHARE_WINDOW_MS 10000u
-/* A failure makes a question's price so many times higher at most; what the first one may be. */
+/* A failure raises a question's price at most so many times; limit of the first price. */
 #define FAILED_MOST 4.0
 #define FAILED_FIRST_US 1e6
 
@@ -78,9 +78,8 @@ bool live_is_late(const struct live *l)
     return s && s->late_ms >= GOVERNOR_LATE_MS;
 }
 
-/* One that was stopped, or failed, did its work too, and the next one may do as much; it may also
- * have waited for most of that time, so it makes the price higher by steps. Times of a node that is
- * late teach nothing. */
+/* A failed or stopped question cost the node something too, but it may have waited for most of
+ * that time: its price rises by steps. Times of a late node are ignored. */
 void live_note_answer(struct live *l, const struct answer *answer)
 {
     const double us = answer->target_us, known_us = l->governor.cost_us[answer->question];

@@ -59,9 +59,9 @@ struct live {
     unsigned holding;        /* questions of `sets` whose process there may hold something */
     unsigned reported;       /* questions whose first answer is logged */
     double logged_s;         /* how far apart ticks are by the log's last line of it; 0: as asked */
-    bool tick_full;          /* this tick has more than the header */
-    bool had_tick;           /* one is over since the keeper stands */
-    bool had_second;         /* and the next one was begun: from then on costs are known */
+    bool tick_full;          /* this tick asks more than the header's question */
+    bool had_tick;           /* a tick has ended since the keeper started */
+    bool had_second;         /* the next one has begun: costs are known from here on */
     uint64_t bytes_before;
     struct tick_cost cost;
     double tick_us;
@@ -70,7 +70,7 @@ struct live {
 };
 
 /* live_tick.c */
-void live_tick_start(struct live *l); /* the keeper stands: first questions */
+void live_tick_start(struct live *l); /* the keeper has started: first questions */
 void live_tick_now(struct live *l);   /* others are due now */
 void live_tick_timer(struct live *l); /* the timer fired while running */
 void live_reset_tick(struct live *l);
@@ -78,7 +78,7 @@ void live_arm(struct live *l, uint64_t due_ms); /* the timer */
 
 /* live_cost.c */
 void live_note_cost(struct live *l, double target_us); /* an answer came, or other work of ours */
-void live_note_answer(struct live *l, const struct answer *answer); /* and what it teaches */
+void live_note_answer(struct live *l, const struct answer *answer); /* and what the cost was */
 void live_begin_cost(struct live *l);                               /* of a tick that begins */
 void live_take_cost(struct live *l);                                /* of a tick that ends */
 void live_end_header(struct live *l); /* a tick of the header only is over */

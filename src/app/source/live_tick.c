@@ -37,14 +37,15 @@ static bool is_seldom(const struct want *want)
     return (want->needs & NEED_SCAN) && want->scan.seldom;
 }
 
-static unsigned wanted(const struct want *want)
+static unsigned wanted_questions(const struct want *want)
 {
     return (want->needs & ~question_paced(PACE_ONCE) & ~question_paced(PACE_BETWEEN) &
             ~(is_seldom(want) ? NEED_SCAN : 0u)) |
            BIT(QUESTION_SYSTEM);
 }
 
-/* By what one costs, that is by the number of processes as long as none was made. */
+/* Whether a scan that no view shows is due: the more it costs, the longer the wait. Before the
+ * first one its cost is estimated from the number of processes. */
 static bool seldom_is_due(struct live *l, uint64_t now)
 {
     const struct system_sample *s = model_system(l->model);
@@ -64,15 +65,15 @@ static bool seldom_is_due(struct live *l, uint64_t now)
 }
 
 /* What decides how far apart ticks are: what sweeps processes, without it what is asked apart. */
-static unsigned pacing(const struct live *l)
+static unsigned pace_of(const struct live *l)
 {
-    unsigned swept = wanted(&l->want) & question_paced(PACE_TICK);
-    return swept ? swept : wanted(&l->want) & question_paced(PACE_APART);
+    unsigned swept = wanted_questions(&l->want) & question_paced(PACE_TICK);
+    return swept ? swept : wanted_questions(&l->want) & question_paced(PACE_APART);
 }
 
 static void make_plan(const struct live *l, struct governor_plan *plan)
 {
-    governor_plan(&l->governor, wanted(&l->want) | (l->want.needs & NEED_ROWS), plan);
+    governor_plan(&l->governor, wanted_questions(&l->want) | (l->want.needs & NEED_ROWS), plan);
 }
 
 void live_reset_tick(struct live *l)
@@ -104,20 +105,20 @@ static void arm_next(struct live *l)
     live_arm(l, due);
 }
 
-static uint64_t after(uint64_t ms, double seconds)
+static uint64_t after_s(uint64_t ms, double seconds)
 {
     return ms + (uint64_t)(seconds * 1000.0);
 }
 
-/* What was due before these answers came is due by what they cost. What is due at once stays so. */
+/* Moves due times by the costs that the answers brought. Questions that are due now stay due. */
 static void plan_again(struct live *l, const struct governor_plan *plan)
 {
     uint64_t now = uv_now(l->loop);
     if (l->phase != PHASE_RUNNING || l->header_due_ms <= now || l->others_due_ms <= now ||
         !l->had_second)
         return;
-    l->others_due_ms = after(l->others_began_ms, plan->others_s);
-    l->header_due_ms = after(l->header_began_ms, plan->header_s);
+    l->others_due_ms = after_s(l->others_began_ms, plan->others_s);
+    l->header_due_ms = after_s(l->header_began_ms, plan->header_s);
     if (plan->others_s <= plan->header_s)
         l->header_due_ms = l->others_due_ms;
     arm_next(l);
@@ -141,8 +142,8 @@ static void end_tick(struct live *l)
 {
     struct governor_plan plan;
     make_plan(l, &plan);
-    const double real_s = pacing(l) & question_paced(PACE_APART) ? plan.apart_s : plan.others_s;
-    if (l->tick_full || pacing(l) == 0 || l->options.recorded)
+    const double real_s = pace_of(l) & question_paced(PACE_APART) ? plan.apart_s : plan.others_s;
+    if (l->tick_full || pace_of(l) == 0 || l->options.recorded)
         live_take_cost(l);
     l->cost.share = live_spent_share(l, fmax(plan.others_s, plan.apart_s));
     plan_again(l, &plan);
@@ -174,7 +175,7 @@ unsigned live_deadline_ms(const struct live *l, enum question question)
     return own > EXPENSIVE_DEADLINE_MS ? own : EXPENSIVE_DEADLINE_MS;
 }
 
-static void ask(struct live *l, enum question question)
+static void ask_question(struct live *l, enum question question)
 {
     struct error err = {0};
     if (question == QUESTION_SCAN) {
@@ -221,10 +222,10 @@ static void plan_rows(struct live *l)
 {
     struct governor_plan plan;
     make_plan(l, &plan);
-    l->rows_due_ms = plan.rows_s > 0 ? after(uv_now(l->loop), plan.rows_s) : 0;
+    l->rows_due_ms = plan.rows_s > 0 ? after_s(uv_now(l->loop), plan.rows_s) : 0;
 }
 
-/* What holds something on the node for nobody any more ends, when its answer is here. */
+/* Ends questions that hold something on the node and that no view wants, once they are answered. */
 static void end_unwanted(struct live *l)
 {
     struct error ignored = {0}; /* of a lost connection: then it ends by itself */
@@ -246,7 +247,7 @@ static void start_tick(struct live *l, unsigned questions)
     }
     if (questions & BIT(QUESTION_SYSTEM) && !(l->pending & BIT(QUESTION_SYSTEM)))
         l->asked_at_ms = uv_now(l->loop);
-    l->tick_full |= (questions & ~l->pending & pacing(l)) != 0;
+    l->tick_full |= (questions & ~l->pending & pace_of(l)) != 0;
     for (unsigned q = 0; q < QUESTIONS; q++) {
         if (!(questions & BIT(q)) || (l->pending & BIT(q)))
             continue;
@@ -256,7 +257,7 @@ static void start_tick(struct live *l, unsigned questions)
             l->deferred |= BIT(q);
             l->pending |= BIT(q);
         } else {
-            ask(l, (enum question)q);
+            ask_question(l, (enum question)q);
         }
     }
 }
@@ -264,11 +265,11 @@ static void start_tick(struct live *l, unsigned questions)
 /* Two sweeps of so many processes with an interval between them take more than WORTH_WAITING_S. */
 #define MANY 500000
 
-/* A batch run is silent until then. */
+/* Says why a batch run prints nothing yet. */
 static void tell_first_sweep(const struct live *l, const struct system_sample *s)
 {
     char text[100], n[32];
-    if (s->processes < MANY || !(wanted(&l->want) & question_paced(PACE_TICK)) ||
+    if (s->processes < MANY || !(wanted_questions(&l->want) & question_paced(PACE_TICK)) ||
         !l->handlers.on_notice)
         return;
     snprintf(text, sizeof text, "%s processes: the first answer takes several seconds",
@@ -276,8 +277,8 @@ static void tell_first_sweep(const struct live *l, const struct system_sample *s
     l->handlers.on_notice(l->arg, text);
 }
 
-/* The first sweep's cost is known when it was made; by the number of processes it is known before
-   whether the second one can come as early as the header's. */
+/* The second sweep may not come as early as the header's second tick. The first sweep has not
+ * been measured yet, so its cost is estimated from the number of processes. */
 static void space_out(struct live *l)
 {
     struct governor_plan plan;
@@ -290,7 +291,7 @@ static void space_out(struct live *l)
     }
     governor_expect(&l->governor, s->processes);
     make_plan(l, &plan);
-    l->others_due_ms = after(l->others_began_ms, plan.second_s);
+    l->others_due_ms = after_s(l->others_began_ms, plan.second_s);
     arm_next(l);
 }
 
@@ -301,7 +302,7 @@ static void ask_deferred(struct live *l)
     l->pending &= ~questions;
     for (unsigned q = 0; q < QUESTIONS; q++)
         if (questions & BIT(q) && q != QUESTION_ROWS)
-            ask(l, (enum question)q);
+            ask_question(l, (enum question)q);
     if (questions & BIT(QUESTION_ROWS))
         ask_rows(l);
 }
@@ -316,10 +317,10 @@ static void note_silence(struct live *l)
         l->handlers.on_change(l->arg, 0);
 }
 
-/* By what they cost now, whatever they did when they were asked. */
+/* Uses the costs of the current plan, not of the plan when the questions were last asked. */
 static bool apart_is_due(const struct live *l, const struct governor_plan *plan, uint64_t now)
 {
-    return after(now, plan->header_s * EARLY) >= after(l->apart_began_ms, plan->apart_s);
+    return after_s(now, plan->header_s * EARLY) >= after_s(l->apart_began_ms, plan->apart_s);
 }
 
 /* The first tick of a recording has all answers, unless one of them takes long. */
@@ -332,13 +333,13 @@ static bool waits_for_all(const struct live *l)
 void live_tick_timer(struct live *l)
 {
     struct governor_plan plan;
-    unsigned all = wanted(&l->want), questions = 0;
+    unsigned all = wanted_questions(&l->want), questions = 0;
     uint64_t now = uv_now(l->loop);
     make_plan(l, &plan);
 
     if (l->pending & BIT(QUESTION_SYSTEM))
         note_silence(l);
-    /* Answers of one moment: the next ones are asked for when these are there. */
+    /* All answers are of one moment: ask again only when all have come. */
     if (waits_for_all(l) && l->pending != 0) {
         if (!l->options.together)
             live_arm(l, l->first_until_ms);
@@ -347,13 +348,13 @@ void live_tick_timer(struct live *l)
     if (now >= l->header_due_ms) {
         questions |= BIT(QUESTION_SYSTEM);
         l->header_began_ms = now;
-        l->header_due_ms = after(now, plan.header_s);
+        l->header_due_ms = after_s(now, plan.header_s);
     }
     if (now >= l->others_due_ms) {
         questions |= all & ~question_paced(PACE_APART);
         l->others_began_ms = now;
-        l->others_due_ms = after(now, plan.others_s);
-        /* Both at once, while both are due as often. */
+        l->others_due_ms = after_s(now, plan.others_s);
+        /* Ask them together while they have the same interval. */
         if (plan.others_s <= plan.header_s)
             l->header_due_ms = l->others_due_ms;
         l->had_second = true;
@@ -384,7 +385,7 @@ void live_tick_start(struct live *l)
     l->apart_began_ms = plan.apart_s > plan.header_s ? uv_now(l->loop) : 0;
     l->first_until_ms = uv_now(l->loop) + FIRST_TICK_MS;
     l->had_second = false;
-    start_tick(l, BIT(QUESTION_NODE) | wanted(&l->want));
+    start_tick(l, BIT(QUESTION_NODE) | wanted_questions(&l->want));
     arm_next(l);
 }
 
@@ -400,7 +401,7 @@ void live_tick_now(struct live *l)
 void live_refresh(struct live *l)
 {
     if (l->phase == PHASE_RUNNING)
-        start_tick(l, wanted(&l->want));
+        start_tick(l, wanted_questions(&l->want));
 }
 
 /* ---- answers */
@@ -413,14 +414,14 @@ static void tell_first(struct live *l, enum question question)
     model_journal(l->model, clock_wall_us(), false, "%s", question_rows[question].log);
 }
 
-static void trouble(struct live *l, enum question question, const struct error *err)
+static void tell_trouble(struct live *l, enum question question, const struct error *err)
 {
     model_journal(l->model, clock_wall_us(), true, "%s", err->text);
     if (l->handlers.on_trouble)
         l->handlers.on_trouble(l->arg, question, err);
 }
 
-static void tell_filter(const struct live *l)
+static void tell_live_filter(const struct live *l)
 {
     const char *text = filter_trouble(l->filter);
     if (text && l->handlers.on_notice)
@@ -439,7 +440,7 @@ static void judge_labels(struct live *l, const struct answer *a, struct error *e
         (filter_maps(l->filter)->revision != before || filter_labels(l->filter) != labels) &&
         !is_seldom(&l->want))
         l->again |= BIT(QUESTION_SCAN);
-    tell_filter(l);
+    tell_live_filter(l);
 }
 
 static void on_rows(void *arg, const struct answer *answer)
@@ -449,18 +450,18 @@ static void on_rows(void *arg, const struct answer *answer)
     live_note_answer(l, answer);
     if (!answer->value) {
         if (err.code != ERR_TIMEOUT)
-            trouble(l, QUESTION_ROWS, &err);
+            tell_trouble(l, QUESTION_ROWS, &err);
         return;
     }
     tell_first(l, QUESTION_ROWS);
     if (model_take(l->model, QUESTION_ROWS, answer->value, answer->len, &l->asked_rows,
                    clock_mono_ns(), &err) != 0)
-        trouble(l, QUESTION_ROWS, &err);
+        tell_trouble(l, QUESTION_ROWS, &err);
     else if (l->handlers.on_change)
         l->handlers.on_change(l->arg, BIT(QUESTION_ROWS));
 }
 
-/* The header's answer comes while questions of a tick before have none: it is a tick by itself. */
+/* The header's answer is a separate tick while questions of an earlier tick have no answer. */
 static bool is_alone(const struct live *l, enum question question)
 {
     const unsigned others = l->pending & ~l->deferred;
@@ -468,7 +469,7 @@ static bool is_alone(const struct live *l, enum question question)
            !waits_for_all(l) && others != 0 && !(others & BIT(QUESTION_NODE));
 }
 
-static void take_answer(struct live *l, const struct answer *answer)
+static void take_live_answer(struct live *l, const struct answer *answer)
 {
     enum question question = answer->question;
     struct error err = answer->err;
@@ -505,7 +506,7 @@ static void take_answer(struct live *l, const struct answer *answer)
         note_silence(l);
     }
     if (err.code != ERR_NONE)
-        trouble(l, question, &err);
+        tell_trouble(l, question, &err);
     if (l->handlers.on_change)
         l->handlers.on_change(l->arg, err.code == ERR_NONE ? BIT(question) : 0);
     if (alone && answer->value && err.code == ERR_NONE)
@@ -518,7 +519,7 @@ static void take_answer(struct live *l, const struct answer *answer)
         /* Every tick of a batch run spans an interval. Names are judged before the first is over;
            those that come later show from the next one on. */
         if (!l->had_tick)
-            ask(l, QUESTION_SCAN);
+            ask_question(l, QUESTION_SCAN);
         again = 0;
     }
     if (l->pending != 0)
@@ -536,13 +537,13 @@ void live_on_answer(void *arg, const struct answer *answer)
 {
     struct answer whole = *answer;
     struct builder *b = live_complete(arg, &whole);
-    take_answer(arg, &whole);
+    take_live_answer(arg, &whole);
     builder_free(b);
 }
 
 /* ---- what the user changes */
 
-static bool same_scan(const struct want_scan *a, const struct want_scan *b)
+static bool covers_scan(const struct want_scan *a, const struct want_scan *b)
 {
     return strcmp(a->sort_key ? a->sort_key : "", b->sort_key ? b->sort_key : "") == 0 &&
            a->by_delta == b->by_delta && a->ascending == b->ascending && a->own == b->own &&
@@ -551,10 +552,10 @@ static bool same_scan(const struct want_scan *a, const struct want_scan *b)
 
 static bool wants_more(const struct want *now, const struct want *before)
 {
-    if (wanted(now) & ~wanted(before))
+    if (wanted_questions(now) & ~wanted_questions(before))
         return true;
     if ((now->needs & NEED_SCAN) && !is_seldom(now) &&
-        (is_seldom(before) || !same_scan(&now->scan, &before->scan)))
+        (is_seldom(before) || !covers_scan(&now->scan, &before->scan)))
         return true;
     if ((now->needs & NEED_TREE) && strcmp(now->tree_app, before->tree_app) != 0)
         return true;
@@ -586,14 +587,14 @@ void live_set_want(struct live *l, const struct want *want)
         l->governor.seldom_us = 0;
     end_unwanted(l);
     if (wants_more(&l->want, &before))
-        ask_soon(l, wanted(&l->want) & ~BIT(QUESTION_SYSTEM));
+        ask_soon(l, wanted_questions(&l->want) & ~BIT(QUESTION_SYSTEM));
 }
 
 int live_set_filter(struct live *l, const char *expression, size_t *error_offset, struct error *err)
 {
     int rc = filter_set(l->filter, expression, error_offset, err);
-    tell_filter(l);
-    if (rc == 0 && (wanted(&l->want) & NEED_SCAN))
+    tell_live_filter(l);
+    if (rc == 0 && (wanted_questions(&l->want) & NEED_SCAN))
         ask_soon(l, BIT(QUESTION_SCAN));
     return rc;
 }

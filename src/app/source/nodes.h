@@ -23,8 +23,7 @@ void nodes_note(char *out, size_t size, const struct discover_vm *vm);
 
 /*
  * The nodes' names for a shell's completion, a line each: those of letters, digits and _ . @ - that
- * no option begins with. Shells evaluate words; whoever registers at epmd
- * chooses them. */
+ * no option begins with. Shells evaluate words; whoever registers at epmd chooses them. */
 void nodes_put_words(struct buf *out, const struct discover_list *list);
 
 #endif

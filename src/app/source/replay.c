@@ -116,17 +116,17 @@ struct recording *replay_recording(struct replay *r)
     return r->recording;
 }
 
-static bool matches(void *arg, const struct proc_row *row)
+static bool matches_filter(void *arg, const struct proc_row *row)
 {
     return filter_match_row(arg, row);
 }
 
-static void reshow(struct replay *r)
+static void show_again(struct replay *r)
 {
     if (r->filter)
         filter_pass(r->filter);
     if (r->is_shown)
-        model_show_recorded(r->model, &r->shown, r->filter ? matches : NULL, r->filter);
+        model_show_recorded(r->model, &r->shown, r->filter ? matches_filter : NULL, r->filter);
 }
 
 void replay_show(struct replay *r, const struct want_scan *shown, struct filter *filter)
@@ -134,7 +134,7 @@ void replay_show(struct replay *r, const struct want_scan *shown, struct filter 
     r->is_shown = true;
     r->shown = *shown;
     r->filter = filter;
-    reshow(r);
+    show_again(r);
 }
 
 void replay_show_traces(struct replay *r)
@@ -181,8 +181,8 @@ int replay_check(struct replay *r, const struct want *want, struct error *err)
 
 /* ---- ticks */
 
-static int take(void *arg, const char *question, const uint8_t *term, size_t len,
-                const struct want_scan *asked, struct error *err)
+static int take_recorded(void *arg, const char *question, const uint8_t *term, size_t len,
+                         const struct want_scan *asked, struct error *err)
 {
     struct replay *r = arg;
     enum question q = question_find(question);
@@ -194,7 +194,7 @@ static int take(void *arg, const char *question, const uint8_t *term, size_t len
     r->last[q] = r->taking;
     int rc = model_take_recorded(r->model, q, term, len, asked, now_ns, err);
     if (rc == 0 && q == QUESTION_SCAN)
-        reshow(r);
+        show_again(r);
     return rc;
 }
 
@@ -203,7 +203,7 @@ static int take_answers(struct replay *r, int64_t tick, unsigned questions, stru
 {
     r->taking = tick;
     r->wanted = questions;
-    return recording_answers(r->recording, tick, take, r, err);
+    return recording_answers(r->recording, tick, take_recorded, r, err);
 }
 
 /* The last answers before a tick to questions that not every tick asks: the node, allocators. */
@@ -221,7 +221,7 @@ static int show_last(struct replay *r, int64_t tick, struct error *err)
     return rc;
 }
 
-static int show(struct replay *r, int64_t tick, struct error *err)
+static int show_tick(struct replay *r, int64_t tick, struct error *err)
 {
     if (recording_gap_before(r->recording, tick))
         model_gap(r->model);
@@ -291,10 +291,10 @@ static int show_all(struct replay *r, int64_t tick, struct error *err)
     int rc = 0;
     if (r->tick != before && before >= r->first) {
         model_gap(r->model);
-        rc = show(r, before, err);
+        rc = show_tick(r, before, err);
     }
     if (rc == 0)
-        rc = show(r, tick, err);
+        rc = show_tick(r, tick, err);
     replay_calls_show(r->calls, r->recording, r->tick, r->model);
     replay_samples_show(r->samples, r->recording, r->tick, r->model);
     show_spans(r);
@@ -400,7 +400,7 @@ static int64_t find_beside(struct replay *r, bool forward)
     return found;
 }
 
-static int64_t inside(const struct replay *r, int64_t tick)
+static int64_t tick_inside(const struct replay *r, int64_t tick)
 {
     int64_t last = recording_info(r->recording)->ticks;
     return tick < r->first ? r->first : tick > last ? last : tick;
@@ -424,7 +424,7 @@ static int find_from_here(struct replay *r, const char *when, int64_t *tick, str
         int64_t n = strtoll(when + 2, &end, 10);
         if (*end != '\0' || end == when + 2 || n < 0 || n > LIMIT_RECORDING_TICKS)
             return 1;
-        *tick = inside(r, r->tick + (forward ? n : -n));
+        *tick = tick_inside(r, r->tick + (forward ? n : -n));
         /* Thinning leaves holes. */
         if (recording_tick_wall_us(r->recording, *tick) < 0)
             *tick = forward ? recording_tick_after(r->recording, r->tick)
@@ -437,7 +437,7 @@ static int find_from_here(struct replay *r, const char *when, int64_t *tick, str
     int64_t here_us = recording_tick_wall_us(r->recording, r->tick);
     *tick =
         recording_tick_at(r->recording, here_us + (int64_t)((forward ? seconds : -seconds) * 1e6));
-    *tick = inside(r, *tick);
+    *tick = tick_inside(r, *tick);
     return 0;
 }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A recording as a source of facts: its answers go to a model, tick by tick, by the way that a
- * live node's go. Time is the recording's; nothing
- * here waits. */
+ * A recording as a source of facts: its answers go to a model, tick by tick, by the way that a live
+ * node's go. Time is the recording's; nothing here waits. */
 #ifndef BEAMTOP_APP_SOURCE_REPLAY_H
 #define BEAMTOP_APP_SOURCE_REPLAY_H
 
@@ -40,8 +39,7 @@ bool replay_has_items(const struct replay *r, uint32_t items);
 
 /*
  * To a tick (1 …): straight on from the one before, or by a jump, which gives the model the tick
- * before it first, so that rates are there, and
- * a gap. */
+ * before it first, so that rates are there, and a gap. */
 int replay_to(struct replay *r, int64_t tick, struct error *err);
 /* The first tick that can be shown: thinning (--thin) gives up what the node said at older ones. */
 int64_t replay_first(const struct replay *r);
@@ -57,9 +55,8 @@ void replay_set_speed(struct replay *r, double speed);
 /*
  * "12:30:05" (UTC), "2026-11-21 12:30:05", "90s" and "10m" (from the start), "#12" (a tick), or a
  * mark's text or its beginning: the tick at, or the last before it. From the tick shown: "+10m",
- * "-30s",
- * "+#1", "-#5" (ticks), "+mark", "-mark" (the next and the previous one). ERR_USAGE: it is none of
- * these. */
+ * "-30s", "+#1", "-#5" (ticks), "+mark", "-mark" (the next and the previous one). ERR_USAGE: it is
+ * none of these. */
 int replay_find(struct replay *r, const char *when, int64_t *tick, struct error *err);
 
 #endif

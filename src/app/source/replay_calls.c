@@ -30,7 +30,7 @@ void replay_calls_free(struct replay_calls *c)
     free(c);
 }
 
-static uint64_t known(int64_t v)
+static uint64_t known_count(int64_t v)
 {
     return v < 0 ? CALLS_UNKNOWN : (uint64_t)v;
 }
@@ -43,13 +43,13 @@ static struct calls_function function_of(struct arena *arena, const struct recor
         .function = slice_keep(arena, c->function),
         .application = {"", 0},
         .arity = (uint64_t)c->arity,
-        .calls = known(c->calls),
+        .calls = known_count(c->calls),
         .calls_per_s = seconds > 0 ? (double)c->calls / seconds : (double)NAN,
         .share = c->share,
         .change = NAN,
         .timed_calls = CALLS_UNKNOWN,
-        .own_us = known(c->own_us),
-        .words = known(c->words),
+        .own_us = known_count(c->own_us),
+        .words = known_count(c->words),
         .us_per_call = NAN,
         .words_per_call = NAN,
         .own_share = NAN,
@@ -67,8 +67,8 @@ static size_t take_rows(struct arena *arena, struct recording *r, int64_t tick,
     return n;
 }
 
-static void compare(struct calls_function *rows, size_t n, const struct calls_function *before,
-                    size_t n_before)
+static void compare_windows(struct calls_function *rows, size_t n,
+                            const struct calls_function *before, size_t n_before)
 {
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < n_before; j++)
@@ -109,15 +109,15 @@ static void make_window(struct replay_calls *c, struct recording *r, int64_t tic
     size_t n_before =
         take_rows(&c->arena, r, recording_window_tick(r, tick - 1), &before, &sums_before);
     size_t n = take_rows(&c->arena, r, tick, &rows, &sums);
-    compare(rows, n, before, n_before);
+    compare_windows(rows, n, before, n_before);
     size_t n_modules = sum_modules(&c->arena, rows, n, &modules);
     struct calls_window w = {
         .number = (uint64_t)recording_windows(r, tick),
         .wall_us = sums.wall_us,
         .interval_us = (uint64_t)(sums.ns / 1000),
-        .functions = known(sums.functions),
+        .functions = known_count(sums.functions),
         .called = CALLS_UNKNOWN,
-        .calls = known(sums.calls),
+        .calls = known_count(sums.calls),
         .calls_per_s = sums.calls_per_s,
         .load = NAN,
         .lost = sums.lost > 0 ? (uint64_t)sums.lost : 0,

@@ -2,8 +2,7 @@
 /*
  * Counted calls of a recording as the screen shows them: the last window at or before a tick. What
  * a recording has of a window are its leaders; applications of functions and times per call are not
- * among it and
- * stay unknown. */
+ * among it and stay unknown. */
 #ifndef BEAMTOP_APP_SOURCE_REPLAY_CALLS_H
 #define BEAMTOP_APP_SOURCE_REPLAY_CALLS_H
 

@@ -10,12 +10,10 @@
 #include "source.h"
 #include "target.h"
 
-/*
- * Rates need two sights, and the use of schedulers is counted only from the first one on: two quick
- * ticks go before the first that batch gets, which then spans a
- * whole interval. */
+/* Rates need two samples, and scheduler utilisation is counted only from the first one on. So
+ * two quick ticks come before batch's first, which then spans a whole interval. */
 #define PRIMING_TICKS 2
-/* A busy target takes a little longer to count the use of its schedulers. */
+/* A busy node takes a little longer to count scheduler utilisation. */
 #define PRIMING_TICKS_MOST 5
 
 struct source_live {
@@ -36,7 +34,7 @@ static struct source_live *live_of(struct source *s)
 
 /* ---- events of the connection */
 
-static void on_change(void *arg, unsigned questions)
+static void on_live_change(void *arg, unsigned questions)
 {
     struct source_live *s = arg;
     if (s->handlers.on_change)
@@ -50,7 +48,7 @@ static bool is_priming(const struct source_live *s)
     return s->primed < PRIMING_TICKS || (!has_use && s->primed < PRIMING_TICKS_MOST);
 }
 
-static void on_tick(void *arg)
+static void on_live_tick(void *arg)
 {
     struct source_live *s = arg;
     s->had_tick = true;
@@ -61,7 +59,7 @@ static void on_tick(void *arg)
         s->handlers.on_tick(s->arg);
 }
 
-static void on_trouble(void *arg, enum question question, const struct error *err)
+static void on_live_trouble(void *arg, enum question question, const struct error *err)
 {
     struct source_live *s = arg;
     s->failed = true;
@@ -70,20 +68,20 @@ static void on_trouble(void *arg, enum question question, const struct error *er
     s->handlers.on_trouble(s->arg, err);
 }
 
-static void on_notice(void *arg, const char *text)
+static void on_live_notice(void *arg, const char *text)
 {
     struct source_live *s = arg;
     s->handlers.on_notice(s->arg, true, text);
 }
 
-static void on_link(void *arg, bool up)
+static void on_live_link(void *arg, bool up)
 {
     struct source_live *s = arg;
     if (s->handlers.on_link)
         s->handlers.on_link(s->arg, up);
 }
 
-static void on_end(void *arg, enum conn_failure why, const struct error *err)
+static void on_live_end(void *arg, enum conn_failure why, const struct error *err)
 {
     struct source_live *s = arg;
     (void)why;
@@ -92,25 +90,25 @@ static void on_end(void *arg, enum conn_failure why, const struct error *err)
 
 /* ---- operations */
 
-static int set_want(struct source *s, const struct want *want, struct error *err)
+static int set_live_want(struct source *s, const struct want *want, struct error *err)
 {
     (void)err; /* a node can be asked for all */
     live_set_want(live_of(s)->live, want);
     return 0;
 }
 
-static int set_filter(struct source *s, const char *expression, size_t *error_offset,
-                      struct error *err)
+static int set_live_filter(struct source *s, const char *expression, size_t *error_offset,
+                           struct error *err)
 {
     return live_set_filter(live_of(s)->live, expression, error_offset, err);
 }
 
-static void set_interval(struct source *s, double interval_s)
+static void set_live_interval(struct source *s, double interval_s)
 {
     live_set_interval(live_of(s)->live, interval_s);
 }
 
-static void set_budget(struct source *s, double budget)
+static void set_live_budget(struct source *s, double budget)
 {
     live_set_budget(live_of(s)->live, budget);
 }
@@ -120,12 +118,12 @@ static void pause_live(struct source *s, bool paused)
     live_pause(live_of(s)->live, paused);
 }
 
-static void step(struct source *s)
+static void refresh_live(struct source *s)
 {
     live_refresh(live_of(s)->live);
 }
 
-static int64_t wall_us(const struct source *s)
+static int64_t live_wall_us(const struct source *s)
 {
     (void)s;
     return clock_wall_us();
@@ -146,13 +144,13 @@ static void close_live(struct source *base, void (*closed)(void *arg), void *arg
 
 static const struct source_ops live_ops = {
     .abilities = 1u << SOURCE_ACTS,
-    .set_want = set_want,
-    .set_filter = set_filter,
-    .set_interval = set_interval,
-    .set_budget = set_budget,
+    .set_want = set_live_want,
+    .set_filter = set_live_filter,
+    .set_interval = set_live_interval,
+    .set_budget = set_live_budget,
     .pause = pause_live,
-    .step = step,
-    .wall_us = wall_us,
+    .step = refresh_live,
+    .wall_us = live_wall_us,
     .close = close_live,
     .live = get_live,
 };
@@ -160,12 +158,12 @@ static const struct source_ops live_ops = {
 int source_live_open(struct source **out, const char *node, const struct source_setup *setup,
                      struct error *err)
 {
-    static const struct live_handlers handlers = {.on_change = on_change,
-                                                  .on_tick = on_tick,
-                                                  .on_trouble = on_trouble,
-                                                  .on_notice = on_notice,
-                                                  .on_link = on_link,
-                                                  .on_end = on_end};
+    static const struct live_handlers handlers = {.on_change = on_live_change,
+                                                  .on_tick = on_live_tick,
+                                                  .on_trouble = on_live_trouble,
+                                                  .on_notice = on_live_notice,
+                                                  .on_link = on_live_link,
+                                                  .on_end = on_live_end};
     struct source_live *s = alloc_zero(1, sizeof *s);
     s->base.ops = &live_ops;
     s->model = setup->model;

@@ -41,26 +41,26 @@ static struct source_replay *replay_of(struct source *s)
 
 /* ---- time */
 
-static void tell_filter(const struct source_replay *s)
+static void tell_replay_filter(const struct source_replay *s)
 {
     const char *text = filter_trouble(s->filter);
     if (text)
         s->handlers.on_notice(s->arg, true, text);
 }
 
-static void show(struct source_replay *s, int64_t tick)
+static void show_replayed(struct source_replay *s, int64_t tick)
 {
     struct error err = {0};
     s->at_end = false;
     if (replay_to(s->replay, tick, &err) != 0)
         s->handlers.on_trouble(s->arg, &err);
-    tell_filter(s);
+    tell_replay_filter(s);
     if (s->handlers.on_change)
         s->handlers.on_change(s->arg, true);
     s->handlers.on_tick(s->arg);
 }
 
-static void tell_end(struct source_replay *s)
+static void tell_recording_end(struct source_replay *s)
 {
     if (s->batch) {
         uv_timer_stop(s->timer);
@@ -73,7 +73,7 @@ static void tell_end(struct source_replay *s)
     }
 }
 
-static void greet(const struct source_replay *s)
+static void greet_user(const struct source_replay *s)
 {
     const struct recording_info *info = replay_info(s->replay);
     char text[300];
@@ -85,7 +85,7 @@ static void greet(const struct source_replay *s)
     s->handlers.on_notice(s->arg, false, text);
 }
 
-/* Not of who asks for one moment: it is there, or its error says why not. */
+/* Not when one moment is asked for: its error says why it is not there. */
 static void tell_thinned(const struct source_replay *s)
 {
     int64_t first = replay_first(s->replay);
@@ -98,37 +98,37 @@ static void tell_thinned(const struct source_replay *s)
     s->handlers.on_notice(s->arg, true, text);
 }
 
-static void go_on(struct source_replay *s)
+static void replay_tick_on(struct source_replay *s)
 {
     struct error err = {0};
     int64_t next = s->started ? replay_next(s->replay) : s->first;
     if (!s->started && !s->batch)
-        greet(s);
+        greet_user(s);
     if (!s->started)
         tell_thinned(s);
     s->started = true;
     if (next > 0) {
-        show(s, next);
+        show_replayed(s, next);
     } else if (replay_failed(s->replay, &err) != 0) {
         s->handlers.on_trouble(s->arg, &err);
         s->handlers.on_tick(s->arg);
     } else {
-        tell_end(s);
+        tell_recording_end(s);
     }
 }
 
-static void on_timer(uv_timer_t *timer)
+static void on_replay_timer(uv_timer_t *timer)
 {
     struct source_replay *s = timer->data;
     if (!s->paused || !s->started)
-        go_on(s);
+        replay_tick_on(s);
 }
 
-static void retime(struct source_replay *s)
+static void set_timer(struct source_replay *s)
 {
     double ms = replay_info(s->replay)->interval_s * 1000 / s->speed;
     uint64_t every_ms = s->batch ? 1 : (uint64_t)fmax(ms, TICK_LEAST_MS);
-    uv_timer_start(s->timer, on_timer, s->started ? every_ms : 0, every_ms);
+    uv_timer_start(s->timer, on_replay_timer, s->started ? every_ms : 0, every_ms);
 }
 
 static double set_speed(struct source *base, double speed)
@@ -137,12 +137,12 @@ static double set_speed(struct source *base, double speed)
     if (speed > 0) {
         s->speed = fmin(fmax(speed, SPEED_LEAST), SPEED_MOST);
         replay_set_speed(s->replay, s->batch ? 0 : s->speed);
-        retime(s);
+        set_timer(s);
     }
     return s->speed;
 }
 
-static void set_interval(struct source *base, double interval_s)
+static void set_replay_interval(struct source *base, double interval_s)
 {
     (void)set_speed(base, replay_info(replay_of(base)->replay)->interval_s / interval_s);
 }
@@ -152,24 +152,24 @@ static void pause_replay(struct source *base, bool paused)
     replay_of(base)->paused = paused;
 }
 
-static void step(struct source *base)
+static void step_replay(struct source *base)
 {
-    go_on(replay_of(base));
+    replay_tick_on(replay_of(base));
 }
 
-static int64_t wall_us(const struct source *base)
+static int64_t replayed_wall_us(const struct source *base)
 {
     const struct source_replay *s = (const struct source_replay *)(const void *)base;
     return recording_tick_wall_us(replay_recording(s->replay), replay_tick(s->replay));
 }
 
-static int seek(struct source *base, const char *when, struct error *err)
+static int seek_to(struct source *base, const char *when, struct error *err)
 {
     struct source_replay *s = replay_of(base);
     int64_t tick = 0;
     int rc = replay_find(s->replay, when, &tick, err);
     if (rc == 0)
-        show(s, tick);
+        show_replayed(s, tick);
     return rc;
 }
 
@@ -179,21 +179,21 @@ static int seek(struct source *base, const char *when, struct error *err)
 static void show_rows(struct source_replay *s)
 {
     replay_show(s->replay, &s->want.scan, filter_is_on(s->filter) ? s->filter : NULL);
-    tell_filter(s);
+    tell_replay_filter(s);
     if (s->started && s->handlers.on_change)
         s->handlers.on_change(s->arg, true);
 }
 
-static bool same_scan(const struct want_scan *a, const struct want_scan *b)
+static bool same_order(const struct want_scan *a, const struct want_scan *b)
 {
     return a->sort_key == b->sort_key && a->by_delta == b->by_delta && a->rows == b->rows &&
            a->ascending == b->ascending && a->own == b->own;
 }
 
-static int set_want(struct source *base, const struct want *want, struct error *err)
+static int set_replay_want(struct source *base, const struct want *want, struct error *err)
 {
     struct source_replay *s = replay_of(base);
-    bool other = !same_scan(&want->scan, &s->want.scan);
+    bool other = !same_order(&want->scan, &s->want.scan);
     struct want news = *want;
     news.needs = want->needs & ~s->want.needs; /* reported again when a view comes back to it */
     news.needs |= other ? want->needs & NEED_SCAN : 0;
@@ -203,8 +203,8 @@ static int set_want(struct source *base, const struct want *want, struct error *
     return replay_check(s->replay, &news, err);
 }
 
-static int set_filter(struct source *base, const char *expression, size_t *error_offset,
-                      struct error *err)
+static int set_replay_filter(struct source *base, const char *expression, size_t *error_offset,
+                             struct error *err)
 {
     struct source_replay *s = replay_of(base);
     const char *calls = filter_field_prefix(FILTER_CURRENT_FUNCTION);
@@ -220,7 +220,7 @@ static int set_filter(struct source *base, const char *expression, size_t *error
     return rc;
 }
 
-static void set_budget(struct source *base, double budget)
+static void set_replay_budget(struct source *base, double budget)
 {
     (void)base; /* it costs no node anything */
     (void)budget;
@@ -235,7 +235,7 @@ static struct recording *get_recording(struct source *base, int64_t *tick)
 
 /* ---- life */
 
-static void free_timer(uv_handle_t *handle)
+static void free_replay_timer(uv_handle_t *handle)
 {
     free(handle);
 }
@@ -244,7 +244,7 @@ static void close_replay(struct source *base, void (*closed)(void *arg), void *a
 {
     struct source_replay *s = replay_of(base);
     replay_close(s->replay);
-    uv_close((uv_handle_t *)s->timer, free_timer);
+    uv_close((uv_handle_t *)s->timer, free_replay_timer);
     free(s);
     if (closed)
         closed(arg);
@@ -252,23 +252,22 @@ static void close_replay(struct source *base, void (*closed)(void *arg), void *a
 
 static const struct source_ops replay_ops = {
     .abilities = 1u << SOURCE_SEEKS,
-    .set_want = set_want,
-    .set_filter = set_filter,
-    .set_interval = set_interval,
-    .set_budget = set_budget,
+    .set_want = set_replay_want,
+    .set_filter = set_replay_filter,
+    .set_interval = set_replay_interval,
+    .set_budget = set_replay_budget,
     .pause = pause_replay,
-    .step = step,
-    .wall_us = wall_us,
+    .step = step_replay,
+    .wall_us = replayed_wall_us,
     .close = close_replay,
-    .seek = seek,
+    .seek = seek_to,
     .set_speed = set_speed,
     .recording = get_recording,
 };
 
 /*
  * Batch without -n and --at: the last tick, which is the node as it was at the end; else from the
- * first one on that
- * has rates. */
+ * first one on that has rates. */
 static int find_first(struct source_replay *s, const struct source_setup *setup, struct error *err)
 {
     const struct cli_options *o = setup->cli;
@@ -311,7 +310,7 @@ int source_replay_open(struct source **out, const char *path, const struct sourc
     s->timer = alloc_zero(1, sizeof *s->timer);
     uv_timer_init(setup->loop, s->timer);
     s->timer->data = s;
-    set_interval(&s->base, setup->interval_s);
+    set_replay_interval(&s->base, setup->interval_s);
     model_set_utc_offset(setup->model, clock_utc_offset_s());
     *out = &s->base;
     return 0;

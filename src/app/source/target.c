@@ -121,7 +121,7 @@ static bool cookie_given(const struct cli_options *o, const struct app_env *env)
     return o->cookie || o->cookie_file || env->cookie;
 }
 
-/* No host is called so: who names a recording that is not there need not hear of nodes. */
+/* No host has such a name: it is a recording that does not exist, so the error names no nodes. */
 static bool is_recordings(const char *name)
 {
     static const char end[] = ".btr";
