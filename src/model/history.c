@@ -28,8 +28,7 @@ void history_gap(struct history *h)
     h->gap = true;
 }
 
-/* The lines go on to this second: what was last known stands until then, but not through a gap,
-   which shows however short it was. */
+/* Extends the lines to this second with their last values. A gap stays a gap, however short. */
 static void advance_history(struct history *h, uint64_t second)
 {
     bool first = h->second == 0 || second < h->second;

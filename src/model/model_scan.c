@@ -241,7 +241,7 @@ void take_rows_again(struct model *m, void *next, const struct taking *t)
         return;
     }
     bool again = last && last->n_rows == rows->n_rows;
-    /* A scan reads its rows when the sweep is over. */
+    /* The node reads the rows of a scan after the sweep. */
     uint64_t scan_ns = scan->mono_ns + (uint64_t)(scan->sweep_us > 0 ? scan->sweep_us * 1000 : 0);
     double interval_s = rate_interval(again ? last->mono_ns : scan_ns, rows->mono_ns);
     double since_s = rate_interval(scan_ns, rows->mono_ns);

@@ -106,7 +106,7 @@ void rate_system(struct system_sample *now, const struct system_sample *before,
                  const struct node_info *node)
 {
     if (before && now->uptime_ms < before->uptime_ms)
-        before = NULL; /* another VM answers under the same name */
+        before = NULL; /* the node is another VM of the same name */
     now->interval_s = before ? rate_interval(before->mono_ns, now->mono_ns) : NAN;
     counter_rates(now, before);
     for (size_t i = 0; i < now->n_schedulers; i++) {

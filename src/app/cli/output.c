@@ -10,7 +10,7 @@
 
 #include "exit_code.h"
 
-/* A pipe whose reader has seen enough. */
+/* A pipe whose reader has closed it. */
 static bool reader_is_gone(void)
 {
     struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};

@@ -31,9 +31,8 @@ bool suspend_is_possible(void)
     return false;
 }
 
-/*
- * A shell takes the job as stopped when every process of it is: the script that started this one
- * too. Our own handler of SIGTSTP would come here again, so this process stops by itself. */
+/* A shell sees a job as stopped once all its processes are, also the script that started this
+ * one. SIGTSTP would call our own handler again, so this process uses SIGSTOP. */
 void suspend_job(void)
 {
     struct sigaction ignore = {.sa_handler = SIG_IGN}, ours;

@@ -60,7 +60,7 @@ static void add_yields(struct yields *y, const struct yield_stacks *answer)
     }
 }
 
-/* What a question took is paid for before the next one. */
+/* The next question waits until the cost limit pays for this one. */
 static void on_yields_answer(void *arg, const struct answer *answer)
 {
     struct yields *y = arg;

@@ -198,7 +198,7 @@ static int take_recorded(void *arg, const char *question, const uint8_t *term, s
     return rc;
 }
 
-/* Gives the model the answers of a tick to these questions. */
+/* Gives the model a tick's answers to these questions. */
 static int take_answers(struct replay *r, int64_t tick, unsigned questions, struct error *err)
 {
     r->taking = tick;
@@ -269,7 +269,7 @@ void replay_set_speed(struct replay *r, double speed)
     model_set_recorded(r->model, &r->place);
 }
 
-/* One that is damaged is a failure of the recording. */
+/* A damaged one is an error of the recording. */
 static void show_spans(struct replay *r)
 {
     struct error ignored = {0}; /* the recording keeps it */

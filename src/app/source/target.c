@@ -36,7 +36,7 @@ static const struct discover_vm *chosen_vm(const struct discover_list *vms, cons
     return NULL;
 }
 
-/* The VM that is meant, and how many may be: those that epmd knows go first. */
+/* Finds the VM that is meant, and how many match: those that epmd knows come first. */
 static const struct discover_vm *find_vm(const struct discover_list *vms, const char *name,
                                          size_t *count)
 {

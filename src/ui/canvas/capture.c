@@ -71,7 +71,7 @@ static void put_cells_html(struct buf *out, const struct canvas *c, int row, str
     }
 }
 
-/* It names a node, which may be called anything. */
+/* The title has a node's name, which may be anything. */
 static void put_capture_title(struct buf *out, const struct capture_setup *s)
 {
     const char *title = s->title ? s->title : "beamtop";
@@ -229,7 +229,7 @@ static bool is_empty(const struct canvas *c, int row, struct run run)
     return true;
 }
 
-/* A run is placed and stretched to its cells, whatever the viewer's font makes of it. */
+/* Places a run and stretches it to its cells, whatever the viewer's font is. */
 static void put_svg_run(struct buf *out, const struct canvas *c, struct rect r, int row,
                         struct run run, const struct capture_setup *s)
 {

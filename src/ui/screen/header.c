@@ -211,7 +211,7 @@ static struct line count_line(const struct model *m, const struct system_sample 
     return l;
 }
 
-/* Of few cells, one is what the line of queues has no room for. */
+/* With few cells, also shows what the line of queues has no room for. */
 static struct line work_line(const struct model *m, const struct system_sample *s, int cells)
 {
     struct line l = {.n = 0, .spark_max = NAN};
@@ -297,7 +297,7 @@ static void put_cell_value(const struct cell *cell, struct canvas *c, struct rec
         canvas_puts(c, room, row, room.columns - 1, cell->style, c->ascii ? "~" : "…");
 }
 
-/* The first line says how long a time they all show. */
+/* The first line states the period of all sparklines. */
 static void put_spark(const struct line *l, const struct grid *g, struct canvas *c, struct rect r,
                       int row, int at)
 {

@@ -112,7 +112,7 @@ static bool put_caller(const struct event_look *l, const struct trace_event *e,
     return true;
 }
 
-/* What was called with what; then the result and the caller, beside it where there is room. */
+/* The call with its arguments; the result and the caller stand beside it where there is room. */
 static void put_parts(const struct event_look *l, const struct trace_event *e,
                       const struct event_parts *p, bool folded)
 {

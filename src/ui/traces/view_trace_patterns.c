@@ -54,8 +54,7 @@ static const char *flow_duration(const struct trace_flow *f, char *out, size_t s
     return page_duration(f->page, out, size, (double)ns / 1e9);
 }
 
-/* Each cell a step of 2, 4, … times; the fewest steps that need no more than the cells
- * there are. */
+/* Each cell spans a power of 2: the smallest one with which all fit into the cells. */
 static void latency_graph(struct trace_flow *f, const struct histogram *h)
 {
     size_t first = 0, last = HISTOGRAM_BUCKETS - 1, step = HISTOGRAM_STEPS;

@@ -93,7 +93,7 @@ static void add_part(char *out, size_t size, const char *text)
     snprintf(out + used, size - used, "%s%s", used ? ", " : "", text);
 }
 
-/* What the cost limit took from the window. */
+/* What the window lacks because of the cost limit. */
 static void append_limits(char *out, size_t size, const struct calls_window *w, int columns)
 {
     char text[200];
@@ -154,7 +154,7 @@ static void summarise_calls(struct view_page *page, const struct calls_log *log,
         add_part(out, size, w->timed_why);
 }
 
-/* It is over, and there is no window of it. */
+/* Counting is over and has no window. */
 static void tell_why_none(char *out, size_t size, const struct calls_state *s)
 {
     char functions[32], rate[32], cost[32];

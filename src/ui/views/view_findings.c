@@ -52,7 +52,8 @@ static const struct view_act findings_acts[] = {
     {.run = NULL},
 };
 
-/* While it is shown the facts that rules read are asked for; otherwise they read what is there. */
+/* While the view is shown, asks for the facts that rules read; otherwise rules read what is
+ * there. */
 static void findings_want(const void *state, int rows, struct want *want)
 {
     struct want mine = {.needs = NEED_SCAN | NEED_APPS};

@@ -135,8 +135,8 @@ static bool has_help_before(const struct help *h, enum context context, const st
     return false;
 }
 
-/* The keys of the view that was left for this page: those on its bottom row, then those that hold
-   there and not everywhere. What the view has no act for is left out. */
+/* The keys of the view that was shown before: those on its bottom row, then those of its
+ * context. Leaves out actions that the view does not have. */
 static void keys_here(struct view_page *page, const struct help *h, int columns)
 {
     if (!h->from || !h->keymap)

@@ -12,7 +12,7 @@
 #include "ui/widgets/rows.h"
 #include "views.h"
 
-/* So many processes are looked at; what they leave is the rest. */
+/* The node ranks so many processes; the others are the rest. */
 #define RANKED 200
 
 enum { OWNER, KIND, BAR = 7 }; /* columns that are made here */

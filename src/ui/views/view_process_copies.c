@@ -64,8 +64,8 @@ void process_ask(void *state, enum action what, const struct model *m)
     }
 }
 
-/* What was asked over a connection that is lost is not answered any more, and the answers of a node
-   that was started again since are gone. */
+/* Questions of a lost connection get no answer, and the answers of a node that has restarted are
+ * gone. */
 void process_forget_lost(struct process *p, const struct model *m)
 {
     for (size_t i = 0; i < COPIES; i++) {
@@ -85,7 +85,7 @@ static void to_agree(struct view_page *page)
     page_puts(page, STYLE_WARN, "  Answer y to read anyway.");
 }
 
-/* Messages that cannot be read can be seen as they come. */
+/* Messages that cannot be read can be traced as they arrive. */
 static void advise_to_trace(struct view_page *page, const struct process *p, const struct model *m)
 {
     const struct node_info *node = model_node(m);

@@ -39,7 +39,7 @@ void page_clear(struct view_page *p)
     *p = (struct view_page){0};
 }
 
-/* An array in the arena that doubles; the old one stays there until the reset. */
+/* Doubles an array of the arena; the old one stays there until the reset. */
 static void *grow_array(struct arena *a, const void *old, size_t n, size_t *cap, size_t size)
 {
     *cap = *cap ? *cap * 2 : 8;

@@ -11,7 +11,7 @@
 #define HANGING 2     /* bytes of a bracket that its elements line up behind */
 #define LEAST_ROOM 16 /* columns of text, however deep it stands */
 #define FILL_BYTES 16 /* elements up to so long share lines */
-#define WIDE_BYTES 8  /* text of more bytes a column is not measured: it does not fit */
+#define WIDE_BYTES 8  /* text with more bytes per column does not fit, and is not measured */
 
 struct layout {
     const struct pretty *setup;
