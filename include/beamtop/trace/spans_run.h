@@ -12,22 +12,22 @@
 #include "beamtop/model/spans.h"
 #include "beamtop/trace/status.h"
 
-/* Why a capture ended. */
+/* Why a capture ended: key, as people read it. */
 #define SPANS_END_LIST(X)                                                                          \
-    X(SPANS_END_NONE, "running")    /* it has not */                                               \
-    X(SPANS_END_ROOTS, "roots")     /* as many as asked for, and all have returned */              \
-    X(SPANS_END_TIME, "time")       /* its time is over; roots may be open */                      \
-    X(SPANS_END_EVENTS, "events")   /* the event cap */                                            \
-    X(SPANS_END_QUEUE, "queue")     /* events came faster than the node could put them aside */    \
-    X(SPANS_END_STOPPED, "stopped") /* by you */                                                   \
-    X(SPANS_END_KILLED, "killed")   /* a helper process ended */                                   \
-    X(SPANS_END_TRACED, "traced")   /* another tool set the system tracer */                       \
-    X(SPANS_END_LOST, "connection") /* it was lost: what came last is missing */
-#define SPANS_ENUM(name, key) name,
+    X(SPANS_END_NONE, "running", "not ended")                                                      \
+    X(SPANS_END_ROOTS, "roots", "all returned") /* as many as asked for */                         \
+    X(SPANS_END_TIME, "time", "ended: time")    /* roots may be open */                            \
+    X(SPANS_END_EVENTS, "events", "ended: event cap")                                              \
+    X(SPANS_END_QUEUE, "queue", "ended: too many events at once") /* for the node to put aside */  \
+    X(SPANS_END_STOPPED, "stopped", "stopped")                    /* by you */                     \
+    X(SPANS_END_KILLED, "killed", "ended: a helper process was killed")                            \
+    X(SPANS_END_TRACED, "traced", "ended: another tool set the system tracer")                     \
+    X(SPANS_END_LOST, "connection", "ended: connection lost") /* what came last is missing */
+#define SPANS_ENUM(name, key, text) name,
 enum spans_end { SPANS_END_LIST(SPANS_ENUM) SPANS_ENDS };
 #undef SPANS_ENUM
 const char *spans_end_key(enum spans_end end);
-const char *spans_end_text(enum spans_end end); /* as people read it: "ended: time" */
+const char *spans_end_text(enum spans_end end);
 
 /* Events that were counted only, and why; the node keeps to these caps. */
 struct spans_skipped {

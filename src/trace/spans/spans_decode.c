@@ -12,7 +12,9 @@
 static const char *const kinds[] = {SPAN_EVENT_LIST(SPANS_KEY)};
 static const char *const tags[] = {SPAN_TAG_LIST(SPANS_KEY)};
 static const char *const classes[] = {SPAN_CLASS_LIST(SPANS_KEY)};
-static const char *const ends[] = {SPANS_END_LIST(SPANS_KEY)};
+#define SPANS_END_KEY(name, key, text) key,
+static const char *const ends[] = {SPANS_END_LIST(SPANS_END_KEY)};
+#undef SPANS_END_KEY
 #undef SPANS_KEY
 
 /* The place of the atom that is next, n when it is none of them. */

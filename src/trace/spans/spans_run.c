@@ -9,30 +9,21 @@
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/attr.h"
 
-#define SPANS_KEY(name, key) key,
-static const char *const ends[] = {SPANS_END_LIST(SPANS_KEY)};
+#define SPANS_KEY(name, key, text) {key, text},
+static const struct {
+    const char *key, *text;
+} ends[] = {SPANS_END_LIST(SPANS_KEY)};
 #undef SPANS_KEY
 
 const char *spans_end_key(enum spans_end end)
 {
     assert((size_t)end < ARRAY_LEN(ends));
-    return ends[end];
+    return ends[end].key;
 }
 
 const char *spans_end_text(enum spans_end end)
 {
-    static const char *const texts[SPANS_ENDS] = {
-        [SPANS_END_NONE] = "not ended",
-        [SPANS_END_ROOTS] = "all returned",
-        [SPANS_END_TIME] = "ended: time",
-        [SPANS_END_EVENTS] = "ended: event cap",
-        [SPANS_END_QUEUE] = "ended: too many events at once",
-        [SPANS_END_STOPPED] = "stopped",
-        [SPANS_END_KILLED] = "ended: a helper process was killed",
-        [SPANS_END_TRACED] = "ended: another tool set the system tracer",
-        [SPANS_END_LOST] = "ended: connection lost",
-    };
-    return (size_t)end < ARRAY_LEN(texts) ? texts[end] : "-";
+    return (size_t)end < ARRAY_LEN(ends) ? ends[end].text : "-";
 }
 
 struct spans_run *spans_run_new(const struct spans_options *options)
