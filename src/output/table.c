@@ -6,7 +6,7 @@
 
 #include "beamtop/base/text.h"
 
-static size_t cell_width(const char *text)
+static size_t width_of(const char *text)
 {
     return text_width(text, strlen(text));
 }
@@ -20,12 +20,12 @@ void text_pad(struct buf *out, size_t from, size_t to)
 #define ROWS_COLUMNS 40
 
 /* left: a bit for each column. */
-static void put_table_row(struct buf *out, const char *const *cells, size_t n, uint64_t left,
-                          const size_t *widths)
+static void put_row(struct buf *out, const char *const *cells, size_t n, uint64_t left,
+                    const size_t *widths)
 {
     for (size_t c = 0; c < n; c++) {
         const bool last = c + 1 == n;
-        const size_t width = cell_width(cells[c]);
+        const size_t width = width_of(cells[c]);
         if (!(left >> c & 1))
             text_pad(out, width, widths[c]);
         buf_puts(out, cells[c]);
@@ -36,35 +36,6 @@ static void put_table_row(struct buf *out, const char *const *cells, size_t n, u
     while (out->data[out->len - 1] == ' ')
         out->len--;
     buf_put_u8(out, '\n');
-}
-
-static void measure_columns(const char *const *titles, const char *const *cells, size_t n_rows,
-                            size_t n, size_t stride, size_t *widths)
-{
-    for (size_t c = 0; c < n; c++) {
-        widths[c] = cell_width(titles[c]);
-        for (size_t i = 0; i < n_rows; i++)
-            if (cell_width(cells[i * stride + c]) > widths[c])
-                widths[c] = cell_width(cells[i * stride + c]);
-    }
-}
-
-static void put_table_rows(struct buf *out, const char *const *titles, const char *const *cells,
-                           size_t n_rows, size_t n, size_t stride, uint64_t left)
-{
-    size_t widths[ROWS_COLUMNS];
-    measure_columns(titles, cells, n_rows, n, stride, widths);
-    put_table_row(out, titles, n, left, widths);
-    for (size_t i = 0; i < n_rows; i++)
-        put_table_row(out, &cells[i * stride], n, left, widths);
-}
-
-void text_table_put(struct buf *out, const struct text_table *t)
-{
-    if (t->n_rows == 0)
-        return;
-    buf_put_u8(out, '\n');
-    put_table_rows(out, t->titles, t->cells[0], t->n_rows, t->n_columns, TABLE_CELLS, t->left);
 }
 
 const char *text_cell(struct arena *arena, const struct field *f, const void *row, bool ascii)
@@ -83,34 +54,30 @@ const char *text_cell(struct arena *arena, const struct field *f, const void *ro
 const char *text_fit(struct arena *arena, const char *text, size_t width, bool ascii)
 {
     const char *omission = ascii ? "..." : "…";
-    const size_t least = cell_width(omission);
+    const size_t least = width_of(omission);
     size_t shown;
-    if (cell_width(text) <= width || width < least)
+    if (width_of(text) <= width || width < least)
         return text;
     const size_t bytes = text_prefix(text, strlen(text), width - least, &shown);
     return arena_printf(arena, "%.*s%s", (int)bytes, text, omission);
 }
 
-/* Truncates the widest growing column first. */
-static void fit_cells(struct arena *arena, const char **cells, const char *const *titles,
-                      const struct field *const *fields, size_t n, const struct text_rows *t,
-                      size_t width, bool ascii)
+/* The widest of the columns that grow is cut first, until a line has so many columns. */
+static void fit_widths(size_t *widths, const char *const *titles, const struct field *const *fields,
+                       size_t n, size_t most)
 {
-    size_t widths[ROWS_COLUMNS], all = 2 * (n - 1);
-    measure_columns(titles, cells, t->n, n, n, widths);
+    size_t all = 2 * (n - 1);
     for (size_t c = 0; c < n; c++)
         all += widths[c];
-    for (size_t widest = 0; all > width && widest < n; all--) {
+    for (size_t widest = 0; all > most && widest < n; all--) {
         widest = n;
         for (size_t c = 0; c < n; c++)
-            if (fields[c]->grows && widths[c] > cell_width(titles[c]) &&
+            if (fields[c]->grows && widths[c] > width_of(titles[c]) &&
                 (widest == n || widths[c] > widths[widest]))
                 widest = c;
         if (widest < n)
             widths[widest]--;
     }
-    for (size_t i = 0; i < t->n * n; i++)
-        cells[i] = text_fit(arena, cells[i], widths[i % n], ascii);
 }
 
 void text_rows_put(struct buf *out, const struct text_rows *t, bool ascii)
@@ -124,6 +91,7 @@ void text_rows_put_within(struct buf *out, const struct text_rows *t, size_t wid
     const char *titles[ROWS_COLUMNS];
     const size_t n = field_columns(t->fields, t->columns, fields, ROWS_COLUMNS);
     char words[ROWS_COLUMNS][FIELD_TITLE_BYTES];
+    size_t widths[ROWS_COLUMNS];
     uint64_t left = 0;
     struct arena arena;
     arena_init(&arena);
@@ -131,13 +99,21 @@ void text_rows_put_within(struct buf *out, const struct text_rows *t, size_t wid
     for (size_t c = 0; c < n; c++) {
         titles[c] = field_title(fields[c], true, words[c]);
         left |= (uint64_t)(fields[c]->type == COLUMN_TEXT || fields[c]->type == COLUMN_BOOL) << c;
+        widths[c] = width_of(titles[c]);
         for (size_t i = 0; i < t->n; i++) {
             const void *row = (const char *)t->rows + i * t->row_bytes;
             const char *instead = t->instead ? t->instead(fields[c], row) : NULL;
-            cells[i * n + c] = instead ? instead : text_cell(&arena, fields[c], row, ascii);
+            const char *cell = instead ? instead : text_cell(&arena, fields[c], row, ascii);
+            widths[c] = width_of(cell) > widths[c] ? width_of(cell) : widths[c];
+            cells[i * n + c] = cell;
         }
     }
-    fit_cells(&arena, cells, titles, fields, n, t, width, ascii);
-    put_table_rows(out, titles, cells, t->n, n, n, left);
+    fit_widths(widths, titles, fields, n, width);
+    put_row(out, titles, n, left, widths);
+    for (size_t i = 0; i < t->n; i++) {
+        for (size_t c = 0; c < n; c++)
+            cells[i * n + c] = text_fit(&arena, cells[i * n + c], widths[c], ascii);
+        put_row(out, &cells[i * n], n, left, widths);
+    }
     arena_clear(&arena);
 }

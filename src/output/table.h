@@ -9,18 +9,6 @@
 #include "beamtop/base/buf.h"
 #include "beamtop/model/field.h"
 
-#define TABLE_CELLS 7
-
-/* Rows of safe texts; the last column is as long as it likes. */
-struct text_table {
-    const char *titles[TABLE_CELLS];
-    unsigned left; /* a bit for each column that is set to the left */
-    size_t n_columns, n_rows;
-    const char *(*cells)[TABLE_CELLS];
-};
-
-/* An empty line, titles, rows; nothing where there are no rows. */
-void text_table_put(struct buf *out, const struct text_table *t);
 /* Rows with fields, in the columns that people see: those keys; NULL: the list's. */
 struct text_rows {
     const struct field_list *fields;

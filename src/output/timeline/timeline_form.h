@@ -5,6 +5,7 @@
 
 #include "beamtop/base/arena.h"
 #include "beamtop/output/timeline_sink.h"
+#include "output/object_fields.h"
 
 struct timeline_form {
     struct sink_pieces *out;
@@ -13,6 +14,14 @@ struct timeline_form {
     struct timeline_sums sums;
     struct arena arena;
 };
+
+/* A function as JSON and text show it. */
+struct timeline_function_row {
+    struct timeline_function of;
+    double total_us, own_us, max_us, waiting_us, off_cpu_us;
+    enum field_bound own_bound; /* time off CPU may be in it */
+};
+struct timeline_function_row timeline_function_row(const struct timeline_function *of);
 
 void timeline_text_put(struct timeline_form *f);
 void timeline_json_put(struct timeline_form *f);

@@ -87,35 +87,33 @@ static const struct field row_table[] = {
 FIELD_LIST(timeline_row_fields, "timeline", row_table);
 #undef ROW
 
-struct function_row {
-    struct slice function;
-    int64_t calls, open, raised, lost;
-    double total_us, own_us, max_us, waiting_us, off_cpu_us;
-    bool off_known;
-};
-#define ROW struct function_row
+#define ROW struct timeline_function_row
+#define TIME(KEY, MEMBER, TITLE, ...)                                                              \
+    FIELD(KEY, RATE, MEMBER, __VA_ARGS__, .title = (TITLE), .look = LOOK_MICROSECONDS)
 static const struct field function_table[] = {
-    FIELD("function", TEXT, function, "`module:function/arity`"),
-    FIELD("calls", COUNT, calls, "calls in `timeline`"),
-    FIELD("open", COUNT, open, "of them, not returned yet"),
-    FIELD("exceptions", COUNT, raised, "of them, ended by an exception"),
-    FIELD("lost", COUNT, lost, "of them, without a known end"),
-    FIELD("total_us", RATE, total_us, "in outermost calls: recursion counts once"),
-    FIELD("own_us", RATE, own_us, "as in `timeline`"),
-    FIELD("off_known", BOOL, off_known, "of all its calls, as in `timeline`"),
-    FIELD("max_us", RATE, max_us, "the longest call"),
-    FIELD("waiting_us", RATE, waiting_us, "directly in it, not in its calls"),
-    FIELD("off_cpu_us", RATE, off_cpu_us, "likewise"),
+    FIELD("function", TEXT, of.name, "`module:function/arity`"),
+    FIELD("calls", COUNT, of.calls, "calls in `timeline`"),
+    FIELD("open", COUNT, of.open, "of them, not returned yet"),
+    FIELD("exceptions", COUNT, of.raised, "of them, ended by an exception"),
+    FIELD("lost", COUNT, of.lost, "of them, without a known end"),
+    TIME("total_us", total_us, "TOTAL", "in outermost calls: recursion counts once"),
+    TIME("own_us", own_us, "OWN", "as in `timeline`", .bound = offsetof(ROW, own_bound)),
+    FIELD("off_known", BOOL, of.off_known, "of all its calls, as in `timeline`"),
+    TIME("max_us", max_us, "LONGEST", "the longest call"),
+    TIME("waiting_us", waiting_us, "WAITED", "directly in it, not in its calls"),
+    TIME("off_cpu_us", off_cpu_us, "OFF CPU", "likewise"),
 };
-FIELD_LIST(timeline_function_fields, "functions", function_table);
+FIELD_COLUMNS(timeline_function_fields, "functions", function_table, 0,
+              "calls own_us total_us max_us waiting_us off_cpu_us function");
+#undef TIME
 #undef ROW
 
-static double us_of_ns(int64_t ns)
+static double us(int64_t ns)
 {
     return (double)ns / 1e3;
 }
 
-static void put_timeline_json(struct timeline_form *f, const struct timeline_row *r)
+static void put_row(struct timeline_form *f, const struct timeline_row *r)
 {
     const bool call = r->kind == TIMELINE_CALL, gap = r->kind == TIMELINE_GAP;
     const struct json_row row = {
@@ -123,16 +121,16 @@ static void put_timeline_json(struct timeline_form *f, const struct timeline_row
         .function = r->function,
         .parent = r->parent != TIMELINE_NONE ? (int64_t)r->parent : -1,
         .depth = r->depth,
-        .offset_us = us_of_ns(r->from_ns - f->sums.from_ns),
-        .duration_us = us_of_ns(r->until_ns - r->from_ns),
-        .own_us = call ? us_of_ns(r->own_ns) : (double)NAN,
-        .waiting_us = call ? us_of_ns(r->waiting_ns) : (double)NAN,
-        .off_cpu_us = call ? us_of_ns(r->off_cpu_ns) : (double)NAN,
+        .offset_us = us(r->from_ns - f->sums.from_ns),
+        .duration_us = us(r->until_ns - r->from_ns),
+        .own_us = call ? us(r->own_ns) : (double)NAN,
+        .waiting_us = call ? us(r->waiting_ns) : (double)NAN,
+        .off_cpu_us = call ? us(r->off_cpu_ns) : (double)NAN,
         .off_known = r->off_known,
         .outcome = call ? slice_of(timeline_outcome_key(r->outcome)) : (struct slice){0},
         .reason = r->reason,
         .times = call || gap ? -1 : (int64_t)(r->times & INT64_MAX),
-        .total_us = call || gap ? (double)NAN : us_of_ns(r->total_ns),
+        .total_us = call || gap ? (double)NAN : us(r->total_ns),
         .inferred = r->inferred,
         .calls = gap && r->calls > 0 ? (int64_t)(r->calls & INT64_MAX) : -1,
         .at_most = r->at_most,
@@ -140,25 +138,20 @@ static void put_timeline_json(struct timeline_form *f, const struct timeline_row
     json_put_row(&f->out->buf, &timeline_row_fields, &row);
 }
 
-static void put_function_json(struct timeline_form *f, const struct timeline_function *fun)
+struct timeline_function_row timeline_function_row(const struct timeline_function *of)
 {
-    const struct function_row row = {
-        .function = fun->name,
-        .calls = (int64_t)fun->calls,
-        .open = (int64_t)fun->open,
-        .raised = (int64_t)fun->raised,
-        .lost = (int64_t)fun->lost,
-        .total_us = us_of_ns(fun->total_ns),
-        .own_us = us_of_ns(fun->own_ns),
-        .off_known = fun->off_known,
-        .max_us = us_of_ns(fun->max_ns),
-        .waiting_us = us_of_ns(fun->waiting_ns),
-        .off_cpu_us = us_of_ns(fun->off_cpu_ns),
+    return (struct timeline_function_row){
+        .of = *of,
+        .total_us = us(of->total_ns),
+        .own_us = us(of->own_ns),
+        .own_bound = of->off_known ? BOUND_NONE : BOUND_AT_MOST,
+        .max_us = us(of->max_ns),
+        .waiting_us = us(of->waiting_ns),
+        .off_cpu_us = us(of->off_cpu_ns),
     };
-    json_put_row(&f->out->buf, &timeline_function_fields, &row);
 }
 
-static void put_run_json(struct timeline_form *f)
+static void put_run(struct timeline_form *f)
 {
     const struct timeline_sums *s = &f->sums;
     const struct trace_state *state = f->run->state;
@@ -175,17 +168,18 @@ static void put_run_json(struct timeline_form *f)
         .wall_us = state->wall_us > 0 ? state->wall_us : -1,
         .events_cap = (int64_t)state->caps.value[CAP_EVENTS],
         .bytes = (int64_t)state->used[CAP_BYTES],
-        .duration_us = us_of_ns(s->until_ns - s->from_ns),
-        .calls_us = us_of_ns(s->calls_ns),
-        .waiting_us = us_of_ns(s->waiting_ns),
-        .off_cpu_us = us_of_ns(s->off_cpu_ns),
-        .followed_from_us = us_of_ns(s->followed_from_ns - s->from_ns),
-        .followed_until_us = us_of_ns(s->followed_until_ns - s->from_ns),
+        .duration_us = us(s->until_ns - s->from_ns),
+        .calls_us = us(s->calls_ns),
+        .waiting_us = us(s->waiting_ns),
+        .off_cpu_us = us(s->off_cpu_ns),
+        .followed_from_us = us(s->followed_from_ns - s->from_ns),
+        .followed_until_us = us(s->followed_until_ns - s->from_ns),
         .first = f->run->first,
     };
+    const struct section fields = {&timeline_run_fields, "run", &row};
     json_t *root = json_object();
     json_object_set_new(root, "schema", json_string("beamtop.stacks/1"));
-    json_add_fields(root, &timeline_run_fields, &row);
+    json_add_section(root, &fields);
     json_object_set_new(root, "verification", json_check(&state->status.check));
     json_put_value(&f->out->buf, root);
     f->out->buf.len--;
@@ -194,17 +188,18 @@ static void put_run_json(struct timeline_form *f)
 void timeline_json_put(struct timeline_form *f)
 {
     const struct timeline *t = f->run->timeline;
-    put_run_json(f);
+    put_run(f);
     buf_puts(&f->out->buf, ",\"functions\":[");
     for (size_t i = 0; i < timeline_functions(t); i++) {
         buf_puts(&f->out->buf, i > 0 ? "," : "");
-        put_function_json(f, timeline_function(t, i));
+        const struct timeline_function_row row = timeline_function_row(timeline_function(t, i));
+        json_put_row(&f->out->buf, &timeline_function_fields, &row);
         sink_pieces_flush(f->out, SINK_PIECE_BYTES);
     }
     buf_puts(&f->out->buf, "],\"timeline\":[");
     for (size_t i = 0; i < timeline_rows(t); i++) {
         buf_puts(&f->out->buf, i > 0 ? "," : "");
-        put_timeline_json(f, timeline_row(t, i));
+        put_row(f, timeline_row(t, i));
         sink_pieces_flush(f->out, SINK_PIECE_BYTES);
     }
     buf_puts(&f->out->buf, "]}\n");
