@@ -20,8 +20,8 @@ void text_pad(struct buf *out, size_t from, size_t to)
 #define ROWS_COLUMNS 40
 
 /* left: a bit for each column. */
-static void put_row(struct buf *out, const char *const *cells, size_t n, uint64_t left,
-                    const size_t *widths)
+static void put_table_row(struct buf *out, const char *const *cells, size_t n, uint64_t left,
+                          const size_t *widths)
 {
     for (size_t c = 0; c < n; c++) {
         const bool last = c + 1 == n;
@@ -109,11 +109,11 @@ void text_rows_put_within(struct buf *out, const struct text_rows *t, size_t wid
         }
     }
     fit_widths(widths, titles, fields, n, width);
-    put_row(out, titles, n, left, widths);
+    put_table_row(out, titles, n, left, widths);
     for (size_t i = 0; i < t->n; i++) {
         for (size_t c = 0; c < n; c++)
             cells[i * n + c] = text_fit(&arena, cells[i * n + c], widths[c], ascii);
-        put_row(out, &cells[i * n], n, left, widths);
+        put_table_row(out, &cells[i * n], n, left, widths);
     }
     arena_clear(&arena);
 }

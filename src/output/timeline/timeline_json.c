@@ -113,7 +113,7 @@ static double us(int64_t ns)
     return (double)ns / 1e3;
 }
 
-static void put_row(struct timeline_form *f, const struct timeline_row *r)
+static void put_timeline_row(struct timeline_form *f, const struct timeline_row *r)
 {
     const bool call = r->kind == TIMELINE_CALL, gap = r->kind == TIMELINE_GAP;
     const struct json_row row = {
@@ -176,10 +176,9 @@ static void put_run(struct timeline_form *f)
         .followed_until_us = us(s->followed_until_ns - s->from_ns),
         .first = f->run->first,
     };
-    const struct section fields = {&timeline_run_fields, "run", &row};
     json_t *root = json_object();
     json_object_set_new(root, "schema", json_string("beamtop.stacks/1"));
-    json_add_section(root, &fields);
+    json_add_fields(root, &timeline_run_fields, &row);
     json_object_set_new(root, "verification", json_check(&state->status.check));
     json_put_value(&f->out->buf, root);
     f->out->buf.len--;
@@ -199,7 +198,7 @@ void timeline_json_put(struct timeline_form *f)
     buf_puts(&f->out->buf, "],\"timeline\":[");
     for (size_t i = 0; i < timeline_rows(t); i++) {
         buf_puts(&f->out->buf, i > 0 ? "," : "");
-        put_row(f, timeline_row(t, i));
+        put_timeline_row(f, timeline_row(t, i));
         sink_pieces_flush(f->out, SINK_PIECE_BYTES);
     }
     buf_puts(&f->out->buf, "]}\n");

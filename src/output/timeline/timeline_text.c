@@ -25,7 +25,7 @@ static const char *duration(struct timeline_form *f, int64_t ns)
                         text_duration_as(text, sizeof text, (double)ns / 1e9, f->options->ascii));
 }
 
-static const char *integer(struct timeline_form *f, uint64_t n)
+static const char *integer_text(struct timeline_form *f, uint64_t n)
 {
     char text[32];
     return arena_strdup(&f->arena, text_integer(text, sizeof text, (int64_t)(n & INT64_MAX)));
@@ -33,7 +33,7 @@ static const char *integer(struct timeline_form *f, uint64_t n)
 
 static const char *counted(struct timeline_form *f, uint64_t n, const char *what)
 {
-    return arena_printf(&f->arena, "%s %s%s", integer(f, n), what, n == 1 ? "" : "s");
+    return arena_printf(&f->arena, "%s %s%s", integer_text(f, n), what, n == 1 ? "" : "s");
 }
 
 static void put_right(struct timeline_form *f, const char *text, size_t width)
@@ -66,10 +66,11 @@ static void put_sums(struct timeline_form *f)
     if (s->raised > 0)
         buf_printf(out, ", %s", counted(f, s->raised, "exception"));
     if (s->open > 0)
-        buf_printf(out, ", %s not returned yet", integer(f, s->open));
+        buf_printf(out, ", %s not returned yet", integer_text(f, s->open));
     if (s->lost > 0)
-        buf_printf(out, ", %s without a known end", integer(f, s->lost));
-    buf_printf(out, "; functions traced: %s (%s)\n", integer(f, f->run->state->preflight.functions),
+        buf_printf(out, ", %s without a known end", integer_text(f, s->lost));
+    buf_printf(out, "; functions traced: %s (%s)\n",
+               integer_text(f, f->run->state->preflight.functions),
                f->run->patterns.len > 0 ? safe(f, f->run->patterns)
                                         : "of the modules that the process is in");
     if (s->followed_until_ns > s->followed_from_ns) {
@@ -83,7 +84,7 @@ static void put_sums(struct timeline_form *f)
     }
     if (s->gaps > 0)
         buf_printf(out, "%s in the calls: at most %s missing\n", counted(f, s->gaps, "gap"),
-                   integer(f, s->missing));
+                   integer_text(f, s->missing));
     if (s->dropped > 0)
         buf_printf(out, "%s dropped: invalid or too many\n", counted(f, s->dropped, "event"));
     buf_printf(out, "ended: %s\n", safe(f, slice_of(f->run->state->end_text)));
@@ -117,14 +118,14 @@ static const char *described(struct timeline_form *f, const struct timeline_row 
         return arena_printf(&f->arena, "%s its end is unknown", function);
     case TIMELINE_GAP:
         return arena_printf(&f->arena, "gap: %s%s calls missing (%s)", r->at_most ? "at most " : "",
-                            r->calls > 0 ? integer(f, r->calls) : "unknown", function);
+                            r->calls > 0 ? integer_text(f, r->calls) : "unknown", function);
     case TIMELINE_WAITING:
     case TIMELINE_OFF_CPU:
     case TIMELINE_KINDS:
         break;
     }
     return r->times > 1 ? arena_printf(&f->arena, "%s %s, %s times", timeline_kind_key(r->kind),
-                                       function, integer(f, r->times))
+                                       function, integer_text(f, r->times))
                         : arena_printf(&f->arena, "%s %s", timeline_kind_key(r->kind), function);
 }
 
@@ -164,7 +165,7 @@ static void put_rows(struct timeline_form *f)
     for (size_t i = 0; i < shown; i++)
         put_row(f, timeline_row(f->run->timeline, i), columns);
     if (shown < n)
-        buf_printf(&f->out->buf, "%s more rows: --top\n", integer(f, n - shown));
+        buf_printf(&f->out->buf, "%s more rows: --top\n", integer_text(f, n - shown));
 }
 
 /* ---- the functions */
@@ -175,7 +176,7 @@ static const char *function_text(struct timeline_form *f, const struct timeline_
     if (fun->raised > 0)
         text = arena_printf(&f->arena, "%s, %s", text, counted(f, fun->raised, "exception"));
     if (fun->open > 0)
-        text = arena_printf(&f->arena, "%s, %s not returned yet", text, integer(f, fun->open));
+        text = arena_printf(&f->arena, "%s, %s not returned yet", text, integer_text(f, fun->open));
     return text;
 }
 
@@ -195,7 +196,7 @@ static void put_functions(struct timeline_form *f)
     if (shown > 0)
         text_rows_put(&f->out->buf, &table, f->options->ascii);
     if (shown < n)
-        buf_printf(&f->out->buf, "%s more functions\n", integer(f, n - shown));
+        buf_printf(&f->out->buf, "%s more functions\n", integer_text(f, n - shown));
     free(rows);
 }
 
