@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What recordings are compared by, and whether two of them differ by more than ticks vary. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "summary_internal.h"
@@ -208,8 +209,8 @@ static void add_calls(struct subjects *l, const struct summary *s, size_t n)
         }
 }
 
-static void add_samples(struct subjects *l, const struct summary *s, size_t n,
-                        enum sample_kind kind, enum share_by by)
+/* Below a row with the number of samples. */
+static void add_share(struct subjects *l, struct sample_share share)
 {
     static const struct {
         const char *key, *heading;
@@ -222,26 +223,44 @@ static void add_samples(struct subjects *l, const struct summary *s, size_t n,
          {"yields_total", "… at yields, with what it calls (total)"}}};
     static const char *const of[SAMPLE_KINDS] = {"CPU time", "samples at yields"};
     static const char *const ways[SHARE_WAYS] = {"", " (self)", " (total)"};
-    struct sample_share shares[ROWS_MOST];
-    const size_t found = samples_shares(s, n, kind, by, shares, ROWS_MOST);
-    struct subject x = {.kind = OF_RUNS,
-                        .what = "samples",
-                        .name = "samples",
-                        .by = tables[kind][by].key,
-                        .heading = tables[kind][by].heading,
-                        .type = COLUMN_COUNT,
-                        .share.kind = kind};
-    l->begin = l->n;
-    for (size_t i = 0; i < found; i++) {
-        if (i == 0)
-            add_subject(l, x);
-        x.kind = OF_SAMPLES;
-        x.type = COLUMN_SHARE;
-        x.share = shares[i];
-        x.name = samples_share_name(l->arena, &shares[i]);
-        x.what = by == BY_CLASS ? sample_class_key(shares[i].in) : x.name;
-        x.title = arena_printf(l->arena, "%s in %s%s", of[kind], x.name, ways[by]);
+    const char *name = samples_share_name(l->arena, &share);
+    struct subject x = {
+        .kind = OF_SAMPLES,
+        .what = share.by == BY_CLASS ? sample_class_key(share.in) : name,
+        .name = name,
+        .by = tables[share.kind][share.by].key,
+        .heading = tables[share.kind][share.by].heading,
+        .title = arena_printf(l->arena, "%s in %s%s", of[share.kind], name, ways[share.by]),
+        .type = COLUMN_SHARE,
+        .share = share};
+    struct subject runs = {.kind = OF_RUNS,
+                           .what = "samples",
+                           .name = "samples",
+                           .by = x.by,
+                           .heading = x.heading,
+                           .type = COLUMN_COUNT,
+                           .share.kind = share.kind};
+    add_subject(l, runs);
+    if (l->n - l->begin <= ROWS_MOST)
         add_subject(l, x);
+}
+
+static void add_samples(struct subjects *l, const struct summary *s, size_t n,
+                        enum sample_kind kind, enum share_by by)
+{
+    l->begin = l->n;
+    for (size_t i = 0; i < n; i++) {
+        const struct summary_samples *from = &s[i].samples[kind];
+        size_t leading = 0;
+        const struct stacks_sum **list =
+            by != BY_CLASS ? samples_leaders(from, by, &leading) : NULL;
+        for (size_t k = 0; k < leading; k++)
+            add_share(l, (struct sample_share){kind, by, SAMPLE_CLASSES, list[k]->at});
+        for (enum sample_class in = 0;
+             by == BY_CLASS && kind == OF_CPU && from->all.run.samples > 0 && in < SAMPLE_CLASSES;
+             in++)
+            add_share(l, (struct sample_share){kind, by, in, NULL});
+        free(list);
     }
 }
 

@@ -71,9 +71,9 @@ struct sample_share {
     enum sample_class in;
     const struct sample_frame *frame; /* of a function; its file and line do not count */
 };
-/* All that any of the recordings has among its first, in the order in which they are met. */
-size_t samples_shares(const struct summary *s, size_t n, enum sample_kind kind, enum share_by by,
-                      struct sample_share *out, size_t most);
+/* The first by self or by total, owned by the caller. The frame "…" is none. */
+const struct stacks_sum **samples_leaders(const struct summary_samples *s, enum share_by by,
+                                          size_t *n);
 double samples_share_of(const struct summary *s, const struct sample_share *of); /* NaN: no run */
 const char *samples_share_name(struct arena *a, const struct sample_share *of);
 void samples_one(struct paper *p, const struct summary *s);

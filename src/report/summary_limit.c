@@ -209,14 +209,11 @@ static bool finding_fails(const struct summary_limit *l, const struct summary_in
         if (fails)
             buf_printf(why, "%s: %s: %s", l->text, f.items[i].rule, f.items[i].title);
     }
-    for (size_t i = 0; i < f.n_not_evaluated && !fails && l->kind == LIMIT_RULE; i++) {
-        size_t len = strlen(l->key);
-        fails = strncmp(f.not_evaluated[i], l->key, len) == 0 && f.not_evaluated[i][len] == ':';
-        if (fails)
-            buf_printf(why, "%s: not evaluated: %s", l->text, f.not_evaluated[i] + len + 2);
-    }
+    const char *lacks = l->kind == LIMIT_RULE ? findings_not_evaluated(&f, l->key) : NULL;
+    if (lacks && !fails)
+        buf_printf(why, "%s: not evaluated: %s", l->text, lacks);
     findings_clear(&f);
-    return fails;
+    return fails || lacks;
 }
 
 bool summary_limit_fails(const struct summary_limit *l, const struct summary_input *a,

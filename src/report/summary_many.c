@@ -164,21 +164,11 @@ static const struct finding *finding_in(const struct summary *s, const char *rul
     return NULL;
 }
 
-static bool not_evaluated_in(const struct summary *s, const char *rule)
-{
-    size_t len = strlen(rule);
-    for (size_t i = 0; i < s->findings.n_not_evaluated; i++)
-        if (strncmp(s->findings.not_evaluated[i], rule, len) == 0 &&
-            s->findings.not_evaluated[i][len] == ':')
-            return true;
-    return false;
-}
-
 static const char *judged_text(struct comparison *c, const struct summary *s, const char *rule)
 {
     const struct finding *f = finding_in(s, rule);
     if (!f)
-        return not_evaluated_in(s, rule) ? "–" : "";
+        return findings_not_evaluated(&s->findings, rule) ? "–" : "";
     if (isnan(f->impact))
         return finding_severity_word(f->severity);
     return arena_printf(&c->paper->arena, "%s %s", finding_severity_word(f->severity),

@@ -109,9 +109,8 @@ static int by_total(const void *a, const void *b)
     return *x < *y ? -1 : 1;
 }
 
-/* The first of them by self or by total, owned by the caller. The frame "…" is none. */
-static const struct stacks_sum **leading_frames(const struct summary_samples *s, enum share_by by,
-                                                size_t *n)
+const struct stacks_sum **samples_leaders(const struct summary_samples *s, enum share_by by,
+                                          size_t *n)
 {
     const struct stacks_sum **list = alloc_zero(s->n + 1, sizeof *list);
     *n = 0;
@@ -122,39 +121,6 @@ static const struct stacks_sum **leading_frames(const struct summary_samples *s,
         qsort(list, *n, sizeof *list, by_total);
     *n = *n < SHOWN ? *n : SHOWN;
     return list;
-}
-
-static size_t classes_of(const struct summary *s, size_t n, enum sample_kind kind,
-                         struct sample_share *out, size_t most)
-{
-    bool any = false;
-    for (size_t i = 0; i < n; i++)
-        any = any || s[i].samples[kind].all.run.samples > 0;
-    size_t classes = any && kind == OF_CPU ? SAMPLE_CLASSES : 0;
-    for (size_t i = 0; i < classes && i < most; i++)
-        out[i] = (struct sample_share){kind, BY_CLASS, (enum sample_class)i, NULL};
-    return classes < most ? classes : most;
-}
-
-size_t samples_shares(const struct summary *s, size_t n, enum sample_kind kind, enum share_by by,
-                      struct sample_share *out, size_t most)
-{
-    size_t len = 0;
-    if (by == BY_CLASS)
-        return classes_of(s, n, kind, out, most);
-    for (size_t i = 0; i < n; i++) {
-        size_t first;
-        const struct stacks_sum **list = leading_frames(&s[i].samples[kind], by, &first);
-        for (size_t k = 0; k < first && len < most; k++) {
-            bool known = false;
-            for (size_t x = 0; x < len && !known; x++)
-                known = same_function(out[x].frame, list[k]->at);
-            if (!known)
-                out[len++] = (struct sample_share){kind, by, SAMPLE_CLASSES, list[k]->at};
-        }
-        free(list);
-    }
-    return len;
 }
 
 const char *samples_share_name(struct arena *a, const struct sample_share *of)
@@ -219,15 +185,14 @@ static const char *error_text(struct arena *a, double share, double n)
 static void put_class_shares(struct paper *p, const struct summary *s)
 {
     static const char *const titles[] = {"class", "share", "±95%", "samples"};
-    struct sample_share shares[SAMPLE_CLASSES];
-    size_t n = samples_shares(s, 1, OF_CPU, BY_CLASS, shares, SAMPLE_CLASSES);
     const double whole = whole_of(&s->samples[OF_CPU]);
     struct arena *a = &p->arena;
     struct block *t = paper_table(p, titles, ARRAY_LEN(titles), "lrrr");
-    for (size_t i = 0; i < n; i++) {
-        const double share = samples_share_of(s, &shares[i]);
-        const char *cells[] = {samples_share_name(a, &shares[i]),
-                               number_text(a, COLUMN_SHARE, share), error_text(a, share, whole),
+    for (enum sample_class in = 0; in < SAMPLE_CLASSES; in++) {
+        const struct sample_share of = {OF_CPU, BY_CLASS, in, NULL};
+        const double share = samples_share_of(s, &of);
+        const char *cells[] = {sample_class_name(in), number_text(a, COLUMN_SHARE, share),
+                               error_text(a, share, whole),
                                count_text(a, isnan(share) ? -1 : llround(share * whole))};
         paper_row(p, t, cells);
     }
@@ -241,7 +206,7 @@ static void put_top_functions(struct paper *p, const struct summary *s, enum sam
     const double whole = whole_of(&s->samples[kind]);
     struct arena *a = &p->arena;
     size_t n;
-    const struct stacks_sum **list = leading_frames(&s->samples[kind], by, &n);
+    const struct stacks_sum **list = samples_leaders(&s->samples[kind], by, &n);
     paper_heading(p, 3,
                   by == BY_SELF ? "By function (self)" : "By function, with what it calls (total)");
     struct block *t = paper_table(p, titles[by == BY_TOTAL], 5, "llrrr");
@@ -297,13 +262,13 @@ void samples_one(struct paper *p, const struct summary *s)
 
 static json_t *json_classes(const struct summary *s, enum sample_kind kind)
 {
-    struct sample_share shares[SAMPLE_CLASSES];
-    size_t n = samples_shares(s, 1, kind, BY_CLASS, shares, SAMPLE_CLASSES);
     json_t *list = json_array();
-    for (size_t i = 0; i < n; i++) {
-        const double share = samples_share_of(s, &shares[i]);
+    const bool any = kind == OF_CPU && s->samples[kind].all.run.samples > 0;
+    for (enum sample_class in = 0; any && in < SAMPLE_CLASSES; in++) {
+        const struct sample_share of = {kind, BY_CLASS, in, NULL};
+        const double share = samples_share_of(s, &of);
         json_t *o = json_object();
-        json_set(o, "class", json_string(sample_class_key(shares[i].in)));
+        json_set(o, "class", json_string(sample_class_key(in)));
         json_set(o, "share", json_number(share));
         json_set(o, "share_error",
                  json_number(sample_error(share, independent_samples(&s->samples[kind], kind))));
@@ -320,7 +285,7 @@ static json_t *json_functions(const struct summary *s, enum sample_kind kind)
     bool *leads = alloc_zero(x->n + 1, sizeof *leads);
     for (enum share_by by = BY_SELF; by <= BY_TOTAL; by++) {
         size_t n;
-        const struct stacks_sum **leaders = leading_frames(x, by, &n);
+        const struct stacks_sum **leaders = samples_leaders(x, by, &n);
         for (size_t i = 0; i < n; i++)
             leads[leaders[i] - x->sums] = true;
         free(leaders);

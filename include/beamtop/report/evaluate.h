@@ -32,6 +32,8 @@ int findings_evaluate(struct findings *out, struct recording *r, int64_t from, i
 int findings_evaluate_after(struct findings *out, const struct findings *before, double trend_s,
                             struct recording *r, int64_t from, int64_t to, struct error *err);
 void findings_clear(struct findings *f);
+/* Why that rule could not be judged; NULL: it was. */
+const char *findings_not_evaluated(const struct findings *f, const char *rule);
 /* True for the finding's own rule, and those of findings with its cause that it has taken in. */
 bool finding_has_rule(const struct finding *f, const char *key);
 

@@ -335,6 +335,15 @@ int findings_evaluate_after(struct findings *out, const struct findings *before,
     return recording_failed(r, err);
 }
 
+const char *findings_not_evaluated(const struct findings *f, const char *rule)
+{
+    const size_t len = strlen(rule);
+    for (size_t i = 0; i < f->n_not_evaluated; i++)
+        if (strncmp(f->not_evaluated[i], rule, len) == 0 && f->not_evaluated[i][len] == ':')
+            return f->not_evaluated[i] + len + 2;
+    return NULL;
+}
+
 void findings_clear(struct findings *f)
 {
     arena_clear(&f->arena);

@@ -248,6 +248,13 @@ void judge_share(struct judge *j, struct finding *f, double share, double spread
         isnan(spread) ? "" : judge_text(j, ", ± %s between ticks", judge_percent(j, spread)));
 }
 
+void judge_tell_function(struct judge *j, struct finding *f, const struct period_process *p)
+{
+    if (p->current_function.len > 0)
+        judge_evidence(j, f, "current_function", NAN, "", "current function at most ticks: %s",
+                       judge_slice(j, p->current_function));
+}
+
 double judge_cores(const struct judge *j, double share)
 {
     return share * judge_stats(j, "scheduler_utilisation").mean * j->schedulers;
@@ -302,7 +309,7 @@ void judge_cause(struct finding *f, const char *cause, enum cause_rank rank)
 
 void judge_about(struct finding *f, const char *pid, enum cause_rank rank)
 {
-    f->process = pid;
+    f->subject = f->process = pid;
     judge_cause(f, pid, rank);
 }
 

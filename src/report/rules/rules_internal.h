@@ -69,7 +69,7 @@ struct finding *judge_find(struct judge *j, enum finding_severity severity, doub
    what is held, what grows, and load. */
 enum cause_rank { CAUSE_KNOWN, CAUSE_QUEUE, CAUSE_HELD, CAUSE_GROWTH, CAUSE_LOAD };
 void judge_cause(struct finding *f, const char *cause, enum cause_rank rank);
-/* Sets the process that the finding is about, also as its cause. pid: "" none. */
+/* Sets the process that the finding is about: its subject, and its cause. pid: "" none. */
 void judge_about(struct finding *f, const char *pid, enum cause_rank rank);
 const char *judge_atom(struct judge *j, struct slice name); /* in quotes where Erlang needs them */
 /* "erlang:list_to_atom" in Erlang syntax, as a pattern. A module may be in quotes already. */
@@ -83,6 +83,8 @@ void judge_unknown(struct judge *j, const char *fmt, ...) ATTR_PRINTF(2, 3);
 const char *judge_text(struct judge *j, const char *fmt, ...) ATTR_PRINTF(2, 3);
 void judge_evidence(struct judge *j, struct finding *f, const char *key, double value,
                     const char *unit, const char *fmt, ...) ATTR_PRINTF(6, 7);
+/* The evidence of where a process was most of the time, if anywhere. */
+void judge_tell_function(struct judge *j, struct finding *f, const struct period_process *p);
 /* The evidence of a share of the reductions; spread: NaN where it is not known. */
 void judge_share(struct judge *j, struct finding *f, double share, double spread);
 struct period_stats judge_stats(const struct judge *j, const char *system_key);

@@ -45,6 +45,25 @@ static double limit_of(const struct judge *j, double least, double first)
     return judge_limit(j, fmax(least, 0.1 * first) + 2 * judge_more_processes(j));
 }
 
+static const char *amount_text(struct judge *j, bool by_bytes, double n)
+{
+    return by_bytes ? judge_bytes(j, n) : judge_number(j, n);
+}
+
+static void tell_counted(struct judge *j, struct finding *f, const char *key, const char *name,
+                         const struct counted *n, bool bytes)
+{
+    judge_evidence(j, f, key, n->last, "", "%s: %s, %s, %s (after 1/3, 2/3 and at the end)", name,
+                   amount_text(j, bytes, n->first), amount_text(j, bytes, n->half),
+                   amount_text(j, bytes, n->last));
+}
+
+static void tell_more_processes(struct judge *j, struct finding *f)
+{
+    judge_evidence(j, f, "more_processes", judge_more_processes(j), "", "more processes in %s: %s",
+                   judge_period(j), judge_number(j, judge_more_processes(j)));
+}
+
 /* ---- timers */
 
 #define TIMERS_LEAST 1000.0
@@ -82,13 +101,11 @@ void judge_timer_growth(struct judge *j)
     f->subject = "timers";
     f->trace = "erlang:start_timer -> caller & erlang:send_after -> caller";
     judge_cause(f, "timers", CAUSE_KNOWN);
-    judge_evidence(j, f, "timers", n.last, "", "timers: %s, %s, %s (after 1/3, 2/3 and at the end)",
-                   judge_number(j, n.first), judge_number(j, n.half), judge_number(j, n.last));
+    tell_counted(j, f, "timers", "timers", &n, false);
     judge_evidence(j, f, "timer_bytes", bytes.last, "bytes",
                    "their memory, which is in no process: +%s, now %s, and their messages",
                    judge_bytes(j, bytes.grown), judge_bytes(j, bytes.last));
-    judge_evidence(j, f, "more_processes", judge_more_processes(j), "", "more processes in %s: %s",
-                   judge_period(j), judge_number(j, judge_more_processes(j)));
+    tell_more_processes(j, f);
 }
 
 /* ---- monitors and links */
@@ -120,11 +137,6 @@ static const struct tie {
 #define BY_BYTES (ARRAY_LEN(ties) - 1)
 #define TIE_BYTES 64.0 /* the least that one takes on either side */
 #define BYTES_LEAST (1024.0 * 1024)
-
-static const char *amount_text(struct judge *j, bool by_bytes, double n)
-{
-    return by_bytes ? judge_bytes(j, n) : judge_number(j, n);
-}
 
 static double ties_limit(const struct judge *j, bool by_bytes, double first)
 {
@@ -177,19 +189,15 @@ static void find_ties(struct judge *j, const struct found *found)
                           amount_text(j, by_bytes, n->last));
     f->action = tie->action;
     f->ruled_out_if = "The number levels off with the clients (view process, 10 min)";
-    f->subject = pid;
     f->trace = judge_text(j, "%s%s", tie->trace, tie->is_of_it ? pid : "");
     judge_about(f, pid, CAUSE_KNOWN);
-    judge_evidence(j, f, by_bytes ? "bytes" : tie->key, n->last, "",
-                   "%s: %s, %s, %s (after 1/3, 2/3 and at the end)",
-                   by_bytes ? ties[BY_BYTES].name : tie->name, amount_text(j, by_bytes, n->first),
-                   amount_text(j, by_bytes, n->half), amount_text(j, by_bytes, n->last));
+    tell_counted(j, f, by_bytes ? "bytes" : tie->key, by_bytes ? ties[BY_BYTES].name : tie->name, n,
+                 by_bytes);
     if (!by_bytes)
         judge_evidence(j, f, "bytes", bytes.last, "bytes",
                        "its memory beside its heaps: +%s, now %s", judge_bytes(j, bytes.grown),
                        judge_bytes(j, bytes.last));
-    judge_evidence(j, f, "more_processes", judge_more_processes(j), "", "more processes in %s: %s",
-                   judge_period(j), judge_number(j, judge_more_processes(j)));
+    tell_more_processes(j, f);
 }
 
 /* Who monitors is said before who is monitored, and the larger growth first. */
@@ -252,9 +260,7 @@ void judge_socket_growth(struct judge *j)
         return;
     struct finding *f = judge_find(j, FINDING_LOOK, n.grown, limit);
     f->confidence *= 0.8;
-    judge_evidence(j, f, "sockets", n.last, "",
-                   "sockets: %s, %s, %s (after 1/3, 2/3 and at the end)", judge_number(j, n.first),
-                   judge_number(j, n.half), judge_number(j, n.last));
+    tell_counted(j, f, "sockets", "sockets", &n, false);
     const char *owner = socket_owner(j, json_object_get(fact, "sockets"), f);
     f->title = *owner ? judge_text(j, "%s opens sockets (module socket) that stay: +%s in %s",
                                    owner, judge_number(j, n.grown), judge_seconds(j, n.over_s))
@@ -263,7 +269,7 @@ void judge_socket_growth(struct judge *j)
     f->action = "Close sockets when their work is done; set idle timeouts. List them: "
                 "socket:which_sockets()";
     f->ruled_out_if = "The number of sockets levels off with the clients (10 min)";
-    f->subject = "sockets";
     if (*owner)
         judge_about(f, f->process, CAUSE_KNOWN);
+    f->subject = "sockets";
 }

@@ -267,8 +267,8 @@ static void find_logger(struct judge *j, double share, double spread, struct wai
                     ? setting_of(j, fact, h, mode)
                     : "Log less in the hot path: lazy messages (funs), levels per module, sampling";
     f->ruled_out_if = "The share falls in the next period: a burst of errors that is over";
-    f->subject = p ? judge_slice(j, p->pid) : "logger";
-    judge_about(f, p ? f->subject : "", CAUSE_KNOWN);
+    judge_about(f, p ? judge_slice(j, p->pid) : "", CAUSE_KNOWN);
+    f->subject = p ? f->subject : "logger";
     judge_share(j, f, share, spread);
     tell_logger(j, f, p, w);
     tell_handlers(j, f, fact);

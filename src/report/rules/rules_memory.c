@@ -309,8 +309,7 @@ static void find_holders(struct judge *j, const json_t *holders, size_t n, doubl
     f->action = "Copy what is kept of large binaries (binary:copy/1). Let processes that pass "
                 "binaries on hibernate after a burst, or collect more often (fullsweep_after)";
     f->ruled_out_if = "The holders are meant to keep them: a cache of whole binaries";
-    f->subject = judge_text(j, "%s", fact_text(first, "pid"));
-    judge_about(f, f->subject, CAUSE_HELD);
+    judge_about(f, judge_text(j, "%s", fact_text(first, "pid")), CAUSE_HELD);
     for (size_t i = 0; i < n; i++) {
         row = json_array_get(holders, i);
         judge_evidence(j, f, "holder", fact_number(row, "bytes"), "bytes",

@@ -36,16 +36,13 @@ static void tell_process(struct judge *j, struct finding *f, const struct period
                          enum cause_rank rank)
 {
     f->impact = p->share;
-    f->subject = judge_slice(j, p->pid);
-    judge_about(f, f->subject, rank);
+    judge_about(f, judge_slice(j, p->pid), rank);
     judge_evidence(j, f, "process", p->share, "share",
                    "%s, started as %s, of %s: %s of all reductions", judge_process(j, p),
                    judge_slice(j, p->initial_call),
                    p->application.len ? judge_slice(j, p->application) : "no application",
                    judge_percent(j, p->share));
-    if (p->current_function.len > 0)
-        judge_evidence(j, f, "current_function", NAN, "", "current function at most ticks: %s",
-                       judge_slice(j, p->current_function));
+    judge_tell_function(j, f, p);
 }
 
 /* Functions that wait without handling messages, and what to do about them. */
@@ -519,11 +516,11 @@ void judge_code_server(struct judge *j)
     f->action = "Find the missing module (trace error_handler:undefined_function/3), then load it "
                 "or stop calling it. Start releases with -mode embedded";
     f->ruled_out_if = "The node has just started, or is being upgraded";
-    f->subject = "code_server";
     f->trace = "error_handler:undefined_function/3";
     for (size_t i = 0; i < j->n_processes; i++)
         if (slice_is(j->processes[i].kind, "code_server"))
             judge_about(f, judge_slice(j, j->processes[i].pid), CAUSE_KNOWN);
+    f->subject = "code_server";
     judge_share(j, f, share, spread);
     judge_evidence(j, f, "code_mode", NAN, "", "code loading: %s mode", *mode ? mode : "unknown");
     if (missing > 0)

@@ -131,8 +131,7 @@ void judge_one_scheduler(struct judge *j)
                        judge_process(j, p), one.mean, queue.mean)
           : judge_text(j, "One scheduler is overloaded: %.1f of %.1f queued are in its run queue",
                        one.mean, queue.mean);
-    f->subject = p ? judge_slice(j, p->pid) : "";
-    judge_about(f, f->subject, CAUSE_LOAD);
+    judge_about(f, p ? judge_slice(j, p->pid) : "", CAUSE_LOAD);
     f->action = "Find the busy scheduler in the view of schedulers. Look for a process bound to "
                 "it, priority high or max, or a long NIF; start without +sbt and with +S of the "
                 "available cores";
@@ -382,11 +381,11 @@ static void find_growth(struct judge *j, size_t type, struct trend t, struct tre
     size_t n = growers_of(j, type, grown, growers);
     struct finding *f = judge_find(j, FINDING_LOOK, grown, limit);
     f->title = growth_title(j, type, n > 0 ? &growers[0] : NULL, grown);
-    f->subject = n > 0 ? growers[0].subject : memory_types[type].key;
     /* A smaller grower is not the cause. One known at one moment is compared with the whole. */
     bool holds = n > 0 && (isnan(growers[0].grown) ? growers[0].has >= MUCH * t.last
                                                    : growers[0].grown >= MUCH * grown);
-    judge_about(f, holds && growers[0].process ? f->subject : "", CAUSE_GROWTH);
+    judge_about(f, holds && growers[0].process ? growers[0].subject : "", CAUSE_GROWTH);
+    f->subject = n > 0 ? growers[0].subject : memory_types[type].key;
     if (memory_types[type].cause)
         judge_cause(f, memory_types[type].cause, CAUSE_GROWTH);
     f->action = memory_types[type].action;

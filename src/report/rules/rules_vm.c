@@ -83,9 +83,8 @@ static void find_collector(struct judge *j, const struct collector *c,
                                 judge_percent(j, share), c->works_for);
     f->action = c->action;
     f->ruled_out_if = c->ruled_out_if;
-    f->subject = judge_slice(j, who ? who->pid : p->pid);
     judge_about(f, judge_slice(j, p->pid), CAUSE_KNOWN);
-    f->process = f->subject;
+    f->subject = f->process = judge_slice(j, who ? who->pid : p->pid);
     f->trace = c->trace;
     judge_share(j, f, share, NAN);
     judge_evidence(j, f, "cores", judge_cores(j, p->share), "", "its work: %.2f cores",
@@ -131,15 +130,12 @@ void judge_whole_core(struct judge *j)
                                "NODE), and split its work across processes if others wait for it",
                                judge_slice(j, p->pid));
         f->ruled_out_if = "It is batch work that nobody waits for";
-        f->subject = judge_slice(j, p->pid);
-        judge_about(f, f->subject, CAUSE_LOAD);
+        judge_about(f, judge_slice(j, p->pid), CAUSE_LOAD);
         judge_evidence(j, f, "cores", cores, "",
                        "%s of reductions, scheduler utilisation %s: %.2f cores",
                        judge_percent(j, p->share),
                        judge_percent(j, judge_stats(j, "scheduler_utilisation").mean), cores);
-        if (p->current_function.len > 0)
-            judge_evidence(j, f, "current_function", NAN, "", "current function at most ticks: %s",
-                           judge_slice(j, p->current_function));
+        judge_tell_function(j, f, p);
     }
 }
 
@@ -167,8 +163,7 @@ static void find_restarts(struct judge *j, const json_t *is, double per_s)
               "and lower the supervisor's intensity, so that the fault shows above it";
     f->ruled_out_if =
         "They are tasks that clients start one after the other, always as many at once";
-    f->subject = judge_text(j, "%s", fact_text(sup, "pid"));
-    judge_about(f, f->subject, CAUSE_KNOWN);
+    judge_about(f, judge_text(j, "%s", fact_text(sup, "pid")), CAUSE_KNOWN);
     judge_evidence(j, f, "restarts_per_s", per_s, "per_s",
                    "children that ended, and were started again: %.0f/s", per_s);
     if (failed + normal >= 1)
