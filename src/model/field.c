@@ -112,7 +112,6 @@ static void put_field_number(const struct field *f, double n, bool ascii, char *
     switch (f->type) {
     case COLUMN_BYTES:
     case COLUMN_BYTE_RATE:
-    case COLUMN_WORDS:
         text_bytes(out, size, n);
         break;
     case COLUMN_RATE:

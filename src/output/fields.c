@@ -84,7 +84,7 @@ static struct value number_value(double v, enum column_type type)
 {
     if (isnan(v) || isinf(v))
         return (struct value){.kind = VALUE_NONE, .type = type};
-    bool counts = type == COLUMN_COUNT || type == COLUMN_BYTES || type == COLUMN_WORDS;
+    bool counts = type == COLUMN_COUNT || type == COLUMN_BYTES;
     struct value out = {.kind = VALUE_NUMBER, .type = type, .number = v};
     if (counts && fabs(v) < 9e15) {
         out.is_integer = true;

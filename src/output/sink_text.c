@@ -57,7 +57,6 @@ static const char *number_text(struct text_out *t, const struct value *v, char *
     }
     switch (v->type) {
     case COLUMN_BYTES:
-    case COLUMN_WORDS:
         text_bytes(to, size, v->number);
         return v->older ? older_text(t, v, to) : to;
     case COLUMN_BYTE_RATE:

@@ -20,7 +20,6 @@ enum column_type {
     COLUMN_PID,
     COLUMN_COUNT,
     COLUMN_BYTES,
-    COLUMN_WORDS,
     COLUMN_RATE,
     COLUMN_BYTE_RATE,
     COLUMN_SHARE,

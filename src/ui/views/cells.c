@@ -119,40 +119,15 @@ static char *fit_count(char *out, size_t size, double v, int width)
 static enum style number_text(char *out, size_t size, const struct proc_column *column,
                               const struct proc_row *proc, double v)
 {
+    const struct field plain = {.type = column->type};
+    const bool rate = column->type == COLUMN_RATE || column->type == COLUMN_BYTE_RATE;
+    const enum style style = rate ? change_style(column, v) : STYLE_NORMAL;
     char text[48];
-    enum style style = STYLE_NORMAL;
-    switch (column->type) {
-    case COLUMN_COUNT:
+    if (column->type == COLUMN_COUNT)
         fit_count(text, sizeof text, v, column->width);
-        break;
-    case COLUMN_BYTES:
-        text_bytes(text, sizeof text, v);
-        break;
-    case COLUMN_WORDS:
-        text_count(text, sizeof text, v);
-        break;
-    case COLUMN_RATE:
-        text_count(text, sizeof text, v);
-        style = change_style(column, v);
-        break;
-    case COLUMN_BYTE_RATE:
-        text_bytes(text, sizeof text, v);
-        style = change_style(column, v);
-        break;
-    case COLUMN_SHARE:
-        text_percent(text, sizeof text, v);
-        break;
-    case COLUMN_SECONDS:
-        text_duration(text, sizeof text, floor(v));
-        break;
-    case COLUMN_BOOL:
-        snprintf(text, sizeof text, "%s", v != 0 ? "yes" : "no");
-        break;
-    case COLUMN_TEXT:
-    case COLUMN_PID:
-        text[0] = '\0';
-        break;
-    }
+    else
+        field_number_text(&plain, column->type == COLUMN_SECONDS ? floor(v) : v, false, text,
+                          sizeof text);
     const char *before = style == STYLE_RISING                ? "+"
                          : proc_column_is_least(column, proc) ? "≥"
                          : proc_column_is_older(column, proc) ? "~"

@@ -20,7 +20,6 @@ static const char *type_word(enum field_form form, enum column_type type)
         return "string";
     case COLUMN_COUNT:
     case COLUMN_BYTES:
-    case COLUMN_WORDS:
         return "integer";
     case COLUMN_BOOL:
         return "boolean";
