@@ -15,17 +15,6 @@ static struct slice node_of(const struct calls_sink *s)
 
 /* ---- JSON */
 
-static json_t *array_of(const struct field_list *list, const void *rows, size_t n, size_t bytes)
-{
-    json_t *array = json_array();
-    for (size_t i = 0; i < n; i++) {
-        json_t *object = json_object();
-        json_add_fields(object, list, (const char *)rows + i * bytes);
-        json_array_append_new(array, object);
-    }
-    return array;
-}
-
 void calls_json_put(struct buf *out, const struct calls_window *w, struct slice node)
 {
     json_t *root = json_object(), *cost = json_object();
@@ -38,13 +27,13 @@ void calls_json_put(struct buf *out, const struct calls_window *w, struct slice 
     json_add_fields(cost, &calls_cost_fields, w);
     json_object_set_new(root, "cost", cost);
     json_object_set_new(root, "functions",
-                        array_of(&calls_function_fields, w->rows, w->n_rows, sizeof *w->rows));
+                        json_rows(&calls_function_fields, w->rows, w->n_rows, sizeof *w->rows));
     json_object_set_new(
         root, "modules",
-        array_of(&calls_module_fields, w->modules, w->n_modules, sizeof *w->modules));
+        json_rows(&calls_module_fields, w->modules, w->n_modules, sizeof *w->modules));
     json_object_set_new(root, "applications",
-                        array_of(&calls_application_fields, w->applications, w->n_applications,
-                                 sizeof *w->applications));
+                        json_rows(&calls_application_fields, w->applications, w->n_applications,
+                                  sizeof *w->applications));
     json_put_line(out, root);
 }
 

@@ -95,6 +95,17 @@ json_t *json_section(const struct section *s)
     return object;
 }
 
+json_t *json_rows(const struct field_list *list, const void *rows, size_t n, size_t row_bytes)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < n; i++) {
+        json_t *object = json_object();
+        json_add_fields(object, list, (const char *)rows + i * row_bytes);
+        json_array_append_new(array, object);
+    }
+    return array;
+}
+
 static json_t *json_grid(const struct grid *g)
 {
     json_t *rows = json_array();

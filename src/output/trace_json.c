@@ -58,17 +58,6 @@ static json_t *json_patterns(const struct trace_ending *e)
     return array;
 }
 
-static json_t *json_functions(const struct trace_ending *e)
-{
-    json_t *array = json_array();
-    for (size_t i = 0; i < e->n_functions; i++) {
-        json_t *object = json_object();
-        json_add_fields(object, &trace_function_fields, &e->functions[i]);
-        json_array_append_new(array, object);
-    }
-    return array;
-}
-
 static json_t *json_preflight(const struct trace_preflight *preflight)
 {
     json_t *object = json_object();
@@ -100,7 +89,9 @@ void trace_json_end(struct buf *out, const struct trace_ending *e, struct slice 
     json_object_set_new(root, "caps", json_caps(&e->caps));
     json_object_set_new(root, "counters", counters);
     json_object_set_new(root, "patterns", json_patterns(e));
-    json_object_set_new(root, "functions", json_functions(e));
+    json_object_set_new(
+        root, "functions",
+        json_rows(&trace_function_fields, e->functions, e->n_functions, sizeof *e->functions));
     json_object_set_new(root, "preflight", json_preflight(&e->preflight));
     json_object_set_new(root, "verification", json_check(&e->check));
     json_put_line(out, root);

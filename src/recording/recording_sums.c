@@ -316,16 +316,15 @@ static const char calls_sql[] =
     " GROUP BY module, function, arity ORDER BY 4 DESC, 1, 2, 3 LIMIT 1000";
 
 /* Where all called functions are listed, a missing one was not called. */
-static struct call_spread spread_of(sqlite3_stmt *s, const struct recorded_window *sums,
-                                    int64_t listed)
+static void take_spread(struct recorded_call *c, sqlite3_stmt *s,
+                        const struct recorded_window *sums, int64_t listed)
 {
     double calls = db_column_real(s, 3);
     int64_t unlisted = sums->windows - listed - db_column_count(s, 7);
     bool lost = db_column_count(s, 6) > 0;
-    int64_t n = unlisted == 0 && !lost ? sums->windows : 0;
-    return (struct call_spread){n,
-                                1e9 * deviation(db_column_real(s, 8), calls, (double)sums->ns, n),
-                                deviation(db_column_real(s, 9), calls, (double)sums->calls, n)};
+    int64_t n = c->windows = unlisted == 0 && !lost ? sums->windows : 0;
+    c->calls_per_s_stddev = 1e9 * deviation(db_column_real(s, 8), calls, (double)sums->ns, n);
+    c->share_stddev = deviation(db_column_real(s, 9), calls, (double)sums->calls, n);
 }
 
 size_t recording_calls(struct recording *r, int64_t from, int64_t to,
@@ -335,13 +334,12 @@ size_t recording_calls(struct recording *r, int64_t from, int64_t to,
     int64_t listed = 0;
     arena_reset(&r->result);
     struct recorded_call *calls = arena_alloc(&r->result, 1000 * sizeof *calls);
-    struct call_spread *spreads = arena_alloc(&r->result, 1000 * sizeof *spreads);
     *out = calls;
     sum_windows(r, from, to, sums, &listed);
     sqlite3_stmt *s = recording_ask(r, calls_sql, NUMBERS(from, to));
     while (n < 1000 && recording_row(r, s)) {
-        struct recorded_call *c = &calls[n];
-        spreads[n++] = spread_of(s, sums, listed);
+        struct recorded_call *c = &calls[n++];
+        take_spread(c, s, sums, listed);
         c->module = recording_keep(r, db_column_text(s, 0));
         c->function = recording_keep(r, db_column_text(s, 1));
         c->arity = db_column_count(s, 2);
@@ -349,10 +347,10 @@ size_t recording_calls(struct recording *r, int64_t from, int64_t to,
         c->own_us = db_column_int(s, 4);
         c->words = db_column_int(s, 5);
         c->share = sums->calls > 0 ? (double)c->calls / (double)sums->calls : (double)NAN;
+        c->calls_per_s = sums->ns > 0 ? (double)c->calls * 1e9 / (double)sums->ns : (double)NAN;
     }
     sqlite3_finalize(s);
     sums->top = calls;
-    sums->spreads = spreads;
     sums->n_top = n;
     return n;
 }

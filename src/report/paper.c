@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "beamtop/base/text.h"
+
 void paper_init(struct paper *p)
 {
     arena_init(&p->arena);
@@ -104,6 +106,61 @@ void paper_row(struct paper *p, struct block *table, const char *const *cells)
 void paper_legend_row(struct paper *p, struct block *table, const char *const *cells)
 {
     copy_row(p, table, cells)->legend = true;
+}
+
+const char *number_text(struct arena *a, enum column_type type, double v)
+{
+    char out[64];
+    if (isnan(v))
+        return "–";
+    if (type == COLUMN_BYTES || type == COLUMN_BYTE_RATE)
+        return arena_strdup(a, text_bytes(out, sizeof out, v));
+    if (type == COLUMN_SHARE)
+        return arena_strdup(a, text_percent(out, sizeof out, v));
+    if (type == COLUMN_SECONDS)
+        return arena_strdup(a, text_duration(out, sizeof out, v));
+    if (fabs(v) < 100 && v != floor(v))
+        return arena_printf(a, "%.2f", v);
+    return arena_strdup(a, text_count(out, sizeof out, v));
+}
+
+const char *slice_text(struct arena *a, struct slice s)
+{
+    return arena_strndup(a, s.len > 0 ? s.s : "", s.len);
+}
+
+static const char *cell_text(struct arena *a, const struct field *f, const void *row)
+{
+    const double n = field_number(f, row);
+    char out[48];
+    if (!field_is_number(f))
+        return slice_text(a, field_text(f, row));
+    if (!isnan(n) && (f->look == LOOK_ERROR || (f->type == COLUMN_COUNT && f->look != LOOK_SHORT)))
+        return arena_strdup(a, field_number_text(f, n, false, out, sizeof out));
+    return f->look == LOOK_MICROSECONDS ? number_text(a, COLUMN_SECONDS, n / 1e6)
+                                        : number_text(a, f->type, n);
+}
+
+struct block *paper_rows(struct paper *p, const struct field_list *list, const void *rows, size_t n,
+                         size_t row_bytes)
+{
+    const struct field *fields[PAPER_COLUMNS];
+    const size_t columns = field_columns(list, NULL, fields, PAPER_COLUMNS);
+    const char **titles = arena_alloc(&p->arena, columns * sizeof *titles);
+    char *align = arena_alloc(&p->arena, columns + 1), words[FIELD_TITLE_BYTES];
+    for (size_t c = 0; c < columns; c++) {
+        titles[c] = arena_strdup(&p->arena, field_title(fields[c], false, words));
+        align[c] = field_is_number(fields[c]) ? 'r' : 'l';
+    }
+    align[columns] = '\0';
+    struct block *table = paper_table(p, titles, columns, align);
+    for (size_t i = 0; i < n; i++) {
+        const char *cells[PAPER_COLUMNS];
+        for (size_t c = 0; c < columns; c++)
+            cells[c] = cell_text(&p->arena, fields[c], (const char *)rows + i * row_bytes);
+        paper_row(p, table, cells);
+    }
+    return table;
 }
 
 static bool is_empty(const char *cell)

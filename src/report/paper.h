@@ -11,6 +11,7 @@
 #include "beamtop/base/arena.h"
 #include "beamtop/base/attr.h"
 #include "beamtop/base/buf.h"
+#include "beamtop/model/field.h"
 
 #define PAPER_COLUMNS 16
 
@@ -63,8 +64,15 @@ struct block *paper_table(struct paper *p, const char *const *titles, size_t col
                           const char *align);
 void paper_row(struct paper *p, struct block *table, const char *const *cells); /* copied */
 void paper_legend_row(struct paper *p, struct block *table, const char *const *cells);
+/* A table of rows with fields, in the list's columns. */
+struct block *paper_rows(struct paper *p, const struct field_list *list, const void *rows, size_t n,
+                         size_t row_bytes);
 /* Scaled from 0 to top; values are copied. */
 struct block *paper_chart(struct paper *p, const char *title, const double *values, size_t n);
+
+/* For people, of the arena; a dash when unknown. */
+const char *number_text(struct arena *a, enum column_type type, double v);
+const char *slice_text(struct arena *a, struct slice s);
 
 /* Leaves out columns in which no row says anything, but for those of recordings and the first. */
 void paper_drop_empty_columns(struct paper *p);

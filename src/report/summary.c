@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "beamtop/base/attr.h"
+#include "beamtop/base/known.h"
 #include "beamtop/base/text.h"
 #include "beamtop/model/kind.h"
 
@@ -105,27 +106,6 @@ static void clear_recording(struct summary *s)
 
 /* ---- words */
 
-const char *number_text(struct arena *a, enum column_type type, double v)
-{
-    char out[64];
-    if (isnan(v))
-        return "–";
-    if (type == COLUMN_BYTES)
-        return arena_strdup(a, text_bytes(out, sizeof out, v));
-    if (type == COLUMN_SHARE)
-        return arena_strdup(a, text_percent(out, sizeof out, v));
-    if (type == COLUMN_SECONDS)
-        return arena_strdup(a, text_duration(out, sizeof out, v));
-    if (fabs(v) < 100 && v != floor(v))
-        return arena_printf(a, "%.2f", v);
-    return arena_strdup(a, text_count(out, sizeof out, v));
-}
-
-const char *slice_text(struct arena *a, struct slice s)
-{
-    return arena_strndup(a, s.len > 0 ? s.s : "", s.len);
-}
-
 const char *time_text(struct arena *a, int64_t wall_us)
 {
     char out[40];
@@ -137,6 +117,41 @@ const char *call_text(struct arena *a, const struct recorded_call *c)
     return arena_printf(a, "%s:%s/%lld", slice_text(a, c->module), slice_text(a, c->function),
                         (long long)c->arity);
 }
+
+/* ---- rows */
+
+struct owner_list summary_owners(const struct summary *s, enum owner_sort sort, bool words,
+                                 struct arena *a)
+{
+    struct period_owner *rows = arena_alloc(a, (s->owners[sort].n + 1) * sizeof *rows);
+    size_t n = 0;
+    for (size_t i = 0; i < s->owners[sort].n; i++) {
+        const bool rest = s->owners[sort].items[i].owner.len == 0;
+        if (i >= SHOWN && !rest)
+            continue;
+        rows[n] = s->owners[sort].items[i];
+        if (rest && words) {
+            rows[n].owner = slice_of("(the rest)");
+            rows[n].processes = NAN;
+        }
+        n++;
+    }
+    return (struct owner_list){rows, n};
+}
+
+const struct summary_call *summary_calls(const struct summary *s, struct arena *a, size_t *n)
+{
+    struct summary_call *rows = arena_alloc(a, SHOWN * sizeof *rows);
+    *n = s->sums.n_top < SHOWN ? s->sums.n_top : SHOWN;
+    for (size_t i = 0; i < *n; i++) {
+        const struct recorded_call *c = &s->sums.top[i];
+        rows[i] = (struct summary_call){*c, slice_of(call_text(a, c)),
+                                        known_or_nan(c->own_us) / (double)c->calls};
+    }
+    return rows;
+}
+
+/* ---- what is left out */
 
 /* The modules that evaluate what is asked of a node, without those that all programs use. */
 double evaluating_share(const struct summary *s)

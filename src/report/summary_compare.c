@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What recordings are compared by, and whether two of them differ by more than ticks vary. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "summary_internal.h"
@@ -32,21 +31,16 @@ static struct mean mean_of_owner(const struct summary *s, const struct subject *
 /* One that no window lists may not have been counted: it is unknown. */
 static struct mean mean_of_call(const struct summary *s, const struct subject *of)
 {
-    const struct recorded_window *sums = &s->sums;
-    const double seconds = (double)sums->ns / 1e9;
-    for (size_t i = 0; i < sums->n_top && seconds > 0; i++) {
-        const struct recorded_call *c = &sums->top[i], *like = of->call;
-        const struct call_spread *spread = &sums->spreads[i];
-        if (c->arity != like->arity || !slice_equal(c->module, like->module) ||
-            !slice_equal(c->function, like->function))
+    for (const struct recorded_call *c = s->sums.top; c < s->sums.top + s->sums.n_top; c++) {
+        const double n = (double)c->windows;
+        if (c->arity != of->call->arity || !slice_equal(c->module, of->call->module) ||
+            !slice_equal(c->function, of->call->function))
             continue;
-        if (of->kind == OF_CALL_SHARE)
-            return (struct mean){c->share, spread->share_stddev, (double)spread->windows,
-                                 .recorded = true};
-        return (struct mean){(double)c->calls / seconds, spread->per_s_stddev,
-                             (double)spread->windows, .recorded = true};
+        return of->kind == OF_CALL_SHARE
+                   ? (struct mean){c->share, c->share_stddev, n, .recorded = true}
+                   : (struct mean){c->calls_per_s, c->calls_per_s_stddev, n, .recorded = true};
     }
-    return (struct mean){NAN, NAN, 0, .recorded = sums->n_top > 0};
+    return (struct mean){NAN, NAN, 0, .recorded = s->sums.n_top > 0};
 }
 
 struct mean subject_mean(const struct summary *s, const struct subject *of)
@@ -210,7 +204,7 @@ static void add_calls(struct subjects *l, const struct summary *s, size_t n)
 }
 
 /* Below a row with the number of samples. */
-static void add_share(struct subjects *l, struct sample_share share)
+static void add_share(struct subjects *l, struct sample_share share, const char *name)
 {
     static const struct {
         const char *key, *heading;
@@ -223,7 +217,6 @@ static void add_share(struct subjects *l, struct sample_share share)
          {"yields_total", "… at yields, with what it calls (total)"}}};
     static const char *const of[SAMPLE_KINDS] = {"CPU time", "samples at yields"};
     static const char *const ways[SHARE_WAYS] = {"", " (self)", " (total)"};
-    const char *name = samples_share_name(l->arena, &share);
     struct subject x = {
         .kind = OF_SAMPLES,
         .what = share.by == BY_CLASS ? sample_class_key(share.in) : name,
@@ -251,16 +244,14 @@ static void add_samples(struct subjects *l, const struct summary *s, size_t n,
     l->begin = l->n;
     for (size_t i = 0; i < n; i++) {
         const struct summary_samples *from = &s[i].samples[kind];
-        size_t leading = 0;
-        const struct stacks_sum **list =
-            by != BY_CLASS ? samples_leaders(from, by, &leading) : NULL;
+        struct function_share rows[SHOWN];
+        const size_t leading = by == BY_CLASS ? 0 : samples_leaders(from, by, rows);
+        const bool classes = by == BY_CLASS && kind == OF_CPU && from->all.run.samples > 0;
         for (size_t k = 0; k < leading; k++)
-            add_share(l, (struct sample_share){kind, by, SAMPLE_CLASSES, list[k]->at});
-        for (enum sample_class in = 0;
-             by == BY_CLASS && kind == OF_CPU && from->all.run.samples > 0 && in < SAMPLE_CLASSES;
-             in++)
-            add_share(l, (struct sample_share){kind, by, in, NULL});
-        free(list);
+            add_share(l, (struct sample_share){kind, by, SAMPLE_CLASSES, rows[k].at},
+                      slice_text(l->arena, rows[k].name));
+        for (enum sample_class in = 0; classes && in < SAMPLE_CLASSES; in++)
+            add_share(l, (struct sample_share){kind, by, in, NULL}, sample_class_name(in));
     }
 }
 

@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include "beamtop/model/column.h"
+#include "beamtop/model/samples_fields.h"
 #include "beamtop/report/evaluate.h"
 #include "beamtop/report/summary.h"
 #include "paper.h"
@@ -29,12 +30,19 @@ struct metric {
 extern const struct metric summary_metrics[];
 #define METRICS 16
 
+/* Shares of all samples; of a function by what it is, wherever in it a sample was. */
+struct function_share {
+    struct slice function, kind, object, name; /* name: with the object */
+    double self, self_error, total, total_error;
+    const struct sample_frame *at;
+};
+
 /* Runs of the sampler of one kind: of CPU time, or taken at yields. */
 enum sample_kind { OF_CPU, AT_YIELDS, SAMPLE_KINDS };
 struct summary_samples {
     struct recorded_samples all;
-    struct stacks *functions; /* the same stacks without files and lines */
-    struct stacks_sum *sums;  /* of these, most self first */
+    struct stacks *functions;    /* the same stacks without files and lines */
+    struct function_share *rows; /* of these, most self first */
     size_t n;
 };
 
@@ -58,6 +66,20 @@ struct summary {
     struct findings findings;
 };
 
+/* ---- rows of a report, and their fields: summary_fields.c */
+
+struct summary_call {
+    struct recorded_call call;
+    struct slice name;
+    double us_per_call;
+};
+extern const struct field_list summary_owner_fields, summary_call_fields, summary_pattern_fields,
+    summary_class_fields, summary_process_fields, summary_self_fields, summary_total_fields;
+/* Those that are shown; words: for people. */
+struct owner_list summary_owners(const struct summary *s, enum owner_sort sort, bool words,
+                                 struct arena *a);
+const struct summary_call *summary_calls(const struct summary *s, struct arena *a, size_t *n);
+
 /* ---- samples: summary_samples.c */
 
 void samples_take(struct summary_samples *s, struct recording *r, enum sample_kind kind,
@@ -71,11 +93,10 @@ struct sample_share {
     enum sample_class in;
     const struct sample_frame *frame; /* of a function; its file and line do not count */
 };
-/* The first by self or by total, owned by the caller. The frame "…" is none. */
-const struct stacks_sum **samples_leaders(const struct summary_samples *s, enum share_by by,
-                                          size_t *n);
+/* The first by self or by total; how many. The frame "…" is none. */
+size_t samples_leaders(const struct summary_samples *s, enum share_by by,
+                       struct function_share out[SHOWN]);
 double samples_share_of(const struct summary *s, const struct sample_share *of); /* NaN: no run */
-const char *samples_share_name(struct arena *a, const struct sample_share *of);
 void samples_one(struct paper *p, const struct summary *s);
 json_t *samples_json(const struct summary *s, enum sample_kind kind);
 
@@ -137,9 +158,7 @@ void summary_one(struct paper *p, const struct summary *s);
 void summary_many(struct paper *p, const struct summary *s, size_t n);
 void summary_json(struct buf *out, const struct summary *s, size_t n);
 
-/* For people, of the paper's arena; a dash when unknown. */
-const char *number_text(struct arena *a, enum column_type type, double v);
-const char *slice_text(struct arena *a, struct slice s);
+/* For people; a dash when unknown. */
 const char *time_text(struct arena *a, int64_t wall_us);
 const char *call_text(struct arena *a, const struct recorded_call *c); /* m:f/a */
 /* Of all counted calls; and what is said when that is much. */

@@ -34,74 +34,31 @@ static json_t *stats_of(const struct summary *s)
 static json_t *owners_of(const struct summary *s)
 {
     json_t *all = json_object();
-    for (int k = 0; k < OWNER_SORTS; k++) {
-        json_t *list = json_array();
-        for (size_t i = 0; i < s->owners[k].n; i++) {
-            const struct period_owner *w = &s->owners[k].items[i];
-            if (i >= SHOWN && w->owner.len > 0)
-                continue;
-            json_t *row = json_object();
-            json_set(row, "owner", json_slice(w->owner));
-            json_set(row, "kind", json_slice(w->kind));
-            json_set(row, "share", json_number(w->share));
-            json_set(row, "share_stddev", json_number(w->share_stddev));
-            json_set(row, "reductions_per_s", json_number(w->reductions_per_s));
-            json_set(row, "memory_bytes", json_number(w->memory_bytes));
-            json_set(row, "message_queue_len", json_number(w->message_queue_len));
-            json_set(row, "processes", json_number(w->processes));
-            json_array_append_new(list, row);
-        }
-        json_set(all, owner_sort_keys[k], list);
+    struct arena arena;
+    arena_init(&arena);
+    for (enum owner_sort k = 0; k < OWNER_SORTS; k++) {
+        const struct owner_list rows = summary_owners(s, k, false, &arena);
+        json_set(all, owner_sort_keys[k],
+                 json_rows(&summary_owner_fields, rows.items, rows.n, sizeof *rows.items));
     }
+    arena_clear(&arena);
     return all;
 }
 
 static json_t *json_calls(const struct summary *s)
 {
-    json_t *all = json_object(), *list = json_array();
-    double seconds = (double)s->sums.ns / 1e9;
-    for (size_t i = 0; i < s->sums.n_top && i < SHOWN; i++) {
-        const struct recorded_call *c = &s->sums.top[i];
-        json_t *row = json_object();
-        json_set(row, "module", json_slice(c->module));
-        json_set(row, "function", json_slice(c->function));
-        json_set(row, "arity", json_integer(c->arity));
-        json_set(row, "calls", json_known(c->calls));
-        json_set(row, "calls_per_s",
-                 json_number(seconds > 0 ? (double)c->calls / seconds : (double)NAN));
-        json_set(row, "share", json_number(c->share));
-        json_set(row, "own_us", json_known(c->own_us));
-        json_set(row, "words", json_known(c->words));
-        json_set(row, "windows", json_integer(s->sums.spreads[i].windows));
-        json_set(row, "calls_per_s_stddev", json_number(s->sums.spreads[i].per_s_stddev));
-        json_set(row, "share_stddev", json_number(s->sums.spreads[i].share_stddev));
-        json_array_append_new(list, row);
-    }
+    json_t *all = json_object();
+    struct arena arena;
+    size_t n;
+    arena_init(&arena);
+    const struct summary_call *rows = summary_calls(s, &arena, &n);
     json_set(all, "windows", json_integer(s->sums.windows));
     json_set(all, "calls", s->sums.ns > 0 ? json_integer(s->sums.calls) : json_null());
-    json_set(all, "counted_s", json_number(seconds));
+    json_set(all, "counted_s", json_number((double)s->sums.ns / 1e9));
     json_set(all, "lost", json_integer(s->sums.lost));
-    json_set(all, "functions", list);
+    json_set(all, "functions", json_rows(&summary_call_fields, rows, n, sizeof *rows));
+    arena_clear(&arena);
     return all;
-}
-
-static json_t *traces_of(const struct summary *s)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; i < s->n_patterns; i++) {
-        const struct period_pattern *p = &s->patterns[i];
-        json_t *row = json_object();
-        json_set(row, "pattern", json_slice(p->pattern));
-        json_set(row, "traces", json_known(p->traces));
-        json_set(row, "calls", json_known(p->calls));
-        json_set(row, "shown", json_known(p->shown));
-        json_set(row, "missed", json_known(p->missed));
-        json_set(row, "p50_us", json_number(p->p50_us));
-        json_set(row, "p99_us", json_number(p->p99_us));
-        json_set(row, "max_us", json_number(p->max_us));
-        json_array_append_new(list, row);
-    }
-    return list;
 }
 
 static json_t *finding_json(const struct finding *f)
@@ -178,7 +135,8 @@ static void add_recording(json_t *o, const struct summary *s)
     json_set(o, "samples", samples_json(s, OF_CPU));
     json_set(o, "samples_at_yields", samples_json(s, AT_YIELDS));
     json_set(o, "spans", requests_json(s));
-    json_set(o, "traces", traces_of(s));
+    json_set(o, "traces",
+             json_rows(&summary_pattern_fields, s->patterns, s->n_patterns, sizeof *s->patterns));
     add_findings(o, s);
 }
 

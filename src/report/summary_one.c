@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "beamtop/base/attr.h"
-#include "beamtop/base/known.h"
 #include "beamtop/base/text.h"
 #include "report/rules/fact.h"
 #include "summary_internal.h"
@@ -110,34 +109,17 @@ static void put_owners(struct paper *p, const struct summary *s)
 {
     static const char *const by[OWNER_SORTS] = {"By application",     "By supervisor", "By module",
                                                 "By registered name", "By label",      "By kin"};
-    static const char *const titles[] = {"who",    "share",   "±",         "red/s",
-                                         "memory", "mailbox", "processes", "is"};
-    struct arena *a = &p->arena;
     paper_heading(p, 2, "Who did the work");
     if (s->owners[0].n + s->owners[2].n == 0) /* neither applications nor modules */
         paper_put(p, "Owners of the work were not recorded.");
     else if (nobody_stands_out(s))
         paper_put(p, "No owner had 0.2%% of the reductions of a tick.");
-    for (int k = 0; k < OWNER_SORTS; k++) {
-        size_t n = s->owners[k].n < SHOWN ? s->owners[k].n : SHOWN;
-        if (n == 0 || (n == 1 && s->owners[k].items[0].owner.len == 0))
+    for (enum owner_sort k = 0; k < OWNER_SORTS; k++) {
+        const struct owner_list rows = summary_owners(s, k, true, &p->arena);
+        if (rows.n == 0 || (rows.n == 1 && s->owners[k].items[0].owner.len == 0))
             continue;
         paper_heading(p, 3, "%s", by[k]);
-        struct block *t = paper_table(p, titles, ARRAY_LEN(titles), "lrrrrrrl");
-        for (size_t i = 0; i < s->owners[k].n; i++) {
-            const struct period_owner *w = &s->owners[k].items[i];
-            bool rest = w->owner.len == 0;
-            const char *cells[] = {rest ? "(the rest)" : slice_text(a, w->owner),
-                                   number_text(a, COLUMN_SHARE, w->share),
-                                   number_text(a, COLUMN_SHARE, w->share_stddev),
-                                   number_text(a, COLUMN_RATE, w->reductions_per_s),
-                                   number_text(a, COLUMN_BYTES, w->memory_bytes),
-                                   number_text(a, COLUMN_COUNT, w->message_queue_len),
-                                   rest ? "–" : number_text(a, COLUMN_COUNT, w->processes),
-                                   slice_text(a, w->kind)};
-            if (i < n || rest)
-                paper_row(p, t, cells);
-        }
+        paper_rows(p, &summary_owner_fields, rows.items, rows.n, sizeof *rows.items);
     }
     put_left_out(p, left_out_share(s), "");
     if (!nobody_stands_out(s))
@@ -146,11 +128,9 @@ static void put_owners(struct paper *p, const struct summary *s)
 
 static void put_calls(struct paper *p, const struct summary *s)
 {
-    static const char *const titles[] = {"function", "calls",  "calls/s", "share",
-                                         "own time", "a call", "words"};
     struct arena *a = &p->arena;
-    size_t n = s->sums.n_top < SHOWN ? s->sums.n_top : SHOWN;
-    double seconds = (double)s->sums.ns / 1e9;
+    size_t n;
+    const struct summary_call *rows = summary_calls(s, a, &n);
     paper_heading(p, 2, "Functions");
     if (n == 0) {
         paper_put(p, "No calls were counted while it was recorded.");
@@ -158,52 +138,21 @@ static void put_calls(struct paper *p, const struct summary *s)
     }
     paper_put(p, "%s calls in windows of %s together, %s per second.",
               number_text(a, COLUMN_COUNT, (double)s->sums.calls),
-              number_text(a, COLUMN_SECONDS, seconds),
+              number_text(a, COLUMN_SECONDS, (double)s->sums.ns / 1e9),
               number_text(a, COLUMN_RATE, s->sums.calls_per_s));
-    struct block *t = paper_table(p, titles, ARRAY_LEN(titles), "lrrrrrr");
-    for (size_t i = 0; i < n; i++) {
-        const struct recorded_call *c = &s->sums.top[i];
-        double own = known_or_nan(c->own_us) / 1e6;
-        const char *cells[] = {call_text(a, c),
-                               number_text(a, COLUMN_COUNT, (double)c->calls),
-                               number_text(a, COLUMN_RATE, (double)c->calls / seconds),
-                               number_text(a, COLUMN_SHARE, c->share),
-                               number_text(a, COLUMN_SECONDS, own),
-                               number_text(a, COLUMN_SECONDS, own / (double)c->calls),
-                               c->words < 0 ? "–" : number_text(a, COLUMN_COUNT, (double)c->words)};
-        paper_row(p, t, cells);
-    }
+    paper_rows(p, &summary_call_fields, rows, n, sizeof *rows);
     put_evaluating(p, evaluating_share(s));
-}
-
-static const char *latency_text(struct arena *a, double us)
-{
-    return number_text(a, COLUMN_SECONDS, us / 1e6);
 }
 
 static void put_traces(struct paper *p, const struct summary *s)
 {
-    static const char *const titles[] = {"pattern",   "traces", "calls", "shown",
-                                         "not shown", "p50",    "p99",   "max"};
-    struct arena *a = &p->arena;
     bool several = false;
     if (s->n_patterns == 0)
         return;
     paper_heading(p, 2, "Traces");
-    struct block *t = paper_table(p, titles, ARRAY_LEN(titles), "lrrrrrrr");
-    for (size_t i = 0; i < s->n_patterns; i++) {
-        const struct period_pattern *x = &s->patterns[i];
-        several = several || x->traces > 1;
-        const char *cells[] = {slice_text(a, x->pattern),
-                               number_text(a, COLUMN_COUNT, (double)x->traces),
-                               x->calls < 0 ? "–" : number_text(a, COLUMN_COUNT, (double)x->calls),
-                               number_text(a, COLUMN_COUNT, (double)x->shown),
-                               number_text(a, COLUMN_COUNT, (double)x->missed),
-                               latency_text(a, x->p50_us),
-                               latency_text(a, x->p99_us),
-                               latency_text(a, x->max_us)};
-        paper_row(p, t, cells);
-    }
+    paper_rows(p, &summary_pattern_fields, s->patterns, s->n_patterns, sizeof *s->patterns);
+    for (size_t i = 0; i < s->n_patterns; i++)
+        several = several || s->patterns[i].traces > 1;
     if (several)
         paper_put(p, "Of several traces the times are those of the slowest.");
 }

@@ -30,42 +30,6 @@ static struct stacks *functions_of(const struct stacks *s)
     return out;
 }
 
-void samples_take(struct summary_samples *s, struct recording *r, enum sample_kind kind,
-                  int64_t from, int64_t to, struct error *err)
-{
-    struct error own = {0};
-    if (recording_samples(r, from, to, kind == AT_YIELDS, &s->all, &own) != 0 &&
-        err->code == ERR_NONE)
-        *err = own;
-    s->functions = functions_of(s->all.stacks);
-    s->sums = stacks_sums(s->functions, &s->n);
-}
-
-void samples_clear(struct summary_samples *s)
-{
-    if (!s->functions)
-        return;
-    free(s->sums);
-    stacks_free(s->functions);
-    recorded_samples_clear(&s->all);
-}
-
-/* ---- shares */
-
-static bool same_function(const struct sample_frame *a, const struct sample_frame *b)
-{
-    return a->kind == b->kind && slice_equal(a->name, b->name) && slice_equal(a->object, b->object);
-}
-
-static const struct stacks_sum *sum_in(const struct summary_samples *s,
-                                       const struct sample_frame *like)
-{
-    for (size_t i = 0; i < s->n; i++)
-        if (same_function(s->sums[i].at, like))
-            return &s->sums[i];
-    return NULL;
-}
-
 /* Samples: a run may have lost some of its tree, not of its number. */
 static double whole_of(const struct summary_samples *s)
 {
@@ -78,6 +42,56 @@ static double independent_samples(const struct summary_samples *s, enum sample_k
     return kind == OF_CPU ? whole_of(s) : (double)s->all.run.samples;
 }
 
+static struct function_share row_of(struct summary_samples *s, const struct stacks_sum *sum,
+                                    double n)
+{
+    const struct sample_frame *f = sum->at;
+    struct arena *a = &s->all.arena;
+    struct function_share row = {.function = f->name,
+                                 .kind = slice_of(frame_kind_key(f->kind)),
+                                 .object = f->object,
+                                 .name = f->name,
+                                 .self = sum->self / whole_of(s),
+                                 .total = sum->total / whole_of(s),
+                                 .at = f};
+    if (f->object.len > 0)
+        row.name = slice_of(
+            arena_printf(a, "%s from %s", slice_text(a, f->name), slice_text(a, f->object)));
+    row.self_error = sample_error(row.self, n);
+    row.total_error = sample_error(row.total, n);
+    return row;
+}
+
+void samples_take(struct summary_samples *s, struct recording *r, enum sample_kind kind,
+                  int64_t from, int64_t to, struct error *err)
+{
+    struct error own = {0};
+    if (recording_samples(r, from, to, kind == AT_YIELDS, &s->all, &own) != 0 &&
+        err->code == ERR_NONE)
+        *err = own;
+    s->functions = functions_of(s->all.stacks);
+    struct stacks_sum *sums = stacks_sums(s->functions, &s->n);
+    s->rows = arena_alloc(&s->all.arena, (s->n + 1) * sizeof *s->rows);
+    for (size_t i = 0; i < s->n; i++)
+        s->rows[i] = row_of(s, &sums[i], independent_samples(s, kind));
+    free(sums);
+}
+
+void samples_clear(struct summary_samples *s)
+{
+    if (!s->functions)
+        return;
+    stacks_free(s->functions);
+    recorded_samples_clear(&s->all);
+}
+
+/* ---- shares */
+
+static bool same_function(const struct sample_frame *a, const struct sample_frame *b)
+{
+    return a->kind == b->kind && slice_equal(a->name, b->name) && slice_equal(a->object, b->object);
+}
+
 double samples_share_of(const struct summary *s, const struct sample_share *of)
 {
     const struct summary_samples *x = &s->samples[of->kind];
@@ -88,8 +102,10 @@ double samples_share_of(const struct summary *s, const struct sample_share *of)
         int64_t n = x->all.run.classes[of->in];
         return known_or_nan(n) / whole;
     }
-    const struct stacks_sum *sum = sum_in(x, of->frame);
-    return !sum ? 0 : (of->by == BY_SELF ? sum->self : sum->total) / whole;
+    for (size_t i = 0; i < x->n; i++)
+        if (same_function(x->rows[i].at, of->frame))
+            return of->by == BY_SELF ? x->rows[i].self : x->rows[i].total;
+    return 0;
 }
 
 struct mean samples_mean(const struct summary *s, const struct sample_share *of)
@@ -103,34 +119,27 @@ struct mean samples_mean(const struct summary *s, const struct sample_share *of)
 
 static int by_total(const void *a, const void *b)
 {
-    const struct stacks_sum *const *x = a, *const *y = b;
+    const struct function_share *const *x = a, *const *y = b;
     if ((*x)->total != (*y)->total)
         return (*x)->total < (*y)->total ? 1 : -1;
     return *x < *y ? -1 : 1;
 }
 
-const struct stacks_sum **samples_leaders(const struct summary_samples *s, enum share_by by,
-                                          size_t *n)
+size_t samples_leaders(const struct summary_samples *s, enum share_by by,
+                       struct function_share out[SHOWN])
 {
-    const struct stacks_sum **list = alloc_zero(s->n + 1, sizeof *list);
-    *n = 0;
+    const struct function_share **list = alloc_zero(s->n + 1, sizeof *list);
+    size_t n = 0;
     for (size_t i = 0; i < s->n; i++)
-        if (!slice_is(s->sums[i].at->name, "…") && (by == BY_TOTAL || s->sums[i].self > 0))
-            list[(*n)++] = &s->sums[i];
-    if (by == BY_TOTAL && *n > 0)
-        qsort(list, *n, sizeof *list, by_total);
-    *n = *n < SHOWN ? *n : SHOWN;
-    return list;
-}
-
-const char *samples_share_name(struct arena *a, const struct sample_share *of)
-{
-    if (of->by == BY_CLASS)
-        return sample_class_name(of->in);
-    const struct sample_frame *f = of->frame;
-    return f->object.len > 0
-               ? arena_printf(a, "%s from %s", slice_text(a, f->name), slice_text(a, f->object))
-               : slice_text(a, f->name);
+        if (!slice_is(s->rows[i].function, "…") && (by == BY_TOTAL || s->rows[i].self > 0))
+            list[n++] = &s->rows[i];
+    if (by == BY_TOTAL && n > 0)
+        qsort(list, n, sizeof *list, by_total);
+    n = n < SHOWN ? n : SHOWN;
+    for (size_t i = 0; i < n; i++)
+        out[i] = *list[i];
+    free(list);
+    return n;
 }
 
 /* ---- one recording */
@@ -177,65 +186,43 @@ static void put_samples_head(struct paper *p, const struct summary_samples *s,
                   number_text(a, COLUMN_SHARE, s->all.left_out / whole_of(s)));
 }
 
-static const char *error_text(struct arena *a, double share, double n)
+/* SAMPLE_CLASSES rows. */
+static struct samples_row *class_rows(const struct summary *s, bool words, struct arena *a)
 {
-    return arena_printf(a, "±%.1f", 100 * sample_error(share, n));
-}
-
-static void put_class_shares(struct paper *p, const struct summary *s)
-{
-    static const char *const titles[] = {"class", "share", "±95%", "samples"};
-    const double whole = whole_of(&s->samples[OF_CPU]);
-    struct arena *a = &p->arena;
-    struct block *t = paper_table(p, titles, ARRAY_LEN(titles), "lrrr");
+    struct samples_row *rows = arena_alloc(a, SAMPLE_CLASSES * sizeof *rows);
     for (enum sample_class in = 0; in < SAMPLE_CLASSES; in++) {
         const struct sample_share of = {OF_CPU, BY_CLASS, in, NULL};
         const double share = samples_share_of(s, &of);
-        const char *cells[] = {sample_class_name(in), number_text(a, COLUMN_SHARE, share),
-                               error_text(a, share, whole),
-                               count_text(a, isnan(share) ? -1 : llround(share * whole))};
-        paper_row(p, t, cells);
+        rows[in] = (struct samples_row){
+            .name = slice_of(words ? sample_class_name(in) : sample_class_key(in)),
+            .samples = s->samples[OF_CPU].all.run.classes[in],
+            .share = share,
+            .error = sample_error(share, whole_of(&s->samples[OF_CPU]))};
     }
+    return rows;
 }
 
-static void put_top_functions(struct paper *p, const struct summary *s, enum sample_kind kind,
-                              enum share_by by)
+static void put_tables(struct paper *p, const struct summary *s, enum sample_kind kind)
 {
-    static const char *const titles[2][5] = {{"function", "kind", "self", "±95%", "total"},
-                                             {"function", "kind", "total", "±95%", "self"}};
-    const double whole = whole_of(&s->samples[kind]);
-    struct arena *a = &p->arena;
+    static const char *const headings[SHARE_WAYS] = {"", "By function (self)",
+                                                     "By function, with what it calls (total)"};
+    const struct samples_summary *run = &s->samples[kind].all.run;
+    struct function_share rows[SHOWN];
+    if (kind == OF_CPU)
+        paper_rows(p, &summary_class_fields, class_rows(s, true, &p->arena), SAMPLE_CLASSES,
+                   sizeof(struct samples_row));
+    for (enum share_by by = BY_SELF; by < SHARE_WAYS; by++) {
+        paper_heading(p, 3, "%s", headings[by]);
+        size_t n = samples_leaders(&s->samples[kind], by, rows);
+        paper_rows(p, by == BY_SELF ? &summary_self_fields : &summary_total_fields, rows, n,
+                   sizeof *rows);
+    }
     size_t n;
-    const struct stacks_sum **list = samples_leaders(&s->samples[kind], by, &n);
-    paper_heading(p, 3,
-                  by == BY_SELF ? "By function (self)" : "By function, with what it calls (total)");
-    struct block *t = paper_table(p, titles[by == BY_TOTAL], 5, "llrrr");
-    for (size_t i = 0; i < n; i++) {
-        const struct sample_share share = {kind, by, SAMPLE_CLASSES, list[i]->at};
-        const double first = samples_share_of(s, &share);
-        const double second = (by == BY_SELF ? list[i]->total : list[i]->self) / whole;
-        const char *cells[] = {samples_share_name(a, &share), frame_kind_key(list[i]->at->kind),
-                               number_text(a, COLUMN_SHARE, first),
-                               error_text(a, first, independent_samples(&s->samples[kind], kind)),
-                               number_text(a, COLUMN_SHARE, second)};
-        paper_row(p, t, cells);
-    }
-    free(list);
-}
-
-static void put_processes(struct paper *p, const struct samples_summary *run)
-{
-    static const char *const titles[] = {"process", "name", "samples", "share"};
-    struct arena *a = &p->arena;
-    if (run->n_processes == 0)
-        return;
-    paper_heading(p, 3, "By process");
-    struct block *t = paper_table(p, titles, ARRAY_LEN(titles), "llrr");
-    for (size_t i = 0; i < run->n_processes && i < SHOWN; i++) {
-        const struct samples_source *x = &run->processes[i];
-        const char *cells[] = {slice_text(a, x->name), slice_text(a, x->about),
-                               count_text(a, x->samples), part_text(a, x->samples, run->samples)};
-        paper_row(p, t, cells);
+    const struct samples_row *processes =
+        samples_rows(run, SAMPLES_BY_PROCESS, false, &p->arena, &n);
+    if (n > 0) {
+        paper_heading(p, 3, "By process");
+        paper_rows(p, &summary_process_fields, processes, n < SHOWN ? n : SHOWN, sizeof *processes);
     }
 }
 
@@ -248,64 +235,27 @@ void samples_one(struct paper *p, const struct summary *s)
             continue;
         paper_heading(p, 2, "%s", headings[kind]);
         put_samples_head(p, &s->samples[kind], kind);
-        if (s->samples[kind].all.run.samples == 0)
-            continue;
-        if (kind == OF_CPU)
-            put_class_shares(p, s);
-        put_top_functions(p, s, kind, BY_SELF);
-        put_top_functions(p, s, kind, BY_TOTAL);
-        put_processes(p, &s->samples[kind].all.run);
+        if (s->samples[kind].all.run.samples > 0)
+            put_tables(p, s, kind);
     }
 }
 
 /* ---- JSON */
 
-static json_t *json_classes(const struct summary *s, enum sample_kind kind)
+static json_t *json_functions(const struct summary_samples *x)
 {
+    struct function_share leading[2 * SHOWN];
     json_t *list = json_array();
-    const bool any = kind == OF_CPU && s->samples[kind].all.run.samples > 0;
-    for (enum sample_class in = 0; any && in < SAMPLE_CLASSES; in++) {
-        const struct sample_share of = {kind, BY_CLASS, in, NULL};
-        const double share = samples_share_of(s, &of);
-        json_t *o = json_object();
-        json_set(o, "class", json_string(sample_class_key(in)));
-        json_set(o, "share", json_number(share));
-        json_set(o, "share_error",
-                 json_number(sample_error(share, independent_samples(&s->samples[kind], kind))));
-        json_array_append_new(list, o);
-    }
-    return list;
-}
-
-static json_t *json_functions(const struct summary *s, enum sample_kind kind)
-{
-    const struct summary_samples *x = &s->samples[kind];
-    const double whole = whole_of(x);
-    json_t *list = json_array();
-    bool *leads = alloc_zero(x->n + 1, sizeof *leads);
-    for (enum share_by by = BY_SELF; by <= BY_TOTAL; by++) {
-        size_t n;
-        const struct stacks_sum **leaders = samples_leaders(x, by, &n);
-        for (size_t i = 0; i < n; i++)
-            leads[leaders[i] - x->sums] = true;
-        free(leaders);
-    }
+    size_t n = samples_leaders(x, BY_SELF, leading);
+    n += samples_leaders(x, BY_TOTAL, leading + n);
     for (size_t i = 0; i < x->n; i++) {
-        const struct sample_frame *f = x->sums[i].at;
-        const double self = x->sums[i].self / whole, total = x->sums[i].total / whole;
-        if (!leads[i])
-            continue;
-        json_t *o = json_object();
-        json_set(o, "function", json_slice(f->name));
-        json_set(o, "kind", json_string(frame_kind_key(f->kind)));
-        json_set(o, "object", json_slice(f->object));
-        json_set(o, "self_share", json_number(self));
-        json_set(o, "self_error", json_number(sample_error(self, independent_samples(x, kind))));
-        json_set(o, "total_share", json_number(total));
-        json_set(o, "total_error", json_number(sample_error(total, independent_samples(x, kind))));
-        json_array_append_new(list, o);
+        bool leads = false;
+        for (size_t k = 0; k < n; k++)
+            leads = leads || leading[k].at == x->rows[i].at;
+        const struct section row = {&summary_self_fields, NULL, &x->rows[i]};
+        if (leads)
+            json_array_append_new(list, json_section(&row));
     }
-    free(leads);
     return list;
 }
 
@@ -328,7 +278,12 @@ json_t *samples_json(const struct summary *s, enum sample_kind kind)
     json_set(o, "left_out", json_number(all->left_out));
     json_set(o, "sampler_cpu_s", json_number(run->sampler_cpu_s));
     json_set(o, "target_cpu_s", json_number(run->target_cpu_s));
-    json_set(o, "classes", json_classes(s, kind));
-    json_set(o, "functions", json_functions(s, kind));
+    struct arena arena;
+    arena_init(&arena);
+    const size_t classes = kind == OF_CPU && run->samples > 0 ? SAMPLE_CLASSES : 0;
+    const struct samples_row *rows = class_rows(s, false, &arena);
+    json_set(o, "classes", json_rows(&summary_class_fields, rows, classes, sizeof *rows));
+    json_set(o, "functions", json_functions(&s->samples[kind]));
+    arena_clear(&arena);
     return o;
 }

@@ -15,6 +15,8 @@ json_t *json_known(int64_t v); /* null below zero */
 json_t *json_number(double v); /* to six decimals; null when NaN or infinite */
 json_t *json_section(const struct section *s);
 void json_add_fields(json_t *object, const struct field_list *list, const void *row);
+/* An array of objects of these. */
+json_t *json_rows(const struct field_list *list, const void *rows, size_t n, size_t row_bytes);
 /* Back from that, into the struct at base: missing, null or of another type is unknown. Texts are
  * copied. */
 void json_read_fields(const struct field_list *list, void *base, struct arena *arena,

@@ -71,12 +71,10 @@ void recorder_gap(struct recorder *r, int64_t here_us, const char *why);
 struct recorded_call {
     struct slice module, function;
     int64_t arity, calls, own_us, words;
-    double share;
-};
-/* How the calls of a function vary between the windows of a period. */
-struct call_spread {
+    double share, calls_per_s;
+    /* How they vary between the windows of a period. */
     int64_t windows; /* 0: unknown, in one of them it was not among the listed ones */
-    double per_s_stddev, share_stddev; /* NaN of fewer than two windows */
+    double calls_per_s_stddev, share_stddev; /* NaN of fewer than two windows */
 };
 /* Windows over a period. */
 struct recorded_window {
@@ -84,8 +82,7 @@ struct recorded_window {
     double calls_per_s;
     const struct recorded_call *top; /* most calls first */
     size_t n_top;
-    int64_t windows;                   /* of sums: how many */
-    const struct call_spread *spreads; /* of each of top */
+    int64_t windows; /* of sums: how many */
 };
 /* A window of counted calls; `whole`: it is kept for who prints it again. */
 void recorder_calls(struct recorder *r, const struct calls_window *w, bool whole);

@@ -65,6 +65,12 @@ const char *judge_seconds(struct judge *j, double seconds)
     return s < 3600 ? two_units(j, s, 60, "min", "s") : two_units(j, s / 60, 60, "h", "min");
 }
 
+const char *judge_duration(struct judge *j, double seconds)
+{
+    char out[32];
+    return judge_text(j, "%s", text_duration(out, sizeof out, seconds));
+}
+
 const char *judge_period(struct judge *j)
 {
     return judge_seconds(j, j->duration_s);

@@ -124,6 +124,7 @@ const char *judge_bytes(struct judge *j, double bytes);
 const char *judge_number(struct judge *j, double n);
 const char *judge_period(struct judge *j); /* its length */
 const char *judge_seconds(struct judge *j, double seconds);
+const char *judge_duration(struct judge *j, double seconds); /* "1.3 ms", "00:04:58" */
 
 /*
  * Limits. A finding that the judgement before this one had stays until its number is clearly below

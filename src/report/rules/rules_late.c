@@ -41,7 +41,6 @@ static const char *who(struct judge *j, const struct period_stats *id)
 
 void judge_late_scheduler(struct judge *j)
 {
-    char longest[32], p95[32];
     struct period_stats late = judge_stats(j, "late_ms"), id = judge_stats(j, "late_scheduler");
     if (late.n == 0) {
         judge_unknown(j, "how long schedulers took to answer was not recorded");
@@ -53,8 +52,7 @@ void judge_late_scheduler(struct judge *j)
     double without = judge_without_cpu(j, &comes);
     bool starved = without >= STARVED; /* not when it is NaN */
     struct finding *f = judge_find(j, severity_of(&late, starved || comes), late.max, NOTED);
-    text_duration(longest, sizeof longest, late.max / 1000);
-    text_duration(p95, sizeof p95, late.p95 / 1000);
+    const char *longest = judge_duration(j, late.max / 1000);
     f->title = judge_text(j, "%s did not yield for %s", who(j, &id), longest);
     f->action = "Find the NIF or BIF that does not yield, on the node's host: beamtop pstack NODE "
                 "--all, or beamtop sample NODE. It is a comparison, hash or copy of a very large "
@@ -65,7 +63,8 @@ void judge_late_scheduler(struct judge *j)
     judge_evidence(j, f, "late_ms_max", late.max, "ms", "longest wait for a scheduler: %s",
                    longest);
     judge_evidence(j, f, "late_ms_p95", late.p95, "ms",
-                   "wait for a scheduler: %s (p95, %lld ticks)", p95, (long long)late.n);
+                   "wait for a scheduler: %s (p95, %lld ticks)", judge_duration(j, late.p95 / 1000),
+                   (long long)late.n);
     if (id.n > 0)
         judge_evidence(j, f, "late_scheduler", id.max, "",
                        "schedulers that did not answer: %.0f to %.0f", id.min, id.max);
@@ -91,7 +90,6 @@ static const char *began(struct judge *j, const struct period_run *run)
 
 void judge_blocked_io(struct judge *j)
 {
-    char lasted[32];
     double n = judge_node(j, "dirty_io_schedulers");
     struct period_stats use = judge_stats(j, "dirty_io_utilisation");
     if (isnan(use.mean)) {
@@ -105,7 +103,7 @@ void judge_blocked_io(struct judge *j)
     bool lasts = recording_tick_after(j->recording, run.to) <= run.to || run.to >= j->to;
     struct finding *f = judge_find(j, run.seconds >= BLOCKED_LONG_S ? FINDING_ACT : FINDING_LOOK,
                                    run.seconds, BLOCKED_S);
-    text_duration(lasted, sizeof lasted, run.seconds);
+    const char *lasted = judge_duration(j, run.seconds);
     f->title = judge_text(j, "All %sdirty I/O schedulers %s blocked%s%s",
                           isnan(n) ? "" : judge_text(j, "%.0f ", n), lasts ? "are" : "were",
                           lasts ? " since " : " for ", lasts ? began(j, &run) : lasted);

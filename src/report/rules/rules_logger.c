@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The rule over loggers: by what they do themselves, and by what their callers wait for. */
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,15 +88,6 @@ static void tell_handlers(struct judge *j, struct finding *f, const json_t *fact
             tell_handler(j, f, fact, each);
 }
 
-/* In Erlang syntax. */
-static const char *atom(struct judge *j, const char *name)
-{
-    bool plain = *name >= 'a' && *name <= 'z';
-    for (const char *s = name; *s; s++)
-        plain = plain && (isalnum((unsigned char)*s) || *s == '_' || *s == '@');
-    return plain ? judge_text(j, "%s", name) : judge_text(j, "'%s'", name);
-}
-
 /* drop_mode_qlen as sync_mode_qlen: no caller waits; above it messages are dropped, and said
  * to be. */
 static const char *setting_of(struct judge *j, const json_t *fact, const json_t *h,
@@ -113,7 +103,7 @@ static const char *setting_of(struct judge *j, const json_t *fact, const json_t 
                           discard, discard, discard);
     }
     double drop = fact_number(h, "drop_mode_qlen");
-    const char *id = atom(j, fact_text(h, "id"));
+    const char *id = judge_atom(j, slice_of(fact_text(h, "id")));
     drop = drop > 0 ? drop : 200;
     if (mode == LOG_IN_CALLERS)
         return judge_text(j,

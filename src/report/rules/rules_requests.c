@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "beamtop/base/text.h"
 #include "report/rules/requests.h"
 #include "report/rules/rules_internal.h"
 
@@ -49,12 +48,6 @@ static struct culprit find_culprit(const struct requests_of *of)
     return most;
 }
 
-static const char *time_of(struct judge *j, double ns)
-{
-    char out[32];
-    return judge_text(j, "%s", text_duration(out, sizeof out, ns / 1e9));
-}
-
 static void name_operations(struct judge *j, struct finding *f, const struct requests_of *of,
                             const struct culprit *c)
 {
@@ -69,7 +62,7 @@ static void name_operations(struct judge *j, struct finding *f, const struct req
         judge_evidence(j, f, span_step_key(part->kind), share, "share",
                        "%s%s%s%s%s: %s, %s a request", operation, *operation ? ", " : "",
                        span_step_key(part->kind), *at ? " " : "", at, judge_percent(j, share),
-                       time_of(j, part->ns / (double)of->n_durations));
+                       judge_duration(j, part->ns / (double)of->n_durations / 1e9));
     }
 }
 
@@ -116,8 +109,9 @@ static void judge_function_of(struct judge *j, const struct requests_of *of)
                           c.is_function ? "in" : "for", name, judge_percent(j, share));
     judge_evidence(j, f, "share", share, "share",
                    "%s of %s, the mean of %s requests (critical path; median %s, p99 %s)",
-                   judge_percent(j, share), time_of(j, of->ns / n), judge_number(j, n),
-                   time_of(j, requests_quantile(of, 0.5)), time_of(j, requests_quantile(of, 0.99)));
+                   judge_percent(j, share), judge_duration(j, of->ns / n / 1e9), judge_number(j, n),
+                   judge_duration(j, requests_quantile(of, 0.5) / 1e9),
+                   judge_duration(j, requests_quantile(of, 0.99) / 1e9));
     name_operations(j, f, of, &c);
     f->action = action_of(j, &c, name);
     f->ruled_out_if = judge_text(

@@ -26,14 +26,11 @@ void work_take_calls(struct arena *a, struct recording *r, int64_t from, int64_t
     const struct recorded_call *list;
     size_t n = recording_calls(r, from, to, &list, out);
     struct recorded_call *copy = arena_alloc(a, (n + 1) * sizeof *copy);
-    struct call_spread *spreads = arena_alloc(a, (n + 1) * sizeof *spreads);
     for (size_t i = 0; i < n; i++) {
         copy[i] = list[i];
         copy[i].module = slice_keep(a, list[i].module);
         copy[i].function = slice_keep(a, list[i].function);
-        spreads[i] = out->spreads[i];
     }
     out->top = copy;
     out->n_top = n;
-    out->spreads = spreads;
 }

@@ -25,7 +25,6 @@ struct owner_list {
 
 void work_take_owners(struct arena *a, struct recording *r, int64_t from, int64_t to,
                       struct owner_list out[OWNER_SORTS]);
-/* With top and spreads. */
 void work_take_calls(struct arena *a, struct recording *r, int64_t from, int64_t to,
                      struct recorded_window *out);
 

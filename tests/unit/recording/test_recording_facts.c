@@ -54,12 +54,12 @@ TEST(test_how_calls_vary)
         while (at < n && found[at].arity != 2)
             at++;
         assert_true(at < n && sums.windows == 4);
-        const struct call_spread *s = &sums.spreads[at];
+        const struct recorded_call *s = &found[at];
         if (s->windows != spread_rows[i].windows ||
-            !is_near(s->per_s_stddev, spread_rows[i].per_s_stddev) ||
+            !is_near(s->calls_per_s_stddev, spread_rows[i].per_s_stddev) ||
             !is_near(s->share_stddev, spread_rows[i].share_stddev))
             fail_msg("%s: %lld windows, ± %g a second, ± %g", spread_rows[i].label,
-                     (long long)s->windows, s->per_s_stddev, s->share_stddev);
+                     (long long)s->windows, s->calls_per_s_stddev, s->share_stddev);
         recording_close(f);
         model_free(m);
         place_clear(&p);
