@@ -193,7 +193,6 @@ static double share_of_kind(struct owner_list list, const char *kind, double *sp
     return sum;
 }
 
-/* "linked to NAME", "started by NAME": the kind of the one that is named. */
 #define STAYS_S 30.0
 
 bool judge_stays(const struct judge *j, const struct period_process *p)
@@ -203,6 +202,7 @@ bool judge_stays(const struct judge *j, const struct period_process *p)
            (seen_s >= STAYS_S && p->ticks * 10 >= p->ticks_since * 8);
 }
 
+/* "linked to NAME", "started by NAME": the kind of the one that is named. */
 bool judge_is_kin(const struct judge *j, const struct period_process *p, const char *kind)
 {
     struct proc_row named = {.name = near_of(j, p->pid)};
@@ -211,28 +211,22 @@ bool judge_is_kin(const struct judge *j, const struct period_process *p, const c
     return p->kind.len == 0 && strcmp(proc_kind_name(proc_kind(&named)), kind) == 0;
 }
 
-static double share_of_kin(const struct judge *j, const struct period_process *p, size_t n,
-                           const char *kind)
+/* Of processes of that kind, or of those without a name near to one. */
+static double share_of_processes(const struct judge *j, const struct period_process *p, size_t n,
+                                 const char *kind, bool near)
 {
     double sum = 0;
     for (size_t i = 0; i < n; i++)
-        sum += judge_is_kin(j, &p[i], kind) && !isnan(p[i].share) ? p[i].share : 0;
-    return sum;
-}
-
-static double share_of_processes(const struct period_process *p, size_t n, const char *kind)
-{
-    double sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += slice_is(p[i].kind, kind) && !isnan(p[i].share) ? p[i].share : 0;
+        if (near ? judge_is_kin(j, &p[i], kind) : slice_is(p[i].kind, kind))
+            sum += isnan(p[i].share) ? 0 : p[i].share;
     return sum;
 }
 
 /* The largest of the shares that the ways to recognise the kind give. */
 double judge_kind(const struct judge *j, const char *kind, double *spread, double *late)
 {
-    double most = share_of_processes(j->processes, j->n_processes, kind), ignored;
-    *late = share_of_processes(j->late_processes, j->n_late_processes, kind);
+    double most = share_of_processes(j, j->processes, j->n_processes, kind, false), ignored;
+    *late = share_of_processes(j, j->late_processes, j->n_late_processes, kind, false);
     *spread = NAN;
     for (int sort = 0; sort < OWNER_SORTS; sort++) {
         double varies, share = share_of_kind(j->owners[sort], kind, &varies);
@@ -241,8 +235,8 @@ double judge_kind(const struct judge *j, const char *kind, double *spread, doubl
             *spread = varies;
         most = fmax(most, share);
     }
-    *late += share_of_kin(j, j->late_processes, j->n_late_processes, kind);
-    return most + share_of_kin(j, j->processes, j->n_processes, kind);
+    *late += share_of_processes(j, j->late_processes, j->n_late_processes, kind, true);
+    return most + share_of_processes(j, j->processes, j->n_processes, kind, true);
 }
 
 void judge_share(struct judge *j, struct finding *f, double share, double spread)

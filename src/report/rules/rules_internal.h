@@ -166,10 +166,10 @@ struct timers {
 struct timers judge_timers(struct judge *j);
 /* By how many the processes have grown; 0: they have not. */
 double judge_more_processes(const struct judge *j);
-/* Whether a process without a name belongs to one of that kind, as the fact `kin` knows. */
 /* It was there at 80% of the ticks: of the period, or since it was first seen, half a minute ago or
    earlier. */
 bool judge_stays(const struct judge *j, const struct period_process *p);
+/* Whether a process without a name belongs to one of that kind, as the fact `kin` knows. */
 bool judge_is_kin(const struct judge *j, const struct period_process *p, const char *kind);
 /* A process in the second half of the period; NULL: it was not recorded there. */
 const struct period_process *judge_late(const struct judge *j, const struct period_process *p);

@@ -192,29 +192,6 @@ static double grown_of(const struct period_process *p)
     return p->memory_last - p->memory_first;
 }
 
-static size_t growing_processes(struct judge *j, struct grower out[OWNERS_LISTED])
-{
-    const struct period_process *listed[OWNERS_LISTED];
-    size_t n = 0;
-    for (; n < OWNERS_LISTED; n++) {
-        const struct period_process *most = NULL;
-        for (size_t i = 0; i < j->n_processes; i++) {
-            const struct period_process *p = &j->processes[i];
-            bool is_listed = false;
-            for (size_t k = 0; k < n; k++)
-                is_listed = is_listed || listed[k] == p;
-            if (!is_listed && grown_of(p) > MIB && (!most || grown_of(p) > grown_of(most)))
-                most = p;
-        }
-        if (!most)
-            break;
-        listed[n] = most;
-        out[n] = (struct grower){judge_process(j, most), judge_slice(j, most->pid), grown_of(most),
-                                 most->memory_last, true};
-    }
-    return n;
-}
-
 /* The row of the process in the fact at the period's begin; NULL: it had none, or the fact is
  * the same. */
 static const json_t *row_before(const json_t *fact, const char *list, const json_t *like)
@@ -235,6 +212,27 @@ static int most_grown_first(const void *a, const void *b)
     const struct grower *x = a, *y = b;
     double p = isnan(x->grown) ? 0 : x->grown, q = isnan(y->grown) ? 0 : y->grown;
     return p != q ? (p < q ? 1 : -1) : (x->has < y->has) - (x->has > y->has);
+}
+
+static size_t most_grown(struct grower *all, size_t n, struct grower out[OWNERS_LISTED])
+{
+    if (n > 1)
+        qsort(all, n, sizeof *all, most_grown_first);
+    n = n < OWNERS_LISTED ? n : OWNERS_LISTED;
+    for (size_t i = 0; i < n; i++)
+        out[i] = all[i];
+    return n;
+}
+
+static size_t growing_processes(struct judge *j, struct grower out[OWNERS_LISTED])
+{
+    struct grower *all = arena_alloc(&j->out->arena, (j->n_processes + 1) * sizeof *all);
+    size_t n = 0;
+    for (const struct period_process *p = j->processes; p < j->processes + j->n_processes; p++)
+        if (grown_of(p) > MIB)
+            all[n++] = (struct grower){judge_process(j, p), judge_slice(j, p->pid), grown_of(p),
+                                       p->memory_last, true};
+    return most_grown(all, n, out);
 }
 
 #define ROWS 10
@@ -260,12 +258,7 @@ static size_t growing_rows(struct judge *j, const char *key, const char *list,
                             old ? fact_number(row, bytes) - fact_number(old, bytes) : (double)NAN,
                             fact_number(row, bytes), !ets};
     }
-    if (n > 1)
-        qsort(all, n, sizeof *all, most_grown_first);
-    n = n < OWNERS_LISTED ? n : OWNERS_LISTED;
-    if (n > 0)
-        memcpy(out, all, n * sizeof *out);
-    return n;
+    return most_grown(all, n, out);
 }
 
 /* The first of them, when it is known to make much of the growth or there is nothing better to
