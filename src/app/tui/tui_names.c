@@ -17,11 +17,6 @@ static bool is_open(const struct tui_naming *n)
            prompt_kind(n->tui->prompt) == n->names->kind;
 }
 
-void tui_names_defaults(const struct tui *t, struct trace_request *out)
-{
-    settings_request(&t->settings, false, out);
-}
-
 /* ---- what is known of the line */
 
 static void set_hint(struct tui_naming *n, enum style style, const char *known, bool with_cost)
@@ -60,7 +55,7 @@ static void show_names(struct tui_naming *n)
 static void look_at(struct tui_naming *n, const char *line)
 {
     struct trace_request defaults;
-    tui_names_defaults(n->tui, &defaults);
+    settings_request(&n->tui->settings, false, &defaults);
     n->looked = true;
     if (n->names->line == NAMES_TRACE) {
         assist_look(n->assist, &defaults, line);
@@ -149,7 +144,7 @@ static void complete_names(void *ctx, const char *line, size_t point, struct com
 {
     struct tui_naming *n = ctx;
     struct trace_request defaults;
-    tui_names_defaults(n->tui, &defaults);
+    settings_request(&n->tui->settings, false, &defaults);
     n->completing = !n->names->complete(out, n->assist, defaults.syntax, line, point);
     if (n->names->listed)
         n->names->listed(n->arg, out->len);

@@ -53,7 +53,5 @@ struct tui_naming {
 void tui_names_open(struct tui *t, const struct tui_names *names, void *arg, const char *line);
 /* The line is looked at after the next pause, as if it had been typed. */
 void tui_names_look(struct tui *t);
-/* What options that a line does not give are. */
-void tui_names_defaults(const struct tui *t, struct trace_request *out);
 
 #endif

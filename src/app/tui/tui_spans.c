@@ -115,7 +115,7 @@ static int start_spans(struct tui_spans *s, const char *words, size_t *offset, s
 {
     struct session *session = NULL;
     struct trace_request request;
-    tui_names_defaults(s->tui, &request);
+    settings_request(&s->tui->settings, false, &request);
     int rc = trace_request_parse(&request, REQUEST_SPANS, words, offset, err);
     if (rc != 0)
         return rc;

@@ -8,7 +8,6 @@
 #include "beamtop/model/detail.h"
 #include "beamtop/model/finding.h"
 #include "beamtop/trace/library.h"
-#include "tui_names.h"
 #include "tui_trace_start.h"
 
 #define RECENT 10 /* patterns typed before, above the library's */
@@ -18,7 +17,7 @@ static enum syntax spelling(const struct tui_trace *tr)
 {
     struct trace_request defaults;
     const struct node_info *node = model_node(tr->tui->model);
-    tui_names_defaults(tr->tui, &defaults);
+    settings_request(&tr->tui->settings, false, &defaults);
     if (defaults.syntax != SYNTAX_AUTO)
         return defaults.syntax;
     return node && node->elixir.len > 0 ? SYNTAX_ELIXIR : SYNTAX_ERLANG;

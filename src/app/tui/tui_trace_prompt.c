@@ -46,7 +46,7 @@ static void put_candidates(struct tui_trace *tr, struct buf *out)
     const char *line = prompt_line(tr->tui->prompt, &point);
     if (tr->unanswered >= UNANSWERED)
         return;
-    tui_names_defaults(tr->tui, &defaults);
+    settings_request(&tr->tui->settings, false, &defaults);
     completion_init(&list);
     if (!complete_trace(&list, naming_of(tr)->assist, defaults.syntax, line, point))
         tr->unanswered++;
@@ -140,7 +140,7 @@ void tui_trace_error(struct tui_trace *tr, const char *line, const char *why)
     struct error ignored = {0};
     struct trace_request request;
     size_t offset = 0;
-    tui_names_defaults(tr->tui, &request);
+    settings_request(&tr->tui->settings, false, &request);
     if (trace_request_parse(&request, REQUEST_TRACE, line, &offset, &ignored) == 0)
         offset = request.pattern_at;
     trace_request_clear(&request);

@@ -8,7 +8,6 @@
 #include "beamtop/base/clock.h"
 #include "beamtop/output/trace_sink.h"
 #include "app/command/trace_history.h"
-#include "tui_names.h"
 #include "tui_trace_start.h"
 
 /* ---- events */
@@ -37,7 +36,7 @@ static int write_log(struct tui_trace *tr, const char *path, bool replace, struc
     struct trace_request defaults;
     struct buf content;
     char node[300];
-    tui_names_defaults(tr->tui, &defaults);
+    settings_request(&tr->tui->settings, false, &defaults);
     const struct trace_log *log = trace_session_log(tr->s.session);
     const enum syntax syntax = trace_log_syntax(log, defaults.syntax);
     buf_init(&content, 0);

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "beamtop/base/alloc.h"
-#include "tui_names.h"
 
 const struct trace_state *tui_trace_state(const struct tui_trace *tr)
 {
@@ -51,7 +50,7 @@ int tui_trace_start(struct tui_trace *tr, const char *line, size_t *offset, stru
 {
     struct trace_request request;
     struct session *session = NULL;
-    tui_names_defaults(tr->tui, &request);
+    settings_request(&tr->tui->settings, false, &request);
     int rc = trace_request_parse(&request, REQUEST_TRACE, line, offset, err);
     if (rc != 0)
         return rc;
