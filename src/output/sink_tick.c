@@ -65,6 +65,12 @@ static void add_section(struct sink_tick *r, const char *name, const struct fiel
     r->sections[r->n_sections++] = (struct section){.list = list, .name = name, .base = base};
 }
 
+const char *sink_section_name(const struct sink_kind *kind)
+{
+    return kind->section == &table_fields ? question_rows[kind->question].what
+                                          : kind->section->name;
+}
+
 static struct grid grid_of(const struct field_list *list, const void *rows, size_t n,
                            size_t row_bytes)
 {
@@ -151,10 +157,7 @@ static bool fill_tick(struct sink_tick *r, const void *answer, const struct sink
     if (!base)
         return false;
     if (kind->section)
-        add_section(r,
-                    kind->section == &table_fields ? question_rows[kind->question].what
-                                                   : kind->section->name,
-                    kind->section, base);
+        add_section(r, sink_section_name(kind), kind->section, base);
     if (kind->interval_at > 0) {
         double interval_s;
         memcpy(&interval_s, base + kind->interval_at, sizeof interval_s);

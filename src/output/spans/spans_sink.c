@@ -14,12 +14,6 @@ int64_t spans_wall(const struct spans_form *f, int64_t mono_ns)
     return wall < 0 ? -1 : wall;
 }
 
-int64_t spans_wall_us(const struct spans_form *f, int64_t mono_ns)
-{
-    int64_t wall = spans_wall(f, mono_ns);
-    return wall < 0 ? -1 : wall / 1000;
-}
-
 struct slice spans_wait_name(struct spans_form *f, const struct span_wait *wait)
 {
     struct buf name;

@@ -68,11 +68,11 @@ static void put_json_tables(struct buf *markdown)
     put_list(markdown, "`cost`", &cost_fields);
     put_list(markdown, "`system`", &system_fields);
     for (const struct sink_kind *kind = sink_kinds; kind->name; kind++) {
-        struct field_list section = kind->section ? *kind->section : table_fields;
-        if (kind->section == &table_fields)
-            section.name = question_rows[kind->question].what;
-        if (kind->section)
+        if (kind->section) {
+            struct field_list section = *kind->section;
+            section.name = sink_section_name(kind);
             put_list_of(markdown, &section, kind->name);
+        }
         if (kind->question == QUESTION_SCAN)
             put_columns(markdown);
         put_list_of(markdown, kind->grid, kind->name);
