@@ -27,10 +27,8 @@ enum field_form {
     FIELD_SIGNED,  /* an integer that may be below zero, and is never unknown */
     FIELD_NONE,    /* not at all: a text that the view makes */
 };
-/* clang-format on */
 
 /* How people read it, beyond its type. */
-/* clang-format off */
 enum field_look {
     LOOK_PLAIN,
     LOOK_NAME, LOOK_FUNCTION, LOOK_PID, LOOK_MARK, LOOK_ASIDE, /* of texts; aside: dim */

@@ -16,7 +16,8 @@
 struct rows_of {
     const char *word; /* what `by` calls it; NULL: there is only this one */
     const struct field_list *fields;
-    const char *sort; /* key of a new view, largest first; NULL: in the order of the rows */
+    const char *sort; /* key of a new view, largest first; "": in the order of the rows, until a key
+                         is chosen; NULL: always */
 };
 
 struct rows {
