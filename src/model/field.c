@@ -50,7 +50,7 @@ size_t field_columns(const struct field_list *list, const char *columns, const s
 bool field_is_number(const struct field *f)
 {
     return f->form != FIELD_SLICE && f->form != FIELD_CHARS && f->form != FIELD_SCHEDULER_KIND &&
-           f->form != FIELD_NONE;
+           f->form != FIELD_PID && f->form != FIELD_NONE;
 }
 
 double field_number(const struct field *f, const void *row)
@@ -70,9 +70,12 @@ double field_number(const struct field *f, const void *row)
         return *(const double *)at;
     case FIELD_BOOL:
         return *(const bool *)at;
+    case FIELD_MADE:
+        return f->number(row);
     case FIELD_SLICE:
     case FIELD_CHARS:
     case FIELD_SCHEDULER_KIND:
+    case FIELD_PID:
     case FIELD_NONE:
         break;
     }
@@ -94,6 +97,13 @@ struct slice field_text(const struct field *f, const void *row)
     if (f->form == FIELD_SCHEDULER_KIND)
         return slice_of(kinds[*(const enum scheduler_kind *)at]);
     return (struct slice){"", 0};
+}
+
+const struct etf_pid *field_pid(const struct field *f, const void *row)
+{
+    const char *at = row;
+    const bool known = f->known == 0 || *(const bool *)(const void *)(at + f->known);
+    return f->form == FIELD_PID && known ? (const void *)(at + f->offset) : NULL;
 }
 
 /* "+12%", "x3" */

@@ -115,8 +115,7 @@ size_t seen_len(const struct seen *s); /* for tests */
 /* Where a row's change within this scan is known better than from two sights. */
 /* Sorts the rows by a column that the target does not rank by, and keeps those asked
  * for (order.c). */
-void order_rows(struct proc_scan *scan, const struct proc_column *column,
-                const struct want_scan *asked);
+void order_rows(struct proc_scan *scan, const struct field *column, const struct want_scan *asked);
 
 struct sweep_delta {
     const char *attr;  /* swept attribute, NULL: none */

@@ -130,7 +130,7 @@ static const struct proc_row *row_in(const struct proc_row *rows, size_t n,
 /* A watched process has one row: the node leaves it out of those beside the ranked ones where it is
  * among these. Where it is not among them any more, it is put there again. */
 static void order_watched(struct proc_scan *scan, const struct want_scan *asked,
-                          const struct proc_column *sort, struct arena *arena)
+                          const struct field *sort, struct arena *arena)
 {
     struct proc_row *watched =
         arena_alloc(arena, (scan->n_watched + WANT_WATCHED + 1) * sizeof *watched);
@@ -154,7 +154,7 @@ void take_scan(struct model *m, void *next, const struct taking *t)
 {
     struct proc_scan *scan = next;
     const struct want_scan *asked = t->asked;
-    const struct proc_column *sort = asked->sort_key ? proc_column_find(asked->sort_key) : NULL;
+    const struct field *sort = asked->sort_key ? proc_column_find(asked->sort_key) : NULL;
     const char *attr = !sort || !sort->sweep ? "reductions" : sort->sweep;
     double all_per_s, own_per_s;
     m->to_sweep = 0;
@@ -323,9 +323,9 @@ void model_show_recorded(struct model *m, const struct want_scan *shown, model_r
         scan->filtered = true;
         scan->matching = (int64_t)scan->n_rows;
     }
-    const struct proc_column *sort = proc_column_find(shown->sort_key ? shown->sort_key : "");
+    const struct field *sort = proc_column_find(shown->sort_key ? shown->sort_key : "");
     if (sort && !is_as_taken(m, shown)) {
-        const struct proc_column *ranked = proc_column_ranked(sort, shown->by_delta);
+        const struct field *ranked = proc_column_ranked(sort, shown->by_delta);
         order_rows(scan, ranked ? ranked : sort, shown);
         scan->sort_key = sort->key;
         scan->by_delta = ranked && shown->by_delta && !isnan(scan->interval_s);

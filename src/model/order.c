@@ -22,19 +22,14 @@ static double pid_number(const struct etf_pid *pid)
     return (double)pid->serial * 4294967296.0 + pid->id;
 }
 
-static void take_key(struct ordered *o, const struct proc_column *column)
+static void take_key(struct ordered *o, const struct field *column)
 {
-    if (column->type == COLUMN_PID) {
-        const struct etf_pid *pid = column->pid ? column->pid(&o->row) : &o->row.pid;
-        o->number = pid ? pid_number(pid) : (double)NAN;
-        o->unknown = !pid;
-    } else if (column->type == COLUMN_TEXT) {
-        o->text = column->display ? column->display(&o->row) : column->text(&o->row);
-        o->unknown = o->text.len == 0;
-    } else {
-        o->number = column->number(&o->row);
-        o->unknown = isnan(o->number);
-    }
+    const struct etf_pid *pid = field_pid(column, &o->row);
+    if (column->type == COLUMN_TEXT)
+        o->text = proc_column_text(column, &o->row);
+    else
+        o->number = pid ? pid_number(pid) : field_number(column, &o->row);
+    o->unknown = column->type == COLUMN_TEXT ? o->text.len == 0 : isnan(o->number);
 }
 
 static int compare_ordered(const void *left, const void *right)
@@ -60,14 +55,12 @@ static bool was_asked_for(const struct want_scan *asked, const struct etf_pid *p
 }
 
 /* Text and pids go up by nature, numbers down. */
-static bool goes_up(const struct proc_column *column, const struct want_scan *asked)
+static bool goes_up(const struct field *column, const struct want_scan *asked)
 {
-    bool by_nature = column->type == COLUMN_TEXT || column->type == COLUMN_PID;
-    return by_nature != asked->ascending;
+    return field_is_number(column) == asked->ascending;
 }
 
-void order_rows(struct proc_scan *scan, const struct proc_column *column,
-                const struct want_scan *asked)
+void order_rows(struct proc_scan *scan, const struct field *column, const struct want_scan *asked)
 {
     size_t n = scan->n_rows, kept = 0;
     struct ordered *rows = alloc_zero(n + 1, sizeof *rows);

@@ -120,7 +120,15 @@ struct value field_value(const struct field *f, const void *base)
         break;
     case FIELD_REAL:
     case FIELD_CPUS:
-        v = number_value(*(const double *)at, f->type);
+    case FIELD_MADE:
+        v = number_value(field_number(f, base), f->type);
+        if (f->type == COLUMN_BOOL && v.kind == VALUE_NUMBER) {
+            v.kind = VALUE_BOOL;
+            v.boolean = v.number > 0;
+        }
+        break;
+    case FIELD_PID:
+        v = pid_value(field_pid(f, base));
         break;
     case FIELD_BOOL:
         v.kind = VALUE_BOOL;
@@ -131,26 +139,5 @@ struct value field_value(const struct field *f, const void *base)
     }
     v.type = f->type;
     v.form = f->form;
-    return v;
-}
-
-struct value column_value(const struct proc_column *column, const struct proc_row *row)
-{
-    struct value v;
-    if (column->pid) {
-        v = pid_value(column->pid(row));
-    } else if (column->text) {
-        v = text_value(column->text(row));
-    } else {
-        v = number_value(column->number(row), column->type);
-        v.at_least = proc_column_is_least(column, row);
-        v.older = proc_column_is_older(column, row);
-        v.age_s = row->older_s;
-        if (column->type == COLUMN_BOOL && v.kind == VALUE_NUMBER) {
-            v.kind = VALUE_BOOL;
-            v.boolean = v.number > 0;
-        }
-    }
-    v.type = column->type;
     return v;
 }

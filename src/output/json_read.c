@@ -38,6 +38,8 @@ static void read_field(const struct field *f, void *base, struct arena *arena, c
     case FIELD_SCHEDULER_KIND:
     case FIELD_CHARS:
     case FIELD_UNSIGNED:
+    case FIELD_PID:
+    case FIELD_MADE:
     case FIELD_NONE:
         break; /* in nothing that is read back */
     }

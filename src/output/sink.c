@@ -10,7 +10,7 @@
 struct sink {
     struct sink_output output;
     struct sink_options options;
-    const struct proc_column *columns[COLUMNS_MAX];
+    const struct field *columns[COLUMNS_MAX];
     const struct sink_kind *header_of; /* csv: the last header is of this kind */
 };
 

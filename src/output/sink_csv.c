@@ -68,10 +68,10 @@ static void put_header(struct buf *out, const struct sink_tick *r)
 {
     buf_puts(out, sink_tick_of_node(r) ? "wall_us,node" : "wall_us");
     for (size_t i = 0; i < r->grid.n_columns; i++)
-        buf_printf(out, ",%s", grid_key(&r->grid, i));
+        buf_printf(out, ",%s", grid_field(&r->grid, i)->key);
     for (size_t s = 0; s < r->n_sections && !r->grid.present; s++)
-        for (size_t i = 0; i < section_len(&r->sections[s]); i++)
-            buf_printf(out, ",%s", section_key(&r->sections[s], i));
+        for (size_t i = 0; i < r->sections[s].list->n; i++)
+            buf_printf(out, ",%s", r->sections[s].list->fields[i].key);
     buf_put_u8(out, '\n');
 }
 
@@ -79,8 +79,8 @@ static void put_sections(struct buf *out, const struct sink_tick *r, bool spread
 {
     put_start(out, r, spreadsheet);
     for (size_t s = 0; s < r->n_sections; s++)
-        for (size_t i = 0; i < section_len(&r->sections[s]); i++) {
-            struct value v = section_value(&r->sections[s], i);
+        for (size_t i = 0; i < r->sections[s].list->n; i++) {
+            struct value v = field_value(&r->sections[s].list->fields[i], r->sections[s].base);
             buf_put_u8(out, ',');
             csv_put_value(out, &v, spreadsheet);
         }
@@ -97,7 +97,7 @@ void csv_put(struct buf *out, const struct sink_tick *r, bool header, bool sprea
     for (size_t row = 0; row < r->grid.n_rows; row++) {
         put_start(out, r, spreadsheet);
         for (size_t i = 0; i < r->grid.n_columns; i++) {
-            struct value v = grid_value(&r->grid, row, i);
+            struct value v = field_value(grid_field(&r->grid, i), grid_row(&r->grid, row));
             buf_put_u8(out, ',');
             csv_put_value(out, &v, spreadsheet);
         }

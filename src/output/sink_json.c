@@ -81,10 +81,9 @@ json_t *json_texts(const struct slice *texts, size_t n)
 
 void json_add_fields(json_t *object, const struct field_list *list, const void *row)
 {
-    const struct section s = {.list = list, .base = row};
-    for (size_t i = 0; i < section_len(&s); i++) {
-        struct value v = section_value(&s, i);
-        json_object_set_new(object, section_key(&s, i), json_value(&v));
+    for (size_t i = 0; i < list->n; i++) {
+        struct value v = field_value(&list->fields[i], row);
+        json_object_set_new(object, list->fields[i].key, json_value(&v));
     }
 }
 
@@ -112,11 +111,13 @@ static json_t *json_grid(const struct grid *g)
     for (size_t row = 0; row < g->n_rows; row++) {
         json_t *object = json_object();
         for (size_t i = 0; i < g->n_columns; i++) {
-            struct value v = grid_value(g, row, i);
-            json_object_set_new(object, grid_key(g, i), json_value(&v));
-            if (v.older) { /* also where they are not among the columns */
+            const struct field *f = grid_field(g, i);
+            const struct proc_row *process = g->columns ? grid_row(g, row) : NULL;
+            struct value v = field_value(f, grid_row(g, row));
+            json_object_set_new(object, f->key, json_value(&v));
+            if (process && proc_column_is_older(f, process)) { /* without these columns, too */
                 json_object_set_new(object, "memory_older", json_true());
-                json_object_set_new(object, "memory_age_s", json_number(v.age_s));
+                json_object_set_new(object, "memory_age_s", json_number(process->older_s));
             }
         }
         json_array_append_new(rows, object);
@@ -279,7 +280,7 @@ static json_t *json_lacks(const struct sink_tick *r)
     json_t *keys = json_array();
     for (size_t i = 0; i < r->grid.n_columns; i++)
         if (sink_tick_lacks(r, i))
-            json_array_append_new(keys, json_string(grid_key(&r->grid, i)));
+            json_array_append_new(keys, json_string(grid_field(&r->grid, i)->key));
     return keys;
 }
 

@@ -31,20 +31,6 @@ static const char *wall_utc(int64_t wall_us, char *to, size_t size)
     return to;
 }
 
-static const char *least_text(struct text_out *t, const char *text)
-{
-    return arena_printf(&t->arena, "%s%s", t->ascii ? ">=" : "≥", text);
-}
-
-/* A size that was read some time ago, with its age. */
-static const char *older_text(struct text_out *t, const struct value *v, const char *text)
-{
-    char age[32];
-    if (v->at_least)
-        return least_text(t, text);
-    return arena_printf(&t->arena, "~%s %s ago", text, duration_text(t, v->age_s, age, sizeof age));
-}
-
 static const char *number_text(struct text_out *t, const struct value *v, char *to, size_t size)
 {
     if (v->form == FIELD_MS)
@@ -57,16 +43,14 @@ static const char *number_text(struct text_out *t, const struct value *v, char *
     }
     switch (v->type) {
     case COLUMN_BYTES:
-        text_bytes(to, size, v->number);
-        return v->older ? older_text(t, v, to) : to;
+        return text_bytes(to, size, v->number);
     case COLUMN_BYTE_RATE:
         text_bytes(to, size, fabs(v->number));
         return arena_printf(&t->arena, "%s%s/s", v->number < 0 ? "-" : "", to);
     case COLUMN_SHARE:
         return text_percent(to, size, v->number);
     case COLUMN_SECONDS:
-        duration_text(t, v->number, to, size);
-        return v->at_least ? least_text(t, to) : to;
+        return duration_text(t, v->number, to, size);
     case COLUMN_RATE:
         return text_count(to, size, v->number);
     case COLUMN_COUNT:
@@ -107,73 +91,62 @@ static struct slice cell_text(struct text_out *t, const struct value *v)
     return slice_take(&t->arena, &b);
 }
 
-static bool is_right(enum column_type type)
+/* What was read some time ago comes with its age. */
+static struct slice process_text(struct text_out *t, const struct field *f, const void *of,
+                                 const struct value *v)
 {
-    return type != COLUMN_TEXT && type != COLUMN_PID && type != COLUMN_BOOL;
+    const struct proc_row *row = of;
+    struct slice text = cell_text(t, v);
+    char age[32];
+    if (v->kind != VALUE_NUMBER)
+        return text;
+    if (proc_column_is_least(f, row))
+        return slice_of(arena_printf(&t->arena, "%s%s", t->ascii ? ">=" : "≥", text.s));
+    if (proc_column_is_older(f, row))
+        return slice_of(arena_printf(&t->arena, "~%s %s ago", text.s,
+                                     duration_text(t, row->older_s, age, sizeof age)));
+    return text;
 }
 
-static void put_cell(struct text_out *t, struct slice s, size_t width, bool right, bool last)
+/* A cell of a table, which may be longer in the last column. */
+static const char *process_cell(struct text_out *t, const struct field *f, const void *row,
+                                bool last)
 {
-    size_t shown = text_width(s.s, s.len), bytes = s.len;
-    if (shown > width && !last)
-        bytes = text_prefix(s.s, s.len, width, &shown);
-    size_t pad = shown < width ? width - shown : 0;
-    for (size_t i = 0; right && i < pad; i++)
-        buf_put_u8(t->out, ' ');
-    buf_put(t->out, s.s, bytes);
-    for (size_t i = 0; !right && !last && i < pad; i++)
-        buf_put_u8(t->out, ' ');
-    buf_puts(t->out, last ? "\n" : "  ");
-}
-
-/* What people read in place of the datum, where a column has it. */
-static struct value shown_value(const struct grid *g, size_t row, size_t column)
-{
-    if (g->columns[column]->display) {
-        const struct proc_row *rows = g->rows;
-        return text_value(g->columns[column]->display(&rows[row]));
-    }
-    return grid_value(g, row, column);
+    const struct value v =
+        f->type == COLUMN_TEXT ? text_value(proc_column_text(f, row)) : field_value(f, row);
+    const struct slice text = process_text(t, f, row, &v);
+    size_t columns;
+    const size_t bytes =
+        last ? text.len : text_prefix(text.s, text.len, CELL_COLUMNS_MAX, &columns);
+    return arena_strndup(&t->arena, text.s, bytes);
 }
 
 static void put_grid(struct text_out *t, const struct grid *g)
 {
     const struct text_rows rows = {g->list, NULL, g->rows, g->n_rows, g->row_bytes, NULL};
-    if (g->list) {
+    const size_t n = g->n_columns;
+    if (!g->columns) {
         text_rows_put(t->out, &rows, t->ascii);
         return;
     }
-    size_t n = g->n_columns;
-    struct slice *cells = arena_alloc(&t->arena, (n * g->n_rows + 1) * sizeof cells[0]);
-    size_t *widths = arena_alloc(&t->arena, (n + 1) * sizeof widths[0]);
-    for (size_t i = 0; i < n; i++) {
-        const char *title = g->columns[i]->title;
-        widths[i] = text_width(title, strlen(title));
-        for (size_t row = 0; row < g->n_rows; row++) {
-            struct value v = shown_value(g, row, i);
-            struct slice s = cells[row * n + i] = cell_text(t, &v);
-            size_t w = text_width(s.s, s.len);
-            if (w > widths[i])
-                widths[i] = w > CELL_COLUMNS_MAX ? CELL_COLUMNS_MAX : w;
-        }
-    }
-    for (size_t i = 0; i < n; i++) {
-        const struct proc_column *column = g->columns[i];
-        put_cell(t, slice_of(column->title), widths[i], is_right(column->type), i + 1 == n);
-    }
-    for (size_t row = 0; row < g->n_rows; row++)
-        for (size_t i = 0; i < n; i++)
-            put_cell(t, cells[row * n + i], widths[i], is_right(g->columns[i]->type), i + 1 == n);
+    const char **cells = arena_alloc(&t->arena, (n * g->n_rows + 1) * sizeof *cells);
+    for (size_t i = 0; i < n * g->n_rows; i++)
+        cells[i] = process_cell(t, g->columns[i % n], grid_row(g, i / n), i % n + 1 == n);
+    const struct text_cells table = {g->columns, n, cells, g->n_rows};
+    text_cells_put(t->out, &table, SIZE_MAX, t->ascii);
 }
 
 static void put_section(struct text_out *t, const struct section *s)
 {
-    for (size_t i = 0; i < section_len(s); i++) {
-        struct value v = section_value(s, i);
-        struct slice text = cell_text(t, &v);
+    const bool process = s->list == &proc_fields; /* people read its keys */
+    for (size_t i = 0; i < s->list->n; i++) {
+        const struct field *f = &s->list->fields[i];
+        struct value v = field_value(f, s->base);
+        struct slice text = process ? process_text(t, f, s->base, &v) : cell_text(t, &v);
         char title[FIELD_TITLE_BYTES];
         if (v.kind != VALUE_NONE)
-            buf_printf(t->out, "%-28s%.*s\n", section_title(s, i, title), (int)text.len, text.s);
+            buf_printf(t->out, "%-28s%.*s\n", process ? f->key : field_title(f, false, title),
+                       (int)text.len, text.s);
     }
 }
 
@@ -282,7 +255,7 @@ static void put_scan(struct text_out *t, const struct sink_tick *r)
     for (size_t i = 0; i < r->grid.n_columns; i++) {
         if (!sink_tick_lacks(r, i))
             continue;
-        buf_printf(t->out, "%s%s", before, grid_key(&r->grid, i));
+        buf_printf(t->out, "%s%s", before, grid_field(&r->grid, i)->key);
         before = ", ";
     }
     buf_put_u8(t->out, '\n');

@@ -26,37 +26,14 @@ const char *field_old_key(const char *key)
     return NULL;
 }
 
-size_t section_len(const struct section *s)
+const struct field *grid_field(const struct grid *g, size_t column)
 {
-    return s->list ? s->list->n : (size_t)proc_columns_len;
+    return g->columns ? g->columns[column] : &g->list->fields[column];
 }
 
-const char *section_key(const struct section *s, size_t i)
+const void *grid_row(const struct grid *g, size_t row)
 {
-    return s->list ? s->list->fields[i].key : proc_columns[i].key;
-}
-
-const char *section_title(const struct section *s, size_t i, char out[FIELD_TITLE_BYTES])
-{
-    return s->list ? field_title(&s->list->fields[i], false, out) : proc_columns[i].key;
-}
-
-struct value section_value(const struct section *s, size_t i)
-{
-    return s->list ? field_value(&s->list->fields[i], s->base)
-                   : column_value(&proc_columns[i], s->base);
-}
-
-const char *grid_key(const struct grid *g, size_t column)
-{
-    return g->list ? g->list->fields[column].key : g->columns[column]->key;
-}
-
-struct value grid_value(const struct grid *g, size_t row, size_t column)
-{
-    const void *base = (const char *)g->rows + row * g->row_bytes;
-    return g->list ? field_value(&g->list->fields[column], base)
-                   : column_value(g->columns[column], base);
+    return (const char *)g->rows + row * g->row_bytes;
 }
 
 static void add_section(struct sink_tick *r, const char *name, const struct field_list *list,
@@ -122,12 +99,9 @@ static int no_answer(const struct sink_kind *kind, const struct model *m, struct
 bool sink_fill_top(struct sink_tick *r, const void *answer, const struct sink_options *o)
 {
     const struct proc_scan *scan = answer;
-    r->grid = (struct grid){.columns = o->columns,
-                            .n_columns = (size_t)o->n_columns,
-                            .rows = scan->rows,
-                            .n_rows = scan->n_rows,
-                            .row_bytes = sizeof scan->rows[0],
-                            .present = true};
+    r->grid = grid_of(&proc_fields, scan->rows, scan->n_rows, sizeof scan->rows[0]);
+    r->grid.columns = o->columns;
+    r->grid.n_columns = (size_t)o->n_columns;
     return true;
 }
 
@@ -137,7 +111,7 @@ bool sink_fill_process(struct sink_tick *r, const void *answer, const struct sin
     r->process = answer;
     if (r->process->gone)
         return false;
-    add_section(r, "process", NULL, &r->process->row);
+    add_section(r, proc_fields.name, &proc_fields, &r->process->row);
     return true;
 }
 

@@ -17,8 +17,6 @@ void text_pad(struct buf *out, size_t from, size_t to)
         buf_put_u8(out, ' ');
 }
 
-#define ROWS_COLUMNS 40
-
 /* left: a bit for each column. */
 static void put_table_row(struct buf *out, const char *const *cells, size_t n, uint64_t left,
                           const size_t *widths)
@@ -87,33 +85,45 @@ void text_rows_put(struct buf *out, const struct text_rows *t, bool ascii)
 
 void text_rows_put_within(struct buf *out, const struct text_rows *t, size_t width, bool ascii)
 {
-    const struct field *fields[ROWS_COLUMNS];
-    const char *titles[ROWS_COLUMNS];
-    const size_t n = field_columns(t->fields, t->columns, fields, ROWS_COLUMNS);
-    char words[ROWS_COLUMNS][FIELD_TITLE_BYTES];
-    size_t widths[ROWS_COLUMNS];
-    uint64_t left = 0;
+    const struct field *fields[TEXT_COLUMNS];
+    const size_t n = field_columns(t->fields, t->columns, fields, TEXT_COLUMNS);
     struct arena arena;
     arena_init(&arena);
     const char **cells = arena_alloc(&arena, (t->n * n + 1) * sizeof *cells);
-    for (size_t c = 0; c < n; c++) {
-        titles[c] = field_title(fields[c], true, words[c]);
-        left |= (uint64_t)(fields[c]->type == COLUMN_TEXT || fields[c]->type == COLUMN_BOOL) << c;
-        widths[c] = width_of(titles[c]);
-        for (size_t i = 0; i < t->n; i++) {
-            const void *row = (const char *)t->rows + i * t->row_bytes;
-            const char *instead = t->instead ? t->instead(fields[c], row) : NULL;
-            const char *cell = instead ? instead : text_cell(&arena, fields[c], row, ascii);
-            widths[c] = width_of(cell) > widths[c] ? width_of(cell) : widths[c];
-            cells[i * n + c] = cell;
-        }
+    for (size_t i = 0; i < t->n * n; i++) {
+        const struct field *f = fields[i % n];
+        const void *row = (const char *)t->rows + i / n * t->row_bytes;
+        const char *instead = t->instead ? t->instead(f, row) : NULL;
+        cells[i] = instead ? instead : text_cell(&arena, f, row, ascii);
     }
-    fit_widths(widths, titles, fields, n, width);
-    put_table_row(out, titles, n, left, widths);
-    for (size_t i = 0; i < t->n; i++) {
-        for (size_t c = 0; c < n; c++)
-            cells[i * n + c] = text_fit(&arena, cells[i * n + c], widths[c], ascii);
-        put_table_row(out, &cells[i * n], n, left, widths);
+    const struct text_cells table = {fields, n, cells, t->n};
+    text_cells_put(out, &table, width, ascii);
+    arena_clear(&arena);
+}
+
+void text_cells_put(struct buf *out, const struct text_cells *t, size_t width, bool ascii)
+{
+    char words[TEXT_COLUMNS][FIELD_TITLE_BYTES];
+    const char *titles[TEXT_COLUMNS], *row[TEXT_COLUMNS];
+    size_t widths[TEXT_COLUMNS];
+    uint64_t left = 0;
+    struct arena arena;
+    arena_init(&arena);
+    for (size_t c = 0; c < t->n; c++) {
+        const enum column_type type = t->fields[c]->type;
+        titles[c] = field_title(t->fields[c], true, words[c]);
+        left |= (uint64_t)(type == COLUMN_TEXT || type == COLUMN_PID || type == COLUMN_BOOL) << c;
+        widths[c] = width_of(titles[c]);
+        for (size_t i = 0; i < t->n_rows; i++)
+            if (width_of(t->cells[i * t->n + c]) > widths[c])
+                widths[c] = width_of(t->cells[i * t->n + c]);
+    }
+    fit_widths(widths, titles, t->fields, t->n, width);
+    put_table_row(out, titles, t->n, left, widths);
+    for (size_t i = 0; i < t->n_rows; i++) {
+        for (size_t c = 0; c < t->n; c++)
+            row[c] = text_fit(&arena, t->cells[i * t->n + c], widths[c], ascii);
+        put_table_row(out, row, t->n, left, widths);
     }
     arena_clear(&arena);
 }

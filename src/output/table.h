@@ -7,7 +7,7 @@
 
 #include "beamtop/base/arena.h"
 #include "beamtop/base/buf.h"
-#include "beamtop/model/field.h"
+#include "beamtop/model/column.h"
 
 /* Rows with fields, in the columns that people see: those keys; NULL: the list's. */
 struct text_rows {
@@ -22,6 +22,15 @@ struct text_rows {
 void text_rows_put(struct buf *out, const struct text_rows *t, bool ascii);
 /* Columns that grow are cut, so that lines keep to the width. */
 void text_rows_put_within(struct buf *out, const struct text_rows *t, size_t width, bool ascii);
+/* Cells that have been made, row by row: safe texts. */
+#define TEXT_COLUMNS COLUMNS_MAX
+struct text_cells {
+    const struct field *const *fields; /* n of them, at most TEXT_COLUMNS */
+    size_t n;
+    const char *const *cells;
+    size_t n_rows;
+};
+void text_cells_put(struct buf *out, const struct text_cells *t, size_t width, bool ascii);
 /* A field of a row as people read it, safe, in the arena. */
 const char *text_cell(struct arena *arena, const struct field *f, const void *row, bool ascii);
 /* In so many columns, with "…" where it was cut. */

@@ -485,7 +485,7 @@ static int read_asked(struct recording *r, struct slice text, struct want_scan *
     *has = o && json_unpack(o, "{s:s,s:b,s:b,s:I,s:o,s:b,s:b}", "sort", &sort, "by_delta",
                             &by_delta, "ascending", &ascending, "rows", &rows, "items", &items,
                             "own", &own, "filtered", &filtered) == 0;
-    const struct proc_column *column = *has && *sort ? proc_column_find(sort) : NULL;
+    const struct field *column = *has && *sort ? proc_column_find(sort) : NULL;
     *out = (struct want_scan){
         .sort_key = column ? column->key : NULL,
         .by_delta = by_delta,

@@ -138,7 +138,7 @@ static void on_limit(uv_timer_t *timer)
 
 static void open_sinks(struct same *t)
 {
-    const struct proc_column *columns[COLUMNS_MAX];
+    const struct field *columns[COLUMNS_MAX];
     struct error err = {0};
     int n = 0;
     assert_int_equal(proc_columns_parse(COLUMNS, columns, &n, &err), 0);
@@ -153,11 +153,11 @@ static void open_sinks(struct same *t)
 
 static struct want want_all(void)
 {
-    const struct proc_column *columns[COLUMNS_MAX];
+    const struct field *columns[COLUMNS_MAX];
     struct error err = {0};
     int n = 0;
     assert_int_equal(proc_columns_parse(COLUMNS, columns, &n, &err), 0);
-    const struct proc_column *sort = proc_column_find("reductions_per_s");
+    const struct field *sort = proc_column_find("reductions_per_s");
     struct want want = {.needs = NEED_SYSTEM | NEED_SCAN | NEED_APPS | NEED_ALLOC};
     want.scan = (struct want_scan){.sort_key = sort->key,
                                    .by_delta = true,

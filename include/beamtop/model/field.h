@@ -12,11 +12,16 @@
 
 #include "beamtop/base/attr.h"
 #include "beamtop/base/slice.h"
-#include "beamtop/model/column.h"
+#include "beamtop/etf/term.h"
 #include "beamtop/model/snapshot.h"
 
-/* How a field is kept in its struct. */
 /* clang-format off */
+enum column_type {
+    COLUMN_TEXT, COLUMN_PID, COLUMN_COUNT, COLUMN_BYTES, COLUMN_RATE, COLUMN_BYTE_RATE,
+    COLUMN_SHARE, COLUMN_SECONDS, COLUMN_BOOL
+};
+
+/* How a field is kept in its struct. */
 enum field_form {
     FIELD_SLICE, FIELD_INT, FIELD_REAL, FIELD_BOOL, FIELD_SCHEDULER_KIND,
     FIELD_CHARS,   /* an array of them, up to its NUL */
@@ -25,6 +30,8 @@ enum field_form {
     FIELD_WALL_US, /* an integer; people read a time */
     FIELD_CPUS,    /* a real number; people read it with two decimals: a quota of 0.25 */
     FIELD_SIGNED,  /* an integer that may be below zero, and is never unknown */
+    FIELD_PID,     /* a struct etf_pid */
+    FIELD_MADE,    /* a number that `number` makes of the row */
     FIELD_NONE,    /* not at all: a text that the view makes */
 };
 
@@ -54,7 +61,16 @@ struct field {
     bool grows; /* takes the room that is left */
     size_t offset;
     size_t bound; /* where the row has the enum field_bound of it; 0: nowhere */
+    size_t known; /* of pids: where a bool says if it is known; 0: it always is */
+    double (*number)(const void *row); /* of FIELD_MADE; NaN: unknown */
     const char *help;
+    /* Of columns of a process list (model/column.h). */
+    uint32_t items;      /* what must be asked for */
+    const char *sweep;   /* attribute swept when sorted by it (docs/queries.md); NULL: sorted here,
+                            among the busiest */
+    bool sweep_by_delta; /* ranked by change: a rate */
+    bool expensive;      /* a signal to every process when sorted by it */
+    bool is_default;     /* among the columns of a first start */
 };
 
 struct field_list {
@@ -74,6 +90,11 @@ struct field_list {
         .key = (KEY), .form = (FORM), .type = COLUMN_##TYPE, .offset = offsetof(ROW, MEMBER),      \
         .help = __VA_ARGS__                                                                        \
     }
+#define FIELD_MADE(KEY, TYPE, NUMBER, ...)                                                         \
+    {                                                                                              \
+        .key = (KEY), .form = FIELD_MADE, .type = COLUMN_##TYPE, .number = (NUMBER),               \
+        .help = __VA_ARGS__                                                                        \
+    }
 #define FIELD_DRAWN(KEY, ...)                                                                      \
     {                                                                                              \
         .key = (KEY), .form = FIELD_NONE, .type = COLUMN_TEXT, .help = __VA_ARGS__                 \
@@ -84,7 +105,7 @@ struct field_list {
 #define FIELD_FORM(member)                                                                         \
     _Generic((member), struct slice: FIELD_SLICE, char *: FIELD_CHARS, int64_t: FIELD_INT,         \
              uint64_t: FIELD_INT, double: FIELD_REAL, bool: FIELD_BOOL,                            \
-             enum scheduler_kind: FIELD_SCHEDULER_KIND)
+             enum scheduler_kind: FIELD_SCHEDULER_KIND, struct etf_pid: FIELD_PID)
 /* clang-format on */
 /* more: so many of the last fields are not in data; keys: the columns that people see, NULL: all.
  */
@@ -115,11 +136,13 @@ const struct field *field_find(const struct field_list *list, struct slice key);
 size_t field_columns(const struct field_list *list, const char *columns, const struct field *out[],
                      size_t most);
 
-bool field_is_number(const struct field *f); /* else a text */
-/* NaN: unknown, or a text. */
+bool field_is_number(const struct field *f); /* else a text or a pid */
+/* NaN: unknown, or not a number. */
 double field_number(const struct field *f, const void *row);
 /* Of texts; empty: unknown. */
 struct slice field_text(const struct field *f, const void *row);
+/* NULL: unknown, or not a pid. */
+const struct etf_pid *field_pid(const struct field *f, const void *row);
 /* A known number as people read it, without its unit where the title has it. */
 const char *field_number_text(const struct field *f, double n, bool ascii, char *out, size_t size);
 /* "≥", "≤", or nothing before it. */

@@ -16,22 +16,19 @@ struct value {
     double number;
     int64_t integer; /* exact, when is_integer */
     bool is_integer, boolean;
-    bool at_least; /* the number is known to be this or more */
-    bool older;    /* read age_s ago; NaN: never, and estimated */
-    double age_s;
     struct etf_pid pid;
 };
 
 struct section {
-    const struct field_list *list; /* NULL: the process columns, base is a struct proc_row */
+    const struct field_list *list;
     const char *name;
     const void *base;
 };
 
-/* Rows of one kind: by fields, or process rows by columns. */
+/* Rows of one kind. */
 struct grid {
-    const struct field_list *list; /* NULL: columns */
-    const struct proc_column *const *columns;
+    const struct field_list *list;
+    const struct field *const *columns; /* of process rows, those chosen; NULL: all of the list */
     size_t n_columns;
     const void *rows;
     size_t n_rows, row_bytes;
@@ -78,20 +75,15 @@ bool sink_fill_process(struct sink_tick *r, const void *answer, const struct sin
 const char *field_old_key(const char *key);
 
 struct value field_value(const struct field *f, const void *base);
-struct value column_value(const struct proc_column *column, const struct proc_row *row);
 struct value pid_value(const struct etf_pid *pid);
 struct value text_value(struct slice text);
 
 bool sink_tick_of_node(const struct sink_tick *r);
 /* Whether that column of the grid's processes was not recorded: its values are unknown. */
 bool sink_tick_lacks(const struct sink_tick *r, size_t column);
-size_t section_len(const struct section *s);
-const char *section_key(const struct section *s, size_t i);
-const char *section_title(const struct section *s, size_t i, char out[FIELD_TITLE_BYTES]);
-struct value section_value(const struct section *s, size_t i);
 
-const char *grid_key(const struct grid *g, size_t column);
-struct value grid_value(const struct grid *g, size_t row, size_t column);
+const struct field *grid_field(const struct grid *g, size_t column);
+const void *grid_row(const struct grid *g, size_t row);
 
 /* ERR_NOT_FOUND when the model lacks what this kind shows. */
 int sink_tick_make(struct sink_tick *out, const struct sink_kind *kind, const struct model *m,

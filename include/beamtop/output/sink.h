@@ -39,7 +39,7 @@ struct sink_node {
 
 struct sink_options {
     enum sink_format format;
-    const struct proc_column *const *columns; /* of `top`; NULL: those of a first start */
+    const struct field *const *columns; /* of `top`; NULL: those of a first start */
     int n_columns;
     int by;           /* of `heapsample`: rows by an enum owner_by; -1: by process */
     bool ascii;       /* text: nothing beyond ASCII */

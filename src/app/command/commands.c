@@ -28,7 +28,7 @@ struct printing {
 };
 
 struct columns {
-    const struct proc_column *columns[COLUMNS_MAX];
+    const struct field *columns[COLUMNS_MAX];
     int n;
 };
 
@@ -95,7 +95,7 @@ static int run(const struct cli_options *o, const struct app_env *env, const str
 static int choose_columns(const struct cli_options *o, struct columns *c, struct want_scan *scan,
                           struct error *err)
 {
-    const struct proc_column *sort = proc_column_find(o->sort);
+    const struct field *sort = proc_column_find(o->sort);
     if (!sort)
         return error_set(err, ERR_USAGE, "no column “%s”: `man beamtop` lists all columns",
                          o->sort);

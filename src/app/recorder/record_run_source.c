@@ -100,13 +100,13 @@ static void on_notice(void *arg, const char *text)
 /* The top processes with what names their owners, and all applications. */
 static struct want want_of_recording(const struct recording_run *t)
 {
-    const struct proc_column *columns[COLUMNS_MAX];
+    const struct field *columns[COLUMNS_MAX];
     int n = 0;
     struct error ignored = {0};
     (void)proc_columns_parse("pid,name,label,initial_call,application,supervisor,reductions_per_s,"
                              "memory_bytes,message_queue_len,current_function",
                              columns, &n, &ignored);
-    const struct proc_column *sort = proc_column_find("reductions_per_s");
+    const struct field *sort = proc_column_find("reductions_per_s");
     struct want want = {.needs = question_kept(KEPT_TICK), .steady = true};
     want.scan = (struct want_scan){.sort_key = sort->key,
                                    .by_delta = true,

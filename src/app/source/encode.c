@@ -93,7 +93,7 @@ static struct builder *encode_scan(const struct want *wanted, const struct filte
                                    const char *node)
 {
     const struct want_scan *want = &wanted->scan;
-    const struct proc_column *sort =
+    const struct field *sort =
         proc_column_find(want->sort_key ? want->sort_key : "reductions_per_s");
     /* Columns that the node does not rank by are sorted here, among its busiest processes. */
     bool ranked = sort && sort->sweep;

@@ -150,7 +150,7 @@ bool replay_has_items(const struct replay *r, uint32_t items)
 
 static int check_scan(const struct replay *r, const struct want_scan *want, struct error *err)
 {
-    const struct proc_column *sort = proc_column_find(want->sort_key ? want->sort_key : "");
+    const struct field *sort = proc_column_find(want->sort_key ? want->sort_key : "");
     if (r->unread.code != ERR_NONE) {
         *err = r->unread;
         return as_input(err);

@@ -54,11 +54,6 @@ void older_say(const struct older *o, struct view_page *page)
                  age, o->any ? " ago" : "", o->any_least ? ", ≥ not read yet" : "");
 }
 
-bool column_is_right(const struct proc_column *column)
-{
-    return column->type != COLUMN_TEXT && column->type != COLUMN_PID;
-}
-
 static enum style status_style(struct slice status)
 {
     if (slice_is(status, "waiting"))
@@ -66,100 +61,64 @@ static enum style status_style(struct slice status)
     return slice_is(status, "suspended") ? STYLE_WARN : STYLE_STATUS_RUNNING;
 }
 
-static enum style text_style(const struct proc_column *column, const struct proc_row *proc,
+static enum style text_style(const struct field *column, const struct proc_row *proc,
                              struct slice text)
 {
-    if (strcmp(column->key, "name") == 0)
+    if (column->look == LOOK_NAME)
         return proc->name.len || proc->label.len ? STYLE_NAME : STYLE_FUNCTION;
-    if (strcmp(column->key, "current_function") == 0 || strcmp(column->key, "initial_call") == 0)
+    if (column->look == LOOK_FUNCTION)
         return STYLE_FUNCTION;
-    if (strcmp(column->key, "status") == 0)
-        return status_style(text);
-    return STYLE_NORMAL;
+    return strcmp(column->key, "status") == 0 ? status_style(text) : STYLE_NORMAL;
 }
 
-static void text_cell(struct view_page *page, struct view_row *row, size_t index,
-                      const struct proc_column *column, const struct proc_row *proc)
-{
-    struct slice text = column->display ? column->display(proc) : column->text(proc);
-    page_cell(page, row, index, text_style(column, proc, text), text.s, text.len);
-}
-
-static void pid_cell(struct view_page *page, struct view_row *row, size_t index,
-                     const struct proc_column *column, const struct proc_row *proc)
-{
-    char text[40];
-    const struct etf_pid *pid = column->pid ? column->pid(proc) : NULL;
-    if (pid)
-        page_cell_printf(page, row, index, STYLE_PID, "%s", pid_text(text, sizeof text, pid));
-    else
-        page_cell(page, row, index, STYLE_DIM, "–", 3);
-}
-
-/* A change: its sign is shown, and growth of what should not grow has a separate style. */
-static enum style change_style(const struct proc_column *column, double v)
-{
-    bool growth =
-        strncmp(column->key, "message_queue", 13) == 0 || column->type == COLUMN_BYTE_RATE;
-    if (!growth || v == 0)
-        return STYLE_NORMAL;
-    return v > 0 ? STYLE_RISING : STYLE_FALLING;
-}
-
-static char *fit_count(char *out, size_t size, double v, int width)
+static void count_text(char *out, size_t size, double v, int width)
 {
     if (fabs(v) < 1e15 && v == floor(v)) {
         text_integer(out, size, (int64_t)v);
         if ((int)strlen(out) <= width)
-            return out;
+            return;
     }
-    return text_count(out, size, v);
+    text_count(out, size, v);
 }
 
-static enum style number_text(char *out, size_t size, const struct proc_column *column,
-                              const struct proc_row *proc, double v)
+static void number_cell(struct view_page *page, struct view_row *row, size_t index,
+                        const struct field *column, const struct proc_row *proc, double v)
 {
-    const struct field plain = {.type = column->type};
+    const bool queue = strcmp(column->key, "message_queue_len") == 0;
     const bool rate = column->type == COLUMN_RATE || column->type == COLUMN_BYTE_RATE;
-    const enum style style = rate ? change_style(column, v) : STYLE_NORMAL;
+    enum style style = v == 0 && (rate || queue) ? STYLE_DIM : STYLE_NORMAL;
     char text[48];
+    if (column->look == LOOK_CHANGE && v != 0)
+        style = v > 0 ? STYLE_RISING : STYLE_FALLING;
     if (column->type == COLUMN_COUNT)
-        fit_count(text, sizeof text, v, column->width);
+        count_text(text, sizeof text, v, column->width);
     else
-        field_number_text(&plain, column->type == COLUMN_SECONDS ? floor(v) : v, false, text,
+        field_number_text(column, column->type == COLUMN_SECONDS ? floor(v) : v, false, text,
                           sizeof text);
-    const char *before = style == STYLE_RISING                ? "+"
-                         : proc_column_is_least(column, proc) ? "≥"
+    if (queue && proc->stuck)
+        page_cell_printf(page, row, index, STYLE_ALARM, "stuck %s", text);
+    else
+        page_cell_printf(page, row, index, style, "%s%s",
+                         proc_column_is_least(column, proc)   ? "≥"
                          : proc_column_is_older(column, proc) ? "~"
-                                                              : "";
-    snprintf(out, size, "%s%s", before, text);
-    return style;
+                                                              : "",
+                         text);
 }
 
 void cell_of_column(struct view_page *page, struct view_row *row, size_t index,
-                    const struct proc_column *column, const struct proc_row *proc)
+                    const struct field *column, const struct proc_row *proc)
 {
-    if (column->type == COLUMN_TEXT) {
-        text_cell(page, row, index, column, proc);
-        return;
-    }
-    if (column->type == COLUMN_PID) {
-        pid_cell(page, row, index, column, proc);
-        return;
-    }
-    char text[64];
-    double v = column->number(proc);
-    if (isnan(v)) {
+    const struct slice text = proc_column_text(column, proc);
+    const struct etf_pid *pid = field_pid(column, proc);
+    const double v = field_number(column, proc);
+    char pid_buffer[40];
+    if (column->type == COLUMN_TEXT)
+        page_cell(page, row, index, text_style(column, proc, text), text.s, text.len);
+    else if (pid)
+        page_cell_printf(page, row, index, STYLE_PID, "%s",
+                         pid_text(pid_buffer, sizeof pid_buffer, pid));
+    else if (isnan(v))
         page_cell(page, row, index, STYLE_DIM, "–", 3);
-        return;
-    }
-    enum style style = number_text(text, sizeof text, column, proc, v);
-    bool idle = v == 0 && (column->type == COLUMN_RATE || column->type == COLUMN_BYTE_RATE ||
-                           strcmp(column->key, "message_queue_len") == 0);
-    if (idle)
-        style = STYLE_DIM;
-    if (proc->stuck && strcmp(column->key, "message_queue_len") == 0)
-        page_cell_printf(page, row, index, STYLE_ALARM, "stuck %s", text);
     else
-        page_cell_printf(page, row, index, style, "%s", text);
+        number_cell(page, row, index, column, proc, v);
 }

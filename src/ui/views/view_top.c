@@ -21,10 +21,10 @@ static const char *const spare[] = {
 static const char *const extra[] = {"memory_bytes_per_s", "reductions", "initial_call"};
 
 struct top {
-    const struct proc_column *columns[COLUMNS_MAX];
+    const struct field *columns[COLUMNS_MAX];
     int n_columns;
     bool chosen; /* by the user: all of them stay, however narrow the pane */
-    const struct proc_column *sort;
+    const struct field *sort;
     bool ascending, other_mode; /* other_mode: delta where the column is a value, and back */
     bool own;
     bool following;
@@ -79,7 +79,7 @@ static void top_want(const void *state, int rows, struct want *want)
 
 /* ---- columns */
 
-static bool is_spare(const struct top *t, const struct proc_column *column, size_t how_many)
+static bool is_spare(const struct top *t, const struct field *column, size_t how_many)
 {
     for (size_t i = 0; i < how_many && column != t->sort; i++)
         if (strcmp(column->key, spare[i]) == 0)
@@ -91,7 +91,7 @@ static bool is_spare(const struct top *t, const struct proc_column *column, size
 #define LEAST_TEXT 16
 #define LEAST_NAME 22
 
-static int least_width(const struct proc_column *column)
+static int least_width(const struct field *column)
 {
     int title = (int)strlen(column->title);
     int least = strcmp(column->key, "name") == 0 ? LEAST_NAME : LEAST_TEXT;
@@ -100,7 +100,7 @@ static int least_width(const struct proc_column *column)
     return (width > title ? width : title) + 1;
 }
 
-static int index_of(const struct top *t, const struct proc_column *column)
+static int index_of(const struct top *t, const struct field *column)
 {
     for (int i = 0; i < t->n_columns; i++)
         if (t->columns[i] == column)
@@ -115,7 +115,7 @@ static void add_extra(struct top *t, int columns)
     for (int i = 0; i < t->n_columns; i++)
         total += t->columns[i]->width + 1;
     for (size_t i = 0; i < sizeof extra / sizeof extra[0]; i++) {
-        const struct proc_column *column = proc_column_find(extra[i]);
+        const struct field *column = proc_column_find(extra[i]);
         total += column->width + 1;
         if (total > columns)
             return;
@@ -154,9 +154,9 @@ static void fit_columns(struct top *t, int columns)
     free(t->titles);
     t->titles = alloc_zero((size_t)t->n_shown, sizeof *t->titles);
     for (int i = 0; i < t->n_shown; i++) {
-        const struct proc_column *c = t->columns[t->shown[i]];
+        const struct field *c = t->columns[t->shown[i]];
         bool grows = c->type == COLUMN_TEXT && c->width > 10;
-        t->titles[i] = (struct view_column){c->key, c->title, c->width, column_is_right(c),
+        t->titles[i] = (struct view_column){c->key, c->title, c->width, field_is_number(c),
                                             grows,  true,     c->help};
     }
 }
@@ -164,7 +164,7 @@ static void fit_columns(struct top *t, int columns)
 /* ---- rows */
 
 /* NULL: the node's own order stands. */
-static const struct proc_column *ranked_by(const struct top *t)
+static const struct field *ranked_by(const struct top *t)
 {
     return proc_column_ranked(t->sort, by_delta(t));
 }
@@ -184,15 +184,15 @@ static void add_exited(const struct top *t, struct view_row *row, struct view_pa
 {
     int at = page->sort_column;
     row->dim = true;
-    for (int i = 0; i < t->n_shown && (at < 0 || !t->columns[t->shown[at]]->number); i++)
-        at = t->columns[t->shown[i]]->number ? i : -1;
+    for (int i = 0; i < t->n_shown && (at < 0 || !field_is_number(t->columns[t->shown[at]])); i++)
+        at = field_is_number(t->columns[t->shown[i]]) ? i : -1;
     if (at >= 0)
         page_cell_printf(page, row, (size_t)at, STYLE_DIM, "exited");
 }
 
 /* now: what the row of the scan is by now, or the same one. */
 static void add_top_row(struct top *t, const struct proc_row *proc, const struct proc_row *now,
-                        const struct proc_column *ranked, struct view_page *page)
+                        const struct field *ranked, struct view_page *page)
 {
     struct view_row *row = page_row(page);
     for (int i = 0; i < t->n_shown; i++)
@@ -201,7 +201,7 @@ static void add_top_row(struct top *t, const struct proc_row *proc, const struct
         add_exited(t, row, page);
     link_process(&row->link, &proc->pid, proc->name);
     row->id = pid_identity(&proc->pid);
-    row->key = ranked && ranked->number ? ranked->number(proc) : NAN;
+    row->key = ranked ? field_number(ranked, proc) : (double)NAN;
     if (now != proc && isnan(row->key)) /* the text is not what ranked it */
         row->key = page->sort_descending ? -INFINITY : INFINITY;
     if (follows_process(t, proc)) {
@@ -279,7 +279,7 @@ static void summarise_top(const struct top *t, const struct proc_scan *scan, siz
 static void describe_order(const struct top *t, const struct proc_scan *scan,
                            struct view_page *page)
 {
-    const struct proc_column *by = ranked_by(t);
+    const struct field *by = ranked_by(t);
     bool first = scan && by_delta(t) && isnan(scan->interval_s);
     snprintf(page->order, sizeof page->order, "%s%s", (by ? by : t->sort)->key,
              by ? (first && by->sweep ? " (first sweep: totals)" : "") : ", change");
@@ -298,8 +298,7 @@ static void top_page(void *state, const struct model *m, int rows, int columns,
     (void)rows;
     fit_columns(t, columns);
     page_columns(page, t->titles, (size_t)t->n_shown);
-    bool up = t->sort->type == COLUMN_TEXT || t->sort->type == COLUMN_PID;
-    page->sort_descending = up == t->ascending;
+    page->sort_descending = field_is_number(t->sort) != t->ascending;
     for (int i = 0; i < t->n_shown; i++)
         if (t->columns[t->shown[i]] == t->sort)
             page->sort_column = i;
@@ -310,7 +309,7 @@ static void top_page(void *state, const struct model *m, int rows, int columns,
         return;
     }
     find_followed(t, m, scan);
-    const struct proc_column *ranked = ranked_by(t);
+    const struct field *ranked = ranked_by(t);
     const struct proc_rows *newer = model_newer_rows(m);
     for (size_t i = 0; i < scan->n_rows; i++)
         if (t->own || !scan->rows[i].own)
@@ -330,7 +329,7 @@ static void top_words(word_put *put, void *out)
         put(out, proc_columns[i].key, proc_columns[i].help);
 }
 
-static struct view_row *picker_row(struct view_page *page, const struct proc_column *column)
+static struct view_row *picker_row(struct view_page *page, const struct field *column)
 {
     struct view_row *row = page_row(page);
     struct slice key = {column->key, strlen(column->key)};
@@ -344,7 +343,7 @@ static void top_orders(const void *state, struct view_page *page)
 {
     const struct top *t = state;
     for (int i = 0; i < proc_columns_len; i++) {
-        const struct proc_column *column = &proc_columns[i];
+        const struct field *column = &proc_columns[i];
         struct view_row *row = picker_row(page, column);
         row->marked = column == t->sort;
         page_cell(page, row, 0, STYLE_NAME, column->key, strlen(column->key));
@@ -358,7 +357,7 @@ static void top_orders(const void *state, struct view_page *page)
 static void top_choices(const void *state, struct view_page *page)
 {
     for (int i = 0; i < proc_columns_len; i++) {
-        const struct proc_column *column = &proc_columns[i];
+        const struct field *column = &proc_columns[i];
         struct view_row *row = picker_row(page, column);
         bool shown = index_of(state, column) >= 0;
         page_cell_printf(page, row, 0, shown ? STYLE_OK : STYLE_DIM, "%s", shown ? "[x]" : "[ ]");
@@ -369,7 +368,7 @@ static void top_choices(const void *state, struct view_page *page)
 static void top_toggle(void *state, const char *key)
 {
     struct top *t = state;
-    const struct proc_column *column = proc_column_find(key);
+    const struct field *column = proc_column_find(key);
     int at = column ? index_of(t, column) : -1;
     if (column && at < 0 && t->n_columns < COLUMNS_MAX)
         t->columns[t->n_columns++] = column;
@@ -399,7 +398,7 @@ static const struct view_chooser top_chooser = {
 static void top_sort(void *state, const char *key, int direction)
 {
     struct top *t = state;
-    const struct proc_column *column = proc_column_find(key);
+    const struct field *column = proc_column_find(key);
     if (!column)
         return;
     if (direction != 0)
@@ -430,7 +429,7 @@ static int top_open(void *state, const struct view_link *link, struct error *err
 static int top_columns(void *state, const struct view_link *at, const char *list, struct error *err)
 {
     struct top *t = state;
-    const struct proc_column *columns[COLUMNS_MAX];
+    const struct field *columns[COLUMNS_MAX];
     int n = 0;
     (void)at;
     t->fitted_to = 0;
@@ -460,7 +459,7 @@ static int top_delta(void *state, const struct view_link *at, const char *arg, s
 
 static int top_sort_word(void *state, const char *word, struct error *err)
 {
-    const struct proc_column *column = proc_column_find(word);
+    const struct field *column = proc_column_find(word);
     if (!column)
         return error_set(err, ERR_USAGE, "no column \"%s\": `columns` lists them", word);
     top_sort(state, column->key, 1); /* as in top: the same key again does not reverse it */

@@ -15,8 +15,7 @@ void view_missing_scan(struct view_page *page, const struct model *m);
 
 /* ---- cells.c: values of a process as text in its style */
 void cell_of_column(struct view_page *page, struct view_row *row, size_t index,
-                    const struct proc_column *column, const struct proc_row *proc);
-bool column_is_right(const struct proc_column *column);
+                    const struct field *column, const struct proc_row *proc);
 
 /* Sizes that were read some time ago: what stands before one, and why, in the summary of a page. */
 struct older {

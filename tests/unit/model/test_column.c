@@ -15,12 +15,12 @@ TEST(test_the_table_is_whole)
     uint32_t items = 0;
     assert_true(proc_columns_len <= COLUMNS_MAX);
     for (int i = 0; i < proc_columns_len; i++) {
-        const struct proc_column *c = &proc_columns[i];
+        const struct field *c = &proc_columns[i];
         print_message("%s\n", c->key);
         assert_true(c->title[0] != '\0' && c->help[0] != '\0' && c->width > 0);
-        assert_int_equal((c->text != NULL) + (c->number != NULL) + (c->pid != NULL), 1);
-        assert_true((c->type == COLUMN_TEXT) == (c->text != NULL));
-        assert_true((c->type == COLUMN_PID) == (c->pid != NULL));
+        assert_true((c->type == COLUMN_TEXT) == (c->form == FIELD_SLICE));
+        assert_true((c->type == COLUMN_PID) == (c->form == FIELD_PID));
+        assert_true((c->form == FIELD_MADE) == (c->number != NULL));
         assert_true(strspn(c->key, "abcdefghijklmnopqrstuvwxyz_") == strlen(c->key));
         assert_true(c->sweep || (!c->sweep_by_delta && !c->expensive));
         assert_ptr_equal(proc_column_find(c->key), c);
@@ -33,7 +33,7 @@ TEST(test_the_table_is_whole)
 TEST(test_keys_tell_their_units)
 {
     for (int i = 0; i < proc_columns_len; i++) {
-        const struct proc_column *c = &proc_columns[i];
+        const struct field *c = &proc_columns[i];
         size_t len = strlen(c->key);
         bool per_s = len > 6 && strcmp(c->key + len - 6, "_per_s") == 0;
         print_message("%s\n", c->key);
@@ -49,18 +49,18 @@ TEST(test_unknown_values_are_unknown)
     struct proc_row row;
     proc_row_clear(&row);
     for (int i = 0; i < proc_columns_len; i++) {
-        const struct proc_column *c = &proc_columns[i];
+        const struct field *c = &proc_columns[i];
         print_message("%s\n", c->key);
-        if (c->text)
-            assert_int_equal(c->text(&row).len, 0);
-        if (c->number && strcmp(c->key, "stuck") != 0 && strcmp(c->key, "restarted") != 0)
-            assert_true(isnan(c->number(&row)));
+        assert_int_equal(field_text(c, &row).len, 0);
+        if (c->form != FIELD_BOOL)
+            assert_true(isnan(field_number(c, &row)));
     }
-    assert_null(proc_column_find("group_leader")->pid(&row));
+    const struct field *heap = proc_column_find("total_heap_bytes");
+    assert_null(field_pid(proc_column_find("group_leader"), &row));
     row.total_heap_words = 10;
-    assert_true(isnan(proc_column_find("total_heap_bytes")->number(&row)));
+    assert_true(isnan(field_number(heap, &row)));
     row.word_bytes = 8;
-    assert_true(proc_column_find("total_heap_bytes")->number(&row) == 80);
+    assert_true(field_number(heap, &row) == 80);
 }
 
 TEST(test_short_names)
@@ -74,7 +74,7 @@ TEST(test_short_names)
                 {"nonsense", NULL},
                 {"", NULL}};
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        const struct proc_column *c = proc_column_find(rows[i].word);
+        const struct field *c = proc_column_find(rows[i].word);
         print_message("%s\n", rows[i].word);
         if (!rows[i].key)
             assert_null(c);
@@ -85,7 +85,7 @@ TEST(test_short_names)
 
 TEST(test_lists)
 {
-    const struct proc_column *columns[COLUMNS_MAX];
+    const struct field *columns[COLUMNS_MAX];
     struct error err = {0};
     int n;
     assert_int_equal(proc_columns_parse("pid, name ,msgq", columns, &n, &err), 0);

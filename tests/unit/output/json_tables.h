@@ -55,14 +55,6 @@ static void put_list_of(struct buf *out, const struct field_list *list, const ch
     put_list(out, title, list);
 }
 
-static void put_columns(struct buf *out)
-{
-    put_heading(out, "`rows` of `top`, and `process` of `process`");
-    for (int i = 0; i < proc_columns_len; i++)
-        buf_printf(out, "| `%s` | %s | %s |\n", proc_columns[i].key,
-                   type_word(FIELD_REAL, proc_columns[i].type), proc_columns[i].help);
-}
-
 static void put_json_tables(struct buf *markdown)
 {
     put_list(markdown, "`cost`", &cost_fields);
@@ -74,7 +66,7 @@ static void put_json_tables(struct buf *markdown)
             put_list_of(markdown, &section, kind->name);
         }
         if (kind->question == QUESTION_SCAN)
-            put_columns(markdown);
+            put_list(markdown, "`rows` of `top`, and `process` of `process`", &proc_fields);
         put_list_of(markdown, kind->grid, kind->name);
         put_list_of(markdown, kind->more, kind->name);
         if (kind->question == QUESTION_HEAPS)

@@ -271,7 +271,7 @@ TEST(test_csv)
     struct model *m = full_model();
     struct kept k = {0};
     struct error err = {0};
-    const struct proc_column *columns[COLUMNS_MAX];
+    const struct field *columns[COLUMNS_MAX];
     int n;
     assert_int_equal(proc_columns_parse("pid,name,memory,red,links", columns, &n, &err), 0);
     const struct sink_writer writer = {keep, &k};
