@@ -258,7 +258,7 @@ void decode_process(struct decoder *d, void *to)
     decode_mono(d, &out->mono_ns);
     cursor_pid(c, &out->row.pid, &p.node);
     decode_identity(d, &out->row);
-    out->row.items |= UINT32_C(1) << ITEM_ID;
+    out->row.items |= ITEM_BIT(ID);
     if (cursor_kind(c) == ETF_KIND_STRING)
         cursor_fail(&d->c, "a list of items");
     if (cursor_list(c, &list)) {

@@ -107,6 +107,7 @@ enum proc_item {
 #undef PROC_ITEM_ENUM
         PROC_ITEMS
 };
+#define ITEM_BIT(id) (UINT32_C(1) << ITEM_##id)
 
 /* F(type, field, unknown value) for each field of a form; beside the name, FORM_ID has others. */
 #define PROC_FORM_ID(F, field) F(struct slice, field, {.s = ""})
@@ -178,10 +179,9 @@ struct proc_rows {
 /* The items that are asked again: numbers and what has a small size; who a process is, and what is
    counted over a list, stays as the scan said. */
 #define PROC_ITEMS_AGAIN                                                                           \
-    (UINT32_C(1) << ITEM_REDUCTIONS | UINT32_C(1) << ITEM_MESSAGE_QUEUE_LEN |                      \
-     UINT32_C(1) << ITEM_MEMORY | UINT32_C(1) << ITEM_TOTAL_HEAP_SIZE |                            \
-     UINT32_C(1) << ITEM_HEAP_SIZE | UINT32_C(1) << ITEM_STACK_SIZE | UINT32_C(1) << ITEM_STATUS | \
-     UINT32_C(1) << ITEM_CURRENT_FUNCTION | UINT32_C(1) << ITEM_GARBAGE_COLLECTION)
+    (ITEM_BIT(REDUCTIONS) | ITEM_BIT(MESSAGE_QUEUE_LEN) | ITEM_BIT(MEMORY) |                       \
+     ITEM_BIT(TOTAL_HEAP_SIZE) | ITEM_BIT(HEAP_SIZE) | ITEM_BIT(STACK_SIZE) | ITEM_BIT(STATUS) |   \
+     ITEM_BIT(CURRENT_FUNCTION) | ITEM_BIT(GARBAGE_COLLECTION))
 
 /* What a tick cost the target. */
 struct tick_cost {
