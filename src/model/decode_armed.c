@@ -61,42 +61,34 @@ struct part {
     int64_t total;
 };
 
-/* Enters a list whose elements are rows of one kind. */
-static bool enter_part(struct decoder *d, struct part *part, struct cursor_list *list)
-{
-    if (!decode_list(d, list, LIMIT_ARMED, sizeof part->rows[0], &part->rows))
-        return false;
-    part->n = list->count;
-    part->total = (int64_t)list->count;
-    return true;
-}
-
-/* `{Total, List}`, the total is at least the length of the list. */
-static bool enter_counted(struct decoder *d, struct part *part, struct cursor_list *list)
-{
-    int64_t total;
-    if (!cursor_tuple_of(&d->c, 2) || !cursor_int64(&d->c, &total) || !enter_part(d, part, list))
-        return false;
-    if (total < part->total)
-        return cursor_fail(&d->c, "a total of the list behind it");
-    part->total = total;
-    return true;
-}
-
-static void decode_sessions(struct decoder *d, struct part *part)
+/* A list whose elements are rows of one kind; with a total: `{Total, List}`, which is at least the
+ * length of the list. */
+static void decode_part(struct decoder *d, struct part *part, enum armed_kind kind, bool with_total,
+                        void (*decode)(struct decoder *d, struct armed_row *row))
 {
     struct cursor_list list;
-    if (!enter_part(d, part, &list))
+    int64_t total = 0;
+    if (with_total && (!cursor_tuple_of(&d->c, 2) || !cursor_int64(&d->c, &total)))
         return;
+    if (!decode_list(d, &list, LIMIT_ARMED, sizeof part->rows[0], &part->rows))
+        return;
+    part->n = list.count;
+    part->total = with_total ? total : (int64_t)list.count;
+    if (part->total < (int64_t)list.count)
+        cursor_fail(&d->c, "a total of the list behind it");
     for (size_t i = 0; i < list.count && !cursor_failed(&d->c); i++) {
-        struct armed_row *row = &part->rows[i];
-        *row = armed_row_of(ARMED_SESSION);
-        cursor_tuple_of(&d->c, 2);
-        decode_binary(d, &row->where);
-        decode_bool(d, &row->beamtop);
-        row->session = row->where;
+        part->rows[i] = armed_row_of(kind);
+        decode(d, &part->rows[i]);
     }
     cursor_list_end(&d->c, &list);
+}
+
+static void decode_session(struct decoder *d, struct armed_row *row)
+{
+    cursor_tuple_of(&d->c, 2);
+    decode_binary(d, &row->where);
+    decode_bool(d, &row->beamtop);
+    row->session = row->where;
 }
 
 static bool decode_counter(struct decoder *d, int64_t *counter)
@@ -148,25 +140,18 @@ static bool decode_place(struct decoder *d, struct armed_row *row)
     return true;
 }
 
-static void decode_breakpoints(struct decoder *d, struct part *part)
+static void decode_breakpoint(struct decoder *d, struct armed_row *row)
 {
-    struct cursor_list list, items;
+    struct cursor_list items;
     void *room;
-    if (!enter_counted(d, part, &list))
+    cursor_tuple_of(&d->c, 5);
+    decode_binary(d, &row->session);
+    decode_place(d, row);
+    if (!decode_list(d, &items, ITEMS_MAX, 1, &room))
         return;
-    for (size_t i = 0; i < list.count && !cursor_failed(&d->c); i++) {
-        struct armed_row *row = &part->rows[i];
-        *row = armed_row_of(ARMED_BREAKPOINT);
-        cursor_tuple_of(&d->c, 5);
-        decode_binary(d, &row->session);
-        decode_place(d, row);
-        if (!decode_list(d, &items, ITEMS_MAX, 1, &room))
-            return;
-        for (size_t k = 0; k < items.count && !cursor_failed(&d->c); k++)
-            decode_trait(d, row);
-        cursor_list_end(&d->c, &items);
-    }
-    cursor_list_end(&d->c, &list);
+    for (size_t k = 0; k < items.count && !cursor_failed(&d->c); k++)
+        decode_trait(d, row);
+    cursor_list_end(&d->c, &items);
 }
 
 /* Flags as one text, with commas. */
@@ -189,31 +174,28 @@ static void decode_flag_names(struct decoder *d, struct slice *out)
     buf_clear(&text);
 }
 
-static void decode_flags(struct decoder *d, struct part *part)
+static void decode_row_pid(struct decoder *d, struct armed_row *row)
 {
-    struct cursor_list list;
-    if (!enter_counted(d, part, &list))
-        return;
-    for (size_t i = 0; i < list.count && !cursor_failed(&d->c); i++) {
-        struct armed_row *row = &part->rows[i];
-        struct slice name = {"", 0};
-        *row = armed_row_of(ARMED_FLAGS);
-        cursor_tuple_of(&d->c, 5);
-        decode_binary(d, &row->session);
-        if (cursor_kind(&d->c) == ETF_KIND_ATOM) {
-            decode_atom(d, &row->where);
-            decode_binary(d, &name);
-        } else {
-            row->has_pid = cursor_pid(&d->c, &row->pid, NULL);
-            if (row->has_pid)
-                row->pid_text = decode_keep_pid(d, &row->pid);
-            decode_binary(d, &name);
-            row->where = name.len > 0 ? process_call_name(name) : row->pid_text;
-        }
-        decode_flag_names(d, &row->text);
-        decode_binary(d, &row->tracer);
+    row->has_pid = cursor_pid(&d->c, &row->pid, NULL);
+    if (row->has_pid)
+        row->pid_text = decode_keep_pid(d, &row->pid);
+}
+
+static void decode_flags(struct decoder *d, struct armed_row *row)
+{
+    struct slice name = {"", 0};
+    cursor_tuple_of(&d->c, 5);
+    decode_binary(d, &row->session);
+    if (cursor_kind(&d->c) == ETF_KIND_ATOM) {
+        decode_atom(d, &row->where);
+        decode_binary(d, &name);
+    } else {
+        decode_row_pid(d, row);
+        decode_binary(d, &name);
+        row->where = name.len > 0 ? process_call_name(name) : row->pid_text;
     }
-    cursor_list_end(&d->c, &list);
+    decode_flag_names(d, &row->text);
+    decode_binary(d, &row->tracer);
 }
 
 /* "system_monitor <0.5.0> name [{long_gc,100}]": what, its receiver, which events. */
@@ -234,41 +216,24 @@ static void split_monitor(struct armed_row *row, struct slice all)
     row->text = (struct slice){events, (size_t)(end - events)};
 }
 
-static void decode_monitors(struct decoder *d, struct part *part)
+static void decode_monitor(struct decoder *d, struct armed_row *row)
 {
-    struct cursor_list list;
     struct slice all;
-    if (!enter_part(d, part, &list))
-        return;
-    for (size_t i = 0; i < list.count && !cursor_failed(&d->c); i++) {
-        part->rows[i] = armed_row_of(ARMED_MONITOR);
-        if (decode_binary(d, &all))
-            split_monitor(&part->rows[i], all);
-    }
-    cursor_list_end(&d->c, &list);
+    if (decode_binary(d, &all))
+        split_monitor(row, all);
 }
 
-static void decode_connections(struct decoder *d, struct part *part)
+static void decode_connection(struct decoder *d, struct armed_row *row)
 {
-    struct cursor_list list;
-    if (!enter_part(d, part, &list))
-        return;
-    for (size_t i = 0; i < list.count && !cursor_failed(&d->c); i++) {
-        struct armed_row *row = &part->rows[i];
-        size_t arity = 0;
-        *row = armed_row_of(ARMED_CONNECTION);
-        row->beamtop = true;
-        if (cursor_tuple(&d->c, &arity) && arity != 3 && arity != 4)
-            cursor_fail(&d->c, "a tuple of 3 or 4");
-        decode_binary(d, &row->where);
-        row->has_pid = cursor_pid(&d->c, &row->pid, NULL);
-        if (row->has_pid)
-            row->pid_text = decode_keep_pid(d, &row->pid);
-        decode_counter(d, &row->processes);
-        if (arity == 4)
-            decode_binary(d, &row->text);
-    }
-    cursor_list_end(&d->c, &list);
+    size_t arity = 0;
+    row->beamtop = true;
+    if (cursor_tuple(&d->c, &arity) && arity != 3 && arity != 4)
+        cursor_fail(&d->c, "a tuple of 3 or 4");
+    decode_binary(d, &row->where);
+    decode_row_pid(d, row);
+    decode_counter(d, &row->processes);
+    if (arity == 4)
+        decode_binary(d, &row->text);
 }
 
 /* ---- what follows from all of it together */
@@ -432,15 +397,15 @@ void decode_armed(struct decoder *d, void *to)
     cursor_atom_is(&d->c, "armed");
     decode_mono(d, &out->mono_ns);
     cursor_int64(&d->c, &out->control_word);
-    decode_sessions(d, &sessions);
-    decode_breakpoints(d, &points);
-    decode_flags(d, &flags);
-    decode_monitors(d, &monitors);
+    decode_part(d, &sessions, ARMED_SESSION, false, decode_session);
+    decode_part(d, &points, ARMED_BREAKPOINT, true, decode_breakpoint);
+    decode_part(d, &flags, ARMED_FLAGS, true, decode_flags);
+    decode_part(d, &monitors, ARMED_MONITOR, false, decode_monitor);
     decode_counter(d, &out->ours);
     decode_binary(d, &out->system_tracer);
     decode_counter(d, &out->tokens);
     if (arity == 12) {
-        decode_connections(d, &connections);
+        decode_part(d, &connections, ARMED_CONNECTION, false, decode_connection);
         decode_bool(d, &out->own_counts);
     }
     if (cursor_failed(&d->c))

@@ -112,11 +112,11 @@ void seen_forget(struct seen *s);      /* the VM is another one */
 void seen_gap(struct seen *s);         /* the next sights give no rates */
 size_t seen_len(const struct seen *s); /* for tests */
 
-/* Where a row's change within this scan is known better than from two sights. */
 /* Sorts the rows by a column that the target does not rank by, and keeps those asked
  * for (order.c). */
 void order_rows(struct proc_scan *scan, const struct field *column, const struct want_scan *asked);
 
+/* Where a row's change within this scan is known better than from two sights. */
 struct sweep_delta {
     const char *attr;  /* swept attribute, NULL: none */
     double interval_s; /* since its last sweep */

@@ -403,52 +403,18 @@ const struct journal_entry *model_journal_at(const struct model *m, size_t age)
     return journal_at(&m->journal, age);
 }
 
-void model_set_trace(struct model *m, const struct trace_log *log)
-{
-    m->trace = log;
-}
-
-const struct trace_log *model_trace(const struct model *m)
-{
-    return m->trace;
-}
-
-void model_set_calls(struct model *m, const struct calls_log *log)
-{
-    m->calls = log;
-}
-
-const struct calls_log *model_calls(const struct model *m)
-{
-    return m->calls;
-}
-
-void model_set_spans(struct model *m, const struct spans_run *run)
-{
-    m->spans = run;
-}
-
-const struct spans_run *model_spans(const struct model *m)
-{
-    return m->spans;
-}
-
-void model_set_samples(struct model *m, const struct samples_log *log)
-{
-    m->samples = log;
-}
-
-const struct samples_log *model_samples(const struct model *m)
-{
-    return m->samples;
-}
-
-void model_set_findings(struct model *m, const struct findings_shown *findings)
-{
-    m->findings = findings;
-}
-
-const struct findings_shown *model_findings(const struct model *m)
-{
-    return m->findings;
-}
+/* What the program shows beside the node's answers. */
+#define SHOWN(SET, GET, MEMBER, TYPE)                                                              \
+    void SET(struct model *m, const struct TYPE *shown)                                            \
+    {                                                                                              \
+        m->MEMBER = shown;                                                                         \
+    }                                                                                              \
+    const struct TYPE *GET(const struct model *m)                                                  \
+    {                                                                                              \
+        return m->MEMBER;                                                                          \
+    }
+SHOWN(model_set_trace, model_trace, trace, trace_log)
+SHOWN(model_set_calls, model_calls, calls, calls_log)
+SHOWN(model_set_spans, model_spans, spans, spans_run)
+SHOWN(model_set_samples, model_samples, samples, samples_log)
+SHOWN(model_set_findings, model_findings, findings, findings_shown)
