@@ -101,7 +101,7 @@ struct option_row {
     const char *const *choices; /* ENUM: NULL-terminated */
     enum word_kind words;       /* what completes the value */
     unsigned scope;
-    const char *unit; /* of a plain number: "% of a scheduler"; "" otherwise */
+    const char *unit; /* of a plain number: "% of a scheduler"; NULL: none */
     const char *help; /* NULL, of CAP: the cap's */
 };
 

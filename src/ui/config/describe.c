@@ -87,7 +87,7 @@ static void put_values(struct buf *out, const struct option_row *row)
             buf_printf(out, " from %.10g to %.10g", row->low, row->high);
         if (row->type == OPTION_TYPE_DURATION)
             buf_puts(out, " s");
-        if (row->unit[0])
+        if (row->unit)
             buf_printf(out, " (%s)", row->unit);
     }
     buf_printf(out, "; default %s", row->initial[0] ? row->initial : "empty");
