@@ -16,23 +16,24 @@ void act_refresh(struct act *a)
     screen_ask(a->s, REQUEST_REFRESH, NULL, "");
 }
 
-static int act_move(struct act *a, int where)
+static int act_move(struct act *a)
 {
+    const enum move move = (enum move)a->n;
     struct picker *p = &a->s->picker;
     if (p->kind != PICKER_NONE) {
-        table_move(&p->table, &p->page, (enum move)where, p->rect.rows);
+        table_move(&p->table, &p->page, move, p->rect.rows);
         return 1;
     }
     bool table = pane_kind(a->e) == VIEW_TABLE;
     bool was_held = a->e->table.held;
     if (pane_kind(a->e) == VIEW_FLAME)
-        flame_move(&a->e->flame, (enum move)where, pane_rows(a->pane));
-    else if (table && table_fold(&a->e->table, pane_page(a->pane), (enum move)where))
+        flame_move(&a->e->flame, move, pane_rows(a->pane));
+    else if (table && table_fold(&a->e->table, pane_page(a->pane), move))
         a->e->dirty = true;
     else if (table)
-        table_move(&a->e->table, pane_page(a->pane), (enum move)where, pane_rows(a->pane));
+        table_move(&a->e->table, pane_page(a->pane), move, pane_rows(a->pane));
     else
-        doc_move(&a->e->doc, pane_page(a->pane), (enum move)where, pane_rows(a->pane));
+        doc_move(&a->e->doc, pane_page(a->pane), move, pane_rows(a->pane));
     if (table && was_held && a->e->table.cursor == 0)
         a->e->dirty = true; /* back at the top: the order is the node's again */
     return 1;
@@ -60,7 +61,7 @@ static int means_nothing(const struct view_ops *ops, enum action action, struct 
 }
 
 /* What only the view itself knows. */
-static int act_of_view(struct act *a, int action)
+static int act_of_view(struct act *a, enum action action)
 {
     const struct view_act *act = view_act_of(a->e->ops, (enum action)action);
     struct view_link at = pane_link(a->pane);
@@ -132,9 +133,8 @@ static int follow_link(struct act *a, const struct view_link *link)
 
 /* ---- views and panes */
 
-int act_enter(struct act *a, int n)
+int act_enter(struct act *a)
 {
-    (void)n;
     if (a->s->picker.kind != PICKER_NONE)
         return picker_choose(a->s, a->err);
     if (pane_kind(a->e) == VIEW_FLAME) {
@@ -158,9 +158,8 @@ static bool go_back(struct act *a)
     return true;
 }
 
-static int act_back(struct act *a, int n)
+static int act_back(struct act *a)
 {
-    (void)n;
     if (a->s->picker.kind != PICKER_NONE)
         picker_close(a->s);
     else if (a->e->filter[0])
@@ -172,9 +171,8 @@ static int act_back(struct act *a, int n)
     return 1;
 }
 
-static int act_leave(struct act *a, int n)
+static int act_leave(struct act *a)
 {
-    (void)n;
     if (!go_back(a))
         screen_ask_action(a->s, ACTION_QUIT);
     return 1;
@@ -216,10 +214,9 @@ static int nothing_to_stop(struct act *a)
     return ERR_USAGE;
 }
 
-static int act_stop_view(struct act *a, int n)
+static int act_stop_view(struct act *a)
 {
     const enum action stop = a->e->ops->stop;
-    (void)n;
     switch (screen_stops(a->s, a->m, a->err)) {
     case STOP_OTHERS:
         return a->err->code;
@@ -236,9 +233,8 @@ static int act_stop_view(struct act *a, int n)
     return 1;
 }
 
-static int act_view(struct act *a, int n)
+static int act_view(struct act *a)
 {
-    (void)n;
     char name[64];
     size_t len = strcspn(a->arg, " ");
     snprintf(name, sizeof name, "%.*s", (int)len, a->arg);
@@ -261,29 +257,26 @@ static int act_view(struct act *a, int n)
     return act_open(a, ops, NULL);
 }
 
-static int act_tree(struct act *a, int n)
+static int act_tree(struct act *a)
 {
-    (void)n;
     const struct view_ops *tree = view_opening(TARGET_APP);
     struct view_link link = *a->arg ? act_link_of_word(tree, a->arg) : pane_link(a->pane);
     return act_open(a, tree, link.kind == TARGET_APP ? &link : NULL);
 }
 
-static int act_show(struct act *a, int action)
+/* The view that the action shows. */
+static int act_show(struct act *a)
 {
-    return act_open(a, view_shown_by((enum action)action), NULL);
+    return act_open(a, view_shown_by((enum action)a->n), NULL);
 }
 
-static int act_help(struct act *a, int action)
+static int act_help(struct act *a)
 {
-    if (a->e->ops == view_shown_by((enum action)action))
-        return act_back(a, 0);
-    return act_show(a, action);
+    return a->e->ops == view_shown_by(ACTION_HELP) ? act_back(a) : act_show(a);
 }
 
-static int act_split(struct act *a, int n)
+static int act_split(struct act *a)
 {
-    (void)n;
     bool right = strcmp(a->arg, "right") == 0;
     if (*a->arg && !right && strcmp(a->arg, "below") != 0)
         return error_set(a->err, ERR_USAGE, "split takes below or right, not \"%s\"", a->arg);
@@ -295,9 +288,8 @@ static int act_split(struct act *a, int n)
     return 1;
 }
 
-static int act_close(struct act *a, int n)
+static int act_close(struct act *a)
 {
-    (void)n;
     int status = panes_close(a->s->panes, a->err);
     if (status < 0)
         return status;
@@ -305,17 +297,16 @@ static int act_close(struct act *a, int n)
     return 1;
 }
 
-static int act_focus(struct act *a, int direction)
+static int act_focus(struct act *a)
 {
-    panes_focus_next(a->s->panes, direction);
+    panes_focus_next(a->s->panes, a->n);
     panes_dirty(a->s->panes);
     screen_ask(a->s, REQUEST_REFRESH, NULL, "");
     return 1;
 }
 
-static int act_zoom(struct act *a, int n)
+static int act_zoom(struct act *a)
 {
-    (void)n;
     panes_zoom(a->s->panes);
     act_refresh(a);
     return 1;
@@ -334,10 +325,10 @@ int act_sort_by(struct act *a, const char *key, int direction)
 }
 
 /* The next column that can be sorted by, from the sorted one. */
-static int act_sort_beside(struct act *a, int direction)
+static int act_sort_beside(struct act *a)
 {
     const struct view_page *page = pane_page(a->pane);
-    int n = (int)page->n_columns, at = page->sort_column;
+    int n = (int)page->n_columns, at = page->sort_column, direction = a->n;
     for (int i = 0; i < n; i++) {
         at = at < 0 ? (direction > 0 ? 0 : n - 1) : (at + direction + n) % n;
         if (page->columns[at].sortable)
@@ -346,9 +337,8 @@ static int act_sort_beside(struct act *a, int direction)
     return 1;
 }
 
-static int act_sort(struct act *a, int n)
+static int act_sort(struct act *a)
 {
-    (void)n;
     const struct view_page *page = pane_page(a->pane);
     if (!*a->arg && pane_kind(a->e) == VIEW_TABLE)
         return picker_open(a->s, PICKER_SORT, a->err);
@@ -364,9 +354,8 @@ static int act_sort(struct act *a, int n)
     return error_set(a->err, ERR_USAGE, "this view cannot be sorted by \"%s\"", a->arg);
 }
 
-static int act_reverse(struct act *a, int n)
+static int act_reverse(struct act *a)
 {
-    (void)n;
     const struct view_page *page = pane_page(a->pane);
     if (a->e->ops->chooser) {
         a->e->ops->chooser->reverse(a->e->state);
@@ -383,12 +372,12 @@ static int act_reverse(struct act *a, int n)
     return act_sort_by(a, page->columns[page->sort_column].key, page->sort_descending ? -1 : 1);
 }
 
-static int act_pick(struct act *a, int kind)
+static int act_pick(struct act *a)
 {
-    return picker_open(a->s, (enum picker_kind)kind, a->err);
+    return picker_open(a->s, (enum picker_kind)a->n, a->err);
 }
 
-static int act_find(struct act *a, int direction)
+static int act_find(struct act *a)
 {
     struct regex *re = a->s->match;
     if (!re) {
@@ -400,17 +389,16 @@ static int act_find(struct act *a, int direction)
     }
     regex_allow(re, LIMIT_REGEX_PASS_STEPS);
     enum view_kind kind = pane_kind(a->e);
-    bool found = kind == VIEW_FLAME   ? flame_find(&a->e->flame, direction)
-                 : kind == VIEW_TABLE ? table_find(&a->e->table, pane_page(a->pane), re, direction)
-                                      : doc_find(&a->e->doc, pane_page(a->pane), re, direction);
+    bool found = kind == VIEW_FLAME   ? flame_find(&a->e->flame, a->n)
+                 : kind == VIEW_TABLE ? table_find(&a->e->table, pane_page(a->pane), re, a->n)
+                                      : doc_find(&a->e->doc, pane_page(a->pane), re, a->n);
     if (!found && regex_is_spent(re))
         return error_set(a->err, ERR_LIMIT, "filter too expensive to look for: " REGEX_SPENT_WHY);
     return found ? 1 : error_set(a->err, ERR_NOT_FOUND, "nothing here matches");
 }
 
-static int act_mark(struct act *a, int n)
+static int act_mark(struct act *a)
 {
-    (void)n;
     if (a->s->picker.kind != PICKER_NONE)
         return picker_mark(a->s, a->err);
     if (pane_kind(a->e) != VIEW_TABLE)
@@ -422,7 +410,7 @@ static int act_mark(struct act *a, int n)
 }
 
 static const struct {
-    int (*run)(struct act *a, int n);
+    int (*run)(struct act *a);
     int n;
 } handlers[ACTIONS] = {
     [ACTION_UP] = {act_move, MOVE_UP},
@@ -485,13 +473,12 @@ int screen_act(struct screen *s, const struct model *m, enum action action, cons
                struct error *err)
 {
     struct pane *pane = panes_focused(s->panes);
-    struct act a = {s, m, pane, pane_top(pane), arg ? arg : "", err};
+    struct act a = {s, m, pane, pane_top(pane), arg ? arg : "", handlers[action].n, err};
     enum action_owner owner = action_table[action].owner;
     if (owner != OWNER_SCREEN && owner != OWNER_VIEW)
         return 0;
     /* A list to choose from belongs to the view below it: what changes that closes the list. */
     if (!is_for_picker(action))
         picker_close(s);
-    return owner == OWNER_VIEW ? act_of_view(&a, (int)action)
-                               : handlers[action].run(&a, handlers[action].n);
+    return owner == OWNER_VIEW ? act_of_view(&a, action) : handlers[action].run(&a);
 }

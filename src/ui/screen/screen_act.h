@@ -12,11 +12,12 @@ struct act {
     struct pane *pane;
     struct pane_entry *e;
     const char *arg; /* "" when none */
+    int n;           /* what one handler of several actions is to do: its row of handlers[] */
     struct error *err;
 };
 
 /* Both return what a handler does: 1 done, 0 not here, below 0 with *a->err. */
-int act_enter(struct act *a, int n);
+int act_enter(struct act *a);
 int act_sort_by(struct act *a, const char *key, int direction); /* as view_ops.sort */
 
 void act_refresh(struct act *a); /* other facts may be wanted: ask now */
@@ -29,8 +30,8 @@ bool link_has_pid(const struct view_link *link);
 struct view_link act_link_of_word(const struct view_ops *ops, const char *typed);
 /* The process meant: the one shown, or the one under the cursor. */
 bool act_process_meant(const struct act *a, struct view_link *link);
-int act_process(struct act *a, int n);
-int act_follow(struct act *a, int n);
-int act_ask_process(struct act *a, int action);
+int act_process(struct act *a);
+int act_follow(struct act *a);
+int act_ask_process(struct act *a);
 
 #endif

@@ -36,7 +36,7 @@ static void click_picker(struct screen *s, int row, bool twice)
 /* A double click. */
 static void open_there(struct act *a)
 {
-    if (act_enter(a, 0) < 0)
+    if (act_enter(a) < 0)
         screen_set_message(a->s, STYLE_ERROR, a->err->text);
 }
 
@@ -87,7 +87,7 @@ void screen_click(struct screen *s, const struct model *m, int row, int column, 
             screen_set_message(s, STYLE_ERROR, err.text);
         return;
     }
-    struct act a = {s, m, pane, pane_top(pane), "", &err};
+    struct act a = {s, m, pane, pane_top(pane), "", 0, &err};
     if (pane_kind(a.e) == VIEW_FLAME) {
         click_flame(&a, row, column, twice);
         return;

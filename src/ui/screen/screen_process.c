@@ -66,9 +66,8 @@ static int no_process(const struct act *a)
     return error_set(a->err, ERR_USAGE, "put the cursor on a process");
 }
 
-int act_process(struct act *a, int n)
+int act_process(struct act *a)
 {
-    (void)n;
     const struct view_ops *ops = view_opening(TARGET_PROCESS);
     struct view_link link;
     if (*a->arg) {
@@ -85,9 +84,8 @@ int act_process(struct act *a, int n)
     return act_open(a, ops, &link);
 }
 
-int act_follow(struct act *a, int n)
+int act_follow(struct act *a)
 {
-    (void)n;
     struct view_link link;
     if (!act_process_meant(a, &link))
         return no_process(a);
@@ -103,7 +101,7 @@ int act_follow(struct act *a, int n)
     return 1;
 }
 
-int act_ask_process(struct act *a, int action)
+int act_ask_process(struct act *a)
 {
     static const enum screen_request_kind kinds[ACTIONS] = {[ACTION_MAILBOX] = REQUEST_MAILBOX,
                                                             [ACTION_STATE] = REQUEST_STATE,
@@ -118,9 +116,9 @@ int act_ask_process(struct act *a, int action)
             return status;
     }
     struct pane_entry *e = pane_top(a->pane);
-    ops->ask(e->state, (enum action)action, a->m);
+    ops->ask(e->state, (enum action)a->n, a->m);
     e->dirty = true;
     char pid[48];
-    screen_ask(a->s, kinds[action], &link.pid, pid_text(pid, sizeof pid, &link.pid));
+    screen_ask(a->s, kinds[a->n], &link.pid, pid_text(pid, sizeof pid, &link.pid));
     return 1;
 }
