@@ -86,10 +86,12 @@ static void help_of(const struct view_ops *ops, const struct keys *k, int column
 {
     const struct view_ops *help = view_shown_by(ACTION_HELP);
     void *state = test_calloc(1, help->state_bytes);
-    help->keys(state, &k->keymap);
     help->from(state, ops);
     page_reset(page);
-    help->page(state, NULL, 24, columns, page);
+    page->keymap = &k->keymap;
+    page->pane_rows = 24;
+    page->pane_columns = columns;
+    help->page(state, NULL, page);
     test_free(state);
 }
 
@@ -582,14 +584,15 @@ TEST(test_views_without_processes)
         struct view_page page;
         void *mine = test_calloc(1, ops->state_bytes + 1);
         page_init(&page);
-        if (ops->init)
-            ops->init(mine);
+        view_init(ops, mine);
         for (int tick = 1; tick <= 2; tick++) {
             struct want want = {0};
-            ops->want(mine, 40, &want);
+            view_want(ops, mine, 40, &want);
             world_answer(m, WORLD_BUSY, &want, tick);
         }
-        ops->page(mine, m, 40, 120, &page);
+        page.pane_rows = 40;
+        page.pane_columns = 120;
+        ops->page(mine, m, &page);
         size_t n = 0;
         for (size_t i = 0; i < page.n_rows; i++)
             n += names_process(&page.rows[i].link);

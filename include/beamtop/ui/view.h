@@ -92,6 +92,8 @@ struct view_page {
     bool ascii;          /* set before the view is asked: graphs in text keep to ASCII */
     enum syntax syntax;  /* set before too: the spelling of traces; AUTO: as their first pattern */
     struct regex *match; /* the filter, NULL: none; set before too, borrowed while it is asked */
+    int pane_rows, pane_columns; /* the room there is for it; set before too */
+    const struct keymap *keymap; /* what keys do; set before too, NULL: not known */
     /* table */
     const struct view_column *columns;
     size_t n_columns;
@@ -166,13 +168,17 @@ struct view_ops {
         filters_on_target; /* the filter is part of the question; else the table drops rows by it */
     bool filters_page;     /* documents: it leaves out what page->match does not match */
     size_t state_bytes;
+    /* The ways to show its rows, where its state begins with a struct rows (ui/widgets/rows.h);
+       NULL: it does not. */
+    const struct rows_of *rows;
+    size_t n_rows;
     void (*init)(void *state); /* state is zeroed before; NULL: nothing to do */
     void (*clear)(void *state);
-    /* Adds what this view needs on a tick; rows is the room it has. */
+    unsigned needs; /* on a tick: NEED_NAME, in any state */
+    /* Adds what else this view needs on a tick; rows is the room it has. NULL: nothing. */
     void (*want)(const void *state, int rows, struct want *want);
-    /* Makes the page from the model for a pane of that size. */
-    void (*page)(void *state, const struct model *model, int rows, int columns,
-                 struct view_page *page);
+    /* Makes the page from the model. */
+    void (*page)(void *state, const struct model *model, struct view_page *page);
     /* Sort by the page's column (table views); by_delta toggles when it is the sorted one. */
     void (*sort)(void *state, const char *column_key, int direction /* 0 toggle, 1 desc, -1 asc */);
     /* Documents: what `sort` takes, with help; a NULL word ends; NULL: nothing. */
@@ -183,8 +189,6 @@ struct view_ops {
     /* A word of the `:view NAME WORD` command or of Enter's link: the process, the application.
        NULL: takes none. */
     int (*open)(void *state, const struct view_link *link, struct error *err);
-    /* What keys do, for views that show them; borrowed, may be NULL. */
-    void (*keys)(void *state, const struct keymap *keymap);
     /* The view it was opened from, for help on it. */
     void (*from)(void *state, const struct view_ops *view);
     const struct view_act *acts; /* a row without `run` ends it; NULL: none */
@@ -201,6 +205,8 @@ struct view_ops {
 
 extern const struct view_ops *const view_registry[]; /* NULL-terminated, in key order */
 const struct view_ops *view_find(const char *name);
+void view_init(const struct view_ops *ops, void *state); /* zeroed before */
+void view_want(const struct view_ops *ops, const void *state, int rows, struct want *want);
 bool view_opens(const struct view_ops *ops, enum link_kind kind);
 /* How the process of a link of kind TARGET_PROCESS or TARGET_NAME is asked for. */
 struct process_ref view_process_ref(const struct view_link *link);

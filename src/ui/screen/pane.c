@@ -17,8 +17,7 @@ static struct pane_entry *entry_new(const struct view_ops *ops)
     struct pane_entry *e = alloc_zero(1, sizeof *e);
     e->ops = ops;
     e->state = alloc_zero(1, ops->state_bytes ? ops->state_bytes : 1);
-    if (ops->init)
-        ops->init(e->state);
+    view_init(ops, e->state);
     table_init(&e->table);
     doc_init(&e->doc);
     flame_init(&e->flame);
@@ -175,7 +174,7 @@ void pane_want(const struct pane *pane, struct want *want)
         rows += body; /* whole pages ahead of the cursor, so that the end is not felt */
     rows = rows > LIMIT_ROWS || e->table.to_end ? LIMIT_ROWS : rows;
     e->table.asked = e->ops->filters_on_target ? rows : 0;
-    e->ops->want(e->state, rows, want);
+    view_want(e->ops, e->state, rows, want);
     if (e->ops->filters_on_target)
         want_kept(e, body, want);
 }
@@ -240,7 +239,10 @@ static void make_entry_page(struct pane_entry *e, struct rect body, bool ascii,
     page->ascii = ascii;
     page->match = look->match;
     page->syntax = look->syntax;
-    e->ops->page(e->state, look->model, body.rows, body.columns, page);
+    page->keymap = look->keymap;
+    page->pane_rows = body.rows;
+    page->pane_columns = body.columns;
+    e->ops->page(e->state, look->model, page);
     page->match = NULL;
     if (e->ops->kind == VIEW_DOC) {
         doc_take(&e->doc, page);

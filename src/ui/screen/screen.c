@@ -79,8 +79,6 @@ void screen_set_prompt(struct screen *s, const struct prompt *prompt)
 
 void screen_tell(const struct screen *s, struct pane_entry *e)
 {
-    if (e->ops->keys)
-        e->ops->keys(e->state, s->keymap);
     if (e->ops->own)
         e->ops->own(e->state, s->own);
 }

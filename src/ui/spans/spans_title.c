@@ -79,13 +79,6 @@ void spans_title(struct view_page *page, const struct spans_run *run, const stru
     put_note(page, run);
 }
 
-static const char *key_of(const struct keymap *keymap, char *out, size_t size)
-{
-    if (!keymap || !keymap_first_key_of(keymap, CONTEXT_TABLE, ACTION_SPANS, NULL, out, size))
-        snprintf(out, size, ":spans");
-    return out;
-}
-
 static void explain_none(char *out, size_t size, const struct spans_run *run)
 {
     char n[32], rate[32], time[48];
@@ -124,7 +117,7 @@ static void explain_none(char *out, size_t size, const struct spans_run *run)
     }
 }
 
-void spans_empty(struct view_page *page, const struct spans_run *run, const struct keymap *keymap)
+void spans_empty(struct view_page *page, const struct spans_run *run)
 {
     char key[64];
     if (run)
@@ -132,5 +125,5 @@ void spans_empty(struct view_page *page, const struct spans_run *run, const stru
     else
         snprintf(page->empty, sizeof page->empty,
                  "No requests were captured yet. Press %s to choose the calls that begin them.",
-                 key_of(keymap, key, sizeof key));
+                 page_key(page, CONTEXT_TABLE, ACTION_SPANS, key, sizeof key));
 }

@@ -11,7 +11,7 @@
  * cannot know. sum: where its parts are shown, else NULL. */
 void spans_title(struct view_page *page, const struct spans_run *run, const struct spans_sum *sum,
                  bool recorded, int columns);
-/* Why there are no rows. run NULL: nothing was captured; keymap NULL: unknown. */
-void spans_empty(struct view_page *page, const struct spans_run *run, const struct keymap *keymap);
+/* Why there are no rows. run NULL: nothing was captured. */
+void spans_empty(struct view_page *page, const struct spans_run *run);
 
 #endif

@@ -35,7 +35,6 @@ struct trace_view {
     const struct trace_log *log; /* that they are of; only compared */
     bool by_latency;
     struct event_height *heights;
-    const struct keymap *keymap; /* for the text of the empty view; may be NULL */
 };
 
 /* ---- view_trace_head.c: what does not scroll; sets page->fixed */

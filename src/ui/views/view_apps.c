@@ -8,18 +8,6 @@
 
 static const struct rows_of apps_rows = {.fields = &apps_fields, .sort = "reductions_per_s"};
 
-static void apps_init(void *state)
-{
-    rows_init(state, &apps_rows, 1);
-}
-
-static void apps_want(const void *state, int rows, struct want *want)
-{
-    (void)state;
-    (void)rows;
-    want->needs |= NEED_APPS;
-}
-
 static void about_app(const struct rows *rows, struct view_page *page, struct view_row *row,
                       const void *of)
 {
@@ -33,14 +21,11 @@ static void about_app(const struct rows *rows, struct view_page *page, struct vi
     rows_mark_older(rows, page, row, "memory_bytes", a->memory_older, a->memory_age_s);
 }
 
-static void apps_page(void *state, const struct model *m, int rows, int columns,
-                      struct view_page *page)
+static void apps_page(void *state, const struct model *m, struct view_page *page)
 {
     const struct table_detail *table = rows_of_table(state, page, m, QUESTION_APPS, about_app);
     const struct app_row *apps = table ? table->rows : NULL;
     struct older older = {0};
-    (void)rows;
-    (void)columns;
     for (size_t i = 0; table && i < table->n_rows; i++)
         older_add(&older, apps[i].memory_older, apps[i].memory_age_s);
     older_say(&older, page);
@@ -55,8 +40,9 @@ const struct view_ops view_apps = {
     .kind = VIEW_TABLE,
     .no_processes = true,
     .state_bytes = sizeof(struct rows),
-    .init = apps_init,
-    .want = apps_want,
+    .rows = &apps_rows,
+    .n_rows = 1,
+    .needs = NEED_APPS,
     .page = apps_page,
     .sort = rows_sort,
 };

@@ -18,18 +18,6 @@
 enum { WHAT, WHERE, OWNER, SESSION }; /* columns that are made here */
 static const struct rows_of armed_rows = {.fields = &armed_row_fields, .sort = ""};
 
-static void armed_init(void *state)
-{
-    rows_init(state, &armed_rows, 1);
-}
-
-static void armed_want(const void *state, int rows, struct want *want)
-{
-    (void)state;
-    (void)rows;
-    want->needs |= NEED_ARMED;
-}
-
 static bool armed_runs(const struct model *m)
 {
     const struct trace_log *trace = model_trace(m);
@@ -167,11 +155,9 @@ static void summarise_armed(struct view_page *page, const struct armed_detail *a
         put_armed_count(out, size, a->breakpoints_shown + a->flags_shown, "shown", "shown");
 }
 
-static void armed_page(void *state, const struct model *m, int rows, int columns,
-                       struct view_page *page)
+static void armed_page(void *state, const struct model *m, struct view_page *page)
 {
     const struct armed_detail *a = model_armed(m);
-    (void)rows;
     rows_begin(state, page, "what where owner session tracer details");
     if (!a) {
         page_missing(page, m, "active tracing");
@@ -180,7 +166,8 @@ static void armed_page(void *state, const struct model *m, int rows, int columns
     snprintf(page->empty, sizeof page->empty, "No active tracing on this node.");
     const struct own own = own_of(m, a);
     for (size_t i = 0; i < a->n_rows; i++)
-        add_armed_row(page, state, &a->rows[i], is_own(&a->rows[i], own), columns >= 100);
+        add_armed_row(page, state, &a->rows[i], is_own(&a->rows[i], own),
+                      page->pane_columns >= 100);
     page_sort(page);
     summarise_armed(page, a);
 }
@@ -269,8 +256,9 @@ const struct view_ops view_armed = {
     .stop = ACTION_ARMED_STOP,
     .shown_by = ACTION_ARMED,
     .state_bytes = sizeof(struct rows),
-    .init = armed_init,
-    .want = armed_want,
+    .rows = &armed_rows,
+    .n_rows = 1,
+    .needs = NEED_ARMED,
     .page = armed_page,
     .sort = armed_sort,
     .runs = armed_runs,

@@ -19,29 +19,6 @@ static const struct rows_of calls_rows[] = {
     [BY_APPLICATION] = {"application", &calls_application_fields, "calls"},
 };
 
-struct calls_view {
-    struct rows rows;
-    const struct keymap *keymap; /* NULL: unknown */
-};
-
-static void calls_init(void *state)
-{
-    rows_init(state, calls_rows, ARRAY_LEN(calls_rows));
-}
-
-static void calls_keys(void *state, const struct keymap *keymap)
-{
-    ((struct calls_view *)state)->keymap = keymap;
-}
-
-/* Only the session asks the node. */
-static void calls_want(const void *state, int rows, struct want *want)
-{
-    (void)state;
-    (void)rows;
-    (void)want;
-}
-
 /* ---- rows */
 
 static void add_functions(struct view_page *page, const struct rows *s,
@@ -171,27 +148,25 @@ static void tell_why_none(char *out, size_t size, const struct calls_state *s)
         snprintf(out, size, "It was stopped before its first window was complete.");
 }
 
-static void tell_none(char *out, size_t size, const struct keymap *keymap)
+static void tell_none(struct view_page *page)
 {
     char key[64];
-    if (keymap_first_key_of(keymap, CONTEXT_TABLE, ACTION_CALLS, NULL, key, sizeof key))
-        snprintf(out, size, "No calls counted yet. Press %s to choose functions.", key);
-    else
-        snprintf(out, size, "No calls counted yet. Type :%s to choose functions.",
-                 action_table[ACTION_CALLS].name);
+    page_key(page, CONTEXT_TABLE, ACTION_CALLS, key, sizeof key);
+    snprintf(page->empty, sizeof page->empty, "No calls counted yet. %s %s to choose functions.",
+             key[0] == ':' && key[1] ? "Type" : "Press", key);
 }
 
 static void tell_empty(struct view_page *page, const struct model *m, const struct calls_log *log,
-                       const struct calls_view *s)
+                       const struct rows *s)
 {
     char *out = page->empty;
     size_t size = sizeof page->empty;
     if (model_recorded(m) && !log)
         page_missing(page, m, "counted calls");
-    else if (model_recorded(m) && s->rows.by == BY_APPLICATION)
+    else if (model_recorded(m) && s->by == BY_APPLICATION)
         page_missing(page, m, "the applications of functions");
     else if (!log)
-        tell_none(out, size, s->keymap);
+        tell_none(page);
     else if (log->state.status.phase == SESSION_FAILED)
         snprintf(out, size, "Nothing was counted: %.400s", log->state.status.error.text);
     else if (log->has_window)
@@ -202,27 +177,25 @@ static void tell_empty(struct view_page *page, const struct model *m, const stru
         tell_why_none(out, size, &log->state);
 }
 
-static void calls_page(void *state, const struct model *m, int rows, int columns,
-                       struct view_page *page)
+static void calls_page(void *state, const struct model *m, struct view_page *page)
 {
-    struct calls_view *s = state;
+    struct rows *s = state;
     const struct calls_log *log = model_calls(m);
     const struct node_info *node = model_node(m);
     const struct calls_window *w = log && log->has_window ? &log->window : NULL;
     enum print_syntax syntax = node && node->elixir.len > 0 ? PRINT_ELIXIR : PRINT_ERLANG;
-    (void)rows;
-    rows_begin(&s->rows, page, w && s->rows.by == BY_FUNCTION ? calls_function_columns(w) : NULL);
+    rows_begin(s, page, w && s->by == BY_FUNCTION ? calls_function_columns(w) : NULL);
     tell_empty(page, m, log, s);
     if (log)
-        summarise_calls(page, log, model_recorded(m) != NULL, columns);
+        summarise_calls(page, log, model_recorded(m) != NULL, page->pane_columns);
     if (!w)
         page->order[0] = '\0';
-    else if (s->rows.by == BY_FUNCTION)
-        add_functions(page, &s->rows, w, syntax);
-    else if (s->rows.by == BY_MODULE)
-        add_sums(page, &s->rows, w->modules, w->n_modules, syntax);
+    else if (s->by == BY_FUNCTION)
+        add_functions(page, s, w, syntax);
+    else if (s->by == BY_MODULE)
+        add_sums(page, s, w->modules, w->n_modules, syntax);
     else
-        add_sums(page, &s->rows, w->applications, w->n_applications, syntax);
+        add_sums(page, s, w->applications, w->n_applications, syntax);
     page_sort(page);
 }
 
@@ -247,11 +220,10 @@ const struct view_ops view_calls = {
     .kind = VIEW_TABLE,
     .no_processes = true,
     .stop = ACTION_CALLS_STOP,
-    .keys = calls_keys,
     .shown_by = ACTION_CALLS,
-    .state_bytes = sizeof(struct calls_view),
-    .init = calls_init,
-    .want = calls_want,
+    .state_bytes = sizeof(struct rows),
+    .rows = calls_rows,
+    .n_rows = ARRAY_LEN(calls_rows),
     .page = calls_page,
     .sort = rows_sort,
     .hints = calls_hints,

@@ -27,13 +27,7 @@ static const struct {
 enum accounting { OFF, ASKED, ON };
 struct cpus {
     enum accounting accounting;
-    const struct keymap *keymap; /* borrowed */
 };
-
-static void cpus_keys(void *state, const struct keymap *keymap)
-{
-    ((struct cpus *)state)->keymap = keymap;
-}
 
 static int cpus_account(void *state, const struct view_link *at, const char *arg, struct error *err)
 {
@@ -146,15 +140,7 @@ static const struct {
     {"CHECK IO", MSACC_CHECK_IO}, {"OTHER", MSACC_OTHER}, {"SLEEP", MSACC_SLEEP}};
 #define STATE_WIDTH 9
 
-/* The key of accounting, or what to type. */
-static const char *msacc_key(const struct cpus *s, char *out, size_t size)
-{
-    if (!keymap_first_key_of(s->keymap, CONTEXT_DOC, ACTION_MSACC, NULL, out, size))
-        snprintf(out, size, ":%s", action_table[ACTION_MSACC].name);
-    return out;
-}
-
-static void put_states(struct view_page *page, const struct cpus *c, const struct msacc_detail *a)
+static void put_states(struct view_page *page, const struct msacc_detail *a)
 {
     char text[32];
     for (size_t s = 0; s < ARRAY_LEN(states); s++)
@@ -176,7 +162,7 @@ static void put_states(struct view_page *page, const struct cpus *c, const struc
     else
         page_printf(page, STYLE_DIM,
                     "  %s switches it off. Dirty GC is under OTHER, a dirty NIF under EMULATOR",
-                    msacc_key(c, text, sizeof text));
+                    page_key(page, CONTEXT_DOC, ACTION_MSACC, text, sizeof text));
 }
 
 static void put_accounting(struct view_page *page, const struct cpus *s, const struct model *m)
@@ -188,26 +174,23 @@ static void put_accounting(struct view_page *page, const struct cpus *s, const s
     if (model_recorded(m) && !a)
         page_puts(page, STYLE_DIM, "not recorded");
     else if (s->accounting == ON && a)
-        put_states(page, s, a);
+        put_states(page, a);
     else if (s->accounting == ON)
         page_puts(page, STYLE_DIM, "waiting for the node's answer");
     else if (s->accounting == ASKED)
         page_printf(
             page, STYLE_WARN,
             "takes up to 28%% of the time of processes that only send messages. %s again: on",
-            msacc_key(s, key, sizeof key));
+            page_key(page, CONTEXT_DOC, ACTION_MSACC, key, sizeof key));
     else
         page_printf(page, STYLE_DIM, "off. %s: what each type of thread does (emulator, GC, I/O …)",
-                    msacc_key(s, key, sizeof key));
+                    page_key(page, CONTEXT_DOC, ACTION_MSACC, key, sizeof key));
 }
 
-static void cpus_page(void *state, const struct model *m, int rows, int columns,
-                      struct view_page *page)
+static void cpus_page(void *state, const struct model *m, struct view_page *page)
 {
     const struct threads_detail *t = model_threads(m);
     size_t idle = 0;
-    (void)rows;
-    (void)columns;
     if (!t) {
         page_missing(page, m, "CPU time of the schedulers");
         return;
@@ -252,5 +235,4 @@ const struct view_ops view_cpus = {
     .want = cpus_want,
     .page = cpus_page,
     .hints = cpus_hints,
-    .keys = cpus_keys,
 };

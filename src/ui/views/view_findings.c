@@ -56,15 +56,15 @@ static const struct view_act findings_acts[] = {
  * there. */
 static void findings_want(const void *state, int rows, struct want *want)
 {
-    struct want mine = {.needs = NEED_SCAN | NEED_APPS};
+    static const struct want mine = {
+        .needs = NEED_SCAN | NEED_APPS,
+        .scan = {.sort_key = "reductions_per_s",
+                 .by_delta = true,
+                 .rows = RANKED,
+                 .items = ITEM_BIT(ID) | ITEM_BIT(REDUCTIONS) | ITEM_BIT(MESSAGE_QUEUE_LEN) |
+                          ITEM_BIT(MEMORY) | ITEM_BIT(CURRENT_FUNCTION)}};
     (void)state;
     (void)rows;
-    mine.scan.sort_key = "reductions_per_s";
-    mine.scan.by_delta = true;
-    mine.scan.rows = RANKED;
-    mine.scan.items = UINT32_C(1) << ITEM_ID | UINT32_C(1) << ITEM_REDUCTIONS |
-                      UINT32_C(1) << ITEM_MESSAGE_QUEUE_LEN | UINT32_C(1) << ITEM_MEMORY |
-                      UINT32_C(1) << ITEM_CURRENT_FUNCTION;
     want_merge(want, &mine);
 }
 
@@ -185,12 +185,10 @@ static void put_not_evaluated(struct view_page *page, const struct findings *fou
     }
 }
 
-static void findings_page(void *state, const struct model *m, int rows, int columns,
-                          struct view_page *page)
+static void findings_page(void *state, const struct model *m, struct view_page *page)
 {
     const struct findings_view *s = state;
     const struct findings_shown *shown = model_findings(m);
-    (void)rows;
     page->hold = HOLD_LINE;
     if (!shown || shown->ticks == 0 || *shown->why) {
         snprintf(page->empty, sizeof page->empty, "%s",
@@ -204,8 +202,8 @@ static void findings_page(void *state, const struct model *m, int rows, int colu
         page_puts(page, STYLE_OK, " No findings in what could be evaluated.");
     }
     for (size_t i = 0; i < shown->found.len; i++)
-        put_finding(page, s, &shown->found.items[i], columns);
-    put_not_evaluated(page, &shown->found, columns);
+        put_finding(page, s, &shown->found.items[i], page->pane_columns);
+    put_not_evaluated(page, &shown->found, page->pane_columns);
 }
 
 static const struct view_hint findings_hints[] = {

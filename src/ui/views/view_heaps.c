@@ -26,11 +26,6 @@ static const struct rows_of heaps_rows[] = {
     BY("kind"),
 };
 
-static void heaps_init(void *state)
-{
-    rows_init(state, heaps_rows, ARRAY_LEN(heaps_rows));
-}
-
 static void heaps_want(const void *state, int rows, struct want *want)
 {
     const struct rows *s = state;
@@ -130,13 +125,10 @@ static void summarise_heaps(struct view_page *page, const struct heaps_detail *h
     older_say(&older, page);
 }
 
-static void heaps_page(void *state, const struct model *m, int rows, int columns,
-                       struct view_page *page)
+static void heaps_page(void *state, const struct model *m, struct view_page *page)
 {
     struct rows *s = state;
     const struct heaps_detail *h = model_heaps(m);
-    (void)rows;
-    (void)columns;
     rows_begin(s, page, NULL);
     if (!h) {
         page_missing(page, m, "heaps");
@@ -167,7 +159,8 @@ const struct view_ops view_heaps = {
     .help = "Heaps, stack, binaries and message queue of the largest processes, and growth.",
     .kind = VIEW_TABLE,
     .state_bytes = sizeof(struct rows),
-    .init = heaps_init,
+    .rows = heaps_rows,
+    .n_rows = ARRAY_LEN(heaps_rows),
     .want = heaps_want,
     .page = heaps_page,
     .sort = rows_sort,

@@ -13,25 +13,12 @@
 #define NAME_COLUMNS(columns) ((columns) < 100 ? 30 : 44)
 
 struct help {
-    const struct keymap *keymap;
     const struct view_ops *from; /* NULL: nobody asked from a view */
 };
-
-static void help_keys(void *state, const struct keymap *keymap)
-{
-    ((struct help *)state)->keymap = keymap;
-}
 
 static void help_from(void *state, const struct view_ops *view)
 {
     ((struct help *)state)->from = view;
-}
-
-static void help_want(const void *state, int rows, struct want *want)
-{
-    (void)state;
-    (void)rows;
-    want->needs |= NEED_SYSTEM;
 }
 
 /* The keys of an action: those of lists, else of documents, pickers, the prompt. */
@@ -73,7 +60,7 @@ static void put_help(struct view_page *page, const char *text, int at, int colum
     }
 }
 
-static void put_views_help(struct view_page *page, const struct help *h, int columns)
+static void put_views_help(struct view_page *page, int columns)
 {
     page_heading(page, "Views");
     for (size_t i = 0; view_registry[i]; i++) {
@@ -81,11 +68,11 @@ static void put_views_help(struct view_page *page, const struct help *h, int col
         struct view_line *line = page_line(page);
         char keys[64];
         link_name(&line->link, TARGET_VIEW, slice_of(ops->name));
-        keys_of(h->keymap, ACTION_VIEW, ops->name, keys, sizeof keys);
+        keys_of(page->keymap, ACTION_VIEW, ops->name, keys, sizeof keys);
         if (!keys[0] && ops->alias)
-            keys_of(h->keymap, ACTION_VIEW, ops->alias, keys, sizeof keys);
+            keys_of(page->keymap, ACTION_VIEW, ops->alias, keys, sizeof keys);
         if (!keys[0] && ops->shown_by)
-            keys_of(h->keymap, ops->shown_by, NULL, keys, sizeof keys);
+            keys_of(page->keymap, ops->shown_by, NULL, keys, sizeof keys);
         page_printf(page, STYLE_KEY, "  %s", keys);
         page_tab(page, KEYS_COLUMNS(columns));
         page_puts(page, STYLE_NAME, ops->name);
@@ -105,22 +92,21 @@ static void put_key(struct view_page *page, const char *keys, const char *name, 
     put_help(page, help, NAME_COLUMNS(columns), columns);
 }
 
-static void action_line(struct view_page *page, const struct help *h, enum action action,
-                        int columns)
+static void action_line(struct view_page *page, enum action action, int columns)
 {
     const struct action_row *row = &action_table[action];
     char keys[128];
     if (action == ACTION_VIEW)
         keys[0] = '\0'; /* each view has listed its keys */
     else
-        keys_of(h->keymap, action, NULL, keys, sizeof keys);
+        keys_of(page->keymap, action, NULL, keys, sizeof keys);
     put_key(page, keys, row->name, row->args, row->help, columns);
 }
 
 /* It is on the bottom row, or an earlier key does the same. */
-static bool has_help_before(const struct help *h, enum context context, const struct binding *b)
+static bool has_help_before(const struct help *h, const struct keymap *km, enum context context,
+                            const struct binding *b)
 {
-    const struct keymap *km = h->keymap;
     for (const struct view_hint *hint = h->from->hints; hint && hint->does; hint++)
         if (hint->action == b->action)
             return true;
@@ -139,7 +125,7 @@ static bool has_help_before(const struct help *h, enum context context, const st
  * context. Leaves out actions that the view does not have. */
 static void keys_here(struct view_page *page, const struct help *h, int columns)
 {
-    if (!h->from || !h->keymap)
+    if (!h->from || !page->keymap)
         return;
     char keys[128];
     enum context context = view_context(h->from);
@@ -147,35 +133,33 @@ static void keys_here(struct view_page *page, const struct help *h, int columns)
     for (const struct view_hint *hint = h->from->hints; hint && hint->does; hint++) {
         const struct action_row *row = &action_table[hint->action];
         if (view_takes(h->from, hint->action) &&
-            keymap_keys_of(h->keymap, context, hint->action, NULL, keys, sizeof keys))
+            keymap_keys_of(page->keymap, context, hint->action, NULL, keys, sizeof keys))
             put_key(page, keys, row->name, row->args, row->help, columns);
     }
     for (enum context at = context; at != CONTEXT_GLOBAL; at = context_kind(at))
-        for (size_t i = 0; i < h->keymap->len; i++) {
-            const struct binding *b = &h->keymap->bindings[i];
-            if (b->context != at || keymap_lookup(h->keymap, context, b->key) != b ||
-                !view_takes(h->from, b->action) || has_help_before(h, context, b))
+        for (size_t i = 0; i < page->keymap->len; i++) {
+            const struct binding *b = &page->keymap->bindings[i];
+            if (b->context != at || keymap_lookup(page->keymap, context, b->key) != b ||
+                !view_takes(h->from, b->action) || has_help_before(h, page->keymap, context, b))
                 continue;
-            keymap_keys_of(h->keymap, context, b->action, b->arg, keys, sizeof keys);
+            keymap_keys_of(page->keymap, context, b->action, b->arg, keys, sizeof keys);
             put_key(page, keys, action_table[b->action].name, b->arg, action_table[b->action].help,
                     columns);
         }
 }
 
-static void help_page(void *state, const struct model *m, int rows, int columns,
-                      struct view_page *page)
+static void help_page(void *state, const struct model *m, struct view_page *page)
 {
     const struct help *h = state;
     (void)m;
-    (void)rows;
     snprintf(page->summary, sizeof page->summary, "every action can be typed after :");
-    keys_here(page, h, columns);
-    put_views_help(page, h, columns);
+    keys_here(page, h, page->pane_columns);
+    put_views_help(page, page->pane_columns);
     for (int group = 0; group < ACTION_GROUPS; group++) {
         page_heading(page, action_group_title((enum action_group)group));
         for (int i = 0; i < ACTIONS; i++)
             if ((int)action_table[i].group == group && action_table[i].name)
-                action_line(page, h, (enum action)i, columns);
+                action_line(page, (enum action)i, page->pane_columns);
     }
 }
 
@@ -189,8 +173,7 @@ const struct view_ops view_help = {
     .shown_by = ACTION_HELP,
     .own_facts = true,
     .state_bytes = sizeof(struct help),
-    .want = help_want,
+    .needs = NEED_SYSTEM,
     .page = help_page,
-    .keys = help_keys,
     .from = help_from,
 };

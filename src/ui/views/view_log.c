@@ -13,13 +13,6 @@ static const struct view_column log_columns[] = {
     {"text", "WHAT BEAMTOP DID ON THE NODE", 40, false, true, false, "in words"},
 };
 
-static void log_want(const void *state, int rows, struct want *want)
-{
-    (void)state;
-    (void)rows;
-    want->needs |= NEED_SYSTEM;
-}
-
 #define BESIDE_TEXT 23 /* columns of the other two, and between */
 #define TEXT_LEAST 16
 
@@ -55,16 +48,14 @@ static void add_entry(struct view_page *page, const struct journal_entry *e, lon
     put_entry_text(page, row, e, columns);
 }
 
-static void log_page(void *state, const struct model *m, int rows, int columns,
-                     struct view_page *page)
+static void log_page(void *state, const struct model *m, struct view_page *page)
 {
     char n[32];
     size_t len = model_journal_len(m);
     (void)state;
-    (void)rows;
     page_columns(page, log_columns, ARRAY_LEN(log_columns));
     for (size_t age = 0; age < len; age++)
-        add_entry(page, model_journal_at(m, age), model_utc_offset(m), columns);
+        add_entry(page, model_journal_at(m, age), model_utc_offset(m), page->pane_columns);
     snprintf(page->summary, sizeof page->summary, "newest first, %s lines",
              text_integer(n, sizeof n, (int64_t)len));
     snprintf(page->empty, sizeof page->empty, "Nothing yet.");
@@ -81,7 +72,7 @@ const struct view_ops view_log = {
     .kind = VIEW_TABLE,
     .no_processes = true,
     .own_facts = true,
-    .want = log_want,
+    .needs = NEED_SYSTEM,
     .page = log_page,
     .hints = log_hints,
 };

@@ -27,13 +27,6 @@ static const struct {
     {"runtime", MEMORY_OTHER, HISTORY_MEMORY_OTHER, "persistent terms, ports, loader"},
 };
 
-static void memory_want(const void *state, int rows, struct want *want)
-{
-    (void)state;
-    (void)rows;
-    want->needs |= NEED_ALLOC;
-}
-
 static void right_bytes(struct view_page *page, enum style style, int width, double n)
 {
     char text[32];
@@ -266,8 +259,7 @@ static void put_fragmentation(struct view_page *page, const struct model *m,
         "  +M<S>acul 80 shares them between schedulers sooner (<S>: H heaps, B binaries, E ETS).");
 }
 
-static void memory_page(void *state, const struct model *m, int rows, int columns,
-                        struct view_page *page)
+static void memory_page(void *state, const struct model *m, struct view_page *page)
 {
     const struct system_sample *s = model_system(m);
     char total[32];
@@ -283,14 +275,14 @@ static void memory_page(void *state, const struct model *m, int rows, int column
         page_puts(page, STYLE_WARN,
                   "The node does not count its memory: some of its allocators are switched off.");
     } else {
-        by_type(page, m, s, columns);
+        by_type(page, m, s, page->pane_columns);
     }
-    if (rows >= 20)
-        total_graph(page, m, columns);
+    if (page->pane_rows >= 20)
+        total_graph(page, m, page->pane_columns);
     put_rss(page, m, s);
     if (model_alloc(m) && model_alloc(m)->n_rows > 0) {
-        put_fragmentation(page, m, model_alloc(m), columns);
-        put_allocators(page, model_alloc(m), columns);
+        put_fragmentation(page, m, model_alloc(m), page->pane_columns);
+        put_allocators(page, model_alloc(m), page->pane_columns);
         if (model_alloc(m)->n_instances > 0)
             put_instances(page, model_alloc(m));
     }
@@ -306,7 +298,7 @@ const struct view_ops view_memory = {
     .help = "Memory by type over time, resident memory, allocators.",
     .kind = VIEW_DOC,
     .no_processes = true,
-    .want = memory_want,
+    .needs = NEED_ALLOC,
     .page = memory_page,
     .hints = memory_hints,
 };

@@ -26,11 +26,6 @@ static const struct rows_of owners_rows[] = {BY("application"), BY("supervisor")
                                              BY("name"),        BY("label"),      BY("kin"),
                                              BY("kind")};
 
-static void owners_init(void *state)
-{
-    rows_init(state, owners_rows, ARRAY_LEN(owners_rows));
-}
-
 static void owners_want(const void *state, int rows, struct want *want)
 {
     const struct rows *s = state;
@@ -40,10 +35,10 @@ static void owners_want(const void *state, int rows, struct want *want)
     mine.scan.sort_key = "reductions_per_s";
     mine.scan.by_delta = true;
     mine.scan.rows = rows > RANKED ? rows : RANKED;
-    mine.scan.items = UINT32_C(1) << ITEM_ID | UINT32_C(1) << ITEM_REDUCTIONS |
-                      UINT32_C(1) << ITEM_MESSAGE_QUEUE_LEN | UINT32_C(1) << ITEM_MEMORY;
+    mine.scan.items =
+        ITEM_BIT(ID) | ITEM_BIT(REDUCTIONS) | ITEM_BIT(MESSAGE_QUEUE_LEN) | ITEM_BIT(MEMORY);
     if (s->by == OWNER_SUPERVISOR || s->by == OWNER_KIN)
-        mine.scan.items |= UINT32_C(1) << ITEM_SUPERVISOR;
+        mine.scan.items |= ITEM_BIT(SUPERVISOR);
     want_merge(want, &mine);
 }
 
@@ -140,15 +135,12 @@ static void summarise_owners(struct view_page *page, const struct rows *s,
              scan->filtered ? " that match" : "", text_integer(all, sizeof all, scan->total));
 }
 
-static void owners_page(void *state, const struct model *m, int rows, int columns,
-                        struct view_page *page)
+static void owners_page(void *state, const struct model *m, struct view_page *page)
 {
     struct rows *s = state;
     const struct proc_scan *scan = model_scan(m);
     const struct table_detail *apps = apps_of(s, m);
     struct owners owners;
-    (void)rows;
-    (void)columns;
     rows_begin(s, page, NULL);
     page->order[0] = '\0'; /* the summary says by what */
     if (!scan && !apps) {
@@ -190,7 +182,8 @@ const struct view_ops view_owners = {
     .kind = VIEW_TABLE,
     .filters_on_target = true,
     .state_bytes = sizeof(struct rows),
-    .init = owners_init,
+    .rows = owners_rows,
+    .n_rows = ARRAY_LEN(owners_rows),
     .want = owners_want,
     .page = owners_page,
     .sort = rows_sort,

@@ -23,11 +23,6 @@ static void process_want(const void *state, int rows, struct want *want)
     want_merge(want, &mine);
 }
 
-static void process_keys(void *state, const struct keymap *keymap)
-{
-    ((struct process *)state)->keymap = keymap;
-}
-
 static int process_open(void *state, const struct view_link *link, struct error *err)
 {
     struct process *p = state;
@@ -310,13 +305,11 @@ static void put_end(struct view_page *page, const struct process *p, const struc
                 text_duration(ago, sizeof ago, floor(ago_s)));
 }
 
-static void process_page(void *state, const struct model *m, int rows, int columns,
-                         struct view_page *page)
+static void process_page(void *state, const struct model *m, struct view_page *page)
 {
     struct process *p = state;
     const struct process_detail *d = view_process_detail(&p->link, m);
     char pid[40];
-    (void)rows;
     process_forget_lost(p, m);
     pid_text(pid, sizeof pid, &p->link.pid);
     snprintf(page->summary, sizeof page->summary, "%s",
@@ -347,8 +340,8 @@ static void process_page(void *state, const struct model *m, int rows, int colum
     if (d->gone)
         put_end(page, p, d, m);
     put_identity(page, d);
-    put_activity(page, d, columns);
-    process_copies(page, p, m, columns);
+    put_activity(page, d, page->pane_columns);
+    process_copies(page, p, m, page->pane_columns);
     put_stack(page, d);
     put_heap(page, d);
     put_relations(page, d);
@@ -374,5 +367,4 @@ const struct view_ops view_process = {
     .ask = process_ask,
     .hints = process_hints,
     .open = process_open,
-    .keys = process_keys,
 };

@@ -10,7 +10,6 @@
 
 struct process {
     struct view_link link;
-    const struct keymap *keymap; /* borrowed */
     bool asked[COPIES];
     uint64_t round[COPIES]; /* of the last answer before the question */
 };

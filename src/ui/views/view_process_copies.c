@@ -86,17 +86,14 @@ static void to_agree(struct view_page *page)
 }
 
 /* Messages that cannot be read can be traced as they arrive. */
-static void advise_to_trace(struct view_page *page, const struct process *p, const struct model *m)
+static void advise_to_trace(struct view_page *page, const struct model *m)
 {
     const struct node_info *node = model_node(m);
     const struct slice name = node ? node->name : slice_of("NODE");
     char key[64], pid[40];
-    const bool bound =
-        keymap_first_key_of(p->keymap, CONTEXT_DOC, ACTION_TRACE_ROW, NULL, key, sizeof key);
     page_line(page);
-    page_printf(page, STYLE_NORMAL,
-                "  %s%s traces its next messages. From a shell:", bound ? "" : ":",
-                bound ? key : action_table[ACTION_TRACE_ROW].name);
+    page_printf(page, STYLE_NORMAL, "  %s traces its next messages. From a shell:",
+                page_key(page, CONTEXT_DOC, ACTION_TRACE_ROW, key, sizeof key));
     page_line(page);
     page_printf(page, STYLE_NORMAL, "  beamtop trace %.*s receive --procs '%s'", (int)name.len,
                 name.s, pid_text(pid, sizeof pid, &model_answer_of(m, QUESTION_MAILBOX)->pid));
@@ -118,7 +115,7 @@ static void put_mailbox(struct view_page *page, const struct process *p, const s
         page_printf(page, STYLE_ALARM, "  not read: %s messages, the process has %s.", n, size);
         page_line(page);
         page_puts(page, STYLE_ALARM, "  Limits: 50,000 messages, 16 MiB.");
-        advise_to_trace(page, p, m);
+        advise_to_trace(page, m);
         return;
     case MAILBOX_ASK:
         page_printf(page, STYLE_WARN,

@@ -47,24 +47,12 @@ struct samples_view {
 /* More samples by this part: the callers are made again. */
 #define INVERTED_GROWTH 0.02
 
-static void samples_init(void *state)
-{
-    rows_init(state, samples_shown, ARRAY_LEN(samples_shown));
-}
-
 static void samples_clear(void *state)
 {
     stacks_free(((struct samples_view *)state)->inverted);
 }
 
 /* Only the sampler asks. */
-static void samples_want(const void *state, int rows, struct want *want)
-{
-    (void)state;
-    (void)rows;
-    (void)want;
-}
-
 /* Weights are reductions: the titles of their shares say so. */
 static void title_reductions(struct rows *s)
 {
@@ -199,12 +187,10 @@ static void add_rows(struct view_page *page, struct samples_view *s, const struc
     }
 }
 
-static void samples_page(void *state, const struct model *m, int rows, int columns,
-                         struct view_page *page)
+static void samples_page(void *state, const struct model *m, struct view_page *page)
 {
     struct samples_view *s = state;
     const struct samples_log *log = model_samples(m);
-    (void)rows;
     rows_begin(&s->rows, page, s->rows.by == BY_FLAME ? "" : NULL);
     if (!log && model_recorded(m))
         page_missing(page, m, "samples");
@@ -220,7 +206,7 @@ static void samples_page(void *state, const struct model *m, int rows, int colum
         snprintf(page->empty, sizeof page->empty, "%s",
                  log->run.held ? "No native call held a normal scheduler for two samples."
                                : "Not recorded: the calls that held a scheduler.");
-    samples_title(page, log, model_recorded(m) != NULL, columns);
+    samples_title(page, log, model_recorded(m) != NULL, page->pane_columns);
     if (stacks_total(log->run.stacks) > 0)
         add_rows(page, s, log);
     page_sort(page);
@@ -254,9 +240,9 @@ const struct view_ops view_samples = {
     .stop = ACTION_SAMPLE_STOP,
     .shown_by = ACTION_SAMPLE,
     .state_bytes = sizeof(struct samples_view),
-    .init = samples_init,
+    .rows = samples_shown,
+    .n_rows = ARRAY_LEN(samples_shown),
     .clear = samples_clear,
-    .want = samples_want,
     .page = samples_page,
     .sort = rows_sort,
     .open = samples_open,

@@ -16,13 +16,6 @@ static const char *const kind_titles[] = {
     [SCHEDULER_DIRTY_IO] = "Dirty I/O",
 };
 
-static void schedulers_want(const void *state, int rows, struct want *want)
-{
-    (void)state;
-    (void)rows;
-    want->needs |= NEED_SYSTEM;
-}
-
 /* What stands over the schedulers of one kind. */
 struct spread {
     size_t n, known, idle;
@@ -159,19 +152,17 @@ static void put_history_lines(struct view_page *page, const struct model *m, int
     }
 }
 
-static void schedulers_page(void *state, const struct model *m, int rows, int columns,
-                            struct view_page *page)
+static void schedulers_page(void *state, const struct model *m, struct view_page *page)
 {
     const struct system_sample *s = model_system(m);
     (void)state;
-    (void)rows;
     if (!s) {
         page_missing(page, m, "scheduler utilisation");
         return;
     }
     snprintf(page->summary, sizeof page->summary, "run queue %lld, longest %lld",
              (long long)s->run_queue, (long long)s->run_queue_highest);
-    put_history_lines(page, m, columns);
+    put_history_lines(page, m, page->pane_columns);
     for (int kind = SCHEDULER_NORMAL; kind <= SCHEDULER_DIRTY_IO; kind++) {
         struct spread a = spread_of(s, (enum scheduler_kind)kind);
         if (a.n == 0)
@@ -179,7 +170,7 @@ static void schedulers_page(void *state, const struct model *m, int rows, int co
         put_kind_heading(page, &a, (enum scheduler_kind)kind, model_node(m));
         if (kind == SCHEDULER_NORMAL)
             put_imbalance(page, &a);
-        put_columns(page, s, (enum scheduler_kind)kind, a.n, columns);
+        put_columns(page, s, (enum scheduler_kind)kind, a.n, page->pane_columns);
     }
     if (s->n_schedulers == 0) {
         page_line(page);
@@ -197,7 +188,7 @@ const struct view_ops view_schedulers = {
     .help = "Utilisation of every scheduler, run queues, imbalance.",
     .kind = VIEW_DOC,
     .no_processes = true,
-    .want = schedulers_want,
+    .needs = NEED_SYSTEM,
     .page = schedulers_page,
     .hints = schedulers_hints,
 };

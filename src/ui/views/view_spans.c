@@ -34,37 +34,18 @@ struct made {
 
 struct spans_view {
     struct rows rows;
-    bool raw_waits, stacks_raw;  /* stacks_raw: as of the stacks */
-    uint64_t root;               /* trace_id[0] of the tree's and the path's; 0: the slowest */
-    const struct keymap *keymap; /* NULL: unknown */
+    bool raw_waits, stacks_raw; /* stacks_raw: as of the stacks */
+    uint64_t root;              /* trace_id[0] of the tree's and the path's; 0: the slowest */
     struct made stacks_of, sum_of;
     struct stacks *stacks;
     struct spans_sum sum;
 };
-
-static void spans_init(void *state)
-{
-    rows_init(state, spans_rows_of, ARRAY_LEN(spans_rows_of));
-}
 
 static void spans_clear(void *state)
 {
     struct spans_view *s = state;
     stacks_free(s->stacks);
     spans_sum_clear(&s->sum);
-}
-
-/* Only the session asks the node. */
-static void spans_want(const void *state, int rows, struct want *want)
-{
-    (void)state;
-    (void)rows;
-    (void)want;
-}
-
-static void spans_keys(void *state, const struct keymap *keymap)
-{
-    ((struct spans_view *)state)->keymap = keymap;
 }
 
 /* ---- columns */
@@ -236,23 +217,21 @@ static void add_rows(struct view_page *page, struct spans_view *s, const struct 
     }
 }
 
-static void spans_page(void *state, const struct model *m, int rows, int columns,
-                       struct view_page *page)
+static void spans_page(void *state, const struct model *m, struct view_page *page)
 {
     struct spans_view *s = state;
     const struct spans_run *run = model_spans(m);
-    (void)rows;
-    begin_columns(s, page, columns);
+    begin_columns(s, page, page->pane_columns);
     if (!run)
         page->order[0] = '\0';
     if (!run && model_recorded(m))
         page_missing(page, m, "causal spans");
     else
-        spans_empty(page, run, s->keymap);
+        spans_empty(page, run);
     if (!run)
         return;
     spans_title(page, run, s->rows.by == BY_PART ? sum_of(s, run) : NULL, model_recorded(m) != NULL,
-                columns);
+                page->pane_columns);
     add_rows(page, s, run, model_utc_offset(m));
     page_sort(page);
 }
@@ -312,13 +291,12 @@ const struct view_ops view_spans = {
     .stop = ACTION_SPANS_STOP,
     .shown_by = ACTION_SPANS,
     .state_bytes = sizeof(struct spans_view),
-    .init = spans_init,
+    .rows = spans_rows_of,
+    .n_rows = ARRAY_LEN(spans_rows_of),
     .clear = spans_clear,
-    .want = spans_want,
     .page = spans_page,
     .sort = rows_sort,
     .open = spans_open_on,
-    .keys = spans_keys,
     .acts = spans_acts,
     .hints = spans_hints,
     .runs = spans_runs,

@@ -65,9 +65,8 @@ static void top_want(const void *state, int rows, struct want *want)
     mine.scan.ascending = t->ascending;
     mine.scan.rows = rows;
     mine.scan.own = t->own;
-    mine.scan.items = proc_columns_items(t->columns, t->n_columns, t->sort) |
-                      UINT32_C(1) << ITEM_ID | UINT32_C(1) << ITEM_REDUCTIONS |
-                      UINT32_C(1) << ITEM_MESSAGE_QUEUE_LEN;
+    mine.scan.items = proc_columns_items(t->columns, t->n_columns, t->sort) | ITEM_BIT(ID) |
+                      ITEM_BIT(REDUCTIONS) | ITEM_BIT(MESSAGE_QUEUE_LEN);
     if (t->following && !t->follow_missing)
         want_add_pid(&mine.scan, &t->follow);
     if (t->following && t->follow_missing && t->follow_name[0]) {
@@ -291,12 +290,10 @@ static void describe_order(const struct top *t, const struct proc_scan *scan,
     }
 }
 
-static void top_page(void *state, const struct model *m, int rows, int columns,
-                     struct view_page *page)
+static void top_page(void *state, const struct model *m, struct view_page *page)
 {
     struct top *t = state;
-    (void)rows;
-    fit_columns(t, columns);
+    fit_columns(t, page->pane_columns);
     page_columns(page, t->titles, (size_t)t->n_shown);
     page->sort_descending = field_is_number(t->sort) != t->ascending;
     for (int i = 0; i < t->n_shown; i++)

@@ -24,13 +24,6 @@ static void trace_clear(void *state)
     free(v->heights);
 }
 
-static void trace_want(const void *state, int rows, struct want *want)
-{
-    (void)state;
-    (void)rows;
-    want->needs |= NEED_SYSTEM;
-}
-
 /* ---- what is open */
 
 static struct opened *find_opened(struct trace_view *v, uint64_t id)
@@ -148,11 +141,6 @@ static int trace_sort_word(void *state, const char *word, struct error *err)
     return 0;
 }
 
-static void trace_keys(void *state, const struct keymap *keymap)
-{
-    ((struct trace_view *)state)->keymap = keymap;
-}
-
 /* ---- the events */
 
 static double latency_of(const struct trace_event *e)
@@ -203,13 +191,6 @@ static size_t add_in_time(const struct trace_event **all, size_t n, const struct
     return n + 1;
 }
 
-/* A key as it is bound, or the action's name where it is not. */
-static void trace_key(const struct trace_view *v, enum action action, char *out, size_t size)
-{
-    if (!keymap_first_key_of(v->keymap, CONTEXT_TRACE, action, NULL, out, size))
-        snprintf(out, size, ":%s", action_table[action].name);
-}
-
 static void put_events(struct trace_view *v, const struct event_look *look, const struct model *m)
 {
     size_t n = trace_log_len(look->log), shown = 0;
@@ -235,7 +216,7 @@ static void put_events(struct trace_view *v, const struct event_look *look, cons
     summarise_trace(look->log, shown, page);
     if (shown == 0 && n > 0) {
         char key[64];
-        trace_key(v, ACTION_BACK, key, sizeof key);
+        page_key(page, CONTEXT_TRACE, ACTION_BACK, key, sizeof key);
         page_line(page);
         page_puts(page, STYLE_DIM, "  Nothing matches the filter. ");
         page_puts(page, STYLE_KEY, key);
@@ -357,7 +338,7 @@ static void put_trace_findings(struct view_page *page, const struct trace_state 
     }
 }
 
-static void put_nothing(struct view_page *page, const struct trace_view *v, int columns)
+static void put_nothing(struct view_page *page, int columns)
 {
     static const char *const examples[] = {
         "lists:map(_, L) when length(L) > 100 -> return",
@@ -378,7 +359,7 @@ static void put_nothing(struct view_page *page, const struct trace_view *v, int 
     char keys[sizeof rows / sizeof rows[0]][64];
     int widest = 0;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        trace_key(v, rows[i].action, keys[i], sizeof keys[i]);
+        page_key(page, CONTEXT_TRACE, rows[i].action, keys[i], sizeof keys[i]);
         int width = (int)strlen(keys[i]);
         widest = width > widest ? width : widest;
     }
@@ -406,13 +387,13 @@ static void put_nothing(struct view_page *page, const struct trace_view *v, int 
                0, columns);
 }
 
-static void trace_page(void *state, const struct model *m, int rows, int columns,
-                       struct view_page *page)
+static void trace_page(void *state, const struct model *m, struct view_page *page)
 {
     const struct trace_log *log = model_trace(m);
     struct trace_view *v = state;
     struct event_look look;
-    columns = columns > 2 ? columns - 1 : 1; /* the first one is the cursor's */
+    const int columns =
+        page->pane_columns > 2 ? page->pane_columns - 1 : 1; /* the first one is the cursor's */
     if (log != v->log || (log && trace_log_len(log) == 0))
         v->n_opened = 0;
     v->log = log;
@@ -420,12 +401,12 @@ static void trace_page(void *state, const struct model *m, int rows, int columns
         if (model_recorded(m))
             page_missing(page, m, "traces");
         else
-            put_nothing(page, v, columns);
+            put_nothing(page, columns);
         return;
     }
     const struct trace_state *s = trace_log_state(log);
     event_look_init(&look, page, log, columns, model_utc_offset(m));
-    trace_head(page, log, rows, columns);
+    trace_head(page, log, page->pane_rows, columns);
     page->hold = v->by_latency ? HOLD_FIRST : HOLD_LAST;
     if (v->by_latency)
         snprintf(page->order, sizeof page->order, "latency");
@@ -472,12 +453,11 @@ const struct view_ops view_trace = {
     .state_bytes = sizeof(struct trace_view),
     .init = trace_init,
     .clear = trace_clear,
-    .want = trace_want,
+    .needs = NEED_SYSTEM,
     .page = trace_page,
     .orders = orders,
     .acts = trace_acts,
     .sort_word = trace_sort_word,
     .hints = trace_hints,
-    .keys = trace_keys,
     .runs = trace_runs,
 };

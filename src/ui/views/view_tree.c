@@ -75,14 +75,11 @@ static void add_tree_node(struct view_page *page, const struct tree_node *n)
     link_process(&row->link, &n->pid, n->name);
 }
 
-static void tree_page(void *state, const struct model *m, int rows, int columns,
-                      struct view_page *page)
+static void tree_page(void *state, const struct model *m, struct view_page *page)
 {
     const struct tree *t = state;
     const struct tree_detail *d = model_tree(m);
     char n[32];
-    (void)rows;
-    (void)columns;
     page_columns(page, tree_columns, ARRAY_LEN(tree_columns));
     page->in_place = true;
     if (!d) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "beamtop/base/text.h"
+#include "ui/widgets/rows.h"
 #include "views.h"
 
 void view_missing_scan(struct view_page *page, const struct model *m)
@@ -33,6 +34,21 @@ const struct process_detail *view_process_detail(const struct view_link *link,
     const struct process_ref ref = view_process_ref(link);
     return process_ref_same(model_answer_of(model, QUESTION_PROCESS), &ref) ? model_process(model)
                                                                             : NULL;
+}
+
+void view_init(const struct view_ops *ops, void *state)
+{
+    if (ops->rows)
+        rows_init(state, ops->rows, ops->n_rows);
+    if (ops->init)
+        ops->init(state);
+}
+
+void view_want(const struct view_ops *ops, const void *state, int rows, struct want *want)
+{
+    want->needs |= ops->needs;
+    if (ops->want)
+        ops->want(state, rows, want);
 }
 
 bool view_opens(const struct view_ops *ops, enum link_kind kind)

@@ -278,6 +278,14 @@ void page_summary(struct view_page *p, int columns, int title, const char *fmt, 
         snprintf(p->summary + used, sizeof p->summary - used, "%s%s", used ? ", " : "", text);
 }
 
+const char *page_key(const struct view_page *p, enum context context, enum action action, char *out,
+                     size_t size)
+{
+    if (!keymap_first_key_of(p->keymap, context, action, NULL, out, size))
+        snprintf(out, size, ":%s", action_table[action].name);
+    return out;
+}
+
 const char *page_duration(const struct view_page *p, char *out, size_t size, double seconds)
 {
     return text_duration_as(out, size, seconds, p->ascii);
