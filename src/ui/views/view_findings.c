@@ -198,8 +198,7 @@ static void findings_page(void *state, const struct model *m, struct view_page *
     }
     summarise_findings(page, shown);
     if (shown->found.len == 0) {
-        page_line(page);
-        page_puts(page, STYLE_OK, " No findings in what could be evaluated.");
+        page_text(page, STYLE_OK, " No findings in what could be evaluated.");
     }
     for (size_t i = 0; i < shown->found.len; i++)
         put_finding(page, s, &shown->found.items[i], page->pane_columns);

@@ -68,9 +68,7 @@ static void by_type(struct view_page *page, const struct model *m, const struct 
     for (size_t i = 0; i < ARRAY_LEN(types); i++) {
         double n = s->memory_bytes[types[i].type];
         char share[32];
-        page_line(page);
-        page_printf(page, STYLE_LABEL, "  %s", types[i].name);
-        page_tab(page, 12);
+        page_label(page, types[i].name, 12);
         right_bytes(page, STYLE_VALUE, 10, n);
         page_right(page, STYLE_NORMAL, 8, text_percent(share, sizeof share, n / total));
         page_puts(page, STYLE_NORMAL, "  ");
@@ -80,9 +78,7 @@ static void by_type(struct view_page *page, const struct model *m, const struct 
         if (explained)
             page_printf(page, STYLE_DIM, "  %s", types[i].help);
     }
-    page_line(page);
-    page_puts(page, STYLE_LABEL, "  total");
-    page_tab(page, 12);
+    page_label(page, "total", 12);
     right_bytes(page, STYLE_VALUE, 10, total);
 }
 
@@ -113,15 +109,12 @@ static void put_rss(struct view_page *page, const struct model *m, const struct 
         {"virtual", s->virtual_bytes, "address space, mostly only reserved"},
     };
     for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
-        page_line(page);
-        page_printf(page, STYLE_LABEL, "  %s", lines[i].name);
-        page_tab(page, 21);
+        page_label(page, lines[i].name, 21);
         right_bytes(page, STYLE_VALUE, 10, lines[i].bytes);
         page_printf(page, STYLE_DIM, "  %s", lines[i].help);
     }
     if (isnan(s->rss_bytes)) {
-        page_line(page);
-        page_puts(page, STYLE_DIM,
+        page_text(page, STYLE_DIM,
                   s->run_queue_dirty_io > 0
                       ? "  The rss is unknown: the node's dirty I/O schedulers are not free."
                       : "  The node cannot read its own rss (no Linux, or no /proc).");
@@ -154,8 +147,7 @@ static void allocator_line(struct view_page *page, const struct allocator_row *r
     char text[32];
     int64_t carrier_bytes = r->mbcs.carrier_bytes + r->sbcs.carrier_bytes;
     bool low = r->utilisation < 0.5 && carrier_bytes > 64 * 1024 * 1024;
-    page_line(page);
-    page_puts(page, STYLE_NORMAL, "  ");
+    page_text(page, STYLE_NORMAL, "  ");
     page_slice(page, STYLE_NAME, r->name);
     put_usage(page, r->mbcs.block_bytes + r->sbcs.block_bytes, carrier_bytes, r->utilisation,
               low ? STYLE_WARN : STYLE_NORMAL, r->mbcs.blocks + r->sbcs.blocks,
@@ -177,9 +169,7 @@ static void put_allocators(struct view_page *page, const struct alloc_detail *a,
         page_printf(page, STYLE_DIM, "%12s%12s%11s", "single", "pool", "instances");
     for (size_t i = 0; i < a->n_rows; i++)
         allocator_line(page, &a->rows[i], wide);
-    page_line(page);
-    page_puts(page, STYLE_LABEL, "  all");
-    page_tab(page, 18);
+    page_label(page, "all", 18);
     right_bytes(page, STYLE_VALUE, 11, known_or_nan(a->block_bytes));
     right_bytes(page, STYLE_VALUE, 11, known_or_nan(a->carrier_bytes));
     page_right(page, STYLE_VALUE, 9, text_percent(text, sizeof text, a->utilisation));
@@ -200,8 +190,7 @@ static void put_instances(struct view_page *page, const struct alloc_detail *a)
     usage_titles(page, "instance");
     for (size_t i = 0; i < a->n_instances; i++) {
         const struct allocator_instance *in = &a->instances[i];
-        page_line(page);
-        page_puts(page, STYLE_NORMAL, "  ");
+        page_text(page, STYLE_NORMAL, "  ");
         page_slice(page, STYLE_NAME, in->name);
         page_printf(page, STYLE_NORMAL, " %s", text_integer(text, sizeof text, in->instance));
         put_usage(page, in->block_bytes, in->carrier_bytes, in->utilisation, STYLE_NORMAL,
@@ -228,9 +217,7 @@ static void put_fragmentation(struct view_page *page, const struct model *m,
     snprintf(of_rss, sizeof of_rss, "%s of rss",
              text_percent(share, sizeof share, a->fragmented_share));
     for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
-        page_line(page);
-        page_printf(page, STYLE_LABEL, "  %s", lines[i].name);
-        page_tab(page, 21);
+        page_label(page, lines[i].name, 21);
         page_right(page, STYLE_VALUE, 10,
                    i == 0 ? text_percent(bytes, sizeof bytes, a->utilisation)
                           : text_bytes(bytes, sizeof bytes, known_or_nan(a->fragmented_bytes)));
@@ -239,8 +226,7 @@ static void put_fragmentation(struct view_page *page, const struct model *m,
     }
     for (size_t i = 0; i < a->n_instances && i < 5 && is_fragmented(a); i++) {
         const struct allocator_instance *in = &a->instances[i];
-        page_line(page);
-        page_puts(page, STYLE_NORMAL, "  ");
+        page_text(page, STYLE_NORMAL, "  ");
         page_slice(page, STYLE_NAME, in->name);
         page_printf(page, STYLE_NORMAL, " %s", text_integer(share, sizeof share, in->instance));
         page_tab(page, 21);
@@ -250,11 +236,9 @@ static void put_fragmentation(struct view_page *page, const struct model *m,
     }
     if (!is_fragmented(a))
         return;
-    page_line(page);
-    page_puts(page, STYLE_DIM,
+    page_text(page, STYLE_DIM,
               "  +M<S>as ageffcbf fills old carriers first; +M<S>lmbcs 512 makes smaller ones;");
-    page_line(page);
-    page_puts(
+    page_text(
         page, STYLE_DIM,
         "  +M<S>acul 80 shares them between schedulers sooner (<S>: H heaps, B binaries, E ETS).");
 }
@@ -271,8 +255,7 @@ static void memory_page(void *state, const struct model *m, struct view_page *pa
     snprintf(page->summary, sizeof page->summary, "%s in total",
              text_bytes(total, sizeof total, s->memory_bytes[MEMORY_TOTAL]));
     if (isnan(s->memory_bytes[MEMORY_TOTAL])) {
-        page_line(page);
-        page_puts(page, STYLE_WARN,
+        page_text(page, STYLE_WARN,
                   "The node does not count its memory: some of its allocators are switched off.");
     } else {
         by_type(page, m, s, page->pane_columns);

@@ -33,13 +33,6 @@ static int process_open(void *state, const struct view_link *link, struct error 
 
 /* ---- pieces of lines */
 
-static void put_line_label(struct view_page *page, const char *name)
-{
-    page_line(page);
-    page_printf(page, STYLE_LABEL, "  %s", name);
-    page_tab(page, LABEL);
-}
-
 static void put_value_bytes(struct view_page *page, double n)
 {
     char text[32];
@@ -81,29 +74,29 @@ static void put_identity(struct view_page *page, const struct process_detail *d)
     page_slice(page, STYLE_NAME, page_name(page, proc_row_display_name(row)));
     if (row->stuck)
         page_puts(page, STYLE_ALARM, "   stuck: message queue grows, no reductions");
-    put_line_label(page, "status");
+    page_label(page, "status", LABEL);
     page_slice(page, STYLE_STATUS_WAITING, row->status);
     page_puts(page, STYLE_DIM, ", priority ");
     page_slice(page, STYLE_NORMAL, row->priority);
     page_puts(page, STYLE_DIM, row->trap_exit ? ", traps exits" : "");
     if (row->suspending > 0)
         page_printf(page, STYLE_WARN, ", suspends %lld others", (long long)row->suspending);
-    put_line_label(page, "initial call");
+    page_label(page, "initial call", LABEL);
     page_slice(page, STYLE_FUNCTION, page_name(page, row->initial_call));
     if (process_call_is_loop(row->initial_call)) {
-        put_line_label(page, "module");
+        page_label(page, "module", LABEL);
         page_puts(page, STYLE_DIM,
                   "unknown: before OTP 26.2 a server shows it only while it works");
     }
     if (row->application.len) {
-        put_line_label(page, "application");
+        page_label(page, "application", LABEL);
         page_slice(page, STYLE_NORMAL, row->application);
     }
     if (row->label.len) {
-        put_line_label(page, "label");
+        page_label(page, "label", LABEL);
         page_slice(page, STYLE_NAME, row->label);
     }
-    put_line_label(page, "observed for");
+    page_label(page, "observed for", LABEL);
     text_duration(text, sizeof text, floor(row->age_s));
     page_printf(page, STYLE_NORMAL, "%s%s", row->age_is_minimum ? "at least " : "", text);
 }
@@ -117,7 +110,7 @@ struct change {
 
 static void change_line(struct view_page *page, const struct change *c, int spark)
 {
-    put_line_label(page, c->name);
+    page_label(page, c->name, LABEL);
     page_right(page, c->alarm ? STYLE_ALARM : STYLE_VALUE, 14, c->now);
     page_right(page, STYLE_NORMAL, 16, c->per_s);
     page_puts(page, STYLE_NORMAL, "  ");
@@ -169,7 +162,7 @@ static void put_heap(struct view_page *page, const struct process_detail *d)
 {
     const struct proc_row *row = &d->row;
     page_heading(page, "Heap");
-    put_line_label(page, "heaps");
+    page_label(page, "heaps", LABEL);
     page_puts(page, STYLE_VALUE,
               older_sign((row->older >> ITEM_TOTAL_HEAP_SIZE) & 1, row->older_s));
     put_value_bytes(page, bytes_of_words(row, row->total_heap_words));
@@ -179,11 +172,11 @@ static void put_heap(struct view_page *page, const struct process_detail *d)
     put_value_bytes(page, bytes_of_words(row, row->stack_words));
     page_puts(page, STYLE_DIM, ", fragments ");
     put_value_bytes(page, bytes_of_words(row, d->heap_fragment_words));
-    put_line_label(page, "messages kept");
+    page_label(page, "messages kept", LABEL);
     page_slice(page, STYLE_NORMAL, row->message_queue_data);
     for (size_t i = 0; i < d->n_gc; i++) {
         if (i % 3 == 0) {
-            put_line_label(page, i == 0 ? "gc" : "");
+            page_label(page, i == 0 ? "gc" : "", LABEL);
         }
         char text[32];
         page_slice(page, STYLE_DIM, d->gc[i].key);
@@ -209,8 +202,7 @@ static void put_stack(struct view_page *page, const struct process_detail *d)
             page_printf(page, STYLE_NORMAL, ":%lld", (long long)f->line);
     }
     if (d->n_stack == 0) {
-        page_line(page);
-        page_puts(page, STYLE_DIM, "  empty: it has not run yet, or is exiting");
+        page_text(page, STYLE_DIM, "  empty: it has not run yet, or is exiting");
     }
 }
 
@@ -255,8 +247,7 @@ static void put_dictionary(struct view_page *page, const struct process_detail *
         return;
     if (d->dictionary_count < 0) {
         page_heading(page, "Dictionary");
-        page_line(page);
-        page_puts(page, STYLE_DIM, "  not read: the copy can be much larger than the process");
+        page_text(page, STYLE_DIM, "  not read: the copy can be much larger than the process");
         return;
     }
     snprintf(text, sizeof text, "Dictionary  %s keys",

@@ -77,12 +77,9 @@ void process_forget_lost(struct process *p, const struct model *m)
 
 static void to_agree(struct view_page *page)
 {
-    page_line(page);
-    page_puts(page, STYLE_WARN, "  Parts that share memory there are copied once for each use,");
-    page_line(page);
-    page_puts(page, STYLE_WARN, "  so the copy can be much larger than the process: size unknown.");
-    page_line(page);
-    page_puts(page, STYLE_WARN, "  Answer y to read anyway.");
+    page_text(page, STYLE_WARN, "  Parts that share memory there are copied once for each use,");
+    page_text(page, STYLE_WARN, "  so the copy can be much larger than the process: size unknown.");
+    page_text(page, STYLE_WARN, "  Answer y to read anyway.");
 }
 
 /* Messages that cannot be read can be traced as they arrive. */
@@ -113,8 +110,7 @@ static void put_mailbox(struct view_page *page, const struct process *p, const s
         return;
     case MAILBOX_REFUSED:
         page_printf(page, STYLE_ALARM, "  not read: %s messages, the process has %s.", n, size);
-        page_line(page);
-        page_puts(page, STYLE_ALARM, "  Limits: 50,000 messages, 16 MiB.");
+        page_text(page, STYLE_ALARM, "  Limits: 50,000 messages, 16 MiB.");
         advise_to_trace(page, m);
         return;
     case MAILBOX_ASK:
@@ -141,9 +137,7 @@ static void put_mailbox(struct view_page *page, const struct process *p, const s
 static void put_freed(struct view_page *page, const char *what, int64_t before, int64_t after)
 {
     char from[32], to[32], freed[32];
-    page_line(page);
-    page_printf(page, STYLE_LABEL, "  %s", what);
-    page_tab(page, LABEL);
+    page_label(page, what, LABEL);
     page_printf(page, STYLE_VALUE, "%s", text_bytes(from, sizeof from, (double)before));
     page_printf(page, STYLE_DIM, " before, %s after, %s freed",
                 text_bytes(to, sizeof to, (double)after),
@@ -198,8 +192,7 @@ static void put_flowing(struct view_page *page, struct slice text, int columns)
         size_t part = text_prefix(at, line, (size_t)room, &used);
         if (part == 0)
             part = line; /* wider than the room: shown cut */
-        page_line(page);
-        page_puts(page, STYLE_NORMAL, "  ");
+        page_text(page, STYLE_NORMAL, "  ");
         page_put(page, STYLE_NORMAL, at, part);
         part += end && part == line ? 1 : 0;
         at += part;

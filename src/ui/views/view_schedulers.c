@@ -80,8 +80,7 @@ static void put_imbalance(struct view_page *page, const struct spread *a)
     double mean = a->known ? a->sum / (double)a->known : NAN;
     if (a->known < 2 || !(a->high > 0.9 && a->low < 0.2 && mean > 0.3))
         return;
-    page_line(page);
-    page_puts(page, STYLE_WARN,
+    page_text(page, STYLE_WARN,
               "  uneven: some are full while others have little to do (compaction of load, or "
               "processes that do not migrate)");
 }
@@ -140,9 +139,7 @@ static void put_history_lines(struct view_page *page, const struct model *m, int
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
         const struct ring *ring = model_history(m, lines[i].line);
         char text[32];
-        page_line(page);
-        page_printf(page, STYLE_LABEL, "  %s", lines[i].name);
-        page_tab(page, 12);
+        page_label(page, lines[i].name, 12);
         double now = ring->len ? ring_at(ring, 0) : NAN;
         page_right(page, STYLE_VALUE, 8,
                    lines[i].share ? text_percent(text, sizeof text, now)
@@ -173,8 +170,7 @@ static void schedulers_page(void *state, const struct model *m, struct view_page
         put_columns(page, s, (enum scheduler_kind)kind, a.n, page->pane_columns);
     }
     if (s->n_schedulers == 0) {
-        page_line(page);
-        page_puts(page, STYLE_DIM, "  Scheduler utilisation: from the next tick on.");
+        page_text(page, STYLE_DIM, "  Scheduler utilisation: from the next tick on.");
     }
 }
 

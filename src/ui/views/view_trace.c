@@ -217,8 +217,7 @@ static void put_events(struct trace_view *v, const struct event_look *look, cons
     if (shown == 0 && n > 0) {
         char key[64];
         page_key(page, CONTEXT_TRACE, ACTION_BACK, key, sizeof key);
-        page_line(page);
-        page_puts(page, STYLE_DIM, "  Nothing matches the filter. ");
+        page_text(page, STYLE_DIM, "  Nothing matches the filter. ");
         page_puts(page, STYLE_KEY, key);
         page_puts(page, STYLE_DIM, " clears the filter.");
     }

@@ -225,6 +225,19 @@ void page_tab(struct view_page *p, int column)
         page_printf(p, STYLE_NORMAL, "%*s", spaces, "");
 }
 
+void page_text(struct view_page *p, enum style style, const char *s)
+{
+    page_line(p);
+    page_puts(p, style, s);
+}
+
+void page_label(struct view_page *p, const char *label, int column)
+{
+    page_line(p);
+    page_printf(p, STYLE_LABEL, "  %s", label);
+    page_tab(p, column);
+}
+
 void page_heading(struct view_page *p, const char *title)
 {
     if (p->n_lines)

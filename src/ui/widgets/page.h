@@ -32,6 +32,9 @@ struct view_line *page_line(struct view_page *p); /* borrowed until the next one
 void page_put(struct view_page *p, enum style style, const char *s, size_t len);
 void page_puts(struct view_page *p, enum style style, const char *s);
 void page_printf(struct view_page *p, enum style style, const char *fmt, ...) ATTR_PRINTF(3, 4);
+/* Each begins a line: of that text; with that label, up to a column. */
+void page_text(struct view_page *p, enum style style, const char *s);
+void page_label(struct view_page *p, const char *label, int column);
 void page_slice(struct view_page *p, enum style style, struct slice s);
 void page_tab(struct view_page *p, int column); /* spaces up to that column; at least one */
 void page_heading(struct view_page *p,
