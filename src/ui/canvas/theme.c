@@ -207,16 +207,9 @@ void theme_parse(struct theme *t, const char *name, const char *text, size_t len
                  struct diags *diags)
 {
     struct reading in = {.file = name, .diags = diags};
-    size_t at = 0;
-    for (size_t number = 1; at < len; number++) {
-        const char *end = memchr(text + at, '\n', len - at);
-        size_t line_len = end ? (size_t)(end - (text + at)) : len - at;
-        size_t next = at + line_len + 1;
-        if (line_len > 0 && text[at + line_len - 1] == '\r')
-            line_len--;
-        read_theme_line(&in, number, text + at, line_len);
-        at = next;
-    }
+    struct slice line;
+    for (size_t number = 1, at = 0; line_next((struct slice){text, len}, &at, &line); number++)
+        read_theme_line(&in, number, line.s, line.len);
     for (int i = 0; i < STYLES; i++) {
         const struct theme_entry *normal =
             in.seen[STYLE_NORMAL] ? &in.entries[STYLE_NORMAL] : &plain;

@@ -233,21 +233,15 @@ static int run_line(struct reader *r, const char *s, size_t len, size_t *offset,
 
 static void read_config(struct reader *r, const char *text, size_t len)
 {
-    size_t at = 0;
+    struct slice line;
     r->number = 0;
-    while (at < len) {
-        const char *end = memchr(text + at, '\n', len - at);
-        size_t line_len = end ? (size_t)(end - (text + at)) : len - at;
-        size_t next = at + line_len + 1;
-        if (line_len > 0 && text[at + line_len - 1] == '\r')
-            line_len--;
+    for (size_t at = 0; line_next((struct slice){text, len}, &at, &line);) {
         struct error err = {0};
         size_t offset = 0;
         r->number++;
-        if (run_line(r, text + at, line_len, &offset, &err) < 0)
-            diags_add(r->c->diags, r->file, r->number, offset + 1, text + at, line_len, "%s",
+        if (run_line(r, line.s, line.len, &offset, &err) < 0)
+            diags_add(r->c->diags, r->file, r->number, offset + 1, line.s, line.len, "%s",
                       err.text);
-        at = next;
     }
 }
 

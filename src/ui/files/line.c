@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "line.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/text.h"
@@ -91,4 +91,16 @@ void line_clear(struct line *l)
 {
     free(l->text);
     *l = (struct line){0};
+}
+
+bool line_next(struct slice text, size_t *at, struct slice *line)
+{
+    if (*at >= text.len)
+        return false;
+    const char *s = text.s + *at, *end = memchr(s, '\n', text.len - *at);
+    *line = (struct slice){s, end ? (size_t)(end - s) : text.len - *at};
+    *at += line->len + 1;
+    if (line->len > 0 && s[line->len - 1] == '\r')
+        line->len--;
+    return true;
 }
