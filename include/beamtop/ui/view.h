@@ -124,12 +124,19 @@ struct view_page {
 
 enum view_kind { VIEW_TABLE, VIEW_DOC, VIEW_FLAME /* what a table is with page->flame */ };
 
+/* What an action of a view is called with. */
+struct view_call {
+    enum action action;
+    const struct view_link *at; /* under the cursor */
+    const char *arg;            /* "" when none */
+    struct error *err;
+};
+
 /* An action of OWNER_VIEW that a view carries out while it has the focus. */
 struct view_act {
     enum action action;
     bool folds; /* lines below the cursor come or go: the node need not be asked for more */
-    /* at: under the cursor; arg "" when none. Returns 0, else a negative enum err. */
-    int (*run)(void *state, const struct view_link *at, const char *arg, struct error *err);
+    int (*run)(void *state, const struct view_call *call); /* 0, else a negative enum err */
 };
 
 /* A key worth knowing, on the bottom row. */

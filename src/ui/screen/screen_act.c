@@ -63,11 +63,12 @@ static int means_nothing(const struct view_ops *ops, enum action action, struct 
 /* What only the view itself knows. */
 static int act_of_view(struct act *a, enum action action)
 {
-    const struct view_act *act = view_act_of(a->e->ops, (enum action)action);
+    const struct view_act *act = view_act_of(a->e->ops, action);
     struct view_link at = pane_link(a->pane);
     if (!act)
-        return means_nothing(a->e->ops, (enum action)action, a->err);
-    int rc = act->run(a->e->state, &at, a->arg, a->err);
+        return means_nothing(a->e->ops, action, a->err);
+    const struct view_call call = {action, &at, a->arg, a->err};
+    int rc = act->run(a->e->state, &call);
     if (act->folds) {
         a->e->dirty = a->e->doc.reveal = true;
         return rc < 0 ? rc : 1;

@@ -29,12 +29,10 @@ struct cpus {
     enum accounting accounting;
 };
 
-static int cpus_account(void *state, const struct view_link *at, const char *arg, struct error *err)
+static int cpus_account(void *state, const struct view_call *call)
 {
     struct cpus *s = state;
-    (void)at;
-    (void)arg;
-    (void)err;
+    (void)call;
     s->accounting = s->accounting == OFF ? ASKED : s->accounting == ASKED ? ON : OFF;
     return 0;
 }

@@ -29,21 +29,20 @@ static bool is_unfolded(const struct findings_view *s, uint64_t id)
 }
 
 /* Shows the evidence of a finding, or hides it. */
-static int findings_fold(void *state, const struct view_link *at, const char *arg,
-                         struct error *err)
+static int findings_fold(void *state, const struct view_call *call)
 {
     struct findings_view *s = state;
-    (void)arg;
-    if (at->id == 0)
-        return error_set(err, ERR_USAGE, "put the cursor on a finding");
+    const uint64_t id = call->at->id;
+    if (id == 0)
+        return error_set(call->err, ERR_USAGE, "put the cursor on a finding");
     for (size_t i = 0; i < s->n_open; i++)
-        if (s->open[i] == at->id) {
+        if (s->open[i] == id) {
             s->open[i] = s->open[--s->n_open];
             return 0;
         }
     if (s->n_open == OPEN_MOST)
         s->n_open--;
-    s->open[s->n_open++] = at->id;
+    s->open[s->n_open++] = id;
     return 0;
 }
 

@@ -215,7 +215,7 @@ static void samples_page(void *state, const struct model *m, struct view_page *p
 /* "view samples flame" */
 static int samples_open(void *state, const struct view_link *link, struct error *err)
 {
-    return rows_by(state, link, link->name, err);
+    return rows_show(state, link->name, err);
 }
 
 static const struct view_act samples_acts[] = {{ACTION_BY, .run = rows_by}, {.run = NULL}};

@@ -239,12 +239,11 @@ static void spans_page(void *state, const struct model *m, struct view_page *pag
 /* ---- what the user does to it */
 
 /* From a request to its tree. */
-static int spans_by_word(void *state, const struct view_link *at, const char *arg,
-                         struct error *err)
+static int spans_by_word(void *state, const struct view_call *call)
 {
-    if (at->kind == TARGET_REQUEST)
-        ((struct spans_view *)state)->root = at->id;
-    return rows_by(state, at, arg, err);
+    if (call->at->kind == TARGET_REQUEST)
+        ((struct spans_view *)state)->root = call->at->id;
+    return rows_by(state, call);
 }
 
 /* "view spans flame", or a request's tree. */
@@ -252,19 +251,18 @@ static int spans_open_on(void *state, const struct view_link *link, struct error
 {
     struct spans_view *s = state;
     s->root = link->kind == TARGET_REQUEST ? link->id : 0;
-    return rows_by(s, link, link->kind == TARGET_REQUEST ? "tree" : link->name, err);
+    return rows_show(&s->rows, link->kind == TARGET_REQUEST ? "tree" : link->name, err);
 }
 
 /* Where they are seen: from other rows, the tree. */
-static int spans_raw_waits(void *state, const struct view_link *at, const char *arg,
-                           struct error *err)
+static int spans_raw_waits(void *state, const struct view_call *call)
 {
     struct spans_view *s = state;
-    (void)arg;
     s->raw_waits = !s->raw_waits;
     if (s->rows.by == BY_TREE || s->rows.by == BY_FLAME || !s->raw_waits)
         return 0;
-    return spans_by_word(s, at, "tree", err);
+    const struct view_call tree = {ACTION_BY, call->at, "tree", call->err};
+    return spans_by_word(s, &tree);
 }
 
 static const struct view_act spans_acts[] = {

@@ -423,19 +423,18 @@ static int top_open(void *state, const struct view_link *link, struct error *err
     return 0;
 }
 
-static int top_columns(void *state, const struct view_link *at, const char *list, struct error *err)
+static int top_columns(void *state, const struct view_call *call)
 {
     struct top *t = state;
     const struct field *columns[COLUMNS_MAX];
     int n = 0;
-    (void)at;
     t->fitted_to = 0;
-    if (!*list || strcmp(list, "default") == 0) {
+    if (!*call->arg || strcmp(call->arg, "default") == 0) {
         t->n_columns = proc_columns_default(t->columns);
         t->chosen = false;
         return 0;
     }
-    int status = proc_columns_parse(list, columns, &n, err);
+    int status = proc_columns_parse(call->arg, columns, &n, call->err);
     if (status < 0 || n == 0)
         return status;
     memcpy(t->columns, columns, sizeof columns[0] * (size_t)n);
@@ -444,12 +443,10 @@ static int top_columns(void *state, const struct view_link *at, const char *list
     return 0;
 }
 
-static int top_delta(void *state, const struct view_link *at, const char *arg, struct error *err)
+static int top_delta(void *state, const struct view_call *call)
 {
     struct top *t = state;
-    (void)at;
-    (void)arg;
-    (void)err;
+    (void)call;
     t->other_mode = !t->other_mode;
     return 0;
 }

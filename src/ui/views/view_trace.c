@@ -87,47 +87,30 @@ static void fold_term(struct trace_view *v, uint64_t id, uint64_t fold)
         o->turned[o->n_turned++] = fold;
 }
 
-static int fold_at(void *state, const struct view_link *at, int levels, struct error *err)
+static int act_fold_event(void *state, const struct view_call *call)
 {
-    if (at->kind != TARGET_EVENT)
-        return error_set(err, ERR_USAGE, "put the cursor on an event");
-    fold_event(state, at->id, levels);
+    if (call->at->kind != TARGET_EVENT)
+        return error_set(call->err, ERR_USAGE, "put the cursor on an event");
+    fold_event(state, call->at->id,
+               call->action == ACTION_FOLD_DEEPER      ? 1
+               : call->action == ACTION_FOLD_SHALLOWER ? -1
+                                                       : 0);
     return 0;
 }
 
-static int act_fold(void *state, const struct view_link *at, const char *arg, struct error *err)
+static int act_fold(void *state, const struct view_call *call)
 {
-    (void)arg;
-    if (at->kind != TARGET_EVENT || at->fold == 0)
-        return fold_at(state, at, 0, err);
-    fold_term(state, at->id, at->fold);
+    if (call->at->kind != TARGET_EVENT || call->at->fold == 0)
+        return act_fold_event(state, call);
+    fold_term(state, call->at->id, call->at->fold);
     return 0;
-}
-
-static int act_event(void *state, const struct view_link *at, const char *arg, struct error *err)
-{
-    (void)arg;
-    return fold_at(state, at, 0, err);
-}
-
-static int act_deeper(void *state, const struct view_link *at, const char *arg, struct error *err)
-{
-    (void)arg;
-    return fold_at(state, at, 1, err);
-}
-
-static int act_shallower(void *state, const struct view_link *at, const char *arg,
-                         struct error *err)
-{
-    (void)arg;
-    return fold_at(state, at, -1, err);
 }
 
 static const struct view_act trace_acts[] = {
     {ACTION_FOLD, true, act_fold},
-    {ACTION_FOLD_EVENT, true, act_event},
-    {ACTION_FOLD_DEEPER, true, act_deeper},
-    {ACTION_FOLD_SHALLOWER, true, act_shallower},
+    {ACTION_FOLD_EVENT, true, act_fold_event},
+    {ACTION_FOLD_DEEPER, true, act_fold_event},
+    {ACTION_FOLD_SHALLOWER, true, act_fold_event},
     {.run = NULL},
 };
 

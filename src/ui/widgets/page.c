@@ -330,14 +330,6 @@ void link_process(struct view_link *link, const struct etf_pid *pid, struct slic
     link->pid = *pid;
 }
 
-int link_fold(const struct view_link *at, uint64_t *opened, struct error *err)
-{
-    if (at->kind != TARGET_KIN)
-        return error_set(err, ERR_USAGE, "put the cursor on a row of several processes");
-    *opened = *opened == at->id ? 0 : at->id;
-    return 0;
-}
-
 size_t page_opened(const struct view_page *p, uint64_t opened)
 {
     size_t at = 0;

@@ -61,9 +61,8 @@ const char *page_duration(const struct view_page *p, char *out, size_t size, dou
 /* ---- links */
 void link_process(struct view_link *link, const struct etf_pid *pid, struct slice name);
 void link_name(struct view_link *link, enum link_kind kind, struct slice name);
-/* Opens the row of several processes that the link is of, or closes it; opened 0: none is. */
-int link_fold(const struct view_link *at, uint64_t *opened, struct error *err);
-/* That row, behind which its processes go; n_rows: it is not there. */
+/* The row of several processes that is opened, behind which its processes go; n_rows: it is not
+ * there. */
 size_t page_opened(const struct view_page *p, uint64_t opened);
 uint64_t pid_identity(const struct etf_pid *pid);
 char *pid_text(char *out, size_t size, const struct etf_pid *pid); /* "<0.41.0>" */

@@ -156,11 +156,9 @@ void rows_sort(void *state, const char *key, int direction)
     r->sort = r->columns[at].key;
 }
 
-int rows_by(void *state, const struct view_link *at, const char *arg, struct error *err)
+int rows_show(struct rows *r, const char *arg, struct error *err)
 {
-    struct rows *r = state;
     char words[200] = "";
-    (void)at;
     if (!*arg) {
         set_by(r, (r->by + 1) % r->n_of);
         return 0;
@@ -180,9 +178,16 @@ int rows_by(void *state, const struct view_link *at, const char *arg, struct err
     return error_set(err, ERR_USAGE, "rows are by %s, not \"%s\"", words, arg);
 }
 
-int rows_fold(void *state, const struct view_link *at, const char *arg, struct error *err)
+int rows_by(void *state, const struct view_call *call)
+{
+    return rows_show(state, call->arg, call->err);
+}
+
+int rows_fold(void *state, const struct view_call *call)
 {
     struct rows *r = state;
-    (void)arg;
-    return link_fold(at, &r->opened, err);
+    if (call->at->kind != TARGET_KIN)
+        return error_set(call->err, ERR_USAGE, "put the cursor on a row of several processes");
+    r->opened = r->opened == call->at->id ? 0 : call->at->id;
+    return 0;
 }

@@ -49,7 +49,10 @@ struct text_span *rows_cell(const struct rows *r, struct view_row *row, const ch
 
 /* As `sort` and `by` of a view (beamtop/ui/view.h): state begins with a struct rows. */
 void rows_sort(void *state, const char *key, int direction);
-int rows_by(void *state, const struct view_link *at, const char *arg, struct error *err);
-int rows_fold(void *state, const struct view_link *at, const char *arg, struct error *err);
+int rows_by(void *state, const struct view_call *call);
+/* Opens the row of several processes under the cursor, or closes it. */
+int rows_fold(void *state, const struct view_call *call);
+/* As `by` does; "": the next way to show the rows. */
+int rows_show(struct rows *r, const char *word, struct error *err);
 
 #endif
