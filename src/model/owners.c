@@ -22,9 +22,8 @@ struct entry {
 /*
  * The module of "mod:fun/1", without the quotes around its name: other owners are written so, and
  * counted calls. Within the quotes there may be a colon, and a quote behind a backslash. */
-static struct slice by_module(const struct proc_row *row, struct arena *arena)
+static struct slice module_of(const struct proc_row *row)
 {
-    (void)arena;
     struct slice call = row->initial_call;
     bool quoted = false;
     size_t end = 0;
@@ -39,31 +38,7 @@ static struct slice by_module(const struct proc_row *row, struct arena *arena)
     return (struct slice){call.s, end};
 }
 
-static struct slice by_name(const struct proc_row *row, struct arena *arena)
-{
-    (void)arena;
-    return row->name;
-}
-
-static struct slice by_label(const struct proc_row *row, struct arena *arena)
-{
-    (void)arena;
-    return row->label;
-}
-
-static struct slice by_application(const struct proc_row *row, struct arena *arena)
-{
-    (void)arena;
-    return row->application;
-}
-
-static struct slice by_supervisor(const struct proc_row *row, struct arena *arena)
-{
-    (void)arena;
-    return row->supervisor;
-}
-
-static struct slice by_kin(const struct proc_row *row, struct arena *arena)
+static struct slice kin_of(const struct proc_row *row, struct arena *arena)
 {
     struct slice call = row->initial_call, above = row->supervisor;
     if (row->name.len > 0)
@@ -79,40 +54,48 @@ static struct slice by_kin(const struct proc_row *row, struct arena *arena)
     return slice_of(both);
 }
 
-static struct slice by_kind(const struct proc_row *row, struct arena *arena)
-{
-    (void)arena;
-    const char *name = proc_kind_name(proc_kind(row));
-    return slice_of(name);
-}
-
-static const struct {
-    const char *key;
-    struct slice (*name_of)(const struct proc_row *row, struct arena *arena);
-} sorts[OWNER_SORTS] = {
-    [OWNER_APPLICATION] = {"application", by_application},
-    [OWNER_SUPERVISOR] = {"supervisor", by_supervisor},
-    [OWNER_MODULE] = {"module", by_module},
-    [OWNER_NAME] = {"name", by_name},
-    [OWNER_LABEL] = {"label", by_label},
-    [OWNER_KIN] = {"kin", by_kin},
-    [OWNER_KIND] = {"kind", by_kind},
+static const char *const owner_keys[OWNER_SORTS] = {
+    [OWNER_APPLICATION] = "application",
+    [OWNER_SUPERVISOR] = "supervisor",
+    [OWNER_MODULE] = "module",
+    [OWNER_NAME] = "name",
+    [OWNER_LABEL] = "label",
+    [OWNER_KIN] = "kin",
+    [OWNER_KIND] = "kind",
 };
 
 const char *owner_by_key(enum owner_by by)
 {
-    return sorts[by].key;
+    return owner_keys[by];
 }
 
 struct slice owner_of(enum owner_by by, const struct proc_row *row, struct arena *arena)
 {
-    return sorts[by].name_of(row, arena);
+    switch (by) {
+    case OWNER_APPLICATION:
+        return row->application;
+    case OWNER_SUPERVISOR:
+        return row->supervisor;
+    case OWNER_MODULE:
+        return module_of(row);
+    case OWNER_NAME:
+        return row->name;
+    case OWNER_LABEL:
+        return row->label;
+    case OWNER_KIN:
+        return kin_of(row, arena);
+    case OWNER_KIND:
+        return slice_of(proc_kind_name(proc_kind(row)));
+    case OWNER_SORTS:
+        break;
+    }
+    return (struct slice){"", 0};
 }
 
 bool owner_by_find(const char *key, enum owner_by *out)
 {
     for (int i = 0; i < OWNER_SORTS; i++)
-        if (strcmp(sorts[i].key, key) == 0) {
+        if (strcmp(owner_keys[i], key) == 0) {
             *out = (enum owner_by)i;
             return true;
         }
@@ -233,7 +216,7 @@ void owners_of_scan(struct owners *out, struct arena *arena, const struct proc_s
     *out = (struct owners){.rest_share = NAN};
     for (size_t i = 0; i < scan->n_rows; i++) {
         const struct proc_row *row = &scan->rows[i];
-        struct slice name = sorts[by].name_of(row, arena);
+        struct slice name = owner_of(by, row, arena);
         out->has_shares = out->has_shares || !isnan(row->reductions_share);
         if (!row->own && name.len > 0)
             add_to_owner(&entries, arena, name, row);
