@@ -10,7 +10,7 @@ static const char *const loops[] = {
     "proc_lib:", "gen:", "gen_server:", "gen_statem:", "gen_event:"};
 static const char *const starts[] = {"erlang:apply/", "erlang:hibernate/"};
 
-static bool begins(struct slice call, const char *const *with, size_t n)
+static bool begins_with_any(struct slice call, const char *const *with, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (slice_begins(call, with[i]))
@@ -20,15 +20,16 @@ static bool begins(struct slice call, const char *const *with, size_t n)
 
 bool process_call_is_loop(struct slice initial_call)
 {
-    return begins(initial_call, loops, ARRAY_LEN(loops));
+    return begins_with_any(initial_call, loops, ARRAY_LEN(loops));
 }
 
 bool process_call_is_generic(struct slice initial_call)
 {
-    return process_call_is_loop(initial_call) || begins(initial_call, starts, ARRAY_LEN(starts));
+    return process_call_is_loop(initial_call) ||
+           begins_with_any(initial_call, starts, ARRAY_LEN(starts));
 }
 
-static bool ends(struct slice text, const char *with)
+static bool ends_with(struct slice text, const char *with)
 {
     const size_t len = strlen(with);
     return text.len > len && memcmp(text.s + text.len - len, with, len) == 0;
@@ -41,10 +42,10 @@ static struct slice without_quotes(struct slice module)
 }
 
 /* Between the two ends; empty: it does not have them. */
-static struct slice between(struct slice call, const char *start, const char *end)
+static struct slice text_between(struct slice call, const char *start, const char *end)
 {
     const size_t from = strlen(start), to = strlen(end);
-    if (call.len <= from + to || !slice_begins(call, start) || !ends(call, end))
+    if (call.len <= from + to || !slice_begins(call, start) || !ends_with(call, end))
         return (struct slice){"", 0};
     return without_quotes((struct slice){call.s + from, call.len - from - to});
 }
@@ -55,13 +56,13 @@ struct slice process_call_name(struct slice call)
     static const char *const behaviours[] = {"supervisor:", "supervisor_bridge:"};
     static const char *const endings[] = {"_sup", "_supervisor", "Supervisor"};
     for (size_t i = 0; i < ARRAY_LEN(behaviours); i++) {
-        const struct slice module = between(call, behaviours[i], "/1");
+        const struct slice module = text_between(call, behaviours[i], "/1");
         if (module.len > 0 && !slice_is(module, "init"))
             return module;
     }
-    const struct slice module = between(call, "", ":init/1");
+    const struct slice module = text_between(call, "", ":init/1");
     for (size_t i = 0; i < ARRAY_LEN(endings); i++)
-        if (ends(module, endings[i]))
+        if (ends_with(module, endings[i]))
             return module;
     return call;
 }

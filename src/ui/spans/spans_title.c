@@ -26,8 +26,8 @@ static const char *phase_text(const struct spans_run *run, bool recorded)
     return recorded ? "recorded" : phases[run->status.phase];
 }
 
-static void summarise(struct view_page *page, const struct spans_run *run,
-                      const struct spans_sum *sum, bool recorded, int columns)
+static void summarise_spans(struct view_page *page, const struct spans_run *run,
+                            const struct spans_sum *sum, bool recorded, int columns)
 {
     const struct spans_dropped dropped = spans_dropped(run->spans);
     const struct {
@@ -75,7 +75,7 @@ static void put_note(struct view_page *page, const struct spans_run *run)
 void spans_title(struct view_page *page, const struct spans_run *run, const struct spans_sum *sum,
                  bool recorded, int columns)
 {
-    summarise(page, run, sum, recorded, columns);
+    summarise_spans(page, run, sum, recorded, columns);
     put_note(page, run);
 }
 

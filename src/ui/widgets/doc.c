@@ -81,7 +81,8 @@ static long find_link(const struct doc *d, const struct view_page *page,
 }
 
 /* Keeps the text in place when lines appear or disappear above the cursor. */
-static void hold(struct doc *d, const struct view_page *page, bool on_first, bool on_last, long was)
+static void hold_place(struct doc *d, const struct view_page *page, bool on_first, bool on_last,
+                       long was)
 {
     long first = next_link(page, 0, 1), last = next_link(page, (long)page->n_lines - 1, -1);
     bool opened = last >= 0 && d->link.kind == TARGET_EVENT &&
@@ -117,7 +118,7 @@ void doc_take(struct doc *d, const struct view_page *page)
         best = next_link(page, (long)page->n_lines - 1, -1);
     d->cursor = best;
     doc_goto(d, page, best);
-    hold(d, page, on_first, on_last, was);
+    hold_place(d, page, on_first, on_last, was);
 }
 
 /* The link in the visible rows that is nearest to where the cursor left them. */
