@@ -36,6 +36,11 @@ void *alloc_resize(void *old, size_t count, size_t size)
     return p;
 }
 
+void *alloc_grow(void *old, size_t n, size_t size)
+{
+    return n & (n - 1) ? old : alloc_resize(old, n > 0 ? 2 * n : 1, size);
+}
+
 char *alloc_strdup(const char *s)
 {
     return alloc_strndup(s, strlen(s));

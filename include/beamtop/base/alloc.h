@@ -13,6 +13,8 @@
 void *alloc_zero(size_t count, size_t size) ATTR_MUST_USE;
 /* As realloc: the new part is not zeroed. */
 void *alloc_resize(void *old, size_t count, size_t size) ATTR_MUST_USE;
+/* Room for element n of an array that has grown only by this, from NULL on. */
+void *alloc_grow(void *old, size_t n, size_t size) ATTR_MUST_USE;
 char *alloc_strdup(const char *s) ATTR_MUST_USE;
 /* Copies exactly len bytes and adds NUL. */
 char *alloc_strndup(const char *s, size_t len) ATTR_MUST_USE;

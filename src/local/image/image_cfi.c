@@ -104,8 +104,7 @@ static void read_fde(struct cfi *c, struct image_bytes in, size_t cie_at)
     f.program = in.at;
     if (in.bad || f.end <= f.start)
         return;
-    if ((c->n_fdes & (c->n_fdes - 1)) == 0)
-        c->fdes = alloc_resize(c->fdes, c->n_fdes ? 2 * c->n_fdes : 1, sizeof *c->fdes);
+    c->fdes = alloc_grow(c->fdes, c->n_fdes, sizeof *c->fdes);
     c->fdes[c->n_fdes++] = f;
 }
 
@@ -164,7 +163,7 @@ static void set_rule(struct program *p, uint64_t number, struct cfi_rule rule)
         p->row.rule[number] = rule;
 }
 
-static void set_offset(struct program *p, uint64_t number, enum cfi_how how, uint64_t offset)
+static void set_offset_rule(struct program *p, uint64_t number, enum cfi_how how, uint64_t offset)
 {
     set_rule(p, number, (struct cfi_rule){.how = (uint8_t)how, .offset = offset});
 }
@@ -232,19 +231,19 @@ static void run_extended(struct program *p, uint8_t op)
     uint64_t factor = p->cie->data_factor, number = image_uleb(in);
     switch (op) {
     case 0x05: /* DW_CFA_offset_extended */
-        set_offset(p, number, CFI_OFFSET, image_uleb(in) * factor);
+        set_offset_rule(p, number, CFI_OFFSET, image_uleb(in) * factor);
         break;
     case 0x06: /* DW_CFA_restore_extended */
         restore_rule(p, number);
         break;
     case 0x07: /* DW_CFA_undefined */
-        set_offset(p, number, CFI_UNDEFINED, 0);
+        set_offset_rule(p, number, CFI_UNDEFINED, 0);
         break;
     case 0x08: /* DW_CFA_same_value */
-        set_offset(p, number, CFI_SAME, 0);
+        set_offset_rule(p, number, CFI_SAME, 0);
         break;
     case 0x09: /* DW_CFA_register */
-        set_offset(p, number, CFI_REGISTER, image_uleb(in));
+        set_offset_rule(p, number, CFI_REGISTER, image_uleb(in));
         break;
     case 0x0c: /* DW_CFA_def_cfa */
         set_cfa(p, number, image_uleb(in));
@@ -256,16 +255,16 @@ static void run_extended(struct program *p, uint8_t op)
         set_rule(p, number, read_block(p, CFI_EXPRESSION));
         break;
     case 0x11: /* DW_CFA_offset_extended_sf */
-        set_offset(p, number, CFI_OFFSET, image_sleb(in) * factor);
+        set_offset_rule(p, number, CFI_OFFSET, image_sleb(in) * factor);
         break;
     case 0x12: /* DW_CFA_def_cfa_sf */
         set_cfa(p, number, image_sleb(in) * factor);
         break;
     case 0x14: /* DW_CFA_val_offset */
-        set_offset(p, number, CFI_VALUE_OFFSET, image_uleb(in) * factor);
+        set_offset_rule(p, number, CFI_VALUE_OFFSET, image_uleb(in) * factor);
         break;
     case 0x15: /* DW_CFA_val_offset_sf */
-        set_offset(p, number, CFI_VALUE_OFFSET, image_sleb(in) * factor);
+        set_offset_rule(p, number, CFI_VALUE_OFFSET, image_sleb(in) * factor);
         break;
     case 0x16: /* DW_CFA_val_expression */
         set_rule(p, number, read_block(p, CFI_VALUE_EXPRESSION));
@@ -320,7 +319,7 @@ static bool run_program(struct program *p, const uint8_t *from, const uint8_t *e
         if (op >> 6 == 1) { /* DW_CFA_advance_loc */
             advance_row(p, low);
         } else if (op >> 6 == 2) { /* DW_CFA_offset */
-            set_offset(p, low, CFI_OFFSET, offset * p->cie->data_factor);
+            set_offset_rule(p, low, CFI_OFFSET, offset * p->cie->data_factor);
         } else if (op >> 6 == 3) { /* DW_CFA_restore */
             restore_rule(p, low);
         } else {
@@ -342,18 +341,25 @@ static void abi_row(struct cfi_row *row)
     row->rule[REGISTER_RSP].how = CFI_VALUE_OFFSET;
 }
 
+size_t cfi_until(const void *items, size_t n, size_t size, uint64_t address)
+{
+    size_t low = 0;
+    while (low < n) {
+        const size_t mid = low + (n - low) / 2;
+        uint64_t start;
+        memcpy(&start, (const uint8_t *)items + mid * size, sizeof start);
+        if (start <= address)
+            low = mid + 1;
+        else
+            n = mid;
+    }
+    return low;
+}
+
 static const struct cfi_fde *find_fde(const struct cfi *c, uint64_t pc)
 {
-    size_t low = 0, high = c->n_fdes;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (c->fdes[mid].start <= pc) {
-            low = mid + 1;
-        } else {
-            high = mid;
-        }
-    }
-    return low > 0 && pc < c->fdes[low - 1].end ? &c->fdes[low - 1] : NULL;
+    const size_t n = cfi_until(c->fdes, c->n_fdes, sizeof *c->fdes, pc);
+    return n > 0 && pc < c->fdes[n - 1].end ? &c->fdes[n - 1] : NULL;
 }
 
 bool cfi_row(const struct cfi *c, uint64_t pc, struct cfi_row *out)

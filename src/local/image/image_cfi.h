@@ -61,6 +61,10 @@ struct cfi {
     size_t n_cies, n_fdes;
 };
 
+/* How many of n items of that size, sorted by the uint64_t that each begins with, are at or before
+ * the address. */
+size_t cfi_until(const void *items, size_t n, size_t size, uint64_t address);
+
 /* What cannot be read is left out. */
 void cfi_read(struct cfi *c, const uint8_t *bytes, size_t len, uint64_t address);
 void cfi_clear(struct cfi *c);

@@ -62,8 +62,8 @@ static struct slice string_at(struct slice all, uint64_t at)
     return (struct slice){all.s + at, strnlen(all.s + at, LIMIT_SYMBOL_BYTES)};
 }
 
-static void read_table(struct image_table *t, Elf *elf, size_t index, const GElf_Shdr *h,
-                       uint64_t *budget)
+static void read_symbol_table(struct image_table *t, Elf *elf, size_t index, const GElf_Shdr *h,
+                              uint64_t *budget)
 {
     if (t->symbols || h->sh_entsize != sizeof(Elf64_Sym))
         return;
@@ -85,7 +85,7 @@ static struct slice read_build_id(Elf_Data *d)
     return (struct slice){0};
 }
 
-static void read_frames(struct image_file *f, Elf_Data *d, uint64_t address)
+static void read_eh_frame(struct image_file *f, Elf_Data *d, uint64_t address)
 {
     if (d && !f->cfi.bytes)
         cfi_read(&f->cfi, d->d_buf, d->d_size, address);
@@ -99,10 +99,10 @@ static void read_section(struct image_file *f, size_t index, struct slice names,
         return;
     switch (h.sh_type) {
     case SHT_SYMTAB:
-        read_table(&f->own, f->elf, index, &h, budget);
+        read_symbol_table(&f->own, f->elf, index, &h, budget);
         break;
     case SHT_DYNSYM:
-        read_table(&f->exported, f->elf, index, &h, budget);
+        read_symbol_table(&f->exported, f->elf, index, &h, budget);
         break;
     case SHT_DYNAMIC:
         if (f->dynamic)
@@ -117,7 +117,7 @@ static void read_section(struct image_file *f, size_t index, struct slice names,
     case SHT_PROGBITS:
     case SHT_X86_64_UNWIND:
         if (slice_is(string_at(names, h.sh_name), ".eh_frame"))
-            read_frames(f, section_data(f->elf, index, budget), h.sh_addr);
+            read_eh_frame(f, section_data(f->elf, index, budget), h.sh_addr);
         break;
     default:
         break;
@@ -153,7 +153,7 @@ static void read_debug_table(struct image_file *f, uint64_t *budget)
         if (!scn || !gelf_getshdr(scn, &h))
             continue;
         if (h.sh_type == SHT_SYMTAB)
-            read_table(&table, f->debug, i, &h, budget);
+            read_symbol_table(&table, f->debug, i, &h, budget);
         if (h.sh_type == SHT_NOTE && id.len == 0)
             id = read_build_id(section_data(f->debug, i, budget));
     }

@@ -10,7 +10,7 @@
 /* The numbers of a line are some 73 bytes; the path may be of any length. */
 enum { NUMBERS = 128 };
 
-static bool parse_map(struct slice line, struct image_map *out)
+static bool parse_map_line(struct slice line, struct image_map *out)
 {
     char text[NUMBERS], permissions[5];
     int used = 0;
@@ -38,7 +38,7 @@ bool image_map_next(struct slice *text, struct image_map *out)
         size_t used = line.len + (newline != NULL);
         text->s += used;
         text->len -= used;
-        if (parse_map(line, out))
+        if (parse_map_line(line, out))
             return true;
     }
     return false;

@@ -93,16 +93,8 @@ void image_names_read(struct image_file *f)
 
 struct image_name *image_name_at(const struct image_file *f, uint64_t address)
 {
-    size_t low = 0, high = f->n_names;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (f->names[mid].start <= address) {
-            low = mid + 1;
-        } else {
-            high = mid;
-        }
-    }
-    for (size_t i = low; i > 0 && low - i < OVERLAPS; i--) {
+    const size_t until = cfi_until(f->names, f->n_names, sizeof *f->names, address);
+    for (size_t i = until; i > 0 && until - i < OVERLAPS; i--) {
         struct image_name *n = &f->names[i - 1];
         if (address - n->start < n->size)
             return n;

@@ -181,9 +181,7 @@ static void take_maps(struct images *i, struct slice text)
         if (!image)
             continue;
         i->mapped = sum_map(i->mapped, &m);
-        if ((i->n_ranges & (i->n_ranges - 1)) == 0)
-            i->ranges =
-                alloc_resize(i->ranges, i->n_ranges ? 2 * i->n_ranges : 1, sizeof *i->ranges);
+        i->ranges = alloc_grow(i->ranges, i->n_ranges, sizeof *i->ranges);
         i->ranges[i->n_ranges++] =
             (struct range){m.start, m.end, m.offset, 0, (size_t)(image - i->images), false};
     }
@@ -354,16 +352,8 @@ void images_parse(struct images *i, const struct memory *m)
 
 static const struct range *range_at(const struct images *i, uint64_t address)
 {
-    size_t low = 0, high = i->n_ranges;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (i->ranges[mid].start <= address) {
-            low = mid + 1;
-        } else {
-            high = mid;
-        }
-    }
-    return low > 0 && address < i->ranges[low - 1].end ? &i->ranges[low - 1] : NULL;
+    const size_t n = cfi_until(i->ranges, i->n_ranges, sizeof *i->ranges, address);
+    return n > 0 && address < i->ranges[n - 1].end ? &i->ranges[n - 1] : NULL;
 }
 
 bool images_symbol(struct images *i, uint64_t address, struct image_symbol *out)

@@ -21,7 +21,7 @@ unsigned erl_pid_bits(int release, uint64_t process_limit)
     return bits;
 }
 
-static struct erl_pid split(uint64_t data, unsigned number_bits)
+static struct erl_pid split_number(uint64_t data, unsigned number_bits)
 {
     return (struct erl_pid){(uint32_t)(data & ((UINT64_C(1) << number_bits) - 1)),
                             (uint32_t)(data >> number_bits)};
@@ -32,7 +32,7 @@ bool erl_pid_of_word(struct erl_pid *out, uint64_t word, int release, unsigned b
     if ((word & ((1u << TAG_BITS) - 1)) != TAG_PID)
         return false;
     if (release <= 25) {
-        *out = split((word & UINT32_MAX) >> TAG_BITS, OLD_NUMBER_BITS);
+        *out = split_number((word & UINT32_MAX) >> TAG_BITS, OLD_NUMBER_BITS);
         return true;
     }
     if (bits < BITS_LEAST || bits > BITS_MOST)
@@ -40,6 +40,7 @@ bool erl_pid_of_word(struct erl_pid *out, uint64_t word, int release, unsigned b
     uint64_t data = word >> TAG_BITS;
     uint64_t index = data & ((UINT64_C(1) << bits) - 1);
     uint64_t first = index & ((1u << LINE_BITS) - 1);
-    *out = split((data - index) | index >> LINE_BITS | first << (bits - LINE_BITS), NUMBER_BITS);
+    *out = split_number((data - index) | index >> LINE_BITS | first << (bits - LINE_BITS),
+                        NUMBER_BITS);
     return true;
 }

@@ -29,11 +29,11 @@ struct jit_line {
 struct jit {
     struct arena texts;
     struct jit_function *functions;
-    size_t count, capacity;
+    size_t count;
     struct jit_line *lines;
-    size_t n_lines, lines_capacity;
+    size_t n_lines;
     struct slice *files;
-    size_t n_files, files_capacity;
+    size_t n_files;
     enum jit_layout layout;
     uint64_t normal_exit;
     uint32_t htop_offset, resume_offset;

@@ -55,7 +55,7 @@ struct walk {
     struct error *err;
 };
 
-/* ---- numbers and growing arrays */
+/* ---- numbers and errors */
 
 static uint16_t u16_at(const uint8_t *at)
 {
@@ -78,14 +78,6 @@ static uint64_t u64_at(const uint8_t *at)
     return v;
 }
 
-static void *grow_array(void *array, size_t count, size_t *capacity, size_t size)
-{
-    if (count < *capacity)
-        return array;
-    *capacity = *capacity ? *capacity * 2 : 1024;
-    return alloc_resize(array, *capacity, size);
-}
-
 static int fail_torn(struct walk *w)
 {
     return error_set(w->err, ERR_FORMAT,
@@ -101,8 +93,8 @@ static int too_much(struct walk *w, const char *what, unsigned long most)
 }
 
 /* The text of a structure, without the NUL at its end; at moves to what follows it. */
-static bool take_text(struct symfile *s, size_t len_at, size_t text_at, size_t size,
-                      struct slice *out)
+static bool take_struct_text(struct symfile *s, size_t len_at, size_t text_at, size_t size,
+                             struct slice *out)
 {
     size_t len = u16_at(s->bytes + s->at + len_at);
     if (s->len - s->at < size || s->len - s->at - size < len)
@@ -121,7 +113,7 @@ static uint32_t file_index(struct jit *j, struct slice file)
 {
     if (j->n_files > 0 && slice_equal(j->files[j->n_files - 1], file))
         return (uint32_t)j->n_files - 1;
-    j->files = grow_array(j->files, j->n_files, &j->files_capacity, sizeof *j->files);
+    j->files = alloc_grow(j->files, j->n_files, sizeof *j->files);
     j->files[j->n_files] = slice_keep(&j->texts, file);
     return (uint32_t)j->n_files++;
 }
@@ -138,7 +130,7 @@ static int take_line(struct walk *w, struct symfile *s, struct jit_function *f)
     const uint8_t *at = s->bytes + s->at;
     uint64_t start = s->base + u32_at(at + LINE_START);
     uint32_t line = u32_at(at + LINE_LINE);
-    if (!take_text(s, LINE_FILE_LEN, LINE_FILE, LINE_BYTES, &file))
+    if (!take_struct_text(s, LINE_FILE_LEN, LINE_FILE, LINE_BYTES, &file))
         return fail_torn(w);
     if (start >= f->end)
         return 0;
@@ -146,7 +138,7 @@ static int take_line(struct walk *w, struct symfile *s, struct jit_function *f)
         start = f->start;
     if (j->n_lines == LIMIT_JIT_LINES)
         return too_much(w, "line records", LIMIT_JIT_LINES);
-    j->lines = grow_array(j->lines, j->n_lines, &j->lines_capacity, sizeof *j->lines);
+    j->lines = alloc_grow(j->lines, j->n_lines, sizeof *j->lines);
     j->lines[j->n_lines++] =
         (struct jit_line){(uint32_t)(start - f->start), line, file_index(j, file)};
     f->lines++;
@@ -176,12 +168,12 @@ static int take_range(struct walk *w, struct symfile *s)
     const uint8_t *at = s->bytes + s->at;
     uint32_t start = u32_at(at + RANGE_START), end = u32_at(at + RANGE_END);
     uint32_t lines = u32_at(at + RANGE_LINES);
-    if (!take_text(s, RANGE_NAME_LEN, RANGE_NAME, RANGE_BYTES, &name) || name.len == 0 ||
+    if (!take_struct_text(s, RANGE_NAME_LEN, RANGE_NAME, RANGE_BYTES, &name) || name.len == 0 ||
         start >= end || end > s->code_size)
         return fail_torn(w);
     if (j->count == LIMIT_JIT_FUNCTIONS)
         return too_much(w, "functions", LIMIT_JIT_FUNCTIONS);
-    j->functions = grow_array(j->functions, j->count, &j->capacity, sizeof *j->functions);
+    j->functions = alloc_grow(j->functions, j->count, sizeof *j->functions);
     struct jit_function *f = &j->functions[j->count++];
     *f = (struct jit_function){.start = s->base + start,
                                .end = s->base + end,
@@ -205,7 +197,7 @@ static int take_module(struct walk *w, struct symfile *s)
     s->code_size = u32_at(s->bytes + MODULE_CODE);
     uint32_t ranges = u32_at(s->bytes + MODULE_RANGES);
     if (s->base >= JIT_ADDRESS_END - s->code_size ||
-        !take_text(s, MODULE_NAME_LEN, MODULE_NAME_LEN + 2, MODULE_BYTES, &name))
+        !take_struct_text(s, MODULE_NAME_LEN, MODULE_NAME_LEN + 2, MODULE_BYTES, &name))
         return fail_torn(w);
     for (; ranges > 0; ranges--) {
         int rc = take_range(w, s);
@@ -253,7 +245,7 @@ static int take_symfile(struct walk *w, const struct jit_entry *e)
 
 /* From `at`, whose entry is e. A list that comes back to its begin is torn; longer rings end at
    the cap. */
-static int walk_entries(struct walk *w, uint64_t at, struct jit_entry e)
+static int walk_jit_entries(struct walk *w, uint64_t at, struct jit_entry e)
 {
     for (size_t n = 1;; n++) {
         int rc = take_symfile(w, &e);
@@ -279,7 +271,7 @@ static int walk_list(struct walk *w, uint64_t descriptor)
         return error_set(w->err, ERR_NOT_FOUND, "the VM has no compiled code: no JIT");
     j->descriptor = descriptor;
     j->first = d.first;
-    return walk_entries(w, d.first, j->newest);
+    return walk_jit_entries(w, d.first, j->newest);
 }
 
 int jit_read(struct jit **out, const struct memory *m, uint64_t descriptor, struct error *err)

@@ -108,7 +108,7 @@ int rights_read(struct rights_user *out, pid_t pid, struct error *err)
 }
 
 /* Root in a user namespace can be forbidden to clear groups; it keeps its own then. */
-static bool set_ids(const struct rights_user *user)
+static bool take_user_ids(const struct rights_user *user)
 {
     return (setgroups(0, NULL) == 0 || user->uid == 0) &&
            setresgid(user->gid, user->gid, user->gid) == 0 &&
@@ -134,7 +134,7 @@ int rights_become(const struct rights_user *user, pid_t pid, struct error *err)
     const uint64_t keep = rights_to_keep(&now);
     if (keep)
         prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0);
-    if (!set_ids(user))
+    if (!take_user_ids(user))
         return error_set_errno(err, errno, "cannot become the user of the VM");
     return keep_only(keep, err);
 }

@@ -82,7 +82,7 @@ static ssize_t read_task(pid_t pid, pid_t tid, const char *file, char *out, size
     return n;
 }
 
-static int by_kind(const void *a, const void *b)
+static int by_thread_kind(const void *a, const void *b)
 {
     const struct thread *x = a, *y = b;
     if (x->kind != y->kind)
@@ -95,7 +95,6 @@ static int by_kind(const void *a, const void *b)
 int threads_list(struct thread **out, size_t *n, pid_t pid, struct error *err)
 {
     char path[32], comm[32];
-    size_t room = 0;
     *out = NULL;
     *n = 0;
     snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
@@ -109,15 +108,14 @@ int threads_list(struct thread **out, size_t *n, pid_t pid, struct error *err)
         if (tid <= 0 || read_task(pid, tid, "comm", comm, sizeof comm) <= 0)
             continue;
         comm[strcspn(comm, "\n")] = '\0';
-        if (*n == room)
-            *out = alloc_resize(*out, room = room ? room * 2 : 64, sizeof **out);
+        *out = alloc_grow(*out, *n, sizeof **out);
         struct thread *t = *out + (*n)++;
         t->tid = tid;
         thread_name_parse(t, comm);
     }
     closedir(tasks);
     if (*n > 0)
-        qsort(*out, *n, sizeof **out, by_kind);
+        qsort(*out, *n, sizeof **out, by_thread_kind);
     return 0;
 }
 

@@ -76,7 +76,7 @@ bool namer_met_unknown(struct namer *n)
     return met;
 }
 
-static uint64_t identity_of(const struct sample_frame *f)
+static uint64_t frame_identity(const struct sample_frame *f)
 {
     const uint64_t parts[] = {
         (uint64_t)f->kind << 32 | f->line,
@@ -91,7 +91,7 @@ static uint64_t identity_of(const struct sample_frame *f)
 static uint32_t announce_frame(struct namer *n, const struct sample_frame *f, struct buf *out)
 {
     struct named *named = NULL;
-    const uint64_t identity = identity_of(f);
+    const uint64_t identity = frame_identity(f);
     HASH_FIND(hh, n->named, &identity, sizeof identity, named);
     if (named)
         return named->id;
@@ -111,8 +111,8 @@ static uint32_t announce_frame(struct namer *n, const struct sample_frame *f, st
     return n->announced++;
 }
 
-static uint32_t id_of(struct namer *n, uint64_t start, uint64_t line, const struct sample_frame *f,
-                      struct buf *out)
+static uint32_t known_id(struct namer *n, uint64_t start, uint64_t line,
+                         const struct sample_frame *f, struct buf *out)
 {
     struct known *k = NULL, wanted = {.key = {start, line << 8 | (uint64_t)f->kind}};
     HASH_FIND(hh, n->known, &wanted.key, sizeof wanted.key, k);
@@ -143,7 +143,7 @@ static uint32_t compiled_id(struct namer *n, const struct jit *jit, const struct
                                  .name = f ? f->name : slice_of("[unknown]")};
     if (n->lines && named.kind == FRAME_ERLANG)
         jit_line(jit, f, at, &named.file, &named.line);
-    return id_of(n, f ? f->start : 0, named.line, &named, out);
+    return known_id(n, f ? f->start : 0, named.line, &named, out);
 }
 
 static uint32_t native_id(struct namer *n, struct images *images, const struct stack_frame *frame,
@@ -162,7 +162,7 @@ static uint32_t native_id(struct namer *n, struct images *images, const struct s
         /* All of a file without names are one frame. */
         symbol.start = text_identity(name, named.name.len);
     }
-    return id_of(n, symbol.start, 0, &named, out);
+    return known_id(n, symbol.start, 0, &named, out);
 }
 
 void namer_sample(struct namer *n, const struct vm *v, const struct stack *stack,

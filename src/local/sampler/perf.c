@@ -46,6 +46,22 @@ static const char *explain_errno(int errnum)
     }
 }
 
+/* An event of that thread on the CPU of the ring; -1 with errno. */
+static int open_perf_event(const struct perf_ring *r, struct perf_event_attr *a, pid_t tid)
+{
+    a->size = sizeof *a;
+    a->type = PERF_TYPE_SOFTWARE;
+    a->exclude_kernel = a->exclude_hv = a->use_clockid = 1;
+    a->wakeup_events = 1;
+    a->clockid = CLOCK_MONOTONIC;
+    return (int)syscall(SYS_perf_event_open, a, tid, r->cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+static int fail_perf_open(int why, struct error *err)
+{
+    return error_set_errno(err, why, "no samples: %s; perf_event_open", explain_errno(why));
+}
+
 void perf_ring_init(struct perf_ring *r, int cpu)
 {
     *r = (struct perf_ring){.cpu = cpu, .first = -1};
@@ -68,23 +84,10 @@ void perf_ring_close(struct perf_ring *r)
  * the VM end, whose events would wake a reader for ever. 1: there is no such CPU now. */
 static int open_ring(struct perf_ring *r, struct error *err)
 {
-    struct perf_event_attr a = {
-        .size = sizeof a,
-        .type = PERF_TYPE_SOFTWARE,
-        .config = PERF_COUNT_SW_DUMMY,
-        .exclude_kernel = 1,
-        .exclude_hv = 1,
-        .wakeup_events = 1,
-        .use_clockid = 1,
-        .clockid = CLOCK_MONOTONIC,
-    };
-    const int fd = (int)syscall(SYS_perf_event_open, &a, 0, r->cpu, -1, PERF_FLAG_FD_CLOEXEC);
-    const int errnum = errno;
-    if (fd < 0 && errnum == ENODEV)
-        return 1;
+    struct perf_event_attr a = {.config = PERF_COUNT_SW_DUMMY};
+    const int fd = open_perf_event(r, &a, 0);
     if (fd < 0)
-        return error_set_errno(err, errnum, "no samples: %s; perf_event_open",
-                               explain_errno(errnum));
+        return errno == ENODEV ? 1 : fail_perf_open(errno, err);
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     void *mapped = mmap(NULL, (RING_PAGES + 1) * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (mapped == MAP_FAILED) {
@@ -103,8 +106,6 @@ static int open_ring(struct perf_ring *r, struct error *err)
 int perf_ring_add(struct perf_ring *r, pid_t tid, unsigned hz, struct error *err)
 {
     struct perf_event_attr a = {
-        .size = sizeof a,
-        .type = PERF_TYPE_SOFTWARE,
         .config = PERF_COUNT_SW_CPU_CLOCK,
         .freq = 1,
         .sample_freq = hz,
@@ -113,31 +114,21 @@ int perf_ring_add(struct perf_ring *r, pid_t tid, unsigned hz, struct error *err
         .sample_regs_user = REGISTER_MASK,
         .sample_stack_user = PERF_STACK_BYTES,
         .disabled = 1,
-        .exclude_kernel = 1,
-        .exclude_hv = 1,
-        .wakeup_events = 1,
-        .use_clockid = 1,
-        .clockid = CLOCK_MONOTONIC,
     };
     const int opened = r->first < 0 ? open_ring(r, err) : 0;
     if (opened != 0)
         return opened < 0 ? opened : 0;
-    int fd = (int)syscall(SYS_perf_event_open, &a, tid, r->cpu, -1, PERF_FLAG_FD_CLOEXEC);
+    const int fd = open_perf_event(r, &a, tid);
     if (fd < 0 && errno == ESRCH)
         return error_set(err, ERR_NOT_FOUND, "thread %d is gone", (int)tid);
-    if (fd < 0) {
-        int errnum = errno;
-        return error_set_errno(err, errnum, "no samples: %s; perf_event_open",
-                               explain_errno(errnum));
-    }
+    if (fd < 0)
+        return fail_perf_open(errno, err);
     if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, r->first) != 0) {
         error_set_errno(err, errno, "samples of two threads in one ring");
         close(fd);
         return err->code;
     }
-    if (r->n_events == r->room)
-        r->events =
-            alloc_resize(r->events, r->room = r->room ? r->room * 2 : 32, sizeof *r->events);
+    r->events = alloc_grow(r->events, r->n_events, sizeof *r->events);
     r->events[r->n_events++] = fd;
     if (r->runs)
         ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);

@@ -32,7 +32,7 @@ struct perf_ring {
     void *mapped; /* its pages */
     size_t size;  /* of the data, a power of two */
     int *events;  /* all of this CPU, to close */
-    size_t n_events, room;
+    size_t n_events;
     uint8_t *record; /* one that wraps, or is in use */
     uint64_t lost;
     bool runs;

@@ -148,7 +148,7 @@ static void *reader_begins(void *arg)
 
 /* ---- threads of the VM */
 
-static bool is_wanted(const struct sampler_options *o, const struct thread *t)
+static bool is_wanted_thread(const struct sampler_options *o, const struct thread *t)
 {
     if (o->tid > 0)
         return t->tid == o->tid;
@@ -206,7 +206,7 @@ static int add_threads(struct sampler *s, struct error *err)
         return err->code;
     for (size_t i = 0; i < n && s->n_threads < LIMIT_THREADS; i++) {
         struct error why = {0};
-        if (!is_wanted(s->o, all + i) || thread_of(s, all[i].tid) != UINT32_MAX)
+        if (!is_wanted_thread(s->o, all + i) || thread_of(s, all[i].tid) != UINT32_MAX)
             continue;
         if (add_thread(s, all + i, &why) != 0 && why.code != ERR_NOT_FOUND && refused++ == 0)
             first = why;
@@ -238,7 +238,7 @@ static struct slice demangle_symbol(void *arg, struct slice name)
 }
 
 /* Outside the lock: however long a name takes, the readers read on. */
-static void take_out(struct sampler *s, struct buf *out)
+static void take_out_records(struct sampler *s, struct buf *out)
 {
     struct naming naming = {.slow = &s->slow_names};
     pthread_mutex_lock(&s->lock);
@@ -255,7 +255,7 @@ static void take_out(struct sampler *s, struct buf *out)
 static bool write_records(struct sampler *s)
 {
     struct buf out;
-    take_out(s, &out);
+    take_out_records(s, &out);
     size_t at = 0;
     while (at < out.len) {
         ssize_t n = write(s->fd, out.data + at, out.len - at);
@@ -393,7 +393,7 @@ static void run_sampler(struct sampler *s)
     write_records(s);
 }
 
-static void begin_record(const struct sampler *s, uint64_t began, struct record_begin *out)
+static void fill_begin_record(const struct sampler *s, uint64_t began, struct record_begin *out)
 {
     vm_describe(s->vm, out);
     out->cpus = (uint32_t)s->n_readers;
@@ -461,7 +461,7 @@ static int begin_sampling(struct sampler *s, struct error *err)
             continue;
     vm_parse(s->vm);
     struct record_begin b = {0};
-    begin_record(s, began, &b);
+    fill_begin_record(s, began, &b);
     record_put_begin(&s->out, &b);
     buf_put(&s->out, threads.data, threads.len);
     if (b.functions == 0)

@@ -139,7 +139,7 @@ static uint64_t erlang_stack(const struct stack_world *w, const struct registers
     return 0;
 }
 
-static bool take_process(struct stack *out, const struct stack_world *w, uint64_t process)
+static bool take_vm_process(struct stack *out, const struct stack_world *w, uint64_t process)
 {
     uint64_t word = 0;
     if (!read_vm_word(w->memory, process, &word) || (word & 15) != 3)
@@ -235,7 +235,7 @@ static void take_boundary(struct stack *out, const struct stack_world *w, const 
         take_bif(out, w, copy, cfa);
     const size_t native = out->n;
     uint64_t at = erlang_stack(w, r);
-    if (at == 0 || !take_process(out, w, r->value[REGISTER_R13])) {
+    if (at == 0 || !take_vm_process(out, w, r->value[REGISTER_R13])) {
         out->flags |= SAMPLE_UNRESOLVED;
         return;
     }
@@ -301,7 +301,7 @@ static bool walk_process(struct stack *out, const struct stack_world *w, uint64_
     walk_memory(out, w, stack);
     if ((out->flags & SAMPLE_COMPLETE || out->n == LIMIT_SAMPLE_FRAMES) &&
         read_vm_word(w->memory, p + stop_offset(w), &again) && again == stack &&
-        take_process(out, w, p))
+        take_vm_process(out, w, p))
         return true;
     out->n = native;
     return false;
@@ -373,7 +373,7 @@ static void compiled_stack(struct stack *out, const struct stack_world *w,
         out->flags |= SAMPLE_COMPLETE;
         return;
     }
-    take_process(out, w, s->registers.value[REGISTER_R13]);
+    take_vm_process(out, w, s->registers.value[REGISTER_R13]);
     if (walk_words(out, w, s->stack, s->stack_len, true))
         return;
     out->flags |= s->stack_len >= PERF_STACK_BYTES - WORD ? SAMPLE_TRUNCATED : SAMPLE_UNRESOLVED;
