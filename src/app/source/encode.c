@@ -61,7 +61,7 @@ static void build_set(struct builder *b, enum filter_field field, const struct f
 }
 
 /* {Seq, Fields, Maps} */
-static void build_filter(struct builder *b, const struct filter_maps *maps)
+static void build_filter_maps(struct builder *b, const struct filter_maps *maps)
 {
     size_t n = 0;
     build_tuple(b, 3);
@@ -117,7 +117,7 @@ static struct builder *encode_scan(const struct want *wanted, const struct filte
     build_bool(b, want->own);
     build_atom(b, "filter");
     if (filter && filter_maps(filter))
-        build_filter(b, filter_maps(filter));
+        build_filter_maps(b, filter_maps(filter));
     else
         build_atom(b, "none");
     build_atom(b, "reset");
@@ -245,14 +245,14 @@ struct builder *encode_leaders(const struct proc_scan *busiest, bool first, cons
     return b;
 }
 
-struct builder *encode_mailbox(const struct etf_pid *pid, const char *node, int first,
-                               int bytes_each, bool agreed)
+struct builder *encode_peek(const struct etf_pid *pid, const char *node, int number, int bytes,
+                            bool agreed)
 {
     struct builder *b = builder_new();
     build_tuple(b, 4);
     build_asked_pid(b, node, pid);
-    build_int(b, first);
-    build_int(b, bytes_each);
+    build_int(b, number);
+    build_int(b, bytes);
     build_bool(b, agreed);
     return b;
 }
@@ -266,18 +266,6 @@ struct builder *encode_collect(const struct etf_pid *pid, const char *node, bool
     else
         build_binary(b, node, strlen(node));
     build_int(b, COLLECT_MS);
-    build_bool(b, agreed);
-    return b;
-}
-
-struct builder *encode_state(const struct etf_pid *pid, const char *node, int timeout_ms, int bytes,
-                             bool agreed)
-{
-    struct builder *b = builder_new();
-    build_tuple(b, 4);
-    build_asked_pid(b, node, pid);
-    build_int(b, timeout_ms);
-    build_int(b, bytes);
     build_bool(b, agreed);
     return b;
 }

@@ -28,11 +28,10 @@ struct builder *encode_rows(const struct proc_scan *scan, uint32_t items, const 
 /* busiest: a scan whose rows are the node's busiest processes; NULL: the node looks for them.
    first: only of the longest message queues. */
 struct builder *encode_leaders(const struct proc_scan *busiest, bool first, const char *node);
-struct builder *encode_mailbox(const struct etf_pid *pid, const char *node, int first,
-                               int bytes_each, bool agreed);
+/* Of a mailbox or a state. number: how many messages, or milliseconds to wait for the state. */
+struct builder *encode_peek(const struct etf_pid *pid, const char *node, int number, int bytes,
+                            bool agreed);
 /* pid: node is its node's name; NULL: node is who it is, a pid or name as text. */
 struct builder *encode_collect(const struct etf_pid *pid, const char *node, bool agreed);
-struct builder *encode_state(const struct etf_pid *pid, const char *node, int timeout_ms, int bytes,
-                             bool agreed);
 
 #endif

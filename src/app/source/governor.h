@@ -3,13 +3,12 @@
  * Keeps the program's cost on the target within its budget: decides how far apart the expensive
  * questions are asked. Pure: knows costs and intervals, no clock and no connection.
  *
- * The header's question is asked every interval, or every 2 s where the budget does not pay for
- * it. What it and the questions beside ticks leave of the budget, a quarter at least, is shared
- * by the others: where they would cost more, they are asked less often, all stretched alike.
- * Those that sweep no processes come with the header at a pace of their own, and get out of the
- * others' way. While scans are further apart than the header may be, the rows shown are asked
- * again in between, as often as the header at the most expensive; they may take half of what the
- * others had.
+ * The header's question is asked every interval, or every 2 s where the budget does not pay for it.
+ * What it and the questions beside ticks leave of the budget, a quarter at least, is shared by the
+ * others: where they would cost more, they are asked less often, all stretched alike. Those that
+ * sweep no processes come with the header at a pace of their own, and get out of the others' way.
+ * While scans are further apart than the header may be, the rows shown are asked again in between,
+ * as often as the header at the most expensive; they may take half of what the others had.
  *
  * A node that does nothing has nothing to show: it is asked half as often, not beyond 2 s. */
 #ifndef BEAMTOP_APP_SOURCE_GOVERNOR_H

@@ -340,7 +340,7 @@ int live_ask_mailbox(struct live *l, const struct etf_pid *pid, int first, int b
                       "peeked at the mailbox of " PID_FORMAT ": the first %d messages",
                       PID_NUMBERS(pid), first);
     return ask_once(l, QUESTION_MAILBOX, pid,
-                    encode_mailbox(pid, conn_peer_node(l->conn), first, bytes_each, agreed), err);
+                    encode_peek(pid, conn_peer_node(l->conn), first, bytes_each, agreed), err);
 }
 
 int live_ask_collect(struct live *l, const struct etf_pid *pid, bool agreed, struct error *err)
@@ -363,7 +363,7 @@ int live_ask_state(struct live *l, const struct etf_pid *pid, int timeout_ms, in
         model_journal(l->model, clock_wall_us(), false,
                       "asked " PID_FORMAT " for its state (sys:get_state)", PID_NUMBERS(pid));
     return ask_once(l, QUESTION_STATE, pid,
-                    encode_state(pid, conn_peer_node(l->conn), timeout_ms, bytes, agreed), err);
+                    encode_peek(pid, conn_peer_node(l->conn), timeout_ms, bytes, agreed), err);
 }
 
 /* ---- the port of sessions */

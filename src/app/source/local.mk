@@ -6,9 +6,8 @@ src_libapp_a_SOURCES += \
 	src/app/source/live.h src/app/source/live_internal.h src/app/source/live_tick.c \
 	src/app/source/nodes.c \
 	src/app/source/nodes.h src/app/source/replay.c src/app/source/replay.h \
-	src/app/source/replay_calls.c src/app/source/replay_calls.h \
-	src/app/source/replay_samples.c src/app/source/replay_samples.h src/app/source/runtime.c \
+	src/app/source/replay_runs.c src/app/source/replay_runs.h src/app/source/runtime.c \
 	src/app/source/runtime.h src/app/source/source.c \
-	src/app/source/source.h src/app/source/source_live.c \
-	src/app/source/source_open.c src/app/source/source_replay.c \
+	src/app/source/source.h src/app/source/source_internal.h \
+	src/app/source/source_live.c src/app/source/source_replay.c \
 	src/app/source/target.c src/app/source/target.h

@@ -19,7 +19,7 @@ int nodes_epmd_port(const struct cli_options *o, const struct app_env *env, uint
     return 0;
 }
 
-static void on_done(void *arg, struct discover_list *list)
+static void on_nodes_found(void *arg, struct discover_list *list)
 {
     *(struct discover_list *)arg = *list;
 }
@@ -34,7 +34,7 @@ int nodes_find(struct discover_list *out, const struct cli_options *o, const str
     if (rc != 0)
         return rc;
     uv_loop_init(&loop);
-    rc = discover_start(&loop, &options, on_done, out, err);
+    rc = discover_start(&loop, &options, on_nodes_found, out, err);
     if (rc == 0)
         uv_run(&loop, UV_RUN_DEFAULT);
     uv_loop_close(&loop);
@@ -43,15 +43,12 @@ int nodes_find(struct discover_list *out, const struct cli_options *o, const str
 
 const char *nodes_cookie_word(const struct discover_vm *vm)
 {
-    switch (vm->cookie_from) {
-    case DISCOVER_COOKIE_NONE:
-        return "";
-    case DISCOVER_COOKIE_ARGUMENT:
-        return "command line";
-    case DISCOVER_COOKIE_OWNER_HOME:
-        return "owner's home";
-    }
-    return "";
+    static const char *const words[] = {
+        [DISCOVER_COOKIE_NONE] = "",
+        [DISCOVER_COOKIE_ARGUMENT] = "command line",
+        [DISCOVER_COOKIE_OWNER_HOME] = "owner's home",
+    };
+    return words[vm->cookie_from];
 }
 
 void nodes_note(char *out, size_t size, const struct discover_vm *vm)
@@ -72,7 +69,7 @@ void nodes_note(char *out, size_t size, const struct discover_vm *vm)
     snprintf(out, size, "%s", note);
 }
 
-static bool is_word(const char *name)
+static bool is_shell_word(const char *name)
 {
     static const char characters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                      "0123456789_.@-";
@@ -82,6 +79,6 @@ static bool is_word(const char *name)
 void nodes_put_words(struct buf *out, const struct discover_list *list)
 {
     for (size_t i = 0; i < list->count; i++)
-        if (is_word(list->vms[i].node))
+        if (is_shell_word(list->vms[i].node))
             buf_printf(out, "%s\n", list->vms[i].node);
 }

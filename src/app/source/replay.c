@@ -14,8 +14,7 @@
 #include "beamtop/model/column.h"
 #include "beamtop/query/query.h"
 #include "beamtop/recording/recorded_log.h"
-#include "replay_calls.h"
-#include "replay_samples.h"
+#include "replay_runs.h"
 
 struct replay {
     struct recording *recording;
@@ -30,9 +29,7 @@ struct replay {
     struct want_scan shown;
     struct filter *filter; /* NULL: none */
     struct recorded_position place;
-    struct replay_calls *calls;
-    struct replay_samples *samples;
-    struct spans_run *spans;    /* the last capture until the tick; NULL: none */
+    struct replay_runs *runs;
     struct recorded_log *trace; /* NULL: not shown */
     bool is_shown;
 };
@@ -71,8 +68,7 @@ int replay_open(struct replay **out, const char *path, struct model *model, stru
     struct replay *r = alloc_zero(1, sizeof *r);
     r->recording = recording;
     r->model = model;
-    r->calls = replay_calls_new();
-    r->samples = replay_samples_new();
+    r->runs = replay_runs_new();
     model_set_link(model, LINK_LIVE, "");
     double interval_s = recording_info(recording)->interval_s;
     model_set_interval(model, &(struct interval_info){interval_s, interval_s, NAN, .why = ""});
@@ -98,9 +94,7 @@ void replay_close(struct replay *r)
     model_set_spans(r->model, NULL);
     model_set_trace(r->model, NULL);
     model_set_recorded(r->model, NULL);
-    replay_calls_free(r->calls);
-    replay_samples_free(r->samples);
-    spans_run_free(r->spans);
+    replay_runs_free(r->runs);
     recorded_log_free(r->trace);
     recording_close(r->recording);
     free(r);
@@ -269,22 +263,6 @@ void replay_set_speed(struct replay *r, double speed)
     model_set_recorded(r->model, &r->place);
 }
 
-/* A damaged one is an error of the recording. */
-static void show_spans(struct replay *r)
-{
-    struct error ignored = {0}; /* the recording keeps it */
-    const int64_t id =
-        recording_info(r->recording)->has_spans ? recording_spans_id(r->recording, r->tick) : 0;
-    model_set_spans(r->model, NULL);
-    if (!r->spans || r->spans->version != (uint64_t)id) {
-        spans_run_free(r->spans);
-        r->spans = NULL;
-        if (id > 0)
-            (void)recording_spans_of(r->recording, id, &r->spans, &ignored);
-    }
-    model_set_spans(r->model, r->spans);
-}
-
 static int show_all(struct replay *r, int64_t tick, struct error *err)
 {
     int64_t before = recording_tick_before(r->recording, tick);
@@ -295,9 +273,7 @@ static int show_all(struct replay *r, int64_t tick, struct error *err)
     }
     if (rc == 0)
         rc = show_tick(r, tick, err);
-    replay_calls_show(r->calls, r->recording, r->tick, r->model);
-    replay_samples_show(r->samples, r->recording, r->tick, r->model);
-    show_spans(r);
+    replay_runs_show(r->runs, r->recording, r->tick, r->model);
     if (rc == 0 && r->trace)
         rc = recorded_log_to(r->trace, r->recording, r->tick, err);
     model_set_trace(r->model, r->trace ? recorded_log_trace(r->trace) : NULL);

@@ -28,7 +28,7 @@ struct source;
 struct source_handlers {
     /* The model has changed; facts: an answer came, else only the link. May be NULL. */
     void (*on_change)(void *arg, bool facts);
-    /* A tick is there, with its cost and interval. */
+    /* A tick is there, with its cost and interval. May be NULL: of a node, without ticks. */
     void (*on_tick)(void *arg);
     /* An answer failed or cannot be read; the source goes on. */
     void (*on_trouble)(void *arg, const struct error *err);
@@ -64,29 +64,6 @@ enum source_ability {
     SOURCE_SEEKS, /* source_seek(), source_set_speed(), source_recording() */
 };
 
-struct source_ops {
-    unsigned abilities; /* mask of 1 << enum source_ability */
-    int (*set_want)(struct source *s, const struct want *want, struct error *err);
-    int (*set_filter)(struct source *s, const char *expression, size_t *error_offset,
-                      struct error *err);
-    void (*set_interval)(struct source *s, double interval_s);
-    void (*set_budget)(struct source *s, double budget);
-    void (*pause)(struct source *s, bool paused);
-    void (*step)(struct source *s);
-    int64_t (*wall_us)(const struct source *s);
-    void (*close)(struct source *s, void (*closed)(void *arg), void *arg);
-    /* NULL where the ability is not there. */
-    struct live *(*live)(struct source *s);
-    int (*seek)(struct source *s, const char *when, struct error *err);
-    double (*set_speed)(struct source *s, double speed);
-    struct recording *(*recording)(struct source *s, int64_t *tick);
-};
-
-/* What an implementation begins with. */
-struct source {
-    const struct source_ops *ops;
-};
-
 /* `target` is a file: that recording; else a node. The only place that decides it. */
 int source_open(struct source **out, const char *target, const struct source_setup *setup,
                 struct error *err);
@@ -116,11 +93,5 @@ int source_seek(struct source *s, const char *when, struct error *err);
 double source_set_speed(struct source *s, double speed);
 /* What is played, and its tick that is shown; NULL without the ability. */
 struct recording *source_recording(struct source *s, int64_t *tick);
-
-/* ---- the two of them, for source_open() */
-int source_live_open(struct source **out, const char *node, const struct source_setup *setup,
-                     struct error *err);
-int source_replay_open(struct source **out, const char *path, const struct source_setup *setup,
-                       struct error *err);
 
 #endif

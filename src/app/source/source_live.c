@@ -5,9 +5,8 @@
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/attr.h"
-#include "beamtop/base/clock.h"
 #include "live.h"
-#include "source.h"
+#include "source_internal.h"
 #include "target.h"
 
 /* Rates need two samples, and scheduler utilisation is counted only from the first one on. So
@@ -19,18 +18,12 @@
 struct source_live {
     struct source base; /* first: what is handed out */
     struct target target;
-    struct live *live;
     struct model *model;
     struct source_handlers handlers;
     void *arg;
     bool rates, batch, had_tick, failed;
     int primed;
 };
-
-static struct source_live *live_of(struct source *s)
-{
-    return (struct source_live *)(void *)s;
-}
 
 /* ---- events of the connection */
 
@@ -55,7 +48,7 @@ static void on_live_tick(void *arg)
     /* A failure is reported at once: it may never get better. */
     if (s->rates && !s->failed && is_priming(s))
         s->primed++;
-    else
+    else if (s->handlers.on_tick)
         s->handlers.on_tick(s->arg);
 }
 
@@ -88,72 +81,15 @@ static void on_live_end(void *arg, enum conn_failure why, const struct error *er
     s->handlers.on_end(s->arg, s->had_tick, err);
 }
 
-/* ---- operations */
+/* ---- its life */
 
-static int set_live_want(struct source *s, const struct want *want, struct error *err)
+void source_live_close(struct source *base, void (*closed)(void *arg), void *arg)
 {
-    (void)err; /* a node can be asked for all */
-    live_set_want(live_of(s)->live, want);
-    return 0;
-}
-
-static int set_live_filter(struct source *s, const char *expression, size_t *error_offset,
-                           struct error *err)
-{
-    return live_set_filter(live_of(s)->live, expression, error_offset, err);
-}
-
-static void set_live_interval(struct source *s, double interval_s)
-{
-    live_set_interval(live_of(s)->live, interval_s);
-}
-
-static void set_live_budget(struct source *s, double budget)
-{
-    live_set_budget(live_of(s)->live, budget);
-}
-
-static void pause_live(struct source *s, bool paused)
-{
-    live_pause(live_of(s)->live, paused);
-}
-
-static void refresh_live(struct source *s)
-{
-    live_refresh(live_of(s)->live);
-}
-
-static int64_t live_wall_us(const struct source *s)
-{
-    (void)s;
-    return clock_wall_us();
-}
-
-static struct live *get_live(struct source *s)
-{
-    return live_of(s)->live;
-}
-
-static void close_live(struct source *base, void (*closed)(void *arg), void *arg)
-{
-    struct source_live *s = live_of(base);
-    live_close(s->live, closed, arg);
+    struct source_live *s = (struct source_live *)(void *)base;
+    live_close(base->live, closed, arg);
     target_clear(&s->target);
     free(s);
 }
-
-static const struct source_ops live_ops = {
-    .abilities = 1u << SOURCE_ACTS,
-    .set_want = set_live_want,
-    .set_filter = set_live_filter,
-    .set_interval = set_live_interval,
-    .set_budget = set_live_budget,
-    .pause = pause_live,
-    .step = refresh_live,
-    .wall_us = live_wall_us,
-    .close = close_live,
-    .live = get_live,
-};
 
 int source_live_open(struct source **out, const char *node, const struct source_setup *setup,
                      struct error *err)
@@ -165,7 +101,6 @@ int source_live_open(struct source **out, const char *node, const struct source_
                                                   .on_link = on_live_link,
                                                   .on_end = on_live_end};
     struct source_live *s = alloc_zero(1, sizeof *s);
-    s->base.ops = &live_ops;
     s->model = setup->model;
     s->handlers = *setup->handlers;
     s->arg = setup->arg;
@@ -181,7 +116,7 @@ int source_live_open(struct source **out, const char *node, const struct source_
             .together = setup->batch,
             .most_s = setup->most_s,
         };
-        rc = live_open(&s->live, setup->loop, &options, s->model, &handlers, s, err);
+        rc = live_open(&s->base.live, setup->loop, &options, s->model, &handlers, s, err);
     }
     if (rc != 0) {
         target_clear(&s->target);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A recording as a source: in batch its ticks follow each other at once, on the screen by
  * a clock. */
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 #include "beamtop/model/column.h"
 #include "beamtop/model/filter.h"
 #include "replay.h"
-#include "source.h"
+#include "source_internal.h"
 
 #define SPEED_LEAST 0.01
 #define SPEED_MOST 1000.0
@@ -36,6 +37,7 @@ struct source_replay {
 
 static struct source_replay *replay_of(struct source *s)
 {
+    assert(source_can(s, SOURCE_SEEKS));
     return (struct source_replay *)(void *)s;
 }
 
@@ -131,7 +133,7 @@ static void set_timer(struct source_replay *s)
     uv_timer_start(s->timer, on_replay_timer, s->started ? every_ms : 0, every_ms);
 }
 
-static double set_speed(struct source *base, double speed)
+double source_set_speed(struct source *base, double speed)
 {
     struct source_replay *s = replay_of(base);
     if (speed > 0) {
@@ -142,28 +144,28 @@ static double set_speed(struct source *base, double speed)
     return s->speed;
 }
 
-static void set_replay_interval(struct source *base, double interval_s)
+void source_replay_set_interval(struct source *base, double interval_s)
 {
-    (void)set_speed(base, replay_info(replay_of(base)->replay)->interval_s / interval_s);
+    (void)source_set_speed(base, replay_info(replay_of(base)->replay)->interval_s / interval_s);
 }
 
-static void pause_replay(struct source *base, bool paused)
+void source_replay_pause(struct source *base, bool paused)
 {
     replay_of(base)->paused = paused;
 }
 
-static void step_replay(struct source *base)
+void source_replay_step(struct source *base)
 {
     replay_tick_on(replay_of(base));
 }
 
-static int64_t replayed_wall_us(const struct source *base)
+int64_t source_replay_wall_us(const struct source *base)
 {
     const struct source_replay *s = (const struct source_replay *)(const void *)base;
     return recording_tick_wall_us(replay_recording(s->replay), replay_tick(s->replay));
 }
 
-static int seek_to(struct source *base, const char *when, struct error *err)
+int source_seek(struct source *base, const char *when, struct error *err)
 {
     struct source_replay *s = replay_of(base);
     int64_t tick = 0;
@@ -176,7 +178,7 @@ static int seek_to(struct source *base, const char *when, struct error *err)
 /* ---- results */
 
 /* The rows recorded are there: another order or filter needs no other tick. */
-static void show_rows(struct source_replay *s)
+static void show_replayed_rows(struct source_replay *s)
 {
     replay_show(s->replay, &s->want.scan, filter_is_on(s->filter) ? s->filter : NULL);
     tell_replay_filter(s);
@@ -190,7 +192,7 @@ static bool same_order(const struct want_scan *a, const struct want_scan *b)
            a->ascending == b->ascending && a->own == b->own;
 }
 
-static int set_replay_want(struct source *base, const struct want *want, struct error *err)
+int source_replay_set_want(struct source *base, const struct want *want, struct error *err)
 {
     struct source_replay *s = replay_of(base);
     bool other = !same_order(&want->scan, &s->want.scan);
@@ -199,11 +201,11 @@ static int set_replay_want(struct source *base, const struct want *want, struct 
     news.needs |= other ? want->needs & NEED_SCAN : 0;
     s->want = *want;
     if (other && (want->needs & NEED_SCAN))
-        show_rows(s);
+        show_replayed_rows(s);
     return replay_check(s->replay, &news, err);
 }
 
-static int set_replay_filter(struct source *base, const char *expression, size_t *error_offset,
+int source_replay_set_filter(struct source *base, const char *expression, size_t *error_offset,
                              struct error *err)
 {
     struct source_replay *s = replay_of(base);
@@ -216,18 +218,14 @@ static int set_replay_filter(struct source *base, const char *expression, size_t
                          calls);
     int rc = filter_set(s->filter, text, error_offset, err);
     if (rc == 0)
-        show_rows(s);
+        show_replayed_rows(s);
     return rc;
 }
 
-static void set_replay_budget(struct source *base, double budget)
+struct recording *source_recording(struct source *base, int64_t *tick)
 {
-    (void)base; /* it costs no node anything */
-    (void)budget;
-}
-
-static struct recording *get_recording(struct source *base, int64_t *tick)
-{
+    if (!source_can(base, SOURCE_SEEKS))
+        return NULL;
     struct source_replay *s = replay_of(base);
     *tick = replay_tick(s->replay);
     return replay_recording(s->replay);
@@ -240,7 +238,7 @@ static void free_replay_timer(uv_handle_t *handle)
     free(handle);
 }
 
-static void close_replay(struct source *base, void (*closed)(void *arg), void *arg)
+void source_replay_close(struct source *base, void (*closed)(void *arg), void *arg)
 {
     struct source_replay *s = replay_of(base);
     replay_close(s->replay);
@@ -249,21 +247,6 @@ static void close_replay(struct source *base, void (*closed)(void *arg), void *a
     if (closed)
         closed(arg);
 }
-
-static const struct source_ops replay_ops = {
-    .abilities = 1u << SOURCE_SEEKS,
-    .set_want = set_replay_want,
-    .set_filter = set_replay_filter,
-    .set_interval = set_replay_interval,
-    .set_budget = set_replay_budget,
-    .pause = pause_replay,
-    .step = step_replay,
-    .wall_us = replayed_wall_us,
-    .close = close_replay,
-    .seek = seek_to,
-    .set_speed = set_speed,
-    .recording = get_recording,
-};
 
 /*
  * Batch without -n and --at: the last tick, which is the node as it was at the end; else from the
@@ -288,7 +271,6 @@ int source_replay_open(struct source **out, const char *path, const struct sourc
     if (rc != 0)
         return rc;
     struct source_replay *s = alloc_zero(1, sizeof *s);
-    s->base.ops = &replay_ops;
     s->replay = replay;
     s->handlers = *setup->handlers;
     s->arg = setup->arg;
@@ -310,7 +292,7 @@ int source_replay_open(struct source **out, const char *path, const struct sourc
     s->timer = alloc_zero(1, sizeof *s->timer);
     uv_timer_init(setup->loop, s->timer);
     s->timer->data = s;
-    set_replay_interval(&s->base, setup->interval_s);
+    source_replay_set_interval(&s->base, setup->interval_s);
     model_set_utc_offset(setup->model, clock_utc_offset_s());
     *out = &s->base;
     return 0;

@@ -26,9 +26,8 @@ bool target_is_meant(const struct discover_vm *vm, const char *name)
            (vm->form == DISCOVER_UNKNOWN && name_host_is_here(name + len + 1, here));
 }
 
-/* One was chosen of those that have that name. NULL: none of them. */
-static const struct discover_vm *chosen_vm(const struct discover_list *vms, const char *name,
-                                           int64_t os_pid)
+const struct discover_vm *target_of_pid(const struct discover_list *vms, const char *name,
+                                        int64_t os_pid)
 {
     for (size_t i = 0; i < vms->count; i++)
         if (os_pid > 0 && vms->vms[i].pid == os_pid && target_is_meant(&vms->vms[i], name))
@@ -155,7 +154,7 @@ int target_init(struct target *t, const char *name, const struct cli_options *o,
     size_t count = 0;
     if (vms) {
         vm = find_vm(vms, name, &count);
-        chosen = chosen_vm(vms, name, os_pid);
+        chosen = target_of_pid(vms, name, os_pid);
     } else if (!cookie_given(o, env) || !strchr(name, '@')) {
         count = target_look_for(&own, &vm, name, o, env);
     } else if (!way_given(o)) {

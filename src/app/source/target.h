@@ -31,6 +31,9 @@ void target_clear(struct target *t); /* wipes the cookie */
 
 /* Whether a VM of the list has that name: its full name, or the part before '@'. */
 bool target_is_meant(const struct discover_vm *vm, const char *name);
+/* Of those that have that name, the one with that OS pid; NULL: none, or os_pid is 0. */
+const struct discover_vm *target_of_pid(const struct discover_list *vms, const char *name,
+                                        int64_t os_pid);
 /*
  * Looks for it among the VMs of this host: how many may be meant, of which *vm is the likeliest.
  * epmd is asked when their command lines do not show it; of several, the one that it knows is
