@@ -15,6 +15,7 @@
 #include "beamtop/link/conn.h"
 #include "app/cli/cli.h"
 #include "app/cli/output.h"
+#include "app/cli/tell.h"
 #include "app/job/start.h"
 
 static void read_env(struct app_env *env)
@@ -46,8 +47,8 @@ static int print_usage(const struct cli_command *command)
     return code;
 }
 
-static int run(const struct cli_command *command, const struct cli_options *options,
-               const struct app_env *env)
+static int run_command(const struct cli_command *command, const struct cli_options *options,
+                       const struct app_env *env)
 {
     struct error err = {0};
     if (options->help)
@@ -57,7 +58,7 @@ static int run(const struct cli_command *command, const struct cli_options *opti
         return EXIT_DONE;
     }
     if (start_check(&err) != 0 || conn_global_init(&err) != 0) {
-        fprintf(stderr, "beamtop: %s\n", err.text);
+        tell_error(&err);
         return EXIT_FAILED;
     }
     return command->run(options, env);
@@ -93,7 +94,7 @@ int main(int argc, char **argv)
     if (cli_parse(argc, argv, &command, &options, &err) != 0)
         fprintf(stderr, "beamtop: %s\n(beamtop --help lists commands and options)\n", err.text);
     else
-        code = output_check(run(command, &options, &env));
+        code = output_check(run_command(command, &options, &env));
     cli_options_clear(&options);
     return code;
 }

@@ -31,8 +31,8 @@ static int bad_value(struct error *err, const struct cli_option *opt, const char
                      opt->type == TYPE_SHARE ? opt->max * 100 : opt->max);
 }
 
-static int set_number(const struct cli_option *opt, void *field, const char *text,
-                      struct error *err)
+static int set_option_number(const struct cli_option *opt, void *field, const char *text,
+                             struct error *err)
 {
     char *end = NULL;
     double v = 0;
@@ -137,7 +137,7 @@ static int set_value(const struct cli_option *opt, const struct cli_command *com
     case TYPE_SECONDS:
     case TYPE_SHARE:
     case TYPE_INTEGER:
-        return set_number(opt, field, text, err);
+        return set_option_number(opt, field, text, err);
     }
     return 0;
 }
@@ -188,7 +188,7 @@ static const struct cli_option *find_option(int value, const struct cli_command 
     return NULL;
 }
 
-static const struct cli_command *find_command(const char *name)
+static const struct cli_command *command_named(const char *name)
 {
     for (size_t i = 1; i < cli_commands_len; i++)
         if (strcmp(cli_commands[i].name, name) == 0)
@@ -218,7 +218,7 @@ static void set_defaults(struct cli_options *o)
     trace_request_init(&o->request);
 }
 
-static void wipe_cookie(struct cli_options *o)
+void cli_options_clear(struct cli_options *o)
 {
     if (o->cookie)
         explicit_bzero(o->cookie, strlen(o->cookie));
@@ -229,7 +229,7 @@ static void wipe_cookie(struct cli_options *o)
 /* Copies the cookie, and overwrites the one that ps shows. */
 static void take_cookie(struct cli_options *o, char *given)
 {
-    wipe_cookie(o);
+    cli_options_clear(o);
     o->cookie = alloc_strdup(given);
     memset(given, 'x', strlen(given));
 }
@@ -246,7 +246,7 @@ static struct slice near_option(struct slice word, const struct cli_command *com
 }
 
 /* Not what follows a '=': it may be a secret. */
-static int no_option(const char *given, const struct cli_command *command, struct error *err)
+static int fail_no_option(const char *given, const struct cli_command *command, struct error *err)
 {
     const size_t len = strcspn(given, "=");
     const bool is_long = len > 2 && strncmp(given, "--", 2) == 0;
@@ -271,7 +271,7 @@ struct slice cli_near_command(const char *given)
     return names_near(names, n, slice_of(given), &near, 1) > 0 ? near : (struct slice){NULL, 0};
 }
 
-static int no_command(const char *given, struct error *err)
+static int fail_no_command(const char *given, struct error *err)
 {
     const struct slice near = cli_near_command(given);
     if (near.len == 0)
@@ -281,8 +281,8 @@ static int no_command(const char *given, struct error *err)
 }
 
 /* Tracing commands limit time by --time, measuring ones by --for. */
-static int no_option_of(const struct cli_option *opt, const struct cli_command *command,
-                        struct error *err)
+static int fail_no_option_of(const struct cli_option *opt, const struct cli_command *command,
+                             struct error *err)
 {
     const char *other = strcmp(opt->name, "time") == 0  ? "for"
                         : strcmp(opt->name, "for") == 0 ? "time"
@@ -310,9 +310,9 @@ static int parse_options(int argc, char **argv, const struct cli_command *comman
             return error_set(err, ERR_USAGE, "%s needs a value", argv[optind - 1]);
         const struct cli_option *opt = value == '?' ? NULL : find_option(value, command);
         if (!opt)
-            return no_option(argv[optind - 1], command, err);
+            return fail_no_option(argv[optind - 1], command, err);
         if (!cli_takes(command, opt))
-            return no_option_of(opt, command, err);
+            return fail_no_option_of(opt, command, err);
         if (opt->offset == offsetof(struct cli_options, cookie)) {
             take_cookie(o, optarg);
             continue;
@@ -324,17 +324,12 @@ static int parse_options(int argc, char **argv, const struct cli_command *comman
     return 0;
 }
 
-void cli_options_clear(struct cli_options *o)
-{
-    wipe_cookie(o);
-}
-
 int cli_parse(int argc, char **argv, const struct cli_command **command, struct cli_options *o,
               struct error *err)
 {
     set_defaults(o);
     *command = &cli_commands[0];
-    const struct cli_command *named = argc > 1 ? find_command(argv[1]) : NULL;
+    const struct cli_command *named = argc > 1 ? command_named(argv[1]) : NULL;
     if (named) {
         *command = named;
         argc--;
@@ -345,11 +340,11 @@ int cli_parse(int argc, char **argv, const struct cli_command **command, struct 
     if (rc != 0 || o->help || o->version)
         return rc;
     int n = argc - optind;
-    if (n > 0 && !named && find_command(argv[optind]))
+    if (n > 0 && !named && command_named(argv[optind]))
         return error_set(err, ERR_USAGE, "options follow the command: beamtop %s … OPTIONS",
                          argv[optind]);
     if (n > (*command)->max_args && !named && !strchr(argv[optind], '@'))
-        return no_command(argv[optind], err);
+        return fail_no_command(argv[optind], err);
     if (n > (*command)->max_args)
         return error_set(err, ERR_USAGE, "unexpected argument “%s”. usage: beamtop %s %s",
                          argv[optind + (*command)->max_args], (*command)->name, (*command)->args);

@@ -126,7 +126,4 @@ struct slice cli_near_command(const char *given); /* the one that may be meant; 
 
 void cli_usage(struct buf *out, const struct cli_command *command); /* NULL: all */
 
-/* The tables for the manual ("mdoc-commands", "mdoc-options") and completion ("words-…"). */
-int cli_generate(struct buf *out, const char *what, struct error *err);
-
 #endif

@@ -25,9 +25,7 @@ const struct cli_option cli_option_table[] = {
     {"epmd-port", 0, FOR_CONNECT | FOR_LOCAL, TYPE_INTEGER, AT(epmd_port), 0, 1, 65535, "PORT",
      "port of epmd (ERL_EPMD_PORT, else 4369)"},
     {"interval", 'i', FOR_TICKS | FOR_SCREEN | FOR_RECORD, TYPE_SECONDS, AT(interval_s),
-     AT(interval_given), 0.25, 3600, "SECONDS",
-     "time between ticks, 0.25 to 3600 (1; record: "
-     "5)"},
+     AT(interval_given), 0.25, 3600, "SECONDS", "time between ticks, 0.25 to 3600 (1; record: 5)"},
     {"budget", 'b', FOR_TICKS | FOR_SCREEN | FOR_RECORD | FOR_SAMPLE, TYPE_SHARE, AT(budget),
      AT(budget_given), 0.0001, 1, "PERCENT",
      "cost limit, in percent of one scheduler, 0.01 to 100 (2)"},
@@ -39,8 +37,7 @@ const struct cli_option cli_option_table[] = {
      "column to sort processes by (reductions_per_s)"},
     {"reverse", 'r', FOR_TOP | FOR_SCREEN, TYPE_FLAG, AT(reverse), 0, 0, 0, NULL, "smallest first"},
     {"rows", 'R', FOR_TOP, TYPE_INTEGER, AT(rows), 0, 1, 1000, "ROWS",
-     "rows to print, 1 to "
-     "1000 (20)"},
+     "rows to print, 1 to 1000 (20)"},
     {"filter", 'f', FOR_TOP | FOR_SCREEN, TYPE_TEXT, AT(filter), 0, 0, 0, "REGEX",
      "only processes whose name, initial call, current function, application or pid matches"},
     {"columns", 'c', FOR_TOP | FOR_SCREEN, TYPE_TEXT, AT(columns), 0, 0, 0, "A,B,…",

@@ -62,6 +62,13 @@ extern const char *const cli_format_names[FORMATS];
 /* "text, json, csv": the names of a mask's formats; returns out. */
 const char *cli_formats(char *out, size_t size, unsigned formats);
 
+/* The tables of commands, options and formats for the manual and for completion. */
+void cli_mdoc_commands(struct buf *out);
+void cli_mdoc_options(struct buf *out);
+void cli_words_commands(struct buf *out);
+void cli_words_options(struct buf *out);
+void cli_words_formats(struct buf *out);
+
 #define CLI_OPTIONS_MAX 200
 #define CLI_COMMANDS_MAX 64
 extern const struct cli_option cli_option_table[]; /* up to CLI_OPTIONS_MAX */

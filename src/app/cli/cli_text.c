@@ -113,8 +113,8 @@ static size_t section_of(const struct cli_option *opt)
 }
 
 /* Of a command, those that it does not share are one section. */
-static void put_section(struct buf *out, size_t first, size_t last, const char *title,
-                        const struct cli_command *command)
+static void put_help_section(struct buf *out, size_t first, size_t last, const char *title,
+                             const struct cli_command *command)
 {
     bool any = false;
     for (size_t i = 0; i < cli_option_table_len; i++) {
@@ -137,9 +137,9 @@ static void put_options(struct buf *out, const struct cli_command *command) /* N
     for (; command && !sections[own].shared; own++)
         ;
     if (command)
-        put_section(out, 0, own - 1, "Options", command);
+        put_help_section(out, 0, own - 1, "Options", command);
     for (size_t i = own; i < ARRAY_LEN(sections); i++)
-        put_section(out, i, i, sections[i].title, command);
+        put_help_section(out, i, i, sections[i].title, command);
 }
 
 static const char *const group_titles[] = {
@@ -189,7 +189,7 @@ void cli_usage(struct buf *out, const struct cli_command *command)
 
 /* ---- tables for the manual and completion */
 
-static void mdoc_commands(struct buf *out)
+void cli_mdoc_commands(struct buf *out)
 {
     for (size_t i = 0; i < cli_commands_len; i++) {
         const struct cli_command *c = &cli_commands[i];
@@ -226,7 +226,7 @@ static void mdoc_formats(struct buf *out)
     }
 }
 
-static void mdoc_options(struct buf *out)
+void cli_mdoc_options(struct buf *out)
 {
     for (size_t i = 0; i < cli_option_table_len; i++) {
         const struct cli_option *opt = &cli_option_table[i];
@@ -246,7 +246,7 @@ static void mdoc_options(struct buf *out)
     }
 }
 
-static void words_commands(struct buf *out)
+void cli_words_commands(struct buf *out)
 {
     for (size_t i = 0; i < cli_commands_len; i++)
         if (cli_commands[i].group != COMMANDS_HIDDEN && *cli_commands[i].name)
@@ -254,7 +254,7 @@ static void words_commands(struct buf *out)
 }
 
 /* name, letter or "-", "arg" or "-", help, commands that take it */
-static void words_options(struct buf *out)
+void cli_words_options(struct buf *out)
 {
     for (size_t i = 0; i < cli_option_table_len; i++) {
         const struct cli_option *opt = &cli_option_table[i];
@@ -267,28 +267,8 @@ static void words_options(struct buf *out)
     }
 }
 
-static void words_formats(struct buf *out)
+void cli_words_formats(struct buf *out)
 {
     for (size_t i = 0; i < FORMATS; i++)
         buf_printf(out, "%s\n", cli_format_names[i]);
-}
-
-static const struct {
-    const char *what;
-    void (*put)(struct buf *out);
-} generators[] = {
-    {"mdoc-commands", mdoc_commands},   {"mdoc-options", mdoc_options},
-    {"words-commands", words_commands}, {"words-options", words_options},
-    {"words-formats", words_formats},
-};
-
-int cli_generate(struct buf *out, const char *what, struct error *err)
-{
-    for (size_t i = 0; i < ARRAY_LEN(generators); i++) {
-        if (strcmp(generators[i].what, what) != 0)
-            continue;
-        generators[i].put(out);
-        return 0;
-    }
-    return error_set(err, ERR_USAGE, "nothing is generated under the name “%s”", what);
 }

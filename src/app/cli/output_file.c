@@ -45,7 +45,7 @@ static bool is_anothers(const struct output_file *f, const struct stat *before)
 }
 
 /* With the owner and the rights of the file that it replaces. */
-static FILE *open_beside(struct output_file *f, const struct stat *before)
+static FILE *open_temporary(struct output_file *f, const struct stat *before)
 {
     f->beside = alloc_printf("%s.%ld.tmp", f->path, (long)getpid());
     int fd = open(f->beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
@@ -79,7 +79,7 @@ int output_file_open(struct output_file *f, const char *name, struct error *err)
                          "another name, or remove it",
                          name);
     }
-    f->to = f->path ? open_beside(f, &before) : NULL;
+    f->to = f->path ? open_temporary(f, &before) : NULL;
     if (!f->to && (!f->path || (before.st_mode != 0 && (errno == EACCES || errno == EPERM)))) {
         forget_paths(f);
         f->to = fopen(name, "we");

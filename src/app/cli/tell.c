@@ -7,6 +7,7 @@
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/buf.h"
 #include "beamtop/base/text.h"
+#include "exit_code.h"
 
 static void put_safe_lines(FILE *to, const char *format, va_list args) ATTR_PRINTF(2, 0);
 
@@ -46,6 +47,18 @@ void tell_line(const char *format, ...)
     va_start(args, format);
     tell_line_list(format, args);
     va_end(args);
+}
+
+int tell_error(const struct error *err)
+{
+    tell_line("%s", err->text);
+    return exit_code_of_error(err->code);
+}
+
+int tell_usage(const struct error *err)
+{
+    tell_error(err);
+    return EXIT_USAGE;
 }
 
 void tell_progress(const char *format, ...)

@@ -9,10 +9,15 @@
 #include <stdio.h>
 
 #include "beamtop/base/attr.h"
+#include "beamtop/base/error.h"
 
 /* "beamtop: ", the text and the end of the line. */
 void tell_line(const char *format, ...) ATTR_PRINTF(1, 2);
 void tell_line_list(const char *format, va_list args) ATTR_PRINTF(1, 0);
+/* The same of an error. Returns its exit code … */
+int tell_error(const struct error *err);
+/* … or EXIT_USAGE, whatever it is. */
+int tell_usage(const struct error *err);
 /* Replaces the line before, which has no end. */
 void tell_progress(const char *format, ...) ATTR_PRINTF(1, 2);
 /* Only the text, to any file. Line feeds stay. */

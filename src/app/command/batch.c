@@ -19,14 +19,14 @@
 
 /* ---- progress: only on a terminal, only when one waits */
 
-static void clear_progress(struct batch *b)
+static void clear_batch_progress(struct batch *b)
 {
     if (b->shown_progress)
         fputs("\r\033[K", stderr);
     b->shown_progress = false;
 }
 
-static void on_progress(uv_timer_t *timer)
+static void on_batch_progress(uv_timer_t *timer)
 {
     struct batch *b = timer->data;
     const char *text = NULL;
@@ -46,7 +46,16 @@ static void on_progress(uv_timer_t *timer)
 
 /* ---- a session */
 
-static void on_change(void *arg, bool facts)
+/* With its place, where that is in a pattern. */
+static void end_at_pattern(struct batch *b, size_t pattern, size_t offset, const struct error *err)
+{
+    const bool marked = pattern < b->job->n_patterns;
+    if (marked)
+        error_at_print(b->job->patterns[pattern], offset, err);
+    runtime_end(&b->rt, exit_code_of_error(err->code), marked ? NULL : err);
+}
+
+static void on_batch_change(void *arg, bool facts)
 {
     struct batch *b = arg;
     struct error err = {0};
@@ -62,7 +71,7 @@ static void on_change(void *arg, bool facts)
     if (rc == 0)
         rc = b->job->open(b->job->arg, b, &port, &err);
     if (rc != 0)
-        runtime_end(&b->rt, exit_code_of_error(err.code), &err);
+        end_at_pattern(b, rc == ERR_USAGE ? b->wrong_pattern : SIZE_MAX, b->wrong_offset, &err);
 }
 
 static void refuse_cost(struct batch *b)
@@ -70,14 +79,6 @@ static void refuse_cost(struct batch *b)
     if (!b->job->options->dry_run)
         session_refuse_cost(&b->rt.err, b->session);
     session_stop(b->session);
-}
-
-static void fail_session(struct batch *b, const struct session_status *status)
-{
-    const bool marked = status->wrong && status->wrong_text < b->job->n_patterns;
-    if (marked)
-        error_at_print(b->job->patterns[status->wrong_text], status->wrong_offset, &status->error);
-    runtime_end(&b->rt, exit_code_of_error(status->error.code), marked ? NULL : &status->error);
 }
 
 void batch_session_changed(void *run)
@@ -96,7 +97,8 @@ void batch_session_changed(void *run)
     else if (status->phase == SESSION_ENDED)
         job->ended(job->arg);
     else
-        fail_session(b, status);
+        end_at_pattern(b, status->wrong ? status->wrong_text : SIZE_MAX, status->wrong_offset,
+                       &status->error);
 }
 
 void batch_output_failed(struct batch *b, int write_errno, const struct error *err)
@@ -106,7 +108,7 @@ void batch_output_failed(struct batch *b, int write_errno, const struct error *e
     session_stop(b->session);
 }
 
-static void on_turn(uv_timer_t *timer)
+static void on_batch_turn(uv_timer_t *timer)
 {
     struct batch *b = timer->data;
     if (b->session && !b->rt.ended)
@@ -130,7 +132,7 @@ static void interrupt_session(struct batch *b, int number)
 
 /* ---- events of the source */
 
-static void on_tick(void *arg)
+static void on_batch_tick(void *arg)
 {
     struct batch *b = arg;
     struct error err = {0};
@@ -140,7 +142,7 @@ static void on_tick(void *arg)
         runtime_end(&b->rt, exit_code_of_error(b->rt.err.code), NULL);
         return;
     }
-    clear_progress(b);
+    clear_batch_progress(b);
     int rc = b->job->on_tick(b->job->arg, b->model, &err);
     if (rc == ERR_CANCELLED)
         runtime_end(&b->rt, EXIT_DONE, NULL);
@@ -151,7 +153,7 @@ static void on_tick(void *arg)
 }
 
 /* A batch run that cannot give what it was asked for fails; the header's question may be late. */
-static void on_trouble(void *arg, const struct error *err)
+static void on_batch_trouble(void *arg, const struct error *err)
 {
     struct batch *b = arg;
     b->failed = true;
@@ -161,14 +163,14 @@ static void on_trouble(void *arg, const struct error *err)
         b->rt.err = *err;
 }
 
-static void on_notice(void *arg, bool trouble, const char *text)
+static void on_batch_notice(void *arg, bool trouble, const char *text)
 {
     (void)trouble;
-    clear_progress(arg);
+    clear_batch_progress(arg);
     tell_line("%s", text);
 }
 
-static void on_end(void *arg, bool had_tick, const struct error *err)
+static void on_batch_end(void *arg, bool had_tick, const struct error *err)
 {
     struct batch *b = arg;
     if (b->session && !b->rt.ended) {
@@ -183,7 +185,7 @@ static void on_end(void *arg, bool had_tick, const struct error *err)
     runtime_end(&b->rt, !err ? EXIT_DONE : had_tick ? EXIT_LOST : EXIT_CONNECT, err);
 }
 
-static void on_interrupt(uv_signal_t *handle, int number)
+static void on_batch_interrupt(uv_signal_t *handle, int number)
 {
     struct batch *b = handle->data;
     if (b->job->open)
@@ -197,11 +199,11 @@ static void on_interrupt(uv_signal_t *handle, int number)
 
 static int start_source(struct batch *b, struct error *err)
 {
-    static const struct source_handlers handlers = {.on_change = on_change,
-                                                    .on_tick = on_tick,
-                                                    .on_trouble = on_trouble,
-                                                    .on_notice = on_notice,
-                                                    .on_end = on_end};
+    static const struct source_handlers handlers = {.on_change = on_batch_change,
+                                                    .on_tick = on_batch_tick,
+                                                    .on_trouble = on_batch_trouble,
+                                                    .on_notice = on_batch_notice,
+                                                    .on_end = on_batch_end};
     const struct cli_options *o = b->job->options;
     const struct source_setup setup = {
         .cli = o,
@@ -235,26 +237,26 @@ int batch_run(const struct batch_job *job)
     /* Of a recording nothing is left to undo, and a question to it is not interrupted by the loop.
      */
     if (!replay_is_file(job->options->target))
-        runtime_catch(&b.rt, signals, ARRAY_LEN(signals), on_interrupt, &b);
+        runtime_catch(&b.rt, signals, ARRAY_LEN(signals), on_batch_interrupt, &b);
     b.model = model_new();
     if (start_source(&b, &err) != 0) {
         (void)runtime_ends(&b.rt, exit_code_of_error(err.code), &err);
     } else {
         if (job->open)
-            uv_timer_start(&b.timer, on_turn, job->turn_ms, job->turn_ms);
+            uv_timer_start(&b.timer, on_batch_turn, job->turn_ms, job->turn_ms);
         else if (job->env->err_tty)
-            uv_timer_start(&b.timer, on_progress, PROGRESS_MS, PROGRESS_MS);
+            uv_timer_start(&b.timer, on_batch_progress, PROGRESS_MS, PROGRESS_MS);
         uv_unref((uv_handle_t *)&b.timer);
         uv_run(&b.rt.loop, UV_RUN_DEFAULT);
     }
-    clear_progress(&b);
+    clear_batch_progress(&b);
     if (job->lost && b.opened)
         job->lost(job->arg, &b.rt.err);
     session_free(b.session); /* before the source that it asks */
     source_close(b.source, NULL, NULL);
     runtime_close(&b.rt);
     if (b.rt.err.code != ERR_NONE)
-        fprintf(stderr, "beamtop: %s\n", b.rt.err.text);
+        tell_error(&b.rt.err);
     model_free(b.model);
     return b.rt.exit_code;
 }

@@ -2,8 +2,7 @@
 /*
  * Running a source without a screen: the same ticks, printed by a sink or drawn into a capture; or
  * a session on a live node, opened as soon as the node's release is known, ended by a signal, the
- * connection or itself. Thread: that which
- * calls batch_run. */
+ * connection or itself. Thread: that which calls batch_run. */
 #ifndef BEAMTOP_APP_COMMAND_BATCH_H
 #define BEAMTOP_APP_COMMAND_BATCH_H
 
@@ -28,8 +27,9 @@ struct batch {
     bool opened;
     bool failed; /* an answer that was wanted */
     bool shown_progress;
-    struct session *session; /* NULL: not open yet, or none is wanted */
-    int signal;              /* that asked for the end, or 0 */
+    struct session *session;            /* NULL: not open yet, or none is wanted */
+    int signal;                         /* that asked for the end, or 0 */
+    size_t wrong_pattern, wrong_offset; /* of an error of open(), ERR_USAGE */
 };
 
 struct batch_job {

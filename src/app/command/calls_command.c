@@ -6,11 +6,11 @@
 #include "beamtop/output/calls_sink.h"
 #include "beamtop/trace/calls.h"
 #include "beamtop/trace/calls_log.h"
-#include "calls_file.h"
 #include "app/cli/commands.h"
 #include "batch.h"
 #include "app/cli/error_at.h"
 #include "app/source/replay.h"
+#include "session_file.h"
 
 #define TICK_MS 50u
 
@@ -51,7 +51,7 @@ static void end_counted_run(void *arg)
     batch_end(t->run, &err);
 }
 
-static void on_window(void *arg, const struct calls_window *window)
+static void on_counted_window(void *arg, const struct calls_window *window)
 {
     struct counting *t = batch_arg(arg);
     struct error err = {0};
@@ -61,7 +61,7 @@ static void on_window(void *arg, const struct calls_window *window)
 
 /* ---- the session */
 
-static struct calls_options calls_options_of(const struct cli_options *o)
+static struct calls_options counting_options(const struct cli_options *o)
 {
     bool endless = o->every_s > 0 && !o->windows_given;
     return (struct calls_options){
@@ -80,7 +80,7 @@ static struct calls_options calls_options_of(const struct cli_options *o)
     };
 }
 
-static enum calls_format format_of(enum cli_format format)
+static enum calls_format calls_format_of(enum cli_format format)
 {
     return format == FORMAT_JSON     ? CALLS_JSON
            : format == FORMAT_CSV    ? CALLS_CSV
@@ -88,10 +88,10 @@ static enum calls_format format_of(enum cli_format format)
                                      : CALLS_TEXT;
 }
 
-static struct calls_sink_options sink_options_of(const struct counting *t, const char *node)
+static struct calls_sink_options calls_sink_options_of(const struct counting *t, const char *node)
 {
     return (struct calls_sink_options){
-        .format = format_of(t->options->format),
+        .format = calls_format_of(t->options->format),
         .syntax = t->options->request.syntax == SYNTAX_ELIXIR ? PRINT_ELIXIR : PRINT_ERLANG,
         .node = node,
         .ascii = t->options->ascii || !t->env->utf8,
@@ -100,19 +100,19 @@ static struct calls_sink_options sink_options_of(const struct counting *t, const
 }
 
 /* session_stop() reports the window that it cuts short. */
-static int open_calls(void *arg, struct batch *run, const struct session_port *port,
-                      struct error *err)
+static int open_counted_run(void *arg, struct batch *run, const struct session_port *port,
+                            struct error *err)
 {
     struct counting *t = arg;
     t->run = run;
     static const struct session_handlers handlers = {.on_change = batch_session_changed,
-                                                     .on_window = on_window};
-    const struct calls_options options = calls_options_of(t->options);
+                                                     .on_window = on_counted_window};
+    const struct calls_options options = counting_options(t->options);
     int rc = calls_open(&run->session, &options, port, &handlers, run, NULL, NULL, err);
     if (rc != 0)
         return rc;
     t->sink.output.writer = sink_writer_of(stdout);
-    t->sink.options = sink_options_of(t, session_port(run->session)->node);
+    t->sink.options = calls_sink_options_of(t, session_port(run->session)->node);
     return 0;
 }
 
@@ -140,14 +140,14 @@ int command_calls(const struct cli_options *o, const struct app_env *env)
     if (code != EXIT_DONE)
         return code;
     if (replay_is_file(o->target))
-        return calls_file_print(o, sink_options_of(&t, NULL));
+        return session_file_calls(o, calls_sink_options_of(&t, NULL));
     if (o->at) {
         fputs("beamtop: --at needs a recording's FILE instead of NODE\n", stderr);
         return EXIT_USAGE;
     }
     const struct batch_job job = {.options = o,
                                   .env = env,
-                                  .open = open_calls,
+                                  .open = open_counted_run,
                                   .changed = tell_calls_estimate,
                                   .ended = end_counted_run,
                                   .turn_ms = TICK_MS,

@@ -10,6 +10,7 @@
 #include "beamtop/ui/capture.h"
 #include "beamtop/ui/screen.h"
 #include "app/cli/commands.h"
+#include "app/cli/tell.h"
 #include "settings.h"
 #include "trigger.h"
 
@@ -46,7 +47,7 @@ static enum capture_format choose_format(const struct cli_options *o)
 }
 
 /* FILE with %t as the time of the capture. */
-static void output_name(struct buf *out, const char *pattern)
+static void put_output_name(struct buf *out, const char *pattern)
 {
     char when[CLOCK_TEXT_BYTES];
     clock_stamp_text(when, clock_wall_us());
@@ -60,7 +61,7 @@ static void output_name(struct buf *out, const char *pattern)
     }
 }
 
-static int write_out(struct capturing *c, const struct buf *content, struct error *err)
+static int write_capture(struct capturing *c, const struct buf *content, struct error *err)
 {
     struct buf name;
     int rc = 0;
@@ -70,7 +71,7 @@ static int write_out(struct capturing *c, const struct buf *content, struct erro
         return 0;
     }
     buf_init(&name, 0);
-    output_name(&name, c->options->output);
+    put_output_name(&name, c->options->output);
     rc = capture_write(buf_cstr(&name), content, true, false, err);
     if (rc == 0)
         fprintf(stderr, "captured to %s\n", buf_cstr(&name));
@@ -84,7 +85,7 @@ static int64_t shown_wall_us(const struct model *m)
     return place ? place->wall_us : clock_wall_us();
 }
 
-static int take(struct capturing *c, const struct model *m, struct error *err)
+static int take_capture(struct capturing *c, const struct model *m, struct error *err)
 {
     struct buf content;
     struct tty_cursor cursor;
@@ -104,25 +105,25 @@ static int take(struct capturing *c, const struct model *m, struct error *err)
     buf_init(&content, LIMIT_CAPTURE_BYTES);
     capture_put(&content, &c->canvas, (struct rect){0, 0, c->canvas.rows, c->canvas.columns},
                 &setup);
-    int rc = write_out(c, &content, err);
+    int rc = write_capture(c, &content, err);
     buf_clear(&content);
     return rc;
 }
 
-static int on_tick(void *arg, const struct model *m, struct error *err)
+static int on_capture_tick(void *arg, const struct model *m, struct error *err)
 {
     struct capturing *c = arg;
     if (!trigger_fires(&c->trigger, model_system(m), clock_mono_ns()))
         return 0;
-    int rc = take(c, m, err);
+    int rc = take_capture(c, m, err);
     if (rc != 0)
         return rc;
     c->taken++;
     return c->taken == c->most ? ERR_CANCELLED : 0;
 }
 
-static int prepare(struct capturing *c, const struct app_env *env, struct want *want,
-                   struct error *err)
+static int prepare_capture(struct capturing *c, const struct app_env *env, struct want *want,
+                           struct error *err)
 {
     const struct cli_options *o = c->options;
     struct tty_cursor cursor;
@@ -165,7 +166,7 @@ int command_capture(const struct cli_options *o, const struct app_env *env)
     struct want want = {0};
     struct error err = {0};
     int code = EXIT_USAGE;
-    if (prepare(&c, env, &want, &err) == 0) {
+    if (prepare_capture(&c, env, &want, &err) == 0) {
         /* The configuration may set them; the command line has the last word there. */
         struct cli_options own = *o;
         own.interval_s = option_double(&c.settings.options, OPTION_INTERVAL);
@@ -176,12 +177,12 @@ int command_capture(const struct cli_options *o, const struct app_env *env)
             .want = want,
             .rates = true,
             .filter = option_text(&c.settings.options, OPTION_FILTER),
-            .on_tick = on_tick,
+            .on_tick = on_capture_tick,
             .arg = &c,
         };
         code = batch_run(&job);
     } else {
-        fprintf(stderr, "beamtop: %s\n", err.text);
+        tell_error(&err);
     }
     screen_free(c.screen);
     if (c.canvas.cells)

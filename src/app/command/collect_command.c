@@ -23,7 +23,7 @@ struct collecting {
     struct collect_detail answer; /* the last one */
 };
 
-static int ask(struct collecting *c, struct error *err);
+static int ask_collect(struct collecting *c, struct error *err);
 
 static void print_price(const struct collecting *c)
 {
@@ -37,7 +37,7 @@ static void print_price(const struct collecting *c)
               text_bytes(binaries, sizeof binaries, (double)s->binary_bytes));
 }
 
-static void put_change(const char *what, int64_t before, int64_t after)
+static void print_change(const char *what, int64_t before, int64_t after)
 {
     char from[32], to[32], freed[32];
     printf("%-10s%12s before%12s after%12s freed\n", what,
@@ -63,97 +63,83 @@ static void print_done(const struct collecting *c)
         return;
     }
     printf("collected in %s\n", text_duration(took, sizeof took, (double)a->us / 1e6));
-    put_change("memory", a->before.memory_bytes, a->after.memory_bytes);
-    put_change("heaps", a->before.heap_bytes, a->after.heap_bytes);
-    put_change("binaries", a->before.binary_bytes, a->after.binary_bytes);
+    print_change("memory", a->before.memory_bytes, a->after.memory_bytes);
+    print_change("heaps", a->before.heap_bytes, a->after.heap_bytes);
+    print_change("binaries", a->before.binary_bytes, a->after.binary_bytes);
 }
 
-static void fail(struct collecting *c, enum err code, const char *text)
-{
-    struct error err = {0};
-    (void)error_set(&err, code, "%s", text);
-    runtime_end(&c->batch->rt, exit_code_of_error(code), &err);
-}
-
-static void priced(struct collecting *c)
+static void take_price(struct collecting *c)
 {
     struct error err = {0};
     print_price(c);
-    if (c->options->yes) {
-        c->agreed = true;
-        if (ask(c, &err) != 0)
-            runtime_end(&c->batch->rt, exit_code_of_error(err.code), &err);
-        return;
-    }
-    runtime_end(&c->batch->rt, EXIT_DONE, NULL);
+    c->agreed = c->options->yes;
+    if (!c->agreed || ask_collect(c, &err) != 0)
+        batch_end(c->batch, &err);
 }
 
-static void on_answer(void *arg, const struct answer *answer)
+static void on_collect_answer(void *arg, const struct answer *answer)
 {
+    static const struct {
+        enum err code;
+        const char *text;
+    } failures[] = {
+        [COLLECT_LATE] = {ERR_TIMEOUT, "the process has not collected in 5 s: it does not yield, "
+                                       "is suspended, or still collects"},
+        [COLLECT_REFUSED] = {ERR_REFUSED, "not collected: a collection counts both heaps, and the "
+                                          "process may be ended by its max_heap_size"},
+        [COLLECT_GONE] = {ERR_NOT_FOUND, "there is no such process on the node"},
+    };
     struct collecting *c = arg;
     struct error err = answer->err;
     struct model *m = c->batch->model;
     if (err.code == ERR_NONE)
         (void)model_take(m, QUESTION_COLLECT, answer->value, answer->len, NULL, 0, &err);
     if (err.code != ERR_NONE) {
-        runtime_end(&c->batch->rt, exit_code_of_error(err.code), &err);
+        batch_end(c->batch, &err);
         return;
     }
     c->answer = *model_collect(m);
-    switch (c->answer.status) {
-    case COLLECT_ASK:
-        priced(c);
-        break;
-    case COLLECT_DONE:
-        print_done(c);
-        runtime_end(&c->batch->rt, EXIT_DONE, NULL);
-        break;
-    case COLLECT_LATE:
-        fail(c, ERR_TIMEOUT,
-             "the process has not collected in 5 s: it does not yield, is suspended, or still "
-             "collects");
-        break;
-    case COLLECT_REFUSED:
-        fail(c, ERR_REFUSED,
-             "not collected: a collection counts both heaps, and the process may be ended by its "
-             "max_heap_size");
-        break;
-    case COLLECT_GONE:
-        fail(c, ERR_NOT_FOUND, "there is no such process on the node");
-        break;
+    if (c->answer.status == COLLECT_ASK) {
+        take_price(c);
+        return;
     }
+    if (c->answer.status == COLLECT_DONE)
+        print_done(c);
+    else
+        error_set(&err, failures[c->answer.status].code, "%s", failures[c->answer.status].text);
+    batch_end(c->batch, &err);
 }
 
-static int ask(struct collecting *c, struct error *err)
+static int ask_collect(struct collecting *c, struct error *err)
 {
     struct live *live = source_live(c->batch->source);
     struct builder *b = encode_collect(NULL, c->options->collect, c->agreed);
-    int rc = live_ask(live, QUESTION_COLLECT, b, COLLECT_DEADLINE_MS, on_answer, c, err);
+    int rc = live_ask(live, QUESTION_COLLECT, b, COLLECT_DEADLINE_MS, on_collect_answer, c, err);
     builder_free(b);
     return rc;
 }
 
-static int open_batch(void *arg, struct batch *b, const struct session_port *port,
-                      struct error *err)
+static int open_collecting(void *arg, struct batch *b, const struct session_port *port,
+                           struct error *err)
 {
     struct collecting *c = arg;
     (void)port;
     c->batch = b;
-    return ask(c, err);
+    return ask_collect(c, err);
 }
 
-static int once(struct collecting *c, const struct app_env *env)
+static int collect_once(struct collecting *c, const struct app_env *env)
 {
     const struct batch_job job = {.options = c->options,
                                   .env = env,
                                   .ticks = 1,
-                                  .open = open_batch,
+                                  .open = open_collecting,
                                   .turn_ms = 1000,
                                   .arg = c};
     return batch_run(&job);
 }
 
-static bool says_yes(void)
+static bool user_says_yes(void)
 {
     char line[16] = "";
     fputs("Collect its garbage? (y/N) ", stderr);
@@ -163,17 +149,17 @@ static bool says_yes(void)
 int collect_run(const struct cli_options *o, const struct app_env *env)
 {
     struct collecting c = {.options = o, .answer = {.status = COLLECT_GONE}};
-    int code = once(&c, env);
+    int code = collect_once(&c, env);
     if (code != EXIT_DONE || c.answer.status != COLLECT_ASK)
         return code;
     if (!env->in_tty || !env->err_tty) {
         tell_line("not collected: add --yes");
         return EXIT_REFUSED;
     }
-    if (!says_yes()) {
+    if (!user_says_yes()) {
         tell_line("not collected");
         return EXIT_REFUSED;
     }
     c.agreed = true;
-    return once(&c, env);
+    return collect_once(&c, env);
 }

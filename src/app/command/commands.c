@@ -15,9 +15,7 @@
 #include "beamtop/model/owners.h"
 #include "beamtop/output/sink.h"
 #include "beamtop/trace/procs.h"
-#include "generate.h"
 #include "app/source/nodes.h"
-#include "app/cli/output.h"
 #include "app/source/replay.h"
 #include "app/cli/tell.h"
 
@@ -31,12 +29,6 @@ struct columns {
     const struct field *columns[COLUMNS_MAX];
     int n;
 };
-
-static int usage_error(const struct error *err)
-{
-    fprintf(stderr, "beamtop: %s\n", err->text);
-    return EXIT_USAGE;
-}
 
 static struct sink_options sink_options_of(const struct cli_options *o, const struct app_env *env)
 {
@@ -59,8 +51,9 @@ static int print_tick(void *arg, const struct model *m, struct error *err)
 }
 
 /* What the commands have in common. */
-static int run_by(const struct cli_options *o, const struct app_env *env, const struct want *want,
-                  const struct columns *columns, bool rates, int by)
+static int print_ticks_by(const struct cli_options *o, const struct app_env *env,
+                          const struct want *want, const struct columns *columns, bool rates,
+                          int by)
 {
     struct sink_options options = sink_options_of(o, env);
     options.by = by;
@@ -85,10 +78,10 @@ static int run_by(const struct cli_options *o, const struct app_env *env, const 
     return code;
 }
 
-static int run(const struct cli_options *o, const struct app_env *env, const struct want *want,
-               const struct columns *columns, bool rates)
+static int print_ticks(const struct cli_options *o, const struct app_env *env,
+                       const struct want *want, const struct columns *columns, bool rates)
 {
-    return run_by(o, env, want, columns, rates, -1);
+    return print_ticks_by(o, env, want, columns, rates, -1);
 }
 
 /* The columns asked for, and the scan that they add up to. */
@@ -120,8 +113,8 @@ int command_top(const struct cli_options *o, const struct app_env *env)
     struct want want = {.needs = NEED_SCAN};
     struct error err = {0};
     if (choose_columns(o, &columns, &want.scan, &err) != 0)
-        return usage_error(&err);
-    return run(o, env, &want, &columns, true);
+        return tell_error(&err);
+    return print_ticks(o, env, &want, &columns, true);
 }
 
 int command_process(const struct cli_options *o, const struct app_env *env)
@@ -130,10 +123,10 @@ int command_process(const struct cli_options *o, const struct app_env *env)
     struct error err = {0};
     if (!*o->second) {
         error_set(&err, ERR_USAGE, "the process is empty: give its pid or its registered name");
-        return usage_error(&err);
+        return tell_error(&err);
     }
     procs_read_one(o->second, &want.process.pid, want.process.name, sizeof want.process.name);
-    return run(o, env, &want, NULL, true);
+    return print_ticks(o, env, &want, NULL, true);
 }
 
 int command_answer(const struct cli_options *o, const struct app_env *env)
@@ -141,7 +134,7 @@ int command_answer(const struct cli_options *o, const struct app_env *env)
     bool rates = false;
     enum question question = sink_question(sink_kind_find(o->command), &rates);
     const struct want want = {.needs = QUESTION_BIT(question)};
-    return run(o, env, &want, NULL, rates || o->ticks_given);
+    return print_ticks(o, env, &want, NULL, rates || o->ticks_given);
 }
 
 int command_heapsample(const struct cli_options *o, const struct app_env *env)
@@ -156,11 +149,11 @@ int command_heapsample(const struct cli_options *o, const struct app_env *env)
     struct error err = {0};
     if (o->by && !owner_by_heap(o->by, &by)) {
         (void)error_set(&err, ERR_USAGE, "--by: “%s” is not " OWNER_HEAP_SORTS, o->by);
-        return usage_error(&err);
+        return tell_error(&err);
     }
     if (o->for_given)
         apart.interval_s = o->for_s;
-    return run_by(&apart, env, &want, NULL, o->for_given, o->by ? (int)by : -1);
+    return print_ticks_by(&apart, env, &want, NULL, o->for_given, o->by ? (int)by : -1);
 }
 
 int command_msacc(const struct cli_options *o, const struct app_env *env)
@@ -215,7 +208,7 @@ int command_nodes(const struct cli_options *o, const struct app_env *env)
     struct discover_list list;
     const struct sink_options options = sink_options_of(o, env);
     if (nodes_find(&list, o, env, NODES_EPMD_MS, &err) != 0) {
-        fprintf(stderr, "beamtop: %s\n", err.text);
+        tell_error(&err);
         return EXIT_FAILED;
     }
     struct sink_node *nodes = alloc_zero(list.count + 1, sizeof *nodes);
@@ -226,35 +219,11 @@ int command_nodes(const struct cli_options *o, const struct app_env *env)
     if (sink_write_errno(sink) == EPIPE)
         rc = 0;
     if (rc != 0)
-        fprintf(stderr, "beamtop: %s\n", err.text);
+        tell_error(&err);
     if (list.count == 0 && options.format == SINK_TEXT)
         fputs("no BEAM VM was found on this host\n", stderr);
     sink_close(sink);
     free(nodes);
     discover_clear(&list);
     return rc == 0 ? EXIT_DONE : EXIT_FAILED;
-}
-
-/* Not a table, but what completion needs: the nodes that are there now. */
-static int generate_nodes(struct buf *out, const struct cli_options *o, const struct app_env *env,
-                          struct error *err)
-{
-    struct discover_list list;
-    int rc = nodes_find(&list, o, env, NODES_EPMD_MS, err);
-    if (rc == 0)
-        nodes_put_words(out, &list);
-    discover_clear(&list);
-    return rc;
-}
-
-int command_generate(const struct cli_options *o, const struct app_env *env)
-{
-    struct buf out;
-    struct error err = {0};
-    buf_init(&out, 0);
-    int rc = strcmp(o->target, "words-nodes") == 0 ? generate_nodes(&out, o, env, &err)
-                                                   : generate_put(&out, o->target, &err);
-    int code = output_put(&out);
-    buf_clear(&out);
-    return rc == 0 ? code : usage_error(&err);
 }

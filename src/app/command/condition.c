@@ -9,13 +9,16 @@
 #include "beamtop/base/buf.h"
 #include "beamtop/base/text.h"
 
+/* How a number stands to the value; an operator takes some of these. */
+enum { BELOW = 1, EQUAL = 2, ABOVE = 4 };
+
 static const struct {
     const char *text;
-    enum condition_op op;
+    unsigned op;
 } ops[] = {
     /* longer ones first */
-    {"<=", CONDITION_LE}, {">=", CONDITION_GE}, {"==", CONDITION_EQ}, {"!=", CONDITION_NE},
-    {"<", CONDITION_LT},  {">", CONDITION_GT},  {"=", CONDITION_EQ},
+    {"<=", BELOW | EQUAL}, {">=", ABOVE | EQUAL}, {"==", EQUAL}, {"!=", BELOW | ABOVE},
+    {"<", BELOW},          {">", ABOVE},          {"=", EQUAL},
 };
 
 static const char *skip_blanks(const char *s)
@@ -35,7 +38,7 @@ static int unknown_number(struct error *err, const char *key, size_t len)
 }
 
 /* A plain number, a percentage (50% is 0.5), or bytes with a unit. */
-static int parse_value(const char *s, double *value)
+static int parse_condition_value(const char *s, double *value)
 {
     char *end = NULL;
     *value = strtod(s, &end);
@@ -65,7 +68,7 @@ int condition_parse(struct condition *out, const char *text, struct error *err)
             continue;
         out->op = ops[i].op;
         s = skip_blanks(s + n);
-        if (parse_value(s, &out->value) == 0)
+        if (parse_condition_value(s, &out->value) == 0)
             return 0;
         return error_set(err, ERR_USAGE, "condition “%s”: “%s” is not a number", text, s);
     }
@@ -75,20 +78,7 @@ int condition_parse(struct condition *out, const char *text, struct error *err)
 
 bool condition_holds(const struct condition *c, const struct system_sample *s)
 {
-    double v = number_get(c->number, s);
-    switch (c->op) {
-    case CONDITION_LT:
-        return v < c->value;
-    case CONDITION_LE:
-        return v <= c->value;
-    case CONDITION_GT:
-        return v > c->value;
-    case CONDITION_GE:
-        return v >= c->value;
-    case CONDITION_EQ:
-        return v == c->value;
-    case CONDITION_NE:
-        return !isnan(v) && v != c->value;
-    }
-    return false;
+    const double v = number_get(c->number, s); /* NAN: unknown, and none of the three */
+    const unsigned is = v < c->value ? BELOW : v > c->value ? ABOVE : v == c->value ? EQUAL : 0;
+    return (c->op & is) != 0;
 }

@@ -10,18 +10,9 @@
 #include "beamtop/model/snapshot.h"
 #include "beamtop/output/number.h"
 
-enum condition_op {
-    CONDITION_LT,
-    CONDITION_LE,
-    CONDITION_GT,
-    CONDITION_GE,
-    CONDITION_EQ,
-    CONDITION_NE
-};
-
 struct condition {
     const struct field *number;
-    enum condition_op op;
+    unsigned op; /* how the number may stand to the value: condition.c */
     double value;
 };
 

@@ -32,8 +32,8 @@ static bool put_unknown_records(struct buf *out, const struct pattern *p)
     return any;
 }
 
-static int put_pattern(struct buf *out, const struct pattern *p, unsigned index, size_t *offset,
-                       struct error *err)
+static int explain_pattern(struct buf *out, const struct pattern *p, unsigned index, size_t *offset,
+                           struct error *err)
 {
     const struct matchspec_options options = {.index = index, .node = NO_NODE, .stack_depth = 8};
     struct matchspec spec;
@@ -63,7 +63,7 @@ int command_explain(const struct cli_options *o, const struct app_env *env)
                             &err);
     for (size_t i = 0; i < n && rc == 0; i++) {
         buf_puts(&out, i > 0 ? "\n" : "");
-        rc = put_pattern(&out, patterns[i], (unsigned)i, &offset, &err);
+        rc = explain_pattern(&out, patterns[i], (unsigned)i, &offset, &err);
     }
     int code = output_put(&out);
     if (rc != 0)

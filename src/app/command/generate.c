@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "generate.h"
-
+/* `beamtop generate`: the tables of the whole program for its manual and for shell completion. */
 #include <string.h>
 
+#include "app/cli/cli_table.h"
+#include "app/cli/commands.h"
+#include "app/cli/output.h"
+#include "app/cli/tell.h"
+#include "app/source/nodes.h"
 #include "beamtop/base/attr.h"
 #include "beamtop/model/column.h"
 #include "beamtop/report/evaluate.h"
@@ -12,32 +16,6 @@
 #include "beamtop/ui/config.h"
 #include "beamtop/ui/describe.h"
 #include "beamtop/ui/view.h"
-#include "app/cli/cli.h"
-
-static void mdoc_actions(struct buf *out)
-{
-    describe_actions(out, DESCRIBE_MDOC);
-}
-
-static void mdoc_settings(struct buf *out)
-{
-    describe_options(out, DESCRIBE_MDOC);
-}
-
-static void mdoc_styles(struct buf *out)
-{
-    describe_styles(out, DESCRIBE_MDOC);
-}
-
-static void mdoc_themes(struct buf *out)
-{
-    describe_themes(out, DESCRIBE_MDOC);
-}
-
-static void words_themes(struct buf *out)
-{
-    describe_themes(out, DESCRIBE_WORDS);
-}
 
 /* The keys of a first start. */
 static void mdoc_keys(struct buf *out)
@@ -60,28 +38,22 @@ static void mdoc_keys(struct buf *out)
     options_clear(&options);
 }
 
-static void mdoc_columns(struct buf *out)
+static void describe_name(struct buf *out, enum describe_form form, const char *name,
+                          const char *help)
+{
+    buf_printf(out, form == DESCRIBE_MDOC ? ".It Cm %s\n%s\n" : "%s\t%s\n", name, help);
+}
+
+static void describe_columns(struct buf *out, enum describe_form form)
 {
     for (int i = 0; i < proc_columns_len; i++)
-        buf_printf(out, ".It Cm %s\n%s\n", proc_columns[i].key, proc_columns[i].help);
+        describe_name(out, form, proc_columns[i].key, proc_columns[i].help);
 }
 
-static void words_columns(struct buf *out)
-{
-    for (int i = 0; i < proc_columns_len; i++)
-        buf_printf(out, "%s\t%s\n", proc_columns[i].key, proc_columns[i].help);
-}
-
-static void mdoc_views(struct buf *out)
+static void describe_views(struct buf *out, enum describe_form form)
 {
     for (size_t i = 0; view_registry[i]; i++)
-        buf_printf(out, ".It Cm %s\n%s\n", view_registry[i]->name, view_registry[i]->help);
-}
-
-static void words_views(struct buf *out)
-{
-    for (size_t i = 0; view_registry[i]; i++)
-        buf_printf(out, "%s\t%s\n", view_registry[i]->name, view_registry[i]->help);
+        describe_name(out, form, view_registry[i]->name, view_registry[i]->help);
 }
 
 static void mdoc_caps(struct buf *out)
@@ -128,24 +100,65 @@ static void mdoc_trace_actions(struct buf *out)
 
 static const struct {
     const char *what;
-    void (*put)(struct buf *out);
+    void (*put)(struct buf *out); /* NULL: it is described in that form */
+    void (*describe)(struct buf *out, enum describe_form form);
+    enum describe_form form;
 } tables[] = {
-    {"mdoc-actions", mdoc_actions},   {"mdoc-caps", mdoc_caps},
-    {"mdoc-columns", mdoc_columns},   {"mdoc-guards", mdoc_guards},
-    {"mdoc-keys", mdoc_keys},         {"mdoc-rules", mdoc_rules},
-    {"mdoc-settings", mdoc_settings}, {"mdoc-styles", mdoc_styles},
-    {"mdoc-themes", mdoc_themes},     {"mdoc-trace-actions", mdoc_trace_actions},
-    {"mdoc-views", mdoc_views},       {"words-columns", words_columns},
-    {"words-themes", words_themes},   {"words-views", words_views},
+    {"mdoc-actions", NULL, describe_actions, DESCRIBE_MDOC},
+    {"mdoc-caps", mdoc_caps, NULL, 0},
+    {"mdoc-columns", NULL, describe_columns, DESCRIBE_MDOC},
+    {"mdoc-commands", cli_mdoc_commands, NULL, 0},
+    {"mdoc-guards", mdoc_guards, NULL, 0},
+    {"mdoc-keys", mdoc_keys, NULL, 0},
+    {"mdoc-options", cli_mdoc_options, NULL, 0},
+    {"mdoc-rules", mdoc_rules, NULL, 0},
+    {"mdoc-settings", NULL, describe_options, DESCRIBE_MDOC},
+    {"mdoc-styles", NULL, describe_styles, DESCRIBE_MDOC},
+    {"mdoc-themes", NULL, describe_themes, DESCRIBE_MDOC},
+    {"mdoc-trace-actions", mdoc_trace_actions, NULL, 0},
+    {"mdoc-views", NULL, describe_views, DESCRIBE_MDOC},
+    {"words-columns", NULL, describe_columns, DESCRIBE_WORDS},
+    {"words-commands", cli_words_commands, NULL, 0},
+    {"words-formats", cli_words_formats, NULL, 0},
+    {"words-options", cli_words_options, NULL, 0},
+    {"words-themes", NULL, describe_themes, DESCRIBE_WORDS},
+    {"words-views", NULL, describe_views, DESCRIBE_WORDS},
 };
 
-int generate_put(struct buf *out, const char *what, struct error *err)
+static int generate_table(struct buf *out, const char *what, struct error *err)
 {
     for (size_t i = 0; i < ARRAY_LEN(tables); i++) {
         if (strcmp(tables[i].what, what) != 0)
             continue;
-        tables[i].put(out);
+        if (tables[i].put)
+            tables[i].put(out);
+        else
+            tables[i].describe(out, tables[i].form);
         return 0;
     }
-    return cli_generate(out, what, err);
+    return error_set(err, ERR_USAGE, "nothing is generated under the name “%s”", what);
+}
+
+/* Not a table, but what completion needs: the nodes that are there now. */
+static int generate_nodes(struct buf *out, const struct cli_options *o, const struct app_env *env,
+                          struct error *err)
+{
+    struct discover_list list;
+    int rc = nodes_find(&list, o, env, NODES_EPMD_MS, err);
+    if (rc == 0)
+        nodes_put_words(out, &list);
+    discover_clear(&list);
+    return rc;
+}
+
+int command_generate(const struct cli_options *o, const struct app_env *env)
+{
+    struct buf out;
+    struct error err = {0};
+    buf_init(&out, 0);
+    int rc = strcmp(o->target, "words-nodes") == 0 ? generate_nodes(&out, o, env, &err)
+                                                   : generate_table(&out, o->target, &err);
+    int code = output_put(&out);
+    buf_clear(&out);
+    return rc == 0 ? code : tell_usage(&err);
 }

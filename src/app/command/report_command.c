@@ -13,6 +13,7 @@
 #include "beamtop/report/summary.h"
 #include "app/cli/commands.h"
 #include "app/cli/output_file.h"
+#include "app/cli/tell.h"
 
 #define FILES_MOST 14 /* columns of a comparison */
 
@@ -21,9 +22,9 @@ struct files {
     size_t n;
 };
 
-static int tell(const struct error *err)
+static int tell_report_error(const struct error *err)
 {
-    fprintf(stderr, "beamtop: %s\n", err->text);
+    tell_error(err);
     return err->code == ERR_USAGE || err->code == ERR_NOT_FOUND || err->code == ERR_FORMAT
                ? EXIT_USAGE
                : EXIT_FAILED;
@@ -35,7 +36,7 @@ static void close_files(struct files *f)
         recording_close(f->sources[--f->n].recording);
 }
 
-static const char *name_of(const struct recording *r, const char *path)
+static const char *recording_name(const struct recording *r, const char *path)
 {
     const char *label = recording_info(r)->label, *slash = strrchr(path, '/');
     if (*label)
@@ -58,7 +59,7 @@ static int open_file(struct files *f, const char *path, struct error *err)
         return (int)err->code;
     }
     f->sources[f->n++] = (struct summary_input){
-        .recording = r, .name = name_of(r, path), .from = 1, .to = recording_info(r)->ticks};
+        .recording = r, .name = recording_name(r, path), .from = 1, .to = recording_info(r)->ticks};
     return 0;
 }
 
@@ -81,7 +82,7 @@ static enum summary_format summary_format(enum cli_format format)
                                      : SUMMARY_TEXT;
 }
 
-static int columns_of(const struct app_env *env)
+static int output_columns(const struct app_env *env)
 {
     struct winsize size;
     if (env->out_tty && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
@@ -114,7 +115,7 @@ static int write_summary(const struct files *f, const struct cli_options *o,
                          const struct app_env *env, struct error *err)
 {
     const struct summary_options options = {.format = summary_format(o->format),
-                                            .columns = columns_of(env),
+                                            .columns = output_columns(env),
                                             .ascii = o->ascii || !env->utf8};
     struct buf text;
     buf_init(&text, 0);
@@ -137,7 +138,7 @@ int command_report(const struct cli_options *o, const struct app_env *env)
     if (open_files(&files, o, &err) == 0)
         (void)write_summary(&files, o, env, &err);
     close_files(&files);
-    return err.code == ERR_NONE ? EXIT_DONE : tell(&err);
+    return err.code == ERR_NONE ? EXIT_DONE : tell_report_error(&err);
 }
 
 /* ---- diff */
@@ -182,7 +183,7 @@ int command_diff(const struct cli_options *o, const struct app_env *env)
         failed = check_limits(&files, o, &err);
     close_files(&files);
     if (err.code != ERR_NONE)
-        return tell(&err);
+        return tell_report_error(&err);
     return failed > 0 ? EXIT_FAILED : EXIT_DONE;
 }
 
@@ -204,5 +205,5 @@ int command_export(const struct cli_options *o, const struct app_env *env)
         }
     }
     close_files(&files);
-    return err.code == ERR_NONE ? EXIT_DONE : tell(&err);
+    return err.code == ERR_NONE ? EXIT_DONE : tell_report_error(&err);
 }

@@ -128,15 +128,8 @@ enum color_depth settings_depth(const struct settings *s, const struct app_env *
 
 bool settings_ascii(const struct settings *s, const struct app_env *env)
 {
-    switch ((enum option_auto)option_int(&s->options, OPTION_ASCII)) {
-    case AUTO_YES:
-        return true;
-    case AUTO_NO:
-        return false;
-    case AUTO_AUTO:
-        break;
-    }
-    return !env->utf8;
+    const int ascii = option_int(&s->options, OPTION_ASCII);
+    return ascii == AUTO_AUTO ? !env->utf8 : ascii == AUTO_YES;
 }
 
 /* Settings that are an action of the screen when they change. */

@@ -19,8 +19,7 @@ struct settings {
 
 /*
  * Defaults, then the configuration file (unless --no-config), then the command line. Errors in
- * files are in diags and not fatal; a file that was named and cannot be read is
- * an error. */
+ * files are in diags and not fatal; a file that was named and cannot be read is an error. */
 int settings_init(struct settings *s, const struct cli_options *o, const struct app_env *env,
                   struct error *err);
 void settings_clear(struct settings *s);

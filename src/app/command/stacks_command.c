@@ -38,7 +38,7 @@ struct stacking {
     bool called, reported;
 };
 
-static const struct trace_state *state_of(const struct stacking *t)
+static const struct trace_state *stacked_state(const struct stacking *t)
 {
     return trace_log_state(trace_session_log(t->run->session));
 }
@@ -74,7 +74,7 @@ static void feed_call(struct stacking *t, const struct trace_event *e, bool fini
     buf_clear(&text);
 }
 
-static void on_event(void *arg, const struct trace_event *e, bool finished)
+static void on_stacked_event(void *arg, const struct trace_event *e, bool finished)
 {
     struct stacking *t = batch_arg(arg);
     if (e->kind == EVENT_LOST)
@@ -116,7 +116,7 @@ static void on_follow(void *arg, int64_t mono_ns, bool on)
 static void tell_stacks_estimate(void *arg)
 {
     struct stacking *t = arg;
-    const struct trace_state *state = state_of(t);
+    const struct trace_state *state = stacked_state(t);
     const struct trace_preflight *p = &state->preflight;
     const enum session_phase phase = state->status.phase;
     if (t->reported || (phase != SESSION_ASKING && phase != SESSION_RUNNING))
@@ -128,7 +128,7 @@ static void tell_stacks_estimate(void *arg)
               p->others[0] ? "; set by others: " : "", p->others);
 }
 
-static enum timeline_format format_of(enum cli_format format)
+static enum timeline_format timeline_format_of(enum cli_format format)
 {
     return format == FORMAT_JSON         ? TIMELINE_JSON
            : format == FORMAT_FOLDED     ? TIMELINE_FOLDED
@@ -175,7 +175,7 @@ static void put_timeline(struct stacking *t, const struct trace_state *state)
         .first = first,
     };
     const struct timeline_sink_options options = {
-        .format = format_of(t->options->format),
+        .format = timeline_format_of(t->options->format),
         .ascii = t->options->ascii || !t->env->utf8,
         .rows = t->options->top_given ? (size_t)t->options->top : 0,
     };
@@ -187,7 +187,7 @@ static void put_timeline(struct stacking *t, const struct trace_state *state)
 static void end_stacked_run(void *arg)
 {
     struct stacking *t = arg;
-    const struct trace_state *state = state_of(t);
+    const struct trace_state *state = stacked_state(t);
     const struct error err = batch_trouble(t->run);
     if (!state->status.check.unarmed)
         put_timeline(t, state);
@@ -208,11 +208,11 @@ static struct caps caps_of(const struct cli_options *o)
     return caps;
 }
 
-static int open_stacks(void *arg, struct batch *run, const struct session_port *port,
-                       struct error *err)
+static int open_stacked_run(void *arg, struct batch *run, const struct session_port *port,
+                            struct error *err)
 {
     static const struct session_handlers handlers = {.on_change = batch_session_changed,
-                                                     .on_event = on_event,
+                                                     .on_event = on_stacked_event,
                                                      .on_off_cpu = on_off_cpu,
                                                      .on_follow = on_follow};
     struct stacking *t = arg;
@@ -229,13 +229,8 @@ static int open_stacks(void *arg, struct batch *run, const struct session_port *
         .own = t->n_patterns == 0,
         .dry_run = o->dry_run,
     };
-    size_t word = 0, offset = 0;
-    int rc = trace_open(&run->session, &options, port, &handlers, run, &word, &offset, err);
-    if (rc == ERR_USAGE && word < t->n_patterns) {
-        error_at_print(t->patterns[word], offset, err);
-        runtime_end(&run->rt, EXIT_USAGE, NULL);
-    }
-    return rc;
+    return trace_open(&run->session, &options, port, &handlers, run, &run->wrong_pattern,
+                      &run->wrong_offset, err);
 }
 
 /* ---- the words */
@@ -250,7 +245,7 @@ static bool looks_like_process(const char *word)
 }
 
 /* Whether it chooses one process, as far as the words show. */
-static int check_process(const char *word, size_t *offset, struct error *err)
+static int check_one_process(const char *word, size_t *offset, struct error *err)
 {
     struct procs procs;
     int rc = procs_parse(&procs, word, offset, err);
@@ -275,7 +270,7 @@ static int take_words(struct stacking *t, const struct cli_options *o)
         t->procs = o->rest[0];
         t->patterns++;
         t->n_patterns--;
-        if (check_process(t->procs, &offset, &err) != 0) {
+        if (check_one_process(t->procs, &offset, &err) != 0) {
             error_at_print(t->procs, offset, &err);
             return EXIT_USAGE;
         }
@@ -296,7 +291,7 @@ int command_stacks(const struct cli_options *o, const struct app_env *env)
     t.timeline = timeline_new();
     const struct batch_job job = {.options = o,
                                   .env = env,
-                                  .open = open_stacks,
+                                  .open = open_stacked_run,
                                   .patterns = t.patterns,
                                   .n_patterns = t.n_patterns,
                                   .changed = tell_stacks_estimate,

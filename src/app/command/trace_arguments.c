@@ -5,6 +5,7 @@
 
 #include "beamtop/trace/pattern.h"
 #include "app/cli/error_at.h"
+#include "app/cli/tell.h"
 
 int trace_arguments_settings(struct trace_request *out, const struct cli_options *o,
                              const struct app_env *env)
@@ -27,10 +28,7 @@ int trace_arguments_settings(struct trace_request *out, const struct cli_options
         out->on_rate_stop =
             configured.on_rate_stop && !(configured.on_rate_auto && out->slower_us > 0);
     }
-    if (rc == 0)
-        return EXIT_DONE;
-    fprintf(stderr, "beamtop: %s\n", err.text);
-    return EXIT_USAGE;
+    return rc == 0 ? EXIT_DONE : tell_usage(&err);
 }
 
 int trace_arguments_check(const char *const *texts, size_t n_texts, struct trace_request *request)

@@ -10,11 +10,10 @@
 #include "beamtop/trace/trace.h"
 #include "app/cli/commands.h"
 #include "batch.h"
-#include "app/cli/error_at.h"
 #include "app/source/replay.h"
 #include "settings.h"
 #include "app/source/target.h"
-#include "trace_file.h"
+#include "session_file.h"
 #include "app/cli/tell.h"
 #include "trace_print.h"
 #include "trace_arguments.h"
@@ -31,7 +30,7 @@ struct tracing {
     bool reported;
 };
 
-static const struct trace_state *state_of(const struct tracing *t)
+static const struct trace_state *traced_state(const struct tracing *t)
 {
     return trace_log_state(trace_session_log(t->run->session));
 }
@@ -81,7 +80,7 @@ static void tell_preflight(struct tracing *t, const struct trace_state *state)
 static bool trace_asks(void *arg)
 {
     struct tracing *t = arg;
-    const struct trace_state *state = state_of(t);
+    const struct trace_state *state = traced_state(t);
     struct error err = {0};
     tell_preflight(t, state);
     bool refused = state->preflight.expensive && !t->options->request.force;
@@ -115,10 +114,10 @@ static void end_traced_run(void *arg)
 }
 
 /* The estimate is reported once the trace is set: readers may start then. */
-static void trace_changed(void *arg)
+static void traced_run_changed(void *arg)
 {
     struct tracing *t = arg;
-    const struct trace_state *state = state_of(t);
+    const struct trace_state *state = traced_state(t);
     const enum session_phase phase = state->status.phase;
     print_due(t, false);
     if (phase == SESSION_FAILED && t->options->format == FORMAT_JSON)
@@ -128,11 +127,11 @@ static void trace_changed(void *arg)
         tell_preflight(t, state);
 }
 
-static void on_event(void *arg, const struct trace_event *event, bool finished)
+static void on_traced_event(void *arg, const struct trace_event *event, bool finished)
 {
     struct tracing *t = batch_arg(arg);
     struct error err = {0};
-    tell_preflight(t, state_of(t));
+    tell_preflight(t, traced_state(t));
     if (trace_print_event(t->print, trace_session_log(t->run->session), event, finished,
                           uv_now(&t->run->rt.loop), &err) != 0)
         batch_output_failed(t->run, t->sink.output.write_errno, &err);
@@ -140,7 +139,7 @@ static void on_event(void *arg, const struct trace_event *event, bool finished)
 
 /* ---- the session */
 
-static struct trace_options trace_options_of(const struct tracing *t)
+static struct trace_options traced_options(const struct tracing *t)
 {
     const struct cli_options *o = t->options;
     return (struct trace_options){
@@ -152,42 +151,38 @@ static struct trace_options trace_options_of(const struct tracing *t)
 }
 
 /* What is printed is in the spelling asked for, else in that of the first pattern. */
-static enum print_syntax spelling(const struct tracing *t)
+static enum print_syntax trace_spelling(const struct tracing *t)
 {
     enum syntax syntax = trace_log_syntax(trace_session_log(t->run->session), t->request.syntax);
     return syntax == SYNTAX_ELIXIR ? PRINT_ELIXIR : PRINT_ERLANG;
 }
 
-static int put_event(void *arg, const struct trace_log *log, const struct trace_event *event,
-                     bool finished, struct error *err)
+static int put_traced_event(void *arg, const struct trace_log *log, const struct trace_event *event,
+                            bool finished, struct error *err)
 {
     return trace_sink_event(arg, log, event, finished, err);
 }
 
-static int open_trace(void *arg, struct batch *run, const struct session_port *port,
-                      struct error *err)
+static int open_traced_run(void *arg, struct batch *run, const struct session_port *port,
+                           struct error *err)
 {
     struct tracing *t = arg;
     t->run = run;
     static const struct session_handlers handlers = {.on_change = batch_session_changed,
-                                                     .on_event = on_event};
-    const struct trace_options options = trace_options_of(t);
-    size_t word = 0, offset = 0;
-    int rc = trace_open(&run->session, &options, port, &handlers, run, &word, &offset, err);
-    if (rc == ERR_USAGE && word < t->options->n_rest) {
-        error_at_print(t->options->rest[word], offset, err);
-        runtime_end(&t->run->rt, EXIT_USAGE, NULL);
-    }
+                                                     .on_event = on_traced_event};
+    const struct trace_options options = traced_options(t);
+    int rc = trace_open(&run->session, &options, port, &handlers, run, &run->wrong_pattern,
+                        &run->wrong_offset, err);
     if (rc != 0)
         return rc;
     t->sink.output.writer = sink_writer_of(stdout);
     t->sink.options = (struct trace_sink_options){
         .format = t->options->format == FORMAT_JSON ? SINK_JSON : SINK_TEXT,
-        .syntax = spelling(t),
+        .syntax = trace_spelling(t),
         .node = session_port(run->session)->node,
         .ascii = t->options->ascii || !t->env->utf8,
     };
-    t->print = trace_print_new(put_event, &t->sink);
+    t->print = trace_print_new(put_traced_event, &t->sink);
     return 0;
 }
 
@@ -199,11 +194,9 @@ int command_trace(const struct cli_options *o, const struct app_env *env)
     struct error err = {0};
     int code = EXIT_DONE;
     if (replay_is_file(o->target))
-        return trace_file_print(o, env);
-    if (target_check_name(o->target, &err) != 0) {
-        fprintf(stderr, "beamtop: %s\n", err.text);
-        code = EXIT_USAGE;
-    }
+        return session_file_traces(o, env);
+    if (target_check_name(o->target, &err) != 0)
+        code = tell_error(&err);
     if (code == EXIT_DONE && o->n_rest == 0) {
         fputs("beamtop: usage: beamtop trace NODE PATTERN…, or beamtop trace FILE of a recording\n",
               stderr);
@@ -217,10 +210,10 @@ int command_trace(const struct cli_options *o, const struct app_env *env)
         return code;
     const struct batch_job job = {.options = o,
                                   .env = env,
-                                  .open = open_trace,
+                                  .open = open_traced_run,
                                   .patterns = o->rest,
                                   .n_patterns = o->n_rest,
-                                  .changed = trace_changed,
+                                  .changed = traced_run_changed,
                                   .asking = trace_asks,
                                   .ended = end_traced_run,
                                   .turn_ms = TICK_MS,

@@ -13,7 +13,7 @@
 
 #define MOST 200 /* bytes of a name before it is cut */
 
-static bool is_plain(char c)
+static bool is_plain_in_name(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            strchr("@_-", c);
@@ -25,7 +25,7 @@ void trace_history_file(char out[TRACE_HISTORY_FILE_BYTES], const char *node)
     const char *s = node;
     for (; *s && n + 4 < MOST; s++) {
         /* A dot is plain but at the beginning: no file is hidden, none is `..`. */
-        if (is_plain(*s) || (*s == '.' && s > node))
+        if (is_plain_in_name(*s) || (*s == '.' && s > node))
             out[n++] = *s;
         else
             n += (size_t)snprintf(out + n, 4, "%%%02X", (unsigned char)*s);

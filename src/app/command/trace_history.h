@@ -14,8 +14,7 @@ void trace_history_file(char out[TRACE_HISTORY_FILE_BYTES], const char *node);
 
 /*
  * Whether a line may hold what only the program knows: anything quoted, a binary, a sigil, or a
- * number of five digits or more. Such lines are not kept beyond
- * the program. */
+ * number of five digits or more. Such lines are not kept beyond the program. */
 bool trace_history_has_values(const char *line);
 /* The same of a line of the command prompt, where a pattern is behind `trace`, `calls` or
    `spans`. */

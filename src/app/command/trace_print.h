@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Hands on a trace's events in their order, each once the name of its process is known: that comes
- * a moment later than the event, and a process that has ended
- * has none. */
+ * a moment later than the event, and a process that has ended has none. */
 #ifndef BEAMTOP_APP_COMMAND_TRACE_PRINT_H
 #define BEAMTOP_APP_COMMAND_TRACE_PRINT_H
 

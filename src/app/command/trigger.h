@@ -21,8 +21,7 @@ int trigger_init(struct trigger *t, const char *when, double every_s, struct err
 
 /*
  * Whether it fires at this tick: at the first one and then every every_s; with a condition, when it
- * begins to hold, and every every_s while it goes
- * on to. */
+ * begins to hold, and every every_s while it goes on to. */
 bool trigger_fires(struct trigger *t, const struct system_sample *s, uint64_t now_ns);
 
 #endif
