@@ -44,7 +44,7 @@ struct caller {
     double weight;
 };
 
-static int by_weight(const void *a, const void *b)
+static int by_caller_weight(const void *a, const void *b)
 {
     const struct caller *x = a, *y = b;
     if (x->weight < y->weight || x->weight > y->weight)
@@ -53,7 +53,7 @@ static int by_weight(const void *a, const void *b)
                                   : slice_order(x->frame->name, y->frame->name);
 }
 
-static struct caller *callers_of(const struct blame *b, size_t *n)
+static struct caller *blamed_callers(const struct blame *b, size_t *n)
 {
     const size_t frames = stacks_frames(b->stacks);
     struct caller *callers = alloc_zero(frames + 1, sizeof *callers);
@@ -62,7 +62,7 @@ static struct caller *callers_of(const struct blame *b, size_t *n)
         if (b->callers[i] > 0)
             callers[(*n)++] = (struct caller){
                 i < frames ? stacks_frame_at(b->stacks, (uint32_t)i) : NULL, b->callers[i]};
-    qsort(callers, *n, sizeof *callers, by_weight);
+    qsort(callers, *n, sizeof *callers, by_caller_weight);
     return callers;
 }
 
@@ -70,7 +70,7 @@ static void put_blame_text(const struct blame *b, const struct samples_summary *
                            bool ascii, struct buf *out)
 {
     size_t n = 0;
-    struct caller *callers = callers_of(b, &n);
+    struct caller *callers = blamed_callers(b, &n);
     const double all = run->samples > 0 ? (double)run->samples : 1;
     buf_puts(out, b->function);
     buf_printf(out, ": in %.0f of %lld samples (%.1f%%)\n", b->found, (long long)run->samples,
@@ -92,10 +92,11 @@ static void put_blame_text(const struct blame *b, const struct samples_summary *
     free(callers);
 }
 
-static void put_json(const struct blame *b, const struct samples_summary *run, struct buf *out)
+static void put_blame_json(const struct blame *b, const struct samples_summary *run,
+                           struct buf *out)
 {
     size_t n = 0;
-    struct caller *callers = callers_of(b, &n);
+    struct caller *callers = blamed_callers(b, &n);
     json_t *list = json_array();
     struct buf name;
     buf_init(&name, 0);
@@ -126,7 +127,7 @@ static void put_json(const struct blame *b, const struct samples_summary *run, s
     free(callers);
 }
 
-static int put_folded(const struct blame *b, const struct samples_summary *run)
+static int put_blame_folded(const struct blame *b, const struct samples_summary *run)
 {
     struct error err = {0};
     struct sink_output output = {.writer = sink_writer_of(stdout)};
@@ -150,9 +151,9 @@ static int put_blame(struct sample_run *t)
     buf_init(&text, 0);
     int code = EXIT_DONE;
     if (t->options->stacks || t->options->format == FORMAT_FOLDED)
-        code = put_folded(&b, run);
+        code = put_blame_folded(&b, run);
     else if (t->options->format == FORMAT_JSON)
-        put_json(&b, run, &text);
+        put_blame_json(&b, run, &text);
     else
         put_blame_text(&b, run, (size_t)t->options->top, t->options->ascii || !t->env->utf8, &text);
     if (code == EXIT_DONE)
@@ -174,9 +175,7 @@ int command_blame(const struct cli_options *o, const struct app_env *env)
     struct error err = {0};
     if (o->rest[0][0] == '\0')
         error_set(&err, ERR_USAGE, "blame needs a function, a library, a BIF or a group");
-    if (err.code != ERR_NONE || sample_options_of(&t.sampler, &t.sums, o, &err) != 0) {
-        tell_line("%s", err.text);
-        return EXIT_USAGE;
-    }
+    if (err.code != ERR_NONE || sample_run_options(&t, &err) != 0)
+        return tell_error(&err);
     return sample_run(&t, put_blame);
 }

@@ -69,7 +69,7 @@ static bool is_readable(int fd, uint64_t *left_ms)
 }
 
 /* False: not in time. */
-static bool read_all(struct buf *all, int fd, uint64_t within_ms)
+static bool read_child(struct buf *all, int fd, uint64_t within_ms)
 {
     uint8_t bytes[65536];
     ssize_t n = 1;
@@ -104,7 +104,7 @@ int local_read_child(struct buf *out, local_run_fn *run, const void *arg, uint64
     if (child == 0)
         run(fds[1], arg);
     close(fds[1]);
-    const bool in_time = child < 0 || read_all(out, fds[0], within_ms);
+    const bool in_time = child < 0 || read_child(out, fds[0], within_ms);
     close(fds[0]);
     if (!in_time)
         kill(child, SIGKILL);

@@ -12,7 +12,7 @@
 #include "beamtop/link/discover.h"
 #include "beamtop/link/name.h"
 
-static int find_process(pid_t *pid, const char *argument, struct error *err)
+static int find_vm_process(pid_t *pid, const char *argument, struct error *err)
 {
     errno = 0;
     long number = strtol(argument, NULL, 10);
@@ -54,27 +54,17 @@ static int fail_several(const struct discover_list *list, const char *name, stru
     return ERR_USAGE;
 }
 
-/* Of several, the one with that OS pid; NULL: none has it. */
-static const struct discover_vm *with_pid(const struct discover_list *list, const char *name,
-                                          int64_t os_pid)
-{
-    for (size_t i = 0; i < list->count && os_pid > 0; i++)
-        if (list->vms[i].pid == os_pid && target_is_meant(&list->vms[i], name))
-            return &list->vms[i];
-    return NULL;
-}
-
 int local_target_of_node(pid_t *pid, const char *name, int64_t os_pid, const struct cli_options *o,
                          const struct app_env *env, struct error *err)
 {
-    const struct discover_vm *vm = NULL;
+    const struct discover_vm *vm = NULL, *chosen;
     struct discover_list list = {0};
     int rc = target_check_name(name, err);
     if (rc != 0)
         return rc;
     size_t count = target_look_for(&list, &vm, name, o, env);
-    if (count > 1 && with_pid(&list, name, os_pid)) {
-        vm = with_pid(&list, name, os_pid);
+    if (count > 1 && (chosen = target_of_pid(&list, name, os_pid))) {
+        vm = chosen;
         count = 1;
     }
     if (count == 0)
@@ -96,6 +86,6 @@ int local_target_find(pid_t *pid, const char *argument, const struct cli_options
                       const struct app_env *env, struct error *err)
 {
     if (*argument && argument[strspn(argument, "0123456789")] == '\0')
-        return find_process(pid, argument, err);
+        return find_vm_process(pid, argument, err);
     return local_target_of_node(pid, argument, 0, o, env, err);
 }

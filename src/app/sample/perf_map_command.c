@@ -156,7 +156,7 @@ static int write_for_perf(const struct buf *text, size_t functions, pid_t pid, s
     return err->code;
 }
 
-static int write_file(const struct buf *text, const char *path, struct error *err)
+static int write_map_file(const struct buf *text, const char *path, struct error *err)
 {
     struct output_file out;
     if (output_file_open(&out, path, err) == 0) {
@@ -185,11 +185,9 @@ int command_perf_map(const struct cli_options *o, const struct app_env *env)
     else if (rc == 0 && strcmp(o->output, "-") == 0)
         code = output_put(&text);
     else if (rc == 0)
-        rc = write_file(&text, o->output, &err);
-    if (rc != 0) {
-        tell_line("%s", err.text);
-        code = exit_code_of_error((enum err)rc);
-    }
+        rc = write_map_file(&text, o->output, &err);
+    if (rc != 0)
+        code = tell_error(&err);
     buf_clear(&text);
     return code;
 }

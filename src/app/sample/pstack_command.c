@@ -77,7 +77,8 @@ static void why_idle(char *out, size_t size, pid_t pid, pid_t tid)
                  times.waits_in[0] ? ": waits in " : "", times.waits_in);
 }
 
-static void put_all(struct sample_run *t, const struct thread_stack *all, size_t n, struct buf *out)
+static void put_stacks(struct sample_run *t, const struct thread_stack *all, size_t n,
+                       struct buf *out)
 {
     const struct sample_frames frames = sample_frames_of(sampled_stacks(t->sampled));
     if (t->options->format == FORMAT_JSON)
@@ -111,7 +112,7 @@ static int put_thread_stacks(struct sample_run *t)
         n++;
     }
     buf_init(&text, 0);
-    put_all(t, all, n, &text);
+    put_stacks(t, all, n, &text);
     if (n == 0)
         tell_line("no scheduler ran within %.1f s: --all lists all threads, --wait waits for each",
                   t->sampler.for_s);
@@ -127,10 +128,8 @@ int command_pstack(const struct cli_options *o, const struct app_env *env)
     struct first_stacks f = {0};
     struct sample_run t = {.options = o, .env = env, .on_sample = keep_first, .arg = &f};
     struct error err = {0};
-    if (sample_options_of(&t.sampler, &t.sums, o, &err) != 0) {
-        tell_line("%s", err.text);
-        return EXIT_USAGE;
-    }
+    if (sample_run_options(&t, &err) != 0)
+        return tell_error(&err);
     t.sampler.hz = SAMPLER_HZ_MAX;
     t.sampler.for_s = o->wait ? WAIT_S : LOOK_S;
     t.sampler.lines = true;

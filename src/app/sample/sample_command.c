@@ -96,7 +96,7 @@ static const char *native_names(const struct record_begin *b)
                : "of the VM's own functions too";
 }
 
-static int put_check(struct sample_run *t)
+static int put_sample_check(struct sample_run *t)
 {
     const struct record_begin *b = &t->begin;
     const struct samples_summary *run = &t->summary;
@@ -192,20 +192,16 @@ static int run_into_file(struct sample_run *t, struct sink_output *output)
     const struct cli_options *o = t->options;
     struct output_file out;
     struct error err = {0};
-    if (output_file_open(&out, o->output, &err) != 0) {
-        tell_line("%s", err.text);
-        return exit_code_of_error(err.code);
-    }
+    if (output_file_open(&out, o->output, &err) != 0)
+        return tell_error(&err);
     output->writer = sink_writer_of(out.to);
-    int code = sample_run(t, o->check ? put_check : put_sample_run);
+    int code = sample_run(t, o->check ? put_sample_check : put_sample_run);
     if (!t->ended)
         error_set(&err, ERR_CANCELLED, "nothing was sampled");
     if (!o->output) /* sample_run() has said what became of it */
         return code;
-    if (output_file_close(&out, &err) != 0 && t->ended) {
-        tell_line("%s", err.text);
-        code = exit_code_of_error(err.code);
-    }
+    if (output_file_close(&out, &err) != 0 && t->ended)
+        code = tell_error(&err);
     return code;
 }
 
@@ -215,10 +211,8 @@ int command_sample(const struct cli_options *o, const struct app_env *env)
     struct sample_run t = {.options = o, .env = env, .arg = &output};
     struct error err = {0};
     if (check_sample(o, &err) != 0 || check_remote(o, &err) != 0 ||
-        sample_options_of(&t.sampler, &t.sums, o, &err) != 0) {
-        tell_line("%s", err.text);
-        return EXIT_USAGE;
-    }
+        sample_run_options(&t, &err) != 0)
+        return tell_error(&err);
     t.may_be_remote = strchr(o->target, '@') != NULL;
     t.sums.prologues = o->skid;
     t.sums.by_thread = o->format == FORMAT_SPEEDSCOPE;

@@ -39,7 +39,7 @@ static void end_log(struct sample_log *l, enum sampling_phase phase, const struc
     l->handlers->ended(l->arg, err);
 }
 
-static void on_record(void *arg, const struct record *r)
+static void on_log_record(void *arg, const struct record *r)
 {
     struct sample_log *l = arg;
     struct samples_log *shown = &l->shown;
@@ -66,7 +66,7 @@ static bool goes_on_by_node(struct sample_log *l, const struct error *why)
            sampled_count(l->sampled) == 0 && begin_by_node(l, why->text, &ignored) == 0;
 }
 
-static void on_ended(void *arg, const struct record_end *end, const struct error *err)
+static void on_sampling_ended(void *arg, const struct record_end *end, const struct error *err)
 {
     struct sample_log *l = arg;
     struct samples_summary *run = &l->shown.run;
@@ -121,20 +121,21 @@ static struct sample_log *log_new(const struct sample_log_options *o,
     return l;
 }
 
-static void is_of_this_host(struct sample_log *l)
+static void set_own_host(struct sample_log *l)
 {
     if (gethostname(l->host, sizeof l->host - 1) == 0)
         l->shown.run.host = slice_of(l->host);
 }
 
-static const struct sampling_handlers sampling_handlers = {.record = on_record, .ended = on_ended};
+static const struct sampling_handlers sampling_handlers = {.record = on_log_record,
+                                                           .ended = on_sampling_ended};
 
 int sample_log_start(struct sample_log **out, uv_loop_t *loop, const struct sample_log_options *o,
                      const struct sample_log_handlers *handlers, void *arg, struct error *err)
 {
     struct sample_log *l = log_new(o, handlers, arg);
     int rc = sampling_start(&l->sampling, loop, &o->sampler, &sampling_handlers, l, err);
-    is_of_this_host(l);
+    set_own_host(l);
     if (rc == 0)
         *out = l;
     else
@@ -193,7 +194,7 @@ static int begin_outside(struct sample_log *l, struct sampler_options *o, struct
     if (rc == 0)
         rc = sampling_start(&l->sampling, l->node.loop, o, &sampling_handlers, l, err);
     if (rc == 0)
-        is_of_this_host(l);
+        set_own_host(l);
     if (rc == 0)
         l->handlers->begun(l->arg, o->pid, "");
     return rc;
@@ -240,7 +241,7 @@ void sample_log_lost(struct sample_log *l, const struct error *why)
 #define NAMED 100 /* processes */
 #define NAMES_MS 5000u
 
-static void on_names(void *arg, const struct answer *answer)
+static void on_log_names(void *arg, const struct answer *answer)
 {
     struct sample_log *l = arg;
     struct arena arena;
@@ -275,7 +276,8 @@ bool sample_log_ask_names(struct sample_log *l, const struct session_port *port)
     }
     build_nil(b);
     l->port = *port;
-    l->asks = n > 0 && port->ask(port->ctx, QUESTION_WHO, b, NAMES_MS, on_names, l, &ignored) == 0;
+    l->asks =
+        n > 0 && port->ask(port->ctx, QUESTION_WHO, b, NAMES_MS, on_log_names, l, &ignored) == 0;
     builder_free(b);
     return l->asks;
 }
@@ -324,11 +326,6 @@ const struct samples_log *sample_log_now(struct sample_log *l)
 const struct sampled *sample_log_sampled(const struct sample_log *l)
 {
     return l->sampled;
-}
-
-int64_t sample_log_count(const struct sample_log *l)
-{
-    return sampled_count(l->sampled);
 }
 
 const struct record_begin *sample_log_begin(const struct sample_log *l)

@@ -69,7 +69,6 @@ void sample_log_free(struct sample_log *l);       /* NULL is fine; ends a run un
 /* What there is, with the sums of this moment; lives as long as the log. */
 const struct samples_log *sample_log_now(struct sample_log *l);
 const struct sampled *sample_log_sampled(const struct sample_log *l);
-int64_t sample_log_count(const struct sample_log *l); /* what these two cost does not grow */
 double sample_log_seconds(const struct sample_log *l);
 const struct record_begin *sample_log_begin(const struct sample_log *l);
 

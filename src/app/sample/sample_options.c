@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "sample_options.h"
+#include "sample_run.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,9 +25,11 @@ static int parse_thread(struct sampler_options *sampler, const char *text, struc
     return 0;
 }
 
-int sample_options_of(struct sampler_options *sampler, struct sampled_options *sampled,
-                      const struct cli_options *o, struct error *err)
+int sample_run_options(struct sample_run *t, struct error *err)
 {
+    const struct cli_options *o = t->options;
+    struct sampler_options *sampler = &t->sampler;
+    struct sampled_options *sampled = &t->sums;
     int used = 0;
     sampler->hz = (unsigned)o->hz;
     sampler->for_s = o->for_given ? o->for_s : SAMPLE_S;

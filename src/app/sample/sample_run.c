@@ -14,7 +14,7 @@
 #define PROGRESS_MS 500u
 #define TURN_MS 100u
 
-static void clear_progress(struct sample_run *t)
+static void clear_run_progress(struct sample_run *t)
 {
     if (t->told)
         fputs("\r\033[K", stderr);
@@ -23,7 +23,7 @@ static void clear_progress(struct sample_run *t)
 
 static void on_note(void *arg, const char *text)
 {
-    clear_progress(arg);
+    clear_run_progress(arg);
     tell_line("%s", text);
 }
 
@@ -39,7 +39,7 @@ static void on_sample(void *arg, const struct sample *sample)
 static void on_log_ended(void *arg, const struct error *err)
 {
     struct sample_run *t = arg;
-    clear_progress(t);
+    clear_run_progress(t);
     t->ended = !err;
     runtime_end(&t->rt, err ? exit_code_of_error(err->code) : EXIT_DONE, err);
 }
@@ -48,7 +48,7 @@ static void show_progress(struct sample_run *t)
 {
     tell_progress("sampling: %.0f of %.0f s, %lld samples (Ctrl-C stops it)",
                   sample_log_seconds(t->log), t->sampler.for_s,
-                  (long long)sample_log_count(t->log));
+                  (long long)sampled_count(t->sampled));
     t->told = true;
 }
 
@@ -57,7 +57,7 @@ static void on_progress_due(uv_timer_t *timer)
     show_progress(timer->data);
 }
 
-static void on_signal(uv_signal_t *signal, int number)
+static void on_run_signal(uv_signal_t *signal, int number)
 {
     struct sample_run *t = signal->data;
     (void)number;
@@ -84,7 +84,7 @@ static void collect_samples(struct sample_run *t)
         runtime_ends(&t->rt, exit_code_of_error(err.code), &err);
     } else {
         t->sampled = sample_log_sampled(t->log);
-        runtime_catch(&t->rt, signals, ARRAY_LEN(signals), on_signal, t);
+        runtime_catch(&t->rt, signals, ARRAY_LEN(signals), on_run_signal, t);
         if (t->env->err_tty)
             uv_timer_start(&t->progress, on_progress_due, PROGRESS_MS, PROGRESS_MS);
         uv_run(&t->rt.loop, UV_RUN_DEFAULT);
@@ -187,7 +187,7 @@ static void ask_names(struct sample_run *t)
 
 static int print_run(struct sample_run *t, int (*print)(struct sample_run *t), int code)
 {
-    clear_progress(t);
+    clear_run_progress(t);
     if (t->ended) {
         t->begin = *sample_log_begin(t->log);
         t->summary = sample_log_now(t->log)->run;
@@ -215,10 +215,9 @@ int sample_run(struct sample_run *t, int (*print)(struct sample_run *t))
         runtime_close(&t->rt);
     }
     if (err.code != ERR_NONE) {
-        tell_line("%s", err.text);
+        code = tell_error(&err);
         if (t->may_be_remote && err.code != ERR_USAGE && err.code != ERR_NOT_FOUND)
             tell_line("with --remote the node itself looks at its processes, at yield points");
-        code = exit_code_of_error(err.code);
     }
     return output_check(code);
 }

@@ -7,9 +7,10 @@
 
 #include "app/cli/cli.h"
 #include "app/source/runtime.h"
+#include "beamtop/local/sampler.h"
 #include "beamtop/model/samples.h"
 #include "sample_log.h"
-#include "sample_options.h"
+#include "sampled.h"
 
 struct batch; /* app/command/batch.h */
 
@@ -38,6 +39,9 @@ struct sample_run {
     bool enough;      /* it was asked to end by on_sample */
 };
 
+/* Sets sampler and sums by the words of the command: --thread, a kind or the number of a thread;
+ * --scheduler; --pid. ERR_USAGE. */
+int sample_run_options(struct sample_run *t, struct error *err);
 /* Finds the VM, samples it and calls print(); the exit code of the command. With --remote the node
  * does it, at yield points. */
 int sample_run(struct sample_run *t, int (*print)(struct sample_run *t));

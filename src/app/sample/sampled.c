@@ -38,7 +38,7 @@ struct sampled {
     struct sampled_options o;
     struct stacks *stacks, *prologues; /* NULL: not kept */
     uint32_t *frames;                  /* by the number that the sampler gave */
-    size_t n_frames, frames_room;
+    size_t n_frames;
     struct of_thread *threads;
     size_t n_threads;
     struct process *processes;
@@ -104,18 +104,15 @@ void sampled_thread_name(char *out, size_t size, const struct thread *t)
 
 static void take_thread(struct sampled *s, const struct thread *t)
 {
-    s->threads = alloc_resize(s->threads, s->n_threads + 1, sizeof *s->threads);
+    s->threads = alloc_grow(s->threads, s->n_threads, sizeof *s->threads);
     struct of_thread *of = s->threads + s->n_threads++;
     *of = (struct of_thread){.thread = *t, .stacks = s->o.by_thread ? stacks_new() : NULL};
     sampled_thread_name(of->name, sizeof of->name, t);
 }
 
-static void take_frame(struct sampled *s, const struct sample_frame *f)
+static void take_sampled_frame(struct sampled *s, const struct sample_frame *f)
 {
-    if (s->n_frames == s->frames_room)
-        s->frames =
-            alloc_resize(s->frames, s->frames_room = s->frames_room ? s->frames_room * 2 : 256,
-                         sizeof *s->frames);
+    s->frames = alloc_grow(s->frames, s->n_frames, sizeof *s->frames);
     s->frames[s->n_frames++] = stacks_frame(s->stacks, f);
 }
 
@@ -201,7 +198,7 @@ static void take_places(struct sampled *s, const struct sample *sample, struct p
         name_call(s, sample, &of->call);
 }
 
-static bool take_sample(struct sampled *s, const struct sample *sample)
+static bool count_sample(struct sampled *s, const struct sample *sample)
 {
     uint32_t ids[LIMIT_SAMPLE_FRAMES];
     struct of_thread *of = s->threads + sample->thread;
@@ -255,8 +252,8 @@ bool sampled_take(struct sampled *s, const struct record *r)
     if (r->type == RECORD_THREAD)
         take_thread(s, &r->u.thread);
     else if (r->type == RECORD_FRAME)
-        take_frame(s, &r->u.frame);
-    return r->type == RECORD_SAMPLE && take_sample(s, &r->u.sample);
+        take_sampled_frame(s, &r->u.frame);
+    return r->type == RECORD_SAMPLE && count_sample(s, &r->u.sample);
 }
 
 const struct stacks *sampled_stacks(const struct sampled *s)
@@ -343,7 +340,7 @@ static struct slice thread_name(struct sampled *s, uint32_t thread)
     return slice_of(s->threads[thread].name);
 }
 
-static void put_places(struct sampled *s, struct samples_source *row, struct spread *spread,
+static void sum_places(struct sampled *s, struct samples_source *row, struct spread *spread,
                        struct slice (*name)(struct sampled *s, uint32_t place))
 {
     struct samples_place *places = arena_alloc(&s->texts, (spread->n + 1) * sizeof *places);
@@ -355,7 +352,7 @@ static void put_places(struct sampled *s, struct samples_source *row, struct spr
     row->moves = spread->moves;
 }
 
-static void put_held(struct sampled *s, struct samples_summary *out)
+static void sum_held(struct sampled *s, struct samples_summary *out)
 {
     struct held held = s->held; /* with the calls that last */
     struct samples_held *rows = arena_alloc(&s->texts, LIMIT_SAMPLED_HELD * sizeof *rows);
@@ -381,7 +378,7 @@ static void put_held(struct sampled *s, struct samples_summary *out)
     out->n_held = held.n;
 }
 
-static void put_process_rows(struct sampled *s, struct samples_summary *out)
+static void sum_rows(struct sampled *s, struct samples_summary *out)
 {
     struct process *p, *next;
     size_t n = 0, parts = 0;
@@ -392,7 +389,7 @@ static void put_process_rows(struct sampled *s, struct samples_summary *out)
         *row = (struct samples_source){
             .name = slice_of(p->pid), .about = slice_of(p->name), .samples = samples_of(s, p)};
         if (!s->at_yields)
-            put_places(s, row, &p->threads, thread_name);
+            sum_places(s, row, &p->threads, thread_name);
     }
     s->thread_rows = alloc_resize(s->thread_rows, s->n_threads + 1, sizeof *s->thread_rows);
     s->parts = alloc_resize(s->parts, s->n_threads + 1, sizeof *s->parts);
@@ -405,7 +402,7 @@ static void put_process_rows(struct sampled *s, struct samples_summary *out)
         *row = (struct samples_source){.name = slice_of(of->name),
                                        .about = slice_of(thread_kind_key(of->thread.kind)),
                                        .samples = of->samples};
-        put_places(s, row, &of->cpus, cpu_name);
+        sum_places(s, row, &of->cpus, cpu_name);
         if (of->stacks)
             s->parts[parts++] =
                 (struct samples_part){.name = slice_of(of->name), .stacks = of->stacks};
@@ -434,8 +431,8 @@ void sampled_summary(struct sampled *s, struct samples_summary *out)
         out->moved_on = out->truncated = out->unresolved = out->complete = -1;
     out->at_yields = s->at_yields;
     arena_reset(&s->texts);
-    put_process_rows(s, out);
+    sum_rows(s, out);
     out->held = NULL;
     if (!s->at_yields)
-        put_held(s, out);
+        sum_held(s, out);
 }

@@ -15,9 +15,7 @@ int command_sampler(const struct cli_options *o, const struct app_env *env)
     (void)env;
     for (size_t i = 0; i < o->n_rest && i + 1 < SAMPLER_WORDS; i++)
         words[i + 1] = o->rest[i];
-    if (sampler_words_parse(&sampler, words, o->n_rest + 1, &err) != 0) {
-        tell_line("%s", err.text);
-        return EXIT_USAGE;
-    }
+    if (sampler_words_parse(&sampler, words, o->n_rest + 1, &err) != 0)
+        return tell_error(&err);
     return sampler_run(&sampler, STDOUT_FILENO);
 }

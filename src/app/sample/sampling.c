@@ -111,7 +111,7 @@ static void sampling_tick(void *arg)
         child_kill(s->child);
 }
 
-static void take_record(struct sampling *s, const struct record *r)
+static void take_sampler_record(struct sampling *s, const struct record *r)
 {
     if (r->type == RECORD_BEGIN) {
         s->begun = true;
@@ -135,7 +135,7 @@ static void sampling_read(void *arg, const char *bytes, size_t n)
     s->silent = 0;
     records_feed(s->records, bytes, n);
     while ((rc = records_next(s->records, &r, &s->err)) > 0)
-        take_record(s, &r);
+        take_sampler_record(s, &r);
     if (rc < 0)
         child_kill(s->child);
 }

@@ -17,8 +17,7 @@ void spread_add(struct spread *s, uint32_t place)
     if (i == LIMIT_SAMPLED_PLACES)
         return;
     if (i == s->n) {
-        if (s->n == s->room)
-            s->list = alloc_resize(s->list, s->room = s->room ? 2 * s->room : 2, sizeof *s->list);
+        s->list = alloc_grow(s->list, s->n, sizeof *s->list);
         s->list[s->n++] = (struct spread_place){.place = place};
     }
     s->list[i].samples++;

@@ -12,7 +12,7 @@ struct spread {
         uint32_t place;
         int64_t samples;
     } * list; /* owned; LIMIT_SAMPLED_PLACES at most */
-    size_t n, room;
+    size_t n;
     uint32_t last; /* place of the sample before */
     int64_t samples, moves;
 };

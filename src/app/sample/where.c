@@ -20,17 +20,15 @@ struct where_run {
     size_t lines;    /* that have ended */
 };
 
-#define LATE                                                                                       \
-    "the process that reads the VM was ended: it had not answered in time. It was stopped, or "    \
-    "the "                                                                                         \
-    "host is overloaded"
-
 static void where_ended(void *arg, int64_t status, int signal)
 {
     struct where_run *w = arg;
     const bool found = status == 0 && signal == 0 && w->lines > 0;
     if (w->fn && w->is_late)
-        w->fn(w->arg, false, LATE, 1);
+        w->fn(w->arg, false,
+              "the process that reads the VM was ended: it had not answered in time. It was "
+              "stopped, or the host is overloaded",
+              1);
     else if (w->fn)
         w->fn(w->arg, found, buf_cstr(&w->line), w->lines);
     buf_clear(&w->line);

@@ -39,7 +39,7 @@ static void wanted_name(char *out, size_t size, const char *word)
     copy_unquoted(out, size, slice_of(is_elixir ? elixir : word));
 }
 
-static bool is_wanted(const char *wanted, struct slice name)
+static bool is_wanted_function(const char *wanted, struct slice name)
 {
     char plain[NAME_BYTES];
     const size_t len = copy_unquoted(plain, sizeof plain, name), n = strlen(wanted);
@@ -55,13 +55,13 @@ static bool is_header(struct slice name)
     return memmem(name.s, name.len, "::", 2) != NULL;
 }
 
-static void put_places(struct buf *out, const struct jit *j, const void *arg)
+static void put_code_places(struct buf *out, const struct jit *j, const void *arg)
 {
     for (size_t i = 0; i < jit_count(j); i++) {
         const struct jit_function *f = jit_function(j, i);
         struct slice file;
         uint32_t line = 0;
-        if (f->global || f->prologue || is_header(f->name) || !is_wanted(arg, f->name))
+        if (f->global || f->prologue || is_header(f->name) || !is_wanted_function(arg, f->name))
             continue;
         text_put_safe(out, f->name.s, f->name.len, false);
         if (jit_first_line(j, f, &file, &line)) {
@@ -85,7 +85,7 @@ int command_where(const struct cli_options *o, const struct app_env *env)
     wanted_name(wanted, sizeof wanted, o->rest[0]);
     int rc = local_target_find(&pid, o->target, o, env, &err);
     if (rc == 0)
-        rc = local_read(&text, pid, put_places, wanted, &err);
+        rc = local_read(&text, pid, put_code_places, wanted, &err);
     if (rc == 0 && text.len == 0)
         rc = error_set(&err, ERR_NOT_FOUND,
                        "%.200s is not loaded, or not a function: give MODULE:FUNCTION/ARITY, "
@@ -93,10 +93,8 @@ int command_where(const struct cli_options *o, const struct app_env *env)
                        o->rest[0]);
     if (rc == 0)
         code = output_put(&text);
-    if (rc != 0) {
-        tell_line("%s", err.text);
-        code = exit_code_of_error((enum err)rc);
-    }
+    if (rc != 0)
+        code = tell_error(&err);
     buf_clear(&text);
     return code;
 }

@@ -23,15 +23,13 @@ struct beside {
     struct error err;
 };
 
-static void take_frame(struct beside *b, const struct sample_frame *f)
+static void take_beside_frame(struct beside *b, const struct sample_frame *f)
 {
-    if ((b->n_frames & (b->n_frames - 1)) == 0)
-        b->frames =
-            alloc_resize(b->frames, b->n_frames > 0 ? 2 * b->n_frames : 1, sizeof *b->frames);
+    b->frames = alloc_grow(b->frames, b->n_frames, sizeof *b->frames);
     b->frames[b->n_frames++] = stacks_frame(b->stacks, f);
 }
 
-static void take_sample(struct beside *b, const struct sample *sample)
+static void take_beside_sample(struct beside *b, const struct sample *sample)
 {
     uint32_t at = 0;
     if (sample->pid_number == 0)
@@ -42,29 +40,27 @@ static void take_sample(struct beside *b, const struct sample *sample)
     }
     for (size_t i = 0; i < sample->n_frames; i++)
         at = stacks_step(b->stacks, at, b->frames[sample->frames[i]]);
-    if ((b->n_samples & (b->n_samples - 1)) == 0)
-        b->samples =
-            alloc_resize(b->samples, b->n_samples > 0 ? 2 * b->n_samples : 1, sizeof *b->samples);
+    b->samples = alloc_grow(b->samples, b->n_samples, sizeof *b->samples);
     b->samples[b->n_samples++] =
         (struct span_sample){sample->pid_number, sample->pid_serial, (int64_t)sample->mono_ns, at};
 }
 
-static void on_record(void *arg, const struct record *r)
+static void on_beside_record(void *arg, const struct record *r)
 {
     struct beside *b = arg;
     if (r->type == RECORD_NOTE) {
         tell_line("%.*s", (int)r->u.note.len, r->u.note.s);
     } else if (r->type == RECORD_FRAME) {
-        take_frame(b, &r->u.frame);
+        take_beside_frame(b, &r->u.frame);
     } else if (r->type == RECORD_SAMPLE) {
-        take_sample(b, &r->u.sample);
+        take_beside_sample(b, &r->u.sample);
     } else if (r->type == RECORD_BEGIN) {
         b->begun = true;
         b->on_change(b->arg);
     }
 }
 
-static void on_ended(void *arg, const struct record_end *end, const struct error *err)
+static void on_beside_ended(void *arg, const struct record_end *end, const struct error *err)
 {
     struct beside *b = arg;
     b->sampling = NULL;
@@ -78,7 +74,8 @@ static void on_ended(void *arg, const struct record_end *end, const struct error
 int beside_open(struct beside **out, uv_loop_t *loop, pid_t pid, unsigned hz,
                 void (*on_change)(void *arg), void *arg, struct error *err)
 {
-    static const struct sampling_handlers handlers = {.record = on_record, .ended = on_ended};
+    static const struct sampling_handlers handlers = {.record = on_beside_record,
+                                                      .ended = on_beside_ended};
     const struct sampler_options o = {.pid = pid, .hz = hz};
     struct beside *b = alloc_zero(1, sizeof *b);
     b->on_change = on_change;

@@ -22,7 +22,7 @@ struct side {
     struct error err;
 };
 
-static void end(struct side *s, const struct error *why)
+static void end_side(struct side *s, const struct error *why)
 {
     if (s->over)
         return;
@@ -34,19 +34,19 @@ static void end(struct side *s, const struct error *why)
 
 /* ---- its session */
 
-static void on_session(void *arg)
+static void on_side_session(void *arg)
 {
     struct side *s = arg;
     const struct error err = session_trouble(s->session);
     if (session_runs(s->session))
         s->setup.on_change(s->setup.arg);
     else
-        end(s, &err);
+        end_side(s, &err);
 }
 
-static void begin(struct side *s, struct live *live)
+static void begin_side_session(struct side *s, struct live *live)
 {
-    static const struct session_handlers handlers = {.on_change = on_session};
+    static const struct session_handlers handlers = {.on_change = on_side_session};
     struct session_port port;
     struct error err = {0};
     const struct spans_capture what = {
@@ -64,55 +64,49 @@ static void begin(struct side *s, struct live *live)
     if (rc == 0)
         rc = spans_open(&s->session, &what, &port, &handlers, s, NULL, NULL, &err);
     if (rc != 0)
-        end(s, &err);
+        end_side(s, &err);
 }
 
 /* ---- its connection */
 
-static void on_change(void *arg, bool facts)
+static void on_side_change(void *arg, bool facts)
 {
     struct side *s = arg;
     struct live *live = s->source ? source_live(s->source) : NULL;
     (void)facts;
     if (!s->over && !s->session && live && live_is_up(live) && model_node(s->model))
-        begin(s, live);
+        begin_side_session(s, live);
 }
 
-static void on_tick(void *arg)
-{
-    (void)arg;
-}
-
-static void on_trouble(void *arg, const struct error *err)
+static void on_side_trouble(void *arg, const struct error *err)
 {
     struct side *s = arg;
     if (!s->session)
-        end(s, err);
+        end_side(s, err);
 }
 
-static void on_notice(void *arg, bool trouble, const char *text)
+static void on_side_notice(void *arg, bool trouble, const char *text)
 {
     (void)arg;
     (void)trouble;
     tell_line("%s", text);
 }
 
-static void on_end(void *arg, bool had_tick, const struct error *err)
+static void on_side_end(void *arg, bool had_tick, const struct error *err)
 {
     struct side *s = arg;
     (void)had_tick;
     if (s->session)
         session_link_lost(s->session, err);
-    end(s, err);
+    end_side(s, err);
 }
 
 int side_open(struct side **out, const struct side_setup *setup, struct error *err)
 {
-    static const struct source_handlers handlers = {.on_change = on_change,
-                                                    .on_tick = on_tick,
-                                                    .on_trouble = on_trouble,
-                                                    .on_notice = on_notice,
-                                                    .on_end = on_end};
+    static const struct source_handlers handlers = {.on_change = on_side_change,
+                                                    .on_trouble = on_side_trouble,
+                                                    .on_notice = on_side_notice,
+                                                    .on_end = on_side_end};
     struct side *s = alloc_zero(1, sizeof *s);
     s->setup = *setup;
     s->options = *setup->options;
@@ -173,7 +167,7 @@ void side_stop(struct side *s)
     if (s->session && !s->over)
         session_stop(s->session);
     else
-        end(s, NULL);
+        end_side(s, NULL);
 }
 
 void side_close(struct side *s)

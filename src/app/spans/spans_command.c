@@ -76,7 +76,7 @@ static void tell_how_far(struct capturing *t, const struct spans_run *run)
         run->for_s);
 }
 
-static enum spans_format format_of(enum cli_format format)
+static enum spans_format spans_format_of(enum cli_format format)
 {
     return format == FORMAT_JSON          ? SPANS_JSON
            : format == FORMAT_FOLDED      ? SPANS_FOLDED
@@ -92,7 +92,7 @@ static void put_capture(const struct capturing *t, const struct spans_run *run)
     struct sink_output output = {.writer = sink_writer_of(stdout)};
     struct error err = {0};
     const struct spans_sink_options options = {
-        .format = format_of(o->format),
+        .format = spans_format_of(o->format),
         .ascii = o->ascii || !t->env->utf8,
         .slower_ns = (int64_t)(o->slower_s * 1e9),
         .raw_waits = o->raw_waits,
@@ -114,7 +114,8 @@ static void join_side(struct capturing *t)
 }
 
 /* What is left on a node, for people. */
-static void tell_left(const struct capturing *t, const struct spans_run *run, const char *node)
+static void tell_what_is_left(const struct capturing *t, const struct spans_run *run,
+                              const char *node)
 {
     const struct session_check *check = &run->status.check;
     if (run->end == SPANS_END_TRACED) {
@@ -159,9 +160,9 @@ static void end_captured_run(void *arg)
         tell_progress("%s", "");
     if (armed)
         put_capture(t, run);
-    tell_left(t, run, "the node");
+    tell_what_is_left(t, run, "the node");
     if (side)
-        tell_left(t, side, side->node);
+        tell_what_is_left(t, side, side->node);
     batch_end(t->run, &err);
 }
 
@@ -207,7 +208,7 @@ static bool spans_ask(void *arg)
 /* ---- the other side */
 
 /* Without it nothing begins; what has begun goes on. */
-static void on_side(void *arg)
+static void on_other_side(void *arg)
 {
     struct capturing *t = arg;
     if (t->run->rt.ended || !t->run->session || t->joined)
@@ -225,7 +226,7 @@ static void on_side(void *arg)
     batch_session_changed(t->run);
 }
 
-static int open_side(struct capturing *t, struct error *err)
+static int open_other_side(struct capturing *t, struct error *err)
 {
     const unsigned for_ms = t->options->request.for_ms;
     const struct side_setup setup = {
@@ -236,7 +237,7 @@ static int open_side(struct capturing *t, struct error *err)
         .origin = session_port(t->run->session)->node,
         .for_ms = for_ms < SPANS_MOST_MS - SIDE_MS ? for_ms + SIDE_MS : SPANS_MOST_MS,
         .events = t->options->request.events,
-        .on_change = on_side,
+        .on_change = on_other_side,
         .arg = t,
     };
     return side_open(&t->side, &setup, err);
@@ -245,7 +246,7 @@ static int open_side(struct capturing *t, struct error *err)
 /* ---- a sampler beside it */
 
 /* Without it nothing begins; what has begun goes on. */
-static void on_beside(void *arg)
+static void on_sampler_change(void *arg)
 {
     struct capturing *t = arg;
     if (t->run->rt.ended || !t->run->session)
@@ -261,24 +262,24 @@ static void on_beside(void *arg)
     batch_session_changed(t->run);
 }
 
-static int open_beside(struct capturing *t, struct error *err)
+static int open_sampler(struct capturing *t, struct error *err)
 {
     pid_t pid = 0;
     const struct cli_options *o = t->options;
     const char *node = session_port(t->run->session)->node;
     int rc =
         local_target_of_node(&pid, node, node_os_pid(model_node(t->run->model)), o, t->env, err);
-    return rc != 0
-               ? rc
-               : beside_open(&t->beside, &t->run->rt.loop, pid, (unsigned)o->hz, on_beside, t, err);
+    return rc != 0 ? rc
+                   : beside_open(&t->beside, &t->run->rt.loop, pid, (unsigned)o->hz,
+                                 on_sampler_change, t, err);
 }
 
 /* The node may be captured: now others are asked, and then the capture begins. */
 static void prepare_sides(struct capturing *t)
 {
     struct error err = {0};
-    if ((t->options->with && !t->side && open_side(t, &err) != 0) ||
-        (t->options->samples && !t->beside && open_beside(t, &err) != 0))
+    if ((t->options->with && !t->side && open_other_side(t, &err) != 0) ||
+        (t->options->samples && !t->beside && open_sampler(t, &err) != 0))
         runtime_end(&t->run->rt, exit_code_of_error(err.code), &err);
     else if ((!t->side || side_captures(t->side)) && (!t->beside || beside_has_begun(t->beside)))
         session_confirm(t->run->session);
@@ -308,8 +309,8 @@ static void close_side(void *arg, const struct error *why)
 
 /* ---- the session */
 
-static int open_spans(void *arg, struct batch *run, const struct session_port *port,
-                      struct error *err)
+static int open_captured_run(void *arg, struct batch *run, const struct session_port *port,
+                             struct error *err)
 {
     static const struct session_handlers handlers = {.on_change = batch_session_changed};
     struct capturing *t = arg;
@@ -368,7 +369,7 @@ int command_spans(const struct cli_options *o, const struct app_env *env)
     }
     const struct batch_job job = {.options = o,
                                   .env = env,
-                                  .open = open_spans,
+                                  .open = open_captured_run,
                                   .changed = spans_changed,
                                   .asking = spans_ask,
                                   .is_over = capture_is_over,
