@@ -164,6 +164,8 @@ void pattern_expect(const char *text, size_t point, struct expectation *out);
 /* The words that can be actions ("return", "slower 5ms" …) and guard BIFs, with a line of help. */
 struct pattern_word {
     const char *word, *help;
+    unsigned least, most; /* arguments of a guard BIF */
+    unsigned bits;        /* of an action */
 };
 extern const struct pattern_word pattern_actions[], pattern_guards[]; /* NULL word ends */
 

@@ -111,7 +111,7 @@ struct node *elixir_call(struct parser *p, const struct token *name,
         if (arguments->n == takes)
             return call_other(p, &others[i], arguments->items, name->from);
     }
-    const struct guard_bif *bif = takes == SIZE_MAX ? guard_bif_find(name->text) : NULL;
+    const struct pattern_word *bif = takes == SIZE_MAX ? guard_bif_find(name->text) : NULL;
     if (!bif && takes == SIZE_MAX)
         return parser_no_bif(p, name);
     for (size_t i = 0; !erlang && not_elixir[i]; i++)

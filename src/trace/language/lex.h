@@ -64,6 +64,9 @@ void lex_number(struct lex *l, struct token *out);
 bool lex_quoted(struct lex *l, char quote, bool bytes, struct slice *out);
 bool lex_character(struct lex *l, int32_t *codepoint);    /* one, with escapes */
 bool lex_fail(struct lex *l, size_t at, const char *why); /* false */
+size_t lex_characters(struct slice s);
+/* The character at `at`: returns its bytes; of what is not UTF-8 one, as the character. */
+size_t lex_codepoint(struct slice s, size_t at, int32_t *codepoint);
 /* <0.1.2>, #Port<0.1>, #Ref<0.1.2.3>, #PID<0.1.2>: true when one stands there. */
 bool lex_identifier(struct lex *l, struct token *out);
 

@@ -31,6 +31,22 @@ bool lex_fail(struct lex *l, size_t at, const char *why)
     return false;
 }
 
+size_t lex_characters(struct slice s)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s.len; i++)
+        n += (s.s[i] & 0xc0) != 0x80;
+    return n;
+}
+
+size_t lex_codepoint(struct slice s, size_t at, int32_t *codepoint)
+{
+    const size_t used = text_decode(s.s + at, s.len - at, codepoint);
+    if (used == 0)
+        *codepoint = (unsigned char)s.s[at];
+    return used > 0 ? used : 1;
+}
+
 /* Decimal digits, lowest first, times the base plus a digit. */
 static void decimal_add(struct buf *decimal, int base, int digit)
 {

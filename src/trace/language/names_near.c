@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "beamtop/base/alloc.h"
-#include "beamtop/base/text.h"
 #include "beamtop/trace/names.h"
+#include "lex.h"
 
 enum { NAME_CHARACTERS = 255 }; /* of an atom, at most */
 
@@ -36,16 +36,9 @@ static bool read_characters(struct characters *out, struct slice text)
 {
     out->len = 0;
     for (size_t at = 0; at < text.len;) {
-        int32_t cp;
-        size_t n = text_decode(text.s + at, text.len - at, &cp);
-        if (n == 0) {
-            cp = (unsigned char)text.s[at];
-            n = 1;
-        }
         if (out->len == NAME_CHARACTERS)
             return false;
-        out->at[out->len++] = cp;
-        at += n;
+        at += lex_codepoint(text, at, &out->at[out->len++]);
     }
     return true;
 }

@@ -19,12 +19,13 @@ static struct node *parse_guard(struct parser *p)
     return p->lex.elixir ? parse_elixir_guard(p) : parse_erlang_guard(p);
 }
 
-static bool is_action(const struct token *t)
+/* The bits of the action that this word is; 0: it is none. */
+static unsigned action_of(const struct token *t)
 {
     for (const struct pattern_word *w = pattern_actions; w->word; w++)
         if (token_is_word(t, w->word))
-            return true;
-    return false;
+            return w->bits;
+    return 0;
 }
 
 bool parser_at_action(const struct parser *p)
@@ -34,15 +35,7 @@ bool parser_at_action(const struct parser *p)
     struct lex after = p->lex;
     struct token word;
     lex_next(&after, &word);
-    return is_action(&word);
-}
-
-static size_t count_characters(struct slice s)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < s.len; i++)
-        n += (s.s[i] & 0xc0) != 0x80;
-    return n;
+    return action_of(&word) != 0;
 }
 
 /* A module's or function's name, `_` or a variable, or /a regex/. */
@@ -64,7 +57,7 @@ static bool parse_name(struct parser *p, struct pattern_name *name, const char *
         name->kind = NAME_EXACT;
     else
         return parser_expected(p, what) != NULL;
-    if (name->kind == NAME_EXACT && count_characters(t.text) > MOST_ATOM_CHARACTERS)
+    if (name->kind == NAME_EXACT && lex_characters(t.text) > MOST_ATOM_CHARACTERS)
         return parser_fail(p, t.from, "a name has at most 255 characters") != NULL;
     if (t.kind == TOKEN_REGEX && t.text.len == 0)
         return parser_fail(p, t.from, "expected a regex between the slashes") != NULL;
@@ -72,22 +65,25 @@ static bool parse_name(struct parser *p, struct pattern_name *name, const char *
     return true;
 }
 
+bool parse_items(struct parser *p, struct node_list *items, const char *close, const char *what)
+{
+    if (parser_take(p, close))
+        return true;
+    do {
+        if (!parser_push(p, items, p->lex.elixir ? parse_elixir_argument(p) : parse_erlang_term(p)))
+            return false;
+    } while (parser_take(p, ","));
+    return parser_need(p, close, what);
+}
+
 /* Terms up to `)`; the `(` was taken. */
 static bool parse_arguments(struct parser *p, struct node ***out, size_t *n)
 {
     struct node_list items = {0};
-    if (!parser_take(p, ")")) {
-        do {
-            if (!parser_push(p, &items,
-                             p->lex.elixir ? parse_elixir_argument(p) : parse_erlang_term(p)))
-                return false;
-        } while (parser_take(p, ","));
-        if (!parser_need(p, ")", "`,` or `)`"))
-            return false;
-    }
+    bool ok = parse_items(p, &items, ")", "`,` or `)`");
     *out = items.items;
     *n = items.n;
-    return true;
+    return ok;
 }
 
 static bool parse_arity(struct parser *p, struct pattern *out)
@@ -190,7 +186,7 @@ static bool at_next_pattern(const struct parser *p)
         return false;
     bool ends = mark.kind == TOKEN_END || token_is(&mark, ",") || token_is(&mark, "&") ||
                 token_is(&mark, "->");
-    return is_module_mark(p, &mark) || (ends && !is_action(&name));
+    return is_module_mark(p, &mark) || (ends && action_of(&name) == 0);
 }
 
 /* 5ms, 1.5 s, 200us: microseconds. */
@@ -249,29 +245,12 @@ static bool parse_raises(struct parser *p, struct pattern *out)
 
 static bool parse_action(struct parser *p, struct pattern *out)
 {
-    static const struct {
-        const char *word;
-        unsigned bits;
-    } actions[] = {
-        {"return", TRACE_RETURN},
-        {"stack", TRACE_STACK},
-        {"time", TRACE_TIME},
-        {"count", TRACE_COUNT},
-        {"caller", TRACE_CALLER},
-        {"show", TRACE_SHOW},
-        {"slower", TRACE_SLOWER | TRACE_RETURN},
-        {"returns", TRACE_RETURNS | TRACE_RETURN},
-        {"raises", TRACE_RAISES | TRACE_RETURN},
-    };
     struct token t = p->token;
-    unsigned bits = 0;
+    const unsigned bits = action_of(&t);
     if (out->kind != PATTERN_CALL)
         return parser_fail(p, t.from,
                            "a message has no actions: it is shown whole, and chosen by "
                            "its pattern and `when`") != NULL;
-    for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++)
-        if (token_is_word(&t, actions[i].word))
-            bits = actions[i].bits;
     const char *near = t.kind == TOKEN_WORD ? words_nearest(pattern_actions, t.text) : NULL;
     if (bits == 0 && near)
         return parser_fail(p, t.from, "there is no action %.*s; did you mean %s?", (int)t.text.len,

@@ -42,7 +42,7 @@ bool parser_at_action(const struct parser *p); /* an action's word is next */
 struct node *parser_node(struct parser *p, enum node_kind kind, size_t from);
 struct node *parser_atom(struct parser *p, const char *name, size_t from);
 struct node *parser_op(struct parser *p, const char *op, struct node *a, struct node *b);
-/* Takes the next token; the node has its text and number. */
+/* Takes the next token; the node has its text and number, but for `_` and $_. */
 struct node *parser_leaf(struct parser *p, enum node_kind kind);
 /* A number or an identifier; false when none is next. */
 bool parser_constant(struct parser *p, struct node **out);
@@ -79,6 +79,8 @@ int patterns_unwrap(char *text, size_t len, size_t *offset, struct error *err);
 enum syntax syntax_recognise(const char *text);
 /* Everything up to the end, a `&`, or a comma that another pattern follows. */
 bool parse_pattern(struct parser *p, struct pattern *out);
+/* Arguments up to the closing mark, the opening one taken. */
+bool parse_items(struct parser *p, struct node_list *items, const char *close, const char *what);
 /* A term or pattern; in p->values mode any expression of a guard. */
 struct node *parse_erlang_term(struct parser *p);
 struct node *parse_erlang_guard(struct parser *p); /* with `,` and `;` */
@@ -93,12 +95,7 @@ struct node *parse_elixir_guard(struct parser *p);
 /* The segments up to `>>`, the opening `<<` taken. */
 struct node *parse_binary(struct parser *p, size_t from);
 
-/* A guard BIF's row, or NULL. */
-struct guard_bif {
-    const char *name;
-    unsigned least, most;
-};
-const struct guard_bif *guard_bif_find(struct slice name);
+const struct pattern_word *guard_bif_find(struct slice name); /* of pattern_guards, or NULL */
 /* Fails for a call that a guard does not allow. NULL. */
 void *parser_no_bif(struct parser *p, const struct token *name);
 /* The nearest of the words, or NULL when none is near. */

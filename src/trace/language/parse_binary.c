@@ -57,8 +57,8 @@ static bool put_text_bits(struct parser *p, struct bits *b, const struct token *
     bool bytes = p->lex.elixir || s->is_text;
     for (size_t i = 0; i < t->text.len;) {
         int32_t codepoint = 0;
-        size_t used = text_decode(t->text.s + i, t->text.len - i, &codepoint);
-        if (bytes || used == 0) {
+        size_t used = lex_codepoint(t->text, i, &codepoint);
+        if (bytes) {
             codepoint = (unsigned char)t->text.s[i];
             used = 1;
         } else if (codepoint > 255 && !s->has_size) {

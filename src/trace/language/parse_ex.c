@@ -160,15 +160,7 @@ static struct node *parse_ex_call(struct parser *p, const struct token *name, bo
         return parse_ex_pid(p, name->from);
     if (!p->values)
         return parser_fail(p, name->from, "a call cannot stand in a pattern; put it behind `when`");
-    if (!parser_take(p, ")")) {
-        do {
-            if (!parser_push(p, &items, parse_elixir_argument(p)))
-                return NULL;
-        } while (parser_take(p, ","));
-        if (!parser_need(p, ")", "`,` or `)`"))
-            return NULL;
-    }
-    return elixir_call(p, name, &items, erlang);
+    return parse_items(p, &items, ")", "`,` or `)`") ? elixir_call(p, name, &items, erlang) : NULL;
 }
 
 /* map.field, as Elixir's guards read it. */
@@ -213,8 +205,6 @@ static struct node *parse_ex_atom(struct parser *p)
     bool kernel =
         slice_is(p->token.text, "Elixir.Kernel") || slice_is(p->token.text, "Elixir.Bitwise");
     struct node *n = parser_leaf(p, all ? NODE_ALL : NODE_ATOM);
-    if (n && all)
-        n->text = (struct slice){"", 0};
     if (!n || !p->values || !(erlang || kernel) || !parser_take(p, "."))
         return n;
     struct token name = p->token;

@@ -6,12 +6,8 @@
 /* `_` is every field that is not named. */
 static struct node *parse_field(struct parser *p)
 {
-    if (p->token.kind == TOKEN_UPPER && slice_is(p->token.text, "_")) {
-        struct node *any = parser_leaf(p, NODE_ANY);
-        if (any)
-            any->text = (struct slice){"", 0};
-        return any;
-    }
+    if (p->token.kind == TOKEN_UPPER && slice_is(p->token.text, "_"))
+        return parser_leaf(p, NODE_ANY);
     if (!token_is_atom(&p->token))
         return parser_expected(p, "a field's name");
     return parser_leaf(p, NODE_ATOM);

@@ -11,16 +11,8 @@ static struct node *parse_erl_items(struct parser *p, struct node *n, const char
                                     const char *what)
 {
     struct node_list items = {0};
-    if (!n)
+    if (!n || !parse_items(p, &items, close, what))
         return NULL;
-    if (!parser_take(p, close)) {
-        do {
-            if (!parser_push(p, &items, parse_erlang_term(p)))
-                return NULL;
-        } while (parser_take(p, ","));
-        if (!parser_need(p, close, what))
-            return NULL;
-    }
     parser_items(n, &items);
     n->to = p->last;
     return n;
@@ -79,7 +71,7 @@ static struct node *parse_erl_map(struct parser *p, size_t from)
 /* The `(` was taken. */
 static struct node *parse_erl_call(struct parser *p, const struct token *name)
 {
-    const struct guard_bif *bif = guard_bif_find(name->text);
+    const struct pattern_word *bif = guard_bif_find(name->text);
     if (!bif)
         return parser_no_bif(p, name);
     if (slice_is(name->text, "is_record"))
@@ -89,7 +81,7 @@ static struct node *parse_erl_call(struct parser *p, const struct token *name)
         return NULL;
     n->text = name->text;
     if (n->n_items < bif->least || n->n_items > bif->most)
-        return parser_fail(p, name->from, "%s takes %u argument%s, not %zu", bif->name,
+        return parser_fail(p, name->from, "%s takes %u argument%s, not %zu", bif->word,
                            n->n_items < bif->least ? bif->least : bif->most,
                            bif->most == 1 ? "" : "s", n->n_items);
     return n;
@@ -149,10 +141,7 @@ static struct node *parse_variable(struct parser *p)
         return parser_leaf(p, NODE_VAR);
     if (p->values)
         return parser_fail(p, p->token.from, "_ has no value; give it a name to use it here");
-    struct node *n = parser_leaf(p, NODE_ANY);
-    if (n)
-        n->text = (struct slice){"", 0};
-    return n;
+    return parser_leaf(p, NODE_ANY);
 }
 
 static struct node *parse_erl_string(struct parser *p)

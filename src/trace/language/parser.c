@@ -113,7 +113,8 @@ struct node *parser_leaf(struct parser *p, enum node_kind kind)
     struct node *n = parser_node(p, kind, t.from);
     if (!n)
         return NULL;
-    n->text = t.text;
+    if (kind != NODE_ANY && kind != NODE_ALL)
+        n->text = t.text;
     n->number = t.number;
     n->serial = t.serial;
     n->real = t.real;
@@ -204,14 +205,13 @@ void parser_flatten(struct parser *p, struct node *list, struct node_list *items
 static bool code_points(struct parser *p, struct node_list *list, const struct node *string)
 {
     for (size_t i = 0; i < string->text.len;) {
-        int32_t codepoint = 0;
-        size_t used = text_decode(string->text.s + i, string->text.len - i, &codepoint);
+        int32_t codepoint;
         struct node *n = parser_node(p, NODE_INTEGER, string->from);
         if (!parser_push(p, list, n))
             return false;
+        i += lex_codepoint(string->text, i, &codepoint);
         n->to = string->to;
         n->number = codepoint;
-        i += used > 0 ? used : 1;
     }
     return true;
 }

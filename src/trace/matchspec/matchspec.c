@@ -22,39 +22,33 @@ static bool is_operator(const struct node *n, const char *text)
 }
 
 /* Conjunctions become guards of their own: easier to read, and nothing else changes. */
-static int add_conjunction(struct scope *s, const struct node *n, struct spec_list *guards)
+static bool add_conjunction(struct scope *s, const struct node *n, struct spec_list *guards)
 {
-    if (is_operator(n, "andalso") || is_operator(n, ",")) {
-        if (add_conjunction(s, n->items[0], guards) < 0)
-            return -1;
-        return add_conjunction(s, n->items[1], guards);
-    }
+    if (is_operator(n, "andalso") || is_operator(n, ","))
+        return add_conjunction(s, n->items[0], guards) && add_conjunction(s, n->items[1], guards);
     struct spec *guard = spec_expression(s, n);
-    if (!guard)
-        return -1;
-    spec_add(s, guards, guard);
-    return 0;
+    if (guard)
+        spec_add(s, guards, guard);
+    return guard != NULL;
 }
 
 /*
  * A clause for each alternative of the guard, since one that raises only fails itself. `head` and
  * `body` are shared; s->guards come before the guard of the user, as they test the pattern. */
-static int add_clauses(struct scope *s, struct spec_list *clauses, struct spec *head,
-                       const struct node *guard, struct spec *body)
+static bool add_clauses(struct scope *s, struct spec_list *clauses, struct spec *head,
+                        const struct node *guard, struct spec *body)
 {
-    if (guard && is_operator(guard, ";")) {
-        if (add_clauses(s, clauses, head, guard->items[0], body) < 0)
-            return -1;
-        return add_clauses(s, clauses, head, guard->items[1], body);
-    }
+    if (guard && is_operator(guard, ";"))
+        return add_clauses(s, clauses, head, guard->items[0], body) &&
+               add_clauses(s, clauses, head, guard->items[1], body);
     struct spec_list guards = {0};
     for (size_t i = 0; i < s->guards.n; i++)
         spec_add(s, &guards, s->guards.items[i]);
-    if (guard && add_conjunction(s, guard, &guards) < 0)
-        return -1;
+    if (guard && !add_conjunction(s, guard, &guards))
+        return false;
     struct spec *clause[] = {head, spec_items(s, SPEC_LIST, guards.items, guards.n), body};
     spec_add(s, clauses, spec_tuple(s, clause, 3));
-    return 0;
+    return true;
 }
 
 static struct builder *encode_clauses(struct scope *s, const struct spec_list *clauses)
@@ -95,17 +89,10 @@ static struct spec *all_arguments(struct scope *s)
 
 static struct spec *body_shown(struct scope *s)
 {
-    const struct pattern *p = s->pattern;
-    struct spec_list items = {0};
-    if (!(p->actions & TRACE_SHOW))
+    const struct node shown = {.items = s->pattern->show, .n_items = s->pattern->n_show};
+    if (!(s->pattern->actions & TRACE_SHOW))
         return spec_atom(s, "$_");
-    for (size_t i = 0; i < p->n_show; i++) {
-        struct spec *item = spec_expression(s, p->show[i]);
-        if (!item)
-            return NULL;
-        spec_add(s, &items, item);
-    }
-    return spec_items(s, SPEC_LIST, items.items, items.n);
+    return spec_compound(s, SPEC_LIST, &shown, spec_expression);
 }
 
 static struct spec *body_stack(struct scope *s)
@@ -148,7 +135,7 @@ static int build_clauses(struct scope *s)
              spec_call(s, ">", spec_call(s, "get_tcw", NULL), spec_integer(s, 0), NULL));
     struct spec *head = head_arguments(s);
     struct spec *actions = head ? clause_body(s) : NULL;
-    if (!actions || add_clauses(s, &clauses, head, s->pattern->guard, actions) < 0)
+    if (!actions || !add_clauses(s, &clauses, head, s->pattern->guard, actions))
         return s->err->code;
     s->out->narrow = s->narrow || s->pattern->guard;
     s->out->counted = (s->pattern->actions & (TRACE_COUNT | TRACE_TIME)) != 0;
@@ -165,7 +152,7 @@ static int build_filter(struct scope *s, struct builder **out, const struct node
     if (!value)
         return s->err->code;
     struct spec *head = spec_tuple(s, &value, 1);
-    if (add_clauses(s, &clauses, head, guard, spec_items(s, SPEC_LIST, &yes, 1)) < 0)
+    if (!add_clauses(s, &clauses, head, guard, spec_items(s, SPEC_LIST, &yes, 1)))
         return s->err->code;
     *out = encode_clauses(s, &clauses);
     return *out ? 0 : s->err->code;

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "beamtop/base/text.h"
 #include "matchspec_internal.h"
+#include "trace/language/lex.h"
 
 struct encoder {
     struct scope *scope;
@@ -55,19 +55,12 @@ static void put_string(struct encoder *e, struct slice text)
 {
     size_t count = 0;
     int32_t c;
-    for (size_t at = 0, used; at < text.len; at += used, count++) {
-        used = text_decode(text.s + at, text.len - at, &c);
-        if (used == 0)
-            used = 1;
-    }
+    for (size_t at = 0; at < text.len; count++)
+        at += lex_codepoint(text, at, &c);
     if (count > 0)
         build_list(e->b, count);
-    for (size_t at = 0, used; at < text.len; at += used) {
-        used = text_decode(text.s + at, text.len - at, &c);
-        if (used == 0) {
-            c = (uint8_t)text.s[at];
-            used = 1;
-        }
+    for (size_t at = 0; at < text.len;) {
+        at += lex_codepoint(text, at, &c);
         build_int(e->b, c);
     }
     build_nil(e->b);

@@ -91,23 +91,25 @@ static struct spec *is_between(struct scope *s, struct spec **args)
                      spec_call(s, "andalso", above, below, NULL), NULL);
 }
 
-static struct spec *is_record(struct scope *s, struct spec **args)
+/* A tuple whose size compares so, with that name as its first element. */
+static struct spec *is_named_tuple(struct scope *s, struct spec **args, const char *comparison,
+                                   struct spec *size)
 {
     struct spec *first = spec_call(s, "element", spec_integer(s, 1), args[0], NULL);
-    struct spec *some =
-        spec_call(s, ">", spec_call(s, "size", args[0], NULL), spec_integer(s, 0), NULL);
+    struct spec *fits = spec_call(s, comparison, spec_call(s, "size", args[0], NULL), size, NULL);
     struct spec *name = spec_call(s, "=:=", first, args[1], NULL);
     return spec_call(s, "andalso", spec_call(s, "is_tuple", args[0], NULL),
-                     spec_call(s, "andalso", some, name, NULL), NULL);
+                     spec_call(s, "andalso", fits, name, NULL), NULL);
+}
+
+static struct spec *is_record(struct scope *s, struct spec **args)
+{
+    return is_named_tuple(s, args, ">", spec_integer(s, 0));
 }
 
 static struct spec *is_record_of(struct scope *s, struct spec **args)
 {
-    struct spec *first = spec_call(s, "element", spec_integer(s, 1), args[0], NULL);
-    struct spec *size = spec_call(s, "=:=", spec_call(s, "size", args[0], NULL), args[2], NULL);
-    struct spec *name = spec_call(s, "=:=", first, args[1], NULL);
-    return spec_call(s, "andalso", spec_call(s, "is_tuple", args[0], NULL),
-                     spec_call(s, "andalso", size, name, NULL), NULL);
+    return is_named_tuple(s, args, "=:=", args[2]);
 }
 
 #define NEVER 1000 /* a release that is not there: the stand-in is always used */
@@ -201,15 +203,20 @@ static struct spec *spec_of_variable(struct scope *s, const struct node *n)
     return found->value;
 }
 
+/* Neither a tuple nor a special atom, and nothing that may have one in it. */
+static bool is_plain(const struct spec *literal)
+{
+    return literal->kind == SPEC_ATOM ? !spec_is_special(literal->text)
+                                      : literal->n_items == 0 && literal->kind != SPEC_TUPLE;
+}
+
 /* Data, so that neither tuples nor special atoms in it are taken for expressions. */
 static struct spec *spec_of_constant(struct scope *s, const struct node *n)
 {
     struct spec *literal = spec_literal(s, n);
     if (!literal)
         return NULL;
-    bool plain = literal->kind == SPEC_ATOM ? !spec_is_special(literal->text)
-                                            : literal->n_items == 0 && literal->kind != SPEC_TUPLE;
-    return plain ? literal : spec_call(s, "const", literal, NULL);
+    return is_plain(literal) ? literal : spec_call(s, "const", literal, NULL);
 }
 
 static struct spec *test_record(struct scope *s, const struct node *n)
@@ -218,10 +225,7 @@ static struct spec *test_record(struct scope *s, const struct node *n)
     struct spec *value = def ? spec_expression(s, n->items[0]) : NULL;
     if (!value)
         return NULL;
-    scope_name(s, n->text);
-    struct spec *name = spec_new(s, SPEC_ATOM);
-    name->text = n->text;
-    struct spec *args[] = {value, spec_call(s, "const", name, NULL),
+    struct spec *args[] = {value, spec_call(s, "const", spec_name(s, n->text), NULL),
                            spec_integer(s, (int64_t)def->n_fields + 1)};
     return is_record_of(s, args);
 }
@@ -230,20 +234,17 @@ static struct spec *test_record(struct scope *s, const struct node *n)
 static struct spec *spec_of_key(struct scope *s, const struct node *n)
 {
     struct spec *literal = node_is_literal(n) ? spec_literal(s, n) : NULL;
-    bool plain = literal && (literal->kind == SPEC_ATOM
-                                 ? !spec_is_special(literal->text)
-                                 : literal->n_items == 0 && literal->kind != SPEC_TUPLE);
-    if (plain || s->err->code != ERR_NONE)
+    if ((literal && is_plain(literal)) || s->err->code != ERR_NONE)
         return literal;
     return scope_fail(s, n,
                       "the keys of a map that is made here can be atoms, numbers and binaries");
 }
 
-static struct spec *spec_of_made(struct scope *s, const struct node *n)
+static struct spec *spec_of_map(struct scope *s, const struct node *n)
 {
     struct spec_list items = {0};
     for (size_t i = 0; i < n->n_items; i++) {
-        bool is_key = n->kind == NODE_MAP && i % 2 == 0;
+        bool is_key = i % 2 == 0;
         struct spec *item = is_key ? spec_of_key(s, n->items[i]) : spec_expression(s, n->items[i]);
         if (!item)
             return NULL;
@@ -253,19 +254,13 @@ static struct spec *spec_of_made(struct scope *s, const struct node *n)
         }
         spec_add(s, &items, item);
     }
-    if (n->kind == NODE_MAP)
-        return spec_items(s, SPEC_MAP, items.items, items.n);
-    if (n->kind == NODE_TUPLE) {
-        struct spec *tuple = spec_tuple(s, items.items, items.n);
-        return spec_tuple(s, &tuple, 1);
-    }
-    struct spec *list = spec_items(s, SPEC_LIST, items.items, items.n);
-    if (n->tail) {
-        list->tail = spec_expression(s, n->tail);
-        if (!list->tail)
-            return NULL;
-    }
-    return list;
+    return spec_items(s, SPEC_MAP, items.items, items.n);
+}
+
+static struct spec *spec_of_tuple(struct scope *s, const struct node *n)
+{
+    struct spec *tuple = spec_compound(s, SPEC_TUPLE, n, spec_expression);
+    return tuple ? spec_tuple(s, &tuple, 1) : NULL;
 }
 
 struct spec *spec_expression(struct scope *s, const struct node *n)
@@ -281,9 +276,11 @@ struct spec *spec_expression(struct scope *s, const struct node *n)
     case NODE_CALL:
         return spec_of_call(s, n);
     case NODE_LIST:
+        return spec_compound(s, SPEC_LIST, n, spec_expression);
     case NODE_TUPLE:
+        return spec_of_tuple(s, n);
     case NODE_MAP:
-        return spec_of_made(s, n);
+        return spec_of_map(s, n);
     case NODE_TEST_RECORD:
         return test_record(s, n);
     case NODE_ANY:

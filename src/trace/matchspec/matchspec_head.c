@@ -27,21 +27,8 @@ static struct spec *head_variable(struct scope *s, const struct node *n)
 
 static struct spec *head_items(struct scope *s, const struct node *n, enum spec_kind kind)
 {
-    struct spec_list items = {0};
     s->narrow = true;
-    for (size_t i = 0; i < n->n_items; i++) {
-        struct spec *item = spec_head(s, n->items[i]);
-        if (!item)
-            return NULL;
-        spec_add(s, &items, item);
-    }
-    struct spec *spec = spec_items(s, kind, items.items, items.n);
-    if (n->tail) {
-        spec->tail = spec_head(s, n->tail);
-        if (!spec->tail)
-            return NULL;
-    }
-    return spec;
+    return spec_compound(s, kind, n, spec_head);
 }
 
 /* Keys that the VM takes as they stand, each once. */
@@ -81,9 +68,7 @@ static struct spec *head_struct(struct scope *s, const struct node *n)
     if (!record_fields(s, n, &count))
         return NULL;
     s->narrow = true;
-    scope_name(s, n->text);
-    struct spec *name = spec_new(s, SPEC_ATOM);
-    name->text = n->text;
+    struct spec *name = spec_name(s, n->text);
     struct spec *map = head_map(s, n);
     if (!map)
         return NULL;
@@ -102,11 +87,8 @@ static struct spec *head_record(struct scope *s, const struct node *n)
     if (!fields)
         return NULL;
     struct spec_list items = {0};
-    struct spec *name = spec_new(s, SPEC_ATOM);
     s->narrow = true;
-    scope_name(s, n->text);
-    name->text = n->text;
-    spec_add(s, &items, name);
+    spec_add(s, &items, spec_name(s, n->text));
     for (size_t i = 0; i < count; i++) {
         struct spec *item = fields[i] ? spec_head(s, fields[i]) : spec_atom(s, "_");
         if (!item)
@@ -120,7 +102,7 @@ static struct spec *head_record(struct scope *s, const struct node *n)
 static struct spec *head_by_guards(struct scope *s, const struct node *n)
 {
     struct spec *fresh = scope_fresh(s);
-    return spec_match(s, n, fresh) == 0 ? fresh : NULL;
+    return spec_match(s, n, fresh) ? fresh : NULL;
 }
 
 static bool is_zero(double v)

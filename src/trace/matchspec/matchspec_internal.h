@@ -63,17 +63,20 @@ void scope_guard(struct scope *s, struct spec *guard);
 struct spec *scope_fresh(struct scope *s); /* the next '$N' */
 struct spec_variable *scope_find(struct scope *s, struct slice name);
 void scope_bind(struct scope *s, struct slice name, struct spec *value, const char *why);
-void scope_name(struct scope *s, struct slice name); /* an atom that comes from the user */
 
 void spec_add(struct scope *s, struct spec_list *list, struct spec *item);
 struct spec *spec_new(struct scope *s, enum spec_kind kind);
 struct spec *spec_atom(struct scope *s, const char *name);
+struct spec *spec_name(struct scope *s, struct slice name); /* an atom that comes from the user */
 struct spec *spec_integer(struct scope *s, int64_t v);
 struct spec *spec_bits(struct scope *s, const char *bytes, size_t bits);
 /* {Items…}; a guard's {Name, Arguments…}: of the arguments up to NULL. */
 struct spec *spec_tuple(struct scope *s, struct spec **items, size_t n);
 struct spec *spec_call(struct scope *s, const char *name, ...);
 struct spec *spec_items(struct scope *s, enum spec_kind kind, struct spec **items, size_t n);
+/* The items and the tail of a node, each made by a function that returns NULL when it fails. */
+struct spec *spec_compound(struct scope *s, enum spec_kind kind, const struct node *n,
+                           struct spec *(*make)(struct scope *s, const struct node *n));
 bool spec_equal(const struct spec *a, const struct spec *b);
 
 /* The term itself, as data; the node is a literal. */
@@ -84,8 +87,8 @@ bool spec_is_special(struct slice atom);
 
 /* A pattern of the head. */
 struct spec *spec_head(struct scope *s, const struct node *n);
-/* Guards that the value of an expression matches a pattern. 0 or -1. */
-int spec_match(struct scope *s, const struct node *n, struct spec *value);
+/* Guards that the value of an expression matches a pattern. False: it failed. */
+bool spec_match(struct scope *s, const struct node *n, struct spec *value);
 /* A guard's or action's expression. */
 struct spec *spec_expression(struct scope *s, const struct node *n);
 /* The fields of a record in their order, NULL where none is given; NULL when it failed. */

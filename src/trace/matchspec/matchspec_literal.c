@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Terms that stand for themselves. */
-
 #include "matchspec_internal.h"
+#include "trace/language/lex.h"
 
 bool node_is_literal(const struct node *n)
 {
@@ -41,15 +41,9 @@ static struct spec *literal_leaf(struct scope *s, const struct node *n)
 
 static struct spec *literal_atom(struct scope *s, const struct node *n)
 {
-    size_t characters = 0;
-    for (size_t i = 0; i < n->text.len; i++)
-        characters += ((uint8_t)n->text.s[i] & 0xc0) != 0x80;
-    if (characters > 255)
+    if (lex_characters(n->text) > 255)
         return scope_fail(s, n, "an atom has 255 characters at most");
-    scope_name(s, n->text);
-    struct spec *spec = spec_new(s, SPEC_ATOM);
-    spec->text = n->text;
-    return spec;
+    return spec_name(s, n->text);
 }
 
 static struct spec *literal_compound(struct scope *s, const struct node *n)
@@ -57,24 +51,12 @@ static struct spec *literal_compound(struct scope *s, const struct node *n)
     enum spec_kind kind = n->kind == NODE_LIST    ? SPEC_LIST
                           : n->kind == NODE_TUPLE ? SPEC_TUPLE
                                                   : SPEC_MAP;
-    struct spec_list items = {0};
-    for (size_t i = 0; i < n->n_items; i++) {
-        struct spec *item = spec_literal(s, n->items[i]);
-        if (!item)
-            return NULL;
-        spec_add(s, &items, item);
-    }
-    struct spec *spec = spec_items(s, kind, items.items, items.n);
-    for (size_t i = 0; kind == SPEC_MAP && i < items.n; i += 2) {
+    struct spec *spec = spec_compound(s, kind, n, spec_literal);
+    for (size_t i = 0; spec && kind == SPEC_MAP && i < spec->n_items; i += 2) {
         for (size_t j = 0; j < i; j += 2) {
-            if (spec_equal(items.items[i], items.items[j]))
+            if (spec_equal(spec->items[i], spec->items[j]))
                 return scope_fail(s, n->items[i], "this key is there twice");
         }
-    }
-    if (n->tail) {
-        spec->tail = spec_literal(s, n->tail);
-        if (!spec->tail)
-            return NULL;
     }
     return spec;
 }

@@ -10,43 +10,41 @@ static struct spec *quoted_literal(struct scope *s, const struct node *n)
     return literal ? spec_call(s, "const", literal, NULL) : NULL;
 }
 
-static int match_literal(struct scope *s, const struct node *n, struct spec *value)
+static bool match_literal(struct scope *s, const struct node *n, struct spec *value)
 {
     struct spec *literal = quoted_literal(s, n);
     if (!literal)
-        return -1;
+        return false;
     scope_guard(s, spec_call(s, "=:=", value, literal, NULL));
-    return 0;
+    return true;
 }
 
-static int match_variable(struct scope *s, const struct node *n, struct spec *value)
+static bool match_variable(struct scope *s, const struct node *n, struct spec *value)
 {
     struct spec_variable *found = scope_find(s, n->text);
     if (!found) {
         scope_bind(s, n->text, value, NULL);
-        return 0;
+        return true;
     }
-    if (found->why) {
-        scope_fail(s, n, "%s", found->why);
-        return -1;
-    }
+    if (found->why)
+        return scope_fail(s, n, "%s", found->why) != NULL;
     scope_guard(s, spec_call(s, "=:=", value, found->value, NULL));
-    return 0;
+    return true;
 }
 
-static int match_list(struct scope *s, const struct node *n, struct spec *value)
+static bool match_list(struct scope *s, const struct node *n, struct spec *value)
 {
     for (size_t i = 0; i < n->n_items; i++) {
         scope_guard(s, spec_call(s, "is_list", value, NULL));
         scope_guard(s, spec_call(s, "=/=", value, spec_new(s, SPEC_LIST), NULL));
-        if (spec_match(s, n->items[i], spec_call(s, "hd", value, NULL)) < 0)
-            return -1;
+        if (!spec_match(s, n->items[i], spec_call(s, "hd", value, NULL)))
+            return false;
         value = spec_call(s, "tl", value, NULL);
     }
     if (n->tail)
         return spec_match(s, n->tail, value);
     scope_guard(s, spec_call(s, "=:=", value, spec_new(s, SPEC_LIST), NULL));
-    return 0;
+    return true;
 }
 
 static void match_size(struct scope *s, struct spec *value, size_t size)
@@ -56,51 +54,49 @@ static void match_size(struct scope *s, struct spec *value, size_t size)
                              spec_integer(s, (int64_t)size), NULL));
 }
 
-static int match_element(struct scope *s, const struct node *n, struct spec *value, size_t i)
+static bool match_element(struct scope *s, const struct node *n, struct spec *value, size_t i)
 {
     return spec_match(s, n, spec_call(s, "element", spec_integer(s, (int64_t)i), value, NULL));
 }
 
-static int match_tuple(struct scope *s, const struct node *n, struct spec *value)
+static bool match_tuple(struct scope *s, const struct node *n, struct spec *value)
 {
     match_size(s, value, n->n_items);
     for (size_t i = 0; i < n->n_items; i++) {
-        if (match_element(s, n->items[i], value, i + 1) < 0)
-            return -1;
+        if (!match_element(s, n->items[i], value, i + 1))
+            return false;
     }
-    return 0;
+    return true;
 }
 
 static void match_name(struct scope *s, const struct node *n, struct spec *value)
 {
-    struct spec *name = spec_new(s, SPEC_ATOM);
-    name->text = n->text;
-    scope_name(s, n->text);
-    scope_guard(s, spec_call(s, "=:=", value, spec_call(s, "const", name, NULL), NULL));
+    struct spec *name = spec_call(s, "const", spec_name(s, n->text), NULL);
+    scope_guard(s, spec_call(s, "=:=", value, name, NULL));
 }
 
-static int match_record(struct scope *s, const struct node *n, struct spec *value)
+static bool match_record(struct scope *s, const struct node *n, struct spec *value)
 {
     size_t count;
     const struct node **fields = record_fields(s, n, &count);
     if (!fields)
-        return -1;
+        return false;
     match_size(s, value, count + 1);
     match_name(s, n, spec_call(s, "element", spec_integer(s, 1), value, NULL));
     for (size_t i = 0; i < count; i++) {
-        if (fields[i] && match_element(s, fields[i], value, i + 2) < 0)
-            return -1;
+        if (fields[i] && !match_element(s, fields[i], value, i + 2))
+            return false;
     }
-    return 0;
+    return true;
 }
 
-static int match_map(struct scope *s, const struct node *n, struct spec *value)
+static bool match_map(struct scope *s, const struct node *n, struct spec *value)
 {
     scope_guard(s, spec_call(s, "is_map", value, NULL));
     if (n->kind == NODE_STRUCT) {
         size_t count;
         if (!record_fields(s, n, &count))
-            return -1;
+            return false;
         struct spec *key = spec_atom(s, "__struct__");
         scope_guard(s, spec_call(s, "is_map_key", key, value, NULL));
         match_name(s, n, spec_call(s, "map_get", key, value, NULL));
@@ -109,12 +105,12 @@ static int match_map(struct scope *s, const struct node *n, struct spec *value)
         const struct node *k = n->items[i];
         struct spec *key = node_is_literal(k) ? quoted_literal(s, k) : spec_expression(s, k);
         if (!key)
-            return -1;
+            return false;
         scope_guard(s, spec_call(s, "is_map_key", key, value, NULL));
-        if (spec_match(s, n->items[i + 1], spec_call(s, "map_get", key, value, NULL)) < 0)
-            return -1;
+        if (!spec_match(s, n->items[i + 1], spec_call(s, "map_get", key, value, NULL)))
+            return false;
     }
-    return 0;
+    return true;
 }
 
 /*
@@ -181,38 +177,35 @@ static const char *why_no_rest(const struct scope *s, const struct node *n)
                               : NULL;
 }
 
-static int match_binary(struct scope *s, const struct node *n, struct spec *value)
+static bool match_binary(struct scope *s, const struct node *n, struct spec *value)
 {
     match_bit_size(s, n, value);
     match_prefix(s, n, value);
     if (!n->tail || n->tail->kind == NODE_ANY)
-        return 0;
-    if (n->tail->kind != NODE_VAR) {
-        scope_fail(s, n->tail, "after the start of a binary there can be _ or a variable");
-        return -1;
-    }
+        return true;
+    if (n->tail->kind != NODE_VAR)
+        return scope_fail(s, n->tail, "after the start of a binary there can be _ or a variable") !=
+               NULL;
     size_t before = n->bits + n->gap;
     if (before == 0)
         return match_variable(s, n->tail, value);
     const char *why = why_no_rest(s, n);
+    if (why && scope_find(s, n->tail->text))
+        return scope_fail(s, n->tail, "%s", why) != NULL;
     if (why) {
-        if (!scope_find(s, n->tail->text)) {
-            scope_bind(s, n->tail->text, NULL, why);
-            return 0;
-        }
-        scope_fail(s, n->tail, "%s", why);
-        return -1;
+        scope_bind(s, n->tail->text, NULL, why);
+        return true;
     }
     struct spec *start = spec_integer(s, (int64_t)before / 8);
     struct spec *size = spec_call(s, "-", spec_call(s, "byte_size", value, NULL), start, NULL);
     return match_variable(s, n->tail, spec_call(s, "binary_part", value, start, size, NULL));
 }
 
-int spec_match(struct scope *s, const struct node *n, struct spec *value)
+bool spec_match(struct scope *s, const struct node *n, struct spec *value)
 {
     switch (n->kind) {
     case NODE_ANY:
-        return 0;
+        return true;
     case NODE_VAR:
         return match_variable(s, n, value);
     case NODE_LIST:
@@ -225,18 +218,15 @@ int spec_match(struct scope *s, const struct node *n, struct spec *value)
     case NODE_STRUCT:
         return match_map(s, n, value);
     case NODE_ALIAS:
-        if (spec_match(s, n->items[1], value) < 0)
-            return -1;
-        return spec_match(s, n->items[0], value);
+        return spec_match(s, n->items[1], value) && spec_match(s, n->items[0], value);
     case NODE_BINARY:
         if (!node_is_literal(n))
             return match_binary(s, n, value);
         break;
     default:
-        if (!node_is_literal(n)) {
-            scope_fail(s, n, "this cannot be part of a pattern; it can be in a guard");
-            return -1;
-        }
+        if (!node_is_literal(n))
+            return scope_fail(s, n, "this cannot be part of a pattern; it can be in a guard") !=
+                   NULL;
     }
     return match_literal(s, n, value);
 }

@@ -74,7 +74,7 @@ struct spec *scope_fresh(struct scope *s)
     return spec_atom(s, arena_printf(&s->arena, "$%u", ++s->last));
 }
 
-void scope_name(struct scope *s, struct slice name)
+static void keep_name(struct scope *s, struct slice name)
 {
     struct matchspec *out = s->out;
     for (size_t i = 0; i < out->n_atoms; i++) {
@@ -100,6 +100,14 @@ struct spec *spec_atom(struct scope *s, const char *name)
     return spec;
 }
 
+struct spec *spec_name(struct scope *s, struct slice name)
+{
+    struct spec *spec = spec_new(s, SPEC_ATOM);
+    keep_name(s, name);
+    spec->text = name;
+    return spec;
+}
+
 struct spec *spec_integer(struct scope *s, int64_t v)
 {
     struct spec *spec = spec_new(s, SPEC_INTEGER);
@@ -122,6 +130,22 @@ struct spec *spec_items(struct scope *s, enum spec_kind kind, struct spec **item
     spec->n_items = n;
     if (n > 0)
         memcpy(spec->items, items, n * sizeof(*items));
+    return spec;
+}
+
+struct spec *spec_compound(struct scope *s, enum spec_kind kind, const struct node *n,
+                           struct spec *(*make)(struct scope *s, const struct node *n))
+{
+    struct spec_list items = {0};
+    for (size_t i = 0; i < n->n_items; i++) {
+        struct spec *item = make(s, n->items[i]);
+        if (!item)
+            return NULL;
+        spec_add(s, &items, item);
+    }
+    struct spec *spec = spec_items(s, kind, items.items, items.n);
+    if (n->tail && !(spec->tail = make(s, n->tail)))
+        return NULL;
     return spec;
 }
 
