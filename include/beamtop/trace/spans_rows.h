@@ -69,6 +69,8 @@ struct slice spans_node(const struct spans_run *run, const struct span_process *
 struct slice spans_hex(struct arena *arena, uint64_t id); /* empty of 0 */
 double spans_us(int64_t ns);                              /* NaN below zero */
 
+double spans_share(int64_t part, int64_t whole); /* NaN of nothing */
+
 /* ---- for people */
 
 /* A span, without bars. */

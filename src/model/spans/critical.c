@@ -31,14 +31,10 @@ static void step_to(struct path *p, enum span_step_kind kind, int64_t from, stru
 static int last_end_first(const void *a, const void *b)
 {
     const struct span_wait *x = a, *y = b;
-    bool xo = x->kind >= SPAN_WAIT_OTHER, yo = y->kind >= SPAN_WAIT_OTHER;
-    if (x->span != y->span)
-        return x->span < y->span ? -1 : 1;
-    if (x->to_ns != y->to_ns)
-        return x->to_ns < y->to_ns ? 1 : -1;
-    if (xo != yo)
-        return xo ? 1 : -1;
-    return x->from_ns != y->from_ns ? (x->from_ns < y->from_ns ? -1 : 1) : 0;
+    int order = ORDER(x->span, y->span);
+    order = order ? order : ORDER(y->to_ns, x->to_ns);
+    order = order ? order : ORDER(x->kind >= SPAN_WAIT_OTHER, y->kind >= SPAN_WAIT_OTHER);
+    return order ? order : ORDER(x->from_ns, y->from_ns);
 }
 
 /* The wait of the span that holds the time, or else the last one before: a process waits for one
@@ -150,9 +146,7 @@ struct root {
 static int longest_first(const void *left, const void *right)
 {
     const struct root *a = left, *b = right;
-    if (a->ns != b->ns)
-        return a->ns < b->ns ? 1 : -1;
-    return (a->index > b->index) - (a->index < b->index);
+    return a->ns != b->ns ? ORDER(b->ns, a->ns) : ORDER(a->index, b->index);
 }
 
 uint32_t *spans_slowest(const struct spans *s, const uint32_t *roots, size_t n)

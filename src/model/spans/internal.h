@@ -49,6 +49,8 @@ struct spans {
     size_t n_sampled;
 };
 
+#define ORDER(a, b) (((a) > (b)) - ((a) < (b))) /* of numbers, as qsort() asks for it */
+
 /* Room for one more: doubled whenever the number is a power of two. */
 #define SPANS_GROW(array, n)                                                                       \
     do {                                                                                           \

@@ -26,13 +26,11 @@ static int rank_of(enum span_wait_kind kind)
 static int by_start(const void *a, const void *b)
 {
     const struct span_wait *x = a, *y = b;
-    if (x->span != y->span)
-        return x->span < y->span ? -1 : 1;
-    if (x->from_ns != y->from_ns)
-        return x->from_ns < y->from_ns ? -1 : 1;
-    if (x->to_ns != y->to_ns)
-        return x->to_ns < y->to_ns ? -1 : 1;
-    return x->kind != y->kind ? (x->kind < y->kind ? -1 : 1) : x->on < y->on ? -1 : x->on > y->on;
+    int order = ORDER(x->span, y->span);
+    order = order ? order : ORDER(x->from_ns, y->from_ns);
+    order = order ? order : ORDER(x->to_ns, y->to_ns);
+    order = order ? order : ORDER(x->kind, y->kind);
+    return order ? order : ORDER(x->on, y->on);
 }
 
 /* The part of a run that is not covered, in ns; *at: the first run to compare, for runs by time. */
@@ -52,14 +50,13 @@ static int64_t uncovered(const struct cover *cover, struct run r, size_t *at)
 static int run_by_time(const void *a, const void *b)
 {
     const struct run *x = a, *y = b;
-    return x->from != y->from ? (x->from < y->from ? -1 : 1) : 0;
+    return ORDER(x->from, y->from);
 }
 
 static void merge_runs(struct cover *cover)
 {
     size_t n = 0;
-    if (cover->n > 0)
-        qsort(cover->runs, cover->n, sizeof *cover->runs, run_by_time);
+    qsort(cover->runs, cover->n, sizeof *cover->runs, run_by_time);
     for (size_t i = 0; i < cover->n; i++) {
         struct run r = cover->runs[i];
         if (n > 0 && r.from <= cover->runs[n - 1].to)
@@ -197,9 +194,7 @@ struct start {
 static int last_first(const void *a, const void *b)
 {
     const struct start *x = a, *y = b;
-    if (x->at != y->at)
-        return x->at < y->at ? 1 : -1;
-    return x->span < y->span ? 1 : -1;
+    return x->at != y->at ? ORDER(y->at, x->at) : ORDER(y->span, x->span);
 }
 
 static void link_children(struct spans *s)
@@ -209,8 +204,7 @@ static void link_children(struct spans *s)
         order[i] = (struct start){s->spans[i].started_ns, i};
         s->spans[i].child = s->spans[i].next = SPAN_NONE;
     }
-    if (s->n_spans > 0)
-        qsort(order, s->n_spans, sizeof *order, last_first);
+    qsort(order, s->n_spans, sizeof *order, last_first);
     for (uint32_t i = 0; i < s->n_spans; i++) {
         struct span *span = &s->spans[order[i].span];
         if (span->parent == SPAN_NONE)

@@ -14,16 +14,13 @@ struct moment {
     uint32_t index;
 };
 
-#define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
-
 static int by_process_and_time(const void *a, const void *b)
 {
     const struct moment *x = a, *y = b;
-    if (x->number != y->number)
-        return ORDER(x->number, y->number);
-    if (x->serial != y->serial)
-        return ORDER(x->serial, y->serial);
-    return x->at_ns != y->at_ns ? ORDER(x->at_ns, y->at_ns) : ORDER(x->index, y->index);
+    int order = ORDER(x->number, y->number);
+    order = order ? order : ORDER(x->serial, y->serial);
+    order = order ? order : ORDER(x->at_ns, y->at_ns);
+    return order ? order : ORDER(x->index, y->index);
 }
 
 static int by_span_and_stack(const void *a, const void *b)
@@ -35,9 +32,9 @@ static int by_span_and_stack(const void *a, const void *b)
 static int by_span_and_most(const void *a, const void *b)
 {
     const struct span_stack *x = a, *y = b;
-    if (x->span != y->span)
-        return ORDER(x->span, y->span);
-    return x->samples != y->samples ? ORDER(y->samples, x->samples) : ORDER(x->stack, y->stack);
+    int order = ORDER(x->span, y->span);
+    order = order ? order : ORDER(y->samples, x->samples);
+    return order ? order : ORDER(x->stack, y->stack);
 }
 
 static struct moment *begins_of(const struct spans *s, size_t *n)
@@ -50,8 +47,7 @@ static struct moment *begins_of(const struct spans *s, size_t *n)
             begins[(*n)++] = (struct moment){span->process.pid.id, span->process.pid.serial,
                                              span->started_ns, i};
     }
-    if (*n > 1)
-        qsort(begins, *n, sizeof *begins, by_process_and_time);
+    qsort(begins, *n, sizeof *begins, by_process_and_time);
     return begins;
 }
 
@@ -102,16 +98,14 @@ size_t spans_take_samples(struct spans *s, struct stacks *stacks, const struct s
     for (size_t i = 0; i < n; i++)
         sorted[i] = (struct moment){samples[i].number, samples[i].serial, samples[i].at_ns,
                                     samples[i].stack};
-    if (n > 1)
-        qsort(sorted, n, sizeof *sorted, by_process_and_time);
+    qsort(sorted, n, sizeof *sorted, by_process_and_time);
     stacks_free(s->stacks);
     free(s->sampled);
     s->stacks = stacks;
     s->sampled = alloc_zero(n + 1, sizeof *s->sampled);
     s->n_sampled = 0;
     const size_t found = find_spans(s, sorted, n, s->sampled);
-    if (found > 1)
-        qsort(s->sampled, found, sizeof *s->sampled, by_span_and_stack);
+    qsort(s->sampled, found, sizeof *s->sampled, by_span_and_stack);
     for (size_t i = 0; i < found; i++) {
         struct span_stack *last = s->n_sampled > 0 ? &s->sampled[s->n_sampled - 1] : NULL;
         if (last && by_span_and_stack(last, &s->sampled[i]) == 0)
@@ -119,8 +113,7 @@ size_t spans_take_samples(struct spans *s, struct stacks *stacks, const struct s
         else
             s->sampled[s->n_sampled++] = s->sampled[i];
     }
-    if (s->n_sampled > 1)
-        qsort(s->sampled, s->n_sampled, sizeof *s->sampled, by_span_and_most);
+    qsort(s->sampled, s->n_sampled, sizeof *s->sampled, by_span_and_most);
     free(sorted);
     return found;
 }

@@ -135,7 +135,7 @@ void spans_name(struct spans *s, const struct span_process *process, struct slic
         s->names[id] = spans_text(s, text);
 }
 
-static bool valid(const struct span_event *e)
+static bool is_valid_event(const struct span_event *e)
 {
     const int64_t most = INT64_C(1) << 61;
     return (unsigned)e->kind < SPAN_EVENTS && (unsigned)e->tag < SPAN_TAGS &&
@@ -145,7 +145,7 @@ static bool valid(const struct span_event *e)
 
 bool spans_feed(struct spans *s, const struct span_event *event)
 {
-    if (!valid(event)) {
+    if (!is_valid_event(event)) {
         s->fed.invalid++;
         return false;
     }
@@ -237,15 +237,11 @@ void spans_add_dropped(struct spans *s, const struct spans_dropped *more)
 static int by_time(const void *a, const void *b)
 {
     const struct event *x = a, *y = b;
-    if (x->at != y->at)
-        return x->at < y->at ? -1 : 1;
-    if (x->order != y->order)
-        return x->order < y->order ? -1 : 1;
-    if (x->kind != y->kind)
-        return x->kind < y->kind ? -1 : 1;
-    if (x->process != y->process)
-        return x->process < y->process ? -1 : 1;
-    return x->serial < y->serial ? -1 : x->serial > y->serial;
+    int order = ORDER(x->at, y->at);
+    order = order ? order : ORDER(x->order, y->order);
+    order = order ? order : ORDER(x->kind, y->kind);
+    order = order ? order : ORDER(x->process, y->process);
+    return order ? order : ORDER(x->serial, y->serial);
 }
 
 void spans_build(struct spans *s)

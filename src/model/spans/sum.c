@@ -120,11 +120,9 @@ static int most_first(const void *left, const void *right)
 {
     const struct span_share *a = left, *b = right;
     const struct span_part *x = a->part, *y = b->part;
-    if (x->group != y->group)
-        return x->group < y->group ? -1 : 1;
-    if (a->ns != b->ns)
-        return a->ns < b->ns ? 1 : -1;
-    int order = slice_order(x->operation, y->operation);
+    int order = ORDER(x->group, y->group);
+    order = order != 0 ? order : ORDER(b->ns, a->ns);
+    order = order != 0 ? order : slice_order(x->operation, y->operation);
     order = order != 0 ? order : slice_order(x->process.name, y->process.name);
     order = order != 0 ? order : slice_order(x->process.node, y->process.node);
     order = order != 0 ? order : (int)a->kind - (int)b->kind;

@@ -67,14 +67,10 @@ static void take_return(struct walk *w, const struct event *e)
 
 static void take_enter(struct walk *w, const struct event *e)
 {
-    struct process *p = &w->processes[e->process];
-    p->active = e->at;
-    if (p->top == SPAN_NONE) {
+    struct process *p = walk_note_event(w, e);
+    if (p->top == SPAN_NONE)
         w->s->built.leaked++;
-        return;
-    }
-    w->extra[p->top].last = e->at;
-    if (p->deep > 0 || walk_open_span(w, SPAN_FUNCTION, p->top, e) == SPAN_NONE)
+    else if (p->deep > 0 || walk_open_span(w, SPAN_FUNCTION, p->top, e) == SPAN_NONE)
         p->deep++;
 }
 

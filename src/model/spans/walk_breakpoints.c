@@ -4,19 +4,11 @@
  * events. The caller's has no reference, as that is made later: the callback, which has it and the
  * caller, says which call it is. */
 #include "walk.h"
-
-static struct process *note_event(struct walk *w, const struct event *e)
-{
-    struct process *p = &w->processes[e->process];
-    p->active = e->at;
-    if (p->top != SPAN_NONE)
-        w->extra[p->top].last = e->at;
-    return p;
-}
+#include "walk_stack.h"
 
 static void take_ask(struct walk *w, const struct event *e)
 {
-    struct process *p = note_event(w, e);
+    struct process *p = walk_note_event(w, e);
     if (p->top == SPAN_NONE)
         w->s->built.leaked++;
     else
@@ -46,7 +38,7 @@ static void take_serve(struct walk *w, const struct event *e)
         caller->call = e->ref;
     }
     walk_open_request(w, e, &m);
-    const struct process *p = note_event(w, e);
+    const struct process *p = walk_note_event(w, e);
     if (!ask.open && p->top != SPAN_NONE)
         w->s->spans[p->top].queued_ns = -1;
 }
@@ -62,7 +54,7 @@ static void take_reply(struct walk *w, const struct event *e)
         c->gave_up = c->gave_up || c->ended;
     }
     walk_send_reply(w, p, e);
-    (void)note_event(w, e);
+    walk_note_event(w, e);
 }
 
 /* The caller has its answer, or waits no longer. */
@@ -79,7 +71,7 @@ static void take_answered(struct walk *w, const struct event *e)
     } else if (!c) {
         walk_end_ask(w, p, e->at, SPAN_UNKNOWN);
     }
-    (void)note_event(w, e);
+    walk_note_event(w, e);
 }
 
 void walk_end_ask(struct walk *w, struct process *p, int64_t at, enum span_outcome outcome)

@@ -54,9 +54,7 @@ void walk_take_send(struct walk *w, const struct event *e)
     }
     m->span = p->top;
     m->at = e->at;
-    if (p->top != SPAN_NONE)
-        w->extra[p->top].last = e->at;
-    p->active = e->at;
+    walk_note_event(w, e);
     if (e->tag == SPAN_TAG_REPLY)
         walk_send_reply(w, p, e);
     else if (e->tag == SPAN_TAG_EXIT)
@@ -225,7 +223,5 @@ void walk_take_receive(struct walk *w, const struct event *e)
         walk_open_request(w, e, m);
     }
     walk_settle(w, p, e->at);
-    p->active = e->at;
-    if (p->top != SPAN_NONE)
-        w->extra[p->top].last = e->at;
+    walk_note_event(w, e);
 }

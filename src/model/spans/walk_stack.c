@@ -41,6 +41,15 @@ uint32_t walk_open_span(struct walk *w, enum span_kind kind, uint32_t parent, co
     return index;
 }
 
+struct process *walk_note_event(struct walk *w, const struct event *e)
+{
+    struct process *p = &w->processes[e->process];
+    p->active = e->at;
+    if (p->top != SPAN_NONE)
+        w->extra[p->top].last = e->at;
+    return p;
+}
+
 uint32_t walk_base(const struct walk *w, uint32_t span)
 {
     while (span != SPAN_NONE && w->s->spans[span].kind == SPAN_FUNCTION)

@@ -8,6 +8,8 @@
 /* Opens a span on the process of an event. SPAN_NONE: beyond a limit. */
 uint32_t walk_open_span(struct walk *w, enum span_kind kind, uint32_t parent,
                         const struct event *e);
+/* The process of an event is active, in the span that it is in. */
+struct process *walk_note_event(struct walk *w, const struct event *e);
 /* The span below functions that its process is in; SPAN_NONE: there is none. */
 uint32_t walk_base(const struct walk *w, uint32_t span);
 uint32_t walk_root(const struct walk *w,

@@ -74,28 +74,20 @@ static void ask_node(struct assist *a, enum assist_question which, enum question
 
 static void ask_modules(struct assist *a)
 {
-    struct builder *b = builder_new();
     a->want_modules = false;
-    build_tuple(b, 2);
-    build_atom(b, "modules");
-    build_int(b, LIMIT_NAMES);
-    ask_node(a, ASSIST_MODULES, QUESTION_FUNCTIONS, b);
+    ask_node(a, ASSIST_MODULES, QUESTION_FUNCTIONS, prepare_names_arg("modules"));
 }
 
 static void ask_who(struct assist *a)
 {
     a->want_who = false;
-    ask_node(a, ASSIST_WHO, QUESTION_FUNCTIONS, prepare_who_arg());
+    ask_node(a, ASSIST_WHO, QUESTION_FUNCTIONS, prepare_names_arg("who"));
 }
 
 static void ask_functions(struct assist *a)
 {
-    struct builder *b = builder_new();
     a->want_functions = false;
-    build_tuple(b, 2);
-    build_atom(b, "functions");
-    build_binary(b, a->module, strlen(a->module));
-    ask_node(a, ASSIST_FUNCTIONS, QUESTION_FUNCTIONS, b);
+    ask_node(a, ASSIST_FUNCTIONS, QUESTION_FUNCTIONS, prepare_functions_arg(slice_of(a->module)));
 }
 
 static void ask_record(struct assist *a)

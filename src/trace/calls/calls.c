@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "calls_internal.h"
+#include "trace/session/prepare.h"
 
 /* ---- The end */
 
@@ -143,10 +144,7 @@ static void build_excluded(struct builder *b, const struct calls_session *s)
     build_list(b, s->state.excluded);
     for (size_t i = 0; i < s->state.excluded; i++) {
         const struct calls_function *f = &s->hot.rows[i];
-        build_tuple(b, 3);
-        build_atom_n(b, f->module.s, f->module.len);
-        build_atom_n(b, f->function.s, f->function.len);
-        build_int(b, (int64_t)f->arity);
+        prepare_mfa(b, &(struct mfa){f->module, f->function, (int64_t)f->arity});
     }
     build_nil(b);
 }

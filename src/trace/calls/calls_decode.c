@@ -8,68 +8,22 @@
 #include "calls_internal.h"
 #include "trace/log/decode.h"
 
-/* ---- Refusals */
-
-static const struct {
-    const char *word, *text;
-} refusals[] = {
+static const struct refusal refusals[] = {
     {"session", "another beamtop counts the calls of this node: stop that count first"},
-    {"no_functions", REFUSED_NO_FUNCTIONS},
-    {"no_processes", REFUSED_NO_PROCESSES},
     {"no_memory", "heap words need OTP 26 or later"},
+    {NULL, NULL},
 };
-
-static bool read_in_use(struct cursor *c, char *out, size_t size)
-{
-    struct cursor_list list;
-    struct slice text;
-    char texts[300] = "";
-    if (!answer_list(c, &list, 1000))
-        return false;
-    for (size_t i = 0; i < list.count; i++) {
-        if (!cursor_binary(c, &text))
-            return false;
-        size_t len = strlen(texts);
-        snprintf(texts + len, sizeof texts - len, "%s%.*s", i > 0 ? "; " : "",
-                 (int)(text.len < 100 ? text.len : 100), text.s);
-    }
-    snprintf(out, size, REFUSED_IN_USE, texts);
-    return cursor_list_end(c, &list);
-}
-
-/* {refused, Why}, whose tuple is entered. */
-static bool read_refusal(struct cursor *c, char *out, size_t size)
-{
-    struct slice word = {NULL, 0};
-    size_t arity = 1;
-    if (!cursor_atom_is(c, "refused"))
-        return false;
-    bool is_tuple = cursor_kind(c) == ETF_KIND_TUPLE;
-    if ((is_tuple && !cursor_tuple(c, &arity)) || arity == 0 || !cursor_atom(c, &word))
-        return false;
-    if (is_tuple && arity == 2 && slice_is(word, "in_use"))
-        return read_in_use(c, out, size);
-    if (is_tuple && arity == 3 && slice_is(word, "late"))
-        return decode_late(c, out, size);
-    snprintf(out, size, "%.*s", (int)(word.len < 100 ? word.len : 100), word.s);
-    for (size_t i = 0; i < ARRAY_LEN(refusals); i++)
-        if (slice_is(word, refusals[i].word))
-            snprintf(out, size, "%s", refusals[i].text);
-    for (size_t i = 1; i < arity; i++)
-        if (!cursor_skip(c))
-            return false;
-    return true;
-}
 
 /* Enters the answer's tuple. A refusal is read whole, into *refused; else that is empty. */
 static bool enter_answer(struct cursor *c, const char *tag, size_t arity, char *refused)
 {
     size_t found = 0;
+    enum err code;
     refused[0] = '\0';
     if (!cursor_tuple(c, &found))
         return false;
     if (found == 2)
-        return read_refusal(c, refused, 400);
+        return decode_refusal(c, refusals, refused, 400, &code);
     return (found == arity || cursor_fail(c, tag)) && cursor_atom_is(c, tag);
 }
 

@@ -8,7 +8,7 @@
 #include "trace/log/decode.h"
 #include "trace/session/session_base.h"
 
-/* ---- calls_words.c */
+/* ---- calls_pattern.c */
 
 /* `Chosen` of docs/calls.md. */
 void calls_build_chosen(struct builder *b, struct pattern *const *patterns, size_t n);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "calls_internal.h"
+#include "trace/session/prepare.h"
 
 static bool is_application(const struct pattern *p)
 {
@@ -44,17 +45,6 @@ int calls_pattern_check(struct pattern *p, const char *text, size_t *offset, str
                      p->has_args || p->guard ? "their arguments" : "they do");
 }
 
-static void build_name(struct builder *b, const struct pattern_name *name, const char *exact)
-{
-    if (name->kind == NAME_ANY) {
-        build_atom(b, "any");
-        return;
-    }
-    build_tuple(b, 2);
-    build_atom(b, name->kind == NAME_EXACT ? exact : "re");
-    build_binary(b, name->text.s, name->text.len);
-}
-
 void calls_build_chosen(struct builder *b, struct pattern *const *patterns, size_t n)
 {
     if (n == 0) {
@@ -63,18 +53,8 @@ void calls_build_chosen(struct builder *b, struct pattern *const *patterns, size
     }
     build_list(b, n);
     for (size_t i = 0; i < n; i++) {
-        const struct pattern *p = patterns[i];
-        const bool application = p->application;
         build_tuple(b, 3);
-        build_name(b, application ? &p->function : &p->module, application ? "app" : "name");
-        if (application)
-            build_atom(b, "any");
-        else
-            build_name(b, &p->function, "name");
-        if (p->arity < 0)
-            build_atom(b, "any");
-        else
-            build_int(b, p->arity);
+        prepare_functions(b, patterns[i]);
     }
     build_nil(b);
 }

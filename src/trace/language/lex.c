@@ -10,7 +10,7 @@ static bool is_lower(int c)
     return (c >= 'a' && c <= 'z') || c >= 0x80;
 }
 
-static bool is_name_char(int c)
+bool lex_is_name(int c)
 {
     return is_lower(c) || text_is_capital(c) || (c >= '0' && c <= '9') || c == '_';
 }
@@ -50,7 +50,7 @@ static struct slice text_taken(const struct lex *l, size_t from)
 
 static void skip_name(struct lex *l)
 {
-    while (is_name_char(lex_peek(l, 0)) || (lex_peek(l, 0) == '@' && !l->elixir))
+    while (lex_is_name(lex_peek(l, 0)) || (lex_peek(l, 0) == '@' && !l->elixir))
         l->at++;
     if (l->elixir && (lex_peek(l, 0) == '?' || lex_peek(l, 0) == '!') && lex_peek(l, 1) != '=')
         l->at++;
@@ -60,7 +60,7 @@ static void skip_name(struct lex *l)
 static void take_key(struct lex *l, struct token *out)
 {
     int after = lex_peek(l, 1);
-    if (!l->elixir || lex_peek(l, 0) != ':' || after == ':' || is_name_char(after) || after == '"')
+    if (!l->elixir || lex_peek(l, 0) != ':' || after == ':' || lex_is_name(after) || after == '"')
         return;
     l->at++;
     out->kind = TOKEN_KEY;
@@ -121,11 +121,11 @@ static bool take_colon_atom(struct lex *l, struct token *out)
         take_quoted_token(l, out, 2, (char)next, TOKEN_ATOM);
         return true;
     }
-    if (!is_name_char(next) || (next >= '0' && next <= '9'))
+    if (!lex_is_name(next) || (next >= '0' && next <= '9'))
         return false;
     l->at++;
     size_t from = l->at;
-    while (is_name_char(lex_peek(l, 0)) || lex_peek(l, 0) == '@')
+    while (lex_is_name(lex_peek(l, 0)) || lex_peek(l, 0) == '@')
         l->at++;
     if ((lex_peek(l, 0) == '?' || lex_peek(l, 0) == '!') && lex_peek(l, 1) != '=')
         l->at++;

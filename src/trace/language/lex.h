@@ -51,6 +51,7 @@ static inline int lex_peek(const struct lex *l, size_t ahead) /* 0: past the end
     return l->at + ahead < l->len ? (unsigned char)l->text[l->at + ahead] : 0;
 }
 
+bool lex_is_name(int c); /* a byte that a name may have */
 void lex_next(struct lex *l, struct token *out);
 /* The expression that begins with the slash at `at`; what the token says has no slashes. */
 void lex_regex(struct lex *l, size_t at, struct token *out);

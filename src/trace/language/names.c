@@ -129,40 +129,26 @@ static int read_names(struct name_list *out, struct cursor *c, struct error *err
     return 0;
 }
 
-/* These take the term over when they succeed. */
-static int take_modules(struct names *n, uint8_t *term, struct cursor *c, struct error *err)
+/* Replaces one list, or two; *kept is the term that they are slices of, which becomes this one. */
+static int take_lists(struct name_list *first, struct name_list *second, uint8_t **kept,
+                      uint8_t *term, struct cursor *c, struct error *err)
 {
-    struct name_list modules = {0};
-    int rc = read_names(&modules, c, err);
-    if (rc == 0 && (!cursor_skip(c) || !cursor_at_end(c)))
+    struct name_list lists[2] = {0};
+    int rc = read_names(&lists[0], c, err);
+    if (rc == 0 && second)
+        rc = read_names(&lists[1], c, err);
+    if (rc == 0 && ((!second && !cursor_skip(c)) || !cursor_at_end(c)))
         rc = fail_answer(c, err);
     if (rc != 0) {
-        free(modules.at);
+        free(lists[0].at);
+        free(lists[1].at);
         return rc;
     }
-    replace_list(&n->modules, &modules);
-    free(n->modules_term);
-    n->modules_term = term;
-    return 0;
-}
-
-static int take_who(struct names *n, uint8_t *term, struct cursor *c, struct error *err)
-{
-    struct name_list registered = {0}, apps = {0};
-    int rc = read_names(&registered, c, err);
-    if (rc == 0)
-        rc = read_names(&apps, c, err);
-    if (rc == 0 && !cursor_at_end(c))
-        rc = fail_answer(c, err);
-    if (rc != 0) {
-        free(registered.at);
-        free(apps.at);
-        return rc;
-    }
-    replace_list(&n->registered, &registered);
-    replace_list(&n->apps, &apps);
-    free(n->who_term);
-    n->who_term = term;
+    replace_list(first, &lists[0]);
+    if (second)
+        replace_list(second, &lists[1]);
+    free(*kept);
+    *kept = term;
     return 0;
 }
 
@@ -267,9 +253,11 @@ int names_take(struct names *n, const uint8_t *term, size_t len, struct error *e
     if (!cursor_tuple_of(&c, 3))
         rc = fail_answer(&c, err);
     else if (cursor_peek_atom(&c, "modules"))
-        rc = cursor_skip(&c) ? take_modules(n, copy, &c, err) : fail_answer(&c, err);
+        rc = cursor_skip(&c) ? take_lists(&n->modules, NULL, &n->modules_term, copy, &c, err)
+                             : fail_answer(&c, err);
     else if (cursor_peek_atom(&c, "who"))
-        rc = cursor_skip(&c) ? take_who(n, copy, &c, err) : fail_answer(&c, err);
+        rc = cursor_skip(&c) ? take_lists(&n->registered, &n->apps, &n->who_term, copy, &c, err)
+                             : fail_answer(&c, err);
     else if (cursor_atom_is(&c, "functions"))
         rc = take_functions(n, copy, &c, err);
     else

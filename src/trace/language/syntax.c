@@ -5,12 +5,6 @@
 #include "beamtop/base/text.h"
 #include "parse.h"
 
-static bool is_name_byte(char c)
-{
-    return text_is_capital(c) || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' ||
-           (unsigned char)c >= 0x80;
-}
-
 /* Signs that only Elixir's terms have: %{, %Name, :atom, key:, <>. The text ends with NUL. */
 static bool has_signs(const char *s)
 {
@@ -33,9 +27,10 @@ static bool has_signs(const char *s)
             return false; /* the next pattern */
         if (*s != ':')
             continue;
-        bool atom = strchr(" ({[,|=", before) && (is_name_byte(s[1]) || s[1] == '"') &&
+        bool atom = strchr(" ({[,|=", before) &&
+                    (lex_is_name((unsigned char)s[1]) || s[1] == '"') &&
                     !(s[1] >= '0' && s[1] <= '9');
-        if (atom || (is_name_byte(before) && s[1] == ' '))
+        if (atom || (lex_is_name((unsigned char)before) && s[1] == ' '))
             return true;
     }
     return false;
@@ -53,7 +48,7 @@ enum syntax syntax_recognise(const char *s)
                 after++;
         after += *after == '/';
     } else {
-        while (is_name_byte(*after))
+        while (lex_is_name((unsigned char)*after))
             after++;
     }
     after += strspn(after, " \t\r\n");

@@ -24,7 +24,7 @@ bool trace_read_mfa(struct cursor *c, struct mfa *out)
            cursor_atom(c, &out->function) && cursor_int64(c, &out->arity);
 }
 
-static bool copy_slice(struct slice from, char *out, size_t size)
+bool answer_copy(struct slice from, char *out, size_t size)
 {
     size_t len = from.len < size - 1 ? from.len : size - 1;
     memcpy(out, from.s, len);
@@ -36,7 +36,7 @@ static bool copy_slice(struct slice from, char *out, size_t size)
 static bool read_word(struct cursor *c, char *out, size_t size)
 {
     struct slice name;
-    return cursor_atom(c, &name) && copy_slice(name, out, size);
+    return cursor_atom(c, &name) && answer_copy(name, out, size);
 }
 
 /* ---- Pushed messages */
@@ -275,7 +275,8 @@ static bool read_ended(struct cursor *c, struct push *out)
         struct slice why;
         out->end = END_KILLED;
         return cursor_tuple_of(c, 2) && cursor_atom_is(c, "killed") && cursor_binary(c, &why) &&
-               copy_slice(why, out->end_text, sizeof out->end_text) && read_status(c, &out->status);
+               answer_copy(why, out->end_text, sizeof out->end_text) &&
+               read_status(c, &out->status);
     }
     for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
         if (cursor_peek_atom(c, ends[i].word)) {

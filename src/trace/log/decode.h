@@ -18,7 +18,8 @@
 
 /* A list of terms, no longer than `most`. */
 bool answer_list(struct cursor *c, struct cursor_list *list, size_t most);
-bool trace_read_mfa(struct cursor *c, struct mfa *out); /* {M, F, Arity} */
+bool answer_copy(struct slice from, char *out, size_t size); /* a text, maybe cut; true */
+bool trace_read_mfa(struct cursor *c, struct mfa *out);      /* {M, F, Arity} */
 
 /* ---- Pushed messages */
 
@@ -105,12 +106,6 @@ void preflight_clear(struct preflight *p);
    node has one space for all tracing (session_port_is_shared()). */
 bool preflight_refuses(const struct preflight *p, bool shared, struct error *err);
 
-/* Refusals of traces and of counted calls; of others: %s, what they have. */
-#define REFUSED_IN_USE                                                                             \
-    "another tool is tracing this node (%s). Before OTP 27 only one tool can trace: stop it first"
-#define REFUSED_NO_PROCESSES "none of the chosen processes is alive any more"
-#define REFUSED_NO_FUNCTIONS "none of the functions is there any more"
-
 /* What is armed in the single space and in sessions of ours, and in sequential tracing. */
 struct armed {
     uint64_t control_word;
@@ -140,11 +135,14 @@ struct armed_answer {
 int decode_arm(struct armed_answer *out, uint64_t trace_id, const uint8_t *term, size_t len,
                struct error *err);
 
-/* The rest of {late, Scheduler, Ms}, why a trace or a window is refused; as in calls.erl it too. */
-bool decode_late(struct cursor *c, char *out, size_t size);
-
-/* The start of a list of terms, of an answer that may have a string in its place. */
-bool decode_terms(struct cursor *c, struct cursor_list *list);
+/* Why a trace, a capture or a window is refused, by a word. A table ends with NULL. */
+struct refusal {
+    const char *word, *text;
+};
+/* {refused, Why}, whose tuple is entered: the reason into `out`, which is empty before. `own`:
+   words that mean something else to the caller, or NULL. */
+bool decode_refusal(struct cursor *c, const struct refusal *own, char *out, size_t size,
+                    enum err *code);
 
 typedef void names_fn(void *arg, const struct etf_pid *pid, struct slice name);
 int decode_names(names_fn *fn, void *arg, const uint8_t *term, size_t len, struct error *err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "decode.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,13 +12,6 @@
 #include "beamtop/base/buf.h"
 #include "beamtop/etf/print.h"
 #include "beamtop/model/detail.h"
-
-static void keep_text(struct slice from, char *out, size_t size)
-{
-    size_t len = from.len < size - 1 ? from.len : size - 1;
-    memcpy(out, from.s, len);
-    out[len] = '\0';
-}
 
 /* Adds to a text of words, with a separator; what does not fit is left out. */
 static ATTR_PRINTF(3, 4) void add_words(char *out, size_t size, const char *fmt, ...)
@@ -33,11 +27,6 @@ static ATTR_PRINTF(3, 4) void add_words(char *out, size_t size, const char *fmt,
     va_end(args);
 }
 
-bool decode_terms(struct cursor *c, struct cursor_list *list)
-{
-    return cursor_list(c, list) && (!list->string || cursor_fail(c, "a list of terms"));
-}
-
 /* ---- preflight */
 
 static bool read_why(struct cursor *c, struct preflight_pattern *p)
@@ -46,7 +35,7 @@ static bool read_why(struct cursor *c, struct preflight_pattern *p)
     if (cursor_kind(c) != ETF_KIND_TUPLE) {
         if (!cursor_atom(c, &word))
             return false;
-        keep_text(word, p->why, sizeof p->why);
+        answer_copy(word, p->why, sizeof p->why);
         return true;
     }
     struct cursor_list list;
@@ -76,10 +65,8 @@ static bool read_functions(struct cursor *c, struct preflight *out, struct prefl
     if (!cursor_raw(&start, &p->mfas))
         return false;
     struct cursor_list list;
-    if (!decode_terms(c, &list))
+    if (!answer_list(c, &list, 100000))
         return false;
-    if (list.count > 100000)
-        return cursor_fail(c, "a shorter list");
     p->first = out->n_functions;
     out->functions =
         alloc_resize(out->functions, out->n_functions + list.count + 1, sizeof *out->functions);
@@ -97,7 +84,7 @@ static bool read_functions(struct cursor *c, struct preflight *out, struct prefl
 static bool read_patterns(struct cursor *c, struct preflight *out, size_t n_patterns)
 {
     struct cursor_list list;
-    if (!decode_terms(c, &list))
+    if (!answer_list(c, &list, SIZE_MAX))
         return false;
     if (list.count != n_patterns)
         return cursor_fail(c, "an entry for each pattern");
@@ -133,7 +120,7 @@ static bool read_procs(struct cursor *c, struct preflight *out)
         out->procs = PREFLIGHT_NONE;
         if (!cursor_skip(c) || !cursor_binary(c, &why))
             return false;
-        keep_text(why, out->procs_why, sizeof out->procs_why);
+        answer_copy(why, out->procs_why, sizeof out->procs_why);
         return true;
     }
     out->procs = PREFLIGHT_WHOLE;
@@ -153,7 +140,7 @@ static uint64_t and_more(struct slice word)
 {
     char text[40], rest = '\0';
     unsigned long long more = 0;
-    keep_text(word, text, sizeof text);
+    answer_copy(word, text, sizeof text);
     return sscanf(text, "and %llu mor%c", &more, &rest) == 2 && rest == 'e' ? more : 0;
 }
 
@@ -163,7 +150,7 @@ static bool read_words(struct cursor *c, const char *prefix, char *out, size_t s
     struct cursor_list list;
     struct slice word;
     uint64_t left = 0;
-    if (!decode_terms(c, &list))
+    if (!answer_list(c, &list, SIZE_MAX))
         return false;
     for (size_t i = 0; i < list.count; i++) {
         if (!cursor_binary(c, &word))
@@ -190,7 +177,7 @@ static bool has_beamtop(struct cursor c)
     struct cursor_list list;
     struct slice name;
     bool found = false;
-    if (!decode_terms(&c, &list))
+    if (!answer_list(&c, &list, SIZE_MAX))
         return false;
     for (size_t i = 0; i < list.count && cursor_binary(&c, &name); i++)
         found = found || is_beamtop(name);
@@ -228,10 +215,11 @@ static bool read_unknown(struct cursor *c, struct preflight *out)
 {
     struct cursor_list list, near;
     struct slice word;
-    if (!decode_terms(c, &list) || (list.count > 1 && !cursor_fail(c, "one name")))
+    if (!answer_list(c, &list, SIZE_MAX) || (list.count > 1 && !cursor_fail(c, "one name")))
         return false;
     if (list.count == 1) {
-        if (!cursor_tuple_of(c, 2) || !cursor_binary(c, &out->unknown) || !decode_terms(c, &near))
+        if (!cursor_tuple_of(c, 2) || !cursor_binary(c, &out->unknown) ||
+            !answer_list(c, &near, SIZE_MAX))
             return false;
         for (size_t i = 0; i < near.count; i++) {
             if (!cursor_binary(c, &word))
@@ -288,7 +276,7 @@ static bool is_ours(const struct our_sessions *ours, struct slice session)
 static bool read_sessions(struct cursor *c, struct our_sessions *ours)
 {
     struct cursor_list list;
-    if (!decode_terms(c, &list))
+    if (!answer_list(c, &list, SIZE_MAX))
         return false;
     for (size_t i = 0; i < list.count; i++) {
         struct slice name;
@@ -307,7 +295,7 @@ static bool read_entries(struct cursor *c, size_t arity, const struct our_sessio
 {
     uint64_t total = 0;
     struct cursor_list list;
-    if (!cursor_tuple_of(c, 2) || !cursor_uint64(c, &total) || !decode_terms(c, &list))
+    if (!cursor_tuple_of(c, 2) || !cursor_uint64(c, &total) || !answer_list(c, &list, SIZE_MAX))
         return false;
     uint64_t others = 0;
     for (size_t i = 0; i < list.count; i++) {
@@ -369,6 +357,8 @@ static void put_binary_reason(struct cursor *c, const char *before, const char *
 #define WORD_IN_USE                                                                                \
     "the trace control word is %llu, so another tool uses it. If none does: "                      \
     "erlang:system_flag(trace_control_word, 0)"
+#define REFUSED_IN_USE                                                                             \
+    "another tool is tracing this node (%s). Before OTP 27 only one tool can trace: stop it first"
 #define BEAMTOP_THERE "another beamtop traces this node: stop that trace first"
 
 bool preflight_refuses(const struct preflight *p, bool shared, struct error *err)
@@ -382,91 +372,88 @@ bool preflight_refuses(const struct preflight *p, bool shared, struct error *err
     return err->code != ERR_NONE;
 }
 
-static const struct {
-    const char *word, *text;
-} refusals[] = {
+static const struct refusal refusals[] = {
     {"busy", "this connection has a trace already"},
-    {"no_processes", REFUSED_NO_PROCESSES},
-    {"no_functions", REFUSED_NO_FUNCTIONS},
+    {"no_processes", "none of the chosen processes is alive any more"},
+    {"no_functions", "none of the functions is there any more"},
     {"too_many", "too many functions match for roots of spans: narrow the pattern"},
     {"no_keys", NO_DICTIONARY_KEYS},
     {"killed", "a helper process on the node ended before the trace was set: try again"},
     {"session", BEAMTOP_THERE},
+    {NULL, NULL},
 };
 
-/* {in_use, [Text]}, {control_word, V} and such; *at is at the tuple's first element. */
-static void explain_tuple(struct cursor *c, char *out, size_t size)
+/* The rest of {late, Scheduler, Ms}: flags of all processes would stop the node. */
+static void put_late(struct cursor *c, char *out, size_t size)
 {
-    struct slice word;
-    if (!cursor_atom(c, &word))
+    int64_t scheduler = 0, ms = 0;
+    if (!cursor_int64(c, &scheduler) || !cursor_int64(c, &ms))
         return;
-    char name[24];
-    keep_text(word, name, sizeof name);
-    if (strcmp(name, "in_use") == 0) {
-        char texts[280] = "";
-        if (read_words(c, "", texts, sizeof texts))
-            snprintf(out, size, REFUSED_IN_USE, texts);
-    } else if (strcmp(name, "control_word") == 0) {
-        uint64_t v;
-        if (cursor_uint64(c, &v))
-            snprintf(out, size, WORD_IN_USE, (unsigned long long)v);
-    } else if (strcmp(name, "late") == 0) {
-        (void)decode_late(c, out, size);
-    } else if (strcmp(name, "system_tracer") == 0) {
+    char which[24] = "";
+    if (scheduler > 0)
+        snprintf(which, sizeof which, " %" PRId64, scheduler);
+    snprintf(out, size,
+             "%s%s did not answer for %" PRId64 " ms: a NIF or BIF does not yield, and "
+             "trace flags for all processes would stop the whole node until it does. Try again "
+             "later, or name processes (--procs)",
+             scheduler > 0 ? "scheduler" : "a scheduler", which, ms);
+}
+
+static const char *refusal_text(const struct refusal *of, struct slice word)
+{
+    while (of && of->word && !slice_is(word, of->word))
+        of++;
+    return of ? of->text : NULL;
+}
+
+/* {in_use, [Text]}, {control_word, V} and such; the cursor is behind the word. */
+static void explain_refusal(struct cursor *c, struct slice word, const struct refusal *own,
+                            char *out, size_t size)
+{
+    const char *text = refusal_text(own, word);
+    char texts[280] = "";
+    uint64_t n;
+    text = text ? text : refusal_text(refusals, word);
+    if (text)
+        snprintf(out, size, "%s", text);
+    else if (slice_is(word, "in_use") && read_words(c, "", texts, sizeof texts))
+        snprintf(out, size, REFUSED_IN_USE, texts);
+    else if (slice_is(word, "control_word") && cursor_uint64(c, &n))
+        snprintf(out, size, WORD_IN_USE, (unsigned long long)n);
+    else if (slice_is(word, "late"))
+        put_late(c, out, size);
+    else if (slice_is(word, "system_tracer"))
         put_binary_reason(c, "another tool is tracing sequentially (system tracer ",
                           "): stop it first", out, size);
-    } else if (strcmp(name, "tokens") == 0) {
-        uint64_t n;
-        if (cursor_uint64(c, &n))
-            snprintf(out, size,
-                     "%llu processes have a sequential trace token of an application or of another "
-                     "tool, which would be cleared at the end. --force captures all the same",
-                     (unsigned long long)n);
-    } else if (strcmp(name, "unknown_atom") == 0) {
+    else if (slice_is(word, "tokens") && cursor_uint64(c, &n))
+        snprintf(out, size,
+                 "%llu processes have a sequential trace token of an application or of another "
+                 "tool, which would be cleared at the end. --force captures all the same",
+                 (unsigned long long)n);
+    else if (slice_is(word, "unknown_atom"))
         put_binary_reason(c, "the node does not know the atom ",
                           ", so nothing there can match it: look at its spelling", out, size);
-    } else if (strcmp(name, "bad_spec") == 0) {
+    else if (slice_is(word, "bad_spec"))
         put_binary_reason(c, "the VM does not take the match specification: ", "", out, size);
-    } else {
-        for (size_t i = 0; i < ARRAY_LEN(refusals); i++)
-            if (strcmp(name, refusals[i].word) == 0)
-                snprintf(out, size, "%s", refusals[i].text);
-    }
 }
 
-/* A missing function or process is ERR_NOT_FOUND, any other refusal ERR_REFUSED. */
-static enum err refusal_code(struct slice raw)
+bool decode_refusal(struct cursor *c, const struct refusal *own, char *out, size_t size,
+                    enum err *code)
 {
     static const char *const missing[] = {"unknown_atom", "no_processes", "no_functions"};
-    struct cursor c;
-    struct slice word;
-    size_t arity;
-    cursor_init(&c, (const uint8_t *)raw.s, raw.len);
-    if ((cursor_kind(&c) == ETF_KIND_TUPLE && !cursor_tuple(&c, &arity)) || !cursor_atom(&c, &word))
-        return ERR_REFUSED;
-    for (size_t i = 0; i < ARRAY_LEN(missing); i++)
-        if (slice_is(word, missing[i]))
-            return ERR_NOT_FOUND;
-    return ERR_REFUSED;
-}
-
-static bool read_refusal(struct cursor *c, char *out, size_t size, enum err *code)
-{
     struct slice raw, word;
+    struct cursor why;
+    size_t arity;
+    *code = ERR_REFUSED;
     if (!cursor_atom_is(c, "refused") || !cursor_raw(c, &raw))
         return false;
-    *code = refusal_code(raw);
-    struct cursor why;
     cursor_init(&why, (const uint8_t *)raw.s, raw.len);
-    size_t arity;
-    if (cursor_kind(&why) == ETF_KIND_TUPLE && cursor_tuple(&why, &arity)) {
-        explain_tuple(&why, out, size);
-    } else if (cursor_atom(&why, &word)) {
-        char name[24];
-        keep_text(word, name, sizeof name);
-        for (size_t i = 0; i < ARRAY_LEN(refusals); i++)
-            if (strcmp(name, refusals[i].word) == 0)
-                snprintf(out, size, "%s", refusals[i].text);
+    const bool entered = cursor_kind(&why) != ETF_KIND_TUPLE || cursor_tuple(&why, &arity);
+    if (entered && cursor_atom(&why, &word)) {
+        explain_refusal(&why, word, own, out, size);
+        for (size_t i = 0; i < ARRAY_LEN(missing); i++)
+            if (slice_is(word, missing[i]))
+                *code = ERR_NOT_FOUND;
     }
     if (out[0] == '\0')
         print_reason((const uint8_t *)raw.s, raw.len, out, size);
@@ -482,7 +469,8 @@ int decode_counted(struct counted *out, const uint8_t *term, size_t len, struct 
     cursor_init(&c, term, len);
     bool ok = cursor_tuple(&c, &arity);
     if (ok && arity == 2)
-        return cursor_end(&c, read_refusal(&c, out->refused, sizeof out->refused, &out->code),
+        return cursor_end(&c,
+                          decode_refusal(&c, NULL, out->refused, sizeof out->refused, &out->code),
                           "count", err);
     ok = ok && (arity == 3 || cursor_fail(&c, "three elements")) && cursor_atom_is(&c, "count") &&
          cursor_uint64(&c, &out->interval_ns) && cursor_list(&c, &list);
@@ -501,19 +489,16 @@ static bool read_clock(struct cursor *c, struct armed_answer *out)
         return false;
     for (size_t i = 0; i < pairs; i++) {
         struct slice key;
-        char name[16];
         bool ok = cursor_atom(c, &key);
-        if (ok)
-            keep_text(key, name, sizeof name);
-        if (ok && strcmp(name, "mono") == 0)
+        if (ok && slice_is(key, "mono"))
             ok = cursor_int64(c, &out->mono);
-        else if (ok && strcmp(name, "wall_us") == 0)
+        else if (ok && slice_is(key, "wall_us"))
             ok = cursor_int64(c, &out->wall_us);
-        else if (ok && strcmp(name, "per_second") == 0)
+        else if (ok && slice_is(key, "per_second"))
             ok = cursor_uint64(c, &out->per_second);
-        else if (ok && strcmp(name, "session") == 0)
+        else if (ok && slice_is(key, "session"))
             ok = cursor_bool(c, &out->isolated);
-        else if (ok && strcmp(name, "arm_us") == 0)
+        else if (ok && slice_is(key, "arm_us"))
             ok = cursor_number(c, &out->arm_us);
         else if (ok)
             ok = cursor_skip(c);
@@ -533,7 +518,8 @@ int decode_arm(struct armed_answer *out, uint64_t trace_id, const uint8_t *term,
     cursor_init(&c, term, len);
     bool ok = cursor_tuple(&c, &arity);
     if (ok && arity == 2)
-        return cursor_end(&c, read_refusal(&c, out->refused, sizeof out->refused, &out->code),
+        return cursor_end(&c,
+                          decode_refusal(&c, NULL, out->refused, sizeof out->refused, &out->code),
                           "arm", err);
     ok = ok && (arity == 3 || cursor_fail(&c, "three elements")) && cursor_atom_is(&c, "armed") &&
          cursor_uint64(&c, &id) && (id == trace_id || cursor_fail(&c, "this trace's number")) &&

@@ -29,7 +29,7 @@ static bool read_record(struct cursor *c, records_fn *fn, void *arg)
         return ok;
     }
     struct cursor_list list;
-    if (!decode_terms(c, &list))
+    if (!answer_list(c, &list, SIZE_MAX))
         return false;
     if (list.count > LIMIT_TRACE_FIELDS)
         return cursor_fail(c, "fewer fields");
@@ -47,7 +47,8 @@ int decode_records(records_fn *fn, void *arg, const uint8_t *term, size_t len, s
     struct cursor c;
     struct cursor_list list;
     cursor_init(&c, term, len);
-    bool ok = cursor_tuple_of(&c, 2) && cursor_atom_is(&c, "records") && decode_terms(&c, &list);
+    bool ok =
+        cursor_tuple_of(&c, 2) && cursor_atom_is(&c, "records") && answer_list(&c, &list, SIZE_MAX);
     for (size_t i = 0; ok && i < list.count; i++)
         ok = read_record(&c, fn, arg);
     return cursor_end(&c, ok && cursor_list_end(&c, &list), "records", err);

@@ -52,14 +52,6 @@ static void on_counted(void *arg, const struct answer *answer)
     session_estimated(s, expensive);
 }
 
-static void build_beside(struct builder *b, const struct mfa *m)
-{
-    build_tuple(b, 3);
-    build_atom_n(b, m->module.s, m->module.len);
-    build_atom_n(b, m->function.s, m->function.len);
-    build_int(b, m->arity);
-}
-
 static struct builder *count_arg(const struct session *s)
 {
     const struct preparation *p = s->preparation;
@@ -69,7 +61,7 @@ static struct builder *count_arg(const struct session *s)
     build_int(b, s->force ? FORCED_COUNT_MS : p->kind->count_ms);
     build_list(b, p->preflight.n_functions + (p->beside != NULL));
     if (p->beside)
-        build_beside(b, p->beside);
+        prepare_mfa(b, p->beside);
     for (size_t i = 0; i < p->preflight.n_functions; i++) {
         const struct slice raw = p->preflight.functions[i].raw;
         build_raw(b, (const uint8_t *)raw.s, raw.len);

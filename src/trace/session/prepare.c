@@ -93,22 +93,53 @@ const char *prepare_kind_atom(enum pattern_kind kind)
     return kind_atoms[kind];
 }
 
-static void build_name(struct builder *b, const struct pattern_name *name)
+static void build_name(struct builder *b, const struct pattern_name *name, const char *exact)
 {
     if (name->kind == NAME_ANY) {
         build_atom(b, "any");
         return;
     }
     build_tuple(b, 2);
-    build_atom(b, name->kind == NAME_EXACT ? "name" : "re");
+    build_atom(b, name->kind == NAME_EXACT ? exact : "re");
     build_binary(b, name->text.s, name->text.len);
 }
 
-static void build_application(struct builder *b, const struct pattern *p)
+void prepare_functions(struct builder *b, const struct pattern *p)
 {
-    build_tuple(b, 2);
-    build_atom(b, "app");
-    build_binary(b, p->function.text.s, p->function.text.len);
+    if (p->own)
+        build_atom(b, "own");
+    else if (p->application)
+        build_name(b, &p->function, "app");
+    else
+        build_name(b, &p->module, "name");
+    if (p->application)
+        build_atom(b, "any");
+    else
+        build_name(b, &p->function, "name");
+    if (p->arity < 0)
+        build_atom(b, "any");
+    else
+        build_int(b, p->arity);
+}
+
+void prepare_number(struct builder *b, const char *key, uint64_t value)
+{
+    build_atom(b, key);
+    build_int(b, (int64_t)value);
+}
+
+void prepare_mfa(struct builder *b, const struct mfa *m)
+{
+    build_tuple(b, 3);
+    build_atom_n(b, m->module.s, m->module.len);
+    build_atom_n(b, m->function.s, m->function.len);
+    build_int(b, m->arity);
+}
+
+static void build_binaries(struct builder *b, const struct slice *texts, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        build_binary(b, texts[i].s, texts[i].len);
 }
 
 static void build_atoms(struct builder *b, const struct matchspec *specs, size_t n)
@@ -119,8 +150,7 @@ static void build_atoms(struct builder *b, const struct matchspec *specs, size_t
     if (total > 0)
         build_list(b, total);
     for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < specs[i].n_atoms; k++)
-            build_binary(b, specs[i].atoms[k].s, specs[i].atoms[k].len);
+        build_binaries(b, specs[i].atoms, specs[i].n_atoms);
     build_nil(b);
 }
 
@@ -129,8 +159,7 @@ void prepare_spec(struct builder *b, const struct matchspec *m, const struct bui
     build_tuple(b, 2);
     if (m->n_atoms > 0)
         build_list(b, m->n_atoms);
-    for (size_t i = 0; i < m->n_atoms; i++)
-        build_binary(b, m->atoms[i].s, m->atoms[i].len);
+    build_binaries(b, m->atoms, m->n_atoms);
     build_nil(b);
     size_t len;
     const uint8_t *bytes = builder_bytes(term, &len);
@@ -155,28 +184,13 @@ struct builder *prepare_preflight_arg(struct pattern *const *patterns,
         build_tuple(b, 5);
         build_int(b, (int64_t)i);
         build_atom(b, kind_atoms[p->kind]);
-        if (p->own)
-            build_atom(b, "own");
-        else if (p->application)
-            build_application(b, p);
-        else
-            build_name(b, &p->module);
-        if (p->application)
-            build_atom(b, "any");
-        else
-            build_name(b, &p->function);
-        if (p->arity < 0)
-            build_atom(b, "any");
-        else
-            build_int(b, p->arity);
+        prepare_functions(b, p);
     }
     build_nil(b);
     build_atom(b, "procs");
     procs_build(b, procs);
-    build_atom(b, "most_functions");
-    build_int(b, (int64_t)caps->value[CAP_FUNCTIONS]);
-    build_atom(b, "most_processes");
-    build_int(b, (int64_t)caps->value[CAP_PROCESSES]);
+    prepare_number(b, "most_functions", caps->value[CAP_FUNCTIONS]);
+    prepare_number(b, "most_processes", caps->value[CAP_PROCESSES]);
     return b;
 }
 

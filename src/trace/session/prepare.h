@@ -36,6 +36,10 @@ size_t prepare_records(struct pattern *const *patterns, size_t n, struct record_
                        size_t most);
 struct builder *prepare_records_arg(const struct record_name *names, size_t n);
 
+/* The functions of a pattern: the module, the name, the arity. */
+void prepare_functions(struct builder *b, const struct pattern *p);
+void prepare_number(struct builder *b, const char *key, uint64_t value); /* of a map */
+void prepare_mfa(struct builder *b, const struct mfa *m);                /* {M, F, A} */
 /* `specs` of the patterns, whose atoms are asked for; `near`: with what one that is not there may
    have been meant to be. */
 struct builder *prepare_preflight_arg(struct pattern *const *patterns,
@@ -58,12 +62,17 @@ size_t prepare_place(const struct pattern *p, struct slice name);
 /* That nothing can match `name`, with the names like it. */
 void prepare_why_unknown(char *out, size_t size, enum syntax syntax, const struct preflight *found);
 
+#define PREPARE_MOST_NEAR 3 /* names that are suggested */
+/* What stands before the i-th of n: "; did you mean ", a comma, "or". */
+void prepare_put_before(struct buf *out, size_t i, size_t n);
 /* Why no process would be traced, with similar names out of `names` (may be NULL). */
 void prepare_why_nobody(char *out, size_t size, const struct procs *procs, const char *why,
                         const struct names *names);
 /* Whether names of processes and applications would help there. */
 bool prepare_nobody_named(const struct procs *procs, const char *why);
-struct builder *prepare_who_arg(void); /* of `functions`: processes that a trace can follow */
+/* Of `functions`: "modules", or "who": processes that a trace can follow. */
+struct builder *prepare_names_arg(const char *of);
+struct builder *prepare_functions_arg(struct slice module); /* of `functions`: those of one */
 
 /* The names to search for similar ones. */
 enum prepare_near { NEAR_NOTHING, NEAR_MODULES, NEAR_FUNCTIONS /* of the pattern's module */ };

@@ -8,9 +8,7 @@
 #include "beamtop/etf/print.h"
 #include "prepare.h"
 
-#define MOST_NEAR 3
-
-static void put_joint(struct buf *out, size_t i, size_t n)
+void prepare_put_before(struct buf *out, size_t i, size_t n)
 {
     buf_puts(out, i == 0 ? "; did you mean " : i + 1 < n ? ", " : " or ");
 }
@@ -63,7 +61,7 @@ void prepare_why_unknown(char *out, size_t size, enum syntax syntax, const struc
     put_atom(&text, syntax, found->unknown);
     buf_puts(&text, ", so nothing there can match it");
     for (size_t i = 0; i < found->n_near; i++) {
-        put_joint(&text, i, found->n_near);
+        prepare_put_before(&text, i, found->n_near);
         put_atom(&text, syntax, found->near[i]);
     }
     buf_puts(&text, found->n_near > 0 ? "?" : "");
@@ -94,12 +92,21 @@ bool prepare_nobody_named(const struct procs *procs, const char *why)
     return missing(procs, why) != NULL;
 }
 
-struct builder *prepare_who_arg(void)
+struct builder *prepare_names_arg(const char *of)
 {
     struct builder *b = builder_new();
     build_tuple(b, 2);
-    build_atom(b, "who");
+    build_atom(b, of);
     build_int(b, LIMIT_NAMES);
+    return b;
+}
+
+struct builder *prepare_functions_arg(struct slice module)
+{
+    struct builder *b = builder_new();
+    build_tuple(b, 2);
+    build_atom(b, "functions");
+    build_binary(b, module.s, module.len);
     return b;
 }
 
@@ -114,7 +121,7 @@ static bool has(const struct slice *names, size_t n, struct slice name)
 static void put_near(struct buf *out, const struct procs_item *item, const struct names *names)
 {
     const struct slice *apps, *registered, word = slice_of(item->text);
-    struct slice near[MOST_NEAR];
+    struct slice near[PREPARE_MOST_NEAR];
     size_t n_apps = names_apps(names, &apps), n_registered = names_registered(names, &registered);
     bool app = item->kind == PROCS_APP;
     if (app ? has(registered, n_registered, word) : has(apps, n_apps, word)) {
@@ -122,10 +129,10 @@ static void put_near(struct buf *out, const struct procs_item *item, const struc
                    app ? "process" : "application");
         return;
     }
-    size_t n =
-        names_near(app ? apps : registered, app ? n_apps : n_registered, word, near, MOST_NEAR);
+    size_t n = names_near(app ? apps : registered, app ? n_apps : n_registered, word, near,
+                          PREPARE_MOST_NEAR);
     for (size_t i = 0; i < n; i++) {
-        put_joint(out, i, n);
+        prepare_put_before(out, i, n);
         buf_puts(out, app ? "app:" : "");
         print_atom(out, near[i].s, near[i].len);
     }

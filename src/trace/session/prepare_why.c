@@ -9,8 +9,6 @@
 #include "trace/language/parse.h"
 #include "prepare.h"
 
-#define MOST_NEAR 3
-
 /* BIFs that code calls without `erlang:`. Those that are instructions are the guards' ones. */
 /* clang-format off */
 static const char *const auto_imported[] = {
@@ -65,17 +63,12 @@ static void put_function(struct buf *out, const struct pattern *p, struct slice 
     put_name(out, p, name);
 }
 
-static void put_joint(struct buf *out, size_t i, size_t n)
-{
-    buf_puts(out, i == 0 ? "; did you mean " : i + 1 < n ? ", " : " or ");
-}
-
 static void put_near_modules(struct buf *out, const struct pattern *p, const struct names *names)
 {
-    struct slice near[MOST_NEAR];
-    size_t n = names_near_modules(names, p->module.text, near, MOST_NEAR);
+    struct slice near[PREPARE_MOST_NEAR];
+    size_t n = names_near_modules(names, p->module.text, near, PREPARE_MOST_NEAR);
     for (size_t i = 0; i < n; i++) {
-        put_joint(out, i, n);
+        prepare_put_before(out, i, n);
         put_module(out, p, near[i]);
     }
     buf_puts(out, n > 0 ? "?" : "");
@@ -83,10 +76,11 @@ static void put_near_modules(struct buf *out, const struct pattern *p, const str
 
 static void put_near_functions(struct buf *out, const struct pattern *p, const struct names *names)
 {
-    struct names_function near[MOST_NEAR];
-    size_t n = names_near_functions(names, p->module.text, p->function.text, near, MOST_NEAR);
+    struct names_function near[PREPARE_MOST_NEAR];
+    size_t n =
+        names_near_functions(names, p->module.text, p->function.text, near, PREPARE_MOST_NEAR);
     for (size_t i = 0; i < n; i++) {
-        put_joint(out, i, n);
+        prepare_put_before(out, i, n);
         put_function(out, p, p->module.text, near[i].name);
         buf_printf(out, "/%d", near[i].arity);
     }
@@ -223,14 +217,7 @@ enum prepare_near prepare_near(const struct pattern *p, const struct preflight_p
 struct builder *prepare_near_arg(const struct pattern *p, const struct preflight_pattern *found)
 {
     enum prepare_near near = prepare_near(p, found);
-    if (near == NEAR_NOTHING)
-        return NULL;
-    struct builder *b = builder_new();
-    build_tuple(b, 2);
-    build_atom(b, near == NEAR_MODULES ? "modules" : "functions");
-    if (near == NEAR_MODULES)
-        build_int(b, LIMIT_NAMES);
-    else
-        build_binary(b, p->module.text.s, p->module.text.len);
-    return b;
+    return near == NEAR_MODULES     ? prepare_names_arg("modules")
+           : near == NEAR_FUNCTIONS ? prepare_functions_arg(p->module.text)
+                                    : NULL;
 }

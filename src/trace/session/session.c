@@ -102,7 +102,7 @@ void session_enter(struct session *s, enum session_phase phase)
 }
 
 /* Answers that are still to come are dropped. */
-static void drop(struct session *s)
+static void drop_answers(struct session *s)
 {
     if (!s->detached)
         s->port.drop(s->port.ctx, s);
@@ -112,14 +112,14 @@ void session_fail(struct session *s, const struct error *why)
 {
     session_enter(s, SESSION_FAILED);
     s->status->error = *why;
-    drop(s);
+    drop_answers(s);
     session_changed(s);
 }
 
 void session_over(struct session *s)
 {
     session_enter(s, SESSION_ENDED);
-    drop(s);
+    drop_answers(s);
     session_changed(s);
 }
 
@@ -395,7 +395,7 @@ void session_free(struct session *s)
         return;
     s->quiet = true;
     s->kind->free(s);
-    drop(s);
+    drop_answers(s);
     for (size_t i = 0; i < s->n_groups; i++)
         patterns_free(s->groups[i], s->group_sizes[i]);
     free(s);

@@ -27,17 +27,6 @@ const char *trace_cap_atom(enum cap cap)
     return NULL;
 }
 
-static void build_key(struct builder *b, const char *key)
-{
-    build_atom(b, key);
-}
-
-static void build_key_int(struct builder *b, const char *key, uint64_t value)
-{
-    build_atom(b, key);
-    build_int(b, (int64_t)value);
-}
-
 static void build_optional_spec(struct builder *b, const struct matchspec *m,
                                 const struct builder *term)
 {
@@ -73,24 +62,24 @@ static void build_pattern(struct builder *b, const struct trace_session *t, size
     const struct matchspec *m = &t->prep.specs[i];
     const struct slice mfas = t->prep.preflight.patterns[i].mfas;
     build_map(b, 9);
-    build_key_int(b, "index", i);
-    build_key(b, "kind");
+    prepare_number(b, "index", i);
+    build_atom(b, "kind");
     build_atom(b, prepare_kind_atom(p->kind));
-    build_key(b, "mfas");
+    build_atom(b, "mfas");
     build_raw(b, (const uint8_t *)mfas.s, mfas.len);
-    build_key(b, "clauses");
+    build_atom(b, "clauses");
     if (p->actions & (TRACE_TIME | TRACE_COUNT))
         build_no_clauses(b);
     else
         prepare_spec(b, m, m->clauses);
-    build_key(b, "counters");
+    build_atom(b, "counters");
     build_atom(b, counters(p));
-    build_key(b, "return");
+    build_atom(b, "return");
     build_bool(b, (p->actions & TRACE_RETURN) != 0);
-    build_key_int(b, "slower_ns", p->actions & TRACE_SLOWER ? p->slower_us * 1000 : 0);
-    build_key(b, "results");
+    prepare_number(b, "slower_ns", p->actions & TRACE_SLOWER ? p->slower_us * 1000 : 0);
+    build_atom(b, "results");
     build_optional_spec(b, m, m->results);
-    build_key(b, "raises");
+    build_atom(b, "raises");
     if (p->actions & TRACE_RAISES && !m->raises)
         build_atom(b, "any");
     else
@@ -101,7 +90,7 @@ static void build_caps(struct builder *b, const struct trace_session *t)
 {
     build_map(b, ARRAY_LEN(cap_atoms));
     for (size_t i = 0; i < ARRAY_LEN(cap_atoms); i++)
-        build_key_int(b, cap_atoms[i].atom, t->state->caps.value[cap_atoms[i].cap]);
+        prepare_number(b, cap_atoms[i].atom, t->state->caps.value[cap_atoms[i].cap]);
 }
 
 struct builder *trace_arm_arg(const struct trace_session *t)
@@ -111,22 +100,22 @@ struct builder *trace_arm_arg(const struct trace_session *t)
     build_atom(b, "arm");
     build_int(b, (int64_t)t->id);
     build_map(b, 7);
-    build_key(b, "one");
+    build_atom(b, "one");
     build_bool(b, t->one);
-    build_key(b, "patterns");
+    build_atom(b, "patterns");
     build_list(b, t->s.n_patterns);
     for (size_t i = 0; i < t->s.n_patterns; i++)
         build_pattern(b, t, i);
     build_nil(b);
-    build_key(b, "procs");
+    build_atom(b, "procs");
     session_build_procs(b, &t->prep.preflight);
-    build_key(b, "children");
+    build_atom(b, "children");
     build_bool(b, t->s.procs.children);
-    build_key(b, "on_rate");
+    build_atom(b, "on_rate");
     build_atom(b, t->state->on_rate_stop ? "stop" : "shed");
-    build_key(b, "caps");
+    build_atom(b, "caps");
     build_caps(b, t);
-    build_key(b, "credit");
+    build_atom(b, "credit");
     build_tuple(b, 2);
     build_int(b, (int64_t)t->credit.events);
     build_int(b, (int64_t)t->credit.bytes);

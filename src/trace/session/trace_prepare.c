@@ -173,7 +173,7 @@ static bool ask_near(struct trace_session *t)
         b = prepare_near_arg(t->s.patterns[i], &t->prep.preflight.patterns[i]);
     if (!b && t->prep.preflight.procs == PREFLIGHT_NONE &&
         prepare_nobody_named(&t->s.procs, t->prep.preflight.procs_why))
-        b = prepare_who_arg();
+        b = prepare_names_arg("who");
     if (!b)
         return false;
     return session_ask(&t->s, QUESTION_FUNCTIONS, b, NEAR_MS, on_near, &ignored) == 0;

@@ -31,14 +31,11 @@ static bool read_key(struct cursor *c, const char *const *keys, size_t n, size_t
 /* A pid, a name, {Name, Node}, or `none`. */
 static bool read_process(struct cursor *c, const char *node, struct span_process *out)
 {
-    if (cursor_kind(c) == ETF_KIND_PID) {
-        bool ok = cursor_pid(c, &out->pid, &out->node);
-        if (ok && slice_is(out->node, node))
-            out->node = (struct slice){NULL, 0};
-        return ok;
-    }
-    if (cursor_kind(c) == ETF_KIND_TUPLE) {
-        bool ok = cursor_tuple_of(c, 2) && cursor_atom(c, &out->name) && cursor_atom(c, &out->node);
+    const bool pid = cursor_kind(c) == ETF_KIND_PID;
+    if (pid || cursor_kind(c) == ETF_KIND_TUPLE) {
+        bool ok =
+            pid ? cursor_pid(c, &out->pid, &out->node)
+                : cursor_tuple_of(c, 2) && cursor_atom(c, &out->name) && cursor_atom(c, &out->node);
         if (ok && slice_is(out->node, node))
             out->node = (struct slice){NULL, 0};
         return ok;

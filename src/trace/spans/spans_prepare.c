@@ -116,12 +116,6 @@ int spans_prepare(struct spans_session *t, size_t *pattern, size_t *offset, stru
 
 /* ---- Arming */
 
-static void build_key_int(struct builder *b, const char *key, int64_t value)
-{
-    build_atom(b, key);
-    build_int(b, value);
-}
-
 /* [{[Mfa], {Atoms, Bytes}}] */
 static void build_patterns(struct builder *b, const struct spans_session *t, size_t from, size_t to)
 {
@@ -157,11 +151,11 @@ struct builder *spans_arm_arg(const struct spans_session *t)
         build_binary(b, t->origin, strlen(t->origin));
     else
         build_atom(b, "none");
-    build_key_int(b, "roots", t->what.request.roots);
-    build_key_int(b, "every", t->what.request.every);
-    build_key_int(b, "time", t->what.request.for_ms);
-    build_key_int(b, "events", t->what.request.events);
-    build_key_int(b, "participants", side ? SPANS_SIDE_PARTICIPANTS : SPANS_PARTICIPANTS);
+    prepare_number(b, "roots", t->what.request.roots);
+    prepare_number(b, "every", t->what.request.every);
+    prepare_number(b, "time", t->what.request.for_ms);
+    prepare_number(b, "events", t->what.request.events);
+    prepare_number(b, "participants", side ? SPANS_SIDE_PARTICIPANTS : SPANS_PARTICIPANTS);
     build_atom(b, "full");
     build_bool(b, t->what.request.full);
     build_atom(b, "force");

@@ -17,7 +17,7 @@ double spans_us(int64_t ns)
     return known_or_nan(ns) / 1e3;
 }
 
-static double share_of(int64_t part, int64_t whole)
+double spans_share(int64_t part, int64_t whole)
 {
     return whole > 0 ? (double)part / (double)whole : (double)NAN;
 }
@@ -133,7 +133,7 @@ struct spans_row spans_step_row(const struct spans_rows *r, const struct span *r
         .at = step->at,
         .offset_us = (double)(step->from_ns - root->started_ns) / 1e3,
         .duration_us = spans_us(ns),
-        .share = share_of(ns, span_duration(root)),
+        .share = spans_share(ns, span_duration(root)),
     };
 }
 

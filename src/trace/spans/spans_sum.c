@@ -57,11 +57,6 @@ void spans_sum_clear(struct spans_sum *sum)
     *sum = (struct spans_sum){0};
 }
 
-static double share_of(int64_t part, int64_t whole)
-{
-    return whole > 0 ? (double)part / (double)whole : (double)NAN;
-}
-
 /* Its name; with the node where that is another one. Empty: has none. */
 static struct slice process_text(struct arena *arena, const struct span_part *part)
 {
@@ -82,9 +77,9 @@ struct spans_row spans_share_row(const struct spans_rows *r, const struct spans_
         .part = slice_of(span_step_key(share->kind)),
         .at = share->part->at,
         .duration_us = spans_us(share->ns),
-        .share = share_of(share->ns, sum->ns),
+        .share = spans_share(share->ns, sum->ns),
         .slow_us = spans_us(share->slow_ns),
-        .slow_share = share_of(share->slow_ns, sum->slow_ns),
+        .slow_share = spans_share(share->slow_ns, sum->slow_ns),
     };
 }
 
@@ -105,8 +100,8 @@ void spans_operation_rows(const struct spans_rows *r, const struct spans_sum *su
         }
         row.duration_us = spans_us(ns);
         row.duration_bound = BOUND_NONE;
-        row.share = share_of(ns, sum->ns);
-        row.slow_share = share_of(slow_ns, sum->slow_ns);
+        row.share = spans_share(ns, sum->ns);
+        row.slow_share = spans_share(slow_ns, sum->slow_ns);
         row.self_us = spans_us(part->ns[SPAN_STEP_SELF]);
         row.self_bound = !r->run->full && row.self_us > 0 ? BOUND_AT_MOST : BOUND_NONE;
         row.queued_us = spans_us(part->ns[SPAN_STEP_QUEUED]);
