@@ -40,7 +40,7 @@ static struct crossing *find_crossing(const struct crossings *c, const struct sp
     return found;
 }
 
-static void note_sent(struct crossings *c, const struct span_event *e)
+static void note_message_sent(struct crossings *c, const struct span_event *e)
 {
     struct crossing *same = find_crossing(c, e, &e->process.pid);
     if (same) {
@@ -52,7 +52,7 @@ static void note_sent(struct crossings *c, const struct span_event *e)
     HASH_ADD(hh, c->by_key, key, sizeof sent->key, sent);
 }
 
-static void note_taken(struct crossings *c, const struct span_event *e)
+static void note_message_taken(struct crossings *c, const struct span_event *e)
 {
     struct crossing *sent = find_crossing(c, e, &e->peer.pid);
     if (!sent)
@@ -71,12 +71,12 @@ static void match_messages(struct crossings *c, const struct spans *from, const 
     for (size_t i = 0; i < spans_events(from); i++) {
         spans_event_at(from, i, &e);
         if (e.kind == SPAN_EVENT_SEND && e.process.node.len == 0)
-            note_sent(c, &e);
+            note_message_sent(c, &e);
     }
     for (size_t i = 0; i < spans_events(to); i++) {
         spans_event_at(to, i, &e);
         if (e.kind == SPAN_EVENT_RECEIVE && slice_equal(e.peer.node, spans_about(from)->node))
-            note_taken(c, &e);
+            note_message_taken(c, &e);
     }
 }
 
@@ -113,7 +113,7 @@ static void add_bounds(struct bound *list, size_t *n, const struct crossings *c,
 
 /* The distance between the bounds along a line of this slope, and its middle at s = 0. As a
    function of the slope it is concave. */
-static double room(const struct bounds *b, double slope, double *middle)
+static double room_along(const struct bounds *b, double slope, double *middle)
 {
     double most = b->most[0].ns - slope * b->most[0].s;
     double least = b->least[0].ns - slope * b->least[0].s;
@@ -131,7 +131,7 @@ static double best_slope(const struct bounds *b)
     double from = -MOST_SLOPE, to = MOST_SLOPE, unused;
     for (int i = 0; i < 60; i++) {
         const double third = (to - from) / 3;
-        if (room(b, from + third, &unused) < room(b, to - third, &unused))
+        if (room_along(b, from + third, &unused) < room_along(b, to - third, &unused))
             from += third;
         else
             to -= third;
@@ -147,10 +147,10 @@ static int64_t ns_of(double ns)
 
 static void set_line(struct spans_clock *clock, const struct bounds *b)
 {
-    double level, sloped, most = room(b, 0, &level);
+    double level, sloped, most = room_along(b, 0, &level);
     clock->drift_ppm = 0;
     if (clock->there > 0 && clock->back > 0) {
-        const double slope = best_slope(b), more = room(b, slope, &sloped);
+        const double slope = best_slope(b), more = room_along(b, slope, &sloped);
         if (more > 2 * fmax(most, 0)) {
             most = more;
             level = sloped;

@@ -23,7 +23,7 @@ static int rank_of(enum span_wait_kind kind)
     return kind == SPAN_WAIT_OTHER ? 1 : kind == SPAN_WAIT_OFF_CPU ? 2 : 0;
 }
 
-static int by_start(const void *a, const void *b)
+static int waits_by_start(const void *a, const void *b)
 {
     const struct span_wait *x = a, *y = b;
     int order = ORDER(x->span, y->span);
@@ -34,7 +34,7 @@ static int by_start(const void *a, const void *b)
 }
 
 /* The part of a run that is not covered, in ns; *at: the first run to compare, for runs by time. */
-static int64_t uncovered(const struct cover *cover, struct run r, size_t *at)
+static int64_t uncovered_ns(const struct cover *cover, struct run r, size_t *at)
 {
     int64_t left = r.to - r.from;
     while (*at < cover->n && cover->runs[*at].to <= r.from)
@@ -78,7 +78,7 @@ static int64_t measure_rank(struct span_wait *waits, size_t n, int rank, struct 
         if (rank_of(wait->kind) != rank)
             continue;
         struct run r = {wait->from_ns > end ? wait->from_ns : end, wait->to_ns};
-        wait->net_ns = r.to > r.from ? uncovered(&above, r, &at) : 0;
+        wait->net_ns = r.to > r.from ? uncovered_ns(&above, r, &at) : 0;
         sum += wait->net_ns;
         end = wait->to_ns > end ? wait->to_ns : end;
         cover->runs[cover->n++] = (struct run){wait->from_ns, wait->to_ns};
@@ -144,7 +144,7 @@ static void cut_waits(struct spans *s)
     }
     s->n_waits = kept;
     if (kept > 0)
-        qsort(s->waits, kept, sizeof *s->waits, by_start);
+        qsort(s->waits, kept, sizeof *s->waits, waits_by_start);
 }
 
 const struct span_wait *spans_largest_wait(const struct spans *s, const struct span *span)
@@ -215,7 +215,7 @@ static void link_children(struct spans *s)
     free(order);
 }
 
-static uint64_t mix(uint64_t h, const void *bytes, size_t len)
+static uint64_t mix_bytes(uint64_t h, const void *bytes, size_t len)
 {
     const uint8_t *at = bytes;
     for (size_t i = 0; i < len; i++)
@@ -227,13 +227,13 @@ static uint64_t mix(uint64_t h, const void *bytes, size_t len)
 
 static uint64_t mix_number(uint64_t h, uint64_t n)
 {
-    return mix(h, &n, sizeof n);
+    return mix_bytes(h, &n, sizeof n);
 }
 
 /* Ids are hashes of what they name, so that the same capture has the same ones; never 0. */
 static void set_ids(struct spans *s)
 {
-    uint64_t seed = mix(UINT64_C(0xcbf29ce484222325), s->options.node.s, s->options.node.len);
+    uint64_t seed = mix_bytes(UINT64_C(0xcbf29ce484222325), s->options.node.s, s->options.node.len);
     seed = mix_number(seed, s->options.capture);
     for (uint32_t i = 0; i < s->n_spans; i++) {
         struct span *span = &s->spans[i];

@@ -234,7 +234,7 @@ void spans_add_dropped(struct spans *s, const struct spans_dropped *more)
 /* ---- building */
 
 /* By time and order; the rest only makes the same events neighbours. */
-static int by_time(const void *a, const void *b)
+static int events_by_time(const void *a, const void *b)
 {
     const struct event *x = a, *y = b;
     int order = ORDER(x->at, y->at);
@@ -248,9 +248,9 @@ void spans_build(struct spans *s)
 {
     size_t kept = 0;
     if (s->n_events > 0)
-        qsort(s->events, s->n_events, sizeof *s->events, by_time);
+        qsort(s->events, s->n_events, sizeof *s->events, events_by_time);
     for (size_t i = 0; i < s->n_events; i++)
-        if (kept > 0 && by_time(&s->events[kept - 1], &s->events[i]) == 0)
+        if (kept > 0 && events_by_time(&s->events[kept - 1], &s->events[i]) == 0)
             s->fed.duplicate++;
         else
             s->events[kept++] = s->events[i];

@@ -154,7 +154,7 @@ static bool belongs_inside(struct walk *w, const struct process *p)
 
 /* The function in which a message was awaited is one that waits, and the loop of a process that
    had nothing to do. */
-static void learn(struct walk *w, struct process *p, const struct event *e, int64_t sent)
+static void learn_waiting(struct walk *w, struct process *p, const struct event *e, int64_t sent)
 {
     enum { AT_ONCE_NS = 50000 };
     bool before = p->gap.open && sent < p->gap.since;
@@ -208,7 +208,7 @@ void walk_take_receive(struct walk *w, const struct event *e)
     const bool asks =
         e->tag == SPAN_TAG_CALL || e->tag == SPAN_TAG_CAST || e->tag == SPAN_TAG_SPAWN;
     if (m)
-        learn(w, p, e, m->at);
+        learn_waiting(w, p, e, m->at);
     if (c && !c->ended && c->process == e->process) {
         walk_take_reply(w, c, m ? m->span : SPAN_NONE, e);
     } else if (!m || m->span == SPAN_NONE) {

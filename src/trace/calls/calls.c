@@ -120,7 +120,7 @@ static void ask_time(struct calls_session *s)
                  on_timed);
 }
 
-static void on_counted(void *arg, const struct answer *answer)
+static void on_window_counted(void *arg, const struct answer *answer)
 {
     struct calls_session *s = arg;
     char refused[400] = "";
@@ -166,7 +166,7 @@ static void next_window(struct session *base)
         build_excluded(b, s);
     s->began_ns = session_now(base);
     session_step(base, SESSION_RUNNING, QUESTION_CALLS, b, s->state.window_ms + CALLS_ASK_MS,
-                 on_counted);
+                 on_window_counted);
 }
 
 bool calls_session_counts(const struct session *base)

@@ -80,7 +80,7 @@ static bool read_application(struct cursor *c, struct slice *out)
     return true;
 }
 
-static bool read_mfa(struct cursor *c, struct calls_function *f)
+static bool read_counted_mfa(struct cursor *c, struct calls_function *f)
 {
     return cursor_atom(c, &f->module) && cursor_atom(c, &f->function) &&
            cursor_uint64(c, &f->arity) && (f->arity <= 255 || cursor_fail(c, "an arity"));
@@ -89,12 +89,12 @@ static bool read_mfa(struct cursor *c, struct calls_function *f)
 static bool read_row(struct cursor *c, struct calls_function *f)
 {
     f->timed_calls = f->own_us = f->words = CALLS_UNKNOWN;
-    return cursor_tuple_of(c, 5) && read_mfa(c, f) && read_application(c, &f->application) &&
-           cursor_uint64(c, &f->calls);
+    return cursor_tuple_of(c, 5) && read_counted_mfa(c, f) &&
+           read_application(c, &f->application) && cursor_uint64(c, &f->calls);
 }
 
 /* One that cannot be read is dropped, and counts as lost. */
-static bool read_rows(struct cursor *c, struct calls_kept *out)
+static bool read_counted_rows(struct cursor *c, struct calls_kept *out)
 {
     struct cursor_list list;
     struct cursor row;
@@ -141,7 +141,8 @@ int decode_calls_sample(struct calls_sample *out, struct calls_kept *hot, const 
         int64_t n;
         ok = list.string ? cursor_list_int64(&c, &list, &n) : read_found(&c, out, i);
     }
-    ok = ok && cursor_list_end(&c, &list) && cursor_uint64(&c, &out->arms) && read_rows(&c, hot);
+    ok = ok && cursor_list_end(&c, &list) && cursor_uint64(&c, &out->arms) &&
+         read_counted_rows(&c, hot);
     return cursor_end(&c, ok, "calls", err);
 }
 
@@ -164,7 +165,7 @@ static bool read_sums(struct cursor *c, struct calls_kept *out, bool modules,
     return cursor_list_end(c, &list);
 }
 
-static bool read_lost(struct cursor *c, struct calls_kept *out)
+static bool read_lost_modules(struct cursor *c, struct calls_kept *out)
 {
     struct cursor_list list;
     if (!cursor_tuple_of(c, 2) || !cursor_uint64(c, &out->window.lost) ||
@@ -216,8 +217,9 @@ int decode_calls_counted(struct calls_kept *out, char *refused, const uint8_t *t
         return cursor_end(&c, ok, "calls", err);
     ok = cursor_int64(&c, &mono) && cursor_int64(&c, &w->wall_us) &&
          read_interval(&c, &w->interval_us) && cursor_uint64(&c, &w->functions) &&
-         cursor_uint64(&c, &w->called) && cursor_uint64(&c, &w->calls) && read_lost(&c, out) &&
-         read_rows(&c, out) && read_sums(&c, out, true, &out->modules, &w->n_modules) &&
+         cursor_uint64(&c, &w->called) && cursor_uint64(&c, &w->calls) &&
+         read_lost_modules(&c, out) && read_counted_rows(&c, out) &&
+         read_sums(&c, out, true, &out->modules, &w->n_modules) &&
          read_sums(&c, out, false, &out->applications, &w->n_applications) && read_costs(&c, w);
     w->modules = out->modules;
     w->applications = out->applications;
@@ -226,7 +228,8 @@ int decode_calls_counted(struct calls_kept *out, char *refused, const uint8_t *t
 
 /* ---- timed */
 
-static struct calls_function *find_row(struct calls_kept *out, const struct calls_function *f)
+static struct calls_function *find_counted_row(struct calls_kept *out,
+                                               const struct calls_function *f)
 {
     for (size_t i = 0; i < out->window.n_rows; i++) {
         struct calls_function *row = &out->rows[i];
@@ -249,13 +252,13 @@ static bool read_timed(struct cursor *c, struct calls_kept *out)
 {
     struct calls_function f = {
         .own_us = CALLS_UNKNOWN, .words = CALLS_UNKNOWN, .timed_calls = CALLS_UNKNOWN};
-    if (!cursor_tuple_of(c, 6) || !read_mfa(c, &f))
+    if (!cursor_tuple_of(c, 6) || !read_counted_mfa(c, &f))
         return false;
     f.lost = cursor_peek_atom(c, "lost");
     if (!(f.lost ? cursor_skip(c) : cursor_uint64(c, &f.timed_calls)) ||
         !read_optional(c, &f.own_us) || !read_optional(c, &f.words))
         return false;
-    struct calls_function *row = find_row(out, &f);
+    struct calls_function *row = find_counted_row(out, &f);
     if (row) {
         row->timed_calls = f.timed_calls;
         row->own_us = f.own_us;

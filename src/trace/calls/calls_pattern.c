@@ -13,7 +13,7 @@ static bool is_application(const struct pattern *p)
 }
 
 /* Where the arrow of the actions is, or the end of the pattern. */
-static size_t arrow(const char *text, size_t at)
+static size_t find_arrow(const char *text, size_t at)
 {
     const char *found = strstr(text + at, "->");
     return found ? (size_t)(found - text) : at;
@@ -38,7 +38,7 @@ int calls_pattern_check(struct pattern *p, const char *text, size_t *offset, str
     else if (p->guard)
         *offset = p->guard->from;
     else if (p->actions != 0)
-        *offset = arrow(text, end);
+        *offset = find_arrow(text, end);
     else
         return 0;
     return error_set(err, ERR_USAGE, "calls counts whole functions, whatever %s; use trace",

@@ -17,8 +17,8 @@
 /* ---- Before the first window */
 
 /* Names the pattern without functions, and why it has none. */
-static void explain_none(const struct calls_session *s, const struct calls_sample *sample,
-                         struct error *err)
+static void explain_nothing_counted(const struct calls_session *s,
+                                    const struct calls_sample *sample, struct error *err)
 {
     struct slice source = {"every function", 14};
     if (sample->none < s->s.n_patterns)
@@ -33,7 +33,7 @@ static double load_of(const struct calls_session *s, double calls_per_s)
 }
 
 /* Names of the functions called most, which are not counted. */
-static void exclude(struct calls_session *s, size_t n)
+static void exclude_functions(struct calls_session *s, size_t n)
 {
     s->state.excluded = n;
     s->excluded = arena_alloc(&s->hot.arena, (n + 1) * sizeof *s->excluded);
@@ -58,7 +58,7 @@ static bool fit_windows(struct calls_session *s, const struct calls_sample *samp
         return false;
     if (load * asked_ms > limit_ms)
         s->state.window_ms = (unsigned)(limit_ms / load);
-    exclude(s, n);
+    exclude_functions(s, n);
     return true;
 }
 
@@ -102,7 +102,7 @@ static void on_sampled(void *arg, const struct answer *answer)
     if (sample.refused[0] != '\0')
         error_set(&err, ERR_REFUSED, "%s", sample.refused);
     else if (sample.none != SIZE_MAX)
-        explain_none(s, &sample, &err);
+        explain_nothing_counted(s, &sample, &err);
     state->functions = sample.functions;
     state->schedulers = sample.schedulers;
     state->arms = (double)sample.arms;
@@ -164,7 +164,7 @@ static int take_preflight(struct calls_session *s, const struct answer *answer, 
     return rc;
 }
 
-static void on_preflight(void *arg, const struct answer *answer)
+static void on_calls_preflight(void *arg, const struct answer *answer)
 {
     struct calls_session *s = arg;
     struct error err = answer->err;
@@ -174,13 +174,13 @@ static void on_preflight(void *arg, const struct answer *answer)
         session_fail(&s->s, &err);
 }
 
-static int ask_preflight(struct calls_session *s, struct error *err)
+static int ask_calls_preflight(struct calls_session *s, struct error *err)
 {
     struct caps caps;
     caps_init(&caps);
     return session_ask(&s->s, QUESTION_PREFLIGHT,
                        prepare_preflight_arg(NULL, NULL, 0, &s->s.procs, &caps, false),
-                       CALLS_ASK_MS, on_preflight, err);
+                       CALLS_ASK_MS, on_calls_preflight, err);
 }
 
 /* ---- Opening */
@@ -197,7 +197,8 @@ static int check_options(const struct calls_options *o, int otp, struct error *e
     return 0;
 }
 
-static int open_all(struct calls_session *s, size_t *pattern, size_t *offset, struct error *err)
+static int open_counting(struct calls_session *s, size_t *pattern, size_t *offset,
+                         struct error *err)
 {
     const struct calls_options *o = &s->options;
     int rc = session_parse(&s->s, o->patterns, o->n_patterns, o->syntax, calls_pattern_check,
@@ -208,7 +209,7 @@ static int open_all(struct calls_session *s, size_t *pattern, size_t *offset, st
         rc = session_parse_procs(&s->s, o->procs, err);
     s->state.calls_per_s = s->state.load = (double)NAN;
     s->state.asked_ms = s->state.window_ms = o->for_ms;
-    return rc == 0 ? ask_preflight(s, err) : rc;
+    return rc == 0 ? ask_calls_preflight(s, err) : rc;
 }
 
 int calls_open(struct session **out, const struct calls_options *options,
@@ -226,8 +227,8 @@ int calls_open(struct session **out, const struct calls_options *options,
     for (size_t i = 0; i < 2; i++)
         arena_init(&s->kept[i].arena);
     arena_init(&s->hot.arena);
-    int rc =
-        open_all(s, pattern ? pattern : &unused_pattern, offset ? offset : &unused_offset, err);
+    int rc = open_counting(s, pattern ? pattern : &unused_pattern, offset ? offset : &unused_offset,
+                           err);
     return session_opened(out, &s->s, rc);
 }
 

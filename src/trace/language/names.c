@@ -100,7 +100,7 @@ static int fail_answer(struct cursor *c, struct error *err)
     return cursor_end(c, false, "functions", err);
 }
 
-static int too_many(size_t count, struct error *err)
+static int too_many_names(size_t count, struct error *err)
 {
     return error_set(err, ERR_LIMIT, "%zu names are more than the %d that completion remembers",
                      count, LIMIT_NAMES);
@@ -118,7 +118,7 @@ static int read_names(struct name_list *out, struct cursor *c, struct error *err
     if (!cursor_list(c, &list) || list.string)
         return fail_answer(c, err);
     if (list.count > LIMIT_NAMES)
-        return too_many(list.count, err);
+        return too_many_names(list.count, err);
     out->at = alloc_zero(list.count + 1, sizeof *out->at);
     for (size_t i = 0; i < list.count; i++)
         cursor_binary(c, &out->at[i]);
@@ -162,14 +162,14 @@ static bool read_function(struct cursor *c, struct names_function *f)
     return true;
 }
 
-static int read_functions(struct module *m, struct cursor *c, struct error *err)
+static int read_module_functions(struct module *m, struct cursor *c, struct error *err)
 {
     struct cursor_list list;
     m->known = NAMES_LOADED;
     if (!cursor_list(c, &list) || list.string)
         return fail_answer(c, err);
     if (list.count > LIMIT_NAMES)
-        return too_many(list.count, err);
+        return too_many_names(list.count, err);
     m->functions = alloc_zero(list.count + 1, sizeof(*m->functions));
     m->len = list.count;
     for (size_t i = 0; i < list.count; i++)
@@ -201,7 +201,7 @@ static void make_room(struct names *n, size_t functions)
     }
 }
 
-static void put_module(struct names *n, const struct module *m)
+static void put_known_module(struct names *n, const struct module *m)
 {
     bool there;
     size_t at = find_module(n, m->name, &there);
@@ -220,7 +220,8 @@ static void put_module(struct names *n, const struct module *m)
     n->functions += m->len;
 }
 
-static int take_functions(struct names *n, uint8_t *term, struct cursor *c, struct error *err)
+static int take_module_functions(struct names *n, uint8_t *term, struct cursor *c,
+                                 struct error *err)
 {
     struct module m = {.term = term};
     int rc = 0;
@@ -231,12 +232,12 @@ static int take_functions(struct names *n, uint8_t *term, struct cursor *c, stru
         m.known = cursor_peek_atom(c, "no_module") ? NAMES_NO_MODULE : NAMES_NOT_LOADED;
         cursor_skip(c);
     } else {
-        rc = read_functions(&m, c, err);
+        rc = read_module_functions(&m, c, err);
     }
     if (rc == 0 && !cursor_at_end(c))
         rc = fail_answer(c, err);
     if (rc == 0)
-        put_module(n, &m);
+        put_known_module(n, &m);
     else
         free(m.functions);
     return rc;
@@ -259,7 +260,7 @@ int names_take(struct names *n, const uint8_t *term, size_t len, struct error *e
         rc = cursor_skip(&c) ? take_lists(&n->registered, &n->apps, &n->who_term, copy, &c, err)
                              : fail_answer(&c, err);
     else if (cursor_atom_is(&c, "functions"))
-        rc = take_functions(n, copy, &c, err);
+        rc = take_module_functions(n, copy, &c, err);
     else
         rc = fail_answer(&c, err);
     if (rc != 0)

@@ -289,11 +289,11 @@ static bool parse_actions(struct parser *p, struct pattern *out)
 }
 
 /* How far it is to the deepest leaf: chains of operators nest without the parser recursing. */
-static size_t depth(const struct node *n)
+static size_t node_depth(const struct node *n)
 {
-    size_t deepest = n->tail ? depth(n->tail) : 0;
+    size_t deepest = n->tail ? node_depth(n->tail) : 0;
     for (size_t i = 0; i < n->n_items; i++) {
-        size_t d = depth(n->items[i]);
+        size_t d = node_depth(n->items[i]);
         deepest = d > deepest ? d : deepest;
     }
     return deepest + 1;
@@ -302,18 +302,18 @@ static size_t depth(const struct node *n)
 static bool is_shallow(struct parser *p, struct node *const *nodes, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (nodes[i] && depth(nodes[i]) > LIMIT_PATTERN_DEPTH)
+        if (nodes[i] && node_depth(nodes[i]) > LIMIT_PATTERN_DEPTH)
             return parser_fail(p, nodes[i]->from, "a pattern nested deeper than %d",
                                LIMIT_PATTERN_DEPTH) != NULL;
     return true;
 }
 
-static bool mentions(const struct node *n, struct slice name)
+static bool mentions_variable(const struct node *n, struct slice name)
 {
     bool found = n->kind == NODE_VAR && slice_equal(n->text, name);
     for (size_t i = 0; i < n->n_items && !found; i++)
-        found = mentions(n->items[i], name);
-    return found || (n->tail && mentions(n->tail, name));
+        found = mentions_variable(n->items[i], name);
+    return found || (n->tail && mentions_variable(n->tail, name));
 }
 
 /* `_`, or a name that nothing else has: it takes any value. */
@@ -322,7 +322,7 @@ static bool takes_all(const struct pattern *p, size_t argument)
     const struct node *n = p->args[argument];
     for (size_t i = 0; i < p->n_args; i++) {
         const struct node *o = p->args[i];
-        if (i != argument && n->kind == NODE_VAR && mentions(o, n->text))
+        if (i != argument && n->kind == NODE_VAR && mentions_variable(o, n->text))
             return false;
     }
     return n->kind == NODE_ANY || n->kind == NODE_VAR;

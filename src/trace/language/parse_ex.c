@@ -329,8 +329,8 @@ static struct node *join_binaries(struct parser *p, struct node *left, struct no
     return n;
 }
 
-static struct node *combine(struct parser *p, const struct operator* o, struct node *left,
-                            struct node *right)
+static struct node *combine_sides(struct parser *p, const struct operator* o, struct node *left,
+                                  struct node *right)
 {
     if (strcmp(o->erlang, "++") == 0)
         return parser_append(p, left, right);
@@ -358,7 +358,7 @@ static struct node *parse_ex_operators(struct parser *p, int level)
             return parser_expected(p, "`in`");
         struct node *right = parse_ex_operators(p, level == LEVEL_APPEND ? level : level - 1);
         parser_leave(p);
-        left = right ? combine(p, o, left, right) : NULL;
+        left = right ? combine_sides(p, o, left, right) : NULL;
     }
     return left;
 }

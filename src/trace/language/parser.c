@@ -258,7 +258,7 @@ struct node *parser_alias(struct parser *p, struct node *left, struct node *righ
 }
 
 /* The sign of a number is the number's own; of anything else it is an operator. */
-static struct node *negate(struct parser *p, struct node *n, size_t from)
+static struct node *negate_node(struct parser *p, struct node *n, size_t from)
 {
     static const char beyond[] = "9223372036854775808"; /* INT64_MAX + 1 */
     if (!n)
@@ -314,7 +314,7 @@ struct node *parser_unary(struct parser *p, const struct operator* prefixes,
         parser_next(p);
         n = parser_unary(p, prefixes, primary);
         if (o->erlang[0] == '-')
-            n = negate(p, n, from);
+            n = negate_node(p, n, from);
         else if (o->erlang[0] != '+')
             n = parser_op(p, o->erlang, n, NULL);
         if (n)

@@ -81,7 +81,7 @@ static int parse_one(struct pattern **out, const char *text, size_t len, size_t 
 }
 
 /* What is parsed: the text out of its brackets and quotes. Owned; NULL when it is none. */
-static char *unwrapped(const char *text, size_t len, size_t *offset, struct error *err)
+static char *unwrap_text(const char *text, size_t len, size_t *offset, struct error *err)
 {
     if (check_text(text, len, offset, err) != 0)
         return NULL;
@@ -97,7 +97,7 @@ int pattern_parse(struct pattern **out, const char *text, size_t len, enum synta
                   size_t *offset, struct error *err)
 {
     size_t end = 0;
-    char *plain = unwrapped(text, len, offset, err);
+    char *plain = unwrap_text(text, len, offset, err);
     if (!plain)
         return ERR_USAGE;
     int rc = parse_one(out, plain, len, 0, syntax, &end, offset, err);
@@ -114,7 +114,7 @@ int patterns_parse(struct pattern ***out, size_t *n, const char *text, size_t le
                    enum syntax syntax, size_t *offset, struct error *err)
 {
     int rc = 0;
-    char *plain = unwrapped(text, len, offset, err);
+    char *plain = unwrap_text(text, len, offset, err);
     if (!plain)
         return ERR_USAGE;
     struct pattern **made = alloc_zero(LIMIT_TRACE_PATTERNS, sizeof(struct pattern *));

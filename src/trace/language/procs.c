@@ -138,7 +138,7 @@ static int read_pid(struct reader *r, struct procs_item *item)
     return fail_at(r, from, "this is not a process: they are written <0.123.0>");
 }
 
-static bool read_word(struct reader *r, struct procs_item *item)
+static bool read_procs_word(struct reader *r, struct procs_item *item)
 {
     size_t len = strcspn(r->at, ", \t+");
     for (size_t i = 0; i < ARRAY_LEN(words); i++) {
@@ -153,7 +153,7 @@ static bool read_word(struct reader *r, struct procs_item *item)
 
 static int read_item(struct reader *r, struct procs_item *item)
 {
-    if (read_word(r, item))
+    if (read_procs_word(r, item))
         return 0;
     for (size_t i = 0; i < ARRAY_LEN(prefixes); i++) {
         size_t len = strlen(prefixes[i].word);
@@ -230,7 +230,7 @@ static int read_list(struct reader *r, struct procs *p)
 }
 
 /* 1/N samples existing processes: of all it takes the running ones, and `new` is an error. */
-static int settle(struct reader *r, struct procs *p)
+static int settle_procs(struct reader *r, struct procs *p)
 {
     for (size_t i = 0; p->one_in > 1 && i < p->n; i++) {
         if (p->items[i].kind == PROCS_NEW)
@@ -251,7 +251,7 @@ int procs_parse(struct procs *out, const char *text, size_t *offset, struct erro
     r.text = r.at = text ? text : "";
     *out = (struct procs){0};
     int rc = read_list(&r, out);
-    return rc ? rc : settle(&r, out);
+    return rc ? rc : settle_procs(&r, out);
 }
 
 bool procs_read_one(const char *text, struct etf_pid *pid, char *name, size_t size)

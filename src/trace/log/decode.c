@@ -146,7 +146,7 @@ static bool read_receive(struct cursor *c, struct pushed_event *out)
            cursor_uint64(c, &e->message.full_bytes);
 }
 
-static bool read_lost(struct cursor *c, struct pushed_event *out)
+static bool read_lost_time(struct cursor *c, struct pushed_event *out)
 {
     struct trace_event *e = &out->event;
     e->kind = EVENT_LOST;
@@ -176,11 +176,11 @@ static const struct {
 } events[] = {
     {"c", 11, PUSHED_CALL, read_call},          {"r", 5, PUSHED_RETURN, read_return},
     {"x", 6, PUSHED_EXCEPTION, read_exception}, {"s", 9, PUSHED_SEND, read_send},
-    {"v", 7, PUSHED_RECEIVE, read_receive},     {"l", 4, PUSHED_LOST, read_lost},
+    {"v", 7, PUSHED_RECEIVE, read_receive},     {"l", 4, PUSHED_LOST, read_lost_time},
     {"o", 7, PUSHED_OFF_CPU, read_off_cpu},     {"q", 3, PUSHED_FOLLOW, read_follow},
 };
 
-static bool read_event(struct cursor *c, struct pushed_event *out)
+static bool read_trace_event(struct cursor *c, struct pushed_event *out)
 {
     out->event = (struct trace_event){0};
     out->off = (struct off_cpu){0};
@@ -200,7 +200,7 @@ static bool read_event(struct cursor *c, struct pushed_event *out)
 bool decode_event(struct push *p, struct pushed_event *out)
 {
     struct cursor event;
-    return cursor_apart(&p->at, &event) && read_event(&event, out);
+    return cursor_apart(&p->at, &event) && read_trace_event(&event, out);
 }
 
 bool decode_one_event(struct pushed_event *out, const uint8_t *term, size_t len)
@@ -208,7 +208,7 @@ bool decode_one_event(struct pushed_event *out, const uint8_t *term, size_t len)
     struct cursor c;
     *out = (struct pushed_event){0};
     cursor_init(&c, term, len);
-    return read_event(&c, out) && cursor_at_end(&c);
+    return read_trace_event(&c, out) && cursor_at_end(&c);
 }
 
 static bool read_batch(struct cursor *c, struct push *out)
@@ -253,7 +253,7 @@ void decode_counts(struct push *p, counts_fn *fn, void *arg)
         read_numbers(&at, true, fn, arg);
 }
 
-static bool read_counts(struct cursor *c, struct push *out)
+static bool read_trace_counts(struct cursor *c, struct push *out)
 {
     if (!cursor_int64(c, &out->mono))
         return false;
@@ -298,8 +298,8 @@ static const struct {
     enum push_kind kind;
     bool (*read)(struct cursor *c, struct push *out);
 } pushes[] = {
-    {"batch", 3, PUSH_BATCH, read_batch},    {"status", 2, PUSH_STATUS, read_status_push},
-    {"counts", 4, PUSH_COUNTS, read_counts}, {"settled", 4, PUSH_SETTLED, read_counts},
+    {"batch", 3, PUSH_BATCH, read_batch},          {"status", 2, PUSH_STATUS, read_status_push},
+    {"counts", 4, PUSH_COUNTS, read_trace_counts}, {"settled", 4, PUSH_SETTLED, read_trace_counts},
     {"ended", 3, PUSH_ENDED, read_ended},
 };
 

@@ -59,7 +59,8 @@ static bool read_why(struct cursor *c, struct preflight_pattern *p)
     return cursor_list_end(c, &list);
 }
 
-static bool read_functions(struct cursor *c, struct preflight *out, struct preflight_pattern *p)
+static bool read_matched_functions(struct cursor *c, struct preflight *out,
+                                   struct preflight_pattern *p)
 {
     struct cursor start = *c;
     if (!cursor_raw(&start, &p->mfas))
@@ -95,7 +96,7 @@ static bool read_patterns(struct cursor *c, struct preflight *out, size_t n_patt
             return false;
         if (index != i)
             return cursor_fail(c, "the patterns in their order");
-        if (!read_functions(c, out, p) || !cursor_uint64(c, &p->total) || !read_why(c, p))
+        if (!read_matched_functions(c, out, p) || !cursor_uint64(c, &p->total) || !read_why(c, p))
             return false;
     }
     out->n_patterns = list.count;

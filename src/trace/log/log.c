@@ -66,7 +66,7 @@ struct trace_log *trace_log_new(size_t most_events, size_t most_bytes)
     return l;
 }
 
-static void entry_free(struct entry *e)
+static void event_entry_free(struct entry *e)
 {
     free(e->result);
     free(e);
@@ -79,7 +79,7 @@ void trace_log_free(struct trace_log *l)
         return;
     HASH_CLEAR(hh, l->by_id);
     for (size_t i = 0; i < l->len; i++)
-        entry_free(l->ring[(l->first + i) % l->most_events]);
+        event_entry_free(l->ring[(l->first + i) % l->most_events]);
     HASH_ITER (hh, l->named, n, next) {
         HASH_DEL(l->named, n);
         free(n);
@@ -127,7 +127,7 @@ static void drop_oldest(struct trace_log *l)
     if (oldest->event.id != 0)
         HASH_DEL(l->by_id, oldest);
     l->bytes -= oldest->bytes;
-    entry_free(oldest);
+    event_entry_free(oldest);
     l->first = (l->first + 1) % l->most_events;
     l->len--;
     l->dropped++;
@@ -159,7 +159,7 @@ static size_t mfa_bytes(const struct mfa *m)
     return m->module.len + m->function.len;
 }
 
-static struct mfa put_mfa(char **at, const struct mfa *m)
+static struct mfa put_mfa_copy(char **at, const struct mfa *m)
 {
     struct mfa copy = *m;
     copy.module = put_copy(at, m->module);
@@ -176,7 +176,7 @@ static size_t event_bytes(const struct trace_event *e)
     return bytes;
 }
 
-static struct entry *entry_new(const struct trace_event *event)
+static struct entry *event_entry_new(const struct trace_event *event)
 {
     size_t bytes = sizeof(struct entry) + event_bytes(event);
     struct entry *entry = alloc_zero(1, bytes);
@@ -186,10 +186,10 @@ static struct entry *entry_new(const struct trace_event *event)
     struct mfa *stack = (struct mfa *)(entry + 1);
     char *at = (char *)(stack + event->n_stack);
     for (size_t i = 0; i < event->n_stack; i++)
-        stack[i] = put_mfa(&at, &event->stack[i]);
+        stack[i] = put_mfa_copy(&at, &event->stack[i]);
     e->stack = event->n_stack > 0 ? stack : NULL;
-    e->mfa = put_mfa(&at, &event->mfa);
-    e->caller = put_mfa(&at, &event->caller);
+    e->mfa = put_mfa_copy(&at, &event->mfa);
+    e->caller = put_mfa_copy(&at, &event->caller);
     e->name = put_copy(&at, event->name);
     e->args.bytes = put_copy(&at, event->args.bytes);
     e->message.bytes = put_copy(&at, event->message.bytes);
@@ -264,7 +264,7 @@ struct trace_event *trace_log_add(struct trace_log *l, const struct trace_event 
 {
     if (l->len == l->most_events)
         drop_oldest(l);
-    struct entry *entry = entry_new(event);
+    struct entry *entry = event_entry_new(event);
     struct trace_event *e = &entry->event;
     if (e->name.len == 0 && e->kind != EVENT_LOST)
         e->name = known_name(l, &e->pid);
@@ -373,7 +373,7 @@ void trace_log_set_functions(struct trace_log *l, const struct trace_function *f
     char *names = alloc_zero(bytes, 1), *at = names;
     for (size_t i = 0; i < n; i++) {
         functions[i] = f[i];
-        functions[i].mfa = put_mfa(&at, &f[i].mfa);
+        functions[i].mfa = put_mfa_copy(&at, &f[i].mfa);
     }
     free(l->functions);
     free(l->function_names);

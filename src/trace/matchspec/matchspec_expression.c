@@ -38,12 +38,12 @@ static struct spec *one_of(struct scope *s, const char *comparison, struct spec 
     return spec_call(s, "element", place, spec_tuple(s, &pair, 1), NULL);
 }
 
-static struct spec *least(struct scope *s, struct spec **args)
+static struct spec *least_of(struct scope *s, struct spec **args)
 {
     return one_of(s, "=<", args);
 }
 
-static struct spec *most(struct scope *s, struct spec **args)
+static struct spec *most_of(struct scope *s, struct spec **args)
 {
     return one_of(s, ">=", args);
 }
@@ -140,7 +140,7 @@ static const struct function {
     {"is_pid", 1, 0, NULL}, {"is_port", 1, 0, NULL}, {"is_record", 2, NEVER, is_record},
     {"is_record", 3, NEVER, is_record_of}, {"is_reference", 1, 0, NULL},
     {"is_tuple", 1, 0, NULL}, {"length", 1, 0, NULL}, {"map_get", 2, 0, NULL},
-    {"map_size", 1, 0, NULL}, {"max", 2, 27, most}, {"min", 2, 27, least},
+    {"map_size", 1, 0, NULL}, {"max", 2, 27, most_of}, {"min", 2, 27, least_of},
     {"node", 0, 0, NULL}, {"node", 1, 0, NULL}, {"round", 1, 0, NULL}, {"self", 0, 0, NULL},
     {"size", 1, 0, NULL}, {"tl", 1, 0, NULL}, {"trunc", 1, 0, NULL},
     {"tuple_size", 1, 27, tuple_size},

@@ -41,7 +41,7 @@ static int field_place(const struct record_def *def, struct slice field)
 }
 
 /* The name as the user writes it: an Elixir module without its prefix. */
-static struct slice spelled(const struct node *n)
+static struct slice spelled_name(const struct node *n)
 {
     return n->kind == NODE_STRUCT ? slice_without(n->text, "Elixir.") : n->text;
 }
@@ -51,7 +51,7 @@ static void no_such_field(struct scope *s, const struct node *n, const struct no
                           const struct record_def *def)
 {
     char names[160] = "";
-    const struct slice whose = spelled(n);
+    const struct slice whose = spelled_name(n);
     if (def->n_fields == 0 && n->kind == NODE_STRUCT) {
         scope_fail(s, n,
                    "the node has no struct %.*s with fields; aliases are not known here: write "

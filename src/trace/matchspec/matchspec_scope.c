@@ -39,7 +39,7 @@ struct spec_variable *scope_find(struct scope *s, struct slice name)
 }
 
 /* Room for one more in an array of the arena. */
-static void *grow(struct scope *s, void *old, size_t n, size_t *cap, size_t size)
+static void *grow_array(struct scope *s, void *old, size_t n, size_t *cap, size_t size)
 {
     if (n < *cap)
         return old;
@@ -53,13 +53,14 @@ static void *grow(struct scope *s, void *old, size_t n, size_t *cap, size_t size
 
 void scope_bind(struct scope *s, struct slice name, struct spec *value, const char *why)
 {
-    s->variables = grow(s, s->variables, s->n_variables, &s->cap_variables, sizeof(*s->variables));
+    s->variables =
+        grow_array(s, s->variables, s->n_variables, &s->cap_variables, sizeof(*s->variables));
     s->variables[s->n_variables++] = (struct spec_variable){name, value, why};
 }
 
 void spec_add(struct scope *s, struct spec_list *list, struct spec *item)
 {
-    list->items = grow(s, list->items, list->n, &list->cap, sizeof(*list->items));
+    list->items = grow_array(s, list->items, list->n, &list->cap, sizeof(*list->items));
     list->items[list->n++] = item;
 }
 

@@ -34,7 +34,7 @@ unsigned preparation_ask_ms(const struct preparation *p)
 
 /* ---- The estimate */
 
-static void on_counted(void *arg, const struct answer *answer)
+static void on_calls_counted(void *arg, const struct answer *answer)
 {
     struct session *s = arg;
     struct error err = answer->err;
@@ -91,7 +91,7 @@ void preparation_checked(struct session *s, const struct error *err)
     }
     s->touched = true;
     session_step(s, SESSION_PREPARING, QUESTION_TRACE, count_arg(s),
-                 preparation_ask_ms(s->preparation), on_counted);
+                 preparation_ask_ms(s->preparation), on_calls_counted);
 }
 
 /* ---- Preflight */
@@ -114,7 +114,7 @@ static void on_preflight(void *arg, const struct answer *answer)
 
 /* ---- Definitions of records and structs */
 
-static int compile(struct session *s, size_t *pattern, size_t *offset, struct error *err)
+static int compile_specs(struct session *s, size_t *pattern, size_t *offset, struct error *err)
 {
     struct preparation *p = s->preparation;
     for (size_t i = 0; i < s->n_patterns; i++) {
@@ -153,7 +153,7 @@ static void on_records(void *arg, const struct answer *answer)
     size_t pattern = 0, offset = 0;
     if (err.code == ERR_NONE &&
         record_store_take(&p->records, answer->value, answer->len, &err) == 0) {
-        if (compile(s, &pattern, &offset, &err) == 0)
+        if (compile_specs(s, &pattern, &offset, &err) == 0)
             (void)ask_preflight(s, &err);
         else if (p->kind->wrong)
             p->kind->wrong(s, pattern, offset);
@@ -171,6 +171,6 @@ int preparation_start(struct session *s, size_t *pattern, size_t *offset, struct
     if (n > 0)
         return session_ask(s, QUESTION_RECORDS, prepare_records_arg(names, n),
                            preparation_ask_ms(s->preparation), on_records, err);
-    int rc = compile(s, pattern, offset, err);
+    int rc = compile_specs(s, pattern, offset, err);
     return rc ? rc : ask_preflight(s, err);
 }

@@ -15,7 +15,7 @@ void prepare_put_before(struct buf *out, size_t i, size_t n)
 
 /* ---- atoms */
 
-static bool is_plain(struct slice name)
+static bool is_plain_atom(struct slice name)
 {
     if (name.len == 0 || !(name.s[0] == '_' || (name.s[0] >= 'a' && name.s[0] <= 'z')))
         return false;
@@ -25,7 +25,7 @@ static bool is_plain(struct slice name)
     return true;
 }
 
-static void put_atom(struct buf *out, enum syntax syntax, struct slice name)
+static void put_spelled_atom(struct buf *out, enum syntax syntax, struct slice name)
 {
     struct slice alias = slice_without(name, "Elixir.");
     if (syntax != SYNTAX_ELIXIR)
@@ -33,7 +33,7 @@ static void put_atom(struct buf *out, enum syntax syntax, struct slice name)
     else if (alias.len < name.len)
         buf_put(out, alias.s, alias.len);
     else
-        buf_printf(out, is_plain(name) ? ":%.*s" : ":\"%.*s\"", (int)name.len, name.s);
+        buf_printf(out, is_plain_atom(name) ? ":%.*s" : ":\"%.*s\"", (int)name.len, name.s);
 }
 
 size_t prepare_unknown(const struct matchspec *specs, size_t n, const struct preflight *found)
@@ -58,11 +58,11 @@ void prepare_why_unknown(char *out, size_t size, enum syntax syntax, const struc
     struct buf text;
     buf_init(&text, 0);
     buf_puts(&text, "the node does not know the atom ");
-    put_atom(&text, syntax, found->unknown);
+    put_spelled_atom(&text, syntax, found->unknown);
     buf_puts(&text, ", so nothing there can match it");
     for (size_t i = 0; i < found->n_near; i++) {
         prepare_put_before(&text, i, found->n_near);
-        put_atom(&text, syntax, found->near[i]);
+        put_spelled_atom(&text, syntax, found->near[i]);
     }
     buf_puts(&text, found->n_near > 0 ? "?" : "");
     snprintf(out, size, "%s", buf_cstr(&text));
@@ -72,7 +72,7 @@ void prepare_why_unknown(char *out, size_t size, enum syntax syntax, const struc
 /* ---- processes */
 
 /* The item that `why` says is not there, a name or an application; NULL: none of these. */
-static const struct procs_item *missing(const struct procs *procs, const char *why)
+static const struct procs_item *missing_item(const struct procs *procs, const char *why)
 {
     size_t len = strlen(why);
     for (size_t i = 0; i < procs->n; i++) {
@@ -89,7 +89,7 @@ static const struct procs_item *missing(const struct procs *procs, const char *w
 
 bool prepare_nobody_named(const struct procs *procs, const char *why)
 {
-    return missing(procs, why) != NULL;
+    return missing_item(procs, why) != NULL;
 }
 
 struct builder *prepare_names_arg(const char *of)
@@ -110,7 +110,7 @@ struct builder *prepare_functions_arg(struct slice module)
     return b;
 }
 
-static bool has(const struct slice *names, size_t n, struct slice name)
+static bool has_name(const struct slice *names, size_t n, struct slice name)
 {
     for (size_t i = 0; i < n; i++)
         if (slice_equal(names[i], name))
@@ -124,7 +124,7 @@ static void put_near(struct buf *out, const struct procs_item *item, const struc
     struct slice near[PREPARE_MOST_NEAR];
     size_t n_apps = names_apps(names, &apps), n_registered = names_registered(names, &registered);
     bool app = item->kind == PROCS_APP;
-    if (app ? has(registered, n_registered, word) : has(apps, n_apps, word)) {
+    if (app ? has_name(registered, n_registered, word) : has_name(apps, n_apps, word)) {
         buf_printf(out, "; did you mean %s%s, the %s?", app ? "" : "app:", item->text,
                    app ? "process" : "application");
         return;
@@ -142,7 +142,7 @@ static void put_near(struct buf *out, const struct procs_item *item, const struc
 void prepare_why_nobody(char *out, size_t size, const struct procs *procs, const char *why,
                         const struct names *names)
 {
-    const struct procs_item *item = missing(procs, why);
+    const struct procs_item *item = missing_item(procs, why);
     struct buf text;
     buf_init(&text, 0);
     buf_printf(&text, "no process to trace: %s", why);

@@ -202,20 +202,20 @@ void session_build_procs(struct builder *b, const struct preflight *p)
 
 /* ---- The end and its verification */
 
-static uint64_t above(uint64_t now, uint64_t before)
+static uint64_t count_above(uint64_t now, uint64_t before)
 {
     return now > before ? now - before : 0;
 }
 
-static void judge(struct session *s, const struct armed *now)
+static void judge_armed(struct session *s, const struct armed *now)
 {
     struct session_check *check = &s->status->check;
     char word[64] = "";
     check->done = true;
-    check->breakpoints = above(now->breakpoints, s->baseline.breakpoints);
-    check->flags = above(now->flags, s->baseline.flags);
-    check->sessions = above(now->sessions, s->baseline.sessions);
-    check->processes = above(now->processes, s->baseline.processes);
+    check->breakpoints = count_above(now->breakpoints, s->baseline.breakpoints);
+    check->flags = count_above(now->flags, s->baseline.flags);
+    check->sessions = count_above(now->sessions, s->baseline.sessions);
+    check->processes = count_above(now->processes, s->baseline.processes);
     check->control_word = s->kind->control_word ? now->control_word : 0;
     check->system_tracer = now->system_tracer && !s->baseline.system_tracer;
     check->tokens = now->tokens;
@@ -247,7 +247,7 @@ static void on_verified(void *arg, const struct answer *answer)
     struct error err = answer->err;
     s->verify_asked = false;
     if (err.code == ERR_NONE && armed_decode(&now, answer->value, answer->len, &err) == 0)
-        judge(s, &now);
+        judge_armed(s, &now);
     else
         not_verified(s, &err);
     uint64_t after_ns = session_now(s) - s->ended_ns;

@@ -116,7 +116,7 @@ static bool takes_all_of(const struct trace_session *t, size_t k, size_t i)
 }
 
 /* A filter of results does not pass a call on to the next pattern. */
-static void note_taken(struct trace_session *t)
+static void note_taken_calls(struct trace_session *t)
 {
     for (size_t i = 1; i < t->s.n_patterns; i++)
         for (size_t k = 0; k < i; k++)
@@ -129,7 +129,7 @@ static void note_taken(struct trace_session *t)
             }
 }
 
-static void on_armed(void *arg, const struct answer *answer)
+static void on_trace_armed(void *arg, const struct answer *answer)
 {
     struct trace_session *t = arg;
     struct error err = answer->err;
@@ -149,7 +149,7 @@ static void on_armed(void *arg, const struct answer *answer)
     t->state->isolated = armed.isolated;
     t->state->armed_mono_ns = trace_ns(t, armed.mono);
     t->state->wall_us = armed.wall_us;
-    note_taken(t);
+    note_taken_calls(t);
     t->armed_ns = t->heard_ns = t->rate_ns = t->credit.round_ns = session_now(&t->s);
     session_enter(&t->s, SESSION_RUNNING);
     if (t->s.stopping)
@@ -158,7 +158,7 @@ static void on_armed(void *arg, const struct answer *answer)
     session_changed(&t->s);
 }
 
-static void arm(struct session *s)
+static void arm_trace(struct session *s)
 {
     struct trace_session *t = (struct trace_session *)s;
     t->id = (session_now(s) / 1000 & 0x3ffffff) + 1; /* no earlier trace of the link had it */
@@ -167,12 +167,12 @@ static void arm(struct session *s)
     s->touched = true;
     s->port.listen(s->port.ctx, t->id, trace_take, t);
     session_step(s, SESSION_ARMING, QUESTION_TRACE, trace_arm_arg(t), preparation_ask_ms(&t->prep),
-                 on_armed);
+                 on_trace_armed);
 }
 
-static void proceed(struct session *s)
+static void begin_trace(struct session *s)
 {
-    session_baseline(s, SESSION_ARMING, arm);
+    session_baseline(s, SESSION_ARMING, arm_trace);
 }
 
 /* ---- Opening and freeing */
@@ -209,8 +209,8 @@ size_t trace_text_of(const struct trace_session *t, size_t pattern)
     return g;
 }
 
-static int open_all(struct trace_session *t, const struct trace_options *o, size_t *pattern,
-                    size_t *offset, struct error *err)
+static int open_trace(struct trace_session *t, const struct trace_options *o, size_t *pattern,
+                      size_t *offset, struct error *err)
 {
     static const char *const any = "_:_";
     size_t index = 0;
@@ -253,7 +253,7 @@ static void free_trace(struct session *s)
     buf_clear(&t->held);
 }
 
-static void broken_off(const struct session *s, struct error *err)
+static void trace_broke_off(const struct session *s, struct error *err)
 {
     const struct trace_state *state = ((const struct trace_session *)s)->state;
     if (state->end == END_KILLED || state->end == END_LINK)
@@ -263,9 +263,9 @@ static void broken_off(const struct session *s, struct error *err)
 
 static const struct session_kind trace_kind = {.question = QUESTION_TRACE,
                                                .cost = TRACE_COST,
-                                               .broken_off = broken_off,
+                                               .broken_off = trace_broke_off,
                                                .control_word = true,
-                                               .proceed = proceed,
+                                               .proceed = begin_trace,
                                                .close = over_unarmed,
                                                .stop = trace_stop,
                                                .broken = session_fail,
@@ -288,8 +288,8 @@ int trace_open(struct session **out, const struct trace_options *options,
     t->s.dry_run = options->dry_run;
     preparation_init(&t->prep, &t->s, &trace_preparation, &t->state->caps);
     buf_init(&t->held, LIMIT_TRACE_HELD_BYTES);
-    int rc = open_all(t, options, pattern ? pattern : &unused_pattern,
-                      offset ? offset : &unused_offset, err);
+    int rc = open_trace(t, options, pattern ? pattern : &unused_pattern,
+                        offset ? offset : &unused_offset, err);
     return session_opened(out, &t->s, rc);
 }
 

@@ -55,7 +55,7 @@ int trace_set_cap(struct session *s, enum cap cap, uint64_t value, struct error 
     return 0;
 }
 
-static void narrowed(struct trace_session *t, struct slice to)
+static void note_narrowed(struct trace_session *t, struct slice to)
 {
     t->narrowed = true;
     snprintf(t->state->note, sizeof t->state->note, "narrowed to %.*s",
@@ -71,7 +71,7 @@ void trace_narrow_pid(struct session *s, const struct etf_pid *pid)
     struct buf text;
     buf_init(&text, 0);
     print_pid(&text, pid);
-    narrowed(t, (struct slice){buf_cstr(&text), text.len});
+    note_narrowed(t, (struct slice){buf_cstr(&text), text.len});
     buf_clear(&text);
     struct etf_pid there = *pid;
     there.creation = t->s.port.creation;
@@ -87,7 +87,7 @@ void trace_narrow_pattern(struct session *s, unsigned pattern)
     struct trace_session *t = (struct trace_session *)s;
     if (!trace_is_running(t) || pattern >= t->s.n_patterns)
         return;
-    narrowed(t, t->s.patterns[pattern]->typed);
+    note_narrowed(t, t->s.patterns[pattern]->typed);
     struct builder *b = trace_term(t, "narrow", 3);
     build_tuple(b, 2);
     build_atom(b, "pattern");

@@ -49,7 +49,7 @@ static void build_no_clauses(struct builder *b)
     builder_free(none);
 }
 
-static const char *counters(const struct pattern *p)
+static const char *counters_of(const struct pattern *p)
 {
     if (p->kind != PATTERN_CALL)
         return "none";
@@ -73,7 +73,7 @@ static void build_pattern(struct builder *b, const struct trace_session *t, size
     else
         prepare_spec(b, m, m->clauses);
     build_atom(b, "counters");
-    build_atom(b, counters(p));
+    build_atom(b, counters_of(p));
     build_atom(b, "return");
     build_bool(b, (p->actions & TRACE_RETURN) != 0);
     prepare_number(b, "slower_ns", p->actions & TRACE_SLOWER ? p->slower_us * 1000 : 0);

@@ -33,7 +33,7 @@ static const struct own {
     {"trace", NULL},
 };
 
-static bool has(const char *functions, struct slice name)
+static bool lists_function(const char *functions, struct slice name)
 {
     for (const char *at = functions; *at == ' ' && at[1] != '\0';) {
         size_t len = strcspn(at + 1, " ");
@@ -44,12 +44,12 @@ static bool has(const char *functions, struct slice name)
     return false;
 }
 
-static bool is_own(const struct mfa *mfa)
+static bool is_own_function(const struct mfa *mfa)
 {
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         if (slice_is(mfa->module, own[i].module))
             return !own[i].functions || slice_is(mfa->function, "_") ||
-                   has(own[i].functions, mfa->function);
+                   lists_function(own[i].functions, mfa->function);
     return false;
 }
 
@@ -57,7 +57,7 @@ const struct mfa *trace_own_function(const struct trace_session *t, size_t i)
 {
     const struct preflight_pattern *found = &t->prep.preflight.patterns[i];
     for (size_t k = 0; t->functions && k < found->n; k++)
-        if (is_own(&t->functions[found->first + k].mfa))
+        if (is_own_function(&t->functions[found->first + k].mfa))
             return &t->functions[found->first + k].mfa;
     return NULL;
 }

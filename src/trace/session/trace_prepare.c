@@ -13,7 +13,7 @@
 
 /* ---- What was found */
 
-static void explain_none(struct trace_session *t, size_t i, const struct names *names)
+static void explain_nothing_traced(struct trace_session *t, size_t i, const struct names *names)
 {
     const struct preflight_pattern *found = &t->prep.preflight.patterns[i];
     const struct slice source = t->s.patterns[i]->typed;
@@ -27,7 +27,8 @@ static void explain_none(struct trace_session *t, size_t i, const struct names *
     prepare_why_none(out + len, size - len, t->s.patterns[i], found, names);
 }
 
-static int check_functions(struct trace_session *t, const struct names *names, struct error *err)
+static int check_trace_functions(struct trace_session *t, const struct names *names,
+                                 struct error *err)
 {
     struct trace_preflight *p = &t->state->preflight;
     uint64_t total = 0;
@@ -39,7 +40,7 @@ static int check_functions(struct trace_session *t, const struct names *names, s
         if (strcmp(found->why, "too_many") == 0)
             p->functions_cut = true;
         else if (t->s.patterns[i]->kind == PATTERN_CALL && found->n == 0)
-            explain_none(t, i, names);
+            explain_nothing_traced(t, i, names);
     }
     if (p->functions_cut)
         return error_set(err, ERR_LIMIT,
@@ -128,7 +129,7 @@ static void keep_functions(struct trace_session *t)
 
 /* ---- What the preparation leads to */
 
-static bool take_counted(struct session *s, double calls_per_s, double count_ms)
+static bool take_trace_counted(struct session *s, double calls_per_s, double count_ms)
 {
     struct trace_preflight *p = &((struct trace_session *)s)->state->preflight;
     p->count_ms = count_ms;
@@ -142,11 +143,11 @@ static void take_wrong(struct session *s, size_t pattern, size_t offset)
     trace_wrong((struct trace_session *)s, pattern, offset);
 }
 
-static void decide(struct trace_session *t, const struct names *names)
+static void decide_preflight(struct trace_session *t, const struct names *names)
 {
     struct error err = {0};
     /* Of one process the functions may follow from it. */
-    (void)((t->one && check_procs(t, names, &err)) || check_functions(t, names, &err) ||
+    (void)((t->one && check_procs(t, names, &err)) || check_trace_functions(t, names, &err) ||
            check_atoms(t, &err) || check_procs(t, names, &err) ||
            (t->s.dry_run &&
             preflight_refuses(&t->prep.preflight, session_port_is_shared(&t->s.port), &err)));
@@ -160,7 +161,7 @@ static void on_near(void *arg, const struct answer *answer)
     struct names *names = names_new();
     bool known = answer->err.code == ERR_NONE &&
                  names_take(names, answer->value, answer->len, &ignored) == 0;
-    decide(t, known ? names : NULL);
+    decide_preflight(t, known ? names : NULL);
     names_free(names);
 }
 
@@ -179,13 +180,13 @@ static bool ask_near(struct trace_session *t)
     return session_ask(&t->s, QUESTION_FUNCTIONS, b, NEAR_MS, on_near, &ignored) == 0;
 }
 
-static void take_found(struct session *s)
+static void take_trace_found(struct session *s)
 {
     struct trace_session *t = (struct trace_session *)s;
     memcpy(t->state->preflight.others, t->prep.preflight.others, sizeof t->prep.preflight.others);
     keep_functions(t);
     if (!ask_near(t))
-        decide(t, NULL);
+        decide_preflight(t, NULL);
 }
 
 const struct preparation_kind trace_preparation = {.stack_depth = PREPARE_STACK_FRAMES,
@@ -193,5 +194,5 @@ const struct preparation_kind trace_preparation = {.stack_depth = PREPARE_STACK_
                                                    .ask_ms = 10000,
                                                    .ask_function_ms = 2,
                                                    .wrong = take_wrong,
-                                                   .found = take_found,
-                                                   .counted = take_counted};
+                                                   .found = take_trace_found,
+                                                   .counted = take_trace_counted};

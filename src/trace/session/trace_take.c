@@ -11,7 +11,7 @@
 
 /* ---- Clocks */
 
-static int64_t wall_us(const struct trace_session *t, int64_t native)
+static int64_t wall_us_of(const struct trace_session *t, int64_t native)
 {
     double since = (double)(native - t->mono_start) * 1e6 / (double)t->per_second;
     return t->wall_start_us + (int64_t)since;
@@ -57,20 +57,20 @@ void trace_grant(struct trace_session *t)
 
 /* ---- Names of processes */
 
-static void take_name(void *arg, const struct etf_pid *pid, struct slice name)
+static void keep_trace_name(void *arg, const struct etf_pid *pid, struct slice name)
 {
     struct trace_session *t = arg;
     trace_log_name(t->log, pid, name);
 }
 
-static void on_names(void *arg, const struct answer *answer)
+static void on_trace_names(void *arg, const struct answer *answer)
 {
     struct trace_session *t = arg;
     struct error err = {0};
     t->names.asked = false;
     /* A process without a name is shown by its number: no reason to end a trace. */
     if (answer->err.code == ERR_NONE)
-        decode_names(take_name, t, answer->value, answer->len, &err);
+        decode_names(keep_trace_name, t, answer->value, answer->len, &err);
     trace_ask_names(t);
     session_changed(&t->s);
 }
@@ -78,7 +78,7 @@ static void on_names(void *arg, const struct answer *answer)
 void trace_ask_names(struct trace_session *t)
 {
     if (session_runs(&t->s))
-        name_queue_ask(&t->names, &t->s, preparation_ask_ms(&t->prep), on_names);
+        name_queue_ask(&t->names, &t->s, preparation_ask_ms(&t->prep), on_trace_names);
 }
 
 /* ---- Status and counts */
@@ -301,7 +301,7 @@ static bool counts_say_all(const struct trace_session *t)
 }
 
 /* Missed calls that no event has reported yet. */
-static uint64_t unreported(const struct trace_session *t, size_t i)
+static uint64_t unreported_calls(const struct trace_session *t, size_t i)
 {
     uint64_t missed = trace_log_pattern(t->log, i)->counts.missed;
     return missed > t->lost_reported[i] ? missed - t->lost_reported[i] : 0;
@@ -312,7 +312,7 @@ static bool owes_loss(const struct trace_session *t)
 {
     uint64_t owed = 0;
     for (size_t i = 0; i < t->s.n_patterns; i++)
-        owed += unreported(t, i);
+        owed += unreported_calls(t, i);
     return owed > 0 && *t->shut.why;
 }
 
@@ -325,11 +325,11 @@ static void tell_shut(struct trace_session *t)
         .kind = EVENT_LOST,
         .mono_ns = trace_ns(t, t->shut.from),
         .until_ns = trace_ns(t, t->shut.until),
-        .wall_us = wall_us(t, t->shut.from),
+        .wall_us = wall_us_of(t, t->shut.from),
     };
     memcpy(e.why, t->shut.why, sizeof e.why);
     for (size_t i = 0; i < t->s.n_patterns; i++) {
-        uint64_t news = unreported(t, i);
+        uint64_t news = unreported_calls(t, i);
         e.lost += news;
         e.at_most |= news > 0 && trace_log_pattern(t->log, i)->counts.missed_at_most;
         t->lost_reported[i] += news;
@@ -384,7 +384,7 @@ static bool complete_event(struct trace_session *t, struct trace_event *e)
         e->shown_only = (p->actions & TRACE_SHOW) != 0;
         e->outcome = p->actions & TRACE_RETURN ? OUTCOME_OPEN : OUTCOME_NONE;
     }
-    e->wall_us = wall_us(t, e->mono_ns);
+    e->wall_us = wall_us_of(t, e->mono_ns);
     e->mono_ns = trace_ns(t, e->mono_ns);
     note_size(t, &e->args);
     note_size(t, &e->message);
@@ -393,7 +393,7 @@ static bool complete_event(struct trace_session *t, struct trace_event *e)
 
 /* Credit is given back as it was taken there: an event is a call or a message, its result comes
    with it; bytes are those that the status counts. */
-static void take_event(struct trace_session *t, struct pushed_event *pushed)
+static void take_trace_event(struct trace_session *t, struct pushed_event *pushed)
 {
     struct trace_event *e = &pushed->event;
     const struct trace_event *kept;
@@ -538,7 +538,7 @@ static void drop_unread(struct trace_session *t)
 
 /* Times are unknown before the clock of the answer is. What is more than the first credit is not
    from a trace: it is left out, and what is armed is looked at in the end anyway. */
-static void hold(struct trace_session *t, const uint8_t *term, size_t len)
+static void hold_until_armed(struct trace_session *t, const uint8_t *term, size_t len)
 {
     if (!trace_is_set(t) || t->held.len + sizeof len + len > t->held.max)
         return;
@@ -553,7 +553,7 @@ void trace_take(void *arg, const uint8_t *term, size_t len)
     struct pushed_event event;
     struct error err = {0};
     if (!trace_is_running(t) && t->state->status.phase != SESSION_ENDING) {
-        hold(t, term, len);
+        hold_until_armed(t, term, len);
         return;
     }
     if (decode_push(&p, term, len, &err) != 0) {
@@ -570,7 +570,7 @@ void trace_take(void *arg, const uint8_t *term, size_t len)
     case PUSH_BATCH:
         for (size_t i = 0; i < p.n_events; i++) {
             if (decode_event(&p, &event))
-                take_event(t, &event);
+                take_trace_event(t, &event);
             else
                 drop_unread(t);
         }

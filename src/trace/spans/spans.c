@@ -11,12 +11,12 @@
 #define SLACK_NS (20u * UINT64_C(1000000000)) /* a capture without an end is given up */
 #define MOST_WALL_US (INT64_C(1) << 52)
 
-static struct spans_session *of(struct session *s)
+static struct spans_session *spans_of(struct session *s)
 {
     return (struct spans_session *)s;
 }
 
-static void tell(struct spans_session *t, const char *word)
+static void tell_spans(struct spans_session *t, const char *word)
 {
     struct builder *b = builder_new();
     build_atom(b, word);
@@ -32,24 +32,24 @@ static void want_name(struct spans_session *t, const struct span_process *p)
         name_queue_add(&t->names, pid);
 }
 
-static void go_on(struct spans_session *t);
+static void go_on_asking(struct spans_session *t);
 
-static void take_name(void *arg, const struct etf_pid *pid, struct slice name)
+static void keep_span_name(void *arg, const struct etf_pid *pid, struct slice name)
 {
     struct spans_session *t = arg;
     if (name.len > 0)
         spans_name(t->run->spans, &(struct span_process){.pid = *pid}, name);
 }
 
-static void on_names(void *arg, const struct answer *answer)
+static void on_span_names(void *arg, const struct answer *answer)
 {
     struct spans_session *t = arg;
     struct error ignored = {0}; /* a process without a name is shown by its number */
     t->names.asked = false;
     if (answer->err.code == ERR_NONE &&
-        decode_names(take_name, t, answer->value, answer->len, &ignored) == 0)
+        decode_names(keep_span_name, t, answer->value, answer->len, &ignored) == 0)
         t->run->version++;
-    go_on(t);
+    go_on_asking(t);
     session_changed(&t->s);
 }
 
@@ -64,7 +64,7 @@ static int64_t to_ns(const struct spans_session *t, int64_t native)
     return t->per_second == 1000000000 ? native : (int64_t)ns;
 }
 
-static void take_event(void *arg, struct span_event *e)
+static void take_span_event(void *arg, struct span_event *e)
 {
     struct spans_session *t = arg;
     e->at_ns = to_ns(t, e->at_ns);
@@ -78,7 +78,7 @@ static void take_event(void *arg, struct span_event *e)
 static void ask_events(struct spans_session *t);
 
 /* Nothing more is asked for: what is left is looked at. */
-static void done(struct spans_session *t)
+static void verify_when_done(struct spans_session *t)
 {
     struct spans_run *run = t->run; /* NULL: taken, after the end */
     if (!run || !t->drained || t->names.asked || run->status.phase >= SESSION_VERIFYING)
@@ -88,22 +88,22 @@ static void done(struct spans_session *t)
     session_verify(&t->s);
 }
 
-static void go_on(struct spans_session *t)
+static void go_on_asking(struct spans_session *t)
 {
-    name_queue_ask(&t->names, &t->s, SPANS_ASK_MS, on_names);
+    name_queue_ask(&t->names, &t->s, SPANS_ASK_MS, on_span_names);
     if (t->drained)
-        done(t);
+        verify_when_done(t);
 }
 
 /* Its end is not known: what is left is. */
-static void broke(struct spans_session *t, const struct error *why)
+static void break_off(struct spans_session *t, const struct error *why)
 {
     if (t->run->end == SPANS_END_NONE)
         t->run->end = SPANS_END_KILLED;
     t->run->status.error = *why;
-    tell(t, "forget");
+    tell_spans(t, "forget");
     t->drained = true;
-    go_on(t);
+    go_on_asking(t);
 }
 
 /* The node looked at its clock after it was asked, and before its answer came. */
@@ -145,9 +145,9 @@ static void on_events(void *arg, const struct answer *answer)
     struct spans_taken part;
     struct error err = answer->err;
     t->asked = false;
-    if (err.code != ERR_NONE ||
-        decode_spans(&part, t->s.port.node, take_event, t, answer->value, answer->len, &err) != 0) {
-        broke(t, &err);
+    if (err.code != ERR_NONE || decode_spans(&part, t->s.port.node, take_span_event, t,
+                                             answer->value, answer->len, &err) != 0) {
+        break_off(t, &err);
         session_changed(&t->s);
         return;
     }
@@ -156,7 +156,7 @@ static void on_events(void *arg, const struct answer *answer)
     t->received += part.n;
     if (t->received > SPANS_MOST_EVENTS) {
         error_set(&err, ERR_TARGET, "the node sends more events than it may keep");
-        broke(t, &err);
+        break_off(t, &err);
         session_changed(&t->s);
         return;
     }
@@ -168,7 +168,7 @@ static void on_events(void *arg, const struct answer *answer)
     t->drained = part.end != SPANS_END_NONE && part.n == 0;
     if (part.end != SPANS_END_NONE && part.n > 0)
         ask_events(t);
-    go_on(t);
+    go_on_asking(t);
     session_changed(&t->s);
 }
 
@@ -180,18 +180,18 @@ static void ask_events(struct spans_session *t)
     t->asked_ns = session_now(&t->s);
     t->asked = session_ask(&t->s, QUESTION_SPANS, b, SPANS_ASK_MS, on_events, &err) == 0;
     if (!t->asked)
-        broke(t, &err);
+        break_off(t, &err);
 }
 
 /* ---- Arming */
 
-static void on_armed(void *arg, const struct answer *answer)
+static void on_spans_armed(void *arg, const struct answer *answer)
 {
     struct spans_session *t = arg;
     struct error err = answer->err;
     struct armed_answer armed;
     if (err.code != ERR_NONE || decode_arm(&armed, 0, answer->value, answer->len, &err) != 0) {
-        broke(t, &err);
+        break_off(t, &err);
         session_changed(&t->s);
         return;
     }
@@ -209,21 +209,22 @@ static void on_armed(void *arg, const struct answer *answer)
     t->run->target_us = answer->target_us;
     session_enter(&t->s, SESSION_RUNNING);
     if (t->s.stopping)
-        tell(t, "stop");
+        tell_spans(t, "stop");
     ask_events(t);
     session_changed(&t->s);
 }
 
-static void arm(struct session *s)
+static void arm_spans(struct session *s)
 {
     s->touched = true;
-    of(s)->asked_ns = session_now(s);
-    session_step(s, SESSION_ARMING, QUESTION_SPANS, spans_arm_arg(of(s)), SPANS_ASK_MS, on_armed);
+    spans_of(s)->asked_ns = session_now(s);
+    session_step(s, SESSION_ARMING, QUESTION_SPANS, spans_arm_arg(spans_of(s)), SPANS_ASK_MS,
+                 on_spans_armed);
 }
 
-static void proceed(struct session *s)
+static void begin_spans(struct session *s)
 {
-    session_baseline(s, SESSION_ARMING, arm);
+    session_baseline(s, SESSION_ARMING, arm_spans);
 }
 
 /* ---- The end */
@@ -231,21 +232,21 @@ static void proceed(struct session *s)
 static void close_unarmed(struct session *s)
 {
     s->status->check.unarmed = s->status->check.clean = true;
-    of(s)->run->end = SPANS_END_STOPPED;
+    spans_of(s)->run->end = SPANS_END_STOPPED;
     session_over(s);
 }
 
 /* The parts that are left still come. */
-static void stop(struct session *s)
+static void stop_spans(struct session *s)
 {
     if (!s->stopping && s->status->phase == SESSION_RUNNING)
-        tell(of(s), "stop");
+        tell_spans(spans_of(s), "stop");
     s->stopping = true;
 }
 
-static void lost(struct session *s, const struct error *why)
+static void lose_spans(struct session *s, const struct error *why)
 {
-    struct spans_session *t = of(s);
+    struct spans_session *t = spans_of(s);
     if (!s->touched || s->status->phase <= SESSION_ARMING) {
         session_fail(s, why);
         return;
@@ -259,16 +260,16 @@ static void lost(struct session *s, const struct error *why)
     session_over(s);
 }
 
-static void tick(struct session *s)
+static void tick_spans(struct session *s)
 {
-    struct spans_session *t = of(s);
+    struct spans_session *t = spans_of(s);
     const uint64_t now = session_now(s);
     struct error late = {0};
     if (s->status->phase != SESSION_RUNNING || t->asked)
         return;
     if (now - t->armed_ns > t->what.request.for_ms * UINT64_C(1000000) + SLACK_NS) {
         error_set(&late, ERR_TIMEOUT, "the node does not end the capture in time");
-        broke(t, &late);
+        break_off(t, &late);
         session_changed(s);
     } else if (now - t->asked_ns >= TAKE_EVERY_NS) {
         ask_events(t);
@@ -277,14 +278,14 @@ static void tick(struct session *s)
 
 static void free_spans(struct session *s)
 {
-    struct spans_session *t = of(s);
+    struct spans_session *t = spans_of(s);
     if (s->touched && session_runs(s))
-        tell(t, "forget");
+        tell_spans(t, "forget");
     preparation_clear(&t->prep);
     spans_run_free(t->run);
 }
 
-static void broken_off(const struct session *s, struct error *err)
+static void spans_broke_off(const struct session *s, struct error *err)
 {
     const enum spans_end end = ((const struct spans_session *)s)->run->end;
     if (end == SPANS_END_KILLED)
@@ -295,14 +296,14 @@ static void broken_off(const struct session *s, struct error *err)
 
 static const struct session_kind spans_kind = {.question = QUESTION_SPANS,
                                                .cost = SPANS_COST,
-                                               .broken_off = broken_off,
+                                               .broken_off = spans_broke_off,
                                                .control_word = true,
-                                               .proceed = proceed,
+                                               .proceed = begin_spans,
                                                .close = close_unarmed,
-                                               .stop = stop,
+                                               .stop = stop_spans,
                                                .broken = session_fail,
-                                               .lost = lost,
-                                               .tick = tick,
+                                               .lost = lose_spans,
+                                               .tick = tick_spans,
                                                .free = free_spans};
 
 /* ---- Opening */
@@ -335,7 +336,8 @@ static int check_no_payloads(const struct spans_capture *o, struct error *err)
                            other);
 }
 
-static int check(const struct spans_capture *o, const struct procs *procs, struct error *err)
+static int check_capture(const struct spans_capture *o, const struct procs *procs,
+                         struct error *err)
 {
     if (o->request.for_ms < 1 || o->request.for_ms > SPANS_MOST_MS)
         return error_set(err, ERR_USAGE, "a capture lasts up to %u s", SPANS_MOST_MS / 1000);
@@ -401,16 +403,16 @@ static int open_side(struct spans_session *t, struct error *err)
     if (o->n_patterns > 0 || o->request.calls || o->request.process || o->request.procs ||
         o->request.full || o->request.context)
         return error_set(err, ERR_USAGE, "a side of another capture has no roots, in light mode");
-    int rc = check(o, &t->s.procs, err);
+    int rc = check_capture(o, &t->s.procs, err);
     if (rc)
         return rc;
-    session_baseline(&t->s, SESSION_ARMING, arm);
+    session_baseline(&t->s, SESSION_ARMING, arm_spans);
     return session_runs(&t->s)
                ? 0
                : error_set(err, t->run->status.error.code, "%s", t->run->status.error.text);
 }
 
-static int open_all(struct spans_session *t, size_t *pattern, size_t *offset, struct error *err)
+static int open_capture(struct spans_session *t, size_t *pattern, size_t *offset, struct error *err)
 {
     const struct spans_capture *o = &t->what;
     if (t->origin[0] != '\0')
@@ -435,7 +437,7 @@ static int open_all(struct spans_session *t, size_t *pattern, size_t *offset, st
     rc =
         session_parse_procs(&t->s, o->request.process ? o->request.process : o->request.procs, err);
     if (rc == 0)
-        rc = check(o, &t->s.procs, err);
+        rc = check_capture(o, &t->s.procs, err);
     return rc ? rc : spans_prepare(t, pattern, offset, err);
 }
 
@@ -458,7 +460,7 @@ int spans_open(struct session **out, const struct spans_capture *what,
         snprintf(t->origin, sizeof t->origin, "%s", what->origin);
     preparation_init(&t->prep, &t->s, &spans_preparation, &t->caps);
     int rc =
-        open_all(t, pattern ? pattern : &unused_pattern, offset ? offset : &unused_offset, err);
+        open_capture(t, pattern ? pattern : &unused_pattern, offset ? offset : &unused_offset, err);
     t->what.patterns = NULL;
     t->what.request.calls = NULL;
     t->what.request.procs = NULL;
@@ -474,7 +476,7 @@ const struct spans_run *spans_session_run(const struct session *s)
 
 struct spans_run *spans_session_take(struct session *s)
 {
-    struct spans_session *t = of(s);
+    struct spans_session *t = spans_of(s);
     struct spans_run *run = t->run;
     t->run = NULL;
     return run;

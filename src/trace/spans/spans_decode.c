@@ -29,7 +29,7 @@ static bool read_key(struct cursor *c, const char *const *keys, size_t n, size_t
 }
 
 /* A pid, a name, {Name, Node}, or `none`. */
-static bool read_process(struct cursor *c, const char *node, struct span_process *out)
+static bool read_span_process(struct cursor *c, const char *node, struct span_process *out)
 {
     const bool pid = cursor_kind(c) == ETF_KIND_PID;
     if (pid || cursor_kind(c) == ETF_KIND_TUPLE) {
@@ -66,7 +66,7 @@ static bool read_tag(struct cursor *c, struct span_event *e)
     return true;
 }
 
-static bool read_ref(struct cursor *c, struct span_ref *out)
+static bool read_span_ref(struct cursor *c, struct span_ref *out)
 {
     struct etf_ref ref;
     if (cursor_kind(c) != ETF_KIND_REF)
@@ -80,7 +80,7 @@ static bool read_ref(struct cursor *c, struct span_ref *out)
 }
 
 /* An atom, {M, F, A}, where there may be ids a binary, or `none`. */
-static bool read_text(struct cursor *c, bool ids, char *out, size_t size, struct slice *text)
+static bool read_span_text(struct cursor *c, bool ids, char *out, size_t size, struct slice *text)
 {
     struct slice module, function;
     uint64_t arity;
@@ -114,7 +114,7 @@ static bool read_serial(struct cursor *c, uint64_t *out)
 }
 
 /* {{Mono, Order}, Kind, Process, Peer, Label, Serial, Tag, Ref, Words, Text} */
-static bool read_event(struct cursor *c, const char *node, spans_event_fn *fn, void *arg)
+static bool read_span_event(struct cursor *c, const char *node, spans_event_fn *fn, void *arg)
 {
     struct span_event e = {0};
     char text[LIMIT_SPAN_NAME_BYTES + 64];
@@ -127,10 +127,10 @@ static bool read_event(struct cursor *c, const char *node, spans_event_fn *fn, v
     e.kind = (enum span_event_kind)kind;
     /* Unique integers begin below zero. */
     e.order = (uint64_t)order - (uint64_t)INT64_MIN;
-    ok = read_process(c, node, &e.process) && read_process(c, node, &e.peer) &&
+    ok = read_span_process(c, node, &e.process) && read_span_process(c, node, &e.peer) &&
          read_label(c, &e.label) && read_serial(c, &e.serial) && read_tag(c, &e) &&
-         read_ref(c, &e.ref) && cursor_int64(c, &words) &&
-         read_text(c, e.kind == SPAN_EVENT_CONTEXT, text, sizeof text, &e.text);
+         read_span_ref(c, &e.ref) && cursor_int64(c, &words) &&
+         read_span_text(c, e.kind == SPAN_EVENT_CONTEXT, text, sizeof text, &e.text);
     e.words = words;
     if (ok)
         fn(arg, &e);
@@ -138,8 +138,8 @@ static bool read_event(struct cursor *c, const char *node, spans_event_fn *fn, v
 }
 
 /* One that cannot be read is dropped: the others count without it. */
-static bool read_events(struct cursor *c, const char *node, spans_event_fn *fn, void *arg,
-                        struct spans_taken *out)
+static bool read_span_events(struct cursor *c, const char *node, spans_event_fn *fn, void *arg,
+                             struct spans_taken *out)
 {
     struct cursor_list list;
     struct cursor event;
@@ -148,14 +148,14 @@ static bool read_events(struct cursor *c, const char *node, spans_event_fn *fn, 
     for (size_t i = 0; i < list.count; i++) {
         if (!cursor_apart(c, &event))
             return false;
-        if (!read_event(&event, node, fn, arg))
+        if (!read_span_event(&event, node, fn, arg))
             out->unread++;
     }
     out->n = list.count;
     return cursor_list_end(c, &list);
 }
 
-static bool read_counts(struct cursor *c, struct spans_taken *out)
+static bool read_span_counts(struct cursor *c, struct spans_taken *out)
 {
     if (cursor_kind(c) == ETF_KIND_ATOM)
         return cursor_atom_is(c, "none");
@@ -184,9 +184,9 @@ int decode_spans(struct spans_taken *out, const char *node, spans_event_fn *fn, 
                          "a helper process on the node ended, and what it had "
                          "captured is lost");
     bool ok = cursor_tuple_of(&c, 6) && cursor_atom_is(&c, "took") &&
-              read_key(&c, ends, SPANS_ENDS, &end) && read_counts(&c, out) &&
+              read_key(&c, ends, SPANS_ENDS, &end) && read_span_counts(&c, out) &&
               cursor_int64(&c, &out->mono) && cursor_number(&c, &out->disarm_us) &&
-              read_events(&c, node, fn, arg, out);
+              read_span_events(&c, node, fn, arg, out);
     out->end = end < SPANS_ENDS ? (enum spans_end)end : SPANS_END_NONE; /* running */
     return cursor_end(&c, ok, "spans", err);
 }

@@ -29,14 +29,14 @@ int spans_pattern_check(struct pattern *p, const char *text, size_t *offset, str
 
 /* ---- Preflight */
 
-static int too_many(uint64_t n, bool root, struct error *err)
+static int too_many_functions(uint64_t n, bool root, struct error *err)
 {
     return error_set(err, ERR_LIMIT, "%llu functions match, and a capture takes %d%s: narrow %s",
                      (unsigned long long)n, root ? SPANS_MOST_FUNCTIONS : SPANS_MOST_CALLED,
                      root ? " roots' functions" : " for --calls", root ? "the pattern" : "it");
 }
 
-static int check_functions(struct spans_session *t, struct error *err)
+static int check_span_functions(struct spans_session *t, struct error *err)
 {
     char why[200];
     for (size_t i = 0; i < t->s.n_patterns; i++) {
@@ -44,7 +44,7 @@ static int check_functions(struct spans_session *t, struct error *err)
         const struct slice source = t->s.patterns[i]->typed;
         const bool root = i < t->n_roots;
         if (strcmp(found->why, "too_many") == 0)
-            return too_many(found->total, root, err);
+            return too_many_functions(found->total, root, err);
         if (found->n == 0) {
             prepare_why_none(why, sizeof why, t->s.patterns[i], found, NULL);
             return error_set(err, ERR_NOT_FOUND, "no %s: %.*s: %s",
@@ -54,8 +54,8 @@ static int check_functions(struct spans_session *t, struct error *err)
         *(root ? &t->run->functions : &t->run->called) += found->n;
     }
     if (t->run->functions > SPANS_MOST_FUNCTIONS)
-        return too_many(t->run->functions, true, err);
-    return t->run->called > SPANS_MOST_CALLED ? too_many(t->run->called, false, err) : 0;
+        return too_many_functions(t->run->functions, true, err);
+    return t->run->called > SPANS_MOST_CALLED ? too_many_functions(t->run->called, false, err) : 0;
 }
 
 static int check_rest(struct spans_session *t, struct error *err)
@@ -82,17 +82,17 @@ static int check_rest(struct spans_session *t, struct error *err)
                : 0;
 }
 
-static void take_found(struct session *s)
+static void take_spans_found(struct session *s)
 {
     struct spans_session *t = (struct spans_session *)s;
     struct error err = {0};
     snprintf(t->run->others, sizeof t->run->others, "%s", t->prep.preflight.others);
-    if (check_functions(t, &err) == 0)
+    if (check_span_functions(t, &err) == 0)
         check_rest(t, &err);
     preparation_checked(s, &err);
 }
 
-static bool take_counted(struct session *s, double calls_per_s, double count_ms)
+static bool take_spans_counted(struct session *s, double calls_per_s, double count_ms)
 {
     struct spans_session *t = (struct spans_session *)s;
     (void)count_ms;
@@ -101,8 +101,10 @@ static bool take_counted(struct session *s, double calls_per_s, double count_ms)
     return t->run->expensive = t->run->load > EXPENSIVE_LOAD; /* not when it is NaN */
 }
 
-const struct preparation_kind spans_preparation = {
-    .count_ms = 500, .ask_ms = SPANS_ASK_MS, .found = take_found, .counted = take_counted};
+const struct preparation_kind spans_preparation = {.count_ms = 500,
+                                                   .ask_ms = SPANS_ASK_MS,
+                                                   .found = take_spans_found,
+                                                   .counted = take_spans_counted};
 
 int spans_prepare(struct spans_session *t, size_t *pattern, size_t *offset, struct error *err)
 {

@@ -57,7 +57,7 @@ static struct slice wall_text(const struct spans_rows *r, int64_t mono_ns)
 }
 
 /* What is the same for programs and people. */
-static struct spans_row row_of(const struct spans_rows *r, const struct span *span)
+static struct spans_row common_row(const struct spans_rows *r, const struct span *span)
 {
     const int64_t start = spans_at(r->run->spans, span->root)->started_ns;
     return (struct spans_row){
@@ -85,7 +85,7 @@ static struct spans_row row_of(const struct spans_rows *r, const struct span *sp
 
 struct spans_row spans_span_row(const struct spans_rows *r, const struct span *span)
 {
-    struct spans_row row = row_of(r, span);
+    struct spans_row row = common_row(r, span);
     row.trace_id = spans_trace(r->arena, span);
     row.span_id = spans_hex(r->arena, span->span_id);
     row.parent_span_id = spans_hex(r->arena, span->parent_span_id);
@@ -139,8 +139,8 @@ struct spans_row spans_step_row(const struct spans_rows *r, const struct span *r
 
 /* ---- texts for people */
 
-static struct slice joined(const struct spans_rows *r, struct slice a, const char *between,
-                           struct slice b)
+static struct slice join_texts(const struct spans_rows *r, struct slice a, const char *between,
+                               struct slice b)
 {
     struct buf text;
     buf_init(&text, 0);
@@ -152,21 +152,21 @@ static struct slice joined(const struct spans_rows *r, struct slice a, const cha
 
 static struct slice with_at(const struct spans_rows *r, struct slice what, struct slice at)
 {
-    return at.len == 0 ? what : joined(r, joined(r, what, "(", at), ")", slice_of(""));
+    return at.len == 0 ? what : join_texts(r, join_texts(r, what, "(", at), ")", slice_of(""));
 }
 
 /* Its name, else its pid; with the node where that is another one. Empty: unknown. */
 static struct slice process_text(const struct spans_rows *r, const struct span_process *p)
 {
     const struct slice text = p->name.len > 0 ? p->name : spans_pid(r->arena, p);
-    return p->node.len > 0 ? joined(r, text, text.len > 0 ? " on " : "on ", p->node) : text;
+    return p->node.len > 0 ? join_texts(r, text, text.len > 0 ? " on " : "on ", p->node) : text;
 }
 
 static struct slice outcome_text(const struct spans_rows *r, enum span_outcome outcome,
                                  struct slice reason)
 {
     const struct slice key = slice_of(span_outcome_key(outcome));
-    return reason.len > 0 && !slice_equal(reason, key) ? joined(r, key, " ", reason) : key;
+    return reason.len > 0 && !slice_equal(reason, key) ? join_texts(r, key, " ", reason) : key;
 }
 
 static struct slice operation_text(const struct span *span)
@@ -226,7 +226,7 @@ static void add_bar(struct tree *t, struct bars *bars, size_t room, int64_t from
 struct spans_row spans_shown_row(const struct spans_rows *r, uint32_t index)
 {
     const struct span *span = spans_at(r->run->spans, index);
-    struct spans_row row = row_of(r, span);
+    struct spans_row row = common_row(r, span);
     row.index = index;
     row.id = row.link_id = span->span_id;
     row.function = function_in(span->operation);
@@ -297,13 +297,13 @@ struct spans_row spans_request_row(const struct spans_rows *r, uint32_t root, ui
 
 /* ---- the tree of one */
 
-static void add_row(struct tree *t, const struct spans_row *row)
+static void add_tree_row(struct tree *t, const struct spans_row *row)
 {
     t->add(t->to, row);
     t->n++;
 }
 
-static void add_span(struct tree *t, uint32_t index)
+static void add_span_row(struct tree *t, uint32_t index)
 {
     const struct span *span = spans_at(t->r->run->spans, index);
     struct spans_row row = spans_shown_row(t->r, index);
@@ -322,7 +322,7 @@ static void add_span(struct tree *t, uint32_t index)
         add_bar(t, &row.bars, room, span->ended_ns, span->ended_ns, BAR_ON);
     if (span->leaf)
         row.self_us = NAN;
-    add_row(t, &row);
+    add_tree_row(t, &row);
 }
 
 /* What --context has read of the root's process. */
@@ -335,15 +335,16 @@ static void add_context(struct tree *t)
             words_row(slice_of("called by"), process_text(t->r, &caller), 2 + i, 1);
         row.link_id = root->span_id;
         row.who = caller;
-        add_row(t, &row);
+        add_tree_row(t, &row);
     }
     struct spans_row row = words_row(slice_of("callers and OpenTelemetry: not read while it ran"),
                                      (struct slice){0}, 2 + SPAN_CALLERS, 1);
     if (root->otel_trace.len > 0)
-        row.operation = joined(t->r, joined(t->r, slice_of("OpenTelemetry"), " ", root->otel_trace),
-                               " ", root->otel_span);
+        row.operation =
+            join_texts(t->r, join_texts(t->r, slice_of("OpenTelemetry"), " ", root->otel_trace),
+                       " ", root->otel_span);
     if (root->otel_trace.len > 0 || (t->r->run->context && !root->context_read))
-        add_row(t, &row);
+        add_tree_row(t, &row);
 }
 
 /* No span of the tree explains it, or all are asked for. */
@@ -397,7 +398,7 @@ static void add_wait(struct tree *t, const struct span *span, struct waits *wait
         row.outcome = outcome_text(r, w->outcome, (struct slice){0});
         row.duration_bound = w->at_most && waits->ns > 0 ? BOUND_AT_MOST : BOUND_NONE;
     }
-    add_row(t, &row);
+    add_tree_row(t, &row);
 }
 
 static void add_waits(struct tree *t, const struct span *span)
@@ -432,7 +433,7 @@ void spans_tree_rows(const struct spans_rows *r, uint32_t root, spans_row_add *a
             left_out++;
             continue;
         }
-        add_span(&t, at);
+        add_span_row(&t, at);
         if (at == root)
             add_context(&t);
         add_waits(&t, spans_at(r->run->spans, at));
@@ -442,7 +443,7 @@ void spans_tree_rows(const struct spans_rows *r, uint32_t root, spans_row_add *a
 
 /* ---- the critical path of one */
 
-static void add_step(struct tree *t, const struct span_step *step)
+static void add_step_row(struct tree *t, const struct span_step *step)
 {
     static const enum bar_mark marks[SPAN_STEPS] = {[SPAN_STEP_SELF] = BAR_RAN,
                                                     [SPAN_STEP_QUEUED] = BAR_QUEUED,
@@ -463,7 +464,7 @@ static void add_step(struct tree *t, const struct span_step *step)
     if (step->kind == SPAN_STEP_SELF && !t->r->run->full)
         row.duration_bound = BOUND_AT_MOST;
     add_bar(t, &row.bars, 1, step->from_ns, step->to_ns, marks[step->kind]);
-    add_row(t, &row);
+    add_tree_row(t, &row);
 }
 
 void spans_path_rows(const struct spans_rows *r, uint32_t root, spans_row_add *add, void *to)
@@ -476,7 +477,7 @@ void spans_path_rows(const struct spans_rows *r, uint32_t root, spans_row_add *a
             slice_equal(steps[i + 1].at, steps[i].at))
             steps[i + 1].from_ns = steps[i].from_ns;
         else if (t.n < r->most)
-            add_step(&t, &steps[i]);
+            add_step_row(&t, &steps[i]);
         else
             left_out++;
     free(steps);
