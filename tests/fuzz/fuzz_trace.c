@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "trace/log/decode.h"
+#include "trace/session/prepare.h"
 #include "beamtop/output/trace_sink.h"
 #include "beamtop/trace/names.h"
 #include "beamtop/trace/trace.h"
@@ -304,14 +305,6 @@ static void take_name(void *arg, const struct etf_pid *pid, struct slice name)
     *(size_t *)arg += pid->id + name.len;
 }
 
-static void take_record(void *arg, struct slice module, struct slice name,
-                        const struct slice *fields, size_t n_fields, struct slice missing)
-{
-    *(size_t *)arg += module.len + name.len + missing.len;
-    for (size_t i = 0; i < n_fields; i++)
-        *(size_t *)arg += fields[i].len;
-}
-
 static void take_number(void *arg, unsigned index, size_t nth, bool is_time, uint64_t n)
 {
     *(size_t *)arg += index + nth + n + (is_time ? 1 : 0);
@@ -339,6 +332,7 @@ static void decode(unsigned kind, const uint8_t *term, size_t len)
     struct counted counted;
     struct armed_answer answer;
     struct names *names;
+    struct record_store records;
     size_t sum = 0;
     switch (kind) {
     case 0:
@@ -358,7 +352,9 @@ static void decode(unsigned kind, const uint8_t *term, size_t len)
         decode_names(take_name, &sum, term, len, &err);
         break;
     case 5:
-        decode_records(take_record, &sum, term, len, &err);
+        record_store_init(&records);
+        record_store_take(&records, term, len, &err);
+        record_store_clear(&records);
         break;
     case 6:
         names = names_new();

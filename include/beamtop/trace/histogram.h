@@ -14,7 +14,7 @@
 struct histogram {
     uint64_t count[HISTOGRAM_BUCKETS];
     uint64_t total;
-    uint64_t max_ns, min_ns, sum_ns;
+    uint64_t max_ns, min_ns;
 };
 
 void histogram_add(struct histogram *h, uint64_t ns);

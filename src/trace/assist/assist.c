@@ -196,24 +196,24 @@ const struct names *assist_names(const struct assist *a)
     return a->names;
 }
 
-bool assist_modules(struct assist *a)
+/* Whether names are known; those that are not are asked for. */
+static bool has_names(struct assist *a, bool known, enum assist_question which, bool *want)
 {
-    if (names_has_modules(a->names))
+    if (known)
         return true;
-    if (a->asked != ASSIST_MODULES)
-        a->want_modules = true;
+    *want = *want || a->asked != which;
     assist_pump(a);
     return false;
 }
 
+bool assist_modules(struct assist *a)
+{
+    return has_names(a, names_has_modules(a->names), ASSIST_MODULES, &a->want_modules);
+}
+
 bool assist_who(struct assist *a)
 {
-    if (names_has_who(a->names))
-        return true;
-    if (a->asked != ASSIST_WHO)
-        a->want_who = true;
-    assist_pump(a);
-    return false;
+    return has_names(a, names_has_who(a->names), ASSIST_WHO, &a->want_who);
 }
 
 bool assist_functions(struct assist *a, const char *module)

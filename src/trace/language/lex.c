@@ -48,9 +48,10 @@ static struct slice text_taken(const struct lex *l, size_t from)
     return (struct slice){l->text + from, l->at - from};
 }
 
-static void skip_name(struct lex *l)
+/* `at_signs`: it may have @ in it. */
+static void skip_name(struct lex *l, bool at_signs)
 {
-    while (lex_is_name(lex_peek(l, 0)) || (lex_peek(l, 0) == '@' && !l->elixir))
+    while (lex_is_name(lex_peek(l, 0)) || (lex_peek(l, 0) == '@' && at_signs))
         l->at++;
     if (l->elixir && (lex_peek(l, 0) == '?' || lex_peek(l, 0) == '!') && lex_peek(l, 1) != '=')
         l->at++;
@@ -68,7 +69,7 @@ static void take_key(struct lex *l, struct token *out)
 
 static void take_word(struct lex *l, struct token *out)
 {
-    skip_name(l);
+    skip_name(l, !l->elixir);
     out->kind = TOKEN_WORD;
     out->text = text_taken(l, out->from);
     take_key(l, out);
@@ -76,10 +77,10 @@ static void take_word(struct lex *l, struct token *out)
 
 static void take_upper(struct lex *l, struct token *out)
 {
-    skip_name(l);
+    skip_name(l, !l->elixir);
     while (l->elixir && lex_peek(l, 0) == '.' && text_is_capital(lex_peek(l, 1))) {
         l->at++;
-        skip_name(l);
+        skip_name(l, !l->elixir);
     }
     out->kind = TOKEN_UPPER;
     out->text = text_taken(l, out->from);
@@ -125,10 +126,7 @@ static bool take_colon_atom(struct lex *l, struct token *out)
         return false;
     l->at++;
     size_t from = l->at;
-    while (lex_is_name(lex_peek(l, 0)) || lex_peek(l, 0) == '@')
-        l->at++;
-    if ((lex_peek(l, 0) == '?' || lex_peek(l, 0) == '!') && lex_peek(l, 1) != '=')
-        l->at++;
+    skip_name(l, true);
     out->kind = TOKEN_ATOM;
     out->text = text_taken(l, from);
     return true;

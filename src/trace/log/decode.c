@@ -41,8 +41,18 @@ static bool read_word(struct cursor *c, char *out, size_t size)
 
 /* ---- Pushed messages */
 
-static bool read_status(struct cursor *c, struct trace_status *s)
+static bool read_index(struct cursor *c, unsigned *out)
 {
+    uint64_t index = 0;
+    if (!cursor_uint64(c, &index))
+        return false;
+    *out = (unsigned)index;
+    return index < LIMIT_TRACE_PATTERNS || cursor_fail(c, "a pattern's number");
+}
+
+static bool read_status(struct cursor *c, struct push *out)
+{
+    struct trace_status *s = &out->status;
     struct cursor_list list;
     bool ok = cursor_tuple_of(c, 8) && cursor_int64(c, &s->mono) &&
               read_word(c, s->shut, sizeof s->shut) && cursor_uint64(c, &s->window) &&
@@ -51,26 +61,13 @@ static bool read_status(struct cursor *c, struct trace_status *s)
               answer_list(c, &list, LIMIT_TRACE_PATTERNS);
     for (size_t i = 0; ok && i < list.count; i++) {
         struct status_pattern *p = &s->patterns[i];
-        uint64_t index = 0;
-        ok = cursor_tuple_of(c, 8) && cursor_uint64(c, &index) && cursor_uint64(c, &p->seen) &&
+        ok = cursor_tuple_of(c, 8) && read_index(c, &p->index) && cursor_uint64(c, &p->seen) &&
              cursor_uint64(c, &p->sent) && cursor_uint64(c, &p->filtered) &&
              cursor_uint64(c, &p->cut) && cursor_uint64(c, &p->over) &&
              cursor_uint64(c, &p->lost) && cursor_uint64(c, &p->open);
-        if (ok && index >= LIMIT_TRACE_PATTERNS)
-            ok = cursor_fail(c, "a pattern's number");
-        p->index = (unsigned)index;
     }
     s->n_patterns = ok ? list.count : 0;
     return ok && cursor_list_end(c, &list);
-}
-
-static bool read_index(struct cursor *c, unsigned *out)
-{
-    uint64_t index = 0;
-    if (!cursor_uint64(c, &index))
-        return false;
-    *out = (unsigned)index;
-    return index < LIMIT_TRACE_PATTERNS || cursor_fail(c, "a pattern's number");
 }
 
 static bool read_stack(struct cursor *c, struct pushed_event *out)
@@ -111,20 +108,14 @@ static bool read_call(struct cursor *c, struct pushed_event *out)
     return ok;
 }
 
-static bool read_return(struct cursor *c, struct pushed_event *out)
+static bool read_result(struct cursor *c, struct pushed_event *out)
 {
     struct trace_event *e = &out->event;
-    e->outcome = OUTCOME_RETURN;
+    const bool raised = out->kind == PUSHED_EXCEPTION;
+    e->outcome = raised ? OUTCOME_EXCEPTION : OUTCOME_RETURN;
     return cursor_uint64(c, &e->id) && cursor_int64(c, &e->mono_ns) &&
-           cursor_raw(c, &e->result.bytes) && cursor_uint64(c, &e->result.full_bytes);
-}
-
-static bool read_exception(struct cursor *c, struct pushed_event *out)
-{
-    struct trace_event *e = &out->event;
-    e->outcome = OUTCOME_EXCEPTION;
-    return cursor_uint64(c, &e->id) && cursor_int64(c, &e->mono_ns) && cursor_atom(c, &e->class) &&
-           cursor_raw(c, &e->result.bytes) && cursor_uint64(c, &e->result.full_bytes);
+           (!raised || cursor_atom(c, &e->class)) && cursor_raw(c, &e->result.bytes) &&
+           cursor_uint64(c, &e->result.full_bytes);
 }
 
 static bool read_send(struct cursor *c, struct pushed_event *out)
@@ -174,10 +165,10 @@ static const struct {
     enum pushed_kind kind;
     bool (*read)(struct cursor *c, struct pushed_event *out);
 } events[] = {
-    {"c", 11, PUSHED_CALL, read_call},          {"r", 5, PUSHED_RETURN, read_return},
-    {"x", 6, PUSHED_EXCEPTION, read_exception}, {"s", 9, PUSHED_SEND, read_send},
-    {"v", 7, PUSHED_RECEIVE, read_receive},     {"l", 4, PUSHED_LOST, read_lost_time},
-    {"o", 7, PUSHED_OFF_CPU, read_off_cpu},     {"q", 3, PUSHED_FOLLOW, read_follow},
+    {"c", 11, PUSHED_CALL, read_call},       {"r", 5, PUSHED_RETURN, read_result},
+    {"x", 6, PUSHED_EXCEPTION, read_result}, {"s", 9, PUSHED_SEND, read_send},
+    {"v", 7, PUSHED_RECEIVE, read_receive},  {"l", 4, PUSHED_LOST, read_lost_time},
+    {"o", 7, PUSHED_OFF_CPU, read_off_cpu},  {"q", 3, PUSHED_FOLLOW, read_follow},
 };
 
 static bool read_trace_event(struct cursor *c, struct pushed_event *out)
@@ -221,7 +212,7 @@ static bool read_batch(struct cursor *c, struct push *out)
     for (size_t i = 0; i < list.count; i++)
         if (!cursor_skip(c))
             return false;
-    return cursor_list_end(c, &list) && read_status(c, &out->status);
+    return cursor_list_end(c, &list) && read_status(c, out);
 }
 
 static bool read_numbers(struct cursor *c, bool is_time, counts_fn *fn, void *arg)
@@ -275,21 +266,15 @@ static bool read_ended(struct cursor *c, struct push *out)
         struct slice why;
         out->end = END_KILLED;
         return cursor_tuple_of(c, 2) && cursor_atom_is(c, "killed") && cursor_binary(c, &why) &&
-               answer_copy(why, out->end_text, sizeof out->end_text) &&
-               read_status(c, &out->status);
+               answer_copy(why, out->end_text, sizeof out->end_text) && read_status(c, out);
     }
     for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
         if (cursor_peek_atom(c, ends[i].word)) {
             out->end = ends[i].end;
-            return cursor_skip(c) && read_status(c, &out->status);
+            return cursor_skip(c) && read_status(c, out);
         }
     }
     return cursor_fail(c, "why the trace has ended");
-}
-
-static bool read_status_push(struct cursor *c, struct push *out)
-{
-    return read_status(c, &out->status);
 }
 
 static const struct {
@@ -298,7 +283,7 @@ static const struct {
     enum push_kind kind;
     bool (*read)(struct cursor *c, struct push *out);
 } pushes[] = {
-    {"batch", 3, PUSH_BATCH, read_batch},          {"status", 2, PUSH_STATUS, read_status_push},
+    {"batch", 3, PUSH_BATCH, read_batch},          {"status", 2, PUSH_STATUS, read_status},
     {"counts", 4, PUSH_COUNTS, read_trace_counts}, {"settled", 4, PUSH_SETTLED, read_trace_counts},
     {"ended", 3, PUSH_ENDED, read_ended},
 };

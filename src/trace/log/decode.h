@@ -147,9 +147,4 @@ bool decode_refusal(struct cursor *c, const struct refusal *own, char *out, size
 typedef void names_fn(void *arg, const struct etf_pid *pid, struct slice name);
 int decode_names(names_fn *fn, void *arg, const uint8_t *term, size_t len, struct error *err);
 
-typedef void records_fn(void *arg, struct slice module, struct slice name,
-                        const struct slice *fields, size_t n_fields, struct slice missing);
-/* fields may be NULL when there are none; borrowed for the call. */
-int decode_records(records_fn *fn, void *arg, const uint8_t *term, size_t len, struct error *err);
-
 #endif

@@ -34,7 +34,6 @@ void histogram_add(struct histogram *h, uint64_t ns)
         h->max_ns = ns;
     h->count[histogram_bucket(ns)]++;
     h->total++;
-    h->sum_ns += ns;
 }
 
 uint64_t histogram_at(const struct histogram *h, double share)

@@ -19,26 +19,53 @@ void record_store_clear(struct record_store *s)
     arena_clear(&s->arena);
 }
 
-static void keep_record(void *arg, struct slice module, struct slice name,
-                        const struct slice *fields, size_t n_fields, struct slice missing)
+/* {Module, Name, [Field]}, or {missing, Why} in place of the fields. */
+static bool read_record(struct cursor *c, struct record_store *s)
 {
-    struct record_store *s = arg;
-    s->defs = alloc_resize(s->defs, s->n + 1, sizeof *s->defs);
-    struct slice *kept = arena_alloc(&s->arena, (n_fields + 1) * sizeof *kept);
-    for (size_t i = 0; i < n_fields; i++)
+    struct record_def def = {0};
+    struct slice fields[LIMIT_TRACE_FIELDS];
+    struct cursor_list list = {0};
+    if (!cursor_tuple_of(c, 3) || !cursor_binary(c, &def.module) || !cursor_binary(c, &def.name))
+        return false;
+    if (cursor_kind(c) == ETF_KIND_TUPLE) {
+        if (!cursor_tuple_of(c, 2) || !cursor_atom_is(c, "missing") ||
+            !cursor_binary(c, &def.missing))
+            return false;
+    } else {
+        if (!answer_list(c, &list, SIZE_MAX))
+            return false;
+        if (list.count > LIMIT_TRACE_FIELDS)
+            return cursor_fail(c, "fewer fields");
+        for (size_t i = 0; i < list.count; i++)
+            if (!cursor_binary(c, &fields[i]))
+                return false;
+        if (!cursor_list_end(c, &list))
+            return false;
+    }
+    struct slice *kept = arena_alloc(&s->arena, (list.count + 1) * sizeof *kept);
+    for (size_t i = 0; i < list.count; i++)
         kept[i] = slice_keep(&s->arena, fields[i]);
+    s->defs = alloc_resize(s->defs, s->n + 1, sizeof *s->defs);
     s->defs[s->n++] = (struct record_def){
-        .module = slice_keep(&s->arena, module),
-        .name = slice_keep(&s->arena, name),
+        .module = slice_keep(&s->arena, def.module),
+        .name = slice_keep(&s->arena, def.name),
         .fields = kept,
-        .n_fields = n_fields,
-        .missing = slice_keep(&s->arena, missing),
+        .n_fields = list.count,
+        .missing = slice_keep(&s->arena, def.missing),
     };
+    return true;
 }
 
 int record_store_take(struct record_store *s, const uint8_t *term, size_t len, struct error *err)
 {
-    return decode_records(keep_record, s, term, len, err);
+    struct cursor c;
+    struct cursor_list list;
+    cursor_init(&c, term, len);
+    bool ok =
+        cursor_tuple_of(&c, 2) && cursor_atom_is(&c, "records") && answer_list(&c, &list, SIZE_MAX);
+    for (size_t i = 0; ok && i < list.count; i++)
+        ok = read_record(&c, s);
+    return cursor_end(&c, ok && cursor_list_end(&c, &list), "records", err);
 }
 
 const struct record_def *record_store_find(const struct record_store *s, struct slice module,
