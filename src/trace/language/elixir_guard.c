@@ -6,12 +6,9 @@
 struct node *elixir_bif(struct parser *p, const char *name, struct node *a, struct node *b,
                         size_t from)
 {
-    struct node *n = a ? parser_node(p, NODE_CALL, from) : NULL;
-    struct node_list items = {0};
-    if (!n || !parser_push(p, &items, a) || (b && !parser_push(p, &items, b)))
-        return NULL;
-    n->text = slice_of(name);
-    parser_items(n, &items);
+    struct node *n = parser_pair(p, NODE_CALL, from, a, b);
+    if (n)
+        n->text = slice_of(name);
     return n;
 }
 

@@ -253,12 +253,10 @@ int names_take(struct names *n, const uint8_t *term, size_t len, struct error *e
     int rc;
     if (!cursor_tuple_of(&c, 3))
         rc = fail_answer(&c, err);
-    else if (cursor_peek_atom(&c, "modules"))
-        rc = cursor_skip(&c) ? take_lists(&n->modules, NULL, &n->modules_term, copy, &c, err)
-                             : fail_answer(&c, err);
-    else if (cursor_peek_atom(&c, "who"))
-        rc = cursor_skip(&c) ? take_lists(&n->registered, &n->apps, &n->who_term, copy, &c, err)
-                             : fail_answer(&c, err);
+    else if (cursor_peek_atom(&c, "modules") && cursor_skip(&c))
+        rc = take_lists(&n->modules, NULL, &n->modules_term, copy, &c, err);
+    else if (cursor_peek_atom(&c, "who") && cursor_skip(&c))
+        rc = take_lists(&n->registered, &n->apps, &n->who_term, copy, &c, err);
     else if (cursor_atom_is(&c, "functions"))
         rc = take_module_functions(n, copy, &c, err);
     else

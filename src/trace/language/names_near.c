@@ -26,11 +26,6 @@ struct search {
     size_t n, most;
 };
 
-static struct slice without_prefix(struct slice name)
-{
-    return slice_without(name, "Elixir.");
-}
-
 /* False when it is longer than any name; bytes that are no UTF-8 count as characters. */
 static bool read_characters(struct characters *out, struct slice text)
 {
@@ -120,10 +115,10 @@ size_t names_near(const struct slice *sorted, size_t n, struct slice word, struc
                   size_t most)
 {
     struct search s;
-    if (!start_search(&s, without_prefix(word), most))
+    if (!start_search(&s, slice_without(word, "Elixir."), most))
         return 0;
     for (size_t i = 0; i < n; i++)
-        look_at_name(&s, without_prefix(sorted[i]), i, 0);
+        look_at_name(&s, slice_without(sorted[i], "Elixir."), i, 0);
     for (size_t i = 0; i < s.n; i++)
         out[i] = sorted[s.best[i].index];
     free(s.best);

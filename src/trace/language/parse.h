@@ -41,6 +41,9 @@ bool parser_at_action(const struct parser *p); /* an action's word is next */
 /* A node that begins at `from` and ends where the last token did; NULL past a limit. */
 struct node *parser_node(struct parser *p, enum node_kind kind, size_t from);
 struct node *parser_atom(struct parser *p, const char *name, size_t from);
+/* With a and b as its items, or only a; NULL when a is. */
+struct node *parser_pair(struct parser *p, enum node_kind kind, size_t from, struct node *a,
+                         struct node *b);
 struct node *parser_op(struct parser *p, const char *op, struct node *a, struct node *b);
 /* Takes the next token; the node has its text and number, but for `_` and $_. */
 struct node *parser_leaf(struct parser *p, enum node_kind kind);

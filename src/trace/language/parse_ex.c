@@ -27,12 +27,7 @@ static struct node *parse_pair(struct parser *p, struct node_list *flat)
         return NULL;
     if (flat)
         return parser_push(p, flat, key) && parser_push(p, flat, value) ? value : NULL;
-    struct node *pair = parser_node(p, NODE_TUPLE, key->from);
-    struct node_list items = {0};
-    if (!pair || !parser_push(p, &items, key) || !parser_push(p, &items, value))
-        return NULL;
-    parser_items(pair, &items);
-    return pair;
+    return parser_pair(p, NODE_TUPLE, key->from, key, value);
 }
 
 /* `a: 1, b: 2` where the last argument of a call may stand. */

@@ -139,18 +139,24 @@ bool parser_constant(struct parser *p, struct node **out)
     return false;
 }
 
-struct node *parser_op(struct parser *p, const char *op, struct node *a, struct node *b)
+struct node *parser_pair(struct parser *p, enum node_kind kind, size_t from, struct node *a,
+                         struct node *b)
 {
-    if (!a)
-        return NULL;
-    struct node *n = parser_node(p, NODE_OP, a->from);
+    struct node *n = a ? parser_node(p, kind, from) : NULL;
     if (!n)
         return NULL;
-    n->text = slice_of(op);
     n->items = arena_alloc(p->arena, 2 * sizeof(*n->items));
     n->items[0] = a;
     n->items[1] = b;
     n->n_items = b ? 2 : 1;
+    return n;
+}
+
+struct node *parser_op(struct parser *p, const char *op, struct node *a, struct node *b)
+{
+    struct node *n = a ? parser_pair(p, NODE_OP, a->from, a, b) : NULL;
+    if (n)
+        n->text = slice_of(op);
     return n;
 }
 
@@ -249,12 +255,7 @@ struct node *parser_alias(struct parser *p, struct node *left, struct node *righ
     struct node *pattern = swap ? right : left, *variable = swap ? left : right;
     if (variable->kind != NODE_VAR)
         return parser_fail(p, left->from, "one side of = has to be a variable");
-    struct node *n = parser_node(p, NODE_ALIAS, left->from);
-    struct node_list items = {0};
-    if (!n || !parser_push(p, &items, pattern) || !parser_push(p, &items, variable))
-        return NULL;
-    parser_items(n, &items);
-    return n;
+    return parser_pair(p, NODE_ALIAS, left->from, pattern, variable);
 }
 
 /* The sign of a number is the number's own; of anything else it is an operator. */

@@ -169,15 +169,10 @@ void pattern_print_tree(struct buf *out, const struct pattern *p)
     put_actions(out, p);
 }
 
-static void put_source(struct buf *out, const struct pattern *p, const struct node *n)
+/* As written: a name with its quotes, slashes or dots. */
+static void put_source(struct buf *out, const struct pattern *p, size_t from, size_t to)
 {
-    text_put_safe(out, p->typed.s + n->from - p->at, n->to - n->from, false);
-}
-
-/* As written: with its quotes, slashes or dots. */
-static void put_written(struct buf *out, const struct pattern *p, const struct pattern_name *name)
-{
-    text_put_safe(out, p->typed.s + name->from - p->at, name->to - name->from, false);
+    text_put_safe(out, p->typed.s + from - p->at, to - from, false);
 }
 
 static void describe_calls(struct buf *out, const struct pattern *p)
@@ -192,10 +187,10 @@ static void describe_calls(struct buf *out, const struct pattern *p)
         buf_puts(out, "any module's function ");
     }
     if (!any_module)
-        put_written(out, p, &p->module);
+        put_source(out, p, p->module.from, p->module.to);
     if (!any_function) {
         buf_puts(out, any_module ? "" : p->syntax == SYNTAX_ELIXIR ? "." : ":");
-        put_written(out, p, &p->function);
+        put_source(out, p, p->function.from, p->function.to);
         if (p->arity >= 0)
             buf_printf(out, "/%d", p->arity);
     } else if (p->arity >= 0) {
@@ -209,11 +204,11 @@ static void describe_condition(struct buf *out, const struct pattern *p, const c
     buf_puts(out, word);
     if (value) {
         buf_puts(out, " ");
-        put_source(out, p, value);
+        put_source(out, p, value->from, value->to);
     }
     if (guard) {
         buf_puts(out, " when ");
-        put_source(out, p, guard);
+        put_source(out, p, guard->from, guard->to);
     }
 }
 
@@ -237,7 +232,7 @@ static void describe_actions(struct buf *out, const struct pattern *p)
         buf_puts(out, ", showing only ");
         for (size_t i = 0; i < p->n_show; i++) {
             buf_puts(out, i == 0 ? "" : ", ");
-            put_source(out, p, p->show[i]);
+            put_source(out, p, p->show[i]->from, p->show[i]->to);
         }
     }
     bool first = (p->actions & TRACE_SHOW) == 0;
@@ -266,13 +261,13 @@ void pattern_describe(struct buf *out, const struct pattern *p)
         buf_puts(out, messages[p->kind]);
     for (size_t i = 0; i < p->n_args; i++) {
         buf_puts(out, i > 0 ? ", " : p->kind == PATTERN_CALL ? " with (" : " like (");
-        put_source(out, p, p->args[i]);
+        put_source(out, p, p->args[i]->from, p->args[i]->to);
     }
     if (p->n_args > 0)
         buf_puts(out, ")");
     if (p->guard) {
         buf_puts(out, " when ");
-        put_source(out, p, p->guard);
+        put_source(out, p, p->guard->from, p->guard->to);
     }
     describe_actions(out, p);
 }

@@ -303,8 +303,7 @@ void session_stop(struct session *s)
 void session_link_lost(struct session *s, const struct error *why)
 {
     s->detached = true;
-    if (session_runs(s))
-        s->kind->lost(s, why);
+    session_abandon(s, why);
 }
 
 void session_abandon(struct session *s, const struct error *why)

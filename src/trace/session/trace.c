@@ -23,11 +23,11 @@ bool trace_is_set(const struct trace_session *t)
     return trace_is_running(t) || (t->state->status.phase == SESSION_ARMING && t->s.touched);
 }
 
-void trace_wrong(struct trace_session *t, size_t pattern, size_t offset)
+void trace_wrong(struct session *s, size_t pattern, size_t offset)
 {
-    t->state->status.wrong = true;
-    t->state->status.wrong_text = trace_text_of(t, pattern);
-    t->state->status.wrong_offset = offset;
+    s->status->wrong = true;
+    s->status->wrong_text = trace_text_of((struct trace_session *)s, pattern);
+    s->status->wrong_offset = offset;
 }
 
 struct builder *trace_term(const struct trace_session *t, const char *tag, size_t arity)

@@ -65,7 +65,7 @@ bool trace_is_set(const struct trace_session *t);     /* asked to be set, and no
 bool trace_is_running(const struct trace_session *t); /* or paused */
 size_t trace_text_of(const struct trace_session *t, size_t pattern); /* which it is of */
 /* Where the error is that it fails by: a byte of the pattern's text. */
-void trace_wrong(struct trace_session *t, size_t pattern, size_t offset);
+void trace_wrong(struct session *s, size_t pattern, size_t offset);
 /* Its end, unless it has one. */
 void trace_set_end(struct trace_session *t, enum trace_end end, const char *format, ...)
     ATTR_PRINTF(3, 4);

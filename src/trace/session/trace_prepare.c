@@ -61,7 +61,7 @@ static int check_atoms(struct trace_session *t, struct error *err)
     if (index == t->s.n_patterns)
         return 0;
     const struct pattern *of = t->s.patterns[index];
-    trace_wrong(t, index, prepare_place(of, p->unknown));
+    trace_wrong(&t->s, index, prepare_place(of, p->unknown));
     prepare_why_unknown(why, sizeof why, of->syntax, p);
     if (t->s.n_patterns == 1)
         return error_set(err, ERR_NOT_FOUND, "%s", why);
@@ -71,22 +71,23 @@ static int check_atoms(struct trace_session *t, struct error *err)
 
 static int check_procs(struct trace_session *t, const struct names *names, struct error *err)
 {
+    const struct preflight *p = &t->prep.preflight;
     uint64_t most = t->state->caps.value[CAP_PROCESSES];
     char why[sizeof err->text];
-    t->state->preflight.processes = t->prep.preflight.n_procs;
-    if (t->prep.preflight.procs == PREFLIGHT_NONE) {
-        prepare_why_nobody(why, sizeof why, &t->s.procs, t->prep.preflight.procs_why, names);
+    t->state->preflight.processes = p->n_procs;
+    if (p->procs == PREFLIGHT_NONE) {
+        prepare_why_nobody(why, sizeof why, &t->s.procs, p->procs_why, names);
         return error_set(err, ERR_NOT_FOUND, "%s", why);
     }
-    if (t->one && t->prep.preflight.procs == PREFLIGHT_PIDS && t->prep.preflight.n_procs > 1)
+    if (t->one && p->procs == PREFLIGHT_PIDS && p->n_procs > 1)
         return error_set(err, ERR_USAGE,
                          "%llu processes fit: choose one by its pid or registered name",
-                         (unsigned long long)t->prep.preflight.n_procs);
-    if (t->prep.preflight.procs == PREFLIGHT_PIDS && t->prep.preflight.n_procs > most)
+                         (unsigned long long)p->n_procs);
+    if (p->procs == PREFLIGHT_PIDS && p->n_procs > most)
         return error_set(err, ERR_LIMIT,
                          "%llu processes fit, and a trace takes %llu one by one: narrow them, or "
                          "raise `processes`",
-                         (unsigned long long)t->prep.preflight.n_procs, (unsigned long long)most);
+                         (unsigned long long)p->n_procs, (unsigned long long)most);
     return 0;
 }
 
@@ -136,11 +137,6 @@ static bool take_trace_counted(struct session *s, double calls_per_s, double cou
     p->calls_per_s = calls_per_s;
     p->load = calls_per_s * GUARD_S;
     return p->expensive = p->load > EXPENSIVE_LOAD; /* not when it is NaN */
-}
-
-static void take_wrong(struct session *s, size_t pattern, size_t offset)
-{
-    trace_wrong((struct trace_session *)s, pattern, offset);
 }
 
 static void decide_preflight(struct trace_session *t, const struct names *names)
@@ -193,6 +189,6 @@ const struct preparation_kind trace_preparation = {.stack_depth = PREPARE_STACK_
                                                    .count_ms = 1000,
                                                    .ask_ms = 10000,
                                                    .ask_function_ms = 2,
-                                                   .wrong = take_wrong,
+                                                   .wrong = trace_wrong,
                                                    .found = take_trace_found,
                                                    .counted = take_trace_counted};
