@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A session that counts calls of functions on the target, window by window, without messages.
- *
- * docs/calls.md is the protocol, and says what the
- * numbers mean. */
+ * docs/calls.md is the protocol, and says what the numbers mean. */
 #ifndef BEAMTOP_TRACE_CALLS_H
 #define BEAMTOP_TRACE_CALLS_H
 

@@ -156,8 +156,8 @@ struct trace_state {
 };
 const struct trace_state *trace_log_state(const struct trace_log *l);
 size_t trace_log_patterns(const struct trace_log *l);
-bool trace_log_has_messages(
-    const struct trace_log *l); /* patterns of messages, which are not counted */
+/* Patterns of messages, which are not counted. */
+bool trace_log_has_messages(const struct trace_log *l);
 /* The syntax it is shown in: the one asked for, else that of the first pattern. */
 enum syntax trace_log_syntax(const struct trace_log *l, enum syntax asked);
 const struct trace_pattern_info *trace_log_pattern(const struct trace_log *l, size_t index);

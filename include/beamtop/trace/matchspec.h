@@ -55,8 +55,7 @@ struct matchspec {
     bool counted; /* only the VM's counters: the clauses check the pattern and are not set */
 };
 
-/* ERR_USAGE with *offset: unbound variable, a form the VM's guards do not know, an
- * unknown field. */
+/* ERR_USAGE with *offset: unbound variable, a form that the VM lacks, an unknown field. */
 int matchspec_build(struct matchspec *out, const struct pattern *p,
                     const struct matchspec_options *options, size_t *offset, struct error *err);
 void matchspec_clear(struct matchspec *m);

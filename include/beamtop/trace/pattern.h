@@ -4,8 +4,7 @@
  * or Elixir's spelling. Pure: text in, tree out. man/beamtop-trace.7 is the grammar.
  *
  * All nodes, names and texts of a tree live in the pattern's arena. Positions are byte offsets
- * into the text that was parsed.
- * One thread. */
+ * into the text that was parsed. One thread. */
 #ifndef BEAMTOP_TRACE_PATTERN_H
 #define BEAMTOP_TRACE_PATTERN_H
 

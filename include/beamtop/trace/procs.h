@@ -4,8 +4,7 @@
  *   all | new | running | <0.1.2> | NAME | app:NAME | label:/RE/ | call:/RE/ | 1/N
  * `+children` at the end adds what they spawn. `running` are those that exist at the start. 1/N
  * takes one of N of the processes that the rest names (of `running` without other parts), by hash
- * of the pid.
- * Default: all. */
+ * of the pid. Default: all. */
 #ifndef BEAMTOP_TRACE_PROCS_H
 #define BEAMTOP_TRACE_PROCS_H
 

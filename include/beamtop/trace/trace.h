@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * One trace, from its text to the proof that nothing of it is left: parse, preflight, ask, arm,
- * events under credit, end, verify. It is a session, and fills a trace_log.
- *
- * docs/tracing.md is
- * the protocol. */
+ * events under credit, end, verify. It is a session, and fills a trace_log. docs/tracing.md is the
+ * protocol. */
 #ifndef BEAMTOP_TRACE_TRACE_H
 #define BEAMTOP_TRACE_TRACE_H
 

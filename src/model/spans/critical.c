@@ -57,8 +57,7 @@ static const struct span_wait *wait_before(const struct path *p)
     return NULL;
 }
 
-/* The function that waits, the reason of an exit, or the name of the process that was waited for.
- */
+/* The function that waits, the reason of an exit, or the process that was waited for. */
 static struct slice at_of(const struct span_wait *wait)
 {
     return wait->at.len > 0 ? wait->at : wait->process.name;

@@ -88,8 +88,7 @@ static void crossings_clear(struct crossings *c)
 
 /* ---- the clocks */
 
-/* A bound for how far the other clock is ahead: so many ns, so many seconds after its first event.
- */
+/* A bound for how far the other clock is ahead, in ns, so many s after its first event. */
 struct bound {
     double s, ns;
 };

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the steps of spans_walk() share: processes, their requests and open spans, as events go by.
- */
+/* What the steps of spans_walk() share: processes, requests and open spans, as events go by. */
 #ifndef BEAMTOP_MODEL_SPANS_WALK_H
 #define BEAMTOP_MODEL_SPANS_WALK_H
 

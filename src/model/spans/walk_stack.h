@@ -12,8 +12,8 @@ uint32_t walk_open_span(struct walk *w, enum span_kind kind, uint32_t parent,
 struct process *walk_note_event(struct walk *w, const struct event *e);
 /* The span below functions that its process is in; SPAN_NONE: there is none. */
 uint32_t walk_base(const struct walk *w, uint32_t span);
-uint32_t walk_root(const struct walk *w,
-                   const struct process *p); /* the root that it is in, the same */
+/* The root that it is in, the same. */
+uint32_t walk_root(const struct walk *w, const struct process *p);
 bool walk_is_below(const struct spans *s, uint32_t span, uint32_t above); /* or is the same */
 /* The open span of a request; SPAN_NONE. */
 uint32_t walk_find_on_stack(const struct walk *w, const struct process *p, uint32_t call);

@@ -107,8 +107,7 @@ static void open_bracket(struct state *s, const struct token *t)
     s->depth++;
 }
 
-/* Behind its names a pattern may end with a comma; behind a guard or an action more of
- * it follows. */
+/* Behind names a comma may end a pattern; behind a guard or an action more of it follows. */
 static bool ends_pattern(const struct state *s, const struct token *t)
 {
     bool named = s->phase == PHASE_AFTER_MODULE || s->phase == PHASE_AFTER_FUNCTION ||

@@ -53,8 +53,7 @@ static bool ends_item(const struct unwrap *u, size_t at)
     return at >= u->len || separates_at(u, at) || (u->list && u->s[at] == ']');
 }
 
-/* A text in double quotes is not a name, so it is a pattern; one in single quotes often is a name.
- */
+/* A text in double quotes is a pattern; one in single quotes often is a name. */
 static bool is_quoted_pattern(const struct unwrap *u, size_t at)
 {
     if (at < u->len && u->s[at] == '"')

@@ -54,8 +54,7 @@ int decode_push(struct push *out, const uint8_t *term, size_t len, struct error 
 /* The next of n_events; call no more often. False: it cannot be read, and the one after it can. */
 bool decode_event(struct push *p, struct pushed_event *out);
 
-/* One number of a function: the nth of the pattern. COUNT_GONE: its counter went with
- * its module. */
+/* A number of the nth function of a pattern. COUNT_GONE: its counter went with its module. */
 #define COUNT_GONE UINT64_MAX
 typedef void counts_fn(void *arg, unsigned index, size_t nth, bool is_time, uint64_t n);
 void decode_counts(struct push *p, counts_fn *fn, void *arg);

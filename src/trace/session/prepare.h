@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What a trace asks of the target before it is armed, and what a line at the prompt asks as it is
- * typed: definitions of records, the functions and processes
- * that match. */
+ * typed: definitions of records, the functions and processes that match. */
 #ifndef BEAMTOP_TRACE_SESSION_PREPARE_H
 #define BEAMTOP_TRACE_SESSION_PREPARE_H
 
@@ -56,8 +55,7 @@ void prepare_why_none(char *out, size_t size, const struct pattern *p,
                       const struct preflight_pattern *found, const struct names *names);
 /* Which pattern has a name that is not an atom on the node; n: none. */
 size_t prepare_unknown(const struct matchspec *specs, size_t n, const struct preflight *found);
-/* Where the name is in the text of the patterns, when it stands there as it is; else
- * the pattern. */
+/* Where the name is in the patterns' text, if it stands there as it is; else the pattern. */
 size_t prepare_place(const struct pattern *p, struct slice name);
 /* That nothing can match `name`, with the names like it. */
 void prepare_why_unknown(char *out, size_t size, enum syntax syntax, const struct preflight *found);

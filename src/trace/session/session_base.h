@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The life that all kinds of sessions share: questions in order, baseline, estimate and consent,
- * end and verification. A kind is a struct with a struct session as its
- * first member. */
+ * end and verification. A kind is a struct with a struct session as its first member. */
 #ifndef BEAMTOP_TRACE_SESSION_SESSION_BASE_H
 #define BEAMTOP_TRACE_SESSION_SESSION_BASE_H
 

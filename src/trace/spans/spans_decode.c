@@ -102,8 +102,7 @@ static bool read_span_text(struct cursor *c, bool ids, char *out, size_t size, s
     return true;
 }
 
-/* Of 64 bits with sign, and wraps: it only has to be the same where a message is sent and received.
- */
+/* Signed, and wraps: it only has to be the same where a message is sent and received. */
 static bool read_serial(struct cursor *c, uint64_t *out)
 {
     int64_t serial = 0;
