@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 src_libapp_a_SOURCES += \
 	src/app/recorder/record_calls.c src/app/recorder/record_samples.c \
-	src/app/recorder/record_samples.h src/app/recorder/record_series.c \
+	src/app/recorder/record_series.c \
 	src/app/recorder/record_client.c src/app/recorder/record_client.h \
 	src/app/recorder/record_command.c src/app/recorder/record_control.c \
 	src/app/recorder/record_control.h src/app/recorder/record_detach.c \
 	src/app/recorder/record_detach.h src/app/recorder/record_retry.c \
 	src/app/recorder/record_retry.h src/app/recorder/record_run.c \
-	src/app/recorder/record_run.h src/app/recorder/record_run_armed.c \
+	src/app/recorder/record_run_armed.c \
 	src/app/recorder/record_run_requests.c \
 	src/app/recorder/record_run_source.c src/app/recorder/record_starter.c \
 	src/app/recorder/record_starter.h src/app/recorder/record_status.c \

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Windows of counted calls in a recording: a session for as long as there is a link. */
-#include "beamtop/base/clock.h"
-#include "record_series.h"
+#include "record_state.h"
 
 #define NEAR_MS 300
 #define WAIT_TURNS 20 /* of record_series_tick() */
@@ -10,7 +9,7 @@ static void record_window(void *arg, const struct calls_window *w)
 {
     struct record_series *r = arg;
     record_series_works(r);
-    recorder_calls(r->setup.recorder, w, true);
+    recorder_calls(r->run->recorder, w, true);
     r->number++;
 }
 
@@ -42,31 +41,42 @@ static bool is_near(const struct record_series *r)
 static void hold_ticks(struct record_series *r)
 {
     bool first = calls_session_state(r->session)->status.phase == SESSION_PREPARING;
-    live_hold(r->setup.live, calls_session_leaves_time(r->session) &&
-                                 (first || is_near(r) || calls_session_counts(r->session)));
+    live_hold(r->run->live, calls_session_leaves_time(r->session) &&
+                                (first || is_near(r) || calls_session_counts(r->session)));
 }
 
 /* What of ours is still being evaluated on the node is waited for, a while. */
 static bool is_quiet(struct record_series *r)
 {
-    if (!live_is_asking(r->setup.live) || ++r->waited >= WAIT_TURNS)
+    if (!live_is_asking(r->run->live) || ++r->waited >= WAIT_TURNS)
         r->waited = 0;
     return r->waited == 0;
 }
 
 /* ---- the kind */
 
-static bool calls_may_begin(struct record_series *r)
-{
-    return record_retry_is_due(&r->retry, clock_mono_ns()) && is_quiet(r);
-}
-
 static int open_calls(struct record_series *r, const struct session_port *port, struct error *err)
 {
     static const struct session_handlers handlers = {.on_change = record_series_changed,
                                                      .on_window = record_window};
-    r->setup.calls.whole = true; /* reports and rules know nothing of what would be left out */
-    return calls_open(&r->session, &r->setup.calls, port, &handlers, r, NULL, NULL, err);
+    const struct record_setup *setup = r->run->setup;
+    const struct cli_options *o = r->run->options;
+    /* Rules look for functions by name: all that are called are read, where nothing is measured of
+     * them. */
+    const bool all = !o->top_given && !o->time && !o->memory;
+    const struct calls_options options = {
+        .patterns = setup->patterns,
+        .n_patterns = setup->n_patterns,
+        .syntax = o->request.syntax,
+        .for_ms = (unsigned)(o->window_s * 1000 + 0.5),
+        .every_ms = (unsigned)(r->again_s * 1000 + 0.5),
+        .top = all ? LIMIT_CALLS_ROWS : (unsigned)o->top,
+        .time = o->time,
+        .memory = o->memory,
+        .force = o->request.force,
+        .whole = true, /* reports and rules know nothing of what would be left out */
+    };
+    return calls_open(&r->session, &options, port, &handlers, r, NULL, NULL, err);
 }
 
 static bool calls_may_tick(struct record_series *r)
@@ -76,31 +86,28 @@ static bool calls_may_tick(struct record_series *r)
 }
 
 /* Another life of the node: what it refused may work then. */
-static void lose_calls_link(struct record_series *r)
+static void lose_calls_link(struct record_series *r, const struct error *why)
 {
+    (void)why;
     r->over = r->stopping;
-    live_hold(r->setup.live, false);
+    live_hold(r->run->live, false);
     if (r->session && !r->done)
         record_series_done(r);
 }
 
 static void free_calls(struct record_series *r)
 {
-    live_hold(r->setup.live, false);
+    live_hold(r->run->live, false);
 }
 
-struct record_series *record_calls_new(const struct record_series_setup *setup)
-{
-    static const struct record_kind kind = {.not_set = "calls are not counted",
-                                            .works = "calls are counted now",
-                                            .what = "counted calls",
-                                            .may_begin = calls_may_begin,
-                                            .open = open_calls,
-                                            .refused = calls_refused,
-                                            .changed = hold_ticks,
-                                            .ended = calls_ended,
-                                            .may_tick = calls_may_tick,
-                                            .lost = lose_calls_link,
-                                            .free = free_calls};
-    return record_series_new(&kind, setup);
-}
+const struct record_kind record_calls_kind = {.not_set = "calls are not counted",
+                                              .works = "calls are counted now",
+                                              .what = "counted calls",
+                                              .may_begin = is_quiet,
+                                              .open = open_calls,
+                                              .refused = calls_refused,
+                                              .changed = hold_ticks,
+                                              .ended = calls_ended,
+                                              .may_tick = calls_may_tick,
+                                              .lost = lose_calls_link,
+                                              .free = free_calls};

@@ -22,7 +22,7 @@
 #include "record_client.h"
 #include "record_control.h"
 #include "record_detach.h"
-#include "record_run.h"
+#include "record_state.h"
 #include "app/cli/tell.h"
 #include "app/command/trace_arguments.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A live run that is kept: ticks, facts, windows of counted calls, traces, marks. */
-#include "record_run.h"
+#include "record_state.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "app/cli/tell.h"
 
 #define PROGRESS_MS 500u
-static void on_progress(uv_timer_t *timer)
+static void on_record_progress(uv_timer_t *timer)
 {
     struct recording_run *t = timer->data;
     char bytes[32], since[32];
@@ -31,7 +31,7 @@ static void on_progress(uv_timer_t *timer)
 /* ---- its end */
 
 /* Once more, and the proof is not waited for. */
-static void on_signal(uv_signal_t *handle, int number)
+static void on_recorder_signal(uv_signal_t *handle, int number)
 {
     struct recording_run *t = handle->data;
     if (t->rt.ended)
@@ -51,12 +51,12 @@ static void start_handles(struct recording_run *t)
     runtime_timer(&t->rt, &t->until, t);
     runtime_timer(&t->rt, &t->turn, t);
     if (t->setup->env->err_tty && !t->setup->detached)
-        uv_timer_start(&t->progress, on_progress, PROGRESS_MS, PROGRESS_MS);
+        uv_timer_start(&t->progress, on_record_progress, PROGRESS_MS, PROGRESS_MS);
     /* The end of a terminal is not that of a detached recording. */
-    runtime_catch(&t->rt, numbers, ARRAY_LEN(numbers) - t->setup->detached, on_signal, t);
+    runtime_catch(&t->rt, numbers, ARRAY_LEN(numbers) - t->setup->detached, on_recorder_signal, t);
 }
 
-static int start(struct recording_run *t, struct error *err)
+static int start_recording(struct recording_run *t, struct error *err)
 {
     const struct cli_options *o = t->options;
     double interval_s = o->interval_given ? o->interval_s : 5;
@@ -81,7 +81,7 @@ static int start(struct recording_run *t, struct error *err)
     return 0;
 }
 
-static void stop(struct recording_run *t)
+static void end_recording(struct recording_run *t)
 {
     struct error err = {0};
     int64_t ticks = t->recorder ? recorder_ticks(t->recorder) : 0;
@@ -122,10 +122,10 @@ int record_run(const struct record_setup *setup)
     buf_init(&t.file, 0);
     text_put_safe(&t.file, setup->file, strlen(setup->file), false);
     start_handles(&t);
-    if (start(&t, &t.rt.err) != 0)
+    if (start_recording(&t, &t.rt.err) != 0)
         t.rt.exit_code = t.rt.err.code == ERR_USAGE ? EXIT_USAGE : EXIT_FAILED;
     else
         uv_run(&t.rt.loop, UV_RUN_DEFAULT);
-    stop(&t);
+    end_recording(&t);
     return t.rt.exit_code;
 }

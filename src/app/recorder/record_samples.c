@@ -1,147 +1,88 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "record_samples.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-
+/* Runs of the sampler in a recording, while the node is there: of its VM, from outside, or by the
+   node where that is refused. */
 #include "app/sample/sample_log.h"
-#include "beamtop/base/alloc.h"
-#include "beamtop/base/clock.h"
-#include "record_retry.h"
+#include "record_state.h"
 
-#define EVERY_S 60.0
-
-struct record_samples {
-    struct record_samples_setup setup;
-    struct sample_log *log; /* of the run; NULL: none */
-    bool waits;             /* it has ended, and its processes have no names yet */
-    bool over;              /* it is kept, or failed, and is freed at the next tick */
-    bool stopping;
-    bool told_yields; /* that the node samples itself */
-    uint64_t next_ns; /* when the next one may begin */
-    struct record_retry retry;
-};
-
-static double every_s(const struct record_samples *r)
+static void samples_refused(struct record_series *r, const struct error *why)
 {
-    const struct cli_options *o = r->setup.options;
-    const double asked = o->sample_every_s > 0 ? o->sample_every_s : EVERY_S;
-    return asked > o->sample_s ? asked : o->sample_s;
+    (void)record_series_refused(r, why);
 }
 
-static void refused(struct record_samples *r, const struct error *why)
+static void keep_run(void *arg)
 {
-    char text[RECORD_RETRY_BYTES + 80];
-    if (record_retry_refused(&r->retry, why->text, every_s(r), clock_mono_ns()))
-        r->setup.tell(r->setup.arg,
-                      record_retry_text(text, sizeof text, &r->retry, "not sampled", !r->stopping));
-}
-
-static void over(struct record_samples *r)
-{
+    struct record_series *r = arg;
+    recorder_samples(r->run->recorder, &sample_log_now(r->log)->run);
     r->waits = false;
-    r->over = true;
-    if (r->stopping)
-        r->setup.on_ended(r->setup.arg);
+    record_series_done(r);
 }
 
-static void keep(void *arg)
+static void run_ended(void *arg, const struct error *why)
 {
-    struct record_samples *r = arg;
-    recorder_samples(r->setup.recorder, &sample_log_now(r->log)->run);
-    over(r);
-}
-
-static void ended(void *arg, const struct error *why)
-{
-    struct record_samples *r = arg;
+    struct record_series *r = arg;
     if (why) {
-        refused(r, why);
-        over(r);
+        samples_refused(r, why);
+        record_series_done(r);
         return;
     }
-    if (record_retry_works(&r->retry))
-        r->setup.tell(r->setup.arg, "sampled now");
+    record_series_works(r);
     r->waits = sample_log_ask_names(r->log, NULL);
     if (!r->waits)
-        keep(r);
+        keep_run(r);
 }
 
-static void begun(void *arg, pid_t pid, const char *why)
+static void run_begun(void *arg, pid_t pid, const char *why)
 {
-    struct record_samples *r = arg;
-    char text[RECORD_RETRY_BYTES + 80];
-    snprintf(text, sizeof text, "the node samples itself, at yield points: %s", why);
+    struct record_series *r = arg;
     if (pid == 0 && !r->told_yields)
-        r->setup.tell(r->setup.arg, text);
+        record_run_tell(r->run, "the node samples itself, at yield points: %s", why);
     r->told_yields = r->told_yields || pid == 0;
 }
 
-static int begin(struct record_samples *r, struct error *err)
+/* ---- the kind */
+
+static int open_samples(struct record_series *r, const struct session_port *port, struct error *err)
 {
     static const struct sample_log_handlers handlers = {
-        .ended = ended, .named = keep, .begun = begun};
-    const struct record_samples_setup *setup = &r->setup;
-    const struct cli_options *o = setup->options;
-    const struct sample_node node = {.loop = setup->loop,
-                                     .live = setup->live,
-                                     .model = setup->model,
+        .ended = run_ended, .named = keep_run, .begun = run_begun};
+    const struct cli_options *o = r->run->options;
+    const struct sample_node node = {.loop = &r->run->rt.loop,
+                                     .live = r->run->live,
+                                     .model = r->run->model,
                                      .cli = o,
-                                     .env = setup->env,
+                                     .env = r->run->setup->env,
                                      .hz = (unsigned)(o->hz > 0 ? o->hz : SAMPLER_HZ),
                                      .for_s = o->sample_s,
                                      .budget = o->budget};
+    (void)port;
     return sample_log_start_node(&r->log, &node, &handlers, r, err);
 }
 
-struct record_samples *record_samples_new(const struct record_samples_setup *setup)
+static bool turn_samples(struct record_series *r)
 {
-    struct record_samples *r = alloc_zero(1, sizeof *r);
-    r->setup = *setup;
-    return r;
+    sample_log_turn(r->log);
+    return false; /* there is no session */
 }
 
-void record_samples_tick(struct record_samples *r)
+/* From outside a run goes on. */
+static void lose_samples_link(struct record_series *r, const struct error *why)
 {
-    struct error err = {0};
-    const uint64_t now = clock_mono_ns();
-    if (r && !r->over)
-        sample_log_turn(r->log);
-    if (r && r->over) {
-        sample_log_free(r->log);
-        r->log = NULL;
-        r->over = false;
-    }
-    if (!r || r->stopping || r->log || now < r->next_ns || !record_retry_is_due(&r->retry, now) ||
-        !live_peer_node(r->setup.live) || !model_node(r->setup.model))
-        return;
-    r->next_ns = now + (uint64_t)(every_s(r) * 1e9);
-    if (begin(r, &err) != 0)
-        refused(r, &err);
-}
-
-void record_samples_link_lost(struct record_samples *r, const struct error *why)
-{
-    if (!r || !r->log)
-        return;
-    sample_log_lost(r->log, why);
+    static const struct error lost = {.code = ERR_LOST, .text = "connection lost"};
+    sample_log_lost(r->log, why ? why : &lost);
     if (r->waits)
-        keep(r);
+        keep_run(r);
 }
 
-bool record_samples_stop(struct record_samples *r)
+static void free_samples(struct record_series *r)
 {
-    if (!r || !r->log || r->over)
-        return false;
-    r->stopping = true;
-    sample_log_stop(r->log);
-    return !r->over;
-}
-
-void record_samples_free(struct record_samples *r)
-{
-    if (!r)
-        return;
     sample_log_free(r->log);
-    free(r);
+    r->log = NULL;
 }
+
+const struct record_kind record_samples_kind = {.not_set = "not sampled",
+                                                .works = "sampled now",
+                                                .open = open_samples,
+                                                .refused = samples_refused,
+                                                .may_tick = turn_samples,
+                                                .lost = lose_samples_link,
+                                                .free = free_samples};

@@ -5,46 +5,50 @@
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/clock.h"
+#include "app/sample/sample_log.h"
+#include "record_state.h"
 
 /* ---- for the kinds */
 
-struct record_series *record_series_new(const struct record_kind *kind,
-                                        const struct record_series_setup *setup)
+struct record_series *record_series_new(const struct record_kind *kind, struct recording_run *run,
+                                        double every_s, double again_s)
 {
     struct record_series *r = alloc_zero(1, sizeof *r);
     r->kind = kind;
-    r->setup = *setup;
+    r->run = run;
+    r->every_s = every_s;
+    r->again_s = again_s;
     return r;
 }
 
 bool record_series_refused(struct record_series *r, const struct error *why)
 {
     char text[RECORD_RETRY_BYTES + 100];
-    if (!record_retry_refused(&r->retry, why->text, r->setup.again_s, clock_mono_ns()))
+    if (!record_retry_refused(&r->retry, why->text, r->again_s, clock_mono_ns()))
         return false;
     record_retry_text(text, sizeof text, &r->retry, r->kind->not_set, !r->over && !r->stopping);
-    r->setup.tell(r->setup.arg, text);
+    record_run_tell(r->run, "%s", text);
     return true;
 }
 
 void record_series_works(struct record_series *r)
 {
     if (record_retry_works(&r->retry))
-        r->setup.tell(r->setup.arg, r->kind->works);
+        record_run_tell(r->run, "%s", r->kind->works);
 }
 
 void record_series_gives_up(struct record_series *r, const struct error *why)
 {
     r->over = true;
     record_retry_gives_up(&r->retry, why->text);
-    r->setup.tell(r->setup.arg, why->text);
+    record_run_tell(r->run, "%s", why->text);
 }
 
 void record_series_done(struct record_series *r)
 {
     r->done = true;
     if (r->stopping)
-        r->setup.on_ended(r->setup.arg);
+        record_run_verified(r->run);
 }
 
 /* Another session would not be verified either. What keeps calls from their next window is by
@@ -92,7 +96,7 @@ void record_series_fact(struct record_series *r, const char *key, json_t *fact)
 {
     char *text = fact ? json_dumps(fact, JSON_COMPACT) : NULL;
     if (text)
-        recorder_fact(r->setup.recorder, key, text);
+        recorder_fact(r->run->recorder, key, text);
     free(text);
     json_decref(fact);
 }
@@ -102,8 +106,8 @@ void record_series_fact(struct record_series *r, const char *key, json_t *fact)
 static void begin_session(struct record_series *r)
 {
     struct error err = {0};
-    r->done = false;
-    int rc = live_port(r->setup.live, &r->port, &err);
+    r->next_ns = clock_mono_ns() + (uint64_t)(r->every_s * 1e9);
+    int rc = live_port(r->run->live, &r->port, &err);
     if (rc == 0)
         rc = r->kind->open(r, &r->port, &err);
     if (rc != 0)
@@ -116,6 +120,7 @@ static void free_session(struct record_series *r)
         r->kind->free(r);
     session_free(r->session);
     r->session = NULL;
+    r->done = false;
 }
 
 void record_series_free(struct record_series *r)
@@ -127,17 +132,26 @@ void record_series_free(struct record_series *r)
     free(r);
 }
 
+static bool may_begin(struct record_series *r)
+{
+    const uint64_t now = clock_mono_ns();
+    return !r->over && !r->stopping && now >= r->next_ns && record_retry_is_due(&r->retry, now) &&
+           live_is_up(r->run->live) && model_node(r->run->model) &&
+           (!r->kind->may_begin || r->kind->may_begin(r));
+}
+
 void record_series_tick(struct record_series *r)
 {
     if (!r)
         return;
-    if (r->session && r->done)
+    if (r->done)
         free_session(r);
-    if (r->session && (!r->kind->may_tick || r->kind->may_tick(r)))
+    if (!r->session && !r->log) {
+        if (may_begin(r))
+            begin_session(r);
+    } else if (!r->kind->may_tick || r->kind->may_tick(r)) {
         session_tick(r->session);
-    else if (!r->session && !r->over && !r->stopping && live_is_up(r->setup.live) &&
-             model_node(r->setup.model) && r->kind->may_begin(r))
-        begin_session(r);
+    }
 }
 
 void record_series_link_lost(struct record_series *r)
@@ -147,7 +161,7 @@ void record_series_link_lost(struct record_series *r)
         return;
     error_set(&err, ERR_LOST, "the connection was lost");
     if (r->kind->lost)
-        r->kind->lost(r);
+        r->kind->lost(r, NULL);
     if (r->session)
         session_link_lost(r->session, &err);
     if (r->retry.wait_s > 0)
@@ -160,7 +174,7 @@ void record_series_abandon(struct record_series *r, const struct error *why)
     if (!r)
         return;
     if (r->kind->lost)
-        r->kind->lost(r);
+        r->kind->lost(r, why);
     session_abandon(r->session, why);
 }
 
@@ -169,9 +183,12 @@ bool record_series_stop(struct record_series *r)
     if (!r)
         return false;
     r->stopping = r->over = true;
-    if (!r->session || r->done)
+    if ((!r->session && !r->log) || r->done)
         return false;
-    session_stop(r->session);
+    if (r->log)
+        sample_log_stop(r->log);
+    else
+        session_stop(r->session);
     return !r->done;
 }
 

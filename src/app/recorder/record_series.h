@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A series of sessions in a recording: traces (record_trace.c), windows of counted calls
- * (record_calls.c), or captures of spans (record_spans.c). Their ends are kept and do not end the
- * recording. What keeps one from being set is reported and kept, and tried again later, less and
- * less often. */
+ * (record_calls.c), captures of spans (record_spans.c), or runs of the sampler in their place
+ * (record_samples.c). Their ends are kept and do not end the recording. What keeps one from being
+ * set is reported and kept, and tried again later, less and less often. */
 #ifndef BEAMTOP_APP_RECORDER_RECORD_SERIES_H
 #define BEAMTOP_APP_RECORDER_RECORD_SERIES_H
 
@@ -16,49 +16,41 @@
 #include "beamtop/trace/spans.h"
 #include "beamtop/trace/trace.h"
 #include "app/command/trace_print.h"
-#include "app/source/live.h"
 #include "record_retry.h"
 
-struct record_series_setup {
-    struct live *live;
-    const struct model *model;
-    struct recorder *recorder;
-    struct trace_options trace; /* of one of them; texts are borrowed */
-    struct calls_options calls;
-    struct spans_capture spans;
-    double every_s; /* traces and spans: from start to start; 0: one trace */
-    double again_s; /* the first pause behind a refusal */
-    bool counts;    /* traces: calls are counted too; before OTP 27 they wait for the trace */
-    int64_t (*wall_us)(void *arg);             /* the node's clock; -1: not known */
-    void (*tell)(void *arg, const char *text); /* a refusal; that it works after all */
-    void (*on_ended)(void *arg); /* after record_series_stop(): nothing is left on the node */
-    void *arg;
-};
-
+struct recording_run; /* record_state.h */
 struct record_series;
-enum record_series_of { RECORD_TRACES, RECORD_SPANS, RECORD_CALLS, RECORD_SERIES };
+enum record_series_of { RECORD_TRACES, RECORD_SPANS, RECORD_CALLS, RECORD_SAMPLES, RECORD_SERIES };
 
 /* What a kind does on its own; NULL, where it may be: nothing. */
 struct record_kind {
-    const char *not_set, *works; /* "not traced", "traced now" */
-    const char *what;            /* "a trace", of which something is left */
-    bool (*may_begin)(struct record_series *r);
+    const char *not_set, *works;                /* "not traced", "traced now" */
+    const char *what;                           /* "a trace", of which something is left */
+    bool (*may_begin)(struct record_series *r); /* now that its time has come */
     /* With record_series_changed() as on_change, and r as the arg of the handlers. */
     int (*open)(struct record_series *r, const struct session_port *port, struct error *err);
     /* Not opened (r->session is NULL), too expensive, or failed. */
     void (*refused)(struct record_series *r, const struct error *why);
-    void (*changed)(struct record_series *r); /* may be NULL, as those below but ended() */
-    void (*ended)(struct record_series *r);
+    void (*changed)(struct record_series *r);
+    void (*ended)(struct record_series *r); /* the session has */
     bool (*may_tick)(struct record_series *r);
-    void (*lost)(struct record_series *r); /* before the session is stopped */
+    /* Before the session is stopped. why: it is abandoned; NULL: the link is lost. */
+    void (*lost)(struct record_series *r, const struct error *why);
     void (*free)(struct record_series *r); /* with the session */
 };
 
+extern const struct record_kind record_trace_kind, record_calls_kind, record_spans_kind,
+    record_samples_kind;
+
 struct record_series {
     const struct record_kind *kind;
-    struct record_series_setup setup;
+    struct recording_run *run;
     struct session_port port;
     struct session *session; /* NULL: none now */
+    struct sample_log *log;  /* record_samples.c: in place of a session */
+    double every_s;          /* from start to start; 0: one, or as the session says */
+    double again_s;          /* the first pause behind a refusal */
+    uint64_t next_ns;        /* when the next one may begin */
     struct record_retry retry;
     unsigned number; /* of traces that were armed; of windows; of captures */
     bool done;       /* the session has ended, and is freed at the next tick */
@@ -67,9 +59,8 @@ struct record_series {
 
     /* record_trace.c */
     struct trace_print *print;
-    uint64_t next_ns; /* when the next one may begin */
-    bool begun;       /* its start is in the recording */
-    int64_t wall_us;  /* of its start */
+    bool begun;      /* its start is in the recording */
+    int64_t wall_us; /* of its start */
     int exit_code, refused_code;
 
     /* record_spans.c */
@@ -77,11 +68,14 @@ struct record_series {
 
     /* record_calls.c */
     int waited; /* turns, for the node to have answered all */
+
+    /* record_samples.c */
+    bool waits;       /* the run has ended, and its processes have no names yet */
+    bool told_yields; /* that the node samples itself */
 };
 
-struct record_series *record_trace_new(const struct record_series_setup *setup);
-struct record_series *record_calls_new(const struct record_series_setup *setup);
-struct record_series *record_spans_new(const struct record_series_setup *setup);
+struct record_series *record_series_new(const struct record_kind *kind, struct recording_run *run,
+                                        double every_s, double again_s);
 
 /* ---- NULL is fine for all of these */
 
@@ -105,8 +99,6 @@ int record_trace_exit_code(const struct record_series *r);
 
 /* ---- for the kinds */
 
-struct record_series *record_series_new(const struct record_kind *kind,
-                                        const struct record_series_setup *setup);
 /* True: report it, the reason has changed. */
 bool record_series_refused(struct record_series *r, const struct error *why);
 void record_series_works(struct record_series *r);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Captures of causal spans in a recording, one after the other. */
-#include "beamtop/base/clock.h"
-#include "beamtop/trace/spans.h"
-#include "record_series.h"
+#include "record_state.h"
 
 /* ---- events of the session */
 
@@ -15,8 +13,6 @@ static void spans_refused(struct record_series *r, const struct error *why)
             json_pack("{s:I,s:s}", "captures", (json_int_t)++r->lost, "why", why->text));
     r->over = r->over || why->code == ERR_USAGE; /* it does not mend itself */
     (void)record_series_refused(r, why);
-    if (r->retry.due_ns > r->next_ns)
-        r->next_ns = r->retry.due_ns;
 }
 
 static void spans_ended(struct record_series *r)
@@ -25,32 +21,26 @@ static void spans_ended(struct record_series *r)
     if (run->status.check.unarmed)
         return;
     record_series_works(r);
-    recorder_spans(r->setup.recorder, run);
+    recorder_spans(r->run->recorder, run);
     r->number++;
 }
 
 /* ---- the kind */
 
-static bool spans_may_begin(struct record_series *r)
-{
-    return clock_mono_ns() >= r->next_ns;
-}
-
 static int open_spans(struct record_series *r, const struct session_port *port, struct error *err)
 {
     static const struct session_handlers handlers = {.on_change = record_series_changed};
-    r->next_ns = clock_mono_ns() + (uint64_t)(r->setup.every_s * 1e9);
-    return spans_open(&r->session, &r->setup.spans, port, &handlers, r, NULL, NULL, err);
+    const struct cli_options *o = r->run->options;
+    const unsigned every_ms = (unsigned)(r->every_s * 1000);
+    struct spans_capture what = {.patterns = &o->spans, .n_patterns = 1, .request = o->request};
+    if (every_ms < what.request.for_ms) /* a capture ends before the next one */
+        what.request.for_ms = every_ms;
+    return spans_open(&r->session, &what, port, &handlers, r, NULL, NULL, err);
 }
 
-struct record_series *record_spans_new(const struct record_series_setup *setup)
-{
-    static const struct record_kind kind = {.not_set = "spans are not captured",
-                                            .works = "spans are captured now",
-                                            .what = "a capture of spans",
-                                            .may_begin = spans_may_begin,
-                                            .open = open_spans,
-                                            .refused = spans_refused,
-                                            .ended = spans_ended};
-    return record_series_new(&kind, setup);
-}
+const struct record_kind record_spans_kind = {.not_set = "spans are not captured",
+                                              .works = "spans are captured now",
+                                              .what = "a capture of spans",
+                                              .open = open_spans,
+                                              .refused = spans_refused,
+                                              .ended = spans_ended};

@@ -18,7 +18,6 @@
 #include "app/source/live.h"
 #include "app/source/runtime.h"
 #include "record_control.h"
-#include "record_samples.h"
 #include "record_series.h"
 #include "app/source/target.h"
 
@@ -64,7 +63,6 @@ struct recording_run {
 
     /* record_run_armed.c */
     struct record_series *series[RECORD_SERIES]; /* by enum record_series_of; NULL: none */
-    struct record_samples *samples;
     uv_timer_t turn;
     unsigned waiting; /* at the end: for so many proofs, and for the last run of the sampler */
     bool asking_to_end;
@@ -80,6 +78,8 @@ void record_run_tell(struct recording_run *t, const char *format, ...) ATTR_PRIN
 void record_run_clear_progress(struct recording_run *t);
 /* To who started a detached recording, and waits for one line. */
 void record_run_tell_ready(struct recording_run *t, const char *text);
+/* At the end: of one that is waited for it is verified that nothing is left on the node. */
+void record_run_verified(struct recording_run *t);
 /* The node's clock now; -1: not known. */
 int64_t record_run_node_wall_us(const struct recording_run *t);
 
@@ -101,5 +101,10 @@ void record_run_armed_close(struct recording_run *t); /* before live_close() */
 
 /* ---- record_run_requests.c */
 void record_run_requests_open(struct recording_run *t);
+
+/* ---- record_run.c */
+/* A recording from its first tick to its end, in the foreground or detached: prints on stderr what
+   went wrong and what was written. The exit code. */
+int record_run(const struct record_setup *setup);
 
 #endif

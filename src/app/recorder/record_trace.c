@@ -3,7 +3,7 @@
 #include "beamtop/base/clock.h"
 #include "app/cli/exit_code.h"
 #include "app/cli/error_at.h"
-#include "record_series.h"
+#include "record_state.h"
 
 /* ---- into the recording */
 
@@ -15,12 +15,12 @@ static const struct trace_state *state_of(const struct record_series *r)
 static void begin_record(struct record_series *r)
 {
     const struct trace_log *log = trace_session_log(r->session);
-    enum syntax syntax = trace_log_syntax(log, r->setup.trace.request.syntax);
+    enum syntax syntax = trace_log_syntax(log, r->run->setup->trace.syntax);
     if (r->begun)
         return;
     r->begun = true;
-    r->wall_us = r->setup.wall_us(r->setup.arg);
-    recorder_trace_begin(r->setup.recorder, log,
+    r->wall_us = record_run_node_wall_us(r->run);
+    recorder_trace_begin(r->run->recorder, log,
                          syntax == SYNTAX_ELIXIR ? PRINT_ELIXIR : PRINT_ERLANG, r->wall_us);
 }
 
@@ -29,7 +29,7 @@ static int record_event(void *arg, const struct trace_log *log, const struct tra
 {
     const struct record_series *r = arg;
     (void)err;
-    recorder_trace_event(r->setup.recorder, log, event, finished);
+    recorder_trace_event(r->run->recorder, log, event, finished);
     return 0;
 }
 
@@ -45,7 +45,7 @@ static void end_record(struct record_series *r)
     begin_record(r);
     record_due(r, true);
     uint64_t elapsed_ms = state_of(r)->used[CAP_TIME_MS];
-    recorder_trace_end(r->setup.recorder, trace_session_log(r->session),
+    recorder_trace_end(r->run->recorder, trace_session_log(r->session),
                        r->wall_us < 0 ? -1 : r->wall_us + (int64_t)elapsed_ms * 1000);
 }
 
@@ -71,7 +71,8 @@ static void tell_once(struct record_series *r)
 /* A usage error does not mend itself, and counted calls that have waited take the one space now. */
 static bool is_final(const struct record_series *r, const struct error *why)
 {
-    return why->code == ERR_USAGE || (why->code != ERR_LOST && r->setup.counts && has_one_space(r));
+    return why->code == ERR_USAGE ||
+           (why->code != ERR_LOST && r->run->setup->calls && has_one_space(r));
 }
 
 /* True: it was reported. */
@@ -81,7 +82,7 @@ static bool note_refused(struct record_series *r, const struct error *why)
         r->refused_code = exit_code_of_error(why->code);
     r->over = r->over || is_final(r, why);
     bool reported = record_series_refused(r, why);
-    r->next_ns = r->retry.due_ns;
+    r->next_ns = 0; /* the retry says when */
     return reported;
 }
 
@@ -89,11 +90,12 @@ static bool note_refused(struct record_series *r, const struct error *why)
 static void trace_refused(struct record_series *r, const struct error *why)
 {
     bool reported = note_refused(r, why);
+    const struct record_setup *setup = r->run->setup;
     const struct session_status *status = r->session ? session_status(r->session) : NULL;
     if (!status)
         return;
-    if (reported && status->wrong && status->wrong_text < r->setup.trace.n_patterns)
-        error_at_print(r->setup.trace.patterns[status->wrong_text], status->wrong_offset, why);
+    if (reported && status->wrong && status->wrong_text < setup->n_traced)
+        error_at_print(setup->traced[status->wrong_text], status->wrong_offset, why);
     if (reported || r->begun)
         end_record(r);
 }
@@ -116,9 +118,9 @@ static void trace_ended(struct record_series *r)
         record_series_gives_up(r, &err);
     }
     end_record(r);
-    if (r->setup.every_s <= 0)
+    if (r->every_s <= 0)
         r->over = true;
-    else if (!r->over && r->setup.counts && has_one_space(r))
+    else if (!r->over && r->run->setup->calls && has_one_space(r))
         tell_once(r);
 }
 
@@ -157,16 +159,18 @@ static void on_trace_event(void *arg, const struct trace_event *event, bool fini
 
 static bool trace_may_begin(struct record_series *r)
 {
-    return r->setup.wall_us(r->setup.arg) >= 0 && clock_mono_ns() >= r->next_ns;
+    return record_run_node_wall_us(r->run) >= 0;
 }
 
 static int open_trace(struct record_series *r, const struct session_port *port, struct error *err)
 {
     static const struct session_handlers handlers = {.on_change = record_series_changed,
                                                      .on_event = on_trace_event};
+    const struct record_setup *setup = r->run->setup;
+    const struct trace_options options = {
+        .patterns = setup->traced, .n_patterns = setup->n_traced, .request = setup->trace};
     r->begun = false;
-    r->next_ns = clock_mono_ns() + (uint64_t)(r->setup.every_s * 1e9);
-    int rc = trace_open(&r->session, &r->setup.trace, port, &handlers, r, NULL, NULL, err);
+    int rc = trace_open(&r->session, &options, port, &handlers, r, NULL, NULL, err);
     if (rc == 0)
         r->print = trace_print_new(record_event, r);
     return rc;
@@ -178,18 +182,14 @@ static void free_trace(struct record_series *r)
     r->print = NULL;
 }
 
-struct record_series *record_trace_new(const struct record_series_setup *setup)
-{
-    static const struct record_kind kind = {.not_set = "not traced",
-                                            .works = "traced now",
-                                            .may_begin = trace_may_begin,
-                                            .open = open_trace,
-                                            .refused = trace_refused,
-                                            .changed = trace_changed,
-                                            .ended = trace_ended,
-                                            .free = free_trace};
-    return record_series_new(&kind, setup);
-}
+const struct record_kind record_trace_kind = {.not_set = "not traced",
+                                              .works = "traced now",
+                                              .may_begin = trace_may_begin,
+                                              .open = open_trace,
+                                              .refused = trace_refused,
+                                              .changed = trace_changed,
+                                              .ended = trace_ended,
+                                              .free = free_trace};
 
 bool record_trace_holds_calls(const struct record_series *r)
 {
