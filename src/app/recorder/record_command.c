@@ -5,7 +5,6 @@
  * that run. */
 #include <errno.h>
 #include <fcntl.h>
-#include <jansson.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -20,9 +19,9 @@
 #include "beamtop/base/text.h"
 #include "app/cli/commands.h"
 #include "record_client.h"
-#include "record_control.h"
 #include "record_detach.h"
 #include "record_state.h"
+#include "record_status.h"
 #include "app/cli/tell.h"
 #include "app/command/trace_arguments.h"
 
@@ -152,37 +151,23 @@ static int record_start(struct record_setup *setup)
 
 /* ---- record status, mark, stop */
 
-static const char *text_of(const json_t *status, const char *key)
-{
-    const char *s = json_string_value(json_object_get(status, key));
-    return s ? s : "";
-}
-
-static json_int_t number_of(const json_t *status, const char *key)
-{
-    return json_integer_value(json_object_get(status, key));
-}
-
-static void print_status(const json_t *s)
+static void print_status(const struct record_status *s)
 {
     char bytes[32], since[32];
-    print_safe(stdout, text_of(s, "file"));
+    print_safe(stdout, s->file);
     tell_to(stdout,
             "\n    %s, for %s: %lld ticks, %s, %lld marks, %lld windows of calls, "
             "%lld traces; process %lld%s\n",
-            text_of(s, "node"),
-            text_duration(since, sizeof since, json_real_value(json_object_get(s, "running_s"))),
-            (long long)number_of(s, "ticks"),
-            text_bytes(bytes, sizeof bytes, (double)number_of(s, "bytes")),
-            (long long)number_of(s, "marks"), (long long)number_of(s, "windows"),
-            (long long)number_of(s, "traces"), (long long)number_of(s, "pid"),
-            json_is_true(json_object_get(s, "detached")) ? ", detached" : "");
-    if (*text_of(s, "link"))
-        tell_to(stdout, "    %s\n", text_of(s, "link"));
-    if (*text_of(s, "calls_refused"))
-        tell_to(stdout, "    calls are not counted: %s\n", text_of(s, "calls_refused"));
-    if (*text_of(s, "trace_refused"))
-        tell_to(stdout, "    not traced: %s\n", text_of(s, "trace_refused"));
+            s->node, text_duration(since, sizeof since, s->running_s), (long long)s->ticks,
+            text_bytes(bytes, sizeof bytes, (double)s->bytes), (long long)s->marks,
+            (long long)s->windows, (long long)s->traces, (long long)s->pid,
+            s->detached ? ", detached" : "");
+    if (*s->link)
+        tell_to(stdout, "    %s\n", s->link);
+    if (*s->calls_refused)
+        tell_to(stdout, "    calls are not counted: %s\n", s->calls_refused);
+    if (*s->trace_refused)
+        tell_to(stdout, "    not traced: %s\n", s->trace_refused);
 }
 
 static bool is_json(const struct cli_options *o)
@@ -202,17 +187,16 @@ static void print_silent(const struct cli_options *o, const struct record_peer *
 
 static void print_peer(const struct cli_options *o, const struct record_peer *peer)
 {
-    json_t *status = json_loads(peer->status, 0, NULL);
+    struct record_status status;
     if (is_json(o))
         tell_to(stdout, "%s", peer->status);
-    else if (status)
-        print_status(status);
-    json_decref(status);
+    else if (record_status_parse(&status, peer->status))
+        print_status(&status);
 }
 
 /* The recording of `-o FILE`, or the only one. */
-static const struct record_peer *choose(const struct cli_options *o,
-                                        const struct record_peer *peers, size_t n)
+static const struct record_peer *choose_peer(const struct cli_options *o,
+                                             const struct record_peer *peers, size_t n)
 {
     char path[PATH_MAX];
     struct error ignored = {0};
@@ -221,12 +205,10 @@ static const struct record_peer *choose(const struct cli_options *o,
     if (record_whole_path(path, o->output, &ignored) != 0)
         return NULL;
     for (size_t i = 0; i < n; i++) {
-        char theirs[PATH_MAX] = "";
-        json_t *status = peers[i].status ? json_loads(peers[i].status, 0, NULL) : NULL;
-        bool same = record_whole_path(theirs, text_of(status, "file"), &ignored) == 0 &&
-                    strcmp(theirs, path) == 0;
-        json_decref(status);
-        if (same)
+        char theirs[PATH_MAX];
+        struct record_status status;
+        if (peers[i].status && record_status_parse(&status, peers[i].status) &&
+            record_whole_path(theirs, status.file, &ignored) == 0 && strcmp(theirs, path) == 0)
             return &peers[i];
     }
     return NULL;
@@ -293,7 +275,7 @@ static int record_ask(const struct cli_options *o, const struct app_env *env, co
     } else if (!line) {
         code = print_all(o, peers, n);
     } else {
-        const struct record_peer *peer = choose(o, peers, n);
+        const struct record_peer *peer = choose_peer(o, peers, n);
         code = !peer           ? complain_choice(o, peers, n)
                : !peer->status ? complain_silent(peer, 1)
                                : send_to(peer, line);

@@ -33,10 +33,14 @@ bool record_status_parse(struct record_status *s, const char *json)
     take_text(s->node, sizeof s->node, o, "node");
     take_text(s->file, sizeof s->file, o, "file");
     take_text(s->link, sizeof s->link, o, "link");
+    take_text(s->calls_refused, sizeof s->calls_refused, o, "calls_refused");
+    take_text(s->trace_refused, sizeof s->trace_refused, o, "trace_refused");
     s->running_s = json_number_value(json_object_get(o, "running_s"));
     s->ticks = number_of(o, "ticks");
     s->bytes = number_of(o, "bytes");
     s->marks = number_of(o, "marks");
+    s->windows = number_of(o, "windows");
+    s->traces = number_of(o, "traces");
     s->pid = number_of(o, "pid");
     s->life.creation = number_of(o, "node_creation");
     s->life.os_pid = number_of(o, "node_os_pid");
@@ -105,7 +109,7 @@ void record_complaint(struct buf *out, const char *printed)
 
 /* ---- the end */
 
-static const struct {
+static const struct record_end {
     const char *end, *why;
     bool good;
 } ends[] = {
@@ -117,20 +121,19 @@ static const struct {
     {"", "its recorder was killed; at most the last tick is missing", false},
 };
 
-bool record_end_is_good(const char *end)
+/* Of an end that this version does not know, none. */
+static const struct record_end *find_end(const char *end)
 {
     for (size_t i = 0; end && i < ARRAY_LEN(ends); i++)
         if (strcmp(ends[i].end, end) == 0)
-            return ends[i].good;
-    return false;
+            return &ends[i];
+    return NULL;
 }
 
-static const char *why_of(const char *end)
+bool record_end_is_good(const char *end)
 {
-    for (size_t i = 0; i < ARRAY_LEN(ends); i++)
-        if (strcmp(ends[i].end, end) == 0)
-            return ends[i].why;
-    return end;
+    const struct record_end *found = find_end(end);
+    return found && found->good;
 }
 
 /* The recorder's last words, but those about the file that end the log of one with ticks. */
@@ -155,6 +158,7 @@ void record_end_text(struct buf *out, const struct record_status *s, const char 
 {
     char bytes[32];
     const char *words = NULL;
+    const struct record_end *known = find_end(end);
     /* Of a recorder that was killed they are about something else. */
     size_t len = end && *end && !record_end_is_good(end) ? last_words(s, log, &words) : 0;
     if (!end) {
@@ -168,6 +172,6 @@ void record_end_text(struct buf *out, const struct record_status *s, const char 
         text_put_safe(out, words, len, false);
     } else {
         buf_printf(out, "the recording has ended after %lld ticks: %s (%s)", (long long)s->ticks,
-                   why_of(end), s->file);
+                   known ? known->why : end, s->file);
     }
 }

@@ -9,6 +9,7 @@
 #include "beamtop/base/buf.h"
 #include "beamtop/base/limits.h"
 #include "beamtop/model/snapshot.h"
+#include "record_retry.h"
 
 #define RECORD_FILE_BYTES 4096
 
@@ -22,9 +23,11 @@ struct record_status {
     struct record_life life; /* of the node, while the recorder has it */
     char node[LIMIT_NODE_NAME_BYTES + 1];
     char file[RECORD_FILE_BYTES];
-    char link[160]; /* why it is without the node; "": it has it */
+    char link[RECORD_RETRY_BYTES]; /* why it is without the node; "": it has it */
+    char calls_refused[RECORD_RETRY_BYTES], trace_refused[RECORD_RETRY_BYTES]; /* why there are
+                                                                                   none, or "" */
     double running_s;
-    int64_t ticks, bytes, marks, pid;
+    int64_t ticks, bytes, marks, windows, traces, pid;
     bool detached;
 };
 
