@@ -32,7 +32,7 @@ struct record_client {
     bool ended;
 };
 
-static void on_closed(uv_handle_t *handle)
+static void on_client_closed(uv_handle_t *handle)
 {
     struct record_client *c = handle->data;
     if (--c->open_handles > 0)
@@ -42,51 +42,51 @@ static void on_closed(uv_handle_t *handle)
     free(c);
 }
 
-static void end(struct record_client *c, const struct error *err)
+static void end_client(struct record_client *c, const struct error *err)
 {
     if (c->ended)
         return;
     c->ended = true;
     if (c->fn)
         c->fn(c->arg, buf_cstr(&c->reply), err);
-    uv_close((uv_handle_t *)&c->pipe, on_closed);
-    uv_close((uv_handle_t *)&c->late, on_closed);
+    uv_close((uv_handle_t *)&c->pipe, on_client_closed);
+    uv_close((uv_handle_t *)&c->late, on_client_closed);
 }
 
-static void fail(struct record_client *c, int status)
+static void fail_client(struct record_client *c, int status)
 {
     struct error err = {0};
     bool absent = status == UV_ECONNREFUSED || status == UV_ENOENT;
     if (status == UV_EAGAIN) /* as many wait for it as may */
         record_silent_error(&err, c->path);
     error_set(&err, absent ? ERR_NOT_FOUND : ERR_SYSTEM, "the recorder: %s", uv_strerror(status));
-    end(c, &err);
+    end_client(c, &err);
 }
 
-static void on_late(uv_timer_t *timer)
+static void on_answer_late(uv_timer_t *timer)
 {
     struct record_client *c = timer->data;
     struct error err = {0};
     record_silent_error(&err, c->path);
-    end(c, &err);
+    end_client(c, &err);
 }
 
-static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
+static void on_client_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
 {
     struct record_client *c = handle->data;
     (void)suggested;
     *buf = uv_buf_init(c->bytes, sizeof c->bytes);
 }
 
-static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
+static void on_client_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 {
     struct record_client *c = stream->data;
     if (n == UV_EOF)
-        end(c, NULL);
+        end_client(c, NULL);
     else if (n < 0)
-        fail(c, (int)n);
+        fail_client(c, (int)n);
     else if (c->reply.len + (size_t)n > REPLY_BYTES)
-        fail(c, UV_E2BIG);
+        fail_client(c, UV_E2BIG);
     else
         buf_put(&c->reply, buf->base, (size_t)n);
 }
@@ -95,7 +95,7 @@ static void on_written(uv_write_t *request, int status)
 {
     struct record_client *c = request->data;
     if (status < 0 && !c->ended)
-        fail(c, status);
+        fail_client(c, status);
 }
 
 static void on_connected(uv_connect_t *request, int status)
@@ -105,15 +105,15 @@ static void on_connected(uv_connect_t *request, int status)
         return;
     const uv_buf_t line = uv_buf_init((char *)c->line.data, (unsigned)c->line.len);
     if (status == 0)
-        status = uv_read_start((uv_stream_t *)&c->pipe, on_alloc, on_read);
+        status = uv_read_start((uv_stream_t *)&c->pipe, on_client_alloc, on_client_read);
     if (status == 0)
         status = uv_write(&c->writing, (uv_stream_t *)&c->pipe, &line, 1, on_written);
     if (status != 0)
-        fail(c, status);
+        fail_client(c, status);
 }
 
-static struct record_client *ask(uv_loop_t *loop, const char *path, const char *line,
-                                 unsigned answer_ms, record_client_fn *fn, void *arg)
+static struct record_client *ask_recorder(uv_loop_t *loop, const char *path, const char *line,
+                                          unsigned answer_ms, record_client_fn *fn, void *arg)
 {
     struct record_client *c = alloc_zero(1, sizeof *c);
     c->fn = fn;
@@ -126,7 +126,7 @@ static struct record_client *ask(uv_loop_t *loop, const char *path, const char *
     uv_timer_init(loop, &c->late);
     c->open_handles = 2;
     c->pipe.data = c->late.data = c->connecting.data = c->writing.data = c;
-    uv_timer_start(&c->late, on_late, strcmp(line, "stop") == 0 ? STOP_MS : answer_ms, 0);
+    uv_timer_start(&c->late, on_answer_late, strcmp(line, "stop") == 0 ? STOP_MS : answer_ms, 0);
     uv_pipe_connect(&c->connecting, &c->pipe, path, on_connected);
     return c;
 }
@@ -134,7 +134,7 @@ static struct record_client *ask(uv_loop_t *loop, const char *path, const char *
 struct record_client *record_client_ask(uv_loop_t *loop, const char *path, const char *line,
                                         record_client_fn *fn, void *arg)
 {
-    return ask(loop, path, line, ANSWER_MS, fn, arg);
+    return ask_recorder(loop, path, line, ANSWER_MS, fn, arg);
 }
 
 void record_client_cancel(struct record_client *c)
@@ -142,7 +142,7 @@ void record_client_cancel(struct record_client *c)
     if (!c)
         return;
     c->fn = NULL;
-    end(c, NULL);
+    end_client(c, NULL);
 }
 
 /* ---- without a loop */
@@ -166,7 +166,7 @@ int record_peer_ask(const char *path, const char *line, struct buf *reply, struc
     struct waiting w = {reply, err};
     uv_loop_t loop;
     uv_loop_init(&loop);
-    ask(&loop, path, line, record_is_stopped(path) ? KNOCK_MS : WAIT_MS, on_reply, &w);
+    ask_recorder(&loop, path, line, record_is_stopped(path) ? KNOCK_MS : WAIT_MS, on_reply, &w);
     uv_run(&loop, UV_RUN_DEFAULT);
     uv_loop_close(&loop);
     return (int)err->code;
@@ -175,7 +175,7 @@ int record_peer_ask(const char *path, const char *line, struct buf *reply, struc
 /* ---- all of them */
 
 /* False: there is none. */
-static bool ask_status(struct record_peer *p, const char *path)
+static bool ask_peer_status(struct record_peer *p, const char *path)
 {
     struct error err = {0};
     struct buf status;
@@ -203,7 +203,7 @@ int record_peers_find(struct record_peer **out, size_t *n, const struct app_env 
     *n = 0;
     *out = peers;
     for (size_t i = 0; i < listed; i++)
-        *n += ask_status(&peers[*n], paths[i]);
+        *n += ask_peer_status(&peers[*n], paths[i]);
     return rc;
 }
 

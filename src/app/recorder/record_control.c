@@ -73,7 +73,7 @@ static int socket_dir(char out[RECORD_SOCKET_BYTES], const struct app_env *env, 
 }
 
 /* There is room: socket_dir() has seen to it. */
-static void put_path(char out[RECORD_SOCKET_BYTES], const char *dir, const char *name)
+static void put_socket_path(char out[RECORD_SOCKET_BYTES], const char *dir, const char *name)
 {
     size_t n = strlen(dir);
     assert(n + 1 + strlen(name) < RECORD_SOCKET_BYTES);
@@ -136,14 +136,14 @@ static void drop_client(struct client *c)
     uv_close((uv_handle_t *)&c->pipe, free_handle);
 }
 
-static void reply(struct client *c, const char *text, size_t len)
+static void send_reply(struct client *c, const char *text, size_t len)
 {
     uv_buf_t parts[] = {uv_buf_init((char *)(uintptr_t)text, (unsigned)len),
                         uv_buf_init((char[]){'\n'}, 1)};
     (void)uv_try_write((uv_stream_t *)&c->pipe, parts, 2); /* a line fits into an empty socket */
 }
 
-static void serve(struct client *c)
+static void serve_request(struct client *c)
 {
     struct record_control *control = c->control;
     static const char done[] = "{\"ok\":true}", unknown[] = "{\"ok\":false}";
@@ -152,30 +152,30 @@ static void serve(struct client *c)
         struct buf out;
         buf_init(&out, 0);
         control->handlers.status(control->arg, &out);
-        reply(c, buf_cstr(&out), out.len);
+        send_reply(c, buf_cstr(&out), out.len);
         buf_clear(&out);
     } else if (strncmp(c->line, "mark ", 5) == 0 && c->line[5]) {
         control->handlers.mark(control->arg, c->line + 5);
-        reply(c, done, sizeof done - 1);
+        send_reply(c, done, sizeof done - 1);
     } else if (strcmp(c->line, "stop") == 0) {
-        reply(c, done, sizeof done - 1);
+        send_reply(c, done, sizeof done - 1);
         if (control->stopper < 0 && uv_fileno((uv_handle_t *)&c->pipe, &fd) == 0)
             control->stopper = dup(fd);
         control->handlers.stop(control->arg);
     } else {
-        reply(c, unknown, sizeof unknown - 1);
+        send_reply(c, unknown, sizeof unknown - 1);
     }
     drop_client(c);
 }
 
-static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
+static void on_request_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
 {
     struct client *c = (struct client *)handle;
     (void)suggested;
     *buf = uv_buf_init(c->line + c->len, (unsigned)(sizeof c->line - 1 - c->len));
 }
 
-static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
+static void on_request_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 {
     struct client *c = (struct client *)stream;
     (void)buf;
@@ -192,7 +192,7 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
         *end = '\0';
     else
         c->line[0] = '\0'; /* longer than any request */
-    serve(c);
+    serve_request(c);
 }
 
 static void on_connection(uv_stream_t *stream, int status)
@@ -205,7 +205,7 @@ static void on_connection(uv_stream_t *stream, int status)
     uv_pipe_init(stream->loop, &c->pipe, 0);
     DL_APPEND(control->clients, c);
     if (uv_accept(stream, (uv_stream_t *)&c->pipe) != 0 ||
-        uv_read_start((uv_stream_t *)&c->pipe, on_alloc, on_read) != 0)
+        uv_read_start((uv_stream_t *)&c->pipe, on_request_alloc, on_request_read) != 0)
         drop_client(c);
 }
 
@@ -222,7 +222,7 @@ int record_control_open(struct record_control **out, uv_loop_t *loop, const stru
     c->handlers = *handlers;
     c->arg = arg;
     c->stopper = -1;
-    put_path(c->path, dir, name);
+    put_socket_path(c->path, dir, name);
     uv_pipe_init(loop, &c->pipe, 0);
     unlink(c->path); /* of a process of the same number, long gone */
     rc = uv_pipe_bind(&c->pipe, c->path);
@@ -301,7 +301,7 @@ int record_sockets_list(char out[LIMIT_RECORD_PEERS][RECORD_SOCKET_BYTES], size_
     while (d && rc == 0 && *n < LIMIT_RECORD_PEERS && (entry = readdir(d))) {
         const char *name = entry->d_name;
         if (strncmp(name, PREFIX, sizeof PREFIX - 1) == 0 && strlen(name) < SOCKET_NAME_BYTES)
-            put_path(out[(*n)++], dir, name);
+            put_socket_path(out[(*n)++], dir, name);
     }
     if (d)
         closedir(d);

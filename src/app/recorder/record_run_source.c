@@ -17,8 +17,8 @@
 
 /* ---- ticks */
 
-static void on_answer(void *arg, enum question question, const uint8_t *term, size_t len,
-                      const struct want_scan *asked)
+static void on_recorded_answer(void *arg, enum question question, const uint8_t *term, size_t len,
+                               const struct want_scan *asked)
 {
     struct recording_run *t = arg;
     t->has_node = t->has_node || question == QUESTION_NODE;
@@ -54,7 +54,7 @@ static void note_locked(struct recording_run *t)
     t->is_locked = true;
 }
 
-static void on_tick(void *arg)
+static void on_recorded_tick(void *arg)
 {
     struct recording_run *t = arg;
     struct error err = {0};
@@ -84,13 +84,13 @@ static void tell_error(void *arg, const struct error *err)
     record_run_tell(arg, "%s", err->text);
 }
 
-static void on_trouble(void *arg, enum question question, const struct error *err)
+static void on_recorded_trouble(void *arg, enum question question, const struct error *err)
 {
     (void)question;
     tell_error(arg, err);
 }
 
-static void on_notice(void *arg, const char *text)
+static void on_recorded_notice(void *arg, const char *text)
 {
     record_run_tell(arg, "%s", text);
 }
@@ -116,7 +116,7 @@ static struct want want_of_recording(const struct recording_run *t)
     return want;
 }
 
-static void watch(void *arg)
+static void watch_recorded(void *arg)
 {
     struct recording_run *t = arg;
     const struct want want = want_of_recording(t);
@@ -150,7 +150,7 @@ static void start_time(struct recording_run *t)
 }
 
 /* A node that goes away for a while is a gap; the recording goes on when it is back. */
-static void on_link(void *arg, bool up)
+static void on_recorded_link(void *arg, bool up)
 {
     struct recording_run *t = arg;
     if (up) {
@@ -164,7 +164,7 @@ static void on_link(void *arg, bool up)
     feed_lost(&t->feed);
 }
 
-static void on_end(void *arg, enum conn_failure why, const struct error *err)
+static void on_recorded_end(void *arg, enum conn_failure why, const struct error *err)
 {
     struct recording_run *t = arg;
     (void)why;
@@ -173,12 +173,12 @@ static void on_end(void *arg, enum conn_failure why, const struct error *err)
 
 int record_run_source_open(struct recording_run *t, double interval_s, struct error *err)
 {
-    static const struct live_handlers handlers = {.on_tick = on_tick,
-                                                  .on_trouble = on_trouble,
-                                                  .on_notice = on_notice,
-                                                  .on_link = on_link,
-                                                  .on_answer = on_answer,
-                                                  .on_end = on_end};
+    static const struct live_handlers handlers = {.on_tick = on_recorded_tick,
+                                                  .on_trouble = on_recorded_trouble,
+                                                  .on_notice = on_recorded_notice,
+                                                  .on_link = on_recorded_link,
+                                                  .on_answer = on_recorded_answer,
+                                                  .on_end = on_recorded_end};
     const struct live_options live = {.conn = t->target.conn,
                                       .interval_s = interval_s,
                                       .budget = t->options->budget,
@@ -188,12 +188,12 @@ int record_run_source_open(struct recording_run *t, double interval_s, struct er
     t->feed = (struct feed){.recorder = t->recorder,
                             .model = t->model,
                             .questions = question_paced(PACE_BESIDE) | question_kept(KEPT_LAST),
-                            .watch = watch,
+                            .watch = watch_recorded,
                             .trouble = tell_error,
                             .arg = t};
     int rc = live_open(&t->live, &t->rt.loop, &live, t->model, &handlers, t, err);
     if (rc != 0)
         return rc;
-    watch(t);
+    watch_recorded(t);
     return 0;
 }

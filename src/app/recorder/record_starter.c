@@ -27,22 +27,20 @@ struct arguments {
     int n;
 };
 
-static void add(struct arguments *a, const char *text)
+/* value: NULL leaves the option out. */
+static void add_text_option(struct arguments *a, const char *option, const char *value)
 {
-    a->all[a->n++] = text;
+    if (!value)
+        return;
+    a->all[a->n++] = option;
+    a->all[a->n++] = value;
 }
 
-static void add_number(struct arguments *a, const char *option, double value)
+static void add_number_option(struct arguments *a, const char *option, double value)
 {
-    add(a, option);
-    snprintf(a->numbers[a->n], sizeof a->numbers[a->n], "%.10g", value);
-    add(a, a->numbers[a->n]);
-}
-
-static void add_text(struct arguments *a, const char *option, const char *value)
-{
-    add(a, option);
-    add(a, value);
+    char *text = a->numbers[a->n];
+    snprintf(text, sizeof a->numbers[0], "%.10g", value);
+    add_text_option(a, option, text);
 }
 
 /* No cookie is among them: others can read the arguments of a process. */
@@ -51,25 +49,20 @@ static void put_arguments(struct arguments *a, const struct record_start *start)
     const struct options *o = start->options;
     const struct cli_options *cli = start->cli;
     const char *calls = option_text(o, OPTION_RECORD_CALLS);
-    *a = (struct arguments){0};
-    add(a, "record");
-    add(a, "start");
-    add_text(a, "--output", start->file);
-    add_number(a, "--interval", option_double(o, OPTION_RECORD_INTERVAL));
-    add_number(a, "--max-size", option_double(o, OPTION_RECORD_MAX_SIZE));
-    add_number(a, "--budget", option_double(o, OPTION_BUDGET));
-    add_number(a, "--timeout", cli->timeout_s);
-    if (cli->cookie_file)
-        add_text(a, "--cookie-file", cli->cookie_file);
-    if (cli->host)
-        add_text(a, "--host", cli->host);
+    *a = (struct arguments){.all = {"record", "start"}, .n = 2};
+    add_text_option(a, "--output", start->file);
+    add_number_option(a, "--interval", option_double(o, OPTION_RECORD_INTERVAL));
+    add_number_option(a, "--max-size", option_double(o, OPTION_RECORD_MAX_SIZE));
+    add_number_option(a, "--budget", option_double(o, OPTION_BUDGET));
+    add_number_option(a, "--timeout", cli->timeout_s);
+    add_text_option(a, "--cookie-file", cli->cookie_file);
+    add_text_option(a, "--host", cli->host);
     if (cli->port > 0)
-        add_number(a, "--port", (double)cli->port);
+        add_number_option(a, "--port", (double)cli->port);
     if (cli->epmd_port > 0)
-        add_number(a, "--epmd-port", (double)cli->epmd_port);
-    if (*calls)
-        add_text(a, "--calls", calls);
-    add_text(a, "--", start->node);
+        add_number_option(a, "--epmd-port", (double)cli->epmd_port);
+    add_text_option(a, "--calls", *calls ? calls : NULL);
+    add_text_option(a, "--", start->node);
 }
 
 /* ---- its life */
