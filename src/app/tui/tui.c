@@ -93,16 +93,30 @@ void tui_message(struct tui *t, enum style style, const char *fmt, ...)
     tui_touch(t);
 }
 
+void tui_journal(struct tui *t, bool trouble, const char *fmt, ...)
+{
+    char text[900];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    model_journal(t->model, clock_wall_us(), trouble, "%s", text);
+}
+
 /* ---- owners */
 
 void tui_act(struct tui *t, enum action action, const char *arg)
 {
     const enum action_owner i = action_table[action].owner;
     const struct tui_owner *owner = t->owners[i];
+    const struct tui_handler *handler = &owner->acts[action];
+    char line[1200];
+    if (handler->words)
+        snprintf(line, sizeof line, "%s%s", handler->words, *action_table[action].args ? arg : "");
     if (owner->act)
         owner->act(t, action, arg);
     else
-        owner->acts[action](owner->make ? t->own[i] : t, arg);
+        handler->run(t->own[i], handler->words ? line : arg);
     tui_follow_filter(t);
     tui_touch(t);
 }
@@ -119,7 +133,7 @@ const char *tui_key(const struct tui *t, enum action action, const char *arg, ch
 void tui_announce(struct tui *t, enum tui_event event)
 {
     for (size_t i = 0; i < TUI_OWNERS; i++)
-        if (t->owners[i]->at[event] && t->own[i])
+        if (t->owners[i]->at[event])
             t->owners[i]->at[event](t->own[i]);
 }
 

@@ -285,28 +285,26 @@ static void take_requests(struct tui *t)
 /* ---- settings by command */
 
 /* `set`, `bind`, `color`, `source`: the configuration's own reader takes the line. */
-static void configure(struct tui *t, enum action action, const char *arg)
+static void act_configure(void *own, const char *line)
 {
+    struct tui *t = own;
     struct error err = {0};
-    char line[1200];
     size_t offset = 0;
-    snprintf(line, sizeof line, "%s %s", action_table[action].name, arg);
     if (config_command(&t->settings.config, line, &offset, &err) != 0)
         tui_message(t, STYLE_ERROR, "%s", err.text);
 }
 
-static void toggle(struct tui *t, enum action action, const char *name)
+static void act_toggle(void *own, const char *name)
 {
+    struct tui *t = own;
     struct error err = {0};
     struct buf value;
-    (void)action;
     int option = option_find(name, strlen(name));
-    if (option < 0) {
+    if (option < 0)
         (void)option_unknown(name, &err);
-        tui_message(t, STYLE_ERROR, "%s", err.text);
-        return;
-    }
-    if (option_toggle(&t->settings.options, (enum option)option, &err) != 0) {
+    else
+        (void)option_toggle(&t->settings.options, (enum option)option, &err);
+    if (err.code != ERR_NONE) {
         tui_message(t, STYLE_ERROR, "%s", err.text);
         return;
     }
@@ -316,10 +314,10 @@ static void toggle(struct tui *t, enum action action, const char *name)
     buf_clear(&value);
 }
 
-static void use_theme(struct tui *t, enum action action, const char *name)
+static void act_theme(void *own, const char *name)
 {
+    struct tui *t = own;
     struct error err = {0};
-    (void)action;
     const char *next = *name ? name : theme_next(t->settings.theme.name);
     if (config_theme(&t->settings.config, next, &err) != 0)
         tui_message(t, STYLE_ERROR, "%s", err.text);
@@ -329,89 +327,54 @@ static void use_theme(struct tui *t, enum action action, const char *name)
 
 /* ---- dispatch */
 
-static void act_filter(struct tui *t, enum action action, const char *arg)
+static void act_filter(void *own, const char *arg)
 {
+    struct tui *t = own;
     struct error err = {0};
-    (void)action;
     if (!*arg)
         tui_prompt_filter(t);
     else if (tui_set_filter(t, arg, NULL, &err) != 0)
         tui_message(t, STYLE_ERROR, "%s", err.text);
 }
 
-static void act_capture(struct tui *t, enum action action, const char *arg)
+static void act_capture(void *own, const char *path)
 {
-    capture(t, action == ACTION_CAPTURE_SCREEN, arg);
+    capture(own, false, path);
 }
 
-/* A setting, so that `set` and the key agree. */
-static void act_own(struct tui *t, enum action action, const char *arg)
+static void act_capture_screen(void *own, const char *path)
+{
+    capture(own, true, path);
+}
+
+static void act_pick_node(void *own, const char *arg)
 {
     (void)arg;
-    toggle(t, action, option_table[OPTION_OWN].name);
+    tui_pick(own);
 }
 
-static void act_pick_node(struct tui *t, enum action action, const char *arg)
+static void act_command(void *own, const char *arg)
 {
-    (void)action;
-    (void)arg;
-    tui_pick(t);
+    tui_prompt_command(own, arg);
 }
 
-static void act_command(struct tui *t, enum action action, const char *arg)
+static void act_redraw(void *own, const char *arg)
 {
-    (void)action;
-    tui_prompt_command(t, arg);
-}
-
-static void act_redraw(struct tui *t, enum action action, const char *arg)
-{
-    (void)action;
+    struct tui *t = own;
     (void)arg;
     t->tty->ops->redraw(t->tty);
 }
 
-static void act_suspend(struct tui *t, enum action action, const char *arg)
+static void act_suspend(void *own, const char *arg)
 {
-    (void)action;
     (void)arg;
-    tui_suspend(t);
+    tui_suspend(own);
 }
 
-static void act_quit(struct tui *t, enum action action, const char *arg)
+static void act_quit(void *own, const char *arg)
 {
-    (void)action;
     (void)arg;
-    tui_leave(t);
-}
-
-static void (*const handlers[ACTIONS])(struct tui *t, enum action action, const char *arg) = {
-    [ACTION_PICK_NODE] = act_pick_node,
-    [ACTION_FILTER] = act_filter,
-    [ACTION_OWN] = act_own,
-    [ACTION_CAPTURE] = act_capture,
-    [ACTION_CAPTURE_SCREEN] = act_capture,
-    [ACTION_SET] = configure,
-    [ACTION_TOGGLE] = toggle,
-    [ACTION_THEME] = use_theme,
-    [ACTION_BIND] = configure,
-    [ACTION_UNBIND] = configure,
-    [ACTION_COLOR] = configure,
-    [ACTION_SOURCE] = configure,
-    [ACTION_COMMAND] = act_command,
-    [ACTION_REDRAW] = act_redraw,
-    [ACTION_SUSPEND] = act_suspend,
-    [ACTION_QUIT] = act_quit,
-};
-
-static bool program_has(enum action action)
-{
-    return handlers[action] != NULL;
-}
-
-static void program_act(struct tui *t, enum action action, const char *arg)
-{
-    handlers[action](t, action, arg);
+    tui_leave(own);
 }
 
 static void on_screen(struct tui *t, enum action action, const char *arg)
@@ -443,18 +406,27 @@ static void follow_typed(void *own)
     apply_options(own);
 }
 
-static void *make_program(struct tui *t)
-{
-    return t;
-}
-
 static const struct tui_owner screen_owner = {.has = screen_has, .act = on_screen};
 static const struct tui_owner view_owner = {.has = view_has, .act = on_screen};
 static const struct tui_owner prompt_owner = {.has = prompt_has, .act = no_prompt};
+/* `own` is a setting, so that `set` and the key agree. */
 static const struct tui_owner program_owner = {
-    .has = program_has,
-    .act = program_act,
-    .make = make_program,
+    .acts = {[ACTION_PICK_NODE] = {act_pick_node},
+             [ACTION_FILTER] = {act_filter},
+             [ACTION_OWN] = {act_toggle, "own"},
+             [ACTION_CAPTURE] = {act_capture},
+             [ACTION_CAPTURE_SCREEN] = {act_capture_screen},
+             [ACTION_SET] = {act_configure, "set "},
+             [ACTION_TOGGLE] = {act_toggle},
+             [ACTION_THEME] = {act_theme},
+             [ACTION_BIND] = {act_configure, "bind "},
+             [ACTION_UNBIND] = {act_configure, "unbind "},
+             [ACTION_COLOR] = {act_configure, "color "},
+             [ACTION_SOURCE] = {act_configure, "source "},
+             [ACTION_COMMAND] = {act_command},
+             [ACTION_REDRAW] = {act_redraw},
+             [ACTION_SUSPEND] = {act_suspend},
+             [ACTION_QUIT] = {act_quit}},
     .at = {[TUI_CHANGED] = ask_for_copy, [TUI_TICK] = fire_trigger, [TUI_TYPED] = follow_typed}};
 
 const struct tui_owner *const tui_owners[TUI_OWNERS] = {

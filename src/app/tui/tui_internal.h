@@ -42,12 +42,17 @@ enum tui_event {
 /* Owners of no action. */
 enum tui_owner_more { TUI_SESSIONS = ACTION_OWNERS, TUI_NAMES, TUI_FINDINGS, TUI_OWNERS };
 
+struct tui_handler {
+    void (*run)(void *own, const char *arg);
+    const char *words; /* NULL, or the arg: before what was typed, where the action takes any */
+};
+
 struct tui_owner {
-    void (*acts[ACTIONS])(void *own, const char *arg); /* its handlers … */
+    struct tui_handler acts[ACTIONS]; /* its handlers … */
     /* … or, in their place: whether there is one, and the one for all. */
     bool (*has)(enum action action);
     void (*act)(struct tui *t, enum action action, const char *arg);
-    void *(*make)(struct tui *t); /* at the start: its entry in t->own; NULL: acts[] get t */
+    void *(*make)(struct tui *t); /* at the start: its entry in t->own; NULL: that is t */
     void (*want)(const void *own, struct want *want); /* adds to what the screen wants of a node */
     void (*at[TUI_EVENTS])(void *own);                /* NULL: it does nothing then */
 };
@@ -103,6 +108,8 @@ void tui_touch(struct tui *t); /* something has changed: draw soon */
 void tui_want(struct tui *t);  /* the screen wants other facts */
 void tui_quit(struct tui *t, int exit_code, const struct error *err);
 void tui_message(struct tui *t, enum style style, const char *fmt, ...) ATTR_PRINTF(3, 4);
+/* A line of the journal, of this moment. */
+void tui_journal(struct tui *t, bool trouble, const char *fmt, ...) ATTR_PRINTF(3, 4);
 void tui_announce(struct tui *t, enum tui_event event);           /* to each owner */
 void tui_act(struct tui *t, enum action action, const char *arg); /* by the action's owner */
 /* The key of the action where the focus is; where none is bound, what to type: ":view trace". */

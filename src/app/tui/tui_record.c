@@ -198,7 +198,7 @@ static void act_record(void *own, const char *arg)
                     r->state == RECORDING_STARTS ? r->file : r->now.file);
 }
 
-static void act_stop(void *own, const char *arg)
+static void act_record_stop(void *own, const char *arg)
 {
     struct tui_record *r = own;
     (void)arg;
@@ -254,9 +254,9 @@ static void print_record_end(void *own)
             r->state == RECORDING_STARTS ? r->file : r->now.file, words[r->state]);
 }
 
-const struct tui_owner tui_record_owner = {.acts = {[ACTION_RECORD] = act_record,
-                                                    [ACTION_RECORD_STOP] = act_stop,
-                                                    [ACTION_RECORD_MARK] = act_mark},
+const struct tui_owner tui_record_owner = {.acts = {[ACTION_RECORD] = {act_record},
+                                                    [ACTION_RECORD_STOP] = {act_record_stop},
+                                                    [ACTION_RECORD_MARK] = {act_mark}},
                                            .make = make_record,
                                            .at = {[TUI_LEAVES] = leave_recorded_node,
                                                   [TUI_CLOSES] = close_asking,

@@ -85,7 +85,7 @@ static void tell_end(struct tui_record *r)
     record_end_text(&text, &r->now, readable ? end : NULL, tail);
     tui_message(r->tui, readable && record_end_is_good(end) ? STYLE_MESSAGE : STYLE_ERROR, "%s",
                 buf_cstr(&text));
-    model_journal(r->tui->model, clock_wall_us(), !readable, "%s", buf_cstr(&text));
+    tui_journal(r->tui, !readable, "%s", buf_cstr(&text));
     buf_clear(&text);
 }
 

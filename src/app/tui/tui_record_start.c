@@ -22,10 +22,10 @@ static void on_started(void *arg, const struct error *err)
             tui_record_set_state(r, RECORDING_NONE);
         return;
     }
-    model_journal(r->tui->model, clock_wall_us(), false,
-                  "recorder started: it connects as well, "
-                  "asks at each tick, and writes to %.300s",
-                  r->file);
+    tui_journal(r->tui, false,
+                "recorder started: it connects as well, "
+                "asks at each tick, and writes to %.300s",
+                r->file);
     if (!r->stop_when_started)
         tui_message(
             r->tui, STYLE_MESSAGE,

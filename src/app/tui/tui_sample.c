@@ -68,12 +68,12 @@ static void sample_begun(void *arg, pid_t pid, const char *why)
     struct tui_sample *s = arg;
     struct tui *t = s->tui;
     if (pid != 0)
-        model_journal(t->model, clock_wall_us(), false,
-                      "OS process %d is sampled from outside, %d times a second of CPU time",
-                      (int)pid, option_int(&t->settings.options, OPTION_SAMPLE_HZ));
+        tui_journal(t, false,
+                    "OS process %d is sampled from outside, %d times a second of CPU time",
+                    (int)pid, option_int(&t->settings.options, OPTION_SAMPLE_HZ));
     else
-        model_journal(t->model, clock_wall_us(), false,
-                      "the node samples its busiest processes where they yield: %.300s", why);
+        tui_journal(t, false, "the node samples its busiest processes where they yield: %.300s",
+                    why);
 }
 
 static void tell_end(struct tui_sample *s, const struct error *why)
@@ -84,8 +84,8 @@ static void tell_end(struct tui_sample *s, const struct error *why)
         tui_message(t, STYLE_ERROR, "%.300s", why->text);
     else
         tui_findings_samples(t, summary);
-    model_journal(t->model, clock_wall_us(), why != NULL, "sampling ended%s%.300s: %lld samples",
-                  why ? ": " : "", why ? why->text : "", (long long)summary->samples);
+    tui_journal(t, why != NULL, "sampling ended%s%.300s: %lld samples", why ? ": " : "",
+                why ? why->text : "", (long long)summary->samples);
     show_sample(s);
 }
 
@@ -142,15 +142,16 @@ static void act_sample(void *own, const char *arg)
         tui_message(t, STYLE_ERROR, "sample takes a duration from 0.1s to 24h, not \"%.40s\"", arg);
         return;
     }
-    if (here && !*arg && sample_log_runs(s->log))
+    if (here && !*arg && sample_log_runs(s->log)) {
         tui_message(t, STYLE_MESSAGE, "it is sampled; stop it first to begin again");
-    else if (screen_act(t->screen, t->model, ACTION_VIEW, SAMPLES_VIEW, &err) < 0)
-        tui_message(t, STYLE_ERROR, "%s", err.text);
-    else if ((*arg || !s->log || here) && (t->live || *arg) && begin_sample(s, for_s, &err) != 0)
+        return;
+    }
+    tui_act(t, ACTION_VIEW, SAMPLES_VIEW);
+    if ((*arg || !s->log || here) && (t->live || *arg) && begin_sample(s, for_s, &err) != 0)
         tui_message(t, STYLE_ERROR, "%s", err.text);
 }
 
-static void act_stop(void *own, const char *arg)
+static void act_sample_stop(void *own, const char *arg)
 {
     struct tui_sample *s = own;
     (void)arg;
@@ -246,11 +247,11 @@ static void lose_sample_link(void *own)
         sample_log_lost(s->log, &err);
 }
 
-const struct tui_owner tui_sample_owner = {
-    .acts =
-        {[ACTION_SAMPLE] = act_sample, [ACTION_SAMPLE_STOP] = act_stop, [ACTION_WHERE] = act_where},
-    .make = make_sample,
-    .at = {[TUI_LOST] = lose_sample_link,
-           [TUI_LEAVES] = leave_sample,
-           [TUI_CLOSES] = leave_sample,
-           [TUI_FREES] = free}};
+const struct tui_owner tui_sample_owner = {.acts = {[ACTION_SAMPLE] = {act_sample},
+                                                    [ACTION_SAMPLE_STOP] = {act_sample_stop},
+                                                    [ACTION_WHERE] = {act_where}},
+                                           .make = make_sample,
+                                           .at = {[TUI_LOST] = lose_sample_link,
+                                                  [TUI_LEAVES] = leave_sample,
+                                                  [TUI_CLOSES] = leave_sample,
+                                                  [TUI_FREES] = free}};

@@ -7,18 +7,12 @@
 #include <stdlib.h>
 
 #include "beamtop/base/alloc.h"
-#include "beamtop/base/clock.h"
 #include "app/cli/tell.h"
 
 #define TICK_MS 100u
 #define QUIT_WAIT_MS 2000u /* for the proof, when the program is left */
 
 /* ---- what it says */
-
-void tui_session_journal(struct tui_session *s, bool trouble, const char *text)
-{
-    model_journal(s->tui->model, clock_wall_us(), trouble, "%s", text);
-}
 
 void tui_session_proof(struct tui_session *s)
 {
@@ -39,7 +33,7 @@ void tui_session_end(struct tui_session *s, const char *nothing, const char *did
     else
         snprintf(s->proof, sizeof s->proof, "%s; %.150s%s%.80s", did, stays ? stays : left,
                  *why ? "; " : "", why);
-    tui_session_journal(s, trouble, s->proof);
+    tui_journal(s->tui, trouble, "%s", s->proof);
     if (!s->next && s->quit_by_ms == 0)
         tui_message(s->tui, trouble ? STYLE_ERROR : STYLE_MESSAGE, "%s", s->proof);
 }
@@ -62,11 +56,12 @@ static void consent_answered(void *arg, bool yes)
 
 static void ask_consent(struct tui_session *s)
 {
-    char text[200];
+    char estimate[240], text[300];
     if (s->asked || s->quit_by_ms != 0 || prompt_is_open(s->tui->prompt))
         return;
     s->asked = true;
-    s->kind->question(s->arg, text, sizeof text);
+    s->kind->estimate(s, estimate, sizeof estimate);
+    snprintf(text, sizeof text, "%s. %s anyway? (y/n) ", estimate, s->kind->verb);
     tui_ask(s->tui, text, consent_answered, s);
 }
 
@@ -83,16 +78,16 @@ void tui_session_changed(void *arg)
     if (begun || ended)
         s->reported = phase;
     if (begun)
-        s->kind->begun(s->arg);
+        s->kind->begun(s);
     if (ended)
-        s->kind->ended(s->arg);
+        s->kind->ended(s);
     tui_session_show(s);
 }
 
 /* ---- its timer */
 
 /* Not from within the session: what follows its end may free it. */
-static void on_timer(uv_timer_t *timer)
+static void on_session_timer(uv_timer_t *timer)
 {
     struct tui_session *s = timer->data;
     bool late = s->quit_by_ms != 0 && uv_now(&s->tui->rt.loop) >= s->quit_by_ms;
@@ -100,7 +95,7 @@ static void on_timer(uv_timer_t *timer)
         ask_consent(s);
     if (session_runs(s->session) && !late) {
         if (s->kind->turn)
-            s->kind->turn(s->arg);
+            s->kind->turn(s);
         session_tick(s->session);
         return;
     }
@@ -110,17 +105,17 @@ static void on_timer(uv_timer_t *timer)
     if (s->quit_by_ms != 0)
         tui_leave(s->tui);
     else if (next)
-        s->kind->begin(s->arg, next);
+        s->kind->begin(s, next);
     free(next);
 }
 
 void tui_session_then(struct tui_session *s, const char *words)
 {
-    char *next = words ? alloc_strdup(words) : NULL; /* they may be ours */
+    char *next = words ? alloc_strdup(words) : NULL; /* they may be s->next */
     free(s->next);
     s->next = next;
     if (next)
-        uv_timer_start(&s->timer, on_timer, TICK_MS, TICK_MS);
+        uv_timer_start(&s->timer, on_session_timer, TICK_MS, TICK_MS);
 }
 
 /* One of a kind is about to begin while another runs that excludes it. */
@@ -154,6 +149,22 @@ bool tui_session_waits(struct tui_session *s, const char *words)
     return false;
 }
 
+void tui_session_begin(struct tui_session *s, const char *words)
+{
+    struct error err = {0};
+    size_t offset = 0;
+    char *line = alloc_strdup(words); /* they may be those of the session before */
+    if (!tui_session_waits(s, line) && s->kind->start(s, line, &offset, &err) != 0) {
+        if (err.code == ERR_USAGE) {
+            s->kind->prompt(s, line);
+            prompt_mark_error(s->tui->prompt, offset, err.text);
+        } else {
+            tui_message(s->tui, STYLE_ERROR, "%s", err.text);
+        }
+    }
+    free(line);
+}
+
 bool tui_session_stop(struct tui_session *s)
 {
     if (!session_runs(s->session))
@@ -161,6 +172,14 @@ bool tui_session_stop(struct tui_session *s)
     tui_session_then(s, NULL);
     session_stop(s->session);
     return true;
+}
+
+void tui_session_act_stop(void *own, const char *arg)
+{
+    struct tui_session *s = own;
+    (void)arg;
+    if (!tui_session_stop(s))
+        tui_message(s->tui, STYLE_MESSAGE, "%s", s->kind->idle);
 }
 
 bool tui_sessions_stop(struct tui *t)
@@ -173,15 +192,13 @@ bool tui_sessions_stop(struct tui *t)
 
 void tui_session_start(struct tui_session *s, struct session *session)
 {
-    struct error err = {0};
     session_free(s->session);
     s->session = session;
     s->reported = SESSION_PREPARING;
     s->asked = false;
     s->proof[0] = '\0';
-    uv_timer_start(&s->timer, on_timer, TICK_MS, TICK_MS);
-    if (screen_act(s->tui->screen, s->tui->model, ACTION_VIEW, s->kind->view, &err) < 0)
-        tui_message(s->tui, STYLE_ERROR, "%s", err.text);
+    uv_timer_start(&s->timer, on_session_timer, TICK_MS, TICK_MS);
+    tui_act(s->tui, ACTION_VIEW, s->kind->view);
     tui_session_show(s);
 }
 
@@ -199,26 +216,27 @@ static void forget_sessions(void *own)
     }
 }
 
-static void lose_sessions_link(void *own)
+static void detach_sessions(struct tui_session *s, const char *why)
 {
     struct error err = {0};
-    error_set(&err, ERR_LOST, "connection lost");
-    for (struct tui_session *s = own; s; s = s->other)
+    error_set(&err, ERR_LOST, "%s", why);
+    for (; s; s = s->other)
         if (s->session)
             session_link_lost(s->session, &err);
 }
 
+static void lose_sessions_link(void *own)
+{
+    detach_sessions(own, "connection lost");
+}
+
 static void leave_sessions(void *own)
 {
-    struct error err = {0};
-    error_set(&err, ERR_LOST, "another node was chosen");
     for (struct tui_session *s = own; s; s = s->other) {
-        if (session_runs(s->session))
-            session_stop(s->session);
+        (void)tui_session_stop(s);
         tui_session_then(s, NULL);
-        if (s->session)
-            session_link_lost(s->session, &err);
     }
+    detach_sessions(own, "another node was chosen");
 }
 
 static void quit_by_session(struct tui_session *s)
@@ -261,10 +279,9 @@ static void print_sessions_end(void *own)
 
 /* ---- life */
 
-void tui_session_init(struct tui_session *s, struct tui *t, const struct tui_session_kind *kind,
-                      void *arg)
+void tui_session_init(struct tui_session *s, struct tui *t, const struct tui_session_kind *kind)
 {
-    *s = (struct tui_session){.tui = t, .kind = kind, .arg = arg};
+    *s = (struct tui_session){.tui = t, .kind = kind};
     runtime_timer(&t->rt, &s->timer, s);
     void **last = &t->own[TUI_SESSIONS];
     while (*last)

@@ -17,27 +17,31 @@ struct tui_session_before {
     const char *stop;      /* what ends it, after a refusal; NULL: the key of its view */
 };
 
-/* What a kind does on its own; arg is that of tui_session_init(). */
+/* What a kind does on its own; arg is its struct, whose first member is the session. */
 struct tui_session_kind {
     enum question node_question;         /* whose process there its sessions speak to */
     struct tui_session_before before[3]; /* none for what the kind, or the session, says itself */
     const char *view;                    /* where it is shown */
+    const char *verb;                    /* "Count": of the question whether to go on */
+    const char *idle;                    /* said where nothing runs that could be stopped */
     const char *quit;                    /* asked before it is stopped to quit; NULL: nothing */
     const char *ending;                  /* shown while the program waits for its end */
     const char *over;                    /* before the proof, on the terminal that is back */
     void (*turn)(void *arg);             /* ten times a second while it runs; may be NULL */
-    /* Whether to go on; its end must be visible at 80 columns. */
-    void (*question)(void *arg, char *text, size_t size);
+    /* What it would cost; the question behind it must be visible at 80 columns. */
+    void (*estimate)(void *arg, char *text, size_t size);
     void (*begun)(void *arg); /* for the journal */
     void (*ended)(void *arg); /* or failed: for the journal, and s->proof */
     void (*begin)(void *arg, const char *words);
+    /* For tui_session_begin(). *offset is the byte of the words that is wrong. */
+    int (*start)(void *arg, const char *words, size_t *offset, struct error *err);
+    void (*prompt)(void *arg, const char *words); /* with these in it */
 };
 
 struct tui_session {
     struct tui *tui;
     void *other; /* the struct tui_session after it; t->own[TUI_SESSIONS] is the first */
     const struct tui_session_kind *kind;
-    void *arg;
     struct session *session;     /* that is on the screen; NULL: none yet */
     enum session_phase reported; /* last one in the journal */
     bool asked;                  /* whether to go on */
@@ -47,13 +51,14 @@ struct tui_session {
     char proof[240];     /* that nothing of it is left on the node */
 };
 
-void tui_session_init(struct tui_session *s, struct tui *t, const struct tui_session_kind *kind,
-                      void *arg);
+void tui_session_init(struct tui_session *s, struct tui *t, const struct tui_session_kind *kind);
+/* Starts at once, or when what is in the way has ended; the prompt shows what is wrong in the
+   words. */
+void tui_session_begin(struct tui_session *s, const char *words);
 /* Owns an open session, in place of the one before, and shows its view. */
 void tui_session_start(struct tui_session *s, struct session *session);
 void tui_session_changed(void *s); /* an on_change, whose arg is s */
 void tui_session_show(struct tui_session *s);
-void tui_session_journal(struct tui_session *s, bool trouble, const char *text);
 /* What is left of it on the node, into s->proof. */
 void tui_session_proof(struct tui_session *s);
 /* Says its end, in the journal and on the screen: what it did, or that it did nothing. stays: what
@@ -64,7 +69,8 @@ void tui_session_end(struct tui_session *s, const char *nothing, const char *did
 bool tui_session_waits(struct tui_session *s, const char *words);
 /* Ends what runs of it; false: nothing does. */
 bool tui_session_stop(struct tui_session *s);
-bool tui_sessions_stop(struct tui *t); /* of every kind */
+void tui_session_act_stop(void *s, const char *arg); /* a handler: the same, or says that */
+bool tui_sessions_stop(struct tui *t);               /* of every kind */
 /* Copies words that begin when it has ended: soon, never from within. NULL: none. */
 void tui_session_then(struct tui_session *s, const char *words);
 

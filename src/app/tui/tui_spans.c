@@ -24,16 +24,17 @@
 #define FULL_QUESTION "Full mode: senders wait for long BIFs and NIFs. Capture anyway? (y/n) "
 
 struct tui_spans {
-    struct tui *tui;
-    struct tui_session s;
-    char words[640]; /* the line of the capture that is shown, or was asked for */
-    bool agreed;     /* to the cost of full mode, of this line */
+    struct tui_session s; /* first */
+    char words[640];      /* the line of the capture that is shown, or was asked for */
+    bool agreed;          /* to the cost of full mode, of this line */
 };
 
 /* ---- events of the session */
 
-static void estimate_text(char *out, size_t size, const struct spans_run *run)
+static void estimate_spans(void *arg, char *out, size_t size)
 {
+    const struct tui_spans *s = arg;
+    const struct spans_run *run = spans_session_run(s->s.session);
     char functions[32], rate[32], cost[48] = "cost unknown";
     if (!isnan(run->load))
         session_share_text(cost, sizeof cost, run->load, SPANS_COST);
@@ -47,16 +48,15 @@ static void spans_begun(void *arg)
 {
     struct tui_spans *s = arg;
     const struct spans_run *run = spans_session_run(s->s.session);
-    char estimate[200], text[320];
-    estimate_text(estimate, sizeof estimate, run);
-    snprintf(text, sizeof text, "requests captured (%s): %.60s: %s",
-             run->full          ? "full"
-             : run->no_payloads ? "no payloads"
-                                : "light",
-             run->patterns, estimate);
-    tui_session_journal(&s->s, false, text);
-    tui_message(s->tui, STYLE_MESSAGE, "%s%s%s", estimate, *run->others ? "; set by others: " : "",
-                run->others);
+    char estimate[200];
+    estimate_spans(s, estimate, sizeof estimate);
+    tui_journal(s->s.tui, false, "requests captured (%s): %.60s: %s",
+                run->full          ? "full"
+                : run->no_payloads ? "no payloads"
+                                   : "light",
+                run->patterns, estimate);
+    tui_message(s->s.tui, STYLE_MESSAGE, "%s%s%s", estimate,
+                *run->others ? "; set by others: " : "", run->others);
 }
 
 static void spans_ended(void *arg)
@@ -76,14 +76,6 @@ static void spans_ended(void *arg)
                                                                        : NULL);
 }
 
-static void spans_question(void *arg, char *text, size_t size)
-{
-    struct tui_spans *s = arg;
-    char estimate[200];
-    estimate_text(estimate, sizeof estimate, spans_session_run(s->s.session));
-    snprintf(text, size, "%s. Capture anyway? (y/n) ", estimate);
-}
-
 /* ---- beginning */
 
 static int open_spans(struct tui_spans *s, struct session **out, const struct trace_request *r,
@@ -94,7 +86,7 @@ static int open_spans(struct tui_spans *s, struct session **out, const struct tr
     size_t at = 0;
     const struct spans_capture what = {
         .patterns = &r->pattern, .n_patterns = r->pattern ? 1 : 0, .request = *r};
-    int rc = live_port(s->tui->live, &port, err);
+    int rc = live_port(s->s.tui->live, &port, err);
     if (rc == 0)
         rc = spans_open(out, &what, &port, &handlers, &s->s, NULL, &at, err);
     *offset = r->pattern_at + at;
@@ -111,17 +103,18 @@ static void full_answered(void *arg, bool yes)
         begin_spans(s, s->words);
 }
 
-static int start_spans(struct tui_spans *s, const char *words, size_t *offset, struct error *err)
+static int start_spans(void *arg, const char *words, size_t *offset, struct error *err)
 {
+    struct tui_spans *s = arg;
     struct session *session = NULL;
     struct trace_request request;
-    settings_request(&s->tui->settings, false, &request);
+    settings_request(&s->s.tui->settings, false, &request);
     int rc = trace_request_parse(&request, REQUEST_SPANS, words, offset, err);
     if (rc != 0)
         return rc;
     if (request.full && !request.force && !s->agreed) {
         trace_request_clear(&request);
-        tui_ask(s->tui, FULL_QUESTION, full_answered, s);
+        tui_ask(s->s.tui, FULL_QUESTION, full_answered, s);
         return 0;
     }
     s->agreed = false;
@@ -129,47 +122,37 @@ static int start_spans(struct tui_spans *s, const char *words, size_t *offset, s
     trace_request_clear(&request);
     if (rc != 0)
         return rc;
-    model_set_spans(s->tui->model, spans_session_run(session));
+    model_set_spans(s->s.tui->model, spans_session_run(session));
     tui_session_start(&s->s, session);
     return 0;
 }
 
 /* ---- the prompt */
 
-static void open_spans_prompt(struct tui_spans *s, const char *initial)
+static void open_spans_prompt(void *arg, const char *initial)
 {
+    struct tui_spans *s = arg;
     static const struct tui_names names = {.kind = PROMPT_SPANS,
                                            .line = NAMES_PATTERN,
                                            .mark = "spans> ",
                                            .syntax = SYNTAX_HINT,
                                            .complete = complete_spans,
                                            .accepted = begin_spans};
-    tui_names_open(s->tui, &names, s, initial);
+    tui_names_open(s->s.tui, &names, s, initial);
 }
 
-/* At once, or when what is in the way has ended. */
 static void begin_spans(void *arg, const char *words)
 {
     struct tui_spans *s = arg;
-    struct error err = {0};
-    char line[sizeof s->words];
-    size_t offset = 0;
     if (words[strspn(words, " ")] == '\0')
         return;
-    if (strlen(words) >= sizeof line) {
-        tui_message(s->tui, STYLE_ERROR, "at most %zu characters", sizeof line - 1);
+    if (strlen(words) >= sizeof s->words) {
+        tui_message(s->s.tui, STYLE_ERROR, "at most %zu characters", sizeof s->words - 1);
         return;
     }
-    snprintf(line, sizeof line, "%s", words); /* they may be ours */
-    snprintf(s->words, sizeof s->words, "%s", line);
-    if (tui_session_waits(&s->s, line) || start_spans(s, line, &offset, &err) == 0)
-        return;
-    if (err.code != ERR_USAGE) {
-        tui_message(s->tui, STYLE_ERROR, "%s", err.text);
-        return;
-    }
-    open_spans_prompt(s, line);
-    prompt_mark_error(s->tui->prompt, offset, err.text);
+    if (words != s->words)
+        snprintf(s->words, sizeof s->words, "%s", words);
+    tui_session_begin(&s->s, s->words);
 }
 
 /* ---- what the user does */
@@ -177,8 +160,7 @@ static void begin_spans(void *arg, const char *words)
 static void act_spans(void *own, const char *arg)
 {
     struct tui_spans *s = own;
-    struct tui *t = s->tui;
-    struct error err = {0};
+    struct tui *t = s->s.tui;
     bool here = strcmp(screen_view(t->screen), SPANS_VIEW) == 0;
     s->agreed = false;
     if (t->live && *arg) {
@@ -188,17 +170,9 @@ static void act_spans(void *own, const char *arg)
         tui_names_look(t);
     } else if (*arg) {
         tui_message(t, STYLE_ERROR, "a recording has no calls to capture: connect to a node");
-    } else if (screen_act(t->screen, t->model, ACTION_VIEW, SPANS_VIEW, &err) < 0) {
-        tui_message(t, STYLE_ERROR, "%s", err.text);
+    } else {
+        tui_act(t, ACTION_VIEW, SPANS_VIEW);
     }
-}
-
-static void act_stop(void *own, const char *arg)
-{
-    struct tui_spans *s = own;
-    (void)arg;
-    if (!tui_session_stop(&s->s))
-        tui_message(s->tui, STYLE_MESSAGE, "no capture of requests is running");
 }
 
 /* ---- life */
@@ -216,17 +190,20 @@ static void *make_spans(struct tui *t)
         .view = SPANS_VIEW,
         .ending = "ending the capture…",
         .over = "",
-        .question = spans_question,
+        .verb = "Capture",
+        .idle = "no capture of requests is running",
+        .estimate = estimate_spans,
         .begun = spans_begun,
         .ended = spans_ended,
-        .begin = begin_spans};
+        .begin = begin_spans,
+        .start = start_spans,
+        .prompt = open_spans_prompt};
     struct tui_spans *s = alloc_zero(1, sizeof *s);
-    s->tui = t;
-    tui_session_init(&s->s, t, &kind, s);
+    tui_session_init(&s->s, t, &kind);
     return s;
 }
 
 const struct tui_owner tui_spans_owner = {
-    .acts = {[ACTION_SPANS] = act_spans, [ACTION_SPANS_STOP] = act_stop},
+    .acts = {[ACTION_SPANS] = {act_spans}, [ACTION_SPANS_STOP] = {tui_session_act_stop}},
     .make = make_spans,
     .at = {[TUI_FREES] = free}};

@@ -20,8 +20,8 @@ static void make_owners(struct tui *t)
 {
     t->owners = tui_owners;
     for (size_t i = 0; i < TUI_OWNERS; i++)
-        if (t->owners[i]->make)
-            t->own[i] = t->owners[i]->make(t);
+        if (!t->own[i]) /* the sessions have joined as they were made */
+            t->own[i] = t->owners[i]->make ? t->owners[i]->make(t) : t;
 }
 
 static void close_screen_program(struct tui *t)

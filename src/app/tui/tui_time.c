@@ -60,15 +60,10 @@ static void act_seek(void *own, const char *when)
         tui_message(t, STYLE_ERROR, "%s", err.text);
 }
 
-static void act_step_back(void *own, const char *arg)
-{
-    (void)arg;
-    act_seek(own, "-#1");
-}
-
 /* Seeks to a mark by its key, and shows which one it is. */
-static void seek_mark(struct tui *t, const char *when)
+static void seek_mark(void *own, const char *when)
 {
+    struct tui *t = own;
     struct error err = {0};
     if (!can_seek(t))
         return;
@@ -76,18 +71,6 @@ static void seek_mark(struct tui *t, const char *when)
         tui_message(t, STYLE_MESSAGE, "%s", err.text);
     else
         tui_message(t, STYLE_MESSAGE, "mark %s", model_recorded(t->model)->mark);
-}
-
-static void act_next_mark(void *own, const char *arg)
-{
-    (void)arg;
-    seek_mark(own, "+mark");
-}
-
-static void act_previous_mark(void *own, const char *arg)
-{
-    (void)arg;
-    seek_mark(own, "-mark");
 }
 
 static void act_speed(void *own, const char *arg)
@@ -103,52 +86,43 @@ static void act_speed(void *own, const char *arg)
         tui_message(t, STYLE_MESSAGE, "speed %.3g", source_set_speed(t->source, speed));
 }
 
-/* From step to step, so that it is a number that you know. */
-static void change_speed(struct tui *t, int direction)
+static double next_step(const double *steps, size_t n, double now, bool up)
 {
-    static const double steps[] = {0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200};
-    double now = source_set_speed(t->source, 0), next = now;
-    for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
-        if (direction > 0 && next == now && steps[i] > now * 1.001)
+    double next = now;
+    for (size_t i = 0; i < n; i++) {
+        if (up && next == now && steps[i] > now * 1.001)
             next = steps[i];
-        if (direction < 0 && steps[i] < now * 0.999)
+        if (!up && steps[i] < now * 0.999)
             next = steps[i];
     }
+    return next;
+}
+
+/* From step to step, so that it is a number that you know. */
+static void change_speed(struct tui *t, bool up)
+{
+    static const double steps[] = {0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200};
+    double next = next_step(steps, ARRAY_LEN(steps), source_set_speed(t->source, 0), up);
     tui_message(t, STYLE_MESSAGE, "speed %.3g", source_set_speed(t->source, next));
 }
 
-/* Steps that you count in, not ratios of the value there. */
-static void change_interval(struct tui *t, int direction)
+/* Steps that you count in, not ratios of the value there. A longer interval is a slower play. */
+static void change_interval(void *own, const char *direction)
 {
     static const double steps[] = {0.25, 0.5, 1, 2, 3, 5, 10, 15, 30, 60};
-    double now = option_double(&t->settings.options, OPTION_INTERVAL), next = now;
+    struct tui *t = own;
+    struct options *o = &t->settings.options;
+    const bool up = *direction == '+';
     char text[32];
     struct error err = {0};
     if (source_can(t->source, SOURCE_SEEKS)) {
-        change_speed(t, -direction);
+        change_speed(t, !up);
         return;
     }
-    for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
-        if (direction < 0 && steps[i] < now - 0.001)
-            next = steps[i];
-        if (direction > 0 && steps[ARRAY_LEN(steps) - 1 - i] > now + 0.001)
-            next = steps[ARRAY_LEN(steps) - 1 - i];
-    }
-    snprintf(text, sizeof text, "%gs", next);
-    if (option_set(&t->settings.options, OPTION_INTERVAL, text, &err) == 0)
+    snprintf(text, sizeof text, "%gs",
+             next_step(steps, ARRAY_LEN(steps), option_double(o, OPTION_INTERVAL), up));
+    if (option_set(o, OPTION_INTERVAL, text, &err) == 0)
         tui_message(t, STYLE_MESSAGE, "interval %s", text);
-}
-
-static void act_interval_up(void *own, const char *arg)
-{
-    (void)arg;
-    change_interval(own, 1);
-}
-
-static void act_interval_down(void *own, const char *arg)
-{
-    (void)arg;
-    change_interval(own, -1);
 }
 
 static void act_refresh(void *own, const char *arg)
@@ -160,15 +134,15 @@ static void act_refresh(void *own, const char *arg)
 }
 
 const struct tui_owner tui_time_owner = {.acts = {
-                                             [ACTION_PAUSE] = act_pause,
-                                             [ACTION_STEP] = act_step,
-                                             [ACTION_RESUME] = act_resume,
-                                             [ACTION_INTERVAL_UP] = act_interval_up,
-                                             [ACTION_INTERVAL_DOWN] = act_interval_down,
-                                             [ACTION_REFRESH] = act_refresh,
-                                             [ACTION_SEEK] = act_seek,
-                                             [ACTION_SPEED] = act_speed,
-                                             [ACTION_STEP_BACK] = act_step_back,
-                                             [ACTION_NEXT_MARK] = act_next_mark,
-                                             [ACTION_PREVIOUS_MARK] = act_previous_mark,
+                                             [ACTION_PAUSE] = {act_pause},
+                                             [ACTION_STEP] = {act_step},
+                                             [ACTION_RESUME] = {act_resume},
+                                             [ACTION_INTERVAL_UP] = {change_interval, "+"},
+                                             [ACTION_INTERVAL_DOWN] = {change_interval, "-"},
+                                             [ACTION_REFRESH] = {act_refresh},
+                                             [ACTION_SEEK] = {act_seek},
+                                             [ACTION_SPEED] = {act_speed},
+                                             [ACTION_STEP_BACK] = {act_seek, "-#1"},
+                                             [ACTION_NEXT_MARK] = {seek_mark, "+mark"},
+                                             [ACTION_PREVIOUS_MARK] = {seek_mark, "-mark"},
                                          }};

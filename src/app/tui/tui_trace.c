@@ -17,11 +17,9 @@ static void trace_begun(void *arg)
 {
     struct tui_trace *tr = arg;
     const struct trace_state *s = tui_trace_state(tr);
-    char text[240];
-    snprintf(text, sizeof text, "trace started: %llu function%s, %.60s: %.120s",
-             (unsigned long long)s->preflight.functions, s->preflight.functions == 1 ? "" : "s",
-             *s->status.procs ? s->status.procs : "all processes", tr->line);
-    tui_session_journal(&tr->s, false, text);
+    tui_journal(tr->s.tui, false, "trace started: %llu function%s, %.60s: %.120s",
+                (unsigned long long)s->preflight.functions, s->preflight.functions == 1 ? "" : "s",
+                *s->status.procs ? s->status.procs : "all processes", tr->line);
 }
 
 /* What the user can put right is asked for once more; the rest is shown. */
@@ -29,32 +27,30 @@ static void tell_failure(struct tui_trace *tr, const struct trace_state *s)
 {
     enum err code = s->status.error.code;
     bool words = code == ERR_NOT_FOUND || code == ERR_LIMIT || code == ERR_USAGE;
-    if (words && tr->s.quit_by_ms == 0 && !prompt_is_open(tr->tui->prompt))
+    if (words && tr->s.quit_by_ms == 0 && !prompt_is_open(tr->s.tui->prompt))
         tui_trace_error(tr, tr->line, s->status.error.text);
     else
-        tui_message(tr->tui, STYLE_ERROR, "%s", s->status.error.text);
+        tui_message(tr->s.tui, STYLE_ERROR, "%s", s->status.error.text);
 }
 
 static void trace_ended(void *arg)
 {
     struct tui_trace *tr = arg;
     const struct trace_state *s = tui_trace_state(tr);
-    char text[240];
+    struct tui *t = tr->s.tui;
     if (s->status.phase == SESSION_FAILED) {
-        snprintf(text, sizeof text, "nothing was traced: %.200s", s->status.error.text);
-        tui_session_journal(&tr->s, true, text);
+        tui_journal(t, true, "nothing was traced: %.200s", s->status.error.text);
         tell_failure(tr, s);
         return;
     }
-    snprintf(text, sizeof text, "trace ended: %s", s->end_text);
-    tui_session_journal(&tr->s, s->end == END_KILLED || s->end == END_LINK, text);
+    tui_journal(t, s->end == END_KILLED || s->end == END_LINK, "trace ended: %s", s->end_text);
     tui_session_proof(&tr->s);
-    tui_session_journal(&tr->s, *s->status.check.text != '\0', tr->s.proof);
+    tui_journal(t, *s->status.check.text != '\0', "%s", tr->s.proof);
 }
 
 /* ---- while it runs */
 
-static bool writable(void)
+static bool terminal_is_ready(void)
 {
     struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
     return poll(&out, 1, 0) != 0;
@@ -65,15 +61,15 @@ static void hold_trace(void *arg)
 {
     struct tui_trace *tr = arg;
     if (tr->s.session)
-        trace_hold(tr->s.session, tr->tui->paused || !writable());
+        trace_hold(tr->s.session, tr->s.tui->paused || !terminal_is_ready());
 }
 
-static void trace_question(void *arg, char *text, size_t size)
+static void estimate_trace(void *arg, char *text, size_t size)
 {
     const struct trace_state *s = tui_trace_state(arg);
     char rate[32], cost[80];
     /* Short: the view shows the rest. */
-    snprintf(text, size, "%s calls/s would cost %s%s. Trace anyway? (y/n) ",
+    snprintf(text, size, "%s calls/s would cost %s%s",
              text_count(rate, sizeof rate, s->preflight.calls_per_s),
              session_share_text(cost, sizeof cost, s->preflight.load, SPANS_COST),
              s->preflight.load > 1 ? "" : " or more");
@@ -113,14 +109,14 @@ static void *make_trace(struct tui *t)
         .quit = "A trace is running. Stop it and quit? (y/n) ",
         .ending = "ending the trace…",
         .over = "the trace was ended; ",
-        .question = trace_question,
+        .verb = "Trace",
+        .estimate = estimate_trace,
         .begun = trace_begun,
         .ended = trace_ended,
         .turn = hold_trace,
         .begin = tui_trace_submit};
     struct tui_trace *tr = alloc_zero(1, sizeof *tr);
-    tr->tui = t;
-    tui_session_init(&tr->s, t, &kind, tr);
+    tui_session_init(&tr->s, t, &kind);
     return tr;
 }
 

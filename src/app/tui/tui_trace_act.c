@@ -11,17 +11,17 @@
 static void refuse(struct tui_trace *tr)
 {
     char key[64];
-    tui_message(tr->tui, STYLE_MESSAGE, "no trace is running: %s starts one",
-                tui_key(tr->tui, ACTION_TRACE, NULL, key, sizeof key));
+    tui_message(tr->s.tui, STYLE_MESSAGE, "no trace is running: %s starts one",
+                tui_key(tr->s.tui, ACTION_TRACE, NULL, key, sizeof key));
 }
 
 /* What is played can be paused, by the same key in every view; its traces cannot be acted on. */
 static void act_recorded(struct tui_trace *tr, enum action action)
 {
     if (action == ACTION_TRACE_PAUSE)
-        tui_pause(tr->tui, !tr->tui->paused);
+        tui_pause(tr->s.tui, !tr->s.tui->paused);
     else
-        tui_message(tr->tui, STYLE_MESSAGE,
+        tui_message(tr->s.tui, STYLE_MESSAGE,
                     "this is a recording: its traces are over; `beamtop trace FILE` prints them");
 }
 
@@ -65,17 +65,17 @@ static const struct armed_row *holder(const struct armed_detail *a)
 /* Clears only what this program has set. Another tool waits for the events of its tracer. */
 static void act_armed_stop(struct tui_trace *tr, const char *arg)
 {
-    const struct armed_detail *a = model_armed(tr->tui->model);
+    const struct armed_detail *a = model_armed(tr->s.tui->model);
     const struct armed_row *row = a ? holder(a) : NULL;
     (void)arg;
-    if (tui_sessions_stop(tr->tui))
+    if (tui_sessions_stop(tr->s.tui))
         return;
     if (!row) {
-        tui_message(tr->tui, STYLE_MESSAGE, "this beamtop has set nothing");
+        tui_message(tr->s.tui, STYLE_MESSAGE, "this beamtop has set nothing");
         return;
     }
     struct slice who = row->tracer.len > 0 ? row->tracer : row->session;
-    tui_message(tr->tui, STYLE_MESSAGE, "this beamtop has set nothing: the owner is %s%.*s%s",
+    tui_message(tr->s.tui, STYLE_MESSAGE, "this beamtop has set nothing: the owner is %s%.*s%s",
                 row->tracer.len > 0 ? "" : "session ", (int)(who.len < 100 ? who.len : 100), who.s,
                 row->beamtop ? ", another beamtop: stop the trace there" : "");
 }
@@ -100,9 +100,9 @@ static void act_extend(struct tui_trace *tr, const char *arg)
         (void)trace_set_cap(tr->s.session, caps[i], more(tr, caps[i]), &err);
     struct caps now = tui_trace_state(tr)->caps;
     if (err.code != ERR_NONE)
-        tui_message(tr->tui, STYLE_ERROR, "%s", err.text);
+        tui_message(tr->s.tui, STYLE_ERROR, "%s", err.text);
     else
-        tui_message(tr->tui, STYLE_MESSAGE, "until %s, %s events",
+        tui_message(tr->s.tui, STYLE_MESSAGE, "until %s, %s events",
                     cap_format(time, sizeof time, CAP_TIME_MS, now.value[CAP_TIME_MS]),
                     cap_format(events, sizeof events, CAP_EVENTS, now.value[CAP_EVENTS]));
 }
@@ -124,18 +124,18 @@ static void act_set(struct tui_trace *tr, const char *arg)
     else if (caps_parse(&caps, cap, value, &err) == 0)
         (void)trace_set_cap(tr->s.session, cap, caps.value[cap], &err);
     if (err.code != ERR_NONE)
-        tui_message(tr->tui, STYLE_ERROR, "%s", err.text);
+        tui_message(tr->s.tui, STYLE_ERROR, "%s", err.text);
 }
 
 /* The event under the cursor; NULL when there is none, with a message. */
 static const struct trace_event *event_here(struct tui_trace *tr)
 {
-    const struct view_link link = screen_link(tr->tui->screen);
+    const struct view_link link = screen_link(tr->s.tui->screen);
     const struct trace_event *e = NULL;
     if (link.kind == TARGET_EVENT)
         e = trace_log_find(trace_session_log(tr->s.session), link.id);
     if (!e)
-        tui_message(tr->tui, STYLE_MESSAGE, "put the cursor on an event");
+        tui_message(tr->s.tui, STYLE_MESSAGE, "put the cursor on an event");
     return e;
 }
 
@@ -149,7 +149,7 @@ static void act_only_process(struct tui_trace *tr, const char *arg)
     buf_init(&pid, 0);
     print_pid(&pid, &e->pid);
     trace_narrow_pid(tr->s.session, &e->pid);
-    tui_message(tr->tui, STYLE_MESSAGE, "from now on only %s", buf_cstr(&pid));
+    tui_message(tr->s.tui, STYLE_MESSAGE, "from now on only %s", buf_cstr(&pid));
     buf_clear(&pid);
 }
 
@@ -163,7 +163,7 @@ static void act_only_pattern(struct tui_trace *tr, const char *arg)
         trace_log_pattern(trace_session_log(tr->s.session), e->pattern);
     const struct slice source = info->pattern->typed;
     trace_narrow_pattern(tr->s.session, e->pattern);
-    tui_message(tr->tui, STYLE_MESSAGE, "from now on only %.*s",
+    tui_message(tr->s.tui, STYLE_MESSAGE, "from now on only %.*s",
                 (int)(source.len < 200 ? source.len : 200), source.s);
 }
 
@@ -206,7 +206,7 @@ void tui_trace_act(struct tui *t, enum action action, const char *arg)
     struct tui_trace *tr = t->own[OWNER_TRACE];
     if (source_can(t->source, SOURCE_SEEKS))
         act_recorded(tr, action);
-    else if (handlers[action].running && !tui_trace_runs(tr))
+    else if (handlers[action].running && !session_runs(tr->s.session))
         refuse(tr);
     else
         handlers[action].run(tr, arg);

@@ -16,8 +16,8 @@
 static enum syntax spelling(const struct tui_trace *tr)
 {
     struct trace_request defaults;
-    const struct node_info *node = model_node(tr->tui->model);
-    settings_request(&tr->tui->settings, false, &defaults);
+    const struct node_info *node = model_node(tr->s.tui->model);
+    settings_request(&tr->s.tui->settings, false, &defaults);
     if (defaults.syntax != SYNTAX_AUTO)
         return defaults.syntax;
     return node && node->elixir.len > 0 ? SYNTAX_ELIXIR : SYNTAX_ERLANG;
@@ -41,7 +41,7 @@ void tui_trace_library(struct tui_trace *tr, const char *unused)
     const char *line;
     size_t n = 0;
     for (size_t age = 0; n < RECENT; age++) {
-        line = prompt_history_line(tr->tui->prompt, PROMPT_TRACE, age);
+        line = prompt_history_line(tr->s.tui->prompt, PROMPT_TRACE, age);
         if (!line)
             break;
         if (is_new(choices, n, line))
@@ -50,7 +50,7 @@ void tui_trace_library(struct tui_trace *tr, const char *unused)
     for (const struct library_row *row = library_table; row->title && n < ARRAY_LEN(choices); row++)
         choices[n++] =
             (struct screen_choice){.title = row->title, .text = library_text(row, syntax)};
-    screen_choose(tr->tui->screen, "Trace", choices, n);
+    screen_choose(tr->s.tui->screen, "Trace", choices, n);
 }
 
 /* ---- what is under the cursor */
@@ -89,9 +89,9 @@ static void put_pattern(struct buf *out, const char *pattern, const struct etf_p
 
 static const struct proc_row *row_of(const struct tui_trace *tr, const struct etf_pid *pid)
 {
-    const struct proc_scan *scan = model_scan(tr->tui->model);
-    const struct proc_rows *newer = model_newer_rows(tr->tui->model);
-    const struct process_detail *detail = model_process(tr->tui->model);
+    const struct proc_scan *scan = model_scan(tr->s.tui->model);
+    const struct proc_rows *newer = model_newer_rows(tr->s.tui->model);
+    const struct process_detail *detail = model_process(tr->s.tui->model);
     for (size_t i = 0; scan && i < scan->n_rows; i++)
         if (pid_same(&scan->rows[i].pid, pid))
             return newer ? &newer->rows[i] : &scan->rows[i];
@@ -113,7 +113,7 @@ static bool is_loop(struct slice function)
  * in, or began with, that is not a loop of OTP. */
 static struct slice own_function(const struct tui_trace *tr, const struct etf_pid *pid)
 {
-    const struct process_detail *d = model_process(tr->tui->model);
+    const struct process_detail *d = model_process(tr->s.tui->model);
     const struct proc_row *row = row_of(tr, pid);
     for (size_t i = 0; d && pid_same(&d->row.pid, pid) && i < d->n_stack; i++)
         if (!is_loop(d->stack[i].function))
@@ -172,7 +172,7 @@ static void process_menu(struct tui_trace *tr, const struct etf_pid *pid)
     add_choice(&m, "messages it sends", none, "send(_, _)");
     add_choice(&m, "its callers", none,
                elixir ? "receive({:\"$gen_call\", _, _})" : "receive({'$gen_call', _, _})");
-    screen_choose(tr->tui->screen, "Trace", m.choices, m.n);
+    screen_choose(tr->s.tui->screen, "Trace", m.choices, m.n);
     for (size_t i = 0; i < m.n; i++)
         buf_clear(&m.texts[i]);
 }
@@ -191,7 +191,7 @@ static bool is_of_span(const struct view_link *link)
 
 static const struct finding *finding_of(const struct tui_trace *tr, const struct view_link *link)
 {
-    return link->id && !is_of_span(link) ? findings_find(model_findings(tr->tui->model), link->id)
+    return link->id && !is_of_span(link) ? findings_find(model_findings(tr->s.tui->model), link->id)
                                          : NULL;
 }
 
@@ -205,11 +205,12 @@ static void put_function(struct buf *out, const char *pattern)
  * its stack goes before that. */
 static struct view_link meant(const struct tui_trace *tr)
 {
-    struct view_link link = screen_link(tr->tui->screen);
+    struct view_link link = screen_link(tr->s.tui->screen);
     if (link.kind == TARGET_FUNCTION)
         return link;
-    return screen_process(tr->tui->screen, tr->tui->model, &link) ? link
-                                                                  : screen_link(tr->tui->screen);
+    return screen_process(tr->s.tui->screen, tr->s.tui->model, &link)
+               ? link
+               : screen_link(tr->s.tui->screen);
 }
 
 void tui_trace_function(struct tui *t, struct buf *out)
@@ -249,7 +250,7 @@ void tui_trace_row(struct tui_trace *tr, const char *unused)
     else if (link.kind == TARGET_PROCESS || (of_span && has_pid(&link.pid)))
         process_menu(tr, &link.pid);
     else
-        tui_message(tr->tui, STYLE_MESSAGE,
+        tui_message(tr->s.tui, STYLE_MESSAGE,
                     found ? "this finding names no process or function"
                           : "put the cursor on a process, a function or an event");
     if (text.len > 0)

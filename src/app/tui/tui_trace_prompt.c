@@ -17,7 +17,7 @@
 
 static const struct tui_naming *naming_of(const struct tui_trace *tr)
 {
-    return tr->tui->own[TUI_NAMES];
+    return tr->s.tui->own[TUI_NAMES];
 }
 
 /* ---- what is known of the line */
@@ -26,14 +26,14 @@ static const struct tui_naming *naming_of(const struct tui_trace *tr)
 static void put_spec_key(const struct tui_trace *tr, struct buf *out)
 {
     char key[64];
-    if (!tr->spec_shown && keymap_first_key_of(&tr->tui->settings.keymap, CONTEXT_PROMPT,
+    if (!tr->spec_shown && keymap_first_key_of(&tr->s.tui->settings.keymap, CONTEXT_PROMPT,
                                                ACTION_PROMPT_SPEC, NULL, key, sizeof key))
         buf_printf(out, "   %s: match specification", key);
 }
 
 static void set_hint(struct tui_trace *tr, enum style style, struct buf *text)
 {
-    prompt_set_hint(tr->tui->prompt, style, buf_cstr(text));
+    prompt_set_hint(tr->s.tui->prompt, style, buf_cstr(text));
     buf_clear(text);
 }
 
@@ -43,10 +43,10 @@ static void put_candidates(struct tui_trace *tr, struct buf *out)
     struct completion list;
     struct trace_request defaults;
     size_t point;
-    const char *line = prompt_line(tr->tui->prompt, &point);
+    const char *line = prompt_line(tr->s.tui->prompt, &point);
     if (tr->unanswered >= UNANSWERED)
         return;
-    settings_request(&tr->tui->settings, false, &defaults);
+    settings_request(&tr->s.tui->settings, false, &defaults);
     completion_init(&list);
     if (!complete_trace(&list, naming_of(tr)->assist, defaults.syntax, line, point))
         tr->unanswered++;
@@ -69,7 +69,7 @@ static void show_line(void *arg)
 {
     struct tui_trace *tr = arg;
     const struct assist_line *line = assist_line(naming_of(tr)->assist);
-    struct prompt *prompt = tr->tui->prompt;
+    struct prompt *prompt = tr->s.tui->prompt;
     bool wrong = is_wrong(tr, line);
     const char *said = line->nothing && tr->error_shown && *tr->why ? tr->why : line->text;
     struct buf text;
@@ -132,7 +132,7 @@ void tui_trace_prompt(struct tui_trace *tr, const char *initial)
                                            .changed = forget_line,
                                            .listed = note_listed,
                                            .spec = toggle_spec};
-    tui_names_open(tr->tui, &names, tr, initial);
+    tui_names_open(tr->s.tui, &names, tr, initial);
 }
 
 void tui_trace_error(struct tui_trace *tr, const char *line, const char *why)
@@ -140,7 +140,7 @@ void tui_trace_error(struct tui_trace *tr, const char *line, const char *why)
     struct error ignored = {0};
     struct trace_request request;
     size_t offset = 0;
-    settings_request(&tr->tui->settings, false, &request);
+    settings_request(&tr->s.tui->settings, false, &request);
     if (trace_request_parse(&request, REQUEST_TRACE, line, &offset, &ignored) == 0)
         offset = request.pattern_at;
     trace_request_clear(&request);
@@ -148,7 +148,7 @@ void tui_trace_error(struct tui_trace *tr, const char *line, const char *why)
     tr->error_shown = true; /* the answer about the line may contain where */
     if (strlen(why) < sizeof tr->why)
         strcpy(tr->why, why);
-    prompt_mark_error(tr->tui->prompt, offset, why);
+    prompt_mark_error(tr->s.tui->prompt, offset, why);
 }
 
 /* ---- Enter */
@@ -160,7 +160,7 @@ static void replace_answered(void *arg, bool yes)
         tui_trace_prompt(tr, tr->wanted);
         return;
     }
-    if (tui_trace_runs(tr))
+    if (session_runs(tr->s.session))
         session_stop(tr->s.session);
     tui_session_then(&tr->s, tr->wanted);
 }
@@ -172,12 +172,12 @@ void tui_trace_submit(void *arg, const char *line)
     size_t offset = 0;
     if (line[strspn(line, " ")] == '\0')
         return;
-    if (tui_trace_runs(tr)) {
+    if (session_runs(tr->s.session)) {
         char *wanted = alloc_strdup(line); /* the line may be ours */
         free(tr->wanted);
         tr->wanted = wanted;
-        tui_ask(tr->tui, "A trace is running. Stop it and start this one? (y/n) ", replace_answered,
-                tr);
+        tui_ask(tr->s.tui, "A trace is running. Stop it and start this one? (y/n) ",
+                replace_answered, tr);
         return;
     }
     if (tui_session_waits(&tr->s, line) || tui_trace_start(tr, line, &offset, &err) == 0)
@@ -187,5 +187,5 @@ void tui_trace_submit(void *arg, const char *line)
     if (assist_line(naming_of(tr)->assist)->wrong)
         show_line(tr);
     else
-        prompt_mark_error(tr->tui->prompt, offset, err.text);
+        prompt_mark_error(tr->s.tui->prompt, offset, err.text);
 }

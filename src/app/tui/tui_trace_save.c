@@ -26,7 +26,7 @@ static bool is_json(const char *path)
 
 static const char *node_of(const struct tui_trace *tr, char out[300])
 {
-    const struct node_info *node = model_node(tr->tui->model);
+    const struct node_info *node = model_node(tr->s.tui->model);
     snprintf(out, 300, "%.*s", node ? (int)node->name.len : 0, node ? node->name.s : "");
     return out;
 }
@@ -36,7 +36,7 @@ static int write_log(struct tui_trace *tr, const char *path, bool replace, struc
     struct trace_request defaults;
     struct buf content;
     char node[300];
-    settings_request(&tr->tui->settings, false, &defaults);
+    settings_request(&tr->s.tui->settings, false, &defaults);
     const struct trace_log *log = trace_session_log(tr->s.session);
     const enum syntax syntax = trace_log_syntax(log, defaults.syntax);
     buf_init(&content, 0);
@@ -45,7 +45,7 @@ static int write_log(struct tui_trace *tr, const char *path, bool replace, struc
         .format = is_json(path) ? SINK_JSON : SINK_TEXT,
         .syntax = syntax == SYNTAX_ELIXIR ? PRINT_ELIXIR : PRINT_ERLANG,
         .node = node_of(tr, node),
-        .ascii = tr->tui->canvas.ascii,
+        .ascii = tr->s.tui->canvas.ascii,
     };
     int rc = trace_sink_log(&sink, log, err);
     if (rc == 0)
@@ -58,9 +58,9 @@ static void write_and_tell(struct tui_trace *tr, const char *path, bool replace)
 {
     struct error err = {0};
     if (write_log(tr, path, replace, &err) == 0)
-        tui_message(tr->tui, STYLE_MESSAGE, "the trace is in %s", path);
+        tui_message(tr->s.tui, STYLE_MESSAGE, "the trace is in %s", path);
     else
-        tui_message(tr->tui, STYLE_ERROR, "%s", err.text);
+        tui_message(tr->s.tui, STYLE_ERROR, "%s", err.text);
 }
 
 static void replace_answered(void *arg, bool yes)
@@ -84,18 +84,18 @@ void tui_trace_save(struct tui_trace *tr, const char *path)
     if (*path)
         buf_puts(&name, path);
     else
-        capture_name(&name, option_text(&tr->tui->settings.options, OPTION_CAPTURE_DIR), what,
+        capture_name(&name, option_text(&tr->s.tui->settings.options, OPTION_CAPTURE_DIR), what,
                      clock_wall_us(), CAPTURE_TEXT);
     free(tr->save_path);
     tr->save_path = buf_take(&name);
     int rc = write_log(tr, tr->save_path, false, &err);
     if (rc == 0) {
-        tui_message(tr->tui, STYLE_MESSAGE, "the trace is in %s", tr->save_path);
+        tui_message(tr->s.tui, STYLE_MESSAGE, "the trace is in %s", tr->save_path);
     } else if (rc == ERR_REFUSED) {
         snprintf(question, sizeof question, "%.500s exists. Overwrite it? (y/n) ", tr->save_path);
-        tui_ask(tr->tui, question, replace_answered, tr);
+        tui_ask(tr->s.tui, question, replace_answered, tr);
     } else {
-        tui_message(tr->tui, STYLE_ERROR, "%s", err.text);
+        tui_message(tr->s.tui, STYLE_ERROR, "%s", err.text);
     }
 }
 
@@ -106,7 +106,7 @@ void tui_trace_save_history(const struct tui_trace *tr)
     char file[TRACE_HISTORY_FILE_BYTES];
     if (*tr->history_node) {
         trace_history_file(file, tr->history_node);
-        tui_write_history(tr->tui, PROMPT_TRACE, file);
+        tui_write_history(tr->s.tui, PROMPT_TRACE, file);
     }
 }
 
@@ -114,11 +114,11 @@ void tui_trace_history(void *own)
 {
     struct tui_trace *tr = own;
     char file[TRACE_HISTORY_FILE_BYTES];
-    const char *node = tr->tui->live ? live_peer_node(tr->tui->live) : NULL;
+    const char *node = tr->s.tui->live ? live_peer_node(tr->s.tui->live) : NULL;
     if (!node || !*node || strcmp(node, tr->history_node) == 0)
         return;
     tui_trace_save_history(tr);
     snprintf(tr->history_node, sizeof tr->history_node, "%s", node);
     trace_history_file(file, node);
-    tui_read_history(tr->tui, PROMPT_TRACE, file);
+    tui_read_history(tr->s.tui, PROMPT_TRACE, file);
 }

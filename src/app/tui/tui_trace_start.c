@@ -10,16 +10,11 @@ const struct trace_state *tui_trace_state(const struct tui_trace *tr)
     return tr->s.session ? trace_log_state(trace_session_log(tr->s.session)) : NULL;
 }
 
-bool tui_trace_runs(const struct tui_trace *tr)
-{
-    return session_runs(tr->s.session);
-}
-
 void tui_trace_tell_none(const struct tui_trace *tr)
 {
     char key[64];
-    tui_message(tr->tui, STYLE_MESSAGE, "nothing was traced yet: %s starts a trace",
-                tui_key(tr->tui, ACTION_TRACE, NULL, key, sizeof key));
+    tui_message(tr->s.tui, STYLE_MESSAGE, "nothing was traced yet: %s starts a trace",
+                tui_key(tr->s.tui, ACTION_TRACE, NULL, key, sizeof key));
 }
 
 /* ---- beginning */
@@ -39,7 +34,7 @@ static int open_trace(struct tui_trace *tr, struct session **out, const struct t
         return err->code;
     }
     *offset = r->pattern_at;
-    rc = live_port(tr->tui->live, &port, err);
+    rc = live_port(tr->s.tui->live, &port, err);
     if (rc == 0)
         rc = trace_open(out, &options, &port, &handlers, &tr->s, NULL, &at, err);
     *offset = r->pattern_at + at;
@@ -50,7 +45,7 @@ int tui_trace_start(struct tui_trace *tr, const char *line, size_t *offset, stru
 {
     struct trace_request request;
     struct session *session = NULL;
-    settings_request(&tr->tui->settings, false, &request);
+    settings_request(&tr->s.tui->settings, false, &request);
     int rc = trace_request_parse(&request, REQUEST_TRACE, line, offset, err);
     if (rc != 0)
         return rc;
@@ -63,7 +58,7 @@ int tui_trace_start(struct tui_trace *tr, const char *line, size_t *offset, stru
     free(tr->line);
     tr->line = copy;
     tr->paused_by_us = false;
-    model_set_trace(tr->tui->model, trace_session_log(session));
+    model_set_trace(tr->s.tui->model, trace_session_log(session));
     tui_session_start(&tr->s, session);
     return 0;
 }

@@ -13,8 +13,7 @@
 #include "tui_session.h"
 
 struct tui_trace {
-    struct tui *tui;
-    struct tui_session s;
+    struct tui_session s;   /* first */
     char *line;             /* its words */
     struct caps asked_caps; /* of its start: what it is extended by */
     char *wanted;           /* words for which it may be asked to end */
@@ -34,7 +33,6 @@ struct tui_trace {
 /* ---- tui_trace_start.c */
 
 const struct trace_state *tui_trace_state(const struct tui_trace *tr); /* NULL: no trace yet */
-bool tui_trace_runs(const struct tui_trace *tr);                       /* it has not ended */
 void tui_trace_tell_none(const struct tui_trace *tr);                  /* nothing was traced yet */
 /* Takes a line apart and starts it. *offset is the byte of the line that is wrong. */
 int tui_trace_start(struct tui_trace *tr, const char *line, size_t *offset, struct error *err);

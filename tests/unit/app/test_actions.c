@@ -6,7 +6,7 @@
 
 static bool has_handler(const struct tui_owner *owner, enum action action)
 {
-    return owner->has ? owner->has(action) : owner->acts[action] != NULL;
+    return owner->has ? owner->has(action) : owner->acts[action].run != NULL;
 }
 
 TEST(test_every_action_has_one_handler)
