@@ -10,7 +10,7 @@
 
 /* ---- words that only the program knows */
 
-static void each_word(void *ctx, enum word_kind kind, word_put *put, void *out)
+static void put_words(void *ctx, enum word_kind kind, word_put *put, void *out)
 {
     const struct tui *t = ctx;
     if (kind == WORD_VIEW || kind == WORD_ACTION)
@@ -20,15 +20,15 @@ static void each_word(void *ctx, enum word_kind kind, word_put *put, void *out)
         screen_orders(t->screen, put, out);
 }
 
-static void complete(void *ctx, const char *line, size_t point, struct completion *out)
+static void complete_command_line(void *ctx, const char *line, size_t point, struct completion *out)
 {
-    const struct word_provider words = {.each = each_word, .ctx = ctx};
+    const struct word_provider words = {.each = put_words, .ctx = ctx};
     complete_command(out, line, point, &words);
 }
 
 /* ---- command */
 
-static void run_command(void *ctx, const char *line)
+static void command_accepted(void *ctx, const char *line)
 {
     struct tui *t = ctx;
     struct action_call call;
@@ -43,7 +43,8 @@ static void run_command(void *ctx, const char *line)
 
 void tui_prompt_command(struct tui *t, const char *initial)
 {
-    const struct prompt_calls calls = {.accepted = run_command, .complete = complete, .ctx = t};
+    const struct prompt_calls calls = {
+        .accepted = command_accepted, .complete = complete_command_line, .ctx = t};
     prompt_open(t->prompt, PROMPT_COMMAND, ":", initial, &calls);
 }
 
@@ -132,7 +133,7 @@ static const struct {
 };
 
 /* "" without a home. */
-static void state_dir(const struct tui *t, char *out, size_t size)
+static void put_state_dir(const struct tui *t, char *out, size_t size)
 {
     const char *state = t->env->xdg_state_home, *home = t->env->home;
     *out = '\0';
@@ -142,22 +143,21 @@ static void state_dir(const struct tui *t, char *out, size_t size)
         snprintf(out, size, "%s/.local/state/beamtop", home);
 }
 
-/* Makes the directories of a path that are missing; what fails shows when the file is written. */
-static void make_dirs(char *path)
+/* Makes the directories of a file that are missing; what fails shows when it is written. */
+static void make_parents(char *path)
 {
     for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
         mkdir(path, 0700);
         *slash = '/';
     }
-    mkdir(path, 0700);
 }
 
 void tui_read_history(struct tui *t, enum prompt_kind kind, const char *file)
 {
     char dir[512], path[800];
     struct error ignored = {0}; /* a history that cannot be read is an empty one */
-    state_dir(t, dir, sizeof dir);
+    put_state_dir(t, dir, sizeof dir);
     snprintf(path, sizeof path, "%s/%s", dir, file);
     if (*dir)
         (void)prompt_load_history(t->prompt, kind, path, &ignored);
@@ -168,13 +168,11 @@ void tui_write_history(struct tui *t, enum prompt_kind kind, const char *file)
     char dir[512], path[800];
     struct error err = {0};
     int most = option_int(&t->settings.options, OPTION_PROMPT_HISTORY);
-    state_dir(t, dir, sizeof dir);
+    put_state_dir(t, dir, sizeof dir);
     if (!*dir || most == 0 || !t->prompt)
         return;
     snprintf(path, sizeof path, "%s/%s", dir, file);
-    *strrchr(path, '/') = '\0';
-    make_dirs(path);
-    snprintf(path, sizeof path, "%s/%s", dir, file);
+    make_parents(path);
     bool (*leave_out)(const char *line) = NULL;
     if (kind == PROMPT_TRACE || kind == PROMPT_CALLS || kind == PROMPT_SPANS)
         leave_out = trace_history_has_values;

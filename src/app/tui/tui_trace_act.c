@@ -8,13 +8,6 @@
 #include "beamtop/model/detail.h"
 #include "tui_trace_start.h"
 
-static void refuse(struct tui_trace *tr)
-{
-    char key[64];
-    tui_message(tr->s.tui, STYLE_MESSAGE, "no trace is running: %s starts one",
-                tui_key(tr->s.tui, ACTION_TRACE, NULL, key, sizeof key));
-}
-
 /* What is played can be paused, by the same key in every view; its traces cannot be acted on. */
 static void act_recorded(struct tui_trace *tr, enum action action)
 {
@@ -35,7 +28,7 @@ static void act_trace(struct tui_trace *tr, const char *arg)
         tui_trace_prompt(tr, "");
 }
 
-static void act_pause(struct tui_trace *tr, const char *arg)
+static void act_trace_pause(struct tui_trace *tr, const char *arg)
 {
     const struct trace_state *s = tui_trace_state(tr);
     (void)arg;
@@ -43,14 +36,15 @@ static void act_pause(struct tui_trace *tr, const char *arg)
         trace_pause(tr->s.session, s->status.phase == SESSION_RUNNING);
 }
 
-static void act_stop(struct tui_trace *tr, const char *arg)
+static void act_trace_stop(struct tui_trace *tr, const char *arg)
 {
     (void)arg;
     session_stop(tr->s.session);
 }
 
-/* Who to turn to for what is armed here and is not ours: a beamtop first, since it can be asked. */
-static const struct armed_row *holder(const struct armed_detail *a)
+/* The owner of what another tool has set on the node: another beamtop first, since it can be
+   asked to stop. */
+static const struct armed_row *find_armed_owner(const struct armed_detail *a)
 {
     const struct armed_row *found = NULL;
     for (size_t i = 0; i < a->n_rows; i++) {
@@ -66,7 +60,7 @@ static const struct armed_row *holder(const struct armed_detail *a)
 static void act_armed_stop(struct tui_trace *tr, const char *arg)
 {
     const struct armed_detail *a = model_armed(tr->s.tui->model);
-    const struct armed_row *row = a ? holder(a) : NULL;
+    const struct armed_row *row = a ? find_armed_owner(a) : NULL;
     (void)arg;
     if (tui_sessions_stop(tr->s.tui))
         return;
@@ -81,7 +75,7 @@ static void act_armed_stop(struct tui_trace *tr, const char *arg)
 }
 
 /* Restarts its cap from now on; never above the ceiling. */
-static uint64_t more(const struct tui_trace *tr, enum cap cap)
+static uint64_t extended_cap(const struct tui_trace *tr, enum cap cap)
 {
     const struct trace_state *s = tui_trace_state(tr);
     uint64_t value = s->used[cap] + tr->asked_caps.value[cap];
@@ -97,7 +91,7 @@ static void act_extend(struct tui_trace *tr, const char *arg)
     char time[32], events[32];
     (void)arg;
     for (size_t i = 0; i < ARRAY_LEN(caps) && err.code == ERR_NONE; i++)
-        (void)trace_set_cap(tr->s.session, caps[i], more(tr, caps[i]), &err);
+        (void)trace_set_cap(tr->s.session, caps[i], extended_cap(tr, caps[i]), &err);
     struct caps now = tui_trace_state(tr)->caps;
     if (err.code != ERR_NONE)
         tui_message(tr->s.tui, STYLE_ERROR, "%s", err.text);
@@ -131,9 +125,7 @@ static void act_set(struct tui_trace *tr, const char *arg)
 static const struct trace_event *event_here(struct tui_trace *tr)
 {
     const struct view_link link = screen_link(tr->s.tui->screen);
-    const struct trace_event *e = NULL;
-    if (link.kind == TARGET_EVENT)
-        e = trace_log_find(trace_session_log(tr->s.session), link.id);
+    const struct trace_event *e = tui_trace_event(tr, &link);
     if (!e)
         tui_message(tr->s.tui, STYLE_MESSAGE, "put the cursor on an event");
     return e;
@@ -173,7 +165,7 @@ static void act_again(struct tui_trace *tr, const char *arg)
     if (tr->line)
         tui_trace_submit(tr, tr->line);
     else
-        tui_trace_tell_none(tr);
+        tui_trace_tell_none(tr, "nothing was traced yet", "a trace");
 }
 
 /* ---- the table */
@@ -185,8 +177,8 @@ static const struct {
     [ACTION_TRACE] = {act_trace, false},
     [ACTION_TRACE_ROW] = {tui_trace_row, false},
     [ACTION_TRACE_LIBRARY] = {tui_trace_library, false},
-    [ACTION_TRACE_PAUSE] = {act_pause, true},
-    [ACTION_TRACE_STOP] = {act_stop, true},
+    [ACTION_TRACE_PAUSE] = {act_trace_pause, true},
+    [ACTION_TRACE_STOP] = {act_trace_stop, true},
     [ACTION_TRACE_EXTEND] = {act_extend, true},
     [ACTION_TRACE_SET] = {act_set, true},
     [ACTION_TRACE_ONLY_PROCESS] = {act_only_process, true},
@@ -207,7 +199,7 @@ void tui_trace_act(struct tui *t, enum action action, const char *arg)
     if (source_can(t->source, SOURCE_SEEKS))
         act_recorded(tr, action);
     else if (handlers[action].running && !session_runs(tr->s.session))
-        refuse(tr);
+        tui_trace_tell_none(tr, "no trace is running", "one");
     else
         handlers[action].run(tr, arg);
 }

@@ -13,7 +13,7 @@
 #define RECENT 10 /* patterns typed before, above the library's */
 #define LIBRARY_MOST 64
 
-static enum syntax spelling(const struct tui_trace *tr)
+static enum syntax node_syntax(const struct tui_trace *tr)
 {
     struct trace_request defaults;
     const struct node_info *node = model_node(tr->s.tui->model);
@@ -37,7 +37,7 @@ void tui_trace_library(struct tui_trace *tr, const char *unused)
 {
     (void)unused;
     struct screen_choice choices[RECENT + LIBRARY_MOST];
-    enum syntax syntax = spelling(tr);
+    enum syntax syntax = node_syntax(tr);
     const char *line;
     size_t n = 0;
     for (size_t age = 0; n < RECENT; age++) {
@@ -55,16 +55,22 @@ void tui_trace_library(struct tui_trace *tr, const char *unused)
 
 /* ---- what is under the cursor */
 
-static void put_event(struct tui_trace *tr, struct buf *out, const struct trace_event *e)
+static void put_procs(struct buf *out, const struct etf_pid *pid)
 {
-    enum print_syntax syntax = spelling(tr) == SYNTAX_ELIXIR ? PRINT_ELIXIR : PRINT_ERLANG;
+    buf_puts(out, " --procs ");
+    print_pid(out, pid);
+}
+
+static void put_event_pattern(struct tui_trace *tr, struct buf *out, const struct trace_event *e)
+{
+    enum print_syntax syntax = node_syntax(tr) == SYNTAX_ELIXIR ? PRINT_ELIXIR : PRINT_ERLANG;
     if (e->kind == EVENT_CALL) {
         print_mfa_as(out, syntax, e->mfa.module, e->mfa.function, e->mfa.arity);
         buf_puts(out, " -> return");
         return;
     }
-    buf_puts(out, e->kind == EVENT_SEND ? "send(_, _) --procs " : "receive(_) --procs ");
-    print_pid(out, &e->pid);
+    buf_puts(out, e->kind == EVENT_SEND ? "send(_, _)" : "receive(_)");
+    put_procs(out, &e->pid);
 }
 
 static bool has_pid(const struct etf_pid *pid)
@@ -72,14 +78,8 @@ static bool has_pid(const struct etf_pid *pid)
     return pid->id != 0 || pid->serial != 0;
 }
 
-static void put_procs(struct buf *out, const struct etf_pid *pid)
-{
-    buf_puts(out, " --procs ");
-    print_pid(out, pid);
-}
-
 /* A function by itself shows what it returns; one of a stack, of its process. */
-static void put_pattern(struct buf *out, const char *pattern, const struct etf_pid *pid)
+static void put_whole_pattern(struct buf *out, const char *pattern, const struct etf_pid *pid)
 {
     bool asks = strstr(pattern, " -> ") || strstr(pattern, " --");
     buf_printf(out, "%s%s", pattern, asks ? "" : " -> return");
@@ -87,7 +87,8 @@ static void put_pattern(struct buf *out, const char *pattern, const struct etf_p
         put_procs(out, pid);
 }
 
-static const struct proc_row *row_of(const struct tui_trace *tr, const struct etf_pid *pid)
+static const struct proc_row *find_process_row(const struct tui_trace *tr,
+                                               const struct etf_pid *pid)
 {
     const struct proc_scan *scan = model_scan(tr->s.tui->model);
     const struct proc_rows *newer = model_newer_rows(tr->s.tui->model);
@@ -111,10 +112,10 @@ static bool is_loop(struct slice function)
 
 /* The function that says whose code a process runs: the first of its stack, or the one that it is
  * in, or began with, that is not a loop of OTP. */
-static struct slice own_function(const struct tui_trace *tr, const struct etf_pid *pid)
+static struct slice find_own_function(const struct tui_trace *tr, const struct etf_pid *pid)
 {
     const struct process_detail *d = model_process(tr->s.tui->model);
-    const struct proc_row *row = row_of(tr, pid);
+    const struct proc_row *row = find_process_row(tr, pid);
     for (size_t i = 0; d && pid_same(&d->row.pid, pid) && i < d->n_stack; i++)
         if (!is_loop(d->stack[i].function))
             return d->stack[i].function;
@@ -126,7 +127,7 @@ static struct slice own_function(const struct tui_trace *tr, const struct etf_pi
 }
 
 /* Of "'Elixir.Shop.Cart':add/2", "'Elixir.Shop.Cart'". */
-static struct slice module_of(struct slice function)
+static struct slice module_of_function(struct slice function)
 {
     bool quoted = false;
     for (size_t i = 0; i < function.len; i++) {
@@ -158,12 +159,12 @@ static void add_choice(struct process_menu *m, const char *title, struct slice w
 }
 
 /* What can be traced of a process, to choose from: its calls, its messages, who calls it. */
-static void process_menu(struct tui_trace *tr, const struct etf_pid *pid)
+static void choose_of_process(struct tui_trace *tr, const struct etf_pid *pid)
 {
     struct process_menu m = {.pid = pid};
-    const struct slice function = own_function(tr, pid), module = module_of(function);
+    const struct slice function = find_own_function(tr, pid), module = module_of_function(function);
     const struct slice none = {"", 0};
-    const bool elixir = spelling(tr) == SYNTAX_ELIXIR;
+    const bool elixir = node_syntax(tr) == SYNTAX_ELIXIR;
     if (module.len > 0) {
         add_choice(&m, "calls of its module", module, " -> return");
         add_choice(&m, "calls of its function", function, " -> return");
@@ -175,13 +176,6 @@ static void process_menu(struct tui_trace *tr, const struct etf_pid *pid)
     screen_choose(tr->s.tui->screen, "Trace", m.choices, m.n);
     for (size_t i = 0; i < m.n; i++)
         buf_clear(&m.texts[i]);
-}
-
-static const struct trace_event *event_of(const struct tui_trace *tr, const struct view_link *link)
-{
-    return link->kind == TARGET_EVENT && tr->s.session
-               ? trace_log_find(trace_session_log(tr->s.session), link->id)
-               : NULL;
 }
 
 static bool is_of_span(const struct view_link *link)
@@ -196,14 +190,14 @@ static const struct finding *finding_of(const struct tui_trace *tr, const struct
 }
 
 /* Of a pattern, its function. */
-static void put_function(struct buf *out, const char *pattern)
+static void put_pattern_function(struct buf *out, const char *pattern)
 {
     buf_put(out, pattern, strcspn(pattern, " ("));
 }
 
 /* The process that a view is of goes before its relations, on which its cursor is; a function of
  * its stack goes before that. */
-static struct view_link meant(const struct tui_trace *tr)
+static struct view_link meant_link(const struct tui_trace *tr)
 {
     struct view_link link = screen_link(tr->s.tui->screen);
     if (link.kind == TARGET_FUNCTION)
@@ -216,17 +210,17 @@ static struct view_link meant(const struct tui_trace *tr)
 void tui_trace_function(struct tui *t, struct buf *out)
 {
     const struct tui_trace *tr = t->own[OWNER_TRACE];
-    const struct view_link link = meant(tr);
+    const struct view_link link = meant_link(tr);
     const struct finding *found = finding_of(tr, &link);
-    const struct trace_event *e = event_of(tr, &link);
+    const struct trace_event *e = tui_trace_event(tr, &link);
     if (e && e->kind == EVENT_CALL) {
         print_mfa_as(out, PRINT_ERLANG, e->mfa.module, e->mfa.function, e->mfa.arity);
     } else if (found && *found->trace) {
-        put_function(out, found->trace);
+        put_pattern_function(out, found->trace);
     } else if (link.kind == TARGET_FUNCTION || (is_of_span(&link) && *link.name)) {
-        put_function(out, link.name);
+        put_pattern_function(out, link.name);
     } else if (link.kind == TARGET_PROCESS) {
-        const struct proc_row *row = row_of(tr, &link.pid);
+        const struct proc_row *row = find_process_row(tr, &link.pid);
         if (row)
             buf_put(out, row->current_function.s, row->current_function.len);
     }
@@ -235,20 +229,20 @@ void tui_trace_function(struct tui *t, struct buf *out)
 void tui_trace_row(struct tui_trace *tr, const char *unused)
 {
     (void)unused;
-    const struct view_link link = meant(tr);
+    const struct view_link link = meant_link(tr);
     const bool of_span = is_of_span(&link);
     const struct finding *found = finding_of(tr, &link);
-    const struct trace_event *e = event_of(tr, &link);
+    const struct trace_event *e = tui_trace_event(tr, &link);
     struct buf text;
     buf_init(&text, 0);
     if (e && e->kind != EVENT_LOST)
-        put_event(tr, &text, e);
+        put_event_pattern(tr, &text, e);
     else if (found && *found->trace)
-        put_pattern(&text, found->trace, NULL);
+        put_whole_pattern(&text, found->trace, NULL);
     else if (link.kind == TARGET_FUNCTION || (of_span && *link.name))
-        put_pattern(&text, link.name, link.kind == TARGET_FUNCTION ? &link.pid : NULL);
+        put_whole_pattern(&text, link.name, link.kind == TARGET_FUNCTION ? &link.pid : NULL);
     else if (link.kind == TARGET_PROCESS || (of_span && has_pid(&link.pid)))
-        process_menu(tr, &link.pid);
+        choose_of_process(tr, &link.pid);
     else
         tui_message(tr->s.tui, STYLE_MESSAGE,
                     found ? "this finding names no process or function"

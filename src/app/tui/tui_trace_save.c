@@ -6,25 +6,20 @@
 
 #include "beamtop/base/alloc.h"
 #include "beamtop/base/clock.h"
+#include "beamtop/base/text.h"
 #include "beamtop/output/trace_sink.h"
 #include "app/command/trace_history.h"
 #include "tui_trace_start.h"
 
 /* ---- events */
 
-static int put_bytes(void *ctx, const char *bytes, size_t len)
+static int put_log_bytes(void *ctx, const char *bytes, size_t len)
 {
     buf_put(ctx, bytes, len);
     return 0;
 }
 
-static bool is_json(const char *path)
-{
-    size_t len = strlen(path);
-    return len > 5 && strcmp(path + len - 5, ".json") == 0;
-}
-
-static const char *node_of(const struct tui_trace *tr, char out[300])
+static const char *put_node_name(const struct tui_trace *tr, char out[300])
 {
     const struct node_info *node = model_node(tr->s.tui->model);
     snprintf(out, 300, "%.*s", node ? (int)node->name.len : 0, node ? node->name.s : "");
@@ -40,11 +35,11 @@ static int write_log(struct tui_trace *tr, const char *path, bool replace, struc
     const struct trace_log *log = trace_session_log(tr->s.session);
     const enum syntax syntax = trace_log_syntax(log, defaults.syntax);
     buf_init(&content, 0);
-    struct trace_sink sink = {.output.writer = {.write = put_bytes, .ctx = &content}};
+    struct trace_sink sink = {.output.writer = {.write = put_log_bytes, .ctx = &content}};
     sink.options = (struct trace_sink_options){
-        .format = is_json(path) ? SINK_JSON : SINK_TEXT,
+        .format = text_ends_with(path, ".json") ? SINK_JSON : SINK_TEXT,
         .syntax = syntax == SYNTAX_ELIXIR ? PRINT_ELIXIR : PRINT_ERLANG,
-        .node = node_of(tr, node),
+        .node = put_node_name(tr, node),
         .ascii = tr->s.tui->canvas.ascii,
     };
     int rc = trace_sink_log(&sink, log, err);
@@ -54,33 +49,41 @@ static int write_log(struct tui_trace *tr, const char *path, bool replace, struc
     return rc;
 }
 
-static void write_and_tell(struct tui_trace *tr, const char *path, bool replace)
+static void replace_answered(void *arg, bool yes);
+
+/* Asks before it replaces a file. */
+static void save_log(struct tui_trace *tr, bool replace)
 {
     struct error err = {0};
-    if (write_log(tr, path, replace, &err) == 0)
-        tui_message(tr->s.tui, STYLE_MESSAGE, "the trace is in %s", path);
-    else
+    char question[700];
+    int rc = write_log(tr, tr->save_path, replace, &err);
+    if (rc == 0) {
+        tui_message(tr->s.tui, STYLE_MESSAGE, "the trace is in %s", tr->save_path);
+    } else if (rc == ERR_REFUSED && !replace) {
+        snprintf(question, sizeof question, "%.500s exists. Overwrite it? (y/n) ", tr->save_path);
+        tui_ask(tr->s.tui, question, replace_answered, tr);
+    } else {
         tui_message(tr->s.tui, STYLE_ERROR, "%s", err.text);
+    }
 }
 
 static void replace_answered(void *arg, bool yes)
 {
     struct tui_trace *tr = arg;
     if (yes && tr->s.session)
-        write_and_tell(tr, tr->save_path, true);
+        save_log(tr, true);
 }
 
 void tui_trace_save(struct tui_trace *tr, const char *path)
 {
-    struct error err = {0};
-    char what[320], node[300], question[700];
+    char what[320], node[300];
     struct buf name;
     if (!tr->s.session) {
-        tui_trace_tell_none(tr);
+        tui_trace_tell_none(tr, "nothing was traced yet", "a trace");
         return;
     }
     buf_init(&name, 0);
-    snprintf(what, sizeof what, "trace-%s", node_of(tr, node));
+    snprintf(what, sizeof what, "trace-%s", put_node_name(tr, node));
     if (*path)
         buf_puts(&name, path);
     else
@@ -88,15 +91,7 @@ void tui_trace_save(struct tui_trace *tr, const char *path)
                      clock_wall_us(), CAPTURE_TEXT);
     free(tr->save_path);
     tr->save_path = buf_take(&name);
-    int rc = write_log(tr, tr->save_path, false, &err);
-    if (rc == 0) {
-        tui_message(tr->s.tui, STYLE_MESSAGE, "the trace is in %s", tr->save_path);
-    } else if (rc == ERR_REFUSED) {
-        snprintf(question, sizeof question, "%.500s exists. Overwrite it? (y/n) ", tr->save_path);
-        tui_ask(tr->s.tui, question, replace_answered, tr);
-    } else {
-        tui_message(tr->s.tui, STYLE_ERROR, "%s", err.text);
-    }
+    save_log(tr, false);
 }
 
 /* ---- lines of the prompt */

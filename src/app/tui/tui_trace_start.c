@@ -10,18 +10,25 @@ const struct trace_state *tui_trace_state(const struct tui_trace *tr)
     return tr->s.session ? trace_log_state(trace_session_log(tr->s.session)) : NULL;
 }
 
-void tui_trace_tell_none(const struct tui_trace *tr)
+void tui_trace_tell_none(const struct tui_trace *tr, const char *none, const char *it)
 {
     char key[64];
-    tui_message(tr->s.tui, STYLE_MESSAGE, "nothing was traced yet: %s starts a trace",
-                tui_key(tr->s.tui, ACTION_TRACE, NULL, key, sizeof key));
+    tui_message(tr->s.tui, STYLE_MESSAGE, "%s: %s starts %s", none,
+                tui_key(tr->s.tui, ACTION_TRACE, NULL, key, sizeof key), it);
+}
+
+const struct trace_event *tui_trace_event(const struct tui_trace *tr, const struct view_link *link)
+{
+    return link->kind == TARGET_EVENT && tr->s.session
+               ? trace_log_find(trace_session_log(tr->s.session), link->id)
+               : NULL;
 }
 
 /* ---- beginning */
 
 /* The words are looked at before the trace that is on the screen makes room. */
-static int open_trace(struct tui_trace *tr, struct session **out, const struct trace_request *r,
-                      size_t *offset, struct error *err)
+static int open_screen_trace(struct tui_trace *tr, struct session **out,
+                             const struct trace_request *r, size_t *offset, struct error *err)
 {
     static const struct session_handlers handlers = {.on_change = tui_session_changed};
     const struct trace_options options = {.patterns = &r->pattern, .n_patterns = 1, .request = *r};
@@ -49,12 +56,12 @@ int tui_trace_start(struct tui_trace *tr, const char *line, size_t *offset, stru
     int rc = trace_request_parse(&request, REQUEST_TRACE, line, offset, err);
     if (rc != 0)
         return rc;
-    rc = open_trace(tr, &session, &request, offset, err);
+    rc = open_screen_trace(tr, &session, &request, offset, err);
     trace_request_clear(&request);
     if (rc != 0)
         return rc;
     tr->asked_caps = request.caps;
-    char *copy = alloc_strdup(line); /* the line may be ours */
+    char *copy = alloc_strdup(line); /* the line may be tr->line */
     free(tr->line);
     tr->line = copy;
     tr->paused_by_us = false;

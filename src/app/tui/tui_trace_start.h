@@ -33,7 +33,10 @@ struct tui_trace {
 /* ---- tui_trace_start.c */
 
 const struct trace_state *tui_trace_state(const struct tui_trace *tr); /* NULL: no trace yet */
-void tui_trace_tell_none(const struct tui_trace *tr);                  /* nothing was traced yet */
+/* Says that there is none, and which key starts it. */
+void tui_trace_tell_none(const struct tui_trace *tr, const char *none, const char *it);
+/* That a view's cursor is on; NULL: on none that is in the log. */
+const struct trace_event *tui_trace_event(const struct tui_trace *tr, const struct view_link *link);
 /* Takes a line apart and starts it. *offset is the byte of the line that is wrong. */
 int tui_trace_start(struct tui_trace *tr, const char *line, size_t *offset, struct error *err);
 
@@ -47,7 +50,7 @@ void tui_trace_save_history(const struct tui_trace *tr); /* at the end */
 /* ---- tui_trace_prompt.c */
 
 void tui_trace_prompt(struct tui_trace *tr, const char *initial);
-/* The prompt with the line in it, which may be ours, and why it could not be traced. */
+/* The prompt with the line in it, which may be tr->line, and why it could not be traced. */
 void tui_trace_error(struct tui_trace *tr, const char *line, const char *why);
 /* Starts the line, or asks for the end of the trace that runs, or shows the error. */
 void tui_trace_submit(void *tr, const char *line);
