@@ -128,7 +128,7 @@ int tui_start_options(struct tui *t, struct error *err)
 
 /* ---- captures */
 
-static void capture(struct tui *t, bool whole_screen, const char *path)
+static void write_capture(struct tui *t, bool whole_screen, const char *path)
 {
     const struct options *o = &t->settings.options;
     struct error err = {0};
@@ -182,7 +182,7 @@ static uint64_t copy_round(const struct tui *t, enum screen_request_kind kind)
 }
 
 /* agreed: the user was asked whether to pay for it, and said yes. */
-static int copy(struct tui *t, const struct screen_request *r, bool agreed, struct error *err)
+static int ask_copy(struct tui *t, const struct screen_request *r, bool agreed, struct error *err)
 {
     const struct options *o = &t->settings.options;
     if (!t->live)
@@ -208,7 +208,7 @@ static void copy_answered(void *arg, bool yes)
     struct tui *t = arg;
     struct error err = {0};
     const struct screen_request r = t->copy;
-    if (yes && copy(t, &r, true, &err) != 0)
+    if (yes && ask_copy(t, &r, true, &err) != 0)
         tui_message(t, STYLE_ERROR, "%s", err.text);
 }
 
@@ -258,7 +258,7 @@ static void take_requests(struct tui *t)
         case REQUEST_MAILBOX:
         case REQUEST_STATE:
         case REQUEST_COLLECT:
-            rc = copy(t, &r, false, &err);
+            rc = ask_copy(t, &r, false, &err);
             break;
         case REQUEST_NODE:
             t->picked = true;
@@ -339,12 +339,12 @@ static void act_filter(void *own, const char *arg)
 
 static void act_capture(void *own, const char *path)
 {
-    capture(own, false, path);
+    write_capture(own, false, path);
 }
 
 static void act_capture_screen(void *own, const char *path)
 {
-    capture(own, true, path);
+    write_capture(own, true, path);
 }
 
 static void act_pick_node(void *own, const char *arg)
@@ -377,7 +377,7 @@ static void act_quit(void *own, const char *arg)
     tui_leave(own);
 }
 
-static void on_screen(struct tui *t, enum action action, const char *arg)
+static void act_on_screen(struct tui *t, enum action action, const char *arg)
 {
     struct error err = {0};
     if (screen_act(t->screen, t->model, action, arg, &err) < 0)
@@ -397,7 +397,7 @@ static void fire_trigger(void *own)
 {
     struct tui *t = own;
     if (t->has_trigger && trigger_fires(&t->trigger, model_system(t->model), clock_mono_ns()))
-        capture(t, true, "");
+        write_capture(t, true, "");
 }
 
 static void follow_typed(void *own)
@@ -406,8 +406,8 @@ static void follow_typed(void *own)
     apply_options(own);
 }
 
-static const struct tui_owner screen_owner = {.has = screen_has, .act = on_screen};
-static const struct tui_owner view_owner = {.has = view_has, .act = on_screen};
+static const struct tui_owner screen_owner = {.has = screen_has, .act = act_on_screen};
+static const struct tui_owner view_owner = {.has = view_has, .act = act_on_screen};
 static const struct tui_owner prompt_owner = {.has = prompt_has, .act = no_prompt};
 /* `own` is a setting, so that `set` and the key agree. */
 static const struct tui_owner program_owner = {

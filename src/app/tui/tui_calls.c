@@ -35,7 +35,7 @@ static bool window_is_open(void *arg)
            calls_session_leaves_time(c->s.session);
 }
 
-static void hold_ticks(struct tui_calls *c)
+static void hold_counted_ticks(struct tui_calls *c)
 {
     if (c->s.tui->live)
         live_hold(c->s.tui->live, window_is_open(c));
@@ -79,7 +79,7 @@ static void on_calls_changed(void *arg)
 {
     struct tui_calls *c = arg;
     calls_log_state(&c->log, calls_session_state(c->s.session));
-    hold_ticks(c);
+    hold_counted_ticks(c);
     tui_session_changed(&c->s);
 }
 
@@ -105,8 +105,8 @@ static unsigned option_ms(const struct tui_calls *c, enum option option)
     return (unsigned)(option_double(&c->s.tui->settings.options, option) * 1000 + 0.5);
 }
 
-static int open_calls(struct tui_calls *c, struct session **out, const char *words, size_t *offset,
-                      struct error *err)
+static int open_screen_calls(struct tui_calls *c, struct session **out, const char *words,
+                             size_t *offset, struct error *err)
 {
     static const struct session_handlers handlers = {.on_change = on_calls_changed,
                                                      .on_window = on_calls_window};
@@ -138,7 +138,7 @@ static int start_calls(void *arg, const char *words, size_t *offset, struct erro
     words += strspn(words, " ");
     if (strlen(words) >= sizeof c->log.patterns)
         return error_set(err, ERR_USAGE, "at most %zu characters", sizeof c->log.patterns - 1);
-    int rc = open_calls(c, &session, words, offset, err);
+    int rc = open_screen_calls(c, &session, words, offset, err);
     if (rc != 0)
         return rc;
     calls_log_begin(&c->log, words);
@@ -243,7 +243,7 @@ static void *make_calls(struct tui *t)
     return c;
 }
 
-static void free_calls(void *own)
+static void free_screen_calls(void *own)
 {
     struct tui_calls *c = own;
     calls_log_clear(&c->log);
@@ -254,4 +254,4 @@ const struct tui_owner tui_calls_owner = {.acts = {[ACTION_CALLS] = {act_calls},
                                                    [ACTION_CALLS_STOP] = {tui_session_act_stop},
                                                    [ACTION_CALLS_TIME] = {act_time}},
                                           .make = make_calls,
-                                          .at = {[TUI_FREES] = free_calls}};
+                                          .at = {[TUI_FREES] = free_screen_calls}};

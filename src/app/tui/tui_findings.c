@@ -52,10 +52,8 @@ static void close_recorder(struct tui_findings *f)
     f->feed.recorder = NULL;
 }
 
-/*
- * The first tick of the last minutes, by the ticks' own times: the interval stretches and shrinks,
- * so that none can say how many they are. Few of a slow node are taken whatever
- * their age. */
+/* The first tick of the period, by the ticks' own times: the interval stretches and shrinks, so
+   their number is not known. The last LEAST_TICKS of a slow node are taken whatever their age. */
 static int64_t first_judged(struct recording *r, int64_t last)
 {
     int64_t wall_us = recording_tick_wall_us(r, last);

@@ -19,7 +19,8 @@ static bool is_open(const struct tui_naming *n)
 
 /* ---- what is known of the line */
 
-static void set_hint(struct tui_naming *n, enum style style, const char *known, bool with_cost)
+static void set_names_hint(struct tui_naming *n, enum style style, const char *known,
+                           bool with_cost)
 {
     char text[1200], cost[80] = "";
     if (with_cost)
@@ -35,15 +36,15 @@ static void show_hint(struct tui_naming *n)
     const struct assist_line *line = assist_line(n->assist);
     bool wrong = line->wrong && !line->unfinished && n->settled;
     if (*line->text)
-        set_hint(n, wrong ? STYLE_ERROR : STYLE_MESSAGE, line->text,
-                 !line->wrong && !line->nothing);
+        set_names_hint(n, wrong ? STYLE_ERROR : STYLE_MESSAGE, line->text,
+                       !line->wrong && !line->nothing);
     else if (line->known)
-        set_hint(n, STYLE_DIM, KEYS_HINT, true);
+        set_names_hint(n, STYLE_DIM, KEYS_HINT, true);
     if (wrong)
         prompt_mark_error(n->tui->prompt, line->offset, "");
 }
 
-static void show_names(struct tui_naming *n)
+static void show_known_names(struct tui_naming *n)
 {
     if (is_open(n) && n->names->show)
         n->names->show(n->arg);
@@ -52,7 +53,7 @@ static void show_names(struct tui_naming *n)
     tui_touch(n->tui);
 }
 
-static void look_at(struct tui_naming *n, const char *line)
+static void look_at_line(struct tui_naming *n, const char *line)
 {
     struct trace_request defaults;
     settings_request(&n->tui->settings, false, &defaults);
@@ -66,36 +67,36 @@ static void look_at(struct tui_naming *n, const char *line)
         assist_look(n->assist, &defaults, pattern);
         free(pattern);
     }
-    show_names(n);
+    show_known_names(n);
 }
 
-static void on_settled(uv_timer_t *timer)
+static void on_typing_settled(uv_timer_t *timer)
 {
     struct tui_naming *n = timer->data;
     n->settled = true;
-    show_names(n);
+    show_known_names(n);
 }
 
-static void on_pause(uv_timer_t *timer)
+static void on_typing_pause(uv_timer_t *timer)
 {
     struct tui_naming *n = timer->data;
     size_t point;
     if (is_open(n) && n->names->held && n->names->held(n->arg)) {
-        uv_timer_start(&n->pause, on_pause, PAUSE_MS, 0);
+        uv_timer_start(&n->pause, on_typing_pause, PAUSE_MS, 0);
         return;
     }
-    uv_timer_start(&n->pause, on_settled, SETTLE_MS, 0);
+    uv_timer_start(&n->pause, on_typing_settled, SETTLE_MS, 0);
     if (is_open(n))
-        look_at(n, prompt_line(n->tui->prompt, &point));
+        look_at_line(n, prompt_line(n->tui->prompt, &point));
 }
 
-static void on_known(void *arg)
+static void on_names_known(void *arg)
 {
     struct tui_naming *n = arg;
     if (!is_open(n))
         return;
     if (n->looked)
-        show_names(n);
+        show_known_names(n);
     if (n->completing && !assist_is_asking(n->assist)) {
         n->completing = false;
         prompt_complete_again(n->tui->prompt);
@@ -106,34 +107,34 @@ static void on_known(void *arg)
 
 /* ---- the prompt */
 
-static void forget_line(struct tui_naming *n)
+static void forget_names_line(struct tui_naming *n)
 {
     n->completing = n->looked = n->settled = false;
     if (n->names->changed)
         n->names->changed(n->arg);
 }
 
-static void on_changed(void *ctx, const char *line)
+static void on_line_changed(void *ctx, const char *line)
 {
     struct tui_naming *n = ctx;
     (void)line;
-    forget_line(n);
-    uv_timer_start(&n->pause, on_pause, PAUSE_MS, 0);
+    forget_names_line(n);
+    uv_timer_start(&n->pause, on_typing_pause, PAUSE_MS, 0);
 }
 
 void tui_names_look(struct tui *t)
 {
-    on_changed(t->own[TUI_NAMES], NULL);
+    on_line_changed(t->own[TUI_NAMES], NULL);
 }
 
-static void on_accepted(void *ctx, const char *line)
+static void on_line_accepted(void *ctx, const char *line)
 {
     struct tui_naming *n = ctx;
     uv_timer_stop(&n->pause);
     n->names->accepted(n->arg, line);
 }
 
-static void on_cancelled(void *ctx)
+static void on_line_cancelled(void *ctx)
 {
     struct tui_naming *n = ctx;
     uv_timer_stop(&n->pause);
@@ -158,7 +159,7 @@ static void on_spec(void *ctx)
 }
 
 /* Asked for at each prompt: a source knows its node a moment after it stands. */
-static void link_up(struct tui_naming *n)
+static void link_names(struct tui_naming *n)
 {
     struct session_port port;
     struct error ignored = {0}; /* without a node there is nothing to ask */
@@ -171,23 +172,23 @@ static void link_up(struct tui_naming *n)
 void tui_names_open(struct tui *t, const struct tui_names *names, void *arg, const char *line)
 {
     struct tui_naming *n = t->own[TUI_NAMES];
-    const struct prompt_calls calls = {.changed = on_changed,
-                                       .accepted = on_accepted,
-                                       .cancelled = on_cancelled,
+    const struct prompt_calls calls = {.changed = on_line_changed,
+                                       .accepted = on_line_accepted,
+                                       .cancelled = on_line_cancelled,
                                        .complete = complete_names,
                                        .spec = on_spec,
                                        .ctx = n};
-    link_up(n);
+    link_names(n);
     n->names = names;
     n->arg = arg;
-    forget_line(n);
+    forget_names_line(n);
     prompt_open(t->prompt, names->kind, names->mark, line, &calls);
     assist_begin(n->assist);
     if (names->show) {
-        look_at(n, line);
-        uv_timer_start(&n->pause, on_settled, SETTLE_MS, 0);
+        look_at_line(n, line);
+        uv_timer_start(&n->pause, on_typing_settled, SETTLE_MS, 0);
     } else {
-        set_hint(n, STYLE_DIM, KEYS_HINT, true);
+        set_names_hint(n, STYLE_DIM, KEYS_HINT, true);
     }
     tui_touch(t);
 }
@@ -199,7 +200,7 @@ static void *make_names(struct tui *t)
     struct tui_naming *n = alloc_zero(1, sizeof *n);
     n->tui = t;
     runtime_timer(&t->rt, &n->pause, n);
-    n->assist = assist_new(on_known, n);
+    n->assist = assist_new(on_names_known, n);
     return n;
 }
 

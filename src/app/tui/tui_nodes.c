@@ -13,7 +13,7 @@
 
 /* ---- its source */
 
-static void on_change(void *arg, bool facts)
+static void on_source_changed(void *arg, bool facts)
 {
     struct tui *t = arg;
     if (facts)
@@ -24,22 +24,22 @@ static void on_change(void *arg, bool facts)
     tui_draw_in(t, SETTLE_MS);
 }
 
-static void on_tick(void *arg)
+static void on_source_tick(void *arg)
 {
     tui_announce(arg, TUI_TICK);
 }
 
-static void on_trouble(void *arg, const struct error *err)
+static void on_source_trouble(void *arg, const struct error *err)
 {
     tui_message(arg, STYLE_ERROR, "%s", err->text);
 }
 
-static void on_notice(void *arg, bool trouble, const char *text)
+static void on_source_notice(void *arg, bool trouble, const char *text)
 {
     tui_message(arg, trouble ? STYLE_WARN : STYLE_MESSAGE, "%s", text);
 }
 
-static void on_link(void *arg, bool up)
+static void on_source_link(void *arg, bool up)
 {
     struct tui *t = arg;
     if (up) {
@@ -78,7 +78,7 @@ static void tell_command(const struct tui *t, struct error *err)
                       target, (int)near.len, near.s);
 }
 
-static void on_end(void *arg, bool had_tick, const struct error *err)
+static void on_source_end(void *arg, bool had_tick, const struct error *err)
 {
     struct tui *t = arg;
     struct error copy = *err;
@@ -95,12 +95,12 @@ static void on_end(void *arg, bool had_tick, const struct error *err)
 
 int tui_connect(struct tui *t, const char *target, int64_t os_pid, struct error *err)
 {
-    static const struct source_handlers handlers = {.on_change = on_change,
-                                                    .on_tick = on_tick,
-                                                    .on_trouble = on_trouble,
-                                                    .on_notice = on_notice,
-                                                    .on_link = on_link,
-                                                    .on_end = on_end};
+    static const struct source_handlers handlers = {.on_change = on_source_changed,
+                                                    .on_tick = on_source_tick,
+                                                    .on_trouble = on_source_trouble,
+                                                    .on_notice = on_source_notice,
+                                                    .on_link = on_source_link,
+                                                    .on_end = on_source_end};
     const struct options *o = &t->settings.options;
     const struct source_setup setup = {
         .cli = t->cli,
@@ -135,7 +135,7 @@ int tui_connect(struct tui *t, const char *target, int64_t os_pid, struct error 
 
 /* ---- the nodes of this host */
 
-static void refuse(char *out, size_t size, const struct discover_vm *vm)
+static void put_refusal(char *out, size_t size, const struct discover_vm *vm)
 {
     if (!*vm->node)
         snprintf(out, size,
@@ -144,7 +144,7 @@ static void refuse(char *out, size_t size, const struct discover_vm *vm)
                  (long long)vm->pid, vm->command, (long long)vm->pid);
 }
 
-static void show_rows(struct tui *t)
+static void show_nodes(struct tui *t)
 {
     struct screen_node *rows = alloc_zero(t->vms.count + 1, sizeof *rows);
     char(*notes)[160] = alloc_zero(t->vms.count + 1, sizeof *notes);
@@ -153,7 +153,7 @@ static void show_rows(struct tui *t)
     for (size_t i = 0; i < t->vms.count; i++) {
         const struct discover_vm *vm = &t->vms.vms[i];
         nodes_note(notes[n], sizeof notes[n], vm);
-        refuse(refusals[n], sizeof refusals[n], vm);
+        put_refusal(refusals[n], sizeof refusals[n], vm);
         rows[n] = (struct screen_node){
             .name = *vm->node ? vm->node : vm->command,
             .otp = vm->otp,
@@ -173,7 +173,7 @@ static void show_rows(struct tui *t)
     free(rows);
 }
 
-static int look(struct tui *t, struct error *err)
+static int find_nodes(struct tui *t, struct error *err)
 {
     discover_clear(&t->vms);
     return nodes_find(&t->vms, t->cli, t->env, NODES_EPMD_MS, err);
@@ -182,17 +182,17 @@ static int look(struct tui *t, struct error *err)
 void tui_pick(struct tui *t)
 {
     struct error err = {0};
-    if (look(t, &err) != 0)
+    if (find_nodes(t, &err) != 0)
         tui_message(t, STYLE_ERROR, "%s", err.text);
     else
-        show_rows(t);
+        show_nodes(t);
 }
 
 int tui_find_node(struct tui *t, struct error *err)
 {
     const struct discover_vm *only = NULL;
     size_t nodes = 0;
-    int rc = look(t, err);
+    int rc = find_nodes(t, err);
     if (rc != 0)
         return rc;
     for (size_t i = 0; i < t->vms.count; i++) {
@@ -207,6 +207,6 @@ int tui_find_node(struct tui *t, struct error *err)
             "no BEAM VM was found on this host; give a node's name: beamtop NAME@HOST");
     if (nodes == 1)
         return tui_connect(t, only->node, only->pid, err);
-    show_rows(t);
+    show_nodes(t);
     return 0;
 }

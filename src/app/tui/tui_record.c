@@ -13,7 +13,7 @@
 #define TURN_MS 1000u
 
 /* A recorder that does not answer may record this node. */
-static void tell_none(struct tui_record *r, const char *text)
+static void tell_not_recorded(struct tui_record *r, const char *text)
 {
     char key[64];
     if (*r->silent)
@@ -106,7 +106,7 @@ static void stop_recording(struct tui_record *r)
     if (r->state == RECORDING_STARTS)
         stop_when_started(r);
     else if (r->state == RECORDING_NONE)
-        tell_none(r, "this node is not being recorded:");
+        tell_not_recorded(r, "this node is not being recorded:");
     else if (r->state == RECORDING_RUNS && tui_record_is_own(r))
         tui_record_stop(r);
     else
@@ -126,7 +126,7 @@ static void on_marked(void *arg, const char *reply, const struct error *err)
         tui_message(r->tui, STYLE_MESSAGE, "marked “%s” in %s", r->mark, r->now.file);
 }
 
-static void act_mark(void *own, const char *text)
+static void act_record_mark(void *own, const char *text)
 {
     struct tui_record *r = own;
     char line[LIMIT_RECORD_REQUEST_BYTES];
@@ -136,7 +136,7 @@ static void act_mark(void *own, const char *text)
     if (!has_node(r))
         return;
     if (r->state != RECORDING_RUNS) {
-        tell_none(r, "nothing to mark: this node is not being recorded,");
+        tell_not_recorded(r, "nothing to mark: this node is not being recorded,");
     } else if (len == 0) {
         tui_prompt_command(r->tui, "mark ");
     } else if (len + sizeof "mark \n" > sizeof line || r->marking) {
@@ -151,12 +151,12 @@ static void act_mark(void *own, const char *text)
 
 /* ---- what the user does */
 
-static void tell_status(struct tui_record *r)
+static void tell_record_status(struct tui_record *r)
 {
     const struct record_status *s = &r->now;
     char since[32], bytes[32];
     if (r->state == RECORDING_NONE)
-        tell_none(r, "this node is not being recorded:");
+        tell_not_recorded(r, "this node is not being recorded:");
     else if (r->state == RECORDING_STARTS)
         tui_message(r->tui, STYLE_MESSAGE, "%s starts with its first tick", r->file);
     else
@@ -186,9 +186,9 @@ static void act_record(void *own, const char *arg)
     if (!has_node(r))
         return;
     if (begins_with(arg, "status", &rest) && !*rest)
-        tell_status(r);
+        tell_record_status(r);
     else if (begins_with(arg, "mark", &rest) && *rest)
-        act_mark(r, rest);
+        act_record_mark(r, rest);
     else if (stops || (!*arg && r->state != RECORDING_NONE))
         stop_recording(r);
     else if (r->state == RECORDING_NONE)
@@ -208,7 +208,7 @@ static void act_record_stop(void *own, const char *arg)
 
 /* ---- time */
 
-static void on_turn(uv_timer_t *timer)
+static void on_record_turn(uv_timer_t *timer)
 {
     struct tui_record *r = timer->data;
     look_at_node(r);
@@ -228,7 +228,7 @@ static void *make_record(struct tui *t)
     struct tui_record *r = alloc_zero(1, sizeof *r);
     r->tui = t;
     runtime_timer(&t->rt, &r->timer, r);
-    uv_timer_start(&r->timer, on_turn, TURN_MS, TURN_MS);
+    uv_timer_start(&r->timer, on_record_turn, TURN_MS, TURN_MS);
     return r;
 }
 
@@ -256,7 +256,7 @@ static void print_record_end(void *own)
 
 const struct tui_owner tui_record_owner = {.acts = {[ACTION_RECORD] = {act_record},
                                                     [ACTION_RECORD_STOP] = {act_record_stop},
-                                                    [ACTION_RECORD_MARK] = {act_mark}},
+                                                    [ACTION_RECORD_MARK] = {act_record_mark}},
                                            .make = make_record,
                                            .at = {[TUI_LEAVES] = leave_recorded_node,
                                                   [TUI_CLOSES] = close_asking,

@@ -19,7 +19,7 @@ bool tui_record_is_own(const struct tui_record *r)
     return *r->file && strcmp(r->file, r->now.file) == 0;
 }
 
-static void show(struct tui_record *r)
+static void show_recording(struct tui_record *r)
 {
     struct header_recording h = {.state = r->state,
                                  .running_s = r->now.running_s,
@@ -33,7 +33,7 @@ static void show(struct tui_record *r)
 void tui_record_set_state(struct tui_record *r, enum header_recording_state state)
 {
     r->state = state;
-    show(r);
+    show_recording(r);
 }
 
 /* ---- what a recorder was asked */
@@ -66,7 +66,7 @@ static void read_tail(const char *file, char out[LOG_TAIL_BYTES])
         fclose(f);
 }
 
-static void tell_end(struct tui_record *r)
+static void tell_record_end(struct tui_record *r)
 {
     char tail[LOG_TAIL_BYTES] = "", end[64] = "";
     struct error err = {0};
@@ -102,10 +102,8 @@ void tui_record_forget(struct tui_record *r)
 
 /* ---- how it goes */
 
-/*
- * It was found only by the node's name while the node was away: the node is another one now. Of
- * a node that was restarted one side knows a moment before
- * the other. */
+/* A recorder found by the node's name while the node was away may have another node of that name.
+   After a restart one side knows the new node a moment before the other: so several answers. */
 static bool has_another_node(struct tui_record *r)
 {
     bool known = r->tui->live && live_is_up(r->tui->live);
@@ -131,7 +129,7 @@ static void on_status(void *arg, const char *reply, const struct error *err)
     if (err && err->code != ERR_NOT_FOUND) {
         snprintf(r->problem, sizeof r->problem, "%.159s", err->text);
     } else if (err) {
-        tell_end(r);
+        tell_record_end(r);
         tui_record_forget(r);
         return;
     } else if (record_status_parse(&now, reply)) {
@@ -142,7 +140,7 @@ static void on_status(void *arg, const char *reply, const struct error *err)
             return;
         }
     }
-    show(r);
+    show_recording(r);
 }
 
 static void on_stopped(void *arg, const char *reply, const struct error *err)
@@ -155,7 +153,7 @@ static void on_stopped(void *arg, const char *reply, const struct error *err)
         tui_record_set_state(r, RECORDING_RUNS);
         return;
     }
-    tell_end(r);
+    tell_record_end(r);
     tui_record_forget(r);
 }
 
@@ -166,7 +164,8 @@ void tui_record_stop(struct tui_record *r)
     tui_record_set_state(r, RECORDING_STOPS);
 }
 
-static void follow(struct tui_record *r, const char *socket, const struct record_status *status)
+static void follow_recorder(struct tui_record *r, const char *socket,
+                            const struct record_status *status)
 {
     char mark[64], stop[64];
     snprintf(r->socket, sizeof r->socket, "%s", socket);
@@ -187,7 +186,7 @@ static void follow(struct tui_record *r, const char *socket, const struct record
 
 /* ---- looking for recorders of this node */
 
-static void scan_next(struct tui_record *r);
+static void scan_next_socket(struct tui_record *r);
 
 static void tell_silent(struct tui_record *r, const char *text)
 {
@@ -207,10 +206,10 @@ static void on_scanned(void *arg, const char *reply, const struct error *err)
         !err && record_status_parse(&s, reply) && record_status_is_of(&s, r->node, &r->life);
     /* One that this screen has started goes before those of others. */
     if (ours && (*r->socket == '\0' || strcmp(s.file, r->file) == 0))
-        follow(r, r->sockets[r->scanned - 1], &s);
+        follow_recorder(r, r->sockets[r->scanned - 1], &s);
     if (err && err->code == ERR_TIMEOUT)
         tell_silent(r, err->text);
-    scan_next(r);
+    scan_next_socket(r);
 }
 
 /* It has said that it has begun, and no socket is its. */
@@ -224,7 +223,7 @@ static void tell_out_of_reach(struct tui_record *r)
     tui_record_set_state(r, RECORDING_NONE);
 }
 
-static void scan_next(struct tui_record *r)
+static void scan_next_socket(struct tui_record *r)
 {
     if (r->scanned < r->n_sockets && !tui_record_is_own(r)) {
         const char *socket = r->sockets[r->scanned++];
@@ -245,7 +244,7 @@ void tui_record_scan(struct tui_record *r)
     r->scanned = 0;
     r->saw_silent = false;
     (void)record_sockets_list(r->sockets, &r->n_sockets, r->tui->env, &ignored);
-    scan_next(r);
+    scan_next_socket(r);
 }
 
 void tui_record_ask_status(struct tui_record *r)

@@ -57,7 +57,7 @@ static int choose_file(struct tui_record *r, const char *file, struct error *err
     return rc;
 }
 
-static void start(struct tui_record *r, const char *file)
+static void start_recorder(struct tui_record *r, const char *file)
 {
     struct error err = {0};
     const struct tui *t = r->tui;
@@ -88,24 +88,24 @@ static void start(struct tui_record *r, const char *file)
 
 /* ---- what the user is asked for: the file, then the limit of its size */
 
-static void ask_size(struct tui_record *r, const char *initial);
+static void ask_size_limit(struct tui_record *r, const char *initial);
 
 static void size_given(void *arg, const char *line)
 {
     struct tui_record *r = arg;
     struct error err = {0};
     if (option_set(&r->tui->settings.options, OPTION_RECORD_MAX_SIZE, line, &err) != 0) {
-        ask_size(r, line);
+        ask_size_limit(r, line);
         prompt_mark_error(r->tui->prompt, 0, err.text);
     } else if (*r->node && strcmp(r->node, r->wanted_node) == 0 && r->state == RECORDING_NONE) {
-        start(r, r->wanted);
+        start_recorder(r, r->wanted);
     } else {
         tui_message(r->tui, STYLE_WARN, "not recorded: %s is not connected, or is recorded by now",
                     r->wanted_node);
     }
 }
 
-static void ask_size(struct tui_record *r, const char *initial)
+static void ask_size_limit(struct tui_record *r, const char *initial)
 {
     const struct prompt_calls calls = {.accepted = size_given, .ctx = r};
     prompt_open(r->tui->prompt, PROMPT_TEXT, "size limit: ", initial, &calls);
@@ -118,10 +118,10 @@ static void file_given(void *arg, const char *line)
     double bytes = option_double(&r->tui->settings.options, OPTION_RECORD_MAX_SIZE);
     snprintf(r->wanted, sizeof r->wanted, "%s", line);
     snprintf(r->wanted_node, sizeof r->wanted_node, "%s", r->node);
-    ask_size(r, text_bytes_exact(size, sizeof size, bytes));
+    ask_size_limit(r, text_bytes_exact(size, sizeof size, bytes));
 }
 
-static void ask_file(struct tui_record *r)
+static void ask_file_name(struct tui_record *r)
 {
     const struct prompt_calls calls = {.accepted = file_given, .ctx = r};
     struct buf name;
@@ -133,26 +133,26 @@ static void ask_file(struct tui_record *r)
 }
 
 /* A file that was named is begun at once. */
-static void begin(struct tui_record *r, const char *file)
+static void begin_recording(struct tui_record *r, const char *file)
 {
     if (*file)
-        start(r, file);
+        start_recorder(r, file);
     else
-        ask_file(r);
+        ask_file_name(r);
 }
 
 static void start_answered(void *arg, bool yes)
 {
     struct tui_record *r = arg;
     if (yes && r->state == RECORDING_NONE)
-        begin(r, r->wanted);
+        begin_recording(r, r->wanted);
 }
 
 void tui_record_begin(struct tui_record *r, const char *file)
 {
     char question[sizeof r->silent + 40];
     if (*r->silent == '\0') {
-        begin(r, file);
+        begin_recording(r, file);
         return;
     }
     snprintf(r->wanted, sizeof r->wanted, "%s", file);

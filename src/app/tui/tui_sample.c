@@ -51,7 +51,7 @@ static void replace_sample(struct tui_sample *s, struct sample_log *log)
     sample_log_free(before);
 }
 
-static void on_timer(uv_timer_t *timer)
+static void on_sample_timer(uv_timer_t *timer)
 {
     struct tui_sample *s = timer->data;
     sample_log_turn(s->log);
@@ -76,7 +76,7 @@ static void sample_begun(void *arg, pid_t pid, const char *why)
                     why);
 }
 
-static void tell_end(struct tui_sample *s, const struct error *why)
+static void tell_sample_end(struct tui_sample *s, const struct error *why)
 {
     struct tui *t = s->tui;
     const struct samples_summary *summary = &sample_log_now(s->log)->run;
@@ -92,7 +92,7 @@ static void tell_end(struct tui_sample *s, const struct error *why)
 static void sample_ended(void *arg, const struct error *why)
 {
     struct tui_sample *s = arg;
-    tell_end(s, why);
+    tell_sample_end(s, why);
     if (s->tui->live)
         (void)sample_log_ask_names(s->log, NULL);
 }
@@ -125,7 +125,7 @@ static int begin_sample(struct tui_sample *s, double for_s, struct error *err)
     if (rc != 0)
         return rc;
     replace_sample(s, log);
-    uv_timer_start(&s->timer, on_timer, TURN_MS, TURN_MS);
+    uv_timer_start(&s->timer, on_sample_timer, TURN_MS, TURN_MS);
     return 0;
 }
 
@@ -164,7 +164,7 @@ static void act_sample_stop(void *own, const char *arg)
 /* ---- source lines */
 
 /* "shop:checkout/1  shop.erl:42" */
-static void on_where(void *arg, bool found, const char *line, size_t lines)
+static void on_where_found(void *arg, bool found, const char *line, size_t lines)
 {
     struct tui_sample *s = arg;
     const char *prefix = "beamtop: ";
@@ -180,7 +180,7 @@ static void on_where(void *arg, bool found, const char *line, size_t lines)
         tui_message(s->tui, STYLE_ERROR, "the process that reads the VM has failed");
 }
 
-static int look_for(struct tui_sample *s, const char *function, struct error *err)
+static int start_where(struct tui_sample *s, const char *function, struct error *err)
 {
     struct tui *t = s->tui;
     pid_t pid = 0;
@@ -194,7 +194,8 @@ static int look_for(struct tui_sample *s, const char *function, struct error *er
         return rc;
     where_leave(s->where);
     s->where = NULL;
-    return where_start(&s->where, &t->rt.loop, pid, function, WHERE_SECONDS, on_where, s, err);
+    return where_start(&s->where, &t->rt.loop, pid, function, WHERE_SECONDS, on_where_found, s,
+                       err);
 }
 
 static void act_where(void *own, const char *arg)
@@ -212,7 +213,7 @@ static void act_where(void *own, const char *arg)
         tui_message(t, STYLE_MESSAGE,
                     "put the cursor on a function, a span, an event or a "
                     "process");
-    else if (look_for(s, buf_cstr(&function), &err) != 0)
+    else if (start_where(s, buf_cstr(&function), &err) != 0)
         tui_message(t, STYLE_ERROR, "%s", err.text);
     buf_clear(&function);
 }

@@ -78,8 +78,8 @@ static void spans_ended(void *arg)
 
 /* ---- beginning */
 
-static int open_spans(struct tui_spans *s, struct session **out, const struct trace_request *r,
-                      size_t *offset, struct error *err)
+static int open_screen_spans(struct tui_spans *s, struct session **out,
+                             const struct trace_request *r, size_t *offset, struct error *err)
 {
     static const struct session_handlers handlers = {.on_change = tui_session_changed};
     struct session_port port;
@@ -118,7 +118,7 @@ static int start_spans(void *arg, const char *words, size_t *offset, struct erro
         return 0;
     }
     s->agreed = false;
-    rc = open_spans(s, &session, &request, offset, err);
+    rc = open_screen_spans(s, &session, &request, offset, err);
     trace_request_clear(&request);
     if (rc != 0)
         return rc;

@@ -10,7 +10,7 @@
 /* Events taken before the screen is drawn: a paste does not starve it. */
 #define EVENTS_AT_ONCE 256
 
-static void on_key(struct tui *t, struct key key)
+static void on_tty_key(struct tui *t, struct key key)
 {
     if (prompt_is_open(t->prompt)) {
         prompt_key(t->prompt, key);
@@ -34,7 +34,7 @@ static void on_key(struct tui *t, struct key key)
                 tui_key(t, ACTION_HELP, NULL, help, sizeof help));
 }
 
-static void on_mouse(struct tui *t, const struct tty_event *e)
+static void on_tty_mouse(struct tui *t, const struct tty_event *e)
 {
     int row = e->mouse.row, column = e->mouse.column;
     bool clicked = e->mouse.kind == MOUSE_CLICK || e->mouse.kind == MOUSE_DOUBLE_CLICK;
@@ -57,16 +57,16 @@ static void on_mouse(struct tui *t, const struct tty_event *e)
     }
 }
 
-static bool on_event(struct tui *t, const struct tty_event *e)
+static bool on_tty_event(struct tui *t, const struct tty_event *e)
 {
     switch (e->kind) {
     case TTY_NONE:
         return false;
     case TTY_KEY:
-        on_key(t, e->key);
+        on_tty_key(t, e->key);
         break;
     case TTY_MOUSE:
-        on_mouse(t, e);
+        on_tty_mouse(t, e);
         break;
     case TTY_PASTE:
         if (prompt_is_open(t->prompt))
@@ -95,7 +95,7 @@ static void take_events(struct tui *t)
     t->tty->now_ms = uv_now(&t->rt.loop);
     for (int i = 0; i < EVENTS_AT_ONCE && t->tty && !t->rt.ended; i++) {
         struct tty_event e = t->tty->ops->event(t->tty);
-        if (!on_event(t, &e))
+        if (!on_tty_event(t, &e))
             break;
         any = true;
     }
@@ -116,7 +116,7 @@ static void on_input_timer(uv_timer_t *timer)
         take_events(t);
 }
 
-static void on_tty(uv_poll_t *poll, int status, int events)
+static void on_tty_readable(uv_poll_t *poll, int status, int events)
 {
     struct tui *t = poll->data;
     (void)events;
@@ -138,7 +138,7 @@ static int watch_tty(struct tui *t)
     t->tty_poll.data = t;
     if (t->tty->asked) /* what never answers makes nothing readable */
         uv_timer_start(&t->input_timer, on_input_timer, 1, 0);
-    return uv_poll_start(&t->tty_poll, UV_READABLE, on_tty);
+    return uv_poll_start(&t->tty_poll, UV_READABLE, on_tty_readable);
 }
 
 int tui_open_terminal(struct tui *t, struct error *err)

@@ -33,7 +33,7 @@ static void tell_failure(struct tui_trace *tr, const struct trace_state *s)
         tui_message(tr->s.tui, STYLE_ERROR, "%s", s->status.error.text);
 }
 
-static void trace_ended(void *arg)
+static void screen_trace_ended(void *arg)
 {
     struct tui_trace *tr = arg;
     const struct trace_state *s = tui_trace_state(tr);
@@ -112,7 +112,7 @@ static void *make_trace(struct tui *t)
         .verb = "Trace",
         .estimate = estimate_trace,
         .begun = trace_begun,
-        .ended = trace_ended,
+        .ended = screen_trace_ended,
         .turn = hold_trace,
         .begin = tui_trace_submit};
     struct tui_trace *tr = alloc_zero(1, sizeof *tr);
@@ -120,7 +120,7 @@ static void *make_trace(struct tui *t)
     return tr;
 }
 
-static void free_trace(void *own)
+static void free_screen_trace(void *own)
 {
     struct tui_trace *tr = own;
     tui_trace_save_history(tr);
@@ -137,4 +137,4 @@ const struct tui_owner tui_trace_owner = {.has = tui_trace_has,
                                                  [TUI_PAUSED] = hold_trace,
                                                  [TUI_SUSPENDS] = suspend_trace,
                                                  [TUI_RESUMES] = resume_trace,
-                                                 [TUI_FREES] = free_trace}};
+                                                 [TUI_FREES] = free_screen_trace}};

@@ -31,7 +31,7 @@ static void put_spec_key(const struct tui_trace *tr, struct buf *out)
         buf_printf(out, "   %s: match specification", key);
 }
 
-static void set_hint(struct tui_trace *tr, enum style style, struct buf *text)
+static void set_trace_hint(struct tui_trace *tr, enum style style, struct buf *text)
 {
     prompt_set_hint(tr->s.tui->prompt, style, buf_cstr(text));
     buf_clear(text);
@@ -65,7 +65,7 @@ static bool is_wrong(const struct tui_trace *tr, const struct assist_line *line)
     return line->wrong && !line->unfinished && naming_of(tr)->settled;
 }
 
-static void show_line(void *arg)
+static void show_trace_line(void *arg)
 {
     struct tui_trace *tr = arg;
     const struct assist_line *line = assist_line(naming_of(tr)->assist);
@@ -80,7 +80,7 @@ static void show_line(void *arg)
     if (empty) {
         buf_puts(&text, EMPTY_HINT);
         put_spec_key(tr, &text);
-        set_hint(tr, STYLE_DIM, &text);
+        set_trace_hint(tr, STYLE_DIM, &text);
         return;
     }
     if ((line->unfinished || line->nothing) && !tr->listed)
@@ -91,14 +91,14 @@ static void show_line(void *arg)
     buf_puts(&text, *said ? said : "…");
     if (!line->wrong && !line->nothing)
         put_spec_key(tr, &text);
-    set_hint(tr, wrong ? STYLE_ERROR : STYLE_MESSAGE, &text);
+    set_trace_hint(tr, wrong ? STYLE_ERROR : STYLE_MESSAGE, &text);
     if (wrong)
         prompt_mark_error(prompt, line->offset, "");
 }
 
 /* ---- the prompt */
 
-static void forget_line(void *arg)
+static void forget_trace_line(void *arg)
 {
     struct tui_trace *tr = arg;
     tr->error_shown = tr->listed = false;
@@ -110,7 +110,7 @@ static void toggle_spec(void *arg)
 {
     struct tui_trace *tr = arg;
     tr->spec_shown = !tr->spec_shown;
-    show_line(tr);
+    show_trace_line(tr);
 }
 
 /* Tab lists them: they do not stand in the hint, too. */
@@ -118,7 +118,7 @@ static void note_listed(void *arg, size_t n)
 {
     struct tui_trace *tr = arg;
     tr->listed = n > 1;
-    show_line(tr);
+    show_trace_line(tr);
 }
 
 void tui_trace_prompt(struct tui_trace *tr, const char *initial)
@@ -128,8 +128,8 @@ void tui_trace_prompt(struct tui_trace *tr, const char *initial)
                                            .mark = "trace> ",
                                            .complete = complete_trace,
                                            .accepted = tui_trace_submit,
-                                           .show = show_line,
-                                           .changed = forget_line,
+                                           .show = show_trace_line,
+                                           .changed = forget_trace_line,
                                            .listed = note_listed,
                                            .spec = toggle_spec};
     tui_names_open(tr->s.tui, &names, tr, initial);
@@ -153,7 +153,7 @@ void tui_trace_error(struct tui_trace *tr, const char *line, const char *why)
 
 /* ---- Enter */
 
-static void replace_answered(void *arg, bool yes)
+static void restart_answered(void *arg, bool yes)
 {
     struct tui_trace *tr = arg;
     if (!yes) {
@@ -173,11 +173,11 @@ void tui_trace_submit(void *arg, const char *line)
     if (line[strspn(line, " ")] == '\0')
         return;
     if (session_runs(tr->s.session)) {
-        char *wanted = alloc_strdup(line); /* the line may be ours */
+        char *wanted = alloc_strdup(line); /* the line may be tr->wanted */
         free(tr->wanted);
         tr->wanted = wanted;
         tui_ask(tr->s.tui, "A trace is running. Stop it and start this one? (y/n) ",
-                replace_answered, tr);
+                restart_answered, tr);
         return;
     }
     if (tui_session_waits(&tr->s, line) || tui_trace_start(tr, line, &offset, &err) == 0)
@@ -185,7 +185,7 @@ void tui_trace_submit(void *arg, const char *line)
     tui_trace_prompt(tr, line);
     tr->error_shown = true;
     if (assist_line(naming_of(tr)->assist)->wrong)
-        show_line(tr);
+        show_trace_line(tr);
     else
         prompt_mark_error(tr->s.tui->prompt, offset, err.text);
 }
