@@ -12,7 +12,7 @@
 #define EVERY_S 10.0
 #define SPANS_EVERY_S 60.0
 #define SAMPLES_EVERY_S 60.0
-/* The end waits so long for the proof that nothing of ours is left armed: what is set has some
+/* The end waits so long for the check that nothing is left on the node: what is set has some
    seconds to end, and the question for it 15 s. `record stop` waits for longer. */
 #define PROOF_MS 20000u
 
@@ -62,7 +62,7 @@ void record_run_armed_start(struct recording_run *t)
 void record_run_armed_link_lost(struct recording_run *t)
 {
     for (size_t i = 0; i < RECORD_SERIES; i++)
-        record_series_link_lost(t->series[i]);
+        record_series_lost(t->series[i], NULL);
 }
 
 void record_run_armed_close(struct recording_run *t)
@@ -74,14 +74,7 @@ void record_run_armed_close(struct recording_run *t)
 
 /* ---- its end */
 
-static void abandon_series(struct recording_run *t, const struct error *why)
-{
-    uv_timer_stop(&t->turn); /* the sessions live until record_run_armed_close() */
-    for (size_t i = 0; i < RECORD_SERIES; i++)
-        record_series_abandon(t->series[i], why);
-}
-
-/* True: the loop stops when it is proven that nothing is left. */
+/* True: the loop stops when it is verified that nothing is left. */
 static bool stop_series(struct recording_run *t)
 {
     t->asking_to_end = true;
@@ -91,13 +84,15 @@ static bool stop_series(struct recording_run *t)
     return t->waiting > 0;
 }
 
-/* What is armed ends on the node with the link: its end is recorded, without the proof. */
+/* What is set on the node ends with the link: its end is recorded, without the check. */
 void record_run_end_unproven(struct recording_run *t, const char *text)
 {
     struct error why = {0};
     error_set(&why, ERR_TIMEOUT, "%s", text);
     record_run_tell(t, "%s; what is left ends with the connection", text);
-    abandon_series(t, &why);
+    uv_timer_stop(&t->turn); /* the sessions live until record_run_armed_close() */
+    for (size_t i = 0; i < RECORD_SERIES; i++)
+        record_series_lost(t->series[i], &why);
     uv_stop(&t->rt.loop);
 }
 

@@ -60,7 +60,7 @@ static bool leaves_something(const struct session *s)
            session_trouble(s).code == ERR_TARGET;
 }
 
-static void tell_left(struct record_series *r)
+static void tell_series_left(struct record_series *r)
 {
     struct error err = {0};
     error_set(&err, ERR_TARGET, "something of %s is left on the node: %s", r->kind->what,
@@ -87,7 +87,7 @@ void record_series_changed(void *arg)
     } else if (status->phase == SESSION_ENDED) {
         r->kind->ended(r);
         if (leaves_something(r->session) && r->kind->what)
-            tell_left(r);
+            tell_series_left(r);
         record_series_done(r);
     }
 }
@@ -154,28 +154,23 @@ void record_series_tick(struct record_series *r)
     }
 }
 
-void record_series_link_lost(struct record_series *r)
+void record_series_lost(struct record_series *r, const struct error *why)
 {
     struct error err = {0};
     if (!r)
         return;
-    error_set(&err, ERR_LOST, "the connection was lost");
     if (r->kind->lost)
-        r->kind->lost(r, NULL);
+        r->kind->lost(r, why);
+    if (why) {
+        session_abandon(r->session, why);
+        return;
+    }
+    error_set(&err, ERR_LOST, "the connection was lost");
     if (r->session)
         session_link_lost(r->session, &err);
     if (r->retry.wait_s > 0)
         r->next_ns = 0;
     record_retry_soon(&r->retry);
-}
-
-void record_series_abandon(struct record_series *r, const struct error *why)
-{
-    if (!r)
-        return;
-    if (r->kind->lost)
-        r->kind->lost(r, why);
-    session_abandon(r->session, why);
 }
 
 bool record_series_stop(struct record_series *r)

@@ -34,7 +34,7 @@ struct record_kind {
     void (*changed)(struct record_series *r);
     void (*ended)(struct record_series *r); /* the session has */
     bool (*may_tick)(struct record_series *r);
-    /* Before the session is stopped. why: it is abandoned; NULL: the link is lost. */
+    /* As record_series_lost(), before the session is stopped. */
     void (*lost)(struct record_series *r, const struct error *why);
     void (*free)(struct record_series *r); /* with the session */
 };
@@ -83,9 +83,8 @@ struct record_series *record_series_new(const struct record_kind *kind, struct r
 void record_series_free(struct record_series *r);
 /* Ten times a second: begins when there is a link, and the node is known. */
 void record_series_tick(struct record_series *r);
-void record_series_link_lost(struct record_series *r);
-/* After record_series_stop(): its end is not waited for any more. */
-void record_series_abandon(struct record_series *r, const struct error *why);
+/* why: after record_series_stop(), its end is not waited for any more; NULL: the link is lost. */
+void record_series_lost(struct record_series *r, const struct error *why);
 /* Ends; false: there is nothing to wait for. */
 bool record_series_stop(struct record_series *r);
 unsigned record_series_number(const struct record_series *r);
