@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * A recording that runs is spoken to through a socket in a private directory: asked how it goes,
- * given a mark, asked to end. A request is a line: "status", "mark TEXT", "stop"; so is its answer,
- * an object of JSON. The connection of a stop ends with the recorder: its file is
- * whole then. */
+/* The socket of a running recorder, in a private directory. A request is a line: "status", "mark
+   TEXT" or "stop"; so is its answer, an object of JSON. The connection of a "stop" closes when the
+   recorder has ended: its file is complete then. */
 #ifndef BEAMTOP_APP_RECORDER_RECORD_CONTROL_H
 #define BEAMTOP_APP_RECORDER_RECORD_CONTROL_H
 
@@ -16,7 +14,7 @@
 #include "beamtop/base/limits.h"
 #include "app/cli/cli.h"
 
-/* The path of a recording as it is from everywhere: its directory must be there. */
+/* The absolute path of a recording, whose directory must exist. */
 int record_whole_path(char out[PATH_MAX], const char *file, struct error *err);
 
 /* ---- the recorder's side; one thread: the loop's */

@@ -29,7 +29,7 @@ static bool same_reason(const char *a, const char *b)
     return *a == *b;
 }
 
-/* A pause that was wished longer than the longest of ours stays as it is. */
+/* every_s longer than MOST_S stays as it is. */
 static double wait_after(double wait_s, double every_s)
 {
     double first_s = every_s > LEAST_S ? every_s : LEAST_S;

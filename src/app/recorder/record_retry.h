@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * When a refused session is tried again: first after the time between windows or traces, then
- * after twice as long each time. A refusal is reported when its reason has changed, and when there
- * is none any more. Pure: time is
- * an argument. */
+/* When a refused session is tried again: first after the time between windows or traces, then
+   after twice as long each time. A refusal is reported when its reason changes, and when the
+   session works again. Pure: time is an argument. */
 #ifndef BEAMTOP_APP_RECORDER_RECORD_RETRY_H
 #define BEAMTOP_APP_RECORDER_RECORD_RETRY_H
 

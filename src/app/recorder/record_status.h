@@ -47,10 +47,8 @@ void record_default_name(struct buf *out, const char *dir, const char *node, int
 /* What went wrong, of a command's output: its first line, without the program's name. */
 void record_complaint(struct buf *out, const char *printed);
 
-/*
- * How it ended, for the message line. `end` is the file's own word ("" it was cut off, NULL: the
- * file cannot be read), `log` the end of what a detached recorder
- * has written. */
+/* How it ended, for the message line. `end` is the file's own word ("": it was cut off; NULL: the
+   file cannot be read), `log` the last lines of a detached recorder. */
 void record_end_text(struct buf *out, const struct record_status *s, const char *end,
                      const char *log);
 /* Whether it was stopped on purpose. */
