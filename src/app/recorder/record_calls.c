@@ -22,7 +22,7 @@ static void calls_refused(struct record_series *r, const struct error *why)
     (void)record_series_refused(r, why);
 }
 
-static void calls_ended(struct record_series *r)
+static void recorded_calls_ended(struct record_series *r)
 {
     const struct session_status *status = session_status(r->session);
     if (status->error.code == ERR_REFUSED ||
@@ -31,21 +31,22 @@ static void calls_ended(struct record_series *r)
 }
 
 /* The next window opens soon: no tick is to begin before it that would end in it. */
-static bool is_near(const struct record_series *r)
+static bool window_is_near(const struct record_series *r)
 {
     return calls_session_state(r->session)->status.phase == SESSION_WAITING &&
            calls_session_due_ms(r->session) <= NEAR_MS;
 }
 
-/* Our own questions would be among the calls; windows without a pause leave no time for ticks. */
+/* Questions of this recording would be among the calls; windows without a pause leave no time for
+ * ticks. */
 static void hold_ticks(struct record_series *r)
 {
     bool first = calls_session_state(r->session)->status.phase == SESSION_PREPARING;
     live_hold(r->run->live, calls_session_leaves_time(r->session) &&
-                                (first || is_near(r) || calls_session_counts(r->session)));
+                                (first || window_is_near(r) || calls_session_counts(r->session)));
 }
 
-/* What of ours is still being evaluated on the node is waited for, a while. */
+/* Waits a while for questions that the node still evaluates: they would be among the calls. */
 static bool is_quiet(struct record_series *r)
 {
     if (!live_is_asking(r->run->live) || ++r->waited >= WAIT_TURNS)
@@ -55,7 +56,8 @@ static bool is_quiet(struct record_series *r)
 
 /* ---- the kind */
 
-static int open_calls(struct record_series *r, const struct session_port *port, struct error *err)
+static int open_recorded_calls(struct record_series *r, const struct session_port *port,
+                               struct error *err)
 {
     static const struct session_handlers handlers = {.on_change = record_series_changed,
                                                      .on_window = record_window};
@@ -82,7 +84,7 @@ static int open_calls(struct record_series *r, const struct session_port *port, 
 static bool calls_may_tick(struct record_series *r)
 {
     hold_ticks(r);
-    return !is_near(r) || is_quiet(r);
+    return !window_is_near(r) || is_quiet(r);
 }
 
 /* Another life of the node: what it refused may work then. */
@@ -95,7 +97,7 @@ static void lose_calls_link(struct record_series *r, const struct error *why)
         record_series_done(r);
 }
 
-static void free_calls(struct record_series *r)
+static void free_recorded_calls(struct record_series *r)
 {
     live_hold(r->run->live, false);
 }
@@ -104,10 +106,10 @@ const struct record_kind record_calls_kind = {.not_set = "calls are not counted"
                                               .works = "calls are counted now",
                                               .what = "counted calls",
                                               .may_begin = is_quiet,
-                                              .open = open_calls,
+                                              .open = open_recorded_calls,
                                               .refused = calls_refused,
                                               .changed = hold_ticks,
-                                              .ended = calls_ended,
+                                              .ended = recorded_calls_ended,
                                               .may_tick = calls_may_tick,
                                               .lost = lose_calls_link,
-                                              .free = free_calls};
+                                              .free = free_recorded_calls};

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * `beamtop record`: in the foreground, or by `record start` in a separate OS process that outlives
- * the terminal; and what the others of the family ask of recordings
- * that run. */
+/* `beamtop record`: in the foreground, or by `record start` in a separate OS process that outlives
+   the terminal; and `record status`, `mark` and `stop`, which ask recorders that run. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -28,7 +26,7 @@
 /* Who starts a recording waits for its first tick. */
 #define START_S 60
 
-static int complain(int code, const char *text)
+static int complain_with(int code, const char *text)
 {
     tell_line("%s", text);
     return code;
@@ -64,7 +62,7 @@ static void wait_ready(int fd, char *out, size_t size)
 
 /* The child forks once more when it has started, so that no process has to wait for the recorder.
  */
-static int start_recorder(struct record_setup *setup, int log, char *said, size_t size)
+static int fork_recorder(struct record_setup *setup, int log, char *said, size_t size)
 {
     int fds[2];
     if (pipe(fds) != 0)
@@ -122,28 +120,28 @@ static int record_start(struct record_setup *setup)
     struct cli_options options = *setup->options;
     struct record_log log;
     if (record_whole_path(path, setup->file, &err) != 0)
-        return complain(EXIT_USAGE, err.text);
+        return complain_with(EXIT_USAGE, err.text);
     if (access(path, F_OK) == 0)
         return refuse_existing(path);
     snprintf(log_path, sizeof log_path, "%s.log", path);
     if (record_log_open(&log, log_path, &err) != 0)
-        return complain(EXIT_USAGE, err.text);
+        return complain_with(EXIT_USAGE, err.text);
     /* The recorder leaves this directory. */
     if (options.cookie_file && realpath(options.cookie_file, cookie))
         options.cookie_file = cookie;
     setup->options = &options;
     setup->file = path;
     setup->detached = true;
-    int rc = start_recorder(setup, log.fd, said, sizeof said);
+    int rc = fork_recorder(setup, log.fd, said, sizeof said);
     close(log.fd);
     if (rc != 0)
-        return complain(EXIT_FAILED, strerror(errno));
+        return complain_with(EXIT_FAILED, strerror(errno));
     if (strcmp(said, "ok") == 0)
         return tell_start(path, log_path);
     if (*said) {
         if (log.is_new)
             unlink(log_path); /* all that it says is printed here */
-        return complain(EXIT_CONNECT, said);
+        return complain_with(EXIT_CONNECT, said);
     }
     tell_line("no tick is recorded yet; see `beamtop record status` and %s", log_path);
     return EXIT_FAILED;
@@ -214,7 +212,7 @@ static const struct record_peer *choose_peer(const struct cli_options *o,
     return NULL;
 }
 
-static int send_to(const struct record_peer *peer, const char *line)
+static int send_to_recorder(const struct record_peer *peer, const char *line)
 {
     struct error err = {0};
     struct buf reply;
@@ -223,7 +221,7 @@ static int send_to(const struct record_peer *peer, const char *line)
     bool ok = rc == 0 && strstr(buf_cstr(&reply), "true");
     buf_clear(&reply);
     if (!ok)
-        return complain(EXIT_FAILED, rc != 0 ? err.text : "the recorder does not know that");
+        return complain_with(EXIT_FAILED, rc != 0 ? err.text : "the recorder does not know that");
     return EXIT_DONE;
 }
 
@@ -250,7 +248,7 @@ static int complain_silent(const struct record_peer *peers, size_t n)
     for (size_t i = 0; i < n && err.code == ERR_NONE; i++)
         if (!peers[i].status)
             record_silent_error(&err, peers[i].path);
-    return err.code == ERR_NONE ? EXIT_DONE : complain(EXIT_FAILED, err.text);
+    return err.code == ERR_NONE ? EXIT_DONE : complain_with(EXIT_FAILED, err.text);
 }
 
 static int complain_choice(const struct cli_options *o, const struct record_peer *peers, size_t n)
@@ -260,7 +258,7 @@ static int complain_choice(const struct cli_options *o, const struct record_peer
                           ? "no recording goes to that file; `beamtop record status` lists them"
                           : "several recordings are running: choose one with -o FILE";
     (void)complain_silent(peers, n);
-    return complain(EXIT_FAILED, why);
+    return complain_with(EXIT_FAILED, why);
 }
 
 /* line: NULL asks for the status of all. */
@@ -271,14 +269,14 @@ static int record_ask(const struct cli_options *o, const struct app_env *env, co
     size_t n = 0;
     int code = EXIT_DONE;
     if (record_peers_find(&peers, &n, env, &err) != 0) {
-        code = complain(EXIT_FAILED, err.text);
+        code = complain_with(EXIT_FAILED, err.text);
     } else if (!line) {
         code = print_all(o, peers, n);
     } else {
         const struct record_peer *peer = choose_peer(o, peers, n);
         code = !peer           ? complain_choice(o, peers, n)
                : !peer->status ? complain_silent(peer, 1)
-                               : send_to(peer, line);
+                               : send_to_recorder(peer, line);
     }
     record_peers_free(peers, n);
     return code;
@@ -291,11 +289,12 @@ static int record_mark(const struct cli_options *o, const struct app_env *env)
     buf_puts(&line, "mark");
     for (size_t i = 0; i < o->n_rest; i++)
         buf_printf(&line, " %s", o->rest[i]);
-    int code = line.len <= strlen("mark ") || strchr(buf_cstr(&line), '\n') ||
-                       line.len >= LIMIT_RECORD_REQUEST_BYTES - 1
-                   ? complain(EXIT_USAGE,
-                              "usage: beamtop record mark TEXT, one line of less than 1,000 bytes")
-                   : record_ask(o, env, buf_cstr(&line));
+    int code =
+        line.len <= strlen("mark ") || strchr(buf_cstr(&line), '\n') ||
+                line.len >= LIMIT_RECORD_REQUEST_BYTES - 1
+            ? complain_with(EXIT_USAGE,
+                            "usage: beamtop record mark TEXT, one line of less than 1,000 bytes")
+            : record_ask(o, env, buf_cstr(&line));
     buf_clear(&line);
     return code;
 }
@@ -322,26 +321,27 @@ int command_record(const struct cli_options *o, const struct app_env *env)
     bool start = strcmp(o->target, "start") == 0;
     size_t skip = start ? 1 : 0;
     if (strcmp(o->target, "status") == 0)
-        return o->n_rest > 0 ? complain(EXIT_USAGE,
-                                        "record status takes no argument: it shows all recordings")
-                             : record_ask(o, env, NULL);
+        return o->n_rest > 0
+                   ? complain_with(EXIT_USAGE,
+                                   "record status takes no argument: it shows all recordings")
+                   : record_ask(o, env, NULL);
     /* A node named behind it would not be looked at, and the recording of another one ended. */
     if (strcmp(o->target, "stop") == 0)
         return o->n_rest > 0
-                   ? complain(EXIT_USAGE,
-                              "record stop takes no argument: choose a recording with -o FILE")
+                   ? complain_with(EXIT_USAGE,
+                                   "record stop takes no argument: choose a recording with -o FILE")
                    : record_ask(o, env, "stop");
     if (strcmp(o->target, "mark") == 0)
         return record_mark(o, env);
     if (!o->output || (start && o->n_rest == 0))
-        return complain(EXIT_USAGE, "usage: beamtop record [start] NODE -o FILE");
+        return complain_with(EXIT_USAGE, "usage: beamtop record [start] NODE -o FILE");
     if (o->n_rest > skip && !o->calls && !o->trace)
-        return complain(EXIT_USAGE, "patterns follow --calls or --trace");
+        return complain_with(EXIT_USAGE, "patterns follow --calls or --trace");
     if (o->n_rest > skip && o->calls && o->trace)
-        return complain(EXIT_USAGE,
-                        "with both --calls and --trace each has one word: 'PATTERN & PATTERN'");
+        return complain_with(
+            EXIT_USAGE, "with both --calls and --trace each has one word: 'PATTERN & PATTERN'");
     if (o->redact && o->values)
-        return complain(EXIT_USAGE, "--values and --redact exclude each other");
+        return complain_with(EXIT_USAGE, "--values and --redact exclude each other");
     /* --calls A B: the words behind the first are patterns too. */
     const char *patterns[1 + LIMIT_TRACE_PATTERNS];
     size_t n = 0;

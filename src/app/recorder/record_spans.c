@@ -15,7 +15,7 @@ static void spans_refused(struct record_series *r, const struct error *why)
     (void)record_series_refused(r, why);
 }
 
-static void spans_ended(struct record_series *r)
+static void recorded_spans_ended(struct record_series *r)
 {
     const struct spans_run *run = spans_session_run(r->session);
     if (run->status.check.unarmed)
@@ -27,7 +27,8 @@ static void spans_ended(struct record_series *r)
 
 /* ---- the kind */
 
-static int open_spans(struct record_series *r, const struct session_port *port, struct error *err)
+static int open_recorded_spans(struct record_series *r, const struct session_port *port,
+                               struct error *err)
 {
     static const struct session_handlers handlers = {.on_change = record_series_changed};
     const struct cli_options *o = r->run->options;
@@ -41,6 +42,6 @@ static int open_spans(struct record_series *r, const struct session_port *port, 
 const struct record_kind record_spans_kind = {.not_set = "spans are not captured",
                                               .works = "spans are captured now",
                                               .what = "a capture of spans",
-                                              .open = open_spans,
+                                              .open = open_recorded_spans,
                                               .refused = spans_refused,
-                                              .ended = spans_ended};
+                                              .ended = recorded_spans_ended};

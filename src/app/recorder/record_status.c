@@ -15,7 +15,7 @@
 /* The clock of a node that may warp gives another time of its start later. */
 #define START_APART_US (INT64_C(60) * 1000000)
 
-static void take_text(char *out, size_t size, const json_t *o, const char *key)
+static void copy_key_text(char *out, size_t size, const json_t *o, const char *key)
 {
     const char *text = json_string_value(json_object_get(o, key));
     snprintf(out, size, "%s", text ? text : "");
@@ -30,11 +30,11 @@ bool record_status_parse(struct record_status *s, const char *json)
 {
     json_t *o = json_loads(json, 0, NULL);
     *s = (struct record_status){0};
-    take_text(s->node, sizeof s->node, o, "node");
-    take_text(s->file, sizeof s->file, o, "file");
-    take_text(s->link, sizeof s->link, o, "link");
-    take_text(s->calls_refused, sizeof s->calls_refused, o, "calls_refused");
-    take_text(s->trace_refused, sizeof s->trace_refused, o, "trace_refused");
+    copy_key_text(s->node, sizeof s->node, o, "node");
+    copy_key_text(s->file, sizeof s->file, o, "file");
+    copy_key_text(s->link, sizeof s->link, o, "link");
+    copy_key_text(s->calls_refused, sizeof s->calls_refused, o, "calls_refused");
+    copy_key_text(s->trace_refused, sizeof s->trace_refused, o, "trace_refused");
     s->running_s = json_number_value(json_object_get(o, "running_s"));
     s->ticks = number_of(o, "ticks");
     s->bytes = number_of(o, "bytes");

@@ -7,12 +7,12 @@
 
 /* ---- into the recording */
 
-static const struct trace_state *state_of(const struct record_series *r)
+static const struct trace_state *recorded_trace_state(const struct record_series *r)
 {
     return trace_log_state(trace_session_log(r->session));
 }
 
-static void begin_record(struct record_series *r)
+static void begin_trace_record(struct record_series *r)
 {
     const struct trace_log *log = trace_session_log(r->session);
     enum syntax syntax = trace_log_syntax(log, r->run->setup->trace.syntax);
@@ -42,9 +42,9 @@ static void record_due(struct record_series *r, bool all)
 
 static void end_record(struct record_series *r)
 {
-    begin_record(r);
+    begin_trace_record(r);
     record_due(r, true);
-    uint64_t elapsed_ms = state_of(r)->used[CAP_TIME_MS];
+    uint64_t elapsed_ms = recorded_trace_state(r)->used[CAP_TIME_MS];
     recorder_trace_end(r->run->recorder, trace_session_log(r->session),
                        r->wall_us < 0 ? -1 : r->wall_us + (int64_t)elapsed_ms * 1000);
 }
@@ -100,10 +100,10 @@ static void trace_refused(struct record_series *r, const struct error *why)
         end_record(r);
 }
 
-static void trace_ended(struct record_series *r)
+static void recorded_trace_ended(struct record_series *r)
 {
     struct error err = {0};
-    const struct trace_state *state = state_of(r);
+    const struct trace_state *state = recorded_trace_state(r);
     const struct session_check *check = &state->status.check;
     if (check->unarmed) /* the recording ends while this one was prepared: nothing to record */
         return;
@@ -131,12 +131,12 @@ static void is_armed(struct record_series *r)
     r->number++;
     r->refused_code = EXIT_DONE;
     record_series_works(r);
-    begin_record(r);
+    begin_trace_record(r);
 }
 
-static void trace_changed(struct record_series *r)
+static void recorded_trace_changed(struct record_series *r)
 {
-    const enum session_phase phase = state_of(r)->status.phase;
+    const enum session_phase phase = recorded_trace_state(r)->status.phase;
     if (phase != SESSION_RUNNING && phase != SESSION_PAUSED && phase != SESSION_ENDING &&
         phase != SESSION_VERIFYING)
         return;
@@ -162,7 +162,8 @@ static bool trace_may_begin(struct record_series *r)
     return record_run_node_wall_us(r->run) >= 0;
 }
 
-static int open_trace(struct record_series *r, const struct session_port *port, struct error *err)
+static int open_recorded_trace(struct record_series *r, const struct session_port *port,
+                               struct error *err)
 {
     static const struct session_handlers handlers = {.on_change = record_series_changed,
                                                      .on_event = on_trace_event};
@@ -176,7 +177,7 @@ static int open_trace(struct record_series *r, const struct session_port *port, 
     return rc;
 }
 
-static void free_trace(struct record_series *r)
+static void free_recorded_trace(struct record_series *r)
 {
     trace_print_free(r->print);
     r->print = NULL;
@@ -185,11 +186,11 @@ static void free_trace(struct record_series *r)
 const struct record_kind record_trace_kind = {.not_set = "not traced",
                                               .works = "traced now",
                                               .may_begin = trace_may_begin,
-                                              .open = open_trace,
+                                              .open = open_recorded_trace,
                                               .refused = trace_refused,
-                                              .changed = trace_changed,
-                                              .ended = trace_ended,
-                                              .free = free_trace};
+                                              .changed = recorded_trace_changed,
+                                              .ended = recorded_trace_ended,
+                                              .free = free_recorded_trace};
 
 bool record_trace_holds_calls(const struct record_series *r)
 {
