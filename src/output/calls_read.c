@@ -5,26 +5,6 @@
 #include "beamtop/output/calls_fields.h"
 #include "beamtop/output/json.h"
 
-/* Rows of a list, zeroed but for their fields. */
-static void *read_rows(struct arena *arena, const struct field_list *list, const json_t *array,
-                       size_t bytes, size_t *n)
-{
-    *n = json_array_size(array);
-    char *rows = arena_alloc(arena, (*n + 1) * bytes);
-    for (size_t i = 0; i < *n; i++)
-        json_read_fields(list, rows + i * bytes, arena, json_array_get(array, i));
-    return rows;
-}
-
-static const struct slice *read_texts(struct arena *arena, const json_t *array, size_t *n)
-{
-    *n = json_array_size(array);
-    struct slice *texts = arena_alloc(arena, (*n + 1) * sizeof *texts);
-    for (size_t i = 0; i < *n; i++)
-        texts[i] = json_read_slice(arena, json_array_get(array, i));
-    return texts;
-}
-
 int calls_window_read(struct calls_window *out, struct arena *arena, const char *json, size_t len,
                       struct error *err)
 {
@@ -35,15 +15,15 @@ int calls_window_read(struct calls_window *out, struct arena *arena, const char 
     json_read_fields(&calls_cost_fields, out, arena, json_object_get(root, "cost"));
     snprintf(out->timed_why, sizeof out->timed_why, "%s", why ? why : "");
     out->lost_modules =
-        read_texts(arena, json_object_get(root, "lost_modules"), &out->n_lost_modules);
-    out->excluded = read_texts(arena, json_object_get(root, "excluded"), &out->n_excluded);
-    out->rows = read_rows(arena, &calls_function_fields, json_object_get(root, "functions"),
-                          sizeof *out->rows, &out->n_rows);
-    out->modules = read_rows(arena, &calls_module_fields, json_object_get(root, "modules"),
-                             sizeof *out->modules, &out->n_modules);
+        json_read_texts(json_object_get(root, "lost_modules"), arena, &out->n_lost_modules);
+    out->excluded = json_read_texts(json_object_get(root, "excluded"), arena, &out->n_excluded);
+    out->rows = json_read_rows(&calls_function_fields, json_object_get(root, "functions"),
+                               sizeof *out->rows, arena, &out->n_rows);
+    out->modules = json_read_rows(&calls_module_fields, json_object_get(root, "modules"),
+                                  sizeof *out->modules, arena, &out->n_modules);
     out->applications =
-        read_rows(arena, &calls_application_fields, json_object_get(root, "applications"),
-                  sizeof *out->applications, &out->n_applications);
+        json_read_rows(&calls_application_fields, json_object_get(root, "applications"),
+                       sizeof *out->applications, arena, &out->n_applications);
     for (size_t i = 0; i < out->n_rows; i++) {
         out->has_time = out->has_time || out->rows[i].own_us != CALLS_UNKNOWN;
         out->has_memory = out->has_memory || out->rows[i].words != CALLS_UNKNOWN;

@@ -9,8 +9,7 @@
 
 static struct slice node_of(const struct calls_sink *s)
 {
-    const char *node = s->options.node ? s->options.node : "";
-    return slice_of(node);
+    return slice_of(s->options.node ? s->options.node : "");
 }
 
 /* ---- JSON */

@@ -11,6 +11,15 @@ struct slice json_read_slice(struct arena *arena, const json_t *text)
                     : (struct slice){arena_strndup(arena, json_string_value(text), len), len};
 }
 
+struct slice *json_read_texts(const json_t *array, struct arena *arena, size_t *n)
+{
+    *n = json_array_size(array);
+    struct slice *texts = arena_alloc(arena, (*n + 1) * sizeof *texts);
+    for (size_t i = 0; i < *n; i++)
+        texts[i] = json_read_slice(arena, json_array_get(array, i));
+    return texts;
+}
+
 static void read_field(const struct field *f, void *base, struct arena *arena, const json_t *object)
 {
     void *at = (char *)base + f->offset;
@@ -50,4 +59,14 @@ void json_read_fields(const struct field_list *list, void *base, struct arena *a
 {
     for (size_t i = 0; i < list->n; i++)
         read_field(&list->fields[i], base, arena, object);
+}
+
+void *json_read_rows(const struct field_list *list, const json_t *array, size_t row_bytes,
+                     struct arena *arena, size_t *n)
+{
+    *n = json_array_size(array);
+    char *rows = arena_alloc(arena, (*n + 1) * row_bytes);
+    for (size_t i = 0; i < *n; i++)
+        json_read_fields(list, rows + i * row_bytes, arena, json_array_get(array, i));
+    return rows;
 }

@@ -84,29 +84,13 @@ static void put_shape(const struct shaper *s, struct cursor *c, unsigned depth)
         [ETF_KIND_ATOM] = "atom",     [ETF_KIND_PID] = "pid",         [ETF_KIND_PORT] = "port",
         [ETF_KIND_REF] = "reference", [ETF_KIND_FUN] = "fun",         [ETF_KIND_RECORD] = "record"};
     enum etf_kind kind = cursor_kind(c);
-    switch (kind) {
-    case ETF_KIND_TUPLE:
+    if (kind == ETF_KIND_TUPLE) {
         put_tuple(s, c, depth);
-        return;
-    case ETF_KIND_NIL:
-    case ETF_KIND_LIST:
-    case ETF_KIND_STRING:
-    case ETF_KIND_BINARY:
-    case ETF_KIND_MAP:
+    } else if (!words[kind]) {
         put_sized(s, c, kind);
-        return;
-    case ETF_KIND_NONE:
-    case ETF_KIND_INTEGER:
-    case ETF_KIND_FLOAT:
-    case ETF_KIND_ATOM:
-    case ETF_KIND_PID:
-    case ETF_KIND_PORT:
-    case ETF_KIND_REF:
-    case ETF_KIND_FUN:
-    case ETF_KIND_RECORD:
-        buf_puts(s->out, kind == ETF_KIND_ATOM && s->cuts && cursor_peek_atom(c, "...")
-                             ? "..."
-                             : words[kind]);
+    } else {
+        const bool cut = kind == ETF_KIND_ATOM && s->cuts && cursor_peek_atom(c, "...");
+        buf_puts(s->out, cut ? "..." : words[kind]);
         (void)cursor_skip(c);
     }
 }

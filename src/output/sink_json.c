@@ -87,21 +87,18 @@ void json_add_fields(json_t *object, const struct field_list *list, const void *
     }
 }
 
-json_t *json_section(const struct section *s)
+json_t *json_row(const struct field_list *list, const void *row)
 {
     json_t *object = json_object();
-    json_add_fields(object, s->list, s->base);
+    json_add_fields(object, list, row);
     return object;
 }
 
 json_t *json_rows(const struct field_list *list, const void *rows, size_t n, size_t row_bytes)
 {
     json_t *array = json_array();
-    for (size_t i = 0; i < n; i++) {
-        json_t *object = json_object();
-        json_add_fields(object, list, (const char *)rows + i * row_bytes);
-        json_array_append_new(array, object);
-    }
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(array, json_row(list, (const char *)rows + i * row_bytes));
     return array;
 }
 
@@ -127,30 +124,23 @@ static json_t *json_grid(const struct grid *g)
 
 static json_t *json_related(const struct related *r)
 {
-    json_t *object = json_object();
-    json_object_set_new(object, "pid", r->is_pid ? json_pid(&r->pid) : json_null());
-    json_object_set_new(object, "text", r->is_pid ? json_null() : json_slice(r->text));
-    json_object_set_new(object, "name", json_slice(r->name));
-    return object;
+    return json_pack("{s:o,s:o,s:o}", "pid", r->is_pid ? json_pid(&r->pid) : json_null(), "text",
+                     r->is_pid ? json_null() : json_slice(r->text), "name", json_slice(r->name));
 }
 
 static json_t *json_related_list(const struct related_list *list)
 {
-    json_t *object = json_object(), *items = json_array();
+    json_t *items = json_array();
     for (size_t i = 0; i < list->n; i++)
         json_array_append_new(items, json_related(&list->items[i]));
-    json_object_set_new(object, "count", json_known(list->count));
-    json_object_set_new(object, "items", items);
-    return object;
+    return json_pack("{s:o,s:o}", "count", json_known(list->count), "items", items);
 }
 
 static json_t *json_location(const struct frame_location *f)
 {
-    json_t *object = json_object();
-    json_object_set_new(object, "function", json_slice(f->function));
-    json_object_set_new(object, "file", json_slice(f->file));
-    json_object_set_new(object, "line", f->line > 0 ? json_integer(f->line) : json_null());
-    return object;
+    return json_pack("{s:o,s:o,s:o}", "function", json_slice(f->function), "file",
+                     json_slice(f->file), "line",
+                     f->line > 0 ? json_integer(f->line) : json_null());
 }
 
 static json_t *json_stack(const struct process_detail *p)
@@ -164,38 +154,29 @@ static json_t *json_stack(const struct process_detail *p)
 static json_t *json_gc(const struct process_detail *p)
 {
     json_t *rows = json_array();
-    for (size_t i = 0; i < p->n_gc; i++) {
-        json_t *object = json_object();
-        json_object_set_new(object, "key", json_slice(p->gc[i].key));
-        json_object_set_new(object, "value", json_known(p->gc[i].value));
-        json_array_append_new(rows, object);
-    }
+    for (size_t i = 0; i < p->n_gc; i++)
+        json_array_append_new(rows, json_pack("{s:o,s:o}", "key", json_slice(p->gc[i].key), "value",
+                                              json_known(p->gc[i].value)));
     return rows;
 }
 
 static json_t *json_dictionary(const struct process_detail *p)
 {
-    json_t *object = json_object(), *keys = json_array();
-    for (size_t i = 0; i < p->n_dictionary; i++) {
-        json_t *key = json_object();
-        json_object_set_new(key, "key", json_slice(p->dictionary[i].key));
-        json_object_set_new(key, "value_bytes", json_known(p->dictionary[i].value_bytes));
-        json_array_append_new(keys, key);
-    }
-    json_object_set_new(object, "count", json_known(p->dictionary_count));
-    json_object_set_new(object, "keys", keys);
-    return object;
+    json_t *keys = json_array();
+    for (size_t i = 0; i < p->n_dictionary; i++)
+        json_array_append_new(keys,
+                              json_pack("{s:o,s:o}", "key", json_slice(p->dictionary[i].key),
+                                        "value_bytes", json_known(p->dictionary[i].value_bytes)));
+    return json_pack("{s:o,s:o}", "count", json_known(p->dictionary_count), "keys", keys);
 }
 
 static json_t *json_binaries(const struct process_detail *p)
 {
     json_t *rows = json_array();
-    for (size_t i = 0; i < p->n_binaries; i++) {
-        json_t *object = json_object();
-        json_object_set_new(object, "bytes", json_known(p->binaries[i].bytes));
-        json_object_set_new(object, "refs", json_known(p->binaries[i].refs));
-        json_array_append_new(rows, object);
-    }
+    for (size_t i = 0; i < p->n_binaries; i++)
+        json_array_append_new(rows,
+                              json_pack("{s:o,s:o}", "bytes", json_known(p->binaries[i].bytes),
+                                        "refs", json_known(p->binaries[i].refs)));
     return rows;
 }
 
@@ -265,8 +246,15 @@ void json_put_value(struct buf *out, json_t *v)
 
 void json_put_row(struct buf *out, const struct field_list *list, const void *row)
 {
-    const struct section section = {list, list->name, row};
-    json_put_value(out, json_section(&section));
+    json_put_value(out, json_row(list, row));
+}
+
+void json_put_item(struct sink_pieces *out, size_t i, const struct field_list *list,
+                   const void *row)
+{
+    buf_puts(&out->buf, i > 0 ? "," : "");
+    json_put_row(&out->buf, list, row);
+    sink_pieces_flush(out, SINK_PIECE_BYTES);
 }
 
 void json_put_line(struct buf *out, json_t *root)
@@ -301,14 +289,13 @@ void json_put(struct buf *out, const struct sink_tick *r)
     json_object_set_new(root, "wall_us", json_known(r->wall_us));
     if (sink_tick_of_node(r))
         json_object_set_new(root, "interval_us", json_known(r->interval_us));
-    const struct section cost = {&cost_fields, "cost", r->cost};
-    const struct section system = {&system_fields, "system", r->system};
     if (r->cost)
-        json_object_set_new(root, "cost", json_section(&cost));
+        json_object_set_new(root, "cost", json_row(&cost_fields, r->cost));
     if (r->system)
-        json_object_set_new(root, "system", json_section(&system));
+        json_object_set_new(root, "system", json_row(&system_fields, r->system));
     for (size_t i = 0; i < r->n_sections; i++)
-        json_object_set_new(root, r->sections[i].name, json_section(&r->sections[i]));
+        json_object_set_new(root, r->sections[i].name,
+                            json_row(r->sections[i].list, r->sections[i].base));
     if (r->recorded)
         json_object_set_new(root, "recording", json_recorded(r));
     if (r->process)

@@ -67,20 +67,21 @@ FIELD_LIST(trace_lost_fields, "lost", lost);
 #define ROW struct trace_tally
 static const struct field tally[] = {
     FIELD("functions", COUNT, functions, "functions that were matched", .title = "functions"),
-    FIELD("calls", COUNT, calls, "all calls of them, by anyone; null: not counted",
+    FIELD("calls", COUNT, counts.calls, "all calls of them, by anyone; null: not counted",
           .title = "calls"),
-    FIELD("seen", COUNT, seen, "events that the VM gave", .title = "seen"),
-    FIELD("shown", COUNT, shown, "calls and messages that were shown", .title = "shown"),
-    FIELD("filtered", COUNT, filtered, "left out by `slower`, `returns` or `raises`",
+    FIELD("seen", COUNT, counts.seen, "events that the VM gave", .title = "seen"),
+    FIELD("shown", COUNT, counts.shown, "calls and messages that were shown", .title = "shown"),
+    FIELD("filtered", COUNT, counts.filtered, "left out by `slower`, `returns` or `raises`",
           .title = "filtered"),
-    FIELD("truncated", COUNT, cut, "truncated terms", .title = "truncated"),
-    FIELD("over", COUNT, over, "given by the VM beyond the cap of events",
+    FIELD("truncated", COUNT, counts.cut, "truncated terms", .title = "truncated"),
+    FIELD("over", COUNT, counts.over, "given by the VM beyond the cap of events",
           .title = "beyond the cap"),
-    FIELD("lost", COUNT, lost, "taken but not sent, for want of room", .title = "lost"),
-    FIELD("missed", COUNT, missed, "passed while no event budget was left", .title = "missed"),
-    FIELD("missed_at_most", BOOL, missed_at_most, "whether `missed` is a bound"),
-    FIELD("not_returned", COUNT, open, "calls not returned yet", .title = "not returned"),
-    FIELD("time_us", COUNT, time_us, "spent in them, by the action `time`"),
+    FIELD("lost", COUNT, counts.lost, "taken but not sent, for want of room", .title = "lost"),
+    FIELD("missed", COUNT, counts.missed, "passed while no event budget was left",
+          .title = "missed"),
+    FIELD("missed_at_most", BOOL, counts.missed_at_most, "whether `missed` is a bound"),
+    FIELD("not_returned", COUNT, counts.open, "calls not returned yet", .title = "not returned"),
+    FIELD("time_us", COUNT, counts.time_us, "spent in them, by the action `time`"),
 };
 FIELD_LIST(trace_tally_fields, "counters", tally);
 

@@ -203,19 +203,10 @@ void trace_line_make(struct trace_line *out, const struct trace_layout *layout,
 
 /* ---- what it came to */
 
-static void put_counts(struct trace_tally *out, const struct trace_counts *c)
+static struct trace_counts counts_of(struct trace_counts c)
 {
-    out->calls = c->calls_known ? (int64_t)c->calls : -1;
-    out->seen = (int64_t)c->seen;
-    out->shown = (int64_t)c->shown;
-    out->filtered = (int64_t)c->filtered;
-    out->cut = (int64_t)c->cut;
-    out->over = (int64_t)c->over;
-    out->lost = (int64_t)c->lost;
-    out->missed = (int64_t)c->missed;
-    out->missed_at_most = c->missed_at_most;
-    out->open = (int64_t)c->open;
-    out->time_us = (int64_t)c->time_us;
+    c.calls = c.calls_known ? c.calls : UINT64_MAX;
+    return c;
 }
 
 static double percentile_us(const struct histogram *h, double share)
@@ -227,20 +218,20 @@ static void make_total(struct trace_tally *out, const struct trace_log *log)
 {
     const struct trace_state *state = trace_log_state(log);
     *out = (struct trace_tally){.functions = (int64_t)state->preflight.functions,
+                                .counts = counts_of(state->total),
                                 .p50_us = NAN,
                                 .p90_us = NAN,
                                 .p99_us = NAN,
                                 .max_us = NAN};
-    put_counts(out, &state->total);
 }
 
 static void make_tally(struct trace_tally *out, const struct trace_pattern_info *info)
 {
     const struct histogram *h = &info->latency;
-    *out = (struct trace_tally){.functions = (int64_t)info->functions};
+    *out = (struct trace_tally){.functions = (int64_t)info->functions,
+                                .counts = counts_of(info->counts)};
     if (info->pattern)
         out->pattern = info->pattern->typed;
-    put_counts(out, &info->counts);
     out->p50_us = percentile_us(h, 0.5);
     out->p90_us = percentile_us(h, 0.9);
     out->p99_us = percentile_us(h, 0.99);

@@ -33,23 +33,20 @@ unsigned trace_pattern_actions(struct slice text)
 
 static void read_patterns(struct trace_ending *e, struct arena *arena, const json_t *array)
 {
-    e->n_patterns = json_array_size(array);
-    e->patterns = arena_alloc(arena, (e->n_patterns + 1) * sizeof *e->patterns);
-    for (size_t i = 0; i < e->n_patterns; i++) {
-        json_read_fields(&trace_pattern_fields, &e->patterns[i], arena, json_array_get(array, i));
+    e->patterns =
+        json_read_rows(&trace_pattern_fields, array, sizeof *e->patterns, arena, &e->n_patterns);
+    for (size_t i = 0; i < e->n_patterns; i++)
         json_read_fields(&trace_tally_fields, &e->patterns[i], arena, json_array_get(array, i));
-    }
 }
 
 /* Functions of a pattern follow each other: its text is looked at once. */
 static void read_functions(struct trace_ending *e, struct arena *arena, const json_t *array)
 {
-    e->n_functions = json_array_size(array);
-    e->functions = arena_alloc(arena, (e->n_functions + 1) * sizeof *e->functions);
+    e->functions =
+        json_read_rows(&trace_function_fields, array, sizeof *e->functions, arena, &e->n_functions);
     for (size_t i = 0; i < e->n_functions; i++) {
         struct trace_counter *f = &e->functions[i];
         const struct trace_counter *last = i > 0 ? f - 1 : NULL;
-        json_read_fields(&trace_function_fields, f, arena, json_array_get(array, i));
         bool same = last && slice_equal(last->pattern, f->pattern);
         f->actions = same ? last->actions : trace_pattern_actions(f->pattern);
     }

@@ -12,8 +12,7 @@ static int write_trace(struct trace_sink *s, struct buf *out, struct error *err)
 
 static struct slice node_of(const struct trace_sink *s)
 {
-    const char *node = s->options.node ? s->options.node : "";
-    return slice_of(node);
+    return slice_of(s->options.node ? s->options.node : "");
 }
 
 int trace_sink_put_line(struct trace_sink *s, const struct trace_line *line, struct error *err)

@@ -177,7 +177,7 @@ static void put_tally(struct buf *out, const struct trace_tally *tally)
         char number[32];
         if (!title || v.kind != VALUE_NUMBER || (v.integer == 0 && strcmp(key, "shown") != 0))
             continue;
-        bool bound = tally->missed_at_most && strcmp(key, "missed") == 0;
+        bool bound = tally->counts.missed_at_most && strcmp(key, "missed") == 0;
         bool one = v.integer == 1 && title[strlen(title) - 1] == 's';
         buf_printf(out, "%s%s%s %.*s", between, bound ? "at most " : "",
                    text_integer(number, sizeof number, v.integer),

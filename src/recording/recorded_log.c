@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "beamtop/base/alloc.h"
+#include "beamtop/base/attr.h"
 #include "beamtop/base/limits.h"
 #include "beamtop/output/json.h"
 #include "beamtop/output/trace_line.h"
@@ -183,18 +184,12 @@ static uint64_t known(int64_t v)
 
 static void read_counts(struct trace_counts *c, const struct trace_tally *t)
 {
-    *c = (struct trace_counts){.calls = known(t->calls),
-                               .calls_known = t->calls >= 0,
-                               .seen = known(t->seen),
-                               .shown = known(t->shown),
-                               .filtered = known(t->filtered),
-                               .cut = known(t->cut),
-                               .over = known(t->over),
-                               .lost = known(t->lost),
-                               .missed = known(t->missed),
-                               .missed_at_most = t->missed_at_most,
-                               .open = known(t->open),
-                               .time_us = known(t->time_us)};
+    uint64_t *const counts[] = {&c->calls, &c->seen, &c->shown,  &c->filtered, &c->cut,
+                                &c->over,  &c->lost, &c->missed, &c->open,     &c->time_us};
+    *c = t->counts;
+    c->calls_known = (int64_t)c->calls >= 0;
+    for (size_t i = 0; i < ARRAY_LEN(counts); i++)
+        *counts[i] = known((int64_t)*counts[i]);
 }
 
 static void set_functions(struct recorded_log *l, const struct trace_ending *e)

@@ -96,7 +96,6 @@ struct sample_share {
 /* The first by self or by total; how many. The frame "…" is none. */
 size_t samples_leaders(const struct summary_samples *s, enum share_by by,
                        struct function_share out[SHOWN]);
-double samples_share_of(const struct summary *s, const struct sample_share *of); /* NaN: no run */
 void samples_one(struct paper *p, const struct summary *s);
 json_t *samples_json(const struct summary *s, enum sample_kind kind);
 
@@ -109,6 +108,9 @@ struct mean {
     bool recorded;           /* numbers of its kind were */
     bool proportion;         /* the spread follows from the value: the test of two proportions */
 };
+struct mean mean_of_stats(const struct period_stats *v, enum stat stat);
+/* NULL: 0, where there are others. */
+struct mean mean_of_share(const struct period_owner *owner, bool are_others, int64_t ticks);
 /* Whether two means differ by more than ticks vary. Noise: three standard errors of the
  * difference. */
 struct change {

@@ -92,7 +92,8 @@ static bool same_function(const struct sample_frame *a, const struct sample_fram
     return a->kind == b->kind && slice_equal(a->name, b->name) && slice_equal(a->object, b->object);
 }
 
-double samples_share_of(const struct summary *s, const struct sample_share *of)
+/* NaN: no run. */
+static double share_of(const struct summary *s, const struct sample_share *of)
 {
     const struct summary_samples *x = &s->samples[of->kind];
     const double whole = whole_of(x);
@@ -110,7 +111,7 @@ double samples_share_of(const struct summary *s, const struct sample_share *of)
 
 struct mean samples_mean(const struct summary *s, const struct sample_share *of)
 {
-    struct mean m = {.value = samples_share_of(s, of),
+    struct mean m = {.value = share_of(s, of),
                      .n = independent_samples(&s->samples[of->kind], of->kind),
                      .proportion = true};
     m.recorded = m.n >= 3 && !isnan(m.value);
@@ -192,7 +193,7 @@ static struct samples_row *class_rows(const struct summary *s, bool words, struc
     struct samples_row *rows = arena_alloc(a, SAMPLE_CLASSES * sizeof *rows);
     for (enum sample_class in = 0; in < SAMPLE_CLASSES; in++) {
         const struct sample_share of = {OF_CPU, BY_CLASS, in, NULL};
-        const double share = samples_share_of(s, &of);
+        const double share = share_of(s, &of);
         rows[in] = (struct samples_row){
             .name = slice_of(words ? sample_class_name(in) : sample_class_key(in)),
             .samples = s->samples[OF_CPU].all.run.classes[in],
@@ -252,9 +253,8 @@ static json_t *json_functions(const struct summary_samples *x)
         bool leads = false;
         for (size_t k = 0; k < n; k++)
             leads = leads || leading[k].at == x->rows[i].at;
-        const struct section row = {&summary_self_fields, NULL, &x->rows[i]};
         if (leads)
-            json_array_append_new(list, json_section(&row));
+            json_array_append_new(list, json_row(&summary_self_fields, &x->rows[i]));
     }
     return list;
 }

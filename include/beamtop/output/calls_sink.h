@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Windows of counted calls as they are written out: tables for people, JSON for programs (a window
- * an object, docs/json.md), CSV (a function a line), or folded stacks for
- * flame graphs. */
+ * an object, docs/json.md), CSV (a function a line), or folded stacks for flame graphs. */
 #ifndef BEAMTOP_OUTPUT_CALLS_SINK_H
 #define BEAMTOP_OUTPUT_CALLS_SINK_H
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Batch output: what the model knows, as text for people, JSON for programs (one object a line)
- * or CSV for tables. Keys have their units in their names and are described in docs/json.md.
- * Unknown is null in JSON, empty in CSV and a dash
- * in text. */
+ * Batch output: what the model knows, as text for people, JSON for programs (one object a line) or
+ * CSV for tables. Keys have their units in their names and are described in docs/json.md. Unknown
+ * is null in JSON, empty in CSV and a dash in text. */
 #ifndef BEAMTOP_OUTPUT_SINK_H
 #define BEAMTOP_OUTPUT_SINK_H
 
@@ -56,9 +55,8 @@ void sink_close(struct sink *s); /* NULL is fine */
 /*
  * Writes what the model knows at this moment: one object, one table. The columns of `top` are
  * copied pointers: they must live as long as the sink. ERR_SYSTEM when the bytes could not be
- * written; from then on every call fails in the same way. ERR_NOT_FOUND when the model has not
- * been given what this
- * kind shows. */
+ * written; from then on every call fails in the same way. ERR_NOT_FOUND when the model has not been
+ * given what this kind shows. */
 int sink_put(struct sink *s, const struct sink_kind *kind, const struct model *m,
              struct error *err);
 int sink_put_nodes(struct sink *s, const struct sink_node *nodes, size_t n, int64_t wall_us,

@@ -44,12 +44,11 @@ struct trace_line {
     struct slice why;
 };
 
-/* Of a pattern, or of all together. */
+/* Of a pattern, or of all together. A count of UINT64_MAX is unknown. */
 struct trace_tally {
     struct slice pattern;
     int64_t functions;
-    int64_t calls, seen, shown, filtered, cut, over, lost, missed, open, time_us;
-    bool missed_at_most;
+    struct trace_counts counts;
     double p50_us, p90_us, p99_us, max_us;
 };
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A trace as it is written out: text much like redbug's, for people, or JSON for programs, one
- * object a line (docs/json.md). Times in text
- * are UTC. */
+ * object a line (docs/json.md). Times in text are UTC. */
 #ifndef BEAMTOP_OUTPUT_TRACE_SINK_H
 #define BEAMTOP_OUTPUT_TRACE_SINK_H
 
@@ -31,8 +30,7 @@ struct trace_sink {
 
 /*
  * Writes an event of the log: its beginning, or (finished) the result of a call. ERR_SYSTEM when
- * the bytes could not be written; from then on every call fails in the
- * same way. */
+ * the bytes could not be written; from then on every call fails in the same way. */
 int trace_sink_event(struct trace_sink *s, const struct trace_log *log,
                      const struct trace_event *event, bool finished, struct error *err);
 /* What the trace came to: reason, counters, verification. */

@@ -16,8 +16,6 @@ void samples_place(struct buf *out, const struct sample_frame *f, bool ascii);
 void samples_text_put(struct sink_pieces *out, const struct samples_summary *run,
                       const struct samples_options *options);
 void samples_json_put(struct sink_pieces *out, const struct samples_summary *run);
-void samples_folded_put(struct sink_pieces *out, const struct samples_summary *run, bool parts);
-void samples_speedscope_put(struct sink_pieces *out, const struct samples_summary *run);
 void samples_html_put(struct sink_pieces *out, const struct samples_summary *run);
 
 #endif

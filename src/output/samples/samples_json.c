@@ -55,12 +55,6 @@ static const struct field tree_table[] = {
 FIELD_LIST(samples_tree_fields, "tree", tree_table);
 #undef ROW
 
-static void add_samples_row(json_t *array, const struct field_list *list, const void *row)
-{
-    const struct section section = {list, list->name, row};
-    json_array_append_new(array, json_section(&section));
-}
-
 static json_t *places_of(const struct samples_source *of)
 {
     json_t *array = json_array();
@@ -69,7 +63,7 @@ static json_t *places_of(const struct samples_source *of)
             .name = of->places[i].name,
             .samples = of->places[i].samples,
             .share = samples_share((double)of->places[i].samples, (double)of->samples)};
-        add_samples_row(array, &samples_place_fields, &row);
+        json_array_append_new(array, json_row(&samples_place_fields, &row));
     }
     return array;
 }
@@ -78,40 +72,24 @@ static void set_sums(json_t *root, const struct samples_summary *run, enum sampl
                      struct arena *arena)
 {
     const struct field_list *list = samples_fields_by[by];
-    json_t *array = json_array();
     size_t n;
     const struct samples_row *rows = samples_rows(run, by, false, arena, &n);
-    for (size_t i = 0; i < n; i++) {
-        add_samples_row(array, list, &rows[i]);
-        if (by == SAMPLES_BY_PROCESS || by == SAMPLES_BY_THREAD)
-            json_object_set_new(json_array_get(array, i), "places", places_of(rows[i].of));
-    }
+    json_t *array = json_rows(list, rows, n, sizeof *rows);
+    for (size_t i = 0; i < n && (by == SAMPLES_BY_PROCESS || by == SAMPLES_BY_THREAD); i++)
+        json_object_set_new(json_array_get(array, i), "places", places_of(rows[i].of));
     json_object_set_new(root, list->name, array);
-}
-
-static json_t *held_of(const struct samples_summary *run)
-{
-    if (!run->held)
-        return json_null();
-    json_t *array = json_array();
-    for (size_t i = 0; i < run->n_held; i++)
-        add_samples_row(array, &samples_held_fields, &run->held[i]);
-    return array;
 }
 
 /* index_of: by the frame's id, where it stands in the list. */
 static json_t *functions_json(const struct samples_summary *run, int64_t *index_of,
                               struct arena *arena)
 {
-    json_t *array = json_array();
     size_t n;
     const struct samples_function *rows =
         samples_functions(run, run->stacks, stacks_total(run->stacks), arena, &n);
-    for (size_t i = 0; i < n; i++) {
-        add_samples_row(array, &samples_function_fields, &rows[i]);
+    for (size_t i = 0; i < n; i++)
         index_of[rows[i].frame] = (int64_t)i;
-    }
-    return array;
+    return json_rows(&samples_function_fields, rows, n, sizeof *rows);
 }
 
 static json_t *tree_of(const struct stacks *s, const int64_t *index_of)
@@ -122,7 +100,7 @@ static json_t *tree_of(const struct stacks *s, const int64_t *index_of)
         const struct tree_row row = {i > 0 ? (int64_t)node->parent : -1,
                                      i > 0 ? index_of[node->frame] : -1, llround(node->self),
                                      llround(node->total)};
-        add_samples_row(array, &samples_tree_fields, &row);
+        json_array_append_new(array, json_row(&samples_tree_fields, &row));
     }
     return array;
 }
@@ -140,7 +118,10 @@ void samples_json_put(struct sink_pieces *out, const struct samples_summary *run
     json_object_set_new(root, "shortened", json_integer(llround(stacks_shortened(run->stacks))));
     for (size_t i = 0; i < ARRAY_LEN(sums); i++)
         set_sums(root, run, sums[i], &arena);
-    json_object_set_new(root, "held", held_of(run));
+    json_object_set_new(
+        root, "held",
+        run->held ? json_rows(&samples_held_fields, run->held, run->n_held, sizeof *run->held)
+                  : json_null());
     json_object_set_new(root, "functions", functions_json(run, index_of, &arena));
     json_object_set_new(root, "tree", tree_of(run->stacks, index_of));
     arena_clear(&arena);
@@ -156,7 +137,7 @@ static json_t *frames_of(const struct sample *sample, const struct sample_frames
         const struct sample_frame *f = frames->at(frames->ctx, sample->frames[i]);
         const struct sample_frame none = {.kind = FRAME_UNKNOWN, .name = slice_of("[unknown]")};
         const struct samples_function row = samples_function_of(f ? f : &none);
-        add_samples_row(array, &stack_frame_fields, &row);
+        json_array_append_new(array, json_row(&stack_frame_fields, &row));
     }
     return array;
 }
@@ -202,8 +183,7 @@ static json_t *thread_json(const struct thread_stack *t, const struct sample_fra
         .moved_on = sample->flags & SAMPLE_MOVED_ON,
         .unresolved = sample->flags & SAMPLE_UNRESOLVED,
     };
-    const struct section fields = {&stack_thread_fields, "threads", &row};
-    json_t *object = json_section(&fields);
+    json_t *object = json_row(&stack_thread_fields, &row);
     json_object_set_new(object, "frames", frames_of(sample, frames));
     return object;
 }

@@ -24,6 +24,7 @@ struct spans_form {
 /* Wall clock of an instant in ns; -1: not known. */
 int64_t spans_wall(const struct spans_form *f, int64_t mono_ns);
 
+struct slice spans_span_name(struct spans_form *f, const struct span *span);
 /* As span_put_wait() has it, raw where that is asked for. */
 struct slice spans_wait_name(struct spans_form *f, const struct span_wait *wait);
 

@@ -143,9 +143,7 @@ static void put_waits(struct spans_form *f, const struct span *span)
     buf_puts(&f->out->buf, ",\"waits\":[");
     for (uint32_t i = 0; i < span->n_waits; i++) {
         const struct spans_row row = spans_wait_row(&f->rows, spans_wait(f->s, span->wait + i));
-        buf_puts(&f->out->buf, i > 0 ? "," : "");
-        json_put_row(&f->out->buf, &spans_wait_fields, &row);
-        sink_pieces_flush(f->out, SINK_PIECE_BYTES);
+        json_put_item(f->out, i, &spans_wait_fields, &row);
     }
     buf_puts(&f->out->buf, "]");
 }
@@ -183,9 +181,7 @@ static void put_path(struct spans_form *f, uint32_t root)
     buf_puts(&f->out->buf, ",\"critical_path\":[");
     for (size_t i = 0; i < n; i++) {
         const struct spans_row row = spans_step_row(&f->rows, span, &steps[i]);
-        buf_puts(&f->out->buf, i > 0 ? "," : "");
-        json_put_row(&f->out->buf, &spans_step_fields, &row);
-        sink_pieces_flush(f->out, SINK_PIECE_BYTES);
+        json_put_item(f->out, i, &spans_step_fields, &row);
     }
     buf_puts(&f->out->buf, "]");
     free(steps);
@@ -203,8 +199,7 @@ static void put_context(struct spans_form *f, const struct span *root)
         const struct span_process caller = spans_caller(f->s, root, i);
         const struct caller_row row = {spans_node(f->run, &caller), spans_pid(&f->arena, &caller),
                                        caller.name};
-        buf_puts(&f->out->buf, i > 0 ? "," : "");
-        json_put_row(&f->out->buf, &spans_caller_fields, &row);
+        json_put_item(f->out, i, &spans_caller_fields, &row);
     }
     buf_puts(&f->out->buf, "],\"opentelemetry\":");
     if (root->otel_trace.len > 0) {
@@ -247,9 +242,7 @@ static void put_parts(struct spans_form *f, const struct spans_sum *sum)
     buf_puts(&f->out->buf, ",\"parts\":[");
     for (size_t i = 0; i < sum->n_shares; i++) {
         const struct spans_row row = spans_share_row(&f->rows, sum, &sum->shares[i]);
-        buf_puts(&f->out->buf, i > 0 ? "," : "");
-        json_put_row(&f->out->buf, &spans_part_fields, &row);
-        sink_pieces_flush(f->out, SINK_PIECE_BYTES);
+        json_put_item(f->out, i, &spans_part_fields, &row);
     }
     buf_puts(&f->out->buf, "]");
 }

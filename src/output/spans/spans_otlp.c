@@ -119,30 +119,15 @@ static json_t *event_of(struct spans_form *f, const struct span_wait *wait)
                      json_slice(spans_wait_name(f, wait)), "attributes", a);
 }
 
-static json_t *status_of(const struct span *span)
+static json_t *status_of(struct spans_form *f, const struct span *span)
 {
     struct buf text;
     buf_init(&text, 0);
     buf_puts(&text, span_outcome_key(span->outcome));
-    if (span->reason.len > 0) {
-        buf_puts(&text, ": ");
-        buf_put(&text, span->reason.s, span->reason.len);
-    }
-    json_t *status = json_pack("{s:o,s:i}", "message",
-                               json_slice((struct slice){(const char *)text.data, text.len}),
-                               "code", STATUS_ERROR);
-    buf_clear(&text);
-    return status;
-}
-
-static json_t *name_of(const struct span *span)
-{
-    struct buf name;
-    buf_init(&name, 0);
-    span_put_name(&name, span);
-    json_t *json = json_slice((struct slice){(const char *)name.data, name.len});
-    buf_clear(&name);
-    return json;
+    buf_puts(&text, span->reason.len > 0 ? ": " : "");
+    buf_put(&text, span->reason.s, span->reason.len);
+    return json_pack("{s:o,s:i}", "message", json_slice(slice_take(&f->arena, &text)), "code",
+                     STATUS_ERROR);
 }
 
 static void put_span(struct spans_form *f, const struct span *span)
@@ -153,7 +138,7 @@ static void put_span(struct spans_form *f, const struct span *span)
     json_object_set_new(o, "spanId", json_slice(row.span_id));
     if (span->parent_span_id != 0)
         json_object_set_new(o, "parentSpanId", json_slice(row.parent_span_id));
-    json_object_set_new(o, "name", name_of(span));
+    json_object_set_new(o, "name", json_slice(spans_span_name(f, span)));
     json_object_set_new(o, "kind", json_integer(kind_of(span->kind)));
     json_object_set_new(o, "startTimeUnixNano", time_of(f, span->started_ns));
     json_object_set_new(o, "endTimeUnixNano", time_of(f, span->ended_ns));
@@ -166,7 +151,7 @@ static void put_span(struct spans_form *f, const struct span *span)
     if (span->otel_trace.len > 0)
         json_object_set_new(o, "links", link_of(span));
     if (is_error(span->outcome))
-        json_object_set_new(o, "status", status_of(span));
+        json_object_set_new(o, "status", status_of(f, span));
     json_put_value(&f->out->buf, o);
     sink_pieces_flush(f->out, SINK_PIECE_BYTES);
 }

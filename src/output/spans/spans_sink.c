@@ -14,6 +14,14 @@ int64_t spans_wall(const struct spans_form *f, int64_t mono_ns)
     return wall < 0 ? -1 : wall;
 }
 
+struct slice spans_span_name(struct spans_form *f, const struct span *span)
+{
+    struct buf name;
+    buf_init(&name, 0);
+    span_put_name(&name, span);
+    return slice_take(&f->arena, &name);
+}
+
 struct slice spans_wait_name(struct spans_form *f, const struct span_wait *wait)
 {
     struct buf name;

@@ -37,7 +37,8 @@ static const char *dash(const struct spans_page *p)
     return p->ascii ? "-" : "–";
 }
 
-const char *spans_time(const struct spans_page *p, int64_t ns)
+/* A dash below zero. */
+static const char *spans_time(const struct spans_page *p, int64_t ns)
 {
     char text[48];
     double s = known_or_nan(ns) / 1e9;

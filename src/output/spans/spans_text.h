@@ -15,7 +15,6 @@ struct spans_page {
 /* Safe texts of the form's arena. */
 const char *spans_safe(const struct spans_page *p, struct slice text);
 const char *spans_named(const struct spans_page *p, const struct span_process *process);
-const char *spans_time(const struct spans_page *p, int64_t ns); /* a dash below zero */
 /* Texts with ", " between, folded at the width. */
 struct spans_line {
     const struct spans_page *p;

@@ -56,9 +56,8 @@ static void set_time(json_t *event, const char *key, int64_t ns)
 /* Those of the keys that are known. */
 static json_t *args_of(const struct field_list *list, const char *keys, const struct spans_row *row)
 {
-    const struct section section = {list, list->name, row};
     const struct field *fields[16];
-    json_t *all = json_section(&section), *args = json_object();
+    json_t *all = json_row(list, row), *args = json_object();
     const size_t n = field_columns(list, keys, fields, ARRAY_LEN(fields));
     for (size_t i = 0; i < n; i++)
         if (!json_is_null(json_object_get(all, fields[i]->key)))

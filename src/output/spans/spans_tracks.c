@@ -205,10 +205,6 @@ struct slice spans_track_name(struct spans_form *f, const struct spans_track *tr
 
 struct slice spans_item_name(struct spans_form *f, const struct spans_item *item)
 {
-    struct buf name;
-    if (item->wait != SPAN_NONE)
-        return spans_wait_name(f, spans_wait(f->s, item->wait));
-    buf_init(&name, 0);
-    span_put_name(&name, spans_at(f->s, item->span));
-    return slice_take(&f->arena, &name);
+    return item->wait != SPAN_NONE ? spans_wait_name(f, spans_wait(f->s, item->wait))
+                                   : spans_span_name(f, spans_at(f->s, item->span));
 }

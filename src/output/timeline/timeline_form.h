@@ -25,7 +25,6 @@ struct timeline_function_row timeline_function_row(const struct timeline_functio
 
 void timeline_text_put(struct timeline_form *f);
 void timeline_json_put(struct timeline_form *f);
-void timeline_speedscope_put(struct timeline_form *f);
 
 /* "<0.1.2>"; empty: unknown. Kept in the arena. */
 struct slice timeline_pid(struct timeline_form *f);

@@ -113,8 +113,9 @@ static double us(int64_t ns)
     return (double)ns / 1e3;
 }
 
-static void put_timeline_row(struct timeline_form *f, const struct timeline_row *r)
+static void put_timeline_row(struct timeline_form *f, size_t i)
 {
+    const struct timeline_row *r = timeline_row(f->run->timeline, i);
     const bool call = r->kind == TIMELINE_CALL, gap = r->kind == TIMELINE_GAP;
     const struct json_row row = {
         .kind = slice_of(timeline_kind_key(r->kind)),
@@ -135,7 +136,7 @@ static void put_timeline_row(struct timeline_form *f, const struct timeline_row 
         .calls = gap && r->calls > 0 ? (int64_t)(r->calls & INT64_MAX) : -1,
         .at_most = r->at_most,
     };
-    json_put_row(&f->out->buf, &timeline_row_fields, &row);
+    json_put_item(f->out, i, &timeline_row_fields, &row);
 }
 
 struct timeline_function_row timeline_function_row(const struct timeline_function *of)
@@ -190,16 +191,11 @@ void timeline_json_put(struct timeline_form *f)
     put_run(f);
     buf_puts(&f->out->buf, ",\"functions\":[");
     for (size_t i = 0; i < timeline_functions(t); i++) {
-        buf_puts(&f->out->buf, i > 0 ? "," : "");
         const struct timeline_function_row row = timeline_function_row(timeline_function(t, i));
-        json_put_row(&f->out->buf, &timeline_function_fields, &row);
-        sink_pieces_flush(f->out, SINK_PIECE_BYTES);
+        json_put_item(f->out, i, &timeline_function_fields, &row);
     }
     buf_puts(&f->out->buf, "],\"timeline\":[");
-    for (size_t i = 0; i < timeline_rows(t); i++) {
-        buf_puts(&f->out->buf, i > 0 ? "," : "");
-        put_timeline_row(f, timeline_row(t, i));
-        sink_pieces_flush(f->out, SINK_PIECE_BYTES);
-    }
+    for (size_t i = 0; i < timeline_rows(t); i++)
+        put_timeline_row(f, i);
     buf_puts(&f->out->buf, "]}\n");
 }

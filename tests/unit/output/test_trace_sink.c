@@ -281,7 +281,7 @@ TEST(test_old_keys)
     arena_init(&arena);
     assert_int_equal(trace_ending_read(&e, &arena, old, strlen(old), &err), 0);
     assert_true(slice_is(e.reason, "not_started") && !trace_ending_armed(&e));
-    assert_true(e.total.cut == 3 && e.total.open == 2);
+    assert_true(e.total.counts.cut == 3 && e.total.counts.open == 2);
     assert_true(e.preflight.functions_cut && e.preflight.expensive);
     arena_clear(&arena);
 }
