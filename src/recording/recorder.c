@@ -129,6 +129,14 @@ int recorder_open(struct recorder **out, const char *path, const struct recorder
     return (int)err->code;
 }
 
+/* Ends what BEGIN began: all of it is written, or none where an error came. */
+static int end_transaction(struct recorder *r, struct error *err)
+{
+    if (err->code != ERR_NONE || db_exec(r->db, "COMMIT", err) != 0)
+        sqlite3_exec(r->db, "ROLLBACK", NULL, NULL, NULL);
+    return (int)err->code;
+}
+
 /* What came after the last tick is that tick's, but for answers: it has its own. */
 static int put_leftovers(struct recorder *r, struct error *err)
 {
@@ -141,10 +149,7 @@ static int put_leftovers(struct recorder *r, struct error *err)
         if (p->table != TABLE_ANSWER)
             recorder_put_pending(r, p, err);
     r->ticks++;
-    if (err->code == ERR_NONE && db_exec(r->db, "COMMIT", err) == 0)
-        return 0;
-    sqlite3_exec(r->db, "ROLLBACK", NULL, NULL, NULL);
-    return (int)err->code;
+    return end_transaction(r, err);
 }
 
 /* On a full disk there is no room to move it; nor while another program reads what is in it. */
@@ -235,7 +240,7 @@ static void put_node(struct recorder *r, const struct model *m, int64_t here_us,
     r->kept_node = put_meta_int(r, "started_us", here_us, err) == 0;
 }
 
-static int put_all(struct recorder *r, const struct model *m, int64_t here_us, struct error *err)
+static void put_all(struct recorder *r, const struct model *m, int64_t here_us, struct error *err)
 {
     const struct system_sample *sample = model_system(m);
     bool is_new = sample && sample->mono_ns != r->last_mono_ns;
@@ -247,17 +252,16 @@ static int put_all(struct recorder *r, const struct model *m, int64_t here_us, s
     recorder_put_owners(r, m, err);
     for (const struct pending *p = r->first; p && err->code == ERR_NONE; p = p->next)
         recorder_put_pending(r, p, err);
-    return put_meta_int(r, "ended_us", here_us, err);
+    (void)put_meta_int(r, "ended_us", here_us, err);
 }
 
 static int write_tick(struct recorder *r, const struct model *m, int64_t here_us, struct error *err)
 {
     if (db_exec(r->db, "BEGIN IMMEDIATE", err) != 0)
         return (int)err->code;
-    if (put_all(r, m, here_us, err) == 0 && db_exec(r->db, "COMMIT", err) == 0)
-        return 0;
-    sqlite3_exec(r->db, "ROLLBACK", NULL, NULL, NULL);
-    r->kept_node = r->kept_node && r->ticks > 0;
+    put_all(r, m, here_us, err);
+    if (end_transaction(r, err) != 0)
+        r->kept_node = r->kept_node && r->ticks > 0;
     return (int)err->code;
 }
 

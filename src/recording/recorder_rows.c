@@ -86,18 +86,16 @@ static void put_noted(struct recorder *r, const struct proc_row **rows, size_t n
 }
 
 /* All that are known at this moment: the ranked ones, and those that are watched. */
-static size_t rows_of(struct arena *arena, const struct proc_scan *scan,
-                      const struct proc_row ***out)
+static struct proc_scan with_watched(struct arena *arena, const struct proc_scan *scan)
 {
-    size_t n = 0, ranked = scan->n_rows, all = ranked + scan->n_watched;
-    const struct proc_row **rows = arena_alloc(arena, (all + 1) * sizeof *rows);
-    for (size_t i = 0; i < all; i++) {
-        const struct proc_row *row = i < ranked ? &scan->rows[i] : &scan->watched[i - ranked];
-        if (!row->own)
-            rows[n++] = row;
-    }
-    *out = rows;
-    return n;
+    struct proc_scan whole = *scan;
+    whole.n_rows = scan->n_rows + scan->n_watched;
+    whole.rows = arena_alloc(arena, (whole.n_rows + 1) * sizeof *whole.rows);
+    if (scan->n_rows > 0)
+        memcpy(whole.rows, scan->rows, scan->n_rows * sizeof *whole.rows);
+    if (scan->n_watched > 0)
+        memcpy(whole.rows + scan->n_rows, scan->watched, scan->n_watched * sizeof *whole.rows);
+    return whole;
 }
 
 void recorder_put_processes(struct recorder *r, const struct model *m, struct error *err)
@@ -105,12 +103,17 @@ void recorder_put_processes(struct recorder *r, const struct model *m, struct er
     static double (*const noted[])(const struct proc_row *row) = {noted_asleep, noted_messages,
                                                                   noted_memory};
     const struct proc_scan *scan = fresh_scan(r, m);
-    const struct proc_row **rows;
     struct arena arena;
+    size_t n = 0;
     if (!scan)
         return;
     arena_init(&arena);
-    size_t n = rows_of(&arena, scan, &rows), busiest = n < PROCESS_ROWS ? n : PROCESS_ROWS;
+    const struct proc_scan all = with_watched(&arena, scan);
+    const struct proc_row **rows = arena_alloc(&arena, (all.n_rows + 1) * sizeof *rows);
+    for (size_t i = 0; i < all.n_rows; i++)
+        if (!all.rows[i].own)
+            rows[n++] = &all.rows[i];
+    const size_t busiest = n < PROCESS_ROWS ? n : PROCESS_ROWS;
     for (size_t i = 0; i < busiest; i++)
         put_process(r, rows[i], err);
     for (size_t i = 0; i < ARRAY_LEN(noted); i++)
@@ -126,19 +129,6 @@ static void put_owner(struct recorder *r, enum owner_by by, const struct owner *
     struct owner_row row = {
         .by = slice_of(owner_by_key(by)), .kind = slice_of(proc_kind_name(o->kind)), .of = *o};
     (void)recorder_put(r, TABLE_OWNER, &row, err);
-}
-
-static struct proc_scan with_watched(struct arena *arena, const struct proc_scan *scan)
-{
-    struct proc_scan whole = *scan;
-    if (scan->n_watched == 0)
-        return whole;
-    whole.n_rows = scan->n_rows + scan->n_watched;
-    whole.rows = arena_alloc(arena, whole.n_rows * sizeof *whole.rows);
-    if (scan->n_rows > 0)
-        memcpy(whole.rows, scan->rows, scan->n_rows * sizeof *whole.rows);
-    memcpy(whole.rows + scan->n_rows, scan->watched, scan->n_watched * sizeof *whole.rows);
-    return whole;
 }
 
 /* Applications are counted over all processes where the node was asked for them. The row without an

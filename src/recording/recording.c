@@ -122,6 +122,15 @@ int64_t recording_int(struct recording *r, const char *sql, int64_t arg, int64_t
     return v;
 }
 
+bool recording_is_at(struct recording *r, struct file_state *state)
+{
+    const struct file_state now = {recording_int(r, "PRAGMA data_version", 0, -1),
+                                   sqlite3_total_changes(r->db)};
+    const bool is_at = now.version == state->version && now.changes == state->changes;
+    *state = now;
+    return is_at;
+}
+
 /* ---- open */
 
 static const char *meta_text(struct recording *r, const char *key)
@@ -419,14 +428,12 @@ static void read_marks(struct recording *r, struct mark_cache *c)
 size_t recording_marks(struct recording *r, const struct recording_mark **out)
 {
     struct mark_cache *c = &r->marks;
-    int64_t version = recording_int(r, "PRAGMA data_version", 0, -1);
-    int64_t changes = sqlite3_total_changes(r->db);
-    if (!c->is_known || c->version != version || c->changes != changes) {
+    struct file_state of = c->of;
+    if (!recording_is_at(r, &of) || !c->is_known) {
         mark_cache_clear(c);
         read_marks(r, c);
         c->is_known = true;
-        c->version = version;
-        c->changes = changes;
+        c->of = of;
     }
     *out = (const struct recording_mark *)(const void *)c->marks.data;
     return c->marks.len / sizeof **out;

@@ -111,8 +111,7 @@ static bool is_in_use(int fd)
 /*
  * In use: with the locks and the shared memory that its recorder has. With what a killed recorder
  * left in FILE-wal: that is looked through in memory of ours, and stays where it is. Else nothing
- * but the file itself is ever
- * looked at. */
+ * but the file itself is ever looked at. */
 static const struct way {
     const char *vfs, *query, *pragma;
 } in_use = {NULL, "?mode=ro", ""},

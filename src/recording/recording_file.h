@@ -15,10 +15,9 @@ struct recording_file {
 };
 
 /*
- * Opens it only for reading: no file is changed, made or removed. ERR_NOT_FOUND: it cannot be
- * read; ERR_FORMAT: not a recording by its first bytes, or a journal lies beside it. Keep it where
- * it is, and close it after a
- * failure too. */
+ * Opens it only for reading: no file is changed, made or removed. ERR_NOT_FOUND: it cannot be read;
+ * ERR_FORMAT: not a recording by its first bytes, or a journal lies beside it. Keep it where it is,
+ * and close it after a failure too. */
 int recording_file_open(struct recording_file *f, const char *path, struct error *err);
 /* A new use, with separate steps: as many as the file's size, which grows, asks for. */
 void recording_file_begin(struct recording_file *f);

@@ -8,10 +8,15 @@
 #include "recording_file.h"
 #include "tables.h"
 
+/* What a file is at, by the changes that others and this connection have made. */
+struct file_state {
+    int64_t version, changes;
+};
+
 /* What was summed of the period that was asked for last, as long as the file does not change. */
 struct period_cache {
     int64_t from, to; /* -1: none */
-    int64_t version, changes;
+    struct file_state of;
     struct known_stats {
         bool known;
         struct period_stats value;
@@ -27,7 +32,7 @@ struct period_cache {
  * changed. */
 struct mark_cache {
     bool is_known;
-    int64_t version, changes;
+    struct file_state of;
     struct buf marks;
     struct arena arena; /* their texts */
 };
@@ -96,6 +101,8 @@ double recording_seconds(struct recording *r, sqlite3_stmt *intervals, int64_t t
 extern const char recording_period_sql[];
 double recording_of_period(struct recording *r, sqlite3_stmt *s, int64_t from, int64_t to);
 
+/* Whether it is the same still; sets it. */
+bool recording_is_at(struct recording *r, struct file_state *state);
 struct period_cache *period_cache_of(struct recording *r, int64_t from, int64_t to);
 void period_cache_clear(struct period_cache *c); /* to one of nothing */
 

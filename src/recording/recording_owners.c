@@ -18,15 +18,13 @@ void period_cache_clear(struct period_cache *c)
 struct period_cache *period_cache_of(struct recording *r, int64_t from, int64_t to)
 {
     struct period_cache *c = &r->cache;
-    int64_t version = recording_int(r, "PRAGMA data_version", 0, -1);
-    int64_t changes = sqlite3_total_changes(r->db);
-    if (c->from == from && c->to == to && c->version == version && c->changes == changes)
+    struct file_state of = c->of;
+    if (recording_is_at(r, &of) && c->from == from && c->to == to)
         return c;
     period_cache_clear(c);
     c->from = from;
     c->to = to;
-    c->version = version;
-    c->changes = changes;
+    c->of = of;
     return c;
 }
 

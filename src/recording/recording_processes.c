@@ -113,15 +113,16 @@ static void fit(struct period_process *p, const struct known *k)
 
 /* Makes means of its sums; each once. */
 static struct period_process period_process_of(struct recording *r, sqlite3_stmt *texts,
-                                               const struct known *k, double seconds, int64_t ticks)
+                                               const struct known *k, double seconds, int64_t ticks,
+                                               struct arena *arena)
 {
     struct period_process p = k->of;
     struct slice *names[NAMES] = {&p.name, &p.application, &p.initial_call, &p.label,
                                   &p.current_function};
     for (int i = 0; i < NAMES; i++)
-        *names[i] = recording_text(r, texts, k->text[i], &r->result);
-    p.pid = recording_keep(r, slice_of(k->pid));
-    p.kind = recording_keep(r, slice_of(k->kind));
+        *names[i] = recording_text(r, texts, k->text[i], arena);
+    p.pid = slice_keep(arena, slice_of(k->pid));
+    p.kind = slice_keep(arena, slice_of(k->kind));
     p.ticks_since = ticks - k->ticks_before;
     p.share = seconds > 0 ? p.share / seconds : (double)NAN;
     p.reductions_per_s = seconds > 0 ? p.reductions_per_s / seconds : (double)NAN;
@@ -186,29 +187,28 @@ static double gather(struct recording *r, int64_t from, int64_t to, struct known
     return p.seconds_of_shares;
 }
 
-size_t recording_processes(struct recording *r, int64_t from, int64_t to,
+size_t recording_processes(struct recording *r, int64_t from, int64_t to, struct arena *arena,
                            const struct period_process **out, struct period_turnover *turnover)
 {
     struct known *all = NULL, *k, *next;
-    struct arena arena;
+    struct arena sums;
     size_t n = 0;
     *turnover = (struct period_turnover){0, 0, 0, 0};
-    arena_init(&arena);
-    arena_reset(&r->result);
-    double seconds = gather(r, from, to, &all, &arena, turnover);
+    arena_init(&sums);
+    double seconds = gather(r, from, to, &all, &sums, turnover);
     turnover->pids = HASH_COUNT(all);
     HASH_SORT(all, by_share);
     size_t most = (size_t)turnover->pids < MOST ? (size_t)turnover->pids : MOST;
-    struct period_process *p = arena_alloc(&r->result, (most + 1) * sizeof *p);
+    struct period_process *p = arena_alloc(arena, (most + 1) * sizeof *p);
     *out = p;
     sqlite3_stmt *texts = recording_ask(r, recording_text_sql, NULL);
     HASH_ITER (hh, all, k, next) {
         turnover->pids_seen_once += k->of.ticks == 1;
         if (n < most)
-            p[n++] = period_process_of(r, texts, k, seconds, turnover->ticks);
+            p[n++] = period_process_of(r, texts, k, seconds, turnover->ticks, arena);
     }
     HASH_CLEAR(hh, all);
     sqlite3_finalize(texts);
-    arena_clear(&arena);
+    arena_clear(&sums);
     return n;
 }

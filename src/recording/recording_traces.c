@@ -51,16 +51,15 @@ static const char patterns_sql[] =
     "p.trace"
     " WHERE t.tick BETWEEN ? AND ? GROUP BY p.pattern ORDER BY min(t.id), min(p.number) LIMIT 1000";
 
-size_t recording_trace_patterns(struct recording *r, int64_t from, int64_t to,
+size_t recording_trace_patterns(struct recording *r, int64_t from, int64_t to, struct arena *arena,
                                 const struct period_pattern **out)
 {
     sqlite3_stmt *s = recording_ask(r, patterns_sql, NUMBERS(from, to));
     size_t n = 0;
-    arena_reset(&r->result);
-    struct period_pattern *patterns = arena_alloc(&r->result, PATTERNS_MOST * sizeof *patterns);
+    struct period_pattern *patterns = arena_alloc(arena, PATTERNS_MOST * sizeof *patterns);
     *out = patterns;
     while (n < PATTERNS_MOST && recording_row(r, s))
-        patterns[n++] = (struct period_pattern){.pattern = recording_keep(r, db_column_text(s, 0)),
+        patterns[n++] = (struct period_pattern){.pattern = slice_keep(arena, db_column_text(s, 0)),
                                                 .traces = db_column_int(s, 1),
                                                 .calls = db_column_int(s, 2),
                                                 .shown = db_column_int(s, 3),
@@ -119,16 +118,9 @@ struct slice trace_texts_json(struct arena *arena, const struct slice *items, si
 static bool read_texts(struct slice json, struct arena *arena, const struct slice **out, size_t *n)
 {
     json_t *array = json.len == 0 ? NULL : json_loadb(json.s, json.len, 0, NULL);
-    *n = json_array_size(array);
-    struct slice *items = arena_alloc(arena, (*n + 1) * sizeof *items);
-    for (size_t i = 0; i < *n; i++) {
-        const json_t *item = json_array_get(array, i);
-        const char *text = json_string_value(item);
-        items[i] = slice_keep(arena, (struct slice){text, text ? json_string_length(item) : 0});
-    }
     bool is_array = json_is_array(array);
+    *out = json_read_texts(array, arena, n);
     json_decref(array);
-    *out = items;
     return is_array;
 }
 

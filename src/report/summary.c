@@ -44,19 +44,6 @@ static void take_marks(struct summary *s, struct recording *r)
     s->marks = to;
 }
 
-static void take_patterns(struct summary *s, struct recording *r)
-{
-    const struct period_pattern *from;
-    size_t n = recording_trace_patterns(r, s->input->from, s->input->to, &from);
-    struct period_pattern *to = arena_alloc(&s->arena, (n + 1) * sizeof *to);
-    for (size_t i = 0; i < n; i++) {
-        to[i] = from[i];
-        to[i].pattern.s = arena_strndup(&s->arena, from[i].pattern.s, from[i].pattern.len);
-    }
-    s->patterns = to;
-    s->n_patterns = n;
-}
-
 /* before: the recording that comes before it; NULL: none. */
 static int take_recording(struct summary *s, const struct summary *before,
                           const struct summary_input *input, struct error *err)
@@ -81,7 +68,7 @@ static int take_recording(struct summary *s, const struct summary *before,
     }
     work_take_owners(&s->arena, r, input->from, input->to, s->owners);
     work_take_calls(&s->arena, r, input->from, input->to, &s->sums);
-    take_patterns(s, r);
+    s->n_patterns = recording_trace_patterns(r, input->from, input->to, &s->arena, &s->patterns);
     for (enum sample_kind k = 0; k < SAMPLE_KINDS; k++)
         samples_take(&s->samples[k], r, k, input->from, input->to, err);
     if (err->code == ERR_NONE)

@@ -11,21 +11,27 @@
 
 /* ---- means */
 
-static struct mean mean_of_metric(const struct summary *s, const struct subject *of)
+struct mean mean_of_stats(const struct period_stats *v, enum stat stat)
 {
-    const struct period_stats *v = &s->stats[of->metric];
     const double values[STATS] = {v->mean, v->p95, v->max};
-    return (struct mean){values[of->stat], v->stddev, v->independent, .recorded = v->n > 0};
+    return (struct mean){values[stat], v->stddev, v->independent, .recorded = v->n > 0};
+}
+
+struct mean mean_of_share(const struct period_owner *owner, bool are_others, int64_t ticks)
+{
+    const double n = (double)ticks;
+    if (owner)
+        return (struct mean){owner->share, owner->share_stddev, n, .recorded = true};
+    return (struct mean){are_others ? 0 : NAN, 0, n, .recorded = are_others};
 }
 
 static struct mean mean_of_owner(const struct summary *s, const struct subject *of)
 {
     const struct owner_list *list = &s->owners[of->sort];
-    for (size_t i = 0; i < list->n; i++)
-        if (slice_equal(list->items[i].owner, of->owner))
-            return (struct mean){list->items[i].share, list->items[i].share_stddev,
-                                 (double)s->ticks, .recorded = true};
-    return (struct mean){list->n > 0 ? 0 : NAN, 0, (double)s->ticks, .recorded = list->n > 0};
+    size_t i = 0;
+    while (i < list->n && !slice_equal(list->items[i].owner, of->owner))
+        i++;
+    return mean_of_share(i < list->n ? &list->items[i] : NULL, list->n > 0, s->ticks);
 }
 
 /* One that no window lists may not have been counted: it is unknown. */
@@ -47,7 +53,7 @@ struct mean subject_mean(const struct summary *s, const struct subject *of)
 {
     switch (of->kind) {
     case OF_NODE:
-        return mean_of_metric(s, of);
+        return mean_of_stats(&s->stats[of->metric], of->stat);
     case OF_OWNER:
         return mean_of_owner(s, of);
     case OF_CALL:

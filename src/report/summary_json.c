@@ -64,14 +64,10 @@ static json_t *json_calls(const struct summary *s)
 static json_t *finding_json(const struct finding *f)
 {
     json_t *o = json_object(), *evidence = json_array();
-    for (size_t i = 0; i < f->n_evidence; i++) {
-        json_t *e = json_object();
-        json_set(e, "key", json_cstr(f->evidence[i].key));
-        json_set(e, "value", json_number(f->evidence[i].value));
-        json_set(e, "unit", json_cstr(f->evidence[i].unit));
-        json_set(e, "text", json_cstr(f->evidence[i].text));
-        json_array_append_new(evidence, e);
-    }
+    for (const struct evidence *e = f->evidence; e < f->evidence + f->n_evidence; e++)
+        json_array_append_new(evidence, json_pack("{s:o,s:o,s:o,s:o}", "key", json_cstr(e->key),
+                                                  "value", json_number(e->value), "unit",
+                                                  json_cstr(e->unit), "text", json_cstr(e->text)));
     json_set(o, "rule", json_cstr(f->rule));
     json_set(o, "severity", json_cstr(finding_severity_value(f->severity)));
     json_set(o, "effort", json_cstr(finding_effort_word(f->effort)));
@@ -92,17 +88,13 @@ static void add_findings(json_t *o, const struct summary *s)
         json_array_append_new(found, finding_json(&s->findings.items[i]));
     for (size_t i = 0; i < s->findings.n_not_evaluated; i++) {
         const char *line = s->findings.not_evaluated[i], *colon = strstr(line, ": ");
-        json_t *u = json_object();
-        json_set(u, "rule", json_slice((struct slice){line, (size_t)(colon - line)}));
-        json_set(u, "why", json_cstr(colon + 2));
-        json_array_append_new(unknown, u);
+        const struct slice rule = {line, (size_t)(colon - line)};
+        json_array_append_new(
+            unknown, json_pack("{s:o,s:o}", "rule", json_slice(rule), "why", json_cstr(colon + 2)));
     }
-    for (size_t i = 0; i < s->n_marks; i++) {
-        json_t *m = json_object();
-        json_set(m, "wall_us", json_integer(s->marks[i].wall_us));
-        json_set(m, "text", json_cstr(s->marks[i].text));
-        json_array_append_new(marks, m);
-    }
+    for (const struct recording_mark *m = s->marks; m < s->marks + s->n_marks; m++)
+        json_array_append_new(marks, json_pack("{s:I,s:o}", "wall_us", (json_int_t)m->wall_us,
+                                               "text", json_cstr(m->text)));
     json_set(o, "marks", marks);
     json_set(o, "findings", found);
     json_set(o, "not_evaluated", unknown);
@@ -123,10 +115,9 @@ static void add_recording(json_t *o, const struct summary *s)
     json_set(o, "interval_s", json_number(s->info->interval_s));
     json_set(o, "ticks", json_integer(s->ticks));
     json_set(o, "gaps", json_integer(s->gaps));
-    json_t *cost = json_object();
-    json_set(cost, "share", json_number(s->cost.share));
-    json_set(cost, "bytes", json_number(s->cost.bytes));
-    json_set(o, "cost", cost);
+    json_set(o, "cost",
+             json_pack("{s:o,s:o}", "share", json_number(s->cost.share), "bytes",
+                       json_number(s->cost.bytes)));
     json_set(o, "redacted", json_boolean(s->info->redacted));
     json_set(o, "thinned", json_boolean(s->info->thinned));
     json_set(o, "system", stats_of(s));

@@ -141,19 +141,13 @@ int summary_limit_parse(struct summary_limit **out, const char *text, struct err
 
 /* ---- judging */
 
-struct measured {
-    double value; /* the mean, or another number of the limit */
-    struct mean mean;
-};
-
-static struct measured measure_number(const struct summary_limit *l, const struct summary_input *s)
+static struct mean measure_number(const struct summary_limit *l, const struct summary_input *s)
 {
     struct period_stats v;
     struct error ignored = {0};
     if (recording_stats(s->recording, l->key, s->from, s->to, &v, &ignored) != 0)
-        return (struct measured){NAN, {.value = NAN}};
-    double values[STATS] = {v.mean, v.p95, v.max};
-    return (struct measured){values[l->stat], {v.mean, v.stddev, v.independent, .recorded = true}};
+        return (struct mean){.value = NAN};
+    return mean_of_stats(&v, l->stat);
 }
 
 static const struct period_owner *owner_named(const char *prefix, const char *name,
@@ -175,22 +169,17 @@ static const struct period_owner *find_owner(const struct summary_limit *l,
     return found ? found : owner_named("Elixir.", l->key, owners, n);
 }
 
-static struct measured measure_share(const struct summary_limit *l, const struct summary_input *s)
+static struct mean measure_share(const struct summary_limit *l, const struct summary_input *s)
 {
     const struct period_owner *owners;
-    struct measured none = {NAN, {.value = NAN}};
     struct period_stats ticks;
     struct error ignored = {0};
     (void)recording_stats(s->recording, "run_queue", s->from, s->to, &ticks, &ignored);
     size_t n = recording_owners(s->recording, l->by, s->from, s->to, &owners);
-    const struct period_owner *found = find_owner(l, owners, n);
-    if (found)
-        return (struct measured){
-            found->share, {found->share, found->share_stddev, (double)ticks.n, .recorded = true}};
-    return n > 0 ? (struct measured){0, {0, 0, (double)ticks.n, .recorded = true}} : none;
+    return mean_of_share(find_owner(l, owners, n), n > 0, ticks.n);
 }
 
-static struct measured measure(const struct summary_limit *l, const struct summary_input *s)
+static struct mean measure(const struct summary_limit *l, const struct summary_input *s)
 {
     return l->kind == LIMIT_OWNER ? measure_share(l, s) : measure_number(l, s);
 }
@@ -221,7 +210,7 @@ bool summary_limit_fails(const struct summary_limit *l, const struct summary_inp
 {
     if (l->kind == LIMIT_SEVERITY || l->kind == LIMIT_RULE)
         return finding_fails(l, b, why);
-    struct measured x = measure(l, a), y = measure(l, b);
+    struct mean x = measure(l, a), y = measure(l, b);
     bool relative = l->op == '+' || l->op == '-';
     if (isnan(y.value) || (relative && isnan(x.value))) {
         buf_printf(why, "%s: unknown: not recorded", l->text);
@@ -229,7 +218,7 @@ bool summary_limit_fails(const struct summary_limit *l, const struct summary_inp
     }
     bool fails = l->op == '>' ? y.value > l->value : y.value < l->value;
     if (relative) {
-        struct change c = change_of(x.mean, y.mean);
+        struct change c = change_of(x, y);
         bool noise = l->stat == STAT_MEAN && c.known && !c.real;
         fails =
             l->op == '+' ? y.value > x.value * (1 + l->value) : y.value < x.value * (1 - l->value);

@@ -44,15 +44,6 @@ static void put_value_row(struct comparison *c, struct block *t, const char *tit
     paper_row(c->paper, t, cells);
 }
 
-static void put_text_row(struct comparison *c, struct block *t, const char *title,
-                         const char *(*text)(struct arena *, const struct summary *))
-{
-    const char *cells[PAPER_COLUMNS] = {title};
-    for (size_t i = 0; i < c->n; i++)
-        cells[i + 1] = text(&c->paper->arena, &c->recordings[i]);
-    paper_row(c->paper, t, cells);
-}
-
 /* The day is said above the table when it is that of all: columns are narrow. */
 static bool on_one_day(const struct comparison *c)
 {
@@ -95,35 +86,25 @@ static const char *day_and_time(struct arena *a, const struct summary *s)
     return strlen(text) > 16 ? arena_strndup(a, text, 16) : text;
 }
 /* Node and time stand with the names where columns are narrow. */
-static void put_who(struct comparison *c, struct block *t)
+static void put_recordings(struct comparison *c)
 {
     const char *nodes[PAPER_COLUMNS] = {"node"}, *begun[PAPER_COLUMNS] = {"begun (UTC)"};
-    bool one = of_one_node(c), time_alone = one && on_one_day(c);
+    const char *took[PAPER_COLUMNS] = {"duration"}, *ticks[PAPER_COLUMNS] = {"ticks"};
+    const bool one = of_one_node(c), time_alone = one && on_one_day(c);
+    struct block *t = begin_table(c, "Recordings");
     for (size_t i = 0; i < c->n; i++) {
         struct arena *a = &c->paper->arena;
-        nodes[i + 1] = c->recordings[i].info->node;
-        begun[i + 1] = (time_alone ? time_of_day : day_and_time)(a, &c->recordings[i]);
+        const struct summary *s = &c->recordings[i];
+        nodes[i + 1] = s->info->node;
+        begun[i + 1] = (time_alone ? time_of_day : day_and_time)(a, s);
+        took[i + 1] = number_text(a, COLUMN_SECONDS, s->duration_s);
+        ticks[i + 1] = arena_printf(a, "%lld", (long long)s->ticks);
     }
     if (!one)
         paper_legend_row(c->paper, t, nodes);
     paper_legend_row(c->paper, t, begun);
-}
-
-static const char *duration_of(struct arena *a, const struct summary *s)
-{
-    return number_text(a, COLUMN_SECONDS, s->duration_s);
-}
-static const char *ticks_of(struct arena *a, const struct summary *s)
-{
-    return arena_printf(a, "%lld", (long long)s->ticks);
-}
-
-static void put_recordings(struct comparison *c)
-{
-    struct block *t = begin_table(c, "Recordings");
-    put_who(c, t);
-    put_text_row(c, t, "duration", duration_of);
-    put_text_row(c, t, "ticks", ticks_of);
+    paper_row(c->paper, t, took);
+    paper_row(c->paper, t, ticks);
 }
 
 static double most_of(const struct comparison *c, double (*share)(const struct summary *s))

@@ -157,45 +157,43 @@ static void put_traces(struct paper *p, const struct summary *s)
         paper_put(p, "Of several traces the times are those of the slowest.");
 }
 
-/* The series of a finding's evidence: numbers of the node, and the queue of its process. */
-static const struct trend_of {
-    const char *evidence, *system_key, *title;
+/* The series of a finding's evidence: a number of the node, a count in a fact, or the message queue
+ * of the finding's process. */
+static const struct evidence_series {
+    const char *evidence, *key, *title;
     enum column_type type;
-} trends[] = {
-    {"message_queue_len", NULL, "message queue", COLUMN_COUNT},
-    {"processes", "processes", "processes", COLUMN_COUNT},
-    {"atoms", "atoms", "atoms", COLUMN_COUNT},
-    {"ports", "ports", "ports", COLUMN_COUNT},
-    {"ets_tables", "ets_tables", "ETS tables", COLUMN_COUNT},
-    {"memory_processes_bytes", "memory_processes_bytes", "memory of processes", COLUMN_BYTES},
-    {"memory_binary_bytes", "memory_binary_bytes", "refc binaries", COLUMN_BYTES},
-    {"memory_ets_bytes", "memory_ets_bytes", "ETS memory", COLUMN_BYTES},
-    {"memory_atom_bytes", "memory_atom_bytes", "atom memory", COLUMN_BYTES},
-    {"memory_code_bytes", "memory_code_bytes", "code", COLUMN_BYTES},
-    {"memory_system_bytes", "memory_system_bytes", "memory of the system", COLUMN_BYTES},
-    {"memory_total_bytes", "memory_total_bytes", "memory", COLUMN_BYTES},
-    {"rss_bytes", "rss_bytes", "resident memory", COLUMN_BYTES},
-    {"run_queue_mean", "run_queue", "run queue", COLUMN_COUNT},
-    {"run_queue_highest_mean", "run_queue_highest", "longest run queue", COLUMN_COUNT},
-    {"scheduler_utilisation", "scheduler_utilisation", "scheduler utilisation", COLUMN_SHARE},
-    {"gcs_per_s", "gcs_per_s", "collections/s", COLUMN_RATE},
-};
-
-/* Series of counts in facts: of the object `part`; NULL: of the row of the finding's process. */
-static const struct fact_trend {
-    const char *evidence, *fact, *part, *key, *title;
-    enum column_type type;
-} fact_trends[] = {
-    {"timers", "growth", "kept", "timers", "timers", COLUMN_COUNT},
-    {"sockets", "growth", "sockets", "count", "sockets", COLUMN_COUNT},
-    {"monitors", "monitors", NULL, "monitors", "monitors", COLUMN_COUNT},
-    {"monitored_by", "monitors", NULL, "monitored_by", "monitors on it", COLUMN_COUNT},
-    {"links", "monitors", NULL, "links", "links", COLUMN_COUNT},
-    {"bytes", "monitors", NULL, "bytes", "beside its heaps", COLUMN_BYTES},
+    const char *fact, *part; /* fact NULL: none; part NULL: of the row of the finding's process */
+} evidence_series[] = {
+    {"message_queue_len", NULL, "message queue", COLUMN_COUNT, NULL, NULL},
+    {"processes", "processes", "processes", COLUMN_COUNT, NULL, NULL},
+    {"atoms", "atoms", "atoms", COLUMN_COUNT, NULL, NULL},
+    {"ports", "ports", "ports", COLUMN_COUNT, NULL, NULL},
+    {"ets_tables", "ets_tables", "ETS tables", COLUMN_COUNT, NULL, NULL},
+    {"memory_processes_bytes", "memory_processes_bytes", "memory of processes", COLUMN_BYTES, NULL,
+     NULL},
+    {"memory_binary_bytes", "memory_binary_bytes", "refc binaries", COLUMN_BYTES, NULL, NULL},
+    {"memory_ets_bytes", "memory_ets_bytes", "ETS memory", COLUMN_BYTES, NULL, NULL},
+    {"memory_atom_bytes", "memory_atom_bytes", "atom memory", COLUMN_BYTES, NULL, NULL},
+    {"memory_code_bytes", "memory_code_bytes", "code", COLUMN_BYTES, NULL, NULL},
+    {"memory_system_bytes", "memory_system_bytes", "memory of the system", COLUMN_BYTES, NULL,
+     NULL},
+    {"memory_total_bytes", "memory_total_bytes", "memory", COLUMN_BYTES, NULL, NULL},
+    {"rss_bytes", "rss_bytes", "resident memory", COLUMN_BYTES, NULL, NULL},
+    {"run_queue_mean", "run_queue", "run queue", COLUMN_COUNT, NULL, NULL},
+    {"run_queue_highest_mean", "run_queue_highest", "longest run queue", COLUMN_COUNT, NULL, NULL},
+    {"scheduler_utilisation", "scheduler_utilisation", "scheduler utilisation", COLUMN_SHARE, NULL,
+     NULL},
+    {"gcs_per_s", "gcs_per_s", "collections/s", COLUMN_RATE, NULL, NULL},
+    {"timers", "timers", "timers", COLUMN_COUNT, "growth", "kept"},
+    {"sockets", "count", "sockets", COLUMN_COUNT, "growth", "sockets"},
+    {"monitors", "monitors", "monitors", COLUMN_COUNT, "monitors", NULL},
+    {"monitored_by", "monitored_by", "monitors on it", COLUMN_COUNT, "monitors", NULL},
+    {"links", "links", "links", COLUMN_COUNT, "monitors", NULL},
+    {"bytes", "bytes", "beside its heaps", COLUMN_BYTES, "monitors", NULL},
 };
 
 static bool read_fact(const struct summary_input *in, const struct finding *f,
-                      const struct fact_trend *t, int64_t tick, double *value)
+                      const struct evidence_series *t, int64_t tick, double *value)
 {
     json_t *fact = fact_at(in->recording, t->fact, tick);
     const json_t *of =
@@ -206,7 +204,7 @@ static bool read_fact(const struct summary_input *in, const struct finding *f,
 }
 
 static size_t fact_series(const struct summary_input *in, const struct finding *f,
-                          const struct fact_trend *t, double *values)
+                          const struct evidence_series *t, double *values)
 {
     const int64_t ticks = in->to - in->from;
     const int64_t steps = ticks < CHART_VALUES - 1 ? ticks : CHART_VALUES - 1;
@@ -216,44 +214,34 @@ static size_t fact_series(const struct summary_input *in, const struct finding *
     return n;
 }
 
-static size_t series_of(const struct summary *s, const struct finding *f, const struct trend_of *t,
-                        double *values)
+static size_t series_of(const struct summary_input *in, const struct finding *f,
+                        const struct evidence_series *t, double *values)
 {
-    const struct summary_input *i = s->input;
-    if (t->system_key)
-        return recording_series(i->recording, t->system_key, i->from, i->to, values, CHART_VALUES);
-    return recording_queue_series(i->recording, f->process, i->from, i->to, values, CHART_VALUES);
-}
-
-static bool put_course(struct paper *p, const struct summary *s, enum column_type type,
-                       const char *title, const double *values, size_t n)
-{
-    if (n < 2)
-        return false;
-    struct block *b = put_metric_chart(p, s, type, title, values, n);
-    b->beside = true;
-    b->aside = arena_printf(&p->arena, "%s to %s", number_text(&p->arena, type, *values),
-                            number_text(&p->arena, type, values[n - 1]));
-    return true;
+    if (t->fact)
+        return fact_series(in, f, t, values);
+    if (t->key)
+        return recording_series(in->recording, t->key, in->from, in->to, values, CHART_VALUES);
+    return recording_queue_series(in->recording, f->process, in->from, in->to, values,
+                                  CHART_VALUES);
 }
 
 /* Puts one chart: of the first evidence that has a series. */
 static void put_trend(struct paper *p, const struct summary *s, const struct finding *f)
 {
     double values[CHART_VALUES];
-    for (size_t k = 0; k < f->n_evidence; k++) {
-        const char *key = f->evidence[k].key;
-        for (size_t i = 0; i < ARRAY_LEN(trends); i++)
-            if (strcmp(key, trends[i].evidence) == 0 &&
-                put_course(p, s, trends[i].type, trends[i].title, values,
-                           series_of(s, f, &trends[i], values)))
-                return;
-        for (size_t i = 0; i < ARRAY_LEN(fact_trends); i++)
-            if (strcmp(key, fact_trends[i].evidence) == 0 &&
-                put_course(p, s, fact_trends[i].type, fact_trends[i].title, values,
-                           fact_series(s->input, f, &fact_trends[i], values)))
-                return;
-    }
+    for (size_t k = 0; k < f->n_evidence; k++)
+        for (size_t i = 0; i < ARRAY_LEN(evidence_series); i++) {
+            const struct evidence_series *t = &evidence_series[i];
+            const bool fits = strcmp(f->evidence[k].key, t->evidence) == 0;
+            const size_t n = fits ? series_of(s->input, f, t, values) : 0;
+            if (n < 2)
+                continue;
+            struct block *b = put_metric_chart(p, s, t->type, t->title, values, n);
+            b->beside = true;
+            b->aside = arena_printf(&p->arena, "%s to %s", number_text(&p->arena, t->type, *values),
+                                    number_text(&p->arena, t->type, values[n - 1]));
+            return;
+        }
 }
 
 static void put_findings(struct paper *p, const struct summary *s)

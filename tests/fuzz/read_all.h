@@ -89,6 +89,7 @@ static void read_sums(struct recording *r, int64_t from, int64_t to)
     struct period_turnover turnover;
     struct recorded_window sums;
     struct period_stats stats;
+    struct arena arena;
     struct error err = {0};
     double series[READ_SERIES];
     size_t sum = 0;
@@ -100,7 +101,9 @@ static void read_sums(struct recording *r, int64_t from, int64_t to)
     for (size_t b = 0; b < ARRAY_LEN(by); b++)
         for (size_t i = 0, n = recording_owners(r, by[b], from, to, &owners); i < n; i++)
             sum += text_bytes(owners[i].owner) + text_bytes(owners[i].kind);
-    (void)recording_processes(r, from, to, &processes, &turnover);
+    arena_init(&arena);
+    (void)recording_processes(r, from, to, &arena, &processes, &turnover);
+    arena_clear(&arena);
     for (size_t i = 0, n = recording_calls(r, from, to, &calls, &sums); i < n; i++)
         sum += text_bytes(calls[i].module) + text_bytes(calls[i].function);
     const char *fact = recording_fact(r, "logger", to);

@@ -11,9 +11,8 @@
 enum export_format { EXPORT_CSV, EXPORT_SPREADSHEET, EXPORT_OPENMETRICS };
 
 /*
- * table: "system" (also when NULL), "processes", "owners", "calls", "samples", "events",
- * "marks"; OpenMetrics has the
- * first, owners and calls in one. Writes as it reads. ERR_USAGE: there is no
+ * table: "system" (also when NULL), "processes", "owners", "calls", "samples", "events", "marks";
+ * OpenMetrics has the first, owners and calls in one. Writes as it reads. ERR_USAGE: there is no
  * such table. */
 int recording_export(struct recording *r, enum export_format format, const char *table, FILE *out,
                      struct error *err);

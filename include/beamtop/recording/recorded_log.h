@@ -19,8 +19,7 @@ struct recorded_log *recorded_log_new(void);
 void recorded_log_free(struct recorded_log *l); /* NULL is fine */
 /*
  * Makes it the trace that was begun last at that tick or before, with the events up to it; with
- * what it came to when it had ended by then. The last tick has all that came after
- * it too. */
+ * what it came to when it had ended by then. The last tick has all that came after it too. */
 int recorded_log_to(struct recorded_log *l, struct recording *r, int64_t tick, struct error *err);
 /* NULL: there is none. Lives until the next recorded_log_to(), or until it is freed. */
 const struct trace_log *recorded_log_trace(const struct recorded_log *l);

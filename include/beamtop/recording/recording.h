@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Recordings: SQLite files whose tables docs/recording.md describes. A writer that makes one
- * transaction of a tick, and a reader for replay, reports and exports. One thread a handle.
- * Texts and terms given are copied; what is handed out is borrowed until the next call on the
- * same handle unless stated otherwise. Unknown integers are -1, unknown
- * doubles NaN. */
+ * transaction of a tick, and a reader for replay, reports and exports. One thread a handle. Texts
+ * and terms given are copied; what is handed out is borrowed until the next call on the same handle
+ * unless stated otherwise. Unknown integers are -1, unknown doubles NaN. */
 #ifndef BEAMTOP_RECORDING_RECORDING_H
 #define BEAMTOP_RECORDING_RECORDING_H
 
@@ -51,15 +50,13 @@ void recorder_answer(struct recorder *r, const char *question, const uint8_t *te
 void recorder_fact(struct recorder *r, const char *key, const char *json); /* unchanged: dropped */
 /*
  * The facts in the answer to a question that is KEPT_FACTS, as often as its row says; ERR_FORMAT
- * when there are none. Without `values` no names
- * of atoms. */
+ * when there are none. Without `values` no names of atoms. */
 int recorder_facts(struct recorder *r, enum question q, const uint8_t *term, size_t len,
                    struct error *err);
 /*
  * One trace at a time: its start when it is armed, or known not to be; its events as trace_sink.h
  * takes them; its end with what it came to. wall_us is the node's clock. Without `redact` and
- * `values` no argument, result or message
- * is kept. */
+ * `values` no argument, result or message is kept. */
 void recorder_trace_begin(struct recorder *r, const struct trace_log *log, enum print_syntax syntax,
                           int64_t wall_us);
 void recorder_trace_event(struct recorder *r, const struct trace_log *log,
@@ -100,8 +97,7 @@ void recorder_spans(struct recorder *r, const struct spans_run *run);
  * ERR_TIMEOUT: another program held the file locked for LIMIT_RECORDER_BUSY_MS; what was gathered
  * waits for the next tick, which comes after a gap. ERR_SYSTEM: it could not be written, or was
  * locked for LIMIT_RECORDER_LOCKED_S; ERR_LIMIT: max_bytes is reached, or the disk is full. The
- * file is valid then, and without this tick; nothing more
- * is taken. */
+ * file is valid then, and without this tick; nothing more is taken. */
 int recorder_tick(struct recorder *r, const struct model *m, int64_t here_us, struct error *err);
 uint64_t recorder_bytes(const struct recorder *r);
 int64_t recorder_ticks(const struct recorder *r);
@@ -131,10 +127,9 @@ int recording_of_recorder(struct recording **out, struct recorder *w, struct err
 
 /*
  * A use of it: a report, an export, a tick that is shown. Each may take as much of SQLite's work as
- * the file's size asks for, and has its own errors: after the first nothing more is read, so
- * that all below may be incomplete, and recording_failed() says so. ERR_FORMAT: damaged, or
- * more work than that; ERR_TIMEOUT, ERR_SYSTEM: the file cannot be read now. A recording that was
- * opened is
+ * the file's size asks for, and has its own errors: after the first nothing more is read, so that
+ * all below may be incomplete, and recording_failed() says so. ERR_FORMAT: damaged, or more work
+ * than that; ERR_TIMEOUT, ERR_SYSTEM: the file cannot be read now. A recording that was opened is
  * in use. */
 void recording_begin(struct recording *r);
 int recording_failed(const struct recording *r, struct error *err);
@@ -250,8 +245,8 @@ struct period_turnover {
     int64_t ticks; /* with processes */
     int64_t rows, pids, pids_seen_once;
 };
-/* At most 1000, largest share first. */
-size_t recording_processes(struct recording *r, int64_t from, int64_t to,
+/* At most 1000, largest share first, kept in the arena. */
+size_t recording_processes(struct recording *r, int64_t from, int64_t to, struct arena *arena,
                            const struct period_process **out, struct period_turnover *turnover);
 /* Calls of all windows of the period, summed by function. */
 size_t recording_calls(struct recording *r, int64_t from, int64_t to,
@@ -310,14 +305,15 @@ struct recorded_trace {
     int clean;                /* 1 verified, 0 something was left, -1 not known */
 };
 size_t recording_traces(struct recording *r, const struct recorded_trace **out);
-/* A pattern over the traces of a period that have ended, in the order in which they came. */
+/* A pattern over the traces of a period that have ended, in the order in which they came; kept in
+ * the arena. */
 struct period_pattern {
     struct slice pattern;
     int64_t traces, calls, shown,
         missed;                    /* calls: of its functions, by anyone; missed: not shown */
     double p50_us, p99_us, max_us; /* the largest of any of the traces; NaN: no results */
 };
-size_t recording_trace_patterns(struct recording *r, int64_t from, int64_t to,
+size_t recording_trace_patterns(struct recording *r, int64_t from, int64_t to, struct arena *arena,
                                 const struct period_pattern **out);
 /* Writes its events and its end, as far as they are there. */
 int recording_trace_put(struct recording *r, int64_t trace, struct trace_sink *s,

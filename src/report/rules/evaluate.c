@@ -127,23 +127,6 @@ double judge_node(const struct judge *j, const char *key)
 
 /* ---- what judges are given */
 
-static const struct period_process *take_processes(struct judge *j, int64_t from_tick, size_t *len,
-                                                   struct period_turnover *turnover)
-{
-    const struct period_process *from;
-    size_t n = *len = recording_processes(j->recording, from_tick, j->to, &from, turnover);
-    struct period_process *to = arena_alloc(&j->out->arena, (n + 1) * sizeof *to);
-    for (size_t i = 0; i < n; i++) {
-        to[i] = from[i];
-        struct slice *texts[] = {
-            &to[i].pid,   &to[i].name, &to[i].application,     &to[i].initial_call,
-            &to[i].label, &to[i].kind, &to[i].current_function};
-        for (size_t k = 0; k < ARRAY_LEN(texts); k++)
-            *texts[k] = slice_keep(&j->out->arena, *texts[k]);
-    }
-    return to;
-}
-
 /* Who did what, over the whole period and over its second half. */
 static void take_work(struct judge *j)
 {
@@ -151,8 +134,10 @@ static void take_work(struct judge *j)
     int64_t half = j->from + (j->to - j->from + 1) / 2;
     work_take_owners(&j->out->arena, j->recording, j->from, j->to, j->owners);
     work_take_owners(&j->out->arena, j->recording, half, j->to, j->late_owners);
-    j->processes = take_processes(j, j->from, &j->n_processes, &j->turnover);
-    j->late_processes = take_processes(j, half, &j->n_late_processes, &ignored);
+    j->n_processes = recording_processes(j->recording, j->from, j->to, &j->out->arena,
+                                         &j->processes, &j->turnover);
+    j->n_late_processes = recording_processes(j->recording, half, j->to, &j->out->arena,
+                                              &j->late_processes, &ignored);
 }
 
 static const char *refusal_of(struct judge *j)

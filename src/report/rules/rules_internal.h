@@ -149,14 +149,11 @@ struct trend judge_trend_of_rest(const struct judge *j, const char *system_key,
 /* Seconds of a trend at least: a start, or a cache that warms up, is over by then. */
 #define JUDGE_TREND_S 15.0
 /* A number of a fact after a third of the period, two thirds, and at its end: where a count is read
-   now and then only. Margins: what comes at once, or levels off, does not rise. */
+   now and then only. */
 struct counted {
     double first, half, last, grown; /* NaN: it was not recorded then */
     double over_s;                   /* from the first to the last */
 };
-struct counted judge_counted(struct judge *j, const char *fact,
-                             double (*read)(const json_t *fact, const void *arg), const void *arg);
-bool judge_counts_rise(const struct judge *j, const struct counted *r, double limit, bool named);
 /* Timers, and the bytes of them. */
 struct timers {
     struct counted n, bytes;
@@ -164,8 +161,6 @@ struct timers {
     bool rise;    /* they accumulate */
 };
 struct timers judge_timers(struct judge *j);
-/* By how many the processes have grown; 0: they have not. */
-double judge_more_processes(const struct judge *j);
 /* It was there at 80% of the ticks: of the period, or since it was first seen, half a minute ago or
    earlier. */
 bool judge_stays(const struct judge *j, const struct period_process *p);

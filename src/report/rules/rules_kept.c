@@ -11,8 +11,9 @@
 
 /* ---- a number of a fact, three times */
 
-struct counted judge_counted(struct judge *j, const char *fact,
-                             double (*read)(const json_t *fact, const void *arg), const void *arg)
+static struct counted counted_of(struct judge *j, const char *fact,
+                                 double (*read)(const json_t *fact, const void *arg),
+                                 const void *arg)
 {
     double at[3];
     int64_t ticks[3];
@@ -25,14 +26,16 @@ struct counted judge_counted(struct judge *j, const char *fact,
                             recording_period_s(j->recording, ticks[0], ticks[2])};
 }
 
-bool judge_counts_rise(const struct judge *j, const struct counted *r, double limit, bool named)
+/* Margins: what comes at once, or levels off, does not rise. */
+static bool counts_rise(const struct judge *j, const struct counted *r, double limit, bool named)
 {
     return j->duration_s >= JUDGE_TREND_S && judge_holds(j, j->duration_s, named) &&
            r->grown >= limit && r->half - r->first >= EACH_HALF * r->grown &&
            r->last - r->half >= EACH_HALF * r->grown;
 }
 
-double judge_more_processes(const struct judge *j)
+/* By how many they have grown; 0: they have not. */
+static double more_processes(const struct judge *j)
 {
     struct trend t = judge_trend(j, "processes");
     return isnan(t.last) ? 0 : fmax(0, t.last - t.first);
@@ -42,7 +45,7 @@ double judge_more_processes(const struct judge *j)
    the two are not counted at one moment. */
 static double limit_of(const struct judge *j, double least, double first)
 {
-    return judge_limit(j, fmax(least, 0.1 * first) + 2 * judge_more_processes(j));
+    return judge_limit(j, fmax(least, 0.1 * first) + 2 * more_processes(j));
 }
 
 static const char *amount_text(struct judge *j, bool by_bytes, double n)
@@ -60,8 +63,8 @@ static void tell_counted(struct judge *j, struct finding *f, const char *key, co
 
 static void tell_more_processes(struct judge *j, struct finding *f)
 {
-    judge_evidence(j, f, "more_processes", judge_more_processes(j), "", "more processes in %s: %s",
-                   judge_period(j), judge_number(j, judge_more_processes(j)));
+    judge_evidence(j, f, "more_processes", more_processes(j), "", "more processes in %s: %s",
+                   judge_period(j), judge_number(j, more_processes(j)));
 }
 
 /* ---- timers */
@@ -75,10 +78,10 @@ static double kept(const json_t *growth, const void *key)
 
 struct timers judge_timers(struct judge *j)
 {
-    struct timers t = {.n = judge_counted(j, "growth", kept, "timers"),
-                       .bytes = judge_counted(j, "growth", kept, "timer_bytes")};
+    struct timers t = {.n = counted_of(j, "growth", kept, "timers"),
+                       .bytes = counted_of(j, "growth", kept, "timer_bytes")};
     t.limit = limit_of(j, TIMERS_LEAST, t.n.first);
-    t.rise = judge_counts_rise(j, &t.n, t.limit, false);
+    t.rise = counts_rise(j, &t.n, t.limit, false);
     return t;
 }
 
@@ -141,8 +144,7 @@ static const struct tie {
 static double ties_limit(const struct judge *j, bool by_bytes, double first)
 {
     if (by_bytes)
-        return judge_limit(j, fmax(BYTES_LEAST, 0.1 * first) +
-                                  2 * TIE_BYTES * judge_more_processes(j));
+        return judge_limit(j, fmax(BYTES_LEAST, 0.1 * first) + 2 * TIE_BYTES * more_processes(j));
     return limit_of(j, TIES_LEAST, first);
 }
 
@@ -183,7 +185,7 @@ static void find_ties(struct judge *j, const struct found *found)
     struct finding *f = judge_find(j, FINDING_LOOK, n->grown, limit);
     const char *pid = judge_text(j, "%s", fact_text(row, "pid"));
     struct tied heaps = {pid, "bytes"};
-    struct counted bytes = judge_counted(j, "monitors", tied_of, &heaps);
+    struct counted bytes = counted_of(j, "monitors", tied_of, &heaps);
     f->title = judge_text(j, "%s %s: +%s in %s, now %s", judge_process_of(j, row), tie->title,
                           amount_text(j, by_bytes, n->grown), judge_seconds(j, n->over_s),
                           amount_text(j, by_bytes, n->last));
@@ -219,10 +221,9 @@ void judge_monitor_growth(struct judge *j)
             struct found f = {.row = row,
                               .tie = k == BY_BYTES ? tie_of(row) : &ties[k],
                               .by_bytes = k == BY_BYTES,
-                              .n = judge_counted(j, "monitors", tied_of, &tied)};
+                              .n = counted_of(j, "monitors", tied_of, &tied)};
             bool is_counted = f.by_bytes && !isnan(fact_number(row, "monitors"));
-            if (!is_counted &&
-                judge_counts_rise(j, &f.n, ties_limit(j, f.by_bytes, f.n.first), true) &&
+            if (!is_counted && counts_rise(j, &f.n, ties_limit(j, f.by_bytes, f.n.first), true) &&
                 says_more(&f, &most))
                 most = f;
         }
@@ -253,10 +254,10 @@ static const char *socket_owner(struct judge *j, const json_t *owns, struct find
 
 void judge_socket_growth(struct judge *j)
 {
-    struct counted n = judge_counted(j, "growth", sockets, "count");
+    struct counted n = counted_of(j, "growth", sockets, "count");
     double limit = judge_limit(j, fmax(50, 0.1 * n.first));
     const json_t *fact = judge_fact(j, "growth");
-    if (!judge_counts_rise(j, &n, limit, true))
+    if (!counts_rise(j, &n, limit, true))
         return;
     struct finding *f = judge_find(j, FINDING_LOOK, n.grown, limit);
     f->confidence *= 0.8;

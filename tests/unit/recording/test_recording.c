@@ -336,10 +336,13 @@ TEST(test_values_over_time)
     assert_true(fabs(s.stddev - sqrt(20 * 1.5)) < 0.001);
     assert_int_equal(recording_series(f, "run_queue", 2, 4, parts, 3), 3);
     assert_true(fabs(parts[0] - 3) < 0.001 && parts[1] == 0 && parts[2] == 0);
-    assert_int_equal(recording_processes(f, 1, 4, &processes, &turnover), 2);
+    struct arena arena;
+    arena_init(&arena);
+    assert_int_equal(recording_processes(f, 1, 4, &arena, &processes, &turnover), 2);
     assert_true(fabs(processes[0].share - 0.01) < 0.0001);
     assert_true(fabs(processes[0].memory_bytes - 2100.0 / 22) < 0.1);
     assert_true(fabs(processes[0].queue_slope - 5) < 0.001 && processes[0].queue_fit > 0.999);
+    arena_clear(&arena);
     recording_close(f);
     place_clear(&p);
 }

@@ -161,13 +161,14 @@ TEST(test_growth)
     place_clear(&p);
 }
 
-static size_t find_process(struct recording *r, const char *pid, struct period_process *out)
+static size_t find_process(struct recording *r, const char *pid, struct arena *arena,
+                           struct period_process *out)
 {
     const struct period_process *all;
     struct period_turnover turnover;
-    size_t n = recording_processes(r, 1, 3, &all, &turnover);
+    size_t n = recording_processes(r, 1, 3, arena, &all, &turnover);
     for (size_t i = 0; i < n; i++)
-        if (all[i].pid.len == strlen(pid) && memcmp(all[i].pid.s, pid, all[i].pid.len) == 0)
+        if (slice_is(all[i].pid, pid))
             *out = all[i];
     return n;
 }
@@ -211,15 +212,18 @@ TEST(test_watched)
     assert_int_equal(recorder_close(r, "time", &err), 0);
     model_free(m);
     struct recording *f = reopen(p.path);
-    assert_int_equal(find_process(f, "<0.9.0>", &found), 23);
+    struct arena arena;
+    arena_init(&arena);
+    assert_int_equal(find_process(f, "<0.9.0>", &arena, &found), 23);
     assert_true(found.ticks == 3 && fabs(found.queue_last - 1) < 1e-9);
-    assert_int_equal(find_process(f, "<0.10.0>", &found), 23);
+    assert_int_equal(find_process(f, "<0.10.0>", &arena, &found), 23);
     assert_true(found.ticks == 3 && fabs(found.queue_last - 2) < 1e-9);
-    assert_int_equal(find_process(f, "<0.7.0>", &found), 23);
+    assert_int_equal(find_process(f, "<0.7.0>", &arena, &found), 23);
     assert_true(slice_is(found.name, "idle") && slice_is(found.application, "shop"));
     assert_true(slice_is(found.initial_call, "m:f/1") && slice_is(found.current_function, "m:f/1"));
     assert_int_equal(found.ticks, 3);
     assert_true(fabs(found.queue_last - 300) < 1e-9 && found.queue_fit > 0.99);
+    arena_clear(&arena);
     recording_close(f);
     place_clear(&p);
 }
