@@ -2,8 +2,9 @@
 /* A window of counted calls, read back from the JSON that calls_sink.c writes. */
 #include <stdio.h>
 
-#include "beamtop/output/calls_fields.h"
+#include "beamtop/output/calls_sink.h"
 #include "beamtop/output/json.h"
+#include "beamtop/trace/calls_fields.h"
 
 int calls_window_read(struct calls_window *out, struct arena *arena, const char *json, size_t len,
                       struct error *err)

@@ -3,9 +3,9 @@
 
 #include <inttypes.h>
 #include "beamtop/base/text.h"
-#include "beamtop/output/calls_fields.h"
 #include "beamtop/output/json.h"
 #include "stacks_form.h"
+#include "beamtop/trace/calls_fields.h"
 
 static struct slice node_of(const struct calls_sink *s)
 {

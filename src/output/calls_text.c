@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "beamtop/base/text.h"
-#include "beamtop/output/calls_fields.h"
+#include "beamtop/output/calls_sink.h"
 #include "table.h"
+#include "beamtop/trace/calls_fields.h"
 
 #define SUMS_SHOWN 10 /* modules and applications of a window */
 

@@ -21,7 +21,7 @@ struct writer {
     struct arena arena; /* of an event */
 };
 
-static void flush(struct writer *w, size_t least)
+static void flush_writer(struct writer *w, size_t least)
 {
     if (w->buf.len <= least)
         return;
@@ -73,7 +73,7 @@ static void put_csv_row(struct writer *w, sqlite3_stmt *s)
         put_column(&w->buf, s, i, w->spreadsheet);
     }
     buf_put_u8(&w->buf, '\n');
-    flush(w, PIECE);
+    flush_writer(w, PIECE);
 }
 
 static void put_system_sql(struct writer *w, struct buf *sql)
@@ -157,7 +157,7 @@ static int put_event(void *arg, const struct event_row *event, struct error *err
             csv_put_value(out, &v, w->spreadsheet);
     }
     buf_put_u8(out, '\n');
-    flush(w, PIECE);
+    flush_writer(w, PIECE);
     return 0;
 }
 
@@ -213,7 +213,7 @@ static int put_family(struct writer *w, const char *name, const char *help, cons
         buf_puts(&w->buf, "} ");
         put_column(&w->buf, s, 1, false);
         buf_printf(&w->buf, " %.6f\n", (double)db_column_count(s, 0) / 1e6);
-        flush(w, PIECE);
+        flush_writer(w, PIECE);
     }
     (void)recording_failed(w->r, err);
     sqlite3_finalize(s);
@@ -272,7 +272,7 @@ static int put_openmetrics(struct writer *w, struct error *err)
 
 /* ---- the whole */
 
-static int find_table(const char *name, const struct recording_view **out, struct error *err)
+static int find_view(const char *name, const struct recording_view **out, struct error *err)
 {
     for (const struct recording_view *v = recording_views; v->name; v++) {
         if (name && strcmp(v->name, name) != 0)
@@ -308,7 +308,7 @@ int recording_export(struct recording *r, enum export_format format, const char 
     if (format == EXPORT_OPENMETRICS && table)
         return error_set(err, ERR_USAGE, "openmetrics has all tables in one: leave “%s” out",
                          table);
-    if (find_table(table, &view, err) != 0)
+    if (find_view(table, &view, err) != 0)
         return (int)err->code;
     for (size_t i = 0; format != EXPORT_OPENMETRICS && i < ARRAY_LEN(later); i++)
         if (strcmp(view->name, later[i].view) == 0 &&
@@ -321,7 +321,7 @@ int recording_export(struct recording *r, enum export_format format, const char 
         (void)put_events(&w, err);
     else
         (void)put_csv(&w, view->sql, err);
-    flush(&w, 0);
+    flush_writer(&w, 0);
     buf_clear(&w.buf);
     return (int)err->code;
 }

@@ -36,7 +36,7 @@ struct recorded_log *recorded_log_new(void)
     return l;
 }
 
-static void forget(struct recorded_log *l)
+static void forget_trace(struct recorded_log *l)
 {
     trace_log_free(l->log);
     for (size_t i = 0; i < l->n_patterns; i++)
@@ -51,7 +51,7 @@ void recorded_log_free(struct recorded_log *l)
 {
     if (!l)
         return;
-    forget(l);
+    forget_trace(l);
     arena_clear(&l->row);
     arena_clear(&l->arena);
     free(l);
@@ -140,7 +140,7 @@ static void add_begun(struct recorded_log *l, struct trace_event *e)
     trace_log_add(l->log, e);
 }
 
-static void add_event(struct recorded_log *l, sqlite3_stmt *s)
+static void log_event(struct recorded_log *l, sqlite3_stmt *s)
 {
     struct slice term = {sqlite3_column_blob(s, 0), (size_t)sqlite3_column_bytes(s, 0)};
     struct pushed_event pushed;
@@ -170,14 +170,14 @@ static int add_events(struct recorded_log *l, struct recording *r, int64_t until
     l->has_values = r->info.values || r->info.redacted;
     l->has_terms = s != NULL;
     while (recording_row(r, s))
-        add_event(l, s);
+        log_event(l, s);
     sqlite3_finalize(s);
     return recording_failed(r, err);
 }
 
 /* ---- its state */
 
-static uint64_t known(int64_t v)
+static uint64_t known_count(int64_t v)
 {
     return v > 0 ? (uint64_t)v : 0;
 }
@@ -189,7 +189,7 @@ static void read_counts(struct trace_counts *c, const struct trace_tally *t)
     *c = t->counts;
     c->calls_known = (int64_t)c->calls >= 0;
     for (size_t i = 0; i < ARRAY_LEN(counts); i++)
-        *counts[i] = known((int64_t)*counts[i]);
+        *counts[i] = known_count((int64_t)*counts[i]);
 }
 
 static void set_functions(struct recorded_log *l, const struct trace_ending *e)
@@ -198,8 +198,8 @@ static void set_functions(struct recorded_log *l, const struct trace_ending *e)
     for (size_t i = 0; i < e->n_functions; i++)
         all[i] = (struct trace_function){.mfa = read_mfa(l, e->functions[i].mfa),
                                          .pattern = find_pattern(l, e->functions[i].pattern),
-                                         .calls = known(e->functions[i].calls),
-                                         .time_us = known(e->functions[i].time_us)};
+                                         .calls = known_count(e->functions[i].calls),
+                                         .time_us = known_count(e->functions[i].time_us)};
     trace_log_set_functions(l->log, all, e->n_functions);
 }
 
@@ -222,7 +222,7 @@ static void set_setup(struct recorded_log *l, const struct trace_ending *e)
     for (size_t i = 0; i < e->n_patterns; i++) {
         unsigned at = find_pattern(l, e->patterns[i].pattern);
         if (at < l->n_patterns)
-            trace_log_pattern_edit(l->log, at)->functions = known(e->patterns[i].functions);
+            trace_log_pattern_edit(l->log, at)->functions = known_count(e->patterns[i].functions);
     }
 }
 
@@ -237,8 +237,8 @@ static void set_ending(struct recorded_log *l, const struct trace_ending *e)
                    sizeof s->end_text);
     if (!armed)
         error_set(&s->status.error, ERR_TARGET, "%s", s->end_text);
-    s->used[CAP_TIME_MS] = known(e->elapsed_ms);
-    s->used[CAP_BYTES] = known(e->bytes);
+    s->used[CAP_TIME_MS] = known_count(e->elapsed_ms);
+    s->used[CAP_BYTES] = known_count(e->bytes);
     read_counts(&s->total, &e->total);
     s->used[CAP_EVENTS] = s->total.shown;
     for (size_t i = 0; i < e->n_patterns; i++) {
@@ -255,7 +255,7 @@ static void set_running(struct recorded_log *l, const struct trace_row *f, int64
     struct trace_state *s = trace_log_state_edit(l->log);
     s->status.phase = SESSION_RUNNING;
     bool timed = f->wall_us > 0 && wall_us > f->wall_us;
-    s->used[CAP_TIME_MS] = timed ? known((wall_us - f->wall_us) / 1000) : 0;
+    s->used[CAP_TIME_MS] = timed ? known_count((wall_us - f->wall_us) / 1000) : 0;
     s->used[CAP_EVENTS] = s->total.shown;
     if (is_last)
         snprintf(s->note, sizeof s->note, "the recording ends before it does");
@@ -263,8 +263,8 @@ static void set_running(struct recorded_log *l, const struct trace_row *f, int64
 
 /* ---- which it is */
 
-static int find(struct recorded_log *l, struct recording *r, int64_t tick, struct trace_row *out,
-                struct error *err)
+static int find_trace(struct recorded_log *l, struct recording *r, int64_t tick,
+                      struct trace_row *out, struct error *err)
 {
     sqlite3_stmt *s =
         recording_select(r, TABLE_TRACE, " WHERE tick <= ? ORDER BY id DESC LIMIT 1", &tick);
@@ -275,10 +275,10 @@ static int find(struct recorded_log *l, struct recording *r, int64_t tick, struc
     return recording_failed(r, err);
 }
 
-static void begin(struct recorded_log *l, const struct trace_row *f, bool values)
+static void begin_log(struct recorded_log *l, const struct trace_row *f, bool values)
 {
     struct trace_log *log = trace_log_new(LIMIT_TRACE_EVENTS, LIMIT_TRACE_KEPT_BYTES);
-    forget(l); /* after that: its address may be that of the one before */
+    forget_trace(l); /* after that: its address may be that of the one before */
     l->trace = f->id;
     l->syntax = slice_is(f->syntax, "elixir") ? SYNTAX_ELIXIR : SYNTAX_ERLANG;
     l->log = log;
@@ -310,16 +310,16 @@ int recorded_log_to(struct recorded_log *l, struct recording *r, int64_t tick, s
     struct trace_ending ending;
     struct trace_row f;
     arena_reset(&l->row);
-    int rc = find(l, r, until, &f, err);
+    int rc = find_trace(l, r, until, &f, err);
     if (rc != 0 || f.id == 0) {
-        forget(l);
+        forget_trace(l);
         return rc;
     }
     bool goes_on = f.id == l->trace && until >= l->tick;
     if (goes_on && trace_log_state(l->log)->status.phase != SESSION_RUNNING)
         return 0;
     if (!goes_on)
-        begin(l, &f, r->info.values && !r->info.redacted);
+        begin_log(l, &f, r->info.values && !r->info.redacted);
     rc = add_events(l, r, until, err);
     if (rc != 0)
         return rc;

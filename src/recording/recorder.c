@@ -67,7 +67,7 @@ static int set_up(struct recorder *r, struct error *err)
 }
 
 /* What lies beside it SQLite would write to, or play back: also through a link. */
-static int check_beside(const char *path, struct error *err)
+static int check_nothing_beside(const char *path, struct error *err)
 {
     static const char *const ends[] = {"-wal", "-shm", "-journal"};
     struct stat st;
@@ -85,7 +85,7 @@ static int check_beside(const char *path, struct error *err)
 /* A private file, for SQLite to fill: names and values of a production system go into it. */
 static int make_file(const char *path, struct error *err)
 {
-    if (check_beside(path, err) != 0)
+    if (check_nothing_beside(path, err) != 0)
         return (int)err->code;
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd >= 0) {

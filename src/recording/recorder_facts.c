@@ -220,7 +220,7 @@ int recorder_facts(struct recorder *r, enum question q, const uint8_t *term, siz
 
 /* ---- from the model */
 
-static void note(struct recorder *r, const char *key, json_t *o)
+static void note_fact(struct recorder *r, const char *key, json_t *o)
 {
     char *text = o ? json_dumps(o, JSON_COMPACT) : NULL;
     if (!text)
@@ -274,10 +274,10 @@ void recorder_note(struct recorder *r, const struct model *m)
     const struct alloc_detail *alloc = model_alloc(m);
     const struct system_sample *now = model_system(m);
     if (model_node(m))
-        note(r, "node", node_fact(model_node(m)));
+        note_fact(r, "node", node_fact(model_node(m)));
     if (!alloc || !now ||
         (r->alloc_mono_ns != 0 && now->mono_ns - r->alloc_mono_ns < NUMBERS_EVERY_NS))
         return;
     r->alloc_mono_ns = now->mono_ns;
-    note(r, "allocators", allocators_fact(alloc));
+    note_fact(r, "allocators", allocators_fact(alloc));
 }

@@ -12,7 +12,7 @@
 #include "beamtop/base/attr.h"
 #include "beamtop/base/buf.h"
 #include "beamtop/model/column.h"
-#include "beamtop/output/calls_fields.h"
+#include "beamtop/output/calls_sink.h"
 #include "beamtop/output/json.h"
 
 void *recorder_add(struct recorder *r, enum recording_table table, const void *row)
@@ -54,7 +54,7 @@ static char *asked_text(const struct want_scan *asked)
     return text;
 }
 
-static struct slice deflated(const void *bytes, size_t len)
+static struct slice deflate_bytes(const void *bytes, size_t len)
 {
     uLongf size = compressBound((uLong)len);
     uint8_t *out = alloc_zero(size, 1);
@@ -73,7 +73,7 @@ void recorder_answer(struct recorder *r, const char *question, const uint8_t *te
     const struct note_row row = {.key = slice_of(question),
                                  .text = slice_of(text ? text : ""),
                                  .bytes = (int64_t)len,
-                                 .blob = deflated(term, len)};
+                                 .blob = deflate_bytes(term, len)};
     (void)recorder_add(r, TABLE_ANSWER, &row);
     free((void *)(uintptr_t)row.blob.s);
     free(text);
@@ -123,7 +123,7 @@ void recorder_calls(struct recorder *r, const struct calls_window *w, bool whole
     buf_init(&line, 0);
     if (whole) {
         calls_json_put(&line, w, slice_of(r->options.node));
-        row.line = deflated(line.data, line.len);
+        row.line = deflate_bytes(line.data, line.len);
         row.bytes = (int64_t)line.len;
     }
     const struct window_row *window = recorder_add(r, TABLE_WINDOW, &row);
@@ -243,9 +243,9 @@ static int bind_row(struct recorder *r, sqlite3_stmt *s, const struct recording_
 }
 
 /* Prepared at its first use. */
-static sqlite3_stmt *statement(struct recorder *r, sqlite3_stmt **s, enum recording_table table,
-                               void put(struct buf *sql, enum recording_table table),
-                               struct error *err)
+static sqlite3_stmt *prepare_once(struct recorder *r, sqlite3_stmt **s, enum recording_table table,
+                                  void put(struct buf *sql, enum recording_table table),
+                                  struct error *err)
 {
     struct buf sql;
     if (*s)
@@ -261,7 +261,7 @@ static sqlite3_stmt *statement(struct recorder *r, sqlite3_stmt **s, enum record
 static int64_t find_row(struct recorder *r, enum recording_table table, const void *row,
                         struct error *err)
 {
-    sqlite3_stmt *s = statement(r, &r->stmts[table].find, table, tables_find, err);
+    sqlite3_stmt *s = prepare_once(r, &r->stmts[table].find, table, tables_find, err);
     int64_t id = 0;
     if (s && bind_row(r, s, &recording_tables[table], row, err) == 0 &&
         sqlite3_step(s) == SQLITE_ROW)
@@ -278,8 +278,9 @@ int recorder_put(struct recorder *r, enum recording_table table, void *row, stru
         return (int)err->code;
     int64_t id = is_once ? find_row(r, table, row, err) : 0;
     if (id == 0 && err->code == ERR_NONE) {
-        sqlite3_stmt *s = statement(r, &r->stmts[table].put, table,
-                                    table == TABLE_TRACE_END ? tables_update : tables_insert, err);
+        sqlite3_stmt *s =
+            prepare_once(r, &r->stmts[table].put, table,
+                         table == TABLE_TRACE_END ? tables_update : tables_insert, err);
         if (!s || bind_row(r, s, t, row, err) != 0 || db_run(r->db, s, err) != 0)
             return (int)err->code;
         id = sqlite3_last_insert_rowid(r->db);

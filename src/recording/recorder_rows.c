@@ -133,8 +133,8 @@ static void put_owner(struct recorder *r, enum owner_by by, const struct owner *
 
 /* Applications are counted over all processes where the node was asked for them. The row without an
  * owner is the rest. */
-static void put_owners(struct recorder *r, enum owner_by by, const struct table_detail *apps,
-                       const struct proc_scan *scan, struct error *err)
+static void put_owners_by(struct recorder *r, enum owner_by by, const struct table_detail *apps,
+                          const struct proc_scan *scan, struct error *err)
 {
     struct arena arena;
     struct owners owners;
@@ -164,15 +164,15 @@ void recorder_put_owners(struct recorder *r, const struct model *m, struct error
     if (!apps || apps->mono_ns <= r->last_mono_ns)
         apps = NULL;
     if (apps || scan)
-        put_owners(r, OWNER_APPLICATION, apps, scan, err);
+        put_owners_by(r, OWNER_APPLICATION, apps, scan, err);
     for (enum owner_by by = OWNER_SUPERVISOR; scan && by <= OWNER_KIN; by++)
-        put_owners(r, by, NULL, scan, err);
+        put_owners_by(r, by, NULL, scan, err);
 }
 
 /* ---- thinning */
 
 /* Whether rows went. Nothing does after an error. */
-static bool drop(struct recorder *r, const char *sql, int64_t upto, struct error *err)
+static bool drop_rows(struct recorder *r, const char *sql, int64_t upto, struct error *err)
 {
     sqlite3_stmt *s = NULL;
     if (err->code != ERR_NONE || db_prepare(r->db, &s, sql, err) != 0)
@@ -205,7 +205,7 @@ static void drop_orphans(struct recorder *r, struct error *err)
         "DELETE FROM span_event WHERE run NOT IN (SELECT id FROM span_run)",
     };
     for (size_t i = 0; i < ARRAY_LEN(orphans); i++)
-        (void)drop(r, orphans[i], 0, err);
+        (void)drop_rows(r, orphans[i], 0, err);
 }
 
 /* What goes with its tick. With many functions, windows of counted calls are most of a file. */
@@ -219,7 +219,7 @@ static void drop_of_ticks(struct recorder *r, int64_t upto, struct error *err)
         char sql[120];
         snprintf(sql, sizeof sql,
                  "DELETE FROM %s WHERE tick <= ? AND tick NOT IN (SELECT id FROM tick)", tables[i]);
-        others = (drop(r, sql, upto, err) && i >= FIRST_WITH_OTHERS) || others;
+        others = (drop_rows(r, sql, upto, err) && i >= FIRST_WITH_OTHERS) || others;
     }
     if (others)
         drop_orphans(r, err);
@@ -228,7 +228,7 @@ static void drop_of_ticks(struct recorder *r, int64_t upto, struct error *err)
 void recorder_drop_spans(struct recorder *r, int64_t newest, struct error *err)
 {
     if (newest > LIMIT_RECORDED_SPAN_RUNS &&
-        drop(r, "DELETE FROM span_run WHERE id <= ?", newest - LIMIT_RECORDED_SPAN_RUNS, err))
+        drop_rows(r, "DELETE FROM span_run WHERE id <= ?", newest - LIMIT_RECORDED_SPAN_RUNS, err))
         drop_orphans(r, err);
 }
 
@@ -239,15 +239,16 @@ bool recorder_thin(struct recorder *r, struct error *err)
                             " WHERE question <> 'node'",
                             0);
     if (middle > 0) {
-        (void)drop(r, thin_events, middle, err);
-        return drop(r, "DELETE FROM answer WHERE tick <= ? AND question <> 'node'", middle, err);
+        (void)drop_rows(r, thin_events, middle, err);
+        return drop_rows(r, "DELETE FROM answer WHERE tick <= ? AND question <> 'node'", middle,
+                         err);
     }
     middle = db_int(r->db,
                     "SELECT id FROM tick ORDER BY id LIMIT 1"
                     " OFFSET (SELECT count(*) / 2 FROM tick)",
                     0);
-    bool some = drop(r, thin_events, middle, err);
-    some = drop(r, thin_ticks, middle, err) || some;
+    bool some = drop_rows(r, thin_events, middle, err);
+    some = drop_rows(r, thin_ticks, middle, err) || some;
     if (some) {
         drop_of_ticks(r, middle, err);
         sqlite3_exec(r->db,
@@ -282,7 +283,7 @@ int recorder_keep(struct recorder *r, int64_t ticks, struct error *err)
     if (upto <= 0)
         return 0;
     for (size_t i = 0; i < ARRAY_LEN(forget); i++)
-        (void)drop(r, forget[i], upto, err);
+        (void)drop_rows(r, forget[i], upto, err);
     drop_of_ticks(r, upto, err);
     return (int)err->code;
 }

@@ -6,7 +6,7 @@
 #include "recorder_internal.h"
 #include "recording_internal.h"
 
-static struct trace_layout layout(struct recorder *r)
+static struct trace_layout layout_of(struct recorder *r)
 {
     const struct recorder_options *o = &r->options;
     return (struct trace_layout){.arena = &r->scratch,
@@ -43,7 +43,7 @@ void recorder_trace_begin(struct recorder *r, const struct trace_log *log, enum 
 void recorder_trace_event(struct recorder *r, const struct trace_log *log,
                           const struct trace_event *event, bool finished)
 {
-    const struct trace_layout how = layout(r);
+    const struct trace_layout how = layout_of(r);
     struct event_row row = {.trace = r->traces};
     if (r->ended)
         return;
@@ -58,7 +58,7 @@ void recorder_trace_event(struct recorder *r, const struct trace_log *log,
 
 void recorder_trace_end(struct recorder *r, const struct trace_log *log, int64_t wall_us)
 {
-    const struct trace_layout how = layout(r);
+    const struct trace_layout how = layout_of(r);
     struct trace_ending e;
     struct buf json;
     if (r->ended)

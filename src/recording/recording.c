@@ -19,8 +19,9 @@
 /* ---- reading: what fails is kept until the next use begins, and nothing more is read in
  * this one */
 
-static void fail(struct recording *r, enum err code, const char *fmt, ...) ATTR_PRINTF(3, 4);
-static void fail(struct recording *r, enum err code, const char *fmt, ...)
+static void fail_reading(struct recording *r, enum err code, const char *fmt, ...)
+    ATTR_PRINTF(3, 4);
+static void fail_reading(struct recording *r, enum err code, const char *fmt, ...)
 {
     char text[256];
     va_list ap;
@@ -34,18 +35,19 @@ static void fail(struct recording *r, enum err code, const char *fmt, ...)
 void recording_refuse(struct recording *r, const char *why)
 {
     if (r->failed.code == ERR_NONE)
-        fail(r, ERR_FORMAT, "%s", why);
+        fail_reading(r, ERR_FORMAT, "%s", why);
 }
 
 static void fail_of_db(struct recording *r)
 {
     struct error err = {0};
     if (r->file.overran)
-        fail(r, ERR_FORMAT,
-             "it cannot be read with the work that a recording of its size takes: it is "
-             "damaged, or made to do harm");
+        fail_reading(r, ERR_FORMAT,
+                     "it cannot be read with the work that a recording of its size takes: it is "
+                     "damaged, or made to do harm");
     else
-        fail(r, (enum err)db_fail(r->db, &err, "the recording cannot be read"), "%s", err.text);
+        fail_reading(r, (enum err)db_fail(r->db, &err, "the recording cannot be read"), "%s",
+                     err.text);
 }
 
 void recording_begin(struct recording *r)
@@ -283,7 +285,7 @@ int recording_check(struct recording *r, struct error *err)
     if (recording_row(r, s)) {
         struct slice says = db_column_text(s, 0), line = last_line(&says);
         if (!slice_is(says, "ok"))
-            fail(r, ERR_FORMAT, "the recording is damaged (%.*s)", (int)line.len, line.s);
+            fail_reading(r, ERR_FORMAT, "the recording is damaged (%.*s)", (int)line.len, line.s);
     }
     sqlite3_finalize(s);
     r->is_checked = recording_failed(r, err) == 0;

@@ -133,7 +133,8 @@ static void put_uri(struct buf *out, const char *path, const char *query)
 }
 
 /* What a query of ours does; the pragmas are those of this file and of recording.c. */
-static int allow(void *arg, int action, const char *a, const char *b, const char *c, const char *d)
+static int allow_reading(void *arg, int action, const char *a, const char *b, const char *c,
+                         const char *d)
 {
     (void)arg;
     (void)a;
@@ -155,7 +156,7 @@ static int on_progress(void *arg)
     return f->overran;
 }
 
-static void guard(struct recording_file *f)
+static void guard_db(struct recording_file *f)
 {
     static const struct {
         int what, most;
@@ -183,7 +184,7 @@ static void guard(struct recording_file *f)
         sqlite3_limit(f->db, limits[i].what, limits[i].most);
     for (size_t i = 0; i < ARRAY_LEN(configs); i++)
         sqlite3_db_config(f->db, configs[i].what, configs[i].on, (int *)NULL);
-    sqlite3_set_authorizer(f->db, allow, NULL);
+    sqlite3_set_authorizer(f->db, allow_reading, NULL);
     sqlite3_progress_handler(f->db, LIMIT_RECORDING_PROGRESS_STEPS, on_progress, f);
     /* Another program that closes the file has it to itself for a moment. */
     sqlite3_busy_timeout(f->db, LIMIT_RECORDING_BUSY_MS);
@@ -200,7 +201,7 @@ static int open_db(struct recording_file *f, const struct way *way, struct error
     buf_clear(&uri);
     if (rc != SQLITE_OK)
         return db_fail(f->db, err, f->path);
-    guard(f);
+    guard_db(f);
     if (db_exec(f->db, way->pragma, err) != 0 ||
         db_exec(f->db, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA query_only = ON",
                 err) != 0)

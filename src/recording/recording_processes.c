@@ -29,7 +29,7 @@ static double or_zero(double v)
 }
 
 /* The function that more than half of the sights had wins; others leave by chance of order. */
-static void vote(struct known *k, int64_t function)
+static void vote_function(struct known *k, int64_t function)
 {
     if (k->votes == 0)
         k->text[4] = function;
@@ -67,7 +67,7 @@ static void add_row(struct known *k, sqlite3_stmt *s, double at, double seconds)
     double memory = db_column_real(s, 9), queue = or_zero(db_column_real(s, 10));
     for (int i = 0; i < NAMES - 1; i++)
         k->text[i] = db_column_int(s, 2 + i);
-    vote(k, db_column_int(s, 6));
+    vote_function(k, db_column_int(s, 6));
     p->ticks++;
     k->seconds += seconds;
     p->share += seconds * or_zero(db_column_real(s, 7));
@@ -80,7 +80,7 @@ static void add_row(struct known *k, sqlite3_stmt *s, double at, double seconds)
     slice_to_chars(db_column_text(s, 11), k->kind, sizeof k->kind);
 }
 
-static struct known *find(struct known **all, struct arena *arena, struct slice pid)
+static struct known *find_known(struct known **all, struct arena *arena, struct slice pid)
 {
     char name[sizeof((struct known *)0)->pid];
     struct known *k = NULL;
@@ -100,7 +100,7 @@ static int by_share(struct known *a, struct known *b)
 }
 
 /* The line through (seconds, messages). Means are over the ticks at which it was seen. */
-static void fit(struct period_process *p, const struct known *k)
+static void fit_queue_line(struct period_process *p, const struct known *k)
 {
     double n = (double)p->ticks;
     double xx = k->at_at - k->at * k->at / n, yy = k->queue_queue - k->queue * k->queue / n;
@@ -129,7 +129,7 @@ static struct period_process period_process_of(struct recording *r, sqlite3_stmt
     p.memory_bytes /= k->seconds;
     p.asleep_reductions_per_s =
         p.asleep > 0 ? p.asleep_reductions_per_s / (double)p.asleep : (double)NAN;
-    fit(&p, k);
+    fit_queue_line(&p, k);
     return p;
 }
 
@@ -159,8 +159,8 @@ static void next_tick(struct recording *r, struct pass *p, int64_t tick)
 }
 
 /* Seconds of the ticks that have shares: not of the first one. */
-static double gather(struct recording *r, int64_t from, int64_t to, struct known **all,
-                     struct arena *arena, struct period_turnover *turnover)
+static double gather_rows(struct recording *r, int64_t from, int64_t to, struct known **all,
+                          struct arena *arena, struct period_turnover *turnover)
 {
     struct pass p = {.rows = recording_ask(r, rows_sql, NUMBERS(from, to)),
                      .intervals = recording_ask(r, recording_seconds_sql, NULL),
@@ -177,7 +177,7 @@ static double gather(struct recording *r, int64_t from, int64_t to, struct known
             p.seconds_of_shares += p.seconds;
             p.tick_of_shares = tick;
         }
-        struct known *k = find(all, arena, db_column_text(p.rows, 1));
+        struct known *k = find_known(all, arena, db_column_text(p.rows, 1));
         k->ticks_before = k->of.ticks == 0 ? turnover->ticks - 1 : k->ticks_before;
         add_row(k, p.rows, p.at, p.seconds);
     }
@@ -195,7 +195,7 @@ size_t recording_processes(struct recording *r, int64_t from, int64_t to, struct
     size_t n = 0;
     *turnover = (struct period_turnover){0, 0, 0, 0};
     arena_init(&sums);
-    double seconds = gather(r, from, to, &all, &sums, turnover);
+    double seconds = gather_rows(r, from, to, &all, &sums, turnover);
     turnover->pids = HASH_COUNT(all);
     HASH_SORT(all, by_share);
     size_t most = (size_t)turnover->pids < MOST ? (size_t)turnover->pids : MOST;

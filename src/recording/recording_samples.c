@@ -15,7 +15,7 @@ enum { ASKED_FROM, ASKED_TO, ASKED_AT_YIELDS, ASKED_ID, ASKED };
 #define OF_RUNS " tick BETWEEN ?1 AND ?2 AND at_yields = ?3 AND (?4 = 0 OR id = ?4)"
 #define OF_THESE_RUNS " WHERE run IN (SELECT id FROM sample_run WHERE" OF_RUNS ")"
 
-static void refuse(struct recording *r)
+static void refuse_run(struct recording *r)
 {
     recording_refuse(r, "a run of the sampler in the recording is damaged");
 }
@@ -24,7 +24,7 @@ static void add_count(struct recording *r, int64_t *sum, int64_t v)
 {
     *sum = *sum < 0 || v < 0 ? -1 : *sum + v;
     if (!number_is_sound((double)*sum) && *sum != -1)
-        refuse(r);
+        refuse_run(r);
 }
 
 /* ---- the runs: a number that is not known makes a sum unknown */
@@ -47,7 +47,7 @@ static void add_run(struct recording *r, const struct sample_run_row *row,
     int64_t classes = 0;
     for (size_t i = 0; i < ARRAY_LEN(counts); i++) {
         if (counts[i] > of->samples)
-            refuse(r);
+            refuse_run(r);
         add_count(r, sums[i], counts[i]);
     }
     run->sampler_cpu_s += of->sampler_cpu_s;
@@ -58,7 +58,7 @@ static void add_run(struct recording *r, const struct sample_run_row *row,
         classes += of->classes[i];
     }
     if (of->samples < 0 || classes > of->samples)
-        refuse(r);
+        refuse_run(r);
     out->runs++;
 }
 
@@ -69,7 +69,7 @@ static void read_runs(struct recording *r, const int64_t *asked, struct recorded
     while (recording_row(r, s)) {
         struct sample_run_row row = {0};
         if (!tables_read(s, TABLE_SAMPLE_RUN, &out->arena, &row))
-            refuse(r);
+            refuse_run(r);
         add_run(r, &row, out);
     }
     sqlite3_finalize(s);
@@ -107,7 +107,7 @@ static void read_frames(struct recording *r, const int64_t *asked, struct stacks
         struct sample_frame_row row = {0};
         arena_reset(&arena);
         if (!tables_read(s, TABLE_SAMPLE_FRAME, &arena, &row))
-            refuse(r);
+            refuse_run(r);
         row.of.kind = frame_kind_key_find(row.kind);
         row.of.kind = row.of.kind < FRAME_KINDS ? row.of.kind : FRAME_UNKNOWN;
         if (out->n == cap) {
@@ -183,7 +183,7 @@ static void read_stacks(struct recording *r, const int64_t *asked, struct record
             t.n = 1; /* the root, which has no row where nothing ends there */
         }
         if (!sound || !(row.samples >= 0) || !add_node(&t, &row, &frames, out))
-            refuse(r);
+            refuse_run(r);
     }
     sqlite3_finalize(s);
     free(frames.list);
@@ -202,7 +202,7 @@ static int64_t samples_at(struct recording *r, sqlite3_stmt *s)
     double sum = sqlite3_column_double(s, 2);
     if (number_is_sound(sum) && !(sqlite3_column_double(s, 3) < 0))
         return (int64_t)sum;
-    refuse(r);
+    refuse_run(r);
     return -1;
 }
 
@@ -264,7 +264,7 @@ static void read_held(struct recording *r, const int64_t *asked, struct arena *a
     while (run->n_held < LIMIT_SAMPLED_HELD && recording_row(r, s)) {
         struct sample_held_row row = {0};
         if (!tables_read(s, TABLE_SAMPLE_HELD, arena, &row))
-            refuse(r);
+            refuse_run(r);
         to[run->n_held++] = row.of;
     }
     sqlite3_finalize(s);
@@ -272,7 +272,8 @@ static void read_held(struct recording *r, const int64_t *asked, struct arena *a
 
 /* ---- the whole */
 
-static void begin(struct recorded_samples *out, const struct recording_info *info, bool at_yields)
+static void begin_samples(struct recorded_samples *out, const struct recording_info *info,
+                          bool at_yields)
 {
     *out = (struct recorded_samples){.stacks = stacks_new()};
     arena_init(&out->arena);
@@ -287,7 +288,7 @@ static int read_all(struct recording *r, const int64_t *asked, struct recorded_s
                     struct error *err)
 {
     const bool at_yields = asked[ASKED_AT_YIELDS] == 1;
-    begin(out, &r->info, at_yields);
+    begin_samples(out, &r->info, at_yields);
     read_runs(r, asked, out);
     if (out->runs > 0) {
         struct samples_summary *run = &out->run;
@@ -301,7 +302,7 @@ static int read_all(struct recording *r, const int64_t *asked, struct recorded_s
     if (recording_failed(r, err) == 0)
         return 0;
     recorded_samples_clear(out);
-    begin(out, &r->info, at_yields);
+    begin_samples(out, &r->info, at_yields);
     return (int)err->code;
 }
 

@@ -105,7 +105,7 @@ static struct series series_of(struct recording *r, const char *key, int64_t fro
     return read_series(r, ask_values(r, key, from, to, 0));
 }
 
-static int compare(const void *a, const void *b)
+static int by_value(const void *a, const void *b)
 {
     double x = ((const struct timed *)a)->v, y = ((const struct timed *)b)->v;
     return (x > y) - (x < y);
@@ -115,7 +115,7 @@ static int compare(const void *a, const void *b)
  * How many independent values have as certain a mean: n (1 - r) / (1 + r), r the correlation of
  * each with the one before (of an AR(1) series). Memory goes up and stays; three are granted
  * anyhow. */
-static double independent(const struct series *s, double mean)
+static double independent_values(const struct series *s, double mean)
 {
     const struct timed *v = s->values;
     double products = 0, squares = 0;
@@ -128,7 +128,7 @@ static double independent(const struct series *s, double mean)
 }
 
 /* Of n parts of a whole: from the sum over them of part² / weight, with the weights' sum. */
-static double deviation(double squares, double sum, double weight, int64_t n)
+static double deviation_of_parts(double squares, double sum, double weight, int64_t n)
 {
     double mean = sum / weight, variance = squares / weight - mean * mean;
     if (n < 2 || !(weight > 0) || isnan(variance))
@@ -137,7 +137,7 @@ static double deviation(double squares, double sum, double weight, int64_t n)
 }
 
 /* Sorts the values. */
-static struct period_stats stats_of(struct series *s)
+static struct period_stats stats_of_series(struct series *s)
 {
     struct period_stats stats = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, (int64_t)s->n, 0},
                         *out = &stats;
@@ -155,9 +155,9 @@ static struct period_stats stats_of(struct series *s)
     out->mean = sum / seconds;
     for (size_t i = 0; i < n; i++)
         squares += v[i].seconds * (v[i].v - out->mean) * (v[i].v - out->mean);
-    out->stddev = deviation(squares, 0, seconds, (int64_t)n);
-    out->independent = independent(s, out->mean);
-    qsort(v, n, sizeof *v, compare);
+    out->stddev = deviation_of_parts(squares, 0, seconds, (int64_t)n);
+    out->independent = independent_values(s, out->mean);
+    qsort(v, n, sizeof *v, by_value);
     out->min = v[0].v;
     out->max = v[n - 1].v;
     out->p95 = v[(n * 95 + 99) / 100 - 1].v; /* nearest rank */
@@ -177,7 +177,7 @@ int recording_stats(struct recording *r, const char *system_key, int64_t from, i
         c->stats = alloc_zero(system_fields.n, sizeof *c->stats);
     if (!c->stats[at].known) {
         struct series series = series_of(r, system_key, from, to);
-        c->stats[at].value = stats_of(&series);
+        c->stats[at].value = stats_of_series(&series);
         c->stats[at].known = true;
         buf_clear(&series.rows);
     }
@@ -323,8 +323,9 @@ static void take_spread(struct recorded_call *c, sqlite3_stmt *s,
     int64_t unlisted = sums->windows - listed - db_column_count(s, 7);
     bool lost = db_column_count(s, 6) > 0;
     int64_t n = c->windows = unlisted == 0 && !lost ? sums->windows : 0;
-    c->calls_per_s_stddev = 1e9 * deviation(db_column_real(s, 8), calls, (double)sums->ns, n);
-    c->share_stddev = deviation(db_column_real(s, 9), calls, (double)sums->calls, n);
+    c->calls_per_s_stddev =
+        1e9 * deviation_of_parts(db_column_real(s, 8), calls, (double)sums->ns, n);
+    c->share_stddev = deviation_of_parts(db_column_real(s, 9), calls, (double)sums->calls, n);
 }
 
 size_t recording_calls(struct recording *r, int64_t from, int64_t to,

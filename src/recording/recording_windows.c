@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The windows of counted calls of a recording, written out as they were when they were live. */
 #include "beamtop/base/limits.h"
-#include "beamtop/output/calls_fields.h"
+#include "beamtop/output/calls_sink.h"
 #include "recording_internal.h"
 
 static int put_windows(struct recording *r, sqlite3_stmt *s, struct calls_sink *sink, int64_t *n,

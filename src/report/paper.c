@@ -34,8 +34,8 @@ static struct block *add_block(struct paper *p, enum block_kind kind)
     return b;
 }
 
-static const char *format(struct paper *p, const char *fmt, va_list args) ATTR_PRINTF(2, 0);
-static const char *format(struct paper *p, const char *fmt, va_list args)
+static const char *format_text(struct paper *p, const char *fmt, va_list args) ATTR_PRINTF(2, 0);
+static const char *format_text(struct paper *p, const char *fmt, va_list args)
 {
     char text[2048];
     vsnprintf(text, sizeof text, fmt, args);
@@ -47,7 +47,7 @@ void paper_heading(struct paper *p, int level, const char *fmt, ...)
     va_list args;
     struct block *b = add_block(p, BLOCK_HEADING);
     va_start(args, fmt);
-    b->text = format(p, fmt, args);
+    b->text = format_text(p, fmt, args);
     va_end(args);
     b->level = level;
 }
@@ -56,7 +56,7 @@ void paper_put(struct paper *p, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    add_block(p, BLOCK_TEXT)->text = format(p, fmt, args);
+    add_block(p, BLOCK_TEXT)->text = format_text(p, fmt, args);
     va_end(args);
 }
 
@@ -64,7 +64,7 @@ void paper_item(struct paper *p, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    add_block(p, BLOCK_ITEM)->text = format(p, fmt, args);
+    add_block(p, BLOCK_ITEM)->text = format_text(p, fmt, args);
     va_end(args);
 }
 

@@ -248,7 +248,7 @@ static void put_legend(const struct page *p, struct arena *a, const struct block
 }
 
 /* "37.1 MiB" as "37.1MiB". */
-static const char *squeezed(struct arena *a, const char *s)
+static const char *squeeze_number(struct arena *a, const char *s)
 {
     char *out = arena_strndup(a, s, strlen(s)), *to = out;
     for (; *s; s++)
@@ -275,7 +275,7 @@ static void put_lettered(const struct page *p, struct arena *a, const struct blo
             *row = *r;
             row->next = NULL;
             for (size_t i = 1; pass == 1 && i < b->columns; i++)
-                row->cells[i] = squeezed(a, r->cells[i]);
+                row->cells[i] = squeeze_number(a, r->cells[i]);
             if (!r->legend)
                 move_row(&by_letters, row);
         }

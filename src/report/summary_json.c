@@ -12,7 +12,7 @@ static json_t *json_cstr(const char *s)
     return json_slice(slice_of(s));
 }
 
-static json_t *stats_of(const struct summary *s)
+static json_t *stats_json(const struct summary *s)
 {
     json_t *all = json_object();
     for (int i = 0; i < METRICS; i++) {
@@ -31,7 +31,7 @@ static json_t *stats_of(const struct summary *s)
     return all;
 }
 
-static json_t *owners_of(const struct summary *s)
+static json_t *owners_json(const struct summary *s)
 {
     json_t *all = json_object();
     struct arena arena;
@@ -120,8 +120,8 @@ static void add_recording(json_t *o, const struct summary *s)
                        json_number(s->cost.bytes)));
     json_set(o, "redacted", json_boolean(s->info->redacted));
     json_set(o, "thinned", json_boolean(s->info->thinned));
-    json_set(o, "system", stats_of(s));
-    json_set(o, "owners", owners_of(s));
+    json_set(o, "system", stats_json(s));
+    json_set(o, "owners", owners_json(s));
     json_set(o, "calls", json_calls(s));
     json_set(o, "samples", samples_json(s, OF_CPU));
     json_set(o, "samples_at_yields", samples_json(s, AT_YIELDS));
@@ -148,7 +148,7 @@ static json_t *json_change(const struct subject *of, const struct summary *a,
     return o;
 }
 
-static json_t *changes_of(const struct summary *s, size_t n)
+static json_t *changes_json(const struct summary *s, size_t n)
 {
     json_t *list = json_array();
     for (size_t at = 1; at < n; at++) {
@@ -180,7 +180,7 @@ void summary_json(struct buf *out, const struct summary *s, size_t n)
             json_array_append_new(list, each);
         }
         json_set(root, "recordings", list);
-        json_set(root, "changes", changes_of(s, n));
+        json_set(root, "changes", changes_json(s, n));
     }
     json_put_line(out, root);
 }

@@ -179,7 +179,7 @@ static struct mean measure_share(const struct summary_limit *l, const struct sum
     return mean_of_share(find_owner(l, owners, n), n > 0, ticks.n);
 }
 
-static struct mean measure(const struct summary_limit *l, const struct summary_input *s)
+static struct mean measure_limit(const struct summary_limit *l, const struct summary_input *s)
 {
     return l->kind == LIMIT_OWNER ? measure_share(l, s) : measure_number(l, s);
 }
@@ -210,7 +210,7 @@ bool summary_limit_fails(const struct summary_limit *l, const struct summary_inp
 {
     if (l->kind == LIMIT_SEVERITY || l->kind == LIMIT_RULE)
         return finding_fails(l, b, why);
-    struct mean x = measure(l, a), y = measure(l, b);
+    struct mean x = measure_limit(l, a), y = measure_limit(l, b);
     bool relative = l->op == '+' || l->op == '-';
     if (isnan(y.value) || (relative && isnan(x.value))) {
         buf_printf(why, "%s: unknown: not recorded", l->text);

@@ -6,7 +6,6 @@
 
 #include "beamtop/base/attr.h"
 #include "beamtop/base/text.h"
-#include "report/rules/fact.h"
 #include "summary_internal.h"
 
 static void put_one_head(struct paper *p, const struct summary *s)

@@ -28,7 +28,7 @@ static const char *outcomes_text(struct arena *a, const struct requests_of *of)
 }
 
 /* Requests that were not captured, or not to their end. */
-static void put_lost(struct paper *p, const struct requests *q)
+static void put_lost_captures(struct paper *p, const struct requests *q)
 {
     struct arena *a = &p->arena;
     const int64_t early = requests_early(q);
@@ -119,7 +119,7 @@ void requests_one(struct paper *p, const struct summary *s)
     paper_heading(p, 2, "Where requests wait");
     if (q->captures > 0)
         put_requests_head(p, q);
-    put_lost(p, q);
+    put_lost_captures(p, q);
     if (q->n == 0)
         return;
     put_root_functions(p, q);

@@ -145,7 +145,7 @@ size_t samples_leaders(const struct summary_samples *s, enum share_by by,
 
 /* ---- one recording */
 
-static const char *count_text(struct arena *a, int64_t n)
+static const char *integer_text(struct arena *a, int64_t n)
 {
     char out[40];
     return n < 0 ? "–" : arena_strdup(a, text_integer(out, sizeof out, n));
@@ -168,9 +168,9 @@ static void put_samples_head(struct paper *p, const struct summary_samples *s,
         p,
         "%s samples in %lld %s of %s together%s%s. Lost %s, moved on %s, truncated %s, unresolved "
         "%s, complete %s.",
-        count_text(a, run->samples), (long long)s->all.runs, s->all.runs == 1 ? "run" : "runs",
+        integer_text(a, run->samples), (long long)s->all.runs, s->all.runs == 1 ? "run" : "runs",
         number_text(a, COLUMN_SECONDS, run->seconds), isnan(run->hz) ? "" : " at ",
-        isnan(run->hz) ? "" : arena_printf(a, "%g Hz", run->hz), count_text(a, run->lost),
+        isnan(run->hz) ? "" : arena_printf(a, "%g Hz", run->hz), integer_text(a, run->lost),
         part_text(a, run->moved_on, run->samples), part_text(a, run->truncated, run->samples),
         part_text(a, run->unresolved, run->samples), part_text(a, run->complete, run->samples));
     if (!isnan(run->sampler_cpu_s))
@@ -203,7 +203,7 @@ static struct samples_row *class_rows(const struct summary *s, bool words, struc
     return rows;
 }
 
-static void put_tables(struct paper *p, const struct summary *s, enum sample_kind kind)
+static void put_sample_tables(struct paper *p, const struct summary *s, enum sample_kind kind)
 {
     static const char *const headings[SHARE_WAYS] = {"", "By function (self)",
                                                      "By function, with what it calls (total)"};
@@ -237,7 +237,7 @@ void samples_one(struct paper *p, const struct summary *s)
         paper_heading(p, 2, "%s", headings[kind]);
         put_samples_head(p, &s->samples[kind], kind);
         if (s->samples[kind].all.run.samples > 0)
-            put_tables(p, s, kind);
+            put_sample_tables(p, s, kind);
     }
 }
 

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 
+#include "beamtop/base/arena.h"
 #include "beamtop/base/error.h"
 #include "beamtop/etf/print.h"
 #include "beamtop/output/writer.h"
@@ -31,5 +32,13 @@ struct calls_sink {
 
 /* ERR_SYSTEM when the bytes could not be written; from then on every call fails in the same way. */
 int calls_sink_window(struct calls_sink *s, const struct calls_window *window, struct error *err);
+
+/* The forms: each appends to out. */
+void calls_json_put(struct buf *out, const struct calls_window *w, struct slice node);
+/* Reads what calls_json_put() wrote; texts are copied to the arena. ERR_FORMAT. */
+int calls_window_read(struct calls_window *out, struct arena *arena, const char *json, size_t len,
+                      struct error *err);
+void calls_text_put(struct buf *out, const struct calls_window *w, enum print_syntax syntax,
+                    bool ascii);
 
 #endif

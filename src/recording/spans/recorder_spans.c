@@ -34,7 +34,7 @@ static void add_process(struct writer *w, const struct span_process *as, struct 
 }
 
 /* A label may be a pid that has no events. */
-static int64_t label_of(struct writer *w, const struct etf_pid *pid)
+static int64_t label_id(struct writer *w, const struct etf_pid *pid)
 {
     struct known_pid *known;
     HASH_FIND(hh, w->pids, pid, sizeof *pid, known);
@@ -66,7 +66,7 @@ static void add_event(struct writer *w, const struct spans_run *run, size_t i)
     row.ns = (int64_t)((uint64_t)of->at_ns - (uint64_t)run->mono_ns);
     row.process = ids.process;
     row.peer = ids.peer;
-    row.label = label_of(w, &of->label);
+    row.label = label_id(w, &of->label);
     row.kind = slice_of(span_event_key(of->kind));
     row.tag = slice_of(of->tag != SPAN_TAG_MESSAGE ? span_tag_key(of->tag) : "");
     row.class = slice_of(of->class != SPAN_CLASS_NONE ? span_class_key(of->class) : "");

@@ -13,7 +13,7 @@
 
 #define MOST_PROCESSES (LIMIT_SPAN_PROCESSES + LIMIT_SPAN_EVENTS + 2) /* an event has a label */
 
-static void refuse(struct recording *r)
+static void refuse_capture(struct recording *r)
 {
     recording_refuse(r, "a capture of spans in the recording is damaged");
 }
@@ -51,7 +51,7 @@ static struct spans_run *read_run(struct recording *r, int64_t id)
     arena_init(&arena);
     if (recording_row(r, s)) {
         if (!tables_read(s, TABLE_SPAN_RUN, &arena, &row) || !time_is_sound(row.of.mono_ns))
-            refuse(r);
+            refuse_capture(r);
         run = spans_run_new(
             &(struct spans_options){.node = row.node, .capture = row.capture, .full = row.of.full});
         row.of.spans = run->spans;
@@ -86,7 +86,7 @@ static bool is_short(struct slice text)
 }
 
 /* Their numbers go up by one. */
-static bool add_process(struct process_list *to, sqlite3_stmt *s)
+static bool read_process(struct process_list *to, sqlite3_stmt *s)
 {
     struct span_process_row *p = &to->list[to->n];
     return to->n < MOST_PROCESSES && tables_read(s, TABLE_SPAN_PROCESS, &to->arena, p) &&
@@ -102,8 +102,8 @@ static void read_processes(struct recording *r, int64_t run, struct process_list
     arena_init(&out->arena);
     out->list = alloc_zero(MOST_PROCESSES, sizeof *out->list); /* most are never touched */
     while (recording_row(r, s))
-        if (!add_process(out, s))
-            refuse(r);
+        if (!read_process(out, s))
+            refuse_capture(r);
     sqlite3_finalize(s);
 }
 
@@ -138,8 +138,8 @@ static bool find_process(const struct process_list *from, int64_t id, struct spa
     return true;
 }
 
-static bool add_event(struct spans_run *run, sqlite3_stmt *s, const struct process_list *from,
-                      struct arena *arena)
+static bool read_event(struct spans_run *run, sqlite3_stmt *s, const struct process_list *from,
+                       struct arena *arena)
 {
     struct span_event_row row = {0};
     struct span_event *e = &row.of;
@@ -166,8 +166,8 @@ static void read_events(struct recording *r, int64_t id, struct spans_run *run)
     read_processes(r, id, &processes);
     arena_init(&arena);
     while (recording_row(r, s))
-        if (!add_event(run, s, &processes, &arena))
-            refuse(r);
+        if (!read_event(run, s, &processes, &arena))
+            refuse_capture(r);
     sqlite3_finalize(s);
     for (size_t i = 1; i < processes.n; i++)
         if (processes.list[i].given.len > 0)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "beamtop/base/hash.h"
-#include "report/rules/fact.h"
+#include "report/rules/work.h"
 
 /* While they are summed: root functions, by their names. */
 struct group {
@@ -22,7 +22,7 @@ struct sums {
 };
 
 /* NULL: there are too many. */
-static struct requests_of *group_of(struct sums *s, struct slice operation)
+static struct requests_of *group_named(struct sums *s, struct slice operation)
 {
     struct requests *out = s->out;
     struct group *group;
@@ -67,7 +67,7 @@ static void add_duration(struct requests_of *of, double ns)
 static void add_root(struct sums *s, const struct spans *spans, uint32_t root)
 {
     const struct span *span = spans_at(spans, root);
-    struct requests_of *of = group_of(s, span->operation);
+    struct requests_of *of = group_named(s, span->operation);
     s->out->roots++;
     if (!of) {
         s->out->left_out++;

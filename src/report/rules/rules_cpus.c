@@ -19,12 +19,12 @@ struct lost {
     bool recorded;                 /* CPU time was, at the last one */
 };
 
-static double grown(const json_t *before, const json_t *now, const char *key)
+static double grown_between(const json_t *before, const json_t *now, const char *key)
 {
     return fact_number(now, key) - fact_number(before, key);
 }
 
-static double share(double part, double whole)
+static double share_of_whole(double part, double whole)
 {
     return whole > 0 && part >= 0 ? fmin(part / whole, 1) : NAN;
 }
@@ -39,15 +39,17 @@ static struct lost lost_of(const struct judge *j)
         l.from += (j->to - j->from) / 2;
         before = judge_fact_at(j, "cpus", l.from);
     }
-    double us = grown(before, now, "mono_us");
+    double us = grown_between(before, now, "mono_us");
     l.seconds = us / 1e6;
-    double wait = grown(before, now, "wait_us");
-    l.wait = share(wait, us * l.schedulers);
-    double run = grown(before, now, "run_us");
-    l.without = share(wait, wait + run);
-    l.run = share(run, us * l.schedulers);
-    l.steal = share(grown(before, now, "steal_ticks"), grown(before, now, "host_ticks"));
-    l.throttled = share(grown(before, now, "throttled_periods"), grown(before, now, "periods"));
+    double wait = grown_between(before, now, "wait_us");
+    l.wait = share_of_whole(wait, us * l.schedulers);
+    double run = grown_between(before, now, "run_us");
+    l.without = share_of_whole(wait, wait + run);
+    l.run = share_of_whole(run, us * l.schedulers);
+    l.steal = share_of_whole(grown_between(before, now, "steal_ticks"),
+                             grown_between(before, now, "host_ticks"));
+    l.throttled = share_of_whole(grown_between(before, now, "throttled_periods"),
+                                 grown_between(before, now, "periods"));
     return l;
 }
 
@@ -109,8 +111,8 @@ bool judge_may_follow(struct judge *j)
     return comes;
 }
 
-static void add_share(struct judge *j, struct finding *f, const char *key, double value,
-                      const char *what)
+static void tell_share(struct judge *j, struct finding *f, const char *key, double value,
+                       const char *what)
 {
     if (!isnan(value))
         judge_evidence(j, f, key, value, "share", "%s: %s (mean)", what, judge_percent(j, value));
@@ -140,11 +142,12 @@ static void find_lost(struct judge *j, const struct lost *l, double limit)
                       : steal
                           ? "top on the host shows no steal (st) while the node is busy"
                           : "The view `cpus` (K) shows WAIT CPU below 10% while the node is busy";
-    add_share(j, f, "wait_for_cpu", l->wait, "schedulers ready to run without a CPU");
+    tell_share(j, f, "wait_for_cpu", l->wait, "schedulers ready to run without a CPU");
     if (seldom)
         judge_tell_without_cpu(j, f, l->without);
-    add_share(j, f, "steal", l->steal, "time of the host's CPUs that the hypervisor took");
-    add_share(j, f, "throttled", l->throttled, "periods of the cgroup in which the quota was used");
+    tell_share(j, f, "steal", l->steal, "time of the host's CPUs that the hypervisor took");
+    tell_share(j, f, "throttled", l->throttled,
+               "periods of the cgroup in which the quota was used");
 }
 
 static bool is_known(struct judge *j, struct lost *l)
@@ -204,8 +207,8 @@ void judge_blocked(struct judge *j)
                 "readers and writers wait for each other. Write fewer and smaller objects at once, "
                 "split the table, or set write_concurrency. In a NIF: run it on a dirty scheduler";
     f->ruled_out_if = "The host swaps (vmstat: si and so above 0)";
-    add_share(j, f, "blocked", blocked, "schedulers neither on a CPU nor idle");
-    add_share(j, f, "scheduler_utilisation", active, "scheduler utilisation");
-    add_share(j, f, "on_cpu", l.run, "schedulers on a CPU");
-    add_share(j, f, "wait_for_cpu", l.wait, "schedulers ready to run without a CPU");
+    tell_share(j, f, "blocked", blocked, "schedulers neither on a CPU nor idle");
+    tell_share(j, f, "scheduler_utilisation", active, "scheduler utilisation");
+    tell_share(j, f, "on_cpu", l.run, "schedulers on a CPU");
+    tell_share(j, f, "wait_for_cpu", l.wait, "schedulers ready to run without a CPU");
 }

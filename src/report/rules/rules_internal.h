@@ -9,7 +9,6 @@
 
 #include "beamtop/base/attr.h"
 #include "beamtop/report/evaluate.h"
-#include "report/rules/fact.h"
 #include "report/rules/work.h"
 
 /* What must have been recorded; a judge is not asked before it is there. */

@@ -71,15 +71,15 @@ static void tell_more_processes(struct judge *j, struct finding *f)
 
 #define TIMERS_LEAST 1000.0
 
-static double kept(const json_t *growth, const void *key)
+static double kept_number(const json_t *growth, const void *key)
 {
     return fact_number(json_object_get(growth, "kept"), key);
 }
 
 struct timers judge_timers(struct judge *j)
 {
-    struct timers t = {.n = counted_of(j, "growth", kept, "timers"),
-                       .bytes = counted_of(j, "growth", kept, "timer_bytes")};
+    struct timers t = {.n = counted_of(j, "growth", kept_number, "timers"),
+                       .bytes = counted_of(j, "growth", kept_number, "timer_bytes")};
     t.limit = limit_of(j, TIMERS_LEAST, t.n.first);
     t.rise = counts_rise(j, &t.n, t.limit, false);
     return t;
@@ -233,7 +233,7 @@ void judge_monitor_growth(struct judge *j)
 
 /* ---- sockets of the module socket */
 
-static double sockets(const json_t *growth, const void *key)
+static double sockets_number(const json_t *growth, const void *key)
 {
     return fact_number(json_object_get(growth, "sockets"), key);
 }
@@ -254,7 +254,7 @@ static const char *socket_owner(struct judge *j, const json_t *owns, struct find
 
 void judge_socket_growth(struct judge *j)
 {
-    struct counted n = counted_of(j, "growth", sockets, "count");
+    struct counted n = counted_of(j, "growth", sockets_number, "count");
     double limit = judge_limit(j, fmax(50, 0.1 * n.first));
     const json_t *fact = judge_fact(j, "growth");
     if (!counts_rise(j, &n, limit, true))

@@ -32,7 +32,7 @@ static enum finding_severity severity_of(const struct period_stats *late, bool e
 }
 
 /* "Scheduler 2" where it was always the same. */
-static const char *who(struct judge *j, const struct period_stats *id)
+static const char *scheduler_text(struct judge *j, const struct period_stats *id)
 {
     if (id->n > 0 && id->min >= id->max)
         return judge_text(j, "Scheduler %.0f", id->max);
@@ -53,7 +53,7 @@ void judge_late_scheduler(struct judge *j)
     bool starved = without >= STARVED; /* not when it is NaN */
     struct finding *f = judge_find(j, severity_of(&late, starved || comes), late.max, NOTED);
     const char *longest = judge_duration(j, late.max / 1000);
-    f->title = judge_text(j, "%s did not yield for %s", who(j, &id), longest);
+    f->title = judge_text(j, "%s did not yield for %s", scheduler_text(j, &id), longest);
     f->action = "Find the NIF or BIF that does not yield, on the node's host: beamtop pstack NODE "
                 "--all, or beamtop sample NODE. It is a comparison, hash or copy of a very large "
                 "term, or native code that should run on a dirty scheduler. `+S` does not help: "
@@ -80,7 +80,7 @@ void judge_late_scheduler(struct judge *j)
 #define BLOCKED_LONG_S 30.0
 
 /* "2023-11-14 22:13:25 UTC": before the first tick of it. */
-static const char *began(struct judge *j, const struct period_run *run)
+static const char *began_text(struct judge *j, const struct period_run *run)
 {
     char text[40];
     int64_t before = recording_tick_before(j->recording, run->from);
@@ -106,14 +106,15 @@ void judge_blocked_io(struct judge *j)
     const char *lasted = judge_duration(j, run.seconds);
     f->title = judge_text(j, "All %sdirty I/O schedulers %s blocked%s%s",
                           isnan(n) ? "" : judge_text(j, "%.0f ", n), lasts ? "are" : "were",
-                          lasts ? " since " : " for ", lasts ? began(j, &run) : lasted);
+                          lasts ? " since " : " for ", lasts ? began_text(j, &run) : lasted);
     f->action = "Find the file or device that they wait for, on the node's host: beamtop pstack "
                 "NODE --all shows what each of them does. Until they are free, whatever reads or "
                 "writes files in the VM waits, code loading too";
     f->ruled_out_if = "Many processes read and write files, and each call is quick: then the load "
                       "needs more dirty I/O schedulers (+SDio)";
     judge_evidence(j, f, "blocked_s", run.seconds, "s",
-                   "no dirty I/O scheduler was free: for %s, since %s", lasted, began(j, &run));
+                   "no dirty I/O scheduler was free: for %s, since %s", lasted,
+                   began_text(j, &run));
     struct period_stats queue = {0};
     struct error ignored = {0};
     if (recording_stats(j->recording, "run_queue_dirty_io", run.from, run.to, &queue, &ignored) ==

@@ -45,7 +45,7 @@ static enum log_mode mode_of(const json_t *fact, const json_t *handler,
 }
 
 /* As it is typed: without separators. */
-static const char *setting(struct judge *j, const json_t *of, const char *key)
+static const char *setting_text(struct judge *j, const json_t *of, const char *key)
 {
     double n = fact_number(of, key);
     return isnan(n) ? "unknown" : judge_text(j, "%.0f", n);
@@ -59,8 +59,8 @@ static void tell_handler(struct judge *j, struct finding *f, const json_t *fact,
         judge_evidence(j, f, "sync_threshold", sync, "",
                        "handler %s (%s) of Elixir %s: sync_threshold %s, discard_threshold %s",
                        fact_text(h, "id"), fact_text(h, "module"), fact_text(elixir, "version"),
-                       setting(j, elixir, "sync_threshold"),
-                       setting(j, elixir, "discard_threshold"));
+                       setting_text(j, elixir, "sync_threshold"),
+                       setting_text(j, elixir, "discard_threshold"));
         return;
     }
     if (isnan(fact_number(h, "sync_mode_qlen"))) {
@@ -75,8 +75,8 @@ static void tell_handler(struct judge *j, struct finding *f, const json_t *fact,
                    "handler %s (%s): mode %s, sync_mode_qlen %s, drop_mode_qlen %s, flush_qlen %s",
                    fact_text(h, "id"), fact_text(h, "module"),
                    *fact_text(h, "mode") ? fact_text(h, "mode") : "unknown",
-                   setting(j, h, "sync_mode_qlen"), setting(j, h, "drop_mode_qlen"),
-                   setting(j, h, "flush_qlen"));
+                   setting_text(j, h, "sync_mode_qlen"), setting_text(j, h, "drop_mode_qlen"),
+                   setting_text(j, h, "flush_qlen"));
 }
 
 static void tell_handlers(struct judge *j, struct finding *f, const json_t *fact)

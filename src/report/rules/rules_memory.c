@@ -106,7 +106,7 @@ static const struct {
     {"sl_alloc", 'S'},     {"std_alloc", 'R'},    {"temp_alloc", 'T'},
 };
 
-static char letter_of(const char *name)
+static char allocator_letter(const char *name)
 {
     for (size_t i = 0; i < ARRAY_LEN(allocators); i++)
         if (strcmp(allocators[i].name, name) == 0)
@@ -234,7 +234,7 @@ static bool judge_fragmentation(struct judge *j, const json_t *fact)
     if (!most || isnan(rss) || unused < judge_limit(j, FRAGMENTED_LEAST) ||
         unused < judge_limit(j, FRAGMENTED_OF_RSS) * rss)
         return false;
-    char letter = letter_of(fact_text(most, "name"));
+    char letter = allocator_letter(fact_text(most, "name"));
     struct finding *f = judge_find(j, FINDING_LOOK, unused, FRAGMENTED_OF_RSS * rss);
     f->title = judge_text(j, "Memory is fragmented: %s of %s RSS is unused in carriers",
                           judge_bytes(j, unused), judge_bytes(j, rss));
@@ -274,7 +274,7 @@ void judge_carriers(struct judge *j)
         double blocks = fact_number(row, "blocks_bytes"),
                carriers = fact_number(row, "carriers_bytes");
         const char *name = fact_text(row, "name");
-        char letter = letter_of(name);
+        char letter = allocator_letter(name);
         if (!(carriers - blocks >= least) || blocks >= USED_MOST * carriers || said++ == 5)
             continue;
         struct finding *f = judge_find(j, FINDING_LOOK, 0.5, blocks / carriers);

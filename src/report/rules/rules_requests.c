@@ -85,7 +85,7 @@ static const char *action_of(struct judge *j, const struct culprit *c, const cha
 }
 
 /* The confidence: by how far it is above the limit, and by how many requests there are. */
-static double confidence_of(double share, double roots)
+static double request_confidence(double share, double roots)
 {
     return (0.55 + 0.4 * fmin((share - WAIT_SHARE) / WAIT_SHARE, 1)) *
            (0.6 + 0.4 * fmin(roots / 50, 1));
@@ -103,7 +103,7 @@ static void judge_function_of(struct judge *j, const struct requests_of *of)
             strcmp(j->out->items[i].subject, name) == 0)
             return;
     struct finding *f = judge_find(j, FINDING_LOOK, share, WAIT_SHARE);
-    f->confidence = confidence_of(share, n);
+    f->confidence = request_confidence(share, n);
     f->subject = name;
     f->title = judge_text(j, "Requests of %s mostly wait %s %s: %s of their time", request,
                           c.is_function ? "in" : "for", name, judge_percent(j, share));

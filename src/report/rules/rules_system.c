@@ -99,7 +99,7 @@ void judge_headroom(struct judge *j)
 /*
  * Whose work keeps that one busy is not recorded: most likely the busiest process. Without one that
  * stands out the host may just have given the other schedulers no time: nothing to change then. */
-static const struct period_process *busiest(const struct judge *j)
+static const struct period_process *busiest_process(const struct judge *j)
 {
     const struct period_process *p = j->processes;
     if (j->n_processes == 0 || judge_cores(j, p->share) < 0.3 ||
@@ -114,7 +114,7 @@ void judge_one_scheduler(struct judge *j)
     struct period_stats one = judge_stats(j, "run_queue_highest");
     bool comes = false; /* soon it is known whether the host lacked CPUs */
     (void)judge_without_cpu(j, &comes);
-    const struct period_process *p = comes ? NULL : busiest(j);
+    const struct period_process *p = comes ? NULL : busiest_process(j);
     if (isnan(one.mean)) {
         judge_unknown(j, "the longest run queue was not recorded");
         return;

@@ -6,10 +6,10 @@
 
 #include <stdio.h>
 
-#include "beamtop/output/calls_fields.h"
 #include "beamtop/output/trace_line.h"
 #include "beamtop/trace/spans_rows.h"
 #include "output/object_fields.h"
+#include "beamtop/trace/calls_fields.h"
 
 static const char *type_word(enum field_form form, enum column_type type)
 {

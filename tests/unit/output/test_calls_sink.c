@@ -10,7 +10,6 @@
 #include "../../test.h"
 #include "beamtop/base/buf.h"
 #include "beamtop/output/calls_sink.h"
-#include "beamtop/output/calls_fields.h"
 
 struct kept {
     struct buf bytes;
