@@ -16,15 +16,14 @@ static struct slice node_of(const struct calls_sink *s)
 
 void calls_json_put(struct buf *out, const struct calls_window *w, struct slice node)
 {
-    json_t *root = json_object(), *cost = json_object();
+    json_t *root = json_object();
     json_object_set_new(root, "schema", json_string("beamtop.calls/2"));
     json_object_set_new(root, "node", json_slice(node));
     json_add_fields(root, &calls_window_fields, w);
-    json_object_set_new(root, "timed_why", json_slice(slice_of(w->timed_why)));
+    json_object_set_new(root, "timed_why", json_chars(w->timed_why));
     json_object_set_new(root, "lost_modules", json_texts(w->lost_modules, w->n_lost_modules));
     json_object_set_new(root, "excluded", json_texts(w->excluded, w->n_excluded));
-    json_add_fields(cost, &calls_cost_fields, w);
-    json_object_set_new(root, "cost", cost);
+    json_object_set_new(root, "cost", json_row(&calls_cost_fields, w));
     json_object_set_new(root, "functions",
                         json_rows(&calls_function_fields, w->rows, w->n_rows, sizeof *w->rows));
     json_object_set_new(

@@ -53,16 +53,16 @@ static void put_sums(struct text_calls *t, const struct field_list *fields,
                      const struct calls_sum *sums, size_t n)
 {
     const size_t shown = n < SUMS_SHOWN ? n : SUMS_SHOWN;
+    if (shown == 0)
+        return;
     struct calls_sum *rows = arena_alloc(&t->arena, (shown + 1) * sizeof *rows);
     for (size_t i = 0; i < shown; i++) {
         rows[i] = sums[i];
         rows[i].name = calls_sum_name(&t->arena, &rows[i], t->syntax);
     }
     const struct text_rows shown_rows = {fields, NULL, rows, shown, sizeof *rows, NULL};
-    if (shown > 0)
-        buf_put_u8(t->out, '\n');
-    if (shown > 0)
-        text_rows_put(t->out, &shown_rows, t->ascii);
+    buf_put_u8(t->out, '\n');
+    text_rows_put(t->out, &shown_rows, t->ascii);
 }
 
 static const char *window_time(int64_t wall_us, char *to, size_t size)

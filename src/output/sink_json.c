@@ -71,6 +71,11 @@ json_t *json_slice(struct slice s)
     return json_value(&v);
 }
 
+json_t *json_chars(const char *text)
+{
+    return json_slice(slice_of(text));
+}
+
 json_t *json_texts(const struct slice *texts, size_t n)
 {
     json_t *array = json_array();

@@ -33,11 +33,6 @@ void trace_json_put(struct buf *out, const struct trace_line *line, struct slice
 
 /* ---- the end */
 
-static json_t *text_or_null(const char *text)
-{
-    return json_slice(slice_of(text));
-}
-
 static json_t *json_caps(const struct caps *caps)
 {
     json_t *object = json_object();
@@ -50,8 +45,7 @@ static json_t *json_patterns(const struct trace_ending *e)
 {
     json_t *array = json_array();
     for (size_t i = 0; i < e->n_patterns; i++) {
-        json_t *object = json_object();
-        json_add_fields(object, &trace_pattern_fields, &e->patterns[i]);
+        json_t *object = json_row(&trace_pattern_fields, &e->patterns[i]);
         json_add_fields(object, &trace_tally_fields, &e->patterns[i]);
         json_array_append_new(array, object);
     }
@@ -60,25 +54,22 @@ static json_t *json_patterns(const struct trace_ending *e)
 
 static json_t *json_preflight(const struct trace_preflight *preflight)
 {
-    json_t *object = json_object();
-    json_add_fields(object, &trace_preflight_fields, preflight);
-    json_object_set_new(object, "others", text_or_null(preflight->others));
-    json_object_set_new(object, "why_none", text_or_null(preflight->why_none));
+    json_t *object = json_row(&trace_preflight_fields, preflight);
+    json_object_set_new(object, "others", json_chars(preflight->others));
+    json_object_set_new(object, "why_none", json_chars(preflight->why_none));
     return object;
 }
 
 json_t *json_check(const struct session_check *check)
 {
-    json_t *object = json_object();
-    json_add_fields(object, &trace_check_fields, check);
-    json_object_set_new(object, "text", text_or_null(check->text));
+    json_t *object = json_row(&trace_check_fields, check);
+    json_object_set_new(object, "text", json_chars(check->text));
     return object;
 }
 
 void trace_json_end(struct buf *out, const struct trace_ending *e, struct slice node)
 {
-    json_t *counters = json_object(), *root = new_line("end", node);
-    json_add_fields(counters, &trace_tally_fields, &e->total);
+    json_t *root = new_line("end", node);
     json_object_set_new(root, "reason", json_slice(e->reason));
     json_object_set_new(root, "reason_text", json_slice(e->reason_text));
     json_object_set_new(root, "note", json_slice(e->note));
@@ -87,7 +78,7 @@ void trace_json_end(struct buf *out, const struct trace_ending *e, struct slice 
     json_object_set_new(root, "session", json_boolean(e->isolated));
     json_object_set_new(root, "procs", json_slice(e->procs));
     json_object_set_new(root, "caps", json_caps(&e->caps));
-    json_object_set_new(root, "counters", counters);
+    json_object_set_new(root, "counters", json_row(&trace_tally_fields, &e->total));
     json_object_set_new(root, "patterns", json_patterns(e));
     json_object_set_new(
         root, "functions",

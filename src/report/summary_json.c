@@ -7,11 +7,6 @@
 #include "beamtop/output/json.h"
 #include "summary_internal.h"
 
-static json_t *json_cstr(const char *s)
-{
-    return json_slice(slice_of(s));
-}
-
 static json_t *stats_json(const struct summary *s)
 {
     json_t *all = json_object();
@@ -65,18 +60,19 @@ static json_t *finding_json(const struct finding *f)
 {
     json_t *o = json_object(), *evidence = json_array();
     for (const struct evidence *e = f->evidence; e < f->evidence + f->n_evidence; e++)
-        json_array_append_new(evidence, json_pack("{s:o,s:o,s:o,s:o}", "key", json_cstr(e->key),
-                                                  "value", json_number(e->value), "unit",
-                                                  json_cstr(e->unit), "text", json_cstr(e->text)));
-    json_set(o, "rule", json_cstr(f->rule));
-    json_set(o, "severity", json_cstr(finding_severity_value(f->severity)));
-    json_set(o, "effort", json_cstr(finding_effort_word(f->effort)));
+        json_array_append_new(evidence,
+                              json_pack("{s:o,s:o,s:o,s:o}", "key", json_chars(e->key), "value",
+                                        json_number(e->value), "unit", json_chars(e->unit), "text",
+                                        json_chars(e->text)));
+    json_set(o, "rule", json_chars(f->rule));
+    json_set(o, "severity", json_chars(finding_severity_value(f->severity)));
+    json_set(o, "effort", json_chars(finding_effort_word(f->effort)));
     json_set(o, "confidence", json_number(f->confidence));
     json_set(o, "impact", json_number(f->impact));
-    json_set(o, "title", json_cstr(f->title));
-    json_set(o, "action", json_cstr(f->action));
-    json_set(o, "ruled_out_if", json_cstr(f->ruled_out_if));
-    json_set(o, "subject", json_cstr(f->subject));
+    json_set(o, "title", json_chars(f->title));
+    json_set(o, "action", json_chars(f->action));
+    json_set(o, "ruled_out_if", json_chars(f->ruled_out_if));
+    json_set(o, "subject", json_chars(f->subject));
     json_set(o, "evidence", evidence);
     return o;
 }
@@ -89,26 +85,26 @@ static void add_findings(json_t *o, const struct summary *s)
     for (size_t i = 0; i < s->findings.n_not_evaluated; i++) {
         const char *line = s->findings.not_evaluated[i], *colon = strstr(line, ": ");
         const struct slice rule = {line, (size_t)(colon - line)};
-        json_array_append_new(
-            unknown, json_pack("{s:o,s:o}", "rule", json_slice(rule), "why", json_cstr(colon + 2)));
+        json_array_append_new(unknown, json_pack("{s:o,s:o}", "rule", json_slice(rule), "why",
+                                                 json_chars(colon + 2)));
     }
     for (const struct recording_mark *m = s->marks; m < s->marks + s->n_marks; m++)
         json_array_append_new(marks, json_pack("{s:I,s:o}", "wall_us", (json_int_t)m->wall_us,
-                                               "text", json_cstr(m->text)));
+                                               "text", json_chars(m->text)));
     json_set(o, "marks", marks);
     json_set(o, "findings", found);
     json_set(o, "not_evaluated", unknown);
     json_set(o, "calls_refused",
-             s->findings.calls_refused ? json_cstr(s->findings.calls_refused) : json_null());
+             s->findings.calls_refused ? json_chars(s->findings.calls_refused) : json_null());
 }
 
 static void add_recording(json_t *o, const struct summary *s)
 {
-    json_set(o, "name", json_cstr(s->input->name));
-    json_set(o, "node", json_cstr(s->info->node));
-    json_set(o, "otp", json_cstr(s->info->otp));
-    json_set(o, "label", json_cstr(s->info->label));
-    json_set(o, "end", json_cstr(s->info->end));
+    json_set(o, "name", json_chars(s->input->name));
+    json_set(o, "node", json_chars(s->info->node));
+    json_set(o, "otp", json_chars(s->info->otp));
+    json_set(o, "label", json_chars(s->info->label));
+    json_set(o, "end", json_chars(s->info->end));
     json_set(o, "from_us", json_known(s->first_us));
     json_set(o, "to_us", json_known(s->last_us));
     json_set(o, "duration_s", json_number(s->duration_s));
@@ -137,10 +133,10 @@ static json_t *json_change(const struct subject *of, const struct summary *a,
                            const struct summary *b, const struct change *c)
 {
     json_t *o = json_object();
-    json_set(o, "what", json_cstr(of->what));
-    json_set(o, "by", of->by ? json_cstr(of->by) : json_null());
-    json_set(o, "from", json_cstr(a->input->name));
-    json_set(o, "to", json_cstr(b->input->name));
+    json_set(o, "what", json_chars(of->what));
+    json_set(o, "by", of->by ? json_chars(of->by) : json_null());
+    json_set(o, "from", json_chars(a->input->name));
+    json_set(o, "to", json_chars(b->input->name));
     json_set(o, "before", json_number(c->before));
     json_set(o, "after", json_number(c->after));
     json_set(o, "noise", json_number(c->noise));
@@ -169,7 +165,7 @@ static json_t *changes_json(const struct summary *s, size_t n)
 void summary_json(struct buf *out, const struct summary *s, size_t n)
 {
     json_t *root = json_object();
-    json_set(root, "schema", json_cstr(n == 1 ? "beamtop.report/2" : "beamtop.diff/2"));
+    json_set(root, "schema", json_chars(n == 1 ? "beamtop.report/2" : "beamtop.diff/2"));
     if (n == 1) {
         add_recording(root, s);
     } else {

@@ -10,6 +10,7 @@
 struct session_check; /* beamtop/trace/status.h */
 
 json_t *json_slice(struct slice text); /* null when empty */
+json_t *json_chars(const char *text);  /* the same */
 json_t *json_texts(const struct slice *texts, size_t n);
 json_t *json_known(int64_t v); /* null below zero */
 json_t *json_number(double v); /* to six decimals; null when NaN or infinite */

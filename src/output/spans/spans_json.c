@@ -160,14 +160,13 @@ static void put_samples(struct spans_form *f, uint32_t at)
     }
     buf_puts(&f->out->buf, ",\"samples\":[");
     for (size_t i = 0; i < n; i++) {
-        json_t *row = json_object(), *stack = json_array();
+        json_t *stack = json_array();
         const size_t depth = span_stack_frames(f->s, &sampled[i], frames);
         for (size_t k = 0; k < depth; k++)
             json_array_append_new(stack, json_slice(frames[k]->name));
-        json_object_set_new(row, "samples", json_integer(sampled[i].samples));
-        json_object_set_new(row, "stack", stack);
         buf_puts(&f->out->buf, i > 0 ? "," : "");
-        json_put_value(&f->out->buf, row);
+        json_put_value(&f->out->buf, json_pack("{s:I,s:o}", "samples",
+                                               (json_int_t)sampled[i].samples, "stack", stack));
         sink_pieces_flush(f->out, SINK_PIECE_BYTES);
     }
     buf_puts(&f->out->buf, "]");
