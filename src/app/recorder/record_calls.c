@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Windows of counted calls in a recording: a session for as long as there is a link. */
+#include "record_series.h"
 #include "record_state.h"
 
 #define NEAR_MS 300

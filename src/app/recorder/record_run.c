@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A live run that is kept: ticks, facts, windows of counted calls, traces, marks. */
+#include "record_series.h"
 #include "record_state.h"
 
 #include <signal.h>

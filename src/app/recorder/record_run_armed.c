@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "record_series.h"
 #include "record_state.h"
 
 #define TURN_MS 100u /* of the sessions */

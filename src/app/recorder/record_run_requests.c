@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What others ask of a recording that runs: how it goes, a mark, its end. */
+#include "record_series.h"
 #include "record_state.h"
 
 #include <jansson.h>

@@ -79,7 +79,7 @@ static void on_recorded_tick(void *arg)
         finish_full(t, &err);
 }
 
-static void tell_error(void *arg, const struct error *err)
+static void tell_recorded_error(void *arg, const struct error *err)
 {
     record_run_tell(arg, "%s", err->text);
 }
@@ -87,7 +87,7 @@ static void tell_error(void *arg, const struct error *err)
 static void on_recorded_trouble(void *arg, enum question question, const struct error *err)
 {
     (void)question;
-    tell_error(arg, err);
+    tell_recorded_error(arg, err);
 }
 
 static void on_recorded_notice(void *arg, const char *text)
@@ -189,7 +189,7 @@ int record_run_source_open(struct recording_run *t, double interval_s, struct er
                             .model = t->model,
                             .questions = question_paced(PACE_BESIDE) | question_kept(KEPT_LAST),
                             .watch = watch_recorded,
-                            .trouble = tell_error,
+                            .trouble = tell_recorded_error,
                             .arg = t};
     int rc = live_open(&t->live, &t->rt.loop, &live, t->model, &handlers, t, err);
     if (rc != 0)

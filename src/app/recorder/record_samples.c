@@ -2,6 +2,7 @@
 /* Runs of the sampler in a recording, while the node is there: of its VM, from outside, or by the
    node where that is refused. */
 #include "app/sample/sample_log.h"
+#include "record_series.h"
 #include "record_state.h"
 
 static void samples_refused(struct record_series *r, const struct error *why)

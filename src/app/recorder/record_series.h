@@ -20,7 +20,6 @@
 
 struct recording_run; /* record_state.h */
 struct record_series;
-enum record_series_of { RECORD_TRACES, RECORD_SPANS, RECORD_CALLS, RECORD_SAMPLES, RECORD_SERIES };
 
 /* What a kind does on its own; NULL, where it may be: nothing. */
 struct record_kind {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Captures of causal spans in a recording, one after the other. */
+#include "record_series.h"
 #include "record_state.h"
 
 /* ---- events of the session */

@@ -18,8 +18,10 @@
 #include "app/source/live.h"
 #include "app/source/runtime.h"
 #include "record_control.h"
-#include "record_series.h"
 #include "app/source/target.h"
+
+struct record_series;
+enum record_series_of { RECORD_TRACES, RECORD_SPANS, RECORD_CALLS, RECORD_SAMPLES, RECORD_SERIES };
 
 struct record_setup {
     const struct cli_options *options;

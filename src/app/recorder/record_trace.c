@@ -3,6 +3,7 @@
 #include "beamtop/base/clock.h"
 #include "app/cli/exit_code.h"
 #include "app/cli/error_at.h"
+#include "record_series.h"
 #include "record_state.h"
 
 /* ---- into the recording */

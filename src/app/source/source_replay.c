@@ -37,7 +37,7 @@ struct source_replay {
 
 static struct source_replay *replay_of(struct source *s)
 {
-    assert(source_can(s, SOURCE_SEEKS));
+    assert(!s->live);
     return (struct source_replay *)(void *)s;
 }
 
@@ -224,7 +224,7 @@ int source_replay_set_filter(struct source *base, const char *expression, size_t
 
 struct recording *source_recording(struct source *base, int64_t *tick)
 {
-    if (!source_can(base, SOURCE_SEEKS))
+    if (!base || base->live)
         return NULL;
     struct source_replay *s = replay_of(base);
     *tick = replay_tick(s->replay);

@@ -22,7 +22,7 @@ static void step_to(struct path *p, enum span_step_kind kind, int64_t from, stru
     from = from > start ? from : start;
     if (from >= p->at)
         return;
-    SPANS_GROW(p->steps, p->n);
+    p->steps = alloc_grow(p->steps, p->n, sizeof *p->steps);
     p->steps[p->n++] = (struct span_step){p->span, kind, from, p->at, at};
     p->at = from;
     p->hops = 0;

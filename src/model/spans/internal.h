@@ -51,13 +51,6 @@ struct spans {
 
 #define ORDER(a, b) (((a) > (b)) - ((a) < (b))) /* of numbers, as qsort() asks for it */
 
-/* Room for one more: doubled whenever the number is a power of two. */
-#define SPANS_GROW(array, n)                                                                       \
-    do {                                                                                           \
-        if (((n) & ((n)-1)) == 0)                                                                  \
-            (array) = alloc_resize(array, (n) > 0 ? 2 * (size_t)(n) : 1, sizeof *(array));         \
-    } while (0)
-
 struct slice spans_text(const struct spans *s, uint32_t id);
 struct span_process spans_process(const struct spans *s, uint32_t id);
 

@@ -20,7 +20,7 @@ static uint32_t id_of(struct spans *s, struct interned *in, const void *key, siz
     e = arena_alloc(&s->arena, sizeof *e);
     e->key = arena_strndup(&s->arena, key, len);
     e->id = in->n;
-    SPANS_GROW(in->at, in->n);
+    in->at = alloc_grow(in->at, in->n, sizeof *in->at);
     in->at[in->n++] = e;
     HASH_ADD_KEYPTR(hh, in->by_key, e->key, len, e);
     return e->id;
@@ -171,7 +171,7 @@ bool spans_feed(struct spans *s, const struct span_event *event)
         s->fed.beyond++;
         return false;
     }
-    SPANS_GROW(s->events, s->n_events);
+    s->events = alloc_grow(s->events, s->n_events, sizeof *s->events);
     s->events[s->n_events++] = e;
     return true;
 }

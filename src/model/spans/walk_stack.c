@@ -19,11 +19,8 @@ uint32_t walk_open_span(struct walk *w, enum span_kind kind, uint32_t parent, co
     }
     s->n_roots += parent == SPAN_NONE;
     uint32_t index = s->n_spans;
-    if ((index & (index - 1)) == 0) {
-        size_t room = index > 0 ? 2 * (size_t)index : 1;
-        s->spans = alloc_resize(s->spans, room, sizeof *s->spans);
-        w->extra = alloc_resize(w->extra, room, sizeof *w->extra);
-    }
+    s->spans = alloc_grow(s->spans, index, sizeof *s->spans);
+    w->extra = alloc_grow(w->extra, index, sizeof *w->extra);
     s->n_spans++;
     s->spans[index] = (struct span){.kind = kind, .parent = parent, .started_ns = e->at};
     w->extra[index] =

@@ -69,7 +69,7 @@ struct span_wait *walk_add_wait(struct walk *w, uint32_t span, enum span_wait_ki
                                 int64_t from, int64_t to)
 {
     struct spans *s = w->s;
-    SPANS_GROW(s->waits, s->n_waits);
+    s->waits = alloc_grow(s->waits, s->n_waits, sizeof *s->waits);
     struct span_wait *wait = &s->waits[s->n_waits++];
     *wait = (struct span_wait){.span = span, .kind = kind, .from_ns = from, .to_ns = to};
     wait->on = SPAN_NONE;

@@ -100,9 +100,7 @@ static struct entry *add_timeline_entry(struct timeline *t, enum timeline_kind k
         count_dropped(t);
         return NULL;
     }
-    if ((t->n_entries & (t->n_entries - 1)) == 0)
-        t->entries =
-            alloc_resize(t->entries, t->n_entries > 0 ? 2 * t->n_entries : 1, sizeof *t->entries);
+    t->entries = alloc_grow(t->entries, t->n_entries, sizeof *t->entries);
     struct entry *e = arena_alloc(&t->arena, sizeof *e);
     e->kind = kind;
     e->id = t->n_entries;

@@ -67,8 +67,7 @@ static int by_time(const void *a, const void *b)
 
 static void add_item(struct spans_tracks *t, struct spans_item item)
 {
-    if ((t->n_items & (t->n_items - 1)) == 0)
-        t->items = alloc_resize(t->items, t->n_items > 0 ? 2 * t->n_items : 1, sizeof *t->items);
+    t->items = alloc_grow(t->items, t->n_items, sizeof *t->items);
     t->items[t->n_items++] = item;
 }
 

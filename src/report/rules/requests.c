@@ -57,9 +57,7 @@ static struct slice process_text(struct arena *a, const struct span_process *p)
 
 static void add_duration(struct requests_of *of, double ns)
 {
-    if ((of->n_durations & (of->n_durations - 1)) == 0)
-        of->durations = alloc_resize(of->durations, of->n_durations > 0 ? 2 * of->n_durations : 1,
-                                     sizeof *of->durations);
+    of->durations = alloc_grow(of->durations, of->n_durations, sizeof *of->durations);
     of->durations[of->n_durations++] = ns;
     of->ns += ns;
 }

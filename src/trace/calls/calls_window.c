@@ -9,7 +9,7 @@ static double ratio_of(double a, double b)
     return b > 0 ? a / b : (double)NAN;
 }
 
-static double change_of(double now, double before)
+static double change_between(double now, double before)
 {
     return ratio_of(now, before) - 1;
 }
@@ -39,7 +39,7 @@ static void derive_function(struct calls_function *f, const struct calls_window 
 {
     f->calls_per_s = ratio_of((double)f->calls, seconds);
     f->share = ratio_of((double)f->calls, (double)w->calls);
-    f->change = change_of(f->calls_per_s, before_function(before, f));
+    f->change = change_between(f->calls_per_s, before_function(before, f));
     f->us_per_call = ratio_of(calls_or_nan(f->own_us), calls_or_nan(f->timed_calls));
     f->words_per_call = ratio_of(calls_or_nan(f->words), calls_or_nan(f->timed_calls));
     f->own_share = ratio_of(calls_or_nan(f->own_us), calls_or_nan(w->timed_interval_us));
@@ -51,7 +51,8 @@ static void derive_sums(struct calls_sum *sums, size_t n, const struct calls_win
     for (size_t i = 0; i < n; i++) {
         sums[i].calls_per_s = ratio_of((double)sums[i].calls, seconds);
         sums[i].share = ratio_of((double)sums[i].calls, (double)w->calls);
-        sums[i].change = change_of(sums[i].calls_per_s, before_sum(before, n_before, &sums[i]));
+        sums[i].change =
+            change_between(sums[i].calls_per_s, before_sum(before, n_before, &sums[i]));
     }
 }
 
