@@ -111,13 +111,36 @@ void build_bits(struct builder *b, const void *bytes, size_t bits)
     check_ei(ei_x_encode_bitstring(&b->x, bytes, 0, bits));
 }
 
+/* Into one of libei's structs, which has room for 255 characters of UTF-8. */
+static void copy_node(char *out, const char *node)
+{
+    if (!is_atom_name(node, strlen(node)))
+        node = NO_NODE;
+    memcpy(out, node, strlen(node) + 1);
+}
+
 void build_pid(struct builder *b, const char *node, const struct etf_pid *pid)
 {
     erlang_pid p = {.num = pid->id, .serial = pid->serial, .creation = pid->creation};
-    if (!is_atom_name(node, strlen(node)))
-        node = NO_NODE;
-    memcpy(p.node, node, strlen(node) + 1); /* it has room for 255 characters of UTF-8 */
+    copy_node(p.node, node);
     check_ei(ei_x_encode_pid(&b->x, &p));
+}
+
+void build_ref(struct builder *b, const char *node, const struct etf_ref *ref)
+{
+    erlang_ref r = {.creation = ref->creation, .len = (int)ref->n};
+    copy_node(r.node, node);
+    memcpy(r.n, ref->words, sizeof r.n);
+    check_ei(ei_x_encode_ref(&b->x, &r));
+}
+
+void build_export(struct builder *b, const char *module, const char *function, unsigned arity)
+{
+    const uint8_t tag = ETF_EXPORT;
+    build_raw(b, &tag, 1);
+    build_atom(b, module);
+    build_atom(b, function);
+    build_int(b, arity);
 }
 
 void build_tuple(struct builder *b, size_t arity)

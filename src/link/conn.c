@@ -192,6 +192,22 @@ int conn_send_name(struct conn *c, const char *name, const uint8_t *payload, siz
     return send_frame(c, &frame, err);
 }
 
+int conn_spawn(struct conn *c, const struct conn_spawn *s, struct error *err)
+{
+    struct buf frame;
+    buf_init(&frame, 0);
+    control_put_spawn(&frame, self_end(c), s);
+    return send_frame(c, &frame, err);
+}
+
+int conn_kill(struct conn *c, const struct etf_pid *pid, struct error *err)
+{
+    struct buf frame;
+    buf_init(&frame, 0);
+    control_put_kill(&frame, self_end(c), peer_end(c, pid));
+    return send_frame(c, &frame, err);
+}
+
 /* ---- the way up */
 
 static int adopt_socket(struct conn *c, int fd)
@@ -328,6 +344,7 @@ void conn_receive(struct conn *c, const struct conn_handlers *handlers, void *ar
 {
     c->handlers.on_message = handlers->on_message;
     c->handlers.on_link_exit = handlers->on_link_exit;
+    c->handlers.on_spawned = handlers->on_spawned;
     c->receiver = arg;
 }
 

@@ -2,6 +2,7 @@
 #include "conn_internal.h"
 
 #include "beamtop/base/clock.h"
+#include "beamtop/etf/cursor.h"
 
 static bool is_self(const struct conn *c, const struct etf_pid *pid)
 {
@@ -30,6 +31,19 @@ static void take_exit(struct conn *c, const struct control *m, struct slice reas
 {
     if (is_self(c, &m->to) && c->handlers.on_link_exit)
         c->handlers.on_link_exit(c, c->receiver, &m->from, reason);
+}
+
+static void take_spawned(struct conn *c, const struct control *m)
+{
+    struct cursor ref;
+    struct etf_ref id;
+    cursor_init(&ref, (const uint8_t *)m->ref.s, m->ref.len);
+    if (!is_self(c, &m->to) || !c->handlers.on_spawned || !cursor_ref(&ref, &id)) {
+        c->stats.ignored++;
+        return;
+    }
+    c->handlers.on_spawned(c, c->receiver, control_spawn_id(&id), m->name.len > 0 ? NULL : &m->from,
+                           m->name);
 }
 
 static void ack_unlink(struct conn *c, const struct control *m)
@@ -70,6 +84,9 @@ static void dispatch_control(struct conn *c, const struct control *m, struct sli
     case CONTROL_PAYLOAD_EXIT:
         take_exit(c, m, payload);
         break;
+    case CONTROL_SPAWN_REPLY:
+        take_spawned(c, m);
+        break;
     case CONTROL_UNLINK_ID:
         ack_unlink(c, m);
         break;
@@ -84,6 +101,7 @@ static void dispatch_control(struct conn *c, const struct control *m, struct sli
     case CONTROL_PAYLOAD_EXIT2:
     case CONTROL_MONITOR_EXIT:
     case CONTROL_PAYLOAD_MONITOR_EXIT:
+    case CONTROL_SPAWN_REQUEST:
     case CONTROL_OTHER:
         c->stats.ignored++;
         break;

@@ -40,6 +40,8 @@ static const struct shape shapes[] = {
     {26, CONTROL_PAYLOAD_EXIT2, "ft", true},
     {27, CONTROL_PAYLOAD_EXIT2, "ft_", true},
     {28, CONTROL_PAYLOAD_MONITOR_EXIT, "FtR", true},
+    {31, CONTROL_SPAWN_REPLY, "Rt_F", false},
+    {32, CONTROL_SPAWN_REPLY, "Rt_F_", false},
     {35, CONTROL_UNLINK_ID, "uft", false},
     {36, CONTROL_UNLINK_ID_ACK, "uft", false},
 };
@@ -217,4 +219,73 @@ void control_put_monitor_exit(struct buf *out, struct control_end from, struct c
     build_raw(b, (const uint8_t *)ref.s, ref.len);
     build_atom(b, reason);
     put_control(out, b, NULL, 0);
+}
+
+void control_put_kill(struct buf *out, struct control_end from, struct control_end to)
+{
+    struct builder *b = start_control(4, CONTROL_EXIT2);
+    build_end(b, from);
+    build_end(b, to);
+    build_atom(b, "kill");
+    put_control(out, b, NULL, 0);
+}
+
+/* ---- spawning */
+
+/* Of the first word of a reference older releases take 18 bits. */
+#define REF_FIRST_BITS 18
+#define REF_WORDS 3
+
+static struct etf_ref spawn_ref(uint64_t id, uint32_t creation)
+{
+    return (struct etf_ref){
+        .creation = creation,
+        .words = {(uint32_t)(id & ((1u << REF_FIRST_BITS) - 1)), (uint32_t)(id >> REF_FIRST_BITS)},
+        .n = REF_WORDS};
+}
+
+uint64_t control_spawn_id(const struct etf_ref *ref)
+{
+    return (uint64_t)ref->words[1] << REF_FIRST_BITS | ref->words[0];
+}
+
+static void build_pair(struct builder *b, const char *key, const char *value)
+{
+    build_tuple(b, 2);
+    build_atom(b, key);
+    build_atom(b, value);
+}
+
+/* As spawn_opt/5 takes them. `reply` is not among them: the VM of who asks handles that one. */
+static void build_spawn_options(struct builder *b, const struct conn_spawn *s)
+{
+    build_list(b, 4);
+    build_atom(b, "link");
+    build_pair(b, "priority", s->priority);
+    build_pair(b, "message_queue_data", "off_heap");
+    build_tuple(b, 2);
+    build_atom(b, "max_heap_size");
+    build_map(b, 3);
+    build_atom(b, "size");
+    build_int(b, (int64_t)s->max_heap_words);
+    build_atom(b, "kill");
+    build_bool(b, true);
+    build_atom(b, "error_logger");
+    build_bool(b, false);
+    build_nil(b);
+}
+
+void control_put_spawn(struct buf *out, struct control_end from, const struct conn_spawn *s)
+{
+    const struct etf_ref ref = spawn_ref(s->id, from.pid->creation);
+    struct builder *b = start_control(6, CONTROL_SPAWN_REQUEST);
+    build_ref(b, from.node, &ref);
+    build_end(b, from);
+    build_end(b, from);
+    build_tuple(b, 3);
+    build_atom(b, s->module);
+    build_atom(b, s->function);
+    build_int(b, s->arity);
+    build_spawn_options(b, s);
+    put_control(out, b, s->args, s->len);
 }

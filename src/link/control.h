@@ -12,6 +12,7 @@
 #include "beamtop/base/buf.h"
 #include "beamtop/base/error.h"
 #include "beamtop/etf/term.h"
+#include "beamtop/link/conn.h"
 
 enum control_op {
     CONTROL_OTHER = 0, /* a number that we have no use for: count and ignore */
@@ -28,6 +29,8 @@ enum control_op {
     CONTROL_PAYLOAD_EXIT = 24,
     CONTROL_PAYLOAD_EXIT2 = 26,
     CONTROL_PAYLOAD_MONITOR_EXIT = 28,
+    CONTROL_SPAWN_REQUEST = 29, /* only sent: nobody spawns here */
+    CONTROL_SPAWN_REPLY = 31,
     CONTROL_UNLINK_ID = 35,
     CONTROL_UNLINK_ID_ACK = 36,
 };
@@ -41,8 +44,9 @@ struct control {
     struct slice to_node;
     struct slice from_term; /* the pid or name as it came, a bare term: what an answer repeats */
     struct slice to_term;
-    struct slice name;   /* REG_SEND's and MONITOR's registered name; len 0: a pid */
-    struct slice ref;    /* MONITOR…: the reference as a bare term */
+    /* REG_SEND's and MONITOR's registered name, SPAWN_REPLY's error; len 0: a pid */
+    struct slice name;
+    struct slice ref;    /* MONITOR…, SPAWN_REPLY: the reference as a bare term */
     struct slice reason; /* EXIT…, MONITOR_EXIT without payload: a bare term */
     uint64_t unlink_id;
     bool takes_payload; /* the operation comes with a payload */
@@ -68,5 +72,11 @@ void control_put_exit(struct buf *out, struct control_end from, struct control_e
                       const char *reason);
 void control_put_monitor_exit(struct buf *out, struct control_end from, struct control_end to,
                               struct slice ref, const char *reason);
+/* exit(To, kill) */
+void control_put_kill(struct buf *out, struct control_end from, struct control_end to);
+/* `from` is also the group leader of the process. */
+void control_put_spawn(struct buf *out, struct control_end from, const struct conn_spawn *s);
+/* conn_spawn.id of the reference that an answer repeats. */
+uint64_t control_spawn_id(const struct etf_ref *ref);
 
 #endif

@@ -95,7 +95,11 @@ static void on_expired(uv_timer_t *t)
     uv_stop(&p->loop);
 }
 
-const struct conn_handlers probe_handlers = {on_up, on_message, on_link_exit, on_skipped, on_down};
+const struct conn_handlers probe_handlers = {.on_up = on_up,
+                                             .on_message = on_message,
+                                             .on_link_exit = on_link_exit,
+                                             .on_skipped = on_skipped,
+                                             .on_down = on_down};
 
 /* Runs the loop until something happens, for at most ms. */
 bool probe_run(struct probe *p, unsigned ms)

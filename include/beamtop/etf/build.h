@@ -29,6 +29,9 @@ void build_binary(struct builder *b, const void *bytes, size_t len);
 /* A bit string, the first bit the highest. */
 void build_bits(struct builder *b, const void *bytes, size_t bits);
 void build_pid(struct builder *b, const char *node, const struct etf_pid *pid);
+void build_ref(struct builder *b, const char *node, const struct etf_ref *ref);
+/* `fun Module:Function/Arity`. */
+void build_export(struct builder *b, const char *module, const char *function, unsigned arity);
 void build_tuple(struct builder *b, size_t arity); /* then arity terms */
 void build_list(struct builder *b, size_t count);  /* then count terms, then build_nil; count > 0 */
 void build_nil(struct builder *b);

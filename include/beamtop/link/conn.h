@@ -78,6 +78,17 @@ struct conn_message {
     size_t len;
 };
 
+/* A process for the node to spawn, linked to our pid: it ends with the connection. */
+struct conn_spawn {
+    uint64_t id; /* of this request on the connection, below 2^50 */
+    const char *module, *function;
+    unsigned arity;
+    const uint8_t *args; /* a list of that many terms, with version byte; copied */
+    size_t len;
+    const char *priority;    /* "normal", "high" */
+    uint64_t max_heap_words; /* the node kills it above that, and logs nothing */
+};
+
 /* Called from the loop, never from inside conn_open. Any may be NULL but on_down. Each may call
    conn_send… and conn_close. */
 struct conn_handlers {
@@ -86,6 +97,10 @@ struct conn_handlers {
     /* A process that was linked to our pid ended; reason is a checked bare or versioned term. */
     void (*on_link_exit)(struct conn *c, void *arg, const struct etf_pid *from,
                          struct slice reason);
+    /* The answer to conn_spawn(), before the end of the link. pid is NULL where the node refused:
+       then `error` is why, an atom. */
+    void (*on_spawned)(struct conn *c, void *arg, uint64_t id, const struct etf_pid *pid,
+                       struct slice error);
     /* A frame larger than LIMIT_FRAME_BYTES was thrown away. */
     void (*on_skipped)(struct conn *c, void *arg, uint64_t bytes);
     /* The end, in place of on_up or after it. Nothing is called afterwards; conn_close frees. */
@@ -123,7 +138,14 @@ int conn_send(struct conn *c, const struct etf_pid *to, const uint8_t *payload, 
 int conn_send_name(struct conn *c, const char *name, const uint8_t *payload, size_t len,
                    struct error *err);
 
-/* Messages and ends of links go on to these handlers, with this arg; the others stay. */
+/* Asks the node to spawn; errors as of conn_send(). on_spawned follows, and on_link_exit with the
+   reason when the process ends. Every node from OTP 23 on can. */
+int conn_spawn(struct conn *c, const struct conn_spawn *s, struct error *err);
+/* Asks the node to end that process. What waits for schedulers ends when they have answered. */
+int conn_kill(struct conn *c, const struct etf_pid *pid, struct error *err);
+
+/* Messages, ends of links and answers to spawns go on to these handlers, with this arg; the others
+   stay. */
 void conn_receive(struct conn *c, const struct conn_handlers *handlers, void *arg);
 
 const struct etf_pid *conn_self(const struct conn *c); /* our one pid */
