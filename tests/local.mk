@@ -38,7 +38,7 @@ UNIT_LINK = tests/unit/link/test_control tests/unit/link/test_cookie \
 	tests/unit/link/test_name
 UNIT_LOCAL = tests/unit/local/test_rights tests/unit/local/test_erl_pid tests/unit/local/test_images \
 	tests/unit/local/test_jit tests/unit/local/test_records tests/unit/local/test_resident
-UNIT_QUERY = tests/unit/query/test_price
+UNIT_QUERY = tests/unit/query/test_header tests/unit/query/test_price
 UNIT_MODEL = tests/unit/model/spans/test_ends tests/unit/model/spans/test_join \
 	tests/unit/model/spans/test_sampled tests/unit/model/spans/test_spans tests/unit/model/test_armed tests/unit/model/test_column \
 	tests/unit/model/test_decode tests/unit/model/test_filter tests/unit/model/test_order \
@@ -97,7 +97,7 @@ tests_screen_test_replay_LDADD = tests/libtest.a $(APP_LIBS) $(CMOCKA_LIBS)
 tests_unit_recording_test_recording_trace_LDADD = tests/libtest.a $(REPORT_LIBS) $(CMOCKA_LIBS)
 
 # ---- connections
-LIVE_LINK = tests/live/test_conn tests/live/test_conn_peers
+LIVE_LINK = tests/live/test_conn tests/live/test_conn_peers tests/live/test_native
 LIVE_LINK_PARTS = tests/live/node.c tests/live/node.h tests/live/fake_peer.c \
 	tests/live/fake_peer.h tests/live/probe.c tests/live/probe.h
 tests_live_test_conn_SOURCES = tests/live/test_conn.c $(LIVE_LINK_PARTS)
@@ -106,6 +106,9 @@ tests_live_test_conn_LDADD = $(LINK_LIBS) $(CMOCKA_LIBS)
 tests_live_test_conn_peers_SOURCES = tests/live/test_conn_peers.c $(LIVE_LINK_PARTS)
 tests_live_test_conn_peers_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS) $(EI_CFLAGS)
 tests_live_test_conn_peers_LDADD = $(LINK_LIBS) $(CMOCKA_LIBS)
+tests_live_test_native_SOURCES = tests/live/test_native.c $(LIVE_LINK_PARTS)
+tests_live_test_native_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS) $(EI_CFLAGS)
+tests_live_test_native_LDADD = $(QUERY_LIBS) $(CMOCKA_LIBS)
 check_PROGRAMS += $(LIVE_LINK)
 # ---- fuzz: tests/fuzz/fuzz_NAME.c, its inputs in tests/fuzz/corpus/NAME/. A target is its name here and its line below.
 FUZZ_TARGETS = \
@@ -114,6 +117,7 @@ FUZZ_TARGETS = \
 	tests/fuzz/fuzz_decode \
 	tests/fuzz/fuzz_etf \
 	tests/fuzz/fuzz_frame \
+	tests/fuzz/fuzz_header \
 	tests/fuzz/fuzz_jit \
 	tests/fuzz/fuzz_image \
 	tests/fuzz/fuzz_parse \
@@ -130,6 +134,7 @@ tests_fuzz_fuzz_config_LDADD = $(FUZZ_MAIN) src/libui.a src/libtrace.a src/libet
 tests_fuzz_fuzz_decode_LDADD = $(FUZZ_MAIN) $(MODEL_LIBS)
 tests_fuzz_fuzz_etf_LDADD = $(FUZZ_MAIN) $(ETF_LIBS)
 tests_fuzz_fuzz_frame_LDADD = $(FUZZ_MAIN) $(LINK_LIBS)
+tests_fuzz_fuzz_header_LDADD = $(FUZZ_MAIN) $(QUERY_LIBS)
 tests_fuzz_fuzz_jit_LDADD = $(FUZZ_MAIN) $(LOCAL_LIBS)
 tests_fuzz_fuzz_image_CFLAGS = $(AM_CFLAGS) $(ELFUTILS_CFLAGS)
 tests_fuzz_fuzz_image_LDADD = $(FUZZ_MAIN) $(LOCAL_LIBS)

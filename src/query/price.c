@@ -126,6 +126,37 @@ double price_of(struct price *p, enum question question, const struct work_repor
     return fmin(native * p->us, AMOUNT_MOST) + ANSWER_US;
 }
 
+/* Measured in times of the plain price, which is that of the machine: spawning, its end, the way of
+ * both, and the schedulers that wake up for them; what memory, collections, I/O and scheduler times
+ * take of the schedulers that each node has, and of each further one, when it sleeps, and when it
+ * is awake. docs/performance.md, "The number in the header". */
+#define ASK_TIMES 33
+#define WAITS_TIMES 19
+#define WAITS_FEW 12 /* of a VM with one normal scheduler */
+#define WAITS_ASLEEP_TIMES 50
+#define WAITS_AWAKE_TIMES 5
+#define PLAIN_US 5 /* where the node's clock is too coarse to measure it */
+
+/* A batch that waits for nothing is below a time slice: longer, its thread was off its core. */
+#define BATCH_MOST_US 1000
+
+static double plain_us(const struct price *p)
+{
+    return p->plain < AMOUNT_MOST && p->us > 0 ? p->plain * p->us : PLAIN_US;
+}
+
+double price_of_ask(const struct price *p, double wall_us)
+{
+    return ASK_TIMES * plain_us(p) + fmin(wall_us, BATCH_MOST_US);
+}
+
+double price_of_waits(const struct price *p)
+{
+    const double more = fmax(p->schedulers - WAITS_FEW, 0);
+    const double each = WAITS_ASLEEP_TIMES * (1 - p->use) + WAITS_AWAKE_TIMES * p->use;
+    return (ASK_TIMES + WAITS_TIMES + more * each) * plain_us(p);
+}
+
 /* uv_now() stands still while the loop works, and the node's schedulers are not known at once. */
 #define CLOCK_MS 10
 #define SCHEDULERS_MOST (3 * 1024.0)

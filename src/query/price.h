@@ -37,6 +37,7 @@ struct price {
     double helpers[QUESTIONS];
     double last;       /* that one of them had */
     double schedulers; /* of all kinds; 0: not known */
+    double use;        /* of the normal ones, 0..1: those that work need not be woken up */
     bool busy; /* processes of the node wait for a scheduler: wall times have waits in them */
 };
 
@@ -50,6 +51,11 @@ bool price_read(struct cursor *c, struct work_report *out);
 
 /* µs of CPU time, finite, at least 0; learns from it. */
 double price_of(struct price *p, enum question question, const struct work_report *report);
+
+/* Of an ask by compiled code, the way there and back in it: of calls that wait for nothing, and
+ * took so long by the node's clock; of those of the header that wait for every scheduler. */
+double price_of_ask(const struct price *p, double wall_us);
+double price_of_waits(const struct price *p);
 
 /* No more than all schedulers can have done in that time, whatever the node says of itself. */
 double price_bound(const struct price *p, double us, double took_ms);

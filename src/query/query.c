@@ -12,7 +12,9 @@
 #include "beamtop/link/conn.h"
 #include "beamtop/etf/cursor.h"
 #include "beamtop/etf/print.h"
+#include "header.h"
 #include "internal.h"
+#include "native.h"
 #include "price.h"
 
 /* What the program waits beyond the target's own deadline before it gives an answer up. */
@@ -51,6 +53,8 @@ struct query {
     unsigned open_ms;                   /* from query_open() */
     uint64_t answered_ms;               /* the last answer, or the start */
     struct etf_pid keeper;
+    struct native *native;
+    struct header *header;
     struct price price;
     int64_t next_id;
     bool loaded[QUESTIONS];
@@ -67,6 +71,8 @@ static void arm_timer(struct query *q)
     uint64_t due = q->ready || q->failed  ? UINT64_MAX
                    : q->spawn_due_ms != 0 ? q->spawn_due_ms
                                           : q->open_due_ms;
+    if (native_due_ms(q->native) < due)
+        due = native_due_ms(q->native);
     for (size_t i = 0; i < LIMIT_CALLS_IN_FLIGHT; i++)
         if (q->calls[i].used && q->calls[i].due_ms < due)
             due = q->calls[i].due_ms;
@@ -76,6 +82,11 @@ static void arm_timer(struct query *q)
     }
     uint64_t now = uv_now(q->loop);
     uv_timer_start(q->timer, on_deadline, due > now ? due - now : 0, 0);
+}
+
+void query_arm(struct query *q)
+{
+    arm_timer(q);
 }
 
 static void fail_query(struct query *q, const struct error *err)
@@ -119,6 +130,9 @@ static void on_deadline(uv_timer_t *timer)
     struct query *q = timer->data;
     uint64_t now = uv_now(q->loop);
 
+    uv_timer_start(timer, on_deadline, 0, 0); /* what follows may close the query */
+    if (native_expire(q->native, now))
+        return;
     for (size_t i = 0; i < LIMIT_CALLS_IN_FLIGHT; i++) {
         struct call *call = &q->calls[i];
         if (!call->used || call->due_ms > now)
@@ -126,6 +140,8 @@ static void on_deadline(uv_timer_t *timer)
         struct answer answer = {0};
         error_set(&answer.err, ERR_TIMEOUT, "the node did not answer “%s” in time",
                   question_name(call->question));
+        if (call->question == QUESTION_SYSTEM)
+            header_cancel(q->header);
         finish_call(q, call, &answer);
         return; /* the callback may have closed the query; finish_call() has armed the timer */
     }
@@ -180,6 +196,8 @@ void query_close(struct query *q)
         stop_keeper(q, &q->keeper);
     uv_timer_stop(q->timer);
     uv_close((uv_handle_t *)q->timer, free_timer);
+    header_free(q->header);
+    native_free(q->native);
     free(q);
 }
 
@@ -210,6 +228,11 @@ static struct call *free_call(struct query *q)
     return NULL;
 }
 
+static bool is_call_of(const struct call *call, enum question question)
+{
+    return call->used && call->question == question;
+}
+
 static void build_ask(struct builder *b, int64_t id, enum question question,
                       const struct builder *arg_term, unsigned deadline_ms)
 {
@@ -228,6 +251,30 @@ static void build_ask(struct builder *b, int64_t id, enum question question,
     build_int(b, deadline_ms);
 }
 
+static int ask_keeper(struct query *q, int64_t id, enum question question,
+                      const struct builder *arg_term, unsigned deadline_ms, struct error *err)
+{
+    int rc = load_question(q, question, err);
+    if (rc != 0)
+        return rc;
+    struct builder *b = builder_new();
+    build_ask(b, id, question, arg_term, deadline_ms);
+    rc = send_keeper(q, b, err);
+    builder_free(b);
+    return rc;
+}
+
+static int ask_header(struct query *q, const struct builder *arg_term, struct error *err)
+{
+    struct cursor c;
+    size_t len = 0;
+    const uint8_t *arg = builder_bytes(arg_term, &len);
+    cursor_init(&c, arg, len);
+    if (query_pending(q, QUESTION_SYSTEM))
+        return error_set(err, ERR_LIMIT, "the question before is not answered yet");
+    return header_ask(q->header, cursor_peek_atom(&c, "local"), err);
+}
+
 int query_ask(struct query *q, enum question question, const struct builder *arg_term,
               unsigned deadline_ms, answer_fn *fn, void *fn_arg, struct error *err)
 {
@@ -236,15 +283,9 @@ int query_ask(struct query *q, enum question question, const struct builder *arg
     if (!call)
         return error_set(err, ERR_LIMIT, "the node has not answered %d questions yet",
                          LIMIT_CALLS_IN_FLIGHT);
-    int rc = load_question(q, question, err);
-    if (rc != 0)
-        return rc;
-
     int64_t id = q->next_id++;
-    struct builder *b = builder_new();
-    build_ask(b, id, question, arg_term, deadline_ms);
-    rc = send_keeper(q, b, err);
-    builder_free(b);
+    int rc = question == QUESTION_SYSTEM ? ask_header(q, arg_term, err)
+                                         : ask_keeper(q, id, question, arg_term, deadline_ms, err);
     if (rc != 0)
         return rc;
     *call = (struct call){
@@ -288,9 +329,10 @@ int query_end(struct query *q, enum question question, struct error *err)
     return rc;
 }
 
-void query_node(struct query *q, double schedulers, bool busy)
+void query_node(struct query *q, double schedulers, double use, bool busy)
 {
     q->price.schedulers = schedulers;
+    q->price.use = use;
     q->price.busy = busy;
 }
 
@@ -318,12 +360,67 @@ const struct etf_pid *query_keeper(const struct query *q)
     return &q->keeper;
 }
 
+bool query_is_own(const struct query *q, const struct etf_pid *pid)
+{
+    return native_is_own(q->native, pid);
+}
+
 bool query_pending(const struct query *q, enum question question)
 {
     for (size_t i = 0; i < LIMIT_CALLS_IN_FLIGHT; i++)
-        if (q->calls[i].used && q->calls[i].question == question)
+        if (is_call_of(&q->calls[i], question))
             return true;
     return false;
+}
+
+/* ---- what is asked natively */
+
+/* The header's own process is ours: the keeper links it, so that it counts as such. */
+void query_adopt(struct query *q, const struct etf_pid *pid)
+{
+    struct error ignored = {0};
+    if (!pid)
+        return;
+    struct builder *b = builder_new();
+    build_tuple(b, 2);
+    build_atom(b, "adopt");
+    build_pid(b, conn_peer_node(q->conn), pid);
+    (void)send_keeper(q, b, &ignored);
+    builder_free(b);
+}
+
+double query_ask_us(const struct query *q, double wall_us)
+{
+    return price_of_ask(&q->price, wall_us);
+}
+
+double query_waits_us(const struct query *q)
+{
+    return price_of_waits(&q->price);
+}
+
+static void on_header(void *arg, const struct builder *value, double target_us,
+                      const struct error *err)
+{
+    struct query *q = arg;
+    struct answer answer = {.target_us = target_us, .err = *err};
+    if (value) {
+        answer.value = builder_bytes(value, &answer.len) + 1; /* without its version byte */
+        answer.len--;
+    }
+    for (size_t i = 0; i < LIMIT_CALLS_IN_FLIGHT; i++)
+        if (is_call_of(&q->calls[i], QUESTION_SYSTEM)) {
+            finish_call(q, &q->calls[i], &answer);
+            return; /* the callback may have closed the query */
+        }
+}
+
+static void query_spawned(struct conn *conn, void *arg, uint64_t id, const struct etf_pid *pid,
+                          struct slice error)
+{
+    struct query *q = arg;
+    (void)conn;
+    native_spawned(q->native, id, pid, error);
 }
 
 /* ---- answers */
@@ -473,6 +570,9 @@ static void query_message(struct conn *conn, void *arg, const struct conn_messag
         int64_t tag = 0;
         if (cursor_int64(&c, &tag) && tag == EXPR_TAG)
             (q->ready ? take_second : take_start)(q, &c);
+    } else if (arity == 3 && cursor_peek_atom(&c, "shared")) {
+        cursor_skip(&c);
+        header_take_shared(q->header, &c);
     } else if (arity == 5 && q->ready) {
         end_call(q, &c);
     } else if (arity == 4 && q->ready && (l = listener_of(q, c))) {
@@ -490,6 +590,8 @@ static void query_link_exit(struct conn *conn, void *arg, const struct etf_pid *
     struct query *q = arg;
     (void)conn;
     (void)reason;
+    if (native_exited(q->native, from, reason))
+        return;
     if (q->failed || !q->ready || from->id != q->keeper.id || from->serial != q->keeper.serial)
         return;
     struct error err = {0};
@@ -501,8 +603,8 @@ int query_open(struct query **out, uv_loop_t *loop, struct conn *conn,
                const struct query_handlers *handlers, void *arg, unsigned deadline_ms,
                struct error *err)
 {
-    static const struct conn_handlers receivers = {.on_message = query_message,
-                                                   .on_link_exit = query_link_exit};
+    static const struct conn_handlers receivers = {
+        .on_message = query_message, .on_link_exit = query_link_exit, .on_spawned = query_spawned};
     struct query *q = alloc_zero(1, sizeof *q);
     q->loop = loop;
     q->conn = conn;
@@ -513,6 +615,8 @@ int query_open(struct query **out, uv_loop_t *loop, struct conn *conn,
     q->spawn_due_ms =
         uv_now(loop) + (deadline_ms < 2 * SPAWN_AFTER_MS ? deadline_ms / 2 : SPAWN_AFTER_MS);
     q->next_id = EXPR_TAG + 1;
+    q->native = native_new(conn);
+    q->header = header_new(q, q->native, conn, loop, on_header, q);
     q->timer = alloc_zero(1, sizeof *q->timer);
     uv_timer_init(loop, q->timer);
     q->timer->data = q;

@@ -161,8 +161,6 @@ scan(Keeper, Changes) ->
 tests() ->
     [{same, "no evaluated receive sets the VM's timer", fun waits_test/2},
      {each, "node says what the VM says", fun node_test/2},
-     {each, "system agrees with the node's own numbers", fun system_test/2},
-     {each, "scheduler_wall_time comes with the keeper", fun swt_test/2},
      {each, "top 20 by each attribute", fun top_test/2},
      {each, "rows of a scan between two scans", fun rows_test/2},
      {each, "delta and births", fun delta_test/2},
@@ -244,54 +242,18 @@ node_test({Node, _}, K) ->
     OsPid = list_to_binary(rpc:call(Node, os, getpid, [])),
     true = abs(erlang:system_time(microsecond) - Start) < 600 * 1000000.
 
-close(A, B, Share) -> true = abs(A - B) =< Share * max(abs(A), abs(B)).
-
 %% The node's own numbers before and after enclose the answer's, but for what a question itself costs.
 between(Before, A, After, Share) ->
     true = A >= min(Before, After) * (1 - Share) andalso A =< max(Before, After) * (1 + Share).
 
-own_numbers(Node) ->
-    Types = [total, processes, processes_used, system, atom, atom_used, code, ets],
-    Memory = rpc:call(Node, erlang, memory, [Types]),
-    {Reductions, _} = rpc:call(Node, erlang, statistics, [reductions]),
-    Counts = [rpc:call(Node, erlang, system_info, [I]) || I <- [process_count, atom_count]],
-    [Bytes || {_, Bytes} <- Memory] ++ [Reductions | Counts].
-
-system_test({Node, _}, K) ->
-    %% The keeper's own heap grows with its first answers, and is part of what is compared.
-    {ok, _, _} = ask(K, system, {in, system, []}, ?LONG_MS),
-    %% A collection just then holds two heaps.
-    one_of(20, fun() -> agrees(Node, K) end).
-
-agrees(Node, K) ->
-    Before = own_numbers(Node),
-    {ok, {Us, _}, {system, _, _, _, Memory, {P, Ports, Atoms, Ets}, {_, Lens}, Work, _, _,
-                        {LateMs, []}}} =
-        ask(K, system, {in, system, []}, ?LONG_MS),
-    true = Us > 0 andalso LateMs >= 0,
-    After = own_numbers(Node),
-    {Total, Processes, Used, System, Atom, AtomUsed, _Binary, Code, EtsBytes} = Memory,
-    Answer = [Total, Processes, Used, System, Atom, AtomUsed, Code, EtsBytes, element(1, Work), P, Atoms],
-    [between(B, X, A, 0.2) || {B, X, A} <- lists:zip3(Before, Answer, After)],
-    Ports = rpc:call(Node, erlang, system_info, [port_count]),
-    Ets = rpc:call(Node, erlang, system_info, [ets_count]),
-    true = length(Lens) =:= rpc:call(Node, erlang, system_info, [schedulers]) + 2.
-
-swt_test({Node, _}, K) ->
-    ask(K, system, {in, system, []}, ?LONG_MS),
-    one_of(20, fun() ->
-        {ok, _, {system, _, _, _, _, _, _, _, Swt, _, _}} = ask(K, system, {in, system, []}, ?LONG_MS),
-        true = length(Swt) > 0 andalso lists:sort(Swt) =:= Swt
-    end),
-    true = rpc:call(Node, erlang, statistics, [scheduler_wall_time_all]) =/= undefined.
+close(A, B, Share) -> true = abs(A - B) =< Share * max(abs(A), abs(B)).
 
 %% What our processes that stay did meanwhile, by the node's own account, is in what we tell of us,
 %% and that is in what the node did.
 own_work_test({Node, _}, K) ->
-    Told = fun() ->
-        {ok, _, {system, _, _, _, _, _, _, Work, _, _, _}} = ask(K, system, {in, system, []}, ?LONG_MS),
-        {element(1, Work), element(7, Work)}
-    end,
+    load(K, told, <<"{[own_reductions], fun([], #{own_reductions := Own}) ->"
+                       " {element(1, erlang:statistics(reductions)), counters:get(Own, 1)} end}.">>),
+    Told = fun() -> {ok, _, Both} = ask(K, told, [], ?LONG_MS), Both end,
     Ours = fun() ->
         Children = links(Node, K),
         maps:from_list([{P, N} || P <- lists:usort([K | Children] ++ lists:append([links(Node, C) || C <- Children])),
@@ -350,22 +312,8 @@ beamtops_test({Node, _}, K) ->
         {ok, _, {facts, _, #{distribution := #{nodes := Nodes}}}} = ask(K, facts, [], ?LONG_MS),
         [] = [N || #{node := N} <- Nodes, N =:= Client orelse N =:= node()],
         #{ports := #{new := 0}} = Grown(),
-        Own = fun() ->
-            {ok, _, {system, _, _, _, _, _, _, Work, _, _, _}} = ask(K, system, {in, system, []}, ?LONG_MS),
-            element(7, Work)
-        end,
-        %% Asked for at one answer, and known at the next one after that is here.
-        Own(),
-        Keeper ! {share, self()},
-        receive {shared, Keeper, _} -> ok after ?LONG_MS -> error(not_shared) end,
-        Own(),
-        Before = Own(),
-        Keeper ! {add, 1000000000},
-        wait(fun() -> Own() >= Before + 1000000000 end, ?LONG_MS),
         kill(Node, [Keeper]),
-        wait(fun() -> rpc:call(Node, erlang, whereis, [Client]) =:= undefined end, ?LONG_MS),
-        Own(),
-        true = Own() >= Before + 1000000000
+        wait(fun() -> rpc:call(Node, erlang, whereis, [Client]) =:= undefined end, ?LONG_MS)
     after
         stop_target(Other)
     end.
@@ -1270,17 +1218,26 @@ leaders_are(Keeper, {Idle, Large, Holder, Busy, _, Asleep, _, Lates, Few, Suspen
       read_concurrency := true, write_concurrency := false} = Largest,
     true = TableBytes > 200000 * 40 andalso length(Tables) =:= 10.
 
+%% A call that a helper of that kind makes: {ok, Node}, late or failed.
+load_waits(K) ->
+    load(K, waits, <<"{[in_time], fun(Kind, #{in_time := InTime}) ->"
+                        " {[Answer], _} = InTime([{Kind, fun erlang:node/0, []}], 5000), Answer end}.">>).
+waits(K, Kind) ->
+    {ok, _, Answer} = ask(K, waits, Kind, ?LONG_MS),
+    Answer.
+
 %% The tables' helper as well: growth goes on.
 helpers_die(Node, Test) ->
     K = connect(Node),
-    [load(K, Name) || Name <- [system, growth]],
-    Memory = fun() -> {ok, _, Answer} = ask(K, system, {in, system, []}, ?LONG_MS), element(5, Answer) end,
+    load(K, growth),
+    load_waits(K),
+    Allocs = fun() -> waits(K, alloc) end,
     Tables = fun() ->
         {ok, _, {growth, _, #{growth := #{ets := Ets}}}} =
             ask(K, growth, {in, growth, #{}}, ?LONG_MS),
         Ets
     end,
-    wait(fun() -> is_tuple(Memory()) end, ?LONG_MS),
+    wait(fun() -> is_tuple(Allocs()) end, ?LONG_MS),
     Kill = fun() ->
         Waiters = [P || P <- links(Node, K),
                         rpc:call(Node, erlang, process_info, [P, priority]) =:= {priority, high}],
@@ -1288,11 +1245,11 @@ helpers_die(Node, Test) ->
         kill(Node, Waiters),
         wait(fun() -> [] =:= Waiters -- (Waiters -- links(Node, K)) end, ?LONG_MS)
     end,
-    Both = fun() -> is_tuple(Memory()) andalso is_map(Tables()) end,
+    Both = fun() -> is_tuple(Allocs()) andalso is_map(Tables()) end,
     Kill(),
     wait(Both, ?LONG_MS),
     %% They come again after a while, which may be over before the answer.
-    Test(fun() -> one_of(5, fun() -> Kill(), {undefined, undefined} = {Memory(), Tables()} end) end, Both),
+    Test(fun() -> one_of(5, fun() -> Kill(), {failed, undefined} = {Allocs(), Tables()} end) end, Both),
     stop_keeper(K).
 
 helpers_test({Node, _}, _) -> helpers_die(Node, fun(_, _) -> ok end).
@@ -1329,14 +1286,11 @@ taken_test(_, K) ->
                         " 0 = atomics:get(Slots, 1),"
                         " Ago = erlang:convert_time_unit(10, second, native),"
                         " atomics:put(Slots, 1, erlang:monotonic_time() - Ago) end}.">>),
-    Memory = fun() ->
-        {ok, _, {system, _, _, _, Is, _, _, _, _, _, _}} = ask(K, system, {in, system, []}, ?LONG_MS),
-        Is
-    end,
-    wait(fun() -> Memory() =/= undefined end, ?LONG_MS),
+    load_waits(K),
+    wait(fun() -> is_tuple(waits(K, alloc)) end, ?LONG_MS),
     wait(fun() -> element(1, ask(K, taken, [], ?LONG_MS)) =:= ok end, ?LONG_MS),
-    undefined = Memory(),
-    wait(fun() -> Memory() =/= undefined end, ?LONG_MS).
+    late = waits(K, alloc),
+    wait(fun() -> is_tuple(waits(K, alloc)) end, ?LONG_MS).
 
 %% More than our helper had room for.
 tables_test(_, _) ->
@@ -1392,7 +1346,7 @@ failure_test(_, K) ->
     K ! {drop, scan},
     {scan, _, 0, _, _, _, _, _, _} = scan(K, #{}),
     K ! nonsense,
-    {ok, _, _} = ask(K, system, {in, system, []}, ?LONG_MS).
+    {ok, _, _} = ask(K, node, [], ?LONG_MS).
 
 %% Not what it waited: on a node without a scheduler for it that is nearly all of the time. A worker,
 %% and a holder that has worked before.
@@ -1555,7 +1509,7 @@ session(Node, Kind, Ms) ->
     {Client, Mon} = spawn_monitor(fun() ->
         K = connect(Node),
         load_all(K),
-        ask(K, system, {in, system, []}, ?LONG_MS),
+        ask(K, node, [], ?LONG_MS),
         %% With helpers.
         One = #{filter => {1, [name], #{name => #{kernel_sup => []}}}},
         scan(K, One),

@@ -56,9 +56,8 @@ struct question_row {
     X(NODE, node, struct node_info, .pace = PACE_ONCE, .kept = KEPT_LAST,                          \
       .log = "asked once what the node is")                                                        \
     X(SYSTEM, system, struct system_sample, .pace = PACE_HEADER, .kept = KEPT_TICK,                \
-      .holder = true, .price_most = 2,                                                             \
-      .log = "the header's numbers at each tick; scheduler_wall_time is on for the helper "        \
-             "process, and goes off with it")                                                      \
+      .log = "the header's numbers at each tick, by compiled code of the node; "                   \
+             "scheduler_wall_time is on for a process that sleeps, and goes off with it")          \
     X(SCAN, scan, struct proc_scan, .pace = PACE_TICK, .kept = KEPT_TICK, .holder = true,          \
       .price_most = 4, .what = "processes",                                                        \
       .log = "scans of all processes: cheap items of each, the rest of the rows shown; "           \
@@ -107,6 +106,7 @@ struct question_row {
     X(STACKS, stacks, void, .pace = PACE_ASKED, .holder = true,                                    \
       .log = "looked at the stacks of the busiest processes, many times a second")                 \
     X(WHO, who, void, .pace = PACE_ASKED)                                                          \
+    X(LATE, late, void, .pace = PACE_ASKED)                                                        \
     X(FACTS, facts, void, .pace = PACE_BESIDE, .kept = KEPT_FACTS, .every_s = 60, .again_s = 10)   \
     X(LEADERS, leaders, void, .pace = PACE_BESIDE, .kept = KEPT_FACTS, .every_s = 10,              \
       .each_us = 1.0, .first_us = 0.25, .kept_every_s = 60, .holder = true,                        \

@@ -52,9 +52,9 @@ int query_open(struct query **out, uv_loop_t *loop, struct conn *conn,
  * questions open. */
 int query_ask(struct query *q, enum question question, const struct builder *arg_term,
               unsigned deadline_ms, answer_fn *fn, void *fn_arg, struct error *err);
-/* Sets the number of schedulers of all kinds, and whether processes wait for one: bounds for the
- * cost of answers. */
-void query_node(struct query *q, double schedulers, bool busy);
+/* Sets the number of schedulers of all kinds, the use of the normal ones (0..1), and whether
+ * processes wait for one: for the cost of answers. */
+void query_node(struct query *q, double schedulers, double use, bool busy);
 
 /* {t, Id, Seq, Body}, pushed by the node, goes to fn: checked, without version byte, borrowed for
    the call. At most LIMIT_CALLS_IN_FLIGHT listen at once; others get nothing. */
@@ -69,6 +69,9 @@ int query_tell(struct query *q, enum question question, const struct builder *te
 int query_end(struct query *q, enum question question, struct error *err);
 /* The keeper, once started: its creation is that of all of the node's pids. */
 const struct etf_pid *query_keeper(const struct query *q);
+/* A process that the node spawned for a question lately: it has no flag that the keeper could take
+ * off. */
+bool query_is_own(const struct query *q, const struct etf_pid *pid);
 bool query_pending(const struct query *q, enum question question);
 
 /* Says goodbye (the keeper ends) and frees. The connection stays the caller's. No

@@ -33,6 +33,8 @@ struct session_port {
     /* As query_drop(): answers and events for fn_arg do not come any more. */
     void (*drop)(void *ctx, const void *fn_arg);
     uint64_t (*now_ns)(void *ctx); /* monotonic, here */
+    /* A process that only asked something for us, which no trace shows; NULL: none is known. */
+    bool (*is_own)(void *ctx, const struct etf_pid *pid);
     void *ctx;
     const char *node;  /* the target's name; a session copies it */
     uint32_t creation; /* of its pids */

@@ -402,6 +402,12 @@ static uint64_t port_now_ns(void *ctx)
     return clock_mono_ns();
 }
 
+static bool port_is_own(void *ctx, const struct etf_pid *pid)
+{
+    const struct live *l = ctx;
+    return l->query && query_is_own(l->query, pid);
+}
+
 static int otp_release(struct slice otp)
 {
     int major = 0;
@@ -420,6 +426,7 @@ int live_port(struct live *l, struct session_port *out, struct error *err)
                                  .listen = port_listen,
                                  .drop = port_drop,
                                  .now_ns = port_now_ns,
+                                 .is_own = port_is_own,
                                  .ctx = l,
                                  .node = live_peer_node(l),
                                  .creation = live_peer_creation(l),

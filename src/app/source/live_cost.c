@@ -103,7 +103,7 @@ static void tell_price(struct live *l, const struct system_sample *s)
     const struct node_info *n = model_node(l->model);
     const double normal = n ? (double)n->schedulers : 0;
     const double all = n ? (double)(n->schedulers + n->dirty_cpu + n->dirty_io) : 0;
-    query_node(l->query, all,
+    query_node(l->query, all, s->use_normal > 0 ? fmin(s->use_normal, 1) : 0,
                s->use_normal >= BUSY_USE || (normal > 0 && (double)s->run_queue > normal));
 }
 

@@ -237,6 +237,16 @@ static void end_unwanted(struct live *l)
     }
 }
 
+/* One after the other: side by side each would count the time that it waits for the other. What the
+ * node is comes first: then this host knows more of its header. */
+static bool is_behind(const struct live *l, enum question question)
+{
+    if (question == QUESTION_NODE)
+        return false;
+    return l->pending &
+           (BIT(QUESTION_NODE) | (question == QUESTION_SYSTEM ? 0u : BIT(QUESTION_SYSTEM)));
+}
+
 /* Starts a tick with these questions; those still without an answer are left out. */
 static void start_tick(struct live *l, unsigned questions)
 {
@@ -251,9 +261,7 @@ static void start_tick(struct live *l, unsigned questions)
     for (unsigned q = 0; q < QUESTIONS; q++) {
         if (!(questions & BIT(q)) || (l->pending & BIT(q)))
             continue;
-        /* One after the other: side by side each would count the time that it waits for
-         * the other. */
-        if (q != QUESTION_SYSTEM && (l->pending & BIT(QUESTION_SYSTEM))) {
+        if (is_behind(l, (enum question)q)) {
             l->deferred |= BIT(q);
             l->pending |= BIT(q);
         } else {
@@ -297,8 +305,9 @@ static void space_out(struct live *l)
 
 static void ask_deferred(struct live *l)
 {
-    unsigned questions = l->deferred;
-    l->deferred = 0;
+    const unsigned header = l->deferred & BIT(QUESTION_SYSTEM);
+    unsigned questions = header ? header : l->deferred;
+    l->deferred &= ~questions;
     l->pending &= ~questions;
     for (unsigned q = 0; q < QUESTIONS; q++)
         if (questions & BIT(q) && q != QUESTION_ROWS)
@@ -505,6 +514,8 @@ static void take_live_answer(struct live *l, const struct answer *answer)
     } else if (err.code == ERR_TIMEOUT && question == QUESTION_SYSTEM) {
         note_silence(l);
     }
+    if (question == QUESTION_NODE)
+        ask_deferred(l);
     if (err.code != ERR_NONE)
         tell_trouble(l, question, &err);
     if (l->handlers.on_change)

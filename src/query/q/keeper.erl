@@ -10,6 +10,10 @@
 %% go through arguments rather than environments (an environment is copied at every spawn, and
 %% sharing is lost), and work on many elements is left to native functions.
 
+%% What our expressions need later is loaded now: a disk or a code server that hangs by then hides
+%% nothing.
+lists:foreach(fun(Module) -> Module:module_info(module) end, [eval_bits, re]),
+
 Version = 2,
 WordBytes = erlang:system_info(wordsize),
 MiB = 1048576,
@@ -475,6 +479,9 @@ HandleOther = fun(Message, State) ->
             State#{shield := {Pid, Unflag}};
         {'DOWN', _, process, {Name, _}, _} when Name =:= node(Client) ->
             Register(Client),
+            State;
+        {adopt, Pid} when node(Pid) =:= node() ->
+            link(Pid),
             State;
         {share, From} ->
             From ! {shared, self(), OwnReductions},

@@ -377,7 +377,8 @@ static void note_size(struct trace_session *t, const struct kept_term *term)
 /* Fills in what the node does not send. False: no pattern of this trace. */
 static bool complete_event(struct trace_session *t, struct trace_event *e)
 {
-    if (e->pattern >= t->s.n_patterns)
+    const struct session_port *port = session_port(&t->s);
+    if (e->pattern >= t->s.n_patterns || (port->is_own && port->is_own(port->ctx, &e->pid)))
         return false;
     const struct pattern *p = t->s.patterns[e->pattern];
     if (e->kind == EVENT_CALL) {

@@ -48,13 +48,13 @@ TEST(test_learns)
     struct price p;
     price_init(&p, PER_SECOND, PLAIN);
     /* 20,000 ns for 1,000: the first price. */
-    near(priced(&p, QUESTION_SYSTEM, "{{20000,1000,0,{0,0}},0,{0,0}}"), 20);
-    /* What is higher pulls by a 16th, of at most the price itself, or twice the first's bound. */
-    near(priced(&p, QUESTION_SYSTEM, "{{36000,1000,0,{0,0}},0,{0,0}}"), 21);
-    near(priced(&p, QUESTION_SYSTEM, "{{900000000,1000,0,{0,0}},0,{0,0}}"), 21 + 19 / 16.0);
+    near(priced(&p, QUESTION_ALLOC, "{{20000,1000,0,{0,0}},0,{0,0}}"), 20);
+    /* What is higher pulls by a 16th, of at most the price itself. */
+    near(priced(&p, QUESTION_ALLOC, "{{36000,1000,0,{0,0}},0,{0,0}}"), 21);
+    near(priced(&p, QUESTION_ALLOC, "{{900000000,1000,0,{0,0}},0,{0,0}}"), 21 + 21 / 16.0);
     /* What is lower pulls by a quarter. */
-    near(p.answers[QUESTION_SYSTEM], 22187.5);
-    near(priced(&p, QUESTION_SYSTEM, "{{2187.5,1000,0,{0,0}},0,{0,0}}"), 17.1875);
+    near(p.answers[QUESTION_ALLOC], 22312.5);
+    near(priced(&p, QUESTION_ALLOC, "{{2187.5,1000,0,{0,0}},0,{0,0}}"), 17.28125);
     /* Another question has a price of its own, whatever this one is. */
     near(priced(&p, QUESTION_SCAN, "{{5000,1000,0,{0,0}},0,{0,0}}"), 5);
 }
@@ -64,8 +64,7 @@ TEST(test_is_bounded)
     static const struct {
         enum question question;
         double times;
-    } rows[] = {
-        {QUESTION_SYSTEM, 2}, {QUESTION_SCAN, 4}, {QUESTION_ALLOC, 3}, {QUESTION_ROWS, 5.5}};
+    } rows[] = {{QUESTION_SCAN, 4}, {QUESTION_ALLOC, 3}, {QUESTION_ROWS, 5.5}};
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct price p;
         price_init(&p, PER_SECOND, PLAIN);
@@ -79,7 +78,7 @@ TEST(test_is_bounded)
     }
     struct price p;
     price_init(&p, PER_SECOND, 0); /* a clock too coarse for a plain price */
-    near(priced(&p, QUESTION_SYSTEM, "{{999000000,1000,0,{0,0}},0,{0,0}}"), 999000);
+    near(priced(&p, QUESTION_ALLOC, "{{999000000,1000,0,{0,0}},0,{0,0}}"), 999000);
 }
 
 /* Wall times have the waits for a scheduler in them where processes of the node never wait: what is
@@ -89,7 +88,7 @@ TEST(test_busy)
     static const struct {
         enum question question;
         double quiet; /* measured, in plain prices */
-    } rows[] = {{QUESTION_SYSTEM, 1.4}, {QUESTION_SCAN, 3}, {QUESTION_ALLOC, 2.2}};
+    } rows[] = {{QUESTION_SCAN, 3}, {QUESTION_ALLOC, 2.2}};
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         for (int known = 0; known < 2; known++) {
             struct price p;
@@ -175,14 +174,14 @@ TEST(test_parts_add_up)
     near(p.answers[QUESTION_MAILBOX], 0);
     /* A query that is a process, and an answer that failed. */
     near(priced(&p, QUESTION_TRACE, "{{123000,9000},0,{0,0}}"), 123);
-    near(priced(&p, QUESTION_SYSTEM, "{{5000000,0},0,{0,0}}"), 5000);
+    near(priced(&p, QUESTION_ALLOC, "{{5000000,0},0,{0,0}}"), 5000);
     /* One that was stopped at its deadline of 10 s, which teaches no price. */
     near(priced(&p, QUESTION_FACTS, "{{10000000000,1000000,at_most},0,{0,0}}"), 55000);
     near(p.answers[QUESTION_FACTS], 0);
     near(priced(&p, QUESTION_FACTS, "{{5000000,1000000,at_most},0,{0,0}}"), 5000);
     /* A clock in us. */
     price_init(&p, 1e6, 10);
-    near(priced(&p, QUESTION_SYSTEM, "{{20,1000,0,{0,0}},0,{0,0}}"), 20);
+    near(priced(&p, QUESTION_ALLOC, "{{20,1000,0,{0,0}},0,{0,0}}"), 20);
 }
 
 TEST(test_hostile)
@@ -207,7 +206,7 @@ TEST(test_hostile)
     /* What cannot be is nothing. */
     struct price p;
     price_init(&p, PER_SECOND, PLAIN);
-    near(priced(&p, QUESTION_SYSTEM, "{{-5,-7,-1,{-2,-3}},-9,{-1,-1}}"), 0);
+    near(priced(&p, QUESTION_ALLOC, "{{-5,-7,-1,{-2,-3}},-9,{-1,-1}}"), 0);
     static const char *const huge[] = {
         "{{1.0e308,1.0e308,1.0e308,{1.0e308,1.0e-308}},1.0e308,{1.0e308,1.0e-308}}",
         "{{1.0e308,1.0e-308,0,{0,0}},1.0e308,{0,0}}",
@@ -216,11 +215,29 @@ TEST(test_hostile)
     for (int coarse = 0; coarse < 2; coarse++) {
         price_init(&p, coarse ? 1.0e-308 : PER_SECOND, coarse ? 0 : 1.0e308);
         for (int i = 0; i < 20; i++) {
-            const double us = priced(&p, QUESTION_SYSTEM, huge[i % 3]);
+            const double us = priced(&p, QUESTION_ALLOC, huge[i % 3]);
             if (!(us >= 0 && us <= 1e15))
                 fail_msg("%g of %s", us, huge[i % 3]);
         }
     }
     price_init(&p, -1, -1);
-    near(priced(&p, QUESTION_SYSTEM, "{{20000,1000,0,{0,0}},0,{0,0}}"), 0);
+    near(priced(&p, QUESTION_ALLOC, "{{20000,1000,0,{0,0}},0,{0,0}}"), 0);
+}
+
+/* What is asked natively, in times of the plain price: the way, and the calls where they do not
+ * wait; and what each scheduler does, less where it is awake anyway. */
+TEST(test_native)
+{
+    struct price p;
+    price_init(&p, PER_SECOND, PLAIN);
+    near(price_of_ask(&p, 50), price_of_ask(&p, 0) + 50);
+    near(price_of_ask(&p, 1e9), price_of_ask(&p, 1e6));
+    const double few = price_of_waits(&p);
+    p.schedulers = 40;
+    const double asleep = price_of_waits(&p);
+    p.use = 1;
+    assert_true(price_of_waits(&p) < asleep / 2 && asleep > few);
+    /* A clock too coarse for a plain price. */
+    price_init(&p, PER_SECOND, 0);
+    assert_true(price_of_ask(&p, 0) > 100 && price_of_ask(&p, 0) < 1000);
 }

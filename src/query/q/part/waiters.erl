@@ -5,12 +5,10 @@
 %% when it is back: no more than one call of a kind ever waits, whatever is asked of us. One that
 %% died the keeper starts again, when it is asked for.
 
-WaitKinds = [memory, gc, io, wall, alloc, tables, sockets, binary, file, probe],
+WaitKinds = [alloc, tables, sockets, binary, file, probe],
 %% How many calls a waiter makes before it counts its work and gives back its heap. What is asked at
 %% each tick has a small answer.
-CallsOf = fun(Kind) ->
-    case lists:member(Kind, [memory, gc, io, wall, file]) of true -> 4; false -> 1 end
-end,
+CallsOf = fun(Kind) -> case Kind of file -> 4; _ -> 1 end end,
 
 %% Slots of a kind: when it was asked (0: it is back), and how long its last call took, 0 when that
 %% has been reported.

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The question `system`, the header's numbers, asked natively (native.h): what waits for nothing in
+ * one ask, what waits for every scheduler in another, which may be late by itself. A process that
+ * sleeps holds the scheduler_wall_time flag. One thread: the loop's. */
+#ifndef BEAMTOP_QUERY_HEADER_H
+#define BEAMTOP_QUERY_HEADER_H
+
+#include <stdbool.h>
+#include <uv.h>
+
+#include "beamtop/link/conn.h"
+#include "internal.h"
+#include "native.h"
+
+struct cursor;
+struct header;
+
+/* value: the answer of docs/queries.md, with version byte, borrowed; or NULL and why. */
+typedef void header_fn(void *arg, const struct builder *value, double target_us,
+                       const struct error *err);
+
+/* fn comes once for each header_ask(), from the loop, unless header_cancel() is first. */
+struct header *header_new(struct query *q, struct native *native, struct conn *conn,
+                          uv_loop_t *loop, header_fn *fn, void *arg);
+void header_free(struct header *h);
+/* `local`: the program reads the resident memory of a VM of its host itself. */
+int header_ask(struct header *h, bool local, struct error *err);
+void header_cancel(struct header *h); /* its deadline has passed */
+/* {shared, Keeper, Counter}: reductions that a keeper's processes have done. */
+void header_take_shared(struct header *h, struct cursor *c);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Asks that compiled code of the node answers: nothing of ours is evaluated there. For each ask the
+ * node spawns a process that is linked to us, calls an exported function by erpc:execute_call/4,
+ * which nodes use between each other on every OTP since 23, and ends with what that returned as its
+ * reason. So an answer is the end of a link, and nothing is left when the connection is lost. Where
+ * erpc is not loaded, and the code server hangs, a batch that cannot fail does without it.
+ * docs/queries.md has the terms. One thread: the loop's. */
+#ifndef BEAMTOP_QUERY_NATIVE_H
+#define BEAMTOP_QUERY_NATIVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "beamtop/base/error.h"
+#include "beamtop/base/slice.h"
+#include "beamtop/etf/build.h"
+#include "beamtop/etf/term.h"
+
+struct conn;
+struct native;
+
+/* What is asked: a function and its arguments, the terms of it made once. */
+struct native_call {
+    struct builder *args; /* of erpc:execute_call/4 */
+    struct builder *sure; /* of lists:foldl/3, which ends with the same value; NULL: it may fail */
+    const char *priority; /* of conn_spawn */
+    uint64_t max_heap_words;
+    /* It waits for schedulers or for a disk: after its deadline it is left to end by itself, since
+       the next one would wait beside it. fn is called again then. */
+    bool patient;
+};
+
+/* A call of a batch. `args`: its list of arguments as text ("[process_count]"); NULL: as a term. */
+struct native_step {
+    const char *module, *function, *args;
+    const struct builder *term;
+};
+
+/* `args`: a list, with version byte. Freed by native_call_clear(). */
+void native_call_init(struct native_call *call, const char *module, const char *function,
+                      const struct builder *args);
+/* All steps in one ask: the value is the list of theirs, in order. One that fails fails the ask,
+ * and nothing is known of the others. `sure`: none can fail. */
+void native_batch_init(struct native_call *call, const struct native_step *steps, size_t n,
+                       bool sure);
+void native_call_clear(struct native_call *call);
+
+enum native_end {
+    NATIVE_RETURNED,
+    NATIVE_RAISED,  /* throw, exit or error; value: what was thrown, or the reason */
+    NATIVE_KILLED,  /* above the heap limit, or by somebody on the node; no value */
+    NATIVE_REFUSED, /* the node did not spawn; value: an atom */
+    NATIVE_ENDED,   /* with a reason that is no answer, which is the value */
+    NATIVE_LATE,    /* the deadline has passed; no value */
+};
+
+struct native_answer {
+    enum native_end end;
+    struct slice value; /* a bare term, checked; borrowed for the callback */
+};
+
+typedef void native_fn(void *arg, const struct native_answer *answer);
+
+/* Places of asks, each for one at a time. */
+#define NATIVE_PLACES 7
+
+/* Asks for what loads erpc, where it is not loaded yet. */
+struct native *native_new(struct conn *conn);
+/* It is loaded. Before, what is not sure waits for the code server. */
+bool native_has_erpc(const struct native *n);
+void native_free(struct native *n); /* fn of open asks is not called */
+
+/*
+ * Asks, in a place that native_is_out() says is free. fn is called once (but see `patient`), from
+ * the loop, never from within native_ask(). deadline_ms 0: none. After a deadline the process is
+ * ended there, and the place is taken until it has ended. Errors as of conn_spawn(). */
+int native_ask(struct native *n, unsigned place, const struct native_call *call, uint64_t now_ms,
+               unsigned deadline_ms, native_fn *fn, void *arg, struct error *err);
+bool native_is_out(const struct native *n, unsigned place);
+/* Gives one that is out a deadline. */
+void native_set_deadline(struct native *n, unsigned place, uint64_t due_ms);
+/* Its process, once the node has said it; NULL: none. */
+const struct etf_pid *native_pid(const struct native *n, unsigned place);
+
+/* One of the last of all asks. */
+bool native_is_own(const struct native *n, const struct etf_pid *pid);
+
+/* When native_expire() is due next; UINT64_MAX: never. */
+uint64_t native_due_ms(const struct native *n);
+/* Calls fn of at most one ask whose deadline has passed; true if so. It may free n. */
+bool native_expire(struct native *n, uint64_t now_ms);
+
+/* What conn said. native_exited() is true where the process was of an ask. Both may free n. */
+void native_spawned(struct native *n, uint64_t id, const struct etf_pid *pid, struct slice error);
+bool native_exited(struct native *n, const struct etf_pid *from, struct slice reason);
+
+#endif
