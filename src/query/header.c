@@ -9,11 +9,12 @@
 #include "beamtop/base/buf.h"
 #include "beamtop/base/limits.h"
 #include "beamtop/etf/cursor.h"
+#include "beamtop/etf/print.h"
 #include "header_terms.h"
 
 /* What has not come so long after the counts is shown as not known: the way there and back does not
  * count as late. */
-#define LATE_MS 200
+#define LATE_MS 400 /* of four calls, one after the other */
 #define RESIDENT_MS 100
 /* For the keeper's probe of all schedulers, which has 50 ms of it. */
 #define WHICH_MS 500
@@ -21,7 +22,7 @@
 #define RESIDENT_EVERY_MS 5000
 
 /* Places of native.h, and what an answer waits for. */
-enum header_part { PART_COUNTS, PART_WAITS, PART_RESIDENT, PART_FLAG, PART_WHICH };
+enum header_part { PART_COUNTS, PART_WAITS, PART_RESIDENT, PART_FLAG };
 #define PART_BIT(part) (1u << (part))
 
 /* {atomics, Ref}: it is sent with each question. */
@@ -30,9 +31,11 @@ enum header_part { PART_COUNTS, PART_WAITS, PART_RESIDENT, PART_FLAG, PART_WHICH
 /* Reductions that a keeper's processes have done. */
 struct counter {
     char node[LIMIT_NODE_NAME_BYTES + 1]; /* its client, under whose name it is registered */
+    struct etf_pid keeper;                /* that shares it */
     struct buf term;                      /* a bare term; empty: asked for */
+    bool counted;                         /* read with the counts */
     bool read;
-    int64_t first, last; /* what it had; first is 0 of our keeper's */
+    int64_t first, last; /* what it had */
 };
 
 struct header {
@@ -53,7 +56,7 @@ struct header {
     uint64_t asked_ms, waits_asked_ms;
     double waited_ms; /* the longest of the waits that are over, since the last answer */
     double us;        /* CPU time since the last answer */
-    struct resident memory;
+    struct header_memory memory;
     bool has_memory; /* what `memory` says was read when it was due last */
     uint64_t memory_ms;
 
@@ -77,6 +80,7 @@ static bool is_open(const struct header *h, enum header_part part)
 static void send_answer(struct header *h, const struct builder *value, const struct error *err)
 {
     const double us = h->us;
+    buf_reset(&h->late_value);
     h->asking = false;
     h->us = h->waited_ms = 0;
     h->fn(h->arg, value, us, err);
@@ -95,14 +99,28 @@ static struct slice bytes_of(const struct buf *b)
     return (struct slice){(const char *)b->data, b->len};
 }
 
-static void fail_answer(struct header *h)
+static void fail_answer(struct header *h, const struct native_answer *why)
 {
+    static const struct print_limits limits = {.depth = 4, .items = 10, .bytes = 200, .cuts = true};
+    static const char *const ends[] = {
+        [NATIVE_RETURNED] = "its answer is of another form",
+        [NATIVE_RAISED] = "it raised",
+        [NATIVE_KILLED] = "its process was killed",
+        [NATIVE_REFUSED] = "no process was spawned for it:",
+        [NATIVE_ENDED] = "its process ended:",
+    };
     struct error err = {0};
-    error_set(&err, ERR_TARGET, "“system” failed on the node: its answer is of another form");
+    struct buf text;
+    buf_init(&text, 0);
+    if (why->end != NATIVE_RETURNED && why->value.len > 0)
+        print_term(&text, (const uint8_t *)why->value.s, why->value.len, &limits);
+    error_set(&err, ERR_TARGET, "“system” failed on the node: %s %s", ends[why->end],
+              buf_cstr(&text));
+    buf_clear(&text);
     send_answer(h, NULL, &err);
 }
 
-/* Of our processes since they were started, of others' since they were first seen. */
+/* Since each was first seen. */
 static int64_t own_reductions(const struct header *h)
 {
     int64_t sum = h->gone_reductions;
@@ -120,14 +138,14 @@ static void close_part(struct header *h, enum header_part part)
     const struct header_values v = {.counts = bytes_of(&h->counts_value),
                                     .own_reductions = own_reductions(h),
                                     .waits = bytes_of(&h->waits_value),
-                                    .resident = h->has_memory ? &h->memory : NULL,
+                                    .memory = h->has_memory ? &h->memory : NULL,
                                     .late_ms = late_ms(h),
                                     .late = bytes_of(&h->late_value)};
     struct builder *b = builder_new();
     if (header_build(b, &v))
         send_answer(h, b, &(struct error){0});
     else
-        fail_answer(h);
+        fail_answer(h, &(struct native_answer){.end = NATIVE_RETURNED});
     builder_free(b);
 }
 
@@ -146,9 +164,12 @@ static void make_counts(struct header *h)
 {
     struct slice terms[HEADER_COUNTERS];
     h->counted = 0;
-    for (size_t i = 0; i < h->n_counters && native_has_erpc(h->native); i++)
-        if (h->counters[i].term.len > 0)
-            terms[h->counted++] = bytes_of(&h->counters[i].term);
+    for (size_t i = 0; i < h->n_counters; i++) {
+        struct counter *c = &h->counters[i];
+        c->counted = c->term.len > 0 && native_has_erpc(h->native);
+        if (c->counted)
+            terms[h->counted++] = bytes_of(&c->term);
+    }
     native_call_clear(&h->counts);
     header_call_counts(&h->counts, terms, h->counted);
     h->has_new_counter = !native_has_erpc(h->native);
@@ -208,7 +229,6 @@ int header_ask(struct header *h, bool local, struct error *err)
     h->asked_ms = uv_now(h->loop);
     buf_reset(&h->counts_value);
     buf_reset(&h->waits_value);
-    buf_reset(&h->late_value);
     int rc = ask_waits(h, err);
     if (rc == 0)
         rc = ask_counts(h, err);
@@ -235,8 +255,9 @@ static void ask_resident(struct header *h, const struct header_counts *counts)
     if (counts->dirty_io_queue > 0 || native_is_out(h->native, PART_RESIDENT))
         return;
     h->memory_ms = now;
-    const unsigned way_ms = (unsigned)(now - h->asked_ms);
-    if (ask_part(h, PART_RESIDENT, &h->resident, RESIDENT_MS + way_ms, on_resident, &ignored) == 0)
+    const uint64_t way_ms = now - h->asked_ms;
+    const unsigned due_ms = RESIDENT_MS + (unsigned)(way_ms < LATE_MS ? way_ms : LATE_MS);
+    if (ask_part(h, PART_RESIDENT, &h->resident, due_ms, on_resident, &ignored) == 0)
         h->open |= PART_BIT(PART_RESIDENT);
 }
 
@@ -248,33 +269,55 @@ static void keep_value(struct buf *out, struct slice value)
     buf_put(out, value.s, value.len);
 }
 
-/* Of another beamtop that is gone the counter is gone, too: none of others is read any more. */
-static bool forget_counters(struct header *h)
+static bool is_own_counter(const struct header *h, const struct counter *c)
 {
-    if (h->counted == 0)
-        return false;
-    h->gone_reductions = own_reductions(h);
-    for (size_t i = 0; i < h->n_counters; i++)
-        buf_clear(&h->counters[i].term);
-    h->n_counters = 0;
-    h->has_new_counter = true;
-    return true;
+    return strcmp(c->node, conn_own_node(h->conn)) == 0;
 }
 
+/* Of another beamtop that is gone the counter is gone, too, and nothing says which: those of others
+ * are asked for again. */
+static bool forget_others(struct header *h)
+{
+    bool forgot = false;
+    size_t kept = 0;
+    for (size_t i = 0; i < h->n_counters; i++) {
+        struct counter *c = &h->counters[i];
+        if (is_own_counter(h, c)) {
+            h->counters[kept++] = *c;
+            continue;
+        }
+        forgot |= c->term.len > 0;
+        h->gone_reductions += c->last - c->first;
+        buf_clear(&c->term);
+    }
+    h->n_counters = kept;
+    h->has_new_counter = true;
+    return forgot;
+}
+
+/* The place of a client's keeper, a new one where it has none; NULL: there is no room. */
+static struct counter *place_of_keeper(struct header *h, struct slice node)
+{
+    for (size_t i = 0; i < h->n_counters; i++)
+        if (slice_is(node, h->counters[i].node))
+            return &h->counters[i];
+    if (h->n_counters == HEADER_COUNTERS || node.len >= sizeof h->counters->node)
+        return NULL;
+    struct counter *c = &h->counters[h->n_counters++];
+    *c = (struct counter){0};
+    memcpy(c->node, node.s, node.len);
+    buf_init(&c->term, 0);
+    return c;
+}
+
+/* Again, until it has answered: it may not be registered yet. */
 static void ask_keeper(struct header *h, struct slice node)
 {
     struct error ignored = {0}; /* of a lost connection */
-    struct counter *c = &h->counters[h->n_counters];
+    const struct counter *c = place_of_keeper(h, node);
     size_t len = 0;
-    if (h->n_counters == HEADER_COUNTERS || node.len >= sizeof c->node)
+    if (!c || c->term.len > 0)
         return;
-    for (size_t i = 0; i < h->n_counters; i++)
-        if (slice_is(node, h->counters[i].node))
-            return;
-    h->n_counters++;
-    memcpy(c->node, node.s, node.len);
-    c->node[node.len] = '\0';
-    buf_init(&c->term, 0);
     struct builder *b = builder_new();
     build_tuple(b, 2);
     build_atom(b, "share");
@@ -303,12 +346,12 @@ static void look_for_keepers(struct header *h, struct slice nodes)
 static void take_counters(struct header *h, const int64_t *values)
 {
     size_t n = 0;
-    for (size_t i = 0; i < h->n_counters && n < h->counted; i++) {
+    for (size_t i = 0; i < h->n_counters; i++) {
         struct counter *c = &h->counters[i];
-        if (c->term.len == 0)
+        if (!c->counted)
             continue;
         c->last = values[n++];
-        if (!c->read && strcmp(c->node, conn_own_node(h->conn)) != 0)
+        if (!c->read)
             c->first = c->last;
         c->read = true;
     }
@@ -331,10 +374,10 @@ static void on_counts(void *arg, const struct native_answer *answer)
         look_for_keepers(h, counts.nodes);
         ask_resident(h, &counts);
         close_part(h, PART_COUNTS);
-    } else if (forget_counters(h)) {
+    } else if (answer->end == NATIVE_RAISED && forget_others(h)) {
         (void)ask_counts(h, &ignored);
     } else if (is_open(h, PART_COUNTS)) {
-        fail_answer(h);
+        fail_answer(h, answer);
     }
 }
 
@@ -345,24 +388,19 @@ static void on_which(void *arg, const struct answer *answer)
     struct header *h = arg;
     struct cursor c;
     struct slice ids = {0};
-    h->us += answer->target_us;
-    if (!is_open(h, PART_WHICH))
-        return;
     cursor_init(&c, answer->value, answer->len);
     if (answer->value && cursor_tuple_of(&c, 2) && cursor_atom_is(&c, "late") &&
         cursor_raw(&c, &ids))
         keep_value(&h->late_value, ids);
-    close_part(h, PART_WHICH);
 }
 
-/* Once for what is late: it shows again only in how long it takes. */
+/* Once for what is late: it shows again only in how long it takes. The next answer names them. */
 static void ask_which(struct header *h)
 {
-    struct error ignored = {0}; /* then the schedulers are not named */
+    struct error ignored = {0}; /* then they are not named */
     struct builder *b = builder_new();
     build_nil(b);
-    if (query_ask(h->query, QUESTION_LATE, b, WHICH_MS, on_which, h, &ignored) == 0)
-        h->open |= PART_BIT(PART_WHICH);
+    (void)query_ask(h->query, QUESTION_LATE, b, WHICH_MS, on_which, h, &ignored);
     builder_free(b);
 }
 
@@ -395,25 +433,16 @@ static void on_waits(void *arg, const struct native_answer *answer)
         close_part(h, PART_WAITS);
 }
 
-/* {ok, Text} */
 static void on_resident(void *arg, const struct native_answer *answer)
 {
     struct header *h = arg;
-    struct cursor c;
-    struct cursor_list list;
-    struct slice text;
-    cursor_init(&c, (const uint8_t *)answer->value.s, answer->value.len);
-    if (answer->end == NATIVE_RETURNED && cursor_list(&c, &list) && cursor_tuple_of(&c, 2) &&
-        cursor_atom_is(&c, "ok") && cursor_binary(&c, &text)) {
-        char status[4096 + 1];
-        const size_t len = text.len < sizeof status ? text.len : sizeof status - 1;
-        memcpy(status, text.s, len);
-        status[len] = '\0';
-        resident_parse(status, &h->memory);
-        h->has_memory = h->memory.resident_bytes > 0 && h->memory.virtual_bytes > 0;
-        h->us += query_ask_us(h->query, 0);
-    } else {
+    if (answer->end == NATIVE_RETURNED)
+        h->has_memory = header_read_memory(answer->value, &h->memory);
+    if (answer->end == NATIVE_LATE) {
         h->memory_ms = 0; /* asked again as soon as it is back */
+        query_adopt(h->query, native_pid(h->native, PART_RESIDENT));
+    } else {
+        h->us += query_ask_us(h->query, 0);
     }
     if (is_open(h, PART_RESIDENT))
         close_part(h, PART_RESIDENT);
@@ -425,12 +454,20 @@ void header_take_shared(struct header *h, struct cursor *c)
     struct slice term;
     if (!cursor_pid(c, &keeper, NULL) || !cursor_raw(c, &term) || term.len > COUNTER_BYTES)
         return;
-    for (size_t i = 0; i < h->n_counters; i++)
-        if (h->counters[i].term.len == 0) {
-            keep_value(&h->counters[i].term, term);
-            h->has_new_counter = true;
-            return;
-        }
+    const bool own = pid_same(&keeper, query_keeper(h->query));
+    struct counter *to = NULL;
+    for (size_t i = 0; i < h->n_counters; i++) {
+        struct counter *one = &h->counters[i];
+        if (one->term.len > 0 && pid_same(&one->keeper, &keeper))
+            return; /* asked twice */
+        if (!to && one->term.len == 0 && is_own_counter(h, one) == own)
+            to = one;
+    }
+    if (!to)
+        return;
+    to->keeper = keeper;
+    keep_value(&to->term, term);
+    h->has_new_counter = true;
 }
 
 /* ---- life */

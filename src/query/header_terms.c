@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "header_terms.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,17 +53,19 @@ static const char *const memory_types[] = {
     "total", "processes", "processes_used", "system", "atom", "atom_used", "binary", "code", "ets"};
 #define MEMORY_ARGS "[[total,processes,processes_used,system,atom,atom_used,binary,code,ets]]"
 
-/* Memory is last, so that it can be left out. */
+/* The clock in between says how long each waited. Memory is last, so that it can be left out. */
+#define CLOCK                                                                                      \
+    {                                                                                              \
+        "erlang", "monotonic_time", "[nanosecond]", NULL                                           \
+    }
 static const struct native_step wait_steps[] = {
-    {"erlang", "monotonic_time", "[nanosecond]", NULL},
-    {"erlang", "statistics", "[garbage_collection]", NULL},
-    {"erlang", "statistics", "[io]", NULL},
-    {"erlang", "statistics", "[scheduler_wall_time_all]", NULL},
-    {"erlang", "monotonic_time", "[nanosecond]", NULL},
-    {"erlang", "memory", MEMORY_ARGS, NULL},
-    {"erlang", "monotonic_time", "[nanosecond]", NULL},
+    CLOCK, {"erlang", "statistics", "[garbage_collection]", NULL},
+    CLOCK, {"erlang", "statistics", "[io]", NULL},
+    CLOCK, {"erlang", "statistics", "[scheduler_wall_time_all]", NULL},
+    CLOCK, {"erlang", "memory", MEMORY_ARGS, NULL},
+    CLOCK,
 };
-enum { WAIT_BEGAN, WAIT_GC, WAIT_IO, WAIT_TIMES, WAIT_ENDED, WAIT_MEMORY, WAIT_ENDED_LATER, WAITS };
+enum { WAIT_GC = 1, WAIT_IO = 3, WAIT_TIMES = 5, WAIT_MEMORY = 7, WAITS = 9 };
 #define WAITS_WITHOUT_MEMORY WAIT_MEMORY
 
 /* Nobody sends it a message, and it keeps no stack. */
@@ -121,6 +124,10 @@ void header_call_resident(struct native_call *call)
 
 /* ---- what came */
 
+/* 30,000 years; and more reductions than one can have done. */
+#define UPTIME_MOST_MS 1e15
+#define COUNTER_MOST INT64_C(1000000000000000)
+
 /* The elements of a list of n or more, the first n, as bare terms. */
 static bool read_elements(struct slice value, struct slice *out, size_t n)
 {
@@ -162,7 +169,7 @@ static bool read_tuple(struct slice term, size_t arity, struct slice *out, size_
 
 static double between_us(int64_t from_ns, int64_t until_ns)
 {
-    return until_ns > from_ns ? (double)(until_ns - from_ns) / 1000 : 0;
+    return fmax(((double)until_ns - (double)from_ns) / 1000, 0);
 }
 
 /* The last number of a list of integers; 0: there is none. */
@@ -189,21 +196,55 @@ bool header_read_counts(struct slice value, size_t counters, struct header_count
                                   .dirty_io_queue = read_last(e[COUNT_QUEUES]),
                                   .nodes = e[COUNT_NODES]};
     for (size_t i = 0; i < counters; i++)
-        if (!read_integer(e[COUNTS + i], &out->counters[i]))
+        if (!read_integer(e[COUNTS + i], &out->counters[i]) || out->counters[i] < 0 ||
+            out->counters[i] > COUNTER_MOST)
             return false;
     return true;
 }
 
-bool header_read_waits(struct slice value, double *us)
+/* The clock's readings are in every other place. */
+bool header_read_waits(struct slice value, double *longest_us)
 {
     struct slice e[WAITS];
-    int64_t began, ended;
+    int64_t before = 0, now;
     const size_t n = read_elements(value, e, WAITS) ? WAITS : WAITS_WITHOUT_MEMORY;
-    if (!read_elements(value, e, n) || !read_integer(e[WAIT_BEGAN], &began) ||
-        !read_integer(e[n - 1], &ended))
+    *longest_us = 0;
+    if (!read_elements(value, e, n))
         return false;
-    *us = between_us(began, ended);
+    for (size_t i = 0; i < n; i += 2) {
+        if (!read_integer(e[i], &now))
+            return false;
+        if (i > 0)
+            *longest_us = fmax(*longest_us, between_us(before, now));
+        before = now;
+    }
     return true;
+}
+
+/* "VmRSS:\t  1234 kB"; -1: it is not there. */
+static int64_t read_kib(struct slice text, const char *key)
+{
+    const char *at = memmem(text.s, text.len, key, strlen(key));
+    const char *end = text.s + text.len;
+    int64_t kib = -1;
+    for (at = at ? at + strlen(key) : end; at < end && (*at == ' ' || *at == '\t'); at++)
+        ;
+    for (; at < end && *at >= '0' && *at <= '9' && kib < INT64_MAX / 1024 / 10 - 1; at++)
+        kib = 10 * (kib < 0 ? 0 : kib) + (*at - '0');
+    return kib < 0 ? -1 : 1024 * kib;
+}
+
+bool header_read_memory(struct slice value, struct header_memory *out)
+{
+    struct cursor c = cursor_of(value);
+    struct cursor_list list;
+    struct slice text;
+    if (!cursor_list(&c, &list) || list.count != 1 || !cursor_tuple_of(&c, 2) ||
+        !cursor_atom_is(&c, "ok") || !cursor_binary(&c, &text))
+        return false;
+    *out = (struct header_memory){.resident = read_kib(text, "\nVmRSS:"),
+                                  .virtual = read_kib(text, "\nVmSize:")};
+    return out->resident > 0 && out->virtual > 0;
 }
 
 /* ---- the answer */
@@ -280,9 +321,12 @@ static bool build_uptime(struct builder *b, const struct slice *counts)
 {
     int64_t now, started, second;
     if (!read_integer(counts[COUNT_NOW], &now) || !read_integer(counts[COUNT_STARTED], &started) ||
-        !read_integer(counts[COUNT_SECOND], &second) || second <= 0 || started > now)
+        !read_integer(counts[COUNT_SECOND], &second) || second <= 0)
         return false;
-    build_int(b, (int64_t)((double)(now - started) / (double)second * 1000));
+    const double ms = ((double)now - (double)started) / (double)second * 1000;
+    if (!(ms >= 0 && ms < UPTIME_MOST_MS))
+        return false;
+    build_int(b, (int64_t)ms);
     return true;
 }
 
@@ -312,10 +356,10 @@ static bool build_work(struct builder *b, const struct slice *counts, const stru
 
 static void build_last(struct builder *b, const struct header_values *v)
 {
-    if (v->resident) {
+    if (v->memory) {
         build_tuple(b, 2);
-        build_int(b, v->resident->resident_bytes);
-        build_int(b, v->resident->virtual_bytes);
+        build_int(b, v->memory->resident);
+        build_int(b, v->memory->virtual);
     } else {
         build_undefined(b);
     }

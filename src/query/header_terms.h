@@ -7,7 +7,6 @@
 #include <stdbool.h>
 
 #include "beamtop/base/limits.h"
-#include "beamtop/local/resident.h"
 #include "native.h"
 
 /* Counters of reductions that are read with the counts: the keeper's, and those of other beamtops.
@@ -33,14 +32,21 @@ struct header_counts {
 };
 bool header_read_counts(struct slice value, size_t counters, struct header_counts *out);
 
-/* From the first of what waits for every scheduler to the last. */
-bool header_read_waits(struct slice value, double *us);
+/* The longest of what waits for every scheduler. */
+bool header_read_waits(struct slice value, double *longest_us);
+
+/* Bytes of the VM, of the text of its /proc/self/status. */
+struct header_memory {
+    int64_t resident, virtual;
+};
+/* Of {ok, Text} in a list of one; false: one of them is not there. */
+bool header_read_memory(struct slice value, struct header_memory *out);
 
 struct header_values {
     struct slice counts; /* of header_call_counts() */
     int64_t own_reductions;
-    struct slice waits;              /* len 0: late */
-    const struct resident *resident; /* NULL: not known */
+    struct slice waits;                 /* len 0: late */
+    const struct header_memory *memory; /* NULL: not known */
     int64_t late_ms;
     struct slice late; /* a bare list of the schedulers that are late; len 0: not known */
 };

@@ -150,10 +150,14 @@ void native_call_clear(struct native_call *call)
 
 /* ---- asking */
 
+static void load_erpc(struct native *n);
+
 int native_ask(struct native *n, unsigned place, const struct native_call *call, uint64_t now_ms,
                unsigned deadline_ms, native_fn *fn, void *arg, struct error *err)
 {
     struct place *p = &n->places[place];
+    if (!n->has_erpc && place != PLACE_ERPC && n->places[PLACE_ERPC].state == PLACE_FREE)
+        load_erpc(n); /* it was refused, or killed */
     const bool sure = !n->has_erpc && call->sure;
     struct conn_spawn spawn = {.id = n->next_id,
                                .module = sure ? "lists" : "erpc",
@@ -299,7 +303,7 @@ void native_spawned(struct native *n, uint64_t id, const struct etf_pid *pid, st
     }
 }
 
-/* Of an ask without erpc: [Value]. */
+/* Of an ask without erpc: the list of values. */
 static enum native_end read_sure(struct slice reason, struct slice *value)
 {
     struct cursor c;

@@ -52,7 +52,7 @@ enum native_end {
     NATIVE_RAISED,  /* throw, exit or error; value: what was thrown, or the reason */
     NATIVE_KILLED,  /* above the heap limit, or by somebody on the node; no value */
     NATIVE_REFUSED, /* the node did not spawn; value: an atom */
-    NATIVE_ENDED,   /* with a reason that is no answer, which is the value */
+    NATIVE_ENDED,   /* by a reason of another form, which is the value */
     NATIVE_LATE,    /* the deadline has passed; no value */
 };
 

@@ -375,6 +375,15 @@ bool query_pending(const struct query *q, enum question question)
 
 /* ---- what is asked natively */
 
+/* Since it was asked, or since the answer before: that covers what was done in between. */
+static uint64_t took_ms(struct query *q, const struct call *call)
+{
+    uint64_t now = uv_now(q->loop);
+    uint64_t since = call->asked_ms < q->answered_ms ? call->asked_ms : q->answered_ms;
+    q->answered_ms = now;
+    return now - since;
+}
+
 /* The header's own process is ours: the keeper links it, so that it counts as such. */
 void query_adopt(struct query *q, const struct etf_pid *pid)
 {
@@ -403,13 +412,14 @@ static void on_header(void *arg, const struct builder *value, double target_us,
                       const struct error *err)
 {
     struct query *q = arg;
-    struct answer answer = {.target_us = target_us, .err = *err};
+    struct answer answer = {.err = *err};
     if (value) {
         answer.value = builder_bytes(value, &answer.len) + 1; /* without its version byte */
         answer.len--;
     }
     for (size_t i = 0; i < LIMIT_CALLS_IN_FLIGHT; i++)
         if (is_call_of(&q->calls[i], QUESTION_SYSTEM)) {
+            answer.target_us = price_bound(&q->price, target_us, (double)took_ms(q, &q->calls[i]));
             finish_call(q, &q->calls[i], &answer);
             return; /* the callback may have closed the query */
         }
@@ -493,15 +503,6 @@ static struct call *find_call(struct query *q, int64_t id)
         if (q->calls[i].used && q->calls[i].id == id)
             return &q->calls[i];
     return NULL;
-}
-
-/* Since it was asked, or since the answer before: that covers what was done in between. */
-static uint64_t took_ms(struct query *q, const struct call *call)
-{
-    uint64_t now = uv_now(q->loop);
-    uint64_t since = call->asked_ms < q->answered_ms ? call->asked_ms : q->answered_ms;
-    q->answered_ms = now;
-    return now - since;
 }
 
 static void end_call(struct query *q, struct cursor *c)

@@ -17,10 +17,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t used = 0;
     if (size < 2 || etf_check(data + 1, size - 1, &used, &err) != 0)
         return 0;
-    const struct slice first = {(const char *)data + 1, used};
+    const struct slice first = {(const char *)data + 2, used - 1}; /* without their version bytes */
     struct slice second = {0};
     if (1 + used < size && etf_check(data + 1 + used, size - 1 - used, &used, &err) == 0)
-        second = (struct slice){first.s + first.len, used};
+        second = (struct slice){first.s + first.len + 1, used - 1};
     header_read_counts(first, data[0] & HAS_COUNTERS ? 2 : 0, &counts);
     header_read_waits(second, &us);
     const struct header_values v = {.counts = first,

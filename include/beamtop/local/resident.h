@@ -15,8 +15,6 @@ struct resident {
 /* A descriptor of this process, also after another one gets its pid; -1: none. Closed by the
  * caller. */
 int resident_open(pid_t pid);
-/* Of the text of /proc/PID/status; a number that is not there is -1. */
-void resident_parse(const char *text, struct resident *out);
 /* Never blocks. False once the process has ended. */
 bool resident_read(int fd, struct resident *out);
 

@@ -184,6 +184,8 @@ static void ask_question(struct live *l, enum question question)
         l->asked_scan.filtered = filter_is_on(l->filter);
     }
     const bool of_place = question == QUESTION_SYSTEM || question == QUESTION_ALLOC;
+    if (question == QUESTION_SYSTEM)
+        l->asked_at_ms = uv_now(l->loop);
     struct builder *b =
         of_place ? encode_place(live_is_here(l))
                  : encode_question(question, &l->want, l->filter, conn_peer_node(l->conn));
@@ -237,14 +239,13 @@ static void end_unwanted(struct live *l)
     }
 }
 
-/* One after the other: side by side each would count the time that it waits for the other. What the
- * node is comes first: then this host knows more of its header. */
+/* One after the other: side by side each would count the time that it waits for the other. Where
+ * all answers are waited for, what the node is comes first: then this host may know its memory. */
 static bool is_behind(const struct live *l, enum question question)
 {
-    if (question == QUESTION_NODE)
-        return false;
-    return l->pending &
-           (BIT(QUESTION_NODE) | (question == QUESTION_SYSTEM ? 0u : BIT(QUESTION_SYSTEM)));
+    if (question == QUESTION_SYSTEM)
+        return l->options.together && (l->pending & BIT(QUESTION_NODE));
+    return question != QUESTION_NODE && (l->pending & BIT(QUESTION_SYSTEM));
 }
 
 /* Starts a tick with these questions; those still without an answer are left out. */
@@ -305,9 +306,15 @@ static void space_out(struct live *l)
 
 static void ask_deferred(struct live *l)
 {
-    const unsigned header = l->deferred & BIT(QUESTION_SYSTEM);
-    unsigned questions = header ? header : l->deferred;
-    l->deferred &= ~questions;
+    if (l->deferred & BIT(QUESTION_SYSTEM)) {
+        l->deferred &= ~BIT(QUESTION_SYSTEM);
+        l->pending &= ~BIT(QUESTION_SYSTEM);
+        ask_question(l, QUESTION_SYSTEM);
+    }
+    if (l->pending & BIT(QUESTION_SYSTEM))
+        return; /* its answer asks the others */
+    unsigned questions = l->deferred;
+    l->deferred = 0;
     l->pending &= ~questions;
     for (unsigned q = 0; q < QUESTIONS; q++)
         if (questions & BIT(q) && q != QUESTION_ROWS)

@@ -26,15 +26,6 @@ static int64_t bytes_of(const char *text, const char *key)
     return kib >= 0 && kib < INT64_MAX / 1024 ? 1024 * kib : -1;
 }
 
-void resident_parse(const char *text, struct resident *out)
-{
-    *out = (struct resident){.resident_bytes = bytes_of(text, "\nVmRSS:"),
-                             .virtual_bytes = bytes_of(text, "\nVmSize:"),
-                             .anon_bytes = bytes_of(text, "\nRssAnon:"),
-                             .swap_bytes = bytes_of(text, "\nVmSwap:"),
-                             .peak_bytes = bytes_of(text, "\nVmHWM:")};
-}
-
 bool resident_read(int fd, struct resident *out)
 {
     char text[STATUS_BYTES + 1];
@@ -42,6 +33,10 @@ bool resident_read(int fd, struct resident *out)
     if (n <= 0)
         return false;
     text[n] = '\0';
-    resident_parse(text, out);
+    *out = (struct resident){.resident_bytes = bytes_of(text, "\nVmRSS:"),
+                             .virtual_bytes = bytes_of(text, "\nVmSize:"),
+                             .anon_bytes = bytes_of(text, "\nRssAnon:"),
+                             .swap_bytes = bytes_of(text, "\nVmSwap:"),
+                             .peak_bytes = bytes_of(text, "\nVmHWM:")};
     return out->resident_bytes > 0 && out->virtual_bytes > 0;
 }
