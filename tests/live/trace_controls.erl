@@ -259,7 +259,7 @@ ours({Node, _}, K) ->
 late(_, _) ->
     {Node, _} = Target = queries:start_target(get(root), ["+S", "3:3"]),
     K = connect(Node),
-    [load(K, Name) || Name <- [system, trace]],
+    [load(K, Name) || Name <- [late, trace]],
     Shared = "Shared = fun F(0) -> []; F(N) -> Part = F(N - 1), [Part | Part] end,"
              "Took = fun(N) -> {A, B} = {Shared(N), Shared(N)}, Start = erlang:monotonic_time(millisecond),"
              "  true = A == B, erlang:monotonic_time(millisecond) - Start end,",
@@ -273,7 +273,7 @@ late(_, _) ->
         {refused, {late, Who, _}} = arm(K, 1, asked([pattern([last()], [])], #{})),
         %% On a busy machine another one may be late, too, or it may not be known who.
         true = lists:member(Who, [0, 1, 2]),
-        {ok, _, _} = ask(K, system, {in, system, []}, 60000),
+        {ok, _, _} = ask(K, late, [], 60000),
         rpc:call(Node, erlang, system_info, [process_count])
     end,
     First = Arm(),

@@ -47,7 +47,7 @@ static void add_item(struct items *l, int rank, bool right, enum style style, co
     va_end(ap);
 }
 
-/* system.erl waits no longer for a scheduler: how late it really is, is unknown then. */
+/* From here on a late scheduler is shown. */
 #define LATE_MS 200
 
 static void add_late(struct items *l, const struct system_sample *s)
