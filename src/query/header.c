@@ -28,6 +28,9 @@ enum header_part { PART_COUNTS, PART_WAITS, PART_RESIDENT, PART_FLAG };
 /* {atomics, Ref}: it is sent with each question. */
 #define COUNTER_BYTES 1024
 
+/* More reductions than others can have done. */
+#define GONE_MOST (INT64_C(1) << 60)
+
 /* Reductions that a keeper's processes have done. */
 struct counter {
     char node[LIMIT_NODE_NAME_BYTES + 1]; /* its client, under whose name it is registered */
@@ -290,6 +293,8 @@ static bool forget_others(struct header *h)
         h->gone_reductions += c->last - c->first;
         buf_clear(&c->term);
     }
+    if (llabs(h->gone_reductions) > GONE_MOST)
+        h->gone_reductions = 0;
     h->n_counters = kept;
     h->has_new_counter = true;
     return forgot;
