@@ -393,9 +393,10 @@ static void on_which(void *arg, const struct answer *answer)
     struct header *h = arg;
     struct cursor c;
     struct slice ids = {0};
+    if (!answer->value)
+        return;
     cursor_init(&c, answer->value, answer->len);
-    if (answer->value && cursor_tuple_of(&c, 2) && cursor_atom_is(&c, "late") &&
-        cursor_raw(&c, &ids))
+    if (cursor_tuple_of(&c, 2) && cursor_atom_is(&c, "late") && cursor_raw(&c, &ids))
         keep_value(&h->late_value, ids);
 }
 

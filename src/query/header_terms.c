@@ -133,6 +133,8 @@ static bool read_elements(struct slice value, struct slice *out, size_t n)
 {
     struct cursor c;
     struct cursor_list list;
+    if (value.len == 0)
+        return false;
     cursor_init(&c, (const uint8_t *)value.s, value.len);
     if (!cursor_list(&c, &list) || list.string || list.count < n)
         return false;
