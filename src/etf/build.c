@@ -168,3 +168,10 @@ void build_raw(struct builder *b, const uint8_t *term, size_t len)
 {
     check_ei(ei_x_append_buf(&b->x, (const char *)term, as_int(len)));
 }
+
+void build_term(struct builder *b, const struct builder *term)
+{
+    size_t len = 0;
+    const uint8_t *bytes = builder_bytes(term, &len);
+    build_raw(b, bytes + 1, len - 1); /* without its version byte */
+}

@@ -270,14 +270,6 @@ static int take_terms(struct scan *p, struct builder *items, size_t *count)
     return rc;
 }
 
-/* Appends what items holds, without its version byte. */
-static void append_items(struct builder *b, const struct builder *items)
-{
-    size_t len;
-    const uint8_t *bytes = builder_bytes(items, &len);
-    build_raw(b, bytes + 1, len - 1);
-}
-
 static int parse_tuple(struct scan *p, struct builder *b)
 {
     p->at++;
@@ -291,7 +283,7 @@ static int parse_tuple(struct scan *p, struct builder *b)
     }
     if (rc == 0) {
         build_tuple(b, arity);
-        append_items(b, items);
+        build_term(b, items);
     }
     builder_free(items);
     return rc;
@@ -341,9 +333,9 @@ static int parse_list(struct scan *p, struct builder *b)
     has_tail = has_tail && !is_nil(tail); /* [a|[]] is [a] */
     if (rc == 0 && (has_tail || !build_as_string(b, items, count))) {
         build_list(b, count);
-        append_items(b, items);
+        build_term(b, items);
         if (has_tail)
-            append_items(b, tail);
+            build_term(b, tail);
         else
             build_nil(b);
     }
@@ -415,7 +407,7 @@ static int parse_map(struct scan *p, struct builder *b)
         rc = scan_fail(p, from, "this map has a key twice");
     if (rc == 0) {
         build_map(b, pairs);
-        append_items(b, items);
+        build_term(b, items);
     }
     builder_free(items);
     return rc;
@@ -467,7 +459,7 @@ int etf_parse(struct builder *b, const char *text, size_t len, const char *node,
             rc = scan_fail(&p, p.at, "expected the end of the term");
     }
     if (rc == 0)
-        append_items(b, term);
+        build_term(b, term);
     builder_free(term);
     return rc;
 }

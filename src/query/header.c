@@ -43,6 +43,7 @@ struct counter {
 
 struct header {
     struct query *query;
+    const struct price *price;
     struct native *native;
     struct conn *conn;
     uv_loop_t *loop;
@@ -368,7 +369,7 @@ static void on_counts(void *arg, const struct native_answer *answer)
     struct header_counts counts;
     struct error ignored = {0}; /* then the question has no answer by its deadline */
     if (answer->end == NATIVE_RETURNED && header_read_counts(answer->value, h->counted, &counts)) {
-        h->us += query_ask_us(h->query, counts.us);
+        h->us += price_of_ask(h->price, counts.us);
         take_counters(h, counts.counters);
         adopt_flag(h);
         if (!is_open(h, PART_COUNTS))
@@ -416,7 +417,7 @@ static void take_waits(struct header *h, struct slice value)
     if (!header_read_waits(value, &us))
         return;
     h->waited_ms = fmax(h->waited_ms, us / 1000);
-    h->us += query_waits_us(h->query);
+    h->us += price_of_waits(h->price);
     if (is_open(h, PART_WAITS))
         keep_value(&h->waits_value, value);
 }
@@ -448,7 +449,7 @@ static void on_resident(void *arg, const struct native_answer *answer)
         h->memory_ms = 0; /* asked again as soon as it is back */
         query_adopt(h->query, native_pid(h->native, PART_RESIDENT));
     } else {
-        h->us += query_ask_us(h->query, 0);
+        h->us += price_of_ask(h->price, 0);
     }
     if (is_open(h, PART_RESIDENT))
         close_part(h, PART_RESIDENT);
@@ -478,12 +479,17 @@ void header_take_shared(struct header *h, struct cursor *c)
 
 /* ---- life */
 
-struct header *header_new(struct query *q, struct native *native, struct conn *conn,
-                          uv_loop_t *loop, header_fn *fn, void *arg)
+struct header *header_new(struct query *q, const struct price *price, struct native *native,
+                          struct conn *conn, uv_loop_t *loop, header_fn *fn, void *arg)
 {
     struct header *h = alloc_zero(1, sizeof *h);
-    *h = (struct header){
-        .query = q, .native = native, .conn = conn, .loop = loop, .fn = fn, .arg = arg};
+    *h = (struct header){.query = q,
+                         .price = price,
+                         .native = native,
+                         .conn = conn,
+                         .loop = loop,
+                         .fn = fn,
+                         .arg = arg};
     header_call_counts(&h->counts, NULL, 0);
     header_call_waits(&h->waits, false);
     header_call_waits(&h->waits_and_memory, true);

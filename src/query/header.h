@@ -12,6 +12,7 @@
 #include "beamtop/link/conn.h"
 #include "internal.h"
 #include "native.h"
+#include "price.h"
 
 struct cursor;
 struct header;
@@ -21,8 +22,8 @@ typedef void header_fn(void *arg, const struct builder *value, double target_us,
                        const struct error *err);
 
 /* fn comes once for each header_ask(), from the loop, unless header_cancel() is first. */
-struct header *header_new(struct query *q, struct native *native, struct conn *conn,
-                          uv_loop_t *loop, header_fn *fn, void *arg);
+struct header *header_new(struct query *q, const struct price *price, struct native *native,
+                          struct conn *conn, uv_loop_t *loop, header_fn *fn, void *arg);
 void header_free(struct header *h);
 /* `local`: the program reads the resident memory of a VM of its host itself. */
 int header_ask(struct header *h, bool local, struct error *err);

@@ -15,10 +15,6 @@ extern const struct embedded query_sources[];
 void query_arm(struct query *q);
 /* A process of ours that the keeper has not started; NULL: nothing. */
 void query_adopt(struct query *q, const struct etf_pid *pid);
-/* CPU time of native asks, as of price_of_ask() and price_of_waits(). */
-double query_ask_us(const struct query *q, double wall_us);
-double query_waits_us(const struct query *q);
-
 /* ---- expr.c */
 
 /* Tag of the answer to a start. net_kernel answers its request with the other tag beforehand. */

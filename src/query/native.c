@@ -49,13 +49,6 @@ struct native {
 
 /* ---- calls */
 
-static void build_without_version(struct builder *b, const struct builder *term)
-{
-    size_t len = 0;
-    const uint8_t *bytes = builder_bytes(term, &len);
-    build_raw(b, bytes + 1, len - 1);
-}
-
 void native_call_init(struct native_call *call, const char *module, const char *function,
                       const struct builder *args)
 {
@@ -64,7 +57,7 @@ void native_call_init(struct native_call *call, const char *module, const char *
     build_int(b, ERPC_TAG);
     build_atom(b, module);
     build_atom(b, function);
-    build_without_version(b, args);
+    build_term(b, args);
     build_nil(b);
     *call = (struct native_call){.args = b, .priority = "normal", .max_heap_words = HEAP_WORDS};
 }
@@ -95,7 +88,7 @@ static void build_steps(struct builder *b, const struct native_step *steps, size
         if (steps[i].args)
             build_text(b, steps[i].args);
         else
-            build_without_version(b, steps[i].term);
+            build_term(b, steps[i].term);
     build_nil(b);
     build_nil(b);
 }

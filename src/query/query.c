@@ -236,8 +236,6 @@ static bool is_call_of(const struct call *call, enum question question)
 static void build_ask(struct builder *b, int64_t id, enum question question,
                       const struct builder *arg_term, unsigned deadline_ms)
 {
-    size_t len = 0;
-    const uint8_t *arg = builder_bytes(arg_term, &len);
     build_tuple(b, 5);
     build_atom(b, "ask");
     build_int(b, id);
@@ -247,7 +245,7 @@ static void build_ask(struct builder *b, int64_t id, enum question question,
         build_atom(b, "in");
         build_atom(b, question_name(question));
     }
-    build_raw(b, arg + 1, len - 1);
+    build_term(b, arg_term);
     build_int(b, deadline_ms);
 }
 
@@ -305,13 +303,11 @@ int query_tell(struct query *q, enum question question, const struct builder *te
                struct error *err)
 {
     assert(q->ready);
-    size_t len = 0;
-    const uint8_t *bytes = builder_bytes(term, &len);
     struct builder *b = builder_new();
     build_tuple(b, 3);
     build_atom(b, "tell");
     build_atom(b, question_name(question));
-    build_raw(b, bytes + 1, len - 1);
+    build_term(b, term);
     int rc = send_keeper(q, b, err);
     builder_free(b);
     return rc;
@@ -396,16 +392,6 @@ void query_adopt(struct query *q, const struct etf_pid *pid)
     build_pid(b, conn_peer_node(q->conn), pid);
     (void)send_keeper(q, b, &ignored);
     builder_free(b);
-}
-
-double query_ask_us(const struct query *q, double wall_us)
-{
-    return price_of_ask(&q->price, wall_us);
-}
-
-double query_waits_us(const struct query *q)
-{
-    return price_of_waits(&q->price);
 }
 
 static void on_header(void *arg, const struct builder *value, double target_us,
@@ -617,7 +603,7 @@ int query_open(struct query **out, uv_loop_t *loop, struct conn *conn,
         uv_now(loop) + (deadline_ms < 2 * SPAWN_AFTER_MS ? deadline_ms / 2 : SPAWN_AFTER_MS);
     q->next_id = EXPR_TAG + 1;
     q->native = native_new(conn);
-    q->header = header_new(q, q->native, conn, loop, on_header, q);
+    q->header = header_new(q, &q->price, q->native, conn, loop, on_header, q);
     q->timer = alloc_zero(1, sizeof *q->timer);
     uv_timer_init(loop, q->timer);
     q->timer->data = q;

@@ -38,5 +38,7 @@ void build_nil(struct builder *b);
 void build_map(struct builder *b, size_t pairs); /* then key, value, … */
 /* A whole term, without version byte. */
 void build_raw(struct builder *b, const uint8_t *term, size_t len);
+/* What another builder holds, without its version byte. */
+void build_term(struct builder *b, const struct builder *term);
 
 #endif

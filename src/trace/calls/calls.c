@@ -104,8 +104,6 @@ static void on_timed(void *arg, const struct answer *answer)
 static void ask_time(struct calls_session *s)
 {
     struct builder *b = builder_new();
-    size_t len;
-    const uint8_t *who = builder_bytes(s->who, &len);
     build_tuple(b, 4);
     build_atom(b, "time");
     build_int(b, s->state.window_ms);
@@ -115,7 +113,7 @@ static void ask_time(struct calls_session *s)
     if (s->options.memory)
         build_atom(b, "call_memory");
     build_nil(b);
-    build_raw(b, who + 1, len - 1);
+    build_term(b, s->who);
     session_step(&s->s, SESSION_TIMING, QUESTION_CALLS, b, s->state.window_ms + CALLS_ASK_MS,
                  on_timed);
 }
