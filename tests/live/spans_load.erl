@@ -179,7 +179,8 @@ in_otel(Trace) ->
 after_root(stale) ->
     [begin
          [gen_server:call(b, {busy, 0}) || _ <- lists:seq(1, 4)],
-         receive after 3 -> ok end
+         receive after 3 -> ok end,
+         until_collected()
      end || _ <- lists:seq(1, 125)];
 after_root(called) ->
     in_otel(1),
@@ -189,6 +190,17 @@ after_root(heavy) -> before_root(called, self()), ?MODULE:root(called);
 after_root(crowd) -> ?MODULE:root(calm);
 after_root(raise) -> has_gone();
 after_root(_) -> ok.
+
+%% A collector with little of a core would end its capture: its queue grows above 5,000.
+until_collected() ->
+    case seq_trace:get_system_tracer() of
+        Collector when is_pid(Collector) ->
+            case process_info(Collector, message_queue_len) of
+                {_, N} when N > 500 -> timer:sleep(1), until_collected();
+                _ -> ok
+            end;
+        _ -> ok
+    end.
 
 %% When a process has its events handed over cannot be arranged. The count of roots is taken as it
 %% takes it.
