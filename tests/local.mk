@@ -97,7 +97,8 @@ tests_screen_test_replay_LDADD = tests/libtest.a $(APP_LIBS) $(CMOCKA_LIBS)
 tests_unit_recording_test_recording_trace_LDADD = tests/libtest.a $(REPORT_LIBS) $(CMOCKA_LIBS)
 
 # ---- connections
-LIVE_LINK = tests/live/test_conn tests/live/test_conn_peers tests/live/test_native
+LIVE_LINK = tests/live/test_conn tests/live/test_conn_peers tests/live/test_native \
+	tests/live/test_who
 LIVE_LINK_PARTS = tests/live/node.c tests/live/node.h tests/live/fake_peer.c \
 	tests/live/fake_peer.h tests/live/probe.c tests/live/probe.h
 tests_live_test_conn_SOURCES = tests/live/test_conn.c $(LIVE_LINK_PARTS)
@@ -109,6 +110,9 @@ tests_live_test_conn_peers_LDADD = $(LINK_LIBS) $(CMOCKA_LIBS)
 tests_live_test_native_SOURCES = tests/live/test_native.c $(LIVE_LINK_PARTS)
 tests_live_test_native_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS) $(EI_CFLAGS)
 tests_live_test_native_LDADD = $(QUERY_LIBS) $(CMOCKA_LIBS)
+tests_live_test_who_SOURCES = tests/live/test_who.c $(LIVE_LINK_PARTS)
+tests_live_test_who_CFLAGS = $(AM_CFLAGS) $(UV_CFLAGS) $(EI_CFLAGS)
+tests_live_test_who_LDADD = $(QUERY_LIBS) $(CMOCKA_LIBS)
 check_PROGRAMS += $(LIVE_LINK)
 # ---- fuzz: tests/fuzz/fuzz_NAME.c, its inputs in tests/fuzz/corpus/NAME/. A target is its name here and its line below.
 FUZZ_TARGETS = \

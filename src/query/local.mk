@@ -2,4 +2,6 @@
 src_libquery_a_SOURCES += \
 	src/query/expr.c src/query/header.c src/query/header.h src/query/header_terms.c \
 	src/query/header_terms.h src/query/internal.h src/query/native.c src/query/native.h \
-	src/query/price.c src/query/price.h src/query/query.c
+	src/query/price.c src/query/price.h src/query/query.c src/query/who.c src/query/who.h \
+	src/query/who_above.c src/query/who_above.h src/query/who_known.c src/query/who_known.h \
+	src/query/who_terms.c src/query/who_terms.h

@@ -64,7 +64,7 @@ struct native_answer {
 typedef void native_fn(void *arg, const struct native_answer *answer);
 
 /* Places of asks, each for one at a time. */
-#define NATIVE_PLACES 7
+#define NATIVE_PLACES 16
 
 /* Asks for what loads erpc, where it is not loaded yet. */
 struct native *native_new(struct conn *conn);
