@@ -9,7 +9,6 @@
 #include "beamtop/base/buf.h"
 #include "beamtop/base/limits.h"
 #include "beamtop/etf/cursor.h"
-#include "beamtop/etf/print.h"
 #include "header_terms.h"
 
 /* What has not come so long after the counts is shown as not known: the way there and back does not
@@ -57,6 +56,7 @@ struct header {
     unsigned open;                                    /* parts that the answer waits for */
     struct buf counts_value, waits_value, late_value; /* of this answer; empty: none */
     size_t counted;                                   /* counters that are read with the counts */
+    int64_t processes;
     uint64_t asked_ms, waits_asked_ms;
     double waited_ms; /* the longest of the waits that are over, since the last answer */
     double us;        /* CPU time since the last answer */
@@ -105,22 +105,8 @@ static struct slice bytes_of(const struct buf *b)
 
 static void fail_answer(struct header *h, const struct native_answer *why)
 {
-    static const struct print_limits limits = {.depth = 4, .items = 10, .bytes = 200, .cuts = true};
-    static const char *const ends[] = {
-        [NATIVE_RETURNED] = "its answer is of another form",
-        [NATIVE_RAISED] = "it raised",
-        [NATIVE_KILLED] = "its process was killed",
-        [NATIVE_REFUSED] = "no process was spawned for it:",
-        [NATIVE_ENDED] = "its process ended:",
-    };
     struct error err = {0};
-    struct buf text;
-    buf_init(&text, 0);
-    if (why->end != NATIVE_RETURNED && why->value.len > 0)
-        print_term(&text, (const uint8_t *)why->value.s, why->value.len, &limits);
-    error_set(&err, ERR_TARGET, "“system” failed on the node: %s %s", ends[why->end],
-              buf_cstr(&text));
-    buf_clear(&text);
+    native_error(&err, question_name(QUESTION_SYSTEM), why);
     send_answer(h, NULL, &err);
 }
 
@@ -238,6 +224,11 @@ int header_ask(struct header *h, bool local, struct error *err)
         rc = ask_counts(h, err);
     h->asking = rc == 0;
     return rc;
+}
+
+int64_t header_processes(const struct header *h)
+{
+    return h->processes;
 }
 
 void header_cancel(struct header *h)
@@ -370,6 +361,7 @@ static void on_counts(void *arg, const struct native_answer *answer)
     struct error ignored = {0}; /* then the question has no answer by its deadline */
     if (answer->end == NATIVE_RETURNED && header_read_counts(answer->value, h->counted, &counts)) {
         h->us += price_of_ask(h->price, counts.us);
+        h->processes = counts.processes;
         take_counters(h, counts.counters);
         adopt_flag(h);
         if (!is_open(h, PART_COUNTS))
@@ -488,6 +480,7 @@ struct header *header_new(struct query *q, const struct price *price, struct nat
                          .native = native,
                          .conn = conn,
                          .loop = loop,
+                         .processes = -1,
                          .fn = fn,
                          .arg = arg};
     header_call_counts(&h->counts, NULL, 0);

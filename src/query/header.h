@@ -28,6 +28,8 @@ void header_free(struct header *h);
 /* `local`: the program reads the resident memory of a VM of its host itself. */
 int header_ask(struct header *h, bool local, struct error *err);
 void header_cancel(struct header *h); /* its deadline has passed */
+/* Of the last answer; -1: not known. */
+int64_t header_processes(const struct header *h);
 /* {shared, Keeper, Counter}: reductions that a keeper's processes have done. */
 void header_take_shared(struct header *h, struct cursor *c);
 

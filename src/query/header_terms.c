@@ -190,11 +190,12 @@ static int64_t read_last(struct slice term)
 bool header_read_counts(struct slice value, size_t counters, struct header_counts *out)
 {
     struct slice e[COUNTS + HEADER_COUNTERS];
-    int64_t began, ended;
+    int64_t began, ended, processes;
     if (!read_elements(value, e, COUNTS + counters) || !read_integer(e[COUNT_BEGAN], &began) ||
-        !read_integer(e[COUNT_MONO_NS], &ended))
+        !read_integer(e[COUNT_MONO_NS], &ended) || !read_integer(e[COUNT_PROCESSES], &processes))
         return false;
-    *out = (struct header_counts){.us = between_us(began, ended),
+    *out = (struct header_counts){.processes = processes,
+                                  .us = between_us(began, ended),
                                   .dirty_io_queue = read_last(e[COUNT_QUEUES]),
                                   .nodes = e[COUNT_NODES]};
     for (size_t i = 0; i < counters; i++)

@@ -25,7 +25,8 @@ void header_call_resident(struct native_call *call);
 
 /* What the counts say beside the answer. */
 struct header_counts {
-    double us;              /* of wall time, nothing in it waits */
+    double us; /* of wall time, nothing in it waits */
+    int64_t processes;
     int64_t dirty_io_queue; /* processes that wait for a dirty I/O scheduler */
     struct slice nodes;     /* hidden ones, a bare list */
     int64_t counters[HEADER_COUNTERS];

@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "beamtop/base/alloc.h"
+#include "beamtop/base/buf.h"
 #include "beamtop/etf/cursor.h"
 #include "beamtop/etf/parse.h"
+#include "beamtop/etf/print.h"
 #include "beamtop/link/conn.h"
 
 /* 8 MiB on 64 bits: an answer is small, and what is sent travels as its own copy. */
@@ -141,6 +143,26 @@ void native_call_clear(struct native_call *call)
     *call = (struct native_call){0};
 }
 
+void native_error(struct error *err, const char *question, const struct native_answer *answer)
+{
+    static const struct print_limits limits = {.depth = 4, .items = 10, .bytes = 200, .cuts = true};
+    static const char *const ends[] = {
+        [NATIVE_RETURNED] = "its answer is of another form",
+        [NATIVE_RAISED] = "it raised",
+        [NATIVE_KILLED] = "its process was killed",
+        [NATIVE_REFUSED] = "no process was spawned for it:",
+        [NATIVE_ENDED] = "its process ended:",
+        [NATIVE_LATE] = "it did not answer in time",
+    };
+    struct buf text;
+    buf_init(&text, 0);
+    if (answer->end != NATIVE_RETURNED && answer->value.len > 0)
+        print_term(&text, (const uint8_t *)answer->value.s, answer->value.len, &limits);
+    error_set(err, answer->end == NATIVE_LATE ? ERR_TIMEOUT : ERR_TARGET,
+              "“%s” failed on the node: %s %s", question, ends[answer->end], buf_cstr(&text));
+    buf_clear(&text);
+}
+
 /* ---- asking */
 
 static void load_erpc(struct native *n);
@@ -226,6 +248,9 @@ bool native_is_own(const struct native *n, const struct etf_pid *pid)
 {
     for (unsigned i = 0; i < RECENT && i < n->next_recent; i++)
         if (pid_same(&n->recent[i], pid))
+            return true;
+    for (unsigned i = 0; i < PLACES_ALL; i++)
+        if (n->places[i].state == PLACE_RUNNING && pid_same(&n->places[i].pid, pid))
             return true;
     return false;
 }

@@ -61,10 +61,22 @@ struct native_answer {
     struct slice value; /* a bare term, checked; borrowed for the callback */
 };
 
+/* “question” failed, and how. */
+void native_error(struct error *err, const char *question, const struct native_answer *answer);
+
 typedef void native_fn(void *arg, const struct native_answer *answer);
 
 /* Places of asks, each for one at a time. */
 #define NATIVE_PLACES 16
+enum {
+    NATIVE_LIST = 4,
+    NATIVE_SWEEP,
+    NATIVE_INFO,
+    NATIVE_SPARED,
+    NATIVE_WALKS,
+    NATIVE_OWN,
+    NATIVE_SCAN_END,
+};
 
 /* Asks for what loads erpc, where it is not loaded yet. */
 struct native *native_new(struct conn *conn);
@@ -84,7 +96,7 @@ void native_set_deadline(struct native *n, unsigned place, uint64_t due_ms);
 /* Its process, once the node has said it; NULL: none. */
 const struct etf_pid *native_pid(const struct native *n, unsigned place);
 
-/* One of the last of all asks. */
+/* Of an ask that is out, or one of the last of all. */
 bool native_is_own(const struct native *n, const struct etf_pid *pid);
 
 /* When native_expire() is due next; UINT64_MAX: never. */

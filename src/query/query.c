@@ -16,6 +16,8 @@
 #include "internal.h"
 #include "native.h"
 #include "price.h"
+#include "scan.h"
+#include "who.h"
 
 /* What the program waits beyond the target's own deadline before it gives an answer up. */
 #define GRACE_MS 1000
@@ -55,6 +57,10 @@ struct query {
     struct etf_pid keeper;
     struct native *native;
     struct header *header;
+    struct who *who;
+    struct scan *scan;
+    bool scan_is_held;   /* the keeper has a process for it */
+    struct buf scan_arg; /* of the one that is asked natively */
     struct price price;
     int64_t next_id;
     bool loaded[QUESTIONS];
@@ -142,6 +148,8 @@ static void on_deadline(uv_timer_t *timer)
                   question_name(call->question));
         if (call->question == QUESTION_SYSTEM)
             header_cancel(q->header);
+        if (call->question == QUESTION_SCAN)
+            scan_cancel(q->scan);
         finish_call(q, call, &answer);
         return; /* the callback may have closed the query; finish_call() has armed the timer */
     }
@@ -197,6 +205,9 @@ void query_close(struct query *q)
     uv_timer_stop(q->timer);
     uv_close((uv_handle_t *)q->timer, free_timer);
     header_free(q->header);
+    scan_free(q->scan);
+    who_free(q->who);
+    buf_clear(&q->scan_arg);
     native_free(q->native);
     free(q);
 }
@@ -273,6 +284,37 @@ static int ask_header(struct query *q, const struct builder *arg_term, struct er
     return header_ask(q->header, cursor_peek_atom(&c, "local"), err);
 }
 
+/* Of a small node natively: then the keeper's process for it has nothing to keep. */
+static int ask_scan(struct query *q, int64_t id, const struct builder *arg_term,
+                    unsigned deadline_ms, struct error *err)
+{
+    size_t len = 0;
+    const uint8_t *arg = builder_bytes(arg_term, &len);
+    if (query_pending(q, QUESTION_SCAN))
+        return error_set(err, ERR_LIMIT, "the question before is not answered yet");
+    const bool native = scan_is_native(q->scan, arg, len, header_processes(q->header));
+    if (!native) {
+        q->scan_is_held = true;
+        return ask_keeper(q, id, QUESTION_SCAN, arg_term, deadline_ms, err);
+    }
+    if (q->scan_is_held)
+        (void)query_end(q, QUESTION_SCAN, err);
+    q->scan_is_held = false;
+    buf_reset(&q->scan_arg);
+    buf_put(&q->scan_arg, arg, len);
+    return scan_ask(q->scan, deadline_ms, err);
+}
+
+static int ask_by_way(struct query *q, int64_t id, enum question question,
+                      const struct builder *arg_term, unsigned deadline_ms, struct error *err)
+{
+    if (question == QUESTION_SYSTEM)
+        return ask_header(q, arg_term, err);
+    if (question == QUESTION_SCAN)
+        return ask_scan(q, id, arg_term, deadline_ms, err);
+    return ask_keeper(q, id, question, arg_term, deadline_ms, err);
+}
+
 int query_ask(struct query *q, enum question question, const struct builder *arg_term,
               unsigned deadline_ms, answer_fn *fn, void *fn_arg, struct error *err)
 {
@@ -282,8 +324,7 @@ int query_ask(struct query *q, enum question question, const struct builder *arg
         return error_set(err, ERR_LIMIT, "the node has not answered %d questions yet",
                          LIMIT_CALLS_IN_FLIGHT);
     int64_t id = q->next_id++;
-    int rc = question == QUESTION_SYSTEM ? ask_header(q, arg_term, err)
-                                         : ask_keeper(q, id, question, arg_term, deadline_ms, err);
+    int rc = ask_by_way(q, id, question, arg_term, deadline_ms, err);
     if (rc != 0)
         return rc;
     *call = (struct call){
@@ -394,21 +435,56 @@ void query_adopt(struct query *q, const struct etf_pid *pid)
     builder_free(b);
 }
 
-static void on_header(void *arg, const struct builder *value, double target_us,
-                      const struct error *err)
+/* value NULL: err says why. */
+static void finish_native(struct query *q, enum question question, const struct builder *value,
+                          double target_us, const struct error *err)
 {
-    struct query *q = arg;
     struct answer answer = {.err = *err};
     if (value) {
         answer.value = builder_bytes(value, &answer.len) + 1; /* without its version byte */
         answer.len--;
     }
     for (size_t i = 0; i < LIMIT_CALLS_IN_FLIGHT; i++)
-        if (is_call_of(&q->calls[i], QUESTION_SYSTEM)) {
+        if (is_call_of(&q->calls[i], question)) {
             answer.target_us = price_bound(&q->price, target_us, (double)took_ms(q, &q->calls[i]));
             finish_call(q, &q->calls[i], &answer);
             return; /* the callback may have closed the query */
         }
+}
+
+static void on_header(void *arg, const struct builder *value, double target_us,
+                      const struct error *err)
+{
+    finish_native(arg, QUESTION_SYSTEM, value, target_us, err);
+}
+
+/* Too many processes were there when they were listed: the keeper is asked instead. */
+static void ask_instead(struct query *q, struct error *err)
+{
+    const uint64_t now = uv_now(q->loop);
+    for (size_t i = 0; i < LIMIT_CALLS_IN_FLIGHT; i++) {
+        const struct call *call = &q->calls[i];
+        if (!is_call_of(call, QUESTION_SCAN))
+            continue;
+        const uint64_t left_ms = call->due_ms > now + GRACE_MS ? call->due_ms - now - GRACE_MS : 1;
+        struct builder *b = builder_new();
+        build_raw(b, q->scan_arg.data + 1, q->scan_arg.len - 1);
+        q->scan_is_held = true;
+        (void)ask_keeper(q, call->id, QUESTION_SCAN, b, (unsigned)left_ms, err);
+        builder_free(b);
+        return;
+    }
+}
+
+static void on_scan(void *arg, const struct builder *value, double target_us,
+                    const struct error *err)
+{
+    struct query *q = arg;
+    struct error why = *err;
+    if (!value && why.code == ERR_NONE)
+        ask_instead(q, &why);
+    if (value || why.code != ERR_NONE)
+        finish_native(q, QUESTION_SCAN, value, target_us, &why);
 }
 
 static void query_spawned(struct conn *conn, void *arg, uint64_t id, const struct etf_pid *pid,
@@ -604,6 +680,9 @@ int query_open(struct query **out, uv_loop_t *loop, struct conn *conn,
     q->next_id = EXPR_TAG + 1;
     q->native = native_new(conn);
     q->header = header_new(q, &q->price, q->native, conn, loop, on_header, q);
+    q->who = who_new(q, &q->price, q->native, conn, loop);
+    q->scan = scan_new(q, &q->price, q->native, q->who, conn, loop, on_scan, q);
+    buf_init(&q->scan_arg, 0);
     q->timer = alloc_zero(1, sizeof *q->timer);
     uv_timer_init(loop, q->timer);
     q->timer->data = q;

@@ -16,8 +16,8 @@
 #include "who_terms.h"
 
 /* Places of native.h. */
-#define PLACE_READ 8
-#define PLACE_APPLICATIONS 9
+#define PLACE_READ 10
+#define PLACE_APPLICATIONS 11
 
 /* For an ask: a process that does not yield keeps it waiting. Then its part is cut, and so many
  * times in all the next one waits until it has ended. */

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Which processes of the node are beamtops': what holds their connections, the keepers, which are
+ * registered under the names of the nodes of their clients, what is linked to these, and what is
+ * linked to that (docs/queries.md, `own`); and the processes of native asks of ours. Asked
+ * natively. One thread: the loop's. */
+#ifndef BEAMTOP_QUERY_OWN_H
+#define BEAMTOP_QUERY_OWN_H
+
+#include <uv.h>
+
+#include "beamtop/link/conn.h"
+#include "internal.h"
+#include "native.h"
+#include "price.h"
+
+struct own;
+typedef void own_fn(void *arg, bool ok);
+
+struct own *own_new(struct query *q, const struct price *price, struct native *native,
+                    struct conn *conn, uv_loop_t *loop);
+void own_free(struct own *o);
+/* fn comes once, from the loop; false: the node did not answer by the deadline, and what was known
+ * before is kept. One at a time. */
+int own_learn(struct own *o, unsigned deadline_ms, own_fn *fn, void *arg, struct error *err);
+bool own_has(const struct own *o, const struct etf_pid *pid);
+size_t own_count(const struct own *o); /* without those of native asks */
+double own_take_us(struct own *o);     /* what it cost the node since this was called last */
+
+#endif

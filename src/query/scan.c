@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "scan_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "beamtop/base/alloc.h"
+
+/* Above it the keeper's scan costs fewer bytes; one with more stays large until it has half. */
+#define SMALL_MOST 1000
+
+/* The list of processes costs by the size of the VM's table: so it is asked when there are more or
+ * fewer than before, and so often. */
+#define LIST_EVERY_MS 5000
+
+/* Reductions of the node that those which were asked have not done: more, and all are asked. Our
+ * own asks, and what has ended, are in it. */
+#define UNEXPLAINED 20000
+#define UNEXPLAINED_SHARE 0.05
+
+static int ask_list(struct scan *s, struct error *err);
+static int ask_sweep(struct scan *s, struct error *err);
+
+/* ---- ends */
+
+static void drop_set(struct scan_set *set)
+{
+    free(set->procs);
+    *set = (struct scan_set){0};
+}
+
+void scan_set_make(struct scan_set *set, size_t most)
+{
+    drop_set(set);
+    set->procs = alloc_zero(most + 1, sizeof(struct scan_proc *));
+}
+
+void scan_forget_rows(struct scan *s)
+{
+    free(s->rows);
+    free(s->watched);
+    s->rows = s->watched = NULL;
+    s->n_rows = s->n_watched = 0;
+    drop_set(&s->out);
+    drop_set(&s->spared);
+    drop_set(&s->walked);
+}
+
+void scan_send(struct scan *s, const struct builder *value, const struct error *err)
+{
+    const double us = s->us + own_take_us(s->own) + who_take_us(s->who);
+    s->asking = false;
+    s->us = 0;
+    s->fn(s->arg, value, us, err);
+}
+
+/* The next one begins anew. */
+static void forget_all(struct scan *s)
+{
+    scan_forget_rows(s);
+    scan_table_clear(&s->table);
+    s->had_sweep = false;
+    s->listed_ms = 0;
+    s->listed = 0;
+}
+
+void scan_give_up(struct scan *s, const struct error *err)
+{
+    if (!s->asking)
+        return;
+    forget_all(s);
+    scan_send(s, NULL, err);
+}
+
+void scan_fail_answer(struct scan *s, const struct native_answer *answer)
+{
+    struct error err = {0};
+    native_error(&err, "scan", answer);
+    scan_give_up(s, &err);
+}
+
+bool scan_go_on(struct scan *s, int rc, const struct error *err)
+{
+    if (rc != 0)
+        scan_give_up(s, err);
+    return rc == 0;
+}
+
+int64_t scan_count_ended(const struct scan *s)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < s->table.n; i++)
+        n += !s->table.procs[i].listed;
+    return n;
+}
+
+/* ---- asks */
+
+static unsigned left_ms(const struct scan *s)
+{
+    const uint64_t now = uv_now(s->loop);
+    return s->due_ms > now ? (unsigned)(s->due_ms - now) : 1;
+}
+
+int scan_ask_call(struct scan *s, unsigned place, struct native_call *call, native_fn *fn,
+                  struct error *err)
+{
+    const int rc = native_ask(s->native, place, call, uv_now(s->loop), left_ms(s), fn, s, err);
+    native_call_clear(call);
+    query_arm(s->query);
+    return rc;
+}
+
+void scan_add_price(struct scan *s, const struct scan_clock *clock)
+{
+    const double us = ((double)clock->ended_ns - (double)clock->began_ns) / 1000;
+    s->us += price_of_ask(s->price, us);
+}
+
+/* ---- the sweep */
+
+/* What the node did less what those that were asked did. */
+static bool is_unexplained(const struct scan *s)
+{
+    int64_t did = 0;
+    const int64_t all = s->reductions - s->reductions_before;
+    for (size_t i = 0; i < s->table.n; i++) {
+        const struct scan_proc *p = &s->table.procs[i];
+        if (p->swept)
+            did += p->reductions - p->reductions_before;
+    }
+    return (double)(all - did) > fmax(UNEXPLAINED, UNEXPLAINED_SHARE * (double)all);
+}
+
+/* What is wrong: a list, the rest of them, or nothing. */
+static int ask_more(struct scan *s, int64_t processes, bool *done, struct error *err)
+{
+    *done = false;
+    if (!s->has_listed && (processes != s->listed - scan_count_ended(s) ||
+                           uv_now(s->loop) - s->listed_ms >= LIST_EVERY_MS))
+        return ask_list(s, err);
+    if (!s->has_swept_all && is_unexplained(s)) {
+        s->has_swept_all = true;
+        return ask_sweep(s, err);
+    }
+    *done = true;
+    return 0;
+}
+
+static void on_sweep(void *arg, const struct native_answer *answer)
+{
+    struct scan *s = arg;
+    struct scan_clock clock;
+    struct error err = {0};
+    bool done;
+    if (!s->asking)
+        return;
+    if (answer->end != NATIVE_RETURNED ||
+        !scan_read_sweep(answer->value, &clock, s->out.procs, s->out.n, uv_now(s->loop))) {
+        scan_fail_answer(s, answer);
+        return;
+    }
+    scan_add_price(s, &clock);
+    if (s->swept_ns == s->before_ns)
+        s->swept_ns = clock.began_ns;
+    s->sweep_us += (clock.ended_ns - clock.began_ns) / 1000;
+    s->reductions = clock.reductions;
+    if (scan_go_on(s, ask_more(s, clock.processes, &done, &err), &err) && done)
+        scan_ask_rows(s);
+}
+
+/* Those of whom something is expected, or all; not those that were asked in this scan. */
+static int ask_sweep(struct scan *s, struct error *err)
+{
+    struct native_call call;
+    const uint64_t now = uv_now(s->loop);
+    scan_set_make(&s->out, s->table.n);
+    for (size_t i = 0; i < s->table.n; i++) {
+        struct scan_proc *p = &s->table.procs[i];
+        if (p->listed && !p->swept && (s->has_swept_all || !p->known || p->due_ms <= now))
+            s->out.procs[s->out.n++] = p;
+    }
+    scan_call_sweep(&call, conn_peer_node(s->conn), s->out.procs, s->out.n,
+                    !native_has_erpc(s->native));
+    return scan_ask_call(s, NATIVE_SWEEP, &call, on_sweep, err);
+}
+
+/* ---- the list */
+
+static void on_own(void *arg, bool ok)
+{
+    struct scan *s = arg;
+    struct error err = {0};
+    (void)ok;
+    if (!s->asking)
+        return;
+    for (size_t i = 0; i < s->table.n; i++)
+        s->table.procs[i].own = own_has(s->own, &s->table.procs[i].pid);
+    (void)scan_go_on(s, ask_sweep(s, &err), &err);
+}
+
+static void take_list(struct scan *s, const struct scan_clock *clock, struct etf_pid *pids,
+                      size_t n)
+{
+    struct error err = {0};
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++)
+        if (!native_is_own(s->native, &pids[i]))
+            pids[kept++] = pids[i];
+    s->has_listed = true;
+    s->listed_ms = uv_now(s->loop);
+    const bool news = scan_table_list(&s->table, pids, kept);
+    s->listed = clock->processes + scan_count_ended(s);
+    if (news)
+        (void)scan_go_on(s, own_learn(s->own, left_ms(s), on_own, s, &err), &err);
+    else
+        (void)scan_go_on(s, ask_sweep(s, &err), &err);
+}
+
+static void on_list(void *arg, const struct native_answer *answer)
+{
+    struct scan *s = arg;
+    struct scan_clock clock;
+    struct etf_pid *pids = NULL;
+    size_t n = 0;
+    if (!s->asking)
+        return;
+    if (answer->end != NATIVE_RETURNED || !scan_read_list(answer->value, &clock, &pids, &n)) {
+        scan_fail_answer(s, answer);
+    } else {
+        scan_add_price(s, &clock);
+        if (n > SMALL_MOST) {
+            s->large = true;
+            scan_give_up(s, &(struct error){0});
+        } else {
+            take_list(s, &clock, pids, n);
+        }
+    }
+    free(pids);
+}
+
+static int ask_list(struct scan *s, struct error *err)
+{
+    struct native_call call;
+    scan_call_list(&call, !native_has_erpc(s->native));
+    return scan_ask_call(s, NATIVE_LIST, &call, on_list, err);
+}
+
+/* ---- interface */
+
+static void forget_infos(struct scan_table *t)
+{
+    for (size_t i = 0; i < t->n; i++)
+        buf_reset(&t->procs[i].info);
+}
+
+bool scan_is_native(struct scan *s, const uint8_t *arg, size_t len, int64_t processes)
+{
+    const int64_t most = s->large ? SMALL_MOST / 2 : SMALL_MOST;
+    const bool small = processes >= 0 && processes <= most;
+    s->large = processes >= 0 && !small;
+    const struct scan_ask before = s->ask;
+    if (small && scan_read_ask(arg, len, &s->ask)) {
+        if (!scan_same_items(&before, &s->ask))
+            forget_infos(&s->table);
+        return true;
+    }
+    forget_all(s);
+    return false;
+}
+
+/* An ask of one before, whose deadline has passed, ends before its place is free. */
+static bool is_out(const struct scan *s)
+{
+    for (unsigned place = NATIVE_LIST; place < NATIVE_SCAN_END; place++)
+        if (native_is_out(s->native, place))
+            return true;
+    return s->who_is_out;
+}
+
+int scan_ask(struct scan *s, unsigned deadline_ms, struct error *err)
+{
+    if (is_out(s))
+        return error_set(err, ERR_LIMIT, "the scan before has not ended on the node");
+    s->asking = true;
+    s->due_ms = uv_now(s->loop) + deadline_ms;
+    s->us = 0;
+    s->has_listed = false;
+    s->has_swept_all = !s->had_sweep || s->by_queue != s->ask.rank.by_queue;
+    s->before_ns = s->swept_ns;
+    s->reductions_before = s->reductions;
+    s->sweep_us = 0;
+    scan_table_begin(&s->table);
+    const int rc = s->table.n == 0 ? ask_list(s, err) : ask_sweep(s, err);
+    s->asking = rc == 0;
+    return rc;
+}
+
+void scan_cancel(struct scan *s)
+{
+    s->asking = false;
+    forget_all(s);
+}
+
+struct scan *scan_new(struct query *q, const struct price *price, struct native *native,
+                      struct who *who, struct conn *conn, uv_loop_t *loop, scan_fn *fn, void *arg)
+{
+    struct scan *s = alloc_zero(1, sizeof *s);
+    s->query = q;
+    s->price = price;
+    s->native = native;
+    s->who = who;
+    s->own = own_new(q, price, native, conn, loop);
+    s->conn = conn;
+    s->loop = loop;
+    s->fn = fn;
+    s->arg = arg;
+    return s;
+}
+
+void scan_free(struct scan *s)
+{
+    if (!s)
+        return;
+    scan_forget_rows(s);
+    scan_table_clear(&s->table);
+    own_free(s->own);
+    free(s);
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "scan_table.h"
+
+#include <stdlib.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/etf/cursor.h"
+
+/* One that has done nothing for some time is asked again after half of that, and in so many ms at
+ * most. */
+#define STILL_MOST_MS 5000
+
+/* More than a process can hold. */
+#define NUMBER_MOST (INT64_C(1) << 60)
+
+/* As the VM orders its own. */
+static int compare_pids(const struct etf_pid *a, const struct etf_pid *b)
+{
+    if (a->serial != b->serial)
+        return a->serial < b->serial ? -1 : 1;
+    return (a->id > b->id) - (a->id < b->id);
+}
+
+static int order_pids(const void *a, const void *b)
+{
+    return compare_pids(a, b);
+}
+
+static int find_pid(const void *pid, const void *proc)
+{
+    return compare_pids(pid, &((const struct scan_proc *)proc)->pid);
+}
+
+void scan_table_clear(struct scan_table *t)
+{
+    for (size_t i = 0; i < t->n; i++)
+        buf_clear(&t->procs[i].info);
+    free(t->procs);
+    *t = (struct scan_table){0};
+}
+
+struct scan_proc *scan_table_find(const struct scan_table *t, const struct etf_pid *pid)
+{
+    return t->n == 0 ? NULL : bsearch(pid, t->procs, t->n, sizeof *t->procs, find_pid);
+}
+
+struct slice scan_info_find(struct slice info, const char *key)
+{
+    struct cursor c;
+    struct cursor_list list;
+    struct slice name, value;
+    cursor_init(&c, (const uint8_t *)info.s, info.len);
+    if (info.len == 0 || !cursor_list(&c, &list) || list.string)
+        return (struct slice){0};
+    for (size_t i = 0; i < list.count; i++) {
+        if (!cursor_tuple_of(&c, 2) || !cursor_atom(&c, &name) || !cursor_raw(&c, &value))
+            break;
+        if (slice_is(name, key))
+            return value;
+    }
+    return (struct slice){0};
+}
+
+int64_t scan_info_number(struct slice info, const char *key)
+{
+    const struct slice term = scan_info_find(info, key);
+    struct cursor c;
+    int64_t n = -1;
+    if (term.len == 0)
+        return -1;
+    cursor_init(&c, (const uint8_t *)term.s, term.len);
+    return cursor_int64(&c, &n) && n <= NUMBER_MOST ? n : -1;
+}
+
+bool scan_table_list(struct scan_table *t, struct etf_pid *pids, size_t n)
+{
+    struct scan_proc *procs = alloc_zero(n + t->n + 1, sizeof *procs);
+    size_t at = 0, from = 0;
+    bool news = false;
+    qsort(pids, n, sizeof *pids, order_pids);
+    for (size_t i = 0; i < t->n; i++)
+        t->procs[i].listed = false;
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0 && compare_pids(&pids[i - 1], &pids[i]) == 0)
+            continue;
+        while (from < t->n && compare_pids(&t->procs[from].pid, &pids[i]) < 0)
+            procs[at++] = t->procs[from++];
+        if (from < t->n && compare_pids(&t->procs[from].pid, &pids[i]) == 0) {
+            procs[at] = t->procs[from++];
+        } else {
+            procs[at] = (struct scan_proc){.pid = pids[i]};
+            news = true;
+        }
+        procs[at++].listed = true;
+    }
+    while (from < t->n)
+        procs[at++] = t->procs[from++];
+    free(t->procs);
+    *t = (struct scan_table){procs, at};
+    return news;
+}
+
+void scan_table_begin(struct scan_table *t)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        struct scan_proc *p = &t->procs[i];
+        p->swept = false;
+        p->reductions_before = p->reductions;
+        p->queue_before = p->queue;
+    }
+}
+
+void scan_proc_end(struct scan_proc *p)
+{
+    p->listed = false;
+}
+
+void scan_proc_take(struct scan_proc *p, int64_t reductions, int64_t queue, uint64_t now_ms)
+{
+    const bool moved = !p->known || reductions - p->reductions > p->signals || p->queue != queue;
+    p->signals = 0;
+    p->swept = p->known = true;
+    p->stale |= moved;
+    p->reductions = reductions;
+    p->queue = queue;
+    if (moved)
+        p->still_ms = now_ms;
+    const uint64_t still_ms = (now_ms - p->still_ms) / 2;
+    p->due_ms = now_ms + (still_ms < STILL_MOST_MS ? still_ms : STILL_MOST_MS);
+}
+
+void scan_table_drop(struct scan_table *t)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < t->n; i++)
+        if (t->procs[i].listed)
+            t->procs[kept++] = t->procs[i];
+        else
+            buf_clear(&t->procs[i].info);
+    t->n = kept;
+}
+
+size_t scan_table_count(const struct scan_table *t)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < t->n; i++)
+        n += t->procs[i].listed && !t->procs[i].own;
+    return n;
+}
+
+/* ---- ranking */
+
+int64_t scan_value(const struct scan_proc *p, const struct scan_rank *rank)
+{
+    return rank->by_queue ? p->queue : p->reductions;
+}
+
+int64_t scan_delta(const struct scan_proc *p, const struct scan_rank *rank)
+{
+    if (rank->first)
+        return 0;
+    return rank->by_queue ? p->queue - p->queue_before : p->reductions - p->reductions_before;
+}
+
+struct ranked {
+    int64_t key, value, delta;
+    struct scan_proc *proc;
+};
+
+/* The best first: by key, value, delta and pid, as the VM orders such tuples. */
+static int compare_ranked(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+    if (x->key != y->key)
+        return x->key > y->key ? -1 : 1;
+    if (x->value != y->value)
+        return x->value > y->value ? -1 : 1;
+    if (x->delta != y->delta)
+        return x->delta > y->delta ? -1 : 1;
+    return compare_pids(&y->proc->pid, &x->proc->pid);
+}
+
+size_t scan_table_rank(const struct scan_table *t, const struct scan_rank *rank, bool own,
+                       struct scan_proc **out, size_t most)
+{
+    struct ranked *all = alloc_zero(t->n + 1, sizeof *all);
+    size_t n = 0;
+    for (size_t i = 0; i < t->n; i++) {
+        struct scan_proc *p = &t->procs[i];
+        if (!p->listed || !p->known || (p->own && !own))
+            continue;
+        struct ranked *r = &all[n++];
+        *r = (struct ranked){0, scan_value(p, rank), scan_delta(p, rank), p};
+        r->key = rank->by_delta && !rank->first ? r->delta : r->value;
+        if (rank->ascending)
+            r->key = -r->key;
+    }
+    qsort(all, n, sizeof *all, compare_ranked);
+    if (n > most)
+        n = most;
+    for (size_t i = 0; i < n; i++)
+        out[i] = all[i].proc;
+    free(all);
+    return n;
+}

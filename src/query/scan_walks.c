@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "scan_walks.h"
+
+#include <stdlib.h>
+
+#include "beamtop/base/alloc.h"
+#include "beamtop/etf/cursor.h"
+
+/* Measured: what a message, and a link or monitor, costs at most. */
+#define MESSAGE_NS 20
+#define LINK_NS 100
+#define LINK_BYTES 40 /* the least of one */
+#define DEAR_NS 1000000
+#define QUEUE_MOST INT64_C(10000000000)
+
+/* Reads take a 500th of a core, those of one process as well; so much of it at once. */
+#define PAUSE_TIMES 500
+#define AHEAD_MS 20000
+
+/* What was read no longer ago than that is not older. */
+#define RECENT_MS 1000
+
+#define WORD_BYTES 8
+#define MESSAGE_WORDS 5 /* the least that a message takes */
+
+static int64_t queue_ns(const struct scan_proc *p)
+{
+    return (p->queue < QUEUE_MOST ? p->queue : QUEUE_MOST) * MESSAGE_NS;
+}
+
+static int64_t walk_ns(const struct scan_proc *p)
+{
+    return queue_ns(p) + p->links_ns;
+}
+
+bool scan_walk_is_dear(const struct scan_proc *p)
+{
+    return walk_ns(p) > DEAR_NS || p->is_suspect;
+}
+
+static uint64_t pause_ms(int64_t ns)
+{
+    return (uint64_t)ns * PAUSE_TIMES / 1000000;
+}
+
+bool scan_walk_has_turn(const struct scan_proc *p, uint64_t *paid_ms, uint64_t now_ms)
+{
+    const uint64_t pause = pause_ms(walk_ns(p));
+    if (*paid_ms > now_ms + AHEAD_MS || (p->walked_ms != 0 && now_ms < p->walked_ms + pause))
+        return false;
+    *paid_ms = (*paid_ms > now_ms ? *paid_ms : now_ms) + pause;
+    return true;
+}
+
+static struct slice info_of(const struct scan_proc *p)
+{
+    return (struct slice){(const char *)p->info.data, p->info.len};
+}
+
+/* As many as could be there. */
+static int64_t excess_ns(const struct scan_proc *p)
+{
+    const int64_t bytes = p->memory - p->words * WORD_BYTES;
+    return bytes > 0 ? bytes / LINK_BYTES * LINK_NS : 0;
+}
+
+static void read_sizes(struct scan_proc *p, struct slice info)
+{
+    p->memory = scan_info_number(info, "memory");
+    p->words = scan_info_number(info, "total_heap_size");
+}
+
+void scan_walk_suspect(struct scan_proc *p)
+{
+    read_sizes(p, info_of(p));
+    p->is_suspect = excess_ns(p) > DEAR_NS && p->memory / 3 * 2 > p->cleared_bytes;
+}
+
+/* ---- the ask: a clock between two */
+
+static const struct native_step clock_step = {"erlang", "monotonic_time", "[nanosecond]", NULL};
+
+void scan_walk_call(struct native_call *call, const char *node, struct scan_proc *const *procs,
+                    size_t n, bool sure)
+{
+    struct native_step *steps = alloc_zero(2 * n + 1, sizeof *steps);
+    struct builder **args = alloc_zero(n + 1, sizeof *args);
+    steps[0] = clock_step;
+    for (size_t i = 0; i < n; i++) {
+        args[i] = builder_new();
+        build_list(args[i], 2);
+        build_pid(args[i], node, &procs[i]->pid);
+        build_list(args[i], 2);
+        build_atom(args[i], "memory");
+        build_atom(args[i], "total_heap_size");
+        build_nil(args[i]);
+        build_nil(args[i]);
+        steps[2 * i + 1] = (struct native_step){"erlang", "process_info", NULL, args[i]};
+        steps[2 * i + 2] = clock_step;
+    }
+    native_batch_init(call, steps, 2 * n + 1, sure);
+    for (size_t i = 0; i < n; i++)
+        builder_free(args[i]);
+    free(args);
+    free(steps);
+}
+
+/* A read that took longer than its queue explains has walked links. */
+static void take_walk(struct scan_proc *p, struct slice info, int64_t took_ns, uint64_t now_ms)
+{
+    read_sizes(p, info);
+    const int64_t most = excess_ns(p), ns = most < took_ns ? most : took_ns;
+    p->links_ns = ns > DEAR_NS && took_ns > 4 * queue_ns(p) ? ns : 0;
+    p->cleared_bytes = p->links_ns == 0 ? p->memory : 0;
+    p->is_suspect = false;
+    p->walked_ms = now_ms;
+    p->stale |= !scan_walk_is_dear(p);
+    p->signals++;
+}
+
+bool scan_walk_read(struct slice value, struct scan_proc *const *procs, size_t n, uint64_t now_ms,
+                    double *us)
+{
+    struct cursor c;
+    struct cursor_list list;
+    struct slice info;
+    int64_t before = 0, now = 0, first;
+    if (value.len == 0)
+        return false;
+    cursor_init(&c, (const uint8_t *)value.s, value.len);
+    if (!cursor_list(&c, &list) || list.string || list.count != 2 * n + 1 ||
+        !cursor_int64(&c, &before))
+        return false;
+    first = now = before;
+    for (size_t i = 0; i < n; i++, before = now) {
+        const bool ended = cursor_peek_atom(&c, "undefined");
+        if (!cursor_raw(&c, &info) || !cursor_int64(&c, &now) || now < before)
+            return false;
+        if (ended)
+            scan_proc_end(procs[i]);
+        else
+            take_walk(procs[i], info, now - before, now_ms);
+    }
+    *us = ((double)now - (double)first) / 1000;
+    return true;
+}
+
+/* ---- the answer */
+
+void scan_walk_build(struct builder *b, const struct scan_proc *p, bool memory, uint64_t now_ms)
+{
+    const bool was_read = p->walked_ms != 0;
+    const int64_t heap = scan_info_number(info_of(p), "heap_size");
+    const int64_t words = was_read ? p->words : heap > 0 ? heap : 0;
+    const int64_t bytes =
+        was_read ? p->memory : WORD_BYTES * (words + MESSAGE_WORDS * queue_ns(p) / MESSAGE_NS);
+    const int64_t value = memory ? bytes : words;
+    const uint64_t age_ms = now_ms - p->walked_ms;
+    if (was_read && age_ms < RECENT_MS) {
+        build_int(b, value);
+        return;
+    }
+    build_tuple(b, 3);
+    build_atom(b, "older");
+    build_int(b, value);
+    if (was_read)
+        build_int(b, (int64_t)age_ms);
+    else
+        build_atom(b, "undefined");
+}
